@@ -1,0 +1,1259 @@
+/* recorder.h - a flight recorder: keeps what a program did in memory, always. */
+/* SPDX-License-Identifier: MIT */
+/*
+    #include "recorder_dump.h"              // or "recorder.h", to record only
+
+    RECORDER(net, 256, "Network traffic");  // a ring that keeps 256 records
+
+    record(net, "%d bytes from %s", n, peer);
+    recorder_dump();                        // all rings, merged, on stderr
+
+PROMISES (each is the name of a test)
+    whole       no reader ever accepts a mix of two records
+    order       a record that happens before another has the smaller order
+    kept        a quiet ring of n slots holds exactly its last n records; a
+                flood in one ring evicts nothing from another
+    counted     recorded = kept + overwritten + lost
+    unharmed    record() takes no lock, no memory and no system call (a thread's
+                first record excepted), waits for nobody, and may be called
+                anywhere: signal handlers, constructors, after fork()
+    alone       the header needs nothing but the compiler
+
+LIMITS
+    * A `%s` argument is kept as an address. Text that will not live until
+      somebody reads it is recorded with RECORDER_COPY.
+    * At most 12 arguments, of one machine word each: on 32-bit machines a
+      double is kept as a float and a 64-bit integer is refused.
+    * A thread that dies inside record() costs its ring one slot.
+    * 32-bit machines: orders and positions count modulo 2^32, laps modulo 2^24;
+      a thread stopped inside a record for 16 million records of one ring is
+      beyond what the proof covers.
+    * Shared libraries loaded by dlopen() share the program's recorders through
+      the dynamic symbol recorder_registry or, where the program does not export
+      it, by looking for it in the program's data. Two libraries in a program
+      without any recorder of its own, both opened with RTLD_LOCAL, do not see
+      each other.
+
+CONTENTS
+    interface   RECORDER, record, RECORDER_COPY, RECORDER_TRACE, thread names
+    port        clock, thread, operating system: all that touches the outside
+    layout      what readers find in memory: a versioned interface
+    ring        the lock-free part, with its proof obligations
+    threads     numbers and names
+    record      what the macros call
+    registry    how recorders are found
+    macros      how arguments become words
+*/
+#ifndef RECORDER_H
+#define RECORDER_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Version of this header, and of the layout that readers find in memory. */
+#define RECORDER_VERSION_MAJOR 2
+#define RECORDER_VERSION_MINOR 0
+#define RECORDER_VERSION_PATCH 0
+#define RECORDER_LAYOUT 1
+
+/* ------------------------------------------------------------- interface --
+ *
+ * RECORDER(name, size)                    at file scope: a recorder that keeps
+ * RECORDER(name, size, "description")     at least `size` records (rounded up
+ *                                         to a power of two, at most 2^30)
+ * RECORDER_LANES(name, size, lanes)       the same with one ring of `size` for
+ * RECORDER_LANES(name, size, lanes, "")   each of `lanes` groups of threads (a
+ *                                         power of two), for recorders that
+ *                                         many threads hammer
+ * RECORDER_DECLARE(name)                  for headers
+ *
+ * record(name, "format", ...)             records up to 12 arguments; its value
+ *                                         is the order of the record, 0 if off.
+ *                                         `#undef record` where the name is
+ *                                         taken, and use RECORDER_RECORD
+ * RECORDER_COPY(name, string)             as an argument for %s: copies up to
+ *                                         RECORDER_COPY_MAX bytes into the ring
+ * RECORDER_TRACE(name)                    an intptr_t lvalue: 0 record (the
+ *                                         default), above 0 record and print at
+ *                                         once (where recorder_dump.h is part of
+ *                                         the program), -1 off
+ * recorder_thread_name("io")              names the calling thread, 15 bytes
+ *
+ * -DRECORDER_OFF compiles it all away; formats and arguments are still checked.
+ */
+#define RECORDER(name, ...)                                                    \
+    RECORDER_DEFINE_(name, RECORDER_FIRST_(__VA_ARGS__, 0), 1,                 \
+                     RECORDER_SECOND_(__VA_ARGS__, "", 0))
+#define RECORDER_LANES(name, size, ...)                                        \
+    RECORDER_DEFINE_(name, size, RECORDER_FIRST_(__VA_ARGS__, 0),              \
+                     RECORDER_SECOND_(__VA_ARGS__, "", 0))
+#define RECORDER_DECLARE(name)                                                 \
+    RECORDER_EXTERN_ struct recorder recorder_for_##name; __extension__
+#define RECORDER_RECORD(name, ...)                                             \
+    RECORDER_PICK_(__VA_ARGS__, RECORDER_MANY_, RECORDER_MANY_,                \
+                   RECORDER_MANY_, RECORDER_MANY_, RECORDER_MANY_,             \
+                   RECORDER_MANY_, RECORDER_MANY_, RECORDER_MANY_,             \
+                   RECORDER_MANY_, RECORDER_12_, RECORDER_12_,                 \
+                   RECORDER_12_, RECORDER_12_, RECORDER_8_, RECORDER_8_,       \
+                   RECORDER_8_, RECORDER_8_, RECORDER_4_, RECORDER_4_,         \
+                   RECORDER_4_, RECORDER_4_, RECORDER_4_, 0)                   \
+    (name, RECORDER_CHECK_((__VA_ARGS__)), __VA_ARGS__, 0, 0, 0, 0, 0, 0)
+#define record RECORDER_RECORD
+#define RECORDER_COPY(name, string) recorder_copy(&recorder_for_##name, string)
+#ifdef RECORDER_OFF
+#define RECORDER_TRACE(name)                                                   \
+    (*((void)sizeof recorder_for_##name, &recorder_trace_off))
+#else
+#define RECORDER_TRACE(name) (recorder_for_##name.trace)
+#endif
+
+/* Tickets a record may draw before it is counted as lost. */
+#ifndef RECORDER_TICKETS
+#define RECORDER_TICKETS 64
+#endif
+/* Bytes that RECORDER_COPY keeps of a string. */
+#define RECORDER_COPY_MAX 1024
+
+/* What varies with the language. Variables that a whole program shares are weak
+ * and exported; a module's own are weak and hidden; functions are local to a C
+ * file and merged by the linker in C++, so that dlclose() takes no code away
+ * from anybody else. */
+#ifdef __cplusplus
+#define RECORDER_EXTERN_ extern "C"
+#define RECORDER_ASSERT_(condition, text) static_assert(condition, text)
+#define RECORDER_FUNCTION_                                                     \
+    inline __attribute__((noinline, visibility("hidden")))
+#else
+#define RECORDER_EXTERN_ extern
+#define RECORDER_ASSERT_(condition, text) _Static_assert(condition, text)
+#define RECORDER_FUNCTION_ static __attribute__((noinline, unused))
+#endif
+#define RECORDER_INLINE_ static inline __attribute__((always_inline, unused))
+#define RECORDER_PROGRAM_ __attribute__((weak, visibility("default")))
+#define RECORDER_MODULE_ __attribute__((weak, visibility("hidden")))
+#define RECORDER_UNLIKELY_(x) __builtin_expect(!!(x), 0)
+/* A function of the C library under a name of our own: no system header, hence
+ * no feature macro, can be missing, and nothing enters the user's namespace. */
+#define RECORDER_LABEL_(name) RECORDER_LABEL_2_(__USER_LABEL_PREFIX__, name)
+#define RECORDER_LABEL_2_(prefix, name) RECORDER_LABEL_3_(prefix, name)
+#define RECORDER_LABEL_3_(prefix, name) __asm__(#prefix #name)
+
+/* Fault injection, for tests: called at each step of a record. */
+#ifndef RECORDER_STEP_
+#define RECORDER_STEP_(where) ((void)0)
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------------------ port --
+ *
+ * RECORDER_TIME()    ticks of the cheapest monotonic clock, as a word
+ * RECORDER_THREAD()  number of the calling thread, 1 to RECORDER_THREAD_NONE
+ * A port may define either before it includes this file.
+ */
+#define RECORDER_WORD_BITS_ (8 * __SIZEOF_POINTER__)
+/* How many bits of a commit word name the thread, the busy bit included. */
+#define RECORDER_THREAD_BITS_ (__SIZEOF_POINTER__ == 8 ? 16 : 8)
+/* The number of all threads that found no free row in the table. */
+#define RECORDER_THREAD_NONE ((1u << (RECORDER_THREAD_BITS_ - 1)) - 1)
+/* Rows of the thread table. */
+#ifndef RECORDER_THREADS
+#define RECORDER_THREADS (__SIZEOF_POINTER__ == 8 ? 4096 : 126)
+#endif
+RECORDER_ASSERT_(RECORDER_THREADS < RECORDER_THREAD_NONE,
+                 "RECORDER_THREADS must be below RECORDER_THREAD_NONE");
+
+/* CLOCK_REALTIME and CLOCK_MONOTONIC by their numbers. */
+#if defined(__APPLE__)
+enum { RECORDER_REALTIME_ = 0, RECORDER_MONOTONIC_ = 6 };
+#elif defined(__FreeBSD__)
+enum { RECORDER_REALTIME_ = 0, RECORDER_MONOTONIC_ = 4 };
+#elif defined(__OpenBSD__) || defined(__NetBSD__)
+enum { RECORDER_REALTIME_ = 0, RECORDER_MONOTONIC_ = 3 };
+#else
+enum { RECORDER_REALTIME_ = 0, RECORDER_MONOTONIC_ = 1 };
+#endif
+struct recorder_timespec {
+    long seconds, nanoseconds;
+};
+extern int recorder_clock_gettime(int clock, struct recorder_timespec *to)
+    RECORDER_LABEL_(clock_gettime);
+
+RECORDER_INLINE_ uint64_t recorder_clock_ns(int clock)
+{
+    struct recorder_timespec now = {0, 0};
+    recorder_clock_gettime(clock, &now);
+    return (uint64_t)now.seconds * 1000000000u + (uint64_t)now.nanoseconds;
+}
+
+#ifdef RECORDER_TIME
+#elif defined(__x86_64__)
+#define RECORDER_TIME() ((uintptr_t)__builtin_ia32_rdtsc())
+#elif defined(__aarch64__)
+#define RECORDER_TIME() recorder_ticks()
+RECORDER_INLINE_ uintptr_t recorder_ticks(void)
+{
+    uintptr_t ticks;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+}
+#elif __SIZEOF_POINTER__ == 8
+#define RECORDER_TIME() ((uintptr_t)recorder_clock_ns(RECORDER_MONOTONIC_))
+#else /* microseconds: 32 bits of them last for 71 minutes */
+#define RECORDER_TIME()                                                        \
+    ((uintptr_t)(recorder_clock_ns(RECORDER_MONOTONIC_) / 1000))
+#endif
+
+#ifndef RECORDER_THREAD
+#ifndef __linux__
+#error "recorder.h: no port to this system yet: define RECORDER_THREAD()"
+#endif
+#define RECORDER_HOSTED_ /* threads, their table, fork() and dlopen() */
+#define RECORDER_THREAD() recorder_thread_number()
+#endif
+
+/* ---------------------------------------------------------------- layout --
+ *
+ * Readers inside and outside of the program rely on what stands here; a change
+ * raises RECORDER_LAYOUT. Every member is one word unless its type says other.
+ */
+
+/* A record: 8 words. `format` below RECORDER_TEXT_END is no address:
+ *     0        goes on with the arguments of the record one order below
+ *     1 + n    text: n bytes of it stand in `argument` and, as far as they do
+ *              not fit, in the text record that `caller` is the token of; a
+ *              token of 0 says that the rest was cut off */
+struct recorder_record {
+    uintptr_t format;      /* "format\0file:line" */
+    uintptr_t order;       /* 1, 2, 3 ... over all recorders */
+    uintptr_t time;        /* ticks */
+    uintptr_t caller;      /* return address of the record call */
+    uintptr_t argument[4]; /* a double bit for bit, on 32 bits as a float */
+};
+#define RECORDER_TEXT_END (3 + RECORDER_COPY_MAX)
+#define RECORDER_TEXT_BYTES (4 * sizeof(uintptr_t))
+
+/* The two words of a slot's rare path: see the ring. */
+struct recorder_turn {
+    uintptr_t gave_up; /* how far tickets that gave up reach, in laps */
+    uintptr_t highest; /* the last lap that gave up */
+};
+
+/* A ring of n slots is this head, then n records, n commit words and n turns.
+ * Zeroed memory is an empty ring. */
+#define RECORDER_LINE_BYTES 64 /* of a cache; `write` has one to itself */
+struct recorder_ring {
+    uintptr_t write; /* positions handed out */
+    char line_1[RECORDER_LINE_BYTES - sizeof(uintptr_t)];
+    uintptr_t given_up; /* positions handed out and left unused */
+    uintptr_t lost;     /* records that found no slot */
+    char line_2[RECORDER_LINE_BYTES - 2 * sizeof(uintptr_t)];
+};
+
+/* A recorder, one line: its rings and what a call site needs. */
+struct recorder {
+    intptr_t trace;              /* RECORDER_TRACE */
+    struct recorder_ring *rings; /* the first of them */
+    uintptr_t mask;              /* slots of a ring - 1 */
+    uintptr_t lanes_mask;        /* rings - 1 */
+    uintptr_t ring_bytes;        /* from one ring to the next */
+    const char *name, *description;
+    struct recorder *next; /* in the registry's list */
+} __attribute__((aligned(RECORDER_LINE_BYTES)));
+
+/* One moment on three clocks. */
+struct recorder_moment {
+    uint64_t ticks, monotonic_ns, realtime_ns;
+};
+
+/* A row of the thread table; thread number t has row t - 1. */
+enum { RECORDER_ROW_FREE, RECORDER_ROW_TAKEN, RECORDER_ROW_ALIVE,
+       RECORDER_ROW_DEAD };
+struct recorder_thread {
+    uintptr_t first; /* records of an order below this are an earlier thread's */
+    int32_t id;      /* of the kernel */
+    uint16_t state;
+    uint16_t named; /* by recorder_thread_name(), not by the system */
+    char name[16];
+};
+
+/* The one thing to find; the rest follows from it. */
+struct recorder_registry {
+    unsigned char magic[16];
+    struct recorder_registry *self; /* tells the registry from its image */
+    uint32_t layout, bytes;         /* RECORDER_LAYOUT, sizeof this struct */
+    struct recorder *first;
+    uintptr_t *order;  /* the next order to be given */
+    uintptr_t cleared; /* records of a lower order were cleared; 0: none */
+    uintptr_t readers; /* who walk the list and the rings just now */
+    struct recorder_moment start;
+    struct recorder_thread *threads;
+    uintptr_t threads_max, threads_count; /* rows; rows handed out */
+    intptr_t pid;                         /* 0: not started */
+    const char *line;                     /* of recorder_line(), or null */
+    unsigned (*thread)(void);             /* number of the calling thread */
+    /* Prints a traced record: `count` records, from the head on. */
+    void (*hook)(const struct recorder *recorder, unsigned thread,
+                 const struct recorder_record *records, unsigned count);
+};
+#define RECORDER_MAGIC                                                         \
+    {'r', 'e', 'c', 'o', 'r', 'd', 'e', 'r', 0x1a, 0xf1, 0x16, 0x47, 'b', 'o', \
+     'x', '\n'}
+
+RECORDER_PROGRAM_ uintptr_t recorder_order
+    __attribute__((aligned(RECORDER_LINE_BYTES))) = 1;
+extern struct recorder_registry recorder_registry;
+RECORDER_PROGRAM_ struct recorder_registry recorder_registry
+    __attribute__((aligned(RECORDER_LINE_BYTES))) = {
+        RECORDER_MAGIC, &recorder_registry, RECORDER_LAYOUT,
+        sizeof(struct recorder_registry), 0, &recorder_order, 0, 0, {0, 0, 0},
+        0, 0, 0, 0, 0, 0, 0};
+
+/* This module's way to both, after a look for the program's own (registry). */
+struct recorder_home {
+    uintptr_t *order;
+    struct recorder_registry *registry;
+    bool started;
+};
+RECORDER_MODULE_ struct recorder_home recorder_home = {
+    &recorder_order, &recorder_registry, false};
+RECORDER_MODULE_ intptr_t recorder_trace_off = -1; /* for RECORDER_OFF */
+
+/* Relaxed is quiet: these order nothing. */
+RECORDER_INLINE_ uintptr_t recorder_get(const uintptr_t *from)
+{
+    return __atomic_load_n(from, __ATOMIC_RELAXED);
+}
+RECORDER_INLINE_ void recorder_put(uintptr_t *to, uintptr_t value)
+{
+    __atomic_store_n(to, value, __ATOMIC_RELAXED);
+}
+RECORDER_INLINE_ uintptr_t recorder_add(uintptr_t *to, uintptr_t value)
+{
+    return __atomic_fetch_add(to, value, __ATOMIC_RELAXED);
+}
+
+/* ------------------------------------------------------------------ ring --
+ *
+ * `write` hands out positions, each once: p belongs to slot k = p mod size, in
+ * lap L = p - k. The first is `size`. commit[k] says what slot k holds:
+ *
+ *     lap << 16 | thread << 1 | busy      (32-bit machines: lap << 8)
+ *
+ *      never written      being written         whole              being written
+ *     +-------------+    +---------------+    +---------------+    +------
+ *     |      0      | -> | L, t, busy    | -> | L, t          | -> | L', t' ...
+ *     +-------------+ W4 +---------------+ W7 +---------------+ W4 +------
+ *
+ * A ticket owns its slot because it is its turn: nobody else may act on the
+ * commit word that it expects. So a record takes two read-modify-writes, W1 and
+ * W2, and no compare-and-swap, and waits for nobody.
+ *
+ *   writer                                      reader of slot k
+ *   W1 order = recorder_order++     acq_rel     R1 c = commit[k]     acquire
+ *   W2 p = write++ + size           relaxed        0 or busy: nothing there
+ *   W3 c = commit[k]                acquire     R2 copy 8 words      relaxed
+ *      lap of c is L - size, not busy: mine     R3 fence             acquire
+ *      else the rare path, below                R4 commit[k] == c ?  relaxed
+ *   W4 commit[k] = L|thread|busy    relaxed        then they are whole
+ *   W5 fence                        release
+ *   W6 store the 8 words            relaxed
+ *   W7 commit[k] = L|thread         release
+ *
+ *   The rare path: another writer was stopped in this slot, laps ago.
+ *   P1 gave_up == L - size - lap of c ?  acquire
+ *   P2 highest == L - size ?             relaxed   then all laps between have
+ *   P3 gave_up -= that distance          relaxed   given up: mine, go on at W4
+ *   G1 raise highest to L                relaxed   else give this slot up, for
+ *   G2 gave_up += size                   release   good, and draw a new ticket
+ *
+ * What orders what, and what breaks without it:
+ *   W7 -> R1  the words are there when the commit word says so: else a reader
+ *             takes the words of the lap before for those of this one
+ *   W5, R3    a reader that saw one of the new words sees at R4 that the slot
+ *             is busy or newer: else it accepts a mix of two records
+ *   W7 -> W3  the earlier writer's words are in the slot before mine: else its
+ *             late stores mix with mine
+ *   G2 -> P1  who sees the count sees how high the marks reach: else a ticket
+ *             takes the slot while one between them may still write in it
+ *   W1        acq_rel, so that orders follow every chain of causes that a
+ *             program can build, relaxed flags included
+ * gave_up and highest are exact (no packing, no modulus): a packed count leaks
+ * slots. tests/model takes each label away in turn; the checker must then fail.
+ */
+enum { RECORDER_BUSY_ = 1 };
+
+RECORDER_INLINE_ struct recorder_record *
+recorder_records(const struct recorder_ring *ring)
+{
+    return (struct recorder_record *)(uintptr_t)(ring + 1);
+}
+RECORDER_INLINE_ uintptr_t *recorder_commits(const struct recorder_ring *ring,
+                                             uintptr_t mask)
+{
+    return (uintptr_t *)(void *)(recorder_records(ring) + mask + 1);
+}
+RECORDER_INLINE_ struct recorder_turn *
+recorder_turns(const struct recorder_ring *ring, uintptr_t mask)
+{
+    return (struct recorder_turn *)(void *)(recorder_commits(ring, mask) + mask +
+                                            1);
+}
+RECORDER_INLINE_ unsigned recorder_commit_thread(uintptr_t commit)
+{
+    return (unsigned)commit >> 1 & RECORDER_THREAD_NONE;
+}
+/* The commit word of a position's lap, thread and busy bit left out. */
+RECORDER_INLINE_ uintptr_t recorder_commit_lap(uintptr_t position,
+                                               uintptr_t mask)
+{
+    return (position & ~mask) << RECORDER_THREAD_BITS_;
+}
+
+/* Is it this lap's turn after `seen`: is the lap before it complete? */
+RECORDER_INLINE_ bool recorder_is_next(uintptr_t seen, uintptr_t position,
+                                       uintptr_t mask)
+{
+    return (seen & ~((uintptr_t)RECORDER_THREAD_NONE << 1)) ==
+           recorder_commit_lap(position - mask - 1, mask);
+}
+
+/* Did every lap between `seen` and this one give its turn up? Then they are
+ * taken off the count. */
+RECORDER_INLINE_ bool recorder_passed_on(struct recorder_turn *turn,
+                                         uintptr_t seen, uintptr_t position,
+                                         uintptr_t mask)
+{
+    uintptr_t distance = (recorder_commit_lap(position - mask - 1, mask) -
+                          (seen & ~((uintptr_t)RECORDER_THREAD_NONE << 1))) >>
+                         RECORDER_THREAD_BITS_;
+    if (seen & RECORDER_BUSY_)
+        return false;
+    if (__atomic_load_n(&turn->gave_up, __ATOMIC_ACQUIRE) != distance) /* P1 */
+        return false;
+    RECORDER_STEP_("P1");
+    if (recorder_get(&turn->highest) != (position & ~mask) - mask - 1) /* P2 */
+        return false;
+    RECORDER_STEP_("P2");
+    recorder_add(&turn->gave_up, -distance); /* P3 */
+    RECORDER_STEP_("P3");
+    return true;
+}
+
+RECORDER_INLINE_ void recorder_give_up(struct recorder_turn *turn,
+                                       uintptr_t lap, uintptr_t size)
+{
+    uintptr_t highest = recorder_get(&turn->highest);
+    /* "Above lap" modulo the word, so that it stays right when laps wrap. */
+    while (highest - lap > UINTPTR_MAX >> 4 &&
+           !__atomic_compare_exchange_n(&turn->highest, &highest, lap, false,
+                                        __ATOMIC_RELAXED, /* G1 */
+                                        __ATOMIC_RELAXED))
+        ;
+    RECORDER_STEP_("G1");
+    __atomic_fetch_add(&turn->gave_up, size, __ATOMIC_RELEASE); /* G2 */
+    RECORDER_STEP_("G2");
+}
+
+struct recorder_ticket {
+    uintptr_t position;
+    bool valid; /* else the record is lost */
+};
+
+/* The rare path, from a ticket whose slot was `seen` out of turn. */
+RECORDER_FUNCTION_ struct recorder_ticket
+recorder_claim_late(struct recorder_ring *ring, uintptr_t mask,
+                    uintptr_t position, uintptr_t seen)
+{
+    struct recorder_ticket ticket = {position, true};
+    unsigned tickets = 1;
+    for (;; tickets++) {
+        uintptr_t slot;
+        struct recorder_turn *turn =
+            recorder_turns(ring, mask) + (ticket.position & mask);
+        if (recorder_is_next(seen, ticket.position, mask) ||
+            recorder_passed_on(turn, seen, ticket.position, mask))
+            return ticket;
+        recorder_give_up(turn, ticket.position & ~mask, mask + 1);
+        recorder_add(&ring->given_up, 1);
+        if (tickets == RECORDER_TICKETS)
+            break;
+        ticket.position = recorder_add(&ring->write, 1) + mask + 1; /* W2 */
+        RECORDER_STEP_("W2");
+        slot = ticket.position & mask;
+        seen = __atomic_load_n(&recorder_commits(ring, mask)[slot],
+                               __ATOMIC_ACQUIRE); /* W3 */
+        RECORDER_STEP_("W3");
+    }
+    recorder_add(&ring->lost, 1);
+    ticket.valid = false;
+    return ticket;
+}
+
+#if defined(__SANITIZE_THREAD__) && !defined(__clang__)
+/* gcc warns that ThreadSanitizer ignores fences; nothing here needs it to see
+ * them, every word being atomic, and the model checker does. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wtsan"
+#endif
+/* Writes one record into the ring. Returns it, or null where it was lost. */
+RECORDER_INLINE_ struct recorder_record *
+recorder_write(struct recorder_ring *ring, uintptr_t mask, unsigned thread,
+               uintptr_t format, uintptr_t order, uintptr_t time,
+               uintptr_t caller, uintptr_t a, uintptr_t b, uintptr_t c,
+               uintptr_t d)
+{
+    uintptr_t position = recorder_add(&ring->write, 1) + mask + 1; /* W2 */
+    uintptr_t *commit = recorder_commits(ring, mask) + (position & mask);
+    struct recorder_record *to;
+    uintptr_t done, seen;
+    RECORDER_STEP_("W2");
+    seen = __atomic_load_n(commit, __ATOMIC_ACQUIRE); /* W3 */
+    RECORDER_STEP_("W3");
+    if (RECORDER_UNLIKELY_(!recorder_is_next(seen, position, mask))) {
+        struct recorder_ticket ticket =
+            recorder_claim_late(ring, mask, position, seen);
+        if (!ticket.valid)
+            return NULL;
+        position = ticket.position;
+        commit = recorder_commits(ring, mask) + (position & mask);
+    }
+    done = recorder_commit_lap(position, mask) | (uintptr_t)thread << 1;
+    recorder_put(commit, done | RECORDER_BUSY_); /* W4 */
+    RECORDER_STEP_("W4");
+    __atomic_thread_fence(__ATOMIC_RELEASE); /* W5 */
+    RECORDER_STEP_("W5");
+    to = recorder_records(ring) + (position & mask); /* W6, to the end */
+    recorder_put(&to->format, format);
+    recorder_put(&to->order, order);
+    recorder_put(&to->time, time);
+    recorder_put(&to->caller, caller);
+    RECORDER_STEP_("W6");
+    recorder_put(&to->argument[0], a);
+    recorder_put(&to->argument[1], b);
+    recorder_put(&to->argument[2], c);
+    recorder_put(&to->argument[3], d);
+    RECORDER_STEP_("W6 end");
+    __atomic_store_n(commit, done, __ATOMIC_RELEASE); /* W7 */
+    RECORDER_STEP_("W7");
+    return to;
+}
+
+/* Copies the record of a slot. Returns its commit word, or 0 where the slot has
+ * none that is whole. */
+RECORDER_INLINE_ uintptr_t recorder_look(const struct recorder_ring *ring,
+                                         uintptr_t mask, uintptr_t slot,
+                                         struct recorder_record *to)
+{
+    const uintptr_t *commit = recorder_commits(ring, mask) + slot;
+    const uintptr_t *word = &recorder_records(ring)[slot].format;
+    uintptr_t *copy = &to->format;
+    uintptr_t seen = __atomic_load_n(commit, __ATOMIC_ACQUIRE); /* R1 */
+    unsigned i;
+    if (seen == 0 || (seen & RECORDER_BUSY_))
+        return 0;
+    for (i = 0; i < sizeof *to / sizeof *copy; i++)
+        copy[i] = recorder_get(word + i); /* R2 */
+    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* R3 */
+    return recorder_get(commit) == seen ? seen : 0; /* R4 */
+}
+#if defined(__SANITIZE_THREAD__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+
+/* --------------------------------------------------------------- threads --
+ *
+ * A thread gets a number and a row of the table at its first record; the row of
+ * a dead thread is given away only when the table is full. All of it is safe in
+ * a signal handler: at worst a handler that interrupts it takes a row more.
+ */
+#ifdef RECORDER_HOSTED_
+/* The kernel's names for what the table needs, by direct system calls; errno is
+ * the caller's, and left as it was. */
+#include <sys/syscall.h>
+extern RECORDER_PROGRAM_ __thread unsigned recorder_thread
+    __attribute__((tls_model("initial-exec")));
+__thread unsigned recorder_thread = 0; /* 0: has not recorded yet */
+
+extern long recorder_syscall(long number, ...) RECORDER_LABEL_(syscall);
+extern int *recorder_errno(void) RECORDER_LABEL_(__errno_location);
+
+RECORDER_INLINE_ int32_t recorder_os_thread(void)
+{
+    return (int32_t)recorder_syscall(SYS_gettid);
+}
+RECORDER_INLINE_ intptr_t recorder_os_process(void)
+{
+    return (intptr_t)recorder_syscall(SYS_getpid);
+}
+RECORDER_INLINE_ void recorder_os_yield(void)
+{
+    recorder_syscall(SYS_sched_yield);
+}
+RECORDER_INLINE_ void recorder_os_thread_name(char name[16])
+{
+    recorder_syscall(SYS_prctl, 16L /* PR_GET_NAME */, name, 0L, 0L, 0L);
+}
+/* Is there surely no such thread in this process any more? 3 is ESRCH. */
+RECORDER_INLINE_ bool recorder_os_thread_ended(int32_t id)
+{
+    return recorder_syscall(SYS_tgkill, (long)recorder_os_process(), (long)id,
+                            0L) != 0 &&
+           *recorder_errno() == 3;
+}
+extern void *recorder_mmap(void *at, size_t bytes, int protection, int flags,
+                           int fd, long offset) RECORDER_LABEL_(mmap);
+extern int recorder_munmap(void *at, size_t bytes) RECORDER_LABEL_(munmap);
+/* Zeroed memory from the system, or null. */
+RECORDER_INLINE_ void *recorder_os_memory(size_t bytes)
+{
+#if defined(__mips__)
+    const int private_anonymous = 0x802;
+#else
+    const int private_anonymous = 0x22;
+#endif
+    void *memory = recorder_mmap(NULL, bytes, 3 /* read, write */,
+                                 private_anonymous, -1, 0);
+    return memory == (void *)-1 ? NULL : memory;
+}
+#endif
+
+RECORDER_FUNCTION_ void recorder_thread_set_name(struct recorder_thread *row,
+                                                 const char *name)
+{
+    unsigned i;
+    for (i = 0; i < sizeof row->name - 1 && name[i]; i++)
+        __atomic_store_n(&row->name[i], name[i], __ATOMIC_RELAXED);
+    for (; i < sizeof row->name; i++)
+        __atomic_store_n(&row->name[i], '\0', __ATOMIC_RELAXED);
+}
+
+#ifdef RECORDER_HOSTED_
+/* Gives a row that is dead, or whose thread has ended, to the caller; its
+ * number, or RECORDER_THREAD_NONE. */
+RECORDER_FUNCTION_ unsigned recorder_thread_reuse(
+    const struct recorder_registry *registry)
+{
+    unsigned i;
+    for (i = 0; i < registry->threads_max; i++) {
+        struct recorder_thread *row = &registry->threads[i];
+        uint16_t state = __atomic_load_n(&row->state, __ATOMIC_ACQUIRE);
+        if (state != RECORDER_ROW_DEAD &&
+            !(state == RECORDER_ROW_ALIVE && recorder_os_thread_ended(row->id)))
+            continue;
+        if (__atomic_compare_exchange_n(&row->state, &state, RECORDER_ROW_TAKEN,
+                                        false, __ATOMIC_ACQUIRE,
+                                        __ATOMIC_RELAXED))
+            return i + 1;
+    }
+    return RECORDER_THREAD_NONE;
+}
+
+/* The table, mapped at the first call; null where there is no memory. */
+RECORDER_FUNCTION_ struct recorder_thread *
+recorder_thread_table(struct recorder_registry *registry)
+{
+    struct recorder_thread *table =
+        __atomic_load_n(&registry->threads, __ATOMIC_ACQUIRE);
+    size_t bytes = RECORDER_THREADS * sizeof *table;
+    struct recorder_thread *mine;
+    if (table)
+        return table;
+    mine = (struct recorder_thread *)recorder_os_memory(bytes);
+    if (!mine)
+        return NULL;
+    registry->threads_max = RECORDER_THREADS;
+    if (__atomic_compare_exchange_n(&registry->threads, &table, mine, false,
+                                    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return mine;
+    recorder_munmap(mine, bytes);
+    return table;
+}
+
+/* Takes a row for the calling thread and returns its number. */
+RECORDER_FUNCTION_ unsigned recorder_thread_row(void)
+{
+    struct recorder_registry *registry = recorder_home.registry;
+    struct recorder_thread *table = recorder_thread_table(registry), *row;
+    char name[16] = "";
+    unsigned number;
+    if (!table)
+        return RECORDER_THREAD_NONE;
+    number = RECORDER_THREAD_NONE;
+    if (recorder_get(&registry->threads_count) < RECORDER_THREADS)
+        number = (unsigned)recorder_add(&registry->threads_count, 1) + 1;
+    if (number > RECORDER_THREADS)
+        number = recorder_thread_reuse(registry);
+    if (number == RECORDER_THREAD_NONE)
+        return number;
+    row = &table[number - 1];
+    row->id = recorder_os_thread();
+    recorder_put(&row->first, recorder_get(registry->order));
+    recorder_os_thread_name(name);
+    row->named = 0;
+    recorder_thread_set_name(row, name);
+    __atomic_store_n(&row->state, RECORDER_ROW_ALIVE, __ATOMIC_RELEASE);
+    return number;
+}
+
+RECORDER_FUNCTION_ unsigned recorder_thread_enter(void)
+{
+    struct recorder_registry *registry = recorder_home.registry;
+    int *error = recorder_errno(), kept = *error;
+    /* In a library that found the program's registry, the program counts. */
+    unsigned number = registry != &recorder_registry && registry->thread
+                          ? registry->thread()
+                          : recorder_thread_row();
+    if (recorder_thread == 0)
+        recorder_thread = number;
+    else if (number != recorder_thread && number != RECORDER_THREAD_NONE)
+        registry->threads[number - 1].state = RECORDER_ROW_DEAD; /* see above */
+    *error = kept;
+    return recorder_thread;
+}
+
+RECORDER_INLINE_ unsigned recorder_thread_number(void)
+{
+    unsigned number = recorder_thread;
+    return RECORDER_UNLIKELY_(number == 0) ? recorder_thread_enter() : number;
+}
+RECORDER_FUNCTION_ unsigned recorder_thread_here(void)
+{
+    return recorder_thread_number();
+}
+#endif
+
+/* Names the calling thread in what is read from now on: 15 bytes of it. */
+RECORDER_FUNCTION_ void recorder_thread_name(const char *name)
+{
+    unsigned number = RECORDER_THREAD();
+    struct recorder_registry *registry = recorder_home.registry;
+    if (number > registry->threads_max)
+        return;
+    registry->threads[number - 1].named = 1;
+    recorder_thread_set_name(&registry->threads[number - 1], name);
+}
+
+/* ---------------------------------------------------------------- record -- */
+
+RECORDER_INLINE_ struct recorder_ring *
+recorder_lane(const struct recorder *recorder, unsigned thread)
+{
+    return (struct recorder_ring *)(void *)((char *)recorder->rings +
+                                            (thread & recorder->lanes_mask) *
+                                                recorder->ring_bytes);
+}
+RECORDER_INLINE_ uintptr_t recorder_orders(uintptr_t count)
+{
+    uintptr_t order =
+        __atomic_fetch_add(recorder_home.order, count, __ATOMIC_ACQ_REL); /* W1 */
+    RECORDER_STEP_("W1");
+    return order;
+}
+
+/* Records 4 * count words as that many records of orders that follow at once,
+ * and prints them where the recorder is traced. Returns the first order. */
+RECORDER_FUNCTION_ uintptr_t recorder_record_words(
+    const struct recorder *recorder, const char *format, uintptr_t caller,
+    const uintptr_t *words, unsigned count)
+{
+    unsigned thread = RECORDER_THREAD();
+    uintptr_t order = recorder_orders(count), time = RECORDER_TIME();
+    struct recorder_ring *ring = recorder_lane(recorder, thread);
+    struct recorder_record records[3];
+    unsigned i, j;
+    for (i = 0; i < count; i++) {
+        const uintptr_t *word = words + 4 * i;
+        struct recorder_record *r = &records[i];
+        r->format = i == 0 ? (uintptr_t)format : 0;
+        r->order = order + i;
+        r->time = time;
+        r->caller = caller;
+        for (j = 0; j < 4; j++)
+            r->argument[j] = word[j];
+        recorder_write(ring, recorder->mask, thread, r->format, r->order, time,
+                       caller, word[0], word[1], word[2], word[3]);
+    }
+    if (__atomic_load_n(&recorder->trace, __ATOMIC_RELAXED) > 0 &&
+        recorder_home.registry->hook)
+        recorder_home.registry->hook(recorder, thread, records, count);
+    return order;
+}
+
+/* Up to 4 arguments travel in registers. */
+RECORDER_FUNCTION_ uintptr_t recorder_record_few(const struct recorder *recorder,
+                                             const char *format, uintptr_t a,
+                                             uintptr_t b, uintptr_t c,
+                                             uintptr_t d)
+{
+    uintptr_t caller = (uintptr_t)__builtin_return_address(0), order, time;
+    unsigned thread;
+    if (RECORDER_UNLIKELY_(
+            __atomic_load_n(&recorder->trace, __ATOMIC_RELAXED) > 0)) {
+        uintptr_t words[4];
+        words[0] = a, words[1] = b, words[2] = c, words[3] = d;
+        return recorder_record_words(recorder, format, caller, words, 1);
+    }
+    thread = RECORDER_THREAD();
+    time = RECORDER_TIME();
+    order = recorder_orders(1);
+    recorder_write(recorder_lane(recorder, thread), recorder->mask, thread,
+                   (uintptr_t)format, order, time, caller, a, b, c, d);
+    return order;
+}
+
+/* More than 4: `count` records of 4 words, each a uintptr_t behind `count`. */
+RECORDER_FUNCTION_ uintptr_t
+recorder_record_more(const struct recorder *recorder, const char *format,
+                     unsigned count, ...)
+{
+    uintptr_t words[12];
+    unsigned i;
+    va_list arguments;
+    va_start(arguments, count);
+    for (i = 0; i < 4 * count; i++)
+        words[i] = va_arg(arguments, uintptr_t);
+    va_end(arguments);
+    return recorder_record_words(recorder, format,
+                                 (uintptr_t)__builtin_return_address(0), words,
+                                 count);
+}
+
+/* Keeps the call above from becoming a jump: its return address is the caller
+ * that the record names. */
+RECORDER_INLINE_ uintptr_t recorder_returned(uintptr_t order)
+{
+    __asm__ volatile("" : "+r"(order));
+    return order;
+}
+
+/* The token of a text record: the address of its slot, with as many low bits of
+ * its order as fit below a record's size. No string of the program's own stands
+ * inside of a ring, so a token is never taken for one, nor one for a token. */
+RECORDER_INLINE_ uintptr_t recorder_token(const struct recorder_record *slot,
+                                          uintptr_t order)
+{
+    return (uintptr_t)slot + (order & (sizeof *slot - 1));
+}
+
+/* Copies a string into text records; returns what %s takes: a token, or null
+ * for null. A token that points at a ring's head stands for a lost text. */
+RECORDER_FUNCTION_ const char *recorder_copy(const struct recorder *recorder,
+                                             const char *string)
+{
+    unsigned thread = RECORDER_THREAD();
+    struct recorder_ring *ring = recorder_lane(recorder, thread);
+    /* At most half of the ring: the head and its text must fit together. */
+    size_t room = (recorder->mask + 2) / 2 * RECORDER_TEXT_BYTES;
+    size_t size = 0, count, i;
+    uintptr_t order, token = 0;
+    if (!string)
+        return NULL;
+    if (room > RECORDER_COPY_MAX)
+        room = RECORDER_COPY_MAX;
+    while (size <= RECORDER_COPY_MAX && string[size])
+        size++; /* one more than is kept, where it is too long */
+    count = ((size < room ? size : room) + RECORDER_TEXT_BYTES - 1) /
+            RECORDER_TEXT_BYTES;
+    count += count == 0;
+    order = recorder_orders(count);
+    for (i = count; i-- > 0;) { /* the last first: each names the next */
+        size_t at = i * RECORDER_TEXT_BYTES, j;
+        uintptr_t words[4] = {0, 0, 0, 0};
+        struct recorder_record *slot;
+        for (j = 0; j < RECORDER_TEXT_BYTES && at + j < size; j++)
+            ((char *)words)[j] = string[at + j];
+        slot = recorder_write(ring, recorder->mask, thread, 1 + size - at,
+                              order + i, 0, token, words[0], words[1], words[2],
+                              words[3]);
+        token = slot ? recorder_token(slot, order + i) : (uintptr_t)ring;
+    }
+    return (const char *)token;
+}
+
+/* -------------------------------------------------------------- registry --
+ *
+ * A recorder enters the registry in a constructor, before any of the program's
+ * own, and leaves it in a destructor when its library is closed. The loader
+ * runs both one at a time, so that only readers are concurrent here.
+ */
+/* All three clocks at once. The ticks are read between two looks at the
+ * monotonic clock; the closest of three is taken. */
+RECORDER_FUNCTION_ struct recorder_moment recorder_now(void)
+{
+    struct recorder_moment best = {0, 0, 0};
+    uint64_t width = UINT64_MAX;
+    unsigned i;
+    for (i = 0; i < 3; i++) {
+        uint64_t before = recorder_clock_ns(RECORDER_MONOTONIC_);
+        uint64_t ticks = RECORDER_TIME();
+        uint64_t after = recorder_clock_ns(RECORDER_MONOTONIC_);
+        if (after - before >= width)
+            continue;
+        width = after - before;
+        best.ticks = ticks;
+        best.monotonic_ns = before + width / 2;
+        best.realtime_ns = recorder_clock_ns(RECORDER_REALTIME_) -
+                           (recorder_clock_ns(RECORDER_MONOTONIC_) -
+                            best.monotonic_ns);
+    }
+    return best;
+}
+
+#ifdef RECORDER_HOSTED_
+/* In the child of fork(): its one thread gets a row of its own at its next
+ * record; those of the parent's threads stay, for the records they made. */
+RECORDER_FUNCTION_ void recorder_forked(void)
+{
+    struct recorder_registry *registry = recorder_home.registry;
+    uintptr_t i;
+    for (i = 0; i < registry->threads_max; i++) {
+        struct recorder_thread *row = &registry->threads[i];
+        if (row->state != RECORDER_ROW_FREE)
+            row->state = RECORDER_ROW_DEAD;
+    }
+    recorder_thread = 0;
+    registry->readers = 0;
+    registry->pid = recorder_os_process();
+}
+#ifdef __GLIBC__
+#define RECORDER_ATFORK_ __register_atfork
+extern void *recorder_module RECORDER_LABEL_(__dso_handle)
+    __attribute__((visibility("hidden")));
+#else
+#define RECORDER_ATFORK_ pthread_atfork
+#define recorder_module NULL /* one argument more than it looks at */
+#endif
+extern int recorder_atfork(void (*prepare)(void), void (*parent)(void),
+                           void (*child)(void), void *module)
+    RECORDER_LABEL_(RECORDER_ATFORK_) __attribute__((weak));
+
+#if defined(__PIC__) && !defined(__PIE__)
+#define RECORDER_IN_LIBRARY_
+extern unsigned long recorder_auxiliary(unsigned long type)
+    RECORDER_LABEL_(getauxval) __attribute__((weak));
+
+/* The registry of the main program, found by its magic in the data of the
+ * program's segments; null when it has none, `own` where that lies in the
+ * program. A program that does not export its symbols hides it from the
+ * libraries that it opens; orders are global only if they find it. The words of
+ * an ELF program header used here stand at the same index on 32 and 64 bits:
+ * 2 address, 4 bytes in the file, 5 bytes in memory. */
+RECORDER_FUNCTION_ struct recorder_registry *
+recorder_of_program(struct recorder_registry *own)
+{
+    enum { HEADER = __SIZEOF_POINTER__ == 8 ? 7 : 8 };
+    const uintptr_t *headers, *h;
+    uintptr_t count, bias = 0, at, i;
+    if (!recorder_auxiliary)
+        return NULL;
+    headers = (const uintptr_t *)recorder_auxiliary(3); /* AT_PHDR */
+    count = recorder_auxiliary(5);                      /* AT_PHNUM */
+    for (h = headers, i = 0; headers && i < count; i++, h += HEADER)
+        if (*(const uint32_t *)h == 6) /* PT_PHDR */
+            bias = (uintptr_t)headers - h[2];
+    for (h = headers, i = 0; headers && i < count; i++, h += HEADER) {
+        uint32_t flags = __SIZEOF_POINTER__ == 8 ? ((const uint32_t *)h)[1]
+                                                 : (uint32_t)h[6];
+        if (*(const uint32_t *)h != 1 || !(flags & 2)) /* PT_LOAD, writable */
+            continue;
+        if ((uintptr_t)own - (bias + h[2]) < h[5])
+            return own;
+        at = (bias + h[2] + RECORDER_LINE_BYTES - 1) &
+             ~(uintptr_t)(RECORDER_LINE_BYTES - 1);
+        for (; at + sizeof *own <= bias + h[2] + h[4];
+             at += RECORDER_LINE_BYTES) {
+            struct recorder_registry *r = (struct recorder_registry *)at;
+            if (r->self == r && r->layout == RECORDER_LAYOUT &&
+                __builtin_memcmp(r->magic, own->magic, sizeof r->magic) == 0)
+                return r;
+        }
+    }
+    return NULL;
+}
+#endif
+#endif
+
+/* Once in each module. */
+RECORDER_FUNCTION_ void recorder_start(void)
+{
+    struct recorder_registry *registry;
+    if (recorder_home.started)
+        return;
+    recorder_home.started = true;
+#ifdef RECORDER_IN_LIBRARY_
+    registry = recorder_of_program(&recorder_registry);
+    if (registry) {
+        recorder_home.order = registry->order;
+        recorder_home.registry = registry;
+    }
+#endif
+    registry = recorder_home.registry;
+    if (!registry->start.monotonic_ns)
+        registry->start = recorder_now();
+#ifdef RECORDER_HOSTED_
+    registry->pid = recorder_os_process();
+    if (!registry->thread)
+        registry->thread = recorder_thread_here;
+    if (recorder_atfork)
+        recorder_atfork(NULL, NULL, recorder_forked, recorder_module);
+#endif
+}
+
+RECORDER_FUNCTION_ void recorder_enter(struct recorder *recorder)
+{
+    struct recorder **link;
+    recorder_start();
+    for (link = &recorder_home.registry->first; *link; link = &(*link)->next)
+        if (*link == recorder) /* one recorder, two libraries that define it */
+            return;
+    recorder->next = NULL;
+    __atomic_store_n(link, recorder, __ATOMIC_SEQ_CST);
+}
+
+/* Takes a recorder out before its memory goes away. Readers hold the list only
+ * while they copy, never while they write, so that this waits for microseconds;
+ * a reader that died on the way is not waited for longer than a second. */
+RECORDER_FUNCTION_ void recorder_leave(struct recorder *recorder)
+{
+    struct recorder_registry *registry = recorder_home.registry;
+    struct recorder **link = &registry->first;
+    uint64_t start;
+    while (*link && *link != recorder)
+        link = &(*link)->next;
+    if (!*link)
+        return;
+    __atomic_store_n(link, recorder->next, __ATOMIC_SEQ_CST);
+    start = recorder_clock_ns(RECORDER_MONOTONIC_);
+    while (__atomic_load_n(&registry->readers, __ATOMIC_SEQ_CST) != 0 &&
+           recorder_clock_ns(RECORDER_MONOTONIC_) - start < 1000000000u)
+        recorder_os_yield();
+}
+
+/* ---------------------------------------------------------------- macros -- */
+
+/* Rounds up to a power of two; a constant expression. */
+#define RECORDER_SLOTS_(size)                                                  \
+    ((size) <= 1 ? (size_t)1                                                   \
+                 : (size_t)1 << (64 - __builtin_clzll(                         \
+                                         ((unsigned long long)(size)-1) | 1)))
+#define RECORDER_FIRST_(first, ...) first
+#define RECORDER_SECOND_(first, second, ...) second
+
+/* A library's recorders leave when it is closed; a program's never do, so that
+ * what runs at exit is recorded and can be dumped. */
+#ifdef RECORDER_IN_LIBRARY_
+#define RECORDER_LEAVES_(name)                                                 \
+    __attribute__((destructor(101))) static void recorder_leave_##name(void)   \
+    {                                                                          \
+        recorder_leave(&recorder_for_##name);                                  \
+    }
+#else
+#define RECORDER_LEAVES_(name)
+#endif
+
+#ifdef RECORDER_OFF
+#define RECORDER_DEFINE_(name, size, lanes, description)                       \
+    RECORDER_CHECK_SIZE_(name, size, lanes, description)                       \
+    RECORDER_DECLARE(name)
+#else
+/* The final __extension__ lets a user write a semicolon behind the macro, or
+ * none, without a word from the compiler. */
+#define RECORDER_DEFINE_(name, size, lanes, description)                       \
+    RECORDER_CHECK_SIZE_(name, size, lanes, description)                       \
+    static struct {                                                            \
+        struct recorder_ring ring;                                             \
+        struct recorder_record records[RECORDER_SLOTS_(size)];                 \
+        uintptr_t commit[RECORDER_SLOTS_(size)];                               \
+        struct recorder_turn turns[RECORDER_SLOTS_(size)];                     \
+    } __attribute__((aligned(RECORDER_LINE_BYTES)))                            \
+        recorder_rings_for_##name[lanes];                                      \
+    RECORDER_EXTERN_ struct recorder recorder_for_##name;                      \
+    struct recorder recorder_for_##name = {                                    \
+        0,                                                                     \
+        &recorder_rings_for_##name[0].ring,                                    \
+        RECORDER_SLOTS_(size) - 1,                                             \
+        (lanes)-1,                                                             \
+        sizeof recorder_rings_for_##name[0],                                   \
+        #name,                                                                 \
+        "" description,                                                        \
+        0};                                                                    \
+    __attribute__((constructor(101))) static void recorder_enter_##name(void)  \
+    {                                                                          \
+        recorder_enter(&recorder_for_##name);                                  \
+    }                                                                          \
+    RECORDER_LEAVES_(name)                                                     \
+    __extension__
+#endif
+#define RECORDER_CHECK_SIZE_(name, size, lanes, description)                   \
+    RECORDER_ASSERT_((size) >= 1, "RECORDER(" #name ", " #size                 \
+                                  "): the size must be at least 1");           \
+    RECORDER_ASSERT_((size) <= RECORDER_SIZE_MAX_,                             \
+                     "RECORDER(" #name ", " #size                              \
+                     "): the size must be at most 2^30 (32-bit: 2^16)");       \
+    RECORDER_ASSERT_((lanes) >= 1 && ((lanes) & ((lanes)-1)) == 0,             \
+                     "RECORDER_LANES(" #name ", " #size ", " #lanes            \
+                     "): the lanes must be a power of two");
+#define RECORDER_SIZE_MAX_ (__SIZEOF_POINTER__ == 8 ? 1ll << 30 : 1ll << 16)
+
+/* RECORDER_PICK_ finds by their number which macro takes the arguments; what is
+ * behind them is filled up with zeros. */
+#define RECORDER_PICK_(format, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, \
+                       q, r, s, t, u, v, ...)                                  \
+    v
+#define RECORDER_4_(name, check, format, a, b, c, d, ...)                      \
+    RECORDER_CALL_(name, check,                                                \
+                   recorder_record_few(&recorder_for_##name,                       \
+                                   RECORDER_FORMAT_(format),                   \
+                                   RECORDER_WORD_(a), RECORDER_WORD_(b),       \
+                                   RECORDER_WORD_(c), RECORDER_WORD_(d)))
+#define RECORDER_8_(name, check, format, a, b, c, d, e, f, g, h, ...)          \
+    RECORDER_CALL_(                                                            \
+        name, check,                                                           \
+        recorder_record_more(                                                  \
+            &recorder_for_##name, RECORDER_FORMAT_(format), 2,                 \
+            RECORDER_WORD_(a), RECORDER_WORD_(b), RECORDER_WORD_(c),           \
+            RECORDER_WORD_(d), RECORDER_WORD_(e), RECORDER_WORD_(f),           \
+            RECORDER_WORD_(g), RECORDER_WORD_(h)))
+#define RECORDER_12_(name, check, format, a, b, c, d, e, f, g, h, i, j, k, l,  \
+                     ...)                                                      \
+    RECORDER_CALL_(                                                            \
+        name, check,                                                           \
+        recorder_record_more(                                                  \
+            &recorder_for_##name, RECORDER_FORMAT_(format), 3,                 \
+            RECORDER_WORD_(a), RECORDER_WORD_(b), RECORDER_WORD_(c),           \
+            RECORDER_WORD_(d), RECORDER_WORD_(e), RECORDER_WORD_(f),           \
+            RECORDER_WORD_(g), RECORDER_WORD_(h), RECORDER_WORD_(i),           \
+            RECORDER_WORD_(j), RECORDER_WORD_(k), RECORDER_WORD_(l)))
+
+/* Off is one load and one branch; the arguments are not evaluated then. */
+#ifdef RECORDER_OFF
+#define RECORDER_CALL_(name, check, call)                                      \
+    recorder_word_of_word(1 ? (uintptr_t)0 : (check, recorder_returned(call)))
+#else
+#define RECORDER_CALL_(name, check, call)                                      \
+    (__atomic_load_n(&recorder_for_##name.trace, __ATOMIC_RELAXED) < 0         \
+         ? (uintptr_t)0                                                        \
+         : (check, recorder_returned(call)))
+#endif
+
+#define RECORDER_FORMAT_(format)                                               \
+    "" format "\0" __FILE__ ":" RECORDER_QUOTE_(__LINE__)
+#define RECORDER_QUOTE_(x) RECORDER_QUOTE_2_(x)
+#define RECORDER_QUOTE_2_(x) #x
+
+/* Lets the compiler check the format against the arguments: a call in a branch
+ * that is never taken. Pointers of any type may be shown with %p. */
+__attribute__((format(printf, 1, 2), unused)) static inline int
+recorder_check(const char *format, ...)
+{
+    (void)format;
+    return 0;
+}
+#ifdef __clang__
+#define RECORDER_CHECK_(arguments)                                             \
+    _Pragma("clang diagnostic push")                                           \
+    _Pragma("clang diagnostic ignored \"-Wformat-pedantic\"")                  \
+    (void)(1 ? 0 : recorder_check arguments)                                   \
+    _Pragma("clang diagnostic pop")
+#else
+#define RECORDER_CHECK_(arguments)                                             \
+    (void)(1 ? 0 : __extension__ recorder_check arguments)
+#endif
+
+RECORDER_INLINE_ uintptr_t recorder_word_of_double(double value)
+{
+#if __SIZEOF_POINTER__ == 8
+    uintptr_t word;
+    __builtin_memcpy(&word, &value, sizeof word);
+#else
+    float single = (float)value;
+    uintptr_t word;
+    __builtin_memcpy(&word, &single, sizeof word);
+#endif
+    return word;
+}
+RECORDER_INLINE_ uintptr_t recorder_word_of_word(uintptr_t value)
+{
+    return value;
+}
+
+#define RECORDER_TOO_MANY_                                                     \
+    "record(): at most 12 arguments; use two records"
+#define RECORDER_NO_LONG_DOUBLE_                                               \
+    "record(): a long double does not fit a word; cast it to double"
+#define RECORDER_NO_STRUCT_                                                    \
+    "record(): a struct is no argument; record its members"
+#define RECORDER_NO_64_BITS_                                                   \
+    "record(): a 64-bit integer does not fit a 32-bit word; cast it, or "      \
+    "record its halves"
+
+#ifdef __cplusplus
+} /* extern "C" */
+#define RECORDER_WORD_(x) recorder_word(x)
+#define RECORDER_MANY_(name, check, ...)                                       \
+    ([] { static_assert(sizeof(#name) == 0, RECORDER_TOO_MANY_); }(),          \
+     (uintptr_t)0)
+template <typename T> struct recorder_is_long_double {
+    enum { value = 0 };
+};
+template <> struct recorder_is_long_double<long double> {
+    enum { value = 1 };
+};
+template <typename T> RECORDER_INLINE_ uintptr_t recorder_word(T value)
+{
+    static_assert(!recorder_is_long_double<T>::value, RECORDER_NO_LONG_DOUBLE_);
+    static_assert(!__is_class(T) && !__is_union(T), RECORDER_NO_STRUCT_);
+    static_assert(sizeof(T) <= sizeof(uintptr_t), RECORDER_NO_64_BITS_);
+    return (uintptr_t)value;
+}
+RECORDER_INLINE_ uintptr_t recorder_word(double value)
+{
+    return recorder_word_of_double(value);
+}
+RECORDER_INLINE_ uintptr_t recorder_word(float value)
+{
+    return recorder_word_of_double((double)value);
+}
+#else
+/* Which assertions hold is told by types alone; x is evaluated once, as the
+ * operand of the second _Generic. 12 is what __builtin_classify_type says of a
+ * struct, 13 of a union. */
+#define RECORDER_MANY_(name, check, ...)                                       \
+    (sizeof(struct {                                                           \
+         _Static_assert(sizeof(#name) == 0, RECORDER_TOO_MANY_);               \
+         char none;                                                            \
+     }) *                                                                      \
+     (uintptr_t)0)
+#if __SIZEOF_POINTER__ == 8
+#define RECORDER_FITS_(x) 1
+#else
+#define RECORDER_FITS_(x)                                                      \
+    _Generic((x), long long : 0, unsigned long long : 0, default : 1)
+#endif
+#define RECORDER_WORD_(x)                                                      \
+    (sizeof(struct {                                                           \
+         _Static_assert(__builtin_classify_type(x) != 12 &&                    \
+                            __builtin_classify_type(x) != 13,                  \
+                        RECORDER_NO_STRUCT_);                                  \
+         _Static_assert(_Generic((x), long double : 0, default : 1),           \
+                        RECORDER_NO_LONG_DOUBLE_);                             \
+         _Static_assert(RECORDER_FITS_(x), RECORDER_NO_64_BITS_);              \
+         char none;                                                            \
+     }) *                                                                      \
+         (uintptr_t)0 +                                                        \
+     _Generic((x), float                                                       \
+              : recorder_word_of_double, double                                \
+              : recorder_word_of_double, default                               \
+              : recorder_word_of_word)(                                        \
+         _Generic((x), float                                                   \
+                  : (x), double                                                \
+                  : (x), default                                               \
+                  : (uintptr_t)(x))))
+#endif
+
+#endif
