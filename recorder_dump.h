@@ -1,0 +1,1184 @@
+/* recorder_dump.h - shows what was recorded, as text: on demand or on a crash. */
+/* SPDX-License-Identifier: MIT */
+/*
+    #include "recorder_dump.h"              // brings recorder.h
+    recorder_dump_on_common_signals(0, 0);  // a crash shows what led to it
+    ...
+    recorder_dump();                        // and so does this
+
+PROMISES
+    * All rings merged, strictly ascending by order, each record whole.
+    * Nothing is removed: dump as often as you like, from any thread, two at
+      once; each dump is complete.
+    * Async-signal-safe from end to end: write() and a few more plain system
+      calls, no heap, no lock, no locale, about 6 KB of stack.
+    * It ends while others record: what is recorded after its start is not shown.
+    * A bad pointer in a record prints as an address and harms nobody.
+
+LIMITS
+    * Memory for the sorting comes from mmap(), 120 bytes a record, 256 MB at
+      most; what does not fit, or any where mmap() fails, costs further passes.
+    * A message is cut, and marked, at RECORDER_LINE_MAX bytes.
+
+CONTENTS
+    interface   the dump functions
+    scratch     where a dump gets its memory
+    strings     what formats and %s point at
+    time        ticks into seconds and dates
+    line        one event as text
+    dump        the whole
+    trace       records that print at once
+*/
+#ifndef RECORDER_DUMP_H
+#define RECORDER_DUMP_H
+
+#include "recorder_read.h"
+
+#include "recorder_format.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------------- interface --
+ *
+ * size_t recorder_dump(void)                  to stderr
+ * size_t recorder_dump_fd(int fd)
+ * size_t recorder_dump_for(const char *regex) to stderr, the recorders whose
+ *                                             whole name matches: extended
+ *                                             syntax, case-insensitive
+ * size_t recorder_dump_to(sink, context)      to sink(context, text, size), a
+ *                                             line a call, not NUL-terminated
+ * Each returns the number of records shown.
+ *
+ * bool recorder_line(const char *line)        sets the line of a record; kept,
+ *                                             not copied. Null: the default.
+ *     False, and a word on stderr, where a field is unknown; then nothing
+ *     changes. Environment: RECORDER_LINE. Fields:
+ *     {order} {seconds} {wall} {location} {caller} {thread} {name} {recorder}
+ *     {message}; name is the thread's, seconds count from the start, and
+ *     {order:8} takes at least 8 columns, {recorder:-12} from the left.
+ *
+ * size_t recorder_event_text(event, to, size) the message of an event, as
+ *                                             snprintf would write it
+ */
+#define RECORDER_LINE_DEFAULT                                                  \
+    "{order} [{seconds} {location} T{thread}] {recorder}: {message}"
+#define RECORDER_LINE_MAX 4096
+
+typedef void recorder_sink(void *context, const char *text, size_t size);
+
+/* --------------------------------------------------------------- scratch -- */
+
+/* Bytes fetched once in a dump, by their address. */
+#define RECORDER_FETCH_MAX 232
+struct recorder_fetched {
+    uint64_t address; /* 0: none */
+    size_t size;
+    char bytes[RECORDER_FETCH_MAX];
+};
+
+/* What a dump works with, of any size: carved out of one piece of memory. */
+struct recorder_scratch {
+    struct recorder_memory memory;
+    struct recorder_batch batch;
+    size_t at;               /* which of the batch is being shown */
+    struct recorder_fetched *fetched;
+    size_t fetched_mask;
+    char *format, *text, *message, *line; /* text: of RECORDER_COPY */
+    size_t format_max, text_max, line_max;
+    char *out;               /* gathers lines, for recorder_dump_fd */
+    size_t out_max;
+    void *mapped;
+    size_t mapped_bytes;
+};
+
+enum {
+    RECORDER_FETCHED = 64,   /* a program shows few formats at a time */
+    RECORDER_OUT_MAX = 16384,
+    RECORDER_FORMAT_MAX = 1024,
+    RECORDER_TEXT_MAX = RECORDER_COPY_MAX + 4,
+    RECORDER_STACK_LINE = 256 /* of each kind, where there is only the stack */
+};
+#define RECORDER_SCRATCH_STACK 3072
+#define RECORDER_SCRATCH_MAX ((size_t)256 << 20)
+#define RECORDER_KEPT_BYTES                                                    \
+    (sizeof(struct recorder_kept) + sizeof(struct recorder_key))
+
+RECORDER_INLINE_ char *recorder_carve(char **from, size_t bytes)
+{
+    char *piece = *from;
+    *from += (bytes + 15) & ~(size_t)15;
+    return piece;
+}
+
+/* Divides `bytes` at `from`, aligned to 16, small where that is little. */
+RECORDER_FUNCTION_ void recorder_scratch_divide(struct recorder_scratch *s,
+                                                char *from, size_t bytes)
+{
+    bool small = bytes <= RECORDER_SCRATCH_STACK;
+    char *end = from + bytes;
+    size_t count = small ? 1 : RECORDER_FETCHED;
+    s->fetched_mask = count - 1;
+    s->format_max = small ? RECORDER_STACK_LINE : RECORDER_FORMAT_MAX;
+    s->text_max = small ? RECORDER_STACK_LINE : RECORDER_TEXT_MAX;
+    s->line_max = small ? RECORDER_STACK_LINE : RECORDER_LINE_MAX;
+    s->out_max = small ? 0 : RECORDER_OUT_MAX;
+    s->fetched = (struct recorder_fetched *)(void *)recorder_carve(
+        &from, count * sizeof *s->fetched);
+    s->format = recorder_carve(&from, s->format_max);
+    s->text = recorder_carve(&from, s->text_max);
+    s->message = recorder_carve(&from, s->line_max);
+    s->line = recorder_carve(&from, s->line_max);
+    s->out = recorder_carve(&from, s->out_max);
+    s->batch.max = (size_t)(end - from) / RECORDER_KEPT_BYTES;
+    s->batch.kept = (struct recorder_kept *)(void *)from;
+    s->batch.keys = (struct recorder_key *)(void *)(s->batch.kept +
+                                                    s->batch.max);
+    while (count-- > 0)
+        s->fetched[count].address = 0;
+}
+
+/* Opens scratch memory at `memory`, or where that is null, maps some, enough for
+ * `records` records at once. False: none is to be had. */
+RECORDER_FUNCTION_ bool recorder_scratch_open(struct recorder_scratch *s,
+                                              size_t records, void *memory)
+{
+    size_t fixed = RECORDER_FETCHED * sizeof(struct recorder_fetched) +
+                   RECORDER_FORMAT_MAX + RECORDER_TEXT_MAX +
+                   2 * RECORDER_LINE_MAX + RECORDER_OUT_MAX + 256;
+    size_t bytes = RECORDER_SCRATCH_MAX;
+    if (records < (RECORDER_SCRATCH_MAX - fixed) / RECORDER_KEPT_BYTES)
+        bytes = fixed + (records + 16) * RECORDER_KEPT_BYTES;
+    recorder_memory_open(&s->memory);
+    s->batch.used = s->batch.count = s->batch.next = s->at = 0;
+    s->batch.after = s->batch.end = 0;
+    s->batch.more = false;
+    s->batch.regex = NULL;
+    s->mapped_bytes = memory ? 0 : bytes;
+    if (memory)
+        bytes = RECORDER_SCRATCH_STACK;
+    else
+        memory = recorder_os_memory(bytes);
+    if (memory)
+        recorder_scratch_divide(s, (char *)memory, bytes);
+    s->mapped = memory;
+    return memory != NULL;
+}
+
+RECORDER_FUNCTION_ void recorder_scratch_close(struct recorder_scratch *s)
+{
+    recorder_memory_close(&s->memory);
+    if (s->mapped_bytes)
+        recorder_munmap(s->mapped, s->mapped_bytes);
+}
+
+/* --------------------------------------------------------------- strings -- */
+
+/* The bytes at an address, up to RECORDER_FETCH_MAX of them; read once in a
+ * dump. Null where there are none. */
+RECORDER_FUNCTION_ const struct recorder_fetched *
+recorder_fetch(struct recorder_scratch *s, uint64_t address)
+{
+    struct recorder_fetched *f =
+        &s->fetched[(address ^ address >> 7 ^ address >> 13) & s->fetched_mask];
+    ptrdiff_t size;
+    if (f->address == address && address)
+        return f;
+    f->address = 0;
+    size = recorder_memory_copy(&s->memory, address, f->bytes, sizeof f->bytes);
+    if (size <= 0)
+        return NULL;
+    f->size = (size_t)size;
+    f->address = address;
+    return f;
+}
+
+RECORDER_INLINE_ size_t recorder_length(const char *text, size_t max)
+{
+    size_t length = 0;
+    while (length < max && text[length])
+        length++;
+    return length;
+}
+
+/* The format of an event and the place behind it, as `*location`, both in
+ * s->format; null where it cannot be read: its library may be gone. */
+RECORDER_FUNCTION_ const char *recorder_format_of(struct recorder_scratch *s,
+                                                  uint64_t address,
+                                                  const char **location)
+{
+    const struct recorder_fetched *f = recorder_fetch(s, address);
+    size_t length, size, i;
+    *location = "?";
+    if (!f)
+        return NULL;
+    size = f->size;
+    __builtin_memcpy(s->format, f->bytes, sizeof f->bytes);
+    length = recorder_length(s->format, size);
+    i = length + 1;
+    if (i > size || i + recorder_length(s->format + i, size - i) == size) {
+        /* Longer than what is fetched at once. */
+        ptrdiff_t copied = recorder_memory_copy(&s->memory, address, s->format,
+                                                s->format_max - 1);
+        size = copied > 0 ? (size_t)copied : 0;
+        length = recorder_length(s->format, size);
+    }
+    s->format[size] = '\0';
+    if (length < size)
+        *location = s->format + length + 1;
+    return s->format;
+}
+
+/* "dir/file.c:12" without the directories; a location that holds what no path
+ * would is none. */
+RECORDER_INLINE_ const char *recorder_location_name(const char *location)
+{
+    const char *name = location, *at = location;
+    for (; *at; at++) {
+        if ((unsigned char)*at < ' ')
+            return "?";
+        if (*at == '/')
+            name = at + 1;
+    }
+    return name;
+}
+
+/* Finds the text record in a slot: in the batch, behind the head that is being
+ * shown, else in the ring, if its recorder is still there. */
+RECORDER_FUNCTION_ bool recorder_text_piece(const struct recorder_scratch *s,
+                                            const struct recorder_event *event,
+                                            uint64_t token,
+                                            struct recorder_record *piece)
+{
+    uintptr_t slot = (uintptr_t)token & ~(sizeof *piece - 1);
+    uintptr_t low = (uintptr_t)token & (sizeof *piece - 1);
+    const struct recorder *known;
+    bool found = false;
+    size_t back;
+    for (back = 1; back <= s->at && back <= 4096; back++) {
+        const struct recorder_kept *kept =
+            recorder_batch_at(&s->batch, s->at - back);
+        if ((uintptr_t)(recorder_records(kept->ring) + kept->slot) == slot) {
+            *piece = kept->record;
+            return (piece->order & (sizeof *piece - 1)) == low;
+        }
+    }
+    for (known = recorder_walk(); known && known != event->recorder;
+         known = recorder_walk_on(known))
+        ;
+    if (known) {
+        uintptr_t first = (uintptr_t)recorder_records(event->ring);
+        found = slot >= first &&
+                recorder_look(event->ring, event->mask,
+                              (slot - first) / sizeof *piece, piece) &&
+                (piece->order & (sizeof *piece - 1)) == low;
+    }
+    recorder_unwalk();
+    return found;
+}
+
+/* Puts the text that a token stands for together, as far as it is still there.
+ * Only pieces that follow each other by order and by size are one text. */
+RECORDER_FUNCTION_ void recorder_text_of(struct recorder_scratch *s,
+                                         const struct recorder_event *event,
+                                         uint64_t token)
+{
+    struct recorder_record piece;
+    uintptr_t order = 0, left = 0, count;
+    size_t size = 0, max = s->text_max - 4; /* for what marks the end */
+    const char *mark = "";
+    while (token && !*mark) {
+        if (!recorder_text_piece(s, event, token, &piece) ||
+            piece.format == 0 || piece.format >= RECORDER_TEXT_END ||
+            (size == 0 ? (uintptr_t)event->order - piece.order > UINTPTR_MAX / 2
+                       : piece.order != order + 1 || piece.format != left + 1))
+            break;
+        order = piece.order;
+        left = piece.format - 1;
+        count = left < RECORDER_TEXT_BYTES ? left : RECORDER_TEXT_BYTES;
+        if (count > max - size) {
+            count = max - size;
+            mark = "...";
+        }
+        __builtin_memcpy(s->text + size, piece.argument, count);
+        size += count;
+        left -= count;
+        token = piece.caller;
+        if (left == 0)
+            token = 0;
+        else if (token == 0)
+            mark = "..."; /* it was longer than what is kept of a text */
+        order = piece.order;
+    }
+    if (token && !*mark) {
+        const char *lost = size ? "..." : "<lost>";
+        __builtin_memcpy(s->text + size, lost, size ? 4 : 7);
+    } else {
+        __builtin_memcpy(s->text + size, mark, *mark ? 4 : 1);
+    }
+}
+
+struct recorder_text_context {
+    struct recorder_scratch *scratch;
+    const struct recorder_event *event;
+    uint64_t token; /* the text that is being read, and how far */
+    size_t read;
+};
+
+/* The bytes of a text: from its start at its token, then as the formatter asks
+ * on, as if they stood behind it. */
+RECORDER_FUNCTION_ ptrdiff_t recorder_text_bytes(
+    struct recorder_text_context *c, uint64_t address, char *to, size_t size)
+{
+    const char *text = c->scratch->text;
+    size_t left;
+    if (c->token == 0 || address != c->token + c->read) {
+        recorder_text_of(c->scratch, c->event, address);
+        c->token = address;
+        c->read = 0;
+    }
+    left = recorder_length(text + c->read, c->scratch->text_max) + 1;
+    if (size > left)
+        size = left;
+    __builtin_memcpy(to, text + c->read, size);
+    c->read += size;
+    if (size == left)
+        c->token = 0; /* its end was read: the next is another */
+    return (ptrdiff_t)size;
+}
+
+/* recorder_format's way to strings: what stands at an address, or the text that
+ * a token stands for. */
+RECORDER_FUNCTION_ ptrdiff_t recorder_text(void *context, uint64_t address,
+                                           char *to, size_t size)
+{
+    struct recorder_text_context *c = (struct recorder_text_context *)context;
+    const struct recorder_ring *ring = c->event->ring;
+    uint64_t ring_bytes = (uintptr_t)recorder_commits(ring, c->event->mask) -
+                          (uintptr_t)ring;
+    const struct recorder_fetched *f;
+    if (address - (uintptr_t)ring < ring_bytes ||
+        (c->token && address == c->token + c->read))
+        return recorder_text_bytes(c, address, to, size);
+    f = recorder_fetch(c->scratch, address);
+    if (!f)
+        return -1;
+    if (size > f->size)
+        size = f->size;
+    __builtin_memcpy(to, f->bytes, size);
+    return (ptrdiff_t)size;
+}
+
+/* ------------------------------------------------------------------ time -- */
+
+/* Ticks against nanoseconds: two moments, and how fast ticks ran between. */
+struct recorder_clock {
+    struct recorder_moment start;
+    uint64_t ns_per_tick; /* in 1/2^32 */
+};
+
+/* Nanoseconds that `ticks` last, ticks * ns_per_tick / 2^32, in halves. */
+RECORDER_INLINE_ uint64_t recorder_clock_scale(const struct recorder_clock *c,
+                                               uint64_t ticks)
+{
+    uint64_t high = ticks >> 32, low = ticks & 0xffffffffu;
+    uint64_t rate_high = c->ns_per_tick >> 32;
+    uint64_t rate_low = c->ns_per_tick & 0xffffffffu;
+    return high * c->ns_per_tick + low * rate_high + (low * rate_low >> 32);
+}
+
+RECORDER_FUNCTION_ void recorder_clock_open(struct recorder_clock *clock)
+{
+    struct recorder_moment now = recorder_now();
+    uint64_t ns, ticks;
+    clock->start = recorder_home.registry->start;
+    if (!clock->start.monotonic_ns)
+        clock->start = now;
+    ns = now.monotonic_ns - clock->start.monotonic_ns;
+    ticks = (uintptr_t)(now.ticks - clock->start.ticks);
+    for (; ns >> 32; ns >>= 1)
+        ticks >>= 1;
+    clock->ns_per_tick = ticks ? (ns << 32) / ticks : 0;
+}
+
+/* Nanoseconds from the program's start to a record's ticks; negative before. */
+RECORDER_INLINE_ int64_t recorder_clock_time(const struct recorder_clock *clock,
+                                             uint64_t ticks)
+{
+    intptr_t since = (intptr_t)(ticks - clock->start.ticks);
+    return since < 0
+               ? -(int64_t)recorder_clock_scale(clock, (uint64_t) - (int64_t)since)
+               : (int64_t)recorder_clock_scale(clock, (uint64_t)since);
+}
+
+/* ------------------------------------------------------------------ line -- */
+
+/* A text that grows up to a limit; `size` counts what did not fit, too. */
+struct recorder_string {
+    char *to;
+    size_t max, size;
+};
+
+RECORDER_FUNCTION_ void recorder_add_text(struct recorder_string *s,
+                                          const char *text, size_t size)
+{
+    size_t i;
+    for (i = 0; i < size && s->size + i < s->max; i++)
+        s->to[s->size + i] = text[i];
+    s->size += size;
+}
+RECORDER_INLINE_ void recorder_add_string(struct recorder_string *s,
+                                          const char *text)
+{
+    recorder_add_text(s, text, recorder_length(text, RECORDER_LINE_MAX));
+}
+/* A number, with at least `digits` digits. */
+RECORDER_FUNCTION_ void recorder_add_number(struct recorder_string *s,
+                                            uint64_t number, unsigned base,
+                                            unsigned digits)
+{
+    char text[20];
+    unsigned at = sizeof text;
+    do {
+        text[--at] = "0123456789abcdef"[number % base];
+        number /= base;
+    } while (at > 0 && (number || sizeof text - at < digits));
+    recorder_add_text(s, text + at, sizeof text - at);
+}
+
+/* "2026-11-20 20:25:11.123456", UTC. Years count from March, so that the leap
+ * day comes last: 153 days are 5 months, 1461 days 4 years, 146097 days 400. */
+RECORDER_FUNCTION_ void recorder_add_wall(struct recorder_string *s,
+                                          uint64_t realtime_ns)
+{
+    uint64_t seconds = realtime_ns / 1000000000u;
+    uint64_t days = seconds / 86400 + 719468; /* from March 1st of year 0 */
+    uint64_t era = days / 146097, day = days % 146097;
+    uint64_t year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
+    uint64_t of_year = day - (365 * year + year / 4 - year / 100);
+    uint64_t month = (5 * of_year + 2) / 153;
+    uint64_t number = month < 10 ? month + 3 : month - 9;
+    recorder_add_number(s, year + era * 400 + (number <= 2), 10, 4);
+    recorder_add_string(s, "-");
+    recorder_add_number(s, number, 10, 2);
+    recorder_add_string(s, "-");
+    recorder_add_number(s, of_year - (153 * month + 2) / 5 + 1, 10, 2);
+    recorder_add_string(s, " ");
+    recorder_add_number(s, seconds / 3600 % 24, 10, 2);
+    recorder_add_string(s, ":");
+    recorder_add_number(s, seconds / 60 % 60, 10, 2);
+    recorder_add_string(s, ":");
+    recorder_add_number(s, seconds % 60, 10, 2);
+    recorder_add_string(s, ".");
+    recorder_add_number(s, realtime_ns / 1000 % 1000000, 10, 6);
+}
+
+RECORDER_FUNCTION_ void recorder_add_seconds(struct recorder_string *s,
+                                             int64_t ns)
+{
+    uint64_t us = (uint64_t)(ns < 0 ? -ns : ns) / 1000;
+    if (ns < 0)
+        recorder_add_string(s, "-");
+    recorder_add_number(s, us / 1000000, 10, 1);
+    recorder_add_string(s, ".");
+    recorder_add_number(s, us % 1000000, 10, 6);
+}
+
+/* The row of the thread that made an event; null where it is another's now. */
+RECORDER_INLINE_ const struct recorder_thread *
+recorder_event_row(const struct recorder_event *event)
+{
+    const struct recorder_registry *registry = recorder_home.registry;
+    const struct recorder_thread *row;
+    if (event->thread == 0 || event->thread > registry->threads_max)
+        return NULL;
+    row = &registry->threads[event->thread - 1];
+    return (intptr_t)((uintptr_t)event->order - row->first) < 0 ? NULL : row;
+}
+
+/* The message of an event, from the batch that the scratch holds. */
+RECORDER_FUNCTION_ size_t recorder_message(struct recorder_scratch *s,
+                                           const struct recorder_event *event,
+                                           char *to, size_t size,
+                                           const char **location)
+{
+    struct recorder_text_context context;
+    struct recorder_arguments arguments;
+    const char *format = recorder_format_of(s, event->format, location);
+    context.scratch = s;
+    context.event = event;
+    context.token = 0;
+    context.read = 0;
+    arguments.word = event->argument;
+    arguments.count = 12;
+    arguments.lost = event->lost;
+    arguments.word_bytes = sizeof(uintptr_t);
+    arguments.text = recorder_text;
+    arguments.context = &context;
+    if (format)
+        return recorder_format(to, size, format, &arguments);
+    /* What is known all the same. */
+    {
+        struct recorder_string string;
+        unsigned i;
+        string.to = to;
+        string.max = size;
+        string.size = 0;
+        recorder_add_string(&string, "<format at 0x");
+        recorder_add_number(&string, event->format, 16, 1);
+        recorder_add_string(&string, ">");
+        for (i = 0; i < 12 && !(event->lost >> i & 1); i++) {
+            recorder_add_string(&string, " 0x");
+            recorder_add_number(&string, event->argument[i], 16, 1);
+        }
+        return string.size;
+    }
+}
+
+enum recorder_field {
+    RECORDER_ORDER,
+    RECORDER_SECONDS,
+    RECORDER_WALL,
+    RECORDER_LOCATION,
+    RECORDER_CALLER,
+    RECORDER_THREAD_NUMBER,
+    RECORDER_THREAD_NAME,
+    RECORDER_NAME,
+    RECORDER_MESSAGE,
+    RECORDER_FIELDS
+};
+
+/* Reads a field, behind its brace: its kind, its width (negative: from the left)
+ * and where it ends. RECORDER_FIELDS: there is no such field. */
+RECORDER_FUNCTION_ enum recorder_field
+recorder_field(const char *at, const char **end, int *width)
+{
+    static const char names[RECORDER_FIELDS][12] = {
+        "order",  "seconds", "wall",     "location", "caller",
+        "thread", "name",    "recorder", "message"};
+    unsigned field, i;
+    bool left;
+    for (field = 0; field < RECORDER_FIELDS; field++) {
+        for (i = 0; names[field][i] && at[i] == names[field][i]; i++)
+            ;
+        if (!names[field][i] && (at[i] == '}' || at[i] == ':'))
+            break;
+    }
+    *width = 0;
+    if (field == RECORDER_FIELDS)
+        return RECORDER_FIELDS;
+    at += i;
+    if (*at == ':') {
+        left = *++at == '-';
+        for (at += left; *at >= '0' && *at <= '9' && *width < 1000; at++)
+            *width = *width * 10 + (*at - '0');
+        if (left)
+            *width = -*width;
+    }
+    *end = at + 1;
+    return *at == '}' ? (enum recorder_field)field : RECORDER_FIELDS;
+}
+
+struct recorder_shown { /* an event and what its fields need */
+    struct recorder_scratch *scratch;
+    const struct recorder_clock *clock;
+    const struct recorder_event *event;
+    const char *location;
+    size_t message_size; /* of the whole; in scratch->message as far as fits */
+};
+
+RECORDER_FUNCTION_ void recorder_add_field(struct recorder_string *to,
+                                           const struct recorder_shown *shown,
+                                           enum recorder_field field)
+{
+    const struct recorder_event *event = shown->event;
+    const struct recorder_thread *row = recorder_event_row(event);
+    int64_t ns = recorder_clock_time(shown->clock, event->time);
+    size_t max = shown->scratch->line_max - 1;
+    switch (field) {
+    case RECORDER_ORDER: recorder_add_number(to, event->order, 10, 1); break;
+    case RECORDER_SECONDS: recorder_add_seconds(to, ns); break;
+    case RECORDER_WALL:
+        recorder_add_wall(to,
+                          shown->clock->start.realtime_ns + (uint64_t)ns);
+        break;
+    case RECORDER_LOCATION:
+        recorder_add_string(to, recorder_location_name(shown->location));
+        break;
+    case RECORDER_CALLER:
+        recorder_add_string(to, "0x");
+        recorder_add_number(to, event->caller, 16, 1);
+        break;
+    case RECORDER_THREAD_NUMBER:
+        if (row)
+            recorder_add_number(to, event->thread, 10, 1);
+        else
+            recorder_add_string(to, "?");
+        break;
+    case RECORDER_THREAD_NAME:
+        recorder_add_text(to, row ? row->name : "?",
+                          row ? recorder_length(row->name, 16) : 1);
+        break;
+    case RECORDER_NAME: {
+        const struct recorder_fetched *name =
+            recorder_fetch(shown->scratch, (uintptr_t)event->name);
+        if (name)
+            recorder_add_text(to, name->bytes,
+                              recorder_length(name->bytes, name->size));
+        else
+            recorder_add_string(to, "?");
+        break;
+    }
+    default:
+        recorder_add_text(to, shown->scratch->message,
+                          shown->message_size < max ? shown->message_size
+                                                    : max);
+    }
+}
+
+/* Adds a field in its columns: what is shorter gets blanks. */
+RECORDER_FUNCTION_ void recorder_add_column(struct recorder_string *to,
+                                            const struct recorder_shown *shown,
+                                            enum recorder_field field,
+                                            int width)
+{
+    size_t start = to->size, columns = (size_t)(width < 0 ? -width : width);
+    size_t length, blanks, i;
+    recorder_add_field(to, shown, field);
+    length = to->size - start;
+    if (length >= columns || start + columns > to->max)
+        return;
+    blanks = columns - length;
+    to->size += blanks;
+    for (i = length; width > 0 && i-- > 0;)
+        to->to[start + blanks + i] = to->to[start + i];
+    for (i = 0; i < blanks; i++)
+        to->to[start + (width > 0 ? i : length + i)] = ' ';
+}
+
+/* Writes the line of the event that the scratch is at, with its final newline,
+ * into scratch->line. Returns its size. */
+RECORDER_FUNCTION_ size_t recorder_line_of(struct recorder_scratch *s,
+                                           const struct recorder_clock *clock,
+                                           const struct recorder_event *event,
+                                           const char *line)
+{
+    struct recorder_shown shown;
+    struct recorder_string to;
+    const char *end;
+    int width;
+    shown.scratch = s;
+    shown.clock = clock;
+    shown.event = event;
+    shown.message_size =
+        recorder_message(s, event, s->message, s->line_max, &shown.location);
+    to.to = s->line;
+    to.max = s->line_max - 1;
+    to.size = 0;
+    while (*line) {
+        enum recorder_field field = RECORDER_FIELDS;
+        if (*line == '{')
+            field = recorder_field(line + 1, &end, &width);
+        if (field == RECORDER_FIELDS) {
+            recorder_add_text(&to, line++, 1);
+            continue;
+        }
+        recorder_add_column(&to, &shown, field, width);
+        line = end;
+    }
+    if (to.size > to.max || shown.message_size >= s->line_max) {
+        static const char cut[] = "...[cut]";
+        size_t at = to.size < to.max ? to.size : to.max;
+        if (at > to.max - (sizeof cut - 1))
+            at = to.max - (sizeof cut - 1);
+        to.size = at;
+        recorder_add_text(&to, cut, sizeof cut - 1);
+    }
+    s->line[to.size] = '\n';
+    return to.size + 1;
+}
+
+/* The line that is set, as far as it can be read, in s->text. */
+RECORDER_FUNCTION_ const char *recorder_line_set(struct recorder_scratch *s,
+                                                 char *to, size_t max)
+{
+    const char *line =
+        __atomic_load_n(&recorder_home.registry->line, __ATOMIC_ACQUIRE);
+    ptrdiff_t size =
+        line ? recorder_memory_copy(&s->memory, (uintptr_t)line, to, max - 1)
+             : -1;
+    if (size <= 0)
+        return RECORDER_LINE_DEFAULT;
+    to[size] = '\0';
+    return to;
+}
+
+RECORDER_FUNCTION_ bool recorder_line(const char *line)
+{
+    const char *at = line, *end;
+    int width;
+    for (; at && *at; at++)
+        if (*at == '{' &&
+            recorder_field(at + 1, &end, &width) == RECORDER_FIELDS) {
+            struct recorder_string say;
+            char text[200];
+            say.to = text;
+            say.max = sizeof text;
+            say.size = 0;
+            recorder_add_string(&say, "recorder: line: no such field: ");
+            recorder_add_text(&say, at, recorder_length(at, 24));
+            recorder_add_string(
+                &say, "\nrecorder: line: there are {order} {seconds} {wall} "
+                      "{location} {caller} {thread} {name} {recorder} "
+                      "{message}\n");
+            (void)!recorder_os_write(2, text,
+                                     say.size < say.max ? say.size : say.max);
+            return false;
+        }
+    __atomic_store_n(&recorder_home.registry->line, line, __ATOMIC_RELEASE);
+    return true;
+}
+
+/* The name that the system knows a thread by now, for rows not named by the
+ * program: a thread is often named by another, after its first record. */
+RECORDER_FUNCTION_ void recorder_threads_refresh(void)
+{
+    struct recorder_registry *registry = recorder_home.registry;
+    uintptr_t i, count = recorder_get(&registry->threads_count);
+    for (i = 0; i < count && i < registry->threads_max; i++) {
+        struct recorder_thread *row = &registry->threads[i];
+        struct recorder_string path;
+        char text[40], name[17];
+        long size;
+        int fd;
+        if (row->named || row->state != RECORDER_ROW_ALIVE)
+            continue;
+        path.to = text;
+        path.max = sizeof text - 1;
+        path.size = 0;
+        recorder_add_string(&path, "/proc/self/task/");
+        recorder_add_number(&path, (uint64_t)row->id, 10, 1);
+        recorder_add_text(&path, "/comm", 6);
+        fd = (int)recorder_syscall(SYS_openat, -100L /* AT_FDCWD */, text,
+                                   02000000L /* O_CLOEXEC */);
+        if (fd < 0)
+            continue;
+        size = recorder_os_read(fd, name, 16);
+        recorder_os_close(fd);
+        if (size <= 0)
+            continue;
+        name[size - 1] = '\0'; /* a newline */
+        recorder_thread_set_name(row, name);
+    }
+}
+
+/* ------------------------------------------------------------------ dump -- */
+
+/* Where lines go: to a function of the user's, or gathered to a descriptor. */
+struct recorder_output {
+    recorder_sink *sink;
+    void *context;
+    int fd;
+    char *gathered;
+    size_t gathered_size, gathered_max;
+    bool failed;          /* nothing more is written */
+    uint64_t patience_ns; /* for a reader that does not read; 0: for ever */
+};
+
+struct recorder_pollfd {
+    int fd;
+    short events, revents;
+};
+extern int recorder_os_poll(struct recorder_pollfd *fds, unsigned long count,
+                            int milliseconds) RECORDER_LABEL_(poll);
+
+/* Waits until the descriptor takes 4096 bytes without blocking. False: it never
+ * will, or not within our patience. */
+RECORDER_FUNCTION_ bool recorder_output_wait(const struct recorder_output *out)
+{
+    struct recorder_pollfd poll;
+    int wait = out->patience_ns ? (int)(out->patience_ns / 1000000) : -1, ready;
+    poll.fd = out->fd;
+    poll.events = 4; /* POLLOUT */
+    poll.revents = 0;
+    do
+        ready = recorder_os_poll(&poll, 1, wait);
+    while (ready < 0 && *recorder_errno() == 4 /* EINTR */);
+    return ready > 0 && (poll.revents & 4);
+}
+
+/* Writes all of a text, in pieces that a pipe takes whole; after an error, none
+ * of it and nothing more. */
+RECORDER_FUNCTION_ void recorder_output_write(struct recorder_output *out,
+                                              const char *text, size_t size)
+{
+    while (size && !out->failed) {
+        size_t piece = size < 4096 || !out->patience_ns ? size : 4096;
+        long done;
+        if (out->patience_ns && !recorder_output_wait(out)) {
+            out->failed = true;
+            return;
+        }
+        done = recorder_os_write(out->fd, text, piece);
+        if (done >= 0) {
+            text += done;
+            size -= (size_t)done;
+        } else if (*recorder_errno() == 11 /* EAGAIN */) {
+            out->failed = !recorder_output_wait(out);
+        } else if (*recorder_errno() != 4 /* EINTR */) {
+            out->failed = true;
+        }
+    }
+}
+
+RECORDER_INLINE_ void recorder_output_flush(struct recorder_output *out)
+{
+    recorder_output_write(out, out->gathered, out->gathered_size);
+    out->gathered_size = 0;
+}
+
+RECORDER_FUNCTION_ void recorder_output_line(struct recorder_output *out,
+                                             const char *text, size_t size)
+{
+    if (out->sink) {
+        out->sink(out->context, text, size);
+        return;
+    }
+    if (size > out->gathered_max - out->gathered_size)
+        recorder_output_flush(out);
+    if (size > out->gathered_max) {
+        recorder_output_write(out, text, size);
+        return;
+    }
+    __builtin_memcpy(out->gathered + out->gathered_size, text, size);
+    out->gathered_size += size;
+}
+
+/* "DUMPING net SIZE 256, 256 ENTRIES, 1744 OVERWRITTEN, 2 LOST" */
+RECORDER_FUNCTION_ void recorder_dump_summary(
+    struct recorder_scratch *s, struct recorder_output *out,
+    const struct recorder_summary *summary)
+{
+    const struct recorder_fetched *name =
+        recorder_fetch(s, (uintptr_t)summary->name);
+    struct recorder_string to;
+    to.to = s->line;
+    to.max = s->line_max;
+    to.size = 0;
+    recorder_add_string(&to, "DUMPING ");
+    if (name)
+        recorder_add_text(&to, name->bytes,
+                          recorder_length(name->bytes, name->size));
+    recorder_add_string(&to, " SIZE ");
+    if (summary->lanes > 1) {
+        recorder_add_number(&to, summary->lanes, 10, 1);
+        recorder_add_string(&to, " x ");
+    }
+    recorder_add_number(&to, summary->size, 10, 1);
+    recorder_add_string(&to, ", ");
+    recorder_add_number(&to, summary->kept, 10, 1);
+    recorder_add_string(&to, " ENTRIES");
+    if (summary->overwritten) {
+        recorder_add_string(&to, ", ");
+        recorder_add_number(&to, summary->overwritten, 10, 1);
+        recorder_add_string(&to, " OVERWRITTEN");
+    }
+    if (summary->lost) {
+        recorder_add_string(&to, ", ");
+        recorder_add_number(&to, summary->lost, 10, 1);
+        recorder_add_string(&to, " LOST");
+    }
+    recorder_add_string(&to, "\n");
+    recorder_output_line(out, s->line, to.size < to.max ? to.size : to.max);
+}
+
+/* How many slots there are to sort: what a dump in one pass has to hold. */
+RECORDER_FUNCTION_ size_t recorder_slots(const char *regex)
+{
+    const struct recorder *recorder = recorder_walk();
+    size_t count = 0;
+    for (; recorder; recorder = recorder_walk_on(recorder))
+        if (recorder_chosen(recorder, regex))
+            count += (recorder->mask + 1) * (recorder->lanes_mask + 1);
+    recorder_unwalk();
+    return count;
+}
+
+/* How many events the batch holds. */
+RECORDER_INLINE_ size_t recorder_batch_events(const struct recorder_batch *b)
+{
+    size_t count = 0, i;
+    for (i = 0; i < b->count; i++)
+        count += recorder_batch_at(b, i)->record.format >= RECORDER_TEXT_END;
+    return count;
+}
+
+RECORDER_FUNCTION_ void recorder_dump_head(struct recorder_scratch *s,
+                                           struct recorder_output *out)
+{
+    struct recorder_summary summary;
+    struct recorder_string to;
+    size_t i;
+    to.to = s->line;
+    to.max = s->line_max;
+    to.size = 0;
+    recorder_add_string(&to, "FLIGHT RECORDER DUMP AT ");
+    recorder_add_wall(&to, recorder_clock_ns(RECORDER_REALTIME_));
+    recorder_add_string(&to, " UTC, PID ");
+    recorder_add_number(&to, (uint64_t)recorder_os_process(), 10, 1);
+    recorder_add_string(&to, ", ");
+    if (s->batch.more)
+        recorder_add_string(&to, "MORE THAN ");
+    recorder_add_number(&to, recorder_batch_events(&s->batch), 10, 1);
+    recorder_add_string(&to, " RECORDS\n");
+    recorder_output_line(out, s->line, to.size);
+    for (i = 0; recorder_summary_at(i, s->batch.regex, s->batch.end, &summary);
+         i++)
+        recorder_dump_summary(s, out, &summary);
+}
+
+/* Dumps all that `regex` chooses, null: all. A pass takes the smallest orders
+ * above those shown, as many as there is memory for: usually all of them. */
+RECORDER_FUNCTION_ size_t recorder_dump_passes(struct recorder_scratch *s,
+                                               struct recorder_output *out)
+{
+    struct recorder_clock clock;
+    struct recorder_event event;
+    char line[256];
+    const char *format = recorder_line_set(s, line, sizeof line);
+    size_t shown = 0;
+    bool first = true;
+    recorder_clock_open(&clock);
+    recorder_threads_refresh();
+    s->batch.end = __atomic_load_n(recorder_home.order, __ATOMIC_ACQUIRE);
+    do {
+        recorder_batch_fill(&s->batch);
+        if (first)
+            recorder_dump_head(s, out);
+        first = false;
+        for (; s->at = s->batch.next,
+               recorder_batch_take(&s->batch, &event, NULL) && !out->failed;
+             shown++) {
+            size_t size;
+            while (recorder_batch_at(&s->batch, s->at)->record.order !=
+                   event.order)
+                s->at++;
+            size = recorder_line_of(s, &clock, &event, format);
+            recorder_output_line(out, s->line, size);
+        }
+    } while (s->batch.more && !out->failed);
+    return shown;
+}
+
+/* Keeps SIGPIPE and SIGXFSZ, that a write of ours may raise, from the program:
+ * both are blocked meanwhile, and what was not pending before is taken off. */
+struct recorder_signal_set {
+    unsigned long bits[1024 / (8 * sizeof(long))];
+};
+extern int recorder_os_mask(int how, const struct recorder_signal_set *set,
+                            struct recorder_signal_set *old)
+    RECORDER_LABEL_(pthread_sigmask);
+extern int recorder_os_pending(struct recorder_signal_set *set)
+    RECORDER_LABEL_(sigpending);
+extern int recorder_os_take(const struct recorder_signal_set *set, void *info,
+                            const struct recorder_timespec *timeout)
+    RECORDER_LABEL_(sigtimedwait);
+#if defined(__mips__)
+enum { RECORDER_SIG_BLOCK_ = 1, RECORDER_SIG_SETMASK_ = 3,
+       RECORDER_SIGPIPE_ = 13, RECORDER_SIGXFSZ_ = 31 };
+#else
+enum { RECORDER_SIG_BLOCK_ = 0, RECORDER_SIG_SETMASK_ = 2,
+       RECORDER_SIGPIPE_ = 13, RECORDER_SIGXFSZ_ = 25 };
+#endif
+#define RECORDER_OUTPUT_SIGNALS                                                \
+    (1ul << (RECORDER_SIGPIPE_ - 1) | 1ul << (RECORDER_SIGXFSZ_ - 1))
+
+struct recorder_held {
+    struct recorder_signal_set mask, pending;
+};
+
+RECORDER_FUNCTION_ void recorder_signals_hold(struct recorder_held *held)
+{
+    struct recorder_signal_set block = {{0}};
+    block.bits[0] = RECORDER_OUTPUT_SIGNALS;
+    held->mask.bits[0] = held->pending.bits[0] = 0;
+    recorder_os_mask(RECORDER_SIG_BLOCK_, &block, &held->mask);
+    recorder_os_pending(&held->pending);
+}
+RECORDER_FUNCTION_ void recorder_signals_release(struct recorder_held *held)
+{
+    struct recorder_signal_set raised = {{0}};
+    struct recorder_timespec now = {0, 0};
+    raised.bits[0] = RECORDER_OUTPUT_SIGNALS & ~held->pending.bits[0];
+    if (raised.bits[0])
+        while (recorder_os_take(&raised, NULL, &now) > 0)
+            ;
+    recorder_os_mask(RECORDER_SIG_SETMASK_, &held->mask, NULL);
+}
+
+RECORDER_FUNCTION_ size_t recorder_dump_with(struct recorder_scratch *scratch,
+                                             const char *regex,
+                                             struct recorder_output *out)
+{
+    size_t shown;
+    scratch->batch.regex = regex;
+    out->gathered = scratch->out;
+    out->gathered_max = scratch->out_max;
+    out->gathered_size = 0;
+    shown = recorder_dump_passes(scratch, out);
+    recorder_output_flush(out);
+    recorder_scratch_close(scratch);
+    return shown;
+}
+/* A function of its own, so that its memory is on the stack only if needed. */
+RECORDER_FUNCTION_ size_t recorder_dump_unmapped(
+    struct recorder_scratch *scratch, const char *regex,
+    struct recorder_output *out)
+{
+    char stack[RECORDER_SCRATCH_STACK] __attribute__((aligned(16)));
+    recorder_scratch_open(scratch, 0, stack);
+    return recorder_dump_with(scratch, regex, out);
+}
+RECORDER_FUNCTION_ size_t recorder_dump_out(const char *regex,
+                                            struct recorder_output *out)
+{
+    struct recorder_scratch scratch;
+    struct recorder_held held;
+    int error = *recorder_errno();
+    size_t shown;
+    recorder_signals_hold(&held);
+    if (recorder_scratch_open(&scratch, recorder_slots(regex), NULL))
+        shown = recorder_dump_with(&scratch, regex, out);
+    else
+        shown = recorder_dump_unmapped(&scratch, regex, out);
+    recorder_signals_release(&held);
+    *recorder_errno() = error;
+    return shown;
+}
+
+RECORDER_FUNCTION_ size_t recorder_dump_to(recorder_sink *sink, void *context)
+{
+    struct recorder_output out = {sink, context, -1, 0, 0, 0, false, 0};
+    return recorder_dump_out(NULL, &out);
+}
+RECORDER_FUNCTION_ size_t recorder_dump_fd(int fd)
+{
+    struct recorder_output out = {0, 0, fd, 0, 0, 0, false, 0};
+    return recorder_dump_out(NULL, &out);
+}
+RECORDER_FUNCTION_ size_t recorder_dump(void)
+{
+    return recorder_dump_fd(2);
+}
+RECORDER_FUNCTION_ size_t recorder_dump_for(const char *regex)
+{
+    struct recorder_output out = {0, 0, 2, 0, 0, 0, false, 0};
+    const char *wrong = recorder_regex_check(regex);
+    struct recorder_string say;
+    char text[200];
+    if (!wrong)
+        return recorder_dump_out(regex, &out);
+    say.to = text;
+    say.max = sizeof text - 1;
+    say.size = 0;
+    recorder_add_string(&say, "recorder: ");
+    recorder_add_text(&say, regex, recorder_length(regex, 80));
+    recorder_add_string(&say, ": ");
+    recorder_add_string(&say, wrong);
+    if (say.size > say.max)
+        say.size = say.max;
+    text[say.size++] = '\n';
+    (void)!recorder_os_write(2, text, say.size);
+    return 0;
+}
+
+/* ----------------------------------------------------------------- trace -- */
+
+RECORDER_INLINE_ void recorder_batch_of_one(
+    struct recorder_batch *batch, const struct recorder *recorder,
+    unsigned thread, const struct recorder_record *records, unsigned count)
+{
+    unsigned i;
+    for (i = 0; i < count; i++) {
+        struct recorder_kept *kept = &batch->kept[i];
+        kept->record = records[i];
+        kept->recorder = recorder;
+        kept->name = recorder->name;
+        kept->ring = recorder_lane(recorder, thread);
+        kept->slot = 0;
+        kept->mask = (uint32_t)recorder->mask;
+        kept->thread = thread;
+        batch->keys[i].index = i;
+        batch->keys[i].order = records[i].order;
+    }
+    batch->count = count;
+}
+
+/* The registry's hook: prints one record at once, with one write. */
+RECORDER_FUNCTION_ void recorder_print(const struct recorder *recorder,
+                                       unsigned thread,
+                                       const struct recorder_record *records,
+                                       unsigned count)
+{
+    char stack[RECORDER_SCRATCH_STACK] __attribute__((aligned(16))), line[256];
+    struct recorder_output out = {0, 0, 2, 0, 0, 0, false, 0};
+    struct recorder_scratch s;
+    struct recorder_clock clock;
+    struct recorder_event event;
+    struct recorder_held held;
+    int error = *recorder_errno();
+    const char *format;
+    recorder_scratch_open(&s, 0, stack);
+    recorder_batch_of_one(&s.batch, recorder, thread, records, count);
+    recorder_event_of(&s.batch, 0, count, &event);
+    recorder_clock_open(&clock);
+    format = recorder_line_set(&s, line, sizeof line);
+    recorder_signals_hold(&held);
+    recorder_output_write(&out, s.line,
+                          recorder_line_of(&s, &clock, &event, format));
+    recorder_signals_release(&held);
+    recorder_scratch_close(&s);
+    *recorder_errno() = error;
+}
+
+/* The message of an event, as snprintf would write it: at most size - 1 bytes
+ * and a NUL. Returns the length of the whole. */
+RECORDER_FUNCTION_ size_t recorder_event_text(const struct recorder_event *event,
+                                              char *to, size_t size)
+{
+    char stack[RECORDER_SCRATCH_STACK] __attribute__((aligned(16)));
+    struct recorder_scratch s;
+    const char *location;
+    size_t length;
+    recorder_scratch_open(&s, 0, stack);
+    length = recorder_message(&s, event, to, size, &location);
+    recorder_scratch_close(&s);
+    return length;
+}
+
+extern char *recorder_os_environment(const char *name) RECORDER_LABEL_(getenv);
+
+__attribute__((constructor(102))) static void recorder_dump_enter(void)
+{
+    recorder_start();
+    if (recorder_home.registry->hook)
+        return;
+    recorder_home.registry->hook = recorder_print;
+    recorder_line(recorder_os_environment("RECORDER_LINE"));
+}
+#ifdef RECORDER_IN_LIBRARY_
+__attribute__((destructor(102))) static void recorder_dump_leave(void)
+{
+    if (recorder_home.registry->hook == recorder_print)
+        recorder_home.registry->hook = NULL;
+}
+#endif
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#include "recorder_signal.h"
+
+#endif

@@ -1,0 +1,470 @@
+/* recorder_read.h - reads this program's records as events, in order, live. */
+/* SPDX-License-Identifier: MIT */
+/*
+    struct recorder_cursor cursor = {0};    // from the oldest record kept
+    struct recorder_event event;
+    while (recorder_next(&cursor, &event))
+        printf("%s %d\n", event.recorder->name, (int)event.argument[0]);
+    // call again later: it goes on where it stopped; cursor.missed counts gaps
+
+PROMISES
+    * Events come in strictly ascending order, over all recorders.
+    * Reading removes nothing; any number of cursors read at once, and while
+      others record. It ends: the end is the order counter at its start.
+    * No memory, no lock, no library call but those of the port; safe in signal
+      handlers (a cursor is 30 KB, though: keep it off small stacks).
+
+LIMITS
+    * A batch of a cursor costs one look at every slot of the program.
+    * An event names its recorder by address: use it before the library that
+      defines the recorder is closed.
+
+CONTENTS
+    interface   recorder_event, recorder_cursor, recorder_next
+    memory      bytes that may not be there
+    batch       the smallest orders above a limit, from all rings, sorted
+    event       a head and what goes on behind it, widened to 64 bits
+    summary     one recorder in figures
+*/
+#ifndef RECORDER_READ_H
+#define RECORDER_READ_H
+
+#include "recorder.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------------- interface -- */
+
+/* A whole record, copied out, its words widened to 64 bits. */
+struct recorder_event {
+    uint64_t order;
+    uint64_t time;   /* ticks: see recorder_clock */
+    uint64_t caller; /* return address of the record call */
+    uint64_t format; /* address of "format\0file:line" */
+    uint64_t argument[12];
+    uint32_t lost;   /* bit i: argument[i] was not found, if there was one */
+    uint32_t thread; /* its number; RECORDER_THREAD_NONE: had no row */
+    const struct recorder *recorder;
+    const char *name; /* of the recorder; may be gone with its library */
+    const struct recorder_ring *ring; /* the one it was in */
+    uint32_t mask;                    /* slots of that ring - 1 */
+};
+
+/* A slot's record as it was found. */
+struct recorder_kept {
+    struct recorder_record record;
+    const struct recorder *recorder;
+    const char *name;
+    const struct recorder_ring *ring;
+    uint32_t slot, mask, thread;
+};
+/* Where a kept record comes in the order, and where it stands. */
+struct recorder_key {
+    uintptr_t order; /* less the batch's end, so that it ascends over a wrap */
+    uintptr_t index;
+};
+/* The smallest orders above `after`, ascending. */
+struct recorder_batch {
+    struct recorder_kept *kept; /* `max` of each */
+    struct recorder_key *keys;  /* a permutation: all below `used` */
+    size_t max, used, count, next;
+    uintptr_t after; /* the last order that was taken out */
+    uintptr_t end;   /* orders from here on are too young */
+    bool more;       /* there was no room for all */
+    const char *regex;
+};
+
+#define RECORDER_CURSOR_MAX 256
+struct recorder_cursor {
+    uint64_t missed; /* orders passed by that no event showed */
+    struct recorder_batch batch;
+    struct recorder_key keys[RECORDER_CURSOR_MAX];
+    struct recorder_kept kept[RECORDER_CURSOR_MAX];
+};
+
+/* bool recorder_next(struct recorder_cursor *, struct recorder_event *)
+ * takes the next event. False: there is none yet; call again later. */
+
+/* ---------------------------------------------------------------- memory --
+ *
+ * Formats and strings are bytes at addresses that a record only claims. They
+ * are copied by process_vm_readv() on oneself, which fails where a load would
+ * fault; where a sandbox or an emulator lacks it, through a pipe.
+ */
+struct recorder_memory {
+    int fds[2]; /* the pipe, or -1 */
+    bool piped; /* process_vm_readv() is not to be had */
+};
+
+extern long recorder_os_read(int fd, void *to, size_t size)
+    RECORDER_LABEL_(read);
+extern long recorder_os_write(int fd, const void *from, size_t size)
+    RECORDER_LABEL_(write);
+extern int recorder_os_pipe(int fds[2]) RECORDER_LABEL_(pipe);
+extern int recorder_os_close(int fd) RECORDER_LABEL_(close);
+
+RECORDER_FUNCTION_ void recorder_memory_open(struct recorder_memory *memory)
+{
+    memory->fds[0] = memory->fds[1] = -1;
+    memory->piped = false;
+}
+RECORDER_FUNCTION_ void recorder_memory_close(struct recorder_memory *memory)
+{
+    if (memory->fds[0] >= 0) {
+        recorder_os_close(memory->fds[0]);
+        recorder_os_close(memory->fds[1]);
+    }
+    recorder_memory_open(memory);
+}
+
+/* Writing to a pipe fails with EFAULT at the first byte that is not there. A
+ * page fits an empty pipe, so that neither call waits. */
+RECORDER_FUNCTION_ ptrdiff_t recorder_memory_pipe(
+    struct recorder_memory *memory, uintptr_t from, void *to, size_t size)
+{
+    long count;
+    if (memory->fds[0] < 0 && recorder_os_pipe(memory->fds) != 0) {
+        memory->fds[0] = memory->fds[1] = -1;
+        return -1;
+    }
+    count = recorder_os_write(memory->fds[1], (const void *)from,
+                              size < 4096 ? size : 4096);
+    return count <= 0 ? -1
+                      : (ptrdiff_t)recorder_os_read(memory->fds[0], to,
+                                                    (size_t)count);
+}
+
+/* Copies up to `size` bytes that stand at an address of this process. Returns
+ * how many, fewer where memory ends, -1 where none can be read. */
+RECORDER_FUNCTION_ ptrdiff_t recorder_memory_copy(
+    struct recorder_memory *memory, uint64_t from, void *to, size_t size)
+{
+    struct {
+        void *base;
+        size_t size;
+    } here, there; /* struct iovec */
+    ptrdiff_t count = -1;
+    uintptr_t address = (uintptr_t)from;
+    size_t page = 4096 - address % 4096; /* no page size is smaller */
+    if (address != from || address < 4096)
+        return -1;
+    here.base = to;
+    there.base = (void *)address;
+    here.size = there.size = size;
+    if (!memory->piped) {
+        count = recorder_syscall(SYS_process_vm_readv,
+                                 (long)recorder_os_process(), &here, 1L,
+                                 &there, 1L, 0L);
+        if (count > 0 || *recorder_errno() == 14 /* EFAULT */)
+            return count;
+        memory->piped = true;
+    }
+    /* write() may refuse all where only the end is missing: page by page. */
+    return recorder_memory_pipe(memory, address, to, size < page ? size : page);
+}
+
+/* ----------------------------------------------------------------- batch -- */
+
+/* From here to recorder_unwalk() the list may be walked and rings be read: no
+ * library that holds any of them is unmapped meanwhile. Nothing in between may
+ * wait for anything. */
+RECORDER_INLINE_ struct recorder *recorder_walk(void)
+{
+    struct recorder_registry *registry = recorder_home.registry;
+    __atomic_fetch_add(&registry->readers, 1, __ATOMIC_SEQ_CST);
+    return __atomic_load_n(&registry->first, __ATOMIC_SEQ_CST);
+}
+RECORDER_INLINE_ void recorder_unwalk(void)
+{
+    __atomic_fetch_sub(&recorder_home.registry->readers, 1, __ATOMIC_SEQ_CST);
+}
+RECORDER_INLINE_ struct recorder *
+recorder_walk_on(const struct recorder *recorder)
+{
+    return __atomic_load_n(&recorder->next, __ATOMIC_ACQUIRE);
+}
+
+#include "recorder_regex.h"
+
+RECORDER_INLINE_ bool recorder_chosen(const struct recorder *recorder,
+                                      const char *regex)
+{
+    return !regex || recorder_regex_match(regex, recorder->name);
+}
+
+/* Sorts keys by order. Shell's method with Ciura's gaps, each further one 9/4
+ * of the one before: no memory, no recursion, and quick on what rings give,
+ * which is nearly sorted. */
+RECORDER_FUNCTION_ void recorder_sort_keys(struct recorder_key *keys,
+                                           size_t count)
+{
+    size_t gap = 1, i, j;
+    while (gap < count / 3)
+        gap = gap < 4 ? 4 : gap * 9 / 4 + 1;
+    for (;; gap = gap <= 4 ? 1 : (gap - 1) * 4 / 9) {
+        for (i = gap; i < count; i++) {
+            struct recorder_key key = keys[i];
+            for (j = i; j >= gap && keys[j - gap].order > key.order; j -= gap)
+                keys[j] = keys[j - gap];
+            keys[j] = key;
+        }
+        if (gap == 1)
+            return;
+    }
+}
+
+/* Adds what is kept in one slot, if its order is wanted. A full batch is cut to
+ * the lower half of its orders; the keys above it name the places that are free
+ * again. */
+RECORDER_INLINE_ void recorder_batch_slot(struct recorder_batch *batch,
+                                          const struct recorder *recorder,
+                                          const struct recorder_ring *ring,
+                                          uintptr_t slot, uintptr_t from,
+                                          uintptr_t *to)
+{
+    uintptr_t commit, order;
+    struct recorder_kept *kept;
+    if (batch->count == batch->max) {
+        recorder_sort_keys(batch->keys, batch->count);
+        batch->count /= 2;
+        *to = batch->keys[batch->count - 1].order;
+        batch->more = true;
+    }
+    order = recorder_get(&recorder_records(ring)[slot].order) - batch->end;
+    if (order < from || order > *to) /* a first look, to be quick */
+        return;
+    if (batch->count == batch->used) {
+        batch->keys[batch->used].index = batch->used;
+        batch->used++;
+    }
+    kept = &batch->kept[batch->keys[batch->count].index];
+    commit = recorder_look(ring, recorder->mask, slot, &kept->record);
+    order = kept->record.order - batch->end;
+    if (!commit || order < from || order > *to)
+        return;
+    kept->recorder = recorder;
+    kept->name = recorder->name;
+    kept->ring = ring;
+    kept->slot = (uint32_t)slot;
+    kept->mask = (uint32_t)recorder->mask;
+    kept->thread = recorder_commit_thread(commit);
+    batch->keys[batch->count++].order = order;
+}
+
+/* The lowest order, less `end`, that counts: above `after`, not cleared, and in
+ * the half of all words that is before `end`. */
+RECORDER_INLINE_ uintptr_t recorder_batch_from(const struct recorder_batch *b)
+{
+    uintptr_t from = ~(UINTPTR_MAX >> 1);
+    uintptr_t cleared = recorder_get(&recorder_home.registry->cleared);
+    if (cleared && cleared - b->end > from)
+        from = cleared - b->end;
+    if (b->after && b->after - b->end >= from)
+        from = b->after - b->end + 1;
+    return from;
+}
+
+/* Fills the batch with the smallest orders from `after` on, up to `end`. */
+RECORDER_FUNCTION_ void recorder_batch_fill(struct recorder_batch *batch)
+{
+    uintptr_t from = recorder_batch_from(batch), to = UINTPTR_MAX, lane, slot;
+    const struct recorder *recorder;
+    batch->count = batch->next = 0;
+    batch->more = false;
+    if (from == 0) /* after the very last one */
+        return;
+    for (recorder = recorder_walk(); recorder;
+         recorder = recorder_walk_on(recorder)) {
+        if (!recorder_chosen(recorder, batch->regex))
+            continue;
+        for (lane = 0; lane <= recorder->lanes_mask; lane++) {
+            const struct recorder_ring *ring =
+                recorder_lane(recorder, (unsigned)lane);
+            for (slot = 0; slot <= recorder->mask; slot++)
+                recorder_batch_slot(batch, recorder, ring, slot, from, &to);
+        }
+    }
+    recorder_unwalk();
+    recorder_sort_keys(batch->keys, batch->count);
+}
+
+/* ----------------------------------------------------------------- event -- */
+
+RECORDER_INLINE_ const struct recorder_kept *
+recorder_batch_at(const struct recorder_batch *batch, size_t i)
+{
+    return &batch->kept[batch->keys[i].index];
+}
+
+/* How many records of the batch, from i on, are one event: a head and what goes
+ * on from it; 1 for what is no head. */
+RECORDER_INLINE_ size_t recorder_batch_run(const struct recorder_batch *batch,
+                                           size_t i)
+{
+    uintptr_t order = recorder_batch_at(batch, i)->record.order;
+    size_t run = 1;
+    if (recorder_batch_at(batch, i)->record.format < RECORDER_TEXT_END)
+        return 1;
+    for (; run < 3 && i + run < batch->count; run++) {
+        const struct recorder_record *r =
+            &recorder_batch_at(batch, i + run)->record;
+        if (r->format != 0 || r->order - order > 2)
+            break;
+    }
+    return run;
+}
+
+/* Widens the run of records at i; bits of `lost` for the words not found. */
+RECORDER_FUNCTION_ void recorder_event_of(const struct recorder_batch *batch,
+                                          size_t i, size_t run,
+                                          struct recorder_event *event)
+{
+    const struct recorder_kept *head = recorder_batch_at(batch, i);
+    size_t j, k;
+    event->order = head->record.order;
+    event->time = head->record.time;
+    event->caller = head->record.caller;
+    event->format = head->record.format;
+    event->thread = head->thread;
+    event->recorder = head->recorder;
+    event->name = head->name;
+    event->ring = head->ring;
+    event->mask = head->mask;
+    event->lost = 0xfff;
+    for (j = 0; j < 12; j++)
+        event->argument[j] = 0;
+    for (j = 0; j < run; j++) {
+        const struct recorder_record *r =
+            &recorder_batch_at(batch, i + j)->record;
+        size_t at = 4 * (r->order - head->record.order);
+        for (k = 0; k < 4; k++)
+            event->argument[at + k] = r->argument[k];
+        event->lost &= ~(0xfu << at);
+    }
+}
+
+/* Takes the next event out of a batch. False: the batch is used up, or what is
+ * left of it may go on in the next. `missed` grows by the orders passed by;
+ * null: nobody asks. */
+RECORDER_FUNCTION_ bool recorder_batch_take(struct recorder_batch *batch,
+                                            struct recorder_event *event,
+                                            uint64_t *missed)
+{
+    while (batch->next < batch->count) {
+        size_t run = recorder_batch_run(batch, batch->next), i;
+        const struct recorder_record *r;
+        bool is_head;
+        if (batch->more && batch->next > 0 && batch->next + 3 > batch->count)
+            return false;
+        r = &recorder_batch_at(batch, batch->next)->record;
+        is_head = r->format >= RECORDER_TEXT_END;
+        if (is_head)
+            recorder_event_of(batch, batch->next, run, event);
+        for (i = 0; i < run; i++) {
+            uintptr_t order = recorder_batch_at(batch, batch->next)->record.order;
+            if (missed)
+                *missed += (uintptr_t)(order - batch->after - 1);
+            batch->after = order;
+            batch->next++;
+        }
+        if (is_head)
+            return true;
+        if (missed && r->format == 0) /* its head was overwritten */
+            ++*missed;
+    }
+    return false;
+}
+
+/* Does the batch pass an order by, between `after` and its last? */
+RECORDER_FUNCTION_ bool recorder_batch_gap(const struct recorder_batch *batch)
+{
+    size_t i = batch->count;
+    return i && recorder_batch_at(batch, i - 1)->record.order - batch->after !=
+                    i;
+}
+
+RECORDER_FUNCTION_ bool recorder_next(struct recorder_cursor *cursor,
+                                      struct recorder_event *event)
+{
+    struct recorder_batch *batch = &cursor->batch;
+    uintptr_t cleared = recorder_get(&recorder_home.registry->cleared);
+    if (recorder_batch_take(batch, event, &cursor->missed))
+        return true;
+    batch->kept = cursor->kept;
+    batch->keys = cursor->keys;
+    batch->max = RECORDER_CURSOR_MAX;
+    if (cleared && (intptr_t)(cleared - batch->after) > 1)
+        batch->after = cleared - 1; /* what was cleared is not missed */
+    batch->end = __atomic_load_n(recorder_home.order, __ATOMIC_ACQUIRE);
+    recorder_batch_fill(batch);
+    /* An order that is not there may be on its way, taken and not yet written:
+     * a writer that runs is done at a second look. */
+    if (recorder_batch_gap(batch))
+        recorder_batch_fill(batch);
+    return recorder_batch_take(batch, event, &cursor->missed);
+}
+
+/* --------------------------------------------------------------- summary -- */
+
+/* One recorder in figures; at rest, written = kept + overwritten + lost. */
+struct recorder_summary {
+    const struct recorder *recorder;
+    const char *name;
+    uintptr_t size, lanes; /* slots of a ring, rings */
+    uintptr_t kept, overwritten, lost;
+};
+
+RECORDER_FUNCTION_ void recorder_summarize(const struct recorder *recorder,
+                                           uintptr_t end,
+                                           struct recorder_summary *to)
+{
+    uintptr_t lane, slot, written = 0, whole = 0;
+    struct recorder_batch all = {0, 0, 0, 0, 0, 0, 0, 0, false, 0};
+    uintptr_t from;
+    all.end = end;
+    from = recorder_batch_from(&all);
+    to->recorder = recorder;
+    to->name = recorder->name;
+    to->size = recorder->mask + 1;
+    to->lanes = recorder->lanes_mask + 1;
+    to->kept = to->lost = 0;
+    for (lane = 0; lane < to->lanes; lane++) {
+        const struct recorder_ring *ring =
+            recorder_lane(recorder, (unsigned)lane);
+        written += recorder_get(&ring->write) - recorder_get(&ring->given_up);
+        to->lost += recorder_get(&ring->lost);
+        for (slot = 0; slot < to->size; slot++) {
+            uintptr_t commit =
+                recorder_get(&recorder_commits(ring, recorder->mask)[slot]);
+            if (commit == 0 || (commit & RECORDER_BUSY_))
+                continue;
+            whole++;
+            to->kept +=
+                recorder_get(&recorder_records(ring)[slot].order) - end >= from;
+        }
+    }
+    to->overwritten = written > whole ? written - whole : 0;
+}
+
+/* Sums up the index-th recorder that `regex` chooses. False: there are not as
+ * many. */
+RECORDER_FUNCTION_ bool recorder_summary_at(size_t index, const char *regex,
+                                         uintptr_t end,
+                                         struct recorder_summary *to)
+{
+    const struct recorder *recorder = recorder_walk();
+    for (; recorder; recorder = recorder_walk_on(recorder))
+        if (recorder_chosen(recorder, regex) && index-- == 0) {
+            recorder_summarize(recorder, end, to);
+            break;
+        }
+    recorder_unwalk();
+    return recorder != NULL;
+}
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+#endif

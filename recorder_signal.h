@@ -1,0 +1,384 @@
+/* recorder_signal.h - dumps when a signal comes, and gets out of its way. */
+/* SPDX-License-Identifier: MIT */
+/*
+    recorder_dump_on_common_signals(0, 0);  // once, early in main()
+    recorder_alt_stack();                   // in each thread that may overflow
+
+PROMISES
+    * A signal that ends the process still ends it as it would have: the same
+      signal, the same status, the same core file, from the same place.
+    * A handler that the program had is called after the dump, with the signals
+      blocked that it asked for; an ignored signal stays ignored.
+    * One whole dump, whatever comes: more signals, more threads that crash, a
+      crash inside of malloc(), a stack that overflowed, stderr closed or full.
+      A reader of stderr that stops reading is waited for a second.
+
+LIMITS
+    * A thread that overflows its stack without recorder_alt_stack() dies as it
+      would have, without a dump: there is no stack to run on.
+    * A handler that the program sets later replaces ours.
+
+CONTENTS
+    interface   what to call
+    system      struct sigaction and its like, as the C library lays them out
+    stacks      alternate ones
+    handler     dump, then what would have happened
+*/
+#ifndef RECORDER_SIGNAL_H
+#define RECORDER_SIGNAL_H
+
+#include "recorder_dump.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------------- interface --
+ *
+ * bool recorder_dump_on_signal(int sig)
+ *     Dumps to stderr when `sig` comes, then does what would have been done:
+ *     calls the handler that was there or takes the default action; but
+ *     SIGUSR1 and SIGUSR2 without a handler dump and go on. False where it is
+ *     ignored, stops the process, or is not to be caught: nothing changes then.
+ *
+ * void recorder_dump_on_common_signals(unsigned add, unsigned remove)
+ *     The same for the signals by which programs crash (QUIT ILL TRAP ABRT BUS
+ *     FPE SEGV SYS XCPU XFSZ) and, where the program has no handler for them,
+ *     USR1 and USR2. `add` and `remove` are masks: 1u << SIGTERM.
+ *
+ * bool recorder_alt_stack(void)
+ *     Gives the calling thread an alternate signal stack, if it has none, so
+ *     that it can dump after its own has overflowed. The functions above do so
+ *     for the thread that calls them. False: no memory. The stack of a thread
+ *     that has ended is given to the next that asks.
+ */
+
+/* ---------------------------------------------------------------- system --
+ *
+ * As glibc and musl lay them out; not from <signal.h>, which hides them from a
+ * program compiled as strict C11. tests/signals.c compares.
+ */
+struct recorder_action {
+#if defined(__mips__)
+    unsigned flags;
+    void (*handler)(int sig, void *info, void *context);
+    struct recorder_signal_set mask;
+#elif defined(__s390x__) && defined(__GLIBC__)
+    void (*handler)(int sig, void *info, void *context);
+    int reserved;
+    unsigned flags;
+    void (*restorer)(void);
+    struct recorder_signal_set mask;
+#else
+    void (*handler)(int sig, void *info, void *context);
+    struct recorder_signal_set mask;
+    unsigned flags;
+#endif
+    void *rest[2];
+};
+struct recorder_stack_of_signals { /* stack_t */
+#if defined(__mips__)
+    void *base;
+    size_t bytes;
+    int flags;
+#else
+    void *base;
+    int flags;
+    size_t bytes;
+#endif
+};
+#if defined(__mips__)
+enum { RECORDER_SA_SIGINFO_ = 8, RECORDER_SIGBUS_ = 10, RECORDER_SIGSYS_ = 12,
+       RECORDER_SIGUSR1_ = 16, RECORDER_SIGUSR2_ = 17, RECORDER_SIGCHLD_ = 18,
+       RECORDER_SIGXCPU_ = 30, RECORDER_SIGSTOP_ = 23, RECORDER_SIGTSTP_ = 24,
+       RECORDER_SIGCONT_ = 25, RECORDER_SIGTTOU_ = 27, RECORDER_SIGURG_ = 21,
+       RECORDER_SIGWINCH_ = 20 };
+#else
+enum { RECORDER_SA_SIGINFO_ = 4, RECORDER_SIGBUS_ = 7, RECORDER_SIGSYS_ = 31,
+       RECORDER_SIGUSR1_ = 10, RECORDER_SIGUSR2_ = 12, RECORDER_SIGCHLD_ = 17,
+       RECORDER_SIGXCPU_ = 24, RECORDER_SIGSTOP_ = 19, RECORDER_SIGTSTP_ = 20,
+       RECORDER_SIGCONT_ = 18, RECORDER_SIGTTOU_ = 22, RECORDER_SIGURG_ = 23,
+       RECORDER_SIGWINCH_ = 28 };
+#endif
+enum { RECORDER_SIGQUIT_ = 3, RECORDER_SIGILL_ = 4, RECORDER_SIGTRAP_ = 5,
+       RECORDER_SIGABRT_ = 6, RECORDER_SIGFPE_ = 8, RECORDER_SIGKILL_ = 9,
+       RECORDER_SIGSEGV_ = 11, RECORDER_SIGNALS_ = 65 };
+#define RECORDER_SA_ONSTACK_ 0x08000000u
+#define RECORDER_SA_RESTART_ 0x10000000u
+#define RECORDER_SA_RESETHAND_ 0x80000000u
+
+extern int recorder_os_action(int sig, const struct recorder_action *action,
+                              struct recorder_action *old)
+    RECORDER_LABEL_(sigaction);
+extern int recorder_os_stack(const struct recorder_stack_of_signals *stack,
+                             struct recorder_stack_of_signals *old)
+    RECORDER_LABEL_(sigaltstack);
+extern int recorder_os_protect(void *at, size_t bytes, int protection)
+    RECORDER_LABEL_(mprotect);
+
+/* ---------------------------------------------------------------- stacks -- */
+
+/* Below it the stack grows down, to a page that faults. */
+struct recorder_stack {
+    struct recorder_stack *next;
+    int32_t owner, process; /* kernel ids */
+};
+RECORDER_PROGRAM_ struct recorder_stack *recorder_stacks = 0;
+/* A dump takes 8 KB, the kernel's frame 1 to 12 (AVX-512, AMX), and a handler of
+ * the program's runs here, too. */
+#define RECORDER_STACK_BYTES ((size_t)128 << 10)
+#define RECORDER_STACK_GUARD ((size_t)64 << 10) /* the largest page */
+
+RECORDER_FUNCTION_ struct recorder_stack *recorder_stack_new(void)
+{
+    char *memory = (char *)recorder_os_memory(RECORDER_STACK_GUARD +
+                                              RECORDER_STACK_BYTES);
+    struct recorder_stack *stack;
+    if (!memory)
+        return NULL;
+    recorder_os_protect(memory, RECORDER_STACK_GUARD, 0);
+    stack = (struct recorder_stack *)(void *)(memory + RECORDER_STACK_GUARD +
+                                              RECORDER_STACK_BYTES -
+                                              sizeof *stack);
+    stack->owner = recorder_os_thread();
+    stack->process = (int32_t)recorder_os_process();
+    stack->next = __atomic_load_n(&recorder_stacks, __ATOMIC_ACQUIRE);
+    while (!__atomic_compare_exchange_n(&recorder_stacks, &stack->next, stack,
+                                        false, __ATOMIC_RELEASE,
+                                        __ATOMIC_ACQUIRE))
+        ;
+    return stack;
+}
+
+/* The stack of a thread of this process that has ended, now the caller's. */
+RECORDER_FUNCTION_ struct recorder_stack *recorder_stack_reuse(void)
+{
+    struct recorder_stack *stack =
+        __atomic_load_n(&recorder_stacks, __ATOMIC_ACQUIRE);
+    for (; stack; stack = stack->next) {
+        int32_t owner = __atomic_load_n(&stack->owner, __ATOMIC_ACQUIRE);
+        if (stack->process == (int32_t)recorder_os_process() &&
+            recorder_os_thread_ended(owner) &&
+            __atomic_compare_exchange_n(&stack->owner, &owner,
+                                        recorder_os_thread(), false,
+                                        __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+            return stack;
+    }
+    return NULL;
+}
+
+RECORDER_FUNCTION_ bool recorder_alt_stack(void)
+{
+    struct recorder_stack_of_signals signals;
+    struct recorder_stack *stack;
+    int error = *recorder_errno();
+    bool done = true;
+    if (recorder_os_stack(NULL, &signals) == 0 && !(signals.flags & 2))
+        return true; /* has one: SS_DISABLE is not set */
+    stack = recorder_stack_reuse();
+    if (!stack)
+        stack = recorder_stack_new();
+    if (stack) {
+        signals.bytes = RECORDER_STACK_BYTES - sizeof *stack;
+        signals.base = (char *)(void *)stack - signals.bytes;
+        signals.flags = 0;
+        done = recorder_os_stack(&signals, NULL) == 0;
+    }
+    *recorder_errno() = error;
+    return stack && done;
+}
+
+/* --------------------------------------------------------------- handler -- */
+
+/* What was there before us, by signal; `taken` is set last. */
+RECORDER_PROGRAM_ struct recorder_action recorder_before[RECORDER_SIGNALS_];
+RECORDER_PROGRAM_ unsigned char recorder_taken[RECORDER_SIGNALS_];
+/* The thread that dumps because of a signal; kept where the process will end. */
+RECORDER_PROGRAM_ int32_t recorder_dumping = 0;
+
+RECORDER_INLINE_ bool recorder_is_handler(const struct recorder_action *action)
+{
+    return (uintptr_t)action->handler > 1; /* neither SIG_DFL nor SIG_IGN */
+}
+/* By default ignored, or ours to dump and go on. */
+RECORDER_INLINE_ bool recorder_goes_on(int sig)
+{
+    return sig == RECORDER_SIGUSR1_ || sig == RECORDER_SIGUSR2_ ||
+           sig == RECORDER_SIGCHLD_ || sig == RECORDER_SIGCONT_ ||
+           sig == RECORDER_SIGURG_ || sig == RECORDER_SIGWINCH_;
+}
+
+/* "recorder: SIGSEGV (signal 11) in thread 4711" */
+RECORDER_FUNCTION_ void recorder_say_signal(struct recorder_output *out,
+                                            int sig, int32_t thread)
+{
+    static const struct {
+        int sig;
+        char name[8];
+    } names[] = {{RECORDER_SIGQUIT_, "QUIT"}, {RECORDER_SIGILL_, "ILL"},
+                 {RECORDER_SIGTRAP_, "TRAP"}, {RECORDER_SIGABRT_, "ABRT"},
+                 {RECORDER_SIGBUS_, "BUS"},   {RECORDER_SIGFPE_, "FPE"},
+                 {RECORDER_SIGSEGV_, "SEGV"}, {RECORDER_SIGSYS_, "SYS"},
+                 {RECORDER_SIGXCPU_, "XCPU"}, {RECORDER_SIGXFSZ_, "XFSZ"},
+                 {RECORDER_SIGUSR1_, "USR1"}, {RECORDER_SIGUSR2_, "USR2"},
+                 {1, "HUP"},                  {2, "INT"},
+                 {RECORDER_SIGPIPE_, "PIPE"}, {14, "ALRM"},
+                 {15, "TERM"}};
+    struct recorder_string to;
+    char text[80];
+    unsigned i;
+    to.to = text;
+    to.max = sizeof text;
+    to.size = 0;
+    recorder_add_string(&to, "recorder: ");
+    for (i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].sig == sig) {
+            recorder_add_string(&to, "SIG");
+            recorder_add_string(&to, names[i].name);
+            recorder_add_string(&to, " (signal ");
+        }
+    if (to.size == 10)
+        recorder_add_string(&to, "(signal ");
+    recorder_add_number(&to, (uint64_t)sig, 10, 1);
+    recorder_add_string(&to, ") in thread ");
+    recorder_add_number(&to, (uint64_t)thread, 10, 1);
+    recorder_add_string(&to, "\n");
+    recorder_output_write(out, text, to.size);
+}
+
+/* Dumps, unless another thread does: then waits for it, 10 s at most, as it is
+ * about to end the process. */
+RECORDER_FUNCTION_ void recorder_dump_for_signal(int sig)
+{
+    struct recorder_output out = {0, 0, 2, 0, 0, 0, false, 1000000000u};
+    struct recorder_held held;
+    int32_t none = 0, self = recorder_os_thread();
+    unsigned i;
+    for (i = 0; i < 1000; i++) {
+        none = 0;
+        if (__atomic_compare_exchange_n(&recorder_dumping, &none, self, false,
+                                        __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+            recorder_signals_hold(&held);
+            recorder_say_signal(&out, sig, self);
+            recorder_signals_release(&held);
+            if (!out.failed)
+                recorder_dump_out(NULL, &out);
+            return;
+        }
+        if (none == self)
+            return; /* it crashed in a dump of its own */
+        recorder_os_poll(NULL, 0, 10);
+    }
+}
+
+/* The default action: set it, and send the signal to ourselves once more, with
+ * all that came with it. It is blocked here, and so acts where the program was
+ * interrupted, as if we had never been. */
+RECORDER_FUNCTION_ void recorder_signal_again(int sig, void *info)
+{
+    struct recorder_action action; /* all zero: SIG_DFL */
+    long process = (long)recorder_os_process(), thread = recorder_os_thread();
+    __builtin_memset(&action, 0, sizeof action);
+    recorder_os_action(sig, &action, NULL);
+    if (recorder_syscall(SYS_rt_tgsigqueueinfo, process, thread, (long)sig,
+                         info) != 0)
+        recorder_syscall(SYS_tgkill, process, thread, (long)sig);
+}
+
+RECORDER_FUNCTION_ void recorder_on_signal(int sig, void *info, void *context)
+{
+    struct recorder_signal_set all, entry = {{0}};
+    struct recorder_action before = recorder_before[sig];
+    bool ends = !recorder_is_handler(&before) && !recorder_goes_on(sig);
+    int error = *recorder_errno();
+    __builtin_memset(&all, 0xff, sizeof all);
+    recorder_os_mask(RECORDER_SIG_SETMASK_, &all, &entry);
+    recorder_dump_for_signal(sig);
+    if (ends) {
+        recorder_signal_again(sig, info);
+        recorder_os_mask(RECORDER_SIG_SETMASK_, &entry, NULL);
+        *recorder_errno() = error;
+        return;
+    }
+    __atomic_store_n(&recorder_dumping, 0, __ATOMIC_RELEASE);
+    recorder_os_mask(RECORDER_SIG_SETMASK_, &entry, NULL);
+    *recorder_errno() = error;
+    if (!recorder_is_handler(&before))
+        return;
+    if (before.flags & RECORDER_SA_RESETHAND_)
+        recorder_before[sig].handler = NULL;
+    if (before.flags & RECORDER_SA_SIGINFO_)
+        before.handler(sig, info, context);
+    else
+        ((void (*)(int))(uintptr_t)before.handler)(sig);
+}
+
+RECORDER_FUNCTION_ bool recorder_dump_on_signal(int sig)
+{
+    const unsigned kept = 0x50000003u; /* NODEFER, RESTART, NOCLDSTOP, -WAIT */
+    struct recorder_action action, before;
+    if (sig < 1 || sig >= RECORDER_SIGNALS_ || sig == RECORDER_SIGKILL_ ||
+        sig == RECORDER_SIGSTOP_ ||
+        (sig >= RECORDER_SIGTSTP_ && sig <= RECORDER_SIGTTOU_ &&
+         sig != RECORDER_SIGCONT_))
+        return false;
+    recorder_alt_stack();
+    if (recorder_taken[sig])
+        return true;
+    if (recorder_os_action(sig, NULL, &before) != 0 ||
+        (uintptr_t)before.handler == 1 /* SIG_IGN */)
+        return false;
+    recorder_before[sig] = before;
+    recorder_taken[sig] = 1;
+    action = before;
+    action.handler = recorder_on_signal;
+    action.flags = RECORDER_SA_SIGINFO_ | RECORDER_SA_ONSTACK_ |
+                   (recorder_is_handler(&before)
+                        ? before.flags & kept
+                        : RECORDER_SA_RESTART_);
+    return recorder_os_action(sig, &action, NULL) == 0;
+}
+
+RECORDER_FUNCTION_ void recorder_dump_on_common_signals(unsigned add,
+                                                        unsigned remove)
+{
+    const unsigned crashes =
+        1u << RECORDER_SIGQUIT_ | 1u << RECORDER_SIGILL_ |
+        1u << RECORDER_SIGTRAP_ | 1u << RECORDER_SIGABRT_ |
+        1u << RECORDER_SIGBUS_ | 1u << RECORDER_SIGFPE_ |
+        1u << RECORDER_SIGSEGV_ | 1u << RECORDER_SIGSYS_ |
+        1u << RECORDER_SIGXCPU_ | 1u << RECORDER_SIGXFSZ_;
+    const unsigned asked = 1u << RECORDER_SIGUSR1_ | 1u << RECORDER_SIGUSR2_;
+    int sig;
+    for (sig = 1; sig < 32; sig++) {
+        struct recorder_action before;
+        unsigned bit = 1u << sig;
+        if (remove & bit || !((add | crashes | asked) & bit))
+            continue;
+        if (!((add | crashes) & bit) &&
+            (recorder_os_action(sig, NULL, &before) != 0 ||
+             recorder_is_handler(&before)))
+            continue;
+        recorder_dump_on_signal(sig);
+    }
+}
+
+#ifdef RECORDER_IN_LIBRARY_
+/* The library is closed, and our handler with it. */
+__attribute__((destructor(102))) static void recorder_signal_leave(void)
+{
+    struct recorder_action now;
+    int sig;
+    for (sig = 1; sig < RECORDER_SIGNALS_; sig++)
+        if (recorder_taken[sig] && recorder_os_action(sig, NULL, &now) == 0 &&
+            now.handler == recorder_on_signal) {
+            recorder_os_action(sig, &recorder_before[sig], NULL);
+            recorder_taken[sig] = 0;
+        }
+}
+#endif
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+#endif
