@@ -1,0 +1,107 @@
+# Recorder: header-only, so that all there is to build are examples and proofs.
+# SPDX-License-Identifier: MIT
+
+CC ?= cc
+CXX ?= c++
+CFLAGS ?= -O2 -g
+WARNINGS = -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wundef
+PREFIX ?= /usr/local
+VERSION := $(shell awk '/define RECORDER_VERSION_(MAJOR|MINOR|PATCH)/ \
+	{ printf "%s%s", dot, $$3; dot = "." }' recorder.h)
+
+HEADERS := $(wildcard recorder*.h)
+EXAMPLES := $(patsubst %.c,build/%,$(wildcard examples/*/*.c))
+TESTS := $(patsubst tests/%.c,%,$(wildcard tests/*.c))
+
+# Where a build goes and how it is made; `make asan` and its like set both.
+BUILD ?= build
+TESTFLAGS ?=
+# How much of the stress tests to run.
+RECORDER_TEST_SCALE ?= 1
+export RECORDER_TEST_SCALE
+
+.PHONY: build test hanoi bench model asan ubsan tsan coverage install clean \
+	help tools run-tests
+
+build: $(EXAMPLES)
+
+build/examples/%: examples/%.c $(HEADERS)
+	@mkdir -p $(@D)
+	$(CC) -std=c11 -D_POSIX_C_SOURCE=200809L $(CFLAGS) $(WARNINGS) \
+		-Wstrict-prototypes -I. $< -o $@
+
+hanoi: build/examples/hanoi/hanoi
+	@build/examples/hanoi/hanoi 6
+
+# Each file in tests/ is a program of its own.
+$(BUILD)/tests/%: tests/%.c $(HEADERS) $(wildcard tests/*.h)
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(CFLAGS) $(TESTFLAGS) $(WARNINGS) -Wstrict-prototypes \
+		-I. -DTEST_ROOT='"$(CURDIR)"' $< -o $@ -lcriterion -lpthread -ldl -lm
+
+tools:
+	@sh tests/tools.sh
+
+test: tools build
+	@$(MAKE) --no-print-directory run-tests
+	@sh tests/model/run.sh
+
+run-tests: $(TESTS:%=$(BUILD)/tests/%)
+	@sh tests/run.sh $^
+
+# The tests that look at code in this process; the others compile and run
+# programs of their own, which a sanitizer in the test would not see.
+IN_PROCESS := $(filter-out cost languages libraries refused,$(TESTS))
+SANITIZE = $(MAKE) --no-print-directory run-tests RECORDER_TEST_SCALE=0.01 \
+	TESTS="$(IN_PROCESS)"
+
+asan: tools
+	@ASAN_OPTIONS=handle_segv=0:handle_abort=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:use_sigaltstack=0:detect_leaks=0 \
+		$(SANITIZE) BUILD=build/asan \
+		TESTFLAGS="-fsanitize=address -fno-omit-frame-pointer"
+ubsan: tools
+	@$(SANITIZE) BUILD=build/ubsan \
+		TESTFLAGS="-fsanitize=undefined -fno-sanitize-recover=all"
+tsan: tools
+	@TSAN_OPTIONS=handle_segv=0:handle_abort=0 $(SANITIZE) BUILD=build/tsan \
+		TESTFLAGS="-fsanitize=thread"
+
+# Lines and branches of the headers that the tests reach.
+coverage: tools
+	@rm -rf build/coverage
+	@$(SANITIZE) BUILD=build/coverage TESTFLAGS="--coverage -O0 -DCOVERAGE"
+	@cd build/coverage/tests && gcov -b *.gcda 2>/dev/null | grep -A 4 \
+		"^File '\(.*/\)\?recorder[a-z_]*\.h'"
+
+model:
+	@sh tests/model/run.sh
+
+build/bench/%.o: bench/%.c $(HEADERS) bench/shim.h
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -O2 $(WARNINGS) -I. -c $< -o $@
+build/bench/bench: bench/shim.cc $(patsubst %.c,build/%.o,$(wildcard bench/*.c))
+	$(CXX) -std=c++17 -O2 -I. $^ -o $@ -lbenchmark -lpthread
+bench: tools build/bench/bench
+	@sh bench/run.sh build/bench/bench README.md
+
+install:
+	install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/pkgconfig
+	install -m 644 $(HEADERS) $(DESTDIR)$(PREFIX)/include
+	printf '%s\n' 'includedir=$(PREFIX)/include' '' 'Name: recorder' \
+		'Description: Lock-free flight recorder for C and C++' \
+		'Version: $(VERSION)' 'Cflags: -I$${includedir}' \
+		> $(DESTDIR)$(PREFIX)/share/pkgconfig/recorder.pc
+
+clean:
+	rm -rf build
+
+help:
+	@echo 'make            build the examples'
+	@echo 'make hanoi      record the Towers of Hanoi, and show the dump'
+	@echo 'make test       run all tests; installs what is missing (Debian)'
+	@echo 'make asan ubsan tsan   the tests under a sanitizer'
+	@echo 'make model      model-check the ring, and that mutants are caught'
+	@echo 'make bench      measure, and write the table into README.md'
+	@echo 'make coverage   which lines of the headers the tests reach'
+	@echo 'make install    headers and recorder.pc below PREFIX=$(PREFIX)'
+	@echo 'make clean      remove build/'
