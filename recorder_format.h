@@ -48,13 +48,7 @@ CONTENTS
 #ifndef RECORDER_FORMAT_H
 #define RECORDER_FORMAT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#ifndef RECORDER_FUNCTION_
-#define RECORDER_FUNCTION_ __attribute__((weak, visibility("hidden"), noinline))
-#endif
+#include "recorder.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -76,15 +70,14 @@ struct recorder_arguments {
     void *context;
 };
 
-/* Like snprintf: writes at most size - 1 bytes and a NUL, returns the length
+/* size_t recorder_format(char *to, size_t size, const char *format,
+                          const struct recorder_arguments *arguments)
+   Like snprintf: writes at most size - 1 bytes and a NUL, returns the length
    that the whole text has: it was cut if that is size or more. One newline at
-   the end of the format is dropped. */
-RECORDER_FUNCTION_ size_t
-recorder_format(char *to, size_t size, const char *format,
-                const struct recorder_arguments *arguments);
+   the end of the format is dropped.
 
-/* How many argument words the format consumes; may be more than 12. */
-RECORDER_FUNCTION_ unsigned recorder_format_count(const char *format);
+   unsigned recorder_format_count(const char *format)
+   How many argument words the format consumes; may be more than 12. */
 
 /* ---------------------------------------------------------------- format -- */
 

@@ -27,24 +27,11 @@ LIMITS
 #ifndef RECORDER_REGEX_H
 #define RECORDER_REGEX_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#ifndef RECORDER_FUNCTION_
-#define RECORDER_FUNCTION_ __attribute__((weak, visibility("hidden"), noinline))
-#endif
+#include "recorder.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* Whether the regex matches the whole name; false if it is not well-formed. */
-RECORDER_FUNCTION_ bool recorder_regex_match(const char *regex,
-                                             const char *name);
-
-/* Null if the regex is well-formed, else what is wrong, in a few words. */
-RECORDER_FUNCTION_ const char *recorder_regex_check(const char *regex);
 
 /* ------------------------------------------------------------- machinery -- */
 
@@ -76,6 +63,7 @@ static inline const char *recorder_regex_run(struct recorder_regex *r,
     return *r->at ? "missing (" : r->error;
 }
 
+/* Null if the regex is well-formed, else what is wrong, in a few words. */
 RECORDER_FUNCTION_ const char *recorder_regex_check(const char *regex)
 {
     struct recorder_regex r;
@@ -85,6 +73,7 @@ RECORDER_FUNCTION_ const char *recorder_regex_check(const char *regex)
     return recorder_regex_run(&r, regex, &nowhere);
 }
 
+/* Whether the regex matches the whole name; false if it is not well-formed. */
 RECORDER_FUNCTION_ bool recorder_regex_match(const char *regex,
                                              const char *name)
 {
