@@ -755,32 +755,46 @@ RECORDER_INLINE_ uintptr_t recorder_orders(uintptr_t count)
     return order;
 }
 
+/* Hands what was recorded to the registry's hook, to be printed. */
+RECORDER_FUNCTION_ void recorder_trace(const struct recorder *recorder,
+                                       unsigned thread, uintptr_t format,
+                                       uintptr_t order, uintptr_t time,
+                                       uintptr_t caller, const uintptr_t *words,
+                                       unsigned count)
+{
+    struct recorder_record records[3];
+    unsigned i, j;
+    for (i = 0; i < count; i++) {
+        records[i].format = i == 0 ? format : 0;
+        records[i].order = order + i;
+        records[i].time = time;
+        records[i].caller = caller;
+        for (j = 0; j < 4; j++)
+            records[i].argument[j] = words[4 * i + j];
+    }
+    recorder_home.registry->hook(recorder, thread, records, count);
+}
+
 /* Records 4 * count words as that many records of orders that follow at once,
  * and prints them where the recorder is traced. Returns the first order. */
 RECORDER_FUNCTION_ uintptr_t recorder_record_words(
     const struct recorder *recorder, const char *format, uintptr_t caller,
     const uintptr_t *words, unsigned count)
 {
-    unsigned thread = RECORDER_THREAD();
-    uintptr_t order = recorder_orders(count), time = RECORDER_TIME();
+    unsigned thread = RECORDER_THREAD(), i;
     struct recorder_ring *ring = recorder_lane(recorder, thread);
-    struct recorder_record records[3];
-    unsigned i, j;
+    uintptr_t mask = recorder->mask, time = RECORDER_TIME();
+    uintptr_t order = recorder_orders(count);
     for (i = 0; i < count; i++) {
         const uintptr_t *word = words + 4 * i;
-        struct recorder_record *r = &records[i];
-        r->format = i == 0 ? (uintptr_t)format : 0;
-        r->order = order + i;
-        r->time = time;
-        r->caller = caller;
-        for (j = 0; j < 4; j++)
-            r->argument[j] = word[j];
-        recorder_write(ring, recorder->mask, thread, r->format, r->order, time,
-                       caller, word[0], word[1], word[2], word[3]);
+        recorder_write(ring, mask, thread, i == 0 ? (uintptr_t)format : 0,
+                       order + i, time, caller, word[0], word[1], word[2],
+                       word[3]);
     }
     if (__atomic_load_n(&recorder->trace, __ATOMIC_RELAXED) > 0 &&
         recorder_home.registry->hook)
-        recorder_home.registry->hook(recorder, thread, records, count);
+        recorder_trace(recorder, thread, (uintptr_t)format, order, time, caller,
+                       words, count);
     return order;
 }
 
@@ -790,7 +804,9 @@ RECORDER_FUNCTION_ uintptr_t recorder_record_few(const struct recorder *recorder
                                              uintptr_t b, uintptr_t c,
                                              uintptr_t d)
 {
-    uintptr_t caller = (uintptr_t)__builtin_return_address(0), order, time;
+    uintptr_t caller = (uintptr_t)__builtin_return_address(0);
+    uintptr_t mask, time, order;
+    struct recorder_ring *ring;
     unsigned thread;
     if (RECORDER_UNLIKELY_(
             __atomic_load_n(&recorder->trace, __ATOMIC_RELAXED) > 0)) {
@@ -798,11 +814,15 @@ RECORDER_FUNCTION_ uintptr_t recorder_record_few(const struct recorder *recorder
         words[0] = a, words[1] = b, words[2] = c, words[3] = d;
         return recorder_record_words(recorder, format, caller, words, 1);
     }
+    /* What the locked additions need not wait for, and the clock, come first:
+     * meanwhile the stores of the record before drain (bench/record.c). */
     thread = RECORDER_THREAD();
+    ring = recorder_lane(recorder, thread);
+    mask = recorder->mask;
     time = RECORDER_TIME();
     order = recorder_orders(1);
-    recorder_write(recorder_lane(recorder, thread), recorder->mask, thread,
-                   (uintptr_t)format, order, time, caller, a, b, c, d);
+    recorder_write(ring, mask, thread, (uintptr_t)format, order, time, caller,
+                   a, b, c, d);
     return order;
 }
 
@@ -865,8 +885,11 @@ RECORDER_FUNCTION_ const char *recorder_copy(const struct recorder *recorder,
         size_t at = i * RECORDER_TEXT_BYTES, j;
         uintptr_t words[4] = {0, 0, 0, 0};
         struct recorder_record *slot;
-        for (j = 0; j < RECORDER_TEXT_BYTES && at + j < size; j++)
-            ((char *)words)[j] = string[at + j];
+        if (size - at >= RECORDER_TEXT_BYTES)
+            __builtin_memcpy(words, string + at, RECORDER_TEXT_BYTES);
+        else
+            for (j = 0; at + j < size; j++)
+                ((char *)words)[j] = string[at + j];
         slot = recorder_write(ring, recorder->mask, thread, 1 + size - at,
                               order + i, 0, token, words[0], words[1], words[2],
                               words[3]);
@@ -1061,8 +1084,8 @@ RECORDER_FUNCTION_ void recorder_leave(struct recorder *recorder)
     RECORDER_CHECK_SIZE_(name, size, lanes, description)                       \
     RECORDER_DECLARE(name)
 #else
-/* The final __extension__ lets a user write a semicolon behind the macro, or
- * none, without a word from the compiler. */
+/* The final __extension__ lets a user write a semicolon behind the macro or,
+ * where something follows in the file, none, without a word from the compiler. */
 #define RECORDER_DEFINE_(name, size, lanes, description)                       \
     RECORDER_CHECK_SIZE_(name, size, lanes, description)                       \
     static struct {                                                            \
