@@ -1,0 +1,36 @@
+/* dump.c: how fast a full ring becomes text. */
+/* SPDX-License-Identifier: MIT */
+#if __has_include("../recorder_dump.h")
+#include "../recorder_dump.h"
+#include "shim.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+enum { MILLION = 1000000 };
+
+/* run.sh runs this in a process of its own: a dump prints every ring there is,
+ * and here those of the other benchmarks are to be empty. */
+RECORDER(dumped, MILLION, "A million records")
+
+static int null = -1;
+
+static void fill(int thread)
+{
+    if (null >= 0)
+        return;
+    null = open("/dev/null", O_WRONLY);
+    for (long i = 0; i < MILLION; i++)
+        record(dumped, "%ld of %d bytes from %s:%d", i, MILLION, "localhost",
+               thread);
+}
+static void dump(long n, int thread)
+{
+    (void)thread;
+    for (long i = 0; i < n; i += MILLION)
+        recorder_dump_fd(null);
+}
+BENCH(dump, "dump/a record of a million", .setup = fill, .batch = MILLION)
+#else
+typedef int dump_is_not_there;
+#endif

@@ -1,0 +1,141 @@
+/* record.c: what a record costs the thread that makes it. */
+/* SPDX-License-Identifier: MIT */
+#if __has_include("../recorder_dump.h")
+#include "../recorder_dump.h"
+#define TRACE_IS_THERE
+#else
+#include "../recorder.h"
+#endif
+#include "shim.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+RECORDER(on, 1024, "Recorded")
+RECORDER(off, 1024, "Switched off")
+RECORDER(traced, 1024, "Recorded and printed")
+
+static void record_0(long n, int thread)
+{
+    (void)thread;
+    for (long i = 0; i < n; i++)
+        record(on, "nothing to add");
+}
+BENCH(record_0, "record/0 arguments")
+
+static void record_4(long n, int thread)
+{
+    (void)thread;
+    for (long i = 0; i < n; i++)
+        record(on, "%ld of %ld bytes from %s:%d", i, n, "localhost", thread);
+}
+BENCH(record_4, "record/4 arguments")
+
+static void record_12(long n, int thread)
+{
+    for (long i = 0; i < n; i++)
+        record(on, "%ld %ld %d %ld %ld %d %ld %ld %d %ld %ld %d", i, n, thread,
+               i, n, thread, i, n, thread, i, n, thread);
+}
+BENCH(record_12, "record/12 arguments")
+
+static void record_copy(long n, int thread)
+{
+    static char text[] = "16 bytes of text";
+    (void)thread;
+    for (long i = 0; i < n; i++)
+        record(on, "%s", RECORDER_COPY(on, text));
+}
+BENCH(record_copy, "record/RECORDER_COPY of 16 bytes")
+
+static void switch_off(int thread)
+{
+    (void)thread;
+    RECORDER_TRACE(off) = -1;
+}
+static void record_off(long n, int thread)
+{
+    for (long i = 0; i < n; i++)
+        record(off, "%ld of %ld bytes from %s:%d", i, n, "localhost", thread);
+}
+BENCH(record_off, "record/off", .setup = switch_off)
+
+#ifdef TRACE_IS_THERE
+static int standard_error;
+
+static void to_null(int thread)
+{
+    int null = open("/dev/null", O_WRONLY);
+    (void)thread;
+    standard_error = dup(2);
+    dup2(null, 2);
+    close(null);
+    RECORDER_TRACE(traced) = 1;
+}
+static void to_standard_error(int thread)
+{
+    (void)thread;
+    dup2(standard_error, 2);
+    close(standard_error);
+}
+static void record_traced(long n, int thread)
+{
+    for (long i = 0; i < n; i++)
+        record(traced, "%ld of %ld bytes from %s:%d", i, n, "localhost",
+               thread);
+}
+BENCH(record_traced, "record/traced to /dev/null", .setup = to_null,
+      .teardown = to_standard_error)
+#endif
+
+/* The floor: what a record with an order, a time and eight words cannot do
+ * without. What it leaves out is what record() adds: a look whether it is on
+ * and whether it is traced, the thread's number, the lane, the look at the slot
+ * (W3) and the two commit words (W4, W7). A reader of this ring takes mixes for
+ * records, two writers a lap apart write into each other, and nobody knows who
+ * wrote what. It is also given its ring as a constant. External, so that the
+ * compiler cannot fit it to its one caller. */
+extern uintptr_t floor_order, floor_write;
+extern struct recorder_record floor_ring[1024];
+uintptr_t floor_order __attribute__((aligned(RECORDER_LINE_BYTES)));
+uintptr_t floor_write __attribute__((aligned(RECORDER_LINE_BYTES)));
+struct recorder_record floor_ring[1024]
+    __attribute__((aligned(RECORDER_LINE_BYTES)));
+
+uintptr_t floor_record(const struct recorder *recorder, const char *format,
+                       uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d);
+__attribute__((noinline)) uintptr_t
+floor_record(const struct recorder *recorder, const char *format, uintptr_t a,
+             uintptr_t b, uintptr_t c, uintptr_t d)
+{
+    uintptr_t time = RECORDER_TIME();
+    uintptr_t order = recorder_add(&floor_order, 1);
+    struct recorder_record *to =
+        &floor_ring[recorder_add(&floor_write, 1) % 1024];
+    (void)recorder;
+    recorder_put(&to->format, (uintptr_t)format);
+    recorder_put(&to->order, order);
+    recorder_put(&to->time, time);
+    recorder_put(&to->caller, (uintptr_t)__builtin_return_address(0));
+    recorder_put(&to->argument[0], a);
+    recorder_put(&to->argument[1], b);
+    recorder_put(&to->argument[2], c);
+    recorder_put(&to->argument[3], d);
+    return order;
+}
+static void record_floor(long n, int thread)
+{
+    for (long i = 0; i < n; i++)
+        recorder_returned(floor_record(
+            &recorder_for_on, "%ld of %ld bytes from %s:%d", (uintptr_t)i,
+            (uintptr_t)n, (uintptr_t)"localhost", (uintptr_t)thread));
+}
+BENCH(record_floor, "record/floor")
+
+static void record_clock(long n, int thread)
+{
+    (void)thread;
+    for (long i = 0; i < n; i++)
+        BENCH_USE(RECORDER_TIME());
+}
+BENCH(record_clock, "record/its clock")

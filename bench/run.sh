@@ -1,0 +1,60 @@
+#!/bin/sh
+# run.sh: runs all benchmarks and writes their figures into the README.
+# SPDX-License-Identifier: MIT
+# usage: run.sh BENCH [README]
+# The tables go to standard output, and into README between the lines
+# <!-- bench --> and <!-- /bench -->. REPETITIONS=5 is quick and coarse.
+set -eu
+LC_ALL=C
+export LC_ALL
+if [ $# -lt 1 ] || [ $# -gt 2 ]; then
+    echo 'usage: run.sh BENCH [README]' >&2
+    exit 2
+fi
+bench=$1
+readme=${2-}
+here=$(dirname "$0")
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+
+# Many short repetitions, in an order drawn by chance: what disturbs one of them
+# or lasts for a while hits all benchmarks alike. Other programs that run count
+# little in the CPU time of one thread; threads need the machine for themselves.
+measure() {
+    "$bench" --benchmark_enable_random_interleaving=true \
+        --benchmark_repetitions="${REPETITIONS:-31}" \
+        --benchmark_format=csv "$@"
+}
+"$bench" --benchmark_list_tests >"$dir/names"
+measure --benchmark_filter='-^dump/' --benchmark_min_time=0.03 >"$dir/csv"
+if grep -q '^dump/' "$dir/names"; then # a process where no other ring is filled
+    measure --benchmark_filter='^dump/' --benchmark_min_time=0.01 \
+        --benchmark_repetitions=5 >>"$dir/csv"
+fi
+"$here/size.sh" >"$dir/sizes"
+
+{
+    model=$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1)
+    echo "${model:-$(uname -m)}, $(nproc) cores," \
+        "$(${CC:-gcc} --version | head -n 1), $(date +%Y-%m-%d), \`make bench\`"
+    echo
+    { grep '^record/' "$dir/names"; grep -v '^record/' "$dir/names"; } |
+        awk -f "$here/table.awk" - "$dir/csv" "$dir/sizes"
+} >"$dir/table"
+cat "$dir/table"
+
+[ -n "$readme" ] || exit 0
+if ! awk -v table="$dir/table" '
+        $0 == "<!-- /bench -->" && inside { inside = 0; whole = 1 }
+        !inside { print }
+        $0 == "<!-- bench -->" && !whole {
+            inside = 1
+            while ((getline line < table) > 0)
+                print line
+        }
+        END { exit !whole }' "$readme" >"$dir/readme"; then
+    echo "run.sh: no lines <!-- bench --> and <!-- /bench --> in $readme:" \
+        'it stays as it is' >&2
+    exit 0
+fi
+cat "$dir/readme" >"$readme"

@@ -1,0 +1,132 @@
+# table.awk: Markdown tables of what was measured, in the order of the names.
+# SPDX-License-Identifier: MIT
+# usage: awk -f table.awk NAMES CSV SIZES
+
+# "group/what/manual_time/threads:2" is `name` with `threads`.
+function split_name(text)
+{
+    threads = 1
+    if (match(text, /\/threads:[0-9]+$/)) {
+        threads = substr(text, RSTART + 9) + 0
+        text = substr(text, 1, RSTART - 1)
+    }
+    name = text
+    sub(/\/manual_time.*/, "", name)
+}
+function shown(text)
+{
+    sub(/\//, ": ", text)
+    return text
+}
+function figure(x) { return sprintf(x < 100 ? "%.1f" : "%.0f", x) }
+function ratio(above, below)
+{
+    if (!(above in middle) || !(below in middle))
+        return ""
+    return middle[above] / middle[below]
+}
+function reached(what, most, x, digits, unit)
+{
+    if (x == "")
+        printf "| %s | %s%s | not measured | |\n", what, most, unit
+    else
+        printf "| %s | %s | %." digits "f%s | %s |\n", what,
+               most == "" ? "" : most unit, x, unit,
+               most == "" ? "" : x <= most + 0 ? "yes" : "**no**"
+}
+
+FNR == 1 { file++ }
+
+file == 1 {
+    split_name($0)
+    if (!(name in known)) {
+        known[name] = 1
+        names[++names_count] = name
+    }
+    if ($0 ~ /\/threads:/) {
+        threaded[name] = 1
+        if (!(threads in column)) {
+            column[threads] = 1
+            columns[++columns_count] = threads
+        }
+    }
+}
+
+file == 2 && /^"/ {
+    end = index(substr($0, 2), "\"")
+    text = substr($0, 2, end - 1)
+    split(substr($0, end + 3), value, ",") # iterations, wall, CPU time
+    is_median = sub(/_median$/, "", text)
+    is_one = text !~ /_(mean|stddev|cv)$/
+    split_name(text)
+    if (is_median && name in threaded) {
+        wall[name, threads] = value[2]
+        busy[threads] += value[3] / value[2]
+        busy_count[threads]++
+    } else if (is_median)
+        middle[name] = value[3]
+    else if (is_one && (!(name in least) || value[3] + 0 < least[name]))
+        least[name] = value[3] + 0
+}
+
+file == 3 {
+    split($0, part, "\t")
+    size[part[1]] = part[2]
+    sizes[++sizes_count] = "| " part[1] " | " \
+        (part[3] == "ms" ? figure(part[2]) : part[2]) " " part[3] " |"
+}
+
+END {
+    print "| one thread, ns of CPU time | median | least |\n|---|---:|---:|"
+    for (i = 1; i <= names_count; i++)
+        if (names[i] in middle)
+            printf "| %s | %s | %s |\n", shown(names[i]),
+                   figure(middle[names[i]]), figure(least[names[i]])
+
+    printf "\nWall-clock ns per record of all threads together, median:\n\n"
+    head = "| threads |"
+    line = "|---|"
+    for (j = 1; j <= columns_count; j++) {
+        head = head " " columns[j] " |"
+        line = line "---:|"
+    }
+    print head "\n" line
+    for (i = 1; i <= names_count; i++)
+        if (names[i] in threaded) {
+            what = names[i]
+            sub(/^[^\/]*\//, "", what)
+            row = "| " what " |"
+            for (j = 1; j <= columns_count; j++)
+                row = row " " figure(wall[names[i], columns[j]]) " |"
+            print row
+        }
+    row = "| cores that were at it |" # fewer than there are: others were, too
+    for (j = 1; j <= columns_count; j++)
+        row = row " " figure(busy[columns[j]] / busy_count[columns[j]]) " |"
+    print row
+
+    print "\n| size and compile time | |\n|---|---:|"
+    for (i = 1; i <= sizes_count; i++)
+        print sizes[i]
+
+    on = "record/4 arguments"
+    bottom = "record/floor"
+    clock = "compare/clock_gettime(CLOCK_MONOTONIC)"
+    dump = "dump/a record of a million"
+    print "\nRatios of medians, of repetitions that alternate; the floor is a" \
+          " record without any safety.\n"
+    print "| | at most | here | |\n|---|---:|---:|---|"
+    reached("record, 4 arguments / floor", "1.15", ratio(on, bottom), 2, "")
+    reached("record, 4 arguments / clock_gettime(CLOCK_MONOTONIC)", "0.70",
+            ratio(on, clock), 2, "")
+    reached("floor / clock_gettime(CLOCK_MONOTONIC)", "",
+            ratio(bottom, clock), 2, "")
+    reached("record off / record on", "0.05", ratio("record/off", on), 3, "")
+    reached("code at a call site with 4 arguments", "80",
+            size["code at a call site with 4 arguments"], 0, " bytes")
+    # ns for one of them are ms for a million
+    reached("dump of a million records to /dev/null", "1.0",
+            dump in middle ? middle[dump] / 1000 : "", 2, " s")
+    reached("header compile time, alone", "30",
+            size["the header alone, over an empty file"], 1, " ms")
+}
