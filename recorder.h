@@ -183,7 +183,7 @@ struct recorder_timespec {
 extern int recorder_clock_gettime(int clock, struct recorder_timespec *to)
     RECORDER_LABEL_(clock_gettime);
 
-RECORDER_INLINE_ uint64_t recorder_clock_ns(int clock)
+RECORDER_FUNCTION_ uint64_t recorder_clock_ns(int clock)
 {
     struct recorder_timespec now = {0, 0};
     recorder_clock_gettime(clock, &now);
@@ -281,6 +281,18 @@ struct recorder_thread {
     char name[16];
 };
 
+/* A named number that can be set while the program runs (recorder_set.h). */
+struct recorder_tweak {
+    intptr_t trace; /* its value */
+    const char *name, *description;
+    struct recorder_tweak *next;
+};
+
+/* Makes text of a word for a conversion of the program's own (recorder_set.h);
+ * to, size and what is returned are as of snprintf. */
+typedef size_t recorder_type(intptr_t trace, const char *format, char *to,
+                             size_t size, uintptr_t word);
+
 /* The one thing to find; the rest follows from it. */
 struct recorder_registry {
     unsigned char magic[16];
@@ -299,6 +311,8 @@ struct recorder_registry {
     /* Prints a traced record: `count` records, from the head on. */
     void (*hook)(const struct recorder *recorder, unsigned thread,
                  const struct recorder_record *records, unsigned count);
+    struct recorder_tweak *tweaks;
+    recorder_type **types; /* by conversion character; null: none is set */
 };
 #define RECORDER_MAGIC                                                         \
     {'r', 'e', 'c', 'o', 'r', 'd', 'e', 'r', 0x1a, 0xf1, 0x16, 0x47, 'b', 'o', \
@@ -311,7 +325,7 @@ RECORDER_PROGRAM_ struct recorder_registry recorder_registry
     __attribute__((aligned(RECORDER_LINE_BYTES))) = {
         RECORDER_MAGIC, &recorder_registry, RECORDER_LAYOUT,
         sizeof(struct recorder_registry), 0, &recorder_order, 0, 0, {0, 0, 0},
-        0, 0, 0, 0, 0, 0, 0};
+        0, 0, 0, 0, 0, 0, 0, 0, 0};
 
 /* This module's way to both, after a look for the program's own (registry). */
 struct recorder_home {
@@ -428,11 +442,12 @@ RECORDER_INLINE_ bool recorder_passed_on(struct recorder_turn *turn,
                                          uintptr_t seen, uintptr_t position,
                                          uintptr_t mask)
 {
-    uintptr_t distance = (recorder_commit_lap(position - mask - 1, mask) -
-                          (seen & ~((uintptr_t)RECORDER_THREAD_NONE << 1))) >>
-                         RECORDER_THREAD_BITS_;
+    uintptr_t distance;
     if (seen & RECORDER_BUSY_)
         return false;
+    distance = (recorder_commit_lap(position - mask - 1, mask) -
+                (seen & ~((uintptr_t)RECORDER_THREAD_NONE << 1))) >>
+               RECORDER_THREAD_BITS_;
     if (__atomic_load_n(&turn->gave_up, __ATOMIC_ACQUIRE) != distance) /* P1 */
         return false;
     RECORDER_STEP_("P1");
@@ -755,24 +770,14 @@ RECORDER_INLINE_ uintptr_t recorder_orders(uintptr_t count)
     return order;
 }
 
-/* Hands what was recorded to the registry's hook, to be printed. */
-RECORDER_FUNCTION_ void recorder_trace(const struct recorder *recorder,
-                                       unsigned thread, uintptr_t format,
-                                       uintptr_t order, uintptr_t time,
-                                       uintptr_t caller, const uintptr_t *words,
-                                       unsigned count)
+/* The same out of line, where a call more does not matter. */
+RECORDER_FUNCTION_ struct recorder_record *
+recorder_write_words(struct recorder_ring *ring, uintptr_t mask,
+                     unsigned thread, const struct recorder_record *r)
 {
-    struct recorder_record records[3];
-    unsigned i, j;
-    for (i = 0; i < count; i++) {
-        records[i].format = i == 0 ? format : 0;
-        records[i].order = order + i;
-        records[i].time = time;
-        records[i].caller = caller;
-        for (j = 0; j < 4; j++)
-            records[i].argument[j] = words[4 * i + j];
-    }
-    recorder_home.registry->hook(recorder, thread, records, count);
+    return recorder_write(ring, mask, thread, r->format, r->order, r->time,
+                          r->caller, r->argument[0], r->argument[1],
+                          r->argument[2], r->argument[3]);
 }
 
 /* Records 4 * count words as that many records of orders that follow at once,
@@ -781,20 +786,23 @@ RECORDER_FUNCTION_ uintptr_t recorder_record_words(
     const struct recorder *recorder, const char *format, uintptr_t caller,
     const uintptr_t *words, unsigned count)
 {
-    unsigned thread = RECORDER_THREAD(), i;
+    unsigned thread = RECORDER_THREAD(), i, j;
     struct recorder_ring *ring = recorder_lane(recorder, thread);
-    uintptr_t mask = recorder->mask, time = RECORDER_TIME();
-    uintptr_t order = recorder_orders(count);
+    struct recorder_record records[3];
+    uintptr_t time = RECORDER_TIME(), order = recorder_orders(count);
     for (i = 0; i < count; i++) {
-        const uintptr_t *word = words + 4 * i;
-        recorder_write(ring, mask, thread, i == 0 ? (uintptr_t)format : 0,
-                       order + i, time, caller, word[0], word[1], word[2],
-                       word[3]);
+        struct recorder_record *r = &records[i];
+        r->format = i == 0 ? (uintptr_t)format : 0;
+        r->order = order + i;
+        r->time = time;
+        r->caller = caller;
+        for (j = 0; j < 4; j++)
+            r->argument[j] = words[4 * i + j];
+        recorder_write_words(ring, recorder->mask, thread, r);
     }
     if (__atomic_load_n(&recorder->trace, __ATOMIC_RELAXED) > 0 &&
         recorder_home.registry->hook)
-        recorder_trace(recorder, thread, (uintptr_t)format, order, time, caller,
-                       words, count);
+        recorder_home.registry->hook(recorder, thread, records, count);
     return order;
 }
 
@@ -883,16 +891,15 @@ RECORDER_FUNCTION_ const char *recorder_copy(const struct recorder *recorder,
     order = recorder_orders(count);
     for (i = count; i-- > 0;) { /* the last first: each names the next */
         size_t at = i * RECORDER_TEXT_BYTES, j;
-        uintptr_t words[4] = {0, 0, 0, 0};
+        struct recorder_record text = {1 + size - at, order + i, 0, token,
+                                       {0, 0, 0, 0}};
         struct recorder_record *slot;
         if (size - at >= RECORDER_TEXT_BYTES)
-            __builtin_memcpy(words, string + at, RECORDER_TEXT_BYTES);
+            __builtin_memcpy(text.argument, string + at, RECORDER_TEXT_BYTES);
         else
             for (j = 0; at + j < size; j++)
-                ((char *)words)[j] = string[at + j];
-        slot = recorder_write(ring, recorder->mask, thread, 1 + size - at,
-                              order + i, 0, token, words[0], words[1], words[2],
-                              words[3]);
+                ((char *)text.argument)[j] = string[at + j];
+        slot = recorder_write_words(ring, recorder->mask, thread, &text);
         token = slot ? recorder_token(slot, order + i) : (uintptr_t)ring;
     }
     return (const char *)token;
@@ -1038,6 +1045,7 @@ RECORDER_FUNCTION_ void recorder_enter(struct recorder *recorder)
     __atomic_store_n(link, recorder, __ATOMIC_SEQ_CST);
 }
 
+#ifdef RECORDER_IN_LIBRARY_
 /* Takes a recorder out before its memory goes away. Readers hold the list only
  * while they copy, never while they write, so that this waits for microseconds;
  * a reader that died on the way is not waited for longer than a second. */
@@ -1056,6 +1064,7 @@ RECORDER_FUNCTION_ void recorder_leave(struct recorder *recorder)
            recorder_clock_ns(RECORDER_MONOTONIC_) - start < 1000000000u)
         recorder_os_yield();
 }
+#endif
 
 /* ---------------------------------------------------------------- macros -- */
 

@@ -1,0 +1,235 @@
+#!/bin/sh
+# run.sh - checks the ring's protocol, and that the checkers notice a mistake.
+# SPDX-License-Identifier: MIT
+#
+# Environment: MODEL_DEEP=1 also runs what takes minutes, SEED=n is where random
+# executions start (printed), CC the compiler. README.md says what is proven.
+cd "$(dirname "$0")" || exit 1
+root=../..
+build=$root/build/model
+cc="${CC:-cc} -std=gnu11 -O2 -w"
+: "${SEED:=$(date +%s)}"
+export SEED
+
+# slots writers records tickets readers words [how]
+configurations="order
+1 2 1 2 1 1 compare
+1 3 1 1 0 1 compare
+2 3 1 1 0 1 compare
+1 2 1 2 2 2
+1 2 1 2 1 8
+1 3 1 1 1 2
+1 3 1 2 1 2
+1 2 2 2 1 2
+2 2 2 1 1 2
+2 2 2 2 1 2
+2 3 1 2 1 2
+2 4 1 1 1 1
+1 4 1 3 1 2 random 20000
+1 3 2 2 1 8 random 20000
+2 3 2 2 1 8 random 20000"
+deep="1 2 2 1 1 1 compare
+2 3 2 1 1 1
+1 3 1 3 1 1
+1 4 1 1 1 1"
+# What a mutant must survive, the smallest first.
+trials="order
+2 2 2 1 1 1
+1 2 1 2 1 2
+1 3 1 1 1 1
+1 2 2 2 1 1
+1 3 1 2 1 1"
+# What GenMC checks of these: it enters every execution one by one.
+genmc_trials="order
+follows
+2 2 2 1 1 1
+1 2 1 2 1 1
+1 3 1 1 1 1"
+genmc_deep="1 3 1 2 0 1
+1 2 2 2 0 1"
+
+words() # A configuration in words.
+{
+    case $1 in
+    order) echo "orders (W1)" && return ;;
+    follows) echo "orders follow a flag (W1)" && return ;;
+    esac
+    set -- $1
+    echo "slots $1, writers $2, records $3, tickets $4, readers $5, words $6"
+}
+
+configuration() # Explores one; prints its line.
+{
+    result=$("$build/ring" $1 2>&1)
+    code=$?
+    case $1 in
+    *random*) how="random, SEED=$SEED" ;;
+    *compare) how="without and with the reduction" ;;
+    *) how=exhaustive ;;
+    esac
+    echo "ring: $(words "$1"): $how: $result"
+    return $code
+}
+
+genmc_try() # Lets GenMC check trial $2 with the header in $3, under model $1.
+{
+    case $2 in
+    order) define=-DORDER_SHOWS ;;
+    follows) define=-DORDER_FOLLOWS ;;
+    *) define=$(echo "$2" | awk '{ print "-DSLOTS=" $1, "-DWRITERS=" $2,
+        "-DRECORDS=" $3, "-DTICKETS=" $4, "-DREADERS=" $5, "-DWORDS=" $6 }') ;;
+    esac
+    # Before 0.10 there was no estimation to switch off.
+    for option in -disable-estimation ""; do
+        genmc "$1" $option -- -DGENMC $define -I"$3" ring.c >"$4" 2>&1
+        code=$?
+        grep -q "Unknown command line argument" "$4" || return $code
+    done
+}
+
+genmc_configuration() # $1: the model and the trial; prints its line.
+{
+    model=${1%% *} trial=${1#* }
+    genmc_try "$model" "$trial" $root "$build/genmc$1"
+    code=$?
+    result=$(sed -n 's/.*complete executions explored: *\([0-9]*\).*/\1/p' \
+        "$build/genmc$1")
+    if [ $code = 0 ]; then
+        echo "genmc: $model: $(words "$trial"): $result executions: ok"
+    else
+        echo "genmc: $model: $(words "$trial"): FAILED:" \
+            "$(grep -v '^$' "$build/genmc$1" | head -n 2 | tr '\n' ' ')"
+    fi
+    return $code
+}
+
+make_mutant() # Makes the header of the mutant in $dir; says what went wrong.
+{
+    cp $root/recorder.h "$dir/recorder.h"
+    while read -r command; do
+        sed "$command" "$dir/recorder.h" >"$dir/next" || return 1
+        if cmp -s "$dir/recorder.h" "$dir/next"; then
+            echo "FAILED: recorder.h has no such line any more: $command"
+            return 1
+        fi
+        mv "$dir/next" "$dir/recorder.h"
+    done <"$dir/sed"
+    $cc -I"$dir" ring.c "$build/weak.o" -o "$dir/ring" 2>"$dir/log" ||
+        { echo "FAILED: does not compile: $(head -n 1 "$dir/log")"; return 1; }
+}
+
+try_mutant() # Runs it until it fails; prints that, or nothing.
+{
+    echo "$trials" | while read -r trial; do
+        result=$("$dir/ring" $trial </dev/null 2>&1)
+        case $?,$result in
+        0,*) continue ;;
+        1,*) echo "caught after ${result%% through*}: ${result##*: }" \
+            "($(words "$trial"))" ;;
+        *) echo "FAILED: $result" ;;
+        esac
+        break
+    done
+}
+
+genmc_try_mutant()
+{
+    printf '%s\n' "$genmc_trials" "$genmc_deep" | while read -r trial; do
+        genmc_try --imm "$trial" "$dir" "$dir/log" </dev/null ||
+            { echo "; genmc --imm: caught ($(words "$trial"))" && break; }
+    done
+}
+
+mutant() # Makes mutant number $1 and tries to catch it; prints its line.
+{
+    dir=$build/mutant-$1
+    name=$(sed 's/^[#=] //' "$dir/name")
+    equivalent=$(grep '^=' "$dir/name")
+    if ! caught=$(make_mutant); then
+        echo "mutant: $name: $caught"
+        return 1
+    fi
+    caught=$(try_mutant)
+    if [ -n "$MODEL_DEEP" ] && command -v genmc >/dev/null; then
+        by_genmc=$(genmc_try_mutant)
+        [ -n "$by_genmc" ] || by_genmc="; genmc --imm: not caught"
+    fi
+    case "$equivalent,$caught$by_genmc" in
+    *FAILED*) code=1 ;;
+    ,*"not caught") code=1 ;;
+    ,caught*) code=0 ;;
+    =*,|=*,"; genmc --imm: not caught")
+        caught="not caught, as explained"
+        code=0
+        ;;
+    *) code=1 ;;
+    esac
+    [ $code = 0 ] || caught="FAILED: ${caught:-not caught}"
+    echo "mutant: $name: $caught$by_genmc"
+    return $code
+}
+
+# ------------------------------------------------------------------- a job --
+
+# run.sh job NUMBER KIND WHAT: its line and its result go to files.
+if [ "$1" = job ]; then
+    case $3 in
+    litmus) "$build/litmus" ;;
+    ring) configuration "$4" ;;
+    genmc) genmc_configuration "$4" ;;
+    mutant) mutant "$4" ;;
+    esac >"$build/job-$2" 2>&1
+    echo $? >"$build/job-$2.code"
+    exit 0
+fi
+
+# ----------------------------------------------------------------- the run --
+
+rm -rf "$build"
+mkdir -p "$build"
+$cc -c weak.c -o "$build/weak.o" &&
+    $cc litmus.c "$build/weak.o" -o "$build/litmus" &&
+    $cc -I$root ring.c "$build/weak.o" -o "$build/ring" || exit 1
+
+awk -v build="$build" '
+    /^[#=] / { dir = build "/mutant-" ++n; system("mkdir -p " dir)
+               print > (dir "/name"); next }
+    n && NF { print > (dir "/sed") }' mutants
+
+skipped=0
+{
+    echo "litmus"
+    echo "$configurations" | sed 's/^/ring /'
+    [ -z "$MODEL_DEEP" ] || echo "$deep" | sed 's/^/ring /'
+    if command -v genmc >/dev/null; then
+        for model in --rc11 --imm; do
+            echo "$genmc_trials" | sed "s/^/genmc $model /"
+            [ -z "$MODEL_DEEP" ] ||
+                echo "$genmc_deep" | sed "s/^/genmc $model /"
+        done
+    else
+        skipped=1
+    fi
+    ls -d "$build"/mutant-* | sed 's/.*-/mutant /' | sort -k2n
+} >"$build/jobs"
+awk '{ kind = $1; sub(/^[^ ]* ?/, ""); print NR; print kind; print }' \
+    "$build/jobs" | tr '\n' '\0' |
+    xargs -0 -n 3 -P "$(nproc 2>/dev/null || echo 1)" sh ./run.sh job
+
+passed=0 failed=0 i=0
+while read -r job; do
+    i=$((i + 1))
+    cat "$build/job-$i"
+    if [ "$(cat "$build/job-$i.code")" = 0 ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+    fi
+done <"$build/jobs"
+if [ $skipped = 0 ]; then
+    echo "$passed passed, $failed failed"
+else
+    echo "genmc: not installed: its part was skipped"
+    echo "$passed passed, $failed failed, $skipped skipped"
+fi
+[ $failed = 0 ]
