@@ -463,8 +463,9 @@ RECORDER_INLINE_ void recorder_give_up(struct recorder_turn *turn,
                                        uintptr_t lap, uintptr_t size)
 {
     uintptr_t highest = recorder_get(&turn->highest);
-    /* "Above lap" modulo the word, so that it stays right when laps wrap. */
-    while (highest - lap > UINTPTR_MAX >> 4 &&
+    /* "Above lap" modulo the word, so that it stays right when laps wrap; no
+     * mark lies further ahead than the laps of a commit word reach. */
+    while (highest - lap > UINTPTR_MAX >> RECORDER_THREAD_BITS_ &&
            !__atomic_compare_exchange_n(&turn->highest, &highest, lap, false,
                                         __ATOMIC_RELAXED, /* G1 */
                                         __ATOMIC_RELAXED))
@@ -658,7 +659,9 @@ RECORDER_FUNCTION_ unsigned recorder_thread_reuse(
         struct recorder_thread *row = &registry->threads[i];
         uint16_t state = __atomic_load_n(&row->state, __ATOMIC_ACQUIRE);
         if (state != RECORDER_ROW_DEAD &&
-            !(state == RECORDER_ROW_ALIVE && recorder_os_thread_ended(row->id)))
+            !(state == RECORDER_ROW_ALIVE &&
+              recorder_os_thread_ended(
+                  __atomic_load_n(&row->id, __ATOMIC_RELAXED))))
             continue;
         if (__atomic_compare_exchange_n(&row->state, &state, RECORDER_ROW_TAKEN,
                                         false, __ATOMIC_ACQUIRE,
@@ -681,7 +684,7 @@ recorder_thread_table(struct recorder_registry *registry)
     mine = (struct recorder_thread *)recorder_os_memory(bytes);
     if (!mine)
         return NULL;
-    registry->threads_max = RECORDER_THREADS;
+    recorder_put(&registry->threads_max, RECORDER_THREADS);
     if (__atomic_compare_exchange_n(&registry->threads, &table, mine, false,
                                     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return mine;
@@ -706,7 +709,7 @@ RECORDER_FUNCTION_ unsigned recorder_thread_row(void)
     if (number == RECORDER_THREAD_NONE)
         return number;
     row = &table[number - 1];
-    row->id = recorder_os_thread();
+    __atomic_store_n(&row->id, recorder_os_thread(), __ATOMIC_RELAXED);
     recorder_put(&row->first, recorder_get(registry->order));
     recorder_os_thread_name(name);
     row->named = 0;

@@ -1,0 +1,79 @@
+/* criterion.h - as much of Criterion as the tests of the ring use, for ThreadSanitizer. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * Criterion itself does not start under ThreadSanitizer (Snaipe/Criterion#274).
+ * Each test runs in a child of fork(); -I this folder, and no -lcriterion.
+ */
+#ifndef CRITERION_SHIM_H
+#define CRITERION_SHIM_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct shim_data {
+    void (*init)(void), (*fini)(void);
+    double timeout;
+};
+struct shim_test {
+    const char *suite, *name;
+    void (*run)(void);
+    struct shim_data data;
+    struct shim_test *next;
+};
+static struct shim_test *shim_tests;
+__attribute__((weak)) struct shim_data shim_suite;
+static int shim_failed;
+
+#define TestSuite(suite, ...) struct shim_data shim_suite = {__VA_ARGS__}
+#define Test(suite_, name_, ...)                                               \
+    static void suite_##_##name_(void);                                        \
+    static struct shim_test shim_##suite_##_##name_ = {                        \
+        #suite_, #name_, suite_##_##name_, {__VA_ARGS__}, NULL};               \
+    __attribute__((constructor)) static void shim_enter_##name_(void)          \
+    {                                                                          \
+        shim_##suite_##_##name_.next = shim_tests;                             \
+        shim_tests = &shim_##suite_##_##name_;                                 \
+    }                                                                          \
+    static void suite_##_##name_(void)
+#define cr_log_info(...) ((void)0)
+#define cr_log_warn(...) (fprintf(stderr, __VA_ARGS__), fputc('\n', stderr))
+#define cr_skip_test(...) (cr_log_warn(__VA_ARGS__), _exit(0))
+#define shim_says(condition, text, ...)                                        \
+    (fprintf(stderr, "%s:%d: %s " text "%.0d\n", __FILE__, __LINE__, condition,  \
+             __VA_ARGS__))
+#define cr_assert(condition, ...)                                              \
+    ((condition) ? (void)0                                                     \
+                 : (shim_says(#condition, "" __VA_ARGS__, 0), _exit(1)))
+#define cr_expect(condition, ...)                                              \
+    ((condition)                                                               \
+         ? (void)0                                                             \
+         : (void)(shim_says(#condition, "" __VA_ARGS__, 0), shim_failed = 1))
+
+int main(void)
+{
+    unsigned failed = 0, count = 0;
+    struct shim_test *t;
+    for (t = shim_tests; t; t = t->next, count++) {
+        int status;
+        pid_t child = fork();
+        if (child == 0) {
+            void (*init)(void) = t->data.init ? t->data.init : shim_suite.init;
+            if (init)
+                init();
+            t->run();
+            if (shim_suite.fini)
+                shim_suite.fini();
+            exit(shim_failed);
+        }
+        waitpid(child, &status, 0);
+        failed += status != 0;
+        fprintf(stderr, "[%s] %s::%s %#x\n", status ? "FAIL" : "PASS", t->suite,
+                t->name, (unsigned)status);
+    }
+    fprintf(stderr, "Tested: %u | Failing: %u\n", count, failed);
+    return failed != 0;
+}
+#endif
