@@ -25,6 +25,7 @@ LIMITS
     * At most 12 arguments, of one machine word each: on 32-bit machines a
       double is kept as a float and a 64-bit integer is refused.
     * A thread that dies inside record() costs its ring one slot.
+    * In C++, a parameter pack is no list of arguments to record().
     * 32-bit machines: orders and positions count modulo 2^32, laps modulo 2^24;
       a thread stopped inside a record for 16 million records of one ring is
       beyond what the proof covers.
@@ -93,6 +94,9 @@ CONTENTS
     RECORDER_EXTERN_ struct recorder recorder_for_##name; __extension__
 #define RECORDER_RECORD(name, ...)                                             \
     RECORDER_PICK_(__VA_ARGS__, RECORDER_MANY_, RECORDER_MANY_,                \
+                   RECORDER_MANY_, RECORDER_MANY_, RECORDER_MANY_,             \
+                   RECORDER_MANY_, RECORDER_MANY_, RECORDER_MANY_,             \
+                   RECORDER_MANY_, RECORDER_MANY_, RECORDER_MANY_,             \
                    RECORDER_MANY_, RECORDER_MANY_, RECORDER_MANY_,             \
                    RECORDER_MANY_, RECORDER_MANY_, RECORDER_MANY_,             \
                    RECORDER_MANY_, RECORDER_12_, RECORDER_12_,                 \
@@ -593,7 +597,8 @@ RECORDER_INLINE_ uintptr_t recorder_look(const struct recorder_ring *ring,
 #include <sys/syscall.h>
 extern RECORDER_PROGRAM_ __thread unsigned recorder_thread
     __attribute__((tls_model("initial-exec")));
-__thread unsigned recorder_thread = 0; /* 0: has not recorded yet */
+__thread unsigned recorder_thread __attribute__((tls_model("initial-exec"))) =
+    0; /* said twice, or gcc forgets it; 0: has not recorded yet */
 
 extern long recorder_syscall(long number, ...) RECORDER_LABEL_(syscall);
 extern int *recorder_errno(void) RECORDER_LABEL_(__errno_location);
@@ -663,10 +668,15 @@ RECORDER_FUNCTION_ unsigned recorder_thread_reuse(
               recorder_os_thread_ended(
                   __atomic_load_n(&row->id, __ATOMIC_RELAXED))))
             continue;
-        if (__atomic_compare_exchange_n(&row->state, &state, RECORDER_ROW_TAKEN,
+        if (!__atomic_compare_exchange_n(&row->state, &state,
+                                         RECORDER_ROW_TAKEN,
                                         false, __ATOMIC_ACQUIRE,
                                         __ATOMIC_RELAXED))
+            continue;
+        /* Between the look and the grasp a living thread may have taken it. */
+        if (state == RECORDER_ROW_DEAD || recorder_os_thread_ended(row->id))
             return i + 1;
+        __atomic_store_n(&row->state, RECORDER_ROW_ALIVE, __ATOMIC_RELEASE);
     }
     return RECORDER_THREAD_NONE;
 }
@@ -702,9 +712,9 @@ RECORDER_FUNCTION_ unsigned recorder_thread_row(void)
     if (!table)
         return RECORDER_THREAD_NONE;
     number = RECORDER_THREAD_NONE;
-    if (recorder_get(&registry->threads_count) < RECORDER_THREADS)
+    if (recorder_get(&registry->threads_count) < registry->threads_max)
         number = (unsigned)recorder_add(&registry->threads_count, 1) + 1;
-    if (number > RECORDER_THREADS)
+    if (number > registry->threads_max)
         number = recorder_thread_reuse(registry);
     if (number == RECORDER_THREAD_NONE)
         return number;
@@ -746,6 +756,12 @@ RECORDER_FUNCTION_ unsigned recorder_thread_here(void)
 #endif
 
 /* Names the calling thread in what is read from now on: 15 bytes of it. */
+#ifdef RECORDER_OFF
+RECORDER_INLINE_ void recorder_thread_name(const char *name)
+{
+    (void)name;
+}
+#else
 RECORDER_FUNCTION_ void recorder_thread_name(const char *name)
 {
     unsigned number = RECORDER_THREAD();
@@ -755,6 +771,7 @@ RECORDER_FUNCTION_ void recorder_thread_name(const char *name)
     registry->threads[number - 1].named = 1;
     recorder_thread_set_name(&registry->threads[number - 1], name);
 }
+#endif
 
 /* ---------------------------------------------------------------- record -- */
 
@@ -944,12 +961,14 @@ RECORDER_FUNCTION_ void recorder_forked(void)
 {
     struct recorder_registry *registry = recorder_home.registry;
     uintptr_t i;
+    recorder_thread = 0;
+    if (registry->pid == recorder_os_process())
+        return; /* another module's handler was here */
     for (i = 0; i < registry->threads_max; i++) {
         struct recorder_thread *row = &registry->threads[i];
         if (row->state != RECORDER_ROW_FREE)
             row->state = RECORDER_ROW_DEAD;
     }
-    recorder_thread = 0;
     registry->readers = 0;
     registry->pid = recorder_os_process();
 }
@@ -976,8 +995,9 @@ extern unsigned long recorder_auxiliary(unsigned long type)
  * libraries that it opens; orders are global only if they find it. The words of
  * an ELF program header used here stand at the same index on 32 and 64 bits:
  * 2 address, 4 bytes in the file, 5 bytes in memory. */
-RECORDER_FUNCTION_ struct recorder_registry *
-recorder_of_program(struct recorder_registry *own)
+__attribute__((no_sanitize("address"))) RECORDER_FUNCTION_
+    struct recorder_registry *
+    recorder_of_program(struct recorder_registry *own)
 {
     enum { HEADER = __SIZEOF_POINTER__ == 8 ? 7 : 8 };
     const uintptr_t *headers, *h;
@@ -1037,15 +1057,17 @@ RECORDER_FUNCTION_ void recorder_start(void)
 #endif
 }
 
-RECORDER_FUNCTION_ void recorder_enter(struct recorder *recorder)
+/* Returns whether it was not in the list before. */
+RECORDER_FUNCTION_ bool recorder_enter(struct recorder *recorder)
 {
     struct recorder **link;
     recorder_start();
     for (link = &recorder_home.registry->first; *link; link = &(*link)->next)
         if (*link == recorder) /* one recorder, two libraries that define it */
-            return;
+            return false;
     recorder->next = NULL;
     __atomic_store_n(link, recorder, __ATOMIC_SEQ_CST);
+    return true;
 }
 
 #ifdef RECORDER_IN_LIBRARY_
@@ -1069,6 +1091,15 @@ RECORDER_FUNCTION_ void recorder_leave(struct recorder *recorder)
 }
 #endif
 
+#ifdef RECORDER_IN_LIBRARY_
+/* A library that only borrows others' recorders has to look for the program's
+ * registry too. */
+__attribute__((constructor(101), used)) static void recorder_start_library(void)
+{
+    recorder_start();
+}
+#endif
+
 /* ---------------------------------------------------------------- macros -- */
 
 /* Rounds up to a power of two; a constant expression. */
@@ -1085,7 +1116,8 @@ RECORDER_FUNCTION_ void recorder_leave(struct recorder *recorder)
 #define RECORDER_LEAVES_(name)                                                 \
     __attribute__((destructor(101))) static void recorder_leave_##name(void)   \
     {                                                                          \
-        recorder_leave(&recorder_for_##name);                                  \
+        if (recorder_entered_##name)                                           \
+            recorder_leave(&recorder_for_##name);                              \
     }
 #else
 #define RECORDER_LEAVES_(name)
@@ -1117,9 +1149,10 @@ RECORDER_FUNCTION_ void recorder_leave(struct recorder *recorder)
         #name,                                                                 \
         "" description,                                                        \
         0};                                                                    \
+    __attribute__((unused)) static bool recorder_entered_##name;               \
     __attribute__((constructor(101))) static void recorder_enter_##name(void)  \
     {                                                                          \
-        recorder_enter(&recorder_for_##name);                                  \
+        recorder_entered_##name = recorder_enter(&recorder_for_##name);        \
     }                                                                          \
     RECORDER_LEAVES_(name)                                                     \
     __extension__
@@ -1138,8 +1171,8 @@ RECORDER_FUNCTION_ void recorder_leave(struct recorder *recorder)
 /* RECORDER_PICK_ finds by their number which macro takes the arguments; what is
  * behind them is filled up with zeros. */
 #define RECORDER_PICK_(format, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, \
-                       q, r, s, t, u, v, ...)                                  \
-    v
+                       q, r, s, t, u, v, w, x, y, z, A, B, C, D, E, ...)       \
+    E
 #define RECORDER_4_(name, check, format, a, b, c, d, ...)                      \
     RECORDER_CALL_(name, check,                                                \
                    recorder_record_few(&recorder_for_##name,                       \
@@ -1224,8 +1257,8 @@ RECORDER_INLINE_ uintptr_t recorder_word_of_word(uintptr_t value)
 #define RECORDER_NO_STRUCT_                                                    \
     "record(): a struct is no argument; record its members"
 #define RECORDER_NO_64_BITS_                                                   \
-    "record(): a 64-bit integer does not fit a 32-bit word; cast it, or "      \
-    "record its halves"
+    "record(): an integer wider than a machine word; cast it, or record "      \
+    "its halves"
 
 #ifdef __cplusplus
 } /* extern "C" */
@@ -1265,21 +1298,34 @@ RECORDER_INLINE_ uintptr_t recorder_word(float value)
      }) *                                                                      \
      (uintptr_t)0)
 #if __SIZEOF_POINTER__ == 8
-#define RECORDER_FITS_(x) 1
+#define RECORDER_FITS_(x)                                                      \
+    (__builtin_classify_type(x) != 1 || sizeof(1 ? (x) : (x)) <= 8)
 #else
 #define RECORDER_FITS_(x)                                                      \
     _Generic((x), long long : 0, unsigned long long : 0, default : 1)
 #endif
+#ifdef __clang__ /* knows __func__ in that struct, and says that it does not */
+#define RECORDER_STRUCT_                                                       \
+    _Pragma("clang diagnostic push") _Pragma(                                  \
+        "clang diagnostic ignored \"-Wpredefined-identifier-outside-function\"") \
+    struct
+#define RECORDER_STRUCT_END_ _Pragma("clang diagnostic pop")
+#else
+#define RECORDER_STRUCT_ struct
+#define RECORDER_STRUCT_END_
+#endif
 #define RECORDER_WORD_(x)                                                      \
-    (sizeof(struct {                                                           \
+    (sizeof(RECORDER_STRUCT_ {                                                 \
          _Static_assert(__builtin_classify_type(x) != 12 &&                    \
                             __builtin_classify_type(x) != 13,                  \
                         RECORDER_NO_STRUCT_);                                  \
-         _Static_assert(_Generic((x), long double : 0, default : 1),           \
+         _Static_assert(_Generic((x), float : 1, double : 1, default : 0) ||   \
+                            (__builtin_classify_type(x) != 8 &&                \
+                             __builtin_classify_type(x) != 9),                 \
                         RECORDER_NO_LONG_DOUBLE_);                             \
          _Static_assert(RECORDER_FITS_(x), RECORDER_NO_64_BITS_);              \
          char none;                                                            \
-     }) *                                                                      \
+     } RECORDER_STRUCT_END_) *                                                 \
          (uintptr_t)0 +                                                        \
      _Generic((x), float                                                       \
               : recorder_word_of_double, double                                \

@@ -1,0 +1,133 @@
+/* Compiles and runs the programs that a test needs, in a folder of its own. */
+/* SPDX-License-Identifier: MIT */
+/*
+    Test(suite, promise, .init = build_begin, .fini = build_end)
+    {
+        build_must("gcc " BUILD_FLAGS " -o x " BUILD_PROGRAMS "/x.c");
+        cr_assert_eq(build_run("./x"), 0, "%s", build_text);
+    }
+
+    A command runs in a shell, in the folder; what it said is build_text. A
+    compiler that is not installed is passed over, and that is said on stderr.
+    RECORDER_TEST_SCALE=0.01 does a hundredth of the work of the long tests.
+*/
+#ifndef BUILD_H
+#define BUILD_H
+
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#ifndef TEST_ROOT
+#error "compile with -DTEST_ROOT='\"folder of recorder.h\"'"
+#endif
+#define BUILD_PROGRAMS TEST_ROOT "/tests/programs"
+#define BUILD_INCLUDE "-I" TEST_ROOT " "
+#define BUILD_WARNINGS                                                         \
+    "-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wundef -Werror "
+
+static char build_folder[64];
+static char build_command[8192];
+static char *build_text; /* what the last command said */
+
+/* Seconds that a command may take: a hang is a failure, not a wait. */
+enum { BUILD_SECONDS = 60 };
+
+static inline void build_begin(void)
+{
+    strcpy(build_folder, "/tmp/recorder-test-XXXXXX");
+    cr_assert_not_null(mkdtemp(build_folder));
+}
+
+/* Runs a command. Returns its exit status, 128 + n where signal n ended it. */
+__attribute__((format(printf, 1, 2), unused)) static int
+build_run(const char *format, ...)
+{
+    size_t size = 0, room = 4096, got;
+    char *line;
+    va_list arguments;
+    FILE *pipe;
+    int status;
+    va_start(arguments, format);
+    status = vsnprintf(build_command, sizeof build_command, format, arguments);
+    va_end(arguments);
+    cr_assert_lt((size_t)status, sizeof build_command, "command too long");
+    line = malloc(sizeof build_command + 256);
+    cr_assert_not_null(line);
+    sprintf(line,
+            "exec 2>&1; cd %s && export LC_ALL=C && exec timeout -k 1 %d "
+            "sh -c '%s'",
+            build_folder[0] ? build_folder : "/tmp", BUILD_SECONDS,
+            build_command);
+    pipe = popen(line, "r");
+    free(line);
+    cr_assert_not_null(pipe);
+    build_text = realloc(build_text, room);
+    while ((got = fread(build_text + size, 1, room - size - 1, pipe)) > 0) {
+        size += got;
+        if (room - size < 2048)
+            build_text = realloc(build_text, room *= 2);
+    }
+    build_text[size] = '\0';
+    status = pclose(pipe);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* Runs a command that must end well; no quote ' may stand in it. */
+#define build_must(...)                                                        \
+    do {                                                                       \
+        int build_status_ = build_run(__VA_ARGS__);                            \
+        cr_assert_eq(build_status_, 0, "status %d of: %s\n%s", build_status_,  \
+                     build_command, build_text);                               \
+    } while (0)
+
+static inline void build_end(void)
+{
+    char folder[sizeof build_folder];
+    strcpy(folder, build_folder);
+    build_folder[0] = '\0';
+    if (folder[0])
+        build_run("rm -rf %s", folder);
+    free(build_text);
+    build_text = NULL;
+}
+
+/* Is this compiler installed? Says so where it is not. */
+__attribute__((unused)) static bool build_has(const char *compiler)
+{
+    if (build_run("command -v %s", compiler) == 0)
+        return true;
+    fprintf(stderr, "skipped: no %s here\n", compiler);
+    return false;
+}
+
+/* Can this compiler build and run an empty program so? Says where it can not.
+ */
+__attribute__((unused)) static bool build_can(const char *compiler,
+                                              const char *flags)
+{
+    if (build_run(
+            "echo \"int main(void) { return 0; }\" >can.c && %s %s -o can "
+            "can.c && ./can",
+            compiler, flags) == 0)
+        return true;
+    fprintf(stderr, "skipped: %s %s builds nothing that runs here\n", compiler,
+            flags);
+    return false;
+}
+
+/* `count` turned down or up by RECORDER_TEST_SCALE; at least 1. */
+__attribute__((unused)) static unsigned build_scaled(double count)
+{
+    const char *scale = getenv("RECORDER_TEST_SCALE");
+    if (scale)
+        count *= atof(scale);
+    return count < 1 ? 1 : (unsigned)count;
+}
+
+#endif

@@ -1,0 +1,3 @@
+/* expect: expected ')' */
+/* SPDX-License-Identifier: MIT */
+#include "format_variable.c"

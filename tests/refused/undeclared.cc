@@ -1,0 +1,3 @@
+/* expect: 'recorder_for_net' || use of undeclared identifier 'recorder_for_net' */
+/* SPDX-License-Identifier: MIT */
+#include "undeclared.c"
