@@ -317,6 +317,10 @@ struct recorder_registry {
                  const struct recorder_record *records, unsigned count);
     struct recorder_tweak *tweaks;
     recorder_type **types; /* by conversion character; null: none is set */
+    /* Of recorder_signal.h: the thread that dumps because of a signal, kept where
+     * the process will end; and for which signals a handler of ours is set. */
+    int32_t dumping;
+    unsigned char taken[65];
 };
 #define RECORDER_MAGIC                                                         \
     {'r', 'e', 'c', 'o', 'r', 'd', 'e', 'r', 0x1a, 0xf1, 0x16, 0x47, 'b', 'o', \
@@ -329,7 +333,7 @@ RECORDER_PROGRAM_ struct recorder_registry recorder_registry
     __attribute__((aligned(RECORDER_LINE_BYTES))) = {
         RECORDER_MAGIC, &recorder_registry, RECORDER_LAYOUT,
         sizeof(struct recorder_registry), 0, &recorder_order, 0, 0, {0, 0, 0},
-        0, 0, 0, 0, 0, 0, 0, 0, 0};
+        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, {0}};
 
 /* This module's way to both, after a look for the program's own (registry). */
 struct recorder_home {

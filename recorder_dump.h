@@ -57,7 +57,8 @@ extern "C" {
  *     changes. Environment: RECORDER_LINE. Fields:
  *     {order} {seconds} {wall} {location} {caller} {thread} {name} {recorder}
  *     {message}; name is the thread's, seconds count from the start, and
- *     {order:8} takes at least 8 columns, {recorder:-12} from the left.
+ *     {order:8} takes at least 8 columns, {recorder:-12} from the left; {{ is
+ *     a brace. At most 255 bytes.
  *
  * size_t recorder_event_text(event, to, size) the message of an event, as
  *                                             snprintf would write it
@@ -91,6 +92,8 @@ struct recorder_scratch {
     size_t out_max;
     void *mapped;
     size_t mapped_bytes;
+    intptr_t trace;          /* of a record that prints at once; 0: a dump */
+    unsigned indent;         /* for recorder_line_own */
 };
 
 enum {
@@ -100,7 +103,7 @@ enum {
     RECORDER_TEXT_MAX = RECORDER_COPY_MAX + 4,
     RECORDER_STACK_LINE = 256 /* of each kind, where there is only the stack */
 };
-#define RECORDER_SCRATCH_STACK 3072
+#define RECORDER_SCRATCH_STACK 2944 /* no stack frame is above 4 KiB */
 #define RECORDER_SCRATCH_MAX ((size_t)256 << 20)
 #define RECORDER_KEPT_BYTES                                                    \
     (sizeof(struct recorder_kept) + sizeof(struct recorder_key))
@@ -153,8 +156,10 @@ RECORDER_FUNCTION_ bool recorder_scratch_open(struct recorder_scratch *s,
     recorder_memory_open(&s->memory);
     s->batch.used = s->batch.count = s->batch.next = s->at = 0;
     s->batch.after = s->batch.end = 0;
-    s->batch.more = false;
+    s->batch.begun = s->batch.more = false;
     s->batch.regex = NULL;
+    s->trace = 0;
+    s->indent = 0;
     s->mapped_bytes = memory ? 0 : bytes;
     if (memory)
         bytes = RECORDER_SCRATCH_STACK;
@@ -225,7 +230,9 @@ RECORDER_FUNCTION_ const char *recorder_format_of(struct recorder_scratch *s,
         length = recorder_length(s->format, size);
     }
     s->format[size] = '\0';
-    if (length < size)
+    if (length == size) /* its end is not there, or it is too long */
+        __builtin_memcpy(s->format + (size > 3 ? size - 3 : 0), "...", 4);
+    if (length + 1 < size)
         *location = s->format + length + 1;
     return s->format;
 }
@@ -236,7 +243,7 @@ RECORDER_INLINE_ const char *recorder_location_name(const char *location)
 {
     const char *name = location, *at = location;
     for (; *at; at++) {
-        if ((unsigned char)*at < ' ')
+        if ((unsigned char)*at < ' ' || *at == 0x7f)
             return "?";
         if (*at == '/')
             name = at + 1;
@@ -245,7 +252,9 @@ RECORDER_INLINE_ const char *recorder_location_name(const char *location)
 }
 
 /* Finds the text record in a slot: in the batch, behind the head that is being
- * shown, else in the ring, if its recorder is still there. */
+ * shown, else in the ring, if its recorder is still there. It must be of the
+ * thread that made the event: a slot goes round, and so do the low bits of
+ * orders, often in step. */
 RECORDER_FUNCTION_ bool recorder_text_piece(const struct recorder_scratch *s,
                                             const struct recorder_event *event,
                                             uint64_t token,
@@ -254,28 +263,29 @@ RECORDER_FUNCTION_ bool recorder_text_piece(const struct recorder_scratch *s,
     uintptr_t slot = (uintptr_t)token & ~(sizeof *piece - 1);
     uintptr_t low = (uintptr_t)token & (sizeof *piece - 1);
     const struct recorder *known;
-    bool found = false;
+    uintptr_t commit = 0;
     size_t back;
     for (back = 1; back <= s->at && back <= 4096; back++) {
         const struct recorder_kept *kept =
             recorder_batch_at(&s->batch, s->at - back);
         if ((uintptr_t)(recorder_records(kept->ring) + kept->slot) == slot) {
             *piece = kept->record;
-            return (piece->order & (sizeof *piece - 1)) == low;
+            return (piece->order & (sizeof *piece - 1)) == low &&
+                   kept->thread == event->thread;
         }
     }
     for (known = recorder_walk(); known && known != event->recorder;
          known = recorder_walk_on(known))
         ;
     if (known) {
-        uintptr_t first = (uintptr_t)recorder_records(event->ring);
-        found = slot >= first &&
-                recorder_look(event->ring, event->mask,
-                              (slot - first) / sizeof *piece, piece) &&
-                (piece->order & (sizeof *piece - 1)) == low;
+        uintptr_t index =
+            (slot - (uintptr_t)recorder_records(event->ring)) / sizeof *piece;
+        if (index <= event->mask)
+            commit = recorder_look(event->ring, event->mask, index, piece);
     }
     recorder_unwalk();
-    return found;
+    return commit && (piece->order & (sizeof *piece - 1)) == low &&
+           recorder_commit_thread(commit) == event->thread;
 }
 
 /* Puts the text that a token stands for together, as far as it is still there.
@@ -447,6 +457,19 @@ RECORDER_FUNCTION_ void recorder_add_number(struct recorder_string *s,
     recorder_add_text(s, text + at, sizeof text - at);
 }
 
+/* A name: what is no text in it becomes '?', so that it breaks no line. */
+RECORDER_FUNCTION_ void recorder_add_name(struct recorder_string *s,
+                                          const char *name, size_t max)
+{
+    size_t i;
+    for (i = 0; i < max; i++) {
+        char c = __atomic_load_n(&name[i], __ATOMIC_RELAXED);
+        if (!c)
+            return;
+        recorder_add_text(s, (unsigned char)c < ' ' || c == 0x7f ? "?" : &c, 1);
+    }
+}
+
 /* "2026-11-20 20:25:11.123456", UTC. Years count from March, so that the leap
  * day comes last: 153 days are 5 months, 1461 days 4 years, 146097 days 400. */
 RECORDER_FUNCTION_ void recorder_add_wall(struct recorder_string *s,
@@ -490,11 +513,14 @@ RECORDER_INLINE_ const struct recorder_thread *
 recorder_event_row(const struct recorder_event *event)
 {
     const struct recorder_registry *registry = recorder_home.registry;
-    const struct recorder_thread *row;
-    if (event->thread == 0 || event->thread > registry->threads_max)
+    const struct recorder_thread *row =
+        __atomic_load_n(&registry->threads, __ATOMIC_ACQUIRE);
+    if (!row || event->thread == 0 || event->thread > registry->threads_max)
         return NULL;
-    row = &registry->threads[event->thread - 1];
-    return (intptr_t)((uintptr_t)event->order - row->first) < 0 ? NULL : row;
+    row += event->thread - 1;
+    return (intptr_t)((uintptr_t)event->order - recorder_get(&row->first)) < 0
+               ? NULL
+               : row;
 }
 
 /* The message of an event, from the batch that the scratch holds. */
@@ -516,6 +542,8 @@ RECORDER_FUNCTION_ size_t recorder_message(struct recorder_scratch *s,
     arguments.word_bytes = sizeof(uintptr_t);
     arguments.text = recorder_text;
     arguments.context = &context;
+    arguments.types = recorder_home.registry->types;
+    arguments.trace = s->trace;
     if (format)
         return recorder_format(to, size, format, &arguments);
     /* What is known all the same. */
@@ -617,15 +645,13 @@ RECORDER_FUNCTION_ void recorder_add_field(struct recorder_string *to,
             recorder_add_string(to, "?");
         break;
     case RECORDER_THREAD_NAME:
-        recorder_add_text(to, row ? row->name : "?",
-                          row ? recorder_length(row->name, 16) : 1);
+        recorder_add_name(to, row ? row->name : "?", sizeof row->name);
         break;
     case RECORDER_NAME: {
         const struct recorder_fetched *name =
             recorder_fetch(shown->scratch, (uintptr_t)event->name);
         if (name)
-            recorder_add_text(to, name->bytes,
-                              recorder_length(name->bytes, name->size));
+            recorder_add_name(to, name->bytes, name->size);
         else
             recorder_add_string(to, "?");
         break;
@@ -634,6 +660,8 @@ RECORDER_FUNCTION_ void recorder_add_field(struct recorder_string *to,
         recorder_add_text(to, shown->scratch->message,
                           shown->message_size < max ? shown->message_size
                                                     : max);
+        if (shown->message_size > max)
+            to->size += shown->message_size - max;
     }
 }
 
@@ -657,6 +685,11 @@ RECORDER_FUNCTION_ void recorder_add_column(struct recorder_string *to,
         to->to[start + (width > 0 ? i : length + i)] = ' ';
 }
 
+/* Makes all lines in our place, where it is set (compat/recorder). */
+RECORDER_PROGRAM_ void (*recorder_line_own)(struct recorder_scratch *s,
+                                            const struct recorder_shown *shown,
+                                            struct recorder_string *to) = 0;
+
 /* Writes the line of the event that the scratch is at, with its final newline,
  * into scratch->line. Returns its size. */
 RECORDER_FUNCTION_ size_t recorder_line_of(struct recorder_scratch *s,
@@ -676,10 +709,16 @@ RECORDER_FUNCTION_ size_t recorder_line_of(struct recorder_scratch *s,
     to.to = s->line;
     to.max = s->line_max - 1;
     to.size = 0;
+    if (recorder_line_own) {
+        recorder_line_own(s, &shown, &to);
+        line = "";
+    }
     while (*line) {
         enum recorder_field field = RECORDER_FIELDS;
         if (*line == '{')
             field = recorder_field(line + 1, &end, &width);
+        if (*line == '{' && line[1] == '{')
+            line++;
         if (field == RECORDER_FIELDS) {
             recorder_add_text(&to, line++, 1);
             continue;
@@ -687,19 +726,16 @@ RECORDER_FUNCTION_ size_t recorder_line_of(struct recorder_scratch *s,
         recorder_add_column(&to, &shown, field, width);
         line = end;
     }
-    if (to.size > to.max || shown.message_size >= s->line_max) {
+    if (to.size > to.max) {
         static const char cut[] = "...[cut]";
-        size_t at = to.size < to.max ? to.size : to.max;
-        if (at > to.max - (sizeof cut - 1))
-            at = to.max - (sizeof cut - 1);
-        to.size = at;
+        to.size = to.max - (sizeof cut - 1);
         recorder_add_text(&to, cut, sizeof cut - 1);
     }
     s->line[to.size] = '\n';
     return to.size + 1;
 }
 
-/* The line that is set, as far as it can be read, in s->text. */
+/* The line that is set, as far as it can be read, in `to`. */
 RECORDER_FUNCTION_ const char *recorder_line_set(struct recorder_scratch *s,
                                                  char *to, size_t max)
 {
@@ -714,28 +750,35 @@ RECORDER_FUNCTION_ const char *recorder_line_set(struct recorder_scratch *s,
     return to;
 }
 
+RECORDER_FUNCTION_ void recorder_say(const struct recorder_string *say);
+
 RECORDER_FUNCTION_ bool recorder_line(const char *line)
 {
+    struct recorder_string say;
     const char *at = line, *end;
+    char text[200];
     int width;
-    for (; at && *at; at++)
-        if (*at == '{' &&
-            recorder_field(at + 1, &end, &width) == RECORDER_FIELDS) {
-            struct recorder_string say;
-            char text[200];
-            say.to = text;
-            say.max = sizeof text;
-            say.size = 0;
-            recorder_add_string(&say, "recorder: line: no such field: ");
-            recorder_add_text(&say, at, recorder_length(at, 24));
-            recorder_add_string(
-                &say, "\nrecorder: line: there are {order} {seconds} {wall} "
-                      "{location} {caller} {thread} {name} {recorder} "
-                      "{message}\n");
-            (void)!recorder_os_write(2, text,
-                                     say.size < say.max ? say.size : say.max);
-            return false;
-        }
+    say.to = text;
+    say.max = sizeof text;
+    say.size = 0;
+    for (; at && *at; at++) {
+        if (*at != '{' || recorder_field(at + 1, &end, &width) < RECORDER_FIELDS)
+            continue;
+        if (*++at == '{')
+            continue;
+        recorder_add_string(&say, "recorder: line: no such field: {");
+        recorder_add_text(&say, at, recorder_length(at, 24));
+        recorder_add_string(
+            &say, "\nrecorder: line: there are {order} {seconds} {wall} "
+                  "{location} {caller} {thread} {name} {recorder} {message}\n");
+        recorder_say(&say);
+        return false;
+    }
+    if (at - line >= RECORDER_STACK_LINE) {
+        recorder_add_string(&say, "recorder: line: more than 255 bytes\n");
+        recorder_say(&say);
+        return false;
+    }
     __atomic_store_n(&recorder_home.registry->line, line, __ATOMIC_RELEASE);
     return true;
 }
@@ -745,14 +788,18 @@ RECORDER_FUNCTION_ bool recorder_line(const char *line)
 RECORDER_FUNCTION_ void recorder_threads_refresh(void)
 {
     struct recorder_registry *registry = recorder_home.registry;
+    struct recorder_thread *rows =
+        __atomic_load_n(&registry->threads, __ATOMIC_ACQUIRE);
     uintptr_t i, count = recorder_get(&registry->threads_count);
-    for (i = 0; i < count && i < registry->threads_max; i++) {
-        struct recorder_thread *row = &registry->threads[i];
+    for (i = 0; rows && i < count && i < registry->threads_max; i++) {
+        struct recorder_thread *row = &rows[i];
         struct recorder_string path;
         char text[40], name[17];
         long size;
         int fd;
-        if (row->named || row->state != RECORDER_ROW_ALIVE)
+        if (__atomic_load_n(&row->state, __ATOMIC_ACQUIRE) !=
+                RECORDER_ROW_ALIVE ||
+            __atomic_load_n(&row->named, __ATOMIC_RELAXED))
             continue;
         path.to = text;
         path.max = sizeof text - 1;
@@ -766,7 +813,7 @@ RECORDER_FUNCTION_ void recorder_threads_refresh(void)
             continue;
         size = recorder_os_read(fd, name, 16);
         recorder_os_close(fd);
-        if (size <= 0)
+        if (size <= 0 || __atomic_load_n(&row->named, __ATOMIC_RELAXED))
             continue;
         name[size - 1] = '\0'; /* a newline */
         recorder_thread_set_name(row, name);
@@ -776,6 +823,7 @@ RECORDER_FUNCTION_ void recorder_threads_refresh(void)
 /* ------------------------------------------------------------------ dump -- */
 
 /* Where lines go: to a function of the user's, or gathered to a descriptor. */
+RECORDER_PROGRAM_ int recorder_output_fd = 2; /* of dumps and traces */
 struct recorder_output {
     recorder_sink *sink;
     void *context;
@@ -794,8 +842,10 @@ extern int recorder_os_poll(struct recorder_pollfd *fds, unsigned long count,
                             int milliseconds) RECORDER_LABEL_(poll);
 
 /* Waits until the descriptor takes 4096 bytes without blocking. False: it never
- * will, or not within our patience. */
-RECORDER_FUNCTION_ bool recorder_output_wait(const struct recorder_output *out)
+ * will, or not within our patience. Where RLIMIT_NOFILE is 0 poll() fails, but a
+ * write may not: it is to be tried, unless it was `refused` already. */
+RECORDER_FUNCTION_ bool recorder_output_wait(const struct recorder_output *out,
+                                             bool refused)
 {
     struct recorder_pollfd poll;
     int wait = out->patience_ns ? (int)(out->patience_ns / 1000000) : -1, ready;
@@ -805,7 +855,7 @@ RECORDER_FUNCTION_ bool recorder_output_wait(const struct recorder_output *out)
     do
         ready = recorder_os_poll(&poll, 1, wait);
     while (ready < 0 && *recorder_errno() == 4 /* EINTR */);
-    return ready > 0 && (poll.revents & 4);
+    return ready < 0 ? !refused : ready > 0 && (poll.revents & 4);
 }
 
 /* Writes all of a text, in pieces that a pipe takes whole; after an error, none
@@ -816,17 +866,17 @@ RECORDER_FUNCTION_ void recorder_output_write(struct recorder_output *out,
     while (size && !out->failed) {
         size_t piece = size < 4096 || !out->patience_ns ? size : 4096;
         long done;
-        if (out->patience_ns && !recorder_output_wait(out)) {
+        if (out->patience_ns && !recorder_output_wait(out, false)) {
             out->failed = true;
             return;
         }
         done = recorder_os_write(out->fd, text, piece);
-        if (done >= 0) {
+        if (done > 0) {
             text += done;
             size -= (size_t)done;
-        } else if (*recorder_errno() == 11 /* EAGAIN */) {
-            out->failed = !recorder_output_wait(out);
-        } else if (*recorder_errno() != 4 /* EINTR */) {
+        } else if (done < 0 && *recorder_errno() == 11 /* EAGAIN */) {
+            out->failed = !recorder_output_wait(out, true);
+        } else if (done == 0 || *recorder_errno() != 4 /* EINTR */) {
             out->failed = true;
         }
     }
@@ -920,6 +970,8 @@ RECORDER_FUNCTION_ void recorder_dump_head(struct recorder_scratch *s,
     struct recorder_summary summary;
     struct recorder_string to;
     size_t i;
+    if (recorder_line_own)
+        return; /* lines like those only */
     to.to = s->line;
     to.max = s->line_max;
     to.size = 0;
@@ -1017,6 +1069,19 @@ RECORDER_FUNCTION_ void recorder_signals_release(struct recorder_held *held)
     recorder_os_mask(RECORDER_SIG_SETMASK_, &held->mask, NULL);
 }
 
+/* Says a few words on stderr, with nothing left behind if that fails. */
+RECORDER_FUNCTION_ void recorder_say(const struct recorder_string *say)
+{
+    struct recorder_output out = {0, 0, 2, 0, 0, 0, false, 0};
+    struct recorder_held held;
+    int error = *recorder_errno();
+    recorder_signals_hold(&held);
+    recorder_output_write(&out, say->to,
+                          say->size < say->max ? say->size : say->max);
+    recorder_signals_release(&held);
+    *recorder_errno() = error;
+}
+
 RECORDER_FUNCTION_ size_t recorder_dump_with(struct recorder_scratch *scratch,
                                              const char *regex,
                                              struct recorder_output *out)
@@ -1046,9 +1111,12 @@ RECORDER_FUNCTION_ size_t recorder_dump_out(const char *regex,
     struct recorder_scratch scratch;
     struct recorder_held held;
     int error = *recorder_errno();
-    size_t shown;
+    size_t records = recorder_slots(regex), shown;
+    bool mapped;
     recorder_signals_hold(&held);
-    if (recorder_scratch_open(&scratch, recorder_slots(regex), NULL))
+    while (!(mapped = recorder_scratch_open(&scratch, records, NULL)) && records)
+        records /= 4;
+    if (mapped)
         shown = recorder_dump_with(&scratch, regex, out);
     else
         shown = recorder_dump_unmapped(&scratch, regex, out);
@@ -1069,27 +1137,25 @@ RECORDER_FUNCTION_ size_t recorder_dump_fd(int fd)
 }
 RECORDER_FUNCTION_ size_t recorder_dump(void)
 {
-    return recorder_dump_fd(2);
+    return recorder_dump_fd(recorder_output_fd);
 }
 RECORDER_FUNCTION_ size_t recorder_dump_for(const char *regex)
 {
-    struct recorder_output out = {0, 0, 2, 0, 0, 0, false, 0};
+    struct recorder_output out = {0, 0, recorder_output_fd, 0, 0, 0, false, 0};
     const char *wrong = recorder_regex_check(regex);
     struct recorder_string say;
     char text[200];
     if (!wrong)
         return recorder_dump_out(regex, &out);
     say.to = text;
-    say.max = sizeof text - 1;
+    say.max = sizeof text;
     say.size = 0;
     recorder_add_string(&say, "recorder: ");
     recorder_add_text(&say, regex, recorder_length(regex, 80));
     recorder_add_string(&say, ": ");
     recorder_add_string(&say, wrong);
-    if (say.size > say.max)
-        say.size = say.max;
-    text[say.size++] = '\n';
-    (void)!recorder_os_write(2, text, say.size);
+    recorder_add_string(&say, "\n");
+    recorder_say(&say);
     return 0;
 }
 
@@ -1122,7 +1188,7 @@ RECORDER_FUNCTION_ void recorder_print(const struct recorder *recorder,
                                        unsigned count)
 {
     char stack[RECORDER_SCRATCH_STACK] __attribute__((aligned(16))), line[256];
-    struct recorder_output out = {0, 0, 2, 0, 0, 0, false, 0};
+    struct recorder_output out = {0, 0, recorder_output_fd, 0, 0, 0, false, 0};
     struct recorder_scratch s;
     struct recorder_clock clock;
     struct recorder_event event;
@@ -1130,6 +1196,7 @@ RECORDER_FUNCTION_ void recorder_print(const struct recorder *recorder,
     int error = *recorder_errno();
     const char *format;
     recorder_scratch_open(&s, 0, stack);
+    s.trace = recorder->trace;
     recorder_batch_of_one(&s.batch, recorder, thread, records, count);
     recorder_event_of(&s.batch, 0, count, &event);
     recorder_clock_open(&clock);
@@ -1152,6 +1219,11 @@ RECORDER_FUNCTION_ size_t recorder_event_text(const struct recorder_event *event
     const char *location;
     size_t length;
     recorder_scratch_open(&s, 0, stack);
+    /* No line is made here: its room goes to long formats and texts. */
+    s.format = (char *)(s.fetched + 1);
+    s.format_max = RECORDER_FORMAT_MAX;
+    s.text = s.format + s.format_max;
+    s.text_max = RECORDER_TEXT_MAX;
     length = recorder_message(&s, event, to, size, &location);
     recorder_scratch_close(&s);
     return length;

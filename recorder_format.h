@@ -3,7 +3,8 @@
 /*
     char line[80];
     uint64_t word[] = {42, 0x1000};
-    struct recorder_arguments arguments = {word, 2, 0, 8, NULL, NULL};
+    struct recorder_arguments arguments = {word, 2, 0, 8, NULL, NULL,
+                                           NULL, 0};
 
     recorder_format(line, sizeof line, "%d bytes from %s\n", &arguments);
     // line is now: 42 bytes from 0x1000
@@ -20,7 +21,7 @@ PROMISES (each begins the names of its tests)
                         written beyond its size, whatever the format says
     lost_is_said        a word that was lost or never recorded prints <lost>
 
-    It calls nothing but the function `text` that it is given, does no
+    It calls nothing but the functions that it is given, does no
     floating-point arithmetic, needs about 1 KiB of stack and may run
     anywhere: in signal handlers, in interrupts.
 
@@ -40,6 +41,7 @@ CONTENTS
     interface   arguments, recorder_format, recorder_format_count
     format      what stands behind a %
     convert     one conversion, padded to its width
+    own         conversions of the program's own
     integers    %d %u %o %x %b %p
     reals       %f %e %g %a, on a decimal number of 1400 digits
     strings     %s %c, read in pieces, escaped
@@ -68,6 +70,11 @@ struct recorder_arguments {
        asked for 64 bytes at most. */
     ptrdiff_t (*text)(void *context, uint64_t address, char *to, size_t size);
     void *context;
+    /* The program's own conversions, by character: 256 of them, null for those
+       it has not. Each overrides what the character means here, a length
+       modifier too. Null: there are none. */
+    recorder_type *const *types;
+    intptr_t trace; /* what they are told; bit 0 also where a '+' stands */
 };
 
 /* size_t recorder_format(char *to, size_t size, const char *format,
@@ -103,6 +110,7 @@ struct recorder_formatter {
     bool lost;       /* this word, or that of a *, was lost */
     char conversion; /* as written */
     char kind;       /* the function it needs; 0: it prints as it stands */
+    const char *start; /* of the conversion, behind its '%' */
 };
 
 /* flags: bit i stands for character i of "-+ #0'I", of which the C locale
@@ -121,6 +129,7 @@ struct recorder_formatter {
 
 static inline void recorder_format_parse(struct recorder_formatter *f);
 static inline void recorder_format_convert(struct recorder_formatter *f);
+static inline void recorder_format_own(struct recorder_formatter *f);
 static inline void recorder_format_integer(struct recorder_formatter *f);
 static inline void recorder_format_real(struct recorder_formatter *f);
 static inline uint64_t recorder_format_widen(uint32_t bits);
@@ -255,6 +264,14 @@ static inline void recorder_format_modifier(struct recorder_formatter *f)
         f->bits = 64;
 }
 
+/* Does a conversion of the program's own stand here? */
+static inline bool recorder_format_is_own(const struct recorder_formatter *f)
+{
+    const struct recorder_arguments *a = f->arguments;
+    return a && a->types && !recorder_format_ended(f->at) && *f->at != '%' &&
+           a->types[(unsigned char)*f->at];
+}
+
 /* Parses what stands behind a '%' and consumes its words. */
 static inline void recorder_format_parse(struct recorder_formatter *f)
 {
@@ -262,6 +279,8 @@ static inline void recorder_format_parse(struct recorder_formatter *f)
     static const char kinds[] = "dsuuu%cfffduufffffuucs";
     unsigned position = recorder_format_position(f), flag;
     int64_t width;
+    bool own;
+    f->start = f->at;
     f->lost = false;
     f->flags = 0;
     for (; (flag = recorder_format_index("-+ #0'I", *f->at)) < 7; f->at++)
@@ -275,13 +294,16 @@ static inline void recorder_format_parse(struct recorder_formatter *f)
         f->at++;
         f->precision = (int)recorder_format_size(f);
     }
-    recorder_format_modifier(f);
+    own = recorder_format_is_own(f);
+    if (!own)
+        recorder_format_modifier(f);
     f->kind = 0;
     if (recorder_format_ended(f->at))
         return;
+    own = own || recorder_format_is_own(f);
     f->conversion = *f->at++;
-    f->kind = kinds[recorder_format_index(conversions, f->conversion)];
-    if (f->conversion == 'C' || f->conversion == 'S')
+    f->kind = own ? '*' : kinds[recorder_format_index(conversions, f->conversion)];
+    if (!own && (f->conversion == 'C' || f->conversion == 'S'))
         f->wide = true;
     if (f->conversion != '%' && f->conversion != 'm')
         f->word = recorder_format_take(f, position);
@@ -303,6 +325,10 @@ static inline void recorder_format_convert(struct recorder_formatter *f)
         return;
     }
     f->prefix = 0;
+    if (f->kind == '*') {
+        recorder_format_own(f);
+        return;
+    }
     if (f->kind == 's')
         recorder_format_string(f);
     else if (f->kind == 'c')
@@ -320,6 +346,31 @@ static inline void recorder_format_convert(struct recorder_formatter *f)
         recorder_format_insert(f, start + f->prefix, '0', pad);
     else
         recorder_format_insert(f, start, ' ', pad);
+}
+
+/* ------------------------------------------------------------------- own -- */
+
+/* What the program's function writes, on one line as all else. The function
+   gets the conversion as it was written and sees to width and precision. */
+static inline void recorder_format_own(struct recorder_formatter *f)
+{
+    const struct recorder_arguments *a = f->arguments;
+    char text[512], format[32];
+    size_t n = (size_t)(f->at - f->start), length;
+    intptr_t plus = f->flags & RECORDER_FORMAT_PLUS_ ? 1 : 0;
+    n = n < sizeof format - 2 ? n : 0;
+    format[0] = '%';
+    for (size_t i = 0; i < n; i++) {
+        RECORDER_FORMAT_LOOP_(i);
+        format[i + 1] = f->start[i];
+    }
+    format[n + 1] = '\0';
+    length = a->types[(unsigned char)f->conversion](
+        a->trace | plus, format, text, sizeof text, (uintptr_t)f->word);
+    n = length < sizeof text ? length : sizeof text - 1;
+    recorder_format_escape(f, text, n, true);
+    if (n < length)
+        recorder_format_put(f, "...", 3);
 }
 
 /* -------------------------------------------------------------- integers -- */

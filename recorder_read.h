@@ -72,6 +72,7 @@ struct recorder_batch {
     size_t max, used, count, next;
     uintptr_t after; /* the last order that was taken out */
     uintptr_t end;   /* orders from here on are too young */
+    bool begun;      /* `after` is one; 0 may be, where orders wrap */
     bool more;       /* there was no room for all */
     const char *regex;
 };
@@ -104,6 +105,7 @@ extern long recorder_os_write(int fd, const void *from, size_t size)
     RECORDER_LABEL_(write);
 extern int recorder_os_pipe(int fds[2]) RECORDER_LABEL_(pipe);
 extern int recorder_os_close(int fd) RECORDER_LABEL_(close);
+extern int recorder_os_fcntl(int fd, int command, ...) RECORDER_LABEL_(fcntl);
 
 RECORDER_FUNCTION_ void recorder_memory_open(struct recorder_memory *memory)
 {
@@ -119,18 +121,42 @@ RECORDER_FUNCTION_ void recorder_memory_close(struct recorder_memory *memory)
     recorder_memory_open(memory);
 }
 
+/* Opens the pipe. Where the program has closed 0, 1 or 2, the pipe must not take
+ * their place: a dump to stderr would go into it. */
+RECORDER_FUNCTION_ bool recorder_memory_pipe_open(
+    struct recorder_memory *memory)
+{
+    int fds[2], i;
+    if (recorder_os_pipe(fds) != 0)
+        return false;
+    for (i = 0; i < 2; i++)
+        if (fds[i] <= 2) {
+            int low = fds[i];
+            fds[i] = recorder_os_fcntl(low, 0 /* F_DUPFD */, 3);
+            recorder_os_close(low);
+        }
+    if (fds[0] >= 0 && fds[1] >= 0) {
+        memory->fds[0] = fds[0];
+        memory->fds[1] = fds[1];
+        return true;
+    }
+    for (i = 0; i < 2; i++)
+        if (fds[i] >= 0)
+            recorder_os_close(fds[i]);
+    return false;
+}
+
 /* Writing to a pipe fails with EFAULT at the first byte that is not there. A
  * page fits an empty pipe, so that neither call waits. */
 RECORDER_FUNCTION_ ptrdiff_t recorder_memory_pipe(
     struct recorder_memory *memory, uintptr_t from, void *to, size_t size)
 {
     long count;
-    if (memory->fds[0] < 0 && recorder_os_pipe(memory->fds) != 0) {
-        memory->fds[0] = memory->fds[1] = -1;
+    if (memory->fds[0] < 0 && !recorder_memory_pipe_open(memory))
         return -1;
-    }
-    count = recorder_os_write(memory->fds[1], (const void *)from,
-                              size < 4096 ? size : 4096);
+    /* Not by write(), which a sanitizer would look at. */
+    count = recorder_syscall(SYS_write, (long)memory->fds[1], from,
+                             size < 4096 ? size : (size_t)4096);
     return count <= 0 ? -1
                       : (ptrdiff_t)recorder_os_read(memory->fds[0], to,
                                                     (size_t)count);
@@ -147,7 +173,7 @@ RECORDER_FUNCTION_ ptrdiff_t recorder_memory_copy(
     } here, there; /* struct iovec */
     ptrdiff_t count = -1;
     uintptr_t address = (uintptr_t)from;
-    size_t page = 4096 - address % 4096; /* no page size is smaller */
+    size_t done = 0;
     if (address != from || address < 4096)
         return -1;
     here.base = to;
@@ -161,8 +187,17 @@ RECORDER_FUNCTION_ ptrdiff_t recorder_memory_copy(
             return count;
         memory->piped = true;
     }
-    /* write() may refuse all where only the end is missing: page by page. */
-    return recorder_memory_pipe(memory, address, to, size < page ? size : page);
+    /* write() may refuse all where only the end is missing: page by page; no
+     * page size is smaller. */
+    while (done < size) {
+        size_t page = 4096 - (address + done) % 4096;
+        count = recorder_memory_pipe(memory, address + done, (char *)to + done,
+                                     size - done < page ? size - done : page);
+        if (count <= 0)
+            break;
+        done += (size_t)count;
+    }
+    return done ? (ptrdiff_t)done : -1;
 }
 
 /* ----------------------------------------------------------------- batch -- */
@@ -254,14 +289,16 @@ RECORDER_INLINE_ void recorder_batch_slot(struct recorder_batch *batch,
 }
 
 /* The lowest order, less `end`, that counts: above `after`, not cleared, and in
- * the half of all words that is before `end`. */
+ * the half of all words that is before `end`; 0: none does. */
 RECORDER_INLINE_ uintptr_t recorder_batch_from(const struct recorder_batch *b)
 {
     uintptr_t from = ~(UINTPTR_MAX >> 1);
     uintptr_t cleared = recorder_get(&recorder_home.registry->cleared);
+    if (cleared && cleared - b->end <= recorder_get(recorder_home.order) - b->end)
+        return 0; /* between `end` and now: all was */
     if (cleared && cleared - b->end > from)
         from = cleared - b->end;
-    if (b->after && b->after - b->end >= from)
+    if (b->begun && b->after - b->end >= from)
         from = b->after - b->end + 1;
     return from;
 }
@@ -273,7 +310,7 @@ RECORDER_FUNCTION_ void recorder_batch_fill(struct recorder_batch *batch)
     const struct recorder *recorder;
     batch->count = batch->next = 0;
     batch->more = false;
-    if (from == 0) /* after the very last one */
+    if (from == 0)
         return;
     for (recorder = recorder_walk(); recorder;
          recorder = recorder_walk_on(recorder)) {
@@ -303,15 +340,16 @@ recorder_batch_at(const struct recorder_batch *batch, size_t i)
 RECORDER_INLINE_ size_t recorder_batch_run(const struct recorder_batch *batch,
                                            size_t i)
 {
-    uintptr_t order = recorder_batch_at(batch, i)->record.order;
+    const struct recorder_kept *head = recorder_batch_at(batch, i);
     size_t run = 1;
-    if (recorder_batch_at(batch, i)->record.format < RECORDER_TEXT_END)
+    if (head->record.format < RECORDER_TEXT_END)
         return 1;
     for (; run < 3 && i + run < batch->count; run++) {
-        const struct recorder_record *r =
-            &recorder_batch_at(batch, i + run)->record;
-        if (r->format != 0 || r->order - order > 2)
-            break;
+        const struct recorder_kept *kept = recorder_batch_at(batch, i + run);
+        if (kept->record.format != 0 || kept->ring != head->ring ||
+            kept->record.caller != head->record.caller ||
+            kept->record.order - head->record.order > 2)
+            break; /* the next head, or part of one that is gone */
     }
     return run;
 }
@@ -367,6 +405,7 @@ RECORDER_FUNCTION_ bool recorder_batch_take(struct recorder_batch *batch,
             if (missed)
                 *missed += (uintptr_t)(order - batch->after - 1);
             batch->after = order;
+            batch->begun = true;
             batch->next++;
         }
         if (is_head)
@@ -390,13 +429,16 @@ RECORDER_FUNCTION_ bool recorder_next(struct recorder_cursor *cursor,
 {
     struct recorder_batch *batch = &cursor->batch;
     uintptr_t cleared = recorder_get(&recorder_home.registry->cleared);
+    if (cleared && (intptr_t)(cleared - batch->after) > 1) {
+        batch->after = cleared - 1; /* what was cleared is not missed */
+        batch->begun = true;
+        batch->count = batch->next = 0;
+    }
     if (recorder_batch_take(batch, event, &cursor->missed))
         return true;
     batch->kept = cursor->kept;
     batch->keys = cursor->keys;
     batch->max = RECORDER_CURSOR_MAX;
-    if (cleared && (intptr_t)(cleared - batch->after) > 1)
-        batch->after = cleared - 1; /* what was cleared is not missed */
     batch->end = __atomic_load_n(recorder_home.order, __ATOMIC_ACQUIRE);
     recorder_batch_fill(batch);
     /* An order that is not there may be on its way, taken and not yet written:
@@ -421,7 +463,7 @@ RECORDER_FUNCTION_ void recorder_summarize(const struct recorder *recorder,
                                            struct recorder_summary *to)
 {
     uintptr_t lane, slot, written = 0, whole = 0;
-    struct recorder_batch all = {0, 0, 0, 0, 0, 0, 0, 0, false, 0};
+    struct recorder_batch all = {0, 0, 0, 0, 0, 0, 0, 0, false, false, 0};
     uintptr_t from;
     all.end = end;
     from = recorder_batch_from(&all);
@@ -442,7 +484,8 @@ RECORDER_FUNCTION_ void recorder_summarize(const struct recorder *recorder,
                 continue;
             whole++;
             to->kept +=
-                recorder_get(&recorder_records(ring)[slot].order) - end >= from;
+                from && recorder_get(&recorder_records(ring)[slot].order) -
+                                end >= from;
         }
     }
     to->overwritten = written > whole ? written - whole : 0;

@@ -16,7 +16,13 @@ PROMISES
 LIMITS
     * A thread that overflows its stack without recorder_alt_stack() dies as it
       would have, without a dump: there is no stack to run on.
-    * A handler that the program sets later replaces ours.
+    * A handler that the program sets later replaces ours. Handlers run on the
+      alternate stack, 128 KB. One that returns to the fault without mending it
+      comes back for ever, as without us, and dumps each time.
+    * What a dump calls, the sink and the types of conversions of the program's
+      own, runs in the handler, and must be fit for that.
+    * A library that installed the handlers takes them away when it is closed,
+      also if the program has asked for them since.
 
 CONTENTS
     interface   what to call
@@ -150,17 +156,18 @@ RECORDER_FUNCTION_ struct recorder_stack *recorder_stack_new(void)
     return stack;
 }
 
-/* The stack of a thread of this process that has ended, now the caller's. */
+/* The stack of a thread of this process that has ended, now the caller's; or one
+ * of its own that it had given away. */
 RECORDER_FUNCTION_ struct recorder_stack *recorder_stack_reuse(void)
 {
     struct recorder_stack *stack =
         __atomic_load_n(&recorder_stacks, __ATOMIC_ACQUIRE);
+    int32_t self = recorder_os_thread();
     for (; stack; stack = stack->next) {
         int32_t owner = __atomic_load_n(&stack->owner, __ATOMIC_ACQUIRE);
         if (stack->process == (int32_t)recorder_os_process() &&
-            recorder_os_thread_ended(owner) &&
-            __atomic_compare_exchange_n(&stack->owner, &owner,
-                                        recorder_os_thread(), false,
+            (owner == self || recorder_os_thread_ended(owner)) &&
+            __atomic_compare_exchange_n(&stack->owner, &owner, self, false,
                                         __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
             return stack;
     }
@@ -190,11 +197,11 @@ RECORDER_FUNCTION_ bool recorder_alt_stack(void)
 
 /* --------------------------------------------------------------- handler -- */
 
-/* What was there before us, by signal; `taken` is set last. */
+/* What was there before us, by signal; the registry's `taken` is set last. */
 RECORDER_PROGRAM_ struct recorder_action recorder_before[RECORDER_SIGNALS_];
-RECORDER_PROGRAM_ unsigned char recorder_taken[RECORDER_SIGNALS_];
-/* The thread that dumps because of a signal; kept where the process will end. */
-RECORDER_PROGRAM_ int32_t recorder_dumping = 0;
+/* What it works with where mmap() fails: its stack may be a small one. */
+RECORDER_PROGRAM_ char recorder_dumping_with[RECORDER_SCRATCH_STACK]
+    __attribute__((aligned(16)));
 
 RECORDER_INLINE_ bool recorder_is_handler(const struct recorder_action *action)
 {
@@ -247,33 +254,43 @@ RECORDER_FUNCTION_ void recorder_say_signal(struct recorder_output *out,
 }
 
 /* Dumps, unless another thread does: then waits for it, 10 s at most, as it is
- * about to end the process. */
+ * about to end the process. One that is not of this process will not: it dumped
+ * when another thread forked, or was the child of vfork(). */
 RECORDER_FUNCTION_ void recorder_dump_for_signal(int sig)
 {
-    struct recorder_output out = {0, 0, 2, 0, 0, 0, false, 1000000000u};
+    struct recorder_output out = {0, 0, recorder_output_fd, 0, 0, 0, false,
+                                  1000000000u};
+    struct recorder_scratch scratch;
     struct recorder_held held;
-    int32_t none = 0, self = recorder_os_thread();
+    int32_t *dumping = &recorder_home.registry->dumping;
+    int32_t self = recorder_os_thread();
     unsigned i;
     for (i = 0; i < 1000; i++) {
-        none = 0;
-        if (__atomic_compare_exchange_n(&recorder_dumping, &none, self, false,
+        int32_t other = __atomic_load_n(dumping, __ATOMIC_RELAXED);
+        if (other == self)
+            return; /* it crashed in a dump of its own */
+        if (other && !recorder_os_thread_ended(other)) {
+            recorder_os_poll(NULL, 0, 10);
+            continue;
+        }
+        if (__atomic_compare_exchange_n(dumping, &other, self, false,
                                         __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
             recorder_signals_hold(&held);
             recorder_say_signal(&out, sig, self);
+            if (!out.failed) {
+                if (!recorder_scratch_open(&scratch, recorder_slots(NULL), NULL))
+                    recorder_scratch_open(&scratch, 0, recorder_dumping_with);
+                recorder_dump_with(&scratch, NULL, &out);
+            }
             recorder_signals_release(&held);
-            if (!out.failed)
-                recorder_dump_out(NULL, &out);
             return;
         }
-        if (none == self)
-            return; /* it crashed in a dump of its own */
-        recorder_os_poll(NULL, 0, 10);
     }
 }
 
 /* The default action: set it, and send the signal to ourselves once more, with
- * all that came with it. It is blocked here, and so acts where the program was
- * interrupted, as if we had never been. */
+ * all that came with it. All are blocked until the handler returns, and so it
+ * acts where the program was interrupted, as if we had never been. */
 RECORDER_FUNCTION_ void recorder_signal_again(int sig, void *info)
 {
     struct recorder_action action; /* all zero: SIG_DFL */
@@ -291,16 +308,18 @@ RECORDER_FUNCTION_ void recorder_on_signal(int sig, void *info, void *context)
     struct recorder_action before = recorder_before[sig];
     bool ends = !recorder_is_handler(&before) && !recorder_goes_on(sig);
     int error = *recorder_errno();
+    int32_t self;
     __builtin_memset(&all, 0xff, sizeof all);
     recorder_os_mask(RECORDER_SIG_SETMASK_, &all, &entry);
     recorder_dump_for_signal(sig);
     if (ends) {
         recorder_signal_again(sig, info);
-        recorder_os_mask(RECORDER_SIG_SETMASK_, &entry, NULL);
         *recorder_errno() = error;
         return;
     }
-    __atomic_store_n(&recorder_dumping, 0, __ATOMIC_RELEASE);
+    self = recorder_os_thread();
+    __atomic_compare_exchange_n(&recorder_home.registry->dumping, &self, 0,
+                                false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
     recorder_os_mask(RECORDER_SIG_SETMASK_, &entry, NULL);
     *recorder_errno() = error;
     if (!recorder_is_handler(&before))
@@ -313,6 +332,36 @@ RECORDER_FUNCTION_ void recorder_on_signal(int sig, void *info, void *context)
         ((void (*)(int))(uintptr_t)before.handler)(sig);
 }
 
+/* Calls, to no effect, what the handler will call: the dynamic linker looks for
+ * a function at its first call, and takes 3 KB of stack for that. */
+RECORDER_MODULE_ bool recorder_signal_bound = false;
+RECORDER_FUNCTION_ void recorder_signal_bind(void)
+{
+    struct recorder_timespec now = {0, 0};
+    struct recorder_signal_set none = {{0}}, pending;
+    struct recorder_memory memory;
+    volatile size_t one = 1; /* the compiler is not to know it */
+    int error = *recorder_errno();
+    char byte;
+    if (recorder_signal_bound)
+        return;
+    recorder_signal_bound = true;
+    __builtin_memset(&byte, 0, one);
+    __builtin_memcpy(&byte, "", one);
+    recorder_memory_open(&memory);
+    if (recorder_memory_pipe_open(&memory) &&
+        recorder_os_write(memory.fds[1], &byte, 1) == 1)
+        (void)!recorder_os_read(memory.fds[0], &byte, 1);
+    recorder_memory_close(&memory);
+    recorder_clock_ns(RECORDER_MONOTONIC_);
+    recorder_os_mask(RECORDER_SIG_BLOCK_, NULL, NULL);
+    recorder_os_pending(&pending);
+    recorder_os_take(&none, NULL, &now);
+    recorder_os_poll(NULL, 0, 0);
+    recorder_munmap(recorder_os_memory(1), 1);
+    *recorder_errno() = error;
+}
+
 RECORDER_FUNCTION_ bool recorder_dump_on_signal(int sig)
 {
     const unsigned kept = 0x50000003u; /* NODEFER, RESTART, NOCLDSTOP, -WAIT */
@@ -323,19 +372,19 @@ RECORDER_FUNCTION_ bool recorder_dump_on_signal(int sig)
          sig != RECORDER_SIGCONT_))
         return false;
     recorder_alt_stack();
-    if (recorder_taken[sig])
-        return true;
     if (recorder_os_action(sig, NULL, &before) != 0 ||
         (uintptr_t)before.handler == 1 /* SIG_IGN */)
         return false;
+    if (recorder_home.registry->taken[sig] && recorder_is_handler(&before))
+        return true; /* ours, or a later one that may call ours */
+    recorder_signal_bind();
     recorder_before[sig] = before;
-    recorder_taken[sig] = 1;
+    recorder_home.registry->taken[sig] = 1;
     action = before;
     action.handler = recorder_on_signal;
     action.flags = RECORDER_SA_SIGINFO_ | RECORDER_SA_ONSTACK_ |
-                   (recorder_is_handler(&before)
-                        ? before.flags & kept
-                        : RECORDER_SA_RESTART_);
+                   (before.flags & kept) |
+                   (recorder_is_handler(&before) ? 0 : RECORDER_SA_RESTART_);
     return recorder_os_action(sig, &action, NULL) == 0;
 }
 
@@ -370,10 +419,11 @@ __attribute__((destructor(102))) static void recorder_signal_leave(void)
     struct recorder_action now;
     int sig;
     for (sig = 1; sig < RECORDER_SIGNALS_; sig++)
-        if (recorder_taken[sig] && recorder_os_action(sig, NULL, &now) == 0 &&
+        if (recorder_home.registry->taken[sig] &&
+            recorder_os_action(sig, NULL, &now) == 0 &&
             now.handler == recorder_on_signal) {
             recorder_os_action(sig, &recorder_before[sig], NULL);
-            recorder_taken[sig] = 0;
+            recorder_home.registry->taken[sig] = 0;
         }
 }
 #endif
