@@ -52,6 +52,9 @@ CONTENTS
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#if defined(__linux__) && !defined(RECORDER_THREAD)
+#include <sys/syscall.h>
+#endif
 
 /* Version of this header, and of the layout that readers find in memory. */
 #define RECORDER_VERSION_MAJOR 2
@@ -598,7 +601,6 @@ RECORDER_INLINE_ uintptr_t recorder_look(const struct recorder_ring *ring,
 #ifdef RECORDER_HOSTED_
 /* The kernel's names for what the table needs, by direct system calls; errno is
  * the caller's, and left as it was. */
-#include <sys/syscall.h>
 extern RECORDER_PROGRAM_ __thread unsigned recorder_thread
     __attribute__((tls_model("initial-exec")));
 __thread unsigned recorder_thread __attribute__((tls_model("initial-exec"))) =
@@ -673,9 +675,8 @@ RECORDER_FUNCTION_ unsigned recorder_thread_reuse(
                   __atomic_load_n(&row->id, __ATOMIC_RELAXED))))
             continue;
         if (!__atomic_compare_exchange_n(&row->state, &state,
-                                         RECORDER_ROW_TAKEN,
-                                        false, __ATOMIC_ACQUIRE,
-                                        __ATOMIC_RELAXED))
+                                         RECORDER_ROW_TAKEN, false,
+                                         __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
             continue;
         /* Between the look and the grasp a living thread may have taken it. */
         if (state == RECORDER_ROW_DEAD || recorder_os_thread_ended(row->id))
@@ -711,11 +712,10 @@ RECORDER_FUNCTION_ unsigned recorder_thread_row(void)
 {
     struct recorder_registry *registry = recorder_home.registry;
     struct recorder_thread *table = recorder_thread_table(registry), *row;
+    unsigned number = RECORDER_THREAD_NONE;
     char name[16] = "";
-    unsigned number;
     if (!table)
-        return RECORDER_THREAD_NONE;
-    number = RECORDER_THREAD_NONE;
+        return number;
     if (recorder_get(&registry->threads_count) < registry->threads_max)
         number = (unsigned)recorder_add(&registry->threads_count, 1) + 1;
     if (number > registry->threads_max)
