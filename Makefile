@@ -17,6 +17,7 @@ TESTS := $(patsubst tests/%.c,%,$(wildcard tests/*.c))
 BUILD ?= build
 TESTFLAGS ?=
 CRITERION ?= -lcriterion
+CORES := $(shell nproc)
 # How much of the stress tests to run.
 RECORDER_TEST_SCALE ?= 1
 export RECORDER_TEST_SCALE
@@ -44,7 +45,7 @@ tools:
 	@sh tests/tools.sh
 
 test: tools build
-	@$(MAKE) --no-print-directory run-tests
+	@$(MAKE) --no-print-directory -j$(CORES) run-tests
 	@sh tests/model/run.sh
 
 run-tests: $(TESTS:%=$(BUILD)/tests/%)
@@ -53,7 +54,7 @@ run-tests: $(TESTS:%=$(BUILD)/tests/%)
 # The tests that look at code in this process; the others compile and run
 # programs of their own, which a sanitizer in the test would not see.
 IN_PROCESS := $(filter-out cost languages libraries refused,$(TESTS))
-SANITIZE = $(MAKE) --no-print-directory run-tests RECORDER_TEST_SCALE=0.01 \
+SANITIZE = $(MAKE) --no-print-directory -j$(CORES) run-tests RECORDER_TEST_SCALE=0.01 \
 	TESTS="$(IN_PROCESS)"
 
 asan: tools

@@ -103,7 +103,7 @@ enum {
     RECORDER_TEXT_MAX = RECORDER_COPY_MAX + 4,
     RECORDER_STACK_LINE = 256 /* of each kind, where there is only the stack */
 };
-#define RECORDER_SCRATCH_STACK 2944 /* no stack frame is above 4 KiB */
+#define RECORDER_SCRATCH_STACK 2880 /* no stack frame is above 4 KiB */
 #define RECORDER_SCRATCH_MAX ((size_t)256 << 20)
 #define RECORDER_KEPT_BYTES                                                    \
     (sizeof(struct recorder_kept) + sizeof(struct recorder_key))
@@ -551,7 +551,7 @@ RECORDER_FUNCTION_ size_t recorder_message(struct recorder_scratch *s,
         struct recorder_string string;
         unsigned i;
         string.to = to;
-        string.max = size;
+        string.max = size ? size - 1 : 0;
         string.size = 0;
         recorder_add_string(&string, "<format at 0x");
         recorder_add_number(&string, event->format, 16, 1);
@@ -560,6 +560,8 @@ RECORDER_FUNCTION_ size_t recorder_message(struct recorder_scratch *s,
             recorder_add_string(&string, " 0x");
             recorder_add_number(&string, event->argument[i], 16, 1);
         }
+        if (size)
+            to[string.size < string.max ? string.size : string.max] = '\0';
         return string.size;
     }
 }
@@ -748,39 +750,6 @@ RECORDER_FUNCTION_ const char *recorder_line_set(struct recorder_scratch *s,
         return RECORDER_LINE_DEFAULT;
     to[size] = '\0';
     return to;
-}
-
-RECORDER_FUNCTION_ void recorder_say(const struct recorder_string *say);
-
-RECORDER_FUNCTION_ bool recorder_line(const char *line)
-{
-    struct recorder_string say;
-    const char *at = line, *end;
-    char text[200];
-    int width;
-    say.to = text;
-    say.max = sizeof text;
-    say.size = 0;
-    for (; at && *at; at++) {
-        if (*at != '{' || recorder_field(at + 1, &end, &width) < RECORDER_FIELDS)
-            continue;
-        if (*++at == '{')
-            continue;
-        recorder_add_string(&say, "recorder: line: no such field: {");
-        recorder_add_text(&say, at, recorder_length(at, 24));
-        recorder_add_string(
-            &say, "\nrecorder: line: there are {order} {seconds} {wall} "
-                  "{location} {caller} {thread} {name} {recorder} {message}\n");
-        recorder_say(&say);
-        return false;
-    }
-    if (at - line >= RECORDER_STACK_LINE) {
-        recorder_add_string(&say, "recorder: line: more than 255 bytes\n");
-        recorder_say(&say);
-        return false;
-    }
-    __atomic_store_n(&recorder_home.registry->line, line, __ATOMIC_RELEASE);
-    return true;
 }
 
 /* The name that the system knows a thread by now, for rows not named by the
@@ -1080,6 +1049,37 @@ RECORDER_FUNCTION_ void recorder_say(const struct recorder_string *say)
                           say->size < say->max ? say->size : say->max);
     recorder_signals_release(&held);
     *recorder_errno() = error;
+}
+
+RECORDER_FUNCTION_ bool recorder_line(const char *line)
+{
+    struct recorder_string say;
+    const char *at = line, *end;
+    char text[200];
+    int width;
+    say.to = text;
+    say.max = sizeof text;
+    say.size = 0;
+    for (; at && *at; at++) {
+        if (*at != '{' || recorder_field(at + 1, &end, &width) < RECORDER_FIELDS)
+            continue;
+        if (*++at == '{')
+            continue;
+        recorder_add_string(&say, "recorder: line: no such field: {");
+        recorder_add_text(&say, at, recorder_length(at, 24));
+        recorder_add_string(
+            &say, "\nrecorder: line: there are {order} {seconds} {wall} "
+                  "{location} {caller} {thread} {name} {recorder} {message}\n");
+        recorder_say(&say);
+        return false;
+    }
+    if (at - line >= RECORDER_STACK_LINE) {
+        recorder_add_string(&say, "recorder: line: more than 255 bytes\n");
+        recorder_say(&say);
+        return false;
+    }
+    __atomic_store_n(&recorder_home.registry->line, line, __ATOMIC_RELEASE);
+    return true;
 }
 
 RECORDER_FUNCTION_ size_t recorder_dump_with(struct recorder_scratch *scratch,
