@@ -53,7 +53,8 @@ run-tests: $(TESTS:%=$(BUILD)/tests/%)
 
 # The tests that look at code in this process; the others compile and run
 # programs of their own, which a sanitizer in the test would not see.
-IN_PROCESS := $(filter-out cost languages libraries refused,$(TESTS))
+IN_PROCESS := $(filter-out compat cost crashes languages libraries refused safety,\
+	$(TESTS))
 SANITIZE = $(MAKE) --no-print-directory -j$(CORES) run-tests RECORDER_TEST_SCALE=0.01 \
 	TESTS="$(IN_PROCESS)"
 
@@ -66,9 +67,11 @@ ubsan: tools
 		TESTFLAGS="-fsanitize=undefined -fno-sanitize-recover=all"
 # Criterion does not start under ThreadSanitizer (Snaipe/Criterion#274): tests/tsan
 # stands in for it; nor does that bear as random addresses as some kernels give.
+# The threads of tests/threads.c are cancelled, forked and jumped out of.
 tsan: tools
 	@TSAN_OPTIONS=handle_segv=0:handle_abort=0 RUN="setarch -R" $(SANITIZE) \
-		BUILD=build/tsan TESTFLAGS="-fsanitize=thread -Itests/tsan" CRITERION=
+		BUILD=build/tsan TESTFLAGS="-fsanitize=thread -Itests/tsan" CRITERION= \
+		TESTS="$(filter-out threads,$(IN_PROCESS))"
 
 # Lines and branches of the headers that the tests reach.
 coverage: tools

@@ -726,7 +726,7 @@ RECORDER_FUNCTION_ unsigned recorder_thread_row(void)
     __atomic_store_n(&row->id, recorder_os_thread(), __ATOMIC_RELAXED);
     recorder_put(&row->first, recorder_get(registry->order));
     recorder_os_thread_name(name);
-    row->named = 0;
+    __atomic_store_n(&row->named, 0, __ATOMIC_RELAXED);
     recorder_thread_set_name(row, name);
     __atomic_store_n(&row->state, RECORDER_ROW_ALIVE, __ATOMIC_RELEASE);
     return number;
@@ -772,7 +772,7 @@ RECORDER_FUNCTION_ void recorder_thread_name(const char *name)
     struct recorder_registry *registry = recorder_home.registry;
     if (number > registry->threads_max)
         return;
-    registry->threads[number - 1].named = 1;
+    __atomic_store_n(&registry->threads[number - 1].named, 1, __ATOMIC_RELAXED);
     recorder_thread_set_name(&registry->threads[number - 1], name);
 }
 #endif

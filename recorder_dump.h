@@ -11,14 +11,19 @@ PROMISES
     * Nothing is removed: dump as often as you like, from any thread, two at
       once; each dump is complete.
     * Async-signal-safe from end to end: write() and a few more plain system
-      calls, no heap, no lock, no locale, about 6 KB of stack.
+      calls, no heap, no lock, no locale, about 4 KB of stack.
     * It ends while others record: what is recorded after its start is not shown.
     * A bad pointer in a record prints as an address and harms nobody.
 
 LIMITS
     * Memory for the sorting comes from mmap(), 120 bytes a record, 256 MB at
       most; what does not fit, or any where mmap() fails, costs further passes.
-    * A message is cut, and marked, at RECORDER_LINE_MAX bytes.
+    * A line is cut, and marked, at RECORDER_LINE_MAX bytes; at 256 where it is
+      traced, and in a dump for which there is no memory.
+    * On a signal stack of 8 KiB a dump fits (4 KB, and 3 KB of the kernel's), but
+      not where neither mmap() nor the spare memory is to be had.
+    * SIZE and ENTRIES count slots; a record of 5 to 12 arguments takes 2 or 3, and
+      a copied text one for 32 bytes.
 
 CONTENTS
     interface   the dump functions
@@ -92,6 +97,7 @@ struct recorder_scratch {
     size_t out_max;
     void *mapped;
     size_t mapped_bytes;
+    bool spare; /* it is the program's spare piece */
     intptr_t trace;          /* of a record that prints at once; 0: a dump */
     unsigned indent;         /* for recorder_line_own */
 };
@@ -161,6 +167,7 @@ RECORDER_FUNCTION_ bool recorder_scratch_open(struct recorder_scratch *s,
     s->trace = 0;
     s->indent = 0;
     s->mapped_bytes = memory ? 0 : bytes;
+    s->spare = false;
     if (memory)
         bytes = RECORDER_SCRATCH_STACK;
     else
@@ -171,8 +178,36 @@ RECORDER_FUNCTION_ bool recorder_scratch_open(struct recorder_scratch *s,
     return memory != NULL;
 }
 
+/* The program's piece for where mmap() fails and the stack may be a small one:
+ * for one at a time, the others use their stacks. */
+RECORDER_PROGRAM_ char recorder_spare[RECORDER_SCRATCH_STACK]
+    __attribute__((aligned(16)));
+RECORDER_PROGRAM_ unsigned char recorder_spare_taken = 0;
+
+RECORDER_FUNCTION_ bool recorder_scratch_spare(struct recorder_scratch *s)
+{
+    if (__atomic_exchange_n(&recorder_spare_taken, 1, __ATOMIC_ACQUIRE))
+        return false;
+    recorder_scratch_open(s, 0, recorder_spare);
+    s->spare = true;
+    return true;
+}
+
+/* Scratch for `records` records at once, for fewer where that is refused, else
+ * the spare piece. False: the caller is left with its stack. */
+RECORDER_FUNCTION_ bool recorder_scratch_map(struct recorder_scratch *s,
+                                             size_t records)
+{
+    for (; records; records /= 4)
+        if (recorder_scratch_open(s, records, NULL))
+            return true;
+    return recorder_scratch_open(s, 0, NULL) || recorder_scratch_spare(s);
+}
+
 RECORDER_FUNCTION_ void recorder_scratch_close(struct recorder_scratch *s)
 {
+    if (s->spare)
+        __atomic_store_n(&recorder_spare_taken, 0, __ATOMIC_RELEASE);
     recorder_memory_close(&s->memory);
     if (s->mapped_bytes)
         recorder_munmap(s->mapped, s->mapped_bytes);
@@ -251,6 +286,23 @@ RECORDER_INLINE_ const char *recorder_location_name(const char *location)
     return name;
 }
 
+/* The recorder in whose rings an address lies, between recorder_walk() and
+ * recorder_unwalk(); null: in none. */
+RECORDER_INLINE_ const struct recorder *
+recorder_walk_to(const struct recorder *recorder, uintptr_t address)
+{
+    while (recorder && address - (uintptr_t)recorder->rings >=
+                           recorder->ring_bytes * (recorder->lanes_mask + 1))
+        recorder = recorder_walk_on(recorder);
+    return recorder;
+}
+RECORDER_FUNCTION_ bool recorder_is_token(uint64_t address)
+{
+    bool is = recorder_walk_to(recorder_walk(), (uintptr_t)address) != NULL;
+    recorder_unwalk();
+    return is;
+}
+
 /* Finds the text record in a slot: in the batch, behind the head that is being
  * shown, else in the ring, if its recorder is still there. It must be of the
  * thread that made the event: a slot goes round, and so do the low bits of
@@ -262,7 +314,7 @@ RECORDER_FUNCTION_ bool recorder_text_piece(const struct recorder_scratch *s,
 {
     uintptr_t slot = (uintptr_t)token & ~(sizeof *piece - 1);
     uintptr_t low = (uintptr_t)token & (sizeof *piece - 1);
-    const struct recorder *known;
+    const struct recorder *recorder;
     uintptr_t commit = 0;
     size_t back;
     for (back = 1; back <= s->at && back <= 4096; back++) {
@@ -274,14 +326,16 @@ RECORDER_FUNCTION_ bool recorder_text_piece(const struct recorder_scratch *s,
                    kept->thread == event->thread;
         }
     }
-    for (known = recorder_walk(); known && known != event->recorder;
-         known = recorder_walk_on(known))
-        ;
-    if (known) {
+    recorder = recorder_walk_to(recorder_walk(), slot);
+    if (recorder) {
+        uintptr_t lane =
+            (slot - (uintptr_t)recorder->rings) / recorder->ring_bytes;
+        const struct recorder_ring *ring =
+            recorder_lane(recorder, (unsigned)lane);
         uintptr_t index =
-            (slot - (uintptr_t)recorder_records(event->ring)) / sizeof *piece;
-        if (index <= event->mask)
-            commit = recorder_look(event->ring, event->mask, index, piece);
+            (slot - (uintptr_t)recorder_records(ring)) / sizeof *piece;
+        if (index <= recorder->mask)
+            commit = recorder_look(ring, recorder->mask, index, piece);
     }
     recorder_unwalk();
     return commit && (piece->order & (sizeof *piece - 1)) == low &&
@@ -364,12 +418,9 @@ RECORDER_FUNCTION_ ptrdiff_t recorder_text(void *context, uint64_t address,
                                            char *to, size_t size)
 {
     struct recorder_text_context *c = (struct recorder_text_context *)context;
-    const struct recorder_ring *ring = c->event->ring;
-    uint64_t ring_bytes = (uintptr_t)recorder_commits(ring, c->event->mask) -
-                          (uintptr_t)ring;
     const struct recorder_fetched *f;
-    if (address - (uintptr_t)ring < ring_bytes ||
-        (c->token && address == c->token + c->read))
+    if ((c->token && address == c->token + c->read) ||
+        recorder_is_token(address))
         return recorder_text_bytes(c, address, to, size);
     f = recorder_fetch(c->scratch, address);
     if (!f)
@@ -1060,6 +1111,8 @@ RECORDER_FUNCTION_ bool recorder_line(const char *line)
     say.to = text;
     say.max = sizeof text;
     say.size = 0;
+    if (at && !*at)
+        at = line = NULL;
     for (; at && *at; at++) {
         if (*at != '{' || recorder_field(at + 1, &end, &width) < RECORDER_FIELDS)
             continue;
@@ -1111,12 +1164,9 @@ RECORDER_FUNCTION_ size_t recorder_dump_out(const char *regex,
     struct recorder_scratch scratch;
     struct recorder_held held;
     int error = *recorder_errno();
-    size_t records = recorder_slots(regex), shown;
-    bool mapped;
+    size_t shown;
     recorder_signals_hold(&held);
-    while (!(mapped = recorder_scratch_open(&scratch, records, NULL)) && records)
-        records /= 4;
-    if (mapped)
+    if (recorder_scratch_map(&scratch, recorder_slots(regex)))
         shown = recorder_dump_with(&scratch, regex, out);
     else
         shown = recorder_dump_unmapped(&scratch, regex, out);
@@ -1173,12 +1223,41 @@ RECORDER_INLINE_ void recorder_batch_of_one(
         kept->name = recorder->name;
         kept->ring = recorder_lane(recorder, thread);
         kept->slot = 0;
-        kept->mask = (uint32_t)recorder->mask;
         kept->thread = thread;
         batch->keys[i].index = i;
         batch->keys[i].order = records[i].order;
     }
     batch->count = count;
+}
+
+RECORDER_FUNCTION_ void recorder_print_with(
+    struct recorder_scratch *s, const struct recorder *recorder,
+    unsigned thread, const struct recorder_record *records, unsigned count)
+{
+    struct recorder_output out = {0, 0, recorder_output_fd, 0, 0, 0, false, 0};
+    struct recorder_clock clock;
+    struct recorder_event event;
+    struct recorder_held held;
+    char line[RECORDER_STACK_LINE];
+    const char *format;
+    s->trace = recorder->trace;
+    recorder_batch_of_one(&s->batch, recorder, thread, records, count);
+    recorder_event_of(&s->batch, 0, count, &event);
+    recorder_clock_open(&clock);
+    format = recorder_line_set(s, line, sizeof line);
+    recorder_signals_hold(&held);
+    recorder_output_write(&out, s->line,
+                          recorder_line_of(s, &clock, &event, format));
+    recorder_signals_release(&held);
+    recorder_scratch_close(s);
+}
+RECORDER_FUNCTION_ void recorder_print_unspared(
+    struct recorder_scratch *s, const struct recorder *recorder,
+    unsigned thread, const struct recorder_record *records, unsigned count)
+{
+    char stack[RECORDER_SCRATCH_STACK] __attribute__((aligned(16)));
+    recorder_scratch_open(s, 0, stack);
+    recorder_print_with(s, recorder, thread, records, count);
 }
 
 /* The registry's hook: prints one record at once, with one write. */
@@ -1187,25 +1266,12 @@ RECORDER_FUNCTION_ void recorder_print(const struct recorder *recorder,
                                        const struct recorder_record *records,
                                        unsigned count)
 {
-    char stack[RECORDER_SCRATCH_STACK] __attribute__((aligned(16))), line[256];
-    struct recorder_output out = {0, 0, recorder_output_fd, 0, 0, 0, false, 0};
     struct recorder_scratch s;
-    struct recorder_clock clock;
-    struct recorder_event event;
-    struct recorder_held held;
     int error = *recorder_errno();
-    const char *format;
-    recorder_scratch_open(&s, 0, stack);
-    s.trace = recorder->trace;
-    recorder_batch_of_one(&s.batch, recorder, thread, records, count);
-    recorder_event_of(&s.batch, 0, count, &event);
-    recorder_clock_open(&clock);
-    format = recorder_line_set(&s, line, sizeof line);
-    recorder_signals_hold(&held);
-    recorder_output_write(&out, s.line,
-                          recorder_line_of(&s, &clock, &event, format));
-    recorder_signals_release(&held);
-    recorder_scratch_close(&s);
+    if (recorder_scratch_spare(&s))
+        recorder_print_with(&s, recorder, thread, records, count);
+    else
+        recorder_print_unspared(&s, recorder, thread, records, count);
     *recorder_errno() = error;
 }
 

@@ -100,6 +100,7 @@ struct recorder_formatter {
     size_t length; /* of the whole text, also of what found no room */
 
     /* the conversion at hand */
+    const char *start; /* behind its '%' */
     uint64_t word;
     unsigned flags;
     unsigned width;
@@ -110,7 +111,6 @@ struct recorder_formatter {
     bool lost;       /* this word, or that of a *, was lost */
     char conversion; /* as written */
     char kind;       /* the function it needs; 0: it prints as it stands */
-    const char *start; /* of the conversion, behind its '%' */
 };
 
 /* flags: bit i stands for character i of "-+ #0'I", of which the C locale
@@ -302,7 +302,9 @@ static inline void recorder_format_parse(struct recorder_formatter *f)
         return;
     own = own || recorder_format_is_own(f);
     f->conversion = *f->at++;
-    f->kind = own ? '*' : kinds[recorder_format_index(conversions, f->conversion)];
+    f->kind = kinds[recorder_format_index(conversions, f->conversion)];
+    if (own)
+        f->kind = '*';
     if (!own && (f->conversion == 'C' || f->conversion == 'S'))
         f->wide = true;
     if (f->conversion != '%' && f->conversion != 'm')

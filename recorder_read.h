@@ -48,8 +48,6 @@ struct recorder_event {
     uint32_t thread; /* its number; RECORDER_THREAD_NONE: had no row */
     const struct recorder *recorder;
     const char *name; /* of the recorder; may be gone with its library */
-    const struct recorder_ring *ring; /* the one it was in */
-    uint32_t mask;                    /* slots of that ring - 1 */
 };
 
 /* A slot's record as it was found. */
@@ -58,7 +56,7 @@ struct recorder_kept {
     const struct recorder *recorder;
     const char *name;
     const struct recorder_ring *ring;
-    uint32_t slot, mask, thread;
+    uint32_t slot, thread;
 };
 /* Where a kept record comes in the order, and where it stands. */
 struct recorder_key {
@@ -283,7 +281,6 @@ RECORDER_INLINE_ void recorder_batch_slot(struct recorder_batch *batch,
     kept->name = recorder->name;
     kept->ring = ring;
     kept->slot = (uint32_t)slot;
-    kept->mask = (uint32_t)recorder->mask;
     kept->thread = recorder_commit_thread(commit);
     batch->keys[batch->count++].order = order;
 }
@@ -368,8 +365,6 @@ RECORDER_FUNCTION_ void recorder_event_of(const struct recorder_batch *batch,
     event->thread = head->thread;
     event->recorder = head->recorder;
     event->name = head->name;
-    event->ring = head->ring;
-    event->mask = head->mask;
     event->lost = 0xfff;
     for (j = 0; j < 12; j++)
         event->argument[j] = 0;

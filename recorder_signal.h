@@ -199,10 +199,6 @@ RECORDER_FUNCTION_ bool recorder_alt_stack(void)
 
 /* What was there before us, by signal; the registry's `taken` is set last. */
 RECORDER_PROGRAM_ struct recorder_action recorder_before[RECORDER_SIGNALS_];
-/* What it works with where mmap() fails: its stack may be a small one. */
-RECORDER_PROGRAM_ char recorder_dumping_with[RECORDER_SCRATCH_STACK]
-    __attribute__((aligned(16)));
-
 RECORDER_INLINE_ bool recorder_is_handler(const struct recorder_action *action)
 {
     return (uintptr_t)action->handler > 1; /* neither SIG_DFL nor SIG_IGN */
@@ -278,9 +274,10 @@ RECORDER_FUNCTION_ void recorder_dump_for_signal(int sig)
             recorder_signals_hold(&held);
             recorder_say_signal(&out, sig, self);
             if (!out.failed) {
-                if (!recorder_scratch_open(&scratch, recorder_slots(NULL), NULL))
-                    recorder_scratch_open(&scratch, 0, recorder_dumping_with);
-                recorder_dump_with(&scratch, NULL, &out);
+                if (recorder_scratch_map(&scratch, recorder_slots(NULL)))
+                    recorder_dump_with(&scratch, NULL, &out);
+                else
+                    recorder_dump_unmapped(&scratch, NULL, &out);
             }
             recorder_signals_release(&held);
             return;

@@ -1155,3 +1155,17 @@ Test(dump, a_pipe_without_a_reader)
     });
     MUST_EXIT(status, 0);
 }
+
+/* Goal: a text copied into another recorder's ring is found there. Method: copy
+ * into one, refer to it from the other. */
+Test(dump, copies_may_stand_in_another_ring)
+{
+    char buffer[] = "in the other ring, and more than 32 bytes long";
+    struct caught *all = catcher(65536);
+    const char *dumped;
+    record(other, "<%s>", RECORDER_COPY(text, buffer));
+    dumped = catch_dump(all);
+    cr_assert(strstr(dumped, "other: <in the other ring, and more than 32 "
+                             "bytes long>\n"),
+              "%s", dumped);
+}

@@ -43,7 +43,6 @@ Test(line, fields_and_columns)
                  "   message 5<message 5   >message 5\n");
     LINE_MUST_BE("{recorder:6}{recorder:-6}{recorder:4}{recorder:3}",
                  "  texttext  texttext\n");
-    LINE_MUST_BE("", "\n");
     LINE_MUST_BE("no field at all, 100%", "no field at all, 100%\n");
     LINE_MUST_BE("} }} {{ {{order} {{{order}}", "} }} { {order} {1}\n");
     LINE_MUST_BE("{{\"order\": {order}, \"text\": \"{message}\"}",

@@ -6,16 +6,19 @@
  */
 #ifndef CRITERION_SHIM_H
 #define CRITERION_SHIM_H
+#pragma GCC system_header
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 struct shim_data {
     void (*init)(void), (*fini)(void);
     double timeout;
+    bool disabled;
 };
 struct shim_test {
     const char *suite, *name;
@@ -47,10 +50,28 @@ static int shim_failed;
 #define cr_assert(condition, ...)                                              \
     ((condition) ? (void)0                                                     \
                  : (shim_says(#condition, "" __VA_ARGS__, 0), _exit(1)))
+#define cr_assert_eq(a, b, ...) cr_assert((a) == (b), __VA_ARGS__)
+#define cr_assert_neq(a, b, ...) cr_assert((a) != (b), __VA_ARGS__)
+#define cr_assert_lt(a, b, ...) cr_assert((a) < (b), __VA_ARGS__)
+#define cr_assert_leq(a, b, ...) cr_assert((a) <= (b), __VA_ARGS__)
+#define cr_assert_gt(a, b, ...) cr_assert((a) > (b), __VA_ARGS__)
+#define cr_assert_geq(a, b, ...) cr_assert((a) >= (b), __VA_ARGS__)
+#define cr_assert_null(a, ...) cr_assert((a) == NULL, __VA_ARGS__)
+#define cr_assert_not_null(a, ...) cr_assert((a) != NULL, __VA_ARGS__)
+#define cr_assert_not(a, ...) cr_assert(!(a), __VA_ARGS__)
+#define cr_assert_str_eq(a, b, ...) cr_assert(strcmp(a, b) == 0, __VA_ARGS__)
+#define cr_assert_fail(...) cr_assert(false, __VA_ARGS__)
 #define cr_expect(condition, ...)                                              \
     ((condition)                                                               \
          ? (void)0                                                             \
          : (void)(shim_says(#condition, "" __VA_ARGS__, 0), shim_failed = 1))
+#define cr_expect_eq(a, b, ...) cr_expect((a) == (b), __VA_ARGS__)
+#define cr_expect_neq(a, b, ...) cr_expect((a) != (b), __VA_ARGS__)
+#define cr_expect_lt(a, b, ...) cr_expect((a) < (b), __VA_ARGS__)
+#define cr_expect_leq(a, b, ...) cr_expect((a) <= (b), __VA_ARGS__)
+#define cr_expect_gt(a, b, ...) cr_expect((a) > (b), __VA_ARGS__)
+#define cr_expect_geq(a, b, ...) cr_expect((a) >= (b), __VA_ARGS__)
+#define cr_expect_str_eq(a, b, ...) cr_expect(strcmp(a, b) == 0, __VA_ARGS__)
 
 int main(void)
 {
@@ -58,14 +79,18 @@ int main(void)
     struct shim_test *t;
     for (t = shim_tests; t; t = t->next, count++) {
         int status;
-        pid_t child = fork();
+        pid_t child;
+        if (t->data.disabled)
+            continue;
+        child = fork();
         if (child == 0) {
             void (*init)(void) = t->data.init ? t->data.init : shim_suite.init;
             if (init)
                 init();
+            void (*fini)(void) = t->data.fini ? t->data.fini : shim_suite.fini;
             t->run();
-            if (shim_suite.fini)
-                shim_suite.fini();
+            if (fini)
+                fini();
             exit(shim_failed);
         }
         waitpid(child, &status, 0);
