@@ -23,6 +23,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "random.h"
+
 #ifndef TEST_ROOT
 #error "compile with -DTEST_ROOT='\"folder of recorder.h\"'"
 #endif
@@ -119,15 +121,6 @@ __attribute__((unused)) static bool build_can(const char *compiler,
     fprintf(stderr, "skipped: %s %s builds nothing that runs here\n", compiler,
             flags);
     return false;
-}
-
-/* `count` turned down or up by RECORDER_TEST_SCALE; at least 1. */
-__attribute__((unused)) static unsigned build_scaled(double count)
-{
-    const char *scale = getenv("RECORDER_TEST_SCALE");
-    if (scale)
-        count *= atof(scale);
-    return count < 1 ? 1 : (unsigned)count;
 }
 
 #endif

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "random.h"
 #include "recorder_format.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -23,20 +24,15 @@
 
 static uint64_t seed, state;
 
-/* Takes the seed from the environment variable SEED, or the clock. */
 static void random_start(void)
 {
-    const char *given = getenv("SEED");
-    seed = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
-    state = seed * 2 + 1;
+    seed = seed_of("format");
+    state = seed;
 }
 
 static uint64_t random_word(void)
 {
-    uint64_t x = state += 0x9e3779b97f4a7c15;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-    x = (x ^ x >> 27) * 0x94d049bb133111eb;
-    return x ^ x >> 31;
+    return random_of(&state);
 }
 
 static unsigned random_below(unsigned n)

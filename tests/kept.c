@@ -113,7 +113,7 @@ Test(kept, exactly_the_last_of_12_arguments, .init = ring_learn)
 
 static void *flood(void *argument)
 {
-    uintptr_t i, count = ring_scale(1e6);
+    uintptr_t i, count = scaled(1e6);
     for (i = 0; i < count; i++)
         record(full, "%zu %s", i, "flood");
     return argument;
@@ -168,9 +168,9 @@ struct many_thread {
 static void *run_many(void *argument)
 {
     struct many_thread *me = argument;
-    uintptr_t i, count = ring_scale(1e6);
+    uintptr_t i, count = scaled(1e6);
     for (i = 0; i < count; i++) {
-        uintptr_t n = (uintptr_t)ring_random(&me->random);
+        uintptr_t n = (uintptr_t)random_of(&me->random);
         many[n % MANY].make(n / MANY);
         me->records[n % MANY] += n / MANY % 4 ? 1 : 2;
     }
@@ -184,7 +184,7 @@ static void *run_many(void *argument)
 Test(kept, counted)
 {
     static struct many_thread threads[MANY_THREADS];
-    uint64_t seed = ring_seed("counted");
+    uint64_t seed = seed_of("counted");
     uintptr_t i, j, all = 0, lost = 0, given_up = 0;
     for (i = 0; i < MANY_THREADS; i++) {
         threads[i].random = seed + i;
@@ -235,7 +235,7 @@ static void *run_newest(void *argument)
 {
     uintptr_t who = (uintptr_t)argument, round, i;
     ring_writer_enter(who);
-    for (round = 0; round < ring_scale(1000); round++) {
+    for (round = 0; round < scaled(1000); round++) {
         for (i = 0; i < 500; i++)
             ring_record(who, i % RING_SITES);
         pthread_barrier_wait(&barrier);
@@ -252,7 +252,7 @@ Test(kept, the_newest_of_many_threads, .init = ring_learn)
     pthread_barrier_init(&barrier, NULL, 9);
     for (i = 0; i < 8; i++)
         threads[i] = ring_thread(run_newest, (void *)i);
-    for (round = 0; round < ring_scale(1000); round++) {
+    for (round = 0; round < scaled(1000); round++) {
         pthread_barrier_wait(&barrier);
         for (slot = 0; slot < 64; slot++) {
             struct recorder_record r;
@@ -275,7 +275,7 @@ Test(kept, the_newest_of_many_threads, .init = ring_learn)
     for (i = 0; i < 8; i++)
         pthread_join(threads[i], NULL);
     cr_log_info("%zu of %zu newest positions had been given up",
-                (size_t)missing, (size_t)(64 * ring_scale(1000)));
+                (size_t)missing, (size_t)(64 * scaled(1000)));
     ring_writer_enter(8);
     ring_expect_all_slots(8);
 }

@@ -150,7 +150,7 @@ Test(libraries, opened_later_32)
         must_say_ok("./host open ./one.so:one:l # -m32 %s", exports[i]);
         must_say_ok("./host fork ./one.so:one:g # -m32 %s", exports[i]);
         must_say_ok("./host storm %u ./one.so:one:l # -m32 %s",
-                    build_scaled(500), exports[i]);
+                    scaled(500), exports[i]);
     }
 }
 
@@ -250,7 +250,7 @@ Test(libraries, come_and_go)
         build_must("gcc -O2 %s " WITH "-o host " HOST " -lpthread -ldl",
                    exports[i]);
         must_say_ok("./host storm %u ./p.so:p1:l # %s",
-                    build_scaled(i ? 2000 : 10000), exports[i]);
+                    scaled(i ? 2000 : 10000), exports[i]);
     }
 }
 

@@ -104,7 +104,7 @@ static void *run_flag(void *argument)
 Test(order, by_release_and_acquire)
 {
     struct relay two = {.runners = 2,
-                        .hops = ring_scale(200000),
+                        .hops = scaled(200000),
                         .acquire = __ATOMIC_ACQUIRE,
                         .release = __ATOMIC_RELEASE};
     struct relay eight = two;
@@ -118,7 +118,7 @@ Test(order, by_release_and_acquire)
 Test(order, by_a_relaxed_flag)
 {
     struct relay two = {.runners = 2,
-                        .hops = ring_scale(200000),
+                        .hops = scaled(200000),
                         .acquire = __ATOMIC_RELAXED,
                         .release = __ATOMIC_RELAXED};
     struct relay eight = two;
@@ -150,7 +150,7 @@ static void *run_mutex(void *argument)
  * mutex has changed hands 100,000 times. */
 Test(order, by_a_mutex)
 {
-    struct relay relay = {.runners = 8, .hops = ring_scale(100000)};
+    struct relay relay = {.runners = 8, .hops = scaled(100000)};
     pthread_mutex_init(&relay.mutex, NULL);
     run_relay(&relay, run_mutex, "mutex");
 }
@@ -179,7 +179,7 @@ static void *run_pipe(void *argument)
  * times. */
 Test(order, by_a_pipe)
 {
-    struct relay relay = {.runners = 4, .hops = ring_scale(200000)};
+    struct relay relay = {.runners = 4, .hops = scaled(200000)};
     uintptr_t token = 0;
     unsigned i;
     for (i = 0; i < relay.runners; i++)
@@ -200,7 +200,7 @@ static void *run_once(void *argument)
  * one after the other, each with one record between two of its maker. */
 Test(order, by_join)
 {
-    struct relay relay = {.runners = 1, .hops = ring_scale(100000)};
+    struct relay relay = {.runners = 1, .hops = scaled(100000)};
     while (relay.turn < relay.hops) {
         pthread_t thread = ring_thread(run_once, &relay);
         pthread_join(thread, NULL);
@@ -228,7 +228,7 @@ static void *run_counter(void *argument)
     uintptr_t last = 0, i, j;
     for (i = 0; i < me->calls; i++) {
         uintptr_t count = 1, order;
-        switch (ring_random(&me->random) % 4) {
+        switch (random_of(&me->random) % 4) {
         case 0: order = record(order_a, "%zu", i); break;
         case 1:
             order = record(order_b, "%zu %zu %zu %zu %zu", i, i, i, i, i);
@@ -262,8 +262,8 @@ static void *run_counter(void *argument)
 Test(order, unique)
 {
     static struct counter counters[COUNTERS];
-    uintptr_t calls = ring_scale(1e7) / COUNTERS + 1, i, records = 0;
-    uint64_t seed = ring_seed("unique");
+    uintptr_t calls = scaled(1e7) / COUNTERS + 1, i, records = 0;
+    uint64_t seed = seed_of("unique");
     orders_max = 3 * calls * COUNTERS;
     orders_taken = calloc(orders_max / 32 + 1, 4);
     first_order = record(order_a, "the first") + 1;
@@ -291,7 +291,7 @@ Test(order, unique)
 
 static void *run_12(void *argument)
 {
-    uintptr_t who = (uintptr_t)argument, i, calls = ring_scale(200000);
+    uintptr_t who = (uintptr_t)argument, i, calls = scaled(200000);
     ring_writer_enter(who);
     for (i = 0; i < calls; i++)
         ring_record(who, i % RING_SITES);

@@ -46,7 +46,7 @@ static uintptr_t stalls;
 
 static void parked_stall(void)
 {
-    uint64_t random = ring_random(&stall_random);
+    uint64_t random = random_of(&stall_random);
     struct timespec pause = {0, (long)(random >> 40) % 50000};
     if ((random & 0xffffffffu) >= stall_below)
         return;
@@ -190,7 +190,7 @@ Test(whole, parked)
     unsigned count, i;
     for (i = 0; i < STEPS; i++)
         for (count = 1; count <= 8; count++)
-            park_at(&steps[i], count, 32, ring_scale(count < 8 ? 32000 : 1e6));
+            park_at(&steps[i], count, 32, scaled(count < 8 ? 32000 : 1e6));
 }
 
 /* ------------------------------------------------- a signal at every step --
@@ -298,7 +298,7 @@ static void *stall_run(void *argument)
     ring_writer_enter(me->who);
     stall_random = me->seed | 1;
     for (i = 0; i < me->calls; i++) {
-        uintptr_t site = (uintptr_t)ring_random(&random) % RING_SITES;
+        uintptr_t site = (uintptr_t)random_of(&random) % RING_SITES;
         ring_record(me->who, site);
         me->records += ring_parts(site);
     }
@@ -314,7 +314,7 @@ Test(whole, stalled)
     static const uintptr_t slots[] = {1, 2, 4, 8, 64, 1024};
     static const unsigned writers[] = {3, 8, 16};
     static struct ring_reader reader;
-    uint64_t seed = ring_seed("stalled");
+    uint64_t seed = seed_of("stalled");
     uintptr_t i, j, k, lost = 0, given_up = 0, all = 0;
     stall_below = ((uint64_t)1 << 32) / 1000;
     for (i = 0; i < sizeof slots / sizeof *slots; i++)
@@ -328,7 +328,7 @@ Test(whole, stalled)
             thread = ring_thread(ring_reader_run, &reader);
             for (k = 0; k < writers[j]; k++) {
                 threads[k].who = k + 1;
-                threads[k].calls = ring_scale(100000.0 / writers[j]);
+                threads[k].calls = scaled(100000.0 / writers[j]);
                 threads[k].records = 0;
                 threads[k].seed = seed + 100 * j + k;
                 threads[k].thread = ring_thread(stall_run, &threads[k]);

@@ -247,7 +247,7 @@ static void change(const char *where)
     struct routine *me = running;
     uintptr_t key = ring_key;
     (void)where;
-    if (!me || ring_random(&schedule_random) % 256 < schedule_stay)
+    if (!me || random_of(&schedule_random) % 256 < schedule_stay)
         return;
     swapcontext(&me->context, &scheduler);
     ring_key = key;
@@ -257,7 +257,7 @@ static void run_routine(void)
     struct routine *me = running;
     uintptr_t i;
     for (i = 0; i < me->calls; i++) {
-        uintptr_t site = (uintptr_t)ring_random(&schedule_random) % RING_SITES;
+        uintptr_t site = (uintptr_t)random_of(&schedule_random) % RING_SITES;
         ring_record(me->who, site);
         me->records += ring_parts(site);
     }
@@ -288,7 +288,7 @@ static uintptr_t schedule(uintptr_t slots, unsigned count, uintptr_t calls)
         routine_start(alive[i], i + 1, calls);
     }
     while (left > 0) {
-        i = (unsigned)ring_random(&schedule_random) % left;
+        i = (unsigned)random_of(&schedule_random) % left;
         running = alive[i];
         swapcontext(&scheduler, &running->context);
         if (alive[i]->done) {
@@ -311,12 +311,12 @@ Test(rare, any_schedule)
 #endif
     static const uintptr_t slots[] = {1, 2, 4};
     static const unsigned stays[] = {0, 0, 128, 200, 240};
-    uint64_t seed = ring_seed("any_schedule");
+    uint64_t seed = seed_of("any_schedule");
     uintptr_t n, i, records = 0, given_up = 0, lost = 0;
     for (i = 0; i <= ROUTINES; i++)
         ring_writer_enter(i);
     at_step = change;
-    for (n = 0; n < ring_scale(60000); n++) {
+    for (n = 0; n < scaled(60000); n++) {
         uintptr_t made;
         schedule_random = seed + n;
         schedule_stay = stays[n % 5];

@@ -11,26 +11,22 @@
 #include <string.h>
 #include <time.h>
 
+#include "random.h"
 #include "recorder_regex.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static uint64_t seed, state;
 
-/* Takes the seed from the environment variable SEED, or the clock. */
 static void random_start(void)
 {
-    const char *given = getenv("SEED");
-    seed = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
+    seed = seed_of("regex");
     state = seed;
 }
 
 static unsigned random_below(unsigned n)
 {
-    uint64_t x = state += 0x9e3779b97f4a7c15;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-    x = (x ^ x >> 27) * 0x94d049bb133111eb;
-    return (unsigned)((x ^ x >> 31) % n);
+    return (unsigned)(random_of(&state) % n);
 }
 
 /* Compiles "^(regex)$"; false: regcomp refuses the regex. */

@@ -33,47 +33,11 @@ static inline uintptr_t ring_word(uintptr_t key, uintptr_t word)
 }
 #define RING_TIME 13 /* the number of the word that stands for the time */
 #define RECORDER_TIME() ring_word(ring_key, RING_TIME)
+#include "random.h"
 #include "recorder.h"
 
 /* ------------------------------------------------------------ the harness --
  */
-
-static inline double ring_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-/* `count` turned down or up by RECORDER_TEST_SCALE; at least 1. */
-static inline uintptr_t ring_scale(double count)
-{
-    const char *scale = getenv("RECORDER_TEST_SCALE");
-    if (scale)
-        count *= atof(scale);
-    return count < 1 ? 1 : (uintptr_t)count;
-}
-
-/* The seed of a random test, printed so that a failure can be repeated. */
-static inline uint64_t ring_seed(const char *test)
-{
-    const char *given = getenv("SEED");
-    struct timespec now;
-    uint64_t seed;
-    clock_gettime(CLOCK_REALTIME, &now);
-    seed = given ? strtoull(given, NULL, 0)
-                 : (uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 20;
-    fprintf(stderr, "%s: SEED=%" PRIu64 "\n", test, seed);
-    return seed;
-}
-
-static inline uint64_t ring_random(uint64_t *state) /* splitmix64 */
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
 
 static inline pthread_t ring_thread(void *(*run)(void *), void *with)
 {

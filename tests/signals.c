@@ -287,7 +287,7 @@ Test(signals, handler_that_jumps_out)
 /* Goal: SIGUSR1 and SIGUSR2 dump, a thousand times, and the program goes on. */
 Test(signals, usr_dumps_and_goes_on)
 {
-    unsigned i, count = build_scaled(1000);
+    unsigned i, count = scaled(1000);
     int all = 0, error = errno;
     sigset_t before, after;
     pthread_sigmask(SIG_BLOCK, NULL, &before);
@@ -564,7 +564,7 @@ static void ask_in_thread(stack_t *stack)
  * threads; a thread that was joined may be there for a moment yet. */
 Test(signals, stacks_are_used_again)
 {
-    unsigned i, count = build_scaled(10000);
+    unsigned i, count = scaled(10000);
     size_t before;
     for (i = 0; i < 10; i++)
         ask_in_thread(NULL);

@@ -97,7 +97,7 @@ static void *one_of_crowd(void *at)
  * main, then 32 threads at once, many times; the table does not fill up. */
 Test(threads, numbers_are_unique)
 {
-    unsigned rounds = build_scaled(100), i, j;
+    unsigned rounds = scaled(100), i, j;
     cr_assert_eq(thread_of(record(numbers, "first")), 1);
     cr_assert_eq(RECORDER_THREAD(), 1);
     pthread_barrier_init(&gate, NULL, CROWD);
@@ -253,7 +253,7 @@ Test(threads, rows_are_not_stolen) { table("steal"); }
 Test(threads, rows_are_not_stolen_in_a_rush)
 {
     char order[32];
-    sprintf(order, "rush %u", build_scaled(1000));
+    sprintf(order, "rush %u", scaled(1000));
     table(order);
 }
 
@@ -334,7 +334,7 @@ Test(threads, churn)
     static const enum end ends[] = {
         CANCELS_ITSELF, JUMPS, LIVES, CANCELS_ITSELF_LATER,
         IS_CANCELLED,   LIVES, LIVES, LIVES};
-    unsigned todo = build_scaled(100000), made = 0, i;
+    unsigned todo = scaled(100000), made = 0, i;
     unsigned inside = 0, writing = 0, outside = 0, cancelled = 0, lost,
              lost_cancelled;
     signal(SIGUSR1, jump);
@@ -459,7 +459,7 @@ static void must_end_well(pid_t child)
  * not notice. Method: 4 writers, 300 forks; each child records at once. */
 Test(threads, fork_at_any_moment)
 {
-    unsigned forks = build_scaled(300), number, i;
+    unsigned forks = scaled(300), number, i;
     pthread_t writers[WRITERS];
     record(forked, "%lu %lu %lu", 0ul, ~0ul, 0ul);
     number = RECORDER_THREAD();
@@ -553,7 +553,7 @@ Test(threads, vfork_and_spawn)
     record(forked, "%lu %lu %lu", 0ul, ~0ul, 0ul);
     number = RECORDER_THREAD();
     start_writers(writers);
-    for (i = 0; i < build_scaled(50); i++) {
+    for (i = 0; i < scaled(50); i++) {
         pid_t child;
         must_end_well(vfork_and_record());
         cr_assert_eq(

@@ -47,7 +47,7 @@ static void *write_all(void *argument)
     for (i = 0; i < calls; i++, bits >>= 3) {
         uintptr_t site;
         if (i % 16 == 0)
-            bits = ring_random(&random);
+            bits = random_of(&random);
         site = site_of(me->crowd->kinds, bits);
         me->crowd->make(me->number, site);
         me->records += ring_parts(site);
@@ -90,13 +90,13 @@ static void crowds_of(unsigned writers, const char *name)
 {
     static const uintptr_t slots[] = {1, 32, 1024};
     static const double calls[] = {2.4e6, 1.2e6, 1.8e6};
-    uint64_t seed = ring_seed(name);
+    uint64_t seed = seed_of(name);
     uintptr_t i, kinds, records = 0, made = 0, accepted = 0, lost = 0;
     for (i = 0; i < sizeof slots / sizeof *slots; i++)
         for (kinds = ALL_4; kinds < KINDS; kinds++) {
             struct crowd crowd = {
                 writers,           1 + (i + kinds) % 2,
-                (enum kinds)kinds, ring_scale(calls[kinds]) / writers * writers,
+                (enum kinds)kinds, scaled(calls[kinds]) / writers * writers,
                 ring_record,       seed};
             uintptr_t j, records_here = run(&crowd, slots[i]);
             for (j = 0; j < crowd.readers; j++) {
@@ -147,9 +147,9 @@ static uintptr_t record_unsafe(uintptr_t who, uintptr_t site)
 Test(whole, readers_see_a_mix)
 {
     struct crowd crowd = {2, 2, ALL_4, 200000, record_unsafe, 1};
-    double end = ring_seconds() + 60;
+    double end = seconds_now() + 60;
     uintptr_t torn = 0;
-    while (torn <= 1000 && ring_seconds() < end) {
+    while (torn <= 1000 && seconds_now() < end) {
         run(&crowd, 1);
         torn += readers[0].torn + readers[1].torn;
     }
@@ -240,7 +240,7 @@ static void storm_of(uintptr_t slots, uintptr_t records)
     action.sa_handler = on_storm;
     action.sa_flags = SA_RESTART;
     sigaction(SIGUSR1, &action, NULL);
-    storm.signals = ring_scale(25000);
+    storm.signals = scaled(25000);
     storm.records = records;
     ring_use(slots);
     reader = ring_thread(ring_reader_run, &readers[0]);
