@@ -86,6 +86,8 @@ CONTENTS
  * recorder_thread_name("io")              names the calling thread, 15 bytes
  *
  * -DRECORDER_OFF compiles it all away; formats and arguments are still checked.
+ * -DRECORDER_LIBRARY only declares what the macros call, for programs of many
+ *     files: one file defines RECORDER_LIBRARY_BODY before it includes this one.
  */
 #define RECORDER(name, ...)                                                    \
     RECORDER_DEFINE_(name, RECORDER_FIRST_(__VA_ARGS__, 0), 1,                 \
@@ -136,6 +138,15 @@ CONTENTS
 #define RECORDER_EXTERN_ extern
 #define RECORDER_ASSERT_(condition, text) _Static_assert(condition, text)
 #define RECORDER_FUNCTION_ static __attribute__((noinline, unused))
+#endif
+/* What the macros call. With RECORDER_LIBRARY it is only declared here: one file
+ * of the program defines RECORDER_LIBRARY_BODY, too, and has it. */
+#if defined(RECORDER_LIBRARY_BODY)
+#define RECORDER_CALLED_ __attribute__((noinline, visibility("default")))
+#elif defined(RECORDER_LIBRARY)
+#define RECORDER_CALLED_ extern
+#else
+#define RECORDER_CALLED_ RECORDER_FUNCTION_
 #endif
 #define RECORDER_INLINE_ static inline __attribute__((always_inline, unused))
 #define RECORDER_PROGRAM_ __attribute__((weak, visibility("default")))
@@ -362,6 +373,43 @@ RECORDER_INLINE_ uintptr_t recorder_add(uintptr_t *to, uintptr_t value)
     return __atomic_fetch_add(to, value, __ATOMIC_RELAXED);
 }
 
+/* Keeps a call from becoming a jump: its return address is the caller
+ * that the record names. */
+RECORDER_INLINE_ uintptr_t recorder_returned(uintptr_t order)
+{
+    __asm__ volatile("" : "+r"(order));
+    return order;
+}
+
+#if defined(__PIC__) && !defined(__PIE__)
+#define RECORDER_IN_LIBRARY_
+#endif
+
+#ifdef RECORDER_OFF
+RECORDER_INLINE_ void recorder_thread_name(const char *name)
+{
+    (void)name;
+}
+#endif
+
+#if defined(RECORDER_LIBRARY)
+RECORDER_CALLED_ uintptr_t recorder_record_few(const struct recorder *recorder,
+                                               const char *format, uintptr_t a,
+                                               uintptr_t b, uintptr_t c,
+                                               uintptr_t d);
+RECORDER_CALLED_ uintptr_t
+recorder_record_more(const struct recorder *recorder, const char *format,
+                     unsigned count, ...);
+RECORDER_CALLED_ const char *recorder_copy(const struct recorder *recorder,
+                                           const char *string);
+#ifndef RECORDER_OFF
+RECORDER_CALLED_ void recorder_thread_name(const char *name);
+#endif
+RECORDER_CALLED_ bool recorder_enter(struct recorder *recorder);
+RECORDER_CALLED_ void recorder_leave(struct recorder *recorder);
+#endif
+
+#if !defined(RECORDER_LIBRARY) || defined(RECORDER_LIBRARY_BODY)
 /* ------------------------------------------------------------------ ring --
  *
  * `write` hands out positions, each once: p belongs to slot k = p mod size, in
@@ -760,13 +808,8 @@ RECORDER_FUNCTION_ unsigned recorder_thread_here(void)
 #endif
 
 /* Names the calling thread in what is read from now on: 15 bytes of it. */
-#ifdef RECORDER_OFF
-RECORDER_INLINE_ void recorder_thread_name(const char *name)
-{
-    (void)name;
-}
-#else
-RECORDER_FUNCTION_ void recorder_thread_name(const char *name)
+#ifndef RECORDER_OFF
+RECORDER_CALLED_ void recorder_thread_name(const char *name)
 {
     unsigned number = RECORDER_THREAD();
     struct recorder_registry *registry = recorder_home.registry;
@@ -831,7 +874,7 @@ RECORDER_FUNCTION_ uintptr_t recorder_record_words(
 }
 
 /* Up to 4 arguments travel in registers. */
-RECORDER_FUNCTION_ uintptr_t recorder_record_few(const struct recorder *recorder,
+RECORDER_CALLED_ uintptr_t recorder_record_few(const struct recorder *recorder,
                                              const char *format, uintptr_t a,
                                              uintptr_t b, uintptr_t c,
                                              uintptr_t d)
@@ -859,7 +902,7 @@ RECORDER_FUNCTION_ uintptr_t recorder_record_few(const struct recorder *recorder
 }
 
 /* More than 4: `count` records of 4 words, each a uintptr_t behind `count`. */
-RECORDER_FUNCTION_ uintptr_t
+RECORDER_CALLED_ uintptr_t
 recorder_record_more(const struct recorder *recorder, const char *format,
                      unsigned count, ...)
 {
@@ -875,14 +918,6 @@ recorder_record_more(const struct recorder *recorder, const char *format,
                                  count);
 }
 
-/* Keeps the call above from becoming a jump: its return address is the caller
- * that the record names. */
-RECORDER_INLINE_ uintptr_t recorder_returned(uintptr_t order)
-{
-    __asm__ volatile("" : "+r"(order));
-    return order;
-}
-
 /* The token of a text record: the address of its slot, with as many low bits of
  * its order as fit below a record's size. No string of the program's own stands
  * inside of a ring, so a token is never taken for one, nor one for a token. */
@@ -894,7 +929,7 @@ RECORDER_INLINE_ uintptr_t recorder_token(const struct recorder_record *slot,
 
 /* Copies a string into text records; returns what %s takes: a token, or null
  * for null. A token that points at a ring's head stands for a lost text. */
-RECORDER_FUNCTION_ const char *recorder_copy(const struct recorder *recorder,
+RECORDER_CALLED_ const char *recorder_copy(const struct recorder *recorder,
                                              const char *string)
 {
     unsigned thread = RECORDER_THREAD();
@@ -988,8 +1023,7 @@ extern int recorder_atfork(void (*prepare)(void), void (*parent)(void),
                            void (*child)(void), void *module)
     RECORDER_LABEL_(RECORDER_ATFORK_) __attribute__((weak));
 
-#if defined(__PIC__) && !defined(__PIE__)
-#define RECORDER_IN_LIBRARY_
+#ifdef RECORDER_IN_LIBRARY_
 extern unsigned long recorder_auxiliary(unsigned long type)
     RECORDER_LABEL_(getauxval) __attribute__((weak));
 
@@ -1062,7 +1096,7 @@ RECORDER_FUNCTION_ void recorder_start(void)
 }
 
 /* Returns whether it was not in the list before. */
-RECORDER_FUNCTION_ bool recorder_enter(struct recorder *recorder)
+RECORDER_CALLED_ bool recorder_enter(struct recorder *recorder)
 {
     struct recorder **link;
     recorder_start();
@@ -1074,11 +1108,11 @@ RECORDER_FUNCTION_ bool recorder_enter(struct recorder *recorder)
     return true;
 }
 
-#ifdef RECORDER_IN_LIBRARY_
+#if defined(RECORDER_IN_LIBRARY_) || defined(RECORDER_LIBRARY)
 /* Takes a recorder out before its memory goes away. Readers hold the list only
  * while they copy, never while they write, so that this waits for microseconds;
  * a reader that died on the way is not waited for longer than a second. */
-RECORDER_FUNCTION_ void recorder_leave(struct recorder *recorder)
+RECORDER_CALLED_ void recorder_leave(struct recorder *recorder)
 {
     struct recorder_registry *registry = recorder_home.registry;
     struct recorder **link = &registry->first;
@@ -1103,6 +1137,7 @@ __attribute__((constructor(101), used)) static void recorder_start_library(void)
     recorder_start();
 }
 #endif
+#endif /* the bodies */
 
 /* ---------------------------------------------------------------- macros -- */
 

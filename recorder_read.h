@@ -30,6 +30,9 @@ CONTENTS
 #define RECORDER_READ_H
 
 #include "recorder.h"
+#if defined(RECORDER_LIBRARY) && !defined(RECORDER_LIBRARY_BODY)
+#error "with RECORDER_LIBRARY, only the file with RECORDER_LIBRARY_BODY reads"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
