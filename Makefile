@@ -36,7 +36,7 @@ hanoi: build/examples/hanoi/hanoi
 	@build/examples/hanoi/hanoi 6
 
 # Each file in tests/ is a program of its own.
-$(BUILD)/tests/%: tests/%.c $(HEADERS) $(wildcard tests/*.h)
+$(BUILD)/tests/%: tests/%.c $(HEADERS) $(wildcard tests/*.h compat/recorder/*)
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 $(CFLAGS) $(TESTFLAGS) $(WARNINGS) -Wstrict-prototypes \
 		-I. -DTEST_ROOT='"$(CURDIR)"' $< -o $@ $(CRITERION) -lpthread -ldl -lm
@@ -92,8 +92,11 @@ bench: tools build/bench/bench
 	@sh bench/run.sh build/bench/bench README.md
 
 install:
-	install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/pkgconfig
+	install -d $(DESTDIR)$(PREFIX)/share/pkgconfig \
+		$(DESTDIR)$(PREFIX)/include/recorder-1.x/recorder
 	install -m 644 $(HEADERS) $(DESTDIR)$(PREFIX)/include
+	install -m 644 compat/recorder/* \
+		$(DESTDIR)$(PREFIX)/include/recorder-1.x/recorder
 	printf '%s\n' 'includedir=$(PREFIX)/include' '' 'Name: recorder' \
 		'Description: Lock-free flight recorder for C and C++' \
 		'Version: $(VERSION)' 'Cflags: -I$${includedir}' \

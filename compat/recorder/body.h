@@ -1,0 +1,667 @@
+/* compat/recorder/body.h - what the functions of recorder 1.x do with ours. */
+/* SPDX-License-Identifier: MIT */
+/*
+CONTENTS
+    predefined  recorders and tweaks
+    time        recorder_tick, timing
+    line        an event in the format of 1.x
+    dump        recorder_sort and what is made of it
+    trace       the hook that prints or exports
+    background  a thread that dumps
+    signals     and the environment
+*/
+#ifndef RECORDER_1X_BODY_H
+#define RECORDER_1X_BODY_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------------ predefined --
+ *
+ * Weak, so that every file may define them.
+ */
+#define RECORDER_1X_DEFINE_(name, size, info)                                  \
+    struct recorder_1x_rings_for_##name {                                      \
+        struct recorder_ring ring;                                             \
+        struct recorder_record records[size];                                  \
+        uintptr_t commit[size];                                                \
+        struct recorder_turn turns[size];                                      \
+    } __attribute__((aligned(RECORDER_LINE_BYTES)));                           \
+    extern struct recorder_1x_rings_for_##name recorder_1x_ring_for_##name;    \
+    RECORDER_PROGRAM_ struct recorder_1x_rings_for_##name                      \
+        recorder_1x_ring_for_##name;                                           \
+    RECORDER_PROGRAM_ struct recorder recorder_for_##name = {                  \
+        0,                                                                     \
+        &recorder_1x_ring_for_##name.ring,                                     \
+        size - 1,                                                              \
+        0,                                                                     \
+        sizeof recorder_1x_ring_for_##name,                                    \
+        #name,                                                                 \
+        info,                                                                  \
+        0};
+#define RECORDER_1X_TWEAK_DEFINE_(name, value, info)                           \
+    RECORDER_PROGRAM_ struct recorder_tweak recorder_for_##name = {            \
+        value, #name, info, 0};
+RECORDER_1X_RECORDERS_(RECORDER_1X_DEFINE_)
+RECORDER_1X_TWEAKS_(RECORDER_1X_TWEAK_DEFINE_)
+
+#define RECORDER_1X_VALUE_(name)                                               \
+    __atomic_load_n(&recorder_for_##name.trace, __ATOMIC_RELAXED)
+
+/* What recorder_configure_...() has set. */
+struct recorder_1x {
+    recorder_show_fn show;     /* null: recorder_1x_write */
+    recorder_format_fn format; /* null: recorder_1x_line */
+    void *output;
+    unsigned level, shown_level; /* of traces; of the line just made */
+    uintptr_t background;        /* 1: runs, 2: is to end */
+    char background_for[RECORDER_SET_MAX];
+};
+RECORDER_PROGRAM_ struct recorder_1x recorder_1x = {0, 0, 0, 0, 0, 0, ""};
+
+/* ------------------------------------------------------------------ time -- */
+
+RECORDER_INLINE_ uintptr_t recorder_1x_tick(void)
+{
+    uint64_t ns = recorder_clock_ns(RECORDER_MONOTONIC_) -
+                  recorder_home.registry->start.monotonic_ns;
+    return (uintptr_t)(ns / (RECORDER_64BIT ? 1000 : 1000000));
+}
+#ifndef recorder_tick
+RECORDER_1X_ uintptr_t recorder_tick(void) { return recorder_1x_tick(); }
+#endif
+
+/* Adds a round to a timing. True: it is time to record, `to` is what. */
+RECORDER_1X_ bool recorder_timing_add(struct recorder_timing *timing,
+                                      uintptr_t began, uintptr_t ended,
+                                      uintptr_t hz, intptr_t trace,
+                                      uintptr_t amount,
+                                      struct recorder_timed *to)
+{
+    uintptr_t none = 0, since, value, loops, ticks;
+    double seconds;
+    if (trace < 0)
+        return false;
+    __atomic_compare_exchange_n(&timing->since, &none, began ? began : 1, false,
+                                __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    recorder_add(&timing->value, amount);
+    recorder_add(&timing->total, amount);
+    recorder_add(&timing->loops, 1);
+    recorder_add(&timing->ticks, ended - began);
+    since = recorder_get(&timing->since);
+    if ((double)(ended - since) / (double)hz * 1000 < (double)trace ||
+        !__atomic_compare_exchange_n(&timing->since, &since, ended ? ended : 1,
+                                     false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        return false;
+    value = __atomic_exchange_n(&timing->value, 0, __ATOMIC_RELAXED);
+    loops = __atomic_exchange_n(&timing->loops, 0, __ATOMIC_RELAXED);
+    ticks = __atomic_exchange_n(&timing->ticks, 0, __ATOMIC_RELAXED);
+    seconds = (double)(ended > since ? ended - since : 1) / (double)hz;
+    to->values_per_s = (double)value / seconds;
+    to->loops_per_s = (double)loops / seconds;
+    to->average_us =
+        loops ? (double)ticks * 1e6 / (double)hz / (double)loops : 0;
+    to->total = recorder_get(&timing->total);
+    return true;
+}
+
+/* ------------------------------------------------------------------ line -- */
+
+/* Adds text, right-aligned in columns where the tweak is above 1. */
+RECORDER_FUNCTION_ void recorder_1x_column(struct recorder_string *to,
+                                           intptr_t tweak, const char *text)
+{
+    size_t length = recorder_length(text, 256), i;
+    for (i = length; tweak > 1 && i < (size_t)tweak && i < 256; i++)
+        recorder_add_string(to, " ");
+    recorder_add_text(to, text, length);
+    recorder_add_string(to, ":");
+}
+
+/* Adds nanoseconds as seconds, cut to as many digits as a tweak says. */
+RECORDER_FUNCTION_ void recorder_1x_fraction(struct recorder_string *to,
+                                             uint64_t ns)
+{
+    intptr_t digits = RECORDER_1X_VALUE_(recorder_time_precision), i;
+    uint64_t part = ns % 1000000000u;
+    if (digits <= 0)
+        return;
+    if (digits > 9)
+        digits = 9;
+    for (i = digits; i < 9; i++)
+        part /= 10;
+    recorder_add_string(to, ".");
+    recorder_add_number(to, part, 10, (unsigned)digits);
+}
+
+/* "32 09:47:59.889728 0.000223", as far as it is asked for. */
+RECORDER_FUNCTION_ void recorder_1x_times(struct recorder_string *to,
+                                          const struct recorder_shown *shown)
+{
+    int64_t ns = recorder_clock_time(shown->clock, shown->event->time);
+    uint64_t day, relative = (uint64_t)(ns < 0 ? -ns : ns);
+    size_t start = to->size;
+    if (RECORDER_1X_VALUE_(recorder_order))
+        recorder_add_number(to, shown->event->order, 10, 1);
+    if (RECORDER_1X_VALUE_(recorder_abstime)) {
+        day = (shown->clock->start.realtime_ns + (uint64_t)ns) %
+              ((uint64_t)86400 * 1000000000u);
+        if (to->size > start)
+            recorder_add_string(to, " ");
+        recorder_add_number(to, day / 1000000000u / 3600, 10, 2);
+        recorder_add_string(to, ":");
+        recorder_add_number(to, day / 1000000000u / 60 % 60, 10, 2);
+        recorder_add_string(to, ":");
+        recorder_add_number(to, day / 1000000000u % 60, 10, 2);
+        recorder_1x_fraction(to, day);
+    }
+    if (RECORDER_1X_VALUE_(recorder_reltime)) {
+        if (to->size > start)
+            recorder_add_string(to, " ");
+        if (ns < 0)
+            recorder_add_string(to, "-");
+        recorder_add_number(to, relative / 1000000000u, 10, 1);
+        recorder_1x_fraction(to, relative);
+    }
+}
+
+/* The level of a message, and how many bytes of it say so: its format begins
+ * with '>', which indents what follows, '<', which ends that with itself, or
+ * '=', which ends all. */
+RECORDER_FUNCTION_ size_t recorder_1x_indent(struct recorder_scratch *s,
+                                             const struct recorder_shown *shown)
+{
+    unsigned *level = s->trace ? &recorder_1x.level : &s->indent;
+    unsigned here = __atomic_load_n(level, __ATOMIC_RELAXED), next = here;
+    char mark = s->message[0];
+    if ((uintptr_t)shown->location - (uintptr_t)s->format >= s->format_max ||
+        s->format[0] != mark)
+        mark = 0; /* the format could not be read */
+    if (mark == '>')
+        next = here + 1;
+    else if (mark == '<')
+        next = here = here ? here - 1 : 0;
+    else if (mark == '=')
+        next = here = 0;
+    __atomic_store_n(level, next, __ATOMIC_RELAXED);
+    __atomic_store_n(&recorder_1x.shown_level, here, __ATOMIC_RELAXED);
+    return mark == '>' || mark == '<' || mark == '=';
+}
+
+/* "file.c:12", whole; or "?" */
+RECORDER_INLINE_ const char *
+recorder_1x_location(const struct recorder_shown *shown)
+{
+    return recorder_location_name(shown->location)[0] == '?' ? "?"
+                                                             : shown->location;
+}
+
+/* recorder_line_own: makes a line, from the message that the scratch holds. */
+RECORDER_FUNCTION_ void recorder_1x_line(struct recorder_scratch *s,
+                                         const struct recorder_shown *shown,
+                                         struct recorder_string *to)
+{
+    size_t skip = recorder_1x_indent(s, shown), max = s->line_max - 1, start;
+    intptr_t location = RECORDER_1X_VALUE_(recorder_location);
+    intptr_t function = RECORDER_1X_VALUE_(recorder_function);
+    intptr_t most = RECORDER_1X_VALUE_(recorder_indent);
+    unsigned level = recorder_1x.shown_level, i;
+    struct recorder_string caller;
+    char text[24];
+    caller.to = text;
+    caller.max = sizeof text - 1;
+    caller.size = 0;
+    if (location)
+        recorder_1x_column(to, location, recorder_1x_location(shown));
+    if (function) {
+        recorder_add_string(&caller, "0x");
+        recorder_add_number(&caller, shown->event->caller, 16, 1);
+        text[caller.size] = '\0';
+        recorder_1x_column(to, function, text);
+    }
+    start = to->size;
+    recorder_add_string(to, "[");
+    recorder_1x_times(to, shown);
+    if (to->size == start + 1)
+        to->size = start;
+    else
+        recorder_add_string(to, "] ");
+    if (level >= (uintptr_t)(most < 0 ? 0 : most) && level) {
+        recorder_add_string(to, "(");
+        recorder_add_number(to, level, 10, 1);
+        recorder_add_string(to, ")");
+        level = 1;
+    }
+    for (i = 0; i < level; i++)
+        recorder_add_string(to, " ");
+    recorder_add_field(to, shown, RECORDER_NAME);
+    recorder_add_string(to, ": ");
+    recorder_add_text(to, s->message + skip,
+                      (shown->message_size < max ? shown->message_size : max) -
+                          skip);
+    if (shown->message_size > max)
+        to->size += shown->message_size - max;
+}
+
+RECORDER_1X_ unsigned recorder_indent(void)
+{
+    return __atomic_load_n(&recorder_1x.shown_level, __ATOMIC_RELAXED);
+}
+
+/* ------------------------------------------------------------------ dump -- */
+
+extern int recorder_os_fileno(void *file) RECORDER_LABEL_(fileno);
+
+RECORDER_INLINE_ int recorder_1x_fd_of(void *output)
+{
+    uintptr_t value = (uintptr_t)output;
+    return !value ? 2 : value < 256 ? (int)value : recorder_os_fileno(output);
+}
+/* What is configured may have been overridden by output=path since. */
+RECORDER_INLINE_ int recorder_1x_fd(void *output)
+{
+    return output == recorder_1x.output ? recorder_output_fd
+                                        : recorder_1x_fd_of(output);
+}
+
+/* The default show function: a line, in one piece. */
+RECORDER_FUNCTION_ unsigned recorder_1x_write(const char *text, size_t size,
+                                              void *output)
+{
+    struct {
+        const void *base;
+        size_t size;
+    } pieces[2] = {{text, size}, {"\n", 1}}; /* struct iovec */
+    struct recorder_held held;
+    int error = *recorder_errno();
+    long done;
+    recorder_signals_hold(&held);
+    done =
+        recorder_syscall(SYS_writev, (long)recorder_1x_fd(output), pieces, 2L);
+    recorder_signals_release(&held);
+    *recorder_errno() = error;
+    return done > 0 ? (unsigned)done : 0;
+}
+
+/* How a line is to be made and where it goes. */
+struct recorder_1x_how {
+    recorder_format_fn format;
+    recorder_show_fn show;
+    void *output;
+    struct recorder_output *out; /* where show is null */
+};
+
+RECORDER_FUNCTION_ void recorder_1x_show(struct recorder_scratch *s,
+                                         const struct recorder_clock *clock,
+                                         const struct recorder_event *event,
+                                         const struct recorder_1x_how *how)
+{
+    struct recorder_shown shown;
+    struct recorder_string to;
+    char caller[24];
+    size_t size, skip;
+    if (!how->format) {
+        size = recorder_line_of(s, clock, event, "");
+        if (!how->show) {
+            recorder_output_line(how->out, s->line, size);
+            return;
+        }
+        s->line[size - 1] = '\0';
+        how->show(s->line, size - 1, how->output);
+        return;
+    }
+    shown.scratch = s;
+    shown.clock = clock;
+    shown.event = event;
+    shown.message_size =
+        recorder_message(s, event, s->message, s->line_max, &shown.location);
+    skip = recorder_1x_indent(s, &shown);
+    to.to = caller;
+    to.max = sizeof caller - 1;
+    to.size = 0;
+    recorder_add_string(&to, "0x");
+    recorder_add_number(&to, event->caller, 16, 1);
+    caller[to.size] = '\0';
+    to.to = s->line;
+    to.max = s->line_max - 1;
+    to.size = 0;
+    recorder_add_string(&to, recorder_1x_location(&shown));
+    recorder_add_string(&to, ":");
+    recorder_add_text(&to, s->message + skip,
+                      recorder_length(s->message + skip, s->line_max));
+    s->line[to.size < to.max ? to.size : to.max] = '\0';
+    how->format(how->show ? how->show : recorder_1x_write, how->output,
+                event->name, caller, (uintptr_t)event->order,
+                (uintptr_t)(recorder_clock_time(clock, event->time) /
+                            (RECORDER_64BIT ? 1000 : 1000000)),
+                s->line);
+}
+
+RECORDER_1X_ unsigned recorder_sort(const char *regex,
+                                    recorder_format_fn format,
+                                    recorder_show_fn show, void *output)
+{
+    char stack[RECORDER_SCRATCH_STACK] __attribute__((aligned(16)));
+    struct recorder_output out = {0, 0, 0, 0, 0, 0, false, 0};
+    struct recorder_1x_how how = {format, show, output, &out};
+    struct recorder_scratch s;
+    struct recorder_clock clock;
+    struct recorder_event event;
+    struct recorder_held held;
+    int error = *recorder_errno();
+    unsigned shown = 0;
+    const char *wrong = regex ? recorder_regex_check(regex) : NULL;
+    if (wrong) {
+        recorder_set_warn(regex, wrong);
+        return 0;
+    }
+    if (show == recorder_1x_write)
+        how.show = NULL;
+    recorder_signals_hold(&held);
+    if (!recorder_scratch_open(&s, recorder_slots(regex), NULL))
+        recorder_scratch_open(&s, 0, stack);
+    recorder_clock_open(&clock);
+    out.fd = recorder_1x_fd(output);
+    out.gathered = s.out;
+    out.gathered_max = s.out_max;
+    s.batch.regex = regex;
+    s.batch.end = __atomic_load_n(recorder_home.order, __ATOMIC_ACQUIRE);
+    do {
+        recorder_batch_fill(&s.batch);
+        for (; s.at = s.batch.next,
+               recorder_batch_take(&s.batch, &event, NULL) && !out.failed;
+             shown++) {
+            while (recorder_batch_at(&s.batch, s.at)->record.order !=
+                   event.order)
+                s.at++;
+            recorder_1x_show(&s, &clock, &event, &how);
+        }
+    } while (s.batch.more && !out.failed);
+    recorder_output_flush(&out);
+    recorder_scratch_close(&s);
+    recorder_signals_release(&held);
+    *recorder_errno() = error;
+    return shown;
+}
+
+/* Says what we do in the recorders that 1.x has for that. */
+#define RECORDER_1X_RECORD_(name, format, a, b, c, d)                          \
+    (RECORDER_1X_VALUE_(name) < 0                                              \
+         ? 0                                                                   \
+         : recorder_record_few(&recorder_for_##name, RECORDER_FORMAT_(format), \
+                               a, b, c, d))
+
+RECORDER_1X_ unsigned recorder_dump(void)
+{
+    RECORDER_1X_RECORD_(recorder, "Recorder dump", 0, 0, 0, 0);
+    return recorder_sort(NULL, recorder_1x.format, recorder_1x.show,
+                         recorder_1x.output);
+}
+RECORDER_1X_ unsigned recorder_dump_for(const char *regex)
+{
+    const char *text = recorder_copy(&recorder_for_recorder, regex);
+    RECORDER_1X_RECORD_(recorder, "Recorder dump for %s", (uintptr_t)text, 0, 0,
+                        0);
+    return recorder_sort(regex, recorder_1x.format, recorder_1x.show,
+                         recorder_1x.output);
+}
+
+RECORDER_1X_ void *recorder_configure_output(void *output)
+{
+    void *before = recorder_1x.output;
+    RECORDER_1X_RECORD_(recorder, "Configure output %p from %p",
+                        (uintptr_t)output, (uintptr_t)before, 0, 0);
+    recorder_1x.output = output;
+    recorder_output_fd = recorder_1x_fd_of(output);
+    return before;
+}
+RECORDER_1X_ recorder_show_fn recorder_configure_show(recorder_show_fn show)
+{
+    recorder_show_fn before = recorder_1x.show;
+    RECORDER_1X_RECORD_(recorder, "Configure show %p from %p", (uintptr_t)show,
+                        (uintptr_t)before, 0, 0);
+    recorder_1x.show = show == recorder_1x_write ? NULL : show;
+    return before ? before : recorder_1x_write;
+}
+/* The default has no function of this kind: null is what puts it back. */
+RECORDER_1X_ recorder_format_fn
+recorder_configure_format(recorder_format_fn format)
+{
+    recorder_format_fn before = recorder_1x.format;
+    RECORDER_1X_RECORD_(recorder, "Configure format %p from %p",
+                        (uintptr_t)format, (uintptr_t)before, 0, 0);
+    recorder_1x.format = format;
+    return before;
+}
+RECORDER_1X_ recorder_type_fn recorder_configure_type(uint8_t id,
+                                                      recorder_type_fn type)
+{
+#undef recorder_configure_type
+    recorder_type_fn before = recorder_configure_type(id, type);
+#define recorder_configure_type recorder_1x_configure_type
+    RECORDER_1X_RECORD_(recorder, "Configure type %%%c to %p from %p", id,
+                        (uintptr_t)type, (uintptr_t)before, 0);
+    return before;
+}
+
+/* ----------------------------------------------------------------- trace -- */
+
+/* The registry's hook. */
+RECORDER_FUNCTION_ void recorder_1x_print(const struct recorder *recorder,
+                                          unsigned thread,
+                                          const struct recorder_record *records,
+                                          unsigned count)
+{
+    char stack[RECORDER_SCRATCH_STACK] __attribute__((aligned(16)));
+    struct recorder_1x_how how = {recorder_1x.format, recorder_1x.show,
+                                  recorder_1x.output, NULL};
+    struct recorder_scratch s;
+    struct recorder_clock clock;
+    struct recorder_event event;
+    int error;
+    if (recorder_1x_export_words(recorder, records, count, recorder_1x_tick()))
+        return;
+    if (!how.format && !how.show) {
+        recorder_print(recorder, thread, records, count);
+        return;
+    }
+    error = *recorder_errno();
+    recorder_scratch_open(&s, 0, stack);
+    s.trace = recorder->trace;
+    recorder_batch_of_one(&s.batch, recorder, thread, records, count);
+    recorder_event_of(&s.batch, 0, count, &event);
+    recorder_clock_open(&clock);
+    recorder_1x_show(&s, &clock, &event, &how);
+    recorder_scratch_close(&s);
+    *recorder_errno() = error;
+}
+
+RECORDER_FUNCTION_ void recorder_1x_set_dump(void) { recorder_dump(); }
+RECORDER_FUNCTION_ void recorder_1x_warn(const char *text)
+{
+    const char *kept = recorder_copy(&recorder_for_recorder_warning, text);
+    RECORDER_1X_RECORD_(recorder_warning, "%s", (uintptr_t)kept, 0, 0, 0);
+}
+
+RECORDER_1X_ int recorder_trace_set(const char *specification)
+{
+    const char *text;
+    if (!specification)
+        return RECORDER_TRACE_OK;
+    text = recorder_copy(&recorder_for_recorder_traces, specification);
+    RECORDER_1X_RECORD_(recorder_traces, "Setting traces to %s",
+                        (uintptr_t)text, 0, 0, 0);
+#undef recorder_trace_set
+    return recorder_trace_set(specification);
+#define recorder_trace_set recorder_1x_trace_set
+}
+
+RECORDER_1X_ recorder_info *recorder_list(void)
+{
+    return recorder_home.registry->first;
+}
+RECORDER_1X_ void recorder_activate(recorder_info *recorder)
+{
+    recorder_enter(recorder);
+}
+RECORDER_1X_ void recorder_tweak_activate(recorder_tweak *tweak)
+{
+    recorder_tweak_enter(tweak);
+}
+RECORDER_1X_ void recorder_1x_tweak_leave(recorder_tweak *tweak)
+{
+    recorder_tweak_leave(tweak);
+}
+
+/* ------------------------------------------------------------ background -- */
+
+/* Shows what is new; returns how much. */
+RECORDER_FUNCTION_ unsigned
+recorder_1x_background_pass(struct recorder_cursor *cursor)
+{
+    char stack[RECORDER_SCRATCH_STACK] __attribute__((aligned(16)));
+    struct recorder_output out = {0, 0, 0, 0, 0, 0, false, 0};
+    struct recorder_1x_how how = {recorder_1x.format, recorder_1x.show,
+                                  recorder_1x.output, &out};
+    struct recorder_scratch s;
+    struct recorder_clock clock;
+    struct recorder_event event;
+    struct recorder_held held;
+    unsigned shown = 0;
+    recorder_signals_hold(&held);
+    if (!recorder_scratch_open(&s, 1, NULL))
+        recorder_scratch_open(&s, 0, stack);
+    recorder_clock_open(&clock);
+    out.fd = recorder_1x_fd(how.output);
+    out.gathered = s.out;
+    out.gathered_max = s.out_max;
+    for (; recorder_next(cursor, &event); shown++)
+        recorder_1x_show(&s, &clock, &event, &how);
+    recorder_output_flush(&out);
+    recorder_scratch_close(&s);
+    recorder_signals_release(&held);
+    return shown;
+}
+RECORDER_FUNCTION_ void *recorder_1x_background_run(void *unused)
+{
+    static struct recorder_cursor cursor;
+    uintptr_t state;
+    __builtin_memset(&cursor, 0, sizeof cursor);
+    cursor.batch.regex = recorder_1x.background_for;
+    do {
+        state = __atomic_load_n(&recorder_1x.background, __ATOMIC_ACQUIRE);
+        if (recorder_1x_background_pass(&cursor) == 0 && state == 1) {
+            intptr_t sleep = RECORDER_1X_VALUE_(recorder_dump_sleep);
+            recorder_os_poll(NULL, 0,
+                             sleep > 0 && sleep < 60000 ? (int)sleep : 1);
+        }
+    } while (state == 1);
+    __atomic_store_n(&recorder_1x.background, 0, __ATOMIC_RELEASE);
+    return unused;
+}
+
+RECORDER_1X_ void recorder_background_dump(const char *regex)
+{
+    uintptr_t none = 0;
+    const char *what = recorder_set_is(regex, "all") ? ".*" : regex;
+    const char *wrong = recorder_regex_check(what);
+    if (wrong) {
+        recorder_set_warn(regex, wrong);
+        return;
+    }
+    recorder_background_dump_stop();
+    if (!__atomic_compare_exchange_n(&recorder_1x.background, &none, 1, false,
+                                     __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        return;
+    recorder_1x_copy(recorder_1x.background_for,
+                     sizeof recorder_1x.background_for, what);
+    recorder_1x_thread(recorder_1x_background_run);
+}
+
+/* Returns when all is shown that was recorded before. */
+RECORDER_1X_ void recorder_background_dump_stop(void)
+{
+    uintptr_t one = 1;
+    unsigned i;
+    __atomic_compare_exchange_n(&recorder_1x.background, &one, 2, false,
+                                __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+    for (i = 0; i < 2000 &&
+                __atomic_load_n(&recorder_1x.background, __ATOMIC_ACQUIRE) != 0;
+         i++)
+        recorder_os_poll(NULL, 0, 1);
+}
+
+/* --------------------------------------------------------------- signals -- */
+
+RECORDER_1X_ void recorder_dump_on_signal(int sig)
+{
+#undef recorder_dump_on_signal
+    recorder_dump_on_signal(sig);
+#define recorder_dump_on_signal recorder_1x_dump_on_signal
+}
+RECORDER_1X_ void recorder_dump_on_common_signals(unsigned add, unsigned remove)
+{
+    intptr_t mask;
+    const char *background = recorder_os_environment_safe("RECORDER_DUMP");
+    recorder_trace_set(recorder_os_environment_safe("RECORDER_TRACES"));
+    recorder_trace_set(recorder_os_environment_safe("RECORDER_TWEAKS"));
+    if (background && *background)
+        recorder_background_dump(background);
+    mask = RECORDER_1X_VALUE_(recorder_signals_mask);
+    if (mask) {
+        add |= (unsigned)mask;
+        remove |= ~(unsigned)mask & ~add;
+    }
+#undef recorder_dump_on_common_signals
+    recorder_dump_on_common_signals(add, remove);
+#define recorder_dump_on_common_signals recorder_1x_dump_on_common_signals
+}
+
+#define RECORDER_1X_ENTER_(name, size, info)                                   \
+    recorder_enter(&recorder_for_##name);
+#define RECORDER_1X_TWEAK_ENTER_(name, value, info)                            \
+    recorder_tweak_enter(&recorder_for_##name);
+/* Once in a program: enters what is predefined, and takes over the lines; a
+ * library whose program has a registry of its own takes over its own only. */
+__attribute__((constructor(101))) static void recorder_1x_enter(void)
+{
+    recorder_start();
+    if (recorder_line_own)
+        return;
+    recorder_line_own = recorder_1x_line;
+    recorder_set_hooks.channels = recorder_1x_channels;
+    recorder_set_hooks.share = recorder_1x_share;
+    recorder_set_hooks.dump = recorder_1x_set_dump;
+    recorder_set_hooks.warn = recorder_1x_warn;
+    if (recorder_home.registry != &recorder_registry)
+        return;
+    recorder_home.registry->hook = recorder_1x_print;
+    RECORDER_1X_RECORDERS_(RECORDER_1X_ENTER_)
+    RECORDER_1X_TWEAKS_(RECORDER_1X_TWEAK_ENTER_)
+}
+#ifdef RECORDER_IN_LIBRARY_
+#define RECORDER_1X_LEAVE_(name, size, info)                                   \
+    recorder_leave(&recorder_for_##name);
+#define RECORDER_1X_TWEAK_LEAVE_(name, value, info)                            \
+    recorder_tweak_leave(&recorder_for_##name);
+/* The library that has what the program uses is closed. */
+__attribute__((destructor(101))) static void recorder_1x_leave(void)
+{
+    const struct recorder_set_hooks none = {0, 0, 0, 0};
+    if (recorder_line_own != recorder_1x_line)
+        return;
+    recorder_line_own = NULL;
+    recorder_set_hooks = none;
+    if (recorder_home.registry->hook == recorder_1x_print)
+        recorder_home.registry->hook = NULL;
+    recorder_background_dump_stop();
+    RECORDER_1X_RECORDERS_(RECORDER_1X_LEAVE_)
+    RECORDER_1X_TWEAKS_(RECORDER_1X_TWEAK_LEAVE_)
+}
+#endif
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+#endif
