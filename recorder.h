@@ -1,4 +1,4 @@
-/* recorder.h - a flight recorder: keeps what a program did in memory, always. */
+/* recorder.h - a flight recorder: keeps in memory what a program did, always */
 /* SPDX-License-Identifier: MIT */
 /*
     #include "recorder_dump.h"              // or "recorder.h", to record only
@@ -81,13 +81,13 @@ CONTENTS
  *                                         RECORDER_COPY_MAX bytes into the ring
  * RECORDER_TRACE(name)                    an intptr_t lvalue: 0 record (the
  *                                         default), above 0 record and print at
- *                                         once (where recorder_dump.h is part of
+ *                                         once (if recorder_dump.h is part of
  *                                         the program), -1 off
  * recorder_thread_name("io")              names the calling thread, 15 bytes
  *
  * -DRECORDER_OFF compiles it all away; formats and arguments are still checked.
  * -DRECORDER_LIBRARY only declares what the macros call, for programs of many
- *     files: one file defines RECORDER_LIBRARY_BODY before it includes this one.
+ *     files: one defines RECORDER_LIBRARY_BODY before it includes this header.
  */
 #define RECORDER(name, ...)                                                    \
     RECORDER_DEFINE_(name, RECORDER_FIRST_(__VA_ARGS__, 0), 1,                 \
@@ -139,8 +139,8 @@ CONTENTS
 #define RECORDER_ASSERT_(condition, text) _Static_assert(condition, text)
 #define RECORDER_FUNCTION_ static __attribute__((noinline, unused))
 #endif
-/* What the macros call. With RECORDER_LIBRARY it is only declared here: one file
- * of the program defines RECORDER_LIBRARY_BODY, too, and has it. */
+/* What the macros call. With RECORDER_LIBRARY it is only declared here: one
+ * file of the program defines RECORDER_LIBRARY_BODY, too, and has it. */
 #if defined(RECORDER_LIBRARY_BODY)
 #define RECORDER_CALLED_ __attribute__((noinline, visibility("default")))
 #elif defined(RECORDER_LIBRARY)
@@ -292,7 +292,7 @@ struct recorder_moment {
 enum { RECORDER_ROW_FREE, RECORDER_ROW_TAKEN, RECORDER_ROW_ALIVE,
        RECORDER_ROW_DEAD };
 struct recorder_thread {
-    uintptr_t first; /* records of an order below this are an earlier thread's */
+    uintptr_t first; /* records of a lower order are an earlier thread's */
     int32_t id;      /* of the kernel */
     uint16_t state;
     uint16_t named; /* by recorder_thread_name(), not by the system */
@@ -331,7 +331,7 @@ struct recorder_registry {
                  const struct recorder_record *records, unsigned count);
     struct recorder_tweak *tweaks;
     recorder_type **types; /* by conversion character; null: none is set */
-    /* Of recorder_signal.h: the thread that dumps because of a signal, kept where
+    /* Of recorder_signal.h: the thread that dumps because of a signal, kept if
      * the process will end; and for which signals a handler of ours is set. */
     int32_t dumping;
     unsigned char taken[65];
@@ -417,7 +417,7 @@ RECORDER_CALLED_ void recorder_leave(struct recorder *recorder);
  *
  *     lap << 16 | thread << 1 | busy      (32-bit machines: lap << 8)
  *
- *      never written      being written         whole              being written
+ *      never written      being written         whole              and so on
  *     +-------------+    +---------------+    +---------------+    +------
  *     |      0      | -> | L, t, busy    | -> | L, t          | -> | L', t' ...
  *     +-------------+ W4 +---------------+ W7 +---------------+ W4 +------
@@ -473,8 +473,8 @@ RECORDER_INLINE_ uintptr_t *recorder_commits(const struct recorder_ring *ring,
 RECORDER_INLINE_ struct recorder_turn *
 recorder_turns(const struct recorder_ring *ring, uintptr_t mask)
 {
-    return (struct recorder_turn *)(void *)(recorder_commits(ring, mask) + mask +
-                                            1);
+    return (struct recorder_turn *)(void *)(recorder_commits(ring, mask) +
+                                            mask + 1);
 }
 RECORDER_INLINE_ unsigned recorder_commit_thread(uintptr_t commit)
 {
@@ -831,8 +831,8 @@ recorder_lane(const struct recorder *recorder, unsigned thread)
 }
 RECORDER_INLINE_ uintptr_t recorder_orders(uintptr_t count)
 {
-    uintptr_t order =
-        __atomic_fetch_add(recorder_home.order, count, __ATOMIC_ACQ_REL); /* W1 */
+    uintptr_t *at = recorder_home.order;
+    uintptr_t order = __atomic_fetch_add(at, count, __ATOMIC_ACQ_REL); /* W1 */
     RECORDER_STEP_("W1");
     return order;
 }
@@ -875,9 +875,9 @@ RECORDER_FUNCTION_ uintptr_t recorder_record_words(
 
 /* Up to 4 arguments travel in registers. */
 RECORDER_CALLED_ uintptr_t recorder_record_few(const struct recorder *recorder,
-                                             const char *format, uintptr_t a,
-                                             uintptr_t b, uintptr_t c,
-                                             uintptr_t d)
+                                               const char *format, uintptr_t a,
+                                               uintptr_t b, uintptr_t c,
+                                               uintptr_t d)
 {
     uintptr_t caller = (uintptr_t)__builtin_return_address(0);
     uintptr_t mask, time, order;
@@ -930,7 +930,7 @@ RECORDER_INLINE_ uintptr_t recorder_token(const struct recorder_record *slot,
 /* Copies a string into text records; returns what %s takes: a token, or null
  * for null. A token that points at a ring's head stands for a lost text. */
 RECORDER_CALLED_ const char *recorder_copy(const struct recorder *recorder,
-                                             const char *string)
+                                           const char *string)
 {
     unsigned thread = RECORDER_THREAD();
     struct recorder_ring *ring = recorder_lane(recorder, thread);
@@ -1168,7 +1168,7 @@ __attribute__((constructor(101), used)) static void recorder_start_library(void)
     RECORDER_DECLARE(name)
 #else
 /* The final __extension__ lets a user write a semicolon behind the macro or,
- * where something follows in the file, none, without a word from the compiler. */
+ * where something follows in the file, none; no compiler says a word. */
 #define RECORDER_DEFINE_(name, size, lanes, description)                       \
     RECORDER_CHECK_SIZE_(name, size, lanes, description)                       \
     static struct {                                                            \
@@ -1214,7 +1214,7 @@ __attribute__((constructor(101), used)) static void recorder_start_library(void)
     E
 #define RECORDER_4_(name, check, format, a, b, c, d, ...)                      \
     RECORDER_CALL_(name, check,                                                \
-                   recorder_record_few(&recorder_for_##name,                       \
+                   recorder_record_few(&recorder_for_##name,                   \
                                    RECORDER_FORMAT_(format),                   \
                                    RECORDER_WORD_(a), RECORDER_WORD_(b),       \
                                    RECORDER_WORD_(c), RECORDER_WORD_(d)))
@@ -1346,7 +1346,7 @@ RECORDER_INLINE_ uintptr_t recorder_word(float value)
 #ifdef __clang__ /* knows __func__ in that struct, and says that it does not */
 #define RECORDER_STRUCT_                                                       \
     _Pragma("clang diagnostic push") _Pragma(                                  \
-        "clang diagnostic ignored \"-Wpredefined-identifier-outside-function\"") \
+    "clang diagnostic ignored \"-Wpredefined-identifier-outside-function\"")     \
     struct
 #define RECORDER_STRUCT_END_ _Pragma("clang diagnostic pop")
 #else

@@ -1,4 +1,4 @@
-/* recorder_dump.h - shows what was recorded, as text: on demand or on a crash. */
+/* recorder_dump.h - shows what was recorded as text, on demand or at a crash */
 /* SPDX-License-Identifier: MIT */
 /*
     #include "recorder_dump.h"              // brings recorder.h
@@ -12,7 +12,7 @@ PROMISES
       once; each dump is complete.
     * Async-signal-safe from end to end: write() and a few more plain system
       calls, no heap, no lock, no locale, about 4 KB of stack.
-    * It ends while others record: what is recorded after its start is not shown.
+    * It ends while others record: what comes after its start is not shown.
     * A bad pointer in a record prints as an address and harms nobody.
 
 LIMITS
@@ -20,10 +20,10 @@ LIMITS
       most; what does not fit, or any where mmap() fails, costs further passes.
     * A line is cut, and marked, at RECORDER_LINE_MAX bytes; at 256 where it is
       traced, and in a dump for which there is no memory.
-    * On a signal stack of 8 KiB a dump fits (4 KB, and 3 KB of the kernel's), but
+    * A dump fits a signal stack of 8 KiB (4 KB, and 3 KB of the kernel's), but
       not where neither mmap() nor the spare memory is to be had.
-    * SIZE and ENTRIES count slots; a record of 5 to 12 arguments takes 2 or 3, and
-      a copied text one for 32 bytes.
+    * SIZE and ENTRIES count slots; a record of 5 to 12 arguments takes 2 or 3,
+      and a copied text one for 32 bytes.
 
 CONTENTS
     interface   the dump functions
@@ -148,8 +148,8 @@ RECORDER_FUNCTION_ void recorder_scratch_divide(struct recorder_scratch *s,
         s->fetched[count].address = 0;
 }
 
-/* Opens scratch memory at `memory`, or where that is null, maps some, enough for
- * `records` records at once. False: none is to be had. */
+/* Opens scratch memory at `memory`, or where that is null, maps some, enough
+ * for `records` records at once. False: none is to be had. */
 RECORDER_FUNCTION_ bool recorder_scratch_open(struct recorder_scratch *s,
                                               size_t records, void *memory)
 {
@@ -469,7 +469,7 @@ RECORDER_INLINE_ int64_t recorder_clock_time(const struct recorder_clock *clock,
 {
     intptr_t since = (intptr_t)(ticks - clock->start.ticks);
     return since < 0
-               ? -(int64_t)recorder_clock_scale(clock, (uint64_t) - (int64_t)since)
+               ? -(int64_t)recorder_clock_scale(clock, 0 - (uint64_t)since)
                : (int64_t)recorder_clock_scale(clock, (uint64_t)since);
 }
 
@@ -630,7 +630,7 @@ enum recorder_field {
     RECORDER_FIELDS
 };
 
-/* Reads a field, behind its brace: its kind, its width (negative: from the left)
+/* Reads a field, behind its brace: its kind, its width (below 0: from the left)
  * and where it ends. RECORDER_FIELDS: there is no such field. */
 RECORDER_FUNCTION_ enum recorder_field
 recorder_field(const char *at, const char **end, int *width)
@@ -862,7 +862,7 @@ extern int recorder_os_poll(struct recorder_pollfd *fds, unsigned long count,
                             int milliseconds) RECORDER_LABEL_(poll);
 
 /* Waits until the descriptor takes 4096 bytes without blocking. False: it never
- * will, or not within our patience. Where RLIMIT_NOFILE is 0 poll() fails, but a
+ * will, or not within our patience. Where RLIMIT_NOFILE is 0 poll() fails; a
  * write may not: it is to be tried, unless it was `refused` already. */
 RECORDER_FUNCTION_ bool recorder_output_wait(const struct recorder_output *out,
                                              bool refused)
@@ -1114,7 +1114,8 @@ RECORDER_FUNCTION_ bool recorder_line(const char *line)
     if (at && !*at)
         at = line = NULL;
     for (; at && *at; at++) {
-        if (*at != '{' || recorder_field(at + 1, &end, &width) < RECORDER_FIELDS)
+        if (*at != '{' ||
+            recorder_field(at + 1, &end, &width) < RECORDER_FIELDS)
             continue;
         if (*++at == '{')
             continue;
@@ -1277,8 +1278,8 @@ RECORDER_FUNCTION_ void recorder_print(const struct recorder *recorder,
 
 /* The message of an event, as snprintf would write it: at most size - 1 bytes
  * and a NUL. Returns the length of the whole. */
-RECORDER_FUNCTION_ size_t recorder_event_text(const struct recorder_event *event,
-                                              char *to, size_t size)
+RECORDER_FUNCTION_ size_t
+recorder_event_text(const struct recorder_event *event, char *to, size_t size)
 {
     char stack[RECORDER_SCRATCH_STACK] __attribute__((aligned(16)));
     struct recorder_scratch s;

@@ -122,7 +122,7 @@ RECORDER_FUNCTION_ void recorder_memory_close(struct recorder_memory *memory)
     recorder_memory_open(memory);
 }
 
-/* Opens the pipe. Where the program has closed 0, 1 or 2, the pipe must not take
+/* Opens the pipe. Where the program closed 0, 1 or 2, the pipe must not take
  * their place: a dump to stderr would go into it. */
 RECORDER_FUNCTION_ bool recorder_memory_pipe_open(
     struct recorder_memory *memory)
@@ -294,7 +294,8 @@ RECORDER_INLINE_ uintptr_t recorder_batch_from(const struct recorder_batch *b)
 {
     uintptr_t from = ~(UINTPTR_MAX >> 1);
     uintptr_t cleared = recorder_get(&recorder_home.registry->cleared);
-    if (cleared && cleared - b->end <= recorder_get(recorder_home.order) - b->end)
+    uintptr_t now = recorder_get(recorder_home.order);
+    if (cleared && cleared - b->end <= now - b->end)
         return 0; /* between `end` and now: all was */
     if (cleared && cleared - b->end > from)
         from = cleared - b->end;
@@ -399,7 +400,8 @@ RECORDER_FUNCTION_ bool recorder_batch_take(struct recorder_batch *batch,
         if (is_head)
             recorder_event_of(batch, batch->next, run, event);
         for (i = 0; i < run; i++) {
-            uintptr_t order = recorder_batch_at(batch, batch->next)->record.order;
+            uintptr_t order =
+                recorder_batch_at(batch, batch->next)->record.order;
             if (missed)
                 *missed += (uintptr_t)(order - batch->after - 1);
             batch->after = order;

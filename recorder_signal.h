@@ -130,8 +130,8 @@ struct recorder_stack {
     int32_t owner, process; /* kernel ids */
 };
 RECORDER_PROGRAM_ struct recorder_stack *recorder_stacks = 0;
-/* A dump takes 8 KB, the kernel's frame 1 to 12 (AVX-512, AMX), and a handler of
- * the program's runs here, too. */
+/* A dump takes 8 KB, the kernel's frame 1 to 12 (AVX-512, AMX), and a handler
+ * of the program's runs here, too. */
 #define RECORDER_STACK_BYTES ((size_t)128 << 10)
 #define RECORDER_STACK_GUARD ((size_t)64 << 10) /* the largest page */
 
@@ -156,8 +156,8 @@ RECORDER_FUNCTION_ struct recorder_stack *recorder_stack_new(void)
     return stack;
 }
 
-/* The stack of a thread of this process that has ended, now the caller's; or one
- * of its own that it had given away. */
+/* The stack of a thread of this process that has ended, now the caller's; or
+ * one of its own that it had given away. */
 RECORDER_FUNCTION_ struct recorder_stack *recorder_stack_reuse(void)
 {
     struct recorder_stack *stack =
