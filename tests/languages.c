@@ -9,7 +9,8 @@
 
 TestSuite(languages, .init = build_begin, .fini = build_end);
 
-/* Compiles everything.c as one language, in three ways, and runs it. */
+/* Compiles everything.c and headers.c as one language, in three ways, and runs
+ * them. */
 static void speak(const char *compiler, const char *language)
 {
     static const char *const ways[] = {
@@ -22,6 +23,13 @@ static void speak(const char *compiler, const char *language)
         cr_assert_eq(status, 0, "%s\n%s", build_command, build_text);
         status = build_run("./everything");
         cr_expect(status == 0 && strcmp(build_text, "ok\n") == 0,
+                  "%s %s %s: status %d\n%s", compiler, language, ways[i],
+                  status, build_text);
+        status = build_run("%s %s %s " BUILD_WARNINGS BUILD_INCLUDE
+                           "-o headers " BUILD_PROGRAMS "/headers.c && "
+                           "./headers 2>&1",
+                           compiler, language, ways[i]);
+        cr_expect(status == 0 && strstr(build_text, "ok\n"),
                   "%s %s %s: status %d\n%s", compiler, language, ways[i],
                   status, build_text);
     }
