@@ -97,7 +97,7 @@ struct recorder_scratch {
     size_t out_max;
     void *mapped;
     size_t mapped_bytes;
-    bool spare; /* it is the program's spare piece */
+    bool spare;              /* it is the program's spare piece */
     intptr_t trace;          /* of a record that prints at once; 0: a dump */
     unsigned indent;         /* for recorder_line_own */
 };
@@ -481,6 +481,12 @@ struct recorder_string {
     size_t max, size;
 };
 
+RECORDER_INLINE_ struct recorder_string recorder_string_at(char *to, size_t max)
+{
+    struct recorder_string empty = {to, max, 0};
+    return empty;
+}
+
 RECORDER_FUNCTION_ void recorder_add_text(struct recorder_string *s,
                                           const char *text, size_t size)
 {
@@ -601,9 +607,7 @@ RECORDER_FUNCTION_ size_t recorder_message(struct recorder_scratch *s,
     {
         struct recorder_string string;
         unsigned i;
-        string.to = to;
-        string.max = size ? size - 1 : 0;
-        string.size = 0;
+        string = recorder_string_at(to, size ? size - 1 : 0);
         recorder_add_string(&string, "<format at 0x");
         recorder_add_number(&string, event->format, 16, 1);
         recorder_add_string(&string, ">");
@@ -759,9 +763,7 @@ RECORDER_FUNCTION_ size_t recorder_line_of(struct recorder_scratch *s,
     shown.event = event;
     shown.message_size =
         recorder_message(s, event, s->message, s->line_max, &shown.location);
-    to.to = s->line;
-    to.max = s->line_max - 1;
-    to.size = 0;
+    to = recorder_string_at(s->line, s->line_max - 1);
     if (recorder_line_own) {
         recorder_line_own(s, &shown, &to);
         line = "";
@@ -821,9 +823,7 @@ RECORDER_FUNCTION_ void recorder_threads_refresh(void)
                 RECORDER_ROW_ALIVE ||
             __atomic_load_n(&row->named, __ATOMIC_RELAXED))
             continue;
-        path.to = text;
-        path.max = sizeof text - 1;
-        path.size = 0;
+        path = recorder_string_at(text, sizeof text - 1);
         recorder_add_string(&path, "/proc/self/task/");
         recorder_add_number(&path, (uint64_t)row->id, 10, 1);
         recorder_add_text(&path, "/comm", 6);
@@ -933,9 +933,7 @@ RECORDER_FUNCTION_ void recorder_dump_summary(
     const struct recorder_fetched *name =
         recorder_fetch(s, (uintptr_t)summary->name);
     struct recorder_string to;
-    to.to = s->line;
-    to.max = s->line_max;
-    to.size = 0;
+    to = recorder_string_at(s->line, s->line_max);
     recorder_add_string(&to, "DUMPING ");
     if (name)
         recorder_add_text(&to, name->bytes,
@@ -992,9 +990,7 @@ RECORDER_FUNCTION_ void recorder_dump_head(struct recorder_scratch *s,
     size_t i;
     if (recorder_line_own)
         return; /* lines like those only */
-    to.to = s->line;
-    to.max = s->line_max;
-    to.size = 0;
+    to = recorder_string_at(s->line, s->line_max);
     recorder_add_string(&to, "FLIGHT RECORDER DUMP AT ");
     recorder_add_wall(&to, recorder_clock_ns(RECORDER_REALTIME_));
     recorder_add_string(&to, " UTC, PID ");
@@ -1108,9 +1104,7 @@ RECORDER_FUNCTION_ bool recorder_line(const char *line)
     const char *at = line, *end;
     char text[200];
     int width;
-    say.to = text;
-    say.max = sizeof text;
-    say.size = 0;
+    say = recorder_string_at(text, sizeof text);
     if (at && !*at)
         at = line = NULL;
     for (; at && *at; at++) {
@@ -1198,9 +1192,7 @@ RECORDER_FUNCTION_ size_t recorder_dump_for(const char *regex)
     char text[200];
     if (!wrong)
         return recorder_dump_out(regex, &out);
-    say.to = text;
-    say.max = sizeof text;
-    say.size = 0;
+    say = recorder_string_at(text, sizeof text);
     recorder_add_string(&say, "recorder: ");
     recorder_add_text(&say, regex, recorder_length(regex, 80));
     recorder_add_string(&say, ": ");

@@ -171,9 +171,7 @@ RECORDER_FUNCTION_ void recorder_set_warn(const char *name, const char *what)
 {
     struct recorder_string say;
     char text[RECORDER_SET_MAX + 100];
-    say.to = text;
-    say.max = sizeof text - 1;
-    say.size = 0;
+    say = recorder_string_at(text, sizeof text - 1);
     recorder_add_string(&say, "recorder: traces: ");
     recorder_add_name(&say, name, RECORDER_SET_MAX);
     recorder_add_string(&say, ": ");
@@ -195,9 +193,7 @@ RECORDER_FUNCTION_ void recorder_set_line(const char *name,
     struct recorder_string say;
     char text[400];
     size_t length = recorder_length(name, 20), i;
-    say.to = text;
-    say.max = sizeof text;
-    say.size = 0;
+    say = recorder_string_at(text, sizeof text);
     for (i = length; i < 20; i++)
         recorder_add_string(&say, " ");
     recorder_add_name(&say, name, 100);
@@ -288,9 +284,7 @@ RECORDER_FUNCTION_ void recorder_set_list(bool traced)
     struct recorder_string say;
     char text[64];
     size_t i;
-    say.to = text;
-    say.max = sizeof text;
-    say.size = 0;
+    say = recorder_string_at(text, sizeof text);
     recorder_add_string(&say, traced ? "Traced recorders:\n"
                                      : "Recorders (*: traced):\n");
     recorder_say(&say);

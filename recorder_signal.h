@@ -230,9 +230,7 @@ RECORDER_FUNCTION_ void recorder_say_signal(struct recorder_output *out,
     struct recorder_string to;
     char text[80];
     unsigned i;
-    to.to = text;
-    to.max = sizeof text;
-    to.size = 0;
+    to = recorder_string_at(text, sizeof text);
     recorder_add_string(&to, "recorder: ");
     for (i = 0; i < sizeof names / sizeof *names; i++)
         if (names[i].sig == sig) {
@@ -256,7 +254,6 @@ RECORDER_FUNCTION_ void recorder_dump_for_signal(int sig)
 {
     struct recorder_output out = {0, 0, recorder_output_fd, 0, 0, 0, false,
                                   1000000000u};
-    struct recorder_scratch scratch;
     struct recorder_held held;
     int32_t *dumping = &recorder_home.registry->dumping;
     int32_t self = recorder_os_thread();
@@ -273,13 +270,9 @@ RECORDER_FUNCTION_ void recorder_dump_for_signal(int sig)
                                         __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
             recorder_signals_hold(&held);
             recorder_say_signal(&out, sig, self);
-            if (!out.failed) {
-                if (recorder_scratch_map(&scratch, recorder_slots(NULL)))
-                    recorder_dump_with(&scratch, NULL, &out);
-                else
-                    recorder_dump_unmapped(&scratch, NULL, &out);
-            }
             recorder_signals_release(&held);
+            if (!out.failed)
+                recorder_dump_out(NULL, &out);
             return;
         }
     }

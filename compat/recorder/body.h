@@ -209,9 +209,7 @@ RECORDER_FUNCTION_ void recorder_1x_line(struct recorder_scratch *s,
     unsigned level = recorder_1x.shown_level, i;
     struct recorder_string caller;
     char text[24];
-    caller.to = text;
-    caller.max = sizeof text - 1;
-    caller.size = 0;
+    caller = recorder_string_at(text, sizeof text - 1);
     if (location)
         recorder_1x_column(to, location, recorder_1x_location(shown));
     if (function) {
@@ -317,15 +315,11 @@ RECORDER_FUNCTION_ void recorder_1x_show(struct recorder_scratch *s,
     shown.message_size =
         recorder_message(s, event, s->message, s->line_max, &shown.location);
     skip = recorder_1x_indent(s, &shown);
-    to.to = caller;
-    to.max = sizeof caller - 1;
-    to.size = 0;
+    to = recorder_string_at(caller, sizeof caller - 1);
     recorder_add_string(&to, "0x");
     recorder_add_number(&to, event->caller, 16, 1);
     caller[to.size] = '\0';
-    to.to = s->line;
-    to.max = s->line_max - 1;
-    to.size = 0;
+    to = recorder_string_at(s->line, s->line_max - 1);
     recorder_add_string(&to, recorder_1x_location(&shown));
     recorder_add_string(&to, ":");
     recorder_add_text(&to, s->message + skip,
