@@ -283,10 +283,18 @@ struct recorder {
     struct recorder *next; /* in the registry's list */
 } __attribute__((aligned(RECORDER_LINE_BYTES)));
 
-/* One moment on three clocks. */
+/* One moment on three clocks. Aligned alike on all processors. */
 struct recorder_moment {
-    uint64_t ticks, monotonic_ns, realtime_ns;
+    uint64_t ticks __attribute__((aligned(8)));
+    uint64_t monotonic_ns, realtime_ns;
 };
+
+/* Where a word holds only the low half of the ticks: records from this order on
+ * have this high half, until the next of these. */
+struct recorder_wrap {
+    uintptr_t order, high;
+};
+#define RECORDER_WRAPS 8
 
 /* A row of the thread table; thread number t has row t - 1. */
 enum { RECORDER_ROW_FREE, RECORDER_ROW_TAKEN, RECORDER_ROW_ALIVE,
@@ -316,11 +324,13 @@ struct recorder_registry {
     unsigned char magic[16];
     struct recorder_registry *self; /* tells the registry from its image */
     uint32_t layout, bytes;         /* RECORDER_LAYOUT, sizeof this struct */
+    uint32_t head_bytes;            /* of a ring, in front of its records */
+    uint32_t later_set;             /* 0: `later` is none; odd: it changes */
     struct recorder *first;
     uintptr_t *order;  /* the next order to be given */
     uintptr_t cleared; /* records of a lower order were cleared; 0: none */
     uintptr_t readers; /* who walk the list and the rings just now */
-    struct recorder_moment start;
+    struct recorder_moment start, later; /* how fast ticks run */
     struct recorder_thread *threads;
     uintptr_t threads_max, threads_count; /* rows; rows handed out */
     intptr_t pid;                         /* 0: not started */
@@ -335,6 +345,10 @@ struct recorder_registry {
      * the process will end; and for which signals a handler of ours is set. */
     int32_t dumping;
     unsigned char taken[65];
+    /* Words of 4 bytes: the last RECORDER_WRAPS wraps of the ticks; wrap i is
+     * at i mod RECORDER_WRAPS. Else unused. */
+    uintptr_t wraps_count;
+    struct recorder_wrap wraps[RECORDER_WRAPS];
 };
 #define RECORDER_MAGIC                                                         \
     {'r', 'e', 'c', 'o', 'r', 'd', 'e', 'r', 0x1a, 0xf1, 0x16, 0x47, 'b', 'o', \
@@ -345,9 +359,13 @@ RECORDER_PROGRAM_ uintptr_t recorder_order
 extern struct recorder_registry recorder_registry;
 RECORDER_PROGRAM_ struct recorder_registry recorder_registry
     __attribute__((aligned(RECORDER_LINE_BYTES))) = {
-        RECORDER_MAGIC, &recorder_registry, RECORDER_LAYOUT,
-        sizeof(struct recorder_registry), 0, &recorder_order, 0, 0, {0, 0, 0},
-        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, {0}};
+        RECORDER_MAGIC,
+        &recorder_registry,
+        RECORDER_LAYOUT,
+        sizeof(struct recorder_registry),
+        sizeof(struct recorder_ring),
+        0, 0, &recorder_order, 0, 0, {0, 0, 0}, {0, 0, 0},
+        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, {0}, 0, {{0, 0}}};
 
 /* This module's way to both, after a look for the program's own (registry). */
 struct recorder_home {
@@ -1346,7 +1364,7 @@ RECORDER_INLINE_ uintptr_t recorder_word(float value)
 #ifdef __clang__ /* knows __func__ in that struct, and says that it does not */
 #define RECORDER_STRUCT_                                                       \
     _Pragma("clang diagnostic push") _Pragma(                                  \
-    "clang diagnostic ignored \"-Wpredefined-identifier-outside-function\"")     \
+    "clang diagnostic ignored \"-Wpredefined-identifier-outside-function\"")    \
     struct
 #define RECORDER_STRUCT_END_ _Pragma("clang diagnostic pop")
 #else

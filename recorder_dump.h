@@ -29,7 +29,7 @@ CONTENTS
     interface   the dump functions
     scratch     where a dump gets its memory
     strings     what formats and %s point at
-    time        ticks into seconds and dates
+    time        how fast ticks run
     line        one event as text
     dump        the whole
     trace       records that print at once
@@ -40,6 +40,7 @@ CONTENTS
 #include "recorder_read.h"
 
 #include "recorder_format.h"
+#include "recorder_line.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -68,10 +69,6 @@ extern "C" {
  * size_t recorder_event_text(event, to, size) the message of an event, as
  *                                             snprintf would write it
  */
-#define RECORDER_LINE_DEFAULT                                                  \
-    "{order} [{seconds} {location} T{thread}] {recorder}: {message}"
-#define RECORDER_LINE_MAX 4096
-
 typedef void recorder_sink(void *context, const char *text, size_t size);
 
 /* --------------------------------------------------------------- scratch -- */
@@ -234,14 +231,6 @@ recorder_fetch(struct recorder_scratch *s, uint64_t address)
     return f;
 }
 
-RECORDER_INLINE_ size_t recorder_length(const char *text, size_t max)
-{
-    size_t length = 0;
-    while (length < max && text[length])
-        length++;
-    return length;
-}
-
 /* The format of an event and the place behind it, as `*location`, both in
  * s->format; null where it cannot be read: its library may be gone. */
 RECORDER_FUNCTION_ const char *recorder_format_of(struct recorder_scratch *s,
@@ -270,20 +259,6 @@ RECORDER_FUNCTION_ const char *recorder_format_of(struct recorder_scratch *s,
     if (length + 1 < size)
         *location = s->format + length + 1;
     return s->format;
-}
-
-/* "dir/file.c:12" without the directories; a location that holds what no path
- * would is none. */
-RECORDER_INLINE_ const char *recorder_location_name(const char *location)
-{
-    const char *name = location, *at = location;
-    for (; *at; at++) {
-        if ((unsigned char)*at < ' ' || *at == 0x7f)
-            return "?";
-        if (*at == '/')
-            name = at + 1;
-    }
-    return name;
 }
 
 /* The recorder in whose rings an address lies, between recorder_walk() and
@@ -433,137 +408,34 @@ RECORDER_FUNCTION_ ptrdiff_t recorder_text(void *context, uint64_t address,
 
 /* ------------------------------------------------------------------ time -- */
 
-/* Ticks against nanoseconds: two moments, and how fast ticks ran between. */
-struct recorder_clock {
-    struct recorder_moment start;
-    uint64_t ns_per_tick; /* in 1/2^32 */
-};
-
-/* Nanoseconds that `ticks` last, ticks * ns_per_tick / 2^32, in halves. */
-RECORDER_INLINE_ uint64_t recorder_clock_scale(const struct recorder_clock *c,
-                                               uint64_t ticks)
-{
-    uint64_t high = ticks >> 32, low = ticks & 0xffffffffu;
-    uint64_t rate_high = c->ns_per_tick >> 32;
-    uint64_t rate_low = c->ns_per_tick & 0xffffffffu;
-    return high * c->ns_per_tick + low * rate_high + (low * rate_low >> 32);
-}
-
+/* Where the program is: its start and, if that is far enough from it, a later
+ * moment that was noted before; else now, noted for all readers to come. */
 RECORDER_FUNCTION_ void recorder_clock_open(struct recorder_clock *clock)
 {
-    struct recorder_moment now = recorder_now();
-    uint64_t ns, ticks;
-    clock->start = recorder_home.registry->start;
-    if (!clock->start.monotonic_ns)
-        clock->start = now;
-    ns = now.monotonic_ns - clock->start.monotonic_ns;
-    ticks = (uintptr_t)(now.ticks - clock->start.ticks);
-    for (; ns >> 32; ns >>= 1)
-        ticks >>= 1;
-    clock->ns_per_tick = ticks ? (ns << 32) / ticks : 0;
-}
-
-/* Nanoseconds from the program's start to a record's ticks; negative before. */
-RECORDER_INLINE_ int64_t recorder_clock_time(const struct recorder_clock *clock,
-                                             uint64_t ticks)
-{
-    intptr_t since = (intptr_t)(ticks - clock->start.ticks);
-    return since < 0
-               ? -(int64_t)recorder_clock_scale(clock, 0 - (uint64_t)since)
-               : (int64_t)recorder_clock_scale(clock, (uint64_t)since);
+    struct recorder_registry *registry = recorder_home.registry;
+    struct recorder_moment now = recorder_now(), start = registry->start;
+    uint32_t set = __atomic_load_n(&registry->later_set, __ATOMIC_ACQUIRE);
+    if (!start.monotonic_ns)
+        start = now;
+    if (set && !(set & 1)) {
+        struct recorder_moment later = registry->later;
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        if (__atomic_load_n(&registry->later_set, __ATOMIC_RELAXED) == set &&
+            !recorder_clock_is_better(&start, &later, &now)) {
+            recorder_clock_set(clock, &start, &later);
+            return;
+        }
+    }
+    recorder_clock_set(clock, &start, &now);
+    if ((set & 1) || !__atomic_compare_exchange_n(
+                         &registry->later_set, &set, set + 1, false,
+                         __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        return; /* another thread notes its now */
+    registry->later = now;
+    __atomic_store_n(&registry->later_set, set + 2, __ATOMIC_RELEASE);
 }
 
 /* ------------------------------------------------------------------ line -- */
-
-/* A text that grows up to a limit; `size` counts what did not fit, too. */
-struct recorder_string {
-    char *to;
-    size_t max, size;
-};
-
-RECORDER_INLINE_ struct recorder_string recorder_string_at(char *to, size_t max)
-{
-    struct recorder_string empty = {to, max, 0};
-    return empty;
-}
-
-RECORDER_FUNCTION_ void recorder_add_text(struct recorder_string *s,
-                                          const char *text, size_t size)
-{
-    size_t i;
-    for (i = 0; i < size && s->size + i < s->max; i++)
-        s->to[s->size + i] = text[i];
-    s->size += size;
-}
-RECORDER_INLINE_ void recorder_add_string(struct recorder_string *s,
-                                          const char *text)
-{
-    recorder_add_text(s, text, recorder_length(text, RECORDER_LINE_MAX));
-}
-/* A number, with at least `digits` digits. */
-RECORDER_FUNCTION_ void recorder_add_number(struct recorder_string *s,
-                                            uint64_t number, unsigned base,
-                                            unsigned digits)
-{
-    char text[20];
-    unsigned at = sizeof text;
-    do {
-        text[--at] = "0123456789abcdef"[number % base];
-        number /= base;
-    } while (at > 0 && (number || sizeof text - at < digits));
-    recorder_add_text(s, text + at, sizeof text - at);
-}
-
-/* A name: what is no text in it becomes '?', so that it breaks no line. */
-RECORDER_FUNCTION_ void recorder_add_name(struct recorder_string *s,
-                                          const char *name, size_t max)
-{
-    size_t i;
-    for (i = 0; i < max; i++) {
-        char c = __atomic_load_n(&name[i], __ATOMIC_RELAXED);
-        if (!c)
-            return;
-        recorder_add_text(s, (unsigned char)c < ' ' || c == 0x7f ? "?" : &c, 1);
-    }
-}
-
-/* "2026-11-20 20:25:11.123456", UTC. Years count from March, so that the leap
- * day comes last: 153 days are 5 months, 1461 days 4 years, 146097 days 400. */
-RECORDER_FUNCTION_ void recorder_add_wall(struct recorder_string *s,
-                                          uint64_t realtime_ns)
-{
-    uint64_t seconds = realtime_ns / 1000000000u;
-    uint64_t days = seconds / 86400 + 719468; /* from March 1st of year 0 */
-    uint64_t era = days / 146097, day = days % 146097;
-    uint64_t year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
-    uint64_t of_year = day - (365 * year + year / 4 - year / 100);
-    uint64_t month = (5 * of_year + 2) / 153;
-    uint64_t number = month < 10 ? month + 3 : month - 9;
-    recorder_add_number(s, year + era * 400 + (number <= 2), 10, 4);
-    recorder_add_string(s, "-");
-    recorder_add_number(s, number, 10, 2);
-    recorder_add_string(s, "-");
-    recorder_add_number(s, of_year - (153 * month + 2) / 5 + 1, 10, 2);
-    recorder_add_string(s, " ");
-    recorder_add_number(s, seconds / 3600 % 24, 10, 2);
-    recorder_add_string(s, ":");
-    recorder_add_number(s, seconds / 60 % 60, 10, 2);
-    recorder_add_string(s, ":");
-    recorder_add_number(s, seconds % 60, 10, 2);
-    recorder_add_string(s, ".");
-    recorder_add_number(s, realtime_ns / 1000 % 1000000, 10, 6);
-}
-
-RECORDER_FUNCTION_ void recorder_add_seconds(struct recorder_string *s,
-                                             int64_t ns)
-{
-    uint64_t us = (uint64_t)(ns < 0 ? -ns : ns) / 1000;
-    if (ns < 0)
-        recorder_add_string(s, "-");
-    recorder_add_number(s, us / 1000000, 10, 1);
-    recorder_add_string(s, ".");
-    recorder_add_number(s, us % 1000000, 10, 6);
-}
 
 /* The row of the thread that made an event; null where it is another's now. */
 RECORDER_INLINE_ const struct recorder_thread *
@@ -621,125 +493,25 @@ RECORDER_FUNCTION_ size_t recorder_message(struct recorder_scratch *s,
     }
 }
 
-enum recorder_field {
-    RECORDER_ORDER,
-    RECORDER_SECONDS,
-    RECORDER_WALL,
-    RECORDER_LOCATION,
-    RECORDER_CALLER,
-    RECORDER_THREAD_NUMBER,
-    RECORDER_THREAD_NAME,
-    RECORDER_NAME,
-    RECORDER_MESSAGE,
-    RECORDER_FIELDS
-};
-
-/* Reads a field, behind its brace: its kind, its width (below 0: from the left)
- * and where it ends. RECORDER_FIELDS: there is no such field. */
-RECORDER_FUNCTION_ enum recorder_field
-recorder_field(const char *at, const char **end, int *width)
+/* What a line shows of the event that the scratch is at. */
+RECORDER_FUNCTION_ void recorder_show(struct recorder_scratch *s,
+                                      const struct recorder_clock *clock,
+                                      const struct recorder_event *event,
+                                      struct recorder_shown *shown)
 {
-    static const char names[RECORDER_FIELDS][12] = {
-        "order",  "seconds", "wall",     "location", "caller",
-        "thread", "name",    "recorder", "message"};
-    unsigned field, i;
-    bool left;
-    for (field = 0; field < RECORDER_FIELDS; field++) {
-        for (i = 0; names[field][i] && at[i] == names[field][i]; i++)
-            ;
-        if (!names[field][i] && (at[i] == '}' || at[i] == ':'))
-            break;
-    }
-    *width = 0;
-    if (field == RECORDER_FIELDS)
-        return RECORDER_FIELDS;
-    at += i;
-    if (*at == ':') {
-        left = *++at == '-';
-        for (at += left; *at >= '0' && *at <= '9' && *width < 1000; at++)
-            *width = *width * 10 + (*at - '0');
-        if (left)
-            *width = -*width;
-    }
-    *end = at + 1;
-    return *at == '}' ? (enum recorder_field)field : RECORDER_FIELDS;
-}
-
-struct recorder_shown { /* an event and what its fields need */
-    struct recorder_scratch *scratch;
-    const struct recorder_clock *clock;
-    const struct recorder_event *event;
-    const char *location;
-    size_t message_size; /* of the whole; in scratch->message as far as fits */
-};
-
-RECORDER_FUNCTION_ void recorder_add_field(struct recorder_string *to,
-                                           const struct recorder_shown *shown,
-                                           enum recorder_field field)
-{
-    const struct recorder_event *event = shown->event;
     const struct recorder_thread *row = recorder_event_row(event);
-    int64_t ns = recorder_clock_time(shown->clock, event->time);
-    size_t max = shown->scratch->line_max - 1;
-    switch (field) {
-    case RECORDER_ORDER: recorder_add_number(to, event->order, 10, 1); break;
-    case RECORDER_SECONDS: recorder_add_seconds(to, ns); break;
-    case RECORDER_WALL:
-        recorder_add_wall(to,
-                          shown->clock->start.realtime_ns + (uint64_t)ns);
-        break;
-    case RECORDER_LOCATION:
-        recorder_add_string(to, recorder_location_name(shown->location));
-        break;
-    case RECORDER_CALLER:
-        recorder_add_string(to, "0x");
-        recorder_add_number(to, event->caller, 16, 1);
-        break;
-    case RECORDER_THREAD_NUMBER:
-        if (row)
-            recorder_add_number(to, event->thread, 10, 1);
-        else
-            recorder_add_string(to, "?");
-        break;
-    case RECORDER_THREAD_NAME:
-        recorder_add_name(to, row ? row->name : "?", sizeof row->name);
-        break;
-    case RECORDER_NAME: {
-        const struct recorder_fetched *name =
-            recorder_fetch(shown->scratch, (uintptr_t)event->name);
-        if (name)
-            recorder_add_name(to, name->bytes, name->size);
-        else
-            recorder_add_string(to, "?");
-        break;
-    }
-    default:
-        recorder_add_text(to, shown->scratch->message,
-                          shown->message_size < max ? shown->message_size
-                                                    : max);
-        if (shown->message_size > max)
-            to->size += shown->message_size - max;
-    }
-}
-
-/* Adds a field in its columns: what is shorter gets blanks. */
-RECORDER_FUNCTION_ void recorder_add_column(struct recorder_string *to,
-                                            const struct recorder_shown *shown,
-                                            enum recorder_field field,
-                                            int width)
-{
-    size_t start = to->size, columns = (size_t)(width < 0 ? -width : width);
-    size_t length, blanks, i;
-    recorder_add_field(to, shown, field);
-    length = to->size - start;
-    if (length >= columns || start + columns > to->max)
-        return;
-    blanks = columns - length;
-    to->size += blanks;
-    for (i = length; width > 0 && i-- > 0;)
-        to->to[start + blanks + i] = to->to[start + i];
-    for (i = 0; i < blanks; i++)
-        to->to[start + (width > 0 ? i : length + i)] = ' ';
+    const struct recorder_fetched *name;
+    shown->event = event;
+    shown->ns = recorder_clock_time(clock, event->time);
+    shown->realtime_ns = clock->start.realtime_ns;
+    shown->thread = row ? row->name : NULL;
+    shown->message = s->message;
+    shown->message_max = s->line_max - 1;
+    shown->message_size =
+        recorder_message(s, event, s->message, s->line_max, &shown->location);
+    name = recorder_fetch(s, (uintptr_t)event->name);
+    shown->name = name ? name->bytes : NULL;
+    shown->name_size = name ? name->size : 0;
 }
 
 /* Makes all lines in our place, where it is set (compat/recorder). */
@@ -756,38 +528,14 @@ RECORDER_FUNCTION_ size_t recorder_line_of(struct recorder_scratch *s,
 {
     struct recorder_shown shown;
     struct recorder_string to;
-    const char *end;
-    int width;
-    shown.scratch = s;
-    shown.clock = clock;
-    shown.event = event;
-    shown.message_size =
-        recorder_message(s, event, s->message, s->line_max, &shown.location);
+    recorder_show(s, clock, event, &shown);
     to = recorder_string_at(s->line, s->line_max - 1);
-    if (recorder_line_own) {
+    if (recorder_line_own)
         recorder_line_own(s, &shown, &to);
-        line = "";
-    }
-    while (*line) {
-        enum recorder_field field = RECORDER_FIELDS;
-        if (*line == '{')
-            field = recorder_field(line + 1, &end, &width);
-        if (*line == '{' && line[1] == '{')
-            line++;
-        if (field == RECORDER_FIELDS) {
-            recorder_add_text(&to, line++, 1);
-            continue;
-        }
-        recorder_add_column(&to, &shown, field, width);
-        line = end;
-    }
-    if (to.size > to.max) {
-        static const char cut[] = "...[cut]";
-        to.size = to.max - (sizeof cut - 1);
-        recorder_add_text(&to, cut, sizeof cut - 1);
-    }
-    s->line[to.size] = '\n';
-    return to.size + 1;
+    else
+        recorder_add_line(&to, line, &shown);
+    recorder_end_line(&to);
+    return to.size;
 }
 
 /* The line that is set, as far as it can be read, in `to`. */
@@ -925,7 +673,6 @@ RECORDER_FUNCTION_ void recorder_output_line(struct recorder_output *out,
     out->gathered_size += size;
 }
 
-/* "DUMPING net SIZE 256, 256 ENTRIES, 1744 OVERWRITTEN, 2 LOST" */
 RECORDER_FUNCTION_ void recorder_dump_summary(
     struct recorder_scratch *s, struct recorder_output *out,
     const struct recorder_summary *summary)
@@ -934,30 +681,8 @@ RECORDER_FUNCTION_ void recorder_dump_summary(
         recorder_fetch(s, (uintptr_t)summary->name);
     struct recorder_string to;
     to = recorder_string_at(s->line, s->line_max);
-    recorder_add_string(&to, "DUMPING ");
-    if (name)
-        recorder_add_text(&to, name->bytes,
-                          recorder_length(name->bytes, name->size));
-    recorder_add_string(&to, " SIZE ");
-    if (summary->lanes > 1) {
-        recorder_add_number(&to, summary->lanes, 10, 1);
-        recorder_add_string(&to, " x ");
-    }
-    recorder_add_number(&to, summary->size, 10, 1);
-    recorder_add_string(&to, ", ");
-    recorder_add_number(&to, summary->kept, 10, 1);
-    recorder_add_string(&to, " ENTRIES");
-    if (summary->overwritten) {
-        recorder_add_string(&to, ", ");
-        recorder_add_number(&to, summary->overwritten, 10, 1);
-        recorder_add_string(&to, " OVERWRITTEN");
-    }
-    if (summary->lost) {
-        recorder_add_string(&to, ", ");
-        recorder_add_number(&to, summary->lost, 10, 1);
-        recorder_add_string(&to, " LOST");
-    }
-    recorder_add_string(&to, "\n");
+    recorder_add_summary(&to, name ? name->bytes : NULL, name ? name->size : 0,
+                         &summary->figures);
     recorder_output_line(out, s->line, to.size < to.max ? to.size : to.max);
 }
 
@@ -991,15 +716,9 @@ RECORDER_FUNCTION_ void recorder_dump_head(struct recorder_scratch *s,
     if (recorder_line_own)
         return; /* lines like those only */
     to = recorder_string_at(s->line, s->line_max);
-    recorder_add_string(&to, "FLIGHT RECORDER DUMP AT ");
-    recorder_add_wall(&to, recorder_clock_ns(RECORDER_REALTIME_));
-    recorder_add_string(&to, " UTC, PID ");
-    recorder_add_number(&to, (uint64_t)recorder_os_process(), 10, 1);
-    recorder_add_string(&to, ", ");
-    if (s->batch.more)
-        recorder_add_string(&to, "MORE THAN ");
-    recorder_add_number(&to, recorder_batch_events(&s->batch), 10, 1);
-    recorder_add_string(&to, " RECORDS\n");
+    recorder_add_head(&to, recorder_clock_ns(RECORDER_REALTIME_),
+                      (uint64_t)recorder_os_process(), s->batch.more,
+                      recorder_batch_events(&s->batch));
     recorder_output_line(out, s->line, to.size);
     for (i = 0; recorder_summary_at(i, s->batch.regex, s->batch.end, &summary);
          i++)

@@ -20,7 +20,7 @@ LIMITS
       defines the recorder is closed.
 
 CONTENTS
-    interface   recorder_event, recorder_cursor, recorder_next
+    interface   recorder_cursor, recorder_next
     memory      bytes that may not be there
     batch       the smallest orders above a limit, from all rings, sorted
     event       a head and what goes on behind it, widened to 64 bits
@@ -29,7 +29,7 @@ CONTENTS
 #ifndef RECORDER_READ_H
 #define RECORDER_READ_H
 
-#include "recorder.h"
+#include "recorder_event.h"
 #if defined(RECORDER_LIBRARY) && !defined(RECORDER_LIBRARY_BODY)
 #error "with RECORDER_LIBRARY, only the file with RECORDER_LIBRARY_BODY reads"
 #endif
@@ -39,19 +39,6 @@ extern "C" {
 #endif
 
 /* ------------------------------------------------------------- interface -- */
-
-/* A whole record, copied out, its words widened to 64 bits. */
-struct recorder_event {
-    uint64_t order;
-    uint64_t time;   /* ticks: see recorder_clock */
-    uint64_t caller; /* return address of the record call */
-    uint64_t format; /* address of "format\0file:line" */
-    uint64_t argument[12];
-    uint32_t lost;   /* bit i: argument[i] was not found, if there was one */
-    uint32_t thread; /* its number; RECORDER_THREAD_NONE: had no row */
-    const struct recorder *recorder;
-    const char *name; /* of the recorder; may be gone with its library */
-};
 
 /* A slot's record as it was found. */
 struct recorder_kept {
@@ -450,12 +437,10 @@ RECORDER_FUNCTION_ bool recorder_next(struct recorder_cursor *cursor,
 
 /* --------------------------------------------------------------- summary -- */
 
-/* One recorder in figures; at rest, written = kept + overwritten + lost. */
 struct recorder_summary {
     const struct recorder *recorder;
     const char *name;
-    uintptr_t size, lanes; /* slots of a ring, rings */
-    uintptr_t kept, overwritten, lost;
+    struct recorder_figures figures;
 };
 
 RECORDER_FUNCTION_ void recorder_summarize(const struct recorder *recorder,
@@ -464,31 +449,32 @@ RECORDER_FUNCTION_ void recorder_summarize(const struct recorder *recorder,
 {
     uintptr_t lane, slot, written = 0, whole = 0;
     struct recorder_batch all = {0, 0, 0, 0, 0, 0, 0, 0, false, false, 0};
+    struct recorder_figures *figures = &to->figures;
     uintptr_t from;
     all.end = end;
     from = recorder_batch_from(&all);
     to->recorder = recorder;
     to->name = recorder->name;
-    to->size = recorder->mask + 1;
-    to->lanes = recorder->lanes_mask + 1;
-    to->kept = to->lost = 0;
-    for (lane = 0; lane < to->lanes; lane++) {
+    figures->size = recorder->mask + 1;
+    figures->lanes = recorder->lanes_mask + 1;
+    figures->kept = figures->lost = 0;
+    for (lane = 0; lane < figures->lanes; lane++) {
         const struct recorder_ring *ring =
             recorder_lane(recorder, (unsigned)lane);
         written += recorder_get(&ring->write) - recorder_get(&ring->given_up);
-        to->lost += recorder_get(&ring->lost);
-        for (slot = 0; slot < to->size; slot++) {
+        figures->lost += recorder_get(&ring->lost);
+        for (slot = 0; slot < figures->size; slot++) {
             uintptr_t commit =
                 recorder_get(&recorder_commits(ring, recorder->mask)[slot]);
             if (commit == 0 || (commit & RECORDER_BUSY_))
                 continue;
             whole++;
-            to->kept +=
+            figures->kept +=
                 from && recorder_get(&recorder_records(ring)[slot].order) -
                                 end >= from;
         }
     }
-    to->overwritten = written > whole ? written - whole : 0;
+    figures->overwritten = written > whole ? written - whole : 0;
 }
 
 /* Sums up the index-th recorder that `regex` chooses. False: there are not as

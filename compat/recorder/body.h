@@ -139,13 +139,13 @@ RECORDER_FUNCTION_ void recorder_1x_fraction(struct recorder_string *to,
 RECORDER_FUNCTION_ void recorder_1x_times(struct recorder_string *to,
                                           const struct recorder_shown *shown)
 {
-    int64_t ns = recorder_clock_time(shown->clock, shown->event->time);
+    int64_t ns = shown->ns == RECORDER_TIME_UNKNOWN ? 0 : shown->ns;
     uint64_t day, relative = (uint64_t)(ns < 0 ? -ns : ns);
     size_t start = to->size;
     if (RECORDER_1X_VALUE_(recorder_order))
         recorder_add_number(to, shown->event->order, 10, 1);
     if (RECORDER_1X_VALUE_(recorder_abstime)) {
-        day = (shown->clock->start.realtime_ns + (uint64_t)ns) %
+        day = (shown->realtime_ns + (uint64_t)ns) %
               ((uint64_t)86400 * 1000000000u);
         if (to->size > start)
             recorder_add_string(to, " ");
@@ -309,11 +309,7 @@ RECORDER_FUNCTION_ void recorder_1x_show(struct recorder_scratch *s,
         how->show(s->line, size - 1, how->output);
         return;
     }
-    shown.scratch = s;
-    shown.clock = clock;
-    shown.event = event;
-    shown.message_size =
-        recorder_message(s, event, s->message, s->line_max, &shown.location);
+    recorder_show(s, clock, event, &shown);
     skip = recorder_1x_indent(s, &shown);
     to = recorder_string_at(caller, sizeof caller - 1);
     recorder_add_string(&to, "0x");
@@ -327,7 +323,7 @@ RECORDER_FUNCTION_ void recorder_1x_show(struct recorder_scratch *s,
     s->line[to.size < to.max ? to.size : to.max] = '\0';
     how->format(how->show ? how->show : recorder_1x_write, how->output,
                 event->name, caller, (uintptr_t)event->order,
-                (uintptr_t)(recorder_clock_time(clock, event->time) /
+                (uintptr_t)(shown.ns /
                             (RECORDER_64BIT ? 1000 : 1000000)),
                 s->line);
 }
