@@ -1,4 +1,4 @@
-# Recorder: header-only, so that all there is to build are examples and proofs.
+# Recorder: headers need no building; examples, tools and proofs do.
 # SPDX-License-Identifier: MIT
 
 CC ?= cc
@@ -22,10 +22,23 @@ CORES := $(shell nproc)
 RECORDER_TEST_SCALE ?= 1
 export RECORDER_TEST_SCALE
 
-.PHONY: build test hanoi bench model asan ubsan tsan coverage install clean \
-	help tools run-tests
+# The recorder command, and the reader in it as a library, for gdb.
+READER := reader rings events message
+TOOLS := $(patsubst tools/%.c,%,$(wildcard tools/*.c))
+TOOL_LIBS = -ldw -lelf -lsqlite3 -lz
+TOOL_FLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) -Wstrict-prototypes \
+	-fPIC -fvisibility=hidden
 
-build: $(EXAMPLES)
+.PHONY: build test hanoi bench model asan ubsan tsan coverage install clean \
+	help run-tests
+
+build: packages-build $(EXAMPLES) build/recorder
+
+build/tools/%.o: tools/%.c $(HEADERS) $(wildcard tools/*.h tools/view/*)
+	@mkdir -p $(@D)
+	$(CC) $(TOOL_FLAGS) -c $< -o $@
+build/recorder: $(TOOLS:%=build/tools/%.o)
+	$(CC) $^ -o $@ $(TOOL_LIBS)
 
 build/examples/%: examples/%.c $(HEADERS)
 	@mkdir -p $(@D)
@@ -41,10 +54,10 @@ $(BUILD)/tests/%: tests/%.c $(HEADERS) $(wildcard tests/*.h compat/recorder/*)
 	$(CC) -std=gnu11 $(CFLAGS) $(TESTFLAGS) $(WARNINGS) -Wstrict-prototypes \
 		-I. -DTEST_ROOT='"$(CURDIR)"' $< -o $@ $(CRITERION) -lpthread -ldl -lm
 
-tools:
-	@sh tests/tools.sh
+packages-%:
+	@sh tests/packages.sh $*
 
-test: tools build
+test: packages-test build
 	@$(MAKE) --no-print-directory -j$(CORES) run-tests
 	@sh tests/model/run.sh
 
@@ -58,23 +71,23 @@ IN_PROCESS := $(filter-out compat cost crashes languages libraries refused safet
 SANITIZE = $(MAKE) --no-print-directory -j$(CORES) run-tests RECORDER_TEST_SCALE=0.01 \
 	TESTS="$(IN_PROCESS)"
 
-asan: tools
+asan: packages-test
 	@ASAN_OPTIONS=handle_segv=0:handle_abort=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:use_sigaltstack=0:detect_leaks=0 \
 		$(SANITIZE) BUILD=build/asan \
 		TESTFLAGS="-fsanitize=address -fno-omit-frame-pointer"
-ubsan: tools
+ubsan: packages-test
 	@$(SANITIZE) BUILD=build/ubsan \
 		TESTFLAGS="-fsanitize=undefined -fno-sanitize-recover=all"
 # Criterion does not start under ThreadSanitizer (Snaipe/Criterion#274): tests/tsan
 # stands in for it; nor does that bear as random addresses as some kernels give.
 # The threads of tests/threads.c are cancelled, forked and jumped out of.
-tsan: tools
+tsan: packages-test
 	@TSAN_OPTIONS=handle_segv=0:handle_abort=0 RUN="setarch -R" $(SANITIZE) \
 		BUILD=build/tsan TESTFLAGS="-fsanitize=thread -Itests/tsan" CRITERION= \
 		TESTS="$(filter-out threads,$(IN_PROCESS))"
 
 # Lines and branches of the headers that the tests reach.
-coverage: tools
+coverage: packages-test
 	@rm -rf build/coverage
 	@$(SANITIZE) BUILD=build/coverage TESTFLAGS="--coverage -O0 -DCOVERAGE"
 	@cd build/coverage/tests && gcov -b *.gcda 2>/dev/null | grep -A 4 \
@@ -88,7 +101,7 @@ build/bench/%.o: bench/%.c $(HEADERS) bench/shim.h
 	$(CC) -std=gnu11 -O2 $(WARNINGS) -I. -c $< -o $@
 build/bench/bench: bench/shim.cc $(patsubst %.c,build/%.o,$(wildcard bench/*.c))
 	$(CXX) -std=c++17 -O2 -I. $^ -o $@ -lbenchmark -lpthread
-bench: tools build/bench/bench
+bench: packages-test build/bench/bench
 	@sh bench/run.sh build/bench/bench README.md
 
 install:

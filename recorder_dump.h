@@ -179,11 +179,26 @@ RECORDER_FUNCTION_ bool recorder_scratch_open(struct recorder_scratch *s,
  * for one at a time, the others use their stacks. */
 RECORDER_PROGRAM_ char recorder_spare[RECORDER_SCRATCH_STACK]
     __attribute__((aligned(16)));
-RECORDER_PROGRAM_ unsigned char recorder_spare_taken = 0;
+RECORDER_PROGRAM_ uint32_t recorder_spare_taken = 0;
 
+#ifdef RECORDER_ENTER
+RECORDER_INLINE_ uint32_t recorder_spare_take(void)
+{
+    uintptr_t masked = RECORDER_ENTER();
+    uint32_t was = recorder_spare_taken;
+    recorder_spare_taken = 1;
+    RECORDER_LEAVE(masked);
+    return was;
+}
+#else
+RECORDER_INLINE_ uint32_t recorder_spare_take(void)
+{
+    return __atomic_exchange_n(&recorder_spare_taken, 1, __ATOMIC_ACQUIRE);
+}
+#endif
 RECORDER_FUNCTION_ bool recorder_scratch_spare(struct recorder_scratch *s)
 {
-    if (__atomic_exchange_n(&recorder_spare_taken, 1, __ATOMIC_ACQUIRE))
+    if (recorder_spare_take())
         return false;
     recorder_scratch_open(s, 0, recorder_spare);
     s->spare = true;
@@ -243,7 +258,7 @@ RECORDER_FUNCTION_ const char *recorder_format_of(struct recorder_scratch *s,
     if (!f)
         return NULL;
     size = f->size;
-    __builtin_memcpy(s->format, f->bytes, sizeof f->bytes);
+    recorder_bytes(s->format, f->bytes, sizeof f->bytes);
     length = recorder_length(s->format, size);
     i = length + 1;
     if (i > size || i + recorder_length(s->format + i, size - i) == size) {
@@ -255,7 +270,7 @@ RECORDER_FUNCTION_ const char *recorder_format_of(struct recorder_scratch *s,
     }
     s->format[size] = '\0';
     if (length == size) /* its end is not there, or it is too long */
-        __builtin_memcpy(s->format + (size > 3 ? size - 3 : 0), "...", 4);
+        recorder_bytes(s->format + (size > 3 ? size - 3 : 0), "...", 4);
     if (length + 1 < size)
         *location = s->format + length + 1;
     return s->format;
@@ -340,7 +355,7 @@ RECORDER_FUNCTION_ void recorder_text_of(struct recorder_scratch *s,
             count = max - size;
             mark = "...";
         }
-        __builtin_memcpy(s->text + size, piece.argument, count);
+        recorder_bytes(s->text + size, piece.argument, count);
         size += count;
         left -= count;
         token = piece.caller;
@@ -352,9 +367,9 @@ RECORDER_FUNCTION_ void recorder_text_of(struct recorder_scratch *s,
     }
     if (token && !*mark) {
         const char *lost = size ? "..." : "<lost>";
-        __builtin_memcpy(s->text + size, lost, size ? 4 : 7);
+        recorder_bytes(s->text + size, lost, size ? 4 : 7);
     } else {
-        __builtin_memcpy(s->text + size, mark, *mark ? 4 : 1);
+        recorder_bytes(s->text + size, mark, *mark ? 4 : 1);
     }
 }
 
@@ -380,7 +395,7 @@ RECORDER_FUNCTION_ ptrdiff_t recorder_text_bytes(
     left = recorder_length(text + c->read, c->scratch->text_max) + 1;
     if (size > left)
         size = left;
-    __builtin_memcpy(to, text + c->read, size);
+    recorder_bytes(to, text + c->read, size);
     c->read += size;
     if (size == left)
         c->token = 0; /* its end was read: the next is another */
@@ -402,12 +417,13 @@ RECORDER_FUNCTION_ ptrdiff_t recorder_text(void *context, uint64_t address,
         return -1;
     if (size > f->size)
         size = f->size;
-    __builtin_memcpy(to, f->bytes, size);
+    recorder_bytes(to, f->bytes, size);
     return (ptrdiff_t)size;
 }
 
 /* ------------------------------------------------------------------ time -- */
 
+#ifdef RECORDER_HOSTED_
 /* Where the program is: its start and, if that is far enough from it, a later
  * moment that was noted before; else now, noted for all readers to come. */
 RECORDER_FUNCTION_ void recorder_clock_open(struct recorder_clock *clock)
@@ -434,6 +450,21 @@ RECORDER_FUNCTION_ void recorder_clock_open(struct recorder_clock *clock)
     registry->later = now;
     __atomic_store_n(&registry->later_set, set + 2, __ATOMIC_RELEASE);
 }
+RECORDER_INLINE_ uint64_t recorder_clock_realtime(void)
+{
+    return recorder_clock_ns(RECORDER_REALTIME_);
+}
+#else
+RECORDER_INLINE_ void recorder_clock_open(struct recorder_clock *clock)
+{
+    recorder_clock_set(clock, &recorder_home.registry->start,
+                       &recorder_home.registry->later);
+}
+RECORDER_INLINE_ uint64_t recorder_clock_realtime(void)
+{
+    return 0;
+}
+#endif
 
 /* ------------------------------------------------------------------ line -- */
 
@@ -501,10 +532,13 @@ RECORDER_FUNCTION_ void recorder_show(struct recorder_scratch *s,
 {
     const struct recorder_thread *row = recorder_event_row(event);
     const struct recorder_fetched *name;
+    /* Without a table, a number says all that there is to know. */
+    bool numbered = !recorder_home.registry->threads &&
+                    event->thread != RECORDER_THREAD_NONE;
     shown->event = event;
     shown->ns = recorder_clock_time(clock, event->time);
     shown->realtime_ns = clock->start.realtime_ns;
-    shown->thread = row ? row->name : NULL;
+    shown->thread = row ? row->name : numbered ? "?" : NULL;
     shown->message = s->message;
     shown->message_max = s->line_max - 1;
     shown->message_size =
@@ -553,6 +587,7 @@ RECORDER_FUNCTION_ const char *recorder_line_set(struct recorder_scratch *s,
     return to;
 }
 
+#ifdef RECORDER_HOSTED_
 /* The name that the system knows a thread by now, for rows not named by the
  * program: a thread is often named by another, after its first record. */
 RECORDER_FUNCTION_ void recorder_threads_refresh(void)
@@ -587,10 +622,16 @@ RECORDER_FUNCTION_ void recorder_threads_refresh(void)
         recorder_thread_set_name(row, name);
     }
 }
+#else
+RECORDER_INLINE_ void recorder_threads_refresh(void)
+{
+}
+#endif
 
 /* ------------------------------------------------------------------ dump -- */
 
-/* Where lines go: to a function of the user's, or gathered to a descriptor. */
+/* Where lines go: to a function of the user's, or gathered to a descriptor;
+ * without an operating system, to RECORDER_WRITE. */
 RECORDER_PROGRAM_ int recorder_output_fd = 2; /* of dumps and traces */
 struct recorder_output {
     recorder_sink *sink;
@@ -602,6 +643,7 @@ struct recorder_output {
     uint64_t patience_ns; /* for a reader that does not read; 0: for ever */
 };
 
+#ifdef RECORDER_HOSTED_
 struct recorder_pollfd {
     int fd;
     short events, revents;
@@ -649,6 +691,17 @@ RECORDER_FUNCTION_ void recorder_output_write(struct recorder_output *out,
         }
     }
 }
+#elif !defined(RECORDER_WRITE)
+#error "recorder_dump.h: define RECORDER_WRITE(text, size)"
+#else
+RECORDER_FUNCTION_ void recorder_output_write(struct recorder_output *out,
+                                              const char *text, size_t size)
+{
+    (void)out;
+    if (size)
+        RECORDER_WRITE(text, size);
+}
+#endif
 
 RECORDER_INLINE_ void recorder_output_flush(struct recorder_output *out)
 {
@@ -669,7 +722,7 @@ RECORDER_FUNCTION_ void recorder_output_line(struct recorder_output *out,
         recorder_output_write(out, text, size);
         return;
     }
-    __builtin_memcpy(out->gathered + out->gathered_size, text, size);
+    recorder_bytes(out->gathered + out->gathered_size, text, size);
     out->gathered_size += size;
 }
 
@@ -716,7 +769,7 @@ RECORDER_FUNCTION_ void recorder_dump_head(struct recorder_scratch *s,
     if (recorder_line_own)
         return; /* lines like those only */
     to = recorder_string_at(s->line, s->line_max);
-    recorder_add_head(&to, recorder_clock_ns(RECORDER_REALTIME_),
+    recorder_add_head(&to, recorder_clock_realtime(),
                       (uint64_t)recorder_os_process(), s->batch.more,
                       recorder_batch_events(&s->batch));
     recorder_output_line(out, s->line, to.size);
@@ -758,8 +811,10 @@ RECORDER_FUNCTION_ size_t recorder_dump_passes(struct recorder_scratch *s,
     return shown;
 }
 
+#ifdef RECORDER_HOSTED_
 /* Keeps SIGPIPE and SIGXFSZ, that a write of ours may raise, from the program:
- * both are blocked meanwhile, and what was not pending before is taken off. */
+ * both are blocked meanwhile, and what was not pending before is taken off. Its
+ * errno stays as it is. */
 struct recorder_signal_set {
     unsigned long bits[1024 / (8 * sizeof(long))];
 };
@@ -783,11 +838,13 @@ enum { RECORDER_SIG_BLOCK_ = 0, RECORDER_SIG_SETMASK_ = 2,
 
 struct recorder_held {
     struct recorder_signal_set mask, pending;
+    int error;
 };
 
 RECORDER_FUNCTION_ void recorder_signals_hold(struct recorder_held *held)
 {
     struct recorder_signal_set block = {{0}};
+    held->error = *recorder_errno();
     block.bits[0] = RECORDER_OUTPUT_SIGNALS;
     held->mask.bits[0] = held->pending.bits[0] = 0;
     recorder_os_mask(RECORDER_SIG_BLOCK_, &block, &held->mask);
@@ -802,45 +859,53 @@ RECORDER_FUNCTION_ void recorder_signals_release(struct recorder_held *held)
         while (recorder_os_take(&raised, NULL, &now) > 0)
             ;
     recorder_os_mask(RECORDER_SIG_SETMASK_, &held->mask, NULL);
+    *recorder_errno() = held->error;
 }
+#else
+struct recorder_held {
+    char none;
+};
+RECORDER_INLINE_ void recorder_signals_hold(struct recorder_held *held)
+{
+    (void)held;
+}
+RECORDER_INLINE_ void recorder_signals_release(struct recorder_held *held)
+{
+    (void)held;
+}
+#endif
 
 /* Says a few words on stderr, with nothing left behind if that fails. */
 RECORDER_FUNCTION_ void recorder_say(const struct recorder_string *say)
 {
     struct recorder_output out = {0, 0, 2, 0, 0, 0, false, 0};
     struct recorder_held held;
-    int error = *recorder_errno();
     recorder_signals_hold(&held);
     recorder_output_write(&out, say->to,
                           say->size < say->max ? say->size : say->max);
     recorder_signals_release(&held);
-    *recorder_errno() = error;
 }
 
 RECORDER_FUNCTION_ bool recorder_line(const char *line)
 {
     struct recorder_string say;
-    const char *at = line, *end;
+    const char *wrong = NULL;
     char text[200];
-    int width;
     say = recorder_string_at(text, sizeof text);
-    if (at && !*at)
-        at = line = NULL;
-    for (; at && *at; at++) {
-        if (*at != '{' ||
-            recorder_field(at + 1, &end, &width) < RECORDER_FIELDS)
-            continue;
-        if (*++at == '{')
-            continue;
+    if (line && !*line)
+        line = NULL;
+    if (line)
+        wrong = recorder_line_check(line);
+    if (wrong) {
         recorder_add_string(&say, "recorder: line: no such field: {");
-        recorder_add_text(&say, at, recorder_length(at, 24));
-        recorder_add_string(
-            &say, "\nrecorder: line: there are {order} {seconds} {wall} "
-                  "{location} {caller} {thread} {name} {recorder} {message}\n");
+        recorder_add_text(&say, wrong, recorder_length(wrong, 24));
+        recorder_add_string(&say, "\nrecorder: line: there are "
+                                  RECORDER_LINE_FIELDS "\n");
         recorder_say(&say);
         return false;
     }
-    if (at - line >= RECORDER_STACK_LINE) {
+    if (line && recorder_length(line, RECORDER_STACK_LINE) >=
+                    RECORDER_STACK_LINE) {
         recorder_add_string(&say, "recorder: line: more than 255 bytes\n");
         recorder_say(&say);
         return false;
@@ -877,7 +942,6 @@ RECORDER_FUNCTION_ size_t recorder_dump_out(const char *regex,
 {
     struct recorder_scratch scratch;
     struct recorder_held held;
-    int error = *recorder_errno();
     size_t shown;
     recorder_signals_hold(&held);
     if (recorder_scratch_map(&scratch, recorder_slots(regex)))
@@ -885,7 +949,6 @@ RECORDER_FUNCTION_ size_t recorder_dump_out(const char *regex,
     else
         shown = recorder_dump_unmapped(&scratch, regex, out);
     recorder_signals_release(&held);
-    *recorder_errno() = error;
     return shown;
 }
 
@@ -894,14 +957,17 @@ RECORDER_FUNCTION_ size_t recorder_dump_to(recorder_sink *sink, void *context)
     struct recorder_output out = {sink, context, -1, 0, 0, 0, false, 0};
     return recorder_dump_out(NULL, &out);
 }
+#ifdef RECORDER_HOSTED_
 RECORDER_FUNCTION_ size_t recorder_dump_fd(int fd)
 {
     struct recorder_output out = {0, 0, fd, 0, 0, 0, false, 0};
     return recorder_dump_out(NULL, &out);
 }
+#endif
 RECORDER_FUNCTION_ size_t recorder_dump(void)
 {
-    return recorder_dump_fd(recorder_output_fd);
+    struct recorder_output out = {0, 0, recorder_output_fd, 0, 0, 0, false, 0};
+    return recorder_dump_out(NULL, &out);
 }
 RECORDER_FUNCTION_ size_t recorder_dump_for(const char *regex)
 {
@@ -949,7 +1015,6 @@ RECORDER_FUNCTION_ void recorder_print_with(
     struct recorder_output out = {0, 0, recorder_output_fd, 0, 0, 0, false, 0};
     struct recorder_clock clock;
     struct recorder_event event;
-    struct recorder_held held;
     char line[RECORDER_STACK_LINE];
     const char *format;
     s->trace = recorder->trace;
@@ -957,10 +1022,8 @@ RECORDER_FUNCTION_ void recorder_print_with(
     recorder_event_of(&s->batch, 0, count, &event);
     recorder_clock_open(&clock);
     format = recorder_line_set(s, line, sizeof line);
-    recorder_signals_hold(&held);
     recorder_output_write(&out, s->line,
                           recorder_line_of(s, &clock, &event, format));
-    recorder_signals_release(&held);
     recorder_scratch_close(s);
 }
 RECORDER_FUNCTION_ void recorder_print_unspared(
@@ -979,12 +1042,13 @@ RECORDER_FUNCTION_ void recorder_print(const struct recorder *recorder,
                                        unsigned count)
 {
     struct recorder_scratch s;
-    int error = *recorder_errno();
+    struct recorder_held held;
+    recorder_signals_hold(&held);
     if (recorder_scratch_spare(&s))
         recorder_print_with(&s, recorder, thread, records, count);
     else
         recorder_print_unspared(&s, recorder, thread, records, count);
-    *recorder_errno() = error;
+    recorder_signals_release(&held);
 }
 
 /* The message of an event, as snprintf would write it: at most size - 1 bytes
@@ -1007,7 +1071,15 @@ recorder_event_text(const struct recorder_event *event, char *to, size_t size)
     return length;
 }
 
+#ifdef RECORDER_HOSTED_
 extern char *recorder_os_environment(const char *name) RECORDER_LABEL_(getenv);
+#else
+RECORDER_INLINE_ char *recorder_os_environment(const char *name)
+{
+    (void)name;
+    return NULL;
+}
+#endif
 
 __attribute__((constructor(102))) static void recorder_dump_enter(void)
 {
@@ -1029,6 +1101,8 @@ __attribute__((destructor(102))) static void recorder_dump_leave(void)
 } /* extern "C" */
 #endif
 
+#ifdef RECORDER_HOSTED_
 #include "recorder_signal.h"
+#endif
 
 #endif

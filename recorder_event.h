@@ -106,26 +106,29 @@ RECORDER_INLINE_ int64_t recorder_clock_time(const struct recorder_clock *clock,
                : (int64_t)recorder_clock_scale(clock, (uint64_t)since);
 }
 
-/* The ticks of a record of which a word holds only the low half: `count` wraps
- * were noted so far, the last RECORDER_WRAPS of them in `wraps`. False: they
- * do not reach back to that order. */
+/* The ticks of a record of which a word holds only the low 32 bits: `count`
+ * wraps were noted so far, the last RECORDER_WRAPS of them in `wraps`. False:
+ * they do not reach back to that order. */
 RECORDER_FUNCTION_ bool recorder_clock_widen(const struct recorder_wrap *wraps,
                                              uint32_t count, uint32_t order,
                                              uint64_t *ticks)
 {
-    uint32_t back;
-    for (back = 1; back <= count && back <= RECORDER_WRAPS; back++) {
+    uint32_t back, low = (uint32_t)*ticks, next = 0;
+    uint64_t behind = 0, wanted = 0; /* orders, from the last wrap back */
+    for (back = 1; back <= count && back < RECORDER_WRAPS; back++) {
         const struct recorder_wrap *wrap =
             &wraps[(count - back) % RECORDER_WRAPS];
-        uint64_t high = wrap->high;
-        if ((int32_t)(order - (uint32_t)wrap->order) < 0)
+        uint32_t first = (uint32_t)recorder_get(&wrap->order);
+        uint32_t high = (uint32_t)recorder_get(&wrap->high);
+        if (back > 1)
+            behind += next - first;
+        else if ((int32_t)(order - first) < 0)
+            wanted = first - order;
+        next = first;
+        if (behind < wanted)
             continue;
-        /* Who drew its order just behind the wrap may have read the clock just
-         * before it. */
-        if (high && order - (uint32_t)wrap->order < 4096 &&
-            (uint32_t)*ticks >= 0xf0000000u)
-            high--;
-        *ticks = high << 32 | (uint32_t)*ticks;
+        high -= (high ^ low >> 31) & 1; /* its clock was read before */
+        *ticks = (uint64_t)high << 31 | (low & 0x7fffffffu);
         return true;
     }
     return false;

@@ -268,6 +268,26 @@ RECORDER_FUNCTION_ void recorder_add_column(struct recorder_string *to,
         to->to[start + (width > 0 ? i : length + i)] = ' ';
 }
 
+/* The first field of a line that there is not, from behind its brace; null: all
+ * are known. */
+RECORDER_FUNCTION_ const char *recorder_line_check(const char *line)
+{
+    const char *end;
+    int width;
+    for (; *line; line++) {
+        if (*line != '{')
+            continue;
+        if (line[1] == '{')
+            line++;
+        else if (recorder_field(line + 1, &end, &width) == RECORDER_FIELDS)
+            return line + 1;
+    }
+    return NULL;
+}
+#define RECORDER_LINE_FIELDS                                                   \
+    "{order} {seconds} {wall} {location} {caller} {thread} {name} {recorder} " \
+    "{message}"
+
 /* Adds what a line says of an event: RECORDER_LINE_DEFAULT, or like it. */
 RECORDER_FUNCTION_ void recorder_add_line(struct recorder_string *to,
                                           const char *line,
@@ -305,15 +325,22 @@ RECORDER_FUNCTION_ void recorder_end_line(struct recorder_string *to)
 /* ------------------------------------------------------------------ head -- */
 
 /* "FLIGHT RECORDER DUMP AT 2026-11-20 20:25:11.417324 UTC, PID 4711, 258
- * RECORDS" */
+ * RECORDS"; without a clock that knows the date, and without processes, only
+ * "FLIGHT RECORDER DUMP, 258 RECORDS". */
 RECORDER_FUNCTION_ void recorder_add_head(struct recorder_string *to,
                                           uint64_t realtime_ns, uint64_t pid,
                                           bool more, uint64_t records)
 {
-    recorder_add_string(to, "FLIGHT RECORDER DUMP AT ");
-    recorder_add_wall(to, realtime_ns);
-    recorder_add_string(to, " UTC, PID ");
-    recorder_add_number(to, pid, 10, 1);
+    recorder_add_string(to, "FLIGHT RECORDER DUMP");
+    if (realtime_ns) {
+        recorder_add_string(to, " AT ");
+        recorder_add_wall(to, realtime_ns);
+        recorder_add_string(to, " UTC");
+    }
+    if (pid) {
+        recorder_add_string(to, ", PID ");
+        recorder_add_number(to, pid, 10, 1);
+    }
     recorder_add_string(to, ", ");
     if (more)
         recorder_add_string(to, "MORE THAN ");

@@ -80,8 +80,10 @@ struct recorder_cursor {
  *
  * Formats and strings are bytes at addresses that a record only claims. They
  * are copied by process_vm_readv() on oneself, which fails where a load would
- * fault; where a sandbox or an emulator lacks it, through a pipe.
+ * fault; where a sandbox or an emulator lacks it, through a pipe. Without an
+ * operating system, the port says what may be loaded.
  */
+#ifdef RECORDER_HOSTED_
 struct recorder_memory {
     int fds[2]; /* the pipe, or -1 */
     bool piped; /* process_vm_readv() is not to be had */
@@ -187,12 +189,39 @@ RECORDER_FUNCTION_ ptrdiff_t recorder_memory_copy(
     }
     return done ? (ptrdiff_t)done : -1;
 }
+#else
+#ifndef RECORDER_READABLE
+#error "recorder_read.h: define RECORDER_READABLE(address)"
+#endif
+struct recorder_memory {
+    char none;
+};
+RECORDER_INLINE_ void recorder_memory_open(struct recorder_memory *memory)
+{
+    (void)memory;
+}
+RECORDER_INLINE_ void recorder_memory_close(struct recorder_memory *memory)
+{
+    (void)memory;
+}
+RECORDER_FUNCTION_ ptrdiff_t recorder_memory_copy(
+    struct recorder_memory *memory, uint64_t from, void *to, size_t size)
+{
+    uintptr_t address = (uintptr_t)from;
+    size_t done = 0;
+    (void)memory;
+    for (; done < size && RECORDER_READABLE(address + done); done++)
+        ((char *)to)[done] = *(const volatile char *)(address + done);
+    return done ? (ptrdiff_t)done : -1;
+}
+#endif
 
 /* ----------------------------------------------------------------- batch -- */
 
 /* From here to recorder_unwalk() the list may be walked and rings be read: no
  * library that holds any of them is unmapped meanwhile. Nothing in between may
  * wait for anything. */
+#ifdef RECORDER_HOSTED_
 RECORDER_INLINE_ struct recorder *recorder_walk(void)
 {
     struct recorder_registry *registry = recorder_home.registry;
@@ -203,6 +232,15 @@ RECORDER_INLINE_ void recorder_unwalk(void)
 {
     __atomic_fetch_sub(&recorder_home.registry->readers, 1, __ATOMIC_SEQ_CST);
 }
+#else /* nothing is ever unmapped */
+RECORDER_INLINE_ struct recorder *recorder_walk(void)
+{
+    return __atomic_load_n(&recorder_home.registry->first, __ATOMIC_ACQUIRE);
+}
+RECORDER_INLINE_ void recorder_unwalk(void)
+{
+}
+#endif
 RECORDER_INLINE_ struct recorder *
 recorder_walk_on(const struct recorder *recorder)
 {
@@ -342,6 +380,30 @@ RECORDER_INLINE_ size_t recorder_batch_run(const struct recorder_batch *batch,
     return run;
 }
 
+/* All of the ticks of a record's time. */
+#ifdef RECORDER_WRAPS_
+RECORDER_FUNCTION_ uint64_t recorder_ticks_of(const struct recorder_record *r)
+{
+    const struct recorder_registry *registry = recorder_home.registry;
+    uintptr_t count;
+    uint64_t ticks;
+    bool known;
+    do { /* another wrap may come meanwhile */
+        count = __atomic_load_n(&registry->wraps_count, __ATOMIC_ACQUIRE);
+        ticks = r->time;
+        known = recorder_clock_widen(registry->wraps, (uint32_t)count,
+                                     (uint32_t)r->order, &ticks);
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    } while (recorder_get(&registry->wraps_count) != count);
+    return known ? ticks : RECORDER_TICKS_UNKNOWN;
+}
+#else
+RECORDER_INLINE_ uint64_t recorder_ticks_of(const struct recorder_record *r)
+{
+    return r->time;
+}
+#endif
+
 /* Widens the run of records at i; bits of `lost` for the words not found. */
 RECORDER_FUNCTION_ void recorder_event_of(const struct recorder_batch *batch,
                                           size_t i, size_t run,
@@ -350,7 +412,7 @@ RECORDER_FUNCTION_ void recorder_event_of(const struct recorder_batch *batch,
     const struct recorder_kept *head = recorder_batch_at(batch, i);
     size_t j, k;
     event->order = head->record.order;
-    event->time = head->record.time;
+    event->time = recorder_ticks_of(&head->record);
     event->caller = head->record.caller;
     event->format = head->record.format;
     event->thread = head->thread;

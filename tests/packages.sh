@@ -1,0 +1,26 @@
+#!/bin/sh
+# packages.sh build|test|ports - installs the Debian packages that are missing.
+# SPDX-License-Identifier: MIT
+set -u
+case $1 in
+build) packages="libdw-dev libsqlite3-dev zlib1g-dev" ;;
+test) packages="libdw-dev libsqlite3-dev zlib1g-dev g++ gcc-multilib clang
+    libcriterion-dev libbenchmark-dev gdb gdbserver elfutils" ;;
+*) echo "packages.sh: build, test or ports" >&2 && exit 2 ;;
+esac
+missing=
+for package in $packages; do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null |
+        grep -q 'install ok installed' || missing="$missing $package"
+done
+[ -z "$missing" ] && exit 0
+echo "Installing what make $1 needs:$missing"
+sudo=
+[ "$(id -u)" = 0 ] || sudo=sudo
+# shellcheck disable=SC2086
+if ! { $sudo apt-get update -qq &&
+    DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq \
+        --no-install-recommends $missing >/dev/null; }; then
+    echo "packages.sh: could not install:$missing" >&2
+    exit 1
+fi

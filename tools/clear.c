@@ -1,0 +1,31 @@
+/* clear.c - recorder clear: what was recorded up to now is shown no more. */
+/* SPDX-License-Identifier: MIT */
+#include "command.h"
+
+#include <errno.h>
+#include <string.h>
+
+static int clear(struct call *call)
+{
+    if (call->arguments_count > 1)
+        misuse(call, "one PID");
+    call_open(call, 0);
+    if (!call->source.memory->write)
+        fail(call, "is no running process: nothing there is changed");
+    call_take(call);
+    if (!reader_write_word(&call->reader, call->reader.cleared_address,
+                           call->reader.end))
+        fail(call, "cannot be written: %s", strerror(errno));
+    return 0;
+}
+
+const struct verb verb_clear = {
+    "clear",
+    "PID",
+    "what was recorded up to now is shown no more",
+    "Nothing is erased: one order number is written, and records of lower "
+    "orders do not count any more, for all readers. What is recorded "
+    "meanwhile counts. See recorder dump --clear.",
+    NULL,
+    false,
+    clear};

@@ -1,0 +1,155 @@
+/* dump.c - recorder dump: all records, merged and in order, as text. */
+/* SPDX-License-Identifier: MIT */
+#include "command.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "line.h"
+#include "text.h"
+
+enum { OPTION_CSV = OPTION_OWN, OPTION_CLEAR, OPTION_FUNCTION, OPTION_COLOR,
+       OPTION_NO_PAGER };
+
+/* ------------------------------------------------------------------- pager -- */
+
+static pid_t pager;
+
+/* Puts a pager between us and the terminal: $PAGER, less or more. One that
+ * shows less than a screen ends by itself. */
+static void pager_open(void)
+{
+    static const char command[] =
+        "if [ -n \"$PAGER\" ]; then exec $PAGER; fi\n"
+        "command -v less >/dev/null && exec less -FRX\n"
+        "command -v more >/dev/null && exec more\n"
+        "exec cat";
+    int fds[2];
+    if (pipe(fds) != 0)
+        return;
+    pager = fork();
+    if (pager == 0) {
+        dup2(fds[0], 0);
+        close(fds[0]);
+        close(fds[1]);
+        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+        _exit(127);
+    }
+    if (pager > 0) {
+        signal(SIGPIPE, SIG_IGN); /* it may be left before the end */
+        dup2(fds[1], 1);
+    }
+    close(fds[0]);
+    close(fds[1]);
+}
+
+static void pager_close(void)
+{
+    if (pager <= 0)
+        return;
+    if (fflush(stdout) != 0)
+        clearerr(stdout); /* who leaves the pager has seen enough */
+    close(1);
+    waitpid(pager, NULL, 0);
+    exit(0);
+}
+
+/* -------------------------------------------------------------------- dump -- */
+
+/* A write that failed: the reader went, or the disk is full. */
+static void output_check(const struct call *call)
+{
+    if (!ferror(stdout))
+        return;
+    if (pager > 0)
+        pager_close();
+    fail(call, "stdout: %s", strerror(errno));
+}
+
+static void dump_text(struct call *call, bool in_color, bool functions)
+{
+    struct reader_event event;
+    size_t size;
+    const char *text = reader_head(&call->reader, &size);
+    fwrite(text, 1, size, stdout);
+    while (reader_next(&call->reader, &event)) {
+        line_print(call, &event, in_color, functions);
+        output_check(call);
+    }
+}
+
+static void dump_events(struct call *call, bool as_csv)
+{
+    struct reader_event event;
+    if (as_csv)
+        csv_head(stdout);
+    while (reader_next(&call->reader, &event)) {
+        if (as_csv) {
+            csv_event(stdout, call, &event);
+        } else {
+            json_event(stdout, call, &event);
+            putchar('\n');
+        }
+        output_check(call);
+    }
+}
+
+static int dump(struct call *call)
+{
+    static char buffer[1 << 16];
+    bool as_json = call_option(call, 'j'), as_csv = call_option(call, OPTION_CSV);
+    bool in_color = line_color(call, call_option(call, OPTION_COLOR));
+    if (call->arguments_count > 1)
+        misuse(call, "one SOURCE");
+    if (as_json && as_csv)
+        misuse(call, "--json or --csv");
+    call_open(call, 0);
+    if (call_option(call, OPTION_CLEAR) && !call->source.memory->write)
+        fail(call, "only what a running process shows can be cleared");
+    call_take(call);
+    if (isatty(1) && !call_option(call, OPTION_NO_PAGER) && !as_json && !as_csv)
+        pager_open();
+    setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
+    if (as_json || as_csv)
+        dump_events(call, as_csv);
+    else
+        dump_text(call, in_color, call_option(call, OPTION_FUNCTION));
+    for (size_t i = 0; i < call->reader.recorders_count; i++)
+        if (call->reader.recorders[i]->wrong)
+            warn(call, "recorder %s: %s", call->reader.recorders[i]->name,
+                 call->reader.recorders[i]->wrong);
+    if (fflush(stdout) != 0)
+        output_check(call);
+    if (call_option(call, OPTION_CLEAR) &&
+        !reader_write_word(&call->reader, call->reader.cleared_address,
+                           call->reader.end))
+        fail(call, "cannot be cleared: %s", strerror(errno));
+    pager_close();
+    return 0;
+}
+
+static const struct option_row rows[] = {
+    {'j', "json", NULL, "one JSON object a line, integers exact"},
+    {OPTION_CSV, "csv", NULL, "comma-separated values (RFC 4180)"},
+    {OPTION_FUNCTION, "function", NULL,
+     "behind each line, the function that recorded it"},
+    {OPTION_CLEAR, "clear", NULL,
+     "what is shown here is not shown again (see recorder clear)"},
+    {OPTION_COLOR, "color", "WHEN",
+     "always, never, or auto: on a terminal, unless NO_COLOR is set"},
+    {OPTION_NO_PAGER, "no-pager", NULL,
+     "no pager, even where the text is longer than the terminal"},
+    {0, NULL, NULL, NULL}};
+
+const struct verb verb_dump = {
+    "dump",
+    "SOURCE",
+    "prints all records, merged and in order: what recorder_dump() prints",
+    NULL,
+    rows,
+    true,
+    dump};

@@ -1,0 +1,199 @@
+/* events.c - makes events of records, chooses among them, hands them out. */
+/* SPDX-License-Identifier: MIT */
+#include "inside.h"
+
+/* The full ticks of a record's time word. */
+static uint64_t ticks_of(const struct reader *reader, uint64_t order,
+                         uint64_t time)
+{
+    const struct reader_inside *inside = reader->inside;
+    if (reader->memory->word_bytes == 8 || inside->wraps_count == 0)
+        return time;
+    return recorder_clock_widen(inside->wraps, inside->wraps_count,
+                                (uint32_t)order, &time)
+               ? time
+               : RECORDER_TICKS_UNKNOWN;
+}
+
+uint64_t reader_ticks(const struct reader *reader, const unsigned char raw[64])
+{
+    unsigned word = reader->memory->word_bytes;
+    return ticks_of(reader, bytes_word(reader->memory, raw + word),
+                    bytes_word(reader->memory, raw + 2 * word));
+}
+
+int64_t reader_time(const struct reader *reader, const unsigned char raw[64])
+{
+    return recorder_clock_time(&reader->clock, reader_ticks(reader, raw));
+}
+
+/* A record with its words in the host's order. */
+struct words {
+    uint64_t format, order, time, caller, argument[4];
+    unsigned thread;
+};
+
+/* Takes a key's record out of its lane; false: it is there no more. */
+static bool words_at(const struct reader *reader, const struct key *key,
+                     struct words *to)
+{
+    const struct reader_inside *inside = reader->inside;
+    const struct memory *m = reader->memory;
+    unsigned char raw[64];
+    unsigned word = m->word_bytes, i;
+    uint64_t commit =
+        lane_record(reader, &inside->lanes[key->lane], key->slot, raw);
+    to->order = bytes_word(m, raw + word);
+    if (!commit || ((to->order - inside->base) & word_max(m)) != key->order)
+        return false;
+    to->format = bytes_word(m, raw);
+    to->time = bytes_word(m, raw + 2 * word);
+    to->caller = bytes_word(m, raw + 3 * word);
+    for (i = 0; i < 4; i++)
+        to->argument[i] = bytes_word(m, raw + (4 + i) * word);
+    to->thread = commit_thread(m, commit);
+    return true;
+}
+
+/* Adds what goes on from a head: the records behind it, of the same ring, that
+ * have no format of their own. Returns the keys that were used up. */
+static size_t continuation(const struct reader *reader, size_t i,
+                           const struct words *head,
+                           struct recorder_event *event)
+{
+    const struct reader_inside *inside = reader->inside;
+    size_t run = 1, k;
+    for (; run < 3 && i + run < inside->deliver; run++) {
+        const struct key *key = &inside->keys[i + run];
+        struct words w;
+        uint64_t at = key->order - inside->keys[i].order;
+        if (key->lane != inside->keys[i].lane || at > 2 || at == 0 ||
+            !words_at(reader, key, &w) || w.format != 0 ||
+            w.caller != head->caller)
+            break; /* the next head, or part of one that is gone */
+        for (k = 0; k < 4; k++)
+            event->argument[4 * at + k] = w.argument[k];
+        event->lost &= ~(0xfu << 4 * at);
+    }
+    return run;
+}
+
+/* The event that begins at a key; false: none does. *i goes on behind it. */
+static bool event_at(struct reader *reader, size_t *i, struct reader_event *to)
+{
+    const struct reader_inside *inside = reader->inside;
+    const struct key *key = &inside->keys[*i];
+    struct recorder_event *event = &to->event;
+    struct words head;
+    if (!words_at(reader, key, &head)) {
+        ++*i;
+        reader->missed++;
+        return false;
+    }
+    if (head.format < RECORDER_TEXT_END) {
+        ++*i;
+        return false;
+    }
+    memset(to, 0, sizeof *to);
+    event->order = head.order;
+    event->time = ticks_of(reader, head.order, head.time);
+    event->caller = head.caller;
+    event->format = head.format;
+    memcpy(event->argument, head.argument, sizeof head.argument);
+    event->lost = 0xff0;
+    event->thread = head.thread;
+    to->recorder = inside->lanes[key->lane].recorder;
+    event->name = to->recorder->name;
+    to->thread = reader_thread_of(reader, head.thread, head.order);
+    to->ns = recorder_clock_time(&reader->clock, event->time);
+    if (to->ns != RECORDER_TIME_UNKNOWN && reader->clock.start.realtime_ns)
+        to->realtime_ns = reader->clock.start.realtime_ns + (uint64_t)to->ns;
+    *i += continuation(reader, *i, &head, event);
+    return true;
+}
+
+/* ------------------------------------------------------------------ choose -- */
+
+static bool thread_is(const struct reader_event *event, const char *wanted)
+{
+    char *end;
+    unsigned long number = strtoul(wanted, &end, 10);
+    if (*wanted && !*end)
+        return event->event.thread == number ||
+               (event->thread && event->thread->id == (int32_t)number);
+    return event->thread && strcmp(event->thread->name, wanted) == 0;
+}
+
+static bool is_chosen(const struct reader *reader,
+                      const struct reader_event *event)
+{
+    const struct reader_inside *inside = reader->inside;
+    const struct reader_selection *s = &inside->selection;
+    if (!event->recorder->chosen)
+        return false;
+    if (s->since_order &&
+        word_signed(reader->memory, event->event.order - s->since_order) < 0)
+        return false;
+    if (s->until_order &&
+        word_signed(reader->memory, event->event.order - s->until_order) > 0)
+        return false;
+    if ((s->since_set || s->until_set) && event->ns == RECORDER_TIME_UNKNOWN)
+        return false;
+    if ((s->since_set && event->ns < s->since_ns) ||
+        (s->until_set && event->ns > s->until_ns))
+        return false;
+    return !inside->thread || thread_is(event, inside->thread);
+}
+
+bool reader_next(struct reader *reader, struct reader_event *event)
+{
+    struct reader_inside *inside = reader->inside;
+    while (inside->at < inside->deliver)
+        if (event_at(reader, &inside->at, event) && is_chosen(reader, event))
+            return true;
+    return false;
+}
+
+/* Does the selection ask for more than names? Then each event has to be looked
+ * at to count them. */
+static bool is_selective(const struct reader_inside *inside)
+{
+    const struct reader_selection *s = &inside->selection;
+    return inside->thread || s->since_order || s->until_order || s->since_set ||
+           s->until_set;
+}
+
+static uint64_t events_count(struct reader *reader)
+{
+    struct reader_inside *inside = reader->inside;
+    struct reader_event event;
+    struct words words;
+    uint64_t count = 0, missed = reader->missed;
+    size_t i = 0;
+    if (is_selective(inside)) {
+        while (i < inside->deliver)
+            count += event_at(reader, &i, &event) && is_chosen(reader, &event);
+        reader->missed = missed; /* they are counted when they are taken */
+        return count;
+    }
+    for (; i < inside->deliver; i++)
+        count += words_at(reader, &inside->keys[i], &words) &&
+                 words.format >= RECORDER_TEXT_END;
+    return count;
+}
+
+void reader_rewind(struct reader *reader)
+{
+    struct reader_inside *inside = reader->inside;
+    struct reader_event event;
+    uint64_t skip, missed = reader->missed;
+    inside->at = 0;
+    reader->taken = events_count(reader);
+    if (inside->selection.last == 0 || reader->taken <= inside->selection.last)
+        return;
+    skip = reader->taken - inside->selection.last;
+    while (skip-- && reader_next(reader, &event))
+        ;
+    reader->missed = missed;
+    reader->taken = inside->selection.last;
+}

@@ -1,0 +1,142 @@
+/* inside.h - what the parts of the reader know of each other. */
+/* SPDX-License-Identifier: MIT */
+#ifndef INSIDE_H
+#define INSIDE_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../recorder_format.h"
+#include "../recorder_line.h"
+#include "../recorder_regex.h"
+#include "reader.h"
+
+enum {
+    RECORDERS_MAX = 65536, /* so that lists that go in circles end */
+    THREADS_MAX = 32767,
+    PENDING_MAX = 16, /* slots of a ring that are waited for */
+    PAGE_BYTES = 4096,
+    PAGES = 256, /* that are kept of what strings point at */
+    NAME_MAX_BYTES = 1024,
+    FORMAT_MAX_BYTES = 4096
+};
+
+/* One ring. Its records and commit words are a copy of the program's or, where
+ * the memory is a file, that file itself. */
+struct lane {
+    struct reader_recorder *recorder;
+    unsigned number; /* of its recorder's rings */
+    uint64_t address;
+    unsigned char *records, *commits, *copy;
+    uint64_t next; /* positions handed out before are settled */
+    uint64_t write, given_up, lost;
+    uint64_t pending[PENDING_MAX]; /* positions that were not whole */
+    unsigned pending_count;
+    bool begun;
+};
+
+/* A record that was found: where it comes in the order, and where it is. */
+struct key {
+    uint64_t order; /* less `base`, so that it ascends over a wrap */
+    uint32_t lane, slot;
+};
+
+/* A format by its address; text is null where it could not be read. */
+struct format {
+    uint64_t address;
+    char *text, *location;
+};
+
+struct page {
+    uint64_t address; /* | 1: read; 0: none */
+    uint32_t size;
+    unsigned char bytes[PAGE_BYTES];
+};
+
+struct reader_inside {
+    struct reader_selection selection;
+    char *names, *thread;
+    struct lane *lanes;
+    size_t lanes_count;
+    struct key *keys;
+    size_t keys_count, keys_max, at, first, deliver;
+    uint64_t base, end_before, end_still;
+    unsigned still; /* takes since `end` moved */
+    bool taken_before;
+    uint64_t refreshed_ns; /* when, by CLOCK_MONOTONIC */
+    struct recorder_moment later; /* noted by the program, or its start */
+    uint32_t head_bytes, wraps_count;
+    struct recorder_wrap wraps[RECORDER_WRAPS];
+    struct format *formats; /* open addressing; a power of two */
+    size_t formats_count, formats_max;
+    struct page *pages;
+    /* of reader_message and its like */
+    char *message, *text, *line;
+    char *strings; /* of reader_arguments */
+    uint64_t token; /* a text that is being read on, and how far */
+    size_t token_read;
+};
+
+/* ------------------------------------------------------------------ bytes -- */
+
+static inline uint64_t bytes_number(const struct memory *m, const void *from,
+                                    unsigned size)
+{
+    const unsigned char *byte = from;
+    uint64_t number = 0;
+    for (unsigned i = 0; i < size; i++)
+        number = number << 8 | byte[m->big_endian ? i : size - 1 - i];
+    return number;
+}
+static inline uint64_t bytes_word(const struct memory *m, const void *from)
+{
+    return bytes_number(m, from, m->word_bytes);
+}
+/* All bits of a word of the program. */
+static inline uint64_t word_max(const struct memory *m)
+{
+    return m->word_bytes == 8 ? UINT64_MAX : UINT32_MAX;
+}
+static inline int64_t word_signed(const struct memory *m, uint64_t word)
+{
+    return m->word_bytes == 8 ? (int64_t)word : (int32_t)(uint32_t)word;
+}
+static inline unsigned thread_bits(const struct memory *m)
+{
+    return m->word_bytes == 8 ? 16 : 8;
+}
+
+static inline unsigned commit_thread(const struct memory *m, uint64_t commit)
+{
+    return (unsigned)(commit >> 1) & ((1u << (thread_bits(m) - 1)) - 1);
+}
+
+/* Reads exactly so much; false: it is not all there. */
+static inline bool bytes_read(struct memory *m, uint64_t address, void *to,
+                              size_t size)
+{
+    return m->read(m, address, to, size) == size;
+}
+
+/* A string of at most `max` bytes, as memory of the caller's; null: it cannot
+ * be read or does not end. */
+char *bytes_string(struct memory *, uint64_t address, size_t max);
+
+/* ------------------------------------------------------------------ parts -- */
+
+const char *reader_refresh(struct reader *);
+struct reader_thread *reader_thread_of(struct reader *, unsigned number,
+                                       uint64_t order);
+
+/* Settles how fast ticks run, by the ticks of the newest record. */
+void reader_clock(struct reader *, uint64_t newest_ticks);
+/* The ticks of a record, and their nanoseconds since the start. */
+uint64_t reader_ticks(const struct reader *, const unsigned char raw[64]);
+int64_t reader_time(const struct reader *, const unsigned char raw[64]);
+
+/* rings.c: copies a slot's record if it is whole; its commit word, else 0. */
+uint64_t lane_record(const struct reader *, const struct lane *, uint64_t slot,
+                     unsigned char raw[64]);
+void rings_close(struct reader *);
+
+#endif

@@ -1,0 +1,69 @@
+/* line.c - lines of events on stdout, with colours on a terminal. */
+/* SPDX-License-Identifier: MIT */
+#include "line.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool line_color(const struct call *call, const char *when)
+{
+    const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    if (when && strcmp(when, "always") == 0)
+        return true;
+    if (when && strcmp(when, "never") == 0)
+        return false;
+    if (when && strcmp(when, "auto") != 0)
+        misuse(call, "--color %s: always, never or auto", when);
+    return isatty(1) && !(none && *none) &&
+           !(terminal && strcmp(terminal, "dumb") == 0);
+}
+
+/* The line with its fields in colour: the recorder in one of its own, message
+ * and text as they are, the rest faint. */
+static const char *line_colored(const char *line, const char *recorder)
+{
+    static char text[2048];
+    unsigned hash = 0;
+    size_t at = 0;
+    for (; *recorder; recorder++)
+        hash = hash * 31 + (unsigned char)*recorder;
+    while (*line && at < sizeof text - 64) {
+        size_t size = strcspn(line + 1, "}") + 2;
+        bool field = *line == '{' && line[1] != '{' && size < 40;
+        if (!field || strncmp(line, "{message", 8) == 0) {
+            if (*line == '{' && line[1] == '{')
+                text[at++] = *line++;
+            text[at++] = *line++;
+            continue;
+        }
+        if (strncmp(line, "{recorder", 9) == 0)
+            at += (size_t)sprintf(text + at, "\033[%um", 31 + hash % 6);
+        else
+            at += (size_t)sprintf(text + at, "\033[2m");
+        memcpy(text + at, line, size);
+        at += size;
+        at += (size_t)sprintf(text + at, "\033[0m");
+        line += size;
+    }
+    text[at] = '\0';
+    return text;
+}
+
+void line_print(struct call *call, const struct reader_event *event,
+                bool in_color, bool functions)
+{
+    const char *line = call->line ? call->line : call->reader.line, *text;
+    const char *function = NULL;
+    size_t size;
+    if (functions)
+        function = source_function(&call->source, event->event.caller);
+    if (in_color)
+        line = line_colored(line, event->recorder->name);
+    text = reader_line(&call->reader, event, line, &size);
+    if (function)
+        size--; /* without the newline */
+    fwrite(text, 1, size, stdout);
+    if (function)
+        printf(" (%s)\n", function);
+}

@@ -1,0 +1,14 @@
+/* line.h - lines of events on stdout, with colours on a terminal. */
+/* SPDX-License-Identifier: MIT */
+#ifndef LINE_H
+#define LINE_H
+
+#include "command.h"
+
+/* Should lines be in colour: "always", "never", "auto" or null? */
+bool line_color(const struct call *, const char *when);
+/* Prints an event's line; with `functions`, the function that recorded it. */
+void line_print(struct call *, const struct reader_event *, bool in_color,
+                bool functions);
+
+#endif

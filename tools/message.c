@@ -1,0 +1,499 @@
+/* message.c - what events say: formats, strings, messages, lines, arguments. */
+/* SPDX-License-Identifier: MIT */
+#include "inside.h"
+
+enum {
+    TEXT_MAX = RECORDER_COPY_MAX + 4,
+    MESSAGE_MAX = RECORDER_LINE_MAX,
+    STRING_MAX = 65536 /* of an argument */
+};
+
+/* Memory of the reader's that is needed from now on; null: there is none. */
+static char *room(char **at, size_t size)
+{
+    if (!*at)
+        *at = malloc(size);
+    return *at;
+}
+
+/* ------------------------------------------------------------------- pages -- */
+
+/* Bytes of strings, by way of the pages that were read before. */
+static size_t page_bytes(struct reader *reader, uint64_t address, void *to,
+                         size_t size)
+{
+    struct reader_inside *inside = reader->inside;
+    uint64_t base = address & ~(uint64_t)(PAGE_BYTES - 1), at = address - base;
+    struct page *page;
+    if (!inside->pages)
+        inside->pages = calloc(PAGES, sizeof *inside->pages);
+    if (!inside->pages)
+        return 0;
+    page = &inside->pages[(base / PAGE_BYTES) % PAGES];
+    if (page->address != (base | 1)) {
+        page->size = (uint32_t)reader->memory->read(reader->memory, base,
+                                                    page->bytes, PAGE_BYTES);
+        page->address = base | 1;
+    }
+    if (at >= page->size) /* the page may begin where memory does not */
+        return reader->memory->read(reader->memory, address, to, size);
+    if (size > page->size - at)
+        size = page->size - at;
+    memcpy(to, page->bytes + at, size);
+    return size;
+}
+
+/* ----------------------------------------------------------------- formats -- */
+
+static void format_read(struct reader *reader, struct format *format)
+{
+    char bytes[FORMAT_MAX_BYTES + 1];
+    size_t size = 0, length;
+    while (size < FORMAT_MAX_BYTES) {
+        size_t got = page_bytes(reader, format->address + size, bytes + size,
+                                FORMAT_MAX_BYTES - size);
+        if (got == 0)
+            break;
+        size += got;
+        length = strnlen(bytes, size);
+        if (length < size && memchr(bytes + length + 1, 0, size - length - 1))
+            break;
+    }
+    if (size == 0)
+        return;
+    bytes[size] = '\0';
+    length = strlen(bytes);
+    if (length == size) /* its end is not there, or it is too long */
+        memcpy(bytes + (size > 3 ? size - 3 : 0), "...", 4);
+    format->text = strdup(bytes);
+    if (length + 1 < size)
+        format->location = strndup(bytes + length + 1, size - length - 1);
+}
+
+static struct format *format_slot(struct format *formats, size_t max,
+                                  uint64_t address)
+{
+    size_t i = (size_t)((address ^ address >> 7 ^ address >> 15) & (max - 1));
+    while (formats[i].address && formats[i].address != address)
+        i = (i + 1) & (max - 1);
+    return &formats[i];
+}
+
+/* The table grows; false: there is no memory for more. */
+static bool formats_grow(struct reader_inside *inside)
+{
+    size_t max = inside->formats_max ? inside->formats_max * 2 : 256, i;
+    struct format *formats = calloc(max, sizeof *formats);
+    if (!formats)
+        return false;
+    for (i = 0; i < inside->formats_max; i++)
+        if (inside->formats[i].address)
+            *format_slot(formats, max, inside->formats[i].address) =
+                inside->formats[i];
+    free(inside->formats);
+    inside->formats = formats;
+    inside->formats_max = max;
+    return true;
+}
+
+const char *reader_format(struct reader *reader,
+                          const struct recorder_event *event,
+                          const char **location)
+{
+    struct reader_inside *inside = reader->inside;
+    struct format *format;
+    *location = "?";
+    if (2 * inside->formats_count >= inside->formats_max &&
+        !formats_grow(inside))
+        return NULL;
+    format = format_slot(inside->formats, inside->formats_max, event->format);
+    if (!format->address) {
+        format->address = event->format;
+        inside->formats_count++;
+        format_read(reader, format);
+    }
+    if (format->location)
+        *location = format->location;
+    return format->text;
+}
+
+unsigned reader_location(const char *location, const char **file,
+                         size_t *file_size)
+{
+    const char *colon = strrchr(location, ':');
+    *file = location;
+    *file_size = colon ? (size_t)(colon - location) : strlen(location);
+    return colon ? (unsigned)strtoul(colon + 1, NULL, 10) : 0;
+}
+
+/* ------------------------------------------------------------------ tokens -- */
+
+/* The recorder in whose rings an address lies, and the ring; null: in none. */
+static const struct reader_recorder *token_recorder(const struct reader *reader,
+                                                    uint64_t address,
+                                                    uint64_t *lane)
+{
+    size_t i;
+    for (i = 0; i < reader->recorders_count; i++) {
+        const struct reader_recorder *r = reader->recorders[i];
+        uint64_t bytes = r->ring_bytes * r->figures.lanes;
+        if (r->wrong || address - r->rings >= bytes)
+            continue;
+        *lane = r->ring_bytes ? (address - r->rings) / r->ring_bytes : 0;
+        return r;
+    }
+    return NULL;
+}
+
+/* A text record's words. */
+struct piece {
+    uint64_t left, order, next;
+    unsigned char *text; /* in raw */
+    unsigned char raw[64];
+};
+
+/* Copies the record in a slot of a ring that is not among the lanes. */
+static uint64_t slot_record(struct reader *reader,
+                            const struct reader_recorder *r, uint64_t ring,
+                            uint64_t slot, unsigned char raw[64])
+{
+    struct memory *m = reader->memory;
+    unsigned word = m->word_bytes;
+    uint64_t records = ring + reader->inside->head_bytes;
+    uint64_t at = records + r->figures.size * 8 * word + slot * word;
+    unsigned char commit[8], again[8];
+    if (!bytes_read(m, at, commit, word) ||
+        !bytes_read(m, records + slot * 8 * word, raw, 8 * (size_t)word) ||
+        !bytes_read(m, at, again, word) || memcmp(commit, again, word) != 0 ||
+        (bytes_word(m, commit) & 1))
+        return 0;
+    return bytes_word(m, commit);
+}
+
+/* Finds the text record that a token names: of the event's thread, with the low
+ * bits of its order in the token. */
+static bool token_piece(struct reader *reader,
+                        const struct recorder_event *event, uint64_t token,
+                        struct piece *piece)
+{
+    const struct reader_inside *inside = reader->inside;
+    const struct memory *m = reader->memory;
+    unsigned word = m->word_bytes;
+    uint64_t bytes = 8 * (uint64_t)word, low = token & (bytes - 1), lane, slot;
+    uint64_t commit = 0, ring;
+    const struct reader_recorder *r = token_recorder(reader, token, &lane);
+    size_t i;
+    if (!r)
+        return false;
+    ring = r->rings + lane * r->ring_bytes;
+    slot = (token - low - ring - inside->head_bytes) / bytes;
+    if (token - low < ring + inside->head_bytes || slot >= r->figures.size)
+        return false;
+    for (i = 0; i < inside->lanes_count; i++)
+        if (inside->lanes[i].recorder == r && inside->lanes[i].number == lane)
+            break;
+    commit = i < inside->lanes_count
+                 ? lane_record(reader, &inside->lanes[i], slot, piece->raw)
+                 : slot_record(reader, r, ring, slot, piece->raw);
+    if (!commit)
+        return false;
+    piece->left = bytes_word(m, piece->raw) - 1;
+    piece->order = bytes_word(m, piece->raw + word);
+    piece->next = bytes_word(m, piece->raw + 3 * word);
+    piece->text = piece->raw + 4 * word;
+    return piece->left < RECORDER_TEXT_END - 1 &&
+           (piece->order & (bytes - 1)) == low &&
+           commit_thread(m, commit) == event->thread;
+}
+
+/* Puts the text that a token stands for together in inside->text, as far as it
+ * is still there: recorder_text_of() of recorder_dump.h. */
+static void token_text(struct reader *reader,
+                       const struct recorder_event *event, uint64_t token)
+{
+    char *to = room(&reader->inside->text, TEXT_MAX);
+    const struct memory *m = reader->memory;
+    uint64_t order = 0, left = 0, most = 4 * (uint64_t)m->word_bytes, count;
+    size_t size = 0, max = TEXT_MAX - 4;
+    const char *mark = "";
+    struct piece piece;
+    while (to && token && !*mark) {
+        if (!token_piece(reader, event, token, &piece) ||
+            (size == 0 ? word_signed(m, event->order - piece.order) < 0
+                       : piece.order != ((order + 1) & word_max(m)) ||
+                             piece.left != left - 1))
+            break;
+        order = piece.order;
+        left = piece.left;
+        count = left < most ? left : most;
+        if (count > max - size) {
+            count = max - size;
+            mark = "...";
+        }
+        memcpy(to + size, piece.text, count);
+        size += count;
+        left = left - count + 1;
+        token = piece.next;
+        if (left == 1)
+            token = 0;
+        else if (token == 0)
+            mark = "..."; /* it was longer than what is kept of a text */
+    }
+    if (to && token && !*mark)
+        mark = size ? "..." : "<lost>";
+    if (to)
+        strcpy(to + size, mark);
+}
+
+/* ----------------------------------------------------------------- strings -- */
+
+struct text_context {
+    struct reader *reader;
+    const struct recorder_event *event;
+};
+
+/* The bytes of a text: from its start at its token, then on as they are asked
+ * for, as if they stood behind it. */
+static ptrdiff_t token_bytes(struct text_context *c, uint64_t address, char *to,
+                             size_t size)
+{
+    struct reader_inside *inside = c->reader->inside;
+    size_t left;
+    if (inside->token == 0 || address != inside->token + inside->token_read) {
+        token_text(c->reader, c->event, address);
+        inside->token = address;
+        inside->token_read = 0;
+    }
+    if (!inside->text)
+        return -1;
+    left = strlen(inside->text + inside->token_read) + 1;
+    if (size > left)
+        size = left;
+    memcpy(to, inside->text + inside->token_read, size);
+    inside->token_read += size;
+    if (size == left)
+        inside->token = 0; /* its end was read: the next is another */
+    return (ptrdiff_t)size;
+}
+
+/* recorder_format's way to strings. */
+static ptrdiff_t text_bytes(void *context, uint64_t address, char *to,
+                            size_t size)
+{
+    struct text_context *c = context;
+    struct reader_inside *inside = c->reader->inside;
+    uint64_t lane;
+    size_t got;
+    if ((inside->token && address == inside->token + inside->token_read) ||
+        token_recorder(c->reader, address, &lane))
+        return token_bytes(c, address, to, size);
+    got = page_bytes(c->reader, address, to, size);
+    return got ? (ptrdiff_t)got : -1;
+}
+
+/* ----------------------------------------------------------------- message -- */
+
+/* What is known of an event whose format cannot be read. */
+static size_t message_without(const struct recorder_event *event, char *to)
+{
+    struct recorder_string s = recorder_string_at(to, MESSAGE_MAX - 1);
+    unsigned i;
+    recorder_add_string(&s, "<format at 0x");
+    recorder_add_number(&s, event->format, 16, 1);
+    recorder_add_string(&s, ">");
+    for (i = 0; i < 12 && !(event->lost >> i & 1); i++) {
+        recorder_add_string(&s, " 0x");
+        recorder_add_number(&s, event->argument[i], 16, 1);
+    }
+    to[s.size] = '\0';
+    return s.size;
+}
+
+/* The length of the whole message; in inside->message as far as it fits. */
+static size_t message_make(struct reader *reader,
+                           const struct recorder_event *event,
+                           const char **location)
+{
+    struct reader_inside *inside = reader->inside;
+    struct text_context context = {reader, event};
+    const char *format = reader_format(reader, event, location);
+    struct recorder_arguments arguments = {
+        event->argument, 12,       event->lost, reader->memory->word_bytes,
+        text_bytes,      &context, NULL,        0};
+    inside->token = 0;
+    if (!room(&inside->message, MESSAGE_MAX))
+        return 0;
+    return format ? recorder_format(inside->message, MESSAGE_MAX, format,
+                                    &arguments)
+                  : message_without(event, inside->message);
+}
+
+const char *reader_message(struct reader *reader,
+                           const struct reader_event *event, size_t *size)
+{
+    const char *location;
+    *size = message_make(reader, &event->event, &location);
+    if (!reader->inside->message)
+        return "";
+    if (*size > MESSAGE_MAX - 1)
+        *size = MESSAGE_MAX - 1;
+    return reader->inside->message;
+}
+
+const char *reader_line(struct reader *reader, const struct reader_event *event,
+                        const char *line, size_t *size)
+{
+    struct reader_inside *inside = reader->inside;
+    struct recorder_shown shown;
+    struct recorder_string to;
+    if (!room(&inside->line, RECORDER_LINE_MAX + 1))
+        return "";
+    shown.event = &event->event;
+    shown.ns = event->ns;
+    shown.realtime_ns = reader->clock.start.realtime_ns;
+    shown.thread = event->thread ? event->thread->name : NULL;
+    shown.message_size = message_make(reader, &event->event, &shown.location);
+    shown.message = inside->message ? inside->message : "";
+    shown.message_max = inside->message ? MESSAGE_MAX - 1 : 0;
+    shown.name = event->recorder->name;
+    shown.name_size = strlen(shown.name);
+    to = recorder_string_at(inside->line, RECORDER_LINE_MAX - 1);
+    recorder_add_line(&to, line ? line : reader->line, &shown);
+    recorder_end_line(&to);
+    inside->line[to.size] = '\0';
+    if (size)
+        *size = to.size;
+    return inside->line;
+}
+
+const char *reader_head(struct reader *reader, size_t *size)
+{
+    struct reader_inside *inside = reader->inside;
+    struct recorder_string to;
+    size_t max = RECORDER_LINE_MAX, i;
+    char *line;
+    for (i = 0; i < reader->recorders_count; i++)
+        max += reader->recorders[i]->chosen ? NAME_MAX_BYTES + 128 : 0;
+    line = realloc(inside->line, max + 1);
+    if (!line)
+        return "";
+    inside->line = line;
+    reader_count(reader);
+    to = recorder_string_at(line, max);
+    recorder_add_head(&to, recorder_clock_ns(RECORDER_REALTIME_), reader->pid,
+                      false, reader->taken);
+    for (i = 0; i < reader->recorders_count; i++) {
+        const struct reader_recorder *r = reader->recorders[i];
+        if (r->chosen)
+            recorder_add_summary(&to, r->name, strlen(r->name), &r->figures);
+    }
+    *size = to.size < max ? to.size : max;
+    line[*size] = '\0';
+    return line;
+}
+
+/* --------------------------------------------------------------- arguments -- */
+
+static int64_t extended(uint64_t word, unsigned bits)
+{
+    uint64_t sign = (uint64_t)1 << (bits - 1);
+    word &= UINT64_MAX >> (64 - bits);
+    return (int64_t)((word ^ sign) - sign);
+}
+
+/* Reads all of a string argument into `to`; its length, -1: it cannot be. */
+static ptrdiff_t string_read(struct text_context *c, uint64_t address, char *to,
+                             size_t max)
+{
+    size_t size = 0;
+    while (size < max) {
+        ptrdiff_t got = text_bytes(c, address + size, to + size,
+                                   max - size < 64 ? max - size : 64);
+        size_t length;
+        if (got <= 0)
+            return size ? (ptrdiff_t)size : -1;
+        length = strnlen(to + size, (size_t)got);
+        size += length;
+        if (length < (size_t)got)
+            break;
+    }
+    return (ptrdiff_t)size;
+}
+
+/* The argument that a conversion takes: `f` parsed it from a list in which each
+ * word is its own index. */
+static void argument_make(struct text_context *c,
+                          const struct recorder_formatter *f, char **strings,
+                          struct reader_argument *to)
+{
+    const struct recorder_event *event = c->event;
+    unsigned word_bytes = c->reader->memory->word_bytes;
+    uint64_t word = event->argument[f->word];
+    ptrdiff_t size;
+    to->word = word;
+    if (event->lost >> f->word & 1) {
+        to->kind = READER_LOST;
+    } else if (f->kind == 'f') {
+        uint32_t bits = (uint32_t)word;
+        float single;
+        memcpy(&single, &bits, sizeof single);
+        memcpy(&to->real, &word, sizeof to->real);
+        if (word_bytes == 4)
+            to->real = single;
+        to->kind = READER_REAL;
+    } else if (f->kind == 's') {
+        size = string_read(c, word, *strings, STRING_MAX - 1);
+        to->kind = size < 0 ? READER_POINTER : READER_STRING;
+        if (size < 0)
+            return;
+        to->text = *strings;
+        to->text_size = (size_t)size;
+        (*strings)[size] = '\0';
+        *strings += size + 1;
+    } else if (f->conversion == 'p') {
+        to->kind = READER_POINTER;
+    } else if (f->kind == 'u') {
+        to->kind = READER_UNSIGNED;
+        to->word = word & (UINT64_MAX >> (64 - f->bits));
+    } else {
+        to->kind = f->kind == 'c' ? READER_CHARACTER : READER_SIGNED;
+        to->integer = f->kind == 'c' ? (int64_t)(word & 0xff)
+                                     : extended(word, f->bits);
+        to->word = (uint64_t)to->integer;
+    }
+}
+
+unsigned reader_arguments(struct reader *reader,
+                          const struct reader_event *event,
+                          struct reader_argument to[12])
+{
+    static const uint64_t index[12] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+    struct recorder_arguments arguments = {
+        index, 12, 0, reader->memory->word_bytes, NULL, NULL, NULL, 0};
+    struct text_context context = {reader, &event->event};
+    struct recorder_formatter f = {0};
+    const char *location;
+    const char *format = reader_format(reader, &event->event, &location);
+    char *strings = room(&reader->inside->strings, 12 * STRING_MAX);
+    unsigned i;
+    if (!format || !strings)
+        return 0;
+    for (i = 0; i < 12; i++) { /* what only a `*` takes is an int */
+        to[i] = (struct reader_argument){0};
+        to[i].kind = event->event.lost >> i & 1 ? READER_LOST : READER_SIGNED;
+        to[i].integer = extended(event->event.argument[i], 32);
+        to[i].word = (uint64_t)to[i].integer;
+    }
+    f.arguments = &arguments;
+    for (f.at = format; !recorder_format_ended(f.at);) {
+        if (*f.at++ != '%')
+            continue;
+        recorder_format_parse(&f);
+        if (!f.kind || f.kind == '%' || f.lost || f.word >= 12 ||
+            f.conversion == 'm' || to[f.word].kind == READER_STRING)
+            continue; /* a second look at the same string needs no room */
+        reader->inside->token = 0;
+        argument_make(&context, &f, &strings, &to[f.word]);
+    }
+    return f.used < 12 ? f.used : 12;
+}

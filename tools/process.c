@@ -1,0 +1,216 @@
+/* process.c - a running process as a source: process_vm_readv, no ptrace. */
+/* SPDX-License-Identifier: MIT */
+#include "source.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* A file that the process shares, a recording: it is there when the process is
+ * not any more. */
+struct shared {
+    uint64_t start, size;
+    unsigned char *bytes;
+};
+
+struct process {
+    struct memory memory;
+    int pid;
+    struct shared shared[16];
+    size_t shared_count;
+};
+
+static size_t process_read(struct memory *memory, uint64_t address, void *to,
+                           size_t size)
+{
+    const struct process *process = (const struct process *)memory;
+    size_t done = 0;
+    for (size_t i = 0; i < process->shared_count; i++) {
+        const struct shared *s = &process->shared[i];
+        if (address - s->start < s->size &&
+            size <= s->size - (address - s->start)) {
+            memcpy(to, s->bytes + (address - s->start), size);
+            return size;
+        }
+    }
+    while (done < size) {
+        struct iovec here = {(char *)to + done, size - done};
+        struct iovec there = {(void *)(uintptr_t)(address + done), size - done};
+        ssize_t got = process_vm_readv(process->pid, &here, 1, &there, 1, 0);
+        if (got <= 0)
+            break;
+        done += (size_t)got;
+    }
+    return done;
+}
+
+static bool process_write(struct memory *memory, uint64_t address,
+                          const void *from, size_t size)
+{
+    const struct process *process = (const struct process *)memory;
+    struct iovec here = {(void *)(uintptr_t)from, size};
+    struct iovec there = {(void *)(uintptr_t)address, size};
+    return process_vm_writev(process->pid, &here, 1, &there, 1, 0) ==
+           (ssize_t)size;
+}
+
+static bool process_thread(struct memory *memory, int32_t id, char name[16])
+{
+    const struct process *process = (const struct process *)memory;
+    char path[64], text[17];
+    ssize_t size;
+    int fd;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/comm", process->pid, id);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    size = read(fd, text, sizeof text);
+    close(fd);
+    if (size <= 1)
+        return size == 1;
+    text[size - 1] = '\0'; /* a newline */
+    memset(name, 0, 16);
+    memcpy(name, text, (size_t)size - 1);
+    return true;
+}
+
+/* Reads the head of an executable: is it a program, and of what kind? */
+static bool header_read(const char *path, Elf64_Ehdr *header)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool whole;
+    if (fd < 0)
+        return false;
+    whole = read(fd, header, sizeof *header) == (ssize_t)sizeof *header &&
+            memcmp(header->e_ident, ELFMAG, SELFMAG) == 0;
+    close(fd);
+    return whole;
+}
+
+/* Maps what the process has mapped and shares, if it still is that file. */
+static void share(struct process *process, uint64_t start, uint64_t size,
+                  uint64_t offset, unsigned long inode, const char *path)
+{
+    struct shared *s = &process->shared[process->shared_count];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat stat;
+    if (fd < 0)
+        return;
+    s->start = start;
+    s->size = size;
+    if (fstat(fd, &stat) == 0 && stat.st_ino == inode &&
+        S_ISREG(stat.st_mode) && offset + size <= (uint64_t)stat.st_size) {
+        s->bytes = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, (off_t)offset);
+        if (s->bytes != MAP_FAILED)
+            process->shared_count++;
+    }
+    close(fd);
+}
+
+/* Keeps the mapped files, and looks for registries in those parts of them that
+ * are the program's variables. */
+static const char *maps_read(struct source *source, int pid)
+{
+    char path[32], *line = NULL;
+    size_t line_max = 0, i;
+    FILE *maps;
+    snprintf(path, sizeof path, "/proc/%d/maps", pid);
+    maps = fopen(path, "re");
+    if (!maps)
+        return source_wrong(source, "%s", strerror(errno));
+    while (getline(&line, &line_max, maps) > 0) {
+        struct process *process = (struct process *)source->memory;
+        unsigned long long start, end, offset;
+        unsigned long inode;
+        char flags[5];
+        int at = 0;
+        if (sscanf(line, "%llx-%llx", &start, &end) == 2)
+            source->memory->size += end - start;
+        if (sscanf(line, "%llx-%llx %4s %llx %*s %lu %n", &start, &end, flags,
+                   &offset, &inode, &at) < 5 ||
+            line[at] != '/')
+            continue;
+        line[strcspn(line, "\n")] = '\0';
+        if (flags[1] == 'w' && flags[3] == 's' &&
+            process->shared_count <
+                sizeof process->shared / sizeof *process->shared)
+            share(process, start, end - start, offset, inode, line + at);
+        if (!source_module(source, start, end, offset, line + at,
+                           strlen(line + at), flags[1] == 'w'))
+            break;
+    }
+    free(line);
+    fclose(maps);
+    for (i = 0; i < source->modules_count; i++)
+        if (source->modules[i].writable)
+            source_scan(source, source->modules[i].start,
+                        source->modules[i].end);
+    return NULL;
+}
+
+static void process_close(struct source *source)
+{
+    struct process *process = (struct process *)source->memory;
+    for (size_t i = 0; i < process->shared_count; i++)
+        munmap(process->shared[i].bytes, process->shared[i].size);
+    free(process);
+}
+
+const char *source_open_process(struct source *source, int pid)
+{
+    struct process *process;
+    Elf64_Ehdr header, ours;
+    char path[32];
+    unsigned char byte;
+    snprintf(path, sizeof path, "/proc/%d", pid);
+    if (access(path, F_OK) != 0)
+        return source_wrong(source, "no such process");
+    snprintf(path, sizeof path, "/proc/%d/exe", pid);
+    if (!header_read(path, &header)) {
+        if (errno == ENOENT)
+            return source_wrong(source, "has ended, or is of the kernel");
+        if (errno == EACCES || errno == EPERM)
+            return source_wrong(
+                source, "may not be read by this user: run as its owner, or "
+                        "as root");
+        return source_wrong(source, "runs no program that could be read (%s)",
+                            strerror(errno));
+    }
+    process = calloc(1, sizeof *process);
+    if (!process)
+        return source_wrong(source, "there is no memory for it");
+    process->pid = source->pid = pid;
+    process->memory.read = process_read;
+    process->memory.write = process_write;
+    process->memory.thread = process_thread;
+    process->memory.size = (uint64_t)4 << 30; /* for what it maps later */
+    process->memory.machine = header.e_machine;
+    process->memory.word_bytes = header.e_ident[EI_CLASS] == ELFCLASS64 ? 8 : 4;
+    process->memory.big_endian = header.e_ident[EI_DATA] == ELFDATA2MSB;
+    process->memory.live = true;
+    process->memory.native = header_read("/proc/self/exe", &ours) &&
+                             memcmp(header.e_ident, ours.e_ident, 6) == 0 &&
+                             header.e_machine == ours.e_machine;
+    source->memory = &process->memory;
+    source->close = process_close;
+    if (maps_read(source, pid))
+        return source->why;
+    if (source->registry)
+        return NULL;
+    /* None was found: or could nothing be read? */
+    if (source->modules_count &&
+        process_read(&process->memory, source->modules[0].start, &byte, 1) != 1)
+        return source_wrong(
+            source, errno == EPERM ? "may not be read: as its owner with "
+                                     "/proc/sys/kernel/yama/ptrace_scope at 0, "
+                                     "or as root, it may"
+                                   : "its memory cannot be read");
+    return NULL;
+}

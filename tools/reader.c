@@ -1,0 +1,523 @@
+/* reader.c - finds what a program's registry names: recorders, threads, clock. */
+/* SPDX-License-Identifier: MIT */
+#include "inside.h"
+
+#include <stdio.h>
+#include <time.h>
+
+char *bytes_string(struct memory *memory, uint64_t address, size_t max)
+{
+    char *text = malloc(max + 1), *shorter;
+    size_t size = 0, length = 0;
+    while (text && size < max) { /* in pieces that end where pages do */
+        size_t piece = PAGE_BYTES - (address + size) % PAGE_BYTES;
+        if (piece > max - size)
+            piece = max - size;
+        piece = memory->read(memory, address + size, text + size, piece);
+        size += piece;
+        length += strnlen(text + length, piece);
+        if (length < size || piece == 0)
+            break;
+    }
+    if (!text || length == size) {
+        free(text);
+        return NULL;
+    }
+    shorter = realloc(text, length + 1);
+    return shorter ? shorter : text;
+}
+
+/* ---------------------------------------------------------------- registry --
+ *
+ * struct recorder_registry as it stands in the program: its members in order,
+ * each aligned to its own size, 64-bit integers to 8 on every processor.
+ */
+struct registry {
+    uint64_t self, first, order, cleared, threads, threads_max, threads_count;
+    uint64_t pid, line, tweaks, wraps_count;
+    uint32_t layout, bytes, head_bytes, later_set;
+    struct recorder_moment start, later;
+    struct recorder_wrap wraps[RECORDER_WRAPS];
+};
+
+struct members { /* where a structure is being read */
+    const struct memory *memory;
+    const unsigned char *bytes;
+    size_t at;
+};
+
+static uint64_t member(struct members *m, unsigned size)
+{
+    uint64_t value;
+    m->at = (m->at + size - 1) / size * size;
+    value = bytes_number(m->memory, m->bytes + m->at, size);
+    m->at += size;
+    return value;
+}
+static struct recorder_moment member_moment(struct members *m)
+{
+    struct recorder_moment moment;
+    moment.ticks = member(m, 8);
+    moment.monotonic_ns = member(m, 8);
+    moment.realtime_ns = member(m, 8);
+    return moment;
+}
+
+enum { REGISTRY_MAX = 1024 };
+
+/* The first members, which tell what the rest is. */
+static void registry_head(struct members *m, struct registry *r)
+{
+    unsigned word = m->memory->word_bytes;
+    m->at = 16;
+    r->self = member(m, word);
+    r->layout = (uint32_t)member(m, 4);
+    r->bytes = (uint32_t)member(m, 4);
+}
+
+static void registry_rest(struct members *m, struct registry *r)
+{
+    unsigned word = m->memory->word_bytes, i;
+    r->head_bytes = (uint32_t)member(m, 4);
+    r->later_set = (uint32_t)member(m, 4);
+    r->first = member(m, word);
+    r->order = member(m, word);
+    r->cleared = member(m, word);
+    member(m, word); /* readers */
+    r->start = member_moment(m);
+    r->later = member_moment(m);
+    r->threads = member(m, word);
+    r->threads_max = member(m, word);
+    r->threads_count = member(m, word);
+    r->pid = member(m, word);
+    r->line = member(m, word);
+    member(m, word); /* thread */
+    member(m, word); /* hook */
+    r->tweaks = member(m, word);
+    member(m, word); /* types */
+    m->at += 4 + 65; /* dumping, taken */
+    r->wraps_count = member(m, word);
+    for (i = 0; i < RECORDER_WRAPS; i++) {
+        r->wraps[i].order = (uintptr_t)member(m, word);
+        r->wraps[i].high = (uintptr_t)member(m, word);
+    }
+}
+
+static const char *registry_read(struct memory *memory, uint64_t address,
+                                 struct registry *registry)
+{
+    static const unsigned char magic[16] = RECORDER_MAGIC;
+    static char text[80];
+    unsigned char bytes[REGISTRY_MAX] = {0};
+    struct members m = {memory, bytes, 0};
+    if (!bytes_read(memory, address, bytes, 40) ||
+        memcmp(bytes, magic, sizeof magic) != 0)
+        return "no recorder in it";
+    registry_head(&m, registry);
+    if (registry->layout != RECORDER_LAYOUT) {
+        snprintf(text, sizeof text,
+                 "was written by another version of recorder.h (layout %u, not "
+                 "%u)",
+                 (unsigned)registry->layout, (unsigned)RECORDER_LAYOUT);
+        return text;
+    }
+    if (registry->self != address || registry->bytes > sizeof bytes ||
+        !bytes_read(memory, address, bytes, registry->bytes))
+        return "its registry of recorders is damaged";
+    registry_rest(&m, registry);
+    if (m.at > registry->bytes || registry->head_bytes < 4 ||
+        registry->head_bytes > 65536 || registry->head_bytes % 8)
+        return "its registry of recorders is damaged";
+    return NULL;
+}
+
+/* ------------------------------------------------------------------- clock -- */
+
+/* Is the machine the one that recorded, and has it not been started anew? Its
+ * clocks stand in the relation they had, and its ticks ran as fast as now. */
+static bool clock_is_here(const struct recorder_moment *start,
+                          const struct recorder_moment *now)
+{
+    int64_t boot_then = (int64_t)(start->realtime_ns - start->monotonic_ns);
+    int64_t boot_now = (int64_t)(now->realtime_ns - now->monotonic_ns);
+    int64_t apart = boot_now - boot_then;
+    struct recorder_clock since, local;
+    struct recorder_moment later;
+    struct timespec wait = {0, 2000000};
+    if (now->monotonic_ns <= start->monotonic_ns || apart > 1000000000 ||
+        apart < -1000000000)
+        return false;
+    nanosleep(&wait, NULL);
+    later = recorder_now();
+    recorder_clock_set(&since, start, now);
+    recorder_clock_set(&local, now, &later);
+    return since.ns_per_tick && local.ns_per_tick &&
+           since.ns_per_tick / 1000 * 999 < local.ns_per_tick &&
+           since.ns_per_tick < local.ns_per_tick / 999 * 1000;
+}
+
+/* What the program noted; how fast its ticks ran is taken from that, as its own
+ * dump would, unless its records go on for longer (recorder_clock_open). */
+static void clock_open(struct reader *reader, const struct registry *registry)
+{
+    struct recorder_moment *later = &reader->inside->later;
+    reader->clock.start = registry->start;
+    *later = registry->later;
+    if (registry->later_set == 0 || (registry->later_set & 1) ||
+        later->monotonic_ns <= registry->start.monotonic_ns)
+        *later = registry->start;
+    recorder_clock_set(&reader->clock, &registry->start, later);
+}
+
+void reader_clock(struct reader *reader, uint64_t newest_ticks)
+{
+    struct recorder_moment start = reader->clock.start, now = recorder_now();
+    const struct recorder_moment *later = &reader->inside->later;
+    if (reader->memory->native && start.monotonic_ns &&
+        newest_ticks - start.ticks >= 2 * (later->ticks - start.ticks) &&
+        clock_is_here(&start, &now))
+        recorder_clock_set(&reader->clock, &start, &now);
+}
+
+/* --------------------------------------------------------------- recorders -- */
+
+static void recorder_free(struct reader_recorder *recorder)
+{
+    free(recorder->name);
+    free(recorder->description);
+    free(recorder);
+}
+
+/* Is a recorder what it says, as far as its figures tell? */
+static const char *figures_check(const struct reader *reader,
+                                 const struct reader_recorder *r)
+{
+    uint64_t word = reader->memory->word_bytes, n = r->figures.size;
+    uint64_t lanes = r->figures.lanes, bytes;
+    if (n == 0 || (n & (n - 1)) || n > (uint64_t)1 << 30)
+        return "its size is damaged";
+    if (lanes == 0 || (lanes & (lanes - 1)) || lanes > 65536)
+        return "its lanes are damaged";
+    bytes = reader->inside->head_bytes + n * 11 * word;
+    if ((lanes > 1 && r->ring_bytes < bytes) || bytes > reader->memory->size ||
+        bytes * lanes > reader->memory->size)
+        return "its rings are larger than what is there";
+    return NULL;
+}
+
+/* The recorder at an address, as it is now; null where it is a new one. */
+static struct reader_recorder *recorder_known(struct reader *reader,
+                                              const struct reader_recorder *now,
+                                              size_t *at)
+{
+    /* They come in the order in which they were found before. */
+    for (size_t i = 0; i < reader->recorders_count; i++) {
+        size_t k = (*at + i) % reader->recorders_count;
+        const struct reader_recorder *known = reader->recorders[k];
+        if (known->address == now->address &&
+            known->name_address == now->name_address &&
+            known->figures.size == now->figures.size &&
+            known->figures.lanes == now->figures.lanes) {
+            *at = k + 1;
+            return reader->recorders[k];
+        }
+    }
+    return NULL;
+}
+
+/* Adds a recorder that was not known. */
+static const char *recorder_append(struct reader *reader,
+                                   const struct reader_recorder *now,
+                                   uint64_t description)
+{
+    struct memory *memory = reader->memory;
+    struct reader_recorder *r = malloc(sizeof *r), **all;
+    all = realloc(reader->recorders,
+                  (reader->recorders_count + 1) * sizeof *all);
+    if (all)
+        reader->recorders = all;
+    if (!r || !all) {
+        free(r);
+        return "there is no memory for it";
+    }
+    *r = *now;
+    r->name = bytes_string(memory, r->name_address, NAME_MAX_BYTES);
+    if (!r->name)
+        r->name = strdup("?");
+    r->description = bytes_string(memory, description, NAME_MAX_BYTES);
+    if (!r->description)
+        r->description = strdup("");
+    if (!r->name || !r->description) {
+        recorder_free(r);
+        return "there is no memory for it";
+    }
+    r->wrong = figures_check(reader, r);
+    r->oldest_ns = r->newest_ns = RECORDER_TIME_UNKNOWN;
+    r->chosen = !reader->inside->names ||
+                recorder_regex_match(reader->inside->names, r->name);
+    all[reader->recorders_count++] = r;
+    return NULL;
+}
+
+/* Adds a recorder, or renews what changes of a known one: its setting and,
+ * where its rings went into a file, their place. Its successor as *next. */
+static const char *recorder_refresh(struct reader *reader, uint64_t address,
+                                    size_t *at, uint64_t *next)
+{
+    struct memory *memory = reader->memory;
+    unsigned word = memory->word_bytes;
+    unsigned char bytes[64];
+    struct members m = {memory, bytes, 0};
+    struct reader_recorder now = {0}, *known;
+    uint64_t description;
+    if (!bytes_read(memory, address, bytes, 8 * (size_t)word))
+        return "its list of recorders is damaged";
+    now.address = address;
+    now.trace = word_signed(memory, member(&m, word));
+    now.rings = member(&m, word);
+    now.figures.size = (member(&m, word) + 1) & word_max(memory);
+    now.figures.lanes = (member(&m, word) + 1) & word_max(memory);
+    now.ring_bytes = member(&m, word);
+    now.name_address = member(&m, word);
+    description = member(&m, word);
+    *next = member(&m, word);
+    known = recorder_known(reader, &now, at);
+    if (!known)
+        return recorder_append(reader, &now, description);
+    known->trace = now.trace;
+    known->rings = now.rings;
+    return NULL;
+}
+
+/* Walks the list. A recorder that left (its library was closed) stays known,
+ * with what was read before. */
+static const char *recorders_refresh(struct reader *reader, uint64_t address)
+{
+    size_t steps, at = 0;
+    const char *wrong = NULL;
+    for (steps = 0; address && !wrong && steps < RECORDERS_MAX; steps++)
+        wrong = recorder_refresh(reader, address, &at, &address);
+    return wrong     ? wrong
+           : address ? "its list of recorders goes in circles"
+                     : NULL;
+}
+
+/* ----------------------------------------------------------------- threads -- */
+
+static const char *threads_refresh(struct reader *reader,
+                                   const struct registry *registry)
+{
+    struct memory *memory = reader->memory;
+    unsigned word = memory->word_bytes;
+    size_t row_bytes = word + 8 + 16, count = registry->threads_count, i;
+    unsigned char *rows;
+    struct reader_thread *threads;
+    if (count > registry->threads_max)
+        count = registry->threads_max;
+    if (!registry->threads || count == 0)
+        return NULL;
+    if (count > THREADS_MAX)
+        return "its table of threads is damaged";
+    rows = malloc(count * row_bytes);
+    threads = realloc(reader->threads, count * sizeof *threads);
+    if (threads)
+        reader->threads = threads;
+    if (!rows || !threads) {
+        free(rows);
+        return "there is no memory for it";
+    }
+    count = memory->read(memory, registry->threads, rows, count * row_bytes) /
+            row_bytes;
+    for (i = 0; i < count; i++) {
+        struct reader_thread *thread = &threads[i];
+        struct members m = {memory, rows + i * row_bytes, 0};
+        unsigned state;
+        char name[16] = "";
+        bool named;
+        thread->number = (unsigned)i + 1;
+        thread->first = member(&m, word);
+        thread->id = (int32_t)(uint32_t)member(&m, 4);
+        state = (unsigned)member(&m, 2);
+        named = member(&m, 2);
+        thread->alive = state == RECORDER_ROW_ALIVE;
+        memset(thread->name, 0, sizeof thread->name);
+        memcpy(thread->name, rows + i * row_bytes + m.at, 15);
+        thread->known = !thread->alive || memory->thread;
+        if (thread->alive && memory->thread)
+            thread->alive = memory->thread(memory, thread->id, name);
+        if (*name && !named)
+            memcpy(thread->name, name, sizeof name);
+    }
+    reader->threads_count = count;
+    free(rows);
+    return NULL;
+}
+
+struct reader_thread *reader_thread_of(struct reader *reader, unsigned number,
+                                       uint64_t order)
+{
+    struct reader_thread *thread;
+    if (number == 0 || number > reader->threads_count)
+        return NULL;
+    thread = &reader->threads[number - 1];
+    return word_signed(reader->memory, order - thread->first) < 0 ? NULL
+                                                                  : thread;
+}
+
+/* ------------------------------------------------------------------ tweaks -- */
+
+static const char *tweaks_read(struct reader *reader, uint64_t address)
+{
+    struct memory *memory = reader->memory;
+    unsigned word = memory->word_bytes;
+    size_t steps;
+    for (steps = 0; address && steps < RECORDERS_MAX; steps++) {
+        unsigned char bytes[32];
+        struct members m = {memory, bytes, 0};
+        struct reader_tweak *all, *tweak;
+        all = realloc(reader->tweaks, (steps + 1) * sizeof *all);
+        if (!all || !bytes_read(memory, address, bytes, 4 * (size_t)word))
+            return "its list of tweaks is damaged";
+        reader->tweaks = all;
+        tweak = &all[steps];
+        tweak->address = address;
+        tweak->value = word_signed(memory, member(&m, word));
+        tweak->name = bytes_string(memory, member(&m, word), NAME_MAX_BYTES);
+        tweak->description =
+            bytes_string(memory, member(&m, word), NAME_MAX_BYTES);
+        address = member(&m, word);
+        reader->tweaks_count = steps + 1;
+    }
+    return NULL;
+}
+
+/* -------------------------------------------------------------------- open -- */
+
+static void line_read(struct reader *reader, uint64_t address)
+{
+    char *line = address ? bytes_string(reader->memory, address,
+                                        sizeof reader->line - 1)
+                         : NULL;
+    snprintf(reader->line, sizeof reader->line, "%s",
+             line ? line : RECORDER_LINE_DEFAULT);
+    free(line);
+}
+
+/* Reads what may have changed since: a program does not get new recorders and
+ * threads so often that each look at its rings has to see to that. */
+const char *reader_refresh(struct reader *reader)
+{
+    struct registry registry;
+    const char *wrong =
+        registry_read(reader->memory, reader->registry, &registry);
+    if (wrong)
+        return wrong;
+    reader->pid = registry.pid;
+    reader->order_address = registry.order;
+    reader->cleared = registry.cleared;
+    reader->inside->head_bytes = registry.head_bytes;
+    reader->inside->wraps_count = (uint32_t)registry.wraps_count;
+    memcpy(reader->inside->wraps, registry.wraps, sizeof registry.wraps);
+    wrong = recorders_refresh(reader, registry.first);
+    if (!wrong)
+        wrong = threads_refresh(reader, &registry);
+    return wrong;
+}
+
+const char *reader_open(struct reader *reader, struct memory *memory,
+                        uint64_t address)
+{
+    struct registry registry;
+    const char *wrong;
+    memset(reader, 0, sizeof *reader);
+    reader->memory = memory;
+    reader->registry = address;
+    wrong = registry_read(memory, address, &registry);
+    if (wrong)
+        return wrong;
+    reader->inside = calloc(1, sizeof *reader->inside);
+    if (!reader->inside)
+        return "there is no memory for it";
+    reader->cleared_address =
+        address + (memory->word_bytes == 8 ? 56 : 44); /* see registry_rest */
+    wrong = reader_refresh(reader);
+    if (!wrong)
+        wrong = tweaks_read(reader, registry.tweaks);
+    if (wrong) {
+        reader_close(reader);
+        return wrong;
+    }
+    line_read(reader, registry.line);
+    clock_open(reader, &registry);
+    return NULL;
+}
+
+void reader_close(struct reader *reader)
+{
+    struct reader_inside *inside = reader->inside;
+    size_t i;
+    if (!inside)
+        return;
+    rings_close(reader);
+    for (i = 0; i < reader->recorders_count; i++)
+        recorder_free(reader->recorders[i]);
+    for (i = 0; i < reader->tweaks_count; i++) {
+        free(reader->tweaks[i].name);
+        free(reader->tweaks[i].description);
+    }
+    for (i = 0; i < inside->formats_max; i++) {
+        free(inside->formats[i].text);
+        free(inside->formats[i].location);
+    }
+    free(reader->recorders);
+    free(reader->threads);
+    free(reader->tweaks);
+    free(inside->formats);
+    free(inside->pages);
+    free(inside->message);
+    free(inside->text);
+    free(inside->line);
+    free(inside->strings);
+    free(inside->names);
+    free(inside->thread);
+    free(inside);
+    memset(reader, 0, sizeof *reader);
+}
+
+const char *reader_select(struct reader *reader,
+                          const struct reader_selection *selection)
+{
+    struct reader_inside *inside = reader->inside;
+    const char *wrong =
+        selection->names ? recorder_regex_check(selection->names) : NULL;
+    size_t i;
+    if (wrong)
+        return wrong;
+    free(inside->names);
+    free(inside->thread);
+    inside->names = selection->names ? strdup(selection->names) : NULL;
+    inside->thread = selection->thread ? strdup(selection->thread) : NULL;
+    inside->selection = *selection;
+    for (i = 0; i < reader->recorders_count; i++)
+        reader->recorders[i]->chosen =
+            !selection->names ||
+            recorder_regex_match(selection->names, reader->recorders[i]->name);
+    return NULL;
+}
+
+bool reader_write_word(struct reader *reader, uint64_t address, uint64_t value)
+{
+    struct memory *memory = reader->memory;
+    unsigned char bytes[8];
+    unsigned size = memory->word_bytes;
+    for (unsigned i = 0; i < size; i++)
+        bytes[memory->big_endian ? size - 1 - i : i] =
+            (unsigned char)(value >> 8 * i);
+    return memory->write && memory->write(memory, address, bytes, size);
+}
+
+size_t reader_bytes(struct reader *reader, uint64_t address, void *to,
+                    size_t size)
+{
+    return reader->memory->read(reader->memory, address, to, size);
+}

@@ -1,0 +1,198 @@
+/* reader.h - reads recorders from any memory: what is behind every tool. */
+/* SPDX-License-Identifier: MIT */
+/*
+    const char *wrong = reader_open(&reader, memory, registry);
+    reader_select(&reader, &(struct reader_selection){.names = "net.*"});
+    wrong = reader_take(&reader);
+    while (reader_next(&reader, &event))
+        puts(reader_line(&reader, &event, NULL, NULL));
+    reader_close(&reader);
+
+PROMISES
+    * Works on every word size and byte order, whatever the host has.
+    * Events come in strictly ascending order, each whole; what is lost is
+      counted.
+    * Whatever the memory holds, hostile or cut off, reading ends, touches only
+      its own memory and takes no more of that than the rings are large.
+    * Reads a running program without stopping it: all commit words, then the
+      records, then all commit words again.
+
+LIMITS
+    * Conversions of the program's own (recorder_configure_type) print as printf
+      has them: their functions are code of the program, which is never run.
+*/
+#ifndef READER_H
+#define READER_H
+
+#include "../recorder_event.h"
+
+/* ---------------------------------------------------------------- memory -- */
+
+/* The bytes of a program, by the addresses that it used. */
+struct memory {
+    /* Copies up to `size` bytes at `address`; returns how many, fewer where
+     * memory ends, 0 where there is none. */
+    size_t (*read)(struct memory *, uint64_t address, void *to, size_t size);
+    /* `size` bytes at `address` in one piece that stays as long as the memory,
+     * or null. Null pointer: there are never any. */
+    const void *(*map)(struct memory *, uint64_t address, size_t size);
+    /* Writes all, or nothing and false. Null pointer: it is not for writing. */
+    bool (*write)(struct memory *, uint64_t address, const void *from,
+                  size_t size);
+    /* Is there such a thread? And the name that the system has for it by now,
+     * if it has one. Null pointer: that is not known. */
+    bool (*thread)(struct memory *, int32_t id, char name[16]);
+    uint64_t size;       /* no more than that can there be to read, in bytes */
+    unsigned word_bytes; /* 4 or 8 */
+    unsigned machine;    /* of the ELF header: EM_X86_64 */
+    bool big_endian;
+    bool live;           /* the program runs: what is read may change */
+    bool native;         /* its ticks are those of this machine's kind */
+    bool stale_order;    /* the order counter is as of some time before */
+};
+
+/* ------------------------------------------------------------------ what -- */
+
+struct reader_recorder {
+    uint64_t address; /* of struct recorder, and of its trace */
+    uint64_t rings, ring_bytes;
+    int64_t trace; /* below 0: off; 0: records; above: prints, too */
+    uint64_t name_address;
+    char *name, *description;
+    bool chosen;   /* by the selection's names */
+    const char *wrong; /* why its rings cannot be read; null: they can */
+    /* By reader_count(). */
+    struct recorder_figures figures;
+    uint64_t recorded; /* positions handed out and not given up */
+    int64_t oldest_ns, newest_ns; /* of what is kept; unknown if nothing is */
+};
+
+struct reader_thread {
+    unsigned number;
+    int32_t id; /* of the kernel */
+    bool known, alive; /* when it was read: `alive` is known to be right */
+    uint64_t first; /* records of a lower order are an earlier thread's */
+    char name[17];
+};
+
+struct reader_tweak {
+    uint64_t address;
+    int64_t value;
+    char *name, *description;
+};
+
+/* An event, and what the reader knows of it. */
+struct reader_event {
+    struct recorder_event event;
+    int64_t ns;          /* since the program's start; RECORDER_TIME_UNKNOWN */
+    uint64_t realtime_ns; /* since 1970, UTC; 0: unknown */
+    const struct reader_recorder *recorder;
+    const struct reader_thread *thread; /* null: unknown */
+};
+
+/* An argument by the conversion that takes it. */
+enum reader_kind {
+    READER_SIGNED,   /* %d %i: in `integer` */
+    READER_UNSIGNED, /* %u %o %x %b: in `word` */
+    READER_REAL,     /* %f %e %g %a: in `real` */
+    READER_CHARACTER, /* %c: in `integer` */
+    READER_STRING,   /* %s: in `text`, not escaped */
+    READER_POINTER,  /* %p, and a %s that cannot be read: in `word` */
+    READER_LOST      /* was overwritten or never recorded */
+};
+struct reader_argument {
+    enum reader_kind kind;
+    uint64_t word; /* as recorded, cut to the conversion's length */
+    int64_t integer;
+    double real;
+    const char *text; /* until the next event is asked for its arguments */
+    size_t text_size; /* without the NUL behind it */
+};
+
+/* What is to be read; zeros: everything. */
+struct reader_selection {
+    const char *names; /* extended regular expression for whole names */
+    uint64_t last;     /* only that many of the events that the rest chooses */
+    uint64_t since_order, until_order;       /* both inclusive; 0: open */
+    bool since_set, until_set;               /* whether these count: */
+    int64_t since_ns, until_ns;              /* from the program's start */
+    const char *thread;                      /* number or name */
+};
+
+/* ---------------------------------------------------------------- reader -- */
+
+struct reader {
+    struct memory *memory;
+    uint64_t registry;
+    uint64_t pid, order_address, cleared_address, cleared;
+    uint64_t end;           /* orders from here on were not yet given */
+    bool follows;           /* set it to follow: an event is held back for
+                             * one take, so that none comes too late */
+    char line[256];         /* that the program set, or the default */
+    struct recorder_clock clock;
+    struct reader_recorder **recorders;
+    size_t recorders_count;
+    struct reader_thread *threads;
+    size_t threads_count;
+    struct reader_tweak *tweaks;
+    size_t tweaks_count;
+    uint64_t taken;         /* events of the last reader_take() */
+    uint64_t missed;        /* records of chosen recorders that were gone
+                             * before a reader_take() could see them */
+    struct reader_inside *inside; /* reader.c's own */
+};
+
+/* Opens the registry at an address. Null, or what is wrong, in words; then
+ * there is nothing to close. */
+const char *reader_open(struct reader *, struct memory *, uint64_t registry);
+void reader_close(struct reader *);
+
+/* Chooses what the next reader_take() reads; it is copied. Null, or what is
+ * wrong with the regular expression. */
+const char *reader_select(struct reader *, const struct reader_selection *);
+
+/* Reads the rings: all that was not taken before, oldest first for
+ * reader_next(). Once for a dump, again and again to follow a program; new
+ * recorders and threads are found. Null, or what is wrong: `the program is
+ * gone` for a process that has ended. */
+const char *reader_take(struct reader *);
+
+/* Counts what the rings of the chosen recorders held at the last reader_take():
+ * the figures of each. */
+void reader_count(struct reader *);
+
+/* The next event; false: none until the next reader_take(). */
+bool reader_next(struct reader *, struct reader_event *);
+/* Back to the first event of the last reader_take(). */
+void reader_rewind(struct reader *);
+
+/* The event's format and, as *location, its "dir/file.c:12", both as they stand
+ * in the program and valid until reader_close(); null and "?" where they cannot
+ * be read. */
+const char *reader_format(struct reader *, const struct recorder_event *,
+                          const char **location);
+/* "file.c" of a location, and its line; 0: unknown. */
+unsigned reader_location(const char *location, const char **file,
+                         size_t *file_size);
+/* The event's message, NUL-terminated, as the program would print it; valid
+ * until the next is made. */
+const char *reader_message(struct reader *, const struct reader_event *,
+                           size_t *size);
+/* The event's line, with its newline and a NUL; `line` null: as the program's
+ * setting says. Valid until the next is made. */
+const char *reader_line(struct reader *, const struct reader_event *,
+                        const char *line, size_t *size);
+/* The first lines of a dump, as above. */
+const char *reader_head(struct reader *, size_t *size);
+/* The arguments that the format takes; how many. Their texts are valid until
+ * this is called again. */
+unsigned reader_arguments(struct reader *, const struct reader_event *,
+                          struct reader_argument to[12]);
+
+/* Sets one word of a running program; false: it cannot be written. */
+bool reader_write_word(struct reader *, uint64_t address, uint64_t value);
+
+/* Bytes at an address, as memory.read, for what else a tool wants to see. */
+size_t reader_bytes(struct reader *, uint64_t address, void *to, size_t size);
+
+#endif

@@ -1,0 +1,507 @@
+/* rings.c - takes records out of rings: whole, each once, sorted by order. */
+/* SPDX-License-Identifier: MIT */
+/*
+   A ring is read in bulk: commit words, records, commit words again. A slot of
+   which both commit words agree, and are not busy, is whole: R1 to R4 of
+   recorder.h for all slots at once. Where the memory is a file that is mapped,
+   nothing is copied, and each record is looked at so when it is taken out.
+
+   Later takes read only the slots of the positions that were handed out since.
+   A position whose record is not there yet is waited for during a few takes.
+*/
+#include "inside.h"
+
+enum { PATIENCE = 4 }; /* takes that a writer may need for its record */
+
+/* ------------------------------------------------------------------- lanes -- */
+
+static uint64_t lane_size(const struct lane *lane)
+{
+    return lane->recorder->figures.size;
+}
+static uint64_t records_address(const struct reader *r, const struct lane *l)
+{
+    return l->address + r->inside->head_bytes;
+}
+static uint64_t commits_address(const struct reader *r, const struct lane *l)
+{
+    return records_address(r, l) + lane_size(l) * 8 * r->memory->word_bytes;
+}
+
+static uint64_t commit_of(const struct reader *reader, const struct lane *lane,
+                          uint64_t slot)
+{
+    unsigned word = reader->memory->word_bytes;
+    return bytes_word(reader->memory, lane->commits + slot * word);
+}
+
+uint64_t lane_record(const struct reader *reader, const struct lane *lane,
+                     uint64_t slot, unsigned char raw[64])
+{
+    size_t bytes = 8 * (size_t)reader->memory->word_bytes;
+    uint64_t commit;
+    if (!lane->records || slot >= lane_size(lane))
+        return 0;
+    commit = commit_of(reader, lane, slot);
+    if (commit == 0 || (commit & 1))
+        return 0;
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    memcpy(raw, lane->records + slot * bytes, bytes);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return commit_of(reader, lane, slot) == commit ? commit : 0;
+}
+
+/* Memory for a copy of a ring, or a view of it. What is not there reads as
+ * zeros, which is a slot that was never written. */
+static const char *lane_open(struct reader *reader, struct lane *lane)
+{
+    struct memory *m = reader->memory;
+    uint64_t records = lane_size(lane) * 8 * m->word_bytes;
+    uint64_t commits = lane_size(lane) * m->word_bytes;
+    unsigned char last;
+    if (m->map)
+        lane->records = (unsigned char *)(uintptr_t)m->map(
+            m, records_address(reader, lane), records + commits);
+    if (!lane->records) {
+        /* No memory is taken for a ring that is not there. */
+        if (m->read(m, commits_address(reader, lane) + commits - 1, &last, 1) !=
+                1 &&
+            m->read(m, records_address(reader, lane), &last, 1) != 1)
+            return "its rings are not in there";
+        lane->copy = lane->records = calloc(1, records + commits);
+        if (!lane->copy)
+            return "there is no memory for its rings";
+    }
+    lane->commits = lane->records + records;
+    return NULL;
+}
+
+/* Opens the rings of recorders that are new and chosen. */
+static const char *lanes_refresh(struct reader *reader)
+{
+    struct reader_inside *inside = reader->inside;
+    uint64_t bytes = 0;
+    size_t i, k;
+    for (i = 0; i < inside->lanes_count; i++)
+        inside->lanes[i].recorder->chosen |= inside->lanes[i].begun;
+    for (i = 0; i < reader->recorders_count; i++) {
+        struct reader_recorder *r = reader->recorders[i];
+        struct lane *lanes;
+        if (!r->chosen || r->wrong)
+            continue;
+        bytes += r->figures.size * r->figures.lanes * 9 *
+                 reader->memory->word_bytes;
+        if (bytes > reader->memory->size)
+            return "its rings are larger than what is there";
+        for (k = 0; k < inside->lanes_count; k++)
+            if (inside->lanes[k].recorder == r)
+                break;
+        if (k < inside->lanes_count)
+            continue;
+        lanes = realloc(inside->lanes, (inside->lanes_count +
+                                        r->figures.lanes) * sizeof *lanes);
+        if (!lanes)
+            return "there is no memory for it";
+        inside->lanes = lanes;
+        for (k = 0; k < r->figures.lanes && !r->wrong; k++) {
+            struct lane *lane = &lanes[inside->lanes_count];
+            memset(lane, 0, sizeof *lane);
+            lane->recorder = r;
+            lane->number = (unsigned)k;
+            lane->address = r->rings + k * r->ring_bytes;
+            r->wrong = lane_open(reader, lane);
+            if (!r->wrong)
+                inside->lanes_count++;
+        }
+    }
+    return NULL;
+}
+
+void rings_close(struct reader *reader)
+{
+    struct reader_inside *inside = reader->inside;
+    for (size_t i = 0; i < inside->lanes_count; i++)
+        free(inside->lanes[i].copy);
+    free(inside->lanes);
+    free(inside->keys);
+    inside->lanes = NULL;
+    inside->keys = NULL;
+}
+
+/* -------------------------------------------------------------------- take -- */
+
+/* Reads the slots from `slot` on into the lane's copy: a slot that is not whole
+ * gets the commit word 0. */
+static const char *copy_slots(struct reader *reader, struct lane *lane,
+                              uint64_t slot, uint64_t count)
+{
+    struct memory *m = reader->memory;
+    unsigned word = m->word_bytes;
+    enum { PIECE = 65536 }; /* slots at a time */
+    unsigned char *again;
+    if (!lane->copy)
+        return NULL;
+    again = malloc((count < PIECE ? count : PIECE) * word);
+    if (!again)
+        return "there is no memory for its rings";
+    while (count) {
+        uint64_t piece = count < PIECE ? count : PIECE, i;
+        unsigned char *commits = lane->commits + slot * word;
+        uint64_t at = commits_address(reader, lane) + slot * word;
+        size_t got = m->read(m, at, commits, piece * word);
+        memset(commits + got, 0, piece * word - got);
+        got = m->read(m, records_address(reader, lane) + slot * 8 * word,
+                      lane->records + slot * 8 * word, piece * 8 * word);
+        memset(commits + got / (8 * word) * word, 0,
+               piece * word - got / (8 * word) * word);
+        got = m->read(m, at, again, piece * word);
+        memset(again + got, 0, piece * word - got);
+        for (i = 0; i < piece; i++)
+            if (memcmp(commits + i * word, again + i * word, word) != 0)
+                memset(commits + i * word, 0, word);
+        slot += piece;
+        count -= piece;
+    }
+    free(again);
+    return NULL;
+}
+
+static bool key_add(struct reader_inside *inside, uint64_t order, uint32_t lane,
+                    uint32_t slot)
+{
+    if (inside->keys_count == inside->keys_max) {
+        size_t max = inside->keys_max ? inside->keys_max * 2 : 1024;
+        struct key *keys = realloc(inside->keys, max * sizeof *keys);
+        if (!keys)
+            return false;
+        inside->keys = keys;
+        inside->keys_max = max;
+    }
+    inside->keys[inside->keys_count++] = (struct key){order, lane, slot};
+    return true;
+}
+
+static uint64_t order_key(const struct reader *reader, uint64_t order)
+{
+    return (order - reader->inside->base) & word_max(reader->memory);
+}
+
+/* The key of what a slot holds; false: nothing that is whole, or cleared. */
+static bool slot_key(const struct reader *reader, const struct lane *lane,
+                     uint64_t slot, uint64_t *key)
+{
+    unsigned char raw[64];
+    unsigned word = reader->memory->word_bytes;
+    if (!lane_record(reader, lane, slot, raw))
+        return false;
+    *key = order_key(reader, bytes_word(reader->memory, raw + word));
+    return reader->cleared == 0 ||
+           *key >= order_key(reader, reader->cleared);
+}
+
+/* The commit word that a position's record has, thread left out. */
+static uint64_t commit_wanted(const struct reader *reader,
+                              const struct lane *lane, uint64_t position)
+{
+    uint64_t lap = position & ~(lane_size(lane) - 1);
+    return (lap << thread_bits(reader->memory)) & word_max(reader->memory);
+}
+
+enum found { FOUND, GONE, NOT_YET };
+
+/* What is to be had of a position. */
+static enum found position_look(const struct reader *reader,
+                                const struct lane *lane, uint64_t position)
+{
+    const struct memory *m = reader->memory;
+    uint64_t slot = position & (lane_size(lane) - 1);
+    uint64_t commit = commit_of(reader, lane, slot);
+    uint64_t mask = ((uint64_t)1 << thread_bits(m)) - 1;
+    uint64_t wanted = commit_wanted(reader, lane, position);
+    if ((commit & ~mask) == wanted && !(commit & 1))
+        return FOUND;
+    return word_signed(m, (commit & ~mask) - wanted) > 0 ? GONE : NOT_YET;
+}
+
+static bool position_take(struct reader *reader, uint32_t lane,
+                          uint64_t position)
+{
+    struct lane *l = &reader->inside->lanes[lane];
+    uint64_t slot = position & (lane_size(l) - 1), key;
+    if (!slot_key(reader, l, slot, &key))
+        return true;
+    return key_add(reader->inside, key, lane, (uint32_t)slot);
+}
+
+/* The positions from `next` on, and those that were waited for. */
+static const char *lane_take_new(struct reader *reader, uint32_t index)
+{
+    struct lane *lane = &reader->inside->lanes[index];
+    uint64_t size = lane_size(lane), max = word_max(reader->memory);
+    uint64_t count = (lane->write - lane->next) & max, position, slot;
+    unsigned i, pending = 0;
+    const char *wrong = NULL;
+    bool room = true;
+    if (count > size) { /* lapped: what was not seen is gone */
+        reader->missed += count - size + lane->pending_count;
+        lane->pending_count = 0;
+        lane->next = lane->write - size;
+        count = size;
+    }
+    for (i = 0; i < lane->pending_count; i++) {
+        uint64_t wait = lane->pending[i] >> 60;
+        position = (lane->pending[i] & (UINT64_MAX >> 4)) & max;
+        slot = position & (size - 1);
+        wrong = copy_slots(reader, lane, slot, 1);
+        if (wrong)
+            return wrong;
+        switch (position_look(reader, lane, position)) {
+        case FOUND: room = room && position_take(reader, index, position); break;
+        case GONE: reader->missed++; break;
+        case NOT_YET: /* given up, or its writer is stopped or dead */
+            if (wait < PATIENCE)
+                lane->pending[pending++] = position | (wait + 1) << 60;
+        }
+    }
+    lane->pending_count = pending;
+    slot = lane->next & (size - 1);
+    if (slot + count > size) {
+        wrong = copy_slots(reader, lane, 0, slot + count - size);
+        if (!wrong)
+            wrong = copy_slots(reader, lane, slot, size - slot);
+    } else if (count) {
+        wrong = copy_slots(reader, lane, slot, count);
+    }
+    for (position = lane->next + size; count-- && !wrong; position++) {
+        switch (position_look(reader, lane, position & max)) {
+        case FOUND:
+            room = room && position_take(reader, index, position & max);
+            break;
+        case GONE: reader->missed++; break;
+        case NOT_YET:
+            if (lane->pending_count < PENDING_MAX)
+                lane->pending[lane->pending_count++] = position & max;
+        }
+    }
+    lane->next = lane->write;
+    return wrong ? wrong : room ? NULL : "there is no memory for its records";
+}
+
+/* All slots, whatever the write index says. */
+static const char *lane_take_all(struct reader *reader, uint32_t index)
+{
+    struct lane *lane = &reader->inside->lanes[index];
+    const char *wrong = copy_slots(reader, lane, 0, lane_size(lane));
+    uint64_t slot, key;
+    for (slot = 0; slot < lane_size(lane) && !wrong; slot++)
+        if (slot_key(reader, lane, slot, &key) &&
+            !key_add(reader->inside, key, index, (uint32_t)slot))
+            wrong = "there is no memory for its records";
+    lane->next = lane->write;
+    lane->begun = true;
+    return wrong;
+}
+
+/* The head is read first: what comes into the ring meanwhile is of the next
+ * take, which knows it by its position. */
+static const char *lane_take(struct reader *reader, uint32_t index)
+{
+    struct lane *lane = &reader->inside->lanes[index];
+    struct memory *m = reader->memory;
+    unsigned half = reader->inside->head_bytes / 2, word = m->word_bytes;
+    unsigned char bytes[8];
+    lane->address =
+        lane->recorder->rings + lane->number * lane->recorder->ring_bytes;
+    if (!bytes_read(m, lane->address, bytes, word))
+        return NULL; /* its library was closed, or the core file lacks it */
+    lane->write = bytes_word(m, bytes);
+    if (word_signed(m, lane->write - lane->next) < 0)
+        lane->begun = false; /* its library was opened anew */
+    if (bytes_read(m, lane->address + half, bytes, word))
+        lane->given_up = bytes_word(m, bytes);
+    if (bytes_read(m, lane->address + half + word, bytes, word))
+        lane->lost = bytes_word(m, bytes);
+    if (lane->begun && lane->next == lane->write && !lane->pending_count)
+        return NULL;
+    return lane->begun ? lane_take_new(reader, index)
+                       : lane_take_all(reader, index);
+}
+
+/* -------------------------------------------------------------------- sort -- */
+
+static int keys_compare(const void *a, const void *b)
+{
+    const struct key *left = a, *right = b;
+    return left->order < right->order ? -1 : left->order > right->order;
+}
+
+/* Sorts all, and finds which may be delivered: those below `limit`. */
+static void keys_sort(struct reader_inside *inside, uint64_t limit)
+{
+    size_t low = 0, high = inside->keys_count;
+    for (size_t i = 1; i < inside->keys_count; i++)
+        if (inside->keys[i].order < inside->keys[i - 1].order) {
+            qsort(inside->keys, inside->keys_count, sizeof *inside->keys,
+                  keys_compare);
+            break;
+        }
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (inside->keys[middle].order < limit)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    inside->deliver = low;
+}
+
+/* The end of what counts: the order counter, read before the rings. A file's
+ * may be as of its start; then the records tell. */
+static const char *end_read(struct reader *reader)
+{
+    struct reader_inside *inside = reader->inside;
+    struct memory *m = reader->memory;
+    unsigned char bytes[8];
+    if (!bytes_read(m, reader->order_address, bytes, m->word_bytes))
+        return "the program is gone";
+    reader->end = bytes_word(m, bytes);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    if (inside->taken_before)
+        return NULL;
+    if (m->word_bytes == 8)
+        inside->base = 0;
+    else if (m->stale_order)
+        inside->base = reader->end - 0x10000000u;
+    else
+        inside->base = reader->end - 0x80000000u;
+    return NULL;
+}
+
+/* Orders up to which a take delivers. */
+static uint64_t limit_of(struct reader *reader)
+{
+    struct reader_inside *inside = reader->inside;
+    uint64_t end = order_key(reader, reader->end), limit = end;
+    if (reader->memory->stale_order)
+        return UINT64_MAX;
+    if (reader->follows && inside->taken_before)
+        limit = inside->end_before;
+    inside->end_before = end;
+    return limit;
+}
+
+static bool refresh_due(struct reader *reader)
+{
+    uint64_t now = recorder_clock_ns(RECORDER_MONOTONIC_);
+    if (reader->inside->taken_before &&
+        now - reader->inside->refreshed_ns < 50000000)
+        return false;
+    reader->inside->refreshed_ns = now;
+    return true;
+}
+
+/* Has nothing been recorded for so long that no ring need be looked at? */
+static bool is_still(struct reader_inside *inside, uint64_t end)
+{
+    if (!inside->taken_before || end != inside->end_still)
+        inside->still = 0;
+    inside->end_still = end;
+    return inside->still++ > PATIENCE;
+}
+
+static void clock_settle(struct reader *reader)
+{
+    const struct reader_inside *inside = reader->inside;
+    const struct key *last = &inside->keys[inside->keys_count - 1];
+    unsigned char raw[64];
+    if (inside->keys_count &&
+        lane_record(reader, &inside->lanes[last->lane], last->slot, raw))
+        reader_clock(reader, reader_ticks(reader, raw));
+}
+
+const char *reader_take(struct reader *reader)
+{
+    struct reader_inside *inside = reader->inside;
+    const char *wrong = NULL, *gone;
+    uint32_t i;
+    size_t left = inside->keys_count - inside->deliver;
+    if (left)
+        memmove(inside->keys, inside->keys + inside->deliver,
+                left * sizeof *inside->keys);
+    inside->keys_count = left;
+    if (reader->memory->live && inside->pages)
+        for (i = 0; i < PAGES; i++)
+            inside->pages[i].address = 0;
+    if (refresh_due(reader))
+        wrong = reader_refresh(reader);
+    gone = end_read(reader);
+    if (!gone && !wrong)
+        wrong = lanes_refresh(reader);
+    if (gone || !reader->follows || reader->memory->stale_order ||
+        !is_still(inside, reader->end))
+        for (i = 0; i < inside->lanes_count; i++) {
+            const char *lane = lane_take(reader, i);
+            wrong = wrong ? wrong : lane;
+        }
+    wrong = gone ? gone : wrong;
+    /* Of a program that is gone, all that was seen is shown. */
+    keys_sort(inside, wrong ? UINT64_MAX : limit_of(reader));
+    if (reader->memory->stale_order && inside->keys_count)
+        reader->end =
+            (inside->keys[inside->keys_count - 1].order + inside->base + 1) &
+            word_max(reader->memory);
+    if (!inside->taken_before)
+        clock_settle(reader);
+    inside->taken_before = true;
+    reader_rewind(reader);
+    return wrong;
+}
+
+/* ------------------------------------------------------------------- count -- */
+
+static void lane_count(struct reader *reader, const struct lane *lane,
+                       uint64_t *whole, uint64_t *low, uint64_t *high)
+{
+    struct recorder_figures *figures = &lane->recorder->figures;
+    uint64_t end = reader->memory->stale_order
+                       ? UINT64_MAX
+                       : order_key(reader, reader->end);
+    uint64_t slot, key;
+    unsigned char raw[64];
+    for (slot = 0; slot < lane_size(lane); slot++) {
+        if (!lane_record(reader, lane, slot, raw))
+            continue;
+        ++*whole;
+        if (!slot_key(reader, lane, slot, &key) || key >= end)
+            continue;
+        figures->kept++;
+        if (key < *low) {
+            *low = key;
+            lane->recorder->oldest_ns = reader_time(reader, raw);
+        }
+        if (key >= *high) {
+            *high = key;
+            lane->recorder->newest_ns = reader_time(reader, raw);
+        }
+    }
+}
+
+void reader_count(struct reader *reader)
+{
+    struct reader_inside *inside = reader->inside;
+    size_t i = 0;
+    while (i < inside->lanes_count) {
+        struct reader_recorder *r = inside->lanes[i].recorder;
+        uint64_t whole = 0, low = UINT64_MAX, high = 0;
+        r->figures.kept = r->figures.lost = r->recorded = 0;
+        r->oldest_ns = r->newest_ns = RECORDER_TIME_UNKNOWN;
+        for (; i < inside->lanes_count && inside->lanes[i].recorder == r; i++) {
+            const struct lane *lane = &inside->lanes[i];
+            r->recorded += (lane->write - lane->given_up) &
+                           word_max(reader->memory);
+            r->figures.lost += lane->lost;
+            lane_count(reader, lane, &whole, &low, &high);
+        }
+        r->figures.overwritten = r->recorded > whole ? r->recorded - whole : 0;
+    }
+}

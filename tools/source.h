@@ -1,0 +1,64 @@
+/* source.h - a SOURCE of the command: a process id, a core file, a recording. */
+/* SPDX-License-Identifier: MIT */
+#ifndef SOURCE_H
+#define SOURCE_H
+
+#include "reader.h"
+
+/* A piece of a file that the program had mapped. */
+struct module {
+    uint64_t start, end, offset; /* addresses; of the file */
+    char *path;
+    bool writable; /* as far as is known: without that, false */
+};
+
+struct source {
+    struct memory *memory;
+    uint64_t registry; /* address; 0: no recorder in it */
+    size_t registries; /* how many there are with recorders */
+    int pid;           /* of a running process, else 0 */
+    struct module *modules;
+    size_t modules_count;
+    /* Frees what opening took; one for each kind of source. */
+    void (*close)(struct source *);
+    char why[512];
+    char warning[512]; /* what the user should know; "": nothing */
+};
+
+/* What a user may say of a source beside its name. */
+struct source_how {
+    const char *executable;     /* of a core file, if it is not at its place */
+    const char *const *images;  /* "ADDRESS:FILE", to lie over `name`'s own */
+    size_t images_count;
+    const char *registry;       /* address: which of several */
+};
+
+/* Opens a source. Null, or what is wrong, kept in `why`; then there is nothing
+ * to close. */
+const char *source_open(struct source *, const char *name,
+                        const struct source_how *);
+void source_close(struct source *);
+
+/* The function that an address lies in, "name+0x12", or null. Valid until the
+ * next call. */
+const char *source_function(struct source *, uint64_t address);
+
+/* ------------------------------------------------------------------ kinds -- */
+
+const char *source_open_process(struct source *, int pid);
+const char *source_open_file(struct source *, const char *path,
+                             const struct source_how *);
+
+/* Keeps a piece of a mapped file; false: there is no memory. */
+bool source_module(struct source *, uint64_t start, uint64_t end,
+                   uint64_t offset, const char *path, size_t path_size,
+                   bool writable);
+
+/* Looks for registries in memory from `start` to `end`. */
+void source_scan(struct source *, uint64_t start, uint64_t end);
+
+/* Formats into `why`, and returns it. */
+const char *source_wrong(struct source *, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

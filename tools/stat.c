@@ -1,0 +1,145 @@
+/* stat.c - recorder stat: how fast each recorder fills, and how far it reaches. */
+/* SPDX-License-Identifier: MIT */
+#include "command.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { OPTION_INTERVAL = OPTION_OWN };
+
+/* What was recorded when the last interval began. */
+struct before {
+    uint64_t *recorded;
+    size_t count;
+    uint64_t ns;
+};
+
+static void before_set(struct before *before, const struct reader *reader)
+{
+    before->recorded = need(realloc(
+        before->recorded, (reader->recorders_count + 1) * sizeof(uint64_t)));
+    for (size_t i = 0; i < reader->recorders_count; i++)
+        before->recorded[i] = reader->recorders[i]->recorded;
+    before->count = reader->recorders_count;
+    before->ns = recorder_clock_ns(RECORDER_MONOTONIC_);
+}
+
+/* "12.3 us", of nanoseconds. */
+static void span_text(int64_t ns, char to[32])
+{
+    static const char *const units[] = {"ns", "us", "ms", "s", "min", "h", "d"};
+    static const double steps[] = {1000, 1000, 1000, 60, 60, 24};
+    double value = (double)ns;
+    size_t i = 0;
+    while (i < 6 && value >= steps[i])
+        value /= steps[i++];
+    snprintf(to, 32, i ? "%.1f %s" : "%.0f %s", value, units[i]);
+}
+
+/* Records per second: since `before` of a running program, else of what is
+ * kept; below 0: it cannot be told. */
+static double rate_of(const struct reader_recorder *r, size_t i,
+                      const struct before *before)
+{
+    double seconds;
+    if (before->recorded) {
+        uint64_t first = i < before->count ? before->recorded[i] : 0;
+        seconds =
+            (double)(recorder_clock_ns(RECORDER_MONOTONIC_) - before->ns) / 1e9;
+        return (double)(r->recorded - first) / seconds;
+    }
+    seconds = (double)(r->newest_ns - r->oldest_ns) / 1e9;
+    return r->newest_ns == RECORDER_TIME_UNKNOWN || seconds <= 0
+               ? -1
+               : (double)(r->figures.kept - 1) / seconds;
+}
+
+static void table(const struct reader *reader, const struct before *before)
+{
+    int width = 8;
+    for (size_t i = 0; i < reader->recorders_count; i++)
+        if ((int)strlen(reader->recorders[i]->name) > width)
+            width = (int)strlen(reader->recorders[i]->name);
+    printf("%-*s %12s %10s %12s %12s %8s\n", width, "RECORDER", "RECORDS/S",
+           "KEPT", "SPAN", "OVERWRITTEN", "LOST");
+    for (size_t i = 0; i < reader->recorders_count; i++) {
+        const struct reader_recorder *r = reader->recorders[i];
+        char span[32] = "-", rate[32] = "-";
+        double per_second;
+        if (!r->chosen || r->wrong)
+            continue;
+        per_second = rate_of(r, i, before);
+        if (per_second >= 0)
+            snprintf(rate, sizeof rate, "%.1f", per_second);
+        if (r->newest_ns != RECORDER_TIME_UNKNOWN)
+            span_text(r->newest_ns - r->oldest_ns, span);
+        for (const char *c = r->name; *c; c++)
+            putchar((unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c);
+        printf("%*s %12s %10llu %12s %12llu %8llu\n",
+               width - (int)strlen(r->name), "", rate,
+               (unsigned long long)r->figures.kept, span,
+               (unsigned long long)r->figures.overwritten,
+               (unsigned long long)r->figures.lost);
+    }
+}
+
+static int stat(struct call *call)
+{
+    const char *interval = call_option(call, OPTION_INTERVAL), *wrong = NULL;
+    bool watch = call_option(call, 'w') != NULL;
+    struct before before = {0};
+    double seconds = 1;
+    struct timespec wait;
+    char *end;
+    if (call->arguments_count > 1)
+        misuse(call, "one SOURCE");
+    if (interval) {
+        seconds = strtod(interval, &end);
+        if (*end || !(seconds >= 0.01 && seconds <= 3600))
+            misuse(call, "--interval %s: 0.01 to 3600 seconds", interval);
+    }
+    wait.tv_sec = (time_t)seconds;
+    wait.tv_nsec = (long)((seconds - (double)wait.tv_sec) * 1e9);
+    call_open(call, 0);
+    if (watch && !call->source.memory->live)
+        fail(call, "does not change: --watch is for running programs");
+    call_take(call);
+    reader_count(&call->reader);
+    if (!call->source.pid && !watch) {
+        table(&call->reader, &before);
+        return 0;
+    }
+    do {
+        before_set(&before, &call->reader);
+        nanosleep(&wait, NULL);
+        wrong = reader_take(&call->reader);
+        reader_count(&call->reader);
+        if (watch && isatty(1))
+            fputs("\033[H\033[2J", stdout);
+        table(&call->reader, &before);
+        if (fflush(stdout) != 0)
+            fail(call, "stdout cannot be written");
+    } while (watch && !wrong);
+    free(before.recorded);
+    if (wrong)
+        warn(call, "%s", wrong);
+    return 0;
+}
+
+static const struct option_row rows[] = {
+    {'w', "watch", NULL, "again and again, until the program ends"},
+    {OPTION_INTERVAL, "interval", "S",
+     "measure for so many seconds: 1"},
+    {0, NULL, NULL, NULL}};
+
+const struct verb verb_stat = {
+    "stat",
+    "SOURCE",
+    "shows records per second, and what time span is kept",
+    "Of a running program, the rate is measured during an interval; of a file, "
+    "it is that of the records kept.",
+    rows,
+    true,
+    stat};

@@ -1,0 +1,58 @@
+/* symbols.c - which function an address lies in, by libdwfl. */
+/* SPDX-License-Identifier: MIT */
+#include "source.h"
+
+#include <elfutils/libdwfl.h>
+#include <stdio.h>
+#include <string.h>
+
+/* One for the process: a command has one source. */
+static Dwfl *dwfl;
+static const Dwfl_Callbacks callbacks = {
+    .find_elf = dwfl_build_id_find_elf,
+    .find_debuginfo = dwfl_standard_find_debuginfo,
+    .section_address = dwfl_offline_section_address,
+    .debuginfo_path = NULL};
+
+static void modules_report(const struct source *source)
+{
+    dwfl = dwfl_begin(&callbacks);
+    if (!dwfl)
+        return;
+    dwfl_report_begin(dwfl);
+    for (size_t i = 0; i < source->modules_count; i++) {
+        const struct module *m = &source->modules[i];
+        if (m->offset == 0)
+            dwfl_report_elf(dwfl, m->path, m->path, -1, m->start, false);
+    }
+    dwfl_report_end(dwfl, NULL, NULL);
+}
+
+const char *source_function(struct source *source, uint64_t address)
+{
+    static struct {
+        uint64_t address;
+        char text[256];
+    } cache[256], *known;
+    const char *name;
+    Dwfl_Module *module;
+    GElf_Off offset = 0;
+    GElf_Sym symbol;
+    known = &cache[(address ^ address >> 8) & 255];
+    if (known->address == address && address)
+        return *known->text ? known->text : NULL;
+    if (!dwfl)
+        modules_report(source);
+    known->address = address;
+    *known->text = '\0';
+    /* The call stands in front of where it returns to. */
+    module = dwfl ? dwfl_addrmodule(dwfl, address - 1) : NULL;
+    name = module ? dwfl_module_addrinfo(module, address - 1, &offset, &symbol,
+                                         NULL, NULL, NULL)
+                  : NULL;
+    if (!name)
+        return NULL;
+    snprintf(known->text, sizeof known->text, "%s+0x%llx", name,
+             (unsigned long long)offset + 1);
+    return known->text;
+}
