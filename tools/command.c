@@ -124,25 +124,20 @@ static int rows_of(const struct verb *verb,
 /* Text in lines of at most 79 bytes, indented from the second on. */
 static void wrapped(FILE *to, const char *text, int column, int indent)
 {
+    bool begun = false;
     while (*text) {
         int word = (int)strcspn(text, " \n");
-        if (column + word > 79 && column > indent) {
+        if (begun && column + 1 + word > 79) {
             fprintf(to, "\n%*s", indent, "");
             column = indent;
+            begun = false;
         }
+        if (begun)
+            fputc(' ', to);
         fwrite(text, 1, (size_t)word, to);
-        column += word;
-        text += word;
-        if (*text == '\n') {
-            fprintf(to, "\n%*s", indent, "");
-            column = indent;
-            text++;
-        } else if (*text == ' ') {
-            if (column < 79)
-                fputc(' ', to);
-            column++;
-            text++;
-        }
+        column += word + begun;
+        begun = true;
+        text += word + (text[word] != '\0');
     }
     fputc('\n', to);
 }
@@ -211,34 +206,39 @@ static void troff(const char *text)
     putchar('\n');
 }
 
+static void man_rows(const struct option_row *rows)
+{
+    for (; rows && rows->name; rows++) {
+        char name[64];
+        option_name(rows, name);
+        fputs(".TP\n.B ", stdout);
+        troff(name);
+        troff(rows->help);
+    }
+}
+
 static void man_page(void)
 {
-    const struct option_row *rows[ROWS_MAX];
     puts(".TH RECORDER 1\n.SH NAME\nrecorder \\- read flight recorders from "
          "outside of the program\n.SH SYNOPSIS\n.B recorder\n.I verb\n"
          "[options]\n.I source\n.SH DESCRIPTION");
     troff(sources);
     for (int i = 0; i < VERBS; i++) {
-        int count = rows_of(verbs[i], rows);
-        printf(".SH RECORDER %s\n", verbs[i]->name);
-        printf(".B recorder %s\n[options]\n.I ", verbs[i]->name);
+        printf(".SS recorder %s [options] ", verbs[i]->name);
         troff(verbs[i]->arguments);
-        puts(".PP");
         troff(verbs[i]->summary);
         if (verbs[i]->help) {
             puts(".PP");
             troff(verbs[i]->help);
         }
-        for (int k = 0; k < count; k++) {
-            char name[64];
-            if (rows[k]->key == 'h')
-                continue;
-            option_name(rows[k], name);
-            fputs(".TP\n.B ", stdout);
-            troff(name);
-            troff(rows[k]->help);
-        }
+        if (verbs[i]->selects)
+            puts(".PP\nTakes the options that choose events, below.");
+        man_rows(verbs[i]->rows);
     }
+    puts(".SH OPTIONS THAT CHOOSE EVENTS");
+    man_rows(selection_rows);
+    puts(".SH OPTIONS OF ALL VERBS");
+    man_rows(common_rows);
     puts(".SH SEE ALSO\n.BR gdb (1)");
 }
 

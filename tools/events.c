@@ -41,8 +41,7 @@ static bool words_at(const struct reader *reader, const struct key *key,
     const struct memory *m = reader->memory;
     unsigned char raw[64];
     unsigned word = m->word_bytes, i;
-    uint64_t commit =
-        lane_record(reader, &inside->lanes[key->lane], key->slot, raw);
+    uint64_t commit = key_record(reader, key, raw);
     to->order = bytes_word(m, raw + word);
     if (!commit || ((to->order - inside->base) & word_max(m)) != key->order)
         return false;

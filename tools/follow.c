@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <time.h>
 
@@ -34,6 +36,14 @@ static void say_missed(struct call *call, uint64_t *said)
     *said = call->reader.missed;
 }
 
+/* Has the program ended whose recording this is? Of a process, its memory
+ * tells. */
+static bool is_gone(const struct call *call)
+{
+    return !call->source.pid && kill((pid_t)call->reader.pid, 0) != 0 &&
+           errno == ESRCH;
+}
+
 static int follow(struct call *call)
 {
     const char *interval = call_option(call, OPTION_INTERVAL);
@@ -63,9 +73,15 @@ static int follow(struct call *call)
     call->selection.last = 0;
     reader_select(&call->reader, &call->selection);
     do {
+        bool ended = is_gone(call);
         nanosleep(&wait, NULL);
         wrong = reader_take(&call->reader);
         show(call, in_color);
+        if (ended && !wrong) { /* what was held back */
+            wrong = "the program is gone";
+            reader_take(&call->reader);
+            show(call, in_color);
+        }
         say_missed(call, &said);
     } while (!wrong);
     warn(call, "%s", wrong);

@@ -18,7 +18,7 @@ enum {
     PAGE_BYTES = 4096,
     PAGES = 256, /* that are kept of what strings point at */
     NAME_MAX_BYTES = 1024,
-    FORMAT_MAX_BYTES = 4096
+    FORMAT_MAX_BYTES = 1023 /* and its location: as in recorder_dump() */
 };
 
 /* One ring. Its records and commit words are a copy of the program's or, where
@@ -39,6 +39,13 @@ struct lane {
 struct key {
     uint64_t order; /* less `base`, so that it ascends over a wrap */
     uint32_t lane, slot;
+    uint32_t held; /* 1 + its index among those held back; 0: in its lane */
+};
+
+/* A record that is delivered by a later take: its slot may be another's then. */
+struct held {
+    uint64_t commit;
+    unsigned char raw[64];
 };
 
 /* A format by its address; text is null where it could not be read. */
@@ -59,10 +66,11 @@ struct reader_inside {
     struct lane *lanes;
     size_t lanes_count;
     struct key *keys;
-    size_t keys_count, keys_max, at, first, deliver;
+    size_t keys_count, keys_max, at, deliver;
+    struct held *held;
     uint64_t base, end_before, end_still;
     unsigned still; /* takes since `end` moved */
-    bool taken_before;
+    bool taken_before, clock_settled;
     uint64_t refreshed_ns; /* when, by CLOCK_MONOTONIC */
     struct recorder_moment later; /* noted by the program, or its start */
     uint32_t head_bytes, wraps_count;
@@ -134,7 +142,10 @@ void reader_clock(struct reader *, uint64_t newest_ticks);
 uint64_t reader_ticks(const struct reader *, const unsigned char raw[64]);
 int64_t reader_time(const struct reader *, const unsigned char raw[64]);
 
-/* rings.c: copies a slot's record if it is whole; its commit word, else 0. */
+/* rings.c: copies a key's record; its commit word, 0: it is gone. */
+uint64_t key_record(const struct reader *, const struct key *,
+                    unsigned char raw[64]);
+/* Copies a slot's record if it is whole; its commit word, else 0. */
 uint64_t lane_record(const struct reader *, const struct lane *, uint64_t slot,
                      unsigned char raw[64]);
 void rings_close(struct reader *);

@@ -170,6 +170,20 @@ static uint64_t slot_record(struct reader *reader,
     return bytes_word(m, commit);
 }
 
+/* The record in a slot of a lane: as it was taken, in front of the event, else
+ * as it is now. */
+static uint64_t taken_record(const struct reader *reader, uint32_t lane,
+                             uint64_t slot, unsigned char raw[64])
+{
+    const struct reader_inside *inside = reader->inside;
+    for (size_t i = inside->at; i > 0 && inside->at - i < 4096; i--) {
+        const struct key *key = &inside->keys[i - 1];
+        if (key->held && key->lane == lane && key->slot == slot)
+            return key_record(reader, key, raw);
+    }
+    return lane_record(reader, &inside->lanes[lane], slot, raw);
+}
+
 /* Finds the text record that a token names: of the event's thread, with the low
  * bits of its order in the token. */
 static bool token_piece(struct reader *reader,
@@ -193,7 +207,7 @@ static bool token_piece(struct reader *reader,
         if (inside->lanes[i].recorder == r && inside->lanes[i].number == lane)
             break;
     commit = i < inside->lanes_count
-                 ? lane_record(reader, &inside->lanes[i], slot, piece->raw)
+                 ? taken_record(reader, (uint32_t)i, slot, piece->raw)
                  : slot_record(reader, r, ring, slot, piece->raw);
     if (!commit)
         return false;

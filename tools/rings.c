@@ -51,6 +51,17 @@ uint64_t lane_record(const struct reader *reader, const struct lane *lane,
     return commit_of(reader, lane, slot) == commit ? commit : 0;
 }
 
+uint64_t key_record(const struct reader *reader, const struct key *key,
+                    unsigned char raw[64])
+{
+    const struct reader_inside *inside = reader->inside;
+    const struct held *held = &inside->held[key->held - 1];
+    if (!key->held)
+        return lane_record(reader, &inside->lanes[key->lane], key->slot, raw);
+    memcpy(raw, held->raw, sizeof held->raw);
+    return held->commit;
+}
+
 /* Memory for a copy of a ring, or a view of it. What is not there reads as
  * zeros, which is a slot that was never written. */
 static const char *lane_open(struct reader *reader, struct lane *lane)
@@ -124,14 +135,16 @@ void rings_close(struct reader *reader)
         free(inside->lanes[i].copy);
     free(inside->lanes);
     free(inside->keys);
+    free(inside->held);
+    inside->held = NULL;
     inside->lanes = NULL;
     inside->keys = NULL;
 }
 
 /* -------------------------------------------------------------------- take -- */
 
-/* Reads the slots from `slot` on into the lane's copy: a slot that is not whole
- * gets the commit word 0. */
+/* Reads the slots from `slot` on into the lane's copy: a slot that changed
+ * meanwhile counts as busy. */
 static const char *copy_slots(struct reader *reader, struct lane *lane,
                               uint64_t slot, uint64_t count)
 {
@@ -157,8 +170,10 @@ static const char *copy_slots(struct reader *reader, struct lane *lane,
         got = m->read(m, at, again, piece * word);
         memset(again + got, 0, piece * word - got);
         for (i = 0; i < piece; i++)
-            if (memcmp(commits + i * word, again + i * word, word) != 0)
-                memset(commits + i * word, 0, word);
+            if (memcmp(commits + i * word, again + i * word, word) != 0) {
+                memcpy(commits + i * word, again + i * word, word);
+                commits[i * word + (m->big_endian ? word - 1 : 0)] |= 1;
+            }
         slot += piece;
         count -= piece;
     }
@@ -177,7 +192,7 @@ static bool key_add(struct reader_inside *inside, uint64_t order, uint32_t lane,
         inside->keys = keys;
         inside->keys_max = max;
     }
-    inside->keys[inside->keys_count++] = (struct key){order, lane, slot};
+    inside->keys[inside->keys_count++] = (struct key){order, lane, slot, 0};
     return true;
 }
 
@@ -281,6 +296,8 @@ static const char *lane_take_new(struct reader *reader, uint32_t index)
         case NOT_YET:
             if (lane->pending_count < PENDING_MAX)
                 lane->pending[lane->pending_count++] = position & max;
+            else
+                reader->missed++;
         }
     }
     lane->next = lane->write;
@@ -377,17 +394,25 @@ static const char *end_read(struct reader *reader)
     return NULL;
 }
 
-/* Orders up to which a take delivers. */
-static uint64_t limit_of(struct reader *reader)
+/* Orders up to which a take delivers; `end`: those that have been given. */
+static uint64_t limit_of(struct reader *reader, uint64_t end)
 {
     struct reader_inside *inside = reader->inside;
-    uint64_t end = order_key(reader, reader->end), limit = end;
-    if (reader->memory->stale_order)
-        return UINT64_MAX;
+    uint64_t limit = reader->memory->stale_order ? UINT64_MAX : end;
     if (reader->follows && inside->taken_before)
         limit = inside->end_before;
     inside->end_before = end;
     return limit;
+}
+
+/* The key behind the highest there is. */
+static uint64_t keys_end(const struct reader_inside *inside)
+{
+    uint64_t end = inside->end_before;
+    for (size_t i = 0; i < inside->keys_count; i++)
+        if (inside->keys[i].order >= end)
+            end = inside->keys[i].order + 1;
+    return end;
 }
 
 static bool refresh_due(struct reader *reader)
@@ -411,28 +436,45 @@ static bool is_still(struct reader_inside *inside, uint64_t end)
 
 static void clock_settle(struct reader *reader)
 {
-    const struct reader_inside *inside = reader->inside;
+    struct reader_inside *inside = reader->inside;
     const struct key *last = &inside->keys[inside->keys_count - 1];
     unsigned char raw[64];
-    if (inside->keys_count &&
-        lane_record(reader, &inside->lanes[last->lane], last->slot, raw))
-        reader_clock(reader, reader_ticks(reader, raw));
+    if (!inside->keys_count || !key_record(reader, last, raw))
+        return;
+    reader_clock(reader, reader_ticks(reader, raw));
+    inside->clock_settled = true;
+}
+
+/* Leaves the keys that were not delivered, with copies of their records. */
+static const char *keys_hold(struct reader *reader)
+{
+    struct reader_inside *inside = reader->inside;
+    size_t left = inside->keys_count - inside->deliver, i;
+    struct held *held = left ? malloc(left * sizeof *held) : NULL;
+    if (left && !held)
+        return "there is no memory for its records";
+    for (i = 0; i < left; i++) {
+        inside->keys[i] = inside->keys[inside->deliver + i];
+        held[i].commit = key_record(reader, &inside->keys[i], held[i].raw);
+        inside->keys[i].held = (uint32_t)i + 1;
+    }
+    free(inside->held);
+    inside->held = held;
+    inside->keys_count = left;
+    return NULL;
 }
 
 const char *reader_take(struct reader *reader)
 {
     struct reader_inside *inside = reader->inside;
     const char *wrong = NULL, *gone;
+    uint64_t end;
     uint32_t i;
-    size_t left = inside->keys_count - inside->deliver;
-    if (left)
-        memmove(inside->keys, inside->keys + inside->deliver,
-                left * sizeof *inside->keys);
-    inside->keys_count = left;
     if (reader->memory->live && inside->pages)
         for (i = 0; i < PAGES; i++)
             inside->pages[i].address = 0;
-    if (refresh_due(reader))
+    wrong = keys_hold(reader);
+    if (!wrong && refresh_due(reader))
         wrong = reader_refresh(reader);
     gone = end_read(reader);
     if (!gone && !wrong)
@@ -445,12 +487,11 @@ const char *reader_take(struct reader *reader)
         }
     wrong = gone ? gone : wrong;
     /* Of a program that is gone, all that was seen is shown. */
-    keys_sort(inside, wrong ? UINT64_MAX : limit_of(reader));
-    if (reader->memory->stale_order && inside->keys_count)
-        reader->end =
-            (inside->keys[inside->keys_count - 1].order + inside->base + 1) &
-            word_max(reader->memory);
-    if (!inside->taken_before)
+    end = reader->memory->stale_order ? keys_end(inside)
+                                      : order_key(reader, reader->end);
+    reader->end = (end + inside->base) & word_max(reader->memory);
+    keys_sort(inside, wrong ? UINT64_MAX : limit_of(reader, end));
+    if (!inside->clock_settled)
         clock_settle(reader);
     inside->taken_before = true;
     reader_rewind(reader);
