@@ -49,7 +49,8 @@ hanoi: build/examples/hanoi/hanoi
 	@build/examples/hanoi/hanoi 6
 
 # Each file in tests/ is a program of its own.
-$(BUILD)/tests/%: tests/%.c $(HEADERS) $(wildcard tests/*.h compat/recorder/*)
+$(BUILD)/tests/%: tests/%.c $(HEADERS) $(wildcard tests/*.h compat/recorder/* \
+		tools/*.[ch])
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 $(CFLAGS) $(TESTFLAGS) $(WARNINGS) -Wstrict-prototypes \
 		-I. -DTEST_ROOT='"$(CURDIR)"' $< -o $@ $(CRITERION) -lpthread -ldl -lm
@@ -61,7 +62,7 @@ test: packages-test build
 	@$(MAKE) --no-print-directory -j$(CORES) run-tests
 	@sh tests/model/run.sh
 
-run-tests: $(TESTS:%=$(BUILD)/tests/%)
+run-tests: build/recorder $(TESTS:%=$(BUILD)/tests/%)
 	@sh tests/run.sh $^
 
 # The tests that look at code in this process; the others compile and run

@@ -1,0 +1,249 @@
+/* export_chrome.c - Chrome's Trace Event JSON, and of spans for speedscope. */
+/* SPDX-License-Identifier: MIT */
+/*
+    An event a line. Viewers read times as doubles of microseconds: they count
+    from the first record, with three decimals, and come back exact to the
+    nanosecond for 100 days. Integers above 2^53 are strings. speedscope takes a
+    span for another function where its arguments differ, so that it gets none.
+*/
+#include "export.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+struct chrome {
+    struct timeline timeline;
+    struct output out;
+    uint64_t pid;
+    bool spans_only, messages;
+};
+
+static const uint64_t exact_max = UINT64_C(1) << 53;
+
+static void put_string(FILE *file, const char *text)
+{
+    json_string(file, text, strlen(text), false);
+}
+
+static void put_unsigned(FILE *file, uint64_t value)
+{
+    fprintf(file, value > exact_max ? "\"%" PRIu64 "\"" : "%" PRIu64, value);
+}
+static void put_signed(FILE *file, int64_t value)
+{
+    fprintf(file,
+            value > (int64_t)exact_max || value < -(int64_t)exact_max
+                ? "\"%" PRId64 "\""
+                : "%" PRId64,
+            value);
+}
+static void put_real(FILE *file, double value)
+{
+    char text[32];
+    text_real(text, value);
+    fprintf(file, isfinite(value) ? "%s" : "\"%s\"", text);
+}
+
+static void put_argument(FILE *file, const struct reader_argument *argument)
+{
+    switch (argument->kind) {
+    case READER_SIGNED:
+    case READER_CHARACTER: put_signed(file, argument->integer); break;
+    case READER_UNSIGNED: put_unsigned(file, argument->word); break;
+    case READER_REAL: put_real(file, argument->real); break;
+    case READER_STRING:
+        json_string(file, argument->text, argument->text_size, false);
+        break;
+    case READER_POINTER:
+        fprintf(file, "\"0x%" PRIx64 "\"", argument->word);
+        break;
+    default: fputs("null", file);
+    }
+}
+
+/* Begins an event behind another. */
+static void event_begin(struct chrome *c, char phase, uint32_t tid)
+{
+    fprintf(c->out.file,
+            ",\n{\"ph\":\"%c\",\"pid\":%" PRIu64 ",\"tid\":%" PRIu32, phase,
+            c->pid, tid);
+}
+static void put_time(struct chrome *c, uint64_t ns)
+{
+    fprintf(c->out.file, ",\"ts\":%" PRIu64 ".%03" PRIu64, ns / 1000,
+            ns % 1000);
+}
+static void put_name(struct chrome *c, const char *name)
+{
+    fputs(",\"name\":", c->out.file);
+    put_string(c->out.file, name);
+}
+
+/* ---------------------------------------------------------------- events -- */
+
+static void put_metadata(struct chrome *c)
+{
+    const struct timeline *t = &c->timeline;
+    FILE *file = c->out.file;
+    fprintf(file, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"source\":");
+    put_string(file, t->call->name);
+    fprintf(file, ",\"start_ns\":\"%" PRId64 "\"", t->start_ns);
+    if (t->realtime_ns)
+        fprintf(file, ",\"start_wall_ns\":\"%" PRIu64 "\"", t->realtime_ns);
+    fprintf(file,
+            "},\n\"traceEvents\":[\n{\"ph\":\"M\",\"pid\":%" PRIu64
+            ",\"tid\":0,\"name\":\"process_name\",\"args\":{\"name\":",
+            c->pid);
+    put_string(file, t->call->name);
+    fputs("}}", file);
+    for (size_t i = 0; i < t->lanes_count; i++) {
+        event_begin(c, 'M', t->lanes[i]->id);
+        fputs(",\"name\":\"thread_name\",\"args\":{\"name\":", file);
+        put_string(file, t->lanes[i]->name);
+        fputs("}}", file);
+        event_begin(c, 'M', t->lanes[i]->id);
+        fprintf(file,
+                ",\"name\":\"thread_sort_index\",\"args\":"
+                "{\"sort_index\":%u}}",
+                t->lanes[i]->number);
+    }
+}
+
+static void put_gaps(struct chrome *c)
+{
+    const struct timeline *t = &c->timeline;
+    for (size_t i = 0; i < t->call->reader.recorders_count; i++) {
+        uint64_t ns;
+        const char *gap = export_gap(t, i, &ns);
+        if (!gap)
+            continue;
+        event_begin(c, 'i', 0);
+        put_time(c, ns);
+        put_name(c, gap);
+        fputs(",\"s\":\"p\",\"cat\":", c->out.file);
+        put_string(c->out.file, t->call->reader.recorders[i]->name);
+        putc('}', c->out.file);
+    }
+}
+
+/* What is known of a record beside its time, thread, recorder and name. */
+static void put_arguments(struct chrome *c, const struct timeline_event *e,
+                          const char *message, size_t size)
+{
+    FILE *file = c->out.file;
+    fputs(",\"args\":{\"message\":", file);
+    json_string(file, message, size, false);
+    for (unsigned i = 0; i < e->arguments_count; i++) {
+        putc(',', file);
+        put_string(file, timeline_name(&c->timeline, e, i));
+        putc(':', file);
+        put_argument(file, &e->arguments[i]);
+    }
+    fputs(",\"order\":", file);
+    put_unsigned(file, e->read.event.order);
+    fputs(",\"location\":", file);
+    put_string(file, e->location);
+    fprintf(file, ",\"caller\":\"0x%" PRIx64 "\"}", e->read.event.caller);
+}
+
+static void put_record(struct chrome *c, const struct timeline_event *e)
+{
+    FILE *file = c->out.file;
+    size_t size;
+    const char *message =
+        reader_message(&c->timeline.call->reader, &e->read, &size);
+    const char *name = c->messages ? message : e->format;
+    if (c->spans_only && !e->opens)
+        return;
+    event_begin(c, e->opens ? 'B' : 'i', e->lane->id);
+    put_time(c, e->ns);
+    put_name(c, e->opens ? timeline_span_name(name) : name);
+    if (!e->opens)
+        fputs(",\"s\":\"t\"", file);
+    fputs(",\"cat\":", file);
+    put_string(file, e->read.recorder->name);
+    if (!c->spans_only)
+        put_arguments(c, e, message, size);
+    putc('}', file);
+}
+
+/* The innermost `count` of the spans up to `top`. */
+static void put_ends(struct chrome *c, uint64_t ns,
+                     const struct timeline_lane *lane, size_t top, size_t count)
+{
+    while (count--) {
+        const struct timeline_span *span = &lane->spans[--top];
+        event_begin(c, 'E', lane->id);
+        put_time(c, ns);
+        if (!c->messages)
+            put_name(c, span->name);
+        fputs(",\"cat\":", c->out.file);
+        put_string(c->out.file, span->recorder->name);
+        putc('}', c->out.file);
+    }
+}
+
+static void put_values(struct chrome *c, const struct timeline_event *e)
+{
+    for (size_t i = 0; i < c->timeline.values_count; i++) {
+        const struct timeline_value *value = &c->timeline.values[i];
+        const struct reader_argument *argument = timeline_value(value, e);
+        if (!argument || !isfinite(timeline_number(argument)))
+            continue;
+        event_begin(c, 'C', 0);
+        put_time(c, e->ns);
+        put_name(c, value->label);
+        fputs(",\"args\":{", c->out.file);
+        put_string(c->out.file, value->name);
+        if (argument->kind == READER_REAL) {
+            putc(':', c->out.file);
+            put_real(c->out.file, argument->real);
+        } else if (argument->kind == READER_UNSIGNED) {
+            fprintf(c->out.file, ":%" PRIu64, argument->word);
+        } else {
+            fprintf(c->out.file, ":%" PRId64, argument->integer);
+        }
+        fputs("}}", c->out.file);
+    }
+}
+
+static void export_events(struct call *call, const char *path, bool spans_only)
+{
+    struct chrome c = {.spans_only = spans_only};
+    struct timeline *t = &c.timeline;
+    struct timeline_event e;
+    size_t i, spans = 0;
+    timeline_open(t, call, EXPORT_VALUE);
+    output_open(&c.out, call, path);
+    c.pid = call->reader.pid ? call->reader.pid : 1;
+    c.messages = !spans_only && call_option(call, EXPORT_MESSAGES);
+    put_metadata(&c);
+    if (!spans_only)
+        put_gaps(&c);
+    while (timeline_next(t, &e)) {
+        put_ends(&c, e.ns, e.lane, e.lane->depth + e.closed, e.closed);
+        put_record(&c, &e);
+        if (!spans_only)
+            put_values(&c, &e);
+        spans += e.opens;
+        output_check(&c.out);
+    }
+    for (i = 0; i < t->lanes_count; i++)
+        put_ends(&c, t->length_ns, t->lanes[i], t->lanes[i]->depth,
+                 t->lanes[i]->depth);
+    fputs("\n]}\n", c.out.file);
+    if (spans_only && !spans)
+        warn(call, "there is no span: no format starts with >");
+    timeline_close(t);
+    output_close(&c.out);
+}
+
+void export_chrome(struct call *call, const char *path)
+{
+    export_events(call, path, false);
+}
+void export_speedscope(struct call *call, const char *path)
+{
+    export_events(call, path, true);
+}

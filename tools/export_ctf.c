@@ -1,0 +1,299 @@
+/* export_ctf.c - a CTF 1.8 trace: a class a format, a stream a recorder. */
+/* SPDX-License-Identifier: MIT */
+/*
+    An event holds its arguments in the types that its format gives them; one of
+    which arguments were lost is of a class without them. babeltrace2 ends at a
+    time that goes back in a stream, so that streams are sorted by time. Records
+    overwritten are events that the first packet of a stream discarded.
+*/
+#include "export.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PACKET_BYTES = 65536 }; /* an index of packets makes viewers quick */
+
+struct stream {
+    char name[32];        /* of its file */
+    struct buffer packet; /* events of the packet that is being filled */
+    uint64_t begin, end, discarded;
+    bool begun;
+};
+
+struct ctf {
+    struct timeline timeline;
+    struct output out;
+    struct buffer metadata;
+    struct ids classes;
+    struct stream *streams; /* one a recorder */
+    uint64_t offset; /* of the clock: a timeline's start after the program's */
+};
+
+/* ------------------------------------------------------------ the stream -- */
+
+static void put_unsigned(struct buffer *b, uint64_t value, unsigned size)
+{
+    unsigned char bytes[8];
+    for (unsigned i = 0; i < size; i++)
+        bytes[i] = (unsigned char)(value >> 8 * i);
+    buffer_add(b, bytes, size);
+}
+
+static void put_string(struct buffer *b, const char *text, size_t size)
+{
+    text = text_repaired(text, &size);
+    buffer_add(b, text, size);
+    buffer_add(b, "", 1);
+}
+
+static void packet_write(struct ctf *ctf, struct stream *stream)
+{
+    enum { HEAD = 4 + 5 * 8 };
+    struct buffer head = {0};
+    uint64_t bits = 8 * (HEAD + (uint64_t)stream->packet.size);
+    put_unsigned(&head, 0xc1fc1fc1, 4);
+    put_unsigned(&head, stream->begin, 8);
+    put_unsigned(&head, stream->end, 8);
+    put_unsigned(&head, bits, 8); /* of content */
+    put_unsigned(&head, bits, 8); /* of the packet */
+    put_unsigned(&head, stream->discarded, 8);
+    buffer_add(&head, stream->packet.at, stream->packet.size);
+    output_append(&ctf->out, stream->name, head.at, head.size);
+    free(head.at);
+    stream->packet.size = 0;
+    stream->begin = stream->end;
+}
+
+/* ---------------------------------------------------------- the metadata -- */
+
+/* A text as a literal on one line, without the newline that may end it: what is
+ * no text is shown as messages show it, \n or \x1b. */
+static void put_literal(struct buffer *b, const char *text)
+{
+    static const char plain[] = "\n\t\r", shown[] = "ntr";
+    size_t size = strlen(text);
+    const char *found;
+    text = text_repaired(text, &size);
+    for (; *text && strcmp(text, "\n") != 0; text++)
+        if ((found = strchr(plain, *text)))
+            buffer_print(b, "\\\\%c", shown[found - plain]);
+        else if ((unsigned char)*text < ' ' || *text == 0x7f)
+            buffer_print(b, "\\\\x%02x", (unsigned char)*text);
+        else
+            buffer_print(b, strchr("\"\\", *text) ? "\\%c" : "%c", *text);
+}
+
+static void put_head(struct ctf *ctf)
+{
+    const struct timeline *t = &ctf->timeline;
+    struct buffer *b = &ctf->metadata;
+    uint64_t wall = t->realtime_ns ? t->realtime_ns - ctf->offset : 0;
+    buffer_print(
+        b,
+        "/* CTF 1.8 */\n"
+        "typealias integer { size = 32; align = 8; } := uint32_t;\n"
+        "typealias integer { size = 64; align = 8; } := uint64_t;\n"
+        "typealias integer { size = 64; align = 8; base = 16; } := pointer_t;\n"
+        "typealias integer { size = 32; align = 8; signed = true; } := "
+        "int32_t;\n"
+        "typealias integer { size = 64; align = 8; signed = true; } := "
+        "int64_t;\n"
+        "typealias floating_point { exp_dig = 11; mant_dig = 53; align = 8; } "
+        ":= double_t;\n"
+        "trace {\n    major = 1;\n    minor = 8;\n    byte_order = le;\n"
+        "    packet.header := struct { uint32_t magic; };\n};\n"
+        "env {\n    tracer_name = \"recorder\";\n    vpid = %" PRIu64 ";\n"
+        "    source = \"",
+        t->call->reader.pid);
+    put_literal(b, t->call->name);
+    buffer_print(
+        b,
+        "\";\n};\n"
+        "clock {\n    name = program;\n    freq = 1000000000;\n"
+        "    offset_s = %" PRIu64 ";\n    offset = %" PRIu64 ";\n"
+        "    absolute = %s;\n};\n"
+        "typealias integer { size = 64; align = 8; map = clock.program.value; "
+        "} := time_t;\n"
+        "stream {\n    packet.context := struct {\n"
+        "        time_t timestamp_begin;\n        time_t timestamp_end;\n"
+        "        uint64_t content_size;\n        uint64_t packet_size;\n"
+        "        uint64_t events_discarded;\n    };\n"
+        "    event.header := struct { uint32_t id; time_t timestamp; };\n"
+        "    event.context := struct {\n        uint64_t order;\n"
+        "        pointer_t caller;\n        uint32_t thread;\n"
+        "        int32_t tid;\n"
+        "        string { encoding = UTF8; } thread_name;\n    };\n};\n",
+        wall / 1000000000, wall % 1000000000,
+        t->realtime_ns ? "true" : "false");
+}
+
+/* "_name" is no keyword of the language; babeltrace2 drops the line again. */
+static void put_field(struct buffer *b, const char *type, const char *name)
+{
+    buffer_print(b, "        %s _", type);
+    for (; *name; name++)
+        buffer_print(b, "%c", isalnum((unsigned char)*name) ? *name : '_');
+    buffer_print(b, ";\n");
+}
+
+/* Would the two be one field? */
+static bool is_same_field(const char *a, const char *b)
+{
+    while (*a && (*a == *b || (!isalnum((unsigned char)*a) &&
+                               !isalnum((unsigned char)*b) && *b)))
+        a++, b++;
+    return *a == *b;
+}
+
+/* What argument `i` is called, among those before it. */
+static const char *field_name(const struct ctf *ctf,
+                              const struct timeline_event *e, unsigned i)
+{
+    static char own[8];
+    const char *name = timeline_name(&ctf->timeline, e, i);
+    for (unsigned n = 0; n < i; n++)
+        if (is_same_field(timeline_name(&ctf->timeline, e, n), name)) {
+            snprintf(own, sizeof own, "arg%u", i + 1);
+            return own;
+        }
+    return name;
+}
+
+static void put_class(struct ctf *ctf, const struct timeline_event *e,
+                      size_t id)
+{
+    struct buffer *b = &ctf->metadata;
+    static const char *const types[] = {[READER_SIGNED] = "int64_t",
+                                        [READER_CHARACTER] = "int64_t",
+                                        [READER_UNSIGNED] = "uint64_t",
+                                        [READER_REAL] = "double_t",
+                                        [READER_POINTER] = "pointer_t",
+                                        [READER_STRING] =
+                                            "string { encoding = UTF8; }"};
+    buffer_print(b, "event {\n    id = %zu;\n    name = \"", id);
+    put_literal(b, e->read.recorder->name);
+    buffer_print(b, ":");
+    put_literal(b, e->format);
+    buffer_print(b, "\";\n    fields := struct {\n");
+    for (unsigned i = 0; i < e->arguments_count; i++)
+        if (e->arguments[i].kind != READER_LOST)
+            put_field(b, types[e->arguments[i].kind], field_name(ctf, e, i));
+    put_field(b, types[READER_STRING], "message");
+    put_field(b, types[READER_STRING], "location");
+    buffer_print(b, "    };\n};\n");
+}
+
+static size_t class_of(struct ctf *ctf, const struct timeline_event *e)
+{
+    uint64_t kinds = 0;
+    bool is_new;
+    size_t id;
+    for (unsigned i = 0; i < e->arguments_count; i++)
+        kinds = kinds << 4 | (unsigned)(e->arguments[i].kind + 1);
+    id = ids_of(&ctf->classes, e->read.event.format, e->recorder, kinds,
+                &is_new);
+    if (is_new)
+        put_class(ctf, e, id);
+    return id;
+}
+
+/* ---------------------------------------------------------------- events -- */
+
+static void put_argument(struct buffer *b,
+                         const struct reader_argument *argument)
+{
+    uint64_t bits;
+    switch (argument->kind) {
+    case READER_SIGNED:
+    case READER_CHARACTER:
+        put_unsigned(b, (uint64_t)argument->integer, 8);
+        break;
+    case READER_REAL:
+        memcpy(&bits, &argument->real, sizeof bits);
+        put_unsigned(b, bits, 8);
+        break;
+    case READER_STRING:
+        put_string(b, argument->text, argument->text_size);
+        break;
+    case READER_LOST: break;
+    default: put_unsigned(b, argument->word, 8);
+    }
+}
+
+/* A reader shows what was discarded as the difference of two packets: the first
+ * of a stream is empty, and ends where its recorder's records begin. */
+static void put_gap(struct ctf *ctf, size_t recorder, uint64_t first)
+{
+    struct stream *stream = &ctf->streams[recorder];
+    const struct recorder_figures *figures =
+        &ctf->timeline.call->reader.recorders[recorder]->figures;
+    uint64_t ns;
+    if (stream->begun || !export_gap(&ctf->timeline, recorder, &ns))
+        return;
+    stream->begun = true;
+    stream->begin = stream->end = ctf->offset;
+    packet_write(ctf, stream);
+    stream->discarded = figures->overwritten + figures->lost;
+    stream->end = first;
+    packet_write(ctf, stream);
+}
+
+static void put_record(struct ctf *ctf, const struct timeline_event *e)
+{
+    struct stream *stream = &ctf->streams[e->recorder];
+    struct buffer *b = &stream->packet;
+    const struct reader_thread *thread = e->read.thread;
+    const char *message;
+    size_t size;
+    put_gap(ctf, e->recorder, ctf->offset + e->ns);
+    if (b->size == 0)
+        stream->begin = ctf->offset + e->ns;
+    stream->end = ctf->offset + e->ns;
+    put_unsigned(b, class_of(ctf, e), 4);
+    put_unsigned(b, stream->end, 8);
+    put_unsigned(b, e->read.event.order, 8);
+    put_unsigned(b, e->read.event.caller, 8);
+    put_unsigned(b, thread ? thread->number : 0, 4);
+    put_unsigned(b, thread ? (uint32_t)thread->id : 0, 4);
+    put_string(b, thread ? thread->name : "",
+               thread ? strlen(thread->name) : 0);
+    for (unsigned i = 0; i < e->arguments_count; i++)
+        put_argument(b, &e->arguments[i]);
+    message = reader_message(&ctf->timeline.call->reader, &e->read, &size);
+    put_string(b, message, size);
+    put_string(b, e->location, strlen(e->location));
+    if (b->size >= PACKET_BYTES)
+        packet_write(ctf, stream);
+}
+
+void export_ctf(struct call *call, const char *path)
+{
+    struct ctf ctf = {0};
+    struct timeline *t = &ctf.timeline;
+    struct timeline_event e;
+    size_t i, count = call->reader.recorders_count;
+    output_folder(&ctf.out, call, path);
+    timeline_open(t, call, EXPORT_VALUE);
+    ctf.offset = t->start_ns > 0 ? (uint64_t)t->start_ns : 0;
+    ctf.streams = need(calloc(count + 1, sizeof *ctf.streams));
+    put_head(&ctf);
+    for (i = 0; i < count; i++)
+        snprintf(ctf.streams[i].name, sizeof ctf.streams[i].name, "stream-%zu",
+                 i);
+    while (timeline_next(t, &e))
+        put_record(&ctf, &e);
+    for (i = 0; i < count; i++) {
+        put_gap(&ctf, i, ctf.offset + t->length_ns);
+        if (ctf.streams[i].packet.size)
+            packet_write(&ctf, &ctf.streams[i]);
+        free(ctf.streams[i].packet.at);
+    }
+    output_append(&ctf.out, "metadata", ctf.metadata.at, ctf.metadata.size);
+    timeline_close(t);
+    output_folder_close(&ctf.out);
+    free(ctf.streams);
+    free(ctf.metadata.at);
+    ids_free(&ctf.classes);
+}

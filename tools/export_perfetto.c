@@ -1,0 +1,394 @@
+/* export_perfetto.c - a Perfetto trace: protobuf, by an encoder of 40 lines. */
+/* SPDX-License-Identifier: MIT */
+/*
+    Trace { packet* }: the clock, a track for each thread and value, then a
+    TrackEvent for each record. Times are CLOCK_MONOTONIC, so that the file can
+    be appended to a trace of the system that was recorded meanwhile. Names are
+    interned: written in the first packet that needs them, then numbers. The
+    numbers of fields are those of perfetto's protos/perfetto/trace.
+*/
+#include "export.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* -------------------------------------------------------------- protobuf -- */
+
+static void put_varint(struct buffer *b, uint64_t value)
+{
+    unsigned char bytes[10];
+    size_t size = 0;
+    do {
+        bytes[size++] =
+            (unsigned char)((value & 0x7f) | (value > 0x7f ? 0x80u : 0));
+        value >>= 7;
+    } while (value);
+    buffer_add(b, bytes, size);
+}
+
+static void put_number(struct buffer *b, unsigned field, uint64_t value)
+{
+    put_varint(b, field << 3);
+    put_varint(b, value);
+}
+
+static void put_real(struct buffer *b, unsigned field, double value)
+{
+    unsigned char bytes[8];
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    for (int i = 0; i < 8; i++)
+        bytes[i] = (unsigned char)(bits >> 8 * i);
+    put_varint(b, field << 3 | 1);
+    buffer_add(b, bytes, sizeof bytes);
+}
+
+/* protobuf strings are UTF-8, or readers stop */
+static void put_text(struct buffer *b, unsigned field, const char *text,
+                     size_t size)
+{
+    text = text_repaired(text, &size);
+    put_varint(b, field << 3 | 2);
+    put_varint(b, size);
+    buffer_add(b, text, size);
+}
+static void put_string(struct buffer *b, unsigned field, const char *text)
+{
+    put_text(b, field, text, strlen(text));
+}
+
+/* A message within: its length is filled in at its end, with leading zeros in
+ * 4 bytes, 2^28 - 1 at most; returns where that is. */
+static size_t put_begin(struct buffer *b, unsigned field)
+{
+    put_varint(b, field << 3 | 2);
+    buffer_add(b, "\0\0\0", 4);
+    return b->size;
+}
+static void put_end(struct buffer *b, size_t begin)
+{
+    size_t size = b->size - begin;
+    for (int i = 0; i < 4; i++)
+        b->at[begin - 4 + (size_t)i] =
+            (unsigned char)((size >> 7 * i & 0x7f) | (i < 3 ? 0x80u : 0));
+}
+
+/* --------------------------------------------------------------- packets -- */
+
+enum { /* of clocks */ REALTIME = 1, MONOTONIC = 3 };
+enum { /* of events */ BEGIN = 1, END = 2, INSTANT = 3, COUNTER = 4 };
+enum { /* what a packet says of its sequence */ CLEARED = 1, NEEDED = 2 };
+
+struct perfetto {
+    struct timeline timeline;
+    struct output out;
+    struct buffer packet, interned;
+    struct ids categories, names, annotations, locations;
+    uint64_t base;    /* of tracks' ids, so that traces can be put together */
+    uint64_t zero_ns; /* monotonic, of the timeline's start */
+    bool messages;
+};
+
+static uint64_t track(const struct perfetto *p, size_t number)
+{
+    return p->base + number;
+}
+static uint64_t track_of_value(const struct perfetto *p, size_t value)
+{
+    return track(p, 1 + p->timeline.lanes_count + value);
+}
+
+static void packet_begin(struct perfetto *p)
+{
+    p->packet.size = 0;
+    p->interned.size = 0;
+    put_number(&p->packet, 10, (p->base >> 32) | 1); /* the sequence */
+}
+
+static void packet_end(struct perfetto *p)
+{
+    struct buffer head = {0};
+    if (p->interned.size) {
+        size_t begin = put_begin(&p->packet, 12);
+        buffer_add(&p->packet, p->interned.at, p->interned.size);
+        put_end(&p->packet, begin);
+    }
+    put_varint(&head, 1 << 3 | 2);
+    put_varint(&head, p->packet.size);
+    fwrite(head.at, 1, head.size, p->out.file);
+    fwrite(p->packet.at, 1, p->packet.size, p->out.file);
+    free(head.at);
+}
+
+/* The number of a name, from 1; new ones go with this packet. */
+static uint64_t interned(struct perfetto *p, struct ids *ids, unsigned field,
+                         uint64_t key, const char *name)
+{
+    bool is_new;
+    uint64_t iid = ids_of(ids, key, 0, 0, &is_new) + 1;
+    if (is_new) {
+        size_t begin = put_begin(&p->interned, field);
+        put_number(&p->interned, 1, iid);
+        put_string(&p->interned, 2, name);
+        put_end(&p->interned, begin);
+    }
+    return iid;
+}
+
+static uint64_t interned_location(struct perfetto *p,
+                                  const struct timeline_event *e)
+{
+    bool is_new;
+    uint64_t iid =
+        ids_of(&p->locations, e->read.event.format, 0, 0, &is_new) + 1;
+    size_t begin, size;
+    unsigned line = text_location(e->location, &size);
+    if (!line)
+        return 0;
+    if (is_new) {
+        begin = put_begin(&p->interned, 4);
+        put_number(&p->interned, 1, iid);
+        put_text(&p->interned, 2, e->location, size);
+        put_number(&p->interned, 4, line);
+        put_end(&p->interned, begin);
+    }
+    return iid;
+}
+
+/* The clocks, and that all that follows is in one of them. */
+static void put_clock(struct perfetto *p)
+{
+    const struct timeline *t = &p->timeline;
+    size_t snapshot, clock;
+    packet_begin(p);
+    put_number(&p->packet, 13, CLEARED);
+    clock = put_begin(&p->packet, 59);
+    put_number(&p->packet, 58, MONOTONIC);
+    put_end(&p->packet, clock);
+    snapshot = put_begin(&p->packet, 6);
+    clock = put_begin(&p->packet, 1);
+    put_number(&p->packet, 1, MONOTONIC);
+    put_number(&p->packet, 2, p->zero_ns);
+    put_end(&p->packet, clock);
+    if (t->realtime_ns) {
+        clock = put_begin(&p->packet, 1);
+        put_number(&p->packet, 1, REALTIME);
+        put_number(&p->packet, 2, t->realtime_ns);
+        put_end(&p->packet, clock);
+    }
+    put_number(&p->packet, 2, MONOTONIC);
+    put_end(&p->packet, snapshot);
+    packet_end(p);
+}
+
+static uint64_t pid_of(const struct perfetto *p)
+{
+    uint64_t pid = p->timeline.call->reader.pid;
+    return pid ? pid : 1; /* 0 is the kernel's idle thread */
+}
+
+static void put_tracks(struct perfetto *p)
+{
+    const struct timeline *t = &p->timeline;
+    struct buffer *b = &p->packet;
+    size_t i, begin, inner;
+    packet_begin(p);
+    begin = put_begin(b, 60);
+    put_number(b, 1, track(p, 0));
+    inner = put_begin(b, 3);
+    put_number(b, 1, pid_of(p));
+    put_string(b, 6, t->call->name);
+    put_end(b, inner);
+    put_end(b, begin);
+    packet_end(p);
+    for (i = 0; i < t->lanes_count; i++) {
+        packet_begin(p);
+        begin = put_begin(b, 60);
+        put_number(b, 1, track(p, 1 + i));
+        put_number(b, 5, track(p, 0));
+        inner = put_begin(b, 4);
+        put_number(b, 1, pid_of(p));
+        put_number(b, 2, t->lanes[i]->id);
+        put_string(b, 5, t->lanes[i]->name);
+        put_end(b, inner);
+        put_end(b, begin);
+        packet_end(p);
+    }
+    for (i = 0; i < t->values_count; i++) {
+        packet_begin(p);
+        begin = put_begin(b, 60);
+        put_number(b, 1, track_of_value(p, i));
+        put_number(b, 5, track(p, 0));
+        put_string(b, 2, t->values[i].label);
+        put_end(b, put_begin(b, 8));
+        put_end(b, begin);
+        packet_end(p);
+    }
+}
+
+/* ---------------------------------------------------------------- events -- */
+
+static size_t event_begin(struct perfetto *p, uint64_t ns, int type,
+                          uint64_t of_track)
+{
+    size_t begin;
+    packet_begin(p);
+    put_number(&p->packet, 13, NEEDED);
+    put_number(&p->packet, 8, p->zero_ns + ns);
+    begin = put_begin(&p->packet, 11);
+    put_number(&p->packet, 9, (uint64_t)type);
+    put_number(&p->packet, 11, of_track);
+    return begin;
+}
+static void event_end(struct perfetto *p, size_t begin)
+{
+    put_end(&p->packet, begin);
+    packet_end(p);
+}
+
+/* Begins an annotation; its name is a literal or that of a value. */
+static size_t annotation(struct perfetto *p, const char *name)
+{
+    size_t begin = put_begin(&p->packet, 4);
+    put_number(&p->packet, 1,
+               interned(p, &p->annotations, 3, (uintptr_t)name, name));
+    return begin;
+}
+
+static void put_argument(struct perfetto *p, const char *name,
+                         const struct reader_argument *argument)
+{
+    struct buffer *b = &p->packet;
+    size_t begin = annotation(p, name);
+    switch (argument->kind) {
+    case READER_SIGNED:
+    case READER_CHARACTER: put_number(b, 4, (uint64_t)argument->integer); break;
+    case READER_UNSIGNED: put_number(b, 3, argument->word); break;
+    case READER_REAL: put_real(b, 5, argument->real); break;
+    case READER_POINTER: put_number(b, 7, argument->word); break;
+    case READER_STRING:
+        put_text(b, 6, argument->text, argument->text_size);
+        break;
+    default: put_string(b, 6, "<lost>");
+    }
+    put_end(b, begin);
+}
+
+static void put_record(struct perfetto *p, const struct timeline_event *e)
+{
+    const struct recorder_event *record = &e->read.event;
+    const struct timeline *t = &p->timeline;
+    struct buffer *b = &p->packet;
+    size_t begin, inner, size;
+    uint64_t location;
+    const char *message = reader_message(&t->call->reader, &e->read, &size);
+    begin = event_begin(p, e->ns, e->opens ? BEGIN : INSTANT,
+                        track(p, 1 + e->lane->index));
+    put_number(
+        b, 3,
+        interned(p, &p->categories, 1, e->recorder, e->read.recorder->name));
+    if (p->messages)
+        put_string(b, 23, e->opens ? timeline_span_name(message) : message);
+    else
+        put_number(
+            b, 10,
+            interned(p, &p->names, 2, record->format * 2 + e->opens,
+                     e->opens ? timeline_span_name(e->format) : e->format));
+    location = interned_location(p, e);
+    if (location)
+        put_number(b, 34, location);
+    inner = annotation(p, "message");
+    put_text(b, 6, message, size);
+    put_end(b, inner);
+    for (unsigned i = 0; i < e->arguments_count; i++)
+        put_argument(p, timeline_name(t, e, i), &e->arguments[i]);
+    inner = annotation(p, "order");
+    put_number(b, 3, record->order);
+    put_end(b, inner);
+    inner = annotation(p, "caller");
+    put_number(b, 7, record->caller);
+    put_end(b, inner);
+    event_end(p, begin);
+}
+
+static void put_values(struct perfetto *p, const struct timeline_event *e)
+{
+    for (size_t i = 0; i < p->timeline.values_count; i++) {
+        const struct reader_argument *argument =
+            timeline_value(&p->timeline.values[i], e);
+        size_t begin;
+        if (!argument)
+            continue;
+        begin = event_begin(p, e->ns, COUNTER, track_of_value(p, i));
+        if (argument->kind == READER_REAL ||
+            (argument->kind == READER_UNSIGNED && argument->word > INT64_MAX))
+            put_real(&p->packet, 44, timeline_number(argument));
+        else
+            put_number(&p->packet, 30,
+                       argument->kind == READER_UNSIGNED
+                           ? argument->word
+                           : (uint64_t)argument->integer);
+        event_end(p, begin);
+    }
+}
+
+static void put_ends(struct perfetto *p, uint64_t ns, size_t lane, size_t count)
+{
+    while (count--)
+        event_end(p, event_begin(p, ns, END, track(p, 1 + lane)));
+}
+
+/* Where the records begin that a recorder still has. */
+static void put_gaps(struct perfetto *p)
+{
+    const struct timeline *t = &p->timeline;
+    for (size_t i = 0; i < t->call->reader.recorders_count; i++) {
+        uint64_t ns;
+        const char *gap = export_gap(t, i, &ns);
+        size_t begin;
+        if (!gap)
+            continue;
+        begin = event_begin(p, ns, INSTANT, track(p, 0));
+        put_number(&p->packet, 3,
+                   interned(p, &p->categories, 1, i,
+                            t->call->reader.recorders[i]->name));
+        put_string(&p->packet, 23, gap);
+        event_end(p, begin);
+    }
+}
+
+void export_perfetto(struct call *call, const char *path)
+{
+    struct perfetto p = {0};
+    struct timeline *t = &p.timeline;
+    struct timeline_event e;
+    uint64_t monotonic = call->reader.clock.start.monotonic_ns;
+    size_t i;
+    timeline_open(t, call, EXPORT_VALUE);
+    output_open(&p.out, call, path);
+    p.messages = call_option(call, EXPORT_MESSAGES);
+    p.base = (t->realtime_ns ^ call->reader.pid << 48) *
+                 UINT64_C(0x9e3779b97f4a7c15) |
+             1;
+    if (t->start_ns >= 0 || (uint64_t)-t->start_ns <= monotonic)
+        p.zero_ns = monotonic + (uint64_t)t->start_ns;
+    put_clock(&p);
+    put_tracks(&p);
+    put_gaps(&p);
+    while (timeline_next(t, &e)) {
+        put_ends(&p, e.ns, e.lane->index, e.closed);
+        put_record(&p, &e);
+        put_values(&p, &e);
+        output_check(&p.out);
+    }
+    for (i = 0; i < t->lanes_count; i++)
+        put_ends(&p, t->length_ns, i, t->lanes[i]->depth);
+    timeline_close(t);
+    output_close(&p.out);
+    free(p.packet.at);
+    free(p.interned.at);
+    ids_free(&p.categories);
+    ids_free(&p.names);
+    ids_free(&p.annotations);
+    ids_free(&p.locations);
+}

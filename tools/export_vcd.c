@@ -1,0 +1,293 @@
+/* export_vcd.c - waveforms: threads as wires, as an oscilloscope shows them. */
+/* SPDX-License-Identifier: MIT */
+/*
+    threads.T1_main             1: this thread recorded last
+    threads.T1_main_span        1: it is in a span
+    threads.T1_main_spans       in which, outermost first
+    recorders.net               a pulse for each record
+    recorders.net_message       the last one
+    recorders.net_bytes         a value
+    order                       of the last record
+
+    --plain keeps what is a wire, and takes time coarse enough for sigrok, which
+    makes a sample of every unit of it.
+*/
+#include "export.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SAMPLES_MAX = 1000000 };
+
+struct vcd {
+    struct timeline timeline;
+    struct output out;
+    bool plain;
+    uint64_t unit_ns; /* of time in the file */
+    uint64_t now;     /* the last unit written */
+    const struct timeline_lane *running;
+};
+
+/* What a variable is called in the file: its number in digits from ! to ~. */
+static const char *code(uint64_t number)
+{
+    static char text[16];
+    size_t at = sizeof text - 1;
+    do {
+        text[--at] = (char)('!' + number % 94);
+        number /= 94;
+    } while (number);
+    return text + at;
+}
+
+enum { RUNNING, IN_SPAN, SPANS, OF_LANE };
+static const char *lane_code(const struct timeline_lane *lane, size_t which)
+{
+    return code(1 + lane->index * OF_LANE + which);
+}
+enum { RECORD, MESSAGE, OF_RECORDER };
+static const char *recorder_code(const struct vcd *v, size_t i, size_t which)
+{
+    return code(1 + v->timeline.lanes_count * OF_LANE + i * OF_RECORDER +
+                which);
+}
+static const char *value_code(const struct vcd *v, size_t i)
+{
+    return recorder_code(v, v->timeline.call->reader.recorders_count, i);
+}
+static const char *order_code(void)
+{
+    return code(0);
+}
+
+/* ---------------------------------------------------------- declarations -- */
+
+/* A name: viewers give dots and brackets a meaning of their own. */
+static void put_name(FILE *file, const char *name)
+{
+    for (; *name; name++)
+        putc(isalnum((unsigned char)*name) ? *name : '_', file);
+}
+
+static void put_variable(struct vcd *v, const char *type, const char *of_code,
+                         const char *name, const char *behind)
+{
+    fprintf(v->out.file, "$var %s %s ", type, of_code);
+    put_name(v->out.file, name);
+    if (*behind)
+        putc('_', v->out.file);
+    put_name(v->out.file, behind);
+    fputs(" $end\n", v->out.file);
+}
+
+static void put_head(struct vcd *v)
+{
+    static const char *const units[] = {"1 ns",   "10 ns",  "100 ns", "1 us",
+                                        "10 us",  "100 us", "1 ms",   "10 ms",
+                                        "100 ms", "1 s",    "10 s",   "100 s"};
+    const struct timeline *t = &v->timeline;
+    size_t unit = 0;
+    v->unit_ns = 1;
+    if (v->plain)
+        for (; t->length_ns / v->unit_ns > SAMPLES_MAX && unit < 11; unit++)
+            v->unit_ns *= 10;
+    fprintf(v->out.file,
+            "$version recorder $end\n"
+            "$comment 0 is %" PRId64 " ns since the program's start $end\n",
+            t->start_ns);
+    if (t->realtime_ns)
+        fprintf(v->out.file,
+                "$comment 0 is %" PRIu64 " ns since 1970, UTC $end\n",
+                t->realtime_ns);
+    fprintf(v->out.file, "$timescale %s $end\n", units[unit]);
+}
+
+static void put_lanes(struct vcd *v)
+{
+    const struct timeline *t = &v->timeline;
+    fputs("$scope module threads $end\n", v->out.file);
+    for (size_t i = 0; i < t->lanes_count; i++) {
+        const struct timeline_lane *lane = t->lanes[i];
+        char name[64];
+        if (lane->thread)
+            snprintf(name, sizeof name, "T%u %s", lane->number, lane->name);
+        else
+            snprintf(name, sizeof name, "%s", lane->name);
+        put_variable(v, "wire 1", lane_code(lane, RUNNING), name, "");
+        put_variable(v, "wire 1", lane_code(lane, IN_SPAN), name, "span");
+        if (!v->plain)
+            put_variable(v, "string 1", lane_code(lane, SPANS), name, "spans");
+    }
+    fputs("$upscope $end\n", v->out.file);
+}
+
+static void put_recorders(struct vcd *v)
+{
+    const struct timeline *t = &v->timeline;
+    fputs("$scope module recorders $end\n", v->out.file);
+    for (size_t i = 0; i < t->call->reader.recorders_count; i++) {
+        const struct reader_recorder *recorder = t->call->reader.recorders[i];
+        const char *name = recorder->name;
+        if (!recorder->chosen)
+            continue;
+        put_variable(v, "event 1", recorder_code(v, i, RECORD), name, "");
+        put_variable(v, "string 1", recorder_code(v, i, MESSAGE), name,
+                     "message");
+        for (size_t n = 0; n < t->values_count; n++)
+            if (t->values[n].recorder == i)
+                put_variable(v, "real 64", value_code(v, n), name,
+                             t->values[n].name);
+    }
+    fputs("$upscope $end\n", v->out.file);
+    put_variable(v, "integer 64", order_code(), "order", "");
+}
+
+static void put_start(struct vcd *v)
+{
+    const struct timeline *t = &v->timeline;
+    fputs("$enddefinitions $end\n#0\n$dumpvars\n", v->out.file);
+    for (size_t i = 0; i < t->lanes_count; i++) {
+        fprintf(v->out.file, "0%s\n", lane_code(t->lanes[i], RUNNING));
+        fprintf(v->out.file, "0%s\n", lane_code(t->lanes[i], IN_SPAN));
+    }
+    if (!v->plain) /* readers want a change, though there be no record */
+        fprintf(v->out.file, "b0 %s\n", order_code());
+    fputs("$end\n", v->out.file);
+}
+
+/* --------------------------------------------------------------- changes -- */
+
+static void put_time(struct vcd *v, uint64_t ns)
+{
+    if (ns / v->unit_ns == v->now)
+        return;
+    v->now = ns / v->unit_ns;
+    fprintf(v->out.file, "#%" PRIu64 "\n", v->now);
+}
+
+/* A string without blanks: they and what is not printed are in octal. */
+static void put_text(FILE *file, const char *text, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (text[i] > ' ' && text[i] <= '~' && text[i] != '\\')
+            putc(text[i], file);
+        else
+            fprintf(file, "\\%03o", (unsigned char)text[i]);
+}
+
+static void put_spans(struct vcd *v, const struct timeline_lane *lane)
+{
+    FILE *file = v->out.file;
+    fprintf(file, "%d%s\n", lane->depth > 0, lane_code(lane, IN_SPAN));
+    if (v->plain)
+        return;
+    putc('s', file);
+    if (!lane->depth)
+        put_text(file, "-", 1);
+    for (size_t i = 0; i < lane->depth; i++) {
+        if (i)
+            put_text(file, " > ", 3);
+        put_text(file, lane->spans[i].name, strlen(lane->spans[i].name));
+    }
+    fprintf(file, " %s\n", lane_code(lane, SPANS));
+}
+
+static void put_order(struct vcd *v, uint64_t order)
+{
+    int bit = 63;
+    while (bit && !(order >> bit))
+        bit--;
+    putc('b', v->out.file);
+    for (; bit >= 0; bit--)
+        putc((int)('0' + (order >> bit & 1)), v->out.file);
+    fprintf(v->out.file, " %s\n", order_code());
+}
+
+static void put_record(struct vcd *v, const struct timeline_event *e)
+{
+    const struct timeline *t = &v->timeline;
+    FILE *file = v->out.file;
+    const char *message;
+    size_t size;
+    fprintf(file, "1%s\n", recorder_code(v, e->recorder, RECORD));
+    message = reader_message(&t->call->reader, &e->read, &size);
+    putc('s', file);
+    put_text(file, message, size);
+    fprintf(file, " %s\n", recorder_code(v, e->recorder, MESSAGE));
+    put_order(v, e->read.event.order);
+    for (size_t i = 0; i < t->values_count; i++) {
+        const struct reader_argument *argument =
+            timeline_value(&t->values[i], e);
+        if (argument)
+            fprintf(file, "r%.16g %s\n", timeline_number(argument),
+                    value_code(v, i));
+    }
+}
+
+static void put_event(struct vcd *v, const struct timeline_event *e)
+{
+    put_time(v, e->ns);
+    if (v->running != e->lane) {
+        if (v->running)
+            fprintf(v->out.file, "0%s\n", lane_code(v->running, RUNNING));
+        v->running = e->lane;
+        fprintf(v->out.file, "1%s\n", lane_code(v->running, RUNNING));
+    }
+    if (e->opens || e->closed)
+        put_spans(v, e->lane);
+    if (!v->plain)
+        put_record(v, e);
+}
+
+/* ---------------------------------------------------------------- script -- */
+
+/* FILE.tcl for FILE.vcd: viewers open with no signal shown. */
+static void script_write(struct call *call, const char *path)
+{
+    size_t size = strlen(path);
+    char *name = need(malloc(size + 5));
+    struct output out;
+    if (size > 4 && strcmp(path + size - 4, ".vcd") == 0)
+        size -= 4;
+    sprintf(name, "%.*s.tcl", (int)size, path);
+    output_open(&out, call, name);
+    fputs("# gtkwave -S THIS: all signals, all of the time.\n"
+          "foreach part {threads.* recorders.* order*} {\n"
+          "    set names {}\n"
+          "    for {set i 0} {$i < [gtkwave::getNumFacs]} {incr i} {\n"
+          "        set name [gtkwave::getFacName $i]\n"
+          "        if {[string match $part $name]} { lappend names $name }\n"
+          "    }\n"
+          "    gtkwave::addSignalsFromList $names\n"
+          "}\n"
+          "gtkwave::/Time/Zoom/Zoom_Full\n",
+          out.file);
+    output_close(&out);
+    free(name);
+}
+
+void export_vcd(struct call *call, const char *path)
+{
+    struct vcd v = {.plain = call_option(call, EXPORT_PLAIN)};
+    struct timeline_event e;
+    bool to_file;
+    output_open(&v.out, call, path);
+    to_file = v.out.temporary;
+    timeline_open(&v.timeline, call, EXPORT_VALUE);
+    put_head(&v);
+    put_lanes(&v);
+    if (!v.plain)
+        put_recorders(&v);
+    put_start(&v);
+    while (timeline_next(&v.timeline, &e)) {
+        put_event(&v, &e);
+        output_check(&v.out);
+    }
+    put_time(&v, v.timeline.length_ns + v.unit_ns);
+    timeline_close(&v.timeline);
+    output_close(&v.out);
+    if (to_file && !v.plain)
+        script_write(call, path);
+}

@@ -1,0 +1,269 @@
+/* output.c - files that appear only when they are whole; how far a verb is. */
+/* SPDX-License-Identifier: MIT */
+#include "output.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* -------------------------------------------------------------- temporaries --
+ *
+ * What is to be removed should the command end early: by fail(), by Ctrl-C. A
+ * handler goes through the list, so that it is a list, and grows by one store.
+ */
+struct temporary {
+    struct temporary *next;
+    char path[];
+};
+static struct temporary *volatile temporaries;
+
+static void temporaries_remove(void)
+{
+    struct temporary *at;
+    for (at = temporaries; at; at = at->next) /* a folder after its files */
+        remove(at->path);
+    temporaries = NULL;
+}
+
+/* They have their names now. */
+static void temporaries_forget(void)
+{
+    struct temporary *at = temporaries, *next;
+    temporaries = NULL;
+    for (; at; at = next) {
+        next = at->next;
+        free(at);
+    }
+}
+
+static void temporaries_signal(int number)
+{
+    temporaries_remove();
+    raise(number); /* which ends us once this handler returns */
+}
+
+void output_temporary(const char *path)
+{
+    static const int ends[] = {SIGHUP, SIGINT, SIGTERM, SIGPIPE, SIGXFSZ};
+    static bool prepared;
+    struct sigaction action = {0}, old;
+    struct temporary *add = need(malloc(sizeof *add + strlen(path) + 1));
+    strcpy(add->path, path);
+    add->next = temporaries;
+    temporaries = add;
+    if (prepared)
+        return;
+    prepared = true;
+    atexit(temporaries_remove);
+    action.sa_handler = temporaries_signal;
+    action.sa_flags = (int)SA_RESETHAND;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (sigaction(ends[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+            sigaction(ends[i], &action, NULL);
+}
+
+/* ---------------------------------------------------------------- output -- */
+
+_Noreturn static void output_fail(struct call *call, const char *path,
+                                  int error)
+{
+    fail(call, "%s: %s", strcmp(path, "-") == 0 ? "standard output" : path,
+         error ? strerror(error) : "it cannot be written");
+}
+
+/* The name for a temporary in the folder of `path`, to be filled in. */
+static char *output_beside(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    int folder = slash ? (int)(slash + 1 - path) : 0;
+    char *name = need(malloc((size_t)folder + sizeof ".recorder-XXXXXX"));
+    sprintf(name, "%.*s.recorder-XXXXXX", folder, path);
+    return name;
+}
+
+static mode_t output_mask(void)
+{
+    mode_t mask = umask(0);
+    umask(mask);
+    return mask;
+}
+
+void output_open(struct output *output, struct call *call, const char *path)
+{
+    struct stat is;
+    int fd;
+    *output = (struct output){.call = call, .path = need(strdup(path))};
+    if (strcmp(path, "-") == 0) {
+        output->file = stdout;
+        if (fcntl(1, F_GETFD) < 0)
+            output_fail(call, path, errno);
+        return;
+    }
+    if (stat(path, &is) == 0) {
+        if (S_ISDIR(is.st_mode))
+            output_fail(call, path, EISDIR);
+        if (!S_ISREG(is.st_mode)) { /* a device or pipe is not to be replaced */
+            output->file = fopen(path, "w");
+            if (!output->file)
+                output_fail(call, path, errno);
+            return;
+        }
+        free((char *)output->path);
+        output->path = realpath(path, NULL); /* a link goes on pointing there */
+        if (!output->path)
+            output_fail(call, path, errno);
+    }
+    output->temporary = output_beside(output->path);
+    fd = mkstemp(output->temporary);
+    if (fd < 0)
+        output_fail(call, path, errno);
+    output_temporary(output->temporary);
+    if (fchmod(fd, 0666 & ~output_mask()) != 0 ||
+        !(output->file = fdopen(fd, "w")))
+        output_fail(call, path, errno);
+}
+
+void output_check(struct output *output)
+{
+    int error = errno;
+    if (!ferror(output->file))
+        return;
+    /* What found no room is tried again, as errno may be of something else. */
+    if (fflush(output->file) == 0)
+        errno = error;
+    output_fail(output->call, output->path, errno);
+}
+
+/* Gives what is whole its name. */
+static void output_rename(struct output *output)
+{
+    if (output->temporary && rename(output->temporary, output->path) != 0)
+        output_fail(output->call, output->path, errno);
+    temporaries_forget();
+    free((char *)output->path);
+    free(output->temporary);
+    *output = (struct output){.call = output->call};
+}
+
+void output_close(struct output *output)
+{
+    FILE *file = output->file;
+    fflush(file);
+    output_check(output);
+    /* A name must not survive a power failure that its bytes do not. */
+    if (output->temporary && fsync(fileno(file)) != 0 && errno != EINVAL)
+        output_fail(output->call, output->path, errno);
+    if (file != stdout && fclose(file) != 0)
+        output_fail(output->call, output->path, errno);
+    output_rename(output);
+}
+
+/* Is there nothing of that name, or an empty folder? rename() replaces that. */
+static bool output_is_free(const char *path)
+{
+    struct stat is;
+    struct dirent *entry;
+    DIR *folder;
+    size_t count = 0;
+    if (lstat(path, &is) != 0)
+        return errno == ENOENT;
+    folder = S_ISDIR(is.st_mode) ? opendir(path) : NULL;
+    if (!folder)
+        return false;
+    while ((entry = readdir(folder)))
+        count += strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..");
+    closedir(folder);
+    return count == 0;
+}
+
+void output_folder(struct output *output, struct call *call, const char *path)
+{
+    char *slash, *name = need(strdup(path));
+    while ((slash = strrchr(name, '/')) && !slash[1] && slash > name)
+        *slash = '\0';
+    *output = (struct output){.call = call, .path = name};
+    if (!output_is_free(name))
+        output_fail(call, path, errno == EACCES ? EACCES : EEXIST);
+    output->temporary = output_beside(name);
+    if (!mkdtemp(output->temporary))
+        output_fail(call, path, errno);
+    output_temporary(output->temporary);
+    if (chmod(output->temporary, 0777 & ~output_mask()) != 0)
+        output_fail(call, path, errno);
+}
+
+void output_append(struct output *output, const char *name, const void *from,
+                   size_t size)
+{
+    char *path = need(malloc(strlen(output->temporary) + strlen(name) + 2));
+    FILE *file;
+    sprintf(path, "%s/%s", output->temporary, name);
+    if (access(path, F_OK) != 0)
+        output_temporary(path);
+    file = fopen(path, "a");
+    if (!file || fwrite(from, 1, size, file) != size || fclose(file) != 0)
+        output_fail(output->call, output->path, errno);
+    free(path);
+}
+
+void output_folder_close(struct output *output)
+{
+    struct temporary *at;
+    for (at = temporaries; at; at = at->next) {
+        int fd = open(at->path, O_RDONLY);
+        if (fd < 0 || (fsync(fd) != 0 && errno != EINVAL))
+            output_fail(output->call, output->path, errno);
+        close(fd);
+    }
+    output_rename(output);
+}
+
+/* -------------------------------------------------------------- progress -- */
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+void progress(struct call *call, uint64_t done, uint64_t of)
+{
+    enum { COLUMNS = 40 };
+    static const char full[] = "########################################";
+    static unsigned calls;
+    static int terminal = -1;
+    static double start, next;
+    static bool shown;
+    double now, part;
+    (void)call;
+    if (terminal == 0 || (++calls % 256 && done < of))
+        return;
+    if (terminal < 0) {
+        terminal = isatty(2);
+        start = seconds();
+        next = start + 0.5;
+    }
+    now = seconds();
+    if (done >= of) {
+        if (shown)
+            fputs("\r\033[K", stderr);
+        shown = false;
+        next = now + 0.5;
+        return;
+    }
+    if (now < next)
+        return;
+    next = now + 0.1;
+    shown = true;
+    part = (double)done / (double)of;
+    /* The cursor goes back, so that a message begins a line. */
+    fprintf(stderr, "\r[%-*.*s] %3.0f%%\r", COLUMNS, (int)(part * COLUMNS),
+            full, part * 100);
+}

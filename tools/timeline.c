@@ -1,0 +1,420 @@
+/* timeline.c - events as views want them: by time, in spans, with values. */
+/* SPDX-License-Identifier: MIT */
+#include "timeline.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../recorder_regex.h"
+
+/* An event that others with earlier times may still follow. */
+struct waiting {
+    int64_t ns;
+    struct reader_event event;
+};
+
+enum { NUMBERS = 65536 }; /* thread numbers have 15 bits */
+
+struct timeline_inside {
+    int64_t *soonest; /* [i]: the earliest time of event i and those behind */
+    size_t count, next;
+    int64_t before; /* time of the last event that was read */
+    struct waiting *heap;
+    size_t heap_count, heap_max;
+    struct timeline_lane *known[NUMBERS], *unknown[NUMBERS];
+    size_t recorder; /* of the last event */
+    uint64_t done;
+};
+
+/* ---------------------------------------------------------------- values -- */
+
+static const char *const reserved[] = {
+    "order",  "recorder", "thread",   "tid",  "thread_name",
+    "caller", "message",  "location", "file", "line",
+    "format", "ns",       "wall_ns"};
+
+static bool is_reserved(const char *name)
+{
+    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
+        if (strcmp(name, reserved[i]) == 0)
+            return true;
+    return strncmp(name, "arg", 3) == 0 && isdigit((unsigned char)name[3]);
+}
+
+/* The ":N" of "REGEX:N=NAME", which ends at the end or at a '='. */
+static const char *value_colon(const char *option, unsigned long *number,
+                               const char **end)
+{
+    const char *colon = option;
+    char *behind;
+    while ((colon = strchr(colon, ':'))) {
+        *number = isdigit((unsigned char)colon[1])
+                      ? strtoul(colon + 1, &behind, 10)
+                      : 0;
+        if (*number >= 1 && *number <= 12 &&
+            (*behind == '=' || *behind == '\0')) {
+            *end = behind;
+            return colon;
+        }
+        colon++;
+    }
+    return NULL;
+}
+
+static void value_add(struct timeline *t, const char *option, size_t recorder,
+                      const struct timeline_value *value, bool several)
+{
+    const char *of = t->call->reader.recorders[recorder]->name;
+    struct timeline_value *add;
+    size_t i, size = strlen(of) + strlen(value->name) + 2;
+    for (i = 0; i < t->values_count; i++)
+        if (t->values[i].recorder == recorder &&
+            (t->values[i].argument == value->argument ||
+             strcmp(t->values[i].name, value->name) == 0))
+            misuse(t->call, "--value %s: %s has a value of that %s", option, of,
+                   t->values[i].argument == value->argument ? "argument"
+                                                            : "name");
+    t->values =
+        need(realloc(t->values, (t->values_count + 1) * sizeof *t->values));
+    add = &t->values[t->values_count++];
+    *add = *value;
+    add->recorder = recorder;
+    add->name = need(strdup(value->name));
+    add->label = need(malloc(size));
+    snprintf(add->label, size, several ? "%s %s" : "%s%s", several ? of : "",
+             value->name);
+}
+
+static void value_open(struct timeline *t, const char *option)
+{
+    struct reader *reader = &t->call->reader;
+    struct timeline_value value = {0};
+    unsigned long number;
+    const char *end, *wrong, *colon = value_colon(option, &number, &end);
+    size_t size = colon ? (size_t)(colon - option) : 0, i, matches = 0;
+    char *regex;
+    if (!size || (*end == '=' && !end[1]))
+        misuse(t->call,
+               "--value %s: it should be RECORDER:N or RECORDER:N=NAME, with N "
+               "from 1 to 12",
+               option);
+    regex = need(strndup(option, size));
+    wrong = recorder_regex_check(regex);
+    if (wrong)
+        misuse(t->call, "--value %s: %s", option, wrong);
+    value.argument = (unsigned)number - 1;
+    value.name = need(malloc(strlen(option) + 16));
+    if (*end == '=')
+        strcpy(value.name, end + 1);
+    else
+        sprintf(value.name, "argument %lu", number);
+    if (is_reserved(value.name))
+        misuse(t->call, "--value %s: %s is something else", option,
+               value.name);
+    for (int pass = 0; pass < 2; pass++)
+        for (i = 0; i < reader->recorders_count; i++) {
+            if (!reader->recorders[i]->chosen ||
+                !recorder_regex_match(regex, reader->recorders[i]->name))
+                continue;
+            if (pass == 0)
+                matches++;
+            else
+                value_add(t, option, i, &value, matches > 1);
+        }
+    if (matches == 0)
+        warn(t->call, "--value %s: no recorder has such a name", option);
+    free(regex);
+    free(value.name);
+}
+
+const struct reader_argument *timeline_value(const struct timeline_value *value,
+                                             const struct timeline_event *event)
+{
+    const struct reader_argument *argument = &event->arguments[value->argument];
+    if (value->recorder != event->recorder ||
+        value->argument >= event->arguments_count ||
+        (argument->kind != READER_SIGNED && argument->kind != READER_UNSIGNED &&
+         argument->kind != READER_REAL && argument->kind != READER_CHARACTER))
+        return NULL;
+    return argument;
+}
+
+double timeline_number(const struct reader_argument *argument)
+{
+    return argument->kind == READER_REAL       ? argument->real
+           : argument->kind == READER_UNSIGNED ? (double)argument->word
+                                               : (double)argument->integer;
+}
+
+const char *timeline_name(const struct timeline *t,
+                          const struct timeline_event *event, unsigned i)
+{
+    static const char *const names[] = {"arg1", "arg2",  "arg3",  "arg4",
+                                        "arg5", "arg6",  "arg7",  "arg8",
+                                        "arg9", "arg10", "arg11", "arg12"};
+    for (size_t n = 0; n < t->values_count; n++)
+        if (t->values[n].recorder == event->recorder &&
+            t->values[n].argument == i)
+            return t->values[n].name;
+    return names[i];
+}
+
+/* ----------------------------------------------------------------- lanes -- */
+
+static bool id_is_taken(const struct timeline *t, uint32_t id)
+{
+    for (size_t i = 0; i < t->lanes_count; i++)
+        if (t->lanes[i]->id == id)
+            return true;
+    return false;
+}
+
+static struct timeline_lane *lane_add(struct timeline *t,
+                                      const struct reader_thread *thread,
+                                      unsigned number)
+{
+    /* Kernels' ids end at 2^22. */
+    const unsigned ours = 1u << 28;
+    struct timeline_lane *lane = need(calloc(1, sizeof *lane));
+    t->lanes = need(realloc(t->lanes, (t->lanes_count + 1) * sizeof *t->lanes));
+    lane->index = t->lanes_count;
+    lane->thread = thread;
+    lane->number = number;
+    lane->id = thread && thread->id > 0 ? (uint32_t)thread->id : 0;
+    if (!lane->id || id_is_taken(t, lane->id))
+        lane->id = ours + (thread ? 0u : NUMBERS) + number;
+    if (thread)
+        snprintf(lane->name, sizeof lane->name, "%s", thread->name);
+    else if (number)
+        snprintf(lane->name, sizeof lane->name, "earlier T%u", number);
+    else
+        strcpy(lane->name, "unknown thread");
+    if (!lane->name[0])
+        snprintf(lane->name, sizeof lane->name, "T%u", number);
+    t->lanes[t->lanes_count++] = lane;
+    return lane;
+}
+
+static struct timeline_lane *lane_of(struct timeline *t,
+                                     const struct reader_event *e)
+{
+    unsigned number = e->thread ? e->thread->number : e->event.thread;
+    struct timeline_lane **lane;
+    if (number >= NUMBERS || (!e->thread && number >= RECORDER_THREAD_NONE))
+        number = 0;
+    lane = e->thread ? &t->inside->known[number] : &t->inside->unknown[number];
+    if (!*lane)
+        *lane = lane_add(t, e->thread, number);
+    return *lane;
+}
+
+/* ---------------------------------------------------------------- events -- */
+
+static bool comes_before(const struct waiting *a, const struct waiting *b)
+{
+    return a->ns < b->ns ||
+           (a->ns == b->ns && a->event.event.order < b->event.event.order);
+}
+
+static void heap_push(struct timeline_inside *in, const struct waiting *add)
+{
+    size_t at = in->heap_count++;
+    if (in->heap_count > in->heap_max) {
+        in->heap_max = in->heap_max * 2 + 16;
+        in->heap = need(realloc(in->heap, in->heap_max * sizeof *in->heap));
+    }
+    for (; at && comes_before(add, &in->heap[(at - 1) / 2]); at = (at - 1) / 2)
+        in->heap[at] = in->heap[(at - 1) / 2];
+    in->heap[at] = *add;
+}
+
+static void heap_pop(struct timeline_inside *in, struct waiting *to)
+{
+    struct waiting last = in->heap[--in->heap_count];
+    size_t at = 0, child;
+    *to = in->heap[0];
+    while ((child = at * 2 + 1) < in->heap_count) {
+        if (child + 1 < in->heap_count &&
+            comes_before(&in->heap[child + 1], &in->heap[child]))
+            child++;
+        if (!comes_before(&in->heap[child], &last))
+            break;
+        in->heap[at] = in->heap[child];
+        at = child;
+    }
+    in->heap[at] = last;
+}
+
+/* Beyond 146 years no program ran: such a time is a damaged one. */
+static bool time_is_known(const struct reader_event *e)
+{
+    return e->ns > -((int64_t)1 << 62) && e->ns < (int64_t)1 << 62;
+}
+
+/* Reads all events once, for the times that each has behind it. */
+static void look_ahead(struct timeline *t)
+{
+    struct timeline_inside *in = t->inside;
+    struct reader *reader = &t->call->reader;
+    struct reader_event e;
+    size_t max = 0, i, unknown = 0;
+    bool any = false, walled = false;
+    int64_t first = 0, end = 0;
+    uint64_t wall = 0;
+    while (reader_next(reader, &e)) {
+        bool known = time_is_known(&e);
+        if (in->count == max) {
+            max = max * 2 + 1024;
+            in->soonest = need(realloc(in->soonest, max * sizeof *in->soonest));
+        }
+        unknown += !known;
+        if (known && !any)
+            first = end = e.ns;
+        any = any || known;
+        if (known && !walled && e.realtime_ns) {
+            walled = true;
+            wall = e.realtime_ns - (uint64_t)e.ns;
+        }
+        in->soonest[in->count++] = known ? e.ns : RECORDER_TIME_UNKNOWN;
+        lane_of(t, &e);
+    }
+    in->before = first;
+    t->start_ns = first;
+    for (i = 0; i < in->count; i++) { /* the unknown get that of before */
+        if (in->soonest[i] == RECORDER_TIME_UNKNOWN)
+            in->soonest[i] = first;
+        first = in->soonest[i];
+        end = first > end ? first : end;
+    }
+    for (i = in->count; i-- > 1;)
+        if (in->soonest[i] < in->soonest[i - 1])
+            in->soonest[i - 1] = in->soonest[i];
+    if (in->count)
+        t->start_ns = in->soonest[0];
+    t->length_ns = (uint64_t)end - (uint64_t)t->start_ns;
+    t->realtime_ns = walled ? wall + (uint64_t)t->start_ns : 0;
+    if (unknown)
+        warn(t->call,
+             "%zu of %zu records have no known time: they get that of "
+             "the record before",
+             unknown, in->count);
+    reader_rewind(reader);
+}
+
+void timeline_open(struct timeline *t, struct call *call, int value_key)
+{
+    *t = (struct timeline){.call = call};
+    t->inside = need(calloc(1, sizeof *t->inside));
+    for (int i = 0; i < call->options_count; i++)
+        if (call->options[i].key == value_key)
+            value_open(t, call->options[i].value);
+    look_ahead(t);
+}
+
+void timeline_close(struct timeline *t)
+{
+    size_t i;
+    for (i = 0; i < t->values_count; i++) {
+        if (!t->values[i].seen)
+            warn(t->call, "%s has no number as argument %u: no value %s",
+                 t->call->reader.recorders[t->values[i].recorder]->name,
+                 t->values[i].argument + 1, t->values[i].name);
+        free(t->values[i].name);
+        free(t->values[i].label);
+    }
+    for (i = 0; i < t->lanes_count; i++) {
+        free(t->lanes[i]->spans);
+        free(t->lanes[i]);
+    }
+    free(t->lanes);
+    free(t->values);
+    free(t->inside->soonest);
+    free(t->inside->heap);
+    free(t->inside);
+}
+
+/* ----------------------------------------------------------------- spans -- */
+
+const char *timeline_span_name(const char *text)
+{
+    const char *name = text + 1;
+    while (*name == ' ')
+        name++;
+    return *name ? name : text;
+}
+
+static void span_open(struct timeline_event *e)
+{
+    struct timeline_lane *lane = e->lane;
+    if (lane->depth == lane->spans_max) {
+        lane->spans_max = lane->spans_max * 2 + 8;
+        lane->spans =
+            need(realloc(lane->spans, lane->spans_max * sizeof *lane->spans));
+    }
+    lane->spans[lane->depth++] =
+        (struct timeline_span){.name = timeline_span_name(e->format),
+                               .recorder = e->read.recorder,
+                               .order = e->read.event.order,
+                               .ns = e->ns};
+    e->opens = true;
+}
+
+static void span_close(struct timeline_event *e)
+{
+    struct timeline_lane *lane = e->lane;
+    size_t depth = lane->depth;
+    while (depth && lane->spans[depth - 1].recorder != e->read.recorder)
+        depth--;
+    if (depth == 0)
+        return;
+    e->closed = lane->depth - (depth - 1);
+    lane->depth = depth - 1;
+}
+
+/* ------------------------------------------------------------------ next -- */
+
+static size_t recorder_of(struct timeline *t, const struct reader_event *e)
+{
+    const struct reader *reader = &t->call->reader;
+    size_t i = t->inside->recorder;
+    if (reader->recorders[i] != e->recorder)
+        for (i = 0; reader->recorders[i] != e->recorder; i++)
+            ;
+    return t->inside->recorder = i;
+}
+
+bool timeline_next(struct timeline *t, struct timeline_event *e)
+{
+    struct timeline_inside *in = t->inside;
+    struct reader *reader = &t->call->reader;
+    struct waiting next;
+    progress(t->call, in->done++, in->count);
+    while (in->next < in->count &&
+           (!in->heap_count || in->heap[0].ns > in->soonest[in->next]) &&
+           reader_next(reader, &next.event)) {
+        next.ns = time_is_known(&next.event) ? next.event.ns : in->before;
+        in->before = next.ns;
+        in->next++;
+        heap_push(in, &next);
+    }
+    if (!in->heap_count)
+        return false;
+    heap_pop(in, &next);
+    *e = (struct timeline_event){.read = next.event};
+    e->ns = (uint64_t)next.ns - (uint64_t)t->start_ns;
+    e->lane = lane_of(t, &e->read);
+    e->recorder = recorder_of(t, &e->read);
+    e->format = reader_format(reader, &e->read.event, &e->location);
+    if (!e->format)
+        e->format = "?";
+    e->arguments_count = reader_arguments(reader, &e->read, e->arguments);
+    for (size_t i = 0; i < t->values_count; i++)
+        if (timeline_value(&t->values[i], e))
+            t->values[i].seen = true;
+    if (e->format[0] == '>' && e->lane->thread)
+        span_open(e);
+    else if (e->format[0] == '<' && e->lane->thread)
+        span_close(e);
+    return true;
+}

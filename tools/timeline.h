@@ -1,0 +1,90 @@
+/* timeline.h - events as views want them: by time, in spans, with values. */
+/* SPDX-License-Identifier: MIT */
+/*
+    timeline_open(&timeline, call, option_value);
+    while (timeline_next(&timeline, &event))
+        ...
+    // timeline.lanes[i]->spans[0 to depth-1] are open at the end
+
+SPANS   A record whose format starts with '>' opens a span of its thread, and
+        the next of the same thread and recorder that starts with '<' closes it.
+        As viewers nest spans, it closes those opened in between, too. A '<'
+        without a '>' of the kind closes nothing: the '>' was overwritten.
+VALUES  --value RECORDER:N=NAME makes argument N, if it is a number, a value of
+        each recorder whose name matches.
+TIME    A record without a known time gets that of the record before.
+*/
+#ifndef TIMELINE_H
+#define TIMELINE_H
+
+#include "command.h"
+
+struct timeline_span {
+    const char *name; /* the opening format behind its '>' */
+    const struct reader_recorder *recorder;
+    uint64_t order, ns; /* of the record that opened it */
+};
+
+/* What is drawn as one line: a thread, or what threads of one number recorded
+ * that are not known any more. */
+struct timeline_lane {
+    const struct reader_thread *thread; /* null: unknown */
+    unsigned number;                    /* 0: unknown, too */
+    size_t index;                       /* in timeline.lanes */
+    uint32_t id; /* the kernel's, or one of ours that no other lane has */
+    char name[32];
+    struct timeline_span *spans; /* the open ones, outermost first */
+    size_t depth, spans_max;
+};
+
+struct timeline_value {
+    size_t recorder;   /* its index in the reader */
+    unsigned argument; /* from 0 */
+    char *name;        /* of the argument */
+    char *label;       /* tells those of several recorders apart */
+    bool seen;
+};
+
+struct timeline_event {
+    struct reader_event read;
+    uint64_t ns; /* since timeline.start_ns */
+    struct timeline_lane *lane;
+    size_t recorder;               /* its index in the reader */
+    const char *format, *location; /* never null */
+    struct reader_argument arguments[12];
+    unsigned arguments_count;
+    bool opens;    /* the last of lane->spans */
+    size_t closed; /* so many spans, which stand behind lane->depth still */
+};
+
+struct timeline {
+    struct call *call;
+    int64_t start_ns;     /* of the first event, since the program's start */
+    uint64_t length_ns;   /* from there to the last */
+    uint64_t realtime_ns; /* at start_ns, since 1970; 0: unknown */
+    struct timeline_lane **lanes;
+    size_t lanes_count;
+    struct timeline_value *values;
+    size_t values_count;
+    struct timeline_inside *inside; /* timeline.c's own */
+};
+
+/* After reader_take(). `value_key` is the option --value of the verb. */
+void timeline_open(struct timeline *, struct call *, int value_key);
+/* The next event, by (time, order). What it points at is valid until the next
+ * call, formats and locations until the end. */
+bool timeline_next(struct timeline *, struct timeline_event *);
+void timeline_close(struct timeline *);
+
+/* "> read %d" or its message, without what makes it a span. */
+const char *timeline_span_name(const char *text);
+
+/* The argument that is a value in this event, or null. */
+const struct reader_argument *timeline_value(const struct timeline_value *,
+                                             const struct timeline_event *);
+double timeline_number(const struct reader_argument *);
+/* What argument `i` of an event is called: "arg1", or as --value says. */
+const char *timeline_name(const struct timeline *,
+                          const struct timeline_event *, unsigned i);
+
+#endif
