@@ -67,8 +67,8 @@ run-tests: build/recorder $(TESTS:%=$(BUILD)/tests/%)
 
 # The tests that look at code in this process; the others compile and run
 # programs of their own, which a sanitizer in the test would not see.
-IN_PROCESS := $(filter-out compat cost crashes languages libraries refused safety,\
-	$(TESTS))
+IN_PROCESS := $(filter-out command compat cost crashes export follow freestanding \
+	gdb hostile languages libraries recording refused safety sources view,$(TESTS))
 SANITIZE = $(MAKE) --no-print-directory -j$(CORES) run-tests RECORDER_TEST_SCALE=0.01 \
 	TESTS="$(IN_PROCESS)"
 

@@ -6,7 +6,8 @@ case $1 in
 build) packages="libdw-dev libsqlite3-dev zlib1g-dev" ;;
 test) packages="libdw-dev libsqlite3-dev zlib1g-dev g++ gcc-multilib clang
     libcriterion-dev libbenchmark-dev gdb gdbserver elfutils babeltrace2
-    gtkwave sigrok-cli protobuf-compiler sqlite3 xvfb xauth python3" ;;
+    gtkwave sigrok-cli protobuf-compiler sqlite3 xvfb xauth python3 chromium
+    nodejs npm" ;;
 *) echo "packages.sh: build, test or ports" >&2 && exit 2 ;;
 esac
 missing=

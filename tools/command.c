@@ -121,7 +121,8 @@ static int rows_of(const struct verb *verb,
     return count;
 }
 
-/* Text in lines of at most 79 bytes, indented from the second on. */
+/* Text in lines of at most 79 bytes, indented from the second on. An empty line
+ * in it ends a paragraph; other ends of lines are blanks. */
 static void wrapped(FILE *to, const char *text, int column, int indent)
 {
     bool begun = false;
@@ -137,7 +138,14 @@ static void wrapped(FILE *to, const char *text, int column, int indent)
         fwrite(text, 1, (size_t)word, to);
         column += word + begun;
         begun = true;
-        text += word + (text[word] != '\0');
+        text += word;
+        if (strncmp(text, "\n\n", 2) == 0) {
+            fprintf(to, "\n\n%*s", indent, "");
+            column = indent;
+            begun = false;
+            text++;
+        }
+        text += *text != '\0';
     }
     fputc('\n', to);
 }
@@ -201,6 +209,8 @@ static void troff(const char *text)
     for (; *text; text++) {
         if (*text == '-' || *text == '\\')
             putchar('\\');
+        if (strncmp(text, "\n\n", 2) == 0)
+            fputs("\n.PP", stdout), text++;
         putchar(*text == '\\' ? 'e' : *text);
     }
     putchar('\n');
@@ -436,6 +446,8 @@ static void selection_parse(struct call *call)
     call->line = call_option(call, 'L');
     if (last)
         s->last = number_of(call, last, "--last");
+    if (last && !s->last && call->verb != &verb_follow)
+        misuse(call, "--last 0 is nothing");
     wrong = call->line ? recorder_line_check(call->line) : NULL;
     if (wrong)
         misuse(call, "--line: no such field: {%.24s\nthere are %s", wrong,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../recorder_regex.h"
+#include "value.h"
 
 /* An event that others with earlier times may still follow. */
 struct waiting {
@@ -42,28 +43,8 @@ static bool is_reserved(const char *name)
     return strncmp(name, "arg", 3) == 0 && isdigit((unsigned char)name[3]);
 }
 
-/* The ":N" of "REGEX:N=NAME", which ends at the end or at a '='. */
-static const char *value_colon(const char *option, unsigned long *number,
-                               const char **end)
-{
-    const char *colon = option;
-    char *behind;
-    while ((colon = strchr(colon, ':'))) {
-        *number = isdigit((unsigned char)colon[1])
-                      ? strtoul(colon + 1, &behind, 10)
-                      : 0;
-        if (*number >= 1 && *number <= 12 &&
-            (*behind == '=' || *behind == '\0')) {
-            *end = behind;
-            return colon;
-        }
-        colon++;
-    }
-    return NULL;
-}
-
 static void value_add(struct timeline *t, const char *option, size_t recorder,
-                      const struct timeline_value *value, bool several)
+                      const struct value_option *value, bool several)
 {
     const char *of = t->call->reader.recorders[recorder]->name;
     struct timeline_value *add;
@@ -78,44 +59,27 @@ static void value_add(struct timeline *t, const char *option, size_t recorder,
     t->values =
         need(realloc(t->values, (t->values_count + 1) * sizeof *t->values));
     add = &t->values[t->values_count++];
-    *add = *value;
-    add->recorder = recorder;
+    *add = (struct timeline_value){.recorder = recorder,
+                                   .argument = value->argument};
     add->name = need(strdup(value->name));
     add->label = need(malloc(size));
     snprintf(add->label, size, several ? "%s %s" : "%s%s", several ? of : "",
              value->name);
 }
 
-static void value_open(struct timeline *t, const char *option)
+static void values_open(struct timeline *t, const char *option)
 {
     struct reader *reader = &t->call->reader;
-    struct timeline_value value = {0};
-    unsigned long number;
-    const char *end, *wrong, *colon = value_colon(option, &number, &end);
-    size_t size = colon ? (size_t)(colon - option) : 0, i, matches = 0;
-    char *regex;
-    if (!size || (*end == '=' && !end[1]))
-        misuse(t->call,
-               "--value %s: it should be RECORDER:N or RECORDER:N=NAME, with N "
-               "from 1 to 12",
-               option);
-    regex = need(strndup(option, size));
-    wrong = recorder_regex_check(regex);
-    if (wrong)
-        misuse(t->call, "--value %s: %s", option, wrong);
-    value.argument = (unsigned)number - 1;
-    value.name = need(malloc(strlen(option) + 16));
-    if (*end == '=')
-        strcpy(value.name, end + 1);
-    else
-        sprintf(value.name, "argument %lu", number);
+    struct value_option value;
+    size_t i, matches = 0;
+    value_open(t->call, option, &value);
     if (is_reserved(value.name))
         misuse(t->call, "--value %s: %s is something else", option,
                value.name);
     for (int pass = 0; pass < 2; pass++)
         for (i = 0; i < reader->recorders_count; i++) {
             if (!reader->recorders[i]->chosen ||
-                !recorder_regex_match(regex, reader->recorders[i]->name))
+                !recorder_regex_match(value.names, reader->recorders[i]->name))
                 continue;
             if (pass == 0)
                 matches++;
@@ -124,8 +88,7 @@ static void value_open(struct timeline *t, const char *option)
         }
     if (matches == 0)
         warn(t->call, "--value %s: no recorder has such a name", option);
-    free(regex);
-    free(value.name);
+    value_close(&value);
 }
 
 const struct reader_argument *timeline_value(const struct timeline_value *value,
@@ -308,7 +271,7 @@ void timeline_open(struct timeline *t, struct call *call, int value_key)
     t->inside = need(calloc(1, sizeof *t->inside));
     for (int i = 0; i < call->options_count; i++)
         if (call->options[i].key == value_key)
-            value_open(t, call->options[i].value);
+            values_open(t, call->options[i].value);
     look_ahead(t);
 }
 

@@ -1,0 +1,58 @@
+/* value.c - --value RECORDER:N=NAME: an argument that is drawn as a plot. */
+/* SPDX-License-Identifier: MIT */
+#include "value.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../recorder_regex.h"
+
+/* The ":N" of "REGEX:N=NAME", which ends at the end or at a '='. */
+static const char *value_colon(const char *option, unsigned long *number,
+                               const char **end)
+{
+    const char *colon = option;
+    char *behind;
+    while ((colon = strchr(colon, ':'))) {
+        *number = isdigit((unsigned char)colon[1])
+                      ? strtoul(colon + 1, &behind, 10)
+                      : 0;
+        if (*number >= 1 && *number <= 12 &&
+            (*behind == '=' || *behind == '\0')) {
+            *end = behind;
+            return colon;
+        }
+        colon++;
+    }
+    return NULL;
+}
+
+void value_open(const struct call *call, const char *option,
+                struct value_option *to)
+{
+    unsigned long number = 0;
+    const char *end, *wrong, *colon = value_colon(option, &number, &end);
+    size_t size = colon ? (size_t)(colon - option) : 0;
+    if (!size || (*end == '=' && !end[1]))
+        misuse(call,
+               "--value %s: it should be RECORDER:N or RECORDER:N=NAME, with N "
+               "from 1 to 12",
+               option);
+    to->names = need(strndup(option, size));
+    wrong = recorder_regex_check(to->names);
+    if (wrong)
+        misuse(call, "--value %s: %s", option, wrong);
+    to->argument = (unsigned)number - 1;
+    to->name = need(malloc(strlen(option) + 16));
+    if (*end == '=')
+        strcpy(to->name, end + 1);
+    else
+        sprintf(to->name, "argument %lu", number);
+}
+
+void value_close(struct value_option *value)
+{
+    free(value->names);
+    free(value->name);
+}

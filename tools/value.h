@@ -1,0 +1,19 @@
+/* value.h - --value RECORDER:N=NAME: an argument that is drawn as a plot. */
+/* SPDX-License-Identifier: MIT */
+#ifndef VALUE_H
+#define VALUE_H
+
+#include "command.h"
+
+struct value_option {
+    char *names;       /* extended regular expression for whole names */
+    unsigned argument; /* from 0 */
+    char *name;        /* NAME, or "argument 2" */
+};
+
+/* Takes the option apart; RECORDER may hold colons, too. Misuse where it is
+ * none. */
+void value_open(const struct call *, const char *option, struct value_option *);
+void value_close(struct value_option *);
+
+#endif

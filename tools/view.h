@@ -1,0 +1,62 @@
+/* view.h - what a timeline in a file and a live one share: page, batches. */
+/* SPDX-License-Identifier: MIT */
+/*
+    A page reads batches: JSON objects that stand in the file, or are sent to
+    it one by one. A batch holds up to VIEW_BATCH events:
+
+    count       how many
+    columns     base64 of raw deflate of: their orders, times in ns, threads
+                and sites, one column after the other, as varints (orders and
+                times as zigzag differences to the row above, modulo 2^64);
+                then for each series: how many, their rows as differences, and
+                as many doubles
+    texts       for each VIEW_BLOCK events base64 of raw deflate of: the size
+                of what follows as varint; their messages, a newline behind
+                each; their arguments: how many, and each as its kind and value
+    formats     [format, location] that no batch had before, in order
+    callers     [address, function] the same
+    sites       [recorder, format, caller] the same: where a record is made
+    recorders   [address, name, ...] the same; figures: of all that there are
+    threads     [row, number, id, name] the same, or again with another name;
+                they begin with row 1, as row 0 is the thread that is unknown
+    series      [recorder, argument, name] the same: a value to plot
+*/
+#ifndef VIEW_H
+#define VIEW_H
+
+#include "value.h"
+
+enum { VIEW_BATCH = 65536, VIEW_BLOCK = 4096 };
+
+/* What a page knows already, so that batches need not say it again. */
+struct view_pack;
+struct view_pack *view_pack_new(struct call *, struct reader *,
+                                const struct value_option *, size_t values_count);
+void view_pack_free(struct view_pack *);
+/* Writes the next events, at most `max` of them, as a batch; how many. Of the
+ * recorders it says what reader_count() last found. */
+size_t view_pack_write(struct view_pack *, FILE *, size_t max, bool in_html);
+
+/* Writes a page up to the place of its data, and what comes behind. `live`:
+ * it will ask for batches. */
+struct view_page {
+    struct call *call;
+    struct reader *reader;
+    bool live;
+    char nonce[33];
+};
+void view_page_begin(struct view_page *, FILE *);
+void view_page_end(struct view_page *, FILE *);
+
+/* 128 random bits in hexadecimal; false: the system has none. */
+bool view_random(char to[33]);
+/* Is there a display, and is stdout a terminal? Then a file can be opened in
+ * the user's browser. */
+bool view_can_open(void);
+void view_open(const char *path);
+
+/* Serves the page of a running program until it ends; the exit status. */
+int view_live(struct call *, const struct value_option *, size_t values_count,
+              unsigned port, bool open_it);
+
+#endif

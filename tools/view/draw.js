@@ -1,0 +1,473 @@
+// draw.js - the timeline: a ruler and lanes on a canvas, plots below them.
+// SPDX-License-Identifier: MIT
+'use strict';
+
+const LABELS = 208, RULER = 30, LANE = 24, HEADING = 20, SPAN = 15;
+const LEAST_VIEW = 10; // ns
+
+const $ = id => document.getElementById(id);
+const canvas = $('canvas'), pen = canvas.getContext('2d', {alpha: false});
+// What is to be seen: times in ns from the program's start.
+const view = {
+  from: 0, to: 1, threads: true, recorders: true, scrolled: 0,
+  selected: -1, // row
+  measure: null, // {from, to}
+  pointer: null, // {x, y} above the canvas
+  tableFrom: NaN, tableTo: NaN,
+};
+let width = 0, height = 0, layout = [], layoutHeight = 0, ink = {};
+
+const toX = ns => LABELS + (ns - view.from) / (view.to - view.from) *
+  (width - LABELS);
+const toNs = x => view.from + (x - LABELS) / (width - LABELS) *
+  (view.to - view.from);
+
+// ------------------------------------------------------------------ colours --
+
+const HUES = [212, 28, 150, 318, 4, 262, 186, 52, 96, 340, 236, 168];
+function colourOf(recorder) {
+  const i = recorder.number % HUES.length;
+  return ink.dark ? `hsl(${HUES[i]} 62% 64%)` : `hsl(${HUES[i]} 68% 41%)`;
+}
+function hatched(colour) {
+  const tile = document.createElement('canvas'), line = tile.getContext('2d');
+  tile.width = tile.height = 6;
+  line.strokeStyle = colour;
+  line.lineWidth = 1;
+  line.beginPath();
+  for (const x of [-3, 0, 3]) {
+    line.moveTo(x - 1, 7 + x);
+    line.lineTo(x + 7, -1 + x);
+  }
+  line.stroke();
+  return pen.createPattern(tile, 'repeat');
+}
+function readColours() {
+  const style = getComputedStyle(document.documentElement);
+  ink = {dark: style.getPropertyValue('--dark').trim() === '1'};
+  for (const name of ['back', 'panel', 'text', 'dim', 'line', 'faint', 'accent',
+    'hit', 'gap', 'warn'])
+    ink[name] = style.getPropertyValue(`--${name}`).trim();
+  ink.hatch = hatched(ink.gap);
+  ink.mono = style.getPropertyValue('--mono').trim();
+  ink.font = style.getPropertyValue('--sans').trim();
+}
+
+// ------------------------------------------------------------------- layout --
+
+function makeLayout() {
+  let top = 0;
+  layout = [];
+  const add = (title, lanes, heightOf) => {
+    layout.push({title, top, height: HEADING});
+    top += HEADING;
+    for (const lane of lanes) {
+      layout.push({lane, top, height: heightOf(lane)});
+      top += heightOf(lane);
+    }
+  };
+  if (view.threads)
+    add('Threads', threadLanes.filter(lane => lane && lane.rows.count)
+      .sort((a, b) => a.thing.number - b.thing.number),
+    lane => LANE + SPAN * lane.depth);
+  if (view.recorders)
+    add('Recorders', recorderLanes.filter(lane => lane && !lane.thing.hidden),
+      () => LANE);
+  layoutHeight = top;
+  $('stage').style.setProperty('--wanted', `${top + RULER + 6}px`);
+}
+
+function resize() {
+  const box = canvas.parentElement.getBoundingClientRect();
+  const scale = window.devicePixelRatio || 1;
+  width = Math.max(LABELS + 100, Math.floor(box.width));
+  height = Math.floor(box.height);
+  canvas.width = Math.round(width * scale);
+  canvas.height = Math.round(height * scale);
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
+  pen.setTransform(scale, 0, 0, scale, 0, 0);
+}
+
+// -------------------------------------------------------------------- lanes --
+
+// Rectangles by recorder: one change of colour for each.
+const batches = [];
+function put(recorder, x, y, w, h) {
+  (batches[recorder.number] ??= []).push(x, y, w, h);
+}
+function putAll() {
+  for (const [number, batch] of batches.entries()) {
+    if (!batch?.length) continue;
+    pen.fillStyle = colourOf(recorders[number]);
+    for (let i = 0; i < batch.length; i += 4)
+      pen.fillRect(batch[i], batch[i + 1], batch[i + 2], batch[i + 3]);
+    batch.length = 0;
+  }
+}
+
+function write(text, x, y, most) {
+  if (most < 12) return;
+  const size = ink.letter, fit = Math.floor(most / size);
+  pen.fillText(text.length <= fit ? text
+    : `${text.slice(0, Math.max(0, fit - 1))}\u2026`, x, y);
+}
+
+// A tick for each pixel that has an event, the higher the more it has, and the
+// messages where there is room between two.
+function drawTicks(lane, top) {
+  const {rows} = lane, {list, count} = rows, at = events.at;
+  const perPixel = (view.to - view.from) / (width - LABELS);
+  const texts = [];
+  let place = rows.find(view.from - perPixel);
+  while (place < count && at[list[place]] <= view.to) {
+    const row = list[place], x = Math.floor(toX(at[row]));
+    const next = rows.gallop(toNs(x + 1), place);
+    const here = Math.max(1, next - place);
+    const gap = (next < count ? toX(at[list[next]]) : width) - x;
+    const tall = Math.min(LANE - 6, 9 + Math.log2(here));
+    put(recorderOf(row), x, top + LANE - 3 - tall, gap > 3 ? 2 : 1, tall);
+    if (gap > 60 && here === 1 &&
+        !(formatOf(row).opens && lane.thing.label)) // its bar says it
+      texts.push([row, x + 5, Math.min(gap, width - x) - 10]);
+    place += here;
+  }
+  return texts;
+}
+
+function drawMarks(rows, top, colour) {
+  const {list, count} = rows, at = events.at;
+  let place = rows.find(view.from);
+  pen.fillStyle = colour;
+  while (place < count && at[list[place]] <= view.to) {
+    const x = Math.floor(toX(at[list[place]]));
+    pen.fillRect(x - 1, top + 2, 4, 4);
+    place = Math.max(place + 1, rows.gallop(toNs(x + 1), place));
+  }
+}
+
+// Bars, nested by depth; one for each pixel where they are shorter than that.
+function drawSpans(lane, top, texts) {
+  const at = events.at;
+  for (const [depth, {open, close}] of lane.spans.entries()) {
+    const y = top + LANE + depth * SPAN;
+    let place = close.find(view.from);
+    while (place < open.count && at[open.list[place]] <= view.to) {
+      const row = open.list[place];
+      const x = Math.max(LABELS, Math.floor(toX(at[row])));
+      const end = Math.min(width + 1, toX(at[close.list[place]]));
+      const long = Math.max(1, Math.floor(end - x));
+      put(recorderOf(row), x, y, long, SPAN - 2);
+      if (long > 30)
+        texts.push([row, x + 4, long - 8, y + SPAN / 2 - 1]);
+      place = Math.max(place + 1, close.gallop(toNs(x + 1), place));
+    }
+  }
+  // Not closed by the end of what is known: open at the right.
+  for (const [depth, row] of lane.open.slice(0, DEPTH_SHOWN).entries()) {
+    const x = Math.max(LABELS, toX(at[row]));
+    if (!(x <= width) || recorderOf(row).hidden) continue;
+    pen.fillStyle = colourOf(recorderOf(row));
+    pen.globalAlpha = 0.35;
+    pen.fillRect(x, top + LANE + depth * SPAN, width - x, SPAN - 2);
+    pen.globalAlpha = 1;
+    texts.push([row, x + 4, width - x - 8,
+      top + LANE + depth * SPAN + SPAN / 2 - 1, true]);
+  }
+}
+
+function drawTexts(texts, top) {
+  for (const [row, x, most, y, faint] of texts) {
+    let text = message(row, invalidate);
+    if (text === null) continue;
+    if (y !== undefined) text = text.slice(1).trimStart();
+    pen.fillStyle = y === undefined ? ink.dim : faint ? ink.text : ink.back;
+    write(text, x, y ?? top + LANE / 2 + 1, most);
+  }
+}
+
+// What a recorder held before its oldest record, and was overwritten.
+function drawGap(recorder, top) {
+  const {count, end: until} = recorder.gap ?? {count: 0n};
+  const end = Number.isNaN(until) ? width : Math.min(width, toX(until));
+  if (count === 0n || end <= LABELS) return;
+  const y = top + 2, text = `${group(count)} overwritten`;
+  const room = text.length * ink.letter + 10;
+  pen.fillStyle = ink.hatch;
+  pen.fillRect(LABELS, y, end - LABELS, LANE - 4);
+  pen.fillStyle = ink.gap;
+  pen.fillRect(end - 1, y, 1, LANE - 4);
+  if (end - LABELS < room + 4) return;
+  pen.fillStyle = ink.back;
+  pen.fillRect(end - room - 2, y, room, LANE - 4);
+  pen.fillStyle = ink.dim;
+  pen.fillText(text, end - room + 3, top + LANE / 2 + 1);
+}
+
+function drawLabel({lane, top: y, height: h}, top) {
+  const {thing} = lane, middle = top + LANE / 2 + 1;
+  const recorder = thing.overwritten !== undefined;
+  let left = 10, right = LABELS - 10;
+  pen.fillStyle = ink.panel;
+  pen.fillRect(0, top, LABELS, h);
+  pen.textAlign = 'right';
+  pen.fillStyle = ink.dim;
+  const count = group(lane.rows.count);
+  pen.fillText(count, right, middle);
+  right -= count.length * ink.letter + 8;
+  if (recorder && thing.lost > 0n) {
+    const lost = `${group(thing.lost)} lost`;
+    pen.fillStyle = ink.warn;
+    pen.fillText(lost, right, middle);
+    right -= lost.length * ink.letter + 8;
+  }
+  pen.textAlign = 'left';
+  if (recorder) {
+    pen.fillStyle = colourOf(thing);
+    pen.fillRect(left, top + LANE / 2 - 4, 8, 8);
+    left += 14;
+  }
+  pen.fillStyle = ink.text;
+  write(recorder ? thing.name : thing.label, left, middle, right - left);
+}
+
+// -------------------------------------------------------------------- ruler --
+
+function stepFor(least) {
+  const ten = 10 ** Math.floor(Math.log10(least));
+  return Math.max(1, [1, 2, 5, 10].find(n => n * ten >= least) * ten);
+}
+// "12.345 678 s": as many digits as a step needs, in groups of three.
+function tickText(ns, step) {
+  const digits = Math.min(9, Math.max(0, Math.ceil(9 - Math.log10(step))));
+  const [whole, part] = (Math.abs(ns) / 1e9).toFixed(digits).split('.');
+  const groups = part ? `.${part.match(/.{1,3}/g).join('\u2009')}` : '';
+  return `${ns < 0 ? '\u2212' : ''}${group(whole)}${groups}`;
+}
+const group = number => String(number).replace(/\B(?=(\d{3})+$)/g, '\u2009');
+
+function drawRuler() {
+  const step = stepFor((view.to - view.from) / (width - LABELS) * 116);
+  pen.fillStyle = ink.panel;
+  pen.fillRect(0, 0, width, RULER);
+  pen.fillStyle = ink.line;
+  pen.fillRect(0, RULER - 1, width, 1);
+  pen.fillStyle = ink.dim;
+  pen.fillText('seconds', 10, 13);
+  pen.save();
+  pen.beginPath();
+  pen.rect(LABELS, 0, width - LABELS, height);
+  pen.clip();
+  for (let ns = Math.ceil(view.from / step) * step - step; ns <= view.to;
+    ns += step) {
+    const x = Math.round(toX(ns));
+    pen.fillStyle = ink.line;
+    pen.fillRect(x, RULER - 9, 1, 9);
+    pen.fillStyle = ink.text;
+    if (x + 4 >= LABELS) pen.fillText(tickText(ns, step), x + 4, 13);
+    for (let i = 1; i < 5; i++)
+      pen.fillRect(Math.round(toX(ns + i * step / 5)), RULER - 4, 1, 3);
+  }
+  if (view.tableTo >= view.tableFrom) {
+    const x = toX(view.tableFrom);
+    pen.fillStyle = ink.accent;
+    pen.fillRect(x, RULER - 3, Math.max(3, toX(view.tableTo) - x), 3);
+  }
+  for (const lane of recorderLanes)
+    if (lane) drawMarks(lane.hits, -2, ink.hit);
+  pen.restore();
+}
+
+function drawMeasure() {
+  if (!view.measure) return;
+  const {from, to} = view.measure;
+  const x = Math.max(LABELS, toX(Math.min(from, to)));
+  const end = Math.min(width, toX(Math.max(from, to)));
+  if (end < LABELS || x > width) return;
+  pen.fillStyle = ink.accent;
+  pen.globalAlpha = 0.14;
+  pen.fillRect(x, RULER, end - x, height);
+  pen.globalAlpha = 1;
+  pen.fillRect(x, RULER - 6, 1, height);
+  pen.fillRect(end - 1, RULER - 6, 1, height);
+}
+
+function drawLine(ns, colour, dash) {
+  const x = Math.round(toX(ns)) + 0.5;
+  if (!(x >= LABELS && x <= width)) return;
+  pen.strokeStyle = colour;
+  pen.setLineDash(dash);
+  pen.beginPath();
+  pen.moveTo(x, RULER - 9);
+  pen.lineTo(x, height);
+  pen.stroke();
+  pen.setLineDash([]);
+}
+
+// -------------------------------------------------------------------- whole --
+
+function drawLanes() {
+  const lowest = view.scrolled + height - RULER;
+  const seen = layout.filter(l => l.top + l.height > view.scrolled &&
+    l.top < lowest);
+  pen.save();
+  pen.beginPath();
+  pen.rect(LABELS, RULER, width - LABELS, height);
+  pen.clip();
+  const all = [];
+  for (const {lane, top: y, height: h} of seen) {
+    const top = RULER + y - view.scrolled;
+    pen.fillStyle = lane ? ink.faint : ink.panel;
+    pen.fillRect(LABELS, top + (lane ? h - 1 : 0), width, lane ? 1 : h);
+    if (!lane) continue;
+    if (lane.thing.overwritten !== undefined)
+      drawGap(lane.thing, top);
+    const texts = drawTicks(lane, top);
+    drawSpans(lane, top, texts);
+    all.push([texts, top]);
+  }
+  putAll();
+  for (const [texts, top] of all)
+    drawTexts(texts, top);
+  for (const {lane, top} of seen)
+    if (lane)
+      drawMarks(lane.hits, RULER + top - view.scrolled, ink.hit);
+  pen.restore();
+  for (const line of seen) {
+    const top = RULER + line.top - view.scrolled;
+    if (line.lane) {
+      drawLabel(line, top);
+      pen.fillStyle = ink.faint;
+      pen.fillRect(0, top + line.height - 1, LABELS, 1);
+    } else {
+      pen.fillStyle = ink.panel;
+      pen.fillRect(0, top, LABELS, HEADING);
+      pen.fillStyle = ink.dim;
+      pen.font = `600 11px ${ink.font}`;
+      pen.fillText(line.title, 10, top + HEADING / 2 + 1);
+      pen.font = `12px ${ink.mono}`;
+    }
+  }
+}
+
+function draw() {
+  pen.fillStyle = ink.back;
+  pen.fillRect(0, 0, width, height);
+  pen.font = `12px ${ink.mono}`;
+  pen.textBaseline = 'middle';
+  pen.textAlign = 'left';
+  ink.letter = pen.measureText('0').width;
+  drawLanes();
+  drawMeasure();
+  if (view.selected >= 0)
+    drawLine(events.at[view.selected], ink.accent, []);
+  if (view.pointer && view.pointer.x > LABELS)
+    drawLine(toNs(view.pointer.x), ink.dim, [2, 3]);
+  drawRuler();
+  pen.fillStyle = ink.line;
+  pen.fillRect(LABELS - 1, 0, 1, height);
+}
+
+// The event nearest to a point: of its lane's ticks, or the span below it.
+function rowAt(x, y) {
+  const line = layout.find(l => l.lane && y >= RULER + l.top - view.scrolled &&
+    y < RULER + l.top - view.scrolled + l.height);
+  if (!line || x < LABELS || y < RULER) return -1;
+  const {lane} = line, ns = toNs(x), at = events.at;
+  const depth = Math.floor((y - RULER + view.scrolled - line.top - LANE) /
+    SPAN);
+  const spans = lane.spans[depth];
+  if (spans) {
+    const place = spans.close.find(ns);
+    if (place < spans.open.count && at[spans.open.list[place]] <= ns)
+      return spans.open.list[place];
+  }
+  if (depth >= 0 && depth < DEPTH_SHOWN && at[lane.open[depth]] <= ns)
+    return lane.open[depth];
+  const {rows} = lane, place = rows.find(ns);
+  const near = [place - 1, place].filter(p => p >= 0 && p < rows.count)
+    .map(p => rows.list[p])
+    .sort((a, b) => Math.abs(at[a] - ns) - Math.abs(at[b] - ns))[0];
+  return near !== undefined && Math.abs(toX(at[near]) - x) < 7 ? near : -1;
+}
+
+// -------------------------------------------------------------------- plots --
+
+function sortValue(value) {
+  const places = value.at.map((_, i) => i)
+    .filter(i => !Number.isNaN(value.at[i]))
+    .sort((a, b) => value.at[a] - value.at[b]);
+  for (const name of ['rows', 'at', 'value']) {
+    const old = value[name];
+    value[name] = places.map(i => old[i]);
+  }
+  value.sorted = true;
+}
+
+const PLOT = 96;
+function makePlots() {
+  $('plots').replaceChildren();
+  $('plots').hidden = values.length === 0;
+  for (const value of values) {
+    const box = document.createElement('div');
+    const name = document.createElement('p');
+    const colour = colourOf(value.recorder);
+    box.className = 'plot';
+    name.textContent = value.name;
+    name.title = `argument ${value.argument} of ${value.recorder.name}`;
+    box.append(name);
+    $('plots').append(box);
+    const axis = {stroke: ink.dim, font: `11px ${ink.mono}`,
+      grid: {stroke: ink.faint, width: 1}, ticks: {show: false}};
+    value.plot = new uPlot({
+      width, height: PLOT, padding: [8, 0, 4, 0], legend: {show: false},
+      cursor: {drag: {x: false, y: false}, points: {size: 5}, y: false},
+      scales: {x: {time: false, auto: false,
+        range: () => [view.from, view.to]}},
+      axes: [{show: false}, {...axis, size: LABELS, space: 24}],
+      series: [{}, {stroke: colour, width: 1.2, points: {size: 4},
+        paths: uPlot.paths.stepped({align: 1}), spanGaps: false}],
+      hooks: {setCursor: [plot => {
+        const real = plot.cursor.left < 0 ? null
+          : plot.data[1][plot.cursor.idx] ?? null;
+        name.textContent = real === null ? value.name : `${value.name} ${real}`;
+      }]},
+    }, [[], []], box);
+  }
+  fillPlots();
+}
+function fillPlots() {
+  for (const value of values)
+    if (!value.sorted) sortValue(value);
+  drawPlots();
+}
+// What a plot shows: of each pixel the least and the greatest value.
+function thinned({at, value}) {
+  const perPixel = (view.to - view.from) / (width - LABELS);
+  const xs = [], ys = [], end = placeOf(at, view.to) + 1;
+  let i = Math.max(0, placeOf(at, view.from) - 1);
+  while (i < Math.min(end, at.length)) {
+    const until = at[i] + perPixel, first = i;
+    let least = i, most = i;
+    for (; i < end && at[i] < until; i++) {
+      if (value[i] < value[least]) least = i;
+      if (value[i] > value[most]) most = i;
+    }
+    i = Math.max(i, first + 1);
+    for (const k of new Set([Math.min(least, most), Math.max(least, most)])) {
+      xs.push(at[k]);
+      ys.push(value[k]);
+    }
+  }
+  return [xs, ys];
+}
+function drawPlots() {
+  for (const value of values) {
+    const {plot} = value;
+    if (plot.width !== width) plot.setSize({width, height: PLOT});
+    plot.batch(() => {
+      plot.setData(thinned(value), false);
+      plot.setScale('x', {min: view.from, max: view.to});
+    });
+  }
+}

@@ -1,0 +1,260 @@
+// input.js - mouse, keys and buttons; a running program; and the start.
+// SPDX-License-Identifier: MIT
+'use strict';
+
+// -------------------------------------------------------------------- mouse --
+
+const pointOf = event => {
+  const box = canvas.getBoundingClientRect();
+  return {x: event.clientX - box.left, y: event.clientY - box.top};
+};
+let drag = null; // {x, y, moved, measures}
+
+canvas.addEventListener('pointerdown', event => {
+  if (event.button !== 0) return;
+  const {x, y} = pointOf(event);
+  canvas.setPointerCapture(event.pointerId);
+  drag = {x, y, moved: false, measures: event.shiftKey && x >= LABELS};
+  if (drag.measures)
+    view.measure = {from: toNs(x), to: toNs(x)};
+});
+canvas.addEventListener('pointermove', event => {
+  const {x, y} = pointOf(event);
+  view.pointer = {x, y, down: Boolean(drag)};
+  if (drag?.measures) {
+    view.measure.to = toNs(Math.max(LABELS, Math.min(x, width)));
+    drag.moved = true;
+  } else if (drag && (drag.moved || Math.abs(x - drag.x) > 3 ||
+      Math.abs(y - drag.y) > 3)) {
+    drag.moved = true;
+    scrollLanes(drag.y - y);
+    if (x !== drag.x) pan((drag.x - x) / (width - LABELS));
+    drag.x = x;
+    drag.y = y;
+  }
+  invalidate();
+});
+canvas.addEventListener('pointerup', event => {
+  const {x, y} = pointOf(event);
+  if (drag?.measures && Math.abs(x - drag.x) < 3) view.measure = null;
+  if (drag && !drag.moved && !drag.measures) select(rowAt(x, y));
+  drag = null;
+  view.pointer = {x, y};
+  invalidate();
+});
+canvas.addEventListener('pointercancel', () => {
+  drag = null;
+});
+canvas.addEventListener('pointerleave', () => {
+  view.pointer = null;
+  invalidate();
+});
+canvas.addEventListener('wheel', event => {
+  const {x} = pointOf(event);
+  const unit = event.deltaMode === 1 ? 16 : event.deltaMode === 2 ? 400 : 1;
+  event.preventDefault();
+  if (x < LABELS)
+    scrollLanes(event.deltaY * unit);
+  else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY))
+    pan((event.deltaX || event.deltaY) * unit / (width - LABELS));
+  else
+    zoom(Math.exp(Math.max(-1, Math.min(1, event.deltaY * unit / 400))), x);
+}, {passive: false});
+canvas.addEventListener('dblclick', event => {
+  const {x} = pointOf(event);
+  if (x >= LABELS) zoom(0.25, x);
+});
+$('rows').addEventListener('wheel', event => {
+  const unit = event.deltaMode === 1 ? 1 : event.deltaMode === 2 ? tableFit()
+    : 1 / ROW;
+  event.preventDefault();
+  scrollTable(table.top + event.deltaY * unit);
+}, {passive: false});
+$('bar').addEventListener('scroll', onBar);
+
+// The line between timeline and table.
+$('divider').addEventListener('pointerdown', event => {
+  const from = event.clientY, tall = $('stage').offsetHeight;
+  const move = to => {
+    $('stage').style.height = `${Math.max(80, Math.min(tall + to.clientY - from,
+      window.innerHeight - 160))}px`;
+  };
+  $('divider').setPointerCapture(event.pointerId);
+  $('divider').addEventListener('pointermove', move);
+  $('divider').addEventListener('pointerup', () =>
+    $('divider').removeEventListener('pointermove', move), {once: true});
+});
+
+// --------------------------------------------------------------------- keys --
+
+const keys = {
+  w: () => zoom(0.6), s: () => zoom(1 / 0.6), '+': () => zoom(0.6),
+  '=': () => zoom(0.6), '-': () => zoom(1 / 0.6),
+  a: () => pan(-0.2), d: () => pan(0.2),
+  ArrowLeft: () => pan(-0.2), ArrowRight: () => pan(0.2), 0: showAll,
+  ArrowUp: () => step(-1), ArrowDown: () => step(1),
+  PageUp: () => step(-tableFit()), PageDown: () => step(tableFit()),
+  Home: () => step(-tableCount()), End: () => step(tableCount()),
+  n: () => nextHit(1), N: () => nextHit(-1),
+  '/': () => $('search').focus(), f: () => about.live && follow(),
+  '?': () => $('help').showModal(),
+  Escape: () => {
+    view.measure = null;
+    select(-1);
+  },
+};
+document.addEventListener('keydown', event => {
+  if (event.ctrlKey || event.metaKey || event.altKey || $('help').open) return;
+  if (event.target === $('search')) {
+    if (event.key === 'Escape') canvas.focus();
+    return;
+  }
+  const key = event.key.length > 1 || event.shiftKey ? event.key
+    : event.key.toLowerCase();
+  if (!Object.hasOwn(keys, key)) return;
+  event.preventDefault();
+  keys[key]();
+});
+
+// ------------------------------------------------------------------ buttons --
+
+let typing = 0;
+$('search').addEventListener('input', () => {
+  clearTimeout(typing);
+  typing = setTimeout(() => find($('search').value), 200);
+});
+$('search-form').addEventListener('submit', event => {
+  event.preventDefault();
+  clearTimeout(typing);
+  find($('search').value).then(() => nextHit(1));
+});
+$('search-next').addEventListener('click', () => nextHit(1));
+$('search-previous').addEventListener('click', () => nextHit(-1));
+$('zoom-in').addEventListener('click', () => zoom(0.6));
+$('zoom-out').addEventListener('click', () => zoom(1 / 0.6));
+$('zoom-all').addEventListener('click', showAll);
+$('show-threads').addEventListener('click', () => toggle('threads'));
+$('show-recorders').addEventListener('click', () => toggle('recorders'));
+$('help-open').addEventListener('click', () => $('help').showModal());
+$('theme').addEventListener('click', () => {
+  document.documentElement.dataset.theme = ink.dark ? 'light' : 'dark';
+  paint();
+});
+function paint() {
+  readColours();
+  makePlots();
+  showRecorders();
+  invalidate();
+}
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', paint);
+window.addEventListener('hashchange', () => {
+  if (location.hash !== restored) restore(location.hash);
+});
+
+// --------------------------------------------------------------------- live --
+
+const LIVE_MAX = 4e6; // events that a page holds
+const waiting = []; // batches
+let taking = null;
+
+function follow() {
+  const span = view.to - view.from;
+  if (all) return;
+  follows = true;
+  show(events.last - span * 0.98, events.last + span * 0.02);
+}
+function showFollows() {
+  $('follow').setAttribute('aria-pressed', String(follows));
+}
+async function takeLive(batches) {
+  const from = events.count, {length} = recorders, plots = values.length;
+  await takeBatches(batches);
+  if (values.length > plots) makePlots();
+  if (!shownRows && recorders.slice(length).some(r => r.hidden)) makeLanes();
+  else addToLanes(from, events.count);
+  showRecorders();
+  makeLayout();
+  if (view.scrolled > 0) scrollLanes(0);
+  setBar();
+  if (events.count > from) {
+    const span = view.to - view.from;
+    if (values.length) fillPlots();
+    if (all) showAll();
+    else if (follows)
+      show(events.last - span * 0.98, events.last + span * 0.02);
+    if (follows) scrollTable(tableCount());
+    searchOn();
+  }
+  invalidate();
+}
+// All that have come by now at once.
+async function takeWaiting(link) {
+  while (waiting.length) {
+    const first = events.count === 0;
+    await takeLive(waiting.splice(0));
+    if (first && events.count) restore(link);
+  }
+  taking = null;
+}
+function say(text, state) {
+  $('live').textContent = text;
+  $('live').dataset.state = state;
+}
+function listen(link) {
+  const source = new EventSource('events');
+  $('live').hidden = $('follow').hidden = false;
+  $('follow').addEventListener('click', follow);
+  say('connecting', 'off');
+  source.addEventListener('open', () => say('live', 'on'));
+  source.addEventListener('batch', event => {
+    waiting.push(JSON.parse(event.data));
+    taking ??= takeWaiting(link);
+    if (events.count > LIVE_MAX) {
+      source.close();
+      say('this page is full: load it again to go on', 'off');
+    }
+  });
+  source.addEventListener('end', event => {
+    source.close();
+    Promise.resolve(taking).then(() => say(JSON.parse(event.data), 'off'));
+  });
+  // A new stream would begin anew, and so must the page.
+  source.addEventListener('error', () => {
+    source.close();
+    say('connection lost: load the page again to go on', 'off');
+  });
+}
+
+// -------------------------------------------------------------------- start --
+
+async function start() {
+  document.title = `${about.source} \u2013 recorder`;
+  $('source').textContent = /^\d+$/.test(about.source)
+    ? `process ${about.source}` : about.source;
+  await takeBatches([...document.querySelectorAll('script.batch')]
+    .map(element => JSON.parse(element.textContent)));
+  readColours();
+  addToLanes(0, events.count);
+  relayout();
+  paint();
+  const link = restored = location.hash;
+  restore(link);
+  new ResizeObserver(relayout).observe($('stage'));
+  new ResizeObserver(relayout).observe($('rows'));
+  if (events.count) await load(blockOf(rowOf(Math.floor(table.top))));
+  await new Promise(done => requestAnimationFrame(() =>
+    requestAnimationFrame(done)));
+  performance.mark('recorder-ready');
+  if (about.live) listen(link);
+}
+
+// For scripts and tests.
+window.recorder = {
+  events, recorders, threads, formats, sites, values, blocks, hits, view,
+  eventOf, show, showAll, pan, zoom, select, find, hide, link, toX,
+  rowAt, layout: () => layout, search, table,
+  get missed() { return missed; },
+  get frame_ms() { return frame_ms; },
+  get taking() { return taking; },
+  ready: start(),
+};

@@ -1,0 +1,180 @@
+// lanes.js - which events a lane shows, by time; spans; hits of a search.
+// SPDX-License-Identifier: MIT
+'use strict';
+
+// Rows that grow in number, in the order of their times.
+class Rows {
+  list = new Uint32Array(8);
+  count = 0;
+  sorted = true;
+  push(row) {
+    if (this.count === this.list.length) {
+      const list = new Uint32Array(2 * this.count);
+      list.set(this.list);
+      this.list = list;
+    }
+    if (this.count && events.at[row] < events.at[this.list[this.count - 1]])
+      this.sorted = false;
+    this.list[this.count++] = row;
+  }
+  // Threads that are preempted between their order and their time make a few
+  // neighbours change places; what is worse than that is sorted in full.
+  sort() {
+    const {list, count} = this, at = events.at;
+    let moves = 16 * count + 1000;
+    for (let i = 1; i < count && moves > 0; i++) {
+      const row = list[i];
+      let k = i;
+      for (; k > 0 && at[list[k - 1]] > at[row] && moves > 0; k--, moves--)
+        list[k] = list[k - 1];
+      list[k] = row;
+    }
+    if (moves <= 0)
+      list.subarray(0, count).sort((a, b) => at[a] - at[b] || a - b);
+    this.sorted = true;
+  }
+  // The first place from `low` on whose time is not below `ns`.
+  find(ns, low = 0) {
+    const {list} = this, at = events.at;
+    let high = this.count;
+    while (low < high) {
+      const middle = low + high >> 1;
+      if (at[list[middle]] < ns) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+  // The same, for places that are probably near.
+  gallop(ns, low) {
+    const {list, count} = this, at = events.at;
+    let step = 1;
+    while (low + step < count && at[list[low + step]] < ns) {
+      low += step;
+      step *= 2;
+    }
+    const {find} = Rows.prototype;
+    return find.call({list, count: Math.min(count, low + step)}, ns, low);
+  }
+}
+
+// A '<' closes the last span of its thread and recorder that a '>' opened and
+// those that were opened since; one that finds none closes nothing, for its '>'
+// was overwritten.
+const DEPTH_MAX = 1000, DEPTH_SHOWN = 12;
+class Lane {
+  constructor(thing) {
+    this.thing = thing; // a thread or a recorder
+    this.rows = new Rows();
+    this.hits = new Rows();
+    this.spans = []; // by depth: the rows of what opens and closes them
+    this.open = []; // rows of spans that are not closed yet
+  }
+  span(row, format) {
+    const {open} = this, recorder = recorderOf(row);
+    if (format.opens) {
+      if (open.length < DEPTH_MAX) open.push(row);
+      return;
+    }
+    let last = open.length - 1;
+    while (last >= 0 && recorderOf(open[last]) !== recorder) last--;
+    if (last < 0) return;
+    for (let depth = open.length - 1; depth >= last; depth--)
+      this.close(depth, open[depth], row);
+    open.length = last;
+  }
+  close(depth, opener, row) {
+    if (depth >= DEPTH_SHOWN || recorderOf(opener).hidden ||
+        !(events.at[opener] <= events.at[row]))
+      return;
+    while (this.spans.length <= depth)
+      this.spans.push({open: new Rows(), close: new Rows()});
+    this.spans[depth].open.push(opener);
+    this.spans[depth].close.push(row);
+  }
+  get depth() {
+    return Math.max(this.spans.length, Math.min(this.open.length, DEPTH_SHOWN));
+  }
+}
+
+const threadLanes = [], recorderLanes = [], hits = {
+  flags: new Uint8Array(0), // by row: matches the search
+  list: [], // of what is shown, in order
+};
+let shownRows = null; // rows of the table; null: all
+
+function addToLanes(from, to) {
+  for (let row = from; row < to; row++) {
+    const {recorder, format} = sites[events.site[row]], at = events.at[row];
+    const thread = events.thread[row], known = !Number.isNaN(at);
+    if (known && !recorder.hidden) {
+      (recorderLanes[recorder.number] ??= new Lane(recorder)).rows.push(row);
+      (threadLanes[thread] ??= new Lane(threads[thread])).rows.push(row);
+    }
+    // Who recorded it is not known: nothing can be paired.
+    if ((format.opens || format.closes) && thread)
+      (threadLanes[thread] ??= new Lane(threads[thread]))
+        .span(row, format);
+    if (shownRows && !recorder.hidden)
+      shownRows.push(row);
+  }
+  for (const lanes of [threadLanes, recorderLanes])
+    for (const lane of lanes)
+      if (lane && !lane.rows.sorted)
+        lane.rows.sort();
+  for (const recorder of recorders)
+    recorderLanes[recorder.number] ??= new Lane(recorder);
+}
+
+// Anew, for other recorders are hidden.
+function makeLanes() {
+  threadLanes.length = recorderLanes.length = 0;
+  shownRows = recorders.some(r => r.hidden) ? [] : null;
+  addToLanes(0, events.count);
+  markHits();
+}
+
+function markHits() {
+  const {flags, list} = hits;
+  list.length = 0;
+  for (let row = 0; row < flags.length; row++)
+    if (flags[row] && !recorderOf(row).hidden)
+      list.push(row);
+  for (const lanes of [threadLanes, recorderLanes])
+    for (const lane of lanes) {
+      if (!lane) continue;
+      lane.hits = new Rows();
+      for (let i = 0; i < lane.rows.count && list.length; i++)
+        if (flags[lane.rows.list[i]])
+          lane.hits.push(lane.rows.list[i]);
+    }
+}
+
+// Place in a sorted list of the first that is not below `row`.
+function placeOf(list, row) {
+  let low = 0, high = list.length;
+  while (low < high) {
+    const middle = low + high >> 1;
+    if (list[middle] < row) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+// How many shown events lie between two times.
+function countBetween(from, to) {
+  let count = 0;
+  for (const lane of recorderLanes)
+    if (lane)
+      count += lane.rows.find(to) - lane.rows.find(from);
+  return count;
+}
+// The lowest row of those at or after a time; -1: none.
+function firstRowFrom(ns) {
+  let first = -1;
+  for (const {rows} of recorderLanes.filter(lane => lane)) {
+    const place = rows.find(ns);
+    if (place < rows.count && (first < 0 || rows.list[place] < first))
+      first = rows.list[place];
+  }
+  return first;
+}

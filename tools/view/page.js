@@ -1,0 +1,282 @@
+// page.js - what the user does: moving, selecting, searching, hiding; live.
+// SPDX-License-Identifier: MIT
+'use strict';
+
+// ------------------------------------------------------------------- frames --
+
+let wanted = 0, frame_ms = 0;
+function invalidate() {
+  wanted ||= requestAnimationFrame(() => {
+    const begun = performance.now();
+    wanted = 0;
+    drawTable();
+    draw();
+    if (values.length) drawPlots();
+    showTip();
+    showStatus();
+    frame_ms = performance.now() - begun;
+  });
+}
+
+function showStatus() {
+  const span = view.to - view.from;
+  const parts = [`${duration(span)} in view`];
+  if (view.pointer && view.pointer.x > LABELS)
+    parts.unshift(`${(toNs(view.pointer.x) / 1e9).toFixed(9)} s`);
+  if (view.measure) {
+    const {from, to} = view.measure;
+    const count = countBetween(Math.min(from, to), Math.max(from, to));
+    parts.unshift(`\u0394 ${duration(Math.abs(to - from))}, ${
+      group(count)} events`);
+  }
+  if (missed > 0n)
+    parts.push(`${group(missed)} overwritten before they could be read`);
+  $('status').textContent = parts.join('  \u00b7  ');
+}
+
+// ------------------------------------------------------------------- moving --
+
+let all = true; // the view is of everything
+let follows = about.live;
+
+// Everything, with room at the left for what was overwritten.
+function whole() {
+  const {first, last} = events;
+  if (!(last >= first)) return [0, 1e9];
+  const size = Math.max(last - first, 1000);
+  const gaps = recorders.some(r => r.gap?.count > 0n && !r.hidden);
+  return [first - size * (gaps ? 0.12 : 0.01), last + size * 0.01];
+}
+function limit(from, to) {
+  const [first, last] = whole(), most = (last - first) * 1.5;
+  const span = Math.min(Math.max(to - from, LEAST_VIEW), most);
+  const middle = Math.min(Math.max((from + to) / 2, first), last);
+  return [middle - span / 2, middle + span / 2];
+}
+function show(from, to, everything = false) {
+  [view.from, view.to] = limit(from, to);
+  all = everything;
+  if (about.live) {
+    follows = all || view.to >= events.last;
+    showFollows();
+  }
+  followView();
+  remember();
+  invalidate();
+}
+const showAll = () => show(...whole(), true);
+function zoom(factor, x = (LABELS + width) / 2) {
+  const ns = toNs(x);
+  show(ns - (ns - view.from) * factor, ns + (view.to - ns) * factor);
+}
+const pan = part => {
+  const by = (view.to - view.from) * part;
+  show(view.from + by, view.to + by);
+};
+function scrollLanes(by) {
+  const most = Math.max(0, layoutHeight - (height - RULER));
+  view.scrolled = Math.max(0, Math.min(view.scrolled + by, most));
+  invalidate();
+}
+
+// ---------------------------------------------------------------- selecting --
+
+function select(row) {
+  view.selected = row;
+  if (row >= 0) {
+    const at = events.at[row], place = placeOfRow(row);
+    if (at < view.from || at > view.to) {
+      const half = (view.to - view.from) / 2;
+      show(at - half, at + half);
+    }
+    if (place < table.top || place >= table.top + tableFit())
+      scrollTable(place - Math.floor(tableFit() / 3));
+  }
+  showRecord();
+  remember();
+  invalidate();
+}
+function step(by) {
+  if (!tableCount()) return;
+  const place = view.selected < 0 ? Math.floor(table.top)
+    : placeOfRow(view.selected) + by;
+  select(rowOf(Math.max(0, Math.min(place, tableCount() - 1))));
+}
+
+function relayout() {
+  makeLayout();
+  resize();
+  makeTable();
+  scrollLanes(0);
+  scrollTable(table.top);
+}
+function recordersChanged() {
+  hiddenNames.clear();
+  for (const recorder of recorders)
+    if (recorder.hidden) hiddenNames.add(recorder.name);
+  if (view.selected >= 0 && recorderOf(view.selected).hidden) select(-1);
+  makeLanes();
+  showRecorders();
+  showHits();
+  relayout();
+  if (all) showAll();
+  followView();
+  remember();
+}
+function hide(recorder, hidden) {
+  recorder.hidden = hidden;
+  recordersChanged();
+}
+function showOnly(recorder) {
+  const already = recorders.every(r => r.hidden === (r !== recorder));
+  for (const other of recorders)
+    other.hidden = !already && other !== recorder;
+  recordersChanged();
+}
+function toggle(what) {
+  view[what] = !view[what];
+  $(`show-${what}`).setAttribute('aria-pressed', String(view[what]));
+  relayout();
+  remember();
+}
+
+// ---------------------------------------------------------------- searching --
+
+const search = {text: '', regex: null, searched: 0, run: 0, busy: false,
+  done: Promise.resolve()};
+
+// Letters match either case, unless one is a capital.
+function regexOf(text) {
+  return new RegExp(text, /\p{Lu}/u.test(text.replace(/\\./gs, ''))
+    ? '' : 'i');
+}
+function find(text) {
+  if (text === search.text) return search.done;
+  Object.assign(search, {text, regex: null, searched: 0});
+  search.run++;
+  hits.flags = new Uint8Array(text ? events.count : 0);
+  $('search').value = text;
+  $('search').setCustomValidity('');
+  $('search').title = '';
+  markHits();
+  if (text)
+    try {
+      search.regex = regexOf(text);
+    } catch (error) {
+      $('search').setCustomValidity(error.message);
+      $('search').title = error.message;
+    }
+  remember();
+  return search.done = searchOn();
+}
+// Block by block, so that the page stays alive; the hits appear as they come.
+async function searchOn() {
+  const {run, regex} = search;
+  showHits();
+  if (!regex || search.busy === run) return;
+  search.busy = run;
+  let shown = performance.now();
+  while (search.searched < events.count && run === search.run) {
+    const block = await load(blockOf(search.searched));
+    if (run !== search.run) return;
+    if (hits.flags.length < events.count) {
+      const flags = new Uint8Array(Math.ceil(events.count * 1.25));
+      flags.set(hits.flags);
+      hits.flags = flags;
+    }
+    const from = search.searched - block.first;
+    for (let i = from; i < block.messages.length; i++)
+      hits.flags[block.first + i] = regex.test(block.messages[i]) ? 1 : 0;
+    search.searched = block.first + block.messages.length;
+    if (performance.now() - shown > 150) {
+      markHits();
+      showHits();
+      await new Promise(done => setTimeout(done));
+      shown = performance.now();
+    }
+  }
+  if (run !== search.run) return;
+  search.busy = false;
+  markHits();
+  showHits();
+}
+function showHits() {
+  const {list} = hits, place = placeOf(list, view.selected);
+  const here = list[place] === view.selected && view.selected >= 0;
+  const searching = search.regex && search.searched < events.count;
+  $('hits').textContent = !search.text ? ''
+    : !search.regex ? 'no regular expression'
+      : `${here ? `${group(place + 1)} of ` : ''}${group(list.length)} hit${
+        list.length === 1 ? '' : 's'}${searching ? '\u2026' : ''}`;
+  $('search-next').disabled = $('search-previous').disabled = !list.length;
+  invalidate();
+}
+function nextHit(by) {
+  const {list} = hits;
+  if (!list.length) return;
+  const from = view.selected >= 0 ? view.selected : firstRowFrom(view.from);
+  let place = placeOf(list, from);
+  if (by < 0) place--;
+  else if (list[place] === view.selected) place++;
+  select(list[(place + list.length) % list.length]);
+  showHits();
+}
+
+// --------------------------------------------------------------------- link --
+
+let remembering = 0, restored = '';
+function link() {
+  const parts = [];
+  if (!all)
+    parts.push(`t=${view.from.toFixed(3)},${view.to.toFixed(3)}`);
+  if (view.selected >= 0) parts.push(`s=${events.order[view.selected]}`);
+  const hidden = recorders.filter(r => r.hidden)
+    .map(r => encodeURIComponent(r.name));
+  if (hidden.length) parts.push(`h=${hidden.join(',')}`);
+  if (search.text) parts.push(`q=${encodeURIComponent(search.text)}`);
+  if (!view.threads || !view.recorders)
+    parts.push(`l=${view.threads ? 't' : ''}${view.recorders ? 'r' : ''}`);
+  return parts.length ? `#${parts.join('&')}` : '';
+}
+// Browsers allow few changes of the address in a second.
+function remember() {
+  remembering ||= setTimeout(() => {
+    remembering = 0;
+    restored = link();
+    history.replaceState(null, '', restored ||
+      location.pathname + location.search);
+  }, 400);
+}
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+function restore(hash) {
+  const parts = new Map(hash.slice(1).split('&')
+    .map(part => [part.slice(0, 1), part.slice(2)]));
+  const names = new Set((parts.get('h') ?? '').split(',').filter(n => n)
+    .map(decoded));
+  for (const recorder of recorders)
+    recorder.hidden = names.has(recorder.name);
+  for (const [what, letter] of [['threads', 't'], ['recorders', 'r']]) {
+    view[what] = (parts.get('l') ?? 'tr').includes(letter);
+    $(`show-${what}`).setAttribute('aria-pressed', String(view[what]));
+  }
+  recordersChanged();
+  names.forEach(name => hiddenNames.add(name));
+  const [from, to] = (parts.get('t') ?? '').split(',').map(Number);
+  if (to > from) show(from, to);
+  else showAll();
+  let row = -1;
+  if (/^\d{1,20}$/.test(parts.get('s') ?? '')) {
+    row = placeOf(events.order.subarray(0, events.count),
+      BigInt(parts.get('s')));
+    if (row >= events.count || String(events.order[row]) !== parts.get('s'))
+      row = -1;
+  }
+  select(row);
+  find(decoded(parts.get('q') ?? ''));
+}

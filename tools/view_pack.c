@@ -1,0 +1,548 @@
+/* view_pack.c - packs events small, for a page to unpack: see view.h. */
+/* SPDX-License-Identifier: MIT */
+#include "text.h"
+#include "view.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "../recorder_regex.h"
+
+/* ----------------------------------------------------------------- bytes -- */
+
+struct bytes {
+    unsigned char *at;
+    size_t size, room;
+};
+
+static unsigned char *bytes_room(struct bytes *b, size_t more)
+{
+    if (b->room - b->size < more) {
+        b->room = 2 * b->room + more + 64;
+        b->at = need(realloc(b->at, b->room));
+    }
+    return b->at + b->size;
+}
+static void put(struct bytes *b, const void *from, size_t size)
+{
+    if (size)
+        memcpy(bytes_room(b, size), from, size);
+    b->size += size;
+}
+/* 7 bits a byte, the lowest first; bit 7: more follow. */
+static void put_number(struct bytes *b, uint64_t number)
+{
+    unsigned char *to = bytes_room(b, 10), *at = to;
+    for (; number > 127; number >>= 7)
+        *at++ = (unsigned char)(number | 128);
+    *at++ = (unsigned char)number;
+    b->size += (size_t)(at - to);
+}
+/* A difference: small ones of either sign make small numbers. */
+static void put_signed(struct bytes *b, uint64_t number)
+{
+    put_number(b, number << 1 ^ (0 - (number >> 63)));
+}
+/* The bits of a double, the lowest byte first. */
+static void put_real(struct bytes *b, double real)
+{
+    unsigned char byte[8];
+    uint64_t bits;
+    memcpy(&bits, &real, sizeof bits);
+    for (unsigned i = 0; i < 8; i++)
+        byte[i] = (unsigned char)(bits >> 8 * i);
+    put(b, byte, sizeof byte);
+}
+
+static void write_base64(FILE *to, const unsigned char *from, size_t size)
+{
+    static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "abcdefghijklmnopqrstuvwxyz0123456789+/";
+    char text[4096];
+    size_t used = 0;
+    for (size_t i = 0; i < size; i += 3) {
+        size_t here = size - i < 3 ? size - i : 3;
+        unsigned long bits = (unsigned long)from[i] << 16;
+        if (here > 1)
+            bits |= (unsigned long)from[i + 1] << 8;
+        if (here > 2)
+            bits |= from[i + 2];
+        for (size_t k = 0; k < 4; k++)
+            text[used++] = k <= here ? digit[bits >> (18 - 6 * k) & 63] : '=';
+        if (used == sizeof text || i + 3 >= size) {
+            fwrite(text, 1, used, to);
+            used = 0;
+        }
+    }
+}
+
+/* ----------------------------------------------------------------- table -- */
+
+/* Gives numbers, from 0 up, to keys of three words; open addressing. */
+struct table {
+    uint64_t (*keys)[3];
+    uint32_t *slots; /* number + 1; 0: free */
+    size_t count, room;
+};
+
+static size_t table_slot(const struct table *t, const uint64_t key[3])
+{
+    uint64_t hash = key[0] * 0x9e3779b97f4a7c15u;
+    size_t slot;
+    hash = (hash ^ hash >> 29 ^ key[1]) * 0xbf58476d1ce4e5b9u;
+    hash = (hash ^ hash >> 32 ^ key[2]) * 0x94d049bb133111ebu;
+    slot = (size_t)(hash >> 20) & (t->room - 1);
+    while (t->slots[slot] && memcmp(t->keys[t->slots[slot] - 1], key, 24) != 0)
+        slot = (slot + 1) & (t->room - 1);
+    return slot;
+}
+
+static uint32_t table_number(struct table *t, const uint64_t key[3], bool *new)
+{
+    size_t slot;
+    if (2 * (t->count + 1) > t->room) {
+        t->room = t->room ? 2 * t->room : 64;
+        free(t->slots);
+        t->slots = need(calloc(t->room, sizeof *t->slots));
+        t->keys = need(realloc(t->keys, t->room * sizeof *t->keys));
+        for (size_t i = 0; i < t->count; i++)
+            t->slots[table_slot(t, t->keys[i])] = (uint32_t)i + 1;
+    }
+    slot = table_slot(t, key);
+    *new = !t->slots[slot];
+    if (*new) {
+        memcpy(t->keys[t->count], key, sizeof *t->keys);
+        t->slots[slot] = (uint32_t)++t->count;
+    }
+    return t->slots[slot] - 1;
+}
+static void table_free(struct table *t)
+{
+    free(t->keys);
+    free(t->slots);
+}
+
+/* ------------------------------------------------------------------ pack -- */
+
+/* New rows of a table, as JSON, separated by commas. */
+struct rows {
+    char *text;
+    size_t size;
+    FILE *to;
+};
+
+struct view_pack {
+    struct call *call;
+    struct reader *reader;
+    const struct value_option *values;
+    size_t values_count;
+    bool in_html;
+    struct table recorders, threads, formats, callers, sites;
+    char (*names)[17]; /* of the threads, by number, as the page has them */
+    struct rows new_recorders, new_threads, new_formats, new_callers, new_sites,
+        new_series;
+    struct bytes figures; /* as the page has them */
+    /* of a batch: */
+    uint64_t order, ns;
+    struct bytes orders, times, event_threads, event_sites;
+    struct series {
+        struct bytes rows, reals;
+        size_t count, row;
+    } * series;
+    size_t series_count;
+    uint32_t *series_of; /* by recorder and value: number + 1; 0: none */
+    size_t series_of_count;
+    struct bytes messages, arguments; /* of a block */
+    struct bytes joined, packed;
+    z_stream deflate;
+};
+
+static FILE *rows_next(struct rows *rows)
+{
+    if (!rows->to)
+        rows->to = need(open_memstream(&rows->text, &rows->size));
+    else
+        fputc(',', rows->to);
+    return rows->to;
+}
+/* Writes the member `name`, if there are any, and begins anew. */
+static void rows_write(struct rows *rows, FILE *to, const char *name)
+{
+    if (!rows->to)
+        return;
+    if (fclose(rows->to) != 0)
+        need(NULL);
+    fprintf(to, ",\"%s\":[", name);
+    fwrite(rows->text, 1, rows->size, to);
+    fputc(']', to);
+    free(rows->text);
+    *rows = (struct rows){0};
+}
+
+struct view_pack *view_pack_new(struct call *call, struct reader *reader,
+                                const struct value_option *values,
+                                size_t values_count)
+{
+    struct view_pack *pack = need(calloc(1, sizeof *pack));
+    pack->call = call;
+    pack->reader = reader;
+    pack->values = values;
+    pack->values_count = values_count;
+    /* Raw, as DecompressionStream("deflate-raw") wants it. */
+    if (deflateInit2(&pack->deflate, 6, Z_DEFLATED, -15, 9,
+                     Z_DEFAULT_STRATEGY) != Z_OK)
+        need(NULL);
+    return pack;
+}
+
+void view_pack_free(struct view_pack *pack)
+{
+    struct bytes *all[] = {
+        &pack->figures, &pack->orders,      &pack->times,
+        &pack->packed,  &pack->event_sites, &pack->messages,
+        &pack->joined,  &pack->arguments,   &pack->event_threads};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]->at);
+    for (size_t i = 0; i < pack->series_count; i++) {
+        free(pack->series[i].rows.at);
+        free(pack->series[i].reals.at);
+    }
+    table_free(&pack->recorders);
+    table_free(&pack->threads);
+    table_free(&pack->formats);
+    table_free(&pack->callers);
+    table_free(&pack->sites);
+    deflateEnd(&pack->deflate);
+    free(pack->names);
+    free(pack->series);
+    free(pack->series_of);
+    free(pack);
+}
+
+/* Writes what was joined, deflated, as a JSON string. */
+static void write_packed(struct view_pack *pack, FILE *to)
+{
+    z_stream *z = &pack->deflate;
+    size_t bound = deflateBound(z, (uLong)pack->joined.size);
+    pack->packed.size = 0;
+    z->next_in = pack->joined.at;
+    z->avail_in = (uInt)pack->joined.size;
+    z->next_out = bytes_room(&pack->packed, bound);
+    z->avail_out = (uInt)bound;
+    if (deflate(z, Z_FINISH) != Z_STREAM_END)
+        fail(pack->call, "zlib does not compress: %s", z->msg ? z->msg : "?");
+    fputc('"', to);
+    write_base64(to, pack->packed.at, bound - z->avail_out);
+    fputc('"', to);
+    deflateReset(z);
+    pack->joined.size = 0;
+}
+
+static void join(struct view_pack *pack, struct bytes *column)
+{
+    put(&pack->joined, column->at, column->size);
+    column->size = 0;
+}
+
+/* ---------------------------------------------------------------- tables -- */
+
+static void write_text(struct view_pack *pack, FILE *to, const char *text)
+{
+    if (!text)
+        fputs("null", to);
+    else
+        json_string(to, text, strlen(text), pack->in_html);
+}
+
+/* Which of the values a new recorder has; each is a series. */
+static void add_series(struct view_pack *pack, uint32_t number,
+                       const char *recorder)
+{
+    size_t before = pack->series_of_count;
+    pack->series_of_count = (number + 1) * pack->values_count;
+    pack->series_of = need(realloc(
+        pack->series_of, pack->series_of_count * sizeof *pack->series_of + 1));
+    for (size_t i = 0; before + i < pack->series_of_count; i++) {
+        const struct value_option *value = &pack->values[i];
+        FILE *to;
+        pack->series_of[before + i] = 0;
+        if (!recorder_regex_match(value->names, recorder))
+            continue;
+        pack->series = need(realloc(pack->series, (pack->series_count + 1) *
+                                                      sizeof *pack->series));
+        pack->series[pack->series_count++] = (struct series){0};
+        pack->series_of[before + i] = (uint32_t)pack->series_count;
+        to = rows_next(&pack->new_series);
+        fprintf(to, "[%" PRIu32 ",%u,", number, value->argument + 1);
+        write_text(pack, to, value->name);
+        fputc(']', to);
+    }
+}
+
+static uint32_t recorder_number(struct view_pack *pack,
+                                const struct reader_recorder *recorder)
+{
+    uint64_t key[3] = {recorder->address, 0, 0};
+    bool new;
+    uint32_t number = table_number(&pack->recorders, key, &new);
+    if (new) {
+        FILE *to = rows_next(&pack->new_recorders);
+        fprintf(to, "[\"0x%" PRIx64 "\",", recorder->address);
+        write_text(pack, to, recorder->name);
+        fputc(',', to);
+        write_text(pack, to, recorder->description);
+        fprintf(to, ",\"%" PRIu64 "\",\"%" PRIu64 "\"]", recorder->figures.size,
+                recorder->figures.lanes);
+        add_series(pack, number, recorder->name);
+    }
+    return number;
+}
+
+/* The number of a thread; 0: unknown. */
+static uint32_t thread_number(struct view_pack *pack,
+                              const struct reader_thread *thread)
+{
+    bool new;
+    uint32_t number;
+    if (!thread)
+        return 0;
+    number = table_number(
+        &pack->threads, (uint64_t[3]){thread->number, thread->first, 0}, &new);
+    if (new)
+        pack->names = need(realloc(pack->names, pack->threads.room * 17));
+    if (new || strcmp(pack->names[number], thread->name) != 0) {
+        FILE *to = rows_next(&pack->new_threads);
+        strcpy(pack->names[number], thread->name);
+        fprintf(to, "[%" PRIu32 ",%u,%" PRId32 ",", number + 1, thread->number,
+                thread->id);
+        write_text(pack, to, thread->name);
+        fputc(']', to);
+    }
+    return number + 1;
+}
+
+static uint32_t format_number(struct view_pack *pack,
+                              const struct recorder_event *event)
+{
+    uint64_t key[3] = {event->format, 0, 0};
+    bool new;
+    uint32_t number = table_number(&pack->formats, key, &new);
+    if (new) {
+        FILE *to = rows_next(&pack->new_formats);
+        const char *location = "?";
+        const char *format = reader_format(pack->reader, event, &location);
+        fputc('[', to);
+        write_text(pack, to, format);
+        fputc(',', to);
+        write_text(pack, to, location);
+        fputc(']', to);
+    }
+    return number;
+}
+
+static uint32_t caller_number(struct view_pack *pack, uint64_t caller)
+{
+    uint64_t key[3] = {caller, 0, 0};
+    bool new;
+    uint32_t number = table_number(&pack->callers, key, &new);
+    if (new) {
+        FILE *to = rows_next(&pack->new_callers);
+        fprintf(to, "[\"0x%" PRIx64 "\",", caller);
+        write_text(pack, to, source_function(&pack->call->source, caller));
+        fputc(']', to);
+    }
+    return number;
+}
+
+static uint32_t site_number(struct view_pack *pack,
+                            const struct reader_event *event)
+{
+    uint64_t key[3] = {event->recorder->address, event->event.format,
+                       event->event.caller};
+    bool new;
+    uint32_t number = table_number(&pack->sites, key, &new);
+    if (new)
+        fprintf(rows_next(&pack->new_sites),
+                "[%" PRIu32 ",%" PRIu32 ",%" PRIu32 "]",
+                recorder_number(pack, event->recorder),
+                format_number(pack, &event->event),
+                caller_number(pack, event->event.caller));
+    return number;
+}
+
+/* ---------------------------------------------------------------- events -- */
+
+static bool real_of(const struct reader_argument *argument, double *real)
+{
+    switch (argument->kind) {
+    case READER_SIGNED:
+    case READER_CHARACTER: *real = (double)argument->integer; return true;
+    case READER_UNSIGNED: *real = (double)argument->word; return true;
+    case READER_REAL: *real = argument->real; return true;
+    default: return false;
+    }
+}
+
+static void put_argument(struct bytes *to, const struct reader_argument *from)
+{
+    const char *text;
+    size_t size;
+    put_number(to, from->kind);
+    switch (from->kind) {
+    case READER_SIGNED:
+    case READER_CHARACTER: put_signed(to, (uint64_t)from->integer); break;
+    case READER_UNSIGNED:
+    case READER_POINTER: put_number(to, from->word); break;
+    case READER_REAL: put_real(to, from->real); break;
+    case READER_STRING:
+        size = from->text_size;
+        text = text_repaired(from->text, &size);
+        put_number(to, size);
+        put(to, text, size);
+        break;
+    case READER_LOST: break;
+    }
+}
+
+static void put_values(struct view_pack *pack, uint32_t recorder,
+                       const struct reader_argument *arguments, unsigned count,
+                       size_t row)
+{
+    for (size_t i = 0; i < pack->values_count; i++) {
+        unsigned argument = pack->values[i].argument;
+        uint32_t number = pack->series_of[recorder * pack->values_count + i];
+        struct series *series;
+        double real;
+        if (!number || argument >= count ||
+            !real_of(&arguments[argument], &real))
+            continue;
+        series = &pack->series[number - 1];
+        put_number(&series->rows, row - series->row);
+        put_real(&series->reals, real);
+        series->row = row;
+        series->count++;
+    }
+}
+
+static void put_event(struct view_pack *pack, const struct reader_event *event,
+                      size_t row)
+{
+    struct reader_argument arguments[12];
+    unsigned count;
+    size_t size;
+    const char *message = reader_message(pack->reader, event, &size);
+    put(&pack->messages, message, size);
+    put(&pack->messages, "\n", 1);
+    count = reader_arguments(pack->reader, event, arguments);
+    put_number(&pack->arguments, count);
+    for (unsigned i = 0; i < count; i++)
+        put_argument(&pack->arguments, &arguments[i]);
+    if (pack->values_count)
+        put_values(pack, recorder_number(pack, event->recorder), arguments,
+                   count, row);
+    put_signed(&pack->orders, event->event.order - pack->order);
+    put_signed(&pack->times, (uint64_t)event->ns - pack->ns);
+    put_number(&pack->event_threads, thread_number(pack, event->thread));
+    put_number(&pack->event_sites, site_number(pack, event));
+    pack->order = event->event.order;
+    pack->ns = (uint64_t)event->ns;
+}
+
+static void write_block(struct view_pack *pack, FILE *to)
+{
+    put_number(&pack->joined, pack->messages.size);
+    join(pack, &pack->messages);
+    join(pack, &pack->arguments);
+    write_packed(pack, to);
+}
+
+static void write_columns(struct view_pack *pack, FILE *to)
+{
+    join(pack, &pack->orders);
+    join(pack, &pack->times);
+    join(pack, &pack->event_threads);
+    join(pack, &pack->event_sites);
+    for (size_t i = 0; i < pack->series_count; i++) {
+        struct series *series = &pack->series[i];
+        put_number(&pack->joined, series->count);
+        join(pack, &series->rows);
+        join(pack, &series->reals);
+        series->count = series->row = 0;
+    }
+    write_packed(pack, to);
+}
+
+/* All recorders, those without an event, too, and their figures if they have
+ * changed. */
+static void write_figures(struct view_pack *pack, FILE *to)
+{
+    struct reader *reader = pack->reader;
+    struct bytes *now = &pack->joined;
+    for (size_t i = 0; i < reader->recorders_count; i++) {
+        const struct reader_recorder *r = reader->recorders[i];
+        if (!r->chosen)
+            continue;
+        put_number(now, recorder_number(pack, r));
+        put(now, &r->figures, sizeof r->figures);
+        put(now, &r->oldest_ns, sizeof r->oldest_ns);
+    }
+    if (now->size == pack->figures.size &&
+        (now->size == 0 || memcmp(now->at, pack->figures.at, now->size) == 0)) {
+        now->size = 0;
+        return;
+    }
+    pack->figures.size = 0;
+    put(&pack->figures, now->at, now->size);
+    now->size = 0;
+    fputs(",\"figures\":[", to);
+    for (size_t i = 0, some = 0; i < reader->recorders_count; i++) {
+        const struct reader_recorder *r = reader->recorders[i];
+        if (!r->chosen)
+            continue;
+        fprintf(to,
+                "%s[%" PRIu32 ",\"%" PRIu64 "\",\"%" PRIu64 "\",\"%" PRIu64
+                "\",\"%" PRId64 "\"",
+                some++ ? "," : "", recorder_number(pack, r), r->figures.kept,
+                r->figures.overwritten, r->figures.lost, r->oldest_ns);
+        if (r->wrong) {
+            fputc(',', to);
+            write_text(pack, to, r->wrong);
+        }
+        fputc(']', to);
+    }
+    fputc(']', to);
+}
+
+size_t view_pack_write(struct view_pack *pack, FILE *to, size_t max,
+                       bool in_html)
+{
+    struct reader_event event;
+    size_t count = 0;
+    pack->in_html = in_html;
+    pack->order = pack->ns = 0;
+    fputs("{\"texts\":[", to);
+    while (count < max && reader_next(pack->reader, &event)) {
+        if (count && count % VIEW_BLOCK == 0) {
+            write_block(pack, to);
+            fputc(',', to);
+        }
+        put_event(pack, &event, count++);
+    }
+    if (count)
+        write_block(pack, to);
+    fprintf(to, "],\"count\":%zu,\"missed\":\"%" PRIu64 "\"", count,
+            pack->reader->missed);
+    write_figures(pack, to);
+    fputs(",\"columns\":", to);
+    write_columns(pack, to);
+    rows_write(&pack->new_recorders, to, "recorders");
+    rows_write(&pack->new_series, to, "series");
+    rows_write(&pack->new_threads, to, "threads");
+    rows_write(&pack->new_formats, to, "formats");
+    rows_write(&pack->new_callers, to, "callers");
+    rows_write(&pack->new_sites, to, "sites");
+    fputc('}', to);
+    return count;
+}
