@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The reader is these few functions, over an array of events. */
 #include "../tools/timeline.c"
+#include "../tools/value.c"
 
 #include <criterion/criterion.h>
 
