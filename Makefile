@@ -6,6 +6,8 @@ CXX ?= c++
 CFLAGS ?= -O2 -g
 WARNINGS = -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wundef
 PREFIX ?= /usr/local
+# Where gdb looks for what to load at each start; Debian's does here.
+GDBINIT ?= /etc/gdb/gdbinit.d
 VERSION := $(shell awk '/define RECORDER_VERSION_(MAJOR|MINOR|PATCH)/ \
 	{ printf "%s%s", dot, $$3; dot = "." }' recorder.h)
 
@@ -23,8 +25,8 @@ RECORDER_TEST_SCALE ?= 1
 export RECORDER_TEST_SCALE
 
 # The recorder command, and the reader in it as a library, for gdb.
-READER := reader rings events message
-TOOLS := $(patsubst tools/%.c,%,$(wildcard tools/*.c))
+READER := reader rings events message scan tables settings library
+TOOLS := $(filter-out library,$(patsubst tools/%.c,%,$(wildcard tools/*.c)))
 TOOL_LIBS = -ldw -lelf -lsqlite3 -lz
 TOOL_FLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) -Wstrict-prototypes \
 	-fPIC -fvisibility=hidden
@@ -32,13 +34,15 @@ TOOL_FLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) -Wstrict-prototypes 
 .PHONY: build test hanoi bench model asan ubsan tsan coverage install clean \
 	help run-tests
 
-build: packages-build $(EXAMPLES) build/recorder
+build: packages-build $(EXAMPLES) build/recorder build/librecorder.so
 
 build/tools/%.o: tools/%.c $(HEADERS) $(wildcard tools/*.h tools/view/*)
 	@mkdir -p $(@D)
 	$(CC) $(TOOL_FLAGS) -c $< -o $@
 build/recorder: $(TOOLS:%=build/tools/%.o)
 	$(CC) $^ -o $@ $(TOOL_LIBS)
+build/librecorder.so: $(READER:%=build/tools/%.o)
+	$(CC) -shared -Wl,-z,defs $^ -o $@
 
 build/examples/%: examples/%.c $(HEADERS)
 	@mkdir -p $(@D)
@@ -62,7 +66,7 @@ test: packages-test build
 	@$(MAKE) --no-print-directory -j$(CORES) run-tests
 	@sh tests/model/run.sh
 
-run-tests: build/recorder $(TESTS:%=$(BUILD)/tests/%)
+run-tests: build/recorder build/librecorder.so $(TESTS:%=$(BUILD)/tests/%)
 	@sh tests/run.sh $^
 
 # The tests that look at code in this process; the others compile and run
@@ -105,9 +109,10 @@ build/bench/bench: bench/shim.cc $(patsubst %.c,build/%.o,$(wildcard bench/*.c))
 bench: packages-test build/bench/bench
 	@sh bench/run.sh build/bench/bench README.md
 
-install:
-	install -d $(DESTDIR)$(PREFIX)/share/pkgconfig \
-		$(DESTDIR)$(PREFIX)/include/recorder-1.x/recorder
+install: build/recorder build/librecorder.so
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin lib share/pkgconfig \
+		share/recorder share/man/man1 share/bash-completion/completions \
+		include/recorder-1.x/recorder)
 	install -m 644 $(HEADERS) $(DESTDIR)$(PREFIX)/include
 	install -m 644 compat/recorder/* \
 		$(DESTDIR)$(PREFIX)/include/recorder-1.x/recorder
@@ -115,17 +120,27 @@ install:
 		'Description: Lock-free flight recorder for C and C++' \
 		'Version: $(VERSION)' 'Cflags: -I$${includedir}' \
 		> $(DESTDIR)$(PREFIX)/share/pkgconfig/recorder.pc
+	install build/recorder $(DESTDIR)$(PREFIX)/bin
+	build/recorder --man-page > $(DESTDIR)$(PREFIX)/share/man/man1/recorder.1
+	build/recorder --bash-completion \
+		> $(DESTDIR)$(PREFIX)/share/bash-completion/completions/recorder
+	install -m 644 build/librecorder.so $(DESTDIR)$(PREFIX)/lib
+	install -m 644 gdb/recorder-gdb.py $(DESTDIR)$(PREFIX)/share/recorder
+	@install -d $(DESTDIR)$(GDBINIT) 2>/dev/null && \
+		echo 'source $(PREFIX)/share/recorder/recorder-gdb.py' 2>/dev/null \
+		> $(DESTDIR)$(GDBINIT)/recorder.gdb || echo 'For gdb, put into' \
+		'~/.gdbinit: source $(PREFIX)/share/recorder/recorder-gdb.py'
 
 clean:
 	rm -rf build
 
 help:
-	@echo 'make            build the examples'
+	@echo 'make            build the examples, the recorder command and what gdb needs'
 	@echo 'make hanoi      record the Towers of Hanoi, and show the dump'
 	@echo 'make test       run all tests; installs what is missing (Debian)'
 	@echo 'make asan ubsan tsan   the tests under a sanitizer'
 	@echo 'make model      model-check the ring, and that mutants are caught'
 	@echo 'make bench      measure, and write the table into README.md'
 	@echo 'make coverage   which lines of the headers the tests reach'
-	@echo 'make install    headers and recorder.pc below PREFIX=$(PREFIX)'
+	@echo 'make install    headers, command, manual, gdb, below PREFIX=$(PREFIX)'
 	@echo 'make clean      remove build/'

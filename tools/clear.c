@@ -13,8 +13,7 @@ static int clear(struct call *call)
     if (!call->source.memory->write)
         fail(call, "is no running process: nothing there is changed");
     call_take(call);
-    if (!reader_write_word(&call->reader, call->reader.cleared_address,
-                           call->reader.end))
+    if (!reader_clear(&call->reader))
         fail(call, "cannot be written: %s", strerror(errno));
     return 0;
 }

@@ -125,8 +125,7 @@ static int dump(struct call *call)
     if (fflush(stdout) != 0)
         output_check(call);
     if (call_option(call, OPTION_CLEAR) &&
-        !reader_write_word(&call->reader, call->reader.cleared_address,
-                           call->reader.end))
+        !reader_clear(&call->reader))
         fail(call, "cannot be cleared: %s", strerror(errno));
     pager_close();
     return 0;

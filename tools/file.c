@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { MODULES_MAX = 65536 }; /* a process of Linux has no more mappings */
 
 /* Bytes of a file that stood at an address. */
 struct segment {
@@ -48,7 +51,7 @@ struct file {
     struct mapped *mapped;
     struct binary *binaries;
     struct source *source;
-    const struct source_how *how;
+    struct source_how how;
     int32_t *threads; /* of a core file: those that there were */
     size_t threads_count;
     uint64_t entry;
@@ -73,16 +76,19 @@ static void cut_off(int sig)
 /* Maps a whole file; null, and errno: it cannot be. */
 static struct mapped *mapped_open(struct file *file, const char *path)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), error;
+    int fd = -1, error;
     struct mapped *mapped = calloc(1, sizeof *mapped);
-    struct stat stat;
-    if (fd < 0 || !mapped || fstat(fd, &stat) != 0)
+    struct stat is;
+    if (!mapped || stat(path, &is) != 0)
         goto failed;
-    if (!S_ISREG(stat.st_mode)) {
-        errno = S_ISDIR(stat.st_mode) ? EISDIR : EINVAL;
+    if (!S_ISREG(is.st_mode)) { /* to open a device may do something */
+        errno = S_ISDIR(is.st_mode) ? EISDIR : EINVAL;
         goto failed;
     }
-    mapped->size = (size_t)stat.st_size;
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 || fstat(fd, &is) != 0)
+        goto failed;
+    mapped->size = (size_t)is.st_size;
     if (mapped->size) {
         mapped->bytes =
             mmap(NULL, mapped->size, PROT_READ, MAP_SHARED, fd, 0);
@@ -125,9 +131,10 @@ static int segment_compare(const void *a, const void *b)
 }
 
 /* The segment that has an address; null: none. They are sorted, and where they
- * lie over each other, what starts later counts. */
+ * lie over each other, what starts later counts. `most` becomes at most what is
+ * left until the next one starts. */
 static const struct segment *segment_at(const struct segments *in,
-                                        uint64_t address)
+                                        uint64_t address, uint64_t *most)
 {
     size_t low = 0, high = in->count;
     while (low < high) {
@@ -137,17 +144,21 @@ static const struct segment *segment_at(const struct segments *in,
         else
             high = middle;
     }
+    if (low < in->count && in->all[low].start - address < *most)
+        *most = in->all[low].start - address;
     if (low == 0 || address - in->all[low - 1].start >= in->all[low - 1].size)
         return NULL;
     return &in->all[low - 1];
 }
 
 /* What of an ELF file's segments is there. Of what is cut off, `cut` counts the
- * bytes. */
+ * bytes. Segments that share more of the file than the ends of pages are made
+ * up, to be searched forever: they are left out. */
 static void segments_of(struct segments *to, const struct mapped *mapped,
                         Elf *elf, uint64_t *cut)
 {
     size_t count = 0, i;
+    uint64_t all = 0;
     if (elf_getphdrnum(elf, &count) != 0)
         return;
     for (i = 0; i < count && i < 1000000; i++) {
@@ -165,6 +176,9 @@ static void segments_of(struct segments *to, const struct mapped *mapped,
         if (p.p_vaddr + size < p.p_vaddr)
             size = 0 - p.p_vaddr;
         *cut += p.p_filesz - size;
+        all += size;
+        if (all / 2 > mapped->size)
+            break;
         if (size && !segment_add(to, p.p_vaddr, size,
                                  mapped->bytes + p.p_offset, p.p_flags & PF_W))
             break;
@@ -186,7 +200,8 @@ static size_t build_id(Elf *elf, unsigned char to[64])
         GElf_Nhdr note;
         Elf_Data *data;
         size_t at = 0, name, value;
-        if (!gelf_getphdr(elf, (int)i, &p) || p.p_type != PT_NOTE)
+        if (!gelf_getphdr(elf, (int)i, &p) || p.p_type != PT_NOTE ||
+            p.p_filesz > 65536)
             continue;
         data = elf_getdata_rawchunk(elf, (int64_t)p.p_offset, p.p_filesz,
                                     p.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
@@ -205,7 +220,8 @@ static size_t build_id(Elf *elf, unsigned char to[64])
 static size_t build_id_at(struct file *file, uint64_t address,
                           unsigned char to[64])
 {
-    const struct segment *s = segment_at(&file->segments, address);
+    uint64_t most = UINT64_MAX;
+    const struct segment *s = segment_at(&file->segments, address, &most);
     size_t size;
     Elf *elf;
     if (!s || s->start != address)
@@ -244,33 +260,49 @@ static uint64_t module_base(const struct source *source, const char *path)
     return 0;
 }
 
+/* The module that an address lies in; null: none. They are sorted. */
+static struct module *module_at(const struct source *source, uint64_t address)
+{
+    size_t low = 0, high = source->modules_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (source->modules[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low && address < source->modules[low - 1].end
+               ? &source->modules[low - 1]
+               : NULL;
+}
+
 static bool is_executable(const struct file *file, const char *path)
 {
-    const struct source *source = file->source;
-    for (size_t i = 0; i < source->modules_count; i++)
-        if (file->entry >= source->modules[i].start &&
-            file->entry < source->modules[i].end)
-            return strcmp(source->modules[i].path, path) == 0;
-    return false;
+    const struct module *m = module_at(file->source, file->entry);
+    return m && strcmp(m->path, path) == 0;
 }
 
 /* The file of a module, opened when it is first needed. */
-static struct mapped *binary_file(struct file *file, const char *path)
+static struct mapped *binary_file(struct file *file, struct module *module)
 {
-    struct binary *b;
-    const char *place = path;
+    struct binary *b = module->binary;
+    const char *path = module->path, *place = path;
+    if (b)
+        return b->file;
     for (b = file->binaries; b; b = b->next)
-        if (strcmp(b->path, path) == 0)
+        if (strcmp(b->path, path) == 0) {
+            module->binary = b;
             return b->file;
+        }
     b = calloc(1, sizeof *b);
     if (!b || !(b->path = strdup(path))) {
         free(b);
         return NULL;
     }
     b->next = file->binaries;
-    file->binaries = b;
-    if (file->how->executable && is_executable(file, path))
-        place = file->how->executable;
+    file->binaries = module->binary = b;
+    if (file->how.executable && is_executable(file, path))
+        place = file->how.executable;
     b->file = mapped_open(file, place);
     if (b->file && !binary_is(file, b->file, module_base(file->source, path)))
         b->file = NULL;
@@ -281,23 +313,18 @@ static struct mapped *binary_file(struct file *file, const char *path)
 static const unsigned char *module_bytes(struct file *file, uint64_t address,
                                          uint64_t *size)
 {
-    const struct source *source = file->source;
-    for (size_t i = 0; i < source->modules_count; i++) {
-        const struct module *m = &source->modules[i];
-        struct mapped *binary;
-        uint64_t offset;
-        if (address < m->start || address >= m->end)
-            continue;
-        binary = binary_file(file, m->path);
-        offset = m->offset + (address - m->start);
-        if (!binary || offset < m->offset || offset >= binary->size)
-            return NULL;
-        *size = binary->size - offset;
-        if (*size > m->end - address)
-            *size = m->end - address;
-        return binary->bytes + offset;
-    }
-    return NULL;
+    struct module *m = module_at(file->source, address);
+    const struct mapped *binary = m ? binary_file(file, m) : NULL;
+    uint64_t offset;
+    if (!binary)
+        return NULL;
+    offset = m->offset + (address - m->start);
+    if (offset < m->offset || offset >= binary->size)
+        return NULL;
+    *size = binary->size - offset;
+    if (*size > m->end - address)
+        *size = m->end - address;
+    return binary->bytes + offset;
 }
 
 /* ------------------------------------------------------------------ memory -- */
@@ -308,19 +335,20 @@ static const unsigned char *file_bytes(struct file *file, uint64_t address,
 {
     const struct segments *in[] = {&file->images, &file->segments,
                                    &file->program};
-    for (size_t i = 0; i < 3; i++) {
-        const struct segment *s = segment_at(in[i], address);
+    const unsigned char *bytes = NULL;
+    uint64_t most = UINT64_MAX; /* until something begins that lies over it */
+    for (size_t i = 0; i < 3 && !bytes; i++) {
+        const struct segment *s = segment_at(in[i], address, &most);
         if (!s)
             continue;
         *size = s->size - (address - s->start);
-        if (s + 1 < in[i]->all + in[i]->count &&
-            s[1].start - address < *size)
-            *size = s[1].start - address;
-        if (i && file->images.count && *size > 1)
-            *size = 1; /* an image may begin anywhere */
-        return s->bytes + (address - s->start);
+        bytes = s->bytes + (address - s->start);
     }
-    return module_bytes(file, address, size);
+    if (!bytes)
+        bytes = module_bytes(file, address, size);
+    if (*size > most)
+        *size = most;
+    return bytes;
 }
 
 static size_t file_read(struct memory *memory, uint64_t address, void *to,
@@ -378,7 +406,8 @@ static void note_files(struct file *file, const unsigned char *d, size_t size)
     for (i = 0; i < count; i++) {
         const unsigned char *row = d + (2 + 3 * i) * word;
         size_t length = strnlen(path, (size_t)(end - path));
-        if (path + length >= end ||
+        if (path + length >= end || length >= PATH_MAX ||
+            file->source->modules_count == MODULES_MAX ||
             !source_module(file->source, note_word(file, row),
                            note_word(file, row + word),
                            note_word(file, row + 2 * word) * page, path, length,
@@ -403,24 +432,33 @@ static void note_thread(struct file *file, const unsigned char *d, size_t size)
 {
     unsigned word = file->memory.word_bytes, at = 16 + 2 * word, i;
     uint32_t id = 0;
-    int32_t *threads = realloc(file->threads, (file->threads_count + 1) *
-                                                  sizeof *threads);
-    if (!threads)
+    int32_t *threads = file->threads;
+    size_t count = file->threads_count;
+    if (size < at + 4)
         return;
-    file->threads = threads;
-    for (i = 0; i < 4 && size >= at + 4; i++)
+    if ((count & (count + 1)) == 0) { /* room for twice as many */
+        threads = realloc(threads, (2 * count + 1) * sizeof *threads);
+        if (!threads)
+            return;
+        file->threads = threads;
+    }
+    for (i = 0; i < 4; i++)
         id = id << 8 | d[at + (file->memory.big_endian ? i : 3 - i)];
     threads[file->threads_count++] = (int32_t)id;
+}
+
+static int thread_compare(const void *a, const void *b)
+{
+    const int32_t *left = a, *right = b;
+    return *left < *right ? -1 : *left > *right;
 }
 
 static bool file_thread(struct memory *memory, int32_t id, char name[16])
 {
     const struct file *file = (const struct file *)memory;
     (void)name;
-    for (size_t i = 0; i < file->threads_count; i++)
-        if (file->threads[i] == id)
-            return true;
-    return false;
+    return bsearch(&id, file->threads, file->threads_count, sizeof id,
+                   thread_compare);
 }
 
 /* Ours, of a recording: the layout and the address of the registry. */
@@ -436,18 +474,29 @@ static void note_recorder(struct file *file, const unsigned char *d,
     file->memory.live = true; /* perhaps */
 }
 
-static void notes_read(struct file *file, Elf *elf)
+static int module_compare(const void *a, const void *b)
 {
-    size_t count = 0, i;
+    const struct module *left = a, *right = b;
+    return left->start < right->start ? -1 : left->start > right->start;
+}
+
+/* A core file has one such segment; many that share their notes are made up. */
+static void notes_read(struct file *file, const struct mapped *mapped, Elf *elf)
+{
+    struct source *source = file->source;
+    size_t count = 0, i, all = 0, notes = 0;
     if (elf_getphdrnum(elf, &count) != 0)
         return;
-    for (i = 0; i < count && i < 1000000; i++) {
+    for (i = 0; i < count && i < 1000000 && notes < 16; i++) {
         GElf_Phdr p;
         GElf_Nhdr note;
         Elf_Data *data;
         size_t at = 0, name, value;
-        if (!gelf_getphdr(elf, (int)i, &p) || p.p_type != PT_NOTE)
+        if (!gelf_getphdr(elf, (int)i, &p) || p.p_type != PT_NOTE ||
+            p.p_filesz > mapped->size - all)
             continue;
+        notes++;
+        all += p.p_filesz;
         data = elf_getdata_rawchunk(elf, (int64_t)p.p_offset, p.p_filesz,
                                     p.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
         while (data &&
@@ -466,6 +515,12 @@ static void notes_read(struct file *file, Elf *elf)
             }
         }
     }
+    if (file->threads_count)
+        qsort(file->threads, file->threads_count, sizeof *file->threads,
+              thread_compare);
+    if (source->modules_count)
+        qsort(source->modules, source->modules_count, sizeof *source->modules,
+              module_compare);
 }
 
 /* -------------------------------------------------------------------- open -- */
@@ -517,17 +572,17 @@ static const char *image_add(struct file *file, const char *image)
 static const char *program_add(struct file *file)
 {
     struct source *source = file->source;
-    struct mapped *mapped = mapped_open(file, file->how->executable);
+    struct mapped *mapped = mapped_open(file, file->how.executable);
     uint64_t cut = 0;
     Elf *elf;
     if (!mapped)
-        return source_wrong(source, "%s: %s", file->how->executable,
+        return source_wrong(source, "%s: %s", file->how.executable,
                             strerror(errno));
     elf = elf_memory((char *)mapped->bytes, mapped->size);
     if (!elf || elf_kind(elf) != ELF_K_ELF) {
         elf_end(elf);
         return source_wrong(source, "%s: is no ELF file",
-                            file->how->executable);
+                            file->how.executable);
     }
     segments_of(&file->program, mapped, elf, &cut);
     elf_end(elf);
@@ -538,17 +593,16 @@ static const char *program_add(struct file *file)
 static const char *program_check(struct file *file)
 {
     struct source *source = file->source;
-    const char *path = NULL, *place;
+    const struct module *program = module_at(source, file->entry);
+    const char *path, *place;
     struct mapped *mapped;
-    for (size_t i = 0; i < source->modules_count; i++)
-        if (is_executable(file, source->modules[i].path))
-            path = source->modules[i].path;
-    if (!path)
+    if (!program)
         return NULL;
-    place = file->how->executable ? file->how->executable : path;
+    path = program->path;
+    place = file->how.executable ? file->how.executable : path;
     mapped = mapped_open(file, place);
     if (!mapped) {
-        if (file->how->executable)
+        if (file->how.executable)
             return source_wrong(source, "%s: %s", place, strerror(errno));
         if (!file->memory.stale_order) /* a recording has all that it needs */
             snprintf(source->warning, sizeof source->warning,
@@ -559,7 +613,7 @@ static const char *program_check(struct file *file)
     }
     if (binary_is(file, mapped, module_base(source, path)))
         return NULL;
-    if (!file->memory.stale_order || file->how->executable)
+    if (!file->memory.stale_order || file->how.executable)
         return source_wrong(source,
                             "%s is not the program that left it: their "
                             "build-ids differ; name the right one with "
@@ -577,10 +631,8 @@ static void file_scan(struct source *source, struct file *file)
         for (size_t k = 0; k < 2; k++)
             for (size_t i = 0; i < in[k]->count; i++) {
                 const struct segment *s = &in[k]->all[i];
-                bool in_file = source->modules_count == 0;
-                for (size_t m = 0; m < source->modules_count; m++)
-                    in_file |= s->start >= source->modules[m].start &&
-                               s->start < source->modules[m].end;
+                bool in_file = source->modules_count == 0 ||
+                               module_at(source, s->start);
                 if ((s->writable && in_file) || !narrow)
                     source_scan(source, s->start, s->start + s->size);
             }
@@ -609,19 +661,20 @@ static const char *elf_read(struct source *source, struct file *file,
     elf_end(own);
     segments_of(&file->segments, mapped, elf, &cut);
     if (!file->is_program)
-        notes_read(file, elf);
+        notes_read(file, mapped, elf);
     if (file->threads_count && !file->memory.stale_order)
         file->memory.thread = file_thread; /* of a recording, it is only one */
+    file->memory.size += cut < mapped->size ? cut : mapped->size;
     if (cut)
         snprintf(source->warning, sizeof source->warning,
                  "it is cut off: %llu bytes are missing",
                  (unsigned long long)cut);
-    if (file->is_program && !file->how->images_count)
+    if (file->is_program && !file->how.images_count)
         return source_wrong(source,
                             "is a program, no core file or recording");
-    for (size_t i = 0; i < file->how->images_count && !wrong; i++)
-        wrong = image_add(file, file->how->images[i]);
-    if (!wrong && file->how->executable && !source->modules_count)
+    for (size_t i = 0; i < file->how.images_count && !wrong; i++)
+        wrong = image_add(file, file->how.images[i]);
+    if (!wrong && file->how.executable && !source->modules_count)
         wrong = program_add(file);
     if (!wrong)
         wrong = program_check(file);
@@ -647,7 +700,7 @@ const char *source_open_file(struct source *source, const char *path,
     source->memory = &file->memory;
     source->close = file_close;
     file->source = source;
-    file->how = how;
+    file->how = *how;
     file->memory.read = file_read;
     file->memory.map = file_map;
     file_at_work = path;

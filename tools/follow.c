@@ -69,7 +69,8 @@ static int follow(struct call *call)
     call->reader.follows = true;
     call_take(call);
     call->reader.missed = 0; /* what was gone before is not missed */
-    show(call, in_color);
+    if (!last || call->selection.last)
+        show(call, in_color);
     call->selection.last = 0;
     reader_select(&call->reader, &call->selection);
     do {
@@ -104,7 +105,7 @@ const struct verb verb_follow = {
     "says on stderr how many records it missed. It ends when the program does, "
     "with its last records: all of them where the program has a recording "
     "(RECORDER_FILE), else those made up to one interval before its end. "
-    "--last is 10 here.",
+    "--last is 10 here; 0 shows only what comes.",
     rows,
     true,
     follow};

@@ -12,7 +12,7 @@
 #include "reader.h"
 
 enum {
-    RECORDERS_MAX = 65536, /* so that lists that go in circles end */
+    RECORDERS_MAX = 16384, /* so that lists that go in circles end */
     THREADS_MAX = 32767,
     PENDING_MAX = 16, /* slots of a ring that are waited for */
     PAGE_BYTES = 4096,
@@ -30,6 +30,7 @@ struct lane {
     unsigned char *records, *commits, *copy;
     uint64_t next; /* positions handed out before are settled */
     uint64_t write, given_up, lost;
+    int64_t owed; /* handed out, not given up: yet neither taken nor missed */
     uint64_t pending[PENDING_MAX]; /* positions that were not whole */
     unsigned pending_count;
     bool begun;
@@ -64,19 +65,27 @@ struct reader_inside {
     struct reader_selection selection;
     char *names, *thread;
     struct lane *lanes;
-    size_t lanes_count;
+    size_t lanes_count, lanes_max;
     struct key *keys;
     size_t keys_count, keys_max, at, deliver;
     struct held *held;
     uint64_t base, end_before, end_still;
+    uint64_t shown; /* who follows has been given all keys below */
     unsigned still; /* takes since `end` moved */
     bool taken_before, clock_settled;
+    bool no_threads; /* the program keeps no table: numbers are all there is */
+    struct reader_thread *numbers; /* then: a row for each, made here */
+    uint64_t image; /* of the registry, in a recording; 0: none */
     uint64_t refreshed_ns; /* when, by CLOCK_MONOTONIC */
     struct recorder_moment later; /* noted by the program, or its start */
     uint32_t head_bytes, wraps_count;
     struct recorder_wrap wraps[RECORDER_WRAPS];
+    struct reader_recorder **sorted; /* by address of their rings */
+    size_t sorted_count;
     struct format *formats; /* open addressing; a power of two */
     size_t formats_count, formats_max;
+    uint64_t formats_bytes;
+    uint64_t chance; /* odd; so that no file can be made of equal hashes */
     struct page *pages;
     /* of reader_message and its like */
     char *message, *text, *line;
@@ -132,9 +141,14 @@ char *bytes_string(struct memory *, uint64_t address, size_t max);
 
 /* ------------------------------------------------------------------ parts -- */
 
-const char *reader_refresh(struct reader *);
+/* Reads what may have changed; of known threads only if `threads`. */
+const char *reader_refresh(struct reader *, bool threads);
 struct reader_thread *reader_thread_of(struct reader *, unsigned number,
                                        uint64_t order);
+
+/* The recorder in whose rings an address lies, or null. */
+const struct reader_recorder *recorder_at(const struct reader *,
+                                          uint64_t address);
 
 /* Settles how fast ticks run, by the ticks of the newest record. */
 void reader_clock(struct reader *, uint64_t newest_ticks);

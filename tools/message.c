@@ -5,7 +5,9 @@
 enum {
     TEXT_MAX = RECORDER_COPY_MAX + 4,
     MESSAGE_MAX = RECORDER_LINE_MAX,
-    STRING_MAX = 65536 /* of an argument */
+    STRING_MAX = 65536, /* of an argument */
+    TEXTS_MAX = 16 * MESSAGE_MAX, /* read for one message, which is full then */
+    FORMATS_SLACK = 1 << 24 /* bytes of formats that are not in a core file */
 };
 
 /* Memory of the reader's that is needed from now on; null: there is none. */
@@ -47,6 +49,7 @@ static size_t page_bytes(struct reader *reader, uint64_t address, void *to,
 
 static void format_read(struct reader *reader, struct format *format)
 {
+    struct reader_inside *inside = reader->inside;
     char bytes[FORMAT_MAX_BYTES + 1];
     size_t size = 0, length;
     while (size < FORMAT_MAX_BYTES) {
@@ -61,6 +64,10 @@ static void format_read(struct reader *reader, struct format *format)
     }
     if (size == 0)
         return;
+    /* No program has more of them than memory. */
+    inside->formats_bytes += size;
+    if (inside->formats_bytes > reader->memory->size + FORMATS_SLACK)
+        return;
     bytes[size] = '\0';
     length = strlen(bytes);
     if (length == size) /* its end is not there, or it is too long */
@@ -70,10 +77,11 @@ static void format_read(struct reader *reader, struct format *format)
         format->location = strndup(bytes + length + 1, size - length - 1);
 }
 
-static struct format *format_slot(struct format *formats, size_t max,
+static struct format *format_slot(const struct reader_inside *inside,
+                                  struct format *formats, size_t max,
                                   uint64_t address)
 {
-    size_t i = (size_t)((address ^ address >> 7 ^ address >> 15) & (max - 1));
+    size_t i = (size_t)(address * inside->chance >> 32) & (max - 1);
     while (formats[i].address && formats[i].address != address)
         i = (i + 1) & (max - 1);
     return &formats[i];
@@ -88,7 +96,7 @@ static bool formats_grow(struct reader_inside *inside)
         return false;
     for (i = 0; i < inside->formats_max; i++)
         if (inside->formats[i].address)
-            *format_slot(formats, max, inside->formats[i].address) =
+            *format_slot(inside, formats, max, inside->formats[i].address) =
                 inside->formats[i];
     free(inside->formats);
     inside->formats = formats;
@@ -106,7 +114,8 @@ const char *reader_format(struct reader *reader,
     if (2 * inside->formats_count >= inside->formats_max &&
         !formats_grow(inside))
         return NULL;
-    format = format_slot(inside->formats, inside->formats_max, event->format);
+    format = format_slot(inside, inside->formats, inside->formats_max,
+                         event->format);
     if (!format->address) {
         format->address = event->format;
         inside->formats_count++;
@@ -133,16 +142,10 @@ static const struct reader_recorder *token_recorder(const struct reader *reader,
                                                     uint64_t address,
                                                     uint64_t *lane)
 {
-    size_t i;
-    for (i = 0; i < reader->recorders_count; i++) {
-        const struct reader_recorder *r = reader->recorders[i];
-        uint64_t bytes = r->ring_bytes * r->figures.lanes;
-        if (r->wrong || address - r->rings >= bytes)
-            continue;
-        *lane = r->ring_bytes ? (address - r->rings) / r->ring_bytes : 0;
-        return r;
-    }
-    return NULL;
+    const struct reader_recorder *r = recorder_at(reader, address);
+    if (r)
+        *lane = (address - r->rings) / r->ring_bytes;
+    return r;
 }
 
 /* A text record's words. */
@@ -176,7 +179,8 @@ static uint64_t taken_record(const struct reader *reader, uint32_t lane,
                              uint64_t slot, unsigned char raw[64])
 {
     const struct reader_inside *inside = reader->inside;
-    for (size_t i = inside->at; i > 0 && inside->at - i < 4096; i--) {
+    size_t i = inside->held ? inside->at : 0;
+    for (; i > 0 && inside->at - i < 4096; i--) {
         const struct key *key = &inside->keys[i - 1];
         if (key->held && key->lane == lane && key->slot == slot)
             return key_record(reader, key, raw);
@@ -196,19 +200,15 @@ static bool token_piece(struct reader *reader,
     uint64_t bytes = 8 * (uint64_t)word, low = token & (bytes - 1), lane, slot;
     uint64_t commit = 0, ring;
     const struct reader_recorder *r = token_recorder(reader, token, &lane);
-    size_t i;
     if (!r)
         return false;
     ring = r->rings + lane * r->ring_bytes;
     slot = (token - low - ring - inside->head_bytes) / bytes;
     if (token - low < ring + inside->head_bytes || slot >= r->figures.size)
         return false;
-    for (i = 0; i < inside->lanes_count; i++)
-        if (inside->lanes[i].recorder == r && inside->lanes[i].number == lane)
-            break;
-    commit = i < inside->lanes_count
-                 ? taken_record(reader, (uint32_t)i, slot, piece->raw)
-                 : slot_record(reader, r, ring, slot, piece->raw);
+    commit = r->lane ? taken_record(reader, (uint32_t)(r->lane - 1 + lane),
+                                    slot, piece->raw)
+                     : slot_record(reader, r, ring, slot, piece->raw);
     if (!commit)
         return false;
     piece->left = bytes_word(m, piece->raw) - 1;
@@ -264,6 +264,7 @@ static void token_text(struct reader *reader,
 struct text_context {
     struct reader *reader;
     const struct recorder_event *event;
+    size_t left; /* bytes that may still be read */
 };
 
 /* The bytes of a text: from its start at its token, then on as they are asked
@@ -280,13 +281,13 @@ static ptrdiff_t token_bytes(struct text_context *c, uint64_t address, char *to,
     }
     if (!inside->text)
         return -1;
-    left = strlen(inside->text + inside->token_read) + 1;
-    if (size > left)
-        size = left;
+    left = strnlen(inside->text + inside->token_read, size);
+    if (left < size) {
+        size = left + 1;
+        inside->token = 0; /* its end was read: the next is another */
+    }
     memcpy(to, inside->text + inside->token_read, size);
     inside->token_read += size;
-    if (size == left)
-        inside->token = 0; /* its end was read: the next is another */
     return (ptrdiff_t)size;
 }
 
@@ -298,6 +299,9 @@ static ptrdiff_t text_bytes(void *context, uint64_t address, char *to,
     struct reader_inside *inside = c->reader->inside;
     uint64_t lane;
     size_t got;
+    if (size > c->left)
+        return -1;
+    c->left -= size;
     if ((inside->token && address == inside->token + inside->token_read) ||
         token_recorder(c->reader, address, &lane))
         return token_bytes(c, address, to, size);
@@ -329,7 +333,7 @@ static size_t message_make(struct reader *reader,
                            const char **location)
 {
     struct reader_inside *inside = reader->inside;
-    struct text_context context = {reader, event};
+    struct text_context context = {reader, event, TEXTS_MAX};
     const char *format = reader_format(reader, event, location);
     struct recorder_arguments arguments = {
         event->argument, 12,       event->lost, reader->memory->word_bytes,
@@ -384,6 +388,7 @@ const char *reader_head(struct reader *reader, size_t *size)
 {
     struct reader_inside *inside = reader->inside;
     struct recorder_string to;
+    uint64_t now = 0; /* a machine without a date shows none */
     size_t max = RECORDER_LINE_MAX, i;
     char *line;
     for (i = 0; i < reader->recorders_count; i++)
@@ -394,7 +399,9 @@ const char *reader_head(struct reader *reader, size_t *size)
     inside->line = line;
     reader_count(reader);
     to = recorder_string_at(line, max);
-    recorder_add_head(&to, recorder_clock_ns(RECORDER_REALTIME_), reader->pid,
+    if (reader->pid || reader->clock.start.realtime_ns)
+        now = recorder_clock_ns(RECORDER_REALTIME_);
+    recorder_add_head(&to, now, reader->pid,
                       false, reader->taken);
     for (i = 0; i < reader->recorders_count; i++) {
         const struct reader_recorder *r = reader->recorders[i];
@@ -484,7 +491,7 @@ unsigned reader_arguments(struct reader *reader,
     static const uint64_t index[12] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
     struct recorder_arguments arguments = {
         index, 12, 0, reader->memory->word_bytes, NULL, NULL, NULL, 0};
-    struct text_context context = {reader, &event->event};
+    struct text_context context = {reader, &event->event, 12 * STRING_MAX};
     struct recorder_formatter f = {0};
     const char *location;
     const char *format = reader_format(reader, &event->event, &location);

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -16,8 +15,8 @@
 /* A file that the process shares, a recording: it is there when the process is
  * not any more. */
 struct shared {
-    uint64_t start, size;
-    unsigned char *bytes;
+    uint64_t start, size, offset; /* offset: in the file */
+    int fd;
 };
 
 struct process {
@@ -36,8 +35,9 @@ static size_t process_read(struct memory *memory, uint64_t address, void *to,
         const struct shared *s = &process->shared[i];
         if (address - s->start < s->size &&
             size <= s->size - (address - s->start)) {
-            memcpy(to, s->bytes + (address - s->start), size);
-            return size;
+            ssize_t got =
+                pread(s->fd, to, size, (off_t)(s->offset + address - s->start));
+            return got < 0 ? 0 : (size_t)got; /* it may be cut off by now */
         }
     }
     while (done < size) {
@@ -94,24 +94,23 @@ static bool header_read(const char *path, Elf64_Ehdr *header)
     return whole;
 }
 
-/* Maps what the process has mapped and shares, if it still is that file. */
+/* Opens what the process has mapped and shares, if it still is that file. */
 static void share(struct process *process, uint64_t start, uint64_t size,
                   uint64_t offset, unsigned long inode, const char *path)
 {
     struct shared *s = &process->shared[process->shared_count];
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat stat;
-    if (fd < 0)
+    if (lstat(path, &stat) != 0 || !S_ISREG(stat.st_mode))
+        return; /* to open a device may do something */
+    *s = (struct shared){start, size, offset,
+                         open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    if (s->fd < 0)
         return;
-    s->start = start;
-    s->size = size;
-    if (fstat(fd, &stat) == 0 && stat.st_ino == inode &&
-        S_ISREG(stat.st_mode) && offset + size <= (uint64_t)stat.st_size) {
-        s->bytes = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, (off_t)offset);
-        if (s->bytes != MAP_FAILED)
-            process->shared_count++;
-    }
-    close(fd);
+    if (fstat(s->fd, &stat) == 0 && stat.st_ino == inode &&
+        S_ISREG(stat.st_mode) && offset + size <= (uint64_t)stat.st_size)
+        process->shared_count++;
+    else
+        close(s->fd);
 }
 
 /* Keeps the mapped files, and looks for registries in those parts of them that
@@ -159,7 +158,7 @@ static void process_close(struct source *source)
 {
     struct process *process = (struct process *)source->memory;
     for (size_t i = 0; i < process->shared_count; i++)
-        munmap(process->shared[i].bytes, process->shared[i].size);
+        close(process->shared[i].fd);
     free(process);
 }
 

@@ -34,7 +34,7 @@ char *bytes_string(struct memory *memory, uint64_t address, size_t max)
  */
 struct registry {
     uint64_t self, first, order, cleared, threads, threads_max, threads_count;
-    uint64_t pid, line, tweaks, wraps_count;
+    uint64_t pid, line, tweaks, wraps_count, image;
     uint32_t layout, bytes, head_bytes, later_set;
     struct recorder_moment start, later;
     struct recorder_wrap wraps[RECORDER_WRAPS];
@@ -101,6 +101,8 @@ static void registry_rest(struct members *m, struct registry *r)
         r->wraps[i].order = (uintptr_t)member(m, word);
         r->wraps[i].high = (uintptr_t)member(m, word);
     }
+    member(m, word); /* high */
+    r->image = member(m, word);
 }
 
 static const char *registry_read(struct memory *memory, uint64_t address,
@@ -140,7 +142,7 @@ static bool clock_is_here(const struct recorder_moment *start,
 {
     int64_t boot_then = (int64_t)(start->realtime_ns - start->monotonic_ns);
     int64_t boot_now = (int64_t)(now->realtime_ns - now->monotonic_ns);
-    int64_t apart = boot_now - boot_then;
+    int64_t apart = (int64_t)((uint64_t)boot_now - (uint64_t)boot_then);
     struct recorder_clock since, local;
     struct recorder_moment later;
     struct timespec wait = {0, 2000000};
@@ -231,9 +233,13 @@ static const char *recorder_append(struct reader *reader,
                                    uint64_t description)
 {
     struct memory *memory = reader->memory;
-    struct reader_recorder *r = malloc(sizeof *r), **all;
-    all = realloc(reader->recorders,
-                  (reader->recorders_count + 1) * sizeof *all);
+    size_t count = reader->recorders_count;
+    struct reader_recorder *r, **all = reader->recorders;
+    if (count == RECORDERS_MAX)
+        return "its list of recorders has no end";
+    r = malloc(sizeof *r);
+    if ((count & (count + 1)) == 0) /* room for twice as many */
+        all = realloc(all, (2 * count + 1) * sizeof *all);
     if (all)
         reader->recorders = all;
     if (!r || !all) {
@@ -259,10 +265,22 @@ static const char *recorder_append(struct reader *reader,
     return NULL;
 }
 
+/* Does a link of a running program's list still lead there? Else what stood
+ * there is of a library that was closed. */
+static bool link_holds(struct reader *reader, uint64_t link, uint64_t address)
+{
+    struct memory *memory = reader->memory;
+    unsigned char bytes[8];
+    return !memory->live ||
+           (bytes_read(memory, link, bytes, memory->word_bytes) &&
+            bytes_word(memory, bytes) == address);
+}
+
 /* Adds a recorder, or renews what changes of a known one: its setting and,
  * where its rings went into a file, their place. Its successor as *next. */
-static const char *recorder_refresh(struct reader *reader, uint64_t address,
-                                    size_t *at, uint64_t *next)
+static const char *recorder_refresh(struct reader *reader, uint64_t link,
+                                    uint64_t address, size_t *at,
+                                    uint64_t *next)
 {
     struct memory *memory = reader->memory;
     unsigned word = memory->word_bytes;
@@ -282,6 +300,8 @@ static const char *recorder_refresh(struct reader *reader, uint64_t address,
     description = member(&m, word);
     *next = member(&m, word);
     known = recorder_known(reader, &now, at);
+    if (!known && !link_holds(reader, link, address))
+        return "its list of recorders changes";
     if (!known)
         return recorder_append(reader, &now, description);
     known->trace = now.trace;
@@ -293,13 +313,67 @@ static const char *recorder_refresh(struct reader *reader, uint64_t address,
  * with what was read before. */
 static const char *recorders_refresh(struct reader *reader, uint64_t address)
 {
+    unsigned word = reader->memory->word_bytes;
+    uint64_t link = reader->registry + (word == 8 ? 40 : 36), next = 0;
     size_t steps, at = 0;
     const char *wrong = NULL;
-    for (steps = 0; address && !wrong && steps < RECORDERS_MAX; steps++)
-        wrong = recorder_refresh(reader, address, &at, &address);
+    for (steps = 0; address && !wrong && steps < RECORDERS_MAX; steps++) {
+        wrong = recorder_refresh(reader, link, address, &at, &next);
+        link = address + 7 * word;
+        address = next;
+    }
     return wrong     ? wrong
-           : address ? "its list of recorders goes in circles"
+           : address ? "its list of recorders has no end"
                      : NULL;
+}
+
+/* By address of their rings; equal ones stay as they are. */
+static int rings_compare(const void *a, const void *b)
+{
+    const struct reader_recorder *const *left = a, *const *right = b;
+    return (*left)->rings < (*right)->rings ? -1
+                                            : (*left)->rings > (*right)->rings;
+}
+
+static const char *recorders_sort(struct reader *reader)
+{
+    struct reader_inside *inside = reader->inside;
+    struct reader_recorder **sorted = inside->sorted;
+    size_t i;
+    if (reader->recorders_count) {
+        sorted = realloc(sorted, reader->recorders_count * sizeof *sorted);
+        if (!sorted)
+            return "there is no memory for it";
+    }
+    inside->sorted = sorted;
+    inside->sorted_count = 0;
+    for (i = 0; i < reader->recorders_count; i++)
+        if (!reader->recorders[i]->wrong)
+            sorted[inside->sorted_count++] = reader->recorders[i];
+    if (inside->sorted_count)
+        qsort(sorted, inside->sorted_count, sizeof *sorted, rings_compare);
+    return NULL;
+}
+
+const struct reader_recorder *recorder_at(const struct reader *reader,
+                                          uint64_t address)
+{
+    const struct reader_inside *inside = reader->inside;
+    const struct reader_recorder *r;
+    size_t low = 0, high = inside ? inside->sorted_count : 0;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (inside->sorted[middle]->rings <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0)
+        return NULL;
+    r = inside->sorted[low - 1];
+    return address - r->rings < r->ring_bytes * r->figures.lanes && !r->wrong
+               ? r
+               : NULL;
 }
 
 /* ----------------------------------------------------------------- threads -- */
@@ -323,6 +397,7 @@ static const char *threads_refresh(struct reader *reader,
     if (threads)
         reader->threads = threads;
     if (!rows || !threads) {
+        reader->threads_count = 0;
         free(rows);
         return "there is no memory for it";
     }
@@ -353,10 +428,28 @@ static const char *threads_refresh(struct reader *reader,
     return NULL;
 }
 
+/* A row for a thread of a program that has no table: on bare metal. */
+static struct reader_thread *thread_number(struct reader *reader,
+                                           unsigned number)
+{
+    unsigned none = (1u << (thread_bits(reader->memory) - 1)) - 1;
+    struct reader_thread *thread;
+    if (!reader->inside->numbers)
+        reader->inside->numbers = calloc(none, sizeof *thread);
+    if (!reader->inside->numbers || number == 0 || number >= none)
+        return NULL;
+    thread = &reader->inside->numbers[number];
+    thread->number = number;
+    strcpy(thread->name, "?");
+    return thread;
+}
+
 struct reader_thread *reader_thread_of(struct reader *reader, unsigned number,
                                        uint64_t order)
 {
     struct reader_thread *thread;
+    if (reader->inside->no_threads)
+        return thread_number(reader, number);
     if (number == 0 || number > reader->threads_count)
         return NULL;
     thread = &reader->threads[number - 1];
@@ -375,9 +468,13 @@ static const char *tweaks_read(struct reader *reader, uint64_t address)
         unsigned char bytes[32];
         struct members m = {memory, bytes, 0};
         struct reader_tweak *all, *tweak;
-        all = realloc(reader->tweaks, (steps + 1) * sizeof *all);
-        if (!all || !bytes_read(memory, address, bytes, 4 * (size_t)word))
+        if (!bytes_read(memory, address, bytes, 4 * (size_t)word))
             return "its list of tweaks is damaged";
+        all = reader->tweaks;
+        if ((steps & (steps + 1)) == 0) /* room for twice as many */
+            all = realloc(all, (2 * steps + 1) * sizeof *all);
+        if (!all)
+            return "there is no memory for it";
         reader->tweaks = all;
         tweak = &all[steps];
         tweak->address = address;
@@ -388,7 +485,7 @@ static const char *tweaks_read(struct reader *reader, uint64_t address)
         address = member(&m, word);
         reader->tweaks_count = steps + 1;
     }
-    return NULL;
+    return address ? "its list of tweaks has no end" : NULL;
 }
 
 /* -------------------------------------------------------------------- open -- */
@@ -403,13 +500,14 @@ static void line_read(struct reader *reader, uint64_t address)
     free(line);
 }
 
-/* Reads what may have changed since: a program does not get new recorders and
- * threads so often that each look at its rings has to see to that. */
-const char *reader_refresh(struct reader *reader)
+const char *reader_refresh(struct reader *reader, bool threads)
 {
+    static const struct timespec wait = {0, 1000000};
     struct registry registry;
-    const char *wrong =
-        registry_read(reader->memory, reader->registry, &registry);
+    unsigned tries = 0;
+    const char *wrong;
+again:
+    wrong = registry_read(reader->memory, reader->registry, &registry);
     if (wrong)
         return wrong;
     reader->pid = registry.pid;
@@ -418,8 +516,16 @@ const char *reader_refresh(struct reader *reader)
     reader->inside->head_bytes = registry.head_bytes;
     reader->inside->wraps_count = (uint32_t)registry.wraps_count;
     memcpy(reader->inside->wraps, registry.wraps, sizeof registry.wraps);
+    reader->inside->no_threads = registry.threads == 0;
+    reader->inside->image = registry.image;
     wrong = recorders_refresh(reader, registry.first);
     if (!wrong)
+        wrong = recorders_sort(reader);
+    if (wrong && reader->memory->live && tries++ < 20) {
+        nanosleep(&wait, NULL); /* a library is just being closed */
+        goto again;
+    }
+    if (!wrong && (threads || registry.threads_count > reader->threads_count))
         wrong = threads_refresh(reader, &registry);
     return wrong;
 }
@@ -438,9 +544,11 @@ const char *reader_open(struct reader *reader, struct memory *memory,
     reader->inside = calloc(1, sizeof *reader->inside);
     if (!reader->inside)
         return "there is no memory for it";
+    reader->inside->chance =
+        (recorder_clock_ns(RECORDER_MONOTONIC_) * 0x9e3779b97f4a7c15u) | 1;
     reader->cleared_address =
         address + (memory->word_bytes == 8 ? 56 : 44); /* see registry_rest */
-    wrong = reader_refresh(reader);
+    wrong = reader_refresh(reader, true);
     if (!wrong)
         wrong = tweaks_read(reader, registry.tweaks);
     if (wrong) {
@@ -473,7 +581,9 @@ void reader_close(struct reader *reader)
     free(reader->threads);
     free(reader->tweaks);
     free(inside->formats);
+    free(inside->sorted);
     free(inside->pages);
+    free(inside->numbers);
     free(inside->message);
     free(inside->text);
     free(inside->line);
@@ -514,6 +624,17 @@ bool reader_write_word(struct reader *reader, uint64_t address, uint64_t value)
         bytes[memory->big_endian ? size - 1 - i : i] =
             (unsigned char)(value >> 8 * i);
     return memory->write && memory->write(memory, address, bytes, size);
+}
+
+bool reader_clear(struct reader *reader)
+{
+    uint64_t image = reader->inside->image;
+    if (!reader_write_word(reader, reader->cleared_address, reader->end))
+        return false;
+    if (image) /* a recording says so, too */
+        reader_write_word(reader, image + reader->cleared_address -
+                                      reader->registry, reader->end);
+    return true;
 }
 
 size_t reader_bytes(struct reader *reader, uint64_t address, void *to,

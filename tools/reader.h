@@ -61,6 +61,7 @@ struct reader_recorder {
     char *name, *description;
     bool chosen;   /* by the selection's names */
     const char *wrong; /* why its rings cannot be read; null: they can */
+    size_t lane; /* 1 + where its rings begin among those taken; 0: nowhere */
     /* By reader_count(). */
     struct recorder_figures figures;
     uint64_t recorded; /* positions handed out and not given up */
@@ -191,6 +192,10 @@ unsigned reader_arguments(struct reader *, const struct reader_event *,
 
 /* Sets one word of a running program; false: it cannot be written. */
 bool reader_write_word(struct reader *, uint64_t address, uint64_t value);
+
+/* Orders below that of the last reader_take() count no more, for all readers of
+ * the running program; false: it cannot be written. */
+bool reader_clear(struct reader *);
 
 /* Bytes at an address, as memory.read, for what else a tool wants to see. */
 size_t reader_bytes(struct reader *, uint64_t address, void *to, size_t size);

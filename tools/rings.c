@@ -55,9 +55,10 @@ uint64_t key_record(const struct reader *reader, const struct key *key,
                     unsigned char raw[64])
 {
     const struct reader_inside *inside = reader->inside;
-    const struct held *held = &inside->held[key->held - 1];
+    const struct held *held;
     if (!key->held)
         return lane_record(reader, &inside->lanes[key->lane], key->slot, raw);
+    held = &inside->held[key->held - 1];
     memcpy(raw, held->raw, sizeof held->raw);
     return held->commit;
 }
@@ -87,6 +88,22 @@ static const char *lane_open(struct reader *reader, struct lane *lane)
     return NULL;
 }
 
+/* All lanes, with room for some more; null: there is none. */
+static struct lane *lanes_room(struct reader_inside *inside, size_t more)
+{
+    size_t max = inside->lanes_count + more;
+    struct lane *lanes = inside->lanes;
+    if (max <= inside->lanes_max)
+        return lanes;
+    max *= 2;
+    lanes = realloc(lanes, max * sizeof *lanes);
+    if (lanes) {
+        inside->lanes = lanes;
+        inside->lanes_max = max;
+    }
+    return lanes;
+}
+
 /* Opens the rings of recorders that are new and chosen. */
 static const char *lanes_refresh(struct reader *reader)
 {
@@ -98,22 +115,21 @@ static const char *lanes_refresh(struct reader *reader)
     for (i = 0; i < reader->recorders_count; i++) {
         struct reader_recorder *r = reader->recorders[i];
         struct lane *lanes;
+        uint64_t all = r->figures.lanes *
+                       (inside->head_bytes +
+                        r->figures.size * 11 * reader->memory->word_bytes);
         if (!r->chosen || r->wrong)
             continue;
-        bytes += r->figures.size * r->figures.lanes * 9 *
-                 reader->memory->word_bytes;
-        if (bytes > reader->memory->size)
-            return "its rings are larger than what is there";
-        for (k = 0; k < inside->lanes_count; k++)
-            if (inside->lanes[k].recorder == r)
-                break;
-        if (k < inside->lanes_count)
+        if (r->lane == 0 && bytes + all > reader->memory->size)
+            r->wrong = "its rings are larger than what is there";
+        if (!r->wrong)
+            bytes += all;
+        if (r->wrong || r->lane)
             continue;
-        lanes = realloc(inside->lanes, (inside->lanes_count +
-                                        r->figures.lanes) * sizeof *lanes);
+        lanes = lanes_room(inside, r->figures.lanes);
         if (!lanes)
             return "there is no memory for it";
-        inside->lanes = lanes;
+        r->lane = inside->lanes_count + 1;
         for (k = 0; k < r->figures.lanes && !r->wrong; k++) {
             struct lane *lane = &lanes[inside->lanes_count];
             memset(lane, 0, sizeof *lane);
@@ -145,19 +161,14 @@ void rings_close(struct reader *reader)
 
 /* Reads the slots from `slot` on into the lane's copy: a slot that changed
  * meanwhile counts as busy. */
-static const char *copy_slots(struct reader *reader, struct lane *lane,
-                              uint64_t slot, uint64_t count)
+static void copy_slots(struct reader *reader, struct lane *lane, uint64_t slot,
+                       uint64_t count)
 {
     struct memory *m = reader->memory;
     unsigned word = m->word_bytes;
-    enum { PIECE = 65536 }; /* slots at a time */
-    unsigned char *again;
-    if (!lane->copy)
-        return NULL;
-    again = malloc((count < PIECE ? count : PIECE) * word);
-    if (!again)
-        return "there is no memory for its rings";
-    while (count) {
+    enum { PIECE = 128 }; /* slots at a time: a writer gets not far meanwhile */
+    unsigned char again[PIECE * 8];
+    while (lane->copy && count) {
         uint64_t piece = count < PIECE ? count : PIECE, i;
         unsigned char *commits = lane->commits + slot * word;
         uint64_t at = commits_address(reader, lane) + slot * word;
@@ -177,13 +188,18 @@ static const char *copy_slots(struct reader *reader, struct lane *lane,
         slot += piece;
         count -= piece;
     }
-    free(again);
-    return NULL;
 }
 
-static bool key_add(struct reader_inside *inside, uint64_t order, uint32_t lane,
+/* Who follows gets nothing that comes before what it has seen: its writer was
+ * stopped for longer than records are held back. */
+static bool key_add(struct reader *reader, uint64_t order, uint32_t lane,
                     uint32_t slot)
 {
+    struct reader_inside *inside = reader->inside;
+    if (order < inside->shown) {
+        reader->missed++;
+        return true;
+    }
     if (inside->keys_count == inside->keys_max) {
         size_t max = inside->keys_max ? inside->keys_max * 2 : 1024;
         struct key *keys = realloc(inside->keys, max * sizeof *keys);
@@ -243,9 +259,11 @@ static bool position_take(struct reader *reader, uint32_t lane,
 {
     struct lane *l = &reader->inside->lanes[lane];
     uint64_t slot = position & (lane_size(l) - 1), key;
-    if (!slot_key(reader, l, slot, &key))
-        return true;
-    return key_add(reader->inside, key, lane, (uint32_t)slot);
+    bool counts = slot_key(reader, l, slot, &key);
+    if (!counts && position_look(reader, l, position) != FOUND)
+        return true; /* just overwritten */
+    l->owed--;
+    return !counts || key_add(reader, key, lane, (uint32_t)slot);
 }
 
 /* The positions from `next` on, and those that were waited for. */
@@ -255,10 +273,8 @@ static const char *lane_take_new(struct reader *reader, uint32_t index)
     uint64_t size = lane_size(lane), max = word_max(reader->memory);
     uint64_t count = (lane->write - lane->next) & max, position, slot;
     unsigned i, pending = 0;
-    const char *wrong = NULL;
     bool room = true;
     if (count > size) { /* lapped: what was not seen is gone */
-        reader->missed += count - size + lane->pending_count;
         lane->pending_count = 0;
         lane->next = lane->write - size;
         count = size;
@@ -267,12 +283,10 @@ static const char *lane_take_new(struct reader *reader, uint32_t index)
         uint64_t wait = lane->pending[i] >> 60;
         position = (lane->pending[i] & (UINT64_MAX >> 4)) & max;
         slot = position & (size - 1);
-        wrong = copy_slots(reader, lane, slot, 1);
-        if (wrong)
-            return wrong;
+        copy_slots(reader, lane, slot, 1);
         switch (position_look(reader, lane, position)) {
         case FOUND: room = room && position_take(reader, index, position); break;
-        case GONE: reader->missed++; break;
+        case GONE: break;
         case NOT_YET: /* given up, or its writer is stopped or dead */
             if (wait < PATIENCE)
                 lane->pending[pending++] = position | (wait + 1) << 60;
@@ -281,42 +295,51 @@ static const char *lane_take_new(struct reader *reader, uint32_t index)
     lane->pending_count = pending;
     slot = lane->next & (size - 1);
     if (slot + count > size) {
-        wrong = copy_slots(reader, lane, 0, slot + count - size);
-        if (!wrong)
-            wrong = copy_slots(reader, lane, slot, size - slot);
-    } else if (count) {
-        wrong = copy_slots(reader, lane, slot, count);
+        copy_slots(reader, lane, slot, size - slot);
+        copy_slots(reader, lane, 0, slot + count - size);
+    } else {
+        copy_slots(reader, lane, slot, count);
     }
-    for (position = lane->next + size; count-- && !wrong; position++) {
+    for (position = lane->next + size; count--; position++) {
         switch (position_look(reader, lane, position & max)) {
         case FOUND:
             room = room && position_take(reader, index, position & max);
             break;
-        case GONE: reader->missed++; break;
+        case GONE: break;
         case NOT_YET:
             if (lane->pending_count < PENDING_MAX)
                 lane->pending[lane->pending_count++] = position & max;
-            else
-                reader->missed++;
         }
     }
     lane->next = lane->write;
-    return wrong ? wrong : room ? NULL : "there is no memory for its records";
+    if (lane->owed > (int64_t)lane->pending_count) {
+        reader->missed += (uint64_t)lane->owed - lane->pending_count;
+        lane->owed = (int64_t)lane->pending_count;
+    }
+    return room ? NULL : "there is no memory for its records";
 }
 
-/* All slots, whatever the write index says. */
+/* All slots; of a copy, those that were ever written: an index of 32 bits does
+ * not tell, it wraps. */
 static const char *lane_take_all(struct reader *reader, uint32_t index)
 {
     struct lane *lane = &reader->inside->lanes[index];
-    const char *wrong = copy_slots(reader, lane, 0, lane_size(lane));
-    uint64_t slot, key;
-    for (slot = 0; slot < lane_size(lane) && !wrong; slot++)
-        if (slot_key(reader, lane, slot, &key) &&
-            !key_add(reader->inside, key, index, (uint32_t)slot))
-            wrong = "there is no memory for its records";
+    unsigned word = reader->memory->word_bytes;
+    uint64_t count = lane_size(lane), slot, key;
+    if (lane->copy) {
+        memset(lane->commits, 0, count * word);
+        if (word == 8 && lane->write < count)
+            count = lane->write;
+    }
+    copy_slots(reader, lane, 0, count);
     lane->next = lane->write;
     lane->begun = true;
-    return wrong;
+    lane->owed = 0;
+    for (slot = 0; slot < count; slot++)
+        if (slot_key(reader, lane, slot, &key) &&
+            !key_add(reader, key, index, (uint32_t)slot))
+            return "there is no memory for its records";
+    return NULL;
 }
 
 /* The head is read first: what comes into the ring meanwhile is of the next
@@ -327,6 +350,7 @@ static const char *lane_take(struct reader *reader, uint32_t index)
     struct memory *m = reader->memory;
     unsigned half = reader->inside->head_bytes / 2, word = m->word_bytes;
     unsigned char bytes[8];
+    uint64_t before = lane->write - lane->given_up;
     lane->address =
         lane->recorder->rings + lane->number * lane->recorder->ring_bytes;
     if (!bytes_read(m, lane->address, bytes, word))
@@ -338,10 +362,27 @@ static const char *lane_take(struct reader *reader, uint32_t index)
         lane->given_up = bytes_word(m, bytes);
     if (bytes_read(m, lane->address + half + word, bytes, word))
         lane->lost = bytes_word(m, bytes);
+    lane->owed += word_signed(m, lane->write - lane->given_up - before);
     if (lane->begun && lane->next == lane->write && !lane->pending_count)
         return NULL;
     return lane->begun ? lane_take_new(reader, index)
                        : lane_take_all(reader, index);
+}
+
+/* Small rings first: they are soon read, and soonest full of what came behind
+ * the end of this take. */
+static const char *lanes_take(struct reader *reader)
+{
+    struct reader_inside *inside = reader->inside;
+    const char *wrong = NULL;
+    for (unsigned bits = 0; bits <= 30; bits++)
+        for (uint32_t i = 0; i < inside->lanes_count; i++) {
+            if (lane_size(&inside->lanes[i]) != (uint64_t)1 << bits)
+                continue;
+            const char *lane = lane_take(reader, i);
+            wrong = wrong ? wrong : lane;
+        }
+    return wrong;
 }
 
 /* -------------------------------------------------------------------- sort -- */
@@ -352,16 +393,21 @@ static int keys_compare(const void *a, const void *b)
     return left->order < right->order ? -1 : left->order > right->order;
 }
 
-/* Sorts all, and finds which may be delivered: those below `limit`. */
+/* Sorts all, and finds which may be delivered: those below `limit`. Of those
+ * with the same order, which only a damaged ring holds, one is kept. */
 static void keys_sort(struct reader_inside *inside, uint64_t limit)
 {
-    size_t low = 0, high = inside->keys_count;
+    size_t low = 0, high = 0;
     for (size_t i = 1; i < inside->keys_count; i++)
         if (inside->keys[i].order < inside->keys[i - 1].order) {
             qsort(inside->keys, inside->keys_count, sizeof *inside->keys,
                   keys_compare);
             break;
         }
+    for (size_t i = 0; i < inside->keys_count; i++)
+        if (high == 0 || inside->keys[i].order != inside->keys[high - 1].order)
+            inside->keys[high++] = inside->keys[i];
+    inside->keys_count = high;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (inside->keys[middle].order < limit)
@@ -401,6 +447,8 @@ static uint64_t limit_of(struct reader *reader, uint64_t end)
     uint64_t limit = reader->memory->stale_order ? UINT64_MAX : end;
     if (reader->follows && inside->taken_before)
         limit = inside->end_before;
+    if (reader->follows)
+        inside->shown = limit < end ? limit : end;
     inside->end_before = end;
     return limit;
 }
@@ -437,9 +485,9 @@ static bool is_still(struct reader_inside *inside, uint64_t end)
 static void clock_settle(struct reader *reader)
 {
     struct reader_inside *inside = reader->inside;
-    const struct key *last = &inside->keys[inside->keys_count - 1];
     unsigned char raw[64];
-    if (!inside->keys_count || !key_record(reader, last, raw))
+    if (!inside->keys_count ||
+        !key_record(reader, &inside->keys[inside->keys_count - 1], raw))
         return;
     reader_clock(reader, reader_ticks(reader, raw));
     inside->clock_settled = true;
@@ -468,23 +516,25 @@ const char *reader_take(struct reader *reader)
 {
     struct reader_inside *inside = reader->inside;
     const char *wrong = NULL, *gone;
+    bool due = refresh_due(reader);
     uint64_t end;
     uint32_t i;
     if (reader->memory->live && inside->pages)
         for (i = 0; i < PAGES; i++)
             inside->pages[i].address = 0;
     wrong = keys_hold(reader);
-    if (!wrong && refresh_due(reader))
-        wrong = reader_refresh(reader);
-    gone = end_read(reader);
-    if (!gone && !wrong)
+    if (!wrong && inside->taken_before && (due || inside->still <= PATIENCE))
+        wrong = reader_refresh(reader, due);
+    if (!wrong)
         wrong = lanes_refresh(reader);
+    /* From here on it is urgent: records that are overwritten before they are
+     * read are followed by some that are behind the end. */
+    gone = end_read(reader);
     if (gone || !reader->follows || reader->memory->stale_order ||
-        !is_still(inside, reader->end))
-        for (i = 0; i < inside->lanes_count; i++) {
-            const char *lane = lane_take(reader, i);
-            wrong = wrong ? wrong : lane;
-        }
+        !is_still(inside, reader->end)) {
+        const char *lanes = lanes_take(reader);
+        wrong = wrong ? wrong : lanes;
+    }
     wrong = gone ? gone : wrong;
     /* Of a program that is gone, all that was seen is shown. */
     end = reader->memory->stale_order ? keys_end(inside)

@@ -21,7 +21,7 @@
 /* Memory that keeps the pages that were read. */
 struct kept_page {
     uint64_t address, size;
-    unsigned char bytes[PAGE_BYTES];
+    unsigned char bytes[]; /* none where there is no memory */
 };
 struct keeper {
     struct memory memory; /* first: it is what the reader is given */
@@ -29,24 +29,19 @@ struct keeper {
     struct reader *reader; /* whose rings are not kept so */
     struct kept_page **pages;
     size_t count, max; /* open addressing; a power of two */
+    uint64_t chance;   /* odd; so that no file can be made of equal hashes */
 };
 
 static bool in_ring(const struct keeper *keeper, uint64_t address)
 {
-    const struct reader *reader = keeper->reader;
-    for (size_t i = 0; i < reader->recorders_count; i++) {
-        const struct reader_recorder *r = reader->recorders[i];
-        if (!r->wrong &&
-            address - r->rings < r->ring_bytes * r->figures.lanes)
-            return true;
-    }
-    return false;
+    return recorder_at(keeper->reader, address) != NULL;
 }
 
-static struct kept_page **page_slot(struct kept_page **pages, size_t max,
+static struct kept_page **page_slot(const struct keeper *keeper,
+                                    struct kept_page **pages, size_t max,
                                     uint64_t address)
 {
-    size_t i = (size_t)(address / PAGE_BYTES * 0x9e3779b97f4a7c15u >> 32);
+    size_t i = (size_t)(address / PAGE_BYTES * keeper->chance >> 32);
     for (i &= max - 1; pages[i] && pages[i]->address != address;)
         i = (i + 1) & (max - 1);
     return &pages[i];
@@ -55,23 +50,27 @@ static struct kept_page **page_slot(struct kept_page **pages, size_t max,
 static struct kept_page *page_keep(struct keeper *keeper, uint64_t address)
 {
     struct kept_page **slot, *page;
+    unsigned char bytes[PAGE_BYTES];
+    size_t size;
     if (2 * keeper->count >= keeper->max) {
         size_t max = keeper->max ? 2 * keeper->max : 256, i;
         struct kept_page **pages = need(calloc(max, sizeof(struct kept_page *)));
         for (i = 0; i < keeper->max; i++)
             if (keeper->pages[i])
-                *page_slot(pages, max, keeper->pages[i]->address) =
+                *page_slot(keeper, pages, max, keeper->pages[i]->address) =
                     keeper->pages[i];
         free(keeper->pages);
         keeper->pages = pages;
         keeper->max = max;
     }
-    slot = page_slot(keeper->pages, keeper->max, address);
+    slot = page_slot(keeper, keeper->pages, keeper->max, address);
     if (*slot)
         return *slot;
-    page = need(malloc(sizeof *page));
+    size = keeper->of->read(keeper->of, address, bytes, PAGE_BYTES);
+    page = need(malloc(sizeof *page + size));
     page->address = address;
-    page->size = keeper->of->read(keeper->of, address, page->bytes, PAGE_BYTES);
+    page->size = size;
+    memcpy(page->bytes, bytes, size);
     keeper->count++;
     return *slot = page;
 }
@@ -401,7 +400,9 @@ static void look_at_all(struct call *call, struct keeper *keeper)
 static int save(struct call *call)
 {
     const char *path = call_option(call, 'o');
-    struct keeper keeper = {.reader = &call->reader};
+    struct keeper keeper = {.reader = &call->reader,
+                            .chance = recorder_clock_ns(RECORDER_MONOTONIC_) *
+                                          0x9e3779b97f4a7c15u | 1};
     struct pieces pieces = {0};
     struct notes notes = {0};
     struct output output;

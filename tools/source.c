@@ -1,4 +1,4 @@
-/* source.c - opens what a user names and finds the registry of recorders. */
+/* source.c - opens what a user names as a SOURCE. */
 /* SPDX-License-Identifier: MIT */
 #include "source.h"
 
@@ -30,63 +30,11 @@ bool source_module(struct source *source, uint64_t start, uint64_t end,
         source->modules = modules;
     }
     modules[count] = (struct module){start, end, offset,
-                                     strndup(path, path_size), writable};
+                                     strndup(path, path_size), writable, NULL};
     if (!modules[count].path)
         return false;
     source->modules_count++;
     return true;
-}
-
-/* ---------------------------------------------------------------- registry -- */
-
-/* What stands at an address that has the magic. A registry without recorders is
- * that of a library that uses the program's. */
-static void candidate(struct source *source, uint64_t address)
-{
-    struct memory *m = source->memory;
-    unsigned char bytes[64];
-    unsigned word = m->word_bytes, i;
-    uint64_t self = 0, first = 0;
-    if (m->read(m, address, bytes, sizeof bytes) != sizeof bytes)
-        return;
-    for (i = 0; i < word; i++) {
-        unsigned at = m->big_endian ? i : word - 1 - i;
-        self = self << 8 | bytes[16 + at];
-        first = first << 8 | bytes[(word == 8 ? 40 : 36) + at];
-    }
-    if (self != address)
-        return; /* what the program's file holds of it, not the registry */
-    if (first)
-        source->registries++;
-    if (!source->registry || (first && source->registries == 1))
-        source->registry = address;
-}
-
-void source_scan(struct source *source, uint64_t start, uint64_t end)
-{
-    static const unsigned char magic[16] = RECORDER_MAGIC;
-    enum { PIECE = 1 << 20 };
-    struct memory *m = source->memory;
-    unsigned char *bytes = malloc(PIECE + sizeof magic);
-    while (bytes && start < end) {
-        size_t size = end - start < PIECE ? (size_t)(end - start) : PIECE, got;
-        const unsigned char *found = bytes;
-        size += end - start - size < sizeof magic - 1
-                    ? (size_t)(end - start - size)
-                    : sizeof magic - 1; /* one may stand across the pieces */
-        got = m->read(m, start, bytes, size);
-        while ((found = memmem(found, got - (size_t)(found - bytes), magic,
-                               sizeof magic))) {
-            candidate(source, start + (uint64_t)(found - bytes));
-            found++;
-        }
-        if (got == 0)
-            got = 4096 - start % 4096; /* a page that is not there */
-        if (end - start <= PIECE && got >= end - start)
-            break;
-        start += got < PIECE ? got : PIECE;
-    }
-    free(bytes);
 }
 
 /* -------------------------------------------------------------------- open -- */
@@ -121,11 +69,8 @@ const char *source_open(struct source *source, const char *name,
         wrong = source_wrong(source, "no recorder in it");
     if (wrong)
         source_close(source);
-    else if (source->registries > 1)
-        snprintf(source->warning, sizeof source->warning,
-                 "%zu programs in one: libraries that do not share their "
-                 "recorders; this is the first, at 0x%llx",
-                 source->registries, (unsigned long long)source->registry);
+    else
+        source_several(source);
     return wrong;
 }
 

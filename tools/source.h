@@ -10,12 +10,14 @@ struct module {
     uint64_t start, end, offset; /* addresses; of the file */
     char *path;
     bool writable; /* as far as is known: without that, false */
+    struct binary *binary; /* file.c's own: the file, when it was needed */
 };
 
 struct source {
     struct memory *memory;
     uint64_t registry; /* address; 0: no recorder in it */
     size_t registries; /* how many there are with recorders */
+    char others[128];  /* of them, the addresses of some more: " 0x1000" */
     int pid;           /* of a running process, else 0 */
     struct module *modules;
     size_t modules_count;
@@ -54,8 +56,13 @@ bool source_module(struct source *, uint64_t start, uint64_t end,
                    uint64_t offset, const char *path, size_t path_size,
                    bool writable);
 
-/* Looks for registries in memory from `start` to `end`. */
+/* Looks for registries: is there one at an address, and in all that lies from
+ * `start` to `end`? One without recorders is that of a library that uses the
+ * program's; it counts only where there is no other. */
+void source_candidate(struct source *, uint64_t address);
 void source_scan(struct source *, uint64_t start, uint64_t end);
+/* Warns of several with recorders. */
+void source_several(struct source *);
 
 /* Formats into `why`, and returns it. */
 const char *source_wrong(struct source *, const char *format, ...)

@@ -1,0 +1,570 @@
+"""recorder-gdb.py - the flight recorder's commands in gdb: help recorder."""
+# SPDX-License-Identifier: MIT
+#
+#   (gdb) source gdb/recorder-gdb.py
+#   (gdb) recorder dump net.* last 20
+#   (gdb) recorder at 4711
+#
+# Reads what a live process, a core file, a recording or a remote stub holds, by
+# gdb's own way to its memory. No code of the program is run, and no debug
+# information is needed. Rings are read and text is made by librecorder.so, the
+# reader of the `recorder` command: see tools/library.h.
+#
+# RECORDER_LIBRARY in the environment names another library than the one that
+# was installed or built with this file.
+
+import bisect
+import ctypes
+import os
+import platform
+import re
+import struct
+
+import gdb
+
+if not hasattr(gdb.Architecture, "integer_type"):
+    raise gdb.GdbError("recorder-gdb.py: needs gdb 12 or later")
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+# ------------------------------------------------------------------ library --
+
+READ = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_uint64, ctypes.c_void_p,
+                        ctypes.c_size_t)
+WRITE = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_uint64, ctypes.c_void_p,
+                         ctypes.c_size_t)
+THREAD = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_int32, ctypes.c_void_p)
+
+
+class Target(ctypes.Structure):
+    """struct library_target"""
+    _fields_ = [("read", READ), ("write", WRITE), ("thread", THREAD),
+                ("size", ctypes.c_uint64), ("word_bytes", ctypes.c_uint32),
+                ("big_endian", ctypes.c_bool), ("live", ctypes.c_bool),
+                ("native", ctypes.c_bool), ("stale_order", ctypes.c_bool)]
+
+
+class Event(ctypes.Structure):
+    """struct library_event"""
+    _fields_ = [("line", ctypes.c_char_p), ("file", ctypes.c_char_p),
+                ("name", ctypes.c_char_p), ("caller", ctypes.c_uint64),
+                ("file_line", ctypes.c_uint32), ("thread", ctypes.c_int32),
+                ("alive", ctypes.c_bool)]
+
+
+# Each function of library.h: what it returns, and takes behind the library.
+FUNCTIONS = {
+    "free": (None, []),
+    "candidate": (ctypes.c_size_t, [ctypes.c_uint64]),
+    "scan": (ctypes.c_size_t, [ctypes.c_uint64, ctypes.c_uint64]),
+    "open": (ctypes.c_char_p, []),
+    "take": (ctypes.c_char_p, [ctypes.c_char_p, ctypes.c_uint64]),
+    "list": (ctypes.c_char_p, []),
+    "threads": (ctypes.c_char_p, []),
+    "dump": (ctypes.c_char_p, []),
+    "warnings": (ctypes.c_char_p, []),
+    "at": (ctypes.c_char_p, [ctypes.c_uint64, ctypes.POINTER(Event)]),
+    "set": (ctypes.c_char_p, [ctypes.c_char_p]),
+    "clear": (ctypes.c_char_p, []),
+    "name": (ctypes.c_char_p, [ctypes.c_size_t]),
+}
+
+
+def load_library():
+    """Loads librecorder.so, once."""
+    if load_library.loaded:
+        return load_library.loaded
+    named = os.environ.get("RECORDER_LIBRARY")
+    paths = [named] if named else [
+        os.path.join(HERE, "librecorder.so"),
+        os.path.join(HERE, "..", "build", "librecorder.so"),  # a checkout
+        os.path.join(HERE, "..", "..", "lib", "librecorder.so")]  # share/x/
+    path = next((path for path in paths if os.path.exists(path)), None)
+    if not path:
+        raise gdb.GdbError("recorder: no librecorder.so: make install puts it "
+                           "where it is found, RECORDER_LIBRARY names another; "
+                           "looked for " +
+                           ", ".join(map(os.path.normpath, paths)))
+    try:
+        library = ctypes.CDLL(os.path.abspath(path))
+        library.library_new.restype = ctypes.c_void_p
+        library.library_new.argtypes = [ctypes.POINTER(Target)]
+        for name, (result, arguments) in FUNCTIONS.items():
+            function = getattr(library, "library_" + name)
+            function.restype = result
+            function.argtypes = [ctypes.c_void_p] + arguments
+    except (OSError, AttributeError) as error:
+        raise gdb.GdbError("recorder: %s" % error)
+    load_library.loaded = library
+    return library
+
+
+load_library.loaded = None
+
+
+def text_of(text):
+    """What the library says, as gdb.write() takes it."""
+    return text.decode("utf-8", "backslashreplace")
+
+# ------------------------------------------------------------------- target --
+
+
+def output_of(command):
+    """What a command of gdb's prints; "" where it cannot."""
+    try:
+        return gdb.execute(command, to_string=True)
+    except gdb.error:
+        return ""
+
+
+class Core:
+    """What gdb does not tell of a core file."""
+
+    def __init__(self, path):
+        self.size = 1 << 32
+        self.registry = None  # its address, which the note of a recording has
+        self.missing = []     # (start, end) of memory that was left out
+        try:
+            with open(path, "rb") as file:
+                self.size = os.fstat(file.fileno()).st_size
+                self.read(file)
+        except (OSError, OverflowError, IndexError, struct.error):
+            pass  # gdb has said what it thinks of the file
+
+    def read(self, file):
+        """The program headers."""
+        head = file.read(64)
+        order = ">" if head[5] == 2 else "<"
+        wide = head[4] == 2
+        word = struct.Struct(order + ("Q" if wide else "I"))
+        table, = word.unpack_from(head, 32 if wide else 28)
+        size, count = struct.unpack_from(order + "HH", head,
+                                         54 if wide else 42)
+        for i in range(count):
+            file.seek(table + i * size)
+            row = file.read(size)
+            kind, = struct.unpack_from(order + "I", row)
+            offset, start, _, there, all_ = struct.unpack_from(
+                order + "5" + word.format[-1], row, 8 if wide else 4)
+            if kind == 1 and there < all_:  # PT_LOAD
+                self.missing.append((start + there, start + all_))
+            elif kind == 4:  # PT_NOTE
+                file.seek(offset)
+                self.notes(file.read(min(there, self.size)), order, word)
+
+    def notes(self, notes, order, word):
+        """What stands in a segment of them: {layout, registry} is of ours."""
+        at = 0
+        while at + 12 <= len(notes):
+            name, value, kind = struct.unpack_from(order + "3I", notes, at)
+            data = at + 12 + (name + 3 & ~3)
+            if kind == 1 and notes[at + 12:at + 12 + name] == b"RECORDER\0":
+                self.registry, = word.unpack_from(notes, data + word.size)
+            at = data + (value + 3 & ~3)
+
+
+def mappings():
+    """(start, end, "rw-p" or "", file or "") of what the process has mapped;
+    none where there is no operating system to ask."""
+    return [(int(start, 16), int(end, 16), flags or "", path.strip())
+            for start, end, flags, path in re.findall(
+                r"^[ \t]+0x(\w+) +0x(\w+) +0x\w+ +0x\w+ +([-rwxsp]{4})?(.*)$",
+                output_of("info proc mappings"), re.M)]
+
+
+# Of processors whose ticks run as this machine's, by what Python calls them.
+NATIVE = {"x86_64": "i386:x86-64", "aarch64": "aarch64",
+          "riscv64": "riscv:rv64", "s390x": "s390:64-bit",
+          "ppc64le": "powerpc:common64", "ppc64": "powerpc:common64"}
+
+
+class Program:
+    """The recorders of what gdb looks at now: with Program() as program: ..."""
+
+    def __init__(self):
+        self.library = load_library()
+        self.inferior = gdb.selected_inferior()
+        self.interrupted = None
+        if self.inferior.pid == 0:
+            raise gdb.GdbError("recorder: no program runs here, and no core "
+                               "file or recording is open")
+        self.threads = {thread.ptid[1] or thread.ptid[2]: thread
+                        for thread in self.inferior.threads()}
+        connection = self.inferior.connection
+        self.live = not (connection and connection.type == "core")
+        files = output_of("info files")
+        core = re.search(r"core dump file:\n\t`(.*)', file type", files)
+        self.core = Core(core.group(1)) if core and not self.live else None
+        self.registry = self.core and self.core.registry
+        self.sections = sorted(
+            (int(start, 16), int(end, 16), name) for start, end, name in
+            re.findall(r"^\t0x(\w+) - 0x(\w+) is (\S+)", files, re.M))
+        self.mapped = mappings()
+        # What the library calls must live as long as it.
+        self.target = self.make_target()
+        self.of = self.library.library_new(ctypes.byref(self.target))
+        if not self.of:
+            raise gdb.GdbError("recorder: there is no memory for it")
+
+    def make_target(self):
+        """struct library_target"""
+        architecture = self.inferior.architecture()
+        byte = architecture.integer_type(8)
+        one = gdb.Value(b"\1\0", architecture.integer_type(16))
+        target = Target()
+        target.read = READ(self.read)
+        target.live = self.live
+        target.stale_order = bool(self.registry)
+        target.word_bytes = byte.pointer().sizeof
+        target.big_endian = int(one) != 1
+        target.native = (NATIVE.get(platform.machine()) ==
+                         architecture.name())
+        target.size = self.size()
+        if self.live:
+            target.write = WRITE(self.write)
+        # A recording has one thread, which is none of the program's; where
+        # there is no operating system, threads are not what gdb says.
+        if not self.registry and (self.mapped or not self.live):
+            target.thread = THREAD(self.thread)
+        return target
+
+    def size(self):
+        """Of all that can be read at most, so that damaged figures take no more
+        memory than that."""
+        if self.core:
+            return self.core.size
+        return sum(end - start for start, end, *_ in self.mapped) or 1 << 32
+
+    def __enter__(self):
+        try:
+            self.find()
+            self.must(self.call("open"))
+        except BaseException:
+            self.library.library_free(self.of)
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.library.library_free(self.of)
+
+    # ---------------------------------------------------------- callbacks --
+
+    def piece(self, at, size):
+        """How much of a core file's memory gdb can read at once: where it has
+        nothing, it gives zeros, and goes on with them into what it has."""
+        if not self.core:
+            return size
+        if any(start <= at < end for start, end in self.core.missing):
+            files = [(start, end) for start, end, name in self.sections
+                     if not name.startswith("load") and "bss" not in name]
+            files += [(start, end) for start, end, _, path in self.mapped
+                      if os.path.exists(path)]
+            if not any(start <= at < end for start, end in files):
+                return 0
+        behind = bisect.bisect(self.sections, (at + 1,))
+        return min([size] + [start - at for start, _, _ in
+                             self.sections[behind:behind + 1]])
+
+    def read(self, address, to, size):
+        """As struct memory's: reads on in ever smaller pieces where gdb says
+        that not all of a piece is there."""
+        done, piece = 0, 0 if self.interrupted else size
+        try:
+            while done < size and piece:
+                at = address + done
+                piece = self.piece(at, min(piece, size - done))
+                if not piece:
+                    break
+                try:
+                    got = bytes(self.inferior.read_memory(at, piece))
+                    ctypes.memmove(to + done, got, piece)
+                    done += piece
+                    piece = size
+                except (gdb.error, OverflowError):
+                    piece //= 2
+        except BaseException as error:  # nothing passes through the library
+            self.interrupted = error
+        return done
+
+    def write(self, address, start, size):
+        """As struct memory's."""
+        try:
+            self.inferior.write_memory(address, ctypes.string_at(start, size))
+            return True
+        except gdb.error:
+            return False
+        except BaseException as error:
+            self.interrupted = error
+            return False
+
+    def thread(self, number, name):
+        """As struct memory's, by gdb's list of threads."""
+        thread = self.threads.get(number)
+        if thread and thread.name:
+            text = thread.name.encode("utf-8", "replace")[:15] + b"\0"
+            ctypes.memmove(name, text, len(text))
+        return thread is not None
+
+    # --------------------------------------------------------------- calls --
+
+    def call(self, name, *arguments):
+        """A function of the library's; what stopped a callback stops us."""
+        result = getattr(self.library, "library_" + name)(self.of, *arguments)
+        if self.interrupted:
+            raise self.interrupted
+        return result
+
+    def must(self, wrong):
+        """Null of the library, or the end."""
+        if wrong is not None:
+            raise gdb.GdbError("recorder: " + text_of(wrong))
+
+    def must_live(self):
+        """Only a program that runs on can be told anything."""
+        if not self.live:
+            raise gdb.GdbError("recorder: this is no running process: nothing "
+                               "there can be set")
+
+    def find(self):
+        """Finds the registry: where the note of a recording says, by its
+        symbol, else by a look at the program's variables."""
+        symbol = re.match("0x([0-9a-f]+)$", output_of(
+            "with language c -- output/x (long)&recorder_registry"))
+        known = self.registry or (symbol and int(symbol.group(1), 16))
+        if known and self.call("candidate", known):
+            return
+        variables = [(start, end) for start, end, flags, path in self.mapped
+                     if path.startswith("/") and "w" in (flags or "w")]
+        for ranges in variables, self.sections:
+            if any([self.call("scan", *where[:2]) for where in ranges]):
+                return
+
+    def write_dump(self, names, last):
+        """A dump, with what is wrong behind it."""
+        self.must(self.call("take", names, last))
+        for text in iter(lambda: self.call("dump"), b""):
+            gdb.write(text_of(text))
+        gdb.write(text_of(self.call("warnings")), gdb.STDERR)
+
+    def names(self):
+        """Of recorders and tweaks."""
+        names = []
+        while True:
+            name = self.call("name", len(names))
+            if name is None:
+                return [text_of(name) for name in names]
+            names.append(name)
+
+# ----------------------------------------------------------------- commands --
+
+
+class Recorder(gdb.Command):
+    """What the program did, from its flight recorders.
+
+No code of the program is run. What it holds is read as it is now: in a live
+process, a core file, a recording or a remote stub."""
+
+    def __init__(self):
+        super().__init__("recorder", gdb.COMMAND_DATA, gdb.COMPLETE_NONE, True)
+
+    def invoke(self, argument, from_tty):
+        if argument:
+            raise gdb.GdbError("recorder: there is no command %s: see help "
+                               "recorder" % argument.split()[0])
+        gdb.execute("help recorder")
+
+
+class Command(gdb.Command):
+    """One word behind `recorder`."""
+
+    def __init__(self, name):
+        super().__init__("recorder " + name, gdb.COMMAND_DATA)
+        self.usage = self.__doc__.partition("Usage: ")[2].partition("\n")[0]
+
+    def misuse(self, what):
+        """The command was given what it does not take."""
+        raise gdb.GdbError("recorder: %s\nUsage: %s" % (what, self.usage))
+
+    def number(self, text):
+        """A natural number, in C's notations."""
+        try:
+            number = int(text, 0)
+        except ValueError:
+            number = -1
+        if not 0 <= number < 1 << 64:
+            self.misuse("%s is no number" % text)
+        return number
+
+    def nothing(self, argument):
+        """For commands without arguments."""
+        if argument.strip():
+            self.misuse("%s is not taken" % argument.strip())
+
+    def names(self):
+        """Of recorders and tweaks, for completion: errors are for commands."""
+        try:
+            with Program() as program:
+                return program.names()
+        except (gdb.error, gdb.GdbError):
+            return []
+
+    def complete(self, text, word):
+        return gdb.COMPLETE_NONE
+
+
+class List(Command):
+    """Show the recorders, what they hold, and the threads.
+
+Usage: recorder list"""
+
+    def invoke(self, argument, from_tty):
+        self.nothing(argument)
+        with Program() as program:
+            program.must(program.call("take", None, 0))
+            gdb.write(text_of(program.call("list")))
+
+
+class Dump(Command):
+    """Print the records of all recorders, merged and in order.
+
+Usage: recorder dump [REGEX] [last N]
+
+REGEX is an extended regular expression for whole names of recorders. With
+`last`, only the last N records of these are printed. The text is that of
+recorder_dump() and of the command `recorder dump`."""
+
+    def invoke(self, argument, from_tty):
+        words = argument.split()
+        last = 0
+        if words and words[-1] == "last":
+            self.misuse("the last how many?")
+        if "last" in words[-2:]:
+            last = self.number(words[-1])
+            words = words[:-2]
+        if len(words) > 1:
+            self.misuse("%s: only one regular expression" % words[1])
+        with Program() as program:
+            program.write_dump(words[0].encode() if words else None, last)
+
+    def complete(self, text, word):
+        before = text[:len(text) - len(word)].split()
+        words = ["last"] if len(before) < 2 and "last" not in before else []
+        if not before:
+            words += self.names()
+        return [name for name in words if name.startswith(word)]
+
+
+class Threads(Command):
+    """Show the threads that recorded.
+
+Usage: recorder threads
+
+ID is the kernel's: the LWP of `info threads`."""
+
+    def invoke(self, argument, from_tty):
+        self.nothing(argument)
+        with Program() as program:
+            gdb.write(text_of(program.call("threads")))
+
+
+class At(Command):
+    """Show one record and its place in the source, and select its thread.
+
+Usage: recorder at ORDER
+
+ORDER is the number at the start of the record's line in `recorder dump`. The
+thread that wrote it is selected if it is alive."""
+
+    def invoke(self, argument, from_tty):
+        words = argument.split()
+        if len(words) != 1:
+            self.misuse("one order")
+        order, event = self.number(words[0]), Event()
+        with Program() as program:
+            program.must(program.call("at", order, ctypes.byref(event)))
+            gdb.write(text_of(event.line))
+            self.show_source(event)
+            self.select(program, event)
+
+    @staticmethod
+    def show_source(event):
+        """Lists the source around the record; without it, says where it is."""
+        before = event.caller - 1  # the call, not what comes behind it
+        if gdb.find_pc_line(before).symtab:
+            try:
+                gdb.execute("list *0x%x" % before)
+                return
+            except gdb.error as error:
+                gdb.write("%s\n" % error)
+        gdb.write("%s:%d\n" % (text_of(event.file), event.file_line))
+
+    @staticmethod
+    def select(program, event):
+        """Selects the thread that wrote the record, as `thread` does."""
+        thread = program.threads.get(event.thread)
+        name = "%s (%d)" % (text_of(event.name), event.thread)
+        if not event.thread:
+            gdb.write("Its thread is unknown.\n")
+        elif program.registry:
+            gdb.write("Its thread was %s; a recording has no stacks.\n" % name)
+        elif not event.alive or not thread:
+            gdb.write("Its thread, %s, has ended.\n" % name)
+        else:
+            gdb.execute("thread %d.%d" % (program.inferior.num, thread.num))
+
+
+class Set(Command):
+    """Turn recorders of the running program on, off or to trace.
+
+Usage: recorder set NAME=VALUE...
+
+NAME is an extended regular expression for whole names of recorders, or else of
+tweaks. VALUE is on (record), off, trace (print each record at once, too) or a
+number. All of it is looked at before any of it is done."""
+
+    def invoke(self, argument, from_tty):
+        self.dont_repeat()
+        if not argument.strip():
+            self.misuse("NAME=VALUE is missing")
+        with Program() as program:
+            program.must_live()
+            program.must(program.call("set", argument.encode()))
+
+    def complete(self, text, word):
+        item = (text.split() or [""])[-1] if text[-1:].strip() else ""
+        name, equals, _ = item.partition("=")
+        values = ["on", "off", "trace"]
+        if equals and word != item:  # gdb takes what is behind it for a word
+            return [value for value in values if value.startswith(word)]
+        names = [one for one in self.names() if one.startswith(name)]
+        if len(names) != 1 and name not in names:
+            return names
+        # Not the name alone: gdb would put a blank behind it.
+        both = [(name if name in names else names[0]) + "=" + value
+                for value in values]
+        return [one for one in both if one.startswith(item)]
+
+
+class Clear(Command):
+    """Show no more what was recorded up to now.
+
+Usage: recorder clear
+
+Nothing is erased: one order number is written, and records of lower orders do
+not count any more, for all readers."""
+
+    def invoke(self, argument, from_tty):
+        self.dont_repeat()
+        self.nothing(argument)
+        with Program() as program:
+            program.must_live()
+            program.must(program.call("clear"))
+
+
+Recorder()
+List("list")
+Dump("dump")
+Threads("threads")
+At("at")
+Set("set")
+Clear("clear")

@@ -1,0 +1,248 @@
+/* library.c - the reader as a shared library, for a memory that others read. */
+/* SPDX-License-Identifier: MIT */
+/* What is exported is what library.h declares; all else is hidden. */
+#pragma GCC visibility push(default)
+#include "library.h"
+#pragma GCC visibility pop
+
+#include "inside.h"
+#include "settings.h"
+#include "source.h"
+#include "tables.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { PIECE = 65536 }; /* bytes of a dump at a time, or a little more */
+
+struct library {
+    struct memory memory; /* first: it is what the reader is given */
+    struct library_target target;
+    struct source source; /* the registry in it; nothing is opened */
+    struct reader reader;
+    char *text; /* that was given out last */
+    size_t text_size;
+    char why[256];
+    char file[1024];
+    bool head_given;
+};
+
+/* ------------------------------------------------------------------ memory -- */
+
+static size_t memory_read(struct memory *memory, uint64_t address, void *to,
+                          size_t size)
+{
+    const struct library *library = (const struct library *)memory;
+    size_t got = library->target.read(address, to, size);
+    return got < size ? got : size;
+}
+static bool memory_write(struct memory *memory, uint64_t address,
+                         const void *from, size_t size)
+{
+    return ((const struct library *)memory)->target.write(address, from, size);
+}
+static bool memory_thread(struct memory *memory, int32_t id, char name[16])
+{
+    return ((const struct library *)memory)->target.thread(id, name);
+}
+
+struct library *library_new(const struct library_target *target)
+{
+    struct library *library = calloc(1, sizeof *library);
+    if (!library)
+        return NULL;
+    library->target = *target;
+    library->memory.read = memory_read;
+    library->memory.write = target->write ? memory_write : NULL;
+    library->memory.thread = target->thread ? memory_thread : NULL;
+    library->memory.size = target->size;
+    library->memory.word_bytes = target->word_bytes;
+    library->memory.big_endian = target->big_endian;
+    library->memory.live = target->live;
+    library->memory.native =
+        target->native && target->word_bytes == sizeof(void *);
+    library->memory.stale_order = target->stale_order;
+    library->source.memory = &library->memory;
+    return library;
+}
+
+void library_free(struct library *library)
+{
+    if (!library)
+        return;
+    reader_close(&library->reader);
+    free(library->text);
+    free(library);
+}
+
+/* -------------------------------------------------------------------- open -- */
+
+size_t library_candidate(struct library *library, uint64_t address)
+{
+    source_candidate(&library->source, address);
+    return library->source.registries;
+}
+
+size_t library_scan(struct library *library, uint64_t start, uint64_t end)
+{
+    source_scan(&library->source, start, end);
+    return library->source.registries;
+}
+
+const char *library_open(struct library *library)
+{
+    if (!library->source.registry)
+        return "no recorder in it";
+    source_several(&library->source);
+    return reader_open(&library->reader, &library->memory,
+                       library->source.registry);
+}
+
+const char *library_take(struct library *library, const char *names,
+                         uint64_t last)
+{
+    struct reader_selection selection = {.names = names, .last = last};
+    const char *wrong = reader_select(&library->reader, &selection);
+    if (!wrong)
+        return reader_take(&library->reader);
+    snprintf(library->why, sizeof library->why, "%s: %s", names, wrong);
+    return library->why;
+}
+
+/* ------------------------------------------------------------------- texts -- */
+
+/* Begins the text that is given out next; null: there is no memory. */
+static FILE *text_begin(struct library *library)
+{
+    free(library->text);
+    library->text = NULL;
+    return open_memstream(&library->text, &library->text_size);
+}
+static const char *text_end(struct library *library, FILE *text)
+{
+    if (!text || fclose(text) != 0 || !library->text)
+        return "there is no memory for it\n";
+    return library->text;
+}
+
+const char *library_list(struct library *library)
+{
+    FILE *text = text_begin(library);
+    reader_count(&library->reader);
+    if (text)
+        tables(text, &library->reader);
+    return text_end(library, text);
+}
+
+const char *library_threads(struct library *library)
+{
+    FILE *text = text_begin(library);
+    if (text)
+        table_threads(text, &library->reader);
+    return text_end(library, text);
+}
+
+const char *library_dump(struct library *library)
+{
+    struct reader *reader = &library->reader;
+    struct reader_event event;
+    const char *piece;
+    size_t size, all = 0;
+    FILE *text = text_begin(library);
+    if (text && !library->head_given) {
+        piece = reader_head(reader, &size);
+        fwrite(piece, 1, size, text);
+    }
+    library->head_given = true;
+    while (text && all < PIECE && reader_next(reader, &event)) {
+        piece = reader_line(reader, &event, NULL, &size);
+        fwrite(piece, 1, size, text);
+        all += size;
+    }
+    return text_end(library, text);
+}
+
+const char *library_warnings(struct library *library)
+{
+    const struct reader *reader = &library->reader;
+    FILE *text = text_begin(library);
+    if (text && *library->source.warning)
+        fprintf(text, "%s\n", library->source.warning);
+    for (size_t i = 0; text && i < reader->recorders_count; i++)
+        if (reader->recorders[i]->wrong)
+            fprintf(text, "recorder %s: %s\n", reader->recorders[i]->name,
+                    reader->recorders[i]->wrong);
+    return text_end(library, text);
+}
+
+const char *library_at(struct library *library, uint64_t order,
+                       struct library_event *to)
+{
+    struct reader *reader = &library->reader;
+    struct reader_selection one = {.since_order = order, .until_order = order};
+    struct reader_event event;
+    const char *wrong = library_take(library, NULL, 0);
+    const char *location, *file;
+    bool given;
+    size_t size;
+    if (wrong)
+        return wrong;
+    given = order <= word_max(&library->memory) &&
+            word_signed(&library->memory, reader->end - order) > 0;
+    reader_select(reader, &one);
+    reader_rewind(reader);
+    if (order == 0 || !given || !reader_next(reader, &event)) {
+        snprintf(library->why, sizeof library->why,
+                 "no record has order %" PRIu64 ": %s", order,
+                 given ? "it was overwritten or cleared, or is part of the one "
+                         "before it"
+                       : "none was given it yet");
+        return library->why;
+    }
+    reader_format(reader, &event.event, &location);
+    to->file_line = reader_location(location, &file, &size);
+    snprintf(library->file, sizeof library->file, "%.*s", (int)size, file);
+    to->file = library->file;
+    to->caller = event.event.caller;
+    to->thread = event.thread ? event.thread->id : 0;
+    to->alive = event.thread && event.thread->alive;
+    to->name = event.thread ? event.thread->name : "";
+    to->line = reader_line(reader, &event, NULL, NULL);
+    return NULL;
+}
+
+/* ----------------------------------------------------------------- changes -- */
+
+const char *library_set(struct library *library, const char *items)
+{
+    struct settings settings = {0};
+    const char *wrong = settings_add(&settings, &library->reader, items);
+    if (wrong) {
+        snprintf(library->why, sizeof library->why, "%s", wrong);
+        return library->why;
+    }
+    return settings_write(&settings, &library->reader) ? NULL
+                                                       : "cannot be written";
+}
+
+const char *library_clear(struct library *library)
+{
+    struct reader *reader = &library->reader;
+    const char *wrong = reader_take(reader);
+    if (wrong)
+        return wrong;
+    return reader_clear(reader)
+               ? NULL
+               : "cannot be written";
+}
+
+const char *library_name(struct library *library, size_t i)
+{
+    const struct reader *reader = &library->reader;
+    if (i < reader->recorders_count)
+        return reader->recorders[i]->name;
+    i -= reader->recorders_count;
+    if (i >= reader->tweaks_count)
+        return NULL;
+    return reader->tweaks[i].name ? reader->tweaks[i].name : "";
+}

@@ -1,0 +1,86 @@
+/* library.h - the reader as a shared library, for a memory that others read. */
+/* SPDX-License-Identifier: MIT */
+/*
+    struct library *library = library_new(&target);
+    const char *wrong;
+    library_candidate(library, address);        // or library_scan()
+    wrong = library_open(library);
+    if (!wrong)
+        wrong = library_take(library, "net.*", 100);
+    while (!wrong && *(text = library_dump(library)))
+        fputs(text, stdout);
+    library_free(library);
+
+    gdb/recorder-gdb.py calls it by ctypes: what changes here changes there. All
+    texts are valid until the next call, unless it is said how long.
+*/
+#ifndef LIBRARY_H
+#define LIBRARY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Whose recorders are read: struct memory of reader.h, as functions without a
+ * context, and how its processor sees words. */
+struct library_target {
+    size_t (*read)(uint64_t address, void *to, size_t size);
+    /* Null pointers: nothing can be written; threads are not known. */
+    bool (*write)(uint64_t address, const void *from, size_t size);
+    bool (*thread)(int32_t id, char name[16]);
+    uint64_t size; /* there is no more memory than that */
+    uint32_t word_bytes;
+    bool big_endian, live, native, stale_order;
+};
+
+/* One record, by its order. */
+struct library_event {
+    const char *line; /* of the dump, with its newline */
+    const char *file; /* "dir/file.c", NUL-terminated */
+    const char *name; /* of the thread that wrote it; "": unknown */
+    uint64_t caller;
+    uint32_t file_line; /* 0: unknown */
+    int32_t thread;     /* its id of the kernel's; 0: unknown */
+    bool alive;         /* as far as is known */
+};
+
+struct library;
+
+/* Null: there is no memory. The target is copied. */
+struct library *library_new(const struct library_target *);
+void library_free(struct library *);
+
+/* Looks for the registry at an address, and in all that lies from `start` to
+ * `end`; how many with recorders were found by now. */
+size_t library_candidate(struct library *, uint64_t address);
+size_t library_scan(struct library *, uint64_t start, uint64_t end);
+
+/* Null, or what is wrong, as of all functions here that give a text of it. */
+const char *library_open(struct library *);
+/* Reads the rings of recorders by a regular expression, or null; the last so
+ * many records, or 0 for all. Of library_take(), library_at() and
+ * library_clear(), one is called, once: another look is another library. */
+const char *library_take(struct library *, const char *names, uint64_t last);
+
+/* What `recorder list` prints; its part about threads. */
+const char *library_list(struct library *);
+const char *library_threads(struct library *);
+/* What `recorder dump` prints, piece by piece, in whole lines; "": the end. */
+const char *library_dump(struct library *);
+/* What the user should know, and what is wrong with some recorders, a line
+ * each; "": nothing. */
+const char *library_warnings(struct library *);
+/* The record of an order, which is chosen by nothing else. */
+const char *library_at(struct library *, uint64_t order,
+                       struct library_event *);
+
+/* Does what `recorder set` does with such settings. */
+const char *library_set(struct library *, const char *settings);
+/* What was recorded up to now is shown no more. */
+const char *library_clear(struct library *);
+
+/* The names of recorders, and of tweaks behind them; null: there are no more.
+ * Valid until library_free(). */
+const char *library_name(struct library *, size_t i);
+
+#endif

@@ -1,0 +1,69 @@
+/* scan.c - finds the registry of recorders in a program's memory. */
+/* SPDX-License-Identifier: MIT */
+#include "source.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void source_candidate(struct source *source, uint64_t address)
+{
+    struct memory *m = source->memory;
+    unsigned char bytes[64];
+    unsigned word = m->word_bytes, i;
+    uint64_t self = 0, first = 0;
+    if (m->read(m, address, bytes, sizeof bytes) != sizeof bytes)
+        return;
+    for (i = 0; i < word; i++) {
+        unsigned at = m->big_endian ? i : word - 1 - i;
+        self = self << 8 | bytes[16 + at];
+        first = first << 8 | bytes[(word == 8 ? 40 : 36) + at];
+    }
+    if (self != address)
+        return; /* what the program's file holds of it, not the registry */
+    if (source->registries && address == source->registry)
+        return; /* memory may be scanned twice: an image over a file */
+    if (first && source->registries++ && strlen(source->others) < 100)
+        snprintf(strchr(source->others, '\0'), 24, " 0x%llx",
+                 (unsigned long long)address);
+    if (!source->registry || (first && source->registries == 1))
+        source->registry = address;
+}
+
+void source_scan(struct source *source, uint64_t start, uint64_t end)
+{
+    static const unsigned char magic[16] = RECORDER_MAGIC;
+    enum { PIECE = 1 << 20 };
+    struct memory *m = source->memory;
+    unsigned char *bytes = malloc(PIECE + sizeof magic);
+    while (bytes && start < end) {
+        size_t size = end - start < PIECE ? (size_t)(end - start) : PIECE, got;
+        const unsigned char *found = bytes;
+        size += end - start - size < sizeof magic - 1
+                    ? (size_t)(end - start - size)
+                    : sizeof magic - 1; /* one may stand across the pieces */
+        got = m->read(m, start, bytes, size);
+        while ((found = memmem(found, got - (size_t)(found - bytes), magic,
+                               sizeof magic))) {
+            source_candidate(source, start + (uint64_t)(found - bytes));
+            found++;
+        }
+        if (got == 0)
+            got = 4096 - start % 4096; /* a page that is not there */
+        if (end - start <= PIECE && got >= end - start)
+            break;
+        start += got < PIECE ? got : PIECE;
+    }
+    free(bytes);
+}
+
+void source_several(struct source *source)
+{
+    if (source->registries > 1)
+        snprintf(source->warning, sizeof source->warning,
+                 "%zu programs in one: libraries that do not share their "
+                 "recorders; this is the first, at 0x%llx; --registry "
+                 "shows another:%s",
+                 source->registries, (unsigned long long)source->registry,
+                 source->others);
+}

@@ -1,0 +1,124 @@
+/* settings.c - what NAME=VALUE asks of a running program: words to write. */
+/* SPDX-License-Identifier: MIT */
+#include "settings.h"
+
+#include "../recorder_regex.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+__attribute__((format(printf, 3, 4))) static const char *
+wrong(struct settings *settings, bool misuse, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(settings->why, sizeof settings->why, format, arguments);
+    va_end(arguments);
+    settings->misuse = misuse;
+    return settings->why;
+}
+
+static bool value_of(const char *text, int64_t *value)
+{
+    static const struct {
+        const char *word;
+        int value;
+    } words[] = {{"on", 0}, {"off", -1}, {"trace", 1}};
+    char *end;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(text, words[i].word) == 0) {
+            *value = words[i].value;
+            return true;
+        }
+    errno = 0;
+    *value = strtoll(text, &end, 0);
+    return *text && !*end && !errno;
+}
+
+static bool append(struct settings *settings, uint64_t address, int64_t value)
+{
+    struct setting *all = realloc(settings->all,
+                                  (settings->count + 1) * sizeof *all);
+    if (!all)
+        return false;
+    all[settings->count++] = (struct setting){address, value};
+    settings->all = all;
+    return true;
+}
+
+/* Recorders by their names, else tweaks; false: there is no memory. */
+static bool find(struct settings *settings, const struct reader *reader,
+                 const char *name, int64_t value)
+{
+    size_t before = settings->count;
+    for (size_t i = 0; i < reader->recorders_count; i++)
+        if (recorder_regex_match(name, reader->recorders[i]->name) &&
+            !append(settings, reader->recorders[i]->address, value))
+            return false;
+    if (settings->count > before)
+        return true;
+    for (size_t i = 0; i < reader->tweaks_count; i++)
+        if (reader->tweaks[i].name &&
+            recorder_regex_match(name, reader->tweaks[i].name) &&
+            !append(settings, reader->tweaks[i].address, value))
+            return false;
+    return true;
+}
+
+static const char *item(struct settings *settings, const struct reader *reader,
+                        char *name)
+{
+    char *value = strrchr(name, '=');
+    const char *refused;
+    size_t before = settings->count;
+    int64_t number;
+    if (!value || value == name)
+        return wrong(settings, true, "%s is not NAME=VALUE", name);
+    *value++ = '\0';
+    refused = recorder_regex_check(name);
+    if (refused)
+        return wrong(settings, true, "%s: %s", name, refused);
+    if (!value_of(value, &number))
+        return wrong(settings, true, "%s=%s: on, off, trace or a number", name,
+                     value);
+    if (!find(settings, reader, name, number))
+        return wrong(settings, false, "there is no memory for it");
+    if (settings->count == before)
+        return wrong(settings, false,
+                     "no recorder is named %s; nothing was changed", name);
+    return NULL;
+}
+
+const char *settings_add(struct settings *settings, const struct reader *reader,
+                         const char *items)
+{
+    char *copy = strdup(items), *rest = copy, *name;
+    const char *why = NULL;
+    if (!copy)
+        return wrong(settings, false, "there is no memory for it");
+    while (!why && (name = strsep(&rest, " ,")))
+        if (*name)
+            why = item(settings, reader, name);
+    free(copy);
+    if (why) {
+        free(settings->all);
+        settings->all = NULL;
+        settings->count = 0;
+    }
+    return why;
+}
+
+bool settings_write(struct settings *settings, struct reader *reader)
+{
+    bool written = true;
+    for (size_t i = 0; i < settings->count && written; i++)
+        written = reader_write_word(reader, settings->all[i].address,
+                                    (uint64_t)settings->all[i].value);
+    free(settings->all);
+    settings->all = NULL;
+    settings->count = 0;
+    return written;
+}

@@ -1,0 +1,26 @@
+/* settings.h - what NAME=VALUE asks of a running program: words to write. */
+/* SPDX-License-Identifier: MIT */
+#ifndef SETTINGS_H
+#define SETTINGS_H
+
+#include "reader.h"
+
+struct settings {
+    struct setting {
+        uint64_t address;
+        int64_t value;
+    } *all;
+    size_t count;
+    bool misuse;   /* what is wrong is how it was said */
+    char why[512];
+};
+
+/* Adds what items, separated by blanks or commas, ask for: NAME is a regular
+ * expression for recorders, or else for tweaks; VALUE on, off, trace or a
+ * number. Null, or what is wrong; then nothing is to be written. */
+const char *settings_add(struct settings *, const struct reader *,
+                         const char *items);
+/* Writes them and frees; false: they cannot be. */
+bool settings_write(struct settings *, struct reader *);
+
+#endif

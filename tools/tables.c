@@ -1,0 +1,105 @@
+/* tables.c - recorders, threads and tweaks, as text in columns. */
+/* SPDX-License-Identifier: MIT */
+#include "tables.h"
+
+#include <string.h>
+
+/* What record() does: "on", "off", "trace", or "trace 5". */
+static void state_of(int64_t trace, char to[32])
+{
+    if (trace == 0)
+        strcpy(to, "on");
+    else if (trace < 0)
+        strcpy(to, "off");
+    else if (trace == 1)
+        strcpy(to, "trace");
+    else
+        snprintf(to, 32, "trace %lld", (long long)trace);
+}
+
+/* Text of the program's, in a column: nothing in it moves the cursor. */
+static void column(FILE *to, const char *text, int width)
+{
+    int count = 0;
+    for (; *text; text++, count++)
+        putc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, to);
+    for (; count < width; count++)
+        putc(' ', to);
+}
+
+static int width_of(const char *text, int width)
+{
+    int length = (int)strlen(text);
+    return length > width ? length : width;
+}
+
+static void recorders(FILE *to, const struct reader *reader)
+{
+    int width = 8;
+    for (size_t i = 0; i < reader->recorders_count; i++)
+        width = width_of(reader->recorders[i]->name, width);
+    fprintf(to, "%-*s %8s %5s %8s %11s %6s  %-7s DESCRIPTION\n", width,
+            "RECORDER", "SIZE", "LANES", "KEPT", "OVERWRITTEN", "LOST",
+            "STATE");
+    for (size_t i = 0; i < reader->recorders_count; i++) {
+        const struct reader_recorder *r = reader->recorders[i];
+        char state[32];
+        if (!r->chosen)
+            continue;
+        state_of(r->trace, state);
+        column(to, r->name, width);
+        if (r->wrong)
+            fprintf(to, " %s  ", r->wrong);
+        else
+            fprintf(to, " %8llu %5llu %8llu %11llu %6llu  %-7s ",
+                    (unsigned long long)r->figures.size,
+                    (unsigned long long)r->figures.lanes,
+                    (unsigned long long)r->figures.kept,
+                    (unsigned long long)r->figures.overwritten,
+                    (unsigned long long)r->figures.lost, state);
+        column(to, r->description, 0);
+        putc('\n', to);
+    }
+}
+
+void table_threads(FILE *to, const struct reader *reader)
+{
+    if (!reader->threads_count)
+        return;
+    fprintf(to, "%-6s %8s  %-15s STATE\n", "THREAD", "ID", "NAME");
+    for (size_t i = 0; i < reader->threads_count; i++) {
+        const struct reader_thread *t = &reader->threads[i];
+        fprintf(to, "%-6u %8d  ", t->number, (int)t->id);
+        column(to, t->name, 15);
+        fprintf(to, " %s\n", !t->known ? "?" : t->alive ? "alive" : "ended");
+    }
+}
+
+static void tweaks(FILE *to, const struct reader *reader)
+{
+    int width = 8;
+    if (!reader->tweaks_count)
+        return;
+    for (size_t i = 0; i < reader->tweaks_count; i++)
+        if (reader->tweaks[i].name)
+            width = width_of(reader->tweaks[i].name, width);
+    fprintf(to, "%-*s %8s  DESCRIPTION\n", width, "TWEAK", "VALUE");
+    for (size_t i = 0; i < reader->tweaks_count; i++) {
+        const struct reader_tweak *t = &reader->tweaks[i];
+        column(to, t->name ? t->name : "?", width);
+        fprintf(to, " %8lld  ", (long long)t->value);
+        column(to, t->description ? t->description : "", 0);
+        putc('\n', to);
+    }
+}
+
+void tables(FILE *to, const struct reader *reader)
+{
+    recorders(to, reader);
+    if (reader->threads_count)
+        putc('\n', to);
+    table_threads(to, reader);
+    if (reader->tweaks_count)
+        putc('\n', to);
+    tweaks(to, reader);
+}

@@ -1,0 +1,16 @@
+/* tables.h - recorders, threads and tweaks, as text in columns. */
+/* SPDX-License-Identifier: MIT */
+#ifndef TABLES_H
+#define TABLES_H
+
+#include <stdio.h>
+
+#include "reader.h"
+
+/* The recorders that are chosen, with their figures of reader_count(), threads
+ * and tweaks. */
+void tables(FILE *, const struct reader *);
+/* Nothing, not even a head, where there are none. */
+void table_threads(FILE *, const struct reader *);
+
+#endif
