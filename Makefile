@@ -31,7 +31,7 @@ TOOL_LIBS = -ldw -lelf -lsqlite3 -lz
 TOOL_FLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) -Wstrict-prototypes \
 	-fPIC -fvisibility=hidden
 
-.PHONY: build test hanoi bench model asan ubsan tsan coverage install clean \
+.PHONY: build test hanoi bench model asan ubsan tsan coverage fuzz install clean \
 	help run-tests
 
 build: packages-build $(EXAMPLES) build/recorder build/librecorder.so
@@ -98,6 +98,10 @@ coverage: packages-test
 	@cd build/coverage/tests && gcov -b *.gcda 2>/dev/null | grep -A 4 \
 		"^File '\(.*/\)\?recorder[a-z_]*\.h'"
 
+# SECONDS: how long to look for hostile files that harm the reader.
+fuzz: packages-fuzz
+	@sh tests/fuzz/run.sh $(or $(SECONDS),60)
+
 model:
 	@sh tests/model/run.sh
 
@@ -139,6 +143,7 @@ help:
 	@echo 'make hanoi      record the Towers of Hanoi, and show the dump'
 	@echo 'make test       run all tests; installs what is missing (Debian)'
 	@echo 'make asan ubsan tsan   the tests under a sanitizer'
+	@echo 'make fuzz       hostile files for the reader, SECONDS=60'
 	@echo 'make model      model-check the ring, and that mutants are caught'
 	@echo 'make bench      measure, and write the table into README.md'
 	@echo 'make coverage   which lines of the headers the tests reach'

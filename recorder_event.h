@@ -102,7 +102,8 @@ RECORDER_INLINE_ int64_t recorder_clock_time(const struct recorder_clock *clock,
     if (!clock->ns_per_tick || ticks == RECORDER_TICKS_UNKNOWN)
         return RECORDER_TIME_UNKNOWN;
     return since < 0
-               ? -(int64_t)recorder_clock_scale(clock, 0 - (uint64_t)since)
+               ? (int64_t)(0 - recorder_clock_scale(clock,
+                                                    0 - (uint64_t)since))
                : (int64_t)recorder_clock_scale(clock, (uint64_t)since);
 }
 
@@ -127,7 +128,8 @@ RECORDER_FUNCTION_ bool recorder_clock_widen(const struct recorder_wrap *wraps,
         next = first;
         if (behind < wanted)
             continue;
-        high -= (high ^ low >> 31) & 1; /* its clock was read before */
+        if (((high ^ low >> 31) & 1) && high-- == 0) /* was read before */
+            return false;
         *ticks = (uint64_t)high << 31 | (low & 0x7fffffffu);
         return true;
     }

@@ -1,14 +1,15 @@
 #!/bin/sh
-# packages.sh build|test|ports - installs the Debian packages that are missing.
+# packages.sh build|test|fuzz - installs the Debian packages that are missing.
 # SPDX-License-Identifier: MIT
 set -u
 case $1 in
 build) packages="libdw-dev libsqlite3-dev zlib1g-dev" ;;
 test) packages="libdw-dev libsqlite3-dev zlib1g-dev g++ gcc-multilib clang
-    libcriterion-dev libbenchmark-dev gdb gdbserver elfutils babeltrace2
+    libcriterion-dev libbenchmark-dev gdb gdbserver elfutils lld babeltrace2
     gtkwave sigrok-cli protobuf-compiler sqlite3 xvfb xauth python3 chromium
     nodejs npm" ;;
-*) echo "packages.sh: build, test or ports" >&2 && exit 2 ;;
+fuzz) packages="libdw-dev clang-14 libclang-rt-14-dev" ;;
+*) echo "packages.sh: build, test or fuzz" >&2 && exit 2 ;;
 esac
 missing=
 for package in $packages; do

@@ -6,6 +6,7 @@
 #include "../recorder_regex.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,14 +56,19 @@ void *need(void *memory)
     return memory;
 }
 
+/* One line; what it quotes may be hostile, and moves no cursor. */
 static void say(const struct call *call, const char *format, va_list arguments)
 {
+    char text[1024], *c;
+    vsnprintf(text, sizeof text, format, arguments);
+    for (c = text; *c; c++)
+        if (((unsigned char)*c < ' ' && *c != '\n') || *c == 0x7f)
+            *c = '?';
     fflush(stdout);
     fprintf(stderr, "recorder: ");
     if (call && call->name)
         fprintf(stderr, "%s: ", call->name);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    fprintf(stderr, "%s\n", text);
 }
 
 void fail(const struct call *call, const char *format, ...)
@@ -369,6 +375,7 @@ static bool wall_of(const struct call *call, const char *text, int64_t *ns)
     uint64_t start = call->reader.clock.start.realtime_ns;
     struct tm date = {0};
     double fraction = 0;
+    int64_t seconds;
     char *end = strptime(text, "%Y-%m-%d%n%H:%M:%S", &date);
     if (!end)
         end = strptime(text, "%Y-%m-%dT%H:%M:%S", &date);
@@ -383,7 +390,11 @@ static bool wall_of(const struct call *call, const char *text, int64_t *ns)
         fraction = strtod(end, &end);
     if (*end == 'Z')
         end++;
-    *ns = (int64_t)((uint64_t)timegm(&date) * 1000000000u - start) +
+    seconds = (int64_t)timegm(&date) - (int64_t)(start / 1000000000u);
+    seconds = seconds > 9000000000   ? 9000000000 /* 64 bits hold no more ns */
+              : seconds < -9000000000 ? -9000000000
+                                      : seconds;
+    *ns = seconds * 1000000000 - (int64_t)(start % 1000000000u) +
           (int64_t)(fraction * 1e9);
     return *end == '\0';
 }
@@ -496,7 +507,11 @@ int main(int argc, char **argv)
 {
     static struct call call;
     const char *name = argc > 1 ? argv[1] : "";
-    int status;
+    int status, fd;
+    do /* what is opened must not take the place of a closed stdout */
+        fd = open("/dev/null", O_RDONLY);
+    while (fd >= 0 && fd <= 2);
+    close(fd);
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 ||
         strcmp(name, "help") == 0)
         return help(), 0;

@@ -204,7 +204,7 @@ static int run(struct call *call)
 const struct verb verb_export = {
     .name = "export",
     .arguments = "FORMAT SOURCE",
-    .summary = "write a file for perfetto, gtkwave, babeltrace2, sqlite3 ...",
+    .summary = "writes a file for perfetto, gtkwave, babeltrace2, sqlite3 ...",
     .help = help,
     .rows = rows,
     .selects = true,

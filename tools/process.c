@@ -142,7 +142,8 @@ static const char *maps_read(struct source *source, int pid)
                 sizeof process->shared / sizeof *process->shared)
             share(process, start, end - start, offset, inode, line + at);
         if (!source_module(source, start, end, offset, line + at,
-                           strlen(line + at), flags[1] == 'w'))
+                           strlen(line + at),
+                           flags[1] == 'w' && flags[3] == 'p'))
             break;
     }
     free(line);
