@@ -110,8 +110,9 @@ build/bench/%.o: bench/%.c $(HEADERS) bench/shim.h
 	$(CC) -std=gnu11 -O2 $(WARNINGS) -I. -c $< -o $@
 build/bench/bench: bench/shim.cc $(patsubst %.c,build/%.o,$(wildcard bench/*.c))
 	$(CXX) -std=c++17 -O2 -I. $^ -o $@ -lbenchmark -lpthread
-bench: packages-test build/bench/bench
+bench: packages-test build/bench/bench build/recorder
 	@sh bench/run.sh build/bench/bench README.md
+	@sh bench/command.sh build/recorder
 
 install: build/recorder build/librecorder.so
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin lib share/pkgconfig \

@@ -28,7 +28,9 @@ LIMITS
     * In C++, a parameter pack is no list of arguments to record().
     * 32-bit machines: orders and positions count modulo 2^32, laps modulo 2^24;
       a thread stopped inside a record for 16 million records of one ring is
-      beyond what the proof covers.
+      beyond what the proof covers. Times are right, or unknown, unless a
+      thread is stopped inside a record for half a wrap of the clock's low word
+      (minutes), or half a wrap sees 2^31 records.
     * Shared libraries loaded by dlopen() share the program's recorders through
       the dynamic symbol recorder_registry or, where the program does not export
       it, by looking for it in the program's data. Two libraries in a program
@@ -52,8 +54,11 @@ CONTENTS
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#if defined(__linux__) && !defined(RECORDER_THREAD)
+#ifndef RECORDER_THREAD
+#define RECORDER_HOSTED_ /* on an operating system; else on a port's macros */
+#ifdef __linux__
 #include <sys/syscall.h>
+#endif
 #endif
 
 /* Version of this header, and of the layout that readers find in memory. */
@@ -72,6 +77,10 @@ CONTENTS
  *                                         power of two), for recorders that
  *                                         many threads hammer
  * RECORDER_DECLARE(name)                  for headers
+ * RECORDER_AT(name, size, address)        without an operating system: in
+ * RECORDER_AT(name, size, address, "")    memory that a reset leaves alone and
+ *                                         no startup code clears. What it holds
+ *                                         is kept, the next records follow
  *
  * record(name, "format", ...)             records up to 12 arguments; its value
  *                                         is the order of the record, 0 if off.
@@ -95,6 +104,9 @@ CONTENTS
 #define RECORDER_LANES(name, size, ...)                                        \
     RECORDER_DEFINE_(name, size, RECORDER_FIRST_(__VA_ARGS__, 0),              \
                      RECORDER_SECOND_(__VA_ARGS__, "", 0))
+#define RECORDER_AT(name, size, ...)                                           \
+    RECORDER_DEFINE_AT_(name, size, RECORDER_FIRST_(__VA_ARGS__, 0),           \
+                        RECORDER_SECOND_(__VA_ARGS__, "", 0))
 #define RECORDER_DECLARE(name)                                                 \
     RECORDER_EXTERN_ struct recorder recorder_for_##name; __extension__
 #define RECORDER_RECORD(name, ...)                                             \
@@ -132,8 +144,7 @@ CONTENTS
 #ifdef __cplusplus
 #define RECORDER_EXTERN_ extern "C"
 #define RECORDER_ASSERT_(condition, text) static_assert(condition, text)
-#define RECORDER_FUNCTION_                                                     \
-    inline __attribute__((noinline, visibility("hidden")))
+#define RECORDER_FUNCTION_ inline __attribute__((noinline)) RECORDER_HIDDEN_
 #else
 #define RECORDER_EXTERN_ extern
 #define RECORDER_ASSERT_(condition, text) _Static_assert(condition, text)
@@ -149,14 +160,33 @@ CONTENTS
 #define RECORDER_CALLED_ RECORDER_FUNCTION_
 #endif
 #define RECORDER_INLINE_ static inline __attribute__((always_inline, unused))
+#ifdef _WIN32 /* has weak symbols of another kind, and no visibility */
+#define RECORDER_HIDDEN_
+#define RECORDER_PROGRAM_ __attribute__((selectany))
+#define RECORDER_MODULE_ __attribute__((selectany))
+#else
+#define RECORDER_HIDDEN_ __attribute__((visibility("hidden")))
 #define RECORDER_PROGRAM_ __attribute__((weak, visibility("default")))
 #define RECORDER_MODULE_ __attribute__((weak, visibility("hidden")))
+#endif
 #define RECORDER_UNLIKELY_(x) __builtin_expect(!!(x), 0)
 /* A function of the C library under a name of our own: no system header, hence
  * no feature macro, can be missing, and nothing enters the user's namespace. */
 #define RECORDER_LABEL_(name) RECORDER_LABEL_2_(__USER_LABEL_PREFIX__, name)
 #define RECORDER_LABEL_2_(prefix, name) RECORDER_LABEL_3_(prefix, name)
 #define RECORDER_LABEL_3_(prefix, name) __asm__(#prefix #name)
+
+/* What a port has no use for costs it nothing. */
+#if defined(RECORDER_HOSTED_) || defined(RECORDER_WRITE)
+#define RECORDER_TRACES_ true
+#else
+#define RECORDER_TRACES_ false
+#endif
+#if defined(RECORDER_HOSTED_) || defined(RECORDER_LINE_BYTES)
+#define RECORDER_ONE_LANE_ false
+#else
+#define RECORDER_ONE_LANE_ true
+#endif
 
 /* Fault injection, for tests: called at each step of a record. */
 #ifndef RECORDER_STEP_
@@ -169,9 +199,34 @@ extern "C" {
 
 /* ------------------------------------------------------------------ port --
  *
- * RECORDER_TIME()    ticks of the cheapest monotonic clock, as a word
- * RECORDER_THREAD()  number of the calling thread, 1 to RECORDER_THREAD_NONE
- * A port may define either before it includes this file.
+ * RECORDER_TIME()       ticks of the cheapest monotonic clock, as a word
+ * RECORDER_TIME_HIGH()  where that has 32 bits, those above; a port without it
+ *                       has times modulo 2^32 ticks
+ * RECORDER_THREAD()     number of the calling thread, 1 to RECORDER_THREAD_NONE
+ * A port may define them before it includes this file. With RECORDER_THREAD()
+ * it says that there is no operating system: nothing is called then, nor any
+ * header included that a freestanding compiler does not bring, and these count:
+ *
+ * RECORDER_TIME_HZ      ticks in a second, a constant; else times are unknown,
+ *                       or what the program puts into recorder_registry
+ * RECORDER_ENTER()      for processors without atomic instructions: keeps all
+ *                       others who record out, by masking interrupts, and says
+ *                       how it was before, a uintptr_t
+ * RECORDER_LEAVE(was)   lets them in again, if they were. For the compiler,
+ *                       both are barriers: asm volatile(... : "memory")
+ * RECORDER_THREADS      how many threads can have a name; default: none
+ * RECORDER_LINE_BYTES   of a cache, where processors share memory; without it
+ *                       each recorder has one lane
+ *
+ * and for recorder_dump.h
+ *
+ * RECORDER_READABLE(address)  may a byte be loaded from there? A uintptr_t that
+ *                       may be anything
+ * RECORDER_WRITE(text, size)  puts text where dumps and traces go; a port
+ *                       without it has no code for traces
+ *
+ * What runs before main must call the constructors (.init_array), or main does
+ * recorder_enter(&recorder_for_NAME) for each recorder.
  */
 #define RECORDER_WORD_BITS_ (8 * __SIZEOF_POINTER__)
 /* How many bits of a commit word name the thread, the busy bit included. */
@@ -179,12 +234,15 @@ extern "C" {
 /* The number of all threads that found no free row in the table. */
 #define RECORDER_THREAD_NONE ((1u << (RECORDER_THREAD_BITS_ - 1)) - 1)
 /* Rows of the thread table. */
-#ifndef RECORDER_THREADS
+#if !defined(RECORDER_THREADS) && defined(RECORDER_HOSTED_)
 #define RECORDER_THREADS (__SIZEOF_POINTER__ == 8 ? 4096 : 126)
+#elif !defined(RECORDER_THREADS)
+#define RECORDER_THREADS 0
 #endif
 RECORDER_ASSERT_(RECORDER_THREADS < RECORDER_THREAD_NONE,
                  "RECORDER_THREADS must be below RECORDER_THREAD_NONE");
 
+#ifdef RECORDER_HOSTED_
 /* CLOCK_REALTIME and CLOCK_MONOTONIC by their numbers. */
 #if defined(__APPLE__)
 enum { RECORDER_REALTIME_ = 0, RECORDER_MONOTONIC_ = 6 };
@@ -207,30 +265,103 @@ RECORDER_FUNCTION_ uint64_t recorder_clock_ns(int clock)
     recorder_clock_gettime(clock, &now);
     return (uint64_t)now.seconds * 1000000000u + (uint64_t)now.nanoseconds;
 }
+#elif !defined(RECORDER_ENTER) && __GCC_ATOMIC_POINTER_LOCK_FREE < 2
+#error "recorder.h: this processor has no atomic instructions: define " \
+    "RECORDER_ENTER() and RECORDER_LEAVE(was)"
+#endif
 
-#ifdef RECORDER_TIME
-#elif defined(__x86_64__)
-#define RECORDER_TIME() ((uintptr_t)__builtin_ia32_rdtsc())
-#elif defined(__aarch64__)
-#define RECORDER_TIME() recorder_ticks()
-RECORDER_INLINE_ uintptr_t recorder_ticks(void)
+/* All 64 bits of a clock that counts alike on all cores, whatever their speed,
+ * and takes no call if there is one. How fast it runs is measured, never known.
+ * Where a word holds half of it, a tick is to last near a microsecond, so that
+ * a half lasts an hour: what counts too fast is shifted. */
+#if defined(RECORDER_TIME) && defined(RECORDER_TIME_HIGH)
+RECORDER_INLINE_ uint64_t recorder_ticks(void)
 {
-    uintptr_t ticks;
+    uintptr_t low, high;
+    do {
+        high = RECORDER_TIME_HIGH();
+        low = RECORDER_TIME();
+    } while (high != RECORDER_TIME_HIGH());
+    return (uint64_t)high << 32 | low;
+}
+#elif defined(RECORDER_TIME)
+RECORDER_INLINE_ uint64_t recorder_ticks(void) { return RECORDER_TIME(); }
+#elif defined(__x86_64__) && __SIZEOF_POINTER__ == 8
+RECORDER_INLINE_ uint64_t recorder_ticks(void)
+{
+    return __builtin_ia32_rdtsc();
+}
+#elif defined(__x86_64__) || defined(__i386__)
+RECORDER_INLINE_ uint64_t recorder_ticks(void)
+{
+    return __builtin_ia32_rdtsc() >> 12;
+}
+#elif defined(__aarch64__) && __SIZEOF_POINTER__ == 8
+RECORDER_INLINE_ uint64_t recorder_ticks(void)
+{
+    uint64_t ticks;
     __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
     return ticks;
 }
+#elif defined(__riscv) && __SIZEOF_POINTER__ == 8
+RECORDER_INLINE_ uint64_t recorder_ticks(void)
+{
+    uint64_t ticks;
+    __asm__ volatile("rdtime %0" : "=r"(ticks));
+    return ticks;
+}
+#elif defined(__s390x__) && __ARCH__ >= 7
+RECORDER_INLINE_ uint64_t recorder_ticks(void)
+{
+    uint64_t ticks;
+    __asm__ volatile("stckf %0" : "=Q"(ticks) : : "cc");
+    return ticks;
+}
+#elif defined(__powerpc64__)
+RECORDER_INLINE_ uint64_t recorder_ticks(void)
+{
+    uint64_t ticks;
+    __asm__ volatile("mfspr %0, 268" : "=r"(ticks)); /* the time base */
+    return ticks;
+}
+#elif defined(__powerpc__)
+RECORDER_INLINE_ uint64_t recorder_ticks(void)
+{
+    uint32_t low, high, again;
+    do /* the time base, in halves */
+        __asm__ volatile("mfspr %0, 269\n\tmfspr %1, 268\n\tmfspr %2, 269"
+                         : "=r"(high), "=r"(low), "=r"(again));
+    while (high != again);
+    return ((uint64_t)high << 32 | low) >> 6;
+}
+#elif !defined(RECORDER_HOSTED_)
+#error "recorder.h: define RECORDER_TIME()"
 #elif __SIZEOF_POINTER__ == 8
-#define RECORDER_TIME() ((uintptr_t)recorder_clock_ns(RECORDER_MONOTONIC_))
-#else /* microseconds: 32 bits of them last for 71 minutes */
-#define RECORDER_TIME()                                                        \
-    ((uintptr_t)(recorder_clock_ns(RECORDER_MONOTONIC_) / 1000))
+RECORDER_INLINE_ uint64_t recorder_ticks(void)
+{
+    return recorder_clock_ns(RECORDER_MONOTONIC_);
+}
+#else
+RECORDER_INLINE_ uint64_t recorder_ticks(void)
+{
+    struct recorder_timespec now = {0, 0};
+    recorder_clock_gettime(RECORDER_MONOTONIC_, &now);
+    return (uint64_t)(unsigned long)now.seconds * 1000000u +
+           (unsigned long)now.nanoseconds / 1000;
+}
+#endif
+#if __SIZEOF_POINTER__ == 4 &&                                                 \
+    (!defined(RECORDER_TIME) || defined(RECORDER_TIME_HIGH))
+#define RECORDER_WRAPS_ /* noted, so that readers know all 64 bits */
+#endif
+#ifndef RECORDER_TIME
+#define RECORDER_TIME() ((uintptr_t)recorder_ticks())
 #endif
 
-#ifndef RECORDER_THREAD
+#ifdef RECORDER_HOSTED_
 #ifndef __linux__
 #error "recorder.h: no port to this system yet: define RECORDER_THREAD()"
 #endif
-#define RECORDER_HOSTED_ /* threads, their table, fork() and dlopen() */
 #define RECORDER_THREAD() recorder_thread_number()
 #endif
 
@@ -263,7 +394,11 @@ struct recorder_turn {
 
 /* A ring of n slots is this head, then n records, n commit words and n turns.
  * Zeroed memory is an empty ring. */
+#if !defined(RECORDER_LINE_BYTES) && defined(RECORDER_HOSTED_)
 #define RECORDER_LINE_BYTES 64 /* of a cache; `write` has one to itself */
+#elif !defined(RECORDER_LINE_BYTES)
+#define RECORDER_LINE_BYTES (4 * __SIZEOF_POINTER__) /* the least */
+#endif
 struct recorder_ring {
     uintptr_t write; /* positions handed out */
     char line_1[RECORDER_LINE_BYTES - sizeof(uintptr_t)];
@@ -271,6 +406,13 @@ struct recorder_ring {
     uintptr_t lost;     /* records that found no slot */
     char line_2[RECORDER_LINE_BYTES - 2 * sizeof(uintptr_t)];
 };
+/* Tokens have bits to spare if records stand at multiples of their size. */
+#define RECORDER_RING_ALIGN_                                                   \
+    (RECORDER_LINE_BYTES > 8 * __SIZEOF_POINTER__ ? RECORDER_LINE_BYTES        \
+                                                  : 8 * __SIZEOF_POINTER__)
+RECORDER_ASSERT_(sizeof(struct recorder_ring) %
+                         sizeof(struct recorder_record) == 0,
+                 "RECORDER_LINE_BYTES must be a multiple of 4 words");
 
 /* A recorder, one line: its rings and what a call site needs. */
 struct recorder {
@@ -289,12 +431,14 @@ struct recorder_moment {
     uint64_t monotonic_ns, realtime_ns;
 };
 
-/* Where a word holds only the low half of the ticks: records from this order on
- * have this high half, until the next of these. */
+/* Where a word holds only the low 32 bits of the ticks: no record of a lower
+ * order was made when ticks >> 31 was `high`. Two of them to a wrap: who read
+ * the clock before one began and drew an order behind it is known by the top
+ * bit of its time. */
 struct recorder_wrap {
     uintptr_t order, high;
 };
-#define RECORDER_WRAPS 8
+#define RECORDER_WRAPS 16
 
 /* A row of the thread table; thread number t has row t - 1. */
 enum { RECORDER_ROW_FREE, RECORDER_ROW_TAKEN, RECORDER_ROW_ALIVE,
@@ -345,10 +489,22 @@ struct recorder_registry {
      * the process will end; and for which signals a handler of ours is set. */
     int32_t dumping;
     unsigned char taken[65];
-    /* Words of 4 bytes: the last RECORDER_WRAPS wraps of the ticks; wrap i is
-     * at i mod RECORDER_WRAPS. Else unused. */
+    /* Words of 4 bytes: the last RECORDER_WRAPS that were noted; wrap i is at i
+     * mod RECORDER_WRAPS, and the oldest may be changing. 0: the clock has no
+     * more bits than a word. */
     uintptr_t wraps_count;
     struct recorder_wrap wraps[RECORDER_WRAPS];
+    uintptr_t high; /* of the last of them; ~0: there is none */
+    /* Of recorder_file.h: the registry's copy in a recording, or null, and who
+     * is told what happens: RECORDER_FILE_. */
+    struct recorder_registry *image;
+    void (*file)(int what, const void *of);
+};
+enum {
+    RECORDER_FILE_MODULE,  /* a module is here that records; of: its data */
+    RECORDER_FILE_ENTERED, /* a recorder is in the list; of: it */
+    RECORDER_FILE_FORKED,  /* the caller is a child of fork() */
+    RECORDER_FILE_SYNC     /* words of the registry have changed */
 };
 #define RECORDER_MAGIC                                                         \
     {'r', 'e', 'c', 'o', 'r', 'd', 'e', 'r', 0x1a, 0xf1, 0x16, 0x47, 'b', 'o', \
@@ -356,7 +512,21 @@ struct recorder_registry {
 
 RECORDER_PROGRAM_ uintptr_t recorder_order
     __attribute__((aligned(RECORDER_LINE_BYTES))) = 1;
-extern struct recorder_registry recorder_registry;
+/* A port's clock counts from the start, and its threads have their numbers. */
+#if defined(RECORDER_TIME_HZ) && !defined(RECORDER_HOSTED_)
+#define RECORDER_LATER_SET_ 2
+#define RECORDER_LATER_ {RECORDER_TIME_HZ, 1000000000u, 0}
+#else
+#define RECORDER_LATER_SET_ 0
+#define RECORDER_LATER_ {0, 0, 0}
+#endif
+#if !defined(RECORDER_HOSTED_) && RECORDER_THREADS > 0
+RECORDER_PROGRAM_ struct recorder_thread recorder_rows[RECORDER_THREADS] = {
+    {0, 0, 0, 0, {0}}};
+#define RECORDER_ROWS_ recorder_rows, RECORDER_THREADS, RECORDER_THREADS
+#else
+#define RECORDER_ROWS_ 0, 0, 0
+#endif
 RECORDER_PROGRAM_ struct recorder_registry recorder_registry
     __attribute__((aligned(RECORDER_LINE_BYTES))) = {
         RECORDER_MAGIC,
@@ -364,8 +534,9 @@ RECORDER_PROGRAM_ struct recorder_registry recorder_registry
         RECORDER_LAYOUT,
         sizeof(struct recorder_registry),
         sizeof(struct recorder_ring),
-        0, 0, &recorder_order, 0, 0, {0, 0, 0}, {0, 0, 0},
-        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, {0}, 0, {{0, 0}}};
+        RECORDER_LATER_SET_, 0, &recorder_order, 0, 0, {0, 0, 0},
+        RECORDER_LATER_, RECORDER_ROWS_, 0, 0, 0, 0, 0, 0, 0, {0}, 0,
+        {{0, 0}}, UINTPTR_MAX, 0, 0};
 
 /* This module's way to both, after a look for the program's own (registry). */
 struct recorder_home {
@@ -373,8 +544,13 @@ struct recorder_home {
     struct recorder_registry *registry;
     bool started;
 };
+#ifdef RECORDER_HOSTED_
 RECORDER_MODULE_ struct recorder_home recorder_home = {
     &recorder_order, &recorder_registry, false};
+#else /* there is one, and no code for the way */
+__attribute__((unused)) static const struct recorder_home recorder_home = {
+    &recorder_order, &recorder_registry, true};
+#endif
 RECORDER_MODULE_ intptr_t recorder_trace_off = -1; /* for RECORDER_OFF */
 
 /* Relaxed is quiet: these order nothing. */
@@ -386,9 +562,46 @@ RECORDER_INLINE_ void recorder_put(uintptr_t *to, uintptr_t value)
 {
     __atomic_store_n(to, value, __ATOMIC_RELAXED);
 }
+#ifndef RECORDER_ENTER
 RECORDER_INLINE_ uintptr_t recorder_add(uintptr_t *to, uintptr_t value)
 {
     return __atomic_fetch_add(to, value, __ATOMIC_RELAXED);
+}
+#else /* this, recorder_orders() and recorder_give_up() read, then write */
+RECORDER_INLINE_ uintptr_t recorder_add(uintptr_t *to, uintptr_t value)
+{
+    uintptr_t masked = RECORDER_ENTER(), was = recorder_get(to);
+    recorder_put(to, was + value);
+    RECORDER_LEAVE(masked);
+    return was;
+}
+#endif
+
+/* Copies bytes. A port need not have memcpy(), and the compiler must not make
+ * a call of it. */
+RECORDER_INLINE_ void recorder_bytes(void *to, const void *from, size_t size)
+{
+#ifdef RECORDER_HOSTED_
+    __builtin_memcpy(to, from, size);
+#else
+    char *t = (char *)to;
+    const char *f = (const char *)from;
+    for (; size; size--) {
+        *t++ = *f++;
+        __asm__("" : "+r"(t));
+    }
+#endif
+}
+
+/* Tells recorder_file.h, where there are files. */
+RECORDER_INLINE_ void recorder_file_tell(int what, const void *of)
+{
+#ifdef RECORDER_HOSTED_
+    if (recorder_home.registry->file)
+        recorder_home.registry->file(what, of);
+#else
+    (void)what, (void)of;
+#endif
 }
 
 /* Keeps a call from becoming a jump: its return address is the caller
@@ -399,7 +612,7 @@ RECORDER_INLINE_ uintptr_t recorder_returned(uintptr_t order)
     return order;
 }
 
-#if defined(__PIC__) && !defined(__PIE__)
+#if defined(__PIC__) && !defined(__PIE__) && defined(RECORDER_HOSTED_)
 #define RECORDER_IN_LIBRARY_
 #endif
 
@@ -505,30 +718,32 @@ RECORDER_INLINE_ uintptr_t recorder_commit_lap(uintptr_t position,
     return (position & ~mask) << RECORDER_THREAD_BITS_;
 }
 
-/* Is it this lap's turn after `seen`: is the lap before it complete? */
-RECORDER_INLINE_ bool recorder_is_next(uintptr_t seen, uintptr_t position,
+/* Is it the turn of the lap after `last`, a position: is that lap complete? */
+RECORDER_INLINE_ bool recorder_is_next(uintptr_t seen, uintptr_t last,
                                        uintptr_t mask)
 {
     return (seen & ~((uintptr_t)RECORDER_THREAD_NONE << 1)) ==
-           recorder_commit_lap(position - mask - 1, mask);
+           recorder_commit_lap(last, mask);
 }
 
-/* Did every lap between `seen` and this one give its turn up? Then they are
- * taken off the count. */
+/* Did every lap behind `seen`, up to that of `last`, give its turn up? Then
+ * they are taken off the count. */
 RECORDER_INLINE_ bool recorder_passed_on(struct recorder_turn *turn,
-                                         uintptr_t seen, uintptr_t position,
+                                         uintptr_t seen, uintptr_t last,
                                          uintptr_t mask)
 {
     uintptr_t distance;
     if (seen & RECORDER_BUSY_)
         return false;
-    distance = (recorder_commit_lap(position - mask - 1, mask) -
+    distance = (recorder_commit_lap(last, mask) -
                 (seen & ~((uintptr_t)RECORDER_THREAD_NONE << 1))) >>
                RECORDER_THREAD_BITS_;
+    if (distance == 0) /* there is none */
+        return true;
     if (__atomic_load_n(&turn->gave_up, __ATOMIC_ACQUIRE) != distance) /* P1 */
         return false;
     RECORDER_STEP_("P1");
-    if (recorder_get(&turn->highest) != (position & ~mask) - mask - 1) /* P2 */
+    if (recorder_get(&turn->highest) != (last & ~mask)) /* P2 */
         return false;
     RECORDER_STEP_("P2");
     recorder_add(&turn->gave_up, -distance); /* P3 */
@@ -536,6 +751,17 @@ RECORDER_INLINE_ bool recorder_passed_on(struct recorder_turn *turn,
     return true;
 }
 
+#ifdef RECORDER_ENTER
+RECORDER_INLINE_ void recorder_give_up(struct recorder_turn *turn,
+                                       uintptr_t lap, uintptr_t size)
+{
+    uintptr_t masked = RECORDER_ENTER();
+    if (turn->highest - lap > UINTPTR_MAX >> RECORDER_THREAD_BITS_)
+        recorder_put(&turn->highest, lap);
+    recorder_put(&turn->gave_up, turn->gave_up + size);
+    RECORDER_LEAVE(masked);
+}
+#else
 RECORDER_INLINE_ void recorder_give_up(struct recorder_turn *turn,
                                        uintptr_t lap, uintptr_t size)
 {
@@ -551,41 +777,7 @@ RECORDER_INLINE_ void recorder_give_up(struct recorder_turn *turn,
     __atomic_fetch_add(&turn->gave_up, size, __ATOMIC_RELEASE); /* G2 */
     RECORDER_STEP_("G2");
 }
-
-struct recorder_ticket {
-    uintptr_t position;
-    bool valid; /* else the record is lost */
-};
-
-/* The rare path, from a ticket whose slot was `seen` out of turn. */
-RECORDER_FUNCTION_ struct recorder_ticket
-recorder_claim_late(struct recorder_ring *ring, uintptr_t mask,
-                    uintptr_t position, uintptr_t seen)
-{
-    struct recorder_ticket ticket = {position, true};
-    unsigned tickets = 1;
-    for (;; tickets++) {
-        uintptr_t slot;
-        struct recorder_turn *turn =
-            recorder_turns(ring, mask) + (ticket.position & mask);
-        if (recorder_is_next(seen, ticket.position, mask) ||
-            recorder_passed_on(turn, seen, ticket.position, mask))
-            return ticket;
-        recorder_give_up(turn, ticket.position & ~mask, mask + 1);
-        recorder_add(&ring->given_up, 1);
-        if (tickets == RECORDER_TICKETS)
-            break;
-        ticket.position = recorder_add(&ring->write, 1) + mask + 1; /* W2 */
-        RECORDER_STEP_("W2");
-        slot = ticket.position & mask;
-        seen = __atomic_load_n(&recorder_commits(ring, mask)[slot],
-                               __ATOMIC_ACQUIRE); /* W3 */
-        RECORDER_STEP_("W3");
-    }
-    recorder_add(&ring->lost, 1);
-    ticket.valid = false;
-    return ticket;
-}
+#endif
 
 #if defined(__SANITIZE_THREAD__) && !defined(__clang__)
 /* gcc warns that ThreadSanitizer ignores fences; nothing here needs it to see
@@ -593,35 +785,21 @@ recorder_claim_late(struct recorder_ring *ring, uintptr_t mask,
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wtsan"
 #endif
-/* Writes one record into the ring. Returns it, or null where it was lost. */
+/* Writes a record into a slot whose turn it is. */
 RECORDER_INLINE_ struct recorder_record *
-recorder_write(struct recorder_ring *ring, uintptr_t mask, unsigned thread,
-               uintptr_t format, uintptr_t order, uintptr_t time,
-               uintptr_t caller, uintptr_t a, uintptr_t b, uintptr_t c,
-               uintptr_t d)
+recorder_fill(struct recorder_ring *ring, uintptr_t mask, uintptr_t slot,
+              uintptr_t lap, unsigned thread, uintptr_t format,
+              uintptr_t order, uintptr_t time, uintptr_t caller, uintptr_t a,
+              uintptr_t b, uintptr_t c, uintptr_t d)
 {
-    uintptr_t position = recorder_add(&ring->write, 1) + mask + 1; /* W2 */
-    uintptr_t *commit = recorder_commits(ring, mask) + (position & mask);
-    struct recorder_record *to;
-    uintptr_t done, seen;
-    RECORDER_STEP_("W2");
-    seen = __atomic_load_n(commit, __ATOMIC_ACQUIRE); /* W3 */
-    RECORDER_STEP_("W3");
-    if (RECORDER_UNLIKELY_(!recorder_is_next(seen, position, mask))) {
-        struct recorder_ticket ticket =
-            recorder_claim_late(ring, mask, position, seen);
-        if (!ticket.valid)
-            return NULL;
-        position = ticket.position;
-        commit = recorder_commits(ring, mask) + (position & mask);
-    }
-    done = recorder_commit_lap(position, mask) | (uintptr_t)thread << 1;
+    uintptr_t *commit = recorder_commits(ring, mask) + slot;
+    struct recorder_record *to = recorder_records(ring) + slot;
+    uintptr_t done = lap << RECORDER_THREAD_BITS_ | (uintptr_t)thread << 1;
     recorder_put(commit, done | RECORDER_BUSY_); /* W4 */
     RECORDER_STEP_("W4");
     __atomic_thread_fence(__ATOMIC_RELEASE); /* W5 */
     RECORDER_STEP_("W5");
-    to = recorder_records(ring) + (position & mask); /* W6, to the end */
-    recorder_put(&to->format, format);
+    recorder_put(&to->format, format); /* W6, to the end */
     recorder_put(&to->order, order);
     recorder_put(&to->time, time);
     recorder_put(&to->caller, caller);
@@ -634,6 +812,58 @@ recorder_write(struct recorder_ring *ring, uintptr_t mask, unsigned thread,
     __atomic_store_n(commit, done, __ATOMIC_RELEASE); /* W7 */
     RECORDER_STEP_("W7");
     return to;
+}
+
+/* The rare path, from a ticket whose slot was `seen`; `last` is its position, a
+ * lap ago. Returns the record, or null where it was lost. */
+__attribute__((cold)) RECORDER_FUNCTION_ struct recorder_record *
+recorder_write_late(struct recorder_ring *ring, uintptr_t mask,
+                    uintptr_t last, uintptr_t seen, unsigned thread,
+                    const struct recorder_record *r)
+{
+    unsigned tickets = 1;
+    for (;; tickets++) {
+        uintptr_t slot = last & mask, lap = (last & ~mask) + mask + 1;
+        struct recorder_turn *turn = recorder_turns(ring, mask) + slot;
+        if (recorder_passed_on(turn, seen, last, mask))
+            return recorder_fill(ring, mask, slot, lap, thread, r->format,
+                                 r->order, r->time, r->caller, r->argument[0],
+                                 r->argument[1], r->argument[2],
+                                 r->argument[3]);
+        recorder_give_up(turn, lap, mask + 1);
+        recorder_add(&ring->given_up, 1);
+        if (tickets == RECORDER_TICKETS)
+            break;
+        last = recorder_add(&ring->write, 1); /* W2 */
+        RECORDER_STEP_("W2");
+        seen = __atomic_load_n(&recorder_commits(ring, mask)[last & mask],
+                               __ATOMIC_ACQUIRE); /* W3 */
+        RECORDER_STEP_("W3");
+    }
+    recorder_add(&ring->lost, 1);
+    return NULL;
+}
+
+/* Writes one record into the ring. Returns it, or null where it was lost. */
+RECORDER_INLINE_ struct recorder_record *
+recorder_write(struct recorder_ring *ring, uintptr_t mask, unsigned thread,
+               uintptr_t format, uintptr_t order, uintptr_t time,
+               uintptr_t caller, uintptr_t a, uintptr_t b, uintptr_t c,
+               uintptr_t d)
+{
+    /* The position is one lap after that: what is before it in the slot. */
+    uintptr_t last = recorder_add(&ring->write, 1); /* W2 */
+    uintptr_t slot = last & mask, seen;
+    uintptr_t *commit = recorder_commits(ring, mask) + slot;
+    RECORDER_STEP_("W2");
+    seen = __atomic_load_n(commit, __ATOMIC_ACQUIRE); /* W3 */
+    RECORDER_STEP_("W3");
+    if (RECORDER_UNLIKELY_(!recorder_is_next(seen, last, mask))) {
+        struct recorder_record r = {format, order, time, caller, {a, b, c, d}};
+        return recorder_write_late(ring, mask, last, seen, thread, &r);
+    }
+    return recorder_fill(ring, mask, slot, (last & ~mask) + mask + 1, thread,
+                         format, order, time, caller, a, b, c, d);
 }
 
 /* Copies the record of a slot. Returns its commit word, or 0 where the slot has
@@ -713,6 +943,20 @@ RECORDER_INLINE_ void *recorder_os_memory(size_t bytes)
                                  private_anonymous, -1, 0);
     return memory == (void *)-1 ? NULL : memory;
 }
+#else
+RECORDER_INLINE_ intptr_t recorder_os_process(void)
+{
+    return 0;
+}
+RECORDER_INLINE_ void *recorder_os_memory(size_t bytes)
+{
+    (void)bytes;
+    return NULL;
+}
+RECORDER_INLINE_ void recorder_munmap(void *at, size_t bytes)
+{
+    (void)at, (void)bytes;
+}
 #endif
 
 RECORDER_FUNCTION_ void recorder_thread_set_name(struct recorder_thread *row,
@@ -726,6 +970,25 @@ RECORDER_FUNCTION_ void recorder_thread_set_name(struct recorder_thread *row,
 }
 
 #ifdef RECORDER_HOSTED_
+/* From a state to RECORDER_ROW_TAKEN, at one stroke. With the 2 bytes beside it,
+ * since riscv64 has no compare-and-swap of fewer than 4. */
+RECORDER_INLINE_ bool recorder_row_take(struct recorder_thread *row,
+                                        uint16_t state)
+{
+    typedef uint32_t __attribute__((may_alias)) both;
+    struct {
+        uint16_t state, named;
+    } from, to;
+    uint32_t seen, taken;
+    from.state = state;
+    from.named = to.named = __atomic_load_n(&row->named, __ATOMIC_RELAXED);
+    to.state = RECORDER_ROW_TAKEN;
+    __builtin_memcpy(&seen, &from, sizeof seen);
+    __builtin_memcpy(&taken, &to, sizeof taken);
+    return __atomic_compare_exchange_n((both *)(void *)&row->state, &seen,
+                                       taken, false, __ATOMIC_ACQUIRE,
+                                       __ATOMIC_RELAXED);
+}
 /* Gives a row that is dead, or whose thread has ended, to the caller; its
  * number, or RECORDER_THREAD_NONE. */
 RECORDER_FUNCTION_ unsigned recorder_thread_reuse(
@@ -740,9 +1003,7 @@ RECORDER_FUNCTION_ unsigned recorder_thread_reuse(
               recorder_os_thread_ended(
                   __atomic_load_n(&row->id, __ATOMIC_RELAXED))))
             continue;
-        if (!__atomic_compare_exchange_n(&row->state, &state,
-                                         RECORDER_ROW_TAKEN, false,
-                                         __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+        if (!recorder_row_take(row, state))
             continue;
         /* Between the look and the grasp a living thread may have taken it. */
         if (state == RECORDER_ROW_DEAD || recorder_os_thread_ended(row->id))
@@ -795,6 +1056,9 @@ RECORDER_FUNCTION_ unsigned recorder_thread_row(void)
     __atomic_store_n(&row->named, 0, __ATOMIC_RELAXED);
     recorder_thread_set_name(row, name);
     __atomic_store_n(&row->state, RECORDER_ROW_ALIVE, __ATOMIC_RELEASE);
+    if (registry->image)
+        recorder_put(&registry->image->threads_count,
+                     recorder_get(&registry->threads_count));
     return number;
 }
 
@@ -831,7 +1095,7 @@ RECORDER_CALLED_ void recorder_thread_name(const char *name)
 {
     unsigned number = RECORDER_THREAD();
     struct recorder_registry *registry = recorder_home.registry;
-    if (number > registry->threads_max)
+    if (number == 0 || number > registry->threads_max)
         return;
     __atomic_store_n(&registry->threads[number - 1].named, 1, __ATOMIC_RELAXED);
     recorder_thread_set_name(&registry->threads[number - 1], name);
@@ -843,10 +1107,86 @@ RECORDER_CALLED_ void recorder_thread_name(const char *name)
 RECORDER_INLINE_ struct recorder_ring *
 recorder_lane(const struct recorder *recorder, unsigned thread)
 {
-    return (struct recorder_ring *)(void *)((char *)recorder->rings +
+    char *rings = (char *)__atomic_load_n(&recorder->rings, __ATOMIC_RELAXED);
+    if (RECORDER_ONE_LANE_)
+        thread = 0;
+    return (struct recorder_ring *)(void *)(rings +
                                             (thread & recorder->lanes_mask) *
                                                 recorder->ring_bytes);
 }
+
+/* The clock, before the record's order is drawn. */
+#if defined(RECORDER_WRAPS_) && defined(RECORDER_ENTER)
+RECORDER_FUNCTION_ void recorder_wrap_note(uintptr_t high)
+{
+    struct recorder_registry *r = recorder_home.registry;
+    uintptr_t masked = RECORDER_ENTER(), count = r->wraps_count;
+    if (count == 0 ||
+        (intptr_t)(high - r->wraps[(count - 1) % RECORDER_WRAPS].high) > 0) {
+        r->wraps[count % RECORDER_WRAPS].order = *recorder_home.order;
+        r->wraps[count % RECORDER_WRAPS].high = high;
+        r->wraps_count = ++count;
+    }
+    recorder_put(&r->high, r->wraps[(count - 1) % RECORDER_WRAPS].high);
+    RECORDER_LEAVE(masked);
+}
+#elif defined(RECORDER_WRAPS_)
+/* Notes a wrap. Threads and handlers may be in here at once and write one slot:
+ * whosever words get there, no order of that half is below. Words of a slot are
+ * only ever replaced by later ones, so that who was stopped changes nothing. */
+RECORDER_FUNCTION_ void recorder_wrap_note(uintptr_t high)
+{
+    struct recorder_registry *r = recorder_home.registry;
+    for (;;) {
+        /* The order first: at this count, no one draws a lower one for it. */
+        uintptr_t order = __atomic_load_n(recorder_home.order,
+                                          __ATOMIC_ACQUIRE);
+        uintptr_t count = __atomic_load_n(&r->wraps_count, __ATOMIC_ACQUIRE);
+        struct recorder_wrap *wrap = &r->wraps[count % RECORDER_WRAPS];
+        uintptr_t order_was = recorder_get(&wrap->order);
+        uintptr_t high_was = recorder_get(&wrap->high);
+        uintptr_t last =
+            recorder_get(&r->wraps[(count - 1) % RECORDER_WRAPS].high);
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        if (recorder_get(&r->wraps_count) != count)
+            continue;
+        if (count && (intptr_t)(high - last) <= 0) {
+            recorder_put(&r->high, last);
+            recorder_file_tell(RECORDER_FILE_SYNC, NULL);
+            return;
+        }
+        RECORDER_STEP_("N1");
+        __atomic_compare_exchange_n(&wrap->order, &order_was, order, false,
+                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+        RECORDER_STEP_("N2");
+        __atomic_compare_exchange_n(&wrap->high, &high_was, high, false,
+                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+        RECORDER_STEP_("N3");
+        __atomic_compare_exchange_n(&r->wraps_count, &count, count + 1, false,
+                                    __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+        RECORDER_STEP_("N4");
+    }
+}
+#endif
+#ifdef RECORDER_WRAPS_
+RECORDER_INLINE_ uintptr_t recorder_time(void)
+{
+    uint64_t ticks = recorder_ticks();
+    uintptr_t high = (uintptr_t)(ticks >> 31);
+    if (RECORDER_UNLIKELY_(recorder_get(&recorder_home.registry->high) != high))
+        recorder_wrap_note(high);
+    return (uintptr_t)ticks;
+}
+#else
+RECORDER_INLINE_ uintptr_t recorder_time(void) { return RECORDER_TIME(); }
+#endif
+
+#ifdef RECORDER_ENTER
+RECORDER_INLINE_ uintptr_t recorder_orders(uintptr_t count)
+{
+    return recorder_add(recorder_home.order, count);
+}
+#else
 RECORDER_INLINE_ uintptr_t recorder_orders(uintptr_t count)
 {
     uintptr_t *at = recorder_home.order;
@@ -854,6 +1194,7 @@ RECORDER_INLINE_ uintptr_t recorder_orders(uintptr_t count)
     RECORDER_STEP_("W1");
     return order;
 }
+#endif
 
 /* The same out of line, where a call more does not matter. */
 RECORDER_FUNCTION_ struct recorder_record *
@@ -874,7 +1215,7 @@ RECORDER_FUNCTION_ uintptr_t recorder_record_words(
     unsigned thread = RECORDER_THREAD(), i, j;
     struct recorder_ring *ring = recorder_lane(recorder, thread);
     struct recorder_record records[3];
-    uintptr_t time = RECORDER_TIME(), order = recorder_orders(count);
+    uintptr_t time = recorder_time(), order = recorder_orders(count);
     for (i = 0; i < count; i++) {
         struct recorder_record *r = &records[i];
         r->format = i == 0 ? (uintptr_t)format : 0;
@@ -901,7 +1242,8 @@ RECORDER_CALLED_ uintptr_t recorder_record_few(const struct recorder *recorder,
     uintptr_t mask, time, order;
     struct recorder_ring *ring;
     unsigned thread;
-    if (RECORDER_UNLIKELY_(
+    if (RECORDER_TRACES_ &&
+        RECORDER_UNLIKELY_(
             __atomic_load_n(&recorder->trace, __ATOMIC_RELAXED) > 0)) {
         uintptr_t words[4];
         words[0] = a, words[1] = b, words[2] = c, words[3] = d;
@@ -912,7 +1254,7 @@ RECORDER_CALLED_ uintptr_t recorder_record_few(const struct recorder *recorder,
     thread = RECORDER_THREAD();
     ring = recorder_lane(recorder, thread);
     mask = recorder->mask;
-    time = RECORDER_TIME();
+    time = recorder_time();
     order = recorder_orders(1);
     recorder_write(ring, mask, thread, (uintptr_t)format, order, time, caller,
                    a, b, c, d);
@@ -967,15 +1309,14 @@ RECORDER_CALLED_ const char *recorder_copy(const struct recorder *recorder,
     count += count == 0;
     order = recorder_orders(count);
     for (i = count; i-- > 0;) { /* the last first: each names the next */
-        size_t at = i * RECORDER_TEXT_BYTES, j;
+        size_t at = i * RECORDER_TEXT_BYTES;
         struct recorder_record text = {1 + size - at, order + i, 0, token,
                                        {0, 0, 0, 0}};
         struct recorder_record *slot;
         if (size - at >= RECORDER_TEXT_BYTES)
-            __builtin_memcpy(text.argument, string + at, RECORDER_TEXT_BYTES);
+            recorder_bytes(text.argument, string + at, RECORDER_TEXT_BYTES);
         else
-            for (j = 0; at + j < size; j++)
-                ((char *)text.argument)[j] = string[at + j];
+            recorder_bytes(text.argument, string + at, size - at);
         slot = recorder_write_words(ring, recorder->mask, thread, &text);
         token = slot ? recorder_token(slot, order + i) : (uintptr_t)ring;
     }
@@ -988,6 +1329,7 @@ RECORDER_CALLED_ const char *recorder_copy(const struct recorder *recorder,
  * own, and leaves it in a destructor when its library is closed. The loader
  * runs both one at a time, so that only readers are concurrent here.
  */
+#ifdef RECORDER_HOSTED_
 /* All three clocks at once. The ticks are read between two looks at the
  * monotonic clock; the closest of three is taken. */
 RECORDER_FUNCTION_ struct recorder_moment recorder_now(void)
@@ -997,7 +1339,7 @@ RECORDER_FUNCTION_ struct recorder_moment recorder_now(void)
     unsigned i;
     for (i = 0; i < 3; i++) {
         uint64_t before = recorder_clock_ns(RECORDER_MONOTONIC_);
-        uint64_t ticks = RECORDER_TIME();
+        uint64_t ticks = recorder_ticks();
         uint64_t after = recorder_clock_ns(RECORDER_MONOTONIC_);
         if (after - before >= width)
             continue;
@@ -1011,7 +1353,6 @@ RECORDER_FUNCTION_ struct recorder_moment recorder_now(void)
     return best;
 }
 
-#ifdef RECORDER_HOSTED_
 /* In the child of fork(): its one thread gets a row of its own at its next
  * record; those of the parent's threads stay, for the records they made. */
 RECORDER_FUNCTION_ void recorder_forked(void)
@@ -1021,6 +1362,8 @@ RECORDER_FUNCTION_ void recorder_forked(void)
     recorder_thread = 0;
     if (registry->pid == recorder_os_process())
         return; /* another module's handler was here */
+    if (registry->file) /* before this touches the parent's */
+        registry->file(RECORDER_FILE_FORKED, NULL);
     for (i = 0; i < registry->threads_max; i++) {
         struct recorder_thread *row = &registry->threads[i];
         if (row->state != RECORDER_ROW_FREE)
@@ -1085,7 +1428,6 @@ __attribute__((no_sanitize("address"))) RECORDER_FUNCTION_
     return NULL;
 }
 #endif
-#endif
 
 /* Once in each module. */
 RECORDER_FUNCTION_ void recorder_start(void)
@@ -1104,17 +1446,93 @@ RECORDER_FUNCTION_ void recorder_start(void)
     registry = recorder_home.registry;
     if (!registry->start.monotonic_ns)
         registry->start = recorder_now();
-#ifdef RECORDER_HOSTED_
+    recorder_time(); /* notes the first wrap */
     registry->pid = recorder_os_process();
     if (!registry->thread)
         registry->thread = recorder_thread_here;
     if (recorder_atfork)
         recorder_atfork(NULL, NULL, recorder_forked, recorder_module);
+    if (registry->file)
+        registry->file(RECORDER_FILE_MODULE, &recorder_home);
+}
+#else
+RECORDER_INLINE_ void recorder_start(void)
+{
+}
 #endif
+
+#ifndef RECORDER_HOSTED_
+/* In front of a ring that survives a reset: whose it is. The words that the
+ * memory must hold by chance to be taken for such a ring are eight. */
+#define RECORDER_STAMP_WORDS 8
+RECORDER_INLINE_ uintptr_t recorder_stamp(const struct recorder *recorder,
+                                          uintptr_t i)
+{
+    return ((uintptr_t)recorder + 3 * (uintptr_t)recorder->name +
+            5 * recorder->mask + 7 * recorder->ring_bytes + i +
+            RECORDER_LAYOUT) *
+           2654435761u;
 }
 
+/* Makes an empty ring, and then the stamp. */
+RECORDER_FUNCTION_ void recorder_stamp_new(const struct recorder *recorder)
+{
+    volatile uintptr_t *to = (volatile uintptr_t *)recorder->rings;
+    uintptr_t i;
+    for (i = 0; i < recorder->ring_bytes / sizeof *to; i++)
+        to[i] = 0;
+    to -= RECORDER_STAMP_WORDS;
+    for (i = 0; i < RECORDER_STAMP_WORDS; i++)
+        to[i] = recorder_stamp(recorder, i);
+}
+
+/* Makes a slot ready for the next lap, from what the reset left in it: nobody
+ * is in it now, and all laps that are missing gave up. */
+RECORDER_FUNCTION_ void recorder_resume_slot(struct recorder_ring *ring,
+                                             uintptr_t mask, uintptr_t slot)
+{
+    uintptr_t *commit = recorder_commits(ring, mask) + slot;
+    struct recorder_turn *turn = recorder_turns(ring, mask) + slot;
+    /* The lap that was handed out last; laps count modulo `wrap` + 1. */
+    uintptr_t lap = (ring->write + mask - slot) & ~mask;
+    uintptr_t wrap = UINTPTR_MAX >> RECORDER_THREAD_BITS_;
+    turn->highest = lap;
+    turn->gave_up = (lap - (*commit >> RECORDER_THREAD_BITS_)) & wrap;
+    if (!(*commit & RECORDER_BUSY_) && (turn->gave_up & mask) == 0)
+        return;
+    *commit = 0; /* half a record, or damaged */
+    turn->gave_up = lap & wrap;
+    ring->given_up++;
+    ring->lost++;
+}
+
+/* Goes on with what a ring of RECORDER_AT holds, or makes it empty. Orders go
+ * on behind its last; a damaged one is not followed far. */
+RECORDER_FUNCTION_ void recorder_resume(const struct recorder *recorder)
+{
+    struct recorder_ring *ring = recorder->rings;
+    const uintptr_t *stamp = (const uintptr_t *)ring - RECORDER_STAMP_WORDS;
+    uintptr_t mask = recorder->mask, last = 0, i;
+    struct recorder_record r;
+    for (i = 0; i < RECORDER_STAMP_WORDS; i++)
+        if (stamp[i] != recorder_stamp(recorder, i)) {
+            recorder_stamp_new(recorder);
+            return;
+        }
+    for (i = 0; i <= mask; i++)
+        recorder_resume_slot(ring, mask, i);
+    for (i = 1; i <= mask + 1; i++) /* the youngest first */
+        if (recorder_look(ring, mask, (ring->write - i) & mask, &r) &&
+            (last == 0 || r.order - last < 65536))
+            last = r.order;
+    if (last - *recorder_home.order < UINTPTR_MAX / 2)
+        *recorder_home.order = last + 1;
+}
+#endif
+
 /* Returns whether it was not in the list before. */
-RECORDER_CALLED_ bool recorder_enter(struct recorder *recorder)
+__attribute__((cold)) RECORDER_CALLED_ bool
+recorder_enter(struct recorder *recorder)
 {
     struct recorder **link;
     recorder_start();
@@ -1122,11 +1540,13 @@ RECORDER_CALLED_ bool recorder_enter(struct recorder *recorder)
         if (*link == recorder) /* one recorder, two libraries that define it */
             return false;
     recorder->next = NULL;
-    __atomic_store_n(link, recorder, __ATOMIC_SEQ_CST);
+    __atomic_store_n(link, recorder, __ATOMIC_RELEASE);
+    recorder_file_tell(RECORDER_FILE_ENTERED, recorder);
     return true;
 }
 
-#if defined(RECORDER_IN_LIBRARY_) || defined(RECORDER_LIBRARY)
+#if defined(RECORDER_IN_LIBRARY_) ||                                           \
+    (defined(RECORDER_LIBRARY) && defined(RECORDER_HOSTED_))
 /* Takes a recorder out before its memory goes away. Readers hold the list only
  * while they copy, never while they write, so that this waits for microseconds;
  * a reader that died on the way is not waited for longer than a second. */
@@ -1194,7 +1614,7 @@ __attribute__((constructor(101), used)) static void recorder_start_library(void)
         struct recorder_record records[RECORDER_SLOTS_(size)];                 \
         uintptr_t commit[RECORDER_SLOTS_(size)];                               \
         struct recorder_turn turns[RECORDER_SLOTS_(size)];                     \
-    } __attribute__((aligned(RECORDER_LINE_BYTES)))                            \
+    } __attribute__((aligned(RECORDER_RING_ALIGN_)))                           \
         recorder_rings_for_##name[lanes];                                      \
     RECORDER_EXTERN_ struct recorder recorder_for_##name;                      \
     struct recorder recorder_for_##name = {                                    \
@@ -1214,6 +1634,36 @@ __attribute__((constructor(101), used)) static void recorder_start_library(void)
     RECORDER_LEAVES_(name)                                                     \
     __extension__
 #endif
+#if !defined(RECORDER_HOSTED_) && !defined(RECORDER_OFF)
+/* The address is that of the stamp: a multiple of RECORDER_RING_ALIGN_. */
+#define RECORDER_DEFINE_AT_(name, size, address, description)                  \
+    RECORDER_CHECK_SIZE_(name, size, 1, description)                           \
+    RECORDER_EXTERN_ struct recorder recorder_for_##name;                      \
+    struct recorder recorder_for_##name = {                                    \
+        0,                                                                     \
+        (struct recorder_ring *)(void *)((char *)(address) +                   \
+                                         RECORDER_STAMP_WORDS *                \
+                                             sizeof(uintptr_t)),               \
+        RECORDER_SLOTS_(size) - 1,                                             \
+        0,                                                                     \
+        sizeof(struct recorder_ring) +                                         \
+            RECORDER_SLOTS_(size) * (sizeof(struct recorder_record) +          \
+                                     sizeof(uintptr_t) +                       \
+                                     sizeof(struct recorder_turn)),            \
+        #name,                                                                 \
+        "" description,                                                        \
+        0};                                                                    \
+    __attribute__((constructor(101))) static void recorder_enter_##name(void)  \
+    {                                                                          \
+        recorder_resume(&recorder_for_##name);                                 \
+        recorder_enter(&recorder_for_##name);                                  \
+    }                                                                          \
+    __extension__
+#elif !defined(RECORDER_HOSTED_)
+#define RECORDER_DEFINE_AT_(name, size, address, description)                  \
+    RECORDER_CHECK_SIZE_(name, size, 1, description)                           \
+    RECORDER_DECLARE(name)
+#endif
 #define RECORDER_CHECK_SIZE_(name, size, lanes, description)                   \
     RECORDER_ASSERT_((size) >= 1, "RECORDER(" #name ", " #size                 \
                                   "): the size must be at least 1");           \
@@ -1222,7 +1672,10 @@ __attribute__((constructor(101), used)) static void recorder_start_library(void)
                      "): the size must be at most 2^30 (32-bit: 2^16)");       \
     RECORDER_ASSERT_((lanes) >= 1 && ((lanes) & ((lanes)-1)) == 0,             \
                      "RECORDER_LANES(" #name ", " #size ", " #lanes            \
-                     "): the lanes must be a power of two");
+                     "): the lanes must be a power of two");                   \
+    RECORDER_ASSERT_((lanes) == 1 || !RECORDER_ONE_LANE_,                      \
+                     "RECORDER_LANES(" #name ", " #size ", " #lanes            \
+                     "): lanes need a port with RECORDER_LINE_BYTES");
 #define RECORDER_SIZE_MAX_ (__SIZEOF_POINTER__ == 8 ? 1ll << 30 : 1ll << 16)
 
 /* RECORDER_PICK_ finds by their number which macro takes the arguments; what is

@@ -55,7 +55,8 @@ extern "C" {
  *                                             syntax, case-insensitive
  * size_t recorder_dump_to(sink, context)      to sink(context, text, size), a
  *                                             line a call, not NUL-terminated
- * Each returns the number of records shown.
+ * Each returns the number of records shown. Without an operating system, stderr
+ * is RECORDER_WRITE of the port, and there are no descriptors.
  *
  * bool recorder_line(const char *line)        sets the line of a record; kept,
  *                                             not copied. Null: the default.
@@ -1103,6 +1104,8 @@ __attribute__((destructor(102))) static void recorder_dump_leave(void)
 
 #ifdef RECORDER_HOSTED_
 #include "recorder_signal.h"
+
+#include "recorder_file.h"
 #endif
 
 #endif

@@ -94,13 +94,15 @@ struct recorder_stack_of_signals { /* stack_t */
 #endif
 };
 #if defined(__mips__)
-enum { RECORDER_SA_SIGINFO_ = 8, RECORDER_SIGBUS_ = 10, RECORDER_SIGSYS_ = 12,
+enum { RECORDER_SA_SIGINFO_ = 8, RECORDER_SA_NOCLDWAIT_ = 0x10000,
+       RECORDER_SIGBUS_ = 10, RECORDER_SIGSYS_ = 12,
        RECORDER_SIGUSR1_ = 16, RECORDER_SIGUSR2_ = 17, RECORDER_SIGCHLD_ = 18,
        RECORDER_SIGXCPU_ = 30, RECORDER_SIGSTOP_ = 23, RECORDER_SIGTSTP_ = 24,
        RECORDER_SIGCONT_ = 25, RECORDER_SIGTTOU_ = 27, RECORDER_SIGURG_ = 21,
        RECORDER_SIGWINCH_ = 20 };
 #else
-enum { RECORDER_SA_SIGINFO_ = 4, RECORDER_SIGBUS_ = 7, RECORDER_SIGSYS_ = 31,
+enum { RECORDER_SA_SIGINFO_ = 4, RECORDER_SA_NOCLDWAIT_ = 2,
+       RECORDER_SIGBUS_ = 7, RECORDER_SIGSYS_ = 31,
        RECORDER_SIGUSR1_ = 10, RECORDER_SIGUSR2_ = 12, RECORDER_SIGCHLD_ = 17,
        RECORDER_SIGXCPU_ = 24, RECORDER_SIGSTOP_ = 19, RECORDER_SIGTSTP_ = 20,
        RECORDER_SIGCONT_ = 18, RECORDER_SIGTTOU_ = 22, RECORDER_SIGURG_ = 23,
@@ -354,7 +356,8 @@ RECORDER_FUNCTION_ void recorder_signal_bind(void)
 
 RECORDER_FUNCTION_ bool recorder_dump_on_signal(int sig)
 {
-    const unsigned kept = 0x50000003u; /* NODEFER, RESTART, NOCLDSTOP, -WAIT */
+    const unsigned kept = 0x50000001u /* NODEFER, RESTART, NOCLDSTOP */ |
+                          RECORDER_SA_NOCLDWAIT_;
     struct recorder_action action, before;
     if (sig < 1 || sig >= RECORDER_SIGNALS_ || sig == RECORDER_SIGKILL_ ||
         sig == RECORDER_SIGSTOP_ ||

@@ -153,11 +153,16 @@ UNUSED static char *written_to(int file)
 #else
 #define NEEDS_MMAP 0
 #endif
+#ifdef SYS_mmap2 /* what mmap() calls on 32-bit machines */
+#define CAPTURE_MMAP SYS_mmap2
+#else
+#define CAPTURE_MMAP SYS_mmap
+#endif
 /* From here on a system call fails with an errno in this process; mmap() only
  * as a dump calls it, as a sanitizer needs it, too. False: that cannot be. */
 UNUSED static bool refuse(long number, int error)
 {
-    bool any = number != SYS_mmap;
+    bool any = number != CAPTURE_MMAP;
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)number, 0, 3),

@@ -151,7 +151,7 @@ static bool is_whole(const struct recorder_event *e, uint64_t *orders)
 {
     uint64_t a = e->argument[0];
     unsigned parts = parts_of(e), i;
-    if (e->argument[1] != ~a || parts == 0)
+    if (e->argument[1] != (uintptr_t)~a || parts == 0)
         return false;
     for (i = 1; i < 3; i++) {
         bool lost = e->lost >> 4 * i & 1;

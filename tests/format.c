@@ -276,7 +276,7 @@ Test(format, same_as_snprintf_random_reals)
 {
     static const char *formats[] = {"%.*e", "%.*f", "%.*g", "%.*a", "%#.*g"};
     random_start();
-    for (unsigned i = 0; i < 1000000; i++) {
+    for (unsigned i = 0, end = rounds(1000000); i < end; i++) {
         uint64_t word = random_word();
         unsigned f = random_below(COUNT(formats) + 1);
         int precision = (int)random_below(20);
@@ -306,7 +306,7 @@ Test(format, same_as_snprintf_random_integers)
         {"%#llo", LONG_LONG}, {"%llb", LONG_LONG}, {"%d", INT},
         {"%+012ld", LONG},    {"%hhu", INT},       {"%-20.14zu|", LONG}};
     random_start();
-    for (unsigned i = 0; i < 1000000; i++) {
+    for (unsigned i = 0, end = rounds(1000000); i < end; i++) {
         unsigned f = random_below(COUNT(formats));
         same(formats[f].text, formats[f].type,
              random_word() >> random_below(64));
@@ -358,7 +358,7 @@ Test(format, same_as_snprintf_positions)
 Test(format, same_as_snprintf_float_words)
 {
     random_start();
-    for (unsigned i = 0; i < 300000; i++) {
+    for (unsigned i = 0, end = rounds(300000); i < end; i++) {
         uint32_t bits = (uint32_t)random_word();
         uint64_t words[] = {0xdeadbeef00000000 | bits};
         struct recorder_arguments arguments = {words, 1, 0, 4, NULL, NULL, NULL, 0};
@@ -576,7 +576,7 @@ Test(format, always_one_line_random)
         "\x80\x8f\x90\x9f\xa0\xbf\xc1\xc2\xc3\xdf\xe0"
         "\xe1\xed\xee\xef\xf0\xf1\xf3\xf4\xf5\xff\x7f";
     random_start();
-    for (unsigned i = 0; i < 300000; i++) {
+    for (unsigned i = 0, end = rounds(300000); i < end; i++) {
         char text[140], expected[600];
         size_t n = random_below(i % 4 ? 8 : 138), pad = i % 4 == 1 ? 60 : 0;
         struct memory memory = {text, n + pad + 1, 1 + random_below(64), 0};
@@ -795,7 +795,7 @@ Test(format, never_beyond_fuzz)
     static const char letters[] = "%%%%%%%%diouxXcspeEfFgGaAnmbBlhhjztqLCSI"
                                   "-+ #0'.*$123456789 ab\n\\\xc3\xa4\x01";
     random_start();
-    for (unsigned i = 0; i < 1000000; i++) {
+    for (unsigned i = 0, all = rounds(1000000); i < all; i++) {
         char format[24], line[120];
         uint64_t words[32];
         struct recorder_arguments arguments = {

@@ -154,6 +154,8 @@ static void wall_must_be_right(uint64_t ns)
     time_t seconds = (time_t)(ns / 1000000000u);
     struct tm tm;
     size_t size;
+    if ((uint64_t)seconds != ns / 1000000000u)
+        return; /* this system's time ends in 2038 */
     cr_assert_not_null(gmtime_r(&seconds, &tm));
     size = strftime(must, sizeof must, "%Y-%m-%d %H:%M:%S", &tm);
     sprintf(must + size, ".%06u", (unsigned)(ns / 1000 % 1000000));
@@ -246,6 +248,7 @@ Test(line, times_before_the_start_are_negative)
     cr_assert(shown <= -0.020 && shown > -5, "%f", shown);
 }
 
+#ifdef __SIZEOF_INT128__
 __extension__ typedef unsigned __int128 uint128;
 /* Goal: ticks become nanoseconds without overflow, for years. Method: against
  * 128-bit arithmetic, for clocks from 1 MHz to 5 GHz. */
@@ -268,6 +271,7 @@ Test(line, ticks_scale_for_years)
                      -(int64_t)ns);
     }
 }
+#endif
 
 /* ---------------------------------------------------------------- threads -- */
 

@@ -29,6 +29,15 @@ __attribute__((unused)) static unsigned scaled(double count)
     return count < 1 ? 1 : (unsigned)count;
 }
 
+/* The same for short tests of many rounds, which sanitizers run whole. */
+__attribute__((unused)) static unsigned rounds(double count)
+{
+    const char *scale = getenv("RECORDER_TEST_SCALE");
+    if (scale && atof(scale) < 0.01)
+        count *= atof(scale);
+    return count < 1 ? 1 : (unsigned)count;
+}
+
 /* The seed of a random test, printed so that a failure can be repeated. */
 __attribute__((unused)) static uint64_t seed_of(const char *test)
 {

@@ -265,7 +265,7 @@ static char *random_regex(char *to, unsigned depth, bool anchors)
 Test(regex, same_as_regcomp_random)
 {
     random_start();
-    for (unsigned i = 0; i < 60000; i++) {
+    for (unsigned i = 0, end = rounds(60000); i < end; i++) {
         char regex[4000], text[5][8];
         const char *names[5];
         random_regex(regex, 2, true);
@@ -333,7 +333,7 @@ Test(regex, check_says_why)
         cr_assert(!recorder_regex_match(wrong[i].regex, "a"));
     }
     random_start();
-    for (unsigned i = 0; i < 300000; i++) {
+    for (unsigned i = 0, end = rounds(300000); i < end; i++) {
         char regex[12];
         regex_t compiled;
         unsigned length = random_below(sizeof regex);

@@ -688,7 +688,8 @@ Test(signals, layouts)
     SAME(SA_RESETHAND);
     SAME(SIG_BLOCK);
     SAME(SIG_SETMASK);
-    cr_expect_eq(RECORDER_SIGNALS_, SIGRTMAX + 1);
+    cr_expect_leq(RECORDER_SIGNALS_, SIGRTMAX + 1); /* MIPS has 127 */
+    SAME(SA_NOCLDWAIT);
     cr_expect_eq(RECORDER_MONOTONIC_, CLOCK_MONOTONIC);
     cr_expect_eq(RECORDER_REALTIME_, CLOCK_REALTIME);
 }

@@ -46,7 +46,7 @@ static inline void step(const char *where)
 #include "programs/read.h"
 
 RECORDER(numbers, 1024, "Who has which number")
-RECORDER(churn, 1 << 17, "Threads that end at a known step, or at none")
+RECORDER(churn, 1 << (sizeof(void *) == 8 ? 17 : 16), "Threads that end at a known step, or at none")
 RECORDER(cancelled, 1 << 14, "Threads that are cancelled anywhere")
 RECORDER(forked, 64, "Four writers and a fork")
 

@@ -44,13 +44,23 @@ static bool is_gone(const struct call *call)
            errno == ESRCH;
 }
 
+/* Waits for an interval, and ten times as long as the last look took: while
+ * large rings are copied, the program has less of the memory's speed. */
+static void wait_after(uint64_t interval_ns, uint64_t taking_ns)
+{
+    uint64_t ns = 10 * taking_ns > interval_ns ? 10 * taking_ns : interval_ns;
+    struct timespec wait = {(time_t)(ns / 1000000000u),
+                            (long)(ns % 1000000000u)};
+    nanosleep(&wait, NULL);
+}
+
 static int follow(struct call *call)
 {
     const char *interval = call_option(call, OPTION_INTERVAL);
     const char *last = call_option(call, 'l'), *wrong;
     bool in_color = line_color(call, call_option(call, OPTION_COLOR));
-    struct timespec wait = {0, 10000000};
-    uint64_t said = 0;
+    uint64_t wait_ns = 10000000;
+    uint64_t said = 0, taking_ns = 0;
     if (call->arguments_count > 1)
         misuse(call, "one SOURCE");
     if (interval) {
@@ -58,8 +68,7 @@ static int follow(struct call *call)
         char more;
         if (sscanf(interval, "%u%c", &ms, &more) != 1 || ms < 1 || ms > 60000)
             misuse(call, "--interval %s: 1 to 60000 milliseconds", interval);
-        wait.tv_sec = ms / 1000;
-        wait.tv_nsec = ms % 1000 * 1000000;
+        wait_ns = (uint64_t)ms * 1000000;
     }
     if (!last)
         call->selection.last = 10;
@@ -75,8 +84,10 @@ static int follow(struct call *call)
     reader_select(&call->reader, &call->selection);
     do {
         bool ended = is_gone(call);
-        nanosleep(&wait, NULL);
+        wait_after(wait_ns, taking_ns);
+        taking_ns = recorder_clock_ns(RECORDER_MONOTONIC_);
         wrong = reader_take(&call->reader);
+        taking_ns = recorder_clock_ns(RECORDER_MONOTONIC_) - taking_ns;
         show(call, in_color);
         if (ended && !wrong) { /* what was held back */
             wrong = "the program is gone";

@@ -121,7 +121,7 @@ struct recorder_sample {
 
 extern int recorder_os_unlink(const char *path) RECORDER_LABEL_(unlink);
 extern int recorder_os_truncate(int fd, long size) RECORDER_LABEL_(ftruncate);
-extern int recorder_os_allocate(int fd, long from, long size)
+extern int recorder_os_fallocate(int fd, long from, long size)
     RECORDER_LABEL_(posix_fallocate);
 extern long recorder_os_seek(int fd, long to, int whence)
     RECORDER_LABEL_(lseek);
@@ -188,7 +188,7 @@ RECORDER_1X_ recorder_chans_p recorder_chans_new(const char *path)
     if (fd < 0)
         return NULL;
     memory = recorder_os_truncate(fd, (long)RECORDER_CHANS_BYTES) == 0 &&
-                     recorder_os_allocate(fd, 0, sizeof *chans) == 0
+                     recorder_os_fallocate(fd, 0, sizeof *chans) == 0
                  ? recorder_mmap(NULL, RECORDER_CHANS_BYTES, 3, 1, fd, 0)
                  : (void *)-1;
     if (memory == (void *)-1) {
@@ -270,7 +270,7 @@ recorder_chan_new(recorder_chans_p chans, recorder_type type, size_t size,
     while (!__atomic_compare_exchange_n(&chans->used, &offset, offset + bytes,
                                         false, __ATOMIC_RELAXED,
                                         __ATOMIC_RELAXED));
-    if (recorder_os_allocate(chans->fd, (long)offset, (long)bytes) != 0)
+    if (recorder_os_fallocate(chans->fd, (long)offset, (long)bytes) != 0)
         return NULL; /* the disk is full: a write would be a SIGBUS */
     chan = (recorder_chan_p)(void *)((char *)chans + offset);
     chan->offset = offset;

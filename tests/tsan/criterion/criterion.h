@@ -1,12 +1,14 @@
-/* criterion.h - as much of Criterion as the tests of the ring use, for ThreadSanitizer. */
+/* criterion.h - as much of Criterion as our tests use, where there is none. */
 /* SPDX-License-Identifier: MIT */
 /*
- * Criterion itself does not start under ThreadSanitizer (Snaipe/Criterion#274).
- * Each test runs in a child of fork(); -I this folder, and no -lcriterion.
+ * Criterion itself does not start under ThreadSanitizer (Snaipe/Criterion#274),
+ * and other processors have none. Each test runs in a child of fork(); -I this
+ * folder, and no -lcriterion. A program's arguments name tests to leave out.
  */
 #ifndef CRITERION_SHIM_H
 #define CRITERION_SHIM_H
 #pragma GCC system_header
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -29,6 +31,7 @@ struct shim_test {
 static struct shim_test *shim_tests;
 __attribute__((weak)) struct shim_data shim_suite;
 static int shim_failed;
+static int shim_stderr = 2; /* a copy, for when a test takes 2 for itself */
 
 #define TestSuite(suite, ...) struct shim_data shim_suite = {__VA_ARGS__}
 #define Test(suite_, name_, ...)                                               \
@@ -45,8 +48,8 @@ static int shim_failed;
 #define cr_log_warn(...) (fprintf(stderr, __VA_ARGS__), fputc('\n', stderr))
 #define cr_skip_test(...) (cr_log_warn(__VA_ARGS__), _exit(0))
 #define shim_says(condition, text, ...)                                        \
-    (fprintf(stderr, "%s:%d: %s " text "%.0d\n", __FILE__, __LINE__, condition,  \
-             __VA_ARGS__))
+    (dprintf(shim_stderr, "%s:%d: %s " text "%.0d\n", __FILE__, __LINE__,      \
+             condition, __VA_ARGS__))
 #define cr_assert(condition, ...)                                              \
     ((condition) ? (void)0                                                     \
                  : (shim_says(#condition, "" __VA_ARGS__, 0), _exit(1)))
@@ -73,14 +76,17 @@ static int shim_failed;
 #define cr_expect_geq(a, b, ...) cr_expect((a) >= (b), __VA_ARGS__)
 #define cr_expect_str_eq(a, b, ...) cr_expect(strcmp(a, b) == 0, __VA_ARGS__)
 
-int main(void)
+int main(int arguments, char **left_out)
 {
     unsigned failed = 0, count = 0;
     struct shim_test *t;
+    shim_stderr = fcntl(2, F_DUPFD_CLOEXEC, 100);
     for (t = shim_tests; t; t = t->next, count++) {
-        int status;
+        int status, i = arguments;
         pid_t child;
-        if (t->data.disabled)
+        while (--i > 0 && strcmp(left_out[i], t->name) != 0)
+            ;
+        if (t->data.disabled || i > 0)
             continue;
         child = fork();
         if (child == 0) {

@@ -1,0 +1,59 @@
+#!/bin/sh
+# command.sh: what the recorder command takes, as a Markdown table.
+# SPDX-License-Identifier: MIT
+# usage: command.sh RECORDER
+set -eu
+LC_ALL=C
+export LC_ALL
+recorder=$(realpath "$1")
+here=$(realpath "$(dirname "$0")")
+dir=$(mktemp -d)
+pid=
+trap 'if [ "$pid" ]; then kill "$pid"; fi; rm -rf "$dir"' EXIT
+cd "$dir"
+
+row() { # what, figure, at most, unit
+    awk -v what="$1" -v is="$2" -v most="$3" -v unit="$4" 'BEGIN {
+        printf "| %s | %s%s | %.2f%s | %s |\n", what, most, unit, is, unit,
+               is <= most ? "yes" : "**no**" }'
+}
+
+${CC:-cc} -O2 -I "$here/.." -o target "$here/target/command.c"
+${CC:-cc} -O2 -DBIG -I "$here/.." -o big "$here/target/command.c"
+echo '| | at most | here | |'
+echo '|---|---:|---:|---|'
+
+./target million >started &
+pid=$!
+while [ ! -s started ]; do sleep 0.1; done
+for i in 1 2 3 4 5; do
+    start=$(date +%s%N)
+    "$recorder" dump "$pid" >/dev/null
+    echo $(($(date +%s%N) - start))
+done | sort -n >times
+kill "$pid"
+pid=
+row 'recorder dump of a million records to /dev/null' \
+    "$(awk 'NR == 3 { print $1 / 1e9 }' times)" 2 ' s'
+
+./target follow "$recorder" >cost
+row 'record while recorder follow runs / alone' \
+    "$(cut -d ' ' -f 3 cost)" 1.10 ''
+
+# Its pages count as ours where they are mapped: twice would be 2 and more.
+room=$(df -Pk . | awk 'NR == 2 { print $4 }')
+if [ "$room" -gt 6000000 ]; then
+    RECORDER_FILE=recording ./big big
+    (
+        "$recorder" dump recording >/dev/null &
+        most=0
+        while size=$(awk '/^VmHWM/ { print $2 }' "/proc/$!/status" 2>/dev/null) &&
+            [ "$size" ]; do
+            most=$size
+            sleep 0.2
+        done
+        echo "$most $(($(stat -c %s recording) / 1024))"
+    ) >memory
+    row 'memory for a recording of 2 GiB / its size' \
+        "$(awk '{ print $1 / $2 }' memory)" 2 ''
+fi

@@ -1,0 +1,50 @@
+/* file.c: what a record costs with its ring in a file, and without one. */
+/* SPDX-License-Identifier: MIT */
+/* Both in one run, each in a ring of its own: the one was in the list when the
+ * file came, the other is not in it. The file is deleted at once; its memory
+ * stays. */
+#include "../recorder_dump.h"
+#include "shim.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+RECORDER(kept, 1024, "In a file")
+RECORDER(plain, 1024, "In memory")
+
+/* Moves the one ring; all the others of the program stay where they are. */
+static void move(int thread)
+{
+    struct recorder *first = recorder_registry.first, *next;
+    char folder[] = "/tmp/recorder-bench-XXXXXX", path[64];
+    (void)thread;
+    if (recorder_registry.image)
+        return;
+    if (!mkdtemp(folder))
+        abort();
+    snprintf(path, sizeof path, "%s/ring", folder);
+    next = recorder_for_kept.next;
+    recorder_registry.first = &recorder_for_kept;
+    recorder_for_kept.next = NULL;
+    if (!recorder_file(path))
+        abort();
+    recorder_for_kept.next = next;
+    recorder_registry.first = first;
+    if (unlink(path) != 0 || rmdir(folder) != 0)
+        abort();
+}
+
+static void record_plain(long n, int thread)
+{
+    for (long i = 0; i < n; i++)
+        record(plain, "%ld of %ld bytes from %s:%d", i, n, "localhost", thread);
+}
+BENCH(record_plain, "record/4 arguments; ring in memory", .setup = move)
+
+static void record_kept(long n, int thread)
+{
+    for (long i = 0; i < n; i++)
+        record(kept, "%ld of %ld bytes from %s:%d", i, n, "localhost", thread);
+}
+BENCH(record_kept, "record/4 arguments; ring in a file", .setup = move)

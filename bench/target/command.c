@@ -1,0 +1,132 @@
+/* What bench/command.sh reads: many records; and their cost while it does. */
+/* SPDX-License-Identifier: MIT */
+/*
+    command million           records a million, says its process id, and waits
+    command big               with -DBIG: fills 2 GiB, and ends
+    command follow RECORDER   ns per record: alone, and while RECORDER follows
+*/
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "recorder_file.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifdef BIG
+RECORDER(big, 1 << 24);
+RECORDER(less, 1 << 23);
+#else
+RECORDER(net, 1 << 18);
+RECORDER(io, 1 << 18);
+RECORDER(task, 1 << 19);
+RECORDER(often, 4096);
+#endif
+
+#ifdef BIG
+static void big(void)
+{
+    unsigned long i;
+    for (i = 0; i < 1 << 24; i++)
+        record(big, "block %lu at %p, %lu bytes", i, (void *)(i * 64), i * 3);
+    for (i = 0; i < 1 << 23; i++)
+        record(less, "%s %lu", "less", i);
+}
+#else
+static void million(void)
+{
+    int i;
+    for (i = 0; i < 1000000; i++)
+        if (i % 4 == 0)
+            record(net, "packet %d from %s, %d bytes", i, "peer", i * 3);
+        else if (i % 4 == 1)
+            record(io, "read %d at %#x: %s", i, i * 2, "done");
+        else
+            record(task, "%d runs for %d us", i, i % 1000);
+}
+
+static double now(clockid_t clock)
+{
+    struct timespec time;
+    clock_gettime(clock, &time);
+    return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
+}
+
+/* CPU time of a record, over a tenth of a second. */
+static double cost(void)
+{
+    double end = now(CLOCK_MONOTONIC) + 1e8;
+    double start = now(CLOCK_THREAD_CPUTIME_ID);
+    long count = 0, i;
+    do {
+        for (i = 0; i < 1000; i++, count++)
+            record(often, "%ld of %ld, %ld and %ld", i, count, i, i);
+    } while (now(CLOCK_MONOTONIC) < end);
+    return (now(CLOCK_THREAD_CPUTIME_ID) - start) / (double)count;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double *left = (const double *)a, *right = (const double *)b;
+    return *left < *right ? -1 : *left > *right;
+}
+
+enum { ROUNDS = 31 };
+
+/* In turns, so that what disturbs lasts for both. */
+static void follow(char *recorder)
+{
+    static double alone[ROUNDS], followed[ROUNDS], ratio[ROUNDS];
+    char pid[32];
+    int i;
+    snprintf(pid, sizeof pid, "%d", (int)getpid());
+    for (i = 0; i < ROUNDS; i++) {
+        struct timespec wait = {0, 30000000};
+        pid_t child;
+        alone[i] = cost();
+        child = fork();
+        if (child == 0) {
+            int null = open("/dev/null", O_WRONLY);
+            dup2(null, 1);
+            dup2(null, 2);
+            execl(recorder, recorder, "follow", pid, (char *)NULL);
+            _exit(127);
+        }
+        nanosleep(&wait, NULL);
+        followed[i] = cost();
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        ratio[i] = followed[i] / alone[i];
+    }
+    qsort(alone, ROUNDS, sizeof *alone, compare);
+    qsort(followed, ROUNDS, sizeof *followed, compare);
+    qsort(ratio, ROUNDS, sizeof *ratio, compare);
+    printf("%.1f %.1f %.3f\n", alone[ROUNDS / 2], followed[ROUNDS / 2],
+           ratio[ROUNDS / 2]);
+}
+#endif
+
+int main(int argc, char **argv)
+{
+    (void)argv;
+#ifdef BIG
+    if (argc > 1)
+        big();
+#else
+    if (argc > 2) {
+        follow(argv[2]);
+    } else {
+        million();
+        printf("%d\n", (int)getpid());
+        fflush(stdout);
+        pause();
+    }
+#endif
+    return 0;
+}

@@ -1,0 +1,278 @@
+/* recorder follow: each record once, in order; what it cannot show, it counts. */
+/* SPDX-License-Identifier: MIT */
+#include "command.h"
+
+#include <inttypes.h>
+#include <time.h>
+
+static void follow_begin(void)
+{
+    build_begin();
+    command_build("program", "gcc -O2");
+}
+TestSuite(follow, .init = follow_begin, .fini = build_end, .timeout = 120);
+
+/* -------------------------------------------------------------- followers -- */
+
+static FILE *opened(const char *name)
+{
+    char path[128];
+    FILE *file;
+    snprintf(path, sizeof path, "%s/%s", build_folder, name);
+    file = fopen(path, "r");
+    cr_assert_not_null(file, "%s", path);
+    return file;
+}
+
+/* Starts a follower, which writes into NAME and NAME.err. */
+static pid_t follower(const char *name, const char *options, pid_t of)
+{
+    char command_line[512];
+    pid_t pid = fork();
+    if (pid == 0) {
+        snprintf(command_line, sizeof command_line,
+                 "cd %s && exec timeout 60 " RECORDER
+                 " follow %s %d >%s 2>%s.err",
+                 build_folder, options, (int)of, name, name);
+        execl("/bin/sh", "sh", "-c", command_line, (char *)NULL);
+        _exit(127);
+    }
+    return pid;
+}
+
+static void follower_ends(pid_t pid)
+{
+    int status;
+    cr_assert_eq(waitpid(pid, &status, 0), pid);
+    cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %#x",
+              (unsigned)status);
+}
+
+/* What it said on stderr: how many it missed; and that the program is gone, and
+ * no more. */
+static uint64_t missed(const char *name)
+{
+    char text[64], line[256];
+    FILE *file;
+    uint64_t all = 0, some;
+    bool gone = false;
+    snprintf(text, sizeof text, "%s.err", name);
+    file = opened(text);
+    while (fgets(line, sizeof line, file)) {
+        cr_assert(!gone, "%s", line);
+        if (sscanf(line, "recorder: %*d: %" SCNu64 " records missed", &some) == 1)
+            all += some;
+        else
+            gone = strstr(line, ": the program is gone\n") != NULL;
+        cr_assert(gone || strstr(line, " missed\n"), "%s", line);
+    }
+    fclose(file);
+    cr_assert(gone);
+    return all;
+}
+
+/* How many records that check themselves it showed: each is whole, and comes
+ * behind the one before. */
+static uint64_t shown(const char *name, bool as_json)
+{
+    char line[1024];
+    FILE *file = opened(name);
+    uint64_t count = 0, before = 0, order;
+    while (fgets(line, sizeof line, file)) {
+        unsigned long n, by_3, by_5, xored;
+        const char *message = strstr(line, as_json ? "\"message\":\"" : "flood: ");
+        cr_assert(message, "%s", line);
+        message += as_json ? 11 : 7;
+        cr_assert_eq(sscanf(line, as_json ? "{\"order\":%" SCNu64
+                                          : "%" SCNu64,
+                            &order),
+                     1, "%s", line);
+        cr_assert_gt(order, before, "%s", line);
+        before = order;
+        cr_assert_eq(sscanf(message, "%lu %lu %lu %lu", &n, &by_3, &by_5,
+                            &xored),
+                     4, "%s", line);
+        cr_assert(by_3 == n * 3 && by_5 == n * 5 && xored == (n ^ 0x5a), "%s",
+                  line);
+        count++;
+    }
+    fclose(file);
+    return count;
+}
+
+/* Goal: nothing is invented, shown twice or out of order, and what is not shown
+ * is said to be missed: shown + missed = recorded, exactly. Method: followers
+ * start; then 4 threads record, at full speed or slowly. */
+static uint64_t burst(uint64_t each, int us)
+{
+    static const struct {
+        const char *name, *options;
+        bool as_json;
+    } followers[] = {{"often", "--last 0 --interval 1", false},
+                     {"text", "-l 0", false},
+                     {"json", "--json --last=0", true},
+                     {"seldom", "--last 0 --interval 100", false}};
+    enum { COUNT = sizeof followers / sizeof *followers };
+    pid_t pids[COUNT], program;
+    uint64_t all = 0;
+    char line[128];
+    snprintf(line, sizeof line, "./program burst 4 %" PRIu64 " %d", each, us);
+    program = command_start(line);
+    for (int i = 0; i < COUNT; i++)
+        pids[i] = follower(followers[i].name, followers[i].options, program);
+    usleep(500000);
+    build_must("touch go");
+    for (int i = 0; i < COUNT; i++) {
+        uint64_t is, was;
+        follower_ends(pids[i]);
+        is = shown(followers[i].name, followers[i].as_json);
+        was = missed(followers[i].name);
+        cr_assert_eq(is + was, 4 * each,
+                     "%s: %" PRIu64 " shown, %" PRIu64 " missed",
+                     followers[i].name, is, was);
+        cr_assert_gt(is, 0);
+        all += is;
+    }
+    return all;
+}
+Test(follow, at_full_speed) { burst(2000000, 0); }
+Test(follow, slowly)
+{
+    cr_assert_eq(burst(500, 1000), 4 * 4 * 500, "some were missed");
+}
+
+/* ------------------------------------------------------------------- ends -- */
+
+static int last_recorded(void)
+{
+    FILE *file = opened("last");
+    int last = 0;
+    cr_assert_eq(fread(&last, sizeof last, 1, file), 1);
+    fclose(file);
+    return last;
+}
+
+/* The first and the last number; each follows the one before. */
+static void numbers(const char *name, int *first, int *last)
+{
+    char line[256];
+    FILE *file = opened(name);
+    *first = *last = 0;
+    while (fgets(line, sizeof line, file)) {
+        int number;
+        const char *at = strstr(line, "flood: number ");
+        cr_assert(at && sscanf(at, "flood: number %d", &number) == 1, "%s",
+                  line);
+        cr_assert(*last == 0 || number == *last + 1, "%s behind %d", line,
+                  *last);
+        if (!*first)
+            *first = number;
+        *last = number;
+    }
+    fclose(file);
+}
+
+/* Goal: it ends when the program does, in whatever way, and showed what was
+ * recorded up to an interval before; --last 10 is where it begins. */
+Test(follow, ends_with_the_program)
+{
+    for (int killed = 0; killed < 2; killed++) {
+        pid_t program = command_start(killed ? "./program count 100000 1000"
+                                             : "./program count 1000 1000");
+        pid_t pid;
+        int first, last, is;
+        usleep(200000);
+        pid = follower("out", "", program);
+        usleep(500000);
+        if (killed)
+            command_stop(program);
+        follower_ends(pid);
+        cr_assert_eq(missed("out"), 0);
+        numbers("out", &first, &last);
+        is = last_recorded();
+        cr_assert(last > first + 10 && last <= is && last > is - 200,
+                  "%d to %d of %d", first, last, is);
+    }
+}
+
+/* Goal: with a recording, the last records are all there. */
+Test(follow, a_recording_to_the_end)
+{
+    pid_t program = command_start(
+        "env RECORDER_FILE=recording ./program count 100000 500");
+    pid_t pid;
+    int first, last;
+    if (build_run("test -s recording") != 0) {
+        command_stop(program);
+        fprintf(stderr, "skipped: no RECORDER_FILE yet\n");
+        return;
+    }
+    pid = follower("out", "", program);
+    usleep(700000);
+    command_stop(program);
+    follower_ends(pid);
+    cr_assert_eq(missed("out"), 0);
+    numbers("out", &first, &last);
+    cr_assert(last == last_recorded() || last == last_recorded() + 1,
+              "%d of %d", last, last_recorded());
+}
+
+/* Goal: what comes later is followed, too. Method: a thread starts, and a
+ * library is opened; all records of one program, in order, none missing. */
+Test(follow, later_threads_and_libraries)
+{
+    char line[256];
+    int wanted = 1, order, lines[3] = {0};
+    pid_t program, pid;
+    FILE *file;
+    build_must("gcc -O2 -fPIC -shared " BUILD_INCLUDE
+               "-DPART=one -o one.so " BUILD_PROGRAMS "/command_part.c && "
+               "gcc -O2 " BUILD_INCLUDE "-DOWN -o host " BUILD_PROGRAMS
+               "/command_host.c -ldl -lpthread");
+    program = command_start("./host late ./one.so:one");
+    pid = follower("out", "--last 1000", program);
+    follower_ends(pid);
+    cr_assert_eq(missed("out"), 0);
+    file = opened("out");
+    while (fgets(line, sizeof line, file)) {
+        cr_assert(sscanf(line, "%d", &order) == 1 && order == wanted++, "%s",
+                  line);
+        lines[0] += strstr(line, " T1] own: own ") != NULL;
+        lines[1] += strstr(line, " T2] own: thread ") != NULL;
+        lines[2] += strstr(line, " T1] one: library says, ") != NULL;
+    }
+    fclose(file);
+    cr_assert(lines[0] > 400 && lines[1] == 20 && lines[2] == 20,
+              "%d, %d, %d", lines[0], lines[1], lines[2]);
+}
+
+/* Goal: it refuses what nothing is added to. */
+Test(follow, refuses)
+{
+    command_core("./program", "in.txt");
+    cr_assert_eq(command("follow core"), 1);
+    cr_assert_str_eq(build_text, "recorder: core: is a core file: nothing is "
+                                 "added to it; use recorder dump\n");
+    cr_assert_eq(command("follow --interval 0 core"), 2);
+    cr_assert_eq(command("follow"), 2);
+}
+
+/* ---------------------------------------------------------- live readers -- */
+
+/* Goal: who reads a program that records at full speed never sees half a
+ * record. Method: dumps of a ring that 4 threads fill, all the time. */
+Test(follow, live_dumps_are_whole)
+{
+    pid_t program = command_start("./program flood 4");
+    uint64_t count = 0;
+    for (int i = 0; i < 15; i++) {
+        /* A ring may be lapped before it is read: then nothing is left of what
+         * was there when the dump began. */
+        command_must("dump %d | { grep \"^[0-9]\" || true; } >out", program);
+        count += shown("out", false);
+        command_must("list %d >/dev/null", program);
+    }
+    cr_assert_gt(count, 1000);
+    command_must("stat --interval 0.05 %d", program);
+    command_stop(program);
+}

@@ -1,0 +1,55 @@
+#!/bin/sh
+# bare-cost.sh - what a recorder costs without an operating system, measured.
+# SPDX-License-Identifier: MIT
+# Prints lines of three columns, tabs between them: what, figure, unit. It is a
+# program that only records; its second recorder is not counted. Instructions
+# are counted as QEMU executes them, one by one.
+set -eu
+LC_ALL=C
+export LC_ALL
+cd "$(dirname "$0")/../.."
+board=examples/bare-metal/cortex-m
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+
+show() { printf '%s\t%s\t%s\n' "$1" "$2" "$3"; }
+size_of() { # PATTERN KINDS: of all symbols like that, in bytes
+    arm-none-eabi-nm -S -t d "$dir/cost.elf" | awk -v name="$1" -v kind="$2" '
+        NF == 4 && $4 ~ name && index(kind, $3) { sum += $2 }
+        END { print sum + 0 }'
+}
+at() { # SYMBOL, without the bit that says Thumb
+    arm-none-eabi-nm "$dir/cost.elf" | awk -v name="$1" '$3 == name { print $1 }'
+}
+
+cost() # $1: the processor, in words; $2: its option; $3: optimization
+{
+    arm-none-eabi-gcc $2 -mthumb $3 -std=c11 -ffreestanding -nostdlib -I. \
+        -I$board -T $board/mps2.ld $board/start.c tests/ports/bare-cost.c -lgcc \
+        -o "$dir/cost.elf"
+    qemu-system-arm -M mps2-an385 -nographic -monitor none -serial none \
+        -semihosting-config enable=on,target=native -singlestep \
+        -d exec,nochain -D "$dir/log" -kernel "$dir/cost.elf" </dev/null
+    # Trace 0: 0x7f2a [00000000/000001a4/00000110/ff000000] main
+    sed -n 's/^Trace[^[]*\[[^/]*\/0*\([^/]*\)\/.*\] *\(.*\)/\1 \2/p' "$dir/log" |
+        awk -v begin="$(at cost_begin)" -v end="$(at cost_end)" '
+            BEGIN { sub(/^0+/, "", begin); sub(/^0+/, "", end) }
+            $1 == end { counts = 0 }
+            $1 == begin { counts = 1; all = own = 0 }
+            counts { all++; own += $2 ~ /^recorder_/ }
+            END { print all, own }' >"$dir/counted"
+    read -r all own <"$dir/counted"
+    show "instructions of a record, $1 $3" "$own" instructions
+    show "with those at the call, $1 $3" "$all" instructions
+    show "code of all that records, $1 $3" \
+        $(($(size_of '^recorder_' tTwW) - $(size_of _other tTwW))) bytes
+}
+
+cost "Cortex-M3" -mcpu=cortex-m3 -O2
+cost "Cortex-M3" -mcpu=cortex-m3 -Os
+show "RAM of a recorder of 16 records, Cortex-M" \
+    "$(size_of '^recorder_(for|rings_for)_cost' bBdD)" bytes
+show "RAM of the registry, Cortex-M" \
+    "$(size_of '^recorder_(registry|order)' bBdDvV)" bytes
+show "heap" 0 bytes
+cost "Cortex-M0" -mcpu=cortex-m0 -Os

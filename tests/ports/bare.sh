@@ -1,0 +1,299 @@
+#!/bin/sh
+# bare.sh - recorders without an operating system, on machines that QEMU plays.
+# SPDX-License-Identifier: MIT
+#
+# A line for each check; what failed is said in full. Fails if anything does.
+# Environment: INTERRUPTS=n, how many the stress tests take on a Cortex-M3 (a
+# third of that elsewhere; default 1000000).
+set -u
+LC_ALL=C
+export LC_ALL
+cd "$(dirname "$0")/../.." || exit 2
+root=$PWD
+arm=examples/bare-metal/cortex-m mips=examples/bare-metal/malta
+tests=tests/ports out=build/ports/bare
+: "${INTERRUPTS:=1000000}"
+rm -rf $out && mkdir -p $out || exit 2
+
+# ------------------------------------------------------------------ packages
+
+# gcc-mips-linux-gnu cannot stand beside gcc-multilib: clang does instead, with
+# the linker and libgcc of the former.
+missing=
+for need in arm-none-eabi-gcc=gcc-arm-none-eabi \
+    qemu-system-arm=qemu-system-arm qemu-system-mips=qemu-system-mips \
+    mips-linux-gnu-ld=binutils-mips-linux-gnu gdb-multiarch=gdb-multiarch \
+    clang=clang; do
+    command -v "${need%%=*}" >/dev/null || missing="$missing ${need#*=}"
+done
+mips_libgcc=$(ls /usr/lib/gcc-cross/mips-linux-gnu/*/libgcc.a 2>/dev/null |
+    tail -n 1)
+[ -n "$mips_libgcc" ] || missing="$missing libgcc-12-dev-mips-cross"
+if [ -n "$missing" ]; then
+    echo "Installing what the tests of bare metal need:$missing"
+    sudo=
+    [ "$(id -u)" = 0 ] || sudo=sudo
+    # shellcheck disable=SC2086
+    { $sudo apt-get update -qq &&
+        DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq \
+            --no-install-recommends $missing >/dev/null; } ||
+        { echo "bare.sh: could not install them" >&2 && exit 1; }
+    mips_libgcc=$(ls /usr/lib/gcc-cross/mips-linux-gnu/*/libgcc.a | tail -n 1)
+fi
+
+# ------------------------------------------------------------------ machines
+
+warnings="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wundef -Werror"
+flags="-std=c11 -g -ffreestanding -nostdlib $warnings"
+
+# build MACHINE NAME SOURCE [option...]: makes $out/NAME. HEADERS: where from.
+build()
+{
+    machine=$1 name=$out/$2 source=$3
+    shift 3
+    headers=${HEADERS:-$root}
+    case $machine in
+    m0) cpu="-mcpu=cortex-m0" ;;
+    m3) cpu="-mcpu=cortex-m3" ;;
+    m4f) cpu="-mcpu=cortex-m4 -mfloat-abi=hard" ;;
+    malta)
+        cpu="--target=mips-linux-gnu -march=mips32r2 -mno-abicalls -fno-pic -G0
+            -msoft-float"
+        for part in $mips/vectors.S $mips/start.c "$source"; do
+            # shellcheck disable=SC2086
+            clang $cpu $flags -O2 -I"$headers" -I$mips "$@" -c "$part" \
+                -o "$name-$(basename "$part").o" || return 1
+        done
+        mips-linux-gnu-ld --no-warn-mismatch -T $mips/malta.ld "$name"-*.o \
+            "$mips_libgcc" -o "$name"
+        return
+        ;;
+    esac
+    # shellcheck disable=SC2086
+    arm-none-eabi-gcc $cpu -mthumb $flags -O2 -I"$headers" "$@" -I$arm \
+        -T $arm/mps2.ld $arm/start.c "$source" -lgcc -o "$name"
+}
+
+# run MACHINE NAME [option...]: what the program writes; its exit status.
+run()
+{
+    machine=$1 name=$2
+    shift 2
+    common="-nographic -monitor none"
+    semihosting="-semihosting-config enable=on,target=native"
+    case $machine in
+    malta) set -- qemu-system-mips -M malta -net none -vga none -serial stdio \
+        -no-reboot "$@" ;;
+    m4f) set -- qemu-system-arm -M mps2-an386 -serial none $semihosting "$@" ;;
+    *) set -- qemu-system-arm -M mps2-an385 -serial none $semihosting "$@" ;;
+    esac
+    (cd $out && exec timeout -k 1 150 "$@" $common -kernel "$name" </dev/null)
+}
+
+# -------------------------------------------------------------------- checks
+
+failed=0
+# check WHAT COMMAND...: runs it; one line if it succeeds, else all it said.
+check()
+{
+    what=$1
+    shift
+    if said=$("$@" 2>&1); then
+        echo "bare: $what: ${said:-ok}"
+    else
+        echo "bare: $what: FAILED"
+        echo "$said"
+        failed=1
+    fi
+}
+
+# Are the orders of a dump ascending? Standard input; says how many there are.
+ascending()
+{
+    awk '/^[0-9]+ \[/ { if ($1 + 0 <= last) bad = 1; last = $1 + 0; n++ }
+         END { print n " records in order"; exit bad || !n }'
+}
+
+# The example: the dump of the second start shows what the first recorded, and
+# the fault shows all of it and itself, from main, timer and fault.
+example()
+{
+    build "$1" "main-$1" $arm/main.c || return 1
+    run "$1" "main-$1" >$out/main-"$1".txt || return 1
+    awk '/^FLIGHT/ { n++ } { print > (file n) }' file=$out/main-"$1"-part \
+        $out/main-"$1".txt
+    first=$out/main-$1-part1 second=$out/main-$1-part2
+    for pattern in 'T1\] flight: sample 10 of 10' 'T1\] flight: reset' \
+        'T1\] flight: start: the recorder is kept' \
+        'T16\] timer: sample 10: 2.80 V'; do
+        grep -q "$pattern" "$first" || { cat "$first" && return 1; }
+    done
+    grep -q 'T4\] flight: hard fault: status 0x00008.*, address 0xdeadbee0' \
+        "$second" || grep -q 'T4\] flight: hard fault' "$second" || return 1
+    ascending <"$first" >$out/count && ascending <"$second"
+}
+
+example_malta()
+{
+    build malta main-malta $mips/main.c && run malta main-malta >$out/malta.txt
+    for pattern in '^FLIGHT RECORDER DUMP, 5 RECORDS' \
+        'T1\] demo: start: pi is near 3.14159' 'T2\] demo: sample 3 came at' \
+        'T1\] demo: 3 samples' 'T2\] demo: fault at 0x8'; do
+        grep -q "$pattern" $out/malta.txt || { cat $out/malta.txt && return 1; }
+    done
+    sed '1,/^FLIGHT.*S 5$/d' $out/malta.txt >$out/second
+    awk '/^FLIGHT/ { n++ } n == 2' $out/malta.txt | ascending
+}
+
+# A name of its own for each, since two run at once.
+stress() # MACHINE INTERRUPTS [option...]
+{
+    machine_file=bare-cortex-m.h
+    [ "$1" = malta ] && machine_file=bare-malta.h
+    stressed=$1 interrupts=$2 text=$out/stress-$1-$2.txt
+    shift 2
+    build "$stressed" "stress-$stressed-$interrupts" $tests/bare-stress.c \
+        -DINTERRUPTS="$interrupts" -DSLOTS=4 \
+        -DBARE_MACHINE="\"$root/$tests/$machine_file\"" "$@" || return 1
+    run "$stressed" "stress-$stressed-$interrupts" -icount shift=5 |
+        tr -d '\r' >"$text"
+    cat "$text"
+    grep -q 'not one torn$' "$text"
+}
+
+# The same must fail where the header, or the port, is wrong.
+stress_mutant() # WHAT MACHINE SED FILE
+{
+    mkdir -p $out/mutant && rm -f $out/mutant/* &&
+        cp recorder*.h $out/mutant && cp $arm/port.h $out/mutant || return 1
+    sed "$3" "$4" >$out/mutant/"$(basename "$4")"
+    cmp -s "$4" $out/mutant/"$(basename "$4")" &&
+        { echo "no such line any more: $3" && return 1; }
+    HEADERS=$root/$out/mutant
+    stress "$2" 20000 -I$out/mutant >$out/log 2>&1
+    code=$?
+    HEADERS=
+    [ $code != 0 ] || { cat $out/log && return 1; }
+    sed -n 's/.*lost: /caught: /p' $out/log | grep .
+}
+
+kept()
+{
+    build "$1" kept-"$1" $tests/bare-kept.c && run "$1" kept-"$1"
+}
+
+# Times are right behind wraps of the counter: in microseconds, 0x80000000 is
+# half of one.
+wraps()
+{
+    build "$1" time-"$1" $tests/bare-time.c && run "$1" time-"$1" >$out/time.txt
+    awk '/at the start/ { at = 0.0001 }
+        /before half a wrap/ { at = 2147.483632 }
+        /after half a wrap/ { at = 2147.483648 }
+        /before a wrap/ { at = 4294.96704 }
+        /after a wrap/ { at = 4294.967296 }
+        /after five/ { at = 21474.83648 }
+        /clock: / { sub(/\[/, "", $2); n++; late = $2 - at
+                    if (late < 0 || late > 0.5) bad = 1 }
+        END { print n " times"; exit bad || n != 6 }' $out/time.txt ||
+        { cat $out/time.txt && return 1; }
+}
+
+# What the host's command makes of saved memory is what the machine wrote.
+image()
+{
+    build m3 image $tests/bare-image.c && run m3 image >$out/image.txt &&
+        build/recorder dump --elf $out/image --memory 0x20000000:$out/ram.bin \
+            --memory 0x21000000:$out/kept.bin >$out/host.txt 2>$out/host.err ||
+        { cat $out/host.err && return 1; }
+    same $out/image.txt $out/host.txt
+}
+same() # All but the head, where the host puts its date; and no complaint.
+{
+    if [ -s $out/host.err ]; then cat $out/host.err && return 1; fi
+    sed 1d "$1" >"$1.lines" && sed 1d "$2" >"$2.lines" &&
+        diff "$1.lines" "$2.lines" && echo "$(wc -l <"$1.lines") lines alike"
+}
+
+# The same from what gdb saves: memory, and for Cortex-M a core file, in which
+# is what the program's sections are, hence without the ring elsewhere.
+gdb_saves() # MACHINE COMMAND [option...]
+{
+    saved=$1 command=$2
+    shift 2
+    build "$saved" image-"$saved" $tests/bare-image.c "$@" || return 1
+    rm -f $out/gdb.socket
+    run "$saved" image-"$saved" -S -gdb unix:gdb.socket,server=on,wait=off \
+        >$out/image-"$saved".txt 2>&1 &
+    machine_pid=$!
+    for i in 1 2 3 4 5 6 7 8 9 10; do
+        [ -S $out/gdb.socket ] && break
+        sleep 0.2
+    done
+    (cd $out && timeout 60 gdb-multiarch -q -batch -ex "set confirm off" \
+        -ex "target remote gdb.socket" -ex "break image_done" -ex continue \
+        -ex "$command" -ex kill image-"$saved") >$out/gdb.txt 2>&1 ||
+        { cat $out/gdb.txt && return 1; }
+    wait $machine_pid
+    grep -v '^qemu-system' $out/image-"$saved".txt | tr -d '\r' >$out/image.txt
+}
+core()
+{
+    gdb_saves m3 "generate-core-file m3.core" &&
+        build/recorder dump --executable $out/image-m3 $out/m3.core \
+            >$out/host.txt || return 1
+    : >$out/host.err
+    grep -v kept $out/image.txt >$out/left.txt
+    grep -v kept $out/host.txt >$out/host-left.txt
+    same $out/left.txt $out/host-left.txt
+}
+image_malta()
+{
+    # This one has a table of threads, and a line of its own.
+    gdb_saves malta "dump binary memory malta.bin 0x80100000 0x80120000" \
+        -DRECORDER_THREADS=4 &&
+        build/recorder dump --elf $out/image-malta \
+            --memory 0x80100000:$out/malta.bin >$out/host.txt 2>$out/host.err ||
+        { cat $out/host.err && return 1; }
+    same $out/image.txt $out/host.txt
+}
+
+# ------------------------------------------------------------------ all of it
+
+third=$((INTERRUPTS / 3))
+# The longest runs beside all the rest.
+(check "Cortex-M3: stress" stress m3 "$INTERRUPTS"; exit $failed) \
+    >$out/beside.txt 2>&1 &
+beside=$!
+check "Cortex-M3: example" example m3
+check "Cortex-M4F: example" example m4f
+check "Cortex-M0: example" example m0
+check "MIPS, big-endian: example" example_malta
+check "Cortex-M3: ring that survives" kept m3
+check "Cortex-M0: ring that survives" kept m0
+check "Cortex-M3: wraps" wraps m3
+check "Cortex-M0: wraps" wraps m0
+check "Cortex-M4F: stress" stress m4f "$third"
+check "Cortex-M0: stress" stress m0 "$third"
+check "MIPS: stress" stress malta "$third"
+check "Cortex-M3: stress without W4" stress_mutant W4 m3 \
+    's/recorder_put(commit, done | RECORDER_BUSY_); \/\* W4 \*\///' recorder.h
+check "Cortex-M0: stress with interrupts let in" stress_mutant mask m0 \
+    's/\\n\\tcpsid i//' $arm/port.h
+if [ -x build/recorder ]; then
+    check "Cortex-M3: saved memory on the host" image
+    check "Cortex-M3: core of gdb on the host" core
+    check "MIPS: memory saved by gdb on the host" image_malta
+else
+    echo "bare: no build/recorder here: saved memory was not looked at"
+fi
+wait $beside || failed=1
+cat $out/beside.txt
+tests/ports/bare-cost.sh >$out/cost.txt 2>&1 || { failed=1; cat $out/cost.txt; }
+awk -F '\t' '{ print "bare: cost: " $1 ": " $2 " " $3 }' $out/cost.txt
+# The targets.
+awk -F '\t' '$1 == "instructions of a record, Cortex-M3 -O2" && $2 > 60 ||
+    $1 == "code of all that records, Cortex-M3 -Os" && $2 > 600 {
+        print "bare: cost: too much: " $1; bad = 1 } END { exit bad }' \
+    $out/cost.txt || failed=1
+exit $failed

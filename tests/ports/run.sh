@@ -1,0 +1,270 @@
+#!/bin/sh
+# run.sh [TARGET...] - builds the tests for other processors and runs them there.
+# SPDX-License-Identifier: MIT
+#
+# Cross compilers of Debian, static programs, qemu-user; i386 runs by itself. A
+# line for each target and each kind of program; what failed is said in full.
+# Criterion is not there: tests/tsan stands in for it. Fails if anything does.
+#
+# Not here, since they compile and run programs of the host: compat, cost,
+# crashes, languages, libraries, refused, safety and, of the others, the tests
+# that left_out() names, each with its reason.
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+out=build/ports
+# The host's own, for -m32; no cross compiler is to see them.
+unset CPATH C_INCLUDE_PATH CPLUS_INCLUDE_PATH
+headers=/usr/include/$(gcc -print-multiarch 2>/dev/null)
+
+# ------------------------------------------------------------------ packages
+# Debian's cross compilers cannot be installed beside gcc-multilib, which other
+# tests need; what they consist of can, and they themselves work from a folder.
+names="arm-linux-gnueabihf aarch64-linux-gnu riscv64-linux-gnu mips-linux-gnu
+    powerpc-linux-gnu s390x-linux-gnu"
+cross=$PWD/$out/cross
+PATH=$PATH:$cross/usr/bin
+here()
+{
+    for name in $names; do
+        command -v "$name-gcc" && command -v "$name-g++" || return 1
+    done >/dev/null
+    command -v qemu-arm >/dev/null && command -v clang >/dev/null &&
+        [ -f /usr/lib/gcc/x86_64-linux-gnu/12/32/libstdc++.a ]
+}
+# shellcheck disable=SC2086
+install()
+{
+    packages="qemu-user gcc g++ clang g++-12-multilib libc6-dev-i386"
+    for arch in armhf arm64 riscv64 mips powerpc s390x; do
+        packages="$packages libstdc++-12-dev-$arch-cross"
+    done
+    compilers=
+    for name in $names; do
+        packages="$packages binutils-$name cpp-12-$name"
+        compilers="$compilers gcc-$name g++-$name gcc-12-$name g++-12-$name"
+    done
+    echo "Installing what the tests of the ports need:" $packages
+    echo "and unpacking into $out/cross:" $compilers
+    sudo=
+    [ "$(id -u)" = 0 ] || sudo=sudo
+    $sudo apt-get update -qq &&
+        DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq \
+            --no-remove --no-install-recommends $packages >/dev/null &&
+        rm -rf "$cross" && mkdir -p "$cross/debs" && (
+        cd "$cross/debs" && apt-get download -qq $compilers 2>/dev/null
+        for deb in *.deb; do
+            dpkg -x "$deb" "$cross" || exit 1
+        done
+        for name in $names; do
+            # What stays where it is, beside them as they expect it.
+            ln -sfn "/usr/$name" "$cross/usr/$name" &&
+                cp -Rns "/usr/lib/gcc-cross/$name" "$cross/usr/lib/gcc-cross" ||
+                exit 1
+        done
+        rm -rf "$cross/debs"
+    ) && here && return
+    echo "run.sh: could not install them" >&2
+    exit 1
+}
+
+# ------------------------------------------------------------------- targets
+# Sets cc, cxx, clang and qemu for a target; clang: what makes clang find the
+# cross compiler's libraries, empty where Debian's clang cannot.
+target()
+{
+    name= cc= cxx= clang= qemu=qemu-$1
+    case $1 in
+    windows) ;;
+    armhf) name=arm-linux-gnueabihf qemu=qemu-arm ;;
+    powerpc) name=powerpc-linux-gnu qemu=qemu-ppc ;;
+    i386)
+        cc="gcc -m32 -idirafter $headers" cxx="g++ -m32 -idirafter $headers"
+        clang="clang -m32 -idirafter $headers" qemu=
+        return
+        ;;
+    *) name=$1-linux-gnu ;;
+    esac
+    cc=$name-gcc cxx=$name-g++
+    clang="clang --target=$name --gcc-toolchain=/usr -isystem /usr/$name/include"
+}
+
+# The tests of a program that are left out on a target.
+left_out()
+{
+    # No process_vm_readv(): what is shown without a descriptor for the pipe
+    # is addresses, and the test's own oracle calls it.
+    [ "$1" != i386 ] && case $2 in
+    dump) echo without_descriptors ;;
+    format) echo bad_strings_shown ;;
+    # A thread that was joined lives on for a moment, and keeps its row.
+    line) echo rows_of_others_are_unknown ;;
+    # The emulator has no SA_NOCLDWAIT, and its own memory counts.
+    signals) echo children_still_reaped stacks_are_used_again ;;
+    # An emulated record takes longer than the next signals take to come.
+    whole) echo storm_of_200_at_8 storm_of_200_at_64 storm_of_3_at_8 \
+        storm_of_3_at_64 ;;
+    esac
+    case $2 in
+    # A static program opens no library: ports/library.c does.
+    # And this emulator blocks none of what sa_mask names.
+    signals)
+        echo library_leaves_what_was_there
+        [ "$1" = riscv64 ] && echo handler_is_called_after_the_dump
+        ;;
+    # They run the 32 bits of the host; here, 32 bits are the test's own.
+    rare) echo wrap_32 old_marks_32 ;;
+    # Cancelled where it stands, any thread aborts in this emulator.
+    threads) [ "$1" = powerpc ] && echo churn ;;
+    # The test makes a double of each float: theirs is another NaN then.
+    format) case $1 in
+        mips | riscv64) echo same_as_snprintf_float_words ;;
+        esac ;;
+    esac
+}
+
+# Each of these makes and runs one thing: run_KIND TARGET WHAT.
+# shellcheck disable=SC2046,SC2086
+run_test()
+{
+    $cc -std=gnu11 -O2 -w -static -Itests/tsan -I. \
+        -DTEST_ROOT="\"$PWD\"" -o "$out/$1/$2" "tests/$2.c" -lpthread -lm \
+        -Wl,-u,pthread_create,-u,pthread_detach &&
+        RECORDER_TEST_SCALE=0.001 timeout 200 \
+            $qemu "$out/$1/$2" $(left_out "$1" "$2")
+}
+
+# The headers say nothing, in any language; no libatomic is there to help.
+warnings="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wundef -Werror"
+# shellcheck disable=SC2086
+run_basics()
+{
+    case $2 in
+    c) compiler="$cc -std=c11 -D_POSIX_C_SOURCE=200809L" ;;
+    c++) compiler="$cxx -std=c++11 -x c++" ;;
+    clang) compiler="$clang -std=c11 -D_POSIX_C_SOURCE=200809L" ;;
+    clang++) compiler="$clang -std=c++11 -x c++" ;;
+    esac
+    for level in -O2 -O0; do
+        $compiler $warnings $level -I. -c -o "$out/$1/basics-$2.o" \
+            tests/ports/basics.c &&
+            $cc -static -o "$out/$1/basics-$2" "$out/$1/basics-$2.o" \
+                -lpthread && $qemu "$out/$1/basics-$2" || return 1
+    done
+}
+
+# Where words have 32 bits, times unwrap and 64-bit integers are refused.
+# shellcheck disable=SC2086
+run_words()
+{
+    $cc -std=gnu11 -O2 -Werror -Wall -static -I. -o "$out/$1/ticks" \
+        tests/ports/ticks.c -lpthread && $qemu "$out/$1/ticks" || return 1
+    for file in integer_64.c integer_64.cc size_too_large_32.c; do
+        compiler=$cc
+        [ "${file#*.}" = cc ] && compiler="$cxx -std=c++11"
+        must=$(sed -n 's|^/\* expect: \(.*\) \*/|\1|p' "tests/refused/$file")
+        said=$($compiler -I. -fsyntax-only "tests/refused/$file" 2>&1) &&
+            echo "$file: is not refused" && return 1
+        case $said in
+        *"$must"*) ;;
+        *) echo "$file: does not say '$must' but $said" && return 1 ;;
+        esac
+    done
+}
+
+# A dynamic program, with the target's own libraries, opens one.
+# shellcheck disable=SC2086
+run_library()
+{
+    ways=
+    [ "$qemu" ] && ways="-L /usr/$name"
+    for pic in "" "-rdynamic"; do
+        $cc -O2 -Wall -Werror -I. -DLIBRARY -fPIC -shared \
+            -o "$out/$1/library.so" tests/ports/library.c &&
+            $cc -O2 -Wall -Werror -I. $pic -o "$out/$1/library" \
+                tests/ports/library.c -ldl &&
+            $qemu $ways "$out/$1/library" "$out/$1/library.so" || return 1
+    done
+}
+
+# Two files, by the macros of a port; wine is run where it is, not installed.
+run_windows()
+{
+    gcc=x86_64-w64-mingw32-gcc
+    for language in "c -std=c11" "c++ -std=c++11"; do
+        for part in HERE OTHER; do
+            # shellcheck disable=SC2086
+            $gcc -x $language -O2 -Wall -Wextra -Werror -I. -D$part -c \
+                -o "$out/$1/$part.o" tests/ports/windows.c || return 1
+        done
+        $gcc -o "$out/$1/windows.exe" "$out/$1/HERE.o" "$out/$1/OTHER.o" &&
+            WINEDEBUG=-all WINEPREFIX=$PWD/$out/wine timeout 120 \
+                wine "$out/$1/windows.exe" || return 1
+    done
+}
+
+# One job, in a process of its own.
+if [ "${1:-}" = --job ]; then
+    mkdir -p "$out/$3"
+    target "$3"
+    start=$(date +%s) log=$out/$3/$2-$4.log
+    if "run_$2" "$3" "$4" >"$log" 2>&1; then
+        said=ok
+    else
+        said=FAILED
+    fi
+    echo "$3 $2 $4 $(($(date +%s) - start)) $said"
+    exit
+fi
+
+# ------------------------------------------------------------------- all of it
+targets=${*:-"armhf aarch64 riscv64 mips powerpc s390x i386"}
+tests="format regex whole dump line cursor order kept rare parked signals
+    threads trace set channels"
+mkdir -p "$out"
+here || install
+begin=$(date +%s)
+for target in $targets; do
+    for test in $tests; do
+        echo "test $target $test"
+    done
+done >"$out/jobs"
+for target in $targets; do
+    for way in c c++ clang clang++; do
+        echo "basics $target $way"
+    done
+    echo "library $target dlopen"
+    case $target in
+    armhf | mips | powerpc | i386) echo "words $target 32" ;;
+    esac
+done >>"$out/jobs"
+if [ $# = 0 ]; then
+    if command -v wine >/dev/null && command -v x86_64-w64-mingw32-gcc \
+        >/dev/null; then
+        targets="$targets windows"
+        echo "windows windows two-files" >>"$out/jobs"
+    else
+        echo "windows  left out: no mingw-w64, or no wine"
+    fi
+fi
+xargs -P "$(nproc)" -L 1 sh tests/ports/run.sh --job <"$out/jobs" >"$out/said"
+for target in $targets; do
+    awk -v target="$target" '$1 == target {
+        all++; seconds += $4
+        if ($5 != "ok") failed = failed " " $2 "-" $3
+    } END {
+        printf "%-8s %d programs, %d s%s\n", target, all, seconds,
+            failed ? ", FAILED:" failed : ""
+    }' "$out/said"
+done
+echo "ports: $(($(date +%s) - begin)) s"
+status=0
+for log in $(awk '$5 != "ok" { print $1 "/" $2 "-" $3 ".log" }' "$out/said"); do
+    echo "--- $log"
+    grep -av '^\[PASS' "$out/$log" | tail -n 20 | cut -c 1-400
+    status=1
+done
+[ "$(wc -l <"$out/said")" = "$(wc -l <"$out/jobs")" ] || status=1
+if [ $# = 0 ] && [ -f tests/ports/bare.sh ]; then
+    sh tests/ports/bare.sh || status=1
+fi
+exit $status
