@@ -25,23 +25,24 @@ RECORDER_TEST_SCALE ?= 1
 export RECORDER_TEST_SCALE
 
 # The recorder command, and the reader in it as a library, for gdb.
-READER := reader rings events message scan tables settings library
-TOOLS := $(filter-out library,$(patsubst tools/%.c,%,$(wildcard tools/*.c)))
+TOOLS := $(patsubst tools/%.c,%,$(wildcard tools/*.c tools/*/*.c))
+LIBRARY := $(filter reader/%,$(TOOLS)) source/scan settings tables
+TOOL_DIRS = -I. $(addprefix -I,tools $(patsubst %/,%,$(wildcard tools/*/)))
 TOOL_LIBS = -ldw -lelf -lsqlite3 -lz
 TOOL_FLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) -Wstrict-prototypes \
-	-fPIC -fvisibility=hidden
+	$(TOOL_DIRS) -fPIC -fvisibility=hidden
 
-.PHONY: build test hanoi bench model asan ubsan tsan coverage fuzz install clean \
-	help run-tests
+.PHONY: build test hanoi bench model asan ubsan tsan coverage fuzz test-ports \
+	ports-cost install clean help run-tests
 
 build: packages-build $(EXAMPLES) build/recorder build/librecorder.so
 
-build/tools/%.o: tools/%.c $(HEADERS) $(wildcard tools/*.h tools/view/*)
+build/tools/%.o: tools/%.c $(HEADERS) $(wildcard tools/*.h tools/*/*)
 	@mkdir -p $(@D)
 	$(CC) $(TOOL_FLAGS) -c $< -o $@
-build/recorder: $(TOOLS:%=build/tools/%.o)
+build/recorder: $(patsubst %,build/tools/%.o,$(filter-out reader/library,$(TOOLS)))
 	$(CC) $^ -o $@ $(TOOL_LIBS)
-build/librecorder.so: $(READER:%=build/tools/%.o)
+build/librecorder.so: $(LIBRARY:%=build/tools/%.o)
 	$(CC) -shared -Wl,-z,defs $^ -o $@
 
 build/examples/%: examples/%.c $(HEADERS)
@@ -54,10 +55,10 @@ hanoi: build/examples/hanoi/hanoi
 
 # Each file in tests/ is a program of its own.
 $(BUILD)/tests/%: tests/%.c $(HEADERS) $(wildcard tests/*.h compat/recorder/* \
-		tools/*.[ch])
+		tools/*.[ch] tools/*/*.[ch])
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 $(CFLAGS) $(TESTFLAGS) $(WARNINGS) -Wstrict-prototypes \
-		-I. -DTEST_ROOT='"$(CURDIR)"' $< -o $@ $(CRITERION) -lpthread -ldl -lm
+		$(TOOL_DIRS) -DTEST_ROOT='"$(CURDIR)"' $< -o $@ $(CRITERION) -lpthread -ldl -lm
 
 packages-%:
 	@sh tests/packages.sh $*
@@ -105,6 +106,13 @@ fuzz: packages-fuzz
 model:
 	@sh tests/model/run.sh
 
+# Other processors under qemu, and machines without an operating system. It sees
+# to its packages by itself.
+test-ports: build/recorder
+	@sh tests/ports/run.sh
+ports-cost: test-ports
+	@sh tests/ports/cost.sh
+
 build/bench/%.o: bench/%.c $(HEADERS) bench/shim.h
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O2 $(WARNINGS) -I. -c $< -o $@
@@ -112,7 +120,6 @@ build/bench/bench: bench/shim.cc $(patsubst %.c,build/%.o,$(wildcard bench/*.c))
 	$(CXX) -std=c++17 -O2 -I. $^ -o $@ -lbenchmark -lpthread
 bench: packages-test build/bench/bench build/recorder
 	@sh bench/run.sh build/bench/bench README.md
-	@sh bench/command.sh build/recorder
 
 install: build/recorder build/librecorder.so
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin lib share/pkgconfig \
@@ -146,6 +153,7 @@ help:
 	@echo 'make asan ubsan tsan   the tests under a sanitizer'
 	@echo 'make fuzz       hostile files for the reader, SECONDS=60'
 	@echo 'make model      model-check the ring, and that mutants are caught'
+	@echo 'make test-ports other processors under qemu, and bare metal'
 	@echo 'make bench      measure, and write the table into README.md'
 	@echo 'make coverage   which lines of the headers the tests reach'
 	@echo 'make install    headers, command, manual, gdb, below PREFIX=$(PREFIX)'

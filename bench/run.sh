@@ -40,6 +40,8 @@ fi
     echo
     { grep '^record/' "$dir/names"; grep -v '^record/' "$dir/names"; } |
         awk -f "$here/table.awk" - "$dir/csv" "$dir/sizes"
+    echo
+    sh "$here/command.sh" "$here/../build/recorder"
 } >"$dir/table"
 cat "$dir/table"
 

@@ -121,6 +121,9 @@ END {
             ratio(on, clock), 2, "")
     reached("floor / clock_gettime(CLOCK_MONOTONIC)", "",
             ratio(bottom, clock), 2, "")
+    reached("record with its ring in a file / in memory", "1.05",
+            ratio("record/4 arguments; ring in a file",
+                  "record/4 arguments; ring in memory"), 2, "")
     reached("record off / record on", "0.05", ratio("record/off", on), 3, "")
     reached("code at a call site with 4 arguments", "80",
             size["code at a call site with 4 arguments"], 0, " bytes")

@@ -1,8 +1,8 @@
-/* tests/timeline.c - events by time, spans, values: tools/timeline.c alone. */
+/* tests/timeline.c - events by time, spans, values: tools/export/timeline.c alone. */
 /* SPDX-License-Identifier: MIT */
 /* The reader is these few functions, over an array of events. */
-#include "../tools/timeline.c"
-#include "../tools/value.c"
+#include "../tools/export/timeline.c"
+#include "../tools/export/value.c"
 
 #include <criterion/criterion.h>
 

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
 
-#include "../recorder_line.h"
-#include "../recorder_regex.h"
+#include "recorder_line.h"
+#include "recorder_regex.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -16,8 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../tools/command.h"
-#include "../../tools/text.h"
+#include "command.h"
+#include "text.h"
 
 void *need(void *memory)
 {

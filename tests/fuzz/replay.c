@@ -19,7 +19,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "../../tools/inside.h"
+#include "inside.h"
 
 enum { SECONDS = 10 }; /* of a processor's time */
 

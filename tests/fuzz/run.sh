@@ -14,14 +14,16 @@ cd "$(dirname "$0")/../.."
 out=build/fuzz
 mkdir -p $out/corpus
 flags="-std=gnu11 -D_GNU_SOURCE -Dnanosleep=fuzz_nanosleep -O1 -g -Wall -Wextra
+    -I. -Itools -Itools/reader -Itools/source
     -fsanitize=address,undefined -fno-sanitize-recover=undefined"
-sources="tests/fuzz/fuzz.c tools/reader.c tools/rings.c tools/events.c
-    tools/message.c tools/file.c tools/source.c tools/scan.c tools/process.c
+sources="tests/fuzz/fuzz.c tools/reader/reader.c tools/reader/rings.c
+    tools/reader/events.c tools/reader/message.c tools/source/file.c
+    tools/source/source.c tools/source/scan.c tools/source/process.c
     tools/text.c"
 if [ "$1" = --replay ]; then
     exec 9>$out/lock
     flock 9
-    if [ ! -e $out/replay ] || [ "$(find $sources tests/fuzz/*.[ch] tools/*.h \
+    if [ ! -e $out/replay ] || [ "$(find $sources tests/fuzz/*.[ch] tools/*.h tools/*/*.h \
         recorder*.h -newer $out/replay)" ]; then
         gcc $flags tests/fuzz/replay.c $sources -o $out/new -lelf -lm
         mv $out/new $out/replay

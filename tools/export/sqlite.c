@@ -1,4 +1,4 @@
-/* export_sqlite.c - a database: every field a column, and a view to read. */
+/* sqlite.c - a database: every field a column, and a view to read. */
 /* SPDX-License-Identifier: MIT */
 #include "export.h"
 

@@ -24,7 +24,7 @@ LIMITS
 #ifndef READER_H
 #define READER_H
 
-#include "../recorder_event.h"
+#include "recorder_event.h"
 
 /* ---------------------------------------------------------------- memory -- */
 

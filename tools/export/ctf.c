@@ -1,4 +1,4 @@
-/* export_ctf.c - a CTF 1.8 trace: a class a format, a stream a recorder. */
+/* ctf.c - a CTF 1.8 trace: a class a format, a stream a recorder. */
 /* SPDX-License-Identifier: MIT */
 /*
     An event holds its arguments in the types that its format gives them; one of

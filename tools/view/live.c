@@ -1,4 +1,4 @@
-/* view_live.c - serves the page of a running program, and what it records. */
+/* live.c - serves the page of a running program, and what it records. */
 /* SPDX-License-Identifier: MIT */
 /*
     One HTTP/1.1 server on 127.0.0.1, one thread, poll(). It answers

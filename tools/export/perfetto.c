@@ -1,4 +1,4 @@
-/* export_perfetto.c - a Perfetto trace: protobuf, by an encoder of 40 lines. */
+/* perfetto.c - a Perfetto trace: protobuf, by an encoder of 40 lines. */
 /* SPDX-License-Identifier: MIT */
 /*
     Trace { packet* }: the clock, a track for each thread and value, then a

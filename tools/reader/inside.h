@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../recorder_format.h"
-#include "../recorder_line.h"
-#include "../recorder_regex.h"
+#include "recorder_format.h"
+#include "recorder_line.h"
+#include "recorder_regex.h"
 #include "reader.h"
 
 enum {

@@ -1,4 +1,4 @@
-/* export_chrome.c - Chrome's Trace Event JSON, and of spans for speedscope. */
+/* chrome.c - Chrome's Trace Event JSON, and of spans for speedscope. */
 /* SPDX-License-Identifier: MIT */
 /*
     An event a line. Viewers read times as doubles of microseconds: they count

@@ -1,4 +1,4 @@
-/* export_vcd.c - waveforms: threads as wires, as an oscilloscope shows them. */
+/* vcd.c - waveforms: threads as wires, as an oscilloscope shows them. */
 /* SPDX-License-Identifier: MIT */
 /*
     threads.T1_main             1: this thread recorded last

@@ -1,4 +1,4 @@
-/* view_pack.c - packs events small, for a page to unpack: see view.h. */
+/* pack.c - packs events small, for a page to unpack: see view.h. */
 /* SPDX-License-Identifier: MIT */
 #include "text.h"
 #include "view.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "../recorder_regex.h"
+#include "recorder_regex.h"
 
 /* ----------------------------------------------------------------- bytes -- */
 
