@@ -13,6 +13,7 @@ fuzz) packages="libdw-dev clang-14 libclang-rt-14-dev" ;;
 esac
 missing=
 for package in $packages; do
+    command -v "$package" >/dev/null && continue # from elsewhere: as good
     dpkg-query -W -f '${Status}' "$package" 2>/dev/null |
         grep -q 'install ok installed' || missing="$missing $package"
 done
