@@ -68,7 +68,7 @@ test: packages-test build
 	@sh tests/model/run.sh
 
 run-tests: build/recorder build/librecorder.so $(TESTS:%=$(BUILD)/tests/%)
-	@sh tests/run.sh $^
+	@sh tests/run.sh $(TESTS:%=$(BUILD)/tests/%)
 
 # The tests that look at code in this process; the others compile and run
 # programs of their own, which a sanitizer in the test would not see.

@@ -970,8 +970,8 @@ RECORDER_FUNCTION_ void recorder_thread_set_name(struct recorder_thread *row,
 }
 
 #ifdef RECORDER_HOSTED_
-/* From a state to RECORDER_ROW_TAKEN, at one stroke. With the 2 bytes beside it,
- * since riscv64 has no compare-and-swap of fewer than 4. */
+/* From a state to RECORDER_ROW_TAKEN, at one stroke. With the 2 bytes beside
+ * it, since riscv64 has no compare-and-swap of fewer than 4. */
 RECORDER_INLINE_ bool recorder_row_take(struct recorder_thread *row,
                                         uint16_t state)
 {
@@ -1817,7 +1817,7 @@ RECORDER_INLINE_ uintptr_t recorder_word(float value)
 #ifdef __clang__ /* knows __func__ in that struct, and says that it does not */
 #define RECORDER_STRUCT_                                                       \
     _Pragma("clang diagnostic push") _Pragma(                                  \
-    "clang diagnostic ignored \"-Wpredefined-identifier-outside-function\"")    \
+    "clang diagnostic ignored \"-Wpredefined-identifier-outside-function\"")   \
     struct
 #define RECORDER_STRUCT_END_ _Pragma("clang diagnostic pop")
 #else

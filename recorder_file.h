@@ -57,8 +57,8 @@ extern "C" {
  *     Moves the rings of all recorders, those that come later included, into a
  *     new file. %p in the path is the process id, %e the name of the program,
  *     %% a percent. False, and a line on stderr: they stay where they are. A
- *     child of fork() gets a file of its own if the path has %p, else goes on in
- *     memory. There is one file for a process.
+ *     child of fork() gets a file of its own if the path has %p, else goes on
+ *     in memory. There is one file for a process.
  *
  * The environment's RECORDER_FILE does that before main(), unless the program
  * runs with more rights than its caller (setuid).
@@ -282,7 +282,7 @@ struct recorder_part {
 enum {
     RECORDER_PARTS = 64,
     RECORDER_HEADERS_SPARE = 512,
-    RECORDER_PATH_MAX = 4096
+    RECORDER_PATH_MAX = 2048
 };
 #define RECORDER_PART_BYTES ((uintptr_t)1 << 20) /* the least for a later one */
 #define RECORDER_PART_SPARE ((uintptr_t)64 << 10)
@@ -803,9 +803,9 @@ RECORDER_INLINE_ bool recorder_is_text(const struct recorder_record *r)
     return r->format != 0 && r->format < RECORDER_TEXT_END;
 }
 
-/* What a word becomes that is a token of a text in an old ring. What has the low
- * bits of the text's order is one; where another record stands by now, its text
- * is lost, unless words are so short that a number may look like that. */
+/* What a word becomes that is a token of a text in an old ring. What has the
+ * low bits of the text's order is one; where another record stands by now, its
+ * text is lost, unless words are so short that a number may look like that. */
 RECORDER_FUNCTION_ uintptr_t
 recorder_moved_token(const struct recorder_moves *moves, uintptr_t word)
 {
@@ -849,9 +849,9 @@ RECORDER_FUNCTION_ void recorder_moved_words(const struct recorder_moves *moves,
             r->argument[i] = recorder_moved_token(moves, r->argument[i]);
 }
 
-/* How a ring is copied: `before` null, or only what is of a lower order; `moves`
- * null, or tokens become those of the new rings, and `slots` say what was
- * copied. */
+/* How a ring is copied: `before` null, or only what is of a lower order;
+ * `moves` null, or tokens become those of the new rings, and `slots` say what
+ * was copied. */
 struct recorder_copying {
     const struct recorder_ring *from;
     struct recorder_ring *to;
@@ -1037,7 +1037,7 @@ RECORDER_FUNCTION_ void recorder_move_late(struct recorder_move *m,
 }
 
 /* Writes the i-th of them into the new ring, if it is a text or if it is none.
- * Where there is no room for all that follow, it would not be there any more. */
+ * Where there is no room for all that follow, it would not be there longer. */
 RECORDER_FUNCTION_ void recorder_move_again(const struct recorder_moves *moves,
                                             const struct recorder_move *m,
                                             uintptr_t lane, size_t i, bool text)
@@ -1226,11 +1226,11 @@ RECORDER_FUNCTION_ void recorder_file_say(const char *path, const char *also,
     };
 #endif
     struct recorder_string say;
-    char text[RECORDER_PATH_MAX + 128];
+    char text[1024];
     unsigned i;
     say = recorder_string_at(text, sizeof text);
     recorder_add_string(&say, "recorder: ");
-    recorder_add_name(&say, path, RECORDER_PATH_MAX);
+    recorder_add_name(&say, path, sizeof text - 200);
     recorder_add_string(&say, also);
     recorder_add_string(&say, ": ");
     for (i = 0; i < sizeof words / sizeof *words && !wrong; i++)
@@ -1619,8 +1619,8 @@ RECORDER_FUNCTION_ bool recorder_has_threads(void)
            stat.links != 3;
 }
 
-/* The first number of /proc/self/task/ID/schedstat, which is how long the thread
- * ran, or the letter of its state in .../stat; 0: not to be had. */
+/* The first number of /proc/self/task/ID/schedstat, which is how long the
+ * thread ran, or the letter of its state in .../stat; 0: not to be had. */
 RECORDER_FUNCTION_ uint64_t recorder_thread_fact(int32_t id, const char *name)
 {
     struct recorder_string path;

@@ -32,7 +32,7 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define UNUSED __attribute__((unused))
 
-/* ------------------------------------------------------------ the harness -- */
+/* ----------------------------------------------------------- the harness -- */
 
 UNUSED static void sleep_ms(long ms)
 {
@@ -40,7 +40,7 @@ UNUSED static void sleep_ms(long ms)
     nanosleep(&time, NULL);
 }
 
-/* --------------------------------------------------------------- catching -- */
+/* -------------------------------------------------------------- catching -- */
 
 /* What a dump wrote. Its memory is there from the start, so that a child in
  * which nothing more is to be had can catch, too. */
@@ -127,7 +127,7 @@ UNUSED static char *written_to(int file)
     return text;
 }
 
-/* --------------------------------------------------------------- children -- */
+/* -------------------------------------------------------------- children -- */
 
 /* Runs what follows in a child, which ends with _exit(). Its wait status is
  * `status`; a child that hangs is ended by SIGALRM after that many seconds. */

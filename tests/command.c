@@ -28,7 +28,7 @@ TestSuite(command, .init = command_begin, .fini = build_end, .timeout = 120);
 /* Times and addresses differ from run to run. */
 #define SAME " | sed -e \"s/[0-9]*\\.[0-9]\\{6\\}/0/; s/0x[0-9a-f]*/0x/g\""
 
-/* ------------------------------------------------------------------- dump -- */
+/* ------------------------------------------------------------------ dump -- */
 
 /* Goal: each option shows what it says. Method: three records of a program that
  * waits, whole outputs. */
@@ -131,7 +131,7 @@ Test(command, terminal)
                " dump core\" /dev/null");
 }
 
-/* ------------------------------------------------------------------- list -- */
+/* ------------------------------------------------------------------ list -- */
 
 Test(command, list)
 {
@@ -181,7 +181,7 @@ Test(command, stat)
     command_stop(pid);
 }
 
-/* ----------------------------------------------------- set, clear and save -- */
+/* --------------------------------------------------- set, clear and save -- */
 
 /* Goal: set does what it says, all of it or nothing. */
 Test(command, set)
@@ -255,7 +255,7 @@ Test(command, save)
     build_must("cmp saved folder/kept && test $(ls -A folder | wc -l) = 1");
 }
 
-/* ------------------------------------------------------------------- help -- */
+/* ------------------------------------------------------------------ help -- */
 
 /* Goal: each verb explains itself; misuse is 2, and says what. */
 Test(command, help)

@@ -64,7 +64,7 @@ __attribute__((unused)) static void command_stop(pid_t pid)
     waitpid(pid, NULL, 0);
 }
 
-/* ------------------------------------------------------------------- cores -- */
+/* ----------------------------------------------------------------- cores -- */
 
 /* Makes ./core: by the kernel, where it leaves cores in the folder of the
  * program, else by gdb. `what`: the arguments of ./program, of the verb

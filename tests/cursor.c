@@ -25,7 +25,7 @@ static unsigned parts_of(const struct recorder_event *e)
     return (unsigned)e->argument[0] & 3;
 }
 
-/* ---------------------------------------------------------------- at rest -- */
+/* --------------------------------------------------------------- at rest -- */
 
 /* Goal: at rest each record is seen once, in order, whole, with all that belongs
  * to it; then there is none, until there is another. */
@@ -105,7 +105,7 @@ Test(cursor, batches_are_one_row)
     }
 }
 
-/* ------------------------------------------------------------------- live -- */
+/* ------------------------------------------------------------------ live -- */
 
 static int stop;
 static uintptr_t made[4]; /* orders taken by each writer */
@@ -314,7 +314,7 @@ Test(cursor, texts_are_not_missed)
     cr_assert_eq(cursor.missed, 0);
 }
 
-/* ---------------------------------------------------------------- cleared -- */
+/* --------------------------------------------------------------- cleared -- */
 
 /* Goal: what was cleared is neither shown nor missed, by cursors and by dumps;
  * clearing all leaves nothing; what comes after it is there. Method: the

@@ -321,7 +321,7 @@ Test(dump, copies_are_not_mixed_up)
     cr_assert_str_eq(is, "<lost>");
 }
 
-/* ----------------------------------------------------------- bad pointers -- */
+/* ---------------------------------------------------------- bad pointers -- */
 
 /* Two pages; the second is not there. */
 static char *last_page(void)
@@ -392,7 +392,7 @@ Test(dump, formats_are_shown_whole)
     }
 }
 
-/* ------------------------------------------------------- one line a record -- */
+/* ----------------------------------------------------- one line a record -- */
 
 /* Goal: nothing that is recorded breaks a line: not a text, not a format, not
  * the name of a thread. */
@@ -448,7 +448,7 @@ Test(dump, long_lines_are_marked_as_cut)
     DUMP_MUST_BE("one\n");
 }
 
-/* --------------------------------------------------------------- repeated -- */
+/* -------------------------------------------------------------- repeated -- */
 
 static void record_all_kinds(unsigned count)
 {
@@ -497,7 +497,7 @@ Test(dump, two_at_once_are_complete)
     }
 }
 
-/* -------------------------------------------------------- while recording -- */
+/* ------------------------------------------------------- while recording -- */
 
 static int stop;
 static void *record_on(void *of)
@@ -576,7 +576,7 @@ Test(dump, ascends_while_others_record)
             dumps, (size_t)all);
 }
 
-/* -------------------------------------------------------- inside a record -- */
+/* ------------------------------------------------------- inside a record -- */
 
 static const char *step_at;
 static unsigned step_count, step_skip;
@@ -630,7 +630,7 @@ Test(dump, inside_of_a_record)
         }
 }
 
-/* ------------------------------------------------------------ the handler -- */
+/* ----------------------------------------------------------- the handler -- */
 
 static char *handler_at;
 static int handler_fd;
@@ -727,7 +727,7 @@ Test(dump, fits_a_signal_stack_of_8_KiB)
     }
 }
 
-/* ------------------------------------------------ what the system refuses -- */
+/* ----------------------------------------------- what the system refuses -- */
 
 /* Goal: a dump without mmap() shows exactly the same records, in several
  * passes. Method: mmap() is refused in a child. */
@@ -920,7 +920,7 @@ Test(dump, a_million_records_in_little_memory)
     MUST_EXIT(status, 0);
 }
 
-/* ------------------------------------------------------------ dump_for, to -- */
+/* ---------------------------------------------------------- dump_for, to -- */
 
 /* Goal: a regular expression chooses recorders by their whole names; a wrong
  * one is refused in words, and nothing is shown. */

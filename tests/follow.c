@@ -12,7 +12,7 @@ static void follow_begin(void)
 }
 TestSuite(follow, .init = follow_begin, .fini = build_end, .timeout = 120);
 
-/* -------------------------------------------------------------- followers -- */
+/* ------------------------------------------------------------- followers -- */
 
 static FILE *opened(const char *name)
 {
@@ -141,7 +141,7 @@ Test(follow, slowly)
     cr_assert_eq(burst(500, 1000), 4 * 4 * 500, "some were missed");
 }
 
-/* ------------------------------------------------------------------- ends -- */
+/* ------------------------------------------------------------------ ends -- */
 
 static int last_recorded(void)
 {

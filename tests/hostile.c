@@ -110,7 +110,7 @@ Test(hostile, cut_32_bits)
     cuts("-m32");
 }
 
-/* ----------------------------------------------------------------- command -- */
+/* --------------------------------------------------------------- command -- */
 
 /* What the command makes of ./bad: an exit status of 0 and events whose orders
  * ascend, or of 1 and why. Returns the status. */

@@ -22,7 +22,7 @@ TestSuite(line, .init = begin, .timeout = 120);
         DUMP_MUST_BE(expected);                                                \
     } while (0)
 
-/* ---------------------------------------------------------------- columns -- */
+/* --------------------------------------------------------------- columns -- */
 
 /* Goal: every field can be shown, in columns from the right and from the left,
  * among any other text; braces, too. */
@@ -135,7 +135,7 @@ Test(line, from_the_environment, .init = build_begin, .fini = build_end)
                        build_text);
 }
 
-/* ------------------------------------------------------------------- time -- */
+/* ------------------------------------------------------------------ time -- */
 
 static const char *wall_of(uint64_t ns)
 {
@@ -273,7 +273,7 @@ Test(line, ticks_scale_for_years)
 }
 #endif
 
-/* ---------------------------------------------------------------- threads -- */
+/* --------------------------------------------------------------- threads -- */
 
 static void *named_by_us(void *unused)
 {
@@ -348,7 +348,7 @@ Test(line, rows_of_others_are_unknown)
                        caught->text);
 }
 
-/* ------------------------------------------------------- caller, location -- */
+/* ------------------------------------------------------ caller, location -- */
 
 #define ALONE_IN(section_name)                                                 \
     __attribute__((noinline, section(#section_name)))

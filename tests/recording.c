@@ -119,7 +119,7 @@ image_ring(const struct image *image, const struct recorder *r, uintptr_t lane)
                     r->ring_bytes);
 }
 
-/* ------------------------------------------------------------------ lives -- */
+/* ----------------------------------------------------------------- lives -- */
 
 static struct published *publish(void)
 {
@@ -405,7 +405,7 @@ Test(recording, moves_while_others_record)
     cr_assert_lt(gone, lives * THREADS / 2);
 }
 
-/* ---------------------------------------------------------------- reading -- */
+/* --------------------------------------------------------------- reading -- */
 
 static bool has_command(void)
 {
@@ -479,7 +479,7 @@ Test(recording, is_a_core_file)
     }
 }
 
-/* --------------------------------------------------------------- the path -- */
+/* -------------------------------------------------------------- the path -- */
 
 /* Goal: what is at the path stays as it is, and the program runs as without.
  * Method: each case, with what the program says on stderr. */

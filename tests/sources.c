@@ -4,7 +4,7 @@
 
 TestSuite(sources, .init = build_begin, .fini = build_end, .timeout = 120);
 
-/* ------------------------------------------------------------ executables -- */
+/* ----------------------------------------------------------- executables -- */
 
 /* Goal: whatever a program's executable is like, and however wide its words,
  * the command shows what the program itself would. Method: a program dumps all
@@ -75,7 +75,7 @@ Test(sources, s390x)
     machine("s390x-linux-gnu", "qemu-s390x", "-march=z10");
 }
 
-/* -------------------------------------------------------------- libraries -- */
+/* ------------------------------------------------------------- libraries -- */
 
 static void build_parts(void)
 {
@@ -171,7 +171,7 @@ Test(sources, library_that_comes_and_goes)
     command_stop(pid);
 }
 
-/* ------------------------------------------------------------------ files -- */
+/* ----------------------------------------------------------------- files -- */
 
 /* The command must fail with 1, and say this and no more. */
 #define FAILS(line, ...)                                                       \
@@ -274,7 +274,7 @@ Test(sources, other_layout)
     command_stop(pid);
 }
 
-/* ----------------------------------------------------------------- processes -- */
+/* ------------------------------------------------------------- processes -- */
 
 /* Goal: a process that cannot be read is refused, with what would help. */
 Test(sources, wrong_processes)

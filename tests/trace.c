@@ -137,7 +137,7 @@ Test(trace, off_evaluates_nothing)
     DUMP_MUST_BE("1 traced: 1\n");
 }
 
-/* ---------------------------------------------------------------- threads -- */
+/* --------------------------------------------------------------- threads -- */
 
 enum { THREADS = 8 };
 static unsigned each;
@@ -182,7 +182,7 @@ Test(trace, eight_threads_mix_no_line)
         pthread_join(threads[i], NULL);
 }
 
-/* ------------------------------------------------------------ the outside -- */
+/* ----------------------------------------------------------- the outside -- */
 
 /* Goal: stderr closed, full, or a pipe without a reader harms nothing; errno is
  * kept, and no SIGPIPE is left. */

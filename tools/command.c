@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 static const struct verb *const verbs[] = {
-    &verb_list, &verb_dump,   &verb_follow, &verb_stat, &verb_set,
+    &verb_list,  &verb_dump, &verb_follow, &verb_stat, &verb_set,
     &verb_clear, &verb_save, &verb_export, &verb_view};
 enum { VERBS = sizeof verbs / sizeof *verbs };
 
@@ -41,11 +41,10 @@ static const struct option_row selection_rows[] = {
      "last record (-10s), or UTC (2026-11-20 20:25:11.5)"},
     {OPTION_UNTIL, "until", "WHEN", "up to then, the same"},
     {'t', "thread", "THREAD", "only of a thread: number, kernel id or name"},
-    {'L', "line", "LINE",
-     "what a line shows, of " RECORDER_LINE_FIELDS},
+    {'L', "line", "LINE", "what a line shows, of " RECORDER_LINE_FIELDS},
     {0, NULL, NULL, NULL}};
 
-/* ------------------------------------------------------------------ trouble -- */
+/* --------------------------------------------------------------- trouble -- */
 
 void *need(void *memory)
 {
@@ -110,7 +109,7 @@ void misuse(const struct call *call, const char *format, ...)
     exit(2);
 }
 
-/* ----------------------------------------------------------------- options -- */
+/* --------------------------------------------------------------- options -- */
 
 enum { ROWS_MAX = 64 };
 
@@ -288,7 +287,7 @@ static void completion(void)
          "complete -o filenames -F _recorder recorder");
 }
 
-/* ------------------------------------------------------------------- parse -- */
+/* ----------------------------------------------------------------- parse -- */
 
 const char *call_option(const struct call *call, int key)
 {
@@ -329,7 +328,8 @@ static void parse(struct call *call, int argc, char **argv)
             misuse(call, "%s: an argument is missing", argv[optind - 1]);
         if (key == '?')
             misuse(call, "%s: no such option", argv[optind - 1]);
-        if (call->options_count == sizeof call->options / sizeof(*call->options))
+        if (call->options_count ==
+            sizeof call->options / sizeof(*call->options))
             misuse(call, "too many options");
         call->options[call->options_count].key = key;
         call->options[call->options_count++].value = optarg ? optarg : "";
@@ -391,7 +391,7 @@ static bool wall_of(const struct call *call, const char *text, int64_t *ns)
     if (*end == 'Z')
         end++;
     seconds = (int64_t)timegm(&date) - (int64_t)(start / 1000000000u);
-    seconds = seconds > 9000000000   ? 9000000000 /* 64 bits hold no more ns */
+    seconds = seconds > 9000000000    ? 9000000000 /* 64 bits hold no more ns */
               : seconds < -9000000000 ? -9000000000
                                       : seconds;
     *ns = seconds * 1000000000 - (int64_t)(start % 1000000000u) +
@@ -489,8 +489,8 @@ void call_open(struct call *call, int i)
         fail(call, "%s", wrong);
     if (*call->source.warning)
         warn(call, "%s", call->source.warning);
-    wrong = reader_open(&call->reader, call->source.memory,
-                        call->source.registry);
+    wrong =
+        reader_open(&call->reader, call->source.memory, call->source.registry);
     if (!wrong)
         wrong = reader_select(&call->reader, &call->selection);
     if (wrong)

@@ -11,7 +11,7 @@
 
 /* An option of a verb; help, man page and completion are made of these. */
 struct option_row {
-    int key; /* its letter, or 256 and up where it has none */
+    int key;              /* its letter, or 256 and up where it has none */
     const char *name;     /* --name */
     const char *argument; /* "FILE", or null: it takes none */
     const char *help;
@@ -21,11 +21,11 @@ struct call;
 
 struct verb {
     const char *name;
-    const char *arguments; /* "SOURCE" or "PID SETTINGS" */
-    const char *summary;   /* one line */
-    const char *help;      /* paragraphs, or null */
+    const char *arguments;         /* "SOURCE" or "PID SETTINGS" */
+    const char *summary;           /* one line */
+    const char *help;              /* paragraphs, or null */
     const struct option_row *rows; /* ends with a row without name; or null */
-    bool selects;          /* takes the options that choose events, too */
+    bool selects; /* takes the options that choose events, too */
     int (*run)(struct call *);
 };
 
@@ -49,7 +49,7 @@ struct call {
     struct source source;
     struct reader reader;
     struct reader_selection selection;
-    const char *line; /* --line, or null */
+    const char *line;       /* --line, or null */
     const char *images[16]; /* --memory */
 };
 
@@ -57,8 +57,14 @@ struct call {
  * was not given. */
 const char *call_option(const struct call *, int key);
 /* Options without a letter that more than one verb has. */
-enum { OPTION_SINCE = 1000, OPTION_UNTIL, OPTION_REGISTRY, OPTION_MEMORY,
-       OPTION_ELF, OPTION_OWN };
+enum {
+    OPTION_SINCE = 1000,
+    OPTION_UNTIL,
+    OPTION_REGISTRY,
+    OPTION_MEMORY,
+    OPTION_ELF,
+    OPTION_OWN
+};
 
 /* Opens argument `i` as the call's source and reader and applies the selection;
  * says what is wrong and exits with 1. */

@@ -12,10 +12,15 @@
 #include "line.h"
 #include "text.h"
 
-enum { OPTION_CSV = OPTION_OWN, OPTION_CLEAR, OPTION_FUNCTION, OPTION_COLOR,
-       OPTION_NO_PAGER };
+enum {
+    OPTION_CSV = OPTION_OWN,
+    OPTION_CLEAR,
+    OPTION_FUNCTION,
+    OPTION_COLOR,
+    OPTION_NO_PAGER
+};
 
-/* ------------------------------------------------------------------- pager -- */
+/* ----------------------------------------------------------------- pager -- */
 
 static pid_t pager;
 
@@ -58,7 +63,7 @@ static void pager_close(void)
     exit(0);
 }
 
-/* -------------------------------------------------------------------- dump -- */
+/* ------------------------------------------------------------------ dump -- */
 
 /* A write that failed: the reader went, or the disk is full. */
 static void output_check(const struct call *call)
@@ -101,7 +106,8 @@ static void dump_events(struct call *call, bool as_csv)
 static int dump(struct call *call)
 {
     static char buffer[1 << 16];
-    bool as_json = call_option(call, 'j'), as_csv = call_option(call, OPTION_CSV);
+    bool as_json = call_option(call, 'j'),
+         as_csv = call_option(call, OPTION_CSV);
     bool in_color = line_color(call, call_option(call, OPTION_COLOR));
     if (call->arguments_count > 1)
         misuse(call, "one SOURCE");
@@ -124,8 +130,7 @@ static int dump(struct call *call)
                  call->reader.recorders[i]->wrong);
     if (fflush(stdout) != 0)
         output_check(call);
-    if (call_option(call, OPTION_CLEAR) &&
-        !reader_clear(&call->reader))
+    if (call_option(call, OPTION_CLEAR) && !reader_clear(&call->reader))
         fail(call, "cannot be cleared: %s", strerror(errno));
     pager_close();
     return 0;

@@ -1,4 +1,4 @@
-/* follow.c - recorder follow: prints what a running program records, as it does. */
+/* follow.c - recorder follow: prints what is recorded, as it is. */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
 
@@ -102,8 +102,7 @@ static int follow(struct call *call)
 
 static const struct option_row rows[] = {
     {'j', "json", NULL, "one JSON object a line"},
-    {OPTION_INTERVAL, "interval", "MS",
-     "look every so many milliseconds: 10"},
+    {OPTION_INTERVAL, "interval", "MS", "look every so many milliseconds: 10"},
     {OPTION_COLOR, "color", "WHEN",
      "always, never, or auto: on a terminal, unless NO_COLOR is set"},
     {0, NULL, NULL, NULL}};

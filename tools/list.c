@@ -28,9 +28,10 @@ static void list_json(const struct reader *reader)
     for (size_t i = 0; i < reader->threads_count; i++) {
         const struct reader_thread *t = &reader->threads[i];
         printf("{\"thread\":%u,\"tid\":%d,\"alive\":%s,\"name\":", t->number,
-               (int)t->id, !t->known  ? "null"
-                           : t->alive ? "true"
-                                      : "false");
+               (int)t->id,
+               !t->known  ? "null"
+               : t->alive ? "true"
+                          : "false");
         json_string(stdout, t->name, strlen(t->name), false);
         puts("}");
     }
@@ -55,10 +56,6 @@ static const struct option_row rows[] = {
     {'j', "json", NULL, "one JSON object a line"}, {0, NULL, NULL, NULL}};
 
 const struct verb verb_list = {
-    "list",
-    "SOURCE",
-    "shows the recorders, what they hold, and the threads",
-    NULL,
-    rows,
-    false,
+    "list", "SOURCE", "shows the recorders, what they hold, and the threads",
+    NULL,   rows,     false,
     list};

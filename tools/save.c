@@ -54,7 +54,8 @@ static struct kept_page *page_keep(struct keeper *keeper, uint64_t address)
     size_t size;
     if (2 * keeper->count >= keeper->max) {
         size_t max = keeper->max ? 2 * keeper->max : 256, i;
-        struct kept_page **pages = need(calloc(max, sizeof(struct kept_page *)));
+        struct kept_page **pages =
+            need(calloc(max, sizeof(struct kept_page *)));
         for (i = 0; i < keeper->max; i++)
             if (keeper->pages[i])
                 *page_slot(keeper, pages, max, keeper->pages[i]->address) =
@@ -84,8 +85,7 @@ static size_t keeper_read(struct memory *memory, uint64_t address, void *to,
         return keeper->of->read(keeper->of, address, to, size);
     while (done < size) {
         uint64_t at = (address + done) % PAGE_BYTES;
-        const struct kept_page *page =
-            page_keep(keeper, address + done - at);
+        const struct kept_page *page = page_keep(keeper, address + done - at);
         size_t piece = size - done;
         if (page->size <= at)
             break;
@@ -103,7 +103,7 @@ static bool keeper_thread(struct memory *memory, int32_t id, char name[16])
     return keeper->of->thread(keeper->of, id, name);
 }
 
-/* ---------------------------------------------------------------- segments -- */
+/* -------------------------------------------------------------- segments -- */
 
 struct piece {
     uint64_t address, size, offset; /* offset: in the file */
@@ -122,7 +122,8 @@ static void piece_add(struct pieces *pieces, uint64_t address, uint64_t size,
         return;
     pieces->all =
         need(realloc(pieces->all, (pieces->count + 1) * sizeof *pieces->all));
-    pieces->all[pieces->count++] = (struct piece){address, size, 0, bytes, owned};
+    pieces->all[pieces->count++] =
+        (struct piece){address, size, 0, bytes, owned};
 }
 
 static int piece_compare(const void *a, const void *b)
@@ -182,7 +183,7 @@ static void pages_add(const struct keeper *keeper, struct pieces *pieces)
     qsort(pieces->all, pieces->count, sizeof *pieces->all, piece_compare);
 }
 
-/* ------------------------------------------------------------------- notes -- */
+/* ----------------------------------------------------------------- notes -- */
 
 struct notes {
     unsigned char *bytes;
@@ -290,7 +291,7 @@ static void notes_make(struct notes *notes, struct call *call)
     note_add(notes, m, "RECORDER", 1, d, 3 * word);
 }
 
-/* ------------------------------------------------------------------- write -- */
+/* ----------------------------------------------------------------- write -- */
 
 static void write_at(struct call *call, int fd, const void *from, size_t size,
                      uint64_t at)
@@ -315,8 +316,8 @@ static void pieces_place(struct pieces *pieces, uint64_t at)
     }
 }
 
-static void program_header(struct call *call, Elf *elf, int index, GElf_Word type,
-                           const struct piece *piece)
+static void program_header(struct call *call, Elf *elf, int index,
+                           GElf_Word type, const struct piece *piece)
 {
     GElf_Phdr p = {0};
     p.p_type = type;
@@ -340,8 +341,8 @@ static void headers_write(struct call *call, int fd, const struct piece *notes,
     Elf *elf;
     elf_version(EV_CURRENT);
     elf = elf_begin(fd, ELF_C_WRITE, NULL);
-    if (!elf || !gelf_newehdr(elf, m->word_bytes == 8 ? ELFCLASS64
-                                                      : ELFCLASS32) ||
+    if (!elf ||
+        !gelf_newehdr(elf, m->word_bytes == 8 ? ELFCLASS64 : ELFCLASS32) ||
         !gelf_newphdr(elf, pieces->count + 1) || !gelf_getehdr(elf, &header))
         fail(call, "libelf: %s", elf_errmsg(-1));
     elf_flagelf(elf, ELF_C_SET, ELF_F_LAYOUT);
@@ -367,8 +368,8 @@ static void file_write(struct call *call, int fd, const struct notes *notes,
     bool wide = call->source.memory->word_bytes == 8;
     size_t head = wide ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr), i;
     struct piece note = {.size = notes->size, .bytes = notes->bytes};
-    note.offset = head + (pieces->count + 1) * (wide ? sizeof(Elf64_Phdr)
-                                                     : sizeof(Elf32_Phdr));
+    note.offset = head + (pieces->count + 1) *
+                             (wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr));
     pieces_place(pieces, note.offset + note.size);
     headers_write(call, fd, &note, pieces);
     write_at(call, fd, note.bytes, note.size, note.offset);
@@ -402,7 +403,8 @@ static int save(struct call *call)
     const char *path = call_option(call, 'o');
     struct keeper keeper = {.reader = &call->reader,
                             .chance = recorder_clock_ns(RECORDER_MONOTONIC_) *
-                                          0x9e3779b97f4a7c15u | 1};
+                                          0x9e3779b97f4a7c15u |
+                                      1};
     struct pieces pieces = {0};
     struct notes notes = {0};
     struct output output;

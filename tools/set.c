@@ -1,4 +1,4 @@
-/* set.c - recorder set: turns recorders of a running program on, off, to trace. */
+/* set.c - recorder set: turns recorders of a running program on and off. */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
 #include "settings.h"

@@ -40,8 +40,8 @@ static bool value_of(const char *text, int64_t *value)
 
 static bool append(struct settings *settings, uint64_t address, int64_t value)
 {
-    struct setting *all = realloc(settings->all,
-                                  (settings->count + 1) * sizeof *all);
+    struct setting *all =
+        realloc(settings->all, (settings->count + 1) * sizeof *all);
     if (!all)
         return false;
     all[settings->count++] = (struct setting){address, value};

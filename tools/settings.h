@@ -9,9 +9,9 @@ struct settings {
     struct setting {
         uint64_t address;
         int64_t value;
-    } *all;
+    } * all;
     size_t count;
-    bool misuse;   /* what is wrong is how it was said */
+    bool misuse; /* what is wrong is how it was said */
     char why[512];
 };
 

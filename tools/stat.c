@@ -1,4 +1,4 @@
-/* stat.c - recorder stat: how fast each recorder fills, and how far it reaches. */
+/* stat.c - recorder stat: how fast recorders fill, and how far they reach. */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
 
@@ -130,8 +130,7 @@ static int stat(struct call *call)
 
 static const struct option_row rows[] = {
     {'w', "watch", NULL, "again and again, until the program ends"},
-    {OPTION_INTERVAL, "interval", "S",
-     "measure for so many seconds: 1"},
+    {OPTION_INTERVAL, "interval", "S", "measure for so many seconds: 1"},
     {0, NULL, NULL, NULL}};
 
 const struct verb verb_stat = {

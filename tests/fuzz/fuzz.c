@@ -43,7 +43,7 @@ static void must(bool holds, const char *what)
     abort();
 }
 
-/* ------------------------------------------------------------------ check -- */
+/* ----------------------------------------------------------------- check -- */
 
 /* A file of these bytes that has no name; its path. */
 static const char *file_of(const unsigned char *bytes, size_t size)
@@ -141,7 +141,7 @@ int fuzz_check(const unsigned char *bytes, size_t size)
     return wrong != NULL;
 }
 
-/* ------------------------------------------------------------------ words -- */
+/* ----------------------------------------------------------------- words -- */
 
 uint64_t fuzz_number(const struct fuzz_file *f, size_t at, unsigned size)
 {
@@ -222,7 +222,7 @@ size_t fuzz_recorder(const struct fuzz_file *f, unsigned skip)
 }
 
 #ifdef FUZZER
-/* -------------------------------------------------------------- libFuzzer -- */
+/* ------------------------------------------------------------- libFuzzer -- */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max,

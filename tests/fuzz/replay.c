@@ -68,7 +68,7 @@ static unsigned char *file_read(const char *path, size_t *size)
     return bytes;
 }
 
-/* ------------------------------------------------------------- flip and cut -- */
+/* ---------------------------------------------------------- flip and cut -- */
 
 /* Marks what is made of fields: all but records and what they point at. */
 static void mark(const struct fuzz_file *f, unsigned char *marks)
@@ -148,7 +148,7 @@ static void cut(const char *path)
     free(bytes);
 }
 
-/* ------------------------------------------------------------------- large -- */
+/* ----------------------------------------------------------------- large -- */
 
 /* A core file of this machine's kind that is made here: what stands at an
  * offset of it stands at BASE and that of the program's memory. */

@@ -17,7 +17,7 @@
 RECORDER(one, 64, "One");
 RECORDER(two, 64, "Two");
 
-/* ------------------------------------------------------------- the faults -- */
+/* ------------------------------------------------------------ the faults -- */
 
 static unsigned calls, fails_at; /* 0: never */
 static int with;                 /* which errno */
@@ -77,7 +77,7 @@ long syscall(long number, ...)
     return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
-/* --------------------------------------------------------------- the dumps -- */
+/* ------------------------------------------------------------- the dumps -- */
 
 static unsigned open_files(void)
 {

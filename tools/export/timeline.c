@@ -74,8 +74,7 @@ static void values_open(struct timeline *t, const char *option)
     size_t i, matches = 0;
     value_open(t->call, option, &value);
     if (is_reserved(value.name))
-        misuse(t->call, "--value %s: %s is something else", option,
-               value.name);
+        misuse(t->call, "--value %s: %s is something else", option, value.name);
     for (int pass = 0; pass < 2; pass++)
         for (i = 0; i < reader->recorders_count; i++) {
             if (!reader->recorders[i]->chosen ||

@@ -111,7 +111,7 @@ static bool event_at(struct reader *reader, size_t *i, struct reader_event *to)
     return true;
 }
 
-/* ------------------------------------------------------------------ choose -- */
+/* ---------------------------------------------------------------- choose -- */
 
 static bool thread_is(const struct reader_event *event, const char *wanted)
 {

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reader.h"
 #include "recorder_format.h"
 #include "recorder_line.h"
 #include "recorder_regex.h"
-#include "reader.h"
 
 enum {
     RECORDERS_MAX = 16384, /* so that lists that go in circles end */
@@ -43,7 +43,7 @@ struct key {
     uint32_t held; /* 1 + its index among those held back; 0: in its lane */
 };
 
-/* A record that is delivered by a later take: its slot may be another's then. */
+/* A record that a later take delivers: its slot may be another's then. */
 struct held {
     uint64_t commit;
     unsigned char raw[64];
@@ -75,8 +75,8 @@ struct reader_inside {
     bool taken_before, clock_settled;
     bool no_threads; /* the program keeps no table: numbers are all there is */
     struct reader_thread *numbers; /* then: a row for each, made here */
-    uint64_t image; /* of the registry, in a recording; 0: none */
-    uint64_t refreshed_ns; /* when, by CLOCK_MONOTONIC */
+    uint64_t image;               /* of the registry, in a recording; 0: none */
+    uint64_t refreshed_ns;        /* when, by CLOCK_MONOTONIC */
     struct recorder_moment later; /* noted by the program, or its start */
     uint32_t head_bytes, wraps_count;
     struct recorder_wrap wraps[RECORDER_WRAPS];
@@ -89,12 +89,12 @@ struct reader_inside {
     struct page *pages;
     /* of reader_message and its like */
     char *message, *text, *line;
-    char *strings; /* of reader_arguments */
+    char *strings;  /* of reader_arguments */
     uint64_t token; /* a text that is being read on, and how far */
     size_t token_read;
 };
 
-/* ------------------------------------------------------------------ bytes -- */
+/* ----------------------------------------------------------------- bytes -- */
 
 static inline uint64_t bytes_number(const struct memory *m, const void *from,
                                     unsigned size)
@@ -139,7 +139,7 @@ static inline bool bytes_read(struct memory *m, uint64_t address, void *to,
  * be read or does not end. */
 char *bytes_string(struct memory *, uint64_t address, size_t max);
 
-/* ------------------------------------------------------------------ parts -- */
+/* ----------------------------------------------------------------- parts -- */
 
 /* Reads what may have changed; of known threads only if `threads`. */
 const char *reader_refresh(struct reader *, bool threads);

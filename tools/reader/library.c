@@ -27,7 +27,7 @@ struct library {
     bool head_given;
 };
 
-/* ------------------------------------------------------------------ memory -- */
+/* ---------------------------------------------------------------- memory -- */
 
 static size_t memory_read(struct memory *memory, uint64_t address, void *to,
                           size_t size)
@@ -75,7 +75,7 @@ void library_free(struct library *library)
     free(library);
 }
 
-/* -------------------------------------------------------------------- open -- */
+/* ------------------------------------------------------------------ open -- */
 
 size_t library_candidate(struct library *library, uint64_t address)
 {
@@ -109,7 +109,7 @@ const char *library_take(struct library *library, const char *names,
     return library->why;
 }
 
-/* ------------------------------------------------------------------- texts -- */
+/* ----------------------------------------------------------------- texts -- */
 
 /* Begins the text that is given out next; null: there is no memory. */
 static FILE *text_begin(struct library *library)
@@ -211,7 +211,7 @@ const char *library_at(struct library *library, uint64_t order,
     return NULL;
 }
 
-/* ----------------------------------------------------------------- changes -- */
+/* --------------------------------------------------------------- changes -- */
 
 const char *library_set(struct library *library, const char *items)
 {
@@ -231,9 +231,7 @@ const char *library_clear(struct library *library)
     const char *wrong = reader_take(reader);
     if (wrong)
         return wrong;
-    return reader_clear(reader)
-               ? NULL
-               : "cannot be written";
+    return reader_clear(reader) ? NULL : "cannot be written";
 }
 
 const char *library_name(struct library *library, size_t i)

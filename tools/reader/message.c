@@ -5,7 +5,7 @@
 enum {
     TEXT_MAX = RECORDER_COPY_MAX + 4,
     MESSAGE_MAX = RECORDER_LINE_MAX,
-    STRING_MAX = 65536, /* of an argument */
+    STRING_MAX = 65536,           /* of an argument */
     TEXTS_MAX = 16 * MESSAGE_MAX, /* read for one message, which is full then */
     FORMATS_SLACK = 1 << 24 /* bytes of formats that are not in a core file */
 };
@@ -18,7 +18,7 @@ static char *room(char **at, size_t size)
     return *at;
 }
 
-/* ------------------------------------------------------------------- pages -- */
+/* ----------------------------------------------------------------- pages -- */
 
 /* Bytes of strings, by way of the pages that were read before. */
 static size_t page_bytes(struct reader *reader, uint64_t address, void *to,
@@ -45,7 +45,7 @@ static size_t page_bytes(struct reader *reader, uint64_t address, void *to,
     return size;
 }
 
-/* ----------------------------------------------------------------- formats -- */
+/* --------------------------------------------------------------- formats -- */
 
 static void format_read(struct reader *reader, struct format *format)
 {
@@ -135,12 +135,11 @@ unsigned reader_location(const char *location, const char **file,
     return colon ? (unsigned)strtoul(colon + 1, NULL, 10) : 0;
 }
 
-/* ------------------------------------------------------------------ tokens -- */
+/* ---------------------------------------------------------------- tokens -- */
 
 /* The recorder in whose rings an address lies, and the ring; null: in none. */
-static const struct reader_recorder *token_recorder(const struct reader *reader,
-                                                    uint64_t address,
-                                                    uint64_t *lane)
+static const struct reader_recorder *
+token_recorder(const struct reader *reader, uint64_t address, uint64_t *lane)
 {
     const struct reader_recorder *r = recorder_at(reader, address);
     if (r)
@@ -259,7 +258,7 @@ static void token_text(struct reader *reader,
         strcpy(to + size, mark);
 }
 
-/* ----------------------------------------------------------------- strings -- */
+/* --------------------------------------------------------------- strings -- */
 
 struct text_context {
     struct reader *reader;
@@ -309,7 +308,7 @@ static ptrdiff_t text_bytes(void *context, uint64_t address, char *to,
     return got ? (ptrdiff_t)got : -1;
 }
 
-/* ----------------------------------------------------------------- message -- */
+/* --------------------------------------------------------------- message -- */
 
 /* What is known of an event whose format cannot be read. */
 static size_t message_without(const struct recorder_event *event, char *to)
@@ -401,8 +400,7 @@ const char *reader_head(struct reader *reader, size_t *size)
     to = recorder_string_at(line, max);
     if (reader->pid || reader->clock.start.realtime_ns)
         now = recorder_clock_ns(RECORDER_REALTIME_);
-    recorder_add_head(&to, now, reader->pid,
-                      false, reader->taken);
+    recorder_add_head(&to, now, reader->pid, false, reader->taken);
     for (i = 0; i < reader->recorders_count; i++) {
         const struct reader_recorder *r = reader->recorders[i];
         if (r->chosen)
@@ -413,7 +411,7 @@ const char *reader_head(struct reader *reader, size_t *size)
     return line;
 }
 
-/* --------------------------------------------------------------- arguments -- */
+/* ------------------------------------------------------------- arguments -- */
 
 static int64_t extended(uint64_t word, unsigned bits)
 {
@@ -478,8 +476,8 @@ static void argument_make(struct text_context *c,
         to->word = word & (UINT64_MAX >> (64 - f->bits));
     } else {
         to->kind = f->kind == 'c' ? READER_CHARACTER : READER_SIGNED;
-        to->integer = f->kind == 'c' ? (int64_t)(word & 0xff)
-                                     : extended(word, f->bits);
+        to->integer =
+            f->kind == 'c' ? (int64_t)(word & 0xff) : extended(word, f->bits);
         to->word = (uint64_t)to->integer;
     }
 }

@@ -1,4 +1,4 @@
-/* reader.c - finds what a program's registry names: recorders, threads, clock. */
+/* reader.c - finds what a registry names: recorders, threads, the clock. */
 /* SPDX-License-Identifier: MIT */
 #include "inside.h"
 
@@ -133,7 +133,7 @@ static const char *registry_read(struct memory *memory, uint64_t address,
     return NULL;
 }
 
-/* ------------------------------------------------------------------- clock -- */
+/* ----------------------------------------------------------------- clock -- */
 
 /* Is the machine the one that recorded, and has it not been started anew? Its
  * clocks stand in the relation they had, and its ticks ran as fast as now. */
@@ -181,7 +181,7 @@ void reader_clock(struct reader *reader, uint64_t newest_ticks)
         recorder_clock_set(&reader->clock, &start, &now);
 }
 
-/* --------------------------------------------------------------- recorders -- */
+/* ------------------------------------------------------------- recorders -- */
 
 static void recorder_free(struct reader_recorder *recorder)
 {
@@ -322,9 +322,7 @@ static const char *recorders_refresh(struct reader *reader, uint64_t address)
         link = address + 7 * word;
         address = next;
     }
-    return wrong     ? wrong
-           : address ? "its list of recorders has no end"
-                     : NULL;
+    return wrong ? wrong : address ? "its list of recorders has no end" : NULL;
 }
 
 /* By address of their rings; equal ones stay as they are. */
@@ -376,7 +374,7 @@ const struct reader_recorder *recorder_at(const struct reader *reader,
                : NULL;
 }
 
-/* ----------------------------------------------------------------- threads -- */
+/* --------------------------------------------------------------- threads -- */
 
 static const char *threads_refresh(struct reader *reader,
                                    const struct registry *registry)
@@ -457,7 +455,7 @@ struct reader_thread *reader_thread_of(struct reader *reader, unsigned number,
                                                                   : thread;
 }
 
-/* ------------------------------------------------------------------ tweaks -- */
+/* ---------------------------------------------------------------- tweaks -- */
 
 static const char *tweaks_read(struct reader *reader, uint64_t address)
 {
@@ -488,13 +486,13 @@ static const char *tweaks_read(struct reader *reader, uint64_t address)
     return address ? "its list of tweaks has no end" : NULL;
 }
 
-/* -------------------------------------------------------------------- open -- */
+/* ------------------------------------------------------------------ open -- */
 
 static void line_read(struct reader *reader, uint64_t address)
 {
-    char *line = address ? bytes_string(reader->memory, address,
-                                        sizeof reader->line - 1)
-                         : NULL;
+    char *line =
+        address ? bytes_string(reader->memory, address, sizeof reader->line - 1)
+                : NULL;
     snprintf(reader->line, sizeof reader->line, "%s",
              line ? line : RECORDER_LINE_DEFAULT);
     free(line);
@@ -632,8 +630,9 @@ bool reader_clear(struct reader *reader)
     if (!reader_write_word(reader, reader->cleared_address, reader->end))
         return false;
     if (image) /* a recording says so, too */
-        reader_write_word(reader, image + reader->cleared_address -
-                                      reader->registry, reader->end);
+        reader_write_word(reader,
+                          image + reader->cleared_address - reader->registry,
+                          reader->end);
     return true;
 }
 

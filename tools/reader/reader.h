@@ -46,9 +46,9 @@ struct memory {
     unsigned word_bytes; /* 4 or 8 */
     unsigned machine;    /* of the ELF header: EM_X86_64 */
     bool big_endian;
-    bool live;           /* the program runs: what is read may change */
-    bool native;         /* its ticks are those of this machine's kind */
-    bool stale_order;    /* the order counter is as of some time before */
+    bool live;        /* the program runs: what is read may change */
+    bool native;      /* its ticks are those of this machine's kind */
+    bool stale_order; /* the order counter is as of some time before */
 };
 
 /* ------------------------------------------------------------------ what -- */
@@ -59,20 +59,20 @@ struct reader_recorder {
     int64_t trace; /* below 0: off; 0: records; above: prints, too */
     uint64_t name_address;
     char *name, *description;
-    bool chosen;   /* by the selection's names */
+    bool chosen;       /* by the selection's names */
     const char *wrong; /* why its rings cannot be read; null: they can */
     size_t lane; /* 1 + where its rings begin among those taken; 0: nowhere */
     /* By reader_count(). */
     struct recorder_figures figures;
-    uint64_t recorded; /* positions handed out and not given up */
+    uint64_t recorded;            /* positions handed out and not given up */
     int64_t oldest_ns, newest_ns; /* of what is kept; unknown if nothing is */
 };
 
 struct reader_thread {
     unsigned number;
-    int32_t id; /* of the kernel */
+    int32_t id;        /* of the kernel */
     bool known, alive; /* when it was read: `alive` is known to be right */
-    uint64_t first; /* records of a lower order are an earlier thread's */
+    uint64_t first;    /* records of a lower order are an earlier thread's */
     char name[17];
 };
 
@@ -85,7 +85,7 @@ struct reader_tweak {
 /* An event, and what the reader knows of it. */
 struct reader_event {
     struct recorder_event event;
-    int64_t ns;          /* since the program's start; RECORDER_TIME_UNKNOWN */
+    int64_t ns;           /* since the program's start; RECORDER_TIME_UNKNOWN */
     uint64_t realtime_ns; /* since 1970, UTC; 0: unknown */
     const struct reader_recorder *recorder;
     const struct reader_thread *thread; /* null: unknown */
@@ -93,13 +93,13 @@ struct reader_event {
 
 /* An argument by the conversion that takes it. */
 enum reader_kind {
-    READER_SIGNED,   /* %d %i: in `integer` */
-    READER_UNSIGNED, /* %u %o %x %b: in `word` */
-    READER_REAL,     /* %f %e %g %a: in `real` */
+    READER_SIGNED,    /* %d %i: in `integer` */
+    READER_UNSIGNED,  /* %u %o %x %b: in `word` */
+    READER_REAL,      /* %f %e %g %a: in `real` */
     READER_CHARACTER, /* %c: in `integer` */
-    READER_STRING,   /* %s: in `text`, not escaped */
-    READER_POINTER,  /* %p, and a %s that cannot be read: in `word` */
-    READER_LOST      /* was overwritten or never recorded */
+    READER_STRING,    /* %s: in `text`, not escaped */
+    READER_POINTER,   /* %p, and a %s that cannot be read: in `word` */
+    READER_LOST       /* was overwritten or never recorded */
 };
 struct reader_argument {
     enum reader_kind kind;
@@ -114,10 +114,10 @@ struct reader_argument {
 struct reader_selection {
     const char *names; /* extended regular expression for whole names */
     uint64_t last;     /* only that many of the events that the rest chooses */
-    uint64_t since_order, until_order;       /* both inclusive; 0: open */
-    bool since_set, until_set;               /* whether these count: */
-    int64_t since_ns, until_ns;              /* from the program's start */
-    const char *thread;                      /* number or name */
+    uint64_t since_order, until_order; /* both inclusive; 0: open */
+    bool since_set, until_set;         /* whether these count: */
+    int64_t since_ns, until_ns;        /* from the program's start */
+    const char *thread;                /* number or name */
 };
 
 /* ---------------------------------------------------------------- reader -- */
@@ -126,10 +126,10 @@ struct reader {
     struct memory *memory;
     uint64_t registry;
     uint64_t pid, order_address, cleared_address, cleared;
-    uint64_t end;           /* orders from here on were not yet given */
-    bool follows;           /* set it to follow: an event is held back for
+    uint64_t end;   /* orders from here on were not yet given */
+    bool follows;   /* set it to follow: an event is held back for
                              * one take, so that none comes too late */
-    char line[256];         /* that the program set, or the default */
+    char line[256]; /* that the program set, or the default */
     struct recorder_clock clock;
     struct reader_recorder **recorders;
     size_t recorders_count;
@@ -137,8 +137,8 @@ struct reader {
     size_t threads_count;
     struct reader_tweak *tweaks;
     size_t tweaks_count;
-    uint64_t taken;         /* events of the last reader_take() */
-    uint64_t missed;        /* records of chosen recorders that were gone
+    uint64_t taken;               /* events of the last reader_take() */
+    uint64_t missed;              /* records of chosen recorders that were gone
                              * before a reader_take() could see them */
     struct reader_inside *inside; /* reader.c's own */
 };

@@ -13,7 +13,7 @@
 
 enum { PATIENCE = 4 }; /* takes that a writer may need for its record */
 
-/* ------------------------------------------------------------------- lanes -- */
+/* ----------------------------------------------------------------- lanes -- */
 
 static uint64_t lane_size(const struct lane *lane)
 {
@@ -157,7 +157,7 @@ void rings_close(struct reader *reader)
     inside->keys = NULL;
 }
 
-/* -------------------------------------------------------------------- take -- */
+/* ------------------------------------------------------------------ take -- */
 
 /* Reads the slots from `slot` on into the lane's copy: a slot that changed
  * meanwhile counts as busy. */
@@ -226,8 +226,7 @@ static bool slot_key(const struct reader *reader, const struct lane *lane,
     if (!lane_record(reader, lane, slot, raw))
         return false;
     *key = order_key(reader, bytes_word(reader->memory, raw + word));
-    return reader->cleared == 0 ||
-           *key >= order_key(reader, reader->cleared);
+    return reader->cleared == 0 || *key >= order_key(reader, reader->cleared);
 }
 
 /* The commit word that a position's record has, thread left out. */
@@ -285,7 +284,9 @@ static const char *lane_take_new(struct reader *reader, uint32_t index)
         slot = position & (size - 1);
         copy_slots(reader, lane, slot, 1);
         switch (position_look(reader, lane, position)) {
-        case FOUND: room = room && position_take(reader, index, position); break;
+        case FOUND:
+            room = room && position_take(reader, index, position);
+            break;
         case GONE: break;
         case NOT_YET: /* given up, or its writer is stopped or dead */
             if (wait < PATIENCE)
@@ -385,7 +386,7 @@ static const char *lanes_take(struct reader *reader)
     return wrong;
 }
 
-/* -------------------------------------------------------------------- sort -- */
+/* ------------------------------------------------------------------ sort -- */
 
 static int keys_compare(const void *a, const void *b)
 {
@@ -548,15 +549,14 @@ const char *reader_take(struct reader *reader)
     return wrong;
 }
 
-/* ------------------------------------------------------------------- count -- */
+/* ----------------------------------------------------------------- count -- */
 
 static void lane_count(struct reader *reader, const struct lane *lane,
                        uint64_t *whole, uint64_t *low, uint64_t *high)
 {
     struct recorder_figures *figures = &lane->recorder->figures;
-    uint64_t end = reader->memory->stale_order
-                       ? UINT64_MAX
-                       : order_key(reader, reader->end);
+    uint64_t end = reader->memory->stale_order ? UINT64_MAX
+                                               : order_key(reader, reader->end);
     uint64_t slot, key;
     unsigned char raw[64];
     for (slot = 0; slot < lane_size(lane); slot++) {
@@ -588,8 +588,8 @@ void reader_count(struct reader *reader)
         r->oldest_ns = r->newest_ns = RECORDER_TIME_UNKNOWN;
         for (; i < inside->lanes_count && inside->lanes[i].recorder == r; i++) {
             const struct lane *lane = &inside->lanes[i];
-            r->recorded += (lane->write - lane->given_up) &
-                           word_max(reader->memory);
+            r->recorded +=
+                (lane->write - lane->given_up) & word_max(reader->memory);
             r->figures.lost += lane->lost;
             lane_count(reader, lane, &whole, &low, &high);
         }

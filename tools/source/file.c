@@ -58,7 +58,7 @@ struct file {
     bool is_program; /* not a core file: a firmware's ELF file */
 };
 
-/* ------------------------------------------------------------------ mapped -- */
+/* ---------------------------------------------------------------- mapped -- */
 
 /* Who maps a file that another cuts off gets SIGBUS. */
 static const char *file_at_work;
@@ -90,8 +90,7 @@ static struct mapped *mapped_open(struct file *file, const char *path)
         goto failed;
     mapped->size = (size_t)is.st_size;
     if (mapped->size) {
-        mapped->bytes =
-            mmap(NULL, mapped->size, PROT_READ, MAP_SHARED, fd, 0);
+        mapped->bytes = mmap(NULL, mapped->size, PROT_READ, MAP_SHARED, fd, 0);
         if (mapped->bytes == MAP_FAILED)
             goto failed;
     }
@@ -108,7 +107,7 @@ failed:
     return NULL;
 }
 
-/* ---------------------------------------------------------------- segments -- */
+/* -------------------------------------------------------------- segments -- */
 
 static bool segment_add(struct segments *to, uint64_t start, uint64_t size,
                         const unsigned char *bytes, bool writable)
@@ -187,9 +186,9 @@ static void segments_of(struct segments *to, const struct mapped *mapped,
         qsort(to->all, to->count, sizeof *to->all, segment_compare);
 }
 
-/* ---------------------------------------------------------------- binaries -- */
+/* -------------------------------------------------------------- binaries -- */
 
-/* The build-id of an ELF file or of the first page of one; its size, 0: none. */
+/* The build-id of an ELF file or of its first page; its size, 0: none. */
 static size_t build_id(Elf *elf, unsigned char to[64])
 {
     size_t count = 0, i;
@@ -327,7 +326,7 @@ static const unsigned char *module_bytes(struct file *file, uint64_t address,
     return binary->bytes + offset;
 }
 
-/* ------------------------------------------------------------------ memory -- */
+/* ---------------------------------------------------------------- memory -- */
 
 /* The bytes from an address on, and how many stand there in one piece. */
 static const unsigned char *file_bytes(struct file *file, uint64_t address,
@@ -378,15 +377,14 @@ static const void *file_map(struct memory *memory, uint64_t address,
     return bytes && count >= size ? bytes : NULL;
 }
 
-/* ------------------------------------------------------------------- notes -- */
+/* ----------------------------------------------------------------- notes -- */
 
 static uint64_t note_word(const struct file *file, const unsigned char *from)
 {
     unsigned word = file->memory.word_bytes, i;
     uint64_t value = 0;
     for (i = 0; i < word; i++)
-        value = value << 8 |
-                from[file->memory.big_endian ? i : word - 1 - i];
+        value = value << 8 | from[file->memory.big_endian ? i : word - 1 - i];
     return value;
 }
 
@@ -408,10 +406,9 @@ static void note_files(struct file *file, const unsigned char *d, size_t size)
         size_t length = strnlen(path, (size_t)(end - path));
         if (path + length >= end || length >= PATH_MAX ||
             file->source->modules_count == MODULES_MAX ||
-            !source_module(file->source, note_word(file, row),
-                           note_word(file, row + word),
-                           note_word(file, row + 2 * word) * page, path, length,
-                           false))
+            !source_module(
+                file->source, note_word(file, row), note_word(file, row + word),
+                note_word(file, row + 2 * word) * page, path, length, false))
             return;
         path += length + 1;
     }
@@ -523,7 +520,7 @@ static void notes_read(struct file *file, const struct mapped *mapped, Elf *elf)
               module_compare);
 }
 
-/* -------------------------------------------------------------------- open -- */
+/* ------------------------------------------------------------------ open -- */
 
 static void file_close(struct source *source)
 {
@@ -581,8 +578,7 @@ static const char *program_add(struct file *file)
     elf = elf_memory((char *)mapped->bytes, mapped->size);
     if (!elf || elf_kind(elf) != ELF_K_ELF) {
         elf_end(elf);
-        return source_wrong(source, "%s: is no ELF file",
-                            file->how.executable);
+        return source_wrong(source, "%s: is no ELF file", file->how.executable);
     }
     segments_of(&file->program, mapped, elf, &cut);
     elf_end(elf);
@@ -631,8 +627,8 @@ static void file_scan(struct source *source, struct file *file)
         for (size_t k = 0; k < 2; k++)
             for (size_t i = 0; i < in[k]->count; i++) {
                 const struct segment *s = &in[k]->all[i];
-                bool in_file = source->modules_count == 0 ||
-                               module_at(source, s->start);
+                bool in_file =
+                    source->modules_count == 0 || module_at(source, s->start);
                 if ((s->writable && in_file) || !narrow)
                     source_scan(source, s->start, s->start + s->size);
             }
@@ -654,10 +650,9 @@ static const char *elf_read(struct source *source, struct file *file,
     file->is_program = header.e_type != ET_CORE;
     self = mapped_open(file, "/proc/self/exe");
     own = self ? elf_memory((char *)self->bytes, self->size) : NULL;
-    file->memory.native =
-        own && gelf_getehdr(own, &ours) &&
-        memcmp(header.e_ident, ours.e_ident, 6) == 0 &&
-        header.e_machine == ours.e_machine;
+    file->memory.native = own && gelf_getehdr(own, &ours) &&
+                          memcmp(header.e_ident, ours.e_ident, 6) == 0 &&
+                          header.e_machine == ours.e_machine;
     elf_end(own);
     segments_of(&file->segments, mapped, elf, &cut);
     if (!file->is_program)
@@ -670,8 +665,7 @@ static const char *elf_read(struct source *source, struct file *file,
                  "it is cut off: %llu bytes are missing",
                  (unsigned long long)cut);
     if (file->is_program && !file->how.images_count)
-        return source_wrong(source,
-                            "is a program, no core file or recording");
+        return source_wrong(source, "is a program, no core file or recording");
     for (size_t i = 0; i < file->how.images_count && !wrong; i++)
         wrong = image_add(file, file->how.images[i]);
     if (!wrong && file->how.executable && !source->modules_count)
@@ -707,9 +701,9 @@ const char *source_open_file(struct source *source, const char *path,
     sigaction(SIGBUS, &action, NULL);
     mapped = mapped_open(file, path);
     if (!mapped)
-        return source_wrong(source, "%s", errno == EINVAL
-                                              ? "is no regular file"
-                                              : strerror(errno));
+        return source_wrong(source, "%s",
+                            errno == EINVAL ? "is no regular file"
+                                            : strerror(errno));
     if (mapped->size == 0)
         return source_wrong(source, "is empty");
     file->memory.size = mapped->size;

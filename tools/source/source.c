@@ -29,15 +29,15 @@ bool source_module(struct source *source, uint64_t start, uint64_t end,
             return false;
         source->modules = modules;
     }
-    modules[count] = (struct module){start, end, offset,
-                                     strndup(path, path_size), writable, NULL};
+    modules[count] = (struct module){
+        start, end, offset, strndup(path, path_size), writable, NULL};
     if (!modules[count].path)
         return false;
     source->modules_count++;
     return true;
 }
 
-/* -------------------------------------------------------------------- open -- */
+/* ------------------------------------------------------------------ open -- */
 
 static bool is_number(const char *name)
 {

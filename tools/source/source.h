@@ -1,4 +1,4 @@
-/* source.h - a SOURCE of the command: a process id, a core file, a recording. */
+/* source.h - a SOURCE of the command: a process, a core file, a recording. */
 /* SPDX-License-Identifier: MIT */
 #ifndef SOURCE_H
 #define SOURCE_H
@@ -9,7 +9,7 @@
 struct module {
     uint64_t start, end, offset; /* addresses; of the file */
     char *path;
-    bool writable; /* as far as is known: without that, false */
+    bool writable;         /* as far as is known: without that, false */
     struct binary *binary; /* file.c's own: the file, when it was needed */
 };
 
@@ -29,10 +29,10 @@ struct source {
 
 /* What a user may say of a source beside its name. */
 struct source_how {
-    const char *executable;     /* of a core file, if it is not at its place */
-    const char *const *images;  /* "ADDRESS:FILE", to lie over `name`'s own */
+    const char *executable;    /* of a core file, if it is not at its place */
+    const char *const *images; /* "ADDRESS:FILE", to lie over `name`'s own */
     size_t images_count;
-    const char *registry;       /* address: which of several */
+    const char *registry; /* address: which of several */
 };
 
 /* Opens a source. Null, or what is wrong, kept in `why`; then there is nothing
@@ -45,7 +45,7 @@ void source_close(struct source *);
  * next call. */
 const char *source_function(struct source *, uint64_t address);
 
-/* ------------------------------------------------------------------ kinds -- */
+/* ----------------------------------------------------------------- kinds -- */
 
 const char *source_open_process(struct source *, int pid);
 const char *source_open_file(struct source *, const char *path,

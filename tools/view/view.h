@@ -31,7 +31,8 @@ enum { VIEW_BATCH = 65536, VIEW_BLOCK = 4096 };
 /* What a page knows already, so that batches need not say it again. */
 struct view_pack;
 struct view_pack *view_pack_new(struct call *, struct reader *,
-                                const struct value_option *, size_t values_count);
+                                const struct value_option *,
+                                size_t values_count);
 void view_pack_free(struct view_pack *);
 /* Writes the next events, at most `max` of them, as a batch; how many. Of the
  * recorders it says what reader_count() last found. */
