@@ -97,6 +97,7 @@ struct recorder_scratch {
     size_t mapped_bytes;
     bool spare;              /* it is the program's spare piece */
     intptr_t trace;          /* of a record that prints at once; 0: a dump */
+    uintptr_t rings, rings_end; /* between these are all; 0: not looked up */
     unsigned indent;         /* for recorder_line_own */
 };
 
@@ -163,6 +164,7 @@ RECORDER_FUNCTION_ bool recorder_scratch_open(struct recorder_scratch *s,
     s->batch.begun = s->batch.more = false;
     s->batch.regex = NULL;
     s->trace = 0;
+    s->rings = s->rings_end = 0;
     s->indent = 0;
     s->mapped_bytes = memory ? 0 : bytes;
     s->spare = false;
@@ -287,9 +289,24 @@ recorder_walk_to(const struct recorder *recorder, uintptr_t address)
         recorder = recorder_walk_on(recorder);
     return recorder;
 }
-RECORDER_FUNCTION_ bool recorder_is_token(uint64_t address)
+/* Is it? Most addresses are of no token, and lie outside of all rings: where
+ * these begin and end is looked up once. */
+RECORDER_FUNCTION_ bool recorder_is_token(struct recorder_scratch *s,
+                                          uint64_t address)
 {
-    bool is = recorder_walk_to(recorder_walk(), (uintptr_t)address) != NULL;
+    const struct recorder *first = recorder_walk(), *recorder = first;
+    bool is;
+    if (!s->rings_end)
+        for (s->rings = UINTPTR_MAX; recorder;
+             recorder = recorder_walk_on(recorder)) {
+            uintptr_t start = (uintptr_t)recorder->rings;
+            uintptr_t end =
+                start + recorder->ring_bytes * (recorder->lanes_mask + 1);
+            s->rings = start < s->rings ? start : s->rings;
+            s->rings_end = end > s->rings_end ? end : s->rings_end;
+        }
+    is = address >= s->rings && address < s->rings_end &&
+         recorder_walk_to(first, (uintptr_t)address);
     recorder_unwalk();
     return is;
 }
@@ -411,7 +428,7 @@ RECORDER_FUNCTION_ ptrdiff_t recorder_text(void *context, uint64_t address,
     struct recorder_text_context *c = (struct recorder_text_context *)context;
     const struct recorder_fetched *f;
     if ((c->token && address == c->token + c->read) ||
-        recorder_is_token(address))
+        recorder_is_token(c->scratch, address))
         return recorder_text_bytes(c, address, to, size);
     f = recorder_fetch(c->scratch, address);
     if (!f)
