@@ -3,9 +3,10 @@
 #include "command.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "tables.h"
 
 enum { OPTION_INTERVAL = OPTION_OWN };
 
@@ -58,10 +59,7 @@ static double rate_of(const struct reader_recorder *r, size_t i,
 
 static void table(const struct reader *reader, const struct before *before)
 {
-    int width = 8;
-    for (size_t i = 0; i < reader->recorders_count; i++)
-        if ((int)strlen(reader->recorders[i]->name) > width)
-            width = (int)strlen(reader->recorders[i]->name);
+    int width = table_names_width(reader);
     printf("%-*s %12s %10s %12s %12s %8s\n", width, "RECORDER", "RECORDS/S",
            "KEPT", "SPAN", "OVERWRITTEN", "LOST");
     for (size_t i = 0; i < reader->recorders_count; i++) {
@@ -75,10 +73,8 @@ static void table(const struct reader *reader, const struct before *before)
             snprintf(rate, sizeof rate, "%.1f", per_second);
         if (r->newest_ns != RECORDER_TIME_UNKNOWN)
             span_text(r->newest_ns - r->oldest_ns, span);
-        for (const char *c = r->name; *c; c++)
-            putchar((unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c);
-        printf("%*s %12s %10llu %12s %12llu %8llu\n",
-               width - (int)strlen(r->name), "", rate,
+        table_column(stdout, r->name, width);
+        printf(" %12s %10llu %12s %12llu %8llu\n", rate,
                (unsigned long long)r->figures.kept, span,
                (unsigned long long)r->figures.overwritten,
                (unsigned long long)r->figures.lost);

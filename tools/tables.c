@@ -17,8 +17,7 @@ static void state_of(int64_t trace, char to[32])
         snprintf(to, 32, "trace %lld", (long long)trace);
 }
 
-/* Text of the program's, in a column: nothing in it moves the cursor. */
-static void column(FILE *to, const char *text, int width)
+void table_column(FILE *to, const char *text, int width)
 {
     int count = 0;
     for (; *text; text++, count++)
@@ -33,11 +32,17 @@ static int width_of(const char *text, int width)
     return length > width ? length : width;
 }
 
-static void recorders(FILE *to, const struct reader *reader)
+int table_names_width(const struct reader *reader)
 {
     int width = 8;
     for (size_t i = 0; i < reader->recorders_count; i++)
         width = width_of(reader->recorders[i]->name, width);
+    return width;
+}
+
+static void recorders(FILE *to, const struct reader *reader)
+{
+    int width = table_names_width(reader);
     fprintf(to, "%-*s %8s %5s %8s %11s %6s  %-7s DESCRIPTION\n", width,
             "RECORDER", "SIZE", "LANES", "KEPT", "OVERWRITTEN", "LOST",
             "STATE");
@@ -47,7 +52,7 @@ static void recorders(FILE *to, const struct reader *reader)
         if (!r->chosen)
             continue;
         state_of(r->trace, state);
-        column(to, r->name, width);
+        table_column(to, r->name, width);
         if (r->wrong)
             fprintf(to, " %s  ", r->wrong);
         else
@@ -57,7 +62,7 @@ static void recorders(FILE *to, const struct reader *reader)
                     (unsigned long long)r->figures.kept,
                     (unsigned long long)r->figures.overwritten,
                     (unsigned long long)r->figures.lost, state);
-        column(to, r->description, 0);
+        table_column(to, r->description, 0);
         putc('\n', to);
     }
 }
@@ -70,7 +75,7 @@ void table_threads(FILE *to, const struct reader *reader)
     for (size_t i = 0; i < reader->threads_count; i++) {
         const struct reader_thread *t = &reader->threads[i];
         fprintf(to, "%-6u %8d  ", t->number, (int)t->id);
-        column(to, t->name, 15);
+        table_column(to, t->name, 15);
         fprintf(to, " %s\n", !t->known ? "?" : t->alive ? "alive" : "ended");
     }
 }
@@ -86,9 +91,9 @@ static void tweaks(FILE *to, const struct reader *reader)
     fprintf(to, "%-*s %8s  DESCRIPTION\n", width, "TWEAK", "VALUE");
     for (size_t i = 0; i < reader->tweaks_count; i++) {
         const struct reader_tweak *t = &reader->tweaks[i];
-        column(to, t->name ? t->name : "?", width);
+        table_column(to, t->name ? t->name : "?", width);
         fprintf(to, " %8lld  ", (long long)t->value);
-        column(to, t->description ? t->description : "", 0);
+        table_column(to, t->description ? t->description : "", 0);
         putc('\n', to);
     }
 }

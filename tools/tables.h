@@ -13,4 +13,9 @@ void tables(FILE *, const struct reader *);
 /* Nothing, not even a head, where there are none. */
 void table_threads(FILE *, const struct reader *);
 
+/* Text of the program's, in a column: nothing in it moves the cursor. */
+void table_column(FILE *, const char *text, int width);
+/* Of the column with the recorders' names. */
+int table_names_width(const struct reader *);
+
 #endif

@@ -78,18 +78,6 @@ void text_real(char to[32], double real)
         strcat(to, ".0");
 }
 
-unsigned text_location(const char *location, size_t *file_size)
-{
-    const char *colon = strrchr(location, ':');
-    unsigned long line = colon ? strtoul(colon + 1, NULL, 10) : 0;
-    *file_size = 0;
-    if (!line || line > UINT32_MAX ||
-        recorder_location_name(location)[0] == '?')
-        return 0;
-    *file_size = (size_t)(colon - location);
-    return (unsigned)line;
-}
-
 /* ------------------------------------------------------------------ JSON -- */
 
 void json_string(FILE *file, const char *text, size_t size, bool in_html)
@@ -126,7 +114,7 @@ static void json_text(FILE *file, const char *text)
         fputs("null", file);
 }
 
-static void json_argument(FILE *file, const struct reader_argument *argument)
+void json_argument(FILE *file, const struct reader_argument *argument)
 {
     char real[32];
     switch (argument->kind) {
@@ -173,7 +161,7 @@ void json_event(FILE *file, struct call *call, const struct reader_event *e)
     }
     fputs(",\"location\":", file);
     json_text(file, recorder_location_name(location));
-    line = text_location(location, &size);
+    line = reader_location(location, &size);
     fputs(",\"file\":", file);
     if (line)
         json_string(file, location, size, false);
@@ -268,7 +256,7 @@ void csv_event(FILE *file, struct call *call, const struct reader_event *e)
     csv_text(file, e->thread ? e->thread->name : NULL);
     fprintf(file, e->thread ? ",%" PRId32 : ",", e->thread ? e->thread->id : 0);
     csv_text(file, recorder_location_name(location));
-    line = text_location(location, &size);
+    line = reader_location(location, &size);
     putc_unlocked(',', file);
     if (line)
         csv_string(file, location, size);

@@ -7,6 +7,9 @@
 
 /* json_string() and json_event() are declared in command.h. */
 
+/* An argument: a number, a string or null. */
+void json_argument(FILE *, const struct reader_argument *);
+
 /* One line of RFC 4180, with its CRLF: the names of the columns; an event. */
 void csv_head(FILE *);
 void csv_event(FILE *, struct call *, const struct reader_event *);
@@ -21,8 +24,5 @@ const char *text_repaired(const char *text, size_t *size);
 /* The shortest text that reads back as the same number, and as no integer: 1.0;
  * "nan", "inf". */
 void text_real(char to[32], double real);
-
-/* "dir/file.c:12": how long the file is, and its line. 0: unknown, both. */
-unsigned text_location(const char *location, size_t *file_size);
 
 #endif

@@ -38,27 +38,13 @@ static void put_signed(FILE *file, int64_t value)
                 : "%" PRId64,
             value);
 }
-static void put_real(FILE *file, double value)
-{
-    char text[32];
-    text_real(text, value);
-    fprintf(file, isfinite(value) ? "%s" : "\"%s\"", text);
-}
-
 static void put_argument(FILE *file, const struct reader_argument *argument)
 {
     switch (argument->kind) {
     case READER_SIGNED:
     case READER_CHARACTER: put_signed(file, argument->integer); break;
     case READER_UNSIGNED: put_unsigned(file, argument->word); break;
-    case READER_REAL: put_real(file, argument->real); break;
-    case READER_STRING:
-        json_string(file, argument->text, argument->text_size, false);
-        break;
-    case READER_POINTER:
-        fprintf(file, "\"0x%" PRIx64 "\"", argument->word);
-        break;
-    default: fputs("null", file);
+    default: json_argument(file, argument);
     }
 }
 
@@ -196,14 +182,8 @@ static void put_values(struct chrome *c, const struct timeline_event *e)
         put_name(c, value->label);
         fputs(",\"args\":{", c->out.file);
         put_string(c->out.file, value->name);
-        if (argument->kind == READER_REAL) {
-            putc(':', c->out.file);
-            put_real(c->out.file, argument->real);
-        } else if (argument->kind == READER_UNSIGNED) {
-            fprintf(c->out.file, ":%" PRIu64, argument->word);
-        } else {
-            fprintf(c->out.file, ":%" PRId64, argument->integer);
-        }
+        putc(':', c->out.file);
+        json_argument(c->out.file, argument);
         fputs("}}", c->out.file);
     }
 }

@@ -142,7 +142,7 @@ static uint64_t interned_location(struct perfetto *p,
     uint64_t iid =
         ids_of(&p->locations, e->read.event.format, 0, 0, &is_new) + 1;
     size_t begin, size;
-    unsigned line = text_location(e->location, &size);
+    unsigned line = reader_location(e->location, &size);
     if (!line)
         return 0;
     if (is_new) {

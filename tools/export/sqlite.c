@@ -168,7 +168,7 @@ static int64_t format_of(struct sqlite *s, const struct timeline_event *e)
     int64_t id =
         (int64_t)ids_of(&s->formats, e->read.event.format, 0, 0, &is_new) + 1;
     size_t size;
-    unsigned line = text_location(e->location, &size);
+    unsigned line = reader_location(e->location, &size);
     if (!is_new)
         return id;
     bind_integer(s->format, 1, id);

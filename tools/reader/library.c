@@ -182,7 +182,7 @@ const char *library_at(struct library *library, uint64_t order,
     struct reader_selection one = {.since_order = order, .until_order = order};
     struct reader_event event;
     const char *wrong = library_take(library, NULL, 0);
-    const char *location, *file;
+    const char *location;
     bool given;
     size_t size;
     if (wrong)
@@ -200,8 +200,9 @@ const char *library_at(struct library *library, uint64_t order,
         return library->why;
     }
     reader_format(reader, &event.event, &location);
-    to->file_line = reader_location(location, &file, &size);
-    snprintf(library->file, sizeof library->file, "%.*s", (int)size, file);
+    to->file_line = reader_location(location, &size);
+    snprintf(library->file, sizeof library->file, "%.*s",
+             (int)(to->file_line ? size : strlen(location)), location);
     to->file = library->file;
     to->caller = event.event.caller;
     to->thread = event.thread ? event.thread->id : 0;

@@ -126,13 +126,16 @@ const char *reader_format(struct reader *reader,
     return format->text;
 }
 
-unsigned reader_location(const char *location, const char **file,
-                         size_t *file_size)
+unsigned reader_location(const char *location, size_t *file_size)
 {
     const char *colon = strrchr(location, ':');
-    *file = location;
-    *file_size = colon ? (size_t)(colon - location) : strlen(location);
-    return colon ? (unsigned)strtoul(colon + 1, NULL, 10) : 0;
+    unsigned long line = colon ? strtoul(colon + 1, NULL, 10) : 0;
+    *file_size = 0;
+    if (!line || line > UINT32_MAX ||
+        recorder_location_name(location)[0] == '?')
+        return 0;
+    *file_size = (size_t)(colon - location);
+    return (unsigned)line;
 }
 
 /* ---------------------------------------------------------------- tokens -- */

@@ -172,9 +172,8 @@ void reader_rewind(struct reader *);
  * be read. */
 const char *reader_format(struct reader *, const struct recorder_event *,
                           const char **location);
-/* "file.c" of a location, and its line; 0: unknown. */
-unsigned reader_location(const char *location, const char **file,
-                         size_t *file_size);
+/* "dir/file.c:12": how long the file is, and its line. 0: unknown, both. */
+unsigned reader_location(const char *location, size_t *file_size);
 /* The event's message, NUL-terminated, as the program would print it; valid
  * until the next is made. */
 const char *reader_message(struct reader *, const struct reader_event *,
