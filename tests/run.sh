@@ -6,7 +6,7 @@ set -u
 failed=
 for test in "$@"; do
     start=$(date +%s)
-    timeout 300 ${RUN:-} "$test" || failed="$failed ${test##*/}"
+    timeout 300 ${RUN:-} "$test" </dev/null || failed="$failed ${test##*/}"
     echo "${test##*/}: $(($(date +%s) - start)) s"
 done
 [ -z "$failed" ] && exit 0

@@ -258,13 +258,15 @@ for target in $targets; do
 done
 echo "ports: $(($(date +%s) - begin)) s"
 status=0
+if [ $# = 0 ]; then
+    sh tests/ports/bare.sh || status=1
+fi
+# Last, since the end of a long log is what people see of it.
 for log in $(awk '$5 != "ok" { print $1 "/" $2 "-" $3 ".log" }' "$out/said"); do
-    echo "--- $log"
+    echo "--- FAILED: $log"
     grep -av '^\[PASS' "$out/$log" | tail -n 20 | cut -c 1-400
     status=1
 done
-[ "$(wc -l <"$out/said")" = "$(wc -l <"$out/jobs")" ] || status=1
-if [ $# = 0 ] && [ -f tests/ports/bare.sh ]; then
-    sh tests/ports/bare.sh || status=1
-fi
+ran=$(wc -l <"$out/said") asked=$(wc -l <"$out/jobs")
+[ "$ran" = "$asked" ] || { echo "--- FAILED: $ran of $asked ran" && status=1; }
 exit $status

@@ -26,13 +26,18 @@ void port_begin(void)
     __asm__ volatile("mtc0 %0, " number "\n\tehb" : : "r"(from) : "memory")
 enum { ON = 1, SOFTWARE = 1 << 8, TIMER = 1 << 15 }; /* in Status, in Cause */
 
+/* Again if the counter has passed it meanwhile (here, QEMU was kept waiting):
+ * the next time that it comes by is a wrap away, most of a minute. */
 void port_timer(uint32_t ticks)
 {
-    uint32_t status, now;
+    uint32_t status, now, then;
     MOVE_FROM("$12", status);
-    MOVE_TO("$12", status & ~(uint32_t)ON); /* nothing between these two */
-    MOVE_FROM("$9", now);
-    MOVE_TO("$11", now + ticks);
+    MOVE_TO("$12", status & ~(uint32_t)ON); /* nothing in between */
+    do {
+        MOVE_FROM("$9", now);
+        MOVE_TO("$11", now + ticks);
+        MOVE_FROM("$9", then);
+    } while (then - now >= ticks);
     if (port_level == 0)
         status |= TIMER | SOFTWARE | ON;
     MOVE_TO("$12", status);
