@@ -1,39 +1,16 @@
 /* The timeline of recorder view, driven in Chromium by tests/view/drive.mjs */
 /* SPDX-License-Identifier: MIT */
-#include "build.h"
-
-#include <sys/stat.h>
-
-/* playwright-core lies below build/, as npm has it; never in the repository. */
-#define MODULES TEST_ROOT "/build/view"
-#define PLAYWRIGHT "playwright-core@1.65.1"
-
-/* Node and Chromium are packages of Debian; says what is missing. */
-static bool can_drive(void)
-{
-    if (!build_has("node") || !build_has("npm") || !build_has("chromium"))
-        return false;
-    if (build_run("mkdir -p " MODULES " && cd " MODULES
-                  " && { flock 9; [ -e node_modules/playwright-core ] || "
-                  "{ [ -z \"$(find failed -mmin -10 2>&-)\" ] && npm install "
-                  "--silent --no-save --no-audit --no-fund --fetch-retries 0 "
-                  "--fetch-timeout 20000 --prefix . " PLAYWRIGHT
-                  "; } || { touch failed; false; }; } 9>lock") == 0)
-        return true; /* one attempt in ten minutes is enough for all tests */
-    fprintf(stderr, "skipped: npm does not install " PLAYWRIGHT ":\n%s\n",
-            build_text);
-    return false;
-}
+#include "browser.h"
 
 static void drive(const char *test, const char *flags)
 {
-    if (!can_drive())
+    if (!browser_can_drive())
         return;
     build_must("gcc -std=gnu11 -O2 " BUILD_INCLUDE BUILD_WARNINGS
                "%s " BUILD_PROGRAMS "/view.c -o program -lpthread -lm",
                flags);
     build_must("node " TEST_ROOT "/tests/view/drive.mjs %s " TEST_ROOT
-               "/build/recorder ./program " MODULES " .",
+               "/build/recorder ./program " BROWSER_MODULES " .",
                test);
     fputs(build_text, stderr);
 }
@@ -59,6 +36,10 @@ PROMISE(zoom, "")
 PROMISE(search, "")
 /* The address holds time range, selection, hidden recorders and search. */
 PROMISE(link, "")
+/* Without a mouse: what it does can be done by keys. */
+PROMISE(keys, "")
+/* Nothing is cut off or covered in a narrow window. */
+PROMISE(narrow, "")
 /* Overwritten records are a gap with their number; values are as recorded. */
 PROMISE(gaps, "")
 /* New events arrive in several browsers, whatever strangers send, and the page

@@ -3,86 +3,8 @@
 #include "export.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* ---------------------------------------------------------------- shared -- */
-
-static void buffer_need(struct buffer *buffer, size_t size)
-{
-    if (buffer->max - buffer->size >= size)
-        return;
-    buffer->max = (buffer->size + size) * 2;
-    buffer->at = need(realloc(buffer->at, buffer->max));
-}
-
-void buffer_add(struct buffer *buffer, const void *from, size_t size)
-{
-    buffer_need(buffer, size);
-    if (size)
-        memcpy(buffer->at + buffer->size, from, size);
-    buffer->size += size;
-}
-
-void buffer_print(struct buffer *buffer, const char *format, ...)
-{
-    va_list arguments;
-    int size;
-    va_start(arguments, format);
-    size = vsnprintf(NULL, 0, format, arguments);
-    va_end(arguments);
-    buffer_need(buffer, (size_t)size + 1);
-    va_start(arguments, format);
-    vsnprintf((char *)buffer->at + buffer->size, (size_t)size + 1, format,
-              arguments);
-    va_end(arguments);
-    buffer->size += (size_t)size;
-}
-
-/* Where a key stands, or would. Number 0 is kept as 1: 0 means free. */
-static struct id *ids_find(const struct ids *ids, const uint64_t key[3])
-{
-    uint64_t hash = key[0];
-    size_t at;
-    for (int i = 1; i < 3; i++)
-        hash = (hash ^ hash >> 32) * UINT64_C(0x9e3779b97f4a7c15) + key[i];
-    hash = (hash ^ hash >> 32) * UINT64_C(0x9e3779b97f4a7c15);
-    for (at = (size_t)(hash >> 20);; at++) {
-        struct id *id = &ids->at[at & (ids->max - 1)];
-        if (!id->number || memcmp(id->key, key, sizeof id->key) == 0)
-            return id;
-    }
-}
-
-size_t ids_of(struct ids *ids, uint64_t a, uint64_t b, uint64_t c, bool *is_new)
-{
-    uint64_t key[3] = {a, b, c};
-    struct id *id;
-    if (ids->count * 2 >= ids->max) {
-        struct ids more = {.count = ids->count,
-                           .max = ids->max ? ids->max * 2 : 256};
-        more.at = need(calloc(more.max, sizeof *more.at));
-        for (size_t i = 0; i < ids->max; i++)
-            if (ids->at[i].number)
-                *ids_find(&more, ids->at[i].key) = ids->at[i];
-        free(ids->at);
-        *ids = more;
-    }
-    id = ids_find(ids, key);
-    *is_new = !id->number;
-    if (*is_new) {
-        memcpy(id->key, key, sizeof id->key);
-        id->number = ++ids->count;
-    }
-    return id->number - 1;
-}
-
-void ids_free(struct ids *ids)
-{
-    free(ids->at);
-    *ids = (struct ids){0};
-}
 
 const char *export_gap(const struct timeline *t, size_t recorder, uint64_t *ns)
 {
@@ -141,18 +63,27 @@ static void export_csv(struct call *call, const char *path)
 
 /* ------------------------------------------------------------------ verb -- */
 
+/* Which options a format has a use for, by bits. */
+#define USES(key) (1u << ((key)-OPTION_OWN))
+enum {
+    VALUES = USES(EXPORT_VALUE),
+    MESSAGES = USES(EXPORT_MESSAGES),
+    PLAIN = USES(EXPORT_PLAIN)
+};
+
 static const struct {
     const char *name;
     void (*write)(struct call *, const char *path);
+    unsigned uses;
     bool is_folder;
-} formats[] = {{"perfetto", export_perfetto, false},
-               {"chrome", export_chrome, false},
-               {"speedscope", export_speedscope, false},
-               {"ctf", export_ctf, true},
-               {"vcd", export_vcd, false},
-               {"sqlite", export_sqlite, false},
-               {"json", export_json, false},
-               {"csv", export_csv, false}};
+} formats[] = {{"perfetto", export_perfetto, VALUES | MESSAGES, false},
+               {"chrome", export_chrome, VALUES | MESSAGES, false},
+               {"speedscope", export_speedscope, 0, false},
+               {"ctf", export_ctf, VALUES, true},
+               {"vcd", export_vcd, VALUES | PLAIN, false},
+               {"sqlite", export_sqlite, VALUES, false},
+               {"json", export_json, 0, false},
+               {"csv", export_csv, 0, false}};
 
 static const struct option_row rows[] = {
     {'o', "output", "FILE", "where to; - is standard output"},
@@ -190,6 +121,9 @@ static int run(struct call *call)
     if (!path && isatty(1))
         misuse(call, "it would fill this terminal: -o FILE, or -o - if you "
                      "want that");
+    for (const struct option_row *row = rows + 1; row->name; row++)
+        if (call_option(call, row->key) && !(formats[i].uses & USES(row->key)))
+            warn(call, "%s has no use for --%s", formats[i].name, row->name);
     call_open(call, 1);
     call_take(call);
     reader_count(&call->reader);

@@ -165,6 +165,16 @@ static char *default_path(const struct call *call)
     return path;
 }
 
+/* In a folder that all may write to, a link or pipe may be somebody else's and
+ * lead elsewhere. */
+static void must_be_ours(const struct call *call, const char *path)
+{
+    struct stat is;
+    if (lstat(path, &is) == 0 &&
+        (!S_ISREG(is.st_mode) || is.st_uid != geteuid()))
+        fail(call, "%s is there and no file of yours: -o FILE", path);
+}
+
 static int write_file(struct call *call, const struct value_option *values,
                       size_t values_count, const char *path, bool open_it)
 {
@@ -178,6 +188,7 @@ static int write_file(struct call *call, const struct value_option *values,
     reader_count(&call->reader);
     if (!path) {
         path = own;
+        must_be_ours(call, path);
         umask(077); /* where others might look, as for a core file */
     }
     output_open(&output, call, path);
@@ -192,6 +203,7 @@ static int write_file(struct call *call, const struct value_option *values,
         progress(call, done, call->reader.taken);
     } while (some == VIEW_BATCH);
     view_page_end(&page, output.file);
+    view_pack_warn(pack);
     view_pack_free(pack);
     output_close(&output);
     if (strcmp(path, "-") != 0) {

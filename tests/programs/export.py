@@ -343,6 +343,40 @@ def speedscope(path, events):
     chrome(path, events, spans_only=True)
 
 
+def saved(path, events):
+    """What speedscope saved: a profile a thread, whose times count from its
+    first span. Arguments, where there are any, are part of a frame's name."""
+    with open(path, encoding="utf-8") as file:
+        shown = json.load(file)
+    spans, openers = spans_of(events)
+    threads = {str(e["tid"]): e for e in events}
+    marks, arguments = [], []
+    for profile in shown["profiles"]:
+        thread_name, tid = re.fullmatch(r".* \(pid \d+\), (.*) \(tid (\d+)\)",
+                                        profile["name"]).groups()
+        same("thread", thread_name, threads[tid]["thread_name"])
+        same("unit", profile["unit"], "microseconds")
+        thread = threads[tid]["thread"]
+        start = min(span[2] for span in spans if span[0] == thread)
+        for e in profile["events"]:
+            name, brace, rest = shown["shared"]["frames"][e["frame"]][
+                "name"].partition(" {")
+            if brace and e["type"] == "O":
+                arguments.append(json.loads(brace + rest))
+            marks.append((thread, {"O": "B", "C": "E"}[e["type"]], name,
+                          start + round(e["at"] * 1000)))
+    same_lists("span", sorted(collect_spans(marks), key=lambda s: s[0]),
+               sorted(spans, key=lambda s: s[0]))
+    if not arguments:
+        return
+    must = [e for e in by_time(events) if e["order"] in openers]
+    for is_, e in zip(sorted(arguments, key=lambda a: a["order"]),
+                      sorted(must, key=lambda e: e["order"])):
+        same("message", (is_["order"], is_["message"]),
+             (e["order"], e["message"]))
+    same("number of openers", len(arguments), len(must))
+
+
 # ---------------------------------------------------------------------- ctf --
 
 
@@ -413,7 +447,7 @@ def ctf(path, events):
 
 
 def vcd_file(path):
-    """Yields (time, {name: value}, pulses) for each time."""
+    """Yields (time, {name: text}, pulses) for each time."""
     names, types, state, pulses = {}, {}, {}, set()
     now = None
     with open(path, encoding="utf-8") as file:
@@ -433,12 +467,30 @@ def vcd_file(path):
         elif word[0] == "$":
             continue
         elif word[0] in "bsr":
-            state[names[next(words)]] = word[1:]
+            text = word[1:]
+            if word[0] != "r":
+                text = vcd_text(text) if word[0] == "s" else str(int(text, 2))
+            state[names[next(words)]] = text
         elif types[word[1:]] == "event":
             pulses.add(names[word[1:]])
         else:
             state[names[word[1:]]] = word[0]
     yield now, dict(state), pulses
+
+
+def gtkwave_file(path):
+    """The same of what gtkwave.tcl printed."""
+    times = {}
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            if line.startswith("#|"):
+                _, time, name, value = line.rstrip("\n").split("|", 3)
+                times.setdefault(int(time), {})[name] = value
+    for time, state in times.items():
+        short = {name.rpartition(".")[2]: state[name] for name in state}
+        yield time, short, {name.removesuffix("_message") for name in short if
+                            name.endswith("_message") and
+                            short[name.removesuffix("_message")] == "1"}
 
 
 def vcd_name(text):
@@ -473,13 +525,13 @@ def check_wires(state, events, event, ns):
              "1" if event and name == lane_name(event) else "0")
 
 
-def vcd(path, events):
+def vcd(path, events, read=vcd_file):
     start = by_time(events)[0]["at"]
     states = vcd_states(events)
     spans, _ = spans_of(events)
     lanes = {e["thread"]: lane_name(e) for e in events}
     found = 0
-    for time, state, pulses in vcd_file(path):
+    for time, state, pulses in read(path):
         ns = start + time
         if ns not in states:
             same(f"pulses at {ns}", pulses, set())
@@ -488,24 +540,30 @@ def vcd(path, events):
         found += 1
         same(f"pulses at {ns}", pulses, recorders)
         check_wires(state, events, event, ns)
-        same("order", int(state["order"], 2), event["order"])
+        same("order", state["order"], str(event["order"]))
         same(f"message of {event['order']}",
-             vcd_text(state[event["recorder"] + "_message"]), event["message"])
+             state[event["recorder"] + "_message"], event["message"])
         for name, (recorder, argument) in VALUES.items():
             if (recorder == event["recorder"] and
                     argument < len(event["arguments"]) and
                     is_number(event["arguments"][argument])):
-                same(f"{name} at {ns}", state[f"{recorder}_{name}"],
-                     f"{float(event['arguments'][argument]):.16g}")
+                number = f"{float(event['arguments'][argument]):.16g}"
+                if number == "-0" and read is gtkwave_file:
+                    number = "0"  # which is no change
+                same(f"{name} at {ns}", state[f"{recorder}_{name}"], number)
         lane = lanes[event["thread"]]
         within = [s for s in spans if s[0] == event["thread"] and
                   s[2] <= ns and (ns < s[3] or s[3] == max(states))]
         same(f"{lane}_span at {ns}", state[lane + "_span"],
              "1" if within else "0")
         if within:
-            same(f"{lane}_spans at {ns}", vcd_text(state[lane + "_spans"]),
+            same(f"{lane}_spans at {ns}", state[lane + "_spans"],
                  " > ".join(s[1] for s in within))
     same("number of times", found, len(states))
+
+
+def gtkwave(path, events):
+    vcd(path, events, gtkwave_file)
 
 
 def sigrok(path, events):
@@ -601,7 +659,8 @@ def main():
         sys.exit(f"{dump}: only {len(events)} records")
     place(events)
     {"perfetto": perfetto, "chrome": chrome, "speedscope": speedscope,
-     "ctf": ctf, "vcd": vcd, "sigrok": sigrok, "sqlite": sqlite,
+     "saved": saved, "ctf": ctf, "vcd": vcd, "gtkwave": gtkwave,
+     "sigrok": sigrok, "sqlite": sqlite,
      "csv": csv_table}[kind](path, events)
 
 

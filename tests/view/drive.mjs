@@ -351,22 +351,26 @@ const tests = {
 
   async link() {
     const {pid} = await startProgram(), address = view(pid);
-    const page = await open(address);
+    const low = {viewport: {width: 1440, height: 420}}; // lanes do not fit
+    const page = await open(address, low);
     await page.locator('#recorders button', {hasText: 'hostile'}).click();
     await page.evaluate(() => {
       const {recorder} = window, {first, last} = recorder.events;
+      recorder.select(20); // which is not in view below
       recorder.show(first + (last - first) * 0.4, first + (last - first) * 0.9);
       recorder.find('seek|</b>&"');
-      recorder.select(200);
     });
+    await page.keyboard.press('e');
     const before = await page.evaluate(() => window.recorder.link());
     await page.waitForFunction(l => location.hash === l, before);
-    const again = await open(page.url());
+    const again = await open(page.url(), low);
     const times = p => p.evaluate(() =>
       [window.recorder.view.from, window.recorder.view.to]);
     const state = p => p.evaluate(() => [window.recorder.view.selected,
       document.getElementById('search').value, window.recorder.hits.list.length,
-      window.recorder.recorders.map(r => r.hidden)]);
+      window.recorder.recorders.map(r => r.hidden),
+      Math.round(window.recorder.view.scrolled)]);
+    must((await state(page)).at(-1) > 0, 'E scrolls the lanes');
     await again.waitForFunction(() => window.recorder.search.searched ===
       window.recorder.events.count);
     await again.waitForFunction(n => window.recorder.hits.list.length === n,
@@ -384,6 +388,96 @@ const tests = {
     }
     quiet(page);
     quiet(again);
+  },
+
+  // All that the mouse does to see things, but for the tip.
+  async keys() {
+    const {pid} = await startProgram(), page = await open(view(pid));
+    const {keyboard} = page;
+    for (const key of ['/', 'j', 'o', 'b', ' ', '7', 'Enter'])
+      await keyboard.press(key);
+    await page.waitForFunction(() => window.recorder.view.selected >= 0);
+    await keyboard.press('Escape');
+    for (let i = 0; i < 12; i++)
+      await keyboard.press('w');
+    const at = () => page.evaluate(() =>
+      window.recorder.events.at[window.recorder.view.selected]);
+    const from = await at(), seen = await page.evaluate(() =>
+      [window.recorder.view.from, window.recorder.view.to]);
+    must(seen[0] <= from && seen[1] >= from, 'W keeps the selected in view');
+    await keyboard.press('m');
+    await keyboard.press('n');
+    equal(await page.evaluate(() => [window.recorder.view.measure.from,
+      window.recorder.view.measure.to]), [from, await at()], 'M measures');
+    await page.waitForFunction(() => document.getElementById('status')
+      .textContent.includes('\u0394'));
+    await keyboard.press('Escape');
+    equal(await page.evaluate(() => [window.recorder.view.measure,
+      window.recorder.view.selected]), [null, -1], 'Escape forgets');
+    for (const [key, row] of [['End', await count(page) - 1], ['Home', 0]]) {
+      await keyboard.press(key);
+      equal(await page.evaluate(() => window.recorder.view.selected), row, key);
+      await keyboard.press('Escape');
+    }
+    await keyboard.press('?');
+    await page.locator('#help').getByText('Keys and mouse').waitFor();
+    await keyboard.press('Escape');
+    must(!await page.locator('#help').isVisible(), 'Escape closes the help');
+    // From button to button; each shows that it has the focus.
+    for (const name of ['Threads', 'disk']) {
+      for (let i = 0; i < 20; i++) {
+        await keyboard.press('Tab');
+        if (await page.evaluate(() => document.activeElement.textContent) ===
+          name) break;
+      }
+      const [style, pressed] = await page.evaluate(() => {
+        const {activeElement: it} = document;
+        return [getComputedStyle(it).outlineStyle, it.ariaPressed];
+      });
+      equal([style, pressed], ['solid', 'true'], `the button ${name}`);
+      await keyboard.press('Space');
+      equal(await page.evaluate(() => document.activeElement.ariaPressed),
+        'false', `Space on ${name}`);
+    }
+    equal(await page.evaluate(() => window.recorder.layout()
+      .some(l => l.lane?.thing.name === 'disk')), false, 'a hidden recorder');
+    quiet(page);
+  },
+
+  // Everything can be reached in a window of half a screen, or less.
+  async narrow() {
+    const {pid} = await startProgram(), address = view(pid);
+    for (const [width, height] of [[600, 700], [420, 500], [900, 600]]) {
+      const page = await open(address);
+      const bar = await page.locator('#divider').boundingBox();
+      await page.mouse.move(bar.x + 200, bar.y + 9);
+      await page.mouse.down();
+      await page.mouse.move(bar.x + 200, bar.y + 300); // much for the lanes
+      await page.mouse.up();
+      await page.setViewportSize({width, height});
+      await page.evaluate(() => window.recorder.select(20));
+      await page.waitForSelector('#record .message');
+      const wrong = await page.evaluate(() => {
+        const list = [], boxOf = it => it.getBoundingClientRect();
+        for (const it of document.querySelectorAll(
+          'header button, #search, #canvas, #table, #record, #divider')) {
+          const box = boxOf(it);
+          if (box.left < 0 || box.right > innerWidth + 1 ||
+              box.bottom > innerHeight + 1)
+            list.push(`${it.id} is outside`);
+        }
+        const [table, record] = ['table', 'record'].map(id =>
+          boxOf(document.getElementById(id)));
+        if (table.right > record.left + 1 && table.bottom > record.top + 1)
+          list.push('the record covers the table');
+        if (record.height < 40 || table.height < 60)
+          list.push(`heights ${record.height} ${table.height}`);
+        return list;
+      });
+      equal(wrong, [], `at ${width} x ${height}`);
+      quiet(page);
+      await page.close();
+    }
   },
 
   // Overwritten records are a hatched gap before the oldest that is kept.
@@ -472,6 +566,11 @@ const tests = {
       (await held(page)).slice(-50).forEach((event, i) => same(event, json[i]));
     must(await pages[0].evaluate(() => window.recorder.missed >= 1800n),
       'what was overwritten before it could be read is counted');
+    must(await pages[0].evaluate(() => {
+      const {late, missed, events} = window.recorder;
+      return late.every(({at}) => at > events.first && at <= events.last) &&
+        late.reduce((sum, {count: n}) => sum + n, 0n) === missed;
+    }), 'and it is marked where');
     child.stdin.end();
     await child.ended;
     for (const page of pages)
@@ -550,6 +649,23 @@ const tests = {
     must(ready < 10000, `ready after ${ready} ms`);
     must(slowest < 165, `a frame takes ${slowest} ms`);
     quiet(page);
+    // A link of a live page waits for all that was there before.
+    const server = await start(recorder, 'view', '--live', '--no-open',
+      String(pid));
+    const [middle, order] = await page.evaluate(() => {
+      const {events} = window.recorder, half = events.count >> 1;
+      return [Math.round(events.at[half]), String(events.order[half])];
+    });
+    const live = await open(`${await server.line()}#t=${middle - 5000},${
+      middle + 5000}&s=${order}`);
+    await live.waitForFunction(() => window.recorder.events.count > 999000 &&
+      !window.recorder.taking);
+    equal(await live.evaluate(() => {
+      const {from, to, selected} = window.recorder.view;
+      return [Math.round(from), Math.round(to),
+        String(window.recorder.events.order[selected])];
+    }), [middle - 5000, middle + 5000, order], 'what the live page shows');
+    quiet(live);
   },
 
   // Of tests/programs/picture.c; kept as docs/view.png.

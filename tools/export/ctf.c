@@ -33,14 +33,6 @@ struct ctf {
 
 /* ------------------------------------------------------------ the stream -- */
 
-static void put_unsigned(struct buffer *b, uint64_t value, unsigned size)
-{
-    unsigned char bytes[8];
-    for (unsigned i = 0; i < size; i++)
-        bytes[i] = (unsigned char)(value >> 8 * i);
-    buffer_add(b, bytes, size);
-}
-
 static void put_string(struct buffer *b, const char *text, size_t size)
 {
     text = text_repaired(text, &size);
@@ -53,12 +45,12 @@ static void packet_write(struct ctf *ctf, struct stream *stream)
     enum { HEAD = 4 + 5 * 8 };
     struct buffer head = {0};
     uint64_t bits = 8 * (HEAD + (uint64_t)stream->packet.size);
-    put_unsigned(&head, 0xc1fc1fc1, 4);
-    put_unsigned(&head, stream->begin, 8);
-    put_unsigned(&head, stream->end, 8);
-    put_unsigned(&head, bits, 8); /* of content */
-    put_unsigned(&head, bits, 8); /* of the packet */
-    put_unsigned(&head, stream->discarded, 8);
+    buffer_little(&head, 0xc1fc1fc1, 4);
+    buffer_little(&head, stream->begin, 8);
+    buffer_little(&head, stream->end, 8);
+    buffer_little(&head, bits, 8); /* of content */
+    buffer_little(&head, bits, 8); /* of the packet */
+    buffer_little(&head, stream->discarded, 8);
     buffer_add(&head, stream->packet.at, stream->packet.size);
     output_append(&ctf->out, stream->name, head.at, head.size);
     free(head.at);
@@ -204,21 +196,17 @@ static size_t class_of(struct ctf *ctf, const struct timeline_event *e)
 static void put_argument(struct buffer *b,
                          const struct reader_argument *argument)
 {
-    uint64_t bits;
     switch (argument->kind) {
     case READER_SIGNED:
     case READER_CHARACTER:
-        put_unsigned(b, (uint64_t)argument->integer, 8);
+        buffer_little(b, (uint64_t)argument->integer, 8);
         break;
-    case READER_REAL:
-        memcpy(&bits, &argument->real, sizeof bits);
-        put_unsigned(b, bits, 8);
-        break;
+    case READER_REAL: buffer_real(b, argument->real); break;
     case READER_STRING:
         put_string(b, argument->text, argument->text_size);
         break;
     case READER_LOST: break;
-    default: put_unsigned(b, argument->word, 8);
+    default: buffer_little(b, argument->word, 8);
     }
 }
 
@@ -251,12 +239,12 @@ static void put_record(struct ctf *ctf, const struct timeline_event *e)
     if (b->size == 0)
         stream->begin = ctf->offset + e->ns;
     stream->end = ctf->offset + e->ns;
-    put_unsigned(b, class_of(ctf, e), 4);
-    put_unsigned(b, stream->end, 8);
-    put_unsigned(b, e->read.event.order, 8);
-    put_unsigned(b, e->read.event.caller, 8);
-    put_unsigned(b, thread ? thread->number : 0, 4);
-    put_unsigned(b, thread ? (uint32_t)thread->id : 0, 4);
+    buffer_little(b, class_of(ctf, e), 4);
+    buffer_little(b, stream->end, 8);
+    buffer_little(b, e->read.event.order, 8);
+    buffer_little(b, e->read.event.caller, 8);
+    buffer_little(b, thread ? thread->number : 0, 4);
+    buffer_little(b, thread ? (uint32_t)thread->id : 0, 4);
     put_string(b, thread ? thread->name : "",
                thread ? strlen(thread->name) : 0);
     for (unsigned i = 0; i < e->arguments_count; i++)

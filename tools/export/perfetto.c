@@ -1,4 +1,4 @@
-/* perfetto.c - a Perfetto trace: protobuf, by an encoder of 40 lines. */
+/* perfetto.c - a Perfetto trace: protobuf, by an encoder of its own. */
 /* SPDX-License-Identifier: MIT */
 /*
     Trace { packet* }: the clock, a track for each thread and value, then a
@@ -14,33 +14,16 @@
 
 /* -------------------------------------------------------------- protobuf -- */
 
-static void put_varint(struct buffer *b, uint64_t value)
-{
-    unsigned char bytes[10];
-    size_t size = 0;
-    do {
-        bytes[size++] =
-            (unsigned char)((value & 0x7f) | (value > 0x7f ? 0x80u : 0));
-        value >>= 7;
-    } while (value);
-    buffer_add(b, bytes, size);
-}
-
 static void put_number(struct buffer *b, unsigned field, uint64_t value)
 {
-    put_varint(b, field << 3);
-    put_varint(b, value);
+    buffer_varint(b, field << 3);
+    buffer_varint(b, value);
 }
 
 static void put_real(struct buffer *b, unsigned field, double value)
 {
-    unsigned char bytes[8];
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    for (int i = 0; i < 8; i++)
-        bytes[i] = (unsigned char)(bits >> 8 * i);
-    put_varint(b, field << 3 | 1);
-    buffer_add(b, bytes, sizeof bytes);
+    buffer_varint(b, field << 3 | 1);
+    buffer_real(b, value);
 }
 
 /* protobuf strings are UTF-8, or readers stop */
@@ -48,8 +31,8 @@ static void put_text(struct buffer *b, unsigned field, const char *text,
                      size_t size)
 {
     text = text_repaired(text, &size);
-    put_varint(b, field << 3 | 2);
-    put_varint(b, size);
+    buffer_varint(b, field << 3 | 2);
+    buffer_varint(b, size);
     buffer_add(b, text, size);
 }
 static void put_string(struct buffer *b, unsigned field, const char *text)
@@ -61,7 +44,7 @@ static void put_string(struct buffer *b, unsigned field, const char *text)
  * 4 bytes, 2^28 - 1 at most; returns where that is. */
 static size_t put_begin(struct buffer *b, unsigned field)
 {
-    put_varint(b, field << 3 | 2);
+    buffer_varint(b, field << 3 | 2);
     buffer_add(b, "\0\0\0", 4);
     return b->size;
 }
@@ -113,8 +96,8 @@ static void packet_end(struct perfetto *p)
         buffer_add(&p->packet, p->interned.at, p->interned.size);
         put_end(&p->packet, begin);
     }
-    put_varint(&head, 1 << 3 | 2);
-    put_varint(&head, p->packet.size);
+    buffer_varint(&head, 1 << 3 | 2);
+    buffer_varint(&head, p->packet.size);
     fwrite(head.at, 1, head.size, p->out.file);
     fwrite(p->packet.at, 1, p->packet.size, p->out.file);
     free(head.at);

@@ -278,6 +278,8 @@ void export_vcd(struct call *call, const char *path)
     timeline_open(&v.timeline, call, EXPORT_VALUE);
     put_head(&v);
     put_lanes(&v);
+    if (v.plain && !v.timeline.lanes_count)
+        warn(call, "there is no record, and so no wire");
     if (!v.plain)
         put_recorders(&v);
     put_start(&v);

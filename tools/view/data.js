@@ -19,7 +19,10 @@ const threads = [{number: 0, id: 0, name: '', label: 'T?'}];
 const formats = [], callers = [], sites = [];
 const values = []; // to plot
 const hiddenNames = new Set(); // of recorders, also of those to come
+// Overwritten before a live page could read them: how many, and where it came
+// late; of which recorders is not known.
 let missed = 0n;
+const late = []; // {at, count}
 
 function bytesOf(base64) {
   if (Uint8Array.fromBase64)
@@ -193,6 +196,11 @@ async function takeBatches(batches) {
     const from = events.count;
     readTables(batch);
     readColumns(packed[i], batch.count);
+    if (BigInt(batch.missed) > missed)
+      late.push({
+        at: batch.count ? events.at[from] : events.last,
+        count: BigInt(batch.missed) - missed,
+      });
     missed = BigInt(batch.missed);
     if (about.live)
       joinTexts(unpacked[i], from);

@@ -29,6 +29,11 @@ function colourOf(recorder) {
   const i = recorder.number % HUES.length;
   return ink.dark ? `hsl(${HUES[i]} 62% 64%)` : `hsl(${HUES[i]} 68% 41%)`;
 }
+// Of a text on it. The hues between are bright: white is not read on them.
+function inkOn(recorder) {
+  const hue = HUES[recorder.number % HUES.length];
+  return !ink.dark && hue > 40 && hue < 200 ? ink.text : ink.back;
+}
 function hatched(colour) {
   const tile = document.createElement('canvas'), line = tile.getContext('2d');
   tile.width = tile.height = 6;
@@ -82,8 +87,10 @@ function resize() {
   const scale = window.devicePixelRatio || 1;
   width = Math.max(LABELS + 100, Math.floor(box.width));
   height = Math.floor(box.height);
-  canvas.width = Math.round(width * scale);
-  canvas.height = Math.round(height * scale);
+  const wide = Math.round(width * scale), tall = Math.round(height * scale);
+  if (canvas.width === wide && canvas.height === tall) return;
+  canvas.width = wide; // which makes it black
+  canvas.height = tall;
   canvas.style.width = `${width}px`;
   canvas.style.height = `${height}px`;
   pen.setTransform(scale, 0, 0, scale, 0, 0);
@@ -181,7 +188,8 @@ function drawTexts(texts, top) {
     let text = message(row, invalidate);
     if (text === null) continue;
     if (y !== undefined) text = text.slice(1).trimStart();
-    pen.fillStyle = y === undefined ? ink.dim : faint ? ink.text : ink.back;
+    pen.fillStyle = y === undefined ? ink.dim : faint ? ink.text
+      : inkOn(recorderOf(row));
     write(text, x, y ?? top + LANE / 2 + 1, most);
   }
 }
@@ -229,6 +237,23 @@ function drawLabel({lane, top: y, height: h}, top) {
   }
   pen.fillStyle = ink.text;
   write(recorder ? thing.name : thing.label, left, middle, right - left);
+  if (lane.deepest > DEPTH_SHOWN) {
+    pen.fillStyle = ink.dim;
+    write(`${DEPTH_SHOWN} of ${lane.deepest} levels of spans`, left,
+      top + LANE + SPAN / 2, LABELS - 20);
+  }
+}
+
+// Where the lanes are scrolled to, if they do not fit.
+function drawThumb() {
+  const room = height - RULER;
+  if (layoutHeight <= room) return;
+  const tall = Math.max(16, room * room / layoutHeight);
+  pen.fillStyle = ink.dim;
+  pen.globalAlpha = 0.6;
+  pen.fillRect(width - 5, RULER + view.scrolled * (room - tall) /
+    (layoutHeight - room), 4, tall);
+  pen.globalAlpha = 1;
 }
 
 // -------------------------------------------------------------------- ruler --
@@ -258,6 +283,10 @@ function drawRuler() {
   pen.beginPath();
   pen.rect(LABELS, 0, width - LABELS, height);
   pen.clip();
+  pen.fillStyle = ink.warn;
+  for (const {at} of late)
+    if (at >= view.from && at <= view.to)
+      pen.fillRect(Math.round(toX(at)) - 1, RULER - 10, 2, 6);
   for (let ns = Math.ceil(view.from / step) * step - step; ns <= view.to;
     ns += step) {
     const x = Math.round(toX(ns));
@@ -366,6 +395,8 @@ function draw() {
   drawRuler();
   pen.fillStyle = ink.line;
   pen.fillRect(LABELS - 1, 0, 1, height);
+  drawThumb();
+  canvas.hidden = false;
 }
 
 // The event nearest to a point: of its lane's ticks, or the span below it.

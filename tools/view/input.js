@@ -96,7 +96,8 @@ const keys = {
   PageUp: () => step(-tableFit()), PageDown: () => step(tableFit()),
   Home: () => step(-tableCount()), End: () => step(tableCount()),
   n: () => nextHit(1), N: () => nextHit(-1),
-  '/': () => $('search').focus(), f: () => about.live && follow(),
+  q: () => scrollLanes(-4 * LANE), e: () => scrollLanes(4 * LANE),
+  m: measure, '/': () => $('search').focus(), f: () => about.live && follow(),
   '?': () => $('help').showModal(),
   Escape: () => {
     view.measure = null;
@@ -155,7 +156,7 @@ window.addEventListener('hashchange', () => {
 
 const LIVE_MAX = 4e6; // events that a page holds
 const waiting = []; // batches
-let taking = null;
+let taking = null, caughtUp = false;
 
 function follow() {
   const span = view.to - view.from;
@@ -190,9 +191,13 @@ async function takeLive(batches) {
 // All that have come by now at once.
 async function takeWaiting(link) {
   while (waiting.length) {
-    const first = events.count === 0;
-    await takeLive(waiting.splice(0));
-    if (first && events.count) restore(link);
+    const some = waiting.splice(0);
+    await takeLive(some);
+    // A full batch has more of what was there before behind it.
+    if (!caughtUp && events.count && some.at(-1).count < about.block) {
+      caughtUp = true;
+      restore(link);
+    }
   }
   taking = null;
 }
@@ -239,8 +244,13 @@ async function start() {
   paint();
   const link = restored = location.hash;
   restore(link);
-  new ResizeObserver(relayout).observe($('stage'));
-  new ResizeObserver(relayout).observe($('rows'));
+  // These are seen before the next frame could draw what has become black.
+  const sized = new ResizeObserver(() => {
+    relayout();
+    draw();
+  });
+  sized.observe($('stage'));
+  sized.observe($('rows'));
   if (events.count) await load(blockOf(rowOf(Math.floor(table.top))));
   await new Promise(done => requestAnimationFrame(() =>
     requestAnimationFrame(done)));
@@ -252,7 +262,7 @@ async function start() {
 window.recorder = {
   events, recorders, threads, formats, sites, values, blocks, hits, view,
   eventOf, show, showAll, pan, zoom, select, find, hide, link, toX,
-  rowAt, layout: () => layout, search, table,
+  rowAt, layout: () => layout, search, table, late,
   get missed() { return missed; },
   get frame_ms() { return frame_ms; },
   get taking() { return taking; },

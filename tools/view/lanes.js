@@ -68,11 +68,13 @@ class Lane {
     this.hits = new Rows();
     this.spans = []; // by depth: the rows of what opens and closes them
     this.open = []; // rows of spans that are not closed yet
+    this.deepest = 0; // so many were open at once
   }
   span(row, format) {
     const {open} = this, recorder = recorderOf(row);
     if (format.opens) {
       if (open.length < DEPTH_MAX) open.push(row);
+      this.deepest = Math.max(this.deepest, open.length);
       return;
     }
     let last = open.length - 1;

@@ -1,5 +1,6 @@
 /* pack.c - packs events small, for a page to unpack: see view.h. */
 /* SPDX-License-Identifier: MIT */
+#include "buffer.h"
 #include "text.h"
 #include "view.h"
 
@@ -12,48 +13,10 @@
 
 /* ----------------------------------------------------------------- bytes -- */
 
-struct bytes {
-    unsigned char *at;
-    size_t size, room;
-};
-
-static unsigned char *bytes_room(struct bytes *b, size_t more)
-{
-    if (b->room - b->size < more) {
-        b->room = 2 * b->room + more + 64;
-        b->at = need(realloc(b->at, b->room));
-    }
-    return b->at + b->size;
-}
-static void put(struct bytes *b, const void *from, size_t size)
-{
-    if (size)
-        memcpy(bytes_room(b, size), from, size);
-    b->size += size;
-}
-/* 7 bits a byte, the lowest first; bit 7: more follow. */
-static void put_number(struct bytes *b, uint64_t number)
-{
-    unsigned char *to = bytes_room(b, 10), *at = to;
-    for (; number > 127; number >>= 7)
-        *at++ = (unsigned char)(number | 128);
-    *at++ = (unsigned char)number;
-    b->size += (size_t)(at - to);
-}
 /* A difference: small ones of either sign make small numbers. */
-static void put_signed(struct bytes *b, uint64_t number)
+static void put_signed(struct buffer *b, uint64_t number)
 {
-    put_number(b, number << 1 ^ (0 - (number >> 63)));
-}
-/* The bits of a double, the lowest byte first. */
-static void put_real(struct bytes *b, double real)
-{
-    unsigned char byte[8];
-    uint64_t bits;
-    memcpy(&bits, &real, sizeof bits);
-    for (unsigned i = 0; i < 8; i++)
-        byte[i] = (unsigned char)(bits >> 8 * i);
-    put(b, byte, sizeof byte);
+    buffer_varint(b, number << 1 ^ (0 - (number >> 63)));
 }
 
 static void write_base64(FILE *to, const unsigned char *from, size_t size)
@@ -78,52 +41,6 @@ static void write_base64(FILE *to, const unsigned char *from, size_t size)
     }
 }
 
-/* ----------------------------------------------------------------- table -- */
-
-/* Gives numbers, from 0 up, to keys of three words; open addressing. */
-struct table {
-    uint64_t (*keys)[3];
-    uint32_t *slots; /* number + 1; 0: free */
-    size_t count, room;
-};
-
-static size_t table_slot(const struct table *t, const uint64_t key[3])
-{
-    uint64_t hash = key[0] * 0x9e3779b97f4a7c15u;
-    size_t slot;
-    hash = (hash ^ hash >> 29 ^ key[1]) * 0xbf58476d1ce4e5b9u;
-    hash = (hash ^ hash >> 32 ^ key[2]) * 0x94d049bb133111ebu;
-    slot = (size_t)(hash >> 20) & (t->room - 1);
-    while (t->slots[slot] && memcmp(t->keys[t->slots[slot] - 1], key, 24) != 0)
-        slot = (slot + 1) & (t->room - 1);
-    return slot;
-}
-
-static uint32_t table_number(struct table *t, const uint64_t key[3], bool *new)
-{
-    size_t slot;
-    if (2 * (t->count + 1) > t->room) {
-        t->room = t->room ? 2 * t->room : 64;
-        free(t->slots);
-        t->slots = need(calloc(t->room, sizeof *t->slots));
-        t->keys = need(realloc(t->keys, t->room * sizeof *t->keys));
-        for (size_t i = 0; i < t->count; i++)
-            t->slots[table_slot(t, t->keys[i])] = (uint32_t)i + 1;
-    }
-    slot = table_slot(t, key);
-    *new = !t->slots[slot];
-    if (*new) {
-        memcpy(t->keys[t->count], key, sizeof *t->keys);
-        t->slots[slot] = (uint32_t)++t->count;
-    }
-    return t->slots[slot] - 1;
-}
-static void table_free(struct table *t)
-{
-    free(t->keys);
-    free(t->slots);
-}
-
 /* ------------------------------------------------------------------ pack -- */
 
 /* New rows of a table, as JSON, separated by commas. */
@@ -139,23 +56,24 @@ struct view_pack {
     const struct value_option *values;
     size_t values_count;
     bool in_html;
-    struct table recorders, threads, formats, callers, sites;
+    struct ids recorders, threads, formats, callers, sites;
     char (*names)[17]; /* of the threads, by number, as the page has them */
     struct rows new_recorders, new_threads, new_formats, new_callers, new_sites,
         new_series;
-    struct bytes figures; /* as the page has them */
+    struct buffer figures; /* as the page has them */
     /* of a batch: */
     uint64_t order, ns;
-    struct bytes orders, times, event_threads, event_sites;
+    struct buffer orders, times, event_threads, event_sites;
     struct series {
-        struct bytes rows, reals;
+        struct buffer rows, reals;
         size_t count, row;
+        bool seen;
     } * series;
     size_t series_count;
     uint32_t *series_of; /* by recorder and value: number + 1; 0: none */
     size_t series_of_count;
-    struct bytes messages, arguments; /* of a block */
-    struct bytes joined, packed;
+    struct buffer messages, arguments; /* of a block */
+    struct buffer joined, packed;
     z_stream deflate;
 };
 
@@ -199,7 +117,7 @@ struct view_pack *view_pack_new(struct call *call, struct reader *reader,
 
 void view_pack_free(struct view_pack *pack)
 {
-    struct bytes *all[] = {
+    struct buffer *all[] = {
         &pack->figures, &pack->orders,      &pack->times,
         &pack->packed,  &pack->event_sites, &pack->messages,
         &pack->joined,  &pack->arguments,   &pack->event_threads};
@@ -209,16 +127,35 @@ void view_pack_free(struct view_pack *pack)
         free(pack->series[i].rows.at);
         free(pack->series[i].reals.at);
     }
-    table_free(&pack->recorders);
-    table_free(&pack->threads);
-    table_free(&pack->formats);
-    table_free(&pack->callers);
-    table_free(&pack->sites);
+    ids_free(&pack->recorders);
+    ids_free(&pack->threads);
+    ids_free(&pack->formats);
+    ids_free(&pack->callers);
+    ids_free(&pack->sites);
     deflateEnd(&pack->deflate);
     free(pack->names);
     free(pack->series);
     free(pack->series_of);
     free(pack);
+}
+
+void view_pack_warn(const struct view_pack *pack)
+{
+    for (size_t i = 0; i < pack->values_count; i++) {
+        const struct value_option *value = &pack->values[i];
+        bool matches = false, seen = false;
+        for (size_t n = i; n < pack->series_of_count; n += pack->values_count) {
+            uint32_t number = pack->series_of[n];
+            matches |= number != 0;
+            seen |= number && pack->series[number - 1].seen;
+        }
+        if (!matches)
+            warn(pack->call, "--value %s: no recorder has such a name",
+                 value->names);
+        else if (!seen)
+            warn(pack->call, "%s has no number as argument %u: no value %s",
+                 value->names, value->argument + 1, value->name);
+    }
 }
 
 /* Writes what was joined, deflated, as a JSON string. */
@@ -229,7 +166,7 @@ static void write_packed(struct view_pack *pack, FILE *to)
     pack->packed.size = 0;
     z->next_in = pack->joined.at;
     z->avail_in = (uInt)pack->joined.size;
-    z->next_out = bytes_room(&pack->packed, bound);
+    z->next_out = buffer_room(&pack->packed, bound);
     z->avail_out = (uInt)bound;
     if (deflate(z, Z_FINISH) != Z_STREAM_END)
         fail(pack->call, "zlib does not compress: %s", z->msg ? z->msg : "?");
@@ -240,9 +177,9 @@ static void write_packed(struct view_pack *pack, FILE *to)
     pack->joined.size = 0;
 }
 
-static void join(struct view_pack *pack, struct bytes *column)
+static void join(struct view_pack *pack, struct buffer *column)
 {
-    put(&pack->joined, column->at, column->size);
+    buffer_add(&pack->joined, column->at, column->size);
     column->size = 0;
 }
 
@@ -284,9 +221,9 @@ static void add_series(struct view_pack *pack, uint32_t number,
 static uint32_t recorder_number(struct view_pack *pack,
                                 const struct reader_recorder *recorder)
 {
-    uint64_t key[3] = {recorder->address, 0, 0};
     bool new;
-    uint32_t number = table_number(&pack->recorders, key, &new);
+    uint32_t number =
+        (uint32_t)ids_of(&pack->recorders, recorder->address, 0, 0, &new);
     if (new) {
         FILE *to = rows_next(&pack->new_recorders);
         fprintf(to, "[\"0x%" PRIx64 "\",", recorder->address);
@@ -308,10 +245,10 @@ static uint32_t thread_number(struct view_pack *pack,
     uint32_t number;
     if (!thread)
         return 0;
-    number = table_number(
-        &pack->threads, (uint64_t[3]){thread->number, thread->first, 0}, &new);
+    number = (uint32_t)ids_of(&pack->threads, thread->number, thread->first, 0,
+                              &new);
     if (new)
-        pack->names = need(realloc(pack->names, pack->threads.room * 17));
+        pack->names = need(realloc(pack->names, pack->threads.max * 17));
     if (new || strcmp(pack->names[number], thread->name) != 0) {
         FILE *to = rows_next(&pack->new_threads);
         strcpy(pack->names[number], thread->name);
@@ -326,9 +263,9 @@ static uint32_t thread_number(struct view_pack *pack,
 static uint32_t format_number(struct view_pack *pack,
                               const struct recorder_event *event)
 {
-    uint64_t key[3] = {event->format, 0, 0};
     bool new;
-    uint32_t number = table_number(&pack->formats, key, &new);
+    uint32_t number =
+        (uint32_t)ids_of(&pack->formats, event->format, 0, 0, &new);
     if (new) {
         FILE *to = rows_next(&pack->new_formats);
         const char *location = "?";
@@ -344,9 +281,8 @@ static uint32_t format_number(struct view_pack *pack,
 
 static uint32_t caller_number(struct view_pack *pack, uint64_t caller)
 {
-    uint64_t key[3] = {caller, 0, 0};
     bool new;
-    uint32_t number = table_number(&pack->callers, key, &new);
+    uint32_t number = (uint32_t)ids_of(&pack->callers, caller, 0, 0, &new);
     if (new) {
         FILE *to = rows_next(&pack->new_callers);
         fprintf(to, "[\"0x%" PRIx64 "\",", caller);
@@ -359,10 +295,10 @@ static uint32_t caller_number(struct view_pack *pack, uint64_t caller)
 static uint32_t site_number(struct view_pack *pack,
                             const struct reader_event *event)
 {
-    uint64_t key[3] = {event->recorder->address, event->event.format,
-                       event->event.caller};
     bool new;
-    uint32_t number = table_number(&pack->sites, key, &new);
+    uint32_t number =
+        (uint32_t)ids_of(&pack->sites, event->recorder->address,
+                         event->event.format, event->event.caller, &new);
     if (new)
         fprintf(rows_next(&pack->new_sites),
                 "[%" PRIu32 ",%" PRIu32 ",%" PRIu32 "]",
@@ -385,22 +321,22 @@ static bool real_of(const struct reader_argument *argument, double *real)
     }
 }
 
-static void put_argument(struct bytes *to, const struct reader_argument *from)
+static void put_argument(struct buffer *to, const struct reader_argument *from)
 {
     const char *text;
     size_t size;
-    put_number(to, from->kind);
+    buffer_varint(to, from->kind);
     switch (from->kind) {
     case READER_SIGNED:
     case READER_CHARACTER: put_signed(to, (uint64_t)from->integer); break;
     case READER_UNSIGNED:
-    case READER_POINTER: put_number(to, from->word); break;
-    case READER_REAL: put_real(to, from->real); break;
+    case READER_POINTER: buffer_varint(to, from->word); break;
+    case READER_REAL: buffer_real(to, from->real); break;
     case READER_STRING:
         size = from->text_size;
         text = text_repaired(from->text, &size);
-        put_number(to, size);
-        put(to, text, size);
+        buffer_varint(to, size);
+        buffer_add(to, text, size);
         break;
     case READER_LOST: break;
     }
@@ -419,10 +355,11 @@ static void put_values(struct view_pack *pack, uint32_t recorder,
             !real_of(&arguments[argument], &real))
             continue;
         series = &pack->series[number - 1];
-        put_number(&series->rows, row - series->row);
-        put_real(&series->reals, real);
+        buffer_varint(&series->rows, row - series->row);
+        buffer_real(&series->reals, real);
         series->row = row;
         series->count++;
+        series->seen = true;
     }
 }
 
@@ -433,10 +370,10 @@ static void put_event(struct view_pack *pack, const struct reader_event *event,
     unsigned count;
     size_t size;
     const char *message = reader_message(pack->reader, event, &size);
-    put(&pack->messages, message, size);
-    put(&pack->messages, "\n", 1);
+    buffer_add(&pack->messages, message, size);
+    buffer_add(&pack->messages, "\n", 1);
     count = reader_arguments(pack->reader, event, arguments);
-    put_number(&pack->arguments, count);
+    buffer_varint(&pack->arguments, count);
     for (unsigned i = 0; i < count; i++)
         put_argument(&pack->arguments, &arguments[i]);
     if (pack->values_count)
@@ -444,15 +381,15 @@ static void put_event(struct view_pack *pack, const struct reader_event *event,
                    count, row);
     put_signed(&pack->orders, event->event.order - pack->order);
     put_signed(&pack->times, (uint64_t)event->ns - pack->ns);
-    put_number(&pack->event_threads, thread_number(pack, event->thread));
-    put_number(&pack->event_sites, site_number(pack, event));
+    buffer_varint(&pack->event_threads, thread_number(pack, event->thread));
+    buffer_varint(&pack->event_sites, site_number(pack, event));
     pack->order = event->event.order;
     pack->ns = (uint64_t)event->ns;
 }
 
 static void write_block(struct view_pack *pack, FILE *to)
 {
-    put_number(&pack->joined, pack->messages.size);
+    buffer_varint(&pack->joined, pack->messages.size);
     join(pack, &pack->messages);
     join(pack, &pack->arguments);
     write_packed(pack, to);
@@ -466,7 +403,7 @@ static void write_columns(struct view_pack *pack, FILE *to)
     join(pack, &pack->event_sites);
     for (size_t i = 0; i < pack->series_count; i++) {
         struct series *series = &pack->series[i];
-        put_number(&pack->joined, series->count);
+        buffer_varint(&pack->joined, series->count);
         join(pack, &series->rows);
         join(pack, &series->reals);
         series->count = series->row = 0;
@@ -479,14 +416,14 @@ static void write_columns(struct view_pack *pack, FILE *to)
 static void write_figures(struct view_pack *pack, FILE *to)
 {
     struct reader *reader = pack->reader;
-    struct bytes *now = &pack->joined;
+    struct buffer *now = &pack->joined;
     for (size_t i = 0; i < reader->recorders_count; i++) {
         const struct reader_recorder *r = reader->recorders[i];
         if (!r->chosen)
             continue;
-        put_number(now, recorder_number(pack, r));
-        put(now, &r->figures, sizeof r->figures);
-        put(now, &r->oldest_ns, sizeof r->oldest_ns);
+        buffer_varint(now, recorder_number(pack, r));
+        buffer_add(now, &r->figures, sizeof r->figures);
+        buffer_add(now, &r->oldest_ns, sizeof r->oldest_ns);
     }
     if (now->size == pack->figures.size &&
         (now->size == 0 || memcmp(now->at, pack->figures.at, now->size) == 0)) {
@@ -494,7 +431,7 @@ static void write_figures(struct view_pack *pack, FILE *to)
         return;
     }
     pack->figures.size = 0;
-    put(&pack->figures, now->at, now->size);
+    buffer_add(&pack->figures, now->at, now->size);
     now->size = 0;
     fputs(",\"figures\":[", to);
     for (size_t i = 0, some = 0; i < reader->recorders_count; i++) {

@@ -65,7 +65,12 @@ function show(from, to, everything = false) {
   invalidate();
 }
 const showAll = () => show(...whole(), true);
-function zoom(factor, x = (LABELS + width) / 2) {
+// What keys zoom at: the selected event, if it is in view.
+function anchor() {
+  const at = events.at[view.selected];
+  return at >= view.from && at <= view.to ? toX(at) : (LABELS + width) / 2;
+}
+function zoom(factor, x = anchor()) {
   const ns = toNs(x);
   show(ns - (ns - view.from) * factor, ns + (view.to - ns) * factor);
 }
@@ -76,7 +81,17 @@ const pan = part => {
 function scrollLanes(by) {
   const most = Math.max(0, layoutHeight - (height - RULER));
   view.scrolled = Math.max(0, Math.min(view.scrolled + by, most));
+  remember();
   invalidate();
+}
+// Scrolls an event's thread, or else its recorder, into sight.
+function showLane(row) {
+  const things = [threads[events.thread[row]], recorderOf(row)];
+  const line = layout.find(l => things.includes(l.lane?.thing));
+  if (!line) return;
+  const {top, height: tall} = line, room = height - RULER;
+  if (top < view.scrolled || top + tall > view.scrolled + room)
+    scrollLanes(top - Math.max(0, (room - tall) / 2) - view.scrolled);
 }
 
 // ---------------------------------------------------------------- selecting --
@@ -89,6 +104,8 @@ function select(row) {
       const half = (view.to - view.from) / 2;
       show(at - half, at + half);
     }
+    showLane(row);
+    if (view.measure?.follows) view.measure.to = at;
     if (place < table.top || place >= table.top + tableFit())
       scrollTable(place - Math.floor(tableFit() / 3));
   }
@@ -96,10 +113,16 @@ function select(row) {
   remember();
   invalidate();
 }
+// Measures from the selected event to those that are selected next.
+function measure() {
+  const at = view.selected < 0 ? NaN : events.at[view.selected];
+  if (!Number.isNaN(at)) view.measure = {from: at, to: at, follows: true};
+  invalidate();
+}
 function step(by) {
   if (!tableCount()) return;
-  const place = view.selected < 0 ? Math.floor(table.top)
-    : placeOfRow(view.selected) + by;
+  const place = view.selected >= 0 ? placeOfRow(view.selected) + by
+    : Math.abs(by) < tableCount() ? Math.floor(table.top) : by;
   select(rowOf(Math.max(0, Math.min(place, tableCount() - 1))));
 }
 
@@ -236,6 +259,7 @@ function link() {
   if (search.text) parts.push(`q=${encodeURIComponent(search.text)}`);
   if (!view.threads || !view.recorders)
     parts.push(`l=${view.threads ? 't' : ''}${view.recorders ? 'r' : ''}`);
+  if (view.scrolled > 0) parts.push(`y=${Math.round(view.scrolled)}`);
   return parts.length ? `#${parts.join('&')}` : '';
 }
 // Browsers allow few changes of the address in a second.
@@ -267,9 +291,6 @@ function restore(hash) {
   }
   recordersChanged();
   names.forEach(name => hiddenNames.add(name));
-  const [from, to] = (parts.get('t') ?? '').split(',').map(Number);
-  if (to > from) show(from, to);
-  else showAll();
   let row = -1;
   if (/^\d{1,20}$/.test(parts.get('s') ?? '')) {
     row = placeOf(events.order.subarray(0, events.count),
@@ -277,6 +298,10 @@ function restore(hash) {
     if (row >= events.count || String(events.order[row]) !== parts.get('s'))
       row = -1;
   }
-  select(row);
+  select(row); // which moves the view to it
+  const [from, to] = (parts.get('t') ?? '').split(',').map(Number);
+  if (to > from) show(from, to);
+  else showAll();
+  scrollLanes((Number(parts.get('y')) || 0) - view.scrolled);
   find(decoded(parts.get('q') ?? ''));
 }

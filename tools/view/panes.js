@@ -146,8 +146,9 @@ function neighbour(row, step, same) {
 async function showRecord() {
   const row = view.selected, box = $('record');
   if (row < 0) {
-    box.replaceChildren(make('p', 'Click an event to see all of its record.',
-      {className: 'empty'}));
+    box.replaceChildren(make('p', events.count
+      ? 'Click an event to see all of its record.'
+      : 'There is no record.', {className: 'empty'}));
     return;
   }
   const event = await eventOf(row);

@@ -34,6 +34,8 @@ struct view_pack *view_pack_new(struct call *, struct reader *,
                                 const struct value_option *,
                                 size_t values_count);
 void view_pack_free(struct view_pack *);
+/* Says which of the values no event had. */
+void view_pack_warn(const struct view_pack *);
 /* Writes the next events, at most `max` of them, as a batch; how many. Of the
  * recorders it says what reader_count() last found. */
 size_t view_pack_write(struct view_pack *, FILE *, size_t max, bool in_html);

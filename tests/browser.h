@@ -1,0 +1,32 @@
+/* browser.h - Chromium for tests, and what npm has to drive it or show in it. */
+/* SPDX-License-Identifier: MIT */
+#ifndef BROWSER_H
+#define BROWSER_H
+
+#include "build.h"
+
+/* Both lie below build/, as npm has them; never in the repository. */
+#define BROWSER_MODULES TEST_ROOT "/build/view"
+#define BROWSER_PACKAGES "playwright-core@1.65.1 speedscope@1.25.0"
+
+/* Node and Chromium are packages of Debian; says what is missing. One attempt
+ * at npm in ten minutes is enough for all tests. */
+static bool browser_can_drive(void)
+{
+    if (!build_has("node") || !build_has("npm") || !build_has("chromium"))
+        return false;
+    if (build_run("mkdir -p " BROWSER_MODULES " && cd " BROWSER_MODULES
+                  " && { flock 9; [ -e node_modules/playwright-core -a "
+                  "-e node_modules/speedscope ] || "
+                  "{ [ -z \"$(find failed -mmin -10 2>&-)\" ] && npm install "
+                  "--silent --no-save --no-audit --no-fund --ignore-scripts "
+                  "--fetch-retries 0 --fetch-timeout 20000 "
+                  "--prefix . " BROWSER_PACKAGES
+                  "; } || { touch failed; false; }; } 9>lock") == 0)
+        return true;
+    fprintf(stderr, "skipped: npm does not install " BROWSER_PACKAGES ":\n%s\n",
+            build_text);
+    return false;
+}
+
+#endif
