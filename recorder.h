@@ -722,20 +722,19 @@ RECORDER_INLINE_ uintptr_t recorder_commit_lap(uintptr_t position,
 RECORDER_INLINE_ bool recorder_is_next(uintptr_t seen, uintptr_t last,
                                        uintptr_t mask)
 {
-    return (seen & ~((uintptr_t)RECORDER_THREAD_NONE << 1)) ==
-           recorder_commit_lap(last, mask);
+    return ((seen ^ recorder_commit_lap(last, mask)) &
+            ~((uintptr_t)RECORDER_THREAD_NONE << 1)) == 0;
 }
 
-/* Did every lap behind `seen`, up to that of `last`, give its turn up? Then
- * they are taken off the count. */
+/* Did every lap behind `seen`, up to the one before mine, give its turn up?
+ * Then they are taken off the count. */
 RECORDER_INLINE_ bool recorder_passed_on(struct recorder_turn *turn,
-                                         uintptr_t seen, uintptr_t last,
-                                         uintptr_t mask)
+                                         uintptr_t seen, uintptr_t before)
 {
     uintptr_t distance;
     if (seen & RECORDER_BUSY_)
         return false;
-    distance = (recorder_commit_lap(last, mask) -
+    distance = ((before << RECORDER_THREAD_BITS_) -
                 (seen & ~((uintptr_t)RECORDER_THREAD_NONE << 1))) >>
                RECORDER_THREAD_BITS_;
     if (distance == 0) /* there is none */
@@ -743,7 +742,7 @@ RECORDER_INLINE_ bool recorder_passed_on(struct recorder_turn *turn,
     if (__atomic_load_n(&turn->gave_up, __ATOMIC_ACQUIRE) != distance) /* P1 */
         return false;
     RECORDER_STEP_("P1");
-    if (recorder_get(&turn->highest) != (last & ~mask)) /* P2 */
+    if (recorder_get(&turn->highest) != before) /* P2 */
         return false;
     RECORDER_STEP_("P2");
     recorder_add(&turn->gave_up, -distance); /* P3 */
@@ -794,7 +793,7 @@ recorder_fill(struct recorder_ring *ring, uintptr_t mask, uintptr_t slot,
 {
     uintptr_t *commit = recorder_commits(ring, mask) + slot;
     struct recorder_record *to = recorder_records(ring) + slot;
-    uintptr_t done = lap << RECORDER_THREAD_BITS_ | (uintptr_t)thread << 1;
+    uintptr_t done = (lap << RECORDER_THREAD_BITS_) + (uintptr_t)thread * 2;
     recorder_put(commit, done | RECORDER_BUSY_); /* W4 */
     RECORDER_STEP_("W4");
     __atomic_thread_fence(__ATOMIC_RELEASE); /* W5 */
@@ -823,9 +822,9 @@ recorder_write_late(struct recorder_ring *ring, uintptr_t mask,
 {
     unsigned tickets = 1;
     for (;; tickets++) {
-        uintptr_t slot = last & mask, lap = (last & ~mask) + mask + 1;
+        uintptr_t slot = last & mask, lap = (last | mask) + 1;
         struct recorder_turn *turn = recorder_turns(ring, mask) + slot;
-        if (recorder_passed_on(turn, seen, last, mask))
+        if (recorder_passed_on(turn, seen, last - slot))
             return recorder_fill(ring, mask, slot, lap, thread, r->format,
                                  r->order, r->time, r->caller, r->argument[0],
                                  r->argument[1], r->argument[2],
@@ -862,8 +861,8 @@ recorder_write(struct recorder_ring *ring, uintptr_t mask, unsigned thread,
         struct recorder_record r = {format, order, time, caller, {a, b, c, d}};
         return recorder_write_late(ring, mask, last, seen, thread, &r);
     }
-    return recorder_fill(ring, mask, slot, (last & ~mask) + mask + 1, thread,
-                         format, order, time, caller, a, b, c, d);
+    return recorder_fill(ring, mask, slot, (last | mask) + 1, thread, format,
+                         order, time, caller, a, b, c, d);
 }
 
 /* Copies the record of a slot. Returns its commit word, or 0 where the slot has
@@ -1252,8 +1251,8 @@ RECORDER_CALLED_ uintptr_t recorder_record_few(const struct recorder *recorder,
     /* What the locked additions need not wait for, and the clock, come first:
      * meanwhile the stores of the record before drain (bench/record.c). */
     thread = RECORDER_THREAD();
-    ring = recorder_lane(recorder, thread);
     mask = recorder->mask;
+    ring = recorder_lane(recorder, thread);
     time = recorder_time();
     order = recorder_orders(1);
     recorder_write(ring, mask, thread, (uintptr_t)format, order, time, caller,

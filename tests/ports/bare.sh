@@ -262,8 +262,8 @@ cost()
 {
     tests/ports/bare-cost.sh >$out/cost.txt || return 1
     awk -F '\t' '{ print $1 ": " $2 " " $3 }
-        $1 == "instructions of a record, Cortex-M3 -O2" && $2 > 60 ||
-        $1 == "code of all that records, Cortex-M3 -Os" && $2 > 600 {
+        $1 ~ /^instructions of a record, Cortex-M3/ && $2 > 60 ||
+        $1 ~ /^code of all that records, Cortex-M3/ && $2 > 600 {
             print "too much: " $1; bad = 1 } END { exit bad }' $out/cost.txt
 }
 

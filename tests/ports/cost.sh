@@ -2,7 +2,7 @@
 # cost.sh [FILE] - measures what a record costs, by processor; writes docs/cost.md.
 # SPDX-License-Identifier: MIT
 #
-# Needs what run.sh installs. What bare.sh measures of the Cortex-M is taken over.
+# Needs what run.sh and bare.sh install.
 set -eu
 cd "$(dirname "$0")/../.."
 file=${1:-docs/cost.md}
@@ -92,10 +92,10 @@ END
   system with threads maps a table for them at the first record, too: 32 bytes
   (28 where a word has 4) for each of 4096 (126), touched as threads come.
 
-Without an operating system, on Cortex-M (`sh tests/ports/bare.sh`, which counts
-in the same way):
+Without an operating system, on Cortex-M (`sh tests/ports/bare-cost.sh`, which
+counts in the same way):
 
 END
-    INTERRUPTS=1000 sh tests/ports/bare.sh | sed -n 's/^bare: cost: /* /p'
+    sh tests/ports/bare-cost.sh | awk -F '\t' '{ print "* " $1 ": " $2 " " $3 }'
 } >"$out/cost.md"
 mv "$out/cost.md" "$file"
