@@ -1130,40 +1130,42 @@ RECORDER_FUNCTION_ void recorder_wrap_note(uintptr_t high)
     RECORDER_LEAVE(masked);
 }
 #elif defined(RECORDER_WRAPS_)
-/* Notes a wrap. Threads and handlers may be in here at once and write one slot:
- * whosever words get there, no order of that half is below. Words of a slot are
- * only ever replaced by later ones, so that who was stopped changes nothing. */
+/* Notes that a half of a wrap has begun. Threads and handlers may be in here at
+ * once, from two halves: who comes first puts its half into the next place; who
+ * finds one there helps to note it, and looks again. Nobody draws an order of a
+ * half that is not noted: an order read behind the half in its place, while the
+ * count stood still, is above none of that half, whoever writes it. A half that
+ * was put there is above `last`, what was left there is not (below 2^62 ticks):
+ * so none is replaced that may be noted by now. */
 RECORDER_FUNCTION_ void recorder_wrap_note(uintptr_t high)
 {
     struct recorder_registry *r = recorder_home.registry;
     for (;;) {
-        /* The order first: at this count, no one draws a lower one for it. */
-        uintptr_t order = __atomic_load_n(recorder_home.order,
-                                          __ATOMIC_ACQUIRE);
         uintptr_t count = __atomic_load_n(&r->wraps_count, __ATOMIC_ACQUIRE);
         struct recorder_wrap *wrap = &r->wraps[count % RECORDER_WRAPS];
-        uintptr_t order_was = recorder_get(&wrap->order);
-        uintptr_t high_was = recorder_get(&wrap->high);
         uintptr_t last =
             recorder_get(&r->wraps[(count - 1) % RECORDER_WRAPS].high);
+        uintptr_t high_was = __atomic_load_n(&wrap->high, __ATOMIC_ACQUIRE);
+        uintptr_t order_was = recorder_get(&wrap->order);
+        uintptr_t order =
+            __atomic_load_n(recorder_home.order, __ATOMIC_ACQUIRE);
         __atomic_thread_fence(__ATOMIC_ACQUIRE);
         if (recorder_get(&r->wraps_count) != count)
             continue;
         if (count && (intptr_t)(high - last) <= 0) {
-            recorder_put(&r->high, last);
+            __atomic_store_n(&r->high, last, __ATOMIC_RELEASE);
             recorder_file_tell(RECORDER_FILE_SYNC, NULL);
             return;
         }
-        RECORDER_STEP_("N1");
+        if (high_was != high && (intptr_t)(high_was - last) <= 0) {
+            __atomic_compare_exchange_n(&wrap->high, &high_was, high, false,
+                                        __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+            continue;
+        }
         __atomic_compare_exchange_n(&wrap->order, &order_was, order, false,
                                     __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-        RECORDER_STEP_("N2");
-        __atomic_compare_exchange_n(&wrap->high, &high_was, high, false,
-                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-        RECORDER_STEP_("N3");
         __atomic_compare_exchange_n(&r->wraps_count, &count, count + 1, false,
                                     __ATOMIC_RELEASE, __ATOMIC_RELAXED);
-        RECORDER_STEP_("N4");
     }
 }
 #endif

@@ -6,17 +6,27 @@
  */
 #include <stdint.h>
 static uintptr_t clock_low(void), clock_high(void);
-static void clock_step(const char *where);
+static void point(const volatile void *at);
 #define RECORDER_TIME() clock_low()
 #define RECORDER_TIME_HIGH() clock_high()
-#define RECORDER_STEP_(where) clock_step(where)
+/* Each atomic access is a point where a runner (below) may be stopped. */
+#define __atomic_load_n(at, o) (point(at), __atomic_load_n(at, o))
+#define __atomic_store_n(at, to, o) (point(at), __atomic_store_n(at, to, o))
+#define __atomic_fetch_add(at, n, o) (point(at), __atomic_fetch_add(at, n, o))
+#define __atomic_compare_exchange_n(at, was, to, weak, o, p)                   \
+    (point(at), __atomic_compare_exchange_n(at, was, to, weak, o, p))
 #include "recorder_dump.h"
+#undef __atomic_load_n
+#undef __atomic_store_n
+#undef __atomic_fetch_add
+#undef __atomic_compare_exchange_n
 
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <ucontext.h>
 
 #define HALF ((uint64_t)1 << 31)
 #define MUST(condition)                                                        \
@@ -33,11 +43,28 @@ static uint32_t count;                   /* of the clock */
 static uint64_t scale = 1 << 16, offset; /* of its ticks */
 static __thread uint64_t said;
 static __thread unsigned highs;
-static __thread void (*at_high)(void);       /* once, between clock and order */
-static __thread void (*at_step)(const char *); /* in recorder_wrap_note() */
+static __thread void (*at_high)(void); /* once, between clock and order */
+
+/* Makes one record, or looks at one, as a thread that the test schedules. */
+struct runner {
+    uint64_t ticks;  /* of its clock */
+    uintptr_t order; /* of its record */
+    const struct recorder_record *look;
+    bool has_read; /* the clock */
+    bool is_done;
+    ucontext_t context;
+    char stack[1 << 15];
+};
+static struct runner runners[3], *running;
+static ucontext_t scheduler;
+static unsigned points_left, table_looks, clock_reads;
 
 static uint64_t clock_now(void)
 {
+    if (running) {
+        running->has_read = true;
+        return running->ticks;
+    }
     return offset + __atomic_load_n(&count, __ATOMIC_SEQ_CST) * scale;
 }
 static void clock_set(uint64_t ticks)
@@ -48,6 +75,7 @@ static void clock_set(uint64_t ticks)
 static uintptr_t clock_low(void)
 {
     said = clock_now();
+    __atomic_fetch_add(&clock_reads, 1, __ATOMIC_RELAXED);
     return (uintptr_t)said;
 }
 static uintptr_t clock_high(void)
@@ -63,12 +91,6 @@ static uintptr_t clock_high(void)
     }
     return (uintptr_t)(now >> 32);
 }
-static void clock_step(const char *where)
-{
-    if (at_step && where[0] == 'N')
-        at_step(where);
-}
-
 static uintptr_t make(void)
 {
     uintptr_t order = record(fast, "%d", 1);
@@ -161,47 +183,277 @@ static void stopped_before_the_order(void)
     MUST(look() == 0);
 }
 
-static char step_wanted;
-static unsigned step_came;
-static void interrupt(const char *where)
+static void point(const volatile void *at)
 {
-    if (where[1] != step_wanted || step_came++)
+    table_looks += at == &recorder_registry.wraps_count;
+    if (running && points_left-- == 0)
+        swapcontext(&running->context, &scheduler);
+}
+static void runner_main(void)
+{
+    if (running->look)
+        running->ticks = recorder_ticks_of(running->look);
+    else
+        running->order = record(slow, "%d", 1);
+    running->is_done = true;
+}
+static struct runner *runner_new(unsigned i, uint64_t ticks)
+{
+    struct runner *r = &runners[i];
+    memset(r, 0, offsetof(struct runner, context));
+    r->ticks = ticks;
+    getcontext(&r->context);
+    r->context.uc_stack.ss_sp = r->stack;
+    r->context.uc_stack.ss_size = sizeof r->stack;
+    r->context.uc_link = &scheduler;
+    makecontext(&r->context, runner_main, 0);
+    return r;
+}
+/* Lets it pass so many points more. */
+static void run(struct runner *r, unsigned points)
+{
+    if (points == 0 || r->is_done)
         return;
-    {
-        uint64_t kept = said;
-        clock_set(clock_now() + step_came * HALF / 2);
-        make();
-        make();
-        said = kept;
+    points_left = points - 1;
+    running = r;
+    swapcontext(&scheduler, &r->context);
+    running = NULL;
+}
+static void run_to_clock(struct runner *r)
+{
+    while (!r->has_read)
+        run(r, 1);
+}
+
+/* Records whose times must stay right. */
+static struct recorder_record kept[64];
+static uint64_t kept_ticks[64];
+static unsigned kept_count, trial[4];
+
+static void keep(uintptr_t order, uint64_t ticks)
+{
+    MUST(kept_count < 64);
+    kept[kept_count].order = order;
+    kept[kept_count].time = (uintptr_t)ticks;
+    kept_ticks[kept_count++] = ticks;
+}
+static void run_to_end(struct runner *r)
+{
+    run(r, ~0u);
+    keep(r->order, r->ticks);
+}
+/* So many halves are noted, the last of them `half`. */
+static void begin(unsigned noted, uint64_t half)
+{
+    forget();
+    kept_count = 0;
+    while (noted--) {
+        clock_set((half - 2 * noted) * HALF + 7);
+        keep(record(slow, "%d", 1), clock_now());
     }
 }
-/* Goal: a note may be interrupted anywhere by one that notes the same half, or
- * the next. */
-static void interrupted_note(void)
+static void is_right(uint64_t ticks, unsigned i)
 {
-    unsigned i, apart;
-    for (step_wanted = '1'; step_wanted <= '4'; step_wanted++)
-        for (apart = 0; apart < 3; apart++) {
-            unsigned all = 0;
-            forget();
-            for (i = 0; i < 12; i++) {
-                clock_set((apart + 1) * 7 * i * HALF + apart * HALF / 2);
-                step_came = 0;
-                at_step = interrupt;
-                make();
-                at_step = NULL;
-                all += step_came != 0;
-                if (i < 3)
-                    MUST(look() == 0);
-                look();
+    if (ticks == RECORDER_TICKS_UNKNOWN || ticks == kept_ticks[i])
+        return;
+    fprintf(stderr, "trial %u %u %u %u: record %u: %llx, not %llx\n", trial[0],
+            trial[1], trial[2], trial[3], i, (unsigned long long)ticks,
+            (unsigned long long)kept_ticks[i]);
+    exit(1);
+}
+/* Returns how many times are unknown. */
+static unsigned look_at_kept(void)
+{
+    unsigned i, unknown = 0;
+    for (i = 0; i < kept_count; i++) {
+        uint64_t ticks = recorder_ticks_of(&kept[i]);
+        is_right(ticks, i);
+        unknown += ticks == RECORDER_TICKS_UNKNOWN;
+    }
+    return unknown;
+}
+
+/* What two records meet: noted halves; halves since then; does the second come
+ * in the next half; is there a third, late, that read the clock before. */
+static const struct meeting {
+    unsigned noted, since;
+    bool is_next, is_late;
+} meetings[] = {{0, 1, true, false},   {1, 1, false, false},
+                {1, 1, true, true},    {1, 500, true, false},
+                {18, 1, true, true},   {18, 500, false, false},
+                {18, 500, true, false}};
+
+/* One is stopped after a points, another after b, the first again after c, and
+ * they end in that order. Returns which of a, b and c lead to an end: 4, 2, 1.
+ */
+static unsigned meet(const struct meeting *m, unsigned a, unsigned b,
+                     unsigned c)
+{
+    uint64_t start = (1000 + m->since) * HALF;
+    struct runner *late = runner_new(0, start - 1);
+    struct runner *first = runner_new(1, start + (m->is_late ? 2 : HALF - 1));
+    struct runner *second = runner_new(2, m->is_next ? start + HALF + m->is_late
+                                                     : first->ticks + 1);
+    unsigned unknown, ends;
+    begin(m->noted, 1000);
+    unknown = look_at_kept();
+    if (m->is_late)
+        run_to_clock(late);
+    run_to_clock(first);
+    run(first, a);
+    ends = first->is_done ? 4 : 0;
+    if (m->is_late)
+        run_to_end(late);
+    run_to_clock(second);
+    run(second, b);
+    ends |= second->is_done ? 2 : 0;
+    look_at_kept();
+    run(first, c);
+    ends |= first->is_done ? 1 : 0;
+    look_at_kept();
+    run_to_end(second);
+    look_at_kept();
+    run_to_end(first);
+    MUST(look_at_kept() <= unknown + 2);
+    return ends;
+}
+/* Goal: who notes a half may be stopped anywhere while others note the same,
+ * or the next, and may have been stopped before: all times are right. */
+static void met_anywhere(void)
+{
+    unsigned i, a, b, c;
+    for (i = 0; i < sizeof meetings / sizeof *meetings; i++) {
+        unsigned ends = 0;
+        for (a = 0; !(ends & 4); a++)
+            for (b = 0, ends = 0; !(ends & 2); b++)
+                for (c = 0, ends = 0; !(ends & 1); c++) {
+                    trial[0] = i, trial[1] = a, trial[2] = b, trial[3] = c;
+                    ends = meet(&meetings[i], a, b, c);
+                }
+    }
+}
+
+/* Goal: the same of any three, one or two of them in the next half. */
+static void met_by_three(void)
+{
+    static const unsigned noted[] = {0, 1, 18};
+    unsigned i;
+    for (i = 0; i < 5000; i++) {
+        uint32_t random = trial[0] = i;
+        struct runner *r[3];
+        unsigned j;
+        begin(noted[i % 3], 1000);
+        for (j = 0; j < 3; j++) {
+            r[j] = runner_new(j, 1002 * HALF - 1 - i % 2 + j);
+            run_to_clock(r[j]);
+        }
+        while (!r[0]->is_done || !r[1]->is_done || !r[2]->is_done) {
+            struct runner *next;
+            random = random * 1664525 + 1013904223;
+            next = r[(random >> 16) % 3];
+            if (next->is_done)
+                continue;
+            run(next, 1 + (random >> 24) % 12);
+            if (next->is_done)
+                keep(next->order, next->ticks);
+            look_at_kept();
+        }
+    }
+}
+
+/* Goal: a record of a half that is noted reads the clock once, and looks at no
+ * wrap; not even behind one that was stopped before. */
+static void noted_once(void)
+{
+    struct runner *stopped = runner_new(0, 1001 * HALF);
+    unsigned looks, reads;
+    begin(1, 1000);
+    looks = table_looks, reads = clock_reads;
+    record(slow, "%d", 1);
+    MUST(table_looks == looks && clock_reads == reads + 1);
+    run_to_clock(stopped);
+    clock_set(1002 * HALF);
+    record(slow, "%d", 1);
+    run(stopped, ~0u);
+    looks = table_looks;
+    record(slow, "%d", 1);
+    MUST(table_looks == looks && recorder_registry.wraps_count == 2);
+}
+
+/* Goal: no order is taken for one of a wrap that is not its own. */
+static void widened(void)
+{
+    struct recorder_wrap wraps[RECORDER_WRAPS] = {{100, 6}};
+    uint64_t ticks = 0x12;
+    MUST(recorder_clock_widen(wraps, 1, 100, &ticks));
+    MUST(ticks == 6 * HALF + 0x12);
+    MUST(!recorder_clock_widen(wraps, 1, 99, &ticks)); /* before all */
+    wraps[0].high = 0;
+    ticks = HALF; /* before the clock began */
+    MUST(!recorder_clock_widen(wraps, 1, 100, &ticks));
+    wraps[0].order = UINT32_MAX - 9, wraps[0].high = 4;
+    wraps[1].order = 5, wraps[1].high = 10; /* orders wrapped meanwhile */
+    ticks = 1;
+    MUST(recorder_clock_widen(wraps, 2, UINT32_MAX, &ticks));
+    MUST(ticks == 4 * HALF + 1);
+    ticks = 1;
+    MUST(recorder_clock_widen(wraps, 2, 4, &ticks));
+    MUST(ticks == 4 * HALF + 1);
+    ticks = 1;
+    MUST(recorder_clock_widen(wraps, 2, 5, &ticks));
+    MUST(ticks == 10 * HALF + 1);
+    ticks = 1;
+    MUST(recorder_clock_widen(wraps, 1, 4, &ticks));
+    MUST(ticks == 4 * HALF + 1);
+}
+
+/* Goal: one who is stopped for longer than is allowed makes the times of
+ * nobody else wrong; and a reader may be stopped for as long as it likes. */
+static void stopped_for_long(void)
+{
+    unsigned noted, a, i, halves;
+    struct runner *r = runners;
+    for (noted = 0; noted <= 18; noted += 6)
+        for (a = 0, r->is_done = false; !r->is_done; a++)
+            for (halves = 1; halves < 40; halves++) {
+                trial[0] = noted, trial[1] = a, trial[2] = halves;
+                begin(noted, 1000);
+                r = runner_new(0, 1001 * HALF + 5);
+                run_to_clock(r);
+                run(r, a);
+                for (i = 1; i <= halves; i++) {
+                    clock_set((1001 + i) * HALF + 3);
+                    keep(record(slow, "%d", 1), clock_now());
+                }
+                if (!r->is_done) {
+                    run(r, ~0u);
+                    r->is_done = false;
+                }
+                look_at_kept();
             }
-            MUST(all == 12);
+    for (a = 0, r->is_done = false; !r->is_done; a++)
+        for (halves = 1; halves < 20; halves++) {
+            trial[0] = 99, trial[1] = a, trial[2] = halves;
+            begin(18, 1000);
+            r = runner_new(0, 0);
+            r->look = &kept[6 + a % 12];
+            run(r, a);
+            for (i = 1; i <= halves; i++) {
+                clock_set((1001 + i) * HALF + 3);
+                keep(record(slow, "%d", 1), clock_now());
+            }
+            if (!r->is_done) {
+                run(r, ~0u);
+                r->is_done = false;
+            }
+            is_right(r->ticks, 6 + a % 12);
         }
 }
 
 /* The threads' clock runs, and waits for who is inside of a record, so that
- * nobody is stopped for half a wrap. */
-static uint32_t inside[THREADS];
+ * nobody is stopped for half a wrap; and for the reader, so that he is not left
+ * behind by all wraps. */
+static uint32_t inside[THREADS], reads_since;
 static bool done;
 struct seen {
     uint32_t order;
@@ -220,7 +472,9 @@ static void *run_clock(void *unused)
             if (since && now - (since - 1) >= (HALF / scale) / 2)
                 break;
         }
-        if (i == THREADS)
+        if (i == THREADS &&
+            now - __atomic_load_n(&reads_since, __ATOMIC_SEQ_CST) <
+                4 * (HALF / scale))
             __atomic_store_n(&count, now + 1, __ATOMIC_SEQ_CST);
     }
     return unused;
@@ -228,16 +482,19 @@ static void *run_clock(void *unused)
 static void *run_writer(void *number)
 {
     uint32_t *in = &inside[(uintptr_t)number];
-    unsigned i;
-    for (i = 0; i < ORDERS / THREADS / 4 &&
-                recorder_get(&recorder_registry.wraps_count) < 500;
-         i++) {
-        if (i % 64 == 0)
-            sched_yield(); /* to the clock */
+    unsigned i, noted = 0;
+    for (i = 0; (i < ORDERS / THREADS / 4 || noted <= 20) && noted < 500; i++) {
+        while (i % 64 == 0) { /* the clock comes along, and the reader */
+            sched_yield();
+            if (__atomic_load_n(&count, __ATOMIC_SEQ_CST) >=
+                i / 2048 * (HALF / scale))
+                break;
+        }
         __atomic_store_n(in, __atomic_load_n(&count, __ATOMIC_SEQ_CST) + 1,
                          __ATOMIC_SEQ_CST);
         make();
         __atomic_store_n(in, 0, __ATOMIC_SEQ_CST);
+        noted = recorder_get(&recorder_registry.wraps_count);
     }
     return NULL;
 }
@@ -245,12 +502,16 @@ static void *run_reader(void *unused)
 {
     static struct recorder_cursor cursor;
     struct recorder_event event;
-    while (!__atomic_load_n(&done, __ATOMIC_SEQ_CST))
+    while (!__atomic_load_n(&done, __ATOMIC_SEQ_CST)) {
+        __atomic_store_n(&reads_since,
+                         __atomic_load_n(&count, __ATOMIC_SEQ_CST),
+                         __ATOMIC_SEQ_CST);
         while (recorder_next(&cursor, &event) &&
                seen_count < sizeof seen / sizeof *seen) {
             seen[seen_count].order = (uint32_t)event.order;
             seen[seen_count++].time = event.time;
         }
+    }
     return unused;
 }
 /* Goal: threads that meet a wrap at once, while others read, have their times.
@@ -291,10 +552,15 @@ static void threads(void)
 int main(void)
 {
     MUST(sizeof(void *) == 4 && sizeof(struct recorder_record) == 32);
+    MUST(recorder_registry.wraps_count == 1); /* before any record */
     record(slow, "%g", 0.1);
     wraps_and_gaps();
     stopped_before_the_order();
-    interrupted_note();
+    met_anywhere();
+    met_by_three();
+    noted_once();
+    widened();
+    stopped_for_long();
     threads();
     puts("ok");
     return 0;
