@@ -61,6 +61,12 @@ CONTENTS
 #endif
 #endif
 
+#if defined(__cplusplus) && __cplusplus < 201103L
+#error "recorder.h: needs C++11 or later"
+#elif defined(_Static_assert) /* the C library's, in strict C90 and C99 */
+#error "recorder.h: needs C11 or later, or gnu99, not strict C99: -std=gnu11"
+#endif
+
 /* Version of this header, and of the layout that readers find in memory. */
 #define RECORDER_VERSION_MAJOR 2
 #define RECORDER_VERSION_MINOR 0
@@ -1601,10 +1607,18 @@ __attribute__((constructor(101), used)) static void recorder_start_library(void)
 #define RECORDER_LEAVES_(name)
 #endif
 
+/* Says what RECORDER_DECLARE in a header may have said before. */
+#define RECORDER_AGAIN_(declaration)                                           \
+    _Pragma("GCC diagnostic push")                                             \
+    _Pragma("GCC diagnostic ignored \"-Wredundant-decls\"")                    \
+    declaration;                                                               \
+    _Pragma("GCC diagnostic pop")
+
 #ifdef RECORDER_OFF
 #define RECORDER_DEFINE_(name, size, lanes, description)                       \
     RECORDER_CHECK_SIZE_(name, size, lanes, description)                       \
-    RECORDER_DECLARE(name)
+    RECORDER_AGAIN_(RECORDER_EXTERN_ struct recorder recorder_for_##name)      \
+    __extension__
 #else
 /* The final __extension__ lets a user write a semicolon behind the macro or,
  * where something follows in the file, none; no compiler says a word. */
@@ -1617,7 +1631,7 @@ __attribute__((constructor(101), used)) static void recorder_start_library(void)
         struct recorder_turn turns[RECORDER_SLOTS_(size)];                     \
     } __attribute__((aligned(RECORDER_RING_ALIGN_)))                           \
         recorder_rings_for_##name[lanes];                                      \
-    RECORDER_EXTERN_ struct recorder recorder_for_##name;                      \
+    RECORDER_AGAIN_(RECORDER_EXTERN_ struct recorder recorder_for_##name)      \
     struct recorder recorder_for_##name = {                                    \
         0,                                                                     \
         &recorder_rings_for_##name[0].ring,                                    \
@@ -1639,7 +1653,7 @@ __attribute__((constructor(101), used)) static void recorder_start_library(void)
 /* The address is that of the stamp: a multiple of RECORDER_RING_ALIGN_. */
 #define RECORDER_DEFINE_AT_(name, size, address, description)                  \
     RECORDER_CHECK_SIZE_(name, size, 1, description)                           \
-    RECORDER_EXTERN_ struct recorder recorder_for_##name;                      \
+    RECORDER_AGAIN_(RECORDER_EXTERN_ struct recorder recorder_for_##name)      \
     struct recorder recorder_for_##name = {                                    \
         0,                                                                     \
         (struct recorder_ring *)(void *)((char *)(address) +                   \

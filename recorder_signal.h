@@ -121,6 +121,7 @@ extern int recorder_os_action(int sig, const struct recorder_action *action,
 extern int recorder_os_stack(const struct recorder_stack_of_signals *stack,
                              struct recorder_stack_of_signals *old)
     RECORDER_LABEL_(sigaltstack);
+extern void recorder_os_exit(int status) RECORDER_LABEL_(_exit);
 extern int recorder_os_protect(void *at, size_t bytes, int protection)
     RECORDER_LABEL_(mprotect);
 
@@ -288,7 +289,8 @@ RECORDER_FUNCTION_ void recorder_signal_again(int sig, void *info)
     struct recorder_action action; /* all zero: SIG_DFL */
     long process = (long)recorder_os_process(), thread = recorder_os_thread();
     __builtin_memset(&action, 0, sizeof action);
-    recorder_os_action(sig, &action, NULL);
+    if (recorder_os_action(sig, &action, NULL) != 0)
+        recorder_os_exit(128 + sig); /* a sandbox: the fault would loop */
     if (recorder_syscall(SYS_rt_tgsigqueueinfo, process, thread, (long)sig,
                          info) != 0)
         recorder_syscall(SYS_tgkill, process, thread, (long)sig);

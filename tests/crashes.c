@@ -471,6 +471,21 @@ Test(crashes, another_signal_in_a_dump)
     }
 }
 
+/* A sandbox that refuses sigaction() and kill(), too: the crash still is the
+ * end, with a dump, and not a loop. */
+Test(crashes, sandbox_that_refuses)
+{
+    int status;
+    build_must("gcc -O2 " BUILD_INCLUDE "-o sandbox " BUILD_PROGRAMS
+               "/sandbox.c");
+    status = build_run("./sandbox 2>&1");
+    if (status == 77)
+        cr_skip_test("no seccomp");
+    cr_expect_eq(status, 128 + SIGSEGV, "status %d", status);
+    cr_expect_not_null(strstr(build_text, "FLIGHT RECORDER DUMP"), "%s",
+                       build_text);
+}
+
 /* Goal: wherever stderr leads to, the program dies in time, of its crash. */
 Test(crashes, stderr_of_any_kind)
 {

@@ -82,6 +82,30 @@ static void each_compiler(void (*visit)(const char *compiler))
             visit(compilers[i][1]);
 }
 
+/* Goal: whichever header a file includes first, it brings what it needs.
+ * recorder_posix.h is a part of recorder.h. */
+static void headers_alone(const char *compiler)
+{
+    build_must("for header in " TEST_ROOT "/recorder*.h; do "
+               "case $header in */recorder_posix.h) continue ;; esac; "
+               "echo \"#include \\\"$header\\\"\" >alone.c; "
+               "%s " BUILD_WARNINGS "-fsyntax-only alone.c || exit; done",
+               compiler);
+}
+Test(languages, any_header_first) { each_compiler(headers_alone); }
+
+/* Goal: a header declares a recorder, a file that includes it defines it, and no
+ * compiler says a word, though it be asked to (memcached: -Wredundant-decls). */
+static void declared_and_defined(const char *compiler)
+{
+    build_must("echo \"#include \\\"recorder.h\\\"\nRECORDER_DECLARE(net);\n"
+               "RECORDER(net, 16);\" >declared.c && for off in \"\" "
+               "-DRECORDER_OFF; do %s " BUILD_WARNINGS "-Wredundant-decls "
+               BUILD_INCLUDE "$off -fsyntax-only declared.c || exit; done",
+               compiler);
+}
+Test(languages, declared_in_a_header) { each_compiler(declared_and_defined); }
+
 /* Of an object, as `nm -C` prints a line: "value T name" or "U name". */
 struct symbol {
     char type;

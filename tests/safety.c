@@ -19,7 +19,7 @@ static const char *const allowed[] = {
     "write", "read", "close", "pipe", "poll", "fcntl", "clock_gettime",
     "sigaction", "pthread_sigmask", "sigpending",
     "rename", "unlink",                       /* POSIX */
-    "mmap", "munmap", "mprotect", "syscall", "sigaltstack",
+    "mmap", "munmap", "mprotect", "syscall", "sigaltstack", "_exit",
     "sigtimedwait", "getauxval",              /* system calls, or less */
     "memcpy", "memset", "memcmp", "memmove",  /* of the compiler */
     "__errno_location", "__tls_get_addr", "_GLOBAL_OFFSET_TABLE_",

@@ -122,6 +122,7 @@ int main(void)
     signal(SIGALRM, SIG_DFL);
     alarm(60);
     recorder_thread_name("main");
+    recorder_line("{order} {recorder}: {message}"); /* no time to differ by */
     memset(long_text, 'x', 299);
     for (i = 0; i < 30; i++) {
         record(one, "%u %s", i, long_text + i * 9);
