@@ -17,14 +17,18 @@ PROMISES (each is the name of a test)
     unharmed    record() takes no lock, no memory and no system call (a thread's
                 first record excepted), waits for nobody, and may be called
                 anywhere: signal handlers, constructors, after fork()
-    alone       the header needs nothing but the compiler
+    alone       the header needs nothing but the compiler and, on a system that
+                is not Linux, what recorder_posix.h includes
 
 LIMITS
     * A `%s` argument is kept as an address. Text that will not live until
       somebody reads it is recorded with RECORDER_COPY.
     * At most 12 arguments, of one machine word each: on 32-bit machines a
       double is kept as a float and a 64-bit integer is refused.
+    * What RECORDER_COPY returns is for the record that it is an argument of.
+      Kept for a lap of its ring it may show another text of its thread.
     * A thread that dies inside record() costs its ring one slot.
+    * x86: where a sandbox forbids rdtsc (seccomp's strict mode), record() traps.
     * In C++, a parameter pack is no list of arguments to record().
     * 32-bit machines: orders and positions count modulo 2^32, laps modulo 2^24;
       a thread stopped inside a record for 16 million records of one ring is
@@ -32,10 +36,11 @@ LIMITS
       thread is stopped inside a record for half a wrap of the clock's low word
       (minutes), or half a wrap sees 2^31 records.
     * Shared libraries loaded by dlopen() share the program's recorders through
-      the dynamic symbol recorder_registry or, where the program does not export
-      it, by looking for it in the program's data. Two libraries in a program
-      without any recorder of its own, both opened with RTLD_LOCAL, do not see
-      each other.
+      the dynamic symbol recorder_registry or, on Linux, where the program does
+      not export it, by looking for it in the program's data. Two libraries in a
+      program without any recorder of its own, both opened with RTLD_LOCAL, do
+      not see each other.
+    * macOS, BSD and other systems: see recorder_posix.h.
 
 CONTENTS
     interface   RECORDER, record, RECORDER_COPY, RECORDER_TRACE, thread names
@@ -56,7 +61,8 @@ CONTENTS
 #include <stdint.h>
 #ifndef RECORDER_THREAD
 #define RECORDER_HOSTED_ /* on an operating system; else on a port's macros */
-#ifdef __linux__
+#if defined(__linux__) && !defined(RECORDER_POSIX)
+#define RECORDER_LINUX_ /* by its own calls; else recorder_posix.h */
 #include <sys/syscall.h>
 #endif
 #endif
@@ -175,6 +181,11 @@ CONTENTS
 #define RECORDER_PROGRAM_ __attribute__((weak, visibility("default")))
 #define RECORDER_MODULE_ __attribute__((weak, visibility("hidden")))
 #endif
+#ifdef __ELF__ /* a thread's own variables, without a call */
+#define RECORDER_THREAD_LOCAL_ __attribute__((tls_model("initial-exec")))
+#else
+#define RECORDER_THREAD_LOCAL_
+#endif
 #define RECORDER_UNLIKELY_(x) __builtin_expect(!!(x), 0)
 /* A function of the C library under a name of our own: no system header, hence
  * no feature macro, can be missing, and nothing enters the user's namespace. */
@@ -197,6 +208,10 @@ CONTENTS
 /* Fault injection, for tests: called at each step of a record. */
 #ifndef RECORDER_STEP_
 #define RECORDER_STEP_(where) ((void)0)
+#endif
+
+#if defined(RECORDER_HOSTED_) && !defined(RECORDER_LINUX_)
+#include "recorder_posix.h"
 #endif
 
 #ifdef __cplusplus
@@ -248,23 +263,16 @@ extern "C" {
 RECORDER_ASSERT_(RECORDER_THREADS < RECORDER_THREAD_NONE,
                  "RECORDER_THREADS must be below RECORDER_THREAD_NONE");
 
-#ifdef RECORDER_HOSTED_
+#ifdef RECORDER_LINUX_
 /* CLOCK_REALTIME and CLOCK_MONOTONIC by their numbers. */
-#if defined(__APPLE__)
-enum { RECORDER_REALTIME_ = 0, RECORDER_MONOTONIC_ = 6 };
-#elif defined(__FreeBSD__)
-enum { RECORDER_REALTIME_ = 0, RECORDER_MONOTONIC_ = 4 };
-#elif defined(__OpenBSD__) || defined(__NetBSD__)
-enum { RECORDER_REALTIME_ = 0, RECORDER_MONOTONIC_ = 3 };
-#else
 enum { RECORDER_REALTIME_ = 0, RECORDER_MONOTONIC_ = 1 };
-#endif
 struct recorder_timespec {
     long seconds, nanoseconds;
 };
 extern int recorder_clock_gettime(int clock, struct recorder_timespec *to)
     RECORDER_LABEL_(clock_gettime);
-
+#endif
+#ifdef RECORDER_HOSTED_
 RECORDER_FUNCTION_ uint64_t recorder_clock_ns(int clock)
 {
     struct recorder_timespec now = {0, 0};
@@ -365,9 +373,6 @@ RECORDER_INLINE_ uint64_t recorder_ticks(void)
 #endif
 
 #ifdef RECORDER_HOSTED_
-#ifndef __linux__
-#error "recorder.h: no port to this system yet: define RECORDER_THREAD()"
-#endif
 #define RECORDER_THREAD() recorder_thread_number()
 #endif
 
@@ -900,13 +905,17 @@ RECORDER_INLINE_ uintptr_t recorder_look(const struct recorder_ring *ring,
  * a signal handler: at worst a handler that interrupts it takes a row more.
  */
 #ifdef RECORDER_HOSTED_
+extern RECORDER_PROGRAM_ __thread unsigned recorder_thread
+    RECORDER_THREAD_LOCAL_;
+__thread unsigned recorder_thread RECORDER_THREAD_LOCAL_ =
+    0; /* said twice, or gcc forgets it; 0: has not recorded yet */
+#endif
+
+#ifdef RECORDER_LINUX_
 /* The kernel's names for what the table needs, by direct system calls; errno is
  * the caller's, and left as it was. */
-extern RECORDER_PROGRAM_ __thread unsigned recorder_thread
-    __attribute__((tls_model("initial-exec")));
-__thread unsigned recorder_thread __attribute__((tls_model("initial-exec"))) =
-    0; /* said twice, or gcc forgets it; 0: has not recorded yet */
-
+enum { RECORDER_ESRCH_ = 3, RECORDER_EINTR_ = 4, RECORDER_EAGAIN_ = 11,
+       RECORDER_EFAULT_ = 14 };
 extern long recorder_syscall(long number, ...) RECORDER_LABEL_(syscall);
 extern int *recorder_errno(void) RECORDER_LABEL_(__errno_location);
 
@@ -926,12 +935,12 @@ RECORDER_INLINE_ void recorder_os_thread_name(char name[16])
 {
     recorder_syscall(SYS_prctl, 16L /* PR_GET_NAME */, name, 0L, 0L, 0L);
 }
-/* Is there surely no such thread in this process any more? 3 is ESRCH. */
+/* Is there surely no such thread in this process any more? */
 RECORDER_INLINE_ bool recorder_os_thread_ended(int32_t id)
 {
     return recorder_syscall(SYS_tgkill, (long)recorder_os_process(), (long)id,
                             0L) != 0 &&
-           *recorder_errno() == 3;
+           *recorder_errno() == RECORDER_ESRCH_;
 }
 extern void *recorder_mmap(void *at, size_t bytes, int protection, int flags,
                            int fd, long offset) RECORDER_LABEL_(mmap);
@@ -948,7 +957,24 @@ RECORDER_INLINE_ void *recorder_os_memory(size_t bytes)
                                  private_anonymous, -1, 0);
     return memory == (void *)-1 ? NULL : memory;
 }
+
+#ifdef __GLIBC__
+#define RECORDER_ATFORK_ __register_atfork
+extern void *recorder_module RECORDER_LABEL_(__dso_handle)
+    __attribute__((visibility("hidden")));
 #else
+#define RECORDER_ATFORK_ pthread_atfork
+#define recorder_module NULL /* one argument more than it looks at */
+#endif
+extern int recorder_atfork(void (*prepare)(void), void (*parent)(void),
+                           void (*child)(void), void *module)
+    RECORDER_LABEL_(RECORDER_ATFORK_) __attribute__((weak));
+RECORDER_INLINE_ void recorder_os_at_fork(void (*child)(void))
+{
+    if (recorder_atfork)
+        recorder_atfork(NULL, NULL, child, recorder_module);
+}
+#elif !defined(RECORDER_HOSTED_)
 RECORDER_INLINE_ intptr_t recorder_os_process(void)
 {
     return 0;
@@ -1377,21 +1403,11 @@ RECORDER_FUNCTION_ void recorder_forked(void)
             row->state = RECORDER_ROW_DEAD;
     }
     registry->readers = 0;
+    registry->dumping = 0; /* who did is not here */
     registry->pid = recorder_os_process();
 }
-#ifdef __GLIBC__
-#define RECORDER_ATFORK_ __register_atfork
-extern void *recorder_module RECORDER_LABEL_(__dso_handle)
-    __attribute__((visibility("hidden")));
-#else
-#define RECORDER_ATFORK_ pthread_atfork
-#define recorder_module NULL /* one argument more than it looks at */
-#endif
-extern int recorder_atfork(void (*prepare)(void), void (*parent)(void),
-                           void (*child)(void), void *module)
-    RECORDER_LABEL_(RECORDER_ATFORK_) __attribute__((weak));
 
-#ifdef RECORDER_IN_LIBRARY_
+#if defined(RECORDER_IN_LIBRARY_) && defined(RECORDER_LINUX_)
 extern unsigned long recorder_auxiliary(unsigned long type)
     RECORDER_LABEL_(getauxval) __attribute__((weak));
 
@@ -1434,6 +1450,12 @@ __attribute__((no_sanitize("address"))) RECORDER_FUNCTION_
     }
     return NULL;
 }
+#elif defined(RECORDER_IN_LIBRARY_) /* the linker has found it, or nobody */
+RECORDER_INLINE_ struct recorder_registry *
+recorder_of_program(struct recorder_registry *own)
+{
+    return own;
+}
 #endif
 
 /* Once in each module. */
@@ -1457,8 +1479,7 @@ RECORDER_FUNCTION_ void recorder_start(void)
     registry->pid = recorder_os_process();
     if (!registry->thread)
         registry->thread = recorder_thread_here;
-    if (recorder_atfork)
-        recorder_atfork(NULL, NULL, recorder_forked, recorder_module);
+    recorder_os_at_fork(recorder_forked);
     if (registry->file)
         registry->file(RECORDER_FILE_MODULE, &recorder_home);
 }

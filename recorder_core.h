@@ -21,6 +21,7 @@ CONTENTS
 #ifndef RECORDER_CORE_H
 #define RECORDER_CORE_H
 
+#include "recorder_line.h"
 #include "recorder_read.h"
 
 #ifdef __cplusplus
@@ -129,6 +130,11 @@ enum { RECORDER_AT_CWD_ = -100 };
 
 extern unsigned long recorder_os_auxiliary(unsigned long type)
     RECORDER_LABEL_(getauxval);
+/* Does the program run with no more rights than its caller? */
+RECORDER_INLINE_ bool recorder_os_trusted(void)
+{
+    return !recorder_os_auxiliary(23 /* AT_SECURE */);
+}
 
 /* The calls return the kernel's value, or minus the errno. */
 RECORDER_INLINE_ long recorder_os_result(long value)
@@ -271,7 +277,6 @@ struct recorder_recording {
 };
 RECORDER_PROGRAM_ struct recorder_recording *recorder_recording = 0;
 RECORDER_PROGRAM_ uint32_t recorder_file_busy = 0;
-RECORDER_PROGRAM_ unsigned char recorder_file_asked = 0;
 
 RECORDER_INLINE_ uintptr_t recorder_round(uintptr_t bytes, uintptr_t to)
 {

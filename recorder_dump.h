@@ -22,6 +22,10 @@ LIMITS
       traced, and in a dump for which there is no memory.
     * A dump fits a signal stack of 8 KiB (4 KB, and 3 KB of the kernel's), but
       not where neither mmap() nor the spare memory is to be had.
+    * Of a ring that is overwritten while the dump looks at it, what was there at
+      its start and is not any more is missing.
+    * A sandbox that kills for mmap() or process_vm_readv() kills for a dump; one
+      that refuses them does no harm.
     * SIZE and ENTRIES count slots; a record of 5 to 12 arguments takes 2 or 3,
       and a copied text one for 32 bytes.
 
@@ -112,13 +116,6 @@ enum {
 #define RECORDER_SCRATCH_MAX ((size_t)256 << 20)
 #define RECORDER_KEPT_BYTES                                                    \
     (sizeof(struct recorder_kept) + sizeof(struct recorder_key))
-
-RECORDER_INLINE_ char *recorder_carve(char **from, size_t bytes)
-{
-    char *piece = *from;
-    *from += (bytes + 15) & ~(size_t)15;
-    return piece;
-}
 
 /* Divides `bytes` at `from`, aligned to 16, small where that is little. */
 RECORDER_FUNCTION_ void recorder_scratch_divide(struct recorder_scratch *s,
@@ -605,7 +602,7 @@ RECORDER_FUNCTION_ const char *recorder_line_set(struct recorder_scratch *s,
     return to;
 }
 
-#ifdef RECORDER_HOSTED_
+#ifdef RECORDER_LINUX_
 /* The name that the system knows a thread by now, for rows not named by the
  * program: a thread is often named by another, after its first record. */
 RECORDER_FUNCTION_ void recorder_threads_refresh(void)
@@ -661,29 +658,34 @@ struct recorder_output {
     uint64_t patience_ns; /* for a reader that does not read; 0: for ever */
 };
 
-#ifdef RECORDER_HOSTED_
+#ifdef RECORDER_LINUX_
 struct recorder_pollfd {
     int fd;
     short events, revents;
 };
+enum { RECORDER_POLLOUT_ = 4, RECORDER_POLL_FAILED_ = 0 };
 extern int recorder_os_poll(struct recorder_pollfd *fds, unsigned long count,
                             int milliseconds) RECORDER_LABEL_(poll);
-
-/* Waits until the descriptor takes 4096 bytes without blocking. False: it never
- * will, or not within our patience. Where RLIMIT_NOFILE is 0 poll() fails; a
- * write may not: it is to be tried, unless it was `refused` already. */
+#endif
+#ifdef RECORDER_HOSTED_
+/* Waits until the descriptor takes RECORDER_PIPE_BYTES_ without blocking.
+ * False: it never will, or not within our patience. Where RLIMIT_NOFILE is 0
+ * poll() fails; a write may not: it is to be tried, unless it was `refused`
+ * already. */
 RECORDER_FUNCTION_ bool recorder_output_wait(const struct recorder_output *out,
                                              bool refused)
 {
     struct recorder_pollfd poll;
     int wait = out->patience_ns ? (int)(out->patience_ns / 1000000) : -1, ready;
     poll.fd = out->fd;
-    poll.events = 4; /* POLLOUT */
+    poll.events = RECORDER_POLLOUT_;
     poll.revents = 0;
     do
         ready = recorder_os_poll(&poll, 1, wait);
-    while (ready < 0 && *recorder_errno() == 4 /* EINTR */);
-    return ready < 0 ? !refused : ready > 0 && (poll.revents & 4);
+    while (ready < 0 && *recorder_errno() == RECORDER_EINTR_);
+    if (ready < 0 || (poll.revents & RECORDER_POLL_FAILED_))
+        return !refused;
+    return ready > 0 && (poll.revents & RECORDER_POLLOUT_);
 }
 
 /* Writes all of a text, in pieces that a pipe takes whole; after an error, none
@@ -692,7 +694,9 @@ RECORDER_FUNCTION_ void recorder_output_write(struct recorder_output *out,
                                               const char *text, size_t size)
 {
     while (size && !out->failed) {
-        size_t piece = size < 4096 || !out->patience_ns ? size : 4096;
+        size_t piece = size < RECORDER_PIPE_BYTES_ || !out->patience_ns
+                           ? size
+                           : RECORDER_PIPE_BYTES_;
         long done;
         if (out->patience_ns && !recorder_output_wait(out, false)) {
             out->failed = true;
@@ -702,9 +706,9 @@ RECORDER_FUNCTION_ void recorder_output_write(struct recorder_output *out,
         if (done > 0) {
             text += done;
             size -= (size_t)done;
-        } else if (done < 0 && *recorder_errno() == 11 /* EAGAIN */) {
+        } else if (done < 0 && *recorder_errno() == RECORDER_EAGAIN_) {
             out->failed = !recorder_output_wait(out, true);
-        } else if (done == 0 || *recorder_errno() != 4 /* EINTR */) {
+        } else if (done == 0 || *recorder_errno() != RECORDER_EINTR_) {
             out->failed = true;
         }
     }
@@ -829,7 +833,7 @@ RECORDER_FUNCTION_ size_t recorder_dump_passes(struct recorder_scratch *s,
     return shown;
 }
 
-#ifdef RECORDER_HOSTED_
+#ifdef RECORDER_LINUX_
 /* Keeps SIGPIPE and SIGXFSZ, that a write of ours may raise, from the program:
  * both are blocked meanwhile, and what was not pending before is taken off. Its
  * errno stays as it is. */
@@ -879,7 +883,7 @@ RECORDER_FUNCTION_ void recorder_signals_release(struct recorder_held *held)
     recorder_os_mask(RECORDER_SIG_SETMASK_, &held->mask, NULL);
     *recorder_errno() = held->error;
 }
-#else
+#elif !defined(RECORDER_HOSTED_)
 struct recorder_held {
     char none;
 };
@@ -1089,9 +1093,9 @@ recorder_event_text(const struct recorder_event *event, char *to, size_t size)
     return length;
 }
 
-#ifdef RECORDER_HOSTED_
+#ifdef RECORDER_LINUX_
 extern char *recorder_os_environment(const char *name) RECORDER_LABEL_(getenv);
-#else
+#elif !defined(RECORDER_HOSTED_)
 RECORDER_INLINE_ char *recorder_os_environment(const char *name)
 {
     (void)name;

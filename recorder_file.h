@@ -17,6 +17,7 @@ PROMISES
       on stderr, and the program goes on as without a file.
 
 LIMITS
+    * Linux only: elsewhere recorder_file() says so, and returns false.
     * What the file holds survives the program, not the machine: nothing waits
       for the disk. Whoever cuts the file off while it is in use kills the
       program (SIGBUS).
@@ -39,9 +40,11 @@ CONTENTS
 #ifndef RECORDER_FILE_H
 #define RECORDER_FILE_H
 
-#include "recorder_core.h"
 #include "recorder_dump.h"
+#ifdef RECORDER_LINUX_
+#include "recorder_core.h"
 #include "recorder_move.h"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -59,7 +62,9 @@ extern "C" {
  * The environment's RECORDER_FILE does that before main(), unless the program
  * runs with more rights than its caller (setuid).
  */
+RECORDER_PROGRAM_ unsigned char recorder_file_asked = 0;
 
+#ifdef RECORDER_LINUX_
 /* --------------------------------------------------------------- opening -- */
 
 /* "recorder: PATH: what is wrong; goes on in memory" */
@@ -983,15 +988,6 @@ RECORDER_FUNCTION_ bool recorder_file(const char *path)
     return done;
 }
 
-__attribute__((constructor(103))) static void recorder_file_enter(void)
-{
-    const char *path = recorder_os_environment("RECORDER_FILE");
-    if (recorder_file_asked || recorder_home.registry->image)
-        return;
-    recorder_file_asked = 1;
-    if (path && !recorder_os_auxiliary(23 /* AT_SECURE */))
-        recorder_file(path);
-}
 #ifdef RECORDER_IN_LIBRARY_
 __attribute__((destructor(103))) static void recorder_file_leave(void)
 {
@@ -999,6 +995,32 @@ __attribute__((destructor(103))) static void recorder_file_leave(void)
         recorder_home.registry->file = NULL;
 }
 #endif
+#else
+RECORDER_FUNCTION_ bool recorder_file(const char *path)
+{
+    struct recorder_string say;
+    char text[1024];
+    if (!path || !*path)
+        return false;
+    say = recorder_string_at(text, sizeof text);
+    recorder_add_string(&say, "recorder: ");
+    recorder_add_name(&say, path, sizeof text - 200);
+    recorder_add_string(&say, ": recordings are made on Linux only; goes on in "
+                              "memory\n");
+    recorder_say(&say);
+    return false;
+}
+#endif
+
+__attribute__((constructor(103))) static void recorder_file_enter(void)
+{
+    const char *path = recorder_os_environment("RECORDER_FILE");
+    if (recorder_file_asked || recorder_home.registry->image)
+        return;
+    recorder_file_asked = 1;
+    if (path && recorder_os_trusted())
+        recorder_file(path);
+}
 
 #ifdef __cplusplus
 } /* extern "C" */

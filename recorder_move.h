@@ -8,6 +8,8 @@ PROMISES
     * Texts of RECORDER_COPY come along, and what leads to them is corrected.
 
 LIMITS
+    * A token of RECORDER_COPY that is used after its ring was moved shows
+      question marks.
     * A thread that is stopped inside of record() while its ring is moved, for
       longer than recorder_file.h waits, loses that record.
 

@@ -80,15 +80,12 @@ struct recorder_cursor {
  *
  * Formats and strings are bytes at addresses that a record only claims. They
  * are copied by process_vm_readv() on oneself, which fails where a load would
- * fault; where a sandbox or an emulator lacks it, through a pipe. Without an
- * operating system, the port says what may be loaded.
+ * fault; where a sandbox, an emulator or a system that is not Linux lacks it,
+ * through a pipe. Without an operating system, the port says what may be
+ * loaded.
  */
-#ifdef RECORDER_HOSTED_
-struct recorder_memory {
-    int fds[2]; /* the pipe, or -1 */
-    bool piped; /* process_vm_readv() is not to be had */
-};
-
+#ifdef RECORDER_LINUX_
+#define RECORDER_PIPE_BYTES_ ((size_t)4096) /* an empty pipe takes: PIPE_BUF */
 extern long recorder_os_read(int fd, void *to, size_t size)
     RECORDER_LABEL_(read);
 extern long recorder_os_write(int fd, const void *from, size_t size)
@@ -96,6 +93,37 @@ extern long recorder_os_write(int fd, const void *from, size_t size)
 extern int recorder_os_pipe(int fds[2]) RECORDER_LABEL_(pipe);
 extern int recorder_os_close(int fd) RECORDER_LABEL_(close);
 extern int recorder_os_fcntl(int fd, int command, ...) RECORDER_LABEL_(fcntl);
+/* A copy of a descriptor, above those of stdin, stdout and stderr. */
+RECORDER_INLINE_ int recorder_os_above(int fd)
+{
+    return recorder_os_fcntl(fd, 0 /* F_DUPFD */, 3);
+}
+/* Writes what may not be there. Not by write(), which a sanitizer would look
+ * at. */
+RECORDER_INLINE_ long recorder_os_probe(int fd, uintptr_t from, size_t size)
+{
+    return recorder_syscall(SYS_write, (long)fd, from, size);
+}
+/* Copies what may not be there: EFAULT. Other errors: it cannot tell. */
+RECORDER_INLINE_ long recorder_os_peek(uintptr_t from, void *to, size_t size)
+{
+    struct {
+        void *base;
+        size_t size;
+    } here, there; /* struct iovec */
+    here.base = to;
+    there.base = (void *)from;
+    here.size = there.size = size;
+    return recorder_syscall(SYS_process_vm_readv, (long)recorder_os_process(),
+                            &here, 1L, &there, 1L, 0L);
+}
+#endif
+
+#ifdef RECORDER_HOSTED_
+struct recorder_memory {
+    int fds[2]; /* the pipe, or -1 */
+    bool piped; /* recorder_os_peek() cannot tell */
+};
 
 RECORDER_FUNCTION_ void recorder_memory_open(struct recorder_memory *memory)
 {
@@ -122,7 +150,7 @@ RECORDER_FUNCTION_ bool recorder_memory_pipe_open(
     for (i = 0; i < 2; i++)
         if (fds[i] <= 2) {
             int low = fds[i];
-            fds[i] = recorder_os_fcntl(low, 0 /* F_DUPFD */, 3);
+            fds[i] = recorder_os_above(low);
             recorder_os_close(low);
         }
     if (fds[0] >= 0 && fds[1] >= 0) {
@@ -136,17 +164,17 @@ RECORDER_FUNCTION_ bool recorder_memory_pipe_open(
     return false;
 }
 
-/* Writing to a pipe fails with EFAULT at the first byte that is not there. A
- * page fits an empty pipe, so that neither call waits. */
+/* Writing to a pipe fails with EFAULT at the first byte that is not there. What
+ * is written fits an empty pipe, so that neither call waits. */
 RECORDER_FUNCTION_ ptrdiff_t recorder_memory_pipe(
     struct recorder_memory *memory, uintptr_t from, void *to, size_t size)
 {
     long count;
     if (memory->fds[0] < 0 && !recorder_memory_pipe_open(memory))
         return -1;
-    /* Not by write(), which a sanitizer would look at. */
-    count = recorder_syscall(SYS_write, (long)memory->fds[1], from,
-                             size < 4096 ? size : (size_t)4096);
+    if (size > RECORDER_PIPE_BYTES_)
+        size = RECORDER_PIPE_BYTES_;
+    count = recorder_os_probe(memory->fds[1], from, size);
     return count <= 0 ? -1
                       : (ptrdiff_t)recorder_os_read(memory->fds[0], to,
                                                     (size_t)count);
@@ -157,23 +185,14 @@ RECORDER_FUNCTION_ ptrdiff_t recorder_memory_pipe(
 RECORDER_FUNCTION_ ptrdiff_t recorder_memory_copy(
     struct recorder_memory *memory, uint64_t from, void *to, size_t size)
 {
-    struct {
-        void *base;
-        size_t size;
-    } here, there; /* struct iovec */
     ptrdiff_t count = -1;
     uintptr_t address = (uintptr_t)from;
     size_t done = 0;
     if (address != from || address < 4096)
         return -1;
-    here.base = to;
-    there.base = (void *)address;
-    here.size = there.size = size;
     if (!memory->piped) {
-        count = recorder_syscall(SYS_process_vm_readv,
-                                 (long)recorder_os_process(), &here, 1L,
-                                 &there, 1L, 0L);
-        if (count > 0 || *recorder_errno() == 14 /* EFAULT */)
+        count = recorder_os_peek(address, to, size);
+        if (count > 0 || *recorder_errno() == RECORDER_EFAULT_)
             return count;
         memory->piped = true;
     }
@@ -215,6 +234,14 @@ RECORDER_FUNCTION_ ptrdiff_t recorder_memory_copy(
     return done ? (ptrdiff_t)done : -1;
 }
 #endif
+
+/* A piece of memory that is to be divided, at a multiple of 16. */
+RECORDER_INLINE_ char *recorder_carve(char **from, size_t bytes)
+{
+    char *piece = *from;
+    *from += (bytes + 15) & ~(size_t)15;
+    return piece;
+}
 
 /* ----------------------------------------------------------------- batch -- */
 

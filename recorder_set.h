@@ -301,24 +301,33 @@ RECORDER_FUNCTION_ void recorder_set_list(bool traced)
         recorder_set_line(tweak->name, tweak->description, tweak->trace, true);
 }
 
-RECORDER_PROGRAM_ int recorder_output_opened = -1; /* by us */
-
-/* Sends dumps and traces to a file. False: it cannot be opened. */
-RECORDER_FUNCTION_ bool recorder_set_output(const char *path, bool append)
+#ifdef RECORDER_LINUX_
+RECORDER_INLINE_ int recorder_os_create(const char *path, bool append)
 {
 #if defined(__mips__)
     const long flags = 1 | 0x100 | (append ? 8 : 0x200);
 #else
     const long flags = 1 | 0100 | (append ? 02000 : 01000);
 #endif
+    return (int)recorder_syscall(SYS_openat, -100L /* AT_FDCWD */, path,
+                                 flags | 02000000 /* O_CLOEXEC */, 0666L);
+}
+RECORDER_INLINE_ void recorder_os_replace(int fd, int by)
+{
+    recorder_syscall(SYS_dup3, (long)by, (long)fd, 02000000L);
+}
+#endif
+RECORDER_PROGRAM_ int recorder_output_opened = -1; /* by us */
+
+/* Sends dumps and traces to a file. False: it cannot be opened. */
+RECORDER_FUNCTION_ bool recorder_set_output(const char *path, bool append)
+{
     int error = *recorder_errno();
-    int fd = (int)recorder_syscall(SYS_openat, -100L /* AT_FDCWD */, path,
-                                   flags | 02000000 /* O_CLOEXEC */, 0666L);
+    int fd = recorder_os_create(path, append);
     if (fd >= 0 && recorder_output_opened >= 0 &&
         recorder_output_opened == recorder_output_fd) {
         /* In one step, as somebody may be writing. */
-        recorder_syscall(SYS_dup3, (long)fd, (long)recorder_output_fd,
-                         02000000L);
+        recorder_os_replace(recorder_output_fd, fd);
         recorder_os_close(fd);
     } else if (fd >= 0) {
         recorder_output_opened = fd;
@@ -476,8 +485,10 @@ RECORDER_FUNCTION_ int recorder_trace_set(const char *specification)
 
 /* What runs with the rights of another user must not let its caller write
  * files: null then. */
+#ifdef RECORDER_LINUX_
 extern char *recorder_os_environment_safe(const char *name)
     RECORDER_LABEL_(secure_getenv);
+#endif
 
 RECORDER_PROGRAM_ bool recorder_set_started = false;
 

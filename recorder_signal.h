@@ -19,6 +19,8 @@ LIMITS
     * A handler that the program sets later replaces ours. Handlers run on the
       alternate stack, 128 KB. One that returns to the fault without mending it
       comes back for ever, as without us, and dumps each time.
+    * SIGUSR1 and SIGUSR2 dump and go on where they ended the program: one that
+      ends its children so takes them out (`remove`).
     * What a dump calls, the sink and the types of conversions of the program's
       own, runs in the handler, and must be fit for that.
     * A library that installed the handlers takes them away when it is closed,
@@ -62,8 +64,10 @@ extern "C" {
 /* ---------------------------------------------------------------- system --
  *
  * As glibc and musl lay them out; not from <signal.h>, which hides them from a
- * program compiled as strict C11. tests/signals.c compares.
+ * program compiled as strict C11. tests/signals.c compares. On other systems
+ * recorder_posix.h has them.
  */
+#ifdef RECORDER_LINUX_
 struct recorder_action {
 #if defined(__mips__)
     unsigned flags;
@@ -98,22 +102,25 @@ enum { RECORDER_SA_SIGINFO_ = 8, RECORDER_SA_NOCLDWAIT_ = 0x10000,
        RECORDER_SIGBUS_ = 10, RECORDER_SIGSYS_ = 12,
        RECORDER_SIGUSR1_ = 16, RECORDER_SIGUSR2_ = 17, RECORDER_SIGCHLD_ = 18,
        RECORDER_SIGXCPU_ = 30, RECORDER_SIGSTOP_ = 23, RECORDER_SIGTSTP_ = 24,
-       RECORDER_SIGCONT_ = 25, RECORDER_SIGTTOU_ = 27, RECORDER_SIGURG_ = 21,
-       RECORDER_SIGWINCH_ = 20 };
+       RECORDER_SIGCONT_ = 25, RECORDER_SIGTTIN_ = 26, RECORDER_SIGTTOU_ = 27,
+       RECORDER_SIGURG_ = 21, RECORDER_SIGWINCH_ = 20 };
 #else
 enum { RECORDER_SA_SIGINFO_ = 4, RECORDER_SA_NOCLDWAIT_ = 2,
        RECORDER_SIGBUS_ = 7, RECORDER_SIGSYS_ = 31,
        RECORDER_SIGUSR1_ = 10, RECORDER_SIGUSR2_ = 12, RECORDER_SIGCHLD_ = 17,
        RECORDER_SIGXCPU_ = 24, RECORDER_SIGSTOP_ = 19, RECORDER_SIGTSTP_ = 20,
-       RECORDER_SIGCONT_ = 18, RECORDER_SIGTTOU_ = 22, RECORDER_SIGURG_ = 23,
-       RECORDER_SIGWINCH_ = 28 };
+       RECORDER_SIGCONT_ = 18, RECORDER_SIGTTIN_ = 21, RECORDER_SIGTTOU_ = 22,
+       RECORDER_SIGURG_ = 23, RECORDER_SIGWINCH_ = 28 };
 #endif
 enum { RECORDER_SIGQUIT_ = 3, RECORDER_SIGILL_ = 4, RECORDER_SIGTRAP_ = 5,
        RECORDER_SIGABRT_ = 6, RECORDER_SIGFPE_ = 8, RECORDER_SIGKILL_ = 9,
-       RECORDER_SIGSEGV_ = 11, RECORDER_SIGNALS_ = 65 };
+       RECORDER_SIGSEGV_ = 11 };
+#define RECORDER_SA_NOCLDSTOP_ 1u
 #define RECORDER_SA_ONSTACK_ 0x08000000u
 #define RECORDER_SA_RESTART_ 0x10000000u
+#define RECORDER_SA_NODEFER_ 0x40000000u
 #define RECORDER_SA_RESETHAND_ 0x80000000u
+enum { RECORDER_SS_DISABLE_ = 2 };
 
 extern int recorder_os_action(int sig, const struct recorder_action *action,
                               struct recorder_action *old)
@@ -121,9 +128,33 @@ extern int recorder_os_action(int sig, const struct recorder_action *action,
 extern int recorder_os_stack(const struct recorder_stack_of_signals *stack,
                              struct recorder_stack_of_signals *old)
     RECORDER_LABEL_(sigaltstack);
-extern void recorder_os_exit(int status) RECORDER_LABEL_(_exit);
 extern int recorder_os_protect(void *at, size_t bytes, int protection)
     RECORDER_LABEL_(mprotect);
+
+/* Blocks all signals; *before is what was blocked. */
+RECORDER_INLINE_ void recorder_os_block(struct recorder_signal_set *before)
+{
+    struct recorder_signal_set all;
+    __builtin_memset(&all, 0xff, sizeof all);
+    __builtin_memset(before, 0, sizeof *before);
+    recorder_os_mask(RECORDER_SIG_SETMASK_, &all, before);
+}
+/* Does the system ignore a signal for which nothing is set? */
+RECORDER_INLINE_ bool recorder_os_ignores(int sig)
+{
+    return sig == RECORDER_SIGCHLD_ || sig == RECORDER_SIGCONT_ ||
+           sig == RECORDER_SIGURG_ || sig == RECORDER_SIGWINCH_;
+}
+/* Sends a signal to this thread, with all that came with it. */
+RECORDER_INLINE_ void recorder_os_again(int sig, void *info)
+{
+    long process = (long)recorder_os_process(), thread = recorder_os_thread();
+    if (recorder_syscall(SYS_rt_tgsigqueueinfo, process, thread, (long)sig,
+                         info) != 0)
+        recorder_syscall(SYS_tgkill, process, thread, (long)sig);
+}
+#endif
+enum { RECORDER_SIGNALS_ = 65 }; /* as many as the registry has room for */
 
 /* ---------------------------------------------------------------- stacks -- */
 
@@ -183,8 +214,9 @@ RECORDER_FUNCTION_ bool recorder_alt_stack(void)
     struct recorder_stack *stack;
     int error = *recorder_errno();
     bool done = true;
-    if (recorder_os_stack(NULL, &signals) == 0 && !(signals.flags & 2))
-        return true; /* has one: SS_DISABLE is not set */
+    if (recorder_os_stack(NULL, &signals) == 0 &&
+        !(signals.flags & RECORDER_SS_DISABLE_))
+        return true; /* has one */
     stack = recorder_stack_reuse();
     if (!stack)
         stack = recorder_stack_new();
@@ -210,8 +242,7 @@ RECORDER_INLINE_ bool recorder_is_handler(const struct recorder_action *action)
 RECORDER_INLINE_ bool recorder_goes_on(int sig)
 {
     return sig == RECORDER_SIGUSR1_ || sig == RECORDER_SIGUSR2_ ||
-           sig == RECORDER_SIGCHLD_ || sig == RECORDER_SIGCONT_ ||
-           sig == RECORDER_SIGURG_ || sig == RECORDER_SIGWINCH_;
+           recorder_os_ignores(sig);
 }
 
 /* "recorder: SIGSEGV (signal 11) in thread 4711" */
@@ -281,30 +312,27 @@ RECORDER_FUNCTION_ void recorder_dump_for_signal(int sig)
     }
 }
 
-/* The default action: set it, and send the signal to ourselves once more, with
- * all that came with it. All are blocked until the handler returns, and so it
- * acts where the program was interrupted, as if we had never been. */
+extern void recorder_os_exit(int status) RECORDER_LABEL_(_exit);
+/* The default action: set it, and send the signal to ourselves once more. All
+ * are blocked until the handler returns, and so it acts where the program was
+ * interrupted, as if we had never been. */
 RECORDER_FUNCTION_ void recorder_signal_again(int sig, void *info)
 {
     struct recorder_action action; /* all zero: SIG_DFL */
-    long process = (long)recorder_os_process(), thread = recorder_os_thread();
     __builtin_memset(&action, 0, sizeof action);
     if (recorder_os_action(sig, &action, NULL) != 0)
         recorder_os_exit(128 + sig); /* a sandbox: the fault would loop */
-    if (recorder_syscall(SYS_rt_tgsigqueueinfo, process, thread, (long)sig,
-                         info) != 0)
-        recorder_syscall(SYS_tgkill, process, thread, (long)sig);
+    recorder_os_again(sig, info);
 }
 
 RECORDER_FUNCTION_ void recorder_on_signal(int sig, void *info, void *context)
 {
-    struct recorder_signal_set all, entry = {{0}};
+    struct recorder_signal_set entry;
     struct recorder_action before = recorder_before[sig];
     bool ends = !recorder_is_handler(&before) && !recorder_goes_on(sig);
     int error = *recorder_errno();
     int32_t self;
-    __builtin_memset(&all, 0xff, sizeof all);
-    recorder_os_mask(RECORDER_SIG_SETMASK_, &all, &entry);
+    recorder_os_block(&entry);
     recorder_dump_for_signal(sig);
     if (ends) {
         recorder_signal_again(sig, info);
@@ -331,9 +359,8 @@ RECORDER_FUNCTION_ void recorder_on_signal(int sig, void *info, void *context)
 RECORDER_MODULE_ bool recorder_signal_bound = false;
 RECORDER_FUNCTION_ void recorder_signal_bind(void)
 {
-    struct recorder_timespec now = {0, 0};
-    struct recorder_signal_set none = {{0}}, pending;
     struct recorder_memory memory;
+    struct recorder_held held;
     volatile size_t one = 1; /* the compiler is not to know it */
     int error = *recorder_errno();
     char byte;
@@ -348,9 +375,8 @@ RECORDER_FUNCTION_ void recorder_signal_bind(void)
         (void)!recorder_os_read(memory.fds[0], &byte, 1);
     recorder_memory_close(&memory);
     recorder_clock_ns(RECORDER_MONOTONIC_);
-    recorder_os_mask(RECORDER_SIG_BLOCK_, NULL, NULL);
-    recorder_os_pending(&pending);
-    recorder_os_take(&none, NULL, &now);
+    recorder_signals_hold(&held);
+    recorder_signals_release(&held);
     recorder_os_poll(NULL, 0, 0);
     recorder_munmap(recorder_os_memory(1), 1);
     *recorder_errno() = error;
@@ -358,13 +384,12 @@ RECORDER_FUNCTION_ void recorder_signal_bind(void)
 
 RECORDER_FUNCTION_ bool recorder_dump_on_signal(int sig)
 {
-    const unsigned kept = 0x50000001u /* NODEFER, RESTART, NOCLDSTOP */ |
-                          RECORDER_SA_NOCLDWAIT_;
+    const unsigned kept = RECORDER_SA_NODEFER_ | RECORDER_SA_RESTART_ |
+                          RECORDER_SA_NOCLDSTOP_ | RECORDER_SA_NOCLDWAIT_;
     struct recorder_action action, before;
     if (sig < 1 || sig >= RECORDER_SIGNALS_ || sig == RECORDER_SIGKILL_ ||
-        sig == RECORDER_SIGSTOP_ ||
-        (sig >= RECORDER_SIGTSTP_ && sig <= RECORDER_SIGTTOU_ &&
-         sig != RECORDER_SIGCONT_))
+        sig == RECORDER_SIGSTOP_ || sig == RECORDER_SIGTSTP_ ||
+        sig == RECORDER_SIGTTIN_ || sig == RECORDER_SIGTTOU_)
         return false;
     recorder_alt_stack();
     if (recorder_os_action(sig, NULL, &before) != 0 ||

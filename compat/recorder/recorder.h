@@ -35,6 +35,10 @@ CONTENTS
 #endif
 #endif
 
+#if defined(RECORDER_HOSTED_) && !defined(RECORDER_LINUX_)
+#error "compat/recorder: for Linux only"
+#endif
+
 /* ----------------------------------------------------------------- names --
  *
  * From here on, these mean what they mean in 1.x.

