@@ -14,7 +14,6 @@
 # was installed or built with this file.
 
 import bisect
-import ctypes
 import os
 import platform
 import re
@@ -22,6 +21,11 @@ import struct
 
 import gdb
 
+try:
+    import ctypes
+except ImportError as missing:
+    raise gdb.GdbError("recorder-gdb.py: the Python of this gdb cannot load "
+                       "libraries: %s" % missing)
 if not hasattr(gdb.Architecture, "integer_type"):
     raise gdb.GdbError("recorder-gdb.py: needs gdb 12 or later")
 
@@ -62,6 +66,7 @@ FUNCTIONS = {
     "list": (ctypes.c_char_p, []),
     "threads": (ctypes.c_char_p, []),
     "dump": (ctypes.c_char_p, []),
+    "several": (ctypes.c_char_p, []),
     "warnings": (ctypes.c_char_p, []),
     "at": (ctypes.c_char_p, [ctypes.c_uint64, ctypes.POINTER(Event)]),
     "set": (ctypes.c_char_p, [ctypes.c_char_p]),
@@ -173,9 +178,10 @@ def mappings():
 
 
 # Of processors whose ticks run as this machine's, by what Python calls them.
-NATIVE = {"x86_64": "i386:x86-64", "aarch64": "aarch64",
-          "riscv64": "riscv:rv64", "s390x": "s390:64-bit",
-          "ppc64le": "powerpc:common64", "ppc64": "powerpc:common64"}
+NATIVE = {"x86_64": ["i386:x86-64", "i386:x64-32", "i386"],
+          "aarch64": ["aarch64"], "riscv64": ["riscv:rv64"],
+          "s390x": ["s390:64-bit"], "ppc64le": ["powerpc:common64"],
+          "ppc64": ["powerpc:common64"]}
 
 
 class Program:
@@ -191,7 +197,9 @@ class Program:
         self.threads = {thread.ptid[1] or thread.ptid[2]: thread
                         for thread in self.inferior.threads()}
         connection = self.inferior.connection
-        self.live = not (connection and connection.type == "core")
+        kind = connection.type if connection else ""
+        self.live = kind != "core"
+        self.remote = "remote" in kind
         files = output_of("info files")
         core = re.search(r"core dump file:\n\t`(.*)', file type", files)
         self.core = Core(core.group(1)) if core and not self.live else None
@@ -217,8 +225,8 @@ class Program:
         target.stale_order = bool(self.registry)
         target.word_bytes = byte.pointer().sizeof
         target.big_endian = int(one) != 1
-        target.native = (NATIVE.get(platform.machine()) ==
-                         architecture.name())
+        target.native = (architecture.name() in
+                         NATIVE.get(platform.machine(), []))
         target.size = self.size()
         if self.live:
             target.write = WRITE(self.write)
@@ -326,25 +334,35 @@ class Program:
                                "there can be set")
 
     def find(self):
-        """Finds the registry: where the note of a recording says, by its
-        symbol, else by a look at the program's variables."""
+        """Finds the registry: where the user or the note of a recording says;
+        by its symbol, where it takes long to read; else by a look at the
+        program's variables, which tells whether there are several."""
         symbol = re.match("0x([0-9a-f]+)$", output_of(
             "with language c -- output/x (long)&recorder_registry"))
-        known = self.registry or (symbol and int(symbol.group(1), 16))
-        if known and self.call("candidate", known):
+        symbol = int(symbol.group(1), 16) if symbol else 0
+        named = Registry.address()
+        known = named or self.registry or (self.remote and symbol)
+        if known and self.call("candidate", known) or named:
             return
         variables = [(start, end) for start, end, flags, path in self.mapped
                      if path.startswith("/") and "w" in (flags or "w")]
         for ranges in variables, self.sections:
             if any([self.call("scan", *where[:2]) for where in ranges]):
                 return
+        if symbol:
+            self.call("candidate", symbol)
 
     def write_dump(self, names, last):
         """A dump, with what is wrong behind it."""
         self.must(self.call("take", names, last))
         for text in iter(lambda: self.call("dump"), b""):
             gdb.write(text_of(text))
-        gdb.write(text_of(self.call("warnings")), gdb.STDERR)
+        self.warn("several")
+        self.warn("warnings")
+
+    def warn(self, name):
+        """Of what a function of the library's tells the user."""
+        gdb.write(text_of(self.call(name)), gdb.STDERR)
 
     def names(self):
         """Of recorders and tweaks."""
@@ -356,6 +374,38 @@ class Program:
             names.append(name)
 
 # ----------------------------------------------------------------- commands --
+
+
+class Registry(gdb.Parameter):
+    """Which registry of recorders `recorder` reads: its address; 0: the first.
+
+Libraries that share nothing with each other have one each. Where there are
+several, `recorder list` shows their addresses."""
+
+    set_doc = "Set which registry of recorders is read: its address, or 0."
+    show_doc = "Show which registry of recorders is read."
+
+    def __init__(self):
+        super().__init__("recorder-registry", gdb.COMMAND_DATA,
+                         gdb.PARAM_STRING_NOESCAPE)
+        self.value = "0"
+
+    def get_set_string(self):
+        try:
+            int(gdb.parse_and_eval(self.value or "0"))
+        except gdb.error as error:
+            wrong, self.value = self.value, "0"
+            raise gdb.GdbError("recorder: %s: %s" % (wrong, error))
+        return ""
+
+    def get_show_string(self, value):
+        return "The registry of recorders that is read: %s." % value
+
+    @staticmethod
+    def address():
+        """What was set, as it is now."""
+        return int(gdb.parse_and_eval(
+            gdb.parameter("recorder-registry") or "0"))
 
 
 class Recorder(gdb.Command):
@@ -422,6 +472,7 @@ Usage: recorder list"""
         with Program() as program:
             program.must(program.call("take", None, 0))
             gdb.write(text_of(program.call("list")))
+            program.warn("several")
 
 
 class Dump(Command):
@@ -561,6 +612,7 @@ not count any more, for all readers."""
             program.must(program.call("clear"))
 
 
+Registry()
 Recorder()
 List("list")
 Dump("dump")

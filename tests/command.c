@@ -22,8 +22,8 @@ TestSuite(command, .init = command_begin, .fini = build_end, .timeout = 120);
         int status_ = command(__VA_ARGS__);                                    \
         cr_assert_eq(status_, status, "%d: %s: %s", status_, build_command,    \
                      build_text);                                              \
-        cr_assert(strncmp(build_text, text, strlen(text)) == 0, "%s\nsaid:\n%s", \
-                  build_command, build_text);                                  \
+        cr_assert(strncmp(build_text, text, strlen(text)) == 0,                \
+                  "%s\nsaid:\n%s", build_command, build_text);                 \
     } while (0)
 /* Times and addresses differ from run to run. */
 #define SAME " | sed -e \"s/[0-9]*\\.[0-9]\\{6\\}/0/; s/0x[0-9a-f]*/0x/g\""
@@ -45,8 +45,10 @@ Test(command, dump_options)
 #define LINES(text, options)                                                   \
     SAYS(text, RECORDER " dump %d %s | grep \"^[0-9]\"" SAME, pid, options)
 #define MESSAGES(text, options)                                                \
-    SAYS(text, RECORDER " dump %d --line \"{message}\" %s | "                  \
-                        "grep -v -e ^FLIGHT -e ^DUMPING", pid, options)
+    SAYS(text,                                                                 \
+         RECORDER " dump %d --line \"{message}\" %s | "                        \
+                  "grep -v -e ^FLIGHT -e ^DUMPING",                            \
+         pid, options)
     LINES(all, "");
     MESSAGES("first 1\nsecond two\nthird\n", "");
     MESSAGES("first 1\nthird\n", "--names main");
@@ -66,17 +68,22 @@ Test(command, dump_options)
     MESSAGES("first 1\nsecond two\nthird\n", "-t program");
     build_must("! " RECORDER " dump %d --thread 2 | grep \"^[0-9]\"", pid);
     build_must("! " RECORDER " dump %d --until 2001-01-01T00:00:00 | "
-               "grep \"^[0-9]\"", pid);
+               "grep \"^[0-9]\"",
+               pid);
     build_must("! " RECORDER " dump %d --names nothing | grep -v ^FLIGHT", pid);
     SAYS("   third|T1 program|main  |{|3\n",
-         RECORDER " dump %d -l 1 -L \"{message:8}|T{thread} {name}|{recorder:-6}"
-                  "|{{|{order}\" | tail -n 1", pid);
+         RECORDER
+         " dump %d -l 1 -L \"{message:8}|T{thread} {name}|{recorder:-6}"
+         "|{{|{order}\" | tail -n 1",
+         pid);
     build_must(RECORDER " dump %d --function -l 1 | grep "
-               "\"main: third (main+0x[0-9a-f]*)\"", pid);
+                        "\"main: third (main+0x[0-9a-f]*)\"",
+               pid);
     /* Colours, and none. */
     SAYS("\033[2m3\033[0m \033[32mmain\033[0m: third\n",
          RECORDER " dump %d -l 1 --color=always --line "
-                  "\"{order} {recorder}: {message}\" | tail -n 1", pid);
+                  "\"{order} {recorder}: {message}\" | tail -n 1",
+         pid);
     SAYS("3\n", RECORDER " dump %d -l 1 --line \"{order}\" | tail -n 1", pid);
     SAYS("{\"order\":2,\"ns\":N,\"wall_ns\":N,\"recorder\":\"small\","
          "\"thread\":1,\"thread_name\":\"program\",\"tid\":N,"
@@ -86,8 +93,10 @@ Test(command, dump_options)
          RECORDER " dump %d --json -n small | sed -e "
                   "\"s/\\(ns\\|tid\\|line\\)\\\":[0-9]*/\\1\\\":N/g; "
                   "s/c:[0-9]*/c:N/; s/file\\\":\\\"[^\\\"]*/file\\\":\\\"F/; "
-                  "s/0x[0-9a-f]*/C/\"", pid);
-    build_must(RECORDER " dump %d --csv >csv && head -n 1 csv | "
+                  "s/0x[0-9a-f]*/C/\"",
+         pid);
+    build_must(RECORDER
+               " dump %d --csv >csv && head -n 1 csv | "
                "grep \"^order,ns,wall_ns,recorder,\" && test $(wc -l <csv) = 4",
                pid);
     command_stop(pid);
@@ -97,16 +106,15 @@ Test(command, dump_options)
  * written is an error. */
 Test(command, output_that_fails)
 {
-    static const char *const verbs[] = {"dump", "list", "stat", "dump --json",
-                                        "dump --csv", "list --json"};
+    static const char *const verbs[] = {
+        "dump", "list", "stat", "dump --json", "dump --csv", "list --json"};
     command_core("./program", "in.txt");
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         cr_assert_eq(command("%s core >/dev/full", verbs[i]), 1, "%s",
                      verbs[i]);
-        cr_assert_str_eq(
-            strstr(build_text, "stdout: "),
-            "stdout: No space left on device\n", "%s: %s", verbs[i],
-            build_text);
+        cr_assert_str_eq(strstr(build_text, "stdout: "),
+                         "stdout: No space left on device\n", "%s: %s",
+                         verbs[i], build_text);
         build_must(RECORDER " %s core | head -n 1 >first && test -s first",
                    verbs[i]);
         cr_assert_str_eq(build_text, "", "%s: %s", verbs[i], build_text);
@@ -121,8 +129,8 @@ Test(command, terminal)
     command_core("./program", "in.txt");
     build_must("PAGER=\"sed s/^/paged:/\" TERM=xterm script -qec \"" RECORDER
                " dump core -l 1\" /dev/null");
-    cr_assert(strstr(build_text, "paged:") && strstr(build_text, "\033["),
-              "%s", build_text);
+    cr_assert(strstr(build_text, "paged:") && strstr(build_text, "\033["), "%s",
+              build_text);
     build_must("NO_COLOR=1 TERM=xterm script -qec \"" RECORDER
                " dump --no-pager core -l 1\" /dev/null");
     cr_assert(!strstr(build_text, "\033[") && strstr(build_text, "RECORDS"),
@@ -160,8 +168,28 @@ Test(command, list)
              "retries         3  How often to try again\n",
              pid);
     SAYS(wanted, RECORDER " list %d", pid);
+    build_must(RECORDER " list -n \"m.*|laned\" %d | sed -n \"2,/^$/p\" | "
+                        "cut -c 1-5",
+               pid);
+    cr_assert_str_eq(build_text, "main \nlaned\n\n", "%s", build_text);
     command_stop(pid);
     REFUSES(1, "recorder: ", "list %d", pid);
+}
+
+/* Goal: the threads of a program in a container are known. Method: one whose
+ * ids are 1 and up; ours of it is the child of unshare. */
+Test(command, list_of_another_namespace)
+{
+    if (build_run("unshare -pf true") != 0) {
+        fprintf(stderr, "skipped: no namespaces\n");
+        return;
+    }
+    build_must("unshare -pf --kill-child ./program quiet >said & echo $! >pid; "
+               "until test -s said; do sleep 0.01; done; " RECORDER
+               " list $(cat /proc/$(cat pid)/task/*/children) | "
+               "grep -A 1 ^THREAD | tail -n 1; kill -9 $(cat pid)");
+    cr_assert_str_eq(build_text, "1             1  program         alive\n",
+                     "%s", build_text);
 }
 
 Test(command, stat)
@@ -172,26 +200,46 @@ Test(command, stat)
     build_must("touch go; sleep 0.2; " RECORDER " stat --interval 1 %d", pid);
     at = strstr(build_text, "\nflood ");
     cr_assert(at && sscanf(at, " flood %lf", &rate) == 1, "%s", build_text);
-    cr_assert(rate > 300 && rate < 1000, "%f a second", rate);
+    cr_assert(rate > 100 && rate < 1000, "%f a second", rate);
     cr_assert(strncmp(build_text, "RECORDER     RECORDS/S ", 23) == 0);
     build_must("timeout 1 " RECORDER " stat -w --interval 0.1 %d >watched; "
-               "grep -c ^RECORDER watched", pid);
+               "grep -c ^RECORDER watched",
+               pid);
     lines = atoi(build_text);
     cr_assert(lines >= 3 && lines <= 10, "%d", lines);
     command_stop(pid);
 }
 
-/* --------------------------------------------------- set, clear and save -- */
+/* A copied text bears no time: where one is the oldest that is kept, stat does
+ * not take it for the start of the machine. */
+Test(command, span_of_copied_texts)
+{
+    double seconds;
+    char unit[8];
+    build_must("gcc " BUILD_INCLUDE "-o texts " BUILD_PROGRAMS "/texts.c && "
+               "RECORDER_FILE=texts.rec ./texts");
+    command_must("stat texts.rec >stat && tail -n 1 stat");
+    cr_assert_eq(sscanf(build_text, "texts %*s %*s %lf %7s", &seconds, unit), 2,
+                 "%s", build_text);
+    cr_expect(strcmp(unit, "us") == 0 || strcmp(unit, "ms") == 0 ||
+                  (strcmp(unit, "s") == 0 && seconds < 60),
+              "%s", build_text);
+}
 
 /* Goal: set does what it says, all of it or nothing. */
+
+/* --------------------------------------------------- set, clear and save -- */
+
 Test(command, set)
 {
     int pid = (int)command_start("./program quiet");
 #define STATES(text, ...)                                                      \
-    SAYS(text, RECORDER " list %d --json | grep -e \"\\\"recorder\\\"\" | sed " \
-                        "-e \"s/.*recorder\\\":\\\"\\([a-z_]*\\).*trace\\\":"  \
-                        "\\([-0-9]*\\).*/\\1=\\2/\" | grep -v =0 | "           \
-                        "tr \"\\n\" \" \"", pid)
+    SAYS(text,                                                                 \
+         RECORDER " list %d --json | grep -e \"\\\"recorder\\\"\" | sed "      \
+                  "-e \"s/.*recorder\\\":\\\"\\([a-z_]*\\).*trace\\\":"        \
+                  "\\([-0-9]*\\).*/\\1=\\2/\" | grep -v =0 | "                 \
+                  "tr \"\\n\" \" \"",                                          \
+         pid)
     command_must("set %d small=off", pid);
     STATES("small=-1 ");
     command_must("set %d small=on laned=trace", pid);
@@ -228,11 +276,13 @@ Test(command, clear)
     build_must("! " RECORDER " dump %d | grep \"^[0-9]\"", pid);
     command_stop(pid);
     command_core("./program", "in.txt");
-    REFUSES(1, "recorder: core: is no running process: nothing there is changed",
+    REFUSES(1,
+            "recorder: core: is no running process: nothing there is changed",
             "clear core");
     REFUSES(1, "recorder: core: only what a running process shows",
             "dump --clear core");
-    REFUSES(1, "recorder: core: is no running process: nothing there can be set",
+    REFUSES(1,
+            "recorder: core: is no running process: nothing there can be set",
             "set core main=off");
 }
 
@@ -242,7 +292,7 @@ Test(command, save)
     int pid = (int)command_start("./program everything in.txt");
     command_must("save %d -o saved", pid);
     command_stop(pid);
-    build_must("test $(stat -c %%a saved) = 600 || stat -c %%a saved");
+    build_must("stat -c %%a saved | grep -x 600"); /* as a core file */
     build_must("mv program moved");
     command_must_dump("saved", "a recording");
     command_must("save saved -o again");
@@ -260,19 +310,29 @@ Test(command, save)
 /* Goal: each verb explains itself; misuse is 2, and says what. */
 Test(command, help)
 {
-    static const char *const verbs[] = {"list",  "dump",   "follow",
-                                        "stat",  "set",    "clear",
-                                        "save",  "export", "view"};
+    static const char *const verbs[] = {"list", "dump",   "follow",
+                                        "stat", "set",    "clear",
+                                        "save", "export", "view"};
     build_must(RECORDER " --help >help && ! grep -q \".\\{80\\}\" help");
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         build_must("grep -q \"^  %s \" help", verbs[i]);
-        build_must(RECORDER " %s --help >verb && head -n 1 verb | grep -q "
+        build_must(RECORDER
+                   " %s --help >verb && head -n 1 verb | grep -q "
                    "\"^usage: recorder %s \" && ! grep \".\\{80\\}\" verb",
                    verbs[i], verbs[i]);
         REFUSES(2, "recorder: --bogus: no such option\nusage: recorder ",
                 "%s --bogus", verbs[i]);
     }
     SAYS("recorder 2.0.0\n", RECORDER " --version");
+    SAYS("",
+         "for verb in dump list; do " RECORDER " help $verb >one && " RECORDER
+         " $verb --help >other && diff one other; done");
+    SAYS("",
+         "for i in --help \"help dump\" \"dump --help\" --version --man-page "
+         "--bash-completion; do " RECORDER
+         " $i >/dev/full 2>&1 && echo $i; " RECORDER
+         " $i >&- 2>&1 && echo $i; done; true");
+    REFUSES(2, "recorder: nothing: no such verb\n", "help nothing");
     REFUSES(2, "recorder: VERB is missing\nusage: recorder VERB ", " ");
     REFUSES(2, "recorder: frobnicate: no such verb\n", "frobnicate");
     REFUSES(2, "recorder: SOURCE is missing\n", "dump");
@@ -287,6 +347,9 @@ Test(command, help)
             "dump --color x a");
     REFUSES(2, "recorder: --json or --csv\n", "dump --json --csv a");
     REFUSES(2, "recorder: --elf needs --memory\n", "dump --elf a");
+    REFUSES(2, "recorder: --registry x: is no address\n",
+            "dump --registry x a");
+    REFUSES(2, "recorder: --last: no such option\n", "stat --last 2 a");
 }
 
 /* Goal: the man page is one, and the completion completes. */

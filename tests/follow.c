@@ -195,6 +195,88 @@ Test(follow, ends_with_the_program)
     }
 }
 
+/* Goal: what was seen is shown as it was said, though the program is gone by
+ * then, and its formats and strings with it. Method: it ends between two looks
+ * that are far apart, behind the one that saw its last words. */
+Test(follow, last_words)
+{
+    for (int i = 0; i < 6; i++) {
+        pid_t program = command_start("./program words 250000");
+        pid_t pid = follower("out", "--interval 200 --line \"{message}\"",
+                             program);
+        usleep(300000 + 30000 * (useconds_t)i);
+        build_must("touch go");
+        follower_ends(pid);
+        command_stop(program);
+        build_must("rm go; cat out");
+        cr_assert_str_eq(build_text, "before\nlast words are these\n", "%s",
+                         build_text);
+    }
+}
+
+/* Goal: a program that becomes another by exec is gone; nothing is read of the
+ * other. Method: it runs itself, at the same addresses and at others. */
+Test(follow, ends_with_exec)
+{
+    static const char *const kinds[] = {"gcc -O2 -static -no-pie",
+                                        "gcc -O2 -pie -fPIE"};
+    for (int i = 0; i < 2; i++) {
+        pid_t program, pid;
+        command_build("becomes", kinds[i]);
+        program = command_start("./becomes becomes");
+        pid = follower("out", "--line \"{message}\"", program);
+        usleep(300000);
+        build_must("touch go");
+        follower_ends(pid);
+        cr_assert_eq(missed("out"), 0);
+        command_stop(program);
+        build_must("rm go; cat out");
+        cr_assert_str_eq(build_text, "one 1\nand 2\n", "%s", build_text);
+    }
+}
+
+/* Goal: a recording is followed until nobody writes it, whatever process id the
+ * program had where it ran. Method: in a namespace, where it is 1 or 2. */
+Test(follow, a_recording_of_another_namespace)
+{
+    int first, last, status;
+    pid_t pid;
+    if (build_run("unshare -pf true && test $(stat -f -c %%T .) != overlayfs")) {
+        fprintf(stderr, "skipped: no namespaces, or no leases\n");
+        return;
+    }
+    build_must("unshare -pf --kill-child env RECORDER_FILE=recording ./program "
+               "count 100000 500 >said 2>&1 & echo $! >pid; "
+               "until test -s said; do sleep 0.01; done");
+    pid = fork();
+    if (pid == 0) {
+        if (chdir(build_folder) == 0)
+            execl("/bin/sh", "sh", "-c", "exec timeout 60 " RECORDER
+                  " follow recording >out 2>out.err", (char *)NULL);
+        _exit(127);
+    }
+    usleep(700000);
+    cr_assert_eq(waitpid(pid, &status, WNOHANG), 0, "it ended too early");
+    build_must("kill -9 $(cat pid)");
+    follower_ends(pid);
+    numbers("out", &first, &last);
+    cr_assert(last >= last_recorded() && last <= last_recorded() + 1,
+              "%d of %d", last, last_recorded());
+}
+
+/* Goal: it ends when nobody reads what it says, though there is no more to say
+ * for long. */
+Test(follow, ends_with_its_reader)
+{
+    pid_t program = command_start("./program quiet");
+    build_must("{ timeout 20 " RECORDER " follow %d 2>err; echo $? >status; } | "
+               "head -n 1 >out && test -s out && ! test -s err && "
+               "until test -s status; do sleep 0.01; done && "
+               "test $(cat status) != 124", program);
+    cr_assert_eq(kill(program, 0), 0);
+    command_stop(program);
+}
+
 /* Goal: with a recording, the last records are all there. */
 Test(follow, a_recording_to_the_end)
 {

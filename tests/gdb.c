@@ -253,6 +253,42 @@ Test(gdb, help_and_completion)
               "%s", build_text);
 }
 
+/* Goal: of libraries that share nothing, each can be chosen, as the command does
+ * it by --registry; that there are several is said. */
+Test(gdb, several_registries)
+{
+    char gdb[64], address[32], *at;
+    int pid;
+    compile("-g", false);
+    build_must("gcc " WITH "-o host " BUILD_PROGRAMS "/command_host.c -ldl && "
+               "for i in one two; do gcc -O2 -fPIC -shared " WITH
+               "-DPART=$i -o $i.so " BUILD_PROGRAMS "/command_part.c; done");
+    build_must("./host ./one.so:one ./two.so:two >output 2>&1 & echo $! >pid; "
+               "until test -s output; do sleep 0.01; done; cat pid");
+    pid = atoi(build_text);
+    sprintf(gdb, "-p %d", pid);
+    build_must(GDB "%s -ex \"recorder list\" -ex \"recorder dump\"", gdb);
+    at = strstr(build_text, "shows another: ");
+    cr_assert(at && sscanf(at, "shows another: %31s", address) == 1, "%s",
+              build_text);
+    cr_assert(strstr(at + 1, "shows another: "), "%s", build_text);
+    build_must(RECORDER_COMMAND " dump %d 2>&1 | grep -v ^FLIGHT >dump && "
+               GDB "%s -ex \"recorder dump\" 2>&1 | sed -n \"/^DUMP/,/another:/p"
+               "\" | sort >gdb.dump; sed \"s/^recorder: [0-9]*: //\" dump | sort "
+               "| diff - gdb.dump", pid, gdb);
+    build_must(RECORDER_COMMAND " dump --registry %s %d | tail -n +2 >dump && "
+               GDB "%s -ex \"set recorder-registry %s\" -ex \"recorder dump\" "
+               "2>&1 | sed -n \"/^DUMP/,/3$/p\" | diff dump -", address, pid,
+               gdb, address);
+    build_must(GDB "%s -ex \"set recorder-registry nothing\" "
+               "-ex \"show recorder-registry\" "
+               "-ex \"set recorder-registry 16\" -ex \"recorder list\" || :",
+               gdb);
+    said("recorder: nothing: No symbol\nthat is read: 0.\n"
+         "recorder: no recorder in it\n");
+    stop(pid);
+}
+
 /* Goal: what is wrong is said, and nothing is guessed. */
 Test(gdb, errors)
 {

@@ -108,7 +108,8 @@ static void build_parts(void)
     third " [0 command_part.c:16 T1] " part ": library says, 3\n"
 #define TWO_PROGRAMS                                                           \
     "recorder: 2 programs in one: libraries that do not share their "          \
-    "recorders; this is the first, at 0x; --registry shows another: 0x\n"
+    "recorders; this is the first, at 0x; --registry (in gdb: set "            \
+    "recorder-registry) shows another: 0x\n"
 
 /* Goal: recorders in libraries are found: linked, opened later, in a program
  * with recorders of its own and in one without. */
@@ -182,6 +183,22 @@ Test(sources, library_that_comes_and_goes)
         cr_assert_str_eq(build_text, __VA_ARGS__, "%s: %s", line, build_text); \
     } while (0)
 
+/* Goal: a program of 32 bits has its times, whoever reads it first. */
+Test(sources, times_of_32_bits)
+{
+    pid_t pid;
+    if (!build_can("gcc", "-m32"))
+        return;
+    command_build("program", "gcc -O2 -m32");
+    pid = command_start("./program quiet");
+    build_must(RECORDER " dump %d >out && " RECORDER " save %d -o saved", pid,
+               pid);
+    command_stop(pid);
+    build_must(RECORDER " dump saved >again && for i in out again; do "
+               "grep -c \"^[1-3] .[0-9]*[.][0-9]\\{6\\} \" $i | grep -x 3; "
+               "done");
+}
+
 /* Goal: what is no source is refused in words. */
 Test(sources, wrong_files)
 {
@@ -228,6 +245,37 @@ Test(sources, program_of_a_core)
           "recorder: core: nothing: No such file or directory\n");
 }
 
+/* Goal: --function names what the very build has there that ran, wherever its
+ * file is by now, or nothing. Method: what takes its name is of another build-id,
+ * and of another name for main(); then there is none. */
+Test(sources, functions_of_the_build_that_ran)
+{
+    static const char *const by_now[] = {"true",
+                                         "rm program && cp other program",
+                                         "rm program"};
+    pid_t pid;
+    command_build("program", "gcc -O2");
+    command_build("other", "gcc -O2 -Wl,--build-id=0x1234");
+    build_must("cp program kept && objcopy --redefine-sym main=wrong other");
+    for (int i = 0; i < 3; i++) {
+        build_must("rm -f program && cp kept program");
+        command_core("./program", "in.txt");
+        pid = command_start("./program quiet");
+        command_must("save %d -o saved", pid);
+        build_must("%s", by_now[i]);
+        command_must("dump --function %d >of.process", pid);
+        command_stop(pid);
+        build_must("tail -n 1 of.process | grep \" main: third (main+0x\"");
+        build_must(RECORDER " dump --function -e kept core | sed -n \"s/.* ("
+                   "\\([a-z_]*+0x[0-9a-f]*\\))$/\\1/p\" >functions && "
+                   "test $(wc -l <functions) -gt 100 && { test -e first || "
+                   "cp functions first; } && diff first functions");
+        build_must(RECORDER " dump --function saved >of.recording && "
+                   "grep \" main: third%s\" of.recording",
+                   i ? "$" : " (main+0x");
+    }
+}
+
 /* Goal: a core file that was cut off shows what is there, says that it was, and
  * is never taken for a whole one. Method: it is cut at 60 lengths. */
 Test(sources, cut_off_core)
@@ -252,6 +300,9 @@ Test(sources, cut_off_core)
         shown += status == 0;
     }
     cr_assert(shown > 0);
+    build_must("head -c 100 core >cut");
+    FAILS("dump cut", "recorder: cut: it is cut off within its program "
+                      "headers\n");
 }
 
 /* Goal: what was laid out by another version of recorder.h is not guessed at.
@@ -298,7 +349,7 @@ Test(sources, wrong_processes)
                                " dump %d", pid), 1);
         snprintf(text, sizeof text,
                  "recorder: %d: may not be read by this user: run as its "
-                 "owner, or as root\n",
+                 "owner, or as root (in a container, with CAP_SYS_PTRACE)\n",
                  (int)pid);
         cr_assert_str_eq(build_text, text, "%s", build_text);
     }

@@ -33,8 +33,7 @@ static const struct option_row common_rows[] = {
 
 /* Of those that choose among events. */
 static const struct option_row selection_rows[] = {
-    {'n', "names", "REGEX",
-     "only recorders whose whole name matches: extended syntax, any case"},
+    ROW_NAMES,
     {'l', "last", "N", "only the last N events"},
     {OPTION_SINCE, "since", "WHEN",
      "from then on: an order (4711), seconds from the start (1.5s), before the "
@@ -297,6 +296,14 @@ const char *call_option(const struct call *call, int key)
     return NULL;
 }
 
+/* Is all on stdout? Status 0, or the end. */
+static int written(void)
+{
+    if (fflush(stdout) != 0 || ferror(stdout))
+        fail(NULL, "stdout: %s", strerror(errno));
+    return 0;
+}
+
 /* What getopt_long() takes is made of the rows. */
 static void parse(struct call *call, int argc, char **argv)
 {
@@ -322,7 +329,7 @@ static void parse(struct call *call, int argc, char **argv)
     while ((key = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
         if (key == 'h') {
             verb_help(call->verb);
-            exit(0);
+            exit(written());
         }
         if (key == ':')
             misuse(call, "%s: an argument is missing", argv[optind - 1]);
@@ -473,6 +480,9 @@ void call_open(struct call *call, int i)
     struct source_how how = {call_option(call, 'e'), call->images, 0,
                              call_option(call, OPTION_REGISTRY)};
     const char *elf = call_option(call, OPTION_ELF), *wrong;
+    char *end;
+    if (how.registry && (strtoull(how.registry, &end, 0) == 0 || *end))
+        misuse(call, "--registry %s: is no address", how.registry);
     for (int k = 0; k < call->options_count; k++)
         if (call->options[k].key == OPTION_MEMORY) {
             if (how.images_count == 16)
@@ -507,34 +517,36 @@ int main(int argc, char **argv)
 {
     static struct call call;
     const char *name = argc > 1 ? argv[1] : "";
+    bool helps;
     int status, fd;
     do /* what is opened must not take the place of a closed stdout */
         fd = open("/dev/null", O_RDONLY);
     while (fd >= 0 && fd <= 2);
     close(fd);
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 ||
-        strcmp(name, "help") == 0)
-        return help(), 0;
+    helps = strcmp(name, "help") == 0;
+    if (helps && argc > 2)
+        name = argv[2];
+    else if (helps || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+        return help(), written();
     if (strcmp(name, "--version") == 0) {
         printf("recorder %d.%d.%d\n", RECORDER_VERSION_MAJOR,
                RECORDER_VERSION_MINOR, RECORDER_VERSION_PATCH);
-        return 0;
+        return written();
     }
     if (strcmp(name, "--man-page") == 0)
-        return man_page(), 0;
+        return man_page(), written();
     if (strcmp(name, "--bash-completion") == 0)
-        return completion(), 0;
+        return completion(), written();
     for (int i = 0; i < VERBS; i++)
         if (strcmp(name, verbs[i]->name) == 0)
             call.verb = verbs[i];
     if (!call.verb)
         misuse(NULL, *name ? "%s: no such verb" : "%sVERB is missing", name);
+    if (helps)
+        return verb_help(call.verb), written();
     parse(&call, argc - 1, argv + 1);
-    if (call.verb->selects)
-        selection_parse(&call);
+    selection_parse(&call);
     status = call.verb->run(&call);
     call_close(&call);
-    if (fflush(stdout) != 0 || ferror(stdout))
-        fail(NULL, "stdout: %s", strerror(errno));
-    return status;
+    return status ? fflush(stdout), status : written();
 }

@@ -17,6 +17,14 @@ struct option_row {
     const char *help;
 };
 
+/* Of verbs that show recorders. */
+#define ROW_NAMES                                                              \
+    {                                                                          \
+        'n', "names", "REGEX",                                                 \
+            "only recorders whose whole name matches: extended syntax, any "   \
+            "case"                                                             \
+    }
+
 struct call;
 
 struct verb {

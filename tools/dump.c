@@ -140,7 +140,7 @@ static const struct option_row rows[] = {
     {'j', "json", NULL, "one JSON object a line, integers exact"},
     {OPTION_CSV, "csv", NULL, "comma-separated values (RFC 4180)"},
     {OPTION_FUNCTION, "function", NULL,
-     "behind each line, the function that recorded it"},
+     "behind each line, the function that recorded it (of C++: | c++filt)"},
     {OPTION_CLEAR, "clear", NULL,
      "what is shown here is not shown again (see recorder clear)"},
     {OPTION_COLOR, "color", "WHEN",

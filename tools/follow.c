@@ -3,13 +3,20 @@
 #include "command.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/vfs.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "line.h"
 
 enum { OPTION_COLOR = OPTION_OWN, OPTION_INTERVAL };
+enum { IDLE_NS = 10000000, BUSY_NS = 1000000 }; /* between two looks */
 
 static void show(struct call *call, bool in_color)
 {
@@ -23,7 +30,7 @@ static void show(struct call *call, bool in_color)
             line_print(call, &event, in_color, false);
         }
     if (fflush(stdout) != 0)
-        fail(call, "stdout cannot be written");
+        fail(call, "stdout: %s", strerror(errno));
 }
 
 /* Says what was overwritten before it was seen. */
@@ -36,22 +43,50 @@ static void say_missed(struct call *call, uint64_t *said)
     *said = call->reader.missed;
 }
 
-/* Has the program ended whose recording this is? Of a process, its memory
- * tells. */
-static bool is_gone(const struct call *call)
+/* A file as it can be asked whether it is being written; -1: it cannot. */
+static int lease_open(const struct call *call)
 {
-    return !call->source.pid && kill((pid_t)call->reader.pid, 0) != 0 &&
-           errno == ESRCH;
+    int fd = call->source.pid
+                 ? -1
+                 : open(call->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct statfs is;
+    if (fd >= 0 && fstatfs(fd, &is) == 0 && is.f_type != OVERLAYFS_SUPER_MAGIC)
+        return fd; /* an overlay knows nothing of who has its files mapped */
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+/* Has the program ended whose recording this is? A read lease is given where
+ * nobody can write the file, or has it mapped so; its process id, which may be of
+ * another namespace or a later process, is asked only where there are no leases.
+ * Of a process, its memory tells. */
+static bool is_gone(const struct call *call, int fd)
+{
+    if (call->source.pid)
+        return false;
+    if (fd >= 0 && fcntl(fd, F_SETLEASE, F_RDLCK) == 0) {
+        fcntl(fd, F_SETLEASE, F_UNLCK);
+        return true;
+    }
+    if (fd >= 0 && errno == EAGAIN)
+        return false;
+    return kill((pid_t)call->reader.pid, 0) != 0 && errno == ESRCH;
 }
 
 /* Waits for an interval, and ten times as long as the last look took: while
- * large rings are copied, the program has less of the memory's speed. */
+ * large rings are copied, the program has less of the memory's speed. Ends when
+ * nobody reads on, as a write would: there may be none for long. */
 static void wait_after(uint64_t interval_ns, uint64_t taking_ns)
 {
     uint64_t ns = 10 * taking_ns > interval_ns ? 10 * taking_ns : interval_ns;
     struct timespec wait = {(time_t)(ns / 1000000000u),
                             (long)(ns % 1000000000u)};
-    nanosleep(&wait, NULL);
+    struct pollfd out = {.fd = 1};
+    if (ppoll(&out, 1, &wait, NULL) > 0) {
+        raise(SIGPIPE);
+        exit(1); /* where that is ignored */
+    }
 }
 
 static int follow(struct call *call)
@@ -59,8 +94,9 @@ static int follow(struct call *call)
     const char *interval = call_option(call, OPTION_INTERVAL);
     const char *last = call_option(call, 'l'), *wrong;
     bool in_color = line_color(call, call_option(call, OPTION_COLOR));
-    uint64_t wait_ns = 10000000;
-    uint64_t said = 0, taking_ns = 0;
+    uint64_t wait_ns = IDLE_NS, least_ns = BUSY_NS, most_ns = IDLE_NS;
+    uint64_t said = 0, taking_ns = 0, end = 0;
+    int fd;
     if (call->arguments_count > 1)
         misuse(call, "one SOURCE");
     if (interval) {
@@ -68,7 +104,7 @@ static int follow(struct call *call)
         char more;
         if (sscanf(interval, "%u%c", &ms, &more) != 1 || ms < 1 || ms > 60000)
             misuse(call, "--interval %s: 1 to 60000 milliseconds", interval);
-        wait_ns = (uint64_t)ms * 1000000;
+        wait_ns = least_ns = most_ns = (uint64_t)ms * 1000000;
     }
     if (!last)
         call->selection.last = 10;
@@ -82,13 +118,19 @@ static int follow(struct call *call)
         show(call, in_color);
     call->selection.last = 0;
     reader_select(&call->reader, &call->selection);
+    fd = lease_open(call);
+    signal(SIGIO, SIG_IGN); /* of a lease that another ends */
     do {
-        bool ended = is_gone(call);
+        bool ended = is_gone(call, fd);
         wait_after(wait_ns, taking_ns);
         taking_ns = recorder_clock_ns(RECORDER_MONOTONIC_);
         wrong = reader_take(&call->reader);
         taking_ns = recorder_clock_ns(RECORDER_MONOTONIC_) - taking_ns;
         show(call, in_color);
+        wait_ns = call->reader.end != end ? least_ns
+                  : 2 * wait_ns < most_ns ? 2 * wait_ns
+                                          : most_ns;
+        end = call->reader.end;
         if (ended && !wrong) { /* what was held back */
             wrong = "the program is gone";
             reader_take(&call->reader);
@@ -102,7 +144,8 @@ static int follow(struct call *call)
 
 static const struct option_row rows[] = {
     {'j', "json", NULL, "one JSON object a line"},
-    {OPTION_INTERVAL, "interval", "MS", "look every so many milliseconds: 10"},
+    {OPTION_INTERVAL, "interval", "MS",
+     "look every so many milliseconds: 10, and 1 while records come"},
     {OPTION_COLOR, "color", "WHEN",
      "always, never, or auto: on a terminal, unless NO_COLOR is set"},
     {0, NULL, NULL, NULL}};

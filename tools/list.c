@@ -53,7 +53,9 @@ static int list(struct call *call)
 }
 
 static const struct option_row rows[] = {
-    {'j', "json", NULL, "one JSON object a line"}, {0, NULL, NULL, NULL}};
+    {'j', "json", NULL, "one JSON object a line"},
+    ROW_NAMES,
+    {0, NULL, NULL, NULL}};
 
 const struct verb verb_list = {
     "list", "SOURCE", "shows the recorders, what they hold, and the threads",

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/procfs.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Memory that keeps the pages that were read. */
@@ -263,7 +264,7 @@ static void note_process(struct notes *notes, const struct memory *m, int pid,
     struct elf_prstatus status = {0};
     struct elf_prpsinfo info = {0};
     const char *name;
-    if (!m->native)
+    if (!m->native || m->word_bytes != sizeof(void *))
         return;
     status.pr_pid = info.pr_pid = pid;
     if (source->modules_count) {
@@ -423,8 +424,12 @@ static int save(struct call *call)
     for (size_t i = 0; i < call->reader.inside->lanes_count; i++)
         ring_add(&keeper, &call->reader, &call->reader.inside->lanes[i],
                  &pieces);
+    for (size_t i = 0; i < call->source.modules_count; i++)
+        if (call->source.modules[i].offset == 0) /* it has the build-id */
+            page_keep(&keeper, call->source.modules[i].start);
     pages_add(&keeper, &pieces);
     notes_make(&notes, call);
+    umask(0077); /* what a program holds is its owner's, as a core file is */
     output_open(&output, call, path);
     file_write(call, fileno(output.file), &notes, &pieces);
     output_close(&output);

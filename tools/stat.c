@@ -2,7 +2,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -116,17 +118,18 @@ static int stat(struct call *call)
             fputs("\033[H\033[2J", stdout);
         table(&call->reader, &before);
         if (fflush(stdout) != 0)
-            fail(call, "stdout cannot be written");
+            fail(call, "stdout: %s", strerror(errno));
     } while (watch && !wrong);
     free(before.recorded);
     if (wrong)
         warn(call, "%s", wrong);
-    return 0;
+    return !wrong || strcmp(wrong, "the program is gone") == 0 ? 0 : 1;
 }
 
 static const struct option_row rows[] = {
     {'w', "watch", NULL, "again and again, until the program ends"},
     {OPTION_INTERVAL, "interval", "S", "measure for so many seconds: 1"},
+    ROW_NAMES,
     {0, NULL, NULL, NULL}};
 
 const struct verb verb_stat = {
@@ -136,5 +139,5 @@ const struct verb verb_stat = {
     "Of a running program, the rate is measured during an interval; of a file, "
     "it is that of the records kept.",
     rows,
-    true,
+    false,
     stat};

@@ -10,6 +10,10 @@
                               such records a thread, US microseconds apart,
                               and ends half a second later
     command quiet             three records, and waits
+    command words US          says "PID n", waits for a file `go`, records its
+                              last words, and ends US microseconds later
+    command becomes           a record, and it runs itself with other words for
+                              a second
 
     What waits does so for a minute, and says "PID N" before.
 */
@@ -217,6 +221,23 @@ int main(int argc, char **argv)
         usleep(500000);
     } else if (strcmp(what, "count") == 0) {
         counts(atoi(argv[2]), atoi(argv[3]));
+    } else if (strcmp(what, "words") == 0) {
+        record(main, "before");
+        says();
+        while (access("go", F_OK) != 0)
+            usleep(1000);
+        record(small, "last %s are %s", "words", "these");
+        usleep((useconds_t)atoi(argv[2]));
+    } else if (strcmp(what, "becomes") == 0 && argc > 2) {
+        record(small, "another %d", 2);
+        sleep(1);
+    } else if (strcmp(what, "becomes") == 0) {
+        record(main, "one %d", 1);
+        record(main, "and %d", 2);
+        says();
+        while (access("go", F_OK) != 0)
+            usleep(1000);
+        execl("/proc/self/exe", argv[0], what, "again", (char *)NULL);
     }
     return 0;
 }

@@ -73,6 +73,7 @@ struct reader_inside {
     uint64_t shown; /* who follows has been given all keys below */
     unsigned still; /* takes since `end` moved */
     bool taken_before, clock_settled;
+    bool another; /* program runs where this one did: its rings are not ours */
     bool no_threads; /* the program keeps no table: numbers are all there is */
     struct reader_thread *numbers; /* then: a row for each, made here */
     uint64_t image;               /* of the registry, in a recording; 0: none */
@@ -163,5 +164,8 @@ uint64_t key_record(const struct reader *, const struct key *,
 uint64_t lane_record(const struct reader *, const struct lane *, uint64_t slot,
                      unsigned char raw[64]);
 void rings_close(struct reader *);
+/* events.c: reads what the last events that are held back say, so that they can
+ * be shown when the program is gone. */
+void events_look(struct reader *);
 
 #endif

@@ -59,8 +59,7 @@ struct library *library_new(const struct library_target *target)
     library->memory.word_bytes = target->word_bytes;
     library->memory.big_endian = target->big_endian;
     library->memory.live = target->live;
-    library->memory.native =
-        target->native && target->word_bytes == sizeof(void *);
+    library->memory.native = target->native;
     library->memory.stale_order = target->stale_order;
     library->source.memory = &library->memory;
     return library;
@@ -162,12 +161,18 @@ const char *library_dump(struct library *library)
     return text_end(library, text);
 }
 
+const char *library_several(struct library *library)
+{
+    FILE *text = text_begin(library);
+    if (text && *library->source.warning)
+        fprintf(text, "%s\n", library->source.warning);
+    return text_end(library, text);
+}
+
 const char *library_warnings(struct library *library)
 {
     const struct reader *reader = &library->reader;
     FILE *text = text_begin(library);
-    if (text && *library->source.warning)
-        fprintf(text, "%s\n", library->source.warning);
     for (size_t i = 0; text && i < reader->recorders_count; i++)
         if (reader->recorders[i]->wrong)
             fprintf(text, "recorder %s: %s\n", reader->recorders[i]->name,

@@ -67,8 +67,9 @@ const char *library_list(struct library *);
 const char *library_threads(struct library *);
 /* What `recorder dump` prints, piece by piece, in whole lines; "": the end. */
 const char *library_dump(struct library *);
-/* What the user should know, and what is wrong with some recorders, a line
+/* That there are several registries; what is wrong with some recorders, a line
  * each; "": nothing. */
+const char *library_several(struct library *);
 const char *library_warnings(struct library *);
 /* The record of an order, which is chosen by nothing else. */
 const char *library_at(struct library *, uint64_t order,

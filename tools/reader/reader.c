@@ -135,6 +135,13 @@ static const char *registry_read(struct memory *memory, uint64_t address,
 
 /* ----------------------------------------------------------------- clock -- */
 
+/* How far the ticks of a program of this machine's kind are shifted: a word of 32
+ * bits holds half of slower ones (recorder_ticks() of x86). */
+static unsigned ticks_shift(const struct memory *memory)
+{
+    return memory->word_bytes < sizeof(void *) ? 12 : 0;
+}
+
 /* Is the machine the one that recorded, and has it not been started anew? Its
  * clocks stand in the relation they had, and its ticks ran as fast as now. */
 static bool clock_is_here(const struct recorder_moment *start,
@@ -173,12 +180,18 @@ static void clock_open(struct reader *reader, const struct registry *registry)
 
 void reader_clock(struct reader *reader, uint64_t newest_ticks)
 {
-    struct recorder_moment start = reader->clock.start, now = recorder_now();
+    unsigned shift = ticks_shift(reader->memory);
+    struct recorder_clock *clock = &reader->clock, fine;
+    struct recorder_moment start = clock->start, now = recorder_now();
     const struct recorder_moment *later = &reader->inside->later;
-    if (reader->memory->native && start.monotonic_ns &&
-        newest_ticks - start.ticks >= 2 * (later->ticks - start.ticks) &&
-        clock_is_here(&start, &now))
-        recorder_clock_set(&reader->clock, &start, &now);
+    if (!reader->memory->native || !start.monotonic_ns ||
+        newest_ticks - start.ticks < 2 * (later->ticks - start.ticks))
+        return;
+    start.ticks <<= shift;
+    if (!clock_is_here(&start, &now))
+        return;
+    recorder_clock_set(&fine, &start, &now);
+    clock->ns_per_tick = fine.ns_per_tick << shift;
 }
 
 /* ------------------------------------------------------------- recorders -- */
@@ -498,6 +511,17 @@ static void line_read(struct reader *reader, uint64_t address)
     free(line);
 }
 
+/* Is this another program than was first read here, by exec or under a process id
+ * that was free again? */
+static bool is_another(const struct reader *reader,
+                       const struct registry *registry)
+{
+    const struct recorder_moment *was = &reader->clock.start;
+    return was->monotonic_ns &&
+           (registry->start.monotonic_ns != was->monotonic_ns ||
+            registry->start.ticks != was->ticks);
+}
+
 const char *reader_refresh(struct reader *reader, bool threads)
 {
     static const struct timespec wait = {0, 1000000};
@@ -506,6 +530,11 @@ const char *reader_refresh(struct reader *reader, bool threads)
     const char *wrong;
 again:
     wrong = registry_read(reader->memory, reader->registry, &registry);
+    if (reader->inside->taken_before && reader->memory->live) {
+        reader->inside->another |= !wrong && is_another(reader, &registry);
+        if (wrong || reader->inside->another)
+            return "the program is gone";
+    }
     if (wrong)
         return wrong;
     reader->pid = registry.pid;

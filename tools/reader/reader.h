@@ -47,7 +47,8 @@ struct memory {
     unsigned machine;    /* of the ELF header: EM_X86_64 */
     bool big_endian;
     bool live;        /* the program runs: what is read may change */
-    bool native;      /* its ticks are those of this machine's kind */
+    bool native;      /* its ticks are those of this machine's kind: of 32
+                       * bits, those of x86 on x86-64 */
     bool stale_order; /* the order counter is as of some time before */
 };
 

@@ -6,12 +6,21 @@
    recorder.h for all slots at once. Where the memory is a file that is mapped,
    nothing is copied, and each record is looked at so when it is taken out.
 
+   A program goes on recording meanwhile, and only what is older than the end of
+   this take counts. So the oldest slots are copied first, in large pieces, into
+   memory that is there: a reader that is faster than the writers is ahead of them
+   from the first slot on, and nearly all of a ring is whole.
+
    Later takes read only the slots of the positions that were handed out since.
    A position whose record is not there yet is waited for during a few takes.
 */
 #include "inside.h"
 
-enum { PATIENCE = 4 }; /* takes that a writer may need for its record */
+enum {
+    PATIENCE = 4, /* takes that a writer may need for its record */
+    PIECE = 1024, /* slots that are copied at a time: few calls of the system */
+    LATE = 4      /* pieces that were overwritten before: writers are faster */
+};
 
 /* ----------------------------------------------------------------- lanes -- */
 
@@ -63,6 +72,23 @@ uint64_t key_record(const struct reader *reader, const struct key *key,
     return held->commit;
 }
 
+/* Has the system give the memory that a ring's copy will need now, when it is
+ * not urgent yet: of slots that were never written, none. */
+static void lane_touch(struct reader *reader, struct lane *lane)
+{
+    struct memory *m = reader->memory;
+    uint64_t size = lane_size(lane), used, at;
+    unsigned char bytes[8];
+    volatile unsigned char *commits = lane->commits, *records = lane->records;
+    if (!m->live || !bytes_read(m, lane->address, bytes, m->word_bytes))
+        return;
+    used = bytes_word(m, bytes) < size ? bytes_word(m, bytes) : size;
+    for (at = 0; at < used * m->word_bytes; at += PAGE_BYTES)
+        commits[at] = 0;
+    for (at = 0; at < used * 8 * m->word_bytes; at += PAGE_BYTES)
+        records[at] = 0;
+}
+
 /* Memory for a copy of a ring, or a view of it. What is not there reads as
  * zeros, which is a slot that was never written. */
 static const char *lane_open(struct reader *reader, struct lane *lane)
@@ -85,6 +111,8 @@ static const char *lane_open(struct reader *reader, struct lane *lane)
             return "there is no memory for its rings";
     }
     lane->commits = lane->records + records;
+    if (lane->copy)
+        lane_touch(reader, lane);
     return NULL;
 }
 
@@ -157,38 +185,110 @@ void rings_close(struct reader *reader)
     inside->keys = NULL;
 }
 
-/* ------------------------------------------------------------------ take -- */
+/* ------------------------------------------------------------- positions -- */
 
-/* Reads the slots from `slot` on into the lane's copy: a slot that changed
+/* The commit word that a position's record has, thread left out. */
+static uint64_t commit_wanted(const struct reader *reader,
+                              const struct lane *lane, uint64_t position)
+{
+    uint64_t lap = position & ~(lane_size(lane) - 1);
+    return (lap << thread_bits(reader->memory)) & word_max(reader->memory);
+}
+
+enum found { FOUND, GONE, NOT_YET };
+
+/* What is to be had of a position. */
+static enum found position_look(const struct reader *reader,
+                                const struct lane *lane, uint64_t position)
+{
+    const struct memory *m = reader->memory;
+    uint64_t slot = position & (lane_size(lane) - 1);
+    uint64_t commit = commit_of(reader, lane, slot);
+    uint64_t mask = ((uint64_t)1 << thread_bits(m)) - 1;
+    uint64_t wanted = commit_wanted(reader, lane, position);
+    if ((commit & ~mask) == wanted && !(commit & 1))
+        return FOUND;
+    return word_signed(m, (commit & ~mask) - wanted) > 0 ? GONE : NOT_YET;
+}
+
+/* ------------------------------------------------------------------ copy -- */
+
+/* Reads at most PIECE slots from `slot` on into the lane's copy: one that changed
  * meanwhile counts as busy. */
-static void copy_slots(struct reader *reader, struct lane *lane, uint64_t slot,
+static void slots_copy(struct reader *reader, struct lane *lane, uint64_t slot,
                        uint64_t count)
 {
     struct memory *m = reader->memory;
     unsigned word = m->word_bytes;
-    enum { PIECE = 128 }; /* slots at a time: a writer gets not far meanwhile */
     unsigned char again[PIECE * 8];
-    while (lane->copy && count) {
-        uint64_t piece = count < PIECE ? count : PIECE, i;
-        unsigned char *commits = lane->commits + slot * word;
-        uint64_t at = commits_address(reader, lane) + slot * word;
-        size_t got = m->read(m, at, commits, piece * word);
-        memset(commits + got, 0, piece * word - got);
-        got = m->read(m, records_address(reader, lane) + slot * 8 * word,
-                      lane->records + slot * 8 * word, piece * 8 * word);
-        memset(commits + got / (8 * word) * word, 0,
-               piece * word - got / (8 * word) * word);
-        got = m->read(m, at, again, piece * word);
-        memset(again + got, 0, piece * word - got);
-        for (i = 0; i < piece; i++)
-            if (memcmp(commits + i * word, again + i * word, word) != 0) {
-                memcpy(commits + i * word, again + i * word, word);
-                commits[i * word + (m->big_endian ? word - 1 : 0)] |= 1;
-            }
-        slot += piece;
-        count -= piece;
-    }
+    unsigned char *commits = lane->commits + slot * word;
+    uint64_t at = commits_address(reader, lane) + slot * word, i;
+    size_t got = m->read(m, at, commits, count * word);
+    memset(commits + got, 0, count * word - got);
+    got = m->read(m, records_address(reader, lane) + slot * 8 * word,
+                  lane->records + slot * 8 * word, count * 8 * word);
+    memset(commits + got / (8 * word) * word, 0,
+           count * word - got / (8 * word) * word);
+    got = m->read(m, at, again, count * word);
+    memset(again + got, 0, count * word - got);
+    for (i = 0; i < count; i++)
+        if (memcmp(commits + i * word, again + i * word, word) != 0) {
+            memcpy(commits + i * word, again + i * word, word);
+            commits[i * word + (m->big_endian ? word - 1 : 0)] |= 1;
+        }
 }
+
+/* How many positions of those before `end` writers have come past by now. */
+static uint64_t positions_gone(struct reader *reader, const struct lane *lane,
+                               uint64_t first, uint64_t end)
+{
+    struct memory *m = reader->memory;
+    unsigned char bytes[8];
+    uint64_t gone;
+    if (!bytes_read(m, lane->address, bytes, m->word_bytes))
+        return 0;
+    gone = (bytes_word(m, bytes) - lane_size(lane) - first) & word_max(m);
+    return word_signed(m, gone) < 0 ? 0
+           : gone < end - first     ? gone
+                                    : end - first;
+}
+
+/* Copies the slots of `count` positions from `first` + size on. True: all; false:
+ * writers came past some. Where they are faster, again and again, what they have
+ * not reached yet is copied newest first, as they come from the other side. */
+static bool positions_copy(struct reader *reader, struct lane *lane,
+                           uint64_t first, uint64_t count)
+{
+    uint64_t size = lane_size(lane), max = word_max(reader->memory);
+    uint64_t end = first + count, piece, slot;
+    unsigned late = 0;
+    if (!lane->copy)
+        return true;
+    while (first != end && late < LATE) {
+        slot = first & (size - 1);
+        piece = size - slot < PIECE ? size - slot : PIECE;
+        piece = piece < end - first ? piece : end - first;
+        slots_copy(reader, lane, slot, piece);
+        first += piece;
+        if (reader->memory->live &&
+            position_look(reader, lane, (first - 1 + size) & max) == GONE) {
+            first += positions_gone(reader, lane, first, end);
+            late++;
+        }
+    }
+    while (first != end) {
+        slot = (end - 1) & (size - 1);
+        piece = slot + 1 < PIECE ? slot + 1 : PIECE;
+        piece = piece < end - first ? piece : end - first;
+        end -= piece;
+        slots_copy(reader, lane, slot + 1 - piece, piece);
+        if (position_look(reader, lane, (end + size) & max) == GONE)
+            break;
+    }
+    return late == 0;
+}
+
+/* ------------------------------------------------------------------ take -- */
 
 /* Who follows gets nothing that comes before what it has seen: its writer was
  * stopped for longer than records are held back. */
@@ -229,30 +329,6 @@ static bool slot_key(const struct reader *reader, const struct lane *lane,
     return reader->cleared == 0 || *key >= order_key(reader, reader->cleared);
 }
 
-/* The commit word that a position's record has, thread left out. */
-static uint64_t commit_wanted(const struct reader *reader,
-                              const struct lane *lane, uint64_t position)
-{
-    uint64_t lap = position & ~(lane_size(lane) - 1);
-    return (lap << thread_bits(reader->memory)) & word_max(reader->memory);
-}
-
-enum found { FOUND, GONE, NOT_YET };
-
-/* What is to be had of a position. */
-static enum found position_look(const struct reader *reader,
-                                const struct lane *lane, uint64_t position)
-{
-    const struct memory *m = reader->memory;
-    uint64_t slot = position & (lane_size(lane) - 1);
-    uint64_t commit = commit_of(reader, lane, slot);
-    uint64_t mask = ((uint64_t)1 << thread_bits(m)) - 1;
-    uint64_t wanted = commit_wanted(reader, lane, position);
-    if ((commit & ~mask) == wanted && !(commit & 1))
-        return FOUND;
-    return word_signed(m, (commit & ~mask) - wanted) > 0 ? GONE : NOT_YET;
-}
-
 static bool position_take(struct reader *reader, uint32_t lane,
                           uint64_t position)
 {
@@ -272,7 +348,7 @@ static const char *lane_take_new(struct reader *reader, uint32_t index)
     uint64_t size = lane_size(lane), max = word_max(reader->memory);
     uint64_t count = (lane->write - lane->next) & max, position, slot;
     unsigned i, pending = 0;
-    bool room = true;
+    bool room = true, whole;
     if (count > size) { /* lapped: what was not seen is gone */
         lane->pending_count = 0;
         lane->next = lane->write - size;
@@ -282,7 +358,8 @@ static const char *lane_take_new(struct reader *reader, uint32_t index)
         uint64_t wait = lane->pending[i] >> 60;
         position = (lane->pending[i] & (UINT64_MAX >> 4)) & max;
         slot = position & (size - 1);
-        copy_slots(reader, lane, slot, 1);
+        if (lane->copy)
+            slots_copy(reader, lane, slot, 1);
         switch (position_look(reader, lane, position)) {
         case FOUND:
             room = room && position_take(reader, index, position);
@@ -294,13 +371,7 @@ static const char *lane_take_new(struct reader *reader, uint32_t index)
         }
     }
     lane->pending_count = pending;
-    slot = lane->next & (size - 1);
-    if (slot + count > size) {
-        copy_slots(reader, lane, slot, size - slot);
-        copy_slots(reader, lane, 0, slot + count - size);
-    } else {
-        copy_slots(reader, lane, slot, count);
-    }
+    whole = positions_copy(reader, lane, lane->next, count);
     for (position = lane->next + size; count--; position++) {
         switch (position_look(reader, lane, position & max)) {
         case FOUND:
@@ -308,7 +379,7 @@ static const char *lane_take_new(struct reader *reader, uint32_t index)
             break;
         case GONE: break;
         case NOT_YET:
-            if (lane->pending_count < PENDING_MAX)
+            if (whole && lane->pending_count < PENDING_MAX)
                 lane->pending[lane->pending_count++] = position & max;
         }
     }
@@ -332,7 +403,7 @@ static const char *lane_take_all(struct reader *reader, uint32_t index)
         if (word == 8 && lane->write < count)
             count = lane->write;
     }
-    copy_slots(reader, lane, 0, count);
+    positions_copy(reader, lane, lane->write - count, count);
     lane->next = lane->write;
     lane->begun = true;
     lane->owed = 0;
@@ -426,10 +497,16 @@ static const char *end_read(struct reader *reader)
     struct reader_inside *inside = reader->inside;
     struct memory *m = reader->memory;
     unsigned char bytes[8];
+    uint64_t before = reader->end;
     if (!bytes_read(m, reader->order_address, bytes, m->word_bytes))
         return "the program is gone";
     reader->end = bytes_word(m, bytes);
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    if (inside->taken_before && m->live && !m->stale_order &&
+        word_signed(m, reader->end - before) < 0)
+        inside->another = true;
+    if (inside->another)
+        return "the program is gone";
     if (inside->taken_before)
         return NULL;
     if (m->word_bytes == 8)
@@ -513,17 +590,22 @@ static const char *keys_hold(struct reader *reader)
     return NULL;
 }
 
+/* Strings of a program that runs may change; those of one that is gone are only
+ * in the pages that were read before. */
+static void pages_forget(struct reader *reader)
+{
+    struct reader_inside *inside = reader->inside;
+    if (reader->memory->live && inside->pages)
+        for (size_t i = 0; i < PAGES; i++)
+            inside->pages[i].address = 0;
+}
+
 const char *reader_take(struct reader *reader)
 {
     struct reader_inside *inside = reader->inside;
-    const char *wrong = NULL, *gone;
+    const char *wrong = keys_hold(reader), *gone;
     bool due = refresh_due(reader);
     uint64_t end;
-    uint32_t i;
-    if (reader->memory->live && inside->pages)
-        for (i = 0; i < PAGES; i++)
-            inside->pages[i].address = 0;
-    wrong = keys_hold(reader);
     if (!wrong && inside->taken_before && (due || inside->still <= PATIENCE))
         wrong = reader_refresh(reader, due);
     if (!wrong)
@@ -531,8 +613,11 @@ const char *reader_take(struct reader *reader)
     /* From here on it is urgent: records that are overwritten before they are
      * read are followed by some that are behind the end. */
     gone = end_read(reader);
-    if (gone || !reader->follows || reader->memory->stale_order ||
-        !is_still(inside, reader->end)) {
+    if (!wrong && !gone)
+        pages_forget(reader);
+    if (!inside->another &&
+        (gone || !reader->follows || reader->memory->stale_order ||
+         !is_still(inside, reader->end))) {
         const char *lanes = lanes_take(reader);
         wrong = wrong ? wrong : lanes;
     }
@@ -545,11 +630,20 @@ const char *reader_take(struct reader *reader)
     if (!inside->clock_settled)
         clock_settle(reader);
     inside->taken_before = true;
+    if (reader->follows)
+        events_look(reader);
     reader_rewind(reader);
     return wrong;
 }
 
 /* ----------------------------------------------------------------- count -- */
+
+/* A copied text bears no time. */
+static bool is_timed(const struct reader *reader, const unsigned char raw[64])
+{
+    uint64_t format = bytes_word(reader->memory, raw);
+    return format == 0 || format >= RECORDER_TEXT_END;
+}
 
 static void lane_count(struct reader *reader, const struct lane *lane,
                        uint64_t *whole, uint64_t *low, uint64_t *high)
@@ -566,6 +660,8 @@ static void lane_count(struct reader *reader, const struct lane *lane,
         if (!slot_key(reader, lane, slot, &key) || key >= end)
             continue;
         figures->kept++;
+        if (!is_timed(reader, raw))
+            continue;
         if (key < *low) {
             *low = key;
             lane->recorder->oldest_ns = reader_time(reader, raw);

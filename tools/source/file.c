@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "source.h"
 
-#include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -188,8 +187,7 @@ static void segments_of(struct segments *to, const struct mapped *mapped,
 
 /* -------------------------------------------------------------- binaries -- */
 
-/* The build-id of an ELF file or of its first page; its size, 0: none. */
-static size_t build_id(Elf *elf, unsigned char to[64])
+size_t source_build_id(Elf *elf, unsigned char to[64])
 {
     size_t count = 0, i;
     if (elf_getphdrnum(elf, &count) != 0)
@@ -228,7 +226,7 @@ static size_t build_id_at(struct file *file, uint64_t address,
     elf = elf_memory((char *)(uintptr_t)s->bytes, s->size);
     if (!elf)
         return 0;
-    size = build_id(elf, to);
+    size = source_build_id(elf, to);
     elf_end(elf);
     return size;
 }
@@ -243,7 +241,7 @@ static bool binary_is(struct file *file, const struct mapped *mapped,
     Elf *elf = elf_memory((char *)mapped->bytes, mapped->size);
     if (!elf)
         return false;
-    found = build_id(elf, here);
+    found = source_build_id(elf, here);
     elf_end(elf);
     return size == 0 || found == 0 ||
            (size == found && memcmp(core, here, size) == 0);
@@ -275,17 +273,11 @@ static struct module *module_at(const struct source *source, uint64_t address)
                : NULL;
 }
 
-static bool is_executable(const struct file *file, const char *path)
-{
-    const struct module *m = module_at(file->source, file->entry);
-    return m && strcmp(m->path, path) == 0;
-}
-
 /* The file of a module, opened when it is first needed. */
 static struct mapped *binary_file(struct file *file, struct module *module)
 {
     struct binary *b = module->binary;
-    const char *path = module->path, *place = path;
+    const char *path = module->path;
     if (b)
         return b->file;
     for (b = file->binaries; b; b = b->next)
@@ -300,9 +292,7 @@ static struct mapped *binary_file(struct file *file, struct module *module)
     }
     b->next = file->binaries;
     file->binaries = module->binary = b;
-    if (file->how.executable && is_executable(file, path))
-        place = file->how.executable;
-    b->file = mapped_open(file, place);
+    b->file = mapped_open(file, module->place ? module->place : path);
     if (b->file && !binary_is(file, b->file, module_base(file->source, path)))
         b->file = NULL;
     return b->file;
@@ -596,6 +586,9 @@ static const char *program_check(struct file *file)
         return NULL;
     path = program->path;
     place = file->how.executable ? file->how.executable : path;
+    for (size_t i = 0; i < source->modules_count; i++)
+        if (strcmp(source->modules[i].path, path) == 0)
+            source->modules[i].place = file->how.executable;
     mapped = mapped_open(file, place);
     if (!mapped) {
         if (file->how.executable)
@@ -637,23 +630,17 @@ static void file_scan(struct source *source, struct file *file)
 static const char *elf_read(struct source *source, struct file *file,
                             const struct mapped *mapped, Elf *elf)
 {
-    GElf_Ehdr header, ours;
+    GElf_Ehdr header;
     uint64_t cut = 0;
     const char *wrong = NULL;
-    struct mapped *self;
-    Elf *own;
     if (!gelf_getehdr(elf, &header))
         return source_wrong(source, "its ELF header is damaged");
-    file->memory.word_bytes = header.e_ident[EI_CLASS] == ELFCLASS64 ? 8 : 4;
-    file->memory.big_endian = header.e_ident[EI_DATA] == ELFDATA2MSB;
-    file->memory.machine = header.e_machine;
+    source_kind(&file->memory, header.e_ident, header.e_machine);
     file->is_program = header.e_type != ET_CORE;
-    self = mapped_open(file, "/proc/self/exe");
-    own = self ? elf_memory((char *)self->bytes, self->size) : NULL;
-    file->memory.native = own && gelf_getehdr(own, &ours) &&
-                          memcmp(header.e_ident, ours.e_ident, 6) == 0 &&
-                          header.e_machine == ours.e_machine;
-    elf_end(own);
+    if (header.e_phoff > mapped->size ||
+        (uint64_t)header.e_phnum * header.e_phentsize >
+            mapped->size - header.e_phoff)
+        return source_wrong(source, "it is cut off within its program headers");
     segments_of(&file->segments, mapped, elf, &cut);
     if (!file->is_program)
         notes_read(file, mapped, elf);

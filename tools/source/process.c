@@ -2,14 +2,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "source.h"
 
+#include <dirent.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 /* A file that the process shares, a recording: it is there when the process is
@@ -19,9 +22,19 @@ struct shared {
     int fd;
 };
 
+/* A thread whose program is in a pid namespace of its own has another id there,
+ * the one that it records. */
+struct inside {
+    int32_t id, ours;
+};
+
 struct process {
     struct memory memory;
     int pid;
+    bool is_inside; /* of such a namespace */
+    struct inside *inside;
+    size_t inside_count, inside_max;
+    uint64_t inside_ns; /* when they were looked up */
     struct shared shared[16];
     size_t shared_count;
 };
@@ -61,12 +74,91 @@ static bool process_write(struct memory *memory, uint64_t address,
            (ssize_t)size;
 }
 
+/* The innermost of "NSpid: 4711 12 1" in a thread's status; 0: unknown. */
+static int32_t id_inside(int pid, int32_t id)
+{
+    char path[64], text[8192], *at;
+    size_t size;
+    FILE *status;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/status", pid, id);
+    status = fopen(path, "re");
+    if (!status)
+        return 0;
+    size = fread(text, 1, sizeof text - 1, status);
+    fclose(status);
+    text[size] = '\0';
+    at = strstr(text, "\nNSpid:");
+    if (!at)
+        return 0;
+    at += 7;
+    at[strcspn(at, "\n")] = '\0';
+    at = strrchr(at, '\t');
+    return at ? (int32_t)atoi(at + 1) : 0;
+}
+
+static void inside_read(struct process *process)
+{
+    char path[32];
+    struct dirent *entry;
+    DIR *tasks;
+    snprintf(path, sizeof path, "/proc/%d/task", process->pid);
+    tasks = opendir(path);
+    process->inside_count = 0;
+    while (tasks && (entry = readdir(tasks))) {
+        struct inside thread = {.ours = (int32_t)atoi(entry->d_name)};
+        if (thread.ours <= 0)
+            continue;
+        thread.id = id_inside(process->pid, thread.ours);
+        if (process->inside_count == process->inside_max) {
+            size_t max = 2 * process->inside_max + 16;
+            struct inside *more = realloc(process->inside, max * sizeof *more);
+            if (!more)
+                break;
+            process->inside = more;
+            process->inside_max = max;
+        }
+        process->inside[process->inside_count++] = thread;
+    }
+    if (tasks)
+        closedir(tasks);
+}
+
+/* The id that a thread has for us; 0: there is none. One that came in the last
+ * tenth of a second may not be known yet. */
+static int32_t id_outside(struct process *process, int32_t id)
+{
+    struct timespec now;
+    uint64_t ns;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    if (!process->inside_ns || ns - process->inside_ns > 100000000) {
+        inside_read(process);
+        process->inside_ns = ns;
+    }
+    for (size_t i = 0; i < process->inside_count; i++)
+        if (process->inside[i].id == id)
+            return process->inside[i].ours;
+    return 0;
+}
+
+/* Is it in another pid namespace than this command? */
+static bool is_inside(int pid)
+{
+    char path[32], its[64] = "", ours[64] = "";
+    snprintf(path, sizeof path, "/proc/%d/ns/pid", pid);
+    return readlink(path, its, sizeof its - 1) > 0 &&
+           readlink("/proc/self/ns/pid", ours, sizeof ours - 1) > 0 &&
+           strcmp(its, ours) != 0;
+}
+
 static bool process_thread(struct memory *memory, int32_t id, char name[16])
 {
-    const struct process *process = (const struct process *)memory;
+    struct process *process = (struct process *)memory;
     char path[64], text[17];
     ssize_t size;
     int fd;
+    if (process->is_inside)
+        id = id_outside(process, id);
     snprintf(path, sizeof path, "/proc/%d/task/%d/comm", process->pid, id);
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
@@ -94,23 +186,34 @@ static bool header_read(const char *path, Elf64_Ehdr *header)
     return whole;
 }
 
-/* Opens what the process has mapped and shares, if it still is that file. */
+/* Opens a file if it is the one that was mapped; -1: it is not. */
+static int share_open(const char *path, unsigned long inode, uint64_t end)
+{
+    struct stat stat;
+    int fd;
+    if (lstat(path, &stat) != 0 || !S_ISREG(stat.st_mode))
+        return -1; /* to open a device may do something */
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 || (fstat(fd, &stat) == 0 && stat.st_ino == inode &&
+                   S_ISREG(stat.st_mode) && end <= (uint64_t)stat.st_size))
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* Keeps what the process has mapped and shares: at its path, or where that is
+ * for the process, which may see other mounts. */
 static void share(struct process *process, uint64_t start, uint64_t size,
                   uint64_t offset, unsigned long inode, const char *path)
 {
-    struct shared *s = &process->shared[process->shared_count];
-    struct stat stat;
-    if (lstat(path, &stat) != 0 || !S_ISREG(stat.st_mode))
-        return; /* to open a device may do something */
-    *s = (struct shared){start, size, offset,
-                         open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-    if (s->fd < 0)
-        return;
-    if (fstat(s->fd, &stat) == 0 && stat.st_ino == inode &&
-        S_ISREG(stat.st_mode) && offset + size <= (uint64_t)stat.st_size)
-        process->shared_count++;
-    else
-        close(s->fd);
+    char inside[PATH_MAX];
+    int fd = share_open(path, inode, offset + size);
+    if (fd < 0 && snprintf(inside, sizeof inside, "/proc/%d/root%s",
+                           process->pid, path) < (int)sizeof inside)
+        fd = share_open(inside, inode, offset + size);
+    if (fd >= 0)
+        process->shared[process->shared_count++] =
+            (struct shared){start, size, offset, fd};
 }
 
 /* Keeps the mapped files, and looks for registries in those parts of them that
@@ -160,13 +263,14 @@ static void process_close(struct source *source)
     struct process *process = (struct process *)source->memory;
     for (size_t i = 0; i < process->shared_count; i++)
         close(process->shared[i].fd);
+    free(process->inside);
     free(process);
 }
 
 const char *source_open_process(struct source *source, int pid)
 {
     struct process *process;
-    Elf64_Ehdr header, ours;
+    Elf64_Ehdr header;
     char path[32];
     unsigned char byte;
     snprintf(path, sizeof path, "/proc/%d", pid);
@@ -178,8 +282,8 @@ const char *source_open_process(struct source *source, int pid)
             return source_wrong(source, "has ended, or is of the kernel");
         if (errno == EACCES || errno == EPERM)
             return source_wrong(
-                source, "may not be read by this user: run as its owner, or "
-                        "as root");
+                source, "may not be read by this user: run as its owner, or as "
+                        "root (in a container, with CAP_SYS_PTRACE)");
         return source_wrong(source, "runs no program that could be read (%s)",
                             strerror(errno));
     }
@@ -187,17 +291,13 @@ const char *source_open_process(struct source *source, int pid)
     if (!process)
         return source_wrong(source, "there is no memory for it");
     process->pid = source->pid = pid;
+    process->is_inside = is_inside(pid);
     process->memory.read = process_read;
     process->memory.write = process_write;
     process->memory.thread = process_thread;
     process->memory.size = (uint64_t)4 << 30; /* for what it maps later */
-    process->memory.machine = header.e_machine;
-    process->memory.word_bytes = header.e_ident[EI_CLASS] == ELFCLASS64 ? 8 : 4;
-    process->memory.big_endian = header.e_ident[EI_DATA] == ELFDATA2MSB;
     process->memory.live = true;
-    process->memory.native = header_read("/proc/self/exe", &ours) &&
-                             memcmp(header.e_ident, ours.e_ident, 6) == 0 &&
-                             header.e_machine == ours.e_machine;
+    source_kind(&process->memory, header.e_ident, header.e_machine);
     source->memory = &process->memory;
     source->close = process_close;
     if (maps_read(source, pid))
@@ -208,9 +308,10 @@ const char *source_open_process(struct source *source, int pid)
     if (source->modules_count &&
         process_read(&process->memory, source->modules[0].start, &byte, 1) != 1)
         return source_wrong(
-            source, errno == EPERM ? "may not be read: as its owner with "
-                                     "/proc/sys/kernel/yama/ptrace_scope at 0, "
-                                     "or as root, it may"
-                                   : "its memory cannot be read");
+            source, errno == EPERM   ? "may not be read: as its owner with "
+                                       "/proc/sys/kernel/yama/ptrace_scope at 0, "
+                                       "or as root, it may"
+                    : errno == ESRCH ? "has ended"
+                                     : "its memory cannot be read");
     return NULL;
 }

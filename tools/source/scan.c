@@ -62,8 +62,8 @@ void source_several(struct source *source)
     if (source->registries > 1)
         snprintf(source->warning, sizeof source->warning,
                  "%zu programs in one: libraries that do not share their "
-                 "recorders; this is the first, at 0x%llx; --registry "
-                 "shows another:%s",
+                 "recorders; this is the first, at 0x%llx; --registry (in gdb: "
+                 "set recorder-registry) shows another:%s",
                  source->registries, (unsigned long long)source->registry,
                  source->others);
 }

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "source.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -29,12 +30,39 @@ bool source_module(struct source *source, uint64_t start, uint64_t end,
             return false;
         source->modules = modules;
     }
-    modules[count] = (struct module){
-        start, end, offset, strndup(path, path_size), writable, NULL};
+    modules[count] = (struct module){.start = start,
+                                     .end = end,
+                                     .offset = offset,
+                                     .path = strndup(path, path_size),
+                                     .writable = writable};
     if (!modules[count].path)
         return false;
     source->modules_count++;
     return true;
+}
+
+/* Are its ticks those of this machine? */
+static bool is_native(const unsigned char ident[16], unsigned machine)
+{
+    Elf64_Ehdr own; /* of 32 bits, it is as far the same */
+    FILE *self = fopen("/proc/self/exe", "re");
+    bool whole = self && fread(&own, sizeof own, 1, self) == 1;
+    if (self)
+        fclose(self);
+    if (!whole || ident[EI_DATA] != own.e_ident[EI_DATA])
+        return false;
+    if (own.e_machine == EM_X86_64 && ident[EI_CLASS] == ELFCLASS32)
+        return machine == EM_386 || machine == EM_X86_64;
+    return machine == own.e_machine && ident[EI_CLASS] == own.e_ident[EI_CLASS];
+}
+
+void source_kind(struct memory *memory, const unsigned char ident[16],
+                 unsigned machine)
+{
+    memory->machine = machine;
+    memory->word_bytes = ident[EI_CLASS] == ELFCLASS64 ? 8 : 4;
+    memory->big_endian = ident[EI_DATA] == ELFDATA2MSB;
+    memory->native = is_native(ident, machine);
 }
 
 /* ------------------------------------------------------------------ open -- */
@@ -48,7 +76,6 @@ const char *source_open(struct source *source, const char *name,
                         const struct source_how *how)
 {
     const char *wrong;
-    char *end;
     memset(source, 0, sizeof *source);
     errno = 0;
     if (is_number(name)) {
@@ -60,10 +87,8 @@ const char *source_open(struct source *source, const char *name,
         wrong = source_open_file(source, name, how);
     }
     if (!wrong && how->registry) {
-        source->registry = strtoull(how->registry, &end, 0);
+        source->registry = strtoull(how->registry, NULL, 0);
         source->registries = 1;
-        if (*end || !*how->registry)
-            wrong = source_wrong(source, "%s is no address", how->registry);
     }
     if (!wrong && !source->registry)
         wrong = source_wrong(source, "no recorder in it");

@@ -3,12 +3,15 @@
 #ifndef SOURCE_H
 #define SOURCE_H
 
+#include <libelf.h>
+
 #include "reader.h"
 
 /* A piece of a file that the program had mapped. */
 struct module {
     uint64_t start, end, offset; /* addresses; of the file */
     char *path;
+    const char *place;     /* of the file now, if not null: --executable */
     bool writable;         /* as far as is known: without that, false */
     struct binary *binary; /* file.c's own: the file, when it was needed */
 };
@@ -56,6 +59,9 @@ bool source_module(struct source *, uint64_t start, uint64_t end,
                    uint64_t offset, const char *path, size_t path_size,
                    bool writable);
 
+/* The build-id of an ELF file or of its first page; its size, 0: none. */
+size_t source_build_id(Elf *, unsigned char to[64]);
+
 /* Looks for registries: is there one at an address, and in all that lies from
  * `start` to `end`? One without recorders is that of a library that uses the
  * program's; it counts only where there is no other. */
@@ -63,6 +69,10 @@ void source_candidate(struct source *, uint64_t address);
 void source_scan(struct source *, uint64_t start, uint64_t end);
 /* Warns of several with recorders. */
 void source_several(struct source *);
+
+/* Of what kind a program is, by its ELF header. */
+void source_kind(struct memory *, const unsigned char ident[16],
+                 unsigned machine);
 
 /* Formats into `why`, and returns it. */
 const char *source_wrong(struct source *, const char *format, ...)

@@ -1,0 +1,98 @@
+/* Rings that are written faster than they are read: much is shown, all whole. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * The reader of tools/, on a memory that records for so many bytes that it
+ * copies: so fast the writer is to the reader, on any machine.
+ */
+#include <criterion/criterion.h>
+
+#include "recorder.h"
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+#include "reader/events.c"
+#include "reader/message.c"
+#include "reader/reader.c"
+#include "reader/rings.c"
+#pragma GCC diagnostic pop
+
+enum { SIZE = 16384, SLOT = 72 }; /* bytes: a record and its commit word */
+
+RECORDER(net, SIZE);
+
+static uintptr_t count;
+static size_t bytes_per_record, bytes; /* 0: nobody records */
+
+static void one(void)
+{
+    count++;
+    record(net, "%lu %lu %lu", (unsigned long)count, (unsigned long)count * 3,
+           (unsigned long)count ^ 0x5a);
+}
+
+/* Copies byte by byte, whatever is there, as a system copies while others go on:
+ * the writer is due behind each word. */
+__attribute__((no_sanitize("address"))) static size_t
+copies(struct memory *memory, uint64_t address, void *to, size_t size)
+{
+    bool in_ring = address - (uintptr_t)recorder_for_net.rings < SIZE * 88;
+    const volatile char *from = (const volatile char *)(uintptr_t)address;
+    (void)memory;
+    for (size_t at = 0; at < size; at++) {
+        ((char *)to)[at] = from[at];
+        bytes += in_ring;
+        for (; at % 8 == 7 && bytes_per_record && bytes >= bytes_per_record;
+             bytes -= bytes_per_record)
+            one();
+    }
+    return size;
+}
+
+/* How many records a dump shows, all of them whole and in order. */
+static uint64_t shown(size_t per_record)
+{
+    struct memory memory = {.read = copies,
+                            .size = (uint64_t)1 << 40,
+                            .word_bytes = sizeof(void *),
+                            .live = true};
+    struct reader reader;
+    struct reader_event event;
+    uint64_t events = 0, before = 0;
+    memory.big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+    bytes_per_record = per_record;
+    cr_assert_null(reader_open(&reader, &memory,
+                               (uintptr_t)&recorder_registry));
+    cr_assert_null(reader_take(&reader));
+    bytes_per_record = 0;
+    for (; reader_next(&reader, &event); events++) {
+        const uint64_t *a = event.event.argument;
+        cr_assert(a[1] == a[0] * 3 && a[2] == (a[0] ^ 0x5a));
+        cr_assert(event.event.order > before && event.event.order < reader.end);
+        before = event.event.order;
+    }
+    reader_close(&reader);
+    return events;
+}
+
+/* Goal: of a ring that is lapped while it is read, nearly all is shown where the
+ * reader is faster, and about what it can copy before they meet where it is
+ * slower; never half a record. Method: writers of known speed, from an index
+ * that is anywhere in the ring. */
+Test(lapped, much_is_shown)
+{
+    static const struct {
+        size_t per_record;
+        double at_least;
+    } writers[] = {{0, 1}, {4 * SLOT, 0.9}, {2 * SLOT, 0.8}, {SLOT / 2, 0.1}};
+    for (int start = 0; start < 8; start++)
+        for (size_t i = 0; i < sizeof writers / sizeof *writers; i++) {
+            uint64_t is;
+            for (int n = 0; n < SIZE + start * SIZE / 8; n++)
+                one();
+            is = shown(writers[i].per_record);
+            cr_expect((double)is >= writers[i].at_least * SIZE &&
+                          is <= SIZE,
+                      "%zu bytes a record, start %d: %lu", writers[i].per_record,
+                      start, (unsigned long)is);
+        }
+}
