@@ -321,6 +321,7 @@ RECORDER_FUNCTION_ bool recorder_file_header(struct recorder_recording *file,
         return false;
     header->offset = part->offset + ((uintptr_t)at - (uintptr_t)part->memory);
     header->address = address;
+    header->physical = 0; /* see struct recorder_file_claim */
     header->file_bytes = bytes;
     header->memory_bytes = type == RECORDER_ELF_NOTE_ ? 0 : bytes;
     header->flags = flags;
@@ -435,17 +436,21 @@ RECORDER_FUNCTION_ uintptr_t recorder_process_start(intptr_t pid)
 }
 
 /* Writes the ids of the process into the notes. */
-RECORDER_FUNCTION_ void recorder_note_process(struct recorder_recording *file,
-                                              uintptr_t whole)
+RECORDER_FUNCTION_ void recorder_note_words(uintptr_t *words, uintptr_t whole)
 {
-    uintptr_t words[RECORDER_NOTE_WORDS];
     intptr_t pid = recorder_os_process();
-    int32_t id = (int32_t)pid;
     words[0] = RECORDER_LAYOUT;
     words[1] = (uintptr_t)recorder_home.registry;
     words[2] = (uintptr_t)pid;
     words[3] = whole;
     words[4] = recorder_process_start(pid);
+}
+RECORDER_FUNCTION_ void recorder_note_process(struct recorder_recording *file,
+                                              uintptr_t whole)
+{
+    uintptr_t words[RECORDER_NOTE_WORDS];
+    int32_t id = (int32_t)recorder_os_process();
+    recorder_note_words(words, whole);
     __builtin_memcpy(file->note, words, sizeof words);
     if (file->status)
         __builtin_memcpy(file->status + RECORDER_STATUS_PID_, &id, 4);

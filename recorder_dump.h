@@ -22,10 +22,10 @@ LIMITS
       traced, and in a dump for which there is no memory.
     * A dump fits a signal stack of 8 KiB (4 KB, and 3 KB of the kernel's), but
       not where neither mmap() nor the spare memory is to be had.
-    * Of a ring that is overwritten while the dump looks at it, what was there at
-      its start and is not any more is missing.
-    * A sandbox that kills for mmap() or process_vm_readv() kills for a dump; one
-      that refuses them does no harm.
+    * Of a ring that is overwritten while the dump looks at it, what was there
+      at its start and is not any more is missing.
+    * A sandbox that kills for mmap() or process_vm_readv() kills for a dump;
+      one that refuses them does no harm.
     * SIZE and ENTRIES count slots; a record of 5 to 12 arguments takes 2 or 3,
       and a copied text one for 32 bytes.
 
@@ -464,6 +464,7 @@ RECORDER_FUNCTION_ void recorder_clock_open(struct recorder_clock *clock)
         return; /* another thread notes its now */
     registry->later = now;
     __atomic_store_n(&registry->later_set, set + 2, __ATOMIC_RELEASE);
+    recorder_file_tell(RECORDER_FILE_SYNC, NULL);
 }
 RECORDER_INLINE_ uint64_t recorder_clock_realtime(void)
 {

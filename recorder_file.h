@@ -12,7 +12,8 @@ PROMISES
     * The file tells all by itself: it holds the formats, too, and is an ELF
       core file (recorder_core.h), so that gdb and readelf open it.
     * Nothing that is there is overwritten, truncated or followed as a link. A
-      recording of a process that is gone is kept as PATH.old.
+      recording of a process that is gone is kept as PATH.old; one that was
+      still being made when its process was killed, and is empty, is removed.
     * All space is taken at the start. What cannot be done is said in one line
       on stderr, and the program goes on as without a file.
 
@@ -128,49 +129,92 @@ enum recorder_there {
     RECORDER_ABSENT,
     RECORDER_FOREIGN,
     RECORDER_IN_USE,
-    RECORDER_LEFT
+    RECORDER_LEFT,
+    RECORDER_BEGUN /* and left before there was a record in it */
 };
-RECORDER_FUNCTION_ bool recorder_file_is_left(int fd, bool *in_use)
-{
-    struct recorder_statx stat;
+
+/* The first that a file holds, in one write: whose it is, should its program be
+ * killed while it is made. What follows is put over it, piece by piece, each of
+ * which leaves it readable as a head and its first note. */
+struct recorder_file_claim {
     struct recorder_elf elf;
     struct recorder_elf_header header;
     uint32_t head[3];
     char name[12];
     uintptr_t words[RECORDER_NOTE_WORDS];
+};
+RECORDER_FUNCTION_ void recorder_claim_make(struct recorder_file_claim *claim)
+{
+    __builtin_memset(claim, 0, sizeof *claim);
+    __builtin_memcpy(claim->elf.ident, "\177ELF", 4);
+    claim->elf.ident[4] = __SIZEOF_POINTER__ / 4; /* class */
+    claim->elf.ident[5] =
+        __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 1 : 2; /* byte order */
+    claim->elf.ident[6] = 1;
+    claim->elf.type = RECORDER_ELF_CORE_;
+    claim->elf.version = 1;
+    claim->elf.headers = claim->elf.bytes = sizeof claim->elf;
+    claim->elf.header_bytes = sizeof claim->header;
+    claim->elf.headers_count = 1;
+    claim->header.type = RECORDER_ELF_NOTE_;
+    claim->header.offset = offsetof(struct recorder_file_claim, head);
+    claim->header.file_bytes = sizeof *claim - claim->header.offset;
+    claim->header.align = 4;
+    claim->head[0] = 9;
+    claim->head[1] = sizeof claim->words;
+    claim->head[2] = 1;
+    __builtin_memcpy(claim->name, "RECORDER", 9);
+    recorder_note_words(claim->words, 0);
+}
+
+RECORDER_FUNCTION_ enum recorder_there recorder_file_whose(int fd)
+{
+    struct recorder_statx stat;
+    struct recorder_file_claim is;
     intptr_t pid;
     if (recorder_os_stat(fd, "", &stat) < 0 ||
         (stat.mode & 0170000) != 0100000 || stat.links != 1 ||
-        stat.user != recorder_os_user() ||
-        recorder_os_read(fd, &elf, sizeof elf) != (long)sizeof elf ||
-        __builtin_memcmp(elf.ident, "\177ELF", 4) != 0 ||
-        elf.type != RECORDER_ELF_CORE_ || elf.headers != sizeof elf ||
-        elf.header_bytes != sizeof header ||
-        recorder_os_read(fd, &header, sizeof header) != (long)sizeof header ||
-        header.type != RECORDER_ELF_NOTE_ ||
-        recorder_syscall(SYS_lseek, (long)fd, (long)header.offset, 0L) < 0 ||
-        recorder_os_read(fd, head, sizeof head) != (long)sizeof head ||
-        recorder_os_read(fd, name, sizeof name) != (long)sizeof name ||
-        recorder_os_read(fd, words, sizeof words) != (long)sizeof words ||
-        head[0] != 9 || head[1] != sizeof words || head[2] != 1 ||
-        __builtin_memcmp(name, "RECORDER", 9) != 0)
-        return false;
-    pid = (intptr_t)words[2];
-    *in_use = pid > 0 && pid != recorder_os_process() &&
-              (recorder_syscall(SYS_kill, (long)pid, 0L) == 0 ||
-               *recorder_errno() != 3 /* ESRCH */) &&
-              recorder_process_start(pid) == words[4];
-    return true;
+        stat.user != recorder_os_user())
+        return RECORDER_FOREIGN;
+    if (stat.bytes == 0 && (stat.mode & 0777) == 0600) /* before its claim? */
+        return recorder_clock_ns(RECORDER_REALTIME_) / 1000000000u <
+                       stat.times[6] + 2 /* changed, in seconds */
+                   ? RECORDER_IN_USE
+                   : RECORDER_BEGUN;
+    if (recorder_os_read(fd, &is.elf, sizeof is.elf) != (long)sizeof is.elf ||
+        __builtin_memcmp(is.elf.ident, "\177ELF", 4) != 0 ||
+        is.elf.type != RECORDER_ELF_CORE_ || is.elf.headers != sizeof is.elf ||
+        is.elf.header_bytes != sizeof is.header ||
+        recorder_os_read(fd, &is.header, sizeof is.header) !=
+            (long)sizeof is.header ||
+        is.header.type != RECORDER_ELF_NOTE_ ||
+        recorder_syscall(SYS_lseek, (long)fd, (long)is.header.offset, 0L) < 0 ||
+        recorder_os_read(fd, is.head, sizeof is.head) != (long)sizeof is.head ||
+        recorder_os_read(fd, is.name, sizeof is.name) != (long)sizeof is.name ||
+        recorder_os_read(fd, is.words, sizeof is.words) !=
+            (long)sizeof is.words ||
+        is.head[0] != 9 || is.head[1] != sizeof is.words || is.head[2] != 1 ||
+        __builtin_memcmp(is.name, "RECORDER", 9) != 0)
+        return RECORDER_FOREIGN;
+    pid = (intptr_t)is.words[2];
+    if (pid > 0 && pid != recorder_os_process() &&
+        (recorder_syscall(SYS_kill, (long)pid, 0L) == 0 ||
+         *recorder_errno() != RECORDER_ESRCH_) &&
+        recorder_process_start(pid) == is.words[4])
+        return RECORDER_IN_USE;
+    return is.header.offset == offsetof(struct recorder_file_claim, head)
+               ? RECORDER_BEGUN
+               : RECORDER_LEFT;
 }
 RECORDER_FUNCTION_ enum recorder_there recorder_file_there(const char *path)
 {
     long fd = recorder_os_open(path, RECORDER_O_NONBLOCK_);
-    bool in_use = false, left;
+    enum recorder_there there;
     if (fd < 0)
         return fd == -2 ? RECORDER_ABSENT : RECORDER_FOREIGN;
-    left = recorder_file_is_left((int)fd, &in_use);
+    there = recorder_file_whose((int)fd);
     recorder_os_close((int)fd);
-    return !left ? RECORDER_FOREIGN : in_use ? RECORDER_IN_USE : RECORDER_LEFT;
+    return there;
 }
 
 /* Clears the way: keeps the recording of a process that is gone. False, and
@@ -180,7 +224,9 @@ RECORDER_FUNCTION_ bool recorder_file_clear(const char *path)
     enum recorder_there there = recorder_file_there(path);
     struct recorder_string name;
     char old[RECORDER_PATH_MAX + 8];
-    if (there == RECORDER_ABSENT)
+    if (there == RECORDER_BEGUN)
+        recorder_os_unlink(path);
+    if (there == RECORDER_ABSENT || there == RECORDER_BEGUN)
         return true;
     if (there != RECORDER_LEFT) {
         recorder_file_say(path, "", 0,
@@ -239,6 +285,7 @@ RECORDER_FUNCTION_ int recorder_file_make(struct recorder_recording *file,
                                           uintptr_t bytes)
 {
     struct recorder_statx stat;
+    struct recorder_file_claim claim;
     long fd, error;
     if (!recorder_file_path(file)) {
         recorder_file_say(file->pattern, "", 0, "File name too long");
@@ -246,12 +293,19 @@ RECORDER_FUNCTION_ int recorder_file_make(struct recorder_recording *file,
     }
     if (!recorder_file_clear(file->path))
         return -1;
+    recorder_claim_make(&claim); /* first: it is written at once then */
     fd = recorder_os_open(file->path, RECORDER_O_NEW_);
     if (fd < 0) {
         recorder_file_say(file->path, "", fd, NULL);
         return -1;
     }
-    error = recorder_os_allocate((int)fd, 0, bytes);
+    error =
+        recorder_os_result(recorder_os_write((int)fd, &claim, sizeof claim));
+    if (error >= 0)
+        error = error == (long)sizeof claim
+                    ? recorder_os_allocate((int)fd, sizeof claim,
+                                           bytes - sizeof claim)
+                    : -28 /* ENOSPC */;
     if (error < 0) {
         recorder_os_unlink(file->path);
         recorder_os_close((int)fd);
@@ -553,18 +607,19 @@ RECORDER_FUNCTION_ bool recorder_file_head(struct recorder_recording *file,
                                            unsigned headers)
 {
     const struct recorder_registry *registry = recorder_home.registry;
+    struct recorder_elf elf;
     file->elf = (struct recorder_elf *)(void *)recorder_part_take(
         file, sizeof *file->elf + headers * sizeof *file->headers, false);
     file->headers = (struct recorder_elf_header *)(file->elf + 1);
     file->headers_max = headers;
-    *file->elf = *program; /* class, byte order, machine and its flags */
-    file->elf->type = RECORDER_ELF_CORE_;
-    file->elf->entry = file->elf->sections = 0;
-    file->elf->headers = sizeof *file->elf;
-    file->elf->bytes = sizeof *file->elf;
-    file->elf->header_bytes = sizeof *file->headers;
-    file->elf->headers_count = file->elf->section_bytes = 0;
-    file->elf->sections_count = file->elf->names = 0;
+    elf = *program; /* class, byte order, machine and its flags */
+    elf.type = RECORDER_ELF_CORE_;
+    elf.entry = elf.sections = 0;
+    elf.headers = elf.bytes = sizeof elf;
+    elf.header_bytes = sizeof *file->headers;
+    elf.headers_count = elf.section_bytes = 0;
+    elf.sections_count = elf.names = 0;
+    *file->elf = elf;
     file->image = (struct recorder_registry *)(void *)recorder_part_take(
         file, sizeof *file->image, false);
     file->order = (uintptr_t *)(void *)recorder_part_take(
@@ -843,9 +898,13 @@ recorder_file_inherit(const struct recorder_recording *file,
     uintptr_t order = recorder_get(registry->order), left = 64u << 20, lane;
     const struct recorder *r;
     struct recorder_thread *row;
+    uintptr_t process[RECORDER_NOTE_WORDS];
     unsigned i;
     for (i = 0; i < file->parts_count; i++)
         __builtin_memcpy(to[i], file->parts[i].memory, file->parts[i].low);
+    recorder_note_words(process, 0); /* it is not whole yet */
+    __builtin_memcpy(to[0] + (file->note - file->parts[0].memory), process,
+                     sizeof process);
     for (r = file->image->first; r; r = r->next) {
         uintptr_t bytes = recorder_file_high_bytes(r), at = 0;
         for (i = 0; i < file->parts_count; i++) {

@@ -24,7 +24,7 @@ TestSuite(recording, .init = build_begin, .fini = build_end, .timeout = 280);
 #define LIBRARY BUILD_PROGRAMS "/recording_library.c"
 #define COMPILE                                                                \
     "gcc -O2 -g " BUILD_WARNINGS BUILD_INCLUDE "-o r " PROGRAM " -lpthread "   \
-                                                               "-ldl"
+    "-ldl"
 
 /* ----------------------------------------------------------------- images --
  *
@@ -546,6 +546,35 @@ Test(recording, keeps_what_was_left)
                                           "memory\n"));
     build_must("test ! -e b.old && test $(RECORDER_FILE=b ./r few) = file && "
                "test -e b.old");
+}
+
+/* Goal: a program that was killed while it made its recording does not keep the
+ * next one from making its own, and no recording that was kept is lost for it.
+ * Method: killed at its first system call, at its second, until it lives on. */
+Test(recording, begins_again)
+{
+    unsigned at, killed = 0;
+    int status;
+    build_must(COMPILE " && gcc -shared -fPIC -w -o killed.so " BUILD_PROGRAMS
+                       "/killed.c -ldl");
+    for (at = 1; at < 200; at++) {
+        build_must("rm -f a a.old; RECORDER_FILE=a ./r few; mv a a.old; "
+                   "cp a.old kept");
+        status = build_run("RECORDER_FILE=a KILL_AT=%u LD_PRELOAD=./killed.so "
+                           "./r few",
+                           at);
+        if (status == 0)
+            break;
+        killed += build_run("test -e a") == 0;
+        build_must("test $(RECORDER_FILE=a ./r few) = file");
+        build_must("test -e a && cmp a.old kept || readelf -n a.old");
+    }
+    cr_assert(status == 0 && killed > 3, "%u, killed %u times", at, killed);
+    /* Before the first byte: it may be another's that is being made. */
+    build_must("rm a; (umask 077; >a); RECORDER_FILE=a ./r few 2>said; "
+               "cat said; touch -d \"5 seconds ago\" a; "
+               "test $(RECORDER_FILE=a ./r few) = file && cmp a.old kept");
+    cr_assert_not_null(strstr(build_text, "/a: in use by a process"));
 }
 
 /* Goal: %p and %e; nothing, and a path too long; recorder_file() as a function,

@@ -248,7 +248,7 @@ compile_files()
 # what the compiler says of the rest.
 run_calls()
 {
-    posix="clock_gettime close dup2 fcntl getenv getpid mmap mprotect munmap \
+    posix="_exit clock_gettime close dup2 fcntl getenv getpid mmap mprotect munmap \
         open pipe poll pthread_atfork pthread_sigmask raise read sched_yield \
         sigaction sigaddset sigaltstack sigemptyset sigfillset sigismember \
         sigpending sigwait write"

@@ -195,6 +195,7 @@ int main(int argc, char **argv)
         printf("%s\n", is_file ? "file" : "memory");
     } else if (strcmp(verb, "dump") == 0) { /* and dies */
         few();
+        usleep(20000); /* the dump has a better rate of the ticks by now */
         recorder_dump_fd(1);
         raise(SIGKILL);
     } else if (strcmp(verb, "stay") == 0) { /* until stdin ends */
