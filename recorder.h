@@ -28,7 +28,7 @@ LIMITS
     * What RECORDER_COPY returns is for the record that it is an argument of.
       Kept for a lap of its ring it may show another text of its thread.
     * A thread that dies inside record() costs its ring one slot.
-    * x86: where a sandbox forbids rdtsc (seccomp's strict mode), record() traps.
+    * x86: a sandbox that forbids rdtsc (seccomp's strict mode) ends what records.
     * In C++, a parameter pack is no list of arguments to record().
     * 32-bit machines: orders and positions count modulo 2^32, laps modulo 2^24;
       a thread stopped inside a record for 16 million records of one ring is

@@ -1,4 +1,4 @@
-/* recorder_move.h - moves rings to other memory while others record into them. */
+/* recorder_move.h - moves rings elsewhere while others record into them. */
 /* SPDX-License-Identifier: MIT */
 /*
 For recorder_file.h, which puts them into a file.

@@ -58,9 +58,9 @@ static int lease_open(const struct call *call)
 }
 
 /* Has the program ended whose recording this is? A read lease is given where
- * nobody can write the file, or has it mapped so; its process id, which may be of
- * another namespace or a later process, is asked only where there are no leases.
- * Of a process, its memory tells. */
+ * nobody can write the file, or has it mapped so; its process id, which may be
+ * of another namespace or a later process, is asked only where there are no
+ * leases. Of a process, its memory tells. */
 static bool is_gone(const struct call *call, int fd)
 {
     if (call->source.pid)

@@ -407,11 +407,24 @@ static void widened(void)
     MUST(ticks == 4 * HALF + 1);
 }
 
+/* So many halves of wraps go by, with a record in each, while one is stopped. */
+static void halves_pass(struct runner *r, unsigned halves)
+{
+    for (unsigned i = 1; i <= halves; i++) {
+        clock_set((1001 + i) * HALF + 3);
+        keep(record(slow, "%d", 1), clock_now());
+    }
+    if (!r->is_done) {
+        run(r, ~0u);
+        r->is_done = false;
+    }
+}
+
 /* Goal: one who is stopped for longer than is allowed makes the times of
  * nobody else wrong; and a reader may be stopped for as long as it likes. */
 static void stopped_for_long(void)
 {
-    unsigned noted, a, i, halves;
+    unsigned noted, a, halves;
     struct runner *r = runners;
     for (noted = 0; noted <= 18; noted += 6)
         for (a = 0, r->is_done = false; !r->is_done; a++)
@@ -421,14 +434,7 @@ static void stopped_for_long(void)
                 r = runner_new(0, 1001 * HALF + 5);
                 run_to_clock(r);
                 run(r, a);
-                for (i = 1; i <= halves; i++) {
-                    clock_set((1001 + i) * HALF + 3);
-                    keep(record(slow, "%d", 1), clock_now());
-                }
-                if (!r->is_done) {
-                    run(r, ~0u);
-                    r->is_done = false;
-                }
+                halves_pass(r, halves);
                 look_at_kept();
             }
     for (a = 0, r->is_done = false; !r->is_done; a++)
@@ -438,14 +444,7 @@ static void stopped_for_long(void)
             r = runner_new(0, 0);
             r->look = &kept[6 + a % 12];
             run(r, a);
-            for (i = 1; i <= halves; i++) {
-                clock_set((1001 + i) * HALF + 3);
-                keep(record(slow, "%d", 1), clock_now());
-            }
-            if (!r->is_done) {
-                run(r, ~0u);
-                r->is_done = false;
-            }
+            halves_pass(r, halves);
             is_right(r->ticks, 6 + a % 12);
         }
 }

@@ -135,8 +135,8 @@ static const char *registry_read(struct memory *memory, uint64_t address,
 
 /* ----------------------------------------------------------------- clock -- */
 
-/* How far the ticks of a program of this machine's kind are shifted: a word of 32
- * bits holds half of slower ones (recorder_ticks() of x86). */
+/* How far the ticks of a program of this machine's kind are shifted: a word of
+ * 32 bits holds half of slower ones (recorder_ticks() of x86). */
 static unsigned ticks_shift(const struct memory *memory)
 {
     return memory->word_bytes < sizeof(void *) ? 12 : 0;
@@ -511,8 +511,8 @@ static void line_read(struct reader *reader, uint64_t address)
     free(line);
 }
 
-/* Is this another program than was first read here, by exec or under a process id
- * that was free again? */
+/* Is this another program than was first read here, by exec or under a process
+ * id that was free again? */
 static bool is_another(const struct reader *reader,
                        const struct registry *registry)
 {

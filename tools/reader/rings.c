@@ -8,8 +8,8 @@
 
    A program goes on recording meanwhile, and only what is older than the end of
    this take counts. So the oldest slots are copied first, in large pieces, into
-   memory that is there: a reader that is faster than the writers is ahead of them
-   from the first slot on, and nearly all of a ring is whole.
+   memory that is there: a reader that is faster than the writers is ahead of
+   them from the first slot on, and nearly all of a ring is whole.
 
    Later takes read only the slots of the positions that were handed out since.
    A position whose record is not there yet is waited for during a few takes.
@@ -213,8 +213,8 @@ static enum found position_look(const struct reader *reader,
 
 /* ------------------------------------------------------------------ copy -- */
 
-/* Reads at most PIECE slots from `slot` on into the lane's copy: one that changed
- * meanwhile counts as busy. */
+/* Reads at most PIECE slots from `slot` on into the lane's copy: one that
+ * changed meanwhile counts as busy. */
 static void slots_copy(struct reader *reader, struct lane *lane, uint64_t slot,
                        uint64_t count)
 {
@@ -253,9 +253,10 @@ static uint64_t positions_gone(struct reader *reader, const struct lane *lane,
                                     : end - first;
 }
 
-/* Copies the slots of `count` positions from `first` + size on. True: all; false:
- * writers came past some. Where they are faster, again and again, what they have
- * not reached yet is copied newest first, as they come from the other side. */
+/* Copies the slots of `count` positions from `first` + size on. True: all;
+ * false: writers came past some. Where they are faster, again and again, what
+ * they have not reached yet is copied newest first, as they come from the other
+ * side. */
 static bool positions_copy(struct reader *reader, struct lane *lane,
                            uint64_t first, uint64_t count)
 {

@@ -309,8 +309,8 @@ const char *source_open_process(struct source *source, int pid)
         process_read(&process->memory, source->modules[0].start, &byte, 1) != 1)
         return source_wrong(
             source, errno == EPERM   ? "may not be read: as its owner with "
-                                       "/proc/sys/kernel/yama/ptrace_scope at 0, "
-                                       "or as root, it may"
+                                       "/proc/sys/kernel/yama/ptrace_scope at "
+                                       "0, or as root, it may"
                     : errno == ESRCH ? "has ended"
                                      : "its memory cannot be read");
     return NULL;

@@ -37,8 +37,9 @@ static bool is_build(const struct source *source, uint64_t address, int fd,
     return is_size == was_size && memcmp(is, was, is_size) == 0;
 }
 
-/* Opens the file of a module. A process may see other mounts; and its program may
- * have been replaced, which is another build, or removed. -1: it is not there. */
+/* Opens the file of a module. A process may see other mounts; and its program
+ * may have been replaced, which is another build, or removed. -1: it is not
+ * there. */
 static int module_open(const struct source *source, const struct module *m)
 {
     const char *name = m->place ? m->place : m->path;
