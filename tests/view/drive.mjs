@@ -297,10 +297,10 @@ const tests = {
     const dragged = await seen();
     must(Math.abs(dragged[0] - near[0] - span(near) * 100 / 1232) <
       span(near) * 0.01, `dragged from ${near} to ${dragged}`);
-    const row = await page.evaluate(() => window.recorder.table.lines[0].row);
-    const first = await page.evaluate(() => window.recorder.events.at[
-      window.recorder.table.lines[0].row]);
-    must(row >= 0 && first >= dragged[0], 'the table begins with the view');
+    await page.waitForFunction(from => { // at the next frame
+      const {table, events} = window.recorder, {row} = table.lines[0];
+      return row >= 0 && events.at[row] >= from;
+    }, dragged[0]);
     await page.keyboard.press('0');
     equal(await seen(), whole, '0 shows everything');
     await page.keyboard.down('Shift');
