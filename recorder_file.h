@@ -145,6 +145,7 @@ struct recorder_file_claim {
 };
 RECORDER_FUNCTION_ void recorder_claim_make(struct recorder_file_claim *claim)
 {
+    char *note;
     __builtin_memset(claim, 0, sizeof *claim);
     __builtin_memcpy(claim->elf.ident, "\177ELF", 4);
     claim->elf.ident[4] = __SIZEOF_POINTER__ / 4; /* class */
@@ -160,10 +161,8 @@ RECORDER_FUNCTION_ void recorder_claim_make(struct recorder_file_claim *claim)
     claim->header.offset = offsetof(struct recorder_file_claim, head);
     claim->header.file_bytes = sizeof *claim - claim->header.offset;
     claim->header.align = 4;
-    claim->head[0] = 9;
-    claim->head[1] = sizeof claim->words;
-    claim->head[2] = 1;
-    __builtin_memcpy(claim->name, "RECORDER", 9);
+    note = (char *)claim + claim->header.offset;
+    recorder_note(&note, "RECORDER", 9, 1, sizeof claim->words);
     recorder_note_words(claim->words, 0);
 }
 

@@ -132,14 +132,14 @@ static int follow(struct call *call)
                                           : most_ns;
         end = call->reader.end;
         if (ended && !wrong) { /* what was held back */
-            wrong = "the program is gone";
+            wrong = READER_GONE;
             reader_take(&call->reader);
             show(call, in_color);
         }
         say_missed(call, &said);
     } while (!wrong);
     warn(call, "%s", wrong);
-    return strcmp(wrong, "the program is gone") == 0 ? 0 : 1;
+    return strcmp(wrong, READER_GONE) == 0 ? 0 : 1;
 }
 
 static const struct option_row rows[] = {

@@ -123,7 +123,7 @@ static int stat(struct call *call)
     free(before.recorded);
     if (wrong)
         warn(call, "%s", wrong);
-    return !wrong || strcmp(wrong, "the program is gone") == 0 ? 0 : 1;
+    return !wrong || strcmp(wrong, READER_GONE) == 0 ? 0 : 1;
 }
 
 static const struct option_row rows[] = {

@@ -533,7 +533,7 @@ again:
     if (reader->inside->taken_before && reader->memory->live) {
         reader->inside->another |= !wrong && is_another(reader, &registry);
         if (wrong || reader->inside->another)
-            return "the program is gone";
+            return READER_GONE;
     }
     if (wrong)
         return wrong;

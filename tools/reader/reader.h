@@ -153,6 +153,9 @@ void reader_close(struct reader *);
  * wrong with the regular expression. */
 const char *reader_select(struct reader *, const struct reader_selection *);
 
+/* What taking and refreshing say when the program has ended meanwhile. */
+#define READER_GONE "the program is gone"
+
 /* Reads the rings: all that was not taken before, oldest first for
  * reader_next(). Once for a dump, again and again to follow a program; new
  * recorders and threads are found. Null, or what is wrong: `the program is

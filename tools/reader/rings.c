@@ -500,14 +500,14 @@ static const char *end_read(struct reader *reader)
     unsigned char bytes[8];
     uint64_t before = reader->end;
     if (!bytes_read(m, reader->order_address, bytes, m->word_bytes))
-        return "the program is gone";
+        return READER_GONE;
     reader->end = bytes_word(m, bytes);
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (inside->taken_before && m->live && !m->stale_order &&
         word_signed(m, reader->end - before) < 0)
         inside->another = true;
     if (inside->another)
-        return "the program is gone";
+        return READER_GONE;
     if (inside->taken_before)
         return NULL;
     if (m->word_bytes == 8)
