@@ -82,7 +82,8 @@ static void lane_touch(struct reader *reader, struct lane *lane)
     volatile unsigned char *commits = lane->commits, *records = lane->records;
     if (!m->live || !bytes_read(m, lane->address, bytes, m->word_bytes))
         return;
-    used = bytes_word(m, bytes) < size ? bytes_word(m, bytes) : size;
+    lane->write = bytes_word(m, bytes);
+    used = lane->write < size ? lane->write : size;
     for (at = 0; at < used * m->word_bytes; at += PAGE_BYTES)
         commits[at] = 0;
     for (at = 0; at < used * 8 * m->word_bytes; at += PAGE_BYTES)
@@ -422,7 +423,7 @@ static const char *lane_take(struct reader *reader, uint32_t index)
     struct lane *lane = &reader->inside->lanes[index];
     struct memory *m = reader->memory;
     unsigned half = reader->inside->head_bytes / 2, word = m->word_bytes;
-    unsigned char bytes[8];
+    unsigned char bytes[16];
     uint64_t before = lane->write - lane->given_up;
     lane->address =
         lane->recorder->rings + lane->number * lane->recorder->ring_bytes;
@@ -431,10 +432,10 @@ static const char *lane_take(struct reader *reader, uint32_t index)
     lane->write = bytes_word(m, bytes);
     if (word_signed(m, lane->write - lane->next) < 0)
         lane->begun = false; /* its library was opened anew */
-    if (bytes_read(m, lane->address + half, bytes, word))
+    if (bytes_read(m, lane->address + half, bytes, 2 * word)) {
         lane->given_up = bytes_word(m, bytes);
-    if (bytes_read(m, lane->address + half + word, bytes, word))
-        lane->lost = bytes_word(m, bytes);
+        lane->lost = bytes_word(m, bytes + word);
+    }
     lane->owed += word_signed(m, lane->write - lane->given_up - before);
     if (lane->begun && lane->next == lane->write && !lane->pending_count)
         return NULL;
@@ -442,15 +443,22 @@ static const char *lane_take(struct reader *reader, uint32_t index)
                        : lane_take_all(reader, index);
 }
 
-/* Small rings first: they are soon read, and soonest full of what came behind
+/* How many times a ring came round, as far as it is known, in binary digits. */
+static unsigned lane_laps(const struct lane *lane)
+{
+    uint64_t laps = lane->write / lane_size(lane);
+    return laps ? 64 - (unsigned)__builtin_clzll(laps) : 0;
+}
+
+/* Those that came round most first: they are soonest full of what came behind
  * the end of this take. */
 static const char *lanes_take(struct reader *reader)
 {
     struct reader_inside *inside = reader->inside;
     const char *wrong = NULL;
-    for (unsigned bits = 0; bits <= 30; bits++)
+    for (unsigned laps = 64 + 1; laps--;)
         for (uint32_t i = 0; i < inside->lanes_count; i++) {
-            if (lane_size(&inside->lanes[i]) != (uint64_t)1 << bits)
+            if (lane_laps(&inside->lanes[i]) != laps)
                 continue;
             const char *lane = lane_take(reader, i);
             wrong = wrong ? wrong : lane;
