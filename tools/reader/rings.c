@@ -18,7 +18,7 @@
 
 enum {
     PATIENCE = 4, /* takes that a writer may need for its record */
-    PIECE = 1024, /* slots that are copied at a time: few calls of the system */
+    PIECE = 512,  /* slots that are copied at a time: few calls of the system */
     LATE = 4      /* pieces that were overwritten before: writers are faster */
 };
 
