@@ -12,21 +12,23 @@
 
 enum { OPTION_INTERVAL = OPTION_OWN };
 
-/* What was recorded when the last interval began. */
+/* What was recorded when the last interval began, and how long it was. */
 struct before {
     uint64_t *recorded;
     size_t count;
     uint64_t ns;
+    double seconds;
 };
 
-static void before_set(struct before *before, const struct reader *reader)
+static void before_set(struct before *before, const struct reader *reader,
+                       uint64_t ns)
 {
     before->recorded = need(realloc(
         before->recorded, (reader->recorders_count + 1) * sizeof(uint64_t)));
     for (size_t i = 0; i < reader->recorders_count; i++)
         before->recorded[i] = reader->recorders[i]->recorded;
     before->count = reader->recorders_count;
-    before->ns = recorder_clock_ns(RECORDER_MONOTONIC_);
+    before->ns = ns;
 }
 
 /* "12.3 us", of nanoseconds. */
@@ -49,9 +51,9 @@ static double rate_of(const struct reader_recorder *r, size_t i,
     double seconds;
     if (before->recorded) {
         uint64_t first = i < before->count ? before->recorded[i] : 0;
-        seconds =
-            (double)(recorder_clock_ns(RECORDER_MONOTONIC_) - before->ns) / 1e9;
-        return (double)(r->recorded - first) / seconds;
+        if (r->recorded < first) /* its library was opened anew */
+            first = 0;
+        return (double)(r->recorded - first) / before->seconds;
     }
     seconds = (double)(r->newest_ns - r->oldest_ns) / 1e9;
     return r->newest_ns == RECORDER_TIME_UNKNOWN || seconds <= 0
@@ -90,6 +92,7 @@ static int stat(struct call *call)
     struct before before = {0};
     double seconds = 1;
     struct timespec wait;
+    uint64_t ns;
     char *end;
     if (call->arguments_count > 1)
         misuse(call, "one SOURCE");
@@ -104,15 +107,18 @@ static int stat(struct call *call)
     if (watch && !call->source.memory->live)
         fail(call, "does not change: --watch is for running programs");
     call_take(call);
+    ns = recorder_clock_ns(RECORDER_MONOTONIC_);
     reader_count(&call->reader);
     if (!call->source.pid && !watch) {
         table(&call->reader, &before);
         return 0;
     }
     do {
-        before_set(&before, &call->reader);
+        before_set(&before, &call->reader, ns);
         nanosleep(&wait, NULL);
         wrong = reader_take(&call->reader);
+        ns = recorder_clock_ns(RECORDER_MONOTONIC_);
+        before.seconds = (double)(ns - before.ns) / 1e9;
         reader_count(&call->reader);
         if (watch && isatty(1))
             fputs("\033[H\033[2J", stdout);

@@ -151,6 +151,9 @@ struct reader_thread *reader_thread_of(struct reader *, unsigned number,
 const struct reader_recorder *recorder_at(const struct reader *,
                                           uint64_t address);
 
+/* Is it where it was? Else its library was closed. */
+bool recorder_is_there(struct reader *, const struct reader_recorder *);
+
 /* Settles how fast ticks run, by the ticks of the newest record. */
 void reader_clock(struct reader *, uint64_t newest_ticks);
 /* The ticks of a record, and their nanoseconds since the start. */

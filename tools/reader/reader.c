@@ -220,6 +220,48 @@ static const char *figures_check(const struct reader *reader,
     return NULL;
 }
 
+/* Reads a struct recorder; false: it is not there. */
+static bool recorder_read(struct reader *reader, uint64_t address,
+                          struct reader_recorder *now, uint64_t *description,
+                          uint64_t *next)
+{
+    struct memory *memory = reader->memory;
+    unsigned word = memory->word_bytes;
+    unsigned char bytes[64];
+    struct members m = {memory, bytes, 0};
+    if (!bytes_read(memory, address, bytes, 8 * (size_t)word))
+        return false;
+    memset(now, 0, sizeof *now);
+    now->address = address;
+    now->trace = word_signed(memory, member(&m, word));
+    now->rings = member(&m, word);
+    now->figures.size = (member(&m, word) + 1) & word_max(memory);
+    now->figures.lanes = (member(&m, word) + 1) & word_max(memory);
+    now->ring_bytes = member(&m, word);
+    now->name_address = member(&m, word);
+    *description = member(&m, word);
+    *next = member(&m, word);
+    return true;
+}
+
+static bool recorder_same(const struct reader_recorder *a,
+                          const struct reader_recorder *b)
+{
+    return a->address == b->address && a->name_address == b->name_address &&
+           a->figures.size == b->figures.size &&
+           a->figures.lanes == b->figures.lanes;
+}
+
+bool recorder_is_there(struct reader *reader,
+                       const struct reader_recorder *recorder)
+{
+    struct reader_recorder now;
+    uint64_t description, next;
+    return recorder_read(reader, recorder->address, &now, &description,
+                         &next) &&
+           recorder_same(recorder, &now);
+}
+
 /* The recorder at an address, as it is now; null where it is a new one. */
 static struct reader_recorder *recorder_known(struct reader *reader,
                                               const struct reader_recorder *now,
@@ -229,10 +271,7 @@ static struct reader_recorder *recorder_known(struct reader *reader,
     for (size_t i = 0; i < reader->recorders_count; i++) {
         size_t k = (*at + i) % reader->recorders_count;
         const struct reader_recorder *known = reader->recorders[k];
-        if (known->address == now->address &&
-            known->name_address == now->name_address &&
-            known->figures.size == now->figures.size &&
-            known->figures.lanes == now->figures.lanes) {
+        if (recorder_same(known, now)) {
             *at = k + 1;
             return reader->recorders[k];
         }
@@ -295,23 +334,10 @@ static const char *recorder_refresh(struct reader *reader, uint64_t link,
                                     uint64_t address, size_t *at,
                                     uint64_t *next)
 {
-    struct memory *memory = reader->memory;
-    unsigned word = memory->word_bytes;
-    unsigned char bytes[64];
-    struct members m = {memory, bytes, 0};
-    struct reader_recorder now = {0}, *known;
+    struct reader_recorder now, *known;
     uint64_t description;
-    if (!bytes_read(memory, address, bytes, 8 * (size_t)word))
+    if (!recorder_read(reader, address, &now, &description, next))
         return "its list of recorders is damaged";
-    now.address = address;
-    now.trace = word_signed(memory, member(&m, word));
-    now.rings = member(&m, word);
-    now.figures.size = (member(&m, word) + 1) & word_max(memory);
-    now.figures.lanes = (member(&m, word) + 1) & word_max(memory);
-    now.ring_bytes = member(&m, word);
-    now.name_address = member(&m, word);
-    description = member(&m, word);
-    *next = member(&m, word);
     known = recorder_known(reader, &now, at);
     if (!known && !link_holds(reader, link, address))
         return "its list of recorders changes";

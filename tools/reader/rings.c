@@ -420,7 +420,10 @@ static const char *lane_take_all(struct reader *reader, uint32_t index)
  * take, which knows it by its position. */
 static const char *lane_take(struct reader *reader, uint32_t index)
 {
-    struct lane *lane = &reader->inside->lanes[index];
+    struct lane *lane = &reader->inside->lanes[index], was = *lane;
+    size_t keys = reader->inside->keys_count;
+    uint64_t missed = reader->missed;
+    const char *wrong;
     struct memory *m = reader->memory;
     unsigned half = reader->inside->head_bytes / 2, word = m->word_bytes;
     unsigned char bytes[16];
@@ -439,8 +442,15 @@ static const char *lane_take(struct reader *reader, uint32_t index)
     lane->owed += word_signed(m, lane->write - lane->given_up - before);
     if (lane->begun && lane->next == lane->write && !lane->pending_count)
         return NULL;
-    return lane->begun ? lane_take_new(reader, index)
-                       : lane_take_all(reader, index);
+    wrong = lane->begun ? lane_take_new(reader, index)
+                        : lane_take_all(reader, index);
+    if (!lane->copy || !m->live || recorder_is_there(reader, lane->recorder))
+        return wrong;
+    *lane = was; /* its library was closed: no rings are there, but anything */
+    memset(lane->commits, 0, lane_size(lane) * word);
+    reader->inside->keys_count = keys;
+    reader->missed = missed;
+    return NULL;
 }
 
 /* How many times a ring came round, as far as it is known, in binary digits. */
@@ -693,6 +703,8 @@ void reader_count(struct reader *reader)
         r->oldest_ns = r->newest_ns = RECORDER_TIME_UNKNOWN;
         for (; i < inside->lanes_count && inside->lanes[i].recorder == r; i++) {
             const struct lane *lane = &inside->lanes[i];
+            if (!lane->begun)
+                continue; /* it was gone before it was read */
             r->recorded +=
                 (lane->write - lane->given_up) & word_max(reader->memory);
             r->figures.lost += lane->lost;
