@@ -1363,8 +1363,8 @@ RECORDER_CALLED_ const char *recorder_copy(const struct recorder *recorder,
  * runs both one at a time, so that only readers are concurrent here.
  */
 #ifdef RECORDER_HOSTED_
-/* All three clocks at once. The ticks are read between two looks at the
- * monotonic clock; the closest of three is taken. */
+/* All three clocks at once. Ticks and real time are each read between two looks
+ * at the monotonic clock; the closest of three is taken. */
 RECORDER_FUNCTION_ struct recorder_moment recorder_now(void)
 {
     struct recorder_moment best = {0, 0, 0};
@@ -1374,14 +1374,15 @@ RECORDER_FUNCTION_ struct recorder_moment recorder_now(void)
         uint64_t before = recorder_clock_ns(RECORDER_MONOTONIC_);
         uint64_t ticks = recorder_ticks();
         uint64_t after = recorder_clock_ns(RECORDER_MONOTONIC_);
-        if (after - before >= width)
+        uint64_t real = recorder_clock_ns(RECORDER_REALTIME_);
+        uint64_t end = recorder_clock_ns(RECORDER_MONOTONIC_);
+        if (end - before >= width)
             continue;
-        width = after - before;
+        width = end - before;
         best.ticks = ticks;
-        best.monotonic_ns = before + width / 2;
-        best.realtime_ns = recorder_clock_ns(RECORDER_REALTIME_) -
-                           (recorder_clock_ns(RECORDER_MONOTONIC_) -
-                            best.monotonic_ns);
+        best.monotonic_ns = before + (after - before) / 2;
+        /* `real` is of half way from `after` to `end`. */
+        best.realtime_ns = real - (end - before) / 2;
     }
     return best;
 }

@@ -13,7 +13,7 @@ static void begin(void)
 {
     caught = catcher((size_t)1 << 20);
 }
-TestSuite(line, .init = begin, .timeout = 120);
+TestSuite(line, .init = begin, .timeout = 240);
 
 /* Sets a line; the dump's must be this. */
 #define LINE_MUST_BE(line, expected)                                           \
@@ -194,16 +194,18 @@ static double shown_for(uintptr_t order)
     return atof(at + strlen(key));
 }
 
-/* Goal: {seconds} and {wall} are the record's time. Method: two records, 50 ms
- * apart, between looks at CLOCK_MONOTONIC and CLOCK_REALTIME. */
-Test(line, times_are_right)
+/* Null, or what is wrong with the times of two records, 50 ms apart, between
+ * looks at CLOCK_MONOTONIC and CLOCK_REALTIME. */
+static const char *times_fault(void)
 {
+    static char fault[200];
     double start = (double)recorder_registry.start.monotonic_ns / 1e9;
     double before[2], after[2], shown[2];
     struct timespec wall_before, wall_after;
     uintptr_t order[2];
     const double rounding = 20e-6;
     int i;
+    fault[0] = '\0';
     cr_assert(recorder_line("#{order} {seconds}"));
     clock_gettime(CLOCK_REALTIME, &wall_before);
     for (i = 0; i < 2; i++) {
@@ -216,36 +218,61 @@ Test(line, times_are_right)
     }
     for (i = 0; i < 2; i++) {
         shown[i] = shown_for(order[i]);
-        cr_assert(shown[i] >= before[i] - start - rounding &&
-                      shown[i] <= after[i] - start + rounding,
-                  "record %d at %.6f, not from %.6f to %.6f", i, shown[i],
-                  before[i] - start, after[i] - start);
+        if (shown[i] < before[i] - start - rounding ||
+            shown[i] > after[i] - start + rounding)
+            sprintf(fault, "record %d at %.6f, not from %.6f to %.6f", i,
+                    shown[i], before[i] - start, after[i] - start);
     }
-    cr_assert_geq(shown[1] - shown[0], 0.05 - rounding);
+    if (shown[1] - shown[0] < 0.05 - rounding)
+        sprintf(fault, "%f s apart", shown[1] - shown[0]);
     cr_assert(recorder_line("{wall}"));
     {
         char low[64], high[64];
-        const char *is = records_in(catch_dump(caught));
+        const char *is = strchr(records_in(catch_dump(caught)), '\0') - 54;
         strcpy(low, wall_of((uint64_t)wall_before.tv_sec * 1000000000u +
                             (uint64_t)wall_before.tv_nsec - 20000));
         strcpy(high, wall_of((uint64_t)wall_after.tv_sec * 1000000000u +
                              (uint64_t)wall_after.tv_nsec + 20000));
-        cr_assert(memcmp(is, low, 26) >= 0 && memcmp(is, high, 26) <= 0,
-                  "%s < %s < %s", low, is, high);
+        if (memcmp(is, low, 26) < 0 || memcmp(is, high, 26) > 0)
+            sprintf(fault, "%s < %.26s < %s", low, is, high);
     }
+    return fault[0] ? fault : NULL;
+}
+/* Goal: {seconds} and {wall} are the record's time. Method: up to 20 tries, for
+ * the system may just be setting its clocks right, to 20 microseconds. */
+Test(line, times_are_right)
+{
+    const char *fault = times_fault();
+    int tries;
+    for (tries = 1; fault && tries < 20; tries++) {
+        fprintf(stderr, "times_are_right: %s\n", fault);
+        recorder_registry.start = recorder_now();
+        recorder_registry.later_set = 0;
+        fault = times_fault();
+    }
+    cr_assert_null(fault, "%s", fault);
 }
 
-/* Goal: a record from before the start has a negative time. */
+/* Goal: a record from before the start has a negative time. As above. */
 Test(line, times_before_the_start_are_negative)
 {
-    uintptr_t order = record(text, "early");
-    double shown;
-    sleep_ms(20);
-    recorder_registry.start = recorder_now();
-    sleep_ms(20);
+    double low = 0, high = 0, shown = 1;
+    int tries;
     cr_assert(recorder_line("#{order} {seconds}"));
-    shown = shown_for(order);
-    cr_assert(shown <= -0.020 && shown > -5, "%f", shown);
+    for (tries = 0; tries < 20 && (shown < low || shown > high); tries++) {
+        double before = seconds_now(), after;
+        uintptr_t order = record(text, "early");
+        after = seconds_now();
+        sleep_ms(20);
+        high = after - seconds_now() + 20e-6;
+        recorder_registry.start = recorder_now();
+        recorder_registry.later_set = 0;
+        low = before - seconds_now() - 20e-6;
+        sleep_ms(20);
+        shown = shown_for(order);
+    }
+    cr_assert(shown >= low && shown <= high && shown < 0, "%f < %f < %f", low,
+              shown, high);
 }
 
 #ifdef __SIZEOF_INT128__
@@ -297,6 +324,7 @@ static void *named_by_system(void *unused)
 Test(line, names_of_threads)
 {
     pthread_t thread;
+    double end = seconds_now() + 60;
     record(text, "main");
     cr_assert(pthread_setname_np(pthread_self(), "renamed") == 0);
     cr_assert(pthread_create(&thread, NULL, named_by_us, NULL) == 0);
@@ -308,8 +336,9 @@ Test(line, names_of_threads)
     while (recorder_get(recorder_home.order) < 5)
         sleep_ms(1);
     cr_assert(pthread_setname_np(thread, "worker") == 0);
-    sleep_ms(20);
-    catch_dump(caught);
+    while (!strstr(catch_dump(caught), "\n4 T3 worker\n") &&
+           seconds_now() < end)
+        sleep_ms(1); /* it is not behind its record yet */
     __atomic_store_n(&go_on, 1, __ATOMIC_RELAXED);
     pthread_join(thread, NULL);
     LINE_MUST_BE("{order} T{thread} {name:-8}|", "1 T1 renamed |\n"
@@ -391,7 +420,7 @@ Test(line, caller_is_inside_of_the_caller)
 static void records_elsewhere(void) { record(text, "there"); }
 #line 9 "plain"
 static void records_plain(void) { record(text, "here"); }
-#line 392 "tests/line.c"
+#line 424 "tests/line.c"
 /* Goal: {location} leaves the folders away. */
 Test(line, location_has_no_folders)
 {
