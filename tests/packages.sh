@@ -19,12 +19,8 @@ for package in $packages; do
 done
 [ -z "$missing" ] && exit 0
 echo "Installing what make $1 needs:$missing"
-sudo=
-[ "$(id -u)" = 0 ] || sudo=sudo
 # shellcheck disable=SC2086
-if ! { $sudo apt-get update -qq &&
-    DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq \
-        --no-install-recommends $missing >/dev/null; }; then
+sh tests/apt.sh install -y --no-install-recommends $missing || {
     echo "packages.sh: could not install:$missing" >&2
     exit 1
-fi
+}

@@ -27,8 +27,8 @@ cost() # $1: the processor, in words; $2: its option; $3: optimization
     arm-none-eabi-gcc $2 -mthumb $3 -std=c11 -ffreestanding -nostdlib -I. \
         -I$board -T $board/mps2.ld $board/start.c tests/ports/bare-cost.c -lgcc \
         -o "$dir/cost.elf"
-    qemu-system-arm -M mps2-an385 -nographic -monitor none -serial none \
-        -semihosting-config enable=on,target=native -singlestep \
+    timeout 600 qemu-system-arm -M mps2-an385 -nographic -monitor none \
+        -serial none -semihosting-config enable=on,target=native -singlestep \
         -d exec,nochain -D "$dir/log" -kernel "$dir/cost.elf" </dev/null
     # Trace 0: 0x7f2a [00000000/000001a4/00000110/ff000000] main
     sed -n 's/^Trace[^[]*\[[^/]*\/0*\([^/]*\)\/.*\] *\(.*\)/\1 \2/p' "$dir/log" |

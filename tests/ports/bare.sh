@@ -31,12 +31,8 @@ mips_libgcc=$(ls /usr/lib/gcc-cross/mips-linux-gnu/*/libgcc.a 2>/dev/null |
 [ -n "$mips_libgcc" ] || missing="$missing libgcc-12-dev-mips-cross"
 if [ -n "$missing" ]; then
     echo "Installing what the tests of bare metal need:$missing"
-    sudo=
-    [ "$(id -u)" = 0 ] || sudo=sudo
     # shellcheck disable=SC2086
-    { $sudo apt-get update -qq &&
-        DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq \
-            --no-install-recommends $missing >/dev/null; } ||
+    sh tests/apt.sh install -y --no-install-recommends $missing ||
         { echo "bare.sh: could not install them" >&2 && exit 1; }
     mips_libgcc=$(ls /usr/lib/gcc-cross/mips-linux-gnu/*/libgcc.a | tail -n 1)
 fi
@@ -88,7 +84,7 @@ run()
     m4f) set -- qemu-system-arm -M mps2-an386 -serial none $semihosting "$@" ;;
     *) set -- qemu-system-arm -M mps2-an385 -serial none $semihosting "$@" ;;
     esac
-    (cd $out && exec timeout -k 1 150 "$@" $common -kernel "$name" </dev/null)
+    (cd $out && exec timeout -k 1 600 "$@" $common -kernel "$name" </dev/null)
 }
 
 # -------------------------------------------------------------------- checks
@@ -226,11 +222,11 @@ gdb_saves() # MACHINE FILE COMMAND [option...]
     run "$saved" image-"$saved" -S -gdb unix:gdb.socket,server=on,wait=off \
         >$out/image-"$saved".txt 2>&1 &
     machine_pid=$!
-    for i in $(seq 100); do
+    for i in $(seq 600); do
         [ -S $out/gdb.socket ] && break
         sleep 0.1
     done
-    (cd $out && timeout 60 gdb-multiarch -q -batch -ex "set confirm off" \
+    (cd $out && timeout 300 gdb-multiarch -nx -q -batch -ex "set confirm off" \
         -ex "target remote gdb.socket" -ex "break image_done" -ex continue \
         -ex "$command" -ex kill image-"$saved") >$out/gdb.txt 2>&1
     # Not by its status: the machine may be gone before it has heard so.

@@ -7,6 +7,7 @@ static void step(const char *where);
 #include "recorder_set.h"
 
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 RECORDER(posix, 64, "What posix.c did")
@@ -40,7 +41,7 @@ static int in_child(void (*does)(void))
         dup2(fds[1], 2);
         close(fds[0]);
         close(fds[1]);
-        alarm(20);
+        alarm(120);
         does();
         _exit(0);
     }
@@ -188,6 +189,10 @@ static unsigned overflow(unsigned depth)
 }
 static void overflows(void)
 {
+    struct rlimit limit;
+    MUST(getrlimit(RLIMIT_STACK, &limit) == 0);
+    limit.rlim_cur = 1 << 20; /* for where it is unlimited */
+    MUST(setrlimit(RLIMIT_STACK, &limit) == 0);
     record(posix, "in the child");
     recorder_dump_on_common_signals(0, 0);
     overflow(1u << 30);
@@ -246,7 +251,7 @@ static void after_fork(void)
     recorder_home.registry->dumping = recorder_os_thread() + 1;
     child = fork();
     if (child == 0) {
-        alarm(5);
+        alarm(60);
         raise(SIGUSR1);
         _exit(0);
     }
@@ -317,10 +322,16 @@ static void not_trusted(void)
 int main(int count, char **arguments)
 {
     const char *said;
-    int status, dumps;
+    int status, dumps, i;
+    sigset_t none;
     if (count > 1)
         return 0;
     program = arguments[0];
+    /* Who runs this may ignore or block some, which would be inherited. */
+    for (i = 1; i < 32; i++)
+        signal(i, SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
     record(posix, "begins");
     MUST(in_child(bad_addresses) == 0);
     MUST(in_child(broken_pipe) == 0);

