@@ -38,7 +38,9 @@ static char build_command[8192];
 static char *build_text; /* what the last command said */
 
 /* Seconds that a command may take: a hang is a failure, not a wait. */
-enum { BUILD_SECONDS = 60 };
+#ifndef BUILD_SECONDS
+#define BUILD_SECONDS 60
+#endif
 
 static inline void build_begin(void)
 {

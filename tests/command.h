@@ -14,6 +14,7 @@
 #endif
 #include "build.h"
 
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #define RECORDER TEST_ROOT "/build/recorder"
@@ -43,6 +44,7 @@ __attribute__((unused)) static pid_t command_start(const char *line)
     cr_assert_eq(pipe(fds), 0);
     fflush(NULL);
     if (fork() == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         dup2(fds[1], 1);
         close(fds[0]);
         if (chdir(build_folder) == 0)

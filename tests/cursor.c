@@ -13,7 +13,7 @@ RECORDER(c5, 4096, "");
 RECORDER_LANES(c6, 64, 4, "");
 RECORDER(c7, 1, "");
 
-TestSuite(cursor, .timeout = 120);
+TestSuite(cursor, .timeout = 240);
 
 static struct recorder_cursor cursor; /* 30 KB */
 static struct recorder_event event;

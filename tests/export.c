@@ -1,5 +1,6 @@
 /* tests/export.c - what recorder export writes, as tools of others read it. */
 /* SPDX-License-Identifier: MIT */
+#define BUILD_SECONDS 150 /* Chromium and gtkwave, on a busy machine */
 #include "browser.h"
 
 #define RECORDER TEST_ROOT "/build/recorder"
@@ -13,7 +14,7 @@ static void begin(void)
     build_must("gcc -O1 -g " BUILD_WARNINGS BUILD_INCLUDE
                "-o program " BUILD_PROGRAMS "/export.c -lpthread");
     build_must("./program </dev/null >ready 2>&1 & echo $! >source");
-    build_must("for i in $(seq 100); do grep -q ready ready && exit 0; "
+    build_must("for i in $(seq 600); do grep -q ready ready && exit 0; "
                "sleep 0.1; done; exit 1");
     build_must(RECORDER " dump --json $(cat source) >dump");
 }
@@ -22,7 +23,7 @@ static void end(void)
     build_run("kill $(cat source)");
     build_end();
 }
-TestSuite(export, .init = begin, .fini = end, .timeout = 120);
+TestSuite(export, .init = begin, .fini = end, .timeout = 250);
 
 static const char *const formats[] = {"perfetto", "chrome", "speedscope",
                                       "vcd",      "sqlite", "json",
@@ -168,7 +169,7 @@ Test(export, ctf_fields_have_names_of_their_own)
 Test(export, vcd_reads_back)
 {
     build_must(EXPORT "vcd $(cat source) -o out.vcd");
-    build_must("timeout 50 xvfb-run -a gtkwave -S " TEST_ROOT
+    build_must("timeout 140 xvfb-run -a gtkwave -S " TEST_ROOT
                "/tests/view/gtkwave.tcl out.vcd >text");
     must_agree("gtkwave", "text");
     build_must("vcd2fst out.vcd out.fst && fst2vcd out.fst >text");

@@ -3,12 +3,14 @@
 #include "command.h"
 
 #include <inttypes.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <time.h>
 
 static void follow_begin(void)
 {
     build_begin();
-    command_build("program", "gcc -O2");
+    command_build("program", "gcc -O1");
 }
 TestSuite(follow, .init = follow_begin, .fini = build_end, .timeout = 120);
 
@@ -25,19 +27,81 @@ static FILE *opened(const char *name)
 }
 
 /* Starts a follower, which writes into NAME and NAME.err. */
-static pid_t follower(const char *name, const char *options, pid_t of)
+static pid_t follower(const char *name, const char *options, const char *of)
 {
     char command_line[512];
     pid_t pid = fork();
     if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         snprintf(command_line, sizeof command_line,
-                 "cd %s && exec timeout 60 " RECORDER
-                 " follow %s %d >%s 2>%s.err",
-                 build_folder, options, (int)of, name, name);
+                 "cd %s && exec " RECORDER " follow %s %s >%s 2>%s.err",
+                 build_folder, options, of, name, name);
         execl("/bin/sh", "sh", "-c", command_line, (char *)NULL);
         _exit(127);
     }
     return pid;
+}
+static pid_t follower_of(const char *name, const char *options, pid_t of)
+{
+    char text[16];
+    snprintf(text, sizeof text, "%d", (int)of);
+    return follower(name, options, text);
+}
+
+/* What the system says of a process; "": nothing. */
+static const char *process_says(pid_t pid, const char *what)
+{
+    static char text[8192];
+    char path[64];
+    size_t size = 0;
+    FILE *file;
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, what);
+    file = fopen(path, "r");
+    if (file) {
+        size = fread(text, 1, sizeof text - 1, file);
+        fclose(file);
+    }
+    text[size] = '\0';
+    return text;
+}
+
+/* Does a follower wait for its next look? And how often did it fall asleep? */
+static bool is_asleep(pid_t pid)
+{
+    return atoi(process_says(pid, "syscall")) == SYS_ppoll;
+}
+static unsigned long sleeps(pid_t pid)
+{
+    static const char name[] = "\nvoluntary_ctxt_switches:";
+    const char *at = strstr(process_says(pid, "status"), name);
+    return at ? strtoul(at + strlen(name), NULL, 10) : 0;
+}
+
+/* Waits, as long as it takes, until a follower has begun. False: this system
+ * does not tell. */
+static bool has_begun(pid_t pid)
+{
+    double limit = seconds_now() + 60;
+    if (!*process_says(getpid(), "syscall")) {
+        usleep(500000);
+        return false;
+    }
+    for (; !is_asleep(pid); usleep(1000))
+        cr_assert(seconds_now() < limit, "it does not begin");
+    return true;
+}
+
+/* Waits until it has seen what was recorded before: it sleeps, and does so
+ * anew. */
+static void has_looked(pid_t pid)
+{
+    double limit = seconds_now() + 60;
+    unsigned long before;
+    if (!has_begun(pid))
+        return;
+    before = sleeps(pid);
+    for (; sleeps(pid) <= before || !is_asleep(pid); usleep(1000))
+        cr_assert(seconds_now() < limit, "it does not look");
 }
 
 static void follower_ends(pid_t pid)
@@ -100,10 +164,15 @@ static uint64_t shown(const char *name, bool as_json)
     return count;
 }
 
+static void command_goes(void)
+{
+    build_must("touch go; until test -e done; do sleep 0.01; done; rm done");
+}
+
 /* Goal: nothing is invented, shown twice or out of order, and what is not shown
  * is said to be missed: shown + missed = recorded, exactly. Method: followers
- * start; then 4 threads record, at full speed or slowly. */
-static uint64_t burst(uint64_t each, int us)
+ * start; then 4 threads record, at full speed or slowly, some times. */
+static uint64_t burst(uint64_t each, int us, unsigned times)
 {
     static const struct {
         const char *name, *options;
@@ -119,15 +188,21 @@ static uint64_t burst(uint64_t each, int us)
     snprintf(line, sizeof line, "./program burst 4 %" PRIu64 " %d", each, us);
     program = command_start(line);
     for (int i = 0; i < COUNT; i++)
-        pids[i] = follower(followers[i].name, followers[i].options, program);
-    usleep(500000);
-    build_must("touch go");
+        pids[i] = follower_of(followers[i].name, followers[i].options, program);
+    for (int i = 0; i < COUNT; i++)
+        has_begun(pids[i]);
+    for (unsigned n = 0; n < times; n++) {
+        command_goes();
+        for (int i = 0; i < COUNT; i++)
+            has_looked(pids[i]);
+    }
+    build_must("touch end");
     for (int i = 0; i < COUNT; i++) {
         uint64_t is, was;
         follower_ends(pids[i]);
         is = shown(followers[i].name, followers[i].as_json);
         was = missed(followers[i].name);
-        cr_assert_eq(is + was, 4 * each,
+        cr_assert_eq(is + was, 4 * each * times,
                      "%s: %" PRIu64 " shown, %" PRIu64 " missed",
                      followers[i].name, is, was);
         cr_assert_gt(is, 0);
@@ -135,20 +210,34 @@ static uint64_t burst(uint64_t each, int us)
     }
     return all;
 }
-Test(follow, at_full_speed) { burst(2000000, 0); }
+Test(follow, at_full_speed) { burst(2000000, 0, 1); }
+/* Each time no more than the ring holds: whoever is late misses nothing. */
 Test(follow, slowly)
 {
-    cr_assert_eq(burst(500, 1000), 4 * 4 * 500, "some were missed");
+    cr_assert_eq(burst(250, 1000, 3), 4 * 4 * 250 * 3, "some were missed");
 }
 
 /* ------------------------------------------------------------------ ends -- */
+
+/* What counts does so slowly, and no more than a ring holds. */
+#define COUNTS "./program count 1000 10000"
 
 static int last_recorded(void)
 {
     FILE *file = opened("last");
     int last = 0;
-    cr_assert_eq(fread(&last, sizeof last, 1, file), 1);
+    if (fread(&last, sizeof last, 1, file) != 1)
+        last = 0; /* none yet */
     fclose(file);
+    return last;
+}
+
+/* Waits until so many more have been counted; the last. */
+static int counted(int more)
+{
+    int last = last_recorded() + more;
+    while (last_recorded() < last)
+        usleep(1000);
     return last;
 }
 
@@ -177,21 +266,28 @@ static void numbers(const char *name, int *first, int *last)
 Test(follow, ends_with_the_program)
 {
     for (int killed = 0; killed < 2; killed++) {
-        pid_t program = command_start(killed ? "./program count 100000 1000"
-                                             : "./program count 1000 1000");
+        pid_t program = command_start(COUNTS);
         pid_t pid;
-        int first, last, is;
-        usleep(200000);
-        pid = follower("out", "", program);
-        usleep(500000);
+        int first, last, is, before, begun, seen;
+        before = counted(15);
+        pid = follower_of("out", "", program);
+        has_begun(pid);
+        begun = last_recorded() + 1;
+        seen = counted(15);
+        has_looked(pid);
         if (killed)
             command_stop(program);
+        else
+            build_must("touch end");
         follower_ends(pid);
         cr_assert_eq(missed("out"), 0);
         numbers("out", &first, &last);
         is = last_recorded();
-        cr_assert(last > first + 10 && last <= is && last > is - 200,
-                  "%d to %d of %d", first, last, is);
+        cr_assert(first >= before - 9 && first <= begun - 9 && last >= seen &&
+                      last <= is + 1,
+                  "%d to %d of %d; it began behind %d and saw %d", first, last,
+                  is, before, seen);
+        build_must("rm -f end");
     }
 }
 
@@ -201,14 +297,19 @@ Test(follow, ends_with_the_program)
 Test(follow, last_words)
 {
     for (int i = 0; i < 6; i++) {
-        pid_t program = command_start("./program words 250000");
-        pid_t pid = follower("out", "--interval 200 --line \"{message}\"",
-                             program);
-        usleep(300000 + 30000 * (useconds_t)i);
-        build_must("touch go");
+        pid_t program = command_start("./program words");
+        pid_t pid =
+            follower_of("out", "--interval 200 --line \"{message}\"", program);
+        has_begun(pid);
+        command_goes();
+        has_looked(pid);
+        if (i % 2)
+            command_stop(program);
+        else
+            build_must("touch end");
         follower_ends(pid);
         command_stop(program);
-        build_must("rm go; cat out");
+        build_must("rm -f end; cat out");
         cr_assert_str_eq(build_text, "before\nlast words are these\n", "%s",
                          build_text);
     }
@@ -218,19 +319,19 @@ Test(follow, last_words)
  * other. Method: it runs itself, at the same addresses and at others. */
 Test(follow, ends_with_exec)
 {
-    static const char *const kinds[] = {"gcc -O2 -static -no-pie",
-                                        "gcc -O2 -pie -fPIE"};
+    static const char *const kinds[] = {"gcc -static -no-pie",
+                                        "gcc -pie -fPIE"};
     for (int i = 0; i < 2; i++) {
         pid_t program, pid;
         command_build("becomes", kinds[i]);
         program = command_start("./becomes becomes");
-        pid = follower("out", "--line \"{message}\"", program);
-        usleep(300000);
-        build_must("touch go");
+        pid = follower_of("out", "--line \"{message}\"", program);
+        has_begun(pid);
+        command_goes();
         follower_ends(pid);
         cr_assert_eq(missed("out"), 0);
         command_stop(program);
-        build_must("rm go; cat out");
+        build_must("cat out");
         cr_assert_str_eq(build_text, "one 1\nand 2\n", "%s", build_text);
     }
 }
@@ -245,17 +346,14 @@ Test(follow, a_recording_of_another_namespace)
         fprintf(stderr, "skipped: no namespaces, or no leases\n");
         return;
     }
-    build_must("unshare -pf --kill-child env RECORDER_FILE=recording ./program "
-               "count 100000 500 >said 2>&1 & echo $! >pid; "
+    build_must("unshare -pf --kill-child env RECORDER_FILE=recording " COUNTS
+               " >said 2>&1 & echo $! >pid; "
                "until test -s said; do sleep 0.01; done");
-    pid = fork();
-    if (pid == 0) {
-        if (chdir(build_folder) == 0)
-            execl("/bin/sh", "sh", "-c", "exec timeout 60 " RECORDER
-                  " follow recording >out 2>out.err", (char *)NULL);
-        _exit(127);
-    }
-    usleep(700000);
+    counted(15);
+    pid = follower("out", "", "recording");
+    has_begun(pid);
+    counted(15);
+    has_looked(pid);
     cr_assert_eq(waitpid(pid, &status, WNOHANG), 0, "it ended too early");
     build_must("kill -9 $(cat pid)");
     follower_ends(pid);
@@ -269,7 +367,8 @@ Test(follow, a_recording_of_another_namespace)
 Test(follow, ends_with_its_reader)
 {
     pid_t program = command_start("./program quiet");
-    build_must("{ timeout 20 " RECORDER " follow %d 2>err; echo $? >status; } | "
+    build_must("{ timeout 50 " RECORDER
+               " follow %d 2>err; echo $? >status; } | "
                "head -n 1 >out && test -s out && ! test -s err && "
                "until test -s status; do sleep 0.01; done && "
                "test $(cat status) != 124", program);
@@ -280,17 +379,17 @@ Test(follow, ends_with_its_reader)
 /* Goal: with a recording, the last records are all there. */
 Test(follow, a_recording_to_the_end)
 {
-    pid_t program = command_start(
-        "env RECORDER_FILE=recording ./program count 100000 500");
-    pid_t pid;
+    pid_t program = command_start("env RECORDER_FILE=recording " COUNTS), pid;
     int first, last;
     if (build_run("test -s recording") != 0) {
         command_stop(program);
         fprintf(stderr, "skipped: no RECORDER_FILE yet\n");
         return;
     }
-    pid = follower("out", "", program);
-    usleep(700000);
+    counted(15);
+    pid = follower_of("out", "", program);
+    has_begun(pid);
+    counted(15);
     command_stop(program);
     follower_ends(pid);
     cr_assert_eq(missed("out"), 0);
@@ -309,10 +408,13 @@ Test(follow, later_threads_and_libraries)
     FILE *file;
     build_must("gcc -O2 -fPIC -shared " BUILD_INCLUDE
                "-DPART=one -o one.so " BUILD_PROGRAMS "/command_part.c && "
-               "gcc -O2 " BUILD_INCLUDE "-DOWN -o host " BUILD_PROGRAMS
-               "/command_host.c -ldl -lpthread");
+               "gcc -O2 " BUILD_INCLUDE "-DOWN -DSLOTS=1024 -o host "
+               BUILD_PROGRAMS "/command_host.c -ldl -lpthread");
     program = command_start("./host late ./one.so:one");
-    pid = follower("out", "--last 1000", program);
+    pid = follower_of("out", "--last 1000", program);
+    has_begun(pid);
+    build_must("touch go; until grep -q \" own: own 400$\" out; do sleep 0.01; "
+               "done; touch end");
     follower_ends(pid);
     cr_assert_eq(missed("out"), 0);
     file = opened("out");
@@ -324,8 +426,8 @@ Test(follow, later_threads_and_libraries)
         lines[2] += strstr(line, " T1] one: library says, ") != NULL;
     }
     fclose(file);
-    cr_assert(lines[0] > 400 && lines[1] == 20 && lines[2] == 20,
-              "%d, %d, %d", lines[0], lines[1], lines[2]);
+    cr_assert(lines[0] == 400 && lines[1] == 20 && lines[2] == 20, "%d, %d, %d",
+              lines[0], lines[1], lines[2]);
 }
 
 /* Goal: it refuses what nothing is added to. */

@@ -18,8 +18,8 @@ static bool begin(const char *flags)
                "/hostile.c -lpthread",
                flags);
     build_must("sh " FUZZ "run.sh --replay");
-    build_must("./program >ready & pid=$!; for i in $(seq 100); do "
-               "grep -q ready ready && break; sleep 0.1; done; " RECORDER
+    build_must("./program >ready & pid=$!; "
+               "until grep -q ready ready; do sleep 0.1; done; " RECORDER
                " save $pid -o good; status=$?; kill $pid; exit $status");
     return true;
 }

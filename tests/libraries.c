@@ -254,6 +254,18 @@ Test(libraries, come_and_go)
     }
 }
 
+/* ThreadSanitizer bears no address as random as some kernels give; which one it
+ * gets is chance, and so all run as `make tsan` does. */
+static bool build_sanitizes(const char *compiler)
+{
+    if (build_run("echo \"int main(void) { return 0; }\" >can.c && %s -o can "
+                  "can.c && setarch -R ./can",
+                  compiler) == 0)
+        return true;
+    fprintf(stderr, "skipped: %s builds nothing that runs here\n", compiler);
+    return false;
+}
+
 /* Goal: the sanitizers have nothing to say, not even where a library looks for
  * the program's registry in the program's memory. */
 Test(libraries, sanitizers)
@@ -264,19 +276,19 @@ Test(libraries, sanitizers)
     static const char *const exports[] = {"", "-rdynamic"};
     unsigned i, j;
     for (i = 0; i < sizeof ways / sizeof ways[0]; i++) {
-        if (!build_can(ways[i], ""))
+        if (!build_sanitizes(ways[i]))
             continue;
         build_must("%s -g -O1 -fPIC -shared " WITH "-DPART=one -o one.so " PART,
                    ways[i]);
         for (j = 0; j < 2; j++) {
             build_must("%s -g -O1 %s " WITH "-o host " HOST " -lpthread -ldl",
                        ways[i], exports[j]);
-            must_say_ok("./host open ./one.so:one:l # %s %s", ways[i],
-                        exports[j]);
-            must_say_ok("./host fork ./one.so:one:l # %s %s", ways[i],
-                        exports[j]);
-            must_say_ok("./host storm 100 ./one.so:one:l # %s %s", ways[i],
-                        exports[j]);
+            must_say_ok("setarch -R ./host open ./one.so:one:l # %s %s",
+                        ways[i], exports[j]);
+            must_say_ok("setarch -R ./host fork ./one.so:one:l # %s %s",
+                        ways[i], exports[j]);
+            must_say_ok("setarch -R ./host storm 100 ./one.so:one:l # %s %s",
+                        ways[i], exports[j]);
         }
     }
 }

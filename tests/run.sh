@@ -6,7 +6,7 @@ set -u
 failed=
 for test in "$@"; do
     start=$(date +%s)
-    timeout 300 ${RUN:-} "$test" </dev/null >"$test.log" 2>&1 ||
+    timeout 600 ${RUN:-} "$test" </dev/null >"$test.log" 2>&1 ||
         failed="$failed $test"
     cat "$test.log"
     echo "${test##*/}: $(($(date +%s) - start)) s"

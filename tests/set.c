@@ -20,7 +20,7 @@ static void begin(void)
     caught = catcher((size_t)1 << 20);
     errors = redirect(2);
 }
-TestSuite(set, .init = begin, .timeout = 120);
+TestSuite(set, .init = begin, .timeout = 240);
 
 #define SET(specification, expected)                                           \
     cr_assert_eq(recorder_trace_set(specification), expected, "%s",            \
@@ -288,7 +288,7 @@ Test(set, own_conversions_trace)
 
 /* Goal: RECORDER_TRACES is read at the start, in C and in C++, before main().
  */
-Test(set, environment, .init = build_begin, .fini = build_end, .timeout = 200)
+Test(set, environment, .init = build_begin, .fini = build_end, .timeout = 240)
 {
     static const char *const compilers[] = {
         "gcc -std=c11 -Wstrict-prototypes", "clang -std=c2x",

@@ -25,7 +25,7 @@ static void begin(void)
     cr_assert(recorder_line("{order} {recorder}: {message}"));
     RECORDER_TRACE(traced) = 1;
 }
-TestSuite(trace, .init = begin, .timeout = 120);
+TestSuite(trace, .init = begin, .timeout = 240);
 
 /* The next write, as text; empty where there is none. */
 static const char *packet(void)
@@ -189,7 +189,7 @@ Test(trace, eight_threads_mix_no_line)
 Test(trace, a_bad_stderr_harms_nothing)
 {
     int status;
-    IN_CHILD(status, 20, {
+    IN_CHILD(status, 60, {
         int fds[2];
         sigset_t pending;
         signal(SIGPIPE, SIG_DFL);

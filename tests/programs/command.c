@@ -6,16 +6,16 @@
     command flood THREADS     records that check themselves, until it is killed
     command count N US        N records with their number, US microseconds
                               apart; the last number is kept in the file `last`
-    command burst THREADS N US   says "PID n", waits for a file `go`, records N
-                              such records a thread, US microseconds apart,
-                              and ends half a second later
+    command burst THREADS N US   N such records a thread, US microseconds
+                              apart, each time that it is told to go
     command quiet             three records, and waits
-    command words US          says "PID n", waits for a file `go`, records its
-                              last words, and ends US microseconds later
-    command becomes           a record, and it runs itself with other words for
-                              a second
+    command words             its last words, when it is told to go
+    command becomes           two records; when it is told to go, it runs
+                              itself with other words, and waits
 
-    What waits does so for a minute, and says "PID N" before.
+    All but the second say "PID N", and last for five minutes at most; count,
+    burst and words until there is a file `end`. Go: there is a file `go`, which
+    is removed; when that is done, one `done` is made.
 */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -170,19 +170,35 @@ static void says(void)
 static void waits(void)
 {
     says();
-    sleep(60);
+    pause();
+}
+
+/* Waits until it is told to go; 0: it is told to end. */
+static int told(void)
+{
+    while (unlink("go") != 0) {
+        if (access("end", F_OK) == 0)
+            return 0;
+        usleep(1000);
+    }
+    return 1;
+}
+static void done(void)
+{
+    close(open("done", O_CREAT | O_WRONLY, 0600));
 }
 
 static void counts(int n, int us)
 {
     int file = open("last", O_CREAT | O_RDWR | O_TRUNC, 0600), i;
     says();
-    for (i = 1; i <= n; i++) {
-        record(flood, "number %d", i);
-        if (pwrite(file, &i, sizeof i, 0) != sizeof i)
-            abort();
-        if (us)
-            usleep((useconds_t)us);
+    for (i = 1; access("end", F_OK) != 0; i++) {
+        if (i <= n) {
+            record(flood, "number %d", i);
+            if (pwrite(file, &i, sizeof i, 0) != sizeof i)
+                abort();
+        }
+        usleep((useconds_t)us);
     }
 }
 
@@ -191,6 +207,7 @@ int main(int argc, char **argv)
     const char *what = argc > 1 ? argv[1] : "";
     pthread_t threads[16];
     int i;
+    alarm(300);
     if (strcmp(what, "everything") == 0) {
         everything(argv[2]);
         waits();
@@ -212,32 +229,30 @@ int main(int argc, char **argv)
         flood_count = atoi(argv[3]);
         flood_us = atoi(argv[4]);
         says();
-        while (access("go", F_OK) != 0)
-            usleep(1000);
-        for (i = 0; i < atoi(argv[2]); i++)
-            pthread_create(&threads[i], NULL, flood_one, (void *)(uintptr_t)i);
-        for (i = 0; i < atoi(argv[2]); i++)
-            pthread_join(threads[i], NULL);
-        usleep(500000);
+        for (; told(); done()) {
+            for (i = 0; i < atoi(argv[2]); i++)
+                pthread_create(&threads[i], NULL, flood_one,
+                               (void *)(uintptr_t)i);
+            for (i = 0; i < atoi(argv[2]); i++)
+                pthread_join(threads[i], NULL);
+        }
     } else if (strcmp(what, "count") == 0) {
         counts(atoi(argv[2]), atoi(argv[3]));
     } else if (strcmp(what, "words") == 0) {
         record(main, "before");
         says();
-        while (access("go", F_OK) != 0)
-            usleep(1000);
-        record(small, "last %s are %s", "words", "these");
-        usleep((useconds_t)atoi(argv[2]));
+        for (; told(); done())
+            record(small, "last %s are %s", "words", "these");
     } else if (strcmp(what, "becomes") == 0 && argc > 2) {
         record(small, "another %d", 2);
-        sleep(1);
+        done();
+        pause();
     } else if (strcmp(what, "becomes") == 0) {
         record(main, "one %d", 1);
         record(main, "and %d", 2);
         says();
-        while (access("go", F_OK) != 0)
-            usleep(1000);
-        execl("/proc/self/exe", argv[0], what, "again", (char *)NULL);
+        if (told())
+            execl("/proc/self/exe", argv[0], what, "again", (char *)NULL);
     }
     return 0;
 }

@@ -1,22 +1,26 @@
 /* A program whose recorders are, all or some, in libraries. */
 /* SPDX-License-Identifier: MIT */
 /*
-    -DOWN               with a recorder of its own
+    -DOWN               with a recorder of its own, of 64 records or of -DSLOTS
     -DLINKED=one_work   calls a library that is linked
 
     host LIBRARY:PART ...       opens them with RTLD_LOCAL, lets them record,
                                 and waits
     host abort LIBRARY:PART ... does not wait, but leaves a core file
     host churn LIBRARY:PART     opens and closes it all the time
-    host late LIBRARY:PART      a thread and the library begin one after the
-                                other, while numbers are counted
+    host late LIBRARY:PART      counts; when there is a file `go`, a thread and
+                                the library begin one after the other, and it
+                                counts on; it ends when there is a file `end`
 */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 #ifdef OWN
 #include "recorder.h"
-RECORDER(own, 64, "Of the program");
+#ifndef SLOTS
+#define SLOTS 64
+#endif
+RECORDER(own, SLOTS, "Of the program");
 #endif
 #include <dlfcn.h>
 #include <pthread.h>
@@ -57,8 +61,13 @@ static void *thread(void *name)
     pthread_setname_np(pthread_self(), (char *)name);
     for (i = 1; i <= 20; i++)
         COUNT("thread %d", i);
-    usleep(100000);
     return NULL;
+}
+
+static void wait_for(const char *file)
+{
+    while (access(file, F_OK) != 0)
+        usleep(1000);
 }
 
 static void counts(int *at, int count)
@@ -74,6 +83,7 @@ int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
     int i, at = 0;
+    alarm(300); /* where the test that would end it has failed */
 #ifdef LINKED
     LINKED(3);
 #endif
@@ -82,13 +92,15 @@ int main(int argc, char **argv)
         pthread_t other;
         printf("PID %d\n", (int)getpid());
         fflush(stdout);
-        counts(&at, 300);
+        counts(&at, 100);
+        wait_for("go");
         pthread_create(&other, NULL, thread, (char *)"late thread");
         counts(&at, 100);
         part_open(argv[2], 20);
         counts(&at, 100);
         pthread_join(other, NULL);
         counts(&at, 100);
+        wait_for("end");
         return 0;
     }
     if (strcmp(what, "churn") == 0) {
@@ -107,6 +119,6 @@ int main(int argc, char **argv)
         abort();
     printf("PID %d\n", (int)getpid());
     fflush(stdout);
-    sleep(60);
+    pause();
     return 0;
 }

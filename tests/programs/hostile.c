@@ -42,5 +42,5 @@ int main(void)
                                 "holds, so that it goes on in others"));
     puts("ready");
     fflush(stdout);
-    return (int)sleep(60);
+    return (int)sleep(300);
 }

@@ -14,11 +14,12 @@ const {chromium} = createRequire(`${modules}/`)('playwright-core');
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
   args: ['--no-sandbox'], // CI runs as root
+  timeout: 100000,
 });
 let status = 0;
 try {
   const page = await browser.newPage({acceptDownloads: true});
-  page.setDefaultTimeout(30000);
+  page.setDefaultTimeout(100000);
   page.on('pageerror', error => console.log(error.stack));
   page.on('console', said => {
     if (/^(warning|error)$/.test(said.type()) &&
