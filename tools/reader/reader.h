@@ -42,6 +42,9 @@ struct memory {
     /* Is there such a thread? And the name that the system has for it by now,
      * if it has one. Null pointer: that is not known. */
     bool (*thread)(struct memory *, int32_t id, char name[16]);
+    /* Are these bytes of a file, there though the program has unmapped them or
+     * has ended? Null pointer: none are. */
+    bool (*stays)(struct memory *, uint64_t address, size_t size);
     uint64_t size;       /* no more than that can there be to read, in bytes */
     unsigned word_bytes; /* 4 or 8 */
     unsigned machine;    /* of the ELF header: EM_X86_64 */

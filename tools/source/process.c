@@ -39,19 +39,34 @@ struct process {
     size_t shared_count;
 };
 
+/* The file in which all of some bytes are; null: in none. */
+static const struct shared *shared_at(struct memory *memory, uint64_t address,
+                                      size_t size)
+{
+    const struct process *process = (const struct process *)memory;
+    for (size_t i = 0; i < process->shared_count; i++) {
+        const struct shared *s = &process->shared[i];
+        if (address - s->start < s->size &&
+            size <= s->size - (address - s->start))
+            return s;
+    }
+    return NULL;
+}
+static bool process_stays(struct memory *memory, uint64_t address, size_t size)
+{
+    return shared_at(memory, address, size);
+}
+
 static size_t process_read(struct memory *memory, uint64_t address, void *to,
                            size_t size)
 {
     const struct process *process = (const struct process *)memory;
+    const struct shared *s = shared_at(memory, address, size);
     size_t done = 0;
-    for (size_t i = 0; i < process->shared_count; i++) {
-        const struct shared *s = &process->shared[i];
-        if (address - s->start < s->size &&
-            size <= s->size - (address - s->start)) {
-            ssize_t got =
-                pread(s->fd, to, size, (off_t)(s->offset + address - s->start));
-            return got < 0 ? 0 : (size_t)got; /* it may be cut off by now */
-        }
+    if (s) {
+        ssize_t got =
+            pread(s->fd, to, size, (off_t)(s->offset + address - s->start));
+        return got < 0 ? 0 : (size_t)got; /* it may be cut off by now */
     }
     while (done < size) {
         struct iovec here = {(char *)to + done, size - done};
@@ -295,6 +310,7 @@ const char *source_open_process(struct source *source, int pid)
     process->memory.read = process_read;
     process->memory.write = process_write;
     process->memory.thread = process_thread;
+    process->memory.stays = process_stays;
     process->memory.size = (uint64_t)4 << 30; /* for what it maps later */
     process->memory.live = true;
     source_kind(&process->memory, header.e_ident, header.e_machine);
