@@ -202,6 +202,21 @@ Test(sources, times_of_32_bits)
                "done");
 }
 
+/* Goal: of a program with a clock of its own, of which it has not noted how fast
+ * it runs, no times are invented. */
+Test(sources, times_of_a_clock_of_its_own)
+{
+    pid_t pid;
+    command_build("program", "gcc -D\"RECORDER_TIME()="
+                             "recorder_clock_ns(RECORDER_MONOTONIC_)\"");
+    pid = command_start("./program quiet");
+    build_must(RECORDER " dump --line \"{seconds}\" %d | "
+               "grep -v \"[FD][LU]\"",
+               pid);
+    cr_assert_str_eq(build_text, "?\n?\n?\n");
+    command_stop(pid);
+}
+
 /* Goal: what is no source is refused in words. */
 Test(sources, wrong_files)
 {

@@ -8,9 +8,14 @@
 #ifdef TIMELESS
 #include <stdint.h>
 static uintptr_t sometimes(void);
+static int always;
 #define RECORDER_TIME() sometimes()
 #endif
 #include "recorder.h"
+#ifdef TIMELESS
+#include "recorder_dump.h"
+#include <fcntl.h>
+#endif
 
 #include <math.h>
 #include <pthread.h>
@@ -24,7 +29,7 @@ static uintptr_t sometimes(void)
 {
     static unsigned calls;
     unsigned call = __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
-    return call > 9 && call % 3 == 0
+    return !always && call > 9 && call % 3 == 0
                ? UINTPTR_MAX
                : (uintptr_t)recorder_clock_ns(RECORDER_MONOTONIC_);
 }
@@ -139,6 +144,11 @@ int main(void)
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     record(net, ">wait for input");
+#ifdef TIMELESS
+    always = 1;
+    recorder_dump_fd(open("/dev/null", O_WRONLY)); /* notes how fast it runs */
+    always = 0;
+#endif
     puts("ready");
     fflush(stdout);
     while (fgets(line, sizeof line, stdin)) {
