@@ -288,7 +288,7 @@ Test(command, set)
 Test(command, clear)
 {
     int pid = (int)command_start("./program burst 1 3 0");
-    build_must("touch go; until test -e done; do sleep 0.01; done");
+    command_goes();
     build_must(RECORDER " dump --clear %d | grep -c flood:", pid);
     cr_assert_eq(atoi(build_text), 3);
     build_must("! " RECORDER " dump %d | grep flood:", pid);

@@ -66,6 +66,12 @@ __attribute__((unused)) static void command_stop(pid_t pid)
     waitpid(pid, NULL, 0);
 }
 
+/* Tells programs/command.c to go, and waits until that is done. */
+__attribute__((unused)) static void command_goes(void)
+{
+    build_must("touch go; until test -e done; do sleep 0.01; done; rm done");
+}
+
 /* ----------------------------------------------------------------- cores -- */
 
 /* Makes ./core: by the kernel, where it leaves cores in the folder of the

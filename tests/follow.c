@@ -164,11 +164,6 @@ static uint64_t shown(const char *name, bool as_json)
     return count;
 }
 
-static void command_goes(void)
-{
-    build_must("touch go; until test -e done; do sleep 0.01; done; rm done");
-}
-
 /* Goal: nothing is invented, shown twice or out of order, and what is not shown
  * is said to be missed: shown + missed = recorded, exactly. Method: followers
  * start; then 4 threads record, at full speed or slowly, some times. */

@@ -8,8 +8,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
+
+#include "gather.h"
 
 RECORDER(basics, 16, "All kinds of arguments");
 RECORDER_LANES(lanes, 4, 2, "Two rings");
@@ -19,17 +20,6 @@ RECORDER_LANES(lanes, 4, 2, "Two rings");
                  : (fprintf(stderr, "basics.c:%d: %s\n%s\n", __LINE__,         \
                             #condition, text),                                 \
                     exit(1)))
-
-static char text[20000];
-static size_t text_size;
-static void gather(void *context, const char *line, size_t size)
-{
-    (void)context;
-    if (size < sizeof text - text_size) {
-        memcpy(text + text_size, line, size);
-        text_size += size;
-    }
-}
 
 static int64_t clock_ns(void)
 {

@@ -10,6 +10,8 @@ static void step(const char *where);
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "gather.h"
+
 RECORDER(posix, 64, "What posix.c did")
 
 #define MUST(condition)                                                        \
@@ -17,17 +19,6 @@ RECORDER(posix, 64, "What posix.c did")
                  : (fprintf(stderr, "posix.c:%d: %s\n%s\n", __LINE__,          \
                             #condition, text),                                 \
                     _exit(99)))
-
-static char text[20000];
-static size_t text_size;
-static void gather(void *context, const char *line, size_t size)
-{
-    (void)context;
-    if (size < sizeof text - text_size)
-        memcpy(text + text_size, line, size);
-    text_size += size;
-    text[text_size] = '\0';
-}
 
 /* What a child says on stderr, and how it ends. */
 static int in_child(void (*does)(void))

@@ -444,8 +444,9 @@ static const char *lane_take(struct reader *reader, uint32_t index)
         return NULL;
     wrong = lane->begun ? lane_take_new(reader, index)
                         : lane_take_all(reader, index);
-    if (!lane->copy || !m->live || recorder_is_there(reader, lane->recorder) ||
-        (m->stays && m->stays(m, lane->address, 1)))
+    if (!lane->copy || !m->live ||
+        (m->stays && m->stays(m, lane->address, 1)) ||
+        recorder_is_there(reader, lane->recorder))
         return wrong;
     *lane = was; /* its library was closed: no rings are there, but anything */
     memset(lane->commits, 0, lane_size(lane) * word);
