@@ -7,7 +7,7 @@
  */
 #include <criterion/criterion.h>
 
-#include "recorder.h"
+#include "recorder_set.h"
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
@@ -22,11 +22,14 @@ enum { SMALL = 1024 };
 
 RECORDER(net, SIZE);
 RECORDER(small, SMALL);
+RECORDER_TWEAK_DEFINE(depth, 3, "Of what");
 #define QUIET(n) RECORDER(quiet_##n, 16);
 QUIET(1) QUIET(2) QUIET(3) QUIET(4) QUIET(5) QUIET(6) QUIET(7) QUIET(8)
 QUIET(9) QUIET(10) QUIET(11) QUIET(12) QUIET(13) QUIET(14) QUIET(15) QUIET(16)
 
 static bool into_small, small_gone;
+static bool closes; /* the library of small and depth, while its texts are read */
+static unsigned unread;   /* or so often, it is closed just then, and opened */
 static uintptr_t count;
 static size_t bytes_per_record, bytes; /* 0: nobody records */
 static size_t bytes_per_call;          /* what a call takes besides */
@@ -38,6 +41,23 @@ static void one(void)
         record(small, "%lu %lu %lu", n, n * 3, n ^ 0x5a);
     else
         record(net, "%lu %lu %lu", n, n * 3, n ^ 0x5a);
+}
+
+/* Of a text of that library: is it gone? */
+static bool text_gone(uint64_t address)
+{
+    if (address != (uintptr_t)recorder_for_small.name &&
+        address != (uintptr_t)recorder_for_depth.description)
+        return false;
+    if (closes) {
+        struct recorder **link = &recorder_registry.first;
+        while (*link && *link != &recorder_for_small)
+            link = &(*link)->next;
+        if (*link)
+            *link = recorder_for_small.next;
+        recorder_registry.tweaks = NULL; /* it is the only one */
+    }
+    return closes || (unread && unread--);
 }
 
 /* Copies byte by byte, whatever is there, as a system copies while others go on:
@@ -52,6 +72,8 @@ copies(struct memory *memory, uint64_t address, void *to, size_t size)
     (void)memory;
     if (small_gone && address - (uintptr_t)&recorder_for_small <
                           sizeof recorder_for_small)
+        return 0;
+    if (text_gone(address))
         return 0;
     bytes += bytes_per_call;
     for (size_t at = 0; at < size; at++) {
@@ -176,3 +198,34 @@ static void gone(bool stays)
 }
 Test(lapped, nothing_is_shown_of_what_is_gone) { gone(false); }
 Test(lapped, what_is_in_a_file_is_never_gone) { gone(true); }
+
+/* Goal: a library that is closed while its texts are read is not in the lists;
+ * one that is opened anew by then has its texts. */
+static void lists(bool open)
+{
+    struct memory memory = memory_here();
+    struct reader reader;
+    unsigned of_small = 0, unnamed = 0;
+    cr_assert_null(reader_open(&reader, &memory,
+                               (uintptr_t)&recorder_registry));
+    for (size_t i = 0; i < reader.recorders_count; i++) {
+        of_small += strcmp(reader.recorders[i]->name, "small") == 0;
+        unnamed += strcmp(reader.recorders[i]->name, "?") == 0;
+    }
+    cr_expect(of_small == open && unnamed == 0, "%u %u", of_small, unnamed);
+    cr_assert_eq(reader.tweaks_count, open);
+    cr_expect(!open || strcmp(reader.tweaks[0].description, "Of what") == 0);
+    reader_close(&reader);
+}
+Test(lapped, a_library_is_closed_while_it_is_read)
+{
+    closes = true;
+    lists(false);
+}
+Test(lapped, a_library_is_opened_anew_while_it_is_read)
+{
+    unread = 3;
+    lists(true);
+    unread = 12;
+    lists(true);
+}

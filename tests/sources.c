@@ -103,9 +103,9 @@ static void build_parts(void)
         cr_assert_str_eq(build_text, __VA_ARGS__, "%s", build_text);           \
     } while (0)
 #define OF_PART(first, second, third, part)                                    \
-    first " [0 command_part.c:16 T1] " part ": library says, 1\n"              \
-    second " [0 command_part.c:16 T1] " part ": library says, 2\n"             \
-    third " [0 command_part.c:16 T1] " part ": library says, 3\n"
+    first " [0 command_part.c:19 T1] " part ": library says, 1\n"              \
+    second " [0 command_part.c:19 T1] " part ": library says, 2\n"             \
+    third " [0 command_part.c:19 T1] " part ": library says, 3\n"
 #define TWO_PROGRAMS                                                           \
     "recorder: 2 programs in one: libraries that do not share their "          \
     "recorders; this is the first, at 0x; --registry (in gdb: set "            \
@@ -167,7 +167,8 @@ Test(sources, library_that_comes_and_goes)
                    " -e \" one: library says, [1-5]$\" "
                    "-e \" one: <format at 0x[0-9a-f]*>\" out.txt");
         build_must("! grep -v -e \"^RECORDER \" -e \"^own \" -e \"^one \" -e "
-                   "\"^THREAD\" -e \"^1 .* host \" -e \"^$\" list.txt");
+                   "\"^THREAD\" -e \"^1 .* host \" -e \"^$\" -e \"^TWEAK \" "
+                   "-e \"^one_depth  *3  Of a library\" list.txt");
         /* It has recorded less than when the interval began. */
         command_must("stat --interval 0.01 %d >stat.txt", pid);
         build_must("! grep \"[0-9]\\{10\\}\" stat.txt");

@@ -35,6 +35,7 @@ char *bytes_string(struct memory *memory, uint64_t address, size_t max)
 struct registry {
     uint64_t self, first, order, cleared, threads, threads_max, threads_count;
     uint64_t pid, line, tweaks, wraps_count, image;
+    uint64_t first_link, tweaks_link; /* where those stand */
     uint32_t layout, bytes, head_bytes, later_set;
     struct recorder_moment start, later;
     struct recorder_wrap wraps[RECORDER_WRAPS];
@@ -81,6 +82,7 @@ static void registry_rest(struct members *m, struct registry *r)
     r->head_bytes = (uint32_t)member(m, 4);
     r->later_set = (uint32_t)member(m, 4);
     r->first = member(m, word);
+    r->first_link = r->self + m->at - word;
     r->order = member(m, word);
     r->cleared = member(m, word);
     member(m, word); /* readers */
@@ -94,6 +96,7 @@ static void registry_rest(struct members *m, struct registry *r)
     member(m, word); /* thread */
     member(m, word); /* hook */
     r->tweaks = member(m, word);
+    r->tweaks_link = r->self + m->at - word;
     member(m, word); /* types */
     m->at += 4 + 65; /* dumping, taken */
     r->wraps_count = member(m, word);
@@ -199,6 +202,44 @@ void reader_clock(struct reader *reader, uint64_t newest_ticks)
     clock->ns_per_tick = fine.ns_per_tick << shift;
 }
 
+/* ----------------------------------------------------------------- lists -- */
+
+/* Does a link of a running program's list still lead there? Else what stood
+ * there is of a library that was closed. */
+static bool link_holds(struct reader *reader, uint64_t link, uint64_t address)
+{
+    struct memory *memory = reader->memory;
+    unsigned char bytes[8];
+    return !memory->live ||
+           (bytes_read(memory, link, bytes, memory->word_bytes) &&
+            bytes_word(memory, bytes) == address);
+}
+
+/* Reads name and description of what a link leads to; null: cannot be read.
+ * False: the list has changed. What cannot be read in a running program may be
+ * there by the next look, as its library was closed and opened meanwhile. */
+static bool texts_read(struct reader *reader, uint64_t link, uint64_t address,
+                       const uint64_t at[2], char *texts[2])
+{
+    unsigned tries = 0;
+    bool whole;
+    texts[0] = texts[1] = NULL;
+    do {
+        whole = true;
+        for (int i = 0; i < 2; i++) {
+            free(texts[i]);
+            texts[i] = bytes_string(reader->memory, at[i], NAME_MAX_BYTES);
+            whole &= texts[i] || !at[i];
+        }
+        if (!link_holds(reader, link, address)) {
+            free(texts[0]);
+            free(texts[1]);
+            return false;
+        }
+    } while (!whole && reader->memory->live && tries++ < 20);
+    return true;
+}
+
 /* ------------------------------------------------------------- recorders -- */
 
 static void recorder_free(struct reader_recorder *recorder)
@@ -287,11 +328,12 @@ static struct reader_recorder *recorder_known(struct reader *reader,
 }
 
 /* Adds a recorder that was not known. */
-static const char *recorder_append(struct reader *reader,
+static const char *recorder_append(struct reader *reader, uint64_t link,
                                    const struct reader_recorder *now,
                                    uint64_t description)
 {
-    struct memory *memory = reader->memory;
+    const uint64_t at[2] = {now->name_address, description};
+    char *texts[2];
     size_t count = reader->recorders_count;
     struct reader_recorder *r, **all = reader->recorders;
     if (count == RECORDERS_MAX)
@@ -305,13 +347,13 @@ static const char *recorder_append(struct reader *reader,
         free(r);
         return "there is no memory for it";
     }
+    if (!texts_read(reader, link, now->address, at, texts)) {
+        free(r);
+        return "its list of recorders changes";
+    }
     *r = *now;
-    r->name = bytes_string(memory, r->name_address, NAME_MAX_BYTES);
-    if (!r->name)
-        r->name = strdup("?");
-    r->description = bytes_string(memory, description, NAME_MAX_BYTES);
-    if (!r->description)
-        r->description = strdup("");
+    r->name = texts[0] ? texts[0] : strdup("?");
+    r->description = texts[1] ? texts[1] : strdup("");
     if (!r->name || !r->description) {
         recorder_free(r);
         return "there is no memory for it";
@@ -322,17 +364,6 @@ static const char *recorder_append(struct reader *reader,
                 recorder_regex_match(reader->inside->names, r->name);
     all[reader->recorders_count++] = r;
     return NULL;
-}
-
-/* Does a link of a running program's list still lead there? Else what stood
- * there is of a library that was closed. */
-static bool link_holds(struct reader *reader, uint64_t link, uint64_t address)
-{
-    struct memory *memory = reader->memory;
-    unsigned char bytes[8];
-    return !memory->live ||
-           (bytes_read(memory, link, bytes, memory->word_bytes) &&
-            bytes_word(memory, bytes) == address);
 }
 
 /* Adds a recorder, or renews what changes of a known one: its setting and,
@@ -346,10 +377,8 @@ static const char *recorder_refresh(struct reader *reader, uint64_t link,
     if (!recorder_read(reader, address, &now, &description, next))
         return "its list of recorders is damaged";
     known = recorder_known(reader, &now, at);
-    if (!known && !link_holds(reader, link, address))
-        return "its list of recorders changes";
     if (!known)
-        return recorder_append(reader, &now, description);
+        return recorder_append(reader, link, &now, description);
     known->trace = now.trace;
     known->rings = now.rings;
     return NULL;
@@ -357,10 +386,11 @@ static const char *recorder_refresh(struct reader *reader, uint64_t link,
 
 /* Walks the list. A recorder that left (its library was closed) stays known,
  * with what was read before. */
-static const char *recorders_refresh(struct reader *reader, uint64_t address)
+static const char *recorders_refresh(struct reader *reader,
+                                     const struct registry *registry)
 {
     unsigned word = reader->memory->word_bytes;
-    uint64_t link = reader->registry + (word == 8 ? 40 : 36), next = 0;
+    uint64_t link = registry->first_link, address = registry->first, next = 0;
     size_t steps, at = 0;
     const char *wrong = NULL;
     for (steps = 0; address && !wrong && steps < RECORDERS_MAX; steps++) {
@@ -503,13 +533,26 @@ struct reader_thread *reader_thread_of(struct reader *reader, unsigned number,
 
 /* ---------------------------------------------------------------- tweaks -- */
 
-static const char *tweaks_read(struct reader *reader, uint64_t address)
+static void tweaks_free(struct reader *reader)
+{
+    for (size_t i = 0; i < reader->tweaks_count; i++) {
+        free(reader->tweaks[i].name);
+        free(reader->tweaks[i].description);
+    }
+    reader->tweaks_count = 0;
+}
+
+static const char *tweaks_read(struct reader *reader,
+                               const struct registry *registry)
 {
     struct memory *memory = reader->memory;
     unsigned word = memory->word_bytes;
+    uint64_t link = registry->tweaks_link, address = registry->tweaks, at[2];
     size_t steps;
+    tweaks_free(reader);
     for (steps = 0; address && steps < RECORDERS_MAX; steps++) {
         unsigned char bytes[32];
+        char *texts[2];
         struct members m = {memory, bytes, 0};
         struct reader_tweak *all, *tweak;
         if (!bytes_read(memory, address, bytes, 4 * (size_t)word))
@@ -523,11 +566,15 @@ static const char *tweaks_read(struct reader *reader, uint64_t address)
         tweak = &all[steps];
         tweak->address = address;
         tweak->value = word_signed(memory, member(&m, word));
-        tweak->name = bytes_string(memory, member(&m, word), NAME_MAX_BYTES);
-        tweak->description =
-            bytes_string(memory, member(&m, word), NAME_MAX_BYTES);
-        address = member(&m, word);
+        at[0] = member(&m, word);
+        at[1] = member(&m, word);
+        if (!texts_read(reader, link, address, at, texts))
+            return "its list of tweaks changes";
+        tweak->name = texts[0];
+        tweak->description = texts[1];
         reader->tweaks_count = steps + 1;
+        link = address + 3 * word;
+        address = member(&m, word);
     }
     return address ? "its list of tweaks has no end" : NULL;
 }
@@ -555,9 +602,11 @@ static bool is_another(const struct reader *reader,
             registry->start.ticks != was->ticks);
 }
 
+/* In which a library that is just being closed is so. */
+static const struct timespec A_MOMENT = {0, 1000000};
+
 const char *reader_refresh(struct reader *reader, bool threads)
 {
-    static const struct timespec wait = {0, 1000000};
     struct registry registry;
     unsigned tries = 0;
     const char *wrong;
@@ -578,11 +627,11 @@ again:
     memcpy(reader->inside->wraps, registry.wraps, sizeof registry.wraps);
     reader->inside->no_threads = registry.threads == 0;
     reader->inside->image = registry.image;
-    wrong = recorders_refresh(reader, registry.first);
+    wrong = recorders_refresh(reader, &registry);
     if (!wrong)
         wrong = recorders_sort(reader);
     if (wrong && reader->memory->live && tries++ < 20) {
-        nanosleep(&wait, NULL); /* a library is just being closed */
+        nanosleep(&A_MOMENT, NULL);
         goto again;
     }
     if (!wrong && (threads || registry.threads_count > reader->threads_count))
@@ -594,6 +643,7 @@ const char *reader_open(struct reader *reader, struct memory *memory,
                         uint64_t address)
 {
     struct registry registry;
+    unsigned tries = 0;
     const char *wrong;
     memset(reader, 0, sizeof *reader);
     reader->memory = memory;
@@ -609,8 +659,11 @@ const char *reader_open(struct reader *reader, struct memory *memory,
     reader->cleared_address =
         address + (memory->word_bytes == 8 ? 56 : 44); /* see registry_rest */
     wrong = reader_refresh(reader, true);
-    if (!wrong)
-        wrong = tweaks_read(reader, registry.tweaks);
+    while (!wrong && (wrong = tweaks_read(reader, &registry)) != NULL &&
+           memory->live && tries++ < 20) {
+        nanosleep(&A_MOMENT, NULL);
+        wrong = registry_read(memory, address, &registry);
+    }
     if (wrong) {
         reader_close(reader);
         return wrong;
@@ -629,10 +682,7 @@ void reader_close(struct reader *reader)
     rings_close(reader);
     for (i = 0; i < reader->recorders_count; i++)
         recorder_free(reader->recorders[i]);
-    for (i = 0; i < reader->tweaks_count; i++) {
-        free(reader->tweaks[i].name);
-        free(reader->tweaks[i].description);
-    }
+    tweaks_free(reader);
     for (i = 0; i < inside->formats_max; i++) {
         free(inside->formats[i].text);
         free(inside->formats[i].location);
