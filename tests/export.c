@@ -290,7 +290,7 @@ Test(export, view_follows_no_link)
         int status;
         build_must("%s recorder-$(cat source).html", traps[i]);
         status =
-            build_run("TMPDIR=$PWD timeout 9 " RECORDER " view $(cat source)");
+            build_run("TMPDIR=$PWD timeout 90 " RECORDER " view $(cat source)");
         cr_expect_eq(status, 1, "%s: %d", traps[i], status);
         cr_expect_not_null(strstr(build_text, "no file of yours"), "%s",
                            build_text);
