@@ -609,6 +609,20 @@ Test(recording, names_files)
                    "/build/recorder dump y | tail -n +2 | diff 1 -");
 }
 
+/* Goal: of what a program leaves that was killed while it made its file, the
+ * command says that. Method: the first that such a file holds. */
+Test(recording, half_made)
+{
+    build_must(COMPILE);
+    if (!has_command())
+        return;
+    build_must("./r claim >f && truncate -s 1M f");
+    cr_assert_eq(build_run(TEST_ROOT "/build/recorder dump f"), 1);
+    cr_assert_str_eq(build_text,
+                     "recorder: f: nothing is in it yet: its program makes it "
+                     "just now, or was killed while it did\n");
+}
+
 /* Goal: no space, no right: one line, and nothing is left. */
 Test(recording, needs_its_space)
 {

@@ -198,6 +198,10 @@ int main(int argc, char **argv)
         usleep(20000); /* the dump has a better rate of the ticks by now */
         recorder_dump_fd(1);
         raise(SIGKILL);
+    } else if (strcmp(verb, "claim") == 0) { /* the first that a file holds */
+        struct recorder_file_claim claim;
+        recorder_claim_make(&claim);
+        must(fwrite(&claim, sizeof claim, 1, stdout) == 1, "claim");
     } else if (strcmp(verb, "stay") == 0) { /* until stdin ends */
         char byte;
         few();

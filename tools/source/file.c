@@ -55,6 +55,7 @@ struct file {
     size_t threads_count;
     uint64_t entry;
     bool is_program; /* not a core file: a firmware's ELF file */
+    bool half_made;  /* a recording that its program has not finished making */
 };
 
 /* ---------------------------------------------------------------- mapped -- */
@@ -448,15 +449,21 @@ static bool file_thread(struct memory *memory, int32_t id, char name[16])
                    thread_compare);
 }
 
-/* Ours, of a recording: the layout and the address of the registry. */
+/* Ours, of a recording: its layout, the address of the registry, the process
+ * id, and whether it is whole. */
 static void note_recorder(struct file *file, const unsigned char *d,
                           size_t size)
 {
     unsigned word = file->memory.word_bytes;
     if (size < 2 * word)
         return;
-    file->source->registry = note_word(file, d + word);
-    file->source->registries = 1;
+    file->half_made = size >= 4 * word && note_word(file, d + 3 * word) == 0;
+    if (file->half_made) { /* is it there already? */
+        source_candidate(file->source, note_word(file, d + word));
+    } else {
+        file->source->registry = note_word(file, d + word);
+        file->source->registries = 1;
+    }
     file->memory.stale_order = true;
     file->memory.live = true; /* perhaps */
 }
@@ -661,6 +668,10 @@ static const char *elf_read(struct source *source, struct file *file,
         wrong = program_check(file);
     if (!wrong && !source->registry)
         file_scan(source, file);
+    if (!wrong && !source->registry && file->half_made)
+        wrong = source_wrong(source,
+                             "nothing is in it yet: its program makes it just "
+                             "now, or was killed while it did");
     if (!wrong && !source->registry && cut)
         wrong = source_wrong(
             source, "no recorder in it; it is cut off: %llu bytes are missing",
