@@ -23,7 +23,7 @@ try {
   page.on('pageerror', error => console.log(error.stack));
   page.on('console', said => {
     if (/^(warning|error)$/.test(said.type()) &&
-        !said.text().includes('GL Driver Message'))
+        !/GL Driver Message|WebGL/.test(said.text())) // of the browser's own
       console.log(said.text());
   });
   await page.goto(
