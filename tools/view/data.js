@@ -39,6 +39,7 @@ async function inflate(base64) {
 class Bytes {
   constructor(bytes) {
     this.bytes = bytes;
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     this.next = 0;
     this.low = this.high = 0; // of the last number, 32 bits each
   }
@@ -48,6 +49,7 @@ class Bytes {
     let byte = bytes[this.next++], part = byte & 127, shift = 7;
     this.low = part;
     this.high = 0;
+    if (byte < 128) return byte;
     for (; byte & 128; shift += 7) {
       byte = bytes[this.next++];
       part = byte & 127;
@@ -72,9 +74,8 @@ class Bytes {
     return BigInt(this.high >>> 0) << 32n | BigInt(this.low >>> 0);
   }
   real() {
-    const view = new DataView(this.bytes.buffer, this.bytes.byteOffset);
     this.next += 8;
-    return view.getFloat64(this.next - 8, true);
+    return this.view.getFloat64(this.next - 8, true);
   }
   part(size) {
     this.next += size;

@@ -238,9 +238,7 @@ async function start() {
     ? `process ${about.source}` : about.source;
   await takeBatches([...document.querySelectorAll('script.batch')]
     .map(element => JSON.parse(element.textContent)));
-  readColours();
-  addToLanes(0, events.count);
-  relayout();
+  resize();
   paint();
   const link = restored = location.hash;
   restore(link);
