@@ -92,8 +92,8 @@ static bool has_begun(pid_t pid)
 }
 
 /* Waits until it has seen what was recorded before: it sleeps, and does so anew,
- * twice, as the first of these may end a look that began before; and once more,
- * as it may have slept in the midst of one. */
+ * again as that may end a look that began before, and once more as it may have
+ * slept in the midst of one. */
 static void has_looked(pid_t pid)
 {
     double limit = seconds_now() + 60;

@@ -28,8 +28,8 @@ QUIET(1) QUIET(2) QUIET(3) QUIET(4) QUIET(5) QUIET(6) QUIET(7) QUIET(8)
 QUIET(9) QUIET(10) QUIET(11) QUIET(12) QUIET(13) QUIET(14) QUIET(15) QUIET(16)
 
 static bool into_small, small_gone;
-static bool closes; /* the library of small and depth, while its texts are read */
-static unsigned unread;   /* or so often, it is closed just then, and opened */
+static bool closes;     /* the library of small and depth, when it is read */
+static unsigned unread; /* or it is closed just then, and opened, so often */
 static uintptr_t count;
 static size_t bytes_per_record, bytes; /* 0: nobody records */
 static size_t bytes_per_call;          /* what a call takes besides */
