@@ -223,7 +223,7 @@ Test(command, stat)
     } while (!(rate > pace / 2 && rate < pace * 2) && ++tries < 30);
     cr_assert_lt(tries, 30, "%f a second, not %f", rate, pace);
     began = seconds_now();
-    build_must(RECORDER " stat -w --interval 0.1 %d >watched & "
+    build_must(": >watched; " RECORDER " stat -w --interval 0.1 %d >watched & "
                "until test $(grep -c ^RECORDER watched) -ge 3; do sleep 0.01; "
                "done; kill $!; grep -c ^RECORDER watched",
                pid);
