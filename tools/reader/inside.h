@@ -142,8 +142,9 @@ char *bytes_string(struct memory *, uint64_t address, size_t max);
 
 /* ----------------------------------------------------------------- parts -- */
 
-/* Reads what may have changed; of known threads only if `threads`. */
-const char *reader_refresh(struct reader *, bool threads);
+/* Reads what may have changed; of known threads only if `threads`, of tweaks if
+ * `tweaks`. */
+const char *reader_refresh(struct reader *, bool threads, bool tweaks);
 struct reader_thread *reader_thread_of(struct reader *, unsigned number,
                                        uint64_t order);
 

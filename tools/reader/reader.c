@@ -35,7 +35,7 @@ char *bytes_string(struct memory *memory, uint64_t address, size_t max)
 struct registry {
     uint64_t self, first, order, cleared, threads, threads_max, threads_count;
     uint64_t pid, line, tweaks, wraps_count, image;
-    uint64_t first_link, tweaks_link; /* where those stand */
+    uint64_t first_link, cleared_link, tweaks_link; /* where those stand */
     uint32_t layout, bytes, head_bytes, later_set;
     struct recorder_moment start, later;
     struct recorder_wrap wraps[RECORDER_WRAPS];
@@ -85,6 +85,7 @@ static void registry_rest(struct members *m, struct registry *r)
     r->first_link = r->self + m->at - word;
     r->order = member(m, word);
     r->cleared = member(m, word);
+    r->cleared_link = r->self + m->at - word;
     member(m, word); /* readers */
     r->start = member_moment(m);
     r->later = member_moment(m);
@@ -602,11 +603,9 @@ static bool is_another(const struct reader *reader,
             registry->start.ticks != was->ticks);
 }
 
-/* In which a library that is just being closed is so. */
-static const struct timespec A_MOMENT = {0, 1000000};
-
-const char *reader_refresh(struct reader *reader, bool threads)
+const char *reader_refresh(struct reader *reader, bool threads, bool tweaks)
 {
+    static const struct timespec wait = {0, 1000000};
     struct registry registry;
     unsigned tries = 0;
     const char *wrong;
@@ -630,8 +629,10 @@ again:
     wrong = recorders_refresh(reader, &registry);
     if (!wrong)
         wrong = recorders_sort(reader);
+    if (!wrong && tweaks)
+        wrong = tweaks_read(reader, &registry);
     if (wrong && reader->memory->live && tries++ < 20) {
-        nanosleep(&A_MOMENT, NULL);
+        nanosleep(&wait, NULL); /* a library is just being closed */
         goto again;
     }
     if (!wrong && (threads || registry.threads_count > reader->threads_count))
@@ -643,7 +644,6 @@ const char *reader_open(struct reader *reader, struct memory *memory,
                         uint64_t address)
 {
     struct registry registry;
-    unsigned tries = 0;
     const char *wrong;
     memset(reader, 0, sizeof *reader);
     reader->memory = memory;
@@ -656,14 +656,8 @@ const char *reader_open(struct reader *reader, struct memory *memory,
         return "there is no memory for it";
     reader->inside->chance =
         (recorder_clock_ns(RECORDER_MONOTONIC_) * 0x9e3779b97f4a7c15u) | 1;
-    reader->cleared_address =
-        address + (memory->word_bytes == 8 ? 56 : 44); /* see registry_rest */
-    wrong = reader_refresh(reader, true);
-    while (!wrong && (wrong = tweaks_read(reader, &registry)) != NULL &&
-           memory->live && tries++ < 20) {
-        nanosleep(&A_MOMENT, NULL);
-        wrong = registry_read(memory, address, &registry);
-    }
+    reader->cleared_address = registry.cleared_link;
+    wrong = reader_refresh(reader, true, true);
     if (wrong) {
         reader_close(reader);
         return wrong;

@@ -628,7 +628,7 @@ const char *reader_take(struct reader *reader)
     bool due = refresh_due(reader);
     uint64_t end;
     if (!wrong && inside->taken_before && (due || inside->still <= PATIENCE))
-        wrong = reader_refresh(reader, due);
+        wrong = reader_refresh(reader, due, false);
     if (!wrong)
         wrong = lanes_refresh(reader);
     /* From here on it is urgent: records that are overwritten before they are
