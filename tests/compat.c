@@ -357,26 +357,6 @@ Test(compat, environment_signals_background)
     output_must_be("2\n");
 }
 
-/* ------------------------------------------------------------------- rings --
- */
-
-/* Goal: rings of plain elements do what they say, in C and in C++. */
-Test(compat, rings)
-{
-    static const char *const compilers[] = {"gcc -std=c11",
-                                            "g++ -std=c++17 -x c++"};
-    unsigned i;
-    build_library();
-    for (i = 0; i < 2; i++) {
-        build_must("%s -DRECORDER_LIBRARY " WARNINGS INCLUDE "-c -o x.o " COMPAT
-                   "rings.c && gcc -o x x.o recorder.o",
-                   compilers[i]);
-        cr_assert_eq(build_run("./x"), 0, "%s", build_text);
-        output_must_be("0 8 1\n5 5 3 0\n3 0 2 2\n8 5 12 overflow 2\n"
-                       "1 1 3 1.5\n1 1.5\n2 2 3\nblocks 3\n5 8 0 8 3\n");
-    }
-}
-
 /* ------------------------------------------------------------------- alone --
  */
 

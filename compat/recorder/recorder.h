@@ -406,7 +406,6 @@ recorder_1x_long_double_does_not_fit(struct recorder_cast_it_to_double *);
 #endif
 
 #include "channels.h"
-#include "recorder_ring.h"
 
 #if !defined(RECORDER_LIBRARY) || defined(RECORDER_LIBRARY_BODY)
 #include "body.h"
