@@ -28,7 +28,7 @@ CONTENTS
     tweaks      how they are found
     text        what the commands print
     value       numbers
-    commands    help, traces, dump, output, share
+    commands    help, traces, dump, output
     set         the specification
 */
 #ifndef RECORDER_SET_H
@@ -51,12 +51,14 @@ extern "C" {
  *         -name       to 0: record only
  *         /name       to -1: off
  *         name=12     to a number: decimal, 0x, octal, negative
- *         name=a,b    exports arguments 1 and 2 as channels (compat/recorder)
+ *         name=a,b    to 0, and a warning: recorder 1.x exported arguments
+ *                     under these names; now `recorder view --value` shows
+ *                     them from what is recorded
  *
  *     What is no name, and what follows '@', is a command: help or list, traces
- *     (those that are traced), dump, output=path, output_append=path,
- *     share=path. Returns RECORDER_TRACE_OK or how the first bad item was bad,
- *     and says so on stderr. Null is an empty specification.
+ *     (those that are traced), dump, output=path, output_append=path. Returns
+ *     RECORDER_TRACE_OK or how the first bad item was bad, and says so on
+ *     stderr. Null is an empty specification.
  *
  *     Environment: RECORDER_TRACES is a specification for the program's start.
  *
@@ -148,22 +150,19 @@ recorder_configure_type(unsigned char conversion, recorder_type *function)
 
 /* ------------------------------------------------------------------ text -- */
 
-/* What another part of the program does in our place; null: nobody does. */
+/* What compat/recorder does in our place; null: nobody does. */
 struct recorder_set_hooks {
-    /* Exports arguments as channels; names null: no longer. False: cannot. */
-    bool (*channels)(struct recorder *recorder, const char *names, bool many);
-    bool (*share)(const char *path);
     void (*dump)(void);
     void (*warn)(const char *text); /* instead of stderr */
 };
-RECORDER_PROGRAM_ struct recorder_set_hooks recorder_set_hooks = {0, 0, 0, 0};
+RECORDER_PROGRAM_ struct recorder_set_hooks recorder_set_hooks = {0, 0};
 
 #define RECORDER_SET_MAX 256 /* bytes of a name, and of a value */
 
 /* An item of a specification, taken apart. */
 struct recorder_item {
     char name[RECORDER_SET_MAX], value[RECORDER_SET_MAX];
-    bool has_value, command, many;
+    bool has_value, command;
     intptr_t number;
 };
 
@@ -361,10 +360,6 @@ recorder_set_command(const struct recorder_item *item)
     else if (append || recorder_set_is(name, "output"))
         return recorder_set_output(item->value, append) ? NULL
                                                         : "cannot write there";
-    else if (recorder_set_is(name, "share"))
-        return recorder_set_hooks.share && recorder_set_hooks.share(item->value)
-                   ? NULL
-                   : "cannot share there";
     else
         return "no recorder or tweak has this name, nor a command";
     return NULL;
@@ -372,31 +367,17 @@ recorder_set_command(const struct recorder_item *item)
 
 /* ------------------------------------------------------------------- set -- */
 
-/* Sets a recorder. False: the value is none for it. */
-RECORDER_FUNCTION_ bool recorder_set_one(struct recorder *recorder,
-                                         const struct recorder_item *item)
-{
-    bool (*channels)(struct recorder *, const char *, bool) =
-        recorder_set_hooks.channels;
-    if (item->has_value && !recorder_set_is_number(item->value))
-        return channels && item->value[0] &&
-               channels(recorder, item->value, item->many);
-    if (channels)
-        channels(recorder, NULL, false);
-    __atomic_store_n(&recorder->trace, item->number, __ATOMIC_RELAXED);
-    return true;
-}
-
 /* Does what an item says, and warns where that cannot be. */
 RECORDER_FUNCTION_ int recorder_set_item(struct recorder_item *item)
 {
     const char *regex = recorder_set_is(item->name, "all") ? ".*" : item->name;
     const char *wrong = recorder_regex_check(regex);
-    bool number = item->has_value && recorder_set_is_number(item->value);
+    bool number = recorder_set_is_number(item->value);
+    bool names = item->value[0] && !number; /* of arguments */
+    bool good = number || names || !item->has_value;
     struct recorder *recorder;
-    struct recorder_tweak *tweak = NULL;
-    bool good = true, done;
-    size_t i;
+    struct recorder_tweak *tweak;
+    size_t i = 0, recorders;
     if (wrong) {
         recorder_set_warn(item->name, wrong);
         return RECORDER_TRACE_INVALID_NAME;
@@ -406,21 +387,27 @@ RECORDER_FUNCTION_ int recorder_set_item(struct recorder_item *item)
         recorder_set_warn(item->value, "no number");
         return RECORDER_TRACE_INVALID_VALUE;
     }
-    item->many = recorder_set_recorder(regex, 1) != NULL;
-    for (i = 0;
-         !item->command && (recorder = recorder_set_recorder(regex, i)) != NULL;
+    for (; !item->command &&
+           (recorder = recorder_set_recorder(regex, i)) != NULL;
          i++)
-        good &= recorder_set_one(recorder, item);
-    for (done = i > 0 || item->command;
-         !done && (tweak = recorder_set_tweak(regex, i)) != NULL; i++) {
-        good &= !item->has_value || number;
+        if (good)
+            __atomic_store_n(&recorder->trace, names ? 0 : item->number,
+                             __ATOMIC_RELAXED);
+    recorders = i;
+    for (; !item->command && recorders == 0 &&
+           (tweak = recorder_set_tweak(regex, i)) != NULL;
+         i++) {
+        good &= !names;
         if (good)
             __atomic_store_n(&tweak->trace, item->number, __ATOMIC_RELAXED);
     }
-    if (!good) {
-        recorder_set_warn(item->value, "no number, nor can it be exported");
+    if (i > 0 && !good) {
+        recorder_set_warn(item->value, "no number");
         return RECORDER_TRACE_INVALID_VALUE;
     }
+    if (recorders > 0 && names)
+        recorder_set_warn(item->value,
+                          "recorded, not exported: recorder view --value");
     wrong = i == 0 ? recorder_set_command(item) : NULL;
     if (wrong)
         recorder_set_warn(item->name, wrong);

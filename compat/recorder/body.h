@@ -6,7 +6,7 @@ CONTENTS
     time        recorder_tick, timing
     line        an event in the format of 1.x
     dump        recorder_sort and what is made of it
-    trace       the hook that prints or exports
+    trace       the hook that prints
     background  a thread that dumps
     signals     and the environment
 */
@@ -450,8 +450,6 @@ RECORDER_FUNCTION_ void recorder_1x_print(const struct recorder *recorder,
     struct recorder_clock clock;
     struct recorder_event event;
     int error;
-    if (recorder_1x_export_words(recorder, records, count, recorder_1x_tick()))
-        return;
     if (!how.format && !how.show) {
         recorder_print(recorder, thread, records, count);
         return;
@@ -506,6 +504,26 @@ RECORDER_1X_ void recorder_1x_tweak_leave(recorder_tweak *tweak)
 
 /* ------------------------------------------------------------ background -- */
 
+extern int recorder_os_thread_new(uintptr_t *thread, const void *attributes,
+                                  void *(*run)(void *), void *with)
+    RECORDER_LABEL_(pthread_create) __attribute__((weak));
+extern int recorder_os_thread_detach(uintptr_t thread)
+    RECORDER_LABEL_(pthread_detach) __attribute__((weak));
+
+/* Starts a thread of ours, which takes none of the program's signals. */
+RECORDER_FUNCTION_ void recorder_1x_thread(void *(*run)(void *))
+{
+    struct recorder_signal_set all, before = {{0}};
+    uintptr_t thread;
+    if (!recorder_os_thread_new || !recorder_os_thread_detach)
+        return;
+    __builtin_memset(&all, 0xff, sizeof all);
+    recorder_os_mask(RECORDER_SIG_SETMASK_, &all, &before);
+    if (recorder_os_thread_new(&thread, NULL, run, NULL) == 0)
+        recorder_os_thread_detach(thread);
+    recorder_os_mask(RECORDER_SIG_SETMASK_, &before, NULL);
+}
+
 /* Shows what is new; returns how much. */
 RECORDER_FUNCTION_ unsigned
 recorder_1x_background_pass(struct recorder_cursor *cursor)
@@ -554,6 +572,7 @@ RECORDER_FUNCTION_ void *recorder_1x_background_run(void *unused)
 RECORDER_1X_ void recorder_background_dump(const char *regex)
 {
     uintptr_t none = 0;
+    size_t i;
     const char *what = recorder_set_is(regex, "all") ? ".*" : regex;
     const char *wrong = recorder_regex_check(what);
     if (wrong) {
@@ -564,8 +583,9 @@ RECORDER_1X_ void recorder_background_dump(const char *regex)
     if (!__atomic_compare_exchange_n(&recorder_1x.background, &none, 1, false,
                                      __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
         return;
-    recorder_1x_copy(recorder_1x.background_for,
-                     sizeof recorder_1x.background_for, what);
+    for (i = 0; what[i] && i < sizeof recorder_1x.background_for - 1; i++)
+        recorder_1x.background_for[i] = what[i];
+    recorder_1x.background_for[i] = '\0';
     recorder_1x_thread(recorder_1x_background_run);
 }
 
@@ -620,8 +640,6 @@ __attribute__((constructor(101))) static void recorder_1x_enter(void)
     if (recorder_line_own)
         return;
     recorder_line_own = recorder_1x_line;
-    recorder_set_hooks.channels = recorder_1x_channels;
-    recorder_set_hooks.share = recorder_1x_share;
     recorder_set_hooks.dump = recorder_1x_set_dump;
     recorder_set_hooks.warn = recorder_1x_warn;
     if (recorder_home.registry != &recorder_registry)
@@ -638,7 +656,7 @@ __attribute__((constructor(101))) static void recorder_1x_enter(void)
 /* The library that has what the program uses is closed. */
 __attribute__((destructor(101))) static void recorder_1x_leave(void)
 {
-    const struct recorder_set_hooks none = {0, 0, 0, 0};
+    const struct recorder_set_hooks none = {0, 0};
     if (recorder_line_own != recorder_1x_line)
         return;
     recorder_line_own = NULL;

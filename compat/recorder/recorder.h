@@ -43,7 +43,6 @@ CONTENTS
  *
  * From here on, these mean what they mean in 1.x.
  */
-#define recorder_type recorder_1x_type
 #define recorder_dump recorder_1x_dump
 #define recorder_dump_for recorder_1x_dump_for
 #define recorder_dump_on_signal recorder_1x_dump_on_signal
@@ -298,8 +297,8 @@ RECORDER_1X_ void recorder_1x_tweak_leave(recorder_tweak *tweak);
     X(recorder_time_precision, 6, "Digits behind the second")                  \
     X(recorder_indent, 20, "Show that many levels as blanks")                  \
     X(recorder_dump_sleep, 100, "Milliseconds between background dumps")       \
-    X(recorder_configuration_sleep, 100, "Milliseconds a viewer waits") \
-    X(recorder_export_size, 2048, "Samples that a channel keeps")              \
+    X(recorder_configuration_sleep, 100, "No longer used")                     \
+    X(recorder_export_size, 2048, "No longer used")                            \
     X(recorder_alt_stack_size, 8192, "No longer used")                         \
     X(recorder_signals_mask, 0, "Signals to dump at; 0: those that crash")     \
     X(recorder_signals_repeating, 0, "No longer used")                         \
@@ -404,8 +403,6 @@ _recorder_arg(const T &value)
 uintptr_t
 recorder_1x_long_double_does_not_fit(struct recorder_cast_it_to_double *);
 #endif
-
-#include "channels.h"
 
 #if !defined(RECORDER_LIBRARY) || defined(RECORDER_LIBRARY_BODY)
 #include "body.h"
