@@ -102,7 +102,6 @@ struct recorder_scratch {
     bool spare;              /* it is the program's spare piece */
     intptr_t trace;          /* of a record that prints at once; 0: a dump */
     uintptr_t rings, rings_end; /* between these are all; 0: not looked up */
-    unsigned indent;         /* for recorder_line_own */
 };
 
 enum {
@@ -162,7 +161,6 @@ RECORDER_FUNCTION_ bool recorder_scratch_open(struct recorder_scratch *s,
     s->batch.regex = NULL;
     s->trace = 0;
     s->rings = s->rings_end = 0;
-    s->indent = 0;
     s->mapped_bytes = memory ? 0 : bytes;
     s->spare = false;
     if (memory)
@@ -564,11 +562,6 @@ RECORDER_FUNCTION_ void recorder_show(struct recorder_scratch *s,
     shown->name_size = name ? name->size : 0;
 }
 
-/* Makes all lines in our place, where it is set (compat/recorder). */
-RECORDER_PROGRAM_ void (*recorder_line_own)(struct recorder_scratch *s,
-                                            const struct recorder_shown *shown,
-                                            struct recorder_string *to) = 0;
-
 /* Writes the line of the event that the scratch is at, with its final newline,
  * into scratch->line. Returns its size. */
 RECORDER_FUNCTION_ size_t recorder_line_of(struct recorder_scratch *s,
@@ -580,10 +573,7 @@ RECORDER_FUNCTION_ size_t recorder_line_of(struct recorder_scratch *s,
     struct recorder_string to;
     recorder_show(s, clock, event, &shown);
     to = recorder_string_at(s->line, s->line_max - 1);
-    if (recorder_line_own)
-        recorder_line_own(s, &shown, &to);
-    else
-        recorder_add_line(&to, line, &shown);
+    recorder_add_line(&to, line, &shown);
     recorder_end_line(&to);
     return to.size;
 }
@@ -789,8 +779,6 @@ RECORDER_FUNCTION_ void recorder_dump_head(struct recorder_scratch *s,
     struct recorder_summary summary;
     struct recorder_string to;
     size_t i;
-    if (recorder_line_own)
-        return; /* lines like those only */
     to = recorder_string_at(s->line, s->line_max);
     recorder_add_head(&to, recorder_clock_realtime(),
                       (uint64_t)recorder_os_process(), s->batch.more,
@@ -801,10 +789,37 @@ RECORDER_FUNCTION_ void recorder_dump_head(struct recorder_scratch *s,
         recorder_dump_summary(s, out, &summary);
 }
 
+/* Shows the event that the scratch is at, in place of our own lines; a dump has
+ * no head then. Its state stands behind it, in a structure that begins so. */
+struct recorder_lines {
+    void (*show)(const struct recorder_lines *lines, struct recorder_scratch *s,
+                 const struct recorder_clock *clock,
+                 const struct recorder_event *event,
+                 struct recorder_output *out);
+};
+
+/* Shows an event by `lines`, or where that is null, by the line `format`. */
+RECORDER_FUNCTION_ void recorder_dump_event(const struct recorder_lines *lines,
+                                            const char *format,
+                                            struct recorder_scratch *s,
+                                            const struct recorder_clock *clock,
+                                            const struct recorder_event *event,
+                                            struct recorder_output *out)
+{
+    size_t size;
+    if (lines) {
+        lines->show(lines, s, clock, event, out);
+        return;
+    }
+    size = recorder_line_of(s, clock, event, format);
+    recorder_output_line(out, s->line, size);
+}
+
 /* Dumps all that `regex` chooses, null: all. A pass takes the smallest orders
  * above those shown, as many as there is memory for: usually all of them. */
-RECORDER_FUNCTION_ size_t recorder_dump_passes(struct recorder_scratch *s,
-                                               struct recorder_output *out)
+RECORDER_FUNCTION_ size_t recorder_dump_passes(
+    struct recorder_scratch *s, struct recorder_output *out,
+    const struct recorder_lines *lines)
 {
     struct recorder_clock clock;
     struct recorder_event event;
@@ -817,18 +832,16 @@ RECORDER_FUNCTION_ size_t recorder_dump_passes(struct recorder_scratch *s,
     s->batch.end = __atomic_load_n(recorder_home.order, __ATOMIC_ACQUIRE);
     do {
         recorder_batch_fill(&s->batch);
-        if (first)
+        if (first && !lines)
             recorder_dump_head(s, out);
         first = false;
         for (; s->at = s->batch.next,
                recorder_batch_take(&s->batch, &event, NULL) && !out->failed;
              shown++) {
-            size_t size;
             while (recorder_batch_at(&s->batch, s->at)->record.order !=
                    event.order)
                 s->at++;
-            size = recorder_line_of(s, &clock, &event, format);
-            recorder_output_line(out, s->line, size);
+            recorder_dump_event(lines, format, s, &clock, &event, out);
         }
     } while (s->batch.more && !out->failed);
     return shown;
@@ -937,16 +950,16 @@ RECORDER_FUNCTION_ bool recorder_line(const char *line)
     return true;
 }
 
-RECORDER_FUNCTION_ size_t recorder_dump_with(struct recorder_scratch *scratch,
-                                             const char *regex,
-                                             struct recorder_output *out)
+RECORDER_FUNCTION_ size_t recorder_dump_with(
+    struct recorder_scratch *scratch, const char *regex,
+    struct recorder_output *out, const struct recorder_lines *lines)
 {
     size_t shown;
     scratch->batch.regex = regex;
     out->gathered = scratch->out;
     out->gathered_max = scratch->out_max;
     out->gathered_size = 0;
-    shown = recorder_dump_passes(scratch, out);
+    shown = recorder_dump_passes(scratch, out, lines);
     recorder_output_flush(out);
     recorder_scratch_close(scratch);
     return shown;
@@ -954,23 +967,24 @@ RECORDER_FUNCTION_ size_t recorder_dump_with(struct recorder_scratch *scratch,
 /* A function of its own, so that its memory is on the stack only if needed. */
 RECORDER_FUNCTION_ size_t recorder_dump_unmapped(
     struct recorder_scratch *scratch, const char *regex,
-    struct recorder_output *out)
+    struct recorder_output *out, const struct recorder_lines *lines)
 {
     char stack[RECORDER_SCRATCH_STACK] __attribute__((aligned(16)));
     recorder_scratch_open(scratch, 0, stack);
-    return recorder_dump_with(scratch, regex, out);
+    return recorder_dump_with(scratch, regex, out, lines);
 }
 RECORDER_FUNCTION_ size_t recorder_dump_out(const char *regex,
-                                            struct recorder_output *out)
+                                            struct recorder_output *out,
+                                            const struct recorder_lines *lines)
 {
     struct recorder_scratch scratch;
     struct recorder_held held;
     size_t shown;
     recorder_signals_hold(&held);
     if (recorder_scratch_map(&scratch, recorder_slots(regex)))
-        shown = recorder_dump_with(&scratch, regex, out);
+        shown = recorder_dump_with(&scratch, regex, out, lines);
     else
-        shown = recorder_dump_unmapped(&scratch, regex, out);
+        shown = recorder_dump_unmapped(&scratch, regex, out, lines);
     recorder_signals_release(&held);
     return shown;
 }
@@ -978,19 +992,19 @@ RECORDER_FUNCTION_ size_t recorder_dump_out(const char *regex,
 RECORDER_FUNCTION_ size_t recorder_dump_to(recorder_sink *sink, void *context)
 {
     struct recorder_output out = {sink, context, -1, 0, 0, 0, false, 0};
-    return recorder_dump_out(NULL, &out);
+    return recorder_dump_out(NULL, &out, NULL);
 }
 #ifdef RECORDER_HOSTED_
 RECORDER_FUNCTION_ size_t recorder_dump_fd(int fd)
 {
     struct recorder_output out = {0, 0, fd, 0, 0, 0, false, 0};
-    return recorder_dump_out(NULL, &out);
+    return recorder_dump_out(NULL, &out, NULL);
 }
 #endif
 RECORDER_FUNCTION_ size_t recorder_dump(void)
 {
     struct recorder_output out = {0, 0, recorder_output_fd, 0, 0, 0, false, 0};
-    return recorder_dump_out(NULL, &out);
+    return recorder_dump_out(NULL, &out, NULL);
 }
 RECORDER_FUNCTION_ size_t recorder_dump_for(const char *regex)
 {
@@ -999,7 +1013,7 @@ RECORDER_FUNCTION_ size_t recorder_dump_for(const char *regex)
     struct recorder_string say;
     char text[200];
     if (!wrong)
-        return recorder_dump_out(regex, &out);
+        return recorder_dump_out(regex, &out, NULL);
     say = recorder_string_at(text, sizeof text);
     recorder_add_string(&say, "recorder: ");
     recorder_add_text(&say, regex, recorder_length(regex, 80));
@@ -1033,7 +1047,8 @@ RECORDER_INLINE_ void recorder_batch_of_one(
 
 RECORDER_FUNCTION_ void recorder_print_with(
     struct recorder_scratch *s, const struct recorder *recorder,
-    unsigned thread, const struct recorder_record *records, unsigned count)
+    unsigned thread, const struct recorder_record *records, unsigned count,
+    const struct recorder_lines *lines)
 {
     struct recorder_output out = {0, 0, recorder_output_fd, 0, 0, 0, false, 0};
     struct recorder_clock clock;
@@ -1045,33 +1060,41 @@ RECORDER_FUNCTION_ void recorder_print_with(
     recorder_event_of(&s->batch, 0, count, &event);
     recorder_clock_open(&clock);
     format = recorder_line_set(s, line, sizeof line);
-    recorder_output_write(&out, s->line,
-                          recorder_line_of(s, &clock, &event, format));
+    recorder_dump_event(lines, format, s, &clock, &event, &out);
     recorder_scratch_close(s);
 }
 RECORDER_FUNCTION_ void recorder_print_unspared(
     struct recorder_scratch *s, const struct recorder *recorder,
-    unsigned thread, const struct recorder_record *records, unsigned count)
+    unsigned thread, const struct recorder_record *records, unsigned count,
+    const struct recorder_lines *lines)
 {
     char stack[RECORDER_SCRATCH_STACK] __attribute__((aligned(16)));
     recorder_scratch_open(s, 0, stack);
-    recorder_print_with(s, recorder, thread, records, count);
+    recorder_print_with(s, recorder, thread, records, count, lines);
 }
 
-/* The registry's hook: prints one record at once, with one write. */
-RECORDER_FUNCTION_ void recorder_print(const struct recorder *recorder,
-                                       unsigned thread,
-                                       const struct recorder_record *records,
-                                       unsigned count)
+/* Prints one record at once, with one write. */
+RECORDER_FUNCTION_ void recorder_print_lines(
+    const struct recorder *recorder, unsigned thread,
+    const struct recorder_record *records, unsigned count,
+    const struct recorder_lines *lines)
 {
     struct recorder_scratch s;
     struct recorder_held held;
     recorder_signals_hold(&held);
     if (recorder_scratch_spare(&s))
-        recorder_print_with(&s, recorder, thread, records, count);
+        recorder_print_with(&s, recorder, thread, records, count, lines);
     else
-        recorder_print_unspared(&s, recorder, thread, records, count);
+        recorder_print_unspared(&s, recorder, thread, records, count, lines);
     recorder_signals_release(&held);
+}
+/* The registry's hook. */
+RECORDER_FUNCTION_ void recorder_print(const struct recorder *recorder,
+                                       unsigned thread,
+                                       const struct recorder_record *records,
+                                       unsigned count)
+{
+    recorder_print_lines(recorder, thread, records, count, NULL);
 }
 
 /* The message of an event, as snprintf would write it: at most size - 1 bytes

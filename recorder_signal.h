@@ -284,7 +284,8 @@ RECORDER_FUNCTION_ void recorder_say_signal(struct recorder_output *out,
 /* Dumps, unless another thread does: then waits for it, 10 s at most, as it is
  * about to end the process. One that is not of this process will not: it dumped
  * when another thread forked, or was the child of vfork(). */
-RECORDER_FUNCTION_ void recorder_dump_for_signal(int sig)
+RECORDER_FUNCTION_ void
+recorder_dump_for_signal(int sig, const struct recorder_lines *lines)
 {
     struct recorder_output out = {0, 0, recorder_output_fd, 0, 0, 0, false,
                                   1000000000u};
@@ -306,7 +307,7 @@ RECORDER_FUNCTION_ void recorder_dump_for_signal(int sig)
             recorder_say_signal(&out, sig, self);
             recorder_signals_release(&held);
             if (!out.failed)
-                recorder_dump_out(NULL, &out);
+                recorder_dump_out(NULL, &out, lines);
             return;
         }
     }
@@ -325,7 +326,10 @@ RECORDER_FUNCTION_ void recorder_signal_again(int sig, void *info)
     recorder_os_again(sig, info);
 }
 
-RECORDER_FUNCTION_ void recorder_on_signal(int sig, void *info, void *context)
+/* What a handler does; the lines of its dump are ours where `lines` is null. */
+RECORDER_FUNCTION_ void
+recorder_signal_handle(int sig, void *info, void *context,
+                       const struct recorder_lines *lines)
 {
     struct recorder_signal_set entry;
     struct recorder_action before = recorder_before[sig];
@@ -333,7 +337,7 @@ RECORDER_FUNCTION_ void recorder_on_signal(int sig, void *info, void *context)
     int error = *recorder_errno();
     int32_t self;
     recorder_os_block(&entry);
-    recorder_dump_for_signal(sig);
+    recorder_dump_for_signal(sig, lines);
     if (ends) {
         recorder_signal_again(sig, info);
         *recorder_errno() = error;
@@ -353,6 +357,14 @@ RECORDER_FUNCTION_ void recorder_on_signal(int sig, void *info, void *context)
     else
         ((void (*)(int))(uintptr_t)before.handler)(sig);
 }
+RECORDER_FUNCTION_ void recorder_on_signal(int sig, void *info, void *context)
+{
+    recorder_signal_handle(sig, info, context, NULL);
+}
+/* The handler of this module: compat/recorder has its own. */
+RECORDER_MODULE_ void (*recorder_signal_handler)(int sig, void *info,
+                                                 void *context) =
+    recorder_on_signal;
 
 /* Calls, to no effect, what the handler will call: the dynamic linker looks for
  * a function at its first call, and takes 3 KB of stack for that. */
@@ -401,7 +413,7 @@ RECORDER_FUNCTION_ bool recorder_dump_on_signal(int sig)
     recorder_before[sig] = before;
     recorder_home.registry->taken[sig] = 1;
     action = before;
-    action.handler = recorder_on_signal;
+    action.handler = recorder_signal_handler;
     action.flags = RECORDER_SA_SIGINFO_ | RECORDER_SA_ONSTACK_ |
                    (before.flags & kept) |
                    (recorder_is_handler(&before) ? 0 : RECORDER_SA_RESTART_);
@@ -441,7 +453,7 @@ __attribute__((destructor(102))) static void recorder_signal_leave(void)
     for (sig = 1; sig < RECORDER_SIGNALS_; sig++)
         if (recorder_home.registry->taken[sig] &&
             recorder_os_action(sig, NULL, &now) == 0 &&
-            now.handler == recorder_on_signal) {
+            now.handler == recorder_signal_handler) {
             recorder_os_action(sig, &recorder_before[sig], NULL);
             recorder_home.registry->taken[sig] = 0;
         }

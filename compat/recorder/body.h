@@ -52,7 +52,7 @@ RECORDER_1X_TWEAKS_(RECORDER_1X_TWEAK_DEFINE_)
 /* What recorder_configure_...() has set. */
 struct recorder_1x {
     recorder_show_fn show;     /* null: recorder_1x_write */
-    recorder_format_fn format; /* null: recorder_1x_line */
+    recorder_format_fn format; /* null: recorder_1x_add_line */
     void *output;
     unsigned level, shown_level; /* of traces; of the line just made */
     uintptr_t background;        /* 1: runs, 2: is to end */
@@ -169,10 +169,10 @@ RECORDER_FUNCTION_ void recorder_1x_times(struct recorder_string *to,
 /* The level of a message, and how many bytes of it say so: its format begins
  * with '>', which indents what follows, '<', which ends that with itself, or
  * '=', which ends all. */
-RECORDER_FUNCTION_ size_t recorder_1x_indent(struct recorder_scratch *s,
+RECORDER_FUNCTION_ size_t recorder_1x_indent(unsigned *level,
+                                             const struct recorder_scratch *s,
                                              const struct recorder_shown *shown)
 {
-    unsigned *level = s->trace ? &recorder_1x.level : &s->indent;
     unsigned here = __atomic_load_n(level, __ATOMIC_RELAXED), next = here;
     char mark = s->message[0];
     if ((uintptr_t)shown->location - (uintptr_t)s->format >= s->format_max ||
@@ -197,12 +197,13 @@ recorder_1x_location(const struct recorder_shown *shown)
                                                              : shown->location;
 }
 
-/* recorder_line_own: makes a line, from the message that the scratch holds. */
-RECORDER_FUNCTION_ void recorder_1x_line(struct recorder_scratch *s,
-                                         const struct recorder_shown *shown,
-                                         struct recorder_string *to)
+/* Adds a line, from the message that the scratch holds behind `skip`. */
+RECORDER_FUNCTION_ void recorder_1x_add_line(struct recorder_string *to,
+                                             const struct recorder_scratch *s,
+                                             const struct recorder_shown *shown,
+                                             size_t skip)
 {
-    size_t skip = recorder_1x_indent(s, shown), max = s->line_max - 1, start;
+    size_t max = s->line_max - 1, start;
     intptr_t location = RECORDER_1X_VALUE_(recorder_location);
     intptr_t function = RECORDER_1X_VALUE_(recorder_function);
     intptr_t most = RECORDER_1X_VALUE_(recorder_indent);
@@ -282,35 +283,51 @@ RECORDER_FUNCTION_ unsigned recorder_1x_write(const char *text, size_t size,
     return done > 0 ? (unsigned)done : 0;
 }
 
-/* How a line is to be made and where it goes. */
-struct recorder_1x_how {
+/* How lines are made and where they go. */
+struct recorder_1x_lines {
+    struct recorder_lines lines; /* by which recorder_1x_show() finds the rest */
     recorder_format_fn format;
-    recorder_show_fn show;
+    recorder_show_fn show; /* null: to the output of the dump */
     void *output;
-    struct recorder_output *out; /* where show is null */
+    unsigned *level;
 };
 
-RECORDER_FUNCTION_ void recorder_1x_show(struct recorder_scratch *s,
+RECORDER_FUNCTION_ void recorder_1x_show_line(
+    const struct recorder_1x_lines *how, struct recorder_scratch *s,
+    const struct recorder_shown *shown, size_t skip,
+    struct recorder_output *out)
+{
+    struct recorder_string to;
+    to = recorder_string_at(s->line, s->line_max - 1);
+    recorder_1x_add_line(&to, s, shown, skip);
+    recorder_end_line(&to);
+    if (!how->show) {
+        recorder_output_line(out, s->line, to.size);
+        return;
+    }
+    s->line[to.size - 1] = '\0';
+    how->show(s->line, to.size - 1, how->output);
+}
+
+/* As a struct recorder_lines. */
+RECORDER_FUNCTION_ void recorder_1x_show(const struct recorder_lines *lines,
+                                         struct recorder_scratch *s,
                                          const struct recorder_clock *clock,
                                          const struct recorder_event *event,
-                                         const struct recorder_1x_how *how)
+                                         struct recorder_output *out)
 {
+    const struct recorder_1x_lines *how =
+        (const struct recorder_1x_lines *)(const void *)lines;
     struct recorder_shown shown;
     struct recorder_string to;
     char caller[24];
-    size_t size, skip;
+    size_t skip;
+    recorder_show(s, clock, event, &shown);
+    skip = recorder_1x_indent(how->level, s, &shown);
     if (!how->format) {
-        size = recorder_line_of(s, clock, event, "");
-        if (!how->show) {
-            recorder_output_line(how->out, s->line, size);
-            return;
-        }
-        s->line[size - 1] = '\0';
-        how->show(s->line, size - 1, how->output);
+        recorder_1x_show_line(how, s, &shown, skip, out);
         return;
     }
-    recorder_show(s, clock, event, &shown);
-    skip = recorder_1x_indent(s, &shown);
     to = recorder_string_at(caller, sizeof caller - 1);
     recorder_add_string(&to, "0x");
     recorder_add_number(&to, event->caller, 16, 1);
@@ -323,56 +340,44 @@ RECORDER_FUNCTION_ void recorder_1x_show(struct recorder_scratch *s,
     s->line[to.size < to.max ? to.size : to.max] = '\0';
     how->format(how->show ? how->show : recorder_1x_write, how->output,
                 event->name, caller, (uintptr_t)event->order,
-                (uintptr_t)(shown.ns /
-                            (RECORDER_64BIT ? 1000 : 1000000)),
+                (uintptr_t)(shown.ns / (RECORDER_64BIT ? 1000 : 1000000)),
                 s->line);
+}
+
+/* What recorder_configure_...() has set, with a level of indentation. */
+RECORDER_FUNCTION_ struct recorder_1x_lines recorder_1x_configured(unsigned *level)
+{
+    struct recorder_1x_lines how = {{recorder_1x_show},
+                                    recorder_1x.format,
+                                    recorder_1x.show,
+                                    recorder_1x.output,
+                                    level};
+    return how;
+}
+
+/* Dumps what `regex` chooses, null: all. */
+RECORDER_FUNCTION_ unsigned
+recorder_1x_dump_by(const char *regex, const struct recorder_1x_lines *how)
+{
+    struct recorder_output out = {
+        0, 0, recorder_1x_fd(how->output), 0, 0, 0, false, 0};
+    const char *wrong = regex ? recorder_regex_check(regex) : NULL;
+    if (!wrong)
+        return (unsigned)recorder_dump_out(regex, &out, &how->lines);
+    recorder_set_warn(regex, wrong);
+    return 0;
 }
 
 RECORDER_1X_ unsigned recorder_sort(const char *regex,
                                     recorder_format_fn format,
                                     recorder_show_fn show, void *output)
 {
-    char stack[RECORDER_SCRATCH_STACK] __attribute__((aligned(16)));
-    struct recorder_output out = {0, 0, 0, 0, 0, 0, false, 0};
-    struct recorder_1x_how how = {format, show, output, &out};
-    struct recorder_scratch s;
-    struct recorder_clock clock;
-    struct recorder_event event;
-    struct recorder_held held;
-    int error = *recorder_errno();
-    unsigned shown = 0;
-    const char *wrong = regex ? recorder_regex_check(regex) : NULL;
-    if (wrong) {
-        recorder_set_warn(regex, wrong);
-        return 0;
-    }
-    if (show == recorder_1x_write)
-        how.show = NULL;
-    recorder_signals_hold(&held);
-    if (!recorder_scratch_open(&s, recorder_slots(regex), NULL))
-        recorder_scratch_open(&s, 0, stack);
-    recorder_clock_open(&clock);
-    out.fd = recorder_1x_fd(output);
-    out.gathered = s.out;
-    out.gathered_max = s.out_max;
-    s.batch.regex = regex;
-    s.batch.end = __atomic_load_n(recorder_home.order, __ATOMIC_ACQUIRE);
-    do {
-        recorder_batch_fill(&s.batch);
-        for (; s.at = s.batch.next,
-               recorder_batch_take(&s.batch, &event, NULL) && !out.failed;
-             shown++) {
-            while (recorder_batch_at(&s.batch, s.at)->record.order !=
-                   event.order)
-                s.at++;
-            recorder_1x_show(&s, &clock, &event, &how);
-        }
-    } while (s.batch.more && !out.failed);
-    recorder_output_flush(&out);
-    recorder_scratch_close(&s);
-    recorder_signals_release(&held);
-    *recorder_errno() = error;
-    return shown;
+    unsigned level = 0;
+    struct recorder_1x_lines how = recorder_1x_configured(&level);
+    how.format = format;
+    how.show = show == recorder_1x_write ? NULL : show;
+    how.output = output;
+    return recorder_1x_dump_by(regex, &how);
 }
 
 /* Says what we do in the recorders that 1.x has for that. */
@@ -443,26 +448,8 @@ RECORDER_FUNCTION_ void recorder_1x_print(const struct recorder *recorder,
                                           const struct recorder_record *records,
                                           unsigned count)
 {
-    char stack[RECORDER_SCRATCH_STACK] __attribute__((aligned(16)));
-    struct recorder_1x_how how = {recorder_1x.format, recorder_1x.show,
-                                  recorder_1x.output, NULL};
-    struct recorder_scratch s;
-    struct recorder_clock clock;
-    struct recorder_event event;
-    int error;
-    if (!how.format && !how.show) {
-        recorder_print(recorder, thread, records, count);
-        return;
-    }
-    error = *recorder_errno();
-    recorder_scratch_open(&s, 0, stack);
-    s.trace = recorder->trace;
-    recorder_batch_of_one(&s.batch, recorder, thread, records, count);
-    recorder_event_of(&s.batch, 0, count, &event);
-    recorder_clock_open(&clock);
-    recorder_1x_show(&s, &clock, &event, &how);
-    recorder_scratch_close(&s);
-    *recorder_errno() = error;
+    struct recorder_1x_lines how = recorder_1x_configured(&recorder_1x.level);
+    recorder_print_lines(recorder, thread, records, count, &how.lines);
 }
 
 RECORDER_FUNCTION_ void recorder_1x_set_dump(void) { recorder_dump(); }
@@ -530,13 +517,12 @@ recorder_1x_background_pass(struct recorder_cursor *cursor)
 {
     char stack[RECORDER_SCRATCH_STACK] __attribute__((aligned(16)));
     struct recorder_output out = {0, 0, 0, 0, 0, 0, false, 0};
-    struct recorder_1x_how how = {recorder_1x.format, recorder_1x.show,
-                                  recorder_1x.output, &out};
+    unsigned shown = 0, level = 0;
+    struct recorder_1x_lines how = recorder_1x_configured(&level);
     struct recorder_scratch s;
     struct recorder_clock clock;
     struct recorder_event event;
     struct recorder_held held;
-    unsigned shown = 0;
     recorder_signals_hold(&held);
     if (!recorder_scratch_open(&s, 1, NULL))
         recorder_scratch_open(&s, 0, stack);
@@ -545,7 +531,7 @@ recorder_1x_background_pass(struct recorder_cursor *cursor)
     out.gathered = s.out;
     out.gathered_max = s.out_max;
     for (; recorder_next(cursor, &event); shown++)
-        recorder_1x_show(&s, &clock, &event, &how);
+        recorder_1x_show(&how.lines, &s, &clock, &event, &out);
     recorder_output_flush(&out);
     recorder_scratch_close(&s);
     recorder_signals_release(&held);
@@ -604,6 +590,14 @@ RECORDER_1X_ void recorder_background_dump_stop(void)
 
 /* --------------------------------------------------------------- signals -- */
 
+RECORDER_FUNCTION_ void recorder_1x_on_signal(int sig, void *info,
+                                              void *context)
+{
+    unsigned level = 0;
+    struct recorder_1x_lines how = recorder_1x_configured(&level);
+    recorder_signal_handle(sig, info, context, &how.lines);
+}
+
 RECORDER_1X_ void recorder_dump_on_signal(int sig)
 {
 #undef recorder_dump_on_signal
@@ -637,9 +631,9 @@ RECORDER_1X_ void recorder_dump_on_common_signals(unsigned add, unsigned remove)
 __attribute__((constructor(101))) static void recorder_1x_enter(void)
 {
     recorder_start();
-    if (recorder_line_own)
+    recorder_signal_handler = recorder_1x_on_signal;
+    if (recorder_set_hooks.dump)
         return;
-    recorder_line_own = recorder_1x_line;
     recorder_set_hooks.dump = recorder_1x_set_dump;
     recorder_set_hooks.warn = recorder_1x_warn;
     if (recorder_home.registry != &recorder_registry)
@@ -657,9 +651,8 @@ __attribute__((constructor(101))) static void recorder_1x_enter(void)
 __attribute__((destructor(101))) static void recorder_1x_leave(void)
 {
     const struct recorder_set_hooks none = {0, 0};
-    if (recorder_line_own != recorder_1x_line)
+    if (recorder_set_hooks.dump != recorder_1x_set_dump)
         return;
-    recorder_line_own = NULL;
     recorder_set_hooks = none;
     if (recorder_home.registry->hook == recorder_1x_print)
         recorder_home.registry->hook = NULL;
