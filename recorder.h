@@ -649,6 +649,8 @@ RECORDER_CALLED_ void recorder_thread_name(const char *name);
 #endif
 RECORDER_CALLED_ bool recorder_enter(struct recorder *recorder);
 RECORDER_CALLED_ void recorder_leave(struct recorder *recorder);
+RECORDER_CALLED_ void recorder_tweak_enter(struct recorder_tweak *tweak);
+RECORDER_CALLED_ void recorder_tweak_leave(struct recorder_tweak *tweak);
 #endif
 
 #if !defined(RECORDER_LIBRARY) || defined(RECORDER_LIBRARY_BODY)
@@ -1596,6 +1598,37 @@ RECORDER_CALLED_ void recorder_leave(struct recorder *recorder)
 }
 #endif
 
+RECORDER_CALLED_ void recorder_tweak_enter(struct recorder_tweak *tweak)
+{
+    struct recorder_tweak **link;
+    recorder_start();
+    for (link = &recorder_home.registry->tweaks; *link; link = &(*link)->next)
+        if (*link == tweak)
+            return;
+    tweak->next = NULL;
+    __atomic_store_n(link, tweak, __ATOMIC_RELEASE);
+}
+
+#if defined(RECORDER_IN_LIBRARY_) ||                                           \
+    (defined(RECORDER_LIBRARY) && defined(RECORDER_HOSTED_))
+/* As recorder_leave(): readers of the list are counted. */
+RECORDER_CALLED_ void recorder_tweak_leave(struct recorder_tweak *tweak)
+{
+    struct recorder_registry *registry = recorder_home.registry;
+    struct recorder_tweak **link = &registry->tweaks;
+    uint64_t start;
+    while (*link && *link != tweak)
+        link = &(*link)->next;
+    if (!*link)
+        return;
+    __atomic_store_n(link, tweak->next, __ATOMIC_SEQ_CST);
+    start = recorder_clock_ns(RECORDER_MONOTONIC_);
+    while (__atomic_load_n(&registry->readers, __ATOMIC_SEQ_CST) != 0 &&
+           recorder_clock_ns(RECORDER_MONOTONIC_) - start < 1000000000u)
+        recorder_os_yield();
+}
+#endif
+
 #ifdef RECORDER_IN_LIBRARY_
 /* A library that only borrows others' recorders has to look for the program's
  * registry too. */
@@ -1701,6 +1734,36 @@ __attribute__((constructor(101), used)) static void recorder_start_library(void)
     RECORDER_CHECK_SIZE_(name, size, 1, description)                           \
     RECORDER_DECLARE(name)
 #endif
+/* Tweaks, and what recorder_trace_set() returns: see recorder_set.h. */
+enum {
+    RECORDER_TRACE_OK,
+    RECORDER_TRACE_INVALID_NAME, /* no regular expression */
+    RECORDER_TRACE_INVALID_VALUE
+};
+#define RECORDER_TWEAK_DEFINE(name, value, description)                        \
+    RECORDER_EXTERN_ struct recorder_tweak recorder_for_##name;                \
+    struct recorder_tweak recorder_for_##name = {value, #name, "" description, \
+                                                 0};                           \
+    __attribute__((constructor(101))) static void recorder_enter_##name(void)  \
+    {                                                                          \
+        recorder_tweak_enter(&recorder_for_##name);                            \
+    }                                                                          \
+    RECORDER_TWEAK_LEAVES_(recorder_leave_##name, recorder_for_##name)         \
+    RECORDER_TWEAK_ENDS_
+#define RECORDER_TWEAK_ENDS_ __extension__ /* as in RECORDER_DEFINE_ */
+#define RECORDER_TWEAK_DECLARE(name)                                           \
+    RECORDER_EXTERN_ struct recorder_tweak recorder_for_##name; __extension__
+#define RECORDER_TWEAK(name) (recorder_for_##name.trace)
+#ifdef RECORDER_IN_LIBRARY_
+#define RECORDER_TWEAK_LEAVES_(function, tweak)                                \
+    __attribute__((destructor(101))) static void function(void)                \
+    {                                                                          \
+        recorder_tweak_leave(&tweak);                                          \
+    }
+#else
+#define RECORDER_TWEAK_LEAVES_(function, tweak)
+#endif
+
 #define RECORDER_CHECK_SIZE_(name, size, lanes, description)                   \
     RECORDER_ASSERT_((size) >= 1, "RECORDER(" #name ", " #size                 \
                                   "): the size must be at least 1");           \

@@ -24,8 +24,8 @@ LIMITS
       look only at the word unless they are told that it is a trace.
 
 CONTENTS
-    interface   recorder_trace_set, tweaks, conversions
-    tweaks      how they are found
+    interface   recorder_trace_set, tweaks (their macros are in recorder.h)
+    conversions of the program's own
     text        what the commands print
     value       numbers
     commands    help, traces, dump, output
@@ -74,65 +74,8 @@ extern "C" {
  *     in a trace, when what the word points at is there; 0 in a dump, when it
  *     may be gone; and has bit 0 set for %+. Returns the function before.
  */
-enum {
-    RECORDER_TRACE_OK,
-    RECORDER_TRACE_INVALID_NAME, /* no regular expression */
-    RECORDER_TRACE_INVALID_VALUE
-};
 
-#define RECORDER_TWEAK_DEFINE(name, value, description)                        \
-    RECORDER_EXTERN_ struct recorder_tweak recorder_for_##name;                \
-    struct recorder_tweak recorder_for_##name = {value, #name, "" description, \
-                                                 0};                           \
-    __attribute__((constructor(101))) static void recorder_enter_##name(void)  \
-    {                                                                          \
-        recorder_tweak_enter(&recorder_for_##name);                            \
-    }                                                                          \
-    RECORDER_TWEAK_LEAVES_(name)                                               \
-    RECORDER_TWEAK_DECLARE(name)
-#define RECORDER_TWEAK_DECLARE(name)                                           \
-    RECORDER_EXTERN_ struct recorder_tweak recorder_for_##name;                \
-    __extension__
-#define RECORDER_TWEAK(name) (recorder_for_##name.trace)
-
-/* ---------------------------------------------------------------- tweaks -- */
-
-RECORDER_FUNCTION_ void recorder_tweak_enter(struct recorder_tweak *tweak)
-{
-    struct recorder_tweak **link;
-    recorder_start();
-    for (link = &recorder_home.registry->tweaks; *link; link = &(*link)->next)
-        if (*link == tweak)
-            return;
-    tweak->next = NULL;
-    __atomic_store_n(link, tweak, __ATOMIC_RELEASE);
-}
-
-/* As recorder_leave(): readers of the list are counted. */
-RECORDER_FUNCTION_ void recorder_tweak_leave(struct recorder_tweak *tweak)
-{
-    struct recorder_registry *registry = recorder_home.registry;
-    struct recorder_tweak **link = &registry->tweaks;
-    uint64_t start;
-    while (*link && *link != tweak)
-        link = &(*link)->next;
-    if (!*link)
-        return;
-    __atomic_store_n(link, tweak->next, __ATOMIC_SEQ_CST);
-    start = recorder_clock_ns(RECORDER_MONOTONIC_);
-    while (__atomic_load_n(&registry->readers, __ATOMIC_SEQ_CST) != 0 &&
-           recorder_clock_ns(RECORDER_MONOTONIC_) - start < 1000000000u)
-        recorder_os_yield();
-}
-#ifdef RECORDER_IN_LIBRARY_
-#define RECORDER_TWEAK_LEAVES_(name)                                           \
-    __attribute__((destructor(101))) static void recorder_leave_##name(void)   \
-    {                                                                          \
-        recorder_tweak_leave(&recorder_for_##name);                            \
-    }
-#else
-#define RECORDER_TWEAK_LEAVES_(name)
-#endif
+/* ----------------------------------------------------------- conversions -- */
 
 RECORDER_PROGRAM_ recorder_type *recorder_types[256] = {0};
 

@@ -484,10 +484,6 @@ RECORDER_1X_ void recorder_tweak_activate(recorder_tweak *tweak)
 {
     recorder_tweak_enter(tweak);
 }
-RECORDER_1X_ void recorder_1x_tweak_leave(recorder_tweak *tweak)
-{
-    recorder_tweak_leave(tweak);
-}
 
 /* ------------------------------------------------------------ background -- */
 

@@ -49,7 +49,6 @@ CONTENTS
 #define recorder_dump_on_common_signals recorder_1x_dump_on_common_signals
 #define recorder_trace_set recorder_1x_trace_set
 #define recorder_configure_type recorder_1x_configure_type
-#define recorder_tweak_activate recorder_1x_tweak_activate
 
 #undef RECORDER_VERSION_MAJOR
 #undef RECORDER_VERSION_MINOR
@@ -86,37 +85,10 @@ typedef struct recorder_tweak recorder_tweak;
 #define RECORDER_INFO(name) (&recorder_for_##name)
 #endif
 
-/* Ends in a brace, so that it stands with and without a semicolon, and at the
- * end of a file. */
-#undef RECORDER_TWEAK_DEFINE
-#define RECORDER_TWEAK_DEFINE(name, value, description)                        \
-    RECORDER_EXTERN_ struct recorder_tweak recorder_for_##name;                \
-    struct recorder_tweak recorder_for_##name = {value, #name, "" description, \
-                                                 0};                           \
-    RECORDER_TWEAK_LEAVES_(name)                                               \
-    __attribute__((constructor(101))) static void recorder_enter_##name(void)  \
-    {                                                                          \
-        recorder_tweak_activate(&recorder_for_##name);                         \
-    }
-#if defined(RECORDER_LIBRARY) && !defined(RECORDER_LIBRARY_BODY)
-#ifdef RECORDER_IN_LIBRARY_
-#define RECORDER_TWEAK_LEAVES_(name)                                           \
-    __attribute__((destructor(101))) static void recorder_leave_##name(void)   \
-    {                                                                          \
-        recorder_1x_tweak_leave(&recorder_for_##name);                         \
-    }
-#else
-#define RECORDER_TWEAK_LEAVES_(name)
-#endif
-#define RECORDER_TWEAK_DECLARE(name)                                           \
-    RECORDER_EXTERN_ struct recorder_tweak recorder_for_##name; __extension__
-#define RECORDER_TWEAK(name) (recorder_for_##name.trace)
-enum {
-    RECORDER_TRACE_OK,
-    RECORDER_TRACE_INVALID_NAME,
-    RECORDER_TRACE_INVALID_VALUE
-};
-#endif
+/* RECORDER_TWEAK_DEFINE ends in a brace here, so that it stands with and without
+ * a semicolon, and at the end of a file. */
+#undef RECORDER_TWEAK_ENDS_
+#define RECORDER_TWEAK_ENDS_
 
 /* ---------------------------------------------------------------- record --
  *
@@ -271,8 +243,6 @@ RECORDER_1X_ int recorder_trace_set(const char *specification);
 RECORDER_1X_ recorder_info *recorder_list(void);
 RECORDER_1X_ void recorder_activate(recorder_info *recorder);
 RECORDER_1X_ void recorder_tweak_activate(recorder_tweak *tweak);
-/* When a library that has it is closed; recorders leave in recorder_leave(). */
-RECORDER_1X_ void recorder_1x_tweak_leave(recorder_tweak *tweak);
 
 #ifdef __cplusplus
 } /* extern "C" */
