@@ -60,8 +60,8 @@ hanoi: build/examples/hanoi/hanoi
 $(BUILD)/tests/%: tests/%.c $(HEADERS) $(wildcard tests/harness/*.h \
 		compat/recorder/* tools/*.[ch] tools/*/*.[ch])
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 $(CFLAGS) $(TESTFLAGS) $(WARNINGS) -Wstrict-prototypes \
-		$(TOOL_DIRS) -Itests -DTEST_ROOT='"$(CURDIR)"' $< -o $@ $(CRITERION) \
+	$(CC) -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(TESTFLAGS) $(WARNINGS) \
+		-Wstrict-prototypes $(TOOL_DIRS) -Itests -DTEST_ROOT='"$(CURDIR)"' $< -o $@ $(CRITERION) \
 		-lpthread -ldl -lm
 
 packages-%:

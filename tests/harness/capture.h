@@ -7,9 +7,6 @@
  */
 #ifndef CAPTURE_H
 #define CAPTURE_H
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <inttypes.h>

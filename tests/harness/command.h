@@ -9,9 +9,6 @@
 #ifndef COMMAND_TEST_H
 #define COMMAND_TEST_H
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "build.h"
 
 #include <sys/prctl.h>

@@ -11,9 +11,6 @@
  */
 #ifndef RING_H
 #define RING_H
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -44,44 +41,6 @@ static inline pthread_t ring_thread(void *(*run)(void *), void *with)
     pthread_t thread;
     cr_assert(pthread_create(&thread, NULL, run, with) == 0);
     return thread;
-}
-
-/* Programs that a test builds: in a folder of its own, from the header that
- * stands in TEST_ROOT, by default where the test is started. The folder goes
- * with ring_folder_drop, a test's .fini. */
-#ifndef TEST_ROOT
-#define TEST_ROOT "."
-#endif
-static char ring_folder[] = "/tmp/recorder-ring-XXXXXX";
-static inline void ring_folder_make(void)
-{
-    cr_assert(mkdtemp(ring_folder) != NULL);
-}
-/* Runs a command there; $root is TEST_ROOT. Returns its exit status, and what
- * it wrote, up to `size`. */
-static inline int ring_shell(const char *command, char *text, size_t size)
-{
-    char line[8192], root[4096], rest[256];
-    FILE *pipe;
-    size_t got;
-    int status;
-    cr_assert(realpath(TEST_ROOT, root) != NULL);
-    snprintf(line, sizeof line, "root='%s'; cd %s && { %s; } 2>&1", root,
-             ring_folder, command);
-    pipe = popen(line, "r");
-    cr_assert(pipe != NULL);
-    got = fread(text, 1, size - 1, pipe);
-    text[got] = '\0';
-    while (fread(rest, 1, sizeof rest, pipe) > 0)
-        ;
-    status = pclose(pipe);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-static inline void ring_folder_drop(void)
-{
-    char text[100];
-    if (access(ring_folder, F_OK) == 0)
-        ring_shell("rm -r \"$PWD\"", text, sizeof text);
 }
 
 /* ----------------------------------------------------- the ring under test --

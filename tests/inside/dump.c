@@ -1,8 +1,5 @@
 /* tests/dump.c - whole dumps, as text, wherever they go and whatever fails. */
 /* SPDX-License-Identifier: MIT */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include <stdint.h>
 
 /* A clock that stands still, so that all of a line is known beforehand; and a

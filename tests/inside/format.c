@@ -1,8 +1,5 @@
 /* tests/format.c - recorder_format.h against snprintf, bad strings, fuzz. */
 /* SPDX-License-Identifier: MIT */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* process_vm_readv */
-#endif
 #include <criterion/criterion.h>
 #include <float.h>
 #include <limits.h>

@@ -1,8 +1,5 @@
 /* tests/regex.c - recorder_regex.h against regcomp(), and hostile patterns. */
 /* SPDX-License-Identifier: MIT */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* stpcpy */
-#endif
 #include <criterion/criterion.h>
 #include <regex.h>
 #include <stdint.h>

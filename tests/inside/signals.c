@@ -1,8 +1,5 @@
 /* signals.c - our handlers leave a program's signals as it wants them. */
 /* SPDX-License-Identifier: MIT */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "harness/build.h"
 
 #include "recorder_dump.h"

@@ -156,12 +156,12 @@ int main(int count, char **arguments)
 }
 
 #else
-#include "harness/ring.h"
+#include "harness/build.h"
 #include <sys/ptrace.h>
 #include <sys/types.h>
 #include <sys/user.h>
 
-TestSuite(cost, .fini = ring_folder_drop, .timeout = 600);
+TestSuite(cost, .init = build_begin, .fini = build_end, .timeout = 600);
 
 #if !defined(__x86_64__)
 Test(cost, only_on_x86_64)
@@ -171,20 +171,13 @@ Test(cost, only_on_x86_64)
 #else
 
 /* Builds the program; false, with a word, where there is no such compiler. */
-static char text[1 << 17];
 static bool build(const char *compiler)
 {
-    char command[500];
-    snprintf(command, sizeof command, "command -v %s objdump nm", compiler);
-    if (ring_shell(command, text, sizeof text) != 0) {
-        cr_log_warn("skipped: no %s, objdump or nm here", compiler);
+    if (!build_has(compiler) || !build_has("objdump") || !build_has("nm"))
         return false;
-    }
-    snprintf(command, sizeof command,
-             "%s -std=gnu11 -O2 -DCOST_PROGRAM -I\"$root\" "
-             "\"$root/tests/outside/cost.c\" -o cost",
-             compiler);
-    cr_assert(ring_shell(command, text, sizeof text) == 0, "%s", text);
+    build_must("%s -std=gnu11 -O2 -DCOST_PROGRAM " BUILD_INCLUDE TEST_ROOT
+               "/tests/outside/cost.c -o cost",
+               compiler);
     return true;
 }
 static const char *const compilers[] = {"gcc", "clang"};
@@ -204,7 +197,7 @@ static void read_function(const char *name, char *called, size_t size)
 {
     char start[100], *line, *next;
     snprintf(start, sizeof start, "<%s>:\n", name);
-    line = strstr(text, start);
+    line = strstr(build_text, start);
     cr_assert(line != NULL, "no %s in the listing", name);
     lines_count = 0;
     for (line = strchr(line, '\n') + 1; *line && *line != '\n'; line = next) {
@@ -266,14 +259,12 @@ static void walk(unsigned i, unsigned locked)
 Test(cost, two_locked_instructions_and_no_call)
 {
     unsigned i, j, seen = 0;
-    ring_folder_make();
     for (i = 0; i < 2; i++) {
         char called[100] = "";
         if (!build(compilers[i]))
             continue;
-        cr_assert(ring_shell("objdump -d --no-show-raw-insn cost | sed -n "
-                             "\"/<cost_one>:/,/^$/p;/<recorder_/,/^$/p\"",
-                             text, sizeof text) == 0);
+        build_must("objdump -d --no-show-raw-insn cost | sed -n "
+                   "\"/<cost_one>:/,/^$/p;/<recorder_/,/^$/p\"");
         read_function("cost_one", called, sizeof called);
         read_function(called, NULL, 0);
         memset(walked, 0, sizeof walked);
@@ -292,11 +283,11 @@ Test(cost, two_locked_instructions_and_no_call)
 
 static unsigned long size_of(const char *name)
 {
-    const char *line = strstr(text, name);
+    const char *line = strstr(build_text, name);
     unsigned long at, size;
     char kind;
     cr_assert(line != NULL && strlen(name) > 0);
-    while (line > text && line[-1] != '\n')
+    while (line > build_text && line[-1] != '\n')
         line--;
     cr_assert(sscanf(line, "%lx %lx %c", &at, &size, &kind) == 3);
     return size;
@@ -307,13 +298,11 @@ static unsigned long size_of(const char *name)
 Test(cost, at_most_80_bytes_a_call)
 {
     unsigned i, seen = 0;
-    ring_folder_make();
     for (i = 0; i < 2; i++) {
         unsigned long first, second, third;
         if (!build(compilers[i]))
             continue;
-        cr_assert(
-            ring_shell("nm -S cost | grep \" cost_\"", text, sizeof text) == 0);
+        build_must("nm -S cost | grep \" cost_\"");
         first = size_of(" cost_one");
         second = size_of(" cost_two") - first;
         third = size_of(" cost_three") - first - second;
@@ -365,7 +354,7 @@ static pid_t program_start(const char *kind)
     char path[100];
     int status;
     pid_t child = fork();
-    snprintf(path, sizeof path, "%s/cost", ring_folder);
+    snprintf(path, sizeof path, "%s/cost", build_folder);
     if (child == 0) {
         ptrace(PTRACE_TRACEME, 0, NULL, NULL);
         execl(path, path, kind, (char *)NULL);
@@ -401,7 +390,6 @@ static void every_instruction(const char *kind)
 {
     unsigned steps = 0;
     pid_t child;
-    ring_folder_make();
     if (!build("gcc")) {
         cr_skip_test("no gcc here");
     }
@@ -439,7 +427,6 @@ Test(cost, signals_at_all_instructions_of_one_record)
 {
     unsigned steps = 0;
     pid_t child;
-    ring_folder_make();
     if (!build("gcc")) {
         cr_skip_test("no gcc here");
     }

@@ -1,8 +1,5 @@
 /* crashes.c - a program that crashes dumps, and dies as it would have. */
 /* SPDX-License-Identifier: MIT */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "harness/build.h"
 
 #include <elf.h>

@@ -147,7 +147,7 @@ left_out()
 # shellcheck disable=SC2046,SC2086
 run_test()
 {
-    $cc -std=gnu11 -O2 -w $static -Itests/tsan -Itests -I. \
+    $cc -std=gnu11 -D_GNU_SOURCE -O2 -w $static -Itests/tsan -Itests -I. \
         -DTEST_ROOT="\"$PWD\"" -o "$out/$1/$2" \
         "$(ls tests/ring/"$2.c" tests/inside/"$2.c" 2>/dev/null)" -lpthread -lm -ldl \
         -Wl,-u,pthread_create,-u,pthread_detach &&

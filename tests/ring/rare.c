@@ -2,12 +2,14 @@
 /* SPDX-License-Identifier: MIT */
 static void rare_step(const char *where);
 #define RECORDER_STEP_(where) rare_step(where)
+#define BUILD_SECONDS 300 /* programs of 32 bits on a busy machine */
+#include "harness/build.h"
 #include "harness/ring.h"
 #include "harness/wrap.h"
 #include <semaphore.h>
 #include <ucontext.h>
 
-TestSuite(rare, .init = ring_learn, .fini = ring_folder_drop, .timeout = 600);
+TestSuite(rare, .init = ring_learn, .timeout = 600);
 
 static void (*at_step)(const char *where); /* null: nothing happens there */
 static void rare_step(const char *where)
@@ -340,31 +342,25 @@ Test(rare, any_schedule)
  * in words of this machine, and in a program of 32 bits, which gets there. */
 static void in_32_bits(const char *check)
 {
-    char text[2000], command[1000];
-    ring_folder_make();
-    if (ring_shell("echo 'int main(void) { return 0; }' >can.c && "
-                   "gcc -m32 -o can can.c && ./can",
-                   text, sizeof text) != 0) {
+    if (!build_can("gcc", "-m32"))
         cr_skip_test("gcc -m32 builds nothing that runs here");
-    }
-    snprintf(
-        command, sizeof command,
-        "printf '#include \"wrap.h\"\\nint main(void) { const char *fault "
-        "= %s(); puts(fault ? fault : \"\"); return fault != NULL; }\\n' "
-        ">wrap.c && gcc -m32 -std=gnu11 -O2 -Wall -Wextra -Wpedantic "
-        "-Wconversion -Wshadow -Wundef -Wstrict-prototypes -Werror "
-        "-Wno-unused-function -I\"$root\" -I\"$root/tests/harness\" wrap.c -o wrap "
-        "-lpthread && timeout 300 ./wrap",
-        check);
-    cr_expect(ring_shell(command, text, sizeof text) == 0, "in 32 bits: %s",
-              text);
+    build_must("echo \"int main(void) { const char *fault = %s();"
+               " if (fault) puts(fault); return fault != NULL; }\" |"
+               " gcc -m32 -std=gnu11 -O2 " BUILD_WARNINGS "-Wstrict-prototypes "
+               "-Wno-unused-function " BUILD_INCLUDE "-include " TEST_ROOT
+               "/tests/harness/wrap.h -x c - -o wrap -lpthread",
+               check);
+    cr_expect(build_run("./wrap") == 0, "in 32 bits: %s", build_text);
 }
 Test(rare, wrap)
 {
     const char *fault = wrap_run();
     cr_assert(!fault, "%s", fault);
 }
-Test(rare, wrap_32) { in_32_bits("wrap_run"); }
+Test(rare, wrap_32, .init = build_begin, .fini = build_end)
+{
+    in_32_bits("wrap_run");
+}
 
 /* Goal: a slot whose last mark is of long ago comes back like any other: the
  * mark is not taken for one that lies ahead. Method: slots that never gave up,
@@ -374,4 +370,7 @@ Test(rare, old_marks)
     const char *fault = wrap_old_marks();
     cr_assert(!fault, "%s", fault);
 }
-Test(rare, old_marks_32) { in_32_bits("wrap_old_marks"); }
+Test(rare, old_marks_32, .init = build_begin, .fini = build_end)
+{
+    in_32_bits("wrap_old_marks");
+}

@@ -4,7 +4,6 @@
     RECORDER_TEST_SCALE=0.01 does a hundredth of the work. Each test runs in a process
     of its own, where no other thread has recorded before.
 */
-#define _GNU_SOURCE
 #include "harness/build.h"
 
 #include <errno.h>
