@@ -13,7 +13,10 @@ VERSION := $(shell awk '/define RECORDER_VERSION_(MAJOR|MINOR|PATCH)/ \
 
 HEADERS := $(wildcard recorder*.h)
 EXAMPLES := $(patsubst %.c,build/%,$(wildcard examples/*/*.c))
-TESTS := $(patsubst tests/%.c,%,$(wildcard tests/*.c))
+# What looks at code in its own process, which a sanitizer sees, and the rest:
+# they compile and run programs of their own.
+INSIDE := $(patsubst tests/%.c,%,$(wildcard tests/ring/*.c tests/inside/*.c))
+TESTS := $(INSIDE) $(patsubst tests/%.c,%,$(wildcard tests/outside/*.c))
 
 # Where a build goes and how it is made; `make asan` and its like set both.
 BUILD ?= build
@@ -53,12 +56,13 @@ build/examples/%: examples/%.c $(HEADERS)
 hanoi: build/examples/hanoi/hanoi
 	@build/examples/hanoi/hanoi 6
 
-# Each file in tests/ is a program of its own.
-$(BUILD)/tests/%: tests/%.c $(HEADERS) $(wildcard tests/*.h compat/recorder/* \
-		tools/*.[ch] tools/*/*.[ch])
+# Each file in ring/, inside/ and outside/ of tests/ is a program of its own.
+$(BUILD)/tests/%: tests/%.c $(HEADERS) $(wildcard tests/harness/*.h \
+		compat/recorder/* tools/*.[ch] tools/*/*.[ch])
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 $(CFLAGS) $(TESTFLAGS) $(WARNINGS) -Wstrict-prototypes \
-		$(TOOL_DIRS) -DTEST_ROOT='"$(CURDIR)"' $< -o $@ $(CRITERION) -lpthread -ldl -lm
+	$(CC) -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(TESTFLAGS) $(WARNINGS) \
+		-Wstrict-prototypes $(TOOL_DIRS) -Itests -DTEST_ROOT='"$(CURDIR)"' $< -o $@ $(CRITERION) \
+		-lpthread -ldl -lm
 
 packages-%:
 	@sh tests/packages.sh $*
@@ -70,12 +74,8 @@ test: packages-test build
 run-tests: build/recorder build/librecorder.so $(TESTS:%=$(BUILD)/tests/%)
 	@sh tests/run.sh $(TESTS:%=$(BUILD)/tests/%)
 
-# The tests that look at code in this process; the others compile and run
-# programs of their own, which a sanitizer in the test would not see.
-IN_PROCESS := $(filter-out command compat cost crashes export follow freestanding \
-	gdb hostile languages libraries recording refused safety sources view,$(TESTS))
 SANITIZE = $(MAKE) --no-print-directory -j$(CORES) run-tests RECORDER_TEST_SCALE=0.01 \
-	TESTS="$(IN_PROCESS)"
+	TESTS="$(INSIDE)"
 
 asan: packages-test
 	@ASAN_OPTIONS=handle_segv=0:handle_abort=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:use_sigaltstack=0:detect_leaks=0 \
@@ -86,17 +86,17 @@ ubsan: packages-test
 		TESTFLAGS="-fsanitize=undefined -fno-sanitize-recover=all"
 # Criterion does not start under ThreadSanitizer (Snaipe/Criterion#274): tests/tsan
 # stands in for it; nor does that bear as random addresses as some kernels give.
-# The threads of tests/threads.c are cancelled, forked and jumped out of.
+# The threads of tests/ring/threads.c are cancelled, forked and jumped out of.
 tsan: packages-test
 	@TSAN_OPTIONS=handle_segv=0:handle_abort=0 RUN="setarch -R" $(SANITIZE) \
 		BUILD=build/tsan TESTFLAGS="-fsanitize=thread -Itests/tsan" CRITERION= \
-		TESTS="$(filter-out threads,$(IN_PROCESS))"
+		TESTS="$(filter-out ring/threads,$(INSIDE))"
 
 # Lines and branches of the headers that the tests reach.
 coverage: packages-test
 	@rm -rf build/coverage
 	@$(SANITIZE) BUILD=build/coverage TESTFLAGS="--coverage -O0 -DCOVERAGE"
-	@cd build/coverage/tests && gcov -b *.gcda 2>/dev/null | grep -A 4 \
+	@cd build/coverage/tests && gcov -b */*.gcda 2>/dev/null | grep -A 4 \
 		"^File '\(.*/\)\?recorder[a-z_]*\.h'"
 
 # SECONDS: how long to look for hostile files that harm the reader.

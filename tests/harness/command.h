@@ -1,0 +1,111 @@
+/* The recorder command against programs that run, and what they leave behind. */
+/* SPDX-License-Identifier: MIT */
+/*
+    command_build("command", "gcc -O2");            ./command of programs/
+    pid_t pid = command_start("./command quiet");   it says "PID n" and waits
+    cr_assert_eq(command("dump %d", pid), 0);       what it said is build_text
+    command_stop(pid);
+*/
+#ifndef COMMAND_TEST_H
+#define COMMAND_TEST_H
+
+#include "build.h"
+
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#define RECORDER TEST_ROOT "/build/recorder"
+
+/* Runs the recorder command; its status. */
+#define command(...) build_run(RECORDER " " __VA_ARGS__)
+#define command_must(...) build_must(RECORDER " " __VA_ARGS__)
+
+/* Compiles programs/command.c, or another of them, as ./name. */
+__attribute__((unused)) static void command_build(const char *name,
+                                                  const char *compiler)
+{
+    build_must("%s " BUILD_INCLUDE "-o %s " BUILD_PROGRAMS
+               "/command.c -lpthread",
+               compiler, name);
+}
+
+/* Starts a program in the test's folder; returns when it has said "PID n", its
+ * process id. It is ended with the test. */
+__attribute__((unused)) static pid_t command_start(const char *line)
+{
+    char text[4096];
+    int fds[2], pid = 0;
+    FILE *from;
+    cr_assert_lt(snprintf(text, sizeof text, "exec %s", line),
+                 (int)sizeof text);
+    cr_assert_eq(pipe(fds), 0);
+    fflush(NULL);
+    if (fork() == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        dup2(fds[1], 1);
+        close(fds[0]);
+        if (chdir(build_folder) == 0)
+            execl("/bin/sh", "sh", "-c", text, (char *)NULL);
+        _exit(127);
+    }
+    close(fds[1]);
+    from = fdopen(fds[0], "r");
+    cr_assert(fgets(text, sizeof text, from) &&
+                  sscanf(text, "PID %d", &pid) == 1,
+              "%s did not start", line);
+    fclose(from);
+    return pid;
+}
+
+__attribute__((unused)) static void command_stop(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+/* Tells programs/command.c to go, and waits until that is done. */
+__attribute__((unused)) static void command_goes(void)
+{
+    build_must("touch go; until test -e done; do sleep 0.01; done; rm done");
+}
+
+/* ----------------------------------------------------------------- cores -- */
+
+/* Makes ./core: by the kernel, where it leaves cores in the folder of the
+ * program, else by gdb. `what`: the arguments of ./program, of the verb
+ * "core" or "everything" of programs/command.c. */
+__attribute__((unused)) static void command_core(const char *program,
+                                                 const char *arguments)
+{
+    char text[512];
+    build_must("rm -f core");
+    if (build_run("read pattern </proc/sys/kernel/core_pattern &&"
+                  " test \"$pattern\" = core") == 0) {
+        build_run("ulimit -c unlimited && %s core %s", program, arguments);
+    } else {
+        pid_t pid;
+        snprintf(text, sizeof text, "%s everything %s", program, arguments);
+        pid = command_start(text);
+        build_must("gdb -p %d --batch -ex \"generate-core-file core\"", pid);
+        command_stop(pid);
+    }
+    build_must("test -s core");
+}
+
+/* What a dump shows must be what the program dumped into in.txt, but for the
+ * date: byte for byte. */
+__attribute__((unused)) static void command_must_dump(const char *source,
+                                                      const char *what)
+{
+    cr_assert_eq(command("dump %s >out.txt", source), 0, "%s: %s", what,
+                 build_text);
+    cr_assert_eq(build_run("tail -n +2 in.txt >in && tail -n +2 out.txt >out &&"
+                           " test -s in && cmp in out || diff -a in out"),
+                 0, "%s, %s: recorder_dump() is <, the command is >\n%.3000s",
+                 what, source, build_text);
+    cr_assert_eq(build_run("for i in in out; do head -n 1 $i.txt |"
+                           " sed \"s/ AT .*UTC//\" >$i; done; diff in out"),
+                 0, "%s: %s", what, build_text);
+}
+
+#endif

@@ -1,0 +1,393 @@
+/* What the recorder command says and does, verb by verb, as a user meets it. */
+/* SPDX-License-Identifier: MIT */
+#include "harness/command.h"
+
+static void command_begin(void)
+{
+    build_begin();
+    command_build("program", "gcc");
+}
+TestSuite(command, .init = command_begin, .fini = build_end, .timeout = 120);
+
+/* A shell command's whole output must be this. */
+#define SAYS(text, ...)                                                        \
+    do {                                                                       \
+        build_must(__VA_ARGS__);                                               \
+        cr_assert_str_eq(build_text, text, "%s\nsaid:\n%s", build_command,     \
+                         build_text);                                          \
+    } while (0)
+/* And this status, with these first words. */
+#define REFUSES(status, text, ...)                                             \
+    do {                                                                       \
+        int status_ = command(__VA_ARGS__);                                    \
+        cr_assert_eq(status_, status, "%d: %s: %s", status_, build_command,    \
+                     build_text);                                              \
+        cr_assert(strncmp(build_text, text, strlen(text)) == 0,                \
+                  "%s\nsaid:\n%s", build_command, build_text);                 \
+    } while (0)
+/* Times and addresses differ from run to run. */
+#define SAME " | sed -e \"s/[0-9]*\\.[0-9]\\{6\\}/0/; s/0x[0-9a-f]*/0x/g\""
+
+/* ------------------------------------------------------------------ dump -- */
+
+/* Goal: each option shows what it says. Method: three records of a program that
+ * waits, whole outputs. */
+Test(command, dump_options)
+{
+    int pid = (int)command_start("./program quiet");
+    char all[256];
+    build_must("grep -n \"first %%d\" " BUILD_PROGRAMS "/command.c");
+    snprintf(all, sizeof all,
+             "1 [0 command.c:%d T1] main: first 1\n"
+             "2 [0 command.c:%d T1] small: second two\n"
+             "3 [0 command.c:%d T1] main: third\n",
+             atoi(build_text), atoi(build_text) + 1, atoi(build_text) + 2);
+#define LINES(text, options)                                                   \
+    SAYS(text, RECORDER " dump %d %s | grep \"^[0-9]\"" SAME, pid, options)
+#define MESSAGES(text, options)                                                \
+    SAYS(text,                                                                 \
+         RECORDER " dump %d --line \"{message}\" %s | "                        \
+                  "grep -v -e ^FLIGHT -e ^DUMPING",                            \
+         pid, options)
+    LINES(all, "");
+    MESSAGES("first 1\nsecond two\nthird\n", "");
+    MESSAGES("first 1\nthird\n", "--names main");
+    MESSAGES("first 1\nthird\n", "-n MA..");
+    MESSAGES("second two\nthird\n", "--last 2");
+    MESSAGES("third\n", "-l 1 --names=main");
+    MESSAGES("second two\nthird\n", "--since 2");
+    MESSAGES("first 1\nsecond two\n", "--until 2");
+    MESSAGES("second two\n", "--since 2 --until 2");
+    MESSAGES("first 1\nsecond two\nthird\n", "--since 0s --until 100s");
+    MESSAGES("first 1\nsecond two\nthird\n", "--since -600s");
+    MESSAGES("third\n", "--since -0ns");
+    MESSAGES("first 1\nsecond two\nthird\n", "--since 2001-01-01T00:00:00Z");
+    MESSAGES("first 1\nsecond two\nthird\n",
+             "--until \"2999-12-31 23:59:59.5\"");
+    MESSAGES("first 1\nsecond two\nthird\n", "--thread 1");
+    MESSAGES("first 1\nsecond two\nthird\n", "-t program");
+    build_must("! " RECORDER " dump %d --thread 2 | grep \"^[0-9]\"", pid);
+    build_must("! " RECORDER " dump %d --until 2001-01-01T00:00:00 | "
+               "grep \"^[0-9]\"",
+               pid);
+    build_must("! " RECORDER " dump %d --names nothing | grep -v ^FLIGHT", pid);
+    SAYS("   third|T1 program|main  |{|3\n",
+         RECORDER
+         " dump %d -l 1 -L \"{message:8}|T{thread} {name}|{recorder:-6}"
+         "|{{|{order}\" | tail -n 1",
+         pid);
+    build_must(RECORDER " dump %d --function -l 1 | grep "
+                        "\"main: third (main+0x[0-9a-f]*)\"",
+               pid);
+    /* Colours, and none. */
+    SAYS("\033[2m3\033[0m \033[32mmain\033[0m: third\n",
+         RECORDER " dump %d -l 1 --color=always --line "
+                  "\"{order} {recorder}: {message}\" | tail -n 1",
+         pid);
+    SAYS("3\n", RECORDER " dump %d -l 1 --line \"{order}\" | tail -n 1", pid);
+    SAYS("{\"order\":2,\"ns\":N,\"wall_ns\":N,\"recorder\":\"small\","
+         "\"thread\":1,\"thread_name\":\"program\",\"tid\":N,"
+         "\"location\":\"command.c:N\",\"file\":\"F\",\"line\":N,"
+         "\"caller\":\"C\",\"format\":\"second %s\",\"arguments\":[\"two\"],"
+         "\"message\":\"second two\"}\n",
+         RECORDER " dump %d --json -n small | sed -e "
+                  "\"s/\\(ns\\|tid\\|line\\)\\\":[0-9]*/\\1\\\":N/g; "
+                  "s/c:[0-9]*/c:N/; s/file\\\":\\\"[^\\\"]*/file\\\":\\\"F/; "
+                  "s/0x[0-9a-f]*/C/\"",
+         pid);
+    build_must(RECORDER
+               " dump %d --csv >csv && head -n 1 csv | "
+               "grep \"^order,ns,wall_ns,recorder,\" && test $(wc -l <csv) = 4",
+               pid);
+    command_stop(pid);
+}
+
+/* Goal: output that nobody reads on ends in peace; output that cannot be
+ * written is an error. */
+Test(command, output_that_fails)
+{
+    static const char *const verbs[] = {
+        "dump", "list", "stat", "dump --json", "dump --csv", "list --json"};
+    command_core("./program", "in.txt");
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        cr_assert_eq(command("%s core >/dev/full", verbs[i]), 1, "%s",
+                     verbs[i]);
+        cr_assert_str_eq(strstr(build_text, "stdout: "),
+                         "stdout: No space left on device\n", "%s: %s",
+                         verbs[i], build_text);
+        build_must(RECORDER " %s core | head -n 1 >first && test -s first",
+                   verbs[i]);
+        cr_assert_str_eq(build_text, "", "%s: %s", verbs[i], build_text);
+    }
+}
+
+/* Goal: on a terminal there are colours and a pager, with NO_COLOR none. */
+Test(command, terminal)
+{
+    if (!build_has("script"))
+        return;
+    command_core("./program", "in.txt");
+    build_must("PAGER=\"sed s/^/paged:/\" TERM=xterm script -qec \"" RECORDER
+               " dump core -l 1\" /dev/null");
+    cr_assert(strstr(build_text, "paged:") && strstr(build_text, "\033["), "%s",
+              build_text);
+    build_must("NO_COLOR=1 TERM=xterm script -qec \"" RECORDER
+               " dump --no-pager core -l 1\" /dev/null");
+    cr_assert(!strstr(build_text, "\033[") && strstr(build_text, "RECORDS"),
+              "%s", build_text);
+    build_must("PAGER=true TERM=xterm script -qec \"" RECORDER
+               " dump core\" /dev/null");
+}
+
+/* ------------------------------------------------------------------ list -- */
+
+Test(command, list)
+{
+    int pid = (int)command_start("./program quiet");
+    char wanted[2048];
+    snprintf(wanted, sizeof wanted,
+             "RECORDER      SIZE LANES     KEPT OVERWRITTEN   LOST  STATE   "
+             "DESCRIPTION\n"
+             "main          4096     1        2           0      0  on      "
+             "All kinds of arguments\n"
+             "small            8     1        1           0      0  on      "
+             "Keeps 8\n"
+             "laned           64     4        0           0      0  on      "
+             "In four rings\n"
+             "texts         4096     1        0           0      0  on      "
+             "Copied \"texts\", and <more>?\n"
+             "cut_texts       32     1        0           0      0  on      \n"
+             "silent          16     1        0           0      0  on      "
+             "Is off\n"
+             "empty            1     1        0           0      0  on      \n"
+             "flood         1024     1        0           0      0  on      "
+             "At full speed\n"
+             "\nTHREAD       ID  NAME            STATE\n"
+             "1      %8d  program         alive\n"
+             "\nTWEAK       VALUE  DESCRIPTION\n"
+             "retries         3  How often to try again\n",
+             pid);
+    SAYS(wanted, RECORDER " list %d", pid);
+    build_must(RECORDER " list -n \"m.*|laned\" %d | sed -n \"2,/^$/p\" | "
+                        "cut -c 1-5",
+               pid);
+    cr_assert_str_eq(build_text, "main \nlaned\n\n", "%s", build_text);
+    command_stop(pid);
+    REFUSES(1, "recorder: ", "list %d", pid);
+}
+
+/* Goal: the threads of a program in a container are known. Method: one whose
+ * ids are 1 and up; ours of it is the child of unshare. */
+Test(command, list_of_another_namespace)
+{
+    if (build_run("unshare -pf true") != 0) {
+        fprintf(stderr, "skipped: no namespaces\n");
+        return;
+    }
+    build_must("unshare -pf --kill-child ./program quiet >said & echo $! >pid; "
+               "until test -s said; do sleep 0.01; done; " RECORDER
+               " list $(cat /proc/$(cat pid)/task/*/children) | "
+               "grep -A 1 ^THREAD | tail -n 1; kill -9 $(cat pid)");
+    cr_assert_str_eq(build_text, "1             1  program         alive\n",
+                     "%s", build_text);
+}
+
+/* The last number of ./program count. */
+static int counted(void)
+{
+    build_must("od -An -td4 last");
+    return atoi(build_text);
+}
+
+/* Goal: the rate is that of the program. Method: the program tells how far it
+ * came before and after; where the machine stalls, once more. An interval is
+ * never shorter than was asked for: that bounds the rate. */
+Test(command, stat)
+{
+    int pid = (int)command_start("./program count 1000000 1000"), lines;
+    double rate, pace, began;
+    int tries = 0;
+    build_must("until test -s last; do sleep 0.01; done");
+    do {
+        int before = counted(), count;
+        char *at;
+        began = seconds_now();
+        command_must("stat --interval 0.5 %d", pid);
+        pace = 1 / (seconds_now() - began);
+        at = strstr(build_text, "\nflood ");
+        cr_assert(at && sscanf(at, " flood %lf", &rate) == 1, "%s", build_text);
+        cr_assert(strncmp(build_text, "RECORDER     RECORDS/S ", 23) == 0);
+        count = counted() - before;
+        cr_assert(rate <= (count + 2) / 0.5, "%f a second of %d", rate, count);
+        pace *= count;
+    } while (!(rate > pace / 2 && rate < pace * 2) && ++tries < 30);
+    cr_assert_lt(tries, 30, "%f a second, not %f", rate, pace);
+    began = seconds_now();
+    build_must(": >watched; " RECORDER " stat -w --interval 0.1 %d >watched & "
+               "until test $(grep -c ^RECORDER watched) -ge 3; do sleep 0.01; "
+               "done; kill $!; grep -c ^RECORDER watched",
+               pid);
+    lines = atoi(build_text);
+    cr_assert(lines >= 3 && lines <= (seconds_now() - began) / 0.1, "%d",
+              lines);
+    command_stop(pid);
+}
+
+/* A copied text bears no time: where one is the oldest that is kept, stat does
+ * not take it for the start of the machine. */
+Test(command, span_of_copied_texts)
+{
+    double seconds;
+    char unit[8];
+    build_must("gcc " BUILD_INCLUDE "-o texts " BUILD_PROGRAMS "/texts.c && "
+               "RECORDER_FILE=texts.rec ./texts");
+    command_must("stat texts.rec >stat && tail -n 1 stat");
+    cr_assert_eq(sscanf(build_text, "texts %*s %*s %lf %7s", &seconds, unit), 2,
+                 "%s", build_text);
+    cr_expect(strcmp(unit, "us") == 0 || strcmp(unit, "ms") == 0 ||
+                  (strcmp(unit, "s") == 0 && seconds < 60),
+              "%s", build_text);
+}
+
+/* Goal: set does what it says, all of it or nothing. */
+
+/* --------------------------------------------------- set, clear and save -- */
+
+Test(command, set)
+{
+    int pid = (int)command_start("./program quiet");
+#define STATES(text, ...)                                                      \
+    SAYS(text,                                                                 \
+         RECORDER " list %d --json | grep -e \"\\\"recorder\\\"\" | sed "      \
+                  "-e \"s/.*recorder\\\":\\\"\\([a-z_]*\\).*trace\\\":"        \
+                  "\\([-0-9]*\\).*/\\1=\\2/\" | grep -v =0 | "                 \
+                  "tr \"\\n\" \" \"",                                          \
+         pid)
+    command_must("set %d small=off", pid);
+    STATES("small=-1 ");
+    command_must("set %d small=on laned=trace", pid);
+    STATES("laned=1 ");
+    command_must("set %d \"laned=on,main=5 .*text.*=-7\"", pid);
+    STATES("main=5 texts=-7 cut_texts=-7 ");
+    command_must("set %d .*=on", pid);
+    command_must("set %d retries=0x10", pid);
+    build_must(RECORDER " list %d | grep \"^retries *16 \"", pid);
+    /* Nothing is done where something is wrong. */
+    REFUSES(1, "recorder: ", "set %d main=off nothing=on", pid);
+    REFUSES(2, "recorder: small=loud: on, off, trace or a number\n",
+            "set %d main=off small=loud", pid);
+    REFUSES(2, "recorder: (: ", "set %d main=off \"(=on\"", pid);
+    REFUSES(2, "recorder: small is not NAME=VALUE\n", "set %d main=off small",
+            pid);
+    REFUSES(2, "recorder: PID and SETTINGS\n", "set %d", pid);
+    build_must("! " RECORDER " list %d --json | grep \"trace\\\":[^0]\"", pid);
+    command_stop(pid);
+}
+
+/* Goal: what was cleared is not shown, to anybody; what comes then is. */
+Test(command, clear)
+{
+    int pid = (int)command_start("./program burst 1 3 0");
+    command_goes();
+    build_must(RECORDER " dump --clear %d | grep -c flood:", pid);
+    cr_assert_eq(atoi(build_text), 3);
+    build_must("! " RECORDER " dump %d | grep flood:", pid);
+    command_stop(pid);
+    pid = (int)command_start("./program quiet");
+    build_must(RECORDER " dump %d | grep -c \"^[0-9]\"", pid);
+    command_must("clear %d", pid);
+    build_must("! " RECORDER " dump %d | grep \"^[0-9]\"", pid);
+    command_stop(pid);
+    command_core("./program", "in.txt");
+    REFUSES(1,
+            "recorder: core: is no running process: nothing there is changed",
+            "clear core");
+    REFUSES(1, "recorder: core: only what a running process shows",
+            "dump --clear core");
+    REFUSES(1,
+            "recorder: core: is no running process: nothing there can be set",
+            "set core main=off");
+}
+
+/* Goal: a recording holds all that a dump of the process shows, by itself. */
+Test(command, save)
+{
+    int pid = (int)command_start("./program everything in.txt");
+    command_must("save %d -o saved", pid);
+    command_stop(pid);
+    build_must("stat -c %%a saved | grep -x 600"); /* as a core file */
+    build_must("mv program moved");
+    command_must_dump("saved", "a recording");
+    command_must("save saved -o again");
+    command_must_dump("again", "a recording of a recording");
+    build_must("eu-readelf -n saved >notes && grep -q RECORDER notes");
+    REFUSES(2, "recorder: -o FILE is missing", "save saved");
+    REFUSES(1, "recorder: saved: ", "save saved -o folder/not/there");
+    build_must("mkdir folder && cp saved folder/kept");
+    REFUSES(1, "recorder: saved: ", "save saved -o /dev/full/saved");
+    build_must("cmp saved folder/kept && test $(ls -A folder | wc -l) = 1");
+}
+
+/* ------------------------------------------------------------------ help -- */
+
+/* Goal: each verb explains itself; misuse is 2, and says what. */
+Test(command, help)
+{
+    static const char *const verbs[] = {"list", "dump",   "follow",
+                                        "stat", "set",    "clear",
+                                        "save", "export", "view"};
+    build_must(RECORDER " --help >help && ! grep -q \".\\{80\\}\" help");
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        build_must("grep -q \"^  %s \" help", verbs[i]);
+        build_must(RECORDER
+                   " %s --help >verb && head -n 1 verb | grep -q "
+                   "\"^usage: recorder %s \" && ! grep \".\\{80\\}\" verb",
+                   verbs[i], verbs[i]);
+        REFUSES(2, "recorder: --bogus: no such option\nusage: recorder ",
+                "%s --bogus", verbs[i]);
+    }
+    SAYS("recorder 2.0.0\n", RECORDER " --version");
+    SAYS("",
+         "for verb in dump list; do " RECORDER " help $verb >one && " RECORDER
+         " $verb --help >other && diff one other; done");
+    SAYS("",
+         "for i in --help \"help dump\" \"dump --help\" --version --man-page "
+         "--bash-completion; do " RECORDER
+         " $i >/dev/full 2>&1 && echo $i; " RECORDER
+         " $i >&- 2>&1 && echo $i; done; true");
+    REFUSES(2, "recorder: nothing: no such verb\n", "help nothing");
+    REFUSES(2, "recorder: VERB is missing\nusage: recorder VERB ", " ");
+    REFUSES(2, "recorder: frobnicate: no such verb\n", "frobnicate");
+    REFUSES(2, "recorder: SOURCE is missing\n", "dump");
+    REFUSES(2, "recorder: one SOURCE\n", "dump a b");
+    REFUSES(2, "recorder: -l: an argument is missing\n", "dump -l");
+    REFUSES(2, "recorder: --last: x is no number\n", "dump -l x a");
+    REFUSES(2, "recorder: --last 0 is nothing\n", "dump -l 0 a");
+    REFUSES(2, "recorder: --line: no such field: {foo}\n",
+            "dump --line \"{foo}\" a");
+    REFUSES(2, "recorder: --names (: ", "dump -n \"(\" a");
+    REFUSES(2, "recorder: --color x: always, never or auto\n",
+            "dump --color x a");
+    REFUSES(2, "recorder: --json or --csv\n", "dump --json --csv a");
+    REFUSES(2, "recorder: --elf needs --memory\n", "dump --elf a");
+    REFUSES(2, "recorder: --registry x: is no address\n",
+            "dump --registry x a");
+    REFUSES(2, "recorder: --last: no such option\n", "stat --last 2 a");
+}
+
+/* Goal: the man page is one, and the completion completes. */
+Test(command, man_page_and_completion)
+{
+    build_must(RECORDER " --man-page >recorder.1 && head -n 1 recorder.1");
+    cr_assert(strncmp(build_text, ".TH RECORDER 1", 14) == 0);
+    if (build_run("command -v groff") == 0)
+        SAYS("", "groff -man -ww -z -Tutf8 recorder.1");
+    build_must(RECORDER " --bash-completion >complete && bash -n complete");
+    SAYS("dump\n",
+         "bash -c \". ./complete; COMP_WORDS=(recorder du) COMP_CWORD=1; "
+         "_recorder; printf %%s\\\\\\\\n \\\"\\${COMPREPLY[@]}\\\"\"");
+    SAYS("--names --no-pager\n",
+         "bash -c \". ./complete; COMP_WORDS=(recorder dump --n) COMP_CWORD=2; "
+         "_recorder; echo \\${COMPREPLY[@]}\" | tr \" \" \"\\n\" | sort | "
+         "tr \"\\n\" \" \" | sed \"s/ $/\\n/\"");
+}

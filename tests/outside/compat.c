@@ -1,0 +1,377 @@
+/* tests/compat.c - programs in the words of recorder 1.x, and what they show.
+ */
+/* SPDX-License-Identifier: MIT */
+#include "harness/build.h"
+
+#include <unistd.h>
+
+TestSuite(compat, .init = build_begin, .fini = build_end, .timeout = 280);
+
+#define COMPAT BUILD_PROGRAMS "/compat_"
+#define INCLUDE "-I" TEST_ROOT "/compat "
+#define WARNINGS "-Wall -Wextra -Wundef -Wshadow -Werror -Wno-error=attributes "
+
+/* The functions of -DRECORDER_LIBRARY, once for all programs of a test. */
+static void build_library(void)
+{
+    build_must("gcc -std=c11 -O1 " WARNINGS INCLUDE "-c " TEST_ROOT
+               "/compat/recorder/recorder.c");
+}
+
+/* Figures that no two runs share become T; a location loses its folders. */
+#define MASK                                                                   \
+    " 2>&1 | sed -E \"s/[0-9]+\\.[0-9]{3,}/T/g; s|/[^ ]*/||g\""
+
+static void output_must_be(const char *must)
+{
+    const char *is = build_text;
+    unsigned line = 1;
+    if (strcmp(is, must) == 0)
+        return;
+    for (; *is == *must; is++, must++)
+        line += *is == '\n';
+    cr_assert_fail("line %u is ...%.80s\nmust be ...%.80s\nof:\n%s", line, is,
+                   must, build_text);
+}
+
+/* -------------------------------------------------------------- everything --
+ */
+
+static const char everything[] =
+    "-- dump\n"
+    "recorder_traces: Setting traces to recorder_order=0 recorder_reltime=0 "
+    "/recorder.*\n"
+    "MyRec: once 1\n"
+    "MyRec: int -1 long -2 unsigned 3 hex 0x40\n"
+    "MyRec: double 2.50 float 0.5 char x percent %\n"
+    "MyRec: dropped newline\n"
+    "MyRec: string a and b\n"
+    "MyRec: width    42|ab    |cd|   T\n"
+    "MyRec: in\n"
+    " MyRec: deeper\n"
+    "  MyRec: at 2\n"
+    " MyRec: out\n"
+    "MyRec: none\n"
+    "Other: 5 1 2 3 4 5\n"
+    "Other: 8 1 2 3 4 5 6 7 8\n"
+    "Other: 12 1 2 3 4 5 6 7 8 9 10 11 12\n"
+    "sized_one: kept\n"
+    "MyRec: {%t} and <tree> and {%5t}\n"
+    "-- again, two of them\n"
+    "Other: 5 1 2 3 4 5\n"
+    "Other: 8 1 2 3 4 5 6 7 8\n"
+    "Other: 12 1 2 3 4 5 6 7 8 9 10 11 12\n"
+    "sized_one: kept\n"
+    "-- show\n"
+    "output|sized_one: kept|\n"
+    "output|MyRec 1 1 1 (0) compat_everything.c:130:once 1|\n"
+    "output|MyRec 1 1 1 (0) compat_everything.c:60:int -1 long -2 unsigned 3 "
+    "hex 0x40|\n"
+    "output|MyRec 1 1 1 (0) compat_everything.c:61:double 2.50 float 0.5 char "
+    "x "
+    "percent %|\n"
+    "output|MyRec 1 1 1 (0) compat_everything.c:62:dropped newline|\n"
+    "output|MyRec 1 1 1 (0) compat_everything.c:63:string a and b|\n"
+    "output|MyRec 1 1 1 (0) compat_everything.c:64:width    42|ab    |cd|   "
+    "T|\n"
+    "output|MyRec 1 1 1 (0) compat_everything.c:65:in|\n"
+    "output|MyRec 1 1 1 (1) compat_everything.c:66:deeper|\n"
+    "output|MyRec 1 1 1 (2) compat_everything.c:67:at 2|\n"
+    "output|MyRec 1 1 1 (1) compat_everything.c:68:out|\n"
+    "output|MyRec 1 1 1 (0) compat_everything.c:69:none|\n"
+    "output|MyRec 1 1 1 (0) compat_everything.c:157:{%t} and <tree> and "
+    "{%5t}|\n"
+    "sorted|sized_one 1 1 1 (0) compat_everything.c:75:kept|\n"
+    "sorted|sized_one: kept|\n"
+    "-- trace\n"
+    "MyRec: traced <tree>\n"
+    "compat_part.c:9:[34] part_rec: limit 8\n"
+    "-- timing\n"
+    "MyRec: once 1\n"
+    "MyRec: int -1 long -2 unsigned 3 hex 0x40\n"
+    "MyRec: double 2.50 float 0.5 char x percent %\n"
+    "MyRec: dropped newline\n"
+    "MyRec: string a and b\n"
+    "MyRec: width    42|ab    |cd|   T\n"
+    "MyRec: in\n"
+    " MyRec: deeper\n"
+    "  MyRec: at 2\n"
+    " MyRec: out\n"
+    "MyRec: none\n"
+    "MyRec: {%t} and <tree> and {%5t}\n"
+    "MyRec: traced {%t}\n"
+    "MyRec: from the part\n"
+    "MyRec: Turned 200.00 wheels/s, total 2, 100.00 loops/s, avg duration "
+    "10000.00 us, \n"
+    "MyRec: Turned 100.00 wheels/s, total 4, 50.00 loops/s, avg duration "
+    "10000.00 us, \n"
+    "MyRec: Turned 100.00 wheels/s, total 6, 50.00 loops/s, avg duration "
+    "10000.00 us, \n";
+
+static const char everything_cxx[] = "0 0\n"
+                                     "1 7\n"
+                                     "part_rec: limit 8\n"
+                                     "cxx: overloads 1 1 1.23\n"
+                                     "cxx: POINTER\n"
+                                     "cxx: pointer 0\n"
+                                     "cxx: strings std::string std::string "
+                                     "literal\n"
+                                     "cxx: enums 3 1 bool 1 null (nil)\n"
+                                     "cxx: constant 42 bits 17 char c\n"
+                                     "cxx: reals 1.5 2.5 wide -1\n"
+                                     "cxx: method of 4, lambda 5\n"
+                                     "cxx: template 8 x\n"
+                                     "cxx: twelve 1 2 3 4 5 6 7 8 9 10 11 12\n"
+                                     "10\n";
+
+/* Goal: a program that uses every name shows what it showed, line by line, with
+ * nothing to link. */
+static void check_c(const char *compiler)
+{
+    build_must("%s " WARNINGS INCLUDE "-o x " COMPAT "everything.c " COMPAT
+               "part.c",
+               compiler);
+    cr_assert_eq(build_run("./x" MASK), 0);
+    output_must_be(everything);
+}
+Test(compat, everything_gcc)
+{
+    check_c("gcc -std=c11 -Wstrict-prototypes");
+}
+Test(compat, everything_clang)
+{
+    if (build_has("clang"))
+        check_c("clang -std=c2x");
+}
+
+static void check_cxx(const char *compiler)
+{
+    build_must("%s " WARNINGS INCLUDE "-o x " COMPAT
+               "everything.cc -x c++ " COMPAT "part.c",
+               compiler);
+    cr_assert_eq(build_run("./x 2>&1 | sed -E \"s/0x.*/POINTER/\""), 0);
+    output_must_be(everything_cxx);
+}
+Test(compat, everything_gxx) { check_cxx("g++ -std=c++17"); }
+Test(compat, everything_clangxx)
+{
+    if (build_has("clang++"))
+        check_cxx("clang++ -std=c++20");
+}
+
+/* Goal: the same with the functions in a library, whatever the language, and no
+ * word from the compiler in any standard. */
+Test(compat, everything_library)
+{
+    static const char *const c[] = {"gcc -std=c11 -O2", "gcc -std=gnu17",
+                                    "gcc -std=c2x -O2", "clang -std=c11 -O2"};
+    static const char *const cxx[] = {"g++ -std=c++11 -O2", "g++ -std=c++14",
+                                      "g++ -std=c++17", "g++ -std=c++20 -O2",
+                                      "clang++ -std=c++11"};
+    size_t i;
+    build_library();
+    for (i = 0; i < sizeof c / sizeof *c; i++) {
+        if (strncmp(c[i], "clang", 5) == 0 && !build_has("clang"))
+            continue;
+        build_must("%s -DRECORDER_LIBRARY " WARNINGS INCLUDE "-o x " COMPAT
+                   "everything.c " COMPAT "part.c recorder.o",
+                   c[i]);
+        cr_assert_eq(build_run("./x" MASK), 0);
+        output_must_be(everything);
+    }
+    for (i = 0; i < sizeof cxx / sizeof *cxx; i++) {
+        if (strncmp(cxx[i], "clang", 5) == 0 && !build_has("clang++"))
+            continue;
+        build_must("%s -DRECORDER_LIBRARY " WARNINGS INCLUDE "-c " COMPAT
+                   "everything.cc -x c++ " COMPAT "part.c && %s -o x "
+                   "compat_everything.o compat_part.o recorder.o",
+                   cxx[i], cxx[i]);
+        cr_assert_eq(build_run("./x 2>&1 | sed -E \"s/0x.*/POINTER/\""), 0);
+        output_must_be(everything_cxx);
+    }
+}
+
+/* Goal: what is wrong at build time is told in words. */
+Test(compat, refused)
+{
+    static const struct {
+        const char *call, *says;
+    } wrong[] = {
+        {"record(r, \"%d\", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13)",
+         "at most 12 arguments"},
+        {"record(r, \"%Lf\", 1.0L)", "long double|long_double|cast_it_to"},
+        {"record(r, text)", "expected"},
+        {"record(nobody, \"text\")", "recorder_for_nobody"},
+    };
+    static const char *const compilers[] = {
+        "gcc -std=c11", "g++ -std=c++17 -x c++", "clang -std=c11",
+        "clang++ -std=c++17 -x c++"};
+    size_t i, j;
+    for (i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        FILE *file;
+        char path[100];
+        sprintf(path, "%s/x.c", build_folder);
+        file = fopen(path, "w");
+        cr_assert_not_null(file);
+        fprintf(file,
+                "#include \"recorder/recorder.h\"\n"
+                "RECORDER(r, 8, \"\");\n"
+                "void f(const char *text);\n"
+                "void f(const char *text) { (void)text; %s; }\n",
+                wrong[i].call);
+        fclose(file);
+        for (j = 0; j < sizeof compilers / sizeof *compilers; j++) {
+            char name[8];
+            sscanf(compilers[j], "%7s", name);
+            if (!build_has(name))
+                continue;
+            cr_assert_neq(
+                build_run("%s -fsyntax-only -DRECORDER_LIBRARY " INCLUDE
+                          "x.c >log 2>&1",
+                          compilers[j]),
+                0, "%s: %s", compilers[j], wrong[i].call);
+            build_must("grep -E \"%s\" log", wrong[i].says);
+        }
+    }
+}
+
+/* ------------------------------------------------------------------ corpus --
+ */
+
+/* How many record statements have how many arguments: XL, DB48X. */
+static const unsigned corpus[2][10] = {{24, 82, 112, 86, 41, 1, 0, 0, 0, 0},
+                                       {47, 80, 93, 76, 47, 9, 4, 2, 1, 1}};
+
+/* One statement of n arguments, and what it shows; one in five is a string. */
+static void corpus_statement(FILE *program, FILE *shows, unsigned id,
+                             unsigned n)
+{
+    static const struct {
+        const char *conversion, *argument, *text;
+    } kinds[] = {{"%d", "-7", "-7"},
+                 {"%s", "\"text\"", "text"},
+                 {"%u", "7u", "7"},
+                 {"%#lx", "255ul", "0xff"},
+                 {"%.3g", "0.25", "0.25"},
+                 {"%p", "(void *)16", "0x10"},
+                 {"%c", "(char)65", "A"},
+                 {"%+s", "\"kept\"", "kept"},
+                 {"%lld", "(long long)-1", "-1"},
+                 {"%5hhd", "(short)257", "    1"}};
+    unsigned i;
+    fprintf(program, "    record(rec_%u, \"%u:", id % 100, id);
+    for (i = 0; i < n; i++)
+        fprintf(program, " %s", kinds[(id + i) % 10].conversion);
+    fprintf(program, "\"");
+    for (i = 0; i < n; i++)
+        fprintf(program, ", %s", kinds[(id + i) % 10].argument);
+    fprintf(program, ");\n");
+    fprintf(shows, "rec_%u: %u:", id % 100, id);
+    for (i = 0; i < n; i++)
+        fprintf(shows, " %s", kinds[(id + i) % 10].text);
+    fprintf(shows, "\n");
+}
+
+static FILE *open_here(const char *name)
+{
+    char path[128];
+    FILE *file;
+    sprintf(path, "%s/%s", build_folder, name);
+    file = fopen(path, "w");
+    cr_assert_not_null(file);
+    return file;
+}
+
+/* Goal: as many statements of as many arguments as XL and DB48X have, over 100
+ * recorders, show all of them, in order. */
+static void check_corpus(const char *compiler, const char *extension)
+{
+    unsigned which, n, i, id = 0;
+    char name[20];
+    FILE *program, *shows;
+    sprintf(name, "x.%s", extension);
+    program = open_here(name);
+    shows = open_here("shows");
+    fprintf(program, "#include \"recorder/recorder.h\"\n");
+    for (i = 0; i < 100; i++)
+        fprintf(program, "RECORDER(rec_%u, 16, \"Recorder %u\");\n", i, i);
+    fprintf(program, "int main(void)\n{\n    recorder_trace_set("
+                     "\"recorder_order=0:recorder_reltime=0\");\n");
+    for (which = 0; which < 2; which++)
+        for (n = 0; n < 10; n++)
+            for (i = 0; i < corpus[which][n]; i++)
+                corpus_statement(program, shows, id++, n);
+    fprintf(program, "    return recorder_dump_for(\"rec_.*\") != %u;\n}\n",
+            id);
+    fclose(program);
+    fclose(shows);
+    build_must("%s -O0 -DRECORDER_LIBRARY " WARNINGS INCLUDE
+               "-c -o x.o x.%s && "
+               "%s -o x x.o recorder.o && ./x 2>is && cmp is shows",
+               compiler, extension, compiler);
+}
+Test(compat, corpus)
+{
+    build_library();
+    check_corpus("gcc -std=c11", "c");
+    check_corpus("g++ -std=c++17", "cc");
+}
+
+/* ----------------------------------------------------------------- signals --
+ */
+
+/* Goal: the variables are read by recorder_dump_on_common_signals(); a crash
+ * shows the lines of 1.x and ends the program by its signal; a background dump
+ * shows each record once. */
+Test(compat, environment_signals_background)
+{
+    const char *plain = "MyRec: limit 7\nMyRec: in\n Other: deeper\n";
+    char must[200];
+    build_library();
+    build_must("gcc -std=c11 -DRECORDER_LIBRARY " WARNINGS INCLUDE
+               "-o x " COMPAT "signals.c recorder.o");
+    cr_assert_eq(build_run("./x"), 0);
+    output_must_be("");
+    cr_assert_eq(build_run("RECORDER_TRACES=MyRec ./x"), 0);
+    output_must_be("MyRec: limit 7\nMyRec: in\n");
+    cr_assert_eq(build_run("RECORDER_TRACES=MyRec:Other RECORDER_TWEAKS="
+                           "my_limit=9:recorder_order=1 ./x"),
+                 0);
+    output_must_be("[6] MyRec: limit 9\n[7] MyRec: in\n[8]  Other: deeper\n");
+    cr_assert_eq(build_run("ulimit -c 0; ./x crash"), 128 + SIGABRT);
+    sprintf(must, "Other: in a constructor\n%s", plain);
+    cr_assert_not_null(strstr(build_text, must), "%s", build_text);
+    cr_assert_eq(strncmp(build_text, "recorder: SIGABRT", 17), 0);
+    cr_assert_eq(build_run("RECORDER_DUMP=MyRec ./x stop"), 0);
+    output_must_be("MyRec: limit 7\nMyRec: in\n");
+    cr_assert_eq(build_run("./x background 2>&1 | grep -c not"), 0);
+    output_must_be("1\n");
+    /* While 1000 are recorded in a ring of 32, each is shown once, if at all.
+     */
+    cr_assert_eq(build_run("./x background 2>&1 | sed \"/--/,\\$d\" | "
+                           "grep -E \"^ *MyRec: [0-9]+\\$\" | sort | uniq -d | "
+                           "wc -l"),
+                 0);
+    output_must_be("0\n");
+    cr_assert_eq(build_run("./x background 2>&1 | grep -c \"MyRec: 999\""), 0);
+    output_must_be("2\n");
+}
+
+/* ------------------------------------------------------------------- alone --
+ */
+
+/* Goal: beside the headers of the program, only names that begin with recorder,
+ * RECORD, record, ringidx and _recorder enter. Method: the macros that the
+ * compiler knows with and without. */
+Test(compat, names)
+{
+    build_must("echo \"#include <stdarg.h>\n#include <stdbool.h>\n"
+               "#include <stddef.h>\n#include <stdint.h>\n"
+               "#include <sys/syscall.h>\" >a.h");
+    build_must("gcc -E -dM a.h | sort >without");
+    build_must("(cat a.h; echo \"#include \\\"recorder/recorder.h\\\"\") >b.h");
+    build_must("gcc -E -dM " INCLUDE "b.h | sort >with");
+    cr_assert_eq(build_run("comm -13 without with | grep -v "
+                           "\"^#define \\(RECORD\\|record\\|ringidx\\)\""),
+                 1, "%s", build_text);
+}

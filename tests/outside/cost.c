@@ -1,0 +1,455 @@
+/* cost.c - what a record costs, and that it can be interrupted anywhere in it.
+ */
+/* SPDX-License-Identifier: MIT */
+/*
+ * The tests look at a program of their own, so that they see the code that a
+ * user's compiler makes, whatever this file was compiled with. The program is
+ * this file, too, with COST_PROGRAM defined.
+ */
+#ifdef COST_PROGRAM
+#include "recorder.h"
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+RECORDER(cost, 32, "What is looked at");
+RECORDER(other, 32, "A second one, so that no code is made for the first only");
+
+uintptr_t cost_one(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d);
+uintptr_t cost_two(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d);
+uintptr_t cost_three(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d);
+__attribute__((noinline)) uintptr_t cost_one(uintptr_t a, uintptr_t b,
+                                             uintptr_t c, uintptr_t d)
+{
+    record(cost, "one %zu %zu %zu %zu", a, b, c, d);
+    return a;
+}
+__attribute__((noinline)) uintptr_t cost_two(uintptr_t a, uintptr_t b,
+                                             uintptr_t c, uintptr_t d)
+{
+    record(cost, "one %zu %zu %zu %zu", a, b, c, d);
+    record(other, "two %zu %zu %zu %zu", a, b, c, d);
+    return a;
+}
+__attribute__((noinline)) uintptr_t cost_three(uintptr_t a, uintptr_t b,
+                                               uintptr_t c, uintptr_t d)
+{
+    record(cost, "one %zu %zu %zu %zu", a, b, c, d);
+    record(other, "two %zu %zu %zu %zu", a, b, c, d);
+    record(cost, "three %zu %zu %zu %zu", a, b, c, d);
+    return a;
+}
+
+/* The records of the steps: the words of one follow from its first. */
+static volatile uintptr_t made, last_in_handler;
+static volatile sig_atomic_t done, stops;
+static void on_signal(int number)
+{
+    uintptr_t n = ++made;
+    (void)number;
+    last_in_handler = record(cost, "in %zu %zu %zu %zu", n, ~n, 3 * n, 5 * n);
+    if (stops)
+        __asm__ volatile("int3");
+}
+static void on_end(int number)
+{
+    (void)number;
+    done = 1;
+}
+
+static int fail(const char *what)
+{
+    printf("record %zu: %s\n", (size_t)made, what);
+    return 1;
+}
+/* All slots whole; the orders are there, each once. */
+static int check(const uintptr_t *orders, unsigned count)
+{
+    const struct recorder_ring *ring = recorder_for_cost.rings;
+    uintptr_t slot, mask = recorder_for_cost.mask, i;
+    unsigned found = 0;
+    for (slot = 0; slot <= mask; slot++) {
+        struct recorder_record r;
+        uintptr_t n, commit = recorder_look(ring, mask, slot, &r);
+        if (!commit)
+            return fail("a slot is not whole");
+        if (recorder_commit_thread(commit) != RECORDER_THREAD())
+            return fail("a commit word names no thread");
+        n = r.argument[0];
+        if (r.format != 0 && (r.argument[1] != ~n || r.argument[2] != 3 * n ||
+                              r.argument[3] != 5 * n))
+            return fail("a mixed record");
+        if (r.format == 0 && (r.argument[1] != 7 * n))
+            return fail("a mixed record behind a long one");
+        for (i = 0; i < count; i++)
+            found += r.order == orders[i];
+    }
+    if (found != count)
+        return fail("a record is not there");
+    if (ring->write - ring->given_up + ring->lost != made || ring->lost)
+        return fail("counted wrong");
+    return 0;
+}
+
+/* Stops before and after each record: the argument says of which kind. When it
+ * goes on after the second stop it looks at the ring. */
+int main(int count, char **arguments)
+{
+    const char *kind = count > 1 ? arguments[1] : "";
+    uintptr_t mask = recorder_for_cost.mask, i;
+    uintptr_t *commits = recorder_commits(recorder_for_cost.rings, mask);
+    if (!*kind)
+        return cost_one(1, 2, 3, 4) + cost_two(1, 2, 3, 4) +
+                   cost_three(1, 2, 3, 4) ==
+               0;
+    signal(SIGUSR1, on_signal);
+    signal(SIGUSR2, on_end);
+    stops = strcmp(kind, "all") == 0;
+    while (!done) {
+        uintptr_t n, orders[4], *commit;
+        bool rare = strcmp(kind, "gives up") == 0;
+        unsigned records = 1;
+        /* A lap of records, and one after a slot that says busy. */
+        if (strcmp(kind, "takes over") == 0) {
+            commit = &commits[recorder_for_cost.rings->write & mask];
+            *commit |= 1;
+            for (i = 0; i < 2 * mask; i++) {
+                n = ++made;
+                record(cost, "lap %zu %zu %zu %zu", n, ~n, 3 * n, 5 * n);
+            }
+            *commit ^= 1;
+        }
+        for (i = 0; strcmp(kind, "takes over") != 0 && i <= mask; i++) {
+            n = ++made;
+            record(cost, "lap %zu %zu %zu %zu", n, ~n, 3 * n, 5 * n);
+        }
+        commit = &commits[recorder_for_cost.rings->write & mask];
+        if (rare)
+            *commit |= 1;
+        last_in_handler = 0;
+        n = ++made;
+        if (strcmp(kind, "long") == 0) {
+            made += 2;
+            records = 3;
+            __asm__ volatile("int3");
+            orders[0] =
+                record(cost, "long %zu%zu%zu%zu%zu%zu%zu%zu%zu%zu%zu%zu", n, ~n,
+                       3 * n, 5 * n, n, 7 * n, n, n, n, 7 * n, n, n);
+        } else {
+            __asm__ volatile("int3");
+            orders[0] = record(cost, "%zu %zu %zu %zu", n, ~n, 3 * n, 5 * n);
+        }
+        __asm__ volatile("int3");
+        if (rare)
+            *commit ^= 1;
+        orders[1] = orders[0] + 1;
+        orders[2] = orders[0] + 2;
+        if (last_in_handler)
+            orders[records++] = last_in_handler;
+        if (done) /* the signal that says so made no record */
+            return 0;
+        if (check(orders, stops ? 1 : records))
+            return 1;
+    }
+    return 0;
+}
+
+#else
+#include "harness/build.h"
+#include <sys/ptrace.h>
+#include <sys/types.h>
+#include <sys/user.h>
+
+TestSuite(cost, .init = build_begin, .fini = build_end, .timeout = 600);
+
+#if !defined(__x86_64__)
+Test(cost, only_on_x86_64)
+{
+    cr_skip_test("instructions are looked at on x86-64 only");
+}
+#else
+
+/* Builds the program; false, with a word, where there is no such compiler. */
+static bool build(const char *compiler)
+{
+    if (!build_has(compiler) || !build_has("objdump") || !build_has("nm"))
+        return false;
+    build_must("%s -std=gnu11 -O2 -DCOST_PROGRAM " BUILD_INCLUDE TEST_ROOT
+               "/tests/outside/cost.c -o cost",
+               compiler);
+    return true;
+}
+static const char *const compilers[] = {"gcc", "clang"};
+
+/* ---------------------------------------------------------- instructions -- */
+
+enum { LINES_MAX = 2000 };
+static struct line {
+    unsigned long at, target;
+    char word[16]; /* of the instruction; "lock" where that is before it */
+    bool memory;   /* an operand stands in memory */
+} lines[LINES_MAX];
+static unsigned lines_count;
+
+/* Reads the listing of a function; `called` is what it calls first. */
+static void read_function(const char *name, char *called, size_t size)
+{
+    char start[100], *line, *next;
+    snprintf(start, sizeof start, "<%s>:\n", name);
+    line = strstr(build_text, start);
+    cr_assert(line != NULL, "no %s in the listing", name);
+    lines_count = 0;
+    for (line = strchr(line, '\n') + 1; *line && *line != '\n'; line = next) {
+        struct line *l = &lines[lines_count];
+        char *at = strchr(line, ':');
+        int used = 0;
+        next = strchr(line, '\n');
+        next = next ? next + 1 : line + strlen(line);
+        memset(l, 0, sizeof *l);
+        if (!at || at > next || sscanf(at + 1, " %15s %n", l->word, &used) != 1)
+            continue;
+        cr_assert(++lines_count < LINES_MAX);
+        l->at = strtoul(line, NULL, 16);
+        l->target = strtoul(at + 1 + used, NULL, 16);
+        l->memory = memchr(at, '(', (size_t)(next - at)) != NULL;
+        if (called && strcmp(l->word, "call") == 0 && !*called) {
+            const char *to = memchr(at, '<', (size_t)(next - at));
+            size_t length = to ? strcspn(to + 1, ">\n") : 0;
+            cr_assert(to && length < size);
+            memcpy(called, to + 1, length);
+            called[length] = '\0';
+        }
+    }
+}
+
+/* Follows all ways from a line to a return that make no call and do not leave
+ * the function. Notes how many locked instructions lie on each. */
+static bool walked[LINES_MAX][8], returns_after[8];
+static void walk(unsigned i, unsigned locked)
+{
+    for (; i < lines_count && locked < 8; i++) {
+        const struct line *l = &lines[i];
+        unsigned to;
+        if (walked[i][locked])
+            return;
+        walked[i][locked] = true;
+        if (strcmp(l->word, "lock") == 0 || strcmp(l->word, "mfence") == 0 ||
+            (strncmp(l->word, "xchg", 4) == 0 && l->memory))
+            locked++;
+        if (strncmp(l->word, "ret", 3) == 0 && locked < 8)
+            returns_after[locked] = true;
+        if (strncmp(l->word, "ret", 3) == 0 ||
+            strncmp(l->word, "call", 4) == 0 || strcmp(l->word, "ud2") == 0)
+            return;
+        if (l->word[0] != 'j')
+            continue;
+        for (to = 0; to < lines_count && lines[to].at != l->target; to++)
+            ;
+        if (to < lines_count)
+            walk(to, locked);
+        if (strcmp(l->word, "jmp") == 0)
+            return;
+    }
+    cr_assert(locked < 8, "8 locked instructions or more");
+}
+
+/* Goal: a record is two locked read-modify-writes, and no call. Method: the
+ * listing of what a call site calls; all ways through it that make no call. */
+Test(cost, two_locked_instructions_and_no_call)
+{
+    unsigned i, j, seen = 0;
+    for (i = 0; i < 2; i++) {
+        char called[100] = "";
+        if (!build(compilers[i]))
+            continue;
+        build_must("objdump -d --no-show-raw-insn cost | sed -n "
+                   "\"/<cost_one>:/,/^$/p;/<recorder_/,/^$/p\"");
+        read_function("cost_one", called, sizeof called);
+        read_function(called, NULL, 0);
+        memset(walked, 0, sizeof walked);
+        memset(returns_after, 0, sizeof returns_after);
+        walk(0, 0);
+        for (j = 0; j < 8; j++)
+            cr_assert(returns_after[j] == (j == 2),
+                      "%s: %s returns without a call after %u locked "
+                      "instructions%s",
+                      compilers[i], called, j, j == 2 ? "? No" : "");
+        seen++;
+    }
+    if (!seen)
+        cr_skip_test("no compiler and objdump here");
+}
+
+static unsigned long size_of(const char *name)
+{
+    const char *line = strstr(build_text, name);
+    unsigned long at, size;
+    char kind;
+    cr_assert(line != NULL && strlen(name) > 0);
+    while (line > build_text && line[-1] != '\n')
+        line--;
+    cr_assert(sscanf(line, "%lx %lx %c", &at, &size, &kind) == 3);
+    return size;
+}
+
+/* Goal: a call with 4 arguments takes at most 80 bytes of code where it stands.
+ * Method: by how much a function with one more of them is larger. */
+Test(cost, at_most_80_bytes_a_call)
+{
+    unsigned i, seen = 0;
+    for (i = 0; i < 2; i++) {
+        unsigned long first, second, third;
+        if (!build(compilers[i]))
+            continue;
+        build_must("nm -S cost | grep \" cost_\"");
+        first = size_of(" cost_one");
+        second = size_of(" cost_two") - first;
+        third = size_of(" cost_three") - first - second;
+        cr_log_info("%s: a function with one call has %lu bytes, a second call "
+                    "takes %lu, a third %lu",
+                    compilers[i], first, second, third);
+        cr_assert(first <= 80 && second <= 80 && third <= 80,
+                  "%s: calls take %lu, %lu and %lu bytes", compilers[i], first,
+                  second, third);
+        seen++;
+    }
+    if (!seen)
+        cr_skip_test("no compiler and objdump here");
+}
+
+/* ------------------------------------------------------- single steps -- */
+
+/* Lets the program go on, and waits until it stops for a trap. Its exit is
+ * returned; -1 while it is there. */
+enum how { STEP, RUN };
+static int go_on(pid_t child, enum how how, int signal_number)
+{
+    void *number = (void *)(intptr_t)signal_number;
+    int status;
+    cr_assert((how == STEP ? ptrace(PTRACE_SINGLESTEP, child, NULL, number)
+                           : ptrace(PTRACE_CONT, child, NULL, number)) == 0);
+    cr_assert(waitpid(child, &status, 0) == child);
+    if (WIFEXITED(status))
+        return WEXITSTATUS(status);
+    cr_assert(WIFSTOPPED(status), "killed by signal %d", WTERMSIG(status));
+    cr_assert(WSTOPSIG(status) == SIGTRAP, "stopped by signal %d",
+              WSTOPSIG(status));
+    return -1;
+}
+static struct user_regs_struct where_is(pid_t child)
+{
+    struct user_regs_struct registers;
+    cr_assert(ptrace(PTRACE_GETREGS, child, NULL, &registers) == 0);
+    return registers;
+}
+static bool at_stop(pid_t child, unsigned long long at)
+{
+    return (ptrace(PTRACE_PEEKTEXT, child, (void *)(uintptr_t)at, NULL) &
+            0xff) == 0xcc; /* int3 */
+}
+
+static pid_t program_start(const char *kind)
+{
+    char path[100];
+    int status;
+    pid_t child = fork();
+    snprintf(path, sizeof path, "%s/cost", build_folder);
+    if (child == 0) {
+        ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+        execl(path, path, kind, (char *)NULL);
+        _exit(127);
+    }
+    cr_assert(child > 0 && waitpid(child, &status, 0) == child);
+    if (!WIFSTOPPED(status)) {
+        cr_skip_test("ptrace is not allowed here");
+    }
+    return child;
+}
+
+/* Interrupts one record after `steps` instructions. Returns whether it was over
+ * before. */
+static bool interrupt_after(pid_t child, const char *kind, unsigned steps)
+{
+    unsigned i;
+    int ended = go_on(child, RUN, 0); /* to the first stop */
+    cr_assert(ended == -1,
+              "%s: the look after the %u-th instruction found a "
+              "fault",
+              kind, steps);
+    for (i = 0; i < steps; i++) {
+        if (at_stop(child, where_is(child).rip))
+            return true;
+        cr_assert(go_on(child, STEP, 0) == -1);
+    }
+    cr_assert(go_on(child, RUN, SIGUSR1) == -1);
+    return false;
+}
+
+static void every_instruction(const char *kind)
+{
+    unsigned steps = 0;
+    pid_t child;
+    if (!build("gcc")) {
+        cr_skip_test("no gcc here");
+    }
+    child = program_start(kind);
+    while (!interrupt_after(child, kind, steps))
+        steps++;
+    cr_assert(go_on(child, RUN, 0) == -1);
+    cr_assert(go_on(child, RUN, SIGUSR2) == 0); /* the end */
+    cr_log_info("%s: a signal after each of %u instructions", kind, steps);
+    cr_assert(steps > 30);
+}
+
+/* Goal: a signal between any two instructions of a record, whose handler
+ * records into the same ring, leaves both records whole. Method: the program
+ * records under ptrace; of each record one instruction more is run by single
+ * steps, then comes the signal; the program looks at its whole ring. */
+Test(cost, signal_at_every_instruction) { every_instruction("4"); }
+Test(cost, signal_at_every_instruction_of_12_arguments)
+{
+    every_instruction("long");
+}
+Test(cost, signal_at_every_instruction_of_giving_up)
+{
+    every_instruction("gives up");
+}
+Test(cost, signal_at_every_instruction_of_taking_over)
+{
+    every_instruction("takes over");
+}
+
+/* Goal: the same with one record that is interrupted at all its instructions.
+ * Method: a signal before each step; the handler stops at its end, and is
+ * followed by single steps back to where it came. */
+Test(cost, signals_at_all_instructions_of_one_record)
+{
+    unsigned steps = 0;
+    pid_t child;
+    if (!build("gcc")) {
+        cr_skip_test("no gcc here");
+    }
+    child = program_start("all");
+    cr_assert(go_on(child, RUN, 0) == -1);
+    for (;; steps++) {
+        struct user_regs_struct before = where_is(child), now;
+        if (at_stop(child, before.rip))
+            break;
+        cr_assert(go_on(child, RUN, SIGUSR1) == -1);
+        do {
+            cr_assert(go_on(child, STEP, 0) == -1);
+            now = where_is(child);
+        } while (now.rip != before.rip || now.rsp != before.rsp);
+        cr_assert(go_on(child, STEP, 0) == -1);
+    }
+    cr_assert(go_on(child, RUN, 0) == -1); /* the second stop */
+    cr_assert(go_on(child, RUN, 0) == -1,  /* the next record */
+              "the look found a fault");
+    cr_assert(go_on(child, RUN, SIGUSR2) == -1); /* the second stop */
+    cr_assert(go_on(child, RUN, 0) == 0);        /* the end */
+    cr_log_info("one record, %u signals inside of it", steps);
+    cr_assert(steps > 30);
+}
+#endif
+#endif

@@ -1,0 +1,581 @@
+/* crashes.c - a program that crashes dumps, and dies as it would have. */
+/* SPDX-License-Identifier: MIT */
+#include "harness/build.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <poll.h>
+#include <sys/personality.h>
+#include <sys/procfs.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+TestSuite(crashes, .init = build_begin, .fini = build_end, .timeout = 250);
+
+/* --------------------------------------------------------------- children --
+ *
+ * A child writes its stderr to ...
+ */
+enum to {
+    READ,        /* a pipe that is read */
+    SLOWLY,      /* ... from 50 ms after the first byte on */
+    NONBLOCK,    /* ... and does not block */
+    FULL,        /* a pipe that is full and that nobody reads */
+    STALLED,     /* a pipe that nobody reads */
+    NO_READER,   /* a pipe without a reader */
+    CLOSED,      /* nothing */
+    DEVICE_FULL, /* /dev/full */
+    FILE_        /* a file */
+};
+struct child {
+    int status;
+    double seconds, unread; /* that it ran; that nobody looked at its pipe */
+    char text[1 << 20];     /* what it said */
+    size_t size;
+    bool hung;
+    /* The core file. */
+    bool core;
+    int sig, code;
+    unsigned long pc, sp, address;
+};
+enum { HANG_SECONDS = 100 }; /* a second of one of many on a processor */
+
+/* Reads what stands in the core file of the thread that crashed. */
+static void read_core(struct child *child)
+{
+    static char notes[1 << 16];
+    ElfW(Ehdr) head;
+    ElfW(Phdr) segment;
+    size_t at = 0, size = 0;
+    unsigned i;
+    bool first = true;
+    int fd = open("core", O_RDONLY);
+    if (fd < 0)
+        return;
+    child->core = pread(fd, &head, sizeof head, 0) == (ssize_t)sizeof head;
+    for (i = 0; child->core && head.e_ident[EI_CLASS] == ELFCLASS64 &&
+                i < head.e_phnum;
+         i++) {
+        pread(fd, &segment, sizeof segment,
+              (off_t)(head.e_phoff + i * sizeof segment));
+        if (segment.p_type != PT_NOTE)
+            continue;
+        size = segment.p_filesz < sizeof notes ? segment.p_filesz
+                                               : sizeof notes;
+        pread(fd, notes, size, (off_t)segment.p_offset);
+    }
+    close(fd);
+    while (at + sizeof(ElfW(Nhdr)) < size) {
+        const ElfW(Nhdr) *note = (const void *)(notes + at);
+        const char *data = (const char *)(note + 1) +
+                           ((note->n_namesz + 3) & ~3u);
+        if (note->n_type == NT_PRSTATUS && first) {
+            struct elf_prstatus state;
+            memcpy(&state, data, sizeof state);
+            first = false;
+            child->sig = state.pr_cursig;
+#ifdef __x86_64__
+            child->pc = state.pr_reg[16];
+            child->sp = state.pr_reg[19];
+#endif
+        }
+        if (note->n_type == NT_SIGINFO) {
+            siginfo_t info;
+            memcpy(&info, data, sizeof info);
+            child->code = info.si_code;
+            if (info.si_code > 0 && info.si_code != SI_KERNEL)
+                child->address = (unsigned long)info.si_addr;
+        }
+        at = (size_t)(data - notes) + ((note->n_descsz + 3) & ~3u);
+    }
+}
+
+static void become(const char *program, const char *mode, const char *way,
+                   enum to to, int fd)
+{
+    struct rlimit all = {RLIM_INFINITY, RLIM_INFINITY}, stack;
+    getrlimit(RLIMIT_STACK, &stack);
+    stack.rlim_cur = 1 << 20;
+    setrlimit(RLIMIT_STACK, &stack);
+    setrlimit(RLIMIT_CORE, &all);
+    personality(ADDR_NO_RANDOMIZE);
+    signal(SIGPIPE, SIG_DFL);
+    if (to == DEVICE_FULL)
+        fd = open("/dev/full", O_WRONLY);
+    if (to == FILE_)
+        fd = open("said", O_RDWR | O_CREAT | O_TRUNC, 0600);
+    dup2(fd, 2);
+    if (to == CLOSED)
+        close(2);
+    execl(program, "crash", mode, way, (char *)NULL);
+    _exit(126);
+}
+
+/* Waits for the child, and reads meanwhile what it says. */
+static void attend(struct child *child, pid_t pid, int fd, bool reads,
+                   int during)
+{
+    double start = seconds_now(), last = start, now;
+    bool first = true;
+    while (waitpid(pid, &child->status, WNOHANG) == 0) {
+        struct pollfd ready = {fd, POLLIN, 0};
+        now = seconds_now();
+        if (now - last > child->unread)
+            child->unread = now - last;
+        last = now;
+        if (now - start > HANG_SECONDS) {
+            child->hung = true;
+            kill(pid, SIGKILL);
+            waitpid(pid, &child->status, 0);
+            break;
+        }
+        if (!reads || poll(&ready, 1, 1) <= 0 || !(ready.revents & POLLIN)) {
+            usleep(500);
+            continue;
+        }
+        if (first && during >= 0) {
+            usleep(30000); /* it is in the midst of a dump now, and waits */
+            if (during)
+                kill(pid, during);
+            usleep(20000);
+        }
+        first = false;
+        if (child->size < sizeof child->text - 1) {
+            ssize_t got = read(fd, child->text + child->size,
+                               sizeof child->text - 1 - child->size);
+            child->size += got > 0 ? (size_t)got : 0;
+        }
+    }
+    child->seconds = seconds_now() - start;
+    if (start + child->seconds - last > child->unread)
+        child->unread = start + child->seconds - last;
+    fcntl(fd, F_SETFL, O_NONBLOCK);
+    while (reads && child->size < sizeof child->text - 1) {
+        ssize_t got = read(fd, child->text + child->size,
+                           sizeof child->text - 1 - child->size);
+        if (got <= 0)
+            break;
+        child->size += (size_t)got;
+    }
+    child->text[child->size] = '\0';
+}
+
+static void run_once(struct child *child, const char *program, const char *mode,
+                     const char *way, enum to to, int during)
+{
+    int fds[2];
+    pid_t pid;
+    bool slow = to == SLOWLY || to == NONBLOCK;
+    memset(child, 0, offsetof(struct child, text));
+    memset(&child->size, 0, sizeof *child - offsetof(struct child, size));
+    cr_assert_eq(chdir(build_folder), 0);
+    unlink("core");
+    cr_assert_eq(pipe2(fds, O_CLOEXEC), 0);
+    if (to == FULL || to == NONBLOCK)
+        fcntl(fds[1], F_SETFL, O_NONBLOCK);
+    while (to == FULL && write(fds[1], "x", 1) == 1)
+        ;
+    if (to == FULL)
+        fcntl(fds[1], F_SETFL, 0);
+    pid = fork();
+    cr_assert_geq(pid, 0);
+    if (pid == 0) {
+        close(fds[0]);
+        become(program, mode, way, to, fds[1]);
+    }
+    close(fds[1]);
+    if (to == NO_READER) {
+        close(fds[0]);
+        fds[0] = open("/dev/null", O_RDONLY);
+    }
+    attend(child, pid, fds[0], to == READ || slow, slow ? during : -1);
+    close(fds[0]);
+    read_core(child);
+}
+
+/* Runs the program in the test's folder. `during`: a signal that comes in the
+ * midst of its dump, where that is read SLOWLY. A dump waits for a second for
+ * its reader: once more, where the machine let nobody read for as long. */
+static void run(struct child *child, const char *program, const char *mode,
+                const char *way, enum to to, int during)
+{
+    int tries = 0;
+    do
+        run_once(child, program, mode, way, to, during);
+    while (child->unread > 0.9 && ++tries < 5);
+}
+
+/* ------------------------------------------------------------------ dumps */
+
+/* One whole dump at `text`: what the signal was, the header, a line a recorder
+ * and a line a record, ascending. Returns its end, or null and why. */
+static const char *dump_end(const char *text, int sig, bool last,
+                            const char **why)
+{
+    unsigned long count = 0, order, before = 0, i;
+    char number[32], *end;
+    const char *line = strchr(text, '\n');
+    bool words = false, more;
+    sprintf(number, "(signal %d) in thread ", sig);
+    *why = "the first line names another signal";
+    if (!line++ || !memmem(text, (size_t)(line - text), number, strlen(number)))
+        return NULL;
+    *why = "no header";
+    if (sscanf(line, "FLIGHT RECORDER DUMP AT %*s %*s UTC, PID %*u, MORE THAN "
+                     "%lu RECORDS",
+               &count) == 1)
+        more = true;
+    else if (sscanf(line,
+                    "FLIGHT RECORDER DUMP AT %*s %*s UTC, PID %*u, %lu RECORDS",
+                    &count) == 1)
+        more = false;
+    else
+        return NULL;
+    line = strchr(line, '\n') + 1;
+    while (strncmp(line, "DUMPING ", 8) == 0 && strchr(line, '\n'))
+        line = strchr(line, '\n') + 1;
+    for (i = 0; more || i < count; i++, line = end + 1) {
+        order = strtoul(line, &end, 10);
+        if (more && i > count && (order <= before || strncmp(end, " [", 2)))
+            break;
+        *why = "a line is missing, no record, or out of order";
+        if (order <= before || strncmp(end, " [", 2) != 0)
+            return NULL;
+        before = order;
+        if ((end = strchr(line, '\n')) == NULL)
+            return NULL;
+        if (last)
+            words = false;
+        if (memmem(line, (size_t)(end - line), ": last words", 12))
+            words = true;
+    }
+    *why = "without the last words";
+    return words ? line : NULL;
+}
+
+/* ------------------------------------------------------------------- table */
+
+enum {
+    LATER = 1,    /* others record on: the last words are not the last line */
+    MOVED = 2,    /* it dies elsewhere: in a handler, which has a stack now */
+    CODELESS = 4, /* the kernel tells no more why */
+    ONCE = 8,     /* takes long: in one build only */
+    DYNAMIC = 16, /* needs a library */
+    IN_CPP = 32
+};
+static const struct way {
+    const char *name;
+    int sig;
+    unsigned dumps, flags;
+    int first; /* signal of the first dump, where it is another */
+} ways[] = {
+    {"null", SIGSEGV, 1, 0, 0},
+    {"kill", SIGSEGV, 1, 0, 0},
+    {"raise", SIGSEGV, 1, 0, 0},
+    {"bus", SIGBUS, 1, 0, 0},
+    {"fpe", SIGFPE, 1, 0, 0},
+    {"illegal", SIGILL, 1, 0, 0},
+    {"trap", SIGTRAP, 1, 0, 0},
+    {"int3", SIGTRAP, 1, 0, 0},
+    {"abort", SIGABRT, 1, 0, 0},
+    {"assert", SIGABRT, 1, 0, 0},
+    {"double-free", SIGABRT, 1, 0, 0},
+    {"corrupt", SIGABRT, 1, 0, 0},
+    {"terminate", SIGABRT, 1, IN_CPP, 0},
+    {"quit", SIGQUIT, 1, 0, 0},
+    {"sys", SIGSYS, 1, 0, 0},
+    {"cpu", SIGXCPU, 1, ONCE | MOVED, 0},
+    {"cpu-sent", SIGXCPU, 1, 0, 0},
+    {"file-size", SIGXFSZ, 1, 0, 0},
+    {"term", SIGTERM, 1, 0, 0},
+    {"int", SIGINT, 1, 0, 0},
+    {"real-time", 37, 1, 0, 0},
+    {"overflow", SIGSEGV, 1, 0, 0},
+    {"thread", SIGSEGV, 1, 0, 0},
+    {"thread-abort", SIGABRT, 1, 0, 0},
+    {"thread-overflow", SIGSEGV, 1, 0, 0},
+    {"thread-overflow-bare", SIGSEGV, 0, CODELESS, 0},
+    {"among-others", SIGSEGV, 1, LATER, 0},
+    {"four", SIGSEGV, 1, 0, 0},
+    {"in-malloc", SIGSEGV, 1, MOVED, 0},
+    {"in-stdio", SIGSEGV, 1, 0, 0},
+    {"in-sink", SIGSEGV, 1, MOVED, 0},
+    {"at-exit", SIGSEGV, 1, 0, 0},
+    {"W1", SIGSEGV, 1, LATER, 0},
+    {"W2", SIGSEGV, 1, LATER, 0},
+    {"W3", SIGSEGV, 1, LATER, 0},
+    {"W4", SIGSEGV, 1, LATER, 0},
+    {"W5", SIGSEGV, 1, LATER, 0},
+    {"W6", SIGSEGV, 1, LATER, 0},
+    {"W6-end", SIGSEGV, 1, LATER, 0},
+    {"W7", SIGSEGV, 1, LATER, 0},
+    {"G1", SIGSEGV, 1, LATER, 0},
+    {"G2", SIGSEGV, 1, LATER, 0},
+    {"P1", SIGSEGV, 1, LATER, 0},
+    {"P2", SIGSEGV, 1, LATER, 0},
+    {"P3", SIGSEGV, 1, LATER, 0},
+    {"no-files", SIGSEGV, 1, 0, 0},
+    {"no-memory", SIGSEGV, 1, 0, 0},
+    {"small-stack", SIGSEGV, 1, 0, 0},
+    {"small-stack-no-memory", SIGSEGV, 1, 0, 0},
+    {"vfork", SIGSEGV, 2, 0, 0},
+    {"fork", SIGSEGV, 2, 0, 0},
+    {"fork-in-dump", SIGSEGV, 1, ONCE, 0},
+    {"constructor", SIGSEGV, 1, DYNAMIC, 0},
+    {"destructor", SIGSEGV, 1, DYNAMIC, 0},
+    {"library-too", SIGSEGV, 1, DYNAMIC, 0},
+    {"handler-aborts", SIGABRT, 2, MOVED, SIGSEGV},
+    {"handler-faults", SIGSEGV, 1, MOVED, 0},
+    {"handler-of-abort", SIGSEGV, 2, MOVED, SIGABRT},
+    {"handler-once", SIGSEGV, 2, 0, 0},
+};
+enum { WAYS = sizeof ways / sizeof *ways };
+
+static struct child bare, dumped;
+
+static bool same_page_offset(unsigned long a, unsigned long b)
+{
+    return ((a ^ b) & 4095) == 0;
+}
+
+/* Did it die as the bare one did? */
+static void expect_same_death(const char *build, const char *name,
+                              unsigned flags)
+{
+    cr_expect(!dumped.hung && !bare.hung, "%s, %s: hangs", build, name);
+    cr_expect(dumped.status == bare.status, "%s, %s: status %#x, bare %#x",
+              build, name, (unsigned)dumped.status, (unsigned)bare.status);
+    cr_expect(dumped.core == bare.core, "%s, %s: a core file: %d, bare %d",
+              build, name, dumped.core, bare.core);
+    cr_expect(dumped.sig == bare.sig &&
+                  ((flags & CODELESS) ||
+                   (dumped.code == bare.code &&
+                    same_page_offset(dumped.address, bare.address))),
+              "%s, %s: core: signal %d code %d at %#lx, bare %d %d %#lx", build,
+              name, dumped.sig, dumped.code, dumped.address, bare.sig,
+              bare.code, bare.address);
+}
+
+/* Is what it said what the bare one said, with these dumps put in? */
+static void expect_dumps(const char *build, const struct way *way)
+{
+    static char rest[sizeof dumped.text];
+    const char *at = dumped.text, *next, *why = "";
+    unsigned count = 0;
+    rest[0] = '\0';
+    while ((next = strstr(at, "recorder: ")) != NULL) {
+        int sig = count == 0 && way->first ? way->first : way->sig;
+        strncat(rest, at, (size_t)(next - at));
+        count++;
+        at = dump_end(next, sig, !(way->flags & LATER), &why);
+        if (!at) {
+            cr_expect(0, "%s, %s: dump %u: %s; %zu bytes:\n%.500s\n...\n%s",
+                      build, way->name, count, why, dumped.size, next,
+                      dumped.size > 600 ? dumped.text + dumped.size - 600 : "");
+            return;
+        }
+    }
+    strcat(rest, at);
+    cr_expect(count == way->dumps, "%s, %s: %u dumps", build, way->name, count);
+    cr_expect(strcmp(rest, bare.text) == 0,
+              "%s, %s: besides dumps it says\n%.800s\nbut bare\n%.800s", build,
+              way->name, rest, bare.text);
+}
+
+static void expect_way(const char *build, const struct way *way)
+{
+    run(&bare, "./crash", "bare", way->name, READ, -1);
+    if (WIFEXITED(bare.status) && WEXITSTATUS(bare.status) == 77) {
+        fprintf(stderr, "skipped: %s cannot be done here\n", way->name);
+        return;
+    }
+    cr_expect(WIFSIGNALED(bare.status) && WTERMSIG(bare.status) == way->sig,
+              "%s, %s: the bare program dies with status %#x, not of signal %d",
+              build, way->name, (unsigned)bare.status, way->sig);
+    run(&dumped, "./crash", "dump", way->name, READ, -1);
+    expect_same_death(build, way->name, way->flags);
+    cr_expect((way->flags & MOVED) || (same_page_offset(dumped.pc, bare.pc) &&
+                                        same_page_offset(dumped.sp, bare.sp)),
+              "%s, %s: core: pc %#lx sp %#lx, bare pc %#lx sp %#lx", build,
+              way->name, dumped.pc, dumped.sp, bare.pc, bare.sp);
+    expect_dumps(build, way);
+}
+
+static void build_crash(const char *compiler, const char *flags)
+{
+    build_must("%s %s -g -w " BUILD_INCLUDE "-o crash " BUILD_PROGRAMS
+               "/crash.c -lpthread -ldl",
+               compiler, flags);
+}
+
+static void expect_ways(const char *compiler, const char *flags, unsigned skip)
+{
+    char build[64];
+    unsigned i;
+    sprintf(build, "%s %s", compiler, flags);
+    if (!build_has(compiler) || !build_can(compiler, flags))
+        return;
+    build_crash(compiler, flags);
+    if (!(skip & DYNAMIC))
+        build_must("%s %s -g -w -fPIC -shared -DCRASH_LIBRARY " BUILD_INCLUDE
+                   "-o crash.so " BUILD_PROGRAMS "/crash.c -lpthread -ldl",
+                   compiler, flags);
+    for (i = 0; i < WAYS; i++)
+        if (!(ways[i].flags & skip))
+            expect_way(build, &ways[i]);
+}
+
+/* Goal: a program that crashes, in whatever way and at whatever moment, writes
+ * one whole dump that ends with what it recorded last, and then dies as it
+ * would have: of the same signal, with the same core file. Method: each way
+ * twice, without handlers and with; status, core file (signal, code, address,
+ * where the thread was) and what else was said must be equal. */
+Test(crashes, dump_and_die) { expect_ways("gcc", "-O2", IN_CPP); }
+Test(crashes, dump_and_die_unoptimized)
+{
+    expect_ways("gcc", "-O0", IN_CPP | ONCE | DYNAMIC);
+}
+Test(crashes, dump_and_die_static)
+{
+    expect_ways("gcc", "-O1 -static", IN_CPP | ONCE | DYNAMIC);
+}
+Test(crashes, dump_and_die_in_cpp)
+{
+    expect_ways("g++", "-x c++ -O1", ONCE | DYNAMIC);
+}
+Test(crashes, dump_and_die_32_bits)
+{
+    expect_ways("gcc", "-m32 -O1", IN_CPP | ONCE | DYNAMIC);
+}
+
+/* Goal: a signal that comes while a crash is dumped changes neither the dump
+ * nor the death. Method: the dump is longer than its pipe, which is read only
+ * after the signal was sent; also where stderr does not block. */
+Test(crashes, another_signal_in_a_dump)
+{
+    static const int signals[] = {0,       SIGUSR1, SIGUSR2, SIGTERM, SIGINT,
+                                  SIGSEGV, SIGABRT, SIGHUP,  SIGPIPE, SIGALRM};
+    static const struct way segv = {"null", SIGSEGV, 1, 0, 0};
+    static const struct way abort_ = {"abort", SIGABRT, 1, 0, 0};
+    unsigned i, j;
+    build_crash("gcc", "-O1");
+    for (i = 0; i < 2; i++) {
+        const struct way *way = i ? &abort_ : &segv;
+        run(&bare, "./crash", "bare", way->name, READ, -1);
+        for (j = 0; j < sizeof signals / sizeof *signals; j++) {
+            char what[40];
+            sprintf(what, "signal %d during", signals[j]);
+            run(&dumped, "./crash", "dump", way->name,
+                j % 2 ? SLOWLY : NONBLOCK, signals[j]);
+            expect_same_death(what, way->name, 0);
+            expect_dumps(what, way);
+        }
+    }
+}
+
+/* A sandbox that refuses sigaction() and kill(), too: the crash still is the
+ * end, with a dump, and not a loop. */
+Test(crashes, sandbox_that_refuses)
+{
+    int status;
+    build_must("gcc -O2 " BUILD_INCLUDE "-o sandbox " BUILD_PROGRAMS
+               "/sandbox.c");
+    status = build_run("./sandbox 2>&1");
+    if (status == 77)
+        cr_skip_test("no seccomp");
+    cr_expect_eq(status, 128 + SIGSEGV, "status %d", status);
+    cr_expect_not_null(strstr(build_text, "FLIGHT RECORDER DUMP"), "%s",
+                       build_text);
+}
+
+/* Goal: wherever stderr leads to, the program dies in time, of its crash. */
+Test(crashes, stderr_of_any_kind)
+{
+    static const struct {
+        enum to to;
+        const char *what, *way;
+    } kinds[] = {{FULL, "a full pipe", "null"},
+                 {STALLED, "a pipe that is not read", "null"},
+                 {NO_READER, "a pipe without a reader", "null"},
+                 {CLOSED, "closed", "null"},
+                 {DEVICE_FULL, "/dev/full", "null"},
+                 {FILE_, "a file of no size", "no-file-size"},
+                 {FULL, "a full pipe", "abort"},
+                 {NO_READER, "a pipe without a reader", "thread"},
+                 {NO_READER, "a pipe without a reader", "no-memory"},
+                 {STALLED, "a pipe that is not read", "four"}};
+    unsigned i;
+    build_crash("gcc", "-O1");
+    for (i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        unsigned tries = 0;
+        run(&bare, "./crash", "bare", kinds[i].way, kinds[i].to, -1);
+        do { /* it waits for a second; a busy machine makes that longer */
+            run(&dumped, "./crash", "dump", kinds[i].way, kinds[i].to, -1);
+            expect_same_death(kinds[i].what, kinds[i].way, 0);
+        } while (dumped.seconds > bare.seconds + 3 && ++tries < 3);
+        cr_expect(WIFSIGNALED(bare.status));
+        cr_expect(tries < 3, "%s, %s: takes %.1f s", kinds[i].what,
+                  kinds[i].way, dumped.seconds);
+    }
+}
+
+/* Goal: what is written to a file is the dump that a pipe would get. */
+Test(crashes, stderr_a_file)
+{
+    static const struct way null = {"null", SIGSEGV, 1, 0, 0};
+    int fd;
+    build_crash("gcc", "-O1");
+    run(&bare, "./crash", "bare", "null", READ, -1);
+    run(&dumped, "./crash", "dump", "null", FILE_, -1);
+    fd = open("said", O_RDONLY);
+    dumped.size = (size_t)read(fd, dumped.text, sizeof dumped.text - 1);
+    dumped.text[dumped.size] = '\0';
+    close(fd);
+    expect_same_death("a file", "null", 0);
+    expect_dumps("a file", &null);
+}
+
+/* Goal: gdb shows the crash in the core file as it would have without us.
+ * Method: its words for both, with the addresses that may differ left out. */
+Test(crashes, seen_by_gdb)
+{
+    static const char *const asked[] = {"null", "abort", "fpe"};
+    unsigned i;
+    if (!build_has("gdb"))
+        return;
+    build_crash("gcc", "-O1");
+    for (i = 0; i < sizeof asked / sizeof *asked; i++) {
+        static char of_bare[1 << 16];
+        unsigned dumps;
+        for (dumps = 0; dumps < 2; dumps++) {
+            run(&dumped, "./crash", dumps ? "dump" : "bare", asked[i], READ,
+                -1);
+            if (!dumped.core) {
+                fprintf(stderr, "skipped: core files go elsewhere\n");
+                return;
+            }
+            build_must("gdb -nx -batch -iex \"set debuginfod enabled off\" "
+                       "-ex \"set print address off\" -ex \"bt 1\" "
+                       "-ex \"set print address on\" "
+                       "-ex \"p \\$_siginfo.si_signo\" "
+                       "-ex \"p \\$_siginfo.si_code\" "
+                       "-ex \"p \\$_siginfo._sifields._sigfault.si_addr\" "
+                       "./crash core 2>&1 | grep -E \"^(.[0-9]|Program)\"");
+            if (!dumps)
+                strncpy(of_bare, build_text, sizeof of_bare - 1);
+        }
+        if (i == 1) {
+            /* The address is that of who sent it: a process id. */
+            *strstr(of_bare, "$3") = '\0';
+            *strstr(build_text, "$3") = '\0';
+        }
+        cr_expect(strstr(of_bare, i == 1 ? "#0" : "die_"),
+                  "gdb shows nothing: %s", of_bare);
+        cr_expect_str_eq(build_text, of_bare, "%s: gdb shows\n%s\nbare\n%s",
+                         asked[i], build_text, of_bare);
+    }
+}

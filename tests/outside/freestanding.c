@@ -1,0 +1,143 @@
+/* freestanding.c - what the headers need where there is no operating system. */
+/* SPDX-License-Identifier: MIT */
+#include "harness/build.h"
+
+#define PROGRAM BUILD_PROGRAMS "/freestanding.c"
+
+TestSuite(freestanding, .init = build_begin, .fini = build_end, .timeout = 300);
+
+/* Is a word one of those in a list, which begins and ends with a space? */
+static bool is_in(const char *list, const char *word)
+{
+    char spaced[300];
+    cr_assert_lt(strlen(word), sizeof spaced - 2);
+    sprintf(spaced, " %s ", word);
+    return strstr(list, spaced) != NULL;
+}
+
+/* What processors cannot do, compilers do by functions of their own. */
+static const char arithmetic[] =
+    " __aeabi_d2f __aeabi_idiv __aeabi_idivmod __aeabi_ldivmod __aeabi_llsl "
+    "__aeabi_llsr __aeabi_lmul __aeabi_uidiv __aeabi_uidivmod "
+    "__aeabi_uldivmod __ashldi3 __divdi3 __gnu_thumb1_case_shi "
+    "__gnu_thumb1_case_sqi __gnu_thumb1_case_uhi __gnu_thumb1_case_uqi "
+    "__lshrdi3 __moddi3 __truncdfsf2 __udivdi3 __umoddi3 ";
+/* What they may call without being asked; a dump copies structures. */
+static const char memory[] =
+    " memcpy memset memmove memcmp __aeabi_memcpy __aeabi_memcpy4 "
+    "__aeabi_memcpy8 __aeabi_memclr __aeabi_memclr4 __aeabi_memclr8 ";
+
+/* No header but what comes with the compiler. */
+#define GCC_HEADERS "-nostdinc -isystem $(%s -print-file-name=include) "
+#define CLANG_HEADERS "-nostdinc -isystem $(%s -print-resource-dir)/include "
+
+/* Compiles the program in all ways, and looks at what it asks the linker for. */
+static void needs_nothing(const char *compiler, const char *headers,
+                          const char *options)
+{
+    static const char *const levels[] = {"-O0", "-Os", "-O2"};
+    static const char *const parts[] = {"", "-DEVERYTHING ",
+                                        "-DEVERYTHING -DDUMPS "};
+    char where[200];
+    unsigned i, j;
+    if (!build_has(compiler))
+        return;
+    sprintf(where, headers, compiler);
+    for (i = 0; i < sizeof levels / sizeof levels[0]; i++)
+        for (j = 0; j < sizeof parts / sizeof parts[0]; j++) {
+            char *symbol;
+            unsigned own = 0;
+            build_must("%s %s %s %s %s -ffreestanding -nostdlib " BUILD_WARNINGS
+                           BUILD_INCLUDE "-c -o free.o " PROGRAM,
+                       compiler, options, levels[i], parts[j], where);
+            build_must("nm -u free.o");
+            for (symbol = strtok(build_text, " \n"); symbol;
+                 symbol = strtok(NULL, " \n")) {
+                bool allowed = is_in(arithmetic, symbol);
+                if (strcmp(symbol, "U") == 0)
+                    continue;
+                if (strncmp(symbol, "free_", 5) == 0) {
+                    own++;
+                    continue;
+                }
+                if (is_in(memory, symbol))
+                    allowed = i == 0 || j == 2; /* optimized, no record does */
+                cr_expect(allowed, "%s %s %s %s needs %s", compiler, options,
+                          levels[i], parts[j], symbol);
+            }
+            cr_expect_geq(own, 2, "the port's own symbols are not seen");
+        }
+}
+
+/* Goal: the headers call nothing but what the port defines, need no thread-local
+ * storage and no atomic that is a call, and include nothing but what stands
+ * beside the compiler; recording needs not even memcpy. Method: the undefined
+ * symbols of a program that uses all of the interface. */
+Test(freestanding, native)
+{
+    needs_nothing("gcc", GCC_HEADERS, "-std=c11");
+    needs_nothing("clang", CLANG_HEADERS, "-std=c11");
+    needs_nothing("g++", GCC_HEADERS, "-x c++ -std=c++11");
+}
+Test(freestanding, cortex_m3)
+{
+    needs_nothing("arm-none-eabi-gcc", GCC_HEADERS,
+                  "-std=c11 -mcpu=cortex-m3 -mthumb");
+    needs_nothing("clang", CLANG_HEADERS, "-std=c11 --target=armv7m-none-eabi");
+}
+Test(freestanding, cortex_m4f)
+{
+    needs_nothing("arm-none-eabi-gcc", GCC_HEADERS,
+                  "-std=c11 -mcpu=cortex-m4 -mthumb -mfloat-abi=hard");
+}
+Test(freestanding, cortex_m0_without_atomics)
+{
+    needs_nothing("arm-none-eabi-gcc", GCC_HEADERS,
+                  "-std=c11 -mcpu=cortex-m0 -mthumb -DNO_ATOMICS");
+}
+Test(freestanding, mips_big_endian)
+{
+    needs_nothing("mips-linux-gnu-gcc", GCC_HEADERS,
+                  "-std=c11 -march=mips32r2 -mno-abicalls -fno-pic -G0");
+    needs_nothing("clang", CLANG_HEADERS,
+                  "-std=c11 --target=mips-linux-gnu -march=mips32r2 "
+                  "-mno-abicalls -fno-pic -G0");
+}
+
+/* The compiler must say a text where a port is not complete. */
+static void says(const char *compiler, const char *port, const char *text)
+{
+    if (!build_has(compiler))
+        return;
+    cr_expect_neq(
+        build_run(
+            "printf \"%s\\n\" >port.c && %s -c -ffreestanding " BUILD_INCLUDE
+            "-o port.o port.c",
+            port, compiler),
+        0);
+    cr_expect(strstr(build_text, text), "%s: not a word of \"%s\":\n%s", port,
+              text, build_text);
+}
+
+/* Goal: who ports is told what is missing. */
+Test(freestanding, what_is_missing_is_said)
+{
+    static const char ready[] = "#define RECORDER_THREAD() 1\\n"
+                                "#define RECORDER_TIME() 0\\n";
+    char port[400];
+    says("arm-none-eabi-gcc -mcpu=cortex-m3 -mthumb",
+         "#define RECORDER_THREAD() 1\\n#include <recorder.h>",
+         "define RECORDER_TIME()");
+    sprintf(port, "%s#include <recorder.h>", ready);
+    says("arm-none-eabi-gcc -mcpu=cortex-m0 -mthumb", port,
+         "no atomic instructions: define");
+    sprintf(port, "%s#include <recorder_dump.h>", ready);
+    says("gcc", port, "define RECORDER_READABLE(address)");
+    sprintf(port,
+            "%s#define RECORDER_READABLE(a) 1\\n"
+            "#include <recorder_dump.h>",
+            ready);
+    says("gcc", port, "define RECORDER_WRITE(text, size)");
+    sprintf(port, "%s#include <recorder.h>\\nRECORDER_LANES(a, 4, 2)", ready);
+    says("gcc", port, "lanes need a port with RECORDER_LINE_BYTES");
+}

@@ -1,0 +1,188 @@
+/* tests/hostile.c - files that lie: damaged, cut off, made to harm a reader. */
+/* SPDX-License-Identifier: MIT */
+#include "harness/build.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+
+#define RECORDER TEST_ROOT "/build/recorder"
+#define FUZZ TEST_ROOT "/tests/fuzz/"
+
+/* Builds tests/fuzz/replay.c, under sanitizers, and `good`, a recording of
+ * tests/programs/hostile.c; false: these flags build nothing that runs here. */
+static bool begin(const char *flags)
+{
+    if (*flags && !build_can("gcc", flags))
+        return false;
+    build_must("gcc %s -O1 " BUILD_INCLUDE "-o program " BUILD_PROGRAMS
+               "/hostile.c -lpthread",
+               flags);
+    build_must("sh " FUZZ "run.sh --replay");
+    build_must("./program >ready & pid=$!; "
+               "until grep -q ready ready; do sleep 0.1; done; " RECORDER
+               " save $pid -o good; status=$?; kill $pid; exit $status");
+    return true;
+}
+
+/* Runs the replay for longer than a command may take, and says what it said:
+ * how many cases there were, and of them refused. */
+static void replay(const char *how, unsigned long *cases,
+                   unsigned long *refused)
+{
+    int tries = 0;
+    build_must("(" TEST_ROOT
+               "/build/fuzz/replay %s >said 2>&1; echo $? >status) &",
+               how);
+    while (build_run("for i in $(seq 50); do test -s status && exit 0; "
+                     "sleep 1; done; exit 1") != 0)
+        cr_assert_lt(++tries, 5, "%s does not end", how);
+    build_must("cat said; exit $(cat status)");
+    cr_assert_eq(sscanf(build_text, "%lu cases, %lu refused", cases, refused),
+                 2, "%s", build_text);
+}
+
+TestSuite(hostile, .init = build_begin, .fini = build_end, .timeout = 290);
+
+/* Goal: what a fuzzer once found stays found, and its best files are read.
+ * Method: all of tests/fuzz/corpus, under the sanitizers. */
+Test(hostile, corpus)
+{
+    unsigned long cases, refused;
+    build_must("sh " FUZZ "run.sh --replay");
+    replay(FUZZ "corpus/*", &cases, &refused);
+    cr_assert_gt(cases, 20u);
+    cr_assert(refused > 0 && refused < cases);
+}
+
+/* Goal: no file keeps the reader busy, or takes more memory than it is worth.
+ * Method: lists without end, ten thousands of recorders, formats, notes and
+ * segments; 10 s of a processor and 512 MiB for each, most of which are the
+ * sanitizers'. */
+Test(hostile, large)
+{
+    unsigned long cases, refused;
+    build_must("sh " FUZZ "run.sh --replay");
+    replay("--large", &cases, &refused);
+    cr_assert(cases == 11 && refused == 3, "%s", build_text);
+}
+
+static void flips(const char *flags)
+{
+    unsigned long cases, refused;
+    if (!begin(flags))
+        return;
+    replay("--flip good", &cases, &refused);
+    cr_assert_gt(cases, 4000u);
+    cr_assert(refused > 100 && refused < cases / 2, "%s", build_text);
+}
+
+/* Goal: whatever a field holds, the reader touches only its own memory, and
+ * ends; orders ascend and texts end. Method: each byte of headers, notes,
+ * registry, recorders, heads of rings and commit words is inverted, made 0,
+ * 0x80 and 0xff; of the other bytes, one in 16. */
+Test(hostile, flipped)
+{
+    flips("");
+}
+Test(hostile, flipped_32_bits)
+{
+    flips("-m32");
+}
+
+static void cuts(const char *flags)
+{
+    unsigned long cases, refused;
+    if (!begin(flags))
+        return;
+    replay("--cut good", &cases, &refused);
+    cr_assert_gt(cases, 4000u);
+    cr_assert(refused > 0 && refused < cases, "%s", build_text);
+}
+
+/* Goal: a file may end anywhere. Method: it does, at each of its first 4096
+ * lengths, and at each seventh from there. */
+Test(hostile, cut)
+{
+    cuts("");
+}
+Test(hostile, cut_32_bits)
+{
+    cuts("-m32");
+}
+
+/* --------------------------------------------------------------- command -- */
+
+/* What the command makes of ./bad: an exit status of 0 and events whose orders
+ * ascend, or of 1 and why. Returns the status. */
+static int command_reads(const char *what)
+{
+    char *line;
+    uint64_t last = 0, order;
+    int status = build_run("ulimit -v 500000; timeout 20 " RECORDER
+                           " dump --csv bad >out 2>err");
+    cr_assert(status == 0 || status == 1, "%s: status %d", what, status);
+    if (status == 1) {
+        build_must("cat err");
+        cr_assert_eq(strncmp(build_text, "recorder: bad: ", 15), 0, "%s: %s",
+                     what, build_text);
+        return 1;
+    }
+    build_must("cat out");
+    for (line = strtok(build_text, "\n"); line; line = strtok(NULL, "\n")) {
+        if (!isdigit((unsigned char)*line))
+            continue;
+        order = strtoull(line, NULL, 10);
+        cr_assert(order > last, "%s: %" PRIu64 " behind %" PRIu64, what, order,
+                  last);
+        last = order;
+    }
+    return 0;
+}
+
+static void file_write(const unsigned char *bytes, size_t size)
+{
+    char path[128];
+    FILE *file;
+    snprintf(path, sizeof path, "%s/bad", build_folder);
+    file = fopen(path, "wb");
+    cr_assert(file && fwrite(bytes, 1, size, file) == size);
+    fclose(file);
+}
+
+/* Goal: the command itself says what is wrong, in its own words, and exits with
+ * 1; in 500 MB. Method: the same as above, of some bytes and lengths. */
+Test(hostile, command)
+{
+    static unsigned char bytes[1 << 17];
+    char what[128];
+    size_t size, at;
+    unsigned refused = 0, cases = 0;
+    uint64_t seed = seed_of("hostile");
+    FILE *file;
+    cr_assert(begin(""));
+    snprintf(what, sizeof what, "%s/good", build_folder);
+    file = fopen(what, "rb");
+    cr_assert_not_null(file);
+    size = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    cr_assert(size > 4096 && size < sizeof bytes);
+    file_write(bytes, size);
+    cr_assert_eq(command_reads("good"), 0);
+    for (at = 0; at < size; at += 1 + at / 4, cases++) {
+        snprintf(what, sizeof what, "cut to %zu", at);
+        file_write(bytes, at);
+        refused += (unsigned)command_reads(what);
+    }
+    for (int i = 0; i < 60; i++, cases++) {
+        unsigned char was;
+        at = random_of(&seed) % (i < 20 ? 64 : i < 40 ? 1024 : size);
+        was = bytes[at];
+        bytes[at] = (unsigned char)(was ^ (i % 2 ? 0xff : 1 << i % 8));
+        snprintf(what, sizeof what, "byte %zu from %d to %d", at, was,
+                 bytes[at]);
+        file_write(bytes, size);
+        refused += (unsigned)command_reads(what);
+        bytes[at] = was;
+    }
+    cr_assert(refused > 0 && refused < cases, "%u of %u", refused, cases);
+}

@@ -1,0 +1,231 @@
+/* What the compilers say of recorder.h, and what they make of it. */
+/* SPDX-License-Identifier: MIT */
+#include "harness/build.h"
+
+#include <string.h>
+
+#define EVERYTHING BUILD_PROGRAMS "/everything.c"
+#define SYMBOLS BUILD_PROGRAMS "/symbols.c"
+
+TestSuite(languages, .init = build_begin, .fini = build_end);
+
+/* Compiles everything.c and headers.c as one language, in three ways, and runs
+ * them. */
+static void speak(const char *compiler, const char *language)
+{
+    static const char *const ways[] = {
+        "-O2", "-O2 -DRECORDER_OFF -DSTDIO_FIRST", "-O0 -DSTDIO_FIRST"};
+    unsigned i;
+    for (i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        int status = build_run("%s %s %s " BUILD_WARNINGS BUILD_INCLUDE
+                               "-o everything " EVERYTHING " -lpthread",
+                               compiler, language, ways[i]);
+        cr_assert_eq(status, 0, "%s\n%s", build_command, build_text);
+        status = build_run("./everything");
+        cr_expect(status == 0 && strcmp(build_text, "ok\n") == 0,
+                  "%s %s %s: status %d\n%s", compiler, language, ways[i],
+                  status, build_text);
+        status = build_run("%s %s %s " BUILD_WARNINGS BUILD_INCLUDE
+                           "-o headers " BUILD_PROGRAMS "/headers.c && "
+                           "./headers 2>&1",
+                           compiler, language, ways[i]);
+        cr_expect(status == 0 && strstr(build_text, "ok\n"),
+                  "%s %s %s: status %d\n%s", compiler, language, ways[i],
+                  status, build_text);
+    }
+}
+
+static void speak_c(const char *compiler)
+{
+    static const char *const standards[] = {"c11", "c17", "c2x", "gnu11"};
+    char language[64];
+    unsigned i;
+    if (!build_has(compiler))
+        return;
+    for (i = 0; i < sizeof standards / sizeof standards[0]; i++) {
+        sprintf(language, "-std=%s -Wstrict-prototypes", standards[i]);
+        speak(compiler, language);
+    }
+}
+
+static void speak_cxx(const char *compiler)
+{
+    static const char *const standards[] = {"11", "14", "17", "20"};
+    char language[64];
+    unsigned i;
+    if (!build_has(compiler))
+        return;
+    for (i = 0; i < sizeof standards / sizeof standards[0]; i++) {
+        sprintf(language, "-x c++ -std=c++%s", standards[i]);
+        speak(compiler, language);
+    }
+}
+
+/* Goal: no compiler has a word to say, in no language, and the words kept are
+ * the values, bit for bit. Method: a program that says all that can be said,
+ * under all the warnings that we know, as errors; then it is run. */
+Test(languages, gcc) { speak_c("gcc"); }
+Test(languages, clang) { speak_c("clang"); }
+Test(languages, gxx) { speak_cxx("g++"); }
+Test(languages, clangxx) { speak_cxx("clang++"); }
+
+/* Runs `visit` for each compiler, as C and as C++. */
+static void each_compiler(void (*visit)(const char *compiler))
+{
+    static const char *const compilers[][2] = {{"gcc", "gcc"},
+                                               {"clang", "clang"},
+                                               {"g++", "g++ -x c++"},
+                                               {"clang++", "clang++ -x c++"}};
+    unsigned i;
+    for (i = 0; i < sizeof compilers / sizeof compilers[0]; i++)
+        if (build_has(compilers[i][0]))
+            visit(compilers[i][1]);
+}
+
+/* Goal: whichever header a file includes first, it brings what it needs.
+ * recorder_posix.h is a part of recorder.h. */
+static void headers_alone(const char *compiler)
+{
+    build_must("for header in " TEST_ROOT "/recorder*.h; do "
+               "case $header in */recorder_posix.h) continue ;; esac; "
+               "echo \"#include \\\"$header\\\"\" >alone.c; "
+               "%s " BUILD_WARNINGS "-fsyntax-only alone.c || exit; done",
+               compiler);
+}
+Test(languages, any_header_first) { each_compiler(headers_alone); }
+
+/* Goal: a header declares a recorder, a file that includes it defines it, and no
+ * compiler says a word, though it be asked to (memcached: -Wredundant-decls). */
+static void declared_and_defined(const char *compiler)
+{
+    build_must("echo \"#include \\\"recorder.h\\\"\nRECORDER_DECLARE(net);\n"
+               "RECORDER(net, 16);\" >declared.c && for off in \"\" "
+               "-DRECORDER_OFF; do %s " BUILD_WARNINGS "-Wredundant-decls "
+               BUILD_INCLUDE "$off -fsyntax-only declared.c || exit; done",
+               compiler);
+}
+Test(languages, declared_in_a_header) { each_compiler(declared_and_defined); }
+
+/* Of an object, as `nm -C` prints a line: "value T name" or "U name". */
+struct symbol {
+    char type;
+    const char *name;
+};
+static struct symbol symbol_of(char *line)
+{
+    struct symbol symbol = {'?', line};
+    while (*line == ' ')
+        line++;
+    if (strspn(line, "0123456789abcdef") > 1)
+        line += strspn(line, "0123456789abcdef");
+    while (*line == ' ')
+        line++;
+    if (*line) {
+        symbol.type = *line;
+        symbol.name = line + 2;
+    }
+    return symbol;
+}
+
+static void check_symbols(const char *compiler)
+{
+    /* What the header takes from the C library and the linker; memset, memcpy
+     * and memcmp are calls that a compiler may make of any code; __tls_get_addr
+     * is not there, since it takes memory at a thread's first record. */
+    static const char allowed[] =
+        " main __errno_location clock_gettime syscall mmap munmap getauxval "
+        "__register_atfork __dso_handle _GLOBAL_OFFSET_TABLE_ "
+        "memcmp memset memcpy __stack_chk_fail ";
+    static const char *const ways[] = {"-O0", "-O2", "-O2 -fPIC", "-Os -fPIE"};
+    unsigned i;
+    for (i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        char *line, *rest;
+        unsigned count = 0;
+        build_must("%s %s " BUILD_INCLUDE "-c -o symbols.o " SYMBOLS
+                   " && nm -C symbols.o",
+                   compiler, ways[i]);
+        for (line = strtok_r(build_text, "\n", &rest); line;
+             line = strtok_r(NULL, "\n", &rest)) {
+            struct symbol symbol = symbol_of(line);
+            char spaced[256];
+            snprintf(spaced, sizeof spaced, " %s ", symbol.name);
+            count++;
+            cr_expect(strncmp(symbol.name, "recorder_", 9) == 0 ||
+                          symbol.name[0] == '.' || strstr(allowed, spaced),
+                      "%s %s: a symbol that is not ours: %s", compiler, ways[i],
+                      line);
+        }
+        cr_expect_gt(count, 20, "nm names %u symbols", count);
+    }
+}
+
+/* Goal: nothing of the header but recorder_ names meets the linker, and nothing
+ * of the system but a handful of functions is needed. Method: nm of an object
+ * that uses all of the interface and nothing else. */
+Test(languages, symbols_are_ours) { each_compiler(check_symbols); }
+
+static void check_off(const char *compiler)
+{
+    static const char *const never[] = {"recorder_record_", "recorder_copy",
+                                        "recorder_write",   "recorder_rings_",
+                                        "recorder_enter",   "recorder_start",
+                                        "recorder_claim",   "recorder_for_"};
+    unsigned i;
+    build_must("%s -O2 " BUILD_INCLUDE "-c -o symbols.o " SYMBOLS
+               " && nm -C symbols.o",
+               compiler);
+    for (i = 0; i < 4; i++) /* what is looked for is there when it is on */
+        cr_expect(strstr(build_text, never[i]) || i == 2, "no %s at all",
+                  never[i]);
+    build_must("%s -O2 -DRECORDER_OFF " BUILD_INCLUDE "-c -o symbols.o " SYMBOLS
+               " && nm -C symbols.o",
+               compiler);
+    for (i = 0; i < sizeof never / sizeof never[0]; i++)
+        cr_expect(!strstr(build_text, never[i]),
+                  "%s -DRECORDER_OFF leaves %s:\n%s", compiler, never[i],
+                  build_text);
+}
+
+/* Goal: RECORDER_OFF leaves no ring and no record function. Method: nm of the
+ * same object with and without it. (That arguments are not evaluated then and
+ * RECORDER_TRACE stays an lvalue, everything.c checks.) */
+Test(languages, off_leaves_nothing) { each_compiler(check_off); }
+
+static void check_macros(const char *compiler)
+{
+    static const char mine[] = "stdarg stdbool stddef stdint sys/syscall";
+    char *line, *rest;
+    bool found = false;
+    build_must("echo \"#include \\\"recorder.h\\\"\" >with.c && "
+               "for h in %s; do echo \"#include <$h.h>\"; done >without.c && "
+               "for f in with without; do %s " BUILD_INCLUDE
+               "-E -dM $f.c | sed \"s/^#define //; s/[ (].*//\" | sort >$f; "
+               "done && comm -23 with without",
+               mine, compiler);
+    for (line = strtok_r(build_text, "\n", &rest); line;
+         line = strtok_r(NULL, "\n", &rest)) {
+        found |= strcmp(line, "RECORDER_VERSION_MAJOR") == 0;
+        cr_expect(strncmp(line, "RECORDER_", 9) == 0 ||
+                      strcmp(line, "RECORDER") == 0 ||
+                      strcmp(line, "record") == 0,
+                  "%s: a macro that is not ours: %s", compiler, line);
+    }
+    cr_expect(found, "%s -E -dM shows no macro of ours", compiler);
+}
+
+/* Goal: one short macro, `record`; the others are called RECORDER_. Method:
+ * what the preprocessor knows with the header and without it. */
+Test(languages, macros_are_ours) { each_compiler(check_macros); }
+
+static void check_alone(const char *compiler)
+{
+    build_must("echo \"#include \\\"recorder.h\\\"\" >alone.c && "
+               "echo \"RECORDER(net, 16); int main(void) { return record(net, "
+               "\\\"x\\\") == 0; }\" >>alone.c && "
+               "%s " BUILD_WARNINGS BUILD_INCLUDE "-o alone alone.c && ./alone",
+               compiler);
+}
+
+/* Goal: the header is one file that asks for no library, no feature macro and
+ * no other header. Method: two lines of program, linked with nothing. */
+Test(languages, header_stands_alone) { each_compiler(check_alone); }

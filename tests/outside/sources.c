@@ -1,0 +1,378 @@
+/* The command reads every kind of program, running and dead, and says why not. */
+/* SPDX-License-Identifier: MIT */
+#include "harness/command.h"
+
+TestSuite(sources, .init = build_begin, .fini = build_end, .timeout = 120);
+
+/* ----------------------------------------------------------- executables -- */
+
+/* Goal: whatever a program's executable is like, and however wide its words,
+ * the command shows what the program itself would. Method: a program dumps all
+ * kinds of records, then waits, or leaves a core file; the command's dump of
+ * either is compared with that, byte for byte. */
+static void executable(const char *compiler)
+{
+    char text[64];
+    pid_t pid;
+    if (!build_can(strncmp(compiler, "g++", 3) == 0   ? "g++"
+                   : strncmp(compiler, "clang", 5) == 0 ? "clang"
+                                                        : "gcc",
+                   strstr(compiler, "-m32") ? "-m32" : ""))
+        return;
+    command_build("program", compiler);
+    command_core("./program", "in.txt");
+    command_must_dump("core", compiler);
+    pid = command_start("./program everything in.txt");
+    snprintf(text, sizeof text, "%d", (int)pid);
+    command_must_dump(text, compiler);
+    command_stop(pid);
+}
+Test(sources, position_independent) { executable("gcc -O2 -g -fPIE -pie"); }
+Test(sources, at_a_fixed_address) { executable("gcc -O2 -fno-pie -no-pie"); }
+Test(sources, static_) { executable("gcc -O2 -static"); }
+Test(sources, static_pie) { executable("gcc -O2 -static-pie -fPIE"); }
+Test(sources, stripped) { executable("gcc -O2 -s"); }
+Test(sources, stripped_static) { executable("gcc -O2 -s -static"); }
+Test(sources, without_debug_information) { executable("gcc -O0 -g0"); }
+Test(sources, without_build_id) { executable("gcc -O2 -Wl,--build-id=none"); }
+Test(sources, optimized_as_one) { executable("gcc -O3 -flto -Wl,-z,now"); }
+Test(sources, hidden) { executable("gcc -O2 -fvisibility=hidden"); }
+Test(sources, clang) { executable("clang -O2"); }
+Test(sources, cxx) { executable("g++ -O2 -x c++ -std=c++11"); }
+Test(sources, words_of_32_bits) { executable("gcc -m32 -O2"); }
+Test(sources, words_of_32_bits_static) { executable("gcc -m32 -s -static"); }
+
+/* Goal: cores of other machines, of either byte order and word size. Method:
+ * clang compiles for them, an emulator runs the program and leaves its core. */
+static void machine(const char *target, const char *emulator, const char *more)
+{
+    static const char flags[] =
+        "-static -O1 -isystem /usr/$t/include -L/usr/$t/lib -B/usr/$t/lib "
+        "-L/usr/lib/gcc-cross/$t/12 -B/usr/lib/gcc-cross/$t/12 "
+        "--ld-path=/usr/bin/$t-ld";
+    if (!build_has("clang") || !build_has(emulator))
+        return;
+    if (build_run("t=%s && echo \"int main(void) { return 0; }\" >can.c && "
+                  "clang --target=$t %s %s -o can can.c -lpthread && %s ./can",
+                  target, flags, more, emulator) != 0) {
+        fprintf(stderr, "skipped: clang --target=%s builds nothing here\n",
+                target);
+        return;
+    }
+    build_must("t=%s && clang --target=$t %s %s " BUILD_INCLUDE
+               "-o program " BUILD_PROGRAMS "/command.c -lpthread",
+               target, flags, more);
+    build_run("ulimit -c unlimited && %s ./program core in.txt", emulator);
+    build_must("mv qemu_*.core core");
+    command_must_dump("core --executable program", target);
+}
+Test(sources, mips) { machine("mips-linux-gnu", "qemu-mips", ""); }
+Test(sources, powerpc) { machine("powerpc-linux-gnu", "qemu-ppc", ""); }
+Test(sources, arm) { machine("arm-linux-gnueabihf", "qemu-arm", ""); }
+Test(sources, aarch64) { machine("aarch64-linux-gnu", "qemu-aarch64", ""); }
+Test(sources, s390x)
+{
+    machine("s390x-linux-gnu", "qemu-s390x", "-march=z10");
+}
+
+/* ------------------------------------------------------------- libraries -- */
+
+static void build_parts(void)
+{
+    static const char *const parts[] = {"one", "two"};
+    for (int i = 0; i < 2; i++)
+        build_must("gcc -O2 -fPIC -shared " BUILD_INCLUDE
+                   "-DPART=%s -o lib%s.so " BUILD_PROGRAMS "/command_part.c",
+                   parts[i], parts[i]);
+    build_must("gcc -O2 " BUILD_INCLUDE "-DOWN -o host " BUILD_PROGRAMS
+               "/command_host.c -ldl -lpthread");
+    build_must("gcc -O2 " BUILD_INCLUDE "-o bare " BUILD_PROGRAMS
+               "/command_host.c -ldl -lpthread");
+    build_must("gcc -O2 " BUILD_INCLUDE "-DLINKED=one_work -o linked "
+               BUILD_PROGRAMS "/command_host.c -ldl -lpthread "
+               "-L. -lone -Wl,-rpath,.");
+}
+
+/* Dumps without what differs from run to run; what it says must be this. */
+#define SHOWS(source, ...)                                                     \
+    do {                                                                       \
+        build_must(RECORDER " dump %s 2>&1 | sed -e \"s/ AT .*UTC, PID .*,/,/" \
+                            "; s/[0-9]*\\.[0-9]\\{6\\}/0/; s/0x[0-9a-f]*/0x/g" \
+                            "; s/^recorder: [^ ]*/recorder:/\"",               \
+                   source);                                                    \
+        cr_assert_str_eq(build_text, __VA_ARGS__, "%s", build_text);           \
+    } while (0)
+#define OF_PART(first, second, third, part)                                    \
+    first " [0 command_part.c:19 T1] " part ": library says, 1\n"              \
+    second " [0 command_part.c:19 T1] " part ": library says, 2\n"             \
+    third " [0 command_part.c:19 T1] " part ": library says, 3\n"
+#define TWO_PROGRAMS                                                           \
+    "recorder: 2 programs in one: libraries that do not share their "          \
+    "recorders; this is the first, at 0x; --registry (in gdb: set "            \
+    "recorder-registry) shows another: 0x\n"
+
+/* Goal: recorders in libraries are found: linked, opened later, in a program
+ * with recorders of its own and in one without. */
+Test(sources, libraries)
+{
+    char text[128], address[32], *at;
+    pid_t pid;
+    build_parts();
+    pid = command_start("./host ./libone.so:one ./libtwo.so:two");
+    snprintf(text, sizeof text, "%d", (int)pid);
+    SHOWS(text, "FLIGHT RECORDER DUMP, 7 RECORDS\n"
+                "DUMPING own SIZE 64, 1 ENTRIES\n"
+                "DUMPING one SIZE 64, 3 ENTRIES\n"
+                "DUMPING two SIZE 64, 3 ENTRIES\n"
+                "1 [0 command_host.c:90 T1] own: begins\n"
+                OF_PART("2", "3", "4", "one") OF_PART("5", "6", "7", "two"));
+    command_stop(pid);
+    pid = command_start("./linked ./libtwo.so:two");
+    snprintf(text, sizeof text, "%d", (int)pid);
+    SHOWS(text, "FLIGHT RECORDER DUMP, 6 RECORDS\n"
+                "DUMPING one SIZE 64, 3 ENTRIES\n"
+                "DUMPING two SIZE 64, 3 ENTRIES\n"
+                OF_PART("1", "2", "3", "one") OF_PART("4", "5", "6", "two"));
+    command_stop(pid);
+    /* Two programs in one process: which, is told, and can be chosen. */
+    pid = command_start("./bare ./libone.so:one ./libtwo.so:two");
+    snprintf(text, sizeof text, "%d", (int)pid);
+    command_must("list %s", text);
+    at = strstr(build_text, "another: ");
+    cr_assert(at && sscanf(at, "another: %31s", address) == 1, "%s",
+              build_text);
+    snprintf(text, sizeof text, "--registry %s %d", address, (int)pid);
+    SHOWS(text, "FLIGHT RECORDER DUMP, 3 RECORDS\n"
+                "DUMPING one SIZE 64, 3 ENTRIES\n"
+                OF_PART("1", "2", "3", "one"));
+    snprintf(text, sizeof text, "%d", (int)pid);
+    SHOWS(text, TWO_PROGRAMS "FLIGHT RECORDER DUMP, 3 RECORDS\n"
+                "DUMPING two SIZE 64, 3 ENTRIES\n"
+                OF_PART("1", "2", "3", "two"));
+    command_stop(pid);
+}
+
+/* Goal: a library that is closed and opened all the time harms no reader.
+ * Method: 100 readers look at a program that does nothing else. */
+Test(sources, library_that_comes_and_goes)
+{
+    pid_t pid;
+    build_parts();
+    pid = command_start("./host churn ./libone.so:one");
+    for (int i = 0; i < 50; i++) {
+        command_must("dump %d >out.txt", pid);
+        command_must("list %d >list.txt", pid);
+        build_must("! grep -v -e \"^FLIGHT\" -e \"^DUMPING o[nw][en] SIZE 64\" "
+                   "-e \" own: opened\" -e \" own: closed\" -e \" own: begins\""
+                   " -e \" one: library says, [1-5]$\" "
+                   "-e \" one: <format at 0x[0-9a-f]*>\" out.txt");
+        build_must("! grep -v -e \"^RECORDER \" -e \"^own \" -e \"^one \" -e "
+                   "\"^THREAD\" -e \"^1 .* host \" -e \"^$\" -e \"^TWEAK \" "
+                   "-e \"^one_depth  *3  Of a library\" list.txt");
+        /* It has recorded less than when the interval began. */
+        command_must("stat --interval 0.01 %d >stat.txt", pid);
+        build_must("! grep \"[0-9]\\{10\\}\" stat.txt");
+    }
+    command_stop(pid);
+}
+
+/* ----------------------------------------------------------------- files -- */
+
+/* The command must fail with 1, and say this and no more. */
+#define FAILS(line, ...)                                                       \
+    do {                                                                       \
+        int failed_ = command("%s", line);                                     \
+        cr_assert_eq(failed_, 1, "%s: status %d: %s", line, failed_,           \
+                     build_text);                                              \
+        cr_assert_str_eq(build_text, __VA_ARGS__, "%s: %s", line, build_text); \
+    } while (0)
+
+/* Goal: a program of 32 bits has its times, whoever reads it first. */
+Test(sources, times_of_32_bits)
+{
+    pid_t pid;
+    if (!build_can("gcc", "-m32"))
+        return;
+    command_build("program", "gcc -O2 -m32");
+    pid = command_start("./program quiet");
+    build_must(RECORDER " dump %d >out && " RECORDER " save %d -o saved", pid,
+               pid);
+    command_stop(pid);
+    build_must(RECORDER " dump saved >again && for i in out again; do "
+               "grep -c \"^[1-3] .[0-9]*[.][0-9]\\{6\\} \" $i | grep -x 3; "
+               "done");
+}
+
+/* Goal: of a program with a clock of its own, of which it has not noted how fast
+ * it runs, no times are invented. */
+Test(sources, times_of_a_clock_of_its_own)
+{
+    pid_t pid;
+    command_build("program", "gcc -D\"RECORDER_TIME()="
+                             "recorder_clock_ns(RECORDER_MONOTONIC_)\"");
+    pid = command_start("./program quiet");
+    build_must(RECORDER " dump --line \"{seconds}\" %d | "
+               "grep -v \"[FD][LU]\"",
+               pid);
+    cr_assert_str_eq(build_text, "?\n?\n?\n");
+    command_stop(pid);
+}
+
+/* Goal: what is no source is refused in words. */
+Test(sources, wrong_files)
+{
+    build_must("mkdir folder && : >empty && echo text >text.txt &&"
+               " mkfifo pipe && cp /bin/true program");
+    FAILS("dump nothing", "recorder: nothing: No such file or directory\n");
+    FAILS("dump folder", "recorder: folder: Is a directory\n");
+    FAILS("dump pipe", "recorder: pipe: is no regular file\n");
+    FAILS("dump empty", "recorder: empty: is empty\n");
+    FAILS("dump text.txt",
+          "recorder: text.txt: is no core file and no recording\n");
+    FAILS("dump program",
+          "recorder: program: is a program, no core file or recording\n");
+}
+
+/* Goal: a core file is read with the program that left it, at its place or
+ * where --executable says, and never with another build. */
+Test(sources, program_of_a_core)
+{
+    char text[256];
+    command_build("program", "gcc -O2");
+    command_build("other", "gcc -O1");
+    command_core("./program", "in.txt");
+    build_must("mv program moved");
+    /* Without it, no text: formats are in the program. */
+    command_must("dump core >/dev/null");
+    snprintf(text, sizeof text,
+             "recorder: core: its program %s/program is not there (No such "
+             "file or directory): name it with --executable\n",
+             build_folder);
+    cr_assert_str_eq(build_text, text, "%s", build_text);
+    command_must_dump("core -e moved", "moved");
+    build_must("cp other program");
+    snprintf(text, sizeof text,
+             "recorder: core: %s/program is not the program that left it: "
+             "their build-ids differ; name the right one with --executable\n",
+             build_folder);
+    FAILS("dump core", text);
+    FAILS("dump core --executable other",
+          "recorder: core: other is not the program that left it: their "
+          "build-ids differ; name the right one with --executable\n");
+    command_must_dump("--executable=moved core", "moved");
+    FAILS("dump -e nothing core",
+          "recorder: core: nothing: No such file or directory\n");
+}
+
+/* Goal: --function names what the very build has there that ran, wherever its
+ * file is by now, or nothing. Method: what takes its name is of another build-id,
+ * and of another name for main(); then there is none. */
+Test(sources, functions_of_the_build_that_ran)
+{
+    static const char *const by_now[] = {"true",
+                                         "rm program && cp other program",
+                                         "rm program"};
+    pid_t pid;
+    command_build("program", "gcc -O2");
+    command_build("other", "gcc -O2 -Wl,--build-id=0x1234");
+    build_must("cp program kept && objcopy --redefine-sym main=wrong other");
+    for (int i = 0; i < 3; i++) {
+        build_must("rm -f program && cp kept program");
+        command_core("./program", "in.txt");
+        pid = command_start("./program quiet");
+        command_must("save %d -o saved", pid);
+        build_must("%s", by_now[i]);
+        command_must("dump --function %d >of.process", pid);
+        command_stop(pid);
+        build_must("tail -n 1 of.process | grep \" main: third (main+0x\"");
+        build_must(RECORDER " dump --function -e kept core | sed -n \"s/.* ("
+                   "\\([a-z_]*+0x[0-9a-f]*\\))$/\\1/p\" >functions && "
+                   "test $(wc -l <functions) -gt 100 && { test -e first || "
+                   "cp functions first; } && diff first functions");
+        build_must(RECORDER " dump --function saved >of.recording && "
+                   "grep \" main: third%s\" of.recording",
+                   i ? "$" : " (main+0x");
+    }
+}
+
+/* Goal: a core file that was cut off shows what is there, says that it was, and
+ * is never taken for a whole one. Method: it is cut at 60 lengths. */
+Test(sources, cut_off_core)
+{
+    long size, cut;
+    int shown = 0;
+    command_build("program", "gcc -O2 -static");
+    command_core("./program", "in.txt");
+    build_must("stat -c %%s core");
+    size = atol(build_text);
+    for (int i = 1; i < 60; i++) {
+        int status;
+        cut = i < 20 ? i * i * 16 : size / 60 * i;
+        build_must("head -c %ld core >cut", cut);
+        status = command("dump cut >out.txt");
+        cr_assert(status == 0 || status == 1, "%ld: %d: %s", cut, status,
+                  build_text);
+        cr_assert(strncmp(build_text, "recorder: cut: ", 15) == 0, "%ld: %s",
+                  cut, build_text);
+        cr_assert(status == 1 || strstr(build_text, "it is cut off"),
+                  "%ld: %s", cut, build_text);
+        shown += status == 0;
+    }
+    cr_assert(shown > 0);
+    build_must("head -c 100 core >cut");
+    FAILS("dump cut", "recorder: cut: it is cut off within its program "
+                      "headers\n");
+}
+
+/* Goal: what was laid out by another version of recorder.h is not guessed at.
+ * Method: a header with another RECORDER_LAYOUT. */
+Test(sources, other_layout)
+{
+    char text[256];
+    pid_t pid;
+    build_must("cp " TEST_ROOT "/recorder*.h . && sed -i "
+               "\"s/define RECORDER_LAYOUT .*/define RECORDER_LAYOUT 99/\" "
+               "recorder.h && gcc -O2 -I. -o program " BUILD_PROGRAMS
+               "/command.c -lpthread");
+    pid = command_start("./program quiet");
+    cr_assert_eq(command("dump %d", pid), 1);
+    snprintf(text, sizeof text,
+             "recorder: %d: was written by another version of recorder.h "
+             "(layout 99, not 1)\n",
+             (int)pid);
+    cr_assert_str_eq(build_text, text, "%s", build_text);
+    command_stop(pid);
+}
+
+/* ------------------------------------------------------------- processes -- */
+
+/* Goal: a process that cannot be read is refused, with what would help. */
+Test(sources, wrong_processes)
+{
+    char text[256];
+    pid_t pid;
+    FAILS("dump 0", "recorder: 0: no such process\n");
+    FAILS("dump 4194305", "recorder: 4194305: no such process\n");
+    FAILS("dump 99999999999999999999",
+          "recorder: 99999999999999999999: no such process\n");
+    if (build_run("grep kthreadd /proc/2/comm") == 0)
+        FAILS("dump 2", "recorder: 2: has ended, or is of the kernel\n");
+    build_must("cp /bin/sleep sleeps");
+    pid = command_start("sh -c \"echo PID \\$\\$; exec ./sleeps 300\"");
+    build_must("until grep -q sleeps /proc/%d/comm; do sleep 0.01; done",
+               (int)pid);
+    snprintf(text, sizeof text, "recorder: %d: no recorder in it\n", (int)pid);
+    cr_assert_eq(command("dump %d", pid), 1);
+    cr_assert_str_eq(build_text, text, "%s", build_text);
+    if (getuid() == 0 && build_run("command -v setpriv") == 0) {
+        build_must("chmod 755 .");
+        cr_assert_eq(build_run("setpriv --reuid 65534 --clear-groups " RECORDER
+                               " dump %d", pid), 1);
+        snprintf(text, sizeof text,
+                 "recorder: %d: may not be read by this user: run as its "
+                 "owner, or as root (in a container, with CAP_SYS_PTRACE)\n",
+                 (int)pid);
+        cr_assert_str_eq(build_text, text, "%s", build_text);
+    }
+    command_stop(pid);
+}
