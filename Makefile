@@ -27,9 +27,9 @@ CORES := $(shell nproc)
 RECORDER_TEST_SCALE ?= 1
 export RECORDER_TEST_SCALE
 
-# The recorder command, and the reader in it as a library, for gdb.
-TOOLS := $(patsubst tools/%.c,%,$(wildcard tools/*.c tools/*/*.c))
-LIBRARY := $(filter reader/%,$(TOOLS)) source/scan settings tables
+# The recorder command, and the reader in it as a library, for gdb: a main file
+# each, and of the rest what the linker finds that they need.
+TOOLS := $(patsubst %.c,build/%.o,$(wildcard tools/*/*.c))
 TOOL_DIRS = -I. $(addprefix -I,tools $(patsubst %/,%,$(wildcard tools/*/)))
 TOOL_LIBS = -ldw -lelf -lsqlite3 -lz
 TOOL_FLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) -Wstrict-prototypes \
@@ -40,12 +40,15 @@ TOOL_FLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) -Wstrict-prototypes 
 
 build: packages-build $(EXAMPLES) build/recorder build/librecorder.so
 
-build/tools/%.o: tools/%.c $(HEADERS) $(wildcard tools/*.h tools/*/*)
+build/%.o: %.c $(HEADERS) $(wildcard tools/*.h tools/*/*.h tools/view/page/* gdb/*.h)
 	@mkdir -p $(@D)
 	$(CC) $(TOOL_FLAGS) -c $< -o $@
-build/recorder: $(patsubst %,build/tools/%.o,$(filter-out reader/library,$(TOOLS)))
+build/tools.a: $(TOOLS)
+	@rm -f $@
+	ar rcs $@ $^
+build/recorder: $(patsubst %.c,build/%.o,$(wildcard tools/*.c)) build/tools.a
 	$(CC) $^ -o $@ $(TOOL_LIBS)
-build/librecorder.so: $(LIBRARY:%=build/tools/%.o)
+build/librecorder.so: build/gdb/library.o build/tools.a
 	$(CC) -shared -Wl,-z,defs $^ -o $@
 
 build/examples/%: examples/%.c $(HEADERS)

@@ -8,7 +8,7 @@
 # Reads what a live process, a core file, a recording or a remote stub holds, by
 # gdb's own way to its memory. No code of the program is run, and no debug
 # information is needed. Rings are read and text is made by librecorder.so, the
-# reader of the `recorder` command: see tools/reader/library.h.
+# reader of the `recorder` command: see library.h.
 #
 # RECORDER_LIBRARY in the environment names another library than the one that
 # was installed or built with this file.
