@@ -11,7 +11,7 @@ GDBINIT ?= /etc/gdb/gdbinit.d
 VERSION := $(shell awk '/define RECORDER_VERSION_(MAJOR|MINOR|PATCH)/ \
 	{ printf "%s%s", dot, $$3; dot = "." }' recorder.h)
 
-HEADERS := $(wildcard recorder*.h)
+HEADERS := $(wildcard recorder*.h recorder/*.h)
 EXAMPLES := $(patsubst %.c,build/%,$(wildcard examples/*/*.c))
 # What looks at code in its own process, which a sanitizer sees, and the rest:
 # they compile and run programs of their own.
@@ -100,7 +100,7 @@ coverage: packages-test
 	@rm -rf build/coverage
 	@$(SANITIZE) BUILD=build/coverage TESTFLAGS="--coverage -O0 -DCOVERAGE"
 	@cd build/coverage/tests && gcov -b */*.gcda 2>/dev/null | grep -A 4 \
-		"^File '\(.*/\)\?recorder[a-z_]*\.h'"
+		"^File '\(.*/\)\?recorder[a-z_/]*\.h'"
 
 # SECONDS: how long to look for hostile files that harm the reader.
 fuzz: packages-fuzz
@@ -127,8 +127,9 @@ bench: packages-test build/bench/bench build/recorder
 install: build/recorder build/librecorder.so
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin lib share/pkgconfig \
 		share/recorder share/man/man1 share/bash-completion/completions \
-		include/recorder-1.x/recorder)
-	install -m 644 $(HEADERS) $(DESTDIR)$(PREFIX)/include
+		include/recorder include/recorder-1.x/recorder)
+	install -m 644 recorder*.h $(DESTDIR)$(PREFIX)/include
+	install -m 644 recorder/*.h $(DESTDIR)$(PREFIX)/include/recorder
 	install -m 644 compat/recorder/* \
 		$(DESTDIR)$(PREFIX)/include/recorder-1.x/recorder
 	printf '%s\n' 'includedir=$(PREFIX)/include' '' 'Name: recorder' \

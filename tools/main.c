@@ -2,8 +2,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
 
-#include "recorder_line.h"
-#include "recorder_regex.h"
+#include "recorder/text.h"
+#include "recorder.h"
+#include "recorder/regex.h"
 
 #include <errno.h>
 #include <fcntl.h>

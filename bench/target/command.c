@@ -8,7 +8,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "recorder_file.h"
+#include "recorder_dump.h"
 
 #include <fcntl.h>
 #include <signal.h>

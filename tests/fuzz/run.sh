@@ -24,7 +24,7 @@ if [ "$1" = --replay ]; then
     exec 9>$out/lock
     flock 9
     if [ ! -e $out/replay ] || [ "$(find $sources tests/fuzz/*.[ch] tools/*.h tools/*/*.h \
-        recorder*.h -newer $out/replay)" ]; then
+        recorder*.h recorder/*.h -newer $out/replay)" ]; then
         gcc $flags tests/fuzz/replay.c $sources -o $out/new -lelf -lm
         mv $out/new $out/replay
     fi

@@ -1,4 +1,4 @@
-/* tests/format.c - recorder_format.h against snprintf, bad strings, fuzz. */
+/* tests/format.c - recorder/format.h against snprintf, bad strings, fuzz. */
 /* SPDX-License-Identifier: MIT */
 #include <criterion/criterion.h>
 #include <float.h>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "harness/random.h"
-#include "recorder_format.h"
+#include "recorder/format.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

@@ -1,4 +1,4 @@
-/* tests/regex.c - recorder_regex.h against regcomp(), and hostile patterns. */
+/* tests/regex.c - recorder/regex.h against regcomp(), and hostile patterns. */
 /* SPDX-License-Identifier: MIT */
 #include <criterion/criterion.h>
 #include <regex.h>
@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "harness/random.h"
-#include "recorder_regex.h"
+#include "recorder/regex.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

@@ -105,14 +105,14 @@ genmc_configuration() # $1: the model and the trial; prints its line.
 
 make_mutant() # Makes the header of the mutant in $dir; says what went wrong.
 {
-    cp $root/recorder.h "$dir/recorder.h"
+    cp -r $root/recorder.h $root/recorder "$dir"
     while read -r command; do
-        sed "$command" "$dir/recorder.h" >"$dir/next" || return 1
-        if cmp -s "$dir/recorder.h" "$dir/next"; then
-            echo "FAILED: recorder.h has no such line any more: $command"
+        sed "$command" "$dir/recorder/ring.h" >"$dir/next" || return 1
+        if cmp -s "$dir/recorder/ring.h" "$dir/next"; then
+            echo "FAILED: ring.h has no such line any more: $command"
             return 1
         fi
-        mv "$dir/next" "$dir/recorder.h"
+        mv "$dir/next" "$dir/recorder/ring.h"
     done <"$dir/sed"
     $cc -I"$dir" ring.c "$build/weak.o" -o "$dir/ring" 2>"$dir/log" ||
         { echo "FAILED: does not compile: $(head -n 1 "$dir/log")"; return 1; }

@@ -330,9 +330,10 @@ Test(sources, other_layout)
 {
     char text[256];
     pid_t pid;
-    build_must("cp " TEST_ROOT "/recorder*.h . && sed -i "
+    build_must("cp " TEST_ROOT "/recorder*.h . && cp -r " TEST_ROOT
+               "/recorder . && sed -i "
                "\"s/define RECORDER_LAYOUT .*/define RECORDER_LAYOUT 99/\" "
-               "recorder.h && gcc -O2 -I. -o program " BUILD_PROGRAMS
+               "recorder/layout.h && gcc -O2 -I. -o program " BUILD_PROGRAMS
                "/command.c -lpthread");
     pid = command_start("./program quiet");
     cr_assert_eq(command("dump %d", pid), 1);

@@ -160,10 +160,10 @@ stress() # MACHINE INTERRUPTS [option...]
 # The same must fail where the header, or the port, is wrong.
 stress_mutant() # WHAT MACHINE SED FILE
 {
-    mkdir -p $out/mutant && rm -f $out/mutant/* &&
-        cp recorder*.h $out/mutant && cp $arm/port.h $out/mutant || return 1
-    sed "$3" "$4" >$out/mutant/"$(basename "$4")"
-    cmp -s "$4" $out/mutant/"$(basename "$4")" &&
+    rm -rf $out/mutant && mkdir -p $out/mutant &&
+        cp -r recorder*.h recorder $out/mutant && cp $arm/port.h $out/mutant || return 1
+    sed "$3" "$4" >$out/mutant/"$5"
+    cmp -s "$4" $out/mutant/"$5" &&
         { echo "no such line any more: $3" && return 1; }
     HEADERS=$root/$out/mutant
     stress "$2" 20000 -I$out/mutant >$out/log 2>&1
@@ -282,9 +282,9 @@ check "Cortex-M4F: stress" stress m4f "$third"
 check "Cortex-M0: stress" stress m0 "$third"
 check "MIPS: stress" stress malta "$third"
 check "Cortex-M3: stress without W4" stress_mutant W4 m3 \
-    's/recorder_put(commit, done | RECORDER_BUSY_); \/\* W4 \*\///' recorder.h
+    's/recorder_put(commit, done | RECORDER_BUSY_); \/\* W4 \*\///' recorder/ring.h recorder/ring.h
 check "Cortex-M0: stress with interrupts let in" stress_mutant mask m0 \
-    's/\\n\\tcpsid i//' $arm/port.h
+    's/\\n\\tcpsid i//' $arm/port.h port.h
 if [ -x build/recorder ]; then
     check "Cortex-M3: saved memory on the host" image
     check "Cortex-M3: core of gdb on the host" core

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "recorder_dump.h"
 #include "recorder_set.h"
-#include "recorder_signal.h"
+#include "recorder_dump.h"
 
 #include <limits.h>
 #include <stdint.h>

@@ -5,7 +5,7 @@
 # Cross compilers of Debian, static programs, qemu-user; i386 runs by itself. A
 # line for each target and each kind of program; what failed is said in full.
 # Criterion is not there: tests/tsan stands in for it. Fails if anything does.
-# Target posix is this machine, by recorder_posix.h; macos is compiled and
+# Target posix is this machine, by recorder/os_posix.h; macos is compiled and
 # linked, and runs nowhere here.
 #
 # Not here, since they compile and run programs of the host: compat, cost,
@@ -225,7 +225,7 @@ run_windows()
     done
 }
 
-# What recorder_posix.h does in its own way, by two C libraries.
+# What recorder/os_posix.h does in its own way, by two C libraries.
 run_own()
 {
     # shellcheck disable=SC2086

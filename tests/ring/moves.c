@@ -3,12 +3,12 @@
 static void moves_step(const char *where);
 #define RECORDER_STEP_(where) moves_step(where)
 #include "harness/capture.h"
-#include "recorder_move.h"
+#include "recorder/file_move.h"
 
 #include <pthread.h>
 #include <semaphore.h>
 
-/* The promises of recorder_move.h. Each test takes the steps of a move itself,
+/* The promises of recorder/file_move.h. Each test takes the steps of a move itself,
  * with what others may do in between: no time has to pass for it. */
 TestSuite(moves, .timeout = 60);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "recorder_regex.h"
+#include "recorder/regex.h"
 #include "value.h"
 
 /* An event that others with earlier times may still follow. */

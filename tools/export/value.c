@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "recorder_regex.h"
+#include "recorder/regex.h"
 
 /* The ":N" of "REGEX:N=NAME", which ends at the end or at a '='. */
 static const char *value_colon(const char *option, unsigned long *number,

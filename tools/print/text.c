@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "recorder_line.h"
+#include "recorder/text.h"
 
 /* ----------------------------------------------------------------- UTF-8 -- */
 

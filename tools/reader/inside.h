@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "reader.h"
-#include "recorder_format.h"
-#include "recorder_line.h"
-#include "recorder_regex.h"
+#include "recorder/format.h"
+#include "recorder/text.h"
+#include "recorder/regex.h"
 
 enum {
     RECORDERS_MAX = 16384, /* so that lists that go in circles end */

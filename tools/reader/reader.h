@@ -24,7 +24,8 @@ LIMITS
 #ifndef READER_H
 #define READER_H
 
-#include "recorder_event.h"
+#include "recorder/clock.h"
+#include "recorder/event.h"
 
 /* ---------------------------------------------------------------- memory -- */
 

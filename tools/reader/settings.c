@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "settings.h"
 
-#include "recorder_regex.h"
+#include "recorder/regex.h"
 
 #include <errno.h>
 #include <stdarg.h>

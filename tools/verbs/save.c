@@ -1,7 +1,7 @@
 /* save.c - recorder save: a recording of what a running program holds. */
 /* SPDX-License-Identifier: MIT */
 /*
-   A recording is a core file (see recorder_core.h). This one holds the rings as
+   A recording is a core file (see recorder/file_core.h). This one holds the rings as
    they were taken, whole records only, and those pages of the program that were
    looked at while all of its events were made into text: the registry, names,
    formats, strings.

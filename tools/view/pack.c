@@ -9,7 +9,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "recorder_regex.h"
+#include "recorder/regex.h"
 
 /* ----------------------------------------------------------------- bytes -- */
 

@@ -1,4 +1,4 @@
-/* recorder_file.h - keeps the rings in a file, which survives the program. */
+/* file.h - keeps the rings in a file, which survives the program. */
 /* SPDX-License-Identifier: MIT */
 /*
     $ RECORDER_FILE=/var/log/%e.%p.rec ./server     # includes recorder_dump.h
@@ -10,7 +10,7 @@ PROMISES
       and none that is torn: SIGKILL, abort(), _exit(), no memory.
     * A record costs the same with and without a file.
     * The file tells all by itself: it holds the formats, too, and is an ELF
-      core file (recorder_core.h), so that gdb and readelf open it.
+      core file (file_core.h), so that gdb and readelf open it.
     * Nothing that is there is overwritten, truncated or followed as a link. A
       recording of a process that is gone is kept as PATH.old; one that was
       still being made when its process was killed, and is empty, is removed.
@@ -38,13 +38,13 @@ CONTENTS
     opening     of a file that may be there, and of one that is not
     events      libraries that come, children, what changes
 */
-#ifndef RECORDER_FILE_H
-#define RECORDER_FILE_H
+#ifndef RECORDER_FILE_H_
+#define RECORDER_FILE_H_
 
-#include "recorder_dump.h"
+#include "dump.h"
 #ifdef RECORDER_LINUX_
-#include "recorder_core.h"
-#include "recorder_move.h"
+#include "file_core.h"
+#include "file_move.h"
 #endif
 
 #ifdef __cplusplus

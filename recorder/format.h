@@ -1,4 +1,4 @@
-/* recorder_format.h - printf for recorded words: no libc, no memory. */
+/* format.h - printf for recorded words: no libc, no memory. */
 /* SPDX-License-Identifier: MIT */
 /*
     char line[80];
@@ -36,96 +36,15 @@ LIMITS
       the byte order of the machine that formats.
     * Where words have 4 bytes, %lld takes one word too. On 32-bit machines
       the compiler's own 64-bit division (libgcc) is called.
-
-CONTENTS
-    interface   arguments, recorder_format, recorder_format_count
-    format      what stands behind a %
-    convert     one conversion, padded to its width
-    own         conversions of the program's own
-    integers    %d %u %o %x %b %p
-    reals       %f %e %g %a, on a decimal number of 1400 digits
-    strings     %s %c, read in pieces, escaped
-    output      a buffer that counts on when it is full
 */
-#ifndef RECORDER_FORMAT_H
-#define RECORDER_FORMAT_H
+#ifndef RECORDER_FORMAT_H_
+#define RECORDER_FORMAT_H_
 
-#include "recorder.h"
+#include "reals.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* ------------------------------------------------------------- interface -- */
-
-/* The words that the conversions of a format consume, in order. A double is
-   its bits, or those of a float where words have 4 bytes. */
-struct recorder_arguments {
-    const uint64_t *word;
-    unsigned count;
-    uint32_t lost;       /* bit i: word i was lost */
-    unsigned word_bytes; /* 4 or 8: the recorded program's word */
-    /* Copies up to size bytes that stand at address, may copy fewer, returns
-       how many; 0 or less: not readable. Null: no string can be read. It is
-       asked for 64 bytes at most. */
-    ptrdiff_t (*text)(void *context, uint64_t address, char *to, size_t size);
-    void *context;
-    /* The program's own conversions, by character: 256 of them, null for those
-       it has not. Each overrides what the character means here, a length
-       modifier too. Null: there are none. */
-    recorder_type *const *types;
-    intptr_t trace; /* what they are told; bit 0 also where a '+' stands */
-};
-
-/* size_t recorder_format(char *to, size_t size, const char *format,
-                          const struct recorder_arguments *arguments)
-   Like snprintf: writes at most size - 1 bytes and a NUL, returns the length
-   that the whole text has: it was cut if that is size or more. One newline at
-   the end of the format is dropped.
-
-   unsigned recorder_format_count(const char *format)
-   How many argument words the format consumes; may be more than 12. */
-
-/* ---------------------------------------------------------------- format -- */
-
-/* A format being worked on. */
-struct recorder_formatter {
-    const char *at;                             /* in the format */
-    const struct recorder_arguments *arguments; /* null: only count them */
-    unsigned next; /* index of the word to consume next */
-    unsigned used; /* one more than the highest index that was consumed */
-
-    char *to; /* the text: room bytes, and one for the NUL */
-    size_t room;
-    size_t length; /* of the whole text, also of what found no room */
-
-    /* the conversion at hand */
-    const char *start; /* behind its '%' */
-    uint64_t word;
-    unsigned flags;
-    unsigned width;
-    int precision;   /* negative: none was given */
-    unsigned bits;   /* how much of the word an integer conversion looks at */
-    unsigned prefix; /* length of what stays in front of padding zeros */
-    bool wide;       /* %ls, %lc */
-    bool lost;       /* this word, or that of a *, was lost */
-    char conversion; /* as written */
-    char kind;       /* the function it needs; 0: it prints as it stands */
-};
-
-/* flags: bit i stands for character i of "-+ #0'I", of which the C locale
-   ignores the last two */
-#define RECORDER_FORMAT_LEFT_ 1U
-#define RECORDER_FORMAT_PLUS_ 2U
-#define RECORDER_FORMAT_SPACE_ 4U
-#define RECORDER_FORMAT_ALTERNATE_ 8U
-#define RECORDER_FORMAT_ZERO_ 16U
-
-#define RECORDER_FORMAT_MOST_ 2147483647U /* largest width or precision */
-
-/* Keeps the compiler from turning a loop over bytes into a call of memcpy or
-   memset, which signal handlers may and bare metal may not have. */
-#define RECORDER_FORMAT_LOOP_(i) __asm__("" : "+r"(i))
 
 static inline void recorder_format_parse(struct recorder_formatter *f);
 static inline void recorder_format_convert(struct recorder_formatter *f);
@@ -143,6 +62,15 @@ static inline void recorder_format_put(struct recorder_formatter *f,
                                        const char *s, size_t n);
 static inline void recorder_format_insert(struct recorder_formatter *f,
                                           size_t at, char fill, size_t n);
+
+/* size_t recorder_format(char *to, size_t size, const char *format,
+                          const struct recorder_arguments *arguments)
+   Like snprintf: writes at most size - 1 bytes and a NUL, returns the length
+   that the whole text has: it was cut if that is size or more. One newline at
+   the end of the format is dropped.
+
+   unsigned recorder_format_count(const char *format)
+   How many argument words the format consumes; may be more than 12. */
 
 /* The end of the format, or the newline that is dropped in front of it. */
 static inline bool recorder_format_ended(const char *s)
@@ -377,49 +305,6 @@ static inline void recorder_format_own(struct recorder_formatter *f)
 
 /* -------------------------------------------------------------- integers -- */
 
-/* Writes value in front of end, with least digits or more, and returns where
-   it begins. Shift 0 means decimal, otherwise a digit has that many bits. */
-static inline char *recorder_format_digits(char *end, uint64_t value,
-                                           unsigned shift, bool upper,
-                                           unsigned least)
-{
-    const char *digits = upper ? "0123456789ABCDEF" : "0123456789abcdef";
-    const char *last = end - least;
-    uint32_t low;
-    for (; shift && value; value >>= shift)
-        *--end = digits[value & ((1U << shift) - 1)];
-    for (; value > UINT32_MAX; value /= 10)
-        *--end = digits[value % 10];
-    for (low = (uint32_t)value; low; low /= 10)
-        *--end = digits[low % 10];
-    while (end > last) {
-        RECORDER_FORMAT_LOOP_(end);
-        *--end = '0';
-    }
-    return end;
-}
-
-/* Begins a number: its sign, and 0x or the like, which stay in front when it
-   is padded with zeros. */
-static inline void recorder_format_begin(struct recorder_formatter *f,
-                                         bool negative, char base)
-{
-    char prefix[3];
-    unsigned n = 0;
-    if (negative)
-        prefix[n++] = '-';
-    else if (f->flags & RECORDER_FORMAT_PLUS_)
-        prefix[n++] = '+';
-    else if (f->flags & RECORDER_FORMAT_SPACE_)
-        prefix[n++] = ' ';
-    if (base) {
-        prefix[n++] = '0';
-        prefix[n++] = base;
-    }
-    recorder_format_put(f, prefix, n);
-    f->prefix = n;
-}
-
 static inline void recorder_format_integer(struct recorder_formatter *f)
 {
     char digit[64], *end = digit + sizeof digit, *start;
@@ -456,271 +341,6 @@ static inline void recorder_format_integer(struct recorder_formatter *f)
     if (precision > count)
         recorder_format_insert(f, f->length, '0', precision - count);
     recorder_format_put(f, start, count);
-}
-
-/* ----------------------------------------------------------------- reals -- */
-
-/* A number with 324 digits in front of the point and 1080 behind it, which
-   holds every double exactly. Digit i, counted from the very first, is one of
-   the 9 digits of word[i / 9]. */
-#define RECORDER_DECIMAL_POINT_ 36 /* words in front of the point */
-#define RECORDER_DECIMAL_WORDS_ 156
-#define RECORDER_DECIMAL_BASE_ 1000000000U
-
-struct recorder_decimal {
-    unsigned first, end; /* words outside [first, end) count as 0 */
-    uint32_t word[RECORDER_DECIMAL_WORDS_];
-};
-
-/* Multiplies by 2^shift, shift <= 32, a number that has no fraction. */
-static inline void recorder_decimal_multiply(struct recorder_decimal *d,
-                                             unsigned shift)
-{
-    uint64_t carry = 0;
-    for (unsigned i = d->end; i-- > d->first;) {
-        carry += (uint64_t)d->word[i] << shift;
-        d->word[i] = (uint32_t)(carry % RECORDER_DECIMAL_BASE_);
-        carry /= RECORDER_DECIMAL_BASE_;
-    }
-    for (; carry; carry /= RECORDER_DECIMAL_BASE_)
-        d->word[--d->first] = (uint32_t)(carry % RECORDER_DECIMAL_BASE_);
-}
-
-/* Divides by 2^shift, shift <= 32. */
-static inline void recorder_decimal_divide(struct recorder_decimal *d,
-                                           unsigned shift)
-{
-    uint64_t rest = 0;
-    unsigned i = d->first;
-    for (; i < d->end || rest; i++) {
-        rest = rest * RECORDER_DECIMAL_BASE_ + (i < d->end ? d->word[i] : 0);
-        d->word[i] = (uint32_t)(rest >> shift);
-        rest &= ((uint64_t)1 << shift) - 1;
-    }
-    d->end = i;
-    while (d->first < d->end && !d->word[d->first])
-        d->first++;
-}
-
-/* mantissa * 2^exponent, mantissa < 10^18 */
-static inline void recorder_decimal_set(struct recorder_decimal *d,
-                                        uint64_t mantissa, int exponent)
-{
-    d->first = RECORDER_DECIMAL_POINT_ - 2;
-    d->end = RECORDER_DECIMAL_POINT_;
-    d->word[d->first] = (uint32_t)(mantissa / RECORDER_DECIMAL_BASE_);
-    d->word[d->first + 1] = (uint32_t)(mantissa % RECORDER_DECIMAL_BASE_);
-    while (exponent) {
-        int step = exponent > 32 ? 32 : exponent < -32 ? -32 : exponent;
-        if (step > 0)
-            recorder_decimal_multiply(d, (unsigned)step);
-        else
-            recorder_decimal_divide(d, (unsigned)-step);
-        exponent -= step;
-    }
-}
-
-/* The index of the first digit that is not 0; of a zero, that of the units. */
-static inline unsigned recorder_decimal_lead(const struct recorder_decimal *d)
-{
-    unsigned i = d->first, lead;
-    while (i < d->end && !d->word[i])
-        i++;
-    if (i == d->end)
-        return RECORDER_DECIMAL_POINT_ * 9 - 1;
-    lead = i * 9 + 8;
-    for (uint32_t word = d->word[i]; word >= 10; word /= 10)
-        lead--;
-    return lead;
-}
-
-/* The index behind the last digit that is not 0; of a zero, 0. */
-static inline unsigned recorder_decimal_tail(const struct recorder_decimal *d)
-{
-    unsigned i = d->end, tail;
-    while (i > d->first && !d->word[i - 1])
-        i--;
-    if (i == d->first)
-        return 0;
-    tail = i * 9;
-    for (uint32_t word = d->word[i - 1]; word % 10 == 0; word /= 10)
-        tail--;
-    return tail;
-}
-
-/* Rounds to the digits in front of index keep, a tie to the even digit. */
-static inline void recorder_decimal_round(struct recorder_decimal *d,
-                                          unsigned keep)
-{
-    unsigned i = keep / 9;
-    uint32_t unit = RECORDER_DECIMAL_BASE_, rest, odd;
-    if (i >= d->end)
-        return;
-    if (i < d->first) {
-        d->end = d->first;
-        return;
-    }
-    for (unsigned n = keep % 9; n; n--)
-        unit /= 10;
-    rest = d->word[i] % unit;
-    odd = d->word[i] / unit;
-    if (keep % 9 == 0 && i > d->first)
-        odd = d->word[i - 1];
-    if (rest == unit / 2 && recorder_decimal_tail(d) > i * 9 + 9)
-        odd = 1; /* more than a tie */
-    d->word[i] -= rest;
-    d->end = i + 1;
-    if (rest < unit / 2 || (rest == unit / 2 && odd % 2 == 0))
-        return;
-    d->word[i] += unit;
-    while (d->word[i] == RECORDER_DECIMAL_BASE_) {
-        d->word[i] = 0;
-        if (i == d->first)
-            d->word[--d->first] = 0;
-        d->word[--i]++;
-    }
-}
-
-/* Writes n digits from index from on. */
-static inline void recorder_decimal_put(struct recorder_formatter *f,
-                                        const struct recorder_decimal *d,
-                                        unsigned from, unsigned n)
-{
-    while (n && from < d->end * 9) {
-        unsigned i = from / 9, skip = from % 9, count = 9 - skip;
-        uint32_t word = i < d->first ? 0 : d->word[i];
-        char digit[9];
-        for (unsigned k = 9; k--; word /= 10)
-            digit[k] = (char)('0' + word % 10);
-        count = n < count ? n : count;
-        recorder_format_put(f, digit + skip, count);
-        from += count;
-        n -= count;
-    }
-    recorder_format_insert(f, f->length, '0', n);
-}
-
-/* Writes e+07: a letter, a sign, and least digits or more. */
-static inline void recorder_format_exponent(struct recorder_formatter *f,
-                                            char letter, int exponent,
-                                            unsigned least)
-{
-    char part[8], *end = part + sizeof part, *start;
-    unsigned value = (unsigned)(exponent < 0 ? -exponent : exponent);
-    start = recorder_format_digits(end, value, 0, false, least);
-    *--start = exponent < 0 ? '-' : '+';
-    *--start = letter;
-    recorder_format_put(f, start, (size_t)(end - start));
-}
-
-/* %f, %e and %g of mantissa * 2^exponent */
-static inline void recorder_format_decimal(struct recorder_formatter *f,
-                                           uint64_t mantissa, int exponent)
-{
-    const unsigned point = RECORDER_DECIMAL_POINT_ * 9;
-    bool alternate = f->flags & RECORDER_FORMAT_ALTERNATE_;
-    char letter = f->conversion, style = (char)(letter | 0x20);
-    unsigned precision = f->precision < 0 ? 6 : (unsigned)f->precision;
-    unsigned lead, tail, whole;
-    struct recorder_decimal d;
-    recorder_decimal_set(&d, mantissa, exponent);
-    if (style == 'g' && precision)
-        precision--; /* from now on: digits behind the first, as for %e */
-    lead = recorder_decimal_lead(&d);
-    recorder_decimal_round(&d, precision + (style == 'f' ? point : lead + 1));
-    lead = recorder_decimal_lead(&d);
-    exponent = (int)point - 1 - (int)lead;
-    if (style == 'g') {
-        letter = (char)(letter - 2); /* g becomes e */
-        style = exponent < -4 || exponent > (int)precision ? 'e' : 'f';
-        if (style == 'f')
-            precision -= (unsigned)exponent;
-        whole = style == 'e' ? lead + 1 : point;
-        tail = recorder_decimal_tail(&d);
-        if (!alternate && tail < whole + precision)
-            precision = tail > whole ? tail - whole : 0;
-    }
-    if (style == 'f' && lead >= point)
-        lead = point - 1;
-    whole = style == 'f' ? point - lead : 1;
-    recorder_decimal_put(f, &d, lead, whole);
-    recorder_format_put(f, ".", precision || alternate);
-    recorder_decimal_put(f, &d, lead + whole, precision);
-    if (style == 'e')
-        recorder_format_exponent(f, letter, exponent, 2);
-}
-
-/* %a of mantissa * 2^(exponent - 52) */
-static inline void recorder_format_hexadecimal(struct recorder_formatter *f,
-                                               uint64_t mantissa, int exponent)
-{
-    bool upper = f->conversion == 'A';
-    char digit[14], *end = digit + sizeof digit, *start;
-    unsigned count = 13, zeros = 0; /* digits behind the point */
-    if (f->precision < 0) {
-        for (; count && !(mantissa & 15); count--)
-            mantissa >>= 4;
-    } else if (f->precision < 13) {
-        unsigned drop = 4 * (13 - (unsigned)f->precision);
-        uint64_t half = (uint64_t)1 << (drop - 1);
-        uint64_t rest = mantissa & (half * 2 - 1);
-        count = (unsigned)f->precision;
-        mantissa >>= drop;
-        mantissa += rest > half || (rest == half && (mantissa & 1));
-    } else {
-        zeros = (unsigned)f->precision - 13;
-    }
-    start = recorder_format_digits(end, mantissa, 4, upper, count + 1);
-    recorder_format_put(f, start, 1);
-    recorder_format_put(f, ".",
-                        count || (f->flags & RECORDER_FORMAT_ALTERNATE_));
-    recorder_format_put(f, start + 1, count);
-    recorder_format_insert(f, f->length, '0', zeros);
-    recorder_format_exponent(f, upper ? 'P' : 'p', exponent, 1);
-}
-
-static inline void recorder_format_real(struct recorder_formatter *f)
-{
-    const uint64_t implied = (uint64_t)1 << 52;
-    bool short_word = f->arguments->word_bytes == 4;
-    uint64_t bits =
-        short_word ? recorder_format_widen((uint32_t)f->word) : f->word;
-    uint64_t mantissa = bits & (implied - 1);
-    int exponent = (int)(bits >> 52 & 0x7ff);
-    bool upper = f->conversion < 'a', negative = bits >> 63;
-    bool hexadecimal = f->conversion == 'a' || f->conversion == 'A';
-    if (exponent == 0x7ff) {
-        const char *names = upper ? "INFNAN" : "infnan";
-        f->flags &= ~RECORDER_FORMAT_ZERO_;
-        recorder_format_begin(f, negative, 0);
-        recorder_format_put(f, mantissa ? names + 3 : names, 3);
-        return;
-    }
-    if (exponent)
-        mantissa |= implied;
-    else
-        exponent = mantissa ? 1 : 1023; /* denormal, zero */
-    recorder_format_begin(f, negative, hexadecimal ? (upper ? 'X' : 'x') : 0);
-    if (hexadecimal)
-        recorder_format_hexadecimal(f, mantissa, exponent - 1023);
-    else
-        recorder_format_decimal(f, mantissa, exponent - 1023 - 52);
-}
-
-/* The bits of the double that equals the float with these bits. */
-static inline uint64_t recorder_format_widen(uint32_t bits)
-{
-    uint64_t sign = (uint64_t)(bits >> 31) << 63, mantissa = bits & 0x7fffff;
-    int exponent = (int)(bits >> 23 & 255);
-    if (exponent == 255)
-        return sign | (uint64_t)0x7ff << 52 | mantissa << 29;
-    if (!exponent && !mantissa)
-        return sign;
-    if (!exponent) /* a denormal float is a normal double */
-        for (exponent = 1; !(mantissa >> 23); exponent--)
-            mantissa <<= 1;
-    mantissa &= 0x7fffff;
-    return sign | (uint64_t)(exponent + 1023 - 127) << 52 | mantissa << 29;
 }
 
 /* --------------------------------------------------------------- strings -- */
@@ -889,43 +509,7 @@ static inline size_t recorder_format_escape(struct recorder_formatter *f,
     return i;
 }
 
-/* ---------------------------------------------------------------- output -- */
-
-/* Appends s[0..n). */
-static inline void recorder_format_put(struct recorder_formatter *f,
-                                       const char *s, size_t n)
-{
-    size_t at = f->length;
-    size_t room = at < f->room ? f->room - at : 0;
-    size_t fit = n < room ? n : room;
-    char *to = f->to;
-    for (size_t i = 0; i < fit; i++) {
-        RECORDER_FORMAT_LOOP_(i);
-        to[at + i] = s[i];
-    }
-    f->length = n > SIZE_MAX - at ? SIZE_MAX : at + n;
-}
-
-/* Inserts n times fill; takes time for what has room, not for n. */
-static inline void recorder_format_insert(struct recorder_formatter *f,
-                                          size_t at, char fill, size_t n)
-{
-    size_t length = n > SIZE_MAX - f->length ? SIZE_MAX : f->length + n;
-    size_t end = length < f->room ? length : f->room;
-    size_t gap = at < end && n < end - at ? at + n : end;
-    f->length = length;
-    for (size_t i = end; i > gap; i--) {
-        RECORDER_FORMAT_LOOP_(i);
-        f->to[i - 1] = f->to[i - 1 - n];
-    }
-    for (size_t i = at; i < gap; i++) {
-        RECORDER_FORMAT_LOOP_(i);
-        f->to[i] = fill;
-    }
-}
-
 #ifdef __cplusplus
-}
+} /* extern "C" */
 #endif
-
 #endif

@@ -1,4 +1,4 @@
-/* recorder_line.h - an event as a line of text, the same from every reader. */
+/* text.h - an event as a line of text, the same from every reader. */
 /* SPDX-License-Identifier: MIT */
 /*
     struct recorder_string to = recorder_string_at(text, sizeof text);
@@ -7,16 +7,12 @@
 PROMISES
     * No memory, no library call, safe in signal handlers.
     * What does not fit is counted in `size`, never written.
-
-CONTENTS
-    string      a text that grows up to a limit
-    line        fields in their columns
-    head        what stands above the lines of a dump
 */
-#ifndef RECORDER_LINE_H
-#define RECORDER_LINE_H
+#ifndef RECORDER_TEXT_H_
+#define RECORDER_TEXT_H_
 
-#include "recorder_event.h"
+#include "clock.h"
+#include "event.h"
 
 #ifdef __cplusplus
 extern "C" {

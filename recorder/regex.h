@@ -1,4 +1,4 @@
-/* recorder_regex.h - does an extended regular expression match a whole name? */
+/* regex.h - does an extended regular expression match a whole name? */
 /* SPDX-License-Identifier: MIT */
 /*
     recorder_regex_match("(net|disk)_.*", "NET_rx")     // true
@@ -24,10 +24,10 @@ LIMITS
     in the name where it may begin to the set of those where it may end. A set
     is one 64-bit word, a repeat goes on while it finds new places.
 */
-#ifndef RECORDER_REGEX_H
-#define RECORDER_REGEX_H
+#ifndef RECORDER_REGEX_H_
+#define RECORDER_REGEX_H_
 
-#include "recorder.h"
+#include "language.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,4 +1,4 @@
-/* recorder_posix.h - what recorder asks of a system that is not Linux. */
+/* os_posix.h - what recorder asks of a system that is not Linux. */
 /* SPDX-License-Identifier: MIT */
 /*
 For recorder.h, which includes it on macOS, the BSDs and other systems of POSIX;
@@ -30,7 +30,7 @@ LIMITS
     * NetBSD: a library that records and is closed must not be the one by which
       the program learned of fork(): record in the program, too.
     * FreeBSD: no dumps for real-time signals.
-    * There are no recordings (recorder_file.h).
+    * There are no recordings (file.h).
 
 CONTENTS
     clock       CLOCK_REALTIME and CLOCK_MONOTONIC
@@ -41,8 +41,10 @@ CONTENTS
     signals     handlers and stacks, and what a write may raise
     environment where it may be trusted
 */
-#ifndef RECORDER_POSIX_H
-#define RECORDER_POSIX_H
+#ifndef RECORDER_OS_POSIX_H_
+#define RECORDER_OS_POSIX_H_
+
+#include "language.h"
 
 #if !defined(__unix__) && !defined(__APPLE__)
 #error "recorder.h: no port to this system yet: define RECORDER_THREAD()"

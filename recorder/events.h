@@ -1,4 +1,4 @@
-/* recorder_read.h - reads this program's records as events, in order, live. */
+/* events.h - reads this program's records as events, in order, live. */
 /* SPDX-License-Identifier: MIT */
 /*
     struct recorder_cursor cursor = {0};    // from the oldest record kept
@@ -18,21 +18,14 @@ LIMITS
     * A batch of a cursor costs one look at every slot of the program.
     * An event names its recorder by address: use it before the library that
       defines the recorder is closed.
-
-CONTENTS
-    interface   recorder_cursor, recorder_next
-    memory      bytes that may not be there
-    batch       the smallest orders above a limit, from all rings, sorted
-    event       a head and what goes on behind it, widened to 64 bits
-    summary     one recorder in figures
 */
-#ifndef RECORDER_READ_H
-#define RECORDER_READ_H
+#ifndef RECORDER_EVENTS_H_
+#define RECORDER_EVENTS_H_
 
-#include "recorder_event.h"
-#if defined(RECORDER_LIBRARY) && !defined(RECORDER_LIBRARY_BODY)
-#error "with RECORDER_LIBRARY, only the file with RECORDER_LIBRARY_BODY reads"
-#endif
+#include "event.h"
+#include "record.h"
+#include "regex.h"
+#include "registry.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -76,205 +69,7 @@ struct recorder_cursor {
 /* bool recorder_next(struct recorder_cursor *, struct recorder_event *)
  * takes the next event. False: there is none yet; call again later. */
 
-/* ---------------------------------------------------------------- memory --
- *
- * Formats and strings are bytes at addresses that a record only claims. They
- * are copied by process_vm_readv() on oneself, which fails where a load would
- * fault; where a sandbox, an emulator or a system that is not Linux lacks it,
- * through a pipe. Without an operating system, the port says what may be
- * loaded.
- */
-#ifdef RECORDER_LINUX_
-#define RECORDER_PIPE_BYTES_ ((size_t)4096) /* an empty pipe takes: PIPE_BUF */
-extern long recorder_os_read(int fd, void *to, size_t size)
-    RECORDER_LABEL_(read);
-extern long recorder_os_write(int fd, const void *from, size_t size)
-    RECORDER_LABEL_(write);
-extern int recorder_os_pipe(int fds[2]) RECORDER_LABEL_(pipe);
-extern int recorder_os_close(int fd) RECORDER_LABEL_(close);
-extern int recorder_os_fcntl(int fd, int command, ...) RECORDER_LABEL_(fcntl);
-/* A copy of a descriptor, above those of stdin, stdout and stderr. */
-RECORDER_INLINE_ int recorder_os_above(int fd)
-{
-    return recorder_os_fcntl(fd, 0 /* F_DUPFD */, 3);
-}
-/* Writes what may not be there. Not by write(), which a sanitizer would look
- * at. */
-RECORDER_INLINE_ long recorder_os_probe(int fd, uintptr_t from, size_t size)
-{
-    return recorder_syscall(SYS_write, (long)fd, from, size);
-}
-/* Copies what may not be there: EFAULT. Other errors: it cannot tell. */
-RECORDER_INLINE_ long recorder_os_peek(uintptr_t from, void *to, size_t size)
-{
-    struct {
-        void *base;
-        size_t size;
-    } here, there; /* struct iovec */
-    here.base = to;
-    there.base = (void *)from;
-    here.size = there.size = size;
-    return recorder_syscall(SYS_process_vm_readv, (long)recorder_os_process(),
-                            &here, 1L, &there, 1L, 0L);
-}
-#endif
-
-#ifdef RECORDER_HOSTED_
-struct recorder_memory {
-    int fds[2]; /* the pipe, or -1 */
-    bool piped; /* recorder_os_peek() cannot tell */
-};
-
-RECORDER_FUNCTION_ void recorder_memory_open(struct recorder_memory *memory)
-{
-    memory->fds[0] = memory->fds[1] = -1;
-    memory->piped = false;
-}
-RECORDER_FUNCTION_ void recorder_memory_close(struct recorder_memory *memory)
-{
-    if (memory->fds[0] >= 0) {
-        recorder_os_close(memory->fds[0]);
-        recorder_os_close(memory->fds[1]);
-    }
-    recorder_memory_open(memory);
-}
-
-/* Opens the pipe. Where the program closed 0, 1 or 2, the pipe must not take
- * their place: a dump to stderr would go into it. */
-RECORDER_FUNCTION_ bool recorder_memory_pipe_open(
-    struct recorder_memory *memory)
-{
-    int fds[2], i;
-    if (recorder_os_pipe(fds) != 0)
-        return false;
-    for (i = 0; i < 2; i++)
-        if (fds[i] <= 2) {
-            int low = fds[i];
-            fds[i] = recorder_os_above(low);
-            recorder_os_close(low);
-        }
-    if (fds[0] >= 0 && fds[1] >= 0) {
-        memory->fds[0] = fds[0];
-        memory->fds[1] = fds[1];
-        return true;
-    }
-    for (i = 0; i < 2; i++)
-        if (fds[i] >= 0)
-            recorder_os_close(fds[i]);
-    return false;
-}
-
-/* Writing to a pipe fails with EFAULT at the first byte that is not there. What
- * is written fits an empty pipe, so that neither call waits. */
-RECORDER_FUNCTION_ ptrdiff_t recorder_memory_pipe(
-    struct recorder_memory *memory, uintptr_t from, void *to, size_t size)
-{
-    long count;
-    if (memory->fds[0] < 0 && !recorder_memory_pipe_open(memory))
-        return -1;
-    if (size > RECORDER_PIPE_BYTES_)
-        size = RECORDER_PIPE_BYTES_;
-    count = recorder_os_probe(memory->fds[1], from, size);
-    return count <= 0 ? -1
-                      : (ptrdiff_t)recorder_os_read(memory->fds[0], to,
-                                                    (size_t)count);
-}
-
-/* Copies up to `size` bytes that stand at an address of this process. Returns
- * how many, fewer where memory ends, -1 where none can be read. */
-RECORDER_FUNCTION_ ptrdiff_t recorder_memory_copy(
-    struct recorder_memory *memory, uint64_t from, void *to, size_t size)
-{
-    ptrdiff_t count = -1;
-    uintptr_t address = (uintptr_t)from;
-    size_t done = 0;
-    if (address != from || address < 4096)
-        return -1;
-    if (!memory->piped) {
-        count = recorder_os_peek(address, to, size);
-        if (count > 0 || *recorder_errno() == RECORDER_EFAULT_)
-            return count;
-        memory->piped = true;
-    }
-    /* write() may refuse all where only the end is missing: page by page; no
-     * page size is smaller. */
-    while (done < size) {
-        size_t page = 4096 - (address + done) % 4096;
-        count = recorder_memory_pipe(memory, address + done, (char *)to + done,
-                                     size - done < page ? size - done : page);
-        if (count <= 0)
-            break;
-        done += (size_t)count;
-    }
-    return done ? (ptrdiff_t)done : -1;
-}
-#else
-#ifndef RECORDER_READABLE
-#error "recorder_read.h: define RECORDER_READABLE(address)"
-#endif
-struct recorder_memory {
-    char none;
-};
-RECORDER_INLINE_ void recorder_memory_open(struct recorder_memory *memory)
-{
-    (void)memory;
-}
-RECORDER_INLINE_ void recorder_memory_close(struct recorder_memory *memory)
-{
-    (void)memory;
-}
-RECORDER_FUNCTION_ ptrdiff_t recorder_memory_copy(
-    struct recorder_memory *memory, uint64_t from, void *to, size_t size)
-{
-    uintptr_t address = (uintptr_t)from;
-    size_t done = 0;
-    (void)memory;
-    for (; done < size && RECORDER_READABLE(address + done); done++)
-        ((char *)to)[done] = *(const volatile char *)(address + done);
-    return done ? (ptrdiff_t)done : -1;
-}
-#endif
-
-/* A piece of memory that is to be divided, at a multiple of 16. */
-RECORDER_INLINE_ char *recorder_carve(char **from, size_t bytes)
-{
-    char *piece = *from;
-    *from += (bytes + 15) & ~(size_t)15;
-    return piece;
-}
-
 /* ----------------------------------------------------------------- batch -- */
-
-/* From here to recorder_unwalk() the list may be walked and rings be read: no
- * library that holds any of them is unmapped meanwhile. Nothing in between may
- * wait for anything. */
-#ifdef RECORDER_HOSTED_
-RECORDER_INLINE_ struct recorder *recorder_walk(void)
-{
-    struct recorder_registry *registry = recorder_home.registry;
-    __atomic_fetch_add(&registry->readers, 1, __ATOMIC_SEQ_CST);
-    return __atomic_load_n(&registry->first, __ATOMIC_SEQ_CST);
-}
-RECORDER_INLINE_ void recorder_unwalk(void)
-{
-    __atomic_fetch_sub(&recorder_home.registry->readers, 1, __ATOMIC_SEQ_CST);
-}
-#else /* nothing is ever unmapped */
-RECORDER_INLINE_ struct recorder *recorder_walk(void)
-{
-    return __atomic_load_n(&recorder_home.registry->first, __ATOMIC_ACQUIRE);
-}
-RECORDER_INLINE_ void recorder_unwalk(void)
-{
-}
-#endif
-RECORDER_INLINE_ struct recorder *
-recorder_walk_on(const struct recorder *recorder)
-{
-    return __atomic_load_n(&recorder->next, __ATOMIC_ACQUIRE);
-}
-
-#include "recorder_regex.h"
 
 RECORDER_INLINE_ bool recorder_chosen(const struct recorder *recorder,
                                       const char *regex)

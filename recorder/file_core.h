@@ -1,7 +1,7 @@
-/* recorder_core.h - makes a core file of this program, part by part. */
+/* file_core.h - makes a core file of this program, part by part. */
 /* SPDX-License-Identifier: MIT */
 /*
-For recorder_file.h, whose files are read as cores of a program that went on.
+For file.h, whose files are read as cores of a program that went on.
 
 PROMISES
     * gdb, readelf and whatever else reads core files can open what is made.
@@ -18,11 +18,12 @@ CONTENTS
     notes       what the file tells of the process
     modules     the program and its libraries
 */
-#ifndef RECORDER_CORE_H
-#define RECORDER_CORE_H
+#ifndef RECORDER_FILE_CORE_H_
+#define RECORDER_FILE_CORE_H_
 
-#include "recorder_line.h"
-#include "recorder_read.h"
+#include "events.h"
+#include "memory.h"
+#include "text.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,4 +1,4 @@
-/* recorder_signal.h - dumps when a signal comes, and gets out of its way. */
+/* signal.h - dumps when a signal comes, and gets out of its way. */
 /* SPDX-License-Identifier: MIT */
 /*
     recorder_dump_on_common_signals(0, 0);  // once, early in main()
@@ -25,135 +25,16 @@ LIMITS
       own, runs in the handler, and must be fit for that.
     * A library that installed the handlers takes them away when it is closed,
       also if the program has asked for them since.
-
-CONTENTS
-    interface   what to call
-    system      struct sigaction and its like, as the C library lays them out
-    stacks      alternate ones
-    handler     dump, then what would have happened
 */
-#ifndef RECORDER_SIGNAL_H
-#define RECORDER_SIGNAL_H
+#ifndef RECORDER_SIGNAL_H_
+#define RECORDER_SIGNAL_H_
 
-#include "recorder_dump.h"
+#include "dump.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* ------------------------------------------------------------- interface --
- *
- * bool recorder_dump_on_signal(int sig)
- *     Dumps to stderr when `sig` comes, then does what would have been done:
- *     calls the handler that was there or takes the default action; but
- *     SIGUSR1 and SIGUSR2 without a handler dump and go on. False where it is
- *     ignored, stops the process, or is not to be caught: nothing changes then.
- *
- * void recorder_dump_on_common_signals(unsigned add, unsigned remove)
- *     The same for the signals by which programs crash (QUIT ILL TRAP ABRT BUS
- *     FPE SEGV SYS XCPU XFSZ) and, where the program has no handler for them,
- *     USR1 and USR2. `add` and `remove` are masks: 1u << SIGTERM.
- *
- * bool recorder_alt_stack(void)
- *     Gives the calling thread an alternate signal stack, if it has none, so
- *     that it can dump after its own has overflowed. The functions above do so
- *     for the thread that calls them. False: no memory. The stack of a thread
- *     that has ended is given to the next that asks.
- */
-
-/* ---------------------------------------------------------------- system --
- *
- * As glibc and musl lay them out; not from <signal.h>, which hides them from a
- * program compiled as strict C11. tests/signals.c compares. On other systems
- * recorder_posix.h has them.
- */
-#ifdef RECORDER_LINUX_
-struct recorder_action {
-#if defined(__mips__)
-    unsigned flags;
-    void (*handler)(int sig, void *info, void *context);
-    struct recorder_signal_set mask;
-#elif defined(__s390x__) && defined(__GLIBC__)
-    void (*handler)(int sig, void *info, void *context);
-    int reserved;
-    unsigned flags;
-    void (*restorer)(void);
-    struct recorder_signal_set mask;
-#else
-    void (*handler)(int sig, void *info, void *context);
-    struct recorder_signal_set mask;
-    unsigned flags;
-#endif
-    void *rest[2];
-};
-struct recorder_stack_of_signals { /* stack_t */
-#if defined(__mips__)
-    void *base;
-    size_t bytes;
-    int flags;
-#else
-    void *base;
-    int flags;
-    size_t bytes;
-#endif
-};
-#if defined(__mips__)
-enum { RECORDER_SA_SIGINFO_ = 8, RECORDER_SA_NOCLDWAIT_ = 0x10000,
-       RECORDER_SIGBUS_ = 10, RECORDER_SIGSYS_ = 12,
-       RECORDER_SIGUSR1_ = 16, RECORDER_SIGUSR2_ = 17, RECORDER_SIGCHLD_ = 18,
-       RECORDER_SIGXCPU_ = 30, RECORDER_SIGSTOP_ = 23, RECORDER_SIGTSTP_ = 24,
-       RECORDER_SIGCONT_ = 25, RECORDER_SIGTTIN_ = 26, RECORDER_SIGTTOU_ = 27,
-       RECORDER_SIGURG_ = 21, RECORDER_SIGWINCH_ = 20 };
-#else
-enum { RECORDER_SA_SIGINFO_ = 4, RECORDER_SA_NOCLDWAIT_ = 2,
-       RECORDER_SIGBUS_ = 7, RECORDER_SIGSYS_ = 31,
-       RECORDER_SIGUSR1_ = 10, RECORDER_SIGUSR2_ = 12, RECORDER_SIGCHLD_ = 17,
-       RECORDER_SIGXCPU_ = 24, RECORDER_SIGSTOP_ = 19, RECORDER_SIGTSTP_ = 20,
-       RECORDER_SIGCONT_ = 18, RECORDER_SIGTTIN_ = 21, RECORDER_SIGTTOU_ = 22,
-       RECORDER_SIGURG_ = 23, RECORDER_SIGWINCH_ = 28 };
-#endif
-enum { RECORDER_SIGQUIT_ = 3, RECORDER_SIGILL_ = 4, RECORDER_SIGTRAP_ = 5,
-       RECORDER_SIGABRT_ = 6, RECORDER_SIGFPE_ = 8, RECORDER_SIGKILL_ = 9,
-       RECORDER_SIGSEGV_ = 11 };
-#define RECORDER_SA_NOCLDSTOP_ 1u
-#define RECORDER_SA_ONSTACK_ 0x08000000u
-#define RECORDER_SA_RESTART_ 0x10000000u
-#define RECORDER_SA_NODEFER_ 0x40000000u
-#define RECORDER_SA_RESETHAND_ 0x80000000u
-enum { RECORDER_SS_DISABLE_ = 2 };
-
-extern int recorder_os_action(int sig, const struct recorder_action *action,
-                              struct recorder_action *old)
-    RECORDER_LABEL_(sigaction);
-extern int recorder_os_stack(const struct recorder_stack_of_signals *stack,
-                             struct recorder_stack_of_signals *old)
-    RECORDER_LABEL_(sigaltstack);
-extern int recorder_os_protect(void *at, size_t bytes, int protection)
-    RECORDER_LABEL_(mprotect);
-
-/* Blocks all signals; *before is what was blocked. */
-RECORDER_INLINE_ void recorder_os_block(struct recorder_signal_set *before)
-{
-    struct recorder_signal_set all;
-    __builtin_memset(&all, 0xff, sizeof all);
-    __builtin_memset(before, 0, sizeof *before);
-    recorder_os_mask(RECORDER_SIG_SETMASK_, &all, before);
-}
-/* Does the system ignore a signal for which nothing is set? */
-RECORDER_INLINE_ bool recorder_os_ignores(int sig)
-{
-    return sig == RECORDER_SIGCHLD_ || sig == RECORDER_SIGCONT_ ||
-           sig == RECORDER_SIGURG_ || sig == RECORDER_SIGWINCH_;
-}
-/* Sends a signal to this thread, with all that came with it. */
-RECORDER_INLINE_ void recorder_os_again(int sig, void *info)
-{
-    long process = (long)recorder_os_process(), thread = recorder_os_thread();
-    if (recorder_syscall(SYS_rt_tgsigqueueinfo, process, thread, (long)sig,
-                         info) != 0)
-        recorder_syscall(SYS_tgkill, process, thread, (long)sig);
-}
-#endif
 enum { RECORDER_SIGNALS_ = 65 }; /* as many as the registry has room for */
 
 /* ---------------------------------------------------------------- stacks -- */
@@ -313,7 +194,6 @@ recorder_dump_for_signal(int sig, const struct recorder_lines *lines)
     }
 }
 
-extern void recorder_os_exit(int status) RECORDER_LABEL_(_exit);
 /* The default action: set it, and send the signal to ourselves once more. All
  * are blocked until the handler returns, and so it acts where the program was
  * interrupted, as if we had never been. */

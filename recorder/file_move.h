@@ -1,7 +1,7 @@
-/* recorder_move.h - moves rings elsewhere while others record into them. */
+/* file_move.h - moves rings elsewhere while others record into them. */
 /* SPDX-License-Identifier: MIT */
 /*
-For recorder_file.h, which puts them into a file.
+For file.h, which puts them into a file.
 
 PROMISES
     * Nobody who records waits. No record is torn, none is there twice.
@@ -11,16 +11,17 @@ LIMITS
     * A token of RECORDER_COPY that is used after its ring was moved shows
       question marks.
     * A thread that is stopped inside of record() while its ring is moved, for
-      longer than recorder_file.h waits, loses that record.
+      longer than file.h waits, loses that record.
 
 CONTENTS
     moving      rings, and the tokens of texts in them
     threads     their table
 */
-#ifndef RECORDER_MOVE_H
-#define RECORDER_MOVE_H
+#ifndef RECORDER_FILE_MOVE_H_
+#define RECORDER_FILE_MOVE_H_
 
-#include "recorder_read.h"
+#include "events.h"
+#include "memory.h"
 
 #ifdef __cplusplus
 extern "C" {

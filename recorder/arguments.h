@@ -1,0 +1,189 @@
+/* arguments.h - how the arguments of record() become words. */
+/* SPDX-License-Identifier: MIT */
+#ifndef RECORDER_ARGUMENTS_H_
+#define RECORDER_ARGUMENTS_H_
+
+#include "layout.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Keeps a call from becoming a jump: its return address is the caller
+ * that the record names. */
+RECORDER_INLINE_ uintptr_t recorder_returned(uintptr_t order)
+{
+    __asm__ volatile("" : "+r"(order));
+    return order;
+}
+
+/* RECORDER_PICK_ finds by their number which macro takes the arguments; what is
+ * behind them is filled up with zeros. */
+#define RECORDER_PICK_(format, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, \
+                       q, r, s, t, u, v, w, x, y, z, A, B, C, D, E, ...)       \
+    E
+#define RECORDER_4_(name, check, format, a, b, c, d, ...)                      \
+    RECORDER_CALL_(name, check,                                                \
+                   recorder_record_few(&recorder_for_##name,                   \
+                                   RECORDER_FORMAT_(format),                   \
+                                   RECORDER_WORD_(a), RECORDER_WORD_(b),       \
+                                   RECORDER_WORD_(c), RECORDER_WORD_(d)))
+#define RECORDER_8_(name, check, format, a, b, c, d, e, f, g, h, ...)          \
+    RECORDER_CALL_(                                                            \
+        name, check,                                                           \
+        recorder_record_more(                                                  \
+            &recorder_for_##name, RECORDER_FORMAT_(format), 2,                 \
+            RECORDER_WORD_(a), RECORDER_WORD_(b), RECORDER_WORD_(c),           \
+            RECORDER_WORD_(d), RECORDER_WORD_(e), RECORDER_WORD_(f),           \
+            RECORDER_WORD_(g), RECORDER_WORD_(h)))
+#define RECORDER_12_(name, check, format, a, b, c, d, e, f, g, h, i, j, k, l,  \
+                     ...)                                                      \
+    RECORDER_CALL_(                                                            \
+        name, check,                                                           \
+        recorder_record_more(                                                  \
+            &recorder_for_##name, RECORDER_FORMAT_(format), 3,                 \
+            RECORDER_WORD_(a), RECORDER_WORD_(b), RECORDER_WORD_(c),           \
+            RECORDER_WORD_(d), RECORDER_WORD_(e), RECORDER_WORD_(f),           \
+            RECORDER_WORD_(g), RECORDER_WORD_(h), RECORDER_WORD_(i),           \
+            RECORDER_WORD_(j), RECORDER_WORD_(k), RECORDER_WORD_(l)))
+
+/* Off is one load and one branch; the arguments are not evaluated then. */
+#ifdef RECORDER_OFF
+#define RECORDER_CALL_(name, check, call)                                      \
+    recorder_word_of_word(1 ? (uintptr_t)0 : (check, recorder_returned(call)))
+#else
+#define RECORDER_CALL_(name, check, call)                                      \
+    (__atomic_load_n(&recorder_for_##name.trace, __ATOMIC_RELAXED) < 0         \
+         ? (uintptr_t)0                                                        \
+         : (check, recorder_returned(call)))
+#endif
+
+#define RECORDER_FORMAT_(format)                                               \
+    "" format "\0" __FILE__ ":" RECORDER_QUOTE_(__LINE__)
+#define RECORDER_QUOTE_(x) RECORDER_QUOTE_2_(x)
+#define RECORDER_QUOTE_2_(x) #x
+
+/* Lets the compiler check the format against the arguments: a call in a branch
+ * that is never taken. Pointers of any type may be shown with %p. */
+__attribute__((format(printf, 1, 2), unused)) static inline int
+recorder_check(const char *format, ...)
+{
+    (void)format;
+    return 0;
+}
+#ifdef __clang__
+#define RECORDER_CHECK_(arguments)                                             \
+    _Pragma("clang diagnostic push")                                           \
+    _Pragma("clang diagnostic ignored \"-Wformat-pedantic\"")                  \
+    (void)(1 ? 0 : recorder_check arguments)                                   \
+    _Pragma("clang diagnostic pop")
+#else
+#define RECORDER_CHECK_(arguments)                                             \
+    (void)(1 ? 0 : __extension__ recorder_check arguments)
+#endif
+
+RECORDER_INLINE_ uintptr_t recorder_word_of_double(double value)
+{
+#if __SIZEOF_POINTER__ == 8
+    uintptr_t word;
+    __builtin_memcpy(&word, &value, sizeof word);
+#else
+    float single = (float)value;
+    uintptr_t word;
+    __builtin_memcpy(&word, &single, sizeof word);
+#endif
+    return word;
+}
+RECORDER_INLINE_ uintptr_t recorder_word_of_word(uintptr_t value)
+{
+    return value;
+}
+
+#define RECORDER_TOO_MANY_                                                     \
+    "record(): at most 12 arguments; use two records"
+#define RECORDER_NO_LONG_DOUBLE_                                               \
+    "record(): a long double does not fit a word; cast it to double"
+#define RECORDER_NO_STRUCT_                                                    \
+    "record(): a struct is no argument; record its members"
+#define RECORDER_NO_64_BITS_                                                   \
+    "record(): an integer wider than a machine word; cast it, or record "      \
+    "its halves"
+
+#ifdef __cplusplus
+} /* extern "C" */
+#define RECORDER_WORD_(x) recorder_word(x)
+#define RECORDER_MANY_(name, check, ...)                                       \
+    ([] { static_assert(sizeof(#name) == 0, RECORDER_TOO_MANY_); }(),          \
+     (uintptr_t)0)
+template <typename T> struct recorder_is_long_double {
+    enum { value = 0 };
+};
+template <> struct recorder_is_long_double<long double> {
+    enum { value = 1 };
+};
+template <typename T> RECORDER_INLINE_ uintptr_t recorder_word(T value)
+{
+    static_assert(!recorder_is_long_double<T>::value, RECORDER_NO_LONG_DOUBLE_);
+    static_assert(!__is_class(T) && !__is_union(T), RECORDER_NO_STRUCT_);
+    static_assert(sizeof(T) <= sizeof(uintptr_t), RECORDER_NO_64_BITS_);
+    return (uintptr_t)value;
+}
+RECORDER_INLINE_ uintptr_t recorder_word(double value)
+{
+    return recorder_word_of_double(value);
+}
+RECORDER_INLINE_ uintptr_t recorder_word(float value)
+{
+    return recorder_word_of_double((double)value);
+}
+#else
+/* Which assertions hold is told by types alone; x is evaluated once, as the
+ * operand of the second _Generic. 12 is what __builtin_classify_type says of a
+ * struct, 13 of a union. */
+#define RECORDER_MANY_(name, check, ...)                                       \
+    (sizeof(struct {                                                           \
+         _Static_assert(sizeof(#name) == 0, RECORDER_TOO_MANY_);               \
+         char none;                                                            \
+     }) *                                                                      \
+     (uintptr_t)0)
+#if __SIZEOF_POINTER__ == 8
+#define RECORDER_FITS_(x)                                                      \
+    (__builtin_classify_type(x) != 1 || sizeof(1 ? (x) : (x)) <= 8)
+#else
+#define RECORDER_FITS_(x)                                                      \
+    _Generic((x), long long : 0, unsigned long long : 0, default : 1)
+#endif
+#ifdef __clang__ /* knows __func__ in that struct, and says that it does not */
+#define RECORDER_STRUCT_                                                       \
+    _Pragma("clang diagnostic push") _Pragma(                                  \
+    "clang diagnostic ignored \"-Wpredefined-identifier-outside-function\"")   \
+    struct
+#define RECORDER_STRUCT_END_ _Pragma("clang diagnostic pop")
+#else
+#define RECORDER_STRUCT_ struct
+#define RECORDER_STRUCT_END_
+#endif
+#define RECORDER_WORD_(x)                                                      \
+    (sizeof(RECORDER_STRUCT_ {                                                 \
+         _Static_assert(__builtin_classify_type(x) != 12 &&                    \
+                            __builtin_classify_type(x) != 13,                  \
+                        RECORDER_NO_STRUCT_);                                  \
+         _Static_assert(_Generic((x), float : 1, double : 1, default : 0) ||   \
+                            (__builtin_classify_type(x) != 8 &&                \
+                             __builtin_classify_type(x) != 9),                 \
+                        RECORDER_NO_LONG_DOUBLE_);                             \
+         _Static_assert(RECORDER_FITS_(x), RECORDER_NO_64_BITS_);              \
+         char none;                                                            \
+     } RECORDER_STRUCT_END_) *                                                 \
+         (uintptr_t)0 +                                                        \
+     _Generic((x), float                                                       \
+              : recorder_word_of_double, double                                \
+              : recorder_word_of_double, default                               \
+              : recorder_word_of_word)(                                        \
+         _Generic((x), float                                                   \
+                  : (x), double                                                \
+                  : (x), default                                               \
+                  : (uintptr_t)(x))))
+#endif
+
+#endif

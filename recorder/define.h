@@ -1,0 +1,140 @@
+/* define.h - how a recorder is defined. */
+/* SPDX-License-Identifier: MIT */
+#ifndef RECORDER_DEFINE_H_
+#define RECORDER_DEFINE_H_
+
+#include "layout.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Rounds up to a power of two; a constant expression. */
+#define RECORDER_SLOTS_(size)                                                  \
+    ((size) <= 1 ? (size_t)1                                                   \
+                 : (size_t)1 << (64 - __builtin_clzll(                         \
+                                         ((unsigned long long)(size)-1) | 1)))
+#define RECORDER_FIRST_(first, ...) first
+#define RECORDER_SECOND_(first, second, ...) second
+
+/* A library's recorders leave when it is closed; a program's never do, so that
+ * what runs at exit is recorded and can be dumped. */
+#ifdef RECORDER_IN_LIBRARY_
+#define RECORDER_LEAVES_(name)                                                 \
+    __attribute__((destructor(101))) static void recorder_leave_##name(void)   \
+    {                                                                          \
+        if (recorder_entered_##name)                                           \
+            recorder_leave(&recorder_for_##name);                              \
+    }
+#else
+#define RECORDER_LEAVES_(name)
+#endif
+
+/* Says what RECORDER_DECLARE in a header may have said before. */
+#define RECORDER_AGAIN_(declaration)                                           \
+    _Pragma("GCC diagnostic push")                                             \
+    _Pragma("GCC diagnostic ignored \"-Wredundant-decls\"")                    \
+    declaration;                                                               \
+    _Pragma("GCC diagnostic pop")
+
+#ifdef RECORDER_OFF
+#define RECORDER_DEFINE_(name, size, lanes, description)                       \
+    RECORDER_CHECK_SIZE_(name, size, lanes, description)                       \
+    RECORDER_AGAIN_(RECORDER_EXTERN_ struct recorder recorder_for_##name)      \
+    __extension__
+#else
+/* The final __extension__ lets a user write a semicolon behind the macro or,
+ * where something follows in the file, none; no compiler says a word. */
+#define RECORDER_DEFINE_(name, size, lanes, description)                       \
+    RECORDER_CHECK_SIZE_(name, size, lanes, description)                       \
+    static struct {                                                            \
+        struct recorder_ring ring;                                             \
+        struct recorder_record records[RECORDER_SLOTS_(size)];                 \
+        uintptr_t commit[RECORDER_SLOTS_(size)];                               \
+        struct recorder_turn turns[RECORDER_SLOTS_(size)];                     \
+    } __attribute__((aligned(RECORDER_RING_ALIGN_)))                           \
+        recorder_rings_for_##name[lanes];                                      \
+    RECORDER_AGAIN_(RECORDER_EXTERN_ struct recorder recorder_for_##name)      \
+    struct recorder recorder_for_##name = {                                    \
+        0,                                                                     \
+        &recorder_rings_for_##name[0].ring,                                    \
+        RECORDER_SLOTS_(size) - 1,                                             \
+        (lanes)-1,                                                             \
+        sizeof recorder_rings_for_##name[0],                                   \
+        #name,                                                                 \
+        "" description,                                                        \
+        0};                                                                    \
+    __attribute__((unused)) static bool recorder_entered_##name;               \
+    __attribute__((constructor(101))) static void recorder_enter_##name(void)  \
+    {                                                                          \
+        recorder_entered_##name = recorder_enter(&recorder_for_##name);        \
+    }                                                                          \
+    RECORDER_LEAVES_(name)                                                     \
+    __extension__
+#endif
+#if !defined(RECORDER_HOSTED_) && !defined(RECORDER_OFF)
+/* The address is that of the stamp: a multiple of RECORDER_RING_ALIGN_. */
+#define RECORDER_DEFINE_AT_(name, size, address, description)                  \
+    RECORDER_CHECK_SIZE_(name, size, 1, description)                           \
+    RECORDER_AGAIN_(RECORDER_EXTERN_ struct recorder recorder_for_##name)      \
+    struct recorder recorder_for_##name = {                                    \
+        0,                                                                     \
+        (struct recorder_ring *)(void *)((char *)(address) +                   \
+                                         RECORDER_STAMP_WORDS *                \
+                                             sizeof(uintptr_t)),               \
+        RECORDER_SLOTS_(size) - 1,                                             \
+        0,                                                                     \
+        sizeof(struct recorder_ring) +                                         \
+            RECORDER_SLOTS_(size) * (sizeof(struct recorder_record) +          \
+                                     sizeof(uintptr_t) +                       \
+                                     sizeof(struct recorder_turn)),            \
+        #name,                                                                 \
+        "" description,                                                        \
+        0};                                                                    \
+    __attribute__((constructor(101))) static void recorder_enter_##name(void)  \
+    {                                                                          \
+        recorder_resume(&recorder_for_##name);                                 \
+        recorder_enter(&recorder_for_##name);                                  \
+    }                                                                          \
+    __extension__
+#elif !defined(RECORDER_HOSTED_)
+#define RECORDER_DEFINE_AT_(name, size, address, description)                  \
+    RECORDER_CHECK_SIZE_(name, size, 1, description)                           \
+    RECORDER_DECLARE(name)
+#endif
+#ifdef RECORDER_IN_LIBRARY_
+#define RECORDER_TWEAK_LEAVES_(function, tweak)                                \
+    __attribute__((destructor(101))) static void function(void)                \
+    {                                                                          \
+        recorder_tweak_leave(&tweak);                                          \
+    }
+#else
+#define RECORDER_TWEAK_LEAVES_(function, tweak)
+#endif
+
+/* What recorder_trace_set() returns. */
+enum {
+    RECORDER_TRACE_OK,
+    RECORDER_TRACE_INVALID_NAME, /* no regular expression */
+    RECORDER_TRACE_INVALID_VALUE
+};
+#define RECORDER_TWEAK_ENDS_ __extension__ /* as in RECORDER_DEFINE_ */
+
+#define RECORDER_CHECK_SIZE_(name, size, lanes, description)                   \
+    RECORDER_ASSERT_((size) >= 1, "RECORDER(" #name ", " #size                 \
+                                  "): the size must be at least 1");           \
+    RECORDER_ASSERT_((size) <= RECORDER_SIZE_MAX_,                             \
+                     "RECORDER(" #name ", " #size                              \
+                     "): the size must be at most 2^30 (32-bit: 2^16)");       \
+    RECORDER_ASSERT_((lanes) >= 1 && ((lanes) & ((lanes)-1)) == 0,             \
+                     "RECORDER_LANES(" #name ", " #size ", " #lanes            \
+                     "): the lanes must be a power of two");                   \
+    RECORDER_ASSERT_((lanes) == 1 || !RECORDER_ONE_LANE_,                      \
+                     "RECORDER_LANES(" #name ", " #size ", " #lanes            \
+                     "): lanes need a port with RECORDER_LINE_BYTES");
+#define RECORDER_SIZE_MAX_ (__SIZEOF_POINTER__ == 8 ? 1ll << 30 : 1ll << 16)
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+#endif

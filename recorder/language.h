@@ -1,0 +1,105 @@
+/* language.h - what varies with the language, the compiler and the object format. */
+/* SPDX-License-Identifier: MIT */
+#ifndef RECORDER_LANGUAGE_H_
+#define RECORDER_LANGUAGE_H_
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#ifndef RECORDER_THREAD
+#define RECORDER_HOSTED_ /* on an operating system; else on a port's macros */
+#if defined(__linux__) && !defined(RECORDER_POSIX)
+#define RECORDER_LINUX_ /* by its own calls; else os_posix.h */
+#include <sys/syscall.h>
+#endif
+#endif
+
+#if defined(__cplusplus) && __cplusplus < 201103L
+#error "recorder.h: needs C++11 or later"
+#elif defined(_Static_assert) /* the C library's, in strict C90 and C99 */
+#error "recorder.h: needs C11 or later, or gnu99, not strict C99: -std=gnu11"
+#endif
+
+/* What varies with the language. Variables that a whole program shares are weak
+ * and exported; a module's own are weak and hidden; functions are local to a C
+ * file and merged by the linker in C++, so that dlclose() takes no code away
+ * from anybody else. */
+#ifdef __cplusplus
+#define RECORDER_EXTERN_ extern "C"
+#define RECORDER_ASSERT_(condition, text) static_assert(condition, text)
+#define RECORDER_FUNCTION_ inline __attribute__((noinline)) RECORDER_HIDDEN_
+#else
+#define RECORDER_EXTERN_ extern
+#define RECORDER_ASSERT_(condition, text) _Static_assert(condition, text)
+#define RECORDER_FUNCTION_ static __attribute__((noinline, unused))
+#endif
+/* What the macros call. With RECORDER_LIBRARY it is only declared here: one
+ * file of the program defines RECORDER_LIBRARY_BODY, too, and has it. */
+#if defined(RECORDER_LIBRARY_BODY)
+#define RECORDER_CALLED_ __attribute__((noinline, visibility("default")))
+#elif defined(RECORDER_LIBRARY)
+#define RECORDER_CALLED_ extern
+#else
+#define RECORDER_CALLED_ RECORDER_FUNCTION_
+#endif
+#define RECORDER_INLINE_ static inline __attribute__((always_inline, unused))
+#ifdef _WIN32 /* has weak symbols of another kind, and no visibility */
+#define RECORDER_HIDDEN_
+#define RECORDER_PROGRAM_ __attribute__((selectany))
+#define RECORDER_MODULE_ __attribute__((selectany))
+#else
+#define RECORDER_HIDDEN_ __attribute__((visibility("hidden")))
+#define RECORDER_PROGRAM_ __attribute__((weak, visibility("default")))
+#define RECORDER_MODULE_ __attribute__((weak, visibility("hidden")))
+#endif
+#ifdef __ELF__ /* a thread's own variables, without a call */
+#define RECORDER_THREAD_LOCAL_ __attribute__((tls_model("initial-exec")))
+#else
+#define RECORDER_THREAD_LOCAL_
+#endif
+#define RECORDER_UNLIKELY_(x) __builtin_expect(!!(x), 0)
+/* A function of the C library under a name of our own: no system header, hence
+ * no feature macro, can be missing, and nothing enters the user's namespace. */
+#define RECORDER_LABEL_(name) RECORDER_LABEL_2_(__USER_LABEL_PREFIX__, name)
+#define RECORDER_LABEL_2_(prefix, name) RECORDER_LABEL_3_(prefix, name)
+#define RECORDER_LABEL_3_(prefix, name) __asm__(#prefix #name)
+
+/* What a port has no use for costs it nothing. */
+#if defined(RECORDER_HOSTED_) || defined(RECORDER_WRITE)
+#define RECORDER_TRACES_ true
+#else
+#define RECORDER_TRACES_ false
+#endif
+#if defined(RECORDER_HOSTED_) || defined(RECORDER_LINE_BYTES)
+#define RECORDER_ONE_LANE_ false
+#else
+#define RECORDER_ONE_LANE_ true
+#endif
+
+/* Fault injection, for tests: called at each step of a record. */
+#ifndef RECORDER_STEP_
+#define RECORDER_STEP_(where) ((void)0)
+#endif
+
+/* Copies bytes. A port need not have memcpy(), and the compiler must not make
+ * a call of it. */
+RECORDER_INLINE_ void recorder_bytes(void *to, const void *from, size_t size)
+{
+#ifdef RECORDER_HOSTED_
+    __builtin_memcpy(to, from, size);
+#else
+    char *t = (char *)to;
+    const char *f = (const char *)from;
+    for (; size; size--) {
+        *t++ = *f++;
+        __asm__("" : "+r"(t));
+    }
+#endif
+}
+
+#if defined(__PIC__) && !defined(__PIE__) && defined(RECORDER_HOSTED_)
+#define RECORDER_IN_LIBRARY_
+#endif
+
+#endif

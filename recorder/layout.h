@@ -1,0 +1,233 @@
+/* layout.h - what readers find in memory: a versioned interface. */
+/* SPDX-License-Identifier: MIT */
+#ifndef RECORDER_LAYOUT_H_
+#define RECORDER_LAYOUT_H_
+
+#include "language.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RECORDER_LAYOUT 1
+
+/* Bytes that RECORDER_COPY keeps of a string. */
+#define RECORDER_COPY_MAX 1024
+
+#define RECORDER_WORD_BITS_ (8 * __SIZEOF_POINTER__)
+/* How many bits of a commit word name the thread, the busy bit included. */
+#define RECORDER_THREAD_BITS_ (__SIZEOF_POINTER__ == 8 ? 16 : 8)
+/* The number of all threads that found no free row in the table. */
+#define RECORDER_THREAD_NONE ((1u << (RECORDER_THREAD_BITS_ - 1)) - 1)
+/* Rows of the thread table. */
+#if !defined(RECORDER_THREADS) && defined(RECORDER_HOSTED_)
+#define RECORDER_THREADS (__SIZEOF_POINTER__ == 8 ? 4096 : 126)
+#elif !defined(RECORDER_THREADS)
+#define RECORDER_THREADS 0
+#endif
+RECORDER_ASSERT_(RECORDER_THREADS < RECORDER_THREAD_NONE,
+                 "RECORDER_THREADS must be below RECORDER_THREAD_NONE");
+
+/* ---------------------------------------------------------------- layout --
+ *
+ * Readers inside and outside of the program rely on what stands here; a change
+ * raises RECORDER_LAYOUT. Every member is one word unless its type says other.
+ */
+
+/* A record: 8 words. `format` below RECORDER_TEXT_END is no address:
+ *     0        goes on with the arguments of the record one order below
+ *     1 + n    text: n bytes of it stand in `argument` and, as far as they do
+ *              not fit, in the text record that `caller` is the token of; a
+ *              token of 0 says that the rest was cut off */
+struct recorder_record {
+    uintptr_t format;      /* "format\0file:line" */
+    uintptr_t order;       /* 1, 2, 3 ... over all recorders */
+    uintptr_t time;        /* ticks */
+    uintptr_t caller;      /* return address of the record call */
+    uintptr_t argument[4]; /* a double bit for bit, on 32 bits as a float */
+};
+#define RECORDER_TEXT_END (3 + RECORDER_COPY_MAX)
+#define RECORDER_TEXT_BYTES (4 * sizeof(uintptr_t))
+
+/* The two words of a slot's rare path: see the ring. */
+struct recorder_turn {
+    uintptr_t gave_up; /* how far tickets that gave up reach, in laps */
+    uintptr_t highest; /* the last lap that gave up */
+};
+
+/* A ring of n slots is this head, then n records, n commit words and n turns.
+ * Zeroed memory is an empty ring. */
+#if !defined(RECORDER_LINE_BYTES) && defined(RECORDER_HOSTED_)
+#define RECORDER_LINE_BYTES 64 /* of a cache; `write` has one to itself */
+#elif !defined(RECORDER_LINE_BYTES)
+#define RECORDER_LINE_BYTES (4 * __SIZEOF_POINTER__) /* the least */
+#endif
+struct recorder_ring {
+    uintptr_t write; /* positions handed out */
+    char line_1[RECORDER_LINE_BYTES - sizeof(uintptr_t)];
+    uintptr_t given_up; /* positions handed out and left unused */
+    uintptr_t lost;     /* records that found no slot */
+    char line_2[RECORDER_LINE_BYTES - 2 * sizeof(uintptr_t)];
+};
+/* Tokens have bits to spare if records stand at multiples of their size. */
+#define RECORDER_RING_ALIGN_                                                   \
+    (RECORDER_LINE_BYTES > 8 * __SIZEOF_POINTER__ ? RECORDER_LINE_BYTES        \
+                                                  : 8 * __SIZEOF_POINTER__)
+RECORDER_ASSERT_(sizeof(struct recorder_ring) %
+                         sizeof(struct recorder_record) == 0,
+                 "RECORDER_LINE_BYTES must be a multiple of 4 words");
+
+/* A recorder, one line: its rings and what a call site needs. */
+struct recorder {
+    intptr_t trace;              /* RECORDER_TRACE */
+    struct recorder_ring *rings; /* the first of them */
+    uintptr_t mask;              /* slots of a ring - 1 */
+    uintptr_t lanes_mask;        /* rings - 1 */
+    uintptr_t ring_bytes;        /* from one ring to the next */
+    const char *name, *description;
+    struct recorder *next; /* in the registry's list */
+} __attribute__((aligned(RECORDER_LINE_BYTES)));
+
+/* One moment on three clocks. Aligned alike on all processors. */
+struct recorder_moment {
+    uint64_t ticks __attribute__((aligned(8)));
+    uint64_t monotonic_ns, realtime_ns;
+};
+
+/* Where a word holds only the low 32 bits of the ticks: no record of a lower
+ * order was made when ticks >> 31 was `high`. Two of them to a wrap: who read
+ * the clock before one began and drew an order behind it is known by the top
+ * bit of its time. */
+struct recorder_wrap {
+    uintptr_t order, high;
+};
+#define RECORDER_WRAPS 16
+
+/* A row of the thread table; thread number t has row t - 1. */
+enum { RECORDER_ROW_FREE, RECORDER_ROW_TAKEN, RECORDER_ROW_ALIVE,
+       RECORDER_ROW_DEAD };
+struct recorder_thread {
+    uintptr_t first; /* records of a lower order are an earlier thread's */
+    int32_t id;      /* of the kernel */
+    uint16_t state;
+    uint16_t named; /* by recorder_thread_name(), not by the system */
+    char name[16];
+};
+
+/* A named number that can be set while the program runs (recorder_set.h). */
+struct recorder_tweak {
+    intptr_t trace; /* its value */
+    const char *name, *description;
+    struct recorder_tweak *next;
+};
+
+/* Makes text of a word for a conversion of the program's own (recorder_set.h);
+ * to, size and what is returned are as of snprintf. */
+typedef size_t recorder_type(intptr_t trace, const char *format, char *to,
+                             size_t size, uintptr_t word);
+
+/* The one thing to find; the rest follows from it. */
+struct recorder_registry {
+    unsigned char magic[16];
+    struct recorder_registry *self; /* tells the registry from its image */
+    uint32_t layout, bytes;         /* RECORDER_LAYOUT, sizeof this struct */
+    uint32_t head_bytes;            /* of a ring, in front of its records */
+    uint32_t later_set;             /* 0: `later` is none; odd: it changes */
+    struct recorder *first;
+    uintptr_t *order;  /* the next order to be given */
+    uintptr_t cleared; /* records of a lower order were cleared; 0: none */
+    uintptr_t readers; /* who walk the list and the rings just now */
+    struct recorder_moment start, later; /* how fast ticks run */
+    struct recorder_thread *threads;
+    uintptr_t threads_max, threads_count; /* rows; rows handed out */
+    intptr_t pid;                         /* 0: not started */
+    const char *line;                     /* of recorder_line(), or null */
+    unsigned (*thread)(void);             /* number of the calling thread */
+    /* Prints a traced record: `count` records, from the head on. */
+    void (*hook)(const struct recorder *recorder, unsigned thread,
+                 const struct recorder_record *records, unsigned count);
+    struct recorder_tweak *tweaks;
+    recorder_type **types; /* by conversion character; null: none is set */
+    /* Of signal.h: the thread that dumps because of a signal, kept if
+     * the process will end; and for which signals a handler of ours is set. */
+    int32_t dumping;
+    unsigned char taken[65];
+    /* Words of 4 bytes: the last RECORDER_WRAPS that were noted; wrap i is at i
+     * mod RECORDER_WRAPS, and the oldest may be changing. 0: the clock has no
+     * more bits than a word. */
+    uintptr_t wraps_count;
+    struct recorder_wrap wraps[RECORDER_WRAPS];
+    uintptr_t high; /* of the last of them; ~0: there is none */
+    /* Of file.h: the registry's copy in a recording, or null, and who
+     * is told what happens: RECORDER_FILE_. */
+    struct recorder_registry *image;
+    void (*file)(int what, const void *of);
+};
+enum {
+    RECORDER_FILE_MODULE,  /* a module is here that records; of: its data */
+    RECORDER_FILE_ENTERED, /* a recorder is in the list; of: it */
+    RECORDER_FILE_FORKED,  /* the caller is a child of fork() */
+    RECORDER_FILE_SYNC     /* words of the registry have changed */
+};
+#define RECORDER_MAGIC                                                         \
+    {'r', 'e', 'c', 'o', 'r', 'd', 'e', 'r', 0x1a, 0xf1, 0x16, 0x47, 'b', 'o', \
+     'x', '\n'}
+
+RECORDER_PROGRAM_ uintptr_t recorder_order
+    __attribute__((aligned(RECORDER_LINE_BYTES))) = 1;
+/* A port's clock counts from the start, and its threads have their numbers. */
+#if defined(RECORDER_TIME_HZ) && !defined(RECORDER_HOSTED_)
+#define RECORDER_LATER_SET_ 2
+#define RECORDER_LATER_ {RECORDER_TIME_HZ, 1000000000u, 0}
+#else
+#define RECORDER_LATER_SET_ 0
+#define RECORDER_LATER_ {0, 0, 0}
+#endif
+#if !defined(RECORDER_HOSTED_) && RECORDER_THREADS > 0
+RECORDER_PROGRAM_ struct recorder_thread recorder_rows[RECORDER_THREADS] = {
+    {0, 0, 0, 0, {0}}};
+#define RECORDER_ROWS_ recorder_rows, RECORDER_THREADS, RECORDER_THREADS
+#else
+#define RECORDER_ROWS_ 0, 0, 0
+#endif
+RECORDER_PROGRAM_ struct recorder_registry recorder_registry
+    __attribute__((aligned(RECORDER_LINE_BYTES))) = {
+        RECORDER_MAGIC,
+        &recorder_registry,
+        RECORDER_LAYOUT,
+        sizeof(struct recorder_registry),
+        sizeof(struct recorder_ring),
+        RECORDER_LATER_SET_, 0, &recorder_order, 0, 0, {0, 0, 0},
+        RECORDER_LATER_, RECORDER_ROWS_, 0, 0, 0, 0, 0, 0, 0, {0}, 0,
+        {{0, 0}}, UINTPTR_MAX, 0, 0};
+
+/* This module's way to both, after a look for the program's own (registry). */
+struct recorder_home {
+    uintptr_t *order;
+    struct recorder_registry *registry;
+    bool started;
+};
+#ifdef RECORDER_HOSTED_
+RECORDER_MODULE_ struct recorder_home recorder_home = {
+    &recorder_order, &recorder_registry, false};
+#else /* there is one, and no code for the way */
+__attribute__((unused)) static const struct recorder_home recorder_home = {
+    &recorder_order, &recorder_registry, true};
+#endif
+RECORDER_MODULE_ intptr_t recorder_trace_off = -1; /* for RECORDER_OFF */
+
+/* Tells file.h, where there are files. */
+RECORDER_INLINE_ void recorder_file_tell(int what, const void *of)
+{
+#ifdef RECORDER_HOSTED_
+    if (recorder_home.registry->file)
+        recorder_home.registry->file(what, of);
+#else
+    (void)what, (void)of;
+#endif
+}
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+#endif
