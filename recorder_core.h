@@ -276,7 +276,6 @@ struct recorder_recording {
     char path[RECORDER_PATH_MAX], program[RECORDER_PATH_MAX];
 };
 RECORDER_PROGRAM_ struct recorder_recording *recorder_recording = 0;
-RECORDER_PROGRAM_ uint32_t recorder_file_busy = 0;
 
 RECORDER_INLINE_ uintptr_t recorder_round(uintptr_t bytes, uintptr_t to)
 {
@@ -410,29 +409,35 @@ RECORDER_FUNCTION_ char *recorder_note(char **at, const char *name,
     return contents;
 }
 
-/* When a process began, in clock ticks since boot; 0: it is not there, or dead
- * and not yet waited for. */
-RECORDER_FUNCTION_ uintptr_t recorder_process_start(intptr_t pid)
+/* A number of /proc/PID/stat; 0: the process is not there, or dead and not yet
+ * waited for. */
+enum { RECORDER_STAT_THREADS_ = 20, RECORDER_STAT_START_ = 22 };
+RECORDER_FUNCTION_ uintptr_t recorder_process_stat(intptr_t pid,
+                                                   unsigned wanted)
 {
     struct recorder_string path;
     char text[1024], name[40];
-    size_t size, i, field = 2;
-    uintptr_t start = 0;
+    size_t size, i;
+    unsigned field = 2;
+    uintptr_t number = 0;
     path = recorder_string_at(name, sizeof name - 1);
     recorder_add_string(&path, "/proc/");
-    recorder_add_number(&path, (uint64_t)pid, 10, 1);
+    if (pid == recorder_os_process()) /* whatever namespace /proc is of */
+        recorder_add_string(&path, "self");
+    else
+        recorder_add_number(&path, (uint64_t)pid, 10, 1);
     recorder_add_text(&path, "/stat", 6);
     size = recorder_os_file(name, text, sizeof text);
     for (i = size; i > 0 && text[i - 1] != ')'; i--)
         ; /* the name before it may hold anything */
-    for (; i < size && field < 22; i++)
+    for (; i < size && field < wanted; i++)
         if (text[i] == ' ')
             field++;
         else if (field == 3 && (text[i] == 'Z' || text[i] == 'X'))
             return 0;
     for (i = i < size ? i : size; i < size && text[i] >= '0'; i++)
-        start = start * 10 + (uintptr_t)(text[i] - '0');
-    return start;
+        number = number * 10 + (uintptr_t)(text[i] - '0');
+    return number;
 }
 
 /* Writes the ids of the process into the notes. */
@@ -443,7 +448,7 @@ RECORDER_FUNCTION_ void recorder_note_words(uintptr_t *words, uintptr_t whole)
     words[1] = (uintptr_t)recorder_home.registry;
     words[2] = (uintptr_t)pid;
     words[3] = whole;
-    words[4] = recorder_process_start(pid);
+    words[4] = recorder_process_stat(pid, RECORDER_STAT_START_);
 }
 RECORDER_FUNCTION_ void recorder_note_process(struct recorder_recording *file,
                                               uintptr_t whole)

@@ -22,11 +22,13 @@ LIMITS
     * What the file holds survives the program, not the machine: nothing waits
       for the disk. Whoever cuts the file off while it is in use kills the
       program (SIGBUS).
-    * recorder_file() in a program that has threads already takes 50 ms or, on
-      a busy machine, as long as it takes for each of them to run, 2 s at most:
-      for records that are being written. A thread that is stopped inside of
-      record() for longer loses that one. What is recorded in that time may
-      stay in its ring longer than as much that is newer.
+    * recorder_file() needs a process of one thread, else it says so and returns
+      false: RECORDER_FILE in the environment makes the file before main(), and
+      `recorder save PID` makes one of a process that has threads. Where a
+      library's constructor starts a thread first, RECORDER_FILE says so, too,
+      and the program goes on without a file.
+    * A handler that interrupts record() must not call recorder_file(): that
+      record would not be in the file.
     * A child of fork() starts with copies of the parent's records: of those
       recorders that are 64 MB together, the others are empty. One made by a
       bare system call records into its parent's file.
@@ -55,7 +57,7 @@ extern "C" {
  *
  * bool recorder_file(const char *path)
  *     Moves the rings of all recorders, those that come later included, into a
- *     new file. %p in the path is the process id, %e the name of the program,
+ *     new file. Only in a process of one thread. %p in the path is the process id, %e the name of the program,
  *     %% a percent. False, and a line on stderr: they stay where they are. A
  *     child of fork() gets a file of its own if the path has %p, else goes on
  *     in memory. There is one file for a process.
@@ -199,7 +201,7 @@ RECORDER_FUNCTION_ enum recorder_there recorder_file_whose(int fd)
     if (pid > 0 && pid != recorder_os_process() &&
         (recorder_syscall(SYS_kill, (long)pid, 0L) == 0 ||
          *recorder_errno() != RECORDER_ESRCH_) &&
-        recorder_process_start(pid) == is.words[4])
+        recorder_process_stat(pid, RECORDER_STAT_START_) == is.words[4])
         return RECORDER_IN_USE;
     return is.header.offset == offsetof(struct recorder_file_claim, head)
                ? RECORDER_BEGUN
@@ -462,8 +464,8 @@ recorder_file_formats(const struct recorder_recording *file, uintptr_t from,
     for (r = file->image->first; r; r = r->next)
         for (lane = 0; lane <= r->lanes_mask; lane++)
             for (slot = 0; slot <= r->mask; slot++) {
-                uintptr_t *format = &recorder_records(recorder_ring_at(
-                    r->rings, r->ring_bytes, lane))[slot]
+                uintptr_t *format = &recorder_records(recorder_move_lane(
+                    r->rings, r, lane))[slot]
                                          .format;
                 uintptr_t old = recorder_get(format);
                 if (old - from < bytes)
@@ -536,70 +538,6 @@ RECORDER_FUNCTION_ void recorder_file_sync(struct recorder_recording *file)
     __atomic_store_n(&to->line, line ? file->line : NULL, __ATOMIC_RELEASE);
 }
 
-/* Has the process threads besides the caller? */
-RECORDER_FUNCTION_ bool recorder_has_threads(void)
-{
-    struct recorder_statx
-        stat; /* a folder has 2 links and one for each in it */
-    return recorder_os_stat(-1, "/proc/self/task", &stat) < 0 ||
-           stat.links != 3;
-}
-
-/* The first number of /proc/self/task/ID/schedstat, which is how long the
- * thread ran, or the letter of its state in .../stat; 0: not to be had. */
-RECORDER_FUNCTION_ uint64_t recorder_thread_fact(int32_t id, const char *name)
-{
-    struct recorder_string path;
-    char text[512], file[64];
-    size_t size, i = 0;
-    uint64_t number = 0;
-    path = recorder_string_at(file, sizeof file - 1);
-    recorder_add_string(&path, "/proc/self/task/");
-    recorder_add_number(&path, (uint64_t)(uint32_t)id, 10, 1);
-    recorder_add_string(&path, name);
-    recorder_add_text(&path, "", 1);
-    size = recorder_os_file(file, text, sizeof text);
-    for (i = size; i > 0 && text[i - 1] != ')'; i--)
-        ;
-    if (i && i + 1 < size)
-        return (uint64_t)text[i + 1]; /* stat: (name) R */
-    for (i = 0; i < size && text[i] >= '0'; i++)
-        number = number * 10 + (uint64_t)(text[i] - '0');
-    return number;
-}
-
-/* Waits until no thread can still hold the address of an old ring: each has run
- * since, or waits for something, which nobody does inside of a record. */
-RECORDER_FUNCTION_ void recorder_threads_wait(void)
-{
-    const struct recorder_registry *registry = recorder_home.registry;
-    const struct recorder_thread *rows = registry->threads;
-    const uint64_t enough = 20000; /* ns: some records */
-    uintptr_t count = registry->threads_count, i;
-    int32_t self = recorder_os_thread();
-    uint64_t *ran;
-    unsigned rounds;
-    bool waits = true;
-    if (count > registry->threads_max)
-        count = registry->threads_max;
-    ran = (uint64_t *)recorder_os_memory((count + 1) * sizeof *ran);
-    for (i = 0; i < count && ran; i++)
-        ran[i] = recorder_thread_fact(rows[i].id, "/schedstat");
-    for (rounds = 0; rounds < 400 && waits; rounds++) {
-        recorder_os_poll(NULL, 0, rounds == 0 ? 50 : 5);
-        waits = false;
-        for (i = 0; i < count && !waits && ran; i++) {
-            uint64_t state = recorder_thread_fact(rows[i].id, "/stat");
-            waits = rows[i].state == RECORDER_ROW_ALIVE && rows[i].id != self &&
-                    ran[i] && (state == 'R' || state == 'D') &&
-                    recorder_thread_fact(rows[i].id, "/schedstat") - ran[i] <
-                        enough;
-        }
-    }
-    if (ran)
-        recorder_munmap(ran, (count + 1) * sizeof *ran);
-}
-
 /* What begins a file of ours: the head and what is known without the rings. */
 RECORDER_FUNCTION_ bool recorder_file_head(struct recorder_recording *file,
                                            const struct recorder_elf *program,
@@ -639,34 +577,39 @@ RECORDER_FUNCTION_ bool recorder_file_head(struct recorder_recording *file,
     return true;
 }
 
-/* How large the file must be, and what it takes to move the rings. */
+/* Rows of the thread table in the file. */
+RECORDER_INLINE_ uintptr_t recorder_file_rows(void)
+{
+    const struct recorder_registry *registry = recorder_home.registry;
+    return registry->threads ? registry->threads_max : RECORDER_THREADS;
+}
+
+/* How large the file must be, and what it has to hold. */
 struct recorder_file_size {
-    size_t recorders, slots, lanes;
+    size_t recorders;
+    unsigned headers;
     uintptr_t bytes;
 };
 RECORDER_FUNCTION_ struct recorder_file_size
-recorder_file_measure(const struct recorder_mappings *mappings,
-                      unsigned *headers)
+recorder_file_measure(const struct recorder_mappings *mappings)
 {
-    struct recorder_file_size size = {0, 0, 0, 0};
+    struct recorder_file_size size = {0, 0, 0};
     const struct recorder *r;
     for (r = recorder_walk(); r; r = recorder_walk_on(r)) {
         size.recorders++;
-        size.lanes += r->lanes_mask + 1;
-        size.slots += (r->lanes_mask + 1) * (r->mask + 1);
         size.bytes += recorder_file_low_bytes(r) + recorder_file_high_bytes(r);
     }
     recorder_unwalk();
-    *headers =
+    size.headers =
         (unsigned)(size.recorders + mappings->count + RECORDER_HEADERS_SPARE);
-    if (*headers > 65000)
-        *headers = 65000;
+    if (size.headers > 65000)
+        size.headers = 65000;
     size.bytes += sizeof(struct recorder_elf) +
-                  *headers * sizeof(struct recorder_elf_header) +
+                  size.headers * sizeof(struct recorder_elf_header) +
                   sizeof(struct recorder_registry) +
                   recorder_note_files_bytes(mappings) +
                   recorder_mappings_bytes(mappings) +
-                  RECORDER_THREADS * sizeof(struct recorder_thread) +
+                  recorder_file_rows() * sizeof(struct recorder_thread) +
                   RECORDER_AUXILIARY_MAX + RECORDER_PART_SPARE;
     size.bytes = recorder_round(size.bytes, RECORDER_PART_PAGE);
     return size;
@@ -694,75 +637,57 @@ recorder_file_fill(struct recorder_recording *file,
                             sizeof *file->order, writable))
         return NULL;
     rows = (struct recorder_thread *)(void *)recorder_part_take(
-        file, RECORDER_THREADS * sizeof *rows, false);
+        file, recorder_file_rows() * sizeof *rows, false);
     for (i = 0; i < mappings->count; i++)
         if (mappings->all[i].save)
             recorder_file_segment(file, &mappings->all[i]);
     return rows;
 }
 
-/* Gives the table of threads a place in the file. Returns the one before. */
-RECORDER_FUNCTION_ struct recorder_thread *
-recorder_file_threads(struct recorder_recording *file,
-                      struct recorder_thread *rows)
+/* Moves the thread table. */
+RECORDER_FUNCTION_ void recorder_file_threads(struct recorder_recording *file,
+                                              struct recorder_thread *rows)
 {
     struct recorder_registry *registry = recorder_home.registry;
-    struct recorder_thread *before =
-        __atomic_load_n(&registry->threads, __ATOMIC_ACQUIRE);
-    if (!before) {
-        recorder_put(&registry->threads_max, RECORDER_THREADS);
-        if (__atomic_compare_exchange_n(&registry->threads, &before, rows,
-                                        false, __ATOMIC_ACQ_REL,
-                                        __ATOMIC_ACQUIRE))
-            before = NULL;
-    }
-    if (before && registry->threads_max > RECORDER_THREADS)
-        rows = before; /* of a module that was compiled with more */
-    else if (before) {
-        recorder_threads_copy(before, rows, registry->threads_max);
-        __atomic_store_n(&registry->threads, rows, __ATOMIC_RELEASE);
-    }
+    uintptr_t count = recorder_file_rows();
+    if (registry->threads)
+        __builtin_memcpy(rows, registry->threads, count * sizeof *rows);
+    recorder_put(&registry->threads_max, count);
+    __atomic_store_n(&registry->threads, rows, __ATOMIC_RELEASE);
     file->image->threads = rows;
-    file->image->threads_max = registry->threads_max;
-    return before == rows ? NULL : before;
+    file->image->threads_max = count;
 }
 
 /* Moves everything into the file that was made. */
 RECORDER_FUNCTION_ void recorder_file_move(struct recorder_recording *file,
                                            struct recorder_moves *moves,
+                                           size_t moves_max,
                                            struct recorder_thread *rows)
 {
     struct recorder_registry *registry = recorder_home.registry;
-    struct recorder_thread *before;
     struct recorder_clock clock;
     struct recorder *recorder, *copy;
-    bool threads = recorder_has_threads();
     uint64_t since;
-    for (recorder = recorder_walk(); recorder && moves->count < moves->max;
+    for (recorder = recorder_walk(); recorder && moves->count < moves_max;
          recorder = recorder_walk_on(recorder)) {
         copy = recorder_file_add(file, recorder);
         if (copy)
-            recorder_moves_add(moves, recorder, copy->rings);
+            recorder_move_plan(moves, recorder, copy->rings);
     }
-    before = recorder_file_threads(file, rows);
+    recorder_file_threads(file, rows);
     recorder_recording = file;
     registry->image = file->image;
     __atomic_store_n(&registry->file, file->event, __ATOMIC_RELEASE);
-    recorder_moves_publish(moves);
+    recorder_move_all(moves);
     recorder_unwalk();
     recorder_file_sync(file);
     recorder_note_process(file, 1);
     /* The rate of the ticks, for the time when nobody runs to measure it. */
     since =
         recorder_clock_ns(RECORDER_MONOTONIC_) - registry->start.monotonic_ns;
-    if (threads)
-        recorder_threads_wait();
-    else if (since < 2000000)
+    if (since < 2000000)
         recorder_os_poll(NULL, 0, 3);
     recorder_clock_open(&clock);
-    if (before)
-        recorder_threads_copy(before, rows, registry->threads_max);
-    recorder_moves_finish(moves);
     recorder_file_sync(file);
 }
 
@@ -773,9 +698,9 @@ RECORDER_FUNCTION_ bool recorder_file_begin(struct recorder_recording *file,
     struct recorder_mappings mappings;
     struct recorder_file_size size;
     struct recorder_elf program;
-    struct recorder_moves moves;
+    struct recorder_moves moves = {NULL, 0, 0, 0};
     struct recorder_thread *rows = NULL;
-    unsigned headers;
+    size_t moves_bytes;
     size_t length = recorder_length(path, RECORDER_PATH_MAX);
     int fd = -1;
     if (length >= RECORDER_PATH_MAX - 8) {
@@ -798,13 +723,15 @@ RECORDER_FUNCTION_ bool recorder_file_begin(struct recorder_recording *file,
         recorder_file_say(file->pattern, "", -12, NULL);
         return false;
     }
-    size = recorder_file_measure(&mappings, &headers);
-    if (!recorder_moves_open(&moves, size.recorders, size.slots, size.lanes)) {
+    size = recorder_file_measure(&mappings);
+    moves_bytes = (size.recorders + 1) * sizeof *moves.all;
+    moves.all = (struct recorder_move *)recorder_os_memory(moves_bytes);
+    if (!moves.all) {
         recorder_file_say(file->pattern, "", -12, NULL);
     } else {
         fd = recorder_file_make(file, size.bytes);
         if (fd >= 0 && recorder_part_open(file, fd, 0, size.bytes))
-            rows = recorder_file_fill(file, &mappings, &program, headers);
+            rows = recorder_file_fill(file, &mappings, &program, size.headers);
         if (fd >= 0) {
             if (!rows) {
                 recorder_os_unlink(file->path);
@@ -813,10 +740,10 @@ RECORDER_FUNCTION_ bool recorder_file_begin(struct recorder_recording *file,
             recorder_os_close(fd);
         }
         if (rows)
-            recorder_file_move(file, &moves, rows);
+            recorder_file_move(file, &moves, size.recorders, rows);
         else if (file->parts_count)
             recorder_munmap(file->parts[0].memory, file->parts[0].bytes);
-        recorder_moves_close(&moves);
+        recorder_munmap(moves.all, moves_bytes);
     }
     recorder_mappings_close(&mappings);
     return rows != NULL;
@@ -856,13 +783,12 @@ RECORDER_FUNCTION_ void recorder_file_module(struct recorder_recording *file,
     recorder_mappings_close(&mappings);
 }
 
-/* A recorder is here: it goes on in the rings that it had, if it is back. */
+/* A recorder is here, and nobody has recorded into it: it gets rings in the
+ * file, or goes on in those that it had, if it is back. */
 RECORDER_FUNCTION_ void recorder_file_recorder(struct recorder_recording *file,
                                                struct recorder *recorder)
 {
     struct recorder *copy = recorder_file_copy_of(file, recorder);
-    size_t lanes = recorder->lanes_mask + 1;
-    struct recorder_moves moves;
     if (copy &&
         (copy->mask != recorder->mask ||
          copy->ring_bytes != recorder->ring_bytes ||
@@ -874,17 +800,16 @@ RECORDER_FUNCTION_ void recorder_file_recorder(struct recorder_recording *file,
         __atomic_store_n(&recorder->rings, copy->rings, __ATOMIC_RELEASE);
         return;
     }
-    if (!recorder_moves_open(&moves, 1, lanes * (recorder->mask + 1), lanes))
-        return;
     if (recorder_file_room(file, recorder_file_low_bytes(recorder),
                            recorder_file_high_bytes(recorder)))
         copy = recorder_file_add(file, recorder);
-    if (copy) {
-        recorder_moves_add(&moves, recorder, copy->rings);
-        recorder_moves_publish(&moves);
-        recorder_moves_finish(&moves);
+    if (copy) { /* a constructor may have recorded before ours ran */
+        struct recorder_move move;
+        struct recorder_moves moves = {NULL, 0, 0, 0};
+        moves.all = &move;
+        recorder_move_plan(&moves, recorder, copy->rings);
+        recorder_move_all(&moves);
     }
-    recorder_moves_close(&moves);
 }
 
 /* Fills the memory of a child with what its parent's file has. A ring that is
@@ -894,7 +819,7 @@ recorder_file_inherit(const struct recorder_recording *file,
                       char *const to[RECORDER_PARTS])
 {
     const struct recorder_registry *registry = recorder_home.registry;
-    uintptr_t order = recorder_get(registry->order), left = 64u << 20, lane;
+    uintptr_t order = recorder_get(registry->order), left = 64u << 20;
     const struct recorder *r;
     struct recorder_thread *row;
     uintptr_t process[RECORDER_NOTE_WORDS];
@@ -914,24 +839,15 @@ recorder_file_inherit(const struct recorder_recording *file,
         if (bytes > left || i == file->parts_count)
             continue;
         left -= bytes;
-        for (lane = 0; lane <= r->lanes_mask; lane++) {
-            struct recorder_copying copy = {0, 0, 0, 0, 0, 0, 0};
-            copy.from = recorder_ring_at(r->rings, r->ring_bytes, lane);
-            copy.to =
-                recorder_ring_at((struct recorder_ring *)(void *)(to[i] + at),
-                                 r->ring_bytes, lane);
-            copy.mask = r->mask;
-            copy.before = &order;
-            recorder_ring_copy(&copy);
-        }
+        recorder_copy_rings(r, r->rings,
+                            (struct recorder_ring *)(void *)(to[i] + at),
+                            &order, NULL);
     }
     /* Rows that were taken since are of the parent's threads. */
     row =
         (struct recorder_thread *)(void *)(to[0] + ((char *)registry->threads -
                                                     file->parts[0].memory));
-    if ((uintptr_t)registry->threads - (uintptr_t)file->parts[0].memory <
-            file->parts[0].bytes &&
-        registry->threads_count < registry->threads_max)
+    if (registry->threads_count < registry->threads_max)
         __builtin_memset(row + registry->threads_count, 0,
                          (registry->threads_max - registry->threads_count) *
                              sizeof *row);
@@ -950,7 +866,6 @@ RECORDER_FUNCTION_ void recorder_file_forked(struct recorder_recording *file)
     bool whole = true, lost = false;
     int fd = -1;
     unsigned i;
-    recorder_file_busy = 0;
     recorder_signals_hold(&held);
     if (file->own_process)
         fd = recorder_file_make(file, last->offset + last->bytes);
@@ -1006,7 +921,7 @@ RECORDER_FUNCTION_ void recorder_file_event(int what, const void *of)
         recorder_file_forked(file);
     } else if (what == RECORDER_FILE_SYNC) {
         recorder_file_sync(file);
-    } else if (!__atomic_exchange_n(&recorder_file_busy, 1, __ATOMIC_ACQUIRE)) {
+    } else {
         recorder_signals_hold(&held);
         if (what == RECORDER_FILE_MODULE)
             recorder_file_module(file, of);
@@ -1014,25 +929,30 @@ RECORDER_FUNCTION_ void recorder_file_event(int what, const void *of)
             recorder_file_recorder(file, (struct recorder *)(uintptr_t)of);
         recorder_file_sync(file);
         recorder_signals_release(&held);
-        __atomic_store_n(&recorder_file_busy, 0, __ATOMIC_RELEASE);
     }
     *at = error;
 }
 
-RECORDER_FUNCTION_ bool recorder_file(const char *path)
+/* The same from main() and before it: `threads` says what is wrong where the
+ * process has more than one thread. */
+RECORDER_FUNCTION_ bool recorder_file_open(const char *path,
+                                           const char *threads)
 {
     struct recorder_recording *file;
+    struct recorder_signal_set all;
     struct recorder_held held;
-    int *at = recorder_errno(), error = *at;
     bool done = false;
-    if (!path || !*path ||
-        __atomic_exchange_n(&recorder_file_busy, 1, __ATOMIC_ACQUIRE))
-        return false;
-    recorder_start();
     recorder_signals_hold(&held);
+    recorder_start();
     if (recorder_home.registry->image) {
         recorder_file_say(path, "", 0, "the process has a recording already");
+    } else if (recorder_process_stat(recorder_os_process(),
+                                     RECORDER_STAT_THREADS_) > 1) {
+        recorder_file_say(path, "", 0, threads);
     } else {
+        /* No handler may record meanwhile. */
+        __builtin_memset(&all, 0xff, sizeof all);
+        recorder_os_mask(RECORDER_SIG_BLOCK_, &all, NULL);
         file = (struct recorder_recording *)recorder_os_memory(sizeof *file);
         if (file)
             file->event = recorder_file_event;
@@ -1041,9 +961,16 @@ RECORDER_FUNCTION_ bool recorder_file(const char *path)
             recorder_munmap(file, sizeof *file);
     }
     recorder_signals_release(&held);
-    __atomic_store_n(&recorder_file_busy, 0, __ATOMIC_RELEASE);
-    *at = error;
     return done;
+}
+
+RECORDER_FUNCTION_ bool recorder_file(const char *path)
+{
+    return path && *path &&
+           recorder_file_open(path,
+                              "the process has threads: RECORDER_FILE in its "
+                              "environment makes the file before main(), "
+                              "recorder save PID makes one at any time");
 }
 
 #ifdef RECORDER_IN_LIBRARY_
@@ -1054,12 +981,12 @@ __attribute__((destructor(103))) static void recorder_file_leave(void)
 }
 #endif
 #else
-RECORDER_FUNCTION_ bool recorder_file(const char *path)
+RECORDER_FUNCTION_ bool recorder_file_open(const char *path,
+                                           const char *threads)
 {
     struct recorder_string say;
     char text[1024];
-    if (!path || !*path)
-        return false;
+    (void)threads;
     say = recorder_string_at(text, sizeof text);
     recorder_add_string(&say, "recorder: ");
     recorder_add_name(&say, path, sizeof text - 200);
@@ -1067,6 +994,10 @@ RECORDER_FUNCTION_ bool recorder_file(const char *path)
                               "memory\n");
     recorder_say(&say);
     return false;
+}
+RECORDER_FUNCTION_ bool recorder_file(const char *path)
+{
+    return path && *path && recorder_file_open(path, "");
 }
 #endif
 
@@ -1076,8 +1007,10 @@ __attribute__((constructor(103))) static void recorder_file_enter(void)
     if (recorder_file_asked || recorder_home.registry->image)
         return;
     recorder_file_asked = 1;
-    if (path && recorder_os_trusted())
-        recorder_file(path);
+    if (path && *path && recorder_os_trusted())
+        recorder_file_open(path, "a library started threads before the file "
+                                 "could be made: recorder save PID makes one "
+                                 "at any time");
 }
 
 #ifdef __cplusplus
