@@ -35,14 +35,15 @@ extern "C" {
  * say nothing. The file grows by further program headers when libraries come:
  * e_phnum counts those that are whole, and is stored last.
  *
- * PT_NOTE (one; one more for each library that came later)
+ * PT_NOTE (of the process)
  *     "RECORDER", type 1: words {RECORDER_LAYOUT, address of the registry,
  *         process id, 1 if the file is whole or 0 if it was being made, start
  *         of the process in clock ticks since boot (/proc/PID/stat, 22)}. It is
  *         the first note, the first word of it at a multiple of 8
  *     "CORE", NT_PRSTATUS (where the machine's is known; registers are 0),
- *         NT_PRPSINFO, NT_AUXV (as of /proc/self/auxv), NT_FILE (all segments
- *         of the program and its libraries)
+ *         NT_PRPSINFO, NT_AUXV (as of /proc/self/auxv)
+ * PT_NOTE (of the program and its libraries; one for each that came later)
+ *     "CORE", NT_FILE (all segments)
  * PT_LOAD
  *     the file itself, at the addresses where it was mapped: one for each part,
  *         writable. Everything that `first` and `threads` of the registry lead
@@ -494,15 +495,20 @@ recorder_note_files_bytes(const struct recorder_mappings *mappings)
         bytes += recorder_length(mappings->all[i].path, RECORDER_PATH_MAX) + 1;
     return bytes;
 }
-/* NT_FILE: how many, the size of a page, {start, end, page} of each, paths. */
-RECORDER_FUNCTION_ void
-recorder_note_files(char **at, const struct recorder_mappings *mappings)
+/* Writes NT_FILE: how many, the size of a page, {start, end, page} of each,
+ * paths. False: there is no room. */
+RECORDER_FUNCTION_ bool
+recorder_note_files(struct recorder_recording *file,
+                    const struct recorder_mappings *mappings)
 {
     const uintptr_t page = recorder_page_bytes();
-    char *to = recorder_note(at, "CORE", 5, 0x46494c45,
-                             (uint32_t)recorder_note_files_bytes(mappings));
-    uintptr_t words[3];
+    uintptr_t bytes = recorder_note_files_bytes(mappings), words[3];
+    char *start = recorder_part_take(file, 24 + bytes, false);
+    char *at = start, *to;
     size_t i;
+    if (!start)
+        return false;
+    to = recorder_note(&at, "CORE", 5, 0x46494c45, (uint32_t)bytes);
     words[0] = mappings->count;
     words[1] = page;
     __builtin_memcpy(to, words, 2 * sizeof *words);
@@ -520,6 +526,8 @@ recorder_note_files(char **at, const struct recorder_mappings *mappings)
         __builtin_memcpy(to, path, size);
         to += size;
     }
+    return recorder_file_header(file, RECORDER_ELF_NOTE_, 0, start,
+                                (uintptr_t)(at - start), RECORDER_ELF_R_);
 }
 
 RECORDER_FUNCTION_ const char *recorder_file_name(const char *path)
@@ -531,16 +539,15 @@ RECORDER_FUNCTION_ const char *recorder_file_name(const char *path)
     return name;
 }
 
-/* Writes all notes, `bytes` of them at most. */
-RECORDER_FUNCTION_ bool recorder_notes(struct recorder_recording *file,
-                                       const struct recorder_mappings *mappings)
+/* Writes the notes of the process. False: there is no room. */
+RECORDER_FUNCTION_ bool recorder_notes(struct recorder_recording *file)
 {
     char auxiliary[RECORDER_AUXILIARY_MAX], *start, *at, *to;
     size_t size =
         recorder_os_file("/proc/self/auxv", auxiliary, sizeof auxiliary);
-    uintptr_t bytes = 5 * 24 + RECORDER_NOTE_WORDS * sizeof(uintptr_t) +
+    uintptr_t bytes = 4 * 24 + RECORDER_NOTE_WORDS * sizeof(uintptr_t) +
                       RECORDER_STATUS_BYTES_ + RECORDER_INFO_BYTES_ + size +
-                      recorder_note_files_bytes(mappings) + 5 * 4;
+                      4 * 4;
     size_t i;
     at = start = recorder_part_take(file, bytes, false);
     if (!start)
@@ -566,7 +573,6 @@ RECORDER_FUNCTION_ bool recorder_notes(struct recorder_recording *file,
         __builtin_memcpy(
             recorder_note(&at, "CORE", 5, 6 /* NT_AUXV */, (uint32_t)size),
             auxiliary, size);
-    recorder_note_files(&at, mappings);
     recorder_note_process(file, 0);
     return recorder_file_header(file, RECORDER_ELF_NOTE_, 0, start,
                                 (uintptr_t)(at - start), RECORDER_ELF_R_);

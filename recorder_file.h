@@ -57,10 +57,11 @@ extern "C" {
  *
  * bool recorder_file(const char *path)
  *     Moves the rings of all recorders, those that come later included, into a
- *     new file. Only in a process of one thread. %p in the path is the process id, %e the name of the program,
- *     %% a percent. False, and a line on stderr: they stay where they are. A
- *     child of fork() gets a file of its own if the path has %p, else goes on
- *     in memory. There is one file for a process.
+ *     new file. Only in a process of one thread. %p in the path is the process
+ *     id, %e the name of the program, %% a percent. False, and a line on
+ *     stderr: they stay where they are. A child of fork() gets a file of its
+ *     own if the path has %p, else goes on in memory. There is one file for a
+ *     process.
  *
  * The environment's RECORDER_FILE does that before main(), unless the program
  * runs with more rights than its caller (setuid).
@@ -606,7 +607,7 @@ recorder_file_measure(const struct recorder_mappings *mappings)
         size.headers = 65000;
     size.bytes += sizeof(struct recorder_elf) +
                   size.headers * sizeof(struct recorder_elf_header) +
-                  sizeof(struct recorder_registry) +
+                  sizeof(struct recorder_registry) + 24 +
                   recorder_note_files_bytes(mappings) +
                   recorder_mappings_bytes(mappings) +
                   recorder_file_rows() * sizeof(struct recorder_thread) +
@@ -627,8 +628,8 @@ recorder_file_fill(struct recorder_recording *file,
     struct recorder_part *part = &file->parts[0];
     struct recorder_thread *rows;
     size_t i;
-    if (!recorder_file_head(file, program, headers) ||
-        !recorder_notes(file, mappings) ||
+    if (!recorder_file_head(file, program, headers) || !recorder_notes(file) ||
+        !recorder_note_files(file, mappings) ||
         !recorder_file_load(file, (uintptr_t)part->memory, part->memory,
                             part->bytes, writable) ||
         !recorder_file_load(file, (uintptr_t)registry, file->image,
@@ -756,29 +757,21 @@ RECORDER_FUNCTION_ void recorder_file_module(struct recorder_recording *file,
                                              const void *of)
 {
     struct recorder_mappings mappings;
-    uintptr_t bytes;
-    char *note, *at;
     size_t i;
     if (!recorder_mappings_open(&mappings, file, of))
         return;
-    bytes = 24 + recorder_note_files_bytes(&mappings);
     if (mappings.count &&
         recorder_file_room(file,
-                           recorder_mappings_bytes(&mappings) + bytes +
+                           recorder_mappings_bytes(&mappings) + 24 +
+                               recorder_note_files_bytes(&mappings) +
                                RECORDER_LINE_BYTES,
                            0)) {
         uintptr_t count = file->elf->headers_count;
         for (i = 0; i < mappings.count; i++)
             if (mappings.all[i].save)
                 recorder_file_segment(file, &mappings.all[i]);
-        if (file->elf->headers_count != count) { /* it was not here before */
-            at = note = recorder_part_take(file, bytes, false);
-            if (note)
-                recorder_note_files(&at, &mappings);
-            if (note)
-                recorder_file_header(file, RECORDER_ELF_NOTE_, 0, note,
-                                     (uintptr_t)(at - note), RECORDER_ELF_R_);
-        }
+        if (file->elf->headers_count != count) /* it was not here before */
+            recorder_note_files(file, &mappings);
     }
     recorder_mappings_close(&mappings);
 }
