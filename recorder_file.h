@@ -45,7 +45,6 @@ CONTENTS
 
 #include "recorder_dump.h"
 #ifdef RECORDER_LINUX_
-#include "recorder_core.h"
 #include "recorder_move.h"
 #endif
 
@@ -69,6 +68,266 @@ extern "C" {
 RECORDER_PROGRAM_ unsigned char recorder_file_asked = 0;
 
 #ifdef RECORDER_LINUX_
+/* --------------------------------------------------------------- modules -- */
+
+/* A program's segments, and where their files are. */
+struct recorder_mapping {
+    uintptr_t start, bytes, offset;
+    const char *path;
+    bool save; /* its bytes belong into the file */
+};
+struct recorder_mappings {
+    struct recorder_mapping *all;
+    size_t count, max;
+    size_t modules;
+    char *text; /* their paths */
+    size_t text_size, text_max;
+    const void *only; /* of the module that holds this; null: of all */
+    const struct recorder_recording *file;
+    void *memory;
+    size_t memory_bytes;
+};
+
+RECORDER_INLINE_ uintptr_t recorder_page_bytes(void)
+{
+    return recorder_os_auxiliary(6 /* AT_PAGESZ */);
+}
+
+RECORDER_FUNCTION_ uintptr_t
+recorder_note_files_bytes(const struct recorder_mappings *mappings)
+{
+    uintptr_t bytes = (2 + 3 * mappings->count) * sizeof(uintptr_t);
+    size_t i;
+    for (i = 0; i < mappings->count; i++)
+        bytes += recorder_length(mappings->all[i].path, RECORDER_PATH_MAX) + 1;
+    return bytes;
+}
+/* Writes NT_FILE: how many, the size of a page, {start, end, page} of each,
+ * paths. False: there is no room. */
+RECORDER_FUNCTION_ bool
+recorder_note_files(struct recorder_recording *file,
+                    const struct recorder_mappings *mappings)
+{
+    const uintptr_t page = recorder_page_bytes();
+    uintptr_t bytes = recorder_note_files_bytes(mappings), words[3];
+    char *start = recorder_part_take(file, 24 + bytes, false);
+    char *at = start, *to;
+    size_t i;
+    if (!start)
+        return false;
+    to = recorder_note(&at, "CORE", 5, 0x46494c45, (uint32_t)bytes);
+    words[0] = mappings->count;
+    words[1] = page;
+    __builtin_memcpy(to, words, 2 * sizeof *words);
+    to += 2 * sizeof *words;
+    for (i = 0; i < mappings->count; i++, to += sizeof words) {
+        const struct recorder_mapping *m = &mappings->all[i];
+        words[0] = m->start & ~(page - 1);
+        words[1] = recorder_round(m->start + m->bytes, page);
+        words[2] = m->offset / page;
+        __builtin_memcpy(to, words, sizeof words);
+    }
+    for (i = 0; i < mappings->count; i++) {
+        const char *path = mappings->all[i].path;
+        size_t size = recorder_length(path, RECORDER_PATH_MAX) + 1;
+        __builtin_memcpy(to, path, size);
+        to += size;
+    }
+    return recorder_file_header(file, RECORDER_ELF_NOTE_, 0, start,
+                                (uintptr_t)(at - start), RECORDER_ELF_R_);
+}
+
+struct recorder_dl_info {
+    uintptr_t bias;
+    const char *path;
+    const struct recorder_elf_header *headers;
+    uint16_t headers_count;
+};
+extern int recorder_os_modules(int (*each)(struct recorder_dl_info *, size_t,
+                                           void *),
+                               void *context) RECORDER_LABEL_(dl_iterate_phdr);
+
+/* Does a module record? Then its data hold a recorder_home that leads to our
+ * registry. */
+__attribute__((no_sanitize("address", "thread"))) RECORDER_FUNCTION_ bool
+recorder_module_records(const struct recorder_dl_info *info)
+{
+    const struct recorder_elf_header *h = info->headers;
+    unsigned i;
+    for (i = 0; i < info->headers_count; i++, h++) {
+        const uintptr_t *at = (const uintptr_t *)recorder_round(
+            info->bias + h->address, sizeof *at);
+        const uintptr_t *end =
+            (const uintptr_t *)((info->bias + h->address + h->file_bytes) &
+                                ~(uintptr_t)(sizeof *at - 1));
+        if (h->type != RECORDER_ELF_LOAD_ || !(h->flags & RECORDER_ELF_W_))
+            continue;
+        for (; at + 1 < end; at++)
+            if (recorder_get(at) == (uintptr_t)recorder_home.order &&
+                recorder_get(at + 1) == (uintptr_t)recorder_home.registry)
+                return true;
+    }
+    return false;
+}
+
+/* Where there is no read-only segment, constants are among the code. */
+RECORDER_FUNCTION_ bool
+recorder_module_constants(const struct recorder_dl_info *info, uint32_t flags)
+{
+    const uint32_t mask = RECORDER_ELF_W_ | RECORDER_ELF_X_;
+    unsigned i;
+    if (!(flags & mask))
+        return true;
+    for (i = 0; i < info->headers_count; i++)
+        if (info->headers[i].type == RECORDER_ELF_LOAD_ &&
+            !(info->headers[i].flags & mask))
+            return false;
+    return !(flags & RECORDER_ELF_W_);
+}
+
+RECORDER_FUNCTION_ bool
+recorder_module_holds(const struct recorder_dl_info *info, const void *address)
+{
+    unsigned i;
+    for (i = 0; i < info->headers_count; i++)
+        if (info->headers[i].type == RECORDER_ELF_LOAD_ &&
+            (uintptr_t)address - info->bias - info->headers[i].address <
+                info->headers[i].memory_bytes)
+            return true;
+    return false;
+}
+
+/* The path of a module's file in our text; null: it has none. */
+RECORDER_FUNCTION_ const char *
+recorder_module_path(struct recorder_mappings *to,
+                     const struct recorder_dl_info *info)
+{
+    const char *path = info->path;
+    struct recorder_string string;
+    if (to->modules++ == 0 && (!path || !*path))
+        path = to->file->program;
+    if (!path || recorder_file_name(path) == path)
+        return NULL; /* the kernel's own */
+    string = recorder_string_at(
+        to->text + (to->max ? to->text_size : 0),
+        to->text_max > to->text_size ? to->text_max - to->text_size : 0);
+    if (*path != '/') {
+        recorder_add_string(&string, to->file->folder);
+        recorder_add_string(&string, "/");
+    }
+    recorder_add_string(&string, path);
+    recorder_add_text(&string, "", 1);
+    path = string.to;
+    to->text_size += string.size;
+    return to->text_size <= to->text_max || !to->max ? path : NULL;
+}
+
+/* Adds a module's segments; counts them where there is no room. */
+RECORDER_FUNCTION_ int recorder_module_add(struct recorder_dl_info *info,
+                                           size_t bytes, void *context)
+{
+    struct recorder_mappings *to = (struct recorder_mappings *)context;
+    const char *path;
+    bool records;
+    unsigned i;
+    (void)bytes;
+    if (to->only && !recorder_module_holds(info, to->only)) {
+        to->modules++;
+        return 0;
+    }
+    path = recorder_module_path(to, info);
+    if (!path)
+        return 0;
+    records = to->max && recorder_module_records(info);
+    for (i = 0; i < info->headers_count; i++) {
+        const struct recorder_elf_header *h = &info->headers[i];
+        if (h->type != RECORDER_ELF_LOAD_ || h->file_bytes == 0)
+            continue;
+        if (to->count < to->max) {
+            struct recorder_mapping *m = &to->all[to->count];
+            m->start = info->bias + h->address;
+            m->bytes = h->file_bytes;
+            m->offset = h->offset & ~(recorder_page_bytes() - 1);
+            m->path = path;
+            m->save = records && recorder_module_constants(info, h->flags) &&
+                      (h->flags & RECORDER_ELF_R_);
+        }
+        if (to->count < to->max || !to->max)
+            to->count++;
+    }
+    return 0;
+}
+
+/* The segments of all modules or of one. False: no memory. */
+RECORDER_FUNCTION_ bool
+recorder_mappings_open(struct recorder_mappings *to,
+                       const struct recorder_recording *file, const void *only)
+{
+    __builtin_memset(to, 0, sizeof *to);
+    to->only = only;
+    to->file = file;
+    recorder_os_modules(recorder_module_add, to);
+    to->count += 64; /* others that may come before the second look */
+    to->text_size += 64 * 64;
+    to->memory_bytes = to->count * sizeof *to->all + to->text_size;
+    to->memory = recorder_os_memory(to->memory_bytes);
+    if (!to->memory)
+        return false;
+    to->all = (struct recorder_mapping *)to->memory;
+    to->max = to->count;
+    to->text = (char *)(to->all + to->max);
+    to->text_max = to->text_size;
+    to->count = to->text_size = to->modules = 0;
+    recorder_os_modules(recorder_module_add, to);
+    return true;
+}
+RECORDER_FUNCTION_ void
+recorder_mappings_close(const struct recorder_mappings *mappings)
+{
+    if (mappings->memory)
+        recorder_munmap(mappings->memory, mappings->memory_bytes);
+}
+/* Bytes of the segments that are to be saved. */
+RECORDER_FUNCTION_ uintptr_t
+recorder_mappings_bytes(const struct recorder_mappings *mappings)
+{
+    uintptr_t bytes = 0;
+    size_t i;
+    for (i = 0; i < mappings->count; i++)
+        if (mappings->all[i].save)
+            bytes += mappings->all[i].bytes + RECORDER_LINE_BYTES;
+    return bytes;
+}
+
+/* Saves a segment. What the file has of another library that was there before
+ * is to be had at an address of the file only from now on. */
+RECORDER_FUNCTION_ void recorder_file_segment(struct recorder_recording *file,
+                                              const struct recorder_mapping *m)
+{
+    unsigned i, count = file->elf->headers_count;
+    char *to;
+    for (i = 0; i < count; i++) {
+        struct recorder_elf_header *h = &file->headers[i];
+        const char *at = NULL;
+        unsigned j;
+        if (h->type != RECORDER_ELF_LOAD_ ||
+            (h->address - m->start >= m->bytes &&
+             m->start - h->address >= h->file_bytes))
+            continue; /* they do not overlap */
+        for (j = 0; j < file->parts_count; j++)
+            if (h->offset - file->parts[j].offset < file->parts[j].bytes)
+                at = file->parts[j].memory + h->offset - file->parts[j].offset;
+        if (h->address == m->start && h->file_bytes == m->bytes &&
+            __builtin_memcmp(at, (const void *)m->start, m->bytes) == 0)
+            return;
+        recorder_file_formats(file, h->address, (uintptr_t)at, h->file_bytes);
+        __atomic_store_n(&h->type, 0, __ATOMIC_RELEASE);
+    }
+    to = recorder_part_take(file, m->bytes, false);
+    if (to && recorder_file_copy(to, m->start, m->bytes))
+        recorder_file_load(file, m->start, to, m->bytes, RECORDER_ELF_R_);
+}
+
 /* --------------------------------------------------------------- opening -- */
 
 /* "recorder: PATH: what is wrong; goes on in memory" */
@@ -122,10 +381,6 @@ RECORDER_FUNCTION_ void recorder_file_say(const char *path, const char *also,
     recorder_add_string(&say, "; goes on in memory\n");
     recorder_say(&say);
 }
-
-extern int recorder_os_rename(const char *from, const char *to)
-    RECORDER_LABEL_(rename);
-extern int recorder_os_unlink(const char *path) RECORDER_LABEL_(unlink);
 
 /* What is at a path. */
 enum recorder_there {
@@ -322,22 +577,6 @@ RECORDER_FUNCTION_ int recorder_file_make(struct recorder_recording *file,
     return (int)fd;
 }
 
-/* Maps `bytes` of the file as one more part. */
-RECORDER_FUNCTION_ bool recorder_part_open(struct recorder_recording *file,
-                                           int fd, uintptr_t offset,
-                                           uintptr_t bytes)
-{
-    struct recorder_part *part = &file->parts[file->parts_count];
-    part->memory = recorder_os_share(fd, offset, bytes);
-    if (!part->memory)
-        return false;
-    part->bytes = part->high = bytes;
-    part->offset = offset;
-    part->low = 0;
-    file->parts_count++;
-    return true;
-}
-
 /* Has room for `low` and `high` bytes: enlarges the file where the last part
  * has not. The file may have been renamed meanwhile: then there is none. */
 RECORDER_FUNCTION_ bool recorder_file_room(struct recorder_recording *file,
@@ -379,204 +618,107 @@ RECORDER_FUNCTION_ bool recorder_file_room(struct recorder_recording *file,
                               part->bytes, RECORDER_ELF_R_ | RECORDER_ELF_W_);
 }
 
-/* A copy of a string in the file. */
-RECORDER_FUNCTION_ const char *
-recorder_file_string(struct recorder_recording *file, const char *string)
-{
-    size_t size = recorder_length(string, RECORDER_PATH_MAX);
-    char *to = recorder_part_take(file, size + 1, false);
-    if (!to)
-        return NULL;
-    __builtin_memcpy(to, string, size);
-    return to;
-}
-RECORDER_INLINE_ uintptr_t recorder_file_low_bytes(const struct recorder *r)
-{
-    return recorder_length(r->name, RECORDER_PATH_MAX) +
-           recorder_length(r->description, RECORDER_PATH_MAX) +
-           4 * RECORDER_LINE_BYTES;
-}
-RECORDER_INLINE_ uintptr_t recorder_file_high_bytes(const struct recorder *r)
-{
-    return recorder_round(r->ring_bytes * (r->lanes_mask + 1),
-                          RECORDER_LINE_BYTES);
-}
+/* ------------------------------------------------------------------ fork -- */
 
-/* The copy that the file has of a recorder at an address; null: none. */
-RECORDER_FUNCTION_ struct recorder *
-recorder_file_copy_of(struct recorder_recording *file,
-                      const struct recorder *recorder)
-{
-    unsigned i;
-    for (i = 0; i < file->elf->headers_count; i++) {
-        const struct recorder_elf_header *h = &file->headers[i];
-        unsigned j;
-        if (h->type != RECORDER_ELF_LOAD_ ||
-            h->address != (uintptr_t)recorder ||
-            h->file_bytes != sizeof *recorder)
-            continue;
-        for (j = 0; j < file->parts_count; j++) {
-            struct recorder_part *part = &file->parts[j];
-            if (h->offset - part->offset < part->bytes)
-                return (struct recorder *)(void *)(part->memory + h->offset -
-                                                   part->offset);
-        }
-    }
-    return NULL;
-}
-
-/* Brings a recorder into the file, without its records. Null: there is no room,
- * or it is a list of none. */
-RECORDER_FUNCTION_ struct recorder *
-recorder_file_add(struct recorder_recording *file,
-                  const struct recorder *recorder)
-{
-    struct recorder *copy = (struct recorder *)(void *)recorder_part_take(
-        file, sizeof *copy, false);
-    struct recorder_ring *rings =
-        (struct recorder_ring *)(void *)recorder_part_take(
-            file, recorder_file_high_bytes(recorder), true);
-    struct recorder **link =
-        file->last ? &file->last->next : &file->image->first;
-    if (!copy || !rings)
-        return NULL;
-    *copy = *recorder;
-    copy->name = recorder_file_string(file, recorder->name);
-    copy->description = recorder_file_string(file, recorder->description);
-    copy->rings = rings;
-    copy->next = NULL;
-    if (!copy->name || !copy->description)
-        return NULL;
-    recorder_file_load(file, (uintptr_t)recorder, copy, sizeof *copy,
-                       RECORDER_ELF_R_ | RECORDER_ELF_W_);
-    __atomic_store_n(link, copy, __ATOMIC_RELEASE);
-    file->last = copy;
-    return copy;
-}
-
-/* Formats of a library that is gone, `bytes` at `from`, are in the file at
- * `to`: records that show there are to be read now. */
+/* Fills the memory of a child with what its parent's file has. A ring that is
+ * too large for that begins empty. */
 RECORDER_FUNCTION_ void
-recorder_file_formats(const struct recorder_recording *file, uintptr_t from,
-                      uintptr_t to, uintptr_t bytes)
-{
-    const struct recorder *r;
-    uintptr_t lane, slot;
-    for (r = file->image->first; r; r = r->next)
-        for (lane = 0; lane <= r->lanes_mask; lane++)
-            for (slot = 0; slot <= r->mask; slot++) {
-                uintptr_t *format = &recorder_records(recorder_move_lane(
-                    r->rings, r, lane))[slot]
-                                         .format;
-                uintptr_t old = recorder_get(format);
-                if (old - from < bytes)
-                    __atomic_compare_exchange_n(format, &old, old - from + to,
-                                                false, __ATOMIC_RELAXED,
-                                                __ATOMIC_RELAXED);
-            }
-}
-
-/* Saves a segment. What the file has of another library that was there before
- * is to be had at an address of the file only from now on. */
-RECORDER_FUNCTION_ void recorder_file_segment(struct recorder_recording *file,
-                                              const struct recorder_mapping *m)
-{
-    unsigned i, count = file->elf->headers_count;
-    char *to;
-    for (i = 0; i < count; i++) {
-        struct recorder_elf_header *h = &file->headers[i];
-        const char *at = NULL;
-        unsigned j;
-        if (h->type != RECORDER_ELF_LOAD_ ||
-            (h->address - m->start >= m->bytes &&
-             m->start - h->address >= h->file_bytes))
-            continue; /* they do not overlap */
-        for (j = 0; j < file->parts_count; j++)
-            if (h->offset - file->parts[j].offset < file->parts[j].bytes)
-                at = file->parts[j].memory + h->offset - file->parts[j].offset;
-        if (h->address == m->start && h->file_bytes == m->bytes &&
-            __builtin_memcmp(at, (const void *)m->start, m->bytes) == 0)
-            return;
-        recorder_file_formats(file, h->address, (uintptr_t)at, h->file_bytes);
-        __atomic_store_n(&h->type, 0, __ATOMIC_RELEASE);
-    }
-    to = recorder_part_take(file, m->bytes, false);
-    if (to && recorder_file_copy(to, m->start, m->bytes))
-        recorder_file_load(file, m->start, to, m->bytes, RECORDER_ELF_R_);
-}
-
-/* Brings what changes seldom up to date. Safe in a signal handler. */
-RECORDER_FUNCTION_ void recorder_file_sync(struct recorder_recording *file)
-{
-    const struct recorder_registry *from = recorder_home.registry;
-    struct recorder_registry *to = file->image;
-    const char *line = __atomic_load_n(&from->line, __ATOMIC_ACQUIRE);
-    uint32_t set = __atomic_load_n(&from->later_set, __ATOMIC_ACQUIRE);
-    unsigned i;
-    recorder_put(&to->cleared, recorder_get(&from->cleared));
-    recorder_put(file->order, recorder_get(from->order));
-    recorder_put(&to->threads_count, recorder_get(&from->threads_count));
-    if (set && !(set & 1) && set != to->later_set) {
-        struct recorder_moment later = from->later;
-        __atomic_thread_fence(__ATOMIC_ACQUIRE);
-        if (__atomic_load_n(&from->later_set, __ATOMIC_RELAXED) == set) {
-            __atomic_store_n(&to->later_set, 1, __ATOMIC_RELEASE);
-            to->later = later;
-            __atomic_store_n(&to->later_set, set, __ATOMIC_RELEASE);
-        }
-    }
-    for (i = 0; i < RECORDER_WRAPS; i++) {
-        recorder_put(&to->wraps[i].order, recorder_get(&from->wraps[i].order));
-        recorder_put(&to->wraps[i].high, recorder_get(&from->wraps[i].high));
-    }
-    recorder_put(&to->high, recorder_get(&from->high));
-    recorder_put(&to->wraps_count, recorder_get(&from->wraps_count));
-    if (line) {
-        size_t size = recorder_length(line, 255);
-        __builtin_memcpy(file->line, line, size);
-        file->line[size] = '\0';
-    }
-    __atomic_store_n(&to->line, line ? file->line : NULL, __ATOMIC_RELEASE);
-}
-
-/* What begins a file of ours: the head and what is known without the rings. */
-RECORDER_FUNCTION_ bool recorder_file_head(struct recorder_recording *file,
-                                           const struct recorder_elf *program,
-                                           unsigned headers)
+recorder_file_inherit(const struct recorder_recording *file,
+                      char *const to[RECORDER_PARTS])
 {
     const struct recorder_registry *registry = recorder_home.registry;
-    struct recorder_elf elf;
-    file->elf = (struct recorder_elf *)(void *)recorder_part_take(
-        file, sizeof *file->elf + headers * sizeof *file->headers, false);
-    file->headers = (struct recorder_elf_header *)(file->elf + 1);
-    file->headers_max = headers;
-    elf = *program; /* class, byte order, machine and its flags */
-    elf.type = RECORDER_ELF_CORE_;
-    elf.entry = elf.sections = 0;
-    elf.headers = elf.bytes = sizeof elf;
-    elf.header_bytes = sizeof *file->headers;
-    elf.headers_count = elf.section_bytes = 0;
-    elf.sections_count = elf.names = 0;
-    *file->elf = elf;
-    file->image = (struct recorder_registry *)(void *)recorder_part_take(
-        file, sizeof *file->image, false);
-    file->order = (uintptr_t *)(void *)recorder_part_take(
-        file, sizeof *file->order, false);
-    file->line = recorder_part_take(file, 256, false);
-    if (!file->line)
-        return false;
-    *file->image = *registry;
-    file->image->first = NULL;
-    file->image->later_set = 0;
-    file->image->readers = 0;
-    file->image->thread = NULL;
-    file->image->hook = NULL;
-    file->image->tweaks = NULL;
-    file->image->types = NULL;
-    file->image->image = NULL;
-    file->image->file = NULL;
-    return true;
+    uintptr_t order = recorder_get(registry->order), left = 64u << 20;
+    const struct recorder *r;
+    struct recorder_thread *row;
+    uintptr_t process[RECORDER_NOTE_WORDS];
+    unsigned i;
+    for (i = 0; i < file->parts_count; i++)
+        __builtin_memcpy(to[i], file->parts[i].memory, file->parts[i].low);
+    recorder_note_words(process, 0); /* it is not whole yet */
+    __builtin_memcpy(to[0] + (file->note - file->parts[0].memory), process,
+                     sizeof process);
+    for (r = file->image->first; r; r = r->next) {
+        uintptr_t bytes = recorder_file_high_bytes(r), at = 0;
+        for (i = 0; i < file->parts_count; i++) {
+            at = (uintptr_t)r->rings - (uintptr_t)file->parts[i].memory;
+            if (at < file->parts[i].bytes)
+                break;
+        }
+        if (bytes > left || i == file->parts_count)
+            continue;
+        left -= bytes;
+        recorder_copy_rings(r, r->rings,
+                            (struct recorder_ring *)(void *)(to[i] + at),
+                            &order, NULL);
+    }
+    /* Rows that were taken since are of the parent's threads. */
+    row =
+        (struct recorder_thread *)(void *)(to[0] + ((char *)registry->threads -
+                                                    file->parts[0].memory));
+    if (registry->threads_count < registry->threads_max)
+        __builtin_memset(row + registry->threads_count, 0,
+                         (registry->threads_max - registry->threads_count) *
+                             sizeof *row);
 }
+
+/* In the child of fork(), which must not touch its parent's file: puts other
+ * memory in its place, of a file of its own or of none. All addresses stay. */
+RECORDER_FUNCTION_ void recorder_file_forked(struct recorder_recording *file)
+{
+    const long move = 3; /* MREMAP_MAYMOVE, MREMAP_FIXED */
+    struct recorder_registry *registry = recorder_home.registry;
+    struct recorder_part *last = &file->parts[file->parts_count - 1];
+    char *memory[RECORDER_PARTS] = {0};
+    struct recorder *recorder;
+    struct recorder_held held;
+    bool whole = true, lost = false;
+    int fd = -1;
+    unsigned i;
+    recorder_signals_hold(&held);
+    if (file->own_process)
+        fd = recorder_file_make(file, last->offset + last->bytes);
+    for (i = 0; i < file->parts_count; i++) {
+        const struct recorder_part *part = &file->parts[i];
+        memory[i] = fd >= 0
+                        ? recorder_os_share(fd, part->offset, part->bytes)
+                        : (char *)recorder_mmap(NULL, part->bytes, 3,
+                                                RECORDER_MAP_NORESERVE_, -1, 0);
+        if (!memory[i] || memory[i] == (char *)-1)
+            whole = false;
+    }
+    if (fd >= 0)
+        recorder_os_close(fd);
+    if (whole)
+        recorder_file_inherit(file, memory);
+    for (i = 0; i < file->parts_count; i++) {
+        const struct recorder_part *part = &file->parts[i];
+        if (whole && recorder_syscall(SYS_mremap, memory[i], part->bytes,
+                                      part->bytes, move, part->memory) != -1)
+            continue;
+        fd = -1; /* no memory: what was recorded is lost, but all goes on */
+        if (recorder_mmap(part->memory, part->bytes, 3, RECORDER_MAP_FIXED_, -1,
+                          0) == (void *)-1)
+            lost = true;
+        registry->threads_count = 0;
+    }
+    for (recorder = registry->first; recorder && lost;
+         recorder = recorder->next)
+        recorder->trace = -1;
+    if (lost)
+        registry->threads = NULL;
+    if (fd >= 0) {
+        recorder_note_process(file, 1);
+        file->image->pid = recorder_os_process();
+        recorder_file_sync(file);
+    } else {
+        registry->image = NULL;
+        registry->file = NULL;
+        recorder_recording = NULL;
+    }
+    recorder_signals_release(&held);
+}
+
+/* ------------------------------------------------------------------ file -- */
 
 /* Rows of the thread table in the file. */
 RECORDER_INLINE_ uintptr_t recorder_file_rows(void)
@@ -750,8 +892,6 @@ RECORDER_FUNCTION_ bool recorder_file_begin(struct recorder_recording *file,
     return rows != NULL;
 }
 
-/* ---------------------------------------------------------------- events -- */
-
 /* A library is here that records: its formats. */
 RECORDER_FUNCTION_ void recorder_file_module(struct recorder_recording *file,
                                              const void *of)
@@ -803,104 +943,6 @@ RECORDER_FUNCTION_ void recorder_file_recorder(struct recorder_recording *file,
         recorder_move_plan(&moves, recorder, copy->rings);
         recorder_move_all(&moves);
     }
-}
-
-/* Fills the memory of a child with what its parent's file has. A ring that is
- * too large for that begins empty. */
-RECORDER_FUNCTION_ void
-recorder_file_inherit(const struct recorder_recording *file,
-                      char *const to[RECORDER_PARTS])
-{
-    const struct recorder_registry *registry = recorder_home.registry;
-    uintptr_t order = recorder_get(registry->order), left = 64u << 20;
-    const struct recorder *r;
-    struct recorder_thread *row;
-    uintptr_t process[RECORDER_NOTE_WORDS];
-    unsigned i;
-    for (i = 0; i < file->parts_count; i++)
-        __builtin_memcpy(to[i], file->parts[i].memory, file->parts[i].low);
-    recorder_note_words(process, 0); /* it is not whole yet */
-    __builtin_memcpy(to[0] + (file->note - file->parts[0].memory), process,
-                     sizeof process);
-    for (r = file->image->first; r; r = r->next) {
-        uintptr_t bytes = recorder_file_high_bytes(r), at = 0;
-        for (i = 0; i < file->parts_count; i++) {
-            at = (uintptr_t)r->rings - (uintptr_t)file->parts[i].memory;
-            if (at < file->parts[i].bytes)
-                break;
-        }
-        if (bytes > left || i == file->parts_count)
-            continue;
-        left -= bytes;
-        recorder_copy_rings(r, r->rings,
-                            (struct recorder_ring *)(void *)(to[i] + at),
-                            &order, NULL);
-    }
-    /* Rows that were taken since are of the parent's threads. */
-    row =
-        (struct recorder_thread *)(void *)(to[0] + ((char *)registry->threads -
-                                                    file->parts[0].memory));
-    if (registry->threads_count < registry->threads_max)
-        __builtin_memset(row + registry->threads_count, 0,
-                         (registry->threads_max - registry->threads_count) *
-                             sizeof *row);
-}
-
-/* In the child of fork(), which must not touch its parent's file: puts other
- * memory in its place, of a file of its own or of none. All addresses stay. */
-RECORDER_FUNCTION_ void recorder_file_forked(struct recorder_recording *file)
-{
-    const long move = 3; /* MREMAP_MAYMOVE, MREMAP_FIXED */
-    struct recorder_registry *registry = recorder_home.registry;
-    struct recorder_part *last = &file->parts[file->parts_count - 1];
-    char *memory[RECORDER_PARTS] = {0};
-    struct recorder *recorder;
-    struct recorder_held held;
-    bool whole = true, lost = false;
-    int fd = -1;
-    unsigned i;
-    recorder_signals_hold(&held);
-    if (file->own_process)
-        fd = recorder_file_make(file, last->offset + last->bytes);
-    for (i = 0; i < file->parts_count; i++) {
-        const struct recorder_part *part = &file->parts[i];
-        memory[i] = fd >= 0
-                        ? recorder_os_share(fd, part->offset, part->bytes)
-                        : (char *)recorder_mmap(NULL, part->bytes, 3,
-                                                RECORDER_MAP_NORESERVE_, -1, 0);
-        if (!memory[i] || memory[i] == (char *)-1)
-            whole = false;
-    }
-    if (fd >= 0)
-        recorder_os_close(fd);
-    if (whole)
-        recorder_file_inherit(file, memory);
-    for (i = 0; i < file->parts_count; i++) {
-        const struct recorder_part *part = &file->parts[i];
-        if (whole && recorder_syscall(SYS_mremap, memory[i], part->bytes,
-                                      part->bytes, move, part->memory) != -1)
-            continue;
-        fd = -1; /* no memory: what was recorded is lost, but all goes on */
-        if (recorder_mmap(part->memory, part->bytes, 3, RECORDER_MAP_FIXED_, -1,
-                          0) == (void *)-1)
-            lost = true;
-        registry->threads_count = 0;
-    }
-    for (recorder = registry->first; recorder && lost;
-         recorder = recorder->next)
-        recorder->trace = -1;
-    if (lost)
-        registry->threads = NULL;
-    if (fd >= 0) {
-        recorder_note_process(file, 1);
-        file->image->pid = recorder_os_process();
-        recorder_file_sync(file);
-    } else {
-        registry->image = NULL;
-        registry->file = NULL;
-        recorder_recording = NULL;
-    }
-    recorder_signals_release(&held);
 }
 
 RECORDER_FUNCTION_ void recorder_file_event(int what, const void *of)

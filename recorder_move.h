@@ -19,7 +19,7 @@ CONTENTS
 #ifndef RECORDER_MOVE_H
 #define RECORDER_MOVE_H
 
-#include "recorder_read.h"
+#include "recorder_core.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -228,6 +228,103 @@ RECORDER_FUNCTION_ void recorder_move_all(const struct recorder_moves *moves)
                                                    moves->all[i].recorder,
                                                    lane),
                                 moves->all[i].recorder->mask);
+}
+
+/* A copy of a string in the file. */
+RECORDER_FUNCTION_ const char *
+recorder_file_string(struct recorder_recording *file, const char *string)
+{
+    size_t size = recorder_length(string, RECORDER_PATH_MAX);
+    char *to = recorder_part_take(file, size + 1, false);
+    if (!to)
+        return NULL;
+    __builtin_memcpy(to, string, size);
+    return to;
+}
+RECORDER_INLINE_ uintptr_t recorder_file_low_bytes(const struct recorder *r)
+{
+    return recorder_length(r->name, RECORDER_PATH_MAX) +
+           recorder_length(r->description, RECORDER_PATH_MAX) +
+           4 * RECORDER_LINE_BYTES;
+}
+RECORDER_INLINE_ uintptr_t recorder_file_high_bytes(const struct recorder *r)
+{
+    return recorder_round(r->ring_bytes * (r->lanes_mask + 1),
+                          RECORDER_LINE_BYTES);
+}
+
+/* The copy that the file has of a recorder at an address; null: none. */
+RECORDER_FUNCTION_ struct recorder *
+recorder_file_copy_of(struct recorder_recording *file,
+                      const struct recorder *recorder)
+{
+    unsigned i;
+    for (i = 0; i < file->elf->headers_count; i++) {
+        const struct recorder_elf_header *h = &file->headers[i];
+        unsigned j;
+        if (h->type != RECORDER_ELF_LOAD_ ||
+            h->address != (uintptr_t)recorder ||
+            h->file_bytes != sizeof *recorder)
+            continue;
+        for (j = 0; j < file->parts_count; j++) {
+            struct recorder_part *part = &file->parts[j];
+            if (h->offset - part->offset < part->bytes)
+                return (struct recorder *)(void *)(part->memory + h->offset -
+                                                   part->offset);
+        }
+    }
+    return NULL;
+}
+
+/* Brings a recorder into the file, without its records. Null: there is no room,
+ * or it is a list of none. */
+RECORDER_FUNCTION_ struct recorder *
+recorder_file_add(struct recorder_recording *file,
+                  const struct recorder *recorder)
+{
+    struct recorder *copy = (struct recorder *)(void *)recorder_part_take(
+        file, sizeof *copy, false);
+    struct recorder_ring *rings =
+        (struct recorder_ring *)(void *)recorder_part_take(
+            file, recorder_file_high_bytes(recorder), true);
+    struct recorder **link =
+        file->last ? &file->last->next : &file->image->first;
+    if (!copy || !rings)
+        return NULL;
+    *copy = *recorder;
+    copy->name = recorder_file_string(file, recorder->name);
+    copy->description = recorder_file_string(file, recorder->description);
+    copy->rings = rings;
+    copy->next = NULL;
+    if (!copy->name || !copy->description)
+        return NULL;
+    recorder_file_load(file, (uintptr_t)recorder, copy, sizeof *copy,
+                       RECORDER_ELF_R_ | RECORDER_ELF_W_);
+    __atomic_store_n(link, copy, __ATOMIC_RELEASE);
+    file->last = copy;
+    return copy;
+}
+
+/* Formats of a library that is gone, `bytes` at `from`, are in the file at
+ * `to`: records that show there are to be read now. */
+RECORDER_FUNCTION_ void
+recorder_file_formats(const struct recorder_recording *file, uintptr_t from,
+                      uintptr_t to, uintptr_t bytes)
+{
+    const struct recorder *r;
+    uintptr_t lane, slot;
+    for (r = file->image->first; r; r = r->next)
+        for (lane = 0; lane <= r->lanes_mask; lane++)
+            for (slot = 0; slot <= r->mask; slot++) {
+                uintptr_t *format = &recorder_records(recorder_move_lane(
+                    r->rings, r, lane))[slot]
+                                         .format;
+                uintptr_t old = recorder_get(format);
+                if (old - from < bytes)
+                    __atomic_compare_exchange_n(format, &old, old - from + to,
+                                                false, __ATOMIC_RELAXED,
+                                                __ATOMIC_RELAXED);
+            }
 }
 
 #ifdef __cplusplus
