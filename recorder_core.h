@@ -139,8 +139,8 @@ RECORDER_FUNCTION_ uint32_t recorder_os_user(void)
 #endif
 }
 /* What a descriptor or, where that is none, a path is; 0, or an error. */
-RECORDER_FUNCTION_ long recorder_os_stat(int fd, const char *path,
-                                         struct recorder_statx *to)
+RECORDER_FUNCTION_ long recorder_os_statx(int fd, const char *path,
+                                          struct recorder_statx *to)
 {
 #ifdef SYS_statx
     const long empty = 0x1000, no_follow = 0x100;
@@ -208,8 +208,8 @@ extern int recorder_os_unlink(const char *path) RECORDER_LABEL_(unlink);
 /* A number of /proc/PID/stat; 0: the process is not there, or dead and not yet
  * waited for. */
 enum { RECORDER_STAT_THREADS_ = 20, RECORDER_STAT_START_ = 22 };
-RECORDER_FUNCTION_ uintptr_t recorder_process_stat(intptr_t pid,
-                                                   unsigned wanted)
+RECORDER_FUNCTION_ uintptr_t recorder_os_process_stat(intptr_t pid,
+                                                      unsigned wanted)
 {
     struct recorder_string path;
     char text[1024], name[40];
@@ -236,7 +236,7 @@ RECORDER_FUNCTION_ uintptr_t recorder_process_stat(intptr_t pid,
     return number;
 }
 
-RECORDER_FUNCTION_ const char *recorder_file_name(const char *path)
+RECORDER_FUNCTION_ const char *recorder_path_basename(const char *path)
 {
     const char *name = path;
     for (; *path; path++)
@@ -246,8 +246,8 @@ RECORDER_FUNCTION_ const char *recorder_file_name(const char *path)
 }
 
 /* Copies bytes of the program, which may go away meanwhile. */
-RECORDER_FUNCTION_ bool recorder_file_copy(void *to, uintptr_t from,
-                                           uintptr_t bytes)
+RECORDER_FUNCTION_ bool recorder_memory_copy_all(void *to, uintptr_t from,
+                                                 uintptr_t bytes)
 {
     struct recorder_memory memory;
     uintptr_t done = 0;
@@ -289,7 +289,7 @@ RECORDER_FUNCTION_ bool recorder_file_copy(void *to, uintptr_t from,
  *         in the first kind, twice in memory and once in the file
  *
  * The rings and the thread table are live, the copies are as old as the last
- * change that was noted (recorder_file_sync): `trace` of a struct recorder and
+ * change that was noted (recorder_core_sync): `trace` of a struct recorder and
  * the order word are those of the start. The end of the recording is the
  * highest order in it. `tweaks`, `types`, `hook` and `thread` are 0.
  * A recorder whose library was closed stays in the list; if the library comes
@@ -332,24 +332,24 @@ struct recorder_recording {
     char *note, *status, *info; /* contents of the notes that name a process */
     uint64_t inode;
     uint32_t device[2];
-    bool own_process;                        /* %p is in the pattern */
-    void (*event)(int what, const void *of); /* for the registry */
+    bool own_process;                         /* %p is in the pattern */
+    void (*notify)(int what, const void *of); /* for the registry */
     char pattern[RECORDER_PATH_MAX], folder[RECORDER_PATH_MAX];
     char path[RECORDER_PATH_MAX], program[RECORDER_PATH_MAX];
 };
 RECORDER_PROGRAM_ struct recorder_recording *recorder_recording = 0;
 
-RECORDER_INLINE_ uintptr_t recorder_round(uintptr_t bytes, uintptr_t to)
+RECORDER_INLINE_ uintptr_t recorder_round_up(uintptr_t bytes, uintptr_t to)
 {
     return (bytes + to - 1) & ~(to - 1);
 }
 
 /* Memory of the file, zeroed; null: there is no more. */
-RECORDER_FUNCTION_ char *recorder_part_take(struct recorder_recording *file,
+RECORDER_FUNCTION_ char *recorder_core_take(struct recorder_recording *file,
                                             uintptr_t bytes, bool ring)
 {
     struct recorder_part *part = &file->parts[file->parts_count - 1];
-    bytes = recorder_round(bytes, RECORDER_LINE_BYTES);
+    bytes = recorder_round_up(bytes, RECORDER_LINE_BYTES);
     if (bytes > part->high - part->low)
         return NULL;
     if (ring)
@@ -359,7 +359,7 @@ RECORDER_FUNCTION_ char *recorder_part_take(struct recorder_recording *file,
 }
 
 RECORDER_FUNCTION_ struct recorder_part *
-recorder_part_of(struct recorder_recording *file, uintptr_t address)
+recorder_core_part(struct recorder_recording *file, uintptr_t address)
 {
     unsigned i;
     for (i = 0; i < file->parts_count; i++)
@@ -369,9 +369,9 @@ recorder_part_of(struct recorder_recording *file, uintptr_t address)
 }
 
 /* Maps `bytes` of the file as one more part. */
-RECORDER_FUNCTION_ bool recorder_part_open(struct recorder_recording *file,
-                                           int fd, uintptr_t offset,
-                                           uintptr_t bytes)
+RECORDER_FUNCTION_ bool recorder_core_map(struct recorder_recording *file,
+                                          int fd, uintptr_t offset,
+                                          uintptr_t bytes)
 {
     struct recorder_part *part = &file->parts[file->parts_count];
     part->memory = recorder_os_share(fd, offset, bytes);
@@ -386,19 +386,19 @@ RECORDER_FUNCTION_ bool recorder_part_open(struct recorder_recording *file,
 
 /* A program header for `bytes` at `at` in the file, which stand for those at
  * `address` in the program. False: there is none left. */
-RECORDER_FUNCTION_ bool recorder_file_header(struct recorder_recording *file,
-                                             uint32_t type, uintptr_t address,
-                                             const void *at, uintptr_t bytes,
-                                             uint32_t flags)
+RECORDER_FUNCTION_ bool
+recorder_core_add_header(struct recorder_recording *file, uint32_t type,
+                         uintptr_t address, const void *at, uintptr_t bytes,
+                         uint32_t flags)
 {
     unsigned count = file->elf->headers_count;
     struct recorder_elf_header *header = &file->headers[count];
-    const struct recorder_part *part = recorder_part_of(file, (uintptr_t)at);
+    const struct recorder_part *part = recorder_core_part(file, (uintptr_t)at);
     if (count == file->headers_max || !part)
         return false;
     header->offset = part->offset + ((uintptr_t)at - (uintptr_t)part->memory);
     header->address = address;
-    header->physical = 0; /* see struct recorder_file_claim */
+    header->physical = 0; /* see struct recorder_open_claim */
     header->file_bytes = bytes;
     header->memory_bytes = type == RECORDER_ELF_NOTE_ ? 0 : bytes;
     header->flags = flags;
@@ -408,12 +408,12 @@ RECORDER_FUNCTION_ bool recorder_file_header(struct recorder_recording *file,
                      __ATOMIC_RELEASE);
     return true;
 }
-RECORDER_FUNCTION_ bool recorder_file_load(struct recorder_recording *file,
-                                           uintptr_t address, const void *at,
-                                           uintptr_t bytes, uint32_t flags)
+RECORDER_FUNCTION_ bool
+recorder_core_add_segment(struct recorder_recording *file, uintptr_t address,
+                          const void *at, uintptr_t bytes, uint32_t flags)
 {
-    return recorder_file_header(file, RECORDER_ELF_LOAD_, address, at, bytes,
-                                flags);
+    return recorder_core_add_header(file, RECORDER_ELF_LOAD_, address, at,
+                                    bytes, flags);
 }
 
 /* ----------------------------------------------------------------- notes -- */
@@ -455,37 +455,37 @@ RECORDER_FUNCTION_ bool recorder_file_load(struct recorder_recording *file,
 enum { RECORDER_AUXILIARY_MAX = 2048, RECORDER_NOTE_WORDS = 5 };
 
 /* Begins a note at *at, moves that behind it and returns its contents. */
-RECORDER_FUNCTION_ char *recorder_note(char **at, const char *name,
-                                       uint32_t name_bytes, uint32_t type,
-                                       uint32_t bytes)
+RECORDER_FUNCTION_ char *recorder_core_note(char **at, const char *name,
+                                            uint32_t name_bytes, uint32_t type,
+                                            uint32_t bytes)
 {
     uint32_t head[3];
-    char *contents = *at + sizeof head + recorder_round(name_bytes, 4);
+    char *contents = *at + sizeof head + recorder_round_up(name_bytes, 4);
     head[0] = name_bytes;
     head[1] = bytes;
     head[2] = type;
     __builtin_memcpy(*at, head, sizeof head);
     __builtin_memcpy(*at + sizeof head, name, name_bytes);
-    *at = contents + recorder_round(bytes, 4);
+    *at = contents + recorder_round_up(bytes, 4);
     return contents;
 }
 
 /* Writes the ids of the process into the notes. */
-RECORDER_FUNCTION_ void recorder_note_words(uintptr_t *words, uintptr_t whole)
+RECORDER_FUNCTION_ void recorder_core_owner(uintptr_t *words, uintptr_t whole)
 {
     intptr_t pid = recorder_os_process();
     words[0] = RECORDER_LAYOUT;
     words[1] = (uintptr_t)recorder_home.registry;
     words[2] = (uintptr_t)pid;
     words[3] = whole;
-    words[4] = recorder_process_stat(pid, RECORDER_STAT_START_);
+    words[4] = recorder_os_process_stat(pid, RECORDER_STAT_START_);
 }
-RECORDER_FUNCTION_ void recorder_note_process(struct recorder_recording *file,
-                                              uintptr_t whole)
+RECORDER_FUNCTION_ void recorder_core_set_owner(struct recorder_recording *file,
+                                                uintptr_t whole)
 {
     uintptr_t words[RECORDER_NOTE_WORDS];
     int32_t id = (int32_t)recorder_os_process();
-    recorder_note_words(words, whole);
+    recorder_core_owner(words, whole);
     __builtin_memcpy(file->note, words, sizeof words);
     if (file->status)
         __builtin_memcpy(file->status + RECORDER_STATUS_PID_, &id, 4);
@@ -493,7 +493,7 @@ RECORDER_FUNCTION_ void recorder_note_process(struct recorder_recording *file,
 }
 
 /* Writes the notes of the process. False: there is no room. */
-RECORDER_FUNCTION_ bool recorder_notes(struct recorder_recording *file)
+RECORDER_FUNCTION_ bool recorder_core_add_notes(struct recorder_recording *file)
 {
     char auxiliary[RECORDER_AUXILIARY_MAX], *start, *at, *to;
     size_t size =
@@ -502,19 +502,20 @@ RECORDER_FUNCTION_ bool recorder_notes(struct recorder_recording *file)
                       RECORDER_STATUS_BYTES_ + RECORDER_INFO_BYTES_ + size +
                       4 * 4;
     size_t i;
-    at = start = recorder_part_take(file, bytes, false);
+    at = start = recorder_core_take(file, bytes, false);
     if (!start)
         return false;
-    file->note = recorder_note(&at, "RECORDER", 9, 1,
-                               RECORDER_NOTE_WORDS * sizeof(uintptr_t));
+    file->note = recorder_core_note(&at, "RECORDER", 9, 1,
+                                    RECORDER_NOTE_WORDS * sizeof(uintptr_t));
     if (RECORDER_REGISTERS_)
-        file->status = recorder_note(&at, "CORE", 5, 1 /* NT_PRSTATUS */,
-                                     RECORDER_STATUS_BYTES_);
-    file->info = recorder_note(&at, "CORE", 5, 3 /* NT_PRPSINFO */,
-                               RECORDER_INFO_BYTES_);
+        file->status = recorder_core_note(&at, "CORE", 5, 1 /* NT_PRSTATUS */,
+                                          RECORDER_STATUS_BYTES_);
+    file->info = recorder_core_note(&at, "CORE", 5, 3 /* NT_PRPSINFO */,
+                                    RECORDER_INFO_BYTES_);
     to = file->info + RECORDER_INFO_PID_ + 16;
-    __builtin_memcpy(to, recorder_file_name(file->program),
-                     recorder_length(recorder_file_name(file->program), 15));
+    __builtin_memcpy(
+        to, recorder_path_basename(file->program),
+        recorder_length(recorder_path_basename(file->program), 15));
     to += 16;
     i = recorder_os_file("/proc/self/cmdline", to, 79);
     while (i > 0 && to[i - 1] == '\0')
@@ -524,21 +525,21 @@ RECORDER_FUNCTION_ bool recorder_notes(struct recorder_recording *file)
             to[i] = ' ';
     if (size)
         __builtin_memcpy(
-            recorder_note(&at, "CORE", 5, 6 /* NT_AUXV */, (uint32_t)size),
+            recorder_core_note(&at, "CORE", 5, 6 /* NT_AUXV */, (uint32_t)size),
             auxiliary, size);
-    recorder_note_process(file, 0);
-    return recorder_file_header(file, RECORDER_ELF_NOTE_, 0, start,
-                                (uintptr_t)(at - start), RECORDER_ELF_R_);
+    recorder_core_set_owner(file, 0);
+    return recorder_core_add_header(file, RECORDER_ELF_NOTE_, 0, start,
+                                    (uintptr_t)(at - start), RECORDER_ELF_R_);
 }
 
 /* What begins a file of ours: the head and what is known without the rings. */
-RECORDER_FUNCTION_ bool recorder_file_head(struct recorder_recording *file,
-                                           const struct recorder_elf *program,
-                                           unsigned headers)
+RECORDER_FUNCTION_ bool recorder_core_begin(struct recorder_recording *file,
+                                            const struct recorder_elf *program,
+                                            unsigned headers)
 {
     const struct recorder_registry *registry = recorder_home.registry;
     struct recorder_elf elf;
-    file->elf = (struct recorder_elf *)(void *)recorder_part_take(
+    file->elf = (struct recorder_elf *)(void *)recorder_core_take(
         file, sizeof *file->elf + headers * sizeof *file->headers, false);
     file->headers = (struct recorder_elf_header *)(file->elf + 1);
     file->headers_max = headers;
@@ -550,11 +551,11 @@ RECORDER_FUNCTION_ bool recorder_file_head(struct recorder_recording *file,
     elf.headers_count = elf.section_bytes = 0;
     elf.sections_count = elf.names = 0;
     *file->elf = elf;
-    file->image = (struct recorder_registry *)(void *)recorder_part_take(
+    file->image = (struct recorder_registry *)(void *)recorder_core_take(
         file, sizeof *file->image, false);
-    file->order = (uintptr_t *)(void *)recorder_part_take(
+    file->order = (uintptr_t *)(void *)recorder_core_take(
         file, sizeof *file->order, false);
-    file->line = recorder_part_take(file, 256, false);
+    file->line = recorder_core_take(file, 256, false);
     if (!file->line)
         return false;
     *file->image = *registry;
@@ -571,7 +572,7 @@ RECORDER_FUNCTION_ bool recorder_file_head(struct recorder_recording *file,
 }
 
 /* Brings what changes seldom up to date. Safe in a signal handler. */
-RECORDER_FUNCTION_ void recorder_file_sync(struct recorder_recording *file)
+RECORDER_FUNCTION_ void recorder_core_sync(struct recorder_recording *file)
 {
     const struct recorder_registry *from = recorder_home.registry;
     struct recorder_registry *to = file->image;

@@ -71,15 +71,15 @@ RECORDER_PROGRAM_ unsigned char recorder_file_asked = 0;
 /* --------------------------------------------------------------- modules -- */
 
 /* A program's segments, and where their files are. */
-struct recorder_mapping {
+struct recorder_module_segment {
     uintptr_t start, bytes, offset;
     const char *path;
     bool save; /* its bytes belong into the file */
 };
-struct recorder_mappings {
-    struct recorder_mapping *all;
+struct recorder_modules {
+    struct recorder_module_segment *all;
     size_t count, max;
-    size_t modules;
+    size_t modules_count;
     char *text; /* their paths */
     size_t text_size, text_max;
     const void *only; /* of the module that holds this; null: of all */
@@ -88,53 +88,53 @@ struct recorder_mappings {
     size_t memory_bytes;
 };
 
-RECORDER_INLINE_ uintptr_t recorder_page_bytes(void)
+RECORDER_INLINE_ uintptr_t recorder_os_page_bytes(void)
 {
     return recorder_os_auxiliary(6 /* AT_PAGESZ */);
 }
 
 RECORDER_FUNCTION_ uintptr_t
-recorder_note_files_bytes(const struct recorder_mappings *mappings)
+recorder_modules_note_bytes(const struct recorder_modules *modules)
 {
-    uintptr_t bytes = (2 + 3 * mappings->count) * sizeof(uintptr_t);
+    uintptr_t bytes = (2 + 3 * modules->count) * sizeof(uintptr_t);
     size_t i;
-    for (i = 0; i < mappings->count; i++)
-        bytes += recorder_length(mappings->all[i].path, RECORDER_PATH_MAX) + 1;
+    for (i = 0; i < modules->count; i++)
+        bytes += recorder_length(modules->all[i].path, RECORDER_PATH_MAX) + 1;
     return bytes;
 }
 /* Writes NT_FILE: how many, the size of a page, {start, end, page} of each,
  * paths. False: there is no room. */
 RECORDER_FUNCTION_ bool
-recorder_note_files(struct recorder_recording *file,
-                    const struct recorder_mappings *mappings)
+recorder_modules_add_note(struct recorder_recording *file,
+                          const struct recorder_modules *modules)
 {
-    const uintptr_t page = recorder_page_bytes();
-    uintptr_t bytes = recorder_note_files_bytes(mappings), words[3];
-    char *start = recorder_part_take(file, 24 + bytes, false);
+    const uintptr_t page = recorder_os_page_bytes();
+    uintptr_t bytes = recorder_modules_note_bytes(modules), words[3];
+    char *start = recorder_core_take(file, 24 + bytes, false);
     char *at = start, *to;
     size_t i;
     if (!start)
         return false;
-    to = recorder_note(&at, "CORE", 5, 0x46494c45, (uint32_t)bytes);
-    words[0] = mappings->count;
+    to = recorder_core_note(&at, "CORE", 5, 0x46494c45, (uint32_t)bytes);
+    words[0] = modules->count;
     words[1] = page;
     __builtin_memcpy(to, words, 2 * sizeof *words);
     to += 2 * sizeof *words;
-    for (i = 0; i < mappings->count; i++, to += sizeof words) {
-        const struct recorder_mapping *m = &mappings->all[i];
+    for (i = 0; i < modules->count; i++, to += sizeof words) {
+        const struct recorder_module_segment *m = &modules->all[i];
         words[0] = m->start & ~(page - 1);
-        words[1] = recorder_round(m->start + m->bytes, page);
+        words[1] = recorder_round_up(m->start + m->bytes, page);
         words[2] = m->offset / page;
         __builtin_memcpy(to, words, sizeof words);
     }
-    for (i = 0; i < mappings->count; i++) {
-        const char *path = mappings->all[i].path;
+    for (i = 0; i < modules->count; i++) {
+        const char *path = modules->all[i].path;
         size_t size = recorder_length(path, RECORDER_PATH_MAX) + 1;
         __builtin_memcpy(to, path, size);
         to += size;
     }
-    return recorder_file_header(file, RECORDER_ELF_NOTE_, 0, start,
-                                (uintptr_t)(at - start), RECORDER_ELF_R_);
+    return recorder_core_add_header(file, RECORDER_ELF_NOTE_, 0, start,
+                                    (uintptr_t)(at - start), RECORDER_ELF_R_);
 }
 
 struct recorder_dl_info {
@@ -155,7 +155,7 @@ recorder_module_records(const struct recorder_dl_info *info)
     const struct recorder_elf_header *h = info->headers;
     unsigned i;
     for (i = 0; i < info->headers_count; i++, h++) {
-        const uintptr_t *at = (const uintptr_t *)recorder_round(
+        const uintptr_t *at = (const uintptr_t *)recorder_round_up(
             info->bias + h->address, sizeof *at);
         const uintptr_t *end =
             (const uintptr_t *)((info->bias + h->address + h->file_bytes) &
@@ -199,14 +199,14 @@ recorder_module_holds(const struct recorder_dl_info *info, const void *address)
 
 /* The path of a module's file in our text; null: it has none. */
 RECORDER_FUNCTION_ const char *
-recorder_module_path(struct recorder_mappings *to,
+recorder_module_path(struct recorder_modules *to,
                      const struct recorder_dl_info *info)
 {
     const char *path = info->path;
     struct recorder_string string;
-    if (to->modules++ == 0 && (!path || !*path))
+    if (to->modules_count++ == 0 && (!path || !*path))
         path = to->file->program;
-    if (!path || recorder_file_name(path) == path)
+    if (!path || recorder_path_basename(path) == path)
         return NULL; /* the kernel's own */
     string = recorder_string_at(
         to->text + (to->max ? to->text_size : 0),
@@ -226,13 +226,13 @@ recorder_module_path(struct recorder_mappings *to,
 RECORDER_FUNCTION_ int recorder_module_add(struct recorder_dl_info *info,
                                            size_t bytes, void *context)
 {
-    struct recorder_mappings *to = (struct recorder_mappings *)context;
+    struct recorder_modules *to = (struct recorder_modules *)context;
     const char *path;
     bool records;
     unsigned i;
     (void)bytes;
     if (to->only && !recorder_module_holds(info, to->only)) {
-        to->modules++;
+        to->modules_count++;
         return 0;
     }
     path = recorder_module_path(to, info);
@@ -244,10 +244,10 @@ RECORDER_FUNCTION_ int recorder_module_add(struct recorder_dl_info *info,
         if (h->type != RECORDER_ELF_LOAD_ || h->file_bytes == 0)
             continue;
         if (to->count < to->max) {
-            struct recorder_mapping *m = &to->all[to->count];
+            struct recorder_module_segment *m = &to->all[to->count];
             m->start = info->bias + h->address;
             m->bytes = h->file_bytes;
-            m->offset = h->offset & ~(recorder_page_bytes() - 1);
+            m->offset = h->offset & ~(recorder_os_page_bytes() - 1);
             m->path = path;
             m->save = records && recorder_module_constants(info, h->flags) &&
                       (h->flags & RECORDER_ELF_R_);
@@ -260,8 +260,8 @@ RECORDER_FUNCTION_ int recorder_module_add(struct recorder_dl_info *info,
 
 /* The segments of all modules or of one. False: no memory. */
 RECORDER_FUNCTION_ bool
-recorder_mappings_open(struct recorder_mappings *to,
-                       const struct recorder_recording *file, const void *only)
+recorder_modules_open(struct recorder_modules *to,
+                      const struct recorder_recording *file, const void *only)
 {
     __builtin_memset(to, 0, sizeof *to);
     to->only = only;
@@ -273,36 +273,37 @@ recorder_mappings_open(struct recorder_mappings *to,
     to->memory = recorder_os_memory(to->memory_bytes);
     if (!to->memory)
         return false;
-    to->all = (struct recorder_mapping *)to->memory;
+    to->all = (struct recorder_module_segment *)to->memory;
     to->max = to->count;
     to->text = (char *)(to->all + to->max);
     to->text_max = to->text_size;
-    to->count = to->text_size = to->modules = 0;
+    to->count = to->text_size = to->modules_count = 0;
     recorder_os_modules(recorder_module_add, to);
     return true;
 }
 RECORDER_FUNCTION_ void
-recorder_mappings_close(const struct recorder_mappings *mappings)
+recorder_modules_close(const struct recorder_modules *modules)
 {
-    if (mappings->memory)
-        recorder_munmap(mappings->memory, mappings->memory_bytes);
+    if (modules->memory)
+        recorder_munmap(modules->memory, modules->memory_bytes);
 }
 /* Bytes of the segments that are to be saved. */
 RECORDER_FUNCTION_ uintptr_t
-recorder_mappings_bytes(const struct recorder_mappings *mappings)
+recorder_modules_bytes(const struct recorder_modules *modules)
 {
     uintptr_t bytes = 0;
     size_t i;
-    for (i = 0; i < mappings->count; i++)
-        if (mappings->all[i].save)
-            bytes += mappings->all[i].bytes + RECORDER_LINE_BYTES;
+    for (i = 0; i < modules->count; i++)
+        if (modules->all[i].save)
+            bytes += modules->all[i].bytes + RECORDER_LINE_BYTES;
     return bytes;
 }
 
 /* Saves a segment. What the file has of another library that was there before
  * is to be had at an address of the file only from now on. */
-RECORDER_FUNCTION_ void recorder_file_segment(struct recorder_recording *file,
-                                              const struct recorder_mapping *m)
+RECORDER_FUNCTION_ void
+recorder_module_save(struct recorder_recording *file,
+                     const struct recorder_module_segment *m)
 {
     unsigned i, count = file->elf->headers_count;
     char *to;
@@ -320,18 +321,19 @@ RECORDER_FUNCTION_ void recorder_file_segment(struct recorder_recording *file,
         if (h->address == m->start && h->file_bytes == m->bytes &&
             __builtin_memcmp(at, (const void *)m->start, m->bytes) == 0)
             return;
-        recorder_file_formats(file, h->address, (uintptr_t)at, h->file_bytes);
+        recorder_move_formats(file, h->address, (uintptr_t)at, h->file_bytes);
         __atomic_store_n(&h->type, 0, __ATOMIC_RELEASE);
     }
-    to = recorder_part_take(file, m->bytes, false);
-    if (to && recorder_file_copy(to, m->start, m->bytes))
-        recorder_file_load(file, m->start, to, m->bytes, RECORDER_ELF_R_);
+    to = recorder_core_take(file, m->bytes, false);
+    if (to && recorder_memory_copy_all(to, m->start, m->bytes))
+        recorder_core_add_segment(file, m->start, to, m->bytes,
+                                  RECORDER_ELF_R_);
 }
 
 /* --------------------------------------------------------------- opening -- */
 
 /* "recorder: PATH: what is wrong; goes on in memory" */
-RECORDER_FUNCTION_ void recorder_file_say(const char *path, const char *also,
+RECORDER_FUNCTION_ void recorder_open_say(const char *path, const char *also,
                                           long error, const char *wrong)
 {
     static const struct {
@@ -383,7 +385,7 @@ RECORDER_FUNCTION_ void recorder_file_say(const char *path, const char *also,
 }
 
 /* What is at a path. */
-enum recorder_there {
+enum recorder_open_found {
     RECORDER_ABSENT,
     RECORDER_FOREIGN,
     RECORDER_IN_USE,
@@ -394,14 +396,15 @@ enum recorder_there {
 /* The first that a file holds, in one write: whose it is, should its program be
  * killed while it is made. What follows is put over it, piece by piece, each of
  * which leaves it readable as a head and its first note. */
-struct recorder_file_claim {
+struct recorder_open_claim {
     struct recorder_elf elf;
     struct recorder_elf_header header;
     uint32_t head[3];
     char name[12];
     uintptr_t words[RECORDER_NOTE_WORDS];
 };
-RECORDER_FUNCTION_ void recorder_claim_make(struct recorder_file_claim *claim)
+RECORDER_FUNCTION_ void
+recorder_open_claim_make(struct recorder_open_claim *claim)
 {
     char *note;
     __builtin_memset(claim, 0, sizeof *claim);
@@ -416,20 +419,20 @@ RECORDER_FUNCTION_ void recorder_claim_make(struct recorder_file_claim *claim)
     claim->elf.header_bytes = sizeof claim->header;
     claim->elf.headers_count = 1;
     claim->header.type = RECORDER_ELF_NOTE_;
-    claim->header.offset = offsetof(struct recorder_file_claim, head);
+    claim->header.offset = offsetof(struct recorder_open_claim, head);
     claim->header.file_bytes = sizeof *claim - claim->header.offset;
     claim->header.align = 4;
     note = (char *)claim + claim->header.offset;
-    recorder_note(&note, "RECORDER", 9, 1, sizeof claim->words);
-    recorder_note_words(claim->words, 0);
+    recorder_core_note(&note, "RECORDER", 9, 1, sizeof claim->words);
+    recorder_core_owner(claim->words, 0);
 }
 
-RECORDER_FUNCTION_ enum recorder_there recorder_file_whose(int fd)
+RECORDER_FUNCTION_ enum recorder_open_found recorder_open_look_into(int fd)
 {
     struct recorder_statx stat;
-    struct recorder_file_claim is;
+    struct recorder_open_claim is;
     intptr_t pid;
-    if (recorder_os_stat(fd, "", &stat) < 0 ||
+    if (recorder_os_statx(fd, "", &stat) < 0 ||
         (stat.mode & 0170000) != 0100000 || stat.links != 1 ||
         stat.user != recorder_os_user())
         return RECORDER_FOREIGN;
@@ -457,28 +460,28 @@ RECORDER_FUNCTION_ enum recorder_there recorder_file_whose(int fd)
     if (pid > 0 && pid != recorder_os_process() &&
         (recorder_syscall(SYS_kill, (long)pid, 0L) == 0 ||
          *recorder_errno() != RECORDER_ESRCH_) &&
-        recorder_process_stat(pid, RECORDER_STAT_START_) == is.words[4])
+        recorder_os_process_stat(pid, RECORDER_STAT_START_) == is.words[4])
         return RECORDER_IN_USE;
-    return is.header.offset == offsetof(struct recorder_file_claim, head)
+    return is.header.offset == offsetof(struct recorder_open_claim, head)
                ? RECORDER_BEGUN
                : RECORDER_LEFT;
 }
-RECORDER_FUNCTION_ enum recorder_there recorder_file_there(const char *path)
+RECORDER_FUNCTION_ enum recorder_open_found recorder_open_look(const char *path)
 {
     long fd = recorder_os_open(path, RECORDER_O_NONBLOCK_);
-    enum recorder_there there;
+    enum recorder_open_found there;
     if (fd < 0)
         return fd == -2 ? RECORDER_ABSENT : RECORDER_FOREIGN;
-    there = recorder_file_whose((int)fd);
+    there = recorder_open_look_into((int)fd);
     recorder_os_close((int)fd);
     return there;
 }
 
 /* Clears the way: keeps the recording of a process that is gone. False, and
  * said: something else is there. */
-RECORDER_FUNCTION_ bool recorder_file_clear(const char *path)
+RECORDER_FUNCTION_ bool recorder_open_clear(const char *path)
 {
-    enum recorder_there there = recorder_file_there(path);
+    enum recorder_open_found there = recorder_open_look(path);
     struct recorder_string name;
     char old[RECORDER_PATH_MAX + 8];
     if (there == RECORDER_BEGUN)
@@ -486,7 +489,7 @@ RECORDER_FUNCTION_ bool recorder_file_clear(const char *path)
     if (there == RECORDER_ABSENT || there == RECORDER_BEGUN)
         return true;
     if (there != RECORDER_LEFT) {
-        recorder_file_say(path, "", 0,
+        recorder_open_say(path, "", 0,
                           there == RECORDER_IN_USE
                               ? "in use by a process"
                               : "exists, and is no recording of "
@@ -496,15 +499,15 @@ RECORDER_FUNCTION_ bool recorder_file_clear(const char *path)
     name = recorder_string_at(old, sizeof old - 1);
     recorder_add_string(&name, path);
     recorder_add_text(&name, ".old", 5);
-    there = recorder_file_there(old);
+    there = recorder_open_look(old);
     if (there == RECORDER_FOREIGN || there == RECORDER_IN_USE) {
-        recorder_file_say(path, ".old", 0,
+        recorder_open_say(path, ".old", 0,
                           "exists, and is no recording that "
                           "was left");
         return false;
     }
     if (recorder_os_rename(path, old) != 0) {
-        recorder_file_say(path, "", -(long)*recorder_errno(), NULL);
+        recorder_open_say(path, "", -(long)*recorder_errno(), NULL);
         return false;
     }
     return true;
@@ -512,7 +515,7 @@ RECORDER_FUNCTION_ bool recorder_file_clear(const char *path)
 
 /* The path of this process: the pattern with its %s, from the folder where the
  * program started to record. False: it is too long. */
-RECORDER_FUNCTION_ bool recorder_file_path(struct recorder_recording *file)
+RECORDER_FUNCTION_ bool recorder_open_path(struct recorder_recording *file)
 {
     struct recorder_string to;
     const char *at = file->pattern;
@@ -526,7 +529,7 @@ RECORDER_FUNCTION_ bool recorder_file_path(struct recorder_recording *file)
             recorder_add_number(&to, (uint64_t)recorder_os_process(), 10, 1);
             at++;
         } else if (at[0] == '%' && at[1] == 'e') {
-            recorder_add_string(&to, recorder_file_name(file->program));
+            recorder_add_string(&to, recorder_path_basename(file->program));
             at++;
         } else {
             at += at[0] == '%' && at[1] == '%';
@@ -538,22 +541,22 @@ RECORDER_FUNCTION_ bool recorder_file_path(struct recorder_recording *file)
 
 /* Makes the file, `bytes` large. Returns its descriptor; below 0, and said: it
  * cannot be. */
-RECORDER_FUNCTION_ int recorder_file_make(struct recorder_recording *file,
-                                          uintptr_t bytes)
+RECORDER_FUNCTION_ int recorder_open_new(struct recorder_recording *file,
+                                         uintptr_t bytes)
 {
     struct recorder_statx stat;
-    struct recorder_file_claim claim;
+    struct recorder_open_claim claim;
     long fd, error;
-    if (!recorder_file_path(file)) {
-        recorder_file_say(file->pattern, "", 0, "File name too long");
+    if (!recorder_open_path(file)) {
+        recorder_open_say(file->pattern, "", 0, "File name too long");
         return -1;
     }
-    if (!recorder_file_clear(file->path))
+    if (!recorder_open_clear(file->path))
         return -1;
-    recorder_claim_make(&claim); /* first: it is written at once then */
+    recorder_open_claim_make(&claim); /* first: it is written at once then */
     fd = recorder_os_open(file->path, RECORDER_O_NEW_);
     if (fd < 0) {
-        recorder_file_say(file->path, "", fd, NULL);
+        recorder_open_say(file->path, "", fd, NULL);
         return -1;
     }
     error =
@@ -566,11 +569,11 @@ RECORDER_FUNCTION_ int recorder_file_make(struct recorder_recording *file,
     if (error < 0) {
         recorder_os_unlink(file->path);
         recorder_os_close((int)fd);
-        recorder_file_say(file->path, "", error, NULL);
+        recorder_open_say(file->path, "", error, NULL);
         return -1;
     }
     __builtin_memset(&stat, 0, sizeof stat);
-    recorder_os_stat((int)fd, "", &stat);
+    recorder_os_statx((int)fd, "", &stat);
     file->inode = stat.inode;
     file->device[0] = stat.device[0];
     file->device[1] = stat.device[1];
@@ -579,11 +582,11 @@ RECORDER_FUNCTION_ int recorder_file_make(struct recorder_recording *file,
 
 /* Has room for `low` and `high` bytes: enlarges the file where the last part
  * has not. The file may have been renamed meanwhile: then there is none. */
-RECORDER_FUNCTION_ bool recorder_file_room(struct recorder_recording *file,
+RECORDER_FUNCTION_ bool recorder_open_room(struct recorder_recording *file,
                                            uintptr_t low, uintptr_t high)
 {
     struct recorder_part *part = &file->parts[file->parts_count - 1];
-    uintptr_t bytes = recorder_round(low + high + 4096, RECORDER_PART_PAGE);
+    uintptr_t bytes = recorder_round_up(low + high + 4096, RECORDER_PART_PAGE);
     uintptr_t offset = part->offset + part->bytes;
     struct recorder_statx stat;
     long fd, error;
@@ -596,7 +599,7 @@ RECORDER_FUNCTION_ bool recorder_file_room(struct recorder_recording *file,
     fd = recorder_os_open(file->path, 2 /* RDWR */ | RECORDER_O_NONBLOCK_);
     if (fd < 0)
         return false;
-    error = recorder_os_stat((int)fd, "", &stat);
+    error = recorder_os_statx((int)fd, "", &stat);
     if (error == 0 && (stat.inode != file->inode || stat.bytes != offset ||
                        stat.device[0] != file->device[0] ||
                        stat.device[1] != file->device[1]))
@@ -605,7 +608,7 @@ RECORDER_FUNCTION_ bool recorder_file_room(struct recorder_recording *file,
         error = -1;
     if (error == 0) {
         error = recorder_os_allocate((int)fd, offset, bytes);
-        if (error < 0 || !recorder_part_open(file, (int)fd, offset, bytes)) {
+        if (error < 0 || !recorder_core_map(file, (int)fd, offset, bytes)) {
             recorder_syscall(SYS_ftruncate, fd, (long)offset);
             error = -1;
         }
@@ -614,8 +617,9 @@ RECORDER_FUNCTION_ bool recorder_file_room(struct recorder_recording *file,
     if (error < 0)
         return false;
     part = &file->parts[file->parts_count - 1];
-    return recorder_file_load(file, (uintptr_t)part->memory, part->memory,
-                              part->bytes, RECORDER_ELF_R_ | RECORDER_ELF_W_);
+    return recorder_core_add_segment(file, (uintptr_t)part->memory,
+                                     part->memory, part->bytes,
+                                     RECORDER_ELF_R_ | RECORDER_ELF_W_);
 }
 
 /* ------------------------------------------------------------------ fork -- */
@@ -623,7 +627,7 @@ RECORDER_FUNCTION_ bool recorder_file_room(struct recorder_recording *file,
 /* Fills the memory of a child with what its parent's file has. A ring that is
  * too large for that begins empty. */
 RECORDER_FUNCTION_ void
-recorder_file_inherit(const struct recorder_recording *file,
+recorder_fork_inherit(const struct recorder_recording *file,
                       char *const to[RECORDER_PARTS])
 {
     const struct recorder_registry *registry = recorder_home.registry;
@@ -634,11 +638,11 @@ recorder_file_inherit(const struct recorder_recording *file,
     unsigned i;
     for (i = 0; i < file->parts_count; i++)
         __builtin_memcpy(to[i], file->parts[i].memory, file->parts[i].low);
-    recorder_note_words(process, 0); /* it is not whole yet */
+    recorder_core_owner(process, 0); /* it is not whole yet */
     __builtin_memcpy(to[0] + (file->note - file->parts[0].memory), process,
                      sizeof process);
     for (r = file->image->first; r; r = r->next) {
-        uintptr_t bytes = recorder_file_high_bytes(r), at = 0;
+        uintptr_t bytes = recorder_move_high_bytes(r), at = 0;
         for (i = 0; i < file->parts_count; i++) {
             at = (uintptr_t)r->rings - (uintptr_t)file->parts[i].memory;
             if (at < file->parts[i].bytes)
@@ -647,7 +651,7 @@ recorder_file_inherit(const struct recorder_recording *file,
         if (bytes > left || i == file->parts_count)
             continue;
         left -= bytes;
-        recorder_copy_rings(r, r->rings,
+        recorder_move_rings(r, r->rings,
                             (struct recorder_ring *)(void *)(to[i] + at),
                             &order, NULL);
     }
@@ -663,7 +667,7 @@ recorder_file_inherit(const struct recorder_recording *file,
 
 /* In the child of fork(), which must not touch its parent's file: puts other
  * memory in its place, of a file of its own or of none. All addresses stay. */
-RECORDER_FUNCTION_ void recorder_file_forked(struct recorder_recording *file)
+RECORDER_FUNCTION_ void recorder_fork_child(struct recorder_recording *file)
 {
     const long move = 3; /* MREMAP_MAYMOVE, MREMAP_FIXED */
     struct recorder_registry *registry = recorder_home.registry;
@@ -676,7 +680,7 @@ RECORDER_FUNCTION_ void recorder_file_forked(struct recorder_recording *file)
     unsigned i;
     recorder_signals_hold(&held);
     if (file->own_process)
-        fd = recorder_file_make(file, last->offset + last->bytes);
+        fd = recorder_open_new(file, last->offset + last->bytes);
     for (i = 0; i < file->parts_count; i++) {
         const struct recorder_part *part = &file->parts[i];
         memory[i] = fd >= 0
@@ -689,7 +693,7 @@ RECORDER_FUNCTION_ void recorder_file_forked(struct recorder_recording *file)
     if (fd >= 0)
         recorder_os_close(fd);
     if (whole)
-        recorder_file_inherit(file, memory);
+        recorder_fork_inherit(file, memory);
     for (i = 0; i < file->parts_count; i++) {
         const struct recorder_part *part = &file->parts[i];
         if (whole && recorder_syscall(SYS_mremap, memory[i], part->bytes,
@@ -707,9 +711,9 @@ RECORDER_FUNCTION_ void recorder_file_forked(struct recorder_recording *file)
     if (lost)
         registry->threads = NULL;
     if (fd >= 0) {
-        recorder_note_process(file, 1);
+        recorder_core_set_owner(file, 1);
         file->image->pid = recorder_os_process();
-        recorder_file_sync(file);
+        recorder_core_sync(file);
     } else {
         registry->image = NULL;
         registry->file = NULL;
@@ -734,27 +738,27 @@ struct recorder_file_size {
     uintptr_t bytes;
 };
 RECORDER_FUNCTION_ struct recorder_file_size
-recorder_file_measure(const struct recorder_mappings *mappings)
+recorder_file_measure(const struct recorder_modules *modules)
 {
     struct recorder_file_size size = {0, 0, 0};
     const struct recorder *r;
     for (r = recorder_walk(); r; r = recorder_walk_on(r)) {
         size.recorders++;
-        size.bytes += recorder_file_low_bytes(r) + recorder_file_high_bytes(r);
+        size.bytes += recorder_move_low_bytes(r) + recorder_move_high_bytes(r);
     }
     recorder_unwalk();
     size.headers =
-        (unsigned)(size.recorders + mappings->count + RECORDER_HEADERS_SPARE);
+        (unsigned)(size.recorders + modules->count + RECORDER_HEADERS_SPARE);
     if (size.headers > 65000)
         size.headers = 65000;
     size.bytes += sizeof(struct recorder_elf) +
                   size.headers * sizeof(struct recorder_elf_header) +
                   sizeof(struct recorder_registry) + 24 +
-                  recorder_note_files_bytes(mappings) +
-                  recorder_mappings_bytes(mappings) +
+                  recorder_modules_note_bytes(modules) +
+                  recorder_modules_bytes(modules) +
                   recorder_file_rows() * sizeof(struct recorder_thread) +
                   RECORDER_AUXILIARY_MAX + RECORDER_PART_SPARE;
-    size.bytes = recorder_round(size.bytes, RECORDER_PART_PAGE);
+    size.bytes = recorder_round_up(size.bytes, RECORDER_PART_PAGE);
     return size;
 }
 
@@ -762,7 +766,7 @@ recorder_file_measure(const struct recorder_mappings *mappings)
  * it has no room. */
 RECORDER_FUNCTION_ struct recorder_thread *
 recorder_file_fill(struct recorder_recording *file,
-                   const struct recorder_mappings *mappings,
+                   const struct recorder_modules *modules,
                    const struct recorder_elf *program, unsigned headers)
 {
     const uint32_t writable = RECORDER_ELF_R_ | RECORDER_ELF_W_;
@@ -770,20 +774,21 @@ recorder_file_fill(struct recorder_recording *file,
     struct recorder_part *part = &file->parts[0];
     struct recorder_thread *rows;
     size_t i;
-    if (!recorder_file_head(file, program, headers) || !recorder_notes(file) ||
-        !recorder_note_files(file, mappings) ||
-        !recorder_file_load(file, (uintptr_t)part->memory, part->memory,
-                            part->bytes, writable) ||
-        !recorder_file_load(file, (uintptr_t)registry, file->image,
-                            sizeof *file->image, writable) ||
-        !recorder_file_load(file, (uintptr_t)registry->order, file->order,
-                            sizeof *file->order, writable))
+    if (!recorder_core_begin(file, program, headers) ||
+        !recorder_core_add_notes(file) ||
+        !recorder_modules_add_note(file, modules) ||
+        !recorder_core_add_segment(file, (uintptr_t)part->memory, part->memory,
+                                   part->bytes, writable) ||
+        !recorder_core_add_segment(file, (uintptr_t)registry, file->image,
+                                   sizeof *file->image, writable) ||
+        !recorder_core_add_segment(file, (uintptr_t)registry->order,
+                                   file->order, sizeof *file->order, writable))
         return NULL;
-    rows = (struct recorder_thread *)(void *)recorder_part_take(
+    rows = (struct recorder_thread *)(void *)recorder_core_take(
         file, recorder_file_rows() * sizeof *rows, false);
-    for (i = 0; i < mappings->count; i++)
-        if (mappings->all[i].save)
-            recorder_file_segment(file, &mappings->all[i]);
+    for (i = 0; i < modules->count; i++)
+        if (modules->all[i].save)
+            recorder_module_save(file, &modules->all[i]);
     return rows;
 }
 
@@ -813,32 +818,32 @@ RECORDER_FUNCTION_ void recorder_file_move(struct recorder_recording *file,
     uint64_t since;
     for (recorder = recorder_walk(); recorder && moves->count < moves_max;
          recorder = recorder_walk_on(recorder)) {
-        copy = recorder_file_add(file, recorder);
+        copy = recorder_move_add(file, recorder);
         if (copy)
             recorder_move_plan(moves, recorder, copy->rings);
     }
     recorder_file_threads(file, rows);
     recorder_recording = file;
     registry->image = file->image;
-    __atomic_store_n(&registry->file, file->event, __ATOMIC_RELEASE);
+    __atomic_store_n(&registry->file, file->notify, __ATOMIC_RELEASE);
     recorder_move_all(moves);
     recorder_unwalk();
-    recorder_file_sync(file);
-    recorder_note_process(file, 1);
+    recorder_core_sync(file);
+    recorder_core_set_owner(file, 1);
     /* The rate of the ticks, for the time when nobody runs to measure it. */
     since =
         recorder_clock_ns(RECORDER_MONOTONIC_) - registry->start.monotonic_ns;
     if (since < 2000000)
         recorder_os_poll(NULL, 0, 3);
     recorder_clock_open(&clock);
-    recorder_file_sync(file);
+    recorder_core_sync(file);
 }
 
 /* Begins a recording. Says what is wrong. */
 RECORDER_FUNCTION_ bool recorder_file_begin(struct recorder_recording *file,
                                             const char *path)
 {
-    struct recorder_mappings mappings;
+    struct recorder_modules modules;
     struct recorder_file_size size;
     struct recorder_elf program;
     struct recorder_moves moves = {NULL, 0, 0, 0};
@@ -847,7 +852,7 @@ RECORDER_FUNCTION_ bool recorder_file_begin(struct recorder_recording *file,
     size_t length = recorder_length(path, RECORDER_PATH_MAX);
     int fd = -1;
     if (length >= RECORDER_PATH_MAX - 8) {
-        recorder_file_say(path, "", 0, "File name too long");
+        recorder_open_say(path, "", 0, "File name too long");
         return false;
     }
     __builtin_memcpy(file->pattern, path, length);
@@ -859,26 +864,26 @@ RECORDER_FUNCTION_ bool recorder_file_begin(struct recorder_recording *file,
     if (recorder_os_file("/proc/self/exe", &program, sizeof program) !=
             sizeof program ||
         __builtin_memcmp(program.ident, "\177ELF", 4) != 0) {
-        recorder_file_say("/proc/self/exe", "", 0, "cannot be read");
+        recorder_open_say("/proc/self/exe", "", 0, "cannot be read");
         return false;
     }
-    if (!recorder_mappings_open(&mappings, file, NULL)) {
-        recorder_file_say(file->pattern, "", -12, NULL);
+    if (!recorder_modules_open(&modules, file, NULL)) {
+        recorder_open_say(file->pattern, "", -12, NULL);
         return false;
     }
-    size = recorder_file_measure(&mappings);
+    size = recorder_file_measure(&modules);
     moves_bytes = (size.recorders + 1) * sizeof *moves.all;
     moves.all = (struct recorder_move *)recorder_os_memory(moves_bytes);
     if (!moves.all) {
-        recorder_file_say(file->pattern, "", -12, NULL);
+        recorder_open_say(file->pattern, "", -12, NULL);
     } else {
-        fd = recorder_file_make(file, size.bytes);
-        if (fd >= 0 && recorder_part_open(file, fd, 0, size.bytes))
-            rows = recorder_file_fill(file, &mappings, &program, size.headers);
+        fd = recorder_open_new(file, size.bytes);
+        if (fd >= 0 && recorder_core_map(file, fd, 0, size.bytes))
+            rows = recorder_file_fill(file, &modules, &program, size.headers);
         if (fd >= 0) {
             if (!rows) {
                 recorder_os_unlink(file->path);
-                recorder_file_say(file->path, "", -12, NULL);
+                recorder_open_say(file->path, "", -12, NULL);
             }
             recorder_os_close(fd);
         }
@@ -888,7 +893,7 @@ RECORDER_FUNCTION_ bool recorder_file_begin(struct recorder_recording *file,
             recorder_munmap(file->parts[0].memory, file->parts[0].bytes);
         recorder_munmap(moves.all, moves_bytes);
     }
-    recorder_mappings_close(&mappings);
+    recorder_modules_close(&modules);
     return rows != NULL;
 }
 
@@ -896,24 +901,24 @@ RECORDER_FUNCTION_ bool recorder_file_begin(struct recorder_recording *file,
 RECORDER_FUNCTION_ void recorder_file_module(struct recorder_recording *file,
                                              const void *of)
 {
-    struct recorder_mappings mappings;
+    struct recorder_modules modules;
     size_t i;
-    if (!recorder_mappings_open(&mappings, file, of))
+    if (!recorder_modules_open(&modules, file, of))
         return;
-    if (mappings.count &&
-        recorder_file_room(file,
-                           recorder_mappings_bytes(&mappings) + 24 +
-                               recorder_note_files_bytes(&mappings) +
+    if (modules.count &&
+        recorder_open_room(file,
+                           recorder_modules_bytes(&modules) + 24 +
+                               recorder_modules_note_bytes(&modules) +
                                RECORDER_LINE_BYTES,
                            0)) {
         uintptr_t count = file->elf->headers_count;
-        for (i = 0; i < mappings.count; i++)
-            if (mappings.all[i].save)
-                recorder_file_segment(file, &mappings.all[i]);
+        for (i = 0; i < modules.count; i++)
+            if (modules.all[i].save)
+                recorder_module_save(file, &modules.all[i]);
         if (file->elf->headers_count != count) /* it was not here before */
-            recorder_note_files(file, &mappings);
+            recorder_modules_add_note(file, &modules);
     }
-    recorder_mappings_close(&mappings);
+    recorder_modules_close(&modules);
 }
 
 /* A recorder is here, and nobody has recorded into it: it gets rings in the
@@ -921,7 +926,7 @@ RECORDER_FUNCTION_ void recorder_file_module(struct recorder_recording *file,
 RECORDER_FUNCTION_ void recorder_file_recorder(struct recorder_recording *file,
                                                struct recorder *recorder)
 {
-    struct recorder *copy = recorder_file_copy_of(file, recorder);
+    struct recorder *copy = recorder_move_copy_of(file, recorder);
     if (copy &&
         (copy->mask != recorder->mask ||
          copy->ring_bytes != recorder->ring_bytes ||
@@ -933,9 +938,9 @@ RECORDER_FUNCTION_ void recorder_file_recorder(struct recorder_recording *file,
         __atomic_store_n(&recorder->rings, copy->rings, __ATOMIC_RELEASE);
         return;
     }
-    if (recorder_file_room(file, recorder_file_low_bytes(recorder),
-                           recorder_file_high_bytes(recorder)))
-        copy = recorder_file_add(file, recorder);
+    if (recorder_open_room(file, recorder_move_low_bytes(recorder),
+                           recorder_move_high_bytes(recorder)))
+        copy = recorder_move_add(file, recorder);
     if (copy) { /* a constructor may have recorded before ours ran */
         struct recorder_move move;
         struct recorder_moves moves = {NULL, 0, 0, 0};
@@ -945,7 +950,7 @@ RECORDER_FUNCTION_ void recorder_file_recorder(struct recorder_recording *file,
     }
 }
 
-RECORDER_FUNCTION_ void recorder_file_event(int what, const void *of)
+RECORDER_FUNCTION_ void recorder_file_notify(int what, const void *of)
 {
     struct recorder_recording *file = recorder_recording;
     struct recorder_held held;
@@ -953,16 +958,16 @@ RECORDER_FUNCTION_ void recorder_file_event(int what, const void *of)
     if (!file)
         return;
     if (what == RECORDER_FILE_FORKED) {
-        recorder_file_forked(file);
+        recorder_fork_child(file);
     } else if (what == RECORDER_FILE_SYNC) {
-        recorder_file_sync(file);
+        recorder_core_sync(file);
     } else {
         recorder_signals_hold(&held);
         if (what == RECORDER_FILE_MODULE)
             recorder_file_module(file, of);
         else
             recorder_file_recorder(file, (struct recorder *)(uintptr_t)of);
-        recorder_file_sync(file);
+        recorder_core_sync(file);
         recorder_signals_release(&held);
     }
     *at = error;
@@ -980,17 +985,17 @@ RECORDER_FUNCTION_ bool recorder_file_open(const char *path,
     recorder_signals_hold(&held);
     recorder_start();
     if (recorder_home.registry->image) {
-        recorder_file_say(path, "", 0, "the process has a recording already");
-    } else if (recorder_process_stat(recorder_os_process(),
-                                     RECORDER_STAT_THREADS_) > 1) {
-        recorder_file_say(path, "", 0, threads);
+        recorder_open_say(path, "", 0, "the process has a recording already");
+    } else if (recorder_os_process_stat(recorder_os_process(),
+                                        RECORDER_STAT_THREADS_) > 1) {
+        recorder_open_say(path, "", 0, threads);
     } else {
         /* No handler may record meanwhile. */
         __builtin_memset(&all, 0xff, sizeof all);
         recorder_os_mask(RECORDER_SIG_BLOCK_, &all, NULL);
         file = (struct recorder_recording *)recorder_os_memory(sizeof *file);
         if (file)
-            file->event = recorder_file_event;
+            file->notify = recorder_file_notify;
         done = file && recorder_file_begin(file, path);
         if (file && !done)
             recorder_munmap(file, sizeof *file);
@@ -1011,7 +1016,7 @@ RECORDER_FUNCTION_ bool recorder_file(const char *path)
 #ifdef RECORDER_IN_LIBRARY_
 __attribute__((destructor(103))) static void recorder_file_leave(void)
 {
-    if (recorder_home.registry->file == recorder_file_event)
+    if (recorder_home.registry->file == recorder_file_notify)
         recorder_home.registry->file = NULL;
 }
 #endif

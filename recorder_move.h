@@ -114,7 +114,7 @@ struct recorder_copying {
 };
 
 /* Copies a slot. Returns 1 if the record of its last position is not whole. */
-RECORDER_INLINE_ uintptr_t recorder_copy_slot(const struct recorder_copying *c,
+RECORDER_INLINE_ uintptr_t recorder_move_slot(const struct recorder_copying *c,
                                               uintptr_t slot)
 {
     const uintptr_t thread = (uintptr_t)RECORDER_THREAD_NONE << 1;
@@ -141,7 +141,7 @@ RECORDER_INLINE_ uintptr_t recorder_copy_slot(const struct recorder_copying *c,
            distance;
 }
 
-RECORDER_FUNCTION_ void recorder_copy_ring(struct recorder_copying *c)
+RECORDER_FUNCTION_ void recorder_move_ring(struct recorder_copying *c)
 {
     uintptr_t slot, unfinished = 0;
     c->next = recorder_get(&c->from->write) + c->mask + 1;
@@ -149,7 +149,7 @@ RECORDER_FUNCTION_ void recorder_copy_ring(struct recorder_copying *c)
         recorder_get(recorder_commits(c->from, c->mask)) == 0)
         return; /* nothing was ever written: leave the pages alone */
     for (slot = 0; slot <= c->mask; slot++)
-        unfinished += recorder_copy_slot(c, slot);
+        unfinished += recorder_move_slot(c, slot);
     recorder_put(&c->to->write, c->next - c->mask - 1);
     recorder_put(&c->to->lost, recorder_get(&c->from->lost));
     recorder_put(&c->to->given_up,
@@ -157,7 +157,7 @@ RECORDER_FUNCTION_ void recorder_copy_ring(struct recorder_copying *c)
 }
 
 /* Copies all lanes of a recorder. */
-RECORDER_FUNCTION_ void recorder_copy_rings(const struct recorder *r,
+RECORDER_FUNCTION_ void recorder_move_rings(const struct recorder *r,
                                             const struct recorder_ring *from,
                                             struct recorder_ring *to,
                                             const uintptr_t *before,
@@ -171,7 +171,7 @@ RECORDER_FUNCTION_ void recorder_copy_rings(const struct recorder *r,
         copy.mask = r->mask;
         copy.before = before;
         copy.moves = moves;
-        recorder_copy_ring(&copy);
+        recorder_move_ring(&copy);
     }
 }
 
@@ -219,7 +219,7 @@ RECORDER_FUNCTION_ void recorder_move_all(const struct recorder_moves *moves)
     uintptr_t lane;
     for (i = 0; i < moves->count; i++) {
         const struct recorder_move *m = &moves->all[i];
-        recorder_copy_rings(m->recorder, m->from, m->to, NULL, moves);
+        recorder_move_rings(m->recorder, m->from, m->to, NULL, moves);
         __atomic_store_n(&m->recorder->rings, m->to, __ATOMIC_RELEASE);
     }
     for (i = 0; i < moves->count; i++)
@@ -232,30 +232,30 @@ RECORDER_FUNCTION_ void recorder_move_all(const struct recorder_moves *moves)
 
 /* A copy of a string in the file. */
 RECORDER_FUNCTION_ const char *
-recorder_file_string(struct recorder_recording *file, const char *string)
+recorder_move_string(struct recorder_recording *file, const char *string)
 {
     size_t size = recorder_length(string, RECORDER_PATH_MAX);
-    char *to = recorder_part_take(file, size + 1, false);
+    char *to = recorder_core_take(file, size + 1, false);
     if (!to)
         return NULL;
     __builtin_memcpy(to, string, size);
     return to;
 }
-RECORDER_INLINE_ uintptr_t recorder_file_low_bytes(const struct recorder *r)
+RECORDER_INLINE_ uintptr_t recorder_move_low_bytes(const struct recorder *r)
 {
     return recorder_length(r->name, RECORDER_PATH_MAX) +
            recorder_length(r->description, RECORDER_PATH_MAX) +
            4 * RECORDER_LINE_BYTES;
 }
-RECORDER_INLINE_ uintptr_t recorder_file_high_bytes(const struct recorder *r)
+RECORDER_INLINE_ uintptr_t recorder_move_high_bytes(const struct recorder *r)
 {
-    return recorder_round(r->ring_bytes * (r->lanes_mask + 1),
-                          RECORDER_LINE_BYTES);
+    return recorder_round_up(r->ring_bytes * (r->lanes_mask + 1),
+                             RECORDER_LINE_BYTES);
 }
 
 /* The copy that the file has of a recorder at an address; null: none. */
 RECORDER_FUNCTION_ struct recorder *
-recorder_file_copy_of(struct recorder_recording *file,
+recorder_move_copy_of(struct recorder_recording *file,
                       const struct recorder *recorder)
 {
     unsigned i;
@@ -279,27 +279,27 @@ recorder_file_copy_of(struct recorder_recording *file,
 /* Brings a recorder into the file, without its records. Null: there is no room,
  * or it is a list of none. */
 RECORDER_FUNCTION_ struct recorder *
-recorder_file_add(struct recorder_recording *file,
+recorder_move_add(struct recorder_recording *file,
                   const struct recorder *recorder)
 {
-    struct recorder *copy = (struct recorder *)(void *)recorder_part_take(
+    struct recorder *copy = (struct recorder *)(void *)recorder_core_take(
         file, sizeof *copy, false);
     struct recorder_ring *rings =
-        (struct recorder_ring *)(void *)recorder_part_take(
-            file, recorder_file_high_bytes(recorder), true);
+        (struct recorder_ring *)(void *)recorder_core_take(
+            file, recorder_move_high_bytes(recorder), true);
     struct recorder **link =
         file->last ? &file->last->next : &file->image->first;
     if (!copy || !rings)
         return NULL;
     *copy = *recorder;
-    copy->name = recorder_file_string(file, recorder->name);
-    copy->description = recorder_file_string(file, recorder->description);
+    copy->name = recorder_move_string(file, recorder->name);
+    copy->description = recorder_move_string(file, recorder->description);
     copy->rings = rings;
     copy->next = NULL;
     if (!copy->name || !copy->description)
         return NULL;
-    recorder_file_load(file, (uintptr_t)recorder, copy, sizeof *copy,
-                       RECORDER_ELF_R_ | RECORDER_ELF_W_);
+    recorder_core_add_segment(file, (uintptr_t)recorder, copy, sizeof *copy,
+                              RECORDER_ELF_R_ | RECORDER_ELF_W_);
     __atomic_store_n(link, copy, __ATOMIC_RELEASE);
     file->last = copy;
     return copy;
@@ -308,7 +308,7 @@ recorder_file_add(struct recorder_recording *file,
 /* Formats of a library that is gone, `bytes` at `from`, are in the file at
  * `to`: records that show there are to be read now. */
 RECORDER_FUNCTION_ void
-recorder_file_formats(const struct recorder_recording *file, uintptr_t from,
+recorder_move_formats(const struct recorder_recording *file, uintptr_t from,
                       uintptr_t to, uintptr_t bytes)
 {
     const struct recorder *r;

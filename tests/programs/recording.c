@@ -230,8 +230,8 @@ int main(int argc, char **argv)
         recorder_dump_fd(1);
         raise(SIGKILL);
     } else if (strcmp(verb, "claim") == 0) { /* the first that a file holds */
-        struct recorder_file_claim claim;
-        recorder_claim_make(&claim);
+        struct recorder_open_claim claim;
+        recorder_open_claim_make(&claim);
         must(fwrite(&claim, sizeof claim, 1, stdout) == 1, "claim");
     } else if (strcmp(verb, "stay") == 0) { /* until stdin ends */
         char byte;
