@@ -22,11 +22,13 @@ LIMITS
     * What the file holds survives the program, not the machine: nothing waits
       for the disk. Whoever cuts the file off while it is in use kills the
       program (SIGBUS).
-    * recorder_file() in a program that has threads already takes 50 ms or, on
-      a busy machine, as long as it takes for each of them to run, 2 s at most:
-      for records that are being written. A thread that is stopped inside of
-      record() for longer loses that one. What is recorded in that time may
-      stay in its ring longer than as much that is newer.
+    * recorder_file() needs a process of one thread, else it says so and returns
+      false: RECORDER_FILE in the environment makes the file before main(), and
+      `recorder save PID` makes one of a process that has threads. Where a
+      library's constructor starts a thread first, RECORDER_FILE says so, too,
+      and the program goes on without a file.
+    * A handler that interrupts record() must not call recorder_file(): that
+      record would not be in the file.
     * A child of fork() starts with copies of the parent's records: of those
       recorders that are 64 MB together, the others are empty. One made by a
       bare system call records into its parent's file.
@@ -43,7 +45,6 @@ CONTENTS
 
 #include "dump.h"
 #ifdef RECORDER_LINUX_
-#include "file_core.h"
 #include "file_move.h"
 #endif
 
@@ -55,10 +56,11 @@ extern "C" {
  *
  * bool recorder_file(const char *path)
  *     Moves the rings of all recorders, those that come later included, into a
- *     new file. %p in the path is the process id, %e the name of the program,
- *     %% a percent. False, and a line on stderr: they stay where they are. A
- *     child of fork() gets a file of its own if the path has %p, else goes on
- *     in memory. There is one file for a process.
+ *     new file. Only in a process of one thread. %p in the path is the process
+ *     id, %e the name of the program, %% a percent. False, and a line on
+ *     stderr: they stay where they are. A child of fork() gets a file of its
+ *     own if the path has %p, else goes on in memory. There is one file for a
+ *     process.
  *
  * The environment's RECORDER_FILE does that before main(), unless the program
  * runs with more rights than its caller (setuid).
@@ -66,10 +68,272 @@ extern "C" {
 RECORDER_PROGRAM_ unsigned char recorder_file_asked = 0;
 
 #ifdef RECORDER_LINUX_
+/* --------------------------------------------------------------- modules -- */
+
+/* A program's segments, and where their files are. */
+struct recorder_module_segment {
+    uintptr_t start, bytes, offset;
+    const char *path;
+    bool save; /* its bytes belong into the file */
+};
+struct recorder_modules {
+    struct recorder_module_segment *all;
+    size_t count, max;
+    size_t modules_count;
+    char *text; /* their paths */
+    size_t text_size, text_max;
+    const void *only; /* of the module that holds this; null: of all */
+    const struct recorder_recording *file;
+    void *memory;
+    size_t memory_bytes;
+};
+
+RECORDER_INLINE_ uintptr_t recorder_os_page_bytes(void)
+{
+    return recorder_os_auxiliary(6 /* AT_PAGESZ */);
+}
+
+RECORDER_FUNCTION_ uintptr_t
+recorder_modules_note_bytes(const struct recorder_modules *modules)
+{
+    uintptr_t bytes = (2 + 3 * modules->count) * sizeof(uintptr_t);
+    size_t i;
+    for (i = 0; i < modules->count; i++)
+        bytes += recorder_length(modules->all[i].path, RECORDER_PATH_MAX) + 1;
+    return bytes;
+}
+/* Writes NT_FILE: how many, the size of a page, {start, end, page} of each,
+ * paths. False: there is no room. */
+RECORDER_FUNCTION_ bool
+recorder_modules_add_note(struct recorder_recording *file,
+                          const struct recorder_modules *modules)
+{
+    const uintptr_t page = recorder_os_page_bytes();
+    uintptr_t bytes = recorder_modules_note_bytes(modules), words[3];
+    char *start = recorder_core_take(file, 24 + bytes, false);
+    char *at = start, *to;
+    size_t i;
+    if (!start)
+        return false;
+    to = recorder_core_note(&at, "CORE", 5, 0x46494c45, (uint32_t)bytes);
+    words[0] = modules->count;
+    words[1] = page;
+    __builtin_memcpy(to, words, 2 * sizeof *words);
+    to += 2 * sizeof *words;
+    for (i = 0; i < modules->count; i++, to += sizeof words) {
+        const struct recorder_module_segment *m = &modules->all[i];
+        words[0] = m->start & ~(page - 1);
+        words[1] = recorder_round_up(m->start + m->bytes, page);
+        words[2] = m->offset / page;
+        __builtin_memcpy(to, words, sizeof words);
+    }
+    for (i = 0; i < modules->count; i++) {
+        const char *path = modules->all[i].path;
+        size_t size = recorder_length(path, RECORDER_PATH_MAX) + 1;
+        __builtin_memcpy(to, path, size);
+        to += size;
+    }
+    return recorder_core_add_header(file, RECORDER_ELF_NOTE_, 0, start,
+                                    (uintptr_t)(at - start), RECORDER_ELF_R_);
+}
+
+struct recorder_dl_info {
+    uintptr_t bias;
+    const char *path;
+    const struct recorder_elf_header *headers;
+    uint16_t headers_count;
+};
+extern int recorder_os_modules(int (*each)(struct recorder_dl_info *, size_t,
+                                           void *),
+                               void *context) RECORDER_LABEL_(dl_iterate_phdr);
+
+/* Does a module record? Then its data hold a recorder_home that leads to our
+ * registry. */
+__attribute__((no_sanitize("address", "thread"))) RECORDER_FUNCTION_ bool
+recorder_module_records(const struct recorder_dl_info *info)
+{
+    const struct recorder_elf_header *h = info->headers;
+    unsigned i;
+    for (i = 0; i < info->headers_count; i++, h++) {
+        const uintptr_t *at = (const uintptr_t *)recorder_round_up(
+            info->bias + h->address, sizeof *at);
+        const uintptr_t *end =
+            (const uintptr_t *)((info->bias + h->address + h->file_bytes) &
+                                ~(uintptr_t)(sizeof *at - 1));
+        if (h->type != RECORDER_ELF_LOAD_ || !(h->flags & RECORDER_ELF_W_))
+            continue;
+        for (; at + 1 < end; at++)
+            if (recorder_get(at) == (uintptr_t)recorder_home.order &&
+                recorder_get(at + 1) == (uintptr_t)recorder_home.registry)
+                return true;
+    }
+    return false;
+}
+
+/* Where there is no read-only segment, constants are among the code. */
+RECORDER_FUNCTION_ bool
+recorder_module_constants(const struct recorder_dl_info *info, uint32_t flags)
+{
+    const uint32_t mask = RECORDER_ELF_W_ | RECORDER_ELF_X_;
+    unsigned i;
+    if (!(flags & mask))
+        return true;
+    for (i = 0; i < info->headers_count; i++)
+        if (info->headers[i].type == RECORDER_ELF_LOAD_ &&
+            !(info->headers[i].flags & mask))
+            return false;
+    return !(flags & RECORDER_ELF_W_);
+}
+
+RECORDER_FUNCTION_ bool
+recorder_module_holds(const struct recorder_dl_info *info, const void *address)
+{
+    unsigned i;
+    for (i = 0; i < info->headers_count; i++)
+        if (info->headers[i].type == RECORDER_ELF_LOAD_ &&
+            (uintptr_t)address - info->bias - info->headers[i].address <
+                info->headers[i].memory_bytes)
+            return true;
+    return false;
+}
+
+/* The path of a module's file in our text; null: it has none. */
+RECORDER_FUNCTION_ const char *
+recorder_module_path(struct recorder_modules *to,
+                     const struct recorder_dl_info *info)
+{
+    const char *path = info->path;
+    struct recorder_string string;
+    if (to->modules_count++ == 0 && (!path || !*path))
+        path = to->file->program;
+    if (!path || recorder_path_basename(path) == path)
+        return NULL; /* the kernel's own */
+    string = recorder_string_at(
+        to->text + (to->max ? to->text_size : 0),
+        to->text_max > to->text_size ? to->text_max - to->text_size : 0);
+    if (*path != '/') {
+        recorder_add_string(&string, to->file->folder);
+        recorder_add_string(&string, "/");
+    }
+    recorder_add_string(&string, path);
+    recorder_add_text(&string, "", 1);
+    path = string.to;
+    to->text_size += string.size;
+    return to->text_size <= to->text_max || !to->max ? path : NULL;
+}
+
+/* Adds a module's segments; counts them where there is no room. */
+RECORDER_FUNCTION_ int recorder_module_add(struct recorder_dl_info *info,
+                                           size_t bytes, void *context)
+{
+    struct recorder_modules *to = (struct recorder_modules *)context;
+    const char *path;
+    bool records;
+    unsigned i;
+    (void)bytes;
+    if (to->only && !recorder_module_holds(info, to->only)) {
+        to->modules_count++;
+        return 0;
+    }
+    path = recorder_module_path(to, info);
+    if (!path)
+        return 0;
+    records = to->max && recorder_module_records(info);
+    for (i = 0; i < info->headers_count; i++) {
+        const struct recorder_elf_header *h = &info->headers[i];
+        if (h->type != RECORDER_ELF_LOAD_ || h->file_bytes == 0)
+            continue;
+        if (to->count < to->max) {
+            struct recorder_module_segment *m = &to->all[to->count];
+            m->start = info->bias + h->address;
+            m->bytes = h->file_bytes;
+            m->offset = h->offset & ~(recorder_os_page_bytes() - 1);
+            m->path = path;
+            m->save = records && recorder_module_constants(info, h->flags) &&
+                      (h->flags & RECORDER_ELF_R_);
+        }
+        if (to->count < to->max || !to->max)
+            to->count++;
+    }
+    return 0;
+}
+
+/* The segments of all modules or of one. False: no memory. */
+RECORDER_FUNCTION_ bool
+recorder_modules_open(struct recorder_modules *to,
+                      const struct recorder_recording *file, const void *only)
+{
+    __builtin_memset(to, 0, sizeof *to);
+    to->only = only;
+    to->file = file;
+    recorder_os_modules(recorder_module_add, to);
+    to->count += 64; /* others that may come before the second look */
+    to->text_size += 64 * 64;
+    to->memory_bytes = to->count * sizeof *to->all + to->text_size;
+    to->memory = recorder_os_memory(to->memory_bytes);
+    if (!to->memory)
+        return false;
+    to->all = (struct recorder_module_segment *)to->memory;
+    to->max = to->count;
+    to->text = (char *)(to->all + to->max);
+    to->text_max = to->text_size;
+    to->count = to->text_size = to->modules_count = 0;
+    recorder_os_modules(recorder_module_add, to);
+    return true;
+}
+RECORDER_FUNCTION_ void
+recorder_modules_close(const struct recorder_modules *modules)
+{
+    if (modules->memory)
+        recorder_munmap(modules->memory, modules->memory_bytes);
+}
+/* Bytes of the segments that are to be saved. */
+RECORDER_FUNCTION_ uintptr_t
+recorder_modules_bytes(const struct recorder_modules *modules)
+{
+    uintptr_t bytes = 0;
+    size_t i;
+    for (i = 0; i < modules->count; i++)
+        if (modules->all[i].save)
+            bytes += modules->all[i].bytes + RECORDER_LINE_BYTES;
+    return bytes;
+}
+
+/* Saves a segment. What the file has of another library that was there before
+ * is to be had at an address of the file only from now on. */
+RECORDER_FUNCTION_ void
+recorder_module_save(struct recorder_recording *file,
+                     const struct recorder_module_segment *m)
+{
+    unsigned i, count = file->elf->headers_count;
+    char *to;
+    for (i = 0; i < count; i++) {
+        struct recorder_elf_header *h = &file->headers[i];
+        const char *at = NULL;
+        unsigned j;
+        if (h->type != RECORDER_ELF_LOAD_ ||
+            (h->address - m->start >= m->bytes &&
+             m->start - h->address >= h->file_bytes))
+            continue; /* they do not overlap */
+        for (j = 0; j < file->parts_count; j++)
+            if (h->offset - file->parts[j].offset < file->parts[j].bytes)
+                at = file->parts[j].memory + h->offset - file->parts[j].offset;
+        if (h->address == m->start && h->file_bytes == m->bytes &&
+            __builtin_memcmp(at, (const void *)m->start, m->bytes) == 0)
+            return;
+        recorder_move_formats(file, h->address, (uintptr_t)at, h->file_bytes);
+        __atomic_store_n(&h->type, 0, __ATOMIC_RELEASE);
+    }
+    to = recorder_core_take(file, m->bytes, false);
+    if (to && recorder_memory_copy_all(to, m->start, m->bytes))
+        recorder_core_add_segment(file, m->start, to, m->bytes,
+                                  RECORDER_ELF_R_);
+}
+
 /* --------------------------------------------------------------- opening -- */
 
 /* "recorder: PATH: what is wrong; goes on in memory" */
-RECORDER_FUNCTION_ void recorder_file_say(const char *path, const char *also,
+RECORDER_FUNCTION_ void recorder_open_say(const char *path, const char *also,
                                           long error, const char *wrong)
 {
     static const struct {
@@ -120,12 +384,8 @@ RECORDER_FUNCTION_ void recorder_file_say(const char *path, const char *also,
     recorder_say(&say);
 }
 
-extern int recorder_os_rename(const char *from, const char *to)
-    RECORDER_LABEL_(rename);
-extern int recorder_os_unlink(const char *path) RECORDER_LABEL_(unlink);
-
 /* What is at a path. */
-enum recorder_there {
+enum recorder_open_found {
     RECORDER_ABSENT,
     RECORDER_FOREIGN,
     RECORDER_IN_USE,
@@ -136,14 +396,15 @@ enum recorder_there {
 /* The first that a file holds, in one write: whose it is, should its program be
  * killed while it is made. What follows is put over it, piece by piece, each of
  * which leaves it readable as a head and its first note. */
-struct recorder_file_claim {
+struct recorder_open_claim {
     struct recorder_elf elf;
     struct recorder_elf_header header;
     uint32_t head[3];
     char name[12];
     uintptr_t words[RECORDER_NOTE_WORDS];
 };
-RECORDER_FUNCTION_ void recorder_claim_make(struct recorder_file_claim *claim)
+RECORDER_FUNCTION_ void
+recorder_open_claim_make(struct recorder_open_claim *claim)
 {
     char *note;
     __builtin_memset(claim, 0, sizeof *claim);
@@ -158,20 +419,20 @@ RECORDER_FUNCTION_ void recorder_claim_make(struct recorder_file_claim *claim)
     claim->elf.header_bytes = sizeof claim->header;
     claim->elf.headers_count = 1;
     claim->header.type = RECORDER_ELF_NOTE_;
-    claim->header.offset = offsetof(struct recorder_file_claim, head);
+    claim->header.offset = offsetof(struct recorder_open_claim, head);
     claim->header.file_bytes = sizeof *claim - claim->header.offset;
     claim->header.align = 4;
     note = (char *)claim + claim->header.offset;
-    recorder_note(&note, "RECORDER", 9, 1, sizeof claim->words);
-    recorder_note_words(claim->words, 0);
+    recorder_core_note(&note, "RECORDER", 9, 1, sizeof claim->words);
+    recorder_core_owner(claim->words, 0);
 }
 
-RECORDER_FUNCTION_ enum recorder_there recorder_file_whose(int fd)
+RECORDER_FUNCTION_ enum recorder_open_found recorder_open_look_into(int fd)
 {
     struct recorder_statx stat;
-    struct recorder_file_claim is;
+    struct recorder_open_claim is;
     intptr_t pid;
-    if (recorder_os_stat(fd, "", &stat) < 0 ||
+    if (recorder_os_statx(fd, "", &stat) < 0 ||
         (stat.mode & 0170000) != 0100000 || stat.links != 1 ||
         stat.user != recorder_os_user())
         return RECORDER_FOREIGN;
@@ -199,28 +460,28 @@ RECORDER_FUNCTION_ enum recorder_there recorder_file_whose(int fd)
     if (pid > 0 && pid != recorder_os_process() &&
         (recorder_syscall(SYS_kill, (long)pid, 0L) == 0 ||
          *recorder_errno() != RECORDER_ESRCH_) &&
-        recorder_process_start(pid) == is.words[4])
+        recorder_os_process_stat(pid, RECORDER_STAT_START_) == is.words[4])
         return RECORDER_IN_USE;
-    return is.header.offset == offsetof(struct recorder_file_claim, head)
+    return is.header.offset == offsetof(struct recorder_open_claim, head)
                ? RECORDER_BEGUN
                : RECORDER_LEFT;
 }
-RECORDER_FUNCTION_ enum recorder_there recorder_file_there(const char *path)
+RECORDER_FUNCTION_ enum recorder_open_found recorder_open_look(const char *path)
 {
     long fd = recorder_os_open(path, RECORDER_O_NONBLOCK_);
-    enum recorder_there there;
+    enum recorder_open_found there;
     if (fd < 0)
         return fd == -2 ? RECORDER_ABSENT : RECORDER_FOREIGN;
-    there = recorder_file_whose((int)fd);
+    there = recorder_open_look_into((int)fd);
     recorder_os_close((int)fd);
     return there;
 }
 
 /* Clears the way: keeps the recording of a process that is gone. False, and
  * said: something else is there. */
-RECORDER_FUNCTION_ bool recorder_file_clear(const char *path)
+RECORDER_FUNCTION_ bool recorder_open_clear(const char *path)
 {
-    enum recorder_there there = recorder_file_there(path);
+    enum recorder_open_found there = recorder_open_look(path);
     struct recorder_string name;
     char old[RECORDER_PATH_MAX + 8];
     if (there == RECORDER_BEGUN)
@@ -228,7 +489,7 @@ RECORDER_FUNCTION_ bool recorder_file_clear(const char *path)
     if (there == RECORDER_ABSENT || there == RECORDER_BEGUN)
         return true;
     if (there != RECORDER_LEFT) {
-        recorder_file_say(path, "", 0,
+        recorder_open_say(path, "", 0,
                           there == RECORDER_IN_USE
                               ? "in use by a process"
                               : "exists, and is no recording of "
@@ -238,15 +499,15 @@ RECORDER_FUNCTION_ bool recorder_file_clear(const char *path)
     name = recorder_string_at(old, sizeof old - 1);
     recorder_add_string(&name, path);
     recorder_add_text(&name, ".old", 5);
-    there = recorder_file_there(old);
+    there = recorder_open_look(old);
     if (there == RECORDER_FOREIGN || there == RECORDER_IN_USE) {
-        recorder_file_say(path, ".old", 0,
+        recorder_open_say(path, ".old", 0,
                           "exists, and is no recording that "
                           "was left");
         return false;
     }
     if (recorder_os_rename(path, old) != 0) {
-        recorder_file_say(path, "", -(long)*recorder_errno(), NULL);
+        recorder_open_say(path, "", -(long)*recorder_errno(), NULL);
         return false;
     }
     return true;
@@ -254,7 +515,7 @@ RECORDER_FUNCTION_ bool recorder_file_clear(const char *path)
 
 /* The path of this process: the pattern with its %s, from the folder where the
  * program started to record. False: it is too long. */
-RECORDER_FUNCTION_ bool recorder_file_path(struct recorder_recording *file)
+RECORDER_FUNCTION_ bool recorder_open_path(struct recorder_recording *file)
 {
     struct recorder_string to;
     const char *at = file->pattern;
@@ -268,7 +529,7 @@ RECORDER_FUNCTION_ bool recorder_file_path(struct recorder_recording *file)
             recorder_add_number(&to, (uint64_t)recorder_os_process(), 10, 1);
             at++;
         } else if (at[0] == '%' && at[1] == 'e') {
-            recorder_add_string(&to, recorder_file_name(file->program));
+            recorder_add_string(&to, recorder_path_basename(file->program));
             at++;
         } else {
             at += at[0] == '%' && at[1] == '%';
@@ -280,22 +541,22 @@ RECORDER_FUNCTION_ bool recorder_file_path(struct recorder_recording *file)
 
 /* Makes the file, `bytes` large. Returns its descriptor; below 0, and said: it
  * cannot be. */
-RECORDER_FUNCTION_ int recorder_file_make(struct recorder_recording *file,
-                                          uintptr_t bytes)
+RECORDER_FUNCTION_ int recorder_open_new(struct recorder_recording *file,
+                                         uintptr_t bytes)
 {
     struct recorder_statx stat;
-    struct recorder_file_claim claim;
+    struct recorder_open_claim claim;
     long fd, error;
-    if (!recorder_file_path(file)) {
-        recorder_file_say(file->pattern, "", 0, "File name too long");
+    if (!recorder_open_path(file)) {
+        recorder_open_say(file->pattern, "", 0, "File name too long");
         return -1;
     }
-    if (!recorder_file_clear(file->path))
+    if (!recorder_open_clear(file->path))
         return -1;
-    recorder_claim_make(&claim); /* first: it is written at once then */
+    recorder_open_claim_make(&claim); /* first: it is written at once then */
     fd = recorder_os_open(file->path, RECORDER_O_NEW_);
     if (fd < 0) {
-        recorder_file_say(file->path, "", fd, NULL);
+        recorder_open_say(file->path, "", fd, NULL);
         return -1;
     }
     error =
@@ -308,40 +569,24 @@ RECORDER_FUNCTION_ int recorder_file_make(struct recorder_recording *file,
     if (error < 0) {
         recorder_os_unlink(file->path);
         recorder_os_close((int)fd);
-        recorder_file_say(file->path, "", error, NULL);
+        recorder_open_say(file->path, "", error, NULL);
         return -1;
     }
     __builtin_memset(&stat, 0, sizeof stat);
-    recorder_os_stat((int)fd, "", &stat);
+    recorder_os_statx((int)fd, "", &stat);
     file->inode = stat.inode;
     file->device[0] = stat.device[0];
     file->device[1] = stat.device[1];
     return (int)fd;
 }
 
-/* Maps `bytes` of the file as one more part. */
-RECORDER_FUNCTION_ bool recorder_part_open(struct recorder_recording *file,
-                                           int fd, uintptr_t offset,
-                                           uintptr_t bytes)
-{
-    struct recorder_part *part = &file->parts[file->parts_count];
-    part->memory = recorder_os_share(fd, offset, bytes);
-    if (!part->memory)
-        return false;
-    part->bytes = part->high = bytes;
-    part->offset = offset;
-    part->low = 0;
-    file->parts_count++;
-    return true;
-}
-
 /* Has room for `low` and `high` bytes: enlarges the file where the last part
  * has not. The file may have been renamed meanwhile: then there is none. */
-RECORDER_FUNCTION_ bool recorder_file_room(struct recorder_recording *file,
+RECORDER_FUNCTION_ bool recorder_open_room(struct recorder_recording *file,
                                            uintptr_t low, uintptr_t high)
 {
     struct recorder_part *part = &file->parts[file->parts_count - 1];
-    uintptr_t bytes = recorder_round(low + high + 4096, RECORDER_PART_PAGE);
+    uintptr_t bytes = recorder_round_up(low + high + 4096, RECORDER_PART_PAGE);
     uintptr_t offset = part->offset + part->bytes;
     struct recorder_statx stat;
     long fd, error;
@@ -354,7 +599,7 @@ RECORDER_FUNCTION_ bool recorder_file_room(struct recorder_recording *file,
     fd = recorder_os_open(file->path, 2 /* RDWR */ | RECORDER_O_NONBLOCK_);
     if (fd < 0)
         return false;
-    error = recorder_os_stat((int)fd, "", &stat);
+    error = recorder_os_statx((int)fd, "", &stat);
     if (error == 0 && (stat.inode != file->inode || stat.bytes != offset ||
                        stat.device[0] != file->device[0] ||
                        stat.device[1] != file->device[1]))
@@ -363,7 +608,7 @@ RECORDER_FUNCTION_ bool recorder_file_room(struct recorder_recording *file,
         error = -1;
     if (error == 0) {
         error = recorder_os_allocate((int)fd, offset, bytes);
-        if (error < 0 || !recorder_part_open(file, (int)fd, offset, bytes)) {
+        if (error < 0 || !recorder_core_map(file, (int)fd, offset, bytes)) {
             recorder_syscall(SYS_ftruncate, fd, (long)offset);
             error = -1;
         }
@@ -372,540 +617,32 @@ RECORDER_FUNCTION_ bool recorder_file_room(struct recorder_recording *file,
     if (error < 0)
         return false;
     part = &file->parts[file->parts_count - 1];
-    return recorder_file_load(file, (uintptr_t)part->memory, part->memory,
-                              part->bytes, RECORDER_ELF_R_ | RECORDER_ELF_W_);
+    return recorder_core_add_segment(file, (uintptr_t)part->memory,
+                                     part->memory, part->bytes,
+                                     RECORDER_ELF_R_ | RECORDER_ELF_W_);
 }
 
-/* A copy of a string in the file. */
-RECORDER_FUNCTION_ const char *
-recorder_file_string(struct recorder_recording *file, const char *string)
-{
-    size_t size = recorder_length(string, RECORDER_PATH_MAX);
-    char *to = recorder_part_take(file, size + 1, false);
-    if (!to)
-        return NULL;
-    __builtin_memcpy(to, string, size);
-    return to;
-}
-RECORDER_INLINE_ uintptr_t recorder_file_low_bytes(const struct recorder *r)
-{
-    return recorder_length(r->name, RECORDER_PATH_MAX) +
-           recorder_length(r->description, RECORDER_PATH_MAX) +
-           4 * RECORDER_LINE_BYTES;
-}
-RECORDER_INLINE_ uintptr_t recorder_file_high_bytes(const struct recorder *r)
-{
-    return recorder_round(r->ring_bytes * (r->lanes_mask + 1),
-                          RECORDER_LINE_BYTES);
-}
-
-/* The copy that the file has of a recorder at an address; null: none. */
-RECORDER_FUNCTION_ struct recorder *
-recorder_file_copy_of(struct recorder_recording *file,
-                      const struct recorder *recorder)
-{
-    unsigned i;
-    for (i = 0; i < file->elf->headers_count; i++) {
-        const struct recorder_elf_header *h = &file->headers[i];
-        unsigned j;
-        if (h->type != RECORDER_ELF_LOAD_ ||
-            h->address != (uintptr_t)recorder ||
-            h->file_bytes != sizeof *recorder)
-            continue;
-        for (j = 0; j < file->parts_count; j++) {
-            struct recorder_part *part = &file->parts[j];
-            if (h->offset - part->offset < part->bytes)
-                return (struct recorder *)(void *)(part->memory + h->offset -
-                                                   part->offset);
-        }
-    }
-    return NULL;
-}
-
-/* Brings a recorder into the file, without its records. Null: there is no room,
- * or it is a list of none. */
-RECORDER_FUNCTION_ struct recorder *
-recorder_file_add(struct recorder_recording *file,
-                  const struct recorder *recorder)
-{
-    struct recorder *copy = (struct recorder *)(void *)recorder_part_take(
-        file, sizeof *copy, false);
-    struct recorder_ring *rings =
-        (struct recorder_ring *)(void *)recorder_part_take(
-            file, recorder_file_high_bytes(recorder), true);
-    struct recorder **link =
-        file->last ? &file->last->next : &file->image->first;
-    if (!copy || !rings)
-        return NULL;
-    *copy = *recorder;
-    copy->name = recorder_file_string(file, recorder->name);
-    copy->description = recorder_file_string(file, recorder->description);
-    copy->rings = rings;
-    copy->next = NULL;
-    if (!copy->name || !copy->description)
-        return NULL;
-    recorder_file_load(file, (uintptr_t)recorder, copy, sizeof *copy,
-                       RECORDER_ELF_R_ | RECORDER_ELF_W_);
-    __atomic_store_n(link, copy, __ATOMIC_RELEASE);
-    file->last = copy;
-    return copy;
-}
-
-/* Formats of a library that is gone, `bytes` at `from`, are in the file at
- * `to`: records that show there are to be read now. */
-RECORDER_FUNCTION_ void
-recorder_file_formats(const struct recorder_recording *file, uintptr_t from,
-                      uintptr_t to, uintptr_t bytes)
-{
-    const struct recorder *r;
-    uintptr_t lane, slot;
-    for (r = file->image->first; r; r = r->next)
-        for (lane = 0; lane <= r->lanes_mask; lane++)
-            for (slot = 0; slot <= r->mask; slot++) {
-                uintptr_t *format = &recorder_records(recorder_ring_at(
-                    r->rings, r->ring_bytes, lane))[slot]
-                                         .format;
-                uintptr_t old = recorder_get(format);
-                if (old - from < bytes)
-                    __atomic_compare_exchange_n(format, &old, old - from + to,
-                                                false, __ATOMIC_RELAXED,
-                                                __ATOMIC_RELAXED);
-            }
-}
-
-/* Saves a segment. What the file has of another library that was there before
- * is to be had at an address of the file only from now on. */
-RECORDER_FUNCTION_ void recorder_file_segment(struct recorder_recording *file,
-                                              const struct recorder_mapping *m)
-{
-    unsigned i, count = file->elf->headers_count;
-    char *to;
-    for (i = 0; i < count; i++) {
-        struct recorder_elf_header *h = &file->headers[i];
-        const char *at = NULL;
-        unsigned j;
-        if (h->type != RECORDER_ELF_LOAD_ ||
-            (h->address - m->start >= m->bytes &&
-             m->start - h->address >= h->file_bytes))
-            continue; /* they do not overlap */
-        for (j = 0; j < file->parts_count; j++)
-            if (h->offset - file->parts[j].offset < file->parts[j].bytes)
-                at = file->parts[j].memory + h->offset - file->parts[j].offset;
-        if (h->address == m->start && h->file_bytes == m->bytes &&
-            __builtin_memcmp(at, (const void *)m->start, m->bytes) == 0)
-            return;
-        recorder_file_formats(file, h->address, (uintptr_t)at, h->file_bytes);
-        __atomic_store_n(&h->type, 0, __ATOMIC_RELEASE);
-    }
-    to = recorder_part_take(file, m->bytes, false);
-    if (to && recorder_file_copy(to, m->start, m->bytes))
-        recorder_file_load(file, m->start, to, m->bytes, RECORDER_ELF_R_);
-}
-
-/* Brings what changes seldom up to date. Safe in a signal handler. */
-RECORDER_FUNCTION_ void recorder_file_sync(struct recorder_recording *file)
-{
-    const struct recorder_registry *from = recorder_home.registry;
-    struct recorder_registry *to = file->image;
-    const char *line = __atomic_load_n(&from->line, __ATOMIC_ACQUIRE);
-    uint32_t set = __atomic_load_n(&from->later_set, __ATOMIC_ACQUIRE);
-    unsigned i;
-    recorder_put(&to->cleared, recorder_get(&from->cleared));
-    recorder_put(file->order, recorder_get(from->order));
-    recorder_put(&to->threads_count, recorder_get(&from->threads_count));
-    if (set && !(set & 1) && set != to->later_set) {
-        struct recorder_moment later = from->later;
-        __atomic_thread_fence(__ATOMIC_ACQUIRE);
-        if (__atomic_load_n(&from->later_set, __ATOMIC_RELAXED) == set) {
-            __atomic_store_n(&to->later_set, 1, __ATOMIC_RELEASE);
-            to->later = later;
-            __atomic_store_n(&to->later_set, set, __ATOMIC_RELEASE);
-        }
-    }
-    for (i = 0; i < RECORDER_WRAPS; i++) {
-        recorder_put(&to->wraps[i].order, recorder_get(&from->wraps[i].order));
-        recorder_put(&to->wraps[i].high, recorder_get(&from->wraps[i].high));
-    }
-    recorder_put(&to->high, recorder_get(&from->high));
-    recorder_put(&to->wraps_count, recorder_get(&from->wraps_count));
-    if (line) {
-        size_t size = recorder_length(line, 255);
-        __builtin_memcpy(file->line, line, size);
-        file->line[size] = '\0';
-    }
-    __atomic_store_n(&to->line, line ? file->line : NULL, __ATOMIC_RELEASE);
-}
-
-/* Has the process threads besides the caller? */
-RECORDER_FUNCTION_ bool recorder_has_threads(void)
-{
-    struct recorder_statx
-        stat; /* a folder has 2 links and one for each in it */
-    return recorder_os_stat(-1, "/proc/self/task", &stat) < 0 ||
-           stat.links != 3;
-}
-
-/* The first number of /proc/self/task/ID/schedstat, which is how long the
- * thread ran, or the letter of its state in .../stat; 0: not to be had. */
-RECORDER_FUNCTION_ uint64_t recorder_thread_fact(int32_t id, const char *name)
-{
-    struct recorder_string path;
-    char text[512], file[64];
-    size_t size, i = 0;
-    uint64_t number = 0;
-    path = recorder_string_at(file, sizeof file - 1);
-    recorder_add_string(&path, "/proc/self/task/");
-    recorder_add_number(&path, (uint64_t)(uint32_t)id, 10, 1);
-    recorder_add_string(&path, name);
-    recorder_add_text(&path, "", 1);
-    size = recorder_os_file(file, text, sizeof text);
-    for (i = size; i > 0 && text[i - 1] != ')'; i--)
-        ;
-    if (i && i + 1 < size)
-        return (uint64_t)text[i + 1]; /* stat: (name) R */
-    for (i = 0; i < size && text[i] >= '0'; i++)
-        number = number * 10 + (uint64_t)(text[i] - '0');
-    return number;
-}
-
-/* Waits until no thread can still hold the address of an old ring: each has run
- * since, or waits for something, which nobody does inside of a record. */
-RECORDER_FUNCTION_ void recorder_threads_wait(void)
-{
-    const struct recorder_registry *registry = recorder_home.registry;
-    const struct recorder_thread *rows = registry->threads;
-    const uint64_t enough = 20000; /* ns: some records */
-    uintptr_t count = registry->threads_count, i;
-    int32_t self = recorder_os_thread();
-    uint64_t *ran;
-    unsigned rounds;
-    bool waits = true;
-    if (count > registry->threads_max)
-        count = registry->threads_max;
-    ran = (uint64_t *)recorder_os_memory((count + 1) * sizeof *ran);
-    for (i = 0; i < count && ran; i++)
-        ran[i] = recorder_thread_fact(rows[i].id, "/schedstat");
-    for (rounds = 0; rounds < 400 && waits; rounds++) {
-        recorder_os_poll(NULL, 0, rounds == 0 ? 50 : 5);
-        waits = false;
-        for (i = 0; i < count && !waits && ran; i++) {
-            uint64_t state = recorder_thread_fact(rows[i].id, "/stat");
-            waits = rows[i].state == RECORDER_ROW_ALIVE && rows[i].id != self &&
-                    ran[i] && (state == 'R' || state == 'D') &&
-                    recorder_thread_fact(rows[i].id, "/schedstat") - ran[i] <
-                        enough;
-        }
-    }
-    if (ran)
-        recorder_munmap(ran, (count + 1) * sizeof *ran);
-}
-
-/* What begins a file of ours: the head and what is known without the rings. */
-RECORDER_FUNCTION_ bool recorder_file_head(struct recorder_recording *file,
-                                           const struct recorder_elf *program,
-                                           unsigned headers)
-{
-    const struct recorder_registry *registry = recorder_home.registry;
-    struct recorder_elf elf;
-    file->elf = (struct recorder_elf *)(void *)recorder_part_take(
-        file, sizeof *file->elf + headers * sizeof *file->headers, false);
-    file->headers = (struct recorder_elf_header *)(file->elf + 1);
-    file->headers_max = headers;
-    elf = *program; /* class, byte order, machine and its flags */
-    elf.type = RECORDER_ELF_CORE_;
-    elf.entry = elf.sections = 0;
-    elf.headers = elf.bytes = sizeof elf;
-    elf.header_bytes = sizeof *file->headers;
-    elf.headers_count = elf.section_bytes = 0;
-    elf.sections_count = elf.names = 0;
-    *file->elf = elf;
-    file->image = (struct recorder_registry *)(void *)recorder_part_take(
-        file, sizeof *file->image, false);
-    file->order = (uintptr_t *)(void *)recorder_part_take(
-        file, sizeof *file->order, false);
-    file->line = recorder_part_take(file, 256, false);
-    if (!file->line)
-        return false;
-    *file->image = *registry;
-    file->image->first = NULL;
-    file->image->later_set = 0;
-    file->image->readers = 0;
-    file->image->thread = NULL;
-    file->image->hook = NULL;
-    file->image->tweaks = NULL;
-    file->image->types = NULL;
-    file->image->image = NULL;
-    file->image->file = NULL;
-    return true;
-}
-
-/* How large the file must be, and what it takes to move the rings. */
-struct recorder_file_size {
-    size_t recorders, slots, lanes;
-    uintptr_t bytes;
-};
-RECORDER_FUNCTION_ struct recorder_file_size
-recorder_file_measure(const struct recorder_mappings *mappings,
-                      unsigned *headers)
-{
-    struct recorder_file_size size = {0, 0, 0, 0};
-    const struct recorder *r;
-    for (r = recorder_walk(); r; r = recorder_walk_on(r)) {
-        size.recorders++;
-        size.lanes += r->lanes_mask + 1;
-        size.slots += (r->lanes_mask + 1) * (r->mask + 1);
-        size.bytes += recorder_file_low_bytes(r) + recorder_file_high_bytes(r);
-    }
-    recorder_unwalk();
-    *headers =
-        (unsigned)(size.recorders + mappings->count + RECORDER_HEADERS_SPARE);
-    if (*headers > 65000)
-        *headers = 65000;
-    size.bytes += sizeof(struct recorder_elf) +
-                  *headers * sizeof(struct recorder_elf_header) +
-                  sizeof(struct recorder_registry) +
-                  recorder_note_files_bytes(mappings) +
-                  recorder_mappings_bytes(mappings) +
-                  RECORDER_THREADS * sizeof(struct recorder_thread) +
-                  RECORDER_AUXILIARY_MAX + RECORDER_PART_SPARE;
-    size.bytes = recorder_round(size.bytes, RECORDER_PART_PAGE);
-    return size;
-}
-
-/* Fills the file with all but the rings. The threads' rows, or null: a part of
- * it has no room. */
-RECORDER_FUNCTION_ struct recorder_thread *
-recorder_file_fill(struct recorder_recording *file,
-                   const struct recorder_mappings *mappings,
-                   const struct recorder_elf *program, unsigned headers)
-{
-    const uint32_t writable = RECORDER_ELF_R_ | RECORDER_ELF_W_;
-    const struct recorder_registry *registry = recorder_home.registry;
-    struct recorder_part *part = &file->parts[0];
-    struct recorder_thread *rows;
-    size_t i;
-    if (!recorder_file_head(file, program, headers) ||
-        !recorder_notes(file, mappings) ||
-        !recorder_file_load(file, (uintptr_t)part->memory, part->memory,
-                            part->bytes, writable) ||
-        !recorder_file_load(file, (uintptr_t)registry, file->image,
-                            sizeof *file->image, writable) ||
-        !recorder_file_load(file, (uintptr_t)registry->order, file->order,
-                            sizeof *file->order, writable))
-        return NULL;
-    rows = (struct recorder_thread *)(void *)recorder_part_take(
-        file, RECORDER_THREADS * sizeof *rows, false);
-    for (i = 0; i < mappings->count; i++)
-        if (mappings->all[i].save)
-            recorder_file_segment(file, &mappings->all[i]);
-    return rows;
-}
-
-/* Gives the table of threads a place in the file. Returns the one before. */
-RECORDER_FUNCTION_ struct recorder_thread *
-recorder_file_threads(struct recorder_recording *file,
-                      struct recorder_thread *rows)
-{
-    struct recorder_registry *registry = recorder_home.registry;
-    struct recorder_thread *before =
-        __atomic_load_n(&registry->threads, __ATOMIC_ACQUIRE);
-    if (!before) {
-        recorder_put(&registry->threads_max, RECORDER_THREADS);
-        if (__atomic_compare_exchange_n(&registry->threads, &before, rows,
-                                        false, __ATOMIC_ACQ_REL,
-                                        __ATOMIC_ACQUIRE))
-            before = NULL;
-    }
-    if (before && registry->threads_max > RECORDER_THREADS)
-        rows = before; /* of a module that was compiled with more */
-    else if (before) {
-        recorder_threads_copy(before, rows, registry->threads_max);
-        __atomic_store_n(&registry->threads, rows, __ATOMIC_RELEASE);
-    }
-    file->image->threads = rows;
-    file->image->threads_max = registry->threads_max;
-    return before == rows ? NULL : before;
-}
-
-/* Moves everything into the file that was made. */
-RECORDER_FUNCTION_ void recorder_file_move(struct recorder_recording *file,
-                                           struct recorder_moves *moves,
-                                           struct recorder_thread *rows)
-{
-    struct recorder_registry *registry = recorder_home.registry;
-    struct recorder_thread *before;
-    struct recorder_clock clock;
-    struct recorder *recorder, *copy;
-    bool threads = recorder_has_threads();
-    uint64_t since;
-    for (recorder = recorder_walk(); recorder && moves->count < moves->max;
-         recorder = recorder_walk_on(recorder)) {
-        copy = recorder_file_add(file, recorder);
-        if (copy)
-            recorder_moves_add(moves, recorder, copy->rings);
-    }
-    before = recorder_file_threads(file, rows);
-    recorder_recording = file;
-    registry->image = file->image;
-    __atomic_store_n(&registry->file, file->event, __ATOMIC_RELEASE);
-    recorder_moves_publish(moves);
-    recorder_unwalk();
-    recorder_file_sync(file);
-    recorder_note_process(file, 1);
-    /* The rate of the ticks, for the time when nobody runs to measure it. */
-    since =
-        recorder_clock_ns(RECORDER_MONOTONIC_) - registry->start.monotonic_ns;
-    if (threads)
-        recorder_threads_wait();
-    else if (since < 2000000)
-        recorder_os_poll(NULL, 0, 3);
-    recorder_clock_open(&clock);
-    if (before)
-        recorder_threads_copy(before, rows, registry->threads_max);
-    recorder_moves_finish(moves);
-    recorder_file_sync(file);
-}
-
-/* Begins a recording. Says what is wrong. */
-RECORDER_FUNCTION_ bool recorder_file_begin(struct recorder_recording *file,
-                                            const char *path)
-{
-    struct recorder_mappings mappings;
-    struct recorder_file_size size;
-    struct recorder_elf program;
-    struct recorder_moves moves;
-    struct recorder_thread *rows = NULL;
-    unsigned headers;
-    size_t length = recorder_length(path, RECORDER_PATH_MAX);
-    int fd = -1;
-    if (length >= RECORDER_PATH_MAX - 8) {
-        recorder_file_say(path, "", 0, "File name too long");
-        return false;
-    }
-    __builtin_memcpy(file->pattern, path, length);
-    for (; *path; path++)
-        file->own_process |= path[0] == '%' && path[1] == 'p';
-    recorder_syscall(SYS_getcwd, file->folder, sizeof file->folder - 1);
-    recorder_syscall(SYS_readlinkat, (long)RECORDER_AT_CWD_, "/proc/self/exe",
-                     file->program, sizeof file->program - 1);
-    if (recorder_os_file("/proc/self/exe", &program, sizeof program) !=
-            sizeof program ||
-        __builtin_memcmp(program.ident, "\177ELF", 4) != 0) {
-        recorder_file_say("/proc/self/exe", "", 0, "cannot be read");
-        return false;
-    }
-    if (!recorder_mappings_open(&mappings, file, NULL)) {
-        recorder_file_say(file->pattern, "", -12, NULL);
-        return false;
-    }
-    size = recorder_file_measure(&mappings, &headers);
-    if (!recorder_moves_open(&moves, size.recorders, size.slots, size.lanes)) {
-        recorder_file_say(file->pattern, "", -12, NULL);
-    } else {
-        fd = recorder_file_make(file, size.bytes);
-        if (fd >= 0 && recorder_part_open(file, fd, 0, size.bytes))
-            rows = recorder_file_fill(file, &mappings, &program, headers);
-        if (fd >= 0) {
-            if (!rows) {
-                recorder_os_unlink(file->path);
-                recorder_file_say(file->path, "", -12, NULL);
-            }
-            recorder_os_close(fd);
-        }
-        if (rows)
-            recorder_file_move(file, &moves, rows);
-        else if (file->parts_count)
-            recorder_munmap(file->parts[0].memory, file->parts[0].bytes);
-        recorder_moves_close(&moves);
-    }
-    recorder_mappings_close(&mappings);
-    return rows != NULL;
-}
-
-/* ---------------------------------------------------------------- events -- */
-
-/* A library is here that records: its formats. */
-RECORDER_FUNCTION_ void recorder_file_module(struct recorder_recording *file,
-                                             const void *of)
-{
-    struct recorder_mappings mappings;
-    uintptr_t bytes;
-    char *note, *at;
-    size_t i;
-    if (!recorder_mappings_open(&mappings, file, of))
-        return;
-    bytes = 24 + recorder_note_files_bytes(&mappings);
-    if (mappings.count &&
-        recorder_file_room(file,
-                           recorder_mappings_bytes(&mappings) + bytes +
-                               RECORDER_LINE_BYTES,
-                           0)) {
-        uintptr_t count = file->elf->headers_count;
-        for (i = 0; i < mappings.count; i++)
-            if (mappings.all[i].save)
-                recorder_file_segment(file, &mappings.all[i]);
-        if (file->elf->headers_count != count) { /* it was not here before */
-            at = note = recorder_part_take(file, bytes, false);
-            if (note)
-                recorder_note_files(&at, &mappings);
-            if (note)
-                recorder_file_header(file, RECORDER_ELF_NOTE_, 0, note,
-                                     (uintptr_t)(at - note), RECORDER_ELF_R_);
-        }
-    }
-    recorder_mappings_close(&mappings);
-}
-
-/* A recorder is here: it goes on in the rings that it had, if it is back. */
-RECORDER_FUNCTION_ void recorder_file_recorder(struct recorder_recording *file,
-                                               struct recorder *recorder)
-{
-    struct recorder *copy = recorder_file_copy_of(file, recorder);
-    size_t lanes = recorder->lanes_mask + 1;
-    struct recorder_moves moves;
-    if (copy &&
-        (copy->mask != recorder->mask ||
-         copy->ring_bytes != recorder->ring_bytes ||
-         copy->lanes_mask != recorder->lanes_mask ||
-         __builtin_memcmp(copy->name, recorder->name,
-                          recorder_length(copy->name, RECORDER_PATH_MAX) + 1)))
-        copy = NULL;
-    if (copy) {
-        __atomic_store_n(&recorder->rings, copy->rings, __ATOMIC_RELEASE);
-        return;
-    }
-    if (!recorder_moves_open(&moves, 1, lanes * (recorder->mask + 1), lanes))
-        return;
-    if (recorder_file_room(file, recorder_file_low_bytes(recorder),
-                           recorder_file_high_bytes(recorder)))
-        copy = recorder_file_add(file, recorder);
-    if (copy) {
-        recorder_moves_add(&moves, recorder, copy->rings);
-        recorder_moves_publish(&moves);
-        recorder_moves_finish(&moves);
-    }
-    recorder_moves_close(&moves);
-}
+/* ------------------------------------------------------------------ fork -- */
 
 /* Fills the memory of a child with what its parent's file has. A ring that is
  * too large for that begins empty. */
 RECORDER_FUNCTION_ void
-recorder_file_inherit(const struct recorder_recording *file,
+recorder_fork_inherit(const struct recorder_recording *file,
                       char *const to[RECORDER_PARTS])
 {
     const struct recorder_registry *registry = recorder_home.registry;
-    uintptr_t order = recorder_get(registry->order), left = 64u << 20, lane;
+    uintptr_t order = recorder_get(registry->order), left = 64u << 20;
     const struct recorder *r;
     struct recorder_thread *row;
     uintptr_t process[RECORDER_NOTE_WORDS];
     unsigned i;
     for (i = 0; i < file->parts_count; i++)
         __builtin_memcpy(to[i], file->parts[i].memory, file->parts[i].low);
-    recorder_note_words(process, 0); /* it is not whole yet */
+    recorder_core_owner(process, 0); /* it is not whole yet */
     __builtin_memcpy(to[0] + (file->note - file->parts[0].memory), process,
                      sizeof process);
     for (r = file->image->first; r; r = r->next) {
-        uintptr_t bytes = recorder_file_high_bytes(r), at = 0;
+        uintptr_t bytes = recorder_move_high_bytes(r), at = 0;
         for (i = 0; i < file->parts_count; i++) {
             at = (uintptr_t)r->rings - (uintptr_t)file->parts[i].memory;
             if (at < file->parts[i].bytes)
@@ -914,24 +651,15 @@ recorder_file_inherit(const struct recorder_recording *file,
         if (bytes > left || i == file->parts_count)
             continue;
         left -= bytes;
-        for (lane = 0; lane <= r->lanes_mask; lane++) {
-            struct recorder_copying copy = {0, 0, 0, 0, 0, 0, 0};
-            copy.from = recorder_ring_at(r->rings, r->ring_bytes, lane);
-            copy.to =
-                recorder_ring_at((struct recorder_ring *)(void *)(to[i] + at),
-                                 r->ring_bytes, lane);
-            copy.mask = r->mask;
-            copy.before = &order;
-            recorder_ring_copy(&copy);
-        }
+        recorder_move_rings(r, r->rings,
+                            (struct recorder_ring *)(void *)(to[i] + at),
+                            &order, NULL);
     }
     /* Rows that were taken since are of the parent's threads. */
     row =
         (struct recorder_thread *)(void *)(to[0] + ((char *)registry->threads -
                                                     file->parts[0].memory));
-    if ((uintptr_t)registry->threads - (uintptr_t)file->parts[0].memory <
-            file->parts[0].bytes &&
-        registry->threads_count < registry->threads_max)
+    if (registry->threads_count < registry->threads_max)
         __builtin_memset(row + registry->threads_count, 0,
                          (registry->threads_max - registry->threads_count) *
                              sizeof *row);
@@ -939,7 +667,7 @@ recorder_file_inherit(const struct recorder_recording *file,
 
 /* In the child of fork(), which must not touch its parent's file: puts other
  * memory in its place, of a file of its own or of none. All addresses stay. */
-RECORDER_FUNCTION_ void recorder_file_forked(struct recorder_recording *file)
+RECORDER_FUNCTION_ void recorder_fork_child(struct recorder_recording *file)
 {
     const long move = 3; /* MREMAP_MAYMOVE, MREMAP_FIXED */
     struct recorder_registry *registry = recorder_home.registry;
@@ -950,10 +678,9 @@ RECORDER_FUNCTION_ void recorder_file_forked(struct recorder_recording *file)
     bool whole = true, lost = false;
     int fd = -1;
     unsigned i;
-    recorder_file_busy = 0;
     recorder_signals_hold(&held);
     if (file->own_process)
-        fd = recorder_file_make(file, last->offset + last->bytes);
+        fd = recorder_open_new(file, last->offset + last->bytes);
     for (i = 0; i < file->parts_count; i++) {
         const struct recorder_part *part = &file->parts[i];
         memory[i] = fd >= 0
@@ -966,7 +693,7 @@ RECORDER_FUNCTION_ void recorder_file_forked(struct recorder_recording *file)
     if (fd >= 0)
         recorder_os_close(fd);
     if (whole)
-        recorder_file_inherit(file, memory);
+        recorder_fork_inherit(file, memory);
     for (i = 0; i < file->parts_count; i++) {
         const struct recorder_part *part = &file->parts[i];
         if (whole && recorder_syscall(SYS_mremap, memory[i], part->bytes,
@@ -984,9 +711,9 @@ RECORDER_FUNCTION_ void recorder_file_forked(struct recorder_recording *file)
     if (lost)
         registry->threads = NULL;
     if (fd >= 0) {
-        recorder_note_process(file, 1);
+        recorder_core_set_owner(file, 1);
         file->image->pid = recorder_os_process();
-        recorder_file_sync(file);
+        recorder_core_sync(file);
     } else {
         registry->image = NULL;
         registry->file = NULL;
@@ -995,7 +722,235 @@ RECORDER_FUNCTION_ void recorder_file_forked(struct recorder_recording *file)
     recorder_signals_release(&held);
 }
 
-RECORDER_FUNCTION_ void recorder_file_event(int what, const void *of)
+/* ------------------------------------------------------------------ file -- */
+
+/* Rows of the thread table in the file. */
+RECORDER_INLINE_ uintptr_t recorder_file_rows(void)
+{
+    const struct recorder_registry *registry = recorder_home.registry;
+    return registry->threads ? registry->threads_max : RECORDER_THREADS;
+}
+
+/* How large the file must be, and what it has to hold. */
+struct recorder_file_size {
+    size_t recorders;
+    unsigned headers;
+    uintptr_t bytes;
+};
+RECORDER_FUNCTION_ struct recorder_file_size
+recorder_file_measure(const struct recorder_modules *modules)
+{
+    struct recorder_file_size size = {0, 0, 0};
+    const struct recorder *r;
+    for (r = recorder_walk(); r; r = recorder_walk_on(r)) {
+        size.recorders++;
+        size.bytes += recorder_move_low_bytes(r) + recorder_move_high_bytes(r);
+    }
+    recorder_unwalk();
+    size.headers =
+        (unsigned)(size.recorders + modules->count + RECORDER_HEADERS_SPARE);
+    if (size.headers > 65000)
+        size.headers = 65000;
+    size.bytes += sizeof(struct recorder_elf) +
+                  size.headers * sizeof(struct recorder_elf_header) +
+                  sizeof(struct recorder_registry) + 24 +
+                  recorder_modules_note_bytes(modules) +
+                  recorder_modules_bytes(modules) +
+                  recorder_file_rows() * sizeof(struct recorder_thread) +
+                  RECORDER_AUXILIARY_MAX + RECORDER_PART_SPARE;
+    size.bytes = recorder_round_up(size.bytes, RECORDER_PART_PAGE);
+    return size;
+}
+
+/* Fills the file with all but the rings. The threads' rows, or null: a part of
+ * it has no room. */
+RECORDER_FUNCTION_ struct recorder_thread *
+recorder_file_fill(struct recorder_recording *file,
+                   const struct recorder_modules *modules,
+                   const struct recorder_elf *program, unsigned headers)
+{
+    const uint32_t writable = RECORDER_ELF_R_ | RECORDER_ELF_W_;
+    const struct recorder_registry *registry = recorder_home.registry;
+    struct recorder_part *part = &file->parts[0];
+    struct recorder_thread *rows;
+    size_t i;
+    if (!recorder_core_begin(file, program, headers) ||
+        !recorder_core_add_notes(file) ||
+        !recorder_modules_add_note(file, modules) ||
+        !recorder_core_add_segment(file, (uintptr_t)part->memory, part->memory,
+                                   part->bytes, writable) ||
+        !recorder_core_add_segment(file, (uintptr_t)registry, file->image,
+                                   sizeof *file->image, writable) ||
+        !recorder_core_add_segment(file, (uintptr_t)registry->order,
+                                   file->order, sizeof *file->order, writable))
+        return NULL;
+    rows = (struct recorder_thread *)(void *)recorder_core_take(
+        file, recorder_file_rows() * sizeof *rows, false);
+    for (i = 0; i < modules->count; i++)
+        if (modules->all[i].save)
+            recorder_module_save(file, &modules->all[i]);
+    return rows;
+}
+
+/* Moves the thread table. */
+RECORDER_FUNCTION_ void recorder_file_threads(struct recorder_recording *file,
+                                              struct recorder_thread *rows)
+{
+    struct recorder_registry *registry = recorder_home.registry;
+    uintptr_t count = recorder_file_rows();
+    if (registry->threads)
+        __builtin_memcpy(rows, registry->threads, count * sizeof *rows);
+    recorder_put(&registry->threads_max, count);
+    __atomic_store_n(&registry->threads, rows, __ATOMIC_RELEASE);
+    file->image->threads = rows;
+    file->image->threads_max = count;
+}
+
+/* Moves everything into the file that was made. */
+RECORDER_FUNCTION_ void recorder_file_move(struct recorder_recording *file,
+                                           struct recorder_moves *moves,
+                                           size_t moves_max,
+                                           struct recorder_thread *rows)
+{
+    struct recorder_registry *registry = recorder_home.registry;
+    struct recorder_clock clock;
+    struct recorder *recorder, *copy;
+    uint64_t since;
+    for (recorder = recorder_walk(); recorder && moves->count < moves_max;
+         recorder = recorder_walk_on(recorder)) {
+        copy = recorder_move_add(file, recorder);
+        if (copy)
+            recorder_move_plan(moves, recorder, copy->rings);
+    }
+    recorder_file_threads(file, rows);
+    recorder_recording = file;
+    registry->image = file->image;
+    __atomic_store_n(&registry->file, file->notify, __ATOMIC_RELEASE);
+    recorder_move_all(moves);
+    recorder_unwalk();
+    recorder_core_sync(file);
+    recorder_core_set_owner(file, 1);
+    /* The rate of the ticks, for the time when nobody runs to measure it. */
+    since =
+        recorder_clock_ns(RECORDER_MONOTONIC_) - registry->start.monotonic_ns;
+    if (since < 2000000)
+        recorder_os_poll(NULL, 0, 3);
+    recorder_clock_open(&clock);
+    recorder_core_sync(file);
+}
+
+/* Begins a recording. Says what is wrong. */
+RECORDER_FUNCTION_ bool recorder_file_begin(struct recorder_recording *file,
+                                            const char *path)
+{
+    struct recorder_modules modules;
+    struct recorder_file_size size;
+    struct recorder_elf program;
+    struct recorder_moves moves = {NULL, 0, 0, 0};
+    struct recorder_thread *rows = NULL;
+    size_t moves_bytes;
+    size_t length = recorder_length(path, RECORDER_PATH_MAX);
+    int fd = -1;
+    if (length >= RECORDER_PATH_MAX - 8) {
+        recorder_open_say(path, "", 0, "File name too long");
+        return false;
+    }
+    __builtin_memcpy(file->pattern, path, length);
+    for (; *path; path++)
+        file->own_process |= path[0] == '%' && path[1] == 'p';
+    recorder_syscall(SYS_getcwd, file->folder, sizeof file->folder - 1);
+    recorder_syscall(SYS_readlinkat, (long)RECORDER_AT_CWD_, "/proc/self/exe",
+                     file->program, sizeof file->program - 1);
+    if (recorder_os_file("/proc/self/exe", &program, sizeof program) !=
+            sizeof program ||
+        __builtin_memcmp(program.ident, "\177ELF", 4) != 0) {
+        recorder_open_say("/proc/self/exe", "", 0, "cannot be read");
+        return false;
+    }
+    if (!recorder_modules_open(&modules, file, NULL)) {
+        recorder_open_say(file->pattern, "", -12, NULL);
+        return false;
+    }
+    size = recorder_file_measure(&modules);
+    moves_bytes = (size.recorders + 1) * sizeof *moves.all;
+    moves.all = (struct recorder_move *)recorder_os_memory(moves_bytes);
+    if (!moves.all) {
+        recorder_open_say(file->pattern, "", -12, NULL);
+    } else {
+        fd = recorder_open_new(file, size.bytes);
+        if (fd >= 0 && recorder_core_map(file, fd, 0, size.bytes))
+            rows = recorder_file_fill(file, &modules, &program, size.headers);
+        if (fd >= 0) {
+            if (!rows) {
+                recorder_os_unlink(file->path);
+                recorder_open_say(file->path, "", -12, NULL);
+            }
+            recorder_os_close(fd);
+        }
+        if (rows)
+            recorder_file_move(file, &moves, size.recorders, rows);
+        else if (file->parts_count)
+            recorder_munmap(file->parts[0].memory, file->parts[0].bytes);
+        recorder_munmap(moves.all, moves_bytes);
+    }
+    recorder_modules_close(&modules);
+    return rows != NULL;
+}
+
+/* A library is here that records: its formats. */
+RECORDER_FUNCTION_ void recorder_file_module(struct recorder_recording *file,
+                                             const void *of)
+{
+    struct recorder_modules modules;
+    size_t i;
+    if (!recorder_modules_open(&modules, file, of))
+        return;
+    if (modules.count &&
+        recorder_open_room(file,
+                           recorder_modules_bytes(&modules) + 24 +
+                               recorder_modules_note_bytes(&modules) +
+                               RECORDER_LINE_BYTES,
+                           0)) {
+        uintptr_t count = file->elf->headers_count;
+        for (i = 0; i < modules.count; i++)
+            if (modules.all[i].save)
+                recorder_module_save(file, &modules.all[i]);
+        if (file->elf->headers_count != count) /* it was not here before */
+            recorder_modules_add_note(file, &modules);
+    }
+    recorder_modules_close(&modules);
+}
+
+/* A recorder is here, and nobody has recorded into it: it gets rings in the
+ * file, or goes on in those that it had, if it is back. */
+RECORDER_FUNCTION_ void recorder_file_recorder(struct recorder_recording *file,
+                                               struct recorder *recorder)
+{
+    struct recorder *copy = recorder_move_copy_of(file, recorder);
+    if (copy &&
+        (copy->mask != recorder->mask ||
+         copy->ring_bytes != recorder->ring_bytes ||
+         copy->lanes_mask != recorder->lanes_mask ||
+         __builtin_memcmp(copy->name, recorder->name,
+                          recorder_length(copy->name, RECORDER_PATH_MAX) + 1)))
+        copy = NULL;
+    if (copy) {
+        __atomic_store_n(&recorder->rings, copy->rings, __ATOMIC_RELEASE);
+        return;
+    }
+    if (recorder_open_room(file, recorder_move_low_bytes(recorder),
+                           recorder_move_high_bytes(recorder)))
+        copy = recorder_move_add(file, recorder);
+    if (copy) { /* a constructor may have recorded before ours ran */
+        struct recorder_move move;
+        struct recorder_moves moves = {NULL, 0, 0, 0};
+        moves.all = &move;
+        recorder_move_plan(&moves, recorder, copy->rings);
+        recorder_move_all(&moves);
+    }
+}
+
+RECORDER_FUNCTION_ void recorder_file_notify(int what, const void *of)
 {
     struct recorder_recording *file = recorder_recording;
     struct recorder_held held;
@@ -1003,63 +958,75 @@ RECORDER_FUNCTION_ void recorder_file_event(int what, const void *of)
     if (!file)
         return;
     if (what == RECORDER_FILE_FORKED) {
-        recorder_file_forked(file);
+        recorder_fork_child(file);
     } else if (what == RECORDER_FILE_SYNC) {
-        recorder_file_sync(file);
-    } else if (!__atomic_exchange_n(&recorder_file_busy, 1, __ATOMIC_ACQUIRE)) {
+        recorder_core_sync(file);
+    } else {
         recorder_signals_hold(&held);
         if (what == RECORDER_FILE_MODULE)
             recorder_file_module(file, of);
         else
             recorder_file_recorder(file, (struct recorder *)(uintptr_t)of);
-        recorder_file_sync(file);
+        recorder_core_sync(file);
         recorder_signals_release(&held);
-        __atomic_store_n(&recorder_file_busy, 0, __ATOMIC_RELEASE);
     }
     *at = error;
 }
 
-RECORDER_FUNCTION_ bool recorder_file(const char *path)
+/* The same from main() and before it: `threads` says what is wrong where the
+ * process has more than one thread. */
+RECORDER_FUNCTION_ bool recorder_file_open(const char *path,
+                                           const char *threads)
 {
     struct recorder_recording *file;
+    struct recorder_signal_set all;
     struct recorder_held held;
-    int *at = recorder_errno(), error = *at;
     bool done = false;
-    if (!path || !*path ||
-        __atomic_exchange_n(&recorder_file_busy, 1, __ATOMIC_ACQUIRE))
-        return false;
-    recorder_start();
     recorder_signals_hold(&held);
+    recorder_start();
     if (recorder_home.registry->image) {
-        recorder_file_say(path, "", 0, "the process has a recording already");
+        recorder_open_say(path, "", 0, "the process has a recording already");
+    } else if (recorder_os_process_stat(recorder_os_process(),
+                                        RECORDER_STAT_THREADS_) > 1) {
+        recorder_open_say(path, "", 0, threads);
     } else {
+        /* No handler may record meanwhile. */
+        __builtin_memset(&all, 0xff, sizeof all);
+        recorder_os_mask(RECORDER_SIG_BLOCK_, &all, NULL);
         file = (struct recorder_recording *)recorder_os_memory(sizeof *file);
         if (file)
-            file->event = recorder_file_event;
+            file->notify = recorder_file_notify;
         done = file && recorder_file_begin(file, path);
         if (file && !done)
             recorder_munmap(file, sizeof *file);
     }
     recorder_signals_release(&held);
-    __atomic_store_n(&recorder_file_busy, 0, __ATOMIC_RELEASE);
-    *at = error;
     return done;
+}
+
+RECORDER_FUNCTION_ bool recorder_file(const char *path)
+{
+    return path && *path &&
+           recorder_file_open(path,
+                              "the process has threads: RECORDER_FILE in its "
+                              "environment makes the file before main(), "
+                              "recorder save PID makes one at any time");
 }
 
 #ifdef RECORDER_IN_LIBRARY_
 __attribute__((destructor(103))) static void recorder_file_leave(void)
 {
-    if (recorder_home.registry->file == recorder_file_event)
+    if (recorder_home.registry->file == recorder_file_notify)
         recorder_home.registry->file = NULL;
 }
 #endif
 #else
-RECORDER_FUNCTION_ bool recorder_file(const char *path)
+RECORDER_FUNCTION_ bool recorder_file_open(const char *path,
+                                           const char *threads)
 {
     struct recorder_string say;
     char text[1024];
-    if (!path || !*path)
-        return false;
+    (void)threads;
     say = recorder_string_at(text, sizeof text);
     recorder_add_string(&say, "recorder: ");
     recorder_add_name(&say, path, sizeof text - 200);
@@ -1067,6 +1034,10 @@ RECORDER_FUNCTION_ bool recorder_file(const char *path)
                               "memory\n");
     recorder_say(&say);
     return false;
+}
+RECORDER_FUNCTION_ bool recorder_file(const char *path)
+{
+    return path && *path && recorder_file_open(path, "");
 }
 #endif
 
@@ -1076,8 +1047,10 @@ __attribute__((constructor(103))) static void recorder_file_enter(void)
     if (recorder_file_asked || recorder_home.registry->image)
         return;
     recorder_file_asked = 1;
-    if (path && recorder_os_trusted())
-        recorder_file(path);
+    if (path && *path && recorder_os_trusted())
+        recorder_file_open(path, "a library started threads before the file "
+                                 "could be made: recorder save PID makes one "
+                                 "at any time");
 }
 
 #ifdef __cplusplus

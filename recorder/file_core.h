@@ -29,41 +29,6 @@ CONTENTS
 extern "C" {
 #endif
 
-/* ---------------------------------------------------------------- layout --
- *
- * An ELF core file of the program's class, byte order and machine. Readers take
- * everything by its address, through the PT_LOADs; their order and the offsets
- * say nothing. The file grows by further program headers when libraries come:
- * e_phnum counts those that are whole, and is stored last.
- *
- * PT_NOTE (one; one more for each library that came later)
- *     "RECORDER", type 1: words {RECORDER_LAYOUT, address of the registry,
- *         process id, 1 if the file is whole or 0 if it was being made, start
- *         of the process in clock ticks since boot (/proc/PID/stat, 22)}. It is
- *         the first note, the first word of it at a multiple of 8
- *     "CORE", NT_PRSTATUS (where the machine's is known; registers are 0),
- *         NT_PRPSINFO, NT_AUXV (as of /proc/self/auxv), NT_FILE (all segments
- *         of the program and its libraries)
- * PT_LOAD
- *     the file itself, at the addresses where it was mapped: one for each part,
- *         writable. Everything that `first` and `threads` of the registry lead
- *         to lies there: a copy of each struct recorder (so is `next`), its
- *         name and description, its rings; the thread table; `line`
- *     copies at the addresses of the originals: the registry, the order word,
- *         each struct recorder (for debuggers), the read-only segments of each
- *         module that records (its formats, its build-id). The last also lie
- *         in the first kind, twice in memory and once in the file
- *
- * The rings and the thread table are live, the copies are as old as the last
- * change that was noted (recorder_file_sync): `trace` of a struct recorder and
- * the order word are those of the start. The end of the recording is the
- * highest order in it. `tweaks`, `types`, `hook` and `thread` are 0.
- * A recorder whose library was closed stays in the list; if the library comes
- * again to the same address, it goes on in the same rings. Formats of a library
- * whose place another has taken are moved, in the records, to addresses of the
- * file.
- */
-
 /* ---------------------------------------------------------------- system -- */
 
 /* As the kernel lays them out: an ELF file's head, a program header. */
@@ -175,8 +140,8 @@ RECORDER_FUNCTION_ uint32_t recorder_os_user(void)
 #endif
 }
 /* What a descriptor or, where that is none, a path is; 0, or an error. */
-RECORDER_FUNCTION_ long recorder_os_stat(int fd, const char *path,
-                                         struct recorder_statx *to)
+RECORDER_FUNCTION_ long recorder_os_statx(int fd, const char *path,
+                                          struct recorder_statx *to)
 {
 #ifdef SYS_statx
     const long empty = 0x1000, no_follow = 0x100;
@@ -237,6 +202,103 @@ RECORDER_FUNCTION_ long recorder_os_allocate(int fd, uintptr_t offset,
     return result < 0 ? result : 0;
 }
 
+extern int recorder_os_rename(const char *from, const char *to)
+    RECORDER_LABEL_(rename);
+extern int recorder_os_unlink(const char *path) RECORDER_LABEL_(unlink);
+
+/* A number of /proc/PID/stat; 0: the process is not there, or dead and not yet
+ * waited for. */
+enum { RECORDER_STAT_THREADS_ = 20, RECORDER_STAT_START_ = 22 };
+RECORDER_FUNCTION_ uintptr_t recorder_os_process_stat(intptr_t pid,
+                                                      unsigned wanted)
+{
+    struct recorder_string path;
+    char text[1024], name[40];
+    size_t size, i;
+    unsigned field = 2;
+    uintptr_t number = 0;
+    path = recorder_string_at(name, sizeof name - 1);
+    recorder_add_string(&path, "/proc/");
+    if (pid == recorder_os_process()) /* whatever namespace /proc is of */
+        recorder_add_string(&path, "self");
+    else
+        recorder_add_number(&path, (uint64_t)pid, 10, 1);
+    recorder_add_text(&path, "/stat", 6);
+    size = recorder_os_file(name, text, sizeof text);
+    for (i = size; i > 0 && text[i - 1] != ')'; i--)
+        ; /* the name before it may hold anything */
+    for (; i < size && field < wanted; i++)
+        if (text[i] == ' ')
+            field++;
+        else if (field == 3 && (text[i] == 'Z' || text[i] == 'X'))
+            return 0;
+    for (i = i < size ? i : size; i < size && text[i] >= '0'; i++)
+        number = number * 10 + (uintptr_t)(text[i] - '0');
+    return number;
+}
+
+RECORDER_FUNCTION_ const char *recorder_path_basename(const char *path)
+{
+    const char *name = path;
+    for (; *path; path++)
+        if (*path == '/')
+            name = path + 1;
+    return name;
+}
+
+/* Copies bytes of the program, which may go away meanwhile. */
+RECORDER_FUNCTION_ bool recorder_memory_copy_all(void *to, uintptr_t from,
+                                                 uintptr_t bytes)
+{
+    struct recorder_memory memory;
+    uintptr_t done = 0;
+    ptrdiff_t count = 1;
+    recorder_memory_open(&memory);
+    while (done < bytes && count > 0) {
+        count = recorder_memory_copy(&memory, from + done, (char *)to + done,
+                                     bytes - done);
+        done += count > 0 ? (uintptr_t)count : 0;
+    }
+    recorder_memory_close(&memory);
+    return done == bytes;
+}
+
+/* ---------------------------------------------------------------- layout --
+ *
+ * An ELF core file of the program's class, byte order and machine. Readers take
+ * everything by its address, through the PT_LOADs; their order and the offsets
+ * say nothing. The file grows by further program headers when libraries come:
+ * e_phnum counts those that are whole, and is stored last.
+ *
+ * PT_NOTE (of the process)
+ *     "RECORDER", type 1: words {RECORDER_LAYOUT, address of the registry,
+ *         process id, 1 if the file is whole or 0 if it was being made, start
+ *         of the process in clock ticks since boot (/proc/PID/stat, 22)}. It is
+ *         the first note, the first word of it at a multiple of 8
+ *     "CORE", NT_PRSTATUS (where the machine's is known; registers are 0),
+ *         NT_PRPSINFO, NT_AUXV (as of /proc/self/auxv)
+ * PT_NOTE (of the program and its libraries; one for each that came later)
+ *     "CORE", NT_FILE (all segments)
+ * PT_LOAD
+ *     the file itself, at the addresses where it was mapped: one for each part,
+ *         writable. Everything that `first` and `threads` of the registry lead
+ *         to lies there: a copy of each struct recorder (so is `next`), its
+ *         name and description, its rings; the thread table; `line`
+ *     copies at the addresses of the originals: the registry, the order word,
+ *         each struct recorder (for debuggers), the read-only segments of each
+ *         module that records (its formats, its build-id). The last also lie
+ *         in the first kind, twice in memory and once in the file
+ *
+ * The rings and the thread table are live, the copies are as old as the last
+ * change that was noted (recorder_core_sync): `trace` of a struct recorder and
+ * the order word are those of the start. The end of the recording is the
+ * highest order in it. `tweaks`, `types`, `hook` and `thread` are 0.
+ * A recorder whose library was closed stays in the list; if the library comes
+ * again to the same address, it goes on in the same rings. Formats of a library
+ * whose place another has taken are moved, in the records, to addresses of the
+ * file.
+ */
+
 /* ----------------------------------------------------------------- parts --
  *
  * The file is mapped in parts, the first for what there is at the start, the
@@ -271,25 +333,24 @@ struct recorder_recording {
     char *note, *status, *info; /* contents of the notes that name a process */
     uint64_t inode;
     uint32_t device[2];
-    bool own_process;                        /* %p is in the pattern */
-    void (*event)(int what, const void *of); /* for the registry */
+    bool own_process;                         /* %p is in the pattern */
+    void (*notify)(int what, const void *of); /* for the registry */
     char pattern[RECORDER_PATH_MAX], folder[RECORDER_PATH_MAX];
     char path[RECORDER_PATH_MAX], program[RECORDER_PATH_MAX];
 };
 RECORDER_PROGRAM_ struct recorder_recording *recorder_recording = 0;
-RECORDER_PROGRAM_ uint32_t recorder_file_busy = 0;
 
-RECORDER_INLINE_ uintptr_t recorder_round(uintptr_t bytes, uintptr_t to)
+RECORDER_INLINE_ uintptr_t recorder_round_up(uintptr_t bytes, uintptr_t to)
 {
     return (bytes + to - 1) & ~(to - 1);
 }
 
 /* Memory of the file, zeroed; null: there is no more. */
-RECORDER_FUNCTION_ char *recorder_part_take(struct recorder_recording *file,
+RECORDER_FUNCTION_ char *recorder_core_take(struct recorder_recording *file,
                                             uintptr_t bytes, bool ring)
 {
     struct recorder_part *part = &file->parts[file->parts_count - 1];
-    bytes = recorder_round(bytes, RECORDER_LINE_BYTES);
+    bytes = recorder_round_up(bytes, RECORDER_LINE_BYTES);
     if (bytes > part->high - part->low)
         return NULL;
     if (ring)
@@ -299,7 +360,7 @@ RECORDER_FUNCTION_ char *recorder_part_take(struct recorder_recording *file,
 }
 
 RECORDER_FUNCTION_ struct recorder_part *
-recorder_part_of(struct recorder_recording *file, uintptr_t address)
+recorder_core_part(struct recorder_recording *file, uintptr_t address)
 {
     unsigned i;
     for (i = 0; i < file->parts_count; i++)
@@ -308,21 +369,37 @@ recorder_part_of(struct recorder_recording *file, uintptr_t address)
     return NULL;
 }
 
+/* Maps `bytes` of the file as one more part. */
+RECORDER_FUNCTION_ bool recorder_core_map(struct recorder_recording *file,
+                                          int fd, uintptr_t offset,
+                                          uintptr_t bytes)
+{
+    struct recorder_part *part = &file->parts[file->parts_count];
+    part->memory = recorder_os_share(fd, offset, bytes);
+    if (!part->memory)
+        return false;
+    part->bytes = part->high = bytes;
+    part->offset = offset;
+    part->low = 0;
+    file->parts_count++;
+    return true;
+}
+
 /* A program header for `bytes` at `at` in the file, which stand for those at
  * `address` in the program. False: there is none left. */
-RECORDER_FUNCTION_ bool recorder_file_header(struct recorder_recording *file,
-                                             uint32_t type, uintptr_t address,
-                                             const void *at, uintptr_t bytes,
-                                             uint32_t flags)
+RECORDER_FUNCTION_ bool
+recorder_core_add_header(struct recorder_recording *file, uint32_t type,
+                         uintptr_t address, const void *at, uintptr_t bytes,
+                         uint32_t flags)
 {
     unsigned count = file->elf->headers_count;
     struct recorder_elf_header *header = &file->headers[count];
-    const struct recorder_part *part = recorder_part_of(file, (uintptr_t)at);
+    const struct recorder_part *part = recorder_core_part(file, (uintptr_t)at);
     if (count == file->headers_max || !part)
         return false;
     header->offset = part->offset + ((uintptr_t)at - (uintptr_t)part->memory);
     header->address = address;
-    header->physical = 0; /* see struct recorder_file_claim */
+    header->physical = 0; /* see struct recorder_open_claim */
     header->file_bytes = bytes;
     header->memory_bytes = type == RECORDER_ELF_NOTE_ ? 0 : bytes;
     header->flags = flags;
@@ -332,29 +409,12 @@ RECORDER_FUNCTION_ bool recorder_file_header(struct recorder_recording *file,
                      __ATOMIC_RELEASE);
     return true;
 }
-RECORDER_FUNCTION_ bool recorder_file_load(struct recorder_recording *file,
-                                           uintptr_t address, const void *at,
-                                           uintptr_t bytes, uint32_t flags)
+RECORDER_FUNCTION_ bool
+recorder_core_add_segment(struct recorder_recording *file, uintptr_t address,
+                          const void *at, uintptr_t bytes, uint32_t flags)
 {
-    return recorder_file_header(file, RECORDER_ELF_LOAD_, address, at, bytes,
-                                flags);
-}
-
-/* Copies bytes of the program, which may go away meanwhile. */
-RECORDER_FUNCTION_ bool recorder_file_copy(void *to, uintptr_t from,
-                                           uintptr_t bytes)
-{
-    struct recorder_memory memory;
-    uintptr_t done = 0;
-    ptrdiff_t count = 1;
-    recorder_memory_open(&memory);
-    while (done < bytes && count > 0) {
-        count = recorder_memory_copy(&memory, from + done, (char *)to + done,
-                                     bytes - done);
-        done += count > 0 ? (uintptr_t)count : 0;
-    }
-    recorder_memory_close(&memory);
-    return done == bytes;
+    return recorder_core_add_header(file, RECORDER_ELF_LOAD_, address, at,
+                                    bytes, flags);
 }
 
 /* ----------------------------------------------------------------- notes -- */
@@ -396,161 +456,67 @@ RECORDER_FUNCTION_ bool recorder_file_copy(void *to, uintptr_t from,
 enum { RECORDER_AUXILIARY_MAX = 2048, RECORDER_NOTE_WORDS = 5 };
 
 /* Begins a note at *at, moves that behind it and returns its contents. */
-RECORDER_FUNCTION_ char *recorder_note(char **at, const char *name,
-                                       uint32_t name_bytes, uint32_t type,
-                                       uint32_t bytes)
+RECORDER_FUNCTION_ char *recorder_core_note(char **at, const char *name,
+                                            uint32_t name_bytes, uint32_t type,
+                                            uint32_t bytes)
 {
     uint32_t head[3];
-    char *contents = *at + sizeof head + recorder_round(name_bytes, 4);
+    char *contents = *at + sizeof head + recorder_round_up(name_bytes, 4);
     head[0] = name_bytes;
     head[1] = bytes;
     head[2] = type;
     __builtin_memcpy(*at, head, sizeof head);
     __builtin_memcpy(*at + sizeof head, name, name_bytes);
-    *at = contents + recorder_round(bytes, 4);
+    *at = contents + recorder_round_up(bytes, 4);
     return contents;
 }
 
-/* When a process began, in clock ticks since boot; 0: it is not there, or dead
- * and not yet waited for. */
-RECORDER_FUNCTION_ uintptr_t recorder_process_start(intptr_t pid)
-{
-    struct recorder_string path;
-    char text[1024], name[40];
-    size_t size, i, field = 2;
-    uintptr_t start = 0;
-    path = recorder_string_at(name, sizeof name - 1);
-    recorder_add_string(&path, "/proc/");
-    recorder_add_number(&path, (uint64_t)pid, 10, 1);
-    recorder_add_text(&path, "/stat", 6);
-    size = recorder_os_file(name, text, sizeof text);
-    for (i = size; i > 0 && text[i - 1] != ')'; i--)
-        ; /* the name before it may hold anything */
-    for (; i < size && field < 22; i++)
-        if (text[i] == ' ')
-            field++;
-        else if (field == 3 && (text[i] == 'Z' || text[i] == 'X'))
-            return 0;
-    for (i = i < size ? i : size; i < size && text[i] >= '0'; i++)
-        start = start * 10 + (uintptr_t)(text[i] - '0');
-    return start;
-}
-
 /* Writes the ids of the process into the notes. */
-RECORDER_FUNCTION_ void recorder_note_words(uintptr_t *words, uintptr_t whole)
+RECORDER_FUNCTION_ void recorder_core_owner(uintptr_t *words, uintptr_t whole)
 {
     intptr_t pid = recorder_os_process();
     words[0] = RECORDER_LAYOUT;
     words[1] = (uintptr_t)recorder_home.registry;
     words[2] = (uintptr_t)pid;
     words[3] = whole;
-    words[4] = recorder_process_start(pid);
+    words[4] = recorder_os_process_stat(pid, RECORDER_STAT_START_);
 }
-RECORDER_FUNCTION_ void recorder_note_process(struct recorder_recording *file,
-                                              uintptr_t whole)
+RECORDER_FUNCTION_ void recorder_core_set_owner(struct recorder_recording *file,
+                                                uintptr_t whole)
 {
     uintptr_t words[RECORDER_NOTE_WORDS];
     int32_t id = (int32_t)recorder_os_process();
-    recorder_note_words(words, whole);
+    recorder_core_owner(words, whole);
     __builtin_memcpy(file->note, words, sizeof words);
     if (file->status)
         __builtin_memcpy(file->status + RECORDER_STATUS_PID_, &id, 4);
     __builtin_memcpy(file->info + RECORDER_INFO_PID_, &id, 4);
 }
 
-/* A program's segments, and where their files are. */
-struct recorder_mapping {
-    uintptr_t start, bytes, offset;
-    const char *path;
-    bool save; /* its bytes belong into the file */
-};
-struct recorder_mappings {
-    struct recorder_mapping *all;
-    size_t count, max;
-    size_t modules;
-    char *text; /* their paths */
-    size_t text_size, text_max;
-    const void *only; /* of the module that holds this; null: of all */
-    const struct recorder_recording *file;
-    void *memory;
-    size_t memory_bytes;
-};
-
-RECORDER_INLINE_ uintptr_t recorder_page_bytes(void)
-{
-    return recorder_os_auxiliary(6 /* AT_PAGESZ */);
-}
-
-RECORDER_FUNCTION_ uintptr_t
-recorder_note_files_bytes(const struct recorder_mappings *mappings)
-{
-    uintptr_t bytes = (2 + 3 * mappings->count) * sizeof(uintptr_t);
-    size_t i;
-    for (i = 0; i < mappings->count; i++)
-        bytes += recorder_length(mappings->all[i].path, RECORDER_PATH_MAX) + 1;
-    return bytes;
-}
-/* NT_FILE: how many, the size of a page, {start, end, page} of each, paths. */
-RECORDER_FUNCTION_ void
-recorder_note_files(char **at, const struct recorder_mappings *mappings)
-{
-    const uintptr_t page = recorder_page_bytes();
-    char *to = recorder_note(at, "CORE", 5, 0x46494c45,
-                             (uint32_t)recorder_note_files_bytes(mappings));
-    uintptr_t words[3];
-    size_t i;
-    words[0] = mappings->count;
-    words[1] = page;
-    __builtin_memcpy(to, words, 2 * sizeof *words);
-    to += 2 * sizeof *words;
-    for (i = 0; i < mappings->count; i++, to += sizeof words) {
-        const struct recorder_mapping *m = &mappings->all[i];
-        words[0] = m->start & ~(page - 1);
-        words[1] = recorder_round(m->start + m->bytes, page);
-        words[2] = m->offset / page;
-        __builtin_memcpy(to, words, sizeof words);
-    }
-    for (i = 0; i < mappings->count; i++) {
-        const char *path = mappings->all[i].path;
-        size_t size = recorder_length(path, RECORDER_PATH_MAX) + 1;
-        __builtin_memcpy(to, path, size);
-        to += size;
-    }
-}
-
-RECORDER_FUNCTION_ const char *recorder_file_name(const char *path)
-{
-    const char *name = path;
-    for (; *path; path++)
-        if (*path == '/')
-            name = path + 1;
-    return name;
-}
-
-/* Writes all notes, `bytes` of them at most. */
-RECORDER_FUNCTION_ bool recorder_notes(struct recorder_recording *file,
-                                       const struct recorder_mappings *mappings)
+/* Writes the notes of the process. False: there is no room. */
+RECORDER_FUNCTION_ bool recorder_core_add_notes(struct recorder_recording *file)
 {
     char auxiliary[RECORDER_AUXILIARY_MAX], *start, *at, *to;
     size_t size =
         recorder_os_file("/proc/self/auxv", auxiliary, sizeof auxiliary);
-    uintptr_t bytes = 5 * 24 + RECORDER_NOTE_WORDS * sizeof(uintptr_t) +
+    uintptr_t bytes = 4 * 24 + RECORDER_NOTE_WORDS * sizeof(uintptr_t) +
                       RECORDER_STATUS_BYTES_ + RECORDER_INFO_BYTES_ + size +
-                      recorder_note_files_bytes(mappings) + 5 * 4;
+                      4 * 4;
     size_t i;
-    at = start = recorder_part_take(file, bytes, false);
+    at = start = recorder_core_take(file, bytes, false);
     if (!start)
         return false;
-    file->note = recorder_note(&at, "RECORDER", 9, 1,
-                               RECORDER_NOTE_WORDS * sizeof(uintptr_t));
+    file->note = recorder_core_note(&at, "RECORDER", 9, 1,
+                                    RECORDER_NOTE_WORDS * sizeof(uintptr_t));
     if (RECORDER_REGISTERS_)
-        file->status = recorder_note(&at, "CORE", 5, 1 /* NT_PRSTATUS */,
-                                     RECORDER_STATUS_BYTES_);
-    file->info = recorder_note(&at, "CORE", 5, 3 /* NT_PRPSINFO */,
-                               RECORDER_INFO_BYTES_);
+        file->status = recorder_core_note(&at, "CORE", 5, 1 /* NT_PRSTATUS */,
+                                          RECORDER_STATUS_BYTES_);
+    file->info = recorder_core_note(&at, "CORE", 5, 3 /* NT_PRPSINFO */,
+                                    RECORDER_INFO_BYTES_);
     to = file->info + RECORDER_INFO_PID_ + 16;
-    __builtin_memcpy(to, recorder_file_name(file->program),
-                     recorder_length(recorder_file_name(file->program), 15));
+    __builtin_memcpy(
+        to, recorder_path_basename(file->program),
+        recorder_length(recorder_path_basename(file->program), 15));
     to += 16;
     i = recorder_os_file("/proc/self/cmdline", to, 79);
     while (i > 0 && to[i - 1] == '\0')
@@ -560,176 +526,84 @@ RECORDER_FUNCTION_ bool recorder_notes(struct recorder_recording *file,
             to[i] = ' ';
     if (size)
         __builtin_memcpy(
-            recorder_note(&at, "CORE", 5, 6 /* NT_AUXV */, (uint32_t)size),
+            recorder_core_note(&at, "CORE", 5, 6 /* NT_AUXV */, (uint32_t)size),
             auxiliary, size);
-    recorder_note_files(&at, mappings);
-    recorder_note_process(file, 0);
-    return recorder_file_header(file, RECORDER_ELF_NOTE_, 0, start,
-                                (uintptr_t)(at - start), RECORDER_ELF_R_);
+    recorder_core_set_owner(file, 0);
+    return recorder_core_add_header(file, RECORDER_ELF_NOTE_, 0, start,
+                                    (uintptr_t)(at - start), RECORDER_ELF_R_);
 }
 
-/* --------------------------------------------------------------- modules -- */
-
-struct recorder_dl_info {
-    uintptr_t bias;
-    const char *path;
-    const struct recorder_elf_header *headers;
-    uint16_t headers_count;
-};
-extern int recorder_os_modules(int (*each)(struct recorder_dl_info *, size_t,
-                                           void *),
-                               void *context) RECORDER_LABEL_(dl_iterate_phdr);
-
-/* Does a module record? Then its data hold a recorder_home that leads to our
- * registry. */
-__attribute__((no_sanitize("address", "thread"))) RECORDER_FUNCTION_ bool
-recorder_module_records(const struct recorder_dl_info *info)
+/* What begins a file of ours: the head and what is known without the rings. */
+RECORDER_FUNCTION_ bool recorder_core_begin(struct recorder_recording *file,
+                                            const struct recorder_elf *program,
+                                            unsigned headers)
 {
-    const struct recorder_elf_header *h = info->headers;
-    unsigned i;
-    for (i = 0; i < info->headers_count; i++, h++) {
-        const uintptr_t *at = (const uintptr_t *)recorder_round(
-            info->bias + h->address, sizeof *at);
-        const uintptr_t *end =
-            (const uintptr_t *)((info->bias + h->address + h->file_bytes) &
-                                ~(uintptr_t)(sizeof *at - 1));
-        if (h->type != RECORDER_ELF_LOAD_ || !(h->flags & RECORDER_ELF_W_))
-            continue;
-        for (; at + 1 < end; at++)
-            if (recorder_get(at) == (uintptr_t)recorder_home.order &&
-                recorder_get(at + 1) == (uintptr_t)recorder_home.registry)
-                return true;
-    }
-    return false;
-}
-
-/* Where there is no read-only segment, constants are among the code. */
-RECORDER_FUNCTION_ bool
-recorder_module_constants(const struct recorder_dl_info *info, uint32_t flags)
-{
-    const uint32_t mask = RECORDER_ELF_W_ | RECORDER_ELF_X_;
-    unsigned i;
-    if (!(flags & mask))
-        return true;
-    for (i = 0; i < info->headers_count; i++)
-        if (info->headers[i].type == RECORDER_ELF_LOAD_ &&
-            !(info->headers[i].flags & mask))
-            return false;
-    return !(flags & RECORDER_ELF_W_);
-}
-
-RECORDER_FUNCTION_ bool
-recorder_module_holds(const struct recorder_dl_info *info, const void *address)
-{
-    unsigned i;
-    for (i = 0; i < info->headers_count; i++)
-        if (info->headers[i].type == RECORDER_ELF_LOAD_ &&
-            (uintptr_t)address - info->bias - info->headers[i].address <
-                info->headers[i].memory_bytes)
-            return true;
-    return false;
-}
-
-/* The path of a module's file in our text; null: it has none. */
-RECORDER_FUNCTION_ const char *
-recorder_module_path(struct recorder_mappings *to,
-                     const struct recorder_dl_info *info)
-{
-    const char *path = info->path;
-    struct recorder_string string;
-    if (to->modules++ == 0 && (!path || !*path))
-        path = to->file->program;
-    if (!path || recorder_file_name(path) == path)
-        return NULL; /* the kernel's own */
-    string = recorder_string_at(
-        to->text + (to->max ? to->text_size : 0),
-        to->text_max > to->text_size ? to->text_max - to->text_size : 0);
-    if (*path != '/') {
-        recorder_add_string(&string, to->file->folder);
-        recorder_add_string(&string, "/");
-    }
-    recorder_add_string(&string, path);
-    recorder_add_text(&string, "", 1);
-    path = string.to;
-    to->text_size += string.size;
-    return to->text_size <= to->text_max || !to->max ? path : NULL;
-}
-
-/* Adds a module's segments; counts them where there is no room. */
-RECORDER_FUNCTION_ int recorder_module_add(struct recorder_dl_info *info,
-                                           size_t bytes, void *context)
-{
-    struct recorder_mappings *to = (struct recorder_mappings *)context;
-    const char *path;
-    bool records;
-    unsigned i;
-    (void)bytes;
-    if (to->only && !recorder_module_holds(info, to->only)) {
-        to->modules++;
-        return 0;
-    }
-    path = recorder_module_path(to, info);
-    if (!path)
-        return 0;
-    records = to->max && recorder_module_records(info);
-    for (i = 0; i < info->headers_count; i++) {
-        const struct recorder_elf_header *h = &info->headers[i];
-        if (h->type != RECORDER_ELF_LOAD_ || h->file_bytes == 0)
-            continue;
-        if (to->count < to->max) {
-            struct recorder_mapping *m = &to->all[to->count];
-            m->start = info->bias + h->address;
-            m->bytes = h->file_bytes;
-            m->offset = h->offset & ~(recorder_page_bytes() - 1);
-            m->path = path;
-            m->save = records && recorder_module_constants(info, h->flags) &&
-                      (h->flags & RECORDER_ELF_R_);
-        }
-        if (to->count < to->max || !to->max)
-            to->count++;
-    }
-    return 0;
-}
-
-/* The segments of all modules or of one. False: no memory. */
-RECORDER_FUNCTION_ bool
-recorder_mappings_open(struct recorder_mappings *to,
-                       const struct recorder_recording *file, const void *only)
-{
-    __builtin_memset(to, 0, sizeof *to);
-    to->only = only;
-    to->file = file;
-    recorder_os_modules(recorder_module_add, to);
-    to->count += 64; /* others that may come before the second look */
-    to->text_size += 64 * 64;
-    to->memory_bytes = to->count * sizeof *to->all + to->text_size;
-    to->memory = recorder_os_memory(to->memory_bytes);
-    if (!to->memory)
+    const struct recorder_registry *registry = recorder_home.registry;
+    struct recorder_elf elf;
+    file->elf = (struct recorder_elf *)(void *)recorder_core_take(
+        file, sizeof *file->elf + headers * sizeof *file->headers, false);
+    file->headers = (struct recorder_elf_header *)(file->elf + 1);
+    file->headers_max = headers;
+    elf = *program; /* class, byte order, machine and its flags */
+    elf.type = RECORDER_ELF_CORE_;
+    elf.entry = elf.sections = 0;
+    elf.headers = elf.bytes = sizeof elf;
+    elf.header_bytes = sizeof *file->headers;
+    elf.headers_count = elf.section_bytes = 0;
+    elf.sections_count = elf.names = 0;
+    *file->elf = elf;
+    file->image = (struct recorder_registry *)(void *)recorder_core_take(
+        file, sizeof *file->image, false);
+    file->order = (uintptr_t *)(void *)recorder_core_take(
+        file, sizeof *file->order, false);
+    file->line = recorder_core_take(file, 256, false);
+    if (!file->line)
         return false;
-    to->all = (struct recorder_mapping *)to->memory;
-    to->max = to->count;
-    to->text = (char *)(to->all + to->max);
-    to->text_max = to->text_size;
-    to->count = to->text_size = to->modules = 0;
-    recorder_os_modules(recorder_module_add, to);
+    *file->image = *registry;
+    file->image->first = NULL;
+    file->image->later_set = 0;
+    file->image->readers = 0;
+    file->image->thread = NULL;
+    file->image->hook = NULL;
+    file->image->tweaks = NULL;
+    file->image->types = NULL;
+    file->image->image = NULL;
+    file->image->file = NULL;
     return true;
 }
-RECORDER_FUNCTION_ void
-recorder_mappings_close(const struct recorder_mappings *mappings)
+
+/* Brings what changes seldom up to date. Safe in a signal handler. */
+RECORDER_FUNCTION_ void recorder_core_sync(struct recorder_recording *file)
 {
-    if (mappings->memory)
-        recorder_munmap(mappings->memory, mappings->memory_bytes);
-}
-/* Bytes of the segments that are to be saved. */
-RECORDER_FUNCTION_ uintptr_t
-recorder_mappings_bytes(const struct recorder_mappings *mappings)
-{
-    uintptr_t bytes = 0;
-    size_t i;
-    for (i = 0; i < mappings->count; i++)
-        if (mappings->all[i].save)
-            bytes += mappings->all[i].bytes + RECORDER_LINE_BYTES;
-    return bytes;
+    const struct recorder_registry *from = recorder_home.registry;
+    struct recorder_registry *to = file->image;
+    const char *line = __atomic_load_n(&from->line, __ATOMIC_ACQUIRE);
+    uint32_t set = __atomic_load_n(&from->later_set, __ATOMIC_ACQUIRE);
+    unsigned i;
+    recorder_put(&to->cleared, recorder_get(&from->cleared));
+    recorder_put(file->order, recorder_get(from->order));
+    recorder_put(&to->threads_count, recorder_get(&from->threads_count));
+    if (set && !(set & 1) && set != to->later_set) {
+        struct recorder_moment later = from->later;
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        if (__atomic_load_n(&from->later_set, __ATOMIC_RELAXED) == set) {
+            __atomic_store_n(&to->later_set, 1, __ATOMIC_RELEASE);
+            to->later = later;
+            __atomic_store_n(&to->later_set, set, __ATOMIC_RELEASE);
+        }
+    }
+    for (i = 0; i < RECORDER_WRAPS; i++) {
+        recorder_put(&to->wraps[i].order, recorder_get(&from->wraps[i].order));
+        recorder_put(&to->wraps[i].high, recorder_get(&from->wraps[i].high));
+    }
+    recorder_put(&to->high, recorder_get(&from->high));
+    recorder_put(&to->wraps_count, recorder_get(&from->wraps_count));
+    if (line) {
+        size_t size = recorder_length(line, 255);
+        __builtin_memcpy(file->line, line, size);
+        file->line[size] = '\0';
+    }
+    __atomic_store_n(&to->line, line ? file->line : NULL, __ATOMIC_RELEASE);
 }
 
 #ifdef __cplusplus

@@ -1,138 +1,121 @@
-/* file_move.h - moves rings elsewhere while others record into them. */
+/* file_move.h - copies rings to where a recording has its own. */
 /* SPDX-License-Identifier: MIT */
 /*
-For file.h, which puts them into a file.
+For file.h: into the file of the program, or into that of a child.
 
 PROMISES
-    * Nobody who records waits. No record is torn, none is there twice.
-    * Texts of RECORDER_COPY come along, and what leads to them is corrected.
+    * A copy holds the whole records of its ring, and the next writer finds each
+      slot as if it had always written there.
+    * Texts of RECORDER_COPY come along, and the tokens in records lead to them.
 
 LIMITS
-    * A token of RECORDER_COPY that is used after its ring was moved shows
-      question marks.
-    * A thread that is stopped inside of record() while its ring is moved, for
-      longer than file.h waits, loses that record.
+    * A token of RECORDER_COPY that the program keeps while its ring is moved,
+      and records later, shows question marks; read from the file, its address.
 
 CONTENTS
-    moving      rings, and the tokens of texts in them
-    threads     their table
+    copying     a ring, while others may write into it
+    moving      rings that nobody uses meanwhile, and the tokens of their texts
 */
 #ifndef RECORDER_FILE_MOVE_H_
 #define RECORDER_FILE_MOVE_H_
 
-#include "events.h"
-#include "memory.h"
+#include "file_core.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* ---------------------------------------------------------------- moving --
- *
- * A ring is copied as readers copy, slot by slot, while others write into it;
- * then its address is published, then what came into the old one meanwhile is
- * written into the new one like any record, with its order and time. The turns
- * of the new ring are made so that the next position finds each slot: where the
- * last position handed out left nothing whole, all laps since what is there
- * have given up.
- */
-struct recorder_moved {
-    uintptr_t commit; /* of the slot when it was copied; 0: it was not */
-    uintptr_t to;     /* 1 + the slot where it was written anew; 0: the same */
-};
-struct recorder_move {
-    struct recorder *recorder;
-    struct recorder_ring *from, *to;
-    uintptr_t mask, lanes, ring_bytes;
-    struct recorder_moved *slots;
-    struct recorder_key *keys; /* of those that came late */
-    struct recorder_move_lane *lane;
-};
-struct recorder_move_lane {
-    uintptr_t begun; /* positions handed out when it was copied */
-    size_t late;     /* keys */
-    bool unfinished; /* records were being written */
-};
-struct recorder_moves {
-    struct recorder_move *all;
-    size_t count, max;
-    uintptr_t first, end; /* all old rings lie between them */
-    char *memory, *free;
-    size_t memory_bytes;
-};
-
 RECORDER_INLINE_ struct recorder_ring *
-recorder_ring_at(const struct recorder_ring *rings, uintptr_t ring_bytes,
-                 uintptr_t lane)
+recorder_move_lane(const struct recorder_ring *rings, const struct recorder *r,
+                   uintptr_t lane)
 {
-    return (struct recorder_ring *)((uintptr_t)rings + lane * ring_bytes);
+    return (struct recorder_ring *)((uintptr_t)rings + lane * r->ring_bytes);
 }
-RECORDER_INLINE_ bool recorder_is_text(const struct recorder_record *r)
+RECORDER_INLINE_ bool recorder_move_is_text(const struct recorder_record *r)
 {
     return r->format != 0 && r->format < RECORDER_TEXT_END;
 }
 
-/* What a word becomes that is a token of a text in an old ring. What has the
- * low bits of the text's order is one; where another record stands by now, its
- * text is lost, unless words are so short that a number may look like that. */
-RECORDER_FUNCTION_ uintptr_t
-recorder_moved_token(const struct recorder_moves *moves, uintptr_t word)
+/* Rings that are moved together: a record of one may hold the token of a text
+ * in another. */
+struct recorder_move {
+    struct recorder *recorder;
+    struct recorder_ring *from, *to; /* its first lane */
+};
+struct recorder_moves {
+    struct recorder_move *all;
+    size_t count;
+    uintptr_t first, end; /* all old rings lie between them */
+};
+
+/* Is the address at `offset` of old rings the token of a text there, or of a
+ * text that was lost? */
+RECORDER_FUNCTION_ bool recorder_move_is_token(const struct recorder_move *m,
+                                               uintptr_t offset)
 {
-    const uintptr_t low = sizeof(struct recorder_record) - 1;
+    const struct recorder_ring *ring = recorder_move_lane(
+        m->from, m->recorder, offset / m->recorder->ring_bytes);
+    const uintptr_t token = (uintptr_t)m->from + offset;
+    struct recorder_record text;
+    uintptr_t slot = (token - (uintptr_t)recorder_records(ring)) / sizeof text;
+    if (token == (uintptr_t)ring)
+        return true;
+    return slot <= m->recorder->mask &&
+           recorder_look(ring, m->recorder->mask, slot, &text) &&
+           recorder_move_is_text(&text) &&
+           ((text.order ^ token) & (sizeof text - 1)) == 0;
+}
+
+/* A word of a record, as it is after the move: a token leads to the same slot
+ * of the new ring. A number of 32 bits may look like the address of an old
+ * ring: it changes only where the slot holds the text of such a token. */
+RECORDER_FUNCTION_ uintptr_t recorder_move_word(const struct recorder_moves *m,
+                                                uintptr_t word)
+{
     size_t i;
-    if (word - moves->first >= moves->end - moves->first)
+    if (word - m->first >= m->end - m->first)
         return word;
-    for (i = 0; i < moves->count; i++) {
-        const struct recorder_move *m = &moves->all[i];
-        uintptr_t at = word - (uintptr_t)m->from, lane, slot;
-        const struct recorder_ring *ring;
-        struct recorder_record text;
-        if (at >= m->ring_bytes * m->lanes)
+    for (i = 0; i < m->count; i++) {
+        const struct recorder_move *move = &m->all[i];
+        const struct recorder *r = move->recorder;
+        uintptr_t offset = word - (uintptr_t)move->from;
+        if (offset >= r->ring_bytes * (r->lanes_mask + 1))
             continue;
-        lane = at / m->ring_bytes;
-        ring = recorder_ring_at(m->from, m->ring_bytes, lane);
-        slot = (word - (uintptr_t)recorder_records(ring)) / sizeof text;
-        if (word != (uintptr_t)ring && slot > m->mask)
-            return word;
-        if (word == (uintptr_t)ring || /* the token of a lost text */
-            !recorder_look(ring, m->mask, slot, &text) ||
-            !recorder_is_text(&text) || ((text.order ^ word) & low))
-            return word == (uintptr_t)ring || sizeof word == 8
-                       ? (uintptr_t)recorder_ring_at(m->to, m->ring_bytes, lane)
-                       : word;
-        at = lane * (m->mask + 1) + slot;
-        slot = m->slots[at].to ? m->slots[at].to - 1 : slot;
-        ring = recorder_ring_at(m->to, m->ring_bytes, lane);
-        return (uintptr_t)(recorder_records(ring) + slot) + (word & low);
+        return sizeof word == 8 || recorder_move_is_token(move, offset)
+                   ? (uintptr_t)move->to + offset
+                   : word;
     }
     return word;
 }
-RECORDER_FUNCTION_ void recorder_moved_words(const struct recorder_moves *moves,
-                                             struct recorder_record *r)
+RECORDER_FUNCTION_ void recorder_move_words(const struct recorder_moves *moves,
+                                            struct recorder_record *r)
 {
     unsigned i;
-    if (recorder_is_text(r))
-        r->caller = recorder_moved_token(moves, r->caller);
+    if (recorder_move_is_text(r))
+        r->caller = recorder_move_word(moves, r->caller);
     else
         for (i = 0; i < 4; i++)
-            r->argument[i] = recorder_moved_token(moves, r->argument[i]);
+            r->argument[i] = recorder_move_word(moves, r->argument[i]);
 }
 
-/* How a ring is copied: `before` null, or only what is of a lower order;
- * `moves` null, or tokens become those of the new rings, and `slots` say what
- * was copied. */
+/* --------------------------------------------------------------- copying --
+ *
+ * A ring is copied as readers copy, slot by slot. The turns of the new ring are
+ * made so that the next position finds each slot: where the last position that
+ * was handed out left nothing whole, all laps since what is there have given
+ * up.
+ */
 struct recorder_copying {
     const struct recorder_ring *from;
-    struct recorder_ring *to;
-    uintptr_t mask, next; /* the position to be handed out next */
-    const uintptr_t *before;
-    const struct recorder_moves *moves;
-    struct recorder_moved *slots;
+    struct recorder_ring *to; /* zeroed memory */
+    uintptr_t mask, next;     /* the position that is handed out next */
+    const uintptr_t *before;  /* only records of a lower order; null: all */
+    const struct recorder_moves *moves; /* null: tokens stay as they are */
 };
 
-/* Copies a slot. Returns whether what should be there is not yet whole. */
-RECORDER_INLINE_ bool recorder_slot_copy(const struct recorder_copying *c,
-                                         uintptr_t slot)
+/* Copies a slot. Returns 1 if the record of its last position is not whole. */
+RECORDER_INLINE_ uintptr_t recorder_move_slot(const struct recorder_copying *c,
+                                              uintptr_t slot)
 {
     const uintptr_t thread = (uintptr_t)RECORDER_THREAD_NONE << 1;
     uintptr_t lap = (c->next - 1 - slot) & ~c->mask; /* the last handed out */
@@ -143,324 +126,205 @@ RECORDER_INLINE_ bool recorder_slot_copy(const struct recorder_copying *c,
     if (commit && ((intptr_t)((commit & ~thread) - turn) > 0 ||
                    (c->before && (intptr_t)(record.order - *c->before) >= 0)))
         commit = 0; /* of a later position, of another process */
-    if (c->moves)
-        c->slots[slot].commit = commit;
     if (commit) {
         if (c->moves)
-            recorder_moved_words(c->moves, &record);
+            recorder_move_words(c->moves, &record);
         recorder_records(c->to)[slot] = record;
         recorder_put(&recorder_commits(c->to, c->mask)[slot], commit);
     }
-    distance = (turn - (recorder_get(&recorder_commits(c->to, c->mask)[slot]) &
-                        ~thread)) >>
-               RECORDER_THREAD_BITS_;
-    if (distance == 0 && recorder_get(&to->gave_up) == 0)
-        return false;
+    distance = (turn - (commit & ~thread)) >> RECORDER_THREAD_BITS_;
+    if (distance == 0)
+        return 0;
     recorder_put(&to->gave_up, distance);
     recorder_put(&to->highest, lap);
-    return distance &&
-           recorder_get(&recorder_turns(c->from, c->mask)[slot].gave_up) !=
-               distance;
+    return recorder_get(&recorder_turns(c->from, c->mask)[slot].gave_up) !=
+           distance;
 }
 
-/* Copies a ring into zeroed memory. Returns whether there were records that are
- * not whole. */
-RECORDER_FUNCTION_ bool recorder_ring_copy(struct recorder_copying *c)
+RECORDER_FUNCTION_ void recorder_move_ring(struct recorder_copying *c)
 {
-    uintptr_t slot, unfinished = 0, begun, rounds;
+    uintptr_t slot, unfinished = 0;
     c->next = recorder_get(&c->from->write) + c->mask + 1;
     if (c->next == c->mask + 1 &&
         recorder_get(recorder_commits(c->from, c->mask)) == 0)
-        return false; /* nothing was ever written: leave the pages alone */
+        return; /* nothing was ever written: leave the pages alone */
     for (slot = 0; slot <= c->mask; slot++)
-        unfinished += recorder_slot_copy(c, slot);
-    /* And what came meanwhile, until that is little. */
-    for (rounds = 0; c->moves && rounds < 16; rounds++) {
-        begun = c->next;
-        c->next = recorder_get(&c->from->write) + c->mask + 1;
-        if (c->next - begun > c->mask)
-            begun = c->next - c->mask - 1;
-        for (; begun != c->next; begun++)
-            if (recorder_slot_copy(c, begun & c->mask))
-                unfinished++;
-    }
+        unfinished += recorder_move_slot(c, slot);
     recorder_put(&c->to->write, c->next - c->mask - 1);
     recorder_put(&c->to->lost, recorder_get(&c->from->lost));
     recorder_put(&c->to->given_up,
                  recorder_get(&c->from->given_up) + unfinished);
-    return unfinished != 0;
 }
 
-/* Memory to move up to `count` recorders of `slots` slots and `lanes` lanes in
- * all. */
-RECORDER_FUNCTION_ bool recorder_moves_open(struct recorder_moves *moves,
-                                            size_t count, size_t slots,
-                                            size_t lanes)
+/* Copies all lanes of a recorder. */
+RECORDER_FUNCTION_ void recorder_move_rings(const struct recorder *r,
+                                            const struct recorder_ring *from,
+                                            struct recorder_ring *to,
+                                            const uintptr_t *before,
+                                            const struct recorder_moves *moves)
 {
-    __builtin_memset(moves, 0, sizeof *moves);
-    moves->max = count;
-    moves->first = UINTPTR_MAX;
-    moves->memory_bytes =
-        count * sizeof *moves->all +
-        slots * (sizeof(struct recorder_moved) + sizeof(struct recorder_key)) +
-        lanes * sizeof(struct recorder_move_lane) + (3 * count + 1) * 16;
-    moves->memory = (char *)recorder_os_memory(moves->memory_bytes);
-    moves->free = moves->memory;
-    if (moves->memory)
-        moves->all = (struct recorder_move *)(void *)recorder_carve(
-            &moves->free, count * sizeof *moves->all);
-    return moves->memory != NULL;
-}
-RECORDER_FUNCTION_ void recorder_moves_close(const struct recorder_moves *moves)
-{
-    recorder_munmap(moves->memory, moves->memory_bytes);
+    uintptr_t lane;
+    for (lane = 0; lane <= r->lanes_mask; lane++) {
+        struct recorder_copying copy;
+        copy.from = recorder_move_lane(from, r, lane);
+        copy.to = recorder_move_lane(to, r, lane);
+        copy.mask = r->mask;
+        copy.before = before;
+        copy.moves = moves;
+        recorder_move_ring(&copy);
+    }
 }
 
-/* Plans a move, which begins with all moves known. */
-RECORDER_FUNCTION_ void recorder_moves_add(struct recorder_moves *moves,
-                                           struct recorder *recorder,
+/* ---------------------------------------------------------------- moving -- */
+
+/* Plans a move, which begins when all moves are known. */
+RECORDER_FUNCTION_ void recorder_move_plan(struct recorder_moves *moves,
+                                           struct recorder *r,
                                            struct recorder_ring *to)
 {
     struct recorder_move *m = &moves->all[moves->count++];
-    uintptr_t end;
-    m->recorder = recorder;
-    m->from = recorder->rings;
+    uintptr_t first = (uintptr_t)r->rings;
+    uintptr_t end = first + (r->lanes_mask + 1) * r->ring_bytes;
+    m->recorder = r;
+    m->from = r->rings;
     m->to = to;
-    m->mask = recorder->mask;
-    m->lanes = recorder->lanes_mask + 1;
-    m->ring_bytes = recorder->ring_bytes;
-    m->slots = (struct recorder_moved *)(void *)recorder_carve(
-        &moves->free, m->lanes * (m->mask + 1) * sizeof *m->slots);
-    m->keys = (struct recorder_key *)(void *)recorder_carve(
-        &moves->free, m->lanes * (m->mask + 1) * sizeof *m->keys);
-    m->lane = (struct recorder_move_lane *)(void *)recorder_carve(
-        &moves->free, m->lanes * sizeof *m->lane);
-    end = (uintptr_t)m->from + m->lanes * m->ring_bytes;
-    if ((uintptr_t)m->from < moves->first)
-        moves->first = (uintptr_t)m->from;
-    if (end > moves->end)
+    if (moves->count == 1 || first < moves->first)
+        moves->first = first;
+    if (moves->count == 1 || end > moves->end)
         moves->end = end;
 }
 
-/* From here on records go to the new rings. */
-RECORDER_FUNCTION_ void recorder_moves_publish(struct recorder_moves *moves)
+/* Leaves question marks in an old ring, so that a token that the program kept
+ * shows no bytes of a record. */
+RECORDER_FUNCTION_ void recorder_move_clear(struct recorder_ring *ring,
+                                            uintptr_t mask)
+{
+    uintptr_t slot;
+    if (recorder_get(&ring->write) == 0)
+        return;
+    for (slot = 0; slot <= mask; slot++) {
+        char *to = (char *)&recorder_records(ring)[slot];
+        if (recorder_get(&recorder_commits(ring, mask)[slot]) == 0)
+            continue;
+        recorder_put(&recorder_commits(ring, mask)[slot], 0);
+        __builtin_memset(to, '?', sizeof(struct recorder_record) - 1);
+        to[sizeof(struct recorder_record) - 1] = '\0';
+    }
+}
+
+/* Moves the rings: nobody may record into them until it returns. */
+RECORDER_FUNCTION_ void recorder_move_all(const struct recorder_moves *moves)
 {
     size_t i;
     uintptr_t lane;
     for (i = 0; i < moves->count; i++) {
-        struct recorder_move *m = &moves->all[i];
-        for (lane = 0; lane < m->lanes; lane++) {
-            struct recorder_ring *to =
-                recorder_ring_at(m->to, m->ring_bytes, lane);
-            struct recorder_copying copy = {0, 0, 0, 0, 0, 0, 0};
-            copy.from = recorder_ring_at(m->from, m->ring_bytes, lane);
-            copy.to = to;
-            copy.mask = m->mask;
-            copy.moves = moves;
-            copy.slots = m->slots + lane * (m->mask + 1);
-            m->lane[lane].unfinished = recorder_ring_copy(&copy);
-            m->lane[lane].begun = to->write;
-        }
+        const struct recorder_move *m = &moves->all[i];
+        recorder_move_rings(m->recorder, m->from, m->to, NULL, moves);
         __atomic_store_n(&m->recorder->rings, m->to, __ATOMIC_RELEASE);
     }
+    for (i = 0; i < moves->count; i++)
+        for (lane = 0; lane <= moves->all[i].recorder->lanes_mask; lane++)
+            recorder_move_clear(recorder_move_lane(moves->all[i].from,
+                                                   moves->all[i].recorder,
+                                                   lane),
+                                moves->all[i].recorder->mask);
 }
 
-/* How many more records a new ring takes before what was copied is gone. */
-RECORDER_INLINE_ uintptr_t recorder_move_room(const struct recorder_move *m,
-                                              uintptr_t lane)
+/* A copy of a string in the file. */
+RECORDER_FUNCTION_ const char *
+recorder_move_string(struct recorder_recording *file, const char *string)
 {
-    const struct recorder_ring *to =
-        recorder_ring_at(m->to, m->ring_bytes, lane);
-    uintptr_t since = recorder_get(&to->write) - m->lane[lane].begun;
-    return since > m->mask ? 0 : m->mask + 1 - since;
+    size_t size = recorder_length(string, RECORDER_PATH_MAX);
+    char *to = recorder_core_take(file, size + 1, false);
+    if (!to)
+        return NULL;
+    __builtin_memcpy(to, string, size);
+    return to;
+}
+RECORDER_INLINE_ uintptr_t recorder_move_low_bytes(const struct recorder *r)
+{
+    return recorder_length(r->name, RECORDER_PATH_MAX) +
+           recorder_length(r->description, RECORDER_PATH_MAX) +
+           4 * RECORDER_LINE_BYTES;
+}
+RECORDER_INLINE_ uintptr_t recorder_move_high_bytes(const struct recorder *r)
+{
+    return recorder_round_up(r->ring_bytes * (r->lanes_mask + 1),
+                             RECORDER_LINE_BYTES);
 }
 
-/* Finds what came into an old ring after it was copied, as far as a ring would
- * still have it. */
-RECORDER_FUNCTION_ void recorder_move_late(struct recorder_move *m,
-                                           uintptr_t lane, uintptr_t end)
+/* The copy that the file has of a recorder at an address; null: none. */
+RECORDER_FUNCTION_ struct recorder *
+recorder_move_copy_of(struct recorder_recording *file,
+                      const struct recorder *recorder)
 {
-    const struct recorder_ring *ring =
-        recorder_ring_at(m->from, m->ring_bytes, lane);
-    struct recorder_move_lane *l = &m->lane[lane];
-    const struct recorder_moved *slots = m->slots + lane * (m->mask + 1);
-    struct recorder_key *keys = m->keys + lane * (m->mask + 1);
-    uintptr_t room = recorder_move_room(m, lane), slot;
-    size_t i;
-    if (!l->unfinished && recorder_get(&ring->write) == l->begun)
-        return;
-    for (slot = 0; slot <= m->mask; slot++) {
-        struct recorder_record record;
-        uintptr_t commit = recorder_look(ring, m->mask, slot, &record);
-        if (!commit || commit == slots[slot].commit)
-            continue;
-        keys[l->late].index = slot;
-        keys[l->late++].order = record.order - end;
-    }
-    recorder_sort_keys(keys, l->late);
-    if (l->late > room) {
-        for (i = 0; i < room; i++)
-            keys[i] = keys[l->late - room + i];
-        l->late = room;
-    }
-}
-
-/* Writes the i-th of them into the new ring, if it is a text or if it is none.
- * Where there is no room for all that follow, it would not be there longer. */
-RECORDER_FUNCTION_ void recorder_move_again(const struct recorder_moves *moves,
-                                            const struct recorder_move *m,
-                                            uintptr_t lane, size_t i, bool text)
-{
-    struct recorder_ring *to = recorder_ring_at(m->to, m->ring_bytes, lane);
-    uintptr_t at = lane * (m->mask + 1), slot = m->keys[at + i].index;
-    struct recorder_record record, *written;
-    uintptr_t commit = recorder_look(
-        recorder_ring_at(m->from, m->ring_bytes, lane), m->mask, slot, &record);
-    if (!commit || recorder_is_text(&record) != text ||
-        recorder_move_room(m, lane) < (text ? 1 : m->lane[lane].late - i))
-        return;
-    recorder_moved_words(moves, &record);
-    written = recorder_write_words(to, m->mask, recorder_commit_thread(commit),
-                                   &record);
-    if (written)
-        m->slots[at + slot].to =
-            1 + (uintptr_t)(written - recorder_records(to));
-}
-RECORDER_FUNCTION_ void recorder_moves_again(struct recorder_moves *moves)
-{
-    uintptr_t end = recorder_get(recorder_home.order), lane;
-    struct recorder_move *m, *last = moves->all + moves->count;
-    size_t i;
-    for (m = moves->all; m < last; m++)
-        for (lane = 0; lane < m->lanes; lane++)
-            recorder_move_late(m, lane, end);
-    for (m = moves->all; m < last; m++) /* the last piece of a text first */
-        for (lane = 0; lane < m->lanes; lane++)
-            for (i = m->lane[lane].late; i-- > 0;)
-                recorder_move_again(moves, m, lane, i, true);
-    for (m = moves->all; m < last; m++)
-        for (lane = 0; lane < m->lanes; lane++)
-            for (i = 0; i < m->lane[lane].late; i++)
-                recorder_move_again(moves, m, lane, i, false);
-}
-
-/* Tokens of old rings in records of the new ones, made since these are there.
- * The exact word is replaced by what it means now, so that it does not matter
- * if another record has come there. */
-RECORDER_FUNCTION_ void recorder_move_tokens(const struct recorder_moves *moves,
-                                             const struct recorder_move *m)
-{
-    uintptr_t lane, position;
     unsigned i;
-    for (lane = 0; lane < m->lanes; lane++) {
-        struct recorder_ring *ring =
-            recorder_ring_at(m->to, m->ring_bytes, lane);
-        uintptr_t end = recorder_get(&ring->write);
-        uintptr_t count = end - m->lane[lane].begun;
-        if (count > m->mask + 1)
-            count = m->mask + 1;
-        for (position = end - count; position != end; position++) {
-            struct recorder_record record,
-                *there = &recorder_records(ring)[position & m->mask];
-            if (!recorder_look(ring, m->mask, position & m->mask, &record) ||
-                recorder_is_text(&record))
-                continue;
-            for (i = 0; i < 4; i++) {
-                uintptr_t old = record.argument[i];
-                uintptr_t now = recorder_moved_token(moves, old);
-                if (now != old)
-                    __atomic_compare_exchange_n(&there->argument[i], &old, now,
+    for (i = 0; i < file->elf->headers_count; i++) {
+        const struct recorder_elf_header *h = &file->headers[i];
+        unsigned j;
+        if (h->type != RECORDER_ELF_LOAD_ ||
+            h->address != (uintptr_t)recorder ||
+            h->file_bytes != sizeof *recorder)
+            continue;
+        for (j = 0; j < file->parts_count; j++) {
+            struct recorder_part *part = &file->parts[j];
+            if (h->offset - part->offset < part->bytes)
+                return (struct recorder *)(void *)(part->memory + h->offset -
+                                                   part->offset);
+        }
+    }
+    return NULL;
+}
+
+/* Brings a recorder into the file, without its records. Null: there is no room,
+ * or it is a list of none. */
+RECORDER_FUNCTION_ struct recorder *
+recorder_move_add(struct recorder_recording *file,
+                  const struct recorder *recorder)
+{
+    struct recorder *copy = (struct recorder *)(void *)recorder_core_take(
+        file, sizeof *copy, false);
+    struct recorder_ring *rings =
+        (struct recorder_ring *)(void *)recorder_core_take(
+            file, recorder_move_high_bytes(recorder), true);
+    struct recorder **link =
+        file->last ? &file->last->next : &file->image->first;
+    if (!copy || !rings)
+        return NULL;
+    *copy = *recorder;
+    copy->name = recorder_move_string(file, recorder->name);
+    copy->description = recorder_move_string(file, recorder->description);
+    copy->rings = rings;
+    copy->next = NULL;
+    if (!copy->name || !copy->description)
+        return NULL;
+    recorder_core_add_segment(file, (uintptr_t)recorder, copy, sizeof *copy,
+                              RECORDER_ELF_R_ | RECORDER_ELF_W_);
+    __atomic_store_n(link, copy, __ATOMIC_RELEASE);
+    file->last = copy;
+    return copy;
+}
+
+/* Formats of a library that is gone, `bytes` at `from`, are in the file at
+ * `to`: records that show there are to be read now. */
+RECORDER_FUNCTION_ void
+recorder_move_formats(const struct recorder_recording *file, uintptr_t from,
+                      uintptr_t to, uintptr_t bytes)
+{
+    const struct recorder *r;
+    uintptr_t lane, slot;
+    for (r = file->image->first; r; r = r->next)
+        for (lane = 0; lane <= r->lanes_mask; lane++)
+            for (slot = 0; slot <= r->mask; slot++) {
+                uintptr_t *format = &recorder_records(recorder_move_lane(
+                    r->rings, r, lane))[slot]
+                                         .format;
+                uintptr_t old = recorder_get(format);
+                if (old - from < bytes)
+                    __atomic_compare_exchange_n(format, &old, old - from + to,
                                                 false, __ATOMIC_RELAXED,
                                                 __ATOMIC_RELAXED);
             }
-        }
-    }
-}
-
-/* Leaves question marks in an old ring, so that a token that was kept for long
- * shows no text of another. */
-RECORDER_FUNCTION_ void recorder_move_clear(const struct recorder_move *m)
-{
-    uintptr_t lane, slot, word;
-    unsigned i;
-    __builtin_memset(&word, '?', sizeof word);
-    ((char *)&word)[sizeof word - 1] = '\0';
-    for (lane = 0; lane < m->lanes; lane++) {
-        struct recorder_ring *ring =
-            recorder_ring_at(m->from, m->ring_bytes, lane);
-        if (recorder_get(&ring->write) == 0)
-            continue;
-        for (slot = 0; slot <= m->mask; slot++) {
-            uintptr_t *commit = &recorder_commits(ring, m->mask)[slot];
-            uintptr_t *to = &recorder_records(ring)[slot].format;
-            if (recorder_get(commit) == 0)
-                continue;
-            recorder_put(commit, 0);
-            __atomic_thread_fence(__ATOMIC_RELEASE);
-            for (i = 0; i < sizeof(struct recorder_record) / sizeof *to; i++)
-                recorder_put(to + i, word);
-        }
-    }
-}
-
-RECORDER_FUNCTION_ bool recorder_is_listed(const struct recorder *wanted)
-{
-    const struct recorder *recorder =
-        __atomic_load_n(&recorder_home.registry->first, __ATOMIC_SEQ_CST);
-    while (recorder && recorder != wanted)
-        recorder = recorder_walk_on(recorder);
-    return recorder != NULL;
-}
-
-/* Brings over what came late, a while after the new rings were published. */
-RECORDER_FUNCTION_ void recorder_moves_finish(struct recorder_moves *moves)
-{
-    uint64_t start = recorder_clock_ns(RECORDER_MONOTONIC_);
-    size_t i, kept = 0;
-    recorder_walk();
-    for (i = 0; i < moves->count; i++) /* libraries may be closed meanwhile */
-        if (recorder_is_listed(moves->all[i].recorder))
-            moves->all[kept++] = moves->all[i];
-    moves->count = kept;
-    recorder_moves_again(moves);
-    for (i = 0; i < moves->count; i++)
-        recorder_move_tokens(moves, &moves->all[i]);
-    while (__atomic_load_n(&recorder_home.registry->readers, __ATOMIC_SEQ_CST) >
-               1 &&
-           recorder_clock_ns(RECORDER_MONOTONIC_) - start < 1000000000u)
-        recorder_os_yield(); /* they may be in an old ring */
-    if (__atomic_load_n(&recorder_home.registry->readers, __ATOMIC_SEQ_CST) ==
-        1)
-        for (i = 0; i < moves->count; i++)
-            recorder_move_clear(&moves->all[i]);
-    recorder_unwalk();
-}
-
-/* --------------------------------------------------------------- threads -- */
-
-/* Moves the thread table. A row that is taken meanwhile is copied later. */
-RECORDER_FUNCTION_ void
-recorder_threads_copy(const struct recorder_thread *from,
-                      struct recorder_thread *to, uintptr_t count)
-{
-    uintptr_t i;
-    for (i = 0; i < count; i++) {
-        const struct recorder_thread *row = &from[i];
-        uint16_t state = __atomic_load_n(&row->state, __ATOMIC_ACQUIRE);
-        char name[sizeof row->name];
-        unsigned j;
-        if (state == RECORDER_ROW_FREE || state == RECORDER_ROW_TAKEN ||
-            (to[i].state == state && to[i].named >= row->named))
-            continue;
-        for (j = 0; j < sizeof name; j++)
-            name[j] = __atomic_load_n(&row->name[j], __ATOMIC_RELAXED);
-        name[sizeof name - 1] = '\0';
-        recorder_put(&to[i].first, recorder_get(&row->first));
-        __atomic_store_n(&to[i].id, row->id, __ATOMIC_RELAXED);
-        __atomic_store_n(&to[i].named, row->named, __ATOMIC_RELAXED);
-        recorder_thread_set_name(&to[i], name);
-        __atomic_store_n(&to[i].state, state, __ATOMIC_RELEASE);
-    }
 }
 
 #ifdef __cplusplus

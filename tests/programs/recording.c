@@ -1,8 +1,8 @@
 /* What tests/recording.c runs: records, is moved into a file, and dies. */
 /* SPDX-License-Identifier: MIT */
 /*
-    recording VERB [ARGUMENT]: see main(). Without NO_THREADS, 8 threads may
-    record at full speed; what each has recorded for sure is in a shared file.
+    recording VERB [ARGUMENT]: see main(). 8 threads may record at full speed;
+    what each has recorded for sure is in a shared file.
 */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -60,13 +60,9 @@ static void *write_all(void *argument)
         to->key[at] = key;
         __atomic_store_n(&to->count, to->count + 1, __ATOMIC_RELEASE);
         if (i % 2048 == 0) {
-            const char *copy;
             char name[64];
             sprintf(name, "a text of thread %u that takes two records", me);
-            copy = RECORDER_COPY(text, name);
-            if (me == 0) /* the ring may be moved meanwhile */
-                usleep(10000);
-            record(text, "%s|%u", copy, me);
+            record(text, "%s|%u", RECORDER_COPY(text, name), me);
         }
     }
     return NULL;
@@ -82,13 +78,6 @@ static void storm(const char *path)
         pthread_create(&threads[i], NULL, write_all, (void *)i);
     while (__atomic_load_n(&published->running, __ATOMIC_RELAXED) < THREADS)
         usleep(100);
-}
-
-static void *stop_after(void *microseconds)
-{
-    usleep((useconds_t)(uintptr_t)microseconds);
-    published->stop = 1;
-    return NULL;
 }
 
 static void must(bool good, const char *what)
@@ -126,6 +115,34 @@ static void library(const char *path, int n, bool close)
     record_some(n);
     if (close)
         dlclose(handle);
+}
+
+/* Texts whose records and tokens are in the old rings, when recorder_file()
+ * comes: tokens of the same ring and of another, one whose text another has
+ * overwritten, one that is recorded later. */
+static void tokens(const char *path)
+{
+    static const char longer[] =
+        "of more than one record, so that its pieces lead "
+        "from one to the next; and here it ends";
+    const char *lost, *kept;
+    unsigned i;
+    while (recorder_order % 64 != 40)
+        record(tiny, "to the order that is wanted");
+    lost = RECORDER_COPY(tiny, "the first one");
+    record(own, "one order, so that the low bits are others");
+    for (i = 0; i < 16; i++)
+        RECORDER_COPY(tiny, "another text");
+    record(tiny, "lost: <%s>", lost);
+    record(text, "same ring: <%s> %d", RECORDER_COPY(text, longer), 1);
+    record(own, "other ring: %d <%s>", 2, RECORDER_COPY(text, longer));
+    for (i = 0; i < 4; i++)
+        record(tiny, "%d: <%s>", i,
+               i % 2 ? "literal" : RECORDER_COPY(tiny, "a"));
+    kept = RECORDER_COPY(text, "kept");
+    must(recorder_file(path), "recorder_file");
+    record(text, "kept: <%s>", kept);
+    record(text, "later: <%s>", RECORDER_COPY(text, longer));
 }
 
 static void child(const char *how)
@@ -178,17 +195,31 @@ int main(int argc, char **argv)
                 abort();
             memset(more, 1, 1 << 20);
         }
-        return 4;                           /* nobody has set a limit */
-    } else if (strcmp(verb, "move") == 0) { /* recorder_file() in a storm */
-        pthread_t stopper;
+        return 4;                              /* nobody has set a limit */
+    } else if (strcmp(verb, "refused") == 0) { /* recorder_file() in a storm */
         storm(argument);
-        usleep(20000);
-        pthread_create(&stopper, NULL, stop_after,
-                       (void *)(uintptr_t)atoi(argv[4]));
-        must(recorder_file(argv[3]), "recorder_file");
-        pthread_join(stopper, NULL);
+        errno = 77;
+        must(!recorder_file(argv[3]) && errno == 77, "to be refused");
+        must(!recorder_home.registry->image, "no file");
+        published->stop = 1;
         for (unsigned i = 0; i < THREADS; i++)
             pthread_join(threads[i], NULL);
+        recorder_dump_fd(1);
+        /* the threads have ended, but the task list may not know it yet */
+        for (unsigned i = 0; i < 1000 && !recorder_file(argv[3]); i++)
+            usleep(1000);
+        recorder_dump_fd(2);
+    } else if (strcmp(verb, "tokens") == 0) { /* and moves their texts */
+        tokens(argument);
+        recorder_dump_fd(1);
+        raise(SIGKILL);
+    } else if (strcmp(verb, "join") == 0) { /* a library, in a storm */
+        storm(argument);
+        library(argv[3], 1, false);
+        published->stop = 1;
+        for (unsigned i = 0; i < THREADS; i++)
+            pthread_join(threads[i], NULL);
+        recorder_dump_fd(1);
         raise(SIGKILL);
     } else if (strcmp(verb, "few") == 0) { /* says whether there is a file */
         few();
@@ -199,8 +230,8 @@ int main(int argc, char **argv)
         recorder_dump_fd(1);
         raise(SIGKILL);
     } else if (strcmp(verb, "claim") == 0) { /* the first that a file holds */
-        struct recorder_file_claim claim;
-        recorder_claim_make(&claim);
+        struct recorder_open_claim claim;
+        recorder_open_claim_make(&claim);
         must(fwrite(&claim, sizeof claim, 1, stdout) == 1, "claim");
     } else if (strcmp(verb, "stay") == 0) { /* until stdin ends */
         char byte;
