@@ -119,8 +119,10 @@ CONTENTS
 #define RECORDER_AT(name, size, ...)                                           \
     RECORDER_DEFINE_AT_(name, size, RECORDER_FIRST_(__VA_ARGS__, 0),           \
                         RECORDER_SECOND_(__VA_ARGS__, "", 0))
+/* Without extern "C": a variable outside of namespaces has its plain name in C++,
+ * too, and one in a namespace is another than one of that name outside. */
 #define RECORDER_DECLARE(name)                                                 \
-    RECORDER_EXTERN_ struct recorder recorder_for_##name; __extension__
+    extern struct recorder recorder_for_##name; __extension__
 #define RECORDER_RECORD(name, ...)                                             \
     RECORDER_PICK_(__VA_ARGS__, RECORDER_MANY_, RECORDER_MANY_,                \
                    RECORDER_MANY_, RECORDER_MANY_, RECORDER_MANY_,             \
@@ -154,11 +156,9 @@ CONTENTS
  * file and merged by the linker in C++, so that dlclose() takes no code away
  * from anybody else. */
 #ifdef __cplusplus
-#define RECORDER_EXTERN_ extern "C"
 #define RECORDER_ASSERT_(condition, text) static_assert(condition, text)
 #define RECORDER_FUNCTION_ inline __attribute__((noinline)) RECORDER_HIDDEN_
 #else
-#define RECORDER_EXTERN_ extern
 #define RECORDER_ASSERT_(condition, text) _Static_assert(condition, text)
 #define RECORDER_FUNCTION_ static __attribute__((noinline, unused))
 #endif
@@ -1662,17 +1662,26 @@ __attribute__((constructor(101), used)) static void recorder_start_library(void)
 #define RECORDER_LEAVES_(name)
 #endif
 
+/* With RECORDER_OFF, what a nameless namespace declares is defined nowhere. */
+#if defined(RECORDER_OFF) && defined(__clang__)
+#define RECORDER_UNDEFINED_                                                    \
+    _Pragma("GCC diagnostic ignored \"-Wundefined-internal\"")
+#else
+#define RECORDER_UNDEFINED_
+#endif
 /* Says what RECORDER_DECLARE in a header may have said before. */
 #define RECORDER_AGAIN_(declaration)                                           \
     _Pragma("GCC diagnostic push")                                             \
     _Pragma("GCC diagnostic ignored \"-Wredundant-decls\"")                    \
+    RECORDER_UNDEFINED_                                                        \
     declaration;                                                               \
     _Pragma("GCC diagnostic pop")
 
 #ifdef RECORDER_OFF
 #define RECORDER_DEFINE_(name, size, lanes, description)                       \
     RECORDER_CHECK_SIZE_(name, size, lanes, description)                       \
-    RECORDER_AGAIN_(RECORDER_EXTERN_ struct recorder recorder_for_##name)      \
+    RECORDER_AGAIN_(extern __attribute__((unused)) struct recorder             \
+                        recorder_for_##name)                                   \
     __extension__
 #else
 /* The final __extension__ lets a user write a semicolon behind the macro or,
@@ -1686,7 +1695,7 @@ __attribute__((constructor(101), used)) static void recorder_start_library(void)
         struct recorder_turn turns[RECORDER_SLOTS_(size)];                     \
     } __attribute__((aligned(RECORDER_RING_ALIGN_)))                           \
         recorder_rings_for_##name[lanes];                                      \
-    RECORDER_AGAIN_(RECORDER_EXTERN_ struct recorder recorder_for_##name)      \
+    RECORDER_AGAIN_(extern struct recorder recorder_for_##name)                \
     struct recorder recorder_for_##name = {                                    \
         0,                                                                     \
         &recorder_rings_for_##name[0].ring,                                    \
@@ -1708,7 +1717,7 @@ __attribute__((constructor(101), used)) static void recorder_start_library(void)
 /* The address is that of the stamp: a multiple of RECORDER_RING_ALIGN_. */
 #define RECORDER_DEFINE_AT_(name, size, address, description)                  \
     RECORDER_CHECK_SIZE_(name, size, 1, description)                           \
-    RECORDER_AGAIN_(RECORDER_EXTERN_ struct recorder recorder_for_##name)      \
+    RECORDER_AGAIN_(extern struct recorder recorder_for_##name)                \
     struct recorder recorder_for_##name = {                                    \
         0,                                                                     \
         (struct recorder_ring *)(void *)((char *)(address) +                   \
@@ -1741,7 +1750,7 @@ enum {
     RECORDER_TRACE_INVALID_VALUE
 };
 #define RECORDER_TWEAK_DEFINE(name, value, description)                        \
-    RECORDER_EXTERN_ struct recorder_tweak recorder_for_##name;                \
+    extern struct recorder_tweak recorder_for_##name;                          \
     struct recorder_tweak recorder_for_##name = {value, #name, "" description, \
                                                  0};                           \
     __attribute__((constructor(101))) static void recorder_enter_##name(void)  \
@@ -1752,7 +1761,7 @@ enum {
     RECORDER_TWEAK_ENDS_
 #define RECORDER_TWEAK_ENDS_ __extension__ /* as in RECORDER_DEFINE_ */
 #define RECORDER_TWEAK_DECLARE(name)                                           \
-    RECORDER_EXTERN_ struct recorder_tweak recorder_for_##name; __extension__
+    extern struct recorder_tweak recorder_for_##name; __extension__
 #define RECORDER_TWEAK(name) (recorder_for_##name.trace)
 #ifdef RECORDER_IN_LIBRARY_
 #define RECORDER_TWEAK_LEAVES_(function, tweak)                                \

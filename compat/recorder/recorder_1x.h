@@ -85,6 +85,12 @@ typedef struct recorder_tweak recorder_tweak;
 #define RECORDER_INFO(name) (&recorder_for_##name)
 #endif
 
+/* Declarations want a semicolon here, and may stand in a function. */
+#undef RECORDER_DECLARE
+#undef RECORDER_TWEAK_DECLARE
+#define RECORDER_DECLARE(name) extern struct recorder recorder_for_##name
+#define RECORDER_TWEAK_DECLARE(name)                                           \
+    extern struct recorder_tweak recorder_for_##name
 /* RECORDER_TWEAK_DEFINE ends in a brace here, so that it stands with and without
  * a semicolon, and at the end of a file. */
 #undef RECORDER_TWEAK_ENDS_
@@ -275,8 +281,7 @@ RECORDER_1X_ void recorder_tweak_activate(recorder_tweak *tweak);
     X(recorder_signals_exiting, 0, "No longer used")
 
 #define RECORDER_1X_DECLARE_(name, size, info) RECORDER_DECLARE(name);
-#define RECORDER_1X_TWEAK_(name, value, info)                                  \
-    RECORDER_EXTERN_ struct recorder_tweak recorder_for_##name;
+#define RECORDER_1X_TWEAK_(name, value, info) RECORDER_TWEAK_DECLARE(name);
 RECORDER_1X_RECORDERS_(RECORDER_1X_DECLARE_)
 RECORDER_1X_TWEAKS_(RECORDER_1X_TWEAK_)
 
