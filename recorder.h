@@ -104,8 +104,10 @@ stands on a lower floor; no file includes one of the headers outside:
 #define RECORDER_AT(name, size, ...)                                           \
     RECORDER_DEFINE_AT_(name, size, RECORDER_FIRST_(__VA_ARGS__, 0),           \
                         RECORDER_SECOND_(__VA_ARGS__, "", 0))
+/* Without extern "C": a variable outside of namespaces has its plain name in C++,
+ * too, and one in a namespace is another than one of that name outside. */
 #define RECORDER_DECLARE(name)                                                 \
-    RECORDER_EXTERN_ struct recorder recorder_for_##name; __extension__
+    extern struct recorder recorder_for_##name; __extension__
 #define RECORDER_RECORD(name, ...)                                             \
     RECORDER_PICK_(__VA_ARGS__, RECORDER_MANY_, RECORDER_MANY_,                \
                    RECORDER_MANY_, RECORDER_MANY_, RECORDER_MANY_,             \
@@ -129,7 +131,7 @@ stands on a lower floor; no file includes one of the headers outside:
 
 /* Tweaks: see recorder_set.h. */
 #define RECORDER_TWEAK_DEFINE(name, value, description)                        \
-    RECORDER_EXTERN_ struct recorder_tweak recorder_for_##name;                \
+    extern struct recorder_tweak recorder_for_##name;                          \
     struct recorder_tweak recorder_for_##name = {value, #name, "" description, \
                                                  0};                           \
     __attribute__((constructor(101))) static void recorder_enter_##name(void)  \
@@ -139,7 +141,7 @@ stands on a lower floor; no file includes one of the headers outside:
     RECORDER_TWEAK_LEAVES_(recorder_leave_##name, recorder_for_##name)         \
     RECORDER_TWEAK_ENDS_
 #define RECORDER_TWEAK_DECLARE(name)                                           \
-    RECORDER_EXTERN_ struct recorder_tweak recorder_for_##name; __extension__
+    extern struct recorder_tweak recorder_for_##name; __extension__
 #define RECORDER_TWEAK(name) (recorder_for_##name.trace)
 
 /* ------------------------------------------------------------------ port --

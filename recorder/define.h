@@ -30,17 +30,26 @@ extern "C" {
 #define RECORDER_LEAVES_(name)
 #endif
 
+/* With RECORDER_OFF, what a nameless namespace declares is defined nowhere. */
+#if defined(RECORDER_OFF) && defined(__clang__)
+#define RECORDER_UNDEFINED_                                                    \
+    _Pragma("GCC diagnostic ignored \"-Wundefined-internal\"")
+#else
+#define RECORDER_UNDEFINED_
+#endif
 /* Says what RECORDER_DECLARE in a header may have said before. */
 #define RECORDER_AGAIN_(declaration)                                           \
     _Pragma("GCC diagnostic push")                                             \
     _Pragma("GCC diagnostic ignored \"-Wredundant-decls\"")                    \
+    RECORDER_UNDEFINED_                                                        \
     declaration;                                                               \
     _Pragma("GCC diagnostic pop")
 
 #ifdef RECORDER_OFF
 #define RECORDER_DEFINE_(name, size, lanes, description)                       \
     RECORDER_CHECK_SIZE_(name, size, lanes, description)                       \
-    RECORDER_AGAIN_(RECORDER_EXTERN_ struct recorder recorder_for_##name)      \
+    RECORDER_AGAIN_(extern __attribute__((unused)) struct recorder             \
+                        recorder_for_##name)                                   \
     __extension__
 #else
 /* The final __extension__ lets a user write a semicolon behind the macro or,
@@ -54,7 +63,7 @@ extern "C" {
         struct recorder_turn turns[RECORDER_SLOTS_(size)];                     \
     } __attribute__((aligned(RECORDER_RING_ALIGN_)))                           \
         recorder_rings_for_##name[lanes];                                      \
-    RECORDER_AGAIN_(RECORDER_EXTERN_ struct recorder recorder_for_##name)      \
+    RECORDER_AGAIN_(extern struct recorder recorder_for_##name)                \
     struct recorder recorder_for_##name = {                                    \
         0,                                                                     \
         &recorder_rings_for_##name[0].ring,                                    \
@@ -76,7 +85,7 @@ extern "C" {
 /* The address is that of the stamp: a multiple of RECORDER_RING_ALIGN_. */
 #define RECORDER_DEFINE_AT_(name, size, address, description)                  \
     RECORDER_CHECK_SIZE_(name, size, 1, description)                           \
-    RECORDER_AGAIN_(RECORDER_EXTERN_ struct recorder recorder_for_##name)      \
+    RECORDER_AGAIN_(extern struct recorder recorder_for_##name)                \
     struct recorder recorder_for_##name = {                                    \
         0,                                                                     \
         (struct recorder_ring *)(void *)((char *)(address) +                   \

@@ -26,11 +26,9 @@
  * file and merged by the linker in C++, so that dlclose() takes no code away
  * from anybody else. */
 #ifdef __cplusplus
-#define RECORDER_EXTERN_ extern "C"
 #define RECORDER_ASSERT_(condition, text) static_assert(condition, text)
 #define RECORDER_FUNCTION_ inline __attribute__((noinline)) RECORDER_HIDDEN_
 #else
-#define RECORDER_EXTERN_ extern
 #define RECORDER_ASSERT_(condition, text) _Static_assert(condition, text)
 #define RECORDER_FUNCTION_ static __attribute__((noinline, unused))
 #endif

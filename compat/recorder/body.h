@@ -13,10 +13,6 @@ CONTENTS
 #ifndef RECORDER_1X_BODY_H
 #define RECORDER_1X_BODY_H
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* ------------------------------------------------------------ predefined --
  *
  * Weak, so that every file may define them.
@@ -45,6 +41,10 @@ extern "C" {
         value, #name, info, 0};
 RECORDER_1X_RECORDERS_(RECORDER_1X_DEFINE_)
 RECORDER_1X_TWEAKS_(RECORDER_1X_TWEAK_DEFINE_)
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #define RECORDER_1X_VALUE_(name)                                               \
     __atomic_load_n(&recorder_for_##name.trace, __ATOMIC_RELAXED)

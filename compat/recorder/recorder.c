@@ -4,4 +4,4 @@
 #define RECORDER_LIBRARY
 #endif
 #define RECORDER_LIBRARY_BODY
-#include "recorder.h"
+#include "recorder_1x.h"

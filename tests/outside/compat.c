@@ -191,6 +191,26 @@ Test(compat, everything_library)
     }
 }
 
+/* Goal: recorders and tweaks of one name, in namespaces and outside of them, are
+ * different ones; outside, a C file and a C++ file see the same. */
+Test(compat, namespaces)
+{
+    build_library();
+    build_must("gcc -std=c11 -DCOMPAT -DOTHER_FILE -DRECORDER_LIBRARY " WARNINGS
+               INCLUDE "-c -o other.o -x c " BUILD_PROGRAMS "/namespaces.cc");
+    build_must("g++ -std=c++11 -DCOMPAT -DRECORDER_LIBRARY " WARNINGS INCLUDE
+               "-o x " BUILD_PROGRAMS "/namespaces.cc other.o recorder.o");
+    build_must("./x 2>&1 | sed \"s/.*] //\"");
+    output_must_be("shared: other file\n"
+                   "net: outside, limit 1\n"
+                   "net: app 7, limit 2\n"
+                   "net: inner, limit 5\n"
+                   "shared: inner\n"
+                   "shared_by_all: inner\n"
+                   "hidden: hidden\n"
+                   "net: main, limit 1\n");
+}
+
 /* Goal: what is wrong at build time is told in words. */
 Test(compat, refused)
 {

@@ -107,6 +107,36 @@ static void declared_and_defined(const char *compiler)
 }
 Test(languages, declared_in_a_header) { each_compiler(declared_and_defined); }
 
+/* Goal: recorders and tweaks of one name, in namespaces and outside of them, are
+ * different ones; outside, a C file and a C++ file see the same. */
+Test(languages, namespaces)
+{
+    static const char *const compilers[][2] = {{"g++", "gcc -x c -std=c11"},
+                                               {"clang++", "clang -x c"},
+                                               {"g++ -std=c++20", "g++"},
+                                               {"clang++ -std=c++11", "gcc -x c"}};
+    unsigned i;
+    for (i = 0; i < sizeof compilers / sizeof compilers[0]; i++) {
+        if (!build_has("clang++") && strstr(compilers[i][0], "clang"))
+            continue;
+        build_must("%s " BUILD_WARNINGS BUILD_INCLUDE
+                   "-DOTHER_FILE -c -o other.o " BUILD_PROGRAMS
+                   "/namespaces.cc && %s " BUILD_WARNINGS BUILD_INCLUDE
+                   "-o namespaces " BUILD_PROGRAMS "/namespaces.cc other.o",
+                   compilers[i][1], compilers[i][0]);
+        build_must("RECORDER_LINE=\"{recorder}: {message}\" ./namespaces 2>&1 "
+                   "| grep -E \"^[a-z_]+: \"");
+        cr_assert_str_eq(build_text, "shared: other file\n"
+                                     "net: outside, limit 1\n"
+                                     "net: app 7, limit 2\n"
+                                     "net: inner, limit 5\n"
+                                     "shared: inner\n"
+                                     "shared_by_all: inner\n"
+                                     "hidden: hidden\n"
+                                     "net: main, limit 1\n");
+    }
+}
+
 /* Of an object, as `nm -C` prints a line: "value T name" or "U name". */
 struct symbol {
     char type;

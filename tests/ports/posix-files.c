@@ -3,7 +3,10 @@
 #include "recorder_dump.h"
 #include "recorder_set.h"
 
-RECORDER_EXTERN_ uintptr_t other_record(void);
+#ifdef __cplusplus
+extern "C"
+#endif
+uintptr_t other_record(void);
 
 #ifdef HERE
 RECORDER(here, 16, "Of this file")
