@@ -13,6 +13,7 @@
 #pragma GCC diagnostic ignored "-Wshadow"
 #include "reader/events.c"
 #include "reader/message.c"
+#include "reader/offsets.c"
 #include "reader/lists.c"
 #include "reader/rings.c"
 #pragma GCC diagnostic pop

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "offsets.h"
 #include "reader.h"
 #include "recorder_format.h"
 #include "recorder_line.h"
@@ -18,7 +19,8 @@ enum {
     PAGE_BYTES = 4096,
     PAGES = 256, /* that are kept of what strings point at */
     NAME_MAX_BYTES = 1024,
-    FORMAT_MAX_BYTES = 1023 /* and its location: as in recorder_dump() */
+    FORMAT_MAX_BYTES = 1023, /* and its location: as in recorder_dump() */
+    RECORD_MAX_BYTES = 64    /* of a program with words of 8 bytes */
 };
 
 /* One ring. Its records and commit words are a copy of the program's or, where
@@ -46,7 +48,7 @@ struct key {
 /* A record that a later take delivers: its slot may be another's then. */
 struct held {
     uint64_t commit;
-    unsigned char raw[64];
+    unsigned char raw[RECORD_MAX_BYTES];
 };
 
 /* A format by its address; text is null where it could not be read. */
@@ -110,6 +112,11 @@ static inline uint64_t bytes_word(const struct memory *m, const void *from)
 {
     return bytes_number(m, from, m->word_bytes);
 }
+/* Where the program's structures keep their members. */
+static inline const struct offsets *offsets_of(const struct memory *m)
+{
+    return &offsets[m->word_bytes == 8];
+}
 /* All bits of a word of the program. */
 static inline uint64_t word_max(const struct memory *m)
 {
@@ -127,6 +134,33 @@ static inline unsigned thread_bits(const struct memory *m)
 static inline unsigned commit_thread(const struct memory *m, uint64_t commit)
 {
     return (unsigned)(commit >> 1) & ((1u << (thread_bits(m) - 1)) - 1);
+}
+
+/* Where the parts of a ring of so many slots begin, from its address on. Its
+ * head is two cache lines: `write`; `given_up` and `lost`. */
+static inline uint64_t ring_given_up_at(const struct reader *reader)
+{
+    return reader->inside->head_bytes / 2;
+}
+static inline uint64_t ring_records_at(const struct reader *reader)
+{
+    return reader->inside->head_bytes;
+}
+static inline uint64_t ring_commits_at(const struct reader *reader,
+                                       uint64_t slots)
+{
+    return ring_records_at(reader) +
+           slots * offsets_of(reader->memory)->record_size;
+}
+static inline uint64_t ring_turns_at(const struct reader *reader,
+                                     uint64_t slots)
+{
+    return ring_commits_at(reader, slots) + slots * reader->memory->word_bytes;
+}
+static inline uint64_t ring_end_at(const struct reader *reader, uint64_t slots)
+{
+    return ring_records_at(reader) +
+           slots * offsets_of(reader->memory)->slot_size;
 }
 
 /* Reads exactly so much; false: it is not all there. */
@@ -158,15 +192,17 @@ bool recorder_is_there(struct reader *, const struct reader_recorder *);
 /* Settles how fast ticks run, by the ticks of the newest record. */
 void reader_clock(struct reader *, uint64_t newest_ticks);
 /* The ticks of a record, and their nanoseconds since the start. */
-uint64_t reader_ticks(const struct reader *, const unsigned char raw[64]);
-int64_t reader_time(const struct reader *, const unsigned char raw[64]);
+uint64_t reader_ticks(const struct reader *,
+                      const unsigned char raw[RECORD_MAX_BYTES]);
+int64_t reader_time(const struct reader *,
+                    const unsigned char raw[RECORD_MAX_BYTES]);
 
 /* rings.c: copies a key's record; its commit word, 0: it is gone. */
 uint64_t key_record(const struct reader *, const struct key *,
-                    unsigned char raw[64]);
+                    unsigned char raw[RECORD_MAX_BYTES]);
 /* Copies a slot's record if it is whole; its commit word, else 0. */
 uint64_t lane_record(const struct reader *, const struct lane *, uint64_t slot,
-                     unsigned char raw[64]);
+                     unsigned char raw[RECORD_MAX_BYTES]);
 void rings_close(struct reader *);
 /* events.c: reads what the last events that are held back say, so that they can
  * be shown when the program is gone. */

@@ -27,11 +27,9 @@ char *bytes_string(struct memory *memory, uint64_t address, size_t max)
     return shorter ? shorter : text;
 }
 
-/* ---------------------------------------------------------------- registry --
- *
- * struct recorder_registry as it stands in the program: its members in order,
- * each aligned to its own size, 64-bit integers to 8 on every processor.
- */
+/* -------------------------------------------------------------- registry -- */
+
+/* struct recorder_registry, as a program has it. */
 struct registry {
     uint64_t self, first, order, cleared, threads, threads_max, threads_count;
     uint64_t pid, line, tweaks, wraps_count, image;
@@ -41,72 +39,59 @@ struct registry {
     struct recorder_wrap wraps[RECORDER_WRAPS];
 };
 
-struct members { /* where a structure is being read */
-    const struct memory *memory;
-    const unsigned char *bytes;
-    size_t at;
-};
+enum { REGISTRY_MAX = 1024 };
 
-static uint64_t member(struct members *m, unsigned size)
+static struct recorder_moment moment_read(const struct memory *m,
+                                          const unsigned char *from)
 {
-    uint64_t value;
-    m->at = (m->at + size - 1) / size * size;
-    value = bytes_number(m->memory, m->bytes + m->at, size);
-    m->at += size;
-    return value;
-}
-static struct recorder_moment member_moment(struct members *m)
-{
-    struct recorder_moment moment;
-    moment.ticks = member(m, 8);
-    moment.monotonic_ns = member(m, 8);
-    moment.realtime_ns = member(m, 8);
+    const struct offsets *at = offsets_of(m);
+    struct recorder_moment moment = {
+        .ticks = bytes_number(m, from + at->moment_ticks, 8),
+        .monotonic_ns = bytes_number(m, from + at->moment_monotonic_ns, 8),
+        .realtime_ns = bytes_number(m, from + at->moment_realtime_ns, 8)};
     return moment;
 }
 
-enum { REGISTRY_MAX = 1024 };
-
 /* The first members, which tell what the rest is. */
-static void registry_head(struct members *m, struct registry *r)
+static void registry_head(const struct memory *m, const unsigned char *from,
+                          struct registry *r)
 {
-    unsigned word = m->memory->word_bytes;
-    m->at = 16;
-    r->self = member(m, word);
-    r->layout = (uint32_t)member(m, 4);
-    r->bytes = (uint32_t)member(m, 4);
+    const struct offsets *at = offsets_of(m);
+    r->self = bytes_word(m, from + at->registry_self);
+    r->layout = (uint32_t)bytes_number(m, from + at->registry_layout, 4);
+    r->bytes = (uint32_t)bytes_number(m, from + at->registry_bytes, 4);
 }
 
-static void registry_rest(struct members *m, struct registry *r)
+static void registry_rest(const struct memory *m, const unsigned char *from,
+                          struct registry *r)
 {
-    unsigned word = m->memory->word_bytes, i;
-    r->head_bytes = (uint32_t)member(m, 4);
-    r->later_set = (uint32_t)member(m, 4);
-    r->first = member(m, word);
-    r->first_link = r->self + m->at - word;
-    r->order = member(m, word);
-    r->cleared = member(m, word);
-    r->cleared_link = r->self + m->at - word;
-    member(m, word); /* readers */
-    r->start = member_moment(m);
-    r->later = member_moment(m);
-    r->threads = member(m, word);
-    r->threads_max = member(m, word);
-    r->threads_count = member(m, word);
-    r->pid = member(m, word);
-    r->line = member(m, word);
-    member(m, word); /* thread */
-    member(m, word); /* hook */
-    r->tweaks = member(m, word);
-    r->tweaks_link = r->self + m->at - word;
-    member(m, word); /* types */
-    m->at += 4 + 65; /* dumping, taken */
-    r->wraps_count = member(m, word);
+    const struct offsets *at = offsets_of(m);
+    unsigned i;
+    r->head_bytes =
+        (uint32_t)bytes_number(m, from + at->registry_head_bytes, 4);
+    r->later_set = (uint32_t)bytes_number(m, from + at->registry_later_set, 4);
+    r->first = bytes_word(m, from + at->registry_first);
+    r->first_link = r->self + at->registry_first;
+    r->order = bytes_word(m, from + at->registry_order);
+    r->cleared = bytes_word(m, from + at->registry_cleared);
+    r->cleared_link = r->self + at->registry_cleared;
+    r->start = moment_read(m, from + at->registry_start);
+    r->later = moment_read(m, from + at->registry_later);
+    r->threads = bytes_word(m, from + at->registry_threads);
+    r->threads_max = bytes_word(m, from + at->registry_threads_max);
+    r->threads_count = bytes_word(m, from + at->registry_threads_count);
+    r->pid = bytes_word(m, from + at->registry_pid);
+    r->line = bytes_word(m, from + at->registry_line);
+    r->tweaks = bytes_word(m, from + at->registry_tweaks);
+    r->tweaks_link = r->self + at->registry_tweaks;
+    r->wraps_count = bytes_word(m, from + at->registry_wraps_count);
     for (i = 0; i < RECORDER_WRAPS; i++) {
-        r->wraps[i].order = (uintptr_t)member(m, word);
-        r->wraps[i].high = (uintptr_t)member(m, word);
+        const unsigned char *wrap =
+            from + at->registry_wraps + i * (size_t)at->wrap_size;
+        r->wraps[i].order = (uintptr_t)bytes_word(m, wrap + at->wrap_order);
+        r->wraps[i].high = (uintptr_t)bytes_word(m, wrap + at->wrap_high);
     }
-    member(m, word); /* high */
-    r->image = member(m, word);
+    r->image = bytes_word(m, from + at->registry_image);
 }
 
 static const char *registry_read(struct memory *memory, uint64_t address,
@@ -114,12 +99,12 @@ static const char *registry_read(struct memory *memory, uint64_t address,
 {
     static const unsigned char magic[16] = RECORDER_MAGIC;
     static char text[80];
+    const struct offsets *at = offsets_of(memory);
     unsigned char bytes[REGISTRY_MAX] = {0};
-    struct members m = {memory, bytes, 0};
-    if (!bytes_read(memory, address, bytes, 40) ||
+    if (!bytes_read(memory, address, bytes, at->registry_first) ||
         memcmp(bytes, magic, sizeof magic) != 0)
         return "no recorder in it";
-    registry_head(&m, registry);
+    registry_head(memory, bytes, registry);
     if (registry->layout != RECORDER_LAYOUT) {
         snprintf(text, sizeof text,
                  "was written by another version of recorder.h (layout %u, not "
@@ -130,9 +115,10 @@ static const char *registry_read(struct memory *memory, uint64_t address,
     if (registry->self != address || registry->bytes > sizeof bytes ||
         !bytes_read(memory, address, bytes, registry->bytes))
         return "its registry of recorders is damaged";
-    registry_rest(&m, registry);
-    if (m.at > registry->bytes || registry->head_bytes < 4 ||
-        registry->head_bytes > 65536 || registry->head_bytes % 8)
+    registry_rest(memory, bytes, registry);
+    if (registry->bytes < at->registry_image + memory->word_bytes ||
+        registry->head_bytes < 4 || registry->head_bytes > 65536 ||
+        registry->head_bytes % 8)
         return "its registry of recorders is damaged";
     return NULL;
 }
@@ -254,13 +240,12 @@ static void recorder_free(struct reader_recorder *recorder)
 static const char *figures_check(const struct reader *reader,
                                  const struct reader_recorder *r)
 {
-    uint64_t word = reader->memory->word_bytes, n = r->figures.size;
-    uint64_t lanes = r->figures.lanes, bytes;
+    uint64_t n = r->figures.size, lanes = r->figures.lanes, bytes;
     if (n == 0 || (n & (n - 1)) || n > (uint64_t)1 << 30)
         return "its size is damaged";
     if (lanes == 0 || (lanes & (lanes - 1)) || lanes > 65536)
         return "its lanes are damaged";
-    bytes = reader->inside->head_bytes + n * 11 * word;
+    bytes = ring_end_at(reader, n);
     if ((lanes > 1 && r->ring_bytes < bytes) || bytes > reader->memory->size ||
         bytes * lanes > reader->memory->size)
         return "its rings are larger than what is there";
@@ -272,22 +257,24 @@ static bool recorder_read(struct reader *reader, uint64_t address,
                           struct reader_recorder *now, uint64_t *description,
                           uint64_t *next)
 {
-    struct memory *memory = reader->memory;
-    unsigned word = memory->word_bytes;
-    unsigned char bytes[64];
-    struct members m = {memory, bytes, 0};
-    if (!bytes_read(memory, address, bytes, 8 * (size_t)word))
+    struct memory *m = reader->memory;
+    const struct offsets *at = offsets_of(m);
+    unsigned char from[64];
+    uint64_t size, lanes;
+    if (!bytes_read(m, address, from, at->recorder_next + m->word_bytes))
         return false;
     memset(now, 0, sizeof *now);
+    size = bytes_word(m, from + at->recorder_mask) + 1;
+    lanes = bytes_word(m, from + at->recorder_lanes_mask) + 1;
     now->address = address;
-    now->trace = word_signed(memory, member(&m, word));
-    now->rings = member(&m, word);
-    now->figures.size = (member(&m, word) + 1) & word_max(memory);
-    now->figures.lanes = (member(&m, word) + 1) & word_max(memory);
-    now->ring_bytes = member(&m, word);
-    now->name_address = member(&m, word);
-    *description = member(&m, word);
-    *next = member(&m, word);
+    now->trace = word_signed(m, bytes_word(m, from + at->recorder_trace));
+    now->rings = bytes_word(m, from + at->recorder_rings);
+    now->figures.size = size & word_max(m);
+    now->figures.lanes = lanes & word_max(m);
+    now->ring_bytes = bytes_word(m, from + at->recorder_ring_bytes);
+    now->name_address = bytes_word(m, from + at->recorder_name);
+    *description = bytes_word(m, from + at->recorder_description);
+    *next = bytes_word(m, from + at->recorder_next);
     return true;
 }
 
@@ -390,13 +377,13 @@ static const char *recorder_refresh(struct reader *reader, uint64_t link,
 static const char *recorders_refresh(struct reader *reader,
                                      const struct registry *registry)
 {
-    unsigned word = reader->memory->word_bytes;
+    const uint64_t next_link = offsets_of(reader->memory)->recorder_next;
     uint64_t link = registry->first_link, address = registry->first, next = 0;
     size_t steps, at = 0;
     const char *wrong = NULL;
     for (steps = 0; address && !wrong && steps < RECORDERS_MAX; steps++) {
         wrong = recorder_refresh(reader, link, address, &at, &next);
-        link = address + 7 * word;
+        link = address + next_link;
         address = next;
     }
     return wrong ? wrong : address ? "its list of recorders has no end" : NULL;
@@ -457,8 +444,8 @@ static const char *threads_refresh(struct reader *reader,
                                    const struct registry *registry)
 {
     struct memory *memory = reader->memory;
-    unsigned word = memory->word_bytes;
-    size_t row_bytes = word + 8 + 16, count = registry->threads_count, i;
+    const struct offsets *at = offsets_of(memory);
+    size_t row_bytes = at->row_size, count = registry->threads_count, i;
     unsigned char *rows;
     struct reader_thread *threads;
     if (count > registry->threads_max)
@@ -480,18 +467,16 @@ static const char *threads_refresh(struct reader *reader,
             row_bytes;
     for (i = 0; i < count; i++) {
         struct reader_thread *thread = &threads[i];
-        struct members m = {memory, rows + i * row_bytes, 0};
-        unsigned state;
+        const unsigned char *row = rows + i * row_bytes;
         char name[16] = "";
-        bool named;
+        bool named = bytes_number(memory, row + at->row_named, 2) != 0;
         thread->number = (unsigned)i + 1;
-        thread->first = member(&m, word);
-        thread->id = (int32_t)(uint32_t)member(&m, 4);
-        state = (unsigned)member(&m, 2);
-        named = member(&m, 2);
-        thread->alive = state == RECORDER_ROW_ALIVE;
+        thread->first = bytes_word(memory, row + at->row_first);
+        thread->id = (int32_t)bytes_number(memory, row + at->row_id, 4);
+        thread->alive =
+            bytes_number(memory, row + at->row_state, 2) == RECORDER_ROW_ALIVE;
         memset(thread->name, 0, sizeof thread->name);
-        memcpy(thread->name, rows + i * row_bytes + m.at, 15);
+        memcpy(thread->name, row + at->row_name, 15);
         thread->known = !thread->alive || memory->thread;
         if (thread->alive && memory->thread)
             thread->alive = memory->thread(memory, thread->id, name);
@@ -547,16 +532,16 @@ static const char *tweaks_read(struct reader *reader,
                                const struct registry *registry)
 {
     struct memory *memory = reader->memory;
-    unsigned word = memory->word_bytes;
-    uint64_t link = registry->tweaks_link, address = registry->tweaks, at[2];
+    const struct offsets *at = offsets_of(memory);
+    uint64_t link = registry->tweaks_link, address = registry->tweaks;
     size_t steps;
     tweaks_free(reader);
     for (steps = 0; address && steps < RECORDERS_MAX; steps++) {
-        unsigned char bytes[32];
+        unsigned char from[32];
+        uint64_t text_addresses[2];
         char *texts[2];
-        struct members m = {memory, bytes, 0};
         struct reader_tweak *all, *tweak;
-        if (!bytes_read(memory, address, bytes, 4 * (size_t)word))
+        if (!bytes_read(memory, address, from, at->tweak_size))
             return "its list of tweaks is damaged";
         all = reader->tweaks;
         if ((steps & (steps + 1)) == 0) /* room for twice as many */
@@ -566,16 +551,17 @@ static const char *tweaks_read(struct reader *reader,
         reader->tweaks = all;
         tweak = &all[steps];
         tweak->address = address;
-        tweak->value = word_signed(memory, member(&m, word));
-        at[0] = member(&m, word);
-        at[1] = member(&m, word);
-        if (!texts_read(reader, link, address, at, texts))
+        tweak->value =
+            word_signed(memory, bytes_word(memory, from + at->tweak_trace));
+        text_addresses[0] = bytes_word(memory, from + at->tweak_name);
+        text_addresses[1] = bytes_word(memory, from + at->tweak_description);
+        if (!texts_read(reader, link, address, text_addresses, texts))
             return "its list of tweaks changes";
         tweak->name = texts[0];
         tweak->description = texts[1];
         reader->tweaks_count = steps + 1;
-        link = address + 3 * word;
-        address = member(&m, word);
+        link = address + at->tweak_next;
+        address = bytes_word(memory, from + at->tweak_next);
     }
     return address ? "its list of tweaks has no end" : NULL;
 }

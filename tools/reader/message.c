@@ -154,23 +154,24 @@ token_recorder(const struct reader *reader, uint64_t address, uint64_t *lane)
 struct piece {
     uint64_t left, order, next;
     unsigned char *text; /* in raw */
-    unsigned char raw[64];
+    unsigned char raw[RECORD_MAX_BYTES];
 };
 
 /* Copies the record in a slot of a ring that is not among the lanes. */
 static uint64_t slot_record(struct reader *reader,
-                            const struct reader_recorder *r, uint64_t ring,
-                            uint64_t slot, unsigned char raw[64])
+                            const struct reader_recorder *r, uint64_t lane,
+                            uint64_t slot, unsigned char raw[RECORD_MAX_BYTES])
 {
     struct memory *m = reader->memory;
     unsigned word = m->word_bytes;
-    uint64_t records = ring + reader->inside->head_bytes;
-    uint64_t at = records + r->figures.size * 8 * word + slot * word;
+    size_t bytes = offsets_of(m)->record_size;
+    uint64_t ring = r->rings + lane * r->ring_bytes;
+    uint64_t record = ring + ring_records_at(reader) + slot * bytes;
+    uint64_t at = ring + ring_commits_at(reader, r->figures.size) + slot * word;
     unsigned char commit[8], again[8];
     if (!bytes_read(m, at, commit, word) ||
-        !bytes_read(m, records + slot * 8 * word, raw, 8 * (size_t)word) ||
-        !bytes_read(m, at, again, word) || memcmp(commit, again, word) != 0 ||
-        (bytes_word(m, commit) & 1))
+        !bytes_read(m, record, raw, bytes) || !bytes_read(m, at, again, word) ||
+        memcmp(commit, again, word) != 0 || (bytes_word(m, commit) & 1))
         return 0;
     return bytes_word(m, commit);
 }
@@ -178,7 +179,7 @@ static uint64_t slot_record(struct reader *reader,
 /* The record in a slot of a lane: as it was taken, in front of the event, else
  * as it is now. */
 static uint64_t taken_record(const struct reader *reader, uint32_t lane,
-                             uint64_t slot, unsigned char raw[64])
+                             uint64_t slot, unsigned char raw[RECORD_MAX_BYTES])
 {
     const struct reader_inside *inside = reader->inside;
     size_t i = inside->held ? inside->at : 0;
@@ -196,27 +197,26 @@ static bool token_piece(struct reader *reader,
                         const struct recorder_event *event, uint64_t token,
                         struct piece *piece)
 {
-    const struct reader_inside *inside = reader->inside;
     const struct memory *m = reader->memory;
-    unsigned word = m->word_bytes;
-    uint64_t bytes = 8 * (uint64_t)word, low = token & (bytes - 1), lane, slot;
-    uint64_t commit = 0, ring;
+    const struct offsets *at = offsets_of(m);
+    uint64_t bytes = at->record_size, low = token & (bytes - 1), lane, slot;
+    uint64_t commit = 0, records;
     const struct reader_recorder *r = token_recorder(reader, token, &lane);
     if (!r)
         return false;
-    ring = r->rings + lane * r->ring_bytes;
-    slot = (token - low - ring - inside->head_bytes) / bytes;
-    if (token - low < ring + inside->head_bytes || slot >= r->figures.size)
+    records = r->rings + lane * r->ring_bytes + ring_records_at(reader);
+    slot = (token - low - records) / bytes;
+    if (token - low < records || slot >= r->figures.size)
         return false;
     commit = r->lane ? taken_record(reader, (uint32_t)(r->lane - 1 + lane),
                                     slot, piece->raw)
-                     : slot_record(reader, r, ring, slot, piece->raw);
+                     : slot_record(reader, r, lane, slot, piece->raw);
     if (!commit)
         return false;
-    piece->left = bytes_word(m, piece->raw) - 1;
-    piece->order = bytes_word(m, piece->raw + word);
-    piece->next = bytes_word(m, piece->raw + 3 * word);
-    piece->text = piece->raw + 4 * word;
+    piece->left = bytes_word(m, piece->raw + at->record_format) - 1;
+    piece->order = bytes_word(m, piece->raw + at->record_order);
+    piece->next = bytes_word(m, piece->raw + at->record_caller);
+    piece->text = piece->raw + at->record_argument;
     return piece->left < RECORDER_TEXT_END - 1 &&
            (piece->order & (bytes - 1)) == low &&
            commit_thread(m, commit) == event->thread;

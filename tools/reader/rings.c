@@ -30,11 +30,11 @@ static uint64_t lane_size(const struct lane *lane)
 }
 static uint64_t records_address(const struct reader *r, const struct lane *l)
 {
-    return l->address + r->inside->head_bytes;
+    return l->address + ring_records_at(r);
 }
 static uint64_t commits_address(const struct reader *r, const struct lane *l)
 {
-    return records_address(r, l) + lane_size(l) * 8 * r->memory->word_bytes;
+    return l->address + ring_commits_at(r, lane_size(l));
 }
 
 static uint64_t commit_of(const struct reader *reader, const struct lane *lane,
@@ -45,9 +45,9 @@ static uint64_t commit_of(const struct reader *reader, const struct lane *lane,
 }
 
 uint64_t lane_record(const struct reader *reader, const struct lane *lane,
-                     uint64_t slot, unsigned char raw[64])
+                     uint64_t slot, unsigned char raw[RECORD_MAX_BYTES])
 {
-    size_t bytes = 8 * (size_t)reader->memory->word_bytes;
+    size_t bytes = offsets_of(reader->memory)->record_size;
     uint64_t commit;
     if (!lane->records || slot >= lane_size(lane))
         return 0;
@@ -61,7 +61,7 @@ uint64_t lane_record(const struct reader *reader, const struct lane *lane,
 }
 
 uint64_t key_record(const struct reader *reader, const struct key *key,
-                    unsigned char raw[64])
+                    unsigned char raw[RECORD_MAX_BYTES])
 {
     const struct reader_inside *inside = reader->inside;
     const struct held *held;
@@ -86,7 +86,7 @@ static void lane_touch(struct reader *reader, struct lane *lane)
     used = lane->write < size ? lane->write : size;
     for (at = 0; at < used * m->word_bytes; at += PAGE_BYTES)
         commits[at] = 0;
-    for (at = 0; at < used * 8 * m->word_bytes; at += PAGE_BYTES)
+    for (at = 0; at < used * offsets_of(m)->record_size; at += PAGE_BYTES)
         records[at] = 0;
 }
 
@@ -95,7 +95,7 @@ static void lane_touch(struct reader *reader, struct lane *lane)
 static const char *lane_open(struct reader *reader, struct lane *lane)
 {
     struct memory *m = reader->memory;
-    uint64_t records = lane_size(lane) * 8 * m->word_bytes;
+    uint64_t records = lane_size(lane) * offsets_of(m)->record_size;
     uint64_t commits = lane_size(lane) * m->word_bytes;
     unsigned char last;
     if (m->map)
@@ -144,9 +144,7 @@ static const char *lanes_refresh(struct reader *reader)
     for (i = 0; i < reader->recorders_count; i++) {
         struct reader_recorder *r = reader->recorders[i];
         struct lane *lanes;
-        uint64_t all = r->figures.lanes *
-                       (inside->head_bytes +
-                        r->figures.size * 11 * reader->memory->word_bytes);
+        uint64_t all = r->figures.lanes * ring_end_at(reader, r->figures.size);
         if (!r->chosen || r->wrong)
             continue;
         if (r->lane == 0 && bytes + all > reader->memory->size)
@@ -220,16 +218,15 @@ static void slots_copy(struct reader *reader, struct lane *lane, uint64_t slot,
                        uint64_t count)
 {
     struct memory *m = reader->memory;
-    unsigned word = m->word_bytes;
+    unsigned word = m->word_bytes, bytes = offsets_of(m)->record_size;
     unsigned char again[PIECE * 8];
     unsigned char *commits = lane->commits + slot * word;
     uint64_t at = commits_address(reader, lane) + slot * word, i;
     size_t got = m->read(m, at, commits, count * word);
     memset(commits + got, 0, count * word - got);
-    got = m->read(m, records_address(reader, lane) + slot * 8 * word,
-                  lane->records + slot * 8 * word, count * 8 * word);
-    memset(commits + got / (8 * word) * word, 0,
-           count * word - got / (8 * word) * word);
+    got = m->read(m, records_address(reader, lane) + slot * bytes,
+                  lane->records + slot * bytes, count * bytes);
+    memset(commits + got / bytes * word, 0, (count - got / bytes) * word);
     got = m->read(m, at, again, count * word);
     memset(again + got, 0, count * word - got);
     for (i = 0; i < count; i++)
@@ -323,11 +320,12 @@ static uint64_t order_key(const struct reader *reader, uint64_t order)
 static bool slot_key(const struct reader *reader, const struct lane *lane,
                      uint64_t slot, uint64_t *key)
 {
-    unsigned char raw[64];
-    unsigned word = reader->memory->word_bytes;
+    unsigned char raw[RECORD_MAX_BYTES];
+    const struct offsets *at = offsets_of(reader->memory);
     if (!lane_record(reader, lane, slot, raw))
         return false;
-    *key = order_key(reader, bytes_word(reader->memory, raw + word));
+    *key =
+        order_key(reader, bytes_word(reader->memory, raw + at->record_order));
     return reader->cleared == 0 || *key >= order_key(reader, reader->cleared);
 }
 
@@ -425,7 +423,7 @@ static const char *lane_take(struct reader *reader, uint32_t index)
     uint64_t missed = reader->missed;
     const char *wrong;
     struct memory *m = reader->memory;
-    unsigned half = reader->inside->head_bytes / 2, word = m->word_bytes;
+    unsigned word = m->word_bytes;
     unsigned char bytes[16];
     uint64_t before = lane->write - lane->given_up;
     lane->address =
@@ -435,7 +433,8 @@ static const char *lane_take(struct reader *reader, uint32_t index)
     lane->write = bytes_word(m, bytes);
     if (word_signed(m, lane->write - lane->next) < 0)
         lane->begun = false; /* its library was opened anew */
-    if (bytes_read(m, lane->address + half, bytes, 2 * word)) {
+    if (bytes_read(m, lane->address + ring_given_up_at(reader), bytes,
+                   2 * word)) {
         lane->given_up = bytes_word(m, bytes);
         lane->lost = bytes_word(m, bytes + word);
     }
@@ -584,7 +583,7 @@ static bool is_still(struct reader_inside *inside, uint64_t end)
 static void clock_settle(struct reader *reader)
 {
     struct reader_inside *inside = reader->inside;
-    unsigned char raw[64];
+    unsigned char raw[RECORD_MAX_BYTES];
     if (!inside->keys_count ||
         !key_record(reader, &inside->keys[inside->keys_count - 1], raw))
         return;
@@ -660,9 +659,11 @@ const char *reader_take(struct reader *reader)
 /* ----------------------------------------------------------------- count -- */
 
 /* A copied text bears no time. */
-static bool is_timed(const struct reader *reader, const unsigned char raw[64])
+static bool is_timed(const struct reader *reader,
+                     const unsigned char raw[RECORD_MAX_BYTES])
 {
-    uint64_t format = bytes_word(reader->memory, raw);
+    uint64_t format = bytes_word(
+        reader->memory, raw + offsets_of(reader->memory)->record_format);
     return format == 0 || format >= RECORDER_TEXT_END;
 }
 
@@ -673,7 +674,7 @@ static void lane_count(struct reader *reader, const struct lane *lane,
     uint64_t end = reader->memory->stale_order ? UINT64_MAX
                                                : order_key(reader, reader->end);
     uint64_t slot, key;
-    unsigned char raw[64];
+    unsigned char raw[RECORD_MAX_BYTES];
     for (slot = 0; slot < lane_size(lane); slot++) {
         if (!lane_record(reader, lane, slot, raw))
             continue;

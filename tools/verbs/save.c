@@ -138,18 +138,19 @@ static void ring_add(struct keeper *keeper, struct reader *reader,
                      const struct lane *lane, struct pieces *pieces)
 {
     struct memory *m = keeper->of;
-    size_t head = reader->inside->head_bytes, word = m->word_bytes;
+    size_t word = m->word_bytes, record = offsets_of(m)->record_size;
     size_t slots = lane->recorder->figures.size, slot;
-    size_t bytes = head + slots * 11 * word;
-    unsigned char *ring = need(calloc(1, bytes)), raw[64];
-    unsigned char *records = ring + head, *commits = records + slots * 8 * word;
+    size_t bytes = ring_end_at(reader, slots);
+    size_t head = ring_records_at(reader), turns = ring_turns_at(reader, slots);
+    unsigned char *ring = need(calloc(1, bytes)), raw[RECORD_MAX_BYTES];
+    unsigned char *records = ring + head;
+    unsigned char *commits = ring + ring_commits_at(reader, slots);
     m->read(m, lane->address, ring, head);
-    m->read(m, lane->address + head + slots * 9 * word, commits + slots * word,
-            slots * 2 * word);
+    m->read(m, lane->address + turns, ring + turns, bytes - turns);
     for (slot = 0; slot < slots; slot++) {
         if (!lane_record(reader, lane, slot, raw))
             continue;
-        memcpy(records + slot * 8 * word, raw, 8 * word);
+        memcpy(records + slot * record, raw, record);
         memcpy(commits + slot * word, lane->commits + slot * word, word);
     }
     piece_add(pieces, lane->address, bytes, ring, ring);
