@@ -2,33 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "inside.h"
 
-/* The full ticks of a record's time word. */
-static uint64_t ticks_of(const struct reader *reader, uint64_t order,
-                         uint64_t time)
-{
-    const struct reader_inside *inside = reader->inside;
-    if (reader->memory->word_bytes == 8 || inside->wraps_count == 0)
-        return time;
-    return recorder_clock_widen(inside->wraps, inside->wraps_count,
-                                (uint32_t)order, &time)
-               ? time
-               : RECORDER_TICKS_UNKNOWN;
-}
-
-uint64_t reader_ticks(const struct reader *reader,
-                      const unsigned char raw[RECORD_MAX_BYTES])
-{
-    const struct offsets *at = offsets_of(reader->memory);
-    return ticks_of(reader, bytes_word(reader->memory, raw + at->record_order),
-                    bytes_word(reader->memory, raw + at->record_time));
-}
-
-int64_t reader_time(const struct reader *reader,
-                    const unsigned char raw[RECORD_MAX_BYTES])
-{
-    return recorder_clock_time(&reader->clock, reader_ticks(reader, raw));
-}
-
 /* A record with its words in the host's order. */
 struct words {
     uint64_t format, order, time, caller, argument[4];
