@@ -58,6 +58,8 @@ static const struct option_row rows[] = {
     {0, NULL, NULL, NULL}};
 
 const struct verb verb_list = {
-    "list", "SOURCE", "shows the recorders, what they hold, and the threads",
-    NULL,   rows,     false,
-    list};
+    .name = "list",
+    .arguments = "SOURCE",
+    .summary = "shows the recorders, what they hold, and the threads",
+    .rows = rows,
+    .run = list};

@@ -449,11 +449,11 @@ static const struct option_row rows[] = {
     {0, NULL, NULL, NULL}};
 
 const struct verb verb_save = {
-    "save",
-    "SOURCE",
-    "writes a recording of what a program, or a core file, holds",
-    "The recording needs neither the program nor its libraries to be read; gdb "
-    "opens it, too: gdb PROGRAM -c FILE.",
-    rows,
-    false,
-    save};
+    .name = "save",
+    .arguments = "SOURCE",
+    .summary = "writes a recording of what a program, or a core file, holds",
+    .help = "The recording needs neither the program nor its libraries to be "
+            "read; gdb "
+            "opens it, too: gdb PROGRAM -c FILE.",
+    .rows = rows,
+    .run = save};

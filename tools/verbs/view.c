@@ -18,7 +18,7 @@
  * the folder that the tools are built in. */
 #define PART(name, file)                                                       \
     __asm__(".section .rodata\n"                                               \
-            "part_" #name ": .incbin \"tools/view/page/" file "\"\n"                \
+            "part_" #name ": .incbin \"tools/view/page/" file "\"\n"           \
             "part_" #name "_end: .byte 0\n"                                    \
             ".previous\n");                                                    \
     extern const char part_##name[] __asm__("part_" #name);                    \
