@@ -9,8 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "csv.h"
+#include "json.h"
 #include "line.h"
-#include "text.h"
 
 enum {
     OPTION_CSV = OPTION_OWN,

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "json.h"
 #include "line.h"
 
 enum { OPTION_COLOR = OPTION_OWN, OPTION_INTERVAL };
@@ -164,4 +165,5 @@ const struct verb verb_follow = {
         "--last is 10 here; 0 shows only what comes.",
     .rows = rows,
     .selects = true,
-    .run = follow};
+    .run = follow,
+    .follows = true};

@@ -1,6 +1,6 @@
 /* list.c - recorder list: recorders and threads, as they are now. */
 /* SPDX-License-Identifier: MIT */
-#include "command.h"
+#include "json.h"
 #include "tables.h"
 
 #include <string.h>
