@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "offsets.h"
+#include "bytes.h"
 #include "reader.h"
 #include "recorder_format.h"
 #include "recorder_line.h"
@@ -108,35 +108,8 @@ struct reader_inside {
     size_t token_read;
 };
 
-/* ----------------------------------------------------------------- bytes -- */
+/* ----------------------------------------------------------------- words -- */
 
-static inline uint64_t bytes_number(const struct memory *m, const void *from,
-                                    unsigned size)
-{
-    const unsigned char *byte = from;
-    uint64_t number = 0;
-    for (unsigned i = 0; i < size; i++)
-        number = number << 8 | byte[m->big_endian ? i : size - 1 - i];
-    return number;
-}
-static inline uint64_t bytes_word(const struct memory *m, const void *from)
-{
-    return bytes_number(m, from, m->word_bytes);
-}
-/* Where the program's structures keep their members. */
-static inline const struct offsets *offsets_of(const struct memory *m)
-{
-    return &offsets[m->word_bytes == 8];
-}
-/* All bits of a word of the program. */
-static inline uint64_t word_max(const struct memory *m)
-{
-    return m->word_bytes == 8 ? UINT64_MAX : UINT32_MAX;
-}
-static inline int64_t word_signed(const struct memory *m, uint64_t word)
-{
-    return m->word_bytes == 8 ? (int64_t)word : (int32_t)(uint32_t)word;
-}
 static inline unsigned thread_bits(const struct memory *m)
 {
     return m->word_bytes == 8 ? 16 : 8;
@@ -172,13 +145,6 @@ static inline uint64_t ring_end_at(const struct reader *reader, uint64_t slots)
 {
     return ring_records_at(reader) +
            slots * offsets_of(reader->memory)->slot_size;
-}
-
-/* Reads exactly so much; false: it is not all there. */
-static inline bool bytes_read(struct memory *m, uint64_t address, void *to,
-                              size_t size)
-{
-    return m->read(m, address, to, size) == size;
 }
 
 /* -------------------------------------------------------------- registry -- */

@@ -128,11 +128,9 @@ bool reader_write_word(struct reader *reader, uint64_t address, uint64_t value)
 {
     struct memory *memory = reader->memory;
     unsigned char bytes[8];
-    unsigned size = memory->word_bytes;
-    for (unsigned i = 0; i < size; i++)
-        bytes[memory->big_endian ? size - 1 - i : i] =
-            (unsigned char)(value >> 8 * i);
-    return memory->write && memory->write(memory, address, bytes, size);
+    bytes_put_word(memory, bytes, value);
+    return memory->write &&
+           memory->write(memory, address, bytes, memory->word_bytes);
 }
 
 bool reader_clear(struct reader *reader)

@@ -1,5 +1,6 @@
 /* notes.c - what the notes of a core file or a recording say. */
 /* SPDX-License-Identifier: MIT */
+#include "bytes.h"
 #include "file.h"
 
 #include <gelf.h>
@@ -9,15 +10,6 @@
 
 enum { MODULES_MAX = 65536 }; /* a process of Linux has no more mappings */
 
-static uint64_t note_word(const struct file *file, const unsigned char *from)
-{
-    unsigned word = file->memory.word_bytes, i;
-    uint64_t value = 0;
-    for (i = 0; i < word; i++)
-        value = value << 8 | from[file->memory.big_endian ? i : word - 1 - i];
-    return value;
-}
-
 /* NT_FILE: how many, the page size, {start, end, page} of each, their paths. */
 static void note_files(struct file *file, const unsigned char *d, size_t size)
 {
@@ -26,8 +18,8 @@ static void note_files(struct file *file, const unsigned char *d, size_t size)
     const char *path, *end = (const char *)d + size;
     if (size < 2 * word)
         return;
-    count = note_word(file, d);
-    page = note_word(file, d + word);
+    count = bytes_word(&file->memory, d);
+    page = bytes_word(&file->memory, d + word);
     if (count > (size / word - 2) / 3)
         return;
     path = (const char *)d + (2 + 3 * count) * word;
@@ -36,9 +28,10 @@ static void note_files(struct file *file, const unsigned char *d, size_t size)
         size_t length = strnlen(path, (size_t)(end - path));
         if (path + length >= end || length >= PATH_MAX ||
             file->source->modules_count == MODULES_MAX ||
-            !source_module(
-                file->source, note_word(file, row), note_word(file, row + word),
-                note_word(file, row + 2 * word) * page, path, length, false))
+            !source_module(file->source, bytes_word(&file->memory, row),
+                           bytes_word(&file->memory, row + word),
+                           bytes_word(&file->memory, row + 2 * word) * page,
+                           path, length, false))
             return;
         path += length + 1;
     }
@@ -49,16 +42,16 @@ static void note_auxiliary(struct file *file, const unsigned char *d,
 {
     unsigned word = file->memory.word_bytes;
     for (; size >= 2 * word; d += 2 * word, size -= 2 * word)
-        if (note_word(file, d) == AT_ENTRY)
-            file->entry = note_word(file, d + word);
+        if (bytes_word(&file->memory, d) == AT_ENTRY)
+            file->entry = bytes_word(&file->memory, d + word);
 }
 
-/* NT_PRSTATUS, one a thread: its id stands behind struct elf_siginfo, the
- * signal at hand and two sets of signals. */
+/* NT_PRSTATUS, one a thread: its id stands behind the signal (struct
+ * elf_siginfo, pr_cursig) and two words, sets of signals. */
+enum { SIGNAL_BYTES = 16 };
 static void note_thread(struct file *file, const unsigned char *d, size_t size)
 {
-    unsigned word = file->memory.word_bytes, at = 16 + 2 * word, i;
-    uint32_t id = 0;
+    const unsigned at = SIGNAL_BYTES + 2 * file->memory.word_bytes;
     int32_t *threads = file->threads;
     size_t count = file->threads_count;
     if (size < at + 4)
@@ -69,9 +62,8 @@ static void note_thread(struct file *file, const unsigned char *d, size_t size)
             return;
         file->threads = threads;
     }
-    for (i = 0; i < 4; i++)
-        id = id << 8 | d[at + (file->memory.big_endian ? i : 3 - i)];
-    threads[file->threads_count++] = (int32_t)id;
+    threads[file->threads_count++] =
+        (int32_t)bytes_number(&file->memory, d + at, 4);
 }
 
 static int thread_compare(const void *a, const void *b)
@@ -96,11 +88,12 @@ static void note_recorder(struct file *file, const unsigned char *d,
     unsigned word = file->memory.word_bytes;
     if (size < 2 * word)
         return;
-    file->half_made = size >= 4 * word && note_word(file, d + 3 * word) == 0;
+    file->half_made =
+        size >= 4 * word && bytes_word(&file->memory, d + 3 * word) == 0;
     if (file->half_made) { /* is it there already? */
-        source_candidate(file->source, note_word(file, d + word));
+        source_candidate(file->source, bytes_word(&file->memory, d + word));
     } else {
-        file->source->registry = note_word(file, d + word);
+        file->source->registry = bytes_word(&file->memory, d + word);
         file->source->registries = 1;
     }
     file->memory.stale_order = true;

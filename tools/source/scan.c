@@ -1,6 +1,6 @@
 /* scan.c - finds the registry of recorders in a program's memory. */
 /* SPDX-License-Identifier: MIT */
-#include "inside.h"
+#include "bytes.h"
 #include "source.h"
 
 #include <stdio.h>
