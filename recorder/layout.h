@@ -57,6 +57,7 @@ struct recorder_turn {
 
 /* A ring of n slots is this head, then n records, n commit words and n turns.
  * Zeroed memory is an empty ring. */
+#define RECORDER_SLOT_WORDS (8 + 1 + 2) /* a record, a commit word, a turn */
 #if !defined(RECORDER_LINE_BYTES) && defined(RECORDER_HOSTED_)
 #define RECORDER_LINE_BYTES 64 /* of a cache; `write` has one to itself */
 #elif !defined(RECORDER_LINE_BYTES)

@@ -35,9 +35,10 @@ struct verb {
     const struct option_row *rows; /* ends with a row without name; or null */
     bool selects; /* takes the options that choose events, too */
     int (*run)(struct call *);
+    bool follows; /* --last 0 says something */
 };
 
-/* One file a verb. */
+/* One file a verb, in verbs/. */
 extern const struct verb verb_list, verb_dump, verb_follow, verb_stat, verb_set,
     verb_clear, verb_save, verb_export, verb_view;
 
@@ -74,6 +75,19 @@ enum {
     OPTION_OWN
 };
 
+/* --------------------------------------------------------------- options -- */
+
+/* The options of all verbs, and of those that choose among events. */
+extern const struct option_row common_rows[], selection_rows[];
+enum { ROWS_MAX = 64 };
+/* All rows of a verb, its own first; how many. */
+int rows_of(const struct verb *, const struct option_row *to[ROWS_MAX]);
+
+/* Takes a command line apart; false: it asks for help. */
+bool parse(struct call *, int argc, char **argv);
+/* The options that say what to select; times need the source, and wait. */
+void selection_parse(struct call *);
+
 /* Opens argument `i` as the call's source and reader and applies the selection;
  * says what is wrong and exits with 1. */
 void call_open(struct call *, int i);
@@ -92,29 +106,19 @@ _Noreturn void misuse(const struct call *, const char *format, ...)
 void warn(const struct call *, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* One line of how a verb, or the command if null, is called. */
+void usage(FILE *, const struct verb *);
+
 /* memory that is there, or the end */
 void *need(void *memory);
 
-/* ---------------------------------------------------------------- output -- */
+/* ------------------------------------------------------------------ help -- */
 
-/* A file that appears under its name only when it is whole: written beside it
- * under another name, and renamed. "-" is stdout. Fails by fail(). */
-struct output {
-    struct call *call;
-    const char *path;
-    char *temporary; /* null: stdout */
-    FILE *file;
-};
-void output_open(struct output *, struct call *, const char *path);
-void output_close(struct output *); /* checks for a full disk, and renames */
-
-/* Shows how far a verb is, on a terminal, after half a second. */
-void progress(struct call *, uint64_t done, uint64_t of);
-
-/* A JSON string, quoted; bytes that are no UTF-8 become U+FFFD, `<`, `>` and
- * `&` are escaped where it will stand in HTML. */
-void json_string(FILE *, const char *text, size_t size, bool in_html);
-/* One event as an object, as `dump --json` prints it, without a newline. */
-void json_event(FILE *, struct call *, const struct reader_event *);
+/* The verb of a name; null: there is none. */
+const struct verb *help_verb(const char *name);
+/* The text of --help, of a verb or, if null, of all; and what is made of it. */
+void help_show(const struct verb *);
+void help_man_page(void);
+void help_completion(void);
 
 #endif

@@ -17,7 +17,8 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "text.h"
+#include "csv.h"
+#include "json.h"
 
 void *need(void *memory)
 {

@@ -16,10 +16,9 @@ mkdir -p $out/corpus
 flags="-std=gnu11 -D_GNU_SOURCE -Dnanosleep=fuzz_nanosleep -O1 -g -Wall -Wextra
     -I. -Itools -Itools/reader -Itools/source -Itools/print
     -fsanitize=address,undefined -fno-sanitize-recover=undefined"
-sources="tests/fuzz/fuzz.c tools/reader/lists.c tools/reader/rings.c
-    tools/reader/events.c tools/reader/message.c tools/source/file.c
-    tools/source/open.c tools/source/scan.c tools/source/process.c
-    tools/print/text.c"
+sources="tests/fuzz/fuzz.c tools/reader/*.c tools/source/[!s]*.c
+    tools/source/scan.c tools/print/text.c
+    tools/print/json.c tools/print/csv.c"
 if [ "$1" = --replay ]; then
     exec 9>$out/lock
     flock 9

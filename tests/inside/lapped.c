@@ -11,10 +11,14 @@
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
+#include "reader/arguments.c"
 #include "reader/events.c"
-#include "reader/message.c"
 #include "reader/lists.c"
+#include "reader/message.c"
+#include "reader/offsets.c"
+#include "reader/registry.c"
 #include "reader/rings.c"
+#include "reader/take.c"
 #pragma GCC diagnostic pop
 
 enum { SIZE = 16384, SLOT = 72 }; /* bytes: a record and its commit word */

@@ -101,7 +101,7 @@ static void put_gaps(struct chrome *c)
     const struct timeline *t = &c->timeline;
     for (size_t i = 0; i < t->call->reader.recorders_count; i++) {
         uint64_t ns;
-        const char *gap = export_gap(t, i, &ns);
+        const char *gap = timeline_gap(t, i, &ns);
         if (!gap)
             continue;
         event_begin(c, 'i', 0);

@@ -218,7 +218,7 @@ static void put_gap(struct ctf *ctf, size_t recorder, uint64_t first)
     const struct recorder_figures *figures =
         &ctf->timeline.call->reader.recorders[recorder]->figures;
     uint64_t ns;
-    if (stream->begun || !export_gap(&ctf->timeline, recorder, &ns))
+    if (stream->begun || !timeline_gap(&ctf->timeline, recorder, &ns))
         return;
     stream->begun = true;
     stream->begin = stream->end = ctf->offset;

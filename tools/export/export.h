@@ -4,6 +4,7 @@
 #define EXPORT_H
 
 #include "buffer.h"
+#include "json.h"
 #include "output.h"
 #include "text.h"
 #include "timeline.h"
@@ -18,9 +19,5 @@ void export_speedscope(struct call *, const char *path);
 void export_ctf(struct call *, const char *path);
 void export_vcd(struct call *, const char *path);
 void export_sqlite(struct call *, const char *path);
-
-/* Of a recorder, "40 records overwritten, 2 lost", or null: there are none.
- * *ns: since the timeline's start, up to when. */
-const char *export_gap(const struct timeline *, size_t recorder, uint64_t *ns);
 
 #endif

@@ -327,7 +327,7 @@ static void put_gaps(struct perfetto *p)
     const struct timeline *t = &p->timeline;
     for (size_t i = 0; i < t->call->reader.recorders_count; i++) {
         uint64_t ns;
-        const char *gap = export_gap(t, i, &ns);
+        const char *gap = timeline_gap(t, i, &ns);
         size_t begin;
         if (!gap)
             continue;

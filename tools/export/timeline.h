@@ -87,4 +87,9 @@ double timeline_number(const struct reader_argument *);
 const char *timeline_name(const struct timeline *,
                           const struct timeline_event *, unsigned i);
 
+/* Of a recorder, "40 records overwritten, 2 lost", or null: there are none.
+ * *ns: since the timeline's start, up to when. */
+const char *timeline_gap(const struct timeline *, size_t recorder,
+                         uint64_t *ns);
+
 #endif

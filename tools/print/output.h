@@ -1,10 +1,20 @@
-/* output.h - more of output_open(): folders that appear only when whole. */
+/* output.h - files and folders that appear only when they are whole. */
 /* SPDX-License-Identifier: MIT */
 #ifndef OUTPUT_H
 #define OUTPUT_H
 
 #include "command.h"
 
+/* A file that appears under its name only when it is whole: written beside it
+ * under another name, and renamed. "-" is stdout. Fails by fail(). */
+struct output {
+    struct call *call;
+    const char *path;
+    char *temporary; /* null: stdout */
+    FILE *file;
+};
+void output_open(struct output *, struct call *, const char *path);
+void output_close(struct output *); /* checks for a full disk, and renames */
 /* Ends the command if what was just written failed: ask soon, so that a full
  * disk is not written to for long. */
 void output_check(struct output *);

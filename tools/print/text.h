@@ -1,18 +1,9 @@
-/* text.h - events as text for other programs: UTF-8, JSON, CSV. */
+/* text.h - text as other programs take it: UTF-8, and numbers as text. */
 /* SPDX-License-Identifier: MIT */
 #ifndef TEXT_H
 #define TEXT_H
 
-#include "command.h"
-
-/* json_string() and json_event() are declared in command.h. */
-
-/* An argument: a number, a string or null. */
-void json_argument(FILE *, const struct reader_argument *);
-
-/* One line of RFC 4180, with its CRLF: the names of the columns; an event. */
-void csv_head(FILE *);
-void csv_event(FILE *, struct call *, const struct reader_event *);
+#include <stddef.h>
 
 /* The length of the UTF-8 character that stands at `at`; 0: none does. */
 size_t text_character(const char *at, size_t size);

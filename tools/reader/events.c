@@ -2,31 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "inside.h"
 
-/* The full ticks of a record's time word. */
-static uint64_t ticks_of(const struct reader *reader, uint64_t order,
-                         uint64_t time)
-{
-    const struct reader_inside *inside = reader->inside;
-    if (reader->memory->word_bytes == 8 || inside->wraps_count == 0)
-        return time;
-    return recorder_clock_widen(inside->wraps, inside->wraps_count,
-                                (uint32_t)order, &time)
-               ? time
-               : RECORDER_TICKS_UNKNOWN;
-}
-
-uint64_t reader_ticks(const struct reader *reader, const unsigned char raw[64])
-{
-    unsigned word = reader->memory->word_bytes;
-    return ticks_of(reader, bytes_word(reader->memory, raw + word),
-                    bytes_word(reader->memory, raw + 2 * word));
-}
-
-int64_t reader_time(const struct reader *reader, const unsigned char raw[64])
-{
-    return recorder_clock_time(&reader->clock, reader_ticks(reader, raw));
-}
-
 /* A record with its words in the host's order. */
 struct words {
     uint64_t format, order, time, caller, argument[4];
@@ -39,17 +14,18 @@ static bool words_at(const struct reader *reader, const struct key *key,
 {
     const struct reader_inside *inside = reader->inside;
     const struct memory *m = reader->memory;
-    unsigned char raw[64];
-    unsigned word = m->word_bytes, i;
+    unsigned char raw[RECORD_MAX_BYTES];
+    const struct offsets *at = offsets_of(m);
     uint64_t commit = key_record(reader, key, raw);
-    to->order = bytes_word(m, raw + word);
+    to->order = bytes_word(m, raw + at->record_order);
     if (!commit || ((to->order - inside->base) & word_max(m)) != key->order)
         return false;
-    to->format = bytes_word(m, raw);
-    to->time = bytes_word(m, raw + 2 * word);
-    to->caller = bytes_word(m, raw + 3 * word);
-    for (i = 0; i < 4; i++)
-        to->argument[i] = bytes_word(m, raw + (4 + i) * word);
+    to->format = bytes_word(m, raw + at->record_format);
+    to->time = bytes_word(m, raw + at->record_time);
+    to->caller = bytes_word(m, raw + at->record_caller);
+    for (unsigned i = 0; i < 4; i++)
+        to->argument[i] =
+            bytes_word(m, raw + at->record_argument + i * m->word_bytes);
     to->thread = commit_thread(m, commit);
     return true;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bytes.h"
 #include "reader.h"
 #include "recorder/format.h"
 #include "recorder/text.h"
@@ -15,10 +16,12 @@ enum {
     RECORDERS_MAX = 16384, /* so that lists that go in circles end */
     THREADS_MAX = 32767,
     PENDING_MAX = 16, /* slots of a ring that are waited for */
+    PATIENCE = 4,     /* takes that a writer may need for its record */
     PAGE_BYTES = 4096,
     PAGES = 256, /* that are kept of what strings point at */
     NAME_MAX_BYTES = 1024,
-    FORMAT_MAX_BYTES = 1023 /* and its location: as in recorder_dump() */
+    FORMAT_MAX_BYTES = 1023, /* and its location: as in recorder_dump() */
+    RECORD_MAX_BYTES = 64    /* of a program with words of 8 bytes */
 };
 
 /* One ring. Its records and commit words are a copy of the program's or, where
@@ -46,7 +49,7 @@ struct key {
 /* A record that a later take delivers: its slot may be another's then. */
 struct held {
     uint64_t commit;
-    unsigned char raw[64];
+    unsigned char raw[RECORD_MAX_BYTES];
 };
 
 /* A format by its address; text is null where it could not be read. */
@@ -59,6 +62,16 @@ struct page {
     uint64_t address; /* | 1: read; 0: none */
     uint32_t size;
     unsigned char bytes[PAGE_BYTES];
+};
+
+/* struct recorder_registry, as a program has it. */
+struct registry {
+    uint64_t self, first, order, cleared, threads, threads_max, threads_count;
+    uint64_t pid, line, tweaks, wraps_count, image;
+    uint64_t first_link, cleared_link, tweaks_link; /* where those stand */
+    uint32_t layout, bytes, head_bytes, later_set;
+    struct recorder_moment start, later;
+    struct recorder_wrap wraps[RECORDER_WRAPS];
 };
 
 struct reader_inside {
@@ -95,30 +108,8 @@ struct reader_inside {
     size_t token_read;
 };
 
-/* ----------------------------------------------------------------- bytes -- */
+/* ----------------------------------------------------------------- words -- */
 
-static inline uint64_t bytes_number(const struct memory *m, const void *from,
-                                    unsigned size)
-{
-    const unsigned char *byte = from;
-    uint64_t number = 0;
-    for (unsigned i = 0; i < size; i++)
-        number = number << 8 | byte[m->big_endian ? i : size - 1 - i];
-    return number;
-}
-static inline uint64_t bytes_word(const struct memory *m, const void *from)
-{
-    return bytes_number(m, from, m->word_bytes);
-}
-/* All bits of a word of the program. */
-static inline uint64_t word_max(const struct memory *m)
-{
-    return m->word_bytes == 8 ? UINT64_MAX : UINT32_MAX;
-}
-static inline int64_t word_signed(const struct memory *m, uint64_t word)
-{
-    return m->word_bytes == 8 ? (int64_t)word : (int32_t)(uint32_t)word;
-}
 static inline unsigned thread_bits(const struct memory *m)
 {
     return m->word_bytes == 8 ? 16 : 8;
@@ -129,47 +120,105 @@ static inline unsigned commit_thread(const struct memory *m, uint64_t commit)
     return (unsigned)(commit >> 1) & ((1u << (thread_bits(m) - 1)) - 1);
 }
 
-/* Reads exactly so much; false: it is not all there. */
-static inline bool bytes_read(struct memory *m, uint64_t address, void *to,
-                              size_t size)
+/* Where the parts of a ring of so many slots begin, from its address on. Its
+ * head is two cache lines: `write`; `given_up` and `lost`. */
+static inline uint64_t ring_given_up_at(const struct reader *reader)
 {
-    return m->read(m, address, to, size) == size;
+    return reader->inside->head_bytes / 2;
 }
+static inline uint64_t ring_records_at(const struct reader *reader)
+{
+    return reader->inside->head_bytes;
+}
+static inline uint64_t ring_commits_at(const struct reader *reader,
+                                       uint64_t slots)
+{
+    return ring_records_at(reader) +
+           slots * offsets_of(reader->memory)->record_size;
+}
+static inline uint64_t ring_turns_at(const struct reader *reader,
+                                     uint64_t slots)
+{
+    return ring_commits_at(reader, slots) + slots * reader->memory->word_bytes;
+}
+static inline uint64_t ring_end_at(const struct reader *reader, uint64_t slots)
+{
+    return ring_records_at(reader) +
+           slots * offsets_of(reader->memory)->slot_size;
+}
+
+/* -------------------------------------------------------------- registry -- */
 
 /* A string of at most `max` bytes, as memory of the caller's; null: it cannot
  * be read or does not end. */
 char *bytes_string(struct memory *, uint64_t address, size_t max);
 
-/* ----------------------------------------------------------------- parts -- */
+/* Reads a registry. Null, or what is wrong with it. */
+const char *registry_read(struct memory *, uint64_t address, struct registry *);
+/* Takes the clock from the moments that the program noted. */
+void clock_open(struct reader *, const struct registry *);
+/* Settles how fast ticks run, by the ticks of the newest record. */
+void reader_clock(struct reader *, uint64_t newest_ticks);
+/* The full ticks of a record's time word. */
+uint64_t ticks_of(const struct reader *, uint64_t order, uint64_t time);
+/* The ticks of a record, and their nanoseconds since the start. */
+uint64_t reader_ticks(const struct reader *,
+                      const unsigned char raw[RECORD_MAX_BYTES]);
+int64_t reader_time(const struct reader *,
+                    const unsigned char raw[RECORD_MAX_BYTES]);
 
-/* Reads what may have changed; of known threads only if `threads`, of tweaks if
- * `tweaks`. */
-const char *reader_refresh(struct reader *, bool threads, bool tweaks);
-struct reader_thread *reader_thread_of(struct reader *, unsigned number,
-                                       uint64_t order);
+/* ----------------------------------------------------------------- lists -- */
 
+/* Each reads one list or table anew. Null, or what is wrong. */
+const char *recorders_refresh(struct reader *, const struct registry *);
+const char *threads_refresh(struct reader *, const struct registry *);
+const char *tweaks_read(struct reader *, const struct registry *);
+/* Sorts the recorders, for recorder_at(). Null, or what is wrong. */
+const char *recorders_sort(struct reader *);
+void recorder_free(struct reader_recorder *);
+void tweaks_free(struct reader *);
 /* The recorder in whose rings an address lies, or null. */
 const struct reader_recorder *recorder_at(const struct reader *,
                                           uint64_t address);
-
 /* Is it where it was? Else its library was closed. */
 bool recorder_is_there(struct reader *, const struct reader_recorder *);
+/* The thread that had a number when a record was made; null: unknown. */
+struct reader_thread *reader_thread_of(struct reader *, unsigned number,
+                                       uint64_t order);
 
-/* Settles how fast ticks run, by the ticks of the newest record. */
-void reader_clock(struct reader *, uint64_t newest_ticks);
-/* The ticks of a record, and their nanoseconds since the start. */
-uint64_t reader_ticks(const struct reader *, const unsigned char raw[64]);
-int64_t reader_time(const struct reader *, const unsigned char raw[64]);
+/* ----------------------------------------------------------------- rings -- */
 
-/* rings.c: copies a key's record; its commit word, 0: it is gone. */
+/* Opens the rings of recorders that are new and chosen. */
+const char *lanes_refresh(struct reader *);
+/* Adds the keys of what all rings hold now. Null, or what is wrong. */
+const char *lanes_take(struct reader *);
+/* Where an order comes among the keys. */
+uint64_t order_key(const struct reader *, uint64_t order);
+/* Copies a key's record; its commit word, 0: it is gone. */
 uint64_t key_record(const struct reader *, const struct key *,
-                    unsigned char raw[64]);
+                    unsigned char raw[RECORD_MAX_BYTES]);
 /* Copies a slot's record if it is whole; its commit word, else 0. */
 uint64_t lane_record(const struct reader *, const struct lane *, uint64_t slot,
-                     unsigned char raw[64]);
+                     unsigned char raw[RECORD_MAX_BYTES]);
 void rings_close(struct reader *);
-/* events.c: reads what the last events that are held back say, so that they can
- * be shown when the program is gone. */
+
+/* --------------------------------------------------------------- message -- */
+
+/* Where strings are read: for an event, and so many bytes at most. */
+struct text_context {
+    struct reader *reader;
+    const struct recorder_event *event;
+    size_t left; /* bytes that may still be read */
+};
+/* recorder_format's way to strings. */
+ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size);
+/* Memory of the reader's that is needed from now on; null: there is none. */
+char *room(char **at, size_t size);
+
+/* ---------------------------------------------------------------- events -- */
+
+/* Reads what the last events that are held back say, so that they can be shown
+ * when the program is gone. */
 void events_look(struct reader *);
 
 #endif

@@ -5,204 +5,6 @@
 #include <stdio.h>
 #include <time.h>
 
-char *bytes_string(struct memory *memory, uint64_t address, size_t max)
-{
-    char *text = malloc(max + 1), *shorter;
-    size_t size = 0, length = 0;
-    while (text && size < max) { /* in pieces that end where pages do */
-        size_t piece = PAGE_BYTES - (address + size) % PAGE_BYTES;
-        if (piece > max - size)
-            piece = max - size;
-        piece = memory->read(memory, address + size, text + size, piece);
-        size += piece;
-        length += strnlen(text + length, piece);
-        if (length < size || piece == 0)
-            break;
-    }
-    if (!text || length == size) {
-        free(text);
-        return NULL;
-    }
-    shorter = realloc(text, length + 1);
-    return shorter ? shorter : text;
-}
-
-/* ---------------------------------------------------------------- registry --
- *
- * struct recorder_registry as it stands in the program: its members in order,
- * each aligned to its own size, 64-bit integers to 8 on every processor.
- */
-struct registry {
-    uint64_t self, first, order, cleared, threads, threads_max, threads_count;
-    uint64_t pid, line, tweaks, wraps_count, image;
-    uint64_t first_link, cleared_link, tweaks_link; /* where those stand */
-    uint32_t layout, bytes, head_bytes, later_set;
-    struct recorder_moment start, later;
-    struct recorder_wrap wraps[RECORDER_WRAPS];
-};
-
-struct members { /* where a structure is being read */
-    const struct memory *memory;
-    const unsigned char *bytes;
-    size_t at;
-};
-
-static uint64_t member(struct members *m, unsigned size)
-{
-    uint64_t value;
-    m->at = (m->at + size - 1) / size * size;
-    value = bytes_number(m->memory, m->bytes + m->at, size);
-    m->at += size;
-    return value;
-}
-static struct recorder_moment member_moment(struct members *m)
-{
-    struct recorder_moment moment;
-    moment.ticks = member(m, 8);
-    moment.monotonic_ns = member(m, 8);
-    moment.realtime_ns = member(m, 8);
-    return moment;
-}
-
-enum { REGISTRY_MAX = 1024 };
-
-/* The first members, which tell what the rest is. */
-static void registry_head(struct members *m, struct registry *r)
-{
-    unsigned word = m->memory->word_bytes;
-    m->at = 16;
-    r->self = member(m, word);
-    r->layout = (uint32_t)member(m, 4);
-    r->bytes = (uint32_t)member(m, 4);
-}
-
-static void registry_rest(struct members *m, struct registry *r)
-{
-    unsigned word = m->memory->word_bytes, i;
-    r->head_bytes = (uint32_t)member(m, 4);
-    r->later_set = (uint32_t)member(m, 4);
-    r->first = member(m, word);
-    r->first_link = r->self + m->at - word;
-    r->order = member(m, word);
-    r->cleared = member(m, word);
-    r->cleared_link = r->self + m->at - word;
-    member(m, word); /* readers */
-    r->start = member_moment(m);
-    r->later = member_moment(m);
-    r->threads = member(m, word);
-    r->threads_max = member(m, word);
-    r->threads_count = member(m, word);
-    r->pid = member(m, word);
-    r->line = member(m, word);
-    member(m, word); /* thread */
-    member(m, word); /* hook */
-    r->tweaks = member(m, word);
-    r->tweaks_link = r->self + m->at - word;
-    member(m, word); /* types */
-    m->at += 4 + 65; /* dumping, taken */
-    r->wraps_count = member(m, word);
-    for (i = 0; i < RECORDER_WRAPS; i++) {
-        r->wraps[i].order = (uintptr_t)member(m, word);
-        r->wraps[i].high = (uintptr_t)member(m, word);
-    }
-    member(m, word); /* high */
-    r->image = member(m, word);
-}
-
-static const char *registry_read(struct memory *memory, uint64_t address,
-                                 struct registry *registry)
-{
-    static const unsigned char magic[16] = RECORDER_MAGIC;
-    static char text[80];
-    unsigned char bytes[REGISTRY_MAX] = {0};
-    struct members m = {memory, bytes, 0};
-    if (!bytes_read(memory, address, bytes, 40) ||
-        memcmp(bytes, magic, sizeof magic) != 0)
-        return "no recorder in it";
-    registry_head(&m, registry);
-    if (registry->layout != RECORDER_LAYOUT) {
-        snprintf(text, sizeof text,
-                 "was written by another version of recorder.h (layout %u, not "
-                 "%u)",
-                 (unsigned)registry->layout, (unsigned)RECORDER_LAYOUT);
-        return text;
-    }
-    if (registry->self != address || registry->bytes > sizeof bytes ||
-        !bytes_read(memory, address, bytes, registry->bytes))
-        return "its registry of recorders is damaged";
-    registry_rest(&m, registry);
-    if (m.at > registry->bytes || registry->head_bytes < 4 ||
-        registry->head_bytes > 65536 || registry->head_bytes % 8)
-        return "its registry of recorders is damaged";
-    return NULL;
-}
-
-/* ----------------------------------------------------------------- clock -- */
-
-/* How far the ticks of a program of this machine's kind are shifted: a word of
- * 32 bits holds half of slower ones (recorder_ticks() of x86). */
-static unsigned ticks_shift(const struct memory *memory)
-{
-    return memory->word_bytes < sizeof(void *) ? 12 : 0;
-}
-
-/* Is the machine the one that recorded, and has it not been started anew? Its
- * clocks stand in the relation they had, and its ticks ran as fast as now, which
- * on a busy machine takes a longer look to see. */
-static bool clock_is_here(const struct recorder_moment *start,
-                          const struct recorder_moment *now)
-{
-    int64_t boot_then = (int64_t)(start->realtime_ns - start->monotonic_ns);
-    int64_t boot_now = (int64_t)(now->realtime_ns - now->monotonic_ns);
-    int64_t apart = (int64_t)((uint64_t)boot_now - (uint64_t)boot_then);
-    struct recorder_clock since, local;
-    struct timespec wait = {0, 2000000};
-    if (now->monotonic_ns <= start->monotonic_ns || apart > 1000000000 ||
-        apart < -1000000000)
-        return false;
-    recorder_clock_set(&since, start, now);
-    for (; wait.tv_nsec < 100000000; wait.tv_nsec *= 4) {
-        struct recorder_moment later;
-        nanosleep(&wait, NULL);
-        later = recorder_now();
-        recorder_clock_set(&local, now, &later);
-        if (since.ns_per_tick && local.ns_per_tick &&
-            since.ns_per_tick > local.ns_per_tick / 1000 * 999 &&
-            since.ns_per_tick < local.ns_per_tick / 999 * 1000)
-            return true;
-    }
-    return false;
-}
-
-/* What the program noted; how fast its ticks ran is taken from that, as its own
- * dump would, unless its records go on for longer (recorder_clock_open). */
-static void clock_open(struct reader *reader, const struct registry *registry)
-{
-    struct recorder_moment *later = &reader->inside->later;
-    reader->clock.start = registry->start;
-    *later = registry->later;
-    if (registry->later_set == 0 || (registry->later_set & 1) ||
-        later->monotonic_ns <= registry->start.monotonic_ns)
-        *later = registry->start;
-    recorder_clock_set(&reader->clock, &registry->start, later);
-}
-
-void reader_clock(struct reader *reader, uint64_t newest_ticks)
-{
-    unsigned shift = ticks_shift(reader->memory);
-    struct recorder_clock *clock = &reader->clock, fine;
-    struct recorder_moment start = clock->start, now = recorder_now();
-    const struct recorder_moment *later = &reader->inside->later;
-    if (!reader->memory->native || !start.monotonic_ns ||
-        newest_ticks - start.ticks < 2 * (later->ticks - start.ticks))
-        return;
-    start.ticks <<= shift;
-    if (!clock_is_here(&start, &now))
-        return;
-    recorder_clock_set(&fine, &start, &now);
-    clock->ns_per_tick = fine.ns_per_tick << shift;
-}
-
 /* ----------------------------------------------------------------- lists -- */
 
 /* Does a link of a running program's list still lead there? Else what stood
@@ -243,7 +45,7 @@ static bool texts_read(struct reader *reader, uint64_t link, uint64_t address,
 
 /* ------------------------------------------------------------- recorders -- */
 
-static void recorder_free(struct reader_recorder *recorder)
+void recorder_free(struct reader_recorder *recorder)
 {
     free(recorder->name);
     free(recorder->description);
@@ -254,13 +56,12 @@ static void recorder_free(struct reader_recorder *recorder)
 static const char *figures_check(const struct reader *reader,
                                  const struct reader_recorder *r)
 {
-    uint64_t word = reader->memory->word_bytes, n = r->figures.size;
-    uint64_t lanes = r->figures.lanes, bytes;
+    uint64_t n = r->figures.size, lanes = r->figures.lanes, bytes;
     if (n == 0 || (n & (n - 1)) || n > (uint64_t)1 << 30)
         return "its size is damaged";
     if (lanes == 0 || (lanes & (lanes - 1)) || lanes > 65536)
         return "its lanes are damaged";
-    bytes = reader->inside->head_bytes + n * 11 * word;
+    bytes = ring_end_at(reader, n);
     if ((lanes > 1 && r->ring_bytes < bytes) || bytes > reader->memory->size ||
         bytes * lanes > reader->memory->size)
         return "its rings are larger than what is there";
@@ -272,22 +73,24 @@ static bool recorder_read(struct reader *reader, uint64_t address,
                           struct reader_recorder *now, uint64_t *description,
                           uint64_t *next)
 {
-    struct memory *memory = reader->memory;
-    unsigned word = memory->word_bytes;
-    unsigned char bytes[64];
-    struct members m = {memory, bytes, 0};
-    if (!bytes_read(memory, address, bytes, 8 * (size_t)word))
+    struct memory *m = reader->memory;
+    const struct offsets *at = offsets_of(m);
+    unsigned char from[64];
+    uint64_t size, lanes;
+    if (!bytes_read(m, address, from, at->recorder_next + m->word_bytes))
         return false;
     memset(now, 0, sizeof *now);
+    size = bytes_word(m, from + at->recorder_mask) + 1;
+    lanes = bytes_word(m, from + at->recorder_lanes_mask) + 1;
     now->address = address;
-    now->trace = word_signed(memory, member(&m, word));
-    now->rings = member(&m, word);
-    now->figures.size = (member(&m, word) + 1) & word_max(memory);
-    now->figures.lanes = (member(&m, word) + 1) & word_max(memory);
-    now->ring_bytes = member(&m, word);
-    now->name_address = member(&m, word);
-    *description = member(&m, word);
-    *next = member(&m, word);
+    now->trace = word_signed(m, bytes_word(m, from + at->recorder_trace));
+    now->rings = bytes_word(m, from + at->recorder_rings);
+    now->figures.size = size & word_max(m);
+    now->figures.lanes = lanes & word_max(m);
+    now->ring_bytes = bytes_word(m, from + at->recorder_ring_bytes);
+    now->name_address = bytes_word(m, from + at->recorder_name);
+    *description = bytes_word(m, from + at->recorder_description);
+    *next = bytes_word(m, from + at->recorder_next);
     return true;
 }
 
@@ -387,16 +190,16 @@ static const char *recorder_refresh(struct reader *reader, uint64_t link,
 
 /* Walks the list. A recorder that left (its library was closed) stays known,
  * with what was read before. */
-static const char *recorders_refresh(struct reader *reader,
-                                     const struct registry *registry)
+const char *recorders_refresh(struct reader *reader,
+                              const struct registry *registry)
 {
-    unsigned word = reader->memory->word_bytes;
+    const uint64_t next_link = offsets_of(reader->memory)->recorder_next;
     uint64_t link = registry->first_link, address = registry->first, next = 0;
     size_t steps, at = 0;
     const char *wrong = NULL;
     for (steps = 0; address && !wrong && steps < RECORDERS_MAX; steps++) {
         wrong = recorder_refresh(reader, link, address, &at, &next);
-        link = address + 7 * word;
+        link = address + next_link;
         address = next;
     }
     return wrong ? wrong : address ? "its list of recorders has no end" : NULL;
@@ -410,7 +213,7 @@ static int rings_compare(const void *a, const void *b)
                                             : (*left)->rings > (*right)->rings;
 }
 
-static const char *recorders_sort(struct reader *reader)
+const char *recorders_sort(struct reader *reader)
 {
     struct reader_inside *inside = reader->inside;
     struct reader_recorder **sorted = inside->sorted;
@@ -453,12 +256,12 @@ const struct reader_recorder *recorder_at(const struct reader *reader,
 
 /* --------------------------------------------------------------- threads -- */
 
-static const char *threads_refresh(struct reader *reader,
-                                   const struct registry *registry)
+const char *threads_refresh(struct reader *reader,
+                            const struct registry *registry)
 {
     struct memory *memory = reader->memory;
-    unsigned word = memory->word_bytes;
-    size_t row_bytes = word + 8 + 16, count = registry->threads_count, i;
+    const struct offsets *at = offsets_of(memory);
+    size_t row_bytes = at->row_size, count = registry->threads_count, i;
     unsigned char *rows;
     struct reader_thread *threads;
     if (count > registry->threads_max)
@@ -480,18 +283,16 @@ static const char *threads_refresh(struct reader *reader,
             row_bytes;
     for (i = 0; i < count; i++) {
         struct reader_thread *thread = &threads[i];
-        struct members m = {memory, rows + i * row_bytes, 0};
-        unsigned state;
+        const unsigned char *row = rows + i * row_bytes;
         char name[16] = "";
-        bool named;
+        bool named = bytes_number(memory, row + at->row_named, 2) != 0;
         thread->number = (unsigned)i + 1;
-        thread->first = member(&m, word);
-        thread->id = (int32_t)(uint32_t)member(&m, 4);
-        state = (unsigned)member(&m, 2);
-        named = member(&m, 2);
-        thread->alive = state == RECORDER_ROW_ALIVE;
+        thread->first = bytes_word(memory, row + at->row_first);
+        thread->id = (int32_t)bytes_number(memory, row + at->row_id, 4);
+        thread->alive =
+            bytes_number(memory, row + at->row_state, 2) == RECORDER_ROW_ALIVE;
         memset(thread->name, 0, sizeof thread->name);
-        memcpy(thread->name, rows + i * row_bytes + m.at, 15);
+        memcpy(thread->name, row + at->row_name, 15);
         thread->known = !thread->alive || memory->thread;
         if (thread->alive && memory->thread)
             thread->alive = memory->thread(memory, thread->id, name);
@@ -534,7 +335,7 @@ struct reader_thread *reader_thread_of(struct reader *reader, unsigned number,
 
 /* ---------------------------------------------------------------- tweaks -- */
 
-static void tweaks_free(struct reader *reader)
+void tweaks_free(struct reader *reader)
 {
     for (size_t i = 0; i < reader->tweaks_count; i++) {
         free(reader->tweaks[i].name);
@@ -543,20 +344,19 @@ static void tweaks_free(struct reader *reader)
     reader->tweaks_count = 0;
 }
 
-static const char *tweaks_read(struct reader *reader,
-                               const struct registry *registry)
+const char *tweaks_read(struct reader *reader, const struct registry *registry)
 {
     struct memory *memory = reader->memory;
-    unsigned word = memory->word_bytes;
-    uint64_t link = registry->tweaks_link, address = registry->tweaks, at[2];
+    const struct offsets *at = offsets_of(memory);
+    uint64_t link = registry->tweaks_link, address = registry->tweaks;
     size_t steps;
     tweaks_free(reader);
     for (steps = 0; address && steps < RECORDERS_MAX; steps++) {
-        unsigned char bytes[32];
+        unsigned char from[32];
+        uint64_t text_addresses[2];
         char *texts[2];
-        struct members m = {memory, bytes, 0};
         struct reader_tweak *all, *tweak;
-        if (!bytes_read(memory, address, bytes, 4 * (size_t)word))
+        if (!bytes_read(memory, address, from, at->tweak_size))
             return "its list of tweaks is damaged";
         all = reader->tweaks;
         if ((steps & (steps + 1)) == 0) /* room for twice as many */
@@ -566,184 +366,17 @@ static const char *tweaks_read(struct reader *reader,
         reader->tweaks = all;
         tweak = &all[steps];
         tweak->address = address;
-        tweak->value = word_signed(memory, member(&m, word));
-        at[0] = member(&m, word);
-        at[1] = member(&m, word);
-        if (!texts_read(reader, link, address, at, texts))
+        tweak->value =
+            word_signed(memory, bytes_word(memory, from + at->tweak_trace));
+        text_addresses[0] = bytes_word(memory, from + at->tweak_name);
+        text_addresses[1] = bytes_word(memory, from + at->tweak_description);
+        if (!texts_read(reader, link, address, text_addresses, texts))
             return "its list of tweaks changes";
         tweak->name = texts[0];
         tweak->description = texts[1];
         reader->tweaks_count = steps + 1;
-        link = address + 3 * word;
-        address = member(&m, word);
+        link = address + at->tweak_next;
+        address = bytes_word(memory, from + at->tweak_next);
     }
     return address ? "its list of tweaks has no end" : NULL;
-}
-
-/* ------------------------------------------------------------------ open -- */
-
-static void line_read(struct reader *reader, uint64_t address)
-{
-    char *line =
-        address ? bytes_string(reader->memory, address, sizeof reader->line - 1)
-                : NULL;
-    snprintf(reader->line, sizeof reader->line, "%s",
-             line ? line : RECORDER_LINE_DEFAULT);
-    free(line);
-}
-
-/* Is this another program than was first read here, by exec or under a process
- * id that was free again? */
-static bool is_another(const struct reader *reader,
-                       const struct registry *registry)
-{
-    const struct recorder_moment *was = &reader->clock.start;
-    return was->monotonic_ns &&
-           (registry->start.monotonic_ns != was->monotonic_ns ||
-            registry->start.ticks != was->ticks);
-}
-
-const char *reader_refresh(struct reader *reader, bool threads, bool tweaks)
-{
-    static const struct timespec wait = {0, 1000000};
-    struct registry registry;
-    unsigned tries = 0;
-    const char *wrong;
-again:
-    wrong = registry_read(reader->memory, reader->registry, &registry);
-    if (reader->inside->taken_before && reader->memory->live) {
-        reader->inside->another |= !wrong && is_another(reader, &registry);
-        if (wrong || reader->inside->another)
-            return READER_GONE;
-    }
-    if (wrong)
-        return wrong;
-    reader->pid = registry.pid;
-    reader->order_address = registry.order;
-    reader->cleared = registry.cleared;
-    reader->inside->head_bytes = registry.head_bytes;
-    reader->inside->wraps_count = (uint32_t)registry.wraps_count;
-    memcpy(reader->inside->wraps, registry.wraps, sizeof registry.wraps);
-    reader->inside->no_threads = registry.threads == 0;
-    reader->inside->image = registry.image;
-    wrong = recorders_refresh(reader, &registry);
-    if (!wrong)
-        wrong = recorders_sort(reader);
-    if (!wrong && tweaks)
-        wrong = tweaks_read(reader, &registry);
-    if (wrong && reader->memory->live && tries++ < 20) {
-        nanosleep(&wait, NULL); /* a library is just being closed */
-        goto again;
-    }
-    if (!wrong && (threads || registry.threads_count > reader->threads_count))
-        wrong = threads_refresh(reader, &registry);
-    return wrong;
-}
-
-const char *reader_open(struct reader *reader, struct memory *memory,
-                        uint64_t address)
-{
-    struct registry registry;
-    const char *wrong;
-    memset(reader, 0, sizeof *reader);
-    reader->memory = memory;
-    reader->registry = address;
-    wrong = registry_read(memory, address, &registry);
-    if (wrong)
-        return wrong;
-    reader->inside = calloc(1, sizeof *reader->inside);
-    if (!reader->inside)
-        return "there is no memory for it";
-    reader->inside->chance =
-        (recorder_clock_ns(RECORDER_MONOTONIC_) * 0x9e3779b97f4a7c15u) | 1;
-    reader->cleared_address = registry.cleared_link;
-    wrong = reader_refresh(reader, true, true);
-    if (wrong) {
-        reader_close(reader);
-        return wrong;
-    }
-    line_read(reader, registry.line);
-    clock_open(reader, &registry);
-    return NULL;
-}
-
-void reader_close(struct reader *reader)
-{
-    struct reader_inside *inside = reader->inside;
-    size_t i;
-    if (!inside)
-        return;
-    rings_close(reader);
-    for (i = 0; i < reader->recorders_count; i++)
-        recorder_free(reader->recorders[i]);
-    tweaks_free(reader);
-    for (i = 0; i < inside->formats_max; i++) {
-        free(inside->formats[i].text);
-        free(inside->formats[i].location);
-    }
-    free(reader->recorders);
-    free(reader->threads);
-    free(reader->tweaks);
-    free(inside->formats);
-    free(inside->sorted);
-    free(inside->pages);
-    free(inside->numbers);
-    free(inside->message);
-    free(inside->text);
-    free(inside->line);
-    free(inside->strings);
-    free(inside->names);
-    free(inside->thread);
-    free(inside);
-    memset(reader, 0, sizeof *reader);
-}
-
-const char *reader_select(struct reader *reader,
-                          const struct reader_selection *selection)
-{
-    struct reader_inside *inside = reader->inside;
-    const char *wrong =
-        selection->names ? recorder_regex_check(selection->names) : NULL;
-    size_t i;
-    if (wrong)
-        return wrong;
-    free(inside->names);
-    free(inside->thread);
-    inside->names = selection->names ? strdup(selection->names) : NULL;
-    inside->thread = selection->thread ? strdup(selection->thread) : NULL;
-    inside->selection = *selection;
-    for (i = 0; i < reader->recorders_count; i++)
-        reader->recorders[i]->chosen =
-            !selection->names ||
-            recorder_regex_match(selection->names, reader->recorders[i]->name);
-    return NULL;
-}
-
-bool reader_write_word(struct reader *reader, uint64_t address, uint64_t value)
-{
-    struct memory *memory = reader->memory;
-    unsigned char bytes[8];
-    unsigned size = memory->word_bytes;
-    for (unsigned i = 0; i < size; i++)
-        bytes[memory->big_endian ? size - 1 - i : i] =
-            (unsigned char)(value >> 8 * i);
-    return memory->write && memory->write(memory, address, bytes, size);
-}
-
-bool reader_clear(struct reader *reader)
-{
-    uint64_t image = reader->inside->image;
-    if (!reader_write_word(reader, reader->cleared_address, reader->end))
-        return false;
-    if (image) /* a recording says so, too */
-        reader_write_word(reader,
-                          image + reader->cleared_address - reader->registry,
-                          reader->end);
-    return true;
-}
-
-size_t reader_bytes(struct reader *reader, uint64_t address, void *to,
-                    size_t size)
-{
-    return reader->memory->read(reader->memory, address, to, size);
 }

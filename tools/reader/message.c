@@ -5,13 +5,12 @@
 enum {
     TEXT_MAX = RECORDER_COPY_MAX + 4,
     MESSAGE_MAX = RECORDER_LINE_MAX,
-    STRING_MAX = 65536,           /* of an argument */
     TEXTS_MAX = 16 * MESSAGE_MAX, /* read for one message, which is full then */
     FORMATS_SLACK = 1 << 24 /* bytes of formats that are not in a core file */
 };
 
 /* Memory of the reader's that is needed from now on; null: there is none. */
-static char *room(char **at, size_t size)
+char *room(char **at, size_t size)
 {
     if (!*at)
         *at = malloc(size);
@@ -154,23 +153,24 @@ token_recorder(const struct reader *reader, uint64_t address, uint64_t *lane)
 struct piece {
     uint64_t left, order, next;
     unsigned char *text; /* in raw */
-    unsigned char raw[64];
+    unsigned char raw[RECORD_MAX_BYTES];
 };
 
 /* Copies the record in a slot of a ring that is not among the lanes. */
 static uint64_t slot_record(struct reader *reader,
-                            const struct reader_recorder *r, uint64_t ring,
-                            uint64_t slot, unsigned char raw[64])
+                            const struct reader_recorder *r, uint64_t lane,
+                            uint64_t slot, unsigned char raw[RECORD_MAX_BYTES])
 {
     struct memory *m = reader->memory;
     unsigned word = m->word_bytes;
-    uint64_t records = ring + reader->inside->head_bytes;
-    uint64_t at = records + r->figures.size * 8 * word + slot * word;
+    size_t bytes = offsets_of(m)->record_size;
+    uint64_t ring = r->rings + lane * r->ring_bytes;
+    uint64_t record = ring + ring_records_at(reader) + slot * bytes;
+    uint64_t at = ring + ring_commits_at(reader, r->figures.size) + slot * word;
     unsigned char commit[8], again[8];
     if (!bytes_read(m, at, commit, word) ||
-        !bytes_read(m, records + slot * 8 * word, raw, 8 * (size_t)word) ||
-        !bytes_read(m, at, again, word) || memcmp(commit, again, word) != 0 ||
-        (bytes_word(m, commit) & 1))
+        !bytes_read(m, record, raw, bytes) || !bytes_read(m, at, again, word) ||
+        memcmp(commit, again, word) != 0 || (bytes_word(m, commit) & 1))
         return 0;
     return bytes_word(m, commit);
 }
@@ -178,7 +178,7 @@ static uint64_t slot_record(struct reader *reader,
 /* The record in a slot of a lane: as it was taken, in front of the event, else
  * as it is now. */
 static uint64_t taken_record(const struct reader *reader, uint32_t lane,
-                             uint64_t slot, unsigned char raw[64])
+                             uint64_t slot, unsigned char raw[RECORD_MAX_BYTES])
 {
     const struct reader_inside *inside = reader->inside;
     size_t i = inside->held ? inside->at : 0;
@@ -196,27 +196,26 @@ static bool token_piece(struct reader *reader,
                         const struct recorder_event *event, uint64_t token,
                         struct piece *piece)
 {
-    const struct reader_inside *inside = reader->inside;
     const struct memory *m = reader->memory;
-    unsigned word = m->word_bytes;
-    uint64_t bytes = 8 * (uint64_t)word, low = token & (bytes - 1), lane, slot;
-    uint64_t commit = 0, ring;
+    const struct offsets *at = offsets_of(m);
+    uint64_t bytes = at->record_size, low = token & (bytes - 1), lane, slot;
+    uint64_t commit = 0, records;
     const struct reader_recorder *r = token_recorder(reader, token, &lane);
     if (!r)
         return false;
-    ring = r->rings + lane * r->ring_bytes;
-    slot = (token - low - ring - inside->head_bytes) / bytes;
-    if (token - low < ring + inside->head_bytes || slot >= r->figures.size)
+    records = r->rings + lane * r->ring_bytes + ring_records_at(reader);
+    slot = (token - low - records) / bytes;
+    if (token - low < records || slot >= r->figures.size)
         return false;
     commit = r->lane ? taken_record(reader, (uint32_t)(r->lane - 1 + lane),
                                     slot, piece->raw)
-                     : slot_record(reader, r, ring, slot, piece->raw);
+                     : slot_record(reader, r, lane, slot, piece->raw);
     if (!commit)
         return false;
-    piece->left = bytes_word(m, piece->raw) - 1;
-    piece->order = bytes_word(m, piece->raw + word);
-    piece->next = bytes_word(m, piece->raw + 3 * word);
-    piece->text = piece->raw + 4 * word;
+    piece->left = bytes_word(m, piece->raw + at->record_format) - 1;
+    piece->order = bytes_word(m, piece->raw + at->record_order);
+    piece->next = bytes_word(m, piece->raw + at->record_caller);
+    piece->text = piece->raw + at->record_argument;
     return piece->left < RECORDER_TEXT_END - 1 &&
            (piece->order & (bytes - 1)) == low &&
            commit_thread(m, commit) == event->thread;
@@ -263,12 +262,6 @@ static void token_text(struct reader *reader,
 
 /* --------------------------------------------------------------- strings -- */
 
-struct text_context {
-    struct reader *reader;
-    const struct recorder_event *event;
-    size_t left; /* bytes that may still be read */
-};
-
 /* The bytes of a text: from its start at its token, then on as they are asked
  * for, as if they stood behind it. */
 static ptrdiff_t token_bytes(struct text_context *c, uint64_t address, char *to,
@@ -294,8 +287,7 @@ static ptrdiff_t token_bytes(struct text_context *c, uint64_t address, char *to,
 }
 
 /* recorder_format's way to strings. */
-static ptrdiff_t text_bytes(void *context, uint64_t address, char *to,
-                            size_t size)
+ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size)
 {
     struct text_context *c = context;
     struct reader_inside *inside = c->reader->inside;
@@ -412,110 +404,4 @@ const char *reader_head(struct reader *reader, size_t *size)
     *size = to.size < max ? to.size : max;
     line[*size] = '\0';
     return line;
-}
-
-/* ------------------------------------------------------------- arguments -- */
-
-static int64_t extended(uint64_t word, unsigned bits)
-{
-    uint64_t sign = (uint64_t)1 << (bits - 1);
-    word &= UINT64_MAX >> (64 - bits);
-    return (int64_t)((word ^ sign) - sign);
-}
-
-/* Reads all of a string argument into `to`; its length, -1: it cannot be. */
-static ptrdiff_t string_read(struct text_context *c, uint64_t address, char *to,
-                             size_t max)
-{
-    size_t size = 0;
-    while (size < max) {
-        ptrdiff_t got = text_bytes(c, address + size, to + size,
-                                   max - size < 64 ? max - size : 64);
-        size_t length;
-        if (got <= 0)
-            return size ? (ptrdiff_t)size : -1;
-        length = strnlen(to + size, (size_t)got);
-        size += length;
-        if (length < (size_t)got)
-            break;
-    }
-    return (ptrdiff_t)size;
-}
-
-/* The argument that a conversion takes: `f` parsed it from a list in which each
- * word is its own index. */
-static void argument_make(struct text_context *c,
-                          const struct recorder_formatter *f, char **strings,
-                          struct reader_argument *to)
-{
-    const struct recorder_event *event = c->event;
-    unsigned word_bytes = c->reader->memory->word_bytes;
-    uint64_t word = event->argument[f->word];
-    ptrdiff_t size;
-    to->word = word;
-    if (event->lost >> f->word & 1) {
-        to->kind = READER_LOST;
-    } else if (f->kind == 'f') {
-        uint32_t bits = (uint32_t)word;
-        float single;
-        memcpy(&single, &bits, sizeof single);
-        memcpy(&to->real, &word, sizeof to->real);
-        if (word_bytes == 4)
-            to->real = single;
-        to->kind = READER_REAL;
-    } else if (f->kind == 's') {
-        size = string_read(c, word, *strings, STRING_MAX - 1);
-        to->kind = size < 0 ? READER_POINTER : READER_STRING;
-        if (size < 0)
-            return;
-        to->text = *strings;
-        to->text_size = (size_t)size;
-        (*strings)[size] = '\0';
-        *strings += size + 1;
-    } else if (f->conversion == 'p') {
-        to->kind = READER_POINTER;
-    } else if (f->kind == 'u') {
-        to->kind = READER_UNSIGNED;
-        to->word = word & (UINT64_MAX >> (64 - f->bits));
-    } else {
-        to->kind = f->kind == 'c' ? READER_CHARACTER : READER_SIGNED;
-        to->integer =
-            f->kind == 'c' ? (int64_t)(word & 0xff) : extended(word, f->bits);
-        to->word = (uint64_t)to->integer;
-    }
-}
-
-unsigned reader_arguments(struct reader *reader,
-                          const struct reader_event *event,
-                          struct reader_argument to[12])
-{
-    static const uint64_t index[12] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
-    struct recorder_arguments arguments = {
-        index, 12, 0, reader->memory->word_bytes, NULL, NULL, NULL, 0};
-    struct text_context context = {reader, &event->event, 12 * STRING_MAX};
-    struct recorder_formatter f = {0};
-    const char *location;
-    const char *format = reader_format(reader, &event->event, &location);
-    char *strings = room(&reader->inside->strings, 12 * STRING_MAX);
-    unsigned i;
-    if (!format || !strings)
-        return 0;
-    for (i = 0; i < 12; i++) { /* what only a `*` takes is an int */
-        to[i] = (struct reader_argument){0};
-        to[i].kind = event->event.lost >> i & 1 ? READER_LOST : READER_SIGNED;
-        to[i].integer = extended(event->event.argument[i], 32);
-        to[i].word = (uint64_t)to[i].integer;
-    }
-    f.arguments = &arguments;
-    for (f.at = format; !recorder_format_ended(f.at);) {
-        if (*f.at++ != '%')
-            continue;
-        recorder_format_parse(&f);
-        if (!f.kind || f.kind == '%' || f.lost || f.word >= 12 ||
-            f.conversion == 'm' || to[f.word].kind == READER_STRING)
-            continue; /* a second look at the same string needs no room */
-        reader->inside->token = 0;
-        argument_make(&context, &f, &strings, &to[f.word]);
-    }
-    return f.used < 12 ? f.used : 12;
 }

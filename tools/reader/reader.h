@@ -204,7 +204,4 @@ bool reader_write_word(struct reader *, uint64_t address, uint64_t value);
  * the running program; false: it cannot be written. */
 bool reader_clear(struct reader *);
 
-/* Bytes at an address, as memory.read, for what else a tool wants to see. */
-size_t reader_bytes(struct reader *, uint64_t address, void *to, size_t size);
-
 #endif

@@ -17,9 +17,8 @@
 #include "inside.h"
 
 enum {
-    PATIENCE = 4, /* takes that a writer may need for its record */
-    PIECE = 512,  /* slots that are copied at a time: few calls of the system */
-    LATE = 4      /* pieces that were overwritten before: writers are faster */
+    PIECE = 512, /* slots that are copied at a time: few calls of the system */
+    LATE = 4     /* pieces that were overwritten before: writers are faster */
 };
 
 /* ----------------------------------------------------------------- lanes -- */
@@ -30,11 +29,11 @@ static uint64_t lane_size(const struct lane *lane)
 }
 static uint64_t records_address(const struct reader *r, const struct lane *l)
 {
-    return l->address + r->inside->head_bytes;
+    return l->address + ring_records_at(r);
 }
 static uint64_t commits_address(const struct reader *r, const struct lane *l)
 {
-    return records_address(r, l) + lane_size(l) * 8 * r->memory->word_bytes;
+    return l->address + ring_commits_at(r, lane_size(l));
 }
 
 static uint64_t commit_of(const struct reader *reader, const struct lane *lane,
@@ -45,9 +44,9 @@ static uint64_t commit_of(const struct reader *reader, const struct lane *lane,
 }
 
 uint64_t lane_record(const struct reader *reader, const struct lane *lane,
-                     uint64_t slot, unsigned char raw[64])
+                     uint64_t slot, unsigned char raw[RECORD_MAX_BYTES])
 {
-    size_t bytes = 8 * (size_t)reader->memory->word_bytes;
+    size_t bytes = offsets_of(reader->memory)->record_size;
     uint64_t commit;
     if (!lane->records || slot >= lane_size(lane))
         return 0;
@@ -61,7 +60,7 @@ uint64_t lane_record(const struct reader *reader, const struct lane *lane,
 }
 
 uint64_t key_record(const struct reader *reader, const struct key *key,
-                    unsigned char raw[64])
+                    unsigned char raw[RECORD_MAX_BYTES])
 {
     const struct reader_inside *inside = reader->inside;
     const struct held *held;
@@ -86,7 +85,7 @@ static void lane_touch(struct reader *reader, struct lane *lane)
     used = lane->write < size ? lane->write : size;
     for (at = 0; at < used * m->word_bytes; at += PAGE_BYTES)
         commits[at] = 0;
-    for (at = 0; at < used * 8 * m->word_bytes; at += PAGE_BYTES)
+    for (at = 0; at < used * offsets_of(m)->record_size; at += PAGE_BYTES)
         records[at] = 0;
 }
 
@@ -95,7 +94,7 @@ static void lane_touch(struct reader *reader, struct lane *lane)
 static const char *lane_open(struct reader *reader, struct lane *lane)
 {
     struct memory *m = reader->memory;
-    uint64_t records = lane_size(lane) * 8 * m->word_bytes;
+    uint64_t records = lane_size(lane) * offsets_of(m)->record_size;
     uint64_t commits = lane_size(lane) * m->word_bytes;
     unsigned char last;
     if (m->map)
@@ -134,7 +133,7 @@ static struct lane *lanes_room(struct reader_inside *inside, size_t more)
 }
 
 /* Opens the rings of recorders that are new and chosen. */
-static const char *lanes_refresh(struct reader *reader)
+const char *lanes_refresh(struct reader *reader)
 {
     struct reader_inside *inside = reader->inside;
     uint64_t bytes = 0;
@@ -144,9 +143,7 @@ static const char *lanes_refresh(struct reader *reader)
     for (i = 0; i < reader->recorders_count; i++) {
         struct reader_recorder *r = reader->recorders[i];
         struct lane *lanes;
-        uint64_t all = r->figures.lanes *
-                       (inside->head_bytes +
-                        r->figures.size * 11 * reader->memory->word_bytes);
+        uint64_t all = r->figures.lanes * ring_end_at(reader, r->figures.size);
         if (!r->chosen || r->wrong)
             continue;
         if (r->lane == 0 && bytes + all > reader->memory->size)
@@ -220,16 +217,15 @@ static void slots_copy(struct reader *reader, struct lane *lane, uint64_t slot,
                        uint64_t count)
 {
     struct memory *m = reader->memory;
-    unsigned word = m->word_bytes;
+    unsigned word = m->word_bytes, bytes = offsets_of(m)->record_size;
     unsigned char again[PIECE * 8];
     unsigned char *commits = lane->commits + slot * word;
     uint64_t at = commits_address(reader, lane) + slot * word, i;
     size_t got = m->read(m, at, commits, count * word);
     memset(commits + got, 0, count * word - got);
-    got = m->read(m, records_address(reader, lane) + slot * 8 * word,
-                  lane->records + slot * 8 * word, count * 8 * word);
-    memset(commits + got / (8 * word) * word, 0,
-           count * word - got / (8 * word) * word);
+    got = m->read(m, records_address(reader, lane) + slot * bytes,
+                  lane->records + slot * bytes, count * bytes);
+    memset(commits + got / bytes * word, 0, (count - got / bytes) * word);
     got = m->read(m, at, again, count * word);
     memset(again + got, 0, count * word - got);
     for (i = 0; i < count; i++)
@@ -314,7 +310,7 @@ static bool key_add(struct reader *reader, uint64_t order, uint32_t lane,
     return true;
 }
 
-static uint64_t order_key(const struct reader *reader, uint64_t order)
+uint64_t order_key(const struct reader *reader, uint64_t order)
 {
     return (order - reader->inside->base) & word_max(reader->memory);
 }
@@ -323,11 +319,12 @@ static uint64_t order_key(const struct reader *reader, uint64_t order)
 static bool slot_key(const struct reader *reader, const struct lane *lane,
                      uint64_t slot, uint64_t *key)
 {
-    unsigned char raw[64];
-    unsigned word = reader->memory->word_bytes;
+    unsigned char raw[RECORD_MAX_BYTES];
+    const struct offsets *at = offsets_of(reader->memory);
     if (!lane_record(reader, lane, slot, raw))
         return false;
-    *key = order_key(reader, bytes_word(reader->memory, raw + word));
+    *key =
+        order_key(reader, bytes_word(reader->memory, raw + at->record_order));
     return reader->cleared == 0 || *key >= order_key(reader, reader->cleared);
 }
 
@@ -425,7 +422,7 @@ static const char *lane_take(struct reader *reader, uint32_t index)
     uint64_t missed = reader->missed;
     const char *wrong;
     struct memory *m = reader->memory;
-    unsigned half = reader->inside->head_bytes / 2, word = m->word_bytes;
+    unsigned word = m->word_bytes;
     unsigned char bytes[16];
     uint64_t before = lane->write - lane->given_up;
     lane->address =
@@ -435,7 +432,8 @@ static const char *lane_take(struct reader *reader, uint32_t index)
     lane->write = bytes_word(m, bytes);
     if (word_signed(m, lane->write - lane->next) < 0)
         lane->begun = false; /* its library was opened anew */
-    if (bytes_read(m, lane->address + half, bytes, 2 * word)) {
+    if (bytes_read(m, lane->address + ring_given_up_at(reader), bytes,
+                   2 * word)) {
         lane->given_up = bytes_word(m, bytes);
         lane->lost = bytes_word(m, bytes + word);
     }
@@ -464,7 +462,7 @@ static unsigned lane_laps(const struct lane *lane)
 
 /* Those that came round most first: they are soonest full of what came behind
  * the end of this take. */
-static const char *lanes_take(struct reader *reader)
+const char *lanes_take(struct reader *reader)
 {
     struct reader_inside *inside = reader->inside;
     const char *wrong = NULL;
@@ -478,191 +476,14 @@ static const char *lanes_take(struct reader *reader)
     return wrong;
 }
 
-/* ------------------------------------------------------------------ sort -- */
-
-static int keys_compare(const void *a, const void *b)
-{
-    const struct key *left = a, *right = b;
-    return left->order < right->order ? -1 : left->order > right->order;
-}
-
-/* Sorts all, and finds which may be delivered: those below `limit`. Of those
- * with the same order, which only a damaged ring holds, one is kept. */
-static void keys_sort(struct reader_inside *inside, uint64_t limit)
-{
-    size_t low = 0, high = 0;
-    for (size_t i = 1; i < inside->keys_count; i++)
-        if (inside->keys[i].order < inside->keys[i - 1].order) {
-            qsort(inside->keys, inside->keys_count, sizeof *inside->keys,
-                  keys_compare);
-            break;
-        }
-    for (size_t i = 0; i < inside->keys_count; i++)
-        if (high == 0 || inside->keys[i].order != inside->keys[high - 1].order)
-            inside->keys[high++] = inside->keys[i];
-    inside->keys_count = high;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (inside->keys[middle].order < limit)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    inside->deliver = low;
-}
-
-/* The end of what counts: the order counter, read before the rings. A file's
- * may be as of its start; then the records tell. */
-static const char *end_read(struct reader *reader)
-{
-    struct reader_inside *inside = reader->inside;
-    struct memory *m = reader->memory;
-    unsigned char bytes[8];
-    uint64_t before = reader->end;
-    if (!bytes_read(m, reader->order_address, bytes, m->word_bytes))
-        return READER_GONE;
-    reader->end = bytes_word(m, bytes);
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    if (inside->taken_before && m->live && !m->stale_order &&
-        word_signed(m, reader->end - before) < 0)
-        inside->another = true;
-    if (inside->another)
-        return READER_GONE;
-    if (inside->taken_before)
-        return NULL;
-    if (m->word_bytes == 8)
-        inside->base = 0;
-    else if (m->stale_order)
-        inside->base = reader->end - 0x10000000u;
-    else
-        inside->base = reader->end - 0x80000000u;
-    return NULL;
-}
-
-/* Orders up to which a take delivers; `end`: those that have been given. */
-static uint64_t limit_of(struct reader *reader, uint64_t end)
-{
-    struct reader_inside *inside = reader->inside;
-    uint64_t limit = reader->memory->stale_order ? UINT64_MAX : end;
-    if (reader->follows && inside->taken_before)
-        limit = inside->end_before;
-    if (reader->follows)
-        inside->shown = limit < end ? limit : end;
-    inside->end_before = end;
-    return limit;
-}
-
-/* The key behind the highest there is. */
-static uint64_t keys_end(const struct reader_inside *inside)
-{
-    uint64_t end = inside->end_before;
-    for (size_t i = 0; i < inside->keys_count; i++)
-        if (inside->keys[i].order >= end)
-            end = inside->keys[i].order + 1;
-    return end;
-}
-
-static bool refresh_due(struct reader *reader)
-{
-    uint64_t now = recorder_clock_ns(RECORDER_MONOTONIC_);
-    if (reader->inside->taken_before &&
-        now - reader->inside->refreshed_ns < 50000000)
-        return false;
-    reader->inside->refreshed_ns = now;
-    return true;
-}
-
-/* Has nothing been recorded for so long that no ring need be looked at? */
-static bool is_still(struct reader_inside *inside, uint64_t end)
-{
-    if (!inside->taken_before || end != inside->end_still)
-        inside->still = 0;
-    inside->end_still = end;
-    return inside->still++ > PATIENCE;
-}
-
-static void clock_settle(struct reader *reader)
-{
-    struct reader_inside *inside = reader->inside;
-    unsigned char raw[64];
-    if (!inside->keys_count ||
-        !key_record(reader, &inside->keys[inside->keys_count - 1], raw))
-        return;
-    reader_clock(reader, reader_ticks(reader, raw));
-    inside->clock_settled = true;
-}
-
-/* Leaves the keys that were not delivered, with copies of their records. */
-static const char *keys_hold(struct reader *reader)
-{
-    struct reader_inside *inside = reader->inside;
-    size_t left = inside->keys_count - inside->deliver, i;
-    struct held *held = left ? malloc(left * sizeof *held) : NULL;
-    if (left && !held)
-        return "there is no memory for its records";
-    for (i = 0; i < left; i++) {
-        inside->keys[i] = inside->keys[inside->deliver + i];
-        held[i].commit = key_record(reader, &inside->keys[i], held[i].raw);
-        inside->keys[i].held = (uint32_t)i + 1;
-    }
-    free(inside->held);
-    inside->held = held;
-    inside->keys_count = left;
-    return NULL;
-}
-
-/* Strings of a program that runs may change; those of one that is gone are only
- * in the pages that were read before. */
-static void pages_forget(struct reader *reader)
-{
-    struct reader_inside *inside = reader->inside;
-    if (reader->memory->live && inside->pages)
-        for (size_t i = 0; i < PAGES; i++)
-            inside->pages[i].address = 0;
-}
-
-const char *reader_take(struct reader *reader)
-{
-    struct reader_inside *inside = reader->inside;
-    const char *wrong = keys_hold(reader), *gone;
-    bool due = refresh_due(reader);
-    uint64_t end;
-    if (!wrong && inside->taken_before && (due || inside->still <= PATIENCE))
-        wrong = reader_refresh(reader, due, false);
-    if (!wrong)
-        wrong = lanes_refresh(reader);
-    /* From here on it is urgent: records that are overwritten before they are
-     * read are followed by some that are behind the end. */
-    gone = end_read(reader);
-    if (!wrong && !gone)
-        pages_forget(reader);
-    if (!inside->another &&
-        (gone || !reader->follows || reader->memory->stale_order ||
-         !is_still(inside, reader->end))) {
-        const char *lanes = lanes_take(reader);
-        wrong = wrong ? wrong : lanes;
-    }
-    wrong = gone ? gone : wrong;
-    /* Of a program that is gone, all that was seen is shown. */
-    end = reader->memory->stale_order ? keys_end(inside)
-                                      : order_key(reader, reader->end);
-    reader->end = (end + inside->base) & word_max(reader->memory);
-    keys_sort(inside, wrong ? UINT64_MAX : limit_of(reader, end));
-    if (!inside->clock_settled)
-        clock_settle(reader);
-    inside->taken_before = true;
-    if (reader->follows)
-        events_look(reader);
-    reader_rewind(reader);
-    return wrong;
-}
-
 /* ----------------------------------------------------------------- count -- */
 
 /* A copied text bears no time. */
-static bool is_timed(const struct reader *reader, const unsigned char raw[64])
+static bool is_timed(const struct reader *reader,
+                     const unsigned char raw[RECORD_MAX_BYTES])
 {
-    uint64_t format = bytes_word(reader->memory, raw);
+    uint64_t format = bytes_word(
+        reader->memory, raw + offsets_of(reader->memory)->record_format);
     return format == 0 || format >= RECORDER_TEXT_END;
 }
 
@@ -673,7 +494,7 @@ static void lane_count(struct reader *reader, const struct lane *lane,
     uint64_t end = reader->memory->stale_order ? UINT64_MAX
                                                : order_key(reader, reader->end);
     uint64_t slot, key;
-    unsigned char raw[64];
+    unsigned char raw[RECORD_MAX_BYTES];
     for (slot = 0; slot < lane_size(lane); slot++) {
         if (!lane_record(reader, lane, slot, raw))
             continue;

@@ -1,6 +1,7 @@
 /* settings.c - what NAME=VALUE asks of a running program: words to write. */
 /* SPDX-License-Identifier: MIT */
 #include "settings.h"
+#include "inside.h"
 
 #include "recorder/regex.h"
 
@@ -121,4 +122,25 @@ bool settings_write(struct settings *settings, struct reader *reader)
     settings->all = NULL;
     settings->count = 0;
     return written;
+}
+
+bool reader_write_word(struct reader *reader, uint64_t address, uint64_t value)
+{
+    struct memory *memory = reader->memory;
+    unsigned char bytes[8];
+    bytes_put_word(memory, bytes, value);
+    return memory->write &&
+           memory->write(memory, address, bytes, memory->word_bytes);
+}
+
+bool reader_clear(struct reader *reader)
+{
+    uint64_t image = reader->inside->image;
+    if (!reader_write_word(reader, reader->cleared_address, reader->end))
+        return false;
+    if (image) /* a recording says so, too */
+        reader_write_word(reader,
+                          image + reader->cleared_address - reader->registry,
+                          reader->end);
+    return true;
 }

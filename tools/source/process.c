@@ -1,8 +1,8 @@
 /* process.c - a running process as a source: process_vm_readv, no ptrace. */
 /* SPDX-License-Identifier: MIT */
+#include "namespaces.h"
 #include "source.h"
 
-#include <dirent.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
 /* A file that the process shares, a recording: it is there when the process is
@@ -22,19 +21,10 @@ struct shared {
     int fd;
 };
 
-/* A thread whose program is in a pid namespace of its own has another id there,
- * the one that it records. */
-struct inside {
-    int32_t id, ours;
-};
-
 struct process {
     struct memory memory;
     int pid;
-    bool is_inside; /* of such a namespace */
-    struct inside *inside;
-    size_t inside_count, inside_max;
-    uint64_t inside_ns; /* when they were looked up */
+    struct namespace namespace;
     struct shared shared[16];
     size_t shared_count;
 };
@@ -89,91 +79,13 @@ static bool process_write(struct memory *memory, uint64_t address,
            (ssize_t)size;
 }
 
-/* The innermost of "NSpid: 4711 12 1" in a thread's status; 0: unknown. */
-static int32_t id_inside(int pid, int32_t id)
-{
-    char path[64], text[8192], *at;
-    size_t size;
-    FILE *status;
-    snprintf(path, sizeof path, "/proc/%d/task/%d/status", pid, id);
-    status = fopen(path, "re");
-    if (!status)
-        return 0;
-    size = fread(text, 1, sizeof text - 1, status);
-    fclose(status);
-    text[size] = '\0';
-    at = strstr(text, "\nNSpid:");
-    if (!at)
-        return 0;
-    at += 7;
-    at[strcspn(at, "\n")] = '\0';
-    at = strrchr(at, '\t');
-    return at ? (int32_t)atoi(at + 1) : 0;
-}
-
-static void inside_read(struct process *process)
-{
-    char path[32];
-    struct dirent *entry;
-    DIR *tasks;
-    snprintf(path, sizeof path, "/proc/%d/task", process->pid);
-    tasks = opendir(path);
-    process->inside_count = 0;
-    while (tasks && (entry = readdir(tasks))) {
-        struct inside thread = {.ours = (int32_t)atoi(entry->d_name)};
-        if (thread.ours <= 0)
-            continue;
-        thread.id = id_inside(process->pid, thread.ours);
-        if (process->inside_count == process->inside_max) {
-            size_t max = 2 * process->inside_max + 16;
-            struct inside *more = realloc(process->inside, max * sizeof *more);
-            if (!more)
-                break;
-            process->inside = more;
-            process->inside_max = max;
-        }
-        process->inside[process->inside_count++] = thread;
-    }
-    if (tasks)
-        closedir(tasks);
-}
-
-/* The id that a thread has for us; 0: there is none. One that came in the last
- * tenth of a second may not be known yet. */
-static int32_t id_outside(struct process *process, int32_t id)
-{
-    struct timespec now;
-    uint64_t ns;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-    if (!process->inside_ns || ns - process->inside_ns > 100000000) {
-        inside_read(process);
-        process->inside_ns = ns;
-    }
-    for (size_t i = 0; i < process->inside_count; i++)
-        if (process->inside[i].id == id)
-            return process->inside[i].ours;
-    return 0;
-}
-
-/* Is it in another pid namespace than this command? */
-static bool is_inside(int pid)
-{
-    char path[32], its[64] = "", ours[64] = "";
-    snprintf(path, sizeof path, "/proc/%d/ns/pid", pid);
-    return readlink(path, its, sizeof its - 1) > 0 &&
-           readlink("/proc/self/ns/pid", ours, sizeof ours - 1) > 0 &&
-           strcmp(its, ours) != 0;
-}
-
 static bool process_thread(struct memory *memory, int32_t id, char name[16])
 {
     struct process *process = (struct process *)memory;
     char path[64], text[17];
     ssize_t size;
     int fd;
-    if (process->is_inside)
-        id = id_outside(process, id);
+    id = namespace_id(&process->namespace, id);
     snprintf(path, sizeof path, "/proc/%d/task/%d/comm", process->pid, id);
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
@@ -278,7 +190,7 @@ static void process_close(struct source *source)
     struct process *process = (struct process *)source->memory;
     for (size_t i = 0; i < process->shared_count; i++)
         close(process->shared[i].fd);
-    free(process->inside);
+    namespace_close(&process->namespace);
     free(process);
 }
 
@@ -306,7 +218,7 @@ const char *source_open_process(struct source *source, int pid)
     if (!process)
         return source_wrong(source, "there is no memory for it");
     process->pid = source->pid = pid;
-    process->is_inside = is_inside(pid);
+    namespace_open(&process->namespace, pid);
     process->memory.read = process_read;
     process->memory.write = process_write;
     process->memory.thread = process_thread;

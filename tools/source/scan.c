@@ -1,5 +1,6 @@
 /* scan.c - finds the registry of recorders in a program's memory. */
 /* SPDX-License-Identifier: MIT */
+#include "bytes.h"
 #include "source.h"
 
 #include <stdio.h>
@@ -9,17 +10,13 @@
 void source_candidate(struct source *source, uint64_t address)
 {
     struct memory *m = source->memory;
+    const struct offsets *at = offsets_of(m);
     unsigned char bytes[64];
-    unsigned word = m->word_bytes, i;
-    uint64_t self = 0, first = 0;
-    if (m->read(m, address, bytes, sizeof bytes) != sizeof bytes)
+    uint64_t first;
+    if (!bytes_read(m, address, bytes, at->registry_first + m->word_bytes))
         return;
-    for (i = 0; i < word; i++) {
-        unsigned at = m->big_endian ? i : word - 1 - i;
-        self = self << 8 | bytes[16 + at];
-        first = first << 8 | bytes[(word == 8 ? 40 : 36) + at];
-    }
-    if (self != address)
+    first = bytes_word(m, bytes + at->registry_first);
+    if (bytes_word(m, bytes + at->registry_self) != address)
         return; /* what the program's file holds of it, not the registry */
     if (source->registries && address == source->registry)
         return; /* memory may be scanned twice: an image over a file */

@@ -59,6 +59,11 @@ bool source_module(struct source *, uint64_t start, uint64_t end,
                    uint64_t offset, const char *path, size_t path_size,
                    bool writable);
 
+/* The module that an address lies in; null: none. They are sorted. */
+struct module *module_at(const struct source *, uint64_t address);
+/* Where the first byte of a module's file was mapped. */
+uint64_t module_base(const struct source *, const char *path);
+
 /* The build-id of an ELF file or of its first page; its size, 0: none. */
 size_t source_build_id(Elf *, unsigned char to[64]);
 

@@ -19,12 +19,11 @@ static int clear(struct call *call)
 }
 
 const struct verb verb_clear = {
-    "clear",
-    "PID",
-    "what was recorded up to now is shown no more",
-    "Nothing is erased: one order number is written, and records of lower "
-    "orders do not count any more, for all readers. What is recorded "
-    "meanwhile counts. See recorder dump --clear.",
-    NULL,
-    false,
-    clear};
+    .name = "clear",
+    .arguments = "PID",
+    .summary = "what was recorded up to now is shown no more",
+    .help =
+        "Nothing is erased: one order number is written, and records of lower "
+        "orders do not count any more, for all readers. What is recorded "
+        "meanwhile counts. See recorder dump --clear.",
+    .run = clear};

@@ -9,8 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "csv.h"
+#include "json.h"
 #include "line.h"
-#include "text.h"
 
 enum {
     OPTION_CSV = OPTION_OWN,
@@ -150,10 +151,10 @@ static const struct option_row rows[] = {
     {0, NULL, NULL, NULL}};
 
 const struct verb verb_dump = {
-    "dump",
-    "SOURCE",
-    "prints all records, merged and in order: what recorder_dump() prints",
-    NULL,
-    rows,
-    true,
-    dump};
+    .name = "dump",
+    .arguments = "SOURCE",
+    .summary =
+        "prints all records, merged and in order: what recorder_dump() prints",
+    .rows = rows,
+    .selects = true,
+    .run = dump};

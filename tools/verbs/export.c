@@ -1,33 +1,11 @@
 /* export.c - recorder export: all events in a format of other tools. */
 /* SPDX-License-Identifier: MIT */
 #include "export.h"
+#include "csv.h"
+#include "progress.h"
 
-#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
-
-const char *export_gap(const struct timeline *t, size_t recorder, uint64_t *ns)
-{
-    static char text[80];
-    const struct reader_recorder *of = t->call->reader.recorders[recorder];
-    const struct recorder_figures *figures = &of->figures;
-    size_t size = 0;
-    if (!of->chosen || (!figures->overwritten && !figures->lost))
-        return NULL;
-    *ns = 0;
-    if (of->oldest_ns > t->start_ns)
-        *ns = (uint64_t)of->oldest_ns - (uint64_t)t->start_ns;
-    if (*ns > t->length_ns)
-        *ns = t->length_ns;
-    if (figures->overwritten)
-        size = (size_t)sprintf(text, "%" PRIu64 " records overwritten",
-                               figures->overwritten);
-    if (figures->lost)
-        sprintf(text + size,
-                size ? ", %" PRIu64 " lost" : "%" PRIu64 " records lost",
-                figures->lost);
-    return text;
-}
 
 /* ----------------------------------------------------------- text, lines -- */
 

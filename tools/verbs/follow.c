@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "json.h"
 #include "line.h"
 
 enum { OPTION_COLOR = OPTION_OWN, OPTION_INTERVAL };
@@ -151,14 +152,18 @@ static const struct option_row rows[] = {
     {0, NULL, NULL, NULL}};
 
 const struct verb verb_follow = {
-    "follow",
-    "SOURCE",
-    "prints the last records, and further ones as they are made",
-    "Any number of them may follow one program; each has its own place, and "
-    "says on stderr how many records it missed. It ends when the program does, "
-    "with its last records: all of them where the program has a recording "
-    "(RECORDER_FILE), else those made up to one interval before its end. "
-    "--last is 10 here; 0 shows only what comes.",
-    rows,
-    true,
-    follow};
+    .name = "follow",
+    .arguments = "SOURCE",
+    .summary = "prints the last records, and further ones as they are made",
+    .help =
+        "Any number of them may follow one program; each has its own place, "
+        "and "
+        "says on stderr how many records it missed. It ends when the program "
+        "does, "
+        "with its last records: all of them where the program has a recording "
+        "(RECORDER_FILE), else those made up to one interval before its end. "
+        "--last is 10 here; 0 shows only what comes.",
+    .rows = rows,
+    .selects = true,
+    .run = follow,
+    .follows = true};

@@ -1,6 +1,6 @@
 /* list.c - recorder list: recorders and threads, as they are now. */
 /* SPDX-License-Identifier: MIT */
-#include "command.h"
+#include "json.h"
 #include "tables.h"
 
 #include <string.h>
@@ -58,6 +58,8 @@ static const struct option_row rows[] = {
     {0, NULL, NULL, NULL}};
 
 const struct verb verb_list = {
-    "list", "SOURCE", "shows the recorders, what they hold, and the threads",
-    NULL,   rows,     false,
-    list};
+    .name = "list",
+    .arguments = "SOURCE",
+    .summary = "shows the recorders, what they hold, and the threads",
+    .rows = rows,
+    .run = list};

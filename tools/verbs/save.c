@@ -138,18 +138,19 @@ static void ring_add(struct keeper *keeper, struct reader *reader,
                      const struct lane *lane, struct pieces *pieces)
 {
     struct memory *m = keeper->of;
-    size_t head = reader->inside->head_bytes, word = m->word_bytes;
+    size_t word = m->word_bytes, record = offsets_of(m)->record_size;
     size_t slots = lane->recorder->figures.size, slot;
-    size_t bytes = head + slots * 11 * word;
-    unsigned char *ring = need(calloc(1, bytes)), raw[64];
-    unsigned char *records = ring + head, *commits = records + slots * 8 * word;
+    size_t bytes = ring_end_at(reader, slots);
+    size_t head = ring_records_at(reader), turns = ring_turns_at(reader, slots);
+    unsigned char *ring = need(calloc(1, bytes)), raw[RECORD_MAX_BYTES];
+    unsigned char *records = ring + head;
+    unsigned char *commits = ring + ring_commits_at(reader, slots);
     m->read(m, lane->address, ring, head);
-    m->read(m, lane->address + head + slots * 9 * word, commits + slots * word,
-            slots * 2 * word);
+    m->read(m, lane->address + turns, ring + turns, bytes - turns);
     for (slot = 0; slot < slots; slot++) {
         if (!lane_record(reader, lane, slot, raw))
             continue;
-        memcpy(records + slot * 8 * word, raw, 8 * word);
+        memcpy(records + slot * record, raw, record);
         memcpy(commits + slot * word, lane->commits + slot * word, word);
     }
     piece_add(pieces, lane->address, bytes, ring, ring);
@@ -191,13 +192,6 @@ struct notes {
     size_t size;
 };
 
-static void put_number(const struct memory *m, unsigned char *to,
-                       uint64_t value, unsigned size)
-{
-    for (unsigned i = 0; i < size; i++)
-        to[m->big_endian ? size - 1 - i : i] = (unsigned char)(value >> 8 * i);
-}
-
 static void note_add(struct notes *notes, const struct memory *m,
                      const char *owner, uint32_t type, const void *d,
                      size_t size)
@@ -209,9 +203,9 @@ static void note_add(struct notes *notes, const struct memory *m,
     notes->size += all;
     to = notes->bytes + at;
     memset(to, 0, all);
-    put_number(m, to, name, 4);
-    put_number(m, to + 4, size, 4);
-    put_number(m, to + 8, type, 4);
+    bytes_put(m, to, name, 4);
+    bytes_put(m, to + 4, size, 4);
+    bytes_put(m, to + 8, type, 4);
     memcpy(to + 12, owner, name);
     memcpy(to + 12 + (name + 3) / 4 * 4, d, size);
 }
@@ -226,14 +220,14 @@ static void note_files(struct notes *notes, const struct memory *m,
     for (i = 0; i < count; i++)
         size += strlen(source->modules[i].path) + 1;
     d = need(calloc(1, size));
-    put_number(m, d, count, (unsigned)word);
-    put_number(m, d + word, 1, (unsigned)word); /* offsets are in bytes */
+    bytes_put_word(m, d, count);
+    bytes_put_word(m, d + word, 1); /* offsets are in bytes */
     for (i = 0; i < count; i++) {
         const struct module *module = &source->modules[i];
         unsigned char *row = d + (2 + 3 * i) * word;
-        put_number(m, row, module->start, (unsigned)word);
-        put_number(m, row + word, module->end, (unsigned)word);
-        put_number(m, row + 2 * word, module->offset, (unsigned)word);
+        bytes_put_word(m, row, module->start);
+        bytes_put_word(m, row + word, module->end);
+        bytes_put_word(m, row + 2 * word, module->offset);
         strcpy((char *)d + at, module->path);
         at += strlen(module->path) + 1;
     }
@@ -286,9 +280,9 @@ static void notes_make(struct notes *notes, struct call *call)
     if (call->source.pid)
         note_auxiliary(notes, m, call->source.pid);
     note_files(notes, m, &call->source);
-    put_number(m, d, RECORDER_LAYOUT, word);
-    put_number(m, d + word, call->reader.registry, word);
-    put_number(m, d + 2 * word, call->reader.pid, word);
+    bytes_put_word(m, d, RECORDER_LAYOUT);
+    bytes_put_word(m, d + word, call->reader.registry);
+    bytes_put_word(m, d + 2 * word, call->reader.pid);
     note_add(notes, m, "RECORDER", 1, d, 3 * word);
 }
 
@@ -448,11 +442,11 @@ static const struct option_row rows[] = {
     {0, NULL, NULL, NULL}};
 
 const struct verb verb_save = {
-    "save",
-    "SOURCE",
-    "writes a recording of what a program, or a core file, holds",
-    "The recording needs neither the program nor its libraries to be read; gdb "
-    "opens it, too: gdb PROGRAM -c FILE.",
-    rows,
-    false,
-    save};
+    .name = "save",
+    .arguments = "SOURCE",
+    .summary = "writes a recording of what a program, or a core file, holds",
+    .help = "The recording needs neither the program nor its libraries to be "
+            "read; gdb "
+            "opens it, too: gdb PROGRAM -c FILE.",
+    .rows = rows,
+    .run = save};

@@ -28,12 +28,13 @@ static int set(struct call *call)
 }
 
 const struct verb verb_set = {
-    "set",
-    "PID NAME=VALUE...",
-    "turns recorders of a running program on, off or to trace",
-    "NAME is an extended regular expression for whole names of recorders, or "
-    "else of tweaks. VALUE is on (record), off, trace (print each record at "
-    "once, too) or a number. All of it is looked at before any of it is done.",
-    NULL,
-    false,
-    set};
+    .name = "set",
+    .arguments = "PID NAME=VALUE...",
+    .summary = "turns recorders of a running program on, off or to trace",
+    .help = "NAME is an extended regular expression for whole names of "
+            "recorders, or "
+            "else of tweaks. VALUE is on (record), off, trace (print each "
+            "record at "
+            "once, too) or a number. All of it is looked at before any of it "
+            "is done.",
+    .run = set};

@@ -139,11 +139,11 @@ static const struct option_row rows[] = {
     {0, NULL, NULL, NULL}};
 
 const struct verb verb_stat = {
-    "stat",
-    "SOURCE",
-    "shows records per second, and what time span is kept",
-    "Of a running program, the rate is measured during an interval; of a file, "
-    "it is that of the records kept.",
-    rows,
-    false,
-    stat};
+    .name = "stat",
+    .arguments = "SOURCE",
+    .summary = "shows records per second, and what time span is kept",
+    .help = "Of a running program, the rate is measured during an interval; of "
+            "a file, "
+            "it is that of the records kept.",
+    .rows = rows,
+    .run = stat};

@@ -14,6 +14,7 @@
     gets what the rings hold then, and one that is slow or asleep costs the
     others nothing: its reader waits until it has taken what it was sent.
 */
+#include "json.h"
 #include "output.h"
 #include "view.h"
 

@@ -1,6 +1,7 @@
 /* pack.c - packs events small, for a page to unpack: see view.h. */
 /* SPDX-License-Identifier: MIT */
 #include "buffer.h"
+#include "json.h"
 #include "text.h"
 #include "view.h"
 

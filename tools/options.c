@@ -1,0 +1,334 @@
+/* options.c - what verbs are called with: options, sources, selections. */
+/* SPDX-License-Identifier: MIT */
+#include "command.h"
+
+#include "recorder/text.h"
+#include "recorder/regex.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* --------------------------------------------------------------- trouble -- */
+
+void *need(void *memory)
+{
+    if (!memory) {
+        fputs("recorder: there is no memory left\n", stderr);
+        exit(1);
+    }
+    return memory;
+}
+
+/* One line; what it quotes may be hostile, and moves no cursor. */
+static void say(const struct call *call, const char *format, va_list arguments)
+{
+    char text[1024], *c;
+    vsnprintf(text, sizeof text, format, arguments);
+    for (c = text; *c; c++)
+        if (((unsigned char)*c < ' ' && *c != '\n') || *c == 0x7f)
+            *c = '?';
+    fflush(stdout);
+    fprintf(stderr, "recorder: ");
+    if (call && call->name)
+        fprintf(stderr, "%s: ", call->name);
+    fprintf(stderr, "%s\n", text);
+}
+
+void fail(const struct call *call, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    say(call, format, arguments);
+    va_end(arguments);
+    exit(1);
+}
+
+void warn(const struct call *call, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    say(call, format, arguments);
+    va_end(arguments);
+}
+
+void usage(FILE *to, const struct verb *verb)
+{
+    if (verb)
+        fprintf(to, "usage: recorder %s [options] %s\n", verb->name,
+                verb->arguments);
+    else
+        fputs("usage: recorder VERB [options] SOURCE\n", to);
+}
+
+void misuse(const struct call *call, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    say(NULL, format, arguments);
+    va_end(arguments);
+    usage(stderr, call ? call->verb : NULL);
+    fprintf(stderr, "recorder %s%s--help tells more\n",
+            call && call->verb ? call->verb->name : "",
+            call && call->verb ? " " : "");
+    exit(2);
+}
+
+/* --------------------------------------------------------------- options -- */
+
+/* Of all verbs. */
+const struct option_row common_rows[] = {
+    {'e', "executable", "FILE",
+     "the program that left a core file, if it is not where it was"},
+    {OPTION_ELF, "elf", "FILE",
+     "in place of SOURCE: a firmware's ELF file, with --memory"},
+    {OPTION_MEMORY, "memory", "ADDRESS:FILE",
+     "memory that was copied out of a machine; as often as needed"},
+    {OPTION_REGISTRY, "registry", "ADDRESS",
+     "which of several, in a process of libraries that share nothing"},
+    {'h', "help", NULL, "this text"},
+    {0, NULL, NULL, NULL}};
+
+/* Of those that choose among events. */
+const struct option_row selection_rows[] = {
+    ROW_NAMES,
+    {'l', "last", "N", "only the last N events"},
+    {OPTION_SINCE, "since", "WHEN",
+     "from then on: an order (4711), seconds from the start (1.5s), before the "
+     "last record (-10s), or UTC (2026-11-20 20:25:11.5)"},
+    {OPTION_UNTIL, "until", "WHEN", "up to then, the same"},
+    {'t', "thread", "THREAD", "only of a thread: number, kernel id or name"},
+    {'L', "line", "LINE", "what a line shows, of " RECORDER_LINE_FIELDS},
+    {0, NULL, NULL, NULL}};
+
+/* All rows of a verb, its own first; how many. */
+int rows_of(const struct verb *verb, const struct option_row *to[ROWS_MAX])
+{
+    const struct option_row *tables[] = {
+        verb->rows, verb->selects ? selection_rows : NULL, common_rows};
+    int count = 0;
+    for (size_t i = 0; i < 3; i++)
+        for (const struct option_row *row = tables[i]; row && row->name; row++)
+            to[count++] = row;
+    return count;
+}
+
+/* ----------------------------------------------------------------- parse -- */
+
+const char *call_option(const struct call *call, int key)
+{
+    for (int i = call->options_count; i-- > 0;)
+        if (call->options[i].key == key)
+            return call->options[i].value;
+    return NULL;
+}
+
+/* What getopt_long() takes is made of the rows. */
+bool parse(struct call *call, int argc, char **argv)
+{
+    const struct option_row *rows[ROWS_MAX];
+    struct option longs[ROWS_MAX + 1];
+    char letters[2 * ROWS_MAX + 2] = "+:", *at = letters + 1;
+    int count = rows_of(call->verb, rows), key, i;
+    memset(longs, 0, sizeof longs);
+    *at++ = ':';
+    memmove(letters, letters + 1, sizeof letters - 1);
+    at--;
+    for (i = 0; i < count; i++) {
+        longs[i].name = rows[i]->name;
+        longs[i].has_arg = rows[i]->argument != NULL;
+        longs[i].val = rows[i]->key;
+        if (rows[i]->key < 256) {
+            *at++ = (char)rows[i]->key;
+            if (rows[i]->argument)
+                *at++ = ':';
+        }
+    }
+    *at = '\0';
+    while ((key = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
+        if (key == 'h')
+            return false;
+        if (key == ':')
+            misuse(call, "%s: an argument is missing", argv[optind - 1]);
+        if (key == '?')
+            misuse(call, "%s: no such option", argv[optind - 1]);
+        if (call->options_count ==
+            sizeof call->options / sizeof(*call->options))
+            misuse(call, "too many options");
+        call->options[call->options_count].key = key;
+        call->options[call->options_count++].value = optarg ? optarg : "";
+    }
+    call->arguments = argv + optind;
+    call->arguments_count = argc - optind;
+    return true;
+}
+
+static uint64_t number_of(const struct call *call, const char *text,
+                          const char *what)
+{
+    char *end;
+    unsigned long long number;
+    errno = 0;
+    number = strtoull(text, &end, 10);
+    if (*end || !*text || *text == '-' || errno)
+        misuse(call, "%s: %s is no number", what, text);
+    return number;
+}
+
+/* Nanoseconds of "1.5s", "20ms", "3us", "7ns"; false: it is none. */
+static bool seconds_of(const char *text, int64_t *ns)
+{
+    static const struct {
+        const char *unit;
+        double ns;
+    } units[] = {{"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}, {"", 1e9}};
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || !(value > -9e9 && value < 9e9))
+        return false;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(end, units[i].unit) == 0) {
+            *ns = (int64_t)(value * units[i].ns);
+            return true;
+        }
+    return false;
+}
+
+/* "2026-11-20 20:25:11.5", UTC, or only its time, of the last record's day. */
+static bool wall_of(const struct call *call, const char *text, int64_t *ns)
+{
+    uint64_t start = call->reader.clock.start.realtime_ns;
+    struct tm date = {0};
+    double fraction = 0;
+    int64_t seconds;
+    char *end = strptime(text, "%Y-%m-%d%n%H:%M:%S", &date);
+    if (!end)
+        end = strptime(text, "%Y-%m-%dT%H:%M:%S", &date);
+    if (!end) {
+        time_t now = (time_t)(start / 1000000000u);
+        gmtime_r(&now, &date);
+        end = strptime(text, "%H:%M:%S", &date);
+    }
+    if (!end)
+        return false;
+    if (*end == '.')
+        fraction = strtod(end, &end);
+    if (*end == 'Z')
+        end++;
+    seconds = (int64_t)timegm(&date) - (int64_t)(start / 1000000000u);
+    seconds = seconds > 9000000000    ? 9000000000 /* 64 bits hold no more ns */
+              : seconds < -9000000000 ? -9000000000
+                                      : seconds;
+    *ns = seconds * 1000000000 - (int64_t)(start % 1000000000u) +
+          (int64_t)(fraction * 1e9);
+    return *end == '\0';
+}
+
+/* Newest record that is kept, or 0. */
+static int64_t newest_ns(struct call *call)
+{
+    int64_t newest = 0;
+    reader_count(&call->reader);
+    for (size_t i = 0; i < call->reader.recorders_count; i++)
+        if (call->reader.recorders[i]->newest_ns > newest)
+            newest = call->reader.recorders[i]->newest_ns;
+    return newest;
+}
+
+/* --since or --until; true: it is a time, else it is an order. */
+static bool when(struct call *call, const char *text, uint64_t *order,
+                 int64_t *ns)
+{
+    if (strspn(text, "0123456789") == strlen(text) && *text) {
+        *order = number_of(call, text, "WHEN");
+        return false;
+    }
+    if (seconds_of(text, ns)) {
+        if (*text == '-')
+            *ns += newest_ns(call);
+        return true;
+    }
+    if (!wall_of(call, text, ns))
+        misuse(call, "%s: is no order, no time and no date", text);
+    return true;
+}
+
+void call_take(struct call *call)
+{
+    const char *since = call_option(call, OPTION_SINCE);
+    const char *until = call_option(call, OPTION_UNTIL);
+    struct reader_selection *s = &call->selection;
+    const char *wrong = reader_take(&call->reader);
+    if (wrong)
+        fail(call, "%s", wrong);
+    if (since && when(call, since, &s->since_order, &s->since_ns))
+        s->since_set = true;
+    if (until && when(call, until, &s->until_order, &s->until_ns))
+        s->until_set = true;
+    if (since || until) {
+        reader_select(&call->reader, s);
+        reader_rewind(&call->reader);
+    }
+}
+
+/* The options that say what to select; times need the source, and wait. */
+void selection_parse(struct call *call)
+{
+    struct reader_selection *s = &call->selection;
+    const char *last = call_option(call, 'l');
+    const char *wrong;
+    s->names = call_option(call, 'n');
+    s->thread = call_option(call, 't');
+    call->line = call_option(call, 'L');
+    if (last)
+        s->last = number_of(call, last, "--last");
+    if (last && !s->last && !call->verb->follows)
+        misuse(call, "--last 0 is nothing");
+    wrong = call->line ? recorder_line_check(call->line) : NULL;
+    if (wrong)
+        misuse(call, "--line: no such field: {%.24s\nthere are %s", wrong,
+               RECORDER_LINE_FIELDS);
+    wrong = s->names ? recorder_regex_check(s->names) : NULL;
+    if (wrong)
+        misuse(call, "--names %s: %s", s->names, wrong);
+}
+
+void call_open(struct call *call, int i)
+{
+    struct source_how how = {call_option(call, 'e'), call->images, 0,
+                             call_option(call, OPTION_REGISTRY)};
+    const char *elf = call_option(call, OPTION_ELF), *wrong;
+    char *end;
+    if (how.registry && (strtoull(how.registry, &end, 0) == 0 || *end))
+        misuse(call, "--registry %s: is no address", how.registry);
+    for (int k = 0; k < call->options_count; k++)
+        if (call->options[k].key == OPTION_MEMORY) {
+            if (how.images_count == 16)
+                misuse(call, "--memory: more than 16");
+            call->images[how.images_count++] = call->options[k].value;
+        }
+    if (elf && !how.images_count)
+        misuse(call, "--elf needs --memory");
+    if (!elf && i >= call->arguments_count)
+        misuse(call, "SOURCE is missing");
+    call->name = elf ? elf : call->arguments[i];
+    wrong = source_open(&call->source, call->name, &how);
+    if (wrong)
+        fail(call, "%s", wrong);
+    if (*call->source.warning)
+        warn(call, "%s", call->source.warning);
+    wrong =
+        reader_open(&call->reader, call->source.memory, call->source.registry);
+    if (!wrong)
+        wrong = reader_select(&call->reader, &call->selection);
+    if (wrong)
+        fail(call, "%s", wrong);
+}
+
+void call_close(struct call *call)
+{
+    reader_close(&call->reader);
+    source_close(&call->source);
+}

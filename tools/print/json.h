@@ -1,0 +1,16 @@
+/* json.h - strings, arguments and events as JSON. */
+/* SPDX-License-Identifier: MIT */
+#ifndef JSON_H
+#define JSON_H
+
+#include "command.h"
+
+/* A JSON string, quoted; bytes that are no UTF-8 become U+FFFD, `<`, `>` and
+ * `&` are escaped where it will stand in HTML. */
+void json_string(FILE *, const char *text, size_t size, bool in_html);
+/* An argument: a number, a string or null. */
+void json_argument(FILE *, const struct reader_argument *);
+/* One event as an object, as `dump --json` prints it, without a newline. */
+void json_event(FILE *, struct call *, const struct reader_event *);
+
+#endif

@@ -1,0 +1,49 @@
+/* progress.c - how far a verb is, on a terminal. */
+/* SPDX-License-Identifier: MIT */
+#include "progress.h"
+
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+void progress(struct call *call, uint64_t done, uint64_t of)
+{
+    enum { COLUMNS = 40 };
+    static const char full[] = "########################################";
+    static unsigned calls;
+    static int terminal = -1;
+    static double start, next;
+    static bool shown;
+    double now, part;
+    (void)call;
+    if (terminal == 0 || (++calls % 256 && done < of))
+        return;
+    if (terminal < 0) {
+        terminal = isatty(2);
+        start = seconds();
+        next = start + 0.5;
+    }
+    now = seconds();
+    if (done >= of) {
+        if (shown)
+            fputs("\r\033[K", stderr);
+        shown = false;
+        next = now + 0.5;
+        return;
+    }
+    if (now < next)
+        return;
+    next = now + 0.1;
+    shown = true;
+    part = (double)done / (double)of;
+    /* The cursor goes back, so that a message begins a line. */
+    fprintf(stderr, "\r[%-*.*s] %3.0f%%\r", COLUMNS, (int)(part * COLUMNS),
+            full, part * 100);
+}

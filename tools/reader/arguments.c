@@ -1,0 +1,109 @@
+/* arguments.c - what an event was given, by the conversions of its format. */
+/* SPDX-License-Identifier: MIT */
+#include "inside.h"
+
+enum { STRING_MAX = 65536 }; /* bytes of an argument */
+
+static int64_t extended(uint64_t word, unsigned bits)
+{
+    uint64_t sign = (uint64_t)1 << (bits - 1);
+    word &= UINT64_MAX >> (64 - bits);
+    return (int64_t)((word ^ sign) - sign);
+}
+
+/* Reads all of a string argument into `to`; its length, -1: it cannot be. */
+static ptrdiff_t string_read(struct text_context *c, uint64_t address, char *to,
+                             size_t max)
+{
+    size_t size = 0;
+    while (size < max) {
+        ptrdiff_t got = text_bytes(c, address + size, to + size,
+                                   max - size < 64 ? max - size : 64);
+        size_t length;
+        if (got <= 0)
+            return size ? (ptrdiff_t)size : -1;
+        length = strnlen(to + size, (size_t)got);
+        size += length;
+        if (length < (size_t)got)
+            break;
+    }
+    return (ptrdiff_t)size;
+}
+
+/* The argument that a conversion takes: `f` parsed it from a list in which each
+ * word is its own index. */
+static void argument_make(struct text_context *c,
+                          const struct recorder_formatter *f, char **strings,
+                          struct reader_argument *to)
+{
+    const struct recorder_event *event = c->event;
+    unsigned word_bytes = c->reader->memory->word_bytes;
+    uint64_t word = event->argument[f->word];
+    ptrdiff_t size;
+    to->word = word;
+    if (event->lost >> f->word & 1) {
+        to->kind = READER_LOST;
+    } else if (f->kind == 'f') {
+        uint32_t bits = (uint32_t)word;
+        float single;
+        memcpy(&single, &bits, sizeof single);
+        memcpy(&to->real, &word, sizeof to->real);
+        if (word_bytes == 4)
+            to->real = single;
+        to->kind = READER_REAL;
+    } else if (f->kind == 's') {
+        size = string_read(c, word, *strings, STRING_MAX - 1);
+        to->kind = size < 0 ? READER_POINTER : READER_STRING;
+        if (size < 0)
+            return;
+        to->text = *strings;
+        to->text_size = (size_t)size;
+        (*strings)[size] = '\0';
+        *strings += size + 1;
+    } else if (f->conversion == 'p') {
+        to->kind = READER_POINTER;
+    } else if (f->kind == 'u') {
+        to->kind = READER_UNSIGNED;
+        to->word = word & (UINT64_MAX >> (64 - f->bits));
+    } else {
+        to->kind = f->kind == 'c' ? READER_CHARACTER : READER_SIGNED;
+        to->integer =
+            f->kind == 'c' ? (int64_t)(word & 0xff) : extended(word, f->bits);
+        to->word = (uint64_t)to->integer;
+    }
+}
+
+unsigned reader_arguments(struct reader *reader,
+                          const struct reader_event *event,
+                          struct reader_argument to[12])
+{
+    static const uint64_t index[12] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+    struct recorder_arguments arguments = {
+        index, 12, 0, reader->memory->word_bytes, NULL, NULL, NULL, 0};
+    struct text_context context = {reader, &event->event, 12 * STRING_MAX};
+    struct recorder_formatter f = {0};
+    const char *location;
+    const char *format = reader_format(reader, &event->event, &location);
+    char *strings = room(&reader->inside->strings, 12 * STRING_MAX);
+    unsigned i;
+    if (!format || !strings)
+        return 0;
+    for (i = 0; i < 12; i++) { /* what only a `*` takes is an int */
+        to[i] = (struct reader_argument){0};
+        to[i].kind = event->event.lost >> i & 1 ? READER_LOST : READER_SIGNED;
+        to[i].integer = extended(event->event.argument[i], 32);
+        to[i].word = (uint64_t)to[i].integer;
+    }
+    f.arguments = &arguments;
+    for (f.at = format; !recorder_format_ended(f.at);) {
+        if (*f.at++ != '%')
+            continue;
+        recorder_format_parse(&f);
+        if (!f.kind || f.kind == '%' || f.lost || f.word >= 12 ||
+            f.conversion == 'm' || to[f.word].kind == READER_STRING)
+            continue; /* a second look at the same string needs no room */
+        reader->inside->token = 0;
+        argument_make(&context, &f, &strings, &to[f.word]);
+    }
+    return f.used < 12 ? f.used : 12;
+}

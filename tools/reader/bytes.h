@@ -1,0 +1,59 @@
+/* bytes.h - numbers as a program has them: of its word size and byte order. */
+/* SPDX-License-Identifier: MIT */
+#ifndef BYTES_H
+#define BYTES_H
+
+#include "offsets.h"
+#include "reader.h"
+
+static inline uint64_t bytes_number(const struct memory *m, const void *from,
+                                    unsigned size)
+{
+    const unsigned char *byte = from;
+    uint64_t number = 0;
+    for (unsigned i = 0; i < size; i++)
+        number = number << 8 | byte[m->big_endian ? i : size - 1 - i];
+    return number;
+}
+static inline uint64_t bytes_word(const struct memory *m, const void *from)
+{
+    return bytes_number(m, from, m->word_bytes);
+}
+/* Where the program's structures keep their members. */
+static inline const struct offsets *offsets_of(const struct memory *m)
+{
+    return &offsets[m->word_bytes == 8];
+}
+/* All bits of a word of the program. */
+static inline uint64_t word_max(const struct memory *m)
+{
+    return m->word_bytes == 8 ? UINT64_MAX : UINT32_MAX;
+}
+static inline int64_t word_signed(const struct memory *m, uint64_t word)
+{
+    return m->word_bytes == 8 ? (int64_t)word : (int32_t)(uint32_t)word;
+}
+
+/* Writes a number of so many bytes. */
+static inline void bytes_put(const struct memory *m, void *to, uint64_t number,
+                             unsigned size)
+{
+    unsigned char *byte = to;
+    for (unsigned i = 0; i < size; i++)
+        byte[m->big_endian ? size - 1 - i : i] =
+            (unsigned char)(number >> 8 * i);
+}
+static inline void bytes_put_word(const struct memory *m, void *to,
+                                  uint64_t word)
+{
+    bytes_put(m, to, word, m->word_bytes);
+}
+
+/* Reads exactly so much; false: it is not all there. */
+static inline bool bytes_read(struct memory *m, uint64_t address, void *to,
+                              size_t size)
+{
+    return m->read(m, address, to, size) == size;
+}
+
+#endif

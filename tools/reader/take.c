@@ -1,0 +1,325 @@
+/* take.c - opens a reader, and takes what its program holds, again and again. */
+/* SPDX-License-Identifier: MIT */
+#include "inside.h"
+
+#include <stdio.h>
+#include <time.h>
+
+/* ------------------------------------------------------------------ open -- */
+
+static void line_read(struct reader *reader, uint64_t address)
+{
+    char *line =
+        address ? bytes_string(reader->memory, address, sizeof reader->line - 1)
+                : NULL;
+    snprintf(reader->line, sizeof reader->line, "%s",
+             line ? line : RECORDER_LINE_DEFAULT);
+    free(line);
+}
+
+/* Is this another program than was first read here, by exec or under a process
+ * id that was free again? */
+static bool is_another(const struct reader *reader,
+                       const struct registry *registry)
+{
+    const struct recorder_moment *was = &reader->clock.start;
+    return was->monotonic_ns &&
+           (registry->start.monotonic_ns != was->monotonic_ns ||
+            registry->start.ticks != was->ticks);
+}
+
+static const char *reader_refresh(struct reader *reader, bool threads,
+                                  bool tweaks)
+{
+    static const struct timespec wait = {0, 1000000};
+    struct registry registry;
+    unsigned tries = 0;
+    const char *wrong;
+again:
+    wrong = registry_read(reader->memory, reader->registry, &registry);
+    if (reader->inside->taken_before && reader->memory->live) {
+        reader->inside->another |= !wrong && is_another(reader, &registry);
+        if (wrong || reader->inside->another)
+            return READER_GONE;
+    }
+    if (wrong)
+        return wrong;
+    reader->pid = registry.pid;
+    reader->order_address = registry.order;
+    reader->cleared = registry.cleared;
+    reader->inside->head_bytes = registry.head_bytes;
+    reader->inside->wraps_count = (uint32_t)registry.wraps_count;
+    memcpy(reader->inside->wraps, registry.wraps, sizeof registry.wraps);
+    reader->inside->no_threads = registry.threads == 0;
+    reader->inside->image = registry.image;
+    wrong = recorders_refresh(reader, &registry);
+    if (!wrong)
+        wrong = recorders_sort(reader);
+    if (!wrong && tweaks)
+        wrong = tweaks_read(reader, &registry);
+    if (wrong && reader->memory->live && tries++ < 20) {
+        nanosleep(&wait, NULL); /* a library is just being closed */
+        goto again;
+    }
+    if (!wrong && (threads || registry.threads_count > reader->threads_count))
+        wrong = threads_refresh(reader, &registry);
+    return wrong;
+}
+
+const char *reader_open(struct reader *reader, struct memory *memory,
+                        uint64_t address)
+{
+    struct registry registry;
+    const char *wrong;
+    memset(reader, 0, sizeof *reader);
+    reader->memory = memory;
+    reader->registry = address;
+    wrong = registry_read(memory, address, &registry);
+    if (wrong)
+        return wrong;
+    reader->inside = calloc(1, sizeof *reader->inside);
+    if (!reader->inside)
+        return "there is no memory for it";
+    reader->inside->chance =
+        (recorder_clock_ns(RECORDER_MONOTONIC_) * 0x9e3779b97f4a7c15u) | 1;
+    reader->cleared_address = registry.cleared_link;
+    wrong = reader_refresh(reader, true, true);
+    if (wrong) {
+        reader_close(reader);
+        return wrong;
+    }
+    line_read(reader, registry.line);
+    clock_open(reader, &registry);
+    return NULL;
+}
+
+void reader_close(struct reader *reader)
+{
+    struct reader_inside *inside = reader->inside;
+    size_t i;
+    if (!inside)
+        return;
+    rings_close(reader);
+    for (i = 0; i < reader->recorders_count; i++)
+        recorder_free(reader->recorders[i]);
+    tweaks_free(reader);
+    for (i = 0; i < inside->formats_max; i++) {
+        free(inside->formats[i].text);
+        free(inside->formats[i].location);
+    }
+    free(reader->recorders);
+    free(reader->threads);
+    free(reader->tweaks);
+    free(inside->formats);
+    free(inside->sorted);
+    free(inside->pages);
+    free(inside->numbers);
+    free(inside->message);
+    free(inside->text);
+    free(inside->line);
+    free(inside->strings);
+    free(inside->names);
+    free(inside->thread);
+    free(inside);
+    memset(reader, 0, sizeof *reader);
+}
+
+const char *reader_select(struct reader *reader,
+                          const struct reader_selection *selection)
+{
+    struct reader_inside *inside = reader->inside;
+    const char *wrong =
+        selection->names ? recorder_regex_check(selection->names) : NULL;
+    size_t i;
+    if (wrong)
+        return wrong;
+    free(inside->names);
+    free(inside->thread);
+    inside->names = selection->names ? strdup(selection->names) : NULL;
+    inside->thread = selection->thread ? strdup(selection->thread) : NULL;
+    inside->selection = *selection;
+    for (i = 0; i < reader->recorders_count; i++)
+        reader->recorders[i]->chosen =
+            !selection->names ||
+            recorder_regex_match(selection->names, reader->recorders[i]->name);
+    return NULL;
+}
+
+/* ------------------------------------------------------------------ sort -- */
+
+static int keys_compare(const void *a, const void *b)
+{
+    const struct key *left = a, *right = b;
+    return left->order < right->order ? -1 : left->order > right->order;
+}
+
+/* Sorts all, and finds which may be delivered: those below `limit`. Of those
+ * with the same order, which only a damaged ring holds, one is kept. */
+static void keys_sort(struct reader_inside *inside, uint64_t limit)
+{
+    size_t low = 0, high = 0;
+    for (size_t i = 1; i < inside->keys_count; i++)
+        if (inside->keys[i].order < inside->keys[i - 1].order) {
+            qsort(inside->keys, inside->keys_count, sizeof *inside->keys,
+                  keys_compare);
+            break;
+        }
+    for (size_t i = 0; i < inside->keys_count; i++)
+        if (high == 0 || inside->keys[i].order != inside->keys[high - 1].order)
+            inside->keys[high++] = inside->keys[i];
+    inside->keys_count = high;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (inside->keys[middle].order < limit)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    inside->deliver = low;
+}
+
+/* The end of what counts: the order counter, read before the rings. A file's
+ * may be as of its start; then the records tell. */
+static const char *end_read(struct reader *reader)
+{
+    struct reader_inside *inside = reader->inside;
+    struct memory *m = reader->memory;
+    unsigned char bytes[8];
+    uint64_t before = reader->end;
+    if (!bytes_read(m, reader->order_address, bytes, m->word_bytes))
+        return READER_GONE;
+    reader->end = bytes_word(m, bytes);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    if (inside->taken_before && m->live && !m->stale_order &&
+        word_signed(m, reader->end - before) < 0)
+        inside->another = true;
+    if (inside->another)
+        return READER_GONE;
+    if (inside->taken_before)
+        return NULL;
+    if (m->word_bytes == 8)
+        inside->base = 0;
+    else if (m->stale_order)
+        inside->base = reader->end - 0x10000000u;
+    else
+        inside->base = reader->end - 0x80000000u;
+    return NULL;
+}
+
+/* Orders up to which a take delivers; `end`: those that have been given. */
+static uint64_t limit_of(struct reader *reader, uint64_t end)
+{
+    struct reader_inside *inside = reader->inside;
+    uint64_t limit = reader->memory->stale_order ? UINT64_MAX : end;
+    if (reader->follows && inside->taken_before)
+        limit = inside->end_before;
+    if (reader->follows)
+        inside->shown = limit < end ? limit : end;
+    inside->end_before = end;
+    return limit;
+}
+
+/* The key behind the highest there is. */
+static uint64_t keys_end(const struct reader_inside *inside)
+{
+    uint64_t end = inside->end_before;
+    for (size_t i = 0; i < inside->keys_count; i++)
+        if (inside->keys[i].order >= end)
+            end = inside->keys[i].order + 1;
+    return end;
+}
+
+static bool refresh_due(struct reader *reader)
+{
+    uint64_t now = recorder_clock_ns(RECORDER_MONOTONIC_);
+    if (reader->inside->taken_before &&
+        now - reader->inside->refreshed_ns < 50000000)
+        return false;
+    reader->inside->refreshed_ns = now;
+    return true;
+}
+
+/* Has nothing been recorded for so long that no ring need be looked at? */
+static bool is_still(struct reader_inside *inside, uint64_t end)
+{
+    if (!inside->taken_before || end != inside->end_still)
+        inside->still = 0;
+    inside->end_still = end;
+    return inside->still++ > PATIENCE;
+}
+
+static void clock_settle(struct reader *reader)
+{
+    struct reader_inside *inside = reader->inside;
+    unsigned char raw[RECORD_MAX_BYTES];
+    if (!inside->keys_count ||
+        !key_record(reader, &inside->keys[inside->keys_count - 1], raw))
+        return;
+    reader_clock(reader, reader_ticks(reader, raw));
+    inside->clock_settled = true;
+}
+
+/* Leaves the keys that were not delivered, with copies of their records. */
+static const char *keys_hold(struct reader *reader)
+{
+    struct reader_inside *inside = reader->inside;
+    size_t left = inside->keys_count - inside->deliver, i;
+    struct held *held = left ? malloc(left * sizeof *held) : NULL;
+    if (left && !held)
+        return "there is no memory for its records";
+    for (i = 0; i < left; i++) {
+        inside->keys[i] = inside->keys[inside->deliver + i];
+        held[i].commit = key_record(reader, &inside->keys[i], held[i].raw);
+        inside->keys[i].held = (uint32_t)i + 1;
+    }
+    free(inside->held);
+    inside->held = held;
+    inside->keys_count = left;
+    return NULL;
+}
+
+/* Strings of a program that runs may change; those of one that is gone are only
+ * in the pages that were read before. */
+static void pages_forget(struct reader *reader)
+{
+    struct reader_inside *inside = reader->inside;
+    if (reader->memory->live && inside->pages)
+        for (size_t i = 0; i < PAGES; i++)
+            inside->pages[i].address = 0;
+}
+
+const char *reader_take(struct reader *reader)
+{
+    struct reader_inside *inside = reader->inside;
+    const char *wrong = keys_hold(reader), *gone;
+    bool due = refresh_due(reader);
+    uint64_t end;
+    if (!wrong && inside->taken_before && (due || inside->still <= PATIENCE))
+        wrong = reader_refresh(reader, due, false);
+    if (!wrong)
+        wrong = lanes_refresh(reader);
+    /* From here on it is urgent: records that are overwritten before they are
+     * read are followed by some that are behind the end. */
+    gone = end_read(reader);
+    if (!wrong && !gone)
+        pages_forget(reader);
+    if (!inside->another &&
+        (gone || !reader->follows || reader->memory->stale_order ||
+         !is_still(inside, reader->end))) {
+        const char *lanes = lanes_take(reader);
+        wrong = wrong ? wrong : lanes;
+    }
+    wrong = gone ? gone : wrong;
+    /* Of a program that is gone, all that was seen is shown. */
+    end = reader->memory->stale_order ? keys_end(inside)
+                                      : order_key(reader, reader->end);
+    reader->end = (end + inside->base) & word_max(reader->memory);
+    keys_sort(inside, wrong ? UINT64_MAX : limit_of(reader, end));
+    if (!inside->clock_settled)
+        clock_settle(reader);
+    inside->taken_before = true;
+    if (reader->follows)
+        events_look(reader);
+    reader_rewind(reader);
+    return wrong;
+}

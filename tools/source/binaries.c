@@ -1,0 +1,229 @@
+/* binaries.c - files that are mapped: their segments, and those of modules. */
+/* SPDX-License-Identifier: MIT */
+#include "file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Maps a whole file; null, and errno: it cannot be. */
+struct mapped *mapped_open(struct file *file, const char *path)
+{
+    int fd = -1, error;
+    struct mapped *mapped = calloc(1, sizeof *mapped);
+    struct stat is;
+    if (!mapped || stat(path, &is) != 0)
+        goto failed;
+    if (!S_ISREG(is.st_mode)) { /* to open a device may do something */
+        errno = S_ISDIR(is.st_mode) ? EISDIR : EINVAL;
+        goto failed;
+    }
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 || fstat(fd, &is) != 0)
+        goto failed;
+    mapped->size = (size_t)is.st_size;
+    if (mapped->size) {
+        mapped->bytes = mmap(NULL, mapped->size, PROT_READ, MAP_SHARED, fd, 0);
+        if (mapped->bytes == MAP_FAILED)
+            goto failed;
+    }
+    close(fd);
+    mapped->next = file->mapped;
+    file->mapped = mapped;
+    return mapped;
+failed:
+    error = errno;
+    if (fd >= 0)
+        close(fd);
+    free(mapped);
+    errno = error;
+    return NULL;
+}
+
+/* -------------------------------------------------------------- segments -- */
+
+bool segment_add(struct segments *to, uint64_t start, uint64_t size,
+                 const unsigned char *bytes, bool writable)
+{
+    struct segment *all = to->all;
+    if ((to->count & (to->count + 1)) == 0) {
+        all = realloc(all, (2 * to->count + 1) * sizeof *all);
+        if (!all)
+            return false;
+        to->all = all;
+    }
+    all[to->count++] = (struct segment){start, size, bytes, writable};
+    return true;
+}
+
+int segment_compare(const void *a, const void *b)
+{
+    const struct segment *left = a, *right = b;
+    return left->start < right->start ? -1 : left->start > right->start;
+}
+
+/* The segment that has an address; null: none. They are sorted, and where they
+ * lie over each other, what starts later counts. `most` becomes at most what is
+ * left until the next one starts. */
+const struct segment *segment_at(const struct segments *in, uint64_t address,
+                                 uint64_t *most)
+{
+    size_t low = 0, high = in->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (in->all[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < in->count && in->all[low].start - address < *most)
+        *most = in->all[low].start - address;
+    if (low == 0 || address - in->all[low - 1].start >= in->all[low - 1].size)
+        return NULL;
+    return &in->all[low - 1];
+}
+
+/* What of an ELF file's segments is there. Of what is cut off, `cut` counts the
+ * bytes. Segments that share more of the file than the ends of pages are made
+ * up, to be searched forever: they are left out. */
+void segments_of(struct segments *to, const struct mapped *mapped, Elf *elf,
+                 uint64_t *cut)
+{
+    size_t count = 0, i;
+    uint64_t all = 0;
+    if (elf_getphdrnum(elf, &count) != 0)
+        return;
+    for (i = 0; i < count && i < 1000000; i++) {
+        GElf_Phdr p;
+        uint64_t size;
+        if (!gelf_getphdr(elf, (int)i, &p))
+            break;
+        if (p.p_type != PT_LOAD || p.p_filesz == 0)
+            continue;
+        size = p.p_filesz;
+        if (p.p_offset >= mapped->size)
+            size = 0;
+        else if (size > mapped->size - p.p_offset)
+            size = mapped->size - p.p_offset;
+        if (p.p_vaddr + size < p.p_vaddr)
+            size = 0 - p.p_vaddr;
+        *cut += p.p_filesz - size;
+        all += size;
+        if (all / 2 > mapped->size)
+            break;
+        if (size && !segment_add(to, p.p_vaddr, size,
+                                 mapped->bytes + p.p_offset, p.p_flags & PF_W))
+            break;
+    }
+    if (to->count)
+        qsort(to->all, to->count, sizeof *to->all, segment_compare);
+}
+
+/* -------------------------------------------------------------- binaries -- */
+
+size_t source_build_id(Elf *elf, unsigned char to[64])
+{
+    size_t count = 0, i;
+    if (elf_getphdrnum(elf, &count) != 0)
+        return 0;
+    for (i = 0; i < count && i < 256; i++) {
+        GElf_Phdr p;
+        GElf_Nhdr note;
+        Elf_Data *data;
+        size_t at = 0, name, value;
+        if (!gelf_getphdr(elf, (int)i, &p) || p.p_type != PT_NOTE ||
+            p.p_filesz > 65536)
+            continue;
+        data = elf_getdata_rawchunk(elf, (int64_t)p.p_offset, p.p_filesz,
+                                    p.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
+        while (data && (at = gelf_getnote(data, at, &note, &name, &value)) > 0)
+            if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
+                memcmp((char *)data->d_buf + name, "GNU", 4) == 0 &&
+                note.n_descsz <= 64) {
+                memcpy(to, (char *)data->d_buf + value, note.n_descsz);
+                return note.n_descsz;
+            }
+    }
+    return 0;
+}
+
+/* The build-id that the core file has of what is mapped at an address. */
+static size_t build_id_at(struct file *file, uint64_t address,
+                          unsigned char to[64])
+{
+    uint64_t most = UINT64_MAX;
+    const struct segment *s = segment_at(&file->segments, address, &most);
+    size_t size;
+    Elf *elf;
+    if (!s || s->start != address)
+        return 0;
+    elf = elf_memory((char *)(uintptr_t)s->bytes, s->size);
+    if (!elf)
+        return 0;
+    size = source_build_id(elf, to);
+    elf_end(elf);
+    return size;
+}
+
+/* Is it a file of the very build that was mapped at `address`? Where either has
+ * no build-id, it is taken for that. */
+bool binary_is(struct file *file, const struct mapped *mapped, uint64_t address)
+{
+    unsigned char core[64], here[64];
+    size_t size = build_id_at(file, address, core), found;
+    Elf *elf = elf_memory((char *)mapped->bytes, mapped->size);
+    if (!elf)
+        return false;
+    found = source_build_id(elf, here);
+    elf_end(elf);
+    return size == 0 || found == 0 ||
+           (size == found && memcmp(core, here, size) == 0);
+}
+
+/* The file of a module, opened when it is first needed. */
+static struct mapped *binary_file(struct file *file, struct module *module)
+{
+    struct binary *b = module->binary;
+    const char *path = module->path;
+    if (b)
+        return b->file;
+    for (b = file->binaries; b; b = b->next)
+        if (strcmp(b->path, path) == 0) {
+            module->binary = b;
+            return b->file;
+        }
+    b = calloc(1, sizeof *b);
+    if (!b || !(b->path = strdup(path))) {
+        free(b);
+        return NULL;
+    }
+    b->next = file->binaries;
+    file->binaries = module->binary = b;
+    b->file = mapped_open(file, module->place ? module->place : path);
+    if (b->file && !binary_is(file, b->file, module_base(file->source, path)))
+        b->file = NULL;
+    return b->file;
+}
+
+/* What a module's file has of an address: the file was mapped there. */
+const unsigned char *module_bytes(struct file *file, uint64_t address,
+                                  uint64_t *size)
+{
+    struct module *m = module_at(file->source, address);
+    const struct mapped *binary = m ? binary_file(file, m) : NULL;
+    uint64_t offset;
+    if (!binary)
+        return NULL;
+    offset = m->offset + (address - m->start);
+    if (offset < m->offset || offset >= binary->size)
+        return NULL;
+    *size = binary->size - offset;
+    if (*size > m->end - address)
+        *size = m->end - address;
+    return binary->bytes + offset;
+}

@@ -1,0 +1,74 @@
+/* file.h - what the parts that read ELF files know of each other. */
+/* SPDX-License-Identifier: MIT */
+#ifndef FILE_H
+#define FILE_H
+
+#include "source.h"
+
+/* Bytes of a file that stood at an address. */
+struct segment {
+    uint64_t start, size;
+    const unsigned char *bytes;
+    bool writable;
+};
+struct segments {
+    struct segment *all;
+    size_t count;
+};
+
+/* A file that is mapped. */
+struct mapped {
+    unsigned char *bytes;
+    size_t size;
+    struct mapped *next;
+};
+
+/* A program or library whose read-only data the core file leaves out. */
+struct binary {
+    char *path;
+    bool opened;
+    struct mapped *file; /* null: it cannot be read, or is another build */
+    struct binary *next;
+};
+
+struct file {
+    struct memory memory;
+    struct segments images;   /* they lie over the others */
+    struct segments segments; /* sorted, of the file itself */
+    struct segments program;  /* of --executable, where no notes tell more */
+    struct mapped *mapped;
+    struct binary *binaries;
+    struct source *source;
+    struct source_how how;
+    int32_t *threads; /* of a core file: those that there were */
+    size_t threads_count;
+    uint64_t entry;
+    bool is_program; /* not a core file: a firmware's ELF file */
+    bool half_made;  /* a recording that its program has not finished making */
+};
+
+/* binaries.c: maps a whole file; null, and errno: it cannot be. */
+struct mapped *mapped_open(struct file *, const char *path);
+bool segment_add(struct segments *, uint64_t start, uint64_t size,
+                 const unsigned char *bytes, bool writable);
+int segment_compare(const void *, const void *);
+/* The segment that has an address; null: none. They are sorted, and where they
+ * lie over each other, what starts later counts. `most` becomes at most what is
+ * left until the next one starts. */
+const struct segment *segment_at(const struct segments *, uint64_t address,
+                                 uint64_t *most);
+/* What of an ELF file's segments is there; *cut: of bytes that are not. */
+void segments_of(struct segments *, const struct mapped *, Elf *,
+                 uint64_t *cut);
+/* Is it a file of the very build that was mapped at `address`? */
+bool binary_is(struct file *, const struct mapped *, uint64_t address);
+/* What a module's file has of an address: the file was mapped there. */
+const unsigned char *module_bytes(struct file *, uint64_t address,
+                                  uint64_t *size);
+
+/* notes.c: reads all notes. */
+void notes_read(struct file *, const struct mapped *, Elf *);
+/* As struct memory's thread: of those that a core file's notes tell. */
+bool file_thread(struct memory *, int32_t id, char name[16]);
+
+#endif

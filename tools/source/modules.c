@@ -1,0 +1,89 @@
+/* modules.c - what every source keeps: its modules, its kind, what is wrong. */
+/* SPDX-License-Identifier: MIT */
+#include "source.h"
+
+#include <elf.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *source_wrong(struct source *source, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(source->why, sizeof source->why, format, arguments);
+    va_end(arguments);
+    return source->why;
+}
+
+bool source_module(struct source *source, uint64_t start, uint64_t end,
+                   uint64_t offset, const char *path, size_t path_size,
+                   bool writable)
+{
+    struct module *modules = source->modules;
+    size_t count = source->modules_count;
+    if ((count & (count + 1)) == 0) { /* room for twice as many */
+        modules = realloc(modules, (2 * count + 1) * sizeof *modules);
+        if (!modules)
+            return false;
+        source->modules = modules;
+    }
+    modules[count] = (struct module){.start = start,
+                                     .end = end,
+                                     .offset = offset,
+                                     .path = strndup(path, path_size),
+                                     .writable = writable};
+    if (!modules[count].path)
+        return false;
+    source->modules_count++;
+    return true;
+}
+
+/* Are its ticks those of this machine? */
+static bool is_native(const unsigned char ident[16], unsigned machine)
+{
+    Elf64_Ehdr own; /* of 32 bits, it is as far the same */
+    FILE *self = fopen("/proc/self/exe", "re");
+    bool whole = self && fread(&own, sizeof own, 1, self) == 1;
+    if (self)
+        fclose(self);
+    if (!whole || ident[EI_DATA] != own.e_ident[EI_DATA])
+        return false;
+    if (own.e_machine == EM_X86_64 && ident[EI_CLASS] == ELFCLASS32)
+        return machine == EM_386 || machine == EM_X86_64;
+    return machine == own.e_machine && ident[EI_CLASS] == own.e_ident[EI_CLASS];
+}
+
+void source_kind(struct memory *memory, const unsigned char ident[16],
+                 unsigned machine)
+{
+    memory->machine = machine;
+    memory->word_bytes = ident[EI_CLASS] == ELFCLASS64 ? 8 : 4;
+    memory->big_endian = ident[EI_DATA] == ELFDATA2MSB;
+    memory->native = is_native(ident, machine);
+}
+
+uint64_t module_base(const struct source *source, const char *path)
+{
+    for (size_t i = 0; i < source->modules_count; i++)
+        if (source->modules[i].offset == 0 &&
+            strcmp(source->modules[i].path, path) == 0)
+            return source->modules[i].start;
+    return 0;
+}
+
+struct module *module_at(const struct source *source, uint64_t address)
+{
+    size_t low = 0, high = source->modules_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (source->modules[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low && address < source->modules[low - 1].end
+               ? &source->modules[low - 1]
+               : NULL;
+}

@@ -1,0 +1,29 @@
+/* namespaces.h - ids of threads whose program is in a pid namespace. */
+/* SPDX-License-Identifier: MIT */
+#ifndef NAMESPACES_H
+#define NAMESPACES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Such a program records the ids that its threads have there; the system gives
+ * us others. */
+struct namespace
+{
+    int pid;
+    bool differs; /* from this command's own */
+    struct namespace_thread {
+        int32_t id, ours;
+    } * threads;
+    size_t threads_count, threads_max;
+    uint64_t read_ns; /* when they were looked up */
+};
+
+void namespace_open(struct namespace *, int pid);
+void namespace_close(struct namespace *);
+/* The id that a thread has for us; 0: there is none. One that came in the last
+ * tenth of a second may not be known yet. */
+int32_t namespace_id(struct namespace *, int32_t id);
+
+#endif

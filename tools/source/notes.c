@@ -1,0 +1,150 @@
+/* notes.c - what the notes of a core file or a recording say. */
+/* SPDX-License-Identifier: MIT */
+#include "bytes.h"
+#include "file.h"
+
+#include <gelf.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MODULES_MAX = 65536 }; /* a process of Linux has no more mappings */
+
+/* NT_FILE: how many, the page size, {start, end, page} of each, their paths. */
+static void note_files(struct file *file, const unsigned char *d, size_t size)
+{
+    unsigned word = file->memory.word_bytes;
+    uint64_t count, page, i;
+    const char *path, *end = (const char *)d + size;
+    if (size < 2 * word)
+        return;
+    count = bytes_word(&file->memory, d);
+    page = bytes_word(&file->memory, d + word);
+    if (count > (size / word - 2) / 3)
+        return;
+    path = (const char *)d + (2 + 3 * count) * word;
+    for (i = 0; i < count; i++) {
+        const unsigned char *row = d + (2 + 3 * i) * word;
+        size_t length = strnlen(path, (size_t)(end - path));
+        if (path + length >= end || length >= PATH_MAX ||
+            file->source->modules_count == MODULES_MAX ||
+            !source_module(file->source, bytes_word(&file->memory, row),
+                           bytes_word(&file->memory, row + word),
+                           bytes_word(&file->memory, row + 2 * word) * page,
+                           path, length, false))
+            return;
+        path += length + 1;
+    }
+}
+
+static void note_auxiliary(struct file *file, const unsigned char *d,
+                           size_t size)
+{
+    unsigned word = file->memory.word_bytes;
+    for (; size >= 2 * word; d += 2 * word, size -= 2 * word)
+        if (bytes_word(&file->memory, d) == AT_ENTRY)
+            file->entry = bytes_word(&file->memory, d + word);
+}
+
+/* NT_PRSTATUS, one a thread: its id stands behind the signal (struct
+ * elf_siginfo, pr_cursig) and two words, sets of signals. */
+enum { SIGNAL_BYTES = 16 };
+static void note_thread(struct file *file, const unsigned char *d, size_t size)
+{
+    const unsigned at = SIGNAL_BYTES + 2 * file->memory.word_bytes;
+    int32_t *threads = file->threads;
+    size_t count = file->threads_count;
+    if (size < at + 4)
+        return;
+    if ((count & (count + 1)) == 0) { /* room for twice as many */
+        threads = realloc(threads, (2 * count + 1) * sizeof *threads);
+        if (!threads)
+            return;
+        file->threads = threads;
+    }
+    threads[file->threads_count++] =
+        (int32_t)bytes_number(&file->memory, d + at, 4);
+}
+
+static int thread_compare(const void *a, const void *b)
+{
+    const int32_t *left = a, *right = b;
+    return *left < *right ? -1 : *left > *right;
+}
+
+bool file_thread(struct memory *memory, int32_t id, char name[16])
+{
+    const struct file *file = (const struct file *)memory;
+    (void)name;
+    return bsearch(&id, file->threads, file->threads_count, sizeof id,
+                   thread_compare);
+}
+
+/* Ours, of a recording: its layout, the address of the registry, the process
+ * id, and whether it is whole. */
+static void note_recorder(struct file *file, const unsigned char *d,
+                          size_t size)
+{
+    unsigned word = file->memory.word_bytes;
+    if (size < 2 * word)
+        return;
+    file->half_made =
+        size >= 4 * word && bytes_word(&file->memory, d + 3 * word) == 0;
+    if (file->half_made) { /* is it there already? */
+        source_candidate(file->source, bytes_word(&file->memory, d + word));
+    } else {
+        file->source->registry = bytes_word(&file->memory, d + word);
+        file->source->registries = 1;
+    }
+    file->memory.stale_order = true;
+    file->memory.live = true; /* perhaps */
+}
+
+static int module_compare(const void *a, const void *b)
+{
+    const struct module *left = a, *right = b;
+    return left->start < right->start ? -1 : left->start > right->start;
+}
+
+/* A core file has one such segment; many that share their notes are made up. */
+void notes_read(struct file *file, const struct mapped *mapped, Elf *elf)
+{
+    struct source *source = file->source;
+    size_t count = 0, i, all = 0, notes = 0;
+    if (elf_getphdrnum(elf, &count) != 0)
+        return;
+    for (i = 0; i < count && i < 1000000 && notes < 16; i++) {
+        GElf_Phdr p;
+        GElf_Nhdr note;
+        Elf_Data *data;
+        size_t at = 0, name, value;
+        if (!gelf_getphdr(elf, (int)i, &p) || p.p_type != PT_NOTE ||
+            p.p_filesz > mapped->size - all)
+            continue;
+        notes++;
+        all += p.p_filesz;
+        data = elf_getdata_rawchunk(elf, (int64_t)p.p_offset, p.p_filesz,
+                                    p.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
+        while (data &&
+               (at = gelf_getnote(data, at, &note, &name, &value)) > 0) {
+            const char *owner = (char *)data->d_buf + name;
+            const unsigned char *d = (unsigned char *)data->d_buf + value;
+            if (note.n_namesz == 9 && memcmp(owner, "RECORDER", 9) == 0) {
+                if (note.n_type == 1)
+                    note_recorder(file, d, note.n_descsz);
+            } else if (note.n_type == NT_FILE) {
+                note_files(file, d, note.n_descsz);
+            } else if (note.n_type == NT_PRSTATUS) {
+                note_thread(file, d, note.n_descsz);
+            } else if (note.n_type == NT_AUXV) {
+                note_auxiliary(file, d, note.n_descsz);
+            }
+        }
+    }
+    if (file->threads_count)
+        qsort(file->threads, file->threads_count, sizeof *file->threads,
+              thread_compare);
+    if (source->modules_count)
+        qsort(source->modules, source->modules_count, sizeof *source->modules,
+              module_compare);
+}

@@ -1,0 +1,149 @@
+/* page.c - the page of a timeline, and a browser for it. */
+/* SPDX-License-Identifier: MIT */
+#include "json.h"
+#include "view.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The parts of the page are files of their own, for editors; paths are from
+ * the folder that the tools are built in. */
+#define PART(name, file)                                                       \
+    __asm__(".section .rodata\n"                                               \
+            "part_" #name ": .incbin \"tools/view/page/" file "\"\n"           \
+            "part_" #name "_end: .byte 0\n"                                    \
+            ".previous\n");                                                    \
+    extern const char part_##name[] __asm__("part_" #name);                    \
+    extern const char part_##name##_end[] __asm__("part_" #name "_end");
+PART(html, "page.html")
+PART(css, "page.css")
+PART(plot_css, "uplot/uPlot.min.css")
+PART(plot_licence, "uplot/LICENSE")
+PART(plot, "uplot/uPlot.iife.min.js")
+PART(data, "data.js")
+PART(lanes, "lanes.js")
+PART(draw, "draw.js")
+PART(panes, "panes.js")
+PART(page, "page.js")
+PART(input, "input.js")
+#define WRITE_PART(to, name)                                                   \
+    fwrite(part_##name, 1, (size_t)(part_##name##_end - part_##name), to)
+
+bool view_random(char to[33])
+{
+    unsigned char byte[16];
+    if (getrandom(byte, sizeof byte, 0) != sizeof byte)
+        return false;
+    for (size_t i = 0; i < sizeof byte; i++)
+        sprintf(to + 2 * i, "%02x", byte[i]);
+    return true;
+}
+
+static void write_script(struct view_page *page, FILE *to)
+{
+    fprintf(to, "<script nonce=\"%s\">\n/*\n", page->nonce);
+    WRITE_PART(to, plot_licence);
+    fputs("*/\n", to);
+    WRITE_PART(to, plot);
+    fprintf(to, "</script>\n<script nonce=\"%s\">\n", page->nonce);
+    WRITE_PART(to, data);
+    WRITE_PART(to, lanes);
+    WRITE_PART(to, draw);
+    WRITE_PART(to, panes);
+    WRITE_PART(to, page);
+    WRITE_PART(to, input);
+    fputs("</script>\n", to);
+}
+
+/* What no batch says. */
+static void write_about(struct view_page *page, FILE *to)
+{
+    const struct reader *reader = page->reader;
+    fputs("<script type=\"application/json\" id=\"about\">{\"source\":", to);
+    json_string(to, page->call->name, strlen(page->call->name), true);
+    fprintf(to,
+            ",\"live\":%s,\"pid\":\"%" PRIu64 "\",\"start\":\"%" PRIu64
+            "\",\"block\":%d}</script>\n",
+            page->live ? "true" : "false", reader->pid,
+            reader->clock.start.realtime_ns, VIEW_BLOCK);
+}
+
+static void write_title(const char *text, FILE *to)
+{
+    for (; *text; text++)
+        if (*text == '<' || *text == '&')
+            fputs(*text == '<' ? "&lt;" : "&amp;", to);
+        else
+            fputc(*text, to);
+}
+
+/* Writes page.html from `from` up to DATA or its end; an @WORD@ in it stands
+ * for what is known only now. Returns what is behind. */
+static const char *write_html(struct view_page *page, FILE *to,
+                              const char *from)
+{
+    while (from < part_html_end) {
+        const char *at = memchr(from, '@', (size_t)(part_html_end - from));
+        fwrite(from, 1, (size_t)((at ? at : part_html_end) - from), to);
+        if (!at)
+            return part_html_end;
+        from = strchr(at + 1, '@') + 1;
+        if (strncmp(at, "@NONCE@", 7) == 0)
+            fputs(page->nonce, to);
+        else if (strncmp(at, "@CONNECT@", 9) == 0)
+            fputs(page->live ? "'self'" : "'none'", to);
+        else if (strncmp(at, "@TITLE@", 7) == 0)
+            write_title(page->call->name, to);
+        else if (strncmp(at, "@STYLE@", 7) == 0) {
+            WRITE_PART(to, plot_css);
+            WRITE_PART(to, css);
+        } else if (strncmp(at, "@SCRIPT@", 8) == 0)
+            write_script(page, to);
+        else
+            return from;
+    }
+    return from;
+}
+
+void view_page_begin(struct view_page *page, FILE *to)
+{
+    if (!view_random(page->nonce))
+        fail(page->call, "getrandom: %s", strerror(errno));
+    write_html(page, to, part_html);
+    write_about(page, to);
+}
+
+void view_page_end(struct view_page *page, FILE *to)
+{
+    write_html(page, to, strstr(part_html, "@DATA@") + 6);
+}
+
+bool view_can_open(void)
+{
+    return isatty(STDOUT_FILENO) &&
+           (getenv("DISPLAY") || getenv("WAYLAND_DISPLAY"));
+}
+
+void view_open(const char *path)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        /* Some browsers stay: nobody waits for a child's child. */
+        int null = open("/dev/null", O_RDWR);
+        if (fork() != 0)
+            _exit(0);
+        setsid();
+        for (int fd = 0; fd < 3; fd++)
+            dup2(null, fd);
+        execlp("xdg-open", "xdg-open", path, (char *)NULL);
+        _exit(127);
+    }
+    if (child > 0)
+        waitpid(child, NULL, 0);
+}
