@@ -76,7 +76,7 @@ test: packages-test
 	@echo Building what is tested
 	@$(MAKE) --no-print-directory -s -j$(CORES) build
 	@$(MAKE) --no-print-directory -s -j$(CORES) run-tests \
-		SCRIPTS="$(if $(TEST),,tests/model/run.sh)"
+		SCRIPTS="$(if $(TEST),,tests/house.sh tests/model/run.sh)"
 test-all:
 	@$(MAKE) --no-print-directory test RECORDER_TEST_SCALE=1
 
