@@ -15,16 +15,21 @@ HEADERS := $(wildcard recorder*.h recorder/*.h)
 EXAMPLES := $(patsubst %.c,build/%,$(wildcard examples/*/*.c))
 # What looks at code in its own process, which a sanitizer sees, and the rest:
 # they compile and run programs of their own.
-INSIDE := $(patsubst tests/%.c,%,$(wildcard tests/ring/*.c tests/inside/*.c))
-TESTS := $(INSIDE) $(patsubst tests/%.c,%,$(wildcard tests/outside/*.c))
+# TEST=whole chooses one, CASE=... one of its cases, for all that runs tests.
+tests_in = $(filter $(if $(TEST),$(TEST) %/$(TEST),%),\
+	$(patsubst tests/%.c,%,$(wildcard $1)))
+INSIDE := $(call tests_in,tests/ring/*.c tests/inside/*.c)
+TESTS := $(strip $(call tests_in,tests/outside/*.c) $(INSIDE))
+$(if $(TEST),$(if $(TESTS),,$(error there is no tests/*/$(TEST).c)))
 
 # Where a build goes and how it is made; `make asan` and its like set both.
 BUILD ?= build
 TESTFLAGS ?=
 CRITERION ?= -lcriterion
 CORES := $(shell nproc)
-# How much of the stress tests to run.
-RECORDER_TEST_SCALE ?= 1
+# The part of the repetitions that a test does; less than 1 also leaves out what
+# takes long and rarely fails: that is for `make test-all`.
+RECORDER_TEST_SCALE ?= 0.2
 export RECORDER_TEST_SCALE
 
 # The recorder command, and the reader in it as a library, for gdb: a main file
@@ -35,7 +40,7 @@ TOOL_LIBS = -ldw -lelf -lsqlite3 -lz
 TOOL_FLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) -Wstrict-prototypes \
 	$(TOOL_DIRS) -fPIC -fvisibility=hidden
 
-.PHONY: build test hanoi bench model asan ubsan tsan coverage fuzz test-ports \
+.PHONY: build test test-all run hanoi bench model asan ubsan tsan coverage fuzz test-ports \
 	ports-cost install clean help run-tests
 
 build: packages-build $(EXAMPLES) build/recorder build/librecorder.so
@@ -70,15 +75,26 @@ $(BUILD)/tests/%: tests/%.c $(HEADERS) $(wildcard tests/harness/*.h \
 packages-%:
 	@sh tests/packages.sh $*
 
-test: packages-test build
-	@$(MAKE) --no-print-directory -j$(CORES) run-tests
-	@sh tests/model/run.sh
+test: packages-test
+	@echo Building what is tested
+	@$(MAKE) --no-print-directory -s -j$(CORES) build
+	@$(MAKE) --no-print-directory -s -j$(CORES) run-tests \
+		SCRIPTS="$(if $(TEST),,tests/house.sh tests/model/run.sh)"
+test-all:
+	@$(MAKE) --no-print-directory test RECORDER_TEST_SCALE=1
 
 run-tests: build/recorder build/librecorder.so $(TESTS:%=$(BUILD)/tests/%)
-	@sh tests/run.sh $(TESTS:%=$(BUILD)/tests/%)
+	@sh tests/run.sh $(SCRIPTS) $(TESTS:%=$(BUILD)/tests/%)
 
-SANITIZE = $(MAKE) --no-print-directory -j$(CORES) run-tests RECORDER_TEST_SCALE=0.01 \
-	TESTS="$(INSIDE)"
+# One test, and all that it says: make run TEST=whole CASE=readers_see_a_mix
+ifeq ($(MAKECMDGOALS)$(TEST),run)
+$(error make run TEST=... [CASE=...]: which test?)
+endif
+run: build/recorder build/librecorder.so $(TESTS:%=$(BUILD)/tests/%)
+	@$(BUILD)/tests/$(TESTS) --verbose $(CASE:%=--filter '*/%')
+
+SANITIZE = $(MAKE) --no-print-directory -s -j$(CORES) run-tests \
+	RECORDER_TEST_SCALE=0.01 AGAIN="make $@" TESTS="$(INSIDE)"
 
 asan: packages-test
 	@ASAN_OPTIONS=handle_segv=0:handle_abort=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:use_sigaltstack=0:detect_leaks=0 \
@@ -153,7 +169,9 @@ clean:
 help:
 	@echo 'make            build the examples, the recorder command and what gdb needs'
 	@echo 'make hanoi      record the Towers of Hanoi, and show the dump'
-	@echo 'make test       run all tests; installs what is missing (Debian)'
+	@echo 'make test       run the tests, in 3 minutes; installs what is missing (Debian)'
+	@echo 'make test-all   run all of them, at full length'
+	@echo 'make run        run one: TEST=whole, and of it one case: CASE=parked'
 	@echo 'make asan ubsan tsan   the tests under a sanitizer'
 	@echo 'make fuzz       hostile files for the reader, SECONDS=60'
 	@echo 'make model      model-check the ring, and that mutants are caught'

@@ -1,20 +1,117 @@
 #!/bin/sh
-# run.sh TEST... - runs test programs one after the other; fails if any does.
+# run.sh PROGRAM... - runs tests, as many at once as there are cores.
 # SPDX-License-Identifier: MIT
-# RUN: a command to run each with. What failed is said once more at the end.
+#
+# A line about each says what it looked at, which is line 1 of its source; what
+# failed is shown at the end, with a command that runs it alone. The last line
+# counts the cases of all. What a program said in full is beside it, in a .log.
+#
+# RUN: a command to run each with. CASE: the only case to run. AGAIN: how to run
+# one, without TEST and CASE; `make run` if not set.
 set -u
-failed=
-for test in "$@"; do
-    start=$(date +%s)
-    timeout 600 ${RUN:-} "$test" </dev/null >"$test.log" 2>&1 ||
-        failed="$failed $test"
-    cat "$test.log"
-    echo "${test##*/}: $(($(date +%s) - start)) s"
+
+# Where the output of a test goes: beside the program; a script has no build.
+log_of()
+{
+    case $1 in
+    *.sh) echo "build/$1.log" ;;
+    *) echo "$1.log" ;;
+    esac
+}
+
+# tests/ring/whole.c of build/asan/tests/ring/whole
+source_of()
+{
+    case $1 in
+    *.sh) echo "$1" ;;
+    *) echo "tests/${1##*tests/}.c" ;;
+    esac
+}
+
+# What a source says of itself: the sentence of its first comment.
+subject_of()
+{
+    sed '/^#!/d; s|^/\* ||; s|^# ||; s|^[a-z/]*\.[csh]* - ||; s| *\*/$||; q' "$1"
+}
+
+# "PASSED FAILED SKIPPED" of a log that ends with the exit status. A program
+# that failed, or ran nothing, without a word of it is one failure.
+count()
+{
+    awk '/^\[SKIP\]/ && !/: Test is disabled$/ { skipped++ } # not of --filter
+        /^\[====\] Synthesis:/ {
+            split($0, n, /[^0-9]+/)
+            passed += n[3]; failed += n[2] - n[3]
+        }
+        /^[0-9]+ passed, [0-9]+ failed/ {
+            passed += $1; failed += $3; skipped += $5
+        }
+        { last = $NF }
+        END {
+            if (!failed && (last != 0 || passed + skipped == 0))
+                failed++
+            print passed + 0, failed + 0, skipped + 0
+        }' "$1"
+}
+
+# Runs one test and says a line of it.
+one()
+{
+    log=$(log_of "$1") start=$(date +%s)
+    mkdir -p "${log%/*}"
+    case $1 in
+    *.sh) set -- "$1" sh "$1" ;;
+    *) set -- "$1" "$1" ${CASE:+--filter "*/$CASE"} --verbose ;;
+    esac
+    program=$1
+    shift
+    timeout 900 ${RUN:-} "$@" </dev/null >"$log" 2>&1
+    echo "exit status $?" >>"$log"
+    name=$(source_of "$program")
+    # shellcheck disable=SC2046
+    printf '%-24s %s, %d s: %s\n' "${name#tests/}" "$(count "$log" |
+        awk '{ print ($2 ? $2 " FAILED, " : "") $1 " passed" \
+            ($3 ? ", " $3 " skipped" : "") }')" \
+        $(($(date +%s) - start)) "$(subject_of "$name")"
+}
+
+# What a failed test said, and how to run each of its failed cases alone.
+failure()
+{
+    log=$(log_of "$1") name=$(source_of "$1")
+    echo
+    echo "--- $name failed; all of it: $log"
+    case $1 in
+    *.sh)
+        tail -n 40 "$log"
+        echo "    again: sh $1"
+        return
+        ;;
+    esac
+    { grep -a '^\[----\]\|^\[FAIL\]' "$log" || cat "$log"; } |
+        grep -av '^\[----\] *$\|Criterion v' | tail -n 20 | cut -c 1-400
+    test=${name#tests/}
+    again="    again: ${AGAIN:-make run} TEST=${test%.c}"
+    sed -n 's/^\[FAIL\] [^:]*::\([A-Za-z0-9_]*\).*/\1/p' "$log" |
+        while read -r case; do
+            seed=$(sed -n "s/^$case: \(SEED=[0-9]*\)$/ \1/p" "$log" | tail -n 1)
+            echo "$again CASE=$case$seed"
+        done | grep . || echo "$again"
+}
+
+if [ "$1" = --one ]; then
+    one "$2"
+    exit
+fi
+# xargs, as a shell's own jobs ignore SIGINT, and so would the tests' programs.
+printf '%s\n' "$@" | xargs -P "$(nproc)" -I '{}' sh tests/run.sh --one '{}'
+passed=0 failed=0 skipped=0
+for program in "$@"; do
+    # shellcheck disable=SC2046
+    set -- $(count "$(log_of "$program")")
+    passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
+    [ "$2" = 0 ] || failure "$program"
 done
-[ -z "$failed" ] && exit 0
-for test in $failed; do
-    echo "--- FAILED: ${test##*/}"
-    { grep -a '^\[----\]\|^\[FAIL\]' "$test.log" || cat "$test.log"; } |
-        tail -n 20 | cut -c 1-400
-done >&2
-exit 1
+[ $failed = 0 ] || echo
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed = 0 ]

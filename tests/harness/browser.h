@@ -1,4 +1,4 @@
-/* browser.h - Chromium for tests, and what npm has to drive it or show in it. */
+/* Chromium for tests, and what npm has to drive it or show in it. */
 /* SPDX-License-Identifier: MIT */
 #ifndef BROWSER_H
 #define BROWSER_H

@@ -9,7 +9,6 @@
 
     A command runs in a shell, in the folder; what it said is build_text. A
     compiler that is not installed is passed over, and that is said on stderr.
-    RECORDER_TEST_SCALE=0.01 does a hundredth of the work of the long tests.
 */
 #ifndef BUILD_H
 #define BUILD_H
@@ -99,6 +98,21 @@ static inline void build_end(void)
         build_run("rm -rf %s", folder);
     free(build_text);
     build_text = NULL;
+}
+
+/* Ends a test that cannot run here; no .fini follows. */
+#define build_skip(...)                                                        \
+    do {                                                                       \
+        build_end();                                                           \
+        cr_skip_test(__VA_ARGS__);                                             \
+    } while (0)
+
+/* The .init of a test that takes long and rarely fails: `make test-all` runs
+ * it. The suite's .init has run before. */
+static inline void build_long(void)
+{
+    if (test_scale() < 1)
+        build_skip("long: RECORDER_TEST_SCALE=1 runs it");
 }
 
 /* Is this compiler installed? Says so where it is not. */

@@ -1,9 +1,8 @@
-/* capture.h - catches what a dump writes, and makes the system refuse calls. */
+/* Catches what a dump writes, and makes the system refuse calls. */
 /* SPDX-License-Identifier: MIT */
 /*
  * Each Criterion test is a process of its own: orders begin at 1, rings are
- * empty. RECORDER_TEST_SCALE=0.01 makes all tests a hundred times shorter, for
- * builds with sanitizers. SEED=n repeats a random test.
+ * empty.
  */
 #ifndef CAPTURE_H
 #define CAPTURE_H

@@ -1,4 +1,4 @@
-/* The recorder command against programs that run, and what they leave behind. */
+/* The recorder command against running programs and what they leave behind. */
 /* SPDX-License-Identifier: MIT */
 /*
     command_build("command", "gcc -O2");            ./command of programs/

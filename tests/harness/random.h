@@ -1,13 +1,16 @@
 /* How much of a test to run, and random numbers that can be repeated. */
 /* SPDX-License-Identifier: MIT */
 /*
-    RECORDER_TEST_SCALE=0.01 makes the long tests a hundred times shorter, for
-    builds with a sanitizer. SEED=n repeats a random test that failed with n.
+    RECORDER_TEST_SCALE is the part of the repetitions that a test does: all of
+    them where it is not set and in `make test-all`, a fifth in `make test`, a
+    hundredth where code is slow: under a sanitizer, in an emulator. What is
+    asserted is the same. SEED=n repeats a random test that failed with n.
 */
 #ifndef TEST_RANDOM_H
 #define TEST_RANDOM_H
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,21 +23,38 @@ __attribute__((unused)) static double seconds_now(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
+__attribute__((unused)) static double test_scale(void)
+{
+    const char *scale = getenv("RECORDER_TEST_SCALE");
+    return scale ? atof(scale) : 1;
+}
+
+/* True under a sanitizer or an emulator, whose stacks are larger. */
+__attribute__((unused)) static bool instrumented(void)
+{
+    return test_scale() <= 0.01;
+}
+
 /* `count` turned down or up by RECORDER_TEST_SCALE; at least 1. */
 __attribute__((unused)) static unsigned scaled(double count)
 {
-    const char *scale = getenv("RECORDER_TEST_SCALE");
-    if (scale)
-        count *= atof(scale);
+    count *= test_scale();
     return count < 1 ? 1 : (unsigned)count;
+}
+
+/* For lists of cases that are alike: true for case 0, and for one in 1 / scale
+ * of the others. */
+__attribute__((unused)) static bool sampled(unsigned i)
+{
+    return i == 0 ||
+           (unsigned)(i * test_scale()) != (unsigned)((i - 1) * test_scale());
 }
 
 /* The same for short tests of many rounds, which sanitizers run whole. */
 __attribute__((unused)) static unsigned rounds(double count)
 {
-    const char *scale = getenv("RECORDER_TEST_SCALE");
-    if (scale && atof(scale) < 0.01)
-        count *= atof(scale);
+    if (test_scale() < 0.01)
+        count *= test_scale();
     return count < 1 ? 1 : (unsigned)count;
 }
 

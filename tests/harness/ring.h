@@ -1,13 +1,10 @@
-/* ring.h - records that show a mix of two, and readers that look for one. */
+/* Records that show a mix of two, and readers that look for one. */
 /* SPDX-License-Identifier: MIT */
 /*
  * All words of a record here follow from its key, which says who made it and as
  * the how many-th; its order is checked against what record() returned. So a
  * reader can tell of any slot that it accepts whether it holds one record or
  * parts of two. A test may define RECORDER_STEP_ before it includes this file.
- *
- * RECORDER_TEST_SCALE=0.01 makes all tests a hundred times shorter, for builds
- * with sanitizers. SEED=n repeats a random test.
  */
 #ifndef RING_H
 #define RING_H

@@ -1,5 +1,4 @@
-/* wrap.h - a ring whose positions and orders come to the end of their numbers.
- */
+/* A ring whose positions and orders come to the end of their numbers. */
 /* SPDX-License-Identifier: MIT */
 /*
  * Plain C, so that it can be compiled for 32 bits, too, where a program gets

@@ -1,4 +1,4 @@
-/* tests/cursor.c - recorder_next(): records as events, live, each one once. */
+/* recorder_next(): records as events, live, each one once. */
 /* SPDX-License-Identifier: MIT */
 #include "harness/capture.h"
 

@@ -1,4 +1,4 @@
-/* tests/dump.c - whole dumps, as text, wherever they go and whatever fails. */
+/* Whole dumps, as text, wherever they go and whatever fails. */
 /* SPDX-License-Identifier: MIT */
 #include <stdint.h>
 
@@ -678,8 +678,6 @@ Test(dump, fits_a_signal_stack_of_8_KiB)
         size_t used, frame;
     } *m = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
                 -1, 0);
-    const char *scale = getenv("RECORDER_TEST_SCALE");
-    bool sanitized = scale && atof(scale) < 1;
     unsigned i;
     record_deep();
     for (i = 0; i < 4; i++) {
@@ -687,7 +685,7 @@ Test(dump, fits_a_signal_stack_of_8_KiB)
         char *dumped;
         int status;
         if (sizes[i / 2] < 65536 &&
-            (sanitized || (unmapped && m->frame > 8192 - 6 * 1024)))
+            (instrumented() || (unmapped && m->frame > 8192 - 6 * 1024)))
             continue; /* no room for what is promised */
         handler_fd = memfd_create("dumped", 0);
         IN_CHILD(status, 60, {
@@ -718,7 +716,7 @@ Test(dump, fits_a_signal_stack_of_8_KiB)
                                strstr(dumped, " text: 99999996802"), "%s",
                            dumped);
         cr_assert_eq(lines_in(records_in(dumped)), 3, "%s", dumped);
-        if (!sanitized)
+        if (!instrumented())
             cr_assert_leq(m->used - m->frame, 6 * 1024);
         close(handler_fd);
     }

@@ -1,4 +1,4 @@
-/* tests/format.c - recorder/format.h against snprintf, bad strings, fuzz. */
+/* recorder/format.h against snprintf, bad strings, fuzz. */
 /* SPDX-License-Identifier: MIT */
 #include <criterion/criterion.h>
 #include <float.h>

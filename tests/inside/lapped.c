@@ -1,5 +1,4 @@
-/* Rings that change while they are read: much is shown, all whole, or nothing
- * where they are gone. */
+/* Rings that change while they are read show whole records, or nothing. */
 /* SPDX-License-Identifier: MIT */
 /*
  * The reader of tools/, on a memory that records for so many bytes that it

@@ -1,4 +1,4 @@
-/* tests/line.c - recorder_line(): each field of a record's line. */
+/* recorder_line(): each field of a record's line. */
 /* SPDX-License-Identifier: MIT */
 #define RECORDER_THREADS 4 /* so that rows are used again soon */
 #include "harness/capture.h"

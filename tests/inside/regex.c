@@ -1,4 +1,4 @@
-/* tests/regex.c - recorder/regex.h against regcomp(), and hostile patterns. */
+/* recorder/regex.h against regcomp(), and hostile patterns. */
 /* SPDX-License-Identifier: MIT */
 #include <criterion/criterion.h>
 #include <regex.h>

@@ -1,4 +1,4 @@
-/* tests/set.c - recorder_set.h: specifications, tweaks, own conversions. */
+/* recorder_set.h: specifications, tweaks, own conversions. */
 /* SPDX-License-Identifier: MIT */
 #include "harness/capture.h"
 

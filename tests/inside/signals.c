@@ -1,4 +1,4 @@
-/* signals.c - our handlers leave a program's signals as it wants them. */
+/* Our handlers leave a program's signals as it wants them. */
 /* SPDX-License-Identifier: MIT */
 #include "harness/build.h"
 

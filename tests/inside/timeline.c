@@ -1,4 +1,4 @@
-/* tests/timeline.c - events by time, spans, values: tools/export/timeline.c alone. */
+/* Events by time, spans, values: tools/export/timeline.c alone. */
 /* SPDX-License-Identifier: MIT */
 /* The reader is these few functions, over an array of events. */
 #include "export/timeline.c"

@@ -1,4 +1,4 @@
-/* tests/trace.c - RECORDER_TRACE: records that are printed at once, or not made. */
+/* RECORDER_TRACE: records that are printed at once, or not made. */
 /* SPDX-License-Identifier: MIT */
 #include "harness/capture.h"
 
@@ -241,7 +241,6 @@ Test(trace, in_a_signal_handler)
     stack_t stack = {.ss_sp = stack_of, .ss_size = sizeof stack_of};
     struct sigaction action = {.sa_handler = trace_here,
                                .sa_flags = SA_ONSTACK | SA_RESTART};
-    const char *scale = getenv("RECORDER_TEST_SCALE");
     unsigned i, signals = 0, lines = 0, n = scaled(1000);
     size_t unused = 0, frame;
     char must[40];
@@ -258,7 +257,7 @@ Test(trace, in_a_signal_handler)
     cr_assert_not_null(strstr(packet(), must));
     printf("in_a_signal_handler: the kernel takes %zu, a traced record %zu "
            "bytes\n", frame, sizeof stack_of - unused - frame);
-    if (!scale || atof(scale) >= 1)
+    if (!instrumented())
         cr_assert_leq(sizeof stack_of - unused - frame, 6 * 1024);
     for (i = 0; i < n; i++) {
         const char *line;

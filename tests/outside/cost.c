@@ -1,5 +1,4 @@
-/* cost.c - what a record costs, and that it can be interrupted anywhere in it.
- */
+/* What a record costs, and that it can be interrupted anywhere in it. */
 /* SPDX-License-Identifier: MIT */
 /*
  * The tests look at a program of their own, so that they see the code that a
@@ -278,7 +277,7 @@ Test(cost, two_locked_instructions_and_no_call)
         seen++;
     }
     if (!seen)
-        cr_skip_test("no compiler and objdump here");
+        build_skip("no compiler and objdump here");
 }
 
 static unsigned long size_of(const char *name)
@@ -315,7 +314,7 @@ Test(cost, at_most_80_bytes_a_call)
         seen++;
     }
     if (!seen)
-        cr_skip_test("no compiler and objdump here");
+        build_skip("no compiler and objdump here");
 }
 
 /* ------------------------------------------------------- single steps -- */
@@ -362,7 +361,7 @@ static pid_t program_start(const char *kind)
     }
     cr_assert(child > 0 && waitpid(child, &status, 0) == child);
     if (!WIFSTOPPED(status)) {
-        cr_skip_test("ptrace is not allowed here");
+        build_skip("ptrace is not allowed here");
     }
     return child;
 }
@@ -391,7 +390,7 @@ static void every_instruction(const char *kind)
     unsigned steps = 0;
     pid_t child;
     if (!build("gcc")) {
-        cr_skip_test("no gcc here");
+        build_skip("no gcc here");
     }
     child = program_start(kind);
     while (!interrupt_after(child, kind, steps))
@@ -428,7 +427,7 @@ Test(cost, signals_at_all_instructions_of_one_record)
     unsigned steps = 0;
     pid_t child;
     if (!build("gcc")) {
-        cr_skip_test("no gcc here");
+        build_skip("no gcc here");
     }
     child = program_start("all");
     cr_assert(go_on(child, RUN, 0) == -1);

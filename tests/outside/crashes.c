@@ -1,4 +1,4 @@
-/* crashes.c - a program that crashes dumps, and dies as it would have. */
+/* A program that crashes dumps, and dies as it would have. */
 /* SPDX-License-Identifier: MIT */
 #include "harness/build.h"
 
@@ -435,11 +435,11 @@ static void expect_ways(const char *compiler, const char *flags, unsigned skip)
  * twice, without handlers and with; status, core file (signal, code, address,
  * where the thread was) and what else was said must be equal. */
 Test(crashes, dump_and_die) { expect_ways("gcc", "-O2", IN_CPP); }
-Test(crashes, dump_and_die_unoptimized)
+Test(crashes, dump_and_die_unoptimized, .init = build_long)
 {
     expect_ways("gcc", "-O0", IN_CPP | ONCE | DYNAMIC);
 }
-Test(crashes, dump_and_die_static)
+Test(crashes, dump_and_die_static, .init = build_long)
 {
     expect_ways("gcc", "-O1 -static", IN_CPP | ONCE | DYNAMIC);
 }
@@ -486,7 +486,7 @@ Test(crashes, sandbox_that_refuses)
                "/sandbox.c");
     status = build_run("./sandbox 2>&1");
     if (status == 77)
-        cr_skip_test("no seccomp");
+        build_skip("no seccomp");
     cr_expect_eq(status, 128 + SIGSEGV, "status %d", status);
     cr_expect_not_null(strstr(build_text, "FLIGHT RECORDER DUMP"), "%s",
                        build_text);

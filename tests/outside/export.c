@@ -1,4 +1,4 @@
-/* tests/export.c - what recorder export writes, as tools of others read it. */
+/* What recorder export writes, as tools of others read it. */
 /* SPDX-License-Identifier: MIT */
 #define BUILD_SECONDS 150 /* Chromium and gtkwave, on a busy machine */
 #include "harness/browser.h"
@@ -22,6 +22,12 @@ static void end(void)
 {
     build_run("kill $(cat source)");
     build_end();
+}
+static void begin_long(void)
+{
+    if (test_scale() < 1)
+        end();
+    build_long();
 }
 TestSuite(export, .init = begin, .fini = end, .timeout = 250);
 
@@ -120,7 +126,7 @@ Test(export, speedscope_has_spans)
 /* Goal: speedscope shows the threads and spans that were recorded, of either
  * file, and warns of nothing. Method: its page, in a browser, saves what it
  * shows. It wants arguments at ends, too, and says so where there are none. */
-Test(export, speedscope_shows_spans)
+Test(export, speedscope_shows_spans, .init = begin_long)
 {
     static const char *const from[] = {"chrome", "speedscope"};
     if (!browser_can_drive())

@@ -1,4 +1,4 @@
-/* recorder follow: each record once, in order; what it cannot show, it counts. */
+/* recorder follow: each record once, in order; it counts what is lost. */
 /* SPDX-License-Identifier: MIT */
 #include "harness/command.h"
 

@@ -1,4 +1,4 @@
-/* gdb's commands say what the recorder command says, of all that gdb reads. */
+/* The commands of gdb say what the recorder command says, of all sources. */
 /* SPDX-License-Identifier: MIT */
 /*
  * Real gdb in batch mode, on processes, core files, recordings and gdbserver.
@@ -120,8 +120,11 @@ static void everywhere(const char *flags, bool alone)
                "grep \"its rings are not in there\" gdb.list");
 }
 Test(gdb, position_independent) { everywhere("-g -fPIE -pie", false); }
-Test(gdb, at_a_fixed_address) { everywhere("-g0 -no-pie -fno-pie", false); }
-Test(gdb, stripped) { everywhere("-O2 -s", false); }
+Test(gdb, at_a_fixed_address, .init = build_long)
+{
+    everywhere("-g0 -no-pie -fno-pie", false);
+}
+Test(gdb, stripped, .init = build_long) { everywhere("-O2 -s", false); }
 Test(gdb, stripped_and_static) { everywhere("-s -static", true); }
 /* A core file as QEMU writes it: without a list of files, and without what is
  * in them. The formats stand behind a gap between sections. */
@@ -132,7 +135,7 @@ Test(gdb, core_without_files)
     build_must("sed -i \"s/ELIF/NONE/\" core");
     must_agree("./program core", "-e ./program core");
 }
-Test(gdb, of_32_bits)
+Test(gdb, of_32_bits, .init = build_long)
 {
     if (build_can("gcc", "-m32"))
         everywhere("-g -m32", false);
@@ -336,7 +339,7 @@ Test(gdb, errors)
 }
 
 /* Goal: a large dump takes seconds, of a core file and by gdbserver. */
-Test(gdb, speed)
+Test(gdb, speed, .init = build_long)
 {
     int pid;
     compile("-O2 -DSLOTS=131072", true);

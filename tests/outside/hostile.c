@@ -1,4 +1,4 @@
-/* tests/hostile.c - files that lie: damaged, cut off, made to harm a reader. */
+/* Files that lie: damaged, cut off, made to harm a reader. */
 /* SPDX-License-Identifier: MIT */
 #include "harness/build.h"
 
@@ -84,7 +84,7 @@ Test(hostile, flipped)
 {
     flips("");
 }
-Test(hostile, flipped_32_bits)
+Test(hostile, flipped_32_bits, .init = build_long)
 {
     flips("-m32");
 }
@@ -105,7 +105,7 @@ Test(hostile, cut)
 {
     cuts("");
 }
-Test(hostile, cut_32_bits)
+Test(hostile, cut_32_bits, .init = build_long)
 {
     cuts("-m32");
 }

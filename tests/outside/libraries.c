@@ -126,7 +126,7 @@ Test(libraries, opened_later)
     build_libraries(local, mixed);
     for (i = 0; i < sizeof programs / sizeof programs[0]; i++) {
         sscanf(programs[i], "%15s", compiler);
-        if (!build_has(compiler))
+        if (!sampled(i) || !build_has(compiler))
             continue;
         build_must("%s " WITH "-o host " HOST " -lpthread -ldl", programs[i]);
         must_say_ok("./host open %s # %s", local, programs[i]);
@@ -276,7 +276,7 @@ Test(libraries, sanitizers)
     static const char *const exports[] = {"", "-rdynamic"};
     unsigned i, j;
     for (i = 0; i < sizeof ways / sizeof ways[0]; i++) {
-        if (!build_sanitizes(ways[i]))
+        if (!sampled(5 * i / 3) || !build_sanitizes(ways[i]))
             continue;
         build_must("%s -g -O1 -fPIC -shared " WITH "-DPART=one -o one.so " PART,
                    ways[i]);
@@ -304,6 +304,8 @@ Test(libraries, before_main)
         if (!build_has(compilers[i].command))
             continue;
         for (way = 0; way < 3; way++) {
+            if (!sampled(3 * i + way))
+                continue;
             build_must("%s %s " WITH "-c -o early.o " BUILD_PROGRAMS "/early.c",
                        compilers[i].as, ways[way]);
             build_must("%s %s " WITH "-DPART=late -c -o late.o " PART,
@@ -359,6 +361,8 @@ static void selftest_all(unsigned at)
         bool everywhere = !strstr(ways[i], "-m32") &&
                           !strstr(ways[i], "-static") &&
                           !strstr(ways[i], "-fsanitize");
+        if (!sampled(at + i)) /* of each way, one compiler */
+            continue;
         if (everywhere || build_can(compilers[at].as, ways[i]))
             selftest(compilers[at].as, ways[i]);
     }

@@ -1,4 +1,4 @@
-/* The command reads every kind of program, running and dead, and says why not. */
+/* The command reads every kind of program, running or dead, or says why not. */
 /* SPDX-License-Identifier: MIT */
 #include "harness/command.h"
 
@@ -28,19 +28,37 @@ static void executable(const char *compiler)
     command_stop(pid);
 }
 Test(sources, position_independent) { executable("gcc -O2 -g -fPIE -pie"); }
-Test(sources, at_a_fixed_address) { executable("gcc -O2 -fno-pie -no-pie"); }
-Test(sources, static_) { executable("gcc -O2 -static"); }
+Test(sources, at_a_fixed_address, .init = build_long)
+{
+    executable("gcc -O2 -fno-pie -no-pie");
+}
+Test(sources, static_, .init = build_long) { executable("gcc -O2 -static"); }
 Test(sources, static_pie) { executable("gcc -O2 -static-pie -fPIE"); }
-Test(sources, stripped) { executable("gcc -O2 -s"); }
+Test(sources, stripped, .init = build_long) { executable("gcc -O2 -s"); }
 Test(sources, stripped_static) { executable("gcc -O2 -s -static"); }
-Test(sources, without_debug_information) { executable("gcc -O0 -g0"); }
+Test(sources, without_debug_information, .init = build_long)
+{
+    executable("gcc -O0 -g0");
+}
 Test(sources, without_build_id) { executable("gcc -O2 -Wl,--build-id=none"); }
-Test(sources, optimized_as_one) { executable("gcc -O3 -flto -Wl,-z,now"); }
-Test(sources, hidden) { executable("gcc -O2 -fvisibility=hidden"); }
+Test(sources, optimized_as_one, .init = build_long)
+{
+    executable("gcc -O3 -flto -Wl,-z,now");
+}
+Test(sources, hidden, .init = build_long)
+{
+    executable("gcc -O2 -fvisibility=hidden");
+}
 Test(sources, clang) { executable("clang -O2"); }
-Test(sources, cxx) { executable("g++ -O2 -x c++ -std=c++11"); }
+Test(sources, cxx, .init = build_long)
+{
+    executable("g++ -O2 -x c++ -std=c++11");
+}
 Test(sources, words_of_32_bits) { executable("gcc -m32 -O2"); }
-Test(sources, words_of_32_bits_static) { executable("gcc -m32 -s -static"); }
+Test(sources, words_of_32_bits_static, .init = build_long)
+{
+    executable("gcc -m32 -s -static");
+}
 
 /* Goal: cores of other machines, of either byte order and word size. Method:
  * clang compiles for them, an emulator runs the program and leaves its core. */
@@ -67,9 +85,18 @@ static void machine(const char *target, const char *emulator, const char *more)
     command_must_dump("core --executable program", target);
 }
 Test(sources, mips) { machine("mips-linux-gnu", "qemu-mips", ""); }
-Test(sources, powerpc) { machine("powerpc-linux-gnu", "qemu-ppc", ""); }
-Test(sources, arm) { machine("arm-linux-gnueabihf", "qemu-arm", ""); }
-Test(sources, aarch64) { machine("aarch64-linux-gnu", "qemu-aarch64", ""); }
+Test(sources, powerpc, .init = build_long)
+{
+    machine("powerpc-linux-gnu", "qemu-ppc", "");
+}
+Test(sources, arm, .init = build_long)
+{
+    machine("arm-linux-gnueabihf", "qemu-arm", "");
+}
+Test(sources, aarch64, .init = build_long)
+{
+    machine("aarch64-linux-gnu", "qemu-aarch64", "");
+}
 Test(sources, s390x)
 {
     machine("s390x-linux-gnu", "qemu-s390x", "-march=z10");

@@ -1,4 +1,4 @@
-/* The timeline of recorder view, driven in Chromium by tests/view/drive.mjs */
+/* The timeline of recorder view, driven in Chromium by tests/view/drive.mjs. */
 /* SPDX-License-Identifier: MIT */
 #define BUILD_SECONDS 200 /* Chromium, on a busy machine */
 #include "harness/browser.h"
@@ -16,12 +16,13 @@ static void drive(const char *test, const char *flags)
     fputs(build_text, stderr);
 }
 
+TestSuite(view, .init = build_begin, .fini = build_end, .timeout = 250);
+
 /* A promise is a function of drive.mjs, where its steps are. */
 #define PROMISE(test, flags)                                                   \
-    Test(view, test, .init = build_begin, .fini = build_end, .timeout = 250)   \
-    {                                                                          \
-        drive(#test, flags);                                                   \
-    }
+    Test(view, test) { drive(#test, flags); }
+#define LONG_PROMISE(test, flags)                                              \
+    Test(view, test, .init = build_long) { drive(#test, flags); }
 
 /* What the page holds is what `recorder dump --json` says, event by event. */
 PROMISE(round_trip, "")
@@ -30,23 +31,23 @@ PROMISE(hostile, "")
 /* A click in the timeline or the table shows the whole record. */
 PROMISE(click, "")
 /* Spans are paired by thread and recorder, and nest. */
-PROMISE(spans, "")
+LONG_PROMISE(spans, "")
 /* Wheel, drag and keys move the view; the table follows; a span is measured. */
 PROMISE(zoom, "")
 /* A regular expression finds what it should, marked, in lanes and in order. */
 PROMISE(search, "")
 /* The address holds time range, selection, hidden recorders and search. */
-PROMISE(link, "")
+LONG_PROMISE(link, "")
 /* Without a mouse: what it does can be done by keys. */
 PROMISE(keys, "")
 /* Nothing is cut off or covered in a narrow window. */
-PROMISE(narrow, "")
+LONG_PROMISE(narrow, "")
 /* Overwritten records are a gap with their number; values are as recorded. */
 PROMISE(gaps, "")
 /* New events arrive in several browsers, whatever strangers send, and the page
  * says that the program has ended. */
 PROMISE(live, "")
 /* A record whose time is not known is in the table. */
-PROMISE(timeless, "-DTIMELESS")
+LONG_PROMISE(timeless, "-DTIMELESS")
 /* A million events fit, load and move; prints figures. */
-PROMISE(million, "-DMILLION")
+LONG_PROMISE(million, "-DMILLION")

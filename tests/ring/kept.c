@@ -1,4 +1,4 @@
-/* kept.c - a quiet ring keeps its last records, all of them, and counts. */
+/* A quiet ring keeps its last records, all of them, and counts. */
 /* SPDX-License-Identifier: MIT */
 #include "harness/ring.h"
 

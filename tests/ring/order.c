@@ -1,4 +1,4 @@
-/* order.c - a record that happens before another has the smaller order. */
+/* A record that happens before another has the smaller order. */
 /* SPDX-License-Identifier: MIT */
 #include "harness/ring.h"
 #include <sched.h>

@@ -1,4 +1,4 @@
-/* parked.c - writers stopped at every step of a record harm nobody else's. */
+/* Writers stopped at every step of a record harm nobody else's. */
 /* SPDX-License-Identifier: MIT */
 static void parked_step(const char *where);
 #define RECORDER_STEP_(where) parked_step(where)

@@ -1,4 +1,4 @@
-/* rare.c - the rare path of a record: slots given up, taken over, come back. */
+/* The rare path of a record: slots given up, taken over, come back. */
 /* SPDX-License-Identifier: MIT */
 static void rare_step(const char *where);
 #define RECORDER_STEP_(where) rare_step(where)
@@ -343,7 +343,7 @@ Test(rare, any_schedule)
 static void in_32_bits(const char *check)
 {
     if (!build_can("gcc", "-m32"))
-        cr_skip_test("gcc -m32 builds nothing that runs here");
+        build_skip("gcc -m32 builds nothing that runs here");
     build_must("echo \"int main(void) { const char *fault = %s();"
                " if (fault) puts(fault); return fault != NULL; }\" |"
                " gcc -m32 -std=gnu11 -O2 " BUILD_WARNINGS "-Wstrict-prototypes "

@@ -1,8 +1,8 @@
 /* Threads: their numbers and rows, how they end, and what fork() leaves. */
 /* SPDX-License-Identifier: MIT */
 /*
-    RECORDER_TEST_SCALE=0.01 does a hundredth of the work. Each test runs in a process
-    of its own, where no other thread has recorded before.
+    Each test runs in a process of its own, where no other thread has recorded
+    before.
 */
 #include "harness/build.h"
 

@@ -1,4 +1,4 @@
-/* whole.c - no reader ever accepts a mix of two records, whoever writes. */
+/* No reader ever accepts a mix of two records, whoever writes. */
 /* SPDX-License-Identifier: MIT */
 #include "harness/ring.h"
 #include <errno.h>

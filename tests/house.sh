@@ -1,0 +1,215 @@
+#!/bin/sh
+# house.sh - the doors tell the truth: promises, contents, prototypes, tables.
+# SPDX-License-Identifier: MIT
+#
+# A door is a header that users include: recorder*.h. The parts stand behind it,
+# in recorder/. Each check below prints a line "FILE:LINE: what is wrong" for each
+# thing that it finds; a check that prints nothing has passed.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+doors=$(ls recorder*.h)
+parts=$(ls recorder/*.h 2>/dev/null)
+[ -n "$parts" ] || { echo "0 passed, 0 failed, 9 skipped: no recorder/ yet" && exit; }
+
+# Each promise ends with the tests that keep it: -> tests/ring/whole.c
+promises()
+{
+    awk 'function end()
+        {
+            if (!at) return
+            if (!match(text, / -> /)) {
+                print at ": the promise names no test (-> tests/...)"
+            } else {
+                n = split(substr(text, RSTART + 4), named, /[ ,]+/)
+                for (i = 1; i <= n; i++)
+                    if ((getline line < named[i]) < 0)
+                        print at ": the test " named[i] " does not exist"
+                    else
+                        close(named[i])
+            }
+            at = ""
+        }
+        FNR == 1 { inside = 0 }
+        /^PROMISES/ { inside = 1; next }
+        inside && (/^[A-Z]+/ || /^\*\// || /^$/) { end(); inside = 0 }
+        inside && /^    [^ ]/ { end(); at = FILENAME ":" FNR; text = "" }
+        inside { sub(/^ +/, ""); text = text " " $0 }' $doors $parts
+}
+
+# CONTENTS lists the titles of the sections, in their order.
+contents()
+{
+    for file in $doors $parts; do
+        awk '/^CONTENTS/ { at = FNR; listing = 1; next }
+            listing && !/^    / { listing = 0 }
+            listing { entry[++entries] = substr($0, 5) " "; next }
+            /^\/\* ---+ .* --( \*\/)?$/ {
+                title = $0
+                gsub(/^\/\* -+ | --( \*\/)?$/, "", title)
+                titles++
+                if (at && index(entry[titles], title " ") != 1)
+                    print FILENAME ":" FNR ": the section \"" title \
+                        "\" is not entry " titles " of CONTENTS"
+            }
+            END {
+                if (at && titles != entries)
+                    print FILENAME ":" at ": CONTENTS has " entries \
+                        " entries, the file " titles + 0 " sections"
+            }' "$file"
+    done
+}
+
+# "FILE LINE NAME ;" for each function that is declared, "{" where it is defined.
+functions()
+{
+    for file in "$@"; do
+        awk '{ text = text $0 "\n" }
+            # Blanks all but the lines of what a pattern matches.
+            function blank(pattern, was, out)
+            {
+                out = ""
+                while (match(text, pattern)) {
+                    was = substr(text, RSTART, RLENGTH)
+                    gsub(/[^\n]/, " ", was)
+                    out = out substr(text, 1, RSTART - 1) was
+                    text = substr(text, RSTART + RLENGTH)
+                }
+                text = out text
+            }
+            END {
+                line = 1
+                blank("/[*]([^*]|[*]+[^*/])*[*]+/")
+                blank("\"([^\"\\\\\n]|\\\\.)*\"")
+                blank("[ \t]*#([^\\\\\n]|\\\\.|\\\\\n)*\n")
+                while (match(text, /[;{}]/)) {
+                    chunk = substr(text, 1, RSTART - 1)
+                    ends = substr(text, RSTART, 1)
+                    text = substr(text, RSTART + 1)
+                    begins = line
+                    line += gsub(/\n/, " ", chunk)
+                    if (ends != "}" && chunk !~ /^ *(typedef|return) / &&
+                        match(chunk, /^ *[A-Za-z_][A-Za-z0-9_ *()]*[ *]recorder_[a-z0-9_]+ *\(/)) {
+                        name = substr(chunk, 1, RLENGTH)
+                        sub(/ *\($/, "", name)
+                        sub(/.*[ *]/, "", name)
+                        print FILENAME, line, name, ends
+                    }
+                }
+            }' "$file"
+    done
+}
+
+# What a door declares, a part defines.
+prototypes()
+{
+    functions $doors >"$scratch/doors"
+    functions $doors $parts >"$scratch/all"
+    awk 'NR == FNR { if ($4 == "{") defined[$3] = 1; next }
+        $4 == ";" && !($3 in defined) {
+            print $1 ":" $2 ": " $3 "() is declared, and defined nowhere"
+        }' "$scratch/all" "$scratch/doors"
+}
+
+# README names each macro of the doors, and no word that is not in the code.
+macros()
+{
+    awk '/^## / { inside = /^## What you can say/ }
+        inside { gsub(/[^A-Za-z0-9_]+/, " "); n = split($0, word, " ")
+            for (i = 1; i <= n; i++)
+                if (word[i] ~ /^(RECORDER|recorder_|record$)/ && !seen[word[i]]++)
+                    print FNR, word[i] }' README.md |
+        sed 's/ D\(RECORDER\)/ \1/' >"$scratch/said"
+    for name in $(sed -n 's/^#define \([A-Za-z0-9_]*[A-Za-z0-9]\)\([( ].*\)*$/\1/p' $doors |
+        grep -v '_H$' | sort -u); do
+        grep -q " $name$" "$scratch/said" ||
+            echo "README.md: the table of what you can say lacks $name"
+    done
+    while read -r line name; do
+        grep -qw "$name" $doors $parts || [ -e "$name.h" ] ||
+            echo "README.md:$line: $name is in no header"
+    done <"$scratch/said"
+}
+
+# README names each verb of the command, and no other.
+verbs()
+{
+    ls tools/verbs | sed -n 's/\.c$//p' | sort >"$scratch/verbs"
+    sed -n 's/^| `recorder \([a-z]*\) .*/\1/p' README.md | sort |
+        diff "$scratch/verbs" - |
+        sed -n 's|^< \(.*\)|README.md: the table of verbs lacks \1|p
+            s|^> \(.*\)|README.md: tools/verbs/\1.c does not exist|p'
+    [ ! -x build/recorder ] || build/recorder --help |
+        sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p' | sort |
+        diff "$scratch/verbs" - |
+        sed -n 's|^< \(.*\)|tools/verbs/\1.c: recorder --help lacks it|p
+            s|^> \(.*\)|tools/verbs/\1.c does not exist; --help names it|p'
+}
+
+# README names each door; what it names or links to is there.
+files()
+{
+    for file in $doors; do
+        grep -q "($file)" README.md || echo "README.md: no link to $file"
+    done
+    grep -no '](\([a-z][^):#]*\))\|`recorder[a-z_/]*\.h`' README.md |
+        sed 's/](\(.*\))/\1/; s/`//g' |
+        while IFS=: read -r line file; do
+            [ -e "$file" ] || echo "README.md:$line: $file does not exist"
+        done
+}
+
+# Doors include parts, parts never doors; nothing includes itself by a detour.
+includes()
+{
+    grep -n '#include *["<][./]*recorder[a-z_]*\.h' $parts |
+        sed 's/:#include/: a part includes a door:/'
+    for file in $doors $parts $(find tools -name '*.h'); do
+        sed -n 's/^# *include "\([^"]*\)".*/\1/p' "$file" |
+            while read -r included; do
+                echo "$file $(ls "${file%/*}/$included" "$included" tools/*/"$included" \
+                    2>/dev/null | head -n 1)"
+            done
+    done | awk 'NF == 2' | tsort 2>&1 >/dev/null |
+        sed -n 's/^tsort: \(.*\.h\)$/\1: is in a circle of includes/p'
+}
+
+# A file is read in one sitting, the ring in a short one.
+sizes()
+{
+    wc -l $parts | awk -v ring=350 -v most=660 '
+        $2 == "total" { next }
+        { may = $2 == "recorder/ring.h" ? ring : most }
+        $1 > may { print $2 ":" $1 ": longer than " may " lines" }'
+}
+
+# Each header compiles with nothing before it.
+alone()
+{
+    for compiler in gcc "g++ -std=c++11" clang "clang++ -std=c++11"; do
+        command -v "${compiler%% *}" >/dev/null || continue
+        case $compiler in *++*) as=c++ ;; *) as=c ;; esac
+        for file in $doors $parts; do
+            # shellcheck disable=SC2086
+            echo "#include \"$file\"" | $compiler -Wall -Wextra -Wpedantic \
+                -Wconversion -Wshadow -Wundef -Werror -I. -x $as -fsyntax-only - \
+                >"$scratch/said" 2>&1 && continue
+            echo "$file:1: does not compile alone by $compiler:"
+            head -n 3 "$scratch/said"
+        done
+    done
+}
+
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+passed=0 failed=0
+for check in promises contents prototypes macros verbs files includes sizes alone; do
+    said=$($check 2>&1)
+    if [ -z "$said" ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        printf '%s\n' "[FAIL] $check" "$said"
+    fi
+done
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
