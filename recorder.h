@@ -30,11 +30,13 @@ LIMITS
     * A thread that dies inside record() costs its ring one slot.
     * x86: a sandbox that forbids rdtsc (seccomp's strict mode) ends what records.
     * In C++, a parameter pack is no list of arguments to record().
-    * 32-bit machines: orders and positions count modulo 2^32, laps modulo 2^24;
-      a thread stopped inside a record for 16 million records of one ring is
-      beyond what the proof covers. Times are right, or unknown, unless a
-      thread is stopped inside a record for half a wrap of the clock's low word
-      (minutes), or half a wrap sees 2^31 records.
+    * 32-bit machines: orders and positions count modulo 2^32, laps modulo 2^24.
+      The proof ends where a ring hands out 2^24 positions while no record is
+      completed in one of its slots (one thread is stopped inside record() for
+      so long, or many are, one after the other), or while a reader copies one.
+      Times are right, or unknown, unless a thread is stopped inside a record
+      for half a wrap of the clock's low word (minutes), or half a wrap sees
+      2^31 records.
     * Shared libraries loaded by dlopen() share the program's recorders through
       the dynamic symbol recorder_registry or, on Linux, where the program does
       not export it, by looking for it in the program's data. Two libraries in a
@@ -578,7 +580,9 @@ RECORDER_INLINE_ uintptr_t recorder_add(uintptr_t *to, uintptr_t value)
 {
     return __atomic_fetch_add(to, value, __ATOMIC_RELAXED);
 }
-#else /* this, recorder_orders() and recorder_give_up() read, then write */
+#define RECORDER_ADD_(to, value, order) __atomic_fetch_add(to, value, order)
+#else /* this and recorder_raise() read, then write */
+#define RECORDER_ADD_(to, value, order) recorder_add(to, value)
 RECORDER_INLINE_ uintptr_t recorder_add(uintptr_t *to, uintptr_t value)
 {
     uintptr_t masked = RECORDER_ENTER(), was = recorder_get(to);
@@ -685,6 +689,7 @@ RECORDER_CALLED_ void recorder_leave(struct recorder *recorder);
  *   P3 gave_up -= that distance          relaxed   given up: mine, go on at W4
  *   G1 raise highest to L                relaxed   else give this slot up, for
  *   G2 gave_up += size                   release   good, and draw a new ticket
+ *   H1 raise highest to L - size     relaxed   before W4, where L's bits are 0
  *
  * What orders what, and what breaks without it:
  *   W7 -> R1  the words are there when the commit word says so: else a reader
@@ -695,6 +700,9 @@ RECORDER_CALLED_ void recorder_leave(struct recorder *recorder);
  *             late stores mix with mine
  *   G2 -> P1  who sees the count sees how high the marks reach: else a ticket
  *             takes the slot while one between them may still write in it
+ *   H1        no mark is older than two wraps of the laps' bits: else, on a
+ *             32-bit machine, an old one is taken for one ahead, G1 does not
+ *             raise it, and two tickets take one slot
  *   W1        acq_rel, so that orders follow every chain of causes that a
  *             program can build, relaxed flags included
  * gave_up and highest are exact (no packing, no modulus): a packed count leaks
@@ -729,6 +737,16 @@ RECORDER_INLINE_ uintptr_t recorder_commit_lap(uintptr_t position,
     return (position & ~mask) << RECORDER_THREAD_BITS_;
 }
 
+/* Is it a lap whose bits in the commit word are 0? On 32-bit machines one in
+ * 2^24 positions is; on others no program gets to the first. */
+#ifndef RECORDER_LAPS_WRAP_
+#define RECORDER_LAPS_WRAP_ (__SIZEOF_POINTER__ < 8)
+#endif
+RECORDER_INLINE_ bool recorder_lap_wraps(uintptr_t lap)
+{
+    return RECORDER_LAPS_WRAP_ && lap << RECORDER_THREAD_BITS_ == 0;
+}
+
 /* Is it the turn of the lap after `last`, a position: is that lap complete? */
 RECORDER_INLINE_ bool recorder_is_next(uintptr_t seen, uintptr_t last,
                                        uintptr_t mask)
@@ -761,33 +779,37 @@ RECORDER_INLINE_ bool recorder_passed_on(struct recorder_turn *turn,
     return true;
 }
 
+/* Raises `highest` to `lap`, unless it is there or ahead. Behind means less than
+ * half of all positions behind, modulo the word; H1 keeps it nearer than that. */
 #ifdef RECORDER_ENTER
-RECORDER_INLINE_ void recorder_give_up(struct recorder_turn *turn,
-                                       uintptr_t lap, uintptr_t size)
+RECORDER_INLINE_ void recorder_raise(struct recorder_turn *turn, uintptr_t lap)
 {
     uintptr_t masked = RECORDER_ENTER();
-    if (turn->highest - lap > UINTPTR_MAX >> RECORDER_THREAD_BITS_)
+    if (recorder_get(&turn->highest) - lap > UINTPTR_MAX >> 1)
         recorder_put(&turn->highest, lap);
-    recorder_put(&turn->gave_up, turn->gave_up + size);
     RECORDER_LEAVE(masked);
 }
 #else
-RECORDER_INLINE_ void recorder_give_up(struct recorder_turn *turn,
-                                       uintptr_t lap, uintptr_t size)
+RECORDER_INLINE_ void recorder_raise(struct recorder_turn *turn, uintptr_t lap)
 {
     uintptr_t highest = recorder_get(&turn->highest);
-    /* "Above lap" modulo the word, so that it stays right when laps wrap; no
-     * mark lies further ahead than the laps of a commit word reach. */
-    while (highest - lap > UINTPTR_MAX >> RECORDER_THREAD_BITS_ &&
+    while (highest - lap > UINTPTR_MAX >> 1 &&
            !__atomic_compare_exchange_n(&turn->highest, &highest, lap, false,
                                         __ATOMIC_RELAXED, /* G1 */
                                         __ATOMIC_RELAXED))
         ;
-    RECORDER_STEP_("G1");
-    __atomic_fetch_add(&turn->gave_up, size, __ATOMIC_RELEASE); /* G2 */
-    RECORDER_STEP_("G2");
 }
 #endif
+
+/* Gives the slot up for lap `lap`, for good. */
+RECORDER_INLINE_ void recorder_give_up(struct recorder_turn *turn,
+                                       uintptr_t lap, uintptr_t size)
+{
+    recorder_raise(turn, lap);
+    RECORDER_STEP_("G1");
+    RECORDER_ADD_(&turn->gave_up, size, __ATOMIC_RELEASE); /* G2 */
+    RECORDER_STEP_("G2");
+}
 
 #if defined(__SANITIZE_THREAD__) && !defined(__clang__)
 /* gcc warns that ThreadSanitizer ignores fences; nothing here needs it to see
@@ -835,11 +857,14 @@ recorder_write_late(struct recorder_ring *ring, uintptr_t mask,
     for (;; tickets++) {
         uintptr_t slot = last & mask, lap = (last | mask) + 1;
         struct recorder_turn *turn = recorder_turns(ring, mask) + slot;
-        if (recorder_passed_on(turn, seen, last - slot))
+        if (recorder_passed_on(turn, seen, last - slot)) {
+            if (recorder_lap_wraps(lap))
+                recorder_raise(turn, last - slot); /* H1 */
             return recorder_fill(ring, mask, slot, lap, thread, r->format,
                                  r->order, r->time, r->caller, r->argument[0],
                                  r->argument[1], r->argument[2],
                                  r->argument[3]);
+        }
         recorder_give_up(turn, lap, mask + 1);
         recorder_add(&ring->given_up, 1);
         if (tickets == RECORDER_TICKETS)
@@ -868,7 +893,8 @@ recorder_write(struct recorder_ring *ring, uintptr_t mask, unsigned thread,
     RECORDER_STEP_("W2");
     seen = __atomic_load_n(commit, __ATOMIC_ACQUIRE); /* W3 */
     RECORDER_STEP_("W3");
-    if (RECORDER_UNLIKELY_(!recorder_is_next(seen, last, mask))) {
+    if (RECORDER_UNLIKELY_(!recorder_is_next(seen, last, mask) ||
+                           recorder_lap_wraps((last | mask) + 1))) {
         struct recorder_record r = {format, order, time, caller, {a, b, c, d}};
         return recorder_write_late(ring, mask, last, seen, thread, &r);
     }
@@ -1214,20 +1240,13 @@ RECORDER_INLINE_ uintptr_t recorder_time(void)
 RECORDER_INLINE_ uintptr_t recorder_time(void) { return RECORDER_TIME(); }
 #endif
 
-#ifdef RECORDER_ENTER
-RECORDER_INLINE_ uintptr_t recorder_orders(uintptr_t count)
-{
-    return recorder_add(recorder_home.order, count);
-}
-#else
 RECORDER_INLINE_ uintptr_t recorder_orders(uintptr_t count)
 {
     uintptr_t *at = recorder_home.order;
-    uintptr_t order = __atomic_fetch_add(at, count, __ATOMIC_ACQ_REL); /* W1 */
+    uintptr_t order = RECORDER_ADD_(at, count, __ATOMIC_ACQ_REL); /* W1 */
     RECORDER_STEP_("W1");
     return order;
 }
-#endif
 
 /* The same out of line, where a call more does not matter. */
 RECORDER_FUNCTION_ struct recorder_record *

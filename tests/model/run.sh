@@ -8,6 +8,7 @@ cd "$(dirname "$0")" || exit 1
 root=../..
 build=$root/build/model
 cc="${CC:-cc} -std=gnu11 -O2 -w"
+cxx="${CXX:-c++} -std=gnu++11 -O2 -w"
 : "${SEED:=$(date +%s)}"
 export SEED
 
@@ -32,12 +33,31 @@ deep="1 2 2 1 1 1 compare
 2 3 2 1 1 1
 1 3 1 3 1 1
 1 4 1 1 1 1"
+# program bits thread_bits slots writers tickets
+wraps="wraps 5 2 1 2 1
+wraps 5 2 2 2 2
+wraps 5 3 1 3 1
+wraps 5 3 1 4 1
+wraps 6 2 1 2 1
+wraps 6 3 1 2 2
+wraps 6 3 2 2 1
+wraps 8 4 2 2 1
+wraps-masked 5 3 1 3 1
+wraps-masked 6 3 2 2 1"
+wraps_deep="wraps 5 3 1 3 2
+wraps 5 2 2 3 1
+wraps 5 2 1 3 1
+wraps 6 3 2 3 1
+wraps 6 3 4 3 1
+wraps 8 3 2 2 1"
 # What a mutant must survive, the smallest first.
 trials="order
 2 2 2 1 1 1
 1 2 1 2 1 2
 1 3 1 1 1 1
 1 2 2 2 1 1
+wraps 5 3 1 2 1
+wraps-masked 5 3 1 2 1
 1 3 1 2 1 1"
 # What GenMC checks of these: it enters every execution one by one.
 genmc_trials="order
@@ -55,12 +75,32 @@ words() # A configuration in words.
     follows) echo "orders follow a flag (W1)" && return ;;
     esac
     set -- $1
+    case $1 in
+    wraps)
+        echo "words of $2 bits, $3 of them for the thread," \
+            "slots $4, writers $5, tickets $6"
+        return
+        ;;
+    wraps-masked)
+        shift
+        echo "without atomic instructions, $(words "wraps $*")"
+        return
+        ;;
+    esac
     echo "slots $1, writers $2, records $3, tickets $4, readers $5, words $6"
+}
+
+program() # Of a configuration: the program to run, and its arguments.
+{
+    case $1 in
+    wraps*) echo "$1" ;;
+    *) echo "ring $1" ;;
+    esac
 }
 
 configuration() # Explores one; prints its line.
 {
-    result=$("$build/ring" $1 2>&1)
+    result=$("$build"/$(program "$1") 2>&1)
     code=$?
     case $1 in
     *random*) how="random, SEED=$SEED" ;;
@@ -103,6 +143,15 @@ genmc_configuration() # $1: the model and the trial; prints its line.
     return $code
 }
 
+make_wraps() # Builds its two programs in $2, from the header in $1.
+{
+    awk '/^RECORDER_INLINE_ unsigned recorder_commit_thread/ { on = 1 }
+         /^\/\* Copies the record of a slot/ { on = 0 } on' \
+        "$1/recorder.h" >"$2/wraps.inc" &&
+        $cxx -I"$2" wraps.cc -o "$2/wraps" &&
+        $cxx -I"$2" -DMASKED wraps.cc -o "$2/wraps-masked"
+}
+
 make_mutant() # Makes the header of the mutant in $dir; says what went wrong.
 {
     cp $root/recorder.h "$dir/recorder.h"
@@ -121,7 +170,13 @@ make_mutant() # Makes the header of the mutant in $dir; says what went wrong.
 try_mutant() # Runs it until it fails; prints that, or nothing.
 {
     echo "$trials" | while read -r trial; do
-        result=$("$dir/ring" $trial </dev/null 2>&1)
+        case $trial in
+        wraps*)
+            [ -x "$dir/wraps" ] || make_wraps "$dir" "$dir" 2>"$dir/log" ||
+                { echo "FAILED: $(head -n 1 "$dir/log")"; break; }
+            ;;
+        esac
+        result=$("$dir"/$(program "$trial") </dev/null 2>&1)
         case $?,$result in
         0,*) continue ;;
         1,*) echo "caught after ${result%% through*}: ${result##*: }" \
@@ -189,7 +244,8 @@ rm -rf "$build"
 mkdir -p "$build"
 $cc -c weak.c -o "$build/weak.o" &&
     $cc litmus.c "$build/weak.o" -o "$build/litmus" &&
-    $cc -I$root ring.c "$build/weak.o" -o "$build/ring" || exit 1
+    $cc -I$root ring.c "$build/weak.o" -o "$build/ring" &&
+    make_wraps $root "$build" || exit 1
 
 awk -v build="$build" '
     /^[#=] / { dir = build "/mutant-" ++n; system("mkdir -p " dir)
@@ -199,8 +255,9 @@ awk -v build="$build" '
 skipped=0
 {
     echo "litmus"
-    echo "$configurations" | sed 's/^/ring /'
-    [ -z "$MODEL_DEEP" ] || echo "$deep" | sed 's/^/ring /'
+    printf '%s\n' "$configurations" "$wraps" | sed 's/^/ring /'
+    [ -z "$MODEL_DEEP" ] ||
+        printf '%s\n' "$deep" "$wraps_deep" | sed 's/^/ring /'
     if command -v genmc >/dev/null; then
         for model in --rc11 --imm; do
             echo "$genmc_trials" | sed "s/^/genmc $model /"
