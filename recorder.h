@@ -30,11 +30,13 @@ LIMITS
     * A thread that dies inside record() costs its ring one slot.
     * x86: a sandbox that forbids rdtsc (seccomp's strict mode) ends what records.
     * In C++, a parameter pack is no list of arguments to record().
-    * 32-bit machines: orders and positions count modulo 2^32, laps modulo 2^24;
-      a thread stopped inside a record for 16 million records of one ring is
-      beyond what the proof covers. Times are right, or unknown, unless a
-      thread is stopped inside a record for half a wrap of the clock's low word
-      (minutes), or half a wrap sees 2^31 records.
+    * 32-bit machines: orders and positions count modulo 2^32, laps modulo 2^24.
+      The proof ends where a ring hands out 2^24 positions while no record is
+      completed in one of its slots (one thread is stopped inside record() for
+      so long, or many are, one after the other), or while a reader copies one.
+      Times are right, or unknown, unless a thread is stopped inside a record
+      for half a wrap of the clock's low word (minutes), or half a wrap sees
+      2^31 records.
     * Shared libraries loaded by dlopen() share the program's recorders through
       the dynamic symbol recorder_registry or, on Linux, where the program does
       not export it, by looking for it in the program's data. Two libraries in a

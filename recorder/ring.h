@@ -31,7 +31,9 @@ RECORDER_INLINE_ uintptr_t recorder_add(uintptr_t *to, uintptr_t value)
 {
     return __atomic_fetch_add(to, value, __ATOMIC_RELAXED);
 }
-#else /* this, recorder_orders() and recorder_give_up() read, then write */
+#define RECORDER_ADD_(to, value, order) __atomic_fetch_add(to, value, order)
+#else /* this and recorder_raise() read, then write */
+#define RECORDER_ADD_(to, value, order) recorder_add(to, value)
 RECORDER_INLINE_ uintptr_t recorder_add(uintptr_t *to, uintptr_t value)
 {
     uintptr_t masked = RECORDER_ENTER(), was = recorder_get(to);
@@ -74,6 +76,7 @@ RECORDER_INLINE_ uintptr_t recorder_add(uintptr_t *to, uintptr_t value)
  *   P3 gave_up -= that distance          relaxed   given up: mine, go on at W4
  *   G1 raise highest to L                relaxed   else give this slot up, for
  *   G2 gave_up += size                   release   good, and draw a new ticket
+ *   H1 raise highest to L - size     relaxed   before W4, where L's bits are 0
  *
  * What orders what, and what breaks without it:
  *   W7 -> R1  the words are there when the commit word says so: else a reader
@@ -84,6 +87,9 @@ RECORDER_INLINE_ uintptr_t recorder_add(uintptr_t *to, uintptr_t value)
  *             late stores mix with mine
  *   G2 -> P1  who sees the count sees how high the marks reach: else a ticket
  *             takes the slot while one between them may still write in it
+ *   H1        no mark is older than two wraps of the laps' bits: else, on a
+ *             32-bit machine, an old one is taken for one ahead, G1 does not
+ *             raise it, and two tickets take one slot
  *   W1        acq_rel, so that orders follow every chain of causes that a
  *             program can build, relaxed flags included
  * gave_up and highest are exact (no packing, no modulus): a packed count leaks
@@ -118,6 +124,16 @@ RECORDER_INLINE_ uintptr_t recorder_commit_lap(uintptr_t position,
     return (position & ~mask) << RECORDER_THREAD_BITS_;
 }
 
+/* Is it a lap whose bits in the commit word are 0? On 32-bit machines one in
+ * 2^24 positions is; on others no program gets to the first. */
+#ifndef RECORDER_LAPS_WRAP_
+#define RECORDER_LAPS_WRAP_ (__SIZEOF_POINTER__ < 8)
+#endif
+RECORDER_INLINE_ bool recorder_lap_wraps(uintptr_t lap)
+{
+    return RECORDER_LAPS_WRAP_ && lap << RECORDER_THREAD_BITS_ == 0;
+}
+
 /* Is it the turn of the lap after `last`, a position: is that lap complete? */
 RECORDER_INLINE_ bool recorder_is_next(uintptr_t seen, uintptr_t last,
                                        uintptr_t mask)
@@ -150,33 +166,37 @@ RECORDER_INLINE_ bool recorder_passed_on(struct recorder_turn *turn,
     return true;
 }
 
+/* Raises `highest` to `lap`, unless it is there or ahead. Behind means less than
+ * half of all positions behind, modulo the word; H1 keeps it nearer than that. */
 #ifdef RECORDER_ENTER
-RECORDER_INLINE_ void recorder_give_up(struct recorder_turn *turn,
-                                       uintptr_t lap, uintptr_t size)
+RECORDER_INLINE_ void recorder_raise(struct recorder_turn *turn, uintptr_t lap)
 {
     uintptr_t masked = RECORDER_ENTER();
-    if (turn->highest - lap > UINTPTR_MAX >> RECORDER_THREAD_BITS_)
+    if (recorder_get(&turn->highest) - lap > UINTPTR_MAX >> 1)
         recorder_put(&turn->highest, lap);
-    recorder_put(&turn->gave_up, turn->gave_up + size);
     RECORDER_LEAVE(masked);
 }
 #else
-RECORDER_INLINE_ void recorder_give_up(struct recorder_turn *turn,
-                                       uintptr_t lap, uintptr_t size)
+RECORDER_INLINE_ void recorder_raise(struct recorder_turn *turn, uintptr_t lap)
 {
     uintptr_t highest = recorder_get(&turn->highest);
-    /* "Above lap" modulo the word, so that it stays right when laps wrap; no
-     * mark lies further ahead than the laps of a commit word reach. */
-    while (highest - lap > UINTPTR_MAX >> RECORDER_THREAD_BITS_ &&
+    while (highest - lap > UINTPTR_MAX >> 1 &&
            !__atomic_compare_exchange_n(&turn->highest, &highest, lap, false,
                                         __ATOMIC_RELAXED, /* G1 */
                                         __ATOMIC_RELAXED))
         ;
-    RECORDER_STEP_("G1");
-    __atomic_fetch_add(&turn->gave_up, size, __ATOMIC_RELEASE); /* G2 */
-    RECORDER_STEP_("G2");
 }
 #endif
+
+/* Gives the slot up for lap `lap`, for good. */
+RECORDER_INLINE_ void recorder_give_up(struct recorder_turn *turn,
+                                       uintptr_t lap, uintptr_t size)
+{
+    recorder_raise(turn, lap);
+    RECORDER_STEP_("G1");
+    RECORDER_ADD_(&turn->gave_up, size, __ATOMIC_RELEASE); /* G2 */
+    RECORDER_STEP_("G2");
+}
 
 #if defined(__SANITIZE_THREAD__) && !defined(__clang__)
 /* gcc warns that ThreadSanitizer ignores fences; nothing here needs it to see
@@ -224,11 +244,14 @@ recorder_write_late(struct recorder_ring *ring, uintptr_t mask,
     for (;; tickets++) {
         uintptr_t slot = last & mask, lap = (last | mask) + 1;
         struct recorder_turn *turn = recorder_turns(ring, mask) + slot;
-        if (recorder_passed_on(turn, seen, last - slot))
+        if (recorder_passed_on(turn, seen, last - slot)) {
+            if (recorder_lap_wraps(lap))
+                recorder_raise(turn, last - slot); /* H1 */
             return recorder_fill(ring, mask, slot, lap, thread, r->format,
                                  r->order, r->time, r->caller, r->argument[0],
                                  r->argument[1], r->argument[2],
                                  r->argument[3]);
+        }
         recorder_give_up(turn, lap, mask + 1);
         recorder_add(&ring->given_up, 1);
         if (tickets == RECORDER_TICKETS)
@@ -242,21 +265,6 @@ recorder_write_late(struct recorder_ring *ring, uintptr_t mask,
     recorder_add(&ring->lost, 1);
     return NULL;
 }
-
-#ifdef RECORDER_ENTER
-RECORDER_INLINE_ uintptr_t recorder_orders(uintptr_t count)
-{
-    return recorder_add(recorder_home.order, count);
-}
-#else
-RECORDER_INLINE_ uintptr_t recorder_orders(uintptr_t count)
-{
-    uintptr_t *at = recorder_home.order;
-    uintptr_t order = __atomic_fetch_add(at, count, __ATOMIC_ACQ_REL); /* W1 */
-    RECORDER_STEP_("W1");
-    return order;
-}
-#endif
 
 /* Writes one record into the ring. Returns it, or null where it was lost. */
 RECORDER_INLINE_ struct recorder_record *
@@ -272,7 +280,8 @@ recorder_write(struct recorder_ring *ring, uintptr_t mask, unsigned thread,
     RECORDER_STEP_("W2");
     seen = __atomic_load_n(commit, __ATOMIC_ACQUIRE); /* W3 */
     RECORDER_STEP_("W3");
-    if (RECORDER_UNLIKELY_(!recorder_is_next(seen, last, mask))) {
+    if (RECORDER_UNLIKELY_(!recorder_is_next(seen, last, mask) ||
+                           recorder_lap_wraps((last | mask) + 1))) {
         struct recorder_record r = {format, order, time, caller, {a, b, c, d}};
         return recorder_write_late(ring, mask, last, seen, thread, &r);
     }
@@ -301,6 +310,14 @@ RECORDER_INLINE_ uintptr_t recorder_look(const struct recorder_ring *ring,
 #if defined(__SANITIZE_THREAD__) && !defined(__clang__)
 #pragma GCC diagnostic pop
 #endif
+
+RECORDER_INLINE_ uintptr_t recorder_orders(uintptr_t count)
+{
+    uintptr_t *at = recorder_home.order;
+    uintptr_t order = RECORDER_ADD_(at, count, __ATOMIC_ACQ_REL); /* W1 */
+    RECORDER_STEP_("W1");
+    return order;
+}
 
 #ifdef __cplusplus
 } /* extern "C" */

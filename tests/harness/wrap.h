@@ -6,8 +6,13 @@
  */
 #ifndef WRAP_H
 #define WRAP_H
+#ifndef RECORDER_STEP_
+static void wrap_step(const char *where);
+#define RECORDER_STEP_(where) wrap_step(where)
+#endif
 #include "recorder.h"
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,21 +41,38 @@ static struct recorder_turn *wrap_turn(uintptr_t slot)
     return recorder_turns(wrap_ring(), WRAP_MASK) + slot;
 }
 
+/* Makes it a quiet ring: each slot holds a record, the next position is
+ * `position`. */
+static void wrap_quiet_at(uintptr_t position)
+{
+    uintptr_t slot;
+    wrap_ring()->write = position - WRAP_SLOTS;
+    for (slot = 0; slot < WRAP_SLOTS; slot++) {
+        uintptr_t last = position - 1 - ((position - 1 - slot) & WRAP_MASK);
+        *wrap_commit(slot) = recorder_commit_lap(last, WRAP_MASK) | 1 << 1;
+    }
+}
+
 /* Makes it the ring of a program that has recorded for long: the next position
  * is `position`, the next order `order`. A slot gave up lately, or never. */
 static void wrap_at(uintptr_t position, uintptr_t order, bool gave_up_lately)
 {
-    uintptr_t slot;
+    uintptr_t lap, slot;
     memset(wrap_ring(), 0, recorder_for_wrap.ring_bytes);
-    wrap_ring()->write = position - WRAP_SLOTS;
     *recorder_home.order = order;
-    for (slot = 0; slot < WRAP_SLOTS; slot++) {
-        uintptr_t last = position - 1 - ((position - 1 - slot) & WRAP_MASK);
-        *wrap_commit(slot) = recorder_commit_lap(last, WRAP_MASK) | 1 << 1;
-        if (gave_up_lately)
-            wrap_turn(slot)->highest =
-                (last & ~(uintptr_t)WRAP_MASK) - WRAP_SLOTS;
+    /* What becomes of a ring in which no slot ever gives up: all that changes
+     * in it, but for whole records, changes where the laps' bits are 0. */
+    for (lap = WRAP_LAP; !gave_up_lately && lap && lap <= position;
+         lap += WRAP_LAP) {
+        wrap_quiet_at(lap - 2);
+        for (slot = 0; slot < WRAP_SLOTS + 4; slot++)
+            record(wrap, "%zu", lap);
     }
+    wrap_quiet_at(position);
+    *recorder_home.order = order;
+    for (slot = 0; slot < WRAP_SLOTS && gave_up_lately; slot++)
+        wrap_turn(slot)->highest =
+            ((position - 1 - slot) & ~(uintptr_t)WRAP_MASK) - WRAP_SLOTS;
 }
 
 /* Null where the ring holds the records n - WRAP_SLOTS + 1 to n, whose orders
@@ -138,13 +160,104 @@ static const char *wrap_stopped(uintptr_t position, uintptr_t records,
 static const char *wrap_old_marks(void)
 {
     uintptr_t i;
-    for (i = 1; i < 64; i++) {
-        uintptr_t position = i << (WRAP_BITS - 6) | 1 << 10;
-        const char *fault = wrap_stopped(position, 3 * WRAP_SLOTS, false);
-        if (fault)
-            return fault;
-    }
+    const char *fault = wrap_stopped(0 - WRAP_LAP / 2, 3 * WRAP_SLOTS, false);
+    for (i = 1; i < 64 && !fault; i++)
+        fault = wrap_stopped(i << (WRAP_BITS - 6) | 1 << 10, 3 * WRAP_SLOTS,
+                             false);
+    return fault;
+}
+
+/* A thread that makes one record, and is stopped at one or two of its steps. */
+static struct wrap_late {
+    pthread_t thread;
+    const char *where[3];
+    uintptr_t who, order;
+    unsigned steps;
+    sem_t there, go_on;
+} wrap_late[3];
+static __thread struct wrap_late *wrap_me;
+
+static void wrap_wait(sem_t *semaphore)
+{
+    while (sem_wait(semaphore) != 0)
+        ;
+}
+static void wrap_step(const char *where)
+{
+    struct wrap_late *me = wrap_me;
+    if (!me || !me->where[me->steps] || strcmp(where, me->where[me->steps]))
+        return;
+    me->steps++;
+    sem_post(&me->there);
+    wrap_wait(&me->go_on);
+}
+static void *wrap_record_late(void *argument)
+{
+    struct wrap_late *me = wrap_me = (struct wrap_late *)argument;
+    uintptr_t a = me->who;
+    me->order = record(wrap, "%zu %zu %zu %zu", a, ~a, 3 * a, 5 * a);
+    sem_post(&me->there);
     return NULL;
+}
+static void wrap_go_on(struct wrap_late *late)
+{
+    sem_post(&late->go_on);
+    wrap_wait(&late->there);
+}
+static struct wrap_late *wrap_start(uintptr_t who, const char *first,
+                                    const char *second)
+{
+    struct wrap_late *late = &wrap_late[who];
+    memset(late, 0, sizeof *late);
+    late->who = who;
+    late->where[0] = first;
+    late->where[1] = second;
+    sem_init(&late->there, 0, 0);
+    sem_init(&late->go_on, 0, 0);
+    pthread_create(&late->thread, NULL, wrap_record_late, late);
+    wrap_wait(&late->there);
+    return late;
+}
+static void wrap_fill(uintptr_t count)
+{
+    uintptr_t a = 1000;
+    while (count--)
+        record(wrap, "%zu %zu %zu %zu", a, ~a, 3 * a, 5 * a);
+}
+
+/* Goal: two tickets never take one slot because the mark of one of them was
+ * taken for an old one. Method: around the position where a mark of 0 begins to
+ * look as if it lay ahead, A is stopped when its turn has come, B and C of the
+ * two laps after it are stopped, a ticket of the third gives up; then B gives
+ * up, C looks, and A goes on. All orders must be those of their arguments. */
+static const char *wrap_mixed(void)
+{
+    uintptr_t base = 0 - WRAP_LAP, slot;
+    struct wrap_late *a, *b, *c;
+    wrap_at(base - 2 * WRAP_SLOTS, 1, false);
+    wrap_fill(WRAP_SLOTS);
+    a = wrap_start(0, "W3", "W6");
+    wrap_fill(WRAP_SLOTS - 1);
+    b = wrap_start(1, "W3", NULL);
+    wrap_fill(WRAP_SLOTS - 1);
+    c = wrap_start(2, "W2", "W6");
+    wrap_fill(WRAP_SLOTS);
+    wrap_go_on(b);
+    wrap_go_on(c);
+    wrap_go_on(a);
+    wrap_go_on(a);
+    wrap_go_on(c);
+    for (slot = 0; slot < 3; slot++)
+        pthread_join(wrap_late[slot].thread, NULL);
+    for (slot = 0; slot < WRAP_SLOTS; slot++) {
+        struct recorder_record r;
+        if (recorder_look(wrap_ring(), WRAP_MASK, slot, &r) &&
+            r.argument[0] < 3 && r.order != wrap_late[r.argument[0]].order)
+            return WRAP_SAYS("slot %zu mixes two records", (size_t)slot);
+    }
+    slot = wrap_ring()->given_up;
+    wrap_fill(WRAP_SLOTS);
+    return wrap_ring()->given_up == slot ? NULL : "a slot has not come back";
 }
 
 static uintptr_t wrap_torn, wrap_made;

@@ -3,12 +3,16 @@
 # SPDX-License-Identifier: MIT
 #
 # Environment: MODEL_DEEP=1 also runs what takes minutes, SEED=n is where random
-# executions start (printed), CC the compiler. README.md says what is proven.
+# executions start (printed), CC and CXX the compilers, GENMC_SECONDS how long
+# GenMC may take for one program. README.md says what is proven.
 cd "$(dirname "$0")" || exit 1
 root=../..
 build=$root/build/model
 cc="${CC:-cc} -std=gnu11 -O2 -w"
+cxx="${CXX:-c++} -std=gnu++11 -O2 -w"
 : "${SEED:=$(date +%s)}"
+: "${GENMC_SECONDS:=300}"
+export GENMC_SECONDS
 export SEED
 
 # slots writers records tickets readers words [how]
@@ -32,12 +36,31 @@ deep="1 2 2 1 1 1 compare
 2 3 2 1 1 1
 1 3 1 3 1 1
 1 4 1 1 1 1"
+# program bits thread_bits slots writers tickets
+wraps="wraps 5 2 1 2 1
+wraps 5 2 2 2 2
+wraps 5 3 1 3 1
+wraps 5 3 1 4 1
+wraps 6 2 1 2 1
+wraps 6 3 1 2 2
+wraps 6 3 2 2 1
+wraps 8 4 2 2 1
+wraps-masked 5 3 1 3 1
+wraps-masked 6 3 2 2 1"
+wraps_deep="wraps 5 3 1 3 2
+wraps 5 2 2 3 1
+wraps 5 2 1 3 1
+wraps 6 3 2 3 1
+wraps 6 3 4 3 1
+wraps 8 3 2 2 1"
 # What a mutant must survive, the smallest first.
 trials="order
 2 2 2 1 1 1
 1 2 1 2 1 2
 1 3 1 1 1 1
 1 2 2 2 1 1
+wraps 5 3 1 2 1
+wraps-masked 5 3 1 2 1
 1 3 1 2 1 1"
 # What GenMC checks of these: it enters every execution one by one.
 genmc_trials="order
@@ -55,12 +78,32 @@ words() # A configuration in words.
     follows) echo "orders follow a flag (W1)" && return ;;
     esac
     set -- $1
+    case $1 in
+    wraps)
+        echo "words of $2 bits, $3 of them for the thread," \
+            "slots $4, writers $5, tickets $6"
+        return
+        ;;
+    wraps-masked)
+        shift
+        echo "without atomic instructions, $(words "wraps $*")"
+        return
+        ;;
+    esac
     echo "slots $1, writers $2, records $3, tickets $4, readers $5, words $6"
+}
+
+program() # Of a configuration: the program to run, and its arguments.
+{
+    case $1 in
+    wraps*) echo "$1" ;;
+    *) echo "ring $1" ;;
+    esac
 }
 
 configuration() # Explores one; prints its line.
 {
-    result=$("$build/ring" $1 2>&1)
+    result=$("$build"/$(program "$1") 2>&1)
     code=$?
     case $1 in
     *random*) how="random, SEED=$SEED" ;;
@@ -71,7 +114,10 @@ configuration() # Explores one; prints its line.
     return $code
 }
 
-genmc_try() # Lets GenMC check trial $2 with the header in $3, under model $1.
+# Lets GenMC check trial $2 with the header in $3, under model $1; its log is $4.
+# Returns 0 where it is through without an error, 1 where it found one, and 2
+# where it says neither: it was stopped by the time limit, or crashed.
+genmc_try()
 {
     case $2 in
     order) define=-DORDER_SHOWS ;;
@@ -79,12 +125,26 @@ genmc_try() # Lets GenMC check trial $2 with the header in $3, under model $1.
     *) define=$(echo "$2" | awk '{ print "-DSLOTS=" $1, "-DWRITERS=" $2,
         "-DRECORDS=" $3, "-DTICKETS=" $4, "-DREADERS=" $5, "-DWORDS=" $6 }') ;;
     esac
-    # Before 0.10 there was no estimation to switch off.
-    for option in -disable-estimation ""; do
-        genmc "$1" $option -- -DGENMC $define -I"$3" ring.c >"$4" 2>&1
+    # The pass that looks for spin loops follows every path of the header, and
+    # does not end. Before 0.10 there was no estimation to switch off.
+    for options in "-disable-spin-assume -disable-estimation" \
+        -disable-spin-assume ""; do
+        timeout "$GENMC_SECONDS" genmc "$1" $options -- -DGENMC $define \
+            -I"$3" ring.c >"$4" 2>&1
         code=$?
-        grep -q "Unknown command line argument" "$4" || return $code
+        grep -q "Unknown command line argument" "$4" || break
     done
+    if [ $code = 124 ]; then
+        echo "stopped after $GENMC_SECONDS s" >>"$4"
+    elif [ $code = 0 ] && grep -q "^No errors were detected" "$4"; then
+        return 0
+    elif [ $code != 0 ] && [ $code -lt 124 ] &&
+        grep -q "^Error: \|^Error detected: " "$4"; then
+        return 1
+    else
+        echo "no verdict, status $code" >>"$4"
+    fi
+    return 2
 }
 
 genmc_configuration() # $1: the model and the trial; prints its line.
@@ -94,13 +154,23 @@ genmc_configuration() # $1: the model and the trial; prints its line.
     code=$?
     result=$(sed -n 's/.*complete executions explored: *\([0-9]*\).*/\1/p' \
         "$build/genmc$1")
-    if [ $code = 0 ]; then
-        echo "genmc: $model: $(words "$trial"): $result executions: ok"
-    else
-        echo "genmc: $model: $(words "$trial"): FAILED:" \
-            "$(grep -v '^$' "$build/genmc$1" | head -n 2 | tr '\n' ' ')"
-    fi
+    case $code in
+    0) echo "genmc: $model: $(words "$trial"): $result executions: ok" ;;
+    1) echo "genmc: $model: $(words "$trial"): FAILED:" \
+        "$(grep -v '^$' "$build/genmc$1" | head -n 2 | tr '\n' ' ')" ;;
+    *) echo "genmc: $model: $(words "$trial"): FAILED: not checked:" \
+        "$(tail -n 1 "$build/genmc$1")" ;;
+    esac
     return $code
+}
+
+make_wraps() # Builds its two programs in $2, from the header in $1.
+{
+    awk '/^RECORDER_INLINE_ unsigned recorder_commit_thread/ { on = 1 }
+         /^\/\* Copies the record of a slot/ { on = 0 } on' \
+        "$1/recorder/ring.h" >"$2/wraps.inc" &&
+        $cxx -I"$2" wraps.cc -o "$2/wraps" &&
+        $cxx -I"$2" -DMASKED wraps.cc -o "$2/wraps-masked"
 }
 
 make_mutant() # Makes the header of the mutant in $dir; says what went wrong.
@@ -121,7 +191,13 @@ make_mutant() # Makes the header of the mutant in $dir; says what went wrong.
 try_mutant() # Runs it until it fails; prints that, or nothing.
 {
     echo "$trials" | while read -r trial; do
-        result=$("$dir/ring" $trial </dev/null 2>&1)
+        case $trial in
+        wraps*)
+            [ -x "$dir/wraps" ] || make_wraps "$dir" "$dir" 2>"$dir/log" ||
+                { echo "FAILED: $(head -n 1 "$dir/log")"; break; }
+            ;;
+        esac
+        result=$("$dir"/$(program "$trial") </dev/null 2>&1)
         case $?,$result in
         0,*) continue ;;
         1,*) echo "caught after ${result%% through*}: ${result##*: }" \
@@ -135,8 +211,14 @@ try_mutant() # Runs it until it fails; prints that, or nothing.
 genmc_try_mutant()
 {
     printf '%s\n' "$genmc_trials" "$genmc_deep" | while read -r trial; do
-        genmc_try --imm "$trial" "$dir" "$dir/log" </dev/null ||
-            { echo "; genmc --imm: caught ($(words "$trial"))" && break; }
+        genmc_try --imm "$trial" "$dir" "$dir/log" </dev/null
+        case $? in
+        0) continue ;;
+        1) echo "; genmc --imm: caught ($(words "$trial"))" ;;
+        *) echo "; genmc --imm: FAILED: not checked:" \
+            "$(tail -n 1 "$dir/log") ($(words "$trial"))" ;;
+        esac
+        break
     done
 }
 
@@ -150,10 +232,15 @@ mutant() # Makes mutant number $1 and tries to catch it; prints its line.
         return 1
     fi
     caught=$(try_mutant)
-    if [ -n "$MODEL_DEEP" ] && command -v genmc >/dev/null; then
-        by_genmc=$(genmc_try_mutant)
-        [ -n "$by_genmc" ] || by_genmc="; genmc --imm: not caught"
-    fi
+    by_genmc=
+    case $MODEL_DEEP,$caught in
+    ,* | *,*" bits, "*) ;; # of numbers that wrap GenMC sees nothing
+    *)
+        command -v genmc >/dev/null && by_genmc=$(genmc_try_mutant)
+        command -v genmc >/dev/null && [ -z "$by_genmc" ] &&
+            by_genmc="; genmc --imm: not caught"
+        ;;
+    esac
     case "$equivalent,$caught$by_genmc" in
     *FAILED*) code=1 ;;
     ,*"not caught") code=1 ;;
@@ -189,7 +276,8 @@ rm -rf "$build"
 mkdir -p "$build"
 $cc -c weak.c -o "$build/weak.o" &&
     $cc litmus.c "$build/weak.o" -o "$build/litmus" &&
-    $cc -I$root ring.c "$build/weak.o" -o "$build/ring" || exit 1
+    $cc -I$root ring.c "$build/weak.o" -o "$build/ring" &&
+    make_wraps $root "$build" || exit 1
 
 awk -v build="$build" '
     /^[#=] / { dir = build "/mutant-" ++n; system("mkdir -p " dir)
@@ -199,8 +287,9 @@ awk -v build="$build" '
 skipped=0
 {
     echo "litmus"
-    echo "$configurations" | sed 's/^/ring /'
-    [ -z "$MODEL_DEEP" ] || echo "$deep" | sed 's/^/ring /'
+    printf '%s\n' "$configurations" "$wraps" | sed 's/^/ring /'
+    [ -z "$MODEL_DEEP" ] ||
+        printf '%s\n' "$deep" "$wraps_deep" | sed 's/^/ring /'
     if command -v genmc >/dev/null; then
         for model in --rc11 --imm; do
             echo "$genmc_trials" | sed "s/^/genmc $model /"
