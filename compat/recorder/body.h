@@ -290,23 +290,22 @@ struct recorder_1x_lines {
     recorder_show_fn show; /* null: to the output of the dump */
     void *output;
     unsigned *level;
+    bool *cut; /* not null: a line that has no room is not shown, but told */
 };
 
-RECORDER_FUNCTION_ void recorder_1x_show_line(
-    const struct recorder_1x_lines *how, struct recorder_scratch *s,
-    const struct recorder_shown *shown, size_t skip,
-    struct recorder_output *out)
+/* True if larger scratch memory would give a longer line. */
+RECORDER_FUNCTION_ bool recorder_1x_is_cut(const struct recorder_scratch *s,
+                                           const struct recorder_shown *shown,
+                                           const struct recorder_string *line)
 {
-    struct recorder_string to;
-    to = recorder_string_at(s->line, s->line_max - 1);
-    recorder_1x_add_line(&to, s, shown, skip);
-    recorder_end_line(&to);
-    if (!how->show) {
-        recorder_output_line(out, s->line, to.size);
-        return;
-    }
-    s->line[to.size - 1] = '\0';
-    how->show(s->line, to.size - 1, how->output);
+    /* The format and its place fill the buffer, or the place is not in it. */
+    size_t at = (uintptr_t)shown->location - (uintptr_t)s->format;
+    bool filled = at >= s->format_max ||
+                  at + recorder_length(shown->location, s->format_max - at) >=
+                      s->format_max - 1;
+    /* A copied text is cut 4 bytes before its buffer ends. */
+    return filled || line->size > line->max ||
+           shown->message_size + 8 > s->text_max;
 }
 
 /* As a struct recorder_lines. */
@@ -318,28 +317,43 @@ RECORDER_FUNCTION_ void recorder_1x_show(const struct recorder_lines *lines,
 {
     const struct recorder_1x_lines *how =
         (const struct recorder_1x_lines *)(const void *)lines;
+    unsigned level = __atomic_load_n(how->level, __ATOMIC_RELAXED);
     struct recorder_shown shown;
-    struct recorder_string to;
-    char caller[24];
+    struct recorder_string to, caller;
+    char text[24];
     size_t skip;
     recorder_show(s, clock, event, &shown);
     skip = recorder_1x_indent(how->level, s, &shown);
-    if (!how->format) {
-        recorder_1x_show_line(how, s, &shown, skip, out);
+    to = recorder_string_at(s->line, s->line_max - 1);
+    if (how->format) {
+        recorder_add_string(&to, recorder_1x_location(&shown));
+        recorder_add_string(&to, ":");
+        recorder_add_text(&to, s->message + skip,
+                          recorder_length(s->message + skip, s->line_max));
+    } else {
+        recorder_1x_add_line(&to, s, &shown, skip);
+    }
+    if (how->cut && recorder_1x_is_cut(s, &shown, &to)) {
+        __atomic_store_n(how->level, level, __ATOMIC_RELAXED);
+        *how->cut = true;
         return;
     }
-    to = recorder_string_at(caller, sizeof caller - 1);
-    recorder_add_string(&to, "0x");
-    recorder_add_number(&to, event->caller, 16, 1);
-    caller[to.size] = '\0';
-    to = recorder_string_at(s->line, s->line_max - 1);
-    recorder_add_string(&to, recorder_1x_location(&shown));
-    recorder_add_string(&to, ":");
-    recorder_add_text(&to, s->message + skip,
-                      recorder_length(s->message + skip, s->line_max));
-    s->line[to.size < to.max ? to.size : to.max] = '\0';
+    recorder_end_line(&to);
+    if (!how->format && !how->show) {
+        recorder_output_line(out, s->line, to.size);
+        return;
+    }
+    s->line[to.size - 1] = '\0';
+    if (!how->format) {
+        how->show(s->line, to.size - 1, how->output);
+        return;
+    }
+    caller = recorder_string_at(text, sizeof text - 1);
+    recorder_add_string(&caller, "0x");
+    recorder_add_number(&caller, event->caller, 16, 1);
+    text[caller.size] = '\0';
     how->format(how->show ? how->show : recorder_1x_write, how->output,
-                event->name, caller, (uintptr_t)event->order,
+                event->name, text, (uintptr_t)event->order,
                 (uintptr_t)(shown.ns / (RECORDER_64BIT ? 1000 : 1000000)),
                 s->line);
 }
@@ -351,7 +365,8 @@ RECORDER_FUNCTION_ struct recorder_1x_lines recorder_1x_configured(unsigned *lev
                                     recorder_1x.format,
                                     recorder_1x.show,
                                     recorder_1x.output,
-                                    level};
+                                    level,
+                                    NULL};
     return how;
 }
 
@@ -442,14 +457,28 @@ RECORDER_1X_ recorder_type_fn recorder_configure_type(uint8_t id,
 
 /* ----------------------------------------------------------------- trace -- */
 
-/* The registry's hook. */
+/* The registry's hook. Mapping memory costs as much as the rest of a line: it is
+ * for lines that have no room in the program's spare piece. */
 RECORDER_FUNCTION_ void recorder_1x_print(const struct recorder *recorder,
                                           unsigned thread,
                                           const struct recorder_record *records,
                                           unsigned count)
 {
     struct recorder_1x_lines how = recorder_1x_configured(&recorder_1x.level);
+    struct recorder_scratch s;
+    struct recorder_held held;
+    bool cut = false;
+    how.cut = &cut;
     recorder_print_lines(recorder, thread, records, count, &how.lines);
+    if (!cut)
+        return;
+    how.cut = NULL;
+    recorder_signals_hold(&held);
+    if (recorder_scratch_open(&s, count, NULL))
+        recorder_print_with(&s, recorder, thread, records, count, &how.lines);
+    else
+        recorder_print_lines(recorder, thread, records, count, &how.lines);
+    recorder_signals_release(&held);
 }
 
 RECORDER_FUNCTION_ void recorder_1x_set_dump(void) { recorder_dump(); }
@@ -591,6 +620,8 @@ RECORDER_FUNCTION_ void recorder_1x_on_signal(int sig, void *info,
 {
     unsigned level = 0;
     struct recorder_1x_lines how = recorder_1x_configured(&level);
+    RECORDER_1X_RECORD_(recorder_signals, "Received signal %d, dumping",
+                        (uintptr_t)sig, 0, 0, 0);
     recorder_signal_handle(sig, info, context, &how.lines);
 }
 

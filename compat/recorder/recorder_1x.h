@@ -20,6 +20,12 @@ CONTENTS
 #ifndef RECORDER_1X_H
 #define RECORDER_1X_H
 
+#ifdef __cplusplus /* 1.x includes <string>, which brings errno; programs count
+                      on both */
+#include <cerrno>
+#include <string>
+#endif
+
 #if defined(RECORDER_LIBRARY) && !defined(RECORDER_LIBRARY_BODY)
 #include "../../recorder.h"
 #define RECORDER_1X_ extern
@@ -73,6 +79,12 @@ CONTENTS
 typedef uintptr_t ringidx_t;
 typedef struct recorder recorder_info; /* trace, name, description, next */
 typedef struct recorder_tweak recorder_tweak;
+typedef struct recorder_entry {
+    const char *format;
+    uintptr_t order, timestamp;
+    const char *where;
+    uintptr_t args[4];
+} recorder_entry;
 
 /* ---------------------------------------------------------------- define -- */
 

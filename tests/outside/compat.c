@@ -64,7 +64,7 @@ static const char everything[] =
     "sized_one: kept\n"
     "-- show\n"
     "output|sized_one: kept|\n"
-    "output|MyRec 1 1 1 (0) compat_everything.c:130:once 1|\n"
+    "output|MyRec 1 1 1 (0) compat_everything.c:133:once 1|\n"
     "output|MyRec 1 1 1 (0) compat_everything.c:60:int -1 long -2 unsigned 3 "
     "hex 0x40|\n"
     "output|MyRec 1 1 1 (0) compat_everything.c:61:double 2.50 float 0.5 char "
@@ -79,7 +79,7 @@ static const char everything[] =
     "output|MyRec 1 1 1 (2) compat_everything.c:67:at 2|\n"
     "output|MyRec 1 1 1 (1) compat_everything.c:68:out|\n"
     "output|MyRec 1 1 1 (0) compat_everything.c:69:none|\n"
-    "output|MyRec 1 1 1 (0) compat_everything.c:157:{%t} and <tree> and "
+    "output|MyRec 1 1 1 (0) compat_everything.c:160:{%t} and <tree> and "
     "{%5t}|\n"
     "sorted|sized_one 1 1 1 (0) compat_everything.c:75:kept|\n"
     "sorted|sized_one: kept|\n"
@@ -209,6 +209,16 @@ Test(compat, namespaces)
                    "shared_by_all: inner\n"
                    "hidden: hidden\n"
                    "net: main, limit 1\n");
+}
+
+/* Goal: a traced line is as long as a dumped one, and the same. */
+Test(compat, long_lines)
+{
+    build_library();
+    build_must("gcc -std=c11 -DRECORDER_LIBRARY " WARNINGS INCLUDE
+               "-o x " COMPAT "long.c recorder.o");
+    build_must("./x >/dev/null 2>log; wc -l <log; sort log | uniq -u");
+    output_must_be("16\n");
 }
 
 /* Goal: what is wrong at build time is told in words. */
@@ -346,7 +356,7 @@ Test(compat, corpus)
 Test(compat, environment_signals_background)
 {
     const char *plain = "MyRec: limit 7\nMyRec: in\n Other: deeper\n";
-    char must[200];
+    char must[300];
     build_library();
     build_must("gcc -std=c11 -DRECORDER_LIBRARY " WARNINGS INCLUDE
                "-o x " COMPAT "signals.c recorder.o");
@@ -359,7 +369,10 @@ Test(compat, environment_signals_background)
                  0);
     output_must_be("[6] MyRec: limit 9\n[7] MyRec: in\n[8]  Other: deeper\n");
     cr_assert_eq(build_run("ulimit -c 0; ./x crash"), 128 + SIGABRT);
-    sprintf(must, "Other: in a constructor\n%s", plain);
+    sprintf(must,
+            "Other: in a constructor\n%s"
+            " recorder_signals: Received signal %d, dumping\n",
+            plain, SIGABRT);
     cr_assert_not_null(strstr(build_text, must), "%s", build_text);
     cr_assert_eq(strncmp(build_text, "recorder: SIGABRT", 17), 0);
     cr_assert_eq(build_run("RECORDER_DUMP=MyRec ./x stop"), 0);

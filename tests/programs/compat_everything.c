@@ -100,6 +100,7 @@ static void ticks(void)
 
 static void names(void)
 {
+    recorder_entry entry = {"format", 1, 2, "where", {3, 4, 5, 6}};
     recorder_info *info;
     int listed = 0;
     MUST(RECORDER_CURRENT_VERSION == RECORDER_VERSION(1, 2, 3));
@@ -110,6 +111,8 @@ static void names(void)
     MUST(atoi(RECORDER_STRING(__LINE__)) == __LINE__);
     MUST(strcmp(RECORDER_SOURCE_FUNCTION, "names") == 0);
     MUST(strstr(RECORDER_SOURCE_LOCATION, "compat_everything.c:") != NULL);
+    MUST(sizeof entry == 8 * sizeof(uintptr_t) && entry.format[0] == 'f');
+    MUST(entry.order + entry.timestamp == entry.args[0] && *entry.where == 'w');
     MUST_BE(RECORDER_TWEAK(my_limit), 7);
     MUST_BE(RECORDER_TRACE(my_limit), 7);
     MUST(RECORDER_TWEAK(my_bits) & 0x10);

@@ -1,8 +1,8 @@
 // compat_everything.cc - recorder 1.x in C++: overloads, references, strings.
 // SPDX-License-Identifier: MIT
-#include "compat_everything.h"
+#include "compat_everything.h" // brings std::string and errno, as in 1.x
+
 #include <cstdio>
-#include <string>
 
 namespace lib
 {
@@ -67,12 +67,13 @@ static size_t show_version(intptr_t, const char *, char *buffer, size_t size,
 
 int main()
 {
+    errno = 0;
     int number = 9;
     lib::GCPtr<int> pointer(&number);
     const lib::GCPtr<int> same(&number);
     lib::Version version = {1, 23};
     lib::Constants constants = {17};
-    std::string string("std::string");
+    std::string string(errno ? "no" : "std::string");
     const std::string &reference = string;
     Class object;
     object.member = 4;
