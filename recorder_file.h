@@ -202,29 +202,31 @@ recorder_module_holds(const struct recorder_dl_info *info, const void *address)
     return false;
 }
 
-/* The path of a module's file in our text; null: it has none. */
+/* The path of a module's file in our text; while that has no memory, its size is
+ * counted, and the path is only not null. Null: it has no file, or no room. */
 RECORDER_FUNCTION_ const char *
 recorder_module_path(struct recorder_modules *to,
                      const struct recorder_dl_info *info)
 {
     const char *path = info->path;
-    struct recorder_string string;
+    struct recorder_string string = recorder_string_at(NULL, 0);
     if (to->modules_count++ == 0 && (!path || !*path))
         path = to->file->program;
     if (!path || recorder_path_basename(path) == path)
         return NULL; /* the kernel's own */
-    string = recorder_string_at(
-        to->text + (to->max ? to->text_size : 0),
-        to->text_max > to->text_size ? to->text_max - to->text_size : 0);
+    if (to->text && to->text_size < to->text_max)
+        string = recorder_string_at(to->text + to->text_size,
+                                    to->text_max - to->text_size);
     if (*path != '/') {
         recorder_add_string(&string, to->file->folder);
         recorder_add_string(&string, "/");
     }
     recorder_add_string(&string, path);
     recorder_add_text(&string, "", 1);
-    path = string.to;
     to->text_size += string.size;
-    return to->text_size <= to->text_max || !to->max ? path : NULL;
+    if (!to->text)
+        return path;
+    return to->text_size <= to->text_max ? string.to : NULL;
 }
 
 /* Adds a module's segments; counts them where there is no room. */

@@ -778,6 +778,54 @@ Test(recording, has_libraries)
                "/build/recorder dump f | tail -n +2 | diff 1 -");
 }
 
+/* Goal: a program of many libraries has them all. Method: the last of 40 has the
+ * formats of the records. */
+Test(recording, has_many_libraries)
+{
+    if (!has_command())
+        return;
+    build_must(
+        "for i in $(seq 40); do echo \"int lib_$i(void) { return $i; }\" "
+        ">l.c && gcc -shared -fPIC -o libl$i.so l.c; done; gcc -O2 "
+        "-fPIC -shared -DOWN " BUILD_INCLUDE
+        "-D NAME=\\\"last\\\" -o liblast.so " LIBRARY);
+    build_must(COMPILE
+               " -Wl,-E -Wl,--no-as-needed -L. $(for i in $(seq 40); do "
+               "echo -ll$i; done) -llast -Wl,-rpath,.");
+    build_run("RECORDER_FILE=f ./r linked >inside");
+    build_must("tail -n +2 inside >1; grep -q \"library: last: 0\" 1; rm "
+               "lib*.so; " TEST_ROOT
+               "/build/recorder dump f | tail -n +2 | diff 1 -");
+}
+
+/* Goal: no undefined behaviour of C with a file. Method: the sanitizers of gcc
+ * and clang, over what the tests above do. */
+static void is_defined(const char *compiler)
+{
+    static const char *const verbs[] = {
+        "few", "fork", "exec", "dlopen ./one.so ./one.so", "tokens moved"};
+    const char *flags = "-fsanitize=undefined -fno-sanitize-recover=all";
+    if (!build_can(compiler, flags))
+        return;
+    build_must("gcc -O2 -fPIC -shared -DOWN " BUILD_INCLUDE
+               "-D NAME=\\\"one\\\" -o one.so " LIBRARY);
+    build_must("%s %s -O1 " BUILD_INCLUDE "-Wl,-E -o r " PROGRAM
+               " -lpthread -ldl",
+               compiler, flags);
+    for (unsigned i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        build_run("rm -f f.* moved; %s ./r %s 2>&1",
+                  i == 4 ? "" : "RECORDER_FILE=f.%p", verbs[i]);
+        cr_assert_null(strstr(build_text, "runtime error"), "%s %s: %s",
+                       compiler, verbs[i], build_text);
+        build_must("ls %s", i == 4 ? "moved" : "f.*");
+    }
+}
+Test(recording, is_defined)
+{
+    is_defined("gcc");
+    is_defined("clang");
+}
+
 /* Goal: rings above 2 GiB are no different. */
 Test(recording, may_be_large)
 {
