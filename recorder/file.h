@@ -12,8 +12,10 @@ PROMISES
     * The file tells all by itself: it holds the formats, too, and is an ELF
       core file (file_core.h), so that gdb and readelf open it.
     * Nothing that is there is overwritten, truncated or followed as a link. A
-      recording of a process that is gone is kept as PATH.old; one that was
-      still being made when its process was killed, and is empty, is removed.
+      recording whose process is gone becomes PATH.old, in the place of the one
+      before it, or is removed if it was never finished and is empty. One whose
+      process may be alive, in another pid namespace or on another host, too,
+      stays: the new one is PATH.1 to PATH.9, and a line on stderr says which.
     * All space is taken at the start. What cannot be done is said in one line
       on stderr, and the program goes on as without a file.
 
@@ -29,6 +31,9 @@ LIMITS
       and the program goes on without a file.
     * A handler that interrupts record() must not call recorder_file(): that
       record would not be in the file.
+    * On an overlay (the root of a container) the kernel does not say whether a
+      process of another pid namespace is alive: until the next boot, its
+      recording counts as in use there.
     * A child of fork() starts with copies of the parent's records: of those
       recorders that are 64 MB together, the others are empty. One made by a
       bare system call records into its parent's file.
@@ -56,11 +61,11 @@ extern "C" {
  *
  * bool recorder_file(const char *path)
  *     Moves the rings of all recorders, those that come later included, into a
- *     new file. Only in a process of one thread. %p in the path is the process
- *     id, %e the name of the program, %% a percent. False, and a line on
- *     stderr: they stay where they are. A child of fork() gets a file of its
- *     own if the path has %p, else goes on in memory. There is one file for a
- *     process.
+ *     new file. Only in a process of one thread. In the path, %p is the process
+ *     id, %e the name of the program, %h that of the host, %t the time in
+ *     seconds since 1970, %% a percent. False, and a line on stderr: they stay
+ *     where they are. A child of fork() gets a file of its own if the path has
+ *     %p, else goes on in memory. There is one file for a process.
  *
  * The environment's RECORDER_FILE does that before main(), unless the program
  * runs with more rights than its caller (setuid).
@@ -197,29 +202,31 @@ recorder_module_holds(const struct recorder_dl_info *info, const void *address)
     return false;
 }
 
-/* The path of a module's file in our text; null: it has none. */
+/* The path of a module's file in our text; while that has no memory, its size is
+ * counted, and the path is only not null. Null: it has no file, or no room. */
 RECORDER_FUNCTION_ const char *
 recorder_module_path(struct recorder_modules *to,
                      const struct recorder_dl_info *info)
 {
     const char *path = info->path;
-    struct recorder_string string;
+    struct recorder_string string = recorder_string_at(NULL, 0);
     if (to->modules_count++ == 0 && (!path || !*path))
         path = to->file->program;
     if (!path || recorder_path_basename(path) == path)
         return NULL; /* the kernel's own */
-    string = recorder_string_at(
-        to->text + (to->max ? to->text_size : 0),
-        to->text_max > to->text_size ? to->text_max - to->text_size : 0);
+    if (to->text && to->text_size < to->text_max)
+        string = recorder_string_at(to->text + to->text_size,
+                                    to->text_max - to->text_size);
     if (*path != '/') {
         recorder_add_string(&string, to->file->folder);
         recorder_add_string(&string, "/");
     }
     recorder_add_string(&string, path);
     recorder_add_text(&string, "", 1);
-    path = string.to;
     to->text_size += string.size;
-    return to->text_size <= to->text_max || !to->max ? path : NULL;
+    if (!to->text)
+        return path;
+    return to->text_size <= to->text_max ? string.to : NULL;
 }
 
 /* Adds a module's segments; counts them where there is no room. */
@@ -330,72 +337,74 @@ recorder_module_save(struct recorder_recording *file,
                                   RECORDER_ELF_R_);
 }
 
-/* --------------------------------------------------------------- opening -- */
+/* ------------------------------------------------------------------ open --
+ *
+ * What lies at the path, and whether it may be taken. A recording whose process
+ * is gone becomes PATH.old, in the place of the one before it. One whose process
+ * may be alive stays where it is: the new one takes PATH.1 to PATH.9. Nothing
+ * else is ever touched.
+ */
+enum {
+    RECORDER_OPEN_NUMBERS = 9,
+    RECORDER_OPEN_SUFFIX = 5 /* .old and the NUL */
+};
 
-/* "recorder: PATH: what is wrong; goes on in memory" */
-RECORDER_FUNCTION_ void recorder_open_say(const char *path, const char *also,
-                                          long error, const char *wrong)
+/* Says "recorder: PATH: WRONG; goes on in memory", or what `then` says. */
+RECORDER_FUNCTION_ void recorder_open_say(const char *path, const char *wrong,
+                                          const char *then)
 {
-    static const struct {
-        short error;
-        char text[34];
-    } words[] = {
-        {1, "Operation not permitted"},
-        {2, "No such file or directory"},
-        {12, "Cannot allocate memory"},
-        {13, "Permission denied"},
-        {17, "File exists"},
-        {20, "Not a directory"},
-        {21, "Is a directory"},
-        {23, "Too many open files in system"},
-        {24, "Too many open files"},
-        {27, "File too large"},
-        {28, "No space left on device"},
-        {30, "Read-only file system"},
-#if defined(__mips__)
-        {78, "File name too long"},
-        {90, "Too many levels of symbolic links"},
-        {1133, "Disk quota exceeded"}
-    };
-#else
-        {36, "File name too long"},
-        {40, "Too many levels of symbolic links"},
-        {122, "Disk quota exceeded"}
-    };
-#endif
     struct recorder_string say;
     char text[1024];
-    unsigned i;
     say = recorder_string_at(text, sizeof text);
     recorder_add_string(&say, "recorder: ");
-    recorder_add_name(&say, path, sizeof text - 200);
-    recorder_add_string(&say, also);
+    recorder_add_name(&say, path, sizeof text - 400);
     recorder_add_string(&say, ": ");
-    for (i = 0; i < sizeof words / sizeof *words && !wrong; i++)
-        if (words[i].error == -error)
-            wrong = words[i].text;
-    if (wrong) {
-        recorder_add_string(&say, wrong);
+    recorder_add_string(&say, wrong);
+    if (then) {
+        recorder_add_string(&say, "; records into ");
+        recorder_add_name(&say, then, 120);
+        recorder_add_string(&say, "\n");
     } else {
-        recorder_add_string(&say, "error ");
-        recorder_add_number(&say, (uint64_t)-error, 10, 1);
+        recorder_add_string(&say, "; goes on in memory\n");
     }
-    recorder_add_string(&say, "; goes on in memory\n");
     recorder_say(&say);
 }
 
-/* What is at a path. */
-enum recorder_open_found {
-    RECORDER_ABSENT,
-    RECORDER_FOREIGN,
-    RECORDER_IN_USE,
-    RECORDER_LEFT,
-    RECORDER_BEGUN /* and left before there was a record in it */
-};
+/* Says what a call failed with, in words where a user can do something about
+ * it. */
+RECORDER_FUNCTION_ void recorder_open_fail(const char *path, const char *call,
+                                           long error)
+{
+    static const struct {
+        short error;
+        char text[26];
+    } words[] = {{RECORDER_ENOENT_, "No such file or directory"},
+                 {RECORDER_ENOMEM_, "Cannot allocate memory"},
+                 {RECORDER_EACCES_, "Permission denied"},
+                 {RECORDER_ENOTDIR_, "Not a directory"},
+                 {RECORDER_EFBIG_, "File too large"},
+                 {RECORDER_ENOSPC_, "No space left on device"},
+                 {RECORDER_EROFS_, "Read-only file system"},
+                 {RECORDER_EDQUOT_, "Disk quota exceeded"}};
+    struct recorder_string say;
+    char text[60];
+    size_t i;
+    for (i = 0; i < sizeof words / sizeof *words; i++)
+        if (words[i].error == -error) {
+            recorder_open_say(path, words[i].text, NULL);
+            return;
+        }
+    say = recorder_string_at(text, sizeof text - 1);
+    recorder_add_string(&say, call);
+    recorder_add_string(&say, ": error ");
+    recorder_add_number(&say, (uint64_t)-error, 10, 1);
+    recorder_add_text(&say, "", 1);
+    recorder_open_say(path, text, NULL);
+}
 
-/* The first that a file holds, in one write: whose it is, should its program be
- * killed while it is made. What follows is put over it, piece by piece, each of
- * which leaves it readable as a head and its first note. */
+/* The first contents of a file, in one write(): an ELF head and one note that
+ * names the owner, so that a half-made file is recognised. Later writes keep the
+ * head and its first note valid at every step. */
 struct recorder_open_claim {
     struct recorder_elf elf;
     struct recorder_elf_header header;
@@ -427,11 +436,72 @@ recorder_open_claim_make(struct recorder_open_claim *claim)
     recorder_core_owner(claim->words, 0);
 }
 
-RECORDER_FUNCTION_ enum recorder_open_found recorder_open_look_into(int fd)
+/* Reads the claim of a file, wherever its first note stands. False: it is no
+ * recording of ours. */
+RECORDER_FUNCTION_ bool recorder_open_claim_read(int fd,
+                                                 struct recorder_open_claim *to)
+{
+    if (recorder_os_read(fd, &to->elf, sizeof to->elf) !=
+            (long)sizeof to->elf ||
+        __builtin_memcmp(to->elf.ident, "\177ELF", 4) != 0 ||
+        to->elf.type != RECORDER_ELF_CORE_ ||
+        to->elf.headers != sizeof to->elf ||
+        to->elf.header_bytes != sizeof to->header ||
+        recorder_os_read(fd, &to->header, sizeof to->header) !=
+            (long)sizeof to->header ||
+        to->header.type != RECORDER_ELF_NOTE_ ||
+        recorder_syscall(SYS_lseek, (long)fd, (long)to->header.offset, 0L) < 0)
+        return false;
+    return recorder_os_read(fd, to->head, sizeof to->head) ==
+               (long)sizeof to->head &&
+           recorder_os_read(fd, to->name, sizeof to->name) ==
+               (long)sizeof to->name &&
+           recorder_os_read(fd, to->words, sizeof to->words) ==
+               (long)sizeof to->words &&
+           to->head[0] == 9 && to->head[1] == sizeof to->words &&
+           to->head[2] == 1 && __builtin_memcmp(to->name, "RECORDER", 9) == 0;
+}
+
+/* May the owner of a recording be alive? Its pid tells where it counts: on this
+ * boot, in this pid namespace. Elsewhere the kernel tells whether anybody has
+ * the file open for writing, which is so as long as it is mapped; but another
+ * pid namespace of this boot is believed only if the owner saw that it works
+ * (on an overlay it does not). */
+RECORDER_FUNCTION_ bool
+recorder_open_is_alive(int fd, const struct recorder_open_claim *claim)
+{
+    const intptr_t pid = (intptr_t)claim->words[RECORDER_OWNER_PID];
+    uintptr_t me[RECORDER_NOTE_WORDS];
+    long writer = recorder_os_has_writer(fd);
+    recorder_core_owner(me, 0);
+    if (writer == 1)
+        return true;
+    if (me[RECORDER_OWNER_BOOT] && me[RECORDER_OWNER_NAMESPACE] &&
+        claim->words[RECORDER_OWNER_BOOT] == me[RECORDER_OWNER_BOOT] &&
+        claim->words[RECORDER_OWNER_NAMESPACE] == me[RECORDER_OWNER_NAMESPACE])
+        return pid > 0 && pid != recorder_os_process() &&
+               (recorder_syscall(SYS_kill, (long)pid, 0L) == 0 ||
+                *recorder_errno() != RECORDER_ESRCH_) &&
+               recorder_os_process_stat(pid, RECORDER_STAT_START_) ==
+                   claim->words[RECORDER_OWNER_START];
+    if (writer < 0)
+        return true;
+    return claim->words[RECORDER_OWNER_BOOT] == me[RECORDER_OWNER_BOOT] &&
+           !claim->words[RECORDER_OWNER_TELLS];
+}
+
+/* What is at a path. */
+enum recorder_open_found {
+    RECORDER_ABSENT,
+    RECORDER_FOREIGN, /* or it cannot be told */
+    RECORDER_IN_USE,
+    RECORDER_LEFT,
+    RECORDER_BEGUN /* left before there was a record in it */
+};
+RECORDER_FUNCTION_ enum recorder_open_found recorder_open_look(int fd)
 {
     struct recorder_statx stat;
-    struct recorder_open_claim is;
-    intptr_t pid;
+    struct recorder_open_claim claim;
     if (recorder_os_statx(fd, "", &stat) < 0 ||
         (stat.mode & 0170000) != 0100000 || stat.links != 1 ||
         stat.user != recorder_os_user())
@@ -441,102 +511,157 @@ RECORDER_FUNCTION_ enum recorder_open_found recorder_open_look_into(int fd)
                        stat.times[6] + 2 /* changed, in seconds */
                    ? RECORDER_IN_USE
                    : RECORDER_BEGUN;
-    if (recorder_os_read(fd, &is.elf, sizeof is.elf) != (long)sizeof is.elf ||
-        __builtin_memcmp(is.elf.ident, "\177ELF", 4) != 0 ||
-        is.elf.type != RECORDER_ELF_CORE_ || is.elf.headers != sizeof is.elf ||
-        is.elf.header_bytes != sizeof is.header ||
-        recorder_os_read(fd, &is.header, sizeof is.header) !=
-            (long)sizeof is.header ||
-        is.header.type != RECORDER_ELF_NOTE_ ||
-        recorder_syscall(SYS_lseek, (long)fd, (long)is.header.offset, 0L) < 0 ||
-        recorder_os_read(fd, is.head, sizeof is.head) != (long)sizeof is.head ||
-        recorder_os_read(fd, is.name, sizeof is.name) != (long)sizeof is.name ||
-        recorder_os_read(fd, is.words, sizeof is.words) !=
-            (long)sizeof is.words ||
-        is.head[0] != 9 || is.head[1] != sizeof is.words || is.head[2] != 1 ||
-        __builtin_memcmp(is.name, "RECORDER", 9) != 0)
+    if (!recorder_open_claim_read(fd, &claim))
         return RECORDER_FOREIGN;
-    pid = (intptr_t)is.words[2];
-    if (pid > 0 && pid != recorder_os_process() &&
-        (recorder_syscall(SYS_kill, (long)pid, 0L) == 0 ||
-         *recorder_errno() != RECORDER_ESRCH_) &&
-        recorder_os_process_stat(pid, RECORDER_STAT_START_) == is.words[4])
+    if (recorder_open_is_alive(fd, &claim))
         return RECORDER_IN_USE;
-    return is.header.offset == offsetof(struct recorder_open_claim, head)
+    return claim.header.offset == offsetof(struct recorder_open_claim, head)
                ? RECORDER_BEGUN
                : RECORDER_LEFT;
 }
-RECORDER_FUNCTION_ enum recorder_open_found recorder_open_look(const char *path)
-{
-    long fd = recorder_os_open(path, RECORDER_O_NONBLOCK_);
-    enum recorder_open_found there;
-    if (fd < 0)
-        return fd == -2 ? RECORDER_ABSENT : RECORDER_FOREIGN;
-    there = recorder_open_look_into((int)fd);
-    recorder_os_close((int)fd);
-    return there;
-}
 
-/* Clears the way: keeps the recording of a process that is gone. False, and
- * said: something else is there. */
-RECORDER_FUNCTION_ bool recorder_open_clear(const char *path)
+/* Takes a recording out of the way that was left: it becomes PATH.old. False,
+ * and said: something else is there. */
+RECORDER_FUNCTION_ bool recorder_open_keep(const char *path)
 {
-    enum recorder_open_found there = recorder_open_look(path);
+    enum recorder_open_found found = RECORDER_ABSENT;
     struct recorder_string name;
-    char old[RECORDER_PATH_MAX + 8];
-    if (there == RECORDER_BEGUN)
-        recorder_os_unlink(path);
-    if (there == RECORDER_ABSENT || there == RECORDER_BEGUN)
-        return true;
-    if (there != RECORDER_LEFT) {
-        recorder_open_say(path, "", 0,
-                          there == RECORDER_IN_USE
-                              ? "in use by a process"
-                              : "exists, and is no recording of "
-                                "ours");
-        return false;
-    }
+    char old[RECORDER_PATH_MAX + RECORDER_OPEN_SUFFIX];
+    long fd;
     name = recorder_string_at(old, sizeof old - 1);
     recorder_add_string(&name, path);
-    recorder_add_text(&name, ".old", 5);
-    there = recorder_open_look(old);
-    if (there == RECORDER_FOREIGN || there == RECORDER_IN_USE) {
-        recorder_open_say(path, ".old", 0,
-                          "exists, and is no recording that "
-                          "was left");
+    recorder_add_text(&name, ".old", RECORDER_OPEN_SUFFIX);
+    fd = recorder_os_open(old, RECORDER_O_NONBLOCK_);
+    if (fd >= 0) {
+        found = recorder_open_look((int)fd);
+        recorder_os_close((int)fd);
+    } else if (fd != -RECORDER_ENOENT_) {
+        found = RECORDER_FOREIGN;
+    }
+    if (found == RECORDER_FOREIGN || found == RECORDER_IN_USE) {
+        recorder_open_say(old, "exists, and is no recording that was left",
+                          NULL);
         return false;
     }
     if (recorder_os_rename(path, old) != 0) {
-        recorder_open_say(path, "", -(long)*recorder_errno(), NULL);
+        recorder_open_fail(path, "rename", -(long)*recorder_errno());
         return false;
     }
     return true;
 }
 
+/* Clears the way. RECORDER_ABSENT: it is clear; RECORDER_IN_USE: another name
+ * is needed; RECORDER_FOREIGN: neither, and said. */
+RECORDER_FUNCTION_ enum recorder_open_found
+recorder_open_clear(const char *path)
+{
+    struct recorder_statx at, of;
+    enum recorder_open_found found;
+    long fd = recorder_os_open(path, RECORDER_O_NONBLOCK_);
+    if (fd == -RECORDER_ENOENT_)
+        return RECORDER_ABSENT;
+    if (fd < 0 && recorder_os_statx(-1, path, &at) < 0) {
+        recorder_open_fail(path, "open", fd);
+        return RECORDER_FOREIGN;
+    }
+    found = fd < 0 ? RECORDER_FOREIGN : recorder_open_look((int)fd);
+    if (found == RECORDER_FOREIGN)
+        recorder_open_say(path, "exists, and is no recording of ours", NULL);
+    /* Another newcomer may see the same: who has the lock takes it away, if it
+     * is still there; what is there by then may be the other's own. */
+    if (found == RECORDER_LEFT || found == RECORDER_BEGUN) {
+        if (recorder_os_lock((int)fd) == -RECORDER_EAGAIN_ ||
+            recorder_os_statx(-1, path, &at) < 0 ||
+            recorder_os_statx((int)fd, "", &of) < 0 || at.inode != of.inode)
+            found = RECORDER_IN_USE;
+        else if (found == RECORDER_BEGUN)
+            found = recorder_os_unlink(path) == 0 ? RECORDER_ABSENT
+                                                  : RECORDER_IN_USE;
+        else
+            found =
+                recorder_open_keep(path) ? RECORDER_ABSENT : RECORDER_FOREIGN;
+    }
+    if (fd >= 0)
+        recorder_os_close((int)fd);
+    return found;
+}
+
 /* The path of this process: the pattern with its %s, from the folder where the
- * program started to record. False: it is too long. */
-RECORDER_FUNCTION_ bool recorder_open_path(struct recorder_recording *file)
+ * program started to record, and a number. False: it is too long. */
+RECORDER_FUNCTION_ bool recorder_open_path(struct recorder_recording *file,
+                                           unsigned number)
 {
     struct recorder_string to;
     const char *at = file->pattern;
+    char host[65];
+    size_t size;
     to = recorder_string_at(file->path, sizeof file->path - 1);
     if (*at != '/') {
         recorder_add_string(&to, file->folder);
         recorder_add_string(&to, "/");
     }
     for (; *at; at++)
-        if (at[0] == '%' && at[1] == 'p') {
+        switch (at[0] == '%' ? at[1] : '\0') {
+        case 'p':
             recorder_add_number(&to, (uint64_t)recorder_os_process(), 10, 1);
             at++;
-        } else if (at[0] == '%' && at[1] == 'e') {
+            break;
+        case 'e':
             recorder_add_string(&to, recorder_path_basename(file->program));
             at++;
-        } else {
-            at += at[0] == '%' && at[1] == '%';
-            recorder_add_text(&to, at, 1);
+            break;
+        case 'h':
+            size = recorder_os_file("/proc/sys/kernel/hostname", host,
+                                    sizeof host);
+            recorder_add_text(&to, host, size ? size - 1 : 0); /* a newline */
+            at++;
+            break;
+        case 't':
+            recorder_add_number(
+                &to, recorder_clock_ns(RECORDER_REALTIME_) / 1000000000u, 10,
+                1);
+            at++;
+            break;
+        case '%': at++; /* fall through */
+        default: recorder_add_text(&to, at, 1);
         }
+    if (number) {
+        recorder_add_string(&to, ".");
+        recorder_add_number(&to, number, 10, 1);
+    }
     file->path[to.size < to.max ? to.size : to.max] = '\0';
-    return to.size < to.max - 8;
+    return to.size < to.max - RECORDER_OPEN_SUFFIX;
+}
+
+/* Opens a new file at a path that was free. Returns its descriptor, or minus the
+ * errno, said unless it is EEXIST. */
+RECORDER_FUNCTION_ long recorder_open_at(const char *path, uintptr_t bytes)
+{
+    struct recorder_open_claim claim;
+    const char *call = "write";
+    long fd, error;
+    recorder_open_claim_make(&claim); /* first: it is written at once then */
+    fd = recorder_os_open(path, RECORDER_O_NEW_);
+    if (fd < 0) {
+        if (fd != -RECORDER_EEXIST_)
+            recorder_open_fail(path, "open", fd);
+        return fd;
+    }
+    error =
+        recorder_os_result(recorder_os_write((int)fd, &claim, sizeof claim));
+    if (error >= 0 && error != (long)sizeof claim) {
+        error = -RECORDER_ENOSPC_;
+    } else if (error >= 0) {
+        error =
+            recorder_os_allocate((int)fd, sizeof claim, bytes - sizeof claim);
+        call = "fallocate";
+    }
+    if (error >= 0)
+        return fd;
+    recorder_os_unlink(path);
+    recorder_os_close((int)fd);
+    recorder_open_fail(path, call, error);
+    return error;
 }
 
 /* Makes the file, `bytes` large. Returns its descriptor; below 0, and said: it
@@ -544,33 +669,36 @@ RECORDER_FUNCTION_ bool recorder_open_path(struct recorder_recording *file)
 RECORDER_FUNCTION_ int recorder_open_new(struct recorder_recording *file,
                                          uintptr_t bytes)
 {
+    enum recorder_open_found found = RECORDER_IN_USE;
     struct recorder_statx stat;
-    struct recorder_open_claim claim;
-    long fd, error;
-    if (!recorder_open_path(file)) {
-        recorder_open_say(file->pattern, "", 0, "File name too long");
-        return -1;
+    unsigned number;
+    long fd = -1;
+    for (number = 0; found == RECORDER_IN_USE; number++) {
+        if (number > RECORDER_OPEN_NUMBERS) {
+            recorder_open_path(file, 0);
+            recorder_open_say(
+                file->path, "in use by a process, as .1 to .9 of it are", NULL);
+            return -1;
+        }
+        if (!recorder_open_path(file, number)) {
+            recorder_open_say(file->pattern, "File name too long", NULL);
+            return -1;
+        }
+        found = recorder_open_clear(file->path);
+        if (found == RECORDER_ABSENT) {
+            fd = recorder_open_at(file->path, bytes);
+            if (fd == -RECORDER_EEXIST_)
+                found = RECORDER_IN_USE;
+        }
     }
-    if (!recorder_open_clear(file->path))
+    if (fd < 0)
         return -1;
-    recorder_open_claim_make(&claim); /* first: it is written at once then */
-    fd = recorder_os_open(file->path, RECORDER_O_NEW_);
-    if (fd < 0) {
-        recorder_open_say(file->path, "", fd, NULL);
-        return -1;
-    }
-    error =
-        recorder_os_result(recorder_os_write((int)fd, &claim, sizeof claim));
-    if (error >= 0)
-        error = error == (long)sizeof claim
-                    ? recorder_os_allocate((int)fd, sizeof claim,
-                                           bytes - sizeof claim)
-                    : -28 /* ENOSPC */;
-    if (error < 0) {
-        recorder_os_unlink(file->path);
-        recorder_os_close((int)fd);
-        recorder_open_say(file->path, "", error, NULL);
-        return -1;
+    if (number > 1) {
+        char path[RECORDER_PATH_MAX];
+        __builtin_memcpy(path, file->path, sizeof path);
+        path[recorder_length(path, sizeof path) - 2] = '\0';
+        recorder_open_say(path, "in use by a process",
+                          recorder_path_basename(file->path));
     }
     __builtin_memset(&stat, 0, sizeof stat);
     recorder_os_statx((int)fd, "", &stat);
@@ -852,7 +980,7 @@ RECORDER_FUNCTION_ bool recorder_file_begin(struct recorder_recording *file,
     size_t length = recorder_length(path, RECORDER_PATH_MAX);
     int fd = -1;
     if (length >= RECORDER_PATH_MAX - 8) {
-        recorder_open_say(path, "", 0, "File name too long");
+        recorder_open_say(path, "File name too long", NULL);
         return false;
     }
     __builtin_memcpy(file->pattern, path, length);
@@ -864,18 +992,18 @@ RECORDER_FUNCTION_ bool recorder_file_begin(struct recorder_recording *file,
     if (recorder_os_file("/proc/self/exe", &program, sizeof program) !=
             sizeof program ||
         __builtin_memcmp(program.ident, "\177ELF", 4) != 0) {
-        recorder_open_say("/proc/self/exe", "", 0, "cannot be read");
+        recorder_open_say("/proc/self/exe", "cannot be read", NULL);
         return false;
     }
     if (!recorder_modules_open(&modules, file, NULL)) {
-        recorder_open_say(file->pattern, "", -12, NULL);
+        recorder_open_fail(file->pattern, "mmap", -RECORDER_ENOMEM_);
         return false;
     }
     size = recorder_file_measure(&modules);
     moves_bytes = (size.recorders + 1) * sizeof *moves.all;
     moves.all = (struct recorder_move *)recorder_os_memory(moves_bytes);
     if (!moves.all) {
-        recorder_open_say(file->pattern, "", -12, NULL);
+        recorder_open_fail(file->pattern, "mmap", -RECORDER_ENOMEM_);
     } else {
         fd = recorder_open_new(file, size.bytes);
         if (fd >= 0 && recorder_core_map(file, fd, 0, size.bytes))
@@ -883,7 +1011,7 @@ RECORDER_FUNCTION_ bool recorder_file_begin(struct recorder_recording *file,
         if (fd >= 0) {
             if (!rows) {
                 recorder_os_unlink(file->path);
-                recorder_open_say(file->path, "", -12, NULL);
+                recorder_open_fail(file->path, "mmap", -RECORDER_ENOMEM_);
             }
             recorder_os_close(fd);
         }
@@ -985,10 +1113,10 @@ RECORDER_FUNCTION_ bool recorder_file_open(const char *path,
     recorder_signals_hold(&held);
     recorder_start();
     if (recorder_home.registry->image) {
-        recorder_open_say(path, "", 0, "the process has a recording already");
+        recorder_open_say(path, "the process has a recording already", NULL);
     } else if (recorder_os_process_stat(recorder_os_process(),
                                         RECORDER_STAT_THREADS_) > 1) {
-        recorder_open_say(path, "", 0, threads);
+        recorder_open_say(path, threads, NULL);
     } else {
         /* No handler may record meanwhile. */
         __builtin_memset(&all, 0xff, sizeof all);

@@ -94,6 +94,26 @@ enum { RECORDER_O_SAFE_ = 02400000 };
 #endif
 enum { RECORDER_AT_CWD_ = -100 };
 
+enum {
+    RECORDER_ENOENT_ = 2,
+    RECORDER_ENOMEM_ = 12,
+    RECORDER_EACCES_ = 13,
+    RECORDER_EEXIST_ = 17,
+    RECORDER_ENOTDIR_ = 20,
+    RECORDER_EFBIG_ = 27,
+    RECORDER_ENOSPC_ = 28,
+    RECORDER_EROFS_ = 30,
+#if defined(__mips__)
+    RECORDER_ENOSYS_ = 89,
+    RECORDER_EOPNOTSUPP_ = 122,
+    RECORDER_EDQUOT_ = 1133
+#else
+    RECORDER_ENOSYS_ = 38,
+    RECORDER_EOPNOTSUPP_ = 95,
+    RECORDER_EDQUOT_ = 122
+#endif
+};
+
 extern unsigned long recorder_os_auxiliary(unsigned long type)
     RECORDER_LABEL_(getauxval);
 /* Does the program run with no more rights than its caller? */
@@ -150,8 +170,24 @@ RECORDER_FUNCTION_ long recorder_os_statx(int fd, const char *path,
         fd < 0 ? no_follow : empty, 0x7ffL /* all the basic ones */, to));
 #else
     (void)fd, (void)path, (void)to;
-    return -38; /* ENOSYS */
+    return -RECORDER_ENOSYS_;
 #endif
+}
+/* 1 if a process has the file open or mapped for writing, 0 if none has, or an
+ * error: the kernel gives a read lease only where there is no writer. */
+RECORDER_FUNCTION_ long recorder_os_has_writer(int fd)
+{
+    const int set = 1024 /* F_SETLEASE */, read_lease = 0, none = 2;
+    long result = recorder_os_result(recorder_os_fcntl(fd, set, read_lease));
+    if (result == 0)
+        recorder_os_fcntl(fd, set, none);
+    return result == -RECORDER_EAGAIN_ ? 1 : result;
+}
+/* Locks an open file as a whole; -RECORDER_EAGAIN_: another has done so. */
+RECORDER_FUNCTION_ long recorder_os_lock(int fd)
+{
+    return recorder_os_result(
+        recorder_syscall(SYS_flock, (long)fd, 2L | 4L /* LOCK_EX, LOCK_NB */));
 }
 /* Maps a piece of a file, shared. Null: it cannot be. */
 RECORDER_FUNCTION_ char *recorder_os_share(int fd, uintptr_t offset,
@@ -183,20 +219,20 @@ RECORDER_FUNCTION_ long recorder_os_allocate(int fd, uintptr_t offset,
         recorder_syscall(SYS_fallocate, (long)fd, 0L, 0L, offset, 0L, bytes);
 #endif
     result = recorder_os_result(result);
-    if (result != -38 && result != -89 && result != -95 && result != -122)
-        return result; /* neither ENOSYS nor EOPNOTSUPP, nor those of mips */
+    if (result != -RECORDER_ENOSYS_ && result != -RECORDER_EOPNOTSUPP_)
+        return result;
     zeros = recorder_os_memory(piece);
     if (!zeros)
-        return -12; /* ENOMEM */
+        return -RECORDER_ENOMEM_;
     for (result = 0; bytes && result >= 0;) {
         result = recorder_os_result(
             recorder_os_write(fd, zeros, bytes < piece ? bytes : piece));
         if (result > 0)
             bytes -= (uintptr_t)result;
-        else if (result == -4 /* EINTR */)
+        else if (result == -RECORDER_EINTR_)
             result = 0;
         else if (result == 0)
-            result = -28; /* ENOSPC */
+            result = -RECORDER_ENOSPC_;
     }
     recorder_munmap(zeros, piece);
     return result < 0 ? result : 0;
@@ -273,8 +309,10 @@ RECORDER_FUNCTION_ bool recorder_memory_copy_all(void *to, uintptr_t from,
  * PT_NOTE (of the process)
  *     "RECORDER", type 1: words {RECORDER_LAYOUT, address of the registry,
  *         process id, 1 if the file is whole or 0 if it was being made, start
- *         of the process in clock ticks since boot (/proc/PID/stat, 22)}. It is
- *         the first note, the first word of it at a multiple of 8
+ *         of the process in clock ticks since boot (/proc/PID/stat, 22), the
+ *         boot and the pid namespace (hashed; 0: unknown), 1 if the kernel says
+ *         here whether a process maps a file}. It is the first note, the first
+ *         word of it at a multiple of 8
  *     "CORE", NT_PRSTATUS (where the machine's is known; registers are 0),
  *         NT_PRPSINFO, NT_AUXV (as of /proc/self/auxv)
  * PT_NOTE (of the program and its libraries; one for each that came later)
@@ -453,7 +491,18 @@ recorder_core_add_segment(struct recorder_recording *file, uintptr_t address,
 #define RECORDER_INFO_PID_ 12
 #endif
 #define RECORDER_INFO_BYTES_ (RECORDER_INFO_PID_ + 16 + 16 + 80)
-enum { RECORDER_AUXILIARY_MAX = 2048, RECORDER_NOTE_WORDS = 5 };
+enum { RECORDER_AUXILIARY_MAX = 2048 };
+enum { /* the words of the first note */
+       RECORDER_OWNER_LAYOUT,
+       RECORDER_OWNER_REGISTRY,
+       RECORDER_OWNER_PID,
+       RECORDER_OWNER_WHOLE,
+       RECORDER_OWNER_START,
+       RECORDER_OWNER_BOOT,
+       RECORDER_OWNER_NAMESPACE,
+       RECORDER_OWNER_TELLS,
+       RECORDER_NOTE_WORDS
+};
 
 /* Begins a note at *at, moves that behind it and returns its contents. */
 RECORDER_FUNCTION_ char *recorder_core_note(char **at, const char *name,
@@ -471,15 +520,36 @@ RECORDER_FUNCTION_ char *recorder_core_note(char **at, const char *name,
     return contents;
 }
 
-/* Writes the ids of the process into the notes. */
+/* A number for a text, as good as unique; 0: of no text. */
+RECORDER_FUNCTION_ uintptr_t recorder_core_hash(const char *text, size_t size)
+{
+    uintptr_t hash = size ? 2166136261u : 0; /* FNV-1a */
+    size_t i;
+    for (i = 0; i < size; i++)
+        hash = (hash ^ (unsigned char)text[i]) * 16777619u;
+    return hash;
+}
+
+/* The words of the first note: who makes the file, and whether it is whole. */
 RECORDER_FUNCTION_ void recorder_core_owner(uintptr_t *words, uintptr_t whole)
 {
     intptr_t pid = recorder_os_process();
-    words[0] = RECORDER_LAYOUT;
-    words[1] = (uintptr_t)recorder_home.registry;
-    words[2] = (uintptr_t)pid;
-    words[3] = whole;
-    words[4] = recorder_os_process_stat(pid, RECORDER_STAT_START_);
+    char text[64];
+    long size;
+    words[RECORDER_OWNER_LAYOUT] = RECORDER_LAYOUT;
+    words[RECORDER_OWNER_REGISTRY] = (uintptr_t)recorder_home.registry;
+    words[RECORDER_OWNER_PID] = (uintptr_t)pid;
+    words[RECORDER_OWNER_WHOLE] = whole;
+    words[RECORDER_OWNER_START] =
+        recorder_os_process_stat(pid, RECORDER_STAT_START_);
+    words[RECORDER_OWNER_BOOT] = recorder_core_hash(
+        text,
+        recorder_os_file("/proc/sys/kernel/random/boot_id", text, sizeof text));
+    size = recorder_syscall(SYS_readlinkat, (long)RECORDER_AT_CWD_,
+                            "/proc/self/ns/pid", text, sizeof text);
+    words[RECORDER_OWNER_NAMESPACE] =
+        recorder_core_hash(text, size > 0 ? (size_t)size : 0);
+    words[RECORDER_OWNER_TELLS] = 0;
 }
 RECORDER_FUNCTION_ void recorder_core_set_owner(struct recorder_recording *file,
                                                 uintptr_t whole)
@@ -487,6 +557,13 @@ RECORDER_FUNCTION_ void recorder_core_set_owner(struct recorder_recording *file,
     uintptr_t words[RECORDER_NOTE_WORDS];
     int32_t id = (int32_t)recorder_os_process();
     recorder_core_owner(words, whole);
+    if (whole) {
+        long fd = recorder_os_open(file->path, 0);
+        words[RECORDER_OWNER_TELLS] =
+            fd >= 0 && recorder_os_has_writer((int)fd) == 1;
+        if (fd >= 0)
+            recorder_os_close((int)fd);
+    }
     __builtin_memcpy(file->note, words, sizeof words);
     if (file->status)
         __builtin_memcpy(file->status + RECORDER_STATUS_PID_, &id, 4);

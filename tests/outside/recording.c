@@ -495,7 +495,7 @@ Test(recording, overwrites_nothing)
     refuses("folder", foreign);
     refuses("fifo", foreign);
     refuses("none/file", "No such file or directory");
-    refuses("file/file", foreign);
+    refuses("file/file", "Not a directory");
     build_must("test \"$(cat file)\" = precious && test ! -e nowhere && "
                "test \"$(ls)\" = \"dangling\nfifo\nfile\nfolder\nlink\nr\n"
                "said\"");
@@ -530,11 +530,45 @@ Test(recording, keeps_what_was_left)
     build_must("mkfifo in; RECORDER_FILE=b ./r stay <in >out & exec 3>in; "
                "while ! grep -q ready out; do sleep 0.05; done; "
                "RECORDER_FILE=b ./r few 2>said; exec 3>&-; wait; cat said");
-    cr_assert_not_null(strstr(build_text, "memory\n"), "%s", build_text);
-    cr_assert_not_null(strstr(build_text, "/b: in use by a process; goes on in "
-                                          "memory\n"));
-    build_must("test ! -e b.old && test $(RECORDER_FILE=b ./r few) = file && "
+    cr_assert_not_null(strstr(build_text, "file\n"), "%s", build_text);
+    cr_assert_not_null(strstr(build_text, "/b: in use by a process; records "
+                                          "into b.1\n"));
+    build_must("test ! -e b.old && test -e b.1 && test $(RECORDER_FILE=b ./r "
+               "few) = file && "
                "test -e b.old");
+}
+
+/* Goal: processes of several pid namespaces, which have the same pid, do not take
+ * each other's recordings; of those that are gone, one is kept. */
+static void shares_a_volume(const char *folder)
+{
+    build_must("rm -f in out; mkfifo in; unshare -pf --kill-child env "
+               "RECORDER_FILE=%s/%%e.%%p ./r stay <in >out & exec 3>in; "
+               "while ! grep -qs ready out; do sleep 0.05; done; "
+               "stat -c %%i %s/r.1 >first; for i in 1 2 3; do unshare -pf "
+               "--kill-child env RECORDER_FILE=%s/%%e.%%p ./r few 2>said; "
+               "done; stat -c %%i %s/r.1 | diff first - && cat said; "
+               "exec 3>&-; wait",
+               folder, folder, folder, folder);
+    cr_assert_not_null(strstr(build_text, "/r.1: in use by a process; records "
+                                          "into r.1."),
+                       "%s", build_text);
+}
+Test(recording, shares_a_volume)
+{
+    build_must(COMPILE);
+    if (build_run("unshare -pf --kill-child true") != 0) {
+        fprintf(stderr, "skipped: no right to a pid namespace\n");
+        return;
+    }
+    build_must("mkdir volume");
+    shares_a_volume("volume");
+    /* the second and third took its name in turn, as each had ended */
+    build_must("ls volume");
+    cr_assert_str_eq(build_text, "r.1\nr.1.1\nr.1.1.old\n");
+    build_must("unshare -pf --kill-child env RECORDER_FILE=volume/%%e.%%p "
+               "./r few 2>said; test ! -s said && stat -c %%i volume/r.1.old | "
+               "diff first -");
 }
 
 /* Goal: a program that was killed while it made its recording does not keep the
@@ -576,6 +610,10 @@ Test(recording, names_files)
     build_must("RECORDER_FILE= ./r few && RECORDER_FILE=%%e.%%%%.%%q ./r few");
     cr_assert_str_eq(build_text, "memory\nfile\n");
     build_must("test -e r.%%.%%q");
+    build_must("RECORDER_FILE=h.%%h ./r few && test -e h.$(uname -n) && "
+               "RECORDER_FILE=t.%%t ./r few && ls t.*");
+    cr_assert_lt(labs(atol(strrchr(build_text, '.') + 1) - (long)time(NULL)),
+                 60);
     build_must("RECORDER_FILE=x.%%p ./r few && ls x.*");
     end = strchr(build_text, 'x');
     snprintf(name, sizeof name, "%.*s", (int)strcspn(end, "\n"), end);
@@ -738,6 +776,54 @@ Test(recording, has_libraries)
     build_run("rm f; RECORDER_FILE=f ./r dump >inside");
     build_must("tail -n +2 inside >1; grep -q library 1; " TEST_ROOT
                "/build/recorder dump f | tail -n +2 | diff 1 -");
+}
+
+/* Goal: a program of many libraries has them all. Method: the last of 40 has the
+ * formats of the records. */
+Test(recording, has_many_libraries)
+{
+    if (!has_command())
+        return;
+    build_must(
+        "for i in $(seq 40); do echo \"int lib_$i(void) { return $i; }\" "
+        ">l.c && gcc -shared -fPIC -o libl$i.so l.c; done; gcc -O2 "
+        "-fPIC -shared -DOWN " BUILD_INCLUDE
+        "-D NAME=\\\"last\\\" -o liblast.so " LIBRARY);
+    build_must(COMPILE
+               " -Wl,-E -Wl,--no-as-needed -L. $(for i in $(seq 40); do "
+               "echo -ll$i; done) -llast -Wl,-rpath,.");
+    build_run("RECORDER_FILE=f ./r linked >inside");
+    build_must("tail -n +2 inside >1; grep -q \"library: last: 0\" 1; rm "
+               "lib*.so; " TEST_ROOT
+               "/build/recorder dump f | tail -n +2 | diff 1 -");
+}
+
+/* Goal: no undefined behaviour of C with a file. Method: the sanitizers of gcc
+ * and clang, over what the tests above do. */
+static void is_defined(const char *compiler)
+{
+    static const char *const verbs[] = {
+        "few", "fork", "exec", "dlopen ./one.so ./one.so", "tokens moved"};
+    const char *flags = "-fsanitize=undefined -fno-sanitize-recover=all";
+    if (!build_can(compiler, flags))
+        return;
+    build_must("gcc -O2 -fPIC -shared -DOWN " BUILD_INCLUDE
+               "-D NAME=\\\"one\\\" -o one.so " LIBRARY);
+    build_must("%s %s -O1 " BUILD_INCLUDE "-Wl,-E -o r " PROGRAM
+               " -lpthread -ldl",
+               compiler, flags);
+    for (unsigned i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        build_run("rm -f f.* moved; %s ./r %s 2>&1",
+                  i == 4 ? "" : "RECORDER_FILE=f.%p", verbs[i]);
+        cr_assert_null(strstr(build_text, "runtime error"), "%s %s: %s",
+                       compiler, verbs[i], build_text);
+        build_must("ls %s", i == 4 ? "moved" : "f.*");
+    }
+}
+Test(recording, is_defined)
+{
+    is_defined("gcc");
+    is_defined("clang");
 }
 
 /* Goal: rings above 2 GiB are no different. */

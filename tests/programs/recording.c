@@ -283,6 +283,13 @@ int main(int argc, char **argv)
         library(argument, 1, false);
         recorder_dump_fd(1);
         raise(SIGKILL);
+    } else if (strcmp(verb, "linked") == 0) { /* a library from the start */
+        void (*record_some)(int);
+        *(void **)&record_some = dlsym(RTLD_DEFAULT, "record_some");
+        must(record_some != NULL, "dlsym");
+        record_some(1);
+        recorder_dump_fd(1);
+        raise(SIGKILL);
     } else if (strcmp(verb, "full") == 0) { /* as many records as it takes */
 #ifdef BIG
         for (int i = 0; i < 100000; i++) {
