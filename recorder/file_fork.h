@@ -1,0 +1,115 @@
+/* file_fork.h - a child of fork() and the recording of its parent. */
+/* SPDX-License-Identifier: MIT */
+#ifndef RECORDER_FILE_FORK_H_
+#define RECORDER_FILE_FORK_H_
+
+#include "file_open.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------------------ fork -- */
+
+/* Fills the memory of a child with what its parent's file has. A ring that is
+ * too large for that begins empty. */
+RECORDER_FUNCTION_ void
+recorder_fork_inherit(const struct recorder_recording *file,
+                      char *const to[RECORDER_PARTS])
+{
+    const struct recorder_registry *registry = recorder_home.registry;
+    uintptr_t order = recorder_get(registry->order), left = 64u << 20;
+    const struct recorder *r;
+    struct recorder_thread *row;
+    uintptr_t process[RECORDER_NOTE_WORDS];
+    unsigned i;
+    for (i = 0; i < file->parts_count; i++)
+        __builtin_memcpy(to[i], file->parts[i].memory, file->parts[i].low);
+    recorder_core_owner(process, 0); /* it is not whole yet */
+    __builtin_memcpy(to[0] + (file->note - file->parts[0].memory), process,
+                     sizeof process);
+    for (r = file->image->first; r; r = r->next) {
+        uintptr_t bytes = recorder_move_high_bytes(r), at = 0;
+        for (i = 0; i < file->parts_count; i++) {
+            at = (uintptr_t)r->rings - (uintptr_t)file->parts[i].memory;
+            if (at < file->parts[i].bytes)
+                break;
+        }
+        if (bytes > left || i == file->parts_count)
+            continue;
+        left -= bytes;
+        recorder_move_rings(r, r->rings,
+                            (struct recorder_ring *)(void *)(to[i] + at),
+                            &order, NULL);
+    }
+    /* Rows that were taken since are of the parent's threads. */
+    row =
+        (struct recorder_thread *)(void *)(to[0] + ((char *)registry->threads -
+                                                    file->parts[0].memory));
+    if (registry->threads_count < registry->threads_max)
+        __builtin_memset(row + registry->threads_count, 0,
+                         (registry->threads_max - registry->threads_count) *
+                             sizeof *row);
+}
+
+/* In the child of fork(), which must not touch its parent's file: puts other
+ * memory in its place, of a file of its own or of none. All addresses stay. */
+RECORDER_FUNCTION_ void recorder_fork_child(struct recorder_recording *file)
+{
+    const long move = 3; /* MREMAP_MAYMOVE, MREMAP_FIXED */
+    struct recorder_registry *registry = recorder_home.registry;
+    struct recorder_part *last = &file->parts[file->parts_count - 1];
+    char *memory[RECORDER_PARTS] = {0};
+    struct recorder *recorder;
+    struct recorder_held held;
+    bool whole = true, lost = false;
+    int fd = -1;
+    unsigned i;
+    recorder_signals_hold(&held);
+    if (file->own_process)
+        fd = recorder_open_new(file, last->offset + last->bytes);
+    for (i = 0; i < file->parts_count; i++) {
+        const struct recorder_part *part = &file->parts[i];
+        memory[i] = fd >= 0
+                        ? recorder_os_share(fd, part->offset, part->bytes)
+                        : (char *)recorder_mmap(NULL, part->bytes, 3,
+                                                RECORDER_MAP_NORESERVE_, -1, 0);
+        if (!memory[i] || memory[i] == (char *)-1)
+            whole = false;
+    }
+    if (fd >= 0)
+        recorder_os_close(fd);
+    if (whole)
+        recorder_fork_inherit(file, memory);
+    for (i = 0; i < file->parts_count; i++) {
+        const struct recorder_part *part = &file->parts[i];
+        if (whole && recorder_syscall(SYS_mremap, memory[i], part->bytes,
+                                      part->bytes, move, part->memory) != -1)
+            continue;
+        fd = -1; /* no memory: what was recorded is lost, but all goes on */
+        if (recorder_mmap(part->memory, part->bytes, 3, RECORDER_MAP_FIXED_, -1,
+                          0) == (void *)-1)
+            lost = true;
+        registry->threads_count = 0;
+    }
+    for (recorder = registry->first; recorder && lost;
+         recorder = recorder->next)
+        recorder->trace = -1;
+    if (lost)
+        registry->threads = NULL;
+    if (fd >= 0) {
+        recorder_core_set_owner(file, 1);
+        file->image->pid = recorder_os_process();
+        recorder_core_sync(file);
+    } else {
+        registry->image = NULL;
+        registry->file = NULL;
+        recorder_recording = NULL;
+    }
+    recorder_signals_release(&held);
+}
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+#endif

@@ -1,0 +1,279 @@
+/* file_modules.h - the program and its libraries in a recording. */
+/* SPDX-License-Identifier: MIT */
+#ifndef RECORDER_FILE_MODULES_H_
+#define RECORDER_FILE_MODULES_H_
+
+#include "file_move.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --------------------------------------------------------------- modules -- */
+
+/* A program's segments, and where their files are. */
+struct recorder_module_segment {
+    uintptr_t start, bytes, offset;
+    const char *path;
+    bool save; /* its bytes belong into the file */
+};
+struct recorder_modules {
+    struct recorder_module_segment *all;
+    size_t count, max;
+    size_t modules_count;
+    char *text; /* their paths */
+    size_t text_size, text_max;
+    const void *only; /* of the module that holds this; null: of all */
+    const struct recorder_recording *file;
+    void *memory;
+    size_t memory_bytes;
+};
+
+RECORDER_INLINE_ uintptr_t recorder_os_page_bytes(void)
+{
+    return recorder_os_auxiliary(6 /* AT_PAGESZ */);
+}
+
+RECORDER_FUNCTION_ uintptr_t
+recorder_modules_note_bytes(const struct recorder_modules *modules)
+{
+    uintptr_t bytes = (2 + 3 * modules->count) * sizeof(uintptr_t);
+    size_t i;
+    for (i = 0; i < modules->count; i++)
+        bytes += recorder_length(modules->all[i].path, RECORDER_PATH_MAX) + 1;
+    return bytes;
+}
+/* Writes NT_FILE: how many, the size of a page, {start, end, page} of each,
+ * paths. False: there is no room. */
+RECORDER_FUNCTION_ bool
+recorder_modules_add_note(struct recorder_recording *file,
+                          const struct recorder_modules *modules)
+{
+    const uintptr_t page = recorder_os_page_bytes();
+    uintptr_t bytes = recorder_modules_note_bytes(modules), words[3];
+    char *start = recorder_core_take(file, 24 + bytes, false);
+    char *at = start, *to;
+    size_t i;
+    if (!start)
+        return false;
+    to = recorder_core_note(&at, "CORE", 5, 0x46494c45, (uint32_t)bytes);
+    words[0] = modules->count;
+    words[1] = page;
+    __builtin_memcpy(to, words, 2 * sizeof *words);
+    to += 2 * sizeof *words;
+    for (i = 0; i < modules->count; i++, to += sizeof words) {
+        const struct recorder_module_segment *m = &modules->all[i];
+        words[0] = m->start & ~(page - 1);
+        words[1] = recorder_round_up(m->start + m->bytes, page);
+        words[2] = m->offset / page;
+        __builtin_memcpy(to, words, sizeof words);
+    }
+    for (i = 0; i < modules->count; i++) {
+        const char *path = modules->all[i].path;
+        size_t size = recorder_length(path, RECORDER_PATH_MAX) + 1;
+        __builtin_memcpy(to, path, size);
+        to += size;
+    }
+    return recorder_core_add_header(file, RECORDER_ELF_NOTE_, 0, start,
+                                    (uintptr_t)(at - start), RECORDER_ELF_R_);
+}
+
+struct recorder_dl_info {
+    uintptr_t bias;
+    const char *path;
+    const struct recorder_elf_header *headers;
+    uint16_t headers_count;
+};
+extern int recorder_os_modules(int (*each)(struct recorder_dl_info *, size_t,
+                                           void *),
+                               void *context) RECORDER_LABEL_(dl_iterate_phdr);
+
+/* Does a module record? Then its data hold a recorder_home that leads to our
+ * registry. */
+__attribute__((no_sanitize("address", "thread"))) RECORDER_FUNCTION_ bool
+recorder_module_records(const struct recorder_dl_info *info)
+{
+    const struct recorder_elf_header *h = info->headers;
+    unsigned i;
+    for (i = 0; i < info->headers_count; i++, h++) {
+        const uintptr_t *at = (const uintptr_t *)recorder_round_up(
+            info->bias + h->address, sizeof *at);
+        const uintptr_t *end =
+            (const uintptr_t *)((info->bias + h->address + h->file_bytes) &
+                                ~(uintptr_t)(sizeof *at - 1));
+        if (h->type != RECORDER_ELF_LOAD_ || !(h->flags & RECORDER_ELF_W_))
+            continue;
+        for (; at + 1 < end; at++)
+            if (recorder_get(at) == (uintptr_t)recorder_home.order &&
+                recorder_get(at + 1) == (uintptr_t)recorder_home.registry)
+                return true;
+    }
+    return false;
+}
+
+/* Where there is no read-only segment, constants are among the code. */
+RECORDER_FUNCTION_ bool
+recorder_module_constants(const struct recorder_dl_info *info, uint32_t flags)
+{
+    const uint32_t mask = RECORDER_ELF_W_ | RECORDER_ELF_X_;
+    unsigned i;
+    if (!(flags & mask))
+        return true;
+    for (i = 0; i < info->headers_count; i++)
+        if (info->headers[i].type == RECORDER_ELF_LOAD_ &&
+            !(info->headers[i].flags & mask))
+            return false;
+    return !(flags & RECORDER_ELF_W_);
+}
+
+RECORDER_FUNCTION_ bool
+recorder_module_holds(const struct recorder_dl_info *info, const void *address)
+{
+    unsigned i;
+    for (i = 0; i < info->headers_count; i++)
+        if (info->headers[i].type == RECORDER_ELF_LOAD_ &&
+            (uintptr_t)address - info->bias - info->headers[i].address <
+                info->headers[i].memory_bytes)
+            return true;
+    return false;
+}
+
+/* The path of a module's file in our text; while that has no memory, its size is
+ * counted, and the path is only not null. Null: it has no file, or no room. */
+RECORDER_FUNCTION_ const char *
+recorder_module_path(struct recorder_modules *to,
+                     const struct recorder_dl_info *info)
+{
+    const char *path = info->path;
+    struct recorder_string string = recorder_string_at(NULL, 0);
+    if (to->modules_count++ == 0 && (!path || !*path))
+        path = to->file->program;
+    if (!path || recorder_path_basename(path) == path)
+        return NULL; /* the kernel's own */
+    if (to->text && to->text_size < to->text_max)
+        string = recorder_string_at(to->text + to->text_size,
+                                    to->text_max - to->text_size);
+    if (*path != '/') {
+        recorder_add_string(&string, to->file->folder);
+        recorder_add_string(&string, "/");
+    }
+    recorder_add_string(&string, path);
+    recorder_add_text(&string, "", 1);
+    to->text_size += string.size;
+    if (!to->text)
+        return path;
+    return to->text_size <= to->text_max ? string.to : NULL;
+}
+
+/* Adds a module's segments; counts them where there is no room. */
+RECORDER_FUNCTION_ int recorder_module_add(struct recorder_dl_info *info,
+                                           size_t bytes, void *context)
+{
+    struct recorder_modules *to = (struct recorder_modules *)context;
+    const char *path;
+    bool records;
+    unsigned i;
+    (void)bytes;
+    if (to->only && !recorder_module_holds(info, to->only)) {
+        to->modules_count++;
+        return 0;
+    }
+    path = recorder_module_path(to, info);
+    if (!path)
+        return 0;
+    records = to->max && recorder_module_records(info);
+    for (i = 0; i < info->headers_count; i++) {
+        const struct recorder_elf_header *h = &info->headers[i];
+        if (h->type != RECORDER_ELF_LOAD_ || h->file_bytes == 0)
+            continue;
+        if (to->count < to->max) {
+            struct recorder_module_segment *m = &to->all[to->count];
+            m->start = info->bias + h->address;
+            m->bytes = h->file_bytes;
+            m->offset = h->offset & ~(recorder_os_page_bytes() - 1);
+            m->path = path;
+            m->save = records && recorder_module_constants(info, h->flags) &&
+                      (h->flags & RECORDER_ELF_R_);
+        }
+        if (to->count < to->max || !to->max)
+            to->count++;
+    }
+    return 0;
+}
+
+/* The segments of all modules or of one. False: no memory. */
+RECORDER_FUNCTION_ bool
+recorder_modules_open(struct recorder_modules *to,
+                      const struct recorder_recording *file, const void *only)
+{
+    __builtin_memset(to, 0, sizeof *to);
+    to->only = only;
+    to->file = file;
+    recorder_os_modules(recorder_module_add, to);
+    to->count += 64; /* others that may come before the second look */
+    to->text_size += 64 * 64;
+    to->memory_bytes = to->count * sizeof *to->all + to->text_size;
+    to->memory = recorder_os_memory(to->memory_bytes);
+    if (!to->memory)
+        return false;
+    to->all = (struct recorder_module_segment *)to->memory;
+    to->max = to->count;
+    to->text = (char *)(to->all + to->max);
+    to->text_max = to->text_size;
+    to->count = to->text_size = to->modules_count = 0;
+    recorder_os_modules(recorder_module_add, to);
+    return true;
+}
+RECORDER_FUNCTION_ void
+recorder_modules_close(const struct recorder_modules *modules)
+{
+    if (modules->memory)
+        recorder_munmap(modules->memory, modules->memory_bytes);
+}
+/* Bytes of the segments that are to be saved. */
+RECORDER_FUNCTION_ uintptr_t
+recorder_modules_bytes(const struct recorder_modules *modules)
+{
+    uintptr_t bytes = 0;
+    size_t i;
+    for (i = 0; i < modules->count; i++)
+        if (modules->all[i].save)
+            bytes += modules->all[i].bytes + RECORDER_LINE_BYTES;
+    return bytes;
+}
+
+/* Saves a segment. What the file has of another library that was there before
+ * is to be had at an address of the file only from now on. */
+RECORDER_FUNCTION_ void
+recorder_module_save(struct recorder_recording *file,
+                     const struct recorder_module_segment *m)
+{
+    unsigned i, count = file->elf->headers_count;
+    char *to;
+    for (i = 0; i < count; i++) {
+        struct recorder_elf_header *h = &file->headers[i];
+        const char *at = NULL;
+        unsigned j;
+        if (h->type != RECORDER_ELF_LOAD_ ||
+            (h->address - m->start >= m->bytes &&
+             m->start - h->address >= h->file_bytes))
+            continue; /* they do not overlap */
+        for (j = 0; j < file->parts_count; j++)
+            if (h->offset - file->parts[j].offset < file->parts[j].bytes)
+                at = file->parts[j].memory + h->offset - file->parts[j].offset;
+        if (h->address == m->start && h->file_bytes == m->bytes &&
+            __builtin_memcmp(at, (const void *)m->start, m->bytes) == 0)
+            return;
+        recorder_move_formats(file, h->address, (uintptr_t)at, h->file_bytes);
+        __atomic_store_n(&h->type, 0, __ATOMIC_RELEASE);
+    }
+    to = recorder_core_take(file, m->bytes, false);
+    if (to && recorder_memory_copy_all(to, m->start, m->bytes))
+        recorder_core_add_segment(file, m->start, to, m->bytes,
+                                  RECORDER_ELF_R_);
+}
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+#endif

@@ -1,0 +1,428 @@
+/* file_open.h - what lies at the path of a recording, and who may take it. */
+/* SPDX-License-Identifier: MIT */
+#ifndef RECORDER_FILE_OPEN_H_
+#define RECORDER_FILE_OPEN_H_
+
+#include "file_modules.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------------------ open --
+ *
+ * What lies at the path, and whether it may be taken. A recording whose process
+ * is gone becomes PATH.old, in the place of the one before it. One whose process
+ * may be alive stays where it is: the new one takes PATH.1 to PATH.9. Nothing
+ * else is ever touched.
+ */
+enum {
+    RECORDER_OPEN_NUMBERS = 9,
+    RECORDER_OPEN_SUFFIX = 5 /* .old and the NUL */
+};
+
+/* Says "recorder: PATH: WRONG; goes on in memory", or what `then` says. */
+RECORDER_FUNCTION_ void recorder_open_say(const char *path, const char *wrong,
+                                          const char *then)
+{
+    struct recorder_string say;
+    char text[1024];
+    say = recorder_string_at(text, sizeof text);
+    recorder_add_string(&say, "recorder: ");
+    recorder_add_name(&say, path, sizeof text - 400);
+    recorder_add_string(&say, ": ");
+    recorder_add_string(&say, wrong);
+    if (then) {
+        recorder_add_string(&say, "; records into ");
+        recorder_add_name(&say, then, 120);
+        recorder_add_string(&say, "\n");
+    } else {
+        recorder_add_string(&say, "; goes on in memory\n");
+    }
+    recorder_say(&say);
+}
+
+/* Says what a call failed with, in words where a user can do something about
+ * it. */
+RECORDER_FUNCTION_ void recorder_open_fail(const char *path, const char *call,
+                                           long error)
+{
+    static const struct {
+        short error;
+        char text[26];
+    } words[] = {{RECORDER_ENOENT_, "No such file or directory"},
+                 {RECORDER_ENOMEM_, "Cannot allocate memory"},
+                 {RECORDER_EACCES_, "Permission denied"},
+                 {RECORDER_ENOTDIR_, "Not a directory"},
+                 {RECORDER_EFBIG_, "File too large"},
+                 {RECORDER_ENOSPC_, "No space left on device"},
+                 {RECORDER_EROFS_, "Read-only file system"},
+                 {RECORDER_EDQUOT_, "Disk quota exceeded"}};
+    struct recorder_string say;
+    char text[60];
+    size_t i;
+    for (i = 0; i < sizeof words / sizeof *words; i++)
+        if (words[i].error == -error) {
+            recorder_open_say(path, words[i].text, NULL);
+            return;
+        }
+    say = recorder_string_at(text, sizeof text - 1);
+    recorder_add_string(&say, call);
+    recorder_add_string(&say, ": error ");
+    recorder_add_number(&say, (uint64_t)-error, 10, 1);
+    recorder_add_text(&say, "", 1);
+    recorder_open_say(path, text, NULL);
+}
+
+/* The first contents of a file, in one write(): an ELF head and one note that
+ * names the owner, so that a half-made file is recognised. Later writes keep the
+ * head and its first note valid at every step. */
+struct recorder_open_claim {
+    struct recorder_elf elf;
+    struct recorder_elf_header header;
+    uint32_t head[3];
+    char name[12];
+    uintptr_t words[RECORDER_NOTE_WORDS];
+};
+RECORDER_FUNCTION_ void
+recorder_open_claim_make(struct recorder_open_claim *claim)
+{
+    char *note;
+    __builtin_memset(claim, 0, sizeof *claim);
+    __builtin_memcpy(claim->elf.ident, "\177ELF", 4);
+    claim->elf.ident[4] = __SIZEOF_POINTER__ / 4; /* class */
+    claim->elf.ident[5] =
+        __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 1 : 2; /* byte order */
+    claim->elf.ident[6] = 1;
+    claim->elf.type = RECORDER_ELF_CORE_;
+    claim->elf.version = 1;
+    claim->elf.headers = claim->elf.bytes = sizeof claim->elf;
+    claim->elf.header_bytes = sizeof claim->header;
+    claim->elf.headers_count = 1;
+    claim->header.type = RECORDER_ELF_NOTE_;
+    claim->header.offset = offsetof(struct recorder_open_claim, head);
+    claim->header.file_bytes = sizeof *claim - claim->header.offset;
+    claim->header.align = 4;
+    note = (char *)claim + claim->header.offset;
+    recorder_core_note(&note, "RECORDER", 9, 1, sizeof claim->words);
+    recorder_core_owner(claim->words, 0);
+}
+
+/* Reads the claim of a file, wherever its first note stands. False: it is no
+ * recording of ours. */
+RECORDER_FUNCTION_ bool recorder_open_claim_read(int fd,
+                                                 struct recorder_open_claim *to)
+{
+    if (recorder_os_read(fd, &to->elf, sizeof to->elf) !=
+            (long)sizeof to->elf ||
+        __builtin_memcmp(to->elf.ident, "\177ELF", 4) != 0 ||
+        to->elf.type != RECORDER_ELF_CORE_ ||
+        to->elf.headers != sizeof to->elf ||
+        to->elf.header_bytes != sizeof to->header ||
+        recorder_os_read(fd, &to->header, sizeof to->header) !=
+            (long)sizeof to->header ||
+        to->header.type != RECORDER_ELF_NOTE_ ||
+        recorder_syscall(SYS_lseek, (long)fd, (long)to->header.offset, 0L) < 0)
+        return false;
+    return recorder_os_read(fd, to->head, sizeof to->head) ==
+               (long)sizeof to->head &&
+           recorder_os_read(fd, to->name, sizeof to->name) ==
+               (long)sizeof to->name &&
+           recorder_os_read(fd, to->words, sizeof to->words) ==
+               (long)sizeof to->words &&
+           to->head[0] == 9 && to->head[1] == sizeof to->words &&
+           to->head[2] == 1 && __builtin_memcmp(to->name, "RECORDER", 9) == 0;
+}
+
+/* May the owner of a recording be alive? Its pid tells where it counts: on this
+ * boot, in this pid namespace. Elsewhere the kernel tells whether anybody has
+ * the file open for writing, which is so as long as it is mapped; but another
+ * pid namespace of this boot is believed only if the owner saw that it works
+ * (on an overlay it does not). */
+RECORDER_FUNCTION_ bool
+recorder_open_is_alive(int fd, const struct recorder_open_claim *claim)
+{
+    const intptr_t pid = (intptr_t)claim->words[RECORDER_OWNER_PID];
+    uintptr_t me[RECORDER_NOTE_WORDS];
+    long writer = recorder_os_has_writer(fd);
+    recorder_core_owner(me, 0);
+    if (writer == 1)
+        return true;
+    if (me[RECORDER_OWNER_BOOT] && me[RECORDER_OWNER_NAMESPACE] &&
+        claim->words[RECORDER_OWNER_BOOT] == me[RECORDER_OWNER_BOOT] &&
+        claim->words[RECORDER_OWNER_NAMESPACE] == me[RECORDER_OWNER_NAMESPACE])
+        return pid > 0 && pid != recorder_os_process() &&
+               (recorder_syscall(SYS_kill, (long)pid, 0L) == 0 ||
+                *recorder_errno() != RECORDER_ESRCH_) &&
+               recorder_os_process_stat(pid, RECORDER_STAT_START_) ==
+                   claim->words[RECORDER_OWNER_START];
+    if (writer < 0)
+        return true;
+    return claim->words[RECORDER_OWNER_BOOT] == me[RECORDER_OWNER_BOOT] &&
+           !claim->words[RECORDER_OWNER_TELLS];
+}
+
+/* What is at a path. */
+enum recorder_open_found {
+    RECORDER_ABSENT,
+    RECORDER_FOREIGN, /* or it cannot be told */
+    RECORDER_IN_USE,
+    RECORDER_LEFT,
+    RECORDER_BEGUN /* left before there was a record in it */
+};
+RECORDER_FUNCTION_ enum recorder_open_found recorder_open_look(int fd)
+{
+    struct recorder_statx stat;
+    struct recorder_open_claim claim;
+    if (recorder_os_statx(fd, "", &stat) < 0 ||
+        (stat.mode & 0170000) != 0100000 || stat.links != 1 ||
+        stat.user != recorder_os_user())
+        return RECORDER_FOREIGN;
+    if (stat.bytes == 0 && (stat.mode & 0777) == 0600) /* before its claim? */
+        return recorder_clock_ns(RECORDER_REALTIME_) / 1000000000u <
+                       stat.times[6] + 2 /* changed, in seconds */
+                   ? RECORDER_IN_USE
+                   : RECORDER_BEGUN;
+    if (!recorder_open_claim_read(fd, &claim))
+        return RECORDER_FOREIGN;
+    if (recorder_open_is_alive(fd, &claim))
+        return RECORDER_IN_USE;
+    return claim.header.offset == offsetof(struct recorder_open_claim, head)
+               ? RECORDER_BEGUN
+               : RECORDER_LEFT;
+}
+
+/* Takes a recording out of the way that was left: it becomes PATH.old. False,
+ * and said: something else is there. */
+RECORDER_FUNCTION_ bool recorder_open_keep(const char *path)
+{
+    enum recorder_open_found found = RECORDER_ABSENT;
+    struct recorder_string name;
+    char old[RECORDER_PATH_MAX + RECORDER_OPEN_SUFFIX];
+    long fd;
+    name = recorder_string_at(old, sizeof old - 1);
+    recorder_add_string(&name, path);
+    recorder_add_text(&name, ".old", RECORDER_OPEN_SUFFIX);
+    fd = recorder_os_open(old, RECORDER_O_NONBLOCK_);
+    if (fd >= 0) {
+        found = recorder_open_look((int)fd);
+        recorder_os_close((int)fd);
+    } else if (fd != -RECORDER_ENOENT_) {
+        found = RECORDER_FOREIGN;
+    }
+    if (found == RECORDER_FOREIGN || found == RECORDER_IN_USE) {
+        recorder_open_say(old, "exists, and is no recording that was left",
+                          NULL);
+        return false;
+    }
+    if (recorder_os_rename(path, old) != 0) {
+        recorder_open_fail(path, "rename", -(long)*recorder_errno());
+        return false;
+    }
+    return true;
+}
+
+/* Clears the way. RECORDER_ABSENT: it is clear; RECORDER_IN_USE: another name
+ * is needed; RECORDER_FOREIGN: neither, and said. */
+RECORDER_FUNCTION_ enum recorder_open_found
+recorder_open_clear(const char *path)
+{
+    struct recorder_statx at, of;
+    enum recorder_open_found found;
+    long fd = recorder_os_open(path, RECORDER_O_NONBLOCK_);
+    if (fd == -RECORDER_ENOENT_)
+        return RECORDER_ABSENT;
+    if (fd < 0 && recorder_os_statx(-1, path, &at) < 0) {
+        recorder_open_fail(path, "open", fd);
+        return RECORDER_FOREIGN;
+    }
+    found = fd < 0 ? RECORDER_FOREIGN : recorder_open_look((int)fd);
+    if (found == RECORDER_FOREIGN)
+        recorder_open_say(path, "exists, and is no recording of ours", NULL);
+    /* Another newcomer may see the same: who has the lock takes it away, if it
+     * is still there; what is there by then may be the other's own. */
+    if (found == RECORDER_LEFT || found == RECORDER_BEGUN) {
+        if (recorder_os_lock((int)fd) == -RECORDER_EAGAIN_ ||
+            recorder_os_statx(-1, path, &at) < 0 ||
+            recorder_os_statx((int)fd, "", &of) < 0 || at.inode != of.inode)
+            found = RECORDER_IN_USE;
+        else if (found == RECORDER_BEGUN)
+            found = recorder_os_unlink(path) == 0 ? RECORDER_ABSENT
+                                                  : RECORDER_IN_USE;
+        else
+            found =
+                recorder_open_keep(path) ? RECORDER_ABSENT : RECORDER_FOREIGN;
+    }
+    if (fd >= 0)
+        recorder_os_close((int)fd);
+    return found;
+}
+
+/* The path of this process: the pattern with its %s, from the folder where the
+ * program started to record, and a number. False: it is too long. */
+RECORDER_FUNCTION_ bool recorder_open_path(struct recorder_recording *file,
+                                           unsigned number)
+{
+    struct recorder_string to;
+    const char *at = file->pattern;
+    char host[65];
+    size_t size;
+    to = recorder_string_at(file->path, sizeof file->path - 1);
+    if (*at != '/') {
+        recorder_add_string(&to, file->folder);
+        recorder_add_string(&to, "/");
+    }
+    for (; *at; at++)
+        switch (at[0] == '%' ? at[1] : '\0') {
+        case 'p':
+            recorder_add_number(&to, (uint64_t)recorder_os_process(), 10, 1);
+            at++;
+            break;
+        case 'e':
+            recorder_add_string(&to, recorder_path_basename(file->program));
+            at++;
+            break;
+        case 'h':
+            size = recorder_os_file("/proc/sys/kernel/hostname", host,
+                                    sizeof host);
+            recorder_add_text(&to, host, size ? size - 1 : 0); /* a newline */
+            at++;
+            break;
+        case 't':
+            recorder_add_number(
+                &to, recorder_clock_ns(RECORDER_REALTIME_) / 1000000000u, 10,
+                1);
+            at++;
+            break;
+        case '%': at++; /* fall through */
+        default: recorder_add_text(&to, at, 1);
+        }
+    if (number) {
+        recorder_add_string(&to, ".");
+        recorder_add_number(&to, number, 10, 1);
+    }
+    file->path[to.size < to.max ? to.size : to.max] = '\0';
+    return to.size < to.max - RECORDER_OPEN_SUFFIX;
+}
+
+/* Opens a new file at a path that was free. Returns its descriptor, or minus the
+ * errno, said unless it is EEXIST. */
+RECORDER_FUNCTION_ long recorder_open_at(const char *path, uintptr_t bytes)
+{
+    struct recorder_open_claim claim;
+    const char *call = "write";
+    long fd, error;
+    recorder_open_claim_make(&claim); /* first: it is written at once then */
+    fd = recorder_os_open(path, RECORDER_O_NEW_);
+    if (fd < 0) {
+        if (fd != -RECORDER_EEXIST_)
+            recorder_open_fail(path, "open", fd);
+        return fd;
+    }
+    error =
+        recorder_os_result(recorder_os_write((int)fd, &claim, sizeof claim));
+    if (error >= 0 && error != (long)sizeof claim) {
+        error = -RECORDER_ENOSPC_;
+    } else if (error >= 0) {
+        error =
+            recorder_os_allocate((int)fd, sizeof claim, bytes - sizeof claim);
+        call = "fallocate";
+    }
+    if (error >= 0)
+        return fd;
+    recorder_os_unlink(path);
+    recorder_os_close((int)fd);
+    recorder_open_fail(path, call, error);
+    return error;
+}
+
+/* Makes the file, `bytes` large. Returns its descriptor; below 0, and said: it
+ * cannot be. */
+RECORDER_FUNCTION_ int recorder_open_new(struct recorder_recording *file,
+                                         uintptr_t bytes)
+{
+    enum recorder_open_found found = RECORDER_IN_USE;
+    struct recorder_statx stat;
+    unsigned number;
+    long fd = -1;
+    for (number = 0; found == RECORDER_IN_USE; number++) {
+        if (number > RECORDER_OPEN_NUMBERS) {
+            recorder_open_path(file, 0);
+            recorder_open_say(
+                file->path, "in use by a process, as .1 to .9 of it are", NULL);
+            return -1;
+        }
+        if (!recorder_open_path(file, number)) {
+            recorder_open_say(file->pattern, "File name too long", NULL);
+            return -1;
+        }
+        found = recorder_open_clear(file->path);
+        if (found == RECORDER_ABSENT) {
+            fd = recorder_open_at(file->path, bytes);
+            if (fd == -RECORDER_EEXIST_)
+                found = RECORDER_IN_USE;
+        }
+    }
+    if (fd < 0)
+        return -1;
+    if (number > 1) {
+        char path[RECORDER_PATH_MAX];
+        __builtin_memcpy(path, file->path, sizeof path);
+        path[recorder_length(path, sizeof path) - 2] = '\0';
+        recorder_open_say(path, "in use by a process",
+                          recorder_path_basename(file->path));
+    }
+    __builtin_memset(&stat, 0, sizeof stat);
+    recorder_os_statx((int)fd, "", &stat);
+    file->inode = stat.inode;
+    file->device[0] = stat.device[0];
+    file->device[1] = stat.device[1];
+    return (int)fd;
+}
+
+/* Has room for `low` and `high` bytes: enlarges the file where the last part
+ * has not. The file may have been renamed meanwhile: then there is none. */
+RECORDER_FUNCTION_ bool recorder_open_room(struct recorder_recording *file,
+                                           uintptr_t low, uintptr_t high)
+{
+    struct recorder_part *part = &file->parts[file->parts_count - 1];
+    uintptr_t bytes = recorder_round_up(low + high + 4096, RECORDER_PART_PAGE);
+    uintptr_t offset = part->offset + part->bytes;
+    struct recorder_statx stat;
+    long fd, error;
+    if (low + high <= part->high - part->low)
+        return true;
+    if (file->parts_count == RECORDER_PARTS)
+        return false;
+    if (bytes < RECORDER_PART_BYTES)
+        bytes = RECORDER_PART_BYTES;
+    fd = recorder_os_open(file->path, 2 /* RDWR */ | RECORDER_O_NONBLOCK_);
+    if (fd < 0)
+        return false;
+    error = recorder_os_statx((int)fd, "", &stat);
+    if (error == 0 && (stat.inode != file->inode || stat.bytes != offset ||
+                       stat.device[0] != file->device[0] ||
+                       stat.device[1] != file->device[1]))
+        error = -1;
+    if (error == 0 && recorder_syscall(SYS_lseek, fd, (long)offset, 0L) < 0)
+        error = -1;
+    if (error == 0) {
+        error = recorder_os_allocate((int)fd, offset, bytes);
+        if (error < 0 || !recorder_core_map(file, (int)fd, offset, bytes)) {
+            recorder_syscall(SYS_ftruncate, fd, (long)offset);
+            error = -1;
+        }
+    }
+    recorder_os_close((int)fd);
+    if (error < 0)
+        return false;
+    part = &file->parts[file->parts_count - 1];
+    return recorder_core_add_segment(file, (uintptr_t)part->memory,
+                                     part->memory, part->bytes,
+                                     RECORDER_ELF_R_ | RECORDER_ELF_W_);
+}
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+#endif
