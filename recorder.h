@@ -8,17 +8,22 @@
     record(net, "%d bytes from %s", n, peer);
     recorder_dump();                        // all rings, merged, on stderr
 
-PROMISES (each is the name of a test)
+PROMISES (each names the test that keeps it)
     whole       no reader ever accepts a mix of two records
+                -> tests/ring/whole.c tests/ring/parked.c tests/model/ring.c
     order       a record that happens before another has the smaller order
+                -> tests/ring/order.c
     kept        a quiet ring of n slots holds exactly its last n records; a
                 flood in one ring evicts nothing from another
-    counted     recorded = kept + overwritten + lost
+                -> tests/ring/kept.c
+    counted     recorded = kept + overwritten + lost -> tests/ring/kept.c
     unharmed    record() takes no lock, no memory and no system call (a thread's
                 first record excepted), waits for nobody, and may be called
                 anywhere: signal handlers, constructors, after fork()
+                -> tests/outside/cost.c tests/ring/threads.c
     alone       the header needs nothing but the compiler and, on a system that
                 is not Linux, what recorder/os_posix.h includes
+                -> tests/outside/freestanding.c tests/outside/languages.c
 
 LIMITS
     * A `%s` argument is kept as an address. Text that will not live until
@@ -185,31 +190,45 @@ stands on a lower floor; no file includes one of the headers outside:
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* Names the calling thread in what is read from now on: 15 bytes of `name`. */
 #ifdef RECORDER_OFF
 RECORDER_INLINE_ void recorder_thread_name(const char *name)
 {
     (void)name;
 }
+#else
+RECORDER_CALLED_PROTOTYPE_ void recorder_thread_name(const char *name);
 #endif
 
-#if defined(RECORDER_LIBRARY)
-RECORDER_CALLED_ uintptr_t recorder_record_few(const struct recorder *recorder,
+/* What the macros call: RECORDER and its like, before main() and when a library
+ * is closed. True: the recorder was not in the registry before. */
+RECORDER_CALLED_PROTOTYPE_ bool recorder_enter(struct recorder *recorder);
+RECORDER_CALLED_PROTOTYPE_ void
+recorder_tweak_enter(struct recorder_tweak *tweak);
+#if defined(RECORDER_IN_LIBRARY_) || defined(RECORDER_LIBRARY)
+RECORDER_CALLED_PROTOTYPE_ void recorder_leave(struct recorder *recorder);
+RECORDER_CALLED_PROTOTYPE_ void
+recorder_tweak_leave(struct recorder_tweak *tweak);
+#endif
+#ifndef RECORDER_HOSTED_
+/* RECORDER_AT: goes on with what the ring holds, or makes it empty. Orders go on
+ * behind its last one. */
+RECORDER_PROTOTYPE_ void recorder_resume(const struct recorder *recorder);
+#endif
+
+/* What record() calls with up to 4 arguments, with more, and for text: each
+ * returns an order, or what %s takes. */
+RECORDER_CALLED_PROTOTYPE_ uintptr_t recorder_record_few(const struct recorder *recorder,
                                                const char *format, uintptr_t a,
                                                uintptr_t b, uintptr_t c,
                                                uintptr_t d);
-RECORDER_CALLED_ uintptr_t
+RECORDER_CALLED_PROTOTYPE_ uintptr_t
 recorder_record_more(const struct recorder *recorder, const char *format,
                      unsigned count, ...);
-RECORDER_CALLED_ const char *recorder_copy(const struct recorder *recorder,
+RECORDER_CALLED_PROTOTYPE_ const char *recorder_copy(const struct recorder *recorder,
                                            const char *string);
-#ifndef RECORDER_OFF
-RECORDER_CALLED_ void recorder_thread_name(const char *name);
-#endif
-RECORDER_CALLED_ bool recorder_enter(struct recorder *recorder);
-RECORDER_CALLED_ void recorder_leave(struct recorder *recorder);
-RECORDER_CALLED_ void recorder_tweak_enter(struct recorder_tweak *tweak);
-RECORDER_CALLED_ void recorder_tweak_leave(struct recorder_tweak *tweak);
-#endif
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

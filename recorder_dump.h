@@ -1,42 +1,98 @@
-/* recorder_dump.h - shows what was recorded as text, on demand or at a crash */
+/* recorder_dump.h - shows what was recorded: on demand, or when it crashes */
 /* SPDX-License-Identifier: MIT */
 /*
     #include "recorder_dump.h"              // brings recorder.h
-    recorder_dump_on_common_signals(0, 0);  // a crash shows what led to it
-    ...
-    recorder_dump();                        // and so does this
 
-PROMISES
-    * All rings merged, strictly ascending by order, each record whole.
-    * Nothing is removed: dump as often as you like, from any thread, two at
-      once; each dump is complete.
-    * Async-signal-safe from end to end: write() and a few more plain system
-      calls, no heap, no lock, no locale, about 4 KB of stack.
-    * It ends while others record: what comes after its start is not shown.
-    * A bad pointer in a record prints as an address and harms nobody.
+    RECORDER(net, 256, "Network traffic");
+
+    int main(void)
+    {
+        recorder_dump_on_common_signals(0, 0); // a crash shows what led to it
+        record(net, "%d bytes from %s", 42, "example.org");
+        recorder_dump();                       // and so does this
+    }
+
+    $ RECORDER_FILE=/var/tmp/%e.%p.rec ./demo  # the rings live in a file
+    $ recorder dump /var/tmp/demo.4711.rec     # it is there after kill -9
+
+PROMISES (each names the test that keeps it)
+    ascending   a dump merges all rings, in strictly ascending order, each
+                record whole -> tests/inside/dump.c
+    repeatable  reading removes nothing; any number of dumps and cursors read at
+                once, while others record, and each of them ends: records made
+                after its start are not shown -> tests/inside/dump.c
+    safe        async-signal-safe from end to end: write() and a few more plain
+                system calls, no heap, no lock, no locale, about 4 KB of stack;
+                a bad pointer in a record prints as an address
+                -> tests/outside/safety.c
+    same_death  a signal that ends the process ends it as it would have: the
+                same status, the same core file, from the same place
+                -> tests/outside/crashes.c
+    handlers    a handler that the program had is called after the dump, with
+                the signals blocked that it asked for; an ignored signal stays
+                ignored -> tests/inside/signals.c
+    survives    whatever ends the program, its recording has every record that
+                was complete, and none that is torn: SIGKILL, abort(), no memory
+                -> tests/outside/recording.c
+    core_file   gdb and readelf open a recording; it needs no program to be read
+                -> tests/outside/recording.c
+    untouched   no file that is there is overwritten, cut off or followed as a
+                link -> tests/outside/recording.c
+    same_cost   a record costs the same with and without a recording
+                -> bench/file.c
 
 LIMITS
-    * Memory for the sorting comes from mmap(), 120 bytes a record, 256 MB at
-      most; what does not fit, or any where mmap() fails, costs further passes.
-    * A line is cut, and marked, at RECORDER_LINE_MAX bytes; at 256 where it is
-      traced, and in a dump for which there is no memory.
+    * A dump takes memory for its sorting from mmap(), 120 bytes a record, 256 MB
+      at most; what does not fit, or all where mmap() fails, costs more passes.
+    * A line is cut, and marked, at 4096 bytes; at 256 in a dump for which there
+      is no memory.
     * A dump fits a signal stack of 8 KiB (4 KB, and 3 KB of the kernel's), but
       not where neither mmap() nor the spare memory is to be had.
-    * Of a ring that is overwritten while the dump looks at it, what was there
-      at its start and is not any more is missing.
+    * Records that are overwritten while a dump runs may be missing from it.
     * A sandbox that kills for mmap() or process_vm_readv() kills for a dump;
       one that refuses them does no harm.
-    * SIZE and ENTRIES count slots; a record of 5 to 12 arguments takes 2 or 3,
-      and a copied text one for 32 bytes.
+    * SIZE and ENTRIES count slots: a record of 5 to 12 arguments takes 2 or 3,
+      and a copied text one for each 32 bytes.
+    * A cursor is 30 KB: keep it off small stacks. Each batch of 256 records
+      costs one look at every slot of the program. An event names its recorder
+      by address: use it before the library that defines it is closed.
+    * A thread that overflows its stack without recorder_alt_stack() dies as it
+      would have, without a dump: there is no stack to run on.
+    * A handler that the program sets later replaces ours. Handlers run on the
+      alternate stack, 128 KB. A handler that returns to the fault without
+      mending it is called again for ever, as without us, and dumps each time.
+    * SIGUSR1 and SIGUSR2 dump and go on where they ended the program: a program
+      that ends its children by them takes them out (`remove`).
+    * What a dump calls, the sink and conversions of the program's own, runs in
+      the handler, and must be fit for that.
+    * A library that installed the handlers removes them when it is closed, also
+      if the program has asked for them since.
+    * Recordings are made on Linux only: elsewhere recorder_file() says so, and
+      returns false. -DRECORDER_NO_FILE leaves them out.
+    * A recording survives the program, not the machine: nothing waits for the
+      disk. Whoever truncates the file while it is in use kills the program
+      (SIGBUS).
+    * recorder_file() needs a process of one thread, else it says so and returns
+      false: RECORDER_FILE in the environment makes the file before main(), and
+      `recorder save PID` makes one of a process that has threads. Where a
+      library's constructor starts a thread first, RECORDER_FILE says so, too,
+      and the program goes on without a file.
+    * A handler that interrupts record() must not call recorder_file(): that
+      record would not be in the file.
+    * On an overlay (the root of a container) the kernel does not say whether a
+      process of another pid namespace is alive: until the next boot, its
+      recording counts as in use there.
+    * A child of fork() starts with copies of the parent's records: of those
+      recorders that are 64 MB together, the others are empty. One made by a
+      bare system call records into its parent's file.
+    * If the only library that includes this header is closed, later children of
+      fork() record into the file of their parent.
 
 CONTENTS
-    interface   the dump functions
-    scratch     where a dump gets its memory
-    strings     what formats and %s point at
-    time        how fast ticks run
-    line        one event as text
-    dump        the whole
-    trace       records that print at once
+    text        dumps, and what a line of them shows
+    events      for programs that read by themselves
+    signals     dumps when a signal comes
+    recordings  rings that live in a file
 */
 #ifndef RECORDER_DUMP_H
 #define RECORDER_DUMP_H
@@ -46,35 +102,106 @@ CONTENTS
 #error "with RECORDER_LIBRARY, only the file with RECORDER_LIBRARY_BODY reads"
 #endif
 
-/* ------------------------------------------------------------- interface --
- *
- * size_t recorder_dump(void)                  to stderr
- * size_t recorder_dump_fd(int fd)
- * size_t recorder_dump_for(const char *regex) to stderr, the recorders whose
- *                                             whole name matches: extended
- *                                             syntax, case-insensitive
- * size_t recorder_dump_to(sink, context)      to sink(context, text, size), a
- *                                             line a call, not NUL-terminated
- * Each returns the number of records shown. Without an operating system, stderr
- * is RECORDER_WRITE of the port, and there are no descriptors.
- *
- * bool recorder_line(const char *line)        sets the line of a record; kept,
- *                                             not copied. Null: the default.
- *     False, and a word on stderr, where a field is unknown; then nothing
- *     changes. Environment: RECORDER_LINE. Fields:
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------------------ text -- */
+
+/* Each function shows all rings, merged by order, and returns the number of
+ * records shown. Without an operating system, stderr is RECORDER_WRITE of the
+ * port, and there are no descriptors. */
+RECORDER_PROTOTYPE_ size_t recorder_dump(void); /* to stderr */
+#ifdef RECORDER_HOSTED_
+RECORDER_PROTOTYPE_ size_t recorder_dump_fd(int fd);
+#endif
+/* To stderr, the recorders whose whole name matches: an extended regular
+ * expression, case-insensitive. */
+RECORDER_PROTOTYPE_ size_t recorder_dump_for(const char *regex);
+/* To sink(context, text, size), one line a call, not NUL-terminated. */
+RECORDER_PROTOTYPE_ size_t recorder_dump_to(recorder_sink *sink, void *context);
+
+/* Sets the line of a record; the text is kept, not copied. Null: the default,
+ * "{order} [{seconds} {location} T{thread}] {recorder}: {message}". Fields:
  *     {order} {seconds} {wall} {location} {caller} {thread} {name} {recorder}
- *     {message}; name is the thread's, seconds count from the start, and
- *     {order:8} takes at least 8 columns, {recorder:-12} from the left; {{ is
- *     a brace. At most 255 bytes.
+ *     {message}
+ * {name} is the thread's name, {seconds} count from the start. {order:8} takes
+ * at least 8 columns, {recorder:-12} fills from the left; {{ is a brace. At
+ * most 255 bytes. Environment: RECORDER_LINE. Returns false, and says so on
+ * stderr, where a field is unknown; then nothing changes. */
+RECORDER_PROTOTYPE_ bool recorder_line(const char *line);
+
+/* ---------------------------------------------------------------- events --
  *
- * size_t recorder_event_text(event, to, size) the message of an event, as
- *                                             snprintf would write it
- */
+ *     struct recorder_cursor cursor = {0};    // from the oldest record kept
+ *     struct recorder_event event;
+ *     while (recorder_next(&cursor, &event))
+ *         printf("%s %d\n", event.recorder->name, (int)event.argument[0]);
+ *
+ * Called again later, recorder_next() goes on where it stopped; cursor.missed
+ * counts orders that were overwritten before the cursor came to them. Both
+ * structs stand in recorder/event.h and recorder/events.h. */
+struct recorder_cursor;
+struct recorder_event;
+
+/* Takes the next event. False: there is none yet. */
+RECORDER_PROTOTYPE_ bool recorder_next(struct recorder_cursor *cursor,
+                                      struct recorder_event *event);
+/* Writes the message of an event as snprintf() would: at most `size` - 1 bytes
+ * and a NUL. Returns the length of the whole message. */
+RECORDER_PROTOTYPE_ size_t recorder_event_text(
+    const struct recorder_event *event, char *to, size_t size);
+
+#ifdef RECORDER_HOSTED_
+/* --------------------------------------------------------------- signals -- */
+
+/* Dumps to stderr when `sig` comes, then does what would have been done: calls
+ * the handler that was there, or takes the default action. But SIGUSR1 and
+ * SIGUSR2 without a handler dump, and the program goes on. False: `sig` is
+ * ignored, stops the process, or cannot be caught; nothing changes. */
+RECORDER_PROTOTYPE_ bool recorder_dump_on_signal(int sig);
+
+/* The same for the signals by which programs crash (QUIT ILL TRAP ABRT BUS FPE
+ * SEGV SYS XCPU XFSZ) and, where the program has no handler for them, USR1 and
+ * USR2. `add` and `remove` are masks: 1u << SIGTERM. */
+RECORDER_PROTOTYPE_ void recorder_dump_on_common_signals(unsigned add,
+                                                        unsigned remove);
+
+/* Gives the calling thread an alternate signal stack, if it has none, so that
+ * it can dump after its own has overflowed. The functions above do so for the
+ * thread that calls them. False: no memory. The stack of a thread that has
+ * ended is given to the next that asks. */
+RECORDER_PROTOTYPE_ bool recorder_alt_stack(void);
+
+/* ------------------------------------------------------------ recordings -- */
+
+/* Moves the rings of all recorders, those that come later included, into a new
+ * file. Only in a process of one thread. In the path, %p is the process id, %e
+ * the name of the program, %h that of the host, %t the time in seconds since
+ * 1970, %% a percent. There is one file for a process. A child of fork() gets a
+ * file of its own if the path has %p, else goes on in memory. False, and a line
+ * on stderr: the rings stay where they are.
+ *
+ * A recording that is at the path already and whose process is gone becomes
+ * PATH.old, in the place of the one before it, or is removed if it was never
+ * finished and is empty. One whose process may be alive, in another pid
+ * namespace or on another host, too, stays: the new one is PATH.1 to PATH.9.
+ *
+ * The environment's RECORDER_FILE does that before main(), unless the program
+ * runs with more rights than its caller (setuid). */
+RECORDER_PROTOTYPE_ bool recorder_file(const char *path);
+#endif
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
 
 #include "recorder/dump.h"
 #ifdef RECORDER_HOSTED_
 #include "recorder/signal.h"
+#ifndef RECORDER_NO_FILE
 #include "recorder/file.h"
+#endif
 #endif
 
 #endif

@@ -1,24 +1,5 @@
 /* events.h - reads this program's records as events, in order, live. */
 /* SPDX-License-Identifier: MIT */
-/*
-    struct recorder_cursor cursor = {0};    // from the oldest record kept
-    struct recorder_event event;
-    while (recorder_next(&cursor, &event))
-        printf("%s %d\n", event.recorder->name, (int)event.argument[0]);
-    // call again later: it goes on where it stopped; cursor.missed counts gaps
-
-PROMISES
-    * Events come in strictly ascending order, over all recorders.
-    * Reading removes nothing; any number of cursors read at once, and while
-      others record. It ends: the end is the order counter at its start.
-    * No memory, no lock, no library call but those of the port; safe in signal
-      handlers (a cursor is 30 KB, though: keep it off small stacks).
-
-LIMITS
-    * A batch of a cursor costs one look at every slot of the program.
-    * An event names its recorder by address: use it before the library that
-      defines the recorder is closed.
-*/
 #ifndef RECORDER_EVENTS_H_
 #define RECORDER_EVENTS_H_
 
@@ -65,9 +46,6 @@ struct recorder_cursor {
     struct recorder_key keys[RECORDER_CURSOR_MAX];
     struct recorder_kept kept[RECORDER_CURSOR_MAX];
 };
-
-/* bool recorder_next(struct recorder_cursor *, struct recorder_event *)
- * takes the next event. False: there is none yet; call again later. */
 
 /* ----------------------------------------------------------------- batch -- */
 

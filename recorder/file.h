@@ -1,50 +1,5 @@
 /* file.h - keeps the rings in a file, which survives the program. */
 /* SPDX-License-Identifier: MIT */
-/*
-    $ RECORDER_FILE=/var/log/%e.%p.rec ./server     # includes recorder_dump.h
-    $ kill -9 4711
-    $ recorder dump /var/log/server.4711.rec        # or: gdb server -c ...
-
-PROMISES
-    * Whatever ends the program, every record that was complete is in the file,
-      and none that is torn: SIGKILL, abort(), _exit(), no memory.
-    * A record costs the same with and without a file.
-    * The file tells all by itself: it holds the formats, too, and is an ELF
-      core file (file_core.h), so that gdb and readelf open it.
-    * Nothing that is there is overwritten, truncated or followed as a link. A
-      recording whose process is gone becomes PATH.old, in the place of the one
-      before it, or is removed if it was never finished and is empty. One whose
-      process may be alive, in another pid namespace or on another host, too,
-      stays: the new one is PATH.1 to PATH.9, and a line on stderr says which.
-    * All space is taken at the start. What cannot be done is said in one line
-      on stderr, and the program goes on as without a file.
-
-LIMITS
-    * Linux only: elsewhere recorder_file() says so, and returns false.
-    * What the file holds survives the program, not the machine: nothing waits
-      for the disk. Whoever cuts the file off while it is in use kills the
-      program (SIGBUS).
-    * recorder_file() needs a process of one thread, else it says so and returns
-      false: RECORDER_FILE in the environment makes the file before main(), and
-      `recorder save PID` makes one of a process that has threads. Where a
-      library's constructor starts a thread first, RECORDER_FILE says so, too,
-      and the program goes on without a file.
-    * A handler that interrupts record() must not call recorder_file(): that
-      record would not be in the file.
-    * On an overlay (the root of a container) the kernel does not say whether a
-      process of another pid namespace is alive: until the next boot, its
-      recording counts as in use there.
-    * A child of fork() starts with copies of the parent's records: of those
-      recorders that are 64 MB together, the others are empty. One made by a
-      bare system call records into its parent's file.
-    * If the only library that includes this header is closed, later children of
-      fork() record into the file of their parent.
-
-CONTENTS
-    interface   recorder_file()
-    opening     of a file that may be there, and of one that is not
-    events      libraries that come, children, what changes
-*/
 #ifndef RECORDER_FILE_H_
 #define RECORDER_FILE_H_
 
@@ -57,19 +12,6 @@ CONTENTS
 extern "C" {
 #endif
 
-/* ------------------------------------------------------------- interface --
- *
- * bool recorder_file(const char *path)
- *     Moves the rings of all recorders, those that come later included, into a
- *     new file. Only in a process of one thread. In the path, %p is the process
- *     id, %e the name of the program, %h that of the host, %t the time in
- *     seconds since 1970, %% a percent. False, and a line on stderr: they stay
- *     where they are. A child of fork() gets a file of its own if the path has
- *     %p, else goes on in memory. There is one file for a process.
- *
- * The environment's RECORDER_FILE does that before main(), unless the program
- * runs with more rights than its caller (setuid).
- */
 RECORDER_PROGRAM_ unsigned char recorder_file_asked = 0;
 
 #ifdef RECORDER_LINUX_

@@ -4,6 +4,7 @@
 #define RECORDER_FILE_OPEN_H_
 
 #include "file_modules.h"
+#include "output.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -50,18 +50,12 @@ static inline void recorder_format_parse(struct recorder_formatter *f);
 static inline void recorder_format_convert(struct recorder_formatter *f);
 static inline void recorder_format_own(struct recorder_formatter *f);
 static inline void recorder_format_integer(struct recorder_formatter *f);
-static inline void recorder_format_real(struct recorder_formatter *f);
-static inline uint64_t recorder_format_widen(uint32_t bits);
 static inline void recorder_format_character(struct recorder_formatter *f);
 static inline void recorder_format_string(struct recorder_formatter *f);
 static inline unsigned recorder_format_utf8(char *to, uint32_t character);
 static inline size_t recorder_format_escape(struct recorder_formatter *f,
                                             const char *s, size_t n,
                                             bool whole);
-static inline void recorder_format_put(struct recorder_formatter *f,
-                                       const char *s, size_t n);
-static inline void recorder_format_insert(struct recorder_formatter *f,
-                                          size_t at, char fill, size_t n);
 
 /* size_t recorder_format(char *to, size_t size, const char *format,
                           const struct recorder_arguments *arguments)

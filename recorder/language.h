@@ -28,18 +28,24 @@
 #ifdef __cplusplus
 #define RECORDER_ASSERT_(condition, text) static_assert(condition, text)
 #define RECORDER_FUNCTION_ inline __attribute__((noinline)) RECORDER_HIDDEN_
+/* Of such a function, in a door: g++ wants its `inline` at the definition. */
+#define RECORDER_PROTOTYPE_ RECORDER_HIDDEN_
 #else
 #define RECORDER_ASSERT_(condition, text) _Static_assert(condition, text)
 #define RECORDER_FUNCTION_ static __attribute__((noinline, unused))
+#define RECORDER_PROTOTYPE_ static __attribute__((unused))
 #endif
 /* What the macros call. With RECORDER_LIBRARY it is only declared here: one
  * file of the program defines RECORDER_LIBRARY_BODY, too, and has it. */
 #if defined(RECORDER_LIBRARY_BODY)
 #define RECORDER_CALLED_ __attribute__((noinline, visibility("default")))
+#define RECORDER_CALLED_PROTOTYPE_ extern
 #elif defined(RECORDER_LIBRARY)
 #define RECORDER_CALLED_ extern
+#define RECORDER_CALLED_PROTOTYPE_ extern
 #else
 #define RECORDER_CALLED_ RECORDER_FUNCTION_
+#define RECORDER_CALLED_PROTOTYPE_ RECORDER_PROTOTYPE_
 #endif
 #define RECORDER_INLINE_ static inline __attribute__((always_inline, unused))
 #ifdef _WIN32 /* has weak symbols of another kind, and no visibility */

@@ -127,6 +127,9 @@ struct recorder_tweak {
 typedef size_t recorder_type(intptr_t trace, const char *format, char *to,
                              size_t size, uintptr_t word);
 
+/* Takes a line of a dump, not NUL-terminated (recorder_dump.h). */
+typedef void recorder_sink(void *context, const char *text, size_t size);
+
 /* The one thing to find; the rest follows from it. */
 struct recorder_registry {
     unsigned char magic[16];

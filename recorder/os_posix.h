@@ -357,6 +357,11 @@ RECORDER_INLINE_ void recorder_os_again(int sig, const void *info)
     raise(sig);
 }
 
+RECORDER_INLINE_ void recorder_os_exit(int status)
+{
+    _exit(status);
+}
+
 struct recorder_signal_set {
     sigset_t set;
 };

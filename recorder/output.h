@@ -9,10 +9,6 @@
 extern "C" {
 #endif
 
-typedef void recorder_sink(void *context, const char *text, size_t size);
-
-/* ------------------------------------------------------------------ dump -- */
-
 /* Where lines go: to a function of the user's, or gathered to a descriptor;
  * without an operating system, to RECORDER_WRITE. */
 RECORDER_PROGRAM_ int recorder_output_fd = 2; /* of dumps and traces */

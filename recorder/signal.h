@@ -1,31 +1,5 @@
 /* signal.h - dumps when a signal comes, and gets out of its way. */
 /* SPDX-License-Identifier: MIT */
-/*
-    recorder_dump_on_common_signals(0, 0);  // once, early in main()
-    recorder_alt_stack();                   // in each thread that may overflow
-
-PROMISES
-    * A signal that ends the process still ends it as it would have: the same
-      signal, the same status, the same core file, from the same place.
-    * A handler that the program had is called after the dump, with the signals
-      blocked that it asked for; an ignored signal stays ignored.
-    * One whole dump, whatever comes: more signals, more threads that crash, a
-      crash inside of malloc(), a stack that overflowed, stderr closed or full.
-      A reader of stderr that stops reading is waited for a second.
-
-LIMITS
-    * A thread that overflows its stack without recorder_alt_stack() dies as it
-      would have, without a dump: there is no stack to run on.
-    * A handler that the program sets later replaces ours. Handlers run on the
-      alternate stack, 128 KB. One that returns to the fault without mending it
-      comes back for ever, as without us, and dumps each time.
-    * SIGUSR1 and SIGUSR2 dump and go on where they ended the program: one that
-      ends its children so takes them out (`remove`).
-    * What a dump calls, the sink and the types of conversions of the program's
-      own, runs in the handler, and must be fit for that.
-    * A library that installed the handlers takes them away when it is closed,
-      also if the program has asked for them since.
-*/
 #ifndef RECORDER_SIGNAL_H_
 #define RECORDER_SIGNAL_H_
 
