@@ -69,9 +69,8 @@ LIMITS
       if the program has asked for them since.
     * Recordings are made on Linux only: elsewhere recorder_file() says so, and
       returns false. -DRECORDER_NO_FILE leaves them out.
-    * A recording survives the program, not the machine: nothing waits for the
-      disk. Whoever truncates the file while it is in use kills the program
-      (SIGBUS).
+    * The records survive the program, not the machine: nothing waits for the
+      disk. Truncating a file that is in use kills its program (SIGBUS).
     * recorder_file() needs a process of one thread, else it says so and returns
       false: RECORDER_FILE in the environment makes the file before main(), and
       `recorder save PID` makes one of a process that has threads. Where a
@@ -82,11 +81,11 @@ LIMITS
     * On an overlay (the root of a container) the kernel does not say whether a
       process of another pid namespace is alive: until the next boot, its
       recording counts as in use there.
-    * A child of fork() starts with copies of the parent's records: of those
-      recorders that are 64 MB together, the others are empty. One made by a
-      bare system call records into its parent's file.
-    * If the only library that includes this header is closed, later children of
-      fork() record into the file of their parent.
+    * A child of fork() begins with copies of the parent's rings, up to 64 MB in
+      all; further rings begin empty. A child made by a bare system call records
+      into its parent's file.
+    * If the only library that includes this header is closed, children that are
+      made by fork() later record into the file of their parent.
 
 CONTENTS
     text        dumps, and what a line of them shows

@@ -17,14 +17,14 @@ RECORDER_PROGRAM_ unsigned char recorder_file_asked = 0;
 #ifdef RECORDER_LINUX_
 /* ------------------------------------------------------------------ file -- */
 
-/* Rows of the thread table in the file. */
+/* Returns the number of rows that the thread table has in the file. */
 RECORDER_INLINE_ uintptr_t recorder_file_rows(void)
 {
     const struct recorder_registry *registry = recorder_home.registry;
     return registry->threads ? registry->threads_max : RECORDER_THREADS;
 }
 
-/* How large the file must be, and what it has to hold. */
+/* How much a new file must hold. */
 struct recorder_file_size {
     size_t recorders;
     unsigned headers;
@@ -55,8 +55,8 @@ recorder_file_measure(const struct recorder_modules *modules)
     return size;
 }
 
-/* Fills the file with all but the rings. The threads' rows, or null: a part of
- * it has no room. */
+/* Fills the file with all but the recorders. Returns the rows of its thread
+ * table, or null if something has no room. */
 RECORDER_FUNCTION_ struct recorder_thread *
 recorder_file_fill(struct recorder_recording *file,
                    const struct recorder_modules *modules,
@@ -85,7 +85,7 @@ recorder_file_fill(struct recorder_recording *file,
     return rows;
 }
 
-/* Moves the thread table. */
+/* Moves the thread table into the file. */
 RECORDER_FUNCTION_ void recorder_file_threads(struct recorder_recording *file,
                                               struct recorder_thread *rows)
 {
@@ -99,7 +99,7 @@ RECORDER_FUNCTION_ void recorder_file_threads(struct recorder_recording *file,
     file->image->threads_max = count;
 }
 
-/* Moves everything into the file that was made. */
+/* Moves the recorders and the thread table into the file. */
 RECORDER_FUNCTION_ void recorder_file_move(struct recorder_recording *file,
                                            struct recorder_moves *moves,
                                            size_t moves_max,
@@ -123,7 +123,7 @@ RECORDER_FUNCTION_ void recorder_file_move(struct recorder_recording *file,
     recorder_unwalk();
     recorder_core_sync(file);
     recorder_core_set_owner(file, 1);
-    /* The rate of the ticks, for the time when nobody runs to measure it. */
+    /* Measures the tick rate over at least 2 ms: readers of the file cannot. */
     since =
         recorder_clock_ns(RECORDER_MONOTONIC_) - registry->start.monotonic_ns;
     if (since < 2000000)
@@ -132,7 +132,8 @@ RECORDER_FUNCTION_ void recorder_file_move(struct recorder_recording *file,
     recorder_core_sync(file);
 }
 
-/* Begins a recording. Says what is wrong. */
+/* Makes the file and moves everything into it. Returns false, and says what is
+ * wrong, if it cannot. */
 RECORDER_FUNCTION_ bool recorder_file_begin(struct recorder_recording *file,
                                             const char *path)
 {
@@ -190,7 +191,7 @@ RECORDER_FUNCTION_ bool recorder_file_begin(struct recorder_recording *file,
     return rows != NULL;
 }
 
-/* A library is here that records: its formats. */
+/* Adds the formats of a library that was opened; `of` is an address in it. */
 RECORDER_FUNCTION_ void recorder_file_module(struct recorder_recording *file,
                                              const void *of)
 {
@@ -208,14 +209,14 @@ RECORDER_FUNCTION_ void recorder_file_module(struct recorder_recording *file,
         for (i = 0; i < modules.count; i++)
             if (modules.all[i].save)
                 recorder_module_save(file, &modules.all[i]);
-        if (file->elf->headers_count != count) /* it was not here before */
+        if (file->elf->headers_count != count) /* the library is new */
             recorder_modules_add_note(file, &modules);
     }
     recorder_modules_close(&modules);
 }
 
-/* A recorder is here, and nobody has recorded into it: it gets rings in the
- * file, or goes on in those that it had, if it is back. */
+/* Gives a recorder rings in the file, before anybody records into it. One whose
+ * library was closed and is back gets those that it had. */
 RECORDER_FUNCTION_ void recorder_file_recorder(struct recorder_recording *file,
                                                struct recorder *recorder)
 {
@@ -234,7 +235,7 @@ RECORDER_FUNCTION_ void recorder_file_recorder(struct recorder_recording *file,
     if (recorder_open_room(file, recorder_move_low_bytes(recorder),
                            recorder_move_high_bytes(recorder)))
         copy = recorder_move_add(file, recorder);
-    if (copy) { /* a constructor may have recorded before ours ran */
+    if (copy) { /* an earlier constructor may have recorded into it */
         struct recorder_move move;
         struct recorder_moves moves = {NULL, 0, 0, 0};
         moves.all = &move;
@@ -243,6 +244,7 @@ RECORDER_FUNCTION_ void recorder_file_recorder(struct recorder_recording *file,
     }
 }
 
+/* Called through the registry when something happens: RECORDER_FILE_. */
 RECORDER_FUNCTION_ void recorder_file_notify(int what, const void *of)
 {
     struct recorder_recording *file = recorder_recording;
@@ -266,8 +268,8 @@ RECORDER_FUNCTION_ void recorder_file_notify(int what, const void *of)
     *at = error;
 }
 
-/* The same from main() and before it: `threads` says what is wrong where the
- * process has more than one thread. */
+/* recorder_file() and RECORDER_FILE; `threads` is what to say if the process
+ * has more than one thread. */
 RECORDER_FUNCTION_ bool recorder_file_open(const char *path,
                                            const char *threads)
 {
@@ -283,7 +285,7 @@ RECORDER_FUNCTION_ bool recorder_file_open(const char *path,
                                         RECORDER_STAT_THREADS_) > 1) {
         recorder_open_say(path, threads, NULL);
     } else {
-        /* No handler may record meanwhile. */
+        /* A handler that records meanwhile would write into the old ring. */
         __builtin_memset(&all, 0xff, sizeof all);
         recorder_os_mask(RECORDER_SIG_BLOCK_, &all, NULL);
         file = (struct recorder_recording *)recorder_os_memory(sizeof *file);

@@ -11,8 +11,8 @@ extern "C" {
 
 /* ------------------------------------------------------------------ fork -- */
 
-/* Fills the memory of a child with what its parent's file has. A ring that is
- * too large for that begins empty. */
+/* Copies the parent's file into the parts of a child. Rings above 64 MB in all
+ * begin empty. */
 RECORDER_FUNCTION_ void
 recorder_fork_inherit(const struct recorder_recording *file,
                       char *const to[RECORDER_PARTS])
@@ -25,7 +25,7 @@ recorder_fork_inherit(const struct recorder_recording *file,
     unsigned i;
     for (i = 0; i < file->parts_count; i++)
         __builtin_memcpy(to[i], file->parts[i].memory, file->parts[i].low);
-    recorder_core_owner(process, 0); /* it is not whole yet */
+    recorder_core_owner(process, 0); /* the child's, and not whole yet */
     __builtin_memcpy(to[0] + (file->note - file->parts[0].memory), process,
                      sizeof process);
     for (r = file->image->first; r; r = r->next) {
@@ -42,7 +42,7 @@ recorder_fork_inherit(const struct recorder_recording *file,
                             (struct recorder_ring *)(void *)(to[i] + at),
                             &order, NULL);
     }
-    /* Rows that were taken since are of the parent's threads. */
+    /* Threads of the parent may have taken rows after fork(). */
     row =
         (struct recorder_thread *)(void *)(to[0] + ((char *)registry->threads -
                                                     file->parts[0].memory));
@@ -52,8 +52,8 @@ recorder_fork_inherit(const struct recorder_recording *file,
                              sizeof *row);
 }
 
-/* In the child of fork(), which must not touch its parent's file: puts other
- * memory in its place, of a file of its own or of none. All addresses stay. */
+/* In a child of fork(), which must not write into its parent's file: maps other
+ * memory at the same addresses, of a file of its own or of none. */
 RECORDER_FUNCTION_ void recorder_fork_child(struct recorder_recording *file)
 {
     const long move = 3; /* MREMAP_MAYMOVE, MREMAP_FIXED */
@@ -86,7 +86,7 @@ RECORDER_FUNCTION_ void recorder_fork_child(struct recorder_recording *file)
         if (whole && recorder_syscall(SYS_mremap, memory[i], part->bytes,
                                       part->bytes, move, part->memory) != -1)
             continue;
-        fd = -1; /* no memory: what was recorded is lost, but all goes on */
+        fd = -1; /* without memory for a copy, the child begins empty */
         if (recorder_mmap(part->memory, part->bytes, 3, RECORDER_MAP_FIXED_, -1,
                           0) == (void *)-1)
             lost = true;

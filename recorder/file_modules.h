@@ -11,11 +11,11 @@ extern "C" {
 
 /* --------------------------------------------------------------- modules -- */
 
-/* A program's segments, and where their files are. */
+/* A segment of a module: where it is in memory and in its file. */
 struct recorder_module_segment {
     uintptr_t start, bytes, offset;
     const char *path;
-    bool save; /* its bytes belong into the file */
+    bool save; /* the recording gets a copy of it */
 };
 struct recorder_modules {
     struct recorder_module_segment *all;
@@ -29,11 +29,6 @@ struct recorder_modules {
     size_t memory_bytes;
 };
 
-RECORDER_INLINE_ uintptr_t recorder_os_page_bytes(void)
-{
-    return recorder_os_auxiliary(6 /* AT_PAGESZ */);
-}
-
 RECORDER_FUNCTION_ uintptr_t
 recorder_modules_note_bytes(const struct recorder_modules *modules)
 {
@@ -43,8 +38,8 @@ recorder_modules_note_bytes(const struct recorder_modules *modules)
         bytes += recorder_length(modules->all[i].path, RECORDER_PATH_MAX) + 1;
     return bytes;
 }
-/* Writes NT_FILE: how many, the size of a page, {start, end, page} of each,
- * paths. False: there is no room. */
+/* Adds NT_FILE: the number of segments, the size of a page, {start, end, page}
+ * of each, their paths. Returns false if there is no room. */
 RECORDER_FUNCTION_ bool
 recorder_modules_add_note(struct recorder_recording *file,
                           const struct recorder_modules *modules)
@@ -88,7 +83,7 @@ extern int recorder_os_modules(int (*each)(struct recorder_dl_info *, size_t,
                                            void *),
                                void *context) RECORDER_LABEL_(dl_iterate_phdr);
 
-/* Does a module record? Then its data hold a recorder_home that leads to our
+/* True if a module records: its data hold a recorder_home that leads to our
  * registry. */
 __attribute__((no_sanitize("address", "thread"))) RECORDER_FUNCTION_ bool
 recorder_module_records(const struct recorder_dl_info *info)
@@ -111,7 +106,8 @@ recorder_module_records(const struct recorder_dl_info *info)
     return false;
 }
 
-/* Where there is no read-only segment, constants are among the code. */
+/* True if a segment with these flags holds constants: a read-only one, or the
+ * code where the module has no read-only segment. */
 RECORDER_FUNCTION_ bool
 recorder_module_constants(const struct recorder_dl_info *info, uint32_t flags)
 {
@@ -138,8 +134,8 @@ recorder_module_holds(const struct recorder_dl_info *info, const void *address)
     return false;
 }
 
-/* The path of a module's file in our text; while that has no memory, its size is
- * counted, and the path is only not null. Null: it has no file, or no room. */
+/* Copies the path of a module's file into the text and returns the copy; null
+ * if it has no file or the text no room. Without a text, adds up the sizes. */
 RECORDER_FUNCTION_ const char *
 recorder_module_path(struct recorder_modules *to,
                      const struct recorder_dl_info *info)
@@ -165,7 +161,7 @@ recorder_module_path(struct recorder_modules *to,
     return to->text_size <= to->text_max ? string.to : NULL;
 }
 
-/* Adds a module's segments; counts them where there is no room. */
+/* Adds a module's segments; counts them before there is memory for them. */
 RECORDER_FUNCTION_ int recorder_module_add(struct recorder_dl_info *info,
                                            size_t bytes, void *context)
 {
@@ -201,7 +197,8 @@ RECORDER_FUNCTION_ int recorder_module_add(struct recorder_dl_info *info,
     return 0;
 }
 
-/* The segments of all modules or of one. False: no memory. */
+/* Lists the segments of all modules, or of the one that holds the address
+ * `only`. Returns false if there is no memory. */
 RECORDER_FUNCTION_ bool
 recorder_modules_open(struct recorder_modules *to,
                       const struct recorder_recording *file, const void *only)
@@ -210,7 +207,7 @@ recorder_modules_open(struct recorder_modules *to,
     to->only = only;
     to->file = file;
     recorder_os_modules(recorder_module_add, to);
-    to->count += 64; /* others that may come before the second look */
+    to->count += 64; /* a library may be opened before the second look */
     to->text_size += 64 * 64;
     to->memory_bytes = to->count * sizeof *to->all + to->text_size;
     to->memory = recorder_os_memory(to->memory_bytes);
@@ -230,7 +227,7 @@ recorder_modules_close(const struct recorder_modules *modules)
     if (modules->memory)
         recorder_munmap(modules->memory, modules->memory_bytes);
 }
-/* Bytes of the segments that are to be saved. */
+/* Returns how many bytes of a part the segments to save take. */
 RECORDER_FUNCTION_ uintptr_t
 recorder_modules_bytes(const struct recorder_modules *modules)
 {
@@ -242,8 +239,9 @@ recorder_modules_bytes(const struct recorder_modules *modules)
     return bytes;
 }
 
-/* Saves a segment. What the file has of another library that was there before
- * is to be had at an address of the file only from now on. */
+/* Saves a segment. If a closed library used these addresses, its saved copy
+ * stays reachable only inside the file; format pointers in records are
+ * redirected there. */
 RECORDER_FUNCTION_ void
 recorder_module_save(struct recorder_recording *file,
                      const struct recorder_module_segment *m)
@@ -252,15 +250,12 @@ recorder_module_save(struct recorder_recording *file,
     char *to;
     for (i = 0; i < count; i++) {
         struct recorder_elf_header *h = &file->headers[i];
-        const char *at = NULL;
-        unsigned j;
+        const char *at;
         if (h->type != RECORDER_ELF_LOAD_ ||
             (h->address - m->start >= m->bytes &&
              m->start - h->address >= h->file_bytes))
             continue; /* they do not overlap */
-        for (j = 0; j < file->parts_count; j++)
-            if (h->offset - file->parts[j].offset < file->parts[j].bytes)
-                at = file->parts[j].memory + h->offset - file->parts[j].offset;
+        at = recorder_core_bytes(file, h);
         if (h->address == m->start && h->file_bytes == m->bytes &&
             __builtin_memcmp(at, (const void *)m->start, m->bytes) == 0)
             return;

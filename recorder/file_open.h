@@ -13,9 +13,9 @@ extern "C" {
 /* ------------------------------------------------------------------ open --
  *
  * What lies at the path, and whether it may be taken. A recording whose process
- * is gone becomes PATH.old, in the place of the one before it. One whose process
- * may be alive stays where it is: the new one takes PATH.1 to PATH.9. Nothing
- * else is ever touched.
+ * is gone becomes PATH.old, in the place of the one before it. One whose
+ * process may be alive stays where it is: the new one takes PATH.1 to PATH.9.
+ * Nothing else is ever touched.
  */
 enum {
     RECORDER_OPEN_NUMBERS = 9,
@@ -76,8 +76,8 @@ RECORDER_FUNCTION_ void recorder_open_fail(const char *path, const char *call,
 }
 
 /* The first contents of a file, in one write(): an ELF head and one note that
- * names the owner, so that a half-made file is recognised. Later writes keep the
- * head and its first note valid at every step. */
+ * names the owner, so that a half-made file is recognised. Later writes keep
+ * the head and its first note valid at every step. */
 struct recorder_open_claim {
     struct recorder_elf elf;
     struct recorder_elf_header header;
@@ -306,8 +306,8 @@ RECORDER_FUNCTION_ bool recorder_open_path(struct recorder_recording *file,
     return to.size < to.max - RECORDER_OPEN_SUFFIX;
 }
 
-/* Opens a new file at a path that was free. Returns its descriptor, or minus the
- * errno, said unless it is EEXIST. */
+/* Opens a new file at a path that was free. Returns its descriptor, or minus
+ * the errno, said unless it is EEXIST. */
 RECORDER_FUNCTION_ long recorder_open_at(const char *path, uintptr_t bytes)
 {
     struct recorder_open_claim claim;
@@ -381,8 +381,9 @@ RECORDER_FUNCTION_ int recorder_open_new(struct recorder_recording *file,
     return (int)fd;
 }
 
-/* Has room for `low` and `high` bytes: enlarges the file where the last part
- * has not. The file may have been renamed meanwhile: then there is none. */
+/* Sees to room for `low` and `high` bytes: adds a part where the last one has
+ * too little. Returns false if that fails, or if the path has another file
+ * now. */
 RECORDER_FUNCTION_ bool recorder_open_room(struct recorder_recording *file,
                                            uintptr_t low, uintptr_t high)
 {
