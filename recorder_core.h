@@ -1,22 +1,19 @@
-/* recorder_core.h - makes a core file of this program, part by part. */
+/* recorder_core.h - lays out a recording as an ELF core file. */
 /* SPDX-License-Identifier: MIT */
 /*
-For recorder_file.h, whose files are read as cores of a program that went on.
+For recorder_file.h. A recording is read like the core file of a process.
 
 PROMISES
-    * gdb, readelf and whatever else reads core files can open what is made.
-    * What is added later is there at once or not at all: a program header
-      counts when all that it leads to is in place.
+    * gdb, readelf and other readers of core files open a recording.
+    * An addition is visible at once or not at all: the count of program headers
+      is stored last.
 
 LIMITS
-    * The notes of the process's registers hold zeros: it was not stopped.
+    * NT_PRSTATUS holds zeros for the registers: the process was not stopped.
 
 CONTENTS
-    layout      of the file: for those who read it
-    system      files, as the kernel has them
-    parts       the file's memory
-    notes       what the file tells of the process
-    modules     the program and its libraries
+    system      calls of Linux that only recordings need
+    core        ELF head, segments, notes
 */
 #ifndef RECORDER_CORE_H
 #define RECORDER_CORE_H
@@ -30,7 +27,7 @@ extern "C" {
 
 /* ---------------------------------------------------------------- system -- */
 
-/* As the kernel lays them out: an ELF file's head, a program header. */
+/* An ELF file's head and a program header, in the layout of <elf.h>. */
 struct recorder_elf {
     unsigned char ident[16];
     uint16_t type, machine;
@@ -87,9 +84,9 @@ enum {
 };
 #endif
 #if defined(__arm__) || defined(__aarch64__) || defined(__powerpc__)
-enum { RECORDER_O_SAFE_ = 02100000 }; /* CLOEXEC, NOFOLLOW */
+enum { RECORDER_O_NOFOLLOW_ = 0100000, RECORDER_O_CLOEXEC_ = 02000000 };
 #else
-enum { RECORDER_O_SAFE_ = 02400000 };
+enum { RECORDER_O_NOFOLLOW_ = 0400000, RECORDER_O_CLOEXEC_ = 02000000 };
 #endif
 enum { RECORDER_AT_CWD_ = -100 };
 
@@ -115,29 +112,41 @@ enum {
 
 extern unsigned long recorder_os_auxiliary(unsigned long type)
     RECORDER_LABEL_(getauxval);
-/* Does the program run with no more rights than its caller? */
+/* True unless the program has more rights than its caller (setuid). */
 RECORDER_INLINE_ bool recorder_os_trusted(void)
 {
     return !recorder_os_auxiliary(23 /* AT_SECURE */);
 }
 
-/* The calls return the kernel's value, or minus the errno. */
+RECORDER_INLINE_ uintptr_t recorder_os_page_bytes(void)
+{
+    return recorder_os_auxiliary(6 /* AT_PAGESZ */);
+}
+
+/* The value of a call that returned -1 with errno becomes minus that errno. */
 RECORDER_INLINE_ long recorder_os_result(long value)
 {
     return value == -1 ? -(long)*recorder_errno() : value;
 }
-RECORDER_FUNCTION_ long recorder_os_open(const char *path, long flags)
+/* Opens a file for this process only. Returns a descriptor, or minus errno. */
+RECORDER_FUNCTION_ long recorder_os_openat(const char *path, long flags,
+                                           long mode)
 {
     return recorder_os_result(
         recorder_syscall(SYS_openat, (long)RECORDER_AT_CWD_, path,
-                         flags | RECORDER_O_SAFE_, 0600L));
+                         flags | RECORDER_O_CLOEXEC_, mode));
 }
-/* Reads a file's start. Returns its size, at most `max`. */
+/* The same, unless the path is a symbolic link. */
+RECORDER_FUNCTION_ long recorder_os_open(const char *path, long flags)
+{
+    return recorder_os_openat(path, flags | RECORDER_O_NOFOLLOW_, 0600);
+}
+/* Reads at most `max` bytes of a file. Returns how many; 0 also where the file
+ * cannot be opened. */
 RECORDER_FUNCTION_ size_t recorder_os_file(const char *path, void *to,
                                            size_t max)
 {
-    long fd = recorder_syscall(SYS_openat, (long)RECORDER_AT_CWD_, path,
-                               02000000L /* CLOEXEC */);
+    long fd = recorder_os_openat(path, 0, 0);
     size_t size = 0;
     long count = 1;
     if (fd < 0)
@@ -158,7 +167,8 @@ RECORDER_FUNCTION_ uint32_t recorder_os_user(void)
     return (uint32_t)recorder_syscall(SYS_geteuid);
 #endif
 }
-/* What a descriptor or, where that is none, a path is; 0, or an error. */
+/* statx() of a descriptor or, where `fd` is -1, of a path, without following a
+ * link. Returns 0 or minus errno. */
 RECORDER_FUNCTION_ long recorder_os_statx(int fd, const char *path,
                                           struct recorder_statx *to)
 {
@@ -172,8 +182,9 @@ RECORDER_FUNCTION_ long recorder_os_statx(int fd, const char *path,
     return -RECORDER_ENOSYS_;
 #endif
 }
-/* 1 if a process has the file open or mapped for writing, 0 if none has, or an
- * error: the kernel gives a read lease only where there is no writer. */
+/* Returns 1 if a process has the file open or mapped for writing, 0 if none
+ * has, minus errno if the file system cannot tell. The kernel grants a read
+ * lease only where there is no writer. */
 RECORDER_FUNCTION_ long recorder_os_has_writer(int fd)
 {
     const int set = 1024 /* F_SETLEASE */, read_lease = 0, none = 2;
@@ -182,13 +193,14 @@ RECORDER_FUNCTION_ long recorder_os_has_writer(int fd)
         recorder_os_fcntl(fd, set, none);
     return result == -RECORDER_EAGAIN_ ? 1 : result;
 }
-/* Locks an open file as a whole; -RECORDER_EAGAIN_: another has done so. */
+/* Locks a file until `fd` is closed. Returns -RECORDER_EAGAIN_ if another holds
+ * the lock. */
 RECORDER_FUNCTION_ long recorder_os_lock(int fd)
 {
     return recorder_os_result(
         recorder_syscall(SYS_flock, (long)fd, 2L | 4L /* LOCK_EX, LOCK_NB */));
 }
-/* Maps a piece of a file, shared. Null: it cannot be. */
+/* Maps a piece of a file, shared. Returns null on failure. */
 RECORDER_FUNCTION_ char *recorder_os_share(int fd, uintptr_t offset,
                                            uintptr_t bytes)
 {
@@ -200,8 +212,8 @@ RECORDER_FUNCTION_ char *recorder_os_share(int fd, uintptr_t offset,
 #endif
     return at == -1 ? NULL : (char *)at;
 }
-/* Takes disk space at the end of a file, which has `offset` bytes and is at
- * that position; 0, or an error. SIGXFSZ may be raised. */
+/* Enlarges a file of `offset` bytes, which is positioned at its end, and takes
+ * the disk space. Returns 0 or minus errno. SIGXFSZ may be raised. */
 RECORDER_FUNCTION_ long recorder_os_allocate(int fd, uintptr_t offset,
                                              uintptr_t bytes)
 {
@@ -241,8 +253,8 @@ extern int recorder_os_rename(const char *from, const char *to)
     RECORDER_LABEL_(rename);
 extern int recorder_os_unlink(const char *path) RECORDER_LABEL_(unlink);
 
-/* A number of /proc/PID/stat; 0: the process is not there, or dead and not yet
- * waited for. */
+/* Returns a number of /proc/PID/stat; 0 if the process does not exist or is a
+ * zombie. Fields count from 1, as in proc(5). */
 enum { RECORDER_STAT_THREADS_ = 20, RECORDER_STAT_START_ = 22 };
 RECORDER_FUNCTION_ uintptr_t recorder_os_process_stat(intptr_t pid,
                                                       unsigned wanted)
@@ -254,14 +266,14 @@ RECORDER_FUNCTION_ uintptr_t recorder_os_process_stat(intptr_t pid,
     uintptr_t number = 0;
     path = recorder_string_at(name, sizeof name - 1);
     recorder_add_string(&path, "/proc/");
-    if (pid == recorder_os_process()) /* whatever namespace /proc is of */
+    if (pid == recorder_os_process()) /* /proc may number another namespace */
         recorder_add_string(&path, "self");
     else
         recorder_add_number(&path, (uint64_t)pid, 10, 1);
     recorder_add_text(&path, "/stat", 6);
     size = recorder_os_file(name, text, sizeof text);
     for (i = size; i > 0 && text[i - 1] != ')'; i--)
-        ; /* the name before it may hold anything */
+        ; /* the name in front may contain blanks and brackets */
     for (; i < size && field < wanted; i++)
         if (text[i] == ' ')
             field++;
@@ -281,7 +293,7 @@ RECORDER_FUNCTION_ const char *recorder_path_basename(const char *path)
     return name;
 }
 
-/* Copies bytes of the program, which may go away meanwhile. */
+/* Copies memory that may be unmapped meanwhile. Returns false if it was. */
 RECORDER_FUNCTION_ bool recorder_memory_copy_all(void *to, uintptr_t from,
                                                  uintptr_t bytes)
 {
@@ -298,51 +310,48 @@ RECORDER_FUNCTION_ bool recorder_memory_copy_all(void *to, uintptr_t from,
     return done == bytes;
 }
 
-/* ---------------------------------------------------------------- layout --
+/* ------------------------------------------------------------------ core --
  *
- * An ELF core file of the program's class, byte order and machine. Readers take
- * everything by its address, through the PT_LOADs; their order and the offsets
- * say nothing. The file grows by further program headers when libraries come:
- * e_phnum counts those that are whole, and is stored last.
+ * A recording is an ELF core file of the program's class, byte order and
+ * machine. Readers find everything by its address, through the PT_LOADs; the
+ * order of these and their offsets mean nothing. Each library that is opened
+ * later adds program headers; e_phnum is stored last and counts complete ones.
  *
  * PT_NOTE (of the process)
  *     "RECORDER", type 1: words {RECORDER_LAYOUT, address of the registry,
  *         process id, 1 if the file is whole or 0 if it was being made, start
  *         of the process in clock ticks since boot (/proc/PID/stat, 22), the
- *         boot and the pid namespace (hashed; 0: unknown), 1 if the kernel says
- *         here whether a process maps a file}. It is the first note, the first
- *         word of it at a multiple of 8
+ *         boot and the pid namespace (hashed; 0: unknown), 1 if leases tell on
+ *         this file system whether a process maps a file}. It is the first
+ *         note; its first word stands at a multiple of 8
  *     "CORE", NT_PRSTATUS (where the machine's is known; registers are 0),
  *         NT_PRPSINFO, NT_AUXV (as of /proc/self/auxv)
  * PT_NOTE (of the program and its libraries; one for each that came later)
  *     "CORE", NT_FILE (all segments)
  * PT_LOAD
- *     the file itself, at the addresses where it was mapped: one for each part,
- *         writable. Everything that `first` and `threads` of the registry lead
- *         to lies there: a copy of each struct recorder (so is `next`), its
- *         name and description, its rings; the thread table; `line`
+ *     the file itself, one writable segment for each part, at the address where
+ *         the part is mapped. It holds everything that `first` and `threads` of
+ *         the registry lead to: a copy of each struct recorder (`next` leads to
+ *         the next copy), its name and description, its rings; the thread
+ *         table; `line`
  *     copies at the addresses of the originals: the registry, the order word,
  *         each struct recorder (for debuggers), the read-only segments of each
- *         module that records (its formats, its build-id). The last also lie
- *         in the first kind, twice in memory and once in the file
+ *         module that records (its formats, its build-id). Their bytes lie in
+ *         the parts, so the file has them once, at two addresses
  *
- * The rings and the thread table are live, the copies are as old as the last
- * change that was noted (recorder_core_sync): `trace` of a struct recorder and
- * the order word are those of the start. The end of the recording is the
- * highest order in it. `tweaks`, `types`, `hook` and `thread` are 0.
- * A recorder whose library was closed stays in the list; if the library comes
- * again to the same address, it goes on in the same rings. Formats of a library
- * whose place another has taken are moved, in the records, to addresses of the
- * file.
+ * The rings and the thread table are live. The copies are as old as the last
+ * call of recorder_core_sync(): `trace` of a struct recorder and the order word
+ * are those of the start, and a recording ends with the highest order in it.
+ * `tweaks`, `types`, `hook` and `thread` are 0.
+ * A recorder whose library was closed stays in the list; if the library returns
+ * to the same address, it uses the same rings again. If another library takes
+ * its addresses, its saved formats stay reachable only inside the parts, and
+ * the records' format pointers are redirected there.
  */
 
-/* ----------------------------------------------------------------- parts --
- *
- * The file is mapped in parts, the first for what there is at the start, the
- * others for libraries that come later. A part is given away from both ends:
- * rings from its end, all else from its start, so that a child can copy that in
- * one piece.
- */
+/* The file is mapped in parts: the first when it is made, others for libraries
+ * that are opened later. Rings are allocated from a part's end, all else from
+ * its start, so that a child copies that in one piece. */
 struct recorder_part {
     char *memory;
     uintptr_t bytes, offset; /* in the file */
@@ -382,7 +391,7 @@ RECORDER_INLINE_ uintptr_t recorder_round_up(uintptr_t bytes, uintptr_t to)
     return (bytes + to - 1) & ~(to - 1);
 }
 
-/* Memory of the file, zeroed; null: there is no more. */
+/* Allocates zeroed memory in the last part. Returns null if it is full. */
 RECORDER_FUNCTION_ char *recorder_core_take(struct recorder_recording *file,
                                             uintptr_t bytes, bool ring)
 {
@@ -406,7 +415,20 @@ recorder_core_part(struct recorder_recording *file, uintptr_t address)
     return NULL;
 }
 
-/* Maps `bytes` of the file as one more part. */
+/* Returns the bytes of a segment in its part. */
+RECORDER_FUNCTION_ char *
+recorder_core_bytes(const struct recorder_recording *file,
+                    const struct recorder_elf_header *header)
+{
+    unsigned i;
+    for (i = 0; i < file->parts_count; i++)
+        if (header->offset - file->parts[i].offset < file->parts[i].bytes)
+            return file->parts[i].memory + header->offset -
+                   file->parts[i].offset;
+    return NULL;
+}
+
+/* Maps `bytes` of the file as a further part. Returns false on failure. */
 RECORDER_FUNCTION_ bool recorder_core_map(struct recorder_recording *file,
                                           int fd, uintptr_t offset,
                                           uintptr_t bytes)
@@ -422,8 +444,8 @@ RECORDER_FUNCTION_ bool recorder_core_map(struct recorder_recording *file,
     return true;
 }
 
-/* A program header for `bytes` at `at` in the file, which stand for those at
- * `address` in the program. False: there is none left. */
+/* Adds a program header: `bytes` at `at`, in a part, are what the program has
+ * at `address`. Returns false if there is no header left. */
 RECORDER_FUNCTION_ bool
 recorder_core_add_header(struct recorder_recording *file, uint32_t type,
                          uintptr_t address, const void *at, uintptr_t bytes,
@@ -454,10 +476,8 @@ recorder_core_add_segment(struct recorder_recording *file, uintptr_t address,
                                     bytes, flags);
 }
 
-/* ----------------------------------------------------------------- notes -- */
-
-/* Registers in the machine's NT_PRSTATUS; 0: unknown, and there is no such
- * note. */
+/* The number of registers in the machine's NT_PRSTATUS; 0: unknown, and the
+ * note is left out. */
 #if defined(__x86_64__) && __SIZEOF_POINTER__ == 8
 #define RECORDER_REGISTERS_ 27
 #elif defined(__i386__)
@@ -477,11 +497,11 @@ recorder_core_add_segment(struct recorder_recording *file, uintptr_t address,
 #else
 #define RECORDER_REGISTERS_ 0
 #endif
-/* Three numbers and two of 16 bits of a signal, two masks, the ids, 4 times. */
+/* NT_PRSTATUS: a signal (three ints, two shorts), two masks, ids, 4 times. */
 #define RECORDER_STATUS_PID_ (16 + 2 * sizeof(long))
 #define RECORDER_STATUS_BYTES_                                                 \
     (RECORDER_STATUS_PID_ + 16 + (8 + RECORDER_REGISTERS_ + 1) * sizeof(long))
-/* Four letters, flags, user and group, four ids, two names. */
+/* NT_PRPSINFO: four letters, flags, user and group, four ids, two names. */
 #if __SIZEOF_POINTER__ == 8
 #define RECORDER_INFO_PID_ 24
 #elif defined(__powerpc__) || defined(__mips__) || defined(__riscv)
@@ -503,7 +523,8 @@ enum { /* the words of the first note */
        RECORDER_NOTE_WORDS
 };
 
-/* Begins a note at *at, moves that behind it and returns its contents. */
+/* Writes a note's head at *at and sets *at behind the note. Returns where its
+ * contents go. */
 RECORDER_FUNCTION_ char *recorder_core_note(char **at, const char *name,
                                             uint32_t name_bytes, uint32_t type,
                                             uint32_t bytes)
@@ -519,17 +540,18 @@ RECORDER_FUNCTION_ char *recorder_core_note(char **at, const char *name,
     return contents;
 }
 
-/* A number for a text, as good as unique; 0: of no text. */
+/* FNV-1a of a text; 0 for an empty one. */
 RECORDER_FUNCTION_ uintptr_t recorder_core_hash(const char *text, size_t size)
 {
-    uintptr_t hash = size ? 2166136261u : 0; /* FNV-1a */
+    uintptr_t hash = size ? 2166136261u : 0;
     size_t i;
     for (i = 0; i < size; i++)
         hash = (hash ^ (unsigned char)text[i]) * 16777619u;
     return hash;
 }
 
-/* The words of the first note: who makes the file, and whether it is whole. */
+/* Fills the words of the first note: the process, and whether the file is
+ * whole. */
 RECORDER_FUNCTION_ void recorder_core_owner(uintptr_t *words, uintptr_t whole)
 {
     intptr_t pid = recorder_os_process();
@@ -569,7 +591,7 @@ RECORDER_FUNCTION_ void recorder_core_set_owner(struct recorder_recording *file,
     __builtin_memcpy(file->info + RECORDER_INFO_PID_, &id, 4);
 }
 
-/* Writes the notes of the process. False: there is no room. */
+/* Adds the notes of the process. Returns false if there is no room. */
 RECORDER_FUNCTION_ bool recorder_core_add_notes(struct recorder_recording *file)
 {
     char auxiliary[RECORDER_AUXILIARY_MAX], *start, *at, *to;
@@ -609,7 +631,8 @@ RECORDER_FUNCTION_ bool recorder_core_add_notes(struct recorder_recording *file)
                                     (uintptr_t)(at - start), RECORDER_ELF_R_);
 }
 
-/* What begins a file of ours: the head and what is known without the rings. */
+/* Makes the ELF head and the copies of the registry, of the order word and of
+ * the line format. Returns false if there is no room. */
 RECORDER_FUNCTION_ bool recorder_core_begin(struct recorder_recording *file,
                                             const struct recorder_elf *program,
                                             unsigned headers)
@@ -648,7 +671,8 @@ RECORDER_FUNCTION_ bool recorder_core_begin(struct recorder_recording *file,
     return true;
 }
 
-/* Brings what changes seldom up to date. Safe in a signal handler. */
+/* Updates the copies of the registry and of the order word. Safe in a signal
+ * handler. */
 RECORDER_FUNCTION_ void recorder_core_sync(struct recorder_recording *file)
 {
     const struct recorder_registry *from = recorder_home.registry;

@@ -42,8 +42,10 @@ LIMITS
 
 CONTENTS
     interface   recorder_file()
-    opening     of a file that may be there, and of one that is not
-    events      libraries that come, children, what changes
+    modules     the program and its libraries
+    open        what lies at the path, and whether it may be taken
+    fork        a file of its own for a child
+    file        making it, adding libraries and recorders
 */
 #ifndef RECORDER_FILE_H
 #define RECORDER_FILE_H
@@ -75,11 +77,11 @@ RECORDER_PROGRAM_ unsigned char recorder_file_asked = 0;
 #ifdef RECORDER_LINUX_
 /* --------------------------------------------------------------- modules -- */
 
-/* A program's segments, and where their files are. */
+/* A segment of a module: where it is in memory and in its file. */
 struct recorder_module_segment {
     uintptr_t start, bytes, offset;
     const char *path;
-    bool save; /* its bytes belong into the file */
+    bool save; /* the recording gets a copy of it */
 };
 struct recorder_modules {
     struct recorder_module_segment *all;
@@ -93,11 +95,6 @@ struct recorder_modules {
     size_t memory_bytes;
 };
 
-RECORDER_INLINE_ uintptr_t recorder_os_page_bytes(void)
-{
-    return recorder_os_auxiliary(6 /* AT_PAGESZ */);
-}
-
 RECORDER_FUNCTION_ uintptr_t
 recorder_modules_note_bytes(const struct recorder_modules *modules)
 {
@@ -107,8 +104,8 @@ recorder_modules_note_bytes(const struct recorder_modules *modules)
         bytes += recorder_length(modules->all[i].path, RECORDER_PATH_MAX) + 1;
     return bytes;
 }
-/* Writes NT_FILE: how many, the size of a page, {start, end, page} of each,
- * paths. False: there is no room. */
+/* Adds NT_FILE: the number of segments, the size of a page, {start, end, page}
+ * of each, their paths. Returns false if there is no room. */
 RECORDER_FUNCTION_ bool
 recorder_modules_add_note(struct recorder_recording *file,
                           const struct recorder_modules *modules)
@@ -152,7 +149,7 @@ extern int recorder_os_modules(int (*each)(struct recorder_dl_info *, size_t,
                                            void *),
                                void *context) RECORDER_LABEL_(dl_iterate_phdr);
 
-/* Does a module record? Then its data hold a recorder_home that leads to our
+/* True if a module records: its data hold a recorder_home that leads to our
  * registry. */
 __attribute__((no_sanitize("address", "thread"))) RECORDER_FUNCTION_ bool
 recorder_module_records(const struct recorder_dl_info *info)
@@ -175,7 +172,8 @@ recorder_module_records(const struct recorder_dl_info *info)
     return false;
 }
 
-/* Where there is no read-only segment, constants are among the code. */
+/* True if a segment with these flags holds constants: a read-only one, or the
+ * code where the module has no read-only segment. */
 RECORDER_FUNCTION_ bool
 recorder_module_constants(const struct recorder_dl_info *info, uint32_t flags)
 {
@@ -202,8 +200,8 @@ recorder_module_holds(const struct recorder_dl_info *info, const void *address)
     return false;
 }
 
-/* The path of a module's file in our text; while that has no memory, its size is
- * counted, and the path is only not null. Null: it has no file, or no room. */
+/* Copies the path of a module's file into the text and returns the copy; null
+ * if it has no file or the text no room. Without a text, adds up the sizes. */
 RECORDER_FUNCTION_ const char *
 recorder_module_path(struct recorder_modules *to,
                      const struct recorder_dl_info *info)
@@ -229,7 +227,7 @@ recorder_module_path(struct recorder_modules *to,
     return to->text_size <= to->text_max ? string.to : NULL;
 }
 
-/* Adds a module's segments; counts them where there is no room. */
+/* Adds a module's segments; counts them before there is memory for them. */
 RECORDER_FUNCTION_ int recorder_module_add(struct recorder_dl_info *info,
                                            size_t bytes, void *context)
 {
@@ -265,7 +263,8 @@ RECORDER_FUNCTION_ int recorder_module_add(struct recorder_dl_info *info,
     return 0;
 }
 
-/* The segments of all modules or of one. False: no memory. */
+/* Lists the segments of all modules, or of the one that holds the address
+ * `only`. Returns false if there is no memory. */
 RECORDER_FUNCTION_ bool
 recorder_modules_open(struct recorder_modules *to,
                       const struct recorder_recording *file, const void *only)
@@ -274,7 +273,7 @@ recorder_modules_open(struct recorder_modules *to,
     to->only = only;
     to->file = file;
     recorder_os_modules(recorder_module_add, to);
-    to->count += 64; /* others that may come before the second look */
+    to->count += 64; /* a library may be opened before the second look */
     to->text_size += 64 * 64;
     to->memory_bytes = to->count * sizeof *to->all + to->text_size;
     to->memory = recorder_os_memory(to->memory_bytes);
@@ -294,7 +293,7 @@ recorder_modules_close(const struct recorder_modules *modules)
     if (modules->memory)
         recorder_munmap(modules->memory, modules->memory_bytes);
 }
-/* Bytes of the segments that are to be saved. */
+/* Returns how many bytes of a part the segments to save take. */
 RECORDER_FUNCTION_ uintptr_t
 recorder_modules_bytes(const struct recorder_modules *modules)
 {
@@ -306,8 +305,9 @@ recorder_modules_bytes(const struct recorder_modules *modules)
     return bytes;
 }
 
-/* Saves a segment. What the file has of another library that was there before
- * is to be had at an address of the file only from now on. */
+/* Saves a segment. If a closed library used these addresses, its saved copy
+ * stays reachable only inside the file; format pointers in records are
+ * redirected there. */
 RECORDER_FUNCTION_ void
 recorder_module_save(struct recorder_recording *file,
                      const struct recorder_module_segment *m)
@@ -316,15 +316,12 @@ recorder_module_save(struct recorder_recording *file,
     char *to;
     for (i = 0; i < count; i++) {
         struct recorder_elf_header *h = &file->headers[i];
-        const char *at = NULL;
-        unsigned j;
+        const char *at;
         if (h->type != RECORDER_ELF_LOAD_ ||
             (h->address - m->start >= m->bytes &&
              m->start - h->address >= h->file_bytes))
             continue; /* they do not overlap */
-        for (j = 0; j < file->parts_count; j++)
-            if (h->offset - file->parts[j].offset < file->parts[j].bytes)
-                at = file->parts[j].memory + h->offset - file->parts[j].offset;
+        at = recorder_core_bytes(file, h);
         if (h->address == m->start && h->file_bytes == m->bytes &&
             __builtin_memcmp(at, (const void *)m->start, m->bytes) == 0)
             return;
@@ -340,9 +337,9 @@ recorder_module_save(struct recorder_recording *file,
 /* ------------------------------------------------------------------ open --
  *
  * What lies at the path, and whether it may be taken. A recording whose process
- * is gone becomes PATH.old, in the place of the one before it. One whose process
- * may be alive stays where it is: the new one takes PATH.1 to PATH.9. Nothing
- * else is ever touched.
+ * is gone becomes PATH.old, in the place of the one before it. One whose
+ * process may be alive stays where it is: the new one takes PATH.1 to PATH.9.
+ * Nothing else is ever touched.
  */
 enum {
     RECORDER_OPEN_NUMBERS = 9,
@@ -403,8 +400,8 @@ RECORDER_FUNCTION_ void recorder_open_fail(const char *path, const char *call,
 }
 
 /* The first contents of a file, in one write(): an ELF head and one note that
- * names the owner, so that a half-made file is recognised. Later writes keep the
- * head and its first note valid at every step. */
+ * names the owner, so that a half-made file is recognised. Later writes keep
+ * the head and its first note valid at every step. */
 struct recorder_open_claim {
     struct recorder_elf elf;
     struct recorder_elf_header header;
@@ -633,8 +630,8 @@ RECORDER_FUNCTION_ bool recorder_open_path(struct recorder_recording *file,
     return to.size < to.max - RECORDER_OPEN_SUFFIX;
 }
 
-/* Opens a new file at a path that was free. Returns its descriptor, or minus the
- * errno, said unless it is EEXIST. */
+/* Opens a new file at a path that was free. Returns its descriptor, or minus
+ * the errno, said unless it is EEXIST. */
 RECORDER_FUNCTION_ long recorder_open_at(const char *path, uintptr_t bytes)
 {
     struct recorder_open_claim claim;
@@ -708,8 +705,9 @@ RECORDER_FUNCTION_ int recorder_open_new(struct recorder_recording *file,
     return (int)fd;
 }
 
-/* Has room for `low` and `high` bytes: enlarges the file where the last part
- * has not. The file may have been renamed meanwhile: then there is none. */
+/* Sees to room for `low` and `high` bytes: adds a part where the last one has
+ * too little. Returns false if that fails, or if the path has another file
+ * now. */
 RECORDER_FUNCTION_ bool recorder_open_room(struct recorder_recording *file,
                                            uintptr_t low, uintptr_t high)
 {
@@ -752,8 +750,8 @@ RECORDER_FUNCTION_ bool recorder_open_room(struct recorder_recording *file,
 
 /* ------------------------------------------------------------------ fork -- */
 
-/* Fills the memory of a child with what its parent's file has. A ring that is
- * too large for that begins empty. */
+/* Copies the parent's file into the parts of a child. Rings above 64 MB in all
+ * begin empty. */
 RECORDER_FUNCTION_ void
 recorder_fork_inherit(const struct recorder_recording *file,
                       char *const to[RECORDER_PARTS])
@@ -766,7 +764,7 @@ recorder_fork_inherit(const struct recorder_recording *file,
     unsigned i;
     for (i = 0; i < file->parts_count; i++)
         __builtin_memcpy(to[i], file->parts[i].memory, file->parts[i].low);
-    recorder_core_owner(process, 0); /* it is not whole yet */
+    recorder_core_owner(process, 0); /* the child's, and not whole yet */
     __builtin_memcpy(to[0] + (file->note - file->parts[0].memory), process,
                      sizeof process);
     for (r = file->image->first; r; r = r->next) {
@@ -783,7 +781,7 @@ recorder_fork_inherit(const struct recorder_recording *file,
                             (struct recorder_ring *)(void *)(to[i] + at),
                             &order, NULL);
     }
-    /* Rows that were taken since are of the parent's threads. */
+    /* Threads of the parent may have taken rows after fork(). */
     row =
         (struct recorder_thread *)(void *)(to[0] + ((char *)registry->threads -
                                                     file->parts[0].memory));
@@ -793,8 +791,8 @@ recorder_fork_inherit(const struct recorder_recording *file,
                              sizeof *row);
 }
 
-/* In the child of fork(), which must not touch its parent's file: puts other
- * memory in its place, of a file of its own or of none. All addresses stay. */
+/* In a child of fork(), which must not write into its parent's file: maps other
+ * memory at the same addresses, of a file of its own or of none. */
 RECORDER_FUNCTION_ void recorder_fork_child(struct recorder_recording *file)
 {
     const long move = 3; /* MREMAP_MAYMOVE, MREMAP_FIXED */
@@ -827,7 +825,7 @@ RECORDER_FUNCTION_ void recorder_fork_child(struct recorder_recording *file)
         if (whole && recorder_syscall(SYS_mremap, memory[i], part->bytes,
                                       part->bytes, move, part->memory) != -1)
             continue;
-        fd = -1; /* no memory: what was recorded is lost, but all goes on */
+        fd = -1; /* without memory for a copy, the child begins empty */
         if (recorder_mmap(part->memory, part->bytes, 3, RECORDER_MAP_FIXED_, -1,
                           0) == (void *)-1)
             lost = true;
@@ -852,14 +850,14 @@ RECORDER_FUNCTION_ void recorder_fork_child(struct recorder_recording *file)
 
 /* ------------------------------------------------------------------ file -- */
 
-/* Rows of the thread table in the file. */
+/* Returns the number of rows that the thread table has in the file. */
 RECORDER_INLINE_ uintptr_t recorder_file_rows(void)
 {
     const struct recorder_registry *registry = recorder_home.registry;
     return registry->threads ? registry->threads_max : RECORDER_THREADS;
 }
 
-/* How large the file must be, and what it has to hold. */
+/* How much a new file must hold. */
 struct recorder_file_size {
     size_t recorders;
     unsigned headers;
@@ -890,8 +888,8 @@ recorder_file_measure(const struct recorder_modules *modules)
     return size;
 }
 
-/* Fills the file with all but the rings. The threads' rows, or null: a part of
- * it has no room. */
+/* Fills the file with all but the recorders. Returns the rows of its thread
+ * table, or null if something has no room. */
 RECORDER_FUNCTION_ struct recorder_thread *
 recorder_file_fill(struct recorder_recording *file,
                    const struct recorder_modules *modules,
@@ -920,7 +918,7 @@ recorder_file_fill(struct recorder_recording *file,
     return rows;
 }
 
-/* Moves the thread table. */
+/* Moves the thread table into the file. */
 RECORDER_FUNCTION_ void recorder_file_threads(struct recorder_recording *file,
                                               struct recorder_thread *rows)
 {
@@ -934,7 +932,7 @@ RECORDER_FUNCTION_ void recorder_file_threads(struct recorder_recording *file,
     file->image->threads_max = count;
 }
 
-/* Moves everything into the file that was made. */
+/* Moves the recorders and the thread table into the file. */
 RECORDER_FUNCTION_ void recorder_file_move(struct recorder_recording *file,
                                            struct recorder_moves *moves,
                                            size_t moves_max,
@@ -958,7 +956,7 @@ RECORDER_FUNCTION_ void recorder_file_move(struct recorder_recording *file,
     recorder_unwalk();
     recorder_core_sync(file);
     recorder_core_set_owner(file, 1);
-    /* The rate of the ticks, for the time when nobody runs to measure it. */
+    /* Measures the tick rate over at least 2 ms: readers of the file cannot. */
     since =
         recorder_clock_ns(RECORDER_MONOTONIC_) - registry->start.monotonic_ns;
     if (since < 2000000)
@@ -967,7 +965,8 @@ RECORDER_FUNCTION_ void recorder_file_move(struct recorder_recording *file,
     recorder_core_sync(file);
 }
 
-/* Begins a recording. Says what is wrong. */
+/* Makes the file and moves everything into it. Returns false, and says what is
+ * wrong, if it cannot. */
 RECORDER_FUNCTION_ bool recorder_file_begin(struct recorder_recording *file,
                                             const char *path)
 {
@@ -1025,7 +1024,7 @@ RECORDER_FUNCTION_ bool recorder_file_begin(struct recorder_recording *file,
     return rows != NULL;
 }
 
-/* A library is here that records: its formats. */
+/* Adds the formats of a library that was opened; `of` is an address in it. */
 RECORDER_FUNCTION_ void recorder_file_module(struct recorder_recording *file,
                                              const void *of)
 {
@@ -1043,14 +1042,14 @@ RECORDER_FUNCTION_ void recorder_file_module(struct recorder_recording *file,
         for (i = 0; i < modules.count; i++)
             if (modules.all[i].save)
                 recorder_module_save(file, &modules.all[i]);
-        if (file->elf->headers_count != count) /* it was not here before */
+        if (file->elf->headers_count != count) /* the library is new */
             recorder_modules_add_note(file, &modules);
     }
     recorder_modules_close(&modules);
 }
 
-/* A recorder is here, and nobody has recorded into it: it gets rings in the
- * file, or goes on in those that it had, if it is back. */
+/* Gives a recorder rings in the file, before anybody records into it. One whose
+ * library was closed and is back gets those that it had. */
 RECORDER_FUNCTION_ void recorder_file_recorder(struct recorder_recording *file,
                                                struct recorder *recorder)
 {
@@ -1069,7 +1068,7 @@ RECORDER_FUNCTION_ void recorder_file_recorder(struct recorder_recording *file,
     if (recorder_open_room(file, recorder_move_low_bytes(recorder),
                            recorder_move_high_bytes(recorder)))
         copy = recorder_move_add(file, recorder);
-    if (copy) { /* a constructor may have recorded before ours ran */
+    if (copy) { /* an earlier constructor may have recorded into it */
         struct recorder_move move;
         struct recorder_moves moves = {NULL, 0, 0, 0};
         moves.all = &move;
@@ -1078,6 +1077,7 @@ RECORDER_FUNCTION_ void recorder_file_recorder(struct recorder_recording *file,
     }
 }
 
+/* Called through the registry when something happens: RECORDER_FILE_. */
 RECORDER_FUNCTION_ void recorder_file_notify(int what, const void *of)
 {
     struct recorder_recording *file = recorder_recording;
@@ -1101,8 +1101,8 @@ RECORDER_FUNCTION_ void recorder_file_notify(int what, const void *of)
     *at = error;
 }
 
-/* The same from main() and before it: `threads` says what is wrong where the
- * process has more than one thread. */
+/* recorder_file() and RECORDER_FILE; `threads` is what to say if the process
+ * has more than one thread. */
 RECORDER_FUNCTION_ bool recorder_file_open(const char *path,
                                            const char *threads)
 {
@@ -1118,7 +1118,7 @@ RECORDER_FUNCTION_ bool recorder_file_open(const char *path,
                                         RECORDER_STAT_THREADS_) > 1) {
         recorder_open_say(path, threads, NULL);
     } else {
-        /* No handler may record meanwhile. */
+        /* A handler that records meanwhile would write into the old ring. */
         __builtin_memset(&all, 0xff, sizeof all);
         recorder_os_mask(RECORDER_SIG_BLOCK_, &all, NULL);
         file = (struct recorder_recording *)recorder_os_memory(sizeof *file);

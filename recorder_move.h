@@ -13,8 +13,7 @@ LIMITS
       and records later, shows question marks; read from the file, its address.
 
 CONTENTS
-    copying     a ring, while others may write into it
-    moving      rings that nobody uses meanwhile, and the tokens of their texts
+    move        tokens, copies of rings, copies of recorders
 */
 #ifndef RECORDER_MOVE_H
 #define RECORDER_MOVE_H
@@ -25,6 +24,14 @@ CONTENTS
 extern "C" {
 #endif
 
+/* ------------------------------------------------------------------ move --
+ *
+ * A ring is copied as readers copy, slot by slot. The turns of the copy are
+ * made as if its writers had always been there: where the last position that
+ * was handed out left no whole record, all laps since the one in the slot have
+ * given up. recorder_file() moves rings that nobody uses meanwhile; in a child
+ * of fork(), the parent's threads may be writing into those that are copied.
+ */
 RECORDER_INLINE_ struct recorder_ring *
 recorder_move_lane(const struct recorder_ring *rings, const struct recorder *r,
                    uintptr_t lane)
@@ -36,8 +43,7 @@ RECORDER_INLINE_ bool recorder_move_is_text(const struct recorder_record *r)
     return r->format != 0 && r->format < RECORDER_TEXT_END;
 }
 
-/* Rings that are moved together: a record of one may hold the token of a text
- * in another. */
+/* The recorders that are moved together, and the range of their old rings. */
 struct recorder_move {
     struct recorder *recorder;
     struct recorder_ring *from, *to; /* its first lane */
@@ -45,11 +51,11 @@ struct recorder_move {
 struct recorder_moves {
     struct recorder_move *all;
     size_t count;
-    uintptr_t first, end; /* all old rings lie between them */
+    uintptr_t first, end;
 };
 
-/* Is the address at `offset` of old rings the token of a text there, or of a
- * text that was lost? */
+/* True if the address at `offset` of the old rings is the token of a text that
+ * is in that slot, or of a lost text. */
 RECORDER_FUNCTION_ bool recorder_move_is_token(const struct recorder_move *m,
                                                uintptr_t offset)
 {
@@ -66,9 +72,9 @@ RECORDER_FUNCTION_ bool recorder_move_is_token(const struct recorder_move *m,
            ((text.order ^ token) & (sizeof text - 1)) == 0;
 }
 
-/* A word of a record, as it is after the move: a token leads to the same slot
- * of the new ring. A number of 32 bits may look like the address of an old
- * ring: it changes only where the slot holds the text of such a token. */
+/* Returns a record's word as it is after the move: a token leads to the same
+ * slot of the new ring. On 32 bits a plain number may look like a token: it
+ * changes only if the slot holds that token's text. */
 RECORDER_FUNCTION_ uintptr_t recorder_move_word(const struct recorder_moves *m,
                                                 uintptr_t word)
 {
@@ -98,13 +104,7 @@ RECORDER_FUNCTION_ void recorder_move_words(const struct recorder_moves *moves,
             r->argument[i] = recorder_move_word(moves, r->argument[i]);
 }
 
-/* --------------------------------------------------------------- copying --
- *
- * A ring is copied as readers copy, slot by slot. The turns of the new ring are
- * made so that the next position finds each slot: where the last position that
- * was handed out left nothing whole, all laps since what is there have given
- * up.
- */
+/* One ring to copy. */
 struct recorder_copying {
     const struct recorder_ring *from;
     struct recorder_ring *to; /* zeroed memory */
@@ -113,7 +113,7 @@ struct recorder_copying {
     const struct recorder_moves *moves; /* null: tokens stay as they are */
 };
 
-/* Copies a slot. Returns 1 if the record of its last position is not whole. */
+/* Copies a slot. Returns 1 if the record of its last position is incomplete. */
 RECORDER_INLINE_ uintptr_t recorder_move_slot(const struct recorder_copying *c,
                                               uintptr_t slot)
 {
@@ -125,7 +125,7 @@ RECORDER_INLINE_ uintptr_t recorder_move_slot(const struct recorder_copying *c,
     uintptr_t commit = recorder_look(c->from, c->mask, slot, &record);
     if (commit && ((intptr_t)((commit & ~thread) - turn) > 0 ||
                    (c->before && (intptr_t)(record.order - *c->before) >= 0)))
-        commit = 0; /* of a later position, of another process */
+        commit = 0; /* written after the ring's copy began */
     if (commit) {
         if (c->moves)
             recorder_move_words(c->moves, &record);
@@ -147,7 +147,7 @@ RECORDER_FUNCTION_ void recorder_move_ring(struct recorder_copying *c)
     c->next = recorder_get(&c->from->write) + c->mask + 1;
     if (c->next == c->mask + 1 &&
         recorder_get(recorder_commits(c->from, c->mask)) == 0)
-        return; /* nothing was ever written: leave the pages alone */
+        return; /* nothing was ever written: its pages stay untouched */
     for (slot = 0; slot <= c->mask; slot++)
         unfinished += recorder_move_slot(c, slot);
     recorder_put(&c->to->write, c->next - c->mask - 1);
@@ -175,9 +175,8 @@ RECORDER_FUNCTION_ void recorder_move_rings(const struct recorder *r,
     }
 }
 
-/* ---------------------------------------------------------------- moving -- */
-
-/* Plans a move, which begins when all moves are known. */
+/* Adds a recorder to the plan. All are planned before the first is moved: its
+ * records may hold tokens of any other. */
 RECORDER_FUNCTION_ void recorder_move_plan(struct recorder_moves *moves,
                                            struct recorder *r,
                                            struct recorder_ring *to)
@@ -194,8 +193,8 @@ RECORDER_FUNCTION_ void recorder_move_plan(struct recorder_moves *moves,
         moves->end = end;
 }
 
-/* Leaves question marks in an old ring, so that a token that the program kept
- * shows no bytes of a record. */
+/* Empties an old ring and fills its records with question marks, which a token
+ * shows that the program kept. */
 RECORDER_FUNCTION_ void recorder_move_clear(struct recorder_ring *ring,
                                             uintptr_t mask)
 {
@@ -212,7 +211,7 @@ RECORDER_FUNCTION_ void recorder_move_clear(struct recorder_ring *ring,
     }
 }
 
-/* Moves the rings: nobody may record into them until it returns. */
+/* Moves all planned recorders. Nobody may record into them until it returns. */
 RECORDER_FUNCTION_ void recorder_move_all(const struct recorder_moves *moves)
 {
     size_t i;
@@ -230,7 +229,7 @@ RECORDER_FUNCTION_ void recorder_move_all(const struct recorder_moves *moves)
                                 moves->all[i].recorder->mask);
 }
 
-/* A copy of a string in the file. */
+/* Copies a string into the file. Returns null if there is no room. */
 RECORDER_FUNCTION_ const char *
 recorder_move_string(struct recorder_recording *file, const char *string)
 {
@@ -253,7 +252,8 @@ RECORDER_INLINE_ uintptr_t recorder_move_high_bytes(const struct recorder *r)
                              RECORDER_LINE_BYTES);
 }
 
-/* The copy that the file has of a recorder at an address; null: none. */
+/* Returns the file's copy of a recorder, or of one that had its address and was
+ * closed; null if there is none. */
 RECORDER_FUNCTION_ struct recorder *
 recorder_move_copy_of(struct recorder_recording *file,
                       const struct recorder *recorder)
@@ -261,23 +261,16 @@ recorder_move_copy_of(struct recorder_recording *file,
     unsigned i;
     for (i = 0; i < file->elf->headers_count; i++) {
         const struct recorder_elf_header *h = &file->headers[i];
-        unsigned j;
-        if (h->type != RECORDER_ELF_LOAD_ ||
-            h->address != (uintptr_t)recorder ||
-            h->file_bytes != sizeof *recorder)
-            continue;
-        for (j = 0; j < file->parts_count; j++) {
-            struct recorder_part *part = &file->parts[j];
-            if (h->offset - part->offset < part->bytes)
-                return (struct recorder *)(void *)(part->memory + h->offset -
-                                                   part->offset);
-        }
+        if (h->type == RECORDER_ELF_LOAD_ &&
+            h->address == (uintptr_t)recorder &&
+            h->file_bytes == sizeof *recorder)
+            return (struct recorder *)(void *)recorder_core_bytes(file, h);
     }
     return NULL;
 }
 
-/* Brings a recorder into the file, without its records. Null: there is no room,
- * or it is a list of none. */
+/* Adds a recorder with empty rings to the file. Returns its copy there, or null
+ * if there is no room. */
 RECORDER_FUNCTION_ struct recorder *
 recorder_move_add(struct recorder_recording *file,
                   const struct recorder *recorder)
@@ -305,8 +298,9 @@ recorder_move_add(struct recorder_recording *file,
     return copy;
 }
 
-/* Formats of a library that is gone, `bytes` at `from`, are in the file at
- * `to`: records that show there are to be read now. */
+/* Redirects the format pointers of all records from the `bytes` at `from`,
+ * which were a closed library's, to its copy at `to` in the file. A writer may
+ * replace a record meanwhile: only the pointer that was read is changed. */
 RECORDER_FUNCTION_ void
 recorder_move_formats(const struct recorder_recording *file, uintptr_t from,
                       uintptr_t to, uintptr_t bytes)
