@@ -187,7 +187,8 @@ RECORDER_FUNCTION_ long recorder_os_statx(int fd, const char *path,
  * lease only where there is no writer. */
 RECORDER_FUNCTION_ long recorder_os_has_writer(int fd)
 {
-    const int set = 1024 /* F_SETLEASE */, read_lease = 0, none = 2;
+    const int set = 1024;                /* F_SETLEASE */
+    const long read_lease = 0, none = 2; /* F_RDLCK, F_UNLCK */
     long result = recorder_os_result(recorder_os_fcntl(fd, set, read_lease));
     if (result == 0)
         recorder_os_fcntl(fd, set, none);

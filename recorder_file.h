@@ -9,8 +9,8 @@ PROMISES
     * Whatever ends the program, every record that was complete is in the file,
       and none that is torn: SIGKILL, abort(), _exit(), no memory.
     * A record costs the same with and without a file.
-    * The file tells all by itself: it holds the formats, too, and is an ELF
-      core file (recorder_core.h), so that gdb and readelf open it.
+    * The file needs no other to be read: it holds the formats, too, and is an
+      ELF core file (recorder_core.h), so that gdb and readelf open it.
     * Nothing that is there is overwritten, truncated or followed as a link. A
       recording whose process is gone becomes PATH.old, in the place of the one
       before it, or is removed if it was never finished and is empty. One whose
@@ -21,9 +21,8 @@ PROMISES
 
 LIMITS
     * Linux only: elsewhere recorder_file() says so, and returns false.
-    * What the file holds survives the program, not the machine: nothing waits
-      for the disk. Whoever cuts the file off while it is in use kills the
-      program (SIGBUS).
+    * The records survive the program, not the machine: nothing waits for the
+      disk. Truncating a file that is in use kills its program (SIGBUS).
     * recorder_file() needs a process of one thread, else it says so and returns
       false: RECORDER_FILE in the environment makes the file before main(), and
       `recorder save PID` makes one of a process that has threads. Where a
@@ -34,11 +33,11 @@ LIMITS
     * On an overlay (the root of a container) the kernel does not say whether a
       process of another pid namespace is alive: until the next boot, its
       recording counts as in use there.
-    * A child of fork() starts with copies of the parent's records: of those
-      recorders that are 64 MB together, the others are empty. One made by a
-      bare system call records into its parent's file.
-    * If the only library that includes this header is closed, later children of
-      fork() record into the file of their parent.
+    * A child of fork() begins with copies of the parent's rings, up to 64 MB in
+      all; further rings begin empty. A child made by a bare system call records
+      into its parent's file.
+    * If the only library that includes this header is closed, children that are
+      made by fork() later record into the file of their parent.
 
 CONTENTS
     interface   recorder_file()

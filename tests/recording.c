@@ -533,6 +533,14 @@ Test(recording, keeps_what_was_left)
     cr_assert_not_null(strstr(build_text, "file\n"), "%s", build_text);
     cr_assert_not_null(strstr(build_text, "/b: in use by a process; records "
                                           "into b.1\n"));
+    build_must("mkfifo on; RECORDER_FILE=n ./r stay <on >on.out & exec 3>on; "
+               "while ! grep -qs ready on.out; do sleep 0.05; done; "
+               "for i in 1 2 3 4 5 6 7 8 9; do cp n n.$i; done; "
+               "RECORDER_FILE=n ./r few 2>said; exec 3>&-; wait; cat said");
+    cr_assert_not_null(strstr(build_text, "memory\n"), "%s", build_text);
+    cr_assert_not_null(strstr(build_text,
+                              "/n: in use by a process, as .1 to .9 of it are; "
+                              "goes on in memory\n"));
     build_must("test ! -e b.old && test -e b.1 && test $(RECORDER_FILE=b ./r "
                "few) = file && "
                "test -e b.old");
