@@ -29,8 +29,12 @@ CRITERION ?= -lcriterion
 CORES := $(shell nproc)
 # The part of the repetitions that a test does; less than 1 also leaves out what
 # takes long and rarely fails: that is for `make test-all`.
-RECORDER_TEST_SCALE ?= 0.2
+USUAL_SCALE := 0.1
+RECORDER_TEST_SCALE ?= $(USUAL_SCALE)
 export RECORDER_TEST_SCALE
+# How a failed test is run alone, but for TEST and CASE.
+AGAIN = make run$(patsubst %, RECORDER_TEST_SCALE=%,$(filter-out \
+	$(USUAL_SCALE),$(RECORDER_TEST_SCALE)))
 
 # The recorder command, and the reader in it as a library, for gdb: a main file
 # each, and of the rest what the linker finds that they need.
@@ -84,7 +88,7 @@ test-all:
 	@$(MAKE) --no-print-directory test RECORDER_TEST_SCALE=1
 
 run-tests: build/recorder build/librecorder.so $(TESTS:%=$(BUILD)/tests/%)
-	@sh tests/run.sh $(SCRIPTS) $(TESTS:%=$(BUILD)/tests/%)
+	@AGAIN="$(AGAIN)" sh tests/run.sh $(SCRIPTS) $(TESTS:%=$(BUILD)/tests/%)
 
 # One test, and all that it says: make run TEST=whole CASE=readers_see_a_mix
 ifeq ($(MAKECMDGOALS)$(TEST),run)

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
     RECORDER_TEST_SCALE is the part of the repetitions that a test does: all of
-    them where it is not set and in `make test-all`, a fifth in `make test`, a
+    them where it is not set and in `make test-all`, a tenth in `make test`, a
     hundredth where code is slow: under a sanitizer, in an emulator. What is
     asserted is the same. SEED=n repeats a random test that failed with n.
 */

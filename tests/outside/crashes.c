@@ -447,7 +447,7 @@ Test(crashes, dump_and_die_in_cpp)
 {
     expect_ways("g++", "-x c++ -O1", ONCE | DYNAMIC);
 }
-Test(crashes, dump_and_die_32_bits)
+Test(crashes, dump_and_die_32_bits, .init = build_long)
 {
     expect_ways("gcc", "-m32 -O1", IN_CPP | ONCE | DYNAMIC);
 }

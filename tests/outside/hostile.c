@@ -80,7 +80,7 @@ static void flips(const char *flags)
  * ends; orders ascend and texts end. Method: each byte of headers, notes,
  * registry, recorders, heads of rings and commit words is inverted, made 0,
  * 0x80 and 0xff; of the other bytes, one in 16. */
-Test(hostile, flipped)
+Test(hostile, flipped, .init = build_long)
 {
     flips("");
 }

@@ -96,7 +96,10 @@ static void headers_alone(const char *compiler)
                "%s " BUILD_WARNINGS "-fsyntax-only alone.c || exit; done",
                compiler);
 }
-Test(languages, any_header_first) { each_compiler(headers_alone); }
+Test(languages, any_header_first, .init = build_long)
+{
+    each_compiler(headers_alone);
+}
 
 /* Goal: a header declares a recorder, a file that includes it defines it, and no
  * compiler says a word, though it be asked to (memcached: -Wredundant-decls). */

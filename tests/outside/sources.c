@@ -33,14 +33,20 @@ Test(sources, at_a_fixed_address, .init = build_long)
     executable("gcc -O2 -fno-pie -no-pie");
 }
 Test(sources, static_, .init = build_long) { executable("gcc -O2 -static"); }
-Test(sources, static_pie) { executable("gcc -O2 -static-pie -fPIE"); }
+Test(sources, static_pie, .init = build_long)
+{
+    executable("gcc -O2 -static-pie -fPIE");
+}
 Test(sources, stripped, .init = build_long) { executable("gcc -O2 -s"); }
 Test(sources, stripped_static) { executable("gcc -O2 -s -static"); }
 Test(sources, without_debug_information, .init = build_long)
 {
     executable("gcc -O0 -g0");
 }
-Test(sources, without_build_id) { executable("gcc -O2 -Wl,--build-id=none"); }
+Test(sources, without_build_id, .init = build_long)
+{
+    executable("gcc -O2 -Wl,--build-id=none");
+}
 Test(sources, optimized_as_one, .init = build_long)
 {
     executable("gcc -O3 -flto -Wl,-z,now");
@@ -49,7 +55,7 @@ Test(sources, hidden, .init = build_long)
 {
     executable("gcc -O2 -fvisibility=hidden");
 }
-Test(sources, clang) { executable("clang -O2"); }
+Test(sources, clang, .init = build_long) { executable("clang -O2"); }
 Test(sources, cxx, .init = build_long)
 {
     executable("g++ -O2 -x c++ -std=c++11");
@@ -324,7 +330,7 @@ Test(sources, functions_of_the_build_that_ran)
 
 /* Goal: a core file that was cut off shows what is there, says that it was, and
  * is never taken for a whole one. Method: it is cut at 60 lengths. */
-Test(sources, cut_off_core)
+Test(sources, cut_off_core, .init = build_long)
 {
     long size, cut;
     int shown = 0;

@@ -1,7 +1,7 @@
 /* All that can be said with recorder.h, in C and in C++: not a warning. */
 /* SPDX-License-Identifier: MIT */
 /*
-    Compiled by tests/languages.c in every language there is, with RECORDER_OFF
+    Compiled by tests/outside/languages.c in every language there is, with RECORDER_OFF
     and without; run, it checks that what was recorded is what was meant.
 */
 /* clang-format off: what stands here twice, or on one line, is meant so */

@@ -1,7 +1,7 @@
 /* freestanding.c - all that a machine without an operating system may use. */
 /* SPDX-License-Identifier: MIT */
 /*
- * Built for several processors by tests/freestanding.c, never run. The macros
+ * Built for several processors by tests/outside/freestanding.c, never run. The macros
  * are what a port has to say; here everything is a variable.
  */
 #include <stdint.h>
