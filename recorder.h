@@ -207,9 +207,10 @@ CONTENTS
 #define RECORDER_ONE_LANE_ true
 #endif
 
-/* Fault injection, for tests: called at each step of a record. */
+/* Labels a step of the ring, for who reads its proof, for the mutants of
+ * tests/model and for tests, which stop a thread behind it. */
 #ifndef RECORDER_STEP_
-#define RECORDER_STEP_(where) ((void)0)
+#define RECORDER_STEP_(label) ((void)0)
 #endif
 
 #if defined(RECORDER_HOSTED_) && !defined(RECORDER_LINUX_)
@@ -760,7 +761,7 @@ RECORDER_INLINE_ bool recorder_is_next(uintptr_t seen, uintptr_t last,
 RECORDER_INLINE_ bool recorder_passed_on(struct recorder_turn *turn,
                                          uintptr_t seen, uintptr_t before)
 {
-    uintptr_t distance;
+    uintptr_t distance, gave_up, highest;
     if (seen & RECORDER_BUSY_)
         return false;
     distance = ((before << RECORDER_THREAD_BITS_) -
@@ -768,14 +769,12 @@ RECORDER_INLINE_ bool recorder_passed_on(struct recorder_turn *turn,
                RECORDER_THREAD_BITS_;
     if (distance == 0) /* there is none */
         return true;
-    if (__atomic_load_n(&turn->gave_up, __ATOMIC_ACQUIRE) != distance) /* P1 */
+    gave_up = __atomic_load_n(&turn->gave_up, __ATOMIC_ACQUIRE);
+    RECORDER_STEP_(P1);
+    highest = recorder_get(&turn->highest); RECORDER_STEP_(P2);
+    if (gave_up != distance || highest != before)
         return false;
-    RECORDER_STEP_("P1");
-    if (recorder_get(&turn->highest) != before) /* P2 */
-        return false;
-    RECORDER_STEP_("P2");
-    recorder_add(&turn->gave_up, -distance); /* P3 */
-    RECORDER_STEP_("P3");
+    recorder_add(&turn->gave_up, -distance); RECORDER_STEP_(P3);
     return true;
 }
 
@@ -795,8 +794,7 @@ RECORDER_INLINE_ void recorder_raise(struct recorder_turn *turn, uintptr_t lap)
     uintptr_t highest = recorder_get(&turn->highest);
     while (highest - lap > UINTPTR_MAX >> 1 &&
            !__atomic_compare_exchange_n(&turn->highest, &highest, lap, false,
-                                        __ATOMIC_RELAXED, /* G1 */
-                                        __ATOMIC_RELAXED))
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         ;
 }
 #endif
@@ -805,10 +803,8 @@ RECORDER_INLINE_ void recorder_raise(struct recorder_turn *turn, uintptr_t lap)
 RECORDER_INLINE_ void recorder_give_up(struct recorder_turn *turn,
                                        uintptr_t lap, uintptr_t size)
 {
-    recorder_raise(turn, lap);
-    RECORDER_STEP_("G1");
-    RECORDER_ADD_(&turn->gave_up, size, __ATOMIC_RELEASE); /* G2 */
-    RECORDER_STEP_("G2");
+    recorder_raise(turn, lap); RECORDER_STEP_(G1);
+    RECORDER_ADD_(&turn->gave_up, size, __ATOMIC_RELEASE); RECORDER_STEP_(G2);
 }
 
 #if defined(__SANITIZE_THREAD__) && !defined(__clang__)
@@ -827,22 +823,17 @@ recorder_fill(struct recorder_ring *ring, uintptr_t mask, uintptr_t slot,
     uintptr_t *commit = recorder_commits(ring, mask) + slot;
     struct recorder_record *to = recorder_records(ring) + slot;
     uintptr_t done = (lap << RECORDER_THREAD_BITS_) + (uintptr_t)thread * 2;
-    recorder_put(commit, done | RECORDER_BUSY_); /* W4 */
-    RECORDER_STEP_("W4");
-    __atomic_thread_fence(__ATOMIC_RELEASE); /* W5 */
-    RECORDER_STEP_("W5");
-    recorder_put(&to->format, format); /* W6, to the end */
+    recorder_put(commit, done | RECORDER_BUSY_); RECORDER_STEP_(W4);
+    __atomic_thread_fence(__ATOMIC_RELEASE); RECORDER_STEP_(W5);
+    recorder_put(&to->format, format);
     recorder_put(&to->order, order);
     recorder_put(&to->time, time);
-    recorder_put(&to->caller, caller);
-    RECORDER_STEP_("W6");
+    recorder_put(&to->caller, caller); RECORDER_STEP_(W6);
     recorder_put(&to->argument[0], a);
     recorder_put(&to->argument[1], b);
     recorder_put(&to->argument[2], c);
-    recorder_put(&to->argument[3], d);
-    RECORDER_STEP_("W6 end");
-    __atomic_store_n(commit, done, __ATOMIC_RELEASE); /* W7 */
-    RECORDER_STEP_("W7");
+    recorder_put(&to->argument[3], d); RECORDER_STEP_(W6_end);
+    __atomic_store_n(commit, done, __ATOMIC_RELEASE); RECORDER_STEP_(W7);
     return to;
 }
 
@@ -854,12 +845,14 @@ recorder_write_late(struct recorder_ring *ring, uintptr_t mask,
                     const struct recorder_record *r)
 {
     unsigned tickets = 1;
+    uintptr_t *commit;
     for (;; tickets++) {
         uintptr_t slot = last & mask, lap = (last | mask) + 1;
         struct recorder_turn *turn = recorder_turns(ring, mask) + slot;
         if (recorder_passed_on(turn, seen, last - slot)) {
-            if (recorder_lap_wraps(lap))
-                recorder_raise(turn, last - slot); /* H1 */
+            if (recorder_lap_wraps(lap)) {
+                recorder_raise(turn, last - slot); RECORDER_STEP_(H1);
+            }
             return recorder_fill(ring, mask, slot, lap, thread, r->format,
                                  r->order, r->time, r->caller, r->argument[0],
                                  r->argument[1], r->argument[2],
@@ -869,11 +862,9 @@ recorder_write_late(struct recorder_ring *ring, uintptr_t mask,
         recorder_add(&ring->given_up, 1);
         if (tickets == RECORDER_TICKETS)
             break;
-        last = recorder_add(&ring->write, 1); /* W2 */
-        RECORDER_STEP_("W2");
-        seen = __atomic_load_n(&recorder_commits(ring, mask)[last & mask],
-                               __ATOMIC_ACQUIRE); /* W3 */
-        RECORDER_STEP_("W3");
+        last = recorder_add(&ring->write, 1); RECORDER_STEP_(W2);
+        commit = recorder_commits(ring, mask) + (last & mask);
+        seen = __atomic_load_n(commit, __ATOMIC_ACQUIRE); RECORDER_STEP_(W3);
     }
     recorder_add(&ring->lost, 1);
     return NULL;
@@ -887,12 +878,11 @@ recorder_write(struct recorder_ring *ring, uintptr_t mask, unsigned thread,
                uintptr_t d)
 {
     /* The position is one lap after that: what is before it in the slot. */
-    uintptr_t last = recorder_add(&ring->write, 1); /* W2 */
+    uintptr_t last = recorder_add(&ring->write, 1);
     uintptr_t slot = last & mask, seen;
     uintptr_t *commit = recorder_commits(ring, mask) + slot;
-    RECORDER_STEP_("W2");
-    seen = __atomic_load_n(commit, __ATOMIC_ACQUIRE); /* W3 */
-    RECORDER_STEP_("W3");
+    RECORDER_STEP_(W2);
+    seen = __atomic_load_n(commit, __ATOMIC_ACQUIRE); RECORDER_STEP_(W3);
     if (RECORDER_UNLIKELY_(!recorder_is_next(seen, last, mask) ||
                            recorder_lap_wraps((last | mask) + 1))) {
         struct recorder_record r = {format, order, time, caller, {a, b, c, d}};
@@ -911,14 +901,17 @@ RECORDER_INLINE_ uintptr_t recorder_look(const struct recorder_ring *ring,
     const uintptr_t *commit = recorder_commits(ring, mask) + slot;
     const uintptr_t *word = &recorder_records(ring)[slot].format;
     uintptr_t *copy = &to->format;
-    uintptr_t seen = __atomic_load_n(commit, __ATOMIC_ACQUIRE); /* R1 */
+    uintptr_t seen, again;
     unsigned i;
+    seen = __atomic_load_n(commit, __ATOMIC_ACQUIRE); RECORDER_STEP_(R1);
     if (seen == 0 || (seen & RECORDER_BUSY_))
         return 0;
     for (i = 0; i < sizeof *to / sizeof *copy; i++)
-        copy[i] = recorder_get(word + i); /* R2 */
-    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* R3 */
-    return recorder_get(commit) == seen ? seen : 0; /* R4 */
+        copy[i] = recorder_get(word + i);
+    RECORDER_STEP_(R2);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE); RECORDER_STEP_(R3);
+    again = recorder_get(commit); RECORDER_STEP_(R4);
+    return again == seen ? seen : 0;
 }
 #if defined(__SANITIZE_THREAD__) && !defined(__clang__)
 #pragma GCC diagnostic pop
@@ -1243,8 +1236,8 @@ RECORDER_INLINE_ uintptr_t recorder_time(void) { return RECORDER_TIME(); }
 RECORDER_INLINE_ uintptr_t recorder_orders(uintptr_t count)
 {
     uintptr_t *at = recorder_home.order;
-    uintptr_t order = RECORDER_ADD_(at, count, __ATOMIC_ACQ_REL); /* W1 */
-    RECORDER_STEP_("W1");
+    uintptr_t order = RECORDER_ADD_(at, count, __ATOMIC_ACQ_REL);
+    RECORDER_STEP_(W1);
     return order;
 }
 

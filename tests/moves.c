@@ -1,7 +1,7 @@
 /* moves.c - texts come along when rings are moved while others record. */
 /* SPDX-License-Identifier: MIT */
 static void moves_step(const char *where);
-#define RECORDER_STEP_(where) moves_step(where)
+#define RECORDER_STEP_(label) moves_step(#label)
 #include "capture.h"
 #include "recorder_move.h"
 

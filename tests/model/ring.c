@@ -54,8 +54,8 @@ static void writes_alone(void);
 #define __atomic_store_n(p, value, order)                                      \
     (counts(p) ? (void)WEAK_STORE_(p, value, order) : (void)0)
 #define __atomic_fetch_add(p, value, order) draws(p, WEAK_ADD_(p, value, order))
-#define RECORDER_STEP_(where)                                                  \
-    ((where)[0] == 'W' && (where)[1] == '5' ? writes_alone() : (void)0)
+#define RECORDER_STEP_(label)                                                  \
+    ((#label)[0] == 'W' && (#label)[1] == '5' ? writes_alone() : (void)0)
 #define RECORDER_TICKETS TICKETS
 #define RECORDER_TIME() ((uintptr_t)0)
 #define RECORDER_THREAD() 1u

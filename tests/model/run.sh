@@ -175,7 +175,9 @@ make_wraps() # Builds its two programs in $2, from the header in $1.
 
 make_mutant() # Makes the header of the mutant in $dir; says what went wrong.
 {
-    cp $root/recorder.h "$dir/recorder.h"
+    # Each label on the line of the step that it names.
+    sed -z 's/\n *RECORDER_STEP_(/ RECORDER_STEP_(/g' $root/recorder.h \
+        >"$dir/recorder.h"
     while read -r command; do
         sed "$command" "$dir/recorder.h" >"$dir/next" || return 1
         if cmp -s "$dir/recorder.h" "$dir/next"; then

@@ -260,7 +260,7 @@ ALWAYS_INLINE bool swap_if(word *p, word *expected, word desired)
 #define RECORDER_INLINE_ static inline __attribute__((unused))
 #define RECORDER_FUNCTION_ static __attribute__((noinline, unused))
 #define RECORDER_UNLIKELY_(x) (x)
-#define RECORDER_STEP_(where) ((void)0)
+#define RECORDER_STEP_(label) ((void)0)
 #define RECORDER_LAPS_WRAP_ 1
 #define RECORDER_ADD_(to, value, order) recorder_add(to, value)
 #define RECORDER_THREAD_BITS_ thread_bits
