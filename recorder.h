@@ -816,23 +816,21 @@ RECORDER_INLINE_ void recorder_give_up(struct recorder_turn *turn,
 /* Writes a record into a slot whose turn it is. */
 RECORDER_INLINE_ struct recorder_record *
 recorder_fill(struct recorder_ring *ring, uintptr_t mask, uintptr_t slot,
-              uintptr_t lap, unsigned thread, uintptr_t format,
-              uintptr_t order, uintptr_t time, uintptr_t caller, uintptr_t a,
-              uintptr_t b, uintptr_t c, uintptr_t d)
+              uintptr_t lap, unsigned thread, const struct recorder_record *r)
 {
     uintptr_t *commit = recorder_commits(ring, mask) + slot;
     struct recorder_record *to = recorder_records(ring) + slot;
     uintptr_t done = (lap << RECORDER_THREAD_BITS_) + (uintptr_t)thread * 2;
     recorder_put(commit, done | RECORDER_BUSY_); RECORDER_STEP_(W4);
     __atomic_thread_fence(__ATOMIC_RELEASE); RECORDER_STEP_(W5);
-    recorder_put(&to->format, format);
-    recorder_put(&to->order, order);
-    recorder_put(&to->time, time);
-    recorder_put(&to->caller, caller); RECORDER_STEP_(W6);
-    recorder_put(&to->argument[0], a);
-    recorder_put(&to->argument[1], b);
-    recorder_put(&to->argument[2], c);
-    recorder_put(&to->argument[3], d); RECORDER_STEP_(W6_end);
+    recorder_put(&to->format, r->format);
+    recorder_put(&to->order, r->order);
+    recorder_put(&to->time, r->time);
+    recorder_put(&to->caller, r->caller); RECORDER_STEP_(W6);
+    recorder_put(&to->argument[0], r->argument[0]);
+    recorder_put(&to->argument[1], r->argument[1]);
+    recorder_put(&to->argument[2], r->argument[2]);
+    recorder_put(&to->argument[3], r->argument[3]); RECORDER_STEP_(W6_end);
     __atomic_store_n(commit, done, __ATOMIC_RELEASE); RECORDER_STEP_(W7);
     return to;
 }
@@ -853,10 +851,7 @@ recorder_write_late(struct recorder_ring *ring, uintptr_t mask,
             if (recorder_lap_wraps(lap)) {
                 recorder_raise(turn, last - slot); RECORDER_STEP_(H1);
             }
-            return recorder_fill(ring, mask, slot, lap, thread, r->format,
-                                 r->order, r->time, r->caller, r->argument[0],
-                                 r->argument[1], r->argument[2],
-                                 r->argument[3]);
+            return recorder_fill(ring, mask, slot, lap, thread, r);
         }
         recorder_give_up(turn, lap, mask + 1);
         recorder_add(&ring->given_up, 1);
@@ -873,9 +868,7 @@ recorder_write_late(struct recorder_ring *ring, uintptr_t mask,
 /* Writes one record into the ring. Returns it, or null where it was lost. */
 RECORDER_INLINE_ struct recorder_record *
 recorder_write(struct recorder_ring *ring, uintptr_t mask, unsigned thread,
-               uintptr_t format, uintptr_t order, uintptr_t time,
-               uintptr_t caller, uintptr_t a, uintptr_t b, uintptr_t c,
-               uintptr_t d)
+               const struct recorder_record *r)
 {
     /* The position is one lap after that: what is before it in the slot. */
     uintptr_t last = recorder_add(&ring->write, 1);
@@ -885,11 +878,10 @@ recorder_write(struct recorder_ring *ring, uintptr_t mask, unsigned thread,
     seen = __atomic_load_n(commit, __ATOMIC_ACQUIRE); RECORDER_STEP_(W3);
     if (RECORDER_UNLIKELY_(!recorder_is_next(seen, last, mask) ||
                            recorder_lap_wraps((last | mask) + 1))) {
-        struct recorder_record r = {format, order, time, caller, {a, b, c, d}};
-        return recorder_write_late(ring, mask, last, seen, thread, &r);
+        struct recorder_record late = *r; /* so that *r stays in registers */
+        return recorder_write_late(ring, mask, last, seen, thread, &late);
     }
-    return recorder_fill(ring, mask, slot, (last | mask) + 1, thread, format,
-                         order, time, caller, a, b, c, d);
+    return recorder_fill(ring, mask, slot, (last | mask) + 1, thread, r);
 }
 
 /* Copies the record of a slot. Returns its commit word, or 0 where the slot has
@@ -1246,9 +1238,7 @@ RECORDER_FUNCTION_ struct recorder_record *
 recorder_write_words(struct recorder_ring *ring, uintptr_t mask,
                      unsigned thread, const struct recorder_record *r)
 {
-    return recorder_write(ring, mask, thread, r->format, r->order, r->time,
-                          r->caller, r->argument[0], r->argument[1],
-                          r->argument[2], r->argument[3]);
+    return recorder_write(ring, mask, thread, r);
 }
 
 /* Records 4 * count words as that many records of orders that follow at once,
@@ -1284,8 +1274,9 @@ RECORDER_CALLED_ uintptr_t recorder_record_few(const struct recorder *recorder,
                                                uintptr_t d)
 {
     uintptr_t caller = (uintptr_t)__builtin_return_address(0);
-    uintptr_t mask, time, order;
+    struct recorder_record r = {(uintptr_t)format, 0, 0, caller, {a, b, c, d}};
     struct recorder_ring *ring;
+    uintptr_t mask;
     unsigned thread;
     if (RECORDER_TRACES_ &&
         RECORDER_UNLIKELY_(
@@ -1299,11 +1290,10 @@ RECORDER_CALLED_ uintptr_t recorder_record_few(const struct recorder *recorder,
     thread = RECORDER_THREAD();
     mask = recorder->mask;
     ring = recorder_lane(recorder, thread);
-    time = recorder_time();
-    order = recorder_orders(1);
-    recorder_write(ring, mask, thread, (uintptr_t)format, order, time, caller,
-                   a, b, c, d);
-    return order;
+    r.time = recorder_time();
+    r.order = recorder_orders(1);
+    recorder_write(ring, mask, thread, &r);
+    return r.order;
 }
 
 /* More than 4: `count` records of 4 words, each a uintptr_t behind `count`. */

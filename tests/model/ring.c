@@ -114,8 +114,9 @@ static void writes_alone(void) { weak_alone(&busy_writer[drawn % SLOTS]); }
 static void make(unsigned thread)
 {
     uintptr_t o = order = recorder_orders(1);
+    struct recorder_record r = {o, o, o, o, {o, o, o, o}};
     tickets = 0;
-    if (recorder_write(&all.ring, SLOTS - 1, thread, o, o, o, o, o, o, o, o))
+    if (recorder_write(&all.ring, SLOTS - 1, thread, &r))
         table |= entry(drawn, o);
 }
 
