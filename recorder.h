@@ -33,6 +33,9 @@ LIMITS
     * What RECORDER_COPY returns is for the record that it is an argument of.
       Kept for a lap of its ring it may show another text of its thread.
     * A thread that dies inside record() costs its ring one slot.
+    * A ring with fewer slots than threads that hammer it loses records, which
+      are counted: with 8 threads on 2 cores, of 1 slot up to 95 %, of 2 slots
+      up to 14 %, of 4 slots up to 0.3 %, of 8 slots none were lost.
     * x86: a sandbox that forbids rdtsc (seccomp's strict mode) ends what records.
     * In C++, a parameter pack is no list of arguments to record().
     * 32-bit machines: orders and positions count modulo 2^32, laps modulo 2^24.

@@ -81,9 +81,10 @@
 #define RECORDER_ONE_LANE_ true
 #endif
 
-/* Fault injection, for tests: called at each step of a record. */
+/* Labels a step of the ring, for who reads its proof, for the mutants of
+ * tests/model and for tests, which stop a thread behind it. */
 #ifndef RECORDER_STEP_
-#define RECORDER_STEP_(where) ((void)0)
+#define RECORDER_STEP_(label) ((void)0)
 #endif
 
 /* Copies bytes. A port need not have memcpy(), and the compiler must not make

@@ -489,7 +489,7 @@ RECORDER_FUNCTION_ void recorder_signals_take(int sig)
     (void)sigemptyset(&only);
     (void)sigaddset(&only, sig);
     if (sigpending(&pending) == 0 && sigismember(&pending, sig) == 1) {
-        RECORDER_STEP_("taking");
+        RECORDER_STEP_(taking);
         sigwait(&only, &sig);
     }
     __atomic_store_n(&recorder_signals_taking, 0, __ATOMIC_RELEASE);

@@ -28,9 +28,7 @@ RECORDER_FUNCTION_ struct recorder_record *
 recorder_write_words(struct recorder_ring *ring, uintptr_t mask,
                      unsigned thread, const struct recorder_record *r)
 {
-    return recorder_write(ring, mask, thread, r->format, r->order, r->time,
-                          r->caller, r->argument[0], r->argument[1],
-                          r->argument[2], r->argument[3]);
+    return recorder_write(ring, mask, thread, r);
 }
 
 /* Records 4 * count words as that many records of orders that follow at once,
@@ -66,8 +64,9 @@ RECORDER_CALLED_ uintptr_t recorder_record_few(const struct recorder *recorder,
                                                uintptr_t d)
 {
     uintptr_t caller = (uintptr_t)__builtin_return_address(0);
-    uintptr_t mask, time, order;
+    struct recorder_record r = {(uintptr_t)format, 0, 0, caller, {a, b, c, d}};
     struct recorder_ring *ring;
+    uintptr_t mask;
     unsigned thread;
     if (RECORDER_TRACES_ &&
         RECORDER_UNLIKELY_(
@@ -81,11 +80,10 @@ RECORDER_CALLED_ uintptr_t recorder_record_few(const struct recorder *recorder,
     thread = RECORDER_THREAD();
     mask = recorder->mask;
     ring = recorder_lane(recorder, thread);
-    time = recorder_time();
-    order = recorder_orders(1);
-    recorder_write(ring, mask, thread, (uintptr_t)format, order, time, caller,
-                   a, b, c, d);
-    return order;
+    r.time = recorder_time();
+    r.order = recorder_orders(1);
+    recorder_write(ring, mask, thread, &r);
+    return r.order;
 }
 
 /* More than 4: `count` records of 4 words, each a uintptr_t behind `count`. */

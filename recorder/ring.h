@@ -45,8 +45,9 @@ RECORDER_INLINE_ uintptr_t recorder_add(uintptr_t *to, uintptr_t value)
 
 /* ------------------------------------------------------------------ ring --
  *
- * `write` hands out positions, each once: p belongs to slot k = p mod size, in
- * lap L = p - k. The first is `size`. commit[k] says what slot k holds:
+ * A ticket is a position, handed out once by `write`: p belongs to slot
+ * k = p mod size, in lap L = p - k. The first position is `size`. commit[k]
+ * says what slot k holds:
  *
  *     lap << 16 | thread << 1 | busy      (32-bit machines: lap << 8)
  *
@@ -55,9 +56,10 @@ RECORDER_INLINE_ uintptr_t recorder_add(uintptr_t *to, uintptr_t value)
  *     |      0      | -> | L, t, busy    | -> | L, t          | -> | L', t' ...
  *     +-------------+ W4 +---------------+ W7 +---------------+ W4 +------
  *
- * A ticket owns its slot because it is its turn: nobody else may act on the
- * commit word that it expects. So a record takes two read-modify-writes, W1 and
- * W2, and no compare-and-swap, and waits for nobody.
+ * A ticket owns its slot when its turn has come: when the lap before is whole.
+ * No other ticket may write in the slot until the owner is done (W7). So a
+ * record takes two read-modify-writes, W1 and W2, and no compare-and-swap, and
+ * it waits for nobody.
  *
  *   writer                                      reader of slot k
  *   W1 order = recorder_order++     acq_rel     R1 c = commit[k]     acquire
@@ -76,22 +78,22 @@ RECORDER_INLINE_ uintptr_t recorder_add(uintptr_t *to, uintptr_t value)
  *   P3 gave_up -= that distance          relaxed   given up: mine, go on at W4
  *   G1 raise highest to L                relaxed   else give this slot up, for
  *   G2 gave_up += size                   release   good, and draw a new ticket
- *   H1 raise highest to L - size     relaxed   before W4, where L's bits are 0
+ *   H1 raise highest to L - size         relaxed   before W4, if L's bits are 0
  *
  * What orders what, and what breaks without it:
- *   W7 -> R1  the words are there when the commit word says so: else a reader
- *             takes the words of the lap before for those of this one
- *   W5, R3    a reader that saw one of the new words sees at R4 that the slot
- *             is busy or newer: else it accepts a mix of two records
- *   W7 -> W3  the earlier writer's words are in the slot before mine: else its
- *             late stores mix with mine
- *   G2 -> P1  who sees the count sees how high the marks reach: else a ticket
- *             takes the slot while one between them may still write in it
- *   H1        no mark is older than two wraps of the laps' bits: else, on a
- *             32-bit machine, an old one is taken for one ahead, G1 does not
- *             raise it, and two tickets take one slot
- *   W1        acq_rel, so that orders follow every chain of causes that a
- *             program can build, relaxed flags included
+ *   W7 -> R1  A reader that sees the commit word sees the words. Else it takes
+ *             the words of the lap before for those of this one.
+ *   W5, R3    A reader that saw one of the new words sees at R4 that the slot
+ *             is busy or newer. Else it accepts a mix of two records.
+ *   W7 -> W3  The words of the lap before are in the slot before mine. Else
+ *             late stores of that lap mix with mine.
+ *   G2 -> P1  A ticket that sees the count sees how high the marks reach. Else
+ *             it takes the slot while a ticket between may still write there.
+ *   H1        No mark is older than two wraps of the laps' bits. Else, on a
+ *             32-bit machine, an old mark is taken for one ahead, G1 does not
+ *             raise it, and two tickets take one slot.
+ *   W1        Acq_rel makes orders follow every chain of causes that a program
+ *             can build, relaxed flags included.
  * gave_up and highest are exact (no packing, no modulus): a packed count leaks
  * slots. tests/model takes each label away in turn; the checker must then fail.
  */
@@ -117,6 +119,11 @@ RECORDER_INLINE_ unsigned recorder_commit_thread(uintptr_t commit)
 {
     return (unsigned)commit >> 1 & RECORDER_THREAD_NONE;
 }
+/* The bits of a commit word that say lap and busy. */
+RECORDER_INLINE_ uintptr_t recorder_commit_turn(uintptr_t commit)
+{
+    return commit & ~((uintptr_t)RECORDER_THREAD_NONE << 1);
+}
 /* The commit word of a position's lap, thread and busy bit left out. */
 RECORDER_INLINE_ uintptr_t recorder_commit_lap(uintptr_t position,
                                                uintptr_t mask)
@@ -124,8 +131,8 @@ RECORDER_INLINE_ uintptr_t recorder_commit_lap(uintptr_t position,
     return (position & ~mask) << RECORDER_THREAD_BITS_;
 }
 
-/* Is it a lap whose bits in the commit word are 0? On 32-bit machines one in
- * 2^24 positions is; on others no program gets to the first. */
+/* True where a lap's bits in the commit word are 0. On 32-bit machines one in
+ * 2^24 positions has such a lap; on others no program gets to the first. */
 #ifndef RECORDER_LAPS_WRAP_
 #define RECORDER_LAPS_WRAP_ (__SIZEOF_POINTER__ < 8)
 #endif
@@ -134,40 +141,39 @@ RECORDER_INLINE_ bool recorder_lap_wraps(uintptr_t lap)
     return RECORDER_LAPS_WRAP_ && lap << RECORDER_THREAD_BITS_ == 0;
 }
 
-/* Is it the turn of the lap after `last`, a position: is that lap complete? */
-RECORDER_INLINE_ bool recorder_is_next(uintptr_t seen, uintptr_t last,
+/* True where the slot holds the whole record of `previous`, the position one
+ * lap before the ticket's. */
+RECORDER_INLINE_ bool recorder_is_turn(uintptr_t commit, uintptr_t previous,
                                        uintptr_t mask)
 {
-    return ((seen ^ recorder_commit_lap(last, mask)) &
-            ~((uintptr_t)RECORDER_THREAD_NONE << 1)) == 0;
+    uintptr_t other = commit ^ recorder_commit_lap(previous, mask);
+    return recorder_commit_turn(other) == 0;
 }
 
-/* Did every lap behind `seen`, up to the one before mine, give its turn up?
- * Then they are taken off the count. */
-RECORDER_INLINE_ bool recorder_passed_on(struct recorder_turn *turn,
-                                         uintptr_t seen, uintptr_t before)
+/* Takes the turn where every lap behind that of `commit`, up to `lap_before`,
+ * gave up. Returns false where one did not, or may not have. */
+RECORDER_INLINE_ bool recorder_take_turn(struct recorder_turn *turn,
+                                         uintptr_t commit, uintptr_t lap_before)
 {
-    uintptr_t distance;
-    if (seen & RECORDER_BUSY_)
+    uintptr_t distance, gave_up, highest;
+    if (commit & RECORDER_BUSY_)
         return false;
-    distance = ((before << RECORDER_THREAD_BITS_) -
-                (seen & ~((uintptr_t)RECORDER_THREAD_NONE << 1))) >>
+    distance = ((lap_before << RECORDER_THREAD_BITS_) -
+                recorder_commit_turn(commit)) >>
                RECORDER_THREAD_BITS_;
-    if (distance == 0) /* there is none */
+    if (distance == 0) /* no lap lies between */
         return true;
-    if (__atomic_load_n(&turn->gave_up, __ATOMIC_ACQUIRE) != distance) /* P1 */
+    gave_up = __atomic_load_n(&turn->gave_up, __ATOMIC_ACQUIRE);
+    RECORDER_STEP_(P1);
+    highest = recorder_get(&turn->highest); RECORDER_STEP_(P2);
+    if (gave_up != distance || highest != lap_before)
         return false;
-    RECORDER_STEP_("P1");
-    if (recorder_get(&turn->highest) != before) /* P2 */
-        return false;
-    RECORDER_STEP_("P2");
-    recorder_add(&turn->gave_up, -distance); /* P3 */
-    RECORDER_STEP_("P3");
+    recorder_add(&turn->gave_up, -distance); RECORDER_STEP_(P3);
     return true;
 }
 
-/* Raises `highest` to `lap`, unless it is there or ahead. Behind means less than
- * half of all positions behind, modulo the word; H1 keeps it nearer than that. */
+/* Raises `highest` to `lap`, unless it is there or ahead: less than half of all
+ * positions ahead, modulo the word. H1 keeps it from falling farther behind. */
 #ifdef RECORDER_ENTER
 RECORDER_INLINE_ void recorder_raise(struct recorder_turn *turn, uintptr_t lap)
 {
@@ -182,130 +188,117 @@ RECORDER_INLINE_ void recorder_raise(struct recorder_turn *turn, uintptr_t lap)
     uintptr_t highest = recorder_get(&turn->highest);
     while (highest - lap > UINTPTR_MAX >> 1 &&
            !__atomic_compare_exchange_n(&turn->highest, &highest, lap, false,
-                                        __ATOMIC_RELAXED, /* G1 */
-                                        __ATOMIC_RELAXED))
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         ;
 }
 #endif
 
-/* Gives the slot up for lap `lap`, for good. */
+/* Gives the slot up in this lap, for good. */
 RECORDER_INLINE_ void recorder_give_up(struct recorder_turn *turn,
                                        uintptr_t lap, uintptr_t size)
 {
-    recorder_raise(turn, lap);
-    RECORDER_STEP_("G1");
-    RECORDER_ADD_(&turn->gave_up, size, __ATOMIC_RELEASE); /* G2 */
-    RECORDER_STEP_("G2");
+    recorder_raise(turn, lap); RECORDER_STEP_(G1);
+    RECORDER_ADD_(&turn->gave_up, size, __ATOMIC_RELEASE); RECORDER_STEP_(G2);
 }
 
 #if defined(__SANITIZE_THREAD__) && !defined(__clang__)
-/* gcc warns that ThreadSanitizer ignores fences; nothing here needs it to see
- * them, every word being atomic, and the model checker does. */
+/* gcc warns that ThreadSanitizer ignores fences. Nothing here needs it to see
+ * them: every word is atomic, and the model checker sees them. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wtsan"
 #endif
-/* Writes a record into a slot whose turn it is. */
+/* Writes a record into a slot that the caller owns. Returns its place. */
 RECORDER_INLINE_ struct recorder_record *
 recorder_fill(struct recorder_ring *ring, uintptr_t mask, uintptr_t slot,
-              uintptr_t lap, unsigned thread, uintptr_t format,
-              uintptr_t order, uintptr_t time, uintptr_t caller, uintptr_t a,
-              uintptr_t b, uintptr_t c, uintptr_t d)
+              uintptr_t lap, unsigned thread, const struct recorder_record *r)
 {
-    uintptr_t *commit = recorder_commits(ring, mask) + slot;
-    struct recorder_record *to = recorder_records(ring) + slot;
-    uintptr_t done = (lap << RECORDER_THREAD_BITS_) + (uintptr_t)thread * 2;
-    recorder_put(commit, done | RECORDER_BUSY_); /* W4 */
-    RECORDER_STEP_("W4");
-    __atomic_thread_fence(__ATOMIC_RELEASE); /* W5 */
-    RECORDER_STEP_("W5");
-    recorder_put(&to->format, format); /* W6, to the end */
-    recorder_put(&to->order, order);
-    recorder_put(&to->time, time);
-    recorder_put(&to->caller, caller);
-    RECORDER_STEP_("W6");
-    recorder_put(&to->argument[0], a);
-    recorder_put(&to->argument[1], b);
-    recorder_put(&to->argument[2], c);
-    recorder_put(&to->argument[3], d);
-    RECORDER_STEP_("W6 end");
-    __atomic_store_n(commit, done, __ATOMIC_RELEASE); /* W7 */
-    RECORDER_STEP_("W7");
-    return to;
+    uintptr_t *word = recorder_commits(ring, mask) + slot; /* its commit word */
+    struct recorder_record *place = recorder_records(ring) + slot;
+    uintptr_t whole = (lap << RECORDER_THREAD_BITS_) + (uintptr_t)thread * 2;
+    recorder_put(word, whole | RECORDER_BUSY_); RECORDER_STEP_(W4);
+    __atomic_thread_fence(__ATOMIC_RELEASE); RECORDER_STEP_(W5);
+    recorder_put(&place->format, r->format);
+    recorder_put(&place->order, r->order);
+    recorder_put(&place->time, r->time);
+    recorder_put(&place->caller, r->caller); RECORDER_STEP_(W6);
+    recorder_put(&place->argument[0], r->argument[0]);
+    recorder_put(&place->argument[1], r->argument[1]);
+    recorder_put(&place->argument[2], r->argument[2]);
+    recorder_put(&place->argument[3], r->argument[3]); RECORDER_STEP_(W6_end);
+    __atomic_store_n(word, whole, __ATOMIC_RELEASE); RECORDER_STEP_(W7);
+    return place;
 }
 
-/* The rare path, from a ticket whose slot was `seen`; `last` is its position, a
- * lap ago. Returns the record, or null where it was lost. */
+/* The rare path of a ticket whose slot held `commit`. `previous` is its
+ * position - size. Returns the record's place, or null where it was lost. */
 __attribute__((cold)) RECORDER_FUNCTION_ struct recorder_record *
 recorder_write_late(struct recorder_ring *ring, uintptr_t mask,
-                    uintptr_t last, uintptr_t seen, unsigned thread,
+                    uintptr_t previous, uintptr_t commit, unsigned thread,
                     const struct recorder_record *r)
 {
+    uintptr_t *commits = recorder_commits(ring, mask);
     unsigned tickets = 1;
     for (;; tickets++) {
-        uintptr_t slot = last & mask, lap = (last | mask) + 1;
+        uintptr_t slot = previous & mask, lap_before = previous - slot;
+        uintptr_t lap = lap_before + mask + 1;
         struct recorder_turn *turn = recorder_turns(ring, mask) + slot;
-        if (recorder_passed_on(turn, seen, last - slot)) {
-            if (recorder_lap_wraps(lap))
-                recorder_raise(turn, last - slot); /* H1 */
-            return recorder_fill(ring, mask, slot, lap, thread, r->format,
-                                 r->order, r->time, r->caller, r->argument[0],
-                                 r->argument[1], r->argument[2],
-                                 r->argument[3]);
+        if (recorder_take_turn(turn, commit, lap_before)) {
+            if (recorder_lap_wraps(lap)) {
+                recorder_raise(turn, lap_before); RECORDER_STEP_(H1);
+            }
+            return recorder_fill(ring, mask, slot, lap, thread, r);
         }
         recorder_give_up(turn, lap, mask + 1);
         recorder_add(&ring->given_up, 1);
         if (tickets == RECORDER_TICKETS)
             break;
-        last = recorder_add(&ring->write, 1); /* W2 */
-        RECORDER_STEP_("W2");
-        seen = __atomic_load_n(&recorder_commits(ring, mask)[last & mask],
-                               __ATOMIC_ACQUIRE); /* W3 */
-        RECORDER_STEP_("W3");
+        previous = recorder_add(&ring->write, 1); RECORDER_STEP_(W2);
+        commit = __atomic_load_n(&commits[previous & mask], __ATOMIC_ACQUIRE);
+        RECORDER_STEP_(W3);
     }
     recorder_add(&ring->lost, 1);
     return NULL;
 }
 
-/* Writes one record into the ring. Returns it, or null where it was lost. */
+/* Writes one record into the ring. Returns its place, or null where it was
+ * lost. */
 RECORDER_INLINE_ struct recorder_record *
 recorder_write(struct recorder_ring *ring, uintptr_t mask, unsigned thread,
-               uintptr_t format, uintptr_t order, uintptr_t time,
-               uintptr_t caller, uintptr_t a, uintptr_t b, uintptr_t c,
-               uintptr_t d)
+               const struct recorder_record *r)
 {
-    /* The position is one lap after that: what is before it in the slot. */
-    uintptr_t last = recorder_add(&ring->write, 1); /* W2 */
-    uintptr_t slot = last & mask, seen;
-    uintptr_t *commit = recorder_commits(ring, mask) + slot;
-    RECORDER_STEP_("W2");
-    seen = __atomic_load_n(commit, __ATOMIC_ACQUIRE); /* W3 */
-    RECORDER_STEP_("W3");
-    if (RECORDER_UNLIKELY_(!recorder_is_next(seen, last, mask) ||
-                           recorder_lap_wraps((last | mask) + 1))) {
-        struct recorder_record r = {format, order, time, caller, {a, b, c, d}};
-        return recorder_write_late(ring, mask, last, seen, thread, &r);
+    /* The position is one lap later; `previous` must be whole by now. */
+    uintptr_t previous = recorder_add(&ring->write, 1);
+    uintptr_t slot = previous & mask, commit;
+    uintptr_t *word = recorder_commits(ring, mask) + slot;
+    RECORDER_STEP_(W2);
+    commit = __atomic_load_n(word, __ATOMIC_ACQUIRE); RECORDER_STEP_(W3);
+    if (RECORDER_UNLIKELY_(!recorder_is_turn(commit, previous, mask) ||
+                           recorder_lap_wraps((previous | mask) + 1))) {
+        struct recorder_record late = *r; /* so that *r stays in registers */
+        return recorder_write_late(ring, mask, previous, commit, thread, &late);
     }
-    return recorder_fill(ring, mask, slot, (last | mask) + 1, thread, format,
-                         order, time, caller, a, b, c, d);
+    return recorder_fill(ring, mask, slot, (previous | mask) + 1, thread, r);
 }
 
-/* Copies the record of a slot. Returns its commit word, or 0 where the slot has
- * none that is whole. */
+/* Copies the record of a slot. Returns its commit word, or 0 where the slot
+ * holds no whole record. */
 RECORDER_INLINE_ uintptr_t recorder_look(const struct recorder_ring *ring,
                                          uintptr_t mask, uintptr_t slot,
-                                         struct recorder_record *to)
+                                         struct recorder_record *copy)
 {
-    const uintptr_t *commit = recorder_commits(ring, mask) + slot;
-    const uintptr_t *word = &recorder_records(ring)[slot].format;
-    uintptr_t *copy = &to->format;
-    uintptr_t seen = __atomic_load_n(commit, __ATOMIC_ACQUIRE); /* R1 */
+    const uintptr_t *word = recorder_commits(ring, mask) + slot;
+    const uintptr_t *from = &recorder_records(ring)[slot].format;
+    uintptr_t *to = &copy->format, commit, again;
     unsigned i;
-    if (seen == 0 || (seen & RECORDER_BUSY_))
+    commit = __atomic_load_n(word, __ATOMIC_ACQUIRE); RECORDER_STEP_(R1);
+    if (commit == 0 || (commit & RECORDER_BUSY_))
         return 0;
-    for (i = 0; i < sizeof *to / sizeof *copy; i++)
-        copy[i] = recorder_get(word + i); /* R2 */
-    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* R3 */
-    return recorder_get(commit) == seen ? seen : 0; /* R4 */
+    for (i = 0; i < sizeof *copy / sizeof *to; i++)
+        to[i] = recorder_get(from + i);
+    RECORDER_STEP_(R2);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE); RECORDER_STEP_(R3);
+    again = recorder_get(word); RECORDER_STEP_(R4);
+    return again == commit ? commit : 0;
 }
 #if defined(__SANITIZE_THREAD__) && !defined(__clang__)
 #pragma GCC diagnostic pop
@@ -314,8 +307,8 @@ RECORDER_INLINE_ uintptr_t recorder_look(const struct recorder_ring *ring,
 RECORDER_INLINE_ uintptr_t recorder_orders(uintptr_t count)
 {
     uintptr_t *at = recorder_home.order;
-    uintptr_t order = RECORDER_ADD_(at, count, __ATOMIC_ACQ_REL); /* W1 */
-    RECORDER_STEP_("W1");
+    uintptr_t order = RECORDER_ADD_(at, count, __ATOMIC_ACQ_REL);
+    RECORDER_STEP_(W1);
     return order;
 }
 

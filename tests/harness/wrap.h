@@ -8,7 +8,7 @@
 #define WRAP_H
 #ifndef RECORDER_STEP_
 static void wrap_step(const char *where);
-#define RECORDER_STEP_(where) wrap_step(where)
+#define RECORDER_STEP_(label) wrap_step(#label)
 #endif
 #include "recorder.h"
 #include <pthread.h>

@@ -6,8 +6,8 @@
  * way into the middle of a record. */
 #define RECORDER_TIME() ((uintptr_t)0)
 static void (*step_hook)(const char *where);
-#define RECORDER_STEP_(where)                                                  \
-    ((void)(__builtin_expect(step_hook != 0, 0) ? step_hook(where) : (void)0))
+#define RECORDER_STEP_(label)                                                  \
+    ((void)(__builtin_expect(step_hook != 0, 0) ? step_hook(#label) : (void)0))
 #include "harness/capture.h"
 
 #include <fcntl.h>
@@ -598,7 +598,7 @@ static void at_step(const char *where)
 Test(dump, inside_of_a_record)
 {
     static const char *const steps[] = {"W1", "W2", "W3", "W4",
-                                        "W5", "W6", "W6 end", "W7"};
+                                        "W5", "W6", "W6_end", "W7"};
     size_t i;
     unsigned slot;
     signal(SIGUSR2, dump_here);

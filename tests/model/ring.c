@@ -54,8 +54,8 @@ static void writes_alone(void);
 #define __atomic_store_n(p, value, order)                                      \
     (counts(p) ? (void)WEAK_STORE_(p, value, order) : (void)0)
 #define __atomic_fetch_add(p, value, order) draws(p, WEAK_ADD_(p, value, order))
-#define RECORDER_STEP_(where)                                                  \
-    ((where)[0] == 'W' && (where)[1] == '5' ? writes_alone() : (void)0)
+#define RECORDER_STEP_(label)                                                  \
+    ((#label)[0] == 'W' && (#label)[1] == '5' ? writes_alone() : (void)0)
 #define RECORDER_TICKETS TICKETS
 #define RECORDER_TIME() ((uintptr_t)0)
 #define RECORDER_THREAD() 1u
@@ -114,8 +114,9 @@ static void writes_alone(void) { weak_alone(&busy_writer[drawn % SLOTS]); }
 static void make(unsigned thread)
 {
     uintptr_t o = order = recorder_orders(1);
+    struct recorder_record r = {o, o, o, o, {o, o, o, o}};
     tickets = 0;
-    if (recorder_write(&all.ring, SLOTS - 1, thread, o, o, o, o, o, o, o, o))
+    if (recorder_write(&all.ring, SLOTS - 1, thread, &r))
         table |= entry(drawn, o);
 }
 

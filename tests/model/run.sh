@@ -176,6 +176,9 @@ make_wraps() # Builds its two programs in $2, from the header in $1.
 make_mutant() # Makes the header of the mutant in $dir; says what went wrong.
 {
     cp -r $root/recorder.h $root/recorder "$dir"
+    # Each label on the line of the step that it names.
+    sed -z 's/\n *RECORDER_STEP_(/ RECORDER_STEP_(/g' $root/recorder/ring.h \
+        >"$dir/recorder/ring.h"
     while read -r command; do
         sed "$command" "$dir/recorder/ring.h" >"$dir/next" || return 1
         if cmp -s "$dir/recorder/ring.h" "$dir/next"; then

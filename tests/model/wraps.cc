@@ -32,41 +32,42 @@
 
 static unsigned bits, thread_bits, slots, writers, tickets_max, limit;
 
-struct word {
+struct short_word {
     uint16_t value;
-    word() = default;
-    word(unsigned long long x) : value((uint16_t)(x & ((1u << bits) - 1)))
+    short_word() = default;
+    short_word(unsigned long long x) : value((uint16_t)(x & ((1u << bits) - 1)))
     {
     }
     operator unsigned() const
     {
         return value;
     }
-    word operator~() const
+    short_word operator~() const
     {
-        return word(~(unsigned)value);
+        return short_word(~(unsigned)value);
     }
-    word operator-() const
+    short_word operator-() const
     {
-        return word(-(unsigned)value);
+        return short_word(-(unsigned)value);
     }
 };
-template <class T> struct is_word : std::is_same<T, word> {
+template <class T> struct is_short : std::is_same<T, short_word> {
 };
 template <class T> struct is_number {
-    static const bool value = is_word<T>::value || std::is_integral<T>::value ||
+    static const bool value = is_short<T>::value ||
+                              std::is_integral<T>::value ||
                               std::is_enum<T>::value;
 };
 template <class A, class B> /* a word, where one of both is one */
-struct result : std::enable_if<(is_word<A>::value || is_word<B>::value) &&
+struct result : std::enable_if<(is_short<A>::value || is_short<B>::value) &&
                                    is_number<A>::value && is_number<B>::value,
-                               word> {
+                               short_word> {
 };
 #define OPERATOR(op)                                                           \
     template <class A, class B>                                                \
     static typename result<A, B>::type operator op(A a, B b)                   \
     {                                                                          \
-        return word((unsigned)a op(unsigned) b);                               \
+        return short_word((unsigned)a op(unsigned) b);                         \
     }
 OPERATOR(+)
 OPERATOR(-)
@@ -74,32 +75,32 @@ OPERATOR(*)
 OPERATOR(&)
 OPERATOR(|)
 OPERATOR(^)
-template <class B> static word operator<<(word a, B b)
+template <class B> static short_word operator<<(short_word a, B b)
 {
-    return word((unsigned)a << (unsigned)b);
+    return short_word((unsigned)a << (unsigned)b);
 }
-template <class B> static word operator>>(word a, B b)
+template <class B> static short_word operator>>(short_word a, B b)
 {
-    return word((unsigned)a >> (unsigned)b);
+    return short_word((unsigned)a >> (unsigned)b);
 }
 
 /* ---------------------------------------------------------------- states -- */
 
 struct recorder_record {
-    word format, order, time, caller, argument[4];
+    short_word format, order, time, caller, argument[4];
 };
 struct recorder_turn {
-    word gave_up, highest;
+    short_word gave_up, highest;
 };
 struct recorder_ring {
-    word write, given_up, lost;
+    short_word write, given_up, lost;
 };
 enum { SLOTS_MAX = 4, WRITERS_MAX = 4, ANSWERS_MAX = 40 };
 
 /* The words that writers share, and how many tickets each slot has handed out
  * since the record that was completed in it last. */
 struct memory {
-    word write, commit[SLOTS_MAX];
+    short_word write, commit[SLOTS_MAX];
     struct recorder_turn turn[SLOTS_MAX];
     uint16_t since[SLOTS_MAX];
 };
@@ -116,7 +117,7 @@ struct thread {
     struct place {
         const void *program;
         uint16_t kind, memory, value, expected; /* the step that comes */
-        word drawn, seen;
+        short_word drawn, seen;
         uint16_t tickets, owned; /* owned: slot + 1 that it is to write in */
     } place;
     uint16_t count, answer[ANSWERS_MAX];
@@ -134,22 +135,22 @@ static unsigned replayed;  /* answers it has got again */
 static bool moved;         /* it has made its step */
 static bool alone, closed; /* nobody interrupts it: to its end, for now */
 static bool drew_too_late; /* the step is excluded by the limit */
-static word drawn, seen;   /* its ticket, and the commit word it saw at W3 */
+static short_word drawn, seen;   /* its ticket, and the commit word it saw at W3 */
 static unsigned tickets;   /* that it has drawn */
 static const char *failure;
 static jmp_buf stopped;
 
-static bool is_commit(const word *p)
+static bool is_commit(const short_word *p)
 {
     return p >= now.commit && p < now.commit + slots;
 }
-static word *shared(const word *p)
+static short_word *shared(const short_word *p)
 {
     if (p == &ring.write)
         return &now.write;
     if ((const char *)p >= (const char *)&now &&
         (const char *)p < (const char *)(&now + 1))
-        return (word *)p;
+        return (short_word *)p;
     return NULL;
 }
 
@@ -161,11 +162,11 @@ static void note_ticket(void)
         drew_too_late = true;
     now.since[slot]++;
 }
-static void note_commit(unsigned slot, word value)
+static void note_commit(unsigned slot, short_word value)
 {
     /* Tickets of the slot that are younger than this one. */
-    word lap = drawn & ~word(slots - 1);
-    word newest = (now.write - 1 - slot) & ~word(slots - 1);
+    short_word lap = drawn & ~short_word(slots - 1);
+    short_word newest = (now.write - 1 - slot) & ~short_word(slots - 1);
     unsigned younger = (newest - lap) / slots;
     if (!(value & 1)) /* W7 */
         now.since[slot] = (uint16_t)younger;
@@ -175,9 +176,10 @@ static void note_commit(unsigned slot, word value)
         failure = "a record begins in a slot that holds a younger one";
 }
 
-static word perform(enum kind kind, word *p, word value, word expected)
+static short_word perform(enum kind kind, short_word *p, short_word value,
+                          short_word expected)
 {
-    word was = kind == MASK ? word(0) : *p;
+    short_word was = kind == MASK ? short_word(0) : *p;
     if (p == &now.write && kind == ADD)
         note_ticket();
     if (kind == STORE && is_commit(p))
@@ -192,8 +194,8 @@ static word perform(enum kind kind, word *p, word value, word expected)
 }
 
 /* Notes where a thread stands, in front of a step. */
-static void stop(const void *program, enum kind kind, const word *p, word value,
-                 word expected)
+static void stop(const void *program, enum kind kind, const short_word *p,
+                 short_word value, short_word expected)
 {
     struct thread::place *at = &me->place;
     bool gives_up = kind == ADD && p != &now.write && value == slots;
@@ -205,17 +207,17 @@ static void stop(const void *program, enum kind kind, const word *p, word value,
     at->expected = expected;
     at->tickets = (uint16_t)tickets;
     at->drawn = gives_up ? drawn & (slots - 1) : drawn;
-    at->seen = gives_up || kind == STORE || kind == CAS ? word(0) : seen;
+    at->seen = gives_up || kind == STORE || kind == CAS ? short_word(0) : seen;
     if (kind == STORE && is_commit(p))
         at->owned = (uint16_t)(p - now.commit + 1);
     longjmp(stopped, 1);
 }
 
 /* What a thread is told by the memory. It stops in front of its second step. */
-static __attribute__((noinline)) word ask(enum kind kind, const word *of,
-                                          word value, word expected)
+static __attribute__((noinline)) short_word
+ask(enum kind kind, const short_word *of, short_word value, short_word expected)
 {
-    word *p = shared(of), answer;
+    short_word *p = shared(of), answer;
     if (!p && kind != MASK)
         return 0;
     if (replayed < me->count)
@@ -237,9 +239,10 @@ static __attribute__((noinline)) word ask(enum kind kind, const word *of,
     return answer;
 }
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
-ALWAYS_INLINE bool swap_if(word *p, word *expected, word desired)
+ALWAYS_INLINE bool swap_if(short_word *p, short_word *expected,
+                           short_word desired)
 {
-    word was = ask(CAS, p, desired, *expected);
+    short_word was = ask(CAS, p, desired, *expected);
     if (was == *expected)
         return true;
     *expected = was;
@@ -248,9 +251,9 @@ ALWAYS_INLINE bool swap_if(word *p, word *expected, word desired)
 
 /* ---------------------------------------------------- the header's functions */
 
-#define uintptr_t word
+#define uintptr_t short_word
 #undef UINTPTR_MAX
-#define UINTPTR_MAX (~word(0))
+#define UINTPTR_MAX (~short_word(0))
 #define __atomic_load_n(p, order) ask(LOAD, p, 0, 0)
 #define __atomic_store_n(p, value, order) ((void)ask(STORE, p, value, 0))
 #define __atomic_fetch_add(p, value, order) ask(ADD, p, value, 0)
@@ -260,26 +263,26 @@ ALWAYS_INLINE bool swap_if(word *p, word *expected, word desired)
 #define RECORDER_INLINE_ static inline __attribute__((unused))
 #define RECORDER_FUNCTION_ static __attribute__((noinline, unused))
 #define RECORDER_UNLIKELY_(x) (x)
-#define RECORDER_STEP_(where) ((void)0)
+#define RECORDER_STEP_(label) ((void)0)
 #define RECORDER_LAPS_WRAP_ 1
 #define RECORDER_ADD_(to, value, order) recorder_add(to, value)
 #define RECORDER_THREAD_BITS_ thread_bits
 #define RECORDER_THREAD_NONE ((1u << (thread_bits - 1)) - 1)
 #define RECORDER_TICKETS tickets_max
 #ifdef MASKED /* the form for processors without atomic instructions */
-#define RECORDER_ENTER() (ask(MASK, NULL, 0, 0), closed = true, word(0))
+#define RECORDER_ENTER() (ask(MASK, NULL, 0, 0), closed = true, short_word(0))
 #define RECORDER_LEAVE(was) ((void)(was), closed = false)
 #endif
 enum { RECORDER_BUSY_ = 1 };
-ALWAYS_INLINE word recorder_get(const word *from)
+ALWAYS_INLINE short_word recorder_get(const short_word *from)
 {
     return ask(LOAD, from, 0, 0);
 }
-ALWAYS_INLINE void recorder_put(word *to, word value)
+ALWAYS_INLINE void recorder_put(short_word *to, short_word value)
 {
     ask(STORE, to, value, 0);
 }
-ALWAYS_INLINE word recorder_add(word *to, word value)
+ALWAYS_INLINE short_word recorder_add(short_word *to, short_word value)
 {
     return ask(ADD, to, value, 0);
 }
@@ -287,11 +290,12 @@ static struct recorder_record *recorder_records(const struct recorder_ring *)
 {
     return records;
 }
-static word *recorder_commits(const struct recorder_ring *, word)
+static short_word *recorder_commits(const struct recorder_ring *, short_word)
 {
     return now.commit;
 }
-static struct recorder_turn *recorder_turns(const struct recorder_ring *, word)
+static struct recorder_turn *recorder_turns(const struct recorder_ring *,
+                                            short_word)
 {
     return now.turn;
 }
@@ -311,7 +315,7 @@ static bool go_on(struct state *s, unsigned number, bool to_the_end)
     if (setjmp(stopped))
         recorded = false;
     else {
-        recorded = recorder_write(&ring, slots - 1, 1, 0, 0, 0, 0, 0, 0, 0, 0);
+        recorded = recorder_write(&ring, slots - 1, 1, &records[0]);
         memset(me, 0, sizeof *me);
     }
     s->memory = now;
@@ -395,7 +399,7 @@ static void check_at_rest(struct state s)
     unsigned i;
     at_rest++;
     for (i = 0; i < slots; i++) {
-        word write = s.memory.write;
+        short_word write = s.memory.write;
         bool recorded = go_on(&s, 0, true);
         if (drew_too_late)
             return;

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 static void step(const char *where);
-#define RECORDER_STEP_(where) step(where)
+#define RECORDER_STEP_(label) step(#label)
 #include "recorder_dump.h"
 #include "recorder_set.h"
 

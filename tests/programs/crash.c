@@ -13,7 +13,7 @@
 #define _GNU_SOURCE
 #endif
 static void crash_step(const char *where);
-#define RECORDER_STEP_(where) crash_step(where)
+#define RECORDER_STEP_(label) crash_step(#label)
 #include "recorder_dump.h"
 
 #include <assert.h>
@@ -291,7 +291,7 @@ static void die_w3(void) { die_at("W3", false, false); }
 static void die_w4(void) { die_at("W4", false, false); }
 static void die_w5(void) { die_at("W5", false, false); }
 static void die_w6(void) { die_at("W6", false, false); }
-static void die_w6_end(void) { die_at("W6 end", false, false); }
+static void die_w6_end(void) { die_at("W6_end", false, false); }
 static void die_w7(void) { die_at("W7", false, false); }
 static void die_g1(void) { die_at("G1", true, false); }
 static void die_g2(void) { die_at("G2", true, false); }

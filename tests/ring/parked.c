@@ -1,7 +1,7 @@
 /* Writers stopped at every step of a record harm nobody else's. */
 /* SPDX-License-Identifier: MIT */
 static void parked_step(const char *where);
-#define RECORDER_STEP_(where) parked_step(where)
+#define RECORDER_STEP_(label) parked_step(#label)
 #include "harness/ring.h"
 #include <sched.h>
 #include <semaphore.h>
@@ -24,7 +24,7 @@ static const struct step {
 } steps[] = {
     {"W1", 0, PLAIN},      {"W2", 0, PLAIN},      {"W3", 0, PLAIN},
     {"W4", 0, PLAIN},      {"W5", 0, PLAIN},      {"W6", 0, PLAIN},
-    {"W6 end", 0, PLAIN},  {"W7", 0, PLAIN},      {"G1", 0, GIVES_UP},
+    {"W6_end", 0, PLAIN},  {"W7", 0, PLAIN},      {"G1", 0, GIVES_UP},
     {"G2", 0, GIVES_UP},   {"W2", 1, GIVES_UP},   {"W3", 1, GIVES_UP},
     {"P1", 0, TAKES_OVER}, {"P2", 0, TAKES_OVER}, {"P3", 0, TAKES_OVER},
     {"W4", 0, TAKES_OVER}, {"W6", 0, TAKES_OVER},

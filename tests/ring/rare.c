@@ -1,7 +1,7 @@
 /* The rare path of a record: slots given up, taken over, come back. */
 /* SPDX-License-Identifier: MIT */
 static void rare_step(const char *where);
-#define RECORDER_STEP_(where) rare_step(where)
+#define RECORDER_STEP_(label) rare_step(#label)
 #define BUILD_SECONDS 300 /* programs of 32 bits on a busy machine */
 #define RECORDER_LAPS_WRAP_ 1 /* tests get there, in words of 64 bits, too */
 #include "harness/build.h"

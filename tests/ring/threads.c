@@ -39,7 +39,7 @@ static inline void step(const char *where)
     else
         raise(SIGUSR1);
 }
-#define RECORDER_STEP_(where) step(where)
+#define RECORDER_STEP_(label) step(#label)
 #include "recorder.h"
 
 #include "programs/read.h"
@@ -276,7 +276,7 @@ Test(threads, first_record_interrupted) { table("interrupt"); }
 
 enum { BATCH = 16 };
 static const char *const steps[] = {"W1", "W2", "W3",     "W4",
-                                    "W5", "W6", "W6 end", "W7"};
+                                    "W5", "W6", "W6_end", "W7"};
 enum { STEPS = sizeof steps / sizeof steps[0] };
 
 /* Has a position and has not done with it: from W2 on, to W7. */
