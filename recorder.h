@@ -1749,8 +1749,11 @@ enum {
     RECORDER_TRACE_INVALID_NAME, /* no regular expression */
     RECORDER_TRACE_INVALID_VALUE
 };
+/* Begins with an assertion, as what stands before may end in __extension__ and
+ * no pragma may follow that. */
 #define RECORDER_TWEAK_DEFINE(name, value, description)                        \
-    extern struct recorder_tweak recorder_for_##name;                          \
+    RECORDER_ASSERT_(sizeof #name > 1, "RECORDER_TWEAK_DEFINE: no name");      \
+    RECORDER_AGAIN_(extern struct recorder_tweak recorder_for_##name)          \
     struct recorder_tweak recorder_for_##name = {value, #name, "" description, \
                                                  0};                           \
     __attribute__((constructor(101))) static void recorder_enter_##name(void)  \

@@ -94,12 +94,15 @@ static void headers_alone(const char *compiler)
 }
 Test(languages, any_header_first) { each_compiler(headers_alone); }
 
-/* Goal: a header declares a recorder, a file that includes it defines it, and no
- * compiler says a word, though it be asked to (memcached: -Wredundant-decls). */
+/* Goal: a header declares a recorder or a tweak, a file that includes it defines
+ * it, and no compiler says a word, though it be asked to (-Wredundant-decls, as
+ * memcached does), with and without a semicolon. */
 static void declared_and_defined(const char *compiler)
 {
-    build_must("echo \"#include \\\"recorder.h\\\"\nRECORDER_DECLARE(net);\n"
-               "RECORDER(net, 16);\" >declared.c && for off in \"\" "
+    build_must("echo \"#include \\\"recorder_set.h\\\"\nRECORDER_DECLARE(net);\n"
+               "RECORDER_TWEAK_DECLARE(limit);\nRECORDER(net, 16)\n"
+               "RECORDER_TWEAK_DEFINE(limit, 1, \\\"\\\");\""
+               " >declared.c && for off in \"\" "
                "-DRECORDER_OFF; do %s " BUILD_WARNINGS "-Wredundant-decls "
                BUILD_INCLUDE "$off -fsyntax-only declared.c || exit; done",
                compiler);
