@@ -401,6 +401,11 @@ RECORDER_1X_ unsigned recorder_sort(const char *regex,
          ? 0                                                                   \
          : recorder_record_few(&recorder_for_##name, RECORDER_FORMAT_(format), \
                                a, b, c, d))
+/* The same with a text that is copied, which takes records, too. */
+#define RECORDER_1X_RECORD_TEXT_(name, format, text)                           \
+    RECORDER_1X_RECORD_(                                                       \
+        name, format,                                                          \
+        (uintptr_t)recorder_copy(&recorder_for_##name, text), 0, 0, 0)
 
 RECORDER_1X_ unsigned recorder_dump(void)
 {
@@ -410,9 +415,7 @@ RECORDER_1X_ unsigned recorder_dump(void)
 }
 RECORDER_1X_ unsigned recorder_dump_for(const char *regex)
 {
-    const char *text = recorder_copy(&recorder_for_recorder, regex);
-    RECORDER_1X_RECORD_(recorder, "Recorder dump for %s", (uintptr_t)text, 0, 0,
-                        0);
+    RECORDER_1X_RECORD_TEXT_(recorder, "Recorder dump for %s", regex);
     return recorder_sort(regex, recorder_1x.format, recorder_1x.show,
                          recorder_1x.output);
 }
@@ -484,18 +487,15 @@ RECORDER_FUNCTION_ void recorder_1x_print(const struct recorder *recorder,
 RECORDER_FUNCTION_ void recorder_1x_set_dump(void) { recorder_dump(); }
 RECORDER_FUNCTION_ void recorder_1x_warn(const char *text)
 {
-    const char *kept = recorder_copy(&recorder_for_recorder_warning, text);
-    RECORDER_1X_RECORD_(recorder_warning, "%s", (uintptr_t)kept, 0, 0, 0);
+    RECORDER_1X_RECORD_TEXT_(recorder_warning, "%s", text);
 }
 
 RECORDER_1X_ int recorder_trace_set(const char *specification)
 {
-    const char *text;
     if (!specification)
         return RECORDER_TRACE_OK;
-    text = recorder_copy(&recorder_for_recorder_traces, specification);
-    RECORDER_1X_RECORD_(recorder_traces, "Setting traces to %s",
-                        (uintptr_t)text, 0, 0, 0);
+    RECORDER_1X_RECORD_TEXT_(recorder_traces, "Setting traces to %s",
+                             specification);
 #undef recorder_trace_set
     return recorder_trace_set(specification);
 #define recorder_trace_set recorder_1x_trace_set
