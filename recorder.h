@@ -119,8 +119,8 @@ CONTENTS
 #define RECORDER_AT(name, size, ...)                                           \
     RECORDER_DEFINE_AT_(name, size, RECORDER_FIRST_(__VA_ARGS__, 0),           \
                         RECORDER_SECOND_(__VA_ARGS__, "", 0))
-/* Without extern "C": a variable outside of namespaces has its plain name in C++,
- * too, and one in a namespace is another than one of that name outside. */
+/* Without extern "C": a variable outside of namespaces has its plain name in
+ * C++, too, and one in a namespace is another than one of that name outside. */
 #define RECORDER_DECLARE(name)                                                 \
     extern struct recorder recorder_for_##name; __extension__
 #define RECORDER_RECORD(name, ...)                                             \

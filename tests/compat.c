@@ -252,11 +252,12 @@ Test(compat, compiler)
     for (i = 0; i < sizeof compilers / sizeof *compilers; i++) {
         if (strncmp(compilers[i], "clang", 5) == 0 && !build_has("clang++"))
             continue;
-        build_must("%s " WARNINGS "-Wredundant-decls -DRECORDER_LIBRARY " INCLUDE
-                   "-DOTHER_FILE -c -o other.o " COMPAT "compiler.cc && "
-                   "%s " WARNINGS "-Wredundant-decls -DRECORDER_LIBRARY " INCLUDE
-                   "-o x " COMPAT "compiler.cc other.o recorder.o",
-                   compilers[i], compilers[i]);
+        build_must(
+            "%s " WARNINGS "-Wredundant-decls -DRECORDER_LIBRARY " INCLUDE
+            "-DOTHER_FILE -c -o other.o " COMPAT "compiler.cc && "
+            "%s " WARNINGS "-Wredundant-decls -DRECORDER_LIBRARY " INCLUDE
+            "-o x " COMPAT "compiler.cc other.o recorder.o",
+            compilers[i], compilers[i]);
         build_must("./x -trecorder_order=0:recorder_reltime=0:/recorder.* 2>&1 "
                    "| sed -E \"s/^(gc: Timed).*/\\1/\"");
         output_must_be(compiler_shows);
@@ -289,8 +290,8 @@ Test(compat, display)
     }
 }
 
-/* Goal: recorders and tweaks of one name, in namespaces and outside of them, are
- * different ones; outside, a C file and a C++ file see the same. */
+/* Goal: recorders and tweaks of one name, in namespaces and outside of them,
+ * are different ones; outside, a C file and a C++ file see the same. */
 Test(compat, namespaces)
 {
     build_library();
