@@ -468,8 +468,9 @@ RECORDER_1X_ recorder_type_fn recorder_configure_type(uint8_t id,
 
 /* ----------------------------------------------------------------- trace -- */
 
-/* The registry's hook. A line is made in the program's spare piece of memory, and
- * made again in mapped memory, at four times the cost, if it has no room. */
+/* The registry's hook. A line is made in the program's spare piece of memory
+ * and, if it has no room there, again in mapped memory, at four times the
+ * cost. */
 RECORDER_FUNCTION_ void recorder_1x_print(const struct recorder *recorder,
                                           unsigned thread,
                                           const struct recorder_record *records,
