@@ -114,21 +114,21 @@ stands on a lower floor; no file includes one of the headers outside:
 #define RECORDER_AT(name, size, ...)                                           \
     RECORDER_DEFINE_AT_(name, size, RECORDER_FIRST_(__VA_ARGS__, 0),           \
                         RECORDER_SECOND_(__VA_ARGS__, "", 0))
-/* Without extern "C": a variable outside of namespaces has its plain name in C++,
- * too, and one in a namespace is another than one of that name outside. */
+/* Without extern "C": a variable outside of namespaces has its plain name in
+ * C++, too, and one in a namespace is another than one of that name outside. */
 #define RECORDER_DECLARE(name)                                                 \
-    extern struct recorder recorder_for_##name; __extension__
+    extern struct recorder recorder_for_##name;                                \
+    __extension__
 #define RECORDER_RECORD(name, ...)                                             \
-    RECORDER_PICK_(__VA_ARGS__, RECORDER_MANY_, RECORDER_MANY_,                \
-                   RECORDER_MANY_, RECORDER_MANY_, RECORDER_MANY_,             \
-                   RECORDER_MANY_, RECORDER_MANY_, RECORDER_MANY_,             \
-                   RECORDER_MANY_, RECORDER_MANY_, RECORDER_MANY_,             \
-                   RECORDER_MANY_, RECORDER_MANY_, RECORDER_MANY_,             \
-                   RECORDER_MANY_, RECORDER_MANY_, RECORDER_MANY_,             \
-                   RECORDER_MANY_, RECORDER_12_, RECORDER_12_,                 \
-                   RECORDER_12_, RECORDER_12_, RECORDER_8_, RECORDER_8_,       \
-                   RECORDER_8_, RECORDER_8_, RECORDER_4_, RECORDER_4_,         \
-                   RECORDER_4_, RECORDER_4_, RECORDER_4_, 0)                   \
+    RECORDER_PICK_(                                                            \
+        __VA_ARGS__, RECORDER_MANY_, RECORDER_MANY_, RECORDER_MANY_,           \
+        RECORDER_MANY_, RECORDER_MANY_, RECORDER_MANY_, RECORDER_MANY_,        \
+        RECORDER_MANY_, RECORDER_MANY_, RECORDER_MANY_, RECORDER_MANY_,        \
+        RECORDER_MANY_, RECORDER_MANY_, RECORDER_MANY_, RECORDER_MANY_,        \
+        RECORDER_MANY_, RECORDER_MANY_, RECORDER_MANY_, RECORDER_12_,          \
+        RECORDER_12_, RECORDER_12_, RECORDER_12_, RECORDER_8_, RECORDER_8_,    \
+        RECORDER_8_, RECORDER_8_, RECORDER_4_, RECORDER_4_, RECORDER_4_,       \
+        RECORDER_4_, RECORDER_4_, 0)                                           \
     (name, RECORDER_CHECK_((__VA_ARGS__)), __VA_ARGS__, 0, 0, 0, 0, 0, 0)
 #define record RECORDER_RECORD
 #define RECORDER_COPY(name, string) recorder_copy(&recorder_for_##name, string)
@@ -140,8 +140,11 @@ stands on a lower floor; no file includes one of the headers outside:
 #endif
 
 /* Tweaks: see recorder_set.h. */
+/* Begins with an assertion, as what stands before may end in __extension__ and
+ * no pragma may follow that. */
 #define RECORDER_TWEAK_DEFINE(name, value, description)                        \
-    extern struct recorder_tweak recorder_for_##name;                          \
+    RECORDER_ASSERT_(sizeof #name > 1, "RECORDER_TWEAK_DEFINE: no name");      \
+    RECORDER_AGAIN_(extern struct recorder_tweak recorder_for_##name)          \
     struct recorder_tweak recorder_for_##name = {value, #name, "" description, \
                                                  0};                           \
     __attribute__((constructor(101))) static void recorder_enter_##name(void)  \
@@ -151,7 +154,8 @@ stands on a lower floor; no file includes one of the headers outside:
     RECORDER_TWEAK_LEAVES_(recorder_leave_##name, recorder_for_##name)         \
     RECORDER_TWEAK_ENDS_
 #define RECORDER_TWEAK_DECLARE(name)                                           \
-    extern struct recorder_tweak recorder_for_##name; __extension__
+    extern struct recorder_tweak recorder_for_##name;                          \
+    __extension__
 #define RECORDER_TWEAK(name) (recorder_for_##name.trace)
 
 /* ------------------------------------------------------------------ port --
@@ -222,15 +226,13 @@ RECORDER_PROTOTYPE_ void recorder_resume(const struct recorder *recorder);
 
 /* What record() calls with up to 4 arguments, with more, and for text: each
  * returns an order, or what %s takes. */
-RECORDER_CALLED_PROTOTYPE_ uintptr_t recorder_record_few(const struct recorder *recorder,
-                                               const char *format, uintptr_t a,
-                                               uintptr_t b, uintptr_t c,
-                                               uintptr_t d);
 RECORDER_CALLED_PROTOTYPE_ uintptr_t
-recorder_record_more(const struct recorder *recorder, const char *format,
-                     unsigned count, ...);
-RECORDER_CALLED_PROTOTYPE_ const char *recorder_copy(const struct recorder *recorder,
-                                           const char *string);
+recorder_record_few(const struct recorder *recorder, const char *format,
+                    uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d);
+RECORDER_CALLED_PROTOTYPE_ uintptr_t recorder_record_more(
+    const struct recorder *recorder, const char *format, unsigned count, ...);
+RECORDER_CALLED_PROTOTYPE_ const char *
+recorder_copy(const struct recorder *recorder, const char *string);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -145,11 +145,11 @@ struct recorder_event;
 
 /* Takes the next event. False: there is none yet. */
 RECORDER_PROTOTYPE_ bool recorder_next(struct recorder_cursor *cursor,
-                                      struct recorder_event *event);
+                                       struct recorder_event *event);
 /* Writes the message of an event as snprintf() would: at most `size` - 1 bytes
  * and a NUL. Returns the length of the whole message. */
-RECORDER_PROTOTYPE_ size_t recorder_event_text(
-    const struct recorder_event *event, char *to, size_t size);
+RECORDER_PROTOTYPE_ size_t
+recorder_event_text(const struct recorder_event *event, char *to, size_t size);
 
 #ifdef RECORDER_HOSTED_
 /* --------------------------------------------------------------- signals -- */
@@ -164,7 +164,7 @@ RECORDER_PROTOTYPE_ bool recorder_dump_on_signal(int sig);
  * SEGV SYS XCPU XFSZ) and, where the program has no handler for them, USR1 and
  * USR2. `add` and `remove` are masks: 1u << SIGTERM. */
 RECORDER_PROTOTYPE_ void recorder_dump_on_common_signals(unsigned add,
-                                                        unsigned remove);
+                                                         unsigned remove);
 
 /* Gives the calling thread an alternate signal stack, if it has none, so that
  * it can dump after its own has overflowed. The functions above do so for the

@@ -1,21 +1,21 @@
-/* compat/recorder/body.h - what the functions of recorder 1.x do with ours. */
+/* body.h - the functions of recorder 1.x, made of ours. */
 /* SPDX-License-Identifier: MIT */
 /*
 CONTENTS
     predefined  recorders and tweaks
     time        recorder_tick, timing
     line        an event in the format of 1.x
-    dump        recorder_sort and what is made of it
-    trace       the hook that prints
+    dump        recorder_sort, the dumps made of it, recorder_configure_...
+    trace       the registry's hook, recorder_trace_set
     background  a thread that dumps
-    signals     and the environment
+    signals     the handler, the environment, start and end
 */
 #ifndef RECORDER_1X_BODY_H
 #define RECORDER_1X_BODY_H
 
 /* ------------------------------------------------------------ predefined --
  *
- * Weak, so that every file may define them.
+ * The definitions are weak: every file of a program has them.
  */
 #define RECORDER_1X_DEFINE_(name, size, info)                                  \
     struct recorder_1x_rings_for_##name {                                      \
@@ -54,8 +54,9 @@ struct recorder_1x {
     recorder_show_fn show;     /* null: recorder_1x_write */
     recorder_format_fn format; /* null: recorder_1x_add_line */
     void *output;
-    unsigned level, shown_level; /* of traces; of the line just made */
-    uintptr_t background;        /* 1: runs, 2: is to end */
+    unsigned level;       /* of indentation, in traces */
+    unsigned shown_level; /* of the line just made: recorder_indent() */
+    uintptr_t background; /* the thread: 0 none, 1 runs, 2 shall end */
     char background_for[RECORDER_SET_MAX];
 };
 RECORDER_PROGRAM_ struct recorder_1x recorder_1x = {0, 0, 0, 0, 0, 0, ""};
@@ -72,7 +73,8 @@ RECORDER_INLINE_ uintptr_t recorder_1x_tick(void)
 RECORDER_1X_ uintptr_t recorder_tick(void) { return recorder_1x_tick(); }
 #endif
 
-/* Adds a round to a timing. True: it is time to record, `to` is what. */
+/* Adds one pass of a timed block. True if it is time to record the figures in
+ * `to`. */
 RECORDER_1X_ bool recorder_timing_add(struct recorder_timing *timing,
                                       uintptr_t began, uintptr_t ended,
                                       uintptr_t hz, intptr_t trace,
@@ -108,7 +110,7 @@ RECORDER_1X_ bool recorder_timing_add(struct recorder_timing *timing,
 
 /* ------------------------------------------------------------------ line -- */
 
-/* Adds text, right-aligned in columns where the tweak is above 1. */
+/* Adds "text:", right-aligned to `tweak` columns if that is above 1. */
 RECORDER_FUNCTION_ void recorder_1x_column(struct recorder_string *to,
                                            intptr_t tweak, const char *text)
 {
@@ -119,7 +121,8 @@ RECORDER_FUNCTION_ void recorder_1x_column(struct recorder_string *to,
     recorder_add_string(to, ":");
 }
 
-/* Adds nanoseconds as seconds, cut to as many digits as a tweak says. */
+/* Adds the fraction of a second, ".000223", with as many digits as the tweak
+ * recorder_time_precision says. */
 RECORDER_FUNCTION_ void recorder_1x_fraction(struct recorder_string *to,
                                              uint64_t ns)
 {
@@ -135,7 +138,8 @@ RECORDER_FUNCTION_ void recorder_1x_fraction(struct recorder_string *to,
     recorder_add_number(to, part, 10, (unsigned)digits);
 }
 
-/* "32 09:47:59.889728 0.000223", as far as it is asked for. */
+/* Adds order, time of day and time since the start, "32 09:47:59.889728
+ * 0.000223", those of them that the tweaks ask for. */
 RECORDER_FUNCTION_ void recorder_1x_times(struct recorder_string *to,
                                           const struct recorder_shown *shown)
 {
@@ -166,9 +170,9 @@ RECORDER_FUNCTION_ void recorder_1x_times(struct recorder_string *to,
     }
 }
 
-/* The level of a message, and how many bytes of it say so: its format begins
- * with '>', which indents what follows, '<', which ends that with itself, or
- * '=', which ends all. */
+/* Sets the level of indentation and the level of this line by the first byte of
+ * the format: '>' indents the lines that follow, '<' ends that from this line
+ * on, '=' goes back to 0. Returns the size of the mark, 1 or 0. */
 RECORDER_FUNCTION_ size_t recorder_1x_indent(unsigned *level,
                                              const struct recorder_scratch *s,
                                              const struct recorder_shown *shown)
@@ -257,14 +261,15 @@ RECORDER_INLINE_ int recorder_1x_fd_of(void *output)
     uintptr_t value = (uintptr_t)output;
     return !value ? 2 : value < 256 ? (int)value : recorder_os_fileno(output);
 }
-/* What is configured may have been overridden by output=path since. */
+/* The descriptor of an output. The configured one may have been replaced by
+ * output=path since. */
 RECORDER_INLINE_ int recorder_1x_fd(void *output)
 {
     return output == recorder_1x.output ? recorder_output_fd
                                         : recorder_1x_fd_of(output);
 }
 
-/* The default show function: a line, in one piece. */
+/* The default show function: writes the line with its newline in one call. */
 RECORDER_FUNCTION_ unsigned recorder_1x_write(const char *text, size_t size,
                                               void *output)
 {
@@ -285,12 +290,13 @@ RECORDER_FUNCTION_ unsigned recorder_1x_write(const char *text, size_t size,
 
 /* How lines are made and where they go. */
 struct recorder_1x_lines {
-    struct recorder_lines lines; /* by which recorder_1x_show() finds the rest */
+    struct recorder_lines
+        lines; /* by which recorder_1x_show() finds the rest */
     recorder_format_fn format;
     recorder_show_fn show; /* null: to the output of the dump */
     void *output;
     unsigned *level;
-    bool *cut; /* not null: a line that has no room is not shown, but told */
+    bool *cut; /* if not null, a cut line sets it and is not shown */
 };
 
 /* True if larger scratch memory would give a longer line. */
@@ -359,7 +365,8 @@ RECORDER_FUNCTION_ void recorder_1x_show(const struct recorder_lines *lines,
 }
 
 /* What recorder_configure_...() has set, with a level of indentation. */
-RECORDER_FUNCTION_ struct recorder_1x_lines recorder_1x_configured(unsigned *level)
+RECORDER_FUNCTION_ struct recorder_1x_lines
+recorder_1x_configured(unsigned *level)
 {
     struct recorder_1x_lines how = {{recorder_1x_show},
                                     recorder_1x.format,
@@ -395,12 +402,17 @@ RECORDER_1X_ unsigned recorder_sort(const char *regex,
     return recorder_1x_dump_by(regex, &how);
 }
 
-/* Says what we do in the recorders that 1.x has for that. */
+/* Records what we do in the recorders that 1.x has for that. */
 #define RECORDER_1X_RECORD_(name, format, a, b, c, d)                          \
     (RECORDER_1X_VALUE_(name) < 0                                              \
          ? 0                                                                   \
          : recorder_record_few(&recorder_for_##name, RECORDER_FORMAT_(format), \
                                a, b, c, d))
+/* The same with a text that is copied, which takes records, too. */
+#define RECORDER_1X_RECORD_TEXT_(name, format, text)                           \
+    RECORDER_1X_RECORD_(                                                       \
+        name, format,                                                          \
+        (uintptr_t)recorder_copy(&recorder_for_##name, text), 0, 0, 0)
 
 RECORDER_1X_ unsigned recorder_dump(void)
 {
@@ -410,9 +422,7 @@ RECORDER_1X_ unsigned recorder_dump(void)
 }
 RECORDER_1X_ unsigned recorder_dump_for(const char *regex)
 {
-    const char *text = recorder_copy(&recorder_for_recorder, regex);
-    RECORDER_1X_RECORD_(recorder, "Recorder dump for %s", (uintptr_t)text, 0, 0,
-                        0);
+    RECORDER_1X_RECORD_TEXT_(recorder, "Recorder dump for %s", regex);
     return recorder_sort(regex, recorder_1x.format, recorder_1x.show,
                          recorder_1x.output);
 }
@@ -434,7 +444,8 @@ RECORDER_1X_ recorder_show_fn recorder_configure_show(recorder_show_fn show)
     recorder_1x.show = show == recorder_1x_write ? NULL : show;
     return before ? before : recorder_1x_write;
 }
-/* The default has no function of this kind: null is what puts it back. */
+/* Null sets the default, which is no function of this kind, and is returned for
+ * it. */
 RECORDER_1X_ recorder_format_fn
 recorder_configure_format(recorder_format_fn format)
 {
@@ -457,8 +468,9 @@ RECORDER_1X_ recorder_type_fn recorder_configure_type(uint8_t id,
 
 /* ----------------------------------------------------------------- trace -- */
 
-/* The registry's hook. Mapping memory costs as much as the rest of a line: it is
- * for lines that have no room in the program's spare piece. */
+/* The registry's hook. A line is made in the program's spare piece of memory
+ * and, if it has no room there, again in mapped memory, at four times the
+ * cost. */
 RECORDER_FUNCTION_ void recorder_1x_print(const struct recorder *recorder,
                                           unsigned thread,
                                           const struct recorder_record *records,
@@ -484,18 +496,15 @@ RECORDER_FUNCTION_ void recorder_1x_print(const struct recorder *recorder,
 RECORDER_FUNCTION_ void recorder_1x_set_dump(void) { recorder_dump(); }
 RECORDER_FUNCTION_ void recorder_1x_warn(const char *text)
 {
-    const char *kept = recorder_copy(&recorder_for_recorder_warning, text);
-    RECORDER_1X_RECORD_(recorder_warning, "%s", (uintptr_t)kept, 0, 0, 0);
+    RECORDER_1X_RECORD_TEXT_(recorder_warning, "%s", text);
 }
 
 RECORDER_1X_ int recorder_trace_set(const char *specification)
 {
-    const char *text;
     if (!specification)
         return RECORDER_TRACE_OK;
-    text = recorder_copy(&recorder_for_recorder_traces, specification);
-    RECORDER_1X_RECORD_(recorder_traces, "Setting traces to %s",
-                        (uintptr_t)text, 0, 0, 0);
+    RECORDER_1X_RECORD_TEXT_(recorder_traces, "Setting traces to %s",
+                             specification);
 #undef recorder_trace_set
     return recorder_trace_set(specification);
 #define recorder_trace_set recorder_1x_trace_set
@@ -536,7 +545,7 @@ RECORDER_FUNCTION_ void recorder_1x_thread(void *(*run)(void *))
     recorder_os_mask(RECORDER_SIG_SETMASK_, &before, NULL);
 }
 
-/* Shows what is new; returns how much. */
+/* Shows the records that the cursor has not shown yet; returns their number. */
 RECORDER_FUNCTION_ unsigned
 recorder_1x_background_pass(struct recorder_cursor *cursor)
 {
@@ -600,7 +609,8 @@ RECORDER_1X_ void recorder_background_dump(const char *regex)
     recorder_1x_thread(recorder_1x_background_run);
 }
 
-/* Returns when all is shown that was recorded before. */
+/* Returns when everything recorded before the call is shown, after 2 s at
+ * most. */
 RECORDER_1X_ void recorder_background_dump_stop(void)
 {
     uintptr_t one = 1;
@@ -653,8 +663,9 @@ RECORDER_1X_ void recorder_dump_on_common_signals(unsigned add, unsigned remove)
     recorder_enter(&recorder_for_##name);
 #define RECORDER_1X_TWEAK_ENTER_(name, value, info)                            \
     recorder_tweak_enter(&recorder_for_##name);
-/* Once in a program: enters what is predefined, and takes over the lines; a
- * library whose program has a registry of its own takes over its own only. */
+/* Once in a program: sets our hooks and enters the predefined recorders. A
+ * library in a program that has a registry of its own sets its own hooks
+ * only. */
 __attribute__((constructor(101))) static void recorder_1x_enter(void)
 {
     recorder_start();
@@ -674,7 +685,7 @@ __attribute__((constructor(101))) static void recorder_1x_enter(void)
     recorder_leave(&recorder_for_##name);
 #define RECORDER_1X_TWEAK_LEAVE_(name, value, info)                            \
     recorder_tweak_leave(&recorder_for_##name);
-/* The library that has what the program uses is closed. */
+/* dlclose() of the library whose recorders and hooks the program uses. */
 __attribute__((destructor(101))) static void recorder_1x_leave(void)
 {
     const struct recorder_set_hooks none = {0, 0};

@@ -1,4 +1,4 @@
-/* compat/recorder/recorder.c - for -DRECORDER_LIBRARY: all functions, once. */
+/* recorder.c - for -DRECORDER_LIBRARY: all functions, once. */
 /* SPDX-License-Identifier: MIT */
 #ifndef RECORDER_LIBRARY
 #define RECORDER_LIBRARY

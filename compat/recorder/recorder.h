@@ -1,3 +1,3 @@
-/* compat/recorder/recorder.h - the name that programs of 1.x include. */
+/* recorder.h - the name that programs of 1.x include. */
 /* SPDX-License-Identifier: MIT */
 #include "recorder_1x.h"

@@ -1,27 +1,27 @@
-/* compat/recorder/recorder_1x.h - programs written for recorder 1.x, unchanged. */
+/* recorder_1x.h - the interface of recorder 1.x, over our own headers. */
 /* SPDX-License-Identifier: MIT */
 /*
     cc -I.../compat -I.../compat/recorder program.c       // nothing to link
 
-    The names of recorder 1.x, over our own headers. ../README.md says what
-    differs. Many files compile faster so:
+    Programs written for recorder 1.x compile unchanged; ../README.md lists the
+    differences. With many files, compile the functions once, in recorder.c:
 
     cc -DRECORDER_LIBRARY -I... file.c ... compat/recorder/recorder.c
 
 CONTENTS
-    names       those of ours that 1.x uses for something else
+    names       ours that 1.x gives another meaning
     define      recorders and tweaks
     record      the record macros
     timing      RECORD_TIMING_BEGIN, RECORD_TIMING_END
     functions   dump, format, trace, signals
     predefined  recorders and tweaks that every program has
-    arguments   words of them
+    arguments   from a value to the word that a record keeps
 */
 #ifndef RECORDER_1X_H
 #define RECORDER_1X_H
 
-#ifdef __cplusplus /* 1.x includes <string>, which brings errno; programs count
-                      on both */
+/* 1.x includes <string>, which brings errno; C++ programs count on both. */
+#ifdef __cplusplus
 #include <cerrno>
 #include <string>
 #endif
@@ -47,7 +47,8 @@ CONTENTS
 
 /* ----------------------------------------------------------------- names --
  *
- * From here on, these mean what they mean in 1.x.
+ * From here on these names mean what they mean in 1.x: our functions of the
+ * same name return or take something else.
  */
 #define recorder_dump recorder_1x_dump
 #define recorder_dump_for recorder_1x_dump_for
@@ -90,29 +91,29 @@ typedef struct recorder_entry {
 
 #define RECORDER_DEFINE(name, size, info) RECORDER(name, size, info)
 #define RECORDER_ENABLED(name) (RECORDER_TRACE(name) >= 0)
-#ifdef RECORDER_OFF /* there is no such recorder: another */
+#ifdef RECORDER_OFF /* nothing defines the recorder: show one that exists */
 #define RECORDER_INFO(name)                                                    \
     ((void)sizeof recorder_for_##name, &recorder_for_recorder)
 #else
 #define RECORDER_INFO(name) (&recorder_for_##name)
 #endif
 
-/* Declarations want a semicolon here, and may stand in a function. */
+/* As in 1.x, a declaration needs its semicolon and may stand in a function. */
 #undef RECORDER_DECLARE
 #undef RECORDER_TWEAK_DECLARE
 #define RECORDER_DECLARE(name) extern struct recorder recorder_for_##name
 #define RECORDER_TWEAK_DECLARE(name)                                           \
     extern struct recorder_tweak recorder_for_##name
-/* RECORDER_TWEAK_DEFINE ends in a brace here, so that it stands with and without
- * a semicolon, and at the end of a file. */
+/* As in 1.x, RECORDER_TWEAK_DEFINE ends in a brace: it needs no semicolon, not
+ * even at the end of a file. */
 #undef RECORDER_TWEAK_ENDS_
 #define RECORDER_TWEAK_ENDS_
 
 /* ---------------------------------------------------------------- record --
  *
- * The order of the record, or (ringidx_t)-1 where the recorder is off; then the
- * arguments are not evaluated. Formats are not checked: they may have
- * conversions of the program's own.
+ * record() returns the order of the record, or (ringidx_t)-1 if the recorder is
+ * off; the arguments are not evaluated then. The compiler does not check the
+ * format: it may hold conversions of the program's own.
  */
 #define record_fast RECORD
 #define RECORD_FAST RECORD
@@ -174,12 +175,14 @@ typedef struct recorder_entry {
  *     ...
  * RECORD_TIMING_END(rec, "Rendered", "frames", 1);
  *
- * A block of its own. Records, at most every RECORDER_TRACE(rec) milliseconds:
+ * The two macros open and close a block. At most every RECORDER_TRACE(rec)
+ * milliseconds the second records
  *     Rendered 60.00 frames/s, total 9, 60.00 loops/s, avg duration 350.00 us,
- * rates and the average since the last such record, the total since the start.
+ * Rates and average count from the previous such record, the total from the
+ * start.
  */
 struct recorder_timing {
-    uintptr_t since, value, total, loops, ticks; /* `since`: 0 is not begun */
+    uintptr_t since, value, total, loops, ticks; /* since 0: not begun */
 };
 struct recorder_timed {
     double values_per_s, loops_per_s, average_us;
@@ -227,7 +230,8 @@ typedef void (*recorder_format_fn)(recorder_show_fn show, void *output,
 typedef size_t (*recorder_type_fn)(intptr_t trace, const char *format,
                                    char *buffer, size_t size, uintptr_t data);
 
-/* Of 64 bits on 64-bit machines, in microseconds; else milliseconds. */
+/* Time since the program's start: microseconds on 64-bit machines, milliseconds
+ * on 32-bit ones. */
 #ifndef recorder_tick
 RECORDER_1X_ uintptr_t recorder_tick(void);
 #endif
@@ -236,7 +240,7 @@ recorder_timing_add(struct recorder_timing *timing, uintptr_t began,
                     uintptr_t ended, uintptr_t hz, intptr_t trace,
                     uintptr_t amount, struct recorder_timed *to);
 
-/* Each returns the number of records shown, and removes none. */
+/* Each of the three returns the number of records shown and removes none. */
 RECORDER_1X_ unsigned recorder_dump(void);
 RECORDER_1X_ unsigned recorder_dump_for(const char *regex);
 RECORDER_1X_ unsigned recorder_sort(const char *regex,
@@ -268,7 +272,8 @@ RECORDER_1X_ void recorder_tweak_activate(recorder_tweak *tweak);
 
 /* ------------------------------------------------------------ predefined --
  *
- * Each is X(name, size or value, description).
+ * Recorders and tweaks that 1.x has in every program, as lists of
+ * X(name, size or value, description).
  */
 #define RECORDER_1X_RECORDERS_(X)                                              \
     X(recorder, 32, "Operations of the recorder itself")                       \
@@ -328,7 +333,8 @@ RECORDER_INLINE_ uintptr_t _recorder_pointer(const void *value)
 }
 
 #ifdef __cplusplus
-/* Open to overloads by argument-dependent lookup: unqualified on purpose. */
+/* The name is unqualified so that argument-dependent lookup finds a program's
+ * own overloads. */
 #define RECORDER_ARG(x) _recorder_arg(x)
 template <typename T> struct recorder_1x_is_class {
     enum { value = __is_class(T) || __is_union(T) };
@@ -354,14 +360,14 @@ RECORDER_INLINE_ uintptr_t _recorder_arg(float value)
 {
     return recorder_word_of_double((double)value);
 }
-/* std::string, and what else has its text: kept as an address. */
+/* A class with c_str(), as std::string: the record keeps the text's address. */
 template <typename T>
 RECORDER_INLINE_ auto recorder_1x_word(const T &value, int)
     -> decltype((uintptr_t)(const char *)value.c_str())
 {
     return (uintptr_t)(const char *)value.c_str();
 }
-/* What becomes a pointer or a number by itself. */
+/* A class that converts to a pointer or a number. */
 template <typename T>
 RECORDER_INLINE_ uintptr_t recorder_1x_word(const T &value, long)
 {
@@ -374,8 +380,9 @@ _recorder_arg(const T &value)
     return recorder_1x_word(value, 0);
 }
 #else
-/* As RECORDER_WORD_, but a 64-bit integer loses its upper half on 32 bits, and
- * what is no number or pointer is only told by the compiler's own words. */
+/* As RECORDER_WORD_, but on 32-bit machines a 64-bit integer loses its upper
+ * half, and for a structure the compiler reports the failed cast in its own
+ * words. */
 #define RECORDER_ARG(x)                                                        \
     _Generic((x), float                                                        \
              : recorder_word_of_double, double                                 \
@@ -395,7 +402,7 @@ recorder_1x_long_double_does_not_fit(struct recorder_cast_it_to_double *);
 #include "body.h"
 #endif
 
-/* At last, as members of ours are called so. */
+/* Defined last, because our structures have members of this name. */
 #undef record
 #define record RECORD
 #endif

@@ -84,7 +84,7 @@ static const char everything[] =
     "sorted|sized_one: kept|\n"
     "-- trace\n"
     "MyRec: traced <tree>\n"
-    "compat_part.c:9:[34] part_rec: limit 8\n"
+    "compat_part.c:9:[27] part_rec: limit 8\n"
     "-- timing\n"
     "MyRec: once 1\n"
     "MyRec: int -1 long -2 unsigned 3 hex 0x40\n"
@@ -190,8 +190,107 @@ Test(compat, everything_library)
     }
 }
 
-/* Goal: recorders and tweaks of one name, in namespaces and outside of them, are
- * different ones; outside, a C file and a C++ file see the same. */
+static const char compiler_shows[] =
+    "types: static 1\n"
+    "options: 1 is -trecorder_order=0:recorder_reltime=0:/recorder.*\n"
+    "types: main 0\n"
+    "gc: New for tree 2\n"
+    "types: tree 2 tree 2 tree 2 (nil)\n"
+    "types: 1 -1 5 -3 9\n"
+    "types: 3 1 3 0\n"
+    "types: abc abc abc buffer constants\n"
+    "types: (nil) 1 7 3\n"
+    "types: 1 -1 -2 0\n"
+    "types: a b c 1.5 2.500000\n"
+    "types:    yes\n"
+    "gc: lambda 2 in record\n"
+    "types: value of a lambda 2\n"
+    "types: std::function\n"
+    "types: Visit tree 2 with 2 arguments, value 3\n"
+    "types: Twice 7 of 8 bytes\n"
+    "gc: Timed\n"
+    "types: log one 1\n"
+    "gc: none\n"
+    "gc: two 1 2\n"
+    "gc: else\n"
+    "gc: in for 0\n"
+    "gc: in for 1\n"
+    "types: last\n";
+static const char display_shows[] =
+    "frames: none\n"
+    "frames: one 1\n"
+    "frames: helped 3\n"
+    "shown speed: Helped\n"
+    "frames: helped 1\n"
+    "channel: constructor\n"
+    "channel: 3 buffer one 1 5\n"
+    "channel: (nil) 255 -1 1099511627776\n"
+    "channel: 1 8 1.5 c\n"
+    "channel: 0 1 (nil)\n"
+    "channel: -1 -3 ffffffff\n"
+    "channel: 1 2 3 4 5 6 7 8 9 10 11 12\n"
+    "channel: arguments (null)\n"
+    "channel: 2 2\n"
+    "frames: none\n"
+    "frames: one 1\n"
+    "channel: not traced\n"
+    "channel: twice 6\n"
+    "channel: in while\n"
+    "frames: helped 3\n"
+    "channel: other file 1 text\n"
+    "frames: helped 1\n";
+
+/* Goal: programs of the kinds that use recorder 1.x, of several files each,
+ * compile without a word and show what they record. */
+Test(compat, compiler)
+{
+    static const char *const compilers[] = {
+        "g++ -std=c++14", "g++ -std=c++20 -O2", "clang++ -std=c++17"};
+    size_t i;
+    build_library();
+    for (i = 0; i < sizeof compilers / sizeof *compilers; i++) {
+        if (strncmp(compilers[i], "clang", 5) == 0 && !build_has("clang++"))
+            continue;
+        build_must(
+            "%s " WARNINGS "-Wredundant-decls -DRECORDER_LIBRARY " INCLUDE
+            "-DOTHER_FILE -c -o other.o " COMPAT "compiler.cc && "
+            "%s " WARNINGS "-Wredundant-decls -DRECORDER_LIBRARY " INCLUDE
+            "-o x " COMPAT "compiler.cc other.o recorder.o",
+            compilers[i], compilers[i]);
+        build_must("./x -trecorder_order=0:recorder_reltime=0:/recorder.* 2>&1 "
+                   "| sed -E \"s/^(gc: Timed).*/\\1/\"");
+        output_must_be(compiler_shows);
+    }
+}
+
+Test(compat, display)
+{
+    static const char *const compilers[] = {"gcc -std=gnu99",
+                                            "gcc -std=gnu17 -O2",
+                                            "clang -std=gnu11"};
+    size_t i;
+    build_library();
+    for (i = 0; i < sizeof compilers / sizeof *compilers; i++) {
+        if (strncmp(compilers[i], "clang", 5) == 0 && !build_has("clang"))
+            continue;
+        build_must(
+            "warnings=\"" WARNINGS
+            "-Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition "
+            "-Wredundant-decls -Wnested-externs -Wwrite-strings\"; "
+            "%s $warnings -DRECORDER_LIBRARY " INCLUDE
+            "-DOTHER_FILE -c -o other.o " COMPAT "display.c && "
+            "%s $warnings -DRECORDER_LIBRARY " INCLUDE "-o x " COMPAT
+            "display.c other.o recorder.o",
+            compilers[i], compilers[i]);
+        build_must("./x frames 2>log; status=$?; "
+                   "sed -E \"s/^(shown speed: Helped).*/\\1/\" log; "
+                   "exit $status");
+        output_must_be(display_shows);
+    }
+}
+
+/* Goal: recorders and tweaks of one name, in namespaces and outside of them,
+ * are different ones; outside, a C file and a C++ file see the same. */
 Test(compat, namespaces)
 {
     build_library();

@@ -101,26 +101,32 @@ Test(languages, any_header_first, .init = build_long)
     each_compiler(headers_alone);
 }
 
-/* Goal: a header declares a recorder, a file that includes it defines it, and no
- * compiler says a word, though it be asked to (memcached: -Wredundant-decls). */
+/* Goal: a header declares a recorder or a tweak, a file that includes it
+ * defines it, and no compiler says a word, though it be asked to (memcached:
+ * -Wredundant-decls), with and without a semicolon. */
 static void declared_and_defined(const char *compiler)
 {
-    build_must("echo \"#include \\\"recorder.h\\\"\nRECORDER_DECLARE(net);\n"
-               "RECORDER(net, 16);\" >declared.c && for off in \"\" "
-               "-DRECORDER_OFF; do %s " BUILD_WARNINGS "-Wredundant-decls "
-               BUILD_INCLUDE "$off -fsyntax-only declared.c || exit; done",
-               compiler);
+    build_must(
+        "echo \"#include \\\"recorder_set.h\\\"\nRECORDER_DECLARE(net);\n"
+        "RECORDER_TWEAK_DECLARE(limit);\nRECORDER(net, 16)\n"
+        "RECORDER_TWEAK_DEFINE(limit, 1, \\\"\\\");\""
+        " >declared.c && for off in \"\" "
+        "-DRECORDER_OFF; do %s " BUILD_WARNINGS
+        "-Wredundant-decls " BUILD_INCLUDE
+        "$off -fsyntax-only declared.c || exit; done",
+        compiler);
 }
 Test(languages, declared_in_a_header) { each_compiler(declared_and_defined); }
 
-/* Goal: recorders and tweaks of one name, in namespaces and outside of them, are
- * different ones; outside, a C file and a C++ file see the same. */
+/* Goal: recorders and tweaks of one name, in namespaces and outside of them,
+ * are different ones; outside, a C file and a C++ file see the same. */
 Test(languages, namespaces)
 {
-    static const char *const compilers[][2] = {{"g++", "gcc -x c -std=c11"},
-                                               {"clang++", "clang -x c"},
-                                               {"g++ -std=c++20", "g++"},
-                                               {"clang++ -std=c++11", "gcc -x c"}};
+    static const char *const compilers[][2] = {
+        {"g++", "gcc -x c -std=c11"},
+        {"clang++", "clang -x c"},
+        {"g++ -std=c++20", "g++"},
+        {"clang++ -std=c++11", "gcc -x c"}};
     unsigned i;
     for (i = 0; i < sizeof compilers / sizeof compilers[0]; i++) {
         if (!build_has("clang++") && strstr(compilers[i][0], "clang"))
