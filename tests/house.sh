@@ -194,7 +194,7 @@ alone()
                 -Wconversion -Wshadow -Wundef -Werror -I. -x $as -fsyntax-only - \
                 >"$scratch/said" 2>&1 && continue
             echo "$file:1: does not compile alone by $compiler:"
-            head -n 3 "$scratch/said"
+            grep -m 1 error "$scratch/said"
         done
     done
 }

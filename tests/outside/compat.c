@@ -1,5 +1,4 @@
-/* tests/compat.c - programs in the words of recorder 1.x, and what they show.
- */
+/* Programs in the words of recorder 1.x, and what they show. */
 /* SPDX-License-Identifier: MIT */
 #include "harness/build.h"
 

@@ -1,4 +1,4 @@
-/* recording.c - a file with the rings survives whatever ends the program. */
+/* A file with the rings survives whatever ends the program. */
 /* SPDX-License-Identifier: MIT */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
