@@ -48,6 +48,13 @@ void source_close(struct source *);
  * next call. */
 const char *source_function(struct source *, uint64_t address);
 
+/* The note of a recording, by its owner and type, and the words in it. A file
+ * that `recorder save` wrote has the first three: the others are the claim of a
+ * process that writes the file, which may remove what it left there before. */
+#define NOTE_OWNER "RECORDER"
+enum { NOTE_TYPE = 1 };
+enum note_word { NOTE_LAYOUT, NOTE_REGISTRY, NOTE_PID, NOTE_WHOLE, NOTE_START };
+
 /* ----------------------------------------------------------------- kinds -- */
 
 const char *source_open_process(struct source *, int pid);

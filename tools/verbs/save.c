@@ -271,19 +271,26 @@ static void note_process(struct notes *notes, const struct memory *m, int pid,
     note_add(notes, m, "CORE", NT_PRPSINFO, &info, sizeof info);
 }
 
+static void note_recorder(struct notes *notes, const struct memory *m,
+                          const struct reader *reader)
+{
+    size_t word = m->word_bytes;
+    unsigned char d[(NOTE_PID + 1) * 8];
+    bytes_put_word(m, d + NOTE_LAYOUT * word, RECORDER_LAYOUT);
+    bytes_put_word(m, d + NOTE_REGISTRY * word, reader->registry);
+    bytes_put_word(m, d + NOTE_PID * word, reader->pid);
+    note_add(notes, m, NOTE_OWNER, NOTE_TYPE, d, (NOTE_PID + 1) * word);
+}
+
+/* The notes of a recording, in the order of those that a program writes. */
 static void notes_make(struct notes *notes, struct call *call)
 {
     const struct memory *m = call->source.memory;
-    unsigned char d[24];
-    unsigned word = m->word_bytes;
+    note_recorder(notes, m, &call->reader);
     note_process(notes, m, (int)call->reader.pid, &call->source);
     if (call->source.pid)
         note_auxiliary(notes, m, call->source.pid);
     note_files(notes, m, &call->source);
-    bytes_put_word(m, d, RECORDER_LAYOUT);
-    bytes_put_word(m, d + word, call->reader.registry);
-    bytes_put_word(m, d + 2 * word, call->reader.pid);
-    note_add(notes, m, "RECORDER", 1, d, 3 * word);
 }
 
 /* ----------------------------------------------------------------- write -- */
