@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "progress.h"
 #include "recorder_regex.h"
 #include "value.h"
@@ -184,10 +185,8 @@ static bool comes_before(const struct waiting *a, const struct waiting *b)
 static void heap_push(struct timeline_inside *in, const struct waiting *add)
 {
     size_t at = in->heap_count++;
-    if (in->heap_count > in->heap_max) {
-        in->heap_max = in->heap_max * 2 + 16;
-        in->heap = need(realloc(in->heap, in->heap_max * sizeof *in->heap));
-    }
+    in->heap = need(
+        array_room(in->heap, &in->heap_max, in->heap_count, sizeof *in->heap));
     for (; at && comes_before(add, &in->heap[(at - 1) / 2]); at = (at - 1) / 2)
         in->heap[at] = in->heap[(at - 1) / 2];
     in->heap[at] = *add;
@@ -228,10 +227,8 @@ static void look_ahead(struct timeline *t)
     uint64_t wall = 0;
     while (reader_next(reader, &e)) {
         bool known = time_is_known(&e);
-        if (in->count == max) {
-            max = max * 2 + 1024;
-            in->soonest = need(realloc(in->soonest, max * sizeof *in->soonest));
-        }
+        in->soonest = need(
+            array_room(in->soonest, &max, in->count + 1, sizeof *in->soonest));
         unknown += !known;
         if (known && !any)
             first = end = e.ns;
@@ -311,11 +308,8 @@ const char *timeline_span_name(const char *text)
 static void span_open(struct timeline_event *e)
 {
     struct timeline_lane *lane = e->lane;
-    if (lane->depth == lane->spans_max) {
-        lane->spans_max = lane->spans_max * 2 + 8;
-        lane->spans =
-            need(realloc(lane->spans, lane->spans_max * sizeof *lane->spans));
-    }
+    lane->spans = need(array_room(lane->spans, &lane->spans_max,
+                                  lane->depth + 1, sizeof *lane->spans));
     lane->spans[lane->depth++] =
         (struct timeline_span){.name = timeline_span_name(e->format),
                                .recorder = e->read.recorder,

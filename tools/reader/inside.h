@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bytes.h"
+#include "ids.h"
 #include "reader.h"
 #include "recorder_format.h"
 #include "recorder_line.h"
@@ -94,12 +95,13 @@ struct reader_inside {
     struct recorder_moment later; /* noted by the program, or its start */
     uint32_t head_bytes, wraps_count;
     struct recorder_wrap wraps[RECORDER_WRAPS];
+    size_t recorders_max, tweaks_max;
     struct reader_recorder **sorted; /* by address of their rings */
     size_t sorted_count;
-    struct format *formats; /* open addressing; a power of two */
+    struct ids format_ids;  /* of their addresses */
+    struct format *formats; /* by that number */
     size_t formats_count, formats_max;
     uint64_t formats_bytes;
-    uint64_t chance; /* odd; so that no file can be made of equal hashes */
     struct page *pages;
     /* of reader_message and its like */
     char *message, *text, *line;

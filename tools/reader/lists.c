@@ -1,5 +1,6 @@
 /* reader.c - finds what a registry names: recorders, threads, the clock. */
 /* SPDX-License-Identifier: MIT */
+#include "array.h"
 #include "inside.h"
 
 #include <stdio.h>
@@ -139,12 +140,12 @@ static const char *recorder_append(struct reader *reader, uint64_t link,
     const uint64_t at[2] = {now->name_address, description};
     char *texts[2];
     size_t count = reader->recorders_count;
-    struct reader_recorder *r, **all = reader->recorders;
+    struct reader_recorder *r, **all;
     if (count == RECORDERS_MAX)
         return "its list of recorders has no end";
     r = malloc(sizeof *r);
-    if ((count & (count + 1)) == 0) /* room for twice as many */
-        all = realloc(all, (2 * count + 1) * sizeof *all);
+    all = array_room(reader->recorders, &reader->inside->recorders_max,
+                     count + 1, sizeof *all);
     if (all)
         reader->recorders = all;
     if (!r || !all) {
@@ -358,9 +359,8 @@ const char *tweaks_read(struct reader *reader, const struct registry *registry)
         struct reader_tweak *all, *tweak;
         if (!bytes_read(memory, address, from, at->tweak_size))
             return "its list of tweaks is damaged";
-        all = reader->tweaks;
-        if ((steps & (steps + 1)) == 0) /* room for twice as many */
-            all = realloc(all, (2 * steps + 1) * sizeof *all);
+        all = array_room(reader->tweaks, &reader->inside->tweaks_max, steps + 1,
+                         sizeof *all);
         if (!all)
             return "there is no memory for it";
         reader->tweaks = all;

@@ -1,5 +1,6 @@
 /* message.c - what events say: formats, strings, messages, lines, arguments. */
 /* SPDX-License-Identifier: MIT */
+#include "array.h"
 #include "inside.h"
 
 enum {
@@ -76,53 +77,30 @@ static void format_read(struct reader *reader, struct format *format)
         format->location = strndup(bytes + length + 1, size - length - 1);
 }
 
-static struct format *format_slot(const struct reader_inside *inside,
-                                  struct format *formats, size_t max,
-                                  uint64_t address)
-{
-    size_t i = (size_t)(address * inside->chance >> 32) & (max - 1);
-    while (formats[i].address && formats[i].address != address)
-        i = (i + 1) & (max - 1);
-    return &formats[i];
-}
-
-/* The table grows; false: there is no memory for more. */
-static bool formats_grow(struct reader_inside *inside)
-{
-    size_t max = inside->formats_max ? inside->formats_max * 2 : 256, i;
-    struct format *formats = calloc(max, sizeof *formats);
-    if (!formats)
-        return false;
-    for (i = 0; i < inside->formats_max; i++)
-        if (inside->formats[i].address)
-            *format_slot(inside, formats, max, inside->formats[i].address) =
-                inside->formats[i];
-    free(inside->formats);
-    inside->formats = formats;
-    inside->formats_max = max;
-    return true;
-}
-
 const char *reader_format(struct reader *reader,
                           const struct recorder_event *event,
                           const char **location)
 {
     struct reader_inside *inside = reader->inside;
-    struct format *format;
+    struct format *formats;
+    bool is_new;
+    size_t i = ids_add(&inside->format_ids, event->format, 0, 0, &is_new);
     *location = "?";
-    if (2 * inside->formats_count >= inside->formats_max &&
-        !formats_grow(inside))
+    formats = array_room(inside->formats, &inside->formats_max,
+                         inside->format_ids.count, sizeof *formats);
+    if (i == IDS_NONE || !formats)
         return NULL;
-    format = format_slot(inside, inside->formats, inside->formats_max,
-                         event->format);
-    if (!format->address) {
-        format->address = event->format;
-        inside->formats_count++;
-        format_read(reader, format);
+    inside->formats = formats;
+    for (; inside->formats_count < inside->format_ids.count;
+         inside->formats_count++)
+        formats[inside->formats_count] = (struct format){0};
+    if (is_new) {
+        formats[i].address = event->format;
+        format_read(reader, &formats[i]);
     }
-    if (format->location)
-        *location = format->location;
-    return format->text;
+    if (formats[i].location)
+        *location = formats[i].location;
+    return formats[i].text;
 }
 
 unsigned reader_location(const char *location, size_t *file_size)

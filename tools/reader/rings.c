@@ -14,6 +14,7 @@
    Later takes read only the slots of the positions that were handed out since.
    A position whose record is not there yet is waited for during a few takes.
 */
+#include "array.h"
 #include "inside.h"
 
 enum {
@@ -116,22 +117,6 @@ static const char *lane_open(struct reader *reader, struct lane *lane)
     return NULL;
 }
 
-/* All lanes, with room for some more; null: there is none. */
-static struct lane *lanes_room(struct reader_inside *inside, size_t more)
-{
-    size_t max = inside->lanes_count + more;
-    struct lane *lanes = inside->lanes;
-    if (max <= inside->lanes_max)
-        return lanes;
-    max *= 2;
-    lanes = realloc(lanes, max * sizeof *lanes);
-    if (lanes) {
-        inside->lanes = lanes;
-        inside->lanes_max = max;
-    }
-    return lanes;
-}
-
 /* Opens the rings of recorders that are new and chosen. */
 const char *lanes_refresh(struct reader *reader)
 {
@@ -152,9 +137,12 @@ const char *lanes_refresh(struct reader *reader)
             bytes += all;
         if (r->wrong || r->lane)
             continue;
-        lanes = lanes_room(inside, r->figures.lanes);
+        lanes =
+            array_room(inside->lanes, &inside->lanes_max,
+                       inside->lanes_count + r->figures.lanes, sizeof *lanes);
         if (!lanes)
             return "there is no memory for it";
+        inside->lanes = lanes;
         r->lane = inside->lanes_count + 1;
         for (k = 0; k < r->figures.lanes && !r->wrong; k++) {
             struct lane *lane = &lanes[inside->lanes_count];
@@ -294,19 +282,18 @@ static bool key_add(struct reader *reader, uint64_t order, uint32_t lane,
                     uint32_t slot)
 {
     struct reader_inside *inside = reader->inside;
+    struct key *keys;
     if (order < inside->shown) {
         reader->missed++;
         return true;
     }
-    if (inside->keys_count == inside->keys_max) {
-        size_t max = inside->keys_max ? inside->keys_max * 2 : 1024;
-        struct key *keys = realloc(inside->keys, max * sizeof *keys);
-        if (!keys)
-            return false;
-        inside->keys = keys;
-        inside->keys_max = max;
-    }
-    inside->keys[inside->keys_count++] = (struct key){order, lane, slot, 0};
+    keys = array_room(inside->keys, &inside->keys_max, inside->keys_count + 1,
+                      sizeof *keys);
+    if (!keys)
+        return false;
+    inside->keys = keys;
+    keys[inside->keys_count++] =
+        (struct key){.order = order, .lane = lane, .slot = slot};
     return true;
 }
 

@@ -80,8 +80,6 @@ const char *reader_open(struct reader *reader, struct memory *memory,
     reader->inside = calloc(1, sizeof *reader->inside);
     if (!reader->inside)
         return "there is no memory for it";
-    reader->inside->chance =
-        (recorder_clock_ns(RECORDER_MONOTONIC_) * 0x9e3779b97f4a7c15u) | 1;
     reader->cleared_address = registry.cleared_link;
     wrong = reader_refresh(reader, true, true);
     if (wrong) {
@@ -103,7 +101,7 @@ void reader_close(struct reader *reader)
     for (i = 0; i < reader->recorders_count; i++)
         recorder_free(reader->recorders[i]);
     tweaks_free(reader);
-    for (i = 0; i < inside->formats_max; i++) {
+    for (i = 0; i < inside->formats_count; i++) {
         free(inside->formats[i].text);
         free(inside->formats[i].location);
     }
@@ -111,6 +109,7 @@ void reader_close(struct reader *reader)
     free(reader->threads);
     free(reader->tweaks);
     free(inside->formats);
+    ids_free(&inside->format_ids);
     free(inside->sorted);
     free(inside->pages);
     free(inside->numbers);

@@ -1,5 +1,6 @@
 /* binaries.c - files that are mapped: their segments, and those of modules. */
 /* SPDX-License-Identifier: MIT */
+#include "array.h"
 #include "file.h"
 
 #include <errno.h>
@@ -50,14 +51,13 @@ failed:
 bool segment_add(struct segments *to, uint64_t start, uint64_t size,
                  const unsigned char *bytes, bool writable)
 {
-    struct segment *all = to->all;
-    if ((to->count & (to->count + 1)) == 0) {
-        all = realloc(all, (2 * to->count + 1) * sizeof *all);
-        if (!all)
-            return false;
-        to->all = all;
-    }
-    all[to->count++] = (struct segment){start, size, bytes, writable};
+    struct segment *all =
+        array_room(to->all, &to->max, to->count + 1, sizeof *all);
+    if (!all)
+        return false;
+    to->all = all;
+    all[to->count++] = (struct segment){
+        .start = start, .size = size, .bytes = bytes, .writable = writable};
     return true;
 }
 

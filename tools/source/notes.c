@@ -1,5 +1,6 @@
 /* notes.c - what the notes of a core file or a recording say. */
 /* SPDX-License-Identifier: MIT */
+#include "array.h"
 #include "bytes.h"
 #include "file.h"
 
@@ -52,16 +53,14 @@ enum { SIGNAL_BYTES = 16 };
 static void note_thread(struct file *file, const unsigned char *d, size_t size)
 {
     const unsigned at = SIGNAL_BYTES + 2 * file->memory.word_bytes;
-    int32_t *threads = file->threads;
-    size_t count = file->threads_count;
+    int32_t *threads;
     if (size < at + 4)
         return;
-    if ((count & (count + 1)) == 0) { /* room for twice as many */
-        threads = realloc(threads, (2 * count + 1) * sizeof *threads);
-        if (!threads)
-            return;
-        file->threads = threads;
-    }
+    threads = array_room(file->threads, &file->threads_max,
+                         file->threads_count + 1, sizeof *threads);
+    if (!threads)
+        return;
+    file->threads = threads;
     threads[file->threads_count++] =
         (int32_t)bytes_number(&file->memory, d + at, 4);
 }

@@ -23,7 +23,7 @@ struct source {
     char others[128];  /* of them, the addresses of some more: " 0x1000" */
     int pid;           /* of a running process, else 0 */
     struct module *modules;
-    size_t modules_count;
+    size_t modules_count, modules_max;
     /* Frees what opening took; one for each kind of source. */
     void (*close)(struct source *);
     char why[512];
