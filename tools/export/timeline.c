@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "fields.h"
 #include "progress.h"
 #include "recorder_regex.h"
 #include "value.h"
@@ -33,14 +34,13 @@ struct timeline_inside {
 
 /* ---------------------------------------------------------------- values -- */
 
-static const char *const reserved[] = {
-    "order",  "recorder", "thread",   "tid",  "thread_name",
-    "caller", "message",  "location", "file", "line",
-    "format", "ns",       "wall_ns"};
+/* What an event has besides its arguments. */
+#define RESERVED(name) name,
+static const char *const reserved[FIELDS] = {FIELD_NAMES(RESERVED)};
 
 static bool is_reserved(const char *name)
 {
-    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
+    for (size_t i = 0; i < FIELDS; i++)
         if (strcmp(name, reserved[i]) == 0)
             return true;
     return strncmp(name, "arg", 3) == 0 && isdigit((unsigned char)name[3]);

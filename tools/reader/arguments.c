@@ -84,7 +84,7 @@ unsigned reader_arguments(struct reader *reader,
     struct recorder_formatter f = {0};
     const char *location;
     const char *format = reader_format(reader, &event->event, &location);
-    char *strings = room(&reader->inside->strings, 12 * STRING_MAX);
+    char *strings = text_room(&reader->inside->strings, 12 * STRING_MAX);
     unsigned i;
     if (!format || !strings)
         return 0;

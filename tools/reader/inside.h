@@ -215,7 +215,7 @@ struct text_context {
 /* recorder_format's way to strings. */
 ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size);
 /* Memory of the reader's that is needed from now on; null: there is none. */
-char *room(char **at, size_t size);
+char *text_room(char **at, size_t size);
 
 /* ---------------------------------------------------------------- events -- */
 

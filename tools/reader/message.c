@@ -11,7 +11,7 @@ enum {
 };
 
 /* Memory of the reader's that is needed from now on; null: there is none. */
-char *room(char **at, size_t size)
+char *text_room(char **at, size_t size)
 {
     if (!*at)
         *at = malloc(size);
@@ -204,7 +204,7 @@ static bool token_piece(struct reader *reader,
 static void token_text(struct reader *reader,
                        const struct recorder_event *event, uint64_t token)
 {
-    char *to = room(&reader->inside->text, TEXT_MAX);
+    char *to = text_room(&reader->inside->text, TEXT_MAX);
     const struct memory *m = reader->memory;
     uint64_t order = 0, left = 0, most = 4 * (uint64_t)m->word_bytes, count;
     size_t size = 0, max = TEXT_MAX - 4;
@@ -311,7 +311,7 @@ static size_t message_make(struct reader *reader,
         event->argument, 12,       event->lost, reader->memory->word_bytes,
         text_bytes,      &context, NULL,        0};
     inside->token = 0;
-    if (!room(&inside->message, MESSAGE_MAX))
+    if (!text_room(&inside->message, MESSAGE_MAX))
         return 0;
     return format ? recorder_format(inside->message, MESSAGE_MAX, format,
                                     &arguments)
@@ -336,7 +336,7 @@ const char *reader_line(struct reader *reader, const struct reader_event *event,
     struct reader_inside *inside = reader->inside;
     struct recorder_shown shown;
     struct recorder_string to;
-    if (!room(&inside->line, RECORDER_LINE_MAX + 1))
+    if (!text_room(&inside->line, RECORDER_LINE_MAX + 1))
         return "";
     shown.event = &event->event;
     shown.ns = event->ns;
