@@ -1,6 +1,7 @@
 /* options.c - what verbs are called with: options, sources, selections. */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
+#include "control.h"
 
 #include "recorder_line.h"
 #include "recorder_regex.h"
@@ -28,7 +29,7 @@ static void say(const struct call *call, const char *format, va_list arguments)
     char text[1024], *c;
     vsnprintf(text, sizeof text, format, arguments);
     for (c = text; *c; c++)
-        if (((unsigned char)*c < ' ' && *c != '\n') || *c == 0x7f)
+        if (text_is_control(*c) && *c != '\n')
             *c = '?';
     fflush(stdout);
     fprintf(stderr, "recorder: ");
@@ -297,8 +298,9 @@ void selection_parse(struct call *call)
 
 void call_open(struct call *call, int i)
 {
-    struct source_how how = {call_option(call, 'e'), call->images, 0,
-                             call_option(call, OPTION_REGISTRY)};
+    struct source_how how = {.executable = call_option(call, 'e'),
+                             .images = call->images,
+                             .registry = call_option(call, OPTION_REGISTRY)};
     const char *elf = call_option(call, OPTION_ELF), *wrong;
     char *end;
     if (how.registry && (strtoull(how.registry, &end, 0) == 0 || *end))

@@ -98,18 +98,9 @@ const struct reader_argument *timeline_value(const struct timeline_value *value,
 {
     const struct reader_argument *argument = &event->arguments[value->argument];
     if (value->recorder != event->recorder ||
-        value->argument >= event->arguments_count ||
-        (argument->kind != READER_SIGNED && argument->kind != READER_UNSIGNED &&
-         argument->kind != READER_REAL && argument->kind != READER_CHARACTER))
+        value->argument >= event->arguments_count || !value_is_number(argument))
         return NULL;
     return argument;
-}
-
-double timeline_number(const struct reader_argument *argument)
-{
-    return argument->kind == READER_REAL       ? argument->real
-           : argument->kind == READER_UNSIGNED ? (double)argument->word
-                                               : (double)argument->integer;
 }
 
 const char *timeline_name(const struct timeline *t,
