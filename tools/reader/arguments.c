@@ -79,8 +79,9 @@ unsigned reader_arguments(struct reader *reader,
 {
     static const uint64_t index[12] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
     struct recorder_arguments arguments = {
-        index, 12, 0, reader->memory->word_bytes, NULL, NULL, NULL, 0};
-    struct text_context context = {reader, &event->event, 12 * STRING_MAX};
+        .word = index, .count = 12, .word_bytes = reader->memory->word_bytes};
+    struct text_context context = {
+        .reader = reader, .event = &event->event, .left = 12 * STRING_MAX};
     struct recorder_formatter f = {0};
     const char *location;
     const char *format = reader_format(reader, &event->event, &location);

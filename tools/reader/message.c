@@ -305,11 +305,16 @@ static size_t message_make(struct reader *reader,
                            const char **location)
 {
     struct reader_inside *inside = reader->inside;
-    struct text_context context = {reader, event, TEXTS_MAX};
+    struct text_context context = {
+        .reader = reader, .event = event, .left = TEXTS_MAX};
     const char *format = reader_format(reader, event, location);
-    struct recorder_arguments arguments = {
-        event->argument, 12,       event->lost, reader->memory->word_bytes,
-        text_bytes,      &context, NULL,        0};
+    struct recorder_arguments arguments = {.word = event->argument,
+                                           .count = 12,
+                                           .lost = event->lost,
+                                           .word_bytes =
+                                               reader->memory->word_bytes,
+                                           .text = text_bytes,
+                                           .context = &context};
     inside->token = 0;
     if (!text_room(&inside->message, MESSAGE_MAX))
         return 0;

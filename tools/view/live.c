@@ -428,8 +428,10 @@ static void server_round(struct server *server)
     struct client *clients = server->clients;
     int64_t now = now_ms(), next = now + 1000;
     int count = 2, who[CLIENTS + 2];
-    fds[0] = (struct pollfd){server->ended ? -1 : server->listener, POLLIN, 0};
-    fds[1] = (struct pollfd){server->ended ? -1 : server->process, POLLIN, 0};
+    fds[0] = (struct pollfd){.fd = server->ended ? -1 : server->listener,
+                             .events = POLLIN};
+    fds[1] = (struct pollfd){.fd = server->ended ? -1 : server->process,
+                             .events = POLLIN};
     for (int i = 0; i < CLIENTS; i++) {
         struct client *client = &clients[i];
         bool pending = client->out_sent < client->out_size;
@@ -437,7 +439,8 @@ static void server_round(struct server *server)
             continue;
         who[count] = i;
         fds[count++] = (struct pollfd){
-            client->fd, (short)(POLLIN | (pending ? POLLOUT : 0)), 0};
+            .fd = client->fd,
+            .events = (short)(POLLIN | (pending ? POLLOUT : 0))};
         if (client->streams && !pending &&
             (client->more || client->take_ms < next))
             next = client->more ? now : client->take_ms;
