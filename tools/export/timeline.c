@@ -200,7 +200,7 @@ static void heap_pop(struct timeline_inside *in, struct waiting *to)
     in->heap[at] = last;
 }
 
-/* Beyond 146 years no program ran: such a time is a damaged one. */
+/* False for times beyond 146 years, which only damaged records have. */
 static bool time_is_known(const struct reader_event *e)
 {
     return e->ns > -((int64_t)1 << 62) && e->ns < (int64_t)1 << 62;

@@ -11,7 +11,8 @@ static int64_t extended(uint64_t word, unsigned bits)
     return (int64_t)((word ^ sign) - sign);
 }
 
-/* Reads all of a string argument into `to`; its length, -1: it cannot be. */
+/* Reads a string argument, at most `max` bytes; returns its length, or -1 if it
+ * cannot be read. */
 static ptrdiff_t string_read(struct text_context *c, uint64_t address, char *to,
                              size_t max)
 {
@@ -30,8 +31,8 @@ static ptrdiff_t string_read(struct text_context *c, uint64_t address, char *to,
     return (ptrdiff_t)size;
 }
 
-/* The argument that a conversion takes: `f` parsed it from a list in which each
- * word is its own index. */
+/* Makes the argument of a conversion. `f` was parsed with arguments whose words
+ * are their own indices, so f->word tells which one it takes. */
 static void argument_make(struct text_context *c,
                           const struct recorder_formatter *f, char **strings,
                           struct reader_argument *to)

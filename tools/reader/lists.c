@@ -8,8 +8,8 @@
 
 /* ----------------------------------------------------------------- lists -- */
 
-/* Does a link of a running program's list still lead there? Else what stood
- * there is of a library that was closed. */
+/* True if a link of the list still points at `address`. Otherwise, in a running
+ * program, the library of that element was closed. */
 static bool link_holds(struct reader *reader, uint64_t link, uint64_t address)
 {
     struct memory *memory = reader->memory;
@@ -53,7 +53,7 @@ void recorder_free(struct reader_recorder *recorder)
     free(recorder);
 }
 
-/* Is a recorder what it says, as far as its figures tell? */
+/* Null, or why the sizes of a recorder cannot be right. */
 static const char *figures_check(const struct reader *reader,
                                  const struct reader_recorder *r)
 {
@@ -115,7 +115,8 @@ bool recorder_is_there(struct reader *reader,
     return !bytes_read(reader->memory, reader->registry, &byte, 1);
 }
 
-/* The recorder at an address, as it is now; null where it is a new one. */
+/* The known recorder that equals `now`; null: it is new. *at: where to
+ * begin. */
 static struct reader_recorder *recorder_known(struct reader *reader,
                                               const struct reader_recorder *now,
                                               size_t *at)
@@ -305,7 +306,7 @@ const char *threads_refresh(struct reader *reader,
     return NULL;
 }
 
-/* A row for a thread of a program that has no table: on bare metal. */
+/* Makes a row for a thread of a program without a table: on bare metal. */
 static struct reader_thread *thread_number(struct reader *reader,
                                            unsigned number)
 {

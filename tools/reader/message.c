@@ -10,7 +10,7 @@ enum {
     FORMATS_SLACK = 1 << 24 /* bytes of formats that are not in a core file */
 };
 
-/* Memory of the reader's that is needed from now on; null: there is none. */
+/* Allocates *at when it is first needed, and returns it; null: no memory. */
 char *text_room(char **at, size_t size)
 {
     if (!*at)
@@ -20,7 +20,7 @@ char *text_room(char **at, size_t size)
 
 /* ----------------------------------------------------------------- pages -- */
 
-/* Bytes of strings, by way of the pages that were read before. */
+/* Reads bytes through the page cache; returns how many, 0 if none are there. */
 static size_t page_bytes(struct reader *reader, uint64_t address, void *to,
                          size_t size)
 {
@@ -134,7 +134,8 @@ struct piece {
     unsigned char raw[RECORD_MAX_BYTES];
 };
 
-/* Copies the record in a slot of a ring that is not among the lanes. */
+/* Copies a record of a recorder that was not chosen, so that it has no lane.
+ * Returns its commit word, or 0. */
 static uint64_t slot_record(struct reader *reader,
                             const struct reader_recorder *r, uint64_t lane,
                             uint64_t slot, unsigned char raw[RECORD_MAX_BYTES])
@@ -153,8 +154,8 @@ static uint64_t slot_record(struct reader *reader,
     return bytes_word(m, commit);
 }
 
-/* The record in a slot of a lane: as it was taken, in front of the event, else
- * as it is now. */
+/* Copies a record of a lane: as it was held back with the event, else as it is
+ * now. Returns its commit word, or 0. */
 static uint64_t taken_record(const struct reader *reader, uint32_t lane,
                              uint64_t slot, unsigned char raw[RECORD_MAX_BYTES])
 {
@@ -240,8 +241,8 @@ static void token_text(struct reader *reader,
 
 /* --------------------------------------------------------------- strings -- */
 
-/* The bytes of a text: from its start at its token, then on as they are asked
- * for, as if they stood behind it. */
+/* Reads a copied text as if its bytes stood at its token: the formatter asks
+ * for them in pieces. Returns how many, or -1. */
 static ptrdiff_t token_bytes(struct text_context *c, uint64_t address, char *to,
                              size_t size)
 {
@@ -283,7 +284,7 @@ ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size)
 
 /* --------------------------------------------------------------- message -- */
 
-/* What is known of an event whose format cannot be read. */
+/* Writes the message of an event whose format cannot be read: its words. */
 static size_t message_without(const struct recorder_event *event, char *to)
 {
     struct recorder_string s = recorder_string_at(to, MESSAGE_MAX - 1);
@@ -299,7 +300,7 @@ static size_t message_without(const struct recorder_event *event, char *to)
     return s.size;
 }
 
-/* The length of the whole message; in inside->message as far as it fits. */
+/* Writes inside->message, cut to MESSAGE_MAX; returns the length uncut. */
 static size_t message_make(struct reader *reader,
                            const struct recorder_event *event,
                            const char **location)

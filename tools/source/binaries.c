@@ -88,9 +88,9 @@ const struct segment *segment_at(const struct segments *in, uint64_t address,
     return &in->all[low - 1];
 }
 
-/* What of an ELF file's segments is there. Of what is cut off, `cut` counts the
- * bytes. Segments that share more of the file than the ends of pages are made
- * up, to be searched forever: they are left out. */
+/* Adds an ELF file's segments; *cut counts bytes that the file ends before.
+ * Segments that overlap in the file more than pages do are a forgery that would
+ * take forever to search: they are left out. */
 void segments_of(struct segments *to, const struct mapped *mapped, Elf *elf,
                  uint64_t *cut)
 {
@@ -170,8 +170,8 @@ static size_t build_id_at(struct file *file, uint64_t address,
     return size;
 }
 
-/* Is it a file of the very build that was mapped at `address`? Where either has
- * no build-id, it is taken for that. */
+/* True if a file has the build-id of what was mapped at `address`, or if either
+ * has none. */
 bool binary_is(struct file *file, const struct mapped *mapped, uint64_t address)
 {
     unsigned char core[64], here[64];
@@ -210,7 +210,7 @@ static struct mapped *binary_file(struct file *file, struct module *module)
     return b->file;
 }
 
-/* What a module's file has of an address: the file was mapped there. */
+/* The bytes at an address, from the file that was mapped there; null: none. */
 const unsigned char *module_bytes(struct file *file, uint64_t address,
                                   uint64_t *size)
 {

@@ -112,7 +112,8 @@ static int module_compare(const void *a, const void *b)
     return left->start < right->start ? -1 : left->start > right->start;
 }
 
-/* A core file has one such segment; many that share their notes are made up. */
+/* Reads the notes of at most 16 segments, and no more bytes than the file has:
+ * many segments that share their notes are a forgery. */
 void notes_read(struct file *file, const struct mapped *mapped, Elf *elf)
 {
     struct source *source = file->source;

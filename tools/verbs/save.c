@@ -114,7 +114,7 @@ static int piece_compare(const void *a, const void *b)
     return left->address < right->address ? -1 : left->address > right->address;
 }
 
-/* A ring: its head, the records, the commit words of those that are whole. */
+/* Adds a ring, with whole records only: other slots get a commit word of 0. */
 static void ring_add(struct keeper *keeper, struct reader *reader,
                      const struct lane *lane, struct pieces *pieces)
 {
@@ -137,7 +137,7 @@ static void ring_add(struct keeper *keeper, struct reader *reader,
     piece_add(pieces, lane->address, bytes, ring, ring);
 }
 
-/* What of the kept pages is not in a ring: rings are sorted in front. */
+/* Adds the kept pages, without bytes that lie in a ring. */
 static void pages_add(const struct keeper *keeper, struct pieces *pieces)
 {
     size_t rings = pieces->count, i, k;

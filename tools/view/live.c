@@ -203,7 +203,8 @@ static bool host_is_ours(const struct server *server, const char *request)
     return false;
 }
 
-/* Takes as long whatever is wrong. */
+/* Compares in constant time, so that nobody can guess the token byte by
+ * byte. */
 static bool token_is_ours(const struct server *server, const char *path)
 {
     unsigned differs = path[0] != '/';
@@ -389,8 +390,8 @@ static void server_open(struct server *server, unsigned port)
         server->clients[i].fd = -1;
 }
 
-/* Where there is no room, who has been asking for longest has to go: that is
- * nobody who knows the token. */
+/* Accepts a connection. If all places are taken, the oldest client that has not
+ * yet sent a request with the token is closed. */
 static void accept_one(struct server *server)
 {
     struct client *to = NULL, *client = server->clients;
