@@ -175,13 +175,13 @@ int64_t reader_time(const struct reader *,
 const char *recorders_refresh(struct reader *, const struct registry *);
 const char *threads_refresh(struct reader *, const struct registry *);
 const char *tweaks_read(struct reader *, const struct registry *);
-/* Sorts the recorders, for recorder_at(). Null, or what is wrong. */
+/* Sorts the recorders, for recorder_by_address(). Null, or what is wrong. */
 const char *recorders_sort(struct reader *);
 void recorder_free(struct reader_recorder *);
 void tweaks_free(struct reader *);
 /* The recorder in whose rings an address lies, or null. */
-const struct reader_recorder *recorder_at(const struct reader *,
-                                          uint64_t address);
+const struct reader_recorder *recorder_by_address(const struct reader *,
+                                                  uint64_t address);
 /* Is it where it was? Else its library was closed. */
 bool recorder_is_there(struct reader *, const struct reader_recorder *);
 /* The thread that had a number when a record was made; null: unknown. */

@@ -235,8 +235,8 @@ const char *recorders_sort(struct reader *reader)
     return NULL;
 }
 
-const struct reader_recorder *recorder_at(const struct reader *reader,
-                                          uint64_t address)
+const struct reader_recorder *recorder_by_address(const struct reader *reader,
+                                                  uint64_t address)
 {
     const struct reader_inside *inside = reader->inside;
     const struct reader_recorder *r;

@@ -121,7 +121,7 @@ unsigned reader_location(const char *location, size_t *file_size)
 static const struct reader_recorder *
 token_recorder(const struct reader *reader, uint64_t address, uint64_t *lane)
 {
-    const struct reader_recorder *r = recorder_at(reader, address);
+    const struct reader_recorder *r = recorder_by_address(reader, address);
     if (r)
         *lane = (address - r->rings) / r->ring_bytes;
     return r;

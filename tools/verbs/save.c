@@ -37,7 +37,7 @@ struct keeper {
 
 static bool in_ring(const struct keeper *keeper, uint64_t address)
 {
-    return recorder_at(keeper->reader, address) != NULL;
+    return recorder_by_address(keeper->reader, address) != NULL;
 }
 
 static struct kept_page *page_keep(struct keeper *keeper, uint64_t address)
