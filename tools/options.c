@@ -23,7 +23,8 @@ void *need(void *memory)
     return memory;
 }
 
-/* One line; what it quotes may be hostile, and moves no cursor. */
+/* Says one line on stderr. Control bytes, which may come from hostile files,
+ * become '?'. */
 static void say(const struct call *call, const char *format, va_list arguments)
 {
     char text[1024], *c;
@@ -92,7 +93,7 @@ const struct option_row common_rows[] = {
     {'h', "help", NULL, "this text"},
     {0, NULL, NULL, NULL}};
 
-/* Of those that choose among events. */
+/* Options of verbs that choose among events. */
 const struct option_row selection_rows[] = {
     ROW_NAMES,
     {'l', "last", "N", "only the last N events"},
@@ -126,7 +127,7 @@ const char *call_option(const struct call *call, int key)
     return NULL;
 }
 
-/* What getopt_long() takes is made of the rows. */
+/* The arguments of getopt_long() are made from the rows. */
 bool parse(struct call *call, int argc, char **argv)
 {
     const struct option_row *rows[ROWS_MAX];
@@ -274,7 +275,6 @@ void call_take(struct call *call)
     }
 }
 
-/* The options that say what to select; times need the source, and wait. */
 void selection_parse(struct call *call)
 {
     struct reader_selection *s = &call->selection;

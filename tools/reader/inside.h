@@ -16,10 +16,10 @@
 enum {
     RECORDERS_MAX = 16384, /* so that lists that go in circles end */
     THREADS_MAX = 32767,
-    PENDING_MAX = 16, /* slots of a ring that are waited for */
+    PENDING_MAX = 16, /* positions of a ring that are retried */
     PATIENCE = 4,     /* takes that a writer may need for its record */
     PAGE_BYTES = 4096,
-    PAGES = 256, /* that are kept of what strings point at */
+    PAGES = 256, /* of the cache that strings are read through */
     NAME_MAX_BYTES = 1024,
     FORMAT_MAX_BYTES = 1023, /* and its location: as in recorder_dump() */
     RECORD_MAX_BYTES = 64    /* of a program with words of 8 bytes */
@@ -32,7 +32,7 @@ struct lane {
     unsigned number; /* of its recorder's rings */
     uint64_t address;
     unsigned char *records, *commits, *copy;
-    uint64_t next; /* positions handed out before are settled */
+    uint64_t next; /* all positions before were taken, missed or are pending */
     uint64_t write, given_up, lost;
     int64_t owed; /* handed out, not given up: yet neither taken nor missed */
     uint64_t pending[PENDING_MAX]; /* positions that were not whole */
@@ -84,11 +84,11 @@ struct reader_inside {
     size_t keys_count, keys_max, at, deliver;
     struct held *held;
     uint64_t base, end_before, end_still;
-    uint64_t shown; /* who follows has been given all keys below */
+    uint64_t shown; /* a follower was given all keys below */
     unsigned still; /* takes since `end` moved */
     bool taken_before, clock_settled;
-    bool another; /* program runs where this one did: its rings are not ours */
-    bool no_threads; /* the program keeps no table: numbers are all there is */
+    bool another;    /* program took this one's place: its rings are not ours */
+    bool no_threads; /* the program has no table, and only numbers */
     struct reader_thread *numbers; /* then: a row for each, made here */
     uint64_t image;               /* of the registry, in a recording; 0: none */
     uint64_t refreshed_ns;        /* when, by CLOCK_MONOTONIC */
@@ -182,7 +182,7 @@ void tweaks_free(struct reader *);
 /* The recorder in whose rings an address lies, or null. */
 const struct reader_recorder *recorder_by_address(const struct reader *,
                                                   uint64_t address);
-/* Is it where it was? Else its library was closed. */
+/* True if a recorder stands where it stood; false: its library was closed. */
 bool recorder_is_there(struct reader *, const struct reader_recorder *);
 /* The thread that had a number when a record was made; null: unknown. */
 struct reader_thread *reader_thread_of(struct reader *, unsigned number,
@@ -206,7 +206,7 @@ void rings_close(struct reader *);
 
 /* --------------------------------------------------------------- message -- */
 
-/* Where strings are read: for an event, and so many bytes at most. */
+/* What strings are read for, and how many bytes at most. */
 struct text_context {
     struct reader *reader;
     const struct recorder_event *event;
@@ -219,8 +219,8 @@ char *text_room(char **at, size_t size);
 
 /* ---------------------------------------------------------------- events -- */
 
-/* Reads what the last events that are held back say, so that they can be shown
- * when the program is gone. */
+/* Makes the messages of the newest held-back events once, so that their strings
+ * are cached when the program ends. */
 void events_look(struct reader *);
 
 #endif

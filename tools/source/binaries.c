@@ -152,7 +152,8 @@ size_t source_build_id(Elf *elf, unsigned char to[64])
     return 0;
 }
 
-/* The build-id that the core file has of what is mapped at an address. */
+/* The build-id of the file that was mapped at an address, from the core file;
+ * its size, 0: unknown. */
 static size_t build_id_at(struct file *file, uint64_t address,
                           unsigned char to[64])
 {

@@ -30,7 +30,7 @@ struct source {
     char warning[512]; /* what the user should know; "": nothing */
 };
 
-/* What a user may say of a source beside its name. */
+/* Options of a source beside its name. */
 struct source_how {
     const char *executable;    /* of a core file, if it is not at its place */
     const char *const *images; /* "ADDRESS:FILE", to lie over `name`'s own */
@@ -82,7 +82,7 @@ void source_scan(struct source *, uint64_t start, uint64_t end);
 /* Warns of several with recorders. */
 void source_several(struct source *);
 
-/* Of what kind a program is, by its ELF header. */
+/* Sets word size, byte order and machine from an ELF header. */
 void source_kind(struct memory *, const unsigned char ident[16],
                  unsigned machine);
 

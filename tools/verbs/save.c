@@ -29,8 +29,8 @@ struct kept_page {
 struct keeper {
     struct memory memory; /* first: it is what the reader is given */
     struct memory *of;
-    struct reader *reader;    /* whose rings are not kept so */
-    struct ids ids;           /* of their addresses */
+    struct reader *reader; /* its rings are saved by ring_add(), not as pages */
+    struct ids ids;        /* of their addresses */
     struct kept_page **pages; /* by that number */
     size_t max;
 };
@@ -228,7 +228,8 @@ static void note_auxiliary(struct notes *notes, const struct memory *m, int pid)
         note_add(notes, m, "CORE", NT_AUXV, d, (size_t)size);
 }
 
-/* What a debugger wants to see first, of a program of this machine's kind. */
+/* Adds NT_PRSTATUS and NT_PRPSINFO, which debuggers look for first, if the
+ * program is of this machine's kind. */
 static void note_process(struct notes *notes, const struct memory *m, int pid,
                          const struct source *source)
 {

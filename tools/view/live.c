@@ -245,7 +245,7 @@ static void handle(struct server *server, struct client *client)
         refuse(client, "404 Not Found");
 }
 
-/* Reads what has come; false: there is nobody any more. */
+/* Reads from a client; false: it closed the connection. */
 static bool client_read(struct server *server, struct client *client)
 {
     char *request = client->request;
@@ -271,7 +271,7 @@ static bool client_read(struct server *server, struct client *client)
     return true;
 }
 
-/* Sends what can be sent; false: there is nobody any more, or all is said. */
+/* Sends as much as the socket takes; false: the connection is broken. */
 static bool client_write(struct client *client)
 {
     ssize_t sent = send(client->fd, client->out + client->out_sent,
@@ -415,7 +415,7 @@ static void accept_one(struct server *server)
     to->deadline_ms = now_ms() + REQUEST_MS;
 }
 
-/* Is the program still there? Where there are pidfds, they say it sooner. */
+/* True while the program runs. A pidfd, where there are any, tells sooner. */
 static bool program_runs(const struct server *server)
 {
     int pid = server->call->source.pid;

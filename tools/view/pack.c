@@ -159,7 +159,7 @@ void view_pack_warn(const struct view_pack *pack)
     }
 }
 
-/* Writes what was joined, deflated, as a JSON string. */
+/* Writes the joined columns, deflated, as a JSON string. */
 static void write_packed(struct view_pack *pack, FILE *to)
 {
     z_stream *z = &pack->deflate;
