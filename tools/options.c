@@ -1,6 +1,7 @@
 /* options.c - what verbs are called with: options, sources, selections. */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
+#include "control.h"
 
 #include "recorder/text.h"
 #include "recorder/regex.h"
@@ -22,13 +23,14 @@ void *need(void *memory)
     return memory;
 }
 
-/* One line; what it quotes may be hostile, and moves no cursor. */
+/* Says one line on stderr. Control bytes, which may come from hostile files,
+ * become '?'. */
 static void say(const struct call *call, const char *format, va_list arguments)
 {
     char text[1024], *c;
     vsnprintf(text, sizeof text, format, arguments);
     for (c = text; *c; c++)
-        if (((unsigned char)*c < ' ' && *c != '\n') || *c == 0x7f)
+        if (text_is_control(*c) && *c != '\n')
             *c = '?';
     fflush(stdout);
     fprintf(stderr, "recorder: ");
@@ -91,7 +93,7 @@ const struct option_row common_rows[] = {
     {'h', "help", NULL, "this text"},
     {0, NULL, NULL, NULL}};
 
-/* Of those that choose among events. */
+/* Options of verbs that choose among events. */
 const struct option_row selection_rows[] = {
     ROW_NAMES,
     {'l', "last", "N", "only the last N events"},
@@ -125,7 +127,7 @@ const char *call_option(const struct call *call, int key)
     return NULL;
 }
 
-/* What getopt_long() takes is made of the rows. */
+/* The arguments of getopt_long() are made from the rows. */
 bool parse(struct call *call, int argc, char **argv)
 {
     const struct option_row *rows[ROWS_MAX];
@@ -273,7 +275,6 @@ void call_take(struct call *call)
     }
 }
 
-/* The options that say what to select; times need the source, and wait. */
 void selection_parse(struct call *call)
 {
     struct reader_selection *s = &call->selection;
@@ -297,8 +298,9 @@ void selection_parse(struct call *call)
 
 void call_open(struct call *call, int i)
 {
-    struct source_how how = {call_option(call, 'e'), call->images, 0,
-                             call_option(call, OPTION_REGISTRY)};
+    struct source_how how = {.executable = call_option(call, 'e'),
+                             .images = call->images,
+                             .registry = call_option(call, OPTION_REGISTRY)};
     const char *elf = call_option(call, OPTION_ELF), *wrong;
     char *end;
     if (how.registry && (strtoull(how.registry, &end, 0) == 0 || *end))
