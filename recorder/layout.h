@@ -170,6 +170,7 @@ struct recorder_registry {
 enum {
     RECORDER_FILE_MODULE,  /* a module is here that records; of: its data */
     RECORDER_FILE_ENTERED, /* a recorder is in the list; of: it */
+    RECORDER_FILE_FORKS,   /* the caller is about to call fork() */
     RECORDER_FILE_FORKED,  /* the caller is a child of fork() */
     RECORDER_FILE_SYNC     /* words of the registry have changed */
 };
