@@ -70,7 +70,8 @@ stands on a lower floor; no file includes one of the headers outside:
 
 #include "recorder/language.h"
 
-/* Version of this header. */
+/* Version of this header. That of the layout in memory is RECORDER_LAYOUT, which
+ * stands with RECORDER_MAGIC in recorder/layout.h. */
 #define RECORDER_VERSION_MAJOR 2
 #define RECORDER_VERSION_MINOR 0
 #define RECORDER_VERSION_PATCH 0
@@ -91,7 +92,8 @@ stands on a lower floor; no file includes one of the headers outside:
  *                                         is kept, the next records follow
  *
  * record(name, "format", ...)             records up to 12 arguments; its value
- *                                         is the order of the record, 0 if off.
+ *                                         is the order of the record, 0 if off;
+ *                                         recorder_order is that of the next.
  *                                         `#undef record` where the name is
  *                                         taken, and use RECORDER_RECORD
  * RECORDER_COPY(name, string)             as an argument for %s: copies up to
@@ -102,6 +104,8 @@ stands on a lower floor; no file includes one of the headers outside:
  *                                         the program), -1 off
  * recorder_thread_name("io")              names the calling thread, 15 bytes
  *
+ * RECORDER_TICKETS, 64 if not defined: positions that a record may draw, where
+ *     threads are stopped inside a record, before it counts as lost.
  * -DRECORDER_OFF compiles it all away; formats and arguments are still checked.
  * -DRECORDER_LIBRARY only declares what the macros call, for programs of many
  *     files: one defines RECORDER_LIBRARY_BODY before it includes this header.
@@ -132,10 +136,10 @@ stands on a lower floor; no file includes one of the headers outside:
         RECORDER_4_, RECORDER_4_, 0)                                           \
     (name, RECORDER_CHECK_((__VA_ARGS__)), __VA_ARGS__, 0, 0, 0, 0, 0, 0)
 #define record RECORDER_RECORD
-#define RECORDER_COPY(name, string) recorder_copy(&recorder_for_##name, string)
+#define RECORDER_COPY(name, string) recorder_copy_(&recorder_for_##name, string)
 #ifdef RECORDER_OFF
 #define RECORDER_TRACE(name)                                                   \
-    (*((void)sizeof recorder_for_##name, &recorder_trace_off))
+    (*((void)sizeof recorder_for_##name, &recorder_trace_off_))
 #else
 #define RECORDER_TRACE(name) (recorder_for_##name.trace)
 #endif
@@ -150,7 +154,7 @@ stands on a lower floor; no file includes one of the headers outside:
                                                  0};                           \
     __attribute__((constructor(101))) static void recorder_enter_##name(void)  \
     {                                                                          \
-        recorder_tweak_enter(&recorder_for_##name);                            \
+        recorder_tweak_enter_(&recorder_for_##name);                           \
     }                                                                          \
     RECORDER_TWEAK_LEAVES_(recorder_leave_##name, recorder_for_##name)         \
     RECORDER_TWEAK_ENDS_
@@ -164,7 +168,8 @@ stands on a lower floor; no file includes one of the headers outside:
  * RECORDER_TIME()       ticks of the cheapest monotonic clock, as a word
  * RECORDER_TIME_HIGH()  where that has 32 bits, those above; a port without it
  *                       has times modulo 2^32 ticks
- * RECORDER_THREAD()     number of the calling thread, 1 to RECORDER_THREAD_NONE
+ * RECORDER_THREAD()     number of the calling thread, from 1 to
+ *                       RECORDER_THREAD_SHARED, the number of all others
  * A port may define them before it includes this file. With RECORDER_THREAD()
  * it says that there is no operating system: nothing is called then, nor any
  * header included that a freestanding compiler does not bring, and these count:
@@ -177,7 +182,7 @@ stands on a lower floor; no file includes one of the headers outside:
  * RECORDER_LEAVE(was)   lets them in again, if they were. For the compiler,
  *                       both are barriers: asm volatile(... : "memory")
  * RECORDER_THREADS      how many threads can have a name; default: none
- * RECORDER_LINE_BYTES   of a cache, where processors share memory; without it
+ * RECORDER_CACHE_LINE   of a cache, where processors share memory; without it
  *                       each recorder has one lane
  *
  * and for recorder_dump.h
@@ -213,11 +218,11 @@ RECORDER_CALLED_PROTOTYPE_ void recorder_thread_name(const char *name);
  * is closed. True: the recorder was not in the registry before. */
 RECORDER_CALLED_PROTOTYPE_ bool recorder_enter(struct recorder *recorder);
 RECORDER_CALLED_PROTOTYPE_ void
-recorder_tweak_enter(struct recorder_tweak *tweak);
+recorder_tweak_enter_(struct recorder_tweak *tweak);
 #if defined(RECORDER_IN_LIBRARY_) || defined(RECORDER_LIBRARY)
 RECORDER_CALLED_PROTOTYPE_ void recorder_leave(struct recorder *recorder);
 RECORDER_CALLED_PROTOTYPE_ void
-recorder_tweak_leave(struct recorder_tweak *tweak);
+recorder_tweak_leave_(struct recorder_tweak *tweak);
 #endif
 #ifndef RECORDER_HOSTED_
 /* RECORDER_AT: goes on with what the ring holds, or makes it empty. Orders go on
@@ -228,12 +233,12 @@ RECORDER_PROTOTYPE_ void recorder_resume(const struct recorder *recorder);
 /* What record() calls with up to 4 arguments, with more, and for text: each
  * returns an order, or what %s takes. */
 RECORDER_CALLED_PROTOTYPE_ uintptr_t
-recorder_record_few(const struct recorder *recorder, const char *format,
-                    uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d);
-RECORDER_CALLED_PROTOTYPE_ uintptr_t recorder_record_more(
+recorder_record_few_(const struct recorder *recorder, const char *format,
+                     uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d);
+RECORDER_CALLED_PROTOTYPE_ uintptr_t recorder_record_more_(
     const struct recorder *recorder, const char *format, unsigned count, ...);
 RECORDER_CALLED_PROTOTYPE_ const char *
-recorder_copy(const struct recorder *recorder, const char *string);
+recorder_copy_(const struct recorder *recorder, const char *string);
 
 #ifdef __cplusplus
 } /* extern "C" */

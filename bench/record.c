@@ -97,10 +97,10 @@ BENCH(record_traced, "record/traced to /dev/null", .setup = to_null,
  * compiler cannot fit it to its one caller. */
 extern uintptr_t floor_order, floor_write;
 extern struct recorder_record floor_ring[1024];
-uintptr_t floor_order __attribute__((aligned(RECORDER_LINE_BYTES)));
-uintptr_t floor_write __attribute__((aligned(RECORDER_LINE_BYTES)));
+uintptr_t floor_order __attribute__((aligned(RECORDER_CACHE_LINE)));
+uintptr_t floor_write __attribute__((aligned(RECORDER_CACHE_LINE)));
 struct recorder_record floor_ring[1024]
-    __attribute__((aligned(RECORDER_LINE_BYTES)));
+    __attribute__((aligned(RECORDER_CACHE_LINE)));
 
 uintptr_t floor_record(const struct recorder *recorder, const char *format,
                        uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d);
@@ -109,26 +109,26 @@ floor_record(const struct recorder *recorder, const char *format, uintptr_t a,
              uintptr_t b, uintptr_t c, uintptr_t d)
 {
     uintptr_t time = RECORDER_TIME();
-    uintptr_t order = recorder_add(&floor_order, 1);
+    uintptr_t order = recorder_add_(&floor_order, 1);
     struct recorder_record *to =
-        &floor_ring[recorder_add(&floor_write, 1) % 1024];
+        &floor_ring[recorder_add_(&floor_write, 1) % 1024];
     (void)recorder;
-    recorder_put(&to->format, (uintptr_t)format);
-    recorder_put(&to->order, order);
-    recorder_put(&to->time, time);
-    recorder_put(&to->caller, (uintptr_t)__builtin_return_address(0));
-    recorder_put(&to->argument[0], a);
-    recorder_put(&to->argument[1], b);
-    recorder_put(&to->argument[2], c);
-    recorder_put(&to->argument[3], d);
+    recorder_put_(&to->format, (uintptr_t)format);
+    recorder_put_(&to->order, order);
+    recorder_put_(&to->time, time);
+    recorder_put_(&to->caller, (uintptr_t)__builtin_return_address(0));
+    recorder_put_(&to->argument[0], a);
+    recorder_put_(&to->argument[1], b);
+    recorder_put_(&to->argument[2], c);
+    recorder_put_(&to->argument[3], d);
     return order;
 }
 static void record_floor(long n, int thread)
 {
     for (long i = 0; i < n; i++)
-        recorder_returned(floor_record(
+        recorder_returned_(floor_record(
             &recorder_for_on, "%ld of %ld bytes from %s:%d", (uintptr_t)i,
-            (uintptr_t)n, (uintptr_t)"localhost", (uintptr_t)thread));
+            (uintptr_t)n, (uintptr_t) "localhost", (uintptr_t)thread));
 }
 BENCH(record_floor, "record/floor")
 

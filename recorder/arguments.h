@@ -11,7 +11,7 @@ extern "C" {
 
 /* Keeps a call from becoming a jump: its return address is the caller
  * that the record names. */
-RECORDER_INLINE_ uintptr_t recorder_returned(uintptr_t order)
+RECORDER_INLINE_ uintptr_t recorder_returned_(uintptr_t order)
 {
     __asm__ volatile("" : "+r"(order));
     return order;
@@ -24,23 +24,23 @@ RECORDER_INLINE_ uintptr_t recorder_returned(uintptr_t order)
     E
 #define RECORDER_4_(name, check, format, a, b, c, d, ...)                      \
     RECORDER_CALL_(name, check,                                                \
-                   recorder_record_few(&recorder_for_##name,                   \
-                                   RECORDER_FORMAT_(format),                   \
-                                   RECORDER_WORD_(a), RECORDER_WORD_(b),       \
-                                   RECORDER_WORD_(c), RECORDER_WORD_(d)))
+                   recorder_record_few_(&recorder_for_##name,                  \
+                                        RECORDER_FORMAT_(format),              \
+                                        RECORDER_WORD_(a), RECORDER_WORD_(b),  \
+                                        RECORDER_WORD_(c), RECORDER_WORD_(d)))
 #define RECORDER_8_(name, check, format, a, b, c, d, e, f, g, h, ...)          \
     RECORDER_CALL_(                                                            \
         name, check,                                                           \
-        recorder_record_more(                                                  \
-            &recorder_for_##name, RECORDER_FORMAT_(format), 2,                 \
-            RECORDER_WORD_(a), RECORDER_WORD_(b), RECORDER_WORD_(c),           \
-            RECORDER_WORD_(d), RECORDER_WORD_(e), RECORDER_WORD_(f),           \
-            RECORDER_WORD_(g), RECORDER_WORD_(h)))
+        recorder_record_more_(&recorder_for_##name, RECORDER_FORMAT_(format),  \
+                              2, RECORDER_WORD_(a), RECORDER_WORD_(b),         \
+                              RECORDER_WORD_(c), RECORDER_WORD_(d),            \
+                              RECORDER_WORD_(e), RECORDER_WORD_(f),            \
+                              RECORDER_WORD_(g), RECORDER_WORD_(h)))
 #define RECORDER_12_(name, check, format, a, b, c, d, e, f, g, h, i, j, k, l,  \
                      ...)                                                      \
     RECORDER_CALL_(                                                            \
         name, check,                                                           \
-        recorder_record_more(                                                  \
+        recorder_record_more_(                                                 \
             &recorder_for_##name, RECORDER_FORMAT_(format), 3,                 \
             RECORDER_WORD_(a), RECORDER_WORD_(b), RECORDER_WORD_(c),           \
             RECORDER_WORD_(d), RECORDER_WORD_(e), RECORDER_WORD_(f),           \
@@ -50,12 +50,12 @@ RECORDER_INLINE_ uintptr_t recorder_returned(uintptr_t order)
 /* Off is one load and one branch; the arguments are not evaluated then. */
 #ifdef RECORDER_OFF
 #define RECORDER_CALL_(name, check, call)                                      \
-    recorder_word_of_word(1 ? (uintptr_t)0 : (check, recorder_returned(call)))
+    recorder_word_of_word_(1 ? (uintptr_t)0 : (check, recorder_returned_(call)))
 #else
 #define RECORDER_CALL_(name, check, call)                                      \
     (__atomic_load_n(&recorder_for_##name.trace, __ATOMIC_RELAXED) < 0         \
          ? (uintptr_t)0                                                        \
-         : (check, recorder_returned(call)))
+         : (check, recorder_returned_(call)))
 #endif
 
 #define RECORDER_FORMAT_(format)                                               \
@@ -66,7 +66,7 @@ RECORDER_INLINE_ uintptr_t recorder_returned(uintptr_t order)
 /* Lets the compiler check the format against the arguments: a call in a branch
  * that is never taken. Pointers of any type may be shown with %p. */
 __attribute__((format(printf, 1, 2), unused)) static inline int
-recorder_check(const char *format, ...)
+recorder_check_(const char *format, ...)
 {
     (void)format;
     return 0;
@@ -74,15 +74,14 @@ recorder_check(const char *format, ...)
 #ifdef __clang__
 #define RECORDER_CHECK_(arguments)                                             \
     _Pragma("clang diagnostic push")                                           \
-    _Pragma("clang diagnostic ignored \"-Wformat-pedantic\"")                  \
-    (void)(1 ? 0 : recorder_check arguments)                                   \
-    _Pragma("clang diagnostic pop")
+        _Pragma("clang diagnostic ignored \"-Wformat-pedantic\"")(void)(       \
+            1 ? 0 : recorder_check_ arguments)_Pragma("clang diagnostic pop")
 #else
 #define RECORDER_CHECK_(arguments)                                             \
-    (void)(1 ? 0 : __extension__ recorder_check arguments)
+    (void)(1 ? 0 : __extension__ recorder_check_ arguments)
 #endif
 
-RECORDER_INLINE_ uintptr_t recorder_word_of_double(double value)
+RECORDER_INLINE_ uintptr_t recorder_word_of_double_(double value)
 {
 #if __SIZEOF_POINTER__ == 8
     uintptr_t word;
@@ -94,7 +93,7 @@ RECORDER_INLINE_ uintptr_t recorder_word_of_double(double value)
 #endif
     return word;
 }
-RECORDER_INLINE_ uintptr_t recorder_word_of_word(uintptr_t value)
+RECORDER_INLINE_ uintptr_t recorder_word_of_word_(uintptr_t value)
 {
     return value;
 }
@@ -111,30 +110,31 @@ RECORDER_INLINE_ uintptr_t recorder_word_of_word(uintptr_t value)
 
 #ifdef __cplusplus
 } /* extern "C" */
-#define RECORDER_WORD_(x) recorder_word(x)
+#define RECORDER_WORD_(x) recorder_word_(x)
 #define RECORDER_MANY_(name, check, ...)                                       \
     ([] { static_assert(sizeof(#name) == 0, RECORDER_TOO_MANY_); }(),          \
      (uintptr_t)0)
-template <typename T> struct recorder_is_long_double {
+template <typename T> struct recorder_is_long_double_ {
     enum { value = 0 };
 };
-template <> struct recorder_is_long_double<long double> {
+template <> struct recorder_is_long_double_<long double> {
     enum { value = 1 };
 };
-template <typename T> RECORDER_INLINE_ uintptr_t recorder_word(T value)
+template <typename T> RECORDER_INLINE_ uintptr_t recorder_word_(T value)
 {
-    static_assert(!recorder_is_long_double<T>::value, RECORDER_NO_LONG_DOUBLE_);
+    static_assert(!recorder_is_long_double_<T>::value,
+                  RECORDER_NO_LONG_DOUBLE_);
     static_assert(!__is_class(T) && !__is_union(T), RECORDER_NO_STRUCT_);
     static_assert(sizeof(T) <= sizeof(uintptr_t), RECORDER_NO_64_BITS_);
     return (uintptr_t)value;
 }
-RECORDER_INLINE_ uintptr_t recorder_word(double value)
+RECORDER_INLINE_ uintptr_t recorder_word_(double value)
 {
-    return recorder_word_of_double(value);
+    return recorder_word_of_double_(value);
 }
-RECORDER_INLINE_ uintptr_t recorder_word(float value)
+RECORDER_INLINE_ uintptr_t recorder_word_(float value)
 {
-    return recorder_word_of_double((double)value);
+    return recorder_word_of_double_((double)value);
 }
 #else
 /* Which assertions hold is told by types alone; x is evaluated once, as the
@@ -177,13 +177,12 @@ RECORDER_INLINE_ uintptr_t recorder_word(float value)
      } RECORDER_STRUCT_END_) *                                                 \
          (uintptr_t)0 +                                                        \
      _Generic((x), float                                                       \
-              : recorder_word_of_double, double                                \
-              : recorder_word_of_double, default                               \
-              : recorder_word_of_word)(                                        \
-         _Generic((x), float                                                   \
-                  : (x), double                                                \
-                  : (x), default                                               \
-                  : (uintptr_t)(x))))
+              : recorder_word_of_double_, double                               \
+              : recorder_word_of_double_, default                              \
+              : recorder_word_of_word_)(_Generic((x), float                    \
+                                                 : (x), double                 \
+                                                 : (x), default                \
+                                                 : (uintptr_t)(x))))
 #endif
 
 #endif

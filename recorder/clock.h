@@ -11,10 +11,10 @@ extern "C" {
 #endif
 
 #ifdef RECORDER_HOSTED_
-RECORDER_FUNCTION_ uint64_t recorder_clock_ns(int clock)
+RECORDER_FUNCTION_ uint64_t recorder_clock_ns_(int clock)
 {
-    struct recorder_timespec now = {0, 0};
-    recorder_clock_gettime(clock, &now);
+    struct recorder_timespec_ now = {0, 0};
+    recorder_clock_gettime_(clock, &now);
     return (uint64_t)now.seconds * 1000000000u + (uint64_t)now.nanoseconds;
 }
 #endif
@@ -24,7 +24,7 @@ RECORDER_FUNCTION_ uint64_t recorder_clock_ns(int clock)
  * Where a word holds half of it, a tick is to last near a microsecond, so that
  * a half lasts an hour: what counts too fast is shifted. */
 #if defined(RECORDER_TIME) && defined(RECORDER_TIME_HIGH)
-RECORDER_INLINE_ uint64_t recorder_ticks(void)
+RECORDER_INLINE_ uint64_t recorder_ticks_(void)
 {
     uintptr_t low, high;
     do {
@@ -34,47 +34,50 @@ RECORDER_INLINE_ uint64_t recorder_ticks(void)
     return (uint64_t)high << 32 | low;
 }
 #elif defined(RECORDER_TIME)
-RECORDER_INLINE_ uint64_t recorder_ticks(void) { return RECORDER_TIME(); }
+RECORDER_INLINE_ uint64_t recorder_ticks_(void)
+{
+    return RECORDER_TIME();
+}
 #elif defined(__x86_64__) && __SIZEOF_POINTER__ == 8
-RECORDER_INLINE_ uint64_t recorder_ticks(void)
+RECORDER_INLINE_ uint64_t recorder_ticks_(void)
 {
     return __builtin_ia32_rdtsc();
 }
 #elif defined(__x86_64__) || defined(__i386__)
-RECORDER_INLINE_ uint64_t recorder_ticks(void)
+RECORDER_INLINE_ uint64_t recorder_ticks_(void)
 {
     return __builtin_ia32_rdtsc() >> 12;
 }
 #elif defined(__aarch64__) && __SIZEOF_POINTER__ == 8
-RECORDER_INLINE_ uint64_t recorder_ticks(void)
+RECORDER_INLINE_ uint64_t recorder_ticks_(void)
 {
     uint64_t ticks;
     __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
     return ticks;
 }
 #elif defined(__riscv) && __SIZEOF_POINTER__ == 8
-RECORDER_INLINE_ uint64_t recorder_ticks(void)
+RECORDER_INLINE_ uint64_t recorder_ticks_(void)
 {
     uint64_t ticks;
     __asm__ volatile("rdtime %0" : "=r"(ticks));
     return ticks;
 }
 #elif defined(__s390x__) && __ARCH__ >= 7
-RECORDER_INLINE_ uint64_t recorder_ticks(void)
+RECORDER_INLINE_ uint64_t recorder_ticks_(void)
 {
     uint64_t ticks;
     __asm__ volatile("stckf %0" : "=Q"(ticks) : : "cc");
     return ticks;
 }
 #elif defined(__powerpc64__)
-RECORDER_INLINE_ uint64_t recorder_ticks(void)
+RECORDER_INLINE_ uint64_t recorder_ticks_(void)
 {
     uint64_t ticks;
     __asm__ volatile("mfspr %0, 268" : "=r"(ticks)); /* the time base */
     return ticks;
 }
 #elif defined(__powerpc__)
-RECORDER_INLINE_ uint64_t recorder_ticks(void)
+RECORDER_INLINE_ uint64_t recorder_ticks_(void)
 {
     uint32_t low, high, again;
     do /* the time base, in halves */
@@ -86,15 +89,15 @@ RECORDER_INLINE_ uint64_t recorder_ticks(void)
 #elif !defined(RECORDER_HOSTED_)
 #error "recorder.h: define RECORDER_TIME()"
 #elif __SIZEOF_POINTER__ == 8
-RECORDER_INLINE_ uint64_t recorder_ticks(void)
+RECORDER_INLINE_ uint64_t recorder_ticks_(void)
 {
-    return recorder_clock_ns(RECORDER_MONOTONIC_);
+    return recorder_clock_ns_(RECORDER_MONOTONIC_);
 }
 #else
-RECORDER_INLINE_ uint64_t recorder_ticks(void)
+RECORDER_INLINE_ uint64_t recorder_ticks_(void)
 {
-    struct recorder_timespec now = {0, 0};
-    recorder_clock_gettime(RECORDER_MONOTONIC_, &now);
+    struct recorder_timespec_ now = {0, 0};
+    recorder_clock_gettime_(RECORDER_MONOTONIC_, &now);
     return (uint64_t)(unsigned long)now.seconds * 1000000u +
            (unsigned long)now.nanoseconds / 1000;
 }
@@ -104,22 +107,23 @@ RECORDER_INLINE_ uint64_t recorder_ticks(void)
 #define RECORDER_WRAPS_ /* noted, so that readers know all 64 bits */
 #endif
 #ifndef RECORDER_TIME
-#define RECORDER_TIME() ((uintptr_t)recorder_ticks())
+#define RECORDER_TIME() ((uintptr_t)recorder_ticks_())
 #endif
 
 /* The clock, before the record's order is drawn. */
 #if defined(RECORDER_WRAPS_) && defined(RECORDER_ENTER)
-RECORDER_FUNCTION_ void recorder_wrap_note(uintptr_t high)
+RECORDER_FUNCTION_ void recorder_wrap_note_(uintptr_t high)
 {
-    struct recorder_registry *r = recorder_home.registry;
+    struct recorder_registry *r = recorder_home_.registry;
     uintptr_t masked = RECORDER_ENTER(), count = r->wraps_count;
     if (count == 0 ||
-        (intptr_t)(high - r->wraps[(count - 1) % RECORDER_WRAPS].high) > 0) {
-        r->wraps[count % RECORDER_WRAPS].order = *recorder_home.order;
-        r->wraps[count % RECORDER_WRAPS].high = high;
+        (intptr_t)(high - r->wraps[(count - 1) % RECORDER_WRAPS_MAX_].high) >
+            0) {
+        r->wraps[count % RECORDER_WRAPS_MAX_].order = *recorder_home_.order;
+        r->wraps[count % RECORDER_WRAPS_MAX_].high = high;
         r->wraps_count = ++count;
     }
-    recorder_put(&r->high, r->wraps[(count - 1) % RECORDER_WRAPS].high);
+    recorder_put_(&r->high, r->wraps[(count - 1) % RECORDER_WRAPS_MAX_].high);
     RECORDER_LEAVE(masked);
 }
 #elif defined(RECORDER_WRAPS_)
@@ -130,24 +134,24 @@ RECORDER_FUNCTION_ void recorder_wrap_note(uintptr_t high)
  * count stood still, is above none of that half, whoever writes it. A half that
  * was put there is above `last`, what was left there is not (below 2^62 ticks):
  * so none is replaced that may be noted by now. */
-RECORDER_FUNCTION_ void recorder_wrap_note(uintptr_t high)
+RECORDER_FUNCTION_ void recorder_wrap_note_(uintptr_t high)
 {
-    struct recorder_registry *r = recorder_home.registry;
+    struct recorder_registry *r = recorder_home_.registry;
     for (;;) {
         uintptr_t count = __atomic_load_n(&r->wraps_count, __ATOMIC_ACQUIRE);
-        struct recorder_wrap *wrap = &r->wraps[count % RECORDER_WRAPS];
+        struct recorder_wrap *wrap = &r->wraps[count % RECORDER_WRAPS_MAX_];
         uintptr_t last =
-            recorder_get(&r->wraps[(count - 1) % RECORDER_WRAPS].high);
+            recorder_get_(&r->wraps[(count - 1) % RECORDER_WRAPS_MAX_].high);
         uintptr_t high_was = __atomic_load_n(&wrap->high, __ATOMIC_ACQUIRE);
-        uintptr_t order_was = recorder_get(&wrap->order);
+        uintptr_t order_was = recorder_get_(&wrap->order);
         uintptr_t order =
-            __atomic_load_n(recorder_home.order, __ATOMIC_ACQUIRE);
+            __atomic_load_n(recorder_home_.order, __ATOMIC_ACQUIRE);
         __atomic_thread_fence(__ATOMIC_ACQUIRE);
-        if (recorder_get(&r->wraps_count) != count)
+        if (recorder_get_(&r->wraps_count) != count)
             continue;
         if (count && (intptr_t)(high - last) <= 0) {
             __atomic_store_n(&r->high, last, __ATOMIC_RELEASE);
-            recorder_file_tell(RECORDER_FILE_SYNC, NULL);
+            recorder_file_tell_(RECORDER_FILE_SYNC_, NULL);
             return;
         }
         if (high_was != high && (intptr_t)(high_was - last) <= 0) {
@@ -163,32 +167,36 @@ RECORDER_FUNCTION_ void recorder_wrap_note(uintptr_t high)
 }
 #endif
 #ifdef RECORDER_WRAPS_
-RECORDER_INLINE_ uintptr_t recorder_time(void)
+RECORDER_INLINE_ uintptr_t recorder_time_(void)
 {
-    uint64_t ticks = recorder_ticks();
+    uint64_t ticks = recorder_ticks_();
     uintptr_t high = (uintptr_t)(ticks >> 31);
-    if (RECORDER_UNLIKELY_(recorder_get(&recorder_home.registry->high) != high))
-        recorder_wrap_note(high);
+    if (RECORDER_UNLIKELY_(recorder_get_(&recorder_home_.registry->high) !=
+                           high))
+        recorder_wrap_note_(high);
     return (uintptr_t)ticks;
 }
 #else
-RECORDER_INLINE_ uintptr_t recorder_time(void) { return RECORDER_TIME(); }
+RECORDER_INLINE_ uintptr_t recorder_time_(void)
+{
+    return RECORDER_TIME();
+}
 #endif
 
 #ifdef RECORDER_HOSTED_
 /* All three clocks at once. Ticks and real time are each read between two looks
  * at the monotonic clock; the closest of three is taken. */
-RECORDER_FUNCTION_ struct recorder_moment recorder_now(void)
+RECORDER_FUNCTION_ struct recorder_moment recorder_now_(void)
 {
     struct recorder_moment best = {0, 0, 0};
     uint64_t width = UINT64_MAX;
     unsigned i;
     for (i = 0; i < 3; i++) {
-        uint64_t before = recorder_clock_ns(RECORDER_MONOTONIC_);
-        uint64_t ticks = recorder_ticks();
-        uint64_t after = recorder_clock_ns(RECORDER_MONOTONIC_);
-        uint64_t real = recorder_clock_ns(RECORDER_REALTIME_);
-        uint64_t end = recorder_clock_ns(RECORDER_MONOTONIC_);
+        uint64_t before = recorder_clock_ns_(RECORDER_MONOTONIC_);
+        uint64_t ticks = recorder_ticks_();
+        uint64_t after = recorder_clock_ns_(RECORDER_MONOTONIC_);
+        uint64_t real = recorder_clock_ns_(RECORDER_REALTIME_);
+        uint64_t end = recorder_clock_ns_(RECORDER_MONOTONIC_);
         if (end - before >= width)
             continue;
         width = end - before;
@@ -204,17 +212,17 @@ RECORDER_FUNCTION_ struct recorder_moment recorder_now(void)
 /* ----------------------------------------------------------------- clock -- */
 
 /* Ticks against nanoseconds: a moment, and how fast ticks run. */
-struct recorder_clock {
+struct recorder_clock_ {
     struct recorder_moment start;
     uint64_t ns_per_tick; /* in 1/2^32; 0: unknown */
 };
-#define RECORDER_TIME_UNKNOWN INT64_MIN
-#define RECORDER_TICKS_UNKNOWN UINT64_MAX
+#define RECORDER_TIME_UNKNOWN_ INT64_MIN
+#define RECORDER_TICKS_UNKNOWN_ UINT64_MAX
 
 /* The rate is what ran between two moments. */
-RECORDER_FUNCTION_ void recorder_clock_set(struct recorder_clock *clock,
-                                           const struct recorder_moment *start,
-                                           const struct recorder_moment *later)
+RECORDER_FUNCTION_ void recorder_clock_set_(struct recorder_clock_ *clock,
+                                            const struct recorder_moment *start,
+                                            const struct recorder_moment *later)
 {
     uint64_t ns = later->monotonic_ns - start->monotonic_ns;
     uint64_t ticks = later->ticks - start->ticks;
@@ -226,17 +234,18 @@ RECORDER_FUNCTION_ void recorder_clock_set(struct recorder_clock *clock,
 
 /* Is the rate better taken up to `now` than up to `later`? Seldom, so that one
  * moment serves many readers, who then agree on every digit. */
-RECORDER_INLINE_ bool recorder_clock_is_better(
-    const struct recorder_moment *start, const struct recorder_moment *later,
-    const struct recorder_moment *now)
+RECORDER_INLINE_ bool
+recorder_clock_is_better_(const struct recorder_moment *start,
+                          const struct recorder_moment *later,
+                          const struct recorder_moment *now)
 {
     return now->monotonic_ns - start->monotonic_ns >=
            2 * (later->monotonic_ns - start->monotonic_ns);
 }
 
 /* Nanoseconds that `ticks` last, ticks * ns_per_tick / 2^32, in halves. */
-RECORDER_INLINE_ uint64_t recorder_clock_scale(const struct recorder_clock *c,
-                                               uint64_t ticks)
+RECORDER_INLINE_ uint64_t recorder_clock_scale_(const struct recorder_clock_ *c,
+                                                uint64_t ticks)
 {
     uint64_t high = ticks >> 32, low = ticks & 0xffffffffu;
     uint64_t rate_high = c->ns_per_tick >> 32;
@@ -245,35 +254,34 @@ RECORDER_INLINE_ uint64_t recorder_clock_scale(const struct recorder_clock *c,
 }
 
 /* Nanoseconds from the program's start to a record's ticks; negative before;
- * RECORDER_TIME_UNKNOWN. */
-RECORDER_INLINE_ int64_t recorder_clock_time(const struct recorder_clock *clock,
-                                             uint64_t ticks)
+ * RECORDER_TIME_UNKNOWN_. */
+RECORDER_INLINE_ int64_t
+recorder_clock_time_(const struct recorder_clock_ *clock, uint64_t ticks)
 {
     int64_t since = (int64_t)(ticks - clock->start.ticks);
     if (since == 0)
         return 0;
-    if (!clock->ns_per_tick || ticks == RECORDER_TICKS_UNKNOWN)
-        return RECORDER_TIME_UNKNOWN;
-    return since < 0
-               ? (int64_t)(0 - recorder_clock_scale(clock,
-                                                    0 - (uint64_t)since))
-               : (int64_t)recorder_clock_scale(clock, (uint64_t)since);
+    if (!clock->ns_per_tick || ticks == RECORDER_TICKS_UNKNOWN_)
+        return RECORDER_TIME_UNKNOWN_;
+    return since < 0 ? (int64_t)(0 - recorder_clock_scale_(clock,
+                                                           0 - (uint64_t)since))
+                     : (int64_t)recorder_clock_scale_(clock, (uint64_t)since);
 }
 
 /* The ticks of a record of which a word holds only the low 32 bits: `count`
- * wraps were noted so far, the last RECORDER_WRAPS of them in `wraps`. False:
+ * wraps were noted so far, the last RECORDER_WRAPS_MAX_ of them in `wraps`. False:
  * they do not reach back to that order. */
-RECORDER_FUNCTION_ bool recorder_clock_widen(const struct recorder_wrap *wraps,
-                                             uint32_t count, uint32_t order,
-                                             uint64_t *ticks)
+RECORDER_FUNCTION_ bool recorder_clock_widen_(const struct recorder_wrap *wraps,
+                                              uint32_t count, uint32_t order,
+                                              uint64_t *ticks)
 {
     uint32_t back, low = (uint32_t)*ticks, next = 0;
     uint64_t behind = 0, wanted = 0; /* orders, from the last wrap back */
-    for (back = 1; back <= count && back < RECORDER_WRAPS; back++) {
+    for (back = 1; back <= count && back < RECORDER_WRAPS_MAX_; back++) {
         const struct recorder_wrap *wrap =
-            &wraps[(count - back) % RECORDER_WRAPS];
-        uint32_t first = (uint32_t)recorder_get(&wrap->order);
-        uint32_t high = (uint32_t)recorder_get(&wrap->high);
+            &wraps[(count - back) % RECORDER_WRAPS_MAX_];
+        uint32_t first = (uint32_t)recorder_get_(&wrap->order);
+        uint32_t high = (uint32_t)recorder_get_(&wrap->high);
         if (back > 1)
             behind += next - first;
         else if ((int32_t)(order - first) < 0)
@@ -294,42 +302,43 @@ RECORDER_FUNCTION_ bool recorder_clock_widen(const struct recorder_wrap *wraps,
 #ifdef RECORDER_HOSTED_
 /* Where the program is: its start and, if that is far enough from it, a later
  * moment that was noted before; else now, noted for all readers to come. */
-RECORDER_FUNCTION_ void recorder_clock_open(struct recorder_clock *clock)
+RECORDER_FUNCTION_ void recorder_clock_open_(struct recorder_clock_ *clock)
 {
-    struct recorder_registry *registry = recorder_home.registry;
-    struct recorder_moment now = recorder_now(), start = registry->start;
-    uint32_t set = __atomic_load_n(&registry->later_set, __ATOMIC_ACQUIRE);
+    struct recorder_registry *registry = recorder_home_.registry;
+    struct recorder_moment now = recorder_now_(), start = registry->start;
+    uint32_t set = __atomic_load_n(&registry->later_sequence, __ATOMIC_ACQUIRE);
     if (!start.monotonic_ns)
         start = now;
     if (set && !(set & 1)) {
         struct recorder_moment later = registry->later;
         __atomic_thread_fence(__ATOMIC_ACQUIRE);
-        if (__atomic_load_n(&registry->later_set, __ATOMIC_RELAXED) == set &&
-            !recorder_clock_is_better(&start, &later, &now)) {
-            recorder_clock_set(clock, &start, &later);
+        if (__atomic_load_n(&registry->later_sequence, __ATOMIC_RELAXED) ==
+                set &&
+            !recorder_clock_is_better_(&start, &later, &now)) {
+            recorder_clock_set_(clock, &start, &later);
             return;
         }
     }
-    recorder_clock_set(clock, &start, &now);
-    if ((set & 1) || !__atomic_compare_exchange_n(
-                         &registry->later_set, &set, set + 1, false,
-                         __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+    recorder_clock_set_(clock, &start, &now);
+    if ((set & 1) ||
+        !__atomic_compare_exchange_n(&registry->later_sequence, &set, set + 1,
+                                     false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
         return; /* another thread notes its now */
     registry->later = now;
-    __atomic_store_n(&registry->later_set, set + 2, __ATOMIC_RELEASE);
-    recorder_file_tell(RECORDER_FILE_SYNC, NULL);
+    __atomic_store_n(&registry->later_sequence, set + 2, __ATOMIC_RELEASE);
+    recorder_file_tell_(RECORDER_FILE_SYNC_, NULL);
 }
-RECORDER_INLINE_ uint64_t recorder_clock_realtime(void)
+RECORDER_INLINE_ uint64_t recorder_clock_realtime_(void)
 {
-    return recorder_clock_ns(RECORDER_REALTIME_);
+    return recorder_clock_ns_(RECORDER_REALTIME_);
 }
 #else
-RECORDER_INLINE_ void recorder_clock_open(struct recorder_clock *clock)
+RECORDER_INLINE_ void recorder_clock_open_(struct recorder_clock_ *clock)
 {
-    recorder_clock_set(clock, &recorder_home.registry->start,
-                       &recorder_home.registry->later);
+    recorder_clock_set_(clock, &recorder_home_.registry->start,
+                        &recorder_home_.registry->later);
 }
-RECORDER_INLINE_ uint64_t recorder_clock_realtime(void)
+RECORDER_INLINE_ uint64_t recorder_clock_realtime_(void)
 {
     return 0;
 }

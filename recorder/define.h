@@ -89,14 +89,14 @@ extern "C" {
     struct recorder recorder_for_##name = {                                    \
         0,                                                                     \
         (struct recorder_ring *)(void *)((char *)(address) +                   \
-                                         RECORDER_STAMP_WORDS *                \
+                                         RECORDER_STAMP_WORDS_ *               \
                                              sizeof(uintptr_t)),               \
         RECORDER_SLOTS_(size) - 1,                                             \
         0,                                                                     \
         sizeof(struct recorder_ring) +                                         \
-            RECORDER_SLOTS_(size) * (sizeof(struct recorder_record) +          \
-                                     sizeof(uintptr_t) +                       \
-                                     sizeof(struct recorder_turn)),            \
+            RECORDER_SLOTS_(size) *                                            \
+                (sizeof(struct recorder_record) + sizeof(uintptr_t) +          \
+                 sizeof(struct recorder_turn)),                                \
         #name,                                                                 \
         "" description,                                                        \
         0};                                                                    \
@@ -115,7 +115,7 @@ extern "C" {
 #define RECORDER_TWEAK_LEAVES_(function, tweak)                                \
     __attribute__((destructor(101))) static void function(void)                \
     {                                                                          \
-        recorder_tweak_leave(&tweak);                                          \
+        recorder_tweak_leave_(&tweak);                                         \
     }
 #else
 #define RECORDER_TWEAK_LEAVES_(function, tweak)
@@ -140,7 +140,7 @@ enum {
                      "): the lanes must be a power of two");                   \
     RECORDER_ASSERT_((lanes) == 1 || !RECORDER_ONE_LANE_,                      \
                      "RECORDER_LANES(" #name ", " #size ", " #lanes            \
-                     "): lanes need a port with RECORDER_LINE_BYTES");
+                     "): lanes need a port with RECORDER_CACHE_LINE");
 #define RECORDER_SIZE_MAX_ (__SIZEOF_POINTER__ == 8 ? 1ll << 30 : 1ll << 16)
 
 #ifdef __cplusplus

@@ -14,29 +14,29 @@ extern "C" {
 /* ------------------------------------------------------------------ line -- */
 
 /* The row of the thread that made an event; null where it is another's now. */
-RECORDER_INLINE_ const struct recorder_thread *
-recorder_event_row(const struct recorder_event *event)
+RECORDER_INLINE_ const struct recorder_thread_row *
+recorder_event_row_(const struct recorder_event *event)
 {
-    const struct recorder_registry *registry = recorder_home.registry;
-    const struct recorder_thread *row =
+    const struct recorder_registry *registry = recorder_home_.registry;
+    const struct recorder_thread_row *row =
         __atomic_load_n(&registry->threads, __ATOMIC_ACQUIRE);
     if (!row || event->thread == 0 || event->thread > registry->threads_max)
         return NULL;
     row += event->thread - 1;
-    return (intptr_t)((uintptr_t)event->order - recorder_get(&row->first)) < 0
+    return (intptr_t)((uintptr_t)event->order - recorder_get_(&row->first)) < 0
                ? NULL
                : row;
 }
 
 /* The message of an event, from the batch that the scratch holds. */
-RECORDER_FUNCTION_ size_t recorder_message(struct recorder_scratch *s,
-                                           const struct recorder_event *event,
-                                           char *to, size_t size,
-                                           const char **location)
+RECORDER_FUNCTION_ size_t recorder_message_(struct recorder_scratch_ *s,
+                                            const struct recorder_event *event,
+                                            char *to, size_t size,
+                                            const char **location)
 {
-    struct recorder_text_context context;
-    struct recorder_arguments arguments;
-    const char *format = recorder_format_of(s, event->format, location);
+    struct recorder_text_context_ context;
+    struct recorder_arguments_ arguments;
+    const char *format = recorder_format_of_(s, event->format, location);
     context.scratch = s;
     context.event = event;
     context.token = 0;
@@ -45,23 +45,23 @@ RECORDER_FUNCTION_ size_t recorder_message(struct recorder_scratch *s,
     arguments.count = 12;
     arguments.lost = event->lost;
     arguments.word_bytes = sizeof(uintptr_t);
-    arguments.text = recorder_text;
+    arguments.text = recorder_text_;
     arguments.context = &context;
-    arguments.types = recorder_home.registry->types;
+    arguments.types = recorder_home_.registry->types;
     arguments.trace = s->trace;
     if (format)
-        return recorder_format(to, size, format, &arguments);
+        return recorder_format_(to, size, format, &arguments);
     /* What is known all the same. */
     {
-        struct recorder_string string;
+        struct recorder_string_ string;
         unsigned i;
-        string = recorder_string_at(to, size ? size - 1 : 0);
-        recorder_add_string(&string, "<format at 0x");
-        recorder_add_number(&string, event->format, 16, 1);
-        recorder_add_string(&string, ">");
+        string = recorder_string_at_(to, size ? size - 1 : 0);
+        recorder_add_string_(&string, "<format at 0x");
+        recorder_add_number_(&string, event->format, 16, 1);
+        recorder_add_string_(&string, ">");
         for (i = 0; i < 12 && !(event->lost >> i & 1); i++) {
-            recorder_add_string(&string, " 0x");
-            recorder_add_number(&string, event->argument[i], 16, 1);
+            recorder_add_string_(&string, " 0x");
+            recorder_add_number_(&string, event->argument[i], 16, 1);
         }
         if (size)
             to[string.size < string.max ? string.size : string.max] = '\0';
@@ -70,56 +70,56 @@ RECORDER_FUNCTION_ size_t recorder_message(struct recorder_scratch *s,
 }
 
 /* What a line shows of the event that the scratch is at. */
-RECORDER_FUNCTION_ void recorder_show(struct recorder_scratch *s,
-                                      const struct recorder_clock *clock,
-                                      const struct recorder_event *event,
-                                      struct recorder_shown *shown)
+RECORDER_FUNCTION_ void recorder_show_(struct recorder_scratch_ *s,
+                                       const struct recorder_clock_ *clock,
+                                       const struct recorder_event *event,
+                                       struct recorder_shown_ *shown)
 {
-    const struct recorder_thread *row = recorder_event_row(event);
-    const struct recorder_fetched *name;
+    const struct recorder_thread_row *row = recorder_event_row_(event);
+    const struct recorder_fetched_ *name;
     /* Without a table, a number says all that there is to know. */
-    bool numbered = !recorder_home.registry->threads &&
-                    event->thread != RECORDER_THREAD_NONE;
+    bool numbered = !recorder_home_.registry->threads &&
+                    event->thread != RECORDER_THREAD_SHARED;
     shown->event = event;
-    shown->ns = recorder_clock_time(clock, event->time);
+    shown->ns = recorder_clock_time_(clock, event->time);
     shown->realtime_ns = clock->start.realtime_ns;
     shown->thread = row ? row->name : numbered ? "?" : NULL;
     shown->message = s->message;
     shown->message_max = s->line_max - 1;
     shown->message_size =
-        recorder_message(s, event, s->message, s->line_max, &shown->location);
-    name = recorder_fetch(s, (uintptr_t)event->name);
+        recorder_message_(s, event, s->message, s->line_max, &shown->location);
+    name = recorder_fetch_(s, (uintptr_t)event->name);
     shown->name = name ? name->bytes : NULL;
     shown->name_size = name ? name->size : 0;
 }
 
 /* Writes the line of the event that the scratch is at, with its final newline,
  * into scratch->line. Returns its size. */
-RECORDER_FUNCTION_ size_t recorder_line_of(struct recorder_scratch *s,
-                                           const struct recorder_clock *clock,
-                                           const struct recorder_event *event,
-                                           const char *line)
+RECORDER_FUNCTION_ size_t recorder_line_of_(struct recorder_scratch_ *s,
+                                            const struct recorder_clock_ *clock,
+                                            const struct recorder_event *event,
+                                            const char *line)
 {
-    struct recorder_shown shown;
-    struct recorder_string to;
-    recorder_show(s, clock, event, &shown);
-    to = recorder_string_at(s->line, s->line_max - 1);
-    recorder_add_line(&to, line, &shown);
-    recorder_end_line(&to);
+    struct recorder_shown_ shown;
+    struct recorder_string_ to;
+    recorder_show_(s, clock, event, &shown);
+    to = recorder_string_at_(s->line, s->line_max - 1);
+    recorder_add_line_(&to, line, &shown);
+    recorder_end_line_(&to);
     return to.size;
 }
 
 /* The line that is set, as far as it can be read, in `to`. */
-RECORDER_FUNCTION_ const char *recorder_line_set(struct recorder_scratch *s,
-                                                 char *to, size_t max)
+RECORDER_FUNCTION_ const char *
+recorder_line_current_(struct recorder_scratch_ *s, char *to, size_t max)
 {
     const char *line =
-        __atomic_load_n(&recorder_home.registry->line, __ATOMIC_ACQUIRE);
+        __atomic_load_n(&recorder_home_.registry->line, __ATOMIC_ACQUIRE);
     ptrdiff_t size =
-        line ? recorder_memory_copy(&s->memory, (uintptr_t)line, to, max - 1)
+        line ? recorder_memory_copy_(&s->memory, (uintptr_t)line, to, max - 1)
              : -1;
     if (size <= 0)
-        return RECORDER_LINE_DEFAULT;
+        return RECORDER_LINE_DEFAULT_;
     to[size] = '\0';
     return to;
 }
@@ -127,147 +127,147 @@ RECORDER_FUNCTION_ const char *recorder_line_set(struct recorder_scratch *s,
 #ifdef RECORDER_LINUX_
 /* The name that the system knows a thread by now, for rows not named by the
  * program: a thread is often named by another, after its first record. */
-RECORDER_FUNCTION_ void recorder_threads_refresh(void)
+RECORDER_FUNCTION_ void recorder_threads_refresh_(void)
 {
-    struct recorder_registry *registry = recorder_home.registry;
-    struct recorder_thread *rows =
+    struct recorder_registry *registry = recorder_home_.registry;
+    struct recorder_thread_row *rows =
         __atomic_load_n(&registry->threads, __ATOMIC_ACQUIRE);
-    uintptr_t i, count = recorder_get(&registry->threads_count);
+    uintptr_t i, count = recorder_get_(&registry->threads_count);
     for (i = 0; rows && i < count && i < registry->threads_max; i++) {
-        struct recorder_thread *row = &rows[i];
-        struct recorder_string path;
+        struct recorder_thread_row *row = &rows[i];
+        struct recorder_string_ path;
         char text[40], name[17];
         long size;
         int fd;
         if (__atomic_load_n(&row->state, __ATOMIC_ACQUIRE) !=
-                RECORDER_ROW_ALIVE ||
+                RECORDER_ROW_ALIVE_ ||
             __atomic_load_n(&row->named, __ATOMIC_RELAXED))
             continue;
-        path = recorder_string_at(text, sizeof text - 1);
-        recorder_add_string(&path, "/proc/self/task/");
-        recorder_add_number(&path, (uint64_t)row->id, 10, 1);
-        recorder_add_text(&path, "/comm", 6);
-        fd = (int)recorder_syscall(SYS_openat, -100L /* AT_FDCWD */, text,
-                                   02000000L /* O_CLOEXEC */);
+        path = recorder_string_at_(text, sizeof text - 1);
+        recorder_add_string_(&path, "/proc/self/task/");
+        recorder_add_number_(&path, (uint64_t)row->id, 10, 1);
+        recorder_add_text_(&path, "/comm", 6);
+        fd = (int)recorder_syscall_(SYS_openat, -100L /* AT_FDCWD */, text,
+                                    02000000L /* O_CLOEXEC */);
         if (fd < 0)
             continue;
-        size = recorder_os_read(fd, name, 16);
-        recorder_os_close(fd);
+        size = recorder_os_read_(fd, name, 16);
+        recorder_os_close_(fd);
         if (size <= 0 || __atomic_load_n(&row->named, __ATOMIC_RELAXED))
             continue;
         name[size - 1] = '\0'; /* a newline */
-        recorder_thread_set_name(row, name);
+        recorder_thread_set_name_(row, name);
     }
 }
 #else
-RECORDER_INLINE_ void recorder_threads_refresh(void)
+RECORDER_INLINE_ void recorder_threads_refresh_(void)
 {
 }
 #endif
 
-RECORDER_FUNCTION_ void recorder_dump_summary(
-    struct recorder_scratch *s, struct recorder_output *out,
-    const struct recorder_summary *summary)
+RECORDER_FUNCTION_ void
+recorder_dump_summary_(struct recorder_scratch_ *s,
+                       struct recorder_output_ *out,
+                       const struct recorder_summary_ *summary)
 {
-    const struct recorder_fetched *name =
-        recorder_fetch(s, (uintptr_t)summary->name);
-    struct recorder_string to;
-    to = recorder_string_at(s->line, s->line_max);
-    recorder_add_summary(&to, name ? name->bytes : NULL, name ? name->size : 0,
-                         &summary->figures);
-    recorder_output_line(out, s->line, to.size < to.max ? to.size : to.max);
+    const struct recorder_fetched_ *name =
+        recorder_fetch_(s, (uintptr_t)summary->name);
+    struct recorder_string_ to;
+    to = recorder_string_at_(s->line, s->line_max);
+    recorder_add_summary_(&to, name ? name->bytes : NULL, name ? name->size : 0,
+                          &summary->figures);
+    recorder_output_line_(out, s->line, to.size < to.max ? to.size : to.max);
 }
 
 /* How many slots there are to sort: what a dump in one pass has to hold. */
-RECORDER_FUNCTION_ size_t recorder_slots(const char *regex)
+RECORDER_FUNCTION_ size_t recorder_slots_(const char *regex)
 {
-    const struct recorder *recorder = recorder_walk();
+    const struct recorder *recorder = recorder_readers_enter_();
     size_t count = 0;
-    for (; recorder; recorder = recorder_walk_on(recorder))
-        if (recorder_chosen(recorder, regex))
+    for (; recorder; recorder = recorder_list_next_(recorder))
+        if (recorder_chosen_(recorder, regex))
             count += (recorder->mask + 1) * (recorder->lanes_mask + 1);
-    recorder_unwalk();
+    recorder_readers_leave_();
     return count;
 }
 
 /* How many events the batch holds. */
-RECORDER_INLINE_ size_t recorder_batch_events(const struct recorder_batch *b)
+RECORDER_INLINE_ size_t recorder_batch_events_(const struct recorder_batch_ *b)
 {
     size_t count = 0, i;
     for (i = 0; i < b->count; i++)
-        count += recorder_batch_at(b, i)->record.format >= RECORDER_TEXT_END;
+        count += recorder_batch_at_(b, i)->record.format >= RECORDER_TEXT_END_;
     return count;
 }
 
-RECORDER_FUNCTION_ void recorder_dump_head(struct recorder_scratch *s,
-                                           struct recorder_output *out)
+RECORDER_FUNCTION_ void recorder_dump_head_(struct recorder_scratch_ *s,
+                                            struct recorder_output_ *out)
 {
-    struct recorder_summary summary;
-    struct recorder_string to;
+    struct recorder_summary_ summary;
+    struct recorder_string_ to;
     size_t i;
-    to = recorder_string_at(s->line, s->line_max);
-    recorder_add_head(&to, recorder_clock_realtime(),
-                      (uint64_t)recorder_os_process(), s->batch.more,
-                      recorder_batch_events(&s->batch));
-    recorder_output_line(out, s->line, to.size);
-    for (i = 0; recorder_summary_at(i, s->batch.regex, s->batch.end, &summary);
+    to = recorder_string_at_(s->line, s->line_max);
+    recorder_add_head_(&to, recorder_clock_realtime_(),
+                       (uint64_t)recorder_os_process_(), s->batch.more,
+                       recorder_batch_events_(&s->batch));
+    recorder_output_line_(out, s->line, to.size);
+    for (i = 0; recorder_summary_at_(i, s->batch.regex, s->batch.end, &summary);
          i++)
-        recorder_dump_summary(s, out, &summary);
+        recorder_dump_summary_(s, out, &summary);
 }
 
 /* Shows the event that the scratch is at, in place of our own lines; a dump has
  * no head then. Its state stands behind it, in a structure that begins so. */
-struct recorder_lines {
-    void (*show)(const struct recorder_lines *lines, struct recorder_scratch *s,
-                 const struct recorder_clock *clock,
+struct recorder_lines_ {
+    void (*show)(const struct recorder_lines_ *lines,
+                 struct recorder_scratch_ *s,
+                 const struct recorder_clock_ *clock,
                  const struct recorder_event *event,
-                 struct recorder_output *out);
+                 struct recorder_output_ *out);
 };
 
 /* Shows an event by `lines`, or where that is null, by the line `format`. */
-RECORDER_FUNCTION_ void recorder_dump_event(const struct recorder_lines *lines,
-                                            const char *format,
-                                            struct recorder_scratch *s,
-                                            const struct recorder_clock *clock,
-                                            const struct recorder_event *event,
-                                            struct recorder_output *out)
+RECORDER_FUNCTION_ void recorder_dump_event_(
+    const struct recorder_lines_ *lines, const char *format,
+    struct recorder_scratch_ *s, const struct recorder_clock_ *clock,
+    const struct recorder_event *event, struct recorder_output_ *out)
 {
     size_t size;
     if (lines) {
         lines->show(lines, s, clock, event, out);
         return;
     }
-    size = recorder_line_of(s, clock, event, format);
-    recorder_output_line(out, s->line, size);
+    size = recorder_line_of_(s, clock, event, format);
+    recorder_output_line_(out, s->line, size);
 }
 
 /* Dumps all that `regex` chooses, null: all. A pass takes the smallest orders
  * above those shown, as many as there is memory for: usually all of them. */
-RECORDER_FUNCTION_ size_t recorder_dump_passes(
-    struct recorder_scratch *s, struct recorder_output *out,
-    const struct recorder_lines *lines)
+RECORDER_FUNCTION_ size_t
+recorder_dump_passes_(struct recorder_scratch_ *s, struct recorder_output_ *out,
+                      const struct recorder_lines_ *lines)
 {
-    struct recorder_clock clock;
+    struct recorder_clock_ clock;
     struct recorder_event event;
     char line[256];
-    const char *format = recorder_line_set(s, line, sizeof line);
+    const char *format = recorder_line_current_(s, line, sizeof line);
     size_t shown = 0;
     bool first = true;
-    recorder_clock_open(&clock);
-    recorder_threads_refresh();
-    s->batch.end = __atomic_load_n(recorder_home.order, __ATOMIC_ACQUIRE);
+    recorder_clock_open_(&clock);
+    recorder_threads_refresh_();
+    s->batch.end = __atomic_load_n(recorder_home_.order, __ATOMIC_ACQUIRE);
     do {
-        recorder_batch_fill(&s->batch);
+        recorder_batch_fill_(&s->batch);
         if (first && !lines)
-            recorder_dump_head(s, out);
+            recorder_dump_head_(s, out);
         first = false;
         for (; s->at = s->batch.next,
-               recorder_batch_take(&s->batch, &event, NULL) && !out->failed;
+               recorder_batch_take_(&s->batch, &event, NULL) && !out->failed;
              shown++) {
-            while (recorder_batch_at(&s->batch, s->at)->record.order !=
+            while (recorder_batch_at_(&s->batch, s->at)->record.order !=
                    event.order)
                 s->at++;
-            recorder_dump_event(lines, format, s, &clock, &event, out);
+            recorder_dump_event_(lines, format, s, &clock, &event, out);
         }
     } while (s->batch.more && !out->failed);
     return shown;
@@ -275,119 +275,122 @@ RECORDER_FUNCTION_ size_t recorder_dump_passes(
 
 RECORDER_FUNCTION_ bool recorder_line(const char *line)
 {
-    struct recorder_string say;
+    struct recorder_string_ say;
     const char *wrong = NULL;
     char text[200];
-    say = recorder_string_at(text, sizeof text);
+    say = recorder_string_at_(text, sizeof text);
     if (line && !*line)
         line = NULL;
     if (line)
-        wrong = recorder_line_check(line);
+        wrong = recorder_line_check_(line);
     if (wrong) {
-        recorder_add_string(&say, "recorder: line: no such field: {");
-        recorder_add_text(&say, wrong, recorder_length(wrong, 24));
-        recorder_add_string(&say, "\nrecorder: line: there are "
-                                  RECORDER_LINE_FIELDS "\n");
-        recorder_say(&say);
+        recorder_add_string_(&say, "recorder: line: no such field: {");
+        recorder_add_text_(&say, wrong, recorder_length_(wrong, 24));
+        recorder_add_string_(
+            &say, "\nrecorder: line: there are " RECORDER_LINE_FIELDS_ "\n");
+        recorder_say_(&say);
         return false;
     }
-    if (line && recorder_length(line, RECORDER_STACK_LINE) >=
-                    RECORDER_STACK_LINE) {
-        recorder_add_string(&say, "recorder: line: more than 255 bytes\n");
-        recorder_say(&say);
+    if (line &&
+        recorder_length_(line, RECORDER_STACK_LINE_) >= RECORDER_STACK_LINE_) {
+        recorder_add_string_(&say, "recorder: line: more than 255 bytes\n");
+        recorder_say_(&say);
         return false;
     }
-    __atomic_store_n(&recorder_home.registry->line, line, __ATOMIC_RELEASE);
+    __atomic_store_n(&recorder_home_.registry->line, line, __ATOMIC_RELEASE);
     return true;
 }
 
-RECORDER_FUNCTION_ size_t recorder_dump_with(
-    struct recorder_scratch *scratch, const char *regex,
-    struct recorder_output *out, const struct recorder_lines *lines)
+RECORDER_FUNCTION_ size_t recorder_dump_with_(
+    struct recorder_scratch_ *scratch, const char *regex,
+    struct recorder_output_ *out, const struct recorder_lines_ *lines)
 {
     size_t shown;
     scratch->batch.regex = regex;
     out->gathered = scratch->out;
     out->gathered_max = scratch->out_max;
     out->gathered_size = 0;
-    shown = recorder_dump_passes(scratch, out, lines);
-    recorder_output_flush(out);
-    recorder_scratch_close(scratch);
+    shown = recorder_dump_passes_(scratch, out, lines);
+    recorder_output_flush_(out);
+    recorder_scratch_close_(scratch);
     return shown;
 }
 /* A function of its own, so that its memory is on the stack only if needed. */
-RECORDER_FUNCTION_ size_t recorder_dump_unmapped(
-    struct recorder_scratch *scratch, const char *regex,
-    struct recorder_output *out, const struct recorder_lines *lines)
+RECORDER_FUNCTION_ size_t recorder_dump_unmapped_(
+    struct recorder_scratch_ *scratch, const char *regex,
+    struct recorder_output_ *out, const struct recorder_lines_ *lines)
 {
-    char stack[RECORDER_SCRATCH_STACK] __attribute__((aligned(16)));
-    recorder_scratch_open(scratch, 0, stack);
-    return recorder_dump_with(scratch, regex, out, lines);
+    char stack[RECORDER_SCRATCH_STACK_] __attribute__((aligned(16)));
+    recorder_scratch_open_(scratch, 0, stack);
+    return recorder_dump_with_(scratch, regex, out, lines);
 }
-RECORDER_FUNCTION_ size_t recorder_dump_out(const char *regex,
-                                            struct recorder_output *out,
-                                            const struct recorder_lines *lines)
+RECORDER_FUNCTION_ size_t
+recorder_dump_out_(const char *regex, struct recorder_output_ *out,
+                   const struct recorder_lines_ *lines)
 {
-    struct recorder_scratch scratch;
-    struct recorder_held held;
+    struct recorder_scratch_ scratch;
+    struct recorder_held_ held;
     size_t shown;
-    recorder_signals_hold(&held);
-    if (recorder_scratch_map(&scratch, recorder_slots(regex)))
-        shown = recorder_dump_with(&scratch, regex, out, lines);
+    recorder_signals_hold_(&held);
+    if (recorder_scratch_map_(&scratch, recorder_slots_(regex)))
+        shown = recorder_dump_with_(&scratch, regex, out, lines);
     else
-        shown = recorder_dump_unmapped(&scratch, regex, out, lines);
-    recorder_signals_release(&held);
+        shown = recorder_dump_unmapped_(&scratch, regex, out, lines);
+    recorder_signals_release_(&held);
     return shown;
 }
 
 RECORDER_FUNCTION_ size_t recorder_dump_to(recorder_sink *sink, void *context)
 {
-    struct recorder_output out = {sink, context, -1, 0, 0, 0, false, 0};
-    return recorder_dump_out(NULL, &out, NULL);
+    struct recorder_output_ out = {sink, context, -1, 0, 0, 0, false, 0};
+    return recorder_dump_out_(NULL, &out, NULL);
 }
 #ifdef RECORDER_HOSTED_
 RECORDER_FUNCTION_ size_t recorder_dump_fd(int fd)
 {
-    struct recorder_output out = {0, 0, fd, 0, 0, 0, false, 0};
-    return recorder_dump_out(NULL, &out, NULL);
+    struct recorder_output_ out = {0, 0, fd, 0, 0, 0, false, 0};
+    return recorder_dump_out_(NULL, &out, NULL);
 }
 #endif
 RECORDER_FUNCTION_ size_t recorder_dump(void)
 {
-    struct recorder_output out = {0, 0, recorder_output_fd, 0, 0, 0, false, 0};
-    return recorder_dump_out(NULL, &out, NULL);
+    struct recorder_output_ out = {0,     0, recorder_output_fd_, 0, 0, 0,
+                                   false, 0};
+    return recorder_dump_out_(NULL, &out, NULL);
 }
 RECORDER_FUNCTION_ size_t recorder_dump_for(const char *regex)
 {
-    struct recorder_output out = {0, 0, recorder_output_fd, 0, 0, 0, false, 0};
-    const char *wrong = recorder_regex_check(regex);
-    struct recorder_string say;
+    struct recorder_output_ out = {0,     0, recorder_output_fd_, 0, 0, 0,
+                                   false, 0};
+    const char *wrong = recorder_regex_check_(regex);
+    struct recorder_string_ say;
     char text[200];
     if (!wrong)
-        return recorder_dump_out(regex, &out, NULL);
-    say = recorder_string_at(text, sizeof text);
-    recorder_add_string(&say, "recorder: ");
-    recorder_add_text(&say, regex, recorder_length(regex, 80));
-    recorder_add_string(&say, ": ");
-    recorder_add_string(&say, wrong);
-    recorder_add_string(&say, "\n");
-    recorder_say(&say);
+        return recorder_dump_out_(regex, &out, NULL);
+    say = recorder_string_at_(text, sizeof text);
+    recorder_add_string_(&say, "recorder: ");
+    recorder_add_text_(&say, regex, recorder_length_(regex, 80));
+    recorder_add_string_(&say, ": ");
+    recorder_add_string_(&say, wrong);
+    recorder_add_string_(&say, "\n");
+    recorder_say_(&say);
     return 0;
 }
 
 /* ----------------------------------------------------------------- trace -- */
 
-RECORDER_INLINE_ void recorder_batch_of_one(
-    struct recorder_batch *batch, const struct recorder *recorder,
-    unsigned thread, const struct recorder_record *records, unsigned count)
+RECORDER_INLINE_ void
+recorder_batch_of_one_(struct recorder_batch_ *batch,
+                       const struct recorder *recorder, unsigned thread,
+                       const struct recorder_record *records, unsigned count)
 {
     unsigned i;
     for (i = 0; i < count; i++) {
-        struct recorder_kept *kept = &batch->kept[i];
+        struct recorder_kept_ *kept = &batch->kept[i];
         kept->record = records[i];
         kept->recorder = recorder;
         kept->name = recorder->name;
-        kept->ring = recorder_lane(recorder, thread);
+        kept->ring = recorder_lane_(recorder, thread);
         kept->slot = 0;
         kept->thread = thread;
         batch->keys[i].index = i;
@@ -396,56 +399,59 @@ RECORDER_INLINE_ void recorder_batch_of_one(
     batch->count = count;
 }
 
-RECORDER_FUNCTION_ void recorder_print_with(
-    struct recorder_scratch *s, const struct recorder *recorder,
-    unsigned thread, const struct recorder_record *records, unsigned count,
-    const struct recorder_lines *lines)
+RECORDER_FUNCTION_ void
+recorder_print_with_(struct recorder_scratch_ *s,
+                     const struct recorder *recorder, unsigned thread,
+                     const struct recorder_record *records, unsigned count,
+                     const struct recorder_lines_ *lines)
 {
-    struct recorder_output out = {0, 0, recorder_output_fd, 0, 0, 0, false, 0};
-    struct recorder_clock clock;
+    struct recorder_output_ out = {0,     0, recorder_output_fd_, 0, 0, 0,
+                                   false, 0};
+    struct recorder_clock_ clock;
     struct recorder_event event;
-    char line[RECORDER_STACK_LINE];
+    char line[RECORDER_STACK_LINE_];
     const char *format;
     s->trace = recorder->trace;
-    recorder_batch_of_one(&s->batch, recorder, thread, records, count);
-    recorder_event_of(&s->batch, 0, count, &event);
-    recorder_clock_open(&clock);
-    format = recorder_line_set(s, line, sizeof line);
-    recorder_dump_event(lines, format, s, &clock, &event, &out);
-    recorder_scratch_close(s);
+    recorder_batch_of_one_(&s->batch, recorder, thread, records, count);
+    recorder_event_of_(&s->batch, 0, count, &event);
+    recorder_clock_open_(&clock);
+    format = recorder_line_current_(s, line, sizeof line);
+    recorder_dump_event_(lines, format, s, &clock, &event, &out);
+    recorder_scratch_close_(s);
 }
-RECORDER_FUNCTION_ void recorder_print_unspared(
-    struct recorder_scratch *s, const struct recorder *recorder,
-    unsigned thread, const struct recorder_record *records, unsigned count,
-    const struct recorder_lines *lines)
+RECORDER_FUNCTION_ void
+recorder_print_unspared_(struct recorder_scratch_ *s,
+                         const struct recorder *recorder, unsigned thread,
+                         const struct recorder_record *records, unsigned count,
+                         const struct recorder_lines_ *lines)
 {
-    char stack[RECORDER_SCRATCH_STACK] __attribute__((aligned(16)));
-    recorder_scratch_open(s, 0, stack);
-    recorder_print_with(s, recorder, thread, records, count, lines);
+    char stack[RECORDER_SCRATCH_STACK_] __attribute__((aligned(16)));
+    recorder_scratch_open_(s, 0, stack);
+    recorder_print_with_(s, recorder, thread, records, count, lines);
 }
 
 /* Prints one record at once, with one write. */
-RECORDER_FUNCTION_ void recorder_print_lines(
-    const struct recorder *recorder, unsigned thread,
-    const struct recorder_record *records, unsigned count,
-    const struct recorder_lines *lines)
+RECORDER_FUNCTION_ void
+recorder_print_lines_(const struct recorder *recorder, unsigned thread,
+                      const struct recorder_record *records, unsigned count,
+                      const struct recorder_lines_ *lines)
 {
-    struct recorder_scratch s;
-    struct recorder_held held;
-    recorder_signals_hold(&held);
-    if (recorder_scratch_spare(&s))
-        recorder_print_with(&s, recorder, thread, records, count, lines);
+    struct recorder_scratch_ s;
+    struct recorder_held_ held;
+    recorder_signals_hold_(&held);
+    if (recorder_scratch_spare_(&s))
+        recorder_print_with_(&s, recorder, thread, records, count, lines);
     else
-        recorder_print_unspared(&s, recorder, thread, records, count, lines);
-    recorder_signals_release(&held);
+        recorder_print_unspared_(&s, recorder, thread, records, count, lines);
+    recorder_signals_release_(&held);
 }
 /* The registry's hook. */
-RECORDER_FUNCTION_ void recorder_print(const struct recorder *recorder,
-                                       unsigned thread,
-                                       const struct recorder_record *records,
-                                       unsigned count)
+RECORDER_FUNCTION_ void recorder_print_(const struct recorder *recorder,
+                                        unsigned thread,
+                                        const struct recorder_record *records,
+                                        unsigned count)
 {
-    recorder_print_lines(recorder, thread, records, count, NULL);
+    recorder_print_lines_(recorder, thread, records, count, NULL);
 }
 
 /* The message of an event, as snprintf would write it: at most size - 1 bytes
@@ -453,34 +459,34 @@ RECORDER_FUNCTION_ void recorder_print(const struct recorder *recorder,
 RECORDER_FUNCTION_ size_t
 recorder_event_text(const struct recorder_event *event, char *to, size_t size)
 {
-    char stack[RECORDER_SCRATCH_STACK] __attribute__((aligned(16)));
-    struct recorder_scratch s;
+    char stack[RECORDER_SCRATCH_STACK_] __attribute__((aligned(16)));
+    struct recorder_scratch_ s;
     const char *location;
     size_t length;
-    recorder_scratch_open(&s, 0, stack);
+    recorder_scratch_open_(&s, 0, stack);
     /* No line is made here: its room goes to long formats and texts. */
     s.format = (char *)(s.fetched + 1);
-    s.format_max = RECORDER_FORMAT_MAX;
+    s.format_max = RECORDER_FORMAT_MAX_;
     s.text = s.format + s.format_max;
-    s.text_max = RECORDER_TEXT_MAX;
-    length = recorder_message(&s, event, to, size, &location);
-    recorder_scratch_close(&s);
+    s.text_max = RECORDER_TEXT_MAX_;
+    length = recorder_message_(&s, event, to, size, &location);
+    recorder_scratch_close_(&s);
     return length;
 }
 
-__attribute__((constructor(102))) static void recorder_dump_enter(void)
+__attribute__((constructor(102))) static void recorder_dump_enter_(void)
 {
-    recorder_start();
-    if (recorder_home.registry->hook)
+    recorder_start_();
+    if (recorder_home_.registry->hook)
         return;
-    recorder_home.registry->hook = recorder_print;
-    recorder_line(recorder_os_environment("RECORDER_LINE"));
+    recorder_home_.registry->hook = recorder_print_;
+    recorder_line(recorder_os_environment_("RECORDER_LINE"));
 }
 #ifdef RECORDER_IN_LIBRARY_
-__attribute__((destructor(102))) static void recorder_dump_leave(void)
+__attribute__((destructor(102))) static void recorder_dump_leave_(void)
 {
-    if (recorder_home.registry->hook == recorder_print)
-        recorder_home.registry->hook = NULL;
+    if (recorder_home_.registry->hook == recorder_print_)
+        recorder_home_.registry->hook = NULL;
 }
 #endif
 

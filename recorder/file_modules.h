@@ -12,86 +12,86 @@ extern "C" {
 /* --------------------------------------------------------------- modules -- */
 
 /* A segment of a module: where it is in memory and in its file. */
-struct recorder_module_segment {
+struct recorder_module_segment_ {
     uintptr_t start, bytes, offset;
     const char *path;
     bool save; /* the recording gets a copy of it */
 };
-struct recorder_modules {
-    struct recorder_module_segment *all;
+struct recorder_modules_ {
+    struct recorder_module_segment_ *all;
     size_t count, max;
     size_t modules_count;
     char *text; /* their paths */
     size_t text_size, text_max;
     const void *only; /* of the module that holds this; null: of all */
-    const struct recorder_recording *file;
+    const struct recorder_recording_ *file;
     void *memory;
     size_t memory_bytes;
 };
 
 RECORDER_FUNCTION_ uintptr_t
-recorder_modules_note_bytes(const struct recorder_modules *modules)
+recorder_modules_note_bytes_(const struct recorder_modules_ *modules)
 {
     uintptr_t bytes = (2 + 3 * modules->count) * sizeof(uintptr_t);
     size_t i;
     for (i = 0; i < modules->count; i++)
-        bytes += recorder_length(modules->all[i].path, RECORDER_PATH_MAX) + 1;
+        bytes += recorder_length_(modules->all[i].path, RECORDER_PATH_MAX_) + 1;
     return bytes;
 }
 /* Adds NT_FILE: the number of segments, the size of a page, {start, end, page}
  * of each, their paths. Returns false if there is no room. */
 RECORDER_FUNCTION_ bool
-recorder_modules_add_note(struct recorder_recording *file,
-                          const struct recorder_modules *modules)
+recorder_modules_add_note_(struct recorder_recording_ *file,
+                           const struct recorder_modules_ *modules)
 {
-    const uintptr_t page = recorder_os_page_bytes();
-    uintptr_t bytes = recorder_modules_note_bytes(modules), words[3];
-    char *start = recorder_core_take(file, 24 + bytes, false);
+    const uintptr_t page = recorder_os_page_bytes_();
+    uintptr_t bytes = recorder_modules_note_bytes_(modules), words[3];
+    char *start = recorder_core_take_(file, 24 + bytes, false);
     char *at = start, *to;
     size_t i;
     if (!start)
         return false;
-    to = recorder_core_note(&at, "CORE", 5, 0x46494c45, (uint32_t)bytes);
+    to = recorder_core_note_(&at, "CORE", 5, 0x46494c45, (uint32_t)bytes);
     words[0] = modules->count;
     words[1] = page;
     __builtin_memcpy(to, words, 2 * sizeof *words);
     to += 2 * sizeof *words;
     for (i = 0; i < modules->count; i++, to += sizeof words) {
-        const struct recorder_module_segment *m = &modules->all[i];
+        const struct recorder_module_segment_ *m = &modules->all[i];
         words[0] = m->start & ~(page - 1);
-        words[1] = recorder_round_up(m->start + m->bytes, page);
+        words[1] = recorder_round_up_(m->start + m->bytes, page);
         words[2] = m->offset / page;
         __builtin_memcpy(to, words, sizeof words);
     }
     for (i = 0; i < modules->count; i++) {
         const char *path = modules->all[i].path;
-        size_t size = recorder_length(path, RECORDER_PATH_MAX) + 1;
+        size_t size = recorder_length_(path, RECORDER_PATH_MAX_) + 1;
         __builtin_memcpy(to, path, size);
         to += size;
     }
-    return recorder_core_add_header(file, RECORDER_ELF_NOTE_, 0, start,
-                                    (uintptr_t)(at - start), RECORDER_ELF_R_);
+    return recorder_core_add_header_(file, RECORDER_ELF_NOTE_, 0, start,
+                                     (uintptr_t)(at - start), RECORDER_ELF_R_);
 }
 
-struct recorder_dl_info {
+struct recorder_dl_info_ {
     uintptr_t bias;
     const char *path;
-    const struct recorder_elf_header *headers;
+    const struct recorder_elf_header_ *headers;
     uint16_t headers_count;
 };
-extern int recorder_os_modules(int (*each)(struct recorder_dl_info *, size_t,
-                                           void *),
-                               void *context) RECORDER_LABEL_(dl_iterate_phdr);
+extern int recorder_os_modules_(int (*each)(struct recorder_dl_info_ *, size_t,
+                                            void *),
+                                void *context) RECORDER_LABEL_(dl_iterate_phdr);
 
-/* True if a module records: its data hold a recorder_home that leads to our
+/* True if a module records: its data hold a recorder_home_ that leads to our
  * registry. */
 __attribute__((no_sanitize("address", "thread"))) RECORDER_FUNCTION_ bool
-recorder_module_records(const struct recorder_dl_info *info)
+recorder_module_records_(const struct recorder_dl_info_ *info)
 {
-    const struct recorder_elf_header *h = info->headers;
+    const struct recorder_elf_header_ *h = info->headers;
     unsigned i;
     for (i = 0; i < info->headers_count; i++, h++) {
-        const uintptr_t *at = (const uintptr_t *)recorder_round_up(
+        const uintptr_t *at = (const uintptr_t *)recorder_round_up_(
             info->bias + h->address, sizeof *at);
         const uintptr_t *end =
             (const uintptr_t *)((info->bias + h->address + h->file_bytes) &
@@ -99,8 +99,8 @@ recorder_module_records(const struct recorder_dl_info *info)
         if (h->type != RECORDER_ELF_LOAD_ || !(h->flags & RECORDER_ELF_W_))
             continue;
         for (; at + 1 < end; at++)
-            if (recorder_get(at) == (uintptr_t)recorder_home.order &&
-                recorder_get(at + 1) == (uintptr_t)recorder_home.registry)
+            if (recorder_get_(at) == (uintptr_t)recorder_home_.order &&
+                recorder_get_(at + 1) == (uintptr_t)recorder_home_.registry)
                 return true;
     }
     return false;
@@ -109,7 +109,7 @@ recorder_module_records(const struct recorder_dl_info *info)
 /* True if a segment with these flags holds constants: a read-only one, or the
  * code where the module has no read-only segment. */
 RECORDER_FUNCTION_ bool
-recorder_module_constants(const struct recorder_dl_info *info, uint32_t flags)
+recorder_module_constants_(const struct recorder_dl_info_ *info, uint32_t flags)
 {
     const uint32_t mask = RECORDER_ELF_W_ | RECORDER_ELF_X_;
     unsigned i;
@@ -123,7 +123,8 @@ recorder_module_constants(const struct recorder_dl_info *info, uint32_t flags)
 }
 
 RECORDER_FUNCTION_ bool
-recorder_module_holds(const struct recorder_dl_info *info, const void *address)
+recorder_module_holds_(const struct recorder_dl_info_ *info,
+                       const void *address)
 {
     unsigned i;
     for (i = 0; i < info->headers_count; i++)
@@ -137,24 +138,24 @@ recorder_module_holds(const struct recorder_dl_info *info, const void *address)
 /* Copies the path of a module's file into the text and returns the copy; null
  * if it has no file or the text no room. Without a text, adds up the sizes. */
 RECORDER_FUNCTION_ const char *
-recorder_module_path(struct recorder_modules *to,
-                     const struct recorder_dl_info *info)
+recorder_module_path_(struct recorder_modules_ *to,
+                      const struct recorder_dl_info_ *info)
 {
     const char *path = info->path;
-    struct recorder_string string = recorder_string_at(NULL, 0);
+    struct recorder_string_ string = recorder_string_at_(NULL, 0);
     if (to->modules_count++ == 0 && (!path || !*path))
         path = to->file->program;
-    if (!path || recorder_path_basename(path) == path)
+    if (!path || recorder_path_basename_(path) == path)
         return NULL; /* the kernel's own */
     if (to->text && to->text_size < to->text_max)
-        string = recorder_string_at(to->text + to->text_size,
-                                    to->text_max - to->text_size);
+        string = recorder_string_at_(to->text + to->text_size,
+                                     to->text_max - to->text_size);
     if (*path != '/') {
-        recorder_add_string(&string, to->file->folder);
-        recorder_add_string(&string, "/");
+        recorder_add_string_(&string, to->file->folder);
+        recorder_add_string_(&string, "/");
     }
-    recorder_add_string(&string, path);
-    recorder_add_text(&string, "", 1);
+    recorder_add_string_(&string, path);
+    recorder_add_text_(&string, "", 1);
     to->text_size += string.size;
     if (!to->text)
         return path;
@@ -162,33 +163,33 @@ recorder_module_path(struct recorder_modules *to,
 }
 
 /* Adds a module's segments; counts them before there is memory for them. */
-RECORDER_FUNCTION_ int recorder_module_add(struct recorder_dl_info *info,
-                                           size_t bytes, void *context)
+RECORDER_FUNCTION_ int recorder_module_add_(struct recorder_dl_info_ *info,
+                                            size_t bytes, void *context)
 {
-    struct recorder_modules *to = (struct recorder_modules *)context;
+    struct recorder_modules_ *to = (struct recorder_modules_ *)context;
     const char *path;
     bool records;
     unsigned i;
     (void)bytes;
-    if (to->only && !recorder_module_holds(info, to->only)) {
+    if (to->only && !recorder_module_holds_(info, to->only)) {
         to->modules_count++;
         return 0;
     }
-    path = recorder_module_path(to, info);
+    path = recorder_module_path_(to, info);
     if (!path)
         return 0;
-    records = to->max && recorder_module_records(info);
+    records = to->max && recorder_module_records_(info);
     for (i = 0; i < info->headers_count; i++) {
-        const struct recorder_elf_header *h = &info->headers[i];
+        const struct recorder_elf_header_ *h = &info->headers[i];
         if (h->type != RECORDER_ELF_LOAD_ || h->file_bytes == 0)
             continue;
         if (to->count < to->max) {
-            struct recorder_module_segment *m = &to->all[to->count];
+            struct recorder_module_segment_ *m = &to->all[to->count];
             m->start = info->bias + h->address;
             m->bytes = h->file_bytes;
-            m->offset = h->offset & ~(recorder_os_page_bytes() - 1);
+            m->offset = h->offset & ~(recorder_os_page_bytes_() - 1);
             m->path = path;
-            m->save = records && recorder_module_constants(info, h->flags) &&
+            m->save = records && recorder_module_constants_(info, h->flags) &&
                       (h->flags & RECORDER_ELF_R_);
         }
         if (to->count < to->max || !to->max)
@@ -200,42 +201,42 @@ RECORDER_FUNCTION_ int recorder_module_add(struct recorder_dl_info *info,
 /* Lists the segments of all modules, or of the one that holds the address
  * `only`. Returns false if there is no memory. */
 RECORDER_FUNCTION_ bool
-recorder_modules_open(struct recorder_modules *to,
-                      const struct recorder_recording *file, const void *only)
+recorder_modules_open_(struct recorder_modules_ *to,
+                       const struct recorder_recording_ *file, const void *only)
 {
     __builtin_memset(to, 0, sizeof *to);
     to->only = only;
     to->file = file;
-    recorder_os_modules(recorder_module_add, to);
+    recorder_os_modules_(recorder_module_add_, to);
     to->count += 64; /* a library may be opened before the second look */
     to->text_size += 64 * 64;
     to->memory_bytes = to->count * sizeof *to->all + to->text_size;
-    to->memory = recorder_os_memory(to->memory_bytes);
+    to->memory = recorder_os_memory_(to->memory_bytes);
     if (!to->memory)
         return false;
-    to->all = (struct recorder_module_segment *)to->memory;
+    to->all = (struct recorder_module_segment_ *)to->memory;
     to->max = to->count;
     to->text = (char *)(to->all + to->max);
     to->text_max = to->text_size;
     to->count = to->text_size = to->modules_count = 0;
-    recorder_os_modules(recorder_module_add, to);
+    recorder_os_modules_(recorder_module_add_, to);
     return true;
 }
 RECORDER_FUNCTION_ void
-recorder_modules_close(const struct recorder_modules *modules)
+recorder_modules_close_(const struct recorder_modules_ *modules)
 {
     if (modules->memory)
-        recorder_munmap(modules->memory, modules->memory_bytes);
+        recorder_munmap_(modules->memory, modules->memory_bytes);
 }
 /* Returns how many bytes of a part the segments to save take. */
 RECORDER_FUNCTION_ uintptr_t
-recorder_modules_bytes(const struct recorder_modules *modules)
+recorder_modules_bytes_(const struct recorder_modules_ *modules)
 {
     uintptr_t bytes = 0;
     size_t i;
     for (i = 0; i < modules->count; i++)
         if (modules->all[i].save)
-            bytes += modules->all[i].bytes + RECORDER_LINE_BYTES;
+            bytes += modules->all[i].bytes + RECORDER_CACHE_LINE;
     return bytes;
 }
 
@@ -243,29 +244,29 @@ recorder_modules_bytes(const struct recorder_modules *modules)
  * stays reachable only inside the file; format pointers in records are
  * redirected there. */
 RECORDER_FUNCTION_ void
-recorder_module_save(struct recorder_recording *file,
-                     const struct recorder_module_segment *m)
+recorder_module_save_(struct recorder_recording_ *file,
+                      const struct recorder_module_segment_ *m)
 {
     unsigned i, count = file->elf->headers_count;
     char *to;
     for (i = 0; i < count; i++) {
-        struct recorder_elf_header *h = &file->headers[i];
+        struct recorder_elf_header_ *h = &file->headers[i];
         const char *at;
         if (h->type != RECORDER_ELF_LOAD_ ||
             (h->address - m->start >= m->bytes &&
              m->start - h->address >= h->file_bytes))
             continue; /* they do not overlap */
-        at = recorder_core_bytes(file, h);
+        at = recorder_core_bytes_(file, h);
         if (h->address == m->start && h->file_bytes == m->bytes &&
             __builtin_memcmp(at, (const void *)m->start, m->bytes) == 0)
             return;
-        recorder_move_formats(file, h->address, (uintptr_t)at, h->file_bytes);
+        recorder_move_formats_(file, h->address, (uintptr_t)at, h->file_bytes);
         __atomic_store_n(&h->type, 0, __ATOMIC_RELEASE);
     }
-    to = recorder_core_take(file, m->bytes, false);
-    if (to && recorder_memory_copy_all(to, m->start, m->bytes))
-        recorder_core_add_segment(file, m->start, to, m->bytes,
-                                  RECORDER_ELF_R_);
+    to = recorder_core_take_(file, m->bytes, false);
+    if (to && recorder_memory_copy_all_(to, m->start, m->bytes))
+        recorder_core_add_segment_(file, m->start, to, m->bytes,
+                                   RECORDER_ELF_R_);
 }
 
 #ifdef __cplusplus

@@ -18,35 +18,35 @@ extern "C" {
  * Nothing else is ever touched.
  */
 enum {
-    RECORDER_OPEN_NUMBERS = 9,
-    RECORDER_OPEN_SUFFIX = 5 /* .old and the NUL */
+    RECORDER_OPEN_NUMBERS_ = 9,
+    RECORDER_OPEN_SUFFIX_ = 5 /* .old and the NUL */
 };
 
 /* Says "recorder: PATH: WRONG; goes on in memory", or what `then` says. */
-RECORDER_FUNCTION_ void recorder_open_say(const char *path, const char *wrong,
-                                          const char *then)
+RECORDER_FUNCTION_ void recorder_open_say_(const char *path, const char *wrong,
+                                           const char *then)
 {
-    struct recorder_string say;
+    struct recorder_string_ say;
     char text[1024];
-    say = recorder_string_at(text, sizeof text);
-    recorder_add_string(&say, "recorder: ");
-    recorder_add_name(&say, path, sizeof text - 400);
-    recorder_add_string(&say, ": ");
-    recorder_add_string(&say, wrong);
+    say = recorder_string_at_(text, sizeof text);
+    recorder_add_string_(&say, "recorder: ");
+    recorder_add_name_(&say, path, sizeof text - 400);
+    recorder_add_string_(&say, ": ");
+    recorder_add_string_(&say, wrong);
     if (then) {
-        recorder_add_string(&say, "; records into ");
-        recorder_add_name(&say, then, 120);
-        recorder_add_string(&say, "\n");
+        recorder_add_string_(&say, "; records into ");
+        recorder_add_name_(&say, then, 120);
+        recorder_add_string_(&say, "\n");
     } else {
-        recorder_add_string(&say, "; goes on in memory\n");
+        recorder_add_string_(&say, "; goes on in memory\n");
     }
-    recorder_say(&say);
+    recorder_say_(&say);
 }
 
 /* Says what a call failed with, in words where a user can do something about
  * it. */
-RECORDER_FUNCTION_ void recorder_open_fail(const char *path, const char *call,
-                                           long error)
+RECORDER_FUNCTION_ void recorder_open_fail_(const char *path, const char *call,
+                                            long error)
 {
     static const struct {
         short error;
@@ -59,34 +59,34 @@ RECORDER_FUNCTION_ void recorder_open_fail(const char *path, const char *call,
                  {RECORDER_ENOSPC_, "No space left on device"},
                  {RECORDER_EROFS_, "Read-only file system"},
                  {RECORDER_EDQUOT_, "Disk quota exceeded"}};
-    struct recorder_string say;
+    struct recorder_string_ say;
     char text[60];
     size_t i;
     for (i = 0; i < sizeof words / sizeof *words; i++)
         if (words[i].error == -error) {
-            recorder_open_say(path, words[i].text, NULL);
+            recorder_open_say_(path, words[i].text, NULL);
             return;
         }
-    say = recorder_string_at(text, sizeof text - 1);
-    recorder_add_string(&say, call);
-    recorder_add_string(&say, ": error ");
-    recorder_add_number(&say, (uint64_t)-error, 10, 1);
-    recorder_add_text(&say, "", 1);
-    recorder_open_say(path, text, NULL);
+    say = recorder_string_at_(text, sizeof text - 1);
+    recorder_add_string_(&say, call);
+    recorder_add_string_(&say, ": error ");
+    recorder_add_number_(&say, (uint64_t)-error, 10, 1);
+    recorder_add_text_(&say, "", 1);
+    recorder_open_say_(path, text, NULL);
 }
 
 /* The first contents of a file, in one write(): an ELF head and one note that
  * names the owner, so that a half-made file is recognised. Later writes keep
  * the head and its first note valid at every step. */
-struct recorder_open_claim {
-    struct recorder_elf elf;
-    struct recorder_elf_header header;
+struct recorder_open_claim_ {
+    struct recorder_elf_ elf;
+    struct recorder_elf_header_ header;
     uint32_t head[3];
     char name[12];
-    uintptr_t words[RECORDER_NOTE_WORDS];
+    uintptr_t words[RECORDER_NOTE_WORDS_];
 };
 RECORDER_FUNCTION_ void
-recorder_open_claim_make(struct recorder_open_claim *claim)
+recorder_open_claim_make_(struct recorder_open_claim_ *claim)
 {
     char *note;
     __builtin_memset(claim, 0, sizeof *claim);
@@ -101,35 +101,35 @@ recorder_open_claim_make(struct recorder_open_claim *claim)
     claim->elf.header_bytes = sizeof claim->header;
     claim->elf.headers_count = 1;
     claim->header.type = RECORDER_ELF_NOTE_;
-    claim->header.offset = offsetof(struct recorder_open_claim, head);
+    claim->header.offset = offsetof(struct recorder_open_claim_, head);
     claim->header.file_bytes = sizeof *claim - claim->header.offset;
     claim->header.align = 4;
     note = (char *)claim + claim->header.offset;
-    recorder_core_note(&note, "RECORDER", 9, 1, sizeof claim->words);
-    recorder_core_owner(claim->words, 0);
+    recorder_core_note_(&note, "RECORDER", 9, 1, sizeof claim->words);
+    recorder_core_owner_(claim->words, 0);
 }
 
 /* Reads the claim of a file, wherever its first note stands. False: it is no
  * recording of ours. */
-RECORDER_FUNCTION_ bool recorder_open_claim_read(int fd,
-                                                 struct recorder_open_claim *to)
+RECORDER_FUNCTION_ bool
+recorder_open_claim_read_(int fd, struct recorder_open_claim_ *to)
 {
-    if (recorder_os_read(fd, &to->elf, sizeof to->elf) !=
+    if (recorder_os_read_(fd, &to->elf, sizeof to->elf) !=
             (long)sizeof to->elf ||
         __builtin_memcmp(to->elf.ident, "\177ELF", 4) != 0 ||
         to->elf.type != RECORDER_ELF_CORE_ ||
         to->elf.headers != sizeof to->elf ||
         to->elf.header_bytes != sizeof to->header ||
-        recorder_os_read(fd, &to->header, sizeof to->header) !=
+        recorder_os_read_(fd, &to->header, sizeof to->header) !=
             (long)sizeof to->header ||
         to->header.type != RECORDER_ELF_NOTE_ ||
-        recorder_syscall(SYS_lseek, (long)fd, (long)to->header.offset, 0L) < 0)
+        recorder_syscall_(SYS_lseek, (long)fd, (long)to->header.offset, 0L) < 0)
         return false;
-    return recorder_os_read(fd, to->head, sizeof to->head) ==
+    return recorder_os_read_(fd, to->head, sizeof to->head) ==
                (long)sizeof to->head &&
-           recorder_os_read(fd, to->name, sizeof to->name) ==
+           recorder_os_read_(fd, to->name, sizeof to->name) ==
                (long)sizeof to->name &&
-           recorder_os_read(fd, to->words, sizeof to->words) ==
+           recorder_os_read_(fd, to->words, sizeof to->words) ==
                (long)sizeof to->words &&
            to->head[0] == 9 && to->head[1] == sizeof to->words &&
            to->head[2] == 1 && __builtin_memcmp(to->name, "RECORDER", 9) == 0;
@@ -141,240 +141,241 @@ RECORDER_FUNCTION_ bool recorder_open_claim_read(int fd,
  * pid namespace of this boot is believed only if the owner saw that it works
  * (on an overlay it does not). */
 RECORDER_FUNCTION_ bool
-recorder_open_is_alive(int fd, const struct recorder_open_claim *claim)
+recorder_open_is_alive_(int fd, const struct recorder_open_claim_ *claim)
 {
-    const intptr_t pid = (intptr_t)claim->words[RECORDER_OWNER_PID];
-    uintptr_t me[RECORDER_NOTE_WORDS];
-    long writer = recorder_os_has_writer(fd);
-    recorder_core_owner(me, 0);
+    const intptr_t pid = (intptr_t)claim->words[RECORDER_OWNER_PID_];
+    uintptr_t me[RECORDER_NOTE_WORDS_];
+    long writer = recorder_os_has_writer_(fd);
+    recorder_core_owner_(me, 0);
     if (writer == 1)
         return true;
-    if (me[RECORDER_OWNER_BOOT] && me[RECORDER_OWNER_NAMESPACE] &&
-        claim->words[RECORDER_OWNER_BOOT] == me[RECORDER_OWNER_BOOT] &&
-        claim->words[RECORDER_OWNER_NAMESPACE] == me[RECORDER_OWNER_NAMESPACE])
-        return pid > 0 && pid != recorder_os_process() &&
-               (recorder_syscall(SYS_kill, (long)pid, 0L) == 0 ||
-                *recorder_errno() != RECORDER_ESRCH_) &&
-               recorder_os_process_stat(pid, RECORDER_STAT_START_) ==
-                   claim->words[RECORDER_OWNER_START];
+    if (me[RECORDER_OWNER_BOOT_] && me[RECORDER_OWNER_NAMESPACE_] &&
+        claim->words[RECORDER_OWNER_BOOT_] == me[RECORDER_OWNER_BOOT_] &&
+        claim->words[RECORDER_OWNER_NAMESPACE_] ==
+            me[RECORDER_OWNER_NAMESPACE_])
+        return pid > 0 && pid != recorder_os_process_() &&
+               (recorder_syscall_(SYS_kill, (long)pid, 0L) == 0 ||
+                *recorder_errno_() != RECORDER_ESRCH_) &&
+               recorder_os_process_stat_(pid, RECORDER_STAT_START_) ==
+                   claim->words[RECORDER_OWNER_START_];
     if (writer < 0)
         return true;
-    return claim->words[RECORDER_OWNER_BOOT] == me[RECORDER_OWNER_BOOT] &&
-           !claim->words[RECORDER_OWNER_TELLS];
+    return claim->words[RECORDER_OWNER_BOOT_] == me[RECORDER_OWNER_BOOT_] &&
+           !claim->words[RECORDER_OWNER_TELLS_];
 }
 
 /* What is at a path. */
-enum recorder_open_found {
-    RECORDER_ABSENT,
-    RECORDER_FOREIGN, /* or it cannot be told */
-    RECORDER_IN_USE,
-    RECORDER_LEFT,
-    RECORDER_BEGUN /* left before there was a record in it */
+enum recorder_open_found_ {
+    RECORDER_ABSENT_,
+    RECORDER_FOREIGN_, /* or it cannot be told */
+    RECORDER_IN_USE_,
+    RECORDER_LEFT_,
+    RECORDER_BEGUN_ /* left before there was a record in it */
 };
-RECORDER_FUNCTION_ enum recorder_open_found recorder_open_look(int fd)
+RECORDER_FUNCTION_ enum recorder_open_found_ recorder_open_look_(int fd)
 {
-    struct recorder_statx stat;
-    struct recorder_open_claim claim;
-    if (recorder_os_statx(fd, "", &stat) < 0 ||
+    struct recorder_statx_ stat;
+    struct recorder_open_claim_ claim;
+    if (recorder_os_statx_(fd, "", &stat) < 0 ||
         (stat.mode & 0170000) != 0100000 || stat.links != 1 ||
-        stat.user != recorder_os_user())
-        return RECORDER_FOREIGN;
+        stat.user != recorder_os_user_())
+        return RECORDER_FOREIGN_;
     if (stat.bytes == 0 && (stat.mode & 0777) == 0600) /* before its claim? */
-        return recorder_clock_ns(RECORDER_REALTIME_) / 1000000000u <
+        return recorder_clock_ns_(RECORDER_REALTIME_) / 1000000000u <
                        stat.times[6] + 2 /* changed, in seconds */
-                   ? RECORDER_IN_USE
-                   : RECORDER_BEGUN;
-    if (!recorder_open_claim_read(fd, &claim))
-        return RECORDER_FOREIGN;
-    if (recorder_open_is_alive(fd, &claim))
-        return RECORDER_IN_USE;
-    return claim.header.offset == offsetof(struct recorder_open_claim, head)
-               ? RECORDER_BEGUN
-               : RECORDER_LEFT;
+                   ? RECORDER_IN_USE_
+                   : RECORDER_BEGUN_;
+    if (!recorder_open_claim_read_(fd, &claim))
+        return RECORDER_FOREIGN_;
+    if (recorder_open_is_alive_(fd, &claim))
+        return RECORDER_IN_USE_;
+    return claim.header.offset == offsetof(struct recorder_open_claim_, head)
+               ? RECORDER_BEGUN_
+               : RECORDER_LEFT_;
 }
 
 /* Takes a recording out of the way that was left: it becomes PATH.old. False,
  * and said: something else is there. */
-RECORDER_FUNCTION_ bool recorder_open_keep(const char *path)
+RECORDER_FUNCTION_ bool recorder_open_keep_(const char *path)
 {
-    enum recorder_open_found found = RECORDER_ABSENT;
-    struct recorder_string name;
-    char old[(int)RECORDER_PATH_MAX + (int)RECORDER_OPEN_SUFFIX];
+    enum recorder_open_found_ found = RECORDER_ABSENT_;
+    struct recorder_string_ name;
+    char old[(int)RECORDER_PATH_MAX_ + (int)RECORDER_OPEN_SUFFIX_];
     long fd;
-    name = recorder_string_at(old, sizeof old - 1);
-    recorder_add_string(&name, path);
-    recorder_add_text(&name, ".old", RECORDER_OPEN_SUFFIX);
-    fd = recorder_os_open(old, RECORDER_O_NONBLOCK_);
+    name = recorder_string_at_(old, sizeof old - 1);
+    recorder_add_string_(&name, path);
+    recorder_add_text_(&name, ".old", RECORDER_OPEN_SUFFIX_);
+    fd = recorder_os_open_(old, RECORDER_O_NONBLOCK_);
     if (fd >= 0) {
-        found = recorder_open_look((int)fd);
-        recorder_os_close((int)fd);
+        found = recorder_open_look_((int)fd);
+        recorder_os_close_((int)fd);
     } else if (fd != -RECORDER_ENOENT_) {
-        found = RECORDER_FOREIGN;
+        found = RECORDER_FOREIGN_;
     }
-    if (found == RECORDER_FOREIGN || found == RECORDER_IN_USE) {
-        recorder_open_say(old, "exists, and is no recording that was left",
-                          NULL);
+    if (found == RECORDER_FOREIGN_ || found == RECORDER_IN_USE_) {
+        recorder_open_say_(old, "exists, and is no recording that was left",
+                           NULL);
         return false;
     }
-    if (recorder_os_rename(path, old) != 0) {
-        recorder_open_fail(path, "rename", -(long)*recorder_errno());
+    if (recorder_os_rename_(path, old) != 0) {
+        recorder_open_fail_(path, "rename", -(long)*recorder_errno_());
         return false;
     }
     return true;
 }
 
-/* Clears the way. RECORDER_ABSENT: it is clear; RECORDER_IN_USE: another name
- * is needed; RECORDER_FOREIGN: neither, and said. */
-RECORDER_FUNCTION_ enum recorder_open_found
-recorder_open_clear(const char *path)
+/* Clears the way. RECORDER_ABSENT_: it is clear; RECORDER_IN_USE_: another name
+ * is needed; RECORDER_FOREIGN_: neither, and said. */
+RECORDER_FUNCTION_ enum recorder_open_found_
+recorder_open_clear_(const char *path)
 {
-    struct recorder_statx at, of;
-    enum recorder_open_found found;
-    long fd = recorder_os_open(path, RECORDER_O_NONBLOCK_);
+    struct recorder_statx_ at, of;
+    enum recorder_open_found_ found;
+    long fd = recorder_os_open_(path, RECORDER_O_NONBLOCK_);
     if (fd == -RECORDER_ENOENT_)
-        return RECORDER_ABSENT;
-    if (fd < 0 && recorder_os_statx(-1, path, &at) < 0) {
-        recorder_open_fail(path, "open", fd);
-        return RECORDER_FOREIGN;
+        return RECORDER_ABSENT_;
+    if (fd < 0 && recorder_os_statx_(-1, path, &at) < 0) {
+        recorder_open_fail_(path, "open", fd);
+        return RECORDER_FOREIGN_;
     }
-    found = fd < 0 ? RECORDER_FOREIGN : recorder_open_look((int)fd);
-    if (found == RECORDER_FOREIGN)
-        recorder_open_say(path, "exists, and is no recording of ours", NULL);
+    found = fd < 0 ? RECORDER_FOREIGN_ : recorder_open_look_((int)fd);
+    if (found == RECORDER_FOREIGN_)
+        recorder_open_say_(path, "exists, and is no recording of ours", NULL);
     /* Another newcomer may see the same: who has the lock takes it away, if it
      * is still there; what is there by then may be the other's own. */
-    if (found == RECORDER_LEFT || found == RECORDER_BEGUN) {
-        if (recorder_os_lock((int)fd) == -RECORDER_EAGAIN_ ||
-            recorder_os_statx(-1, path, &at) < 0 ||
-            recorder_os_statx((int)fd, "", &of) < 0 || at.inode != of.inode)
-            found = RECORDER_IN_USE;
-        else if (found == RECORDER_BEGUN)
-            found = recorder_os_unlink(path) == 0 ? RECORDER_ABSENT
-                                                  : RECORDER_IN_USE;
+    if (found == RECORDER_LEFT_ || found == RECORDER_BEGUN_) {
+        if (recorder_os_lock_((int)fd) == -RECORDER_EAGAIN_ ||
+            recorder_os_statx_(-1, path, &at) < 0 ||
+            recorder_os_statx_((int)fd, "", &of) < 0 || at.inode != of.inode)
+            found = RECORDER_IN_USE_;
+        else if (found == RECORDER_BEGUN_)
+            found = recorder_os_unlink_(path) == 0 ? RECORDER_ABSENT_
+                                                   : RECORDER_IN_USE_;
         else
-            found =
-                recorder_open_keep(path) ? RECORDER_ABSENT : RECORDER_FOREIGN;
+            found = recorder_open_keep_(path) ? RECORDER_ABSENT_
+                                              : RECORDER_FOREIGN_;
     }
     if (fd >= 0)
-        recorder_os_close((int)fd);
+        recorder_os_close_((int)fd);
     return found;
 }
 
 /* The path of this process: the pattern with its %s, from the folder where the
  * program started to record, and a number. False: it is too long. */
-RECORDER_FUNCTION_ bool recorder_open_path(struct recorder_recording *file,
-                                           unsigned number)
+RECORDER_FUNCTION_ bool recorder_open_path_(struct recorder_recording_ *file,
+                                            unsigned number)
 {
-    struct recorder_string to;
+    struct recorder_string_ to;
     const char *at = file->pattern;
     char host[65];
     size_t size;
-    to = recorder_string_at(file->path, sizeof file->path - 1);
+    to = recorder_string_at_(file->path, sizeof file->path - 1);
     if (*at != '/') {
-        recorder_add_string(&to, file->folder);
-        recorder_add_string(&to, "/");
+        recorder_add_string_(&to, file->folder);
+        recorder_add_string_(&to, "/");
     }
     for (; *at; at++)
         switch (at[0] == '%' ? at[1] : '\0') {
         case 'p':
-            recorder_add_number(&to, (uint64_t)recorder_os_process(), 10, 1);
+            recorder_add_number_(&to, (uint64_t)recorder_os_process_(), 10, 1);
             at++;
             break;
         case 'e':
-            recorder_add_string(&to, recorder_path_basename(file->program));
+            recorder_add_string_(&to, recorder_path_basename_(file->program));
             at++;
             break;
         case 'h':
-            size = recorder_os_file("/proc/sys/kernel/hostname", host,
-                                    sizeof host);
-            recorder_add_text(&to, host, size ? size - 1 : 0); /* a newline */
+            size = recorder_os_file_("/proc/sys/kernel/hostname", host,
+                                     sizeof host);
+            recorder_add_text_(&to, host, size ? size - 1 : 0); /* a newline */
             at++;
             break;
         case 't':
-            recorder_add_number(
-                &to, recorder_clock_ns(RECORDER_REALTIME_) / 1000000000u, 10,
+            recorder_add_number_(
+                &to, recorder_clock_ns_(RECORDER_REALTIME_) / 1000000000u, 10,
                 1);
             at++;
             break;
         case '%': at++; /* fall through */
-        default: recorder_add_text(&to, at, 1);
+        default: recorder_add_text_(&to, at, 1);
         }
     if (number) {
-        recorder_add_string(&to, ".");
-        recorder_add_number(&to, number, 10, 1);
+        recorder_add_string_(&to, ".");
+        recorder_add_number_(&to, number, 10, 1);
     }
     file->path[to.size < to.max ? to.size : to.max] = '\0';
-    return to.size < to.max - RECORDER_OPEN_SUFFIX;
+    return to.size < to.max - RECORDER_OPEN_SUFFIX_;
 }
 
 /* Opens a new file at a path that was free. Returns its descriptor, or minus
  * the errno, said unless it is EEXIST. */
-RECORDER_FUNCTION_ long recorder_open_at(const char *path, uintptr_t bytes)
+RECORDER_FUNCTION_ long recorder_open_at_(const char *path, uintptr_t bytes)
 {
-    struct recorder_open_claim claim;
+    struct recorder_open_claim_ claim;
     const char *call = "write";
     long fd, error;
-    recorder_open_claim_make(&claim); /* first: it is written at once then */
-    fd = recorder_os_open(path, RECORDER_O_NEW_);
+    recorder_open_claim_make_(&claim); /* first: it is written at once then */
+    fd = recorder_os_open_(path, RECORDER_O_NEW_);
     if (fd < 0) {
         if (fd != -RECORDER_EEXIST_)
-            recorder_open_fail(path, "open", fd);
+            recorder_open_fail_(path, "open", fd);
         return fd;
     }
     error =
-        recorder_os_result(recorder_os_write((int)fd, &claim, sizeof claim));
+        recorder_os_result_(recorder_os_write_((int)fd, &claim, sizeof claim));
     if (error >= 0 && error != (long)sizeof claim) {
         error = -RECORDER_ENOSPC_;
     } else if (error >= 0) {
         error =
-            recorder_os_allocate((int)fd, sizeof claim, bytes - sizeof claim);
+            recorder_os_allocate_((int)fd, sizeof claim, bytes - sizeof claim);
         call = "fallocate";
     }
     if (error >= 0)
         return fd;
-    recorder_os_unlink(path);
-    recorder_os_close((int)fd);
-    recorder_open_fail(path, call, error);
+    recorder_os_unlink_(path);
+    recorder_os_close_((int)fd);
+    recorder_open_fail_(path, call, error);
     return error;
 }
 
 /* Makes the file, `bytes` large. Returns its descriptor; below 0, and said: it
  * cannot be. */
-RECORDER_FUNCTION_ int recorder_open_new(struct recorder_recording *file,
-                                         uintptr_t bytes)
+RECORDER_FUNCTION_ int recorder_open_new_(struct recorder_recording_ *file,
+                                          uintptr_t bytes)
 {
-    enum recorder_open_found found = RECORDER_IN_USE;
-    struct recorder_statx stat;
+    enum recorder_open_found_ found = RECORDER_IN_USE_;
+    struct recorder_statx_ stat;
     unsigned number;
     long fd = -1;
-    for (number = 0; found == RECORDER_IN_USE; number++) {
-        if (number > RECORDER_OPEN_NUMBERS) {
-            recorder_open_path(file, 0);
-            recorder_open_say(
+    for (number = 0; found == RECORDER_IN_USE_; number++) {
+        if (number > RECORDER_OPEN_NUMBERS_) {
+            recorder_open_path_(file, 0);
+            recorder_open_say_(
                 file->path, "in use by a process, as .1 to .9 of it are", NULL);
             return -1;
         }
-        if (!recorder_open_path(file, number)) {
-            recorder_open_say(file->pattern, "File name too long", NULL);
+        if (!recorder_open_path_(file, number)) {
+            recorder_open_say_(file->pattern, "File name too long", NULL);
             return -1;
         }
-        found = recorder_open_clear(file->path);
-        if (found == RECORDER_ABSENT) {
-            fd = recorder_open_at(file->path, bytes);
+        found = recorder_open_clear_(file->path);
+        if (found == RECORDER_ABSENT_) {
+            fd = recorder_open_at_(file->path, bytes);
             if (fd == -RECORDER_EEXIST_)
-                found = RECORDER_IN_USE;
+                found = RECORDER_IN_USE_;
         }
     }
     if (fd < 0)
         return -1;
     if (number > 1) {
-        char path[RECORDER_PATH_MAX];
+        char path[RECORDER_PATH_MAX_];
         __builtin_memcpy(path, file->path, sizeof path);
-        path[recorder_length(path, sizeof path) - 2] = '\0';
-        recorder_open_say(path, "in use by a process",
-                          recorder_path_basename(file->path));
+        path[recorder_length_(path, sizeof path) - 2] = '\0';
+        recorder_open_say_(path, "in use by a process",
+                           recorder_path_basename_(file->path));
     }
     __builtin_memset(&stat, 0, sizeof stat);
-    recorder_os_statx((int)fd, "", &stat);
+    recorder_os_statx_((int)fd, "", &stat);
     file->inode = stat.inode;
     file->device[0] = stat.device[0];
     file->device[1] = stat.device[1];
@@ -384,44 +385,45 @@ RECORDER_FUNCTION_ int recorder_open_new(struct recorder_recording *file,
 /* Sees to room for `low` and `high` bytes: adds a part where the last one has
  * too little. Returns false if that fails, or if the path has another file
  * now. */
-RECORDER_FUNCTION_ bool recorder_open_room(struct recorder_recording *file,
-                                           uintptr_t low, uintptr_t high)
+RECORDER_FUNCTION_ bool recorder_open_room_(struct recorder_recording_ *file,
+                                            uintptr_t low, uintptr_t high)
 {
-    struct recorder_part *part = &file->parts[file->parts_count - 1];
-    uintptr_t bytes = recorder_round_up(low + high + 4096, RECORDER_PART_PAGE);
+    struct recorder_part_ *part = &file->parts[file->parts_count - 1];
+    uintptr_t bytes =
+        recorder_round_up_(low + high + 4096, RECORDER_PART_PAGE_);
     uintptr_t offset = part->offset + part->bytes;
-    struct recorder_statx stat;
+    struct recorder_statx_ stat;
     long fd, error;
     if (low + high <= part->high - part->low)
         return true;
-    if (file->parts_count == RECORDER_PARTS)
+    if (file->parts_count == RECORDER_PARTS_)
         return false;
-    if (bytes < RECORDER_PART_BYTES)
-        bytes = RECORDER_PART_BYTES;
-    fd = recorder_os_open(file->path, 2 /* RDWR */ | RECORDER_O_NONBLOCK_);
+    if (bytes < RECORDER_PART_BYTES_)
+        bytes = RECORDER_PART_BYTES_;
+    fd = recorder_os_open_(file->path, 2 /* RDWR */ | RECORDER_O_NONBLOCK_);
     if (fd < 0)
         return false;
-    error = recorder_os_statx((int)fd, "", &stat);
+    error = recorder_os_statx_((int)fd, "", &stat);
     if (error == 0 && (stat.inode != file->inode || stat.bytes != offset ||
                        stat.device[0] != file->device[0] ||
                        stat.device[1] != file->device[1]))
         error = -1;
-    if (error == 0 && recorder_syscall(SYS_lseek, fd, (long)offset, 0L) < 0)
+    if (error == 0 && recorder_syscall_(SYS_lseek, fd, (long)offset, 0L) < 0)
         error = -1;
     if (error == 0) {
-        error = recorder_os_allocate((int)fd, offset, bytes);
-        if (error < 0 || !recorder_core_map(file, (int)fd, offset, bytes)) {
-            recorder_syscall(SYS_ftruncate, fd, (long)offset);
+        error = recorder_os_allocate_((int)fd, offset, bytes);
+        if (error < 0 || !recorder_core_map_(file, (int)fd, offset, bytes)) {
+            recorder_syscall_(SYS_ftruncate, fd, (long)offset);
             error = -1;
         }
     }
-    recorder_os_close((int)fd);
+    recorder_os_close_((int)fd);
     if (error < 0)
         return false;
     part = &file->parts[file->parts_count - 1];
-    return recorder_core_add_segment(file, (uintptr_t)part->memory,
-                                     part->memory, part->bytes,
-                                     RECORDER_ELF_R_ | RECORDER_ELF_W_);
+    return recorder_core_add_segment_(file, (uintptr_t)part->memory,
+                                      part->memory, part->bytes,
+                                      RECORDER_ELF_R_ | RECORDER_ELF_W_);
 }
 
 #ifdef __cplusplus

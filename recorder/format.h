@@ -3,10 +3,10 @@
 /*
     char line[80];
     uint64_t word[] = {42, 0x1000};
-    struct recorder_arguments arguments = {word, 2, 0, 8, NULL, NULL,
+    struct recorder_arguments_ arguments = {word, 2, 0, 8, NULL, NULL,
                                            NULL, 0};
 
-    recorder_format(line, sizeof line, "%d bytes from %s\n", &arguments);
+    recorder_format_(line, sizeof line, "%d bytes from %s\n", &arguments);
     // line is now: 42 bytes from 0x1000
 
 PROMISES (each begins the names of its tests)
@@ -46,28 +46,28 @@ LIMITS
 extern "C" {
 #endif
 
-static inline void recorder_format_parse(struct recorder_formatter *f);
-static inline void recorder_format_convert(struct recorder_formatter *f);
-static inline void recorder_format_own(struct recorder_formatter *f);
-static inline void recorder_format_integer(struct recorder_formatter *f);
-static inline void recorder_format_character(struct recorder_formatter *f);
-static inline void recorder_format_string(struct recorder_formatter *f);
-static inline unsigned recorder_format_utf8(char *to, uint32_t character);
-static inline size_t recorder_format_escape(struct recorder_formatter *f,
-                                            const char *s, size_t n,
-                                            bool whole);
+static inline void recorder_format_parse_(struct recorder_formatter_ *f);
+static inline void recorder_format_convert_(struct recorder_formatter_ *f);
+static inline void recorder_format_own_(struct recorder_formatter_ *f);
+static inline void recorder_format_integer_(struct recorder_formatter_ *f);
+static inline void recorder_format_character_(struct recorder_formatter_ *f);
+static inline void recorder_format_string_(struct recorder_formatter_ *f);
+static inline unsigned recorder_format_utf8_(char *to, uint32_t character);
+static inline size_t recorder_format_escape_(struct recorder_formatter_ *f,
+                                             const char *s, size_t n,
+                                             bool whole);
 
-/* size_t recorder_format(char *to, size_t size, const char *format,
-                          const struct recorder_arguments *arguments)
+/* size_t recorder_format_(char *to, size_t size, const char *format,
+                          const struct recorder_arguments_ *arguments)
    Like snprintf: writes at most size - 1 bytes and a NUL, returns the length
    that the whole text has: it was cut if that is size or more. One newline at
    the end of the format is dropped.
 
-   unsigned recorder_format_count(const char *format)
+   unsigned recorder_format_count_(const char *format)
    How many argument words the format consumes; may be more than 12. */
 
 /* The end of the format, or the newline that is dropped in front of it. */
-static inline bool recorder_format_ended(const char *s)
+static inline bool recorder_format_ended_(const char *s)
 {
     return !s[0] || (s[0] == '\n' && !s[1]);
 }
@@ -75,51 +75,51 @@ static inline bool recorder_format_ended(const char *s)
 /* What is no conversion stays part of the literal text around it, because an
    odd '%' must not tear a UTF-8 sequence. */
 RECORDER_FUNCTION_ size_t
-recorder_format(char *to, size_t size, const char *format,
-                const struct recorder_arguments *arguments)
+recorder_format_(char *to, size_t size, const char *format,
+                 const struct recorder_arguments_ *arguments)
 {
-    struct recorder_formatter f;
+    struct recorder_formatter_ f;
     const char *literal = format, *s = format;
     f.arguments = arguments;
     f.next = f.used = 0;
     f.to = to;
     f.room = size ? size - 1 : 0;
     f.length = 0;
-    while (!recorder_format_ended(s)) {
+    while (!recorder_format_ended_(s)) {
         const char *from = s++;
         if (*from != '%')
             continue;
         f.at = s;
-        recorder_format_parse(&f);
+        recorder_format_parse_(&f);
         s = f.at;
         if (!f.kind)
             continue;
-        recorder_format_escape(&f, literal, (size_t)(from - literal), true);
-        recorder_format_convert(&f);
+        recorder_format_escape_(&f, literal, (size_t)(from - literal), true);
+        recorder_format_convert_(&f);
         literal = s;
     }
-    recorder_format_escape(&f, literal, (size_t)(s - literal), true);
+    recorder_format_escape_(&f, literal, (size_t)(s - literal), true);
     if (size)
         to[f.length < f.room ? f.length : f.room] = '\0';
     return f.length;
 }
 
-RECORDER_FUNCTION_ unsigned recorder_format_count(const char *format)
+RECORDER_FUNCTION_ unsigned recorder_format_count_(const char *format)
 {
-    struct recorder_formatter f;
+    struct recorder_formatter_ f;
     f.arguments = NULL;
     f.next = f.used = 0;
-    for (f.at = format; !recorder_format_ended(f.at);)
+    for (f.at = format; !recorder_format_ended_(f.at);)
         if (*f.at++ == '%')
-            recorder_format_parse(&f);
+            recorder_format_parse_(&f);
     return f.used;
 }
 
 /* Consumes the word at a position from 1, at 0 the next one. */
-static inline uint64_t recorder_format_take(struct recorder_formatter *f,
-                                            unsigned position)
+static inline uint64_t recorder_format_take_(struct recorder_formatter_ *f,
+                                             unsigned position)
 {
-    const struct recorder_arguments *a = f->arguments;
+    const struct recorder_arguments_ *a = f->arguments;
     unsigned i = position ? position - 1 : f->next++;
     if (i >= f->used)
         f->used = i + 1;
@@ -130,7 +130,7 @@ static inline uint64_t recorder_format_take(struct recorder_formatter *f,
     return a->word_bytes == 4 ? (uint32_t)a->word[i] : a->word[i];
 }
 
-static inline unsigned recorder_format_number(const char **s)
+static inline unsigned recorder_format_number_(const char **s)
 {
     unsigned n = 0, most = RECORDER_FORMAT_MOST_;
     for (; **s >= '0' && **s <= '9'; ++*s) {
@@ -141,10 +141,10 @@ static inline unsigned recorder_format_number(const char **s)
 }
 
 /* The n of n$; 0, and nothing is skipped, where no such thing stands. */
-static inline unsigned recorder_format_position(struct recorder_formatter *f)
+static inline unsigned recorder_format_position_(struct recorder_formatter_ *f)
 {
     const char *s = f->at;
-    unsigned n = recorder_format_number(&s);
+    unsigned n = recorder_format_number_(&s);
     if (!n || *s != '$')
         return 0;
     f->at = s + 1;
@@ -152,16 +152,16 @@ static inline unsigned recorder_format_position(struct recorder_formatter *f)
 }
 
 /* A width or a precision: a number, or a * and the int that it consumes. */
-static inline int64_t recorder_format_size(struct recorder_formatter *f)
+static inline int64_t recorder_format_size_(struct recorder_formatter_ *f)
 {
     if (*f->at != '*')
-        return recorder_format_number(&f->at);
+        return recorder_format_number_(&f->at);
     f->at++;
-    return (int32_t)recorder_format_take(f, recorder_format_position(f));
+    return (int32_t)recorder_format_take_(f, recorder_format_position_(f));
 }
 
 /* The index of c in a list of characters, or the length of the list. */
-static inline unsigned recorder_format_index(const char *list, char c)
+static inline unsigned recorder_format_index_(const char *list, char c)
 {
     unsigned i = 0;
     while (list[i] && list[i] != c)
@@ -170,14 +170,14 @@ static inline unsigned recorder_format_index(const char *list, char c)
 }
 
 /* The length modifier, which says how many bits an integer has. */
-static inline void recorder_format_modifier(struct recorder_formatter *f)
+static inline void recorder_format_modifier_(struct recorder_formatter_ *f)
 {
-    const struct recorder_arguments *a = f->arguments;
+    const struct recorder_arguments_ *a = f->arguments;
     char c = *f->at;
     bool twice = (c == 'h' || c == 'l') && f->at[1] == c;
     f->wide = c == 'l';
     f->bits = 32;
-    if (recorder_format_index("hlqjztL", c) == 7)
+    if (recorder_format_index_("hlqjztL", c) == 7)
         return;
     f->at += 1 + twice;
     if (c == 'h')
@@ -187,98 +187,98 @@ static inline void recorder_format_modifier(struct recorder_formatter *f)
 }
 
 /* Does a conversion of the program's own stand here? */
-static inline bool recorder_format_is_own(const struct recorder_formatter *f)
+static inline bool recorder_format_is_own_(const struct recorder_formatter_ *f)
 {
-    const struct recorder_arguments *a = f->arguments;
-    return a && a->types && !recorder_format_ended(f->at) && *f->at != '%' &&
+    const struct recorder_arguments_ *a = f->arguments;
+    return a && a->types && !recorder_format_ended_(f->at) && *f->at != '%' &&
            a->types[(unsigned char)*f->at];
 }
 
 /* Parses what stands behind a '%' and consumes its words. */
-static inline void recorder_format_parse(struct recorder_formatter *f)
+static inline void recorder_format_parse_(struct recorder_formatter_ *f)
 {
     static const char conversions[] = "dsuxp%cfgeioXFGEaAbBCS";
     static const char kinds[] = "dsuuu%cfffduufffffuucs";
-    unsigned position = recorder_format_position(f), flag;
+    unsigned position = recorder_format_position_(f), flag;
     int64_t width;
     bool own;
     f->start = f->at;
     f->lost = false;
     f->flags = 0;
-    for (; (flag = recorder_format_index("-+ #0'I", *f->at)) < 7; f->at++)
+    for (; (flag = recorder_format_index_("-+ #0'I", *f->at)) < 7; f->at++)
         f->flags |= 1U << flag;
-    width = recorder_format_size(f);
+    width = recorder_format_size_(f);
     if (width < 0)
         f->flags |= RECORDER_FORMAT_LEFT_;
     f->width = (unsigned)(width < 0 ? -width : width);
     f->precision = -1;
     if (*f->at == '.') {
         f->at++;
-        f->precision = (int)recorder_format_size(f);
+        f->precision = (int)recorder_format_size_(f);
     }
-    own = recorder_format_is_own(f);
+    own = recorder_format_is_own_(f);
     if (!own)
-        recorder_format_modifier(f);
+        recorder_format_modifier_(f);
     f->kind = 0;
-    if (recorder_format_ended(f->at))
+    if (recorder_format_ended_(f->at))
         return;
-    own = own || recorder_format_is_own(f);
+    own = own || recorder_format_is_own_(f);
     f->conversion = *f->at++;
-    f->kind = kinds[recorder_format_index(conversions, f->conversion)];
+    f->kind = kinds[recorder_format_index_(conversions, f->conversion)];
     if (own)
         f->kind = '*';
     if (!own && (f->conversion == 'C' || f->conversion == 'S'))
         f->wide = true;
     if (f->conversion != '%' && f->conversion != 'm')
-        f->word = recorder_format_take(f, position);
+        f->word = recorder_format_take_(f, position);
 }
 
 /* --------------------------------------------------------------- convert -- */
 
 /* Every conversion writes its text without regard to the width; the padding is
    then inserted in front, behind, or after the sign and the 0x. */
-static inline void recorder_format_convert(struct recorder_formatter *f)
+static inline void recorder_format_convert_(struct recorder_formatter_ *f)
 {
     size_t start = f->length, pad;
     if (f->kind == '%') {
-        recorder_format_put(f, "%", 1);
+        recorder_format_put_(f, "%", 1);
         return;
     }
     if (f->lost) {
-        recorder_format_put(f, "<lost>", 6);
+        recorder_format_put_(f, "<lost>", 6);
         return;
     }
     f->prefix = 0;
     if (f->kind == '*') {
-        recorder_format_own(f);
+        recorder_format_own_(f);
         return;
     }
     if (f->kind == 's')
-        recorder_format_string(f);
+        recorder_format_string_(f);
     else if (f->kind == 'c')
-        recorder_format_character(f);
+        recorder_format_character_(f);
     else if (f->kind == 'f')
-        recorder_format_real(f);
+        recorder_format_real_(f);
     else
-        recorder_format_integer(f);
+        recorder_format_integer_(f);
     if (f->length - start >= f->width)
         return;
     pad = f->width - (f->length - start);
     if (f->flags & RECORDER_FORMAT_LEFT_)
-        recorder_format_insert(f, f->length, ' ', pad);
+        recorder_format_insert_(f, f->length, ' ', pad);
     else if (f->flags & RECORDER_FORMAT_ZERO_)
-        recorder_format_insert(f, start + f->prefix, '0', pad);
+        recorder_format_insert_(f, start + f->prefix, '0', pad);
     else
-        recorder_format_insert(f, start, ' ', pad);
+        recorder_format_insert_(f, start, ' ', pad);
 }
 
 /* ------------------------------------------------------------------- own -- */
 
 /* What the program's function writes, on one line as all else. The function
    gets the conversion as it was written and sees to width and precision. */
-static inline void recorder_format_own(struct recorder_formatter *f)
+static inline void recorder_format_own_(struct recorder_formatter_ *f)
 {
-    const struct recorder_arguments *a = f->arguments;
+    const struct recorder_arguments_ *a = f->arguments;
     char text[512], format[32];
     size_t n = (size_t)(f->at - f->start), length;
     intptr_t plus = f->flags & RECORDER_FORMAT_PLUS_ ? 1 : 0;
@@ -292,14 +292,14 @@ static inline void recorder_format_own(struct recorder_formatter *f)
     length = a->types[(unsigned char)f->conversion](
         a->trace | plus, format, text, sizeof text, (uintptr_t)f->word);
     n = length < sizeof text ? length : sizeof text - 1;
-    recorder_format_escape(f, text, n, true);
+    recorder_format_escape_(f, text, n, true);
     if (n < length)
-        recorder_format_put(f, "...", 3);
+        recorder_format_put_(f, "...", 3);
 }
 
 /* -------------------------------------------------------------- integers -- */
 
-static inline void recorder_format_integer(struct recorder_formatter *f)
+static inline void recorder_format_integer_(struct recorder_formatter_ *f)
 {
     char digit[64], *end = digit + sizeof digit, *start;
     char c = f->conversion, base = 0;
@@ -315,7 +315,7 @@ static inline void recorder_format_integer(struct recorder_formatter *f)
     if (f->precision >= 0 || (pointer && !value))
         f->flags &= ~RECORDER_FORMAT_ZERO_;
     if (pointer && !value) {
-        recorder_format_put(f, "(nil)", 5);
+        recorder_format_put_(f, "(nil)", 5);
         return;
     }
     if (f->kind == 'u' && !pointer)
@@ -326,23 +326,23 @@ static inline void recorder_format_integer(struct recorder_formatter *f)
     }
     if (alternate && value && (shift == 4 || shift == 1))
         base = pointer ? 'x' : c;
-    recorder_format_begin(f, negative, base);
-    start = recorder_format_digits(end, value, shift, c == 'X', precision > 0);
+    recorder_format_begin_(f, negative, base);
+    start = recorder_format_digits_(end, value, shift, c == 'X', precision > 0);
     count = (size_t)(end - start);
     if (alternate && shift == 3 && (!count || *start != '0') &&
         precision <= count)
         precision = count + 1; /* an octal number begins with 0 */
     if (precision > count)
-        recorder_format_insert(f, f->length, '0', precision - count);
-    recorder_format_put(f, start, count);
+        recorder_format_insert_(f, f->length, '0', precision - count);
+    recorder_format_put_(f, start, count);
 }
 
 /* --------------------------------------------------------------- strings -- */
 
 /* Copies what can be read of size bytes at address; 0: nothing. */
-static inline size_t recorder_format_read(const struct recorder_arguments *a,
-                                          uint64_t address, char *to,
-                                          size_t size)
+static inline size_t recorder_format_read_(const struct recorder_arguments_ *a,
+                                           uint64_t address, char *to,
+                                           size_t size)
 {
     ptrdiff_t got = a->text ? a->text(a->context, address, to, size) : 0;
     return got < 0 ? 0 : (size_t)got < size ? (size_t)got : size;
@@ -350,16 +350,16 @@ static inline size_t recorder_format_read(const struct recorder_arguments *a,
 
 /* Writes the bytes at *address, at most *left of them, and moves both on.
    True at a NUL, false where no more can be or may be read. */
-static inline bool recorder_format_bytes(struct recorder_formatter *f,
-                                         uint64_t *address, size_t *left)
+static inline bool recorder_format_bytes_(struct recorder_formatter_ *f,
+                                          uint64_t *address, size_t *left)
 {
     char piece[64];
     size_t held = 0; /* the begin of a UTF-8 sequence that a piece cut */
     bool more = true;
     while (more && *left) {
         size_t room = sizeof piece - held, end = held, used;
-        size_t got = recorder_format_read(f->arguments, *address, piece + held,
-                                          room < *left ? room : *left);
+        size_t got = recorder_format_read_(f->arguments, *address, piece + held,
+                                           room < *left ? room : *left);
         if (!got)
             break;
         while (end < held + got && piece[end])
@@ -367,26 +367,26 @@ static inline bool recorder_format_bytes(struct recorder_formatter *f,
         more = end == held + got;
         *address += got;
         *left -= got;
-        used = recorder_format_escape(f, piece, end, false);
+        used = recorder_format_escape_(f, piece, end, false);
         held = end - used;
         for (size_t i = 0; i < held; i++)
             piece[i] = piece[used + i];
     }
-    recorder_format_escape(f, piece, held, true);
+    recorder_format_escape_(f, piece, held, true);
     return !more;
 }
 
 /* The same for wchar_t; here *left counts the bytes of the UTF-8. */
-static inline bool recorder_format_wides(struct recorder_formatter *f,
-                                         uint64_t *address, size_t *left)
+static inline bool recorder_format_wides_(struct recorder_formatter_ *f,
+                                          uint64_t *address, size_t *left)
 {
     while (*left) {
         char part[4], utf8[4];
         uint32_t character;
         size_t have = 0, got, length;
         do {
-            got = recorder_format_read(f->arguments, *address + have,
-                                       part + have, sizeof part - have);
+            got = recorder_format_read_(f->arguments, *address + have,
+                                        part + have, sizeof part - have);
             have += got;
         } while (got && have < sizeof part);
         if (!got)
@@ -394,26 +394,26 @@ static inline bool recorder_format_wides(struct recorder_formatter *f,
         __builtin_memcpy(&character, part, sizeof part);
         if (!character)
             return true;
-        length = recorder_format_utf8(utf8, character);
+        length = recorder_format_utf8_(utf8, character);
         if (length <= *left)
-            recorder_format_escape(f, utf8, length, true);
+            recorder_format_escape_(f, utf8, length, true);
         *left -= length <= *left ? length : *left;
         *address += sizeof part;
     }
     return false;
 }
 
-static inline void recorder_format_character(struct recorder_formatter *f)
+static inline void recorder_format_character_(struct recorder_formatter_ *f)
 {
     char utf8[4] = {(char)f->word};
     unsigned n = 1;
     if (f->wide)
-        n = recorder_format_utf8(utf8, (uint32_t)f->word);
+        n = recorder_format_utf8_(utf8, (uint32_t)f->word);
     f->flags &= ~RECORDER_FORMAT_ZERO_;
-    recorder_format_escape(f, utf8, n, true);
+    recorder_format_escape_(f, utf8, n, true);
 }
 
-static inline void recorder_format_string(struct recorder_formatter *f)
+static inline void recorder_format_string_(struct recorder_formatter_ *f)
 {
     const size_t most = 65536; /* so that a wild pointer comes to an end */
     size_t precision = f->precision < 0 ? SIZE_MAX : (size_t)f->precision;
@@ -422,25 +422,25 @@ static inline void recorder_format_string(struct recorder_formatter *f)
     char digit[16], *end = digit + sizeof digit, *start;
     f->flags &= ~RECORDER_FORMAT_ZERO_;
     if (!address) {
-        recorder_format_put(f, "(null)", precision < 6 ? 0 : 6);
+        recorder_format_put_(f, "(null)", precision < 6 ? 0 : 6);
         return;
     }
-    if (f->wide ? recorder_format_wides(f, &address, &left)
-                : recorder_format_bytes(f, &address, &left))
+    if (f->wide ? recorder_format_wides_(f, &address, &left)
+                : recorder_format_bytes_(f, &address, &left))
         return;
     if (!left && precision <= most)
         return;
     if (address != f->word) {
-        recorder_format_put(f, "...", 3);
+        recorder_format_put_(f, "...", 3);
         return;
     }
-    start = recorder_format_digits(end, address, 4, false, 1);
-    recorder_format_put(f, "0x", 2);
-    recorder_format_put(f, start, (size_t)(end - start));
+    start = recorder_format_digits_(end, address, 4, false, 1);
+    recorder_format_put_(f, "0x", 2);
+    recorder_format_put_(f, start, (size_t)(end - start));
 }
 
 /* Writes a character as UTF-8, what is none as U+FFFD; returns its length. */
-static inline unsigned recorder_format_utf8(char *to, uint32_t character)
+static inline unsigned recorder_format_utf8_(char *to, uint32_t character)
 {
     unsigned length;
     if (character > 0x10ffff || character >> 11 == 0xd800 >> 11)
@@ -457,7 +457,7 @@ static inline unsigned recorder_format_utf8(char *to, uint32_t character)
 
 /* The length of the UTF-8 sequence, ASCII apart, at the begin of s[0..n): more
    than n if its end is missing, 0 if it is none or a control character. */
-static inline size_t recorder_format_sequence(const char *s, size_t n)
+static inline size_t recorder_format_sequence_(const char *s, size_t n)
 {
     unsigned char c = (unsigned char)s[0];
     unsigned low = c == 0xe0 || c == 0xc2 ? 0xa0 : c == 0xf0 ? 0x90 : 0x80;
@@ -477,15 +477,16 @@ static inline size_t recorder_format_sequence(const char *s, size_t n)
 
 /* Writes s[0..n), escaped, and returns n; or, if more is to come, that is if
    not whole, less: where a UTF-8 sequence begins whose end is missing. */
-static inline size_t recorder_format_escape(struct recorder_formatter *f,
-                                            const char *s, size_t n, bool whole)
+static inline size_t recorder_format_escape_(struct recorder_formatter_ *f,
+                                             const char *s, size_t n,
+                                             bool whole)
 {
     const char *hex = "0123456789abcdef";
     size_t from = 0, i = 0; /* s[from..i) is plain and not yet written */
     while (i < n) {
         unsigned char c = (unsigned char)s[i];
         bool ascii = c >= 0x20 && c < 0x7f;
-        size_t length = ascii ? 1 : recorder_format_sequence(s + i, n - i);
+        size_t length = ascii ? 1 : recorder_format_sequence_(s + i, n - i);
         if (length > n - i && !whole)
             break;
         if (length && length <= n - i) {
@@ -495,11 +496,11 @@ static inline size_t recorder_format_escape(struct recorder_formatter *f,
         char escape[4] = {'\\', 'x', hex[c >> 4], hex[c & 15]};
         if (c == '\n' || c == '\t' || c == '\r')
             escape[1] = c == '\n' ? 'n' : c == '\t' ? 't' : 'r';
-        recorder_format_put(f, s + from, i - from);
-        recorder_format_put(f, escape, escape[1] == 'x' ? 4 : 2);
+        recorder_format_put_(f, s + from, i - from);
+        recorder_format_put_(f, escape, escape[1] == 'x' ? 4 : 2);
         from = ++i;
     }
-    recorder_format_put(f, s + from, i - from);
+    recorder_format_put_(f, s + from, i - from);
     return i;
 }
 

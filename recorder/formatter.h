@@ -13,7 +13,7 @@ extern "C" {
 
 /* The words that the conversions of a format consume, in order. A double is
    its bits, or those of a float where words have 4 bytes. */
-struct recorder_arguments {
+struct recorder_arguments_ {
     const uint64_t *word;
     unsigned count;
     uint32_t lost;       /* bit i: word i was lost */
@@ -31,9 +31,9 @@ struct recorder_arguments {
 };
 
 /* A format being worked on. */
-struct recorder_formatter {
+struct recorder_formatter_ {
     const char *at;                             /* in the format */
-    const struct recorder_arguments *arguments; /* null: only count them */
+    const struct recorder_arguments_ *arguments; /* null: only count them */
     unsigned next; /* index of the word to consume next */
     unsigned used; /* one more than the highest index that was consumed */
 
@@ -72,8 +72,8 @@ struct recorder_formatter {
 /* ---------------------------------------------------------------- output -- */
 
 /* Appends s[0..n). */
-static inline void recorder_format_put(struct recorder_formatter *f,
-                                       const char *s, size_t n)
+static inline void recorder_format_put_(struct recorder_formatter_ *f,
+                                        const char *s, size_t n)
 {
     size_t at = f->length;
     size_t room = at < f->room ? f->room - at : 0;
@@ -87,8 +87,8 @@ static inline void recorder_format_put(struct recorder_formatter *f,
 }
 
 /* Inserts n times fill; takes time for what has room, not for n. */
-static inline void recorder_format_insert(struct recorder_formatter *f,
-                                          size_t at, char fill, size_t n)
+static inline void recorder_format_insert_(struct recorder_formatter_ *f,
+                                           size_t at, char fill, size_t n)
 {
     size_t length = n > SIZE_MAX - f->length ? SIZE_MAX : f->length + n;
     size_t end = length < f->room ? length : f->room;
@@ -106,9 +106,9 @@ static inline void recorder_format_insert(struct recorder_formatter *f,
 
 /* Writes value in front of end, with least digits or more, and returns where
    it begins. Shift 0 means decimal, otherwise a digit has that many bits. */
-static inline char *recorder_format_digits(char *end, uint64_t value,
-                                           unsigned shift, bool upper,
-                                           unsigned least)
+static inline char *recorder_format_digits_(char *end, uint64_t value,
+                                            unsigned shift, bool upper,
+                                            unsigned least)
 {
     const char *digits = upper ? "0123456789ABCDEF" : "0123456789abcdef";
     const char *last = end - least;
@@ -128,8 +128,8 @@ static inline char *recorder_format_digits(char *end, uint64_t value,
 
 /* Begins a number: its sign, and 0x or the like, which stay in front when it
    is padded with zeros. */
-static inline void recorder_format_begin(struct recorder_formatter *f,
-                                         bool negative, char base)
+static inline void recorder_format_begin_(struct recorder_formatter_ *f,
+                                          bool negative, char base)
 {
     char prefix[3];
     unsigned n = 0;
@@ -143,7 +143,7 @@ static inline void recorder_format_begin(struct recorder_formatter *f,
         prefix[n++] = '0';
         prefix[n++] = base;
     }
-    recorder_format_put(f, prefix, n);
+    recorder_format_put_(f, prefix, n);
     f->prefix = n;
 }
 

@@ -75,7 +75,7 @@
 #else
 #define RECORDER_TRACES_ false
 #endif
-#if defined(RECORDER_HOSTED_) || defined(RECORDER_LINE_BYTES)
+#if defined(RECORDER_HOSTED_) || defined(RECORDER_CACHE_LINE)
 #define RECORDER_ONE_LANE_ false
 #else
 #define RECORDER_ONE_LANE_ true
@@ -89,7 +89,7 @@
 
 /* Copies bytes. A port need not have memcpy(), and the compiler must not make
  * a call of it. */
-RECORDER_INLINE_ void recorder_bytes(void *to, const void *from, size_t size)
+RECORDER_INLINE_ void recorder_bytes_(void *to, const void *from, size_t size)
 {
 #ifdef RECORDER_HOSTED_
     __builtin_memcpy(to, from, size);

@@ -18,15 +18,15 @@ extern "C" {
 /* How many bits of a commit word name the thread, the busy bit included. */
 #define RECORDER_THREAD_BITS_ (__SIZEOF_POINTER__ == 8 ? 16 : 8)
 /* The number of all threads that found no free row in the table. */
-#define RECORDER_THREAD_NONE ((1u << (RECORDER_THREAD_BITS_ - 1)) - 1)
+#define RECORDER_THREAD_SHARED ((1u << (RECORDER_THREAD_BITS_ - 1)) - 1)
 /* Rows of the thread table. */
 #if !defined(RECORDER_THREADS) && defined(RECORDER_HOSTED_)
 #define RECORDER_THREADS (__SIZEOF_POINTER__ == 8 ? 4096 : 126)
 #elif !defined(RECORDER_THREADS)
 #define RECORDER_THREADS 0
 #endif
-RECORDER_ASSERT_(RECORDER_THREADS < RECORDER_THREAD_NONE,
-                 "RECORDER_THREADS must be below RECORDER_THREAD_NONE");
+RECORDER_ASSERT_(RECORDER_THREADS < RECORDER_THREAD_SHARED,
+                 "RECORDER_THREADS must be below RECORDER_THREAD_SHARED");
 
 /* ---------------------------------------------------------------- layout --
  *
@@ -34,7 +34,7 @@ RECORDER_ASSERT_(RECORDER_THREADS < RECORDER_THREAD_NONE,
  * raises RECORDER_LAYOUT. Every member is one word unless its type says other.
  */
 
-/* A record: 8 words. `format` below RECORDER_TEXT_END is no address:
+/* A record: 8 words. `format` below RECORDER_TEXT_END_ is no address:
  *     0        goes on with the arguments of the record one order below
  *     1 + n    text: n bytes of it stand in `argument` and, as far as they do
  *              not fit, in the text record that `caller` is the token of; a
@@ -46,8 +46,8 @@ struct recorder_record {
     uintptr_t caller;      /* return address of the record call */
     uintptr_t argument[4]; /* a double bit for bit, on 32 bits as a float */
 };
-#define RECORDER_TEXT_END (3 + RECORDER_COPY_MAX)
-#define RECORDER_TEXT_BYTES (4 * sizeof(uintptr_t))
+#define RECORDER_TEXT_END_ (3 + RECORDER_COPY_MAX)
+#define RECORDER_TEXT_BYTES_ (4 * sizeof(uintptr_t))
 
 /* The two words of a slot's rare path: see the ring. */
 struct recorder_turn {
@@ -57,26 +57,27 @@ struct recorder_turn {
 
 /* A ring of n slots is this head, then n records, n commit words and n turns.
  * Zeroed memory is an empty ring. */
-#define RECORDER_SLOT_WORDS (8 + 1 + 2) /* a record, a commit word, a turn */
-#if !defined(RECORDER_LINE_BYTES) && defined(RECORDER_HOSTED_)
-#define RECORDER_LINE_BYTES 64 /* of a cache; `write` has one to itself */
-#elif !defined(RECORDER_LINE_BYTES)
-#define RECORDER_LINE_BYTES (4 * __SIZEOF_POINTER__) /* the least */
+#define RECORDER_SLOT_WORDS_ (8 + 1 + 2) /* a record, a commit word, a turn */
+#if !defined(RECORDER_CACHE_LINE) && defined(RECORDER_HOSTED_)
+#define RECORDER_CACHE_LINE 64 /* of a cache; `write` has one to itself */
+#elif !defined(RECORDER_CACHE_LINE)
+#define RECORDER_CACHE_LINE (4 * __SIZEOF_POINTER__) /* the least */
 #endif
 struct recorder_ring {
     uintptr_t write; /* positions handed out */
-    char line_1[RECORDER_LINE_BYTES - sizeof(uintptr_t)];
+    char line_1[RECORDER_CACHE_LINE - sizeof(uintptr_t)];
     uintptr_t given_up; /* positions handed out and left unused */
     uintptr_t lost;     /* records that found no slot */
-    char line_2[RECORDER_LINE_BYTES - 2 * sizeof(uintptr_t)];
+    char line_2[RECORDER_CACHE_LINE - 2 * sizeof(uintptr_t)];
 };
 /* Tokens have bits to spare if records stand at multiples of their size. */
 #define RECORDER_RING_ALIGN_                                                   \
-    (RECORDER_LINE_BYTES > 8 * __SIZEOF_POINTER__ ? RECORDER_LINE_BYTES        \
+    (RECORDER_CACHE_LINE > 8 * __SIZEOF_POINTER__ ? RECORDER_CACHE_LINE        \
                                                   : 8 * __SIZEOF_POINTER__)
 RECORDER_ASSERT_(sizeof(struct recorder_ring) %
-                         sizeof(struct recorder_record) == 0,
-                 "RECORDER_LINE_BYTES must be a multiple of 4 words");
+                         sizeof(struct recorder_record) ==
+                     0,
+                 "RECORDER_CACHE_LINE must be a multiple of 4 words");
 
 /* A recorder, one line: its rings and what a call site needs. */
 struct recorder {
@@ -87,7 +88,7 @@ struct recorder {
     uintptr_t ring_bytes;        /* from one ring to the next */
     const char *name, *description;
     struct recorder *next; /* in the registry's list */
-} __attribute__((aligned(RECORDER_LINE_BYTES)));
+} __attribute__((aligned(RECORDER_CACHE_LINE)));
 
 /* One moment on three clocks. Aligned alike on all processors. */
 struct recorder_moment {
@@ -102,12 +103,16 @@ struct recorder_moment {
 struct recorder_wrap {
     uintptr_t order, high;
 };
-#define RECORDER_WRAPS 16
+#define RECORDER_WRAPS_MAX_ 16
 
 /* A row of the thread table; thread number t has row t - 1. */
-enum { RECORDER_ROW_FREE, RECORDER_ROW_TAKEN, RECORDER_ROW_ALIVE,
-       RECORDER_ROW_DEAD };
-struct recorder_thread {
+enum {
+    RECORDER_ROW_FREE_,
+    RECORDER_ROW_TAKEN_,
+    RECORDER_ROW_ALIVE_,
+    RECORDER_ROW_DEAD_
+};
+struct recorder_thread_row {
     uintptr_t first; /* records of a lower order are an earlier thread's */
     int32_t id;      /* of the kernel */
     uint16_t state;
@@ -136,13 +141,13 @@ struct recorder_registry {
     struct recorder_registry *self; /* tells the registry from its image */
     uint32_t layout, bytes;         /* RECORDER_LAYOUT, sizeof this struct */
     uint32_t head_bytes;            /* of a ring, in front of its records */
-    uint32_t later_set;             /* 0: `later` is none; odd: it changes */
+    uint32_t later_sequence;        /* 0: `later` is none; odd: it changes */
     struct recorder *first;
     uintptr_t *order;  /* the next order to be given */
     uintptr_t cleared; /* records of a lower order were cleared; 0: none */
     uintptr_t readers; /* who walk the list and the rings just now */
     struct recorder_moment start, later; /* how fast ticks run */
-    struct recorder_thread *threads;
+    struct recorder_thread_row *threads;
     uintptr_t threads_max, threads_count; /* rows; rows handed out */
     intptr_t pid;                         /* 0: not started */
     const char *line;                     /* of recorder_line(), or null */
@@ -156,11 +161,11 @@ struct recorder_registry {
      * the process will end; and for which signals a handler of ours is set. */
     int32_t dumping;
     unsigned char taken[65];
-    /* Words of 4 bytes: the last RECORDER_WRAPS that were noted; wrap i is at i
-     * mod RECORDER_WRAPS, and the oldest may be changing. 0: the clock has no
+    /* Words of 4 bytes: the last RECORDER_WRAPS_MAX_ that were noted; wrap i is at i
+     * mod RECORDER_WRAPS_MAX_, and the oldest may be changing. 0: the clock has no
      * more bits than a word. */
     uintptr_t wraps_count;
-    struct recorder_wrap wraps[RECORDER_WRAPS];
+    struct recorder_wrap wraps[RECORDER_WRAPS_MAX_];
     uintptr_t high; /* of the last of them; ~0: there is none */
     /* Of file.h: the registry's copy in a recording, or null, and who
      * is told what happens: RECORDER_FILE_. */
@@ -168,11 +173,11 @@ struct recorder_registry {
     void (*file)(int what, const void *of);
 };
 enum {
-    RECORDER_FILE_MODULE,  /* a module is here that records; of: its data */
-    RECORDER_FILE_ENTERED, /* a recorder is in the list; of: it */
-    RECORDER_FILE_FORKS,   /* the caller is about to call fork() */
-    RECORDER_FILE_FORKED,  /* the caller is a child of fork() */
-    RECORDER_FILE_SYNC     /* words of the registry have changed */
+    RECORDER_FILE_MODULE_,  /* a module is here that records; of: its data */
+    RECORDER_FILE_ENTERED_, /* a recorder is in the list; of: it */
+    RECORDER_FILE_FORKS_,   /* the caller is about to call fork() */
+    RECORDER_FILE_FORKED_,  /* the caller is a child of fork() */
+    RECORDER_FILE_SYNC_     /* words of the registry have changed */
 };
 /* Where readers find the members, in bytes: AT(name, structure, member, with
  * words of 4 bytes, with words of 8). Members of 64 bits stand at multiples of 8
@@ -183,7 +188,7 @@ enum {
     AT(registry, recorder_registry, layout, 20, 24)                            \
     AT(registry, recorder_registry, bytes, 24, 28)                             \
     AT(registry, recorder_registry, head_bytes, 28, 32)                        \
-    AT(registry, recorder_registry, later_set, 32, 36)                         \
+    AT(registry, recorder_registry, later_sequence, 32, 36)                    \
     AT(registry, recorder_registry, first, 36, 40)                             \
     AT(registry, recorder_registry, order, 40, 48)                             \
     AT(registry, recorder_registry, cleared, 44, 56)                           \
@@ -211,11 +216,11 @@ enum {
     AT(recorder, recorder, name, 20, 40)                                       \
     AT(recorder, recorder, description, 24, 48)                                \
     AT(recorder, recorder, next, 28, 56)                                       \
-    AT(row, recorder_thread, first, 0, 0)                                      \
-    AT(row, recorder_thread, id, 4, 8)                                         \
-    AT(row, recorder_thread, state, 8, 12)                                     \
-    AT(row, recorder_thread, named, 10, 14)                                    \
-    AT(row, recorder_thread, name, 12, 16)                                     \
+    AT(row, recorder_thread_row, first, 0, 0)                                  \
+    AT(row, recorder_thread_row, id, 4, 8)                                     \
+    AT(row, recorder_thread_row, state, 8, 12)                                 \
+    AT(row, recorder_thread_row, named, 10, 14)                                \
+    AT(row, recorder_thread_row, name, 12, 16)                                 \
     AT(tweak, recorder_tweak, trace, 0, 0)                                     \
     AT(tweak, recorder_tweak, name, 4, 8)                                      \
     AT(tweak, recorder_tweak, description, 8, 16)                              \
@@ -228,7 +233,7 @@ enum {
 /* The bytes of a structure: SIZE(name, structure, with words of 4, of 8). */
 #define RECORDER_SIZES_(SIZE)                                                  \
     SIZE(wrap, recorder_wrap, 8, 16)                                           \
-    SIZE(row, recorder_thread, 28, 32)                                         \
+    SIZE(row, recorder_thread_row, 28, 32)                                     \
     SIZE(tweak, recorder_tweak, 16, 32)                                        \
     SIZE(record, recorder_record, 32, 64)                                      \
     SIZE(turn, recorder_turn, 8, 16)
@@ -251,7 +256,7 @@ RECORDER_ASSERT_(offsetof(struct recorder_ring, write) == 0 &&
                  "layout.h changed the head of a ring");
 RECORDER_ASSERT_(sizeof(struct recorder_record) + sizeof(uintptr_t) +
                          sizeof(struct recorder_turn) ==
-                     RECORDER_SLOT_WORDS * sizeof(uintptr_t),
+                     RECORDER_SLOT_WORDS_ * sizeof(uintptr_t),
                  "layout.h changed the size of a slot");
 
 #define RECORDER_MAGIC                                                         \
@@ -259,7 +264,7 @@ RECORDER_ASSERT_(sizeof(struct recorder_record) + sizeof(uintptr_t) +
      'x', '\n'}
 
 RECORDER_PROGRAM_ uintptr_t recorder_order
-    __attribute__((aligned(RECORDER_LINE_BYTES))) = 1;
+    __attribute__((aligned(RECORDER_CACHE_LINE))) = 1;
 /* A port's clock counts from the start, and its threads have their numbers. */
 #if defined(RECORDER_TIME_HZ) && !defined(RECORDER_HOSTED_)
 #define RECORDER_LATER_SET_ 2
@@ -269,44 +274,61 @@ RECORDER_PROGRAM_ uintptr_t recorder_order
 #define RECORDER_LATER_ {0, 0, 0}
 #endif
 #if !defined(RECORDER_HOSTED_) && RECORDER_THREADS > 0
-RECORDER_PROGRAM_ struct recorder_thread recorder_rows[RECORDER_THREADS] = {
-    {0, 0, 0, 0, {0}}};
-#define RECORDER_ROWS_ recorder_rows, RECORDER_THREADS, RECORDER_THREADS
+RECORDER_PROGRAM_ struct recorder_thread_row recorder_rows_[RECORDER_THREADS] =
+    {{0, 0, 0, 0, {0}}};
+#define RECORDER_ROWS_ recorder_rows_, RECORDER_THREADS, RECORDER_THREADS
 #else
 #define RECORDER_ROWS_ 0, 0, 0
 #endif
-RECORDER_PROGRAM_ struct recorder_registry recorder_registry
-    __attribute__((aligned(RECORDER_LINE_BYTES))) = {
-        RECORDER_MAGIC,
-        &recorder_registry,
-        RECORDER_LAYOUT,
-        sizeof(struct recorder_registry),
-        sizeof(struct recorder_ring),
-        RECORDER_LATER_SET_, 0, &recorder_order, 0, 0, {0, 0, 0},
-        RECORDER_LATER_, RECORDER_ROWS_, 0, 0, 0, 0, 0, 0, 0, {0}, 0,
-        {{0, 0}}, UINTPTR_MAX, 0, 0};
+RECORDER_PROGRAM_ struct recorder_registry recorder_registry __attribute__((
+    aligned(RECORDER_CACHE_LINE))) = {RECORDER_MAGIC,
+                                      &recorder_registry,
+                                      RECORDER_LAYOUT,
+                                      sizeof(struct recorder_registry),
+                                      sizeof(struct recorder_ring),
+                                      RECORDER_LATER_SET_,
+                                      0,
+                                      &recorder_order,
+                                      0,
+                                      0,
+                                      {0, 0, 0},
+                                      RECORDER_LATER_,
+                                      RECORDER_ROWS_,
+                                      0,
+                                      0,
+                                      0,
+                                      0,
+                                      0,
+                                      0,
+                                      0,
+                                      {0},
+                                      0,
+                                      {{0, 0}},
+                                      UINTPTR_MAX,
+                                      0,
+                                      0};
 
 /* This module's way to both, after a look for the program's own (registry). */
-struct recorder_home {
+struct recorder_home_ {
     uintptr_t *order;
     struct recorder_registry *registry;
     bool started;
 };
 #ifdef RECORDER_HOSTED_
-RECORDER_MODULE_ struct recorder_home recorder_home = {
+RECORDER_MODULE_ struct recorder_home_ recorder_home_ = {
     &recorder_order, &recorder_registry, false};
 #else /* there is one, and no code for the way */
-__attribute__((unused)) static const struct recorder_home recorder_home = {
+__attribute__((unused)) static const struct recorder_home_ recorder_home_ = {
     &recorder_order, &recorder_registry, true};
 #endif
-RECORDER_MODULE_ intptr_t recorder_trace_off = -1; /* for RECORDER_OFF */
+RECORDER_MODULE_ intptr_t recorder_trace_off_ = -1; /* for RECORDER_OFF */
 
 /* Tells file.h, where there are files. */
-RECORDER_INLINE_ void recorder_file_tell(int what, const void *of)
+RECORDER_INLINE_ void recorder_file_tell_(int what, const void *of)
 {
 #ifdef RECORDER_HOSTED_
-    if (recorder_home.registry->file)
-        recorder_home.registry->file(what, of);
+    if (recorder_home_.registry->file)
+        recorder_home_.registry->file(what, of);
 #else
     (void)what, (void)of;
 #endif

@@ -18,38 +18,38 @@ extern "C" {
  * loaded.
  */
 #ifdef RECORDER_HOSTED_
-struct recorder_memory {
+struct recorder_memory_ {
     int fds[2]; /* the pipe, or -1 */
-    bool piped; /* recorder_os_peek() cannot tell */
+    bool piped; /* recorder_os_read_self_() cannot tell */
 };
 
-RECORDER_FUNCTION_ void recorder_memory_open(struct recorder_memory *memory)
+RECORDER_FUNCTION_ void recorder_memory_open_(struct recorder_memory_ *memory)
 {
     memory->fds[0] = memory->fds[1] = -1;
     memory->piped = false;
 }
-RECORDER_FUNCTION_ void recorder_memory_close(struct recorder_memory *memory)
+RECORDER_FUNCTION_ void recorder_memory_close_(struct recorder_memory_ *memory)
 {
     if (memory->fds[0] >= 0) {
-        recorder_os_close(memory->fds[0]);
-        recorder_os_close(memory->fds[1]);
+        recorder_os_close_(memory->fds[0]);
+        recorder_os_close_(memory->fds[1]);
     }
-    recorder_memory_open(memory);
+    recorder_memory_open_(memory);
 }
 
 /* Opens the pipe. Where the program closed 0, 1 or 2, the pipe must not take
  * their place: a dump to stderr would go into it. */
-RECORDER_FUNCTION_ bool recorder_memory_pipe_open(
-    struct recorder_memory *memory)
+RECORDER_FUNCTION_ bool
+recorder_memory_pipe_open_(struct recorder_memory_ *memory)
 {
     int fds[2], i;
-    if (recorder_os_pipe(fds) != 0)
+    if (recorder_os_pipe_(fds) != 0)
         return false;
     for (i = 0; i < 2; i++)
         if (fds[i] <= 2) {
             int low = fds[i];
-            fds[i] = recorder_os_above(low);
-            recorder_os_close(low);
+            fds[i] = recorder_os_dup_above_(low);
+            recorder_os_close_(low);
         }
     if (fds[0] >= 0 && fds[1] >= 0) {
         memory->fds[0] = fds[0];
@@ -58,30 +58,30 @@ RECORDER_FUNCTION_ bool recorder_memory_pipe_open(
     }
     for (i = 0; i < 2; i++)
         if (fds[i] >= 0)
-            recorder_os_close(fds[i]);
+            recorder_os_close_(fds[i]);
     return false;
 }
 
 /* Writing to a pipe fails with EFAULT at the first byte that is not there. What
  * is written fits an empty pipe, so that neither call waits. */
-RECORDER_FUNCTION_ ptrdiff_t recorder_memory_pipe(
-    struct recorder_memory *memory, uintptr_t from, void *to, size_t size)
+RECORDER_FUNCTION_ ptrdiff_t recorder_memory_pipe_(
+    struct recorder_memory_ *memory, uintptr_t from, void *to, size_t size)
 {
     long count;
-    if (memory->fds[0] < 0 && !recorder_memory_pipe_open(memory))
+    if (memory->fds[0] < 0 && !recorder_memory_pipe_open_(memory))
         return -1;
     if (size > RECORDER_PIPE_BYTES_)
         size = RECORDER_PIPE_BYTES_;
-    count = recorder_os_probe(memory->fds[1], from, size);
+    count = recorder_os_write_unchecked_(memory->fds[1], from, size);
     return count <= 0 ? -1
-                      : (ptrdiff_t)recorder_os_read(memory->fds[0], to,
-                                                    (size_t)count);
+                      : (ptrdiff_t)recorder_os_read_(memory->fds[0], to,
+                                                     (size_t)count);
 }
 
 /* Copies up to `size` bytes that stand at an address of this process. Returns
  * how many, fewer where memory ends, -1 where none can be read. */
-RECORDER_FUNCTION_ ptrdiff_t recorder_memory_copy(
-    struct recorder_memory *memory, uint64_t from, void *to, size_t size)
+RECORDER_FUNCTION_ ptrdiff_t recorder_memory_copy_(
+    struct recorder_memory_ *memory, uint64_t from, void *to, size_t size)
 {
     ptrdiff_t count = -1;
     uintptr_t address = (uintptr_t)from;
@@ -89,8 +89,8 @@ RECORDER_FUNCTION_ ptrdiff_t recorder_memory_copy(
     if (address != from || address < 4096)
         return -1;
     if (!memory->piped) {
-        count = recorder_os_peek(address, to, size);
-        if (count > 0 || *recorder_errno() == RECORDER_EFAULT_)
+        count = recorder_os_read_self_(address, to, size);
+        if (count > 0 || *recorder_errno_() == RECORDER_EFAULT_)
             return count;
         memory->piped = true;
     }
@@ -98,8 +98,8 @@ RECORDER_FUNCTION_ ptrdiff_t recorder_memory_copy(
      * page size is smaller. */
     while (done < size) {
         size_t page = 4096 - (address + done) % 4096;
-        count = recorder_memory_pipe(memory, address + done, (char *)to + done,
-                                     size - done < page ? size - done : page);
+        count = recorder_memory_pipe_(memory, address + done, (char *)to + done,
+                                      size - done < page ? size - done : page);
         if (count <= 0)
             break;
         done += (size_t)count;
@@ -110,19 +110,19 @@ RECORDER_FUNCTION_ ptrdiff_t recorder_memory_copy(
 #ifndef RECORDER_READABLE
 #error "recorder_dump.h: define RECORDER_READABLE(address)"
 #endif
-struct recorder_memory {
+struct recorder_memory_ {
     char none;
 };
-RECORDER_INLINE_ void recorder_memory_open(struct recorder_memory *memory)
+RECORDER_INLINE_ void recorder_memory_open_(struct recorder_memory_ *memory)
 {
     (void)memory;
 }
-RECORDER_INLINE_ void recorder_memory_close(struct recorder_memory *memory)
+RECORDER_INLINE_ void recorder_memory_close_(struct recorder_memory_ *memory)
 {
     (void)memory;
 }
-RECORDER_FUNCTION_ ptrdiff_t recorder_memory_copy(
-    struct recorder_memory *memory, uint64_t from, void *to, size_t size)
+RECORDER_FUNCTION_ ptrdiff_t recorder_memory_copy_(
+    struct recorder_memory_ *memory, uint64_t from, void *to, size_t size)
 {
     uintptr_t address = (uintptr_t)from;
     size_t done = 0;
@@ -134,7 +134,7 @@ RECORDER_FUNCTION_ ptrdiff_t recorder_memory_copy(
 #endif
 
 /* A piece of memory that is to be divided, at a multiple of 16. */
-RECORDER_INLINE_ char *recorder_carve(char **from, size_t bytes)
+RECORDER_INLINE_ char *recorder_carve_(char **from, size_t bytes)
 {
     char *piece = *from;
     *from += (bytes + 15) & ~(size_t)15;

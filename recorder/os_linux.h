@@ -12,97 +12,99 @@ extern "C" {
 
 /* CLOCK_REALTIME and CLOCK_MONOTONIC by their numbers. */
 enum { RECORDER_REALTIME_ = 0, RECORDER_MONOTONIC_ = 1 };
-struct recorder_timespec {
+struct recorder_timespec_ {
     long seconds, nanoseconds;
 };
-extern int recorder_clock_gettime(int clock, struct recorder_timespec *to)
+extern int recorder_clock_gettime_(int clock, struct recorder_timespec_ *to)
     RECORDER_LABEL_(clock_gettime);
 
 /* The kernel's names for what the table needs, by direct system calls; errno is
  * the caller's, and left as it was. */
 enum { RECORDER_ESRCH_ = 3, RECORDER_EINTR_ = 4, RECORDER_EAGAIN_ = 11,
        RECORDER_EFAULT_ = 14 };
-extern long recorder_syscall(long number, ...) RECORDER_LABEL_(syscall);
-extern int *recorder_errno(void) RECORDER_LABEL_(__errno_location);
+extern long recorder_syscall_(long number, ...) RECORDER_LABEL_(syscall);
+extern int *recorder_errno_(void) RECORDER_LABEL_(__errno_location);
 
-RECORDER_INLINE_ int32_t recorder_os_thread(void)
+RECORDER_INLINE_ int32_t recorder_os_thread_(void)
 {
-    return (int32_t)recorder_syscall(SYS_gettid);
+    return (int32_t)recorder_syscall_(SYS_gettid);
 }
-RECORDER_INLINE_ intptr_t recorder_os_process(void)
+RECORDER_INLINE_ intptr_t recorder_os_process_(void)
 {
-    return (intptr_t)recorder_syscall(SYS_getpid);
+    return (intptr_t)recorder_syscall_(SYS_getpid);
 }
-RECORDER_INLINE_ void recorder_os_yield(void)
+RECORDER_INLINE_ void recorder_os_yield_(void)
 {
-    recorder_syscall(SYS_sched_yield);
+    recorder_syscall_(SYS_sched_yield);
 }
-RECORDER_INLINE_ void recorder_os_thread_name(char name[16])
+RECORDER_INLINE_ void recorder_os_get_thread_name_(char name[16])
 {
-    recorder_syscall(SYS_prctl, 16L /* PR_GET_NAME */, name, 0L, 0L, 0L);
+    recorder_syscall_(SYS_prctl, 16L /* PR_GET_NAME */, name, 0L, 0L, 0L);
 }
 /* Is there surely no such thread in this process any more? */
-RECORDER_INLINE_ bool recorder_os_thread_ended(int32_t id)
+RECORDER_INLINE_ bool recorder_os_thread_ended_(int32_t id)
 {
-    return recorder_syscall(SYS_tgkill, (long)recorder_os_process(), (long)id,
-                            0L) != 0 &&
-           *recorder_errno() == RECORDER_ESRCH_;
+    return recorder_syscall_(SYS_tgkill, (long)recorder_os_process_(), (long)id,
+                             0L) != 0 &&
+           *recorder_errno_() == RECORDER_ESRCH_;
 }
-extern void *recorder_mmap(void *at, size_t bytes, int protection, int flags,
-                           int fd, long offset) RECORDER_LABEL_(mmap);
-extern int recorder_munmap(void *at, size_t bytes) RECORDER_LABEL_(munmap);
+extern void *recorder_mmap_(void *at, size_t bytes, int protection, int flags,
+                            int fd, long offset) RECORDER_LABEL_(mmap);
+extern int recorder_munmap_(void *at, size_t bytes) RECORDER_LABEL_(munmap);
 /* Zeroed memory from the system, or null. */
-RECORDER_INLINE_ void *recorder_os_memory(size_t bytes)
+RECORDER_INLINE_ void *recorder_os_memory_(size_t bytes)
 {
 #if defined(__mips__)
     const int private_anonymous = 0x802;
 #else
     const int private_anonymous = 0x22;
 #endif
-    void *memory = recorder_mmap(NULL, bytes, 3 /* read, write */,
-                                 private_anonymous, -1, 0);
+    void *memory = recorder_mmap_(NULL, bytes, 3 /* read, write */,
+                                  private_anonymous, -1, 0);
     return memory == (void *)-1 ? NULL : memory;
 }
 
 #ifdef __GLIBC__
 #define RECORDER_ATFORK_ __register_atfork
-extern void *recorder_module RECORDER_LABEL_(__dso_handle)
+extern void *recorder_module_ RECORDER_LABEL_(__dso_handle)
     __attribute__((visibility("hidden")));
 #else
 #define RECORDER_ATFORK_ pthread_atfork
-#define recorder_module NULL /* one argument more than it looks at */
+#define recorder_module_ NULL /* one argument more than it looks at */
 #endif
-extern int recorder_atfork(void (*prepare)(void), void (*parent)(void),
-                           void (*child)(void), void *module)
+extern int recorder_atfork_(void (*prepare)(void), void (*parent)(void),
+                            void (*child)(void), void *module)
     RECORDER_LABEL_(RECORDER_ATFORK_) __attribute__((weak));
-RECORDER_INLINE_ void recorder_os_at_fork(void (*prepare)(void),
-                                          void (*child)(void))
+RECORDER_INLINE_ void recorder_os_at_fork_(void (*prepare)(void),
+                                           void (*child)(void))
 {
-    if (recorder_atfork)
-        recorder_atfork(prepare, NULL, child, recorder_module);
+    if (recorder_atfork_)
+        recorder_atfork_(prepare, NULL, child, recorder_module_);
 }
 
 #define RECORDER_PIPE_BYTES_ ((size_t)4096) /* an empty pipe takes: PIPE_BUF */
-extern long recorder_os_read(int fd, void *to, size_t size)
+extern long recorder_os_read_(int fd, void *to, size_t size)
     RECORDER_LABEL_(read);
-extern long recorder_os_write(int fd, const void *from, size_t size)
+extern long recorder_os_write_(int fd, const void *from, size_t size)
     RECORDER_LABEL_(write);
-extern int recorder_os_pipe(int fds[2]) RECORDER_LABEL_(pipe);
-extern int recorder_os_close(int fd) RECORDER_LABEL_(close);
-extern int recorder_os_fcntl(int fd, int command, ...) RECORDER_LABEL_(fcntl);
+extern int recorder_os_pipe_(int fds[2]) RECORDER_LABEL_(pipe);
+extern int recorder_os_close_(int fd) RECORDER_LABEL_(close);
+extern int recorder_os_fcntl_(int fd, int command, ...) RECORDER_LABEL_(fcntl);
 /* A copy of a descriptor, above those of stdin, stdout and stderr. */
-RECORDER_INLINE_ int recorder_os_above(int fd)
+RECORDER_INLINE_ int recorder_os_dup_above_(int fd)
 {
-    return recorder_os_fcntl(fd, 0 /* F_DUPFD */, 3);
+    return recorder_os_fcntl_(fd, 0 /* F_DUPFD */, 3);
 }
 /* Writes what may not be there. Not by write(), which a sanitizer would look
  * at. */
-RECORDER_INLINE_ long recorder_os_probe(int fd, uintptr_t from, size_t size)
+RECORDER_INLINE_ long recorder_os_write_unchecked_(int fd, uintptr_t from,
+                                                   size_t size)
 {
-    return recorder_syscall(SYS_write, (long)fd, from, size);
+    return recorder_syscall_(SYS_write, (long)fd, from, size);
 }
 /* Copies what may not be there: EFAULT. Other errors: it cannot tell. */
-RECORDER_INLINE_ long recorder_os_peek(uintptr_t from, void *to, size_t size)
+RECORDER_INLINE_ long recorder_os_read_self_(uintptr_t from, void *to,
+                                             size_t size)
 {
     struct {
         void *base;
@@ -111,31 +113,32 @@ RECORDER_INLINE_ long recorder_os_peek(uintptr_t from, void *to, size_t size)
     here.base = to;
     there.base = (void *)from;
     here.size = there.size = size;
-    return recorder_syscall(SYS_process_vm_readv, (long)recorder_os_process(),
-                            &here, 1L, &there, 1L, 0L);
+    return recorder_syscall_(SYS_process_vm_readv, (long)recorder_os_process_(),
+                             &here, 1L, &there, 1L, 0L);
 }
 
-struct recorder_pollfd {
+struct recorder_pollfd_ {
     int fd;
     short events, revents;
 };
 enum { RECORDER_POLLOUT_ = 4, RECORDER_POLL_FAILED_ = 0 };
-extern int recorder_os_poll(struct recorder_pollfd *fds, unsigned long count,
-                            int milliseconds) RECORDER_LABEL_(poll);
+extern int recorder_os_poll_(struct recorder_pollfd_ *fds, unsigned long count,
+                             int milliseconds) RECORDER_LABEL_(poll);
 
 /* Keeps SIGPIPE and SIGXFSZ, that a write of ours may raise, from the program:
  * both are blocked meanwhile, and what was not pending before is taken off. Its
  * errno stays as it is. */
-struct recorder_signal_set {
+struct recorder_signal_set_ {
     unsigned long bits[1024 / (8 * sizeof(long))];
 };
-extern int recorder_os_mask(int how, const struct recorder_signal_set *set,
-                            struct recorder_signal_set *old)
+extern int recorder_os_mask_(int how, const struct recorder_signal_set_ *set,
+                             struct recorder_signal_set_ *old)
     RECORDER_LABEL_(pthread_sigmask);
-extern int recorder_os_pending(struct recorder_signal_set *set)
+extern int recorder_os_pending_(struct recorder_signal_set_ *set)
     RECORDER_LABEL_(sigpending);
-extern int recorder_os_take(const struct recorder_signal_set *set, void *info,
-                            const struct recorder_timespec *timeout)
+extern int recorder_os_consume_signal_(const struct recorder_signal_set_ *set,
+                                       void *info,
+                                       const struct recorder_timespec_ *timeout)
     RECORDER_LABEL_(sigtimedwait);
 #if defined(__mips__)
 enum { RECORDER_SIG_BLOCK_ = 1, RECORDER_SIG_SETMASK_ = 3,
@@ -144,55 +147,55 @@ enum { RECORDER_SIG_BLOCK_ = 1, RECORDER_SIG_SETMASK_ = 3,
 enum { RECORDER_SIG_BLOCK_ = 0, RECORDER_SIG_SETMASK_ = 2,
        RECORDER_SIGPIPE_ = 13, RECORDER_SIGXFSZ_ = 25 };
 #endif
-#define RECORDER_OUTPUT_SIGNALS                                                \
+#define RECORDER_OUTPUT_SIGNALS_                                               \
     (1ul << (RECORDER_SIGPIPE_ - 1) | 1ul << (RECORDER_SIGXFSZ_ - 1))
 
-struct recorder_held {
-    struct recorder_signal_set mask, pending;
+struct recorder_held_ {
+    struct recorder_signal_set_ mask, pending;
     int error;
 };
 
-RECORDER_INLINE_ void recorder_signals_hold(struct recorder_held *held)
+RECORDER_INLINE_ void recorder_signals_hold_(struct recorder_held_ *held)
 {
-    struct recorder_signal_set block = {{0}};
-    held->error = *recorder_errno();
-    block.bits[0] = RECORDER_OUTPUT_SIGNALS;
+    struct recorder_signal_set_ block = {{0}};
+    held->error = *recorder_errno_();
+    block.bits[0] = RECORDER_OUTPUT_SIGNALS_;
     held->mask.bits[0] = held->pending.bits[0] = 0;
-    recorder_os_mask(RECORDER_SIG_BLOCK_, &block, &held->mask);
-    recorder_os_pending(&held->pending);
+    recorder_os_mask_(RECORDER_SIG_BLOCK_, &block, &held->mask);
+    recorder_os_pending_(&held->pending);
 }
-RECORDER_INLINE_ void recorder_signals_release(struct recorder_held *held)
+RECORDER_INLINE_ void recorder_signals_release_(struct recorder_held_ *held)
 {
-    struct recorder_signal_set raised = {{0}};
-    struct recorder_timespec now = {0, 0};
-    raised.bits[0] = RECORDER_OUTPUT_SIGNALS & ~held->pending.bits[0];
+    struct recorder_signal_set_ raised = {{0}};
+    struct recorder_timespec_ now = {0, 0};
+    raised.bits[0] = RECORDER_OUTPUT_SIGNALS_ & ~held->pending.bits[0];
     if (raised.bits[0])
-        while (recorder_os_take(&raised, NULL, &now) > 0)
+        while (recorder_os_consume_signal_(&raised, NULL, &now) > 0)
             ;
-    recorder_os_mask(RECORDER_SIG_SETMASK_, &held->mask, NULL);
-    *recorder_errno() = held->error;
+    recorder_os_mask_(RECORDER_SIG_SETMASK_, &held->mask, NULL);
+    *recorder_errno_() = held->error;
 }
 
-extern char *recorder_os_environment(const char *name) RECORDER_LABEL_(getenv);
+extern char *recorder_os_environment_(const char *name) RECORDER_LABEL_(getenv);
 
 /* What runs with the rights of another user must not let its caller write
  * files: null then. */
-extern char *recorder_os_environment_safe(const char *name)
+extern char *recorder_os_environment_safe_(const char *name)
     RECORDER_LABEL_(secure_getenv);
 
-RECORDER_INLINE_ int recorder_os_create(const char *path, bool append)
+RECORDER_INLINE_ int recorder_os_create_(const char *path, bool append)
 {
 #if defined(__mips__)
     const long flags = 1 | 0x100 | (append ? 8 : 0x200);
 #else
     const long flags = 1 | 0100 | (append ? 02000 : 01000);
 #endif
-    return (int)recorder_syscall(SYS_openat, -100L /* AT_FDCWD */, path,
-                                 flags | 02000000 /* O_CLOEXEC */, 0666L);
+    return (int)recorder_syscall_(SYS_openat, -100L /* AT_FDCWD */, path,
+                                  flags | 02000000 /* O_CLOEXEC */, 0666L);
 }
-RECORDER_INLINE_ void recorder_os_replace(int fd, int by)
+RECORDER_INLINE_ void recorder_os_replace_(int fd, int by)
 {
-    recorder_syscall(SYS_dup3, (long)by, (long)fd, 02000000L);
+    recorder_syscall_(SYS_dup3, (long)by, (long)fd, 02000000L);
 }
 
 /* ---------------------------------------------------------------- system --
@@ -202,25 +205,25 @@ RECORDER_INLINE_ void recorder_os_replace(int fd, int by)
  * os_posix.h has them.
  */
 
-struct recorder_action {
+struct recorder_action_ {
 #if defined(__mips__)
     unsigned flags;
     void (*handler)(int sig, void *info, void *context);
-    struct recorder_signal_set mask;
+    struct recorder_signal_set_ mask;
 #elif defined(__s390x__) && defined(__GLIBC__)
     void (*handler)(int sig, void *info, void *context);
     int reserved;
     unsigned flags;
     void (*restorer)(void);
-    struct recorder_signal_set mask;
+    struct recorder_signal_set_ mask;
 #else
     void (*handler)(int sig, void *info, void *context);
-    struct recorder_signal_set mask;
+    struct recorder_signal_set_ mask;
     unsigned flags;
 #endif
     void *rest[2];
 };
-struct recorder_stack_of_signals { /* stack_t */
+struct recorder_stack_of_signals_ { /* stack_t */
 #if defined(__mips__)
     void *base;
     size_t bytes;
@@ -256,39 +259,39 @@ enum { RECORDER_SIGQUIT_ = 3, RECORDER_SIGILL_ = 4, RECORDER_SIGTRAP_ = 5,
 #define RECORDER_SA_RESETHAND_ 0x80000000u
 enum { RECORDER_SS_DISABLE_ = 2 };
 
-extern int recorder_os_action(int sig, const struct recorder_action *action,
-                              struct recorder_action *old)
+extern int recorder_os_action_(int sig, const struct recorder_action_ *action,
+                               struct recorder_action_ *old)
     RECORDER_LABEL_(sigaction);
-extern int recorder_os_stack(const struct recorder_stack_of_signals *stack,
-                             struct recorder_stack_of_signals *old)
+extern int recorder_os_stack_(const struct recorder_stack_of_signals_ *stack,
+                              struct recorder_stack_of_signals_ *old)
     RECORDER_LABEL_(sigaltstack);
-extern int recorder_os_protect(void *at, size_t bytes, int protection)
+extern int recorder_os_protect_(void *at, size_t bytes, int protection)
     RECORDER_LABEL_(mprotect);
 
 /* Blocks all signals; *before is what was blocked. */
-RECORDER_INLINE_ void recorder_os_block(struct recorder_signal_set *before)
+RECORDER_INLINE_ void recorder_os_block_(struct recorder_signal_set_ *before)
 {
-    struct recorder_signal_set all;
+    struct recorder_signal_set_ all;
     __builtin_memset(&all, 0xff, sizeof all);
     __builtin_memset(before, 0, sizeof *before);
-    recorder_os_mask(RECORDER_SIG_SETMASK_, &all, before);
+    recorder_os_mask_(RECORDER_SIG_SETMASK_, &all, before);
 }
 /* Does the system ignore a signal for which nothing is set? */
-RECORDER_INLINE_ bool recorder_os_ignores(int sig)
+RECORDER_INLINE_ bool recorder_os_ignores_(int sig)
 {
     return sig == RECORDER_SIGCHLD_ || sig == RECORDER_SIGCONT_ ||
            sig == RECORDER_SIGURG_ || sig == RECORDER_SIGWINCH_;
 }
 /* Sends a signal to this thread, with all that came with it. */
-RECORDER_INLINE_ void recorder_os_again(int sig, void *info)
+RECORDER_INLINE_ void recorder_os_requeue_signal_(int sig, void *info)
 {
-    long process = (long)recorder_os_process(), thread = recorder_os_thread();
-    if (recorder_syscall(SYS_rt_tgsigqueueinfo, process, thread, (long)sig,
-                         info) != 0)
-        recorder_syscall(SYS_tgkill, process, thread, (long)sig);
+    long process = (long)recorder_os_process_(), thread = recorder_os_thread_();
+    if (recorder_syscall_(SYS_rt_tgsigqueueinfo, process, thread, (long)sig,
+                          info) != 0)
+        recorder_syscall_(SYS_tgkill, process, thread, (long)sig);
 }
 
-extern void recorder_os_exit(int status) RECORDER_LABEL_(_exit);
+extern void recorder_os_exit_(int status) RECORDER_LABEL_(_exit);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -9,33 +9,33 @@
 extern "C" {
 #endif
 
-RECORDER_INLINE_ intptr_t recorder_os_process(void)
+RECORDER_INLINE_ intptr_t recorder_os_process_(void)
 {
     return 0;
 }
-RECORDER_INLINE_ void *recorder_os_memory(size_t bytes)
+RECORDER_INLINE_ void *recorder_os_memory_(size_t bytes)
 {
     (void)bytes;
     return NULL;
 }
-RECORDER_INLINE_ void recorder_munmap(void *at, size_t bytes)
+RECORDER_INLINE_ void recorder_munmap_(void *at, size_t bytes)
 {
     (void)at, (void)bytes;
 }
 
-struct recorder_held {
+struct recorder_held_ {
     char none;
 };
-RECORDER_INLINE_ void recorder_signals_hold(struct recorder_held *held)
+RECORDER_INLINE_ void recorder_signals_hold_(struct recorder_held_ *held)
 {
     (void)held;
 }
-RECORDER_INLINE_ void recorder_signals_release(struct recorder_held *held)
+RECORDER_INLINE_ void recorder_signals_release_(struct recorder_held_ *held)
 {
     (void)held;
 }
 
-RECORDER_INLINE_ char *recorder_os_environment(const char *name)
+RECORDER_INLINE_ char *recorder_os_environment_(const char *name)
 {
     (void)name;
     return NULL;

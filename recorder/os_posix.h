@@ -92,12 +92,12 @@ extern "C" {
 
 enum { RECORDER_REALTIME_ = CLOCK_REALTIME,
        RECORDER_MONOTONIC_ = CLOCK_MONOTONIC };
-struct recorder_timespec {
+struct recorder_timespec_ {
     int64_t seconds;
     long nanoseconds;
 };
-RECORDER_INLINE_ int recorder_clock_gettime(int clock,
-                                            struct recorder_timespec *to)
+RECORDER_INLINE_ int recorder_clock_gettime_(int clock,
+                                             struct recorder_timespec_ *to)
 {
     struct timespec now = {0, 0};
     int result = clock_gettime((clockid_t)clock, &now);
@@ -110,60 +110,60 @@ RECORDER_INLINE_ int recorder_clock_gettime(int clock,
 
 enum { RECORDER_ESRCH_ = ESRCH, RECORDER_EINTR_ = EINTR,
        RECORDER_EAGAIN_ = EAGAIN, RECORDER_EFAULT_ = EFAULT };
-RECORDER_INLINE_ int *recorder_errno(void)
+RECORDER_INLINE_ int *recorder_errno_(void)
 {
     return &errno;
 }
 
 /* --------------------------------------------------------------- threads --
  *
- * recorder_os_thread() is the calling thread's id; recorder_os_thread_ended()
+ * recorder_os_thread_() is the calling thread's id; recorder_os_thread_ended_()
  * is true where there is surely no such thread in this process any more. All of
  * them are plain system calls in the C library. They are declared here since
  * the systems' headers hide them from a program that asks for POSIX.
  */
 #if defined(__APPLE__)
-extern int recorder_os_self(void *thread, uint64_t *id)
+extern int recorder_os_self_(void *thread, uint64_t *id)
     RECORDER_LABEL_(pthread_threadid_np);
-RECORDER_INLINE_ int32_t recorder_os_thread(void)
+RECORDER_INLINE_ int32_t recorder_os_thread_(void)
 {
     uint64_t id = 0; /* counts all threads since the system started */
-    recorder_os_self(NULL, &id);
+    recorder_os_self_(NULL, &id);
     return (int32_t)(id & INT32_MAX);
 }
 #elif defined(__FreeBSD__)
-extern int recorder_os_self(long *id) RECORDER_LABEL_(thr_self);
-extern int recorder_os_kill(long id, int sig) RECORDER_LABEL_(thr_kill);
-#define RECORDER_KILL_NOTHING_(id) recorder_os_kill(id, 0)
-RECORDER_INLINE_ int32_t recorder_os_thread(void)
+extern int recorder_os_self_(long *id) RECORDER_LABEL_(thr_self);
+extern int recorder_os_kill_(long id, int sig) RECORDER_LABEL_(thr_kill);
+#define RECORDER_KILL_NOTHING_(id) recorder_os_kill_(id, 0)
+RECORDER_INLINE_ int32_t recorder_os_thread_(void)
 {
     long id = 0;
-    recorder_os_self(&id);
+    recorder_os_self_(&id);
     return (int32_t)id;
 }
 #elif defined(__OpenBSD__)
-extern int32_t recorder_os_thread(void) RECORDER_LABEL_(getthrid);
-extern int recorder_os_kill(int32_t id, int sig, void *any)
+extern int32_t recorder_os_thread_(void) RECORDER_LABEL_(getthrid);
+extern int recorder_os_kill_(int32_t id, int sig, void *any)
     RECORDER_LABEL_(thrkill);
-#define RECORDER_KILL_NOTHING_(id) recorder_os_kill(id, 0, NULL)
+#define RECORDER_KILL_NOTHING_(id) recorder_os_kill_(id, 0, NULL)
 #elif defined(__NetBSD__)
-extern int32_t recorder_os_thread(void) RECORDER_LABEL_(_lwp_self);
-extern int recorder_os_kill(int32_t id, int sig) RECORDER_LABEL_(_lwp_kill);
-#define RECORDER_KILL_NOTHING_(id) recorder_os_kill(id, 0)
+extern int32_t recorder_os_thread_(void) RECORDER_LABEL_(_lwp_self);
+extern int recorder_os_kill_(int32_t id, int sig) RECORDER_LABEL_(_lwp_kill);
+#define RECORDER_KILL_NOTHING_(id) recorder_os_kill_(id, 0)
 #else /* numbers of our own */
-RECORDER_PROGRAM_ int32_t recorder_threads_begun = 0;
-extern RECORDER_PROGRAM_ __thread int32_t recorder_thread_own
+RECORDER_PROGRAM_ int32_t recorder_threads_begun_ = 0;
+extern RECORDER_PROGRAM_ __thread int32_t recorder_thread_own_
     RECORDER_THREAD_LOCAL_;
-__thread int32_t recorder_thread_own RECORDER_THREAD_LOCAL_ = 0;
-RECORDER_INLINE_ int32_t recorder_os_thread(void)
+__thread int32_t recorder_thread_own_ RECORDER_THREAD_LOCAL_ = 0;
+RECORDER_INLINE_ int32_t recorder_os_thread_(void)
 {
-    if (recorder_thread_own == 0)
-        recorder_thread_own =
-            __atomic_add_fetch(&recorder_threads_begun, 1, __ATOMIC_RELAXED);
-    return recorder_thread_own;
+    if (recorder_thread_own_ == 0)
+        recorder_thread_own_ =
+            __atomic_add_fetch(&recorder_threads_begun_, 1, __ATOMIC_RELAXED);
+    return recorder_thread_own_;
 }
 #endif
-RECORDER_INLINE_ bool recorder_os_thread_ended(int32_t id)
+RECORDER_INLINE_ bool recorder_os_thread_ended_(int32_t id)
 {
 #ifdef RECORDER_KILL_NOTHING_
     return RECORDER_KILL_NOTHING_(id) != 0 && errno == ESRCH;
@@ -175,37 +175,37 @@ RECORDER_INLINE_ bool recorder_os_thread_ended(int32_t id)
 
 /* The calling thread's name, where that can be asked in a signal handler. */
 #if defined(__APPLE__)
-extern int recorder_os_name(pthread_t thread, char *name, size_t size)
+extern int recorder_os_name_(pthread_t thread, char *name, size_t size)
     RECORDER_LABEL_(pthread_getname_np);
-RECORDER_INLINE_ void recorder_os_thread_name(char name[16])
+RECORDER_INLINE_ void recorder_os_get_thread_name_(char name[16])
 {
-    recorder_os_name(pthread_self(), name, 16);
+    recorder_os_name_(pthread_self(), name, 16);
 }
 #elif defined(__FreeBSD__) || defined(__OpenBSD__)
-extern void recorder_os_name(pthread_t thread, char *name, size_t size)
+extern void recorder_os_name_(pthread_t thread, char *name, size_t size)
     RECORDER_LABEL_(pthread_get_name_np) __attribute__((weak));
-RECORDER_INLINE_ void recorder_os_thread_name(char name[16])
+RECORDER_INLINE_ void recorder_os_get_thread_name_(char name[16])
 {
-    if (recorder_os_name) /* not in old ones, nor without -lpthread */
-        recorder_os_name(pthread_self(), name, 16);
+    if (recorder_os_name_) /* not in old ones, nor without -lpthread */
+        recorder_os_name_(pthread_self(), name, 16);
 }
 #else
-RECORDER_INLINE_ void recorder_os_thread_name(char name[16])
+RECORDER_INLINE_ void recorder_os_get_thread_name_(char name[16])
 {
     name[0] = '\0';
 }
 #endif
 
-RECORDER_INLINE_ intptr_t recorder_os_process(void)
+RECORDER_INLINE_ intptr_t recorder_os_process_(void)
 {
     return getpid();
 }
-RECORDER_INLINE_ void recorder_os_yield(void)
+RECORDER_INLINE_ void recorder_os_yield_(void)
 {
     sched_yield();
 }
-RECORDER_INLINE_ void recorder_os_at_fork(void (*prepare)(void),
-                                          void (*child)(void))
+RECORDER_INLINE_ void recorder_os_at_fork_(void (*prepare)(void),
+                                           void (*child)(void))
 {
     pthread_atfork(prepare, NULL, child);
 }
@@ -224,17 +224,18 @@ RECORDER_INLINE_ void recorder_os_at_fork(void (*prepare)(void),
 #error "recorder.h: <sys/mman.h> hides MAP_ANONYMOUS"
 #endif
 /* Zeroed memory from the system, or null. */
-RECORDER_INLINE_ void *recorder_os_memory(size_t bytes)
+RECORDER_INLINE_ void *recorder_os_memory_(size_t bytes)
 {
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | RECORDER_MAP_ANONYMOUS_, -1, 0);
     return memory == MAP_FAILED ? NULL : memory;
 }
-RECORDER_INLINE_ int recorder_munmap(void *at, size_t bytes)
+RECORDER_INLINE_ int recorder_munmap_(void *at, size_t bytes)
 {
     return munmap(at, bytes);
 }
-RECORDER_INLINE_ int recorder_os_protect(void *at, size_t bytes, int protection)
+RECORDER_INLINE_ int recorder_os_protect_(void *at, size_t bytes,
+                                          int protection)
 {
     return mprotect(at, bytes, protection);
 }
@@ -244,11 +245,11 @@ RECORDER_INLINE_ int recorder_os_protect(void *at, size_t bytes, int protection)
 /* An empty pipe takes so many bytes, and one that poll() calls ready: the least
  * that PIPE_BUF may be. */
 #define RECORDER_PIPE_BYTES_ ((size_t)512)
-RECORDER_INLINE_ long recorder_os_read(int fd, void *to, size_t size)
+RECORDER_INLINE_ long recorder_os_read_(int fd, void *to, size_t size)
 {
     return read(fd, to, size);
 }
-RECORDER_INLINE_ long recorder_os_write(int fd, const void *from, size_t size)
+RECORDER_INLINE_ long recorder_os_write_(int fd, const void *from, size_t size)
 {
     return write(fd, from, size);
 }
@@ -260,55 +261,58 @@ enum { RECORDER_SYS_WRITE_ = SYS_write };
 #else
 enum { RECORDER_SYS_WRITE_ = 4 }; /* since the first Unix */
 #endif
-extern long recorder_os_syscall(long number, ...) RECORDER_LABEL_(syscall);
-RECORDER_INLINE_ long recorder_os_probe(int fd, uintptr_t from, size_t size)
+extern long recorder_os_syscall_(long number, ...) RECORDER_LABEL_(syscall);
+RECORDER_INLINE_ long recorder_os_write_unchecked_(int fd, uintptr_t from,
+                                                   size_t size)
 {
-    return (int)recorder_os_syscall(RECORDER_SYS_WRITE_, (long)fd, from, size);
+    return (int)recorder_os_syscall_(RECORDER_SYS_WRITE_, (long)fd, from, size);
 }
 #else
-RECORDER_INLINE_ long recorder_os_probe(int fd, uintptr_t from, size_t size)
+RECORDER_INLINE_ long recorder_os_write_unchecked_(int fd, uintptr_t from,
+                                                   size_t size)
 {
     return write(fd, (const void *)from, size);
 }
 #endif
 /* There is no call that copies what may not be there. */
-RECORDER_INLINE_ long recorder_os_peek(uintptr_t from, void *to, size_t size)
+RECORDER_INLINE_ long recorder_os_read_self_(uintptr_t from, void *to,
+                                             size_t size)
 {
     (void)from, (void)to, (void)size;
     errno = ENOSYS;
     return -1;
 }
-RECORDER_INLINE_ int recorder_os_pipe(int fds[2])
+RECORDER_INLINE_ int recorder_os_pipe_(int fds[2])
 {
     return pipe(fds);
 }
-RECORDER_INLINE_ int recorder_os_close(int fd)
+RECORDER_INLINE_ int recorder_os_close_(int fd)
 {
     return close(fd);
 }
-RECORDER_INLINE_ int recorder_os_above(int fd)
+RECORDER_INLINE_ int recorder_os_dup_above_(int fd)
 {
     return fcntl(fd, F_DUPFD, 3);
 }
 
-RECORDER_INLINE_ int recorder_os_create(const char *path, bool append)
+RECORDER_INLINE_ int recorder_os_create_(const char *path, bool append)
 {
     return open(path,
                 O_WRONLY | O_CREAT | O_CLOEXEC | (append ? O_APPEND : O_TRUNC),
                 0666);
 }
 /* Not in one step: what is started just then keeps the descriptor open. */
-RECORDER_INLINE_ void recorder_os_replace(int fd, int by)
+RECORDER_INLINE_ void recorder_os_replace_(int fd, int by)
 {
     if (dup2(by, fd) == fd)
         fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
 /* poll() of macOS knows no terminals, and calls them POLLNVAL. */
-#define recorder_pollfd pollfd
+#define recorder_pollfd_ pollfd
 enum { RECORDER_POLLOUT_ = POLLOUT, RECORDER_POLL_FAILED_ = POLLNVAL };
-RECORDER_INLINE_ int recorder_os_poll(struct recorder_pollfd *fds,
-                                      unsigned long count, int milliseconds)
+RECORDER_INLINE_ int recorder_os_poll_(struct recorder_pollfd_ *fds,
+                                       unsigned long count, int milliseconds)
 {
     return poll(fds, (nfds_t)count, milliseconds);
 }
@@ -342,7 +346,7 @@ enum { RECORDER_SIGWINCH_ = 0 };
 #define RECORDER_SA_NOCLDWAIT_ ((unsigned)SA_NOCLDWAIT)
 
 /* Does the system ignore a signal for which nothing is set? */
-RECORDER_INLINE_ bool recorder_os_ignores(int sig)
+RECORDER_INLINE_ bool recorder_os_ignores_(int sig)
 {
 #ifdef RECORDER_BSD_
     if (sig == RECORDER_SIGIO_ || sig == RECORDER_SIGINFO_)
@@ -352,28 +356,28 @@ RECORDER_INLINE_ bool recorder_os_ignores(int sig)
            sig == RECORDER_SIGWINCH_;
 }
 /* Sends a signal to this thread. What came with it cannot be sent again. */
-RECORDER_INLINE_ void recorder_os_again(int sig, const void *info)
+RECORDER_INLINE_ void recorder_os_requeue_signal_(int sig, const void *info)
 {
     (void)info;
     raise(sig);
 }
 
-RECORDER_INLINE_ void recorder_os_exit(int status)
+RECORDER_INLINE_ void recorder_os_exit_(int status)
 {
     _exit(status);
 }
 
-struct recorder_signal_set {
+struct recorder_signal_set_ {
     sigset_t set;
 };
-RECORDER_INLINE_ int recorder_os_mask(int how,
-                                      const struct recorder_signal_set *set,
-                                      struct recorder_signal_set *old)
+RECORDER_INLINE_ int recorder_os_mask_(int how,
+                                       const struct recorder_signal_set_ *set,
+                                       struct recorder_signal_set_ *old)
 {
     return pthread_sigmask(how, set ? &set->set : NULL, old ? &old->set : NULL);
 }
 /* Blocks all signals; *before is what was blocked. */
-RECORDER_INLINE_ void recorder_os_block(struct recorder_signal_set *before)
+RECORDER_INLINE_ void recorder_os_block_(struct recorder_signal_set_ *before)
 {
     sigset_t all;
     (void)sigfillset(&all);
@@ -381,14 +385,14 @@ RECORDER_INLINE_ void recorder_os_block(struct recorder_signal_set *before)
     pthread_sigmask(SIG_SETMASK, &all, &before->set);
 }
 
-struct recorder_action {
+struct recorder_action_ {
     void (*handler)(int sig, void *info, void *context);
-    struct recorder_signal_set mask;
+    struct recorder_signal_set_ mask;
     unsigned flags;
 };
-RECORDER_FUNCTION_ int recorder_os_action(int sig,
-                                          const struct recorder_action *action,
-                                          struct recorder_action *old)
+RECORDER_FUNCTION_ int
+recorder_os_action_(int sig, const struct recorder_action_ *action,
+                    struct recorder_action_ *old)
 {
     struct sigaction now, before;
     int result;
@@ -413,7 +417,7 @@ RECORDER_FUNCTION_ int recorder_os_action(int sig,
     return result;
 }
 
-struct recorder_stack_of_signals {
+struct recorder_stack_of_signals_ {
     void *base;
     int flags;
     size_t bytes;
@@ -422,8 +426,8 @@ struct recorder_stack_of_signals {
 #define RECORDER_SA_ONSTACK_ ((unsigned)SA_ONSTACK)
 enum { RECORDER_SS_DISABLE_ = SS_DISABLE };
 RECORDER_FUNCTION_ int
-recorder_os_stack(const struct recorder_stack_of_signals *stack,
-                  struct recorder_stack_of_signals *old)
+recorder_os_stack_(const struct recorder_stack_of_signals_ *stack,
+                   struct recorder_stack_of_signals_ *old)
 {
     stack_t now, before;
     int result;
@@ -444,8 +448,8 @@ recorder_os_stack(const struct recorder_stack_of_signals *stack,
 #else /* hidden, being of X/Open */
 enum { RECORDER_SA_ONSTACK_ = 0, RECORDER_SS_DISABLE_ = 0 };
 RECORDER_INLINE_ int
-recorder_os_stack(const struct recorder_stack_of_signals *stack,
-                  struct recorder_stack_of_signals *old)
+recorder_os_stack_(const struct recorder_stack_of_signals_ *stack,
+                   struct recorder_stack_of_signals_ *old)
 {
     (void)stack, (void)old;
     errno = ENOSYS;
@@ -456,11 +460,11 @@ recorder_os_stack(const struct recorder_stack_of_signals *stack,
 /* Keeps SIGPIPE and SIGXFSZ, that a write of ours may raise, from the program:
  * both are blocked meanwhile, and what was not pending before is taken off. Its
  * errno stays as it is. */
-struct recorder_held {
+struct recorder_held_ {
     sigset_t mask, pending;
     int error;
 };
-RECORDER_FUNCTION_ void recorder_signals_hold(struct recorder_held *held)
+RECORDER_FUNCTION_ void recorder_signals_hold_(struct recorder_held_ *held)
 {
     sigset_t block;
     held->error = errno;
@@ -477,15 +481,15 @@ RECORDER_FUNCTION_ void recorder_signals_hold(struct recorder_held *held)
  * sigwait() waits if another thread takes it first: of those in here one at a
  * time looks and takes, with nothing that could interrupt it. A child of fork()
  * may find that somebody is in here for ever: it does not wait long. */
-RECORDER_PROGRAM_ uint32_t recorder_signals_taking = 0;
-RECORDER_FUNCTION_ void recorder_signals_take(int sig)
+RECORDER_PROGRAM_ uint32_t recorder_signals_taking_ = 0;
+RECORDER_FUNCTION_ void recorder_signals_take_(int sig)
 {
-    struct recorder_signal_set before;
+    struct recorder_signal_set_ before;
     sigset_t pending, only;
     unsigned tries = 1000;
-    recorder_os_block(&before);
+    recorder_os_block_(&before);
     while (tries-- > 0 &&
-           __atomic_exchange_n(&recorder_signals_taking, 1, __ATOMIC_ACQUIRE))
+           __atomic_exchange_n(&recorder_signals_taking_, 1, __ATOMIC_ACQUIRE))
         poll(NULL, 0, 1);
     (void)sigemptyset(&only);
     (void)sigaddset(&only, sig);
@@ -493,10 +497,10 @@ RECORDER_FUNCTION_ void recorder_signals_take(int sig)
         RECORDER_STEP_(taking);
         sigwait(&only, &sig);
     }
-    __atomic_store_n(&recorder_signals_taking, 0, __ATOMIC_RELEASE);
-    recorder_os_mask(SIG_SETMASK, &before, NULL);
+    __atomic_store_n(&recorder_signals_taking_, 0, __ATOMIC_RELEASE);
+    recorder_os_mask_(SIG_SETMASK, &before, NULL);
 }
-RECORDER_FUNCTION_ void recorder_signals_release(struct recorder_held *held)
+RECORDER_FUNCTION_ void recorder_signals_release_(struct recorder_held_ *held)
 {
     static const int sigs[] = {SIGPIPE, SIGXFSZ};
     sigset_t now;
@@ -504,7 +508,7 @@ RECORDER_FUNCTION_ void recorder_signals_release(struct recorder_held *held)
     for (i = 0; i < 2 && sigpending(&now) == 0; i++)
         if (sigismember(&now, sigs[i]) == 1 &&
             sigismember(&held->pending, sigs[i]) == 0)
-            recorder_signals_take(sigs[i]);
+            recorder_signals_take_(sigs[i]);
     pthread_sigmask(SIG_SETMASK, &held->mask, NULL);
     errno = held->error;
 }
@@ -513,24 +517,24 @@ RECORDER_FUNCTION_ void recorder_signals_release(struct recorder_held *held)
 
 /* Does the program run with no more rights than its caller? */
 #ifdef RECORDER_BSD_
-extern int recorder_os_issetugid(void) RECORDER_LABEL_(issetugid);
-RECORDER_INLINE_ bool recorder_os_trusted(void)
+extern int recorder_os_issetugid_(void) RECORDER_LABEL_(issetugid);
+RECORDER_INLINE_ bool recorder_os_trusted_(void)
 {
-    return !recorder_os_issetugid();
+    return !recorder_os_issetugid_();
 }
 #else
-RECORDER_INLINE_ bool recorder_os_trusted(void)
+RECORDER_INLINE_ bool recorder_os_trusted_(void)
 {
     return getuid() == geteuid() && getgid() == getegid();
 }
 #endif
-RECORDER_INLINE_ char *recorder_os_environment(const char *name)
+RECORDER_INLINE_ char *recorder_os_environment_(const char *name)
 {
     return getenv(name);
 }
-RECORDER_INLINE_ char *recorder_os_environment_safe(const char *name)
+RECORDER_INLINE_ char *recorder_os_environment_safe_(const char *name)
 {
-    return recorder_os_trusted() ? getenv(name) : NULL;
+    return recorder_os_trusted_() ? getenv(name) : NULL;
 }
 
 #ifdef __cplusplus

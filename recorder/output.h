@@ -11,8 +11,8 @@ extern "C" {
 
 /* Where lines go: to a function of the user's, or gathered to a descriptor;
  * without an operating system, to RECORDER_WRITE. */
-RECORDER_PROGRAM_ int recorder_output_fd = 2; /* of dumps and traces */
-struct recorder_output {
+RECORDER_PROGRAM_ int recorder_output_fd_ = 2; /* of dumps and traces */
+struct recorder_output_ {
     recorder_sink *sink;
     void *context;
     int fd;
@@ -27,17 +27,17 @@ struct recorder_output {
  * False: it never will, or not within our patience. Where RLIMIT_NOFILE is 0
  * poll() fails; a write may not: it is to be tried, unless it was `refused`
  * already. */
-RECORDER_FUNCTION_ bool recorder_output_wait(const struct recorder_output *out,
-                                             bool refused)
+RECORDER_FUNCTION_ bool
+recorder_output_wait_(const struct recorder_output_ *out, bool refused)
 {
-    struct recorder_pollfd poll;
+    struct recorder_pollfd_ poll;
     int wait = out->patience_ns ? (int)(out->patience_ns / 1000000) : -1, ready;
     poll.fd = out->fd;
     poll.events = RECORDER_POLLOUT_;
     poll.revents = 0;
     do
-        ready = recorder_os_poll(&poll, 1, wait);
-    while (ready < 0 && *recorder_errno() == RECORDER_EINTR_);
+        ready = recorder_os_poll_(&poll, 1, wait);
+    while (ready < 0 && *recorder_errno_() == RECORDER_EINTR_);
     if (ready < 0 || (poll.revents & RECORDER_POLL_FAILED_))
         return !refused;
     return ready > 0 && (poll.revents & RECORDER_POLLOUT_);
@@ -45,25 +45,25 @@ RECORDER_FUNCTION_ bool recorder_output_wait(const struct recorder_output *out,
 
 /* Writes all of a text, in pieces that a pipe takes whole; after an error, none
  * of it and nothing more. */
-RECORDER_FUNCTION_ void recorder_output_write(struct recorder_output *out,
-                                              const char *text, size_t size)
+RECORDER_FUNCTION_ void recorder_output_write_(struct recorder_output_ *out,
+                                               const char *text, size_t size)
 {
     while (size && !out->failed) {
         size_t piece = size < RECORDER_PIPE_BYTES_ || !out->patience_ns
                            ? size
                            : RECORDER_PIPE_BYTES_;
         long done;
-        if (out->patience_ns && !recorder_output_wait(out, false)) {
+        if (out->patience_ns && !recorder_output_wait_(out, false)) {
             out->failed = true;
             return;
         }
-        done = recorder_os_write(out->fd, text, piece);
+        done = recorder_os_write_(out->fd, text, piece);
         if (done > 0) {
             text += done;
             size -= (size_t)done;
-        } else if (done < 0 && *recorder_errno() == RECORDER_EAGAIN_) {
-            out->failed = !recorder_output_wait(out, true);
-        } else if (done == 0 || *recorder_errno() != RECORDER_EINTR_) {
+        } else if (done < 0 && *recorder_errno_() == RECORDER_EAGAIN_) {
+            out->failed = !recorder_output_wait_(out, true);
+        } else if (done == 0 || *recorder_errno_() != RECORDER_EINTR_) {
             out->failed = true;
         }
     }
@@ -71,8 +71,8 @@ RECORDER_FUNCTION_ void recorder_output_write(struct recorder_output *out,
 #elif !defined(RECORDER_WRITE)
 #error "recorder_dump.h: define RECORDER_WRITE(text, size)"
 #else
-RECORDER_FUNCTION_ void recorder_output_write(struct recorder_output *out,
-                                              const char *text, size_t size)
+RECORDER_FUNCTION_ void recorder_output_write_(struct recorder_output_ *out,
+                                               const char *text, size_t size)
 {
     (void)out;
     if (size)
@@ -80,38 +80,38 @@ RECORDER_FUNCTION_ void recorder_output_write(struct recorder_output *out,
 }
 #endif
 
-RECORDER_INLINE_ void recorder_output_flush(struct recorder_output *out)
+RECORDER_INLINE_ void recorder_output_flush_(struct recorder_output_ *out)
 {
-    recorder_output_write(out, out->gathered, out->gathered_size);
+    recorder_output_write_(out, out->gathered, out->gathered_size);
     out->gathered_size = 0;
 }
 
-RECORDER_FUNCTION_ void recorder_output_line(struct recorder_output *out,
-                                             const char *text, size_t size)
+RECORDER_FUNCTION_ void recorder_output_line_(struct recorder_output_ *out,
+                                              const char *text, size_t size)
 {
     if (out->sink) {
         out->sink(out->context, text, size);
         return;
     }
     if (size > out->gathered_max - out->gathered_size)
-        recorder_output_flush(out);
+        recorder_output_flush_(out);
     if (size > out->gathered_max) {
-        recorder_output_write(out, text, size);
+        recorder_output_write_(out, text, size);
         return;
     }
-    recorder_bytes(out->gathered + out->gathered_size, text, size);
+    recorder_bytes_(out->gathered + out->gathered_size, text, size);
     out->gathered_size += size;
 }
 
 /* Says a few words on stderr, with nothing left behind if that fails. */
-RECORDER_FUNCTION_ void recorder_say(const struct recorder_string *say)
+RECORDER_FUNCTION_ void recorder_say_(const struct recorder_string_ *say)
 {
-    struct recorder_output out = {0, 0, 2, 0, 0, 0, false, 0};
-    struct recorder_held held;
-    recorder_signals_hold(&held);
-    recorder_output_write(&out, say->to,
-                          say->size < say->max ? say->size : say->max);
-    recorder_signals_release(&held);
+    struct recorder_output_ out = {0, 0, 2, 0, 0, 0, false, 0};
+    struct recorder_held_ held;
+    recorder_signals_hold_(&held);
+    recorder_output_write_(&out, say->to,
+                           say->size < say->max ? say->size : say->max);
+    recorder_signals_release_(&held);
 }
 
 #ifdef __cplusplus

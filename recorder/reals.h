@@ -18,14 +18,14 @@ extern "C" {
 #define RECORDER_DECIMAL_WORDS_ 156
 #define RECORDER_DECIMAL_BASE_ 1000000000U
 
-struct recorder_decimal {
+struct recorder_decimal_ {
     unsigned first, end; /* words outside [first, end) count as 0 */
     uint32_t word[RECORDER_DECIMAL_WORDS_];
 };
 
 /* Multiplies by 2^shift, shift <= 32, a number that has no fraction. */
-static inline void recorder_decimal_multiply(struct recorder_decimal *d,
-                                             unsigned shift)
+static inline void recorder_decimal_multiply_(struct recorder_decimal_ *d,
+                                              unsigned shift)
 {
     uint64_t carry = 0;
     for (unsigned i = d->end; i-- > d->first;) {
@@ -38,8 +38,8 @@ static inline void recorder_decimal_multiply(struct recorder_decimal *d,
 }
 
 /* Divides by 2^shift, shift <= 32. */
-static inline void recorder_decimal_divide(struct recorder_decimal *d,
-                                           unsigned shift)
+static inline void recorder_decimal_divide_(struct recorder_decimal_ *d,
+                                            unsigned shift)
 {
     uint64_t rest = 0;
     unsigned i = d->first;
@@ -54,8 +54,8 @@ static inline void recorder_decimal_divide(struct recorder_decimal *d,
 }
 
 /* mantissa * 2^exponent, mantissa < 10^18 */
-static inline void recorder_decimal_set(struct recorder_decimal *d,
-                                        uint64_t mantissa, int exponent)
+static inline void recorder_decimal_set_(struct recorder_decimal_ *d,
+                                         uint64_t mantissa, int exponent)
 {
     d->first = RECORDER_DECIMAL_POINT_ - 2;
     d->end = RECORDER_DECIMAL_POINT_;
@@ -64,15 +64,15 @@ static inline void recorder_decimal_set(struct recorder_decimal *d,
     while (exponent) {
         int step = exponent > 32 ? 32 : exponent < -32 ? -32 : exponent;
         if (step > 0)
-            recorder_decimal_multiply(d, (unsigned)step);
+            recorder_decimal_multiply_(d, (unsigned)step);
         else
-            recorder_decimal_divide(d, (unsigned)-step);
+            recorder_decimal_divide_(d, (unsigned)-step);
         exponent -= step;
     }
 }
 
 /* The index of the first digit that is not 0; of a zero, that of the units. */
-static inline unsigned recorder_decimal_lead(const struct recorder_decimal *d)
+static inline unsigned recorder_decimal_lead_(const struct recorder_decimal_ *d)
 {
     unsigned i = d->first, lead;
     while (i < d->end && !d->word[i])
@@ -86,7 +86,7 @@ static inline unsigned recorder_decimal_lead(const struct recorder_decimal *d)
 }
 
 /* The index behind the last digit that is not 0; of a zero, 0. */
-static inline unsigned recorder_decimal_tail(const struct recorder_decimal *d)
+static inline unsigned recorder_decimal_tail_(const struct recorder_decimal_ *d)
 {
     unsigned i = d->end, tail;
     while (i > d->first && !d->word[i - 1])
@@ -100,8 +100,8 @@ static inline unsigned recorder_decimal_tail(const struct recorder_decimal *d)
 }
 
 /* Rounds to the digits in front of index keep, a tie to the even digit. */
-static inline void recorder_decimal_round(struct recorder_decimal *d,
-                                          unsigned keep)
+static inline void recorder_decimal_round_(struct recorder_decimal_ *d,
+                                           unsigned keep)
 {
     unsigned i = keep / 9;
     uint32_t unit = RECORDER_DECIMAL_BASE_, rest, odd;
@@ -117,7 +117,7 @@ static inline void recorder_decimal_round(struct recorder_decimal *d,
     odd = d->word[i] / unit;
     if (keep % 9 == 0 && i > d->first)
         odd = d->word[i - 1];
-    if (rest == unit / 2 && recorder_decimal_tail(d) > i * 9 + 9)
+    if (rest == unit / 2 && recorder_decimal_tail_(d) > i * 9 + 9)
         odd = 1; /* more than a tie */
     d->word[i] -= rest;
     d->end = i + 1;
@@ -133,9 +133,9 @@ static inline void recorder_decimal_round(struct recorder_decimal *d,
 }
 
 /* Writes n digits from index from on. */
-static inline void recorder_decimal_put(struct recorder_formatter *f,
-                                        const struct recorder_decimal *d,
-                                        unsigned from, unsigned n)
+static inline void recorder_decimal_put_(struct recorder_formatter_ *f,
+                                         const struct recorder_decimal_ *d,
+                                         unsigned from, unsigned n)
 {
     while (n && from < d->end * 9) {
         unsigned i = from / 9, skip = from % 9, count = 9 - skip;
@@ -144,42 +144,42 @@ static inline void recorder_decimal_put(struct recorder_formatter *f,
         for (unsigned k = 9; k--; word /= 10)
             digit[k] = (char)('0' + word % 10);
         count = n < count ? n : count;
-        recorder_format_put(f, digit + skip, count);
+        recorder_format_put_(f, digit + skip, count);
         from += count;
         n -= count;
     }
-    recorder_format_insert(f, f->length, '0', n);
+    recorder_format_insert_(f, f->length, '0', n);
 }
 
 /* Writes e+07: a letter, a sign, and least digits or more. */
-static inline void recorder_format_exponent(struct recorder_formatter *f,
-                                            char letter, int exponent,
-                                            unsigned least)
+static inline void recorder_format_exponent_(struct recorder_formatter_ *f,
+                                             char letter, int exponent,
+                                             unsigned least)
 {
     char part[8], *end = part + sizeof part, *start;
     unsigned value = (unsigned)(exponent < 0 ? -exponent : exponent);
-    start = recorder_format_digits(end, value, 0, false, least);
+    start = recorder_format_digits_(end, value, 0, false, least);
     *--start = exponent < 0 ? '-' : '+';
     *--start = letter;
-    recorder_format_put(f, start, (size_t)(end - start));
+    recorder_format_put_(f, start, (size_t)(end - start));
 }
 
 /* %f, %e and %g of mantissa * 2^exponent */
-static inline void recorder_format_decimal(struct recorder_formatter *f,
-                                           uint64_t mantissa, int exponent)
+static inline void recorder_format_decimal_(struct recorder_formatter_ *f,
+                                            uint64_t mantissa, int exponent)
 {
     const unsigned point = RECORDER_DECIMAL_POINT_ * 9;
     bool alternate = f->flags & RECORDER_FORMAT_ALTERNATE_;
     char letter = f->conversion, style = (char)(letter | 0x20);
     unsigned precision = f->precision < 0 ? 6 : (unsigned)f->precision;
     unsigned lead, tail, whole;
-    struct recorder_decimal d;
-    recorder_decimal_set(&d, mantissa, exponent);
+    struct recorder_decimal_ d;
+    recorder_decimal_set_(&d, mantissa, exponent);
     if (style == 'g' && precision)
         precision--; /* from now on: digits behind the first, as for %e */
-    lead = recorder_decimal_lead(&d);
-    recorder_decimal_round(&d, precision + (style == 'f' ? point : lead + 1));
-    lead = recorder_decimal_lead(&d);
+    lead = recorder_decimal_lead_(&d);
+    recorder_decimal_round_(&d, precision + (style == 'f' ? point : lead + 1));
+    lead = recorder_decimal_lead_(&d);
     exponent = (int)point - 1 - (int)lead;
     if (style == 'g') {
         letter = (char)(letter - 2); /* g becomes e */
@@ -187,23 +187,23 @@ static inline void recorder_format_decimal(struct recorder_formatter *f,
         if (style == 'f')
             precision -= (unsigned)exponent;
         whole = style == 'e' ? lead + 1 : point;
-        tail = recorder_decimal_tail(&d);
+        tail = recorder_decimal_tail_(&d);
         if (!alternate && tail < whole + precision)
             precision = tail > whole ? tail - whole : 0;
     }
     if (style == 'f' && lead >= point)
         lead = point - 1;
     whole = style == 'f' ? point - lead : 1;
-    recorder_decimal_put(f, &d, lead, whole);
-    recorder_format_put(f, ".", precision || alternate);
-    recorder_decimal_put(f, &d, lead + whole, precision);
+    recorder_decimal_put_(f, &d, lead, whole);
+    recorder_format_put_(f, ".", precision || alternate);
+    recorder_decimal_put_(f, &d, lead + whole, precision);
     if (style == 'e')
-        recorder_format_exponent(f, letter, exponent, 2);
+        recorder_format_exponent_(f, letter, exponent, 2);
 }
 
 /* %a of mantissa * 2^(exponent - 52) */
-static inline void recorder_format_hexadecimal(struct recorder_formatter *f,
-                                               uint64_t mantissa, int exponent)
+static inline void recorder_format_hexadecimal_(struct recorder_formatter_ *f,
+                                                uint64_t mantissa, int exponent)
 {
     bool upper = f->conversion == 'A';
     char digit[14], *end = digit + sizeof digit, *start;
@@ -221,17 +221,17 @@ static inline void recorder_format_hexadecimal(struct recorder_formatter *f,
     } else {
         zeros = (unsigned)f->precision - 13;
     }
-    start = recorder_format_digits(end, mantissa, 4, upper, count + 1);
-    recorder_format_put(f, start, 1);
-    recorder_format_put(f, ".",
-                        count || (f->flags & RECORDER_FORMAT_ALTERNATE_));
-    recorder_format_put(f, start + 1, count);
-    recorder_format_insert(f, f->length, '0', zeros);
-    recorder_format_exponent(f, upper ? 'P' : 'p', exponent, 1);
+    start = recorder_format_digits_(end, mantissa, 4, upper, count + 1);
+    recorder_format_put_(f, start, 1);
+    recorder_format_put_(f, ".",
+                         count || (f->flags & RECORDER_FORMAT_ALTERNATE_));
+    recorder_format_put_(f, start + 1, count);
+    recorder_format_insert_(f, f->length, '0', zeros);
+    recorder_format_exponent_(f, upper ? 'P' : 'p', exponent, 1);
 }
 
 /* The bits of the double that equals the float with these bits. */
-static inline uint64_t recorder_format_widen(uint32_t bits)
+static inline uint64_t recorder_format_widen_(uint32_t bits)
 {
     uint64_t sign = (uint64_t)(bits >> 31) << 63, mantissa = bits & 0x7fffff;
     int exponent = (int)(bits >> 23 & 255);
@@ -246,12 +246,12 @@ static inline uint64_t recorder_format_widen(uint32_t bits)
     return sign | (uint64_t)(exponent + 1023 - 127) << 52 | mantissa << 29;
 }
 
-static inline void recorder_format_real(struct recorder_formatter *f)
+static inline void recorder_format_real_(struct recorder_formatter_ *f)
 {
     const uint64_t implied = (uint64_t)1 << 52;
     bool short_word = f->arguments->word_bytes == 4;
     uint64_t bits =
-        short_word ? recorder_format_widen((uint32_t)f->word) : f->word;
+        short_word ? recorder_format_widen_((uint32_t)f->word) : f->word;
     uint64_t mantissa = bits & (implied - 1);
     int exponent = (int)(bits >> 52 & 0x7ff);
     bool upper = f->conversion < 'a', negative = bits >> 63;
@@ -259,19 +259,19 @@ static inline void recorder_format_real(struct recorder_formatter *f)
     if (exponent == 0x7ff) {
         const char *names = upper ? "INFNAN" : "infnan";
         f->flags &= ~RECORDER_FORMAT_ZERO_;
-        recorder_format_begin(f, negative, 0);
-        recorder_format_put(f, mantissa ? names + 3 : names, 3);
+        recorder_format_begin_(f, negative, 0);
+        recorder_format_put_(f, mantissa ? names + 3 : names, 3);
         return;
     }
     if (exponent)
         mantissa |= implied;
     else
         exponent = mantissa ? 1 : 1023; /* denormal, zero */
-    recorder_format_begin(f, negative, hexadecimal ? (upper ? 'X' : 'x') : 0);
+    recorder_format_begin_(f, negative, hexadecimal ? (upper ? 'X' : 'x') : 0);
     if (hexadecimal)
-        recorder_format_hexadecimal(f, mantissa, exponent - 1023);
+        recorder_format_hexadecimal_(f, mantissa, exponent - 1023);
     else
-        recorder_format_decimal(f, mantissa, exponent - 1023 - 52);
+        recorder_format_decimal_(f, mantissa, exponent - 1023 - 52);
 }
 
 #ifdef __cplusplus

@@ -13,7 +13,7 @@ extern "C" {
 /* ---------------------------------------------------------------- record -- */
 
 RECORDER_INLINE_ struct recorder_ring *
-recorder_lane(const struct recorder *recorder, unsigned thread)
+recorder_lane_(const struct recorder *recorder, unsigned thread)
 {
     char *rings = (char *)__atomic_load_n(&recorder->rings, __ATOMIC_RELAXED);
     if (RECORDER_ONE_LANE_)
@@ -25,22 +25,22 @@ recorder_lane(const struct recorder *recorder, unsigned thread)
 
 /* The same out of line, where a call more does not matter. */
 RECORDER_FUNCTION_ struct recorder_record *
-recorder_write_words(struct recorder_ring *ring, uintptr_t mask,
-                     unsigned thread, const struct recorder_record *r)
+recorder_write_words_(struct recorder_ring *ring, uintptr_t mask,
+                      unsigned thread, const struct recorder_record *r)
 {
-    return recorder_write(ring, mask, thread, r);
+    return recorder_write_(ring, mask, thread, r);
 }
 
 /* Records 4 * count words as that many records of orders that follow at once,
  * and prints them where the recorder is traced. Returns the first order. */
-RECORDER_FUNCTION_ uintptr_t recorder_record_words(
-    const struct recorder *recorder, const char *format, uintptr_t caller,
-    const uintptr_t *words, unsigned count)
+RECORDER_FUNCTION_ uintptr_t
+recorder_record_words_(const struct recorder *recorder, const char *format,
+                       uintptr_t caller, const uintptr_t *words, unsigned count)
 {
     unsigned thread = RECORDER_THREAD(), i, j;
-    struct recorder_ring *ring = recorder_lane(recorder, thread);
+    struct recorder_ring *ring = recorder_lane_(recorder, thread);
     struct recorder_record records[3];
-    uintptr_t time = recorder_time(), order = recorder_orders(count);
+    uintptr_t time = recorder_time_(), order = recorder_orders_(count);
     for (i = 0; i < count; i++) {
         struct recorder_record *r = &records[i];
         r->format = i == 0 ? (uintptr_t)format : 0;
@@ -49,19 +49,19 @@ RECORDER_FUNCTION_ uintptr_t recorder_record_words(
         r->caller = caller;
         for (j = 0; j < 4; j++)
             r->argument[j] = words[4 * i + j];
-        recorder_write_words(ring, recorder->mask, thread, r);
+        recorder_write_words_(ring, recorder->mask, thread, r);
     }
     if (__atomic_load_n(&recorder->trace, __ATOMIC_RELAXED) > 0 &&
-        recorder_home.registry->hook)
-        recorder_home.registry->hook(recorder, thread, records, count);
+        recorder_home_.registry->hook)
+        recorder_home_.registry->hook(recorder, thread, records, count);
     return order;
 }
 
 /* Up to 4 arguments travel in registers. */
-RECORDER_CALLED_ uintptr_t recorder_record_few(const struct recorder *recorder,
-                                               const char *format, uintptr_t a,
-                                               uintptr_t b, uintptr_t c,
-                                               uintptr_t d)
+RECORDER_CALLED_ uintptr_t recorder_record_few_(const struct recorder *recorder,
+                                                const char *format, uintptr_t a,
+                                                uintptr_t b, uintptr_t c,
+                                                uintptr_t d)
 {
     uintptr_t caller = (uintptr_t)__builtin_return_address(0);
     struct recorder_record r = {(uintptr_t)format, 0, 0, caller, {a, b, c, d}};
@@ -73,23 +73,22 @@ RECORDER_CALLED_ uintptr_t recorder_record_few(const struct recorder *recorder,
             __atomic_load_n(&recorder->trace, __ATOMIC_RELAXED) > 0)) {
         uintptr_t words[4];
         words[0] = a, words[1] = b, words[2] = c, words[3] = d;
-        return recorder_record_words(recorder, format, caller, words, 1);
+        return recorder_record_words_(recorder, format, caller, words, 1);
     }
     /* What the locked additions need not wait for, and the clock, come first:
      * meanwhile the stores of the record before drain (bench/record.c). */
     thread = RECORDER_THREAD();
     mask = recorder->mask;
-    ring = recorder_lane(recorder, thread);
-    r.time = recorder_time();
-    r.order = recorder_orders(1);
-    recorder_write(ring, mask, thread, &r);
+    ring = recorder_lane_(recorder, thread);
+    r.time = recorder_time_();
+    r.order = recorder_orders_(1);
+    recorder_write_(ring, mask, thread, &r);
     return r.order;
 }
 
 /* More than 4: `count` records of 4 words, each a uintptr_t behind `count`. */
-RECORDER_CALLED_ uintptr_t
-recorder_record_more(const struct recorder *recorder, const char *format,
-                     unsigned count, ...)
+RECORDER_CALLED_ uintptr_t recorder_record_more_(
+    const struct recorder *recorder, const char *format, unsigned count, ...)
 {
     uintptr_t words[12];
     unsigned i;
@@ -98,29 +97,28 @@ recorder_record_more(const struct recorder *recorder, const char *format,
     for (i = 0; i < 4 * count; i++)
         words[i] = va_arg(arguments, uintptr_t);
     va_end(arguments);
-    return recorder_record_words(recorder, format,
-                                 (uintptr_t)__builtin_return_address(0), words,
-                                 count);
+    return recorder_record_words_(
+        recorder, format, (uintptr_t)__builtin_return_address(0), words, count);
 }
 
 /* The token of a text record: the address of its slot, with as many low bits of
  * its order as fit below a record's size. No string of the program's own stands
  * inside of a ring, so a token is never taken for one, nor one for a token. */
-RECORDER_INLINE_ uintptr_t recorder_token(const struct recorder_record *slot,
-                                          uintptr_t order)
+RECORDER_INLINE_ uintptr_t recorder_token_(const struct recorder_record *slot,
+                                           uintptr_t order)
 {
     return (uintptr_t)slot + (order & (sizeof *slot - 1));
 }
 
 /* Copies a string into text records; returns what %s takes: a token, or null
  * for null. A token that points at a ring's head stands for a lost text. */
-RECORDER_CALLED_ const char *recorder_copy(const struct recorder *recorder,
-                                           const char *string)
+RECORDER_CALLED_ const char *recorder_copy_(const struct recorder *recorder,
+                                            const char *string)
 {
     unsigned thread = RECORDER_THREAD();
-    struct recorder_ring *ring = recorder_lane(recorder, thread);
+    struct recorder_ring *ring = recorder_lane_(recorder, thread);
     /* At most half of the ring: the head and its text must fit together. */
-    size_t room = (recorder->mask + 2) / 2 * RECORDER_TEXT_BYTES;
+    size_t room = (recorder->mask + 2) / 2 * RECORDER_TEXT_BYTES_;
     size_t size = 0, count, i;
     uintptr_t order, token = 0;
     if (!string)
@@ -129,21 +127,21 @@ RECORDER_CALLED_ const char *recorder_copy(const struct recorder *recorder,
         room = RECORDER_COPY_MAX;
     while (size <= RECORDER_COPY_MAX && string[size])
         size++; /* one more than is kept, where it is too long */
-    count = ((size < room ? size : room) + RECORDER_TEXT_BYTES - 1) /
-            RECORDER_TEXT_BYTES;
+    count = ((size < room ? size : room) + RECORDER_TEXT_BYTES_ - 1) /
+            RECORDER_TEXT_BYTES_;
     count += count == 0;
-    order = recorder_orders(count);
+    order = recorder_orders_(count);
     for (i = count; i-- > 0;) { /* the last first: each names the next */
-        size_t at = i * RECORDER_TEXT_BYTES;
+        size_t at = i * RECORDER_TEXT_BYTES_;
         struct recorder_record text = {1 + size - at, order + i, 0, token,
                                        {0, 0, 0, 0}};
         struct recorder_record *slot;
-        if (size - at >= RECORDER_TEXT_BYTES)
-            recorder_bytes(text.argument, string + at, RECORDER_TEXT_BYTES);
+        if (size - at >= RECORDER_TEXT_BYTES_)
+            recorder_bytes_(text.argument, string + at, RECORDER_TEXT_BYTES_);
         else
-            recorder_bytes(text.argument, string + at, size - at);
-        slot = recorder_write_words(ring, recorder->mask, thread, &text);
-        token = slot ? recorder_token(slot, order + i) : (uintptr_t)ring;
+            recorder_bytes_(text.argument, string + at, size - at);
+        slot = recorder_write_words_(ring, recorder->mask, thread, &text);
+        token = slot ? recorder_token_(slot, order + i) : (uintptr_t)ring;
     }
     return (const char *)token;
 }

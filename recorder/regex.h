@@ -1,8 +1,8 @@
 /* regex.h - does an extended regular expression match a whole name? */
 /* SPDX-License-Identifier: MIT */
 /*
-    recorder_regex_match("(net|disk)_.*", "NET_rx")     // true
-    recorder_regex_check("(net")                        // "missing )"
+    recorder_regex_match_("(net|disk)_.*", "NET_rx")     // true
+    recorder_regex_check_("(net")                        // "missing )"
 
     regcomp() allocates memory. This is for where that is not allowed or not
     there: in signal handlers, and on machines without a libc.
@@ -36,7 +36,7 @@ extern "C" {
 /* ------------------------------------------------------------- machinery -- */
 
 /* A match at work. */
-struct recorder_regex {
+struct recorder_regex_ {
     const char *at; /* in the pattern; at an empty string after an error */
     const char *name;
     unsigned length; /* of the name */
@@ -50,44 +50,44 @@ struct recorder_regex {
 #define RECORDER_REGEX_STEPS_MAX_ 100000
 #define RECORDER_REGEX_REPEATS_MAX_ 255 /* POSIX wants no more */
 
-static inline uint64_t recorder_regex_group(struct recorder_regex *r,
-                                            uint64_t from);
+static inline uint64_t recorder_regex_group_(struct recorder_regex_ *r,
+                                             uint64_t from);
 
-static inline const char *recorder_regex_run(struct recorder_regex *r,
-                                             const char *regex, uint64_t *set)
+static inline const char *recorder_regex_run_(struct recorder_regex_ *r,
+                                              const char *regex, uint64_t *set)
 {
     r->at = regex;
     r->depth = r->steps = 0;
     r->error = NULL;
-    *set = recorder_regex_group(r, *set);
+    *set = recorder_regex_group_(r, *set);
     return *r->at ? "missing (" : r->error;
 }
 
 /* Null if the regex is well-formed, else what is wrong, in a few words. */
-RECORDER_FUNCTION_ const char *recorder_regex_check(const char *regex)
+RECORDER_FUNCTION_ const char *recorder_regex_check_(const char *regex)
 {
-    struct recorder_regex r;
+    struct recorder_regex_ r;
     uint64_t nowhere = 0;
     r.name = "";
     r.length = 0;
-    return recorder_regex_run(&r, regex, &nowhere);
+    return recorder_regex_run_(&r, regex, &nowhere);
 }
 
 /* Whether the regex matches the whole name; false if it is not well-formed. */
-RECORDER_FUNCTION_ bool recorder_regex_match(const char *regex,
-                                             const char *name)
+RECORDER_FUNCTION_ bool recorder_regex_match_(const char *regex,
+                                              const char *name)
 {
-    struct recorder_regex r;
+    struct recorder_regex_ r;
     uint64_t set = 1;
     r.name = name;
     for (r.length = 0; name[r.length]; r.length++)
         if (r.length == RECORDER_REGEX_LENGTH_MAX_)
             return false;
-    return !recorder_regex_run(&r, regex, &set) && (set >> r.length & 1);
+    return !recorder_regex_run_(&r, regex, &set) && (set >> r.length & 1);
 }
 
-static inline void recorder_regex_fail(struct recorder_regex *r,
-                                       const char *error)
+static inline void recorder_regex_fail_(struct recorder_regex_ *r,
+                                        const char *error)
 {
     if (!r->error)
         r->error = error;
@@ -95,26 +95,26 @@ static inline void recorder_regex_fail(struct recorder_regex *r,
 }
 
 /* Counts what takes time, so that every pattern comes to an end. */
-static inline void recorder_regex_step(struct recorder_regex *r)
+static inline void recorder_regex_step_(struct recorder_regex_ *r)
 {
     if (r->steps++ == RECORDER_REGEX_STEPS_MAX_)
-        recorder_regex_fail(r, "too complicated");
+        recorder_regex_fail_(r, "too complicated");
 }
 
-static inline bool recorder_regex_within(unsigned char c, unsigned char low,
-                                         unsigned char high)
+static inline bool recorder_regex_within_(unsigned char c, unsigned char low,
+                                          unsigned char high)
 {
     return c >= low && c <= high;
 }
 
-static inline unsigned char recorder_regex_lower(unsigned char c)
+static inline unsigned char recorder_regex_lower_(unsigned char c)
 {
-    return recorder_regex_within(c, 'A', 'Z') ? (unsigned char)(c | 0x20) : c;
+    return recorder_regex_within_(c, 'A', 'Z') ? (unsigned char)(c | 0x20) : c;
 }
 
 /* Parses the name of a class behind "[:", and says whether c belongs to it. */
-static inline bool recorder_regex_class(struct recorder_regex *r,
-                                        unsigned char c)
+static inline bool recorder_regex_class_(struct recorder_regex_ *r,
+                                         unsigned char c)
 {
     /* name, and pairs of lowest and highest characters */
     static const char classes[][16] = {
@@ -137,118 +137,119 @@ static inline bool recorder_regex_class(struct recorder_regex *r,
             found |= c >= pair[0] && c <= pair[1];
         return found;
     }
-    recorder_regex_fail(r, "unknown [:class:]");
+    recorder_regex_fail_(r, "unknown [:class:]");
     return false;
 }
 
 /* Parses an element of a bracket expression: a class, a range or a character,
    and says whether c is in it. */
-static inline bool recorder_regex_element(struct recorder_regex *r, bool first,
-                                          unsigned char c)
+static inline bool recorder_regex_element_(struct recorder_regex_ *r,
+                                           bool first, unsigned char c)
 {
-    unsigned char lower = recorder_regex_lower(c), upper = c;
+    unsigned char lower = recorder_regex_lower_(c), upper = c;
     unsigned char low = (unsigned char)*r->at++, high = low;
-    if (recorder_regex_within(lower, 'a', 'z'))
+    if (recorder_regex_within_(lower, 'a', 'z'))
         upper = (unsigned char)(lower ^ 0x20);
     if (low == '[' && *r->at == ':') {
         r->at++;
-        return recorder_regex_class(r, c);
+        return recorder_regex_class_(r, c);
     }
     if (low == '[' && (*r->at == '.' || *r->at == '='))
-        recorder_regex_fail(r, "[. and [= are not supported");
+        recorder_regex_fail_(r, "[. and [= are not supported");
     else if (low == '-' && !first && *r->at && *r->at != ']')
-        recorder_regex_fail(r, "- must come first or last");
+        recorder_regex_fail_(r, "- must come first or last");
     if (r->at[0] == '-' && r->at[1] && r->at[1] != ']') {
         high = (unsigned char)r->at[1];
         r->at += 2;
         if (low > high ||
             (high == '[' && (*r->at == ':' || *r->at == '.' || *r->at == '=')))
-            recorder_regex_fail(r, "range out of order");
+            recorder_regex_fail_(r, "range out of order");
     }
-    return recorder_regex_within(lower, low, high) ||
-           recorder_regex_within(upper, low, high);
+    return recorder_regex_within_(lower, low, high) ||
+           recorder_regex_within_(upper, low, high);
 }
 
 /* Parses a bracket expression behind its "[", and says whether it has c. */
-static inline bool recorder_regex_bracket(struct recorder_regex *r,
-                                          unsigned char c)
+static inline bool recorder_regex_bracket_(struct recorder_regex_ *r,
+                                           unsigned char c)
 {
     bool negated = *r->at == '^', found = false, first = true;
     r->at += negated;
     while (*r->at && (first || *r->at != ']')) {
-        recorder_regex_step(r);
-        found |= *r->at && recorder_regex_element(r, first, c);
+        recorder_regex_step_(r);
+        found |= *r->at && recorder_regex_element_(r, first, c);
         first = false;
     }
     if (*r->at == ']')
         r->at++;
     else
-        recorder_regex_fail(r, "missing ]");
+        recorder_regex_fail_(r, "missing ]");
     return found != negated;
 }
 
 /* Parses what matches one character, and says whether c does. */
-static inline bool recorder_regex_character(struct recorder_regex *r,
-                                            unsigned char c)
+static inline bool recorder_regex_character_(struct recorder_regex_ *r,
+                                             unsigned char c)
 {
     unsigned char want = (unsigned char)*r->at++;
-    recorder_regex_step(r);
+    recorder_regex_step_(r);
     if (want == '[')
-        return recorder_regex_bracket(r, c);
+        return recorder_regex_bracket_(r, c);
     if (want == '\\') {
         want = (unsigned char)*r->at;
         if (!want)
-            recorder_regex_fail(r, "nothing behind \\");
-        else if (recorder_regex_within(recorder_regex_lower(want), 'a', 'z') ||
-                 recorder_regex_within(want, '0', '9'))
-            recorder_regex_fail(r, "unknown escape");
+            recorder_regex_fail_(r, "nothing behind \\");
+        else if (recorder_regex_within_(recorder_regex_lower_(want), 'a',
+                                        'z') ||
+                 recorder_regex_within_(want, '0', '9'))
+            recorder_regex_fail_(r, "unknown escape");
         else
             r->at++;
     } else if (want == '.') {
         return true;
     }
-    return recorder_regex_lower(c) == recorder_regex_lower(want);
+    return recorder_regex_lower_(c) == recorder_regex_lower_(want);
 }
 
-static inline bool recorder_regex_repeats(char c)
+static inline bool recorder_regex_repeats_(char c)
 {
     return c == '*' || c == '+' || c == '?' || c == '{';
 }
 
 /* Parses a character, an anchor or a group; where it ends if it begins at one
    of the places in from. */
-static inline uint64_t recorder_regex_atom(struct recorder_regex *r,
-                                           uint64_t from)
+static inline uint64_t recorder_regex_atom_(struct recorder_regex_ *r,
+                                            uint64_t from)
 {
     const char *start = r->at, *after;
     uint64_t to = 0;
     switch (*r->at) {
     case '(':
         r->at++;
-        to = recorder_regex_group(r, from);
+        to = recorder_regex_group_(r, from);
         if (*r->at == ')')
             r->at++;
         else
-            recorder_regex_fail(r, "missing )");
+            recorder_regex_fail_(r, "missing )");
         return to;
     case '^':
     case '$':
         to = from & (uint64_t)1 << (*r->at == '^' ? 0 : r->length);
         r->at++;
-        if (recorder_regex_repeats(*r->at)) /* undefined in POSIX */
-            recorder_regex_fail(r, "nothing to repeat");
+        if (recorder_regex_repeats_(*r->at)) /* undefined in POSIX */
+            recorder_regex_fail_(r, "nothing to repeat");
         return to;
     default: break;
     }
-    if (recorder_regex_repeats(*r->at))
-        recorder_regex_fail(r, "nothing to repeat");
+    if (recorder_regex_repeats_(*r->at))
+        recorder_regex_fail_(r, "nothing to repeat");
     else
-        recorder_regex_character(r, 0);
+        recorder_regex_character_(r, 0);
     after = r->at;
     for (unsigned i = 0; i < r->length && !r->error; i++) {
         r->at = start;
         if ((from >> i & 1) &&
-            recorder_regex_character(r, (unsigned char)r->name[i]))
+            recorder_regex_character_(r, (unsigned char)r->name[i]))
             to |= (uint64_t)2 << i;
     }
     r->at = r->error ? "" : after;
@@ -256,8 +257,8 @@ static inline uint64_t recorder_regex_atom(struct recorder_regex *r,
 }
 
 /* Parses a number of up to three digits; if there are none, it is `none`. */
-static inline unsigned recorder_regex_number(struct recorder_regex *r,
-                                             unsigned none)
+static inline unsigned recorder_regex_number_(struct recorder_regex_ *r,
+                                              unsigned none)
 {
     const char *start = r->at;
     unsigned n = 0;
@@ -267,32 +268,32 @@ static inline unsigned recorder_regex_number(struct recorder_regex *r,
 }
 
 /* Parses how often an atom is to be there: once, or as *, +, ?, {m,n} say. */
-static inline void recorder_regex_bounds(struct recorder_regex *r,
-                                         unsigned *least, unsigned *most)
+static inline void recorder_regex_bounds_(struct recorder_regex_ *r,
+                                          unsigned *least, unsigned *most)
 {
     char c = *r->at;
     *least = c == '*' || c == '?' ? 0 : 1;
     *most = c == '*' || c == '+' ? UINT32_MAX : 1;
-    r->at += recorder_regex_repeats(c);
+    r->at += recorder_regex_repeats_(c);
     if (c != '{')
         return;
-    *least = *most = recorder_regex_number(r, UINT32_MAX);
+    *least = *most = recorder_regex_number_(r, UINT32_MAX);
     if (*r->at == ',') {
         r->at++;
-        *most = recorder_regex_number(r, UINT32_MAX);
+        *most = recorder_regex_number_(r, UINT32_MAX);
     }
     if (*r->at != '}' || *least > *most ||
         *least > RECORDER_REGEX_REPEATS_MAX_ ||
         (*most > RECORDER_REGEX_REPEATS_MAX_ && *most != UINT32_MAX))
-        recorder_regex_fail(r, "not {m}, {m,} or {m,n}");
+        recorder_regex_fail_(r, "not {m}, {m,} or {m,n}");
     else
         r->at++;
 }
 
 /* Parses an atom and its bounds, and repeats it while that leads to places
    that were not reached before. */
-static inline uint64_t recorder_regex_piece(struct recorder_regex *r,
-                                            uint64_t from)
+static inline uint64_t recorder_regex_piece_(struct recorder_regex_ *r,
+                                             uint64_t from)
 {
     const char *start = r->at, *after = start;
     uint64_t set = from, last, all = 0;
@@ -300,9 +301,9 @@ static inline uint64_t recorder_regex_piece(struct recorder_regex *r,
     do {
         last = set;
         r->at = start;
-        set = recorder_regex_atom(r, set);
+        set = recorder_regex_atom_(r, set);
         if (n++ == 0) {
-            recorder_regex_bounds(r, &least, &most);
+            recorder_regex_bounds_(r, &least, &most);
             after = r->at;
             all = least ? 0 : from;
         }
@@ -318,18 +319,18 @@ static inline uint64_t recorder_regex_piece(struct recorder_regex *r,
 }
 
 /* Parses alternatives up to a ")" or the end. */
-static inline uint64_t recorder_regex_group(struct recorder_regex *r,
-                                            uint64_t from)
+static inline uint64_t recorder_regex_group_(struct recorder_regex_ *r,
+                                             uint64_t from)
 {
     uint64_t to = 0;
     bool more = true;
     if (r->depth++ > RECORDER_REGEX_DEPTH_MAX_)
-        recorder_regex_fail(r, "groups nested too deeply");
+        recorder_regex_fail_(r, "groups nested too deeply");
     while (more) {
         uint64_t set = from;
-        recorder_regex_step(r);
+        recorder_regex_step_(r);
         while (*r->at && *r->at != '|' && *r->at != ')')
-            set = recorder_regex_piece(r, set);
+            set = recorder_regex_piece_(r, set);
         to |= set;
         more = *r->at == '|';
         r->at += more;

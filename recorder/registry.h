@@ -19,31 +19,31 @@ extern "C" {
 #ifdef RECORDER_HOSTED_
 /* In the child of fork(): its one thread gets a row of its own at its next
  * record; those of the parent's threads stay, for the records they made. */
-RECORDER_FUNCTION_ void recorder_forks(void)
+RECORDER_FUNCTION_ void recorder_forks_(void)
 {
-    recorder_file_tell(RECORDER_FILE_FORKS, NULL);
+    recorder_file_tell_(RECORDER_FILE_FORKS_, NULL);
 }
-RECORDER_FUNCTION_ void recorder_forked(void)
+RECORDER_FUNCTION_ void recorder_forked_(void)
 {
-    struct recorder_registry *registry = recorder_home.registry;
+    struct recorder_registry *registry = recorder_home_.registry;
     uintptr_t i;
-    recorder_thread = 0;
-    if (registry->pid == recorder_os_process())
+    recorder_thread_self_ = 0;
+    if (registry->pid == recorder_os_process_())
         return; /* another module's handler was here */
     if (registry->file) /* before this touches the parent's */
-        registry->file(RECORDER_FILE_FORKED, NULL);
+        registry->file(RECORDER_FILE_FORKED_, NULL);
     for (i = 0; i < registry->threads_max; i++) {
-        struct recorder_thread *row = &registry->threads[i];
-        if (row->state != RECORDER_ROW_FREE)
-            row->state = RECORDER_ROW_DEAD;
+        struct recorder_thread_row *row = &registry->threads[i];
+        if (row->state != RECORDER_ROW_FREE_)
+            row->state = RECORDER_ROW_DEAD_;
     }
     registry->readers = 0;
     registry->dumping = 0; /* who did is not here */
-    registry->pid = recorder_os_process();
+    registry->pid = recorder_os_process_();
 }
 
 #if defined(RECORDER_IN_LIBRARY_) && defined(RECORDER_LINUX_)
-extern unsigned long recorder_auxiliary(unsigned long type)
+extern unsigned long recorder_auxiliary_(unsigned long type)
     RECORDER_LABEL_(getauxval) __attribute__((weak));
 
 /* The registry of the main program, found by its magic in the data of the
@@ -52,17 +52,17 @@ extern unsigned long recorder_auxiliary(unsigned long type)
  * libraries that it opens; orders are global only if they find it. The words of
  * an ELF program header used here stand at the same index on 32 and 64 bits:
  * 2 address, 4 bytes in the file, 5 bytes in memory. */
-__attribute__((no_sanitize("address"))) RECORDER_FUNCTION_
-    struct recorder_registry *
-    recorder_of_program(struct recorder_registry *own)
+__attribute__((no_sanitize("address")))
+RECORDER_FUNCTION_ struct recorder_registry *
+recorder_of_program_(struct recorder_registry *own)
 {
     enum { HEADER = __SIZEOF_POINTER__ == 8 ? 7 : 8 };
     const uintptr_t *headers, *h;
     uintptr_t count, bias = 0, at, i;
-    if (!recorder_auxiliary)
+    if (!recorder_auxiliary_)
         return NULL;
-    headers = (const uintptr_t *)recorder_auxiliary(3); /* AT_PHDR */
-    count = recorder_auxiliary(5);                      /* AT_PHNUM */
+    headers = (const uintptr_t *)recorder_auxiliary_(3); /* AT_PHDR */
+    count = recorder_auxiliary_(5);                      /* AT_PHNUM */
     for (h = headers, i = 0; headers && i < count; i++, h += HEADER)
         if (*(const uint32_t *)h == 6) /* PT_PHDR */
             bias = (uintptr_t)headers - h[2];
@@ -73,10 +73,10 @@ __attribute__((no_sanitize("address"))) RECORDER_FUNCTION_
             continue;
         if ((uintptr_t)own - (bias + h[2]) < h[5])
             return own;
-        at = (bias + h[2] + RECORDER_LINE_BYTES - 1) &
-             ~(uintptr_t)(RECORDER_LINE_BYTES - 1);
+        at = (bias + h[2] + RECORDER_CACHE_LINE - 1) &
+             ~(uintptr_t)(RECORDER_CACHE_LINE - 1);
         for (; at + sizeof *own <= bias + h[2] + h[4];
-             at += RECORDER_LINE_BYTES) {
+             at += RECORDER_CACHE_LINE) {
             struct recorder_registry *r = (struct recorder_registry *)at;
             if (r->self == r && r->layout == RECORDER_LAYOUT &&
                 __builtin_memcmp(r->magic, own->magic, sizeof r->magic) == 0)
@@ -87,39 +87,39 @@ __attribute__((no_sanitize("address"))) RECORDER_FUNCTION_
 }
 #elif defined(RECORDER_IN_LIBRARY_) /* the linker has found it, or nobody */
 RECORDER_INLINE_ struct recorder_registry *
-recorder_of_program(struct recorder_registry *own)
+recorder_of_program_(struct recorder_registry *own)
 {
     return own;
 }
 #endif
 
 /* Once in each module. */
-RECORDER_FUNCTION_ void recorder_start(void)
+RECORDER_FUNCTION_ void recorder_start_(void)
 {
     struct recorder_registry *registry;
-    if (recorder_home.started)
+    if (recorder_home_.started)
         return;
-    recorder_home.started = true;
+    recorder_home_.started = true;
 #ifdef RECORDER_IN_LIBRARY_
-    registry = recorder_of_program(&recorder_registry);
+    registry = recorder_of_program_(&recorder_registry);
     if (registry) {
-        recorder_home.order = registry->order;
-        recorder_home.registry = registry;
+        recorder_home_.order = registry->order;
+        recorder_home_.registry = registry;
     }
 #endif
-    registry = recorder_home.registry;
+    registry = recorder_home_.registry;
     if (!registry->start.monotonic_ns)
-        registry->start = recorder_now();
-    recorder_time(); /* notes the first wrap */
-    registry->pid = recorder_os_process();
+        registry->start = recorder_now_();
+    recorder_time_(); /* notes the first wrap */
+    registry->pid = recorder_os_process_();
     if (!registry->thread)
-        registry->thread = recorder_thread_here;
-    recorder_os_at_fork(recorder_forks, recorder_forked);
+        registry->thread = recorder_thread_here_;
+    recorder_os_at_fork_(recorder_forks_, recorder_forked_);
     if (registry->file)
-        registry->file(RECORDER_FILE_MODULE, &recorder_home);
+        registry->file(RECORDER_FILE_MODULE_, &recorder_home_);
 }
 #else
-RECORDER_INLINE_ void recorder_start(void)
+RECORDER_INLINE_ void recorder_start_(void)
 {
 }
 #endif
@@ -129,13 +129,13 @@ __attribute__((cold)) RECORDER_CALLED_ bool
 recorder_enter(struct recorder *recorder)
 {
     struct recorder **link;
-    recorder_start();
-    for (link = &recorder_home.registry->first; *link; link = &(*link)->next)
+    recorder_start_();
+    for (link = &recorder_home_.registry->first; *link; link = &(*link)->next)
         if (*link == recorder) /* one recorder, two libraries that define it */
             return false;
     recorder->next = NULL;
     __atomic_store_n(link, recorder, __ATOMIC_RELEASE);
-    recorder_file_tell(RECORDER_FILE_ENTERED, recorder);
+    recorder_file_tell_(RECORDER_FILE_ENTERED_, recorder);
     return true;
 }
 
@@ -146,7 +146,7 @@ recorder_enter(struct recorder *recorder)
  * a reader that died on the way is not waited for longer than a second. */
 RECORDER_CALLED_ void recorder_leave(struct recorder *recorder)
 {
-    struct recorder_registry *registry = recorder_home.registry;
+    struct recorder_registry *registry = recorder_home_.registry;
     struct recorder **link = &registry->first;
     uint64_t start;
     while (*link && *link != recorder)
@@ -154,18 +154,18 @@ RECORDER_CALLED_ void recorder_leave(struct recorder *recorder)
     if (!*link)
         return;
     __atomic_store_n(link, recorder->next, __ATOMIC_SEQ_CST);
-    start = recorder_clock_ns(RECORDER_MONOTONIC_);
+    start = recorder_clock_ns_(RECORDER_MONOTONIC_);
     while (__atomic_load_n(&registry->readers, __ATOMIC_SEQ_CST) != 0 &&
-           recorder_clock_ns(RECORDER_MONOTONIC_) - start < 1000000000u)
-        recorder_os_yield();
+           recorder_clock_ns_(RECORDER_MONOTONIC_) - start < 1000000000u)
+        recorder_os_yield_();
 }
 #endif
 
-RECORDER_CALLED_ void recorder_tweak_enter(struct recorder_tweak *tweak)
+RECORDER_CALLED_ void recorder_tweak_enter_(struct recorder_tweak *tweak)
 {
     struct recorder_tweak **link;
-    recorder_start();
-    for (link = &recorder_home.registry->tweaks; *link; link = &(*link)->next)
+    recorder_start_();
+    for (link = &recorder_home_.registry->tweaks; *link; link = &(*link)->next)
         if (*link == tweak)
             return;
     tweak->next = NULL;
@@ -175,9 +175,9 @@ RECORDER_CALLED_ void recorder_tweak_enter(struct recorder_tweak *tweak)
 #if defined(RECORDER_IN_LIBRARY_) ||                                           \
     (defined(RECORDER_LIBRARY) && defined(RECORDER_HOSTED_))
 /* As recorder_leave(): readers of the list are counted. */
-RECORDER_CALLED_ void recorder_tweak_leave(struct recorder_tweak *tweak)
+RECORDER_CALLED_ void recorder_tweak_leave_(struct recorder_tweak *tweak)
 {
-    struct recorder_registry *registry = recorder_home.registry;
+    struct recorder_registry *registry = recorder_home_.registry;
     struct recorder_tweak **link = &registry->tweaks;
     uint64_t start;
     while (*link && *link != tweak)
@@ -185,47 +185,48 @@ RECORDER_CALLED_ void recorder_tweak_leave(struct recorder_tweak *tweak)
     if (!*link)
         return;
     __atomic_store_n(link, tweak->next, __ATOMIC_SEQ_CST);
-    start = recorder_clock_ns(RECORDER_MONOTONIC_);
+    start = recorder_clock_ns_(RECORDER_MONOTONIC_);
     while (__atomic_load_n(&registry->readers, __ATOMIC_SEQ_CST) != 0 &&
-           recorder_clock_ns(RECORDER_MONOTONIC_) - start < 1000000000u)
-        recorder_os_yield();
+           recorder_clock_ns_(RECORDER_MONOTONIC_) - start < 1000000000u)
+        recorder_os_yield_();
 }
 #endif
 
 #ifdef RECORDER_IN_LIBRARY_
 /* A library that only borrows others' recorders has to look for the program's
  * registry too. */
-__attribute__((constructor(101), used)) static void recorder_start_library(void)
+__attribute__((constructor(101), used)) static void
+recorder_start_library_(void)
 {
-    recorder_start();
+    recorder_start_();
 }
 #endif
 
-/* From here to recorder_unwalk() the list may be walked and rings be read: no
- * library that holds any of them is unmapped meanwhile. Nothing in between may
- * wait for anything. */
+/* A read-side section, up to recorder_readers_leave_(): the list may be walked
+ * and rings be read, no library that holds any of them is unmapped meanwhile.
+ * Nothing in between may wait for anything. */
 #ifdef RECORDER_HOSTED_
-RECORDER_INLINE_ struct recorder *recorder_walk(void)
+RECORDER_INLINE_ struct recorder *recorder_readers_enter_(void)
 {
-    struct recorder_registry *registry = recorder_home.registry;
+    struct recorder_registry *registry = recorder_home_.registry;
     __atomic_fetch_add(&registry->readers, 1, __ATOMIC_SEQ_CST);
     return __atomic_load_n(&registry->first, __ATOMIC_SEQ_CST);
 }
-RECORDER_INLINE_ void recorder_unwalk(void)
+RECORDER_INLINE_ void recorder_readers_leave_(void)
 {
-    __atomic_fetch_sub(&recorder_home.registry->readers, 1, __ATOMIC_SEQ_CST);
+    __atomic_fetch_sub(&recorder_home_.registry->readers, 1, __ATOMIC_SEQ_CST);
 }
 #else /* nothing is ever unmapped */
-RECORDER_INLINE_ struct recorder *recorder_walk(void)
+RECORDER_INLINE_ struct recorder *recorder_readers_enter_(void)
 {
-    return __atomic_load_n(&recorder_home.registry->first, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&recorder_home_.registry->first, __ATOMIC_ACQUIRE);
 }
-RECORDER_INLINE_ void recorder_unwalk(void)
+RECORDER_INLINE_ void recorder_readers_leave_(void)
 {
 }
 #endif
 RECORDER_INLINE_ struct recorder *
-recorder_walk_on(const struct recorder *recorder)
+recorder_list_next_(const struct recorder *recorder)
 {
     return __atomic_load_n(&recorder->next, __ATOMIC_ACQUIRE);
 }

@@ -11,9 +11,9 @@ extern "C" {
 
 /* In front of a ring that survives a reset: whose it is. The words that the
  * memory must hold by chance to be taken for such a ring are eight. */
-#define RECORDER_STAMP_WORDS 8
-RECORDER_INLINE_ uintptr_t recorder_stamp(const struct recorder *recorder,
-                                          uintptr_t i)
+#define RECORDER_STAMP_WORDS_ 8
+RECORDER_INLINE_ uintptr_t recorder_stamp_(const struct recorder *recorder,
+                                           uintptr_t i)
 {
     return ((uintptr_t)recorder + 3 * (uintptr_t)recorder->name +
             5 * recorder->mask + 7 * recorder->ring_bytes + i +
@@ -22,24 +22,24 @@ RECORDER_INLINE_ uintptr_t recorder_stamp(const struct recorder *recorder,
 }
 
 /* Makes an empty ring, and then the stamp. */
-RECORDER_FUNCTION_ void recorder_stamp_new(const struct recorder *recorder)
+RECORDER_FUNCTION_ void recorder_stamp_new_(const struct recorder *recorder)
 {
     volatile uintptr_t *to = (volatile uintptr_t *)recorder->rings;
     uintptr_t i;
     for (i = 0; i < recorder->ring_bytes / sizeof *to; i++)
         to[i] = 0;
-    to -= RECORDER_STAMP_WORDS;
-    for (i = 0; i < RECORDER_STAMP_WORDS; i++)
-        to[i] = recorder_stamp(recorder, i);
+    to -= RECORDER_STAMP_WORDS_;
+    for (i = 0; i < RECORDER_STAMP_WORDS_; i++)
+        to[i] = recorder_stamp_(recorder, i);
 }
 
 /* Makes a slot ready for the next lap, from what the reset left in it: nobody
  * is in it now, and all laps that are missing gave up. */
-RECORDER_FUNCTION_ void recorder_resume_slot(struct recorder_ring *ring,
-                                             uintptr_t mask, uintptr_t slot)
+RECORDER_FUNCTION_ void recorder_resume_slot_(struct recorder_ring *ring,
+                                              uintptr_t mask, uintptr_t slot)
 {
-    uintptr_t *commit = recorder_commits(ring, mask) + slot;
-    struct recorder_turn *turn = recorder_turns(ring, mask) + slot;
+    uintptr_t *commit = recorder_commits_(ring, mask) + slot;
+    struct recorder_turn *turn = recorder_turns_(ring, mask) + slot;
     /* The lap that was handed out last; laps count modulo `wrap` + 1. */
     uintptr_t lap = (ring->write + mask - slot) & ~mask;
     uintptr_t wrap = UINTPTR_MAX >> RECORDER_THREAD_BITS_;
@@ -58,22 +58,22 @@ RECORDER_FUNCTION_ void recorder_resume_slot(struct recorder_ring *ring,
 RECORDER_FUNCTION_ void recorder_resume(const struct recorder *recorder)
 {
     struct recorder_ring *ring = recorder->rings;
-    const uintptr_t *stamp = (const uintptr_t *)ring - RECORDER_STAMP_WORDS;
+    const uintptr_t *stamp = (const uintptr_t *)ring - RECORDER_STAMP_WORDS_;
     uintptr_t mask = recorder->mask, last = 0, i;
     struct recorder_record r;
-    for (i = 0; i < RECORDER_STAMP_WORDS; i++)
-        if (stamp[i] != recorder_stamp(recorder, i)) {
-            recorder_stamp_new(recorder);
+    for (i = 0; i < RECORDER_STAMP_WORDS_; i++)
+        if (stamp[i] != recorder_stamp_(recorder, i)) {
+            recorder_stamp_new_(recorder);
             return;
         }
     for (i = 0; i <= mask; i++)
-        recorder_resume_slot(ring, mask, i);
+        recorder_resume_slot_(ring, mask, i);
     for (i = 1; i <= mask + 1; i++) /* the youngest first */
-        if (recorder_look(ring, mask, (ring->write - i) & mask, &r) &&
+        if (recorder_look_(ring, mask, (ring->write - i) & mask, &r) &&
             (last == 0 || r.order - last < 65536))
             last = r.order;
-    if (last - *recorder_home.order < UINTPTR_MAX / 2)
-        *recorder_home.order = last + 1;
+    if (last - *recorder_home_.order < UINTPTR_MAX / 2)
+        *recorder_home_.order = last + 1;
 }
 
 #ifdef __cplusplus

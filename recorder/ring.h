@@ -18,26 +18,26 @@ extern "C" {
     "RECORDER_ENTER() and RECORDER_LEAVE(was)"
 #endif
 /* Relaxed is quiet: these order nothing. */
-RECORDER_INLINE_ uintptr_t recorder_get(const uintptr_t *from)
+RECORDER_INLINE_ uintptr_t recorder_get_(const uintptr_t *from)
 {
     return __atomic_load_n(from, __ATOMIC_RELAXED);
 }
-RECORDER_INLINE_ void recorder_put(uintptr_t *to, uintptr_t value)
+RECORDER_INLINE_ void recorder_put_(uintptr_t *to, uintptr_t value)
 {
     __atomic_store_n(to, value, __ATOMIC_RELAXED);
 }
 #ifndef RECORDER_ENTER
-RECORDER_INLINE_ uintptr_t recorder_add(uintptr_t *to, uintptr_t value)
+RECORDER_INLINE_ uintptr_t recorder_add_(uintptr_t *to, uintptr_t value)
 {
     return __atomic_fetch_add(to, value, __ATOMIC_RELAXED);
 }
 #define RECORDER_ADD_(to, value, order) __atomic_fetch_add(to, value, order)
-#else /* this and recorder_raise() read, then write */
-#define RECORDER_ADD_(to, value, order) recorder_add(to, value)
-RECORDER_INLINE_ uintptr_t recorder_add(uintptr_t *to, uintptr_t value)
+#else /* this and recorder_raise_() read, then write */
+#define RECORDER_ADD_(to, value, order) recorder_add_(to, value)
+RECORDER_INLINE_ uintptr_t recorder_add_(uintptr_t *to, uintptr_t value)
 {
-    uintptr_t masked = RECORDER_ENTER(), was = recorder_get(to);
-    recorder_put(to, was + value);
+    uintptr_t masked = RECORDER_ENTER(), was = recorder_get_(to);
+    recorder_put_(to, was + value);
     RECORDER_LEAVE(masked);
     return was;
 }
@@ -100,33 +100,33 @@ RECORDER_INLINE_ uintptr_t recorder_add(uintptr_t *to, uintptr_t value)
 enum { RECORDER_BUSY_ = 1 };
 
 RECORDER_INLINE_ struct recorder_record *
-recorder_records(const struct recorder_ring *ring)
+recorder_records_(const struct recorder_ring *ring)
 {
     return (struct recorder_record *)(uintptr_t)(ring + 1);
 }
-RECORDER_INLINE_ uintptr_t *recorder_commits(const struct recorder_ring *ring,
-                                             uintptr_t mask)
+RECORDER_INLINE_ uintptr_t *recorder_commits_(const struct recorder_ring *ring,
+                                              uintptr_t mask)
 {
-    return (uintptr_t *)(void *)(recorder_records(ring) + mask + 1);
+    return (uintptr_t *)(void *)(recorder_records_(ring) + mask + 1);
 }
 RECORDER_INLINE_ struct recorder_turn *
-recorder_turns(const struct recorder_ring *ring, uintptr_t mask)
+recorder_turns_(const struct recorder_ring *ring, uintptr_t mask)
 {
-    return (struct recorder_turn *)(void *)(recorder_commits(ring, mask) +
+    return (struct recorder_turn *)(void *)(recorder_commits_(ring, mask) +
                                             mask + 1);
 }
-RECORDER_INLINE_ unsigned recorder_commit_thread(uintptr_t commit)
+RECORDER_INLINE_ unsigned recorder_commit_thread_(uintptr_t commit)
 {
-    return (unsigned)commit >> 1 & RECORDER_THREAD_NONE;
+    return (unsigned)commit >> 1 & RECORDER_THREAD_SHARED;
 }
 /* The bits of a commit word that say lap and busy. */
-RECORDER_INLINE_ uintptr_t recorder_commit_turn(uintptr_t commit)
+RECORDER_INLINE_ uintptr_t recorder_commit_turn_(uintptr_t commit)
 {
-    return commit & ~((uintptr_t)RECORDER_THREAD_NONE << 1);
+    return commit & ~((uintptr_t)RECORDER_THREAD_SHARED << 1);
 }
 /* The commit word of a position's lap, thread and busy bit left out. */
-RECORDER_INLINE_ uintptr_t recorder_commit_lap(uintptr_t position,
-                                               uintptr_t mask)
+RECORDER_INLINE_ uintptr_t recorder_commit_lap_(uintptr_t position,
+                                                uintptr_t mask)
 {
     return (position & ~mask) << RECORDER_THREAD_BITS_;
 }
@@ -136,56 +136,57 @@ RECORDER_INLINE_ uintptr_t recorder_commit_lap(uintptr_t position,
 #ifndef RECORDER_LAPS_WRAP_
 #define RECORDER_LAPS_WRAP_ (__SIZEOF_POINTER__ < 8)
 #endif
-RECORDER_INLINE_ bool recorder_lap_wraps(uintptr_t lap)
+RECORDER_INLINE_ bool recorder_lap_wraps_(uintptr_t lap)
 {
     return RECORDER_LAPS_WRAP_ && lap << RECORDER_THREAD_BITS_ == 0;
 }
 
 /* True where the slot holds the whole record of `previous`, the position one
  * lap before the ticket's. */
-RECORDER_INLINE_ bool recorder_is_turn(uintptr_t commit, uintptr_t previous,
-                                       uintptr_t mask)
+RECORDER_INLINE_ bool recorder_is_turn_(uintptr_t commit, uintptr_t previous,
+                                        uintptr_t mask)
 {
-    uintptr_t other = commit ^ recorder_commit_lap(previous, mask);
-    return recorder_commit_turn(other) == 0;
+    uintptr_t other = commit ^ recorder_commit_lap_(previous, mask);
+    return recorder_commit_turn_(other) == 0;
 }
 
 /* Takes the turn where every lap behind that of `commit`, up to `lap_before`,
  * gave up. Returns false where one did not, or may not have. */
-RECORDER_INLINE_ bool recorder_take_turn(struct recorder_turn *turn,
-                                         uintptr_t commit, uintptr_t lap_before)
+RECORDER_INLINE_ bool recorder_take_turn_(struct recorder_turn *turn,
+                                          uintptr_t commit,
+                                          uintptr_t lap_before)
 {
     uintptr_t distance, gave_up, highest;
     if (commit & RECORDER_BUSY_)
         return false;
     distance = ((lap_before << RECORDER_THREAD_BITS_) -
-                recorder_commit_turn(commit)) >>
+                recorder_commit_turn_(commit)) >>
                RECORDER_THREAD_BITS_;
     if (distance == 0) /* no lap lies between */
         return true;
     gave_up = __atomic_load_n(&turn->gave_up, __ATOMIC_ACQUIRE);
     RECORDER_STEP_(P1);
-    highest = recorder_get(&turn->highest); RECORDER_STEP_(P2);
+    highest = recorder_get_(&turn->highest); RECORDER_STEP_(P2);
     if (gave_up != distance || highest != lap_before)
         return false;
-    recorder_add(&turn->gave_up, -distance); RECORDER_STEP_(P3);
+    recorder_add_(&turn->gave_up, -distance); RECORDER_STEP_(P3);
     return true;
 }
 
 /* Raises `highest` to `lap`, unless it is there or ahead: less than half of all
  * positions ahead, modulo the word. H1 keeps it from falling farther behind. */
 #ifdef RECORDER_ENTER
-RECORDER_INLINE_ void recorder_raise(struct recorder_turn *turn, uintptr_t lap)
+RECORDER_INLINE_ void recorder_raise_(struct recorder_turn *turn, uintptr_t lap)
 {
     uintptr_t masked = RECORDER_ENTER();
-    if (recorder_get(&turn->highest) - lap > UINTPTR_MAX >> 1)
-        recorder_put(&turn->highest, lap);
+    if (recorder_get_(&turn->highest) - lap > UINTPTR_MAX >> 1)
+        recorder_put_(&turn->highest, lap);
     RECORDER_LEAVE(masked);
 }
 #else
-RECORDER_INLINE_ void recorder_raise(struct recorder_turn *turn, uintptr_t lap)
+RECORDER_INLINE_ void recorder_raise_(struct recorder_turn *turn, uintptr_t lap)
 {
-    uintptr_t highest = recorder_get(&turn->highest);
+    uintptr_t highest = recorder_get_(&turn->highest);
     while (highest - lap > UINTPTR_MAX >> 1 &&
            !__atomic_compare_exchange_n(&turn->highest, &highest, lap, false,
                                         __ATOMIC_RELAXED, __ATOMIC_RELAXED))
@@ -194,10 +195,10 @@ RECORDER_INLINE_ void recorder_raise(struct recorder_turn *turn, uintptr_t lap)
 #endif
 
 /* Gives the slot up in this lap, for good. */
-RECORDER_INLINE_ void recorder_give_up(struct recorder_turn *turn,
-                                       uintptr_t lap, uintptr_t size)
+RECORDER_INLINE_ void recorder_give_up_(struct recorder_turn *turn,
+                                        uintptr_t lap, uintptr_t size)
 {
-    recorder_raise(turn, lap); RECORDER_STEP_(G1);
+    recorder_raise_(turn, lap); RECORDER_STEP_(G1);
     RECORDER_ADD_(&turn->gave_up, size, __ATOMIC_RELEASE); RECORDER_STEP_(G2);
 }
 
@@ -209,105 +210,107 @@ RECORDER_INLINE_ void recorder_give_up(struct recorder_turn *turn,
 #endif
 /* Writes a record into a slot that the caller owns. Returns its place. */
 RECORDER_INLINE_ struct recorder_record *
-recorder_fill(struct recorder_ring *ring, uintptr_t mask, uintptr_t slot,
-              uintptr_t lap, unsigned thread, const struct recorder_record *r)
+recorder_fill_(struct recorder_ring *ring, uintptr_t mask, uintptr_t slot,
+               uintptr_t lap, unsigned thread, const struct recorder_record *r)
 {
-    uintptr_t *word = recorder_commits(ring, mask) + slot; /* its commit word */
-    struct recorder_record *place = recorder_records(ring) + slot;
+    uintptr_t *word =
+        recorder_commits_(ring, mask) + slot; /* its commit word */
+    struct recorder_record *place = recorder_records_(ring) + slot;
     uintptr_t whole = (lap << RECORDER_THREAD_BITS_) + (uintptr_t)thread * 2;
-    recorder_put(word, whole | RECORDER_BUSY_); RECORDER_STEP_(W4);
+    recorder_put_(word, whole | RECORDER_BUSY_); RECORDER_STEP_(W4);
     __atomic_thread_fence(__ATOMIC_RELEASE); RECORDER_STEP_(W5);
-    recorder_put(&place->format, r->format);
-    recorder_put(&place->order, r->order);
-    recorder_put(&place->time, r->time);
-    recorder_put(&place->caller, r->caller); RECORDER_STEP_(W6);
-    recorder_put(&place->argument[0], r->argument[0]);
-    recorder_put(&place->argument[1], r->argument[1]);
-    recorder_put(&place->argument[2], r->argument[2]);
-    recorder_put(&place->argument[3], r->argument[3]); RECORDER_STEP_(W6_end);
+    recorder_put_(&place->format, r->format);
+    recorder_put_(&place->order, r->order);
+    recorder_put_(&place->time, r->time);
+    recorder_put_(&place->caller, r->caller); RECORDER_STEP_(W6);
+    recorder_put_(&place->argument[0], r->argument[0]);
+    recorder_put_(&place->argument[1], r->argument[1]);
+    recorder_put_(&place->argument[2], r->argument[2]);
+    recorder_put_(&place->argument[3], r->argument[3]); RECORDER_STEP_(W6_end);
     __atomic_store_n(word, whole, __ATOMIC_RELEASE); RECORDER_STEP_(W7);
     return place;
 }
 
 /* The rare path of a ticket whose slot held `commit`. `previous` is its
- * position - size. Returns the record's place, or null where it was lost. No
- * attribute cold: gcc 12 then moves recorder_fill() out of the fast path, too. */
+ * position - size. Returns the record's place, or null where it was lost. Not
+ * cold: gcc 12 then moves recorder_fill_() out of the fast path, too. */
 RECORDER_FUNCTION_ struct recorder_record *
-recorder_write_late(struct recorder_ring *ring, uintptr_t mask,
-                    uintptr_t previous, uintptr_t commit, unsigned thread,
-                    const struct recorder_record *r)
+recorder_write_late_(struct recorder_ring *ring, uintptr_t mask,
+                     uintptr_t previous, uintptr_t commit, unsigned thread,
+                     const struct recorder_record *r)
 {
-    uintptr_t *commits = recorder_commits(ring, mask);
+    uintptr_t *commits = recorder_commits_(ring, mask);
     unsigned tickets = 1;
     for (;; tickets++) {
         uintptr_t slot = previous & mask, lap_before = previous - slot;
         uintptr_t lap = lap_before + mask + 1;
-        struct recorder_turn *turn = recorder_turns(ring, mask) + slot;
-        if (recorder_take_turn(turn, commit, lap_before)) {
-            if (recorder_lap_wraps(lap)) {
-                recorder_raise(turn, lap_before); RECORDER_STEP_(H1);
+        struct recorder_turn *turn = recorder_turns_(ring, mask) + slot;
+        if (recorder_take_turn_(turn, commit, lap_before)) {
+            if (recorder_lap_wraps_(lap)) {
+                recorder_raise_(turn, lap_before); RECORDER_STEP_(H1);
             }
-            return recorder_fill(ring, mask, slot, lap, thread, r);
+            return recorder_fill_(ring, mask, slot, lap, thread, r);
         }
-        recorder_give_up(turn, lap, mask + 1);
-        recorder_add(&ring->given_up, 1);
+        recorder_give_up_(turn, lap, mask + 1);
+        recorder_add_(&ring->given_up, 1);
         if (tickets == RECORDER_TICKETS)
             break;
-        previous = recorder_add(&ring->write, 1); RECORDER_STEP_(W2);
+        previous = recorder_add_(&ring->write, 1); RECORDER_STEP_(W2);
         commit = __atomic_load_n(&commits[previous & mask], __ATOMIC_ACQUIRE);
         RECORDER_STEP_(W3);
     }
-    recorder_add(&ring->lost, 1);
+    recorder_add_(&ring->lost, 1);
     return NULL;
 }
 
 /* Writes one record into the ring. Returns its place, or null where it was
  * lost. */
 RECORDER_INLINE_ struct recorder_record *
-recorder_write(struct recorder_ring *ring, uintptr_t mask, unsigned thread,
-               const struct recorder_record *r)
+recorder_write_(struct recorder_ring *ring, uintptr_t mask, unsigned thread,
+                const struct recorder_record *r)
 {
     /* The position is one lap later; `previous` must be whole by now. */
-    uintptr_t previous = recorder_add(&ring->write, 1);
+    uintptr_t previous = recorder_add_(&ring->write, 1);
     uintptr_t slot = previous & mask, commit;
-    uintptr_t *word = recorder_commits(ring, mask) + slot;
+    uintptr_t *word = recorder_commits_(ring, mask) + slot;
     RECORDER_STEP_(W2);
     commit = __atomic_load_n(word, __ATOMIC_ACQUIRE); RECORDER_STEP_(W3);
-    if (RECORDER_UNLIKELY_(!recorder_is_turn(commit, previous, mask) ||
-                           recorder_lap_wraps((previous | mask) + 1))) {
+    if (RECORDER_UNLIKELY_(!recorder_is_turn_(commit, previous, mask) ||
+                           recorder_lap_wraps_((previous | mask) + 1))) {
         struct recorder_record late = *r; /* so that *r stays in registers */
-        return recorder_write_late(ring, mask, previous, commit, thread, &late);
+        return recorder_write_late_(ring, mask, previous, commit, thread,
+                                    &late);
     }
-    return recorder_fill(ring, mask, slot, (previous | mask) + 1, thread, r);
+    return recorder_fill_(ring, mask, slot, (previous | mask) + 1, thread, r);
 }
 
 /* Copies the record of a slot. Returns its commit word, or 0 where the slot
  * holds no whole record. */
-RECORDER_INLINE_ uintptr_t recorder_look(const struct recorder_ring *ring,
-                                         uintptr_t mask, uintptr_t slot,
-                                         struct recorder_record *copy)
+RECORDER_INLINE_ uintptr_t recorder_look_(const struct recorder_ring *ring,
+                                          uintptr_t mask, uintptr_t slot,
+                                          struct recorder_record *copy)
 {
-    const uintptr_t *word = recorder_commits(ring, mask) + slot;
-    const uintptr_t *from = &recorder_records(ring)[slot].format;
+    const uintptr_t *word = recorder_commits_(ring, mask) + slot;
+    const uintptr_t *from = &recorder_records_(ring)[slot].format;
     uintptr_t *to = &copy->format, commit, again;
     unsigned i;
     commit = __atomic_load_n(word, __ATOMIC_ACQUIRE); RECORDER_STEP_(R1);
     if (commit == 0 || (commit & RECORDER_BUSY_))
         return 0;
     for (i = 0; i < sizeof *copy / sizeof *to; i++)
-        to[i] = recorder_get(from + i);
+        to[i] = recorder_get_(from + i);
     RECORDER_STEP_(R2);
     __atomic_thread_fence(__ATOMIC_ACQUIRE); RECORDER_STEP_(R3);
-    again = recorder_get(word); RECORDER_STEP_(R4);
+    again = recorder_get_(word); RECORDER_STEP_(R4);
     return again == commit ? commit : 0;
 }
 #if defined(__SANITIZE_THREAD__) && !defined(__clang__)
 #pragma GCC diagnostic pop
 #endif
 
-RECORDER_INLINE_ uintptr_t recorder_orders(uintptr_t count)
+RECORDER_INLINE_ uintptr_t recorder_orders_(uintptr_t count)
 {
-    uintptr_t *at = recorder_home.order;
+    uintptr_t *at = recorder_home_.order;
     uintptr_t order = RECORDER_ADD_(at, count, __ATOMIC_ACQ_REL);
     RECORDER_STEP_(W1);
     return order;

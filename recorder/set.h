@@ -12,16 +12,16 @@ extern "C" {
 
 /* ----------------------------------------------------------- conversions -- */
 
-RECORDER_PROGRAM_ recorder_type *recorder_types[256] = {0};
+RECORDER_PROGRAM_ recorder_type *recorder_types_[256] = {0};
 
 RECORDER_FUNCTION_ recorder_type *
 recorder_configure_type(unsigned char conversion, recorder_type *function)
 {
     recorder_type *before;
-    recorder_start();
-    before = __atomic_exchange_n(&recorder_types[conversion], function,
+    recorder_start_();
+    before = __atomic_exchange_n(&recorder_types_[conversion], function,
                                  __ATOMIC_ACQ_REL);
-    __atomic_store_n(&recorder_home.registry->types, &recorder_types[0],
+    __atomic_store_n(&recorder_home_.registry->types, &recorder_types_[0],
                      __ATOMIC_RELEASE);
     return before;
 }
@@ -29,103 +29,103 @@ recorder_configure_type(unsigned char conversion, recorder_type *function)
 /* ------------------------------------------------------------------ text -- */
 
 /* What compat/recorder does in our place; null: nobody does. */
-struct recorder_set_hooks {
+struct recorder_set_hooks_ {
     void (*dump)(void);
     void (*warn)(const char *text); /* instead of stderr */
 };
-RECORDER_PROGRAM_ struct recorder_set_hooks recorder_set_hooks = {0, 0};
+RECORDER_PROGRAM_ struct recorder_set_hooks_ recorder_set_hooks_ = {0, 0};
 
-#define RECORDER_SET_MAX 256 /* bytes of a name, and of a value */
+#define RECORDER_SET_MAX_ 256 /* bytes of a name, and of a value */
 
 /* An item of a specification, taken apart. */
-struct recorder_item {
-    char name[RECORDER_SET_MAX], value[RECORDER_SET_MAX];
+struct recorder_item_ {
+    char name[RECORDER_SET_MAX_], value[RECORDER_SET_MAX_];
     bool has_value, command;
     intptr_t number;
 };
 
-RECORDER_FUNCTION_ void recorder_set_warn(const char *name, const char *what)
+RECORDER_FUNCTION_ void recorder_set_warn_(const char *name, const char *what)
 {
-    struct recorder_string say;
-    char text[RECORDER_SET_MAX + 100];
-    say = recorder_string_at(text, sizeof text - 1);
-    recorder_add_string(&say, "recorder: traces: ");
-    recorder_add_name(&say, name, RECORDER_SET_MAX);
-    recorder_add_string(&say, ": ");
-    recorder_add_string(&say, what);
-    if (recorder_set_hooks.warn) {
+    struct recorder_string_ say;
+    char text[RECORDER_SET_MAX_ + 100];
+    say = recorder_string_at_(text, sizeof text - 1);
+    recorder_add_string_(&say, "recorder: traces: ");
+    recorder_add_name_(&say, name, RECORDER_SET_MAX_);
+    recorder_add_string_(&say, ": ");
+    recorder_add_string_(&say, what);
+    if (recorder_set_hooks_.warn) {
         text[say.size < say.max ? say.size : say.max] = '\0';
-        recorder_set_hooks.warn(text);
+        recorder_set_hooks_.warn(text);
         return;
     }
-    recorder_add_string(&say, "\n");
-    recorder_say(&say);
+    recorder_add_string_(&say, "\n");
+    recorder_say_(&say);
 }
 
 /* A line of the list: "                 net*: Network traffic". */
-RECORDER_FUNCTION_ void recorder_set_line(const char *name,
-                                          const char *description,
-                                          intptr_t value, bool tweak)
+RECORDER_FUNCTION_ void recorder_set_line_(const char *name,
+                                           const char *description,
+                                           intptr_t value, bool tweak)
 {
-    struct recorder_string say;
+    struct recorder_string_ say;
     char text[400];
-    size_t length = recorder_length(name, 20), i;
-    say = recorder_string_at(text, sizeof text);
+    size_t length = recorder_length_(name, 20), i;
+    say = recorder_string_at_(text, sizeof text);
     for (i = length; i < 20; i++)
-        recorder_add_string(&say, " ");
-    recorder_add_name(&say, name, 100);
+        recorder_add_string_(&say, " ");
+    recorder_add_name_(&say, name, 100);
     if (tweak || value > 1)
-        recorder_add_string(&say, " : ");
+        recorder_add_string_(&say, " : ");
     else
-        recorder_add_string(&say, value > 0 ? "*: " : " : ");
-    recorder_add_name(&say, description, 200);
+        recorder_add_string_(&say, value > 0 ? "*: " : " : ");
+    recorder_add_name_(&say, description, 200);
     if (tweak || value > 1) {
-        recorder_add_string(&say, value < 0 ? " = -" : " = ");
-        recorder_add_number(
+        recorder_add_string_(&say, value < 0 ? " = -" : " = ");
+        recorder_add_number_(
             &say, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, 10, 1);
-        recorder_add_string(&say, " (0x");
-        recorder_add_number(&say, (uintptr_t)value, 16, 1);
-        recorder_add_string(&say, ")");
+        recorder_add_string_(&say, " (0x");
+        recorder_add_number_(&say, (uintptr_t)value, 16, 1);
+        recorder_add_string_(&say, ")");
     }
-    recorder_add_string(&say, "\n");
-    recorder_say(&say);
+    recorder_add_string_(&say, "\n");
+    recorder_say_(&say);
 }
 
 /* ------------------------------------------------------------------ find -- */
 
 /* The index-th recorder that the regex chooses, or null. */
-RECORDER_FUNCTION_ struct recorder *recorder_set_recorder(const char *regex,
-                                                          size_t index)
+RECORDER_FUNCTION_ struct recorder *recorder_set_recorder_(const char *regex,
+                                                           size_t index)
 {
-    struct recorder *recorder = recorder_walk();
-    while (recorder && !(recorder_chosen(recorder, regex) && index-- == 0))
-        recorder = recorder_walk_on(recorder);
-    recorder_unwalk();
+    struct recorder *recorder = recorder_readers_enter_();
+    while (recorder && !(recorder_chosen_(recorder, regex) && index-- == 0))
+        recorder = recorder_list_next_(recorder);
+    recorder_readers_leave_();
     return recorder;
 }
-RECORDER_FUNCTION_ struct recorder_tweak *recorder_set_tweak(const char *regex,
-                                                             size_t index)
+RECORDER_FUNCTION_ struct recorder_tweak *recorder_set_tweak_(const char *regex,
+                                                              size_t index)
 {
     struct recorder_tweak *tweak;
-    recorder_walk();
-    tweak = __atomic_load_n(&recorder_home.registry->tweaks, __ATOMIC_ACQUIRE);
-    while (tweak && !((!regex || recorder_regex_match(regex, tweak->name)) &&
+    recorder_readers_enter_();
+    tweak = __atomic_load_n(&recorder_home_.registry->tweaks, __ATOMIC_ACQUIRE);
+    while (tweak && !((!regex || recorder_regex_match_(regex, tweak->name)) &&
                       index-- == 0))
         tweak = __atomic_load_n(&tweak->next, __ATOMIC_ACQUIRE);
-    recorder_unwalk();
+    recorder_readers_leave_();
     return tweak;
 }
 
 /* ----------------------------------------------------------------- value -- */
 
-RECORDER_INLINE_ bool recorder_set_is_number(const char *text)
+RECORDER_INLINE_ bool recorder_set_is_number_(const char *text)
 {
     return (*text >= '0' && *text <= '9') || *text == '-';
 }
 
 /* A number as strtol() reads it with base 0. False: it is none, or too large.
  */
-RECORDER_FUNCTION_ bool recorder_set_number(const char *text, intptr_t *number)
+RECORDER_FUNCTION_ bool recorder_set_number_(const char *text, intptr_t *number)
 {
     bool negative = *text == '-';
     uintptr_t value = 0, base = 10, most = UINTPTR_MAX;
@@ -154,51 +154,51 @@ RECORDER_FUNCTION_ bool recorder_set_number(const char *text, intptr_t *number)
 /* -------------------------------------------------------------- commands -- */
 
 /* Shows what can be set; of recorders, only those that are traced. */
-RECORDER_FUNCTION_ void recorder_set_list(bool traced)
+RECORDER_FUNCTION_ void recorder_set_list_(bool traced)
 {
     const struct recorder *recorder;
     const struct recorder_tweak *tweak;
-    struct recorder_string say;
+    struct recorder_string_ say;
     char text[64];
     size_t i;
-    say = recorder_string_at(text, sizeof text);
-    recorder_add_string(&say, traced ? "Traced recorders:\n"
-                                     : "Recorders (*: traced):\n");
-    recorder_say(&say);
-    for (i = 0; (recorder = recorder_set_recorder(NULL, i)) != NULL; i++)
+    say = recorder_string_at_(text, sizeof text);
+    recorder_add_string_(&say, traced ? "Traced recorders:\n"
+                                      : "Recorders (*: traced):\n");
+    recorder_say_(&say);
+    for (i = 0; (recorder = recorder_set_recorder_(NULL, i)) != NULL; i++)
         if (!traced || recorder->trace > 0)
-            recorder_set_line(recorder->name, recorder->description,
-                              recorder->trace, false);
+            recorder_set_line_(recorder->name, recorder->description,
+                               recorder->trace, false);
     if (traced)
         return;
     say.size = 0;
-    recorder_add_string(&say, "Tweaks:\n");
-    recorder_say(&say);
-    for (i = 0; (tweak = recorder_set_tweak(NULL, i)) != NULL; i++)
-        recorder_set_line(tweak->name, tweak->description, tweak->trace, true);
+    recorder_add_string_(&say, "Tweaks:\n");
+    recorder_say_(&say);
+    for (i = 0; (tweak = recorder_set_tweak_(NULL, i)) != NULL; i++)
+        recorder_set_line_(tweak->name, tweak->description, tweak->trace, true);
 }
 
-RECORDER_PROGRAM_ int recorder_output_opened = -1; /* by us */
+RECORDER_PROGRAM_ int recorder_output_opened_ = -1; /* by us */
 
 /* Sends dumps and traces to a file. False: it cannot be opened. */
-RECORDER_FUNCTION_ bool recorder_set_output(const char *path, bool append)
+RECORDER_FUNCTION_ bool recorder_set_output_(const char *path, bool append)
 {
-    int error = *recorder_errno();
-    int fd = recorder_os_create(path, append);
-    if (fd >= 0 && recorder_output_opened >= 0 &&
-        recorder_output_opened == recorder_output_fd) {
+    int error = *recorder_errno_();
+    int fd = recorder_os_create_(path, append);
+    if (fd >= 0 && recorder_output_opened_ >= 0 &&
+        recorder_output_opened_ == recorder_output_fd_) {
         /* In one step, as somebody may be writing. */
-        recorder_os_replace(recorder_output_fd, fd);
-        recorder_os_close(fd);
+        recorder_os_replace_(recorder_output_fd_, fd);
+        recorder_os_close_(fd);
     } else if (fd >= 0) {
-        recorder_output_opened = fd;
-        recorder_output_fd = fd;
+        recorder_output_opened_ = fd;
+        recorder_output_fd_ = fd;
     }
-    *recorder_errno() = error;
+    *recorder_errno_() = error;
     return fd >= 0;
 }
 
-RECORDER_INLINE_ bool recorder_set_is(const char *name, const char *command)
+RECORDER_INLINE_ bool recorder_set_is_(const char *name, const char *command)
 {
     while (*name && *name == *command)
         name++, command++;
@@ -207,21 +207,21 @@ RECORDER_INLINE_ bool recorder_set_is(const char *name, const char *command)
 
 /* Does what a command says. Null: done; else what is wrong with it. */
 RECORDER_FUNCTION_ const char *
-recorder_set_command(const struct recorder_item *item)
+recorder_set_command_(const struct recorder_item_ *item)
 {
     const char *name = item->name;
-    bool append = recorder_set_is(name, "output_append");
-    if (recorder_set_is(name, "help") || recorder_set_is(name, "list"))
-        recorder_set_list(false);
-    else if (recorder_set_is(name, "traces"))
-        recorder_set_list(true);
-    else if (recorder_set_is(name, "dump") && recorder_set_hooks.dump)
-        recorder_set_hooks.dump();
-    else if (recorder_set_is(name, "dump"))
+    bool append = recorder_set_is_(name, "output_append");
+    if (recorder_set_is_(name, "help") || recorder_set_is_(name, "list"))
+        recorder_set_list_(false);
+    else if (recorder_set_is_(name, "traces"))
+        recorder_set_list_(true);
+    else if (recorder_set_is_(name, "dump") && recorder_set_hooks_.dump)
+        recorder_set_hooks_.dump();
+    else if (recorder_set_is_(name, "dump"))
         recorder_dump();
-    else if (append || recorder_set_is(name, "output"))
-        return recorder_set_output(item->value, append) ? NULL
-                                                        : "cannot write there";
+    else if (append || recorder_set_is_(name, "output"))
+        return recorder_set_output_(item->value, append) ? NULL
+                                                         : "cannot write there";
     else
         return "no recorder or tweak has this name, nor a command";
     return NULL;
@@ -230,80 +230,80 @@ recorder_set_command(const struct recorder_item *item)
 /* ------------------------------------------------------------------- set -- */
 
 /* Does what an item says, and warns where that cannot be. */
-RECORDER_FUNCTION_ int recorder_set_item(struct recorder_item *item)
+RECORDER_FUNCTION_ int recorder_set_item_(struct recorder_item_ *item)
 {
-    const char *regex = recorder_set_is(item->name, "all") ? ".*" : item->name;
-    const char *wrong = recorder_regex_check(regex);
-    bool number = recorder_set_is_number(item->value);
+    const char *regex = recorder_set_is_(item->name, "all") ? ".*" : item->name;
+    const char *wrong = recorder_regex_check_(regex);
+    bool number = recorder_set_is_number_(item->value);
     bool names = item->value[0] && !number; /* of arguments */
     bool good = number || names || !item->has_value;
     struct recorder *recorder;
     struct recorder_tweak *tweak;
     size_t i = 0, recorders;
     if (wrong) {
-        recorder_set_warn(item->name, wrong);
+        recorder_set_warn_(item->name, wrong);
         return RECORDER_TRACE_INVALID_NAME;
     }
     if (!item->command && number &&
-        !recorder_set_number(item->value, &item->number)) {
-        recorder_set_warn(item->value, "no number");
+        !recorder_set_number_(item->value, &item->number)) {
+        recorder_set_warn_(item->value, "no number");
         return RECORDER_TRACE_INVALID_VALUE;
     }
     for (; !item->command &&
-           (recorder = recorder_set_recorder(regex, i)) != NULL;
+           (recorder = recorder_set_recorder_(regex, i)) != NULL;
          i++)
         if (good)
             __atomic_store_n(&recorder->trace, names ? 0 : item->number,
                              __ATOMIC_RELAXED);
     recorders = i;
     for (; !item->command && recorders == 0 &&
-           (tweak = recorder_set_tweak(regex, i)) != NULL;
+           (tweak = recorder_set_tweak_(regex, i)) != NULL;
          i++) {
         good &= !names;
         if (good)
             __atomic_store_n(&tweak->trace, item->number, __ATOMIC_RELAXED);
     }
     if (i > 0 && !good) {
-        recorder_set_warn(item->value, "no number");
+        recorder_set_warn_(item->value, "no number");
         return RECORDER_TRACE_INVALID_VALUE;
     }
     if (recorders > 0 && names)
-        recorder_set_warn(item->value,
-                          "recorded, not exported: recorder view --value");
-    wrong = i == 0 ? recorder_set_command(item) : NULL;
+        recorder_set_warn_(item->value,
+                           "recorded, not exported: recorder view --value");
+    wrong = i == 0 ? recorder_set_command_(item) : NULL;
     if (wrong)
-        recorder_set_warn(item->name, wrong);
+        recorder_set_warn_(item->name, wrong);
     return RECORDER_TRACE_OK;
 }
 
-RECORDER_INLINE_ bool recorder_set_ends(char c)
+RECORDER_INLINE_ bool recorder_set_ends_(char c)
 {
     return c == ':' || c == ' ' || c == '\0';
 }
 
 /* Copies text up to the end of an item, a name up to '=', too. False: it is too
  * long; what it needs is not there then. */
-RECORDER_FUNCTION_ bool recorder_set_copy(const char **from, char *to,
-                                          bool name)
+RECORDER_FUNCTION_ bool recorder_set_copy_(const char **from, char *to,
+                                           bool name)
 {
     const char *at = *from;
     size_t size = 0;
-    for (; !recorder_set_ends(*at) && !(name && *at == '='); at++)
-        if (size < RECORDER_SET_MAX - 1)
+    for (; !recorder_set_ends_(*at) && !(name && *at == '='); at++)
+        if (size < RECORDER_SET_MAX_ - 1)
             to[size++] = *at;
     to[size] = '\0';
     size = (size_t)(at - *from);
     *from = at;
-    return size < RECORDER_SET_MAX;
+    return size < RECORDER_SET_MAX_;
 }
 
 RECORDER_FUNCTION_ int recorder_trace_set(const char *specification)
 {
     const char *at = specification;
     int result = RECORDER_TRACE_OK, one;
-    recorder_start();
+    recorder_start_();
     while (at && *at) {
-        struct recorder_item item;
+        struct recorder_item_ item;
         bool fits;
         item.number = 1;
         item.command = item.has_value = false;
@@ -313,34 +313,34 @@ RECORDER_FUNCTION_ int recorder_trace_set(const char *specification)
                 item.command = true;
             else
                 item.number = *at == '-' ? 0 : -1;
-        fits = recorder_set_copy(&at, item.name, true);
+        fits = recorder_set_copy_(&at, item.name, true);
         if (*at == '=') {
             at++;
             item.has_value = true;
-            fits &= recorder_set_copy(&at, item.value, false);
+            fits &= recorder_set_copy_(&at, item.value, false);
         }
         at += *at != '\0';
         if (!item.name[0] && !item.has_value)
             continue;
-        one = fits && item.name[0] ? recorder_set_item(&item)
+        one = fits && item.name[0] ? recorder_set_item_(&item)
                                    : RECORDER_TRACE_INVALID_NAME;
         if (!fits)
-            recorder_set_warn(item.name, "too long");
+            recorder_set_warn_(item.name, "too long");
         if (result == RECORDER_TRACE_OK)
             result = one;
     }
     return result;
 }
 
-RECORDER_PROGRAM_ bool recorder_set_started = false;
+RECORDER_PROGRAM_ bool recorder_set_started_ = false;
 
 #ifndef RECORDER_SET_LATER_ /* compat/recorder reads it when it is asked to */
-__attribute__((constructor(103))) static void recorder_set_enter(void)
+__attribute__((constructor(103))) static void recorder_set_enter_(void)
 {
-    if (recorder_set_started)
+    if (recorder_set_started_)
         return;
-    recorder_set_started = true;
-    recorder_trace_set(recorder_os_environment_safe("RECORDER_TRACES"));
+    recorder_set_started_ = true;
+    recorder_trace_set(recorder_os_environment_safe_("RECORDER_TRACES"));
 }
 #endif
 

@@ -14,31 +14,31 @@ enum { RECORDER_SIGNALS_ = 65 }; /* as many as the registry has room for */
 /* ---------------------------------------------------------------- stacks -- */
 
 /* Below it the stack grows down, to a page that faults. */
-struct recorder_stack {
-    struct recorder_stack *next;
+struct recorder_stack_ {
+    struct recorder_stack_ *next;
     int32_t owner, process; /* kernel ids */
 };
-RECORDER_PROGRAM_ struct recorder_stack *recorder_stacks = 0;
+RECORDER_PROGRAM_ struct recorder_stack_ *recorder_stacks_ = 0;
 /* A dump takes 8 KB, the kernel's frame 1 to 12 (AVX-512, AMX), and a handler
  * of the program's runs here, too. */
-#define RECORDER_STACK_BYTES ((size_t)128 << 10)
-#define RECORDER_STACK_GUARD ((size_t)64 << 10) /* the largest page */
+#define RECORDER_STACK_BYTES_ ((size_t)128 << 10)
+#define RECORDER_STACK_GUARD_ ((size_t)64 << 10) /* the largest page */
 
-RECORDER_FUNCTION_ struct recorder_stack *recorder_stack_new(void)
+RECORDER_FUNCTION_ struct recorder_stack_ *recorder_stack_new_(void)
 {
-    char *memory = (char *)recorder_os_memory(RECORDER_STACK_GUARD +
-                                              RECORDER_STACK_BYTES);
-    struct recorder_stack *stack;
+    char *memory = (char *)recorder_os_memory_(RECORDER_STACK_GUARD_ +
+                                               RECORDER_STACK_BYTES_);
+    struct recorder_stack_ *stack;
     if (!memory)
         return NULL;
-    recorder_os_protect(memory, RECORDER_STACK_GUARD, 0);
-    stack = (struct recorder_stack *)(void *)(memory + RECORDER_STACK_GUARD +
-                                              RECORDER_STACK_BYTES -
-                                              sizeof *stack);
-    stack->owner = recorder_os_thread();
-    stack->process = (int32_t)recorder_os_process();
-    stack->next = __atomic_load_n(&recorder_stacks, __ATOMIC_ACQUIRE);
-    while (!__atomic_compare_exchange_n(&recorder_stacks, &stack->next, stack,
+    recorder_os_protect_(memory, RECORDER_STACK_GUARD_, 0);
+    stack = (struct recorder_stack_ *)(void *)(memory + RECORDER_STACK_GUARD_ +
+                                               RECORDER_STACK_BYTES_ -
+                                               sizeof *stack);
+    stack->owner = recorder_os_thread_();
+    stack->process = (int32_t)recorder_os_process_();
+    stack->next = __atomic_load_n(&recorder_stacks_, __ATOMIC_ACQUIRE);
+    while (!__atomic_compare_exchange_n(&recorder_stacks_, &stack->next, stack,
                                         false, __ATOMIC_RELEASE,
                                         __ATOMIC_ACQUIRE))
         ;
@@ -47,15 +47,15 @@ RECORDER_FUNCTION_ struct recorder_stack *recorder_stack_new(void)
 
 /* The stack of a thread of this process that has ended, now the caller's; or
  * one of its own that it had given away. */
-RECORDER_FUNCTION_ struct recorder_stack *recorder_stack_reuse(void)
+RECORDER_FUNCTION_ struct recorder_stack_ *recorder_stack_reuse_(void)
 {
-    struct recorder_stack *stack =
-        __atomic_load_n(&recorder_stacks, __ATOMIC_ACQUIRE);
-    int32_t self = recorder_os_thread();
+    struct recorder_stack_ *stack =
+        __atomic_load_n(&recorder_stacks_, __ATOMIC_ACQUIRE);
+    int32_t self = recorder_os_thread_();
     for (; stack; stack = stack->next) {
         int32_t owner = __atomic_load_n(&stack->owner, __ATOMIC_ACQUIRE);
-        if (stack->process == (int32_t)recorder_os_process() &&
-            (owner == self || recorder_os_thread_ended(owner)) &&
+        if (stack->process == (int32_t)recorder_os_process_() &&
+            (owner == self || recorder_os_thread_ended_(owner)) &&
             __atomic_compare_exchange_n(&stack->owner, &owner, self, false,
                                         __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
             return stack;
@@ -65,44 +65,45 @@ RECORDER_FUNCTION_ struct recorder_stack *recorder_stack_reuse(void)
 
 RECORDER_FUNCTION_ bool recorder_alt_stack(void)
 {
-    struct recorder_stack_of_signals signals;
-    struct recorder_stack *stack;
-    int error = *recorder_errno();
+    struct recorder_stack_of_signals_ signals;
+    struct recorder_stack_ *stack;
+    int error = *recorder_errno_();
     bool done = true;
-    if (recorder_os_stack(NULL, &signals) == 0 &&
+    if (recorder_os_stack_(NULL, &signals) == 0 &&
         !(signals.flags & RECORDER_SS_DISABLE_))
         return true; /* has one */
-    stack = recorder_stack_reuse();
+    stack = recorder_stack_reuse_();
     if (!stack)
-        stack = recorder_stack_new();
+        stack = recorder_stack_new_();
     if (stack) {
-        signals.bytes = RECORDER_STACK_BYTES - sizeof *stack;
+        signals.bytes = RECORDER_STACK_BYTES_ - sizeof *stack;
         signals.base = (char *)(void *)stack - signals.bytes;
         signals.flags = 0;
-        done = recorder_os_stack(&signals, NULL) == 0;
+        done = recorder_os_stack_(&signals, NULL) == 0;
     }
-    *recorder_errno() = error;
+    *recorder_errno_() = error;
     return stack && done;
 }
 
 /* --------------------------------------------------------------- handler -- */
 
 /* What was there before us, by signal; the registry's `taken` is set last. */
-RECORDER_PROGRAM_ struct recorder_action recorder_before[RECORDER_SIGNALS_];
-RECORDER_INLINE_ bool recorder_is_handler(const struct recorder_action *action)
+RECORDER_PROGRAM_ struct recorder_action_ recorder_before_[RECORDER_SIGNALS_];
+RECORDER_INLINE_ bool
+recorder_is_handler_(const struct recorder_action_ *action)
 {
     return (uintptr_t)action->handler > 1; /* neither SIG_DFL nor SIG_IGN */
 }
 /* By default ignored, or ours to dump and go on. */
-RECORDER_INLINE_ bool recorder_goes_on(int sig)
+RECORDER_INLINE_ bool recorder_goes_on_(int sig)
 {
     return sig == RECORDER_SIGUSR1_ || sig == RECORDER_SIGUSR2_ ||
-           recorder_os_ignores(sig);
+           recorder_os_ignores_(sig);
 }
 
 /* "recorder: SIGSEGV (signal 11) in thread 4711" */
-RECORDER_FUNCTION_ void recorder_say_signal(struct recorder_output *out,
-                                            int sig, int32_t thread)
+RECORDER_FUNCTION_ void recorder_say_signal_(struct recorder_output_ *out,
+                                             int sig, int32_t thread)
 {
     static const struct {
         int sig;
@@ -116,53 +117,53 @@ RECORDER_FUNCTION_ void recorder_say_signal(struct recorder_output *out,
                  {1, "HUP"},                  {2, "INT"},
                  {RECORDER_SIGPIPE_, "PIPE"}, {14, "ALRM"},
                  {15, "TERM"}};
-    struct recorder_string to;
+    struct recorder_string_ to;
     char text[80];
     unsigned i;
-    to = recorder_string_at(text, sizeof text);
-    recorder_add_string(&to, "recorder: ");
+    to = recorder_string_at_(text, sizeof text);
+    recorder_add_string_(&to, "recorder: ");
     for (i = 0; i < sizeof names / sizeof *names; i++)
         if (names[i].sig == sig) {
-            recorder_add_string(&to, "SIG");
-            recorder_add_string(&to, names[i].name);
-            recorder_add_string(&to, " (signal ");
+            recorder_add_string_(&to, "SIG");
+            recorder_add_string_(&to, names[i].name);
+            recorder_add_string_(&to, " (signal ");
         }
     if (to.size == 10)
-        recorder_add_string(&to, "(signal ");
-    recorder_add_number(&to, (uint64_t)sig, 10, 1);
-    recorder_add_string(&to, ") in thread ");
-    recorder_add_number(&to, (uint64_t)thread, 10, 1);
-    recorder_add_string(&to, "\n");
-    recorder_output_write(out, text, to.size);
+        recorder_add_string_(&to, "(signal ");
+    recorder_add_number_(&to, (uint64_t)sig, 10, 1);
+    recorder_add_string_(&to, ") in thread ");
+    recorder_add_number_(&to, (uint64_t)thread, 10, 1);
+    recorder_add_string_(&to, "\n");
+    recorder_output_write_(out, text, to.size);
 }
 
 /* Dumps, unless another thread does: then waits for it, 10 s at most, as it is
  * about to end the process. One that is not of this process will not: it dumped
  * when another thread forked, or was the child of vfork(). */
 RECORDER_FUNCTION_ void
-recorder_dump_for_signal(int sig, const struct recorder_lines *lines)
+recorder_dump_for_signal_(int sig, const struct recorder_lines_ *lines)
 {
-    struct recorder_output out = {0, 0, recorder_output_fd, 0, 0, 0, false,
-                                  1000000000u};
-    struct recorder_held held;
-    int32_t *dumping = &recorder_home.registry->dumping;
-    int32_t self = recorder_os_thread();
+    struct recorder_output_ out = {0, 0,     recorder_output_fd_, 0, 0,
+                                   0, false, 1000000000u};
+    struct recorder_held_ held;
+    int32_t *dumping = &recorder_home_.registry->dumping;
+    int32_t self = recorder_os_thread_();
     unsigned i;
     for (i = 0; i < 1000; i++) {
         int32_t other = __atomic_load_n(dumping, __ATOMIC_RELAXED);
         if (other == self)
             return; /* it crashed in a dump of its own */
-        if (other && !recorder_os_thread_ended(other)) {
-            recorder_os_poll(NULL, 0, 10);
+        if (other && !recorder_os_thread_ended_(other)) {
+            recorder_os_poll_(NULL, 0, 10);
             continue;
         }
         if (__atomic_compare_exchange_n(dumping, &other, self, false,
                                         __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-            recorder_signals_hold(&held);
-            recorder_say_signal(&out, sig, self);
-            recorder_signals_release(&held);
+            recorder_signals_hold_(&held);
+            recorder_say_signal_(&out, sig, self);
+            recorder_signals_release_(&held);
             if (!out.failed)
-                recorder_dump_out(NULL, &out, lines);
+                recorder_dump_out_(NULL, &out, lines);
             return;
         }
     }
@@ -171,107 +172,106 @@ recorder_dump_for_signal(int sig, const struct recorder_lines *lines)
 /* The default action: set it, and send the signal to ourselves once more. All
  * are blocked until the handler returns, and so it acts where the program was
  * interrupted, as if we had never been. */
-RECORDER_FUNCTION_ void recorder_signal_again(int sig, void *info)
+RECORDER_FUNCTION_ void recorder_signal_again_(int sig, void *info)
 {
-    struct recorder_action action; /* all zero: SIG_DFL */
+    struct recorder_action_ action; /* all zero: SIG_DFL */
     __builtin_memset(&action, 0, sizeof action);
-    if (recorder_os_action(sig, &action, NULL) != 0)
-        recorder_os_exit(128 + sig); /* a sandbox: the fault would loop */
-    recorder_os_again(sig, info);
+    if (recorder_os_action_(sig, &action, NULL) != 0)
+        recorder_os_exit_(128 + sig); /* a sandbox: the fault would loop */
+    recorder_os_requeue_signal_(sig, info);
 }
 
 /* What a handler does; the lines of its dump are ours where `lines` is null. */
 RECORDER_FUNCTION_ void
-recorder_signal_handle(int sig, void *info, void *context,
-                       const struct recorder_lines *lines)
+recorder_signal_handle_(int sig, void *info, void *context,
+                        const struct recorder_lines_ *lines)
 {
-    struct recorder_signal_set entry;
-    struct recorder_action before = recorder_before[sig];
-    bool ends = !recorder_is_handler(&before) && !recorder_goes_on(sig);
-    int error = *recorder_errno();
+    struct recorder_signal_set_ entry;
+    struct recorder_action_ before = recorder_before_[sig];
+    bool ends = !recorder_is_handler_(&before) && !recorder_goes_on_(sig);
+    int error = *recorder_errno_();
     int32_t self;
-    recorder_os_block(&entry);
-    recorder_dump_for_signal(sig, lines);
+    recorder_os_block_(&entry);
+    recorder_dump_for_signal_(sig, lines);
     if (ends) {
-        recorder_signal_again(sig, info);
-        *recorder_errno() = error;
+        recorder_signal_again_(sig, info);
+        *recorder_errno_() = error;
         return;
     }
-    self = recorder_os_thread();
-    __atomic_compare_exchange_n(&recorder_home.registry->dumping, &self, 0,
+    self = recorder_os_thread_();
+    __atomic_compare_exchange_n(&recorder_home_.registry->dumping, &self, 0,
                                 false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
-    recorder_os_mask(RECORDER_SIG_SETMASK_, &entry, NULL);
-    *recorder_errno() = error;
-    if (!recorder_is_handler(&before))
+    recorder_os_mask_(RECORDER_SIG_SETMASK_, &entry, NULL);
+    *recorder_errno_() = error;
+    if (!recorder_is_handler_(&before))
         return;
     if (before.flags & RECORDER_SA_RESETHAND_)
-        recorder_before[sig].handler = NULL;
+        recorder_before_[sig].handler = NULL;
     if (before.flags & RECORDER_SA_SIGINFO_)
         before.handler(sig, info, context);
     else
         ((void (*)(int))(uintptr_t)before.handler)(sig);
 }
-RECORDER_FUNCTION_ void recorder_on_signal(int sig, void *info, void *context)
+RECORDER_FUNCTION_ void recorder_on_signal_(int sig, void *info, void *context)
 {
-    recorder_signal_handle(sig, info, context, NULL);
+    recorder_signal_handle_(sig, info, context, NULL);
 }
 /* The handler of this module: compat/recorder has its own. */
-RECORDER_MODULE_ void (*recorder_signal_handler)(int sig, void *info,
-                                                 void *context) =
-    recorder_on_signal;
+RECORDER_MODULE_ void (*recorder_signal_handler_)(
+    int sig, void *info, void *context) = recorder_on_signal_;
 
 /* Calls, to no effect, what the handler will call: the dynamic linker looks for
  * a function at its first call, and takes 3 KB of stack for that. */
-RECORDER_MODULE_ bool recorder_signal_bound = false;
-RECORDER_FUNCTION_ void recorder_signal_bind(void)
+RECORDER_MODULE_ bool recorder_signal_bound_ = false;
+RECORDER_FUNCTION_ void recorder_signal_bind_(void)
 {
-    struct recorder_memory memory;
-    struct recorder_held held;
+    struct recorder_memory_ memory;
+    struct recorder_held_ held;
     volatile size_t one = 1; /* the compiler is not to know it */
-    int error = *recorder_errno();
+    int error = *recorder_errno_();
     char byte;
-    if (recorder_signal_bound)
+    if (recorder_signal_bound_)
         return;
-    recorder_signal_bound = true;
+    recorder_signal_bound_ = true;
     __builtin_memset(&byte, 0, one);
     __builtin_memcpy(&byte, "", one);
-    recorder_memory_open(&memory);
-    if (recorder_memory_pipe_open(&memory) &&
-        recorder_os_write(memory.fds[1], &byte, 1) == 1)
-        (void)!recorder_os_read(memory.fds[0], &byte, 1);
-    recorder_memory_close(&memory);
-    recorder_clock_ns(RECORDER_MONOTONIC_);
-    recorder_signals_hold(&held);
-    recorder_signals_release(&held);
-    recorder_os_poll(NULL, 0, 0);
-    recorder_munmap(recorder_os_memory(1), 1);
-    *recorder_errno() = error;
+    recorder_memory_open_(&memory);
+    if (recorder_memory_pipe_open_(&memory) &&
+        recorder_os_write_(memory.fds[1], &byte, 1) == 1)
+        (void)!recorder_os_read_(memory.fds[0], &byte, 1);
+    recorder_memory_close_(&memory);
+    recorder_clock_ns_(RECORDER_MONOTONIC_);
+    recorder_signals_hold_(&held);
+    recorder_signals_release_(&held);
+    recorder_os_poll_(NULL, 0, 0);
+    recorder_munmap_(recorder_os_memory_(1), 1);
+    *recorder_errno_() = error;
 }
 
 RECORDER_FUNCTION_ bool recorder_dump_on_signal(int sig)
 {
     const unsigned kept = RECORDER_SA_NODEFER_ | RECORDER_SA_RESTART_ |
                           RECORDER_SA_NOCLDSTOP_ | RECORDER_SA_NOCLDWAIT_;
-    struct recorder_action action, before;
+    struct recorder_action_ action, before;
     if (sig < 1 || sig >= RECORDER_SIGNALS_ || sig == RECORDER_SIGKILL_ ||
         sig == RECORDER_SIGSTOP_ || sig == RECORDER_SIGTSTP_ ||
         sig == RECORDER_SIGTTIN_ || sig == RECORDER_SIGTTOU_)
         return false;
     recorder_alt_stack();
-    if (recorder_os_action(sig, NULL, &before) != 0 ||
+    if (recorder_os_action_(sig, NULL, &before) != 0 ||
         (uintptr_t)before.handler == 1 /* SIG_IGN */)
         return false;
-    if (recorder_home.registry->taken[sig] && recorder_is_handler(&before))
+    if (recorder_home_.registry->taken[sig] && recorder_is_handler_(&before))
         return true; /* ours, or a later one that may call ours */
-    recorder_signal_bind();
-    recorder_before[sig] = before;
-    recorder_home.registry->taken[sig] = 1;
+    recorder_signal_bind_();
+    recorder_before_[sig] = before;
+    recorder_home_.registry->taken[sig] = 1;
     action = before;
-    action.handler = recorder_signal_handler;
+    action.handler = recorder_signal_handler_;
     action.flags = RECORDER_SA_SIGINFO_ | RECORDER_SA_ONSTACK_ |
                    (before.flags & kept) |
-                   (recorder_is_handler(&before) ? 0 : RECORDER_SA_RESTART_);
-    return recorder_os_action(sig, &action, NULL) == 0;
+                   (recorder_is_handler_(&before) ? 0 : RECORDER_SA_RESTART_);
+    return recorder_os_action_(sig, &action, NULL) == 0;
 }
 
 RECORDER_FUNCTION_ void recorder_dump_on_common_signals(unsigned add,
@@ -286,13 +286,13 @@ RECORDER_FUNCTION_ void recorder_dump_on_common_signals(unsigned add,
     const unsigned asked = 1u << RECORDER_SIGUSR1_ | 1u << RECORDER_SIGUSR2_;
     int sig;
     for (sig = 1; sig < 32; sig++) {
-        struct recorder_action before;
+        struct recorder_action_ before;
         unsigned bit = 1u << sig;
         if (remove & bit || !((add | crashes | asked) & bit))
             continue;
         if (!((add | crashes) & bit) &&
-            (recorder_os_action(sig, NULL, &before) != 0 ||
-             recorder_is_handler(&before)))
+            (recorder_os_action_(sig, NULL, &before) != 0 ||
+             recorder_is_handler_(&before)))
             continue;
         recorder_dump_on_signal(sig);
     }
@@ -300,16 +300,16 @@ RECORDER_FUNCTION_ void recorder_dump_on_common_signals(unsigned add,
 
 #ifdef RECORDER_IN_LIBRARY_
 /* The library is closed, and our handler with it. */
-__attribute__((destructor(102))) static void recorder_signal_leave(void)
+__attribute__((destructor(102))) static void recorder_signal_leave_(void)
 {
-    struct recorder_action now;
+    struct recorder_action_ now;
     int sig;
     for (sig = 1; sig < RECORDER_SIGNALS_; sig++)
-        if (recorder_home.registry->taken[sig] &&
-            recorder_os_action(sig, NULL, &now) == 0 &&
-            now.handler == recorder_signal_handler) {
-            recorder_os_action(sig, &recorder_before[sig], NULL);
-            recorder_home.registry->taken[sig] = 0;
+        if (recorder_home_.registry->taken[sig] &&
+            recorder_os_action_(sig, NULL, &now) == 0 &&
+            now.handler == recorder_signal_handler_) {
+            recorder_os_action_(sig, &recorder_before_[sig], NULL);
+            recorder_home_.registry->taken[sig] = 0;
         }
 }
 #endif

@@ -1,8 +1,8 @@
 /* text.h - an event as a line of text, the same from every reader. */
 /* SPDX-License-Identifier: MIT */
 /*
-    struct recorder_string to = recorder_string_at(text, sizeof text);
-    recorder_add_line(&to, RECORDER_LINE_DEFAULT, &shown);
+    struct recorder_string_ to = recorder_string_at_(text, sizeof text);
+    recorder_add_line_(&to, RECORDER_LINE_DEFAULT_, &shown);
 
 PROMISES
     * No memory, no library call, safe in signal handlers.
@@ -18,11 +18,11 @@ PROMISES
 extern "C" {
 #endif
 
-#define RECORDER_LINE_DEFAULT                                                  \
+#define RECORDER_LINE_DEFAULT_                                                 \
     "{order} [{seconds} {location} T{thread}] {recorder}: {message}"
-#define RECORDER_LINE_MAX 4096
+#define RECORDER_TEXT_LINE_MAX_ 4096
 
-RECORDER_INLINE_ size_t recorder_length(const char *text, size_t max)
+RECORDER_INLINE_ size_t recorder_length_(const char *text, size_t max)
 {
     size_t length = 0;
     while (length < max && text[length])
@@ -33,34 +33,36 @@ RECORDER_INLINE_ size_t recorder_length(const char *text, size_t max)
 /* ---------------------------------------------------------------- string -- */
 
 /* A text that grows up to a limit; `size` counts what did not fit, too. */
-struct recorder_string {
+struct recorder_string_ {
     char *to;
     size_t max, size;
 };
 
-RECORDER_INLINE_ struct recorder_string recorder_string_at(char *to, size_t max)
+RECORDER_INLINE_ struct recorder_string_ recorder_string_at_(char *to,
+                                                             size_t max)
 {
-    struct recorder_string empty = {to, max, 0};
+    struct recorder_string_ empty = {to, max, 0};
     return empty;
 }
 
-RECORDER_FUNCTION_ void recorder_add_text(struct recorder_string *s,
-                                          const char *text, size_t size)
+RECORDER_FUNCTION_ void recorder_add_text_(struct recorder_string_ *s,
+                                           const char *text, size_t size)
 {
     size_t i;
     for (i = 0; i < size && s->size + i < s->max; i++)
         s->to[s->size + i] = text[i];
     s->size += size;
 }
-RECORDER_INLINE_ void recorder_add_string(struct recorder_string *s,
-                                          const char *text)
+RECORDER_INLINE_ void recorder_add_string_(struct recorder_string_ *s,
+                                           const char *text)
 {
-    recorder_add_text(s, text, recorder_length(text, RECORDER_LINE_MAX));
+    recorder_add_text_(s, text,
+                       recorder_length_(text, RECORDER_TEXT_LINE_MAX_));
 }
 /* A number, with at least `digits` digits. */
-RECORDER_FUNCTION_ void recorder_add_number(struct recorder_string *s,
-                                            uint64_t number, unsigned base,
-                                            unsigned digits)
+RECORDER_FUNCTION_ void recorder_add_number_(struct recorder_string_ *s,
+                                             uint64_t number, unsigned base,
+                                             unsigned digits)
 {
     char text[20];
     unsigned at = sizeof text;
@@ -68,26 +70,27 @@ RECORDER_FUNCTION_ void recorder_add_number(struct recorder_string *s,
         text[--at] = "0123456789abcdef"[number % base];
         number /= base;
     } while (at > 0 && (number || sizeof text - at < digits));
-    recorder_add_text(s, text + at, sizeof text - at);
+    recorder_add_text_(s, text + at, sizeof text - at);
 }
 
 /* A name: what is no text in it becomes '?', so that it breaks no line. */
-RECORDER_FUNCTION_ void recorder_add_name(struct recorder_string *s,
-                                          const char *name, size_t max)
+RECORDER_FUNCTION_ void recorder_add_name_(struct recorder_string_ *s,
+                                           const char *name, size_t max)
 {
     size_t i;
     for (i = 0; i < max; i++) {
         char c = __atomic_load_n(&name[i], __ATOMIC_RELAXED);
         if (!c)
             return;
-        recorder_add_text(s, (unsigned char)c < ' ' || c == 0x7f ? "?" : &c, 1);
+        recorder_add_text_(s, (unsigned char)c < ' ' || c == 0x7f ? "?" : &c,
+                           1);
     }
 }
 
 /* "2026-11-20 20:25:11.123456", UTC. Years count from March, so that the leap
  * day comes last: 153 days are 5 months, 1461 days 4 years, 146097 days 400. */
-RECORDER_FUNCTION_ void recorder_add_wall(struct recorder_string *s,
-                                          uint64_t realtime_ns)
+RECORDER_FUNCTION_ void recorder_add_wall_(struct recorder_string_ *s,
+                                           uint64_t realtime_ns)
 {
     uint64_t seconds = realtime_ns / 1000000000u;
     uint64_t days = seconds / 86400 + 719468; /* from March 1st of year 0 */
@@ -96,37 +99,37 @@ RECORDER_FUNCTION_ void recorder_add_wall(struct recorder_string *s,
     uint64_t of_year = day - (365 * year + year / 4 - year / 100);
     uint64_t month = (5 * of_year + 2) / 153;
     uint64_t number = month < 10 ? month + 3 : month - 9;
-    recorder_add_number(s, year + era * 400 + (number <= 2), 10, 4);
-    recorder_add_string(s, "-");
-    recorder_add_number(s, number, 10, 2);
-    recorder_add_string(s, "-");
-    recorder_add_number(s, of_year - (153 * month + 2) / 5 + 1, 10, 2);
-    recorder_add_string(s, " ");
-    recorder_add_number(s, seconds / 3600 % 24, 10, 2);
-    recorder_add_string(s, ":");
-    recorder_add_number(s, seconds / 60 % 60, 10, 2);
-    recorder_add_string(s, ":");
-    recorder_add_number(s, seconds % 60, 10, 2);
-    recorder_add_string(s, ".");
-    recorder_add_number(s, realtime_ns / 1000 % 1000000, 10, 6);
+    recorder_add_number_(s, year + era * 400 + (number <= 2), 10, 4);
+    recorder_add_string_(s, "-");
+    recorder_add_number_(s, number, 10, 2);
+    recorder_add_string_(s, "-");
+    recorder_add_number_(s, of_year - (153 * month + 2) / 5 + 1, 10, 2);
+    recorder_add_string_(s, " ");
+    recorder_add_number_(s, seconds / 3600 % 24, 10, 2);
+    recorder_add_string_(s, ":");
+    recorder_add_number_(s, seconds / 60 % 60, 10, 2);
+    recorder_add_string_(s, ":");
+    recorder_add_number_(s, seconds % 60, 10, 2);
+    recorder_add_string_(s, ".");
+    recorder_add_number_(s, realtime_ns / 1000 % 1000000, 10, 6);
 }
 
-RECORDER_FUNCTION_ void recorder_add_seconds(struct recorder_string *s,
-                                             int64_t ns)
+RECORDER_FUNCTION_ void recorder_add_seconds_(struct recorder_string_ *s,
+                                              int64_t ns)
 {
     uint64_t us = (uint64_t)(ns < 0 ? -ns : ns) / 1000;
     if (ns < 0)
-        recorder_add_string(s, "-");
-    recorder_add_number(s, us / 1000000, 10, 1);
-    recorder_add_string(s, ".");
-    recorder_add_number(s, us % 1000000, 10, 6);
+        recorder_add_string_(s, "-");
+    recorder_add_number_(s, us / 1000000, 10, 1);
+    recorder_add_string_(s, ".");
+    recorder_add_number_(s, us % 1000000, 10, 6);
 }
 
 /* ------------------------------------------------------------------ line -- */
 
 /* "dir/file.c:12" without the directories; a location that holds what no path
  * would is none. */
-RECORDER_INLINE_ const char *recorder_location_name(const char *location)
+RECORDER_INLINE_ const char *recorder_location_name_(const char *location)
 {
     const char *name = location, *at = location;
     for (; *at; at++) {
@@ -138,38 +141,38 @@ RECORDER_INLINE_ const char *recorder_location_name(const char *location)
     return name;
 }
 
-enum recorder_field {
-    RECORDER_ORDER,
-    RECORDER_SECONDS,
-    RECORDER_WALL,
-    RECORDER_LOCATION,
-    RECORDER_CALLER,
-    RECORDER_THREAD_NUMBER,
-    RECORDER_THREAD_NAME,
-    RECORDER_NAME,
-    RECORDER_MESSAGE,
-    RECORDER_FIELDS
+enum recorder_field_ {
+    RECORDER_ORDER_,
+    RECORDER_SECONDS_,
+    RECORDER_WALL_,
+    RECORDER_LOCATION_,
+    RECORDER_CALLER_,
+    RECORDER_THREAD_NUMBER_,
+    RECORDER_THREAD_NAME_,
+    RECORDER_NAME_,
+    RECORDER_MESSAGE_,
+    RECORDER_FIELDS_
 };
 
 /* Reads a field, behind its brace: its kind, its width (below 0: from the left)
- * and where it ends. RECORDER_FIELDS: there is no such field. */
-RECORDER_FUNCTION_ enum recorder_field
-recorder_field(const char *at, const char **end, int *width)
+ * and where it ends. RECORDER_FIELDS_: there is no such field. */
+RECORDER_FUNCTION_ enum recorder_field_
+recorder_field_(const char *at, const char **end, int *width)
 {
-    static const char names[RECORDER_FIELDS][12] = {
+    static const char names[RECORDER_FIELDS_][12] = {
         "order",  "seconds", "wall",     "location", "caller",
         "thread", "name",    "recorder", "message"};
     unsigned field, i;
     bool left;
-    for (field = 0; field < RECORDER_FIELDS; field++) {
+    for (field = 0; field < RECORDER_FIELDS_; field++) {
         for (i = 0; names[field][i] && at[i] == names[field][i]; i++)
             ;
         if (!names[field][i] && (at[i] == '}' || at[i] == ':'))
             break;
     }
     *width = 0;
-    if (field == RECORDER_FIELDS)
-        return RECORDER_FIELDS;
+    if (field == RECORDER_FIELDS_)
+        return RECORDER_FIELDS_;
     at += i;
     if (*at == ':') {
         left = *++at == '-';
@@ -179,13 +182,13 @@ recorder_field(const char *at, const char **end, int *width)
             *width = -*width;
     }
     *end = at + 1;
-    return *at == '}' ? (enum recorder_field)field : RECORDER_FIELDS;
+    return *at == '}' ? (enum recorder_field_)field : RECORDER_FIELDS_;
 }
 
 /* An event and what its fields show, ready to print. */
-struct recorder_shown {
+struct recorder_shown_ {
     const struct recorder_event *event;
-    int64_t ns;             /* since the start; RECORDER_TIME_UNKNOWN */
+    int64_t ns;             /* since the start; RECORDER_TIME_UNKNOWN_ */
     uint64_t realtime_ns;   /* of the start, since 1970; 0: unknown */
     const char *location;   /* "dir/file.c:12" */
     const char *thread;     /* its name, 15 bytes; null: thread unknown */
@@ -196,63 +199,63 @@ struct recorder_shown {
     size_t message_max;     /* how much of it is there */
 };
 
-RECORDER_FUNCTION_ void recorder_add_field(struct recorder_string *to,
-                                           const struct recorder_shown *shown,
-                                           enum recorder_field field)
+RECORDER_FUNCTION_ void recorder_add_field_(struct recorder_string_ *to,
+                                            const struct recorder_shown_ *shown,
+                                            enum recorder_field_ field)
 {
     const struct recorder_event *event = shown->event;
-    bool timed = shown->ns != RECORDER_TIME_UNKNOWN;
+    bool timed = shown->ns != RECORDER_TIME_UNKNOWN_;
     size_t size = shown->message_size, max = shown->message_max;
     switch (field) {
-    case RECORDER_ORDER: recorder_add_number(to, event->order, 10, 1); break;
-    case RECORDER_SECONDS:
+    case RECORDER_ORDER_: recorder_add_number_(to, event->order, 10, 1); break;
+    case RECORDER_SECONDS_:
         if (timed)
-            recorder_add_seconds(to, shown->ns);
+            recorder_add_seconds_(to, shown->ns);
         else
-            recorder_add_string(to, "?");
+            recorder_add_string_(to, "?");
         break;
-    case RECORDER_WALL:
+    case RECORDER_WALL_:
         if (timed && shown->realtime_ns)
-            recorder_add_wall(to, shown->realtime_ns + (uint64_t)shown->ns);
+            recorder_add_wall_(to, shown->realtime_ns + (uint64_t)shown->ns);
         else
-            recorder_add_string(to, "?");
+            recorder_add_string_(to, "?");
         break;
-    case RECORDER_LOCATION:
-        recorder_add_string(to, recorder_location_name(shown->location));
+    case RECORDER_LOCATION_:
+        recorder_add_string_(to, recorder_location_name_(shown->location));
         break;
-    case RECORDER_CALLER:
-        recorder_add_string(to, "0x");
-        recorder_add_number(to, event->caller, 16, 1);
+    case RECORDER_CALLER_:
+        recorder_add_string_(to, "0x");
+        recorder_add_number_(to, event->caller, 16, 1);
         break;
-    case RECORDER_THREAD_NUMBER:
+    case RECORDER_THREAD_NUMBER_:
         if (shown->thread)
-            recorder_add_number(to, event->thread, 10, 1);
+            recorder_add_number_(to, event->thread, 10, 1);
         else
-            recorder_add_string(to, "?");
+            recorder_add_string_(to, "?");
         break;
-    case RECORDER_THREAD_NAME:
-        recorder_add_name(to, shown->thread ? shown->thread : "?", 16);
+    case RECORDER_THREAD_NAME_:
+        recorder_add_name_(to, shown->thread ? shown->thread : "?", 16);
         break;
-    case RECORDER_NAME:
-        recorder_add_name(to, shown->name ? shown->name : "?",
-                          shown->name ? shown->name_size : 1);
+    case RECORDER_NAME_:
+        recorder_add_name_(to, shown->name ? shown->name : "?",
+                           shown->name ? shown->name_size : 1);
         break;
     default:
-        recorder_add_text(to, shown->message, size < max ? size : max);
+        recorder_add_text_(to, shown->message, size < max ? size : max);
         if (size > max)
             to->size += size - max;
     }
 }
 
 /* Adds a field in its columns: what is shorter gets blanks. */
-RECORDER_FUNCTION_ void recorder_add_column(struct recorder_string *to,
-                                            const struct recorder_shown *shown,
-                                            enum recorder_field field,
-                                            int width)
+RECORDER_FUNCTION_ void
+recorder_add_column_(struct recorder_string_ *to,
+                     const struct recorder_shown_ *shown,
+                     enum recorder_field_ field, int width)
 {
     size_t start = to->size, columns = (size_t)(width < 0 ? -width : width);
     size_t length, blanks, i;
-    recorder_add_field(to, shown, field);
+    recorder_add_field_(to, shown, field);
     length = to->size - start;
     if (length >= columns || start + columns > to->max)
         return;
@@ -266,7 +269,7 @@ RECORDER_FUNCTION_ void recorder_add_column(struct recorder_string *to,
 
 /* The first field of a line that there is not, from behind its brace; null: all
  * are known. */
-RECORDER_FUNCTION_ const char *recorder_line_check(const char *line)
+RECORDER_FUNCTION_ const char *recorder_line_check_(const char *line)
 {
     const char *end;
     int width;
@@ -275,45 +278,45 @@ RECORDER_FUNCTION_ const char *recorder_line_check(const char *line)
             continue;
         if (line[1] == '{')
             line++;
-        else if (recorder_field(line + 1, &end, &width) == RECORDER_FIELDS)
+        else if (recorder_field_(line + 1, &end, &width) == RECORDER_FIELDS_)
             return line + 1;
     }
     return NULL;
 }
-#define RECORDER_LINE_FIELDS                                                   \
+#define RECORDER_LINE_FIELDS_                                                  \
     "{order} {seconds} {wall} {location} {caller} {thread} {name} {recorder} " \
     "{message}"
 
-/* Adds what a line says of an event: RECORDER_LINE_DEFAULT, or like it. */
-RECORDER_FUNCTION_ void recorder_add_line(struct recorder_string *to,
-                                          const char *line,
-                                          const struct recorder_shown *shown)
+/* Adds what a line says of an event: RECORDER_LINE_DEFAULT_, or like it. */
+RECORDER_FUNCTION_ void recorder_add_line_(struct recorder_string_ *to,
+                                           const char *line,
+                                           const struct recorder_shown_ *shown)
 {
     const char *end;
     int width;
     while (*line) {
-        enum recorder_field field = RECORDER_FIELDS;
+        enum recorder_field_ field = RECORDER_FIELDS_;
         if (*line == '{')
-            field = recorder_field(line + 1, &end, &width);
+            field = recorder_field_(line + 1, &end, &width);
         if (*line == '{' && line[1] == '{')
             line++;
-        if (field == RECORDER_FIELDS) {
-            recorder_add_text(to, line++, 1);
+        if (field == RECORDER_FIELDS_) {
+            recorder_add_text_(to, line++, 1);
             continue;
         }
-        recorder_add_column(to, shown, field, width);
+        recorder_add_column_(to, shown, field, width);
         line = end;
     }
 }
 
 /* Ends a line that may not have had room; `to` must have room for a byte more
  * than `max`. */
-RECORDER_FUNCTION_ void recorder_end_line(struct recorder_string *to)
+RECORDER_FUNCTION_ void recorder_end_line_(struct recorder_string_ *to)
 {
     static const char cut[] = "...[cut]";
     if (to->size > to->max) {
         to->size = to->max - (sizeof cut - 1);
-        recorder_add_text(to, cut, sizeof cut - 1);
+        recorder_add_text_(to, cut, sizeof cut - 1);
     }
     to->to[to->size++] = '\n';
 }
@@ -323,55 +326,55 @@ RECORDER_FUNCTION_ void recorder_end_line(struct recorder_string *to)
 /* "FLIGHT RECORDER DUMP AT 2026-11-20 20:25:11.417324 UTC, PID 4711, 258
  * RECORDS"; without a clock that knows the date, and without processes, only
  * "FLIGHT RECORDER DUMP, 258 RECORDS". */
-RECORDER_FUNCTION_ void recorder_add_head(struct recorder_string *to,
-                                          uint64_t realtime_ns, uint64_t pid,
-                                          bool more, uint64_t records)
+RECORDER_FUNCTION_ void recorder_add_head_(struct recorder_string_ *to,
+                                           uint64_t realtime_ns, uint64_t pid,
+                                           bool more, uint64_t records)
 {
-    recorder_add_string(to, "FLIGHT RECORDER DUMP");
+    recorder_add_string_(to, "FLIGHT RECORDER DUMP");
     if (realtime_ns) {
-        recorder_add_string(to, " AT ");
-        recorder_add_wall(to, realtime_ns);
-        recorder_add_string(to, " UTC");
+        recorder_add_string_(to, " AT ");
+        recorder_add_wall_(to, realtime_ns);
+        recorder_add_string_(to, " UTC");
     }
     if (pid) {
-        recorder_add_string(to, ", PID ");
-        recorder_add_number(to, pid, 10, 1);
+        recorder_add_string_(to, ", PID ");
+        recorder_add_number_(to, pid, 10, 1);
     }
-    recorder_add_string(to, ", ");
+    recorder_add_string_(to, ", ");
     if (more)
-        recorder_add_string(to, "MORE THAN ");
-    recorder_add_number(to, records, 10, 1);
-    recorder_add_string(to, " RECORDS\n");
+        recorder_add_string_(to, "MORE THAN ");
+    recorder_add_number_(to, records, 10, 1);
+    recorder_add_string_(to, " RECORDS\n");
 }
 
 /* "DUMPING net SIZE 256, 256 ENTRIES, 1744 OVERWRITTEN, 2 LOST" */
-RECORDER_FUNCTION_ void recorder_add_summary(
-    struct recorder_string *to, const char *name, size_t name_size,
-    const struct recorder_figures *figures)
+RECORDER_FUNCTION_ void
+recorder_add_summary_(struct recorder_string_ *to, const char *name,
+                      size_t name_size, const struct recorder_figures_ *figures)
 {
-    recorder_add_string(to, "DUMPING ");
+    recorder_add_string_(to, "DUMPING ");
     if (name)
-        recorder_add_text(to, name, recorder_length(name, name_size));
-    recorder_add_string(to, " SIZE ");
+        recorder_add_text_(to, name, recorder_length_(name, name_size));
+    recorder_add_string_(to, " SIZE ");
     if (figures->lanes > 1) {
-        recorder_add_number(to, figures->lanes, 10, 1);
-        recorder_add_string(to, " x ");
+        recorder_add_number_(to, figures->lanes, 10, 1);
+        recorder_add_string_(to, " x ");
     }
-    recorder_add_number(to, figures->size, 10, 1);
-    recorder_add_string(to, ", ");
-    recorder_add_number(to, figures->kept, 10, 1);
-    recorder_add_string(to, " ENTRIES");
+    recorder_add_number_(to, figures->size, 10, 1);
+    recorder_add_string_(to, ", ");
+    recorder_add_number_(to, figures->kept, 10, 1);
+    recorder_add_string_(to, " ENTRIES");
     if (figures->overwritten) {
-        recorder_add_string(to, ", ");
-        recorder_add_number(to, figures->overwritten, 10, 1);
-        recorder_add_string(to, " OVERWRITTEN");
+        recorder_add_string_(to, ", ");
+        recorder_add_number_(to, figures->overwritten, 10, 1);
+        recorder_add_string_(to, " OVERWRITTEN");
     }
     if (figures->lost) {
-        recorder_add_string(to, ", ");
-        recorder_add_number(to, figures->lost, 10, 1);
-        recorder_add_string(to, " LOST");
+        recorder_add_string_(to, ", ");
+        recorder_add_number_(to, figures->lost, 10, 1);
+        recorder_add_string_(to, " LOST");
     }
-    recorder_add_string(to, "\n");
+    recorder_add_string_(to, "\n");
 }
 
 #ifdef __cplusplus

@@ -102,7 +102,7 @@ const struct option_row selection_rows[] = {
      "last record (-10s), or UTC (2026-11-20 20:25:11.5)"},
     {OPTION_UNTIL, "until", "WHEN", "up to then, the same"},
     {'t', "thread", "THREAD", "only of a thread: number, kernel id or name"},
-    {'L', "line", "LINE", "what a line shows, of " RECORDER_LINE_FIELDS},
+    {'L', "line", "LINE", "what a line shows, of " RECORDER_LINE_FIELDS_},
     {0, NULL, NULL, NULL}};
 
 /* All rows of a verb, its own first; how many. */
@@ -287,11 +287,11 @@ void selection_parse(struct call *call)
         s->last = number_of(call, last, "--last");
     if (last && !s->last && !call->verb->follows)
         misuse(call, "--last 0 is nothing");
-    wrong = call->line ? recorder_line_check(call->line) : NULL;
+    wrong = call->line ? recorder_line_check_(call->line) : NULL;
     if (wrong)
         misuse(call, "--line: no such field: {%.24s\nthere are %s", wrong,
-               RECORDER_LINE_FIELDS);
-    wrong = s->names ? recorder_regex_check(s->names) : NULL;
+               RECORDER_LINE_FIELDS_);
+    wrong = s->names ? recorder_regex_check_(s->names) : NULL;
     if (wrong)
         misuse(call, "--names %s: %s", s->names, wrong);
 }

@@ -23,7 +23,7 @@ CONTENTS
         struct recorder_record records[size];                                  \
         uintptr_t commit[size];                                                \
         struct recorder_turn turns[size];                                      \
-    } __attribute__((aligned(RECORDER_LINE_BYTES)));                           \
+    } __attribute__((aligned(RECORDER_CACHE_LINE)));                           \
     extern struct recorder_1x_rings_for_##name recorder_1x_ring_for_##name;    \
     RECORDER_PROGRAM_ struct recorder_1x_rings_for_##name                      \
         recorder_1x_ring_for_##name;                                           \
@@ -57,7 +57,7 @@ struct recorder_1x {
     unsigned level;       /* of indentation, in traces */
     unsigned shown_level; /* of the line just made: recorder_indent() */
     uintptr_t background; /* the thread: 0 none, 1 runs, 2 shall end */
-    char background_for[RECORDER_SET_MAX];
+    char background_for[RECORDER_SET_MAX_];
 };
 RECORDER_PROGRAM_ struct recorder_1x recorder_1x = {0, 0, 0, 0, 0, 0, ""};
 
@@ -65,8 +65,8 @@ RECORDER_PROGRAM_ struct recorder_1x recorder_1x = {0, 0, 0, 0, 0, 0, ""};
 
 RECORDER_INLINE_ uintptr_t recorder_1x_tick(void)
 {
-    uint64_t ns = recorder_clock_ns(RECORDER_MONOTONIC_) -
-                  recorder_home.registry->start.monotonic_ns;
+    uint64_t ns = recorder_clock_ns_(RECORDER_MONOTONIC_) -
+                  recorder_home_.registry->start.monotonic_ns;
     return (uintptr_t)(ns / (RECORDER_64BIT ? 1000 : 1000000));
 }
 #ifndef recorder_tick
@@ -87,11 +87,11 @@ RECORDER_1X_ bool recorder_timing_add(struct recorder_timing *timing,
         return false;
     __atomic_compare_exchange_n(&timing->since, &none, began ? began : 1, false,
                                 __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-    recorder_add(&timing->value, amount);
-    recorder_add(&timing->total, amount);
-    recorder_add(&timing->loops, 1);
-    recorder_add(&timing->ticks, ended - began);
-    since = recorder_get(&timing->since);
+    recorder_add_(&timing->value, amount);
+    recorder_add_(&timing->total, amount);
+    recorder_add_(&timing->loops, 1);
+    recorder_add_(&timing->ticks, ended - began);
+    since = recorder_get_(&timing->since);
     if ((double)(ended - since) / (double)hz * 1000 < (double)trace ||
         !__atomic_compare_exchange_n(&timing->since, &since, ended ? ended : 1,
                                      false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
@@ -104,26 +104,26 @@ RECORDER_1X_ bool recorder_timing_add(struct recorder_timing *timing,
     to->loops_per_s = (double)loops / seconds;
     to->average_us =
         loops ? (double)ticks * 1e6 / (double)hz / (double)loops : 0;
-    to->total = recorder_get(&timing->total);
+    to->total = recorder_get_(&timing->total);
     return true;
 }
 
 /* ------------------------------------------------------------------ line -- */
 
 /* Adds "text:", right-aligned to `tweak` columns if that is above 1. */
-RECORDER_FUNCTION_ void recorder_1x_column(struct recorder_string *to,
+RECORDER_FUNCTION_ void recorder_1x_column(struct recorder_string_ *to,
                                            intptr_t tweak, const char *text)
 {
-    size_t length = recorder_length(text, 256), i;
+    size_t length = recorder_length_(text, 256), i;
     for (i = length; tweak > 1 && i < (size_t)tweak && i < 256; i++)
-        recorder_add_string(to, " ");
-    recorder_add_text(to, text, length);
-    recorder_add_string(to, ":");
+        recorder_add_string_(to, " ");
+    recorder_add_text_(to, text, length);
+    recorder_add_string_(to, ":");
 }
 
 /* Adds the fraction of a second, ".000223", with as many digits as the tweak
  * recorder_time_precision says. */
-RECORDER_FUNCTION_ void recorder_1x_fraction(struct recorder_string *to,
+RECORDER_FUNCTION_ void recorder_1x_fraction(struct recorder_string_ *to,
                                              uint64_t ns)
 {
     intptr_t digits = RECORDER_1X_VALUE_(recorder_time_precision), i;
@@ -134,38 +134,38 @@ RECORDER_FUNCTION_ void recorder_1x_fraction(struct recorder_string *to,
         digits = 9;
     for (i = digits; i < 9; i++)
         part /= 10;
-    recorder_add_string(to, ".");
-    recorder_add_number(to, part, 10, (unsigned)digits);
+    recorder_add_string_(to, ".");
+    recorder_add_number_(to, part, 10, (unsigned)digits);
 }
 
 /* Adds order, time of day and time since the start, "32 09:47:59.889728
  * 0.000223", those of them that the tweaks ask for. */
-RECORDER_FUNCTION_ void recorder_1x_times(struct recorder_string *to,
-                                          const struct recorder_shown *shown)
+RECORDER_FUNCTION_ void recorder_1x_times(struct recorder_string_ *to,
+                                          const struct recorder_shown_ *shown)
 {
-    int64_t ns = shown->ns == RECORDER_TIME_UNKNOWN ? 0 : shown->ns;
+    int64_t ns = shown->ns == RECORDER_TIME_UNKNOWN_ ? 0 : shown->ns;
     uint64_t day, relative = (uint64_t)(ns < 0 ? -ns : ns);
     size_t start = to->size;
     if (RECORDER_1X_VALUE_(recorder_order))
-        recorder_add_number(to, shown->event->order, 10, 1);
+        recorder_add_number_(to, shown->event->order, 10, 1);
     if (RECORDER_1X_VALUE_(recorder_abstime)) {
         day = (shown->realtime_ns + (uint64_t)ns) %
               ((uint64_t)86400 * 1000000000u);
         if (to->size > start)
-            recorder_add_string(to, " ");
-        recorder_add_number(to, day / 1000000000u / 3600, 10, 2);
-        recorder_add_string(to, ":");
-        recorder_add_number(to, day / 1000000000u / 60 % 60, 10, 2);
-        recorder_add_string(to, ":");
-        recorder_add_number(to, day / 1000000000u % 60, 10, 2);
+            recorder_add_string_(to, " ");
+        recorder_add_number_(to, day / 1000000000u / 3600, 10, 2);
+        recorder_add_string_(to, ":");
+        recorder_add_number_(to, day / 1000000000u / 60 % 60, 10, 2);
+        recorder_add_string_(to, ":");
+        recorder_add_number_(to, day / 1000000000u % 60, 10, 2);
         recorder_1x_fraction(to, day);
     }
     if (RECORDER_1X_VALUE_(recorder_reltime)) {
         if (to->size > start)
-            recorder_add_string(to, " ");
+            recorder_add_string_(to, " ");
         if (ns < 0)
-            recorder_add_string(to, "-");
-        recorder_add_number(to, relative / 1000000000u, 10, 1);
+            recorder_add_string_(to, "-");
+        recorder_add_number_(to, relative / 1000000000u, 10, 1);
         recorder_1x_fraction(to, relative);
     }
 }
@@ -173,9 +173,9 @@ RECORDER_FUNCTION_ void recorder_1x_times(struct recorder_string *to,
 /* Sets the level of indentation and the level of this line by the first byte of
  * the format: '>' indents the lines that follow, '<' ends that from this line
  * on, '=' goes back to 0. Returns the size of the mark, 1 or 0. */
-RECORDER_FUNCTION_ size_t recorder_1x_indent(unsigned *level,
-                                             const struct recorder_scratch *s,
-                                             const struct recorder_shown *shown)
+RECORDER_FUNCTION_ size_t
+recorder_1x_indent(unsigned *level, const struct recorder_scratch_ *s,
+                   const struct recorder_shown_ *shown)
 {
     unsigned here = __atomic_load_n(level, __ATOMIC_RELAXED), next = here;
     char mark = s->message[0];
@@ -195,54 +195,54 @@ RECORDER_FUNCTION_ size_t recorder_1x_indent(unsigned *level,
 
 /* "file.c:12", whole; or "?" */
 RECORDER_INLINE_ const char *
-recorder_1x_location(const struct recorder_shown *shown)
+recorder_1x_location(const struct recorder_shown_ *shown)
 {
-    return recorder_location_name(shown->location)[0] == '?' ? "?"
-                                                             : shown->location;
+    return recorder_location_name_(shown->location)[0] == '?' ? "?"
+                                                              : shown->location;
 }
 
 /* Adds a line, from the message that the scratch holds behind `skip`. */
-RECORDER_FUNCTION_ void recorder_1x_add_line(struct recorder_string *to,
-                                             const struct recorder_scratch *s,
-                                             const struct recorder_shown *shown,
-                                             size_t skip)
+RECORDER_FUNCTION_ void
+recorder_1x_add_line(struct recorder_string_ *to,
+                     const struct recorder_scratch_ *s,
+                     const struct recorder_shown_ *shown, size_t skip)
 {
     size_t max = s->line_max - 1, start;
     intptr_t location = RECORDER_1X_VALUE_(recorder_location);
     intptr_t function = RECORDER_1X_VALUE_(recorder_function);
     intptr_t most = RECORDER_1X_VALUE_(recorder_indent);
     unsigned level = recorder_1x.shown_level, i;
-    struct recorder_string caller;
+    struct recorder_string_ caller;
     char text[24];
-    caller = recorder_string_at(text, sizeof text - 1);
+    caller = recorder_string_at_(text, sizeof text - 1);
     if (location)
         recorder_1x_column(to, location, recorder_1x_location(shown));
     if (function) {
-        recorder_add_string(&caller, "0x");
-        recorder_add_number(&caller, shown->event->caller, 16, 1);
+        recorder_add_string_(&caller, "0x");
+        recorder_add_number_(&caller, shown->event->caller, 16, 1);
         text[caller.size] = '\0';
         recorder_1x_column(to, function, text);
     }
     start = to->size;
-    recorder_add_string(to, "[");
+    recorder_add_string_(to, "[");
     recorder_1x_times(to, shown);
     if (to->size == start + 1)
         to->size = start;
     else
-        recorder_add_string(to, "] ");
+        recorder_add_string_(to, "] ");
     if (level >= (uintptr_t)(most < 0 ? 0 : most) && level) {
-        recorder_add_string(to, "(");
-        recorder_add_number(to, level, 10, 1);
-        recorder_add_string(to, ")");
+        recorder_add_string_(to, "(");
+        recorder_add_number_(to, level, 10, 1);
+        recorder_add_string_(to, ")");
         level = 1;
     }
     for (i = 0; i < level; i++)
-        recorder_add_string(to, " ");
-    recorder_add_field(to, shown, RECORDER_NAME);
-    recorder_add_string(to, ": ");
-    recorder_add_text(to, s->message + skip,
-                      (shown->message_size < max ? shown->message_size : max) -
-                          skip);
+        recorder_add_string_(to, " ");
+    recorder_add_field_(to, shown, RECORDER_NAME_);
+    recorder_add_string_(to, ": ");
+    recorder_add_text_(to, s->message + skip,
+                       (shown->message_size < max ? shown->message_size : max) -
+                           skip);
     if (shown->message_size > max)
         to->size += shown->message_size - max;
 }
@@ -265,7 +265,7 @@ RECORDER_INLINE_ int recorder_1x_fd_of(void *output)
  * output=path since. */
 RECORDER_INLINE_ int recorder_1x_fd(void *output)
 {
-    return output == recorder_1x.output ? recorder_output_fd
+    return output == recorder_1x.output ? recorder_output_fd_
                                         : recorder_1x_fd_of(output);
 }
 
@@ -277,20 +277,20 @@ RECORDER_FUNCTION_ unsigned recorder_1x_write(const char *text, size_t size,
         const void *base;
         size_t size;
     } pieces[2] = {{text, size}, {"\n", 1}}; /* struct iovec */
-    struct recorder_held held;
-    int error = *recorder_errno();
+    struct recorder_held_ held;
+    int error = *recorder_errno_();
     long done;
-    recorder_signals_hold(&held);
+    recorder_signals_hold_(&held);
     done =
-        recorder_syscall(SYS_writev, (long)recorder_1x_fd(output), pieces, 2L);
-    recorder_signals_release(&held);
-    *recorder_errno() = error;
+        recorder_syscall_(SYS_writev, (long)recorder_1x_fd(output), pieces, 2L);
+    recorder_signals_release_(&held);
+    *recorder_errno_() = error;
     return done > 0 ? (unsigned)done : 0;
 }
 
 /* How lines are made and where they go. */
 struct recorder_1x_lines {
-    struct recorder_lines
+    struct recorder_lines_
         lines; /* by which recorder_1x_show() finds the rest */
     recorder_format_fn format;
     recorder_show_fn show; /* null: to the output of the dump */
@@ -300,42 +300,42 @@ struct recorder_1x_lines {
 };
 
 /* True if larger scratch memory would give a longer line. */
-RECORDER_FUNCTION_ bool recorder_1x_is_cut(const struct recorder_scratch *s,
-                                           const struct recorder_shown *shown,
-                                           const struct recorder_string *line)
+RECORDER_FUNCTION_ bool recorder_1x_is_cut(const struct recorder_scratch_ *s,
+                                           const struct recorder_shown_ *shown,
+                                           const struct recorder_string_ *line)
 {
     /* The format and its place fill the buffer, or the place is not in it. */
     size_t at = (uintptr_t)shown->location - (uintptr_t)s->format;
     bool filled = at >= s->format_max ||
-                  at + recorder_length(shown->location, s->format_max - at) >=
+                  at + recorder_length_(shown->location, s->format_max - at) >=
                       s->format_max - 1;
     /* A copied text is cut 4 bytes before its buffer ends. */
     return filled || line->size > line->max ||
            shown->message_size + 8 > s->text_max;
 }
 
-/* As a struct recorder_lines. */
-RECORDER_FUNCTION_ void recorder_1x_show(const struct recorder_lines *lines,
-                                         struct recorder_scratch *s,
-                                         const struct recorder_clock *clock,
+/* As a struct recorder_lines_. */
+RECORDER_FUNCTION_ void recorder_1x_show(const struct recorder_lines_ *lines,
+                                         struct recorder_scratch_ *s,
+                                         const struct recorder_clock_ *clock,
                                          const struct recorder_event *event,
-                                         struct recorder_output *out)
+                                         struct recorder_output_ *out)
 {
     const struct recorder_1x_lines *how =
         (const struct recorder_1x_lines *)(const void *)lines;
     unsigned level = __atomic_load_n(how->level, __ATOMIC_RELAXED);
-    struct recorder_shown shown;
-    struct recorder_string to, caller;
+    struct recorder_shown_ shown;
+    struct recorder_string_ to, caller;
     char text[24];
     size_t skip;
-    recorder_show(s, clock, event, &shown);
+    recorder_show_(s, clock, event, &shown);
     skip = recorder_1x_indent(how->level, s, &shown);
-    to = recorder_string_at(s->line, s->line_max - 1);
+    to = recorder_string_at_(s->line, s->line_max - 1);
     if (how->format) {
-        recorder_add_string(&to, recorder_1x_location(&shown));
-        recorder_add_string(&to, ":");
-        recorder_add_text(&to, s->message + skip,
-                          recorder_length(s->message + skip, s->line_max));
+        recorder_add_string_(&to, recorder_1x_location(&shown));
+        recorder_add_string_(&to, ":");
+        recorder_add_text_(&to, s->message + skip,
+                           recorder_length_(s->message + skip, s->line_max));
     } else {
         recorder_1x_add_line(&to, s, &shown, skip);
     }
@@ -344,9 +344,9 @@ RECORDER_FUNCTION_ void recorder_1x_show(const struct recorder_lines *lines,
         *how->cut = true;
         return;
     }
-    recorder_end_line(&to);
+    recorder_end_line_(&to);
     if (!how->format && !how->show) {
-        recorder_output_line(out, s->line, to.size);
+        recorder_output_line_(out, s->line, to.size);
         return;
     }
     s->line[to.size - 1] = '\0';
@@ -354,9 +354,9 @@ RECORDER_FUNCTION_ void recorder_1x_show(const struct recorder_lines *lines,
         how->show(s->line, to.size - 1, how->output);
         return;
     }
-    caller = recorder_string_at(text, sizeof text - 1);
-    recorder_add_string(&caller, "0x");
-    recorder_add_number(&caller, event->caller, 16, 1);
+    caller = recorder_string_at_(text, sizeof text - 1);
+    recorder_add_string_(&caller, "0x");
+    recorder_add_number_(&caller, event->caller, 16, 1);
     text[caller.size] = '\0';
     how->format(how->show ? how->show : recorder_1x_write, how->output,
                 event->name, text, (uintptr_t)event->order,
@@ -381,12 +381,12 @@ recorder_1x_configured(unsigned *level)
 RECORDER_FUNCTION_ unsigned
 recorder_1x_dump_by(const char *regex, const struct recorder_1x_lines *how)
 {
-    struct recorder_output out = {
+    struct recorder_output_ out = {
         0, 0, recorder_1x_fd(how->output), 0, 0, 0, false, 0};
-    const char *wrong = regex ? recorder_regex_check(regex) : NULL;
+    const char *wrong = regex ? recorder_regex_check_(regex) : NULL;
     if (!wrong)
-        return (unsigned)recorder_dump_out(regex, &out, &how->lines);
-    recorder_set_warn(regex, wrong);
+        return (unsigned)recorder_dump_out_(regex, &out, &how->lines);
+    recorder_set_warn_(regex, wrong);
     return 0;
 }
 
@@ -406,13 +406,13 @@ RECORDER_1X_ unsigned recorder_sort(const char *regex,
 #define RECORDER_1X_RECORD_(name, format, a, b, c, d)                          \
     (RECORDER_1X_VALUE_(name) < 0                                              \
          ? 0                                                                   \
-         : recorder_record_few(&recorder_for_##name, RECORDER_FORMAT_(format), \
-                               a, b, c, d))
+         : recorder_record_few_(&recorder_for_##name,                          \
+                                RECORDER_FORMAT_(format), a, b, c, d))
 /* The same with a text that is copied, which takes records, too. */
 #define RECORDER_1X_RECORD_TEXT_(name, format, text)                           \
-    RECORDER_1X_RECORD_(                                                       \
-        name, format,                                                          \
-        (uintptr_t)recorder_copy(&recorder_for_##name, text), 0, 0, 0)
+    RECORDER_1X_RECORD_(name, format,                                          \
+                        (uintptr_t)recorder_copy_(&recorder_for_##name, text), \
+                        0, 0, 0)
 
 RECORDER_1X_ unsigned recorder_dump(void)
 {
@@ -433,7 +433,7 @@ RECORDER_1X_ void *recorder_configure_output(void *output)
     RECORDER_1X_RECORD_(recorder, "Configure output %p from %p",
                         (uintptr_t)output, (uintptr_t)before, 0, 0);
     recorder_1x.output = output;
-    recorder_output_fd = recorder_1x_fd_of(output);
+    recorder_output_fd_ = recorder_1x_fd_of(output);
     return before;
 }
 RECORDER_1X_ recorder_show_fn recorder_configure_show(recorder_show_fn show)
@@ -477,20 +477,20 @@ RECORDER_FUNCTION_ void recorder_1x_print(const struct recorder *recorder,
                                           unsigned count)
 {
     struct recorder_1x_lines how = recorder_1x_configured(&recorder_1x.level);
-    struct recorder_scratch s;
-    struct recorder_held held;
+    struct recorder_scratch_ s;
+    struct recorder_held_ held;
     bool cut = false;
     how.cut = &cut;
-    recorder_print_lines(recorder, thread, records, count, &how.lines);
+    recorder_print_lines_(recorder, thread, records, count, &how.lines);
     if (!cut)
         return;
     how.cut = NULL;
-    recorder_signals_hold(&held);
-    if (recorder_scratch_open(&s, count, NULL))
-        recorder_print_with(&s, recorder, thread, records, count, &how.lines);
+    recorder_signals_hold_(&held);
+    if (recorder_scratch_open_(&s, count, NULL))
+        recorder_print_with_(&s, recorder, thread, records, count, &how.lines);
     else
-        recorder_print_lines(recorder, thread, records, count, &how.lines);
-    recorder_signals_release(&held);
+        recorder_print_lines_(recorder, thread, records, count, &how.lines);
+    recorder_signals_release_(&held);
 }
 
 RECORDER_FUNCTION_ void recorder_1x_set_dump(void) { recorder_dump(); }
@@ -512,7 +512,7 @@ RECORDER_1X_ int recorder_trace_set(const char *specification)
 
 RECORDER_1X_ recorder_info *recorder_list(void)
 {
-    return recorder_home.registry->first;
+    return recorder_home_.registry->first;
 }
 RECORDER_1X_ void recorder_activate(recorder_info *recorder)
 {
@@ -520,7 +520,7 @@ RECORDER_1X_ void recorder_activate(recorder_info *recorder)
 }
 RECORDER_1X_ void recorder_tweak_activate(recorder_tweak *tweak)
 {
-    recorder_tweak_enter(tweak);
+    recorder_tweak_enter_(tweak);
 }
 
 /* ------------------------------------------------------------ background -- */
@@ -534,41 +534,41 @@ extern int recorder_os_thread_detach(uintptr_t thread)
 /* Starts a thread of ours, which takes none of the program's signals. */
 RECORDER_FUNCTION_ void recorder_1x_thread(void *(*run)(void *))
 {
-    struct recorder_signal_set all, before = {{0}};
+    struct recorder_signal_set_ all, before = {{0}};
     uintptr_t thread;
     if (!recorder_os_thread_new || !recorder_os_thread_detach)
         return;
     __builtin_memset(&all, 0xff, sizeof all);
-    recorder_os_mask(RECORDER_SIG_SETMASK_, &all, &before);
+    recorder_os_mask_(RECORDER_SIG_SETMASK_, &all, &before);
     if (recorder_os_thread_new(&thread, NULL, run, NULL) == 0)
         recorder_os_thread_detach(thread);
-    recorder_os_mask(RECORDER_SIG_SETMASK_, &before, NULL);
+    recorder_os_mask_(RECORDER_SIG_SETMASK_, &before, NULL);
 }
 
 /* Shows the records that the cursor has not shown yet; returns their number. */
 RECORDER_FUNCTION_ unsigned
 recorder_1x_background_pass(struct recorder_cursor *cursor)
 {
-    char stack[RECORDER_SCRATCH_STACK] __attribute__((aligned(16)));
-    struct recorder_output out = {0, 0, 0, 0, 0, 0, false, 0};
+    char stack[RECORDER_SCRATCH_STACK_] __attribute__((aligned(16)));
+    struct recorder_output_ out = {0, 0, 0, 0, 0, 0, false, 0};
     unsigned shown = 0, level = 0;
     struct recorder_1x_lines how = recorder_1x_configured(&level);
-    struct recorder_scratch s;
-    struct recorder_clock clock;
+    struct recorder_scratch_ s;
+    struct recorder_clock_ clock;
     struct recorder_event event;
-    struct recorder_held held;
-    recorder_signals_hold(&held);
-    if (!recorder_scratch_open(&s, 1, NULL))
-        recorder_scratch_open(&s, 0, stack);
-    recorder_clock_open(&clock);
+    struct recorder_held_ held;
+    recorder_signals_hold_(&held);
+    if (!recorder_scratch_open_(&s, 1, NULL))
+        recorder_scratch_open_(&s, 0, stack);
+    recorder_clock_open_(&clock);
     out.fd = recorder_1x_fd(how.output);
     out.gathered = s.out;
     out.gathered_max = s.out_max;
     for (; recorder_next(cursor, &event); shown++)
         recorder_1x_show(&how.lines, &s, &clock, &event, &out);
-    recorder_output_flush(&out);
-    recorder_scratch_close(&s);
-    recorder_signals_release(&held);
+    recorder_output_flush_(&out);
+    recorder_scratch_close_(&s);
+    recorder_signals_release_(&held);
     return shown;
 }
 RECORDER_FUNCTION_ void *recorder_1x_background_run(void *unused)
@@ -581,8 +581,8 @@ RECORDER_FUNCTION_ void *recorder_1x_background_run(void *unused)
         state = __atomic_load_n(&recorder_1x.background, __ATOMIC_ACQUIRE);
         if (recorder_1x_background_pass(&cursor) == 0 && state == 1) {
             intptr_t sleep = RECORDER_1X_VALUE_(recorder_dump_sleep);
-            recorder_os_poll(NULL, 0,
-                             sleep > 0 && sleep < 60000 ? (int)sleep : 1);
+            recorder_os_poll_(NULL, 0,
+                              sleep > 0 && sleep < 60000 ? (int)sleep : 1);
         }
     } while (state == 1);
     __atomic_store_n(&recorder_1x.background, 0, __ATOMIC_RELEASE);
@@ -593,10 +593,10 @@ RECORDER_1X_ void recorder_background_dump(const char *regex)
 {
     uintptr_t none = 0;
     size_t i;
-    const char *what = recorder_set_is(regex, "all") ? ".*" : regex;
-    const char *wrong = recorder_regex_check(what);
+    const char *what = recorder_set_is_(regex, "all") ? ".*" : regex;
+    const char *wrong = recorder_regex_check_(what);
     if (wrong) {
-        recorder_set_warn(regex, wrong);
+        recorder_set_warn_(regex, wrong);
         return;
     }
     recorder_background_dump_stop();
@@ -620,7 +620,7 @@ RECORDER_1X_ void recorder_background_dump_stop(void)
     for (i = 0; i < 2000 &&
                 __atomic_load_n(&recorder_1x.background, __ATOMIC_ACQUIRE) != 0;
          i++)
-        recorder_os_poll(NULL, 0, 1);
+        recorder_os_poll_(NULL, 0, 1);
 }
 
 /* --------------------------------------------------------------- signals -- */
@@ -632,7 +632,7 @@ RECORDER_FUNCTION_ void recorder_1x_on_signal(int sig, void *info,
     struct recorder_1x_lines how = recorder_1x_configured(&level);
     RECORDER_1X_RECORD_(recorder_signals, "Received signal %d, dumping",
                         (uintptr_t)sig, 0, 0, 0);
-    recorder_signal_handle(sig, info, context, &how.lines);
+    recorder_signal_handle_(sig, info, context, &how.lines);
 }
 
 RECORDER_1X_ void recorder_dump_on_signal(int sig)
@@ -644,9 +644,9 @@ RECORDER_1X_ void recorder_dump_on_signal(int sig)
 RECORDER_1X_ void recorder_dump_on_common_signals(unsigned add, unsigned remove)
 {
     intptr_t mask;
-    const char *background = recorder_os_environment_safe("RECORDER_DUMP");
-    recorder_trace_set(recorder_os_environment_safe("RECORDER_TRACES"));
-    recorder_trace_set(recorder_os_environment_safe("RECORDER_TWEAKS"));
+    const char *background = recorder_os_environment_safe_("RECORDER_DUMP");
+    recorder_trace_set(recorder_os_environment_safe_("RECORDER_TRACES"));
+    recorder_trace_set(recorder_os_environment_safe_("RECORDER_TWEAKS"));
     if (background && *background)
         recorder_background_dump(background);
     mask = RECORDER_1X_VALUE_(recorder_signals_mask);
@@ -662,21 +662,21 @@ RECORDER_1X_ void recorder_dump_on_common_signals(unsigned add, unsigned remove)
 #define RECORDER_1X_ENTER_(name, size, info)                                   \
     recorder_enter(&recorder_for_##name);
 #define RECORDER_1X_TWEAK_ENTER_(name, value, info)                            \
-    recorder_tweak_enter(&recorder_for_##name);
+    recorder_tweak_enter_(&recorder_for_##name);
 /* Once in a program: sets our hooks and enters the predefined recorders. A
  * library in a program that has a registry of its own sets its own hooks
  * only. */
 __attribute__((constructor(101))) static void recorder_1x_enter(void)
 {
-    recorder_start();
-    recorder_signal_handler = recorder_1x_on_signal;
-    if (recorder_set_hooks.dump)
+    recorder_start_();
+    recorder_signal_handler_ = recorder_1x_on_signal;
+    if (recorder_set_hooks_.dump)
         return;
-    recorder_set_hooks.dump = recorder_1x_set_dump;
-    recorder_set_hooks.warn = recorder_1x_warn;
-    if (recorder_home.registry != &recorder_registry)
+    recorder_set_hooks_.dump = recorder_1x_set_dump;
+    recorder_set_hooks_.warn = recorder_1x_warn;
+    if (recorder_home_.registry != &recorder_registry)
         return;
-    recorder_home.registry->hook = recorder_1x_print;
+    recorder_home_.registry->hook = recorder_1x_print;
     RECORDER_1X_RECORDERS_(RECORDER_1X_ENTER_)
     RECORDER_1X_TWEAKS_(RECORDER_1X_TWEAK_ENTER_)
 }
@@ -684,16 +684,16 @@ __attribute__((constructor(101))) static void recorder_1x_enter(void)
 #define RECORDER_1X_LEAVE_(name, size, info)                                   \
     recorder_leave(&recorder_for_##name);
 #define RECORDER_1X_TWEAK_LEAVE_(name, value, info)                            \
-    recorder_tweak_leave(&recorder_for_##name);
+    recorder_tweak_leave_(&recorder_for_##name);
 /* dlclose() of the library whose recorders and hooks the program uses. */
 __attribute__((destructor(101))) static void recorder_1x_leave(void)
 {
-    const struct recorder_set_hooks none = {0, 0};
-    if (recorder_set_hooks.dump != recorder_1x_set_dump)
+    const struct recorder_set_hooks_ none = {0, 0};
+    if (recorder_set_hooks_.dump != recorder_1x_set_dump)
         return;
-    recorder_set_hooks = none;
-    if (recorder_home.registry->hook == recorder_1x_print)
-        recorder_home.registry->hook = NULL;
+    recorder_set_hooks_ = none;
+    if (recorder_home_.registry->hook == recorder_1x_print)
+        recorder_home_.registry->hook = NULL;
     recorder_background_dump_stop();
     RECORDER_1X_RECORDERS_(RECORDER_1X_LEAVE_)
     RECORDER_1X_TWEAKS_(RECORDER_1X_TWEAK_LEAVE_)

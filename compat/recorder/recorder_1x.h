@@ -133,17 +133,17 @@ typedef struct recorder_entry {
 
 #ifdef RECORDER_OFF
 #define RECORD_CALL_(name, call)                                               \
-    recorder_word_of_word(1 ? (ringidx_t)-1 : recorder_returned(call))
+    recorder_word_of_word_(1 ? (ringidx_t)-1 : recorder_returned_(call))
 #else
 #define RECORD_CALL_(name, call)                                               \
     (__atomic_load_n(&recorder_for_##name.trace, __ATOMIC_RELAXED) < 0         \
          ? (ringidx_t)-1                                                       \
-         : recorder_returned(call))
+         : recorder_returned_(call))
 #endif
 #define RECORD_FEW_(name, format, a, b, c, d)                                  \
-    RECORD_CALL_(name, recorder_record_few(&recorder_for_##name,               \
-                                           RECORDER_FORMAT_(format), a, b, c,  \
-                                           d))
+    RECORD_CALL_(name,                                                         \
+                 recorder_record_few_(&recorder_for_##name,                    \
+                                      RECORDER_FORMAT_(format), a, b, c, d))
 #define RECORD_0_(name, format, ...) RECORD_FEW_(name, format, 0, 0, 0, 0)
 #define RECORD_1_(name, format, a, ...)                                        \
     RECORD_FEW_(name, format, RECORDER_ARG(a), 0, 0, 0)
@@ -156,13 +156,13 @@ typedef struct recorder_entry {
     RECORD_FEW_(name, format, RECORDER_ARG(a), RECORDER_ARG(b),                \
                 RECORDER_ARG(c), RECORDER_ARG(d))
 #define RECORD_8_(name, format, a, b, c, d, e, f, g, h, ...)                   \
-    RECORD_CALL_(name, recorder_record_more(                                   \
+    RECORD_CALL_(name, recorder_record_more_(                                  \
                            &recorder_for_##name, RECORDER_FORMAT_(format), 2,  \
                            RECORDER_ARG(a), RECORDER_ARG(b), RECORDER_ARG(c),  \
                            RECORDER_ARG(d), RECORDER_ARG(e), RECORDER_ARG(f),  \
                            RECORDER_ARG(g), RECORDER_ARG(h)))
 #define RECORD_12_(name, format, a, b, c, d, e, f, g, h, i, j, k, l, ...)      \
-    RECORD_CALL_(name, recorder_record_more(                                   \
+    RECORD_CALL_(name, recorder_record_more_(                                  \
                            &recorder_for_##name, RECORDER_FORMAT_(format), 3,  \
                            RECORDER_ARG(a), RECORDER_ARG(b), RECORDER_ARG(c),  \
                            RECORDER_ARG(d), RECORDER_ARG(e), RECORDER_ARG(f),  \
@@ -309,11 +309,11 @@ struct recorder_cast_it_to_double;
 #endif
 RECORDER_INLINE_ uintptr_t _recorder_float(float value)
 {
-    return recorder_word_of_double((double)value);
+    return recorder_word_of_double_((double)value);
 }
 RECORDER_INLINE_ uintptr_t _recorder_double(double value)
 {
-    return recorder_word_of_double(value);
+    return recorder_word_of_double_(value);
 }
 RECORDER_INLINE_ uintptr_t _recorder_signed(intptr_t value)
 {
@@ -349,16 +349,17 @@ RECORDER_INLINE_
     typename recorder_1x_if<!recorder_1x_is_class<T>::value>::type
     _recorder_arg(T value)
 {
-    static_assert(!recorder_is_long_double<T>::value, RECORDER_NO_LONG_DOUBLE_);
+    static_assert(!recorder_is_long_double_<T>::value,
+                  RECORDER_NO_LONG_DOUBLE_);
     return (uintptr_t)value;
 }
 RECORDER_INLINE_ uintptr_t _recorder_arg(double value)
 {
-    return recorder_word_of_double(value);
+    return recorder_word_of_double_(value);
 }
 RECORDER_INLINE_ uintptr_t _recorder_arg(float value)
 {
-    return recorder_word_of_double((double)value);
+    return recorder_word_of_double_((double)value);
 }
 /* A class with c_str(), as std::string: the record keeps the text's address. */
 template <typename T>
@@ -385,15 +386,14 @@ _recorder_arg(const T &value)
  * words. */
 #define RECORDER_ARG(x)                                                        \
     _Generic((x), float                                                        \
-             : recorder_word_of_double, double                                 \
-             : recorder_word_of_double, long double                            \
+             : recorder_word_of_double_, double                                \
+             : recorder_word_of_double_, long double                           \
              : recorder_1x_long_double_does_not_fit, default                   \
-             : recorder_word_of_word)(                                         \
-        _Generic((x), float                                                    \
-                 : (x), double                                                 \
-                 : (x), long double                                            \
-                 : (x), default                                                \
-                 : (uintptr_t)(x)))
+             : recorder_word_of_word_)(_Generic((x), float                     \
+                                                : (x), double                  \
+                                                : (x), long double             \
+                                                : (x), default                 \
+                                                : (uintptr_t)(x)))
 uintptr_t
 recorder_1x_long_double_does_not_fit(struct recorder_cast_it_to_double *);
 #endif

@@ -61,11 +61,11 @@ static inline struct recorder_ring *ring_head(void)
 static inline uintptr_t ring_slots(void) { return recorder_for_ring.mask + 1; }
 static inline uintptr_t *ring_commit(uintptr_t slot)
 {
-    return recorder_commits(ring_head(), recorder_for_ring.mask) + slot;
+    return recorder_commits_(ring_head(), recorder_for_ring.mask) + slot;
 }
 static inline struct recorder_turn *ring_turn(uintptr_t slot)
 {
-    return recorder_turns(ring_head(), recorder_for_ring.mask) + slot;
+    return recorder_turns_(ring_head(), recorder_for_ring.mask) + slot;
 }
 /* The slot that the next ticket is for. */
 static inline uintptr_t ring_next(void)
@@ -178,7 +178,7 @@ static inline void ring_learn(void)
     for (site = 0; site < RING_SITES; site++) {
         ring_use(4);
         ring_record_key(site);
-        cr_assert(recorder_look(ring_head(), 3, 0, &r) != 0);
+        cr_assert(recorder_look_(ring_head(), 3, 0, &r) != 0);
         ring_sites[site].format = r.format;
         ring_sites[site].caller = r.caller;
     }
@@ -209,7 +209,7 @@ static inline const char *ring_fault(uintptr_t commit,
         return "arguments of one record, the caller of another";
     if (r->time != ring_word(key, RING_TIME))
         return "arguments of one record, the time of another";
-    if (recorder_commit_thread(commit) !=
+    if (recorder_commit_thread_(commit) !=
         __atomic_load_n(&writer->thread, __ATOMIC_ACQUIRE))
         return "arguments of one record, the thread of another";
     if (n >= __atomic_load_n(&writer->made, __ATOMIC_ACQUIRE))
@@ -237,7 +237,7 @@ static inline uintptr_t ring_look(struct ring_reader *reader)
     for (slot = 0; slot < ring_slots(); slot++) {
         struct recorder_record r;
         uintptr_t commit =
-            recorder_look(ring_head(), ring_slots() - 1, slot, &r);
+            recorder_look_(ring_head(), ring_slots() - 1, slot, &r);
         const char *fault;
         if (commit == 0)
             continue;
@@ -303,7 +303,7 @@ static inline void ring_expect_orders(uintptr_t last, uintptr_t count)
     memset(found, 0, sizeof found);
     for (slot = 0; slot < ring_slots(); slot++) {
         struct recorder_record r;
-        if (!recorder_look(ring_head(), ring_slots() - 1, slot, &r))
+        if (!recorder_look_(ring_head(), ring_slots() - 1, slot, &r))
             continue;
         kept++;
         cr_assert(last - r.order < count,

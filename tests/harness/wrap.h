@@ -34,11 +34,11 @@ static char wrap_text[200];
 static struct recorder_ring *wrap_ring(void) { return recorder_for_wrap.rings; }
 static uintptr_t *wrap_commit(uintptr_t slot)
 {
-    return recorder_commits(wrap_ring(), WRAP_MASK) + slot;
+    return recorder_commits_(wrap_ring(), WRAP_MASK) + slot;
 }
 static struct recorder_turn *wrap_turn(uintptr_t slot)
 {
-    return recorder_turns(wrap_ring(), WRAP_MASK) + slot;
+    return recorder_turns_(wrap_ring(), WRAP_MASK) + slot;
 }
 
 /* Makes it a quiet ring: each slot holds a record, the next position is
@@ -49,7 +49,7 @@ static void wrap_quiet_at(uintptr_t position)
     wrap_ring()->write = position - WRAP_SLOTS;
     for (slot = 0; slot < WRAP_SLOTS; slot++) {
         uintptr_t last = position - 1 - ((position - 1 - slot) & WRAP_MASK);
-        *wrap_commit(slot) = recorder_commit_lap(last, WRAP_MASK) | 1 << 1;
+        *wrap_commit(slot) = recorder_commit_lap_(last, WRAP_MASK) | 1 << 1;
     }
 }
 
@@ -59,7 +59,7 @@ static void wrap_at(uintptr_t position, uintptr_t order, bool gave_up_lately)
 {
     uintptr_t lap, slot;
     memset(wrap_ring(), 0, recorder_for_wrap.ring_bytes);
-    *recorder_home.order = order;
+    *recorder_home_.order = order;
     /* What becomes of a ring in which no slot ever gives up: all that changes
      * in it, but for whole records, changes where the laps' bits are 0. */
     for (lap = WRAP_LAP; !gave_up_lately && lap && lap <= position;
@@ -69,7 +69,7 @@ static void wrap_at(uintptr_t position, uintptr_t order, bool gave_up_lately)
             record(wrap, "%zu", lap);
     }
     wrap_quiet_at(position);
-    *recorder_home.order = order;
+    *recorder_home_.order = order;
     for (slot = 0; slot < WRAP_SLOTS && gave_up_lately; slot++)
         wrap_turn(slot)->highest =
             ((position - 1 - slot) & ~(uintptr_t)WRAP_MASK) - WRAP_SLOTS;
@@ -84,7 +84,7 @@ static const char *wrap_expect(uintptr_t n, uintptr_t order)
     uintptr_t slot, i, count = 0;
     for (slot = 0; slot < WRAP_SLOTS; slot++) {
         struct recorder_record r;
-        if (!recorder_look(wrap_ring(), WRAP_MASK, slot, &r))
+        if (!recorder_look_(wrap_ring(), WRAP_MASK, slot, &r))
             return WRAP_SAYS("slot %zu is not whole", (size_t)slot);
         for (i = count++;
              i > 0 && (intptr_t)(sorted[i - 1].order - r.order) > 0; i--)
@@ -251,7 +251,7 @@ static const char *wrap_mixed(void)
         pthread_join(wrap_late[slot].thread, NULL);
     for (slot = 0; slot < WRAP_SLOTS; slot++) {
         struct recorder_record r;
-        if (recorder_look(wrap_ring(), WRAP_MASK, slot, &r) &&
+        if (recorder_look_(wrap_ring(), WRAP_MASK, slot, &r) &&
             r.argument[0] < 3 && r.order != wrap_late[r.argument[0]].order)
             return WRAP_SAYS("slot %zu mixes two records", (size_t)slot);
     }
@@ -277,7 +277,7 @@ static uintptr_t wrap_look(void)
     uintptr_t slot, whole = 0;
     for (slot = 0; slot < WRAP_SLOTS; slot++) {
         struct recorder_record r;
-        if (!recorder_look(wrap_ring(), WRAP_MASK, slot, &r) || r.format == 0)
+        if (!recorder_look_(wrap_ring(), WRAP_MASK, slot, &r) || r.format == 0)
             continue;
         whole++;
         if (r.argument[1] != ~r.argument[0] ||
@@ -312,7 +312,7 @@ static const char *wrap_crowded(uintptr_t position, uintptr_t order)
     pthread_join(reader, NULL);
     if (wrap_look() != WRAP_SLOTS || wrap_torn != 0)
         return WRAP_SAYS("%zu mixed records", (size_t)wrap_torn);
-    if (*recorder_home.order != order + wrap_made)
+    if (*recorder_home_.order != order + wrap_made)
         return "orders were left out";
     given_up = wrap_ring()->given_up;
     if (wrap_ring()->write + WRAP_SLOTS - position - given_up +

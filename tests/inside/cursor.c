@@ -77,8 +77,8 @@ Test(cursor, nothing_of_nothing)
 Test(cursor, batches_are_one_row)
 {
     unsigned i, n;
-    for (n = RECORDER_CURSOR_MAX - 5; n < RECORDER_CURSOR_MAX + 5; n++) {
-        uintptr_t next = *recorder_home.order, passed = 0;
+    for (n = RECORDER_CURSOR_MAX_ - 5; n < RECORDER_CURSOR_MAX_ + 5; n++) {
+        uintptr_t next = *recorder_home_.order, passed = 0;
         memset(&cursor, 0, sizeof cursor);
         while (recorder_next(&cursor, &event))
             ;
@@ -219,7 +219,7 @@ static void follow_writers(double seconds, unsigned writer_pause_us)
     record(c5, "%zu %zu", (uintptr_t)1, ~(uintptr_t)1);
     __atomic_store_n(&stop, 2, __ATOMIC_RELEASE);
     all = made[0] + made[1] + made[2] + made[3] + 1;
-    cr_assert_eq(*recorder_home.order - 1, all);
+    cr_assert_eq(*recorder_home_.order - 1, all);
     for (i = 0; i < COUNT(followers); i++) {
         struct follower *f = &followers[i];
         pthread_join(f->thread, NULL);
@@ -272,7 +272,7 @@ Test(cursor, says_how_many_it_missed)
  * records of following orders from one ring, parts of which are taken away. */
 Test(cursor, parts_keep_to_their_head)
 {
-    uintptr_t *commits = recorder_commits(recorder_for_c2.rings, 63);
+    uintptr_t *commits = recorder_commits_(recorder_for_c2.rings, 63);
     record(c2, "%d", 5);                              /* order 1, slot 0 */
     record(c2, "%d %d %d %d %d", 6, 6, 6, 6, 6);      /* 2 3 */
     record(c2, "%d %d %d %d %d %d %d %d %d", 7, 7, 7, 7, 7, 7, 7, 7, 7);
@@ -280,7 +280,7 @@ Test(cursor, parts_keep_to_their_head)
     record(c3, "%d %d %d %d %d", 9, 9, 9, 9, 9);      /* 8 9 */
     commits[1] |= RECORDER_BUSY_;
     commits[5] |= RECORDER_BUSY_;
-    recorder_commits(recorder_for_c3.rings, 255)[0] |= RECORDER_BUSY_;
+    recorder_commits_(recorder_for_c3.rings, 255)[0] |= RECORDER_BUSY_;
     cr_assert(recorder_next(&cursor, &event));
     cr_assert_eq(event.order, 1);
     cr_assert_eq(event.lost, 0xff0, "%#x", event.lost);
@@ -348,7 +348,7 @@ Test(cursor, cleared_is_not_shown)
     for (order = 12; order <= 16; order++)
         record(c1, "%zu", order);
     cr_assert(recorder_next(&cursor, &event) && event.order == 12);
-    recorder_registry.cleared = *recorder_home.order;
+    recorder_registry.cleared = *recorder_home_.order;
     cr_assert(!recorder_next(&cursor, &event));
     record(c1, "%d", 17);
     cr_assert(recorder_next(&cursor, &event) && event.order == 17);
@@ -380,7 +380,7 @@ Test(cursor, text_is_that_of_the_dump)
     for (i = 0; i < 2; i++) {
         memset(long_format[i], 'f', 990);
         strcpy(long_format[i] + (i ? 500 : 250), "%d");
-        recorder_record_few(&recorder_for_c4, long_format[i], i, 0, 0, 0);
+        recorder_record_few_(&recorder_for_c4, long_format[i], i, 0, 0, 0);
     }
     record(c4, "%s", (const char *)1);
     at = records_in(catch_dump(caught));
@@ -419,7 +419,7 @@ Test(cursor, orders_may_wrap)
     static struct recorder_cursor late;
     uint64_t missed = 0;
     unsigned i, n;
-    *recorder_home.order = UINTPTR_MAX - 20;
+    *recorder_home_.order = UINTPTR_MAX - 20;
     recorder_line("{message}");
     for (i = 0; i < 50; i++) {
         record(c2, "%u", i);

@@ -86,7 +86,7 @@ Test(dump, says_what_is_missing)
     for (i = 0; i < 10; i++)
         record(four, "%d", i);
     record(one, "kept");
-    *recorder_commits(recorder_for_one.rings, 0) |= RECORDER_BUSY_;
+    *recorder_commits_(recorder_for_one.rings, 0) |= RECORDER_BUSY_;
     record(one, "lost");
     record(one, "lost, too");
     is = catch_dump(caught);
@@ -141,8 +141,8 @@ static void take_away(const struct recorder *recorder, uintptr_t order)
 {
     uintptr_t slot;
     for (slot = 0; slot <= recorder->mask; slot++)
-        if (recorder_records(recorder->rings)[slot].order == order)
-            recorder_commits(recorder->rings, recorder->mask)[slot] |=
+        if (recorder_records_(recorder->rings)[slot].order == order)
+            recorder_commits_(recorder->rings, recorder->mask)[slot] |=
                 RECORDER_BUSY_;
 }
 
@@ -180,7 +180,7 @@ Test(dump, lost_arguments_are_not_guessed)
 
 /* -------------------------------------------------------- RECORDER_COPY -- */
 
-enum { BYTES = RECORDER_TEXT_BYTES }; /* that a record holds of a text */
+enum { BYTES = RECORDER_TEXT_BYTES_ }; /* that a record holds of a text */
 /* `size` bytes of letters, never the same for two sizes. */
 static const char *letters(size_t size)
 {
@@ -353,9 +353,9 @@ Test(dump, bad_pointers_harm_nobody)
 Test(dump, lost_formats_are_addresses)
 {
     char *page = last_page(), must[200];
-    recorder_record_few(&recorder_for_text, page + 4096, 1, 2, 3, 255);
+    recorder_record_few_(&recorder_for_text, page + 4096, 1, 2, 3, 255);
     strcpy(page + 4090, "%d %d");
-    recorder_record_few(&recorder_for_text, page + 4090, 1, 2, 3, 4);
+    recorder_record_few_(&recorder_for_text, page + 4090, 1, 2, 3, 4);
     cr_assert(recorder_line("{order} {location}: {message}"));
     sprintf(must, "1 ?: <format at 0x%zx> 0x1 0x2 0x3 0xff\n2 ?: 1 2\n",
             (size_t)(page + 4096));
@@ -382,7 +382,7 @@ Test(dump, formats_are_shown_whole)
     for (i = 0; i < COUNT(lengths); i++) {
         char must[2000];
         const char *format = format_across(lengths[i]);
-        recorder_record_few(&recorder_for_one, format, 7, 0, 0, 0);
+        recorder_record_few_(&recorder_for_one, format, 7, 0, 0, 0);
         sprintf(must, "%zu far.c:99: %.*s7\n", i + 1, (int)lengths[i] - 2,
                 format);
         DUMP_MUST_BE(must);
@@ -411,15 +411,15 @@ Test(dump, lines_are_not_broken)
     cr_assert_null(strchr(is, '\033'), "%s", is);
 }
 
-/* Goal: what is longer than RECORDER_LINE_MAX is one line, and marked as cut;
+/* Goal: what is longer than RECORDER_TEXT_LINE_MAX_ is one line, and marked as cut;
  * what just fits is not. Method: all lengths around the limit. */
 Test(dump, long_lines_are_marked_as_cut)
 {
-    static char source[RECORDER_LINE_MAX + 100];
+    static char source[RECORDER_TEXT_LINE_MAX_ + 100];
     size_t prefix = strlen("1 one: "), length, last;
     unsigned order = 0;
-    for (length = RECORDER_LINE_MAX - prefix - 12;
-         length < RECORDER_LINE_MAX + 20; length++) {
+    for (length = RECORDER_TEXT_LINE_MAX_ - prefix - 12;
+         length < RECORDER_TEXT_LINE_MAX_ + 20; length++) {
         const char *is;
         bool cut;
         memset(source, 'x', length);
@@ -432,8 +432,8 @@ Test(dump, long_lines_are_marked_as_cut)
         cr_assert(is[last] == '\n' && caught->shown == 1);
         cr_assert_eq(lines_in(is), 1);
         cut = last < prefix + length;
-        cr_assert_leq(last + 1, RECORDER_LINE_MAX);
-        cr_assert_eq(cut, prefix + length > RECORDER_LINE_MAX - 1,
+        cr_assert_leq(last + 1, RECORDER_TEXT_LINE_MAX_);
+        cr_assert_eq(cut, prefix + length > RECORDER_TEXT_LINE_MAX_ - 1,
                      "%zu bytes of %zu", last, prefix + length);
         cr_assert_eq(strcmp(is + last - 8, "...[cut]\n") == 0, cut, "%zu",
                      length);
@@ -551,7 +551,7 @@ Test(dump, ascends_while_others_record)
         uintptr_t order, last = 0, end;
         char *line, *next;
         catch_dump(caught);
-        end = __atomic_load_n(recorder_home.order, __ATOMIC_RELAXED);
+        end = __atomic_load_n(recorder_home_.order, __ATOMIC_RELAXED);
         line = caught->text + (records_in(caught->text) - caught->text);
         for (n = 0; *line; line = next, n++) {
             next = strchr(line, '\n');
@@ -607,7 +607,7 @@ Test(dump, inside_of_a_record)
     for (i = 0; i < COUNT(steps); i++)
         for (slot = 0; slot < 4; slot++) {
             /* The orders before: from - 4 .. from - 1; W7: the new one, too. */
-            uintptr_t from = *recorder_home.order, order, missing = 0;
+            uintptr_t from = *recorder_home_.order, order, missing = 0;
             const char *is;
             step_at = steps[i];
             step_count = step_skip = 0;
@@ -760,9 +760,9 @@ Test(dump, same_strings_through_a_pipe)
     memset(open, 'x', 5);
     record_all_kinds(3);
     record(text, "%s %s", open, open + 5);
-    recorder_record_few(&recorder_for_text, format_across(20), 1, 0, 0, 0);
-    recorder_record_few(&recorder_for_text, format_across(240), 2, 0, 0, 0);
-    recorder_record_few(&recorder_for_text, format_across(1000), 3, 0, 0, 0);
+    recorder_record_few_(&recorder_for_text, format_across(20), 1, 0, 0, 0);
+    recorder_record_few_(&recorder_for_text, format_across(240), 2, 0, 0, 0);
+    recorder_record_few_(&recorder_for_text, format_across(1000), 3, 0, 0, 0);
     record(text, "%s", format_across(4000));
     with = strdup(records_in(catch_dump(caught)));
     cr_assert_not_null(strstr(with, " far.c:99 "), "%s", with);

@@ -83,13 +83,14 @@ static bool glibc_forgot_zeros(const char *format, const char *theirs)
            (strstr(theirs, "1.e+") || strstr(theirs, "1.E+"));
 }
 
-/* Fails unless recorder_format and snprintf agree at that buffer size. */
+/* Fails unless recorder_format_ and snprintf agree at that buffer size. */
 static void same_at(size_t size, const char *format, unsigned stars,
                     const int *star, enum type type, uint64_t word)
 {
     static char ours[4096], theirs[4096];
     uint64_t words[3];
-    struct recorder_arguments arguments = {words, stars + 1, 0, 8, NULL, NULL, NULL, 0};
+    struct recorder_arguments_ arguments = {words, stars + 1, 0,    8,
+                                            NULL,  NULL,      NULL, 0};
     size_t length;
     int expected;
     for (unsigned i = 0; i < stars; i++)
@@ -101,7 +102,7 @@ static void same_at(size_t size, const char *format, unsigned stars,
         arguments.word_bytes = sizeof(void *);
     strcpy(ours, "untouched");
     strcpy(theirs, "untouched");
-    length = recorder_format(ours, size, format, &arguments);
+    length = recorder_format_(ours, size, format, &arguments);
     expected = oracle(theirs, size, format, stars, star, type, word);
     if ((length != (size_t)expected || strcmp(ours, theirs)) &&
         !glibc_forgot_zeros(format, theirs))
@@ -338,11 +339,12 @@ Test(format, same_as_snprintf_positions)
                                     "",
                                     "%d|%*2$.*1$d"};
     const uint64_t words[] = {5, 7, 3, 4};
-    struct recorder_arguments arguments = {words, 4, 0, 8, NULL, NULL, NULL, 0};
+    struct recorder_arguments_ arguments = {words, 4,    0,    8,
+                                            NULL,  NULL, NULL, 0};
     for (unsigned i = 0; i < COUNT(formats); i++) {
         char ours[100], theirs[100] = "%";
         size_t length =
-            recorder_format(ours, sizeof ours, formats[i], &arguments);
+            recorder_format_(ours, sizeof ours, formats[i], &arguments);
         if (strcmp(formats[i], "%"))
             snprintf(theirs, sizeof theirs, formats[i], 5, 7, 3, 4);
         cr_assert_str_eq(ours, theirs, "%s: [%s] [%s]", formats[i], ours,
@@ -358,14 +360,15 @@ Test(format, same_as_snprintf_float_words)
     for (unsigned i = 0, end = rounds(300000); i < end; i++) {
         uint32_t bits = (uint32_t)random_word();
         uint64_t words[] = {0xdeadbeef00000000 | bits};
-        struct recorder_arguments arguments = {words, 1, 0, 4, NULL, NULL, NULL, 0};
+        struct recorder_arguments_ arguments = {words, 1,    0,    4,
+                                                NULL,  NULL, NULL, 0};
         const char *format = i & 1 ? "%.9g" : i & 2 ? "%a" : "%.3e";
         char ours[100], theirs[100];
         float value;
         if (i % 8 == 0)
             words[0] = bits &= 0x807fffff; /* denormal */
         memcpy(&value, &bits, sizeof value);
-        recorder_format(ours, sizeof ours, format, &arguments);
+        recorder_format_(ours, sizeof ours, format, &arguments);
         snprintf(theirs, sizeof theirs, format, (double)value);
         cr_assert(!strcmp(ours, theirs), "SEED=%llu: %x: [%s] [%s]",
                   (unsigned long long)seed, bits, ours, theirs);
@@ -376,9 +379,10 @@ Test(format, same_as_snprintf_float_words)
 Test(format, short_words_have_short_integers)
 {
     const uint64_t words[] = {0xffffffff, 0xffffffff, UINT64_MAX, 0xffffffff};
-    struct recorder_arguments arguments = {words, 4, 0, 4, NULL, NULL, NULL, 0};
+    struct recorder_arguments_ arguments = {words, 4,    0,    4,
+                                            NULL,  NULL, NULL, 0};
     char line[80];
-    recorder_format(line, sizeof line, "%ld %lld %p %zx", &arguments);
+    recorder_format_(line, sizeof line, "%ld %lld %p %zx", &arguments);
     cr_assert_str_eq(line, "-1 -1 0xffffffff ffffffff");
 }
 
@@ -409,9 +413,10 @@ Test(format, never_beyond_the_buffer)
 Test(format, zeros_of_the_alternate_form)
 {
     uint64_t words[] = {bits_of(99999.95), bits_of(9.96)};
-    struct recorder_arguments arguments = {words, 2, 0, 8, NULL, NULL, NULL, 0};
+    struct recorder_arguments_ arguments = {words, 2,    0,    8,
+                                            NULL,  NULL, NULL, 0};
     char line[40];
-    recorder_format(line, sizeof line, "%#.5g %#.2g", &arguments);
+    recorder_format_(line, sizeof line, "%#.5g %#.2g", &arguments);
     cr_assert_str_eq(line, "1.0000e+05 10.");
 }
 
@@ -438,13 +443,14 @@ Test(format, never_beyond_the_largest_width)
                    {"%.2147483647a", (size_t)INT_MAX + 7},
                    {"%.2147483647g", 4}};
     const uint64_t words[] = {bits_of(42.5)};
-    struct recorder_arguments arguments = {words, 1, 0, 8, NULL, NULL, NULL, 0};
+    struct recorder_arguments_ arguments = {words, 1,    0,    8,
+                                            NULL,  NULL, NULL, 0};
     char line[20];
     for (unsigned i = 0; i < COUNT(formats); i++)
         same_at(40, formats[i], 0, NULL, i < 5 ? INT : DOUBLE, words[0]);
     for (unsigned i = 0; i < COUNT(clamped); i++) {
         size_t length =
-            recorder_format(line, sizeof line, clamped[i].text, &arguments);
+            recorder_format_(line, sizeof line, clamped[i].text, &arguments);
         cr_assert_eq(length, clamped[i].length, "%s: %zu [%s]", clamped[i].text,
                      length, line);
     }
@@ -487,8 +493,9 @@ static void shows(const char *expected, const char *format,
 {
     static char line[1 << 19];
     const uint64_t words[] = {TEXT};
-    struct recorder_arguments arguments = {words, 1, 0, 8, memory_read, memory, NULL, 0};
-    size_t length = recorder_format(line, sizeof line, format, &arguments);
+    struct recorder_arguments_ arguments = {words,       1,      0,    8,
+                                            memory_read, memory, NULL, 0};
+    size_t length = recorder_format_(line, sizeof line, format, &arguments);
     if (strcmp(line, expected) || length != strlen(expected))
         cr_assert_fail("SEED=%llu: %s, steps of %zu: [%s], expected [%s]",
                        (unsigned long long)seed, format, memory->step, line,
@@ -604,7 +611,8 @@ Test(format, always_one_line_wide)
         unsigned char bytes[8] = {'a'};
         char expected[40], line[40];
         struct memory memory = {wide, sizeof wide, 1 + c % 7, 0};
-        struct recorder_arguments arguments = {words, 1, 0, 8, NULL, NULL, NULL, 0};
+        struct recorder_arguments_ arguments = {words, 1,    0,    8,
+                                                NULL,  NULL, NULL, 0};
         uint32_t v = c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? 0xfffd : c;
         size_t n = v < 0x80 ? 1 : v < 0x800 ? 2 : v < 0x10000 ? 3 : 4;
         for (size_t k = n; k; k--, v >>= 6)
@@ -613,7 +621,7 @@ Test(format, always_one_line_wide)
                                                 : (0xf00u >> n & 0xff) | v);
         escape(expected, bytes, n + 1);
         shows(expected, c & 1 ? "%ls" : "%S", &memory);
-        recorder_format(line, sizeof line, c & 1 ? "%lc" : "%C", &arguments);
+        recorder_format_(line, sizeof line, c & 1 ? "%lc" : "%C", &arguments);
         cr_assert_str_eq(line, expected + 1, "U+%x", c);
     }
 }
@@ -628,7 +636,8 @@ Test(format, same_as_snprintf_strings)
                                     "%.5s",     "%.6s|",  "%1.4s"};
     for (unsigned i = 0; i < COUNT(formats); i++) {
         const uint64_t words[] = {0};
-        struct recorder_arguments arguments = {words, 1, 0, 8, NULL, NULL, NULL, 0};
+        struct recorder_arguments_ arguments = {words, 1,    0,    8,
+                                                NULL,  NULL, NULL, 0};
         uint32_t wide[] = {'h', 'e', 'l', 'l', 'o', 0};
         struct memory memory = {wide, sizeof wide, 64, 0};
         int to_s = (int)strcspn(formats[i], "s");
@@ -638,7 +647,7 @@ Test(format, same_as_snprintf_strings)
         sprintf(format, "%.*sl%s", to_s, formats[i], formats[i] + to_s);
         shows(expected, format, &memory);
         snprintf(expected, sizeof expected, formats[i], (char *)NULL);
-        recorder_format(line, sizeof line, formats[i], &arguments);
+        recorder_format_(line, sizeof line, formats[i], &arguments);
         cr_assert_str_eq(line, expected, "%s: [%s]", formats[i], line);
     }
 }
@@ -661,32 +670,33 @@ Test(format, bad_strings_shown)
                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     char line[400], expected[400];
     uint64_t words[2] = {0, 7};
-    struct recorder_arguments arguments = {words, 2, 0, 8, kernel_read, NULL, NULL, 0};
+    struct recorder_arguments_ arguments = {words,       2,    0,    8,
+                                            kernel_read, NULL, NULL, 0};
     cr_assert(pages != MAP_FAILED);
     munmap(pages + page, page);
     memset(pages, 'x', page);
     for (unsigned n = 0; n < 300; n++) {
         words[0] = (uintptr_t)pages + page - n;
-        recorder_format(line, sizeof line, "%s|%d", &arguments);
+        recorder_format_(line, sizeof line, "%s|%d", &arguments);
         memset(expected, 'x', n);
         strcpy(expected + n, "...|7");
         if (!n)
             sprintf(expected, "%p|7", (void *)(pages + page));
         cr_assert_str_eq(line, expected, "%u bytes: [%s]", n, line);
         sprintf(line, "%%.%us|%%d", n);
-        recorder_format(expected, sizeof expected, line, &arguments);
+        recorder_format_(expected, sizeof expected, line, &arguments);
         cr_assert_eq(strlen(expected), n + 2, "precision ends the string");
         pages[page - 1] = '\0';
         if (n)
-            cr_assert_eq(recorder_format(line, 0, "%s", &arguments), n - 1);
+            cr_assert_eq(recorder_format_(line, 0, "%s", &arguments), n - 1);
         pages[page - 1] = 'x';
     }
     words[0] = 0x1234;
-    recorder_format(line, sizeof line, "%10s|%.1s|%-8ls|%.0s|", &arguments);
+    recorder_format_(line, sizeof line, "%10s|%.1s|%-8ls|%.0s|", &arguments);
     cr_assert_str_eq(line, "    0x1234|0x7|<lost>|<lost>|");
     arguments.text = NULL;
-    recorder_format(line, sizeof line, "%1$10s|%1$.1s|%1$-8ls|%1$.0s|",
-                    &arguments);
+    recorder_format_(line, sizeof line, "%1$10s|%1$.1s|%1$-8ls|%1$.0s|",
+                     &arguments);
     cr_assert_str_eq(line, "    0x1234|0x1234|0x1234  ||");
     munmap(pages, page);
 }
@@ -752,15 +762,16 @@ Test(format, lost_is_said)
                  {"%40$d", "<lost>", 40},
                  {"", "", 0}};
     const uint64_t words[] = {1, 2, 3, 4};
-    struct recorder_arguments arguments = {words, 4, 1u << 1, 8, NULL, NULL, NULL, 0};
+    struct recorder_arguments_ arguments = {words, 4,    1u << 1, 8,
+                                            NULL,  NULL, NULL,    0};
     char line[100];
     for (unsigned i = 0; i < COUNT(lines); i++) {
-        recorder_format(line, sizeof line, lines[i].format, &arguments);
+        recorder_format_(line, sizeof line, lines[i].format, &arguments);
         cr_assert_str_eq(line, lines[i].expected, "%s: [%s]", lines[i].format,
                          line);
-        cr_assert_eq(recorder_format_count(lines[i].format), lines[i].words,
+        cr_assert_eq(recorder_format_count_(lines[i].format), lines[i].words,
                      "%s: %u words", lines[i].format,
-                     recorder_format_count(lines[i].format));
+                     recorder_format_count_(lines[i].format));
     }
 }
 
@@ -786,7 +797,7 @@ static ptrdiff_t fuzz_read(void *context, uint64_t address, char *to,
 /* Goal: no format and no words can do harm. Method: a million random formats
    of characters that matter to printf; the text is one terminated line within
    its buffer, its length does not depend on the buffer, and the words that
-   recorder_format_count counts are enough. */
+   recorder_format_count_ counts are enough. */
 Test(format, never_beyond_fuzz)
 {
     static const char letters[] = "%%%%%%%%diouxXcspeEfFgGaAnmbBlhhjztqLCSI"
@@ -795,8 +806,9 @@ Test(format, never_beyond_fuzz)
     for (unsigned i = 0, all = rounds(1000000); i < all; i++) {
         char format[24], line[120];
         uint64_t words[32];
-        struct recorder_arguments arguments = {
-            words, 32, 0, i % 3 ? 8 : 4, i % 7 ? fuzz_read : NULL, NULL, NULL, 0};
+        struct recorder_arguments_ arguments = {
+            words, 32,   0, i % 3 ? 8 : 4, i % 7 ? fuzz_read : NULL,
+            NULL,  NULL, 0};
         size_t n = random_below(sizeof format), size = random_below(100);
         size_t length;
         for (size_t k = 0; k < n; k++)
@@ -805,12 +817,12 @@ Test(format, never_beyond_fuzz)
         for (unsigned k = 0; k < 32; k++)
             words[k] = random_word() >> random_below(64);
         words[random_below(32)] = 0x100 + random_below(0x580);
-        arguments.count = recorder_format_count(format);
+        arguments.count = recorder_format_count_(format);
         if (arguments.count > 32)
             arguments.count = 32;
         memset(line, '\x02', sizeof line);
-        length = recorder_format(line, size, format, &arguments);
-        bool right = length == recorder_format(NULL, 0, format, &arguments);
+        length = recorder_format_(line, size, format, &arguments);
+        bool right = length == recorder_format_(NULL, 0, format, &arguments);
         for (size_t k = size; k < sizeof line; k++)
             right = right && line[k] == '\x02';
         if (size) {
@@ -818,7 +830,7 @@ Test(format, never_beyond_fuzz)
             right = right && line[end] == '\0' && strlen(line) == end;
             for (size_t k = 0; k < end; k++)
                 right = right && (line[k] < 0 || line[k] >= ' ');
-            if (recorder_format_count(format) <= 32)
+            if (recorder_format_count_(format) <= 32)
                 right = right && !strstr(line, "<lost>");
         }
         if (!right)

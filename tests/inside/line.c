@@ -65,10 +65,11 @@ Test(line, columns_beyond_the_end)
     cr_assert_str_eq(is + 4000 + 89, "11|1|\n");
     cr_assert(recorder_line("{message:4000}{order:90}{recorder:90}{recorder}"));
     is = records_in(catch_dump(caught));
-    cr_assert_eq(strlen(is), RECORDER_LINE_MAX);
-    cr_assert_str_eq(is + RECORDER_LINE_MAX - 9, "...[cut]\n");
+    cr_assert_eq(strlen(is), RECORDER_TEXT_LINE_MAX_);
+    cr_assert_str_eq(is + RECORDER_TEXT_LINE_MAX_ - 9, "...[cut]\n");
     cr_assert(recorder_line("{message:4095}"));
-    cr_assert_eq(strlen(records_in(catch_dump(caught))), RECORDER_LINE_MAX);
+    cr_assert_eq(strlen(records_in(catch_dump(caught))),
+                 RECORDER_TEXT_LINE_MAX_);
     cr_assert(recorder_line("{message:4096}"));
     is = records_in(catch_dump(caught));
     cr_assert_eq(lines_in(is), 1);
@@ -140,11 +141,11 @@ Test(line, from_the_environment, .init = build_begin, .fini = build_end)
 static const char *wall_of(uint64_t ns)
 {
     static char text[64];
-    struct recorder_string to;
+    struct recorder_string_ to;
     to.to = text;
     to.max = sizeof text - 1;
     to.size = 0;
-    recorder_add_wall(&to, ns);
+    recorder_add_wall_(&to, ns);
     text[to.size] = '\0';
     return text;
 }
@@ -246,8 +247,8 @@ Test(line, times_are_right)
     int tries;
     for (tries = 1; fault && tries < 20; tries++) {
         fprintf(stderr, "times_are_right: %s\n", fault);
-        recorder_registry.start = recorder_now();
-        recorder_registry.later_set = 0;
+        recorder_registry.start = recorder_now_();
+        recorder_registry.later_sequence = 0;
         fault = times_fault();
     }
     cr_assert_null(fault, "%s", fault);
@@ -265,8 +266,8 @@ Test(line, times_before_the_start_are_negative)
         after = seconds_now();
         sleep_ms(20);
         high = after - seconds_now() + 20e-6;
-        recorder_registry.start = recorder_now();
-        recorder_registry.later_set = 0;
+        recorder_registry.start = recorder_now_();
+        recorder_registry.later_sequence = 0;
         low = before - seconds_now() - 20e-6;
         sleep_ms(20);
         shown = shown_for(order);
@@ -284,7 +285,7 @@ Test(line, ticks_scale_for_years)
     uint64_t state = seed_of("ticks_scale_for_years");
     unsigned i;
     for (i = 0; i < scaled(100000); i++) {
-        struct recorder_clock clock = {{0, 0, 0}, 0};
+        struct recorder_clock_ clock = {{0, 0, 0}, 0};
         uint64_t hertz = 1000000 + random_of(&state) % 5000000000u;
         uint64_t most = hertz * 3600 * 24 * 365 * 20;
         uint64_t ticks = random_of(&state) % most;
@@ -292,9 +293,9 @@ Test(line, ticks_scale_for_years)
         clock.start.ticks = random_of(&state);
         clock.ns_per_tick = (1000000000ull << 32) / hertz;
         ns = (uint128)ticks * clock.ns_per_tick >> 32;
-        cr_assert_eq(recorder_clock_time(&clock, clock.start.ticks + ticks),
+        cr_assert_eq(recorder_clock_time_(&clock, clock.start.ticks + ticks),
                      (int64_t)ns);
-        cr_assert_eq(recorder_clock_time(&clock, clock.start.ticks - ticks),
+        cr_assert_eq(recorder_clock_time_(&clock, clock.start.ticks - ticks),
                      -(int64_t)ns);
     }
 }
@@ -333,7 +334,7 @@ Test(line, names_of_threads)
                                              "2 T2 a name of more \n"
                                              "3 T2 a name of more \n");
     cr_assert(pthread_create(&thread, NULL, named_by_system, NULL) == 0);
-    while (recorder_get(recorder_home.order) < 5)
+    while (recorder_get_(recorder_home_.order) < 5)
         sleep_ms(1);
     cr_assert(pthread_setname_np(thread, "worker") == 0);
     while (!strstr(catch_dump(caught), "\n4 T3 worker\n") &&

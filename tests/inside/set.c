@@ -145,8 +145,8 @@ Test(set, too_long)
         memcpy(text, "net=", 4);
         recorder_trace_set(text);
         memset(text + 4, '1', size - 4);
-        SET(text, size < 4 + RECORDER_SET_MAX ? RECORDER_TRACE_INVALID_VALUE
-                                              : RECORDER_TRACE_INVALID_NAME);
+        SET(text, size < 4 + RECORDER_SET_MAX_ ? RECORDER_TRACE_INVALID_VALUE
+                                               : RECORDER_TRACE_INVALID_NAME);
         RECORDER_TRACE(disk) = 0;
     }
     cr_assert_eq(RECORDER_TRACE(net), 0);
@@ -231,7 +231,7 @@ static size_t show_long(intptr_t trace, const char *format, char *to,
  * be it a modifier; it sees the conversion as written and its own word only. */
 Test(set, own_conversions)
 {
-    struct recorder_arguments arguments;
+    struct recorder_arguments_ arguments;
     uint64_t word[] = {1, 2, 3, 4};
     char text[1000];
     cr_assert_null(recorder_configure_type('t', show_type));
@@ -245,24 +245,24 @@ Test(set, own_conversions)
     arguments.context = NULL;
     arguments.types = recorder_registry.types;
     arguments.trace = 4;
-    recorder_format(text, sizeof text, "%t|%+-8.3t|%lt", &arguments);
+    recorder_format_(text, sizeof text, "%t|%+-8.3t|%lt", &arguments);
     cr_assert_str_eq(text, "<%t 4 1>|<%+-8.3t 5 2>|<%lt 4 3>");
-    recorder_format(text, sizeof text, "100%% %*d%u%t\n", &arguments);
+    recorder_format_(text, sizeof text, "100%% %*d%u%t\n", &arguments);
     cr_assert_str_eq(text, "100% <%*d 4 2>3<lost>");
-    recorder_format(text, sizeof text, "%2$t %1$d %t", &arguments);
+    recorder_format_(text, sizeof text, "%2$t %1$d %t", &arguments);
     cr_assert_str_eq(text, "<%t 4 2> <%d 4 1> <%t 4 1>");
-    recorder_format(text, sizeof text, "%", &arguments);
+    recorder_format_(text, sizeof text, "%", &arguments);
     cr_assert_str_eq(text, "%");
     cr_assert_eq(recorder_configure_type('t', NULL), show_type);
     cr_assert_eq(recorder_configure_type('d', NULL), show_type);
-    recorder_format(text, sizeof text, "%td %d", &arguments);
+    recorder_format_(text, sizeof text, "%td %d", &arguments);
     cr_assert_str_eq(text, "1 2");
 }
 
 /* Goal: what such a function writes stays on its line, and within its room. */
 Test(set, own_conversions_long)
 {
-    struct recorder_arguments arguments;
+    struct recorder_arguments_ arguments;
     uint64_t word[] = {0};
     char text[2000];
     recorder_configure_type('L', show_long);
@@ -273,7 +273,7 @@ Test(set, own_conversions_long)
     arguments.types = recorder_registry.types;
     for (word[0] = 0; word[0] < 600; word[0] += 7) {
         size_t kept = word[0] < 511 ? word[0] : 511;
-        size_t size = recorder_format(text, sizeof text, "%L", &arguments);
+        size_t size = recorder_format_(text, sizeof text, "%L", &arguments);
         cr_assert_null(strchr(text, '\n'));
         cr_assert_eq(size, kept + (kept + 9) / 10 + (word[0] > 511 ? 3 : 0),
                      "%zu of %zu", size, (size_t)word[0]);
@@ -286,8 +286,8 @@ Test(set, own_conversions_trace)
     recorder_line("{message}");
     recorder_configure_type('t', show_type);
     RECORDER_TRACE(net) = 6;
-    recorder_record_few(&recorder_for_net, "%s %*d %t\0set.c:1",
-                        (uintptr_t) "s", 2, 1, 0);
+    recorder_record_few_(&recorder_for_net, "%s %*d %t\0set.c:1",
+                         (uintptr_t) "s", 2, 1, 0);
     cr_assert_str_eq(written_to(errors), "s  1 <%t 6 0>\n");
     DUMP_MUST_BE("s  1 <%t 0 0>\n");
 }

@@ -560,7 +560,7 @@ Test(signals, library_leaves_what_was_there)
 
 static unsigned stacks(void)
 {
-    const struct recorder_stack *stack = recorder_stacks;
+    const struct recorder_stack_ *stack = recorder_stacks_;
     unsigned count = 0;
     for (; stack; stack = stack->next)
         count++;
@@ -682,23 +682,23 @@ Test(signals, layouts)
     cr_expect_eq(sizeof(struct ours_), sizeof(theirs), #ours_)
 #define SAME(name)                                                             \
     cr_expect_eq((unsigned)RECORDER_##name##_, (unsigned)name, #name)
-    SAME_MEMBER(recorder_action, handler, struct sigaction, sa_handler);
-    SAME_MEMBER(recorder_action, mask, struct sigaction, sa_mask);
-    SAME_MEMBER(recorder_action, flags, struct sigaction, sa_flags);
+    SAME_MEMBER(recorder_action_, handler, struct sigaction, sa_handler);
+    SAME_MEMBER(recorder_action_, mask, struct sigaction, sa_mask);
+    SAME_MEMBER(recorder_action_, flags, struct sigaction, sa_flags);
     /* With room behind it, for other libraries. */
-    cr_expect_geq(sizeof(struct recorder_action), sizeof(struct sigaction));
-    SAME_MEMBER(recorder_stack_of_signals, base, stack_t, ss_sp);
-    SAME_MEMBER(recorder_stack_of_signals, flags, stack_t, ss_flags);
-    SAME_MEMBER(recorder_stack_of_signals, bytes, stack_t, ss_size);
-    SAME_SIZE(recorder_stack_of_signals, stack_t);
-    SAME_SIZE(recorder_signal_set, sigset_t);
-    SAME_MEMBER(recorder_timespec, seconds, struct timespec, tv_sec);
-    SAME_MEMBER(recorder_timespec, nanoseconds, struct timespec, tv_nsec);
-    SAME_SIZE(recorder_timespec, struct timespec);
-    SAME_MEMBER(recorder_pollfd, fd, struct pollfd, fd);
-    SAME_MEMBER(recorder_pollfd, events, struct pollfd, events);
-    SAME_MEMBER(recorder_pollfd, revents, struct pollfd, revents);
-    SAME_SIZE(recorder_pollfd, struct pollfd);
+    cr_expect_geq(sizeof(struct recorder_action_), sizeof(struct sigaction));
+    SAME_MEMBER(recorder_stack_of_signals_, base, stack_t, ss_sp);
+    SAME_MEMBER(recorder_stack_of_signals_, flags, stack_t, ss_flags);
+    SAME_MEMBER(recorder_stack_of_signals_, bytes, stack_t, ss_size);
+    SAME_SIZE(recorder_stack_of_signals_, stack_t);
+    SAME_SIZE(recorder_signal_set_, sigset_t);
+    SAME_MEMBER(recorder_timespec_, seconds, struct timespec, tv_sec);
+    SAME_MEMBER(recorder_timespec_, nanoseconds, struct timespec, tv_nsec);
+    SAME_SIZE(recorder_timespec_, struct timespec);
+    SAME_MEMBER(recorder_pollfd_, fd, struct pollfd, fd);
+    SAME_MEMBER(recorder_pollfd_, events, struct pollfd, events);
+    SAME_MEMBER(recorder_pollfd_, revents, struct pollfd, revents);
+    SAME_SIZE(recorder_pollfd_, struct pollfd);
     SAME(SIGQUIT);
     SAME(SIGILL);
     SAME(SIGTRAP);

@@ -101,7 +101,8 @@ static void add(int64_t ns, unsigned thread, unsigned recorder,
     events[i] = (struct reader_event){
         .event = {.order = i + 1, .format = i, .thread = thread + 1},
         .ns = ns,
-        .realtime_ns = ns == RECORDER_TIME_UNKNOWN ? 0 : 1000000 + (uint64_t)ns,
+        .realtime_ns =
+            ns == RECORDER_TIME_UNKNOWN_ ? 0 : 1000000 + (uint64_t)ns,
         .recorder = &recorders[recorder],
         .thread = &threads[thread]};
 }
@@ -122,7 +123,7 @@ Test(timeline, sorts_by_time)
         if (r % 97 == 0)
             at = (int64_t)(r >> 44) % (EVENTS * 10) - EVENTS;
         if (r % 101 == 0 || (i < 3))
-            at = r % 2 ? RECORDER_TIME_UNKNOWN : INT64_MAX - 5;
+            at = r % 2 ? RECORDER_TIME_UNKNOWN_ : INT64_MAX - 5;
         unknown += r % 101 == 0 || i < 3;
         add(at, r >> 8 & 3, r >> 12 & 1, "%d %s");
         if (!time_is_known(&events[i]))
@@ -210,7 +211,7 @@ Test(timeline, unknown_threads_have_no_spans)
     add(1, 0, 0, ">a");
     add(2, 0, 0, "<a");
     events[0].thread = events[1].thread = NULL;
-    events[1].event.thread = RECORDER_THREAD_NONE;
+    events[1].event.thread = RECORDER_THREAD_SHARED;
     timeline_open(&timeline, &call, 1);
     cr_assert_eq(timeline.lanes_count, 2);
     cr_assert_str_eq(timeline.lanes[0]->name, "earlier T1");

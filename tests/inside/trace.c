@@ -49,8 +49,8 @@ Test(trace, prints_at_once_and_records)
     uintptr_t order;
     char buffer[] = "copied text of more than one record, which has 32 bytes";
     char must[400];
-    uintptr_t text = (sizeof buffer - 1 + RECORDER_TEXT_BYTES - 1) /
-                     RECORDER_TEXT_BYTES; /* records of it */
+    uintptr_t text = (sizeof buffer - 1 + RECORDER_TEXT_BYTES_ - 1) /
+                     RECORDER_TEXT_BYTES_; /* records of it */
     record(quiet, "nothing");
     PACKET_MUST_BE("");
     cr_assert_eq(record(traced, "none"), 2);
@@ -107,7 +107,7 @@ Test(trace, long_messages_are_one_line)
         cr_assert_eq(lines_in(is), 1, "%zu", size);
         cr_assert(strlen(is) >= size || strstr(is, "...[cut]\n"), "%zu: %s",
                   size, is);
-        cr_assert_leq(strlen(is), RECORDER_LINE_MAX);
+        cr_assert_leq(strlen(is), RECORDER_TEXT_LINE_MAX_);
         PACKET_MUST_BE("");
     }
 }
@@ -130,7 +130,7 @@ Test(trace, off_evaluates_nothing)
     cr_assert_eq(evaluated, 0);
     PACKET_MUST_BE("");
     DUMP_MUST_BE("");
-    cr_assert_eq(*recorder_home.order, 1);
+    cr_assert_eq(*recorder_home_.order, 1);
     RECORDER_TRACE(traced) = 0;
     order = record(traced, "%d", evaluate());
     cr_assert_eq(order, 1);

@@ -113,10 +113,10 @@ static void writes_alone(void) { weak_alone(&busy_writer[drawn % SLOTS]); }
 /* Makes a record, and an entry for it where it was not lost. */
 static void make(unsigned thread)
 {
-    uintptr_t o = order = recorder_orders(1);
+    uintptr_t o = order = recorder_orders_(1);
     struct recorder_record r = {o, o, o, o, {o, o, o, o}};
     tickets = 0;
-    if (recorder_write(&all.ring, SLOTS - 1, thread, &r))
+    if (recorder_write_(&all.ring, SLOTS - 1, thread, &r))
         table |= entry(drawn, o);
 }
 
@@ -125,7 +125,7 @@ static uintptr_t look(unsigned slot)
 {
     struct recorder_record r;
     const uintptr_t *word = &r.format;
-    uintptr_t c = recorder_look(&all.ring, SLOTS - 1, slot, &r);
+    uintptr_t c = recorder_look_(&all.ring, SLOTS - 1, slot, &r);
     unsigned i;
     if (c == 0)
         return 0;
@@ -157,13 +157,13 @@ static void *reader(void *unused)
 /* What everybody left behind; `made` is the table of all records made. */
 static void check_at_rest(uintptr_t made)
 {
-    uintptr_t given_up = recorder_get(&all.ring.given_up), p;
+    uintptr_t given_up = recorder_get_(&all.ring.given_up), p;
     unsigned i, count = 0;
     for (p = 0; p < 16; p++)
         count += order_at(made, p) != 0;
-    weak_check(count + recorder_get(&all.ring.lost) == WRITERS * RECORDS,
+    weak_check(count + recorder_get_(&all.ring.lost) == WRITERS * RECORDS,
                "records made = found + lost");
-    weak_check(count + given_up == recorder_get(&all.ring.write),
+    weak_check(count + given_up == recorder_get_(&all.ring.write),
                "positions handed out = completed + given up");
     for (i = 0; i < SLOTS; i++) {
         uintptr_t newest = 0;
@@ -175,7 +175,7 @@ static void check_at_rest(uintptr_t made)
     writes = false;
     for (i = 0; i < SLOTS; i++)
         make(1);
-    weak_check(recorder_get(&all.ring.given_up) == given_up,
+    weak_check(recorder_get_(&all.ring.given_up) == given_up,
                "no slot leaks, the next tickets get their turn at once");
 }
 
@@ -213,7 +213,7 @@ static void *draw_later(void *unused)
 {
     uintptr_t seen;
     (void)unused;
-    if (recorder_orders(1) == 2) {
+    if (recorder_orders_(1) == 2) {
         seen = __atomic_load_n(&flag, __ATOMIC_RELAXED);
         weak_check(seen == 1, "a later order sees what came before an earlier");
     }
@@ -223,14 +223,14 @@ static void *draw_earlier(void *unused)
 {
     (void)unused;
     __atomic_store_n(&flag, 1, __ATOMIC_RELAXED);
-    return (void *)recorder_orders(1);
+    return (void *)recorder_orders_(1);
 }
 /* ... so that who sees a relaxed flag draws a later order than who drew one
  * and then set it. Without W1, RC11 keeps this too: to break it takes the load
  * buffering that GenMC finds with --imm. */
 static void *draw_then_flag(void *unused)
 {
-    uintptr_t mine = recorder_orders(1);
+    uintptr_t mine = recorder_orders_(1);
     (void)unused;
     __atomic_store_n(&flag, 1, __ATOMIC_RELAXED);
     return (void *)mine;
@@ -238,7 +238,7 @@ static void *draw_then_flag(void *unused)
 static void *flag_then_draw(void *unused)
 {
     uintptr_t seen = __atomic_load_n(&flag, __ATOMIC_RELAXED);
-    uintptr_t mine = recorder_orders(1);
+    uintptr_t mine = recorder_orders_(1);
     (void)unused;
     return (void *)(seen ? mine : 0);
 }

@@ -166,7 +166,7 @@ genmc_configuration() # $1: the model and the trial; prints its line.
 
 make_wraps() # Builds its two programs in $2, from the header in $1.
 {
-    awk '/^RECORDER_INLINE_ unsigned recorder_commit_thread/ { on = 1 }
+    awk '/^RECORDER_INLINE_ unsigned recorder_commit_thread_/ { on = 1 }
          /^\/\* Copies the record of a slot/ { on = 0 } on' \
         "$1/recorder/ring.h" >"$2/wraps.inc" &&
         $cxx -I"$2" wraps.cc -o "$2/wraps" &&

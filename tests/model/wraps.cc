@@ -265,37 +265,37 @@ ALWAYS_INLINE bool swap_if(short_word *p, short_word *expected,
 #define RECORDER_UNLIKELY_(x) (x)
 #define RECORDER_STEP_(label) ((void)0)
 #define RECORDER_LAPS_WRAP_ 1
-#define RECORDER_ADD_(to, value, order) recorder_add(to, value)
+#define RECORDER_ADD_(to, value, order) recorder_add_(to, value)
 #define RECORDER_THREAD_BITS_ thread_bits
-#define RECORDER_THREAD_NONE ((1u << (thread_bits - 1)) - 1)
+#define RECORDER_THREAD_SHARED ((1u << (thread_bits - 1)) - 1)
 #define RECORDER_TICKETS tickets_max
 #ifdef MASKED /* the form for processors without atomic instructions */
 #define RECORDER_ENTER() (ask(MASK, NULL, 0, 0), closed = true, short_word(0))
 #define RECORDER_LEAVE(was) ((void)(was), closed = false)
 #endif
 enum { RECORDER_BUSY_ = 1 };
-ALWAYS_INLINE short_word recorder_get(const short_word *from)
+ALWAYS_INLINE short_word recorder_get_(const short_word *from)
 {
     return ask(LOAD, from, 0, 0);
 }
-ALWAYS_INLINE void recorder_put(short_word *to, short_word value)
+ALWAYS_INLINE void recorder_put_(short_word *to, short_word value)
 {
     ask(STORE, to, value, 0);
 }
-ALWAYS_INLINE short_word recorder_add(short_word *to, short_word value)
+ALWAYS_INLINE short_word recorder_add_(short_word *to, short_word value)
 {
     return ask(ADD, to, value, 0);
 }
-static struct recorder_record *recorder_records(const struct recorder_ring *)
+static struct recorder_record *recorder_records_(const struct recorder_ring *)
 {
     return records;
 }
-static short_word *recorder_commits(const struct recorder_ring *, short_word)
+static short_word *recorder_commits_(const struct recorder_ring *, short_word)
 {
     return now.commit;
 }
-static struct recorder_turn *recorder_turns(const struct recorder_ring *,
-                                            short_word)
+static struct recorder_turn *recorder_turns_(const struct recorder_ring *,
+                                             short_word)
 {
     return now.turn;
 }
@@ -315,7 +315,7 @@ static bool go_on(struct state *s, unsigned number, bool to_the_end)
     if (setjmp(stopped))
         recorded = false;
     else {
-        recorded = recorder_write(&ring, slots - 1, 1, &records[0]);
+        recorded = recorder_write_(&ring, slots - 1, 1, &records[0]);
         memset(me, 0, sizeof *me);
     }
     s->memory = now;

@@ -70,10 +70,10 @@ static int check(const uintptr_t *orders, unsigned count)
     unsigned found = 0;
     for (slot = 0; slot <= mask; slot++) {
         struct recorder_record r;
-        uintptr_t n, commit = recorder_look(ring, mask, slot, &r);
+        uintptr_t n, commit = recorder_look_(ring, mask, slot, &r);
         if (!commit)
             return fail("a slot is not whole");
-        if (recorder_commit_thread(commit) != RECORDER_THREAD())
+        if (recorder_commit_thread_(commit) != RECORDER_THREAD())
             return fail("a commit word names no thread");
         n = r.argument[0];
         if (r.format != 0 && (r.argument[1] != ~n || r.argument[2] != 3 * n ||
@@ -97,7 +97,7 @@ int main(int count, char **arguments)
 {
     const char *kind = count > 1 ? arguments[1] : "";
     uintptr_t mask = recorder_for_cost.mask, i;
-    uintptr_t *commits = recorder_commits(recorder_for_cost.rings, mask);
+    uintptr_t *commits = recorder_commits_(recorder_for_cost.rings, mask);
     if (!*kind)
         return cost_one(1, 2, 3, 4) + cost_two(1, 2, 3, 4) +
                    cost_three(1, 2, 3, 4) ==

@@ -75,7 +75,7 @@ static const char *fault(void)
     for (slot = 0; slot < SLOTS; slot++) {
         struct recorder_record r;
         const uintptr_t *a = r.argument;
-        if (recorder_look(ring, SLOTS - 1, slot, &r) &&
+        if (recorder_look_(ring, SLOTS - 1, slot, &r) &&
             (a[1] != 3 * a[0] || a[2] != 5 * a[0] || a[3] != 7 * a[0]))
             return "a slot mixes two records";
     }

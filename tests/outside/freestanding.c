@@ -141,5 +141,5 @@ Test(freestanding, what_is_missing_is_said)
             ready);
     says("gcc", port, "define RECORDER_WRITE(text, size)");
     sprintf(port, "%s#include <recorder.h>\\nRECORDER_LANES(a, 4, 2)", ready);
-    says("gcc", port, "lanes need a port with RECORDER_LINE_BYTES");
+    says("gcc", port, "lanes need a port with RECORDER_CACHE_LINE");
 }

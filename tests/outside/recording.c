@@ -178,7 +178,7 @@ static void look_into(const struct image *image, const char *name,
         for (slot = 0; slot <= r->mask; slot++) {
             struct recorder_record record;
             uintptr_t key, who;
-            if (!recorder_look(rings, r->mask, slot, &record))
+            if (!recorder_look_(rings, r->mask, slot, &record))
                 continue;
             cr_assert(is_checked(&record), "%s: order %zu is torn", name,
                       (size_t)record.order);
@@ -860,7 +860,7 @@ Test(recording, may_be_large)
     big = image_recorder(&image, "big_1");
     ring = image_ring(&image, big, 0);
     for (slot = 0; slot < 200000; slot++)
-        if (recorder_look(ring, big->mask, slot, &r)) {
+        if (recorder_look_(ring, big->mask, slot, &r)) {
             cr_assert(is_checked(&r));
             count++;
         }

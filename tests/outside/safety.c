@@ -175,7 +175,7 @@ static uintptr_t bad_word(const uintptr_t *there)
     case 7: return (uintptr_t)formats[(r >> 16) % COUNT(formats)];
     case 8: return (uintptr_t)formats[0] + (r >> 16 & 65535) - 32768;
     case 9: return (uintptr_t)&state + (r >> 16 & 65535) - 32768;
-    case 10: return *recorder_home.order - (r >> 16 & 63);
+    case 10: return *recorder_home_.order - (r >> 16 & 63);
     case 11: return (r >> 16 & 0xff) << 16 | 2; /* a commit word */
     case 12: return r & ~(uintptr_t)0xfff;
     case 13: return r >> 16 & 0xffffffffffff;
@@ -186,10 +186,11 @@ static uintptr_t bad_word(const uintptr_t *there)
 static void scribble(const struct recorder *recorder)
 {
     uintptr_t lane = random_of(&state) % (recorder->lanes_mask + 1);
-    struct recorder_ring *ring = recorder_lane(recorder, (unsigned)lane);
+    struct recorder_ring *ring = recorder_lane_(recorder, (unsigned)lane);
     uintptr_t *words = (uintptr_t *)(void *)ring;
-    size_t count = ((uintptr_t)(recorder_turns(ring, recorder->mask) +
-                                recorder->mask + 1) - (uintptr_t)ring) /
+    size_t count = ((uintptr_t)(recorder_turns_(ring, recorder->mask) +
+                                recorder->mask + 1) -
+                    (uintptr_t)ring) /
                    sizeof *words;
     unsigned n = 1 + (unsigned)(random_of(&state) % 8);
     while (n-- > 0) {
@@ -206,7 +207,8 @@ static void check_line(void *context, const char *line, size_t size)
 {
     struct checked *c = context;
     size_t i;
-    bool bad = size == 0 || size > RECORDER_LINE_MAX || line[size - 1] != '\n';
+    bool bad =
+        size == 0 || size > RECORDER_TEXT_LINE_MAX_ || line[size - 1] != '\n';
     uintptr_t order = strtoull(line, NULL, 10);
     for (i = 0; i + 1 < size; i++)
         bad |= (unsigned char)line[i] < ' ' || line[i] == 0x7f;

@@ -242,7 +242,7 @@ Test(sources, times_of_a_clock_of_its_own)
 {
     pid_t pid;
     command_build("program", "gcc -D\"RECORDER_TIME()="
-                             "recorder_clock_ns(RECORDER_MONOTONIC_)\"");
+                             "recorder_clock_ns_(RECORDER_MONOTONIC_)\"");
     pid = command_start("./program quiet");
     build_must(RECORDER " dump --line \"{seconds}\" %d | "
                "grep -v \"[FD][LU]\"",

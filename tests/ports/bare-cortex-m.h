@@ -5,7 +5,7 @@
 #define STRESS_CONTEXTS 1, 16, 15
 #define STRESS_REAL
 #define STRESS_SHORTEST 20u /* ticks: out of the handler */
-#define STRESS_RECORD ((uintptr_t)recorder_record_few & ~(uintptr_t)1)
+#define STRESS_RECORD ((uintptr_t)recorder_record_few_ & ~(uintptr_t)1)
 #define STRESS_RECORD_BYTES 200u /* below the size of either */
 #define STRESS_SPREAD 400u       /* ticks: more than a record takes */
 #define STRESS_REGISTER(address) (*(volatile uint32_t *)(address))

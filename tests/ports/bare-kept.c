@@ -27,7 +27,7 @@ static void must(bool is, const char *what)
     port_write(&"0123456789"[*starts / 10 % 10], 1);
     port_write(&"0123456789"[*starts % 10], 1);
     port_write(": ", 2);
-    port_write(what, recorder_length(what, 80));
+    port_write(what, recorder_length_(what, 80));
     port_write("\n", 1);
     port_exit(1);
 }
@@ -42,7 +42,7 @@ static uintptr_t whole(void)
     struct recorder_record r;
     for (slot = 0; slot < SLOTS; slot++)
         count +=
-            recorder_look(recorder_for_kept.rings, SLOTS - 1, slot, &r) != 0;
+            recorder_look_(recorder_for_kept.rings, SLOTS - 1, slot, &r) != 0;
     return count;
 }
 static void fill(unsigned count)
@@ -71,7 +71,7 @@ static uintptr_t next_random(void)
 int main(void)
 {
     struct recorder_ring *ring = recorder_for_kept.rings;
-    uintptr_t *commits = recorder_commits(ring, SLOTS - 1);
+    uintptr_t *commits = recorder_commits_(ring, SLOTS - 1);
     unsigned lines = 0, i;
     uintptr_t order, before;
     if (*starts > 1000)

@@ -3,7 +3,7 @@
 #include "port.h"
 
 #define STRESS_CONTEXTS 1, 2, 3
-#define STRESS_RECORD ((uintptr_t)recorder_record_few)
+#define STRESS_RECORD ((uintptr_t)recorder_record_few_)
 #define STRESS_RECORD_BYTES 300u /* below its size */
 #define STRESS_SHORTEST 400u     /* ticks: out of the handler */
 #define STRESS_SPREAD 3000u      /* ticks: more than a record takes */

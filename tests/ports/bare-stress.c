@@ -81,7 +81,7 @@ static void look(void)
     uintptr_t slot;
     for (slot = 0; slot < SLOTS; slot++) {
         struct recorder_record r;
-        uintptr_t commit = recorder_look(ring, SLOTS - 1, slot, &r);
+        uintptr_t commit = recorder_look_(ring, SLOTS - 1, slot, &r);
         unsigned x;
         static const unsigned contexts[] = {STRESS_CONTEXTS};
         if (!commit)
@@ -90,9 +90,9 @@ static void look(void)
         if ((x & 3) == 3 || r.argument[1] != ~x || r.argument[3] != x * 5 ||
             r.argument[2] != third_bits(x))
             fault = "arguments of two records";
-        else if (recorder_commit_thread(commit) != contexts[x & 3])
+        else if (recorder_commit_thread_(commit) != contexts[x & 3])
             fault = "the context of another record";
-        else if (r.format && r.format < RECORDER_TEXT_END)
+        else if (r.format && r.format < RECORDER_TEXT_END_)
             fault = "not a format";
         accepted++;
     }
@@ -124,9 +124,9 @@ static void on_inner(void)
 static void number(const char *text, uintptr_t n)
 {
     char line[80];
-    struct recorder_string to = recorder_string_at(line, sizeof line);
-    recorder_add_number(&to, n, 10, 1);
-    recorder_add_string(&to, text);
+    struct recorder_string_ to = recorder_string_at_(line, sizeof line);
+    recorder_add_number_(&to, n, 10, 1);
+    recorder_add_string_(&to, text);
     RECORDER_WRITE(line, to.size);
 }
 
@@ -134,7 +134,7 @@ int main(void)
 {
     const struct recorder_ring *ring = recorder_for_ring.rings;
     uintptr_t records, kept = 0, different = 0, slot, i;
-    struct recorder_summary summary;
+    struct recorder_summary_ summary;
     stress_begin();
     stress_timer(1);
     while (interrupts < INTERRUPTS && !fault) {
@@ -145,10 +145,10 @@ int main(void)
     stress_end();
     look();
     records = made[0] + made[1] + made[2];
-    recorder_summarize(&recorder_for_ring, *recorder_home.order, &summary);
+    recorder_summarize_(&recorder_for_ring, *recorder_home_.order, &summary);
     for (slot = 0; slot < SLOTS; slot++) {
         struct recorder_record r;
-        kept += recorder_look(ring, SLOTS - 1, slot, &r) != 0;
+        kept += recorder_look_(ring, SLOTS - 1, slot, &r) != 0;
     }
     for (i = 0; i < STRESS_RECORD_BYTES; i++)
         different += places[i];
@@ -176,7 +176,7 @@ int main(void)
         fault = "too few interrupts came while it recorded";
     RECORDER_WRITE(": ", 2);
     if (fault)
-        RECORDER_WRITE(fault, recorder_length(fault, 80));
+        RECORDER_WRITE(fault, recorder_length_(fault, 80));
     else
         RECORDER_WRITE("not one torn", 12);
     RECORDER_WRITE("\n", 1);

@@ -282,7 +282,7 @@ check "Cortex-M4F: stress" stress m4f "$third"
 check "Cortex-M0: stress" stress m0 "$third"
 check "MIPS: stress" stress malta "$third"
 check "Cortex-M3: stress without W4" stress_mutant W4 m3 \
-    's/recorder_put(word, whole | RECORDER_BUSY_); RECORDER_STEP_(W4);//' \
+    's/recorder_put_(word, whole | RECORDER_BUSY_); RECORDER_STEP_(W4);//' \
     recorder/ring.h recorder/ring.h
 check "Cortex-M0: stress with interrupts let in" stress_mutant mask m0 \
     's/\\n\\tcpsid i//' $arm/port.h port.h

@@ -35,7 +35,7 @@ static bool clock_ran(int ms)
     struct recorder_cursor *cursor =
         (struct recorder_cursor *)calloc(1, sizeof *cursor);
     struct recorder_event first, second;
-    struct recorder_clock clock;
+    struct recorder_clock_ clock;
     struct timespec rest = {ms / 1000, ms % 1000 * 1000000};
     int64_t from = clock_ns(), ours, least, most;
     uintptr_t order = record(basics, "first");
@@ -48,9 +48,9 @@ static bool clock_ran(int ms)
     while (recorder_next(cursor, &first) && first.order != order)
         ;
     MUST(first.order == order && recorder_next(cursor, &second));
-    recorder_clock_open(&clock);
-    ours = recorder_clock_time(&clock, second.time) -
-           recorder_clock_time(&clock, first.time);
+    recorder_clock_open_(&clock);
+    ours = recorder_clock_time_(&clock, second.time) -
+           recorder_clock_time_(&clock, first.time);
     printf("%.0f ticks a second; %.3f ms to %.3f ms were %.3f\n",
            clock.ns_per_tick ? 1e9 * 4294967296.0 / (double)clock.ns_per_tick
                              : 0.0,

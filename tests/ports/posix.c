@@ -58,9 +58,9 @@ static int killed_by(void (*does)(void))
 static void bad_addresses(void)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    char *edge = (char *)recorder_os_memory(2 * page), expected[300];
+    char *edge = (char *)recorder_os_memory_(2 * page), expected[300];
     const char *bad = (const char *)(uintptr_t)4096, *none = edge + page;
-    MUST(edge && recorder_os_protect(edge + page, page, PROT_NONE) == 0);
+    MUST(edge && recorder_os_protect_(edge + page, page, PROT_NONE) == 0);
     memset(edge, 'x', page);
     memcpy(edge + page - 5, "edges", 5);
     record(posix, "<%s> <%s> <%s>", bad, none, edge + page - 5);
@@ -126,7 +126,7 @@ static void *take(void *none)
     for (i = 1; i <= 50; i++) {
         while (__atomic_load_n(&begun, __ATOMIC_ACQUIRE) < i)
             sched_yield();
-        recorder_signals_take(SIGPIPE);
+        recorder_signals_take_(SIGPIPE);
         __atomic_add_fetch(&ended, 1, __ATOMIC_RELEASE);
     }
     return none;
@@ -151,9 +151,9 @@ static void taken_once(void)
     }
     for (i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
-    recorder_signals_taking = 1; /* of a thread that fork() left behind */
+    recorder_signals_taking_ = 1; /* of a thread that fork() left behind */
     kill(getpid(), SIGPIPE);
-    recorder_signals_take(SIGPIPE);
+    recorder_signals_take_(SIGPIPE);
     set = pending_now();
     MUST(!sigismember(&set, SIGPIPE));
 }
@@ -239,7 +239,7 @@ static void after_fork(void)
     pid_t child;
     int status = 1;
     recorder_dump_on_signal(SIGUSR1);
-    recorder_home.registry->dumping = recorder_os_thread() + 1;
+    recorder_home_.registry->dumping = recorder_os_thread_() + 1;
     child = fork();
     if (child == 0) {
         alarm(60);
@@ -252,7 +252,7 @@ static void after_fork(void)
 static void *own_number(void *number)
 {
     record(posix, "a thread");
-    *(int32_t *)number = recorder_os_thread();
+    *(int32_t *)number = recorder_os_thread_();
     return NULL;
 }
 static void threads(void)
@@ -264,11 +264,11 @@ static void threads(void)
         MUST(pthread_create(&thread, NULL, own_number, &ids[i]) == 0);
         pthread_join(thread, NULL);
         for (j = 0; j < i; j++)
-            MUST(ids[j] != ids[i] || recorder_os_thread_ended(ids[j]));
-        MUST(ids[i] != recorder_os_thread());
+            MUST(ids[j] != ids[i] || recorder_os_thread_ended_(ids[j]));
+        MUST(ids[i] != recorder_os_thread_());
     }
-    MUST(recorder_os_thread() == recorder_os_thread());
-    MUST(!recorder_os_thread_ended(recorder_os_thread()));
+    MUST(recorder_os_thread_() == recorder_os_thread_());
+    MUST(!recorder_os_thread_ended_(recorder_os_thread_()));
 }
 
 /* A file of ours is closed by exec(), also when another takes its place. */
@@ -281,8 +281,8 @@ static void outputs(void)
         snprintf(set[i], sizeof set[i], "output=/tmp/posix.%ld.%u",
                  (long)getpid(), i);
         MUST(recorder_trace_set(set[i]) == RECORDER_TRACE_OK);
-        MUST(fd < 0 || fd == recorder_output_fd);
-        fd = recorder_output_fd;
+        MUST(fd < 0 || fd == recorder_output_fd_);
+        fd = recorder_output_fd_;
         MUST(fd > 2 && (fcntl(fd, F_GETFD) & FD_CLOEXEC));
         recorder_dump();
     }
@@ -305,9 +305,9 @@ static void in_a_file(void)
 static void not_trusted(void)
 {
     setenv("RECORDER_POSIX", "x", 1);
-    MUST(recorder_os_environment_safe("RECORDER_POSIX"));
+    MUST(recorder_os_environment_safe_("RECORDER_POSIX"));
     MUST(getuid() != 0 || setegid(1) != 0 ||
-         !recorder_os_environment_safe("RECORDER_POSIX"));
+         !recorder_os_environment_safe_("RECORDER_POSIX"));
 }
 
 int main(int count, char **arguments)

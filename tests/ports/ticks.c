@@ -107,8 +107,8 @@ static unsigned look(void)
     unsigned unknown = 0;
     memset(&cursor, 0, sizeof cursor);
     while (recorder_next(&cursor, &event)) {
-        unknown += event.time == RECORDER_TICKS_UNKNOWN;
-        if (event.time == RECORDER_TICKS_UNKNOWN ||
+        unknown += event.time == RECORDER_TICKS_UNKNOWN_;
+        if (event.time == RECORDER_TICKS_UNKNOWN_ ||
             event.time == expected[event.order % ORDERS])
             continue;
         fprintf(stderr, "order %u: %llx, not %llx\n", (unsigned)event.order,
@@ -147,7 +147,7 @@ static void wraps_and_gaps(void)
                 last = now / HALF;
                 first[n] = halves;
                 make();
-                while (first[unknown] + RECORDER_WRAPS - 1 <= halves)
+                while (first[unknown] + RECORDER_WRAPS_MAX_ - 1 <= halves)
                     unknown++;
                 MUST(look() == unknown);
             }
@@ -192,7 +192,7 @@ static void point(const volatile void *at)
 static void runner_main(void)
 {
     if (running->look)
-        running->ticks = recorder_ticks_of(running->look);
+        running->ticks = recorder_ticks_of_(running->look);
     else
         running->order = record(slow, "%d", 1);
     running->is_done = true;
@@ -254,7 +254,7 @@ static void begin(unsigned noted, uint64_t half)
 }
 static void is_right(uint64_t ticks, unsigned i)
 {
-    if (ticks == RECORDER_TICKS_UNKNOWN || ticks == kept_ticks[i])
+    if (ticks == RECORDER_TICKS_UNKNOWN_ || ticks == kept_ticks[i])
         return;
     fprintf(stderr, "trial %u %u %u %u: record %u: %llx, not %llx\n", trial[0],
             trial[1], trial[2], trial[3], i, (unsigned long long)ticks,
@@ -266,9 +266,9 @@ static unsigned look_at_kept(void)
 {
     unsigned i, unknown = 0;
     for (i = 0; i < kept_count; i++) {
-        uint64_t ticks = recorder_ticks_of(&kept[i]);
+        uint64_t ticks = recorder_ticks_of_(&kept[i]);
         is_right(ticks, i);
-        unknown += ticks == RECORDER_TICKS_UNKNOWN;
+        unknown += ticks == RECORDER_TICKS_UNKNOWN_;
     }
     return unknown;
 }
@@ -383,27 +383,27 @@ static void noted_once(void)
 /* Goal: no order is taken for one of a wrap that is not its own. */
 static void widened(void)
 {
-    struct recorder_wrap wraps[RECORDER_WRAPS] = {{100, 6}};
+    struct recorder_wrap wraps[RECORDER_WRAPS_MAX_] = {{100, 6}};
     uint64_t ticks = 0x12;
-    MUST(recorder_clock_widen(wraps, 1, 100, &ticks));
+    MUST(recorder_clock_widen_(wraps, 1, 100, &ticks));
     MUST(ticks == 6 * HALF + 0x12);
-    MUST(!recorder_clock_widen(wraps, 1, 99, &ticks)); /* before all */
+    MUST(!recorder_clock_widen_(wraps, 1, 99, &ticks)); /* before all */
     wraps[0].high = 0;
     ticks = HALF; /* before the clock began */
-    MUST(!recorder_clock_widen(wraps, 1, 100, &ticks));
+    MUST(!recorder_clock_widen_(wraps, 1, 100, &ticks));
     wraps[0].order = UINT32_MAX - 9, wraps[0].high = 4;
     wraps[1].order = 5, wraps[1].high = 10; /* orders wrapped meanwhile */
     ticks = 1;
-    MUST(recorder_clock_widen(wraps, 2, UINT32_MAX, &ticks));
+    MUST(recorder_clock_widen_(wraps, 2, UINT32_MAX, &ticks));
     MUST(ticks == 4 * HALF + 1);
     ticks = 1;
-    MUST(recorder_clock_widen(wraps, 2, 4, &ticks));
+    MUST(recorder_clock_widen_(wraps, 2, 4, &ticks));
     MUST(ticks == 4 * HALF + 1);
     ticks = 1;
-    MUST(recorder_clock_widen(wraps, 2, 5, &ticks));
+    MUST(recorder_clock_widen_(wraps, 2, 5, &ticks));
     MUST(ticks == 10 * HALF + 1);
     ticks = 1;
-    MUST(recorder_clock_widen(wraps, 1, 4, &ticks));
+    MUST(recorder_clock_widen_(wraps, 1, 4, &ticks));
     MUST(ticks == 4 * HALF + 1);
 }
 
@@ -493,7 +493,7 @@ static void *run_writer(void *number)
                          __ATOMIC_SEQ_CST);
         make();
         __atomic_store_n(in, 0, __ATOMIC_SEQ_CST);
-        noted = recorder_get(&recorder_registry.wraps_count);
+        noted = recorder_get_(&recorder_registry.wraps_count);
     }
     return NULL;
 }
@@ -533,7 +533,7 @@ static void threads(void)
     pthread_join(clock, NULL);
     pthread_join(reader, NULL);
     for (i = 0; i < seen_count; i++) {
-        if (seen[i].time == RECORDER_TICKS_UNKNOWN)
+        if (seen[i].time == RECORDER_TICKS_UNKNOWN_)
             unknown_count++;
         else if (seen[i].time != expected[seen[i].order % ORDERS]) {
             fprintf(stderr, "read order %u: %llx, not %llx\n",

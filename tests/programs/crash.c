@@ -274,7 +274,7 @@ static void tight_record(int count)
 }
 static void die_at(const char *where, bool gives_up, bool takes_over)
 {
-    uintptr_t *commit = recorder_commits(recorder_for_tight.rings, 1);
+    uintptr_t *commit = recorder_commits_(recorder_for_tight.rings, 1);
     tight_record(2);
     if (gives_up || takes_over)
         *commit |= 1; /* another writer is in the slot */

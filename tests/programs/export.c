@@ -129,7 +129,7 @@ int main(void)
     unsigned i;
     recorder_registry.start = start;
     recorder_registry.later = later;
-    recorder_registry.later_set = 2;
+    recorder_registry.later_sequence = 2;
     prctl(PR_SET_PTRACER, -1UL, 0, 0, 0); /* a test is no ancestor of ours */
     recorder_thread_name("main");
     nested(0);

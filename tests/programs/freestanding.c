@@ -24,7 +24,7 @@ void free_write(const char *text, unsigned long size);
 #endif
 #ifdef EVERYTHING
 #define RECORDER_THREADS 4
-#define RECORDER_LINE_BYTES 64
+#define RECORDER_CACHE_LINE 64
 #if __SIZEOF_POINTER__ == 4
 #define RECORDER_TIME_HIGH() free_high
 #endif

@@ -59,7 +59,7 @@ static void check(unsigned at)
     MUST(order == before + 1);
     MUST(after == order + 1);
     MUST(part->found(order, 4711));
-    MUST(part->registry() == (void *)recorder_home.registry);
+    MUST(part->registry() == (void *)recorder_home_.registry);
     MUST(part->thread() == RECORDER_THREAD());
 }
 
@@ -70,8 +70,8 @@ static void *first_in_part(void *at)
     struct recorder_record found;
     MUST(record(HOST, "then here") == order + 1);
     MUST(RECORDER_THREAD() == number);
-    MUST(recorder_commit_thread(read_order(order, &found)) == number);
-    MUST(recorder_commit_thread(read_order(order + 1, &found)) == number);
+    MUST(recorder_commit_thread_(read_order(order, &found)) == number);
+    MUST(recorder_commit_thread_(read_order(order + 1, &found)) == number);
     return NULL;
 }
 static void *first_in_program(void *at)
@@ -81,7 +81,7 @@ static void *first_in_program(void *at)
     struct recorder_record found;
     MUST(parts[*(unsigned *)at].part->keep(1) == order + 1);
     MUST(parts[*(unsigned *)at].part->thread() == number);
-    MUST(recorder_commit_thread(read_order(order + 1, &found)) == number);
+    MUST(recorder_commit_thread_(read_order(order + 1, &found)) == number);
     return NULL;
 }
 
@@ -167,7 +167,7 @@ static void record_in_child(void) { record(HOST, "from a handler of fork()"); }
  * that it got in a handler of fork() stays its own. */
 static void do_fork(int count, char **what)
 {
-    const struct recorder_registry *registry = recorder_home.registry;
+    const struct recorder_registry *registry = recorder_home_.registry;
     unsigned number, i;
     int status;
     pid_t child;
@@ -183,12 +183,12 @@ static void do_fork(int count, char **what)
         for (i = 0; i < parts_count; i++) {
             struct recorder_record found;
             uintptr_t order = parts[i].part->keep(1);
-            MUST(recorder_commit_thread(read_order(order, &found)) != number);
+            MUST(recorder_commit_thread_(read_order(order, &found)) != number);
             MUST(parts[i].part->thread() != number);
         }
         check_all(parts_count);
         MUST(registry->threads[RECORDER_THREAD() - 1].state ==
-             RECORDER_ROW_ALIVE);
+             RECORDER_ROW_ALIVE_);
         MUST(registry->pid == getpid());
         _exit(0);
     }
@@ -247,7 +247,7 @@ static void do_crowd(unsigned count, const char *what)
 {
     pthread_t *threads = (pthread_t *)calloc(count, sizeof *threads);
     unsigned *numbers = (unsigned *)calloc(count, sizeof *numbers), i, j;
-    const struct recorder_registry *registry = recorder_home.registry;
+    const struct recorder_registry *registry = recorder_home_.registry;
     record(HOST, "the table is the program's");
     MUST(open_part(what) == 0);
     pthread_barrier_init(&gate, NULL, count + 1);
@@ -255,9 +255,9 @@ static void do_crowd(unsigned count, const char *what)
         MUST(pthread_create(&threads[i], NULL, one_of_crowd, &numbers[i]) == 0);
     pthread_barrier_wait(&gate);
     for (i = 0; i < count; i++) {
-        MUST(numbers[i] == RECORDER_THREAD_NONE ||
+        MUST(numbers[i] == RECORDER_THREAD_SHARED ||
              numbers[i] <= registry->threads_max);
-        for (j = 0; j < i && numbers[i] != RECORDER_THREAD_NONE; j++)
+        for (j = 0; j < i && numbers[i] != RECORDER_THREAD_SHARED; j++)
             MUST(numbers[i] != numbers[j]);
     }
     pthread_barrier_wait(&gate);
@@ -295,8 +295,8 @@ static void *storm_reader(void *none)
                 sched_yield(); /* a time to lose it */
             }
             for (slot = 0; slot <= recorder->mask; slot++)
-                if (recorder_look(recorder->rings, recorder->mask, slot,
-                                  &found))
+                if (recorder_look_(recorder->rings, recorder->mask, slot,
+                                   &found))
                     MUST(found.order != 0 && found.format != 0);
         }
         read_end();
@@ -332,7 +332,7 @@ static void do_storm(unsigned times, const char *what)
         pthread_join(writers[i], NULL);
     pthread_join(reader, NULL);
     MUST(read_listed(storm_name) == 0);
-    MUST(recorder_home.registry->readers == 0);
+    MUST(recorder_home_.registry->readers == 0);
 }
 
 int main(int count, char **what)

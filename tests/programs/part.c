@@ -37,7 +37,10 @@ static uintptr_t part_early(void) { return early; }
 
 static unsigned part_thread(void) { return RECORDER_THREAD(); }
 
-static void *part_registry(void) { return recorder_home.registry; }
+static void *part_registry(void)
+{
+    return recorder_home_.registry;
+}
 
 static int part_found(uintptr_t order, int value)
 {

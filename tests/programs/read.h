@@ -22,12 +22,12 @@ static inline void read_failed(const char *file, int line, const char *what)
 #ifndef RECORDER_OFF
 static inline struct recorder_registry *read_begin(void)
 {
-    __atomic_fetch_add(&recorder_home.registry->readers, 1, __ATOMIC_SEQ_CST);
-    return recorder_home.registry;
+    __atomic_fetch_add(&recorder_home_.registry->readers, 1, __ATOMIC_SEQ_CST);
+    return recorder_home_.registry;
 }
 static inline void read_end(void)
 {
-    __atomic_fetch_sub(&recorder_home.registry->readers, 1, __ATOMIC_SEQ_CST);
+    __atomic_fetch_sub(&recorder_home_.registry->readers, 1, __ATOMIC_SEQ_CST);
 }
 
 static inline struct recorder_ring *read_ring(const struct recorder *recorder,
@@ -45,8 +45,8 @@ static inline uintptr_t read_in(const struct recorder *recorder,
     uintptr_t lane, slot, commit;
     for (lane = 0; lane <= recorder->lanes_mask; lane++)
         for (slot = 0; slot <= recorder->mask; slot++) {
-            commit = recorder_look(read_ring(recorder, lane), recorder->mask,
-                                   slot, to);
+            commit = recorder_look_(read_ring(recorder, lane), recorder->mask,
+                                    slot, to);
             if (commit && to->order == order)
                 return commit;
         }

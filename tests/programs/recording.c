@@ -53,7 +53,7 @@ static void *write_all(void *argument)
         unsigned at = (unsigned)to->count & 1;
         const struct recorder_ring *rings =
             ring == TINY ? recorder_for_tiny.rings : recorder_for_shared.rings;
-        to->write[at] = recorder_get(&rings->write);
+        to->write[at] = recorder_get_(&rings->write);
         to->order[at] = ring == TINY     ? CHECKED(tiny, key)
                         : ring == SHARED ? CHECKED(shared, key)
                                          : CHECKED(own, key);
@@ -169,7 +169,7 @@ int main(int argc, char **argv)
 {
     const char *verb = argc > 1 ? argv[1] : "few";
     const char *argument = argc > 2 ? argv[2] : NULL;
-    bool is_file = recorder_home.registry->image != NULL;
+    bool is_file = recorder_home_.registry->image != NULL;
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (strcmp(verb, "storm") == 0) { /* until somebody kills us */
         storm(argument);
@@ -200,7 +200,7 @@ int main(int argc, char **argv)
         storm(argument);
         errno = 77;
         must(!recorder_file(argv[3]) && errno == 77, "to be refused");
-        must(!recorder_home.registry->image, "no file");
+        must(!recorder_home_.registry->image, "no file");
         published->stop = 1;
         for (unsigned i = 0; i < THREADS; i++)
             pthread_join(threads[i], NULL);
@@ -230,8 +230,8 @@ int main(int argc, char **argv)
         recorder_dump_fd(1);
         raise(SIGKILL);
     } else if (strcmp(verb, "claim") == 0) { /* the first that a file holds */
-        struct recorder_open_claim claim;
-        recorder_open_claim_make(&claim);
+        struct recorder_open_claim_ claim;
+        recorder_open_claim_make_(&claim);
         must(fwrite(&claim, sizeof claim, 1, stdout) == 1, "claim");
     } else if (strcmp(verb, "stay") == 0) { /* until stdin ends */
         char byte;

@@ -107,10 +107,10 @@ static void copies(void)
         slot = (const struct recorder_record *)address;
         MUST(slot->format == sizeof text - at);
         MUST(memcmp(slot->argument, &whole[at],
-                    slot->format - 1 < RECORDER_TEXT_BYTES
+                    slot->format - 1 < RECORDER_TEXT_BYTES_
                         ? slot->format - 1
-                        : RECORDER_TEXT_BYTES) == 0);
-        at += (unsigned)RECORDER_TEXT_BYTES;
+                        : RECORDER_TEXT_BYTES_) == 0);
+        at += (unsigned)RECORDER_TEXT_BYTES_;
         address = slot->caller & ~mask;
     }
     MUST(at >= sizeof text - 1);

@@ -71,12 +71,12 @@ static unsigned thread_of(uintptr_t order)
     struct recorder_record found;
     uintptr_t commit = read_order(order, &found);
     MUST(commit);
-    return recorder_commit_thread(commit);
+    return recorder_commit_thread_(commit);
 }
-static struct recorder_thread *row_of(unsigned number)
+static struct recorder_thread_row *row_of(unsigned number)
 {
     MUST(number >= 1 && number <= ROWS);
-    return &recorder_home.registry->threads[number - 1];
+    return &recorder_home_.registry->threads[number - 1];
 }
 
 static void *stay(void *member)
@@ -129,8 +129,8 @@ static void dismiss(struct member *m)
 /* A living thread's row is its own, and says who it is. */
 static void must_own(const struct member *m)
 {
-    const struct recorder_thread *row = row_of(m->number);
-    MUST(row->state == RECORDER_ROW_ALIVE);
+    const struct recorder_thread_row *row = row_of(m->number);
+    MUST(row->state == RECORDER_ROW_ALIVE_);
     MUST(row->id == m->id);
     MUST(row->first <= m->order);
 }
@@ -161,7 +161,7 @@ static void do_full(void)
         for (j = 3; j < i; j++)
             MUST(crew[i].number != crew[j].number);
     for (i = 10; i < 14; i++) /* no row is left, and they record all the same */
-        MUST(hire(i)->number == RECORDER_THREAD_NONE);
+        MUST(hire(i)->number == RECORDER_THREAD_SHARED);
     for (i = 3; i < 10; i++)
         must_own(&crew[i]);
     dismiss(&crew[5]);
@@ -171,14 +171,14 @@ static void do_full(void)
     must_own(m);
     for (i = 10; i < 14; i++) { /* who has no row gets none by waiting */
         dismiss(&crew[i]);
-        MUST(crew[i].number == RECORDER_THREAD_NONE);
+        MUST(crew[i].number == RECORDER_THREAD_SHARED);
     }
     recorder_thread_name("main is 1");
     MUST(strcmp(row_of(1)->name, "main is 1") == 0);
     for (i = 3; i < 15; i++)
         if (i != 5 && (i < 10 || i == 14))
             dismiss(&crew[i]);
-    MUST(recorder_home.registry->threads_max == ROWS);
+    MUST(recorder_home_.registry->threads_max == ROWS);
 }
 
 static sem_t looked, go_on;
@@ -239,10 +239,10 @@ static void do_rush(unsigned times)
             pthread_join(threads[i], NULL);
         for (i = 0; i < ROWS; i++) {
             unsigned number = rush_numbers[i];
-            rows += number != RECORDER_THREAD_NONE;
+            rows += number != RECORDER_THREAD_SHARED;
             MUST(number != 1);
-            MUST(number <= ROWS || number == RECORDER_THREAD_NONE);
-            for (j = 0; j < i && number != RECORDER_THREAD_NONE; j++)
+            MUST(number <= ROWS || number == RECORDER_THREAD_SHARED);
+            for (j = 0; j < i && number != RECORDER_THREAD_SHARED; j++)
                 MUST(number != rush_numbers[j]);
         }
     }
@@ -274,7 +274,7 @@ static void do_interrupt(void)
     record(table, "main");
     for (i = 0; i < 2; i++) { /* behind gettid, behind prctl */
         struct member *m = &crew[i];
-        unsigned rows = (unsigned)recorder_home.registry->threads_count, row;
+        unsigned rows = (unsigned)recorder_home_.registry->threads_count, row;
         unsigned living = 0;
         interrupt_at = (int)i;
         handler_order = 0;
@@ -284,9 +284,9 @@ static void do_interrupt(void)
         MUST(handler_number == m->number);
         MUST(thread_of(handler_order) == m->number);
         MUST(m->number > rows);
-        for (row = rows + 1; row <= recorder_home.registry->threads_count;
+        for (row = rows + 1; row <= recorder_home_.registry->threads_count;
              row++)
-            living += row_of(row)->state == RECORDER_ROW_ALIVE;
+            living += row_of(row)->state == RECORDER_ROW_ALIVE_;
         MUST(living == 1); /* the other row is nobody's */
         must_own(m);
     }

@@ -31,7 +31,7 @@ static uintptr_t sometimes(void)
     unsigned call = __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
     return !always && call > 9 && call % 3 == 0
                ? UINTPTR_MAX
-               : (uintptr_t)recorder_clock_ns(RECORDER_MONOTONIC_);
+               : (uintptr_t)recorder_clock_ns_(RECORDER_MONOTONIC_);
 }
 #endif
 

@@ -33,7 +33,7 @@ static void expect_kept(const struct recorder *recorder, uintptr_t lane,
     for (slot = 0; slot < slots_of(recorder); slot++) {
         struct recorder_record r;
         uintptr_t n;
-        if (!recorder_look(ring_of(recorder, lane), recorder->mask, slot, &r))
+        if (!recorder_look_(ring_of(recorder, lane), recorder->mask, slot, &r))
             continue;
         n = r.argument[0] - from;
         cr_assert(n < to - from, "%s holds record %zu, not %zu to %zu",
@@ -200,13 +200,13 @@ Test(kept, counted)
             recorded += threads[j].records[i];
         for (slot = 0; slot < slots_of(recorder); slot++) {
             struct recorder_record r;
-            uintptr_t commit = recorder_look(ring, recorder->mask, slot, &r);
+            uintptr_t commit = recorder_look_(ring, recorder->mask, slot, &r);
             uintptr_t lap = commit >> RECORDER_THREAD_BITS_;
             kept += commit != 0;
             /* Handed out for this slot: a position for each lap up to here,
              * and those that gave up since. */
             laps += lap / slots_of(recorder) +
-                    recorder_turns(ring, recorder->mask)[slot].gave_up /
+                    recorder_turns_(ring, recorder->mask)[slot].gave_up /
                         slots_of(recorder);
         }
         cr_assert(kept == slots_of(recorder), "%s keeps %zu", recorder->name,
@@ -258,7 +258,7 @@ Test(kept, the_newest_of_many_threads, .init = ring_learn)
             struct recorder_record r;
             uintptr_t last =
                 ring_head()->write + 63 - (ring_head()->write + 63 - slot) % 64;
-            uintptr_t commit = recorder_look(ring_head(), 63, slot, &r);
+            uintptr_t commit = recorder_look_(ring_head(), 63, slot, &r);
             uintptr_t lap = commit >> RECORDER_THREAD_BITS_;
             cr_assert(commit != 0);
             cr_assert(!ring_fault(commit, &r), "%s", ring_fault(commit, &r));
@@ -315,9 +315,9 @@ Test(kept, lanes)
         cr_assert(ring_of(&recorder_for_laned, lane)->write == 200);
         for (slot = 0; slot < 16; slot++) {
             struct recorder_record r;
-            uintptr_t commit =
-                recorder_look(ring_of(&recorder_for_laned, lane), 15, slot, &r);
-            cr_assert(recorder_commit_thread(commit) == latest[lane]);
+            uintptr_t commit = recorder_look_(
+                ring_of(&recorder_for_laned, lane), 15, slot, &r);
+            cr_assert(recorder_commit_thread_(commit) == latest[lane]);
         }
     }
 }

@@ -320,8 +320,8 @@ Test(order, parts_follow_at_once, .init = ring_learn)
         for (i = 0; i < 4; i++)
             pthread_join(threads[i], NULL);
         for (slot = 0; slot < RING_SLOTS_MAX; slot++) {
-            uintptr_t commit =
-                recorder_look(ring_head(), RING_SLOTS_MAX - 1, slot, &r[count]);
+            uintptr_t commit = recorder_look_(ring_head(), RING_SLOTS_MAX - 1,
+                                              slot, &r[count]);
             const char *fault = commit ? ring_fault(commit, &r[count]) : NULL;
             cr_assert(!fault, "%s", fault);
             count += commit != 0;

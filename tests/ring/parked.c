@@ -233,7 +233,7 @@ static bool ring_holds(uintptr_t order)
     uintptr_t slot;
     struct recorder_record r;
     for (slot = 0; slot < ring_slots(); slot++)
-        if (recorder_look(ring_head(), ring_slots() - 1, slot, &r) &&
+        if (recorder_look_(ring_head(), ring_slots() - 1, slot, &r) &&
             r.order == order)
             return true;
     return false;

@@ -73,8 +73,8 @@ Test(rare, turn_by_turn)
         head = ring_head();
         head->write = (LAP - 1) * 8;
         for (slot = 1; slot < 8; slot++)
-            *ring_commit(slot) = recorder_commit_lap((LAP - 1) * 8, 7) | 2;
-        *ring_commit(0) = recorder_commit_lap(t->lap * 8, 7) | 2 | t->busy;
+            *ring_commit(slot) = recorder_commit_lap_((LAP - 1) * 8, 7) | 2;
+        *ring_commit(0) = recorder_commit_lap_(t->lap * 8, 7) | 2 | t->busy;
         ring_turn(0)->gave_up = t->gave_up * 8;
         ring_turn(0)->highest = t->highest * 8;
         order = ring_record(0, 0);
@@ -83,7 +83,7 @@ Test(rare, turn_by_turn)
         cr_assert(head->given_up == slot && head->lost == 0, "%s", t->what);
         cr_assert(ring_turn(0)->gave_up == t->gave_up_then * 8, "%s", t->what);
         cr_assert(ring_turn(0)->highest == t->highest_then * 8, "%s", t->what);
-        cr_assert(recorder_look(head, 7, slot, &r) != 0, "%s", t->what);
+        cr_assert(recorder_look_(head, 7, slot, &r) != 0, "%s", t->what);
         cr_assert(r.order == order, "%s", t->what);
     }
 }

@@ -54,7 +54,7 @@ static unsigned thread_of(uintptr_t order)
     struct recorder_record found;
     uintptr_t commit = read_order(order, &found);
     MUST(commit);
-    return recorder_commit_thread(commit);
+    return recorder_commit_thread_(commit);
 }
 
 /* The slots that nobody can write any more, found by writing all of them twice.
@@ -65,9 +65,9 @@ static unsigned slots_lost(struct recorder *recorder)
     uintptr_t size = recorder->mask + 1, begin = ring->write + size, slot;
     unsigned lost = 0;
     while (ring->write + size < begin + 2 * size)
-        recorder_record_few(recorder, "sweep\0:0", 0, 0, 0, 0);
+        recorder_record_few_(recorder, "sweep\0:0", 0, 0, 0, 0);
     for (slot = 0; slot < size; slot++) {
-        uintptr_t commit = recorder_commits(ring, recorder->mask)[slot];
+        uintptr_t commit = recorder_commits_(ring, recorder->mask)[slot];
         uintptr_t position = (commit >> RECORDER_THREAD_BITS_) + slot;
         lost += (commit & RECORDER_BUSY_) || position < begin;
     }
@@ -151,16 +151,16 @@ Test(threads, rows_say_who)
         {"before", "a name far longer than 15 bytes", "a name far long", 0, 0,
          0},
         {"again", "", "", 0, 0, 0}};
-    const struct recorder_registry *registry = recorder_home.registry;
+    const struct recorder_registry *registry = recorder_home_.registry;
     uintptr_t last = record(numbers, "main");
     char own[16] = "";
     unsigned i;
     prctl(PR_GET_NAME, own);
     cr_assert_str_eq(registry->threads[0].name, own);
     cr_assert_eq(registry->threads[0].id, gettid());
-    cr_assert_eq(registry->threads[0].state, RECORDER_ROW_ALIVE);
+    cr_assert_eq(registry->threads[0].state, RECORDER_ROW_ALIVE_);
     for (i = 0; i < sizeof all / sizeof all[0]; i++) {
-        const struct recorder_thread *row;
+        const struct recorder_thread_row *row;
         pthread_t thread;
         pthread_create(&thread, NULL, be_named, &all[i]);
         pthread_join(thread, NULL);
@@ -226,7 +226,7 @@ Test(threads, first_record_in_a_handler)
     pthread_create(&thread, NULL, first_in_handler, &number);
     pthread_join(thread, NULL);
     cr_assert_eq(number, 2);
-    cr_assert_eq(recorder_home.registry->threads_count, 2);
+    cr_assert_eq(recorder_home_.registry->threads_count, 2);
 }
 
 static void table(const char *order)
@@ -240,7 +240,7 @@ static void table(const char *order)
 }
 
 /* Goal: a row is given away only when the table is full and its thread is dead;
- * whoever finds none has RECORDER_THREAD_NONE and records all the same. Method:
+ * whoever finds none has RECORDER_THREAD_SHARED and records all the same. Method:
  * a table of 8 rows; threads come and go one by one. */
 Test(threads, rows_of_the_dead_are_reused) { table("full"); }
 
@@ -417,8 +417,8 @@ static void must_be_whole(void)
     uintptr_t slot;
     for (slot = 0; slot <= recorder_for_forked.mask; slot++) {
         struct recorder_record r;
-        if (recorder_look(recorder_for_forked.rings, recorder_for_forked.mask,
-                          slot, &r) &&
+        if (recorder_look_(recorder_for_forked.rings, recorder_for_forked.mask,
+                           slot, &r) &&
             ((const char *)r.format)[0] == '%')
             MUST(r.argument[1] == ~r.argument[0] &&
                  r.argument[2] == r.argument[0] * 3);
@@ -428,7 +428,7 @@ static void must_be_whole(void)
 /* In a child: it has a row of its own, its parent's are dead. */
 static void must_be_child(unsigned parent)
 {
-    const struct recorder_registry *registry = recorder_home.registry;
+    const struct recorder_registry *registry = recorder_home_.registry;
     uintptr_t order = record(forked, "%lu %lu %lu", 1ul, ~1ul, 3ul), i;
     unsigned number = RECORDER_THREAD(), writer;
     MUST(order != 0 && thread_of(order) == number);
@@ -437,7 +437,7 @@ static void must_be_child(unsigned parent)
         MUST(number != writer_numbers[writer]);
     for (i = 0; i < registry->threads_count; i++)
         MUST(registry->threads[i].state ==
-             (i + 1 == number ? RECORDER_ROW_ALIVE : RECORDER_ROW_DEAD));
+             (i + 1 == number ? RECORDER_ROW_ALIVE_ : RECORDER_ROW_DEAD_));
     MUST(registry->threads[number - 1].id == gettid());
     MUST(registry->threads[number - 1].first <= order);
     MUST(registry->pid == getpid());
@@ -480,8 +480,8 @@ Test(threads, fork_at_any_moment)
             read_end();
         must_end_well(child);
         MUST(RECORDER_THREAD() == number);
-        MUST(recorder_home.registry->threads[number - 1].state ==
-             RECORDER_ROW_ALIVE);
+        MUST(recorder_home_.registry->threads[number - 1].state ==
+             RECORDER_ROW_ALIVE_);
     }
     over = true;
     for (i = 0; i < WRITERS; i++)
@@ -489,7 +489,7 @@ Test(threads, fork_at_any_moment)
     must_be_whole();
     cr_expect_eq(slots_lost(&recorder_for_forked), 0);
     cr_expect_eq(recorder_for_forked.rings->lost, 0);
-    cr_expect_eq(recorder_home.registry->pid, getpid());
+    cr_expect_eq(recorder_home_.registry->pid, getpid());
 }
 
 static void *record_once(void *number)
@@ -535,7 +535,7 @@ static pid_t vfork_and_record(void)
 {
     pid_t child = vfork();
     if (child == 0) {
-        recorder_record_few(&recorder_for_forked, "vfork\0:0", 5, 0, 0, 0);
+        recorder_record_few_(&recorder_for_forked, "vfork\0:0", 5, 0, 0, 0);
         _exit(0);
     }
     return child;
@@ -560,9 +560,9 @@ Test(threads, vfork_and_spawn)
             0);
         must_end_well(child);
         cr_assert_eq(RECORDER_THREAD(), number);
-        cr_assert_eq(recorder_home.registry->pid, getpid());
-        cr_assert_eq(recorder_home.registry->threads[number - 1].state,
-                     RECORDER_ROW_ALIVE);
+        cr_assert_eq(recorder_home_.registry->pid, getpid());
+        cr_assert_eq(recorder_home_.registry->threads[number - 1].state,
+                     RECORDER_ROW_ALIVE_);
         cr_assert_eq(thread_of(record(numbers, "still here")), number);
     }
     over = true;
@@ -570,5 +570,5 @@ Test(threads, vfork_and_spawn)
         pthread_join(writers[i], NULL);
     must_be_whole();
     cr_expect_eq(slots_lost(&recorder_for_forked), 0);
-    cr_expect_eq(recorder_home.registry->threads_count, 1 + WRITERS);
+    cr_expect_eq(recorder_home_.registry->threads_count, 1 + WRITERS);
 }

@@ -132,20 +132,20 @@ Test(whole, sixty_four_writers) { crowds_of(64, "sixty_four_writers"); }
 static uintptr_t record_unsafe(uintptr_t who, uintptr_t site)
 {
     uintptr_t mask = ring_slots() - 1, key = ring_next_key(who, site & 3);
-    uintptr_t order = recorder_orders(1), i;
-    uintptr_t position = recorder_add(&ring_head()->write, 1) + mask + 1;
+    uintptr_t order = recorder_orders_(1), i;
+    uintptr_t position = recorder_add_(&ring_head()->write, 1) + mask + 1;
     struct recorder_record *to =
-        recorder_records(ring_head()) + (position & mask);
-    recorder_put(&to->format, ring_sites[key % RING_SITES].format);
-    recorder_put(&to->order, order);
-    recorder_put(&to->time, ring_word(key, RING_TIME));
-    recorder_put(&to->caller, ring_sites[key % RING_SITES].caller);
+        recorder_records_(ring_head()) + (position & mask);
+    recorder_put_(&to->format, ring_sites[key % RING_SITES].format);
+    recorder_put_(&to->order, order);
+    recorder_put_(&to->time, ring_word(key, RING_TIME));
+    recorder_put_(&to->caller, ring_sites[key % RING_SITES].caller);
     if (position % 256 == 0) /* so that it is seen on a busy machine, too */
         sched_yield();
     for (i = 0; i < 4; i++)
-        recorder_put(&to->argument[i], ring_word(key, i));
+        recorder_put_(&to->argument[i], ring_word(key, i));
     __atomic_store_n(ring_commit(position & mask),
-                     recorder_commit_lap(position, mask) |
+                     recorder_commit_lap_(position, mask) |
                          (uintptr_t)RECORDER_THREAD() << 1,
                      __ATOMIC_RELEASE);
     ring_made(who, order);

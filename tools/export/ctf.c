@@ -216,7 +216,7 @@ static void put_argument(struct buffer *b,
 static void put_gap(struct ctf *ctf, size_t recorder, uint64_t first)
 {
     struct stream *stream = &ctf->streams[recorder];
-    const struct recorder_figures *figures =
+    const struct recorder_figures_ *figures =
         &ctf->timeline.call->reader.recorders[recorder]->figures;
     uint64_t ns;
     if (stream->begun || !timeline_gap(&ctf->timeline, recorder, &ns))

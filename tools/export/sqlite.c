@@ -189,7 +189,7 @@ static void put_event(struct sqlite *s, const struct timeline_event *e)
     const char *message;
     size_t size;
     bind_integer(s->event, 1, (int64_t)read->event.order);
-    if (read->ns != RECORDER_TIME_UNKNOWN) {
+    if (read->ns != RECORDER_TIME_UNKNOWN_) {
         bind_integer(s->event, 2, read->ns);
         if (read->realtime_ns)
             bind_integer(s->event, 3, (int64_t)read->realtime_ns);

@@ -81,7 +81,7 @@ static void values_open(struct timeline *t, const char *option)
     for (int pass = 0; pass < 2; pass++)
         for (i = 0; i < reader->recorders_count; i++) {
             if (!reader->recorders[i]->chosen ||
-                !recorder_regex_match(value.names, reader->recorders[i]->name))
+                !recorder_regex_match_(value.names, reader->recorders[i]->name))
                 continue;
             if (pass == 0)
                 matches++;
@@ -157,7 +157,7 @@ static struct timeline_lane *lane_of(struct timeline *t,
 {
     unsigned number = e->thread ? e->thread->number : e->event.thread;
     struct timeline_lane **lane;
-    if (number >= NUMBERS || (!e->thread && number >= RECORDER_THREAD_NONE))
+    if (number >= NUMBERS || (!e->thread && number >= RECORDER_THREAD_SHARED))
         number = 0;
     lane = e->thread ? &t->inside->known[number] : &t->inside->unknown[number];
     if (!*lane)
@@ -228,13 +228,13 @@ static void look_ahead(struct timeline *t)
             walled = true;
             wall = e.realtime_ns - (uint64_t)e.ns;
         }
-        in->soonest[in->count++] = known ? e.ns : RECORDER_TIME_UNKNOWN;
+        in->soonest[in->count++] = known ? e.ns : RECORDER_TIME_UNKNOWN_;
         lane_of(t, &e);
     }
     in->before = first;
     t->start_ns = first;
     for (i = 0; i < in->count; i++) { /* the unknown get that of before */
-        if (in->soonest[i] == RECORDER_TIME_UNKNOWN)
+        if (in->soonest[i] == RECORDER_TIME_UNKNOWN_)
             in->soonest[i] = first;
         first = in->soonest[i];
         end = first > end ? first : end;
@@ -328,7 +328,7 @@ const char *timeline_gap(const struct timeline *t, size_t recorder,
 {
     static char text[80];
     const struct reader_recorder *of = t->call->reader.recorders[recorder];
-    const struct recorder_figures *figures = &of->figures;
+    const struct recorder_figures_ *figures = &of->figures;
     size_t size = 0;
     if (!of->chosen || (!figures->overwritten && !figures->lost))
         return NULL;

@@ -40,7 +40,7 @@ void value_open(const struct call *call, const char *option,
                "from 1 to 12",
                option);
     to->names = need(strndup(option, size));
-    wrong = recorder_regex_check(to->names);
+    wrong = recorder_regex_check_(to->names);
     if (wrong)
         misuse(call, "--value %s: %s", option, wrong);
     to->argument = (unsigned)number - 1;

@@ -29,10 +29,10 @@ void fields_of(struct reader *reader, const struct reader_event *e,
     const struct reader_thread *thread = e->thread;
     const char *location, *message, *name;
     const char *format = reader_format(reader, &e->event, &location);
-    bool timed = e->ns != RECORDER_TIME_UNKNOWN;
+    bool timed = e->ns != RECORDER_TIME_UNKNOWN_;
     size_t file_size, size;
     unsigned line = reader_location(location, &file_size);
-    name = recorder_location_name(location);
+    name = recorder_location_name_(location);
     message = reader_message(reader, e, &size);
     *to++ = number(e->event.order);
     *to++ = timed ? integer(e->ns) : unknown;

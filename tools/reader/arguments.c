@@ -34,7 +34,7 @@ static ptrdiff_t string_read(struct text_context *c, uint64_t address, char *to,
 /* Makes the argument of a conversion. `f` was parsed with arguments whose words
  * are their own indices, so f->word tells which one it takes. */
 static void argument_make(struct text_context *c,
-                          const struct recorder_formatter *f, char **strings,
+                          const struct recorder_formatter_ *f, char **strings,
                           struct reader_argument *to)
 {
     const struct recorder_event *event = c->event;
@@ -79,11 +79,11 @@ unsigned reader_arguments(struct reader *reader,
                           struct reader_argument to[12])
 {
     static const uint64_t index[12] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
-    struct recorder_arguments arguments = {
+    struct recorder_arguments_ arguments = {
         .word = index, .count = 12, .word_bytes = reader->memory->word_bytes};
     struct text_context context = {
         .reader = reader, .event = &event->event, .left = 12 * STRING_MAX};
-    struct recorder_formatter f = {0};
+    struct recorder_formatter_ f = {0};
     const char *location;
     const char *format = reader_format(reader, &event->event, &location);
     char *strings = text_room(&reader->inside->strings, 12 * STRING_MAX);
@@ -97,10 +97,10 @@ unsigned reader_arguments(struct reader *reader,
         to[i].word = (uint64_t)to[i].integer;
     }
     f.arguments = &arguments;
-    for (f.at = format; !recorder_format_ended(f.at);) {
+    for (f.at = format; !recorder_format_ended_(f.at);) {
         if (*f.at++ != '%')
             continue;
-        recorder_format_parse(&f);
+        recorder_format_parse_(&f);
         if (!f.kind || f.kind == '%' || f.lost || f.word >= 12 ||
             f.conversion == 'm' || to[f.word].kind == READER_STRING)
             continue; /* a second look at the same string needs no room */

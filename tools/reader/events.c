@@ -66,7 +66,7 @@ static bool event_at(struct reader *reader, size_t *i, struct reader_event *to)
         reader->missed++;
         return false;
     }
-    if (head.format < RECORDER_TEXT_END) {
+    if (head.format < RECORDER_TEXT_END_) {
         ++*i;
         return false;
     }
@@ -81,8 +81,8 @@ static bool event_at(struct reader *reader, size_t *i, struct reader_event *to)
     to->recorder = inside->lanes[key->lane].recorder;
     event->name = to->recorder->name;
     to->thread = reader_thread_of(reader, head.thread, head.order);
-    to->ns = recorder_clock_time(&reader->clock, event->time);
-    if (to->ns != RECORDER_TIME_UNKNOWN && reader->clock.start.realtime_ns)
+    to->ns = recorder_clock_time_(&reader->clock, event->time);
+    if (to->ns != RECORDER_TIME_UNKNOWN_ && reader->clock.start.realtime_ns)
         to->realtime_ns = reader->clock.start.realtime_ns + (uint64_t)to->ns;
     *i += continuation(reader, *i, &head, event);
     return true;
@@ -113,7 +113,7 @@ static bool is_chosen(const struct reader *reader,
     if (s->until_order &&
         word_signed(reader->memory, event->event.order - s->until_order) > 0)
         return false;
-    if ((s->since_set || s->until_set) && event->ns == RECORDER_TIME_UNKNOWN)
+    if ((s->since_set || s->until_set) && event->ns == RECORDER_TIME_UNKNOWN_)
         return false;
     if ((s->since_set && event->ns < s->since_ns) ||
         (s->until_set && event->ns > s->until_ns))
@@ -171,7 +171,7 @@ static uint64_t events_count(struct reader *reader)
     }
     for (; i < inside->deliver; i++)
         count += words_at(reader, &inside->keys[i], &words) &&
-                 words.format >= RECORDER_TEXT_END;
+                 words.format >= RECORDER_TEXT_END_;
     return count;
 }
 

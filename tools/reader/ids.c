@@ -31,7 +31,7 @@ static bool ids_grow(struct ids *ids)
         return false;
     if (!ids->max)
         more.chance =
-            (recorder_clock_ns(RECORDER_MONOTONIC_) * 0x9e3779b97f4a7c15u) | 1;
+            (recorder_clock_ns_(RECORDER_MONOTONIC_) * 0x9e3779b97f4a7c15u) | 1;
     for (size_t i = 0; i < ids->max; i++)
         if (ids->at[i].number)
             *id_of(&more, ids->at[i].key) = ids->at[i];

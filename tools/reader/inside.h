@@ -70,9 +70,9 @@ struct registry {
     uint64_t self, first, order, cleared, threads, threads_max, threads_count;
     uint64_t pid, line, tweaks, wraps_count, image;
     uint64_t first_link, cleared_link, tweaks_link; /* where those stand */
-    uint32_t layout, bytes, head_bytes, later_set;
+    uint32_t layout, bytes, head_bytes, later_sequence;
     struct recorder_moment start, later;
-    struct recorder_wrap wraps[RECORDER_WRAPS];
+    struct recorder_wrap wraps[RECORDER_WRAPS_MAX_];
 };
 
 struct reader_inside {
@@ -94,7 +94,7 @@ struct reader_inside {
     uint64_t refreshed_ns;        /* when, by CLOCK_MONOTONIC */
     struct recorder_moment later; /* noted by the program, or its start */
     uint32_t head_bytes, wraps_count;
-    struct recorder_wrap wraps[RECORDER_WRAPS];
+    struct recorder_wrap wraps[RECORDER_WRAPS_MAX_];
     size_t recorders_max, tweaks_max;
     struct reader_recorder **sorted; /* by address of their rings */
     size_t sorted_count;
@@ -212,7 +212,7 @@ struct text_context {
     const struct recorder_event *event;
     size_t left; /* bytes that may still be read */
 };
-/* recorder_format's way to strings. */
+/* recorder_format_'s way to strings. */
 ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size);
 /* Memory of the reader's that is needed from now on; null: there is none. */
 char *text_room(char **at, size_t size);

@@ -165,9 +165,9 @@ static const char *recorder_append(struct reader *reader, uint64_t link,
         return "there is no memory for it";
     }
     r->wrong = figures_check(reader, r);
-    r->oldest_ns = r->newest_ns = RECORDER_TIME_UNKNOWN;
+    r->oldest_ns = r->newest_ns = RECORDER_TIME_UNKNOWN_;
     r->chosen = !reader->inside->names ||
-                recorder_regex_match(reader->inside->names, r->name);
+                recorder_regex_match_(reader->inside->names, r->name);
     all[reader->recorders_count++] = r;
     return NULL;
 }
@@ -292,7 +292,7 @@ const char *threads_refresh(struct reader *reader,
         thread->first = bytes_word(memory, row + at->row_first);
         thread->id = (int32_t)bytes_number(memory, row + at->row_id, 4);
         thread->alive =
-            bytes_number(memory, row + at->row_state, 2) == RECORDER_ROW_ALIVE;
+            bytes_number(memory, row + at->row_state, 2) == RECORDER_ROW_ALIVE_;
         memset(thread->name, 0, sizeof thread->name);
         memcpy(thread->name, row + at->row_name, 15);
         thread->known = !thread->alive || memory->thread;

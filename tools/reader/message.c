@@ -5,7 +5,7 @@
 
 enum {
     TEXT_MAX = RECORDER_COPY_MAX + 4,
-    MESSAGE_MAX = RECORDER_LINE_MAX,
+    MESSAGE_MAX = RECORDER_TEXT_LINE_MAX_,
     TEXTS_MAX = 16 * MESSAGE_MAX, /* read for one message, which is full then */
     FORMATS_SLACK = 1 << 24 /* bytes of formats that are not in a core file */
 };
@@ -109,7 +109,7 @@ unsigned reader_location(const char *location, size_t *file_size)
     unsigned long line = colon ? strtoul(colon + 1, NULL, 10) : 0;
     *file_size = 0;
     if (!line || line > UINT32_MAX ||
-        recorder_location_name(location)[0] == '?')
+        recorder_location_name_(location)[0] == '?')
         return 0;
     *file_size = (size_t)(colon - location);
     return (unsigned)line;
@@ -195,13 +195,13 @@ static bool token_piece(struct reader *reader,
     piece->order = bytes_word(m, piece->raw + at->record_order);
     piece->next = bytes_word(m, piece->raw + at->record_caller);
     piece->text = piece->raw + at->record_argument;
-    return piece->left < RECORDER_TEXT_END - 1 &&
+    return piece->left < RECORDER_TEXT_END_ - 1 &&
            (piece->order & (bytes - 1)) == low &&
            commit_thread(m, commit) == event->thread;
 }
 
 /* Puts the text that a token stands for together in inside->text, as far as it
- * is still there: recorder_text_of() of recorder_dump.h. */
+ * is still there: recorder_text_of_() of recorder_dump.h. */
 static void token_text(struct reader *reader,
                        const struct recorder_event *event, uint64_t token)
 {
@@ -265,7 +265,7 @@ static ptrdiff_t token_bytes(struct text_context *c, uint64_t address, char *to,
     return (ptrdiff_t)size;
 }
 
-/* recorder_format's way to strings. */
+/* recorder_format_'s way to strings. */
 ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size)
 {
     struct text_context *c = context;
@@ -287,14 +287,14 @@ ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size)
 /* Writes the message of an event whose format cannot be read: its words. */
 static size_t message_without(const struct recorder_event *event, char *to)
 {
-    struct recorder_string s = recorder_string_at(to, MESSAGE_MAX - 1);
+    struct recorder_string_ s = recorder_string_at_(to, MESSAGE_MAX - 1);
     unsigned i;
-    recorder_add_string(&s, "<format at 0x");
-    recorder_add_number(&s, event->format, 16, 1);
-    recorder_add_string(&s, ">");
+    recorder_add_string_(&s, "<format at 0x");
+    recorder_add_number_(&s, event->format, 16, 1);
+    recorder_add_string_(&s, ">");
     for (i = 0; i < 12 && !(event->lost >> i & 1); i++) {
-        recorder_add_string(&s, " 0x");
-        recorder_add_number(&s, event->argument[i], 16, 1);
+        recorder_add_string_(&s, " 0x");
+        recorder_add_number_(&s, event->argument[i], 16, 1);
     }
     to[s.size] = '\0';
     return s.size;
@@ -309,18 +309,18 @@ static size_t message_make(struct reader *reader,
     struct text_context context = {
         .reader = reader, .event = event, .left = TEXTS_MAX};
     const char *format = reader_format(reader, event, location);
-    struct recorder_arguments arguments = {.word = event->argument,
-                                           .count = 12,
-                                           .lost = event->lost,
-                                           .word_bytes =
-                                               reader->memory->word_bytes,
-                                           .text = text_bytes,
-                                           .context = &context};
+    struct recorder_arguments_ arguments = {.word = event->argument,
+                                            .count = 12,
+                                            .lost = event->lost,
+                                            .word_bytes =
+                                                reader->memory->word_bytes,
+                                            .text = text_bytes,
+                                            .context = &context};
     inside->token = 0;
     if (!text_room(&inside->message, MESSAGE_MAX))
         return 0;
-    return format ? recorder_format(inside->message, MESSAGE_MAX, format,
-                                    &arguments)
+    return format ? recorder_format_(inside->message, MESSAGE_MAX, format,
+                                     &arguments)
                   : message_without(event, inside->message);
 }
 
@@ -340,9 +340,9 @@ const char *reader_line(struct reader *reader, const struct reader_event *event,
                         const char *line, size_t *size)
 {
     struct reader_inside *inside = reader->inside;
-    struct recorder_shown shown;
-    struct recorder_string to;
-    if (!text_room(&inside->line, RECORDER_LINE_MAX + 1))
+    struct recorder_shown_ shown;
+    struct recorder_string_ to;
+    if (!text_room(&inside->line, RECORDER_TEXT_LINE_MAX_ + 1))
         return "";
     shown.event = &event->event;
     shown.ns = event->ns;
@@ -353,9 +353,9 @@ const char *reader_line(struct reader *reader, const struct reader_event *event,
     shown.message_max = inside->message ? MESSAGE_MAX - 1 : 0;
     shown.name = event->recorder->name;
     shown.name_size = strlen(shown.name);
-    to = recorder_string_at(inside->line, RECORDER_LINE_MAX - 1);
-    recorder_add_line(&to, line ? line : reader->line, &shown);
-    recorder_end_line(&to);
+    to = recorder_string_at_(inside->line, RECORDER_TEXT_LINE_MAX_ - 1);
+    recorder_add_line_(&to, line ? line : reader->line, &shown);
+    recorder_end_line_(&to);
     inside->line[to.size] = '\0';
     if (size)
         *size = to.size;
@@ -365,9 +365,9 @@ const char *reader_line(struct reader *reader, const struct reader_event *event,
 const char *reader_head(struct reader *reader, size_t *size)
 {
     struct reader_inside *inside = reader->inside;
-    struct recorder_string to;
+    struct recorder_string_ to;
     uint64_t now = 0; /* a machine without a date shows none */
-    size_t max = RECORDER_LINE_MAX, i;
+    size_t max = RECORDER_TEXT_LINE_MAX_, i;
     char *line;
     for (i = 0; i < reader->recorders_count; i++)
         max += reader->recorders[i]->chosen ? NAME_MAX_BYTES + 128 : 0;
@@ -376,14 +376,14 @@ const char *reader_head(struct reader *reader, size_t *size)
         return "";
     inside->line = line;
     reader_count(reader);
-    to = recorder_string_at(line, max);
+    to = recorder_string_at_(line, max);
     if (reader->pid || reader->clock.start.realtime_ns)
-        now = recorder_clock_ns(RECORDER_REALTIME_);
-    recorder_add_head(&to, now, reader->pid, false, reader->taken);
+        now = recorder_clock_ns_(RECORDER_REALTIME_);
+    recorder_add_head_(&to, now, reader->pid, false, reader->taken);
     for (i = 0; i < reader->recorders_count; i++) {
         const struct reader_recorder *r = reader->recorders[i];
         if (r->chosen)
-            recorder_add_summary(&to, r->name, strlen(r->name), &r->figures);
+            recorder_add_summary_(&to, r->name, strlen(r->name), &r->figures);
     }
     *size = to.size < max ? to.size : max;
     line[*size] = '\0';

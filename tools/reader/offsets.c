@@ -8,6 +8,6 @@
 #define SIZE_8(name, structure, of_4, of_8) .name##_size = of_8,
 const struct offsets offsets[2] = {
     {RECORDER_OFFSETS_(AT_4) RECORDER_SIZES_(SIZE_4).slot_size =
-         RECORDER_SLOT_WORDS * 4},
+         RECORDER_SLOT_WORDS_ * 4},
     {RECORDER_OFFSETS_(AT_8) RECORDER_SIZES_(SIZE_8).slot_size =
-         RECORDER_SLOT_WORDS * 8}};
+         RECORDER_SLOT_WORDS_ * 8}};

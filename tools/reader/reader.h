@@ -83,7 +83,7 @@ struct reader_recorder {
     const char *wrong; /* why its rings cannot be read; null: they can */
     size_t lane; /* 1 + where its rings begin among those taken; 0: nowhere */
     /* By reader_count(). */
-    struct recorder_figures figures;
+    struct recorder_figures_ figures;
     uint64_t recorded;            /* positions handed out and not given up */
     int64_t oldest_ns, newest_ns; /* of what is kept; unknown if nothing is */
 };
@@ -105,7 +105,7 @@ struct reader_tweak {
 /* An event, and what the reader knows of it. */
 struct reader_event {
     struct recorder_event event;
-    int64_t ns;           /* since the program's start; RECORDER_TIME_UNKNOWN */
+    int64_t ns; /* since the program's start; RECORDER_TIME_UNKNOWN_ */
     uint64_t realtime_ns; /* since 1970, UTC; 0: unknown */
     const struct reader_recorder *recorder;
     const struct reader_thread *thread; /* null: unknown */
@@ -150,7 +150,7 @@ struct reader {
     bool follows;   /* set it to follow: an event is held back for
                              * one take, so that none comes too late */
     char line[256]; /* that the program set, or the default */
-    struct recorder_clock clock;
+    struct recorder_clock_ clock;
     struct reader_recorder **recorders;
     size_t recorders_count;
     struct reader_thread *threads;

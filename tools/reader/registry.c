@@ -59,7 +59,8 @@ static void registry_rest(const struct memory *m, const unsigned char *from,
     unsigned i;
     r->head_bytes =
         (uint32_t)bytes_number(m, from + at->registry_head_bytes, 4);
-    r->later_set = (uint32_t)bytes_number(m, from + at->registry_later_set, 4);
+    r->later_sequence =
+        (uint32_t)bytes_number(m, from + at->registry_later_sequence, 4);
     r->first = bytes_word(m, from + at->registry_first);
     r->first_link = r->self + at->registry_first;
     r->order = bytes_word(m, from + at->registry_order);
@@ -75,7 +76,7 @@ static void registry_rest(const struct memory *m, const unsigned char *from,
     r->tweaks = bytes_word(m, from + at->registry_tweaks);
     r->tweaks_link = r->self + at->registry_tweaks;
     r->wraps_count = bytes_word(m, from + at->registry_wraps_count);
-    for (i = 0; i < RECORDER_WRAPS; i++) {
+    for (i = 0; i < RECORDER_WRAPS_MAX_; i++) {
         const unsigned char *wrap =
             from + at->registry_wraps + i * (size_t)at->wrap_size;
         r->wraps[i].order = (uintptr_t)bytes_word(m, wrap + at->wrap_order);
@@ -116,7 +117,7 @@ const char *registry_read(struct memory *memory, uint64_t address,
 /* ----------------------------------------------------------------- clock -- */
 
 /* By how many bits a 32-bit program on a 64-bit machine shifts its ticks
- * (recorder_ticks() of x86). */
+ * (recorder_ticks_() of x86). */
 static unsigned ticks_shift(const struct memory *memory)
 {
     return memory->word_bytes < sizeof(void *) ? 12 : 0;
@@ -131,17 +132,17 @@ static bool clock_is_here(const struct recorder_moment *start,
     int64_t boot_then = (int64_t)(start->realtime_ns - start->monotonic_ns);
     int64_t boot_now = (int64_t)(now->realtime_ns - now->monotonic_ns);
     int64_t apart = (int64_t)((uint64_t)boot_now - (uint64_t)boot_then);
-    struct recorder_clock since, local;
+    struct recorder_clock_ since, local;
     struct timespec wait = {0, 2000000};
     if (now->monotonic_ns <= start->monotonic_ns || apart > 1000000000 ||
         apart < -1000000000)
         return false;
-    recorder_clock_set(&since, start, now);
+    recorder_clock_set_(&since, start, now);
     for (; wait.tv_nsec < 100000000; wait.tv_nsec *= 4) {
         struct recorder_moment later;
         nanosleep(&wait, NULL);
-        later = recorder_now();
-        recorder_clock_set(&local, now, &later);
+        later = recorder_now_();
+        recorder_clock_set_(&local, now, &later);
         if (since.ns_per_tick && local.ns_per_tick &&
             since.ns_per_tick > local.ns_per_tick / 1000 * 999 &&
             since.ns_per_tick < local.ns_per_tick / 999 * 1000)
@@ -151,23 +152,23 @@ static bool clock_is_here(const struct recorder_moment *start,
 }
 
 /* What the program noted; how fast its ticks ran is taken from that, as its own
- * dump would, unless its records go on for longer (recorder_clock_open). */
+ * dump would, unless its records go on for longer (recorder_clock_open_). */
 void clock_open(struct reader *reader, const struct registry *registry)
 {
     struct recorder_moment *later = &reader->inside->later;
     reader->clock.start = registry->start;
     *later = registry->later;
-    if (registry->later_set == 0 || (registry->later_set & 1) ||
+    if (registry->later_sequence == 0 || (registry->later_sequence & 1) ||
         later->monotonic_ns <= registry->start.monotonic_ns)
         *later = registry->start;
-    recorder_clock_set(&reader->clock, &registry->start, later);
+    recorder_clock_set_(&reader->clock, &registry->start, later);
 }
 
 void reader_clock(struct reader *reader, uint64_t newest_ticks)
 {
     unsigned shift = ticks_shift(reader->memory);
-    struct recorder_clock *clock = &reader->clock, fine;
-    struct recorder_moment start = clock->start, now = recorder_now();
+    struct recorder_clock_ *clock = &reader->clock, fine;
+    struct recorder_moment start = clock->start, now = recorder_now_();
     const struct recorder_moment *later = &reader->inside->later;
     if (!reader->memory->native || !start.monotonic_ns ||
         newest_ticks - start.ticks < 2 * (later->ticks - start.ticks))
@@ -175,7 +176,7 @@ void reader_clock(struct reader *reader, uint64_t newest_ticks)
     start.ticks <<= shift;
     if (!clock_is_here(&start, &now))
         return;
-    recorder_clock_set(&fine, &start, &now);
+    recorder_clock_set_(&fine, &start, &now);
     clock->ns_per_tick = fine.ns_per_tick << shift;
 }
 
@@ -185,10 +186,10 @@ uint64_t ticks_of(const struct reader *reader, uint64_t order, uint64_t time)
     const struct reader_inside *inside = reader->inside;
     if (reader->memory->word_bytes == 8 || inside->wraps_count == 0)
         return time;
-    return recorder_clock_widen(inside->wraps, inside->wraps_count,
-                                (uint32_t)order, &time)
+    return recorder_clock_widen_(inside->wraps, inside->wraps_count,
+                                 (uint32_t)order, &time)
                ? time
-               : RECORDER_TICKS_UNKNOWN;
+               : RECORDER_TICKS_UNKNOWN_;
 }
 
 uint64_t reader_ticks(const struct reader *reader,
@@ -202,5 +203,5 @@ uint64_t reader_ticks(const struct reader *reader,
 int64_t reader_time(const struct reader *reader,
                     const unsigned char raw[RECORD_MAX_BYTES])
 {
-    return recorder_clock_time(&reader->clock, reader_ticks(reader, raw));
+    return recorder_clock_time_(&reader->clock, reader_ticks(reader, raw));
 }

@@ -473,13 +473,13 @@ static bool is_timed(const struct reader *reader,
 {
     uint64_t format = bytes_word(
         reader->memory, raw + offsets_of(reader->memory)->record_format);
-    return format == 0 || format >= RECORDER_TEXT_END;
+    return format == 0 || format >= RECORDER_TEXT_END_;
 }
 
 static void lane_count(struct reader *reader, const struct lane *lane,
                        uint64_t *whole, uint64_t *low, uint64_t *high)
 {
-    struct recorder_figures *figures = &lane->recorder->figures;
+    struct recorder_figures_ *figures = &lane->recorder->figures;
     uint64_t end = reader->memory->stale_order ? UINT64_MAX
                                                : order_key(reader, reader->end);
     uint64_t slot, key;
@@ -512,7 +512,7 @@ void reader_count(struct reader *reader)
         struct reader_recorder *r = inside->lanes[i].recorder;
         uint64_t whole = 0, low = UINT64_MAX, high = 0;
         r->figures.kept = r->figures.lost = r->recorded = 0;
-        r->oldest_ns = r->newest_ns = RECORDER_TIME_UNKNOWN;
+        r->oldest_ns = r->newest_ns = RECORDER_TIME_UNKNOWN_;
         for (; i < inside->lanes_count && inside->lanes[i].recorder == r; i++) {
             const struct lane *lane = &inside->lanes[i];
             if (!lane->begun)

@@ -58,14 +58,14 @@ static bool find(struct settings *settings, const struct reader *reader,
 {
     size_t before = settings->count;
     for (size_t i = 0; i < reader->recorders_count; i++)
-        if (recorder_regex_match(name, reader->recorders[i]->name) &&
+        if (recorder_regex_match_(name, reader->recorders[i]->name) &&
             !append(settings, reader->recorders[i]->address, value))
             return false;
     if (settings->count > before)
         return true;
     for (size_t i = 0; i < reader->tweaks_count; i++)
         if (reader->tweaks[i].name &&
-            recorder_regex_match(name, reader->tweaks[i].name) &&
+            recorder_regex_match_(name, reader->tweaks[i].name) &&
             !append(settings, reader->tweaks[i].address, value))
             return false;
     return true;
@@ -81,7 +81,7 @@ static const char *item(struct settings *settings, const struct reader *reader,
     if (!value || value == name)
         return wrong(settings, true, "%s is not NAME=VALUE", name);
     *value++ = '\0';
-    refused = recorder_regex_check(name);
+    refused = recorder_regex_check_(name);
     if (refused)
         return wrong(settings, true, "%s: %s", name, refused);
     if (!value_of(value, &number))

@@ -13,7 +13,7 @@ static void line_read(struct reader *reader, uint64_t address)
         address ? bytes_string(reader->memory, address, sizeof reader->line - 1)
                 : NULL;
     snprintf(reader->line, sizeof reader->line, "%s",
-             line ? line : RECORDER_LINE_DEFAULT);
+             line ? line : RECORDER_LINE_DEFAULT_);
     free(line);
 }
 
@@ -128,7 +128,7 @@ const char *reader_select(struct reader *reader,
 {
     struct reader_inside *inside = reader->inside;
     const char *wrong =
-        selection->names ? recorder_regex_check(selection->names) : NULL;
+        selection->names ? recorder_regex_check_(selection->names) : NULL;
     size_t i;
     if (wrong)
         return wrong;
@@ -140,7 +140,7 @@ const char *reader_select(struct reader *reader,
     for (i = 0; i < reader->recorders_count; i++)
         reader->recorders[i]->chosen =
             !selection->names ||
-            recorder_regex_match(selection->names, reader->recorders[i]->name);
+            recorder_regex_match_(selection->names, reader->recorders[i]->name);
     return NULL;
 }
 
@@ -231,7 +231,7 @@ static uint64_t keys_end(const struct reader_inside *inside)
 
 static bool refresh_due(struct reader *reader)
 {
-    uint64_t now = recorder_clock_ns(RECORDER_MONOTONIC_);
+    uint64_t now = recorder_clock_ns_(RECORDER_MONOTONIC_);
     if (reader->inside->taken_before &&
         now - reader->inside->refreshed_ns < 50000000)
         return false;

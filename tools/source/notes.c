@@ -80,8 +80,8 @@ bool file_thread(struct memory *memory, int32_t id, char name[16])
 }
 
 /* A word of our own note; 0: it has none. */
-static uint64_t recorder_word(const struct memory *m, const unsigned char *d,
-                              size_t size, enum note_word which)
+static uint64_t recorder_word_(const struct memory *m, const unsigned char *d,
+                               size_t size, enum note_word which)
 {
     size_t at = (size_t)which * m->word_bytes;
     return at + m->word_bytes <= size ? bytes_word(m, d + at) : 0;
@@ -91,11 +91,11 @@ static void note_recorder(struct file *file, const unsigned char *d,
                           size_t size)
 {
     struct memory *m = &file->memory;
-    uint64_t registry = recorder_word(m, d, size, NOTE_REGISTRY);
+    uint64_t registry = recorder_word_(m, d, size, NOTE_REGISTRY);
     bool claims = size >= (NOTE_WHOLE + 1) * (size_t)m->word_bytes;
     if (size < (NOTE_REGISTRY + 1) * (size_t)m->word_bytes)
         return;
-    file->half_made = claims && !recorder_word(m, d, size, NOTE_WHOLE);
+    file->half_made = claims && !recorder_word_(m, d, size, NOTE_WHOLE);
     if (file->half_made) { /* is it there already? */
         source_candidate(file->source, registry);
     } else {

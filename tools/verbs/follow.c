@@ -124,9 +124,9 @@ static int follow(struct call *call)
     do {
         bool ended = is_gone(call, fd);
         wait_after(wait_ns, taking_ns);
-        taking_ns = recorder_clock_ns(RECORDER_MONOTONIC_);
+        taking_ns = recorder_clock_ns_(RECORDER_MONOTONIC_);
         wrong = reader_take(&call->reader);
-        taking_ns = recorder_clock_ns(RECORDER_MONOTONIC_) - taking_ns;
+        taking_ns = recorder_clock_ns_(RECORDER_MONOTONIC_) - taking_ns;
         show(call, in_color);
         wait_ns = call->reader.end != end ? least_ns
                   : 2 * wait_ns < most_ns ? 2 * wait_ns

@@ -56,7 +56,7 @@ static double rate_of(const struct reader_recorder *r, size_t i,
         return (double)(r->recorded - first) / before->seconds;
     }
     seconds = (double)(r->newest_ns - r->oldest_ns) / 1e9;
-    return r->newest_ns == RECORDER_TIME_UNKNOWN || seconds <= 0
+    return r->newest_ns == RECORDER_TIME_UNKNOWN_ || seconds <= 0
                ? -1
                : (double)(r->figures.kept - 1) / seconds;
 }
@@ -75,7 +75,7 @@ static void table(const struct reader *reader, const struct before *before)
         per_second = rate_of(r, i, before);
         if (per_second >= 0)
             snprintf(rate, sizeof rate, "%.1f", per_second);
-        if (r->newest_ns != RECORDER_TIME_UNKNOWN)
+        if (r->newest_ns != RECORDER_TIME_UNKNOWN_)
             span_text(r->newest_ns - r->oldest_ns, span);
         table_column(stdout, r->name, width);
         printf(" %12s %10llu %12s %12llu %8llu\n", rate,
@@ -107,7 +107,7 @@ static int stat(struct call *call)
     if (watch && !call->source.memory->live)
         fail(call, "does not change: --watch is for running programs");
     call_take(call);
-    ns = recorder_clock_ns(RECORDER_MONOTONIC_);
+    ns = recorder_clock_ns_(RECORDER_MONOTONIC_);
     reader_count(&call->reader);
     if (!call->source.pid && !watch) {
         table(&call->reader, &before);
@@ -117,7 +117,7 @@ static int stat(struct call *call)
         before_set(&before, &call->reader, ns);
         nanosleep(&wait, NULL);
         wrong = reader_take(&call->reader);
-        ns = recorder_clock_ns(RECORDER_MONOTONIC_);
+        ns = recorder_clock_ns_(RECORDER_MONOTONIC_);
         before.seconds = (double)(ns - before.ns) / 1e9;
         reader_count(&call->reader);
         if (watch && isatty(1))

@@ -206,7 +206,7 @@ static void add_series(struct view_pack *pack, uint32_t number,
         const struct value_option *value = &pack->values[i];
         FILE *to;
         pack->series_of[before + i] = 0;
-        if (!recorder_regex_match(value->names, recorder))
+        if (!recorder_regex_match_(value->names, recorder))
             continue;
         pack->series = need(realloc(pack->series, (pack->series_count + 1) *
                                                       sizeof *pack->series));
