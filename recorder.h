@@ -152,10 +152,7 @@ stands on a lower floor; no file includes one of the headers outside:
     RECORDER_AGAIN_(extern struct recorder_tweak recorder_for_##name)          \
     struct recorder_tweak recorder_for_##name = {value, #name, "" description, \
                                                  0};                           \
-    __attribute__((constructor(101))) static void recorder_enter_##name(void)  \
-    {                                                                          \
-        recorder_tweak_enter_(&recorder_for_##name);                           \
-    }                                                                          \
+    RECORDER_TWEAK_ENTERS_(recorder_enter_##name, recorder_for_##name)         \
     RECORDER_TWEAK_LEAVES_(recorder_leave_##name, recorder_for_##name)         \
     RECORDER_TWEAK_ENDS_
 #define RECORDER_TWEAK_DECLARE(name)                                           \
@@ -200,19 +197,15 @@ stands on a lower floor; no file includes one of the headers outside:
 #include "recorder/define.h"
 #include "recorder/layout.h"
 
+#ifdef RECORDER_NOTHING_
+#include "recorder/off.h"
+#else
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /* Names the calling thread in what is read from now on: 15 bytes of `name`. */
-#ifdef RECORDER_OFF
-RECORDER_INLINE_ void recorder_thread_name(const char *name)
-{
-    (void)name;
-}
-#else
 RECORDER_CALLED_PROTOTYPE_ void recorder_thread_name(const char *name);
-#endif
 
 /* What the macros call: RECORDER and its like, before main() and when a library
  * is closed. True: the recorder was not in the registry before. */
@@ -251,5 +244,6 @@ recorder_copy_(const struct recorder *recorder, const char *string);
 #include "recorder/resume.h"
 #endif
 #endif
+#endif /* RECORDER_NOTHING_ */
 
 #endif

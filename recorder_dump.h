@@ -101,6 +101,7 @@ CONTENTS
 #error "with RECORDER_LIBRARY, only the file with RECORDER_LIBRARY_BODY reads"
 #endif
 
+#ifndef RECORDER_NOTHING_
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -202,5 +203,6 @@ RECORDER_PROTOTYPE_ bool recorder_file(const char *path);
 #include "recorder/file.h"
 #endif
 #endif
+#endif /* RECORDER_NOTHING_ */
 
 #endif

@@ -38,6 +38,7 @@ CONTENTS
 
 #include "recorder_dump.h"
 
+#ifndef RECORDER_NOTHING_
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -79,5 +80,6 @@ recorder_configure_type(unsigned char conversion, recorder_type *function);
 #endif
 
 #include "recorder/set.h"
+#endif /* RECORDER_NOTHING_ */
 
 #endif

@@ -111,7 +111,16 @@ extern "C" {
     RECORDER_CHECK_SIZE_(name, size, 1, description)                           \
     RECORDER_DECLARE(name)
 #endif
-#ifdef RECORDER_IN_LIBRARY_
+#ifdef RECORDER_NOTHING_
+#define RECORDER_TWEAK_ENTERS_(function, tweak)
+#else
+#define RECORDER_TWEAK_ENTERS_(function, tweak)                                \
+    __attribute__((constructor(101))) static void function(void)               \
+    {                                                                          \
+        recorder_tweak_enter_(&tweak);                                         \
+    }
+#endif
+#if defined(RECORDER_IN_LIBRARY_) && !defined(RECORDER_NOTHING_)
 #define RECORDER_TWEAK_LEAVES_(function, tweak)                                \
     __attribute__((destructor(101))) static void function(void)                \
     {                                                                          \

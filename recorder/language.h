@@ -21,6 +21,13 @@
 #error "recorder.h: needs C11 or later, or gnu99, not strict C99: -std=gnu11"
 #endif
 
+/* With RECORDER_OFF formats and arguments are checked, and nothing is compiled:
+ * off.h has what may be called. compat/recorder, which takes out the records
+ * only, defines RECORDER_BODIES_. */
+#if defined(RECORDER_OFF) && !defined(RECORDER_BODIES_)
+#define RECORDER_NOTHING_
+#endif
+
 /* What varies with the language. Variables that a whole program shares are weak
  * and exported; a module's own are weak and hidden; functions are local to a C
  * file and merged by the linker in C++, so that dlclose() takes no code away

@@ -263,6 +263,11 @@ RECORDER_ASSERT_(sizeof(struct recorder_record) + sizeof(uintptr_t) +
     {'r', 'e', 'c', 'o', 'r', 'd', 'e', 'r', 0x1a, 0xf1, 0x16, 0x47, 'b', 'o', \
      'x', '\n'}
 
+#ifdef RECORDER_OFF /* what RECORDER_TRACE shows */
+__attribute__((unused)) static intptr_t recorder_trace_off_ = -1;
+#endif
+
+#ifndef RECORDER_NOTHING_
 RECORDER_PROGRAM_ uintptr_t recorder_order
     __attribute__((aligned(RECORDER_CACHE_LINE))) = 1;
 /* A port's clock counts from the start, and its threads have their numbers. */
@@ -321,7 +326,6 @@ RECORDER_MODULE_ struct recorder_home_ recorder_home_ = {
 __attribute__((unused)) static const struct recorder_home_ recorder_home_ = {
     &recorder_order, &recorder_registry, true};
 #endif
-RECORDER_MODULE_ intptr_t recorder_trace_off_ = -1; /* for RECORDER_OFF */
 
 /* Tells file.h, where there are files. */
 RECORDER_INLINE_ void recorder_file_tell_(int what, const void *of)
@@ -333,6 +337,7 @@ RECORDER_INLINE_ void recorder_file_tell_(int what, const void *of)
     (void)what, (void)of;
 #endif
 }
+#endif
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -160,7 +160,6 @@ RECORDER_FUNCTION_ unsigned recorder_thread_here_(void)
 #endif
 
 /* Names the calling thread in what is read from now on: 15 bytes of it. */
-#ifndef RECORDER_OFF
 RECORDER_CALLED_ void recorder_thread_name(const char *name)
 {
     unsigned number = RECORDER_THREAD();
@@ -170,7 +169,6 @@ RECORDER_CALLED_ void recorder_thread_name(const char *name)
     __atomic_store_n(&registry->threads[number - 1].named, 1, __ATOMIC_RELAXED);
     recorder_thread_set_name_(&registry->threads[number - 1], name);
 }
-#endif
 
 #ifdef __cplusplus
 } /* extern "C" */

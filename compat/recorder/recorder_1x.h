@@ -27,6 +27,7 @@ CONTENTS
 #endif
 
 #if defined(RECORDER_LIBRARY) && !defined(RECORDER_LIBRARY_BODY)
+#define RECORDER_BODIES_ /* RECORDER_OFF takes out records only */
 #include "../../recorder.h"
 #define RECORDER_1X_ extern
 #else

@@ -244,6 +244,22 @@ static void check_off(const char *compiler)
  * RECORDER_TRACE stays an lvalue, everything.c checks.) */
 Test(languages, off_leaves_nothing) { each_compiler(check_off); }
 
+/* Goal: nor does it leave a dump, a handler or the reading of an environment
+ * variable. Method: sections of a file that includes all headers, and of one
+ * that includes none. */
+static void check_off_bytes(const char *compiler)
+{
+    build_must("echo \"#include \\\"recorder_set.h\\\"\nRECORDER(net, 64);\" "
+               ">all.c && echo \"int none;\" | sed \"s/int none;//\" >none.c && "
+               "for f in all none; do %s -O2 -DRECORDER_OFF " BUILD_INCLUDE
+               "-fno-asynchronous-unwind-tables -c $f.c -o $f.o && "
+               "size $f.o | awk \"NR == 2 { print \\$1, \\$2, \\$3 }\"; done",
+               compiler);
+    cr_expect_str_eq(build_text, "0 0 0\n0 0 0\n", "%s: text, data, bss: %s",
+                     compiler, build_text);
+}
+Test(languages, off_is_no_byte) { each_compiler(check_off_bytes); }
+
 static void check_macros(const char *compiler)
 {
     static const char mine[] = "stdarg stdbool stddef stdint sys/syscall";

@@ -1,0 +1,132 @@
+/* off.h - RECORDER_OFF: what programs call, and nothing behind it. */
+/* SPDX-License-Identifier: MIT */
+#ifndef RECORDER_OFF_H_
+#define RECORDER_OFF_H_
+
+#include "event.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct recorder_cursor {
+    uint64_t missed;
+};
+
+#define RECORDER_STUB_ __attribute__((unused)) static inline
+
+/* Never called: record() and RECORDER_COPY name them in a branch not taken. */
+RECORDER_STUB_ uintptr_t recorder_record_few_(const struct recorder *recorder,
+                                              const char *format, uintptr_t a,
+                                              uintptr_t b, uintptr_t c,
+                                              uintptr_t d)
+{
+    (void)recorder, (void)format, (void)a, (void)b, (void)c, (void)d;
+    return 0;
+}
+RECORDER_STUB_ uintptr_t recorder_record_more_(const struct recorder *recorder,
+                                               const char *format,
+                                               unsigned count, ...)
+{
+    (void)recorder, (void)format, (void)count;
+    return 0;
+}
+RECORDER_STUB_ const char *recorder_copy_(const struct recorder *recorder,
+                                          const char *string)
+{
+    (void)recorder;
+    return string;
+}
+
+RECORDER_STUB_ void recorder_thread_name(const char *name)
+{
+    (void)name;
+}
+RECORDER_STUB_ bool recorder_enter(struct recorder *recorder)
+{
+    (void)recorder;
+    return true;
+}
+RECORDER_STUB_ void recorder_leave(struct recorder *recorder)
+{
+    (void)recorder;
+}
+RECORDER_STUB_ void recorder_resume(const struct recorder *recorder)
+{
+    (void)recorder;
+}
+
+RECORDER_STUB_ size_t recorder_dump(void)
+{
+    return 0;
+}
+RECORDER_STUB_ size_t recorder_dump_fd(int fd)
+{
+    (void)fd;
+    return 0;
+}
+RECORDER_STUB_ size_t recorder_dump_for(const char *regex)
+{
+    (void)regex;
+    return 0;
+}
+RECORDER_STUB_ size_t recorder_dump_to(recorder_sink *sink, void *context)
+{
+    (void)sink, (void)context;
+    return 0;
+}
+RECORDER_STUB_ bool recorder_line(const char *line)
+{
+    (void)line;
+    return true;
+}
+RECORDER_STUB_ bool recorder_next(struct recorder_cursor *cursor,
+                                  struct recorder_event *event)
+{
+    (void)cursor, (void)event;
+    return false;
+}
+RECORDER_STUB_ size_t recorder_event_text(const struct recorder_event *event,
+                                          char *to, size_t size)
+{
+    (void)event;
+    if (size)
+        *to = '\0';
+    return 0;
+}
+RECORDER_STUB_ bool recorder_dump_on_signal(int sig)
+{
+    (void)sig;
+    return true;
+}
+RECORDER_STUB_ void recorder_dump_on_common_signals(unsigned add,
+                                                    unsigned remove)
+{
+    (void)add, (void)remove;
+}
+RECORDER_STUB_ bool recorder_alt_stack(void)
+{
+    return true;
+}
+RECORDER_STUB_ bool recorder_file(const char *path)
+{
+    (void)path;
+    return true;
+}
+
+RECORDER_STUB_ int recorder_trace_set(const char *specification)
+{
+    (void)specification;
+    return 0; /* RECORDER_TRACE_OK */
+}
+RECORDER_STUB_ recorder_type *
+recorder_configure_type(unsigned char conversion, recorder_type *function)
+{
+    (void)conversion, (void)function;
+    return NULL;
+}
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+#endif
