@@ -45,7 +45,7 @@ TOOL_FLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) -Wstrict-prototypes 
 	$(TOOL_DIRS) -fPIC -fvisibility=hidden
 
 .PHONY: build test test-all run hanoi bench model asan ubsan tsan coverage fuzz test-ports \
-	ports-cost install clean help run-tests
+	ports-cost release install clean help run-tests
 
 build: packages-build $(EXAMPLES) build/recorder build/librecorder.so
 
@@ -64,6 +64,11 @@ build/examples/%: examples/%.c $(HEADERS)
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -D_POSIX_C_SOURCE=200809L $(CFLAGS) $(WARNINGS) \
 		-Wstrict-prototypes -I. $< -o $@
+
+# The headers in one file each, for people who copy a file into their project.
+release: release/recorder.h release/recorder_dump.h release/recorder_set.h
+release/%.h: %.h $(HEADERS) release/amalgamate.awk
+	@awk -f release/amalgamate.awk $< >$@.new && mv $@.new $@
 
 hanoi: build/examples/hanoi/hanoi
 	@build/examples/hanoi/hanoi 6
@@ -182,5 +187,6 @@ help:
 	@echo 'make test-ports other processors under qemu, and bare metal'
 	@echo 'make bench      measure, and write the table into README.md'
 	@echo 'make coverage   which lines of the headers the tests reach'
+	@echo 'make release    recorder.h and its like in one file each, in release/'
 	@echo 'make install    headers, command, manual, gdb, below PREFIX=$(PREFIX)'
 	@echo 'make clean      remove build/'

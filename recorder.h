@@ -195,6 +195,7 @@ stands on a lower floor; no file includes one of the headers outside:
 
 #include "recorder/arguments.h"
 #include "recorder/define.h"
+#include "recorder/event.h"
 #include "recorder/layout.h"
 
 #ifdef RECORDER_NOTHING_
