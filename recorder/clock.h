@@ -14,7 +14,7 @@ extern "C" {
 RECORDER_FUNCTION_ uint64_t recorder_clock_ns(int clock)
 {
     struct recorder_timespec now = {0, 0};
-    recorder_clock_gettime(clock, &now);
+    recorder_os_clock(clock, &now);
     return (uint64_t)now.seconds * 1000000000u + (uint64_t)now.nanoseconds;
 }
 #endif
@@ -94,7 +94,7 @@ RECORDER_INLINE_ uint64_t recorder_ticks(void)
 RECORDER_INLINE_ uint64_t recorder_ticks(void)
 {
     struct recorder_timespec now = {0, 0};
-    recorder_clock_gettime(RECORDER_MONOTONIC_, &now);
+    recorder_os_clock(RECORDER_MONOTONIC_, &now);
     return (uint64_t)(unsigned long)now.seconds * 1000000u +
            (unsigned long)now.nanoseconds / 1000;
 }

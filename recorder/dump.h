@@ -331,12 +331,12 @@ RECORDER_FUNCTION_ size_t recorder_dump_out(const char *regex,
     struct recorder_scratch scratch;
     struct recorder_held held;
     size_t shown;
-    recorder_signals_hold(&held);
+    recorder_os_hold_signals(&held);
     if (recorder_scratch_map(&scratch, recorder_slots(regex)))
         shown = recorder_dump_with(&scratch, regex, out, lines);
     else
         shown = recorder_dump_unmapped(&scratch, regex, out, lines);
-    recorder_signals_release(&held);
+    recorder_os_release_signals(&held);
     return shown;
 }
 
@@ -432,12 +432,12 @@ RECORDER_FUNCTION_ void recorder_print_lines(
 {
     struct recorder_scratch s;
     struct recorder_held held;
-    recorder_signals_hold(&held);
+    recorder_os_hold_signals(&held);
     if (recorder_scratch_spare(&s))
         recorder_print_with(&s, recorder, thread, records, count, lines);
     else
         recorder_print_unspared(&s, recorder, thread, records, count, lines);
-    recorder_signals_release(&held);
+    recorder_os_release_signals(&held);
 }
 /* The registry's hook. */
 RECORDER_FUNCTION_ void recorder_print(const struct recorder *recorder,

@@ -184,8 +184,8 @@ RECORDER_FUNCTION_ bool recorder_file_begin(struct recorder_recording *file,
         if (rows)
             recorder_file_move(file, &moves, size.recorders, rows);
         else if (file->parts_count)
-            recorder_munmap(file->parts[0].memory, file->parts[0].bytes);
-        recorder_munmap(moves.all, moves_bytes);
+            recorder_os_unmap(file->parts[0].memory, file->parts[0].bytes);
+        recorder_os_unmap(moves.all, moves_bytes);
     }
     recorder_modules_close(&modules);
     return rows != NULL;
@@ -249,7 +249,7 @@ RECORDER_FUNCTION_ void recorder_file_notify(int what, const void *of)
 {
     struct recorder_recording *file = recorder_recording;
     struct recorder_held held;
-    int *at = recorder_errno(), error = *at;
+    int *at = recorder_os_errno(), error = *at;
     if (!file)
         return;
     if (what == RECORDER_FILE_FORKED) {
@@ -257,13 +257,13 @@ RECORDER_FUNCTION_ void recorder_file_notify(int what, const void *of)
     } else if (what == RECORDER_FILE_SYNC) {
         recorder_core_sync(file);
     } else {
-        recorder_signals_hold(&held);
+        recorder_os_hold_signals(&held);
         if (what == RECORDER_FILE_MODULE)
             recorder_file_module(file, of);
         else
             recorder_file_recorder(file, (struct recorder *)(uintptr_t)of);
         recorder_core_sync(file);
-        recorder_signals_release(&held);
+        recorder_os_release_signals(&held);
     }
     *at = error;
 }
@@ -277,7 +277,7 @@ RECORDER_FUNCTION_ bool recorder_file_open(const char *path,
     struct recorder_signal_set all;
     struct recorder_held held;
     bool done = false;
-    recorder_signals_hold(&held);
+    recorder_os_hold_signals(&held);
     recorder_start();
     if (recorder_home.registry->image) {
         recorder_open_say(path, "the process has a recording already", NULL);
@@ -293,9 +293,9 @@ RECORDER_FUNCTION_ bool recorder_file_open(const char *path,
             file->notify = recorder_file_notify;
         done = file && recorder_file_begin(file, path);
         if (file && !done)
-            recorder_munmap(file, sizeof *file);
+            recorder_os_unmap(file, sizeof *file);
     }
-    recorder_signals_release(&held);
+    recorder_os_release_signals(&held);
     return done;
 }
 

@@ -65,15 +65,15 @@ RECORDER_FUNCTION_ void recorder_fork_child(struct recorder_recording *file)
     bool whole = true, lost = false;
     int fd = -1;
     unsigned i;
-    recorder_signals_hold(&held);
+    recorder_os_hold_signals(&held);
     if (file->own_process)
         fd = recorder_open_new(file, last->offset + last->bytes);
     for (i = 0; i < file->parts_count; i++) {
         const struct recorder_part *part = &file->parts[i];
-        memory[i] = fd >= 0
-                        ? recorder_os_share(fd, part->offset, part->bytes)
-                        : (char *)recorder_mmap(NULL, part->bytes, 3,
-                                                RECORDER_MAP_NORESERVE_, -1, 0);
+        memory[i] =
+            fd >= 0 ? recorder_os_share(fd, part->offset, part->bytes)
+                    : (char *)recorder_os_mmap(NULL, part->bytes, 3,
+                                               RECORDER_MAP_NORESERVE_, -1, 0);
         if (!memory[i] || memory[i] == (char *)-1)
             whole = false;
     }
@@ -87,8 +87,8 @@ RECORDER_FUNCTION_ void recorder_fork_child(struct recorder_recording *file)
                                       part->bytes, move, part->memory) != -1)
             continue;
         fd = -1; /* without memory for a copy, the child begins empty */
-        if (recorder_mmap(part->memory, part->bytes, 3, RECORDER_MAP_FIXED_, -1,
-                          0) == (void *)-1)
+        if (recorder_os_mmap(part->memory, part->bytes, 3, RECORDER_MAP_FIXED_,
+                             -1, 0) == (void *)-1)
             lost = true;
         registry->threads_count = 0;
     }
@@ -106,7 +106,7 @@ RECORDER_FUNCTION_ void recorder_fork_child(struct recorder_recording *file)
         registry->file = NULL;
         recorder_recording = NULL;
     }
-    recorder_signals_release(&held);
+    recorder_os_release_signals(&held);
 }
 
 #ifdef __cplusplus

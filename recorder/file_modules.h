@@ -225,7 +225,7 @@ RECORDER_FUNCTION_ void
 recorder_modules_close(const struct recorder_modules *modules)
 {
     if (modules->memory)
-        recorder_munmap(modules->memory, modules->memory_bytes);
+        recorder_os_unmap(modules->memory, modules->memory_bytes);
 }
 /* Returns how many bytes of a part the segments to save take. */
 RECORDER_FUNCTION_ uintptr_t

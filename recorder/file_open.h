@@ -154,7 +154,7 @@ recorder_open_is_alive(int fd, const struct recorder_open_claim *claim)
         claim->words[RECORDER_OWNER_NAMESPACE] == me[RECORDER_OWNER_NAMESPACE])
         return pid > 0 && pid != recorder_os_process() &&
                (recorder_syscall(SYS_kill, (long)pid, 0L) == 0 ||
-                *recorder_errno() != RECORDER_ESRCH_) &&
+                *recorder_os_errno() != RECORDER_ESRCH_) &&
                recorder_os_process_stat(pid, RECORDER_STAT_START_) ==
                    claim->words[RECORDER_OWNER_START];
     if (writer < 0)
@@ -217,7 +217,7 @@ RECORDER_FUNCTION_ bool recorder_open_keep(const char *path)
         return false;
     }
     if (recorder_os_rename(path, old) != 0) {
-        recorder_open_fail(path, "rename", -(long)*recorder_errno());
+        recorder_open_fail(path, "rename", -(long)*recorder_os_errno());
         return false;
     }
     return true;

@@ -20,7 +20,7 @@ extern "C" {
 #ifdef RECORDER_HOSTED_
 struct recorder_memory {
     int fds[2]; /* the pipe, or -1 */
-    bool piped; /* recorder_os_peek() cannot tell */
+    bool piped; /* recorder_os_read_self() cannot tell */
 };
 
 RECORDER_FUNCTION_ void recorder_memory_open(struct recorder_memory *memory)
@@ -48,7 +48,7 @@ RECORDER_FUNCTION_ bool recorder_memory_pipe_open(
     for (i = 0; i < 2; i++)
         if (fds[i] <= 2) {
             int low = fds[i];
-            fds[i] = recorder_os_above(low);
+            fds[i] = recorder_os_dup_above(low);
             recorder_os_close(low);
         }
     if (fds[0] >= 0 && fds[1] >= 0) {
@@ -72,7 +72,7 @@ RECORDER_FUNCTION_ ptrdiff_t recorder_memory_pipe(
         return -1;
     if (size > RECORDER_PIPE_BYTES_)
         size = RECORDER_PIPE_BYTES_;
-    count = recorder_os_probe(memory->fds[1], from, size);
+    count = recorder_os_write_unchecked(memory->fds[1], from, size);
     return count <= 0 ? -1
                       : (ptrdiff_t)recorder_os_read(memory->fds[0], to,
                                                     (size_t)count);
@@ -89,8 +89,8 @@ RECORDER_FUNCTION_ ptrdiff_t recorder_memory_copy(
     if (address != from || address < 4096)
         return -1;
     if (!memory->piped) {
-        count = recorder_os_peek(address, to, size);
-        if (count > 0 || *recorder_errno() == RECORDER_EFAULT_)
+        count = recorder_os_read_self(address, to, size);
+        if (count > 0 || *recorder_os_errno() == RECORDER_EFAULT_)
             return count;
         memory->piped = true;
     }

@@ -15,7 +15,7 @@ enum { RECORDER_REALTIME_ = 0, RECORDER_MONOTONIC_ = 1 };
 struct recorder_timespec {
     long seconds, nanoseconds;
 };
-extern int recorder_clock_gettime(int clock, struct recorder_timespec *to)
+extern int recorder_os_clock(int clock, struct recorder_timespec *to)
     RECORDER_LABEL_(clock_gettime);
 
 /* The kernel's names for what the table needs, by direct system calls; errno is
@@ -23,7 +23,7 @@ extern int recorder_clock_gettime(int clock, struct recorder_timespec *to)
 enum { RECORDER_ESRCH_ = 3, RECORDER_EINTR_ = 4, RECORDER_EAGAIN_ = 11,
        RECORDER_EFAULT_ = 14 };
 extern long recorder_syscall(long number, ...) RECORDER_LABEL_(syscall);
-extern int *recorder_errno(void) RECORDER_LABEL_(__errno_location);
+extern int *recorder_os_errno(void) RECORDER_LABEL_(__errno_location);
 
 RECORDER_INLINE_ int32_t recorder_os_thread(void)
 {
@@ -37,7 +37,7 @@ RECORDER_INLINE_ void recorder_os_yield(void)
 {
     recorder_syscall(SYS_sched_yield);
 }
-RECORDER_INLINE_ void recorder_os_thread_name(char name[16])
+RECORDER_INLINE_ void recorder_os_get_thread_name(char name[16])
 {
     recorder_syscall(SYS_prctl, 16L /* PR_GET_NAME */, name, 0L, 0L, 0L);
 }
@@ -46,11 +46,11 @@ RECORDER_INLINE_ bool recorder_os_thread_ended(int32_t id)
 {
     return recorder_syscall(SYS_tgkill, (long)recorder_os_process(), (long)id,
                             0L) != 0 &&
-           *recorder_errno() == RECORDER_ESRCH_;
+           *recorder_os_errno() == RECORDER_ESRCH_;
 }
-extern void *recorder_mmap(void *at, size_t bytes, int protection, int flags,
-                           int fd, long offset) RECORDER_LABEL_(mmap);
-extern int recorder_munmap(void *at, size_t bytes) RECORDER_LABEL_(munmap);
+extern void *recorder_os_mmap(void *at, size_t bytes, int protection, int flags,
+                              int fd, long offset) RECORDER_LABEL_(mmap);
+extern int recorder_os_unmap(void *at, size_t bytes) RECORDER_LABEL_(munmap);
 /* Zeroed memory from the system, or null. */
 RECORDER_INLINE_ void *recorder_os_memory(size_t bytes)
 {
@@ -59,8 +59,8 @@ RECORDER_INLINE_ void *recorder_os_memory(size_t bytes)
 #else
     const int private_anonymous = 0x22;
 #endif
-    void *memory = recorder_mmap(NULL, bytes, 3 /* read, write */,
-                                 private_anonymous, -1, 0);
+    void *memory = recorder_os_mmap(NULL, bytes, 3 /* read, write */,
+                                    private_anonymous, -1, 0);
     return memory == (void *)-1 ? NULL : memory;
 }
 
@@ -90,18 +90,20 @@ extern int recorder_os_pipe(int fds[2]) RECORDER_LABEL_(pipe);
 extern int recorder_os_close(int fd) RECORDER_LABEL_(close);
 extern int recorder_os_fcntl(int fd, int command, ...) RECORDER_LABEL_(fcntl);
 /* A copy of a descriptor, above those of stdin, stdout and stderr. */
-RECORDER_INLINE_ int recorder_os_above(int fd)
+RECORDER_INLINE_ int recorder_os_dup_above(int fd)
 {
     return recorder_os_fcntl(fd, 0 /* F_DUPFD */, 3);
 }
 /* Writes what may not be there. Not by write(), which a sanitizer would look
  * at. */
-RECORDER_INLINE_ long recorder_os_probe(int fd, uintptr_t from, size_t size)
+RECORDER_INLINE_ long recorder_os_write_unchecked(int fd, uintptr_t from,
+                                                  size_t size)
 {
     return recorder_syscall(SYS_write, (long)fd, from, size);
 }
 /* Copies what may not be there: EFAULT. Other errors: it cannot tell. */
-RECORDER_INLINE_ long recorder_os_peek(uintptr_t from, void *to, size_t size)
+RECORDER_INLINE_ long recorder_os_read_self(uintptr_t from, void *to,
+                                            size_t size)
 {
     struct {
         void *base;
@@ -133,8 +135,9 @@ extern int recorder_os_mask(int how, const struct recorder_signal_set *set,
     RECORDER_LABEL_(pthread_sigmask);
 extern int recorder_os_pending(struct recorder_signal_set *set)
     RECORDER_LABEL_(sigpending);
-extern int recorder_os_take(const struct recorder_signal_set *set, void *info,
-                            const struct recorder_timespec *timeout)
+extern int recorder_os_sigtimedwait(const struct recorder_signal_set *set,
+                                    void *info,
+                                    const struct recorder_timespec *timeout)
     RECORDER_LABEL_(sigtimedwait);
 #if defined(__mips__)
 enum { RECORDER_SIG_BLOCK_ = 1, RECORDER_SIG_SETMASK_ = 3,
@@ -151,25 +154,25 @@ struct recorder_held {
     int error;
 };
 
-RECORDER_INLINE_ void recorder_signals_hold(struct recorder_held *held)
+RECORDER_INLINE_ void recorder_os_hold_signals(struct recorder_held *held)
 {
     struct recorder_signal_set block = {{0}};
-    held->error = *recorder_errno();
+    held->error = *recorder_os_errno();
     block.bits[0] = RECORDER_OUTPUT_SIGNALS;
     held->mask.bits[0] = held->pending.bits[0] = 0;
     recorder_os_mask(RECORDER_SIG_BLOCK_, &block, &held->mask);
     recorder_os_pending(&held->pending);
 }
-RECORDER_INLINE_ void recorder_signals_release(struct recorder_held *held)
+RECORDER_INLINE_ void recorder_os_release_signals(struct recorder_held *held)
 {
     struct recorder_signal_set raised = {{0}};
     struct recorder_timespec now = {0, 0};
     raised.bits[0] = RECORDER_OUTPUT_SIGNALS & ~held->pending.bits[0];
     if (raised.bits[0])
-        while (recorder_os_take(&raised, NULL, &now) > 0)
+        while (recorder_os_sigtimedwait(&raised, NULL, &now) > 0)
             ;
     recorder_os_mask(RECORDER_SIG_SETMASK_, &held->mask, NULL);
-    *recorder_errno() = held->error;
+    *recorder_os_errno() = held->error;
 }
 
 extern char *recorder_os_environment(const char *name) RECORDER_LABEL_(getenv);
@@ -279,7 +282,7 @@ RECORDER_INLINE_ bool recorder_os_ignores(int sig)
            sig == RECORDER_SIGURG_ || sig == RECORDER_SIGWINCH_;
 }
 /* Sends a signal to this thread, with all that came with it. */
-RECORDER_INLINE_ void recorder_os_again(int sig, void *info)
+RECORDER_INLINE_ void recorder_os_requeue_signal(int sig, void *info)
 {
     long process = (long)recorder_os_process(), thread = recorder_os_thread();
     if (recorder_syscall(SYS_rt_tgsigqueueinfo, process, thread, (long)sig,

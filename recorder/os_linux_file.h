@@ -109,7 +109,7 @@ RECORDER_INLINE_ uintptr_t recorder_os_page_bytes(void)
 /* The value of a call that returned -1 with errno becomes minus that errno. */
 RECORDER_INLINE_ long recorder_os_result(long value)
 {
-    return value == -1 ? -(long)*recorder_errno() : value;
+    return value == -1 ? -(long)*recorder_os_errno() : value;
 }
 /* Opens a file for this process only. Returns a descriptor, or minus errno. */
 RECORDER_FUNCTION_ long recorder_os_openat(const char *path, long flags,
@@ -229,7 +229,7 @@ RECORDER_FUNCTION_ long recorder_os_allocate(int fd, uintptr_t offset,
         else if (result == 0)
             result = -RECORDER_ENOSPC_;
     }
-    recorder_munmap(zeros, piece);
+    recorder_os_unmap(zeros, piece);
     return result < 0 ? result : 0;
 }
 

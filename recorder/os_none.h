@@ -18,7 +18,7 @@ RECORDER_INLINE_ void *recorder_os_memory(size_t bytes)
     (void)bytes;
     return NULL;
 }
-RECORDER_INLINE_ void recorder_munmap(void *at, size_t bytes)
+RECORDER_INLINE_ void recorder_os_unmap(void *at, size_t bytes)
 {
     (void)at, (void)bytes;
 }
@@ -26,11 +26,11 @@ RECORDER_INLINE_ void recorder_munmap(void *at, size_t bytes)
 struct recorder_held {
     char none;
 };
-RECORDER_INLINE_ void recorder_signals_hold(struct recorder_held *held)
+RECORDER_INLINE_ void recorder_os_hold_signals(struct recorder_held *held)
 {
     (void)held;
 }
-RECORDER_INLINE_ void recorder_signals_release(struct recorder_held *held)
+RECORDER_INLINE_ void recorder_os_release_signals(struct recorder_held *held)
 {
     (void)held;
 }

@@ -96,8 +96,7 @@ struct recorder_timespec {
     int64_t seconds;
     long nanoseconds;
 };
-RECORDER_INLINE_ int recorder_clock_gettime(int clock,
-                                            struct recorder_timespec *to)
+RECORDER_INLINE_ int recorder_os_clock(int clock, struct recorder_timespec *to)
 {
     struct timespec now = {0, 0};
     int result = clock_gettime((clockid_t)clock, &now);
@@ -110,7 +109,7 @@ RECORDER_INLINE_ int recorder_clock_gettime(int clock,
 
 enum { RECORDER_ESRCH_ = ESRCH, RECORDER_EINTR_ = EINTR,
        RECORDER_EAGAIN_ = EAGAIN, RECORDER_EFAULT_ = EFAULT };
-RECORDER_INLINE_ int *recorder_errno(void)
+RECORDER_INLINE_ int *recorder_os_errno(void)
 {
     return &errno;
 }
@@ -177,20 +176,20 @@ RECORDER_INLINE_ bool recorder_os_thread_ended(int32_t id)
 #if defined(__APPLE__)
 extern int recorder_os_name(pthread_t thread, char *name, size_t size)
     RECORDER_LABEL_(pthread_getname_np);
-RECORDER_INLINE_ void recorder_os_thread_name(char name[16])
+RECORDER_INLINE_ void recorder_os_get_thread_name(char name[16])
 {
     recorder_os_name(pthread_self(), name, 16);
 }
 #elif defined(__FreeBSD__) || defined(__OpenBSD__)
 extern void recorder_os_name(pthread_t thread, char *name, size_t size)
     RECORDER_LABEL_(pthread_get_name_np) __attribute__((weak));
-RECORDER_INLINE_ void recorder_os_thread_name(char name[16])
+RECORDER_INLINE_ void recorder_os_get_thread_name(char name[16])
 {
     if (recorder_os_name) /* not in old ones, nor without -lpthread */
         recorder_os_name(pthread_self(), name, 16);
 }
 #else
-RECORDER_INLINE_ void recorder_os_thread_name(char name[16])
+RECORDER_INLINE_ void recorder_os_get_thread_name(char name[16])
 {
     name[0] = '\0';
 }
@@ -229,7 +228,7 @@ RECORDER_INLINE_ void *recorder_os_memory(size_t bytes)
                         MAP_PRIVATE | RECORDER_MAP_ANONYMOUS_, -1, 0);
     return memory == MAP_FAILED ? NULL : memory;
 }
-RECORDER_INLINE_ int recorder_munmap(void *at, size_t bytes)
+RECORDER_INLINE_ int recorder_os_unmap(void *at, size_t bytes)
 {
     return munmap(at, bytes);
 }
@@ -260,18 +259,21 @@ enum { RECORDER_SYS_WRITE_ = SYS_write };
 enum { RECORDER_SYS_WRITE_ = 4 }; /* since the first Unix */
 #endif
 extern long recorder_os_syscall(long number, ...) RECORDER_LABEL_(syscall);
-RECORDER_INLINE_ long recorder_os_probe(int fd, uintptr_t from, size_t size)
+RECORDER_INLINE_ long recorder_os_write_unchecked(int fd, uintptr_t from,
+                                                  size_t size)
 {
     return (int)recorder_os_syscall(RECORDER_SYS_WRITE_, (long)fd, from, size);
 }
 #else
-RECORDER_INLINE_ long recorder_os_probe(int fd, uintptr_t from, size_t size)
+RECORDER_INLINE_ long recorder_os_write_unchecked(int fd, uintptr_t from,
+                                                  size_t size)
 {
     return write(fd, (const void *)from, size);
 }
 #endif
 /* There is no call that copies what may not be there. */
-RECORDER_INLINE_ long recorder_os_peek(uintptr_t from, void *to, size_t size)
+RECORDER_INLINE_ long recorder_os_read_self(uintptr_t from, void *to,
+                                            size_t size)
 {
     (void)from, (void)to, (void)size;
     errno = ENOSYS;
@@ -285,7 +287,7 @@ RECORDER_INLINE_ int recorder_os_close(int fd)
 {
     return close(fd);
 }
-RECORDER_INLINE_ int recorder_os_above(int fd)
+RECORDER_INLINE_ int recorder_os_dup_above(int fd)
 {
     return fcntl(fd, F_DUPFD, 3);
 }
@@ -351,7 +353,7 @@ RECORDER_INLINE_ bool recorder_os_ignores(int sig)
            sig == RECORDER_SIGWINCH_;
 }
 /* Sends a signal to this thread. What came with it cannot be sent again. */
-RECORDER_INLINE_ void recorder_os_again(int sig, const void *info)
+RECORDER_INLINE_ void recorder_os_requeue_signal(int sig, const void *info)
 {
     (void)info;
     raise(sig);
@@ -459,7 +461,7 @@ struct recorder_held {
     sigset_t mask, pending;
     int error;
 };
-RECORDER_FUNCTION_ void recorder_signals_hold(struct recorder_held *held)
+RECORDER_FUNCTION_ void recorder_os_hold_signals(struct recorder_held *held)
 {
     sigset_t block;
     held->error = errno;
@@ -476,15 +478,15 @@ RECORDER_FUNCTION_ void recorder_signals_hold(struct recorder_held *held)
  * sigwait() waits if another thread takes it first: of those in here one at a
  * time looks and takes, with nothing that could interrupt it. A child of fork()
  * may find that somebody is in here for ever: it does not wait long. */
-RECORDER_PROGRAM_ uint32_t recorder_signals_taking = 0;
-RECORDER_FUNCTION_ void recorder_signals_take(int sig)
+RECORDER_PROGRAM_ uint32_t recorder_os_consuming = 0;
+RECORDER_FUNCTION_ void recorder_os_consume_signal(int sig)
 {
     struct recorder_signal_set before;
     sigset_t pending, only;
     unsigned tries = 1000;
     recorder_os_block(&before);
     while (tries-- > 0 &&
-           __atomic_exchange_n(&recorder_signals_taking, 1, __ATOMIC_ACQUIRE))
+           __atomic_exchange_n(&recorder_os_consuming, 1, __ATOMIC_ACQUIRE))
         poll(NULL, 0, 1);
     (void)sigemptyset(&only);
     (void)sigaddset(&only, sig);
@@ -492,10 +494,10 @@ RECORDER_FUNCTION_ void recorder_signals_take(int sig)
         RECORDER_STEP_(taking);
         sigwait(&only, &sig);
     }
-    __atomic_store_n(&recorder_signals_taking, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&recorder_os_consuming, 0, __ATOMIC_RELEASE);
     recorder_os_mask(SIG_SETMASK, &before, NULL);
 }
-RECORDER_FUNCTION_ void recorder_signals_release(struct recorder_held *held)
+RECORDER_FUNCTION_ void recorder_os_release_signals(struct recorder_held *held)
 {
     static const int sigs[] = {SIGPIPE, SIGXFSZ};
     sigset_t now;
@@ -503,7 +505,7 @@ RECORDER_FUNCTION_ void recorder_signals_release(struct recorder_held *held)
     for (i = 0; i < 2 && sigpending(&now) == 0; i++)
         if (sigismember(&now, sigs[i]) == 1 &&
             sigismember(&held->pending, sigs[i]) == 0)
-            recorder_signals_take(sigs[i]);
+            recorder_os_consume_signal(sigs[i]);
     pthread_sigmask(SIG_SETMASK, &held->mask, NULL);
     errno = held->error;
 }

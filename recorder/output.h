@@ -37,7 +37,7 @@ RECORDER_FUNCTION_ bool recorder_output_wait(const struct recorder_output *out,
     poll.revents = 0;
     do
         ready = recorder_os_poll(&poll, 1, wait);
-    while (ready < 0 && *recorder_errno() == RECORDER_EINTR_);
+    while (ready < 0 && *recorder_os_errno() == RECORDER_EINTR_);
     if (ready < 0 || (poll.revents & RECORDER_POLL_FAILED_))
         return !refused;
     return ready > 0 && (poll.revents & RECORDER_POLLOUT_);
@@ -61,9 +61,9 @@ RECORDER_FUNCTION_ void recorder_output_write(struct recorder_output *out,
         if (done > 0) {
             text += done;
             size -= (size_t)done;
-        } else if (done < 0 && *recorder_errno() == RECORDER_EAGAIN_) {
+        } else if (done < 0 && *recorder_os_errno() == RECORDER_EAGAIN_) {
             out->failed = !recorder_output_wait(out, true);
-        } else if (done == 0 || *recorder_errno() != RECORDER_EINTR_) {
+        } else if (done == 0 || *recorder_os_errno() != RECORDER_EINTR_) {
             out->failed = true;
         }
     }
@@ -108,10 +108,10 @@ RECORDER_FUNCTION_ void recorder_say(const struct recorder_string *say)
 {
     struct recorder_output out = {0, 0, 2, 0, 0, 0, false, 0};
     struct recorder_held held;
-    recorder_signals_hold(&held);
+    recorder_os_hold_signals(&held);
     recorder_output_write(&out, say->to,
                           say->size < say->max ? say->size : say->max);
-    recorder_signals_release(&held);
+    recorder_os_release_signals(&held);
 }
 
 #ifdef __cplusplus

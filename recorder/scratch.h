@@ -155,7 +155,7 @@ RECORDER_FUNCTION_ void recorder_scratch_close(struct recorder_scratch *s)
         __atomic_store_n(&recorder_spare_taken, 0, __ATOMIC_RELEASE);
     recorder_memory_close(&s->memory);
     if (s->mapped_bytes)
-        recorder_munmap(s->mapped, s->mapped_bytes);
+        recorder_os_unmap(s->mapped, s->mapped_bytes);
 }
 
 #ifdef __cplusplus

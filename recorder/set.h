@@ -183,7 +183,7 @@ RECORDER_PROGRAM_ int recorder_output_opened = -1; /* by us */
 /* Sends dumps and traces to a file. False: it cannot be opened. */
 RECORDER_FUNCTION_ bool recorder_set_output(const char *path, bool append)
 {
-    int error = *recorder_errno();
+    int error = *recorder_os_errno();
     int fd = recorder_os_create(path, append);
     if (fd >= 0 && recorder_output_opened >= 0 &&
         recorder_output_opened == recorder_output_fd) {
@@ -194,7 +194,7 @@ RECORDER_FUNCTION_ bool recorder_set_output(const char *path, bool append)
         recorder_output_opened = fd;
         recorder_output_fd = fd;
     }
-    *recorder_errno() = error;
+    *recorder_os_errno() = error;
     return fd >= 0;
 }
 

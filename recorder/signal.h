@@ -67,7 +67,7 @@ RECORDER_FUNCTION_ bool recorder_alt_stack(void)
 {
     struct recorder_stack_of_signals signals;
     struct recorder_stack *stack;
-    int error = *recorder_errno();
+    int error = *recorder_os_errno();
     bool done = true;
     if (recorder_os_stack(NULL, &signals) == 0 &&
         !(signals.flags & RECORDER_SS_DISABLE_))
@@ -81,7 +81,7 @@ RECORDER_FUNCTION_ bool recorder_alt_stack(void)
         signals.flags = 0;
         done = recorder_os_stack(&signals, NULL) == 0;
     }
-    *recorder_errno() = error;
+    *recorder_os_errno() = error;
     return stack && done;
 }
 
@@ -158,9 +158,9 @@ recorder_dump_for_signal(int sig, const struct recorder_lines *lines)
         }
         if (__atomic_compare_exchange_n(dumping, &other, self, false,
                                         __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-            recorder_signals_hold(&held);
+            recorder_os_hold_signals(&held);
             recorder_say_signal(&out, sig, self);
-            recorder_signals_release(&held);
+            recorder_os_release_signals(&held);
             if (!out.failed)
                 recorder_dump_out(NULL, &out, lines);
             return;
@@ -177,7 +177,7 @@ RECORDER_FUNCTION_ void recorder_signal_again(int sig, void *info)
     __builtin_memset(&action, 0, sizeof action);
     if (recorder_os_action(sig, &action, NULL) != 0)
         recorder_os_exit(128 + sig); /* a sandbox: the fault would loop */
-    recorder_os_again(sig, info);
+    recorder_os_requeue_signal(sig, info);
 }
 
 /* What a handler does; the lines of its dump are ours where `lines` is null. */
@@ -188,20 +188,20 @@ recorder_signal_handle(int sig, void *info, void *context,
     struct recorder_signal_set entry;
     struct recorder_action before = recorder_before[sig];
     bool ends = !recorder_is_handler(&before) && !recorder_goes_on(sig);
-    int error = *recorder_errno();
+    int error = *recorder_os_errno();
     int32_t self;
     recorder_os_block(&entry);
     recorder_dump_for_signal(sig, lines);
     if (ends) {
         recorder_signal_again(sig, info);
-        *recorder_errno() = error;
+        *recorder_os_errno() = error;
         return;
     }
     self = recorder_os_thread();
     __atomic_compare_exchange_n(&recorder_home.registry->dumping, &self, 0,
                                 false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
     recorder_os_mask(RECORDER_SIG_SETMASK_, &entry, NULL);
-    *recorder_errno() = error;
+    *recorder_os_errno() = error;
     if (!recorder_is_handler(&before))
         return;
     if (before.flags & RECORDER_SA_RESETHAND_)
@@ -228,7 +228,7 @@ RECORDER_FUNCTION_ void recorder_signal_bind(void)
     struct recorder_memory memory;
     struct recorder_held held;
     volatile size_t one = 1; /* the compiler is not to know it */
-    int error = *recorder_errno();
+    int error = *recorder_os_errno();
     char byte;
     if (recorder_signal_bound)
         return;
@@ -241,11 +241,11 @@ RECORDER_FUNCTION_ void recorder_signal_bind(void)
         (void)!recorder_os_read(memory.fds[0], &byte, 1);
     recorder_memory_close(&memory);
     recorder_clock_ns(RECORDER_MONOTONIC_);
-    recorder_signals_hold(&held);
-    recorder_signals_release(&held);
+    recorder_os_hold_signals(&held);
+    recorder_os_release_signals(&held);
     recorder_os_poll(NULL, 0, 0);
-    recorder_munmap(recorder_os_memory(1), 1);
-    *recorder_errno() = error;
+    recorder_os_unmap(recorder_os_memory(1), 1);
+    *recorder_os_errno() = error;
 }
 
 RECORDER_FUNCTION_ bool recorder_dump_on_signal(int sig)

@@ -98,7 +98,7 @@ recorder_thread_table(struct recorder_registry *registry)
     if (__atomic_compare_exchange_n(&registry->threads, &table, mine, false,
                                     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return mine;
-    recorder_munmap(mine, bytes);
+    recorder_os_unmap(mine, bytes);
     return table;
 }
 
@@ -120,7 +120,7 @@ RECORDER_FUNCTION_ unsigned recorder_thread_row(void)
     row = &table[number - 1];
     __atomic_store_n(&row->id, recorder_os_thread(), __ATOMIC_RELAXED);
     recorder_put(&row->first, recorder_get(registry->order));
-    recorder_os_thread_name(name);
+    recorder_os_get_thread_name(name);
     __atomic_store_n(&row->named, 0, __ATOMIC_RELAXED);
     recorder_thread_set_name(row, name);
     __atomic_store_n(&row->state, RECORDER_ROW_ALIVE, __ATOMIC_RELEASE);
@@ -133,7 +133,7 @@ RECORDER_FUNCTION_ unsigned recorder_thread_row(void)
 RECORDER_FUNCTION_ unsigned recorder_thread_enter(void)
 {
     struct recorder_registry *registry = recorder_home.registry;
-    int *error = recorder_errno(), kept = *error;
+    int *error = recorder_os_errno(), kept = *error;
     /* In a library that found the program's registry, the program counts. */
     unsigned number = registry != &recorder_registry && registry->thread
                           ? registry->thread()

@@ -278,13 +278,13 @@ RECORDER_FUNCTION_ unsigned recorder_1x_write(const char *text, size_t size,
         size_t size;
     } pieces[2] = {{text, size}, {"\n", 1}}; /* struct iovec */
     struct recorder_held held;
-    int error = *recorder_errno();
+    int error = *recorder_os_errno();
     long done;
-    recorder_signals_hold(&held);
+    recorder_os_hold_signals(&held);
     done =
         recorder_syscall(SYS_writev, (long)recorder_1x_fd(output), pieces, 2L);
-    recorder_signals_release(&held);
-    *recorder_errno() = error;
+    recorder_os_release_signals(&held);
+    *recorder_os_errno() = error;
     return done > 0 ? (unsigned)done : 0;
 }
 
@@ -485,12 +485,12 @@ RECORDER_FUNCTION_ void recorder_1x_print(const struct recorder *recorder,
     if (!cut)
         return;
     how.cut = NULL;
-    recorder_signals_hold(&held);
+    recorder_os_hold_signals(&held);
     if (recorder_scratch_open(&s, count, NULL))
         recorder_print_with(&s, recorder, thread, records, count, &how.lines);
     else
         recorder_print_lines(recorder, thread, records, count, &how.lines);
-    recorder_signals_release(&held);
+    recorder_os_release_signals(&held);
 }
 
 RECORDER_FUNCTION_ void recorder_1x_set_dump(void) { recorder_dump(); }
@@ -557,7 +557,7 @@ recorder_1x_background_pass(struct recorder_cursor *cursor)
     struct recorder_clock clock;
     struct recorder_event event;
     struct recorder_held held;
-    recorder_signals_hold(&held);
+    recorder_os_hold_signals(&held);
     if (!recorder_scratch_open(&s, 1, NULL))
         recorder_scratch_open(&s, 0, stack);
     recorder_clock_open(&clock);
@@ -568,7 +568,7 @@ recorder_1x_background_pass(struct recorder_cursor *cursor)
         recorder_1x_show(&how.lines, &s, &clock, &event, &out);
     recorder_output_flush(&out);
     recorder_scratch_close(&s);
-    recorder_signals_release(&held);
+    recorder_os_release_signals(&held);
     return shown;
 }
 RECORDER_FUNCTION_ void *recorder_1x_background_run(void *unused)

@@ -126,7 +126,7 @@ static void *take(void *none)
     for (i = 1; i <= 50; i++) {
         while (__atomic_load_n(&begun, __ATOMIC_ACQUIRE) < i)
             sched_yield();
-        recorder_signals_take(SIGPIPE);
+        recorder_os_consume_signal(SIGPIPE);
         __atomic_add_fetch(&ended, 1, __ATOMIC_RELEASE);
     }
     return none;
@@ -151,9 +151,9 @@ static void taken_once(void)
     }
     for (i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
-    recorder_signals_taking = 1; /* of a thread that fork() left behind */
+    recorder_os_consuming = 1; /* of a thread that fork() left behind */
     kill(getpid(), SIGPIPE);
-    recorder_signals_take(SIGPIPE);
+    recorder_os_consume_signal(SIGPIPE);
     set = pending_now();
     MUST(!sigismember(&set, SIGPIPE));
 }
