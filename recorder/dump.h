@@ -124,7 +124,6 @@ RECORDER_FUNCTION_ const char *recorder_line_set(struct recorder_scratch *s,
     return to;
 }
 
-#ifdef RECORDER_LINUX_
 /* The name that the system knows a thread by now, for rows not named by the
  * program: a thread is often named by another, after its first record. */
 RECORDER_FUNCTION_ void recorder_threads_refresh(void)
@@ -133,37 +132,19 @@ RECORDER_FUNCTION_ void recorder_threads_refresh(void)
     struct recorder_thread *rows =
         __atomic_load_n(&registry->threads, __ATOMIC_ACQUIRE);
     uintptr_t i, count = recorder_get(&registry->threads_count);
-    for (i = 0; rows && i < count && i < registry->threads_max; i++) {
+    if (!RECORDER_OS_NAMES_ || !rows)
+        return;
+    for (i = 0; i < count && i < registry->threads_max; i++) {
         struct recorder_thread *row = &rows[i];
-        struct recorder_string path;
-        char text[40], name[17];
-        long size;
-        int fd;
-        if (__atomic_load_n(&row->state, __ATOMIC_ACQUIRE) !=
-                RECORDER_ROW_ALIVE ||
-            __atomic_load_n(&row->named, __ATOMIC_RELAXED))
-            continue;
-        path = recorder_string_at(text, sizeof text - 1);
-        recorder_add_string(&path, "/proc/self/task/");
-        recorder_add_number(&path, (uint64_t)row->id, 10, 1);
-        recorder_add_text(&path, "/comm", 6);
-        fd = (int)recorder_syscall(SYS_openat, -100L /* AT_FDCWD */, text,
-                                   02000000L /* O_CLOEXEC */);
-        if (fd < 0)
-            continue;
-        size = recorder_os_read(fd, name, 16);
-        recorder_os_close(fd);
-        if (size <= 0 || __atomic_load_n(&row->named, __ATOMIC_RELAXED))
-            continue;
-        name[size - 1] = '\0'; /* a newline */
-        recorder_thread_set_name(row, name);
+        char name[16];
+        if (__atomic_load_n(&row->state, __ATOMIC_ACQUIRE) ==
+                RECORDER_ROW_ALIVE &&
+            !__atomic_load_n(&row->named, __ATOMIC_RELAXED) &&
+            recorder_os_get_name_of(row->id, name) &&
+            !__atomic_load_n(&row->named, __ATOMIC_RELAXED))
+            recorder_thread_set_name(row, name);
     }
 }
-#else
-RECORDER_INLINE_ void recorder_threads_refresh(void)
-{
-}
-#endif
 
 RECORDER_FUNCTION_ void recorder_dump_summary(
     struct recorder_scratch *s, struct recorder_output *out,

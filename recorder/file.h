@@ -152,9 +152,9 @@ RECORDER_FUNCTION_ bool recorder_file_begin(struct recorder_recording *file,
     __builtin_memcpy(file->pattern, path, length);
     for (; *path; path++)
         file->own_process |= path[0] == '%' && path[1] == 'p';
-    recorder_syscall(SYS_getcwd, file->folder, sizeof file->folder - 1);
-    recorder_syscall(SYS_readlinkat, (long)RECORDER_AT_CWD_, "/proc/self/exe",
-                     file->program, sizeof file->program - 1);
+    recorder_os_folder(file->folder, sizeof file->folder - 1);
+    recorder_os_read_link("/proc/self/exe", file->program,
+                          sizeof file->program - 1);
     if (recorder_os_file("/proc/self/exe", &program, sizeof program) !=
             sizeof program ||
         __builtin_memcmp(program.ident, "\177ELF", 4) != 0) {

@@ -275,8 +275,7 @@ RECORDER_FUNCTION_ void recorder_core_owner(uintptr_t *words, uintptr_t whole)
     words[RECORDER_OWNER_BOOT] = recorder_core_hash(
         text,
         recorder_os_file("/proc/sys/kernel/random/boot_id", text, sizeof text));
-    size = recorder_syscall(SYS_readlinkat, (long)RECORDER_AT_CWD_,
-                            "/proc/self/ns/pid", text, sizeof text);
+    size = recorder_os_read_link("/proc/self/ns/pid", text, sizeof text);
     words[RECORDER_OWNER_NAMESPACE] =
         recorder_core_hash(text, size > 0 ? (size_t)size : 0);
     words[RECORDER_OWNER_TELLS] = 0;

@@ -56,7 +56,6 @@ recorder_fork_inherit(const struct recorder_recording *file,
  * memory at the same addresses, of a file of its own or of none. */
 RECORDER_FUNCTION_ void recorder_fork_child(struct recorder_recording *file)
 {
-    const long move = 3; /* MREMAP_MAYMOVE, MREMAP_FIXED */
     struct recorder_registry *registry = recorder_home.registry;
     struct recorder_part *last = &file->parts[file->parts_count - 1];
     char *memory[RECORDER_PARTS] = {0};
@@ -70,11 +69,9 @@ RECORDER_FUNCTION_ void recorder_fork_child(struct recorder_recording *file)
         fd = recorder_open_new(file, last->offset + last->bytes);
     for (i = 0; i < file->parts_count; i++) {
         const struct recorder_part *part = &file->parts[i];
-        memory[i] =
-            fd >= 0 ? recorder_os_share(fd, part->offset, part->bytes)
-                    : (char *)recorder_os_mmap(NULL, part->bytes, 3,
-                                               RECORDER_MAP_NORESERVE_, -1, 0);
-        if (!memory[i] || memory[i] == (char *)-1)
+        memory[i] = fd >= 0 ? recorder_os_share(fd, part->offset, part->bytes)
+                            : recorder_os_reserve(part->bytes);
+        if (!memory[i])
             whole = false;
     }
     if (fd >= 0)
@@ -83,12 +80,11 @@ RECORDER_FUNCTION_ void recorder_fork_child(struct recorder_recording *file)
         recorder_fork_inherit(file, memory);
     for (i = 0; i < file->parts_count; i++) {
         const struct recorder_part *part = &file->parts[i];
-        if (whole && recorder_syscall(SYS_mremap, memory[i], part->bytes,
-                                      part->bytes, move, part->memory) != -1)
+        if (whole &&
+            recorder_os_move_over(memory[i], part->memory, part->bytes))
             continue;
         fd = -1; /* without memory for a copy, the child begins empty */
-        if (recorder_os_mmap(part->memory, part->bytes, 3, RECORDER_MAP_FIXED_,
-                             -1, 0) == (void *)-1)
+        if (!recorder_os_map_over(part->memory, part->bytes))
             lost = true;
         registry->threads_count = 0;
     }

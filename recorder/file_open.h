@@ -123,7 +123,7 @@ RECORDER_FUNCTION_ bool recorder_open_claim_read(int fd,
         recorder_os_read(fd, &to->header, sizeof to->header) !=
             (long)sizeof to->header ||
         to->header.type != RECORDER_ELF_NOTE_ ||
-        recorder_syscall(SYS_lseek, (long)fd, (long)to->header.offset, 0L) < 0)
+        !recorder_os_seek(fd, to->header.offset))
         return false;
     return recorder_os_read(fd, to->head, sizeof to->head) ==
                (long)sizeof to->head &&
@@ -153,8 +153,7 @@ recorder_open_is_alive(int fd, const struct recorder_open_claim *claim)
         claim->words[RECORDER_OWNER_BOOT] == me[RECORDER_OWNER_BOOT] &&
         claim->words[RECORDER_OWNER_NAMESPACE] == me[RECORDER_OWNER_NAMESPACE])
         return pid > 0 && pid != recorder_os_process() &&
-               (recorder_syscall(SYS_kill, (long)pid, 0L) == 0 ||
-                *recorder_os_errno() != RECORDER_ESRCH_) &&
+               recorder_os_process_exists(pid) &&
                recorder_os_process_stat(pid, RECORDER_STAT_START_) ==
                    claim->words[RECORDER_OWNER_START];
     if (writer < 0)
@@ -406,12 +405,12 @@ RECORDER_FUNCTION_ bool recorder_open_room(struct recorder_recording *file,
                        stat.device[0] != file->device[0] ||
                        stat.device[1] != file->device[1]))
         error = -1;
-    if (error == 0 && recorder_syscall(SYS_lseek, fd, (long)offset, 0L) < 0)
+    if (error == 0 && !recorder_os_seek((int)fd, offset))
         error = -1;
     if (error == 0) {
         error = recorder_os_allocate((int)fd, offset, bytes);
         if (error < 0 || !recorder_core_map(file, (int)fd, offset, bytes)) {
-            recorder_syscall(SYS_ftruncate, fd, (long)offset);
+            recorder_os_truncate((int)fd, offset);
             error = -1;
         }
     }

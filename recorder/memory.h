@@ -17,7 +17,9 @@ extern "C" {
  * through a pipe. Without an operating system, the port says what may be
  * loaded.
  */
-#ifdef RECORDER_HOSTED_
+#if !defined(RECORDER_HOSTED_) && !defined(RECORDER_READABLE)
+#error "recorder_dump.h: define RECORDER_READABLE(address)"
+#endif
 struct recorder_memory {
     int fds[2]; /* the pipe, or -1 */
     bool piped; /* recorder_os_read_self() cannot tell */
@@ -25,12 +27,14 @@ struct recorder_memory {
 
 RECORDER_FUNCTION_ void recorder_memory_open(struct recorder_memory *memory)
 {
+    if (RECORDER_OS_SEES_SELF_)
+        return; /* no pipe is needed */
     memory->fds[0] = memory->fds[1] = -1;
     memory->piped = false;
 }
 RECORDER_FUNCTION_ void recorder_memory_close(struct recorder_memory *memory)
 {
-    if (memory->fds[0] >= 0) {
+    if (!RECORDER_OS_SEES_SELF_ && memory->fds[0] >= 0) {
         recorder_os_close(memory->fds[0]);
         recorder_os_close(memory->fds[1]);
     }
@@ -88,10 +92,10 @@ RECORDER_FUNCTION_ ptrdiff_t recorder_memory_copy(
     size_t done = 0;
     if (address != from || address < 4096)
         return -1;
-    if (!memory->piped) {
+    if (RECORDER_OS_SEES_SELF_ || !memory->piped) {
         count = recorder_os_read_self(address, to, size);
-        if (count > 0 || *recorder_os_errno() == RECORDER_EFAULT_)
-            return count;
+        if (RECORDER_OS_SEES_SELF_ || count >= 0)
+            return count > 0 ? count : -1;
         memory->piped = true;
     }
     /* write() may refuse all where only the end is missing: page by page; no
@@ -106,32 +110,6 @@ RECORDER_FUNCTION_ ptrdiff_t recorder_memory_copy(
     }
     return done ? (ptrdiff_t)done : -1;
 }
-#else
-#ifndef RECORDER_READABLE
-#error "recorder_dump.h: define RECORDER_READABLE(address)"
-#endif
-struct recorder_memory {
-    char none;
-};
-RECORDER_INLINE_ void recorder_memory_open(struct recorder_memory *memory)
-{
-    (void)memory;
-}
-RECORDER_INLINE_ void recorder_memory_close(struct recorder_memory *memory)
-{
-    (void)memory;
-}
-RECORDER_FUNCTION_ ptrdiff_t recorder_memory_copy(
-    struct recorder_memory *memory, uint64_t from, void *to, size_t size)
-{
-    uintptr_t address = (uintptr_t)from;
-    size_t done = 0;
-    (void)memory;
-    for (; done < size && RECORDER_READABLE(address + done); done++)
-        ((char *)to)[done] = *(const volatile char *)(address + done);
-    return done ? (ptrdiff_t)done : -1;
-}
-#endif
 
 /* A piece of memory that is to be divided, at a multiple of 16. */
 RECORDER_INLINE_ char *recorder_carve(char **from, size_t bytes)

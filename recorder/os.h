@@ -1,5 +1,112 @@
 /* os.h - what recorder asks of an operating system. */
 /* SPDX-License-Identifier: MIT */
+/*
+One of os_linux.h, os_posix.h and os_none.h answers. All that varies with the
+system stands there, but for the clock's ticks (clock.h). To add a system, write
+a file that answers all of this; tests/house.sh looks for each name.
+
+Functions return as their namesakes of POSIX do, -1 with errno, unless it says
+other. They are safe in signal handlers.
+
+    threads
+        int32_t recorder_os_thread(void)
+            the calling thread's id; 0 where there are no threads
+        bool recorder_os_thread_ended(int32_t id)
+            true if there is surely no such thread in this process any more
+        void recorder_os_get_thread_name(char name[16])
+            the calling thread's name; leaves `name` alone where it has none
+        bool recorder_os_get_name_of(int32_t id, char name[16])
+            another thread's name as of now; false where it cannot be told
+        RECORDER_OS_NAMES_
+            0 if that is always false
+        intptr_t recorder_os_process(void)
+            this process's id
+        void recorder_os_yield(void)
+            lets other threads run
+        void recorder_os_at_fork(void (*child)(void))
+            has `child` called in each child of fork(), before fork() returns
+        void recorder_os_exit(int status)
+            ends the process at once: _exit()
+    clocks
+        struct recorder_timespec
+            seconds, nanoseconds
+        int recorder_os_clock(int clock, struct recorder_timespec *to)
+            clock_gettime() of RECORDER_REALTIME_ or RECORDER_MONOTONIC_
+    errors
+        int *recorder_os_errno(void)
+            where errno is; RECORDER_ESRCH_, _EINTR_, _EAGAIN_, _EFAULT_
+    memory
+        void *recorder_os_memory(size_t bytes)
+            maps zeroed memory; null where there is none
+        int recorder_os_unmap(void *at, size_t bytes)
+            gives such memory back
+        int recorder_os_protect(void *at, size_t bytes, int protection)
+            mprotect(); 0 is PROT_NONE
+        long recorder_os_read_self(uintptr_t from, void *to, size_t size)
+            copies bytes of this process that may not be there; returns how
+            many, 0 where the first is not there, -1 where it cannot tell
+        RECORDER_OS_SEES_SELF_
+            1 if it can always tell
+        struct recorder_os_segment
+            at, file_bytes, bytes: a piece of the main program in memory
+        bool recorder_os_data_segment(unsigned index,
+                                      struct recorder_os_segment *segment)
+            the program's index-th writable segment; false: there is none, or
+            the linker has found what may be looked for in it
+        RECORDER_OS_UNLOADS_
+            1 if libraries may be closed while others read their recorders
+    files
+        long recorder_os_read(int fd, void *to, size_t size)
+        long recorder_os_write(int fd, const void *from, size_t size)
+        int recorder_os_pipe(int fds[2])
+        int recorder_os_close(int fd)
+        int recorder_os_poll(struct recorder_pollfd *fds, unsigned long count,
+                             int milliseconds)
+            as in POSIX; events: RECORDER_POLLOUT_, RECORDER_POLL_FAILED_
+        long recorder_os_write_unchecked(int fd, uintptr_t from, size_t size)
+            write() of bytes that may not be there, unseen by sanitizers
+        RECORDER_PIPE_BYTES_
+            so many bytes an empty pipe takes without blocking
+        int recorder_os_dup_above(int fd)
+            a copy of a descriptor, which is none of stdin, stdout and stderr
+        int recorder_os_create(const char *path, bool append)
+            opens a file to write, new or emptied, or at its end
+        void recorder_os_replace(int fd, int by)
+            makes `fd` mean what `by` does
+    signals
+        struct recorder_signal_set, recorder_action, recorder_stack_of_signals
+            sigset_t, struct sigaction, stack_t
+        int recorder_os_action(int sig, const struct recorder_action *action,
+                               struct recorder_action *old)
+        int recorder_os_stack(const struct recorder_stack_of_signals *stack,
+                              struct recorder_stack_of_signals *old)
+        int recorder_os_mask(int how, const struct recorder_signal_set *set,
+                             struct recorder_signal_set *old)
+            sigaction(), sigaltstack(), pthread_sigmask()
+        void recorder_os_block(struct recorder_signal_set *before)
+            blocks all signals; *before becomes what was blocked
+        bool recorder_os_ignores(int sig)
+            true if the system ignores a signal for which no handler is set
+        void recorder_os_requeue_signal(int sig, void *info)
+            sends a signal to this thread, with what came with it if possible
+        struct recorder_held
+            what a call of the next function keeps
+        void recorder_os_hold_signals(struct recorder_held *held)
+            blocks SIGPIPE and SIGXFSZ, which our writes may raise, and keeps
+            the mask, what is pending and errno
+        void recorder_os_release_signals(struct recorder_held *held)
+            takes off what was raised since, and restores mask and errno
+    environment
+        bool recorder_os_trusted(void)
+            false if the program has more rights than its caller (setuid)
+        char *recorder_os_environment(const char *name)
+            getenv(); null where there is none
+        char *recorder_os_environment_safe(const char *name)
+            the same; null unless the program is trusted
+
+Recordings ask for more, each with its sentence in os_linux_file.h: they are for
+Linux only (file.h).
+*/
 #ifndef RECORDER_OS_H_
 #define RECORDER_OS_H_
 

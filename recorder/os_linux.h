@@ -41,7 +41,33 @@ RECORDER_INLINE_ void recorder_os_get_thread_name(char name[16])
 {
     recorder_syscall(SYS_prctl, 16L /* PR_GET_NAME */, name, 0L, 0L, 0L);
 }
-/* Is there surely no such thread in this process any more? */
+extern long recorder_os_read(int fd, void *to, size_t size)
+    RECORDER_LABEL_(read);
+extern int recorder_os_close(int fd) RECORDER_LABEL_(close);
+enum { RECORDER_AT_CWD_ = -100, RECORDER_O_CLOEXEC_ = 02000000 };
+enum { RECORDER_OS_NAMES_ = 1 };
+RECORDER_INLINE_ bool recorder_os_get_name_of(int32_t id, char name[16])
+{
+    char path[40] = "/proc/self/task/";
+    unsigned at = 16, digits = 1;
+    int32_t rest;
+    long fd, size;
+    for (rest = id; rest >= 10; rest /= 10)
+        digits++;
+    at += digits;
+    __builtin_memcpy(path + at, "/comm", 6);
+    for (; digits > 0; digits--, id /= 10)
+        path[--at] = (char)('0' + id % 10);
+    fd = recorder_syscall(SYS_openat, (long)RECORDER_AT_CWD_, path,
+                          (long)RECORDER_O_CLOEXEC_);
+    if (fd < 0)
+        return false;
+    size = recorder_os_read((int)fd, name, 16);
+    recorder_os_close((int)fd);
+    if (size > 0)
+        name[size - 1] = '\0'; /* instead of the newline */
+    return size > 0;
+}
 RECORDER_INLINE_ bool recorder_os_thread_ended(int32_t id)
 {
     return recorder_syscall(SYS_tgkill, (long)recorder_os_process(), (long)id,
@@ -64,6 +90,40 @@ RECORDER_INLINE_ void *recorder_os_memory(size_t bytes)
     return memory == (void *)-1 ? NULL : memory;
 }
 
+extern unsigned long recorder_os_auxiliary(unsigned long type)
+    RECORDER_LABEL_(getauxval);
+/* The program's headers, whose words that are used here stand at the same index
+ * on 32 and 64 bits: 2 address, 4 bytes in the file, 5 bytes in memory. */
+enum { RECORDER_OS_UNLOADS_ = 1, RECORDER_OS_SEES_SELF_ = 0 };
+struct recorder_os_segment {
+    uintptr_t at, file_bytes, bytes;
+};
+RECORDER_INLINE_ bool
+recorder_os_data_segment(unsigned index, struct recorder_os_segment *segment)
+{
+    enum { WORDS = __SIZEOF_POINTER__ == 8 ? 7 : 8 };
+    const uintptr_t *headers =
+        (const uintptr_t *)recorder_os_auxiliary(3 /* AT_PHDR */);
+    uintptr_t count = recorder_os_auxiliary(5 /* AT_PHNUM */), bias = 0, i;
+    const uintptr_t *h;
+    for (h = headers, i = 0; headers && i < count; i++, h += WORDS)
+        if (*(const uint32_t *)h == 6) /* PT_PHDR */
+            bias = (uintptr_t)headers - h[2];
+    for (h = headers, i = 0; headers && i < count; i++, h += WORDS) {
+        uint32_t flags =
+            __SIZEOF_POINTER__ == 8 ? ((const uint32_t *)h)[1] : (uint32_t)h[6];
+        if (*(const uint32_t *)h != 1 || !(flags & 2)) /* PT_LOAD, writable */
+            continue;
+        if (index-- > 0)
+            continue;
+        segment->at = bias + h[2];
+        segment->file_bytes = h[4];
+        segment->bytes = h[5];
+        return true;
+    }
+    return false;
+}
+
 #ifdef __GLIBC__
 #define RECORDER_ATFORK_ __register_atfork
 extern void *recorder_module RECORDER_LABEL_(__dso_handle)
@@ -81,13 +141,10 @@ RECORDER_INLINE_ void recorder_os_at_fork(void (*child)(void))
         recorder_atfork(NULL, NULL, child, recorder_module);
 }
 
-#define RECORDER_PIPE_BYTES_ ((size_t)4096) /* an empty pipe takes: PIPE_BUF */
-extern long recorder_os_read(int fd, void *to, size_t size)
-    RECORDER_LABEL_(read);
+#define RECORDER_PIPE_BYTES_ ((size_t)4096) /* PIPE_BUF */
 extern long recorder_os_write(int fd, const void *from, size_t size)
     RECORDER_LABEL_(write);
 extern int recorder_os_pipe(int fds[2]) RECORDER_LABEL_(pipe);
-extern int recorder_os_close(int fd) RECORDER_LABEL_(close);
 extern int recorder_os_fcntl(int fd, int command, ...) RECORDER_LABEL_(fcntl);
 /* A copy of a descriptor, above those of stdin, stdout and stderr. */
 RECORDER_INLINE_ int recorder_os_dup_above(int fd)
@@ -101,7 +158,6 @@ RECORDER_INLINE_ long recorder_os_write_unchecked(int fd, uintptr_t from,
 {
     return recorder_syscall(SYS_write, (long)fd, from, size);
 }
-/* Copies what may not be there: EFAULT. Other errors: it cannot tell. */
 RECORDER_INLINE_ long recorder_os_read_self(uintptr_t from, void *to,
                                             size_t size)
 {
@@ -109,11 +165,13 @@ RECORDER_INLINE_ long recorder_os_read_self(uintptr_t from, void *to,
         void *base;
         size_t size;
     } here, there; /* struct iovec */
+    long count;
     here.base = to;
     there.base = (void *)from;
     here.size = there.size = size;
-    return recorder_syscall(SYS_process_vm_readv, (long)recorder_os_process(),
-                            &here, 1L, &there, 1L, 0L);
+    count = recorder_syscall(SYS_process_vm_readv, (long)recorder_os_process(),
+                             &here, 1L, &there, 1L, 0L);
+    return count < 0 && *recorder_os_errno() == RECORDER_EFAULT_ ? 0 : count;
 }
 
 struct recorder_pollfd {
@@ -175,6 +233,10 @@ RECORDER_INLINE_ void recorder_os_release_signals(struct recorder_held *held)
     *recorder_os_errno() = held->error;
 }
 
+RECORDER_INLINE_ bool recorder_os_trusted(void)
+{
+    return !recorder_os_auxiliary(23 /* AT_SECURE */);
+}
 extern char *recorder_os_environment(const char *name) RECORDER_LABEL_(getenv);
 
 /* What runs with the rights of another user must not let its caller write
@@ -189,12 +251,12 @@ RECORDER_INLINE_ int recorder_os_create(const char *path, bool append)
 #else
     const long flags = 1 | 0100 | (append ? 02000 : 01000);
 #endif
-    return (int)recorder_syscall(SYS_openat, -100L /* AT_FDCWD */, path,
-                                 flags | 02000000 /* O_CLOEXEC */, 0666L);
+    return (int)recorder_syscall(SYS_openat, (long)RECORDER_AT_CWD_, path,
+                                 flags | RECORDER_O_CLOEXEC_, 0666L);
 }
 RECORDER_INLINE_ void recorder_os_replace(int fd, int by)
 {
-    recorder_syscall(SYS_dup3, (long)by, (long)fd, 02000000L);
+    recorder_syscall(SYS_dup3, (long)by, (long)fd, (long)RECORDER_O_CLOEXEC_);
 }
 
 /* ---------------------------------------------------------------- system --

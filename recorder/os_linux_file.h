@@ -67,12 +67,10 @@ enum {
 };
 #endif
 #if defined(__arm__) || defined(__aarch64__) || defined(__powerpc__)
-enum { RECORDER_O_NOFOLLOW_ = 0100000, RECORDER_O_CLOEXEC_ = 02000000 };
+enum { RECORDER_O_NOFOLLOW_ = 0100000 };
 #else
-enum { RECORDER_O_NOFOLLOW_ = 0400000, RECORDER_O_CLOEXEC_ = 02000000 };
+enum { RECORDER_O_NOFOLLOW_ = 0400000 };
 #endif
-enum { RECORDER_AT_CWD_ = -100 };
-
 enum {
     RECORDER_ENOENT_ = 2,
     RECORDER_ENOMEM_ = 12,
@@ -92,14 +90,6 @@ enum {
     RECORDER_EDQUOT_ = 122
 #endif
 };
-
-extern unsigned long recorder_os_auxiliary(unsigned long type)
-    RECORDER_LABEL_(getauxval);
-/* True unless the program has more rights than its caller (setuid). */
-RECORDER_INLINE_ bool recorder_os_trusted(void)
-{
-    return !recorder_os_auxiliary(23 /* AT_SECURE */);
-}
 
 RECORDER_INLINE_ uintptr_t recorder_os_page_bytes(void)
 {
@@ -233,9 +223,61 @@ RECORDER_FUNCTION_ long recorder_os_allocate(int fd, uintptr_t offset,
     return result < 0 ? result : 0;
 }
 
+/* Moves the file's position, from where reads and writes go on. */
+RECORDER_FUNCTION_ bool recorder_os_seek(int fd, uintptr_t offset)
+{
+    return recorder_syscall(SYS_lseek, (long)fd, (long)offset, 0L) >= 0;
+}
+RECORDER_FUNCTION_ void recorder_os_truncate(int fd, uintptr_t bytes)
+{
+    recorder_syscall(SYS_ftruncate, (long)fd, (long)bytes);
+}
+/* Copies the target of a symbolic link, without a NUL. Returns its bytes, or
+ * -1. */
+RECORDER_FUNCTION_ long recorder_os_read_link(const char *path, char *to,
+                                              size_t max)
+{
+    return recorder_syscall(SYS_readlinkat, (long)RECORDER_AT_CWD_, path, to,
+                            max);
+}
+/* Copies the working directory's path, with a NUL. Where it cannot be told,
+ * nothing is copied. */
+RECORDER_FUNCTION_ void recorder_os_folder(char *to, size_t max)
+{
+    recorder_syscall(SYS_getcwd, to, max);
+}
+/* Reserves zeroed memory that takes no swap space until it is used. Returns
+ * null on failure. */
+RECORDER_FUNCTION_ char *recorder_os_reserve(uintptr_t bytes)
+{
+    void *memory =
+        recorder_os_mmap(NULL, bytes, 3, RECORDER_MAP_NORESERVE_, -1, 0);
+    return memory == (void *)-1 ? NULL : (char *)memory;
+}
+/* Puts zeroed memory in the place of what is mapped at an address. */
+RECORDER_FUNCTION_ bool recorder_os_map_over(void *at, uintptr_t bytes)
+{
+    return recorder_os_mmap(at, bytes, 3, RECORDER_MAP_FIXED_, -1, 0) !=
+           (void *)-1;
+}
+/* Moves a mapping to an address, in the place of what is mapped there. */
+RECORDER_FUNCTION_ bool recorder_os_move_over(void *from, void *at,
+                                              uintptr_t bytes)
+{
+    return recorder_syscall(SYS_mremap, from, bytes, bytes,
+                            3L /* MAYMOVE, FIXED */, at) != -1;
+}
+
 extern int recorder_os_rename(const char *from, const char *to)
     RECORDER_LABEL_(rename);
 extern int recorder_os_unlink(const char *path) RECORDER_LABEL_(unlink);
+
+/* False if there is surely no such process. */
+RECORDER_FUNCTION_ bool recorder_os_process_exists(intptr_t pid)
+{
+    return recorder_syscall(SYS_kill, (long)pid, 0L) == 0 ||
+           *recorder_os_errno() != RECORDER_ESRCH_;
+}
 
 /* Returns a number of /proc/PID/stat; 0 if the process does not exist or is a
  * zombie. Fields count from 1, as in proc(5). */

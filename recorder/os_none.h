@@ -1,4 +1,4 @@
-/* os_none.h - no operating system: what a port supplies. */
+/* os_none.h - no operating system: what a port supplies, and nothing else. */
 /* SPDX-License-Identifier: MIT */
 #ifndef RECORDER_OS_NONE_H_
 #define RECORDER_OS_NONE_H_
@@ -9,23 +9,217 @@
 extern "C" {
 #endif
 
+/* All are inlined away. What no part calls on a port fails. */
+
+/* --------------------------------------------------------------- threads -- */
+
+RECORDER_INLINE_ int32_t recorder_os_thread(void)
+{
+    return 0;
+}
+RECORDER_INLINE_ bool recorder_os_thread_ended(int32_t id)
+{
+    (void)id;
+    return false;
+}
+RECORDER_INLINE_ void recorder_os_get_thread_name(char name[16])
+{
+    (void)name;
+}
+enum { RECORDER_OS_NAMES_ = 0 };
+RECORDER_INLINE_ bool recorder_os_get_name_of(int32_t id, char name[16])
+{
+    (void)id, (void)name;
+    return false;
+}
 RECORDER_INLINE_ intptr_t recorder_os_process(void)
 {
     return 0;
 }
+RECORDER_INLINE_ void recorder_os_yield(void)
+{
+}
+RECORDER_INLINE_ void recorder_os_at_fork(void (*child)(void))
+{
+    (void)child;
+}
+RECORDER_INLINE_ void recorder_os_exit(int status)
+{
+    (void)status;
+    __builtin_trap();
+}
+
+/* ---------------------------------------------------------------- clocks -- */
+
+enum { RECORDER_REALTIME_ = 0, RECORDER_MONOTONIC_ = 1 };
+struct recorder_timespec {
+    long seconds, nanoseconds;
+};
+RECORDER_INLINE_ int recorder_os_clock(int clock, struct recorder_timespec *to)
+{
+    (void)clock;
+    to->seconds = to->nanoseconds = 0;
+    return -1;
+}
+
+/* ---------------------------------------------------------------- errors -- */
+
+enum { RECORDER_ESRCH_ = 3, RECORDER_EINTR_ = 4, RECORDER_EAGAIN_ = 11,
+       RECORDER_EFAULT_ = 14 };
+RECORDER_INLINE_ int *recorder_os_errno(void)
+{
+    static int error;
+    return &error;
+}
+
+/* ---------------------------------------------------------------- memory -- */
+
+enum { RECORDER_OS_UNLOADS_ = 0, RECORDER_OS_SEES_SELF_ = 1 };
 RECORDER_INLINE_ void *recorder_os_memory(size_t bytes)
 {
     (void)bytes;
     return NULL;
 }
-RECORDER_INLINE_ void recorder_os_unmap(void *at, size_t bytes)
+RECORDER_INLINE_ int recorder_os_unmap(void *at, size_t bytes)
 {
     (void)at, (void)bytes;
+    return -1;
+}
+RECORDER_INLINE_ int recorder_os_protect(void *at, size_t bytes, int protection)
+{
+    (void)at, (void)bytes, (void)protection;
+    return -1;
+}
+#ifndef RECORDER_READABLE /* it is not needed to record */
+#define RECORDER_OS_READABLE_(address) ((address) == 0)
+#else
+#define RECORDER_OS_READABLE_(address) RECORDER_READABLE(address)
+#endif
+RECORDER_INLINE_ long recorder_os_read_self(uintptr_t from, void *to,
+                                            size_t size)
+{
+    size_t done = 0;
+    for (; done < size && RECORDER_OS_READABLE_(from + done); done++)
+        ((char *)to)[done] = *(const volatile char *)(from + done);
+    return (long)done;
+}
+struct recorder_os_segment {
+    uintptr_t at, file_bytes, bytes;
+};
+RECORDER_INLINE_ bool recorder_os_data_segment(
+    unsigned index, struct recorder_os_segment *segment)
+{
+    (void)index, (void)segment;
+    return false;
 }
 
+/* ----------------------------------------------------------------- files -- */
+
+#define RECORDER_PIPE_BYTES_ ((size_t)512)
+struct recorder_pollfd {
+    int fd;
+    short events, revents;
+};
+enum { RECORDER_POLLOUT_ = 4, RECORDER_POLL_FAILED_ = 0 };
+RECORDER_INLINE_ long recorder_os_read(int fd, void *to, size_t size)
+{
+    (void)fd, (void)to, (void)size;
+    return -1;
+}
+RECORDER_INLINE_ long recorder_os_write(int fd, const void *from, size_t size)
+{
+    (void)fd, (void)from, (void)size;
+    return -1;
+}
+RECORDER_INLINE_ long recorder_os_write_unchecked(int fd, uintptr_t from,
+                                                  size_t size)
+{
+    (void)fd, (void)from, (void)size;
+    return -1;
+}
+RECORDER_INLINE_ int recorder_os_pipe(int fds[2])
+{
+    fds[0] = fds[1] = -1;
+    return -1;
+}
+RECORDER_INLINE_ int recorder_os_close(int fd)
+{
+    (void)fd;
+    return -1;
+}
+RECORDER_INLINE_ int recorder_os_poll(struct recorder_pollfd *fds,
+                                      unsigned long count, int milliseconds)
+{
+    (void)fds, (void)count, (void)milliseconds;
+    return -1;
+}
+RECORDER_INLINE_ int recorder_os_dup_above(int fd)
+{
+    (void)fd;
+    return -1;
+}
+RECORDER_INLINE_ int recorder_os_create(const char *path, bool append)
+{
+    (void)path, (void)append;
+    return -1;
+}
+RECORDER_INLINE_ void recorder_os_replace(int fd, int by)
+{
+    (void)fd, (void)by;
+}
+
+/* --------------------------------------------------------------- signals -- */
+
+struct recorder_signal_set {
+    char none;
+};
+struct recorder_action {
+    void (*handler)(int sig, void *info, void *context);
+    struct recorder_signal_set mask;
+    unsigned flags;
+};
+struct recorder_stack_of_signals {
+    void *base;
+    int flags;
+    size_t bytes;
+};
 struct recorder_held {
     char none;
 };
+RECORDER_INLINE_ int recorder_os_action(int sig,
+                                        const struct recorder_action *action,
+                                        struct recorder_action *old)
+{
+    (void)sig, (void)action, (void)old;
+    return -1;
+}
+RECORDER_INLINE_ int
+recorder_os_stack(const struct recorder_stack_of_signals *stack,
+                  struct recorder_stack_of_signals *old)
+{
+    (void)stack, (void)old;
+    return -1;
+}
+RECORDER_INLINE_ int recorder_os_mask(int how,
+                                      const struct recorder_signal_set *set,
+                                      struct recorder_signal_set *old)
+{
+    (void)how, (void)set, (void)old;
+    return -1;
+}
+RECORDER_INLINE_ void recorder_os_block(struct recorder_signal_set *before)
+{
+    (void)before;
+}
+RECORDER_INLINE_ bool recorder_os_ignores(int sig)
+{
+    (void)sig;
+    return false;
+}
+RECORDER_INLINE_ void recorder_os_requeue_signal(int sig, void *info)
+{
+    (void)sig, (void)info;
+}
 RECORDER_INLINE_ void recorder_os_hold_signals(struct recorder_held *held)
 {
     (void)held;
@@ -35,7 +229,18 @@ RECORDER_INLINE_ void recorder_os_release_signals(struct recorder_held *held)
     (void)held;
 }
 
+/* ----------------------------------------------------------- environment -- */
+
+RECORDER_INLINE_ bool recorder_os_trusted(void)
+{
+    return true;
+}
 RECORDER_INLINE_ char *recorder_os_environment(const char *name)
+{
+    (void)name;
+    return NULL;
+}
+RECORDER_INLINE_ char *recorder_os_environment_safe(const char *name)
 {
     (void)name;
     return NULL;

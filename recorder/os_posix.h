@@ -195,6 +195,12 @@ RECORDER_INLINE_ void recorder_os_get_thread_name(char name[16])
 }
 #endif
 
+enum { RECORDER_OS_NAMES_ = 0 };
+RECORDER_INLINE_ bool recorder_os_get_name_of(int32_t id, char name[16])
+{
+    (void)id, (void)name;
+    return false;
+}
 RECORDER_INLINE_ intptr_t recorder_os_process(void)
 {
     return getpid();
@@ -235,6 +241,18 @@ RECORDER_INLINE_ int recorder_os_unmap(void *at, size_t bytes)
 RECORDER_INLINE_ int recorder_os_protect(void *at, size_t bytes, int protection)
 {
     return mprotect(at, bytes, protection);
+}
+
+enum { RECORDER_OS_UNLOADS_ = 1, RECORDER_OS_SEES_SELF_ = 0 };
+/* The linker has found the program's registry, or nobody does. */
+struct recorder_os_segment {
+    uintptr_t at, file_bytes, bytes;
+};
+RECORDER_INLINE_ bool
+recorder_os_data_segment(unsigned index, struct recorder_os_segment *segment)
+{
+    (void)index, (void)segment;
+    return false;
 }
 
 /* ----------------------------------------------------------------- files -- */
@@ -353,7 +371,7 @@ RECORDER_INLINE_ bool recorder_os_ignores(int sig)
            sig == RECORDER_SIGWINCH_;
 }
 /* Sends a signal to this thread. What came with it cannot be sent again. */
-RECORDER_INLINE_ void recorder_os_requeue_signal(int sig, const void *info)
+RECORDER_INLINE_ void recorder_os_requeue_signal(int sig, void *info)
 {
     (void)info;
     raise(sig);

@@ -38,40 +38,22 @@ RECORDER_FUNCTION_ void recorder_forked(void)
     registry->pid = recorder_os_process();
 }
 
-#if defined(RECORDER_IN_LIBRARY_) && defined(RECORDER_LINUX_)
-extern unsigned long recorder_auxiliary(unsigned long type)
-    RECORDER_LABEL_(getauxval) __attribute__((weak));
-
-/* The registry of the main program, found by its magic in the data of the
- * program's segments; null when it has none, `own` where that lies in the
- * program. A program that does not export its symbols hides it from the
- * libraries that it opens; orders are global only if they find it. The words of
- * an ELF program header used here stand at the same index on 32 and 64 bits:
- * 2 address, 4 bytes in the file, 5 bytes in memory. */
+#ifdef RECORDER_IN_LIBRARY_
+/* Finds the main program's registry by its magic in the program's data: a
+ * program that does not export its symbols hides it from the libraries that it
+ * opens. Returns `own` where that is the program's, or where there is none. */
 __attribute__((no_sanitize("address"))) RECORDER_FUNCTION_
     struct recorder_registry *
     recorder_of_program(struct recorder_registry *own)
 {
-    enum { HEADER = __SIZEOF_POINTER__ == 8 ? 7 : 8 };
-    const uintptr_t *headers, *h;
-    uintptr_t count, bias = 0, at, i;
-    if (!recorder_auxiliary)
-        return NULL;
-    headers = (const uintptr_t *)recorder_auxiliary(3); /* AT_PHDR */
-    count = recorder_auxiliary(5);                      /* AT_PHNUM */
-    for (h = headers, i = 0; headers && i < count; i++, h += HEADER)
-        if (*(const uint32_t *)h == 6) /* PT_PHDR */
-            bias = (uintptr_t)headers - h[2];
-    for (h = headers, i = 0; headers && i < count; i++, h += HEADER) {
-        uint32_t flags = __SIZEOF_POINTER__ == 8 ? ((const uint32_t *)h)[1]
-                                                 : (uint32_t)h[6];
-        if (*(const uint32_t *)h != 1 || !(flags & 2)) /* PT_LOAD, writable */
-            continue;
-        if ((uintptr_t)own - (bias + h[2]) < h[5])
+    struct recorder_os_segment data;
+    unsigned i;
+    for (i = 0; recorder_os_data_segment(i, &data); i++) {
+        uintptr_t at = (data.at + RECORDER_LINE_BYTES - 1) &
+                       ~(uintptr_t)(RECORDER_LINE_BYTES - 1);
+        if ((uintptr_t)own - data.at < data.bytes)
             return own;
-        at = (bias + h[2] + RECORDER_LINE_BYTES - 1) &
-             ~(uintptr_t)(RECORDER_LINE_BYTES - 1);
-        for (; at + sizeof *own <= bias + h[2] + h[4];
+        for (; at + sizeof *own <= data.at + data.file_bytes;
              at += RECORDER_LINE_BYTES) {
             struct recorder_registry *r = (struct recorder_registry *)at;
             if (r->self == r && r->layout == RECORDER_LAYOUT &&
@@ -79,9 +61,9 @@ __attribute__((no_sanitize("address"))) RECORDER_FUNCTION_
                 return r;
         }
     }
-    return NULL;
+    return own;
 }
-#elif defined(RECORDER_IN_LIBRARY_) /* the linker has found it, or nobody */
+#else
 RECORDER_INLINE_ struct recorder_registry *
 recorder_of_program(struct recorder_registry *own)
 {
@@ -96,14 +78,9 @@ RECORDER_FUNCTION_ void recorder_start(void)
     if (recorder_home.started)
         return;
     recorder_home.started = true;
-#ifdef RECORDER_IN_LIBRARY_
     registry = recorder_of_program(&recorder_registry);
-    if (registry) {
-        recorder_home.order = registry->order;
-        recorder_home.registry = registry;
-    }
-#endif
-    registry = recorder_home.registry;
+    recorder_home.order = registry->order;
+    recorder_home.registry = registry;
     if (!registry->start.monotonic_ns)
         registry->start = recorder_now();
     recorder_time(); /* notes the first wrap */
@@ -135,28 +112,6 @@ recorder_enter(struct recorder *recorder)
     return true;
 }
 
-#if defined(RECORDER_IN_LIBRARY_) ||                                           \
-    (defined(RECORDER_LIBRARY) && defined(RECORDER_HOSTED_))
-/* Takes a recorder out before its memory goes away. Readers hold the list only
- * while they copy, never while they write, so that this waits for microseconds;
- * a reader that died on the way is not waited for longer than a second. */
-RECORDER_CALLED_ void recorder_leave(struct recorder *recorder)
-{
-    struct recorder_registry *registry = recorder_home.registry;
-    struct recorder **link = &registry->first;
-    uint64_t start;
-    while (*link && *link != recorder)
-        link = &(*link)->next;
-    if (!*link)
-        return;
-    __atomic_store_n(link, recorder->next, __ATOMIC_SEQ_CST);
-    start = recorder_clock_ns(RECORDER_MONOTONIC_);
-    while (__atomic_load_n(&registry->readers, __ATOMIC_SEQ_CST) != 0 &&
-           recorder_clock_ns(RECORDER_MONOTONIC_) - start < 1000000000u)
-        recorder_os_yield();
-}
-#endif
-
 RECORDER_CALLED_ void recorder_tweak_enter(struct recorder_tweak *tweak)
 {
     struct recorder_tweak **link;
@@ -170,21 +125,37 @@ RECORDER_CALLED_ void recorder_tweak_enter(struct recorder_tweak *tweak)
 
 #if defined(RECORDER_IN_LIBRARY_) ||                                           \
     (defined(RECORDER_LIBRARY) && defined(RECORDER_HOSTED_))
-/* As recorder_leave(): readers of the list are counted. */
+/* Waits until nobody reads who may hold what was taken out of a list. Readers
+ * hold lists while they copy, never while they write: for microseconds. Ends
+ * after a second, since a reader may have died in there. */
+RECORDER_FUNCTION_ void recorder_readers_wait(void)
+{
+    const struct recorder_registry *registry = recorder_home.registry;
+    uint64_t start = recorder_clock_ns(RECORDER_MONOTONIC_);
+    while (__atomic_load_n(&registry->readers, __ATOMIC_SEQ_CST) != 0 &&
+           recorder_clock_ns(RECORDER_MONOTONIC_) - start < 1000000000u)
+        recorder_os_yield();
+}
+/* Takes a recorder out of the list, before its memory goes away. */
+RECORDER_CALLED_ void recorder_leave(struct recorder *recorder)
+{
+    struct recorder **link = &recorder_home.registry->first;
+    while (*link && *link != recorder)
+        link = &(*link)->next;
+    if (!*link)
+        return;
+    __atomic_store_n(link, recorder->next, __ATOMIC_SEQ_CST);
+    recorder_readers_wait();
+}
 RECORDER_CALLED_ void recorder_tweak_leave(struct recorder_tweak *tweak)
 {
-    struct recorder_registry *registry = recorder_home.registry;
-    struct recorder_tweak **link = &registry->tweaks;
-    uint64_t start;
+    struct recorder_tweak **link = &recorder_home.registry->tweaks;
     while (*link && *link != tweak)
         link = &(*link)->next;
     if (!*link)
         return;
     __atomic_store_n(link, tweak->next, __ATOMIC_SEQ_CST);
-    start = recorder_clock_ns(RECORDER_MONOTONIC_);
-    while (__atomic_load_n(&registry->readers, __ATOMIC_SEQ_CST) != 0 &&
-           recorder_clock_ns(RECORDER_MONOTONIC_) - start < 1000000000u)
-        recorder_os_yield();
+    recorder_readers_wait();
 }
 #endif
 
@@ -200,26 +171,21 @@ __attribute__((constructor(101), used)) static void recorder_start_library(void)
 /* From here to recorder_unwalk() the list may be walked and rings be read: no
  * library that holds any of them is unmapped meanwhile. Nothing in between may
  * wait for anything. */
-#ifdef RECORDER_HOSTED_
 RECORDER_INLINE_ struct recorder *recorder_walk(void)
 {
     struct recorder_registry *registry = recorder_home.registry;
-    __atomic_fetch_add(&registry->readers, 1, __ATOMIC_SEQ_CST);
-    return __atomic_load_n(&registry->first, __ATOMIC_SEQ_CST);
+    if (RECORDER_OS_UNLOADS_)
+        __atomic_fetch_add(&registry->readers, 1, __ATOMIC_SEQ_CST);
+    return __atomic_load_n(&registry->first, RECORDER_OS_UNLOADS_
+                                                 ? __ATOMIC_SEQ_CST
+                                                 : __ATOMIC_ACQUIRE);
 }
 RECORDER_INLINE_ void recorder_unwalk(void)
 {
-    __atomic_fetch_sub(&recorder_home.registry->readers, 1, __ATOMIC_SEQ_CST);
+    if (RECORDER_OS_UNLOADS_)
+        __atomic_fetch_sub(&recorder_home.registry->readers, 1,
+                           __ATOMIC_SEQ_CST);
 }
-#else /* nothing is ever unmapped */
-RECORDER_INLINE_ struct recorder *recorder_walk(void)
-{
-    return __atomic_load_n(&recorder_home.registry->first, __ATOMIC_ACQUIRE);
-}
-RECORDER_INLINE_ void recorder_unwalk(void)
-{
-}
-#endif
 RECORDER_INLINE_ struct recorder *
 recorder_walk_on(const struct recorder *recorder)
 {

@@ -10,23 +10,12 @@
 extern "C" {
 #endif
 
-#ifdef RECORDER_HOSTED_
-#define RECORDER_THREAD() recorder_thread_number()
-#endif
-
 /* --------------------------------------------------------------- threads --
  *
  * A thread gets a number and a row of the table at its first record; the row of
  * a dead thread is given away only when the table is full. All of it is safe in
  * a signal handler: at worst a handler that interrupts it takes a row more.
  */
-#ifdef RECORDER_HOSTED_
-extern RECORDER_PROGRAM_ __thread unsigned recorder_thread
-    RECORDER_THREAD_LOCAL_;
-__thread unsigned recorder_thread RECORDER_THREAD_LOCAL_ =
-    0; /* said twice, or gcc forgets it; 0: has not recorded yet */
-#endif
-
 RECORDER_FUNCTION_ void recorder_thread_set_name(struct recorder_thread *row,
                                                  const char *name)
 {
@@ -38,6 +27,13 @@ RECORDER_FUNCTION_ void recorder_thread_set_name(struct recorder_thread *row,
 }
 
 #ifdef RECORDER_HOSTED_
+#define RECORDER_THREAD() recorder_thread_number()
+
+extern RECORDER_PROGRAM_ __thread unsigned recorder_thread
+    RECORDER_THREAD_LOCAL_;
+__thread unsigned recorder_thread RECORDER_THREAD_LOCAL_ =
+    0; /* said twice, or gcc forgets it; 0: has not recorded yet */
+
 /* From a state to RECORDER_ROW_TAKEN, at one stroke. With the 2 bytes beside
  * it, since riscv64 has no compare-and-swap of fewer than 4. */
 RECORDER_INLINE_ bool recorder_row_take(struct recorder_thread *row,
