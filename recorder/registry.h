@@ -85,8 +85,10 @@ RECORDER_FUNCTION_ void recorder_start(void)
         registry->start = recorder_now();
     recorder_time(); /* notes the first wrap */
     registry->pid = recorder_os_process();
-    if (!registry->thread)
+    if (!registry->thread) {
+        recorder_home.numbers = true;
         registry->thread = recorder_thread_here;
+    }
     recorder_os_at_fork(recorder_forked);
     if (registry->file)
         registry->file(RECORDER_FILE_MODULE, &recorder_home);
@@ -165,6 +167,15 @@ RECORDER_CALLED_ void recorder_tweak_leave(struct recorder_tweak *tweak)
 __attribute__((constructor(101), used)) static void recorder_start_library(void)
 {
     recorder_start();
+}
+/* Nobody is to ask a library for numbers of threads that is closed. */
+__attribute__((destructor(101), used)) static void recorder_stop_library(void)
+{
+    struct recorder_registry *registry = recorder_home.registry;
+    if (!recorder_home.numbers || !registry->thread)
+        return;
+    __atomic_store_n(&registry->thread, NULL, __ATOMIC_SEQ_CST);
+    recorder_readers_wait();
 }
 #endif
 

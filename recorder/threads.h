@@ -126,14 +126,28 @@ RECORDER_FUNCTION_ unsigned recorder_thread_row(void)
     return number;
 }
 
+/* Returns the number that the module gives which is the first to have started:
+ * a library that is preloaded, else the program. Each module has a variable of
+ * its own for it, if the program does not export its symbols. */
+RECORDER_FUNCTION_ unsigned
+recorder_thread_ask(struct recorder_registry *registry)
+{
+    unsigned (*thread)(void), number = 0;
+    if (recorder_home.numbers)
+        return recorder_thread_row();
+    __atomic_fetch_add(&registry->readers, 1, __ATOMIC_SEQ_CST);
+    thread = __atomic_load_n(&registry->thread, __ATOMIC_SEQ_CST);
+    if (thread)
+        number = thread();
+    __atomic_fetch_sub(&registry->readers, 1, __ATOMIC_SEQ_CST);
+    return thread ? number : recorder_thread_row();
+}
+
 RECORDER_FUNCTION_ unsigned recorder_thread_enter(void)
 {
     struct recorder_registry *registry = recorder_home.registry;
     int *error = recorder_os_errno(), kept = *error;
-    /* In a library that found the program's registry, the program counts. */
-    unsigned number = registry != &recorder_registry && registry->thread
-                          ? registry->thread()
-                          : recorder_thread_row();
+    unsigned number = recorder_thread_ask(registry);
     if (recorder_thread == 0)
         recorder_thread = number;
     else if (number != recorder_thread && number != RECORDER_THREAD_NONE)
