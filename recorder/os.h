@@ -100,9 +100,7 @@ other. They are safe in signal handlers.
         bool recorder_os_trusted(void)
             false if the program has more rights than its caller (setuid)
         char *recorder_os_environment(const char *name)
-            getenv(); null where there is none
-        char *recorder_os_environment_safe(const char *name)
-            the same; null unless the program is trusted
+            getenv(); null unless the program is trusted
 
 Recordings ask for more, each with its sentence in os_linux_file.h: they are for
 Linux only (file.h).

@@ -237,12 +237,11 @@ RECORDER_INLINE_ bool recorder_os_trusted(void)
 {
     return !recorder_os_auxiliary(23 /* AT_SECURE */);
 }
-extern char *recorder_os_environment(const char *name) RECORDER_LABEL_(getenv);
-
-/* What runs with the rights of another user must not let its caller write
- * files: null then. */
-extern char *recorder_os_environment_safe(const char *name)
-    RECORDER_LABEL_(secure_getenv);
+extern char *recorder_os_getenv(const char *name) RECORDER_LABEL_(getenv);
+RECORDER_INLINE_ char *recorder_os_environment(const char *name)
+{
+    return recorder_os_trusted() ? recorder_os_getenv(name) : NULL;
+}
 
 RECORDER_INLINE_ int recorder_os_create(const char *path, bool append)
 {

@@ -240,11 +240,6 @@ RECORDER_INLINE_ char *recorder_os_environment(const char *name)
     (void)name;
     return NULL;
 }
-RECORDER_INLINE_ char *recorder_os_environment_safe(const char *name)
-{
-    (void)name;
-    return NULL;
-}
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -545,10 +545,6 @@ RECORDER_INLINE_ bool recorder_os_trusted(void)
 #endif
 RECORDER_INLINE_ char *recorder_os_environment(const char *name)
 {
-    return getenv(name);
-}
-RECORDER_INLINE_ char *recorder_os_environment_safe(const char *name)
-{
     return recorder_os_trusted() ? getenv(name) : NULL;
 }
 

@@ -340,7 +340,7 @@ __attribute__((constructor(103))) static void recorder_set_enter(void)
     if (recorder_set_started)
         return;
     recorder_set_started = true;
-    recorder_trace_set(recorder_os_environment_safe("RECORDER_TRACES"));
+    recorder_trace_set(recorder_os_environment("RECORDER_TRACES"));
 }
 #endif
 

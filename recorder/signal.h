@@ -253,9 +253,10 @@ RECORDER_FUNCTION_ bool recorder_dump_on_signal(int sig)
     const unsigned kept = RECORDER_SA_NODEFER_ | RECORDER_SA_RESTART_ |
                           RECORDER_SA_NOCLDSTOP_ | RECORDER_SA_NOCLDWAIT_;
     struct recorder_action action, before;
-    if (sig < 1 || sig >= RECORDER_SIGNALS_ || sig == RECORDER_SIGKILL_ ||
-        sig == RECORDER_SIGSTOP_ || sig == RECORDER_SIGTSTP_ ||
-        sig == RECORDER_SIGTTIN_ || sig == RECORDER_SIGTTOU_)
+    if (!recorder_os_trusted() || sig < 1 || sig >= RECORDER_SIGNALS_ ||
+        sig == RECORDER_SIGKILL_ || sig == RECORDER_SIGSTOP_ ||
+        sig == RECORDER_SIGTSTP_ || sig == RECORDER_SIGTTIN_ ||
+        sig == RECORDER_SIGTTOU_)
         return false;
     recorder_alt_stack();
     if (recorder_os_action(sig, NULL, &before) != 0 ||

@@ -644,9 +644,9 @@ RECORDER_1X_ void recorder_dump_on_signal(int sig)
 RECORDER_1X_ void recorder_dump_on_common_signals(unsigned add, unsigned remove)
 {
     intptr_t mask;
-    const char *background = recorder_os_environment_safe("RECORDER_DUMP");
-    recorder_trace_set(recorder_os_environment_safe("RECORDER_TRACES"));
-    recorder_trace_set(recorder_os_environment_safe("RECORDER_TWEAKS"));
+    const char *background = recorder_os_environment("RECORDER_DUMP");
+    recorder_trace_set(recorder_os_environment("RECORDER_TRACES"));
+    recorder_trace_set(recorder_os_environment("RECORDER_TWEAKS"));
     if (background && *background)
         recorder_background_dump(background);
     mask = RECORDER_1X_VALUE_(recorder_signals_mask);
