@@ -61,6 +61,9 @@ LIMITS
     * A handler that the program sets later replaces ours. Handlers run on the
       alternate stack, 128 KB. A handler that returns to the fault without
       mending it is called again for ever, as without us, and dumps each time.
+    * In a sandbox that refuses sigaction(), faults (SEGV, BUS, ILL, FPE) end the
+      program as without us, on the machines whose context we know; all other
+      signals end it by exit status 128 + signal.
     * SIGUSR1 and SIGUSR2 dump and go on where they ended the program: a program
       that ends its children by them takes them out (`remove`).
     * What a dump calls, the sink and conversions of the program's own, runs in

@@ -89,6 +89,10 @@ other. They are safe in signal handlers.
             true if the system ignores a signal for which no handler is set
         void recorder_os_requeue_signal(int sig, void *info)
             sends a signal to this thread, with what came with it if possible
+        bool recorder_os_fault_again(int sig, const void *info, void *context)
+            makes a fault end the program when its handler returns to it, even
+            if no action can be set any more; false where it cannot, or where
+            the signal is no fault that comes again
         struct recorder_held
             what a call of the next function keeps
         void recorder_os_hold_signals(struct recorder_held *held)

@@ -336,6 +336,38 @@ RECORDER_INLINE_ void recorder_os_block(struct recorder_signal_set *before)
     __builtin_memset(before, 0, sizeof *before);
     recorder_os_mask(RECORDER_SIG_SETMASK_, &all, before);
 }
+/* Where the mask stands in the context that a handler gets (ucontext_t); 0: it
+ * is not known for this machine. */
+#if defined(__x86_64__) && __SIZEOF_POINTER__ == 8
+enum { RECORDER_CONTEXT_MASK_ = 296 };
+#elif defined(__i386__)
+enum { RECORDER_CONTEXT_MASK_ = 108 };
+#elif __SIZEOF_POINTER__ == 8 &&                                               \
+    (defined(__aarch64__) || defined(__riscv) || defined(__powerpc__))
+enum { RECORDER_CONTEXT_MASK_ = 40 };
+#elif defined(__arm__)
+enum { RECORDER_CONTEXT_MASK_ = 104 };
+#elif defined(__powerpc__)
+enum { RECORDER_CONTEXT_MASK_ = 52 };
+#elif defined(__s390x__)
+enum { RECORDER_CONTEXT_MASK_ = 384 };
+#else
+enum { RECORDER_CONTEXT_MASK_ = 0 };
+#endif
+/* The kernel ends a program by a fault that is blocked, whatever its action. */
+RECORDER_INLINE_ bool recorder_os_fault_again(int sig, const void *info,
+                                              void *context)
+{
+    unsigned long *mask =
+        (unsigned long *)(void *)((char *)context + RECORDER_CONTEXT_MASK_);
+    const int code = ((const int *)info)[2]; /* above 0: nobody sent it */
+    bool faults = sig == RECORDER_SIGSEGV_ || sig == RECORDER_SIGBUS_ ||
+                  sig == RECORDER_SIGILL_ || sig == RECORDER_SIGFPE_;
+    if (RECORDER_CONTEXT_MASK_ == 0 || !faults || code <= 0)
+        return false;
+    *mask |= 1ul << (sig - 1);
+    return true;
+}
 /* Does the system ignore a signal for which nothing is set? */
 RECORDER_INLINE_ bool recorder_os_ignores(int sig)
 {

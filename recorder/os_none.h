@@ -220,6 +220,12 @@ RECORDER_INLINE_ void recorder_os_requeue_signal(int sig, void *info)
 {
     (void)sig, (void)info;
 }
+RECORDER_INLINE_ bool recorder_os_fault_again(int sig, const void *info,
+                                              void *context)
+{
+    (void)sig, (void)info, (void)context;
+    return false;
+}
 RECORDER_INLINE_ void recorder_os_hold_signals(struct recorder_held *held)
 {
     (void)held;

@@ -377,6 +377,13 @@ RECORDER_INLINE_ void recorder_os_requeue_signal(int sig, void *info)
     raise(sig);
 }
 
+RECORDER_INLINE_ bool recorder_os_fault_again(int sig, const void *info,
+                                              void *context)
+{
+    (void)sig, (void)info, (void)context;
+    return false;
+}
+
 RECORDER_INLINE_ void recorder_os_exit(int status)
 {
     _exit(status);

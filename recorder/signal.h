@@ -168,16 +168,19 @@ recorder_dump_for_signal(int sig, const struct recorder_lines *lines)
     }
 }
 
-/* The default action: set it, and send the signal to ourselves once more. All
+/* The default action: sets it, and sends the signal to ourselves once more. All
  * are blocked until the handler returns, and so it acts where the program was
- * interrupted, as if we had never been. */
-RECORDER_FUNCTION_ void recorder_signal_again(int sig, void *info)
+ * interrupted, as if we had never been. Where a sandbox refuses to set it, a
+ * fault comes again when the handler returns, and else the program exits. */
+RECORDER_FUNCTION_ void recorder_signal_again(int sig, void *info,
+                                              void *context)
 {
     struct recorder_action action; /* all zero: SIG_DFL */
     __builtin_memset(&action, 0, sizeof action);
-    if (recorder_os_action(sig, &action, NULL) != 0)
-        recorder_os_exit(128 + sig); /* a sandbox: the fault would loop */
-    recorder_os_requeue_signal(sig, info);
+    if (recorder_os_action(sig, &action, NULL) == 0)
+        recorder_os_requeue_signal(sig, info);
+    else if (!recorder_os_fault_again(sig, info, context))
+        recorder_os_exit(128 + sig);
 }
 
 /* What a handler does; the lines of its dump are ours where `lines` is null. */
@@ -193,7 +196,7 @@ recorder_signal_handle(int sig, void *info, void *context,
     recorder_os_block(&entry);
     recorder_dump_for_signal(sig, lines);
     if (ends) {
-        recorder_signal_again(sig, info);
+        recorder_signal_again(sig, info, context);
         *recorder_os_errno() = error;
         return;
     }

@@ -692,6 +692,10 @@ Test(signals, layouts)
     SAME_MEMBER(recorder_stack_of_signals, bytes, stack_t, ss_size);
     SAME_SIZE(recorder_stack_of_signals, stack_t);
     SAME_SIZE(recorder_signal_set, sigset_t);
+    cr_expect(RECORDER_CONTEXT_MASK_ == 0 ||
+                  RECORDER_CONTEXT_MASK_ == offsetof(ucontext_t, uc_sigmask),
+              "the mask in a context is at %zu",
+              offsetof(ucontext_t, uc_sigmask));
     SAME_MEMBER(recorder_timespec, seconds, struct timespec, tv_sec);
     SAME_MEMBER(recorder_timespec, nanoseconds, struct timespec, tv_nsec);
     SAME_SIZE(recorder_timespec, struct timespec);
