@@ -23,8 +23,9 @@ other. They are safe in signal handlers.
             this process's id
         void recorder_os_yield(void)
             lets other threads run
-        void recorder_os_at_fork(void (*child)(void))
-            has `child` called in each child of fork(), before fork() returns
+        void recorder_os_at_fork(void (*prepare)(void), void (*child)(void))
+            has `prepare` called before each fork(), and `child` in its child,
+            before fork() returns; null: nothing is called
         void recorder_os_exit(int status)
             ends the process at once: _exit()
     clocks

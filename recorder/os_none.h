@@ -39,9 +39,10 @@ RECORDER_INLINE_ intptr_t recorder_os_process(void)
 RECORDER_INLINE_ void recorder_os_yield(void)
 {
 }
-RECORDER_INLINE_ void recorder_os_at_fork(void (*child)(void))
+RECORDER_INLINE_ void recorder_os_at_fork(void (*prepare)(void),
+                                          void (*child)(void))
 {
-    (void)child;
+    (void)prepare, (void)child;
 }
 RECORDER_INLINE_ void recorder_os_exit(int status)
 {

@@ -89,7 +89,7 @@ RECORDER_FUNCTION_ void recorder_start(void)
         recorder_home.numbers = true;
         registry->thread = recorder_thread_here;
     }
-    recorder_os_at_fork(recorder_forked);
+    recorder_os_at_fork(NULL, recorder_forked);
     if (registry->file)
         registry->file(RECORDER_FILE_MODULE, &recorder_home);
 }
