@@ -10,6 +10,8 @@
 extern "C" {
 #endif
 
+/* ----------------------------------------------------------------- calls -- */
+
 /* CLOCK_REALTIME and CLOCK_MONOTONIC by their numbers. */
 enum { RECORDER_REALTIME_ = 0, RECORDER_MONOTONIC_ = 1 };
 struct recorder_timespec {
@@ -24,6 +26,17 @@ enum { RECORDER_ESRCH_ = 3, RECORDER_EINTR_ = 4, RECORDER_EAGAIN_ = 11,
        RECORDER_EFAULT_ = 14 };
 extern long recorder_syscall(long number, ...) RECORDER_LABEL_(syscall);
 extern int *recorder_os_errno(void) RECORDER_LABEL_(__errno_location);
+
+extern long recorder_os_read(int fd, void *to, size_t size)
+    RECORDER_LABEL_(read);
+extern int recorder_os_close(int fd) RECORDER_LABEL_(close);
+
+enum { RECORDER_AT_CWD_ = -100, RECORDER_O_CLOEXEC_ = 02000000 };
+
+extern unsigned long recorder_os_auxiliary(unsigned long type)
+    RECORDER_LABEL_(getauxval);
+
+/* --------------------------------------------------------------- threads -- */
 
 RECORDER_INLINE_ int32_t recorder_os_thread(void)
 {
@@ -41,10 +54,6 @@ RECORDER_INLINE_ void recorder_os_get_thread_name(char name[16])
 {
     recorder_syscall(SYS_prctl, 16L /* PR_GET_NAME */, name, 0L, 0L, 0L);
 }
-extern long recorder_os_read(int fd, void *to, size_t size)
-    RECORDER_LABEL_(read);
-extern int recorder_os_close(int fd) RECORDER_LABEL_(close);
-enum { RECORDER_AT_CWD_ = -100, RECORDER_O_CLOEXEC_ = 02000000 };
 enum { RECORDER_OS_NAMES_ = 1 };
 RECORDER_INLINE_ bool recorder_os_get_name_of(int32_t id, char name[16])
 {
@@ -74,6 +83,28 @@ RECORDER_INLINE_ bool recorder_os_thread_ended(int32_t id)
                             0L) != 0 &&
            *recorder_os_errno() == RECORDER_ESRCH_;
 }
+extern void recorder_os_exit(int status) RECORDER_LABEL_(_exit);
+
+#ifdef __GLIBC__
+#define RECORDER_ATFORK_ __register_atfork
+extern void *recorder_module RECORDER_LABEL_(__dso_handle)
+    __attribute__((visibility("hidden")));
+#else
+#define RECORDER_ATFORK_ pthread_atfork
+#define recorder_module NULL /* one argument more than it looks at */
+#endif
+extern int recorder_atfork(void (*prepare)(void), void (*parent)(void),
+                           void (*child)(void), void *module)
+    RECORDER_LABEL_(RECORDER_ATFORK_) __attribute__((weak));
+RECORDER_INLINE_ void recorder_os_at_fork(void (*prepare)(void),
+                                          void (*child)(void))
+{
+    if (recorder_atfork)
+        recorder_atfork(prepare, NULL, child, recorder_module);
+}
+
+/* ---------------------------------------------------------------- memory -- */
+
 extern void *recorder_os_mmap(void *at, size_t bytes, int protection, int flags,
                               int fd, long offset) RECORDER_LABEL_(mmap);
 extern int recorder_os_unmap(void *at, size_t bytes) RECORDER_LABEL_(munmap);
@@ -89,9 +120,25 @@ RECORDER_INLINE_ void *recorder_os_memory(size_t bytes)
                                     private_anonymous, -1, 0);
     return memory == (void *)-1 ? NULL : memory;
 }
+extern int recorder_os_protect(void *at, size_t bytes, int protection)
+    RECORDER_LABEL_(mprotect);
 
-extern unsigned long recorder_os_auxiliary(unsigned long type)
-    RECORDER_LABEL_(getauxval);
+RECORDER_INLINE_ long recorder_os_read_self(uintptr_t from, void *to,
+                                            size_t size)
+{
+    struct {
+        void *base;
+        size_t size;
+    } here, there; /* struct iovec */
+    long count;
+    here.base = to;
+    there.base = (void *)from;
+    here.size = there.size = size;
+    count = recorder_syscall(SYS_process_vm_readv, (long)recorder_os_process(),
+                             &here, 1L, &there, 1L, 0L);
+    return count < 0 && *recorder_os_errno() == RECORDER_EFAULT_ ? 0 : count;
+}
+
 /* The program's headers, whose words that are used here stand at the same index
  * on 32 and 64 bits: 2 address, 4 bytes in the file, 5 bytes in memory. */
 enum { RECORDER_OS_UNLOADS_ = 1, RECORDER_OS_SEES_SELF_ = 0 };
@@ -124,23 +171,7 @@ recorder_os_data_segment(unsigned index, struct recorder_os_segment *segment)
     return false;
 }
 
-#ifdef __GLIBC__
-#define RECORDER_ATFORK_ __register_atfork
-extern void *recorder_module RECORDER_LABEL_(__dso_handle)
-    __attribute__((visibility("hidden")));
-#else
-#define RECORDER_ATFORK_ pthread_atfork
-#define recorder_module NULL /* one argument more than it looks at */
-#endif
-extern int recorder_atfork(void (*prepare)(void), void (*parent)(void),
-                           void (*child)(void), void *module)
-    RECORDER_LABEL_(RECORDER_ATFORK_) __attribute__((weak));
-RECORDER_INLINE_ void recorder_os_at_fork(void (*prepare)(void),
-                                          void (*child)(void))
-{
-    if (recorder_atfork)
-        recorder_atfork(prepare, NULL, child, recorder_module);
-}
+/* ----------------------------------------------------------------- files -- */
 
 #define RECORDER_PIPE_BYTES_ ((size_t)4096) /* PIPE_BUF */
 extern long recorder_os_write(int fd, const void *from, size_t size)
@@ -159,21 +190,6 @@ RECORDER_INLINE_ long recorder_os_write_unchecked(int fd, uintptr_t from,
 {
     return recorder_syscall(SYS_write, (long)fd, from, size);
 }
-RECORDER_INLINE_ long recorder_os_read_self(uintptr_t from, void *to,
-                                            size_t size)
-{
-    struct {
-        void *base;
-        size_t size;
-    } here, there; /* struct iovec */
-    long count;
-    here.base = to;
-    there.base = (void *)from;
-    here.size = there.size = size;
-    count = recorder_syscall(SYS_process_vm_readv, (long)recorder_os_process(),
-                             &here, 1L, &there, 1L, 0L);
-    return count < 0 && *recorder_os_errno() == RECORDER_EFAULT_ ? 0 : count;
-}
 
 struct recorder_pollfd {
     int fd;
@@ -183,9 +199,28 @@ enum { RECORDER_POLLOUT_ = 4, RECORDER_POLL_FAILED_ = 0 };
 extern int recorder_os_poll(struct recorder_pollfd *fds, unsigned long count,
                             int milliseconds) RECORDER_LABEL_(poll);
 
-/* Keeps SIGPIPE and SIGXFSZ, that a write of ours may raise, from the program:
- * both are blocked meanwhile, and what was not pending before is taken off. Its
- * errno stays as it is. */
+RECORDER_INLINE_ int recorder_os_create(const char *path, bool append)
+{
+#if defined(__mips__)
+    const long flags = 1 | 0x100 | (append ? 8 : 0x200);
+#else
+    const long flags = 1 | 0100 | (append ? 02000 : 01000);
+#endif
+    return (int)recorder_syscall(SYS_openat, (long)RECORDER_AT_CWD_, path,
+                                 flags | RECORDER_O_CLOEXEC_, 0666L);
+}
+RECORDER_INLINE_ void recorder_os_replace(int fd, int by)
+{
+    recorder_syscall(SYS_dup3, (long)by, (long)fd, (long)RECORDER_O_CLOEXEC_);
+}
+
+/* --------------------------------------------------------------- signals --
+ *
+ * As glibc and musl lay them out; not from <signal.h>, which hides them from a
+ * program compiled as strict C11. tests/signals.c compares. On other systems
+ * os_posix.h has them.
+ */
+
 struct recorder_signal_set {
     unsigned long bits[1024 / (8 * sizeof(long))];
 };
@@ -205,66 +240,6 @@ enum { RECORDER_SIG_BLOCK_ = 1, RECORDER_SIG_SETMASK_ = 3,
 enum { RECORDER_SIG_BLOCK_ = 0, RECORDER_SIG_SETMASK_ = 2,
        RECORDER_SIGPIPE_ = 13, RECORDER_SIGXFSZ_ = 25 };
 #endif
-#define RECORDER_OUTPUT_SIGNALS                                                \
-    (1ul << (RECORDER_SIGPIPE_ - 1) | 1ul << (RECORDER_SIGXFSZ_ - 1))
-
-struct recorder_held {
-    struct recorder_signal_set mask, pending;
-    int error;
-};
-
-RECORDER_INLINE_ void recorder_os_hold_signals(struct recorder_held *held)
-{
-    struct recorder_signal_set block = {{0}};
-    held->error = *recorder_os_errno();
-    block.bits[0] = RECORDER_OUTPUT_SIGNALS;
-    held->mask.bits[0] = held->pending.bits[0] = 0;
-    recorder_os_mask(RECORDER_SIG_BLOCK_, &block, &held->mask);
-    recorder_os_pending(&held->pending);
-}
-RECORDER_INLINE_ void recorder_os_release_signals(struct recorder_held *held)
-{
-    struct recorder_signal_set raised = {{0}};
-    struct recorder_timespec now = {0, 0};
-    raised.bits[0] = RECORDER_OUTPUT_SIGNALS & ~held->pending.bits[0];
-    if (raised.bits[0])
-        while (recorder_os_sigtimedwait(&raised, NULL, &now) > 0)
-            ;
-    recorder_os_mask(RECORDER_SIG_SETMASK_, &held->mask, NULL);
-    *recorder_os_errno() = held->error;
-}
-
-RECORDER_INLINE_ bool recorder_os_trusted(void)
-{
-    return !recorder_os_auxiliary(23 /* AT_SECURE */);
-}
-extern char *recorder_os_getenv(const char *name) RECORDER_LABEL_(getenv);
-RECORDER_INLINE_ char *recorder_os_environment(const char *name)
-{
-    return recorder_os_trusted() ? recorder_os_getenv(name) : NULL;
-}
-
-RECORDER_INLINE_ int recorder_os_create(const char *path, bool append)
-{
-#if defined(__mips__)
-    const long flags = 1 | 0x100 | (append ? 8 : 0x200);
-#else
-    const long flags = 1 | 0100 | (append ? 02000 : 01000);
-#endif
-    return (int)recorder_syscall(SYS_openat, (long)RECORDER_AT_CWD_, path,
-                                 flags | RECORDER_O_CLOEXEC_, 0666L);
-}
-RECORDER_INLINE_ void recorder_os_replace(int fd, int by)
-{
-    recorder_syscall(SYS_dup3, (long)by, (long)fd, (long)RECORDER_O_CLOEXEC_);
-}
-
-/* ---------------------------------------------------------------- system --
- *
- * As glibc and musl lay them out; not from <signal.h>, which hides them from a
- * program compiled as strict C11. tests/signals.c compares. On other systems
- * os_posix.h has them.
- */
 
 struct recorder_action {
 #if defined(__mips__)
@@ -326,8 +301,6 @@ extern int recorder_os_action(int sig, const struct recorder_action *action,
 extern int recorder_os_stack(const struct recorder_stack_of_signals *stack,
                              struct recorder_stack_of_signals *old)
     RECORDER_LABEL_(sigaltstack);
-extern int recorder_os_protect(void *at, size_t bytes, int protection)
-    RECORDER_LABEL_(mprotect);
 
 /* Blocks all signals; *before is what was blocked. */
 RECORDER_INLINE_ void recorder_os_block(struct recorder_signal_set *before)
@@ -384,7 +357,49 @@ RECORDER_INLINE_ void recorder_os_requeue_signal(int sig, void *info)
         recorder_syscall(SYS_tgkill, process, thread, (long)sig);
 }
 
-extern void recorder_os_exit(int status) RECORDER_LABEL_(_exit);
+/* Keeps SIGPIPE and SIGXFSZ, that a write of ours may raise, from the program:
+ * both are blocked meanwhile, and what was not pending before is taken off. Its
+ * errno stays as it is. */
+#define RECORDER_OUTPUT_SIGNALS                                                \
+    (1ul << (RECORDER_SIGPIPE_ - 1) | 1ul << (RECORDER_SIGXFSZ_ - 1))
+
+struct recorder_held {
+    struct recorder_signal_set mask, pending;
+    int error;
+};
+
+RECORDER_INLINE_ void recorder_os_hold_signals(struct recorder_held *held)
+{
+    struct recorder_signal_set block = {{0}};
+    held->error = *recorder_os_errno();
+    block.bits[0] = RECORDER_OUTPUT_SIGNALS;
+    held->mask.bits[0] = held->pending.bits[0] = 0;
+    recorder_os_mask(RECORDER_SIG_BLOCK_, &block, &held->mask);
+    recorder_os_pending(&held->pending);
+}
+RECORDER_INLINE_ void recorder_os_release_signals(struct recorder_held *held)
+{
+    struct recorder_signal_set raised = {{0}};
+    struct recorder_timespec now = {0, 0};
+    raised.bits[0] = RECORDER_OUTPUT_SIGNALS & ~held->pending.bits[0];
+    if (raised.bits[0])
+        while (recorder_os_sigtimedwait(&raised, NULL, &now) > 0)
+            ;
+    recorder_os_mask(RECORDER_SIG_SETMASK_, &held->mask, NULL);
+    *recorder_os_errno() = held->error;
+}
+
+/* ----------------------------------------------------------- environment -- */
+
+RECORDER_INLINE_ bool recorder_os_trusted(void)
+{
+    return !recorder_os_auxiliary(23 /* AT_SECURE */);
+}
+extern char *recorder_os_getenv(const char *name) RECORDER_LABEL_(getenv);
+RECORDER_INLINE_ char *recorder_os_environment(const char *name)
+{
+    return recorder_os_trusted() ? recorder_os_getenv(name) : NULL;
+}
 
 #ifdef __cplusplus
 } /* extern "C" */
