@@ -1,4 +1,4 @@
-/* os_linux.h - Linux: by the kernel's own calls. */
+/* os_linux.h - Linux answers what os.h asks, by direct system calls. */
 /* SPDX-License-Identifier: MIT */
 #ifndef RECORDER_OS_LINUX_H_
 #define RECORDER_OS_LINUX_H_
@@ -12,7 +12,12 @@ extern "C" {
 
 /* ----------------------------------------------------------------- calls -- */
 
-/* CLOCK_REALTIME and CLOCK_MONOTONIC by their numbers. */
+/* System headers are included for the calls' numbers only. Others hide what a
+ * program compiled as strict C11 does not ask for; so functions of the C
+ * library are declared under names of our own, and structures and numbers are
+ * those of glibc and musl. tests/inside/signals.c compares them with the
+ * system's. */
+
 enum { RECORDER_REALTIME_ = 0, RECORDER_MONOTONIC_ = 1 };
 struct recorder_timespec {
     long seconds, nanoseconds;
@@ -20,8 +25,6 @@ struct recorder_timespec {
 extern int recorder_os_clock(int clock, struct recorder_timespec *to)
     RECORDER_LABEL_(clock_gettime);
 
-/* The kernel's names for what the table needs, by direct system calls; errno is
- * the caller's, and left as it was. */
 enum { RECORDER_ESRCH_ = 3, RECORDER_EINTR_ = 4, RECORDER_EAGAIN_ = 11,
        RECORDER_EFAULT_ = 14 };
 extern long recorder_syscall(long number, ...) RECORDER_LABEL_(syscall);
@@ -91,7 +94,7 @@ extern void *recorder_module RECORDER_LABEL_(__dso_handle)
     __attribute__((visibility("hidden")));
 #else
 #define RECORDER_ATFORK_ pthread_atfork
-#define recorder_module NULL /* one argument more than it looks at */
+#define recorder_module NULL /* pthread_atfork() ignores a fourth argument */
 #endif
 extern int recorder_atfork(void (*prepare)(void), void (*parent)(void),
                            void (*child)(void), void *module)
@@ -108,7 +111,6 @@ RECORDER_INLINE_ void recorder_os_at_fork(void (*prepare)(void),
 extern void *recorder_os_mmap(void *at, size_t bytes, int protection, int flags,
                               int fd, long offset) RECORDER_LABEL_(mmap);
 extern int recorder_os_unmap(void *at, size_t bytes) RECORDER_LABEL_(munmap);
-/* Zeroed memory from the system, or null. */
 RECORDER_INLINE_ void *recorder_os_memory(size_t bytes)
 {
 #if defined(__mips__)
@@ -139,12 +141,12 @@ RECORDER_INLINE_ long recorder_os_read_self(uintptr_t from, void *to,
     return count < 0 && *recorder_os_errno() == RECORDER_EFAULT_ ? 0 : count;
 }
 
-/* The program's headers, whose words that are used here stand at the same index
- * on 32 and 64 bits: 2 address, 4 bytes in the file, 5 bytes in memory. */
 enum { RECORDER_OS_UNLOADS_ = 1, RECORDER_OS_SEES_SELF_ = 0 };
 struct recorder_os_segment {
     uintptr_t at, file_bytes, bytes;
 };
+/* Looks at the program headers. The words that are used here stand at the same
+ * index on 32 and 64 bits: 2 address, 4 bytes in the file, 5 in memory. */
 RECORDER_INLINE_ bool
 recorder_os_data_segment(unsigned index, struct recorder_os_segment *segment)
 {
@@ -178,13 +180,11 @@ extern long recorder_os_write(int fd, const void *from, size_t size)
     RECORDER_LABEL_(write);
 extern int recorder_os_pipe(int fds[2]) RECORDER_LABEL_(pipe);
 extern int recorder_os_fcntl(int fd, int command, ...) RECORDER_LABEL_(fcntl);
-/* A copy of a descriptor, above those of stdin, stdout and stderr. */
 RECORDER_INLINE_ int recorder_os_dup_above(int fd)
 {
     return recorder_os_fcntl(fd, 0 /* F_DUPFD */, 3);
 }
-/* Writes what may not be there. Not by write(), which a sanitizer would look
- * at. */
+/* Sanitizers check what write() is given, but not syscall(). */
 RECORDER_INLINE_ long recorder_os_write_unchecked(int fd, uintptr_t from,
                                                   size_t size)
 {
@@ -214,12 +214,7 @@ RECORDER_INLINE_ void recorder_os_replace(int fd, int by)
     recorder_syscall(SYS_dup3, (long)by, (long)fd, (long)RECORDER_O_CLOEXEC_);
 }
 
-/* --------------------------------------------------------------- signals --
- *
- * As glibc and musl lay them out; not from <signal.h>, which hides them from a
- * program compiled as strict C11. tests/signals.c compares. On other systems
- * os_posix.h has them.
- */
+/* --------------------------------------------------------------- signals -- */
 
 struct recorder_signal_set {
     unsigned long bits[1024 / (8 * sizeof(long))];
@@ -302,7 +297,6 @@ extern int recorder_os_stack(const struct recorder_stack_of_signals *stack,
                              struct recorder_stack_of_signals *old)
     RECORDER_LABEL_(sigaltstack);
 
-/* Blocks all signals; *before is what was blocked. */
 RECORDER_INLINE_ void recorder_os_block(struct recorder_signal_set *before)
 {
     struct recorder_signal_set all;
@@ -310,8 +304,8 @@ RECORDER_INLINE_ void recorder_os_block(struct recorder_signal_set *before)
     __builtin_memset(before, 0, sizeof *before);
     recorder_os_mask(RECORDER_SIG_SETMASK_, &all, before);
 }
-/* Where the mask stands in the context that a handler gets (ucontext_t); 0: it
- * is not known for this machine. */
+/* The offset of the signal mask in the context of a handler (ucontext_t); 0:
+ * unknown on this machine. */
 #if defined(__x86_64__) && __SIZEOF_POINTER__ == 8
 enum { RECORDER_CONTEXT_MASK_ = 296 };
 #elif defined(__i386__)
@@ -328,7 +322,8 @@ enum { RECORDER_CONTEXT_MASK_ = 384 };
 #else
 enum { RECORDER_CONTEXT_MASK_ = 0 };
 #endif
-/* The kernel ends a program by a fault that is blocked, whatever its action. */
+/* A fault whose signal is blocked ends the program, whatever its action: the
+ * kernel sets the default one (force_sig()). So the context's mask gets it. */
 RECORDER_INLINE_ bool recorder_os_fault_again(int sig, const void *info,
                                               void *context)
 {
@@ -342,13 +337,11 @@ RECORDER_INLINE_ bool recorder_os_fault_again(int sig, const void *info,
     *mask |= 1ul << (sig - 1);
     return true;
 }
-/* Does the system ignore a signal for which nothing is set? */
 RECORDER_INLINE_ bool recorder_os_ignores(int sig)
 {
     return sig == RECORDER_SIGCHLD_ || sig == RECORDER_SIGCONT_ ||
            sig == RECORDER_SIGURG_ || sig == RECORDER_SIGWINCH_;
 }
-/* Sends a signal to this thread, with all that came with it. */
 RECORDER_INLINE_ void recorder_os_requeue_signal(int sig, void *info)
 {
     long process = (long)recorder_os_process(), thread = recorder_os_thread();
@@ -357,9 +350,6 @@ RECORDER_INLINE_ void recorder_os_requeue_signal(int sig, void *info)
         recorder_syscall(SYS_tgkill, process, thread, (long)sig);
 }
 
-/* Keeps SIGPIPE and SIGXFSZ, that a write of ours may raise, from the program:
- * both are blocked meanwhile, and what was not pending before is taken off. Its
- * errno stays as it is. */
 #define RECORDER_OUTPUT_SIGNALS                                                \
     (1ul << (RECORDER_SIGPIPE_ - 1) | 1ul << (RECORDER_SIGXFSZ_ - 1))
 

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* An ELF file's head and a program header, in the layout of <elf.h>. */
+/* The head of an ELF file and a program header, in the layout of <elf.h>. */
 struct recorder_elf {
     unsigned char ident[16];
     uint16_t type, machine;
@@ -91,12 +91,13 @@ enum {
 #endif
 };
 
+/* Returns the size of a page in bytes. */
 RECORDER_INLINE_ uintptr_t recorder_os_page_bytes(void)
 {
     return recorder_os_auxiliary(6 /* AT_PAGESZ */);
 }
 
-/* The value of a call that returned -1 with errno becomes minus that errno. */
+/* Returns what a call returned, or minus errno where that is -1. */
 RECORDER_INLINE_ long recorder_os_result(long value)
 {
     return value == -1 ? -(long)*recorder_os_errno() : value;
@@ -109,7 +110,7 @@ RECORDER_FUNCTION_ long recorder_os_openat(const char *path, long flags,
         recorder_syscall(SYS_openat, (long)RECORDER_AT_CWD_, path,
                          flags | RECORDER_O_CLOEXEC_, mode));
 }
-/* The same, unless the path is a symbolic link. */
+/* Does the same, but fails if the path is a symbolic link. */
 RECORDER_FUNCTION_ long recorder_os_open(const char *path, long flags)
 {
     return recorder_os_openat(path, flags | RECORDER_O_NOFOLLOW_, 0600);
@@ -132,6 +133,7 @@ RECORDER_FUNCTION_ size_t recorder_os_file(const char *path, void *to,
     recorder_os_close((int)fd);
     return size;
 }
+/* Returns the effective user id. */
 RECORDER_FUNCTION_ uint32_t recorder_os_user(void)
 {
 #ifdef SYS_geteuid32

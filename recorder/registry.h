@@ -1,4 +1,4 @@
-/* registry.h - how recorders are found. */
+/* registry.h - recorders enter the registry, leave it, and are listed. */
 /* SPDX-License-Identifier: MIT */
 #ifndef RECORDER_REGISTRY_H_
 #define RECORDER_REGISTRY_H_
@@ -14,19 +14,21 @@ extern "C" {
  *
  * A recorder enters the registry in a constructor, before any of the program's
  * own, and leaves it in a destructor when its library is closed. The loader
- * runs both one at a time, so that only readers are concurrent here.
+ * runs constructors and destructors one at a time: only readers are concurrent
+ * with them.
  */
 #ifdef RECORDER_HOSTED_
-/* In the child of fork(): its one thread gets a row of its own at its next
- * record; those of the parent's threads stay, for the records they made. */
+/* Runs in the child of fork(). Its one thread takes a new row at its next
+ * record; the rows of the parent's threads stay, dead, for the records they
+ * made. */
 RECORDER_FUNCTION_ void recorder_forked(void)
 {
     struct recorder_registry *registry = recorder_home.registry;
     uintptr_t i;
     recorder_thread = 0;
     if (registry->pid == recorder_os_process())
-        return; /* another module's handler was here */
-    if (registry->file) /* before this touches the parent's */
+        return;         /* the handler of another module has done all this */
+    if (registry->file) /* first: the lines below must not write to its file */
         registry->file(RECORDER_FILE_FORKED, NULL);
     for (i = 0; i < registry->threads_max; i++) {
         struct recorder_thread *row = &registry->threads[i];
@@ -34,7 +36,7 @@ RECORDER_FUNCTION_ void recorder_forked(void)
             row->state = RECORDER_ROW_DEAD;
     }
     registry->readers = 0;
-    registry->dumping = 0; /* who did is not here */
+    registry->dumping = 0; /* the thread that dumped is the parent's */
     registry->pid = recorder_os_process();
 }
 
@@ -71,7 +73,7 @@ recorder_of_program(struct recorder_registry *own)
 }
 #endif
 
-/* Once in each module. */
+/* Starts this module, once: finds the registry and fills in what it lacks. */
 RECORDER_FUNCTION_ void recorder_start(void)
 {
     struct recorder_registry *registry;
@@ -99,14 +101,14 @@ RECORDER_INLINE_ void recorder_start(void)
 }
 #endif
 
-/* Returns whether it was not in the list before. */
+/* Adds a recorder to the list. Returns false if it was there already. */
 __attribute__((cold)) RECORDER_CALLED_ bool
 recorder_enter(struct recorder *recorder)
 {
     struct recorder **link;
     recorder_start();
     for (link = &recorder_home.registry->first; *link; link = &(*link)->next)
-        if (*link == recorder) /* one recorder, two libraries that define it */
+        if (*link == recorder) /* two libraries define this recorder */
             return false;
     recorder->next = NULL;
     __atomic_store_n(link, recorder, __ATOMIC_RELEASE);
@@ -127,9 +129,9 @@ RECORDER_CALLED_ void recorder_tweak_enter(struct recorder_tweak *tweak)
 
 #if defined(RECORDER_IN_LIBRARY_) ||                                           \
     (defined(RECORDER_LIBRARY) && defined(RECORDER_HOSTED_))
-/* Waits until nobody reads who may hold what was taken out of a list. Readers
- * hold lists while they copy, never while they write: for microseconds. Ends
- * after a second, since a reader may have died in there. */
+/* Waits for a grace period: until no reader can hold what was taken out of a
+ * list. Readers are in a list for microseconds, while they copy. After a second
+ * it returns anyway, since a reader may have died in there. */
 RECORDER_FUNCTION_ void recorder_readers_wait(void)
 {
     const struct recorder_registry *registry = recorder_home.registry;
@@ -162,13 +164,13 @@ RECORDER_CALLED_ void recorder_tweak_leave(struct recorder_tweak *tweak)
 #endif
 
 #ifdef RECORDER_IN_LIBRARY_
-/* A library that only borrows others' recorders has to look for the program's
- * registry too. */
+/* Also a library that only uses recorders of others looks for the program's
+ * registry. */
 __attribute__((constructor(101), used)) static void recorder_start_library(void)
 {
     recorder_start();
 }
-/* Nobody is to ask a library for numbers of threads that is closed. */
+/* Takes a closed library's function out, which gave the threads' numbers. */
 __attribute__((destructor(101), used)) static void recorder_stop_library(void)
 {
     struct recorder_registry *registry = recorder_home.registry;
@@ -179,9 +181,9 @@ __attribute__((destructor(101), used)) static void recorder_stop_library(void)
 }
 #endif
 
-/* From here to recorder_unwalk() the list may be walked and rings be read: no
- * library that holds any of them is unmapped meanwhile. Nothing in between may
- * wait for anything. */
+/* Enters a read-side section, and returns the list's first recorder. Until
+ * recorder_unwalk(), no library that holds recorders is unmapped. The caller
+ * must not wait in between: a library that is closed waits for it. */
 RECORDER_INLINE_ struct recorder *recorder_walk(void)
 {
     struct recorder_registry *registry = recorder_home.registry;

@@ -14,8 +14,10 @@ extern "C" {
  *
  * A thread gets a number and a row of the table at its first record; the row of
  * a dead thread is given away only when the table is full. All of it is safe in
- * a signal handler: at worst a handler that interrupts it takes a row more.
+ * a signal handler: at worst the handler takes a second row.
  */
+
+/* Sets the name in a row, while readers may look at it. */
 RECORDER_FUNCTION_ void recorder_thread_set_name(struct recorder_thread *row,
                                                  const char *name)
 {
@@ -32,10 +34,12 @@ RECORDER_FUNCTION_ void recorder_thread_set_name(struct recorder_thread *row,
 extern RECORDER_PROGRAM_ __thread unsigned recorder_thread
     RECORDER_THREAD_LOCAL_;
 __thread unsigned recorder_thread RECORDER_THREAD_LOCAL_ =
-    0; /* said twice, or gcc forgets it; 0: has not recorded yet */
+    0; /* 0: the thread has not recorded yet. The attribute stands at both, or
+        * gcc ignores it. */
 
-/* From a state to RECORDER_ROW_TAKEN, at one stroke. With the 2 bytes beside
- * it, since riscv64 has no compare-and-swap of fewer than 4. */
+/* Changes a row's state to RECORDER_ROW_TAKEN by compare-and-swap; false: it
+ * had another state. It swaps 4 bytes, `named` too, as riscv64 cannot swap
+ * fewer. */
 RECORDER_INLINE_ bool recorder_row_take(struct recorder_thread *row,
                                         uint16_t state)
 {
@@ -53,8 +57,8 @@ RECORDER_INLINE_ bool recorder_row_take(struct recorder_thread *row,
                                        taken, false, __ATOMIC_ACQUIRE,
                                        __ATOMIC_RELAXED);
 }
-/* Gives a row that is dead, or whose thread has ended, to the caller; its
- * number, or RECORDER_THREAD_NONE. */
+/* Takes a row that is dead or whose thread has ended. Returns its number, or
+ * RECORDER_THREAD_NONE if there is none. */
 RECORDER_FUNCTION_ unsigned recorder_thread_reuse(
     const struct recorder_registry *registry)
 {
@@ -69,7 +73,7 @@ RECORDER_FUNCTION_ unsigned recorder_thread_reuse(
             continue;
         if (!recorder_row_take(row, state))
             continue;
-        /* Between the look and the grasp a living thread may have taken it. */
+        /* Between the look and the swap a living thread may have taken it. */
         if (state == RECORDER_ROW_DEAD || recorder_os_thread_ended(row->id))
             return i + 1;
         __atomic_store_n(&row->state, RECORDER_ROW_ALIVE, __ATOMIC_RELEASE);
@@ -77,7 +81,7 @@ RECORDER_FUNCTION_ unsigned recorder_thread_reuse(
     return RECORDER_THREAD_NONE;
 }
 
-/* The table, mapped at the first call; null where there is no memory. */
+/* Returns the table, which the first call maps; null if there is no memory. */
 RECORDER_FUNCTION_ struct recorder_thread *
 recorder_thread_table(struct recorder_registry *registry)
 {
@@ -98,7 +102,8 @@ recorder_thread_table(struct recorder_registry *registry)
     return table;
 }
 
-/* Takes a row for the calling thread and returns its number. */
+/* Takes a row for the calling thread. Returns its number, or
+ * RECORDER_THREAD_NONE if the table is full. */
 RECORDER_FUNCTION_ unsigned recorder_thread_row(void)
 {
     struct recorder_registry *registry = recorder_home.registry;
@@ -126,9 +131,9 @@ RECORDER_FUNCTION_ unsigned recorder_thread_row(void)
     return number;
 }
 
-/* Returns the number that the module gives which is the first to have started:
- * a library that is preloaded, else the program. Each module has a variable of
- * its own for it, if the program does not export its symbols. */
+/* Returns the calling thread's number, by the module that started first: a
+ * preloaded library, else the program. All others ask it, since each module has
+ * its own `recorder_thread` if the program does not export its symbols. */
 RECORDER_FUNCTION_ unsigned
 recorder_thread_ask(struct recorder_registry *registry)
 {
@@ -151,7 +156,8 @@ RECORDER_FUNCTION_ unsigned recorder_thread_enter(void)
     if (recorder_thread == 0)
         recorder_thread = number;
     else if (number != recorder_thread && number != RECORDER_THREAD_NONE)
-        registry->threads[number - 1].state = RECORDER_ROW_DEAD; /* see above */
+        /* A handler came in between and took a row: ours is free again. */
+        registry->threads[number - 1].state = RECORDER_ROW_DEAD;
     *error = kept;
     return recorder_thread;
 }
