@@ -17,8 +17,8 @@ extern "C" {
  * Linux may lack it: then they go through a pipe. Without an operating system,
  * the port tells which addresses may be loaded (RECORDER_READABLE).
  */
-#if !defined(RECORDER_HOSTED_) && !defined(RECORDER_READABLE)
-#error "recorder_dump.h: define RECORDER_READABLE(address)"
+#ifdef RECORDER_OS_BLIND_
+#error "recorder_dump.h: define RECORDER_READABLE(address) before recorder.h"
 #endif
 struct recorder_memory {
     int fds[2]; /* the pipe, or -1 */

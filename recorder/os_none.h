@@ -91,19 +91,21 @@ RECORDER_INLINE_ int recorder_os_protect(void *at, size_t bytes, int protection)
     (void)at, (void)bytes, (void)protection;
     return -1;
 }
-#ifndef RECORDER_READABLE /* it is not needed to record */
-#define RECORDER_OS_READABLE_(address) ((address) == 0)
-#else
-#define RECORDER_OS_READABLE_(address) RECORDER_READABLE(address)
+#ifndef RECORDER_READABLE
+#define RECORDER_OS_BLIND_ /* enough to record, not to dump (memory.h) */
+#define RECORDER_READABLE(address) false
 #endif
 RECORDER_INLINE_ long recorder_os_read_self(uintptr_t from, void *to,
                                             size_t size)
 {
     size_t done = 0;
-    for (; done < size && RECORDER_OS_READABLE_(from + done); done++)
+    for (; done < size && RECORDER_READABLE(from + done); done++)
         ((char *)to)[done] = *(const volatile char *)(from + done);
     return (long)done;
 }
+#ifdef RECORDER_OS_BLIND_
+#undef RECORDER_READABLE
+#endif
 struct recorder_os_segment {
     uintptr_t at, file_bytes, bytes;
 };
