@@ -182,7 +182,7 @@ stands on a lower floor; no file includes one of the headers outside:
  * RECORDER_CACHE_LINE   of a cache, where processors share memory; without it
  *                       each recorder has one lane
  *
- * and for recorder_dump.h
+ * and for recorder_dump.h, but in front of this header, too
  *
  * RECORDER_READABLE(address)  may a byte be loaded from there? A uintptr_t that
  *                       may be anything

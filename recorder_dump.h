@@ -61,12 +61,18 @@ LIMITS
     * A handler that the program sets later replaces ours. Handlers run on the
       alternate stack, 128 KB. A handler that returns to the fault without
       mending it is called again for ever, as without us, and dumps each time.
+    * In a sandbox that refuses sigaction(), faults (SEGV, BUS, ILL, FPE) end the
+      program as without us, on the machines whose context we know; all other
+      signals end it by exit status 128 + signal.
     * SIGUSR1 and SIGUSR2 dump and go on where they ended the program: a program
       that ends its children by them takes them out (`remove`).
     * What a dump calls, the sink and conversions of the program's own, runs in
       the handler, and must be fit for that.
     * A library that installed the handlers removes them when it is closed, also
       if the program has asked for them since.
+    * Where the program runs with more rights than its caller (setuid, file
+      capabilities), the environment sets nothing and no signal dumps: the
+      caller could read the records.
     * Recordings are made on Linux only: elsewhere recorder_file() says so, and
       returns false. -DRECORDER_NO_FILE leaves them out.
     * The records survive the program, not the machine: nothing waits for the
@@ -158,7 +164,8 @@ recorder_event_text(const struct recorder_event *event, char *to, size_t size);
 /* Dumps to stderr when `sig` comes, then does what would have been done: calls
  * the handler that was there, or takes the default action. But SIGUSR1 and
  * SIGUSR2 without a handler dump, and the program goes on. False: `sig` is
- * ignored, stops the process, or cannot be caught; nothing changes. */
+ * ignored, stops the process, or cannot be caught, or the program runs with
+ * more rights than its caller (setuid); nothing changes. */
 RECORDER_PROTOTYPE_ bool recorder_dump_on_signal(int sig);
 
 /* The same for the signals by which programs crash (QUIT ILL TRAP ABRT BUS FPE
@@ -187,8 +194,7 @@ RECORDER_PROTOTYPE_ bool recorder_alt_stack(void);
  * finished and is empty. One whose process may be alive, in another pid
  * namespace or on another host, too, stays: the new one is PATH.1 to PATH.9.
  *
- * The environment's RECORDER_FILE does that before main(), unless the program
- * runs with more rights than its caller (setuid). */
+ * The environment's RECORDER_FILE does that before main(). */
 RECORDER_PROTOTYPE_ bool recorder_file(const char *path);
 #endif
 

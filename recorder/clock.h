@@ -14,15 +14,15 @@ extern "C" {
 RECORDER_FUNCTION_ uint64_t recorder_clock_ns_(int clock)
 {
     struct recorder_timespec_ now = {0, 0};
-    recorder_clock_gettime_(clock, &now);
+    recorder_os_clock_(clock, &now);
     return (uint64_t)now.seconds * 1000000000u + (uint64_t)now.nanoseconds;
 }
 #endif
 
-/* All 64 bits of a clock that counts alike on all cores, whatever their speed,
- * and takes no call if there is one. How fast it runs is measured, never known.
- * Where a word holds half of it, a tick is to last near a microsecond, so that
- * a half lasts an hour: what counts too fast is shifted. */
+/* recorder_ticks_() returns 64 bits of a clock that counts alike on all cores:
+ * by one instruction where the processor has it, else by clock_gettime(). Its
+ * rate is measured. If a word has 32 bits, a tick lasts about a microsecond,
+ * and 2^31 ticks most of an hour: faster clocks are shifted right. */
 #if defined(RECORDER_TIME) && defined(RECORDER_TIME_HIGH)
 RECORDER_INLINE_ uint64_t recorder_ticks_(void)
 {
@@ -97,20 +97,20 @@ RECORDER_INLINE_ uint64_t recorder_ticks_(void)
 RECORDER_INLINE_ uint64_t recorder_ticks_(void)
 {
     struct recorder_timespec_ now = {0, 0};
-    recorder_clock_gettime_(RECORDER_MONOTONIC_, &now);
+    recorder_os_clock_(RECORDER_MONOTONIC_, &now);
     return (uint64_t)(unsigned long)now.seconds * 1000000u +
            (unsigned long)now.nanoseconds / 1000;
 }
 #endif
 #if __SIZEOF_POINTER__ == 4 &&                                                 \
     (!defined(RECORDER_TIME) || defined(RECORDER_TIME_HIGH))
-#define RECORDER_WRAPS_ /* noted, so that readers know all 64 bits */
+#define RECORDER_WRAPS_ /* the registry notes wraps: readers widen the ticks */
 #endif
 #ifndef RECORDER_TIME
 #define RECORDER_TIME() ((uintptr_t)recorder_ticks_())
 #endif
 
-/* The clock, before the record's order is drawn. */
+/* recorder_time_() reads the clock, before the record's order is drawn. */
 #if defined(RECORDER_WRAPS_) && defined(RECORDER_ENTER)
 RECORDER_FUNCTION_ void recorder_wrap_note_(uintptr_t high)
 {
@@ -127,13 +127,12 @@ RECORDER_FUNCTION_ void recorder_wrap_note_(uintptr_t high)
     RECORDER_LEAVE(masked);
 }
 #elif defined(RECORDER_WRAPS_)
-/* Notes that a half of a wrap has begun. Threads and handlers may be in here at
- * once, from two halves: who comes first puts its half into the next place; who
- * finds one there helps to note it, and looks again. Nobody draws an order of a
- * half that is not noted: an order read behind the half in its place, while the
- * count stood still, is above none of that half, whoever writes it. A half that
- * was put there is above `last`, what was left there is not (below 2^62 ticks):
- * so none is replaced that may be noted by now. */
+/* Records that a half-wrap began. Lock-free with helping: the first caller puts
+ * its half into the next entry; a caller that finds one pending completes it
+ * and retries. Nobody draws an order in a half that is not recorded yet: so an
+ * order that is read after the entry's half, while wraps_count stood still, is
+ * not above any order of that half. A pending half is above `last`, an entry's
+ * old one is not (below 2^62 ticks): so no pending half is replaced. */
 RECORDER_FUNCTION_ void recorder_wrap_note_(uintptr_t high)
 {
     struct recorder_registry *r = recorder_home_.registry;
@@ -184,8 +183,9 @@ RECORDER_INLINE_ uintptr_t recorder_time_(void)
 #endif
 
 #ifdef RECORDER_HOSTED_
-/* All three clocks at once. Ticks and real time are each read between two looks
- * at the monotonic clock; the closest of three is taken. */
+/* Reads all three clocks at one moment. Ticks and real time are each read
+ * between two reads of the monotonic clock; of three tries, the shortest
+ * counts. */
 RECORDER_FUNCTION_ struct recorder_moment recorder_now_(void)
 {
     struct recorder_moment best = {0, 0, 0};
@@ -202,7 +202,7 @@ RECORDER_FUNCTION_ struct recorder_moment recorder_now_(void)
         width = end - before;
         best.ticks = ticks;
         best.monotonic_ns = before + (after - before) / 2;
-        /* `real` is of half way from `after` to `end`. */
+        /* `real` belongs to the middle of `after` and `end`. */
         best.realtime_ns = real - (end - before) / 2;
     }
     return best;
@@ -211,7 +211,7 @@ RECORDER_FUNCTION_ struct recorder_moment recorder_now_(void)
 
 /* ----------------------------------------------------------------- clock -- */
 
-/* Ticks against nanoseconds: a moment, and how fast ticks run. */
+/* Converts ticks to nanoseconds: a moment on both clocks, and the rate. */
 struct recorder_clock_ {
     struct recorder_moment start;
     uint64_t ns_per_tick; /* in 1/2^32; 0: unknown */
@@ -219,7 +219,7 @@ struct recorder_clock_ {
 #define RECORDER_TIME_UNKNOWN_ INT64_MIN
 #define RECORDER_TICKS_UNKNOWN_ UINT64_MAX
 
-/* The rate is what ran between two moments. */
+/* Sets the clock to start at `start`, with the rate between the two moments. */
 RECORDER_FUNCTION_ void recorder_clock_set_(struct recorder_clock_ *clock,
                                             const struct recorder_moment *start,
                                             const struct recorder_moment *later)
@@ -243,7 +243,8 @@ recorder_clock_is_better_(const struct recorder_moment *start,
            2 * (later->monotonic_ns - start->monotonic_ns);
 }
 
-/* Nanoseconds that `ticks` last, ticks * ns_per_tick / 2^32, in halves. */
+/* Returns ticks * ns_per_tick / 2^32, by 32-bit halves: 64 bits do not hold the
+ * product. */
 RECORDER_INLINE_ uint64_t recorder_clock_scale_(const struct recorder_clock_ *c,
                                                 uint64_t ticks)
 {
@@ -253,8 +254,9 @@ RECORDER_INLINE_ uint64_t recorder_clock_scale_(const struct recorder_clock_ *c,
     return high * c->ns_per_tick + low * rate_high + (low * rate_low >> 32);
 }
 
-/* Nanoseconds from the program's start to a record's ticks; negative before;
- * RECORDER_TIME_UNKNOWN_. */
+/* Returns the nanoseconds from the program's start to a record's ticks,
+ * negative if it is earlier; RECORDER_TIME_UNKNOWN_ if the rate or the ticks
+ * are. */
 RECORDER_INLINE_ int64_t
 recorder_clock_time_(const struct recorder_clock_ *clock, uint64_t ticks)
 {
@@ -268,9 +270,9 @@ recorder_clock_time_(const struct recorder_clock_ *clock, uint64_t ticks)
                      : (int64_t)recorder_clock_scale_(clock, (uint64_t)since);
 }
 
-/* The ticks of a record of which a word holds only the low 32 bits: `count`
- * wraps were noted so far, the last RECORDER_WRAPS_MAX_ of them in `wraps`. False:
- * they do not reach back to that order. */
+/* Extends the low 32 bits in *ticks to 64. `count` half-wraps were recorded so
+ * far, the last RECORDER_WRAPS_MAX_ of them in `wraps`. Returns false if they do not
+ * reach back to the record's order. */
 RECORDER_FUNCTION_ bool recorder_clock_widen_(const struct recorder_wrap *wraps,
                                               uint32_t count, uint32_t order,
                                               uint64_t *ticks)
@@ -289,7 +291,7 @@ RECORDER_FUNCTION_ bool recorder_clock_widen_(const struct recorder_wrap *wraps,
         next = first;
         if (behind < wanted)
             continue;
-        if (((high ^ low >> 31) & 1) && high-- == 0) /* was read before */
+        if (((high ^ low >> 31) & 1) && high-- == 0) /* clock read before it */
             return false;
         *ticks = (uint64_t)high << 31 | (low & 0x7fffffffu);
         return true;

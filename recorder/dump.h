@@ -124,7 +124,6 @@ recorder_line_current_(struct recorder_scratch_ *s, char *to, size_t max)
     return to;
 }
 
-#ifdef RECORDER_LINUX_
 /* The name that the system knows a thread by now, for rows not named by the
  * program: a thread is often named by another, after its first record. */
 RECORDER_FUNCTION_ void recorder_threads_refresh_(void)
@@ -133,37 +132,19 @@ RECORDER_FUNCTION_ void recorder_threads_refresh_(void)
     struct recorder_thread_row *rows =
         __atomic_load_n(&registry->threads, __ATOMIC_ACQUIRE);
     uintptr_t i, count = recorder_get_(&registry->threads_count);
-    for (i = 0; rows && i < count && i < registry->threads_max; i++) {
+    if (!RECORDER_OS_NAMES_ || !rows)
+        return;
+    for (i = 0; i < count && i < registry->threads_max; i++) {
         struct recorder_thread_row *row = &rows[i];
-        struct recorder_string_ path;
-        char text[40], name[17];
-        long size;
-        int fd;
-        if (__atomic_load_n(&row->state, __ATOMIC_ACQUIRE) !=
-                RECORDER_ROW_ALIVE_ ||
-            __atomic_load_n(&row->named, __ATOMIC_RELAXED))
-            continue;
-        path = recorder_string_at_(text, sizeof text - 1);
-        recorder_add_string_(&path, "/proc/self/task/");
-        recorder_add_number_(&path, (uint64_t)row->id, 10, 1);
-        recorder_add_text_(&path, "/comm", 6);
-        fd = (int)recorder_syscall_(SYS_openat, -100L /* AT_FDCWD */, text,
-                                    02000000L /* O_CLOEXEC */);
-        if (fd < 0)
-            continue;
-        size = recorder_os_read_(fd, name, 16);
-        recorder_os_close_(fd);
-        if (size <= 0 || __atomic_load_n(&row->named, __ATOMIC_RELAXED))
-            continue;
-        name[size - 1] = '\0'; /* a newline */
-        recorder_thread_set_name_(row, name);
+        char name[16];
+        if (__atomic_load_n(&row->state, __ATOMIC_ACQUIRE) ==
+                RECORDER_ROW_ALIVE_ &&
+            !__atomic_load_n(&row->named, __ATOMIC_RELAXED) &&
+            recorder_os_get_name_of_(row->id, name) &&
+            !__atomic_load_n(&row->named, __ATOMIC_RELAXED))
+            recorder_thread_set_name_(row, name);
     }
 }
-#else
-RECORDER_INLINE_ void recorder_threads_refresh_(void)
-{
-}
-#endif
 
 RECORDER_FUNCTION_ void
 recorder_dump_summary_(struct recorder_scratch_ *s,
@@ -331,12 +312,12 @@ recorder_dump_out_(const char *regex, struct recorder_output_ *out,
     struct recorder_scratch_ scratch;
     struct recorder_held_ held;
     size_t shown;
-    recorder_signals_hold_(&held);
+    recorder_os_hold_signals_(&held);
     if (recorder_scratch_map_(&scratch, recorder_slots_(regex)))
         shown = recorder_dump_with_(&scratch, regex, out, lines);
     else
         shown = recorder_dump_unmapped_(&scratch, regex, out, lines);
-    recorder_signals_release_(&held);
+    recorder_os_release_signals_(&held);
     return shown;
 }
 
@@ -438,12 +419,12 @@ recorder_print_lines_(const struct recorder *recorder, unsigned thread,
 {
     struct recorder_scratch_ s;
     struct recorder_held_ held;
-    recorder_signals_hold_(&held);
+    recorder_os_hold_signals_(&held);
     if (recorder_scratch_spare_(&s))
         recorder_print_with_(&s, recorder, thread, records, count, lines);
     else
         recorder_print_unspared_(&s, recorder, thread, records, count, lines);
-    recorder_signals_release_(&held);
+    recorder_os_release_signals_(&held);
 }
 /* The registry's hook. */
 RECORDER_FUNCTION_ void recorder_print_(const struct recorder *recorder,

@@ -154,9 +154,9 @@ RECORDER_FUNCTION_ bool recorder_file_begin_(struct recorder_recording_ *file,
     __builtin_memcpy(file->pattern, path, length);
     for (; *path; path++)
         file->own_process |= path[0] == '%' && path[1] == 'p';
-    recorder_syscall_(SYS_getcwd, file->folder, sizeof file->folder - 1);
-    recorder_syscall_(SYS_readlinkat, (long)RECORDER_AT_CWD_, "/proc/self/exe",
-                      file->program, sizeof file->program - 1);
+    recorder_os_folder_(file->folder, sizeof file->folder - 1);
+    recorder_os_read_link_("/proc/self/exe", file->program,
+                           sizeof file->program - 1);
     if (recorder_os_file_("/proc/self/exe", &program, sizeof program) !=
             sizeof program ||
         __builtin_memcmp(program.ident, "\177ELF", 4) != 0) {
@@ -186,8 +186,8 @@ RECORDER_FUNCTION_ bool recorder_file_begin_(struct recorder_recording_ *file,
         if (rows)
             recorder_file_move_(file, &moves, size.recorders, rows);
         else if (file->parts_count)
-            recorder_munmap_(file->parts[0].memory, file->parts[0].bytes);
-        recorder_munmap_(moves.all, moves_bytes);
+            recorder_os_unmap_(file->parts[0].memory, file->parts[0].bytes);
+        recorder_os_unmap_(moves.all, moves_bytes);
     }
     recorder_modules_close_(&modules);
     return rows != NULL;
@@ -252,7 +252,7 @@ RECORDER_FUNCTION_ void recorder_file_notify_(int what, const void *of)
 {
     struct recorder_recording_ *file = recorder_recording_;
     struct recorder_held_ held;
-    int *at = recorder_errno_(), error = *at;
+    int *at = recorder_os_errno_(), error = *at;
     if (!file)
         return;
     if (what == RECORDER_FILE_FORKED_) {
@@ -262,13 +262,13 @@ RECORDER_FUNCTION_ void recorder_file_notify_(int what, const void *of)
     } else if (what == RECORDER_FILE_SYNC_) {
         recorder_core_sync_(file);
     } else {
-        recorder_signals_hold_(&held);
+        recorder_os_hold_signals_(&held);
         if (what == RECORDER_FILE_MODULE_)
             recorder_file_module_(file, of);
         else
             recorder_file_recorder_(file, (struct recorder *)(uintptr_t)of);
         recorder_core_sync_(file);
-        recorder_signals_release_(&held);
+        recorder_os_release_signals_(&held);
     }
     *at = error;
 }
@@ -282,7 +282,7 @@ RECORDER_FUNCTION_ bool recorder_file_open_(const char *path,
     struct recorder_signal_set_ all;
     struct recorder_held_ held;
     bool done = false;
-    recorder_signals_hold_(&held);
+    recorder_os_hold_signals_(&held);
     recorder_start_();
     if (recorder_home_.registry->image) {
         recorder_open_say_(path, "the process has a recording already", NULL);
@@ -298,9 +298,9 @@ RECORDER_FUNCTION_ bool recorder_file_open_(const char *path,
             file->notify = recorder_file_notify_;
         done = file && recorder_file_begin_(file, path);
         if (file && !done)
-            recorder_munmap_(file, sizeof *file);
+            recorder_os_unmap_(file, sizeof *file);
     }
-    recorder_signals_release_(&held);
+    recorder_os_release_signals_(&held);
     return done;
 }
 
@@ -348,7 +348,7 @@ __attribute__((constructor(103))) static void recorder_file_enter_(void)
     if (recorder_file_asked_ || recorder_home_.registry->image)
         return;
     recorder_file_asked_ = 1;
-    if (path && *path && recorder_os_trusted_())
+    if (path && *path)
         recorder_file_open_(path, "a library started threads before the file "
                                   "could be made: recorder save PID makes one "
                                   "at any time");

@@ -131,7 +131,6 @@ recorder_fork_inherit_(const struct recorder_recording_ *file,
  * memory at the same addresses, of a file of its own or of none. */
 RECORDER_FUNCTION_ void recorder_fork_child_(struct recorder_recording_ *file)
 {
-    const long move = 3; /* MREMAP_MAYMOVE, MREMAP_FIXED */
     struct recorder_registry *registry = recorder_home_.registry;
     struct recorder_part_ *last = &file->parts[file->parts_count - 1];
     char *memory[RECORDER_PARTS_] = {0};
@@ -140,16 +139,14 @@ RECORDER_FUNCTION_ void recorder_fork_child_(struct recorder_recording_ *file)
     bool whole = true, lost = false;
     int fd = -1;
     unsigned i;
-    recorder_signals_hold_(&held);
+    recorder_os_hold_signals_(&held);
     if (file->own_process)
         fd = recorder_open_new_(file, last->offset + last->bytes);
     for (i = 0; i < file->parts_count; i++) {
         const struct recorder_part_ *part = &file->parts[i];
-        memory[i] =
-            fd >= 0 ? recorder_os_share_(fd, part->offset, part->bytes)
-                    : (char *)recorder_mmap_(NULL, part->bytes, 3,
-                                             RECORDER_MAP_NORESERVE_, -1, 0);
-        if (!memory[i] || memory[i] == (char *)-1)
+        memory[i] = fd >= 0 ? recorder_os_share_(fd, part->offset, part->bytes)
+                            : recorder_os_reserve_(part->bytes);
+        if (!memory[i])
             whole = false;
     }
     if (fd >= 0)
@@ -158,12 +155,11 @@ RECORDER_FUNCTION_ void recorder_fork_child_(struct recorder_recording_ *file)
         recorder_fork_inherit_(file, memory);
     for (i = 0; i < file->parts_count; i++) {
         const struct recorder_part_ *part = &file->parts[i];
-        if (whole && recorder_syscall_(SYS_mremap, memory[i], part->bytes,
-                                       part->bytes, move, part->memory) != -1)
+        if (whole &&
+            recorder_os_move_over_(memory[i], part->memory, part->bytes))
             continue;
         fd = -1; /* without memory for a copy, the child begins empty */
-        if (recorder_mmap_(part->memory, part->bytes, 3, RECORDER_MAP_FIXED_,
-                           -1, 0) == (void *)-1)
+        if (!recorder_os_map_over_(part->memory, part->bytes))
             lost = true;
         registry->threads_count = 0;
     }
@@ -183,7 +179,7 @@ RECORDER_FUNCTION_ void recorder_fork_child_(struct recorder_recording_ *file)
         registry->file = NULL;
         recorder_recording_ = NULL;
     }
-    recorder_signals_release_(&held);
+    recorder_os_release_signals_(&held);
 }
 
 #ifdef __cplusplus

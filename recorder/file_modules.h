@@ -226,7 +226,7 @@ RECORDER_FUNCTION_ void
 recorder_modules_close_(const struct recorder_modules_ *modules)
 {
     if (modules->memory)
-        recorder_munmap_(modules->memory, modules->memory_bytes);
+        recorder_os_unmap_(modules->memory, modules->memory_bytes);
 }
 /* Returns how many bytes of a part the segments to save take. */
 RECORDER_FUNCTION_ uintptr_t

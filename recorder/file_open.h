@@ -123,7 +123,7 @@ recorder_open_claim_read_(int fd, struct recorder_open_claim_ *to)
         recorder_os_read_(fd, &to->header, sizeof to->header) !=
             (long)sizeof to->header ||
         to->header.type != RECORDER_ELF_NOTE_ ||
-        recorder_syscall_(SYS_lseek, (long)fd, (long)to->header.offset, 0L) < 0)
+        !recorder_os_seek_(fd, to->header.offset))
         return false;
     return recorder_os_read_(fd, to->head, sizeof to->head) ==
                (long)sizeof to->head &&
@@ -154,8 +154,7 @@ recorder_open_is_alive_(int fd, const struct recorder_open_claim_ *claim)
         claim->words[RECORDER_OWNER_NAMESPACE_] ==
             me[RECORDER_OWNER_NAMESPACE_])
         return pid > 0 && pid != recorder_os_process_() &&
-               (recorder_syscall_(SYS_kill, (long)pid, 0L) == 0 ||
-                *recorder_errno_() != RECORDER_ESRCH_) &&
+               recorder_os_process_exists_(pid) &&
                recorder_os_process_stat_(pid, RECORDER_STAT_START_) ==
                    claim->words[RECORDER_OWNER_START_];
     if (writer < 0)
@@ -218,7 +217,7 @@ RECORDER_FUNCTION_ bool recorder_open_keep_(const char *path)
         return false;
     }
     if (recorder_os_rename_(path, old) != 0) {
-        recorder_open_fail_(path, "rename", -(long)*recorder_errno_());
+        recorder_open_fail_(path, "rename", -(long)*recorder_os_errno_());
         return false;
     }
     return true;
@@ -408,12 +407,12 @@ RECORDER_FUNCTION_ bool recorder_open_room_(struct recorder_recording_ *file,
                        stat.device[0] != file->device[0] ||
                        stat.device[1] != file->device[1]))
         error = -1;
-    if (error == 0 && recorder_syscall_(SYS_lseek, fd, (long)offset, 0L) < 0)
+    if (error == 0 && !recorder_os_seek_((int)fd, offset))
         error = -1;
     if (error == 0) {
         error = recorder_os_allocate_((int)fd, offset, bytes);
         if (error < 0 || !recorder_core_map_(file, (int)fd, offset, bytes)) {
-            recorder_syscall_(SYS_ftruncate, fd, (long)offset);
+            recorder_os_truncate_((int)fd, offset);
             error = -1;
         }
     }

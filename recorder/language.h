@@ -1,4 +1,4 @@
-/* language.h - what varies with the language, the compiler and the object format. */
+/* language.h - C or C++, the compiler, and the object format. */
 /* SPDX-License-Identifier: MIT */
 #ifndef RECORDER_LANGUAGE_H_
 #define RECORDER_LANGUAGE_H_
@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #ifndef RECORDER_THREAD
-#define RECORDER_HOSTED_ /* on an operating system; else on a port's macros */
+#define RECORDER_HOSTED_ /* on an operating system, not a port */
 #if defined(__linux__) && !defined(RECORDER_POSIX)
-#define RECORDER_LINUX_ /* by its own calls; else os_posix.h */
+#define RECORDER_LINUX_ /* os_linux.h; else os_posix.h */
 #include <sys/syscall.h>
 #endif
 #endif
@@ -28,22 +28,22 @@
 #define RECORDER_NOTHING_
 #endif
 
-/* What varies with the language. Variables that a whole program shares are weak
- * and exported; a module's own are weak and hidden; functions are local to a C
- * file and merged by the linker in C++, so that dlclose() takes no code away
- * from anybody else. */
+/* Variables that the whole program shares are weak and exported; those of one
+ * module are weak and hidden. Functions are static in C, and hidden inline ones
+ * in C++, which the linker merges: no module calls code of another, which
+ * dlclose() might unmap. */
 #ifdef __cplusplus
 #define RECORDER_ASSERT_(condition, text) static_assert(condition, text)
 #define RECORDER_FUNCTION_ inline __attribute__((noinline)) RECORDER_HIDDEN_
-/* Of such a function, in a door: g++ wants its `inline` at the definition. */
+/* Declares such a function in a door: g++ wants `inline` at the definition. */
 #define RECORDER_PROTOTYPE_ RECORDER_HIDDEN_
 #else
 #define RECORDER_ASSERT_(condition, text) _Static_assert(condition, text)
 #define RECORDER_FUNCTION_ static __attribute__((noinline, unused))
 #define RECORDER_PROTOTYPE_ static __attribute__((unused))
 #endif
-/* What the macros call. With RECORDER_LIBRARY it is only declared here: one
- * file of the program defines RECORDER_LIBRARY_BODY, too, and has it. */
+/* The functions that the macros call. With RECORDER_LIBRARY they are declared
+ * only: the file that defines RECORDER_LIBRARY_BODY, too, contains them. */
 #if defined(RECORDER_LIBRARY_BODY)
 #define RECORDER_CALLED_ __attribute__((noinline, visibility("default")))
 #define RECORDER_CALLED_PROTOTYPE_ extern
@@ -55,7 +55,7 @@
 #define RECORDER_CALLED_PROTOTYPE_ RECORDER_PROTOTYPE_
 #endif
 #define RECORDER_INLINE_ static inline __attribute__((always_inline, unused))
-#ifdef _WIN32 /* has weak symbols of another kind, and no visibility */
+#ifdef _WIN32 /* its weak symbols are of another kind; it has no visibility */
 #define RECORDER_HIDDEN_
 #define RECORDER_PROGRAM_ __attribute__((selectany))
 #define RECORDER_MODULE_ __attribute__((selectany))
@@ -64,19 +64,20 @@
 #define RECORDER_PROGRAM_ __attribute__((weak, visibility("default")))
 #define RECORDER_MODULE_ __attribute__((weak, visibility("hidden")))
 #endif
-#ifdef __ELF__ /* a thread's own variables, without a call */
+#ifdef __ELF__ /* thread-local variables are accessed without a call */
 #define RECORDER_THREAD_LOCAL_ __attribute__((tls_model("initial-exec")))
 #else
 #define RECORDER_THREAD_LOCAL_
 #endif
 #define RECORDER_UNLIKELY_(x) __builtin_expect(!!(x), 0)
-/* A function of the C library under a name of our own: no system header, hence
- * no feature macro, can be missing, and nothing enters the user's namespace. */
+/* Declares a function of the C library under a name of our own. So no system
+ * header is needed, no feature macro can be missing, and nothing enters the
+ * user's namespace. */
 #define RECORDER_LABEL_(name) RECORDER_LABEL_2_(__USER_LABEL_PREFIX__, name)
 #define RECORDER_LABEL_2_(prefix, name) RECORDER_LABEL_3_(prefix, name)
 #define RECORDER_LABEL_3_(prefix, name) __asm__(#prefix #name)
 
-/* What a port has no use for costs it nothing. */
+/* Code for traces and for several lanes is left out of ports that lack them. */
 #if defined(RECORDER_HOSTED_) || defined(RECORDER_WRITE)
 #define RECORDER_TRACES_ true
 #else
@@ -88,14 +89,14 @@
 #define RECORDER_ONE_LANE_ true
 #endif
 
-/* Labels a step of the ring, for who reads its proof, for the mutants of
- * tests/model and for tests, which stop a thread behind it. */
+/* Labels a step, for readers of the proof, for the mutants of tests/model, and
+ * for tests, which stop a thread behind it. */
 #ifndef RECORDER_STEP_
 #define RECORDER_STEP_(label) ((void)0)
 #endif
 
-/* Copies bytes. A port need not have memcpy(), and the compiler must not make
- * a call of it. */
+/* Copies bytes. A port may lack memcpy(): the empty assembly keeps the compiler
+ * from making a call of the loop. */
 RECORDER_INLINE_ void recorder_bytes_(void *to, const void *from, size_t size)
 {
 #ifdef RECORDER_HOSTED_

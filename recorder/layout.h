@@ -318,13 +318,14 @@ struct recorder_home_ {
     uintptr_t *order;
     struct recorder_registry *registry;
     bool started;
+    bool numbers; /* it is this module's `thread` that the registry has */
 };
 #ifdef RECORDER_HOSTED_
 RECORDER_MODULE_ struct recorder_home_ recorder_home_ = {
-    &recorder_order, &recorder_registry, false};
+    &recorder_order, &recorder_registry, false, false};
 #else /* there is one, and no code for the way */
 __attribute__((unused)) static const struct recorder_home_ recorder_home_ = {
-    &recorder_order, &recorder_registry, true};
+    &recorder_order, &recorder_registry, true, false};
 #endif
 
 /* Tells file.h, where there are files. */

@@ -1,4 +1,4 @@
-/* memory.h - bytes that may not be there. */
+/* memory.h - copies bytes from addresses that may be unmapped. */
 /* SPDX-License-Identifier: MIT */
 #ifndef RECORDER_MEMORY_H_
 #define RECORDER_MEMORY_H_
@@ -11,34 +11,38 @@ extern "C" {
 
 /* ---------------------------------------------------------------- memory --
  *
- * Formats and strings are bytes at addresses that a record only claims. They
- * are copied by process_vm_readv() on oneself, which fails where a load would
- * fault; where a sandbox, an emulator or a system that is not Linux lacks it,
- * through a pipe. Without an operating system, the port says what may be
- * loaded.
+ * A record names formats and strings by address, and nothing may be mapped
+ * there any more. process_vm_readv() on the own process copies them, and fails
+ * where a load would fault. A sandbox, an emulator or a system that is not
+ * Linux may lack it: then they go through a pipe. Without an operating system,
+ * the port tells which addresses may be loaded (RECORDER_READABLE).
  */
-#ifdef RECORDER_HOSTED_
+#ifdef RECORDER_OS_BLIND_
+#error "recorder_dump.h: define RECORDER_READABLE(address) before recorder.h"
+#endif
 struct recorder_memory_ {
     int fds[2]; /* the pipe, or -1 */
-    bool piped; /* recorder_os_read_self_() cannot tell */
+    bool piped; /* recorder_os_read_self_() could not tell: use the pipe */
 };
 
 RECORDER_FUNCTION_ void recorder_memory_open_(struct recorder_memory_ *memory)
 {
+    if (RECORDER_OS_SEES_SELF_)
+        return; /* no pipe is needed */
     memory->fds[0] = memory->fds[1] = -1;
     memory->piped = false;
 }
 RECORDER_FUNCTION_ void recorder_memory_close_(struct recorder_memory_ *memory)
 {
-    if (memory->fds[0] >= 0) {
+    if (!RECORDER_OS_SEES_SELF_ && memory->fds[0] >= 0) {
         recorder_os_close_(memory->fds[0]);
         recorder_os_close_(memory->fds[1]);
     }
     recorder_memory_open_(memory);
 }
 
-/* Opens the pipe. Where the program closed 0, 1 or 2, the pipe must not take
- * their place: a dump to stderr would go into it. */
+/* Opens the pipe; returns false on failure. If the program has closed 0, 1 or
+ * 2, the pipe must not get these numbers: a dump to stderr would go into it. */
 RECORDER_FUNCTION_ bool
 recorder_memory_pipe_open_(struct recorder_memory_ *memory)
 {
@@ -62,8 +66,9 @@ recorder_memory_pipe_open_(struct recorder_memory_ *memory)
     return false;
 }
 
-/* Writing to a pipe fails with EFAULT at the first byte that is not there. What
- * is written fits an empty pipe, so that neither call waits. */
+/* Copies through the pipe: write() fails with EFAULT where a load would fault.
+ * Returns how many bytes, or -1. A copy fits the empty pipe, so that neither
+ * call blocks. */
 RECORDER_FUNCTION_ ptrdiff_t recorder_memory_pipe_(
     struct recorder_memory_ *memory, uintptr_t from, void *to, size_t size)
 {
@@ -78,8 +83,8 @@ RECORDER_FUNCTION_ ptrdiff_t recorder_memory_pipe_(
                                                      (size_t)count);
 }
 
-/* Copies up to `size` bytes that stand at an address of this process. Returns
- * how many, fewer where memory ends, -1 where none can be read. */
+/* Copies up to `size` bytes from an address of this process. Returns how many
+ * (fewer where memory ends), or -1 if not even the first can be read. */
 RECORDER_FUNCTION_ ptrdiff_t recorder_memory_copy_(
     struct recorder_memory_ *memory, uint64_t from, void *to, size_t size)
 {
@@ -88,14 +93,14 @@ RECORDER_FUNCTION_ ptrdiff_t recorder_memory_copy_(
     size_t done = 0;
     if (address != from || address < 4096)
         return -1;
-    if (!memory->piped) {
+    if (RECORDER_OS_SEES_SELF_ || !memory->piped) {
         count = recorder_os_read_self_(address, to, size);
-        if (count > 0 || *recorder_errno_() == RECORDER_EFAULT_)
-            return count;
+        if (RECORDER_OS_SEES_SELF_ || count >= 0)
+            return count > 0 ? count : -1;
         memory->piped = true;
     }
-    /* write() may refuse all where only the end is missing: page by page; no
-     * page size is smaller. */
+    /* write() may refuse all bytes if only the last is missing. So each copy
+     * stays in one page; 4096 is the smallest page size. */
     while (done < size) {
         size_t page = 4096 - (address + done) % 4096;
         count = recorder_memory_pipe_(memory, address + done, (char *)to + done,
@@ -106,34 +111,8 @@ RECORDER_FUNCTION_ ptrdiff_t recorder_memory_copy_(
     }
     return done ? (ptrdiff_t)done : -1;
 }
-#else
-#ifndef RECORDER_READABLE
-#error "recorder_dump.h: define RECORDER_READABLE(address)"
-#endif
-struct recorder_memory_ {
-    char none;
-};
-RECORDER_INLINE_ void recorder_memory_open_(struct recorder_memory_ *memory)
-{
-    (void)memory;
-}
-RECORDER_INLINE_ void recorder_memory_close_(struct recorder_memory_ *memory)
-{
-    (void)memory;
-}
-RECORDER_FUNCTION_ ptrdiff_t recorder_memory_copy_(
-    struct recorder_memory_ *memory, uint64_t from, void *to, size_t size)
-{
-    uintptr_t address = (uintptr_t)from;
-    size_t done = 0;
-    (void)memory;
-    for (; done < size && RECORDER_READABLE(address + done); done++)
-        ((char *)to)[done] = *(const volatile char *)(address + done);
-    return done ? (ptrdiff_t)done : -1;
-}
-#endif
 
-/* A piece of memory that is to be divided, at a multiple of 16. */
+/* Cuts a piece off the start of *from, which stays a multiple of 16. */
 RECORDER_INLINE_ char *recorder_carve_(char **from, size_t bytes)
 {
     char *piece = *from;

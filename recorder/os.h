@@ -1,5 +1,115 @@
 /* os.h - what recorder asks of an operating system. */
 /* SPDX-License-Identifier: MIT */
+/*
+One of os_linux.h, os_posix.h and os_none.h answers. All that varies with the
+system stands there, but for the clock's ticks (clock.h). To add a system, write
+a file that answers all of this; tests/house.sh looks for each name.
+
+Functions return as their namesakes of POSIX do, -1 with errno, unless it says
+other. They are safe in signal handlers.
+
+    threads
+        int32_t recorder_os_thread_(void)
+            the calling thread's id; 0 where there are no threads
+        bool recorder_os_thread_ended_(int32_t id)
+            true if there is surely no such thread in this process any more
+        void recorder_os_get_thread_name_(char name[16])
+            the calling thread's name; leaves `name` alone where it has none
+        bool recorder_os_get_name_of_(int32_t id, char name[16])
+            another thread's name as of now; false where it cannot be told
+        RECORDER_OS_NAMES_
+            0 if that is always false
+        intptr_t recorder_os_process_(void)
+            this process's id
+        void recorder_os_yield_(void)
+            lets other threads run
+        void recorder_os_at_fork_(void (*prepare)(void), void (*child)(void))
+            has `prepare` called before each fork(), and `child` in its child,
+            before fork() returns; null: nothing is called
+        void recorder_os_exit_(int status)
+            ends the process at once: _exit()
+    clocks
+        struct recorder_timespec_
+            seconds, nanoseconds
+        int recorder_os_clock_(int clock, struct recorder_timespec_ *to)
+            clock_gettime() of RECORDER_REALTIME_ or RECORDER_MONOTONIC_
+    errors
+        int *recorder_os_errno_(void)
+            where errno is; RECORDER_ESRCH_, _EINTR_, _EAGAIN_, _EFAULT_
+    memory
+        void *recorder_os_memory_(size_t bytes)
+            maps zeroed memory; null where there is none
+        int recorder_os_unmap_(void *at, size_t bytes)
+            gives such memory back
+        int recorder_os_protect_(void *at, size_t bytes, int protection)
+            mprotect(); 0 is PROT_NONE
+        long recorder_os_read_self_(uintptr_t from, void *to, size_t size)
+            copies bytes of this process that may not be there; returns how
+            many, 0 where the first is not there, -1 where it cannot tell
+        RECORDER_OS_SEES_SELF_
+            1 if it can always tell
+        struct recorder_os_segment_
+            at, file_bytes, bytes: a piece of the main program in memory
+        bool recorder_os_data_segment_(unsigned index,
+                                      struct recorder_os_segment_ *segment)
+            the program's index-th writable segment; false: there is none, or
+            the linker has found what may be looked for in it
+        RECORDER_OS_UNLOADS_
+            1 if libraries may be closed while others read their recorders
+    files
+        long recorder_os_read_(int fd, void *to, size_t size)
+        long recorder_os_write_(int fd, const void *from, size_t size)
+        int recorder_os_pipe_(int fds[2])
+        int recorder_os_close_(int fd)
+        int recorder_os_poll_(struct recorder_pollfd_ *fds, unsigned long count,
+                             int milliseconds)
+            as in POSIX; events: RECORDER_POLLOUT_, RECORDER_POLL_FAILED_
+        long recorder_os_write_unchecked_(int fd, uintptr_t from, size_t size)
+            write() of bytes that may not be there, unseen by sanitizers
+        RECORDER_PIPE_BYTES_
+            so many bytes an empty pipe takes without blocking
+        int recorder_os_dup_above_(int fd)
+            a copy of a descriptor, which is none of stdin, stdout and stderr
+        int recorder_os_create_(const char *path, bool append)
+            opens a file to write, new or emptied, or at its end
+        void recorder_os_replace_(int fd, int by)
+            makes `fd` mean what `by` does
+    signals
+        struct recorder_signal_set_, recorder_action_, recorder_stack_of_signals_
+            sigset_t, struct sigaction, stack_t
+        int recorder_os_action_(int sig, const struct recorder_action_ *action,
+                               struct recorder_action_ *old)
+        int recorder_os_stack_(const struct recorder_stack_of_signals_ *stack,
+                              struct recorder_stack_of_signals_ *old)
+        int recorder_os_mask_(int how, const struct recorder_signal_set_ *set,
+                             struct recorder_signal_set_ *old)
+            sigaction(), sigaltstack(), pthread_sigmask()
+        void recorder_os_block_(struct recorder_signal_set_ *before)
+            blocks all signals; *before becomes what was blocked
+        bool recorder_os_ignores_(int sig)
+            true if the system ignores a signal for which no handler is set
+        void recorder_os_requeue_signal_(int sig, void *info)
+            sends a signal to this thread, with what came with it if possible
+        bool recorder_os_fault_again_(int sig, const void *info, void *context)
+            makes a fault end the program when its handler returns to it, even
+            if no action can be set any more; false where it cannot, or where
+            the signal is no fault that comes again
+        struct recorder_held_
+            what a call of the next function keeps
+        void recorder_os_hold_signals_(struct recorder_held_ *held)
+            blocks SIGPIPE and SIGXFSZ, which our writes may raise, and keeps
+            the mask, what is pending and errno
+        void recorder_os_release_signals_(struct recorder_held_ *held)
+            takes off what was raised since, and restores mask and errno
+    environment
+        bool recorder_os_trusted_(void)
+            false if the program has more rights than its caller (setuid)
+        char *recorder_os_environment_(const char *name)
+            getenv(); null unless the program is trusted
+
+Recordings ask for more, each with its sentence in os_linux_file.h: they are for
+Linux only (file.h).
+*/
 #ifndef RECORDER_OS_H_
 #define RECORDER_OS_H_
 

@@ -1,4 +1,4 @@
-/* os_linux.h - Linux: by the kernel's own calls. */
+/* os_linux.h - Linux answers what os.h asks, by direct system calls. */
 /* SPDX-License-Identifier: MIT */
 #ifndef RECORDER_OS_LINUX_H_
 #define RECORDER_OS_LINUX_H_
@@ -10,20 +10,36 @@
 extern "C" {
 #endif
 
-/* CLOCK_REALTIME and CLOCK_MONOTONIC by their numbers. */
+/* ----------------------------------------------------------------- calls -- */
+
+/* System headers are included for the calls' numbers only. Others hide what a
+ * program compiled as strict C11 does not ask for; so functions of the C
+ * library are declared under names of our own, and structures and numbers are
+ * those of glibc and musl. tests/inside/signals.c compares them with the
+ * system's. */
+
 enum { RECORDER_REALTIME_ = 0, RECORDER_MONOTONIC_ = 1 };
 struct recorder_timespec_ {
     long seconds, nanoseconds;
 };
-extern int recorder_clock_gettime_(int clock, struct recorder_timespec_ *to)
+extern int recorder_os_clock_(int clock, struct recorder_timespec_ *to)
     RECORDER_LABEL_(clock_gettime);
 
-/* The kernel's names for what the table needs, by direct system calls; errno is
- * the caller's, and left as it was. */
 enum { RECORDER_ESRCH_ = 3, RECORDER_EINTR_ = 4, RECORDER_EAGAIN_ = 11,
        RECORDER_EFAULT_ = 14 };
 extern long recorder_syscall_(long number, ...) RECORDER_LABEL_(syscall);
-extern int *recorder_errno_(void) RECORDER_LABEL_(__errno_location);
+extern int *recorder_os_errno_(void) RECORDER_LABEL_(__errno_location);
+
+extern long recorder_os_read_(int fd, void *to, size_t size)
+    RECORDER_LABEL_(read);
+extern int recorder_os_close_(int fd) RECORDER_LABEL_(close);
+
+enum { RECORDER_AT_CWD_ = -100, RECORDER_O_CLOEXEC_ = 02000000 };
+
+extern unsigned long recorder_os_auxiliary_(unsigned long type)
+    RECORDER_LABEL_(getauxval);
+
+/* --------------------------------------------------------------- threads -- */
 
 RECORDER_INLINE_ int32_t recorder_os_thread_(void)
 {
@@ -41,28 +57,36 @@ RECORDER_INLINE_ void recorder_os_get_thread_name_(char name[16])
 {
     recorder_syscall_(SYS_prctl, 16L /* PR_GET_NAME */, name, 0L, 0L, 0L);
 }
-/* Is there surely no such thread in this process any more? */
+enum { RECORDER_OS_NAMES_ = 1 };
+RECORDER_INLINE_ bool recorder_os_get_name_of_(int32_t id, char name[16])
+{
+    char path[40] = "/proc/self/task/";
+    unsigned at = 16, digits = 1;
+    int32_t rest;
+    long fd, size;
+    for (rest = id; rest >= 10; rest /= 10)
+        digits++;
+    at += digits;
+    __builtin_memcpy(path + at, "/comm", 6);
+    for (; digits > 0; digits--, id /= 10)
+        path[--at] = (char)('0' + id % 10);
+    fd = recorder_syscall_(SYS_openat, (long)RECORDER_AT_CWD_, path,
+                           (long)RECORDER_O_CLOEXEC_);
+    if (fd < 0)
+        return false;
+    size = recorder_os_read_((int)fd, name, 16);
+    recorder_os_close_((int)fd);
+    if (size > 0)
+        name[size - 1] = '\0'; /* instead of the newline */
+    return size > 0;
+}
 RECORDER_INLINE_ bool recorder_os_thread_ended_(int32_t id)
 {
     return recorder_syscall_(SYS_tgkill, (long)recorder_os_process_(), (long)id,
                              0L) != 0 &&
-           *recorder_errno_() == RECORDER_ESRCH_;
+           *recorder_os_errno_() == RECORDER_ESRCH_;
 }
-extern void *recorder_mmap_(void *at, size_t bytes, int protection, int flags,
-                            int fd, long offset) RECORDER_LABEL_(mmap);
-extern int recorder_munmap_(void *at, size_t bytes) RECORDER_LABEL_(munmap);
-/* Zeroed memory from the system, or null. */
-RECORDER_INLINE_ void *recorder_os_memory_(size_t bytes)
-{
-#if defined(__mips__)
-    const int private_anonymous = 0x802;
-#else
-    const int private_anonymous = 0x22;
-#endif
-    void *memory = recorder_mmap_(NULL, bytes, 3 /* read, write */,
-                                  private_anonymous, -1, 0);
-    return memory == (void *)-1 ? NULL : memory;
-}
+extern void recorder_os_exit_(int status) RECORDER_LABEL_(_exit);
 
 #ifdef __GLIBC__
 #define RECORDER_ATFORK_ __register_atfork
@@ -70,7 +94,7 @@ extern void *recorder_module_ RECORDER_LABEL_(__dso_handle)
     __attribute__((visibility("hidden")));
 #else
 #define RECORDER_ATFORK_ pthread_atfork
-#define recorder_module_ NULL /* one argument more than it looks at */
+#define recorder_module_ NULL /* pthread_atfork() ignores a fourth argument */
 #endif
 extern int recorder_atfork_(void (*prepare)(void), void (*parent)(void),
                             void (*child)(void), void *module)
@@ -82,27 +106,26 @@ RECORDER_INLINE_ void recorder_os_at_fork_(void (*prepare)(void),
         recorder_atfork_(prepare, NULL, child, recorder_module_);
 }
 
-#define RECORDER_PIPE_BYTES_ ((size_t)4096) /* an empty pipe takes: PIPE_BUF */
-extern long recorder_os_read_(int fd, void *to, size_t size)
-    RECORDER_LABEL_(read);
-extern long recorder_os_write_(int fd, const void *from, size_t size)
-    RECORDER_LABEL_(write);
-extern int recorder_os_pipe_(int fds[2]) RECORDER_LABEL_(pipe);
-extern int recorder_os_close_(int fd) RECORDER_LABEL_(close);
-extern int recorder_os_fcntl_(int fd, int command, ...) RECORDER_LABEL_(fcntl);
-/* A copy of a descriptor, above those of stdin, stdout and stderr. */
-RECORDER_INLINE_ int recorder_os_dup_above_(int fd)
+/* ---------------------------------------------------------------- memory -- */
+
+extern void *recorder_os_mmap_(void *at, size_t bytes, int protection,
+                               int flags, int fd, long offset)
+    RECORDER_LABEL_(mmap);
+extern int recorder_os_unmap_(void *at, size_t bytes) RECORDER_LABEL_(munmap);
+RECORDER_INLINE_ void *recorder_os_memory_(size_t bytes)
 {
-    return recorder_os_fcntl_(fd, 0 /* F_DUPFD */, 3);
+#if defined(__mips__)
+    const int private_anonymous = 0x802;
+#else
+    const int private_anonymous = 0x22;
+#endif
+    void *memory = recorder_os_mmap_(NULL, bytes, 3 /* read, write */,
+                                     private_anonymous, -1, 0);
+    return memory == (void *)-1 ? NULL : memory;
 }
-/* Writes what may not be there. Not by write(), which a sanitizer would look
- * at. */
-RECORDER_INLINE_ long recorder_os_write_unchecked_(int fd, uintptr_t from,
-                                                   size_t size)
-{
-    return recorder_syscall_(SYS_write, (long)fd, from, size);
-}
-/* Copies what may not be there: EFAULT. Other errors: it cannot tell. */
+extern int recorder_os_protect_(void *at, size_t bytes, int protection)
+    RECORDER_LABEL_(mprotect);
+
 RECORDER_INLINE_ long recorder_os_read_self_(uintptr_t from, void *to,
                                              size_t size)
 {
@@ -110,11 +133,64 @@ RECORDER_INLINE_ long recorder_os_read_self_(uintptr_t from, void *to,
         void *base;
         size_t size;
     } here, there; /* struct iovec */
+    long count;
     here.base = to;
     there.base = (void *)from;
     here.size = there.size = size;
-    return recorder_syscall_(SYS_process_vm_readv, (long)recorder_os_process_(),
-                             &here, 1L, &there, 1L, 0L);
+    count =
+        recorder_syscall_(SYS_process_vm_readv, (long)recorder_os_process_(),
+                          &here, 1L, &there, 1L, 0L);
+    return count < 0 && *recorder_os_errno_() == RECORDER_EFAULT_ ? 0 : count;
+}
+
+enum { RECORDER_OS_UNLOADS_ = 1, RECORDER_OS_SEES_SELF_ = 0 };
+struct recorder_os_segment_ {
+    uintptr_t at, file_bytes, bytes;
+};
+/* Looks at the program headers. The words that are used here stand at the same
+ * index on 32 and 64 bits: 2 address, 4 bytes in the file, 5 in memory. */
+RECORDER_INLINE_ bool
+recorder_os_data_segment_(unsigned index, struct recorder_os_segment_ *segment)
+{
+    enum { WORDS = __SIZEOF_POINTER__ == 8 ? 7 : 8 };
+    const uintptr_t *headers =
+        (const uintptr_t *)recorder_os_auxiliary_(3 /* AT_PHDR */);
+    uintptr_t count = recorder_os_auxiliary_(5 /* AT_PHNUM */), bias = 0, i;
+    const uintptr_t *h;
+    for (h = headers, i = 0; headers && i < count; i++, h += WORDS)
+        if (*(const uint32_t *)h == 6) /* PT_PHDR */
+            bias = (uintptr_t)headers - h[2];
+    for (h = headers, i = 0; headers && i < count; i++, h += WORDS) {
+        uint32_t flags =
+            __SIZEOF_POINTER__ == 8 ? ((const uint32_t *)h)[1] : (uint32_t)h[6];
+        if (*(const uint32_t *)h != 1 || !(flags & 2)) /* PT_LOAD, writable */
+            continue;
+        if (index-- > 0)
+            continue;
+        segment->at = bias + h[2];
+        segment->file_bytes = h[4];
+        segment->bytes = h[5];
+        return true;
+    }
+    return false;
+}
+
+/* ----------------------------------------------------------------- files -- */
+
+#define RECORDER_PIPE_BYTES_ ((size_t)4096) /* PIPE_BUF */
+extern long recorder_os_write_(int fd, const void *from, size_t size)
+    RECORDER_LABEL_(write);
+extern int recorder_os_pipe_(int fds[2]) RECORDER_LABEL_(pipe);
+extern int recorder_os_fcntl_(int fd, int command, ...) RECORDER_LABEL_(fcntl);
+RECORDER_INLINE_ int recorder_os_dup_above_(int fd)
+{
+    return recorder_os_fcntl_(fd, 0 /* F_DUPFD */, 3);
+}
+/* Sanitizers check what write() is given, but not syscall(). */
+RECORDER_INLINE_ long recorder_os_write_unchecked_(int fd, uintptr_t from,
+                                                   size_t size)
+{
+    return recorder_syscall_(SYS_write, (long)fd, from, size);
 }
 
 struct recorder_pollfd_ {
@@ -125,9 +201,23 @@ enum { RECORDER_POLLOUT_ = 4, RECORDER_POLL_FAILED_ = 0 };
 extern int recorder_os_poll_(struct recorder_pollfd_ *fds, unsigned long count,
                              int milliseconds) RECORDER_LABEL_(poll);
 
-/* Keeps SIGPIPE and SIGXFSZ, that a write of ours may raise, from the program:
- * both are blocked meanwhile, and what was not pending before is taken off. Its
- * errno stays as it is. */
+RECORDER_INLINE_ int recorder_os_create_(const char *path, bool append)
+{
+#if defined(__mips__)
+    const long flags = 1 | 0x100 | (append ? 8 : 0x200);
+#else
+    const long flags = 1 | 0100 | (append ? 02000 : 01000);
+#endif
+    return (int)recorder_syscall_(SYS_openat, (long)RECORDER_AT_CWD_, path,
+                                  flags | RECORDER_O_CLOEXEC_, 0666L);
+}
+RECORDER_INLINE_ void recorder_os_replace_(int fd, int by)
+{
+    recorder_syscall_(SYS_dup3, (long)by, (long)fd, (long)RECORDER_O_CLOEXEC_);
+}
+
+/* --------------------------------------------------------------- signals -- */
+
 struct recorder_signal_set_ {
     unsigned long bits[1024 / (8 * sizeof(long))];
 };
@@ -136,9 +226,9 @@ extern int recorder_os_mask_(int how, const struct recorder_signal_set_ *set,
     RECORDER_LABEL_(pthread_sigmask);
 extern int recorder_os_pending_(struct recorder_signal_set_ *set)
     RECORDER_LABEL_(sigpending);
-extern int recorder_os_consume_signal_(const struct recorder_signal_set_ *set,
-                                       void *info,
-                                       const struct recorder_timespec_ *timeout)
+extern int recorder_os_sigtimedwait_(const struct recorder_signal_set_ *set,
+                                     void *info,
+                                     const struct recorder_timespec_ *timeout)
     RECORDER_LABEL_(sigtimedwait);
 #if defined(__mips__)
 enum { RECORDER_SIG_BLOCK_ = 1, RECORDER_SIG_SETMASK_ = 3,
@@ -147,63 +237,6 @@ enum { RECORDER_SIG_BLOCK_ = 1, RECORDER_SIG_SETMASK_ = 3,
 enum { RECORDER_SIG_BLOCK_ = 0, RECORDER_SIG_SETMASK_ = 2,
        RECORDER_SIGPIPE_ = 13, RECORDER_SIGXFSZ_ = 25 };
 #endif
-#define RECORDER_OUTPUT_SIGNALS_                                               \
-    (1ul << (RECORDER_SIGPIPE_ - 1) | 1ul << (RECORDER_SIGXFSZ_ - 1))
-
-struct recorder_held_ {
-    struct recorder_signal_set_ mask, pending;
-    int error;
-};
-
-RECORDER_INLINE_ void recorder_signals_hold_(struct recorder_held_ *held)
-{
-    struct recorder_signal_set_ block = {{0}};
-    held->error = *recorder_errno_();
-    block.bits[0] = RECORDER_OUTPUT_SIGNALS_;
-    held->mask.bits[0] = held->pending.bits[0] = 0;
-    recorder_os_mask_(RECORDER_SIG_BLOCK_, &block, &held->mask);
-    recorder_os_pending_(&held->pending);
-}
-RECORDER_INLINE_ void recorder_signals_release_(struct recorder_held_ *held)
-{
-    struct recorder_signal_set_ raised = {{0}};
-    struct recorder_timespec_ now = {0, 0};
-    raised.bits[0] = RECORDER_OUTPUT_SIGNALS_ & ~held->pending.bits[0];
-    if (raised.bits[0])
-        while (recorder_os_consume_signal_(&raised, NULL, &now) > 0)
-            ;
-    recorder_os_mask_(RECORDER_SIG_SETMASK_, &held->mask, NULL);
-    *recorder_errno_() = held->error;
-}
-
-extern char *recorder_os_environment_(const char *name) RECORDER_LABEL_(getenv);
-
-/* What runs with the rights of another user must not let its caller write
- * files: null then. */
-extern char *recorder_os_environment_safe_(const char *name)
-    RECORDER_LABEL_(secure_getenv);
-
-RECORDER_INLINE_ int recorder_os_create_(const char *path, bool append)
-{
-#if defined(__mips__)
-    const long flags = 1 | 0x100 | (append ? 8 : 0x200);
-#else
-    const long flags = 1 | 0100 | (append ? 02000 : 01000);
-#endif
-    return (int)recorder_syscall_(SYS_openat, -100L /* AT_FDCWD */, path,
-                                  flags | 02000000 /* O_CLOEXEC */, 0666L);
-}
-RECORDER_INLINE_ void recorder_os_replace_(int fd, int by)
-{
-    recorder_syscall_(SYS_dup3, (long)by, (long)fd, 02000000L);
-}
-
-/* ---------------------------------------------------------------- system --
- *
- * As glibc and musl lay them out; not from <signal.h>, which hides them from a
- * program compiled as strict C11. tests/signals.c compares. On other systems
- * os_posix.h has them.
- */
 
 struct recorder_action_ {
 #if defined(__mips__)
@@ -265,10 +298,7 @@ extern int recorder_os_action_(int sig, const struct recorder_action_ *action,
 extern int recorder_os_stack_(const struct recorder_stack_of_signals_ *stack,
                               struct recorder_stack_of_signals_ *old)
     RECORDER_LABEL_(sigaltstack);
-extern int recorder_os_protect_(void *at, size_t bytes, int protection)
-    RECORDER_LABEL_(mprotect);
 
-/* Blocks all signals; *before is what was blocked. */
 RECORDER_INLINE_ void recorder_os_block_(struct recorder_signal_set_ *before)
 {
     struct recorder_signal_set_ all;
@@ -276,13 +306,44 @@ RECORDER_INLINE_ void recorder_os_block_(struct recorder_signal_set_ *before)
     __builtin_memset(before, 0, sizeof *before);
     recorder_os_mask_(RECORDER_SIG_SETMASK_, &all, before);
 }
-/* Does the system ignore a signal for which nothing is set? */
+/* The offset of the signal mask in the context of a handler (ucontext_t); 0:
+ * unknown on this machine. */
+#if defined(__x86_64__) && __SIZEOF_POINTER__ == 8
+enum { RECORDER_CONTEXT_MASK_ = 296 };
+#elif defined(__i386__)
+enum { RECORDER_CONTEXT_MASK_ = 108 };
+#elif __SIZEOF_POINTER__ == 8 &&                                               \
+    (defined(__aarch64__) || defined(__riscv) || defined(__powerpc__))
+enum { RECORDER_CONTEXT_MASK_ = 40 };
+#elif defined(__arm__)
+enum { RECORDER_CONTEXT_MASK_ = 104 };
+#elif defined(__powerpc__)
+enum { RECORDER_CONTEXT_MASK_ = 52 };
+#elif defined(__s390x__)
+enum { RECORDER_CONTEXT_MASK_ = 384 };
+#else
+enum { RECORDER_CONTEXT_MASK_ = 0 };
+#endif
+/* A fault whose signal is blocked ends the program, whatever its action: the
+ * kernel sets the default one (force_sig()). So the context's mask gets it. */
+RECORDER_INLINE_ bool recorder_os_fault_again_(int sig, const void *info,
+                                               void *context)
+{
+    unsigned long *mask =
+        (unsigned long *)(void *)((char *)context + RECORDER_CONTEXT_MASK_);
+    const int code = ((const int *)info)[2]; /* above 0: nobody sent it */
+    bool faults = sig == RECORDER_SIGSEGV_ || sig == RECORDER_SIGBUS_ ||
+                  sig == RECORDER_SIGILL_ || sig == RECORDER_SIGFPE_;
+    if (RECORDER_CONTEXT_MASK_ == 0 || !faults || code <= 0)
+        return false;
+    *mask |= 1ul << (sig - 1);
+    return true;
+}
 RECORDER_INLINE_ bool recorder_os_ignores_(int sig)
 {
     return sig == RECORDER_SIGCHLD_ || sig == RECORDER_SIGCONT_ ||
            sig == RECORDER_SIGURG_ || sig == RECORDER_SIGWINCH_;
 }
-/* Sends a signal to this thread, with all that came with it. */
 RECORDER_INLINE_ void recorder_os_requeue_signal_(int sig, void *info)
 {
     long process = (long)recorder_os_process_(), thread = recorder_os_thread_();
@@ -291,7 +352,46 @@ RECORDER_INLINE_ void recorder_os_requeue_signal_(int sig, void *info)
         recorder_syscall_(SYS_tgkill, process, thread, (long)sig);
 }
 
-extern void recorder_os_exit_(int status) RECORDER_LABEL_(_exit);
+#define RECORDER_OUTPUT_SIGNALS_                                               \
+    (1ul << (RECORDER_SIGPIPE_ - 1) | 1ul << (RECORDER_SIGXFSZ_ - 1))
+
+struct recorder_held_ {
+    struct recorder_signal_set_ mask, pending;
+    int error;
+};
+
+RECORDER_INLINE_ void recorder_os_hold_signals_(struct recorder_held_ *held)
+{
+    struct recorder_signal_set_ block = {{0}};
+    held->error = *recorder_os_errno_();
+    block.bits[0] = RECORDER_OUTPUT_SIGNALS_;
+    held->mask.bits[0] = held->pending.bits[0] = 0;
+    recorder_os_mask_(RECORDER_SIG_BLOCK_, &block, &held->mask);
+    recorder_os_pending_(&held->pending);
+}
+RECORDER_INLINE_ void recorder_os_release_signals_(struct recorder_held_ *held)
+{
+    struct recorder_signal_set_ raised = {{0}};
+    struct recorder_timespec_ now = {0, 0};
+    raised.bits[0] = RECORDER_OUTPUT_SIGNALS_ & ~held->pending.bits[0];
+    if (raised.bits[0])
+        while (recorder_os_sigtimedwait_(&raised, NULL, &now) > 0)
+            ;
+    recorder_os_mask_(RECORDER_SIG_SETMASK_, &held->mask, NULL);
+    *recorder_os_errno_() = held->error;
+}
+
+/* ----------------------------------------------------------- environment -- */
+
+RECORDER_INLINE_ bool recorder_os_trusted_(void)
+{
+    return !recorder_os_auxiliary_(23 /* AT_SECURE */);
+}
+extern char *recorder_os_getenv_(const char *name) RECORDER_LABEL_(getenv);
+RECORDER_INLINE_ char *recorder_os_environment_(const char *name)
+{
+    return recorder_os_trusted_() ? recorder_os_getenv_(name) : NULL;
+}
 
 #ifdef __cplusplus
 } /* extern "C" */

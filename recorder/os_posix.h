@@ -1,4 +1,4 @@
-/* os_posix.h - what recorder asks of a system that is not Linux. */
+/* os_posix.h - systems of POSIX that are not Linux answer what os.h asks. */
 /* SPDX-License-Identifier: MIT */
 /*
 For recorder.h, which includes it on macOS, the BSDs and other systems of POSIX;
@@ -39,7 +39,7 @@ CONTENTS
     memory      mappings
     files       reading and writing, and what may not be there
     signals     handlers and stacks, and what a write may raise
-    environment where it may be trusted
+    environment of programs that trust their caller
 */
 #ifndef RECORDER_OS_POSIX_H_
 #define RECORDER_OS_POSIX_H_
@@ -65,7 +65,7 @@ CONTENTS
 #error "recorder.h: <signal.h> hides SA_RESTART: define _XOPEN_SOURCE as 700"
 #endif
 
-/* Does a sanitizer look at what write() is given? */
+/* 1 if a sanitizer checks the bytes that write() is given. */
 #ifdef __has_feature
 #define RECORDER_SANITIZED_                                                    \
     (__has_feature(address_sanitizer) || __has_feature(memory_sanitizer) ||    \
@@ -96,8 +96,8 @@ struct recorder_timespec_ {
     int64_t seconds;
     long nanoseconds;
 };
-RECORDER_INLINE_ int recorder_clock_gettime_(int clock,
-                                             struct recorder_timespec_ *to)
+RECORDER_INLINE_ int recorder_os_clock_(int clock,
+                                        struct recorder_timespec_ *to)
 {
     struct timespec now = {0, 0};
     int result = clock_gettime((clockid_t)clock, &now);
@@ -110,17 +110,15 @@ RECORDER_INLINE_ int recorder_clock_gettime_(int clock,
 
 enum { RECORDER_ESRCH_ = ESRCH, RECORDER_EINTR_ = EINTR,
        RECORDER_EAGAIN_ = EAGAIN, RECORDER_EFAULT_ = EFAULT };
-RECORDER_INLINE_ int *recorder_errno_(void)
+RECORDER_INLINE_ int *recorder_os_errno_(void)
 {
     return &errno;
 }
 
 /* --------------------------------------------------------------- threads --
  *
- * recorder_os_thread_() is the calling thread's id; recorder_os_thread_ended_()
- * is true where there is surely no such thread in this process any more. All of
- * them are plain system calls in the C library. They are declared here since
- * the systems' headers hide them from a program that asks for POSIX.
+ * What is called here is a plain system call in each C library. It is declared
+ * here, since the systems' headers hide it from a program that asks for POSIX.
  */
 #if defined(__APPLE__)
 extern int recorder_os_self_(void *thread, uint64_t *id)
@@ -150,7 +148,7 @@ extern int recorder_os_kill_(int32_t id, int sig, void *any)
 extern int32_t recorder_os_thread_(void) RECORDER_LABEL_(_lwp_self);
 extern int recorder_os_kill_(int32_t id, int sig) RECORDER_LABEL_(_lwp_kill);
 #define RECORDER_KILL_NOTHING_(id) recorder_os_kill_(id, 0)
-#else /* numbers of our own */
+#else /* threads have no ids: we count them */
 RECORDER_PROGRAM_ int32_t recorder_threads_begun_ = 0;
 extern RECORDER_PROGRAM_ __thread int32_t recorder_thread_own_
     RECORDER_THREAD_LOCAL_;
@@ -173,7 +171,7 @@ RECORDER_INLINE_ bool recorder_os_thread_ended_(int32_t id)
 #endif
 }
 
-/* The calling thread's name, where that can be asked in a signal handler. */
+/* A thread's name, on systems that tell it to a signal handler. */
 #if defined(__APPLE__)
 extern int recorder_os_name_(pthread_t thread, char *name, size_t size)
     RECORDER_LABEL_(pthread_getname_np);
@@ -186,7 +184,7 @@ extern void recorder_os_name_(pthread_t thread, char *name, size_t size)
     RECORDER_LABEL_(pthread_get_name_np) __attribute__((weak));
 RECORDER_INLINE_ void recorder_os_get_thread_name_(char name[16])
 {
-    if (recorder_os_name_) /* not in old ones, nor without -lpthread */
+    if (recorder_os_name_) /* old systems and some programs lack it */
         recorder_os_name_(pthread_self(), name, 16);
 }
 #else
@@ -196,6 +194,12 @@ RECORDER_INLINE_ void recorder_os_get_thread_name_(char name[16])
 }
 #endif
 
+enum { RECORDER_OS_NAMES_ = 0 };
+RECORDER_INLINE_ bool recorder_os_get_name_of_(int32_t id, char name[16])
+{
+    (void)id, (void)name;
+    return false;
+}
 RECORDER_INLINE_ intptr_t recorder_os_process_(void)
 {
     return getpid();
@@ -218,19 +222,18 @@ RECORDER_INLINE_ void recorder_os_at_fork_(void (*prepare)(void),
 #define RECORDER_MAP_ANONYMOUS_ MAP_ANON
 #elif defined(__linux__) && !defined(__mips__)
 #define RECORDER_MAP_ANONYMOUS_ 0x20
-#elif defined(RECORDER_BSD_) /* not shown to who asks for POSIX */
+#elif defined(RECORDER_BSD_) /* a program that asks for POSIX is not shown it */
 #define RECORDER_MAP_ANONYMOUS_ 0x1000
 #else
 #error "recorder.h: <sys/mman.h> hides MAP_ANONYMOUS"
 #endif
-/* Zeroed memory from the system, or null. */
 RECORDER_INLINE_ void *recorder_os_memory_(size_t bytes)
 {
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | RECORDER_MAP_ANONYMOUS_, -1, 0);
     return memory == MAP_FAILED ? NULL : memory;
 }
-RECORDER_INLINE_ int recorder_munmap_(void *at, size_t bytes)
+RECORDER_INLINE_ int recorder_os_unmap_(void *at, size_t bytes)
 {
     return munmap(at, bytes);
 }
@@ -240,10 +243,22 @@ RECORDER_INLINE_ int recorder_os_protect_(void *at, size_t bytes,
     return mprotect(at, bytes, protection);
 }
 
+enum { RECORDER_OS_UNLOADS_ = 1, RECORDER_OS_SEES_SELF_ = 0 };
+/* The program's registry is found by the dynamic linker or not at all. */
+struct recorder_os_segment_ {
+    uintptr_t at, file_bytes, bytes;
+};
+RECORDER_INLINE_ bool
+recorder_os_data_segment_(unsigned index, struct recorder_os_segment_ *segment)
+{
+    (void)index, (void)segment;
+    return false;
+}
+
 /* ----------------------------------------------------------------- files -- */
 
-/* An empty pipe takes so many bytes, and one that poll() calls ready: the least
- * that PIPE_BUF may be. */
+/* The least that PIPE_BUF may be: an empty pipe takes as much, and a pipe that
+ * poll() calls ready. */
 #define RECORDER_PIPE_BYTES_ ((size_t)512)
 RECORDER_INLINE_ long recorder_os_read_(int fd, void *to, size_t size)
 {
@@ -253,8 +268,8 @@ RECORDER_INLINE_ long recorder_os_write_(int fd, const void *from, size_t size)
 {
     return write(fd, from, size);
 }
-/* Writes what may not be there: EFAULT. Sanitizers do not look at syscall(),
- * and where they are, that is, too. */
+/* Sanitizers check what write() is given, but not syscall(); each system that
+ * has sanitizers has syscall(). */
 #if RECORDER_SANITIZED_
 #ifdef SYS_write
 enum { RECORDER_SYS_WRITE_ = SYS_write };
@@ -274,7 +289,7 @@ RECORDER_INLINE_ long recorder_os_write_unchecked_(int fd, uintptr_t from,
     return write(fd, (const void *)from, size);
 }
 #endif
-/* There is no call that copies what may not be there. */
+/* POSIX has no call that copies bytes which may not be there. */
 RECORDER_INLINE_ long recorder_os_read_self_(uintptr_t from, void *to,
                                              size_t size)
 {
@@ -301,14 +316,15 @@ RECORDER_INLINE_ int recorder_os_create_(const char *path, bool append)
                 O_WRONLY | O_CREAT | O_CLOEXEC | (append ? O_APPEND : O_TRUNC),
                 0666);
 }
-/* Not in one step: what is started just then keeps the descriptor open. */
+/* In two steps: a program that another thread starts in between inherits the
+ * descriptor. */
 RECORDER_INLINE_ void recorder_os_replace_(int fd, int by)
 {
     if (dup2(by, fd) == fd)
         fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
-/* poll() of macOS knows no terminals, and calls them POLLNVAL. */
+/* macOS' poll() does not know terminals: it returns POLLNVAL for them. */
 #define recorder_pollfd_ pollfd
 enum { RECORDER_POLLOUT_ = POLLOUT, RECORDER_POLL_FAILED_ = POLLNVAL };
 RECORDER_INLINE_ int recorder_os_poll_(struct recorder_pollfd_ *fds,
@@ -331,7 +347,7 @@ enum { RECORDER_SIGQUIT_ = SIGQUIT, RECORDER_SIGILL_ = SIGILL,
        RECORDER_SIGURG_ = SIGURG, RECORDER_SIGXCPU_ = SIGXCPU,
        RECORDER_SIGXFSZ_ = SIGXFSZ, RECORDER_SIG_BLOCK_ = SIG_BLOCK,
        RECORDER_SIG_SETMASK_ = SIG_SETMASK };
-#ifdef RECORDER_BSD_ /* not shown to who asks for POSIX, and alike on all */
+#ifdef RECORDER_BSD_ /* hidden likewise; the numbers are alike on all BSDs */
 enum { RECORDER_SIGIO_ = 23, RECORDER_SIGWINCH_ = 28, RECORDER_SIGINFO_ = 29 };
 #elif defined(SIGWINCH)
 enum { RECORDER_SIGWINCH_ = SIGWINCH };
@@ -345,7 +361,6 @@ enum { RECORDER_SIGWINCH_ = 0 };
 #define RECORDER_SA_NOCLDSTOP_ ((unsigned)SA_NOCLDSTOP)
 #define RECORDER_SA_NOCLDWAIT_ ((unsigned)SA_NOCLDWAIT)
 
-/* Does the system ignore a signal for which nothing is set? */
 RECORDER_INLINE_ bool recorder_os_ignores_(int sig)
 {
 #ifdef RECORDER_BSD_
@@ -355,11 +370,18 @@ RECORDER_INLINE_ bool recorder_os_ignores_(int sig)
     return sig == SIGCHLD || sig == SIGCONT || sig == SIGURG ||
            sig == RECORDER_SIGWINCH_;
 }
-/* Sends a signal to this thread. What came with it cannot be sent again. */
-RECORDER_INLINE_ void recorder_os_requeue_signal_(int sig, const void *info)
+/* POSIX cannot send again what came with a signal. */
+RECORDER_INLINE_ void recorder_os_requeue_signal_(int sig, void *info)
 {
     (void)info;
     raise(sig);
+}
+
+RECORDER_INLINE_ bool recorder_os_fault_again_(int sig, const void *info,
+                                               void *context)
+{
+    (void)sig, (void)info, (void)context;
+    return false;
 }
 
 RECORDER_INLINE_ void recorder_os_exit_(int status)
@@ -376,7 +398,6 @@ RECORDER_INLINE_ int recorder_os_mask_(int how,
 {
     return pthread_sigmask(how, set ? &set->set : NULL, old ? &old->set : NULL);
 }
-/* Blocks all signals; *before is what was blocked. */
 RECORDER_INLINE_ void recorder_os_block_(struct recorder_signal_set_ *before)
 {
     sigset_t all;
@@ -445,7 +466,7 @@ recorder_os_stack_(const struct recorder_stack_of_signals_ *stack,
     }
     return result;
 }
-#else /* hidden, being of X/Open */
+#else /* sigaltstack() is of X/Open, and hidden */
 enum { RECORDER_SA_ONSTACK_ = 0, RECORDER_SS_DISABLE_ = 0 };
 RECORDER_INLINE_ int
 recorder_os_stack_(const struct recorder_stack_of_signals_ *stack,
@@ -457,14 +478,11 @@ recorder_os_stack_(const struct recorder_stack_of_signals_ *stack,
 }
 #endif
 
-/* Keeps SIGPIPE and SIGXFSZ, that a write of ours may raise, from the program:
- * both are blocked meanwhile, and what was not pending before is taken off. Its
- * errno stays as it is. */
 struct recorder_held_ {
     sigset_t mask, pending;
     int error;
 };
-RECORDER_FUNCTION_ void recorder_signals_hold_(struct recorder_held_ *held)
+RECORDER_FUNCTION_ void recorder_os_hold_signals_(struct recorder_held_ *held)
 {
     sigset_t block;
     held->error = errno;
@@ -477,19 +495,19 @@ RECORDER_FUNCTION_ void recorder_signals_hold_(struct recorder_held_ *held)
     sigpending(&held->pending);
 }
 
-/* Takes a signal off that is pending. One may be pending for the process, and
- * sigwait() waits if another thread takes it first: of those in here one at a
- * time looks and takes, with nothing that could interrupt it. A child of fork()
- * may find that somebody is in here for ever: it does not wait long. */
-RECORDER_PROGRAM_ uint32_t recorder_signals_taking_ = 0;
-RECORDER_FUNCTION_ void recorder_signals_take_(int sig)
+/* Consumes a signal if it is pending. It may be pending for the whole process,
+ * and sigwait() would wait for ever if another thread consumed it first; so a
+ * spin lock serialises the look and the sigwait(), with all signals blocked. In
+ * a child of fork() the lock may stay taken: after a second it is ignored. */
+RECORDER_PROGRAM_ uint32_t recorder_os_consuming_ = 0;
+RECORDER_FUNCTION_ void recorder_os_consume_signal_(int sig)
 {
     struct recorder_signal_set_ before;
     sigset_t pending, only;
     unsigned tries = 1000;
     recorder_os_block_(&before);
     while (tries-- > 0 &&
-           __atomic_exchange_n(&recorder_signals_taking_, 1, __ATOMIC_ACQUIRE))
+           __atomic_exchange_n(&recorder_os_consuming_, 1, __ATOMIC_ACQUIRE))
         poll(NULL, 0, 1);
     (void)sigemptyset(&only);
     (void)sigaddset(&only, sig);
@@ -497,10 +515,11 @@ RECORDER_FUNCTION_ void recorder_signals_take_(int sig)
         RECORDER_STEP_(taking);
         sigwait(&only, &sig);
     }
-    __atomic_store_n(&recorder_signals_taking_, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&recorder_os_consuming_, 0, __ATOMIC_RELEASE);
     recorder_os_mask_(SIG_SETMASK, &before, NULL);
 }
-RECORDER_FUNCTION_ void recorder_signals_release_(struct recorder_held_ *held)
+RECORDER_FUNCTION_ void
+recorder_os_release_signals_(struct recorder_held_ *held)
 {
     static const int sigs[] = {SIGPIPE, SIGXFSZ};
     sigset_t now;
@@ -508,14 +527,13 @@ RECORDER_FUNCTION_ void recorder_signals_release_(struct recorder_held_ *held)
     for (i = 0; i < 2 && sigpending(&now) == 0; i++)
         if (sigismember(&now, sigs[i]) == 1 &&
             sigismember(&held->pending, sigs[i]) == 0)
-            recorder_signals_take_(sigs[i]);
+            recorder_os_consume_signal_(sigs[i]);
     pthread_sigmask(SIG_SETMASK, &held->mask, NULL);
     errno = held->error;
 }
 
 /* ----------------------------------------------------------- environment -- */
 
-/* Does the program run with no more rights than its caller? */
 #ifdef RECORDER_BSD_
 extern int recorder_os_issetugid_(void) RECORDER_LABEL_(issetugid);
 RECORDER_INLINE_ bool recorder_os_trusted_(void)
@@ -529,10 +547,6 @@ RECORDER_INLINE_ bool recorder_os_trusted_(void)
 }
 #endif
 RECORDER_INLINE_ char *recorder_os_environment_(const char *name)
-{
-    return getenv(name);
-}
-RECORDER_INLINE_ char *recorder_os_environment_safe_(const char *name)
 {
     return recorder_os_trusted_() ? getenv(name) : NULL;
 }

@@ -37,7 +37,7 @@ recorder_output_wait_(const struct recorder_output_ *out, bool refused)
     poll.revents = 0;
     do
         ready = recorder_os_poll_(&poll, 1, wait);
-    while (ready < 0 && *recorder_errno_() == RECORDER_EINTR_);
+    while (ready < 0 && *recorder_os_errno_() == RECORDER_EINTR_);
     if (ready < 0 || (poll.revents & RECORDER_POLL_FAILED_))
         return !refused;
     return ready > 0 && (poll.revents & RECORDER_POLLOUT_);
@@ -61,9 +61,9 @@ RECORDER_FUNCTION_ void recorder_output_write_(struct recorder_output_ *out,
         if (done > 0) {
             text += done;
             size -= (size_t)done;
-        } else if (done < 0 && *recorder_errno_() == RECORDER_EAGAIN_) {
+        } else if (done < 0 && *recorder_os_errno_() == RECORDER_EAGAIN_) {
             out->failed = !recorder_output_wait_(out, true);
-        } else if (done == 0 || *recorder_errno_() != RECORDER_EINTR_) {
+        } else if (done == 0 || *recorder_os_errno_() != RECORDER_EINTR_) {
             out->failed = true;
         }
     }
@@ -108,10 +108,10 @@ RECORDER_FUNCTION_ void recorder_say_(const struct recorder_string_ *say)
 {
     struct recorder_output_ out = {0, 0, 2, 0, 0, 0, false, 0};
     struct recorder_held_ held;
-    recorder_signals_hold_(&held);
+    recorder_os_hold_signals_(&held);
     recorder_output_write_(&out, say->to,
                            say->size < say->max ? say->size : say->max);
-    recorder_signals_release_(&held);
+    recorder_os_release_signals_(&held);
 }
 
 #ifdef __cplusplus

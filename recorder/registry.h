@@ -1,4 +1,4 @@
-/* registry.h - how recorders are found. */
+/* registry.h - recorders enter the registry, leave it, and are listed. */
 /* SPDX-License-Identifier: MIT */
 #ifndef RECORDER_REGISTRY_H_
 #define RECORDER_REGISTRY_H_
@@ -14,23 +14,26 @@ extern "C" {
  *
  * A recorder enters the registry in a constructor, before any of the program's
  * own, and leaves it in a destructor when its library is closed. The loader
- * runs both one at a time, so that only readers are concurrent here.
+ * runs constructors and destructors one at a time: only readers are concurrent
+ * with them.
  */
 #ifdef RECORDER_HOSTED_
-/* In the child of fork(): its one thread gets a row of its own at its next
- * record; those of the parent's threads stay, for the records they made. */
+/* Runs before fork(), for recordings. */
 RECORDER_FUNCTION_ void recorder_forks_(void)
 {
     recorder_file_tell_(RECORDER_FILE_FORKS_, NULL);
 }
+/* Runs in the child of fork(). Its one thread takes a new row at its next
+ * record; the rows of the parent's threads stay, dead, for the records they
+ * made. */
 RECORDER_FUNCTION_ void recorder_forked_(void)
 {
     struct recorder_registry *registry = recorder_home_.registry;
     uintptr_t i;
     recorder_thread_self_ = 0;
     if (registry->pid == recorder_os_process_())
-        return; /* another module's handler was here */
-    if (registry->file) /* before this touches the parent's */
+        return;         /* the handler of another module has done all this */
+    if (registry->file) /* first: the lines below must not write to its file */
         registry->file(RECORDER_FILE_FORKED_, NULL);
     for (i = 0; i < registry->threads_max; i++) {
         struct recorder_thread_row *row = &registry->threads[i];
@@ -38,44 +41,26 @@ RECORDER_FUNCTION_ void recorder_forked_(void)
             row->state = RECORDER_ROW_DEAD_;
     }
     registry->readers = 0;
-    registry->dumping = 0; /* who did is not here */
+    registry->dumping = 0; /* the thread that dumped is the parent's */
     registry->pid = recorder_os_process_();
 }
 
-#if defined(RECORDER_IN_LIBRARY_) && defined(RECORDER_LINUX_)
-extern unsigned long recorder_auxiliary_(unsigned long type)
-    RECORDER_LABEL_(getauxval) __attribute__((weak));
-
-/* The registry of the main program, found by its magic in the data of the
- * program's segments; null when it has none, `own` where that lies in the
- * program. A program that does not export its symbols hides it from the
- * libraries that it opens; orders are global only if they find it. The words of
- * an ELF program header used here stand at the same index on 32 and 64 bits:
- * 2 address, 4 bytes in the file, 5 bytes in memory. */
+#ifdef RECORDER_IN_LIBRARY_
+/* Finds the main program's registry by its magic in the program's data: a
+ * program that does not export its symbols hides it from the libraries that it
+ * opens. Returns `own` where that is the program's, or where there is none. */
 __attribute__((no_sanitize("address")))
 RECORDER_FUNCTION_ struct recorder_registry *
 recorder_of_program_(struct recorder_registry *own)
 {
-    enum { HEADER = __SIZEOF_POINTER__ == 8 ? 7 : 8 };
-    const uintptr_t *headers, *h;
-    uintptr_t count, bias = 0, at, i;
-    if (!recorder_auxiliary_)
-        return NULL;
-    headers = (const uintptr_t *)recorder_auxiliary_(3); /* AT_PHDR */
-    count = recorder_auxiliary_(5);                      /* AT_PHNUM */
-    for (h = headers, i = 0; headers && i < count; i++, h += HEADER)
-        if (*(const uint32_t *)h == 6) /* PT_PHDR */
-            bias = (uintptr_t)headers - h[2];
-    for (h = headers, i = 0; headers && i < count; i++, h += HEADER) {
-        uint32_t flags = __SIZEOF_POINTER__ == 8 ? ((const uint32_t *)h)[1]
-                                                 : (uint32_t)h[6];
-        if (*(const uint32_t *)h != 1 || !(flags & 2)) /* PT_LOAD, writable */
-            continue;
-        if ((uintptr_t)own - (bias + h[2]) < h[5])
+    struct recorder_os_segment_ data;
+    unsigned i;
+    for (i = 0; recorder_os_data_segment_(i, &data); i++) {
+        uintptr_t at = (data.at + RECORDER_CACHE_LINE - 1) &
+                       ~(uintptr_t)(RECORDER_CACHE_LINE - 1);
+        if ((uintptr_t)own - data.at < data.bytes)
             return own;
-        at = (bias + h[2] + RECORDER_CACHE_LINE - 1) &
-             ~(uintptr_t)(RECORDER_CACHE_LINE - 1);
-        for (; at + sizeof *own <= bias + h[2] + h[4];
+        for (; at + sizeof *own <= data.at + data.file_bytes;
              at += RECORDER_CACHE_LINE) {
             struct recorder_registry *r = (struct recorder_registry *)at;
             if (r->self == r && r->layout == RECORDER_LAYOUT &&
@@ -83,9 +68,9 @@ recorder_of_program_(struct recorder_registry *own)
                 return r;
         }
     }
-    return NULL;
+    return own;
 }
-#elif defined(RECORDER_IN_LIBRARY_) /* the linker has found it, or nobody */
+#else
 RECORDER_INLINE_ struct recorder_registry *
 recorder_of_program_(struct recorder_registry *own)
 {
@@ -93,27 +78,24 @@ recorder_of_program_(struct recorder_registry *own)
 }
 #endif
 
-/* Once in each module. */
+/* Starts this module, once: finds the registry and fills in what it lacks. */
 RECORDER_FUNCTION_ void recorder_start_(void)
 {
     struct recorder_registry *registry;
     if (recorder_home_.started)
         return;
     recorder_home_.started = true;
-#ifdef RECORDER_IN_LIBRARY_
     registry = recorder_of_program_(&recorder_registry);
-    if (registry) {
-        recorder_home_.order = registry->order;
-        recorder_home_.registry = registry;
-    }
-#endif
-    registry = recorder_home_.registry;
+    recorder_home_.order = registry->order;
+    recorder_home_.registry = registry;
     if (!registry->start.monotonic_ns)
         registry->start = recorder_now_();
     recorder_time_(); /* notes the first wrap */
     registry->pid = recorder_os_process_();
-    if (!registry->thread)
+    if (!registry->thread) {
+        recorder_home_.numbers = true;
         registry->thread = recorder_thread_here_;
+    }
     recorder_os_at_fork_(recorder_forks_, recorder_forked_);
     if (registry->file)
         registry->file(RECORDER_FILE_MODULE_, &recorder_home_);
@@ -124,42 +106,20 @@ RECORDER_INLINE_ void recorder_start_(void)
 }
 #endif
 
-/* Returns whether it was not in the list before. */
+/* Adds a recorder to the list. Returns false if it was there already. */
 __attribute__((cold)) RECORDER_CALLED_ bool
 recorder_enter(struct recorder *recorder)
 {
     struct recorder **link;
     recorder_start_();
     for (link = &recorder_home_.registry->first; *link; link = &(*link)->next)
-        if (*link == recorder) /* one recorder, two libraries that define it */
+        if (*link == recorder) /* two libraries define this recorder */
             return false;
     recorder->next = NULL;
     __atomic_store_n(link, recorder, __ATOMIC_RELEASE);
     recorder_file_tell_(RECORDER_FILE_ENTERED_, recorder);
     return true;
 }
-
-#if defined(RECORDER_IN_LIBRARY_) ||                                           \
-    (defined(RECORDER_LIBRARY) && defined(RECORDER_HOSTED_))
-/* Takes a recorder out before its memory goes away. Readers hold the list only
- * while they copy, never while they write, so that this waits for microseconds;
- * a reader that died on the way is not waited for longer than a second. */
-RECORDER_CALLED_ void recorder_leave(struct recorder *recorder)
-{
-    struct recorder_registry *registry = recorder_home_.registry;
-    struct recorder **link = &registry->first;
-    uint64_t start;
-    while (*link && *link != recorder)
-        link = &(*link)->next;
-    if (!*link)
-        return;
-    __atomic_store_n(link, recorder->next, __ATOMIC_SEQ_CST);
-    start = recorder_clock_ns_(RECORDER_MONOTONIC_);
-    while (__atomic_load_n(&registry->readers, __ATOMIC_SEQ_CST) != 0 &&
-           recorder_clock_ns_(RECORDER_MONOTONIC_) - start < 1000000000u)
-        recorder_os_yield_();
-}
-#endif
 
 RECORDER_CALLED_ void recorder_tweak_enter_(struct recorder_tweak *tweak)
 {
@@ -174,57 +134,77 @@ RECORDER_CALLED_ void recorder_tweak_enter_(struct recorder_tweak *tweak)
 
 #if defined(RECORDER_IN_LIBRARY_) ||                                           \
     (defined(RECORDER_LIBRARY) && defined(RECORDER_HOSTED_))
-/* As recorder_leave(): readers of the list are counted. */
+/* Waits for a grace period: until no reader can hold what was taken out of a
+ * list. Readers are in a list for microseconds, while they copy. After a second
+ * it returns anyway, since a reader may have died in there. */
+RECORDER_FUNCTION_ void recorder_readers_wait_(void)
+{
+    const struct recorder_registry *registry = recorder_home_.registry;
+    uint64_t start = recorder_clock_ns_(RECORDER_MONOTONIC_);
+    while (__atomic_load_n(&registry->readers, __ATOMIC_SEQ_CST) != 0 &&
+           recorder_clock_ns_(RECORDER_MONOTONIC_) - start < 1000000000u)
+        recorder_os_yield_();
+}
+/* Takes a recorder out of the list, before its memory goes away. */
+RECORDER_CALLED_ void recorder_leave(struct recorder *recorder)
+{
+    struct recorder **link = &recorder_home_.registry->first;
+    while (*link && *link != recorder)
+        link = &(*link)->next;
+    if (!*link)
+        return;
+    __atomic_store_n(link, recorder->next, __ATOMIC_SEQ_CST);
+    recorder_readers_wait_();
+}
 RECORDER_CALLED_ void recorder_tweak_leave_(struct recorder_tweak *tweak)
 {
-    struct recorder_registry *registry = recorder_home_.registry;
-    struct recorder_tweak **link = &registry->tweaks;
-    uint64_t start;
+    struct recorder_tweak **link = &recorder_home_.registry->tweaks;
     while (*link && *link != tweak)
         link = &(*link)->next;
     if (!*link)
         return;
     __atomic_store_n(link, tweak->next, __ATOMIC_SEQ_CST);
-    start = recorder_clock_ns_(RECORDER_MONOTONIC_);
-    while (__atomic_load_n(&registry->readers, __ATOMIC_SEQ_CST) != 0 &&
-           recorder_clock_ns_(RECORDER_MONOTONIC_) - start < 1000000000u)
-        recorder_os_yield_();
+    recorder_readers_wait_();
 }
 #endif
 
 #ifdef RECORDER_IN_LIBRARY_
-/* A library that only borrows others' recorders has to look for the program's
- * registry too. */
+/* Also a library that only uses recorders of others looks for the program's
+ * registry. */
 __attribute__((constructor(101), used)) static void
 recorder_start_library_(void)
 {
     recorder_start_();
 }
+/* Takes a closed library's function out, which gave the threads' numbers. */
+__attribute__((destructor(101), used)) static void recorder_stop_library_(void)
+{
+    struct recorder_registry *registry = recorder_home_.registry;
+    if (!recorder_home_.numbers || !registry->thread)
+        return;
+    __atomic_store_n(&registry->thread, NULL, __ATOMIC_SEQ_CST);
+    recorder_readers_wait_();
+}
 #endif
 
-/* A read-side section, up to recorder_readers_leave_(): the list may be walked
- * and rings be read, no library that holds any of them is unmapped meanwhile.
- * Nothing in between may wait for anything. */
-#ifdef RECORDER_HOSTED_
+/* Enters a read-side section, and returns the list's first recorder. Until
+ * recorder_readers_leave_(), no library that holds recorders is unmapped. The
+ * caller must not wait in between: a library that is closed waits for it. */
 RECORDER_INLINE_ struct recorder *recorder_readers_enter_(void)
 {
     struct recorder_registry *registry = recorder_home_.registry;
-    __atomic_fetch_add(&registry->readers, 1, __ATOMIC_SEQ_CST);
-    return __atomic_load_n(&registry->first, __ATOMIC_SEQ_CST);
+    if (RECORDER_OS_UNLOADS_)
+        __atomic_fetch_add(&registry->readers, 1, __ATOMIC_SEQ_CST);
+    return __atomic_load_n(&registry->first, RECORDER_OS_UNLOADS_
+                                                 ? __ATOMIC_SEQ_CST
+                                                 : __ATOMIC_ACQUIRE);
 }
 RECORDER_INLINE_ void recorder_readers_leave_(void)
 {
-    __atomic_fetch_sub(&recorder_home_.registry->readers, 1, __ATOMIC_SEQ_CST);
+    if (RECORDER_OS_UNLOADS_)
+        __atomic_fetch_sub(&recorder_home_.registry->readers, 1,
+                           __ATOMIC_SEQ_CST);
 }
-#else /* nothing is ever unmapped */
-RECORDER_INLINE_ struct recorder *recorder_readers_enter_(void)
-{
-    return __atomic_load_n(&recorder_home_.registry->first, __ATOMIC_ACQUIRE);
-}
-RECORDER_INLINE_ void recorder_readers_leave_(void)
-{
-}
-#endif
 RECORDER_INLINE_ struct recorder *
 recorder_list_next_(const struct recorder *recorder)
 {

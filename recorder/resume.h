@@ -1,4 +1,4 @@
-/* resume.h - rings that survive a reset: RECORDER_AT. */
+/* resume.h - continues rings that survive a reset: RECORDER_AT. */
 /* SPDX-License-Identifier: MIT */
 #ifndef RECORDER_RESUME_H_
 #define RECORDER_RESUME_H_
@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 
-/* In front of a ring that survives a reset: whose it is. The words that the
- * memory must hold by chance to be taken for such a ring are eight. */
+/* A stamp of eight words in front of the ring names the recorder and its sizes.
+ * Memory that was never a ring holds it by chance only: 2^-256 on 32 bits. */
 #define RECORDER_STAMP_WORDS_ 8
 RECORDER_INLINE_ uintptr_t recorder_stamp_(const struct recorder *recorder,
                                            uintptr_t i)
@@ -21,7 +21,7 @@ RECORDER_INLINE_ uintptr_t recorder_stamp_(const struct recorder *recorder,
            2654435761u;
 }
 
-/* Makes an empty ring, and then the stamp. */
+/* Empties the ring, then writes the stamp. */
 RECORDER_FUNCTION_ void recorder_stamp_new_(const struct recorder *recorder)
 {
     volatile uintptr_t *to = (volatile uintptr_t *)recorder->rings;
@@ -33,8 +33,8 @@ RECORDER_FUNCTION_ void recorder_stamp_new_(const struct recorder *recorder)
         to[i] = recorder_stamp_(recorder, i);
 }
 
-/* Makes a slot ready for the next lap, from what the reset left in it: nobody
- * is in it now, and all laps that are missing gave up. */
+/* Makes a slot ready for the next lap. No writer survived the reset: all laps
+ * that are missing count as given up, and a record that was cut off is lost. */
 RECORDER_FUNCTION_ void recorder_resume_slot_(struct recorder_ring *ring,
                                               uintptr_t mask, uintptr_t slot)
 {
@@ -53,8 +53,9 @@ RECORDER_FUNCTION_ void recorder_resume_slot_(struct recorder_ring *ring,
     ring->lost++;
 }
 
-/* Goes on with what a ring of RECORDER_AT holds, or makes it empty. Orders go
- * on behind its last; a damaged one is not followed far. */
+/* Continues the ring of a RECORDER_AT if its stamp is right, else empties it.
+ * Orders continue behind the ring's last one; a damaged order that is 65,536 or
+ * more ahead of another is ignored. */
 RECORDER_FUNCTION_ void recorder_resume(const struct recorder *recorder)
 {
     struct recorder_ring *ring = recorder->rings;

@@ -155,7 +155,7 @@ RECORDER_FUNCTION_ void recorder_scratch_close_(struct recorder_scratch_ *s)
         __atomic_store_n(&recorder_spare_taken_, 0, __ATOMIC_RELEASE);
     recorder_memory_close_(&s->memory);
     if (s->mapped_bytes)
-        recorder_munmap_(s->mapped, s->mapped_bytes);
+        recorder_os_unmap_(s->mapped, s->mapped_bytes);
 }
 
 #ifdef __cplusplus

@@ -183,7 +183,7 @@ RECORDER_PROGRAM_ int recorder_output_opened_ = -1; /* by us */
 /* Sends dumps and traces to a file. False: it cannot be opened. */
 RECORDER_FUNCTION_ bool recorder_set_output_(const char *path, bool append)
 {
-    int error = *recorder_errno_();
+    int error = *recorder_os_errno_();
     int fd = recorder_os_create_(path, append);
     if (fd >= 0 && recorder_output_opened_ >= 0 &&
         recorder_output_opened_ == recorder_output_fd_) {
@@ -194,7 +194,7 @@ RECORDER_FUNCTION_ bool recorder_set_output_(const char *path, bool append)
         recorder_output_opened_ = fd;
         recorder_output_fd_ = fd;
     }
-    *recorder_errno_() = error;
+    *recorder_os_errno_() = error;
     return fd >= 0;
 }
 
@@ -340,7 +340,7 @@ __attribute__((constructor(103))) static void recorder_set_enter_(void)
     if (recorder_set_started_)
         return;
     recorder_set_started_ = true;
-    recorder_trace_set(recorder_os_environment_safe_("RECORDER_TRACES"));
+    recorder_trace_set(recorder_os_environment_("RECORDER_TRACES"));
 }
 #endif
 

@@ -67,7 +67,7 @@ RECORDER_FUNCTION_ bool recorder_alt_stack(void)
 {
     struct recorder_stack_of_signals_ signals;
     struct recorder_stack_ *stack;
-    int error = *recorder_errno_();
+    int error = *recorder_os_errno_();
     bool done = true;
     if (recorder_os_stack_(NULL, &signals) == 0 &&
         !(signals.flags & RECORDER_SS_DISABLE_))
@@ -81,7 +81,7 @@ RECORDER_FUNCTION_ bool recorder_alt_stack(void)
         signals.flags = 0;
         done = recorder_os_stack_(&signals, NULL) == 0;
     }
-    *recorder_errno_() = error;
+    *recorder_os_errno_() = error;
     return stack && done;
 }
 
@@ -159,9 +159,9 @@ recorder_dump_for_signal_(int sig, const struct recorder_lines_ *lines)
         }
         if (__atomic_compare_exchange_n(dumping, &other, self, false,
                                         __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-            recorder_signals_hold_(&held);
+            recorder_os_hold_signals_(&held);
             recorder_say_signal_(&out, sig, self);
-            recorder_signals_release_(&held);
+            recorder_os_release_signals_(&held);
             if (!out.failed)
                 recorder_dump_out_(NULL, &out, lines);
             return;
@@ -169,16 +169,19 @@ recorder_dump_for_signal_(int sig, const struct recorder_lines_ *lines)
     }
 }
 
-/* The default action: set it, and send the signal to ourselves once more. All
+/* The default action: sets it, and sends the signal to ourselves once more. All
  * are blocked until the handler returns, and so it acts where the program was
- * interrupted, as if we had never been. */
-RECORDER_FUNCTION_ void recorder_signal_again_(int sig, void *info)
+ * interrupted, as if we had never been. Where a sandbox refuses to set it, a
+ * fault comes again when the handler returns, and else the program exits. */
+RECORDER_FUNCTION_ void recorder_signal_again_(int sig, void *info,
+                                               void *context)
 {
     struct recorder_action_ action; /* all zero: SIG_DFL */
     __builtin_memset(&action, 0, sizeof action);
-    if (recorder_os_action_(sig, &action, NULL) != 0)
-        recorder_os_exit_(128 + sig); /* a sandbox: the fault would loop */
-    recorder_os_requeue_signal_(sig, info);
+    if (recorder_os_action_(sig, &action, NULL) == 0)
+        recorder_os_requeue_signal_(sig, info);
+    else if (!recorder_os_fault_again_(sig, info, context))
+        recorder_os_exit_(128 + sig);
 }
 
 /* What a handler does; the lines of its dump are ours where `lines` is null. */
@@ -189,20 +192,20 @@ recorder_signal_handle_(int sig, void *info, void *context,
     struct recorder_signal_set_ entry;
     struct recorder_action_ before = recorder_before_[sig];
     bool ends = !recorder_is_handler_(&before) && !recorder_goes_on_(sig);
-    int error = *recorder_errno_();
+    int error = *recorder_os_errno_();
     int32_t self;
     recorder_os_block_(&entry);
     recorder_dump_for_signal_(sig, lines);
     if (ends) {
-        recorder_signal_again_(sig, info);
-        *recorder_errno_() = error;
+        recorder_signal_again_(sig, info, context);
+        *recorder_os_errno_() = error;
         return;
     }
     self = recorder_os_thread_();
     __atomic_compare_exchange_n(&recorder_home_.registry->dumping, &self, 0,
                                 false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
     recorder_os_mask_(RECORDER_SIG_SETMASK_, &entry, NULL);
-    *recorder_errno_() = error;
+    *recorder_os_errno_() = error;
     if (!recorder_is_handler_(&before))
         return;
     if (before.flags & RECORDER_SA_RESETHAND_)
@@ -228,7 +231,7 @@ RECORDER_FUNCTION_ void recorder_signal_bind_(void)
     struct recorder_memory_ memory;
     struct recorder_held_ held;
     volatile size_t one = 1; /* the compiler is not to know it */
-    int error = *recorder_errno_();
+    int error = *recorder_os_errno_();
     char byte;
     if (recorder_signal_bound_)
         return;
@@ -241,11 +244,11 @@ RECORDER_FUNCTION_ void recorder_signal_bind_(void)
         (void)!recorder_os_read_(memory.fds[0], &byte, 1);
     recorder_memory_close_(&memory);
     recorder_clock_ns_(RECORDER_MONOTONIC_);
-    recorder_signals_hold_(&held);
-    recorder_signals_release_(&held);
+    recorder_os_hold_signals_(&held);
+    recorder_os_release_signals_(&held);
     recorder_os_poll_(NULL, 0, 0);
-    recorder_munmap_(recorder_os_memory_(1), 1);
-    *recorder_errno_() = error;
+    recorder_os_unmap_(recorder_os_memory_(1), 1);
+    *recorder_os_errno_() = error;
 }
 
 RECORDER_FUNCTION_ bool recorder_dump_on_signal(int sig)
@@ -253,9 +256,10 @@ RECORDER_FUNCTION_ bool recorder_dump_on_signal(int sig)
     const unsigned kept = RECORDER_SA_NODEFER_ | RECORDER_SA_RESTART_ |
                           RECORDER_SA_NOCLDSTOP_ | RECORDER_SA_NOCLDWAIT_;
     struct recorder_action_ action, before;
-    if (sig < 1 || sig >= RECORDER_SIGNALS_ || sig == RECORDER_SIGKILL_ ||
-        sig == RECORDER_SIGSTOP_ || sig == RECORDER_SIGTSTP_ ||
-        sig == RECORDER_SIGTTIN_ || sig == RECORDER_SIGTTOU_)
+    if (!recorder_os_trusted_() || sig < 1 || sig >= RECORDER_SIGNALS_ ||
+        sig == RECORDER_SIGKILL_ || sig == RECORDER_SIGSTOP_ ||
+        sig == RECORDER_SIGTSTP_ || sig == RECORDER_SIGTTIN_ ||
+        sig == RECORDER_SIGTTOU_)
         return false;
     recorder_alt_stack();
     if (recorder_os_action_(sig, NULL, &before) != 0 ||

@@ -10,23 +10,14 @@
 extern "C" {
 #endif
 
-#ifdef RECORDER_HOSTED_
-#define RECORDER_THREAD() recorder_thread_number_()
-#endif
-
 /* --------------------------------------------------------------- threads --
  *
  * A thread gets a number and a row of the table at its first record; the row of
  * a dead thread is given away only when the table is full. All of it is safe in
- * a signal handler: at worst a handler that interrupts it takes a row more.
+ * a signal handler: at worst the handler takes a second row.
  */
-#ifdef RECORDER_HOSTED_
-extern RECORDER_PROGRAM_ __thread unsigned recorder_thread_self_
-    RECORDER_THREAD_LOCAL_;
-__thread unsigned recorder_thread_self_ RECORDER_THREAD_LOCAL_ =
-    0; /* said twice, or gcc forgets it; 0: has not recorded yet */
-#endif
 
+/* Sets the name in a row, while readers may look at it. */
 RECORDER_FUNCTION_ void
 recorder_thread_set_name_(struct recorder_thread_row *row, const char *name)
 {
@@ -38,8 +29,17 @@ recorder_thread_set_name_(struct recorder_thread_row *row, const char *name)
 }
 
 #ifdef RECORDER_HOSTED_
-/* From a state to RECORDER_ROW_TAKEN_, at one stroke. With the 2 bytes beside
- * it, since riscv64 has no compare-and-swap of fewer than 4. */
+#define RECORDER_THREAD() recorder_thread_number_()
+
+extern RECORDER_PROGRAM_ __thread unsigned recorder_thread_self_
+    RECORDER_THREAD_LOCAL_;
+__thread unsigned recorder_thread_self_ RECORDER_THREAD_LOCAL_ =
+    0; /* 0: the thread has not recorded yet. The attribute stands at both, or
+        * gcc ignores it. */
+
+/* Changes a row's state to RECORDER_ROW_TAKEN_ by compare-and-swap; false: it
+ * had another state. It swaps 4 bytes, `named` too, as riscv64 cannot swap
+ * fewer. */
 RECORDER_INLINE_ bool recorder_row_take_(struct recorder_thread_row *row,
                                          uint16_t state)
 {
@@ -57,8 +57,8 @@ RECORDER_INLINE_ bool recorder_row_take_(struct recorder_thread_row *row,
                                        taken, false, __ATOMIC_ACQUIRE,
                                        __ATOMIC_RELAXED);
 }
-/* Gives a row that is dead, or whose thread has ended, to the caller; its
- * number, or RECORDER_THREAD_SHARED. */
+/* Takes a row that is dead or whose thread has ended. Returns its number, or
+ * RECORDER_THREAD_SHARED if there is none. */
 RECORDER_FUNCTION_ unsigned
 recorder_thread_reuse_(const struct recorder_registry *registry)
 {
@@ -73,7 +73,7 @@ recorder_thread_reuse_(const struct recorder_registry *registry)
             continue;
         if (!recorder_row_take_(row, state))
             continue;
-        /* Between the look and the grasp a living thread may have taken it. */
+        /* Between the look and the swap a living thread may have taken it. */
         if (state == RECORDER_ROW_DEAD_ || recorder_os_thread_ended_(row->id))
             return i + 1;
         __atomic_store_n(&row->state, RECORDER_ROW_ALIVE_, __ATOMIC_RELEASE);
@@ -81,7 +81,7 @@ recorder_thread_reuse_(const struct recorder_registry *registry)
     return RECORDER_THREAD_SHARED;
 }
 
-/* The table, mapped at the first call; null where there is no memory. */
+/* Returns the table, which the first call maps; null if there is no memory. */
 RECORDER_FUNCTION_ struct recorder_thread_row *
 recorder_thread_table_(struct recorder_registry *registry)
 {
@@ -98,11 +98,12 @@ recorder_thread_table_(struct recorder_registry *registry)
     if (__atomic_compare_exchange_n(&registry->threads, &table, mine, false,
                                     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return mine;
-    recorder_munmap_(mine, bytes);
+    recorder_os_unmap_(mine, bytes);
     return table;
 }
 
-/* Takes a row for the calling thread and returns its number. */
+/* Takes a row for the calling thread. Returns its number, or
+ * RECORDER_THREAD_SHARED if the table is full. */
 RECORDER_FUNCTION_ unsigned recorder_thread_take_row_(void)
 {
     struct recorder_registry *registry = recorder_home_.registry;
@@ -130,20 +131,34 @@ RECORDER_FUNCTION_ unsigned recorder_thread_take_row_(void)
     return number;
 }
 
+/* Returns the calling thread's number, by the module that started first: a
+ * preloaded library, else the program. All others ask it, since each module has
+ * its own `recorder_thread_self_` if the program does not export its symbols. */
+RECORDER_FUNCTION_ unsigned
+recorder_thread_ask_(struct recorder_registry *registry)
+{
+    unsigned (*thread)(void), number = 0;
+    if (recorder_home_.numbers)
+        return recorder_thread_take_row_();
+    __atomic_fetch_add(&registry->readers, 1, __ATOMIC_SEQ_CST);
+    thread = __atomic_load_n(&registry->thread, __ATOMIC_SEQ_CST);
+    if (thread)
+        number = thread();
+    __atomic_fetch_sub(&registry->readers, 1, __ATOMIC_SEQ_CST);
+    return thread ? number : recorder_thread_take_row_();
+}
+
 RECORDER_FUNCTION_ unsigned recorder_thread_enter_(void)
 {
     struct recorder_registry *registry = recorder_home_.registry;
-    int *error = recorder_errno_(), kept = *error;
-    /* In a library that found the program's registry, the program counts. */
-    unsigned number = registry != &recorder_registry && registry->thread
-                          ? registry->thread()
-                          : recorder_thread_take_row_();
+    int *error = recorder_os_errno_(), kept = *error;
+    unsigned number = recorder_thread_ask_(registry);
     if (recorder_thread_self_ == 0)
         recorder_thread_self_ = number;
     else if (number != recorder_thread_self_ &&
              number != RECORDER_THREAD_SHARED)
-        registry->threads[number - 1].state =
-            RECORDER_ROW_DEAD_; /* see above */
+        /* A handler came in between and took a row: ours is free again. */
+        registry->threads[number - 1].state = RECORDER_ROW_DEAD_;
     *error = kept;
     return recorder_thread_self_;
 }

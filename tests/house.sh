@@ -9,7 +9,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 doors=$(ls recorder*.h)
 parts=$(ls recorder/*.h 2>/dev/null)
-[ -n "$parts" ] || { echo "0 passed, 0 failed, 9 skipped: no recorder/ yet" && exit; }
+[ -n "$parts" ] || { echo "0 passed, 0 failed, 10 skipped: no recorder/ yet" && exit; }
 
 # Each promise ends with the tests that keep it: -> tests/ring/whole.c
 promises()
@@ -173,6 +173,20 @@ includes()
         sed -n 's/^tsort: \(.*\.h\)$/\1: is in a circle of includes/p'
 }
 
+# What os.h asks of a system, each of the systems' files defines.
+systems()
+{
+    sed -n '/^\/\*$/,/^\*\//s/^        .* [*]*\(recorder_os_[a-z_]*\)(.*/\1/p' \
+        recorder/os.h | sort -u >"$scratch/asked"
+    [ "$(wc -l <"$scratch/asked")" -ge 35 ] ||
+        echo "recorder/os.h: says too little of what it asks"
+    for file in recorder/os_linux.h recorder/os_posix.h recorder/os_none.h; do
+        functions $file | awk '{ print $3 }' | sort -u |
+            comm -23 "$scratch/asked" - |
+            sed "s|.*|$file: lacks &(), which os.h asks for|"
+    done
+}
+
 # A file is read in one sitting, the ring in a short one.
 sizes()
 {
@@ -202,7 +216,7 @@ alone()
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 passed=0 failed=0
-for check in promises contents prototypes macros verbs files includes sizes alone; do
+for check in promises contents prototypes macros verbs files includes systems sizes alone; do
     said=$($check 2>&1)
     if [ -z "$said" ]; then
         passed=$((passed + 1))

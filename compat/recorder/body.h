@@ -278,13 +278,13 @@ RECORDER_FUNCTION_ unsigned recorder_1x_write(const char *text, size_t size,
         size_t size;
     } pieces[2] = {{text, size}, {"\n", 1}}; /* struct iovec */
     struct recorder_held_ held;
-    int error = *recorder_errno_();
+    int error = *recorder_os_errno_();
     long done;
-    recorder_signals_hold_(&held);
+    recorder_os_hold_signals_(&held);
     done =
         recorder_syscall_(SYS_writev, (long)recorder_1x_fd(output), pieces, 2L);
-    recorder_signals_release_(&held);
-    *recorder_errno_() = error;
+    recorder_os_release_signals_(&held);
+    *recorder_os_errno_() = error;
     return done > 0 ? (unsigned)done : 0;
 }
 
@@ -485,12 +485,12 @@ RECORDER_FUNCTION_ void recorder_1x_print(const struct recorder *recorder,
     if (!cut)
         return;
     how.cut = NULL;
-    recorder_signals_hold_(&held);
+    recorder_os_hold_signals_(&held);
     if (recorder_scratch_open_(&s, count, NULL))
         recorder_print_with_(&s, recorder, thread, records, count, &how.lines);
     else
         recorder_print_lines_(recorder, thread, records, count, &how.lines);
-    recorder_signals_release_(&held);
+    recorder_os_release_signals_(&held);
 }
 
 RECORDER_FUNCTION_ void recorder_1x_set_dump(void) { recorder_dump(); }
@@ -557,7 +557,7 @@ recorder_1x_background_pass(struct recorder_cursor *cursor)
     struct recorder_clock_ clock;
     struct recorder_event event;
     struct recorder_held_ held;
-    recorder_signals_hold_(&held);
+    recorder_os_hold_signals_(&held);
     if (!recorder_scratch_open_(&s, 1, NULL))
         recorder_scratch_open_(&s, 0, stack);
     recorder_clock_open_(&clock);
@@ -568,7 +568,7 @@ recorder_1x_background_pass(struct recorder_cursor *cursor)
         recorder_1x_show(&how.lines, &s, &clock, &event, &out);
     recorder_output_flush_(&out);
     recorder_scratch_close_(&s);
-    recorder_signals_release_(&held);
+    recorder_os_release_signals_(&held);
     return shown;
 }
 RECORDER_FUNCTION_ void *recorder_1x_background_run(void *unused)
@@ -644,9 +644,9 @@ RECORDER_1X_ void recorder_dump_on_signal(int sig)
 RECORDER_1X_ void recorder_dump_on_common_signals(unsigned add, unsigned remove)
 {
     intptr_t mask;
-    const char *background = recorder_os_environment_safe_("RECORDER_DUMP");
-    recorder_trace_set(recorder_os_environment_safe_("RECORDER_TRACES"));
-    recorder_trace_set(recorder_os_environment_safe_("RECORDER_TWEAKS"));
+    const char *background = recorder_os_environment_("RECORDER_DUMP");
+    recorder_trace_set(recorder_os_environment_("RECORDER_TRACES"));
+    recorder_trace_set(recorder_os_environment_("RECORDER_TWEAKS"));
     if (background && *background)
         recorder_background_dump(background);
     mask = RECORDER_1X_VALUE_(recorder_signals_mask);

@@ -672,6 +672,8 @@ Test(signals, stacks_after_fork)
 /* Goal: what we take for the system's structures and numbers is that. */
 Test(signals, layouts)
 {
+    ucontext_t context, expected;
+    siginfo_t info;
 #define SAME_MEMBER(ours_, member, theirs, their_member)                       \
     cr_expect(offsetof(struct ours_, member) ==                                \
                       offsetof(theirs, their_member) &&                        \
@@ -692,6 +694,15 @@ Test(signals, layouts)
     SAME_MEMBER(recorder_stack_of_signals_, bytes, stack_t, ss_size);
     SAME_SIZE(recorder_stack_of_signals_, stack_t);
     SAME_SIZE(recorder_signal_set_, sigset_t);
+    /* In a context, only the mask changes. */
+    memset(&context, 0, sizeof context);
+    memset(&expected, 0, sizeof expected);
+    memset(&info, 0, sizeof info);
+    cr_expect(!recorder_os_fault_again_(SIGSEGV, &info, &context));
+    info.si_code = SEGV_MAPERR;
+    if (recorder_os_fault_again_(SIGSEGV, &info, &context))
+        sigaddset(&expected.uc_sigmask, SIGSEGV);
+    cr_expect_eq(memcmp(&context, &expected, sizeof context), 0);
     SAME_MEMBER(recorder_timespec_, seconds, struct timespec, tv_sec);
     SAME_MEMBER(recorder_timespec_, nanoseconds, struct timespec, tv_nsec);
     SAME_SIZE(recorder_timespec_, struct timespec);

@@ -136,6 +136,41 @@ Test(libraries, opened_later)
     }
 }
 
+/* Goal: a library that starts before the program, which does not export its
+ * registry, shares it and the numbers of threads all the same; a second one
+ * does, too. Method: libraries that record are preloaded. */
+Test(libraries, preloaded)
+{
+    static const char *const programs[] = {"gcc -O2", "gcc -O2 -rdynamic",
+                                           "clang -O0 -no-pie -fno-pie",
+                                           "g++ -O2 -x c++ -s"};
+    unsigned i;
+    build_must("gcc " LIBRARY "-DPART=one -o one.so " PART);
+    build_must("g++ -x c++ " LIBRARY
+               "-fvisibility=hidden -DPART=two -o two.so " PART);
+    for (i = 0; i < sizeof programs / sizeof programs[0]; i++) {
+        if (strncmp(programs[i], "clang", 5) == 0 && !build_has("clang"))
+            continue;
+        build_must("%s " WITH "-o host " HOST " -lpthread -ldl", programs[i]);
+        must_say_ok("LD_PRELOAD=./one.so ./host preloaded ./one.so:one:l # %s",
+                    programs[i]);
+        must_say_ok("LD_PRELOAD=\"./one.so ./two.so\" ./host preloaded "
+                    "./one.so:one:l ./two.so:two:l # %s",
+                    programs[i]);
+    }
+}
+
+/* Goal: a library that gave threads their numbers may be closed, and another
+ * one gives them. Method: a program that has a registry and records nothing. */
+Test(libraries, numbers_of_a_closed_library)
+{
+    build_must("gcc " LIBRARY "-DPART=one -o one.so " PART);
+    build_must("gcc " LIBRARY "-DPART=one -o other.so " PART);
+    build_must("gcc -O2 " WITH "-o bystander " BUILD_PROGRAMS
+               "/bystander.c -ldl");
+    must_say_ok("./bystander ./one.so ./other.so ./one.so");
+}
+
 /* Goal: the same on a 32-bit machine. */
 Test(libraries, opened_later_32)
 {

@@ -143,6 +143,46 @@ Test(safety, functions_take_little_stack, .init = build_begin,
     }
 }
 
+/* Goal: of a program with more rights than its caller (setuid), the caller sets
+ * nothing by the environment, and sees no records by sending it signals.
+ * Method: the same program is run by its owner's copy and by a setuid one. */
+Test(safety, callers_of_setuid_programs, .init = build_begin, .fini = build_end)
+{
+    static const char settings[] =
+        "env RECORDER_TRACES=secret RECORDER_FILE=file "
+        "\"RECORDER_LINE=line: {message}\"";
+    if (geteuid() != 0) {
+        fprintf(stderr, "skipped: not root\n");
+        return;
+    }
+    build_must("gcc -O2 " BUILD_WARNINGS BUILD_INCLUDE "-o own " BUILD_PROGRAMS
+               "/privileged.c && chmod 777 . && cp own setuid && "
+               "chmod 4755 setuid");
+    build_must("setpriv --reuid 65534 --clear-groups %s ./own 2>&1", settings);
+    cr_expect(strncmp(build_text,
+                      "as its caller, dumps on signals: yes\n"
+                      "line: a key\n",
+                      49) == 0 &&
+                  strstr(build_text, "SIGUSR1") &&
+                  strstr(build_text, "goes on"),
+              "%s", build_text);
+    build_must("test -e file && rm file");
+    cr_expect_eq(build_run("setpriv --reuid 65534 --clear-groups %s ./setuid "
+                           "2>&1; s=$?; ls; exit $s",
+                           settings),
+                 128 + SIGUSR1, "%s", build_text);
+    if (strncmp(build_text, "as its caller", 13) == 0) {
+        fprintf(stderr, "skipped: no setuid programs in %s\n", build_folder);
+        return;
+    }
+    cr_expect(strncmp(build_text, "privileged, dumps on signals: no\n", 33) ==
+                  0,
+              "%s", build_text);
+    cr_expect_null(strstr(build_text, "line: "), "%s", build_text);
+    cr_expect_null(strstr(build_text, "SIGUSR1"), "%s", build_text);
+    cr_expect_null(strstr(build_text, "file\n"), "%s", build_text);
+}
+
 /* Goal: whatever call of the system fails, a dump ends, leaves no file open,
  * keeps errno, and writes whole lines. Method: the k-th call fails, for each k,
  * with each of several errors, once or from then on. */

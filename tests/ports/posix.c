@@ -126,7 +126,7 @@ static void *take(void *none)
     for (i = 1; i <= 50; i++) {
         while (__atomic_load_n(&begun, __ATOMIC_ACQUIRE) < i)
             sched_yield();
-        recorder_signals_take_(SIGPIPE);
+        recorder_os_consume_signal_(SIGPIPE);
         __atomic_add_fetch(&ended, 1, __ATOMIC_RELEASE);
     }
     return none;
@@ -151,9 +151,9 @@ static void taken_once(void)
     }
     for (i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
-    recorder_signals_taking_ = 1; /* of a thread that fork() left behind */
+    recorder_os_consuming_ = 1; /* of a thread that fork() left behind */
     kill(getpid(), SIGPIPE);
-    recorder_signals_take_(SIGPIPE);
+    recorder_os_consume_signal_(SIGPIPE);
     set = pending_now();
     MUST(!sigismember(&set, SIGPIPE));
 }
@@ -305,9 +305,9 @@ static void in_a_file(void)
 static void not_trusted(void)
 {
     setenv("RECORDER_POSIX", "x", 1);
-    MUST(recorder_os_environment_safe_("RECORDER_POSIX"));
+    MUST(recorder_os_environment_("RECORDER_POSIX"));
     MUST(getuid() != 0 || setegid(1) != 0 ||
-         !recorder_os_environment_safe_("RECORDER_POSIX"));
+         !recorder_os_environment_("RECORDER_POSIX"));
 }
 
 int main(int count, char **arguments)
