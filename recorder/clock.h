@@ -234,6 +234,18 @@ RECORDER_INLINE_ bool recorder_clock_is_better(
            2 * (later->monotonic_ns - start->monotonic_ns);
 }
 
+/* Do two clocks run alike, but for one part in so many? */
+RECORDER_INLINE_ bool recorder_clock_agrees(const struct recorder_clock *a,
+                                            const struct recorder_clock *b,
+                                            uint64_t parts)
+{
+    uint64_t apart = a->ns_per_tick > b->ns_per_tick
+                         ? a->ns_per_tick - b->ns_per_tick
+                         : b->ns_per_tick - a->ns_per_tick;
+    return a->ns_per_tick && b->ns_per_tick &&
+           apart <= b->ns_per_tick / parts;
+}
+
 /* Nanoseconds that `ticks` last, ticks * ns_per_tick / 2^32, in halves. */
 RECORDER_INLINE_ uint64_t recorder_clock_scale(const struct recorder_clock *c,
                                                uint64_t ticks)
@@ -292,6 +304,22 @@ RECORDER_FUNCTION_ bool recorder_clock_widen(const struct recorder_wrap *wraps,
 /* ------------------------------------------------------------------ time -- */
 
 #ifdef RECORDER_HOSTED_
+/* Is the rate up to `now` the better one? Not where it differs from one that was
+ * measured over 100 ms: the machine slept meanwhile, while ticks ran and
+ * CLOCK_MONOTONIC stood still. */
+RECORDER_INLINE_ bool recorder_clock_improves(
+    const struct recorder_moment *start, const struct recorder_moment *later,
+    const struct recorder_moment *now)
+{
+    struct recorder_clock known, fresh;
+    if (!recorder_clock_is_better(start, later, now))
+        return false;
+    recorder_clock_set(&known, start, later);
+    recorder_clock_set(&fresh, start, now);
+    return later->monotonic_ns - start->monotonic_ns < 100000000 ||
+           recorder_clock_agrees(&fresh, &known, 1000);
+}
+
 /* Where the program is: its start and, if that is far enough from it, a later
  * moment that was noted before; else now, noted for all readers to come. */
 RECORDER_FUNCTION_ void recorder_clock_open(struct recorder_clock *clock)
@@ -299,13 +327,15 @@ RECORDER_FUNCTION_ void recorder_clock_open(struct recorder_clock *clock)
     struct recorder_registry *registry = recorder_home.registry;
     struct recorder_moment now = recorder_now(), start = registry->start;
     uint32_t set = __atomic_load_n(&registry->later_set, __ATOMIC_ACQUIRE);
-    if (!start.monotonic_ns)
-        start = now;
+    if (!start.monotonic_ns) { /* before the program's start: no moment yet */
+        recorder_clock_set(clock, &now, &now);
+        return;
+    }
     if (set && !(set & 1)) {
         struct recorder_moment later = registry->later;
         __atomic_thread_fence(__ATOMIC_ACQUIRE);
         if (__atomic_load_n(&registry->later_set, __ATOMIC_RELAXED) == set &&
-            !recorder_clock_is_better(&start, &later, &now)) {
+            !recorder_clock_improves(&start, &later, &now)) {
             recorder_clock_set(clock, &start, &later);
             return;
         }
@@ -318,6 +348,13 @@ RECORDER_FUNCTION_ void recorder_clock_open(struct recorder_clock *clock)
     registry->later = now;
     __atomic_store_n(&registry->later_set, set + 2, __ATOMIC_RELEASE);
     recorder_file_tell(RECORDER_FILE_SYNC, NULL);
+}
+/* Notes a moment for readers of what a program leaves behind, which cannot
+ * measure how fast its ticks ran. Safe in a signal handler. */
+RECORDER_FUNCTION_ void recorder_clock_note(void)
+{
+    struct recorder_clock clock;
+    recorder_clock_open(&clock);
 }
 RECORDER_INLINE_ uint64_t recorder_clock_realtime(void)
 {

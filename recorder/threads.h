@@ -3,6 +3,7 @@
 #ifndef RECORDER_THREADS_H_
 #define RECORDER_THREADS_H_
 
+#include "clock.h"
 #include "os.h"
 #include "ring.h"
 
@@ -127,6 +128,7 @@ RECORDER_FUNCTION_ unsigned recorder_thread_row(void)
     if (registry->image)
         recorder_put(&registry->image->threads_count,
                      recorder_get(&registry->threads_count));
+    recorder_clock_note();
     return number;
 }
 

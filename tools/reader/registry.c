@@ -122,32 +122,67 @@ static unsigned ticks_shift(const struct memory *memory)
     return memory->word_bytes < sizeof(void *) ? 12 : 0;
 }
 
-/* Is the machine the one that recorded, and has it not been started anew? Its
- * clocks stand in the relation they had, and its ticks ran as fast as now, which
- * on a busy machine takes a longer look to see. */
-static bool clock_is_here(const struct recorder_moment *start,
+/* Have the clocks kept the relation that they had at the program's start? Else
+ * the machine is another, was started anew or slept, or its clock was set. */
+static bool clocks_relate(const struct recorder_moment *start,
                           const struct recorder_moment *now)
 {
     int64_t boot_then = (int64_t)(start->realtime_ns - start->monotonic_ns);
     int64_t boot_now = (int64_t)(now->realtime_ns - now->monotonic_ns);
     int64_t apart = (int64_t)((uint64_t)boot_now - (uint64_t)boot_then);
-    struct recorder_clock since, local;
-    struct timespec wait = {0, 2000000};
-    if (now->monotonic_ns <= start->monotonic_ns || apart > 1000000000 ||
-        apart < -1000000000)
-        return false;
-    recorder_clock_set(&since, start, now);
-    for (; wait.tv_nsec < 100000000; wait.tv_nsec *= 4) {
-        struct recorder_moment later;
+    return apart <= 1000000000 && apart >= -1000000000;
+}
+
+/* Does a rate that was taken between two moments agree with `local`? Each of the
+ * moments is known to 100 ns and one tick, which is long where words are short. */
+static bool rate_agrees(const struct recorder_clock *known, uint64_t between_ns,
+                        const struct recorder_clock *local, unsigned shift)
+{
+    uint64_t tick_ns = local->ns_per_tick << shift >> 32;
+    return recorder_clock_agrees(known, local,
+                                 1 + between_ns / (200 + 2 * tick_ns));
+}
+
+/* Chooses the moment that tells best how fast the program's ticks ran: now, if
+ * its clocks are known to be ours (`is_here`) and its ticks ran as ours do; the
+ * one it noted; or, where that was noted too soon but agrees with ours, one that
+ * ours lead to. */
+static void later_settle(struct reader *reader, bool is_here,
+                         uint64_t newest_ticks)
+{
+    struct recorder_moment *later = &reader->inside->later;
+    struct recorder_moment start = reader->clock.start, now = recorder_now();
+    struct recorder_moment then = now;
+    struct recorder_clock since, local, known = reader->clock;
+    struct timespec wait = {0, is_here ? 2000000 : 20000000};
+    unsigned shift = ticks_shift(reader->memory);
+    uint64_t noted_ns = later->monotonic_ns - start.monotonic_ns, span;
+    start.ticks <<= shift;
+    known.ns_per_tick >>= shift;
+    recorder_clock_set(&since, &start, &now);
+    /* On a busy machine it takes a longer look to see how fast ticks run. */
+    for (; wait.tv_nsec < 100000000; wait.tv_nsec *= is_here ? 4 : 10) {
         nanosleep(&wait, NULL);
-        later = recorder_now();
-        recorder_clock_set(&local, now, &later);
-        if (since.ns_per_tick && local.ns_per_tick &&
-            since.ns_per_tick > local.ns_per_tick / 1000 * 999 &&
-            since.ns_per_tick < local.ns_per_tick / 999 * 1000)
-            return true;
+        then = recorder_now();
+        recorder_clock_set(&local, &now, &then);
+        if (is_here && now.monotonic_ns > start.monotonic_ns &&
+            recorder_clock_agrees(&since, &local, 1000)) {
+            *later = now;
+            later->ticks >>= shift;
+            return;
+        }
     }
-    return false;
+    if (noted_ns > then.monotonic_ns - now.monotonic_ns ||
+        !rate_agrees(&known, noted_ns, &local, shift))
+        return;
+    span = newest_ticks > reader->clock.start.ticks
+               ? (newest_ticks << shift) - start.ticks
+               : then.ticks - now.ticks;
+    later->ticks = (start.ticks + span) >> shift;
+    later->monotonic_ns =
+        start.monotonic_ns + recorder_clock_scale(&local, span);
+    later->realtime_ns =
+        start.realtime_ns + later->monotonic_ns - start.monotonic_ns;
 }
 
 /* What the program noted; how fast its ticks ran is taken from that, as its own
@@ -165,18 +200,16 @@ void clock_open(struct reader *reader, const struct registry *registry)
 
 void reader_clock(struct reader *reader, uint64_t newest_ticks)
 {
-    unsigned shift = ticks_shift(reader->memory);
-    struct recorder_clock *clock = &reader->clock, fine;
-    struct recorder_moment start = clock->start, now = recorder_now();
+    const struct memory *memory = reader->memory;
+    struct recorder_moment start = reader->clock.start, now = recorder_now();
     const struct recorder_moment *later = &reader->inside->later;
-    if (!reader->memory->native || !start.monotonic_ns ||
+    if (!memory->native || !start.monotonic_ns ||
         newest_ticks - start.ticks < 2 * (later->ticks - start.ticks))
         return;
-    start.ticks <<= shift;
-    if (!clock_is_here(&start, &now))
-        return;
-    recorder_clock_set(&fine, &start, &now);
-    clock->ns_per_tick = fine.ns_per_tick << shift;
+    later_settle(reader, (memory->live && !memory->stale_order) ||
+                             clocks_relate(&start, &now),
+                 newest_ticks);
+    recorder_clock_set(&reader->clock, &start, later);
 }
 
 /* The full ticks of a record's time word. */

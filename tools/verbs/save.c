@@ -104,6 +104,39 @@ static bool keeper_thread(struct memory *memory, int32_t id, char name[16])
     return keeper->of->thread(keeper->of, id, name);
 }
 
+/* Changes what was kept. */
+static void keeper_put(struct keeper *keeper, uint64_t address,
+                       const unsigned char *from, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        uint64_t at = (address + i) % PAGE_BYTES;
+        struct kept_page *page = page_keep(keeper, address + i - at);
+        if (at < page->size)
+            page->bytes[at] = from[i];
+    }
+}
+
+/* Notes in the recording how fast ticks ran, as far as it is known here: who
+ * reads it may be where these clocks are not. */
+static void clock_keep(struct keeper *keeper)
+{
+    const struct reader *reader = keeper->reader;
+    const struct memory *m = &keeper->memory;
+    const struct offsets *at = offsets_of(m);
+    const struct recorder_moment *later = &reader->inside->later;
+    unsigned char set[4], bytes[3 * 8];
+    if (later->ticks == reader->clock.start.ticks)
+        return;
+    bytes_put(m, set, 2, 4);
+    bytes_put(m, bytes + at->moment_ticks, later->ticks, 8);
+    bytes_put(m, bytes + at->moment_monotonic_ns, later->monotonic_ns, 8);
+    bytes_put(m, bytes + at->moment_realtime_ns, later->realtime_ns, 8);
+    keeper_put(keeper, reader->registry + at->registry_later, bytes,
+               sizeof bytes);
+    keeper_put(keeper, reader->registry + at->registry_later_set, set,
+               sizeof set);
+}
+
 /* -------------------------------------------------------------- segments -- */
 
 struct piece {
@@ -415,6 +448,7 @@ static int save(struct call *call)
     keeper.memory.write = NULL;
     keeper.memory.thread = keeper.of->thread ? keeper_thread : NULL;
     look_at_all(call, &keeper);
+    clock_keep(&keeper);
     for (size_t i = 0; i < call->reader.inside->lanes_count; i++)
         ring_add(&keeper, &call->reader, &call->reader.inside->lanes[i],
                  &pieces);
