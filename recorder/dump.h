@@ -206,7 +206,8 @@ RECORDER_FUNCTION_ void recorder_dump_head(struct recorder_scratch *s,
     struct recorder_string to;
     size_t i;
     to = recorder_string_at(s->line, s->line_max);
-    recorder_add_head(&to, recorder_clock_realtime(),
+    recorder_add_head(&to, recorder_clock_realtime(), 0,
+                      recorder_home.registry->program,
                       (uint64_t)recorder_os_process(), s->batch.more,
                       recorder_batch_events(&s->batch));
     recorder_output_line(out, s->line, to.size);

@@ -111,8 +111,6 @@ enum {
 #endif
 };
 
-extern unsigned long recorder_os_auxiliary(unsigned long type)
-    RECORDER_LABEL_(getauxval);
 /* True unless the program has more rights than its caller (setuid). */
 RECORDER_INLINE_ bool recorder_os_trusted(void)
 {
@@ -641,6 +639,7 @@ RECORDER_FUNCTION_ bool recorder_core_begin(struct recorder_recording *file,
 {
     const struct recorder_registry *registry = recorder_home.registry;
     struct recorder_elf elf;
+    char *name;
     file->elf = (struct recorder_elf *)(void *)recorder_core_take(
         file, sizeof *file->elf + headers * sizeof *file->headers, false);
     file->headers = (struct recorder_elf_header *)(file->elf + 1);
@@ -660,7 +659,15 @@ RECORDER_FUNCTION_ bool recorder_core_begin(struct recorder_recording *file,
     file->line = recorder_core_take(file, 256, false);
     if (!file->line)
         return false;
+    name = recorder_core_take(file, RECORDER_PROGRAM_MAX, false);
+    if (!name)
+        return false;
+    if (registry->program)
+        __builtin_memcpy(name, registry->program,
+                         recorder_length(registry->program,
+                                         RECORDER_PROGRAM_MAX - 1));
     *file->image = *registry;
+    file->image->program = name;
     file->image->first = NULL;
     file->image->later_set = 0;
     file->image->readers = 0;

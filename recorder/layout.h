@@ -166,6 +166,7 @@ struct recorder_registry {
      * is told what happens: RECORDER_FILE_. */
     struct recorder_registry *image;
     void (*file)(int what, const void *of);
+    const char *program; /* its name, without folders; null: unknown */
 };
 enum {
     RECORDER_FILE_MODULE,  /* a module is here that records; of: its data */
@@ -203,7 +204,7 @@ RECORDER_PROGRAM_ struct recorder_registry recorder_registry
         sizeof(struct recorder_ring),
         RECORDER_LATER_SET_, 0, &recorder_order, 0, 0, {0, 0, 0},
         RECORDER_LATER_, RECORDER_ROWS_, 0, 0, 0, 0, 0, 0, 0, {0}, 0,
-        {{0, 0}}, UINTPTR_MAX, 0, 0};
+        {{0, 0}}, UINTPTR_MAX, 0, 0, 0};
 
 /* This module's way to both, after a look for the program's own (registry). */
 struct recorder_home {

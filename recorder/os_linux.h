@@ -41,6 +41,19 @@ RECORDER_INLINE_ void recorder_os_thread_name(char name[16])
 {
     recorder_syscall(SYS_prctl, 16L /* PR_GET_NAME */, name, 0L, 0L, 0L);
 }
+extern unsigned long recorder_os_auxiliary(unsigned long type)
+    RECORDER_LABEL_(getauxval);
+/* The name of the program's file as it was started, without folders; null:
+ * unknown. It stays where the system put it. */
+RECORDER_INLINE_ const char *recorder_os_program(void)
+{
+    const char *name = (const char *)recorder_os_auxiliary(31 /* AT_EXECFN */);
+    const char *at;
+    for (at = name; at && *at; at++)
+        if (*at == '/' && at[1])
+            name = at + 1;
+    return name;
+}
 /* Is there surely no such thread in this process any more? */
 RECORDER_INLINE_ bool recorder_os_thread_ended(int32_t id)
 {

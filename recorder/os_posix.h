@@ -200,6 +200,10 @@ RECORDER_INLINE_ intptr_t recorder_os_process(void)
 {
     return getpid();
 }
+RECORDER_INLINE_ const char *recorder_os_program(void)
+{
+    return NULL; /* POSIX does not tell */
+}
 RECORDER_INLINE_ void recorder_os_yield(void)
 {
     sched_yield();

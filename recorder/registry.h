@@ -108,6 +108,8 @@ RECORDER_FUNCTION_ void recorder_start(void)
         registry->start = recorder_now();
     recorder_time(); /* notes the first wrap */
     registry->pid = recorder_os_process();
+    if (!registry->program)
+        registry->program = recorder_os_program();
     if (!registry->thread)
         registry->thread = recorder_thread_here;
     recorder_os_at_fork(recorder_forked);

@@ -21,6 +21,7 @@ extern "C" {
 #define RECORDER_LINE_DEFAULT                                                  \
     "{order} [{seconds} {location} T{thread}] {recorder}: {message}"
 #define RECORDER_LINE_MAX 4096
+#define RECORDER_PROGRAM_MAX 64 /* bytes of a program's name, with its NUL */
 
 RECORDER_INLINE_ size_t recorder_length(const char *text, size_t max)
 {
@@ -320,11 +321,15 @@ RECORDER_FUNCTION_ void recorder_end_line(struct recorder_string *to)
 
 /* ------------------------------------------------------------------ head -- */
 
-/* "FLIGHT RECORDER DUMP AT 2026-11-20 20:25:11.417324 UTC, PID 4711, 258
- * RECORDS"; without a clock that knows the date, and without processes, only
- * "FLIGHT RECORDER DUMP, 258 RECORDS". */
+/* "FLIGHT RECORDER DUMP AT 2026-11-20 20:25:11.417324 UTC, PROGRAM server, PID
+ * 4711, 258 RECORDS"; of what a program left behind, the time is that of its
+ * last record, and `read_ns`, else 0, is now: "..., READ AT 2026-11-27 ...".
+ * Without a clock that knows the date, and without processes, only "FLIGHT
+ * RECORDER DUMP, 258 RECORDS". */
 RECORDER_FUNCTION_ void recorder_add_head(struct recorder_string *to,
-                                          uint64_t realtime_ns, uint64_t pid,
+                                          uint64_t realtime_ns,
+                                          uint64_t read_ns,
+                                          const char *program, uint64_t pid,
                                           bool more, uint64_t records)
 {
     recorder_add_string(to, "FLIGHT RECORDER DUMP");
@@ -332,6 +337,15 @@ RECORDER_FUNCTION_ void recorder_add_head(struct recorder_string *to,
         recorder_add_string(to, " AT ");
         recorder_add_wall(to, realtime_ns);
         recorder_add_string(to, " UTC");
+    }
+    if (read_ns) {
+        recorder_add_string(to, realtime_ns ? ", READ AT " : " READ AT ");
+        recorder_add_wall(to, read_ns);
+        recorder_add_string(to, " UTC");
+    }
+    if (program && *program) {
+        recorder_add_string(to, ", PROGRAM ");
+        recorder_add_name(to, program, RECORDER_PROGRAM_MAX - 1);
     }
     if (pid) {
         recorder_add_string(to, ", PID ");

@@ -95,6 +95,8 @@ void call_open(struct call *, int i);
  * that does. */
 void call_take(struct call *);
 void call_close(struct call *);
+/* The name of the source's program, or of the source where that is unknown. */
+const char *call_program(const struct call *);
 
 /* Says `recorder: SOURCE: what is wrong` on stderr and exits with 1. */
 _Noreturn void fail(const struct call *, const char *format, ...)

@@ -327,6 +327,11 @@ void call_open(struct call *call, int i)
         fail(call, "%s", wrong);
 }
 
+const char *call_program(const struct call *call)
+{
+    return *call->reader.program ? call->reader.program : call->name;
+}
+
 void call_close(struct call *call)
 {
     reader_close(&call->reader);

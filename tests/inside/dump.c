@@ -51,7 +51,8 @@ Test(dump, reads_as_documented)
     record(text, "done\n");
     is = catch_dump(caught);
     sscanf(is,
-           "FLIGHT RECORDER DUMP AT %4d-%2d-%2d %2d:%2d:%2d.%6d UTC, PID %d, "
+           "FLIGHT RECORDER DUMP AT %4d-%2d-%2d %2d:%2d:%2d.%6d UTC, "
+           "PROGRAM dump, PID %d, "
            "%d RECORDS%n",
            &year, &month, &day, &hour, &minute, &second, &us, &pid, &count,
            &end);

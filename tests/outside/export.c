@@ -101,6 +101,23 @@ Test(export, csv_reads_back)
     must_agree("csv", "out.csv");
 }
 
+/* Goal: an export says which program it is of and when its records end. */
+Test(export, tells_program_and_times)
+{
+    static const char *const must[] = {
+        "out.chrome", ".process_name.,.args.:{.name.:.program.}}",
+        "out.chrome", ".program.:.program.,.end_wall_ns.:.[0-9][0-9]",
+        "out.ctf/metadata", "procname = .program.;",
+        "out.ctf/metadata", "end_wall_ns = [1-9][0-9]*;",
+        "out.vcd", "[$]comment program program [$]end",
+        "out.perfetto", "program"};
+    static const char *const of[] = {"chrome", "ctf", "vcd", "perfetto"};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+        build_must(EXPORT "%s $(cat source) -o out.%s", of[i], of[i]);
+    for (size_t i = 0; i < sizeof must / sizeof *must; i += 2)
+        build_must("grep -a \"%s\" %s", must[i + 1], must[i]);
+}
+
 Test(export, perfetto_reads_back)
 {
     export_as("perfetto");

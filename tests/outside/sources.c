@@ -129,7 +129,7 @@ static void build_parts(void)
 /* Dumps without what differs from run to run; what it says must be this. */
 #define SHOWS(source, ...)                                                     \
     do {                                                                       \
-        build_must(RECORDER " dump %s 2>&1 | sed -e \"s/ AT .*UTC, PID .*,/,/" \
+        build_must(RECORDER " dump %s 2>&1 | sed -e \"s/ AT .*UTC, PROGRAM .*, PID .*,/,/" \
                             "; s/[0-9]*\\.[0-9]\\{6\\}/0/; s/0x[0-9a-f]*/0x/g" \
                             "; s/^recorder: [^ ]*/recorder:/\"",               \
                    source);                                                    \
@@ -304,6 +304,43 @@ Test(sources, times_elsewhere_32)
 {
     if (build_can("gcc", "-m32"))
         times_elsewhere("gcc -O2 -m32");
+}
+
+/* Goal: a dump says whose it is and when its records end and, where that was
+ * before, when it was read. Method: a file that is a second old. */
+Test(sources, heads_tell_program_and_times)
+{
+    static const char *const files[] = {"core", "saved", "recording"};
+    double ends, end_of_file, read;
+    char name[64];
+    pid_t pid;
+    command_build("server", "gcc -O2");
+    command_core("env RECORDER_FILE=recording ./server", "in.txt");
+    build_must("head -n 1 in.txt | grep \"^FLIGHT RECORDER DUMP AT [-0-9]* "
+               "[0-9:.]* UTC, PROGRAM server, PID [0-9]*, [0-9]* RECORDS$\"");
+    command_must("save core -o saved; mkdir links; ln -s ../server links/other");
+    sleep(1);
+    for (int i = 0; i < 3; i++) {
+        command_must("dump %s | sed -n \"1{s/.* AT \\(.*\\) UTC, READ AT "
+                     "\\(.*\\) UTC, PROGRAM server, PID [0-9]*, .*/\\1\\n\\2/p"
+                     "};\\$p\" >head && { head -n 2 head; dump=1; date -d "
+                     "@$(stat -c %%Y in.txt) +%%F\\ %%T; } | while read t; do "
+                     "date -u -d \"$t\" +%%s.%%N; done",
+                     files[i]);
+        cr_assert_eq(sscanf(build_text, "%lf %lf %lf", &ends, &read,
+                            &end_of_file), 3, "%s: %s", files[i], build_text);
+        cr_assert(read - ends > 0.9 && read - ends < 60, "%s", build_text);
+        cr_assert(ends > end_of_file - 5 && ends < end_of_file + 2, "%s",
+                  build_text);
+    }
+    /* What runs ends now; it is named as it was started. */
+    pid = command_start("./links/other quiet");
+    command_must("dump %d", pid);
+    cr_assert(sscanf(build_text, "FLIGHT RECORDER DUMP AT %*s %*s UTC, PROGRAM "
+                                 "%63[^,], PID ", name) == 1 &&
+                  strcmp(name, "other") == 0,
+              "%s", build_text);
+    command_stop(pid);
 }
 
 /* Goal: of a program with a clock of its own, of which it has not noted how fast

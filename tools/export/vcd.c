@@ -88,13 +88,16 @@ static void put_head(struct vcd *v)
                                         "10 us",  "100 us", "1 ms",   "10 ms",
                                         "100 ms", "1 s",    "10 s",   "100 s"};
     const struct timeline *t = &v->timeline;
+    const char *program = t->call->reader.program;
     size_t unit = 0;
     v->unit_ns = 1;
     if (v->plain)
         for (; t->length_ns / v->unit_ns > SAMPLES_MAX && unit < 11; unit++)
             v->unit_ns *= 10;
+    fputs("$version recorder $end\n", v->out.file);
+    if (*program && !strchr(program, '$')) /* "$end" would end it */
+        fprintf(v->out.file, "$comment program %s $end\n", program);
     fprintf(v->out.file,
-            "$version recorder $end\n"
             "$comment 0 is %" PRId64 " ns since the program's start $end\n",
             t->start_ns);
     if (t->realtime_ns)

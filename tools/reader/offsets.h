@@ -36,6 +36,7 @@ it is compiled for. Members of 64 bits stand at multiples of 8 everywhere.
     AT(registry, wraps_count, 212, 264)                                        \
     AT(registry, wraps, 216, 272)                                              \
     AT(registry, image, 348, 536)                                              \
+    AT(registry, program, 356, 552)                                            \
     AT(moment, ticks, 0, 0)                                                    \
     AT(moment, monotonic_ns, 8, 8)                                             \
     AT(moment, realtime_ns, 16, 16)                                            \

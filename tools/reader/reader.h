@@ -26,6 +26,7 @@ LIMITS
 
 #include "recorder/clock.h"
 #include "recorder/event.h"
+#include "recorder/text.h"
 
 /* ---------------------------------------------------------------- memory -- */
 
@@ -135,6 +136,7 @@ struct reader {
     bool follows;   /* set it to follow: an event is held back for
                              * one take, so that none comes too late */
     char line[256]; /* that the program set, or the default */
+    char program[RECORDER_PROGRAM_MAX]; /* its name; "": unknown */
     struct recorder_clock clock;
     struct reader_recorder **recorders;
     size_t recorders_count;
@@ -169,6 +171,11 @@ const char *reader_take(struct reader *);
 /* Counts what the rings of the chosen recorders held at the last reader_take():
  * the figures of each. */
 void reader_count(struct reader *);
+
+/* Since 1970, UTC; 0: unknown. When what the last reader_count() counted ends:
+ * now, or for what a program left behind, when its newest record was made; then
+ * *read_ns is now, else 0. */
+uint64_t reader_end_realtime(const struct reader *, uint64_t *read_ns);
 
 /* The next event; false: none until the next reader_take(). */
 bool reader_next(struct reader *, struct reader_event *);

@@ -82,6 +82,7 @@ static void registry_rest(const struct memory *m, const unsigned char *from,
         r->wraps[i].high = (uintptr_t)bytes_word(m, wrap + at->wrap_high);
     }
     r->image = bytes_word(m, from + at->registry_image);
+    r->program = bytes_word(m, from + at->registry_program);
 }
 
 const char *registry_read(struct memory *memory, uint64_t address,
@@ -106,7 +107,7 @@ const char *registry_read(struct memory *memory, uint64_t address,
         !bytes_read(memory, address, bytes, registry->bytes))
         return "its registry of recorders is damaged";
     registry_rest(memory, bytes, registry);
-    if (registry->bytes < at->registry_image + memory->word_bytes ||
+    if (registry->bytes < at->registry_program + memory->word_bytes ||
         registry->head_bytes < 4 || registry->head_bytes > 65536 ||
         registry->head_bytes % 8)
         return "its registry of recorders is damaged";
@@ -210,6 +211,23 @@ void reader_clock(struct reader *reader, uint64_t newest_ticks)
                              clocks_relate(&start, &now),
                  newest_ticks);
     recorder_clock_set(&reader->clock, &start, later);
+}
+
+uint64_t reader_end_realtime(const struct reader *reader, uint64_t *read_ns)
+{
+    uint64_t start = reader->clock.start.realtime_ns, now = 0;
+    int64_t newest = RECORDER_TIME_UNKNOWN;
+    if (reader->pid || start) /* a machine without a date shows none */
+        now = recorder_clock_ns(RECORDER_REALTIME_);
+    *read_ns = 0;
+    if (reader->memory->live && !reader->memory->stale_order)
+        return now;
+    *read_ns = now;
+    for (size_t i = 0; i < reader->recorders_count; i++)
+        if (reader->recorders[i]->newest_ns > newest)
+            newest = reader->recorders[i]->newest_ns;
+    return start && newest != RECORDER_TIME_UNKNOWN ? start + (uint64_t)newest
+                                                    : 0;
 }
 
 /* The full ticks of a record's time word. */

@@ -17,6 +17,19 @@ static void line_read(struct reader *reader, uint64_t address)
     free(line);
 }
 
+/* Its name; what would break a line of text is not in it. */
+static void program_read(struct reader *reader, uint64_t address)
+{
+    struct recorder_string name =
+        recorder_string_at(reader->program, sizeof reader->program - 1);
+    char *text = address ? bytes_string(reader->memory, address,
+                                        NAME_MAX_BYTES)
+                         : NULL;
+    if (text)
+        recorder_add_name(&name, text, name.max);
+    free(text);
+}
+
 /* Is this another program than was first read here, by exec or under a process
  * id that was free again? */
 static bool is_another(const struct reader *reader,
@@ -89,6 +102,7 @@ const char *reader_open(struct reader *reader, struct memory *memory,
         return wrong;
     }
     line_read(reader, registry.line);
+    program_read(reader, registry.program);
     clock_open(reader, &registry);
     return NULL;
 }
