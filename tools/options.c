@@ -255,6 +255,56 @@ static bool when(struct call *call, const char *text, uint64_t *order,
     return true;
 }
 
+/* "main, small": what --names could have chosen. */
+static void names_text(const struct reader *reader, char *to, size_t max)
+{
+    size_t at = 0;
+    *to = '\0';
+    for (size_t i = 0; i < reader->recorders_count && at < max; i++)
+        at += (size_t)snprintf(to + at, max - at, "%s%s", i ? ", " : "",
+                               reader->recorders[i]->name);
+}
+
+/* Is there a thread that --thread means, or a record of one that is known by its
+ * number only? */
+static bool thread_exists(struct call *call)
+{
+    struct reader_selection of_thread = {.thread = call->selection.thread};
+    struct reader_event event;
+    bool found = reader_has_thread(&call->reader, of_thread.thread);
+    if (found)
+        return true;
+    reader_select(&call->reader, &of_thread);
+    found = reader_next(&call->reader, &event);
+    reader_select(&call->reader, &call->selection);
+    reader_rewind(&call->reader);
+    return found;
+}
+
+/* Who selects what is not there has mistyped it, or waits for it: a library may
+ * bring it. */
+static void selection_check(struct call *call)
+{
+    void (*tell)(const struct call *, const char *, ...) =
+        call->verb->follows ? warn : fail;
+    const struct reader *reader = &call->reader;
+    size_t chosen = 0;
+    char names[512];
+    for (size_t i = 0; i < reader->recorders_count; i++)
+        chosen += reader->recorders[i]->chosen;
+    if (!reader->recorders_count) {
+        tell(call, "has no recorders: nothing in it was compiled with recorder.h "
+                  "and without -DRECORDER_OFF");
+    } else if (!chosen) {
+        names_text(reader, names, sizeof names);
+        tell(call, "no recorder is named %s; there are: %s",
+            call->selection.names, names);
+    } else if (call->selection.thread && !thread_exists(call)) {
+        tell(call, "no thread is %s: recorder list shows the threads",
+            call->selection.thread);
+    }
+}
+
 void call_take(struct call *call)
 {
     const char *since = call_option(call, OPTION_SINCE);
@@ -263,6 +313,7 @@ void call_take(struct call *call)
     const char *wrong = reader_take(&call->reader);
     if (wrong)
         fail(call, "%s", wrong);
+    selection_check(call);
     if (since && when(call, since, &s->since_order, &s->since_ns))
         s->since_set = true;
     if (until && when(call, until, &s->until_order, &s->until_ns))

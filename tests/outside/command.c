@@ -25,6 +25,18 @@ TestSuite(command, .init = command_begin, .fini = build_end, .timeout = 120);
         cr_assert(strncmp(build_text, text, strlen(text)) == 0,                \
                   "%s\nsaid:\n%s", build_command, build_text);                 \
     } while (0)
+/* The command fails with 1, and says of a process this and no more. */
+static void fails_for(int pid, const char *text, const char *format, ...)
+{
+    char line[256], must[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    snprintf(must, sizeof must, "recorder: %d: %s\n", pid, text);
+    cr_assert_eq(command("%s %d", line, pid), 1, "%s: %s", line, build_text);
+    cr_assert_str_eq(build_text, must, "%s:\n%s", line, build_text);
+}
 /* Times and addresses differ from run to run. */
 #define SAME " | sed -e \"s/[0-9]*\\.[0-9]\\{6\\}/0/; s/0x[0-9a-f]*/0x/g\""
 
@@ -66,11 +78,23 @@ Test(command, dump_options)
              "--until \"2999-12-31 23:59:59.5\"");
     MESSAGES("first 1\nsecond two\nthird\n", "--thread 1");
     MESSAGES("first 1\nsecond two\nthird\n", "-t program");
-    build_must("! " RECORDER " dump %d --thread 2 | grep \"^[0-9]\"", pid);
+    fails_for(pid, "no thread is 2: recorder list shows the threads",
+              "dump --thread 2");
     build_must("! " RECORDER " dump %d --until 2001-01-01T00:00:00 | "
                "grep \"^[0-9]\"",
                pid);
-    build_must("! " RECORDER " dump %d --names nothing | grep -v ^FLIGHT", pid);
+    /* What is not there is said, by each verb that chooses. */
+    static const char *const choosing[] = {"dump", "dump --json", "list",
+                                           "stat", "export json -o out",
+                                           "view -o out"};
+    for (size_t i = 0; i < sizeof choosing / sizeof *choosing; i++)
+        fails_for(pid,
+                  "no recorder is named nothing; there are: main, small, "
+                  "laned, texts, cut_texts, silent, empty, flood",
+                  "%s --names nothing", choosing[i]);
+    fails_for(pid, "no thread is bla: recorder list shows the threads",
+              "dump --names main --thread bla");
+    build_must("! test -e out");
     SAYS("   third|T1 program|main  |{|3\n",
          RECORDER
          " dump %d -l 1 -L \"{message:8}|T{thread} {name}|{recorder:-6}"
@@ -174,6 +198,26 @@ Test(command, list)
     cr_assert_str_eq(build_text, "main \nlaned\n\n", "%s", build_text);
     command_stop(pid);
     REFUSES(1, "recorder: ", "list %d", pid);
+}
+
+/* Goal: a program without recorders is told from one that is quiet. Method: one
+ * that was built with -DRECORDER_OFF, and one that only reads. */
+Test(command, no_recorders)
+{
+    static const char *const verbs[] = {"list", "dump", "stat", "export json"};
+    int pid;
+    for (int i = 0; i < 2; i++) {
+        build_must("gcc %s " BUILD_INCLUDE "-o off " BUILD_PROGRAMS "/off.c",
+                   i ? "-DRECORDER_OFF" : "");
+        pid = (int)command_start("./off 2>&-");
+        for (size_t k = 0; k < sizeof verbs / sizeof *verbs; k++) {
+            cr_assert_eq(command("%s %d", verbs[k], pid), 1, "%s", build_text);
+            cr_assert(strstr(build_text, "has no recorders: ") ||
+                          (i && strstr(build_text, "no recorder in it")),
+                      "%s", build_text);
+        }
+        command_stop(pid);
+    }
 }
 
 /* Goal: the threads of a program in a container are known. Method: one whose

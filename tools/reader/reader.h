@@ -155,6 +155,9 @@ struct reader {
 const char *reader_open(struct reader *, struct memory *, uint64_t registry);
 void reader_close(struct reader *);
 
+/* Is there a thread of that number, kernel id or name? */
+bool reader_has_thread(const struct reader *, const char *thread);
+
 /* Chooses what the next reader_take() reads; it is copied. Null, or what is
  * wrong with the regular expression. */
 const char *reader_select(struct reader *, const struct reader_selection *);
