@@ -394,6 +394,8 @@ const char *reader_head(struct reader *reader, size_t *size)
     reader_count(reader);
     to = recorder_string_at(line, max);
     at = reader_end_realtime(reader, &read);
+    if (!read) /* it runs: all that there is by now */
+        at = reader_realtime(reader);
     recorder_add_head(&to, at, read, reader->program, reader->pid, false,
                       reader->taken);
     for (i = 0; i < reader->recorders_count; i++) {

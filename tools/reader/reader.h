@@ -175,9 +175,11 @@ const char *reader_take(struct reader *);
  * the figures of each. */
 void reader_count(struct reader *);
 
-/* Since 1970, UTC; 0: unknown. When what the last reader_count() counted ends:
- * now, or for what a program left behind, when its newest record was made; then
- * *read_ns is now, else 0. */
+/* Now, since 1970, UTC; 0: the program's machine has no date. */
+uint64_t reader_realtime(const struct reader *);
+/* When the newest record was made that the last reader_count() counted; 0:
+ * unknown. *read_ns is now for what a program left behind, 0 while it runs, so
+ * that an export of the same records is the same. */
 uint64_t reader_end_realtime(const struct reader *, uint64_t *read_ns);
 
 /* The next event; false: none until the next reader_take(). */

@@ -213,19 +213,21 @@ void reader_clock(struct reader *reader, uint64_t newest_ticks)
     recorder_clock_set(&reader->clock, &start, later);
 }
 
+uint64_t reader_realtime(const struct reader *reader)
+{
+    bool has_date = reader->pid || reader->clock.start.realtime_ns;
+    return has_date ? recorder_clock_ns(RECORDER_REALTIME_) : 0;
+}
+
 uint64_t reader_end_realtime(const struct reader *reader, uint64_t *read_ns)
 {
-    uint64_t start = reader->clock.start.realtime_ns, now = 0;
+    uint64_t start = reader->clock.start.realtime_ns;
     int64_t newest = RECORDER_TIME_UNKNOWN;
-    if (reader->pid || start) /* a machine without a date shows none */
-        now = recorder_clock_ns(RECORDER_REALTIME_);
-    *read_ns = 0;
-    if (reader->memory->live && !reader->memory->stale_order)
-        return now;
-    *read_ns = now;
+    bool runs = reader->memory->live && !reader->memory->stale_order;
     for (size_t i = 0; i < reader->recorders_count; i++)
         if (reader->recorders[i]->newest_ns > newest)
             newest = reader->recorders[i]->newest_ns;
+    *read_ns = runs ? 0 : reader_realtime(reader);
     return start && newest != RECORDER_TIME_UNKNOWN ? start + (uint64_t)newest
                                                     : 0;
 }
