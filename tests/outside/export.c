@@ -405,8 +405,36 @@ Test(export, replaces_files_only)
     build_must("umask 027 && " RECORDER " export json $(cat source) -o mode && "
                "stat -c %%a mode");
     cr_assert_str_eq(build_text, "640\n");
+    /* Who has hidden a file has hidden what takes its place. */
+    build_must("chmod 600 mode && " RECORDER " export json $(cat source) -o "
+               "mode && stat -c %%a mode && rm -r mode && " RECORDER
+               " save $(cat source) -o mode && stat -c %%a mode");
+    cr_assert_str_eq(build_text, "600\n600\n");
     build_must("ls -A | grep -c \"^.recorder\" || true");
     cr_assert_str_eq(build_text, "0\n");
+}
+
+/* Goal: beside a waveform, only a script of ours is replaced. Method: a file of
+ * somebody's, a link to one, and a script of an earlier export. */
+Test(export, script_replaces_only_ours)
+{
+    build_must("echo precious >x.tcl && echo dear >file && ln -s file y.tcl");
+    for (int i = 0; i < 2; i++) {
+        build_must(RECORDER " export vcd $(cat source) -o %c.vcd", "xy"[i]);
+        cr_assert_not_null(strstr(build_text, ".tcl is there and not by "
+                                              "recorder export: it stays"),
+                           "%s", build_text);
+    }
+    build_must("cat x.tcl y.tcl && test -L y.tcl");
+    cr_assert_str_eq(build_text, "precious\ndear\n");
+    for (int i = 0; i < 2; i++) {
+        build_must(RECORDER " export vcd $(cat source) -o z.vcd && "
+                            "grep gtkwave:: z.tcl >said.tcl");
+        cr_assert_null(strstr(build_text, "stays"), "%s", build_text);
+        build_must("sed -i \"s/Zoom_Full//\" z.tcl");
+    }
+    build_must(RECORDER " export vcd $(cat source) -o z.vcd && "
+                        "grep Zoom_Full z.tcl");
 }
 
 /* Goal: standard output gets what the file does. */
