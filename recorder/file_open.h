@@ -211,6 +211,10 @@ RECORDER_FUNCTION_ bool recorder_open_keep(const char *path)
     } else if (fd != -RECORDER_ENOENT_) {
         found = RECORDER_FOREIGN;
     }
+    if (fd == -RECORDER_EACCES_) {
+        recorder_open_fail(old, "open", fd);
+        return false;
+    }
     if (found == RECORDER_FOREIGN || found == RECORDER_IN_USE) {
         recorder_open_say(old, "exists, and is no recording that was left",
                           NULL);
@@ -233,7 +237,8 @@ recorder_open_clear(const char *path)
     long fd = recorder_os_open(path, RECORDER_O_NONBLOCK_);
     if (fd == -RECORDER_ENOENT_)
         return RECORDER_ABSENT;
-    if (fd < 0 && recorder_os_statx(-1, path, &at) < 0) {
+    if (fd == -RECORDER_EACCES_ ||
+        (fd < 0 && recorder_os_statx(-1, path, &at) < 0)) {
         recorder_open_fail(path, "open", fd);
         return RECORDER_FOREIGN;
     }

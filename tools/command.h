@@ -118,6 +118,8 @@ void *need(void *memory);
 
 /* The verb of a name; null: there is none. */
 const struct verb *help_verb(const char *name);
+/* "list, dump, ...": all of them. */
+const char *help_verbs(void);
 /* The text of --help, of a verb or, if null, of all; and what is made of it. */
 void help_show(const struct verb *);
 void help_man_page(void);

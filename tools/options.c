@@ -162,6 +162,9 @@ bool parse(struct call *call, int argc, char **argv)
     }
     call->arguments = argv + optind;
     call->arguments_count = argc - optind;
+    if (call->arguments_count > 1 && !strchr(call->verb->arguments, ' '))
+        misuse(call, "it takes one %s: %s is too much", call->verb->arguments,
+               call->arguments[1]);
     return true;
 }
 
@@ -363,7 +366,11 @@ void call_open(struct call *call, int i)
     if (elf && !how.images_count)
         misuse(call, "--elf needs --memory");
     if (!elf && i >= call->arguments_count)
-        misuse(call, "SOURCE is missing");
+        misuse(call, "%s is missing: the id of a running process%s",
+               strncmp(call->verb->arguments, "PID", 3) == 0 ? "PID" : "SOURCE",
+               strncmp(call->verb->arguments, "PID", 3) == 0
+                   ? ""
+                   : ", a core file or a recording");
     call->name = elf ? elf : call->arguments[i];
     wrong = source_open(&call->source, call->name, &how);
     if (wrong)

@@ -323,7 +323,13 @@ Test(command, set)
     REFUSES(2, "recorder: (: ", "set %d main=off \"(=on\"", pid);
     REFUSES(2, "recorder: small is not NAME=VALUE\n", "set %d main=off small",
             pid);
-    REFUSES(2, "recorder: PID and SETTINGS\n", "set %d", pid);
+    REFUSES(2, "recorder: NAME=VALUE is missing: what to set, as in net=trace\n",
+            "set %d", pid);
+    REFUSES(2, "recorder: PID is missing: the id of a running process\n",
+            "set net=on");
+    REFUSES(2, "recorder: PID is missing: the id of a running process\n",
+            "clear");
+    REFUSES(2, "recorder: it takes one PID: 2 is too much\n", "clear 1 2");
     build_must("! " RECORDER " list %d --json | grep \"trace\\\":[^0]\"", pid);
     command_stop(pid);
 }
@@ -370,6 +376,21 @@ Test(command, save)
     build_must("mkdir folder && cp saved folder/kept");
     REFUSES(1, "recorder: saved: ", "save saved -o /dev/full/saved");
     build_must("cmp saved folder/kept && test $(ls -A folder | wc -l) = 1");
+    REFUSES(1, "recorder: saved: /dev/full: is no regular file, as a recording "
+               "has to be\n",
+            "save saved -o /dev/full");
+    /* A disk that is full is called that. */
+    for (int blocks = 1; blocks < 8; blocks += 3) {
+        int status = build_run(
+            "unshare -m sh -c \"mount -t tmpfs -o nr_blocks=%d none folder && "
+            "head -c %d /dev/zero >folder/fills; " RECORDER
+            " save saved -o folder/f\"", blocks, (blocks - 1) * 4096 + 1);
+        if (status == 1 && strstr(build_text, "ermi"))
+            break; /* may not be mounted here */
+        cr_assert_eq(status, 1, "%s", build_text);
+        cr_assert_str_eq(build_text, "recorder: saved: folder/f: No space left "
+                                     "on device\n", "%s", build_text);
+    }
 }
 
 /* ------------------------------------------------------------------ help -- */
@@ -399,11 +420,13 @@ Test(command, help)
          "--bash-completion; do " RECORDER
          " $i >/dev/full 2>&1 && echo $i; " RECORDER
          " $i >&- 2>&1 && echo $i; done; true");
-    REFUSES(2, "recorder: nothing: no such verb\n", "help nothing");
-    REFUSES(2, "recorder: VERB is missing\nusage: recorder VERB ", " ");
-    REFUSES(2, "recorder: frobnicate: no such verb\n", "frobnicate");
-    REFUSES(2, "recorder: SOURCE is missing\n", "dump");
-    REFUSES(2, "recorder: one SOURCE\n", "dump a b");
+#define VERBS "there are list, dump, follow, stat, set, clear, save, export, view\n"
+    REFUSES(2, "recorder: nothing: no such verb; " VERBS, "help nothing");
+    REFUSES(2, "recorder: VERB is missing; " VERBS "usage: recorder VERB ", " ");
+    REFUSES(2, "recorder: frobnicate: no such verb; " VERBS, "frobnicate");
+    REFUSES(2, "recorder: SOURCE is missing: the id of a running process, a "
+               "core file or a recording\n", "dump");
+    REFUSES(2, "recorder: it takes one SOURCE: b is too much\n", "dump a b");
     REFUSES(2, "recorder: -l: an argument is missing\n", "dump -l");
     REFUSES(2, "recorder: --last: x is no number\n", "dump -l x a");
     REFUSES(2, "recorder: --last 0 is nothing\n", "dump -l 0 a");

@@ -457,8 +457,14 @@ Test(export, misuse_is_said)
     static const struct {
         const char *call, *text;
     } wrong[] = {
-        {"xml $(cat source)", "xml is no format"},
-        {"json", "it takes a FORMAT and a SOURCE"},
+        {"xml $(cat source)",
+         "xml is no format; there are perfetto, chrome, speedscope, ctf, vcd, "
+         "sqlite, json, csv\n"},
+        {"", "FORMAT and SOURCE are missing; formats are perfetto, chrome"},
+        {"$(cat source)", " is no format; there are "},
+        {"json", "SOURCE is missing: the id of a running process, a core file "
+                 "or a recording\n"},
+        {"json $(cat source) more", "it takes one SOURCE: more is too much"},
         {"ctf $(cat source)", "it needs -o FOLDER"},
         {"ctf $(cat source) -o -", "it needs -o FOLDER"},
         {"chrome --value net $(cat source)", "it should be RECORDER:N"},

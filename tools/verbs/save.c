@@ -385,8 +385,10 @@ static void headers_write(struct call *call, int fd, const struct piece *notes,
     program_header(call, elf, 0, PT_NOTE, notes);
     for (size_t i = 0; i < pieces->count; i++)
         program_header(call, elf, (int)i + 1, PT_LOAD, &pieces->all[i]);
+    errno = 0;
     if (elf_update(elf, ELF_C_WRITE) < 0)
-        fail(call, "libelf: %s", elf_errmsg(-1));
+        fail(call, "%s: %s", call_option(call, 'o'),
+             errno ? strerror(errno) : elf_errmsg(-1));
     elf_end(elf);
 }
 
@@ -436,8 +438,6 @@ static int save(struct call *call)
     struct pieces pieces = {0};
     struct notes notes = {0};
     struct output output;
-    if (call->arguments_count > 1)
-        misuse(call, "one SOURCE");
     if (!path || strcmp(path, "-") == 0)
         misuse(call, "-o FILE is missing");
     call_open(call, 0);
@@ -459,6 +459,8 @@ static int save(struct call *call)
     notes_make(&notes, call);
     umask(0077); /* what a program holds is its owner's, as a core file is */
     output_open(&output, call, path);
+    if (!output.temporary)
+        fail(call, "%s: is no regular file, as a recording has to be", path);
     file_write(call, fileno(output.file), &notes, &pieces);
     output_close(&output);
     for (size_t i = 0; i < pieces.count; i++)
