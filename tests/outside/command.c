@@ -42,6 +42,19 @@ static void fails_for(int pid, const char *text, const char *format, ...)
 
 /* ------------------------------------------------------------------ dump -- */
 
+/* A time of 80 seconds ago and one in 80 seconds, as `date` writes them in a
+ * zone, have all records between them; what is before the first has none. */
+static void times_choose(int pid, const char *format, const char *zone)
+{
+    build_must("export TZ=%s; then=\"$(date -d \"80 seconds ago\" \"+%s\")\"; "
+               "soon=\"$(date -d \"80 seconds\" \"+%s\")\"; " RECORDER
+               " dump %d --since \"$then\" --until \"$soon\" --json | wc -l; "
+               RECORDER " dump %d --until \"$then\" --json | wc -l; " RECORDER
+               " dump %d --since \"$soon\" --json | wc -l",
+               zone, format, format, pid, pid, pid);
+    cr_assert_str_eq(build_text, "3\n0\n0\n", "%s: %s", format, build_text);
+}
+
 /* Goal: each option shows what it says. Method: three records of a program that
  * waits, whole outputs. */
 Test(command, dump_options)
@@ -76,7 +89,21 @@ Test(command, dump_options)
     MESSAGES("first 1\nsecond two\nthird\n", "--since 2001-01-01T00:00:00Z");
     MESSAGES("first 1\nsecond two\nthird\n",
              "--until \"2999-12-31 23:59:59.5\"");
-    MESSAGES("first 1\nsecond two\nthird\n", "--thread 1");
+    MESSAGES("first 1\nsecond two\nthird\n", "--since -2m --until now");
+    MESSAGES("first 1\nsecond two\nthird\n", "--since -1.5h --until now+1d");
+    MESSAGES("first 1\nsecond two\nthird\n", "--since now-5min");
+    MESSAGES("first 1\nsecond two\nthird\n", "--since 2001-01-01");
+    MESSAGES("first 1\nsecond two\nthird\n", "--until 2999-01-01+09:30");
+    MESSAGES("first 1\nsecond two\nthird\n", "--since \"$(date -u -d "
+             "\"10 seconds ago\" +%F\\ %T)\" --until \"$(date -u -d "
+             "\"10 seconds\" +%F\\ %T)\"");
+    /* One moment, said in four ways, chooses alike; an hour on, it does not. */
+    times_choose(pid, "%F %T", "UTC0");
+    times_choose(pid, "%FT%TZ", "UTC0");
+    times_choose(pid, "%F %T local", "XXX-5:30");
+    times_choose(pid, "%F %T +05:30", "XXX-5:30");
+    times_choose(pid, "%F %T-03:00", "XXX3");
+    times_choose(pid, "%F %H:%M local", "XXX3");
     MESSAGES("first 1\nsecond two\nthird\n", "-t program");
     fails_for(pid, "no thread is 2: recorder list shows the threads",
               "dump --thread 2");
