@@ -242,8 +242,7 @@ RECORDER_INLINE_ bool recorder_clock_agrees(const struct recorder_clock *a,
     uint64_t apart = a->ns_per_tick > b->ns_per_tick
                          ? a->ns_per_tick - b->ns_per_tick
                          : b->ns_per_tick - a->ns_per_tick;
-    return a->ns_per_tick && b->ns_per_tick &&
-           apart <= b->ns_per_tick / parts;
+    return a->ns_per_tick && b->ns_per_tick && apart <= b->ns_per_tick / parts;
 }
 
 /* Nanoseconds that `ticks` last, ticks * ns_per_tick / 2^32, in halves. */
@@ -307,9 +306,10 @@ RECORDER_FUNCTION_ bool recorder_clock_widen(const struct recorder_wrap *wraps,
 /* Is the rate up to `now` the better one? Not where it differs from one that was
  * measured over 100 ms: the machine slept meanwhile, while ticks ran and
  * CLOCK_MONOTONIC stood still. */
-RECORDER_INLINE_ bool recorder_clock_improves(
-    const struct recorder_moment *start, const struct recorder_moment *later,
-    const struct recorder_moment *now)
+RECORDER_INLINE_ bool
+recorder_clock_improves(const struct recorder_moment *start,
+                        const struct recorder_moment *later,
+                        const struct recorder_moment *now)
 {
     struct recorder_clock known, fresh;
     if (!recorder_clock_is_better(start, later, now))

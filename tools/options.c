@@ -97,9 +97,9 @@ const struct option_row selection_rows[] = {
     {'l', "last", "N", "only the last N events"},
     {OPTION_SINCE, "since", "WHEN",
      "from then on: an order (4711), from the program's start on (1.5s, 2m, "
-     "1h), before the last record (-10s, -2m), now or now-1h, a date or time as "
-     "dumps show it, UTC (2026-11-20 20:25:11.5, 2026-11-20, 20:25), or with "
-     "local or +01:00 behind it of another zone"},
+     "1h), before the last record (-10s, -2m), now or now-1h, a date or time "
+     "as dumps show it, UTC (2026-11-20 20:25:11.5, 2026-11-20, 20:25), or "
+     "with local or +01:00 behind it of another zone"},
     {OPTION_UNTIL, "until", "WHEN", "up to then, the same"},
     {'t', "thread", "THREAD", "only of a thread: number, kernel id or name"},
     {'L', "line", "LINE", "what a line shows, of " RECORDER_LINE_FIELDS},
@@ -188,9 +188,9 @@ static bool span_of(const char *text, int64_t *ns)
     static const struct {
         const char *unit;
         double ns;
-    } units[] = {{"s", 1e9},   {"ms", 1e6},   {"us", 1e3},      {"ns", 1},
-                 {"m", 60e9},  {"min", 60e9}, {"h", 3600e9},    {"d", 86400e9},
-                 {"", 1e9}};
+    } units[] = {{"s", 1e9},    {"ms", 1e6},    {"us", 1e3},
+                 {"ns", 1},     {"m", 60e9},    {"min", 60e9},
+                 {"h", 3600e9}, {"d", 86400e9}, {"", 1e9}};
     char *end;
     double value = strtod(text, &end);
     if (end == text)
@@ -232,7 +232,8 @@ static bool zoned(const char *zone, struct tm *date, int64_t *seconds)
     }
     if ((*zone != '+' && *zone != '-') ||
         sscanf(zone, "%c%2u%c%2u%c", &sign, &hours, &colon, &minutes, &more) %
-                2 || colon != ':' || hours > 14 || minutes > 59)
+            2 ||
+        colon != ':' || hours > 14 || minutes > 59)
         return false;
     *seconds -= (sign == '-' ? -60 : 60) * (int64_t)(60 * hours + minutes);
     return true;
@@ -306,9 +307,10 @@ static bool when(struct call *call, const char *text, uint64_t *order,
         return true;
     }
     if (!now_of(call, text, ns) && !wall_of(call, text, ns))
-        misuse(call, "%s: is no order (4711), time (1.5s, -2m, now-1h, 20:25) "
-                     "or date (2026-11-20 20:25:11.5, with UTC, local or "
-                     "+01:00 behind it)",
+        misuse(call,
+               "%s: is no order (4711), time (1.5s, -2m, now-1h, 20:25) "
+               "or date (2026-11-20 20:25:11.5, with UTC, local or "
+               "+01:00 behind it)",
                text);
     return true;
 }
@@ -351,15 +353,16 @@ static void selection_check(struct call *call)
     for (size_t i = 0; i < reader->recorders_count; i++)
         chosen += reader->recorders[i]->chosen;
     if (!reader->recorders_count) {
-        tell(call, "has no recorders: nothing in it was compiled with recorder.h "
-                  "and without -DRECORDER_OFF");
+        tell(call,
+             "has no recorders: nothing in it was compiled with recorder.h "
+             "and without -DRECORDER_OFF");
     } else if (!chosen) {
         names_text(reader, names, sizeof names);
         tell(call, "no recorder is named %s; there are: %s",
-            call->selection.names, names);
+             call->selection.names, names);
     } else if (call->selection.thread && !thread_exists(call)) {
         tell(call, "no thread is %s: recorder list shows the threads",
-            call->selection.thread);
+             call->selection.thread);
     }
 }
 

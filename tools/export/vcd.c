@@ -278,8 +278,9 @@ static void script_write(struct call *call, const char *path)
         size -= 4;
     sprintf(name, "%.*s.tcl", (int)size, path);
     if (!script_may(name)) {
-        warn(call, "%s is there and not by recorder export: it stays, and "
-                   "gtkwave -S has no script for %s",
+        warn(call,
+             "%s is there and not by recorder export: it stays, and "
+             "gtkwave -S has no script for %s",
              name, path);
         free(name);
         return;

@@ -125,8 +125,7 @@ void output_open(struct output *output, struct call *call, const char *path)
     if (fd < 0)
         output_fail(call, path, errno);
     output_temporary(output->temporary);
-    if (fchmod(fd, mode) != 0 ||
-        !(output->file = fdopen(fd, "w")))
+    if (fchmod(fd, mode) != 0 || !(output->file = fdopen(fd, "w")))
         output_fail(call, path, errno);
 }
 

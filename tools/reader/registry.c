@@ -207,8 +207,9 @@ void reader_clock(struct reader *reader, uint64_t newest_ticks)
     if (!memory->native || !start.monotonic_ns ||
         newest_ticks - start.ticks < 2 * (later->ticks - start.ticks))
         return;
-    later_settle(reader, (memory->live && !memory->stale_order) ||
-                             clocks_relate(&start, &now),
+    later_settle(reader,
+                 (memory->live && !memory->stale_order) ||
+                     clocks_relate(&start, &now),
                  newest_ticks);
     recorder_clock_set(&reader->clock, &start, later);
 }

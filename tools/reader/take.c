@@ -22,9 +22,8 @@ static void program_read(struct reader *reader, uint64_t address)
 {
     struct recorder_string name =
         recorder_string_at(reader->program, sizeof reader->program - 1);
-    char *text = address ? bytes_string(reader->memory, address,
-                                        NAME_MAX_BYTES)
-                         : NULL;
+    char *text =
+        address ? bytes_string(reader->memory, address, NAME_MAX_BYTES) : NULL;
     if (text)
         recorder_add_name(&name, text, name.max);
     free(text);

@@ -93,8 +93,8 @@ static size_t format_of(struct call *call)
     char all[128];
     size_t i, at = 0;
     for (i = 0; i < FORMATS; i++)
-        at += (size_t)snprintf(all + at, sizeof all - at, "%s%s",
-                               i ? ", " : "", formats[i].name);
+        at += (size_t)snprintf(all + at, sizeof all - at, "%s%s", i ? ", " : "",
+                               formats[i].name);
     for (i = 0; i < FORMATS && strcmp(name, formats[i].name) != 0; i++)
         ;
     if (!*name)
