@@ -243,6 +243,17 @@ recorder_clock_is_better_(const struct recorder_moment *start,
            2 * (later->monotonic_ns - start->monotonic_ns);
 }
 
+/* Do two clocks run alike, but for one part in so many? */
+RECORDER_INLINE_ bool recorder_clock_agrees_(const struct recorder_clock_ *a,
+                                            const struct recorder_clock_ *b,
+                                            uint64_t parts)
+{
+    uint64_t apart = a->ns_per_tick > b->ns_per_tick
+                         ? a->ns_per_tick - b->ns_per_tick
+                         : b->ns_per_tick - a->ns_per_tick;
+    return a->ns_per_tick && b->ns_per_tick && apart <= b->ns_per_tick / parts;
+}
+
 /* Returns ticks * ns_per_tick / 2^32, by 32-bit halves: 64 bits do not hold the
  * product. */
 RECORDER_INLINE_ uint64_t recorder_clock_scale_(const struct recorder_clock_ *c,
@@ -302,6 +313,23 @@ RECORDER_FUNCTION_ bool recorder_clock_widen_(const struct recorder_wrap *wraps,
 /* ------------------------------------------------------------------ time -- */
 
 #ifdef RECORDER_HOSTED_
+/* Is the rate up to `now` the better one? Not where it differs from one that was
+ * measured over 100 ms: the machine slept meanwhile, while ticks ran and
+ * CLOCK_MONOTONIC stood still. */
+RECORDER_INLINE_ bool
+recorder_clock_improves(const struct recorder_moment *start,
+                        const struct recorder_moment *later,
+                        const struct recorder_moment *now)
+{
+    struct recorder_clock_ known, fresh;
+    if (!recorder_clock_is_better_(start, later, now))
+        return false;
+    recorder_clock_set_(&known, start, later);
+    recorder_clock_set_(&fresh, start, now);
+    return later->monotonic_ns - start->monotonic_ns < 100000000 ||
+           recorder_clock_agrees_(&fresh, &known, 1000);
+}
+
 /* Where the program is: its start and, if that is far enough from it, a later
  * moment that was noted before; else now, noted for all readers to come. */
 RECORDER_FUNCTION_ void recorder_clock_open_(struct recorder_clock_ *clock)
@@ -309,14 +337,16 @@ RECORDER_FUNCTION_ void recorder_clock_open_(struct recorder_clock_ *clock)
     struct recorder_registry *registry = recorder_home_.registry;
     struct recorder_moment now = recorder_now_(), start = registry->start;
     uint32_t set = __atomic_load_n(&registry->later_sequence, __ATOMIC_ACQUIRE);
-    if (!start.monotonic_ns)
-        start = now;
+    if (!start.monotonic_ns) { /* before the program's start: no moment yet */
+        recorder_clock_set_(clock, &now, &now);
+        return;
+    }
     if (set && !(set & 1)) {
         struct recorder_moment later = registry->later;
         __atomic_thread_fence(__ATOMIC_ACQUIRE);
         if (__atomic_load_n(&registry->later_sequence, __ATOMIC_RELAXED) ==
                 set &&
-            !recorder_clock_is_better_(&start, &later, &now)) {
+            !recorder_clock_improves(&start, &later, &now)) {
             recorder_clock_set_(clock, &start, &later);
             return;
         }
@@ -329,6 +359,13 @@ RECORDER_FUNCTION_ void recorder_clock_open_(struct recorder_clock_ *clock)
     registry->later = now;
     __atomic_store_n(&registry->later_sequence, set + 2, __ATOMIC_RELEASE);
     recorder_file_tell_(RECORDER_FILE_SYNC_, NULL);
+}
+/* Notes a moment for readers of what a program leaves behind, which cannot
+ * measure how fast its ticks ran. Safe in a signal handler. */
+RECORDER_FUNCTION_ void recorder_clock_note(void)
+{
+    struct recorder_clock_ clock;
+    recorder_clock_open_(&clock);
 }
 RECORDER_INLINE_ uint64_t recorder_clock_realtime_(void)
 {

@@ -188,7 +188,8 @@ RECORDER_FUNCTION_ void recorder_dump_head_(struct recorder_scratch_ *s,
     struct recorder_string_ to;
     size_t i;
     to = recorder_string_at_(s->line, s->line_max);
-    recorder_add_head_(&to, recorder_clock_realtime_(),
+    recorder_add_head_(&to, recorder_clock_realtime_(), 0,
+                       recorder_home_.registry->program,
                        (uint64_t)recorder_os_process_(), s->batch.more,
                        recorder_batch_events_(&s->batch));
     recorder_output_line_(out, s->line, to.size);

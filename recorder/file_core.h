@@ -362,6 +362,7 @@ recorder_core_begin_(struct recorder_recording_ *file,
 {
     const struct recorder_registry *registry = recorder_home_.registry;
     struct recorder_elf_ elf;
+    char *name;
     file->elf = (struct recorder_elf_ *)(void *)recorder_core_take_(
         file, sizeof *file->elf + headers * sizeof *file->headers, false);
     file->headers = (struct recorder_elf_header_ *)(file->elf + 1);
@@ -381,7 +382,15 @@ recorder_core_begin_(struct recorder_recording_ *file,
     file->line = recorder_core_take_(file, 256, false);
     if (!file->line)
         return false;
+    name = recorder_core_take_(file, RECORDER_PROGRAM_MAX, false);
+    if (!name)
+        return false;
+    if (registry->program)
+        __builtin_memcpy(
+            name, registry->program,
+            recorder_length_(registry->program, RECORDER_PROGRAM_MAX - 1));
     *file->image = *registry;
+    file->image->program = name;
     file->image->first = NULL;
     file->image->later_sequence = 0;
     file->image->readers = 0;

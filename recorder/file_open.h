@@ -211,6 +211,10 @@ RECORDER_FUNCTION_ bool recorder_open_keep_(const char *path)
     } else if (fd != -RECORDER_ENOENT_) {
         found = RECORDER_FOREIGN_;
     }
+    if (fd == -RECORDER_EACCES_) {
+        recorder_open_fail_(old, "open", fd);
+        return false;
+    }
     if (found == RECORDER_FOREIGN_ || found == RECORDER_IN_USE_) {
         recorder_open_say_(old, "exists, and is no recording that was left",
                            NULL);
@@ -233,7 +237,8 @@ recorder_open_clear_(const char *path)
     long fd = recorder_os_open_(path, RECORDER_O_NONBLOCK_);
     if (fd == -RECORDER_ENOENT_)
         return RECORDER_ABSENT_;
-    if (fd < 0 && recorder_os_statx_(-1, path, &at) < 0) {
+    if (fd == -RECORDER_EACCES_ ||
+        (fd < 0 && recorder_os_statx_(-1, path, &at) < 0)) {
         recorder_open_fail_(path, "open", fd);
         return RECORDER_FOREIGN_;
     }

@@ -171,6 +171,7 @@ struct recorder_registry {
      * is told what happens: RECORDER_FILE_. */
     struct recorder_registry *image;
     void (*file)(int what, const void *of);
+    const char *program; /* its name, without folders; null: unknown */
 };
 enum {
     RECORDER_FILE_MODULE_,  /* a module is here that records; of: its data */
@@ -203,6 +204,7 @@ enum {
     AT(registry, recorder_registry, wraps_count, 212, 264)                     \
     AT(registry, recorder_registry, wraps, 216, 272)                           \
     AT(registry, recorder_registry, image, 348, 536)                           \
+    AT(registry, recorder_registry, program, 356, 552)                         \
     AT(moment, recorder_moment, ticks, 0, 0)                                   \
     AT(moment, recorder_moment, monotonic_ns, 8, 8)                            \
     AT(moment, recorder_moment, realtime_ns, 16, 16)                           \
@@ -310,6 +312,7 @@ RECORDER_PROGRAM_ struct recorder_registry recorder_registry __attribute__((
                                       0,
                                       {{0, 0}},
                                       UINTPTR_MAX,
+                                      0,
                                       0,
                                       0};
 

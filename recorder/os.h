@@ -21,6 +21,8 @@ other. They are safe in signal handlers.
             0 if that is always false
         intptr_t recorder_os_process_(void)
             this process's id
+        const char *recorder_os_program_(void)
+            the program's name, without folders; null where it is unknown
         void recorder_os_yield_(void)
             lets other threads run
         void recorder_os_at_fork_(void (*prepare)(void), void (*child)(void))

@@ -80,6 +80,15 @@ RECORDER_INLINE_ bool recorder_os_get_name_of_(int32_t id, char name[16])
         name[size - 1] = '\0'; /* instead of the newline */
     return size > 0;
 }
+RECORDER_INLINE_ const char *recorder_os_program_(void)
+{
+    const char *name = (const char *)recorder_os_auxiliary_(31 /* AT_EXECFN */);
+    const char *at;
+    for (at = name; at && *at; at++)
+        if (*at == '/' && at[1])
+            name = at + 1;
+    return name;
+}
 RECORDER_INLINE_ bool recorder_os_thread_ended_(int32_t id)
 {
     return recorder_syscall_(SYS_tgkill, (long)recorder_os_process_(), (long)id,

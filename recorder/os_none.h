@@ -36,6 +36,10 @@ RECORDER_INLINE_ intptr_t recorder_os_process_(void)
 {
     return 0;
 }
+RECORDER_INLINE_ const char *recorder_os_program_(void)
+{
+    return NULL;
+}
 RECORDER_INLINE_ void recorder_os_yield_(void)
 {
 }

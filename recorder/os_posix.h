@@ -204,6 +204,10 @@ RECORDER_INLINE_ intptr_t recorder_os_process_(void)
 {
     return getpid();
 }
+RECORDER_INLINE_ const char *recorder_os_program_(void)
+{
+    return NULL; /* POSIX does not tell */
+}
 RECORDER_INLINE_ void recorder_os_yield_(void)
 {
     sched_yield();

@@ -92,6 +92,8 @@ RECORDER_FUNCTION_ void recorder_start_(void)
         registry->start = recorder_now_();
     recorder_time_(); /* notes the first wrap */
     registry->pid = recorder_os_process_();
+    if (!registry->program)
+        registry->program = recorder_os_program_();
     if (!registry->thread) {
         recorder_home_.numbers = true;
         registry->thread = recorder_thread_here_;

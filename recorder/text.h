@@ -21,6 +21,7 @@ extern "C" {
 #define RECORDER_LINE_DEFAULT_                                                 \
     "{order} [{seconds} {location} T{thread}] {recorder}: {message}"
 #define RECORDER_TEXT_LINE_MAX_ 4096
+#define RECORDER_PROGRAM_MAX 64 /* bytes of a program's name, with its NUL */
 
 RECORDER_INLINE_ size_t recorder_length_(const char *text, size_t max)
 {
@@ -323,11 +324,15 @@ RECORDER_FUNCTION_ void recorder_end_line_(struct recorder_string_ *to)
 
 /* ------------------------------------------------------------------ head -- */
 
-/* "FLIGHT RECORDER DUMP AT 2026-11-20 20:25:11.417324 UTC, PID 4711, 258
- * RECORDS"; without a clock that knows the date, and without processes, only
- * "FLIGHT RECORDER DUMP, 258 RECORDS". */
+/* "FLIGHT RECORDER DUMP AT 2026-11-20 20:25:11.417324 UTC, PROGRAM server, PID
+ * 4711, 258 RECORDS"; of what a program left behind, the time is that of its
+ * last record, and `read_ns`, else 0, is now: "..., READ AT 2026-11-27 ...".
+ * Without a clock that knows the date, and without processes, only "FLIGHT
+ * RECORDER DUMP, 258 RECORDS". */
 RECORDER_FUNCTION_ void recorder_add_head_(struct recorder_string_ *to,
-                                           uint64_t realtime_ns, uint64_t pid,
+                                           uint64_t realtime_ns,
+                                           uint64_t read_ns,
+                                           const char *program, uint64_t pid,
                                            bool more, uint64_t records)
 {
     recorder_add_string_(to, "FLIGHT RECORDER DUMP");
@@ -335,6 +340,15 @@ RECORDER_FUNCTION_ void recorder_add_head_(struct recorder_string_ *to,
         recorder_add_string_(to, " AT ");
         recorder_add_wall_(to, realtime_ns);
         recorder_add_string_(to, " UTC");
+    }
+    if (read_ns) {
+        recorder_add_string_(to, realtime_ns ? ", READ AT " : " READ AT ");
+        recorder_add_wall_(to, read_ns);
+        recorder_add_string_(to, " UTC");
+    }
+    if (program && *program) {
+        recorder_add_string_(to, ", PROGRAM ");
+        recorder_add_name_(to, program, RECORDER_PROGRAM_MAX - 1);
     }
     if (pid) {
         recorder_add_string_(to, ", PID ");

@@ -3,6 +3,7 @@
 #ifndef RECORDER_THREADS_H_
 #define RECORDER_THREADS_H_
 
+#include "clock.h"
 #include "os.h"
 #include "ring.h"
 
@@ -128,6 +129,7 @@ RECORDER_FUNCTION_ unsigned recorder_thread_take_row_(void)
     if (registry->image)
         recorder_put_(&registry->image->threads_count,
                       recorder_get_(&registry->threads_count));
+    recorder_clock_note();
     return number;
 }
 

@@ -96,6 +96,8 @@ void call_open(struct call *, int i);
  * that does. */
 void call_take(struct call *);
 void call_close(struct call *);
+/* The name of the source's program, or of the source where that is unknown. */
+const char *call_program(const struct call *);
 
 /* Says `recorder: SOURCE: what is wrong` on stderr and exits with 1. */
 _Noreturn void fail(const struct call *, const char *format, ...)
@@ -117,6 +119,8 @@ void *need(void *memory);
 
 /* The verb of a name; null: there is none. */
 const struct verb *help_verb(const char *name);
+/* "list, dump, ...": all of them. */
+const char *help_verbs(void);
 /* The text of --help, of a verb or, if null, of all; and what is made of it. */
 void help_show(const struct verb *);
 void help_man_page(void);

@@ -17,6 +17,16 @@ const struct verb *help_verb(const char *name)
     return NULL;
 }
 
+const char *help_verbs(void)
+{
+    static char text[128];
+    size_t at = 0;
+    for (int i = 0; i < VERBS; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s%s",
+                               i ? ", " : "", verbs[i]->name);
+    return text;
+}
+
 /* Text in lines of at most 79 bytes, indented from the second on. An empty line
  * in it ends a paragraph; other ends of lines are blanks. */
 static void wrapped(FILE *to, const char *text, int column, int indent)

@@ -42,7 +42,10 @@ int main(int argc, char **argv)
         return help_completion(), written();
     call.verb = help_verb(name);
     if (!call.verb)
-        misuse(NULL, *name ? "%s: no such verb" : "%sVERB is missing", name);
+        misuse(NULL,
+               *name ? "%s: no such verb; there are %s"
+                     : "%sVERB is missing; there are %s",
+               name, help_verbs());
     if (helps)
         return help_show(call.verb), written();
     if (!parse(&call, argc - 1, argv + 1))

@@ -98,8 +98,10 @@ const struct option_row selection_rows[] = {
     ROW_NAMES,
     {'l', "last", "N", "only the last N events"},
     {OPTION_SINCE, "since", "WHEN",
-     "from then on: an order (4711), seconds from the start (1.5s), before the "
-     "last record (-10s), or UTC (2026-11-20 20:25:11.5)"},
+     "from then on: an order (4711), from the program's start on (1.5s, 2m, "
+     "1h), before the last record (-10s, -2m), now or now-1h, a date or time "
+     "as dumps show it, UTC (2026-11-20 20:25:11.5, 2026-11-20, 20:25), or "
+     "with local or +01:00 behind it of another zone"},
     {OPTION_UNTIL, "until", "WHEN", "up to then, the same"},
     {'t', "thread", "THREAD", "only of a thread: number, kernel id or name"},
     {'L', "line", "LINE", "what a line shows, of " RECORDER_LINE_FIELDS_},
@@ -164,6 +166,9 @@ bool parse(struct call *call, int argc, char **argv)
     }
     call->arguments = argv + optind;
     call->arguments_count = argc - optind;
+    if (call->arguments_count > 1 && !strchr(call->verb->arguments, ' '))
+        misuse(call, "it takes one %s: %s is too much", call->verb->arguments,
+               call->arguments[1]);
     return true;
 }
 
@@ -179,53 +184,26 @@ static uint64_t number_of(const struct call *call, const char *text,
     return number;
 }
 
-/* Nanoseconds of "1.5s", "20ms", "3us", "7ns"; false: it is none. */
-static bool seconds_of(const char *text, int64_t *ns)
+/* Nanoseconds of "1.5s", "20ms", "-2m", "1h"; false: it is none. */
+static bool span_of(const char *text, int64_t *ns)
 {
     static const struct {
         const char *unit;
         double ns;
-    } units[] = {{"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}, {"", 1e9}};
+    } units[] = {{"s", 1e9},    {"ms", 1e6},    {"us", 1e3},
+                 {"ns", 1},     {"m", 60e9},    {"min", 60e9},
+                 {"h", 3600e9}, {"d", 86400e9}, {"", 1e9}};
     char *end;
     double value = strtod(text, &end);
-    if (end == text || !(value > -9e9 && value < 9e9))
+    if (end == text)
         return false;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (strcmp(end, units[i].unit) == 0) {
-            *ns = (int64_t)(value * units[i].ns);
-            return true;
+            value *= units[i].ns;
+            *ns = (int64_t)value;
+            return value > -9e18 && value < 9e18;
         }
     return false;
-}
-
-/* "2026-11-20 20:25:11.5", UTC, or only its time, of the last record's day. */
-static bool wall_of(const struct call *call, const char *text, int64_t *ns)
-{
-    uint64_t start = call->reader.clock.start.realtime_ns;
-    struct tm date = {0};
-    double fraction = 0;
-    int64_t seconds;
-    char *end = strptime(text, "%Y-%m-%d%n%H:%M:%S", &date);
-    if (!end)
-        end = strptime(text, "%Y-%m-%dT%H:%M:%S", &date);
-    if (!end) {
-        time_t now = (time_t)(start / 1000000000u);
-        gmtime_r(&now, &date);
-        end = strptime(text, "%H:%M:%S", &date);
-    }
-    if (!end)
-        return false;
-    if (*end == '.')
-        fraction = strtod(end, &end);
-    if (*end == 'Z')
-        end++;
-    seconds = (int64_t)timegm(&date) - (int64_t)(start / 1000000000u);
-    seconds = seconds > 9000000000    ? 9000000000 /* 64 bits hold no more ns */
-              : seconds < -9000000000 ? -9000000000
-                                      : seconds;
-    *ns = seconds * 1000000000 - (int64_t)(start % 1000000000u) +
-          (int64_t)(fraction * 1e9);
-    return *end == '\0';
 }
 
 /* Newest record that is kept, or 0. */
@@ -239,6 +217,84 @@ static int64_t newest_ns(struct call *call)
     return newest;
 }
 
+/* Since 1970 in seconds, of a date by what stands behind it: UTC or nothing, as
+ * dumps show times, "local", "+01:00". False: something else does. */
+static bool zoned(const char *zone, struct tm *date, int64_t *seconds)
+{
+    char sign, colon = ':', more;
+    unsigned hours, minutes = 0;
+    zone += strspn(zone, " ");
+    *seconds = (int64_t)timegm(date);
+    if (!*zone || strcmp(zone, "Z") == 0 || strcmp(zone, "UTC") == 0)
+        return true;
+    if (strcmp(zone, "local") == 0) {
+        date->tm_isdst = -1;
+        *seconds = (int64_t)mktime(date);
+        return true;
+    }
+    if ((*zone != '+' && *zone != '-') ||
+        sscanf(zone, "%c%2u%c%2u%c", &sign, &hours, &colon, &minutes, &more) %
+            2 ||
+        colon != ':' || hours > 14 || minutes > 59)
+        return false;
+    *seconds -= (sign == '-' ? -60 : 60) * (int64_t)(60 * hours + minutes);
+    return true;
+}
+
+/* "2026-11-20 20:25:11.5", only its date, or only its time, 20:25, of the last
+ * record's day; with a zone. */
+static bool wall_of(struct call *call, const char *text, int64_t *ns)
+{
+    uint64_t start = call->reader.clock.start.realtime_ns;
+    struct tm date = {0};
+    double fraction = 0;
+    int64_t seconds;
+    const char *end = strptime(text, "%Y-%m-%d", &date), *time = text;
+    if (end) {
+        time = end + (*end == 'T' || *end == ' ');
+    } else {
+        time_t last =
+            (time_t)((start + (uint64_t)newest_ns(call)) / 1000000000u);
+        if (strstr(text, "local"))
+            localtime_r(&last, &date);
+        else
+            gmtime_r(&last, &date);
+        date.tm_sec = 0;
+    }
+    if (strptime(time, "%H:%M", &date))
+        end = strptime(time, "%H:%M", &date);
+    if (strptime(time, "%H:%M:%S", &date))
+        end = strptime(time, "%H:%M:%S", &date);
+    if (!end)
+        return false;
+    if (*end == '.') {
+        char *behind;
+        fraction = strtod(end, &behind);
+        end = behind;
+    }
+    if (!zoned(end, &date, &seconds))
+        return false;
+    seconds -= (int64_t)(start / 1000000000u);
+    seconds = seconds > 9000000000    ? 9000000000 /* 64 bits hold no more ns */
+              : seconds < -9000000000 ? -9000000000
+                                      : seconds;
+    *ns = seconds * 1000000000 - (int64_t)(start % 1000000000u) +
+          (int64_t)(fraction * 1e9);
+    return true;
+}
+
+/* "now", "now-2m". */
+static bool now_of(const struct call *call, const char *text, int64_t *ns)
+{
+    uint64_t start = call->reader.clock.start.realtime_ns;
+    int64_t more = 0;
+    if (strncmp(text, "now", 3) != 0 ||
+        (text[3] && (!strchr("+-", text[3]) || !span_of(text + 3, &more))))
+        return false;
+    *ns = (int64_t)(reader_realtime(&call->reader) - start);
+    return !__builtin_add_overflow(*ns, more, ns);
+}
+
 /* --since or --until; true: it is a time, else it is an order. */
 static bool when(struct call *call, const char *text, uint64_t *order,
                  int64_t *ns)
@@ -247,14 +303,69 @@ static bool when(struct call *call, const char *text, uint64_t *order,
         *order = number_of(call, text, "WHEN");
         return false;
     }
-    if (seconds_of(text, ns)) {
+    if (span_of(text, ns)) {
         if (*text == '-')
             *ns += newest_ns(call);
         return true;
     }
-    if (!wall_of(call, text, ns))
-        misuse(call, "%s: is no order, no time and no date", text);
+    if (!now_of(call, text, ns) && !wall_of(call, text, ns))
+        misuse(call,
+               "%s: is no order (4711), time (1.5s, -2m, now-1h, 20:25) "
+               "or date (2026-11-20 20:25:11.5, with UTC, local or "
+               "+01:00 behind it)",
+               text);
     return true;
+}
+
+/* "main, small": what --names could have chosen. */
+static void names_text(const struct reader *reader, char *to, size_t max)
+{
+    size_t at = 0;
+    *to = '\0';
+    for (size_t i = 0; i < reader->recorders_count && at < max; i++)
+        at += (size_t)snprintf(to + at, max - at, "%s%s", i ? ", " : "",
+                               reader->recorders[i]->name);
+}
+
+/* Is there a thread that --thread means, or a record of one that is known by its
+ * number only? */
+static bool thread_exists(struct call *call)
+{
+    struct reader_selection of_thread = {.thread = call->selection.thread};
+    struct reader_event event;
+    bool found = reader_has_thread(&call->reader, of_thread.thread);
+    if (found)
+        return true;
+    reader_select(&call->reader, &of_thread);
+    found = reader_next(&call->reader, &event);
+    reader_select(&call->reader, &call->selection);
+    reader_rewind(&call->reader);
+    return found;
+}
+
+/* Who selects what is not there has mistyped it, or waits for it: a library may
+ * bring it. */
+static void selection_check(struct call *call)
+{
+    void (*tell)(const struct call *, const char *, ...) =
+        call->verb->follows ? warn : fail;
+    const struct reader *reader = &call->reader;
+    size_t chosen = 0;
+    char names[512];
+    for (size_t i = 0; i < reader->recorders_count; i++)
+        chosen += reader->recorders[i]->chosen;
+    if (!reader->recorders_count) {
+        tell(call,
+             "has no recorders: nothing in it was compiled with recorder.h "
+             "and without -DRECORDER_OFF");
+    } else if (!chosen) {
+        names_text(reader, names, sizeof names);
+        tell(call, "no recorder is named %s; there are: %s",
+             call->selection.names, names);
+    } else if (call->selection.thread && !thread_exists(call)) {
+        tell(call, "no thread is %s: recorder list shows the threads",
+             call->selection.thread);
+    }
 }
 
 void call_take(struct call *call)
@@ -265,6 +376,7 @@ void call_take(struct call *call)
     const char *wrong = reader_take(&call->reader);
     if (wrong)
         fail(call, "%s", wrong);
+    selection_check(call);
     if (since && when(call, since, &s->since_order, &s->since_ns))
         s->since_set = true;
     if (until && when(call, until, &s->until_order, &s->until_ns))
@@ -314,7 +426,11 @@ void call_open(struct call *call, int i)
     if (elf && !how.images_count)
         misuse(call, "--elf needs --memory");
     if (!elf && i >= call->arguments_count)
-        misuse(call, "SOURCE is missing");
+        misuse(call, "%s is missing: the id of a running process%s",
+               strncmp(call->verb->arguments, "PID", 3) == 0 ? "PID" : "SOURCE",
+               strncmp(call->verb->arguments, "PID", 3) == 0
+                   ? ""
+                   : ", a core file or a recording");
     call->name = elf ? elf : call->arguments[i];
     wrong = source_open(&call->source, call->name, &how);
     if (wrong)
@@ -327,6 +443,11 @@ void call_open(struct call *call, int i)
         wrong = reader_select(&call->reader, &call->selection);
     if (wrong)
         fail(call, "%s", wrong);
+}
+
+const char *call_program(const struct call *call)
+{
+    return *call->reader.program ? call->reader.program : call->name;
 }
 
 void call_close(struct call *call)

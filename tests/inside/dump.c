@@ -42,7 +42,8 @@ TestSuite(dump, .init = begin, .timeout = 240);
  * still; only date and process in the first line are taken as they come. */
 Test(dump, reads_as_documented)
 {
-    char must[2000], head[200];
+    const char *program = recorder_registry.program;
+    char must[2000], head[200], format[200];
     int year, month, day, hour, minute, second, us, pid, count, end = 0, line;
     const char *is;
     cr_assert(recorder_line(NULL));
@@ -50,11 +51,18 @@ Test(dump, reads_as_documented)
     record(lanes, "in lane %d", 1);
     record(text, "done\n");
     is = catch_dump(caught);
-    sscanf(is,
-           "FLIGHT RECORDER DUMP AT %4d-%2d-%2d %2d:%2d:%2d.%6d UTC, PID %d, "
-           "%d RECORDS%n",
-           &year, &month, &day, &hour, &minute, &second, &us, &pid, &count,
-           &end);
+#ifdef RECORDER_LINUX_
+    memset(head, 0, sizeof head);
+    cr_assert_gt(readlink("/proc/self/exe", head, sizeof head - 1), 0);
+    cr_assert_str_eq(program, strrchr(head, '/') + 1);
+#endif
+    sprintf(format,
+            "FLIGHT RECORDER DUMP AT %%4d-%%2d-%%2d %%2d:%%2d:%%2d.%%6d UTC, "
+            "%s%s%sPID %%d, %%d RECORDS%%n",
+            program ? "PROGRAM " : "", program ? program : "",
+            program ? ", " : "");
+    sscanf(is, format, &year, &month, &day, &hour, &minute, &second, &us,
+           &pid, &count, &end);
     cr_assert(end > 0 && is[end] == '\n', "%s", is);
     cr_assert(year >= 2024 && pid == getpid() && count == 3, "%s", is);
     memcpy(head, is, (size_t)end);

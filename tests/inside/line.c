@@ -254,6 +254,29 @@ Test(line, times_are_right)
     cr_assert_null(fault, "%s", fault);
 }
 
+/* Goal: a machine that slept, so that ticks ran on while CLOCK_MONOTONIC stood
+ * still, does not spoil how fast ticks run once that was measured. Method: the
+ * start and the moment noted later are put back by 10 seconds of ticks. */
+Test(line, times_after_a_sleep)
+{
+    struct recorder_moment *start = &recorder_registry.start;
+    struct recorder_moment *later = &recorder_registry.later;
+    uint64_t slept;
+    double shown;
+    cr_assert(recorder_line("#{order} {seconds}"));
+    *start = recorder_now_();
+    recorder_registry.later_sequence = 0;
+    sleep_ms(150);
+    shown_for(record(text, "notes a moment"));
+    slept = (later->ticks - start->ticks) * 10000u /
+            ((later->monotonic_ns - start->monotonic_ns) / 1000000u);
+    start->ticks -= slept;
+    later->ticks -= slept;
+    sleep_ms(400);
+    shown = shown_for(record(text, "woke up"));
+    cr_assert(shown > 10.5 && shown < 15, "%f", shown);
+}
+
 /* Goal: a record from before the start has a negative time. As above. */
 Test(line, times_before_the_start_are_negative)
 {

@@ -25,10 +25,35 @@ TestSuite(command, .init = command_begin, .fini = build_end, .timeout = 120);
         cr_assert(strncmp(build_text, text, strlen(text)) == 0,                \
                   "%s\nsaid:\n%s", build_command, build_text);                 \
     } while (0)
+/* The command fails with 1, and says of a process this and no more. */
+static void fails_for(int pid, const char *text, const char *format, ...)
+{
+    char line[256], must[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    snprintf(must, sizeof must, "recorder: %d: %s\n", pid, text);
+    cr_assert_eq(command("%s %d", line, pid), 1, "%s: %s", line, build_text);
+    cr_assert_str_eq(build_text, must, "%s:\n%s", line, build_text);
+}
 /* Times and addresses differ from run to run. */
 #define SAME " | sed -e \"s/[0-9]*\\.[0-9]\\{6\\}/0/; s/0x[0-9a-f]*/0x/g\""
 
 /* ------------------------------------------------------------------ dump -- */
+
+/* A time of 80 seconds ago and one in 80 seconds, as `date` writes them in a
+ * zone, have all records between them; what is before the first has none. */
+static void times_choose(int pid, const char *format, const char *zone)
+{
+    build_must("export TZ=%s; then=\"$(date -d \"80 seconds ago\" \"+%s\")\"; "
+               "soon=\"$(date -d \"80 seconds\" \"+%s\")\"; " RECORDER
+               " dump %d --since \"$then\" --until \"$soon\" --json | wc -l; "
+               RECORDER " dump %d --until \"$then\" --json | wc -l; " RECORDER
+               " dump %d --since \"$soon\" --json | wc -l",
+               zone, format, format, pid, pid, pid);
+    cr_assert_str_eq(build_text, "3\n0\n0\n", "%s: %s", format, build_text);
+}
 
 /* Goal: each option shows what it says. Method: three records of a program that
  * waits, whole outputs. */
@@ -64,13 +89,39 @@ Test(command, dump_options)
     MESSAGES("first 1\nsecond two\nthird\n", "--since 2001-01-01T00:00:00Z");
     MESSAGES("first 1\nsecond two\nthird\n",
              "--until \"2999-12-31 23:59:59.5\"");
-    MESSAGES("first 1\nsecond two\nthird\n", "--thread 1");
+    MESSAGES("first 1\nsecond two\nthird\n", "--since -2m --until now");
+    MESSAGES("first 1\nsecond two\nthird\n", "--since -1.5h --until now+1d");
+    MESSAGES("first 1\nsecond two\nthird\n", "--since now-5min");
+    MESSAGES("first 1\nsecond two\nthird\n", "--since 2001-01-01");
+    MESSAGES("first 1\nsecond two\nthird\n", "--until 2999-01-01+09:30");
+    MESSAGES("first 1\nsecond two\nthird\n", "--since \"$(date -u -d "
+             "\"10 seconds ago\" +%F\\ %T)\" --until \"$(date -u -d "
+             "\"10 seconds\" +%F\\ %T)\"");
+    /* One moment, said in four ways, chooses alike; an hour on, it does not. */
+    times_choose(pid, "%F %T", "UTC0");
+    times_choose(pid, "%FT%TZ", "UTC0");
+    times_choose(pid, "%F %T local", "XXX-5:30");
+    times_choose(pid, "%F %T +05:30", "XXX-5:30");
+    times_choose(pid, "%F %T-03:00", "XXX3");
+    times_choose(pid, "%F %H:%M local", "XXX3");
     MESSAGES("first 1\nsecond two\nthird\n", "-t program");
-    build_must("! " RECORDER " dump %d --thread 2 | grep \"^[0-9]\"", pid);
+    fails_for(pid, "no thread is 2: recorder list shows the threads",
+              "dump --thread 2");
     build_must("! " RECORDER " dump %d --until 2001-01-01T00:00:00 | "
                "grep \"^[0-9]\"",
                pid);
-    build_must("! " RECORDER " dump %d --names nothing | grep -v ^FLIGHT", pid);
+    /* What is not there is said, by each verb that chooses. */
+    static const char *const choosing[] = {"dump", "dump --json", "list",
+                                           "stat", "export json -o out",
+                                           "view -o out"};
+    for (size_t i = 0; i < sizeof choosing / sizeof *choosing; i++)
+        fails_for(pid,
+                  "no recorder is named nothing; there are: main, small, "
+                  "laned, texts, cut_texts, silent, empty, flood",
+                  "%s --names nothing", choosing[i]);
+    fails_for(pid, "no thread is bla: recorder list shows the threads",
+              "dump --names main --thread bla");
+    build_must("! test -e out");
     SAYS("   third|T1 program|main  |{|3\n",
          RECORDER
          " dump %d -l 1 -L \"{message:8}|T{thread} {name}|{recorder:-6}"
@@ -176,6 +227,26 @@ Test(command, list)
     REFUSES(1, "recorder: ", "list %d", pid);
 }
 
+/* Goal: a program without recorders is told from one that is quiet. Method: one
+ * that was built with -DRECORDER_OFF, and one that only reads. */
+Test(command, no_recorders)
+{
+    static const char *const verbs[] = {"list", "dump", "stat", "export json"};
+    int pid;
+    for (int i = 0; i < 2; i++) {
+        build_must("gcc %s " BUILD_INCLUDE "-o off " BUILD_PROGRAMS "/off.c",
+                   i ? "-DRECORDER_OFF" : "");
+        pid = (int)command_start("./off 2>&-");
+        for (size_t k = 0; k < sizeof verbs / sizeof *verbs; k++) {
+            cr_assert_eq(command("%s %d", verbs[k], pid), 1, "%s", build_text);
+            cr_assert(strstr(build_text, "has no recorders: ") ||
+                          (i && strstr(build_text, "no recorder in it")),
+                      "%s", build_text);
+        }
+        command_stop(pid);
+    }
+}
+
 /* Goal: the threads of a program in a container are known. Method: one whose
  * ids are 1 and up; ours of it is the child of unshare. */
 Test(command, list_of_another_namespace)
@@ -279,7 +350,13 @@ Test(command, set)
     REFUSES(2, "recorder: (: ", "set %d main=off \"(=on\"", pid);
     REFUSES(2, "recorder: small is not NAME=VALUE\n", "set %d main=off small",
             pid);
-    REFUSES(2, "recorder: PID and SETTINGS\n", "set %d", pid);
+    REFUSES(2, "recorder: NAME=VALUE is missing: what to set, as in net=trace\n",
+            "set %d", pid);
+    REFUSES(2, "recorder: PID is missing: the id of a running process\n",
+            "set net=on");
+    REFUSES(2, "recorder: PID is missing: the id of a running process\n",
+            "clear");
+    REFUSES(2, "recorder: it takes one PID: 2 is too much\n", "clear 1 2");
     build_must("! " RECORDER " list %d --json | grep \"trace\\\":[^0]\"", pid);
     command_stop(pid);
 }
@@ -326,6 +403,21 @@ Test(command, save)
     build_must("mkdir folder && cp saved folder/kept");
     REFUSES(1, "recorder: saved: ", "save saved -o /dev/full/saved");
     build_must("cmp saved folder/kept && test $(ls -A folder | wc -l) = 1");
+    REFUSES(1, "recorder: saved: /dev/full: is no regular file, as a recording "
+               "has to be\n",
+            "save saved -o /dev/full");
+    /* A disk that is full is called that. */
+    for (int blocks = 1; blocks < 8; blocks += 3) {
+        int status = build_run(
+            "unshare -m sh -c \"mount -t tmpfs -o nr_blocks=%d none folder && "
+            "head -c %d /dev/zero >folder/fills; " RECORDER
+            " save saved -o folder/f\"", blocks, (blocks - 1) * 4096 + 1);
+        if (status == 1 && strstr(build_text, "ermi"))
+            break; /* may not be mounted here */
+        cr_assert_eq(status, 1, "%s", build_text);
+        cr_assert_str_eq(build_text, "recorder: saved: folder/f: No space left "
+                                     "on device\n", "%s", build_text);
+    }
 }
 
 /* ------------------------------------------------------------------ help -- */
@@ -355,11 +447,13 @@ Test(command, help)
          "--bash-completion; do " RECORDER
          " $i >/dev/full 2>&1 && echo $i; " RECORDER
          " $i >&- 2>&1 && echo $i; done; true");
-    REFUSES(2, "recorder: nothing: no such verb\n", "help nothing");
-    REFUSES(2, "recorder: VERB is missing\nusage: recorder VERB ", " ");
-    REFUSES(2, "recorder: frobnicate: no such verb\n", "frobnicate");
-    REFUSES(2, "recorder: SOURCE is missing\n", "dump");
-    REFUSES(2, "recorder: one SOURCE\n", "dump a b");
+#define VERBS "there are list, dump, follow, stat, set, clear, save, export, view\n"
+    REFUSES(2, "recorder: nothing: no such verb; " VERBS, "help nothing");
+    REFUSES(2, "recorder: VERB is missing; " VERBS "usage: recorder VERB ", " ");
+    REFUSES(2, "recorder: frobnicate: no such verb; " VERBS, "frobnicate");
+    REFUSES(2, "recorder: SOURCE is missing: the id of a running process, a "
+               "core file or a recording\n", "dump");
+    REFUSES(2, "recorder: it takes one SOURCE: b is too much\n", "dump a b");
     REFUSES(2, "recorder: -l: an argument is missing\n", "dump -l");
     REFUSES(2, "recorder: --last: x is no number\n", "dump -l x a");
     REFUSES(2, "recorder: --last 0 is nothing\n", "dump -l 0 a");

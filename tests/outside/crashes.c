@@ -225,12 +225,13 @@ static const char *dump_end(const char *text, int sig, bool last,
     if (!line++ || !memmem(text, (size_t)(line - text), number, strlen(number)))
         return NULL;
     *why = "no header";
-    if (sscanf(line, "FLIGHT RECORDER DUMP AT %*s %*s UTC, PID %*u, MORE THAN "
-                     "%lu RECORDS",
+    if (sscanf(line, "FLIGHT RECORDER DUMP AT %*s %*s UTC, PROGRAM %*[^,], "
+                     "PID %*u, MORE THAN %lu RECORDS",
                &count) == 1)
         more = true;
     else if (sscanf(line,
-                    "FLIGHT RECORDER DUMP AT %*s %*s UTC, PID %*u, %lu RECORDS",
+                    "FLIGHT RECORDER DUMP AT %*s %*s UTC, PROGRAM %*[^,], "
+                    "PID %*u, %lu RECORDS",
                     &count) == 1)
         more = false;
     else

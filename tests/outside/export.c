@@ -101,6 +101,23 @@ Test(export, csv_reads_back)
     must_agree("csv", "out.csv");
 }
 
+/* Goal: an export says which program it is of and when its records end. */
+Test(export, tells_program_and_times)
+{
+    static const char *const must[] = {
+        "out.chrome", ".process_name.,.args.:{.name.:.program.}}",
+        "out.chrome", ".program.:.program.,.end_wall_ns.:.[0-9][0-9]",
+        "out.ctf/metadata", "procname = .program.;",
+        "out.ctf/metadata", "end_wall_ns = [1-9][0-9]*;",
+        "out.vcd", "[$]comment program program [$]end",
+        "out.perfetto", "program"};
+    static const char *const of[] = {"chrome", "ctf", "vcd", "perfetto"};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+        build_must(EXPORT "%s $(cat source) -o out.%s", of[i], of[i]);
+    for (size_t i = 0; i < sizeof must / sizeof *must; i += 2)
+        build_must("grep -a \"%s\" %s", must[i + 1], must[i]);
+}
+
 Test(export, perfetto_reads_back)
 {
     export_as("perfetto");
@@ -388,8 +405,36 @@ Test(export, replaces_files_only)
     build_must("umask 027 && " RECORDER " export json $(cat source) -o mode && "
                "stat -c %%a mode");
     cr_assert_str_eq(build_text, "640\n");
+    /* Who has hidden a file has hidden what takes its place. */
+    build_must("chmod 600 mode && " RECORDER " export json $(cat source) -o "
+               "mode && stat -c %%a mode && rm -r mode && " RECORDER
+               " save $(cat source) -o mode && stat -c %%a mode");
+    cr_assert_str_eq(build_text, "600\n600\n");
     build_must("ls -A | grep -c \"^.recorder\" || true");
     cr_assert_str_eq(build_text, "0\n");
+}
+
+/* Goal: beside a waveform, only a script of ours is replaced. Method: a file of
+ * somebody's, a link to one, and a script of an earlier export. */
+Test(export, script_replaces_only_ours)
+{
+    build_must("echo precious >x.tcl && echo dear >file && ln -s file y.tcl");
+    for (int i = 0; i < 2; i++) {
+        build_must(RECORDER " export vcd $(cat source) -o %c.vcd", "xy"[i]);
+        cr_assert_not_null(strstr(build_text, ".tcl is there and not by "
+                                              "recorder export: it stays"),
+                           "%s", build_text);
+    }
+    build_must("cat x.tcl y.tcl && test -L y.tcl");
+    cr_assert_str_eq(build_text, "precious\ndear\n");
+    for (int i = 0; i < 2; i++) {
+        build_must(RECORDER " export vcd $(cat source) -o z.vcd && "
+                            "grep gtkwave:: z.tcl >said.tcl");
+        cr_assert_null(strstr(build_text, "stays"), "%s", build_text);
+        build_must("sed -i \"s/Zoom_Full//\" z.tcl");
+    }
+    build_must(RECORDER " export vcd $(cat source) -o z.vcd && "
+                        "grep Zoom_Full z.tcl");
 }
 
 /* Goal: standard output gets what the file does. */
@@ -412,8 +457,14 @@ Test(export, misuse_is_said)
     static const struct {
         const char *call, *text;
     } wrong[] = {
-        {"xml $(cat source)", "xml is no format"},
-        {"json", "it takes a FORMAT and a SOURCE"},
+        {"xml $(cat source)",
+         "xml is no format; there are perfetto, chrome, speedscope, ctf, vcd, "
+         "sqlite, json, csv\n"},
+        {"", "FORMAT and SOURCE are missing; formats are perfetto, chrome"},
+        {"$(cat source)", " is no format; there are "},
+        {"json", "SOURCE is missing: the id of a running process, a core file "
+                 "or a recording\n"},
+        {"json $(cat source) more", "it takes one SOURCE: more is too much"},
         {"ctf $(cat source)", "it needs -o FOLDER"},
         {"ctf $(cat source) -o -", "it needs -o FOLDER"},
         {"chrome --value net $(cat source)", "it should be RECORDER:N"},

@@ -508,6 +508,15 @@ Test(recording, overwrites_nothing)
                               "/a.old: exists, and is no recording that was "
                               "left; goes on in memory\n"));
     build_must("test \"$(cat a.old)\" = x");
+    /* What may not be opened is not called something that it may not be. */
+    build_must("chmod 755 . && mkdir open && cp a open/a && chmod 777 open && "
+               "chmod 0 open/a && cp a b && chmod 0 b");
+    if (getuid() == 0 && build_run("command -v setpriv") != 0)
+        return;
+    build_run("cd open && RECORDER_FILE=a %s ../r few 2>said; cat said",
+              getuid() == 0 ? "setpriv --reuid 65534 --clear-groups" : "");
+    cr_assert_not_null(strstr(build_text, "/open/a: Permission denied; goes on "
+                                          "in memory\n"), "%s", build_text);
 }
 
 /* Goal: a server that is started again records again, and what it left is kept.

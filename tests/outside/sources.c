@@ -129,7 +129,7 @@ static void build_parts(void)
 /* Dumps without what differs from run to run; what it says must be this. */
 #define SHOWS(source, ...)                                                     \
     do {                                                                       \
-        build_must(RECORDER " dump %s 2>&1 | sed -e \"s/ AT .*UTC, PID .*,/,/" \
+        build_must(RECORDER " dump %s 2>&1 | sed -e \"s/ AT .*UTC, PROGRAM .*, PID .*,/,/" \
                             "; s/[0-9]*\\.[0-9]\\{6\\}/0/; s/0x[0-9a-f]*/0x/g" \
                             "; s/^recorder: [^ ]*/recorder:/\"",               \
                    source);                                                    \
@@ -236,19 +236,133 @@ Test(sources, times_of_32_bits)
                "done");
 }
 
+/* Writes what a source's records say of their times into a file: here, or where
+ * the clocks of this machine stand otherwise. */
+static void times_of(const char *source, const char *where, const char *file)
+{
+    build_must("%s " RECORDER " dump --line \"{seconds} {message}\" %s "
+               ">text && grep number text >%s",
+               where, source, file);
+}
+/* They must be as they were, to 100 microseconds. */
+static void times_match(const char *source, const char *where)
+{
+    times_of(source, where, "there");
+    build_must("paste -d \" \" here there | awk \"{ n++; d = \\$1 - \\$4; "
+               "if (d > 0.0001 || d < -0.0001 || \\$3 != \\$6) { print; "
+               "exit 1 } } END { exit n != 20 }\"");
+}
+
+/* Goal: a program's times are known wherever it is read, or what it left behind:
+ * after the machine was started anew or slept, or when its clock was set.
+ * Method: a time namespace, where CLOCK_MONOTONIC is days ahead; the program
+ * records for 400 ms. What was saved there is read here, too. */
+static void times_elsewhere(const char *compiler)
+{
+    static const char there[] = "unshare -T --monotonic 500000 -f";
+    char pid_text[16];
+    pid_t pid;
+    if (build_run("%s true", there) != 0)
+        build_skip("unshare -T makes no time namespace here");
+    command_build("program", compiler);
+    pid = command_start("env RECORDER_FILE=recording sh -c \"ulimit -c "
+                        "unlimited; exec ./program count 20 20000\"");
+    build_must("until " RECORDER " dump %d | grep -q \"number 20\"; do "
+               "sleep 0.05; done",
+               pid);
+    snprintf(pid_text, sizeof pid_text, "%d", (int)pid);
+    times_of(pid_text, "", "here");
+    times_match(pid_text, there);
+    times_match("recording", there);
+    command_must("save %d -o saved", pid);
+    times_match("saved", "");
+    times_match("saved", there);
+    build_must("%s " RECORDER " save %d -o saved.there", there, pid);
+    times_match("saved.there", "");
+    times_match("saved.there", there);
+    command_stop(pid);
+    times_match("recording", "");
+    times_match("recording", there);
+    /* Of one without a recording and without a reader, a core is all. */
+    pid = command_start("sh -c \"ulimit -c unlimited; exec ./program count 20 "
+                        "20000\"");
+    sleep(1);
+    snprintf(pid_text, sizeof pid_text, "%d", (int)pid);
+    times_of(pid_text, "", "here");
+    if (build_run("grep -x core /proc/sys/kernel/core_pattern") == 0)
+        kill(pid, SIGQUIT), waitpid(pid, NULL, 0);
+    else
+        build_must("gdb -p %d --batch -ex \"generate-core-file core\"", pid);
+    times_match("core", "");
+    times_match("core", there);
+    command_must("save core -o saved");
+    times_match("saved", there);
+    command_stop(pid);
+}
+Test(sources, times_elsewhere) { times_elsewhere("gcc -O2"); }
+Test(sources, times_elsewhere_32)
+{
+    if (build_can("gcc", "-m32"))
+        times_elsewhere("gcc -O2 -m32");
+}
+
+/* Goal: a dump says whose it is and when its records end and, where that was
+ * before, when it was read. Method: a file that is a second old. */
+Test(sources, heads_tell_program_and_times)
+{
+    static const char *const files[] = {"core", "saved", "recording"};
+    double ends, end_of_file, read;
+    char name[64];
+    pid_t pid;
+    command_build("server", "gcc -O2");
+    command_core("env RECORDER_FILE=recording ./server", "in.txt");
+    build_must("head -n 1 in.txt | grep \"^FLIGHT RECORDER DUMP AT [-0-9]* "
+               "[0-9:.]* UTC, PROGRAM server, PID [0-9]*, [0-9]* RECORDS$\"");
+    command_must("save core -o saved; mkdir links; ln -s ../server links/other");
+    sleep(1);
+    for (int i = 0; i < 3; i++) {
+        command_must("dump %s | sed -n \"1{s/.* AT \\(.*\\) UTC, READ AT "
+                     "\\(.*\\) UTC, PROGRAM server, PID [0-9]*, .*/\\1\\n\\2/p"
+                     "};\\$p\" >head && { head -n 2 head; dump=1; date -d "
+                     "@$(stat -c %%Y in.txt) +%%F\\ %%T; } | while read t; do "
+                     "date -u -d \"$t\" +%%s.%%N; done",
+                     files[i]);
+        cr_assert_eq(sscanf(build_text, "%lf %lf %lf", &ends, &read,
+                            &end_of_file), 3, "%s: %s", files[i], build_text);
+        cr_assert(read - ends > 0.9 && read - ends < 60, "%s", build_text);
+        cr_assert(ends > end_of_file - 5 && ends < end_of_file + 2, "%s",
+                  build_text);
+    }
+    /* What runs ends now; it is named as it was started. */
+    pid = command_start("./links/other quiet");
+    command_must("dump %d", pid);
+    cr_assert(sscanf(build_text, "FLIGHT RECORDER DUMP AT %*s %*s UTC, PROGRAM "
+                                 "%63[^,], PID ", name) == 1 &&
+                  strcmp(name, "other") == 0,
+              "%s", build_text);
+    command_stop(pid);
+}
+
 /* Goal: of a program with a clock of its own, of which it has not noted how fast
- * it runs, no times are invented. */
+ * it runs, no times are invented; of one that has, they are right. Method: the
+ * first reads its clock only in record(); the second's runs three times as fast
+ * as real time, and its own dump is what must be shown. */
 Test(sources, times_of_a_clock_of_its_own)
 {
     pid_t pid;
     command_build("program", "gcc -D\"RECORDER_TIME()="
-                             "recorder_clock_ns_(RECORDER_MONOTONIC_)\"");
+                             "(recorder_home_.registry->later_sequence = 0, "
+                             "recorder_clock_ns_(RECORDER_MONOTONIC_))\"");
     pid = command_start("./program quiet");
     build_must(RECORDER " dump --line \"{seconds}\" %d | "
                "grep -v \"[FD][LU]\"",
                pid);
     cr_assert_str_eq(build_text, "?\n?\n?\n");
     command_stop(pid);
+    command_build("program", "gcc -D\"RECORDER_TIME()="
+                             "(3 * recorder_clock_ns_(RECORDER_MONOTONIC_))\"");
+    command_core("./program", "in.txt");
+    command_must_dump("core", "its own clock");
 }
 
 /* Goal: what is no source is refused in words. */

@@ -411,7 +411,7 @@ def ctf_name(event):
 
 
 def ctf(path, events):
-    line = re.compile(r"\[(\d+)\.(\d{9})\] \(.*?\) (?:\(\d+\) )?(.*): "
+    line = re.compile(r"\[(\d+)\.(\d{9})\] \(.*?\) (?:program:)?(?:\(\d+\) )?(.*): "
                       r"\{ (order = .*?) \}, \{ (.*) \}")
     found = []
     with open(path, encoding="utf-8") as file:

@@ -72,8 +72,16 @@ static void put_metadata(struct chrome *c)
 {
     const struct timeline *t = &c->timeline;
     FILE *file = c->out.file;
+    uint64_t end, read;
+    end = reader_end_realtime(&t->call->reader, &read);
     fprintf(file, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"source\":");
     put_string(file, t->call->name);
+    fputs(",\"program\":", file);
+    put_string(file, call_program(t->call));
+    if (end)
+        fprintf(file, ",\"end_wall_ns\":\"%" PRIu64 "\"", end);
+    if (read)
+        fprintf(file, ",\"read_wall_ns\":\"%" PRIu64 "\"", read);
     fprintf(file, ",\"start_ns\":\"%" PRId64 "\"", t->start_ns);
     if (t->realtime_ns)
         fprintf(file, ",\"start_wall_ns\":\"%" PRIu64 "\"", t->realtime_ns);
@@ -81,7 +89,7 @@ static void put_metadata(struct chrome *c)
             "},\n\"traceEvents\":[\n{\"ph\":\"M\",\"pid\":%" PRIu64
             ",\"tid\":0,\"name\":\"process_name\",\"args\":{\"name\":",
             c->pid);
-    put_string(file, t->call->name);
+    put_string(file, call_program(t->call));
     fputs("}}", file);
     for (size_t i = 0; i < t->lanes_count; i++) {
         event_begin(c, 'M', t->lanes[i]->id);

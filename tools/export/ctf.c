@@ -82,7 +82,8 @@ static void put_head(struct ctf *ctf)
 {
     const struct timeline *t = &ctf->timeline;
     struct buffer *b = &ctf->metadata;
-    uint64_t wall = t->realtime_ns ? t->realtime_ns - ctf->offset : 0;
+    uint64_t wall = t->realtime_ns ? t->realtime_ns - ctf->offset : 0, read;
+    uint64_t end = reader_end_realtime(&t->call->reader, &read);
     buffer_print(
         b,
         "/* CTF 1.8 */\n"
@@ -101,9 +102,14 @@ static void put_head(struct ctf *ctf)
         "    source = \"",
         t->call->reader.pid);
     put_literal(b, t->call->name);
+    buffer_print(b, "\";\n    procname = \"");
+    put_literal(b, call_program(t->call));
+    buffer_print(b, "\";\n    end_wall_ns = %" PRIu64 ";\n", end);
+    if (read)
+        buffer_print(b, "    read_wall_ns = %" PRIu64 ";\n", read);
     buffer_print(
         b,
-        "\";\n};\n"
+        "};\n"
         "clock {\n    name = program;\n    freq = 1000000000;\n"
         "    offset_s = %" PRIu64 ";\n    offset = %" PRIu64 ";\n"
         "    absolute = %s;\n};\n"

@@ -180,7 +180,7 @@ static void put_tracks(struct perfetto *p)
     put_number(b, 1, track(p, 0));
     inner = put_begin(b, 3);
     put_number(b, 1, pid_of(p));
-    put_string(b, 6, t->call->name);
+    put_string(b, 6, call_program(t->call));
     put_end(b, inner);
     put_end(b, begin);
     packet_end(p);

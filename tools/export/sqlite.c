@@ -11,6 +11,8 @@
 /* Arguments have no type of their own: each value keeps its. What SQLite has no
  * integer or real for is text: integers from 2^63 up, nan, inf, pointers. */
 static const char schema[] =
+    "create table source (name text, program text, pid integer,"
+    " end_wall_ns integer, read_wall_ns integer);"
     "create table recorder (id integer primary key, name text, description "
     "text,"
     " size integer, lanes integer, overwritten integer, lost integer);"
@@ -259,6 +261,24 @@ static void begin(struct sqlite *s)
     s->value = prepare(s, "insert into value values (?, ?, ?, ?)");
 }
 
+static void put_source(struct sqlite *s)
+{
+    const struct call *call = s->timeline.call;
+    sqlite3_stmt *statement =
+        prepare(s, "insert into source values (?, ?, ?, ?, ?)");
+    uint64_t ends, read;
+    ends = reader_end_realtime(&call->reader, &read);
+    sqlite3_bind_text(statement, 1, call->name, -1, SQLITE_STATIC);
+    sqlite3_bind_text(statement, 2, call_program(call), -1, SQLITE_STATIC);
+    sqlite3_bind_int64(statement, 3, (sqlite3_int64)call->reader.pid);
+    if (ends)
+        sqlite3_bind_int64(statement, 4, (sqlite3_int64)ends);
+    if (read)
+        sqlite3_bind_int64(statement, 5, (sqlite3_int64)read);
+    step(s, statement);
+    sqlite3_finalize(statement);
+}
+
 static void end(struct sqlite *s)
 {
     sqlite3_finalize(s->event);
@@ -285,6 +305,7 @@ void export_sqlite(struct call *call, const char *path)
     output_open(&s.out, call, path);
     timeline_open(t, call, EXPORT_VALUE);
     begin(&s);
+    put_source(&s);
     put_recorders(&s);
     put_threads(&s);
     while (timeline_next(t, &e)) {

@@ -18,6 +18,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { SAMPLES_MAX = 1000000 };
 
@@ -88,13 +89,16 @@ static void put_head(struct vcd *v)
                                         "10 us",  "100 us", "1 ms",   "10 ms",
                                         "100 ms", "1 s",    "10 s",   "100 s"};
     const struct timeline *t = &v->timeline;
+    const char *program = t->call->reader.program;
     size_t unit = 0;
     v->unit_ns = 1;
     if (v->plain)
         for (; t->length_ns / v->unit_ns > SAMPLES_MAX && unit < 11; unit++)
             v->unit_ns *= 10;
+    fputs("$version recorder $end\n", v->out.file);
+    if (*program && !strchr(program, '$')) /* "$end" would end it */
+        fprintf(v->out.file, "$comment program %s $end\n", program);
     fprintf(v->out.file,
-            "$version recorder $end\n"
             "$comment 0 is %" PRId64 " ns since the program's start $end\n",
             t->start_ns);
     if (t->realtime_ns)
@@ -243,6 +247,27 @@ static void put_event(struct vcd *v, const struct timeline_event *e)
 
 /* ---------------------------------------------------------------- script -- */
 
+static const char script_head[] =
+    "# gtkwave -S THIS: all signals, all of the time.\n";
+
+/* May a script take this name? Not that of a file that is none of ours, or of a
+ * link. */
+static bool script_may(const char *path)
+{
+    char head[sizeof script_head] = "";
+    struct stat is;
+    FILE *file;
+    if (lstat(path, &is) != 0)
+        return true;
+    file = S_ISREG(is.st_mode) ? fopen(path, "re") : NULL;
+    if (!file)
+        return false;
+    if (!fgets(head, sizeof head, file))
+        head[0] = '\0';
+    fclose(file);
+    return strcmp(head, script_head) == 0;
+}
+
 /* FILE.tcl for FILE.vcd: viewers open with no signal shown. */
 static void script_write(struct call *call, const char *path)
 {
@@ -252,9 +277,17 @@ static void script_write(struct call *call, const char *path)
     if (size > 4 && strcmp(path + size - 4, ".vcd") == 0)
         size -= 4;
     sprintf(name, "%.*s.tcl", (int)size, path);
+    if (!script_may(name)) {
+        warn(call,
+             "%s is there and not by recorder export: it stays, and "
+             "gtkwave -S has no script for %s",
+             name, path);
+        free(name);
+        return;
+    }
     output_open(&out, call, name);
-    fputs("# gtkwave -S THIS: all signals, all of the time.\n"
-          "foreach part {threads.* recorders.* order*} {\n"
+    fputs(script_head, out.file);
+    fputs("foreach part {threads.* recorders.* order*} {\n"
           "    set names {}\n"
           "    for {set i 0} {$i < [gtkwave::getNumFacs]} {incr i} {\n"
           "        set name [gtkwave::getFacName $i]\n"

@@ -95,6 +95,7 @@ static mode_t output_mask(void)
 
 void output_open(struct output *output, struct call *call, const char *path)
 {
+    mode_t mode = 0666 & ~output_mask();
     struct stat is;
     int fd;
     *output = (struct output){.call = call, .path = need(strdup(path))};
@@ -113,6 +114,7 @@ void output_open(struct output *output, struct call *call, const char *path)
                 output_fail(call, path, errno);
             return;
         }
+        mode = is.st_mode & 0777; /* the new one is as the old one was */
         free((char *)output->path);
         output->path = realpath(path, NULL); /* a link goes on pointing there */
         if (!output->path)
@@ -123,8 +125,7 @@ void output_open(struct output *output, struct call *call, const char *path)
     if (fd < 0)
         output_fail(call, path, errno);
     output_temporary(output->temporary);
-    if (fchmod(fd, 0666 & ~output_mask()) != 0 ||
-        !(output->file = fdopen(fd, "w")))
+    if (fchmod(fd, mode) != 0 || !(output->file = fdopen(fd, "w")))
         output_fail(call, path, errno);
 }
 

@@ -306,6 +306,19 @@ const char *threads_refresh(struct reader *reader,
     return NULL;
 }
 
+bool reader_has_thread(const struct reader *reader, const char *thread)
+{
+    char *end;
+    unsigned long number = strtoul(thread, &end, 10);
+    for (size_t i = 0; i < reader->threads_count; i++) {
+        const struct reader_thread *t = &reader->threads[i];
+        if (*thread && !*end ? t->number == number || t->id == (int32_t)number
+                             : strcmp(t->name, thread) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Makes a row for a thread of a program without a table: on bare metal. */
 static struct reader_thread *thread_number(struct reader *reader,
                                            unsigned number)

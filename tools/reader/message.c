@@ -366,7 +366,7 @@ const char *reader_head(struct reader *reader, size_t *size)
 {
     struct reader_inside *inside = reader->inside;
     struct recorder_string_ to;
-    uint64_t now = 0; /* a machine without a date shows none */
+    uint64_t at, read;
     size_t max = RECORDER_TEXT_LINE_MAX_, i;
     char *line;
     for (i = 0; i < reader->recorders_count; i++)
@@ -377,9 +377,11 @@ const char *reader_head(struct reader *reader, size_t *size)
     inside->line = line;
     reader_count(reader);
     to = recorder_string_at_(line, max);
-    if (reader->pid || reader->clock.start.realtime_ns)
-        now = recorder_clock_ns_(RECORDER_REALTIME_);
-    recorder_add_head_(&to, now, reader->pid, false, reader->taken);
+    at = reader_end_realtime(reader, &read);
+    if (!read) /* it runs: all that there is by now */
+        at = reader_realtime(reader);
+    recorder_add_head_(&to, at, read, reader->program, reader->pid, false,
+                       reader->taken);
     for (i = 0; i < reader->recorders_count; i++) {
         const struct reader_recorder *r = reader->recorders[i];
         if (r->chosen)

@@ -41,6 +41,7 @@ FLOORS (a file calls only files of lower floors; inside.h declares the calls)
 
 #include "recorder/clock.h"
 #include "recorder/event.h"
+#include "recorder/text.h"
 
 /* ---------------------------------------------------------------- memory -- */
 
@@ -150,6 +151,7 @@ struct reader {
     bool follows;   /* set it to follow: an event is held back for
                              * one take, so that none comes too late */
     char line[256]; /* that the program set, or the default */
+    char program[RECORDER_PROGRAM_MAX]; /* its name; "": unknown */
     struct recorder_clock_ clock;
     struct reader_recorder **recorders;
     size_t recorders_count;
@@ -168,6 +170,9 @@ struct reader {
 const char *reader_open(struct reader *, struct memory *, uint64_t registry);
 void reader_close(struct reader *);
 
+/* Is there a thread of that number, kernel id or name? */
+bool reader_has_thread(const struct reader *, const char *thread);
+
 /* Chooses what the next reader_take() reads; it is copied. Null, or what is
  * wrong with the regular expression. */
 const char *reader_select(struct reader *, const struct reader_selection *);
@@ -184,6 +189,13 @@ const char *reader_take(struct reader *);
 /* Counts what the rings of the chosen recorders held at the last reader_take():
  * the figures of each. */
 void reader_count(struct reader *);
+
+/* Now, since 1970, UTC; 0: the program's machine has no date. */
+uint64_t reader_realtime(const struct reader *);
+/* When the newest record was made that the last reader_count() counted; 0:
+ * unknown. *read_ns is now for what a program left behind, 0 while it runs, so
+ * that an export of the same records is the same. */
+uint64_t reader_end_realtime(const struct reader *, uint64_t *read_ns);
 
 /* The next event; false: none until the next reader_take(). */
 bool reader_next(struct reader *, struct reader_event *);

@@ -83,6 +83,7 @@ static void registry_rest(const struct memory *m, const unsigned char *from,
         r->wraps[i].high = (uintptr_t)bytes_word(m, wrap + at->wrap_high);
     }
     r->image = bytes_word(m, from + at->registry_image);
+    r->program = bytes_word(m, from + at->registry_program);
 }
 
 const char *registry_read(struct memory *memory, uint64_t address,
@@ -107,7 +108,7 @@ const char *registry_read(struct memory *memory, uint64_t address,
         !bytes_read(memory, address, bytes, registry->bytes))
         return "its registry of recorders is damaged";
     registry_rest(memory, bytes, registry);
-    if (registry->bytes < at->registry_image + memory->word_bytes ||
+    if (registry->bytes < at->registry_program + memory->word_bytes ||
         registry->head_bytes < 4 || registry->head_bytes > 65536 ||
         registry->head_bytes % 8)
         return "its registry of recorders is damaged";
@@ -123,32 +124,68 @@ static unsigned ticks_shift(const struct memory *memory)
     return memory->word_bytes < sizeof(void *) ? 12 : 0;
 }
 
-/* True if this is the machine that recorded, in the same boot: boot time agrees
- * to a second, and ticks run as fast as they did, to 0.1%. Measures for 2 ms;
- * on a busy machine for up to 42. */
-static bool clock_is_here(const struct recorder_moment *start,
+/* Have the clocks kept the relation that they had at the program's start? Else
+ * the machine is another, was started anew or slept, or its clock was set. */
+static bool clocks_relate(const struct recorder_moment *start,
                           const struct recorder_moment *now)
 {
     int64_t boot_then = (int64_t)(start->realtime_ns - start->monotonic_ns);
     int64_t boot_now = (int64_t)(now->realtime_ns - now->monotonic_ns);
     int64_t apart = (int64_t)((uint64_t)boot_now - (uint64_t)boot_then);
-    struct recorder_clock_ since, local;
-    struct timespec wait = {0, 2000000};
-    if (now->monotonic_ns <= start->monotonic_ns || apart > 1000000000 ||
-        apart < -1000000000)
-        return false;
-    recorder_clock_set_(&since, start, now);
-    for (; wait.tv_nsec < 100000000; wait.tv_nsec *= 4) {
-        struct recorder_moment later;
+    return apart <= 1000000000 && apart >= -1000000000;
+}
+
+/* Does a rate that was taken between two moments agree with `local`? Each of the
+ * moments is known to 100 ns and one tick, which is long where words are short. */
+static bool rate_agrees(const struct recorder_clock_ *known,
+                        uint64_t between_ns,
+                        const struct recorder_clock_ *local, unsigned shift)
+{
+    uint64_t tick_ns = local->ns_per_tick << shift >> 32;
+    return recorder_clock_agrees_(known, local,
+                                 1 + between_ns / (200 + 2 * tick_ns));
+}
+
+/* Chooses the moment that tells best how fast the program's ticks ran: now, if
+ * its clocks are known to be ours (`is_here`) and its ticks ran as ours do; the
+ * one it noted; or, where that was noted too soon but agrees with ours, one that
+ * ours lead to. */
+static void later_settle(struct reader *reader, bool is_here,
+                         uint64_t newest_ticks)
+{
+    struct recorder_moment *later = &reader->inside->later;
+    struct recorder_moment start = reader->clock.start, now = recorder_now_();
+    struct recorder_moment then = now;
+    struct recorder_clock_ since, local, known = reader->clock;
+    struct timespec wait = {0, is_here ? 2000000 : 20000000};
+    unsigned shift = ticks_shift(reader->memory);
+    uint64_t noted_ns = later->monotonic_ns - start.monotonic_ns, span;
+    start.ticks <<= shift;
+    known.ns_per_tick >>= shift;
+    recorder_clock_set_(&since, &start, &now);
+    /* On a busy machine it takes a longer look to see how fast ticks run. */
+    for (; wait.tv_nsec < 100000000; wait.tv_nsec *= is_here ? 4 : 10) {
         nanosleep(&wait, NULL);
-        later = recorder_now_();
-        recorder_clock_set_(&local, now, &later);
-        if (since.ns_per_tick && local.ns_per_tick &&
-            since.ns_per_tick > local.ns_per_tick / 1000 * 999 &&
-            since.ns_per_tick < local.ns_per_tick / 999 * 1000)
-            return true;
+        then = recorder_now_();
+        recorder_clock_set_(&local, &now, &then);
+        if (is_here && now.monotonic_ns > start.monotonic_ns &&
+            recorder_clock_agrees_(&since, &local, 1000)) {
+            *later = now;
+            later->ticks >>= shift;
+            return;
+        }
     }
-    return false;
+    if (noted_ns > then.monotonic_ns - now.monotonic_ns ||
+        !rate_agrees(&known, noted_ns, &local, shift))
+        return;
+    span = newest_ticks > reader->clock.start.ticks
+               ? (newest_ticks << shift) - start.ticks
+               : then.ticks - now.ticks;
+    later->ticks = (start.ticks + span) >> shift;
+    later->monotonic_ns =
+        start.monotonic_ns + recorder_clock_scale_(&local, span);
+    later->realtime_ns =
+        start.realtime_ns + later->monotonic_ns - start.monotonic_ns;
 }
 
 /* What the program noted; how fast its ticks ran is taken from that, as its own
@@ -166,18 +203,36 @@ void clock_open(struct reader *reader, const struct registry *registry)
 
 void reader_clock(struct reader *reader, uint64_t newest_ticks)
 {
-    unsigned shift = ticks_shift(reader->memory);
-    struct recorder_clock_ *clock = &reader->clock, fine;
-    struct recorder_moment start = clock->start, now = recorder_now_();
+    const struct memory *memory = reader->memory;
+    struct recorder_moment start = reader->clock.start, now = recorder_now_();
     const struct recorder_moment *later = &reader->inside->later;
-    if (!reader->memory->native || !start.monotonic_ns ||
+    if (!memory->native || !start.monotonic_ns ||
         newest_ticks - start.ticks < 2 * (later->ticks - start.ticks))
         return;
-    start.ticks <<= shift;
-    if (!clock_is_here(&start, &now))
-        return;
-    recorder_clock_set_(&fine, &start, &now);
-    clock->ns_per_tick = fine.ns_per_tick << shift;
+    later_settle(reader,
+                 (memory->live && !memory->stale_order) ||
+                     clocks_relate(&start, &now),
+                 newest_ticks);
+    recorder_clock_set_(&reader->clock, &start, later);
+}
+
+uint64_t reader_realtime(const struct reader *reader)
+{
+    bool has_date = reader->pid || reader->clock.start.realtime_ns;
+    return has_date ? recorder_clock_ns_(RECORDER_REALTIME_) : 0;
+}
+
+uint64_t reader_end_realtime(const struct reader *reader, uint64_t *read_ns)
+{
+    uint64_t start = reader->clock.start.realtime_ns;
+    int64_t newest = RECORDER_TIME_UNKNOWN_;
+    bool runs = reader->memory->live && !reader->memory->stale_order;
+    for (size_t i = 0; i < reader->recorders_count; i++)
+        if (reader->recorders[i]->newest_ns > newest)
+            newest = reader->recorders[i]->newest_ns;
+    *read_ns = runs ? 0 : reader_realtime(reader);
+    return start && newest != RECORDER_TIME_UNKNOWN_ ? start + (uint64_t)newest
+                                                     : 0;
 }
 
 /* The full ticks of a record's time word. */

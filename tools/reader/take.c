@@ -17,6 +17,18 @@ static void line_read(struct reader *reader, uint64_t address)
     free(line);
 }
 
+/* Its name; what would break a line of text is not in it. */
+static void program_read(struct reader *reader, uint64_t address)
+{
+    struct recorder_string_ name =
+        recorder_string_at_(reader->program, sizeof reader->program - 1);
+    char *text =
+        address ? bytes_string(reader->memory, address, NAME_MAX_BYTES) : NULL;
+    if (text)
+        recorder_add_name_(&name, text, name.max);
+    free(text);
+}
+
 /* True if another program is there than was first read: by exec, or because the
  * system gave the process id to it. */
 static bool is_another(const struct reader *reader,
@@ -87,6 +99,7 @@ const char *reader_open(struct reader *reader, struct memory *memory,
         return wrong;
     }
     line_read(reader, registry.line);
+    program_read(reader, registry.program);
     clock_open(reader, &registry);
     return NULL;
 }

@@ -110,8 +110,6 @@ static int dump(struct call *call)
     bool as_json = call_option(call, 'j'),
          as_csv = call_option(call, OPTION_CSV);
     bool in_color = line_color(call, call_option(call, OPTION_COLOR));
-    if (call->arguments_count > 1)
-        misuse(call, "one SOURCE");
     if (as_json && as_csv)
         misuse(call, "--json or --csv");
     call_open(call, 0);

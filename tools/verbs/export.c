@@ -84,16 +84,32 @@ static const char help[] =
     "argument of what net recorded; it may be given again. FILE gets its name "
     "only when it is whole.";
 
+enum { FORMATS = sizeof formats / sizeof *formats };
+
+/* Which format is asked for, in front of a SOURCE. */
+static size_t format_of(struct call *call)
+{
+    const char *name = call->arguments_count ? call->arguments[0] : "";
+    char all[128];
+    size_t i, at = 0;
+    for (i = 0; i < FORMATS; i++)
+        at += (size_t)snprintf(all + at, sizeof all - at, "%s%s", i ? ", " : "",
+                               formats[i].name);
+    for (i = 0; i < FORMATS && strcmp(name, formats[i].name) != 0; i++)
+        ;
+    if (!*name)
+        misuse(call, "FORMAT and SOURCE are missing; formats are %s", all);
+    if (i == FORMATS)
+        misuse(call, "%s is no format; there are %s", name, all);
+    if (call->arguments_count > 2)
+        misuse(call, "it takes one SOURCE: %s is too much", call->arguments[2]);
+    return i;
+}
+
 static int run(struct call *call)
 {
     const char *path = call_option(call, 'o');
-    size_t i = 0, count = sizeof formats / sizeof *formats;
-    if (call->arguments_count != 2)
-        misuse(call, "it takes a FORMAT and a SOURCE");
-    while (i < count && strcmp(call->arguments[0], formats[i].name) != 0)
-        i++;
-    if (i == count)
-        misuse(call, "%s is no format", call->arguments[0]);
+    size_t i = format_of(call);
     if (formats[i].is_folder && (!path || strcmp(path, "-") == 0))
         misuse(call, "%s is a folder, so it needs -o FOLDER", formats[i].name);
     if (!path && isatty(1))

@@ -98,8 +98,6 @@ static int follow(struct call *call)
     uint64_t wait_ns = IDLE_NS, least_ns = BUSY_NS, most_ns = IDLE_NS;
     uint64_t said = 0, taking_ns = 0, end = 0;
     int fd;
-    if (call->arguments_count > 1)
-        misuse(call, "one SOURCE");
     if (interval) {
         unsigned ms;
         char more;

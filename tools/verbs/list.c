@@ -39,8 +39,6 @@ static void list_json(const struct reader *reader)
 
 static int list(struct call *call)
 {
-    if (call->arguments_count > 1)
-        misuse(call, "one SOURCE");
     call_open(call, 0);
     call_take(call);
     reader_count(&call->reader);

@@ -85,6 +85,39 @@ static bool keeper_thread(struct memory *memory, int32_t id, char name[16])
     return keeper->of->thread(keeper->of, id, name);
 }
 
+/* Changes what was kept. */
+static void keeper_put(struct keeper *keeper, uint64_t address,
+                       const unsigned char *from, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        uint64_t at = (address + i) % PAGE_BYTES;
+        struct kept_page *page = page_keep(keeper, address + i - at);
+        if (at < page->size)
+            page->bytes[at] = from[i];
+    }
+}
+
+/* Notes in the recording how fast ticks ran, as far as it is known here: who
+ * reads it may be where these clocks are not. */
+static void clock_keep(struct keeper *keeper)
+{
+    const struct reader *reader = keeper->reader;
+    const struct memory *m = &keeper->memory;
+    const struct offsets *at = offsets_of(m);
+    const struct recorder_moment *later = &reader->inside->later;
+    unsigned char set[4], bytes[3 * 8];
+    if (later->ticks == reader->clock.start.ticks)
+        return;
+    bytes_put(m, set, 2, 4);
+    bytes_put(m, bytes + at->moment_ticks, later->ticks, 8);
+    bytes_put(m, bytes + at->moment_monotonic_ns, later->monotonic_ns, 8);
+    bytes_put(m, bytes + at->moment_realtime_ns, later->realtime_ns, 8);
+    keeper_put(keeper, reader->registry + at->registry_later, bytes,
+               sizeof bytes);
+    keeper_put(keeper, reader->registry + at->registry_later_sequence, set,
+               sizeof set);
+}
+
 /* -------------------------------------------------------------- segments -- */
 
 struct piece {
@@ -337,8 +370,10 @@ static void headers_write(struct call *call, int fd, const struct piece *notes,
     program_header(call, elf, 0, PT_NOTE, notes);
     for (size_t i = 0; i < pieces->count; i++)
         program_header(call, elf, (int)i + 1, PT_LOAD, &pieces->all[i]);
+    errno = 0;
     if (elf_update(elf, ELF_C_WRITE) < 0)
-        fail(call, "libelf: %s", elf_errmsg(-1));
+        fail(call, "%s: %s", call_option(call, 'o'),
+             errno ? strerror(errno) : elf_errmsg(-1));
     elf_end(elf);
 }
 
@@ -385,8 +420,6 @@ static int save(struct call *call)
     struct pieces pieces = {0};
     struct notes notes = {0};
     struct output output;
-    if (call->arguments_count > 1)
-        misuse(call, "one SOURCE");
     if (!path || strcmp(path, "-") == 0)
         misuse(call, "-o FILE is missing");
     call_open(call, 0);
@@ -397,6 +430,7 @@ static int save(struct call *call)
     keeper.memory.write = NULL;
     keeper.memory.thread = keeper.of->thread ? keeper_thread : NULL;
     look_at_all(call, &keeper);
+    clock_keep(&keeper);
     for (size_t i = 0; i < call->reader.inside->lanes_count; i++)
         ring_add(&keeper, &call->reader, &call->reader.inside->lanes[i],
                  &pieces);
@@ -407,6 +441,8 @@ static int save(struct call *call)
     notes_make(&notes, call);
     umask(0077); /* what a program holds is its owner's, as a core file is */
     output_open(&output, call, path);
+    if (!output.temporary)
+        fail(call, "%s: is no regular file, as a recording has to be", path);
     file_write(call, fileno(output.file), &notes, &pieces);
     output_close(&output);
     for (size_t i = 0; i < pieces.count; i++)

@@ -9,8 +9,10 @@
 static int set(struct call *call)
 {
     struct settings settings = {0};
+    if (call->arguments_count == 0 || strchr(call->arguments[0], '='))
+        misuse(call, "PID is missing: the id of a running process");
     if (call->arguments_count < 2)
-        misuse(call, "PID and SETTINGS");
+        misuse(call, "NAME=VALUE is missing: what to set, as in net=trace");
     call_open(call, 0);
     if (!call->source.memory->write)
         fail(call, "is no running process: nothing there can be set");

@@ -94,8 +94,6 @@ static int stat(struct call *call)
     struct timespec wait;
     uint64_t ns;
     char *end;
-    if (call->arguments_count > 1)
-        misuse(call, "one SOURCE");
     if (interval) {
         seconds = strtod(interval, &end);
         if (*end || !(seconds >= 0.01 && seconds <= 3600))

@@ -99,8 +99,6 @@ static int run(struct call *call)
     }
     if (call_option(call, LIVE) && call_option(call, 'o'))
         misuse(call, "--live serves the page; -o does not go with it");
-    if (call->arguments_count > 1)
-        misuse(call, "one SOURCE");
     call_open(call, 0);
     if (call_option(call, LIVE)) {
         if (!call->source.pid && !call->source.memory->live)

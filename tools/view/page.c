@@ -74,13 +74,41 @@ static void write_about(struct view_page *page, FILE *to)
             reader->clock.start.realtime_ns, VIEW_BLOCK);
 }
 
-static void write_title(const char *text, FILE *to)
+static void write_escaped(const char *text, FILE *to)
 {
     for (; *text; text++)
         if (*text == '<' || *text == '&')
             fputs(*text == '<' ? "&lt;" : "&amp;", to);
         else
             fputc(*text, to);
+}
+
+/* "server (core.4711) at 2026-11-20 20:25:11 UTC, read at ...": which program,
+ * and when what the page shows ends. */
+static void write_title(const struct view_page *page, FILE *to)
+{
+    enum { SECONDS = sizeof "2026-11-20 20:25:11" - 1 };
+    const struct reader *reader = page->reader;
+    char text[2][32];
+    uint64_t times[2];
+    times[0] = reader_end_realtime(reader, &times[1]);
+    for (int i = 0; i < 2; i++) {
+        struct recorder_string_ wall = recorder_string_at_(text[i], SECONDS);
+        recorder_add_wall_(&wall, times[i]);
+        text[i][SECONDS] = '\0';
+    }
+    if (*reader->program) {
+        write_escaped(reader->program, to);
+        fputs(" (", to);
+    }
+    write_escaped(page->call->name, to);
+    if (*reader->program)
+        fputc(')', to);
+    if (times[0] && !page->live)
+        fprintf(to, " at %s UTC", text[0]);
+    if (times[1] && !page->live)
+        fprintf(to, ", read at %s UTC", text[1]);
+    fputs(" \u2013 recorder", to);
 }
 
 /* Writes page.html from `from` up to DATA or its end; an @WORD@ in it stands
@@ -99,7 +127,7 @@ static const char *write_html(struct view_page *page, FILE *to,
         else if (strncmp(at, "@CONNECT@", 9) == 0)
             fputs(page->live ? "'self'" : "'none'", to);
         else if (strncmp(at, "@TITLE@", 7) == 0)
-            write_title(page->call->name, to);
+            write_title(page, to);
         else if (strncmp(at, "@STYLE@", 7) == 0) {
             WRITE_PART(to, plot_css);
             WRITE_PART(to, css);

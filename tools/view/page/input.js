@@ -233,7 +233,6 @@ function listen(link) {
 // -------------------------------------------------------------------- start --
 
 async function start() {
-  document.title = `${about.source} \u2013 recorder`;
   $('source').textContent = /^\d+$/.test(about.source)
     ? `process ${about.source}` : about.source;
   await takeBatches([...document.querySelectorAll('script.batch')]
