@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
 
-#include "recorder/text.h"
 #include "recorder/regex.h"
+#include "recorder/text.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -82,6 +82,9 @@ void misuse(const struct call *call, const char *format, ...)
 const struct option_row common_rows[] = {
     {'e', "executable", "FILE",
      "the program that left a core file, if it is not where it was"},
+    {OPTION_SYSROOT, "sysroot", "DIR",
+     "look below DIR for the program and libraries that a core file or a "
+     "recording names, also where it has no build-id of them"},
     {OPTION_ELF, "elf", "FILE",
      "in place of SOURCE: a firmware's ELF file, with --memory"},
     {OPTION_MEMORY, "memory", "ADDRESS:FILE",
@@ -297,8 +300,10 @@ void selection_parse(struct call *call)
 
 void call_open(struct call *call, int i)
 {
-    struct source_how how = {call_option(call, 'e'), call->images, 0,
-                             call_option(call, OPTION_REGISTRY)};
+    struct source_how how = {.executable = call_option(call, 'e'),
+                             .sysroot = call_option(call, OPTION_SYSROOT),
+                             .images = call->images,
+                             .registry = call_option(call, OPTION_REGISTRY)};
     const char *elf = call_option(call, OPTION_ELF), *wrong;
     char *end;
     if (how.registry && (strtoull(how.registry, &end, 0) == 0 || *end))
@@ -329,6 +334,13 @@ void call_open(struct call *call, int i)
 
 void call_close(struct call *call)
 {
+    const struct source *source = &call->source;
+    if (*source->unopened)
+        warn(call,
+             "bytes are missing that stand in files which it names and which "
+             "were not opened: %s%s; --sysroot DIR says where the right files "
+             "are",
+             source->unopened, source->unopened_more ? ", and more" : "");
     reader_close(&call->reader);
     source_close(&call->source);
 }

@@ -1,11 +1,10 @@
 /* Files that lie: damaged, cut off, made to harm a reader. */
 /* SPDX-License-Identifier: MIT */
-#include "harness/build.h"
+#include "harness/command.h"
 
 #include <ctype.h>
 #include <inttypes.h>
 
-#define RECORDER TEST_ROOT "/build/recorder"
 #define FUZZ TEST_ROOT "/tests/fuzz/"
 
 /* Builds tests/fuzz/replay.c, under sanitizers, and `good`, a recording of
@@ -185,4 +184,53 @@ Test(hostile, command)
         bytes[at] = was;
     }
     cr_assert(refused > 0 && refused < cases, "%u of %u", refused, cases);
+}
+
+/* ----------------------------------------------------------- other files -- */
+
+#define SECRET "only its owner may read this "
+
+/* The command must not show SECRET, must end soon with `status` and must say
+ * `words`. */
+static void keeps_secret(const char *line, int status, const char *words)
+{
+    int was = build_run("timeout 20 " RECORDER " %s", line);
+    cr_assert_eq(was, status, "%s: status %d\n%s", line, was, build_text);
+    cr_assert_null(strstr(build_text, SECRET), "%s: %.2000s", line, build_text);
+    cr_assert_not_null(strstr(build_text, words), "%s: %.2000s", line,
+                       build_text);
+}
+
+/* Goal: a file shows nobody what stands in other files of who reads it. Method:
+ * a core file and a recording name a private file where they named the program
+ * that their formats and strings are in, then a pipe; neither is opened, by any
+ * verb. A file that is named where the program has no build-id is not, either,
+ * until the user names it. */
+Test(hostile, names_a_private_file)
+{
+    for (int i = 0; i < 2; i++) {
+        const char *other = i ? "no build-id" : "their build-ids differ";
+        command_build("program", i ? "gcc -O2 -Wl,--build-id=none" : "gcc -O2");
+        command_core("./program", "in.txt");
+        build_must("yes \"" SECRET
+                   "\" | head -c 1000000 >private; rm -f pipepip;"
+                   " mkfifo pipepip; sed s,/program,/private,g core >lies && "
+                   "sed s,/program,/pipepip,g core >waits; "
+                   "test $(stat -c %%s core) = $(stat -c %%s lies)");
+        keeps_secret("dump lies", !i, other);
+        keeps_secret("dump --function lies", !i, other);
+        keeps_secret("dump --json lies", !i, other);
+        keeps_secret("list lies", !i, other);
+        keeps_secret("save lies -o saved", !i, other);
+        if (i)
+            build_must("! grep -q \"" SECRET "\" saved");
+        other = i ? "no build-id" : "is no regular file";
+        keeps_secret("dump waits", 0, other);
+        keeps_secret("dump --function waits", 0, other);
+        build_must("mkdir -p root$(pwd) && cp program root$(pwd)/private");
+        command_must_dump("core --executable program", "by its name");
+        build_run("mv private elsewhere");
+        command_must_dump("lies --sysroot root", "below a folder");
+        build_must("rm -rf root");
+    }
 }

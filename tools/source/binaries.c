@@ -11,20 +11,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Maps a whole file; null, and errno: it cannot be. */
-struct mapped *mapped_open(struct file *file, const char *path)
+/* Maps a whole file, and closes it; null, and errno: it cannot be. */
+static struct mapped *mapped_of(struct file *file, int fd)
 {
-    int fd = -1, error;
+    int error;
     struct mapped *mapped = calloc(1, sizeof *mapped);
     struct stat is;
-    if (!mapped || stat(path, &is) != 0)
-        goto failed;
-    if (!S_ISREG(is.st_mode)) { /* to open a device may do something */
-        errno = S_ISDIR(is.st_mode) ? EISDIR : EINVAL;
-        goto failed;
-    }
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0 || fstat(fd, &is) != 0)
+    if (!mapped || fstat(fd, &is) != 0)
         goto failed;
     mapped->size = (size_t)is.st_size;
     if (mapped->size) {
@@ -38,11 +31,16 @@ struct mapped *mapped_open(struct file *file, const char *path)
     return mapped;
 failed:
     error = errno;
-    if (fd >= 0)
-        close(fd);
+    close(fd);
     free(mapped);
     errno = error;
     return NULL;
+}
+
+struct mapped *mapped_open(struct file *file, const char *path)
+{
+    int fd = regular_open(path);
+    return fd < 0 ? NULL : mapped_of(file, fd);
 }
 
 /* -------------------------------------------------------------- segments -- */
@@ -152,10 +150,10 @@ size_t source_build_id(Elf *elf, unsigned char to[64])
     return 0;
 }
 
-/* The build-id that the core file has of what is mapped at an address. */
-static size_t build_id_at(struct file *file, uint64_t address,
-                          unsigned char to[64])
+size_t file_build_id(struct source *source, uint64_t address,
+                     unsigned char to[64])
 {
+    struct file *file = (struct file *)source->memory;
     uint64_t most = UINT64_MAX;
     const struct segment *s = segment_at(&file->segments, address, &most);
     size_t size;
@@ -170,26 +168,14 @@ static size_t build_id_at(struct file *file, uint64_t address,
     return size;
 }
 
-/* Is it a file of the very build that was mapped at `address`? Where either has
- * no build-id, it is taken for that. */
-bool binary_is(struct file *file, const struct mapped *mapped, uint64_t address)
-{
-    unsigned char core[64], here[64];
-    size_t size = build_id_at(file, address, core), found;
-    Elf *elf = elf_memory((char *)mapped->bytes, mapped->size);
-    if (!elf)
-        return false;
-    found = source_build_id(elf, here);
-    elf_end(elf);
-    return size == 0 || found == 0 ||
-           (size == found && memcmp(core, here, size) == 0);
-}
-
 /* The file of a module, opened when it is first needed. */
 static struct mapped *binary_file(struct file *file, struct module *module)
 {
+    struct source *source = file->source;
     struct binary *b = module->binary;
     const char *path = module->path;
+    struct module *first;
+    int fd;
     if (b)
         return b->file;
     for (b = file->binaries; b; b = b->next)
@@ -204,9 +190,12 @@ static struct mapped *binary_file(struct file *file, struct module *module)
     }
     b->next = file->binaries;
     file->binaries = module->binary = b;
-    b->file = mapped_open(file, module->place ? module->place : path);
-    if (b->file && !binary_is(file, b->file, module_base(file->source, path)))
-        b->file = NULL;
+    first = module_first(source, path);
+    fd = first ? module_open(source, first) : -1;
+    if (fd >= 0)
+        b->file = mapped_of(file, fd);
+    if (first)
+        module_unopened(source, first);
     return b->file;
 }
 

@@ -144,35 +144,39 @@ static const char *program_add(struct file *file)
 static const char *program_check(struct file *file)
 {
     struct source *source = file->source;
-    const struct module *program = module_at(source, file->entry);
-    const char *path, *place;
-    struct mapped *mapped;
+    struct module *program = module_at(source, file->entry);
+    const char *named = file->how.executable, *path;
+    char why[128];
+    int fd;
     if (!program)
         return NULL;
     path = program->path;
-    place = file->how.executable ? file->how.executable : path;
-    for (size_t i = 0; i < source->modules_count; i++)
-        if (strcmp(source->modules[i].path, path) == 0)
-            source->modules[i].place = file->how.executable;
-    mapped = mapped_open(file, place);
-    if (!mapped) {
-        if (file->how.executable)
-            return source_wrong(source, "%s: %s", place, strerror(errno));
-        if (!file->memory.stale_order) /* a recording has all that it needs */
-            snprintf(source->warning, sizeof source->warning,
-                     "its program %s is not there (%s): name it with "
-                     "--executable",
-                     path, strerror(errno));
-        return NULL;
+    program = module_first(source, path);
+    if (program) {
+        program->place = named;
+        fd = module_open(source, program);
+        if (fd >= 0)
+            return close(fd), NULL;
     }
-    if (binary_is(file, mapped, module_base(source, path)))
-        return NULL;
-    if (!file->memory.stale_order || file->how.executable)
+    if (file->memory.stale_order && !named)
+        return NULL; /* a recording has all that it needs */
+    if (!program || program->state == MODULE_UNKNOWN)
+        strcpy(why, "was not opened: no build-id of it is known");
+    else if (program->state == MODULE_MISSING && named)
+        return source_wrong(source, "%s: %s", named,
+                            regular_error(program->error));
+    else if (program->state == MODULE_MISSING)
+        snprintf(why, sizeof why,
+                 program->error == EINVAL ? "%s" : "is not there (%s)",
+                 regular_error(program->error));
+    else
         return source_wrong(source,
                             "%s is not the program that left it: their "
                             "build-ids differ; name the right one with "
                             "--executable",
-                            place);
+                            named ? named : path);
+    snprintf(source->warning, sizeof source->warning,
+             "its program %s %s: name it with --executable", path, why);
     return NULL;
 }
 
@@ -249,6 +253,8 @@ const char *source_open_file(struct source *source, const char *path,
         return source_wrong(source, "there is no memory for it");
     source->memory = &file->memory;
     source->close = file_close;
+    source->build_id = file_build_id;
+    source->sysroot = how->sysroot;
     file->source = source;
     file->how = *how;
     file->memory.read = file_read;
@@ -257,9 +263,7 @@ const char *source_open_file(struct source *source, const char *path,
     sigaction(SIGBUS, &action, NULL);
     mapped = mapped_open(file, path);
     if (!mapped)
-        return source_wrong(source, "%s",
-                            errno == EINVAL ? "is no regular file"
-                                            : strerror(errno));
+        return source_wrong(source, "%s", regular_error(errno));
     if (mapped->size == 0)
         return source_wrong(source, "is empty");
     file->memory.size = mapped->size;

@@ -26,7 +26,6 @@ struct mapped {
 /* A program or library whose read-only data the core file leaves out. */
 struct binary {
     char *path;
-    bool opened;
     struct mapped *file; /* null: it cannot be read, or is another build */
     struct binary *next;
 };
@@ -60,8 +59,8 @@ const struct segment *segment_at(const struct segments *, uint64_t address,
 /* What of an ELF file's segments is there; *cut: of bytes that are not. */
 void segments_of(struct segments *, const struct mapped *, Elf *,
                  uint64_t *cut);
-/* Is it a file of the very build that was mapped at `address`? */
-bool binary_is(struct file *, const struct mapped *, uint64_t address);
+/* As struct source's build_id: of the file itself. */
+size_t file_build_id(struct source *, uint64_t address, unsigned char to[64]);
 /* What a module's file has of an address: the file was mapped there. */
 const unsigned char *module_bytes(struct file *, uint64_t address,
                                   uint64_t *size);
