@@ -32,7 +32,8 @@ LIMITS
       double is kept as a float and a 64-bit integer is refused.
     * What RECORDER_COPY returns is for the record that it is an argument of.
       Kept for a lap of its ring it may show another text of its thread.
-    * A thread that dies inside record() costs its ring one slot.
+    * A thread that dies inside record() costs its ring one slot. So does, in
+      the child of fork(), each other thread that was inside record() then.
     * A ring with fewer slots than threads that hammer it loses records, which
       are counted: with 8 threads on 2 cores, of 1 slot up to 95 %, of 2 slots
       up to 14 %, of 4 slots up to 0.3 %, of 8 slots none were lost.

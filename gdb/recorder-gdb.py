@@ -138,19 +138,24 @@ class Core:
 
     def read(self, file):
         """The program headers."""
-        head = file.read(64)
-        order = ">" if head[5] == 2 else "<"
-        wide = head[4] == 2
+        _, wide, big = struct.unpack("4s2b", file.read(6))  # e_ident
+        file.seek(0)
+        order = ">" if big == 2 else "<"  # ELFDATA2MSB
+        wide = wide == 2                  # ELFCLASS64
         word = struct.Struct(order + ("Q" if wide else "I"))
-        table, = word.unpack_from(head, 32 if wide else 28)
-        size, count = struct.unpack_from(order + "HH", head,
-                                         54 if wide else 42)
+
+        def members(layout):
+            """What stands next in the file; W is a word, x is passed over."""
+            layout = struct.Struct(order + layout.replace("W", word.format[-1]))
+            return layout.unpack(file.read(layout.size))
+
+        # Elf32_Ehdr and Elf64_Ehdr, up to e_phnum
+        _, _, table, _, _, _, size, count = members("16s8xWWWIHHH")
         for i in range(count):
             file.seek(table + i * size)
-            row = file.read(size)
-            kind, = struct.unpack_from(order + "I", row)
-            offset, start, _, there, all_ = struct.unpack_from(
-                order + "5" + word.format[-1], row, 8 if wide else 4)
+            # Elf32_Phdr, and Elf64_Phdr with its flags elsewhere, to p_memsz
+            kind, offset, start, _, there, all_ = members(
+                "I4xWWWWW" if wide else "IWWWWW")
             if kind == 1 and there < all_:  # PT_LOAD
                 self.missing.append((start + there, start + all_))
             elif kind == 4:  # PT_NOTE
@@ -159,12 +164,14 @@ class Core:
 
     def notes(self, notes, order, word):
         """What stands in a segment of them: {layout, registry} is of ours."""
-        at = 0
-        while at + 12 <= len(notes):
-            name, value, kind = struct.unpack_from(order + "3I", notes, at)
-            data = at + 12 + (name + 3 & ~3)
-            if kind == 1 and notes[at + 12:at + 12 + name] == b"RECORDER\0":
-                self.registry, = word.unpack_from(notes, data + word.size)
+        at, head = 0, struct.Struct(order + "3I")
+        while at + head.size <= len(notes):
+            name, value, kind = head.unpack_from(notes, at)
+            owner = at + head.size
+            data = owner + (name + 3 & ~3)
+            if kind == 1 and notes[owner:owner + name] == b"RECORDER\0":
+                _, self.registry = struct.unpack_from(
+                    order + 2 * word.format[-1], notes, data)
             at = data + (value + 3 & ~3)
 
 

@@ -254,6 +254,8 @@ RECORDER_FUNCTION_ void recorder_file_notify(int what, const void *of)
         return;
     if (what == RECORDER_FILE_FORKED) {
         recorder_fork_child(file);
+    } else if (what == RECORDER_FILE_FORKS) {
+        recorder_fork_prepare(file);
     } else if (what == RECORDER_FILE_SYNC) {
         recorder_core_sync(file);
     } else {

@@ -368,6 +368,16 @@ enum {
 #define RECORDER_PART_SPARE ((uintptr_t)64 << 10)
 #define RECORDER_PART_PAGE ((uintptr_t)64 << 10) /* the largest */
 
+/* A slot as it was in front of fork(), where a ticket was open in it: drawn,
+ * and neither whole nor given up. */
+struct recorder_fork_slot {
+    struct recorder_ring *ring;
+    uintptr_t mask, slot, lap, commit; /* lap: the last that was handed out */
+    struct recorder_turn turn;
+    struct recorder_record record;
+};
+enum { RECORDER_FORK_SLOTS = 64 };
+
 struct recorder_recording {
     struct recorder_part parts[RECORDER_PARTS];
     unsigned parts_count;
@@ -385,6 +395,8 @@ struct recorder_recording {
     void (*notify)(int what, const void *of); /* for the registry */
     char pattern[RECORDER_PATH_MAX], folder[RECORDER_PATH_MAX];
     char path[RECORDER_PATH_MAX], program[RECORDER_PATH_MAX];
+    struct recorder_fork_slot open[RECORDER_FORK_SLOTS];
+    unsigned open_count;
 };
 RECORDER_PROGRAM_ struct recorder_recording *recorder_recording = 0;
 

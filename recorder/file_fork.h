@@ -9,7 +9,82 @@
 extern "C" {
 #endif
 
-/* ------------------------------------------------------------------ fork -- */
+/* ------------------------------------------------------------------ fork --
+ *
+ * A handler that interrupted record() may call fork(). In the child, too, the
+ * record goes on behind it, in the slot of its ticket. The file does not tell
+ * the child which slot that is, nor what was in it: the parent goes on as well.
+ * So all slots with an open ticket are kept in private memory in front of
+ * fork(), and put back in the child. Those of other threads stay open there,
+ * as without a recording: each costs the child a slot.
+ */
+
+/* Keeps a slot if it has an open ticket. `next`: the position handed out next. */
+RECORDER_INLINE_ void recorder_fork_keep(struct recorder_recording *file,
+                                         struct recorder_ring *ring,
+                                         uintptr_t mask, uintptr_t slot,
+                                         uintptr_t next)
+{
+    struct recorder_fork_slot *open = &file->open[file->open_count];
+    const uintptr_t *word = recorder_commits(ring, mask) + slot;
+    const struct recorder_turn *turn = recorder_turns(ring, mask) + slot;
+    const uintptr_t *from = &recorder_records(ring)[slot].format;
+    uintptr_t *to = &open->record.format, commit, distance;
+    unsigned i, tries = 0;
+    open->lap = (next - 1 - slot) & ~mask;
+    do {
+        commit = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+        distance = recorder_commit_lap(open->lap, mask) -
+                   recorder_commit_turn(commit & ~(uintptr_t)RECORDER_BUSY_);
+        open->turn.gave_up = recorder_get(&turn->gave_up);
+        open->turn.highest = recorder_get(&turn->highest);
+        if (!(commit & RECORDER_BUSY_) &&
+            ((intptr_t)distance <= 0 ||
+             open->turn.gave_up == distance >> RECORDER_THREAD_BITS_))
+            return;
+        for (i = 0; i < sizeof open->record / sizeof *to; i++)
+            to[i] = recorder_get(from + i);
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    } while (recorder_get(word) != commit && ++tries < 8);
+    open->ring = ring;
+    open->mask = mask;
+    open->slot = slot;
+    open->commit = commit;
+    file->open_count++;
+}
+
+/* In front of fork(). */
+RECORDER_FUNCTION_ void recorder_fork_prepare(struct recorder_recording *file)
+{
+    const struct recorder *r;
+    uintptr_t lane, slot, next;
+    file->open_count = 0;
+    for (r = file->image->first; r; r = r->next)
+        for (lane = 0; lane <= r->lanes_mask; lane++) {
+            struct recorder_ring *ring = recorder_move_lane(r->rings, r, lane);
+            next = recorder_get(&ring->write) + r->mask + 1;
+            for (slot = 0; slot <= r->mask && next != r->mask + 1 &&
+                           file->open_count < RECORDER_FORK_SLOTS;
+                 slot++)
+                recorder_fork_keep(file, ring, r->mask, slot, next);
+        }
+}
+
+/* In the child: puts a slot back. Laps that the parent handed out since count
+ * as given up. */
+RECORDER_INLINE_ void recorder_fork_put(const struct recorder_fork_slot *open)
+{
+    struct recorder_turn *turn =
+        recorder_turns(open->ring, open->mask) + open->slot;
+    uintptr_t lap = (open->ring->write + open->mask - open->slot) & ~open->mask;
+    if (open->ring->write == 0)
+        return; /* it was too large, and begins empty */
+    recorder_records(open->ring)[open->slot] = open->record;
+    turn->gave_up = open->turn.gave_up + (lap - open->lap);
+    turn->highest = lap == open->lap ? open->turn.highest : lap;
+    recorder_put(&recorder_commits(open->ring, open->mask)[open->slot],
+                 open->commit);
+}
 
 /* Copies the parent's file into the parts of a child. Rings above 64 MB in all
  * begin empty. */
@@ -92,6 +167,8 @@ RECORDER_FUNCTION_ void recorder_fork_child(struct recorder_recording *file)
             lost = true;
         registry->threads_count = 0;
     }
+    for (i = 0; i < file->open_count && whole && !lost; i++)
+        recorder_fork_put(&file->open[i]);
     for (recorder = registry->first; recorder && lost;
          recorder = recorder->next)
         recorder->trace = -1;

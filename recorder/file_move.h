@@ -133,10 +133,11 @@ RECORDER_INLINE_ uintptr_t recorder_move_slot(const struct recorder_copying *c,
         recorder_put(&recorder_commits(c->to, c->mask)[slot], commit);
     }
     distance = (turn - (commit & ~thread)) >> RECORDER_THREAD_BITS_;
+    if (distance || RECORDER_LAPS_WRAP_)
+        recorder_put(&to->highest, lap); /* H1: no mark may be old */
     if (distance == 0)
         return 0;
     recorder_put(&to->gave_up, distance);
-    recorder_put(&to->highest, lap);
     return recorder_get(&recorder_turns(c->from, c->mask)[slot].gave_up) !=
            distance;
 }

@@ -199,7 +199,7 @@ RECORDER_FUNCTION_ bool recorder_open_keep(const char *path)
 {
     enum recorder_open_found found = RECORDER_ABSENT;
     struct recorder_string name;
-    char old[RECORDER_PATH_MAX + RECORDER_OPEN_SUFFIX];
+    char old[(int)RECORDER_PATH_MAX + (int)RECORDER_OPEN_SUFFIX];
     long fd;
     name = recorder_string_at(old, sizeof old - 1);
     recorder_add_string(&name, path);

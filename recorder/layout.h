@@ -170,9 +170,90 @@ struct recorder_registry {
 enum {
     RECORDER_FILE_MODULE,  /* a module is here that records; of: its data */
     RECORDER_FILE_ENTERED, /* a recorder is in the list; of: it */
+    RECORDER_FILE_FORKS,   /* the caller is about to call fork() */
     RECORDER_FILE_FORKED,  /* the caller is a child of fork() */
     RECORDER_FILE_SYNC     /* words of the registry have changed */
 };
+/* Where readers find the members, in bytes: AT(name, structure, member, with
+ * words of 4 bytes, with words of 8). Members of 64 bits stand at multiples of 8
+ * everywhere. A reader of another word size than the program's has no other way
+ * to know; this header compares the table with the compiler's own offsets. */
+#define RECORDER_OFFSETS_(AT)                                                  \
+    AT(registry, recorder_registry, self, 16, 16)                              \
+    AT(registry, recorder_registry, layout, 20, 24)                            \
+    AT(registry, recorder_registry, bytes, 24, 28)                             \
+    AT(registry, recorder_registry, head_bytes, 28, 32)                        \
+    AT(registry, recorder_registry, later_set, 32, 36)                         \
+    AT(registry, recorder_registry, first, 36, 40)                             \
+    AT(registry, recorder_registry, order, 40, 48)                             \
+    AT(registry, recorder_registry, cleared, 44, 56)                           \
+    AT(registry, recorder_registry, start, 56, 72)                             \
+    AT(registry, recorder_registry, later, 80, 96)                             \
+    AT(registry, recorder_registry, threads, 104, 120)                         \
+    AT(registry, recorder_registry, threads_max, 108, 128)                     \
+    AT(registry, recorder_registry, threads_count, 112, 136)                   \
+    AT(registry, recorder_registry, pid, 116, 144)                             \
+    AT(registry, recorder_registry, line, 120, 152)                            \
+    AT(registry, recorder_registry, tweaks, 132, 176)                          \
+    AT(registry, recorder_registry, wraps_count, 212, 264)                     \
+    AT(registry, recorder_registry, wraps, 216, 272)                           \
+    AT(registry, recorder_registry, image, 348, 536)                           \
+    AT(moment, recorder_moment, ticks, 0, 0)                                   \
+    AT(moment, recorder_moment, monotonic_ns, 8, 8)                            \
+    AT(moment, recorder_moment, realtime_ns, 16, 16)                           \
+    AT(wrap, recorder_wrap, order, 0, 0)                                       \
+    AT(wrap, recorder_wrap, high, 4, 8)                                        \
+    AT(recorder, recorder, trace, 0, 0)                                        \
+    AT(recorder, recorder, rings, 4, 8)                                        \
+    AT(recorder, recorder, mask, 8, 16)                                        \
+    AT(recorder, recorder, lanes_mask, 12, 24)                                 \
+    AT(recorder, recorder, ring_bytes, 16, 32)                                 \
+    AT(recorder, recorder, name, 20, 40)                                       \
+    AT(recorder, recorder, description, 24, 48)                                \
+    AT(recorder, recorder, next, 28, 56)                                       \
+    AT(row, recorder_thread, first, 0, 0)                                      \
+    AT(row, recorder_thread, id, 4, 8)                                         \
+    AT(row, recorder_thread, state, 8, 12)                                     \
+    AT(row, recorder_thread, named, 10, 14)                                    \
+    AT(row, recorder_thread, name, 12, 16)                                     \
+    AT(tweak, recorder_tweak, trace, 0, 0)                                     \
+    AT(tweak, recorder_tweak, name, 4, 8)                                      \
+    AT(tweak, recorder_tweak, description, 8, 16)                              \
+    AT(tweak, recorder_tweak, next, 12, 24)                                    \
+    AT(record, recorder_record, format, 0, 0)                                  \
+    AT(record, recorder_record, order, 4, 8)                                   \
+    AT(record, recorder_record, time, 8, 16)                                   \
+    AT(record, recorder_record, caller, 12, 24)                                \
+    AT(record, recorder_record, argument, 16, 32)
+/* The bytes of a structure: SIZE(name, structure, with words of 4, of 8). */
+#define RECORDER_SIZES_(SIZE)                                                  \
+    SIZE(wrap, recorder_wrap, 8, 16)                                           \
+    SIZE(row, recorder_thread, 28, 32)                                         \
+    SIZE(tweak, recorder_tweak, 16, 32)                                        \
+    SIZE(record, recorder_record, 32, 64)                                      \
+    SIZE(turn, recorder_turn, 8, 16)
+#define RECORDER_OFFSET_IS_(name, structure, member, of_4, of_8)               \
+    RECORDER_ASSERT_(offsetof(struct structure, member) ==                     \
+                         (__SIZEOF_POINTER__ == 8 ? of_8 : of_4),              \
+                     "layout.h moved " #structure "." #member);
+#define RECORDER_SIZE_IS_(name, structure, of_4, of_8)                         \
+    RECORDER_ASSERT_(sizeof(struct structure) ==                               \
+                         (__SIZEOF_POINTER__ == 8 ? of_8 : of_4),              \
+                     "layout.h changed the size of " #structure);
+RECORDER_OFFSETS_(RECORDER_OFFSET_IS_)
+RECORDER_SIZES_(RECORDER_SIZE_IS_)
+RECORDER_ASSERT_(offsetof(struct recorder_ring, write) == 0 &&
+                     2 * offsetof(struct recorder_ring, given_up) ==
+                         sizeof(struct recorder_ring) &&
+                     offsetof(struct recorder_ring, lost) ==
+                         offsetof(struct recorder_ring, given_up) +
+                             sizeof(uintptr_t),
+                 "layout.h changed the head of a ring");
+RECORDER_ASSERT_(sizeof(struct recorder_record) + sizeof(uintptr_t) +
+                         sizeof(struct recorder_turn) ==
+                     RECORDER_SLOT_WORDS * sizeof(uintptr_t),
+                 "layout.h changed the size of a slot");
+
 #define RECORDER_MAGIC                                                         \
     {'r', 'e', 'c', 'o', 'r', 'd', 'e', 'r', 0x1a, 0xf1, 0x16, 0x47, 'b', 'o', \
      'x', '\n'}

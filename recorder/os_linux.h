@@ -75,10 +75,11 @@ extern void *recorder_module RECORDER_LABEL_(__dso_handle)
 extern int recorder_atfork(void (*prepare)(void), void (*parent)(void),
                            void (*child)(void), void *module)
     RECORDER_LABEL_(RECORDER_ATFORK_) __attribute__((weak));
-RECORDER_INLINE_ void recorder_os_at_fork(void (*child)(void))
+RECORDER_INLINE_ void recorder_os_at_fork(void (*prepare)(void),
+                                          void (*child)(void))
 {
     if (recorder_atfork)
-        recorder_atfork(NULL, NULL, child, recorder_module);
+        recorder_atfork(prepare, NULL, child, recorder_module);
 }
 
 #define RECORDER_PIPE_BYTES_ ((size_t)4096) /* an empty pipe takes: PIPE_BUF */

@@ -204,9 +204,10 @@ RECORDER_INLINE_ void recorder_os_yield(void)
 {
     sched_yield();
 }
-RECORDER_INLINE_ void recorder_os_at_fork(void (*child)(void))
+RECORDER_INLINE_ void recorder_os_at_fork(void (*prepare)(void),
+                                          void (*child)(void))
 {
-    pthread_atfork(NULL, NULL, child);
+    pthread_atfork(prepare, NULL, child);
 }
 
 /* ---------------------------------------------------------------- memory -- */

@@ -19,6 +19,10 @@ extern "C" {
 #ifdef RECORDER_HOSTED_
 /* In the child of fork(): its one thread gets a row of its own at its next
  * record; those of the parent's threads stay, for the records they made. */
+RECORDER_FUNCTION_ void recorder_forks(void)
+{
+    recorder_file_tell(RECORDER_FILE_FORKS, NULL);
+}
 RECORDER_FUNCTION_ void recorder_forked(void)
 {
     struct recorder_registry *registry = recorder_home.registry;
@@ -110,7 +114,7 @@ RECORDER_FUNCTION_ void recorder_start(void)
     registry->pid = recorder_os_process();
     if (!registry->thread)
         registry->thread = recorder_thread_here;
-    recorder_os_at_fork(recorder_forked);
+    recorder_os_at_fork(recorder_forks, recorder_forked);
     if (registry->file)
         registry->file(RECORDER_FILE_MODULE, &recorder_home);
 }

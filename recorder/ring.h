@@ -230,8 +230,9 @@ recorder_fill(struct recorder_ring *ring, uintptr_t mask, uintptr_t slot,
 }
 
 /* The rare path of a ticket whose slot held `commit`. `previous` is its
- * position - size. Returns the record's place, or null where it was lost. */
-__attribute__((cold)) RECORDER_FUNCTION_ struct recorder_record *
+ * position - size. Returns the record's place, or null where it was lost. No
+ * attribute cold: gcc 12 then moves recorder_fill() out of the fast path, too. */
+RECORDER_FUNCTION_ struct recorder_record *
 recorder_write_late(struct recorder_ring *ring, uintptr_t mask,
                     uintptr_t previous, uintptr_t commit, unsigned thread,
                     const struct recorder_record *r)

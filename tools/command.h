@@ -86,13 +86,14 @@ int rows_of(const struct verb *, const struct option_row *to[ROWS_MAX]);
 
 /* Takes a command line apart; false: it asks for help. */
 bool parse(struct call *, int argc, char **argv);
-/* The options that say what to select; times need the source, and wait. */
+/* Takes over the options that choose events, without --since and --until, whose
+ * times call_take() reads. */
 void selection_parse(struct call *);
 
 /* Opens argument `i` as the call's source and reader and applies the selection;
  * says what is wrong and exits with 1. */
 void call_open(struct call *, int i);
-/* reader_take(), and what of the selection needs times: --since -1s. Fails if
+/* Takes, then applies --since and --until, which may be relative. Fails if
  * that does. */
 void call_take(struct call *);
 void call_close(struct call *);

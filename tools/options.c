@@ -1,6 +1,7 @@
 /* options.c - what verbs are called with: options, sources, selections. */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
+#include "control.h"
 
 #include "recorder/regex.h"
 #include "recorder/text.h"
@@ -22,13 +23,14 @@ void *need(void *memory)
     return memory;
 }
 
-/* One line; what it quotes may be hostile, and moves no cursor. */
+/* Says one line on stderr. Control bytes, which may come from hostile files,
+ * become '?'. */
 static void say(const struct call *call, const char *format, va_list arguments)
 {
     char text[1024], *c;
     vsnprintf(text, sizeof text, format, arguments);
     for (c = text; *c; c++)
-        if (((unsigned char)*c < ' ' && *c != '\n') || *c == 0x7f)
+        if (text_is_control(*c) && *c != '\n')
             *c = '?';
     fflush(stdout);
     fprintf(stderr, "recorder: ");
@@ -94,7 +96,7 @@ const struct option_row common_rows[] = {
     {'h', "help", NULL, "this text"},
     {0, NULL, NULL, NULL}};
 
-/* Of those that choose among events. */
+/* Options of verbs that choose among events. */
 const struct option_row selection_rows[] = {
     ROW_NAMES,
     {'l', "last", "N", "only the last N events"},
@@ -128,7 +130,7 @@ const char *call_option(const struct call *call, int key)
     return NULL;
 }
 
-/* What getopt_long() takes is made of the rows. */
+/* The arguments of getopt_long() are made from the rows. */
 bool parse(struct call *call, int argc, char **argv)
 {
     const struct option_row *rows[ROWS_MAX];
@@ -276,7 +278,6 @@ void call_take(struct call *call)
     }
 }
 
-/* The options that say what to select; times need the source, and wait. */
 void selection_parse(struct call *call)
 {
     struct reader_selection *s = &call->selection;

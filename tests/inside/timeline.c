@@ -265,7 +265,7 @@ Test(timeline, values_are_chosen)
             if (!a)
                 continue;
             numbers++;
-            cr_assert_eq(timeline_number(a), (double)e.read.event.order);
+            cr_assert_eq(value_number(a), (double)e.read.event.order);
             cr_assert_str_eq(timeline_name(&timeline, &e, 0), "bytes");
         }
         cr_assert_str_eq(timeline_name(&timeline, &e, 2), "arg3");

@@ -52,7 +52,7 @@ wraps 5 2 2 3 1
 wraps 5 2 1 3 1
 wraps 6 3 2 3 1
 wraps 6 3 4 3 1
-wraps 8 3 2 2 1"
+wraps 8 3 2 2 1 16"
 # What a mutant must survive, the smallest first.
 trials="order
 2 2 2 1 1 1

@@ -3,17 +3,15 @@
 #include "buffer.h"
 
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "command.h"
 
 unsigned char *buffer_room(struct buffer *buffer, size_t more)
 {
-    if (buffer->max - buffer->size < more) {
-        buffer->max = (buffer->size + more) * 2;
-        buffer->at = need(realloc(buffer->at, buffer->max));
-    }
+    buffer->at =
+        need(array_room(buffer->at, &buffer->max, buffer->size + more, 1));
     return buffer->at + buffer->size;
 }
 
@@ -62,48 +60,9 @@ void buffer_real(struct buffer *buffer, double value)
     buffer_little(buffer, bits, sizeof bits);
 }
 
-/* ------------------------------------------------------------------- ids -- */
-
-/* Where a key stands, or would. */
-static struct id *ids_find(const struct ids *ids, const uint64_t key[3])
-{
-    uint64_t hash = key[0];
-    size_t at;
-    for (int i = 1; i < 3; i++)
-        hash = (hash ^ hash >> 32) * UINT64_C(0x9e3779b97f4a7c15) + key[i];
-    hash = (hash ^ hash >> 32) * UINT64_C(0x9e3779b97f4a7c15);
-    for (at = (size_t)(hash >> 20);; at++) {
-        struct id *id = &ids->at[at & (ids->max - 1)];
-        if (!id->number || memcmp(id->key, key, sizeof id->key) == 0)
-            return id;
-    }
-}
-
 size_t ids_of(struct ids *ids, uint64_t a, uint64_t b, uint64_t c, bool *is_new)
 {
-    uint64_t key[3] = {a, b, c};
-    struct id *id;
-    if (ids->count * 2 >= ids->max) {
-        struct ids more = {.count = ids->count,
-                           .max = ids->max ? ids->max * 2 : 256};
-        more.at = need(calloc(more.max, sizeof *more.at));
-        for (size_t i = 0; i < ids->max; i++)
-            if (ids->at[i].number)
-                *ids_find(&more, ids->at[i].key) = ids->at[i];
-        free(ids->at);
-        *ids = more;
-    }
-    id = ids_find(ids, key);
-    *is_new = !id->number;
-    if (*is_new) {
-        memcpy(id->key, key, sizeof id->key);
-        id->number = ++ids->count;
-    }
-    return id->number - 1;
-}
-
-void ids_free(struct ids *ids)
-{
-    free(ids->at);
-    *ids = (struct ids){0};
+    size_t number = ids_add(ids, a, b, c, is_new);
+    need(number == IDS_NONE ? NULL : ids);
+    return number;
 }

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ids.h"
+
 struct buffer {
     unsigned char *at;
     size_t size, max;
@@ -22,16 +24,7 @@ void buffer_varint(struct buffer *, uint64_t);
 void buffer_little(struct buffer *, uint64_t, unsigned bytes);
 void buffer_real(struct buffer *, double); /* its bits, so */
 
-/* Numbers from 0 up for things that a file names once and then refers to. */
-struct ids {
-    struct id {
-        uint64_t key[3];
-        size_t number; /* from 1; 0: free */
-    } * at;            /* open addressing; a power of two */
-    size_t count, max;
-};
-/* The number of a key; *is_new: it was not asked for before. */
+/* As ids_add(), with the end where there is no memory. */
 size_t ids_of(struct ids *, uint64_t a, uint64_t b, uint64_t c, bool *is_new);
-void ids_free(struct ids *);
 
 #endif

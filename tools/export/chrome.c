@@ -175,7 +175,7 @@ static void put_values(struct chrome *c, const struct timeline_event *e)
     for (size_t i = 0; i < c->timeline.values_count; i++) {
         const struct timeline_value *value = &c->timeline.values[i];
         const struct reader_argument *argument = timeline_value(value, e);
-        if (!argument || !isfinite(timeline_number(argument)))
+        if (!argument || !isfinite(value_number(argument)))
             continue;
         event_begin(c, 'C', 0);
         put_time(c, e->ns);

@@ -6,6 +6,7 @@
     time that goes back in a stream, so that streams are sorted by time. Records
     overwritten are events that the first packet of a stream discarded.
 */
+#include "control.h"
 #include "export.h"
 
 #include <ctype.h>
@@ -71,7 +72,7 @@ static void put_literal(struct buffer *b, const char *text)
     for (; *text && strcmp(text, "\n") != 0; text++)
         if ((found = strchr(plain, *text)))
             buffer_print(b, "\\\\%c", shown[found - plain]);
-        else if ((unsigned char)*text < ' ' || *text == 0x7f)
+        else if (text_is_control(*text))
             buffer_print(b, "\\\\x%02x", (unsigned char)*text);
         else
             buffer_print(b, strchr("\"\\", *text) ? "\\%c" : "%c", *text);

@@ -8,6 +8,7 @@
 #include "output.h"
 #include "text.h"
 #include "timeline.h"
+#include "value.h"
 
 /* Options of the verb that a writer asks for. */
 enum { EXPORT_VALUE = OPTION_OWN, EXPORT_PLAIN, EXPORT_MESSAGES };

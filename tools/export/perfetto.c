@@ -305,7 +305,7 @@ static void put_values(struct perfetto *p, const struct timeline_event *e)
         begin = event_begin(p, e->ns, COUNTER, track_of_value(p, i));
         if (argument->kind == READER_REAL ||
             (argument->kind == READER_UNSIGNED && argument->word > INT64_MAX))
-            put_real(&p->packet, 44, timeline_number(argument));
+            put_real(&p->packet, 44, value_number(argument));
         else
             put_number(&p->packet, 30,
                        argument->kind == READER_UNSIGNED

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
+#include "fields.h"
 #include "progress.h"
 #include "recorder/regex.h"
 #include "value.h"
@@ -32,14 +34,13 @@ struct timeline_inside {
 
 /* ---------------------------------------------------------------- values -- */
 
-static const char *const reserved[] = {
-    "order",  "recorder", "thread",   "tid",  "thread_name",
-    "caller", "message",  "location", "file", "line",
-    "format", "ns",       "wall_ns"};
+/* What an event has besides its arguments. */
+#define RESERVED(name) name,
+static const char *const reserved[FIELDS] = {FIELD_NAMES(RESERVED)};
 
 static bool is_reserved(const char *name)
 {
-    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
+    for (size_t i = 0; i < FIELDS; i++)
         if (strcmp(name, reserved[i]) == 0)
             return true;
     return strncmp(name, "arg", 3) == 0 && isdigit((unsigned char)name[3]);
@@ -97,18 +98,9 @@ const struct reader_argument *timeline_value(const struct timeline_value *value,
 {
     const struct reader_argument *argument = &event->arguments[value->argument];
     if (value->recorder != event->recorder ||
-        value->argument >= event->arguments_count ||
-        (argument->kind != READER_SIGNED && argument->kind != READER_UNSIGNED &&
-         argument->kind != READER_REAL && argument->kind != READER_CHARACTER))
+        value->argument >= event->arguments_count || !value_is_number(argument))
         return NULL;
     return argument;
-}
-
-double timeline_number(const struct reader_argument *argument)
-{
-    return argument->kind == READER_REAL       ? argument->real
-           : argument->kind == READER_UNSIGNED ? (double)argument->word
-                                               : (double)argument->integer;
 }
 
 const char *timeline_name(const struct timeline *t,
@@ -184,10 +176,8 @@ static bool comes_before(const struct waiting *a, const struct waiting *b)
 static void heap_push(struct timeline_inside *in, const struct waiting *add)
 {
     size_t at = in->heap_count++;
-    if (in->heap_count > in->heap_max) {
-        in->heap_max = in->heap_max * 2 + 16;
-        in->heap = need(realloc(in->heap, in->heap_max * sizeof *in->heap));
-    }
+    in->heap = need(
+        array_room(in->heap, &in->heap_max, in->heap_count, sizeof *in->heap));
     for (; at && comes_before(add, &in->heap[(at - 1) / 2]); at = (at - 1) / 2)
         in->heap[at] = in->heap[(at - 1) / 2];
     in->heap[at] = *add;
@@ -210,7 +200,7 @@ static void heap_pop(struct timeline_inside *in, struct waiting *to)
     in->heap[at] = last;
 }
 
-/* Beyond 146 years no program ran: such a time is a damaged one. */
+/* False for times beyond 146 years, which only damaged records have. */
 static bool time_is_known(const struct reader_event *e)
 {
     return e->ns > -((int64_t)1 << 62) && e->ns < (int64_t)1 << 62;
@@ -228,10 +218,8 @@ static void look_ahead(struct timeline *t)
     uint64_t wall = 0;
     while (reader_next(reader, &e)) {
         bool known = time_is_known(&e);
-        if (in->count == max) {
-            max = max * 2 + 1024;
-            in->soonest = need(realloc(in->soonest, max * sizeof *in->soonest));
-        }
+        in->soonest = need(
+            array_room(in->soonest, &max, in->count + 1, sizeof *in->soonest));
         unknown += !known;
         if (known && !any)
             first = end = e.ns;
@@ -311,11 +299,8 @@ const char *timeline_span_name(const char *text)
 static void span_open(struct timeline_event *e)
 {
     struct timeline_lane *lane = e->lane;
-    if (lane->depth == lane->spans_max) {
-        lane->spans_max = lane->spans_max * 2 + 8;
-        lane->spans =
-            need(realloc(lane->spans, lane->spans_max * sizeof *lane->spans));
-    }
+    lane->spans = need(array_room(lane->spans, &lane->spans_max,
+                                  lane->depth + 1, sizeof *lane->spans));
     lane->spans[lane->depth++] =
         (struct timeline_span){.name = timeline_span_name(e->format),
                                .recorder = e->read.recorder,

@@ -82,7 +82,6 @@ const char *timeline_span_name(const char *text);
 /* The argument that is a value in this event, or null. */
 const struct reader_argument *timeline_value(const struct timeline_value *,
                                              const struct timeline_event *);
-double timeline_number(const struct reader_argument *);
 /* What argument `i` of an event is called: "arg1", or as --value says. */
 const char *timeline_name(const struct timeline *,
                           const struct timeline_event *, unsigned i);

@@ -56,3 +56,17 @@ void value_close(struct value_option *value)
     free(value->names);
     free(value->name);
 }
+
+bool value_is_number(const struct reader_argument *argument)
+{
+    return argument->kind == READER_SIGNED ||
+           argument->kind == READER_UNSIGNED || argument->kind == READER_REAL ||
+           argument->kind == READER_CHARACTER;
+}
+
+double value_number(const struct reader_argument *argument)
+{
+    return argument->kind == READER_REAL       ? argument->real
+           : argument->kind == READER_UNSIGNED ? (double)argument->word
+                                               : (double)argument->integer;
+}

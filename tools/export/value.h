@@ -16,4 +16,8 @@ struct value_option {
 void value_open(const struct call *, const char *option, struct value_option *);
 void value_close(struct value_option *);
 
+/* Can it be drawn? Its value then. */
+bool value_is_number(const struct reader_argument *);
+double value_number(const struct reader_argument *);
+
 #endif

@@ -221,7 +221,7 @@ static void put_record(struct vcd *v, const struct timeline_event *e)
         const struct reader_argument *argument =
             timeline_value(&t->values[i], e);
         if (argument)
-            fprintf(file, "r%.16g %s\n", timeline_number(argument),
+            fprintf(file, "r%.16g %s\n", value_number(argument),
                     value_code(v, i));
     }
 }

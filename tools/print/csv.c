@@ -1,14 +1,12 @@
 /* csv.c - events as comma-separated values, RFC 4180. */
 /* SPDX-License-Identifier: MIT */
 #include "csv.h"
+#include "fields.h"
 #include "json.h"
 #include "text.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
-
-#include "recorder/text.h"
 
 /* A field is quoted where the bare text would not come back. */
 static void csv_string(FILE *file, const char *text, size_t size)
@@ -30,14 +28,6 @@ static void csv_string(FILE *file, const char *text, size_t size)
     putc_unlocked('"', file);
 }
 
-/* A text behind its comma; null is a field without even quotes. */
-static void csv_text(FILE *file, const char *text)
-{
-    putc_unlocked(',', file);
-    if (text)
-        csv_string(file, text, strlen(text));
-}
-
 static void csv_argument(FILE *file, const struct reader_argument *argument)
 {
     char real[32];
@@ -57,10 +47,11 @@ static void csv_argument(FILE *file, const struct reader_argument *argument)
 
 void csv_head(FILE *file)
 {
+#define NAME(name) name,
+    static const char *const names[FIELDS] = {FIELD_NAMES(NAME)};
     int i;
-    fputs("order,ns,wall_ns,recorder,thread,thread_name,tid,location,file,line,"
-          "caller,format,message",
-          file);
+    for (i = 0; i < FIELDS; i++)
+        fprintf(file, i ? ",%s" : "%s", names[i]);
     for (i = 1; i <= 12; i++)
         fprintf(file, ",argument%d", i);
     fputs("\r\n", file);
@@ -68,32 +59,15 @@ void csv_head(FILE *file)
 
 void csv_event(FILE *file, struct call *call, const struct reader_event *e)
 {
-    struct reader *reader = &call->reader;
-    struct reader_argument arguments[12];
-    const char *location, *message;
-    const char *format = reader_format(reader, &e->event, &location);
-    unsigned line, count, i;
-    size_t size;
-    bool timed = e->ns != RECORDER_TIME_UNKNOWN;
-    fprintf(file, "%" PRIu64, e->event.order);
-    fprintf(file, timed ? ",%" PRId64 : ",", e->ns);
-    fprintf(file, timed && e->realtime_ns ? ",%" PRIu64 : ",", e->realtime_ns);
-    csv_text(file, e->recorder->name);
-    fprintf(file, e->thread ? ",%u" : ",", e->thread ? e->thread->number : 0);
-    csv_text(file, e->thread ? e->thread->name : NULL);
-    fprintf(file, e->thread ? ",%" PRId32 : ",", e->thread ? e->thread->id : 0);
-    csv_text(file, recorder_location_name(location));
-    line = reader_location(location, &size);
-    putc_unlocked(',', file);
-    if (line)
-        csv_string(file, location, size);
-    fprintf(file, line ? ",%u" : ",", line);
-    fprintf(file, ",0x%" PRIx64, e->event.caller);
-    csv_text(file, format);
-    putc_unlocked(',', file);
-    message = reader_message(reader, e, &size);
-    csv_string(file, message, size);
-    count = reader_arguments(reader, e, arguments);
+    struct reader_argument fields[FIELDS], arguments[12];
+    unsigned count, i;
+    fields_of(&call->reader, e, fields);
+    for (i = 0; i < FIELDS; i++) {
+        if (i)
+            putc_unlocked(',', file);
+        csv_argument(file, &fields[i]);
+    }
+    count = reader_arguments(&call->reader, e, arguments);
     for (i = 0; i < 12; i++) {
         putc_unlocked(',', file);
         if (i < count)

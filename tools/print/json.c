@@ -1,13 +1,12 @@
 /* json.c - strings, arguments and events as JSON. */
 /* SPDX-License-Identifier: MIT */
 #include "json.h"
+#include "fields.h"
 #include "text.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-
-#include "recorder/text.h"
 
 void json_string(FILE *file, const char *text, size_t size, bool in_html)
 {
@@ -17,7 +16,7 @@ void json_string(FILE *file, const char *text, size_t size, bool in_html)
     putc_unlocked('"', file);
     for (at = 0; at < size; at += length) {
         unsigned char c = (unsigned char)text[at];
-        length = text_character(text + at, size - at);
+        length = c < 0x80 ? 1 : text_character(text + at, size - at);
         if (!length) {
             fputs("\\ufffd", file);
             length = 1;
@@ -33,14 +32,6 @@ void json_string(FILE *file, const char *text, size_t size, bool in_html)
         }
     }
     putc_unlocked('"', file);
-}
-
-static void json_text(FILE *file, const char *text)
-{
-    if (text)
-        json_string(file, text, strlen(text), false);
-    else
-        fputs("null", file);
 }
 
 void json_argument(FILE *file, const struct reader_argument *argument)
@@ -66,46 +57,25 @@ void json_argument(FILE *file, const struct reader_argument *argument)
 
 void json_event(FILE *file, struct call *call, const struct reader_event *e)
 {
-    struct reader *reader = &call->reader;
-    struct reader_argument arguments[12];
-    const char *location, *message;
-    const char *format = reader_format(reader, &e->event, &location);
-    unsigned line, count, i;
-    size_t size;
-    bool timed = e->ns != RECORDER_TIME_UNKNOWN;
-    fprintf(file, "{\"order\":%" PRIu64 ",\"ns\":", e->event.order);
-    fprintf(file, timed ? "%" PRId64 : "null", e->ns);
-    fprintf(file,
-            timed && e->realtime_ns ? ",\"wall_ns\":%" PRIu64
-                                    : ",\"wall_ns\":null",
-            e->realtime_ns);
-    fputs(",\"recorder\":", file);
-    json_text(file, e->recorder->name);
-    if (e->thread) {
-        fprintf(file, ",\"thread\":%u,\"thread_name\":", e->thread->number);
-        json_text(file, e->thread->name);
-        fprintf(file, ",\"tid\":%" PRId32, e->thread->id);
-    } else {
-        fputs(",\"thread\":null,\"thread_name\":null,\"tid\":null", file);
+#define KEY(name) ",\"" name "\":",
+    static const char *const keys[FIELDS] = {FIELD_NAMES(KEY)};
+    struct reader_argument fields[FIELDS], arguments[12];
+    unsigned count, i;
+    fields_of(&call->reader, e, fields);
+    putc_unlocked('{', file);
+    for (i = 0; i < FIELD_MESSAGE; i++) {
+        fputs_unlocked(keys[i] + (i == 0), file); /* no comma yet */
+        json_argument(file, &fields[i]);
     }
-    fputs(",\"location\":", file);
-    json_text(file, recorder_location_name(location));
-    line = reader_location(location, &size);
-    fputs(",\"file\":", file);
-    if (line)
-        json_string(file, location, size, false);
-    fprintf(file, line ? ",\"line\":%u" : "null,\"line\":null", line);
-    fprintf(file, ",\"caller\":\"0x%" PRIx64 "\",\"format\":", e->event.caller);
-    json_text(file, format);
-    fputs(",\"arguments\":[", file);
-    count = reader_arguments(reader, e, arguments);
+    fputs_unlocked(",\"arguments\":[", file);
+    count = reader_arguments(&call->reader, e, arguments);
     for (i = 0; i < count; i++) {
         if (i)
             putc_unlocked(',', file);
         json_argument(file, &arguments[i]);
     }
-    fputs("],\"message\":", file);
-    message = reader_message(reader, e, &size);
-    json_string(file, message, size, false);
+    putc_unlocked(']', file);
+    fputs_unlocked(keys[FIELD_MESSAGE], file);
+    json_argument(file, &fields[FIELD_MESSAGE]);
     putc_unlocked('}', file);
 }

@@ -133,13 +133,13 @@ void output_check(struct output *output)
     int error = errno;
     if (!ferror(output->file))
         return;
-    /* What found no room is tried again, as errno may be of something else. */
+    /* A failed write is tried again, as errno may be of another call. */
     if (fflush(output->file) == 0)
         errno = error;
     output_fail(output->call, output->path, errno);
 }
 
-/* Gives what is whole its name. */
+/* Gives the file or folder its name, now that it is whole. */
 static void output_rename(struct output *output)
 {
     if (output->temporary && rename(output->temporary, output->path) != 0)

@@ -1,6 +1,7 @@
 /* tables.c - recorders, threads and tweaks, as text in columns. */
 /* SPDX-License-Identifier: MIT */
 #include "tables.h"
+#include "control.h"
 
 #include <string.h>
 
@@ -21,7 +22,7 @@ void table_column(FILE *to, const char *text, int width)
 {
     int count = 0;
     for (; *text; text++, count++)
-        putc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, to);
+        putc(text_is_control(*text) ? '?' : *text, to);
     for (; count < width; count++)
         putc(' ', to);
 }

@@ -11,7 +11,8 @@ static int64_t extended(uint64_t word, unsigned bits)
     return (int64_t)((word ^ sign) - sign);
 }
 
-/* Reads all of a string argument into `to`; its length, -1: it cannot be. */
+/* Reads a string argument, at most `max` bytes; returns its length, or -1 if it
+ * cannot be read. */
 static ptrdiff_t string_read(struct text_context *c, uint64_t address, char *to,
                              size_t max)
 {
@@ -30,8 +31,8 @@ static ptrdiff_t string_read(struct text_context *c, uint64_t address, char *to,
     return (ptrdiff_t)size;
 }
 
-/* The argument that a conversion takes: `f` parsed it from a list in which each
- * word is its own index. */
+/* Makes the argument of a conversion. `f` was parsed with arguments whose words
+ * are their own indices, so f->word tells which one it takes. */
 static void argument_make(struct text_context *c,
                           const struct recorder_formatter *f, char **strings,
                           struct reader_argument *to)
@@ -79,12 +80,13 @@ unsigned reader_arguments(struct reader *reader,
 {
     static const uint64_t index[12] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
     struct recorder_arguments arguments = {
-        index, 12, 0, reader->memory->word_bytes, NULL, NULL, NULL, 0};
-    struct text_context context = {reader, &event->event, 12 * STRING_MAX};
+        .word = index, .count = 12, .word_bytes = reader->memory->word_bytes};
+    struct text_context context = {
+        .reader = reader, .event = &event->event, .left = 12 * STRING_MAX};
     struct recorder_formatter f = {0};
     const char *location;
     const char *format = reader_format(reader, &event->event, &location);
-    char *strings = room(&reader->inside->strings, 12 * STRING_MAX);
+    char *strings = text_room(&reader->inside->strings, 12 * STRING_MAX);
     unsigned i;
     if (!format || !strings)
         return 0;

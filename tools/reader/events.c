@@ -8,7 +8,7 @@ struct words {
     unsigned thread;
 };
 
-/* Takes a key's record out of its lane; false: it is there no more. */
+/* Copies a key's record; false: it was overwritten. */
 static bool words_at(const struct reader *reader, const struct key *key,
                      struct words *to)
 {
@@ -30,8 +30,8 @@ static bool words_at(const struct reader *reader, const struct key *key,
     return true;
 }
 
-/* Adds what goes on from a head: the records behind it, of the same ring, that
- * have no format of their own. Returns the keys that were used up. */
+/* Adds the continuations of a head: the records behind it, of the same ring,
+ * that have no format. Returns how many keys head and continuations take. */
 static size_t continuation(const struct reader *reader, size_t i,
                            const struct words *head,
                            struct recorder_event *event)
@@ -53,7 +53,8 @@ static size_t continuation(const struct reader *reader, size_t i,
     return run;
 }
 
-/* The event that begins at a key; false: none does. *i goes on behind it. */
+/* Makes the event whose head is at key *i, and moves *i behind it. False: no
+ * head is there, or it was overwritten. */
 static bool event_at(struct reader *reader, size_t *i, struct reader_event *to)
 {
     const struct reader_inside *inside = reader->inside;
@@ -146,8 +147,8 @@ void events_look(struct reader *reader)
     reader->missed = missed;
 }
 
-/* Does the selection ask for more than names? Then each event has to be looked
- * at to count them. */
+/* True if the selection asks for more than names, so that counting means to
+ * make each event. */
 static bool is_selective(const struct reader_inside *inside)
 {
     const struct reader_selection *s = &inside->selection;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bytes.h"
+#include "ids.h"
 #include "reader.h"
 #include "recorder/format.h"
 #include "recorder/text.h"
@@ -15,10 +16,10 @@
 enum {
     RECORDERS_MAX = 16384, /* so that lists that go in circles end */
     THREADS_MAX = 32767,
-    PENDING_MAX = 16, /* slots of a ring that are waited for */
+    PENDING_MAX = 16, /* positions of a ring that are retried */
     PATIENCE = 4,     /* takes that a writer may need for its record */
     PAGE_BYTES = 4096,
-    PAGES = 256, /* that are kept of what strings point at */
+    PAGES = 256, /* of the cache that strings are read through */
     NAME_MAX_BYTES = 1024,
     FORMAT_MAX_BYTES = 1023, /* and its location: as in recorder_dump() */
     RECORD_MAX_BYTES = 64    /* of a program with words of 8 bytes */
@@ -31,7 +32,7 @@ struct lane {
     unsigned number; /* of its recorder's rings */
     uint64_t address;
     unsigned char *records, *commits, *copy;
-    uint64_t next; /* positions handed out before are settled */
+    uint64_t next; /* all positions before were taken, missed or are pending */
     uint64_t write, given_up, lost;
     int64_t owed; /* handed out, not given up: yet neither taken nor missed */
     uint64_t pending[PENDING_MAX]; /* positions that were not whole */
@@ -83,23 +84,24 @@ struct reader_inside {
     size_t keys_count, keys_max, at, deliver;
     struct held *held;
     uint64_t base, end_before, end_still;
-    uint64_t shown; /* who follows has been given all keys below */
+    uint64_t shown; /* a follower was given all keys below */
     unsigned still; /* takes since `end` moved */
     bool taken_before, clock_settled;
-    bool another; /* program runs where this one did: its rings are not ours */
-    bool no_threads; /* the program keeps no table: numbers are all there is */
+    bool another;    /* program took this one's place: its rings are not ours */
+    bool no_threads; /* the program has no table, and only numbers */
     struct reader_thread *numbers; /* then: a row for each, made here */
     uint64_t image;               /* of the registry, in a recording; 0: none */
     uint64_t refreshed_ns;        /* when, by CLOCK_MONOTONIC */
     struct recorder_moment later; /* noted by the program, or its start */
     uint32_t head_bytes, wraps_count;
     struct recorder_wrap wraps[RECORDER_WRAPS];
+    size_t recorders_max, tweaks_max;
     struct reader_recorder **sorted; /* by address of their rings */
     size_t sorted_count;
-    struct format *formats; /* open addressing; a power of two */
+    struct ids format_ids;  /* of their addresses */
+    struct format *formats; /* by that number */
     size_t formats_count, formats_max;
     uint64_t formats_bytes;
-    uint64_t chance; /* odd; so that no file can be made of equal hashes */
     struct page *pages;
     /* of reader_message and its like */
     char *message, *text, *line;
@@ -173,14 +175,14 @@ int64_t reader_time(const struct reader *,
 const char *recorders_refresh(struct reader *, const struct registry *);
 const char *threads_refresh(struct reader *, const struct registry *);
 const char *tweaks_read(struct reader *, const struct registry *);
-/* Sorts the recorders, for recorder_at(). Null, or what is wrong. */
+/* Sorts the recorders, for recorder_by_address(). Null, or what is wrong. */
 const char *recorders_sort(struct reader *);
 void recorder_free(struct reader_recorder *);
 void tweaks_free(struct reader *);
 /* The recorder in whose rings an address lies, or null. */
-const struct reader_recorder *recorder_at(const struct reader *,
-                                          uint64_t address);
-/* Is it where it was? Else its library was closed. */
+const struct reader_recorder *recorder_by_address(const struct reader *,
+                                                  uint64_t address);
+/* True if a recorder stands where it stood; false: its library was closed. */
 bool recorder_is_there(struct reader *, const struct reader_recorder *);
 /* The thread that had a number when a record was made; null: unknown. */
 struct reader_thread *reader_thread_of(struct reader *, unsigned number,
@@ -204,7 +206,7 @@ void rings_close(struct reader *);
 
 /* --------------------------------------------------------------- message -- */
 
-/* Where strings are read: for an event, and so many bytes at most. */
+/* What strings are read for, and how many bytes at most. */
 struct text_context {
     struct reader *reader;
     const struct recorder_event *event;
@@ -213,12 +215,12 @@ struct text_context {
 /* recorder_format's way to strings. */
 ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size);
 /* Memory of the reader's that is needed from now on; null: there is none. */
-char *room(char **at, size_t size);
+char *text_room(char **at, size_t size);
 
 /* ---------------------------------------------------------------- events -- */
 
-/* Reads what the last events that are held back say, so that they can be shown
- * when the program is gone. */
+/* Makes the messages of the newest held-back events once, so that their strings
+ * are cached when the program ends. */
 void events_look(struct reader *);
 
 #endif

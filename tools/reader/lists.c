@@ -1,5 +1,6 @@
 /* reader.c - finds what a registry names: recorders, threads, the clock. */
 /* SPDX-License-Identifier: MIT */
+#include "array.h"
 #include "inside.h"
 
 #include <stdio.h>
@@ -7,8 +8,8 @@
 
 /* ----------------------------------------------------------------- lists -- */
 
-/* Does a link of a running program's list still lead there? Else what stood
- * there is of a library that was closed. */
+/* True if a link of the list still points at `address`. Otherwise, in a running
+ * program, the library of that element was closed. */
 static bool link_holds(struct reader *reader, uint64_t link, uint64_t address)
 {
     struct memory *memory = reader->memory;
@@ -52,7 +53,7 @@ void recorder_free(struct reader_recorder *recorder)
     free(recorder);
 }
 
-/* Is a recorder what it says, as far as its figures tell? */
+/* Null, or why the sizes of a recorder cannot be right. */
 static const char *figures_check(const struct reader *reader,
                                  const struct reader_recorder *r)
 {
@@ -114,7 +115,8 @@ bool recorder_is_there(struct reader *reader,
     return !bytes_read(reader->memory, reader->registry, &byte, 1);
 }
 
-/* The recorder at an address, as it is now; null where it is a new one. */
+/* The known recorder that equals `now`; null: it is new. *at: where to
+ * begin. */
 static struct reader_recorder *recorder_known(struct reader *reader,
                                               const struct reader_recorder *now,
                                               size_t *at)
@@ -139,12 +141,12 @@ static const char *recorder_append(struct reader *reader, uint64_t link,
     const uint64_t at[2] = {now->name_address, description};
     char *texts[2];
     size_t count = reader->recorders_count;
-    struct reader_recorder *r, **all = reader->recorders;
+    struct reader_recorder *r, **all;
     if (count == RECORDERS_MAX)
         return "its list of recorders has no end";
     r = malloc(sizeof *r);
-    if ((count & (count + 1)) == 0) /* room for twice as many */
-        all = realloc(all, (2 * count + 1) * sizeof *all);
+    all = array_room(reader->recorders, &reader->inside->recorders_max,
+                     count + 1, sizeof *all);
     if (all)
         reader->recorders = all;
     if (!r || !all) {
@@ -233,8 +235,8 @@ const char *recorders_sort(struct reader *reader)
     return NULL;
 }
 
-const struct reader_recorder *recorder_at(const struct reader *reader,
-                                          uint64_t address)
+const struct reader_recorder *recorder_by_address(const struct reader *reader,
+                                                  uint64_t address)
 {
     const struct reader_inside *inside = reader->inside;
     const struct reader_recorder *r;
@@ -304,7 +306,7 @@ const char *threads_refresh(struct reader *reader,
     return NULL;
 }
 
-/* A row for a thread of a program that has no table: on bare metal. */
+/* Makes a row for a thread of a program without a table: on bare metal. */
 static struct reader_thread *thread_number(struct reader *reader,
                                            unsigned number)
 {
@@ -358,9 +360,8 @@ const char *tweaks_read(struct reader *reader, const struct registry *registry)
         struct reader_tweak *all, *tweak;
         if (!bytes_read(memory, address, from, at->tweak_size))
             return "its list of tweaks is damaged";
-        all = reader->tweaks;
-        if ((steps & (steps + 1)) == 0) /* room for twice as many */
-            all = realloc(all, (2 * steps + 1) * sizeof *all);
+        all = array_room(reader->tweaks, &reader->inside->tweaks_max, steps + 1,
+                         sizeof *all);
         if (!all)
             return "there is no memory for it";
         reader->tweaks = all;

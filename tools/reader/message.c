@@ -1,5 +1,6 @@
 /* message.c - what events say: formats, strings, messages, lines, arguments. */
 /* SPDX-License-Identifier: MIT */
+#include "array.h"
 #include "inside.h"
 
 enum {
@@ -9,8 +10,8 @@ enum {
     FORMATS_SLACK = 1 << 24 /* bytes of formats that are not in a core file */
 };
 
-/* Memory of the reader's that is needed from now on; null: there is none. */
-char *room(char **at, size_t size)
+/* Allocates *at when it is first needed, and returns it; null: no memory. */
+char *text_room(char **at, size_t size)
 {
     if (!*at)
         *at = malloc(size);
@@ -19,7 +20,7 @@ char *room(char **at, size_t size)
 
 /* ----------------------------------------------------------------- pages -- */
 
-/* Bytes of strings, by way of the pages that were read before. */
+/* Reads bytes through the page cache; returns how many, 0 if none are there. */
 static size_t page_bytes(struct reader *reader, uint64_t address, void *to,
                          size_t size)
 {
@@ -76,53 +77,30 @@ static void format_read(struct reader *reader, struct format *format)
         format->location = strndup(bytes + length + 1, size - length - 1);
 }
 
-static struct format *format_slot(const struct reader_inside *inside,
-                                  struct format *formats, size_t max,
-                                  uint64_t address)
-{
-    size_t i = (size_t)(address * inside->chance >> 32) & (max - 1);
-    while (formats[i].address && formats[i].address != address)
-        i = (i + 1) & (max - 1);
-    return &formats[i];
-}
-
-/* The table grows; false: there is no memory for more. */
-static bool formats_grow(struct reader_inside *inside)
-{
-    size_t max = inside->formats_max ? inside->formats_max * 2 : 256, i;
-    struct format *formats = calloc(max, sizeof *formats);
-    if (!formats)
-        return false;
-    for (i = 0; i < inside->formats_max; i++)
-        if (inside->formats[i].address)
-            *format_slot(inside, formats, max, inside->formats[i].address) =
-                inside->formats[i];
-    free(inside->formats);
-    inside->formats = formats;
-    inside->formats_max = max;
-    return true;
-}
-
 const char *reader_format(struct reader *reader,
                           const struct recorder_event *event,
                           const char **location)
 {
     struct reader_inside *inside = reader->inside;
-    struct format *format;
+    struct format *formats;
+    bool is_new;
+    size_t i = ids_add(&inside->format_ids, event->format, 0, 0, &is_new);
     *location = "?";
-    if (2 * inside->formats_count >= inside->formats_max &&
-        !formats_grow(inside))
+    formats = array_room(inside->formats, &inside->formats_max,
+                         inside->format_ids.count, sizeof *formats);
+    if (i == IDS_NONE || !formats)
         return NULL;
-    format = format_slot(inside, inside->formats, inside->formats_max,
-                         event->format);
-    if (!format->address) {
-        format->address = event->format;
-        inside->formats_count++;
-        format_read(reader, format);
+    inside->formats = formats;
+    for (; inside->formats_count < inside->format_ids.count;
+         inside->formats_count++)
+        formats[inside->formats_count] = (struct format){0};
+    if (is_new) {
+        formats[i].address = event->format;
+        format_read(reader, &formats[i]);
     }
-    if (format->location)
-        *location = format->location;
-    return format->text;
+    if (formats[i].location)
+        *location = formats[i].location;
+    return formats[i].text;
 }
 
 unsigned reader_location(const char *location, size_t *file_size)
@@ -143,7 +121,7 @@ unsigned reader_location(const char *location, size_t *file_size)
 static const struct reader_recorder *
 token_recorder(const struct reader *reader, uint64_t address, uint64_t *lane)
 {
-    const struct reader_recorder *r = recorder_at(reader, address);
+    const struct reader_recorder *r = recorder_by_address(reader, address);
     if (r)
         *lane = (address - r->rings) / r->ring_bytes;
     return r;
@@ -156,7 +134,8 @@ struct piece {
     unsigned char raw[RECORD_MAX_BYTES];
 };
 
-/* Copies the record in a slot of a ring that is not among the lanes. */
+/* Copies a record of a recorder that was not chosen, so that it has no lane.
+ * Returns its commit word, or 0. */
 static uint64_t slot_record(struct reader *reader,
                             const struct reader_recorder *r, uint64_t lane,
                             uint64_t slot, unsigned char raw[RECORD_MAX_BYTES])
@@ -175,8 +154,8 @@ static uint64_t slot_record(struct reader *reader,
     return bytes_word(m, commit);
 }
 
-/* The record in a slot of a lane: as it was taken, in front of the event, else
- * as it is now. */
+/* Copies a record of a lane: as it was held back with the event, else as it is
+ * now. Returns its commit word, or 0. */
 static uint64_t taken_record(const struct reader *reader, uint32_t lane,
                              uint64_t slot, unsigned char raw[RECORD_MAX_BYTES])
 {
@@ -226,7 +205,7 @@ static bool token_piece(struct reader *reader,
 static void token_text(struct reader *reader,
                        const struct recorder_event *event, uint64_t token)
 {
-    char *to = room(&reader->inside->text, TEXT_MAX);
+    char *to = text_room(&reader->inside->text, TEXT_MAX);
     const struct memory *m = reader->memory;
     uint64_t order = 0, left = 0, most = 4 * (uint64_t)m->word_bytes, count;
     size_t size = 0, max = TEXT_MAX - 4;
@@ -262,8 +241,8 @@ static void token_text(struct reader *reader,
 
 /* --------------------------------------------------------------- strings -- */
 
-/* The bytes of a text: from its start at its token, then on as they are asked
- * for, as if they stood behind it. */
+/* Reads a copied text as if its bytes stood at its token: the formatter asks
+ * for them in pieces. Returns how many, or -1. */
 static ptrdiff_t token_bytes(struct text_context *c, uint64_t address, char *to,
                              size_t size)
 {
@@ -305,7 +284,7 @@ ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size)
 
 /* --------------------------------------------------------------- message -- */
 
-/* What is known of an event whose format cannot be read. */
+/* Writes the message of an event whose format cannot be read: its words. */
 static size_t message_without(const struct recorder_event *event, char *to)
 {
     struct recorder_string s = recorder_string_at(to, MESSAGE_MAX - 1);
@@ -321,19 +300,24 @@ static size_t message_without(const struct recorder_event *event, char *to)
     return s.size;
 }
 
-/* The length of the whole message; in inside->message as far as it fits. */
+/* Writes inside->message, cut to MESSAGE_MAX; returns the length uncut. */
 static size_t message_make(struct reader *reader,
                            const struct recorder_event *event,
                            const char **location)
 {
     struct reader_inside *inside = reader->inside;
-    struct text_context context = {reader, event, TEXTS_MAX};
+    struct text_context context = {
+        .reader = reader, .event = event, .left = TEXTS_MAX};
     const char *format = reader_format(reader, event, location);
-    struct recorder_arguments arguments = {
-        event->argument, 12,       event->lost, reader->memory->word_bytes,
-        text_bytes,      &context, NULL,        0};
+    struct recorder_arguments arguments = {.word = event->argument,
+                                           .count = 12,
+                                           .lost = event->lost,
+                                           .word_bytes =
+                                               reader->memory->word_bytes,
+                                           .text = text_bytes,
+                                           .context = &context};
     inside->token = 0;
-    if (!room(&inside->message, MESSAGE_MAX))
+    if (!text_room(&inside->message, MESSAGE_MAX))
         return 0;
     return format ? recorder_format(inside->message, MESSAGE_MAX, format,
                                     &arguments)
@@ -358,7 +342,7 @@ const char *reader_line(struct reader *reader, const struct reader_event *event,
     struct reader_inside *inside = reader->inside;
     struct recorder_shown shown;
     struct recorder_string to;
-    if (!room(&inside->line, RECORDER_LINE_MAX + 1))
+    if (!text_room(&inside->line, RECORDER_LINE_MAX + 1))
         return "";
     shown.event = &event->event;
     shown.ns = event->ns;

@@ -20,6 +20,21 @@ PROMISES
 LIMITS
     * Conversions of the program's own (recorder_configure_type) print as printf
       has them: their functions are code of the program, which is never run.
+
+FLOORS (a file calls only files of lower floors; inside.h declares the calls)
+    take        opens a reader, and takes what its program holds
+    events      makes events of records, chooses among them
+    arguments   what an event was given
+    message     what it says: formats, strings, lines
+    rings       copies rings, finds whole records, counts them
+    lists       recorders, threads, tweaks
+    registry    the one thing that is found; the clock
+    bytes, offsets, ids, array
+
+    settings writes into the program, and stands beside them. Above the reader:
+    source opens its memory; then options, print, export and view, verbs, help,
+    main. In each folder but verbs/ the files stand in an order, too: open.c of
+    source calls its kinds, live.c of view calls page.c and pack.c.
 */
 #ifndef READER_H
 #define READER_H

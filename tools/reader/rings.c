@@ -1,4 +1,4 @@
-/* rings.c - takes records out of rings: whole, each once, sorted by order. */
+/* rings.c - takes records out of rings: whole records, each of them once. */
 /* SPDX-License-Identifier: MIT */
 /*
    A ring is read in bulk: commit words, records, commit words again. A slot of
@@ -14,6 +14,7 @@
    Later takes read only the slots of the positions that were handed out since.
    A position whose record is not there yet is waited for during a few takes.
 */
+#include "array.h"
 #include "inside.h"
 
 enum {
@@ -71,8 +72,8 @@ uint64_t key_record(const struct reader *reader, const struct key *key,
     return held->commit;
 }
 
-/* Has the system give the memory that a ring's copy will need now, when it is
- * not urgent yet: of slots that were never written, none. */
+/* Touches the pages of a ring's copy, so that page faults come now and not
+ * while the ring is read. Slots that were never written get no page. */
 static void lane_touch(struct reader *reader, struct lane *lane)
 {
     struct memory *m = reader->memory;
@@ -89,8 +90,8 @@ static void lane_touch(struct reader *reader, struct lane *lane)
         records[at] = 0;
 }
 
-/* Memory for a copy of a ring, or a view of it. What is not there reads as
- * zeros, which is a slot that was never written. */
+/* Maps a ring, or allocates a copy of it. Null, or what is wrong. Missing bytes
+ * read as zeros: an unwritten slot. */
 static const char *lane_open(struct reader *reader, struct lane *lane)
 {
     struct memory *m = reader->memory;
@@ -116,22 +117,6 @@ static const char *lane_open(struct reader *reader, struct lane *lane)
     return NULL;
 }
 
-/* All lanes, with room for some more; null: there is none. */
-static struct lane *lanes_room(struct reader_inside *inside, size_t more)
-{
-    size_t max = inside->lanes_count + more;
-    struct lane *lanes = inside->lanes;
-    if (max <= inside->lanes_max)
-        return lanes;
-    max *= 2;
-    lanes = realloc(lanes, max * sizeof *lanes);
-    if (lanes) {
-        inside->lanes = lanes;
-        inside->lanes_max = max;
-    }
-    return lanes;
-}
-
 /* Opens the rings of recorders that are new and chosen. */
 const char *lanes_refresh(struct reader *reader)
 {
@@ -152,9 +137,12 @@ const char *lanes_refresh(struct reader *reader)
             bytes += all;
         if (r->wrong || r->lane)
             continue;
-        lanes = lanes_room(inside, r->figures.lanes);
+        lanes =
+            array_room(inside->lanes, &inside->lanes_max,
+                       inside->lanes_count + r->figures.lanes, sizeof *lanes);
         if (!lanes)
             return "there is no memory for it";
+        inside->lanes = lanes;
         r->lane = inside->lanes_count + 1;
         for (k = 0; k < r->figures.lanes && !r->wrong; k++) {
             struct lane *lane = &lanes[inside->lanes_count];
@@ -185,7 +173,7 @@ void rings_close(struct reader *reader)
 
 /* ------------------------------------------------------------- positions -- */
 
-/* The commit word that a position's record has, thread left out. */
+/* The commit word that a position's record must have, without its thread. */
 static uint64_t commit_wanted(const struct reader *reader,
                               const struct lane *lane, uint64_t position)
 {
@@ -195,7 +183,9 @@ static uint64_t commit_wanted(const struct reader *reader,
 
 enum found { FOUND, GONE, NOT_YET };
 
-/* What is to be had of a position. */
+/* FOUND: the position's record is in its slot. GONE: a later record is there,
+ * or is being written. NOT_YET: it is being written, or an earlier one is
+ * there. */
 static enum found position_look(const struct reader *reader,
                                 const struct lane *lane, uint64_t position)
 {
@@ -211,8 +201,8 @@ static enum found position_look(const struct reader *reader,
 
 /* ------------------------------------------------------------------ copy -- */
 
-/* Reads at most PIECE slots from `slot` on into the lane's copy: one that
- * changed meanwhile counts as busy. */
+/* Reads at most PIECE slots from `slot` on into the lane's copy. A slot whose
+ * commit word changed meanwhile is marked busy there. */
 static void slots_copy(struct reader *reader, struct lane *lane, uint64_t slot,
                        uint64_t count)
 {
@@ -235,7 +225,7 @@ static void slots_copy(struct reader *reader, struct lane *lane, uint64_t slot,
         }
 }
 
-/* How many positions of those before `end` writers have come past by now. */
+/* How many of the positions from `first` to `end` writers have overwritten. */
 static uint64_t positions_gone(struct reader *reader, const struct lane *lane,
                                uint64_t first, uint64_t end)
 {
@@ -250,10 +240,9 @@ static uint64_t positions_gone(struct reader *reader, const struct lane *lane,
                                     : end - first;
 }
 
-/* Copies the slots of `count` positions from `first` + size on. True: all;
- * false: writers came past some. Where they are faster, again and again, what
- * they have not reached yet is copied newest first, as they come from the other
- * side. */
+/* Copies the slots of `count` positions from `first` + size on. False: writers
+ * overwrote some meanwhile. If that happens LATE times, the rest is copied
+ * newest first: writers overwrite the oldest. */
 static bool positions_copy(struct reader *reader, struct lane *lane,
                            uint64_t first, uint64_t count)
 {
@@ -288,25 +277,24 @@ static bool positions_copy(struct reader *reader, struct lane *lane,
 
 /* ------------------------------------------------------------------ take -- */
 
-/* Who follows gets nothing that comes before what it has seen: its writer was
- * stopped for longer than records are held back. */
+/* Adds a key; false: there is no memory. A follower never goes back: a record
+ * whose writer was stopped for longer than records are held back is missed. */
 static bool key_add(struct reader *reader, uint64_t order, uint32_t lane,
                     uint32_t slot)
 {
     struct reader_inside *inside = reader->inside;
+    struct key *keys;
     if (order < inside->shown) {
         reader->missed++;
         return true;
     }
-    if (inside->keys_count == inside->keys_max) {
-        size_t max = inside->keys_max ? inside->keys_max * 2 : 1024;
-        struct key *keys = realloc(inside->keys, max * sizeof *keys);
-        if (!keys)
-            return false;
-        inside->keys = keys;
-        inside->keys_max = max;
-    }
-    inside->keys[inside->keys_count++] = (struct key){order, lane, slot, 0};
+    keys = array_room(inside->keys, &inside->keys_max, inside->keys_count + 1,
+                      sizeof *keys);
+    if (!keys)
+        return false;
+    inside->keys = keys;
+    keys[inside->keys_count++] =
+        (struct key){.order = order, .lane = lane, .slot = slot};
     return true;
 }
 
@@ -315,7 +303,7 @@ uint64_t order_key(const struct reader *reader, uint64_t order)
     return (order - reader->inside->base) & word_max(reader->memory);
 }
 
-/* The key of what a slot holds; false: nothing that is whole, or cleared. */
+/* The key of the record in a slot; false: there is none, or it was cleared. */
 static bool slot_key(const struct reader *reader, const struct lane *lane,
                      uint64_t slot, uint64_t *key)
 {
@@ -340,7 +328,8 @@ static bool position_take(struct reader *reader, uint32_t lane,
     return !counts || key_add(reader, key, lane, (uint32_t)slot);
 }
 
-/* The positions from `next` on, and those that were waited for. */
+/* Takes the positions from `next` on, and the pending ones. Null, or what is
+ * wrong. */
 static const char *lane_take_new(struct reader *reader, uint32_t index)
 {
     struct lane *lane = &reader->inside->lanes[index];
@@ -390,8 +379,8 @@ static const char *lane_take_new(struct reader *reader, uint32_t index)
     return room ? NULL : "there is no memory for its records";
 }
 
-/* All slots; of a copy, those that were ever written: an index of 32 bits does
- * not tell, it wraps. */
+/* Takes all slots; of a copied ring only those ever written. A 32-bit `write`
+ * may have wrapped and cannot tell. Null, or what is wrong. */
 static const char *lane_take_all(struct reader *reader, uint32_t index)
 {
     struct lane *lane = &reader->inside->lanes[index];
@@ -413,8 +402,8 @@ static const char *lane_take_all(struct reader *reader, uint32_t index)
     return NULL;
 }
 
-/* The head is read first: what comes into the ring meanwhile is of the next
- * take, which knows it by its position. */
+/* Takes one ring; null, or what is wrong. Its head is read first: records made
+ * meanwhile belong to the next take, which knows them by their positions. */
 static const char *lane_take(struct reader *reader, uint32_t index)
 {
     struct lane *lane = &reader->inside->lanes[index], was = *lane;
@@ -453,15 +442,15 @@ static const char *lane_take(struct reader *reader, uint32_t index)
     return NULL;
 }
 
-/* How many times a ring came round, as far as it is known, in binary digits. */
+/* 1 + log2 of how often a ring came round; 0: it did not. */
 static unsigned lane_laps(const struct lane *lane)
 {
     uint64_t laps = lane->write / lane_size(lane);
     return laps ? 64 - (unsigned)__builtin_clzll(laps) : 0;
 }
 
-/* Those that came round most first: they are soonest full of what came behind
- * the end of this take. */
+/* Fastest rings first (by log2 of laps): they fill first with records newer
+ * than this take's end. */
 const char *lanes_take(struct reader *reader)
 {
     struct reader_inside *inside = reader->inside;
@@ -478,7 +467,7 @@ const char *lanes_take(struct reader *reader)
 
 /* ----------------------------------------------------------------- count -- */
 
-/* A copied text bears no time. */
+/* False for a text record (RECORDER_COPY), which has no time. */
 static bool is_timed(const struct reader *reader,
                      const unsigned char raw[RECORD_MAX_BYTES])
 {

@@ -1,6 +1,7 @@
 /* settings.c - what NAME=VALUE asks of a running program: words to write. */
 /* SPDX-License-Identifier: MIT */
 #include "settings.h"
+#include "array.h"
 #include "inside.h"
 
 #include "recorder/regex.h"
@@ -41,11 +42,12 @@ static bool value_of(const char *text, int64_t *value)
 
 static bool append(struct settings *settings, uint64_t address, int64_t value)
 {
-    struct setting *all =
-        realloc(settings->all, (settings->count + 1) * sizeof *all);
+    struct setting *all = array_room(settings->all, &settings->max,
+                                     settings->count + 1, sizeof *all);
     if (!all)
         return false;
-    all[settings->count++] = (struct setting){address, value};
+    all[settings->count++] =
+        (struct setting){.address = address, .value = value};
     settings->all = all;
     return true;
 }
@@ -107,7 +109,7 @@ const char *settings_add(struct settings *settings, const struct reader *reader,
     if (why) {
         free(settings->all);
         settings->all = NULL;
-        settings->count = 0;
+        settings->count = settings->max = 0;
     }
     return why;
 }
@@ -120,7 +122,7 @@ bool settings_write(struct settings *settings, struct reader *reader)
                                     (uint64_t)settings->all[i].value);
     free(settings->all);
     settings->all = NULL;
-    settings->count = 0;
+    settings->count = settings->max = 0;
     return written;
 }
 

@@ -10,7 +10,7 @@ struct settings {
         uint64_t address;
         int64_t value;
     } * all;
-    size_t count;
+    size_t count, max;
     bool misuse; /* what is wrong is how it was said */
     char why[512];
 };

@@ -1,4 +1,4 @@
-/* take.c - opens a reader, and takes what its program holds, again and again. */
+/* take.c - opens a reader and takes what its program holds, again and again. */
 /* SPDX-License-Identifier: MIT */
 #include "inside.h"
 
@@ -17,8 +17,8 @@ static void line_read(struct reader *reader, uint64_t address)
     free(line);
 }
 
-/* Is this another program than was first read here, by exec or under a process
- * id that was free again? */
+/* True if another program is there than was first read: by exec, or because the
+ * system gave the process id to it. */
 static bool is_another(const struct reader *reader,
                        const struct registry *registry)
 {
@@ -80,8 +80,6 @@ const char *reader_open(struct reader *reader, struct memory *memory,
     reader->inside = calloc(1, sizeof *reader->inside);
     if (!reader->inside)
         return "there is no memory for it";
-    reader->inside->chance =
-        (recorder_clock_ns(RECORDER_MONOTONIC_) * 0x9e3779b97f4a7c15u) | 1;
     reader->cleared_address = registry.cleared_link;
     wrong = reader_refresh(reader, true, true);
     if (wrong) {
@@ -103,7 +101,7 @@ void reader_close(struct reader *reader)
     for (i = 0; i < reader->recorders_count; i++)
         recorder_free(reader->recorders[i]);
     tweaks_free(reader);
-    for (i = 0; i < inside->formats_max; i++) {
+    for (i = 0; i < inside->formats_count; i++) {
         free(inside->formats[i].text);
         free(inside->formats[i].location);
     }
@@ -111,6 +109,7 @@ void reader_close(struct reader *reader)
     free(reader->threads);
     free(reader->tweaks);
     free(inside->formats);
+    ids_free(&inside->format_ids);
     free(inside->sorted);
     free(inside->pages);
     free(inside->numbers);
@@ -153,8 +152,8 @@ static int keys_compare(const void *a, const void *b)
     return left->order < right->order ? -1 : left->order > right->order;
 }
 
-/* Sorts all, and finds which may be delivered: those below `limit`. Of those
- * with the same order, which only a damaged ring holds, one is kept. */
+/* Sorts the keys; those below `limit` may be delivered. Of several with the
+ * same order, which only a damaged ring holds, the first stays. */
 static void keys_sort(struct reader_inside *inside, uint64_t limit)
 {
     size_t low = 0, high = 0;
@@ -178,8 +177,8 @@ static void keys_sort(struct reader_inside *inside, uint64_t limit)
     inside->deliver = low;
 }
 
-/* The end of what counts: the order counter, read before the rings. A file's
- * may be as of its start; then the records tell. */
+/* Reads the order counter, before the rings: this take's end. Null, or
+ * READER_GONE. A recording's counter is that of its start (stale_order). */
 static const char *end_read(struct reader *reader)
 {
     struct reader_inside *inside = reader->inside;
@@ -206,7 +205,8 @@ static const char *end_read(struct reader *reader)
     return NULL;
 }
 
-/* Orders up to which a take delivers; `end`: those that have been given. */
+/* The key up to which this take delivers. A follower's is the end of the take
+ * before, so that late records still come in their place. */
 static uint64_t limit_of(struct reader *reader, uint64_t end)
 {
     struct reader_inside *inside = reader->inside;
@@ -219,7 +219,7 @@ static uint64_t limit_of(struct reader *reader, uint64_t end)
     return limit;
 }
 
-/* The key behind the highest there is. */
+/* 1 + the highest key. */
 static uint64_t keys_end(const struct reader_inside *inside)
 {
     uint64_t end = inside->end_before;
@@ -239,7 +239,8 @@ static bool refresh_due(struct reader *reader)
     return true;
 }
 
-/* Has nothing been recorded for so long that no ring need be looked at? */
+/* True if the order counter stood still for more than PATIENCE takes: then no
+ * ring can have changed. */
 static bool is_still(struct reader_inside *inside, uint64_t end)
 {
     if (!inside->taken_before || end != inside->end_still)
@@ -259,7 +260,8 @@ static void clock_settle(struct reader *reader)
     inside->clock_settled = true;
 }
 
-/* Leaves the keys that were not delivered, with copies of their records. */
+/* Drops delivered keys. The others stay, with copies of their records, as their
+ * slots may be overwritten by the next take. Null, or what is wrong. */
 static const char *keys_hold(struct reader *reader)
 {
     struct reader_inside *inside = reader->inside;
@@ -278,8 +280,8 @@ static const char *keys_hold(struct reader *reader)
     return NULL;
 }
 
-/* Strings of a program that runs may change; those of one that is gone are only
- * in the pages that were read before. */
+/* Forgets cached pages of a running program, whose strings may change. If it
+ * has ended, the caller keeps them: they are all that is left. */
 static void pages_forget(struct reader *reader)
 {
     struct reader_inside *inside = reader->inside;
@@ -298,8 +300,8 @@ const char *reader_take(struct reader *reader)
         wrong = reader_refresh(reader, due, false);
     if (!wrong)
         wrong = lanes_refresh(reader);
-    /* From here on it is urgent: records that are overwritten before they are
-     * read are followed by some that are behind the end. */
+    /* From here on it is urgent: a record that is overwritten now is lost, and
+     * the one that overwrites it lies behind this take's end. */
     gone = end_read(reader);
     if (!wrong && !gone)
         pages_forget(reader);

@@ -1,5 +1,6 @@
 /* binaries.c - files that are mapped: their segments, and those of modules. */
 /* SPDX-License-Identifier: MIT */
+#include "array.h"
 #include "file.h"
 
 #include <errno.h>
@@ -48,14 +49,13 @@ struct mapped *mapped_open(struct file *file, const char *path)
 bool segment_add(struct segments *to, uint64_t start, uint64_t size,
                  const unsigned char *bytes, bool writable)
 {
-    struct segment *all = to->all;
-    if ((to->count & (to->count + 1)) == 0) {
-        all = realloc(all, (2 * to->count + 1) * sizeof *all);
-        if (!all)
-            return false;
-        to->all = all;
-    }
-    all[to->count++] = (struct segment){start, size, bytes, writable};
+    struct segment *all =
+        array_room(to->all, &to->max, to->count + 1, sizeof *all);
+    if (!all)
+        return false;
+    to->all = all;
+    all[to->count++] = (struct segment){
+        .start = start, .size = size, .bytes = bytes, .writable = writable};
     return true;
 }
 
@@ -86,9 +86,9 @@ const struct segment *segment_at(const struct segments *in, uint64_t address,
     return &in->all[low - 1];
 }
 
-/* What of an ELF file's segments is there. Of what is cut off, `cut` counts the
- * bytes. Segments that share more of the file than the ends of pages are made
- * up, to be searched forever: they are left out. */
+/* Adds an ELF file's segments; *cut counts bytes that the file ends before.
+ * Segments that overlap in the file more than pages do are a forgery that would
+ * take forever to search: they are left out. */
 void segments_of(struct segments *to, const struct mapped *mapped, Elf *elf,
                  uint64_t *cut)
 {
@@ -199,7 +199,7 @@ static struct mapped *binary_file(struct file *file, struct module *module)
     return b->file;
 }
 
-/* What a module's file has of an address: the file was mapped there. */
+/* The bytes at an address, from the file that was mapped there; null: none. */
 const unsigned char *module_bytes(struct file *file, uint64_t address,
                                   uint64_t *size)
 {

@@ -13,7 +13,7 @@
 
 /* ---------------------------------------------------------------- memory -- */
 
-/* The bytes from an address on, and how many stand there in one piece. */
+/* The bytes at an address; null: none. *size: how many in one piece. */
 static const unsigned char *file_bytes(struct file *file, uint64_t address,
                                        uint64_t *size)
 {
@@ -64,7 +64,7 @@ static const void *file_map(struct memory *memory, uint64_t address,
 
 /* ------------------------------------------------------------------ open -- */
 
-/* Who maps a file that another cuts off gets SIGBUS. */
+/* SIGBUS comes where another process truncates a file that is mapped here. */
 static const char *file_at_work;
 static void cut_off(int sig)
 {

@@ -13,7 +13,7 @@ struct segment {
 };
 struct segments {
     struct segment *all;
-    size_t count;
+    size_t count, max;
 };
 
 /* A file that is mapped. */
@@ -40,7 +40,7 @@ struct file {
     struct source *source;
     struct source_how how;
     int32_t *threads; /* of a core file: those that there were */
-    size_t threads_count;
+    size_t threads_count, threads_max;
     uint64_t entry;
     bool is_program; /* not a core file: a firmware's ELF file */
     bool half_made;  /* a recording that its program has not finished making */

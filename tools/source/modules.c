@@ -1,5 +1,6 @@
 /* modules.c - what every source keeps: its modules, its kind, what is wrong. */
 /* SPDX-License-Identifier: MIT */
+#include "array.h"
 #include "source.h"
 
 #include <elf.h>
@@ -21,14 +22,13 @@ bool source_module(struct source *source, uint64_t start, uint64_t end,
                    uint64_t offset, const char *path, size_t path_size,
                    bool writable)
 {
-    struct module *modules = source->modules;
+    struct module *modules;
     size_t count = source->modules_count;
-    if ((count & (count + 1)) == 0) { /* room for twice as many */
-        modules = realloc(modules, (2 * count + 1) * sizeof *modules);
-        if (!modules)
-            return false;
-        source->modules = modules;
-    }
+    modules = array_room(source->modules, &source->modules_max, count + 1,
+                         sizeof *modules);
+    if (!modules)
+        return false;
+    source->modules = modules;
     modules[count] = (struct module){.start = start,
                                      .end = end,
                                      .offset = offset,

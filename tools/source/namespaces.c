@@ -1,6 +1,7 @@
 /* namespaces.c - ids of threads whose program is in a pid namespace. */
 /* SPDX-License-Identifier: MIT */
 #include "namespaces.h"
+#include "array.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -34,6 +35,7 @@ static int32_t id_inside(int pid, int32_t id)
 static void threads_read(struct namespace *namespace)
 {
     char path[32];
+    struct namespace_thread *threads;
     struct dirent *entry;
     DIR *tasks;
     snprintf(path, sizeof path, "/proc/%d/task", namespace->pid);
@@ -44,15 +46,11 @@ static void threads_read(struct namespace *namespace)
         if (thread.ours <= 0)
             continue;
         thread.id = id_inside(namespace->pid, thread.ours);
-        if (namespace->threads_count == namespace->threads_max) {
-            size_t max = 2 * namespace->threads_max + 16;
-            struct namespace_thread *more =
-                realloc(namespace->threads, max * sizeof *more);
-            if (!more)
-                break;
-            namespace->threads = more;
-            namespace->threads_max = max;
-        }
+        threads = array_room(namespace->threads, &namespace->threads_max,
+                             namespace->threads_count + 1, sizeof *threads);
+        if (!threads)
+            break;
+        namespace->threads = threads;
         namespace->threads[namespace->threads_count++] = thread;
     }
     if (tasks)

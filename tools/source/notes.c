@@ -1,5 +1,6 @@
 /* notes.c - what the notes of a core file or a recording say. */
 /* SPDX-License-Identifier: MIT */
+#include "array.h"
 #include "bytes.h"
 #include "file.h"
 
@@ -52,16 +53,14 @@ enum { SIGNAL_BYTES = 16 };
 static void note_thread(struct file *file, const unsigned char *d, size_t size)
 {
     const unsigned at = SIGNAL_BYTES + 2 * file->memory.word_bytes;
-    int32_t *threads = file->threads;
-    size_t count = file->threads_count;
+    int32_t *threads;
     if (size < at + 4)
         return;
-    if ((count & (count + 1)) == 0) { /* room for twice as many */
-        threads = realloc(threads, (2 * count + 1) * sizeof *threads);
-        if (!threads)
-            return;
-        file->threads = threads;
-    }
+    threads = array_room(file->threads, &file->threads_max,
+                         file->threads_count + 1, sizeof *threads);
+    if (!threads)
+        return;
+    file->threads = threads;
     threads[file->threads_count++] =
         (int32_t)bytes_number(&file->memory, d + at, 4);
 }
@@ -80,24 +79,31 @@ bool file_thread(struct memory *memory, int32_t id, char name[16])
                    thread_compare);
 }
 
-/* Ours, of a recording: its layout, the address of the registry, the process
- * id, and whether it is whole. */
+/* A word of our own note; 0: it has none. */
+static uint64_t recorder_word(const struct memory *m, const unsigned char *d,
+                              size_t size, enum note_word which)
+{
+    size_t at = (size_t)which * m->word_bytes;
+    return at + m->word_bytes <= size ? bytes_word(m, d + at) : 0;
+}
+
 static void note_recorder(struct file *file, const unsigned char *d,
                           size_t size)
 {
-    unsigned word = file->memory.word_bytes;
-    if (size < 2 * word)
+    struct memory *m = &file->memory;
+    uint64_t registry = recorder_word(m, d, size, NOTE_REGISTRY);
+    bool claims = size >= (NOTE_WHOLE + 1) * (size_t)m->word_bytes;
+    if (size < (NOTE_REGISTRY + 1) * (size_t)m->word_bytes)
         return;
-    file->half_made =
-        size >= 4 * word && bytes_word(&file->memory, d + 3 * word) == 0;
+    file->half_made = claims && !recorder_word(m, d, size, NOTE_WHOLE);
     if (file->half_made) { /* is it there already? */
-        source_candidate(file->source, bytes_word(&file->memory, d + word));
+        source_candidate(file->source, registry);
     } else {
-        file->source->registry = bytes_word(&file->memory, d + word);
+        file->source->registry = registry;
         file->source->registries = 1;
     }
-    file->memory.stale_order = true;
-    file->memory.live = true; /* perhaps */
+    m->stale_order = true;
+    m->live = true; /* perhaps */
 }
 
 static int module_compare(const void *a, const void *b)
@@ -106,7 +112,8 @@ static int module_compare(const void *a, const void *b)
     return left->start < right->start ? -1 : left->start > right->start;
 }
 
-/* A core file has one such segment; many that share their notes are made up. */
+/* Reads the notes of at most 16 segments, and no more bytes than the file has:
+ * many segments that share their notes are a forgery. */
 void notes_read(struct file *file, const struct mapped *mapped, Elf *elf)
 {
     struct source *source = file->source;
@@ -129,8 +136,9 @@ void notes_read(struct file *file, const struct mapped *mapped, Elf *elf)
                (at = gelf_getnote(data, at, &note, &name, &value)) > 0) {
             const char *owner = (char *)data->d_buf + name;
             const unsigned char *d = (unsigned char *)data->d_buf + value;
-            if (note.n_namesz == 9 && memcmp(owner, "RECORDER", 9) == 0) {
-                if (note.n_type == 1)
+            if (note.n_namesz == sizeof NOTE_OWNER &&
+                memcmp(owner, NOTE_OWNER, sizeof NOTE_OWNER) == 0) {
+                if (note.n_type == NOTE_TYPE)
                     note_recorder(file, d, note.n_descsz);
             } else if (note.n_type == NT_FILE) {
                 note_files(file, d, note.n_descsz);

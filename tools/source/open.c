@@ -47,7 +47,7 @@ void source_close(struct source *source)
         free(source->modules[i].path);
     free(source->modules);
     source->modules = NULL;
-    source->modules_count = 0;
+    source->modules_count = source->modules_max = 0;
     source->close = NULL;
     source->memory = NULL;
 }

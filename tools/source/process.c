@@ -100,7 +100,7 @@ static bool process_thread(struct memory *memory, int32_t id, char name[16])
     return true;
 }
 
-/* Reads the head of an executable: is it a program, and of what kind? */
+/* Reads the ELF header of an executable; false: there is none. */
 static bool header_read(const char *path, Elf64_Ehdr *header)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -17,7 +17,7 @@ void source_candidate(struct source *source, uint64_t address)
         return;
     first = bytes_word(m, bytes + at->registry_first);
     if (bytes_word(m, bytes + at->registry_self) != address)
-        return; /* what the program's file holds of it, not the registry */
+        return; /* a copy, as the program's file holds it */
     if (source->registries && address == source->registry)
         return; /* memory may be scanned twice: an image over a file */
     if (first && source->registries++ && strlen(source->others) < 100)

@@ -34,7 +34,7 @@ struct source {
     char others[128];  /* of them, the addresses of some more: " 0x1000" */
     int pid;           /* of a running process, else 0 */
     struct module *modules;
-    size_t modules_count;
+    size_t modules_count, modules_max;
     const char *sysroot; /* where its files are, if not null */
     /* Frees what opening took; one for each kind of source. */
     void (*close)(struct source *);
@@ -47,7 +47,7 @@ struct source {
     bool unopened_more;  /* and others */
 };
 
-/* What a user may say of a source beside its name. */
+/* Options of a source beside its name. */
 struct source_how {
     const char *executable;    /* of a core file, if it is not at its place */
     const char *sysroot;       /* folder of the files that a source names */
@@ -65,6 +65,13 @@ void source_close(struct source *);
 /* The function that an address lies in, "name+0x12", or null. Valid until the
  * next call. */
 const char *source_function(struct source *, uint64_t address);
+
+/* The note of a recording, by its owner and type, and the words in it. A file
+ * that `recorder save` wrote has the first three: the others are the claim of a
+ * process that writes the file, which may remove what it left there before. */
+#define NOTE_OWNER "RECORDER"
+enum { NOTE_TYPE = 1 };
+enum note_word { NOTE_LAYOUT, NOTE_REGISTRY, NOTE_PID, NOTE_WHOLE, NOTE_START };
 
 /* ----------------------------------------------------------------- kinds -- */
 
@@ -103,7 +110,7 @@ void source_scan(struct source *, uint64_t start, uint64_t end);
 /* Warns of several with recorders. */
 void source_several(struct source *);
 
-/* Of what kind a program is, by its ELF header. */
+/* Sets word size, byte order and machine from an ELF header. */
 void source_kind(struct memory *, const unsigned char ident[16],
                  unsigned machine);
 

@@ -44,7 +44,8 @@ static void say_missed(struct call *call, uint64_t *said)
     *said = call->reader.missed;
 }
 
-/* A file as it can be asked whether it is being written; -1: it cannot. */
+/* Opens a file on which a read lease tells whether it is being written; -1: its
+ * file system has no leases. */
 static int lease_open(const struct call *call)
 {
     int fd = call->source.pid
@@ -58,10 +59,9 @@ static int lease_open(const struct call *call)
     return -1;
 }
 
-/* Has the program ended whose recording this is? A read lease is given where
- * nobody can write the file, or has it mapped so; its process id, which may be
- * of another namespace or a later process, is asked only where there are no
- * leases. Of a process, its memory tells. */
+/* True if the program of a recording has ended: a read lease is granted only if
+ * nobody has the file open or mapped for writing. Its process id may be of
+ * another namespace, or reused, and is asked only where there are no leases. */
 static bool is_gone(const struct call *call, int fd)
 {
     if (call->source.pid)
@@ -75,9 +75,9 @@ static bool is_gone(const struct call *call, int fd)
     return kill((pid_t)call->reader.pid, 0) != 0 && errno == ESRCH;
 }
 
-/* Waits for an interval, and ten times as long as the last look took: while
- * large rings are copied, the program has less of the memory's speed. Ends when
- * nobody reads on, as a write would: there may be none for long. */
+/* Waits the interval, or 10 x the last take: copying costs the program memory
+ * bandwidth. Polls stdout, because a quiet program would never make us notice
+ * that it is closed. */
 static void wait_after(uint64_t interval_ns, uint64_t taking_ns)
 {
     uint64_t ns = 10 * taking_ns > interval_ns ? 10 * taking_ns : interval_ns;

@@ -6,6 +6,8 @@
    looked at while all of its events were made into text: the registry, names,
    formats, strings.
 */
+#include "array.h"
+#include "buffer.h"
 #include "inside.h"
 #include "output.h"
 
@@ -27,54 +29,33 @@ struct kept_page {
 struct keeper {
     struct memory memory; /* first: it is what the reader is given */
     struct memory *of;
-    struct reader *reader; /* whose rings are not kept so */
-    struct kept_page **pages;
-    size_t count, max; /* open addressing; a power of two */
-    uint64_t chance;   /* odd; so that no file can be made of equal hashes */
+    struct reader *reader; /* its rings are saved by ring_add(), not as pages */
+    struct ids ids;        /* of their addresses */
+    struct kept_page **pages; /* by that number */
+    size_t max;
 };
 
 static bool in_ring(const struct keeper *keeper, uint64_t address)
 {
-    return recorder_at(keeper->reader, address) != NULL;
-}
-
-static struct kept_page **page_slot(const struct keeper *keeper,
-                                    struct kept_page **pages, size_t max,
-                                    uint64_t address)
-{
-    size_t i = (size_t)(address / PAGE_BYTES * keeper->chance >> 32);
-    for (i &= max - 1; pages[i] && pages[i]->address != address;)
-        i = (i + 1) & (max - 1);
-    return &pages[i];
+    return recorder_by_address(keeper->reader, address) != NULL;
 }
 
 static struct kept_page *page_keep(struct keeper *keeper, uint64_t address)
 {
-    struct kept_page **slot, *page;
+    struct kept_page *page;
     unsigned char bytes[PAGE_BYTES];
-    size_t size;
-    if (2 * keeper->count >= keeper->max) {
-        size_t max = keeper->max ? 2 * keeper->max : 256, i;
-        struct kept_page **pages =
-            need(calloc(max, sizeof(struct kept_page *)));
-        for (i = 0; i < keeper->max; i++)
-            if (keeper->pages[i])
-                *page_slot(keeper, pages, max, keeper->pages[i]->address) =
-                    keeper->pages[i];
-        free(keeper->pages);
-        keeper->pages = pages;
-        keeper->max = max;
-    }
-    slot = page_slot(keeper, keeper->pages, keeper->max, address);
-    if (*slot)
-        return *slot;
+    bool is_new;
+    size_t size, i = ids_of(&keeper->ids, address, 0, 0, &is_new);
+    if (!is_new)
+        return keeper->pages[i];
     size = keeper->of->read(keeper->of, address, bytes, PAGE_BYTES);
     page = need(malloc(sizeof *page + size));
     page->address = address;
     page->size = size;
     memcpy(page->bytes, bytes, size);
-    keeper->count++;
-    return *slot = page;
+    keeper->pages = need(array_room(keeper->pages, &keeper->max, i + 1,
+                                    sizeof(struct kept_page *)));
+    return keeper->pages[i] = page;
 }
 
 static size_t keeper_read(struct memory *memory, uint64_t address, void *to,
@@ -113,7 +94,7 @@ struct piece {
 };
 struct pieces {
     struct piece *all;
-    size_t count;
+    size_t count, max;
 };
 
 static void piece_add(struct pieces *pieces, uint64_t address, uint64_t size,
@@ -121,10 +102,10 @@ static void piece_add(struct pieces *pieces, uint64_t address, uint64_t size,
 {
     if (!size)
         return;
-    pieces->all =
-        need(realloc(pieces->all, (pieces->count + 1) * sizeof *pieces->all));
-    pieces->all[pieces->count++] =
-        (struct piece){address, size, 0, bytes, owned};
+    pieces->all = need(array_room(pieces->all, &pieces->max, pieces->count + 1,
+                                  sizeof *pieces->all));
+    pieces->all[pieces->count++] = (struct piece){
+        .address = address, .size = size, .bytes = bytes, .owned = owned};
 }
 
 static int piece_compare(const void *a, const void *b)
@@ -133,7 +114,7 @@ static int piece_compare(const void *a, const void *b)
     return left->address < right->address ? -1 : left->address > right->address;
 }
 
-/* A ring: its head, the records, the commit words of those that are whole. */
+/* Adds a ring, with whole records only: other slots get a commit word of 0. */
 static void ring_add(struct keeper *keeper, struct reader *reader,
                      const struct lane *lane, struct pieces *pieces)
 {
@@ -156,18 +137,14 @@ static void ring_add(struct keeper *keeper, struct reader *reader,
     piece_add(pieces, lane->address, bytes, ring, ring);
 }
 
-/* What of the kept pages is not in a ring: rings are sorted in front. */
+/* Adds the kept pages, without bytes that lie in a ring. */
 static void pages_add(const struct keeper *keeper, struct pieces *pieces)
 {
     size_t rings = pieces->count, i, k;
     qsort(pieces->all, rings, sizeof *pieces->all, piece_compare);
-    for (i = 0; i < keeper->max; i++) {
+    for (i = 0; i < keeper->ids.count; i++) {
         const struct kept_page *page = keeper->pages[i];
-        uint64_t at, end;
-        if (!page)
-            continue;
-        at = page->address;
-        end = at + page->size;
+        uint64_t at = page->address, end = at + page->size;
         for (k = 0; k < rings && at < end; k++) {
             uint64_t start = pieces->all[k].address;
             uint64_t stop = start + pieces->all[k].size;
@@ -251,7 +228,8 @@ static void note_auxiliary(struct notes *notes, const struct memory *m, int pid)
         note_add(notes, m, "CORE", NT_AUXV, d, (size_t)size);
 }
 
-/* What a debugger wants to see first, of a program of this machine's kind. */
+/* Adds NT_PRSTATUS and NT_PRPSINFO, which debuggers look for first, if the
+ * program is of this machine's kind. */
 static void note_process(struct notes *notes, const struct memory *m, int pid,
                          const struct source *source)
 {
@@ -271,19 +249,26 @@ static void note_process(struct notes *notes, const struct memory *m, int pid,
     note_add(notes, m, "CORE", NT_PRPSINFO, &info, sizeof info);
 }
 
+static void note_recorder(struct notes *notes, const struct memory *m,
+                          const struct reader *reader)
+{
+    size_t word = m->word_bytes;
+    unsigned char d[(NOTE_PID + 1) * 8];
+    bytes_put_word(m, d + NOTE_LAYOUT * word, RECORDER_LAYOUT);
+    bytes_put_word(m, d + NOTE_REGISTRY * word, reader->registry);
+    bytes_put_word(m, d + NOTE_PID * word, reader->pid);
+    note_add(notes, m, NOTE_OWNER, NOTE_TYPE, d, (NOTE_PID + 1) * word);
+}
+
+/* The notes of a recording, in the order of those that a program writes. */
 static void notes_make(struct notes *notes, struct call *call)
 {
     const struct memory *m = call->source.memory;
-    unsigned char d[24];
-    unsigned word = m->word_bytes;
+    note_recorder(notes, m, &call->reader);
     note_process(notes, m, (int)call->reader.pid, &call->source);
     if (call->source.pid)
         note_auxiliary(notes, m, call->source.pid);
     note_files(notes, m, &call->source);
-    bytes_put_word(m, d, RECORDER_LAYOUT);
-    bytes_put_word(m, d + word, call->reader.registry);
-    bytes_put_word(m, d + 2 * word, call->reader.pid);
-    note_add(notes, m, "RECORDER", 1, d, 3 * word);
 }
 
 /* ----------------------------------------------------------------- write -- */
@@ -396,10 +381,7 @@ static void look_at_all(struct call *call, struct keeper *keeper)
 static int save(struct call *call)
 {
     const char *path = call_option(call, 'o');
-    struct keeper keeper = {.reader = &call->reader,
-                            .chance = recorder_clock_ns(RECORDER_MONOTONIC_) *
-                                          0x9e3779b97f4a7c15u |
-                                      1};
+    struct keeper keeper = {.reader = &call->reader};
     struct pieces pieces = {0};
     struct notes notes = {0};
     struct output output;
@@ -429,8 +411,9 @@ static int save(struct call *call)
     output_close(&output);
     for (size_t i = 0; i < pieces.count; i++)
         free(pieces.all[i].owned);
-    for (size_t i = 0; i < keeper.max; i++)
+    for (size_t i = 0; i < keeper.ids.count; i++)
         free(keeper.pages[i]);
+    ids_free(&keeper.ids);
     free(keeper.pages);
     free(pieces.all);
     free(notes.bytes);

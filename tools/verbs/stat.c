@@ -12,7 +12,7 @@
 
 enum { OPTION_INTERVAL = OPTION_OWN };
 
-/* What was recorded when the last interval began, and how long it was. */
+/* The counts of all recorders when the last interval began, and its length. */
 struct before {
     uint64_t *recorded;
     size_t count;

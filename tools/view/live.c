@@ -203,7 +203,8 @@ static bool host_is_ours(const struct server *server, const char *request)
     return false;
 }
 
-/* Takes as long whatever is wrong. */
+/* Compares in constant time, so that nobody can guess the token byte by
+ * byte. */
 static bool token_is_ours(const struct server *server, const char *path)
 {
     unsigned differs = path[0] != '/';
@@ -244,7 +245,7 @@ static void handle(struct server *server, struct client *client)
         refuse(client, "404 Not Found");
 }
 
-/* Reads what has come; false: there is nobody any more. */
+/* Reads from a client; false: it closed the connection. */
 static bool client_read(struct server *server, struct client *client)
 {
     char *request = client->request;
@@ -270,7 +271,7 @@ static bool client_read(struct server *server, struct client *client)
     return true;
 }
 
-/* Sends what can be sent; false: there is nobody any more, or all is said. */
+/* Sends as much as the socket takes; false: the connection is broken. */
 static bool client_write(struct client *client)
 {
     ssize_t sent = send(client->fd, client->out + client->out_sent,
@@ -389,8 +390,8 @@ static void server_open(struct server *server, unsigned port)
         server->clients[i].fd = -1;
 }
 
-/* Where there is no room, who has been asking for longest has to go: that is
- * nobody who knows the token. */
+/* Accepts a connection. If all places are taken, the oldest client that has not
+ * yet sent a request with the token is closed. */
 static void accept_one(struct server *server)
 {
     struct client *to = NULL, *client = server->clients;
@@ -414,7 +415,7 @@ static void accept_one(struct server *server)
     to->deadline_ms = now_ms() + REQUEST_MS;
 }
 
-/* Is the program still there? Where there are pidfds, they say it sooner. */
+/* True while the program runs. A pidfd, where there are any, tells sooner. */
 static bool program_runs(const struct server *server)
 {
     int pid = server->call->source.pid;
@@ -428,8 +429,10 @@ static void server_round(struct server *server)
     struct client *clients = server->clients;
     int64_t now = now_ms(), next = now + 1000;
     int count = 2, who[CLIENTS + 2];
-    fds[0] = (struct pollfd){server->ended ? -1 : server->listener, POLLIN, 0};
-    fds[1] = (struct pollfd){server->ended ? -1 : server->process, POLLIN, 0};
+    fds[0] = (struct pollfd){.fd = server->ended ? -1 : server->listener,
+                             .events = POLLIN};
+    fds[1] = (struct pollfd){.fd = server->ended ? -1 : server->process,
+                             .events = POLLIN};
     for (int i = 0; i < CLIENTS; i++) {
         struct client *client = &clients[i];
         bool pending = client->out_sent < client->out_size;
@@ -437,7 +440,8 @@ static void server_round(struct server *server)
             continue;
         who[count] = i;
         fds[count++] = (struct pollfd){
-            client->fd, (short)(POLLIN | (pending ? POLLOUT : 0)), 0};
+            .fd = client->fd,
+            .events = (short)(POLLIN | (pending ? POLLOUT : 0))};
         if (client->streams && !pending &&
             (client->more || client->take_ms < next))
             next = client->more ? now : client->take_ms;

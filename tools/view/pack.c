@@ -159,7 +159,7 @@ void view_pack_warn(const struct view_pack *pack)
     }
 }
 
-/* Writes what was joined, deflated, as a JSON string. */
+/* Writes the joined columns, deflated, as a JSON string. */
 static void write_packed(struct view_pack *pack, FILE *to)
 {
     z_stream *z = &pack->deflate;
@@ -311,17 +311,6 @@ static uint32_t site_number(struct view_pack *pack,
 
 /* ---------------------------------------------------------------- events -- */
 
-static bool real_of(const struct reader_argument *argument, double *real)
-{
-    switch (argument->kind) {
-    case READER_SIGNED:
-    case READER_CHARACTER: *real = (double)argument->integer; return true;
-    case READER_UNSIGNED: *real = (double)argument->word; return true;
-    case READER_REAL: *real = argument->real; return true;
-    default: return false;
-    }
-}
-
 static void put_argument(struct buffer *to, const struct reader_argument *from)
 {
     const char *text;
@@ -351,13 +340,12 @@ static void put_values(struct view_pack *pack, uint32_t recorder,
         unsigned argument = pack->values[i].argument;
         uint32_t number = pack->series_of[recorder * pack->values_count + i];
         struct series *series;
-        double real;
         if (!number || argument >= count ||
-            !real_of(&arguments[argument], &real))
+            !value_is_number(&arguments[argument]))
             continue;
         series = &pack->series[number - 1];
         buffer_varint(&series->rows, row - series->row);
-        buffer_real(&series->reals, real);
+        buffer_real(&series->reals, value_number(&arguments[argument]));
         series->row = row;
         series->count++;
         series->seen = true;

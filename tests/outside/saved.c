@@ -1,0 +1,44 @@
+/* What recorder save writes is what a program writes, but is not the program's. */
+/* SPDX-License-Identifier: MIT */
+#include "harness/command.h"
+
+TestSuite(saved, .init = build_begin, .fini = build_end, .timeout = 120);
+
+/* A program that records into the file "recording", and what is saved of it. */
+static pid_t start_and_save(void)
+{
+    pid_t pid;
+    command_build("program", "gcc -O2");
+    pid = command_start("env RECORDER_FILE=recording ./program everything in");
+    command_must("save %d -o saved", pid);
+    return pid;
+}
+
+/* Goal: whoever reads the one kind of recording reads the other. Method: the
+ * owners and types of all notes, in their order, as eu-readelf has them, and
+ * the layout and the registry in ours. */
+Test(saved, has_the_notes_of_a_recording)
+{
+    command_stop(start_and_save());
+    build_must("for file in recording saved; do eu-readelf -n $file |"
+               " sed -n \"s/^  \\([A-Z][A-Z]*\\)  *[0-9][0-9]*  *\\([A-Z]*\\)$/\\1 \\2/p\""
+               " >$file.notes; done; test -s saved.notes;"
+               " diff recording.notes saved.notes");
+    build_must("for file in recording saved; do"
+               " grep -aboF RECORDER $file | head -n 1 | cut -d: -f1 |"
+               " { read at; tail -c +$((at + 13)) $file; } | head -c %zu"
+               " >$file.words; done; cmp recording.words saved.words",
+               3 * sizeof(void *));
+}
+
+/* Goal: a saved recording is nobody's to move or to replace, though the process
+ * that it names is gone. Method: a program is told to record into it. */
+Test(saved, is_left_alone_by_programs)
+{
+    command_stop(start_and_save());
+    build_must("cp saved before");
+    command_stop(
+        command_start("env RECORDER_FILE=saved ./program everything in 2>said"));
+    build_must("grep \"is no recording of ours\" said; cmp before saved");
+    cr_assert_neq(build_run("test -e saved.old"), 0);
+}

@@ -1,0 +1,51 @@
+/* fields.c - what is known of an event, as one row of named values. */
+/* SPDX-License-Identifier: MIT */
+#include "fields.h"
+
+#include <string.h>
+
+#include "recorder/text.h"
+
+static struct reader_argument number(uint64_t value)
+{
+    return (struct reader_argument){.kind = READER_UNSIGNED, .word = value};
+}
+
+static struct reader_argument integer(int64_t value)
+{
+    return (struct reader_argument){.kind = READER_SIGNED, .integer = value};
+}
+
+static struct reader_argument text(const char *text, size_t size)
+{
+    return (struct reader_argument){
+        .kind = READER_STRING, .text = text, .text_size = size};
+}
+
+void fields_of(struct reader *reader, const struct reader_event *e,
+               struct reader_argument to[FIELDS])
+{
+    const struct reader_argument unknown = {.kind = READER_LOST};
+    const struct reader_thread *thread = e->thread;
+    const char *location, *message, *name;
+    const char *format = reader_format(reader, &e->event, &location);
+    bool timed = e->ns != RECORDER_TIME_UNKNOWN;
+    size_t file_size, size;
+    unsigned line = reader_location(location, &file_size);
+    name = recorder_location_name(location);
+    message = reader_message(reader, e, &size);
+    *to++ = number(e->event.order);
+    *to++ = timed ? integer(e->ns) : unknown;
+    *to++ = timed && e->realtime_ns ? number(e->realtime_ns) : unknown;
+    *to++ = text(e->recorder->name, strlen(e->recorder->name));
+    *to++ = thread ? number(thread->number) : unknown;
+    *to++ = thread ? text(thread->name, strlen(thread->name)) : unknown;
+    *to++ = thread ? integer(thread->id) : unknown;
+    *to++ = text(name, strlen(name));
+    *to++ = line ? text(location, file_size) : unknown;
+    *to++ = line ? number(line) : unknown;
+    *to = number(e->event.caller);
+    to++->kind = READER_POINTER;
+    *to++ = format ? text(format, strlen(format)) : unknown;
+    *to++ = text(message, size);
+}

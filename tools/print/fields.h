@@ -1,0 +1,31 @@
+/* fields.h - what is known of an event, as one row of named values. */
+/* SPDX-License-Identifier: MIT */
+#ifndef FIELDS_H
+#define FIELDS_H
+
+#include "reader.h"
+
+/* The names, in their order: NAME("order") and so on. The arguments of an event
+ * come besides. */
+#define FIELD_NAMES(NAME)                                                      \
+    NAME("order")                                                              \
+    NAME("ns")                                                                 \
+    NAME("wall_ns")                                                            \
+    NAME("recorder")                                                           \
+    NAME("thread")                                                             \
+    NAME("thread_name")                                                        \
+    NAME("tid")                                                                \
+    NAME("location")                                                           \
+    NAME("file")                                                               \
+    NAME("line")                                                               \
+    NAME("caller")                                                             \
+    NAME("format")                                                             \
+    NAME("message")
+enum { FIELDS = 13, FIELD_MESSAGE = 12 };
+
+/* The values, as arguments are: READER_LOST is what is not known. Valid until
+ * the next message is made. */
+void fields_of(struct reader *, const struct reader_event *,
+               struct reader_argument to[FIELDS]);
+
+#endif

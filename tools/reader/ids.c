@@ -1,0 +1,63 @@
+/* ids.c - numbers from 0 up for keys, in the order in which they come. */
+/* SPDX-License-Identifier: MIT */
+#include "ids.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "recorder/clock.h"
+
+/* Where a key stands, or would. */
+static struct id *id_of(const struct ids *ids, const uint64_t key[3])
+{
+    uint64_t hash = 0;
+    size_t at;
+    for (int i = 0; i < 3; i++)
+        hash = ((hash ^ hash >> 32) + key[i]) * ids->chance;
+    for (at = (size_t)(hash >> 32);; at++) {
+        struct id *id = &ids->at[at & (ids->max - 1)];
+        if (!id->number || memcmp(id->key, key, sizeof id->key) == 0)
+            return id;
+    }
+}
+
+/* Makes a table of twice the size; false: there is no memory. */
+static bool ids_grow(struct ids *ids)
+{
+    struct ids more = *ids;
+    more.max = ids->max ? ids->max * 2 : 256;
+    more.at = calloc(more.max, sizeof *more.at);
+    if (!more.at)
+        return false;
+    if (!ids->max)
+        more.chance =
+            (recorder_clock_ns(RECORDER_MONOTONIC_) * 0x9e3779b97f4a7c15u) | 1;
+    for (size_t i = 0; i < ids->max; i++)
+        if (ids->at[i].number)
+            *id_of(&more, ids->at[i].key) = ids->at[i];
+    free(ids->at);
+    *ids = more;
+    return true;
+}
+
+size_t ids_add(struct ids *ids, uint64_t a, uint64_t b, uint64_t c,
+               bool *is_new)
+{
+    const uint64_t key[3] = {a, b, c};
+    struct id *id;
+    if (ids->count * 2 >= ids->max && !ids_grow(ids))
+        return IDS_NONE;
+    id = id_of(ids, key);
+    *is_new = !id->number;
+    if (*is_new) {
+        memcpy(id->key, key, sizeof id->key);
+        id->number = ++ids->count;
+    }
+    return id->number - 1;
+}
+
+void ids_free(struct ids *ids)
+{
+    free(ids->at);
+    *ids = (struct ids){0};
+}

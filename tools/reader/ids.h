@@ -1,0 +1,26 @@
+/* ids.h - numbers from 0 up for keys, in the order in which they come. */
+/* SPDX-License-Identifier: MIT */
+#ifndef IDS_H
+#define IDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A hash table with open addressing; zeros: an empty one. */
+struct ids {
+    struct id {
+        uint64_t key[3];
+        size_t number; /* from 1; 0: free */
+    } * at;
+    size_t count, max; /* max: a power of two */
+    uint64_t chance;   /* odd; so that no file can be made of equal hashes */
+};
+#define IDS_NONE SIZE_MAX
+
+/* The number of a key; *is_new: it was not asked for before. IDS_NONE: there is
+ * no memory. */
+size_t ids_add(struct ids *, uint64_t a, uint64_t b, uint64_t c, bool *is_new);
+void ids_free(struct ids *);
+
+#endif
