@@ -1,7 +1,7 @@
 /* options.c - what verbs are called with: options, sources, selections. */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
-#include "control.h"
+#include "shown.h"
 
 #include "recorder/regex.h"
 #include "recorder/text.h"
@@ -23,20 +23,25 @@ void *need(void *memory)
     return memory;
 }
 
-/* Says one line on stderr. Control bytes, which may come from hostile files,
- * become '?'. */
+/* Says a line on stderr, or those that the format has; what it quotes may come
+ * from hostile files. */
 static void say(const struct call *call, const char *format, va_list arguments)
 {
-    char text[1024], *c;
+    char text[1024], *line = text, *next;
+    size_t size;
     vsnprintf(text, sizeof text, format, arguments);
-    for (c = text; *c; c++)
-        if (text_is_control(*c) && *c != '\n')
-            *c = '?';
     fflush(stdout);
     fprintf(stderr, "recorder: ");
-    if (call && call->name)
-        fprintf(stderr, "%s: ", call->name);
-    fprintf(stderr, "%s\n", text);
+    if (call && call->name) {
+        size = strlen(call->name);
+        fprintf(stderr, "%s: ", text_shown(call->name, &size));
+    }
+    do {
+        next = strchr(format, '\n') ? strchr(line, '\n') : NULL;
+        size = next ? (size_t)(next - line) : strlen(line);
+        fprintf(stderr, "%s\n", text_shown(line, &size));
+        line = next ? next + 1 : NULL;
+    } while (line);
 }
 
 void fail(const struct call *call, const char *format, ...)

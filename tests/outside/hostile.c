@@ -1,6 +1,7 @@
 /* Files that lie: damaged, cut off, made to harm a reader. */
 /* SPDX-License-Identifier: MIT */
 #include "harness/command.h"
+#include "harness/shown.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -233,4 +234,66 @@ Test(hostile, names_a_private_file)
         command_must_dump("lies --sysroot root", "below a folder");
         build_must("rm -rf root");
     }
+}
+
+/* ------------------------------------------------------------- terminals -- */
+
+/* What a shell command says, be it an error, must be plain text. */
+static void is_plain(const char *line)
+{
+    const char *at;
+    int status = build_run("%s", line);
+    size_t size = strlen(build_text);
+    cr_assert(status == 0 || status == 1, "%s: %d: %s", line, status,
+              build_text);
+    cr_assert_gt(size, 20u, "%s: %s", line, build_text);
+    at = shown_wrong(build_text, size);
+    cr_assert_null(
+        at, "%s: \\x%02x in %.200s", line, (unsigned char)(at ? *at : 0),
+        at ? at - (at - build_text > 40 ? 40 : at - build_text) : "");
+}
+
+/* Goal: nothing that comes from a program or a file moves the cursor, changes
+ * the terminal or the direction of text, in any output; and the text of the
+ * program's own dump is the command's, byte for byte. Method: names, texts,
+ * formats, descriptions, a source's path and a function's name that hold all of
+ * it. */
+Test(hostile, moves_no_cursor)
+{
+    static const char *const verbs[] = {
+        "dump --csv",  "dump --json",     "list",
+        "list --json", "dump --function", "set --names x.*"};
+    static const char *const formats[] = {"csv", "json", "chrome", "speedscope",
+                                          "vcd"};
+    char line[256];
+    pid_t pid;
+    build_must("gcc -O2 " BUILD_INCLUDE "-o program " BUILD_PROGRAMS
+               "/escapes.c -lpthread");
+    pid = command_start("./program in.txt");
+    build_must(RECORDER
+               " save %d -o saved && objcopy --redefine-sym "
+               "work=$(printf \"wo\\302\\233rk\\342\\200\\256\") program "
+               "other && mv other program",
+               (int)pid);
+    command_must_dump("saved", "escapes");
+    is_plain("cat in.txt");
+    is_plain(RECORDER " dump saved --line \"{location} {thread} {name} "
+                      "{recorder} {message}\"");
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        snprintf(line, sizeof line, RECORDER " %s saved | tr -d \"\\r\"",
+                 verbs[i]);
+        is_plain(line);
+    }
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        snprintf(line, sizeof line,
+                 RECORDER " export %s saved -o - | tr -d \"\\r\"", formats[i]);
+        is_plain(line);
+    }
+    build_must(RECORDER " export ctf saved -o trace");
+    is_plain("cat trace/metadata");
+    is_plain(RECORDER " dump $(printf \"no\\033[2J\\342\\200\\256such\")");
+    is_plain(
+        "sed s,/program,/pr$(printf \"\\033\\233\")ram, saved >lies; " RECORDER
+        " dump --function lies -e nothing");
+    command_stop(pid);
 }
