@@ -17,8 +17,8 @@ flags="-std=gnu11 -D_GNU_SOURCE -Dnanosleep=fuzz_nanosleep -O1 -g -Wall -Wextra
     -I. -Itools -Itools/reader -Itools/source -Itools/print
     -fsanitize=address,undefined -fno-sanitize-recover=undefined"
 sources="tests/fuzz/fuzz.c tools/reader/*.c tools/source/[!s]*.c
-    tools/source/scan.c tools/print/text.c
-    tools/print/json.c tools/print/csv.c tools/print/fields.c"
+    tools/source/scan.c tools/print/text.c tools/print/shown.c
+    tools/print/tables.c tools/print/json.c tools/print/csv.c tools/print/fields.c"
 if [ "$1" = --replay ]; then
     exec 9>$out/lock
     flock 9

@@ -297,3 +297,68 @@ Test(hostile, moves_no_cursor)
         " dump --function lies -e nothing");
     command_stop(pid);
 }
+
+/* ---------------------------------------------------------------- sparse -- */
+
+/* Runs the command with 600 MB more address space than the file `bad` has
+ * bytes, and 10 s of a processor; 300 MB may be resident. Returns its status. */
+static int sparse(const char *line)
+{
+    return build_run(
+        "python3 -c \"\n"
+        "import os, resource, subprocess, sys\n"
+        "more = os.stat(\\\"bad\\\").st_size + (600 << 20)\n"
+        "def limit():\n"
+        "    resource.setrlimit(resource.RLIMIT_AS, (more, more))\n"
+        "    resource.setrlimit(resource.RLIMIT_CPU, (10, 10))\n"
+        "r = subprocess.run(sys.argv[1:], preexec_fn=limit)\n"
+        "used = resource.getrusage(resource.RUSAGE_CHILDREN)\n"
+        "mb = used.ru_maxrss >> 10\n"
+        "if mb > 300: sys.exit(f\\\"{mb} MB are resident\\\")\n"
+        "sys.exit(r.returncode if r.returncode >= 0 else 99)\n"
+        "\" " RECORDER " %s",
+        line);
+}
+
+/* Writes a word at `at` of the file `bad`. */
+static void bad_word(long at, uint64_t word)
+{
+    char path[128];
+    FILE *file;
+    snprintf(path, sizeof path, "%s/bad", build_folder);
+    file = fopen(path, "r+b");
+    cr_assert(file && fseek(file, at, SEEK_SET) == 0 &&
+              fwrite(&word, sizeof word, 1, file) == 1 && fclose(file) == 0);
+}
+
+/* Goal: what a file costs its reader is what it has on the disk, not its
+ * length: 20 GB of nothing take neither time nor memory. Method: behind a good
+ * recording and a core file stand 20 GB that are a hole; the recording's note of
+ * where the registry is, is gone, so that it is looked for, and one of the
+ * segments, then the notes, are as long as the file. */
+Test(hostile, sparse)
+{
+    static const char *const named[] = {"saved", "core"};
+    command_build("program", "gcc -O2");
+    command_core("./program", "in.txt");
+    pid_t pid = command_start("./program quiet");
+    build_must(RECORDER " save %d -o saved", (int)pid);
+    command_stop(pid);
+    for (int i = 0; i < 2; i++) {
+        /* Elf64_Ehdr is 64 bytes, Elf64_Phdr 56; p_filesz stands at 32. The
+         * first is PT_NOTE. */
+        build_must("sed s/RECORDER/RECORDED/ %s >bad && truncate -s 20G bad",
+                   named[i]);
+        cr_assert_eq(sparse("dump bad >out"), 0, "%s: %s", named[i],
+                     build_text);
+        bad_word(64 + 56 + 32, (uint64_t)19 << 30);
+        cr_assert_leq(sparse("dump bad >out"), 1, "%s: %s", named[i],
+                      build_text);
+        cr_assert_null(strstr(build_text, "resident"), "%s", build_text);
+        bad_word(64 + 32, (uint64_t)19 << 30);
+        cr_assert_leq(sparse("dump bad >out"), 1, "%s: %s", named[i],
+                      build_text);
+        cr_assert_null(strstr(build_text, "resident"), "%s", build_text);
+        build_must("rm bad");
+    }
+}

@@ -12,6 +12,37 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Finds the parts of a file that are no holes: a file may have terabytes and lie
+ * in one block of the disk. What is done for each byte is done for those; and
+ * what is allocated for rings that lie in holes, never written, is limited.
+ * False: there is no memory. */
+static bool extents_find(struct mapped *mapped, int fd, uint64_t on_disk)
+{
+    enum { HOLES_MAX = 1 << 30 };
+    struct extent *extents;
+    off_t start, end = 0, size = (off_t)mapped->size;
+    while (end < size && (start = lseek(fd, end, SEEK_DATA)) >= 0 &&
+           start < size) {
+        end = lseek(fd, start, SEEK_HOLE);
+        if (end <= start || end > size)
+            end = size;
+        extents = array_room(mapped->extents, &mapped->extents_max,
+                             mapped->extents_count + 1, sizeof *extents);
+        if (!extents)
+            return false;
+        mapped->extents = extents;
+        extents[mapped->extents_count++] =
+            (struct extent){(uint64_t)start, (uint64_t)end};
+        mapped->data += (uint64_t)(end - start);
+    }
+    if (mapped->data < on_disk) /* room was reserved for what is to come */
+        mapped->data = on_disk;
+    mapped->worth = mapped->data + HOLES_MAX;
+    if (mapped->worth > mapped->size)
+        mapped->worth = mapped->size;
+    return true;
+}
+
 /* Maps a whole file, and closes it; null, and errno: it cannot be. */
 static struct mapped *mapped_of(struct file *file, int fd)
 {
@@ -25,6 +56,10 @@ static struct mapped *mapped_of(struct file *file, int fd)
         mapped->bytes = mmap(NULL, mapped->size, PROT_READ, MAP_SHARED, fd, 0);
         if (mapped->bytes == MAP_FAILED)
             goto failed;
+        if (!extents_find(mapped, fd, (uint64_t)is.st_blocks * 512)) {
+            munmap(mapped->bytes, mapped->size);
+            goto failed;
+        }
     }
     close(fd);
     mapped->next = file->mapped;
@@ -33,6 +68,8 @@ static struct mapped *mapped_of(struct file *file, int fd)
 failed:
     error = errno;
     close(fd);
+    if (mapped)
+        free(mapped->extents);
     free(mapped);
     errno = error;
     return NULL;

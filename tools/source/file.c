@@ -84,6 +84,7 @@ static void file_close(struct source *source)
         struct mapped *next = file->mapped->next;
         if (file->mapped->bytes)
             munmap(file->mapped->bytes, file->mapped->size);
+        free(file->mapped->extents);
         free(file->mapped);
         file->mapped = next;
     }
@@ -114,7 +115,7 @@ static const char *image_add(struct file *file, const char *image)
         return source_wrong(source, "%s: %s", end + 1, strerror(errno));
     if (!segment_add(&file->images, address, mapped->size, mapped->bytes, true))
         return source_wrong(source, "there is no memory for it");
-    file->memory.size += mapped->size;
+    file->memory.size += mapped->worth;
     qsort(file->images.all, file->images.count, sizeof *file->images.all,
           segment_compare);
     return NULL;
@@ -180,6 +181,30 @@ static const char *program_check(struct file *file)
     return NULL;
 }
 
+/* Looks for registries in a segment, but not in the file's holes. */
+static void segment_scan(struct source *source, struct file *file,
+                         const struct segment *s)
+{
+    const struct mapped *m = file->mapped;
+    while (m && (!m->bytes || s->bytes < m->bytes ||
+                 (size_t)(s->bytes - m->bytes) >= m->size))
+        m = m->next;
+    for (size_t i = 0; m && i < m->extents_count; i++) {
+        uint64_t first = (uint64_t)(s->bytes - m->bytes);
+        uint64_t start = m->extents[i].start, end = m->extents[i].end;
+        start = start > first ? start - first : 0;
+        end = end > first ? end - first : 0;
+        if (end > s->size)
+            end = s->size;
+        if (start >= end)
+            continue;
+        file->scanned += end - start; /* segments may share what they hold */
+        if (file->scanned / 4 > m->data)
+            return;
+        source_scan(source, s->start + start, s->start + end);
+    }
+}
+
 /* Registries are variables: in segments that can be written and belong to a
  * file, else in any. */
 static void file_scan(struct source *source, struct file *file)
@@ -192,7 +217,7 @@ static void file_scan(struct source *source, struct file *file)
                 bool in_file =
                     source->modules_count == 0 || module_at(source, s->start);
                 if ((s->writable && in_file) || !narrow)
-                    source_scan(source, s->start, s->start + s->size);
+                    segment_scan(source, file, s);
             }
 }
 
@@ -215,7 +240,7 @@ static const char *elf_read(struct source *source, struct file *file,
         notes_read(file, mapped, elf);
     if (file->threads_count && !file->memory.stale_order)
         file->memory.thread = file_thread; /* of a recording, it is only one */
-    file->memory.size += cut < mapped->size ? cut : mapped->size;
+    file->memory.size += cut < mapped->worth ? cut : mapped->worth;
     if (cut)
         snprintf(source->warning, sizeof source->warning,
                  "it is cut off: %llu bytes are missing",
@@ -266,7 +291,7 @@ const char *source_open_file(struct source *source, const char *path,
         return source_wrong(source, "%s", regular_error(errno));
     if (mapped->size == 0)
         return source_wrong(source, "is empty");
-    file->memory.size = mapped->size;
+    file->memory.size = mapped->worth;
     elf_version(EV_CURRENT);
     elf = elf_memory((char *)mapped->bytes, mapped->size);
     if (!elf || elf_kind(elf) != ELF_K_ELF)

@@ -16,10 +16,18 @@ struct segments {
     size_t count, max;
 };
 
+/* From `start` to `end` a file has data; around them are holes. */
+struct extent {
+    uint64_t start, end;
+};
+
 /* A file that is mapped. */
 struct mapped {
     unsigned char *bytes;
     size_t size;
+    struct extent *extents; /* in which not all is zero; ascending */
+    size_t extents_count, extents_max;
+    uint64_t data, worth; /* bytes of it; that may be spent on reading it */
     struct mapped *next;
 };
 
@@ -42,6 +50,7 @@ struct file {
     int32_t *threads; /* of a core file: those that there were */
     size_t threads_count, threads_max;
     uint64_t entry;
+    uint64_t scanned;
     bool is_program; /* not a core file: a firmware's ELF file */
     bool half_made;  /* a recording that its program has not finished making */
 };
