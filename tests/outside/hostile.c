@@ -362,3 +362,35 @@ Test(hostile, sparse)
         build_must("rm bad");
     }
 }
+
+/* ------------------------------------------------------------------ live -- */
+
+/* A promise is a function of readers.py, where its steps are. */
+static void live(const char *test)
+{
+    command_build("program", "gcc -O2");
+    pid_t pid = command_start("./program flood 1");
+    build_must("timeout 50 python3 " TEST_ROOT
+               "/tests/view/readers.py %s " RECORDER " %d",
+               test, (int)pid);
+    command_stop(pid);
+}
+Test(hostile, live_on_port_80)
+{
+    if (build_run("python3 -c \"import socket; "
+                  "socket.create_server((\\\"127.0.0.1\\\", 80))\"") != 0)
+        build_skip("port 80 cannot be had here");
+    live("port_80");
+}
+Test(hostile, live_among_strangers)
+{
+    live("strangers");
+}
+Test(hostile, live_among_sleepers)
+{
+    live("asleep");
+}
+Test(hostile, live_in_a_crowd)
+{
+    live("crowd");
+}
