@@ -174,9 +174,11 @@ const char *library_warnings(struct library *library)
     const struct reader *reader = &library->reader;
     FILE *text = text_begin(library);
     for (size_t i = 0; text && i < reader->recorders_count; i++)
-        if (reader->recorders[i]->wrong)
-            fprintf(text, "recorder %s: %s\n", reader->recorders[i]->name,
-                    reader->recorders[i]->wrong);
+        if (reader->recorders[i]->wrong) {
+            fputs("recorder ", text);
+            table_column(text, reader->recorders[i]->name, 0);
+            fprintf(text, ": %s\n", reader->recorders[i]->wrong);
+        }
     return text_end(library, text);
 }
 

@@ -13,8 +13,9 @@ PROMISES (each begins the names of its tests)
     same_as_snprintf    numbers, flags, widths, precisions and positions come
                         out as from glibc's snprintf in the C locale, byte for
                         byte; floats exact to the last digit at any precision
-    always_one_line     what moves the cursor or is no text is escaped, as \n,
-                        \t, \r or \x1b; valid UTF-8 stays as it is
+    always_one_line     what moves the cursor, turns the direction of text or
+                        is no text is escaped, as \n, \t, \r or \x1b; other
+                        UTF-8 stays as it is
     bad_strings_shown   a string that cannot be read prints its address; one
                         that becomes unreadable prints what was read and "..."
     never_beyond        no string is read beyond its precision, no buffer is
@@ -456,7 +457,9 @@ static inline unsigned recorder_format_utf8_(char *to, uint32_t character)
 }
 
 /* The length of the UTF-8 sequence, ASCII apart, at the begin of s[0..n): more
-   than n if its end is missing, 0 if it is none or a control character. */
+   than n if its end is missing, 0 if it is none, a control character or one
+   that turns the direction of the text behind it: U+061C, U+200E, U+200F,
+   U+202A to U+202E, U+2066 to U+2069. */
 static inline size_t recorder_format_sequence_(const char *s, size_t n)
 {
     unsigned char c = (unsigned char)s[0];
@@ -471,6 +474,16 @@ static inline size_t recorder_format_sequence_(const char *s, size_t n)
             return 0;
         low = 0x80;
         high = 0xbf;
+    }
+    if (n >= 2 && c == 0xd8 && s[1] == '\x9c')
+        return 0;
+    if (n >= 3 && c == 0xe2) {
+        unsigned last = (unsigned char)s[2];
+        if (s[1] == '\x80' && (last == 0x8e || last == 0x8f ||
+                               (last >= 0xaa && last <= 0xae)))
+            return 0;
+        if (s[1] == '\x81' && last >= 0xa6 && last <= 0xa9)
+            return 0;
     }
     return length;
 }

@@ -13,6 +13,7 @@ PROMISES
 
 #include "clock.h"
 #include "event.h"
+#include "format.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -74,17 +75,38 @@ RECORDER_FUNCTION_ void recorder_add_number_(struct recorder_string_ *s,
     recorder_add_text_(s, text + at, sizeof text - at);
 }
 
-/* A name: what is no text in it becomes '?', so that it breaks no line. */
+/* The length of the character at s[0..size) if it is shown as it is; 0: it is
+ * escaped, being no text or an order to the terminal. */
+RECORDER_FUNCTION_ size_t recorder_text_shown(const char *s, size_t size)
+{
+    size_t length = 1;
+    if ((unsigned char)*s < ' ' || (unsigned char)*s >= 0x7f)
+        length = recorder_format_sequence_(s, size);
+    return length <= size ? length : 0;
+}
+
+/* A name, escaped as the text of messages is. */
 RECORDER_FUNCTION_ void recorder_add_name_(struct recorder_string_ *s,
                                            const char *name, size_t max)
 {
-    size_t i;
-    for (i = 0; i < max; i++) {
-        char c = __atomic_load_n(&name[i], __ATOMIC_RELAXED);
-        if (!c)
+    struct recorder_formatter_ f;
+    size_t i = 0, have, shown;
+    char c[4], escape[5];
+    for (; i < max; i += shown ? shown : 1) {
+        for (have = 0; have < sizeof c && i + have < max; have++) {
+            c[have] = __atomic_load_n(&name[i + have], __ATOMIC_RELAXED);
+            if (!c[have])
+                break;
+        }
+        if (!have)
             return;
-        recorder_add_text_(s, (unsigned char)c < ' ' || c == 0x7f ? "?" : &c,
-                           1);
+        shown = recorder_text_shown(c, have);
+        f.to = escape;
+        f.room = sizeof escape - 1;
+        f.length = 0;
+        if (!shown)
+            recorder_format_escape_(&f, c, 1, true);
+        recorder_add_text_(s, shown ? c : escape, shown ? shown : f.length);
     }
 }
 
@@ -133,8 +155,10 @@ RECORDER_FUNCTION_ void recorder_add_seconds_(struct recorder_string_ *s,
 RECORDER_INLINE_ const char *recorder_location_name_(const char *location)
 {
     const char *name = location, *at = location;
-    for (; *at; at++) {
-        if ((unsigned char)*at < ' ' || *at == 0x7f)
+    size_t shown = 1;
+    for (; *at; at += shown) {
+        shown = recorder_text_shown(at, recorder_length_(at, 4));
+        if (!shown)
             return "?";
         if (*at == '/')
             name = at + 1;
@@ -368,7 +392,7 @@ recorder_add_summary_(struct recorder_string_ *to, const char *name,
 {
     recorder_add_string_(to, "DUMPING ");
     if (name)
-        recorder_add_text_(to, name, recorder_length_(name, name_size));
+        recorder_add_name_(to, name, name_size);
     recorder_add_string_(to, " SIZE ");
     if (figures->lanes > 1) {
         recorder_add_number_(to, figures->lanes, 10, 1);

@@ -72,6 +72,7 @@ enum {
     OPTION_REGISTRY,
     OPTION_MEMORY,
     OPTION_ELF,
+    OPTION_SYSROOT,
     OPTION_OWN
 };
 

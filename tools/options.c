@@ -1,10 +1,10 @@
 /* options.c - what verbs are called with: options, sources, selections. */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
-#include "control.h"
+#include "shown.h"
 
-#include "recorder/text.h"
 #include "recorder/regex.h"
+#include "recorder/text.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -23,20 +23,25 @@ void *need(void *memory)
     return memory;
 }
 
-/* Says one line on stderr. Control bytes, which may come from hostile files,
- * become '?'. */
+/* Says a line on stderr, or those that the format has; what it quotes may come
+ * from hostile files. */
 static void say(const struct call *call, const char *format, va_list arguments)
 {
-    char text[1024], *c;
+    char text[1024], *line = text, *next;
+    size_t size;
     vsnprintf(text, sizeof text, format, arguments);
-    for (c = text; *c; c++)
-        if (text_is_control(*c) && *c != '\n')
-            *c = '?';
     fflush(stdout);
     fprintf(stderr, "recorder: ");
-    if (call && call->name)
-        fprintf(stderr, "%s: ", call->name);
-    fprintf(stderr, "%s\n", text);
+    if (call && call->name) {
+        size = strlen(call->name);
+        fprintf(stderr, "%s: ", text_shown(call->name, &size));
+    }
+    do {
+        next = strchr(format, '\n') ? strchr(line, '\n') : NULL;
+        size = next ? (size_t)(next - line) : strlen(line);
+        fprintf(stderr, "%s\n", text_shown(line, &size));
+        line = next ? next + 1 : NULL;
+    } while (line);
 }
 
 void fail(const struct call *call, const char *format, ...)
@@ -84,6 +89,9 @@ void misuse(const struct call *call, const char *format, ...)
 const struct option_row common_rows[] = {
     {'e', "executable", "FILE",
      "the program that left a core file, if it is not where it was"},
+    {OPTION_SYSROOT, "sysroot", "DIR",
+     "look below DIR for the program and libraries that a core file or a "
+     "recording names, also where it has no build-id of them"},
     {OPTION_ELF, "elf", "FILE",
      "in place of SOURCE: a firmware's ELF file, with --memory"},
     {OPTION_MEMORY, "memory", "ADDRESS:FILE",
@@ -411,6 +419,7 @@ void selection_parse(struct call *call)
 void call_open(struct call *call, int i)
 {
     struct source_how how = {.executable = call_option(call, 'e'),
+                             .sysroot = call_option(call, OPTION_SYSROOT),
                              .images = call->images,
                              .registry = call_option(call, OPTION_REGISTRY)};
     const char *elf = call_option(call, OPTION_ELF), *wrong;
@@ -452,6 +461,13 @@ const char *call_program(const struct call *call)
 
 void call_close(struct call *call)
 {
+    const struct source *source = &call->source;
+    if (*source->unopened)
+        warn(call,
+             "bytes are missing that stand in files which it names and which "
+             "were not opened: %s%s; --sysroot DIR says where the right files "
+             "are",
+             source->unopened, source->unopened_more ? ", and more" : "");
     reader_close(&call->reader);
     source_close(&call->source);
 }

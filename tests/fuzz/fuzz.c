@@ -19,6 +19,8 @@
 #include "command.h"
 #include "csv.h"
 #include "json.h"
+#include "tables.h"
+#include "tests/harness/shown.h"
 
 void *need(void *memory)
 {
@@ -70,7 +72,7 @@ static void check_event(struct call *call, const struct reader_event *event,
     must(strlen(text) == size, "a message ends elsewhere");
     text = reader_line(&call->reader, event, NULL, &size);
     must(strlen(text) == size && text[size - 1] == '\n', "a line does not end");
-    must(!memchr(text, '\033', size), "a line moves the cursor");
+    must(!shown_wrong(text, size), "a line moves the cursor");
     count = reader_arguments(&call->reader, event, arguments);
     must(count <= 12, "there are more than 12 arguments");
     for (i = 0; i < count; i++)
@@ -100,6 +102,8 @@ static void check_take(struct call *call, FILE *out)
     reader_count(reader);
     head = reader_head(reader, &size);
     must(strlen(head) == size, "the head ends elsewhere");
+    must(!shown_wrong(head, size), "the head moves the cursor");
+    tables(out, reader);
     while (reader_next(reader, &event)) {
         must(count == 0 || event.event.order != last, "an order comes twice");
         must(count == 0 || reader->memory->word_bytes == 4 ||
@@ -121,21 +125,38 @@ static const char *open_file(struct call *call, const char *path)
     return wrong;
 }
 
+/* Tables, JSON and csv, of which lines end with CRLF, hold no byte that a
+ * terminal obeys. */
+static void check_plain(char *text, size_t size)
+{
+    size_t i, to = 0;
+    for (i = 0; i < size; i++)
+        if (text[i] != '\r' || i + 1 == size || text[i + 1] != '\n')
+            text[to++] = text[i];
+    must(!shown_wrong(text, to), "an output moves the cursor");
+}
+
 int fuzz_check(const unsigned char *bytes, size_t size)
 {
-    static FILE *out;
+    char *text = NULL;
+    size_t text_size = 0;
+    FILE *out;
     struct call call = {.name = "fuzz"};
     const char *wrong = open_file(&call, file_of(bytes, size));
-    if (!out)
-        out = fopen("/dev/null", "w");
     must(!wrong || *wrong, "a failure without words");
     if (wrong)
         return 1;
     wrong = reader_open(&call.reader, call.source.memory, call.source.registry);
     must(!wrong || *wrong, "a failure without words");
     if (!wrong) {
+        out = need(open_memstream(&text, &text_size));
         check_take(&call, out);
+        must(fclose(out) == 0, "there is no memory");
+        check_plain(text, text_size);
+        free(text);
+        out = need(fopen("/dev/null", "w"));
         check_take(&call, out);
+        fclose(out);
         reader_close(&call.reader);
     }
     source_close(&call.source);
@@ -222,19 +243,7 @@ size_t fuzz_recorder(const struct fuzz_file *f, unsigned skip)
     return at;
 }
 
-#ifdef FUZZER
-/* ------------------------------------------------------------- libFuzzer -- */
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max,
-                               unsigned seed);
-size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max);
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-    fuzz_check(data, size);
-    return 0;
-}
+/* --------------------------------------------------------------- mutator -- */
 
 static uint64_t state;
 static uint64_t any(uint64_t below)
@@ -289,14 +298,13 @@ static uint64_t value(const struct fuzz_file *f, uint64_t old)
     }
 }
 
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max,
-                               unsigned seed)
+bool fuzz_mutate(unsigned char *data, size_t size, unsigned seed)
 {
     static const char conversions[] = "%*.$#0-+ lhjzqtLdiuoxXbcsSpnfFeEgGaAm19";
     struct fuzz_file f;
     state = seed * 2654435761u + 1;
     if (any(4) == 0 || !fuzz_open(&f, data, size))
-        return LLVMFuzzerMutate(data, size, max);
+        return false;
     for (uint64_t i = any(4) + 1; i; i--) {
         size_t at = place(&f);
         if (at == 0 || at > size - 8)
@@ -306,6 +314,36 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max,
         else
             fuzz_put(&f, at, value(&f, fuzz_number(&f, at, f.word)), f.word);
     }
-    return size;
+    return true;
+}
+
+#ifdef FUZZER
+/* ------------------------------------------------------------- libFuzzer -- */
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max,
+                               unsigned seed);
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max);
+
+static unsigned long cases, refused;
+static void say_cases(void)
+{
+    fprintf(stderr, "%lu cases, %lu of them got past the registry\n", cases,
+            cases - refused);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (cases++ == 0)
+        atexit(say_cases);
+    refused += (unsigned long)fuzz_check(data, size);
+    return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max,
+                               unsigned seed)
+{
+    return fuzz_mutate(data, size, seed) ? size
+                                         : LLVMFuzzerMutate(data, size, max);
 }
 #endif

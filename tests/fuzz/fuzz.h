@@ -11,6 +11,10 @@
  * was refused, 0: it was not. */
 int fuzz_check(const unsigned char *bytes, size_t size);
 
+/* Changes some words that matter of a recording; false: nothing, as it is none
+ * or as it is time for a blind change. */
+bool fuzz_mutate(unsigned char *bytes, size_t size, unsigned seed);
+
 enum { FUZZ_SEGMENTS = 64 };
 struct fuzz_file {
     unsigned char *bytes;

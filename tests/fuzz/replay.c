@@ -4,6 +4,7 @@
     replay FILE...        each as it is
     replay --flip FILE    with each byte changed in turn, in several ways
     replay --cut FILE     cut off at every length
+    replay --mutate FILE  in 10000 ways, some words that matter at a time
     replay --large        files made to keep a reader busy, or short of memory
 
    Each case has SECONDS and the memory below; what it was is said where it
@@ -146,6 +147,23 @@ static void cut(const char *path)
         free(part);
     }
     free(bytes);
+}
+
+static void mutate(const char *path)
+{
+    enum { WAYS = 10000 };
+    size_t size;
+    unsigned char *good = file_read(path, &size), *bytes = malloc(size);
+    if (!bytes)
+        exit(2);
+    for (unsigned seed = 1; seed <= WAYS; seed++) {
+        memcpy(bytes, good, size);
+        snprintf(at_work, sizeof at_work, "%s: mutation %u", path, seed);
+        if (fuzz_mutate(bytes, size, seed))
+            check(bytes, size);
+    }
+    free(bytes);
+    free(good);
 }
 
 /* ----------------------------------------------------------------- large -- */
@@ -390,6 +408,8 @@ int main(int count, char **arguments)
             large();
         } else if (strcmp(name, "--flip") == 0 && i + 1 < count) {
             flip(arguments[++i]);
+        } else if (strcmp(name, "--mutate") == 0 && i + 1 < count) {
+            mutate(arguments[++i]);
         } else if (strcmp(name, "--cut") == 0 && i + 1 < count) {
             cut(arguments[++i]);
         } else {

@@ -526,6 +526,13 @@ Test(format, always_one_line)
          "gr\u00fc\u00dfe \u20ac \U0001f600"},
         {"\u00fc%s", "\xfc", "\u00fc\\xfc"},
         {"%s", "\xc2\x85|\xc2\xa0", "\\xc2\\x85|\u00a0"},
+        {"%s", "\xc2\x9b|\u200d\u2010\u2029\u202f\u2065\u206a\u061d",
+         "\\xc2\\x9b|\u200d\u2010\u2029\u202f\u2065\u206a\u061d"},
+        {"%s", "\u061c\u200e\u200f\u202a\u202e", /* turn the direction */
+         "\\xd8\\x9c\\xe2\\x80\\x8e\\xe2\\x80\\x8f\\xe2\\x80\\xaa\\xe2\\x80"
+         "\\xae"},
+        {"%s", "\u2066\u2069",
+         "\\xe2\\x81\\xa6\\xe2\\x81\\xa9"},
         {"%s", "\xc0\x80\xe0\x9f\xbf", "\\xc0\\x80\\xe0\\x9f\\xbf"},
         {"%s", "\xed\xa0\x80|\xf4\x90\x80\x80",
          "\\xed\\xa0\\x80|\\xf4\\x90\\x80\\x80"},
@@ -555,7 +562,10 @@ static void escape(char *to, const unsigned char *s, size_t n)
             value = value << 6 | (s[i + k] & 0x3f);
         }
         valid = valid && value >= least[more] && value != 0x7f &&
-                value <= 0x10ffff && (value < 0xd800 || value > 0xdfff);
+                value <= 0x10ffff && (value < 0xd800 || value > 0xdfff) &&
+                value != 0x61c && value != 0x200e && value != 0x200f &&
+                (value < 0x202a || value > 0x202e) &&
+                (value < 0x2066 || value > 0x2069);
         if (valid) {
             memcpy(to, s + i, more + 1);
             to += more + 1;
@@ -578,7 +588,7 @@ Test(format, always_one_line_random)
 {
     static const char borders[] =
         "\x80\x8f\x90\x9f\xa0\xbf\xc1\xc2\xc3\xdf\xe0"
-        "\xe1\xed\xee\xef\xf0\xf1\xf3\xf4\xf5\xff\x7f";
+        "\xe1\xe2\x81\x8e\xaa\xa6\xae\xd8\x9c\xed\xee\xef\xf0\xf1\xf3\xf4\xf5\xff\x7f";
     random_start();
     for (unsigned i = 0, end = rounds(300000); i < end; i++) {
         char text[140], expected[600];

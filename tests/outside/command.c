@@ -206,7 +206,7 @@ Test(command, list)
              "laned           64     4        0           0      0  on      "
              "In four rings\n"
              "texts         4096     1        0           0      0  on      "
-             "Copied \"texts\", and <more>?\n"
+             "Copied \"texts\", and <more>\\n\n"
              "cut_texts       32     1        0           0      0  on      \n"
              "silent          16     1        0           0      0  on      "
              "Is off\n"

@@ -1,11 +1,11 @@
 /* Files that lie: damaged, cut off, made to harm a reader. */
 /* SPDX-License-Identifier: MIT */
-#include "harness/build.h"
+#include "harness/command.h"
+#include "harness/shown.h"
 
 #include <ctype.h>
 #include <inttypes.h>
 
-#define RECORDER TEST_ROOT "/build/recorder"
 #define FUZZ TEST_ROOT "/tests/fuzz/"
 
 /* Builds tests/fuzz/replay.c, under sanitizers, and `good`, a recording of
@@ -43,15 +43,29 @@ static void replay(const char *how, unsigned long *cases,
 
 TestSuite(hostile, .init = build_begin, .fini = build_end, .timeout = 290);
 
-/* Goal: what a fuzzer once found stays found, and its best files are read.
- * Method: all of tests/fuzz/corpus, under the sanitizers. */
-Test(hostile, corpus)
+static void mutations(const char *flags)
 {
     unsigned long cases, refused;
-    build_must("sh " FUZZ "run.sh --replay");
-    replay(FUZZ "corpus/*", &cases, &refused);
-    cr_assert_gt(cases, 20u);
-    cr_assert(refused > 0 && refused < cases);
+    if (!begin(flags))
+        return;
+    replay("good", &cases, &refused);
+    cr_assert(cases == 1 && refused == 0, "a good file is refused");
+    replay("--mutate good", &cases, &refused);
+    cr_assert_gt(cases, 5000u);
+    cr_assert(refused > 0 && refused < cases / 2, "%s", build_text);
+}
+
+/* Goal: no words in a file harm its reader, or pass what it shows. Method: words
+ * of registry, recorders, rings, commit words and formats are changed, a few at
+ * a time, in a recording that this very build made and reads; under the
+ * sanitizers; each byte of what is shown is looked at. */
+Test(hostile, mutated)
+{
+    mutations("");
+}
+Test(hostile, mutated_32_bits, .init = build_long)
+{
+    mutations("-m32");
 }
 
 /* Goal: no file keeps the reader busy, or takes more memory than it is worth.
@@ -185,4 +199,213 @@ Test(hostile, command)
         bytes[at] = was;
     }
     cr_assert(refused > 0 && refused < cases, "%u of %u", refused, cases);
+}
+
+/* ----------------------------------------------------------- other files -- */
+
+#define SECRET "only its owner may read this "
+
+/* The command must not show SECRET, must end soon with `status` and must say
+ * `words`. */
+static void keeps_secret(const char *line, int status, const char *words)
+{
+    int was = build_run("timeout 20 " RECORDER " %s", line);
+    cr_assert_eq(was, status, "%s: status %d\n%s", line, was, build_text);
+    cr_assert_null(strstr(build_text, SECRET), "%s: %.2000s", line, build_text);
+    cr_assert_not_null(strstr(build_text, words), "%s: %.2000s", line,
+                       build_text);
+}
+
+/* Goal: a file shows nobody what stands in other files of who reads it. Method:
+ * a core file and a recording name a private file where they named the program
+ * that their formats and strings are in, then a pipe; neither is opened, by any
+ * verb. A file that is named where the program has no build-id is not, either,
+ * until the user names it. */
+Test(hostile, names_a_private_file)
+{
+    for (int i = 0; i < 2; i++) {
+        const char *other = i ? "no build-id" : "their build-ids differ";
+        command_build("program", i ? "gcc -O2 -Wl,--build-id=none" : "gcc -O2");
+        command_core("./program", "in.txt");
+        build_must("yes \"" SECRET
+                   "\" | head -c 1000000 >private; rm -f pipepip;"
+                   " mkfifo pipepip; sed s,/program,/private,g core >lies && "
+                   "sed s,/program,/pipepip,g core >waits; "
+                   "test $(stat -c %%s core) = $(stat -c %%s lies)");
+        keeps_secret("dump lies", !i, other);
+        keeps_secret("dump --function lies", !i, other);
+        keeps_secret("dump --json lies", !i, other);
+        keeps_secret("list lies", !i, other);
+        keeps_secret("save lies -o saved", !i, other);
+        if (i)
+            build_must("! grep -q \"" SECRET "\" saved");
+        other = i ? "no build-id" : "is no regular file";
+        keeps_secret("dump waits", 0, other);
+        keeps_secret("dump --function waits", 0, other);
+        build_must("mkdir -p root$(pwd) && cp program root$(pwd)/private");
+        command_must_dump("core --executable program", "by its name");
+        build_run("mv private elsewhere");
+        build_must("sed -i \"1s/PROGRAM program/PROGRAM private/\" in.txt");
+        command_must_dump("lies --sysroot root", "below a folder");
+        build_must("rm -rf root");
+    }
+}
+
+/* ------------------------------------------------------------- terminals -- */
+
+/* What a shell command says, be it an error, must be plain text. */
+static void is_plain(const char *line)
+{
+    const char *at;
+    int status = build_run("%s", line);
+    size_t size = strlen(build_text);
+    cr_assert(status == 0 || status == 1, "%s: %d: %s", line, status,
+              build_text);
+    cr_assert_gt(size, 20u, "%s: %s", line, build_text);
+    at = shown_wrong(build_text, size);
+    cr_assert_null(
+        at, "%s: \\x%02x in %.200s", line, (unsigned char)(at ? *at : 0),
+        at ? at - (at - build_text > 40 ? 40 : at - build_text) : "");
+}
+
+/* Goal: nothing that comes from a program or a file moves the cursor, changes
+ * the terminal or the direction of text, in any output; and the text of the
+ * program's own dump is the command's, byte for byte. Method: names, texts,
+ * formats, descriptions, a source's path and a function's name that hold all of
+ * it. */
+Test(hostile, moves_no_cursor)
+{
+    static const char *const verbs[] = {
+        "dump --csv",  "dump --json",     "list",
+        "list --json", "dump --function", "set --names x.*"};
+    static const char *const formats[] = {"csv", "json", "chrome", "speedscope",
+                                          "vcd"};
+    char line[256];
+    pid_t pid;
+    build_must("gcc -O2 " BUILD_INCLUDE "-o program " BUILD_PROGRAMS
+               "/escapes.c -lpthread");
+    pid = command_start("./program in.txt");
+    build_must(RECORDER
+               " save %d -o saved && objcopy --redefine-sym "
+               "work=$(printf \"wo\\302\\233rk\\342\\200\\256\") program "
+               "other && mv other program",
+               (int)pid);
+    command_must_dump("saved", "escapes");
+    is_plain("cat in.txt");
+    is_plain(RECORDER " dump saved --line \"{location} {thread} {name} "
+                      "{recorder} {message}\"");
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        snprintf(line, sizeof line, RECORDER " %s saved | tr -d \"\\r\"",
+                 verbs[i]);
+        is_plain(line);
+    }
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        snprintf(line, sizeof line,
+                 RECORDER " export %s saved -o - | tr -d \"\\r\"", formats[i]);
+        is_plain(line);
+    }
+    build_must(RECORDER " export ctf saved -o trace");
+    is_plain("cat trace/metadata");
+    is_plain(RECORDER " dump $(printf \"no\\033[2J\\342\\200\\256such\")");
+    is_plain(
+        "sed s,/program,/pr$(printf \"\\033\\233\")ram, saved >lies; " RECORDER
+        " dump --function lies -e nothing");
+    command_stop(pid);
+}
+
+/* ---------------------------------------------------------------- sparse -- */
+
+/* Runs the command with 600 MB more address space than the file `bad` has
+ * bytes, and 10 s of a processor; 300 MB may be resident. Returns its status. */
+static int sparse(const char *line)
+{
+    return build_run(
+        "python3 -c \"\n"
+        "import os, resource, subprocess, sys\n"
+        "more = os.stat(\\\"bad\\\").st_size + (600 << 20)\n"
+        "def limit():\n"
+        "    resource.setrlimit(resource.RLIMIT_AS, (more, more))\n"
+        "    resource.setrlimit(resource.RLIMIT_CPU, (10, 10))\n"
+        "r = subprocess.run(sys.argv[1:], preexec_fn=limit)\n"
+        "used = resource.getrusage(resource.RUSAGE_CHILDREN)\n"
+        "mb = used.ru_maxrss >> 10\n"
+        "if mb > 300: sys.exit(f\\\"{mb} MB are resident\\\")\n"
+        "sys.exit(r.returncode if r.returncode >= 0 else 99)\n"
+        "\" " RECORDER " %s",
+        line);
+}
+
+/* Writes a word at `at` of the file `bad`. */
+static void bad_word(long at, uint64_t word)
+{
+    char path[128];
+    FILE *file;
+    snprintf(path, sizeof path, "%s/bad", build_folder);
+    file = fopen(path, "r+b");
+    cr_assert(file && fseek(file, at, SEEK_SET) == 0 &&
+              fwrite(&word, sizeof word, 1, file) == 1 && fclose(file) == 0);
+}
+
+/* Goal: what a file costs its reader is what it has on the disk, not its
+ * length: 20 GB of nothing take neither time nor memory. Method: behind a good
+ * recording and a core file stand 20 GB that are a hole; the recording's note of
+ * where the registry is, is gone, so that it is looked for, and one of the
+ * segments, then the notes, are as long as the file. */
+Test(hostile, sparse)
+{
+    static const char *const named[] = {"saved", "core"};
+    command_build("program", "gcc -O2");
+    command_core("./program", "in.txt");
+    pid_t pid = command_start("./program quiet");
+    build_must(RECORDER " save %d -o saved", (int)pid);
+    command_stop(pid);
+    for (int i = 0; i < 2; i++) {
+        /* Elf64_Ehdr is 64 bytes, Elf64_Phdr 56; p_filesz stands at 32. The
+         * first is PT_NOTE. */
+        build_must("sed s/RECORDER/RECORDED/ %s >bad && truncate -s 20G bad",
+                   named[i]);
+        cr_assert_eq(sparse("dump bad >out"), 0, "%s: %s", named[i],
+                     build_text);
+        bad_word(64 + 56 + 32, (uint64_t)19 << 30);
+        cr_assert_leq(sparse("dump bad >out"), 1, "%s: %s", named[i],
+                      build_text);
+        cr_assert_null(strstr(build_text, "resident"), "%s", build_text);
+        bad_word(64 + 32, (uint64_t)19 << 30);
+        cr_assert_leq(sparse("dump bad >out"), 1, "%s: %s", named[i],
+                      build_text);
+        cr_assert_null(strstr(build_text, "resident"), "%s", build_text);
+        build_must("rm bad");
+    }
+}
+
+/* ------------------------------------------------------------------ live -- */
+
+/* A promise is a function of readers.py, where its steps are. */
+static void live(const char *test)
+{
+    command_build("program", "gcc -O2");
+    pid_t pid = command_start("./program flood 1");
+    build_must("timeout 50 python3 " TEST_ROOT
+               "/tests/view/readers.py %s " RECORDER " %d",
+               test, (int)pid);
+    command_stop(pid);
+}
+Test(hostile, live_on_port_80)
+{
+    if (build_run("python3 -c \"import socket; "
+                  "socket.create_server((\\\"127.0.0.1\\\", 80))\"") != 0)
+        build_skip("port 80 cannot be had here");
+    live("port_80");
+}
+Test(hostile, live_among_strangers)
+{
+    live("strangers");
+}
+Test(hostile, live_among_sleepers)
+{
+    live("asleep");
+}
+Test(hostile, live_in_a_crowd)
+{
+    live("crowd");
 }

@@ -627,6 +627,19 @@ def sqlite(path, events):
         OVERWRITTEN[1])
 
 
+def shown(text):
+    """As the text of a message: nothing in it controls a terminal."""
+    def character(c):
+        if c in "\n\t\r":
+            return {"\n": "\\n", "\t": "\\t", "\r": "\\r"}[c]
+        if c < " " or "\x7f" <= c <= "\x9f" or c in (
+                "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e"
+                "\u2066\u2067\u2068\u2069"):
+            return "".join(f"\\x{b:02x}" for b in c.encode())
+        return c
+    return "".join(map(character, text))
+
+
 def csv_table(path, events):
     with open(path, encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, strict=True))
@@ -642,11 +655,12 @@ def csv_table(path, events):
                                     argument)
                     else:
                         same("argument", text,
-                             "" if argument is None else str(argument))
+                             "" if argument is None else shown(str(argument)))
                 for i in range(len(value), 12):
                     same("no argument", row[f"argument{i + 1}"], "")
             else:
-                same(key, row[key], "" if value is None else str(value))
+                same(key, row[key],
+                     "" if value is None else shown(str(value)))
     same("number of records", len(rows), len(events))
     same("columns", len(rows[0]), 13 + 12)
 

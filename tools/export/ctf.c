@@ -6,8 +6,8 @@
     time that goes back in a stream, so that streams are sorted by time. Records
     overwritten are events that the first packet of a stream discarded.
 */
-#include "control.h"
 #include "export.h"
+#include "shown.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -65,17 +65,11 @@ static void packet_write(struct ctf *ctf, struct stream *stream)
  * no text is shown as messages show it, \n or \x1b. */
 static void put_literal(struct buffer *b, const char *text)
 {
-    static const char plain[] = "\n\t\r", shown[] = "ntr";
     size_t size = strlen(text);
-    const char *found;
-    text = text_repaired(text, &size);
-    for (; *text && strcmp(text, "\n") != 0; text++)
-        if ((found = strchr(plain, *text)))
-            buffer_print(b, "\\\\%c", shown[found - plain]);
-        else if (text_is_control(*text))
-            buffer_print(b, "\\\\x%02x", (unsigned char)*text);
-        else
-            buffer_print(b, strchr("\"\\", *text) ? "\\%c" : "%c", *text);
+    if (size && text[size - 1] == '\n')
+        size--;
+    for (text = text_shown(text, &size); *text; text++)
+        buffer_print(b, strchr("\"\\", *text) ? "\\%c" : "%c", *text);
 }
 
 static void put_head(struct ctf *ctf)

@@ -3,18 +3,20 @@
 #include "csv.h"
 #include "fields.h"
 #include "json.h"
+#include "shown.h"
 #include "text.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* A field is quoted where the bare text would not come back. */
+/* A field is quoted where the bare text would not come back. It is one line,
+ * as it may be shown. */
 static void csv_string(FILE *file, const char *text, size_t size)
 {
     size_t i;
     text = text_repaired(text, &size);
+    text = text_shown(text, &size);
     if (size && !memchr(text, '"', size) && !memchr(text, ',', size) &&
-        !memchr(text, '\n', size) && !memchr(text, '\r', size) &&
         text[0] != ' ' && text[size - 1] != ' ') {
         fwrite(text, 1, size, file);
         return;

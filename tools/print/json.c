@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "recorder/text.h"
+
 void json_string(FILE *file, const char *text, size_t size, bool in_html)
 {
     static const char plain[] = "\"\\\n\t\r\b\f", escaped[] = "\"\\ntrbf";
@@ -23,6 +25,11 @@ void json_string(FILE *file, const char *text, size_t size, bool in_html)
         } else if (c && (found = strchr(plain, c))) {
             putc_unlocked('\\', file);
             putc_unlocked(escaped[found - plain], file);
+        } else if (length > 1 && !recorder_text_shown(text + at, length)) {
+            unsigned character = length == 2 ? c & 0x1f : c & 0x0f;
+            for (size_t i = 1; i < length; i++)
+                character = character << 6 | (text[at + i] & 0x3f);
+            fprintf(file, "\\u%04x", character);
         } else if (c < ' ' || c == 0x7f ||
                    (in_html && (c == '<' || c == '>' || c == '&'))) {
             fprintf(file, "\\u%04x", c);

@@ -5,8 +5,9 @@
 
 #include "command.h"
 
-/* A JSON string, quoted; bytes that are no UTF-8 become U+FFFD, `<`, `>` and
- * `&` are escaped where it will stand in HTML. */
+/* A JSON string, quoted; bytes that are no UTF-8 become U+FFFD; characters that
+ * control a terminal or turn the direction of text are escaped, and so are `<`,
+ * `>` and `&` where it will stand in HTML. */
 void json_string(FILE *, const char *text, size_t size, bool in_html);
 /* An argument: a number, a string or null. */
 void json_argument(FILE *, const struct reader_argument *);

@@ -1,6 +1,7 @@
 /* line.c - lines of events on stdout, with colours on a terminal. */
 /* SPDX-License-Identifier: MIT */
 #include "line.h"
+#include "shown.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +65,8 @@ void line_print(struct call *call, const struct reader_event *event,
     if (function)
         size--; /* without the newline */
     fwrite(text, 1, size, stdout);
-    if (function)
-        printf(" (%s)\n", function);
+    if (function) {
+        size = strlen(function);
+        printf(" (%s)\n", text_shown(function, &size));
+    }
 }

@@ -1,7 +1,7 @@
 /* tables.c - recorders, threads and tweaks, as text in columns. */
 /* SPDX-License-Identifier: MIT */
 #include "tables.h"
-#include "control.h"
+#include "shown.h"
 
 #include <string.h>
 
@@ -20,17 +20,16 @@ static void state_of(int64_t trace, char to[32])
 
 void table_column(FILE *to, const char *text, int width)
 {
-    int count = 0;
-    for (; *text; text++, count++)
-        putc(text_is_control(*text) ? '?' : *text, to);
-    for (; count < width; count++)
-        putc(' ', to);
+    size_t size = strlen(text);
+    text = text_shown(text, &size);
+    fprintf(to, "%-*s", width, text);
 }
 
 static int width_of(const char *text, int width)
 {
-    int length = (int)strlen(text);
-    return length > width ? length : width;
+    size_t size = strlen(text);
+    text_shown(text, &size);
+    return (int)size > width ? (int)size : width;
 }
 
 int table_names_width(const struct reader *reader)

@@ -2,18 +2,26 @@
 /* SPDX-License-Identifier: MIT */
 #include "inside.h"
 
-#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 /* ------------------------------------------------------------------ open -- */
 
+/* Its own text is a source's, too, and escaped like that. */
 static void line_read(struct reader *reader, uint64_t address)
 {
+    char text[4 * sizeof reader->line + 1];
+    struct recorder_formatter_ f = {.to = text, .room = sizeof text - 1};
     char *line =
         address ? bytes_string(reader->memory, address, sizeof reader->line - 1)
                 : NULL;
-    snprintf(reader->line, sizeof reader->line, "%s",
-             line ? line : RECORDER_LINE_DEFAULT_);
+    if (line)
+        recorder_format_escape_(&f, line, strlen(line), true);
+    text[f.length] = '\0';
+    strcpy(reader->line, line && f.length < sizeof reader->line
+                             ? text
+                             : RECORDER_LINE_DEFAULT_);
     free(line);
 }
 

@@ -12,26 +12,54 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Maps a whole file; null, and errno: it cannot be. */
-struct mapped *mapped_open(struct file *file, const char *path)
+/* Finds the parts of a file that are no holes: a file may have terabytes and lie
+ * in one block of the disk. What is done for each byte is done for those; and
+ * what is allocated for rings that lie in holes, never written, is limited.
+ * False: there is no memory. */
+static bool extents_find(struct mapped *mapped, int fd, uint64_t on_disk)
 {
-    int fd = -1, error;
+    enum { HOLES_MAX = 1 << 30 };
+    struct extent *extents;
+    off_t start, end = 0, size = (off_t)mapped->size;
+    while (end < size && (start = lseek(fd, end, SEEK_DATA)) >= 0 &&
+           start < size) {
+        end = lseek(fd, start, SEEK_HOLE);
+        if (end <= start || end > size)
+            end = size;
+        extents = array_room(mapped->extents, &mapped->extents_max,
+                             mapped->extents_count + 1, sizeof *extents);
+        if (!extents)
+            return false;
+        mapped->extents = extents;
+        extents[mapped->extents_count++] =
+            (struct extent){(uint64_t)start, (uint64_t)end};
+        mapped->data += (uint64_t)(end - start);
+    }
+    if (mapped->data < on_disk) /* room was reserved for what is to come */
+        mapped->data = on_disk;
+    mapped->worth = mapped->data + HOLES_MAX;
+    if (mapped->worth > mapped->size)
+        mapped->worth = mapped->size;
+    return true;
+}
+
+/* Maps a whole file, and closes it; null, and errno: it cannot be. */
+static struct mapped *mapped_of(struct file *file, int fd)
+{
+    int error;
     struct mapped *mapped = calloc(1, sizeof *mapped);
     struct stat is;
-    if (!mapped || stat(path, &is) != 0)
-        goto failed;
-    if (!S_ISREG(is.st_mode)) { /* to open a device may do something */
-        errno = S_ISDIR(is.st_mode) ? EISDIR : EINVAL;
-        goto failed;
-    }
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0 || fstat(fd, &is) != 0)
+    if (!mapped || fstat(fd, &is) != 0)
         goto failed;
     mapped->size = (size_t)is.st_size;
     if (mapped->size) {
         mapped->bytes = mmap(NULL, mapped->size, PROT_READ, MAP_SHARED, fd, 0);
         if (mapped->bytes == MAP_FAILED)
             goto failed;
+        if (!extents_find(mapped, fd, (uint64_t)is.st_blocks * 512)) {
+            munmap(mapped->bytes, mapped->size);
+            goto failed;
+        }
     }
     close(fd);
     mapped->next = file->mapped;
@@ -39,11 +67,18 @@ struct mapped *mapped_open(struct file *file, const char *path)
     return mapped;
 failed:
     error = errno;
-    if (fd >= 0)
-        close(fd);
+    close(fd);
+    if (mapped)
+        free(mapped->extents);
     free(mapped);
     errno = error;
     return NULL;
+}
+
+struct mapped *mapped_open(struct file *file, const char *path)
+{
+    int fd = regular_open(path);
+    return fd < 0 ? NULL : mapped_of(file, fd);
 }
 
 /* -------------------------------------------------------------- segments -- */
@@ -152,11 +187,10 @@ size_t source_build_id(Elf *elf, unsigned char to[64])
     return 0;
 }
 
-/* The build-id of the file that was mapped at an address, from the core file;
- * its size, 0: unknown. */
-static size_t build_id_at(struct file *file, uint64_t address,
-                          unsigned char to[64])
+size_t file_build_id(struct source *source, uint64_t address,
+                     unsigned char to[64])
 {
+    struct file *file = (struct file *)source->memory;
     uint64_t most = UINT64_MAX;
     const struct segment *s = segment_at(&file->segments, address, &most);
     size_t size;
@@ -171,26 +205,14 @@ static size_t build_id_at(struct file *file, uint64_t address,
     return size;
 }
 
-/* True if a file has the build-id of what was mapped at `address`, or if either
- * has none. */
-bool binary_is(struct file *file, const struct mapped *mapped, uint64_t address)
-{
-    unsigned char core[64], here[64];
-    size_t size = build_id_at(file, address, core), found;
-    Elf *elf = elf_memory((char *)mapped->bytes, mapped->size);
-    if (!elf)
-        return false;
-    found = source_build_id(elf, here);
-    elf_end(elf);
-    return size == 0 || found == 0 ||
-           (size == found && memcmp(core, here, size) == 0);
-}
-
 /* The file of a module, opened when it is first needed. */
 static struct mapped *binary_file(struct file *file, struct module *module)
 {
+    struct source *source = file->source;
     struct binary *b = module->binary;
     const char *path = module->path;
+    struct module *first;
+    int fd;
     if (b)
         return b->file;
     for (b = file->binaries; b; b = b->next)
@@ -205,9 +227,12 @@ static struct mapped *binary_file(struct file *file, struct module *module)
     }
     b->next = file->binaries;
     file->binaries = module->binary = b;
-    b->file = mapped_open(file, module->place ? module->place : path);
-    if (b->file && !binary_is(file, b->file, module_base(file->source, path)))
-        b->file = NULL;
+    first = module_first(source, path);
+    fd = first ? module_open(source, first) : -1;
+    if (fd >= 0)
+        b->file = mapped_of(file, fd);
+    if (first)
+        module_unopened(source, first);
     return b->file;
 }
 

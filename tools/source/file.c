@@ -84,6 +84,7 @@ static void file_close(struct source *source)
         struct mapped *next = file->mapped->next;
         if (file->mapped->bytes)
             munmap(file->mapped->bytes, file->mapped->size);
+        free(file->mapped->extents);
         free(file->mapped);
         file->mapped = next;
     }
@@ -114,7 +115,7 @@ static const char *image_add(struct file *file, const char *image)
         return source_wrong(source, "%s: %s", end + 1, strerror(errno));
     if (!segment_add(&file->images, address, mapped->size, mapped->bytes, true))
         return source_wrong(source, "there is no memory for it");
-    file->memory.size += mapped->size;
+    file->memory.size += mapped->worth;
     qsort(file->images.all, file->images.count, sizeof *file->images.all,
           segment_compare);
     return NULL;
@@ -144,36 +145,64 @@ static const char *program_add(struct file *file)
 static const char *program_check(struct file *file)
 {
     struct source *source = file->source;
-    const struct module *program = module_at(source, file->entry);
-    const char *path, *place;
-    struct mapped *mapped;
+    struct module *program = module_at(source, file->entry);
+    const char *named = file->how.executable, *path;
+    char why[128];
+    int fd;
     if (!program)
         return NULL;
     path = program->path;
-    place = file->how.executable ? file->how.executable : path;
-    for (size_t i = 0; i < source->modules_count; i++)
-        if (strcmp(source->modules[i].path, path) == 0)
-            source->modules[i].place = file->how.executable;
-    mapped = mapped_open(file, place);
-    if (!mapped) {
-        if (file->how.executable)
-            return source_wrong(source, "%s: %s", place, strerror(errno));
-        if (!file->memory.stale_order) /* a recording has all that it needs */
-            snprintf(source->warning, sizeof source->warning,
-                     "its program %s is not there (%s): name it with "
-                     "--executable",
-                     path, strerror(errno));
-        return NULL;
+    program = module_first(source, path);
+    if (program) {
+        program->place = named;
+        fd = module_open(source, program);
+        if (fd >= 0)
+            return close(fd), NULL;
     }
-    if (binary_is(file, mapped, module_base(source, path)))
-        return NULL;
-    if (!file->memory.stale_order || file->how.executable)
+    if (file->memory.stale_order && !named)
+        return NULL; /* a recording has all that it needs */
+    if (!program || program->state == MODULE_UNKNOWN)
+        strcpy(why, "was not opened: no build-id of it is known");
+    else if (program->state == MODULE_MISSING && named)
+        return source_wrong(source, "%s: %s", named,
+                            regular_error(program->error));
+    else if (program->state == MODULE_MISSING)
+        snprintf(why, sizeof why,
+                 program->error == EINVAL ? "%s" : "is not there (%s)",
+                 regular_error(program->error));
+    else
         return source_wrong(source,
                             "%s is not the program that left it: their "
                             "build-ids differ; name the right one with "
                             "--executable",
-                            place);
+                            named ? named : path);
+    snprintf(source->warning, sizeof source->warning,
+             "its program %s %s: name it with --executable", path, why);
     return NULL;
+}
+
+/* Looks for registries in a segment, but not in the file's holes. */
+static void segment_scan(struct source *source, struct file *file,
+                         const struct segment *s)
+{
+    const struct mapped *m = file->mapped;
+    while (m && (!m->bytes || s->bytes < m->bytes ||
+                 (size_t)(s->bytes - m->bytes) >= m->size))
+        m = m->next;
+    for (size_t i = 0; m && i < m->extents_count; i++) {
+        uint64_t first = (uint64_t)(s->bytes - m->bytes);
+        uint64_t start = m->extents[i].start, end = m->extents[i].end;
+        start = start > first ? start - first : 0;
+        end = end > first ? end - first : 0;
+        if (end > s->size)
+            end = s->size;
+        if (start >= end)
+            continue;
+        file->scanned += end - start; /* segments may share what they hold */
+        if (file->scanned / 4 > m->data)
+            return;
+        source_scan(source, s->start + start, s->start + end);
+    }
 }
 
 /* Registries are variables: in segments that can be written and belong to a
@@ -188,7 +217,7 @@ static void file_scan(struct source *source, struct file *file)
                 bool in_file =
                     source->modules_count == 0 || module_at(source, s->start);
                 if ((s->writable && in_file) || !narrow)
-                    source_scan(source, s->start, s->start + s->size);
+                    segment_scan(source, file, s);
             }
 }
 
@@ -211,7 +240,7 @@ static const char *elf_read(struct source *source, struct file *file,
         notes_read(file, mapped, elf);
     if (file->threads_count && !file->memory.stale_order)
         file->memory.thread = file_thread; /* of a recording, it is only one */
-    file->memory.size += cut < mapped->size ? cut : mapped->size;
+    file->memory.size += cut < mapped->worth ? cut : mapped->worth;
     if (cut)
         snprintf(source->warning, sizeof source->warning,
                  "it is cut off: %llu bytes are missing",
@@ -249,6 +278,8 @@ const char *source_open_file(struct source *source, const char *path,
         return source_wrong(source, "there is no memory for it");
     source->memory = &file->memory;
     source->close = file_close;
+    source->build_id = file_build_id;
+    source->sysroot = how->sysroot;
     file->source = source;
     file->how = *how;
     file->memory.read = file_read;
@@ -257,12 +288,10 @@ const char *source_open_file(struct source *source, const char *path,
     sigaction(SIGBUS, &action, NULL);
     mapped = mapped_open(file, path);
     if (!mapped)
-        return source_wrong(source, "%s",
-                            errno == EINVAL ? "is no regular file"
-                                            : strerror(errno));
+        return source_wrong(source, "%s", regular_error(errno));
     if (mapped->size == 0)
         return source_wrong(source, "is empty");
-    file->memory.size = mapped->size;
+    file->memory.size = mapped->worth;
     elf_version(EV_CURRENT);
     elf = elf_memory((char *)mapped->bytes, mapped->size);
     if (!elf || elf_kind(elf) != ELF_K_ELF)

@@ -16,17 +16,24 @@ struct segments {
     size_t count, max;
 };
 
+/* From `start` to `end` a file has data; around them are holes. */
+struct extent {
+    uint64_t start, end;
+};
+
 /* A file that is mapped. */
 struct mapped {
     unsigned char *bytes;
     size_t size;
+    struct extent *extents; /* in which not all is zero; ascending */
+    size_t extents_count, extents_max;
+    uint64_t data, worth; /* bytes of it; that may be spent on reading it */
     struct mapped *next;
 };
 
 /* A program or library whose read-only data the core file leaves out. */
 struct binary {
     char *path;
-    bool opened;
     struct mapped *file; /* null: it cannot be read, or is another build */
     struct binary *next;
 };
@@ -43,6 +50,7 @@ struct file {
     int32_t *threads; /* of a core file: those that there were */
     size_t threads_count, threads_max;
     uint64_t entry;
+    uint64_t scanned;
     bool is_program; /* not a core file: a firmware's ELF file */
     bool half_made;  /* a recording that its program has not finished making */
 };
@@ -60,8 +68,8 @@ const struct segment *segment_at(const struct segments *, uint64_t address,
 /* What of an ELF file's segments is there; *cut: of bytes that are not. */
 void segments_of(struct segments *, const struct mapped *, Elf *,
                  uint64_t *cut);
-/* Is it a file of the very build that was mapped at `address`? */
-bool binary_is(struct file *, const struct mapped *, uint64_t address);
+/* As struct source's build_id: of the file itself. */
+size_t file_build_id(struct source *, uint64_t address, unsigned char to[64]);
 /* What a module's file has of an address: the file was mapped there. */
 const unsigned char *module_bytes(struct file *, uint64_t address,
                                   uint64_t *size);

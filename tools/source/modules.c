@@ -64,13 +64,13 @@ void source_kind(struct memory *memory, const unsigned char ident[16],
     memory->native = is_native(ident, machine);
 }
 
-uint64_t module_base(const struct source *source, const char *path)
+struct module *module_first(const struct source *source, const char *path)
 {
     for (size_t i = 0; i < source->modules_count; i++)
         if (source->modules[i].offset == 0 &&
             strcmp(source->modules[i].path, path) == 0)
-            return source->modules[i].start;
-    return 0;
+            return &source->modules[i];
+    return NULL;
 }
 
 struct module *module_at(const struct source *source, uint64_t address)

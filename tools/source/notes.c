@@ -126,7 +126,7 @@ void notes_read(struct file *file, const struct mapped *mapped, Elf *elf)
         Elf_Data *data;
         size_t at = 0, name, value;
         if (!gelf_getphdr(elf, (int)i, &p) || p.p_type != PT_NOTE ||
-            p.p_filesz > mapped->size - all)
+            p.p_filesz > mapped->data - all)
             continue;
         notes++;
         all += p.p_filesz;

@@ -117,12 +117,9 @@ static bool header_read(const char *path, Elf64_Ehdr *header)
 static int share_open(const char *path, unsigned long inode, uint64_t end)
 {
     struct stat stat;
-    int fd;
-    if (lstat(path, &stat) != 0 || !S_ISREG(stat.st_mode))
-        return -1; /* to open a device may do something */
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = regular_open(path);
     if (fd < 0 || (fstat(fd, &stat) == 0 && stat.st_ino == inode &&
-                   S_ISREG(stat.st_mode) && end <= (uint64_t)stat.st_size))
+                   end <= (uint64_t)stat.st_size))
         return fd;
     close(fd);
     return -1;
@@ -185,6 +182,18 @@ static const char *maps_read(struct source *source, int pid)
     return NULL;
 }
 
+/* As struct source's build_id: of what is mapped. */
+static size_t process_build_id(struct source *source, uint64_t address,
+                               unsigned char to[64])
+{
+    unsigned char page[4096];
+    size_t size = process_read(source->memory, address, page, sizeof page);
+    Elf *elf = elf_memory((char *)page, size);
+    size = elf ? source_build_id(elf, to) : 0;
+    elf_end(elf);
+    return size;
+}
+
 static void process_close(struct source *source)
 {
     struct process *process = (struct process *)source->memory;
@@ -228,6 +237,7 @@ const char *source_open_process(struct source *source, int pid)
     source_kind(&process->memory, header.e_ident, header.e_machine);
     source->memory = &process->memory;
     source->close = process_close;
+    source->build_id = process_build_id;
     if (maps_read(source, pid))
         return source->why;
     if (source->registry)

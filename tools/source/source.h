@@ -7,13 +7,24 @@
 
 #include "reader.h"
 
+/* What became of a file that a source names. */
+enum module_state {
+    MODULE_UNTRIED,
+    MODULE_OPENED,
+    MODULE_MISSING, /* or no regular file: `error` */
+    MODULE_UNKNOWN, /* not opened: the source has no build-id of it */
+    MODULE_DIFFERS  /* another build, or no ELF file */
+};
+
 /* A piece of a file that the program had mapped. */
 struct module {
     uint64_t start, end, offset; /* addresses; of the file */
     char *path;
-    const char *place;     /* of the file now, if not null: --executable */
-    bool writable;         /* as far as is known: without that, false */
-    struct binary *binary; /* file.c's own: the file, when it was needed */
+    const char *place;       /* of the file now, if not null: --executable */
+    bool writable;           /* as far as is known: without that, false */
+    struct binary *binary;   /* file.c's own: the file, when it was needed */
+    enum module_state state; /* of the piece with the file's first byte */
+    int error;
 };
 
 struct source {
@@ -24,15 +35,22 @@ struct source {
     int pid;           /* of a running process, else 0 */
     struct module *modules;
     size_t modules_count, modules_max;
+    const char *sysroot; /* where its files are, if not null */
     /* Frees what opening took; one for each kind of source. */
     void (*close)(struct source *);
+    /* The build-id of what is mapped at an address, as the source itself has
+     * it; its size, 0: it has none. */
+    size_t (*build_id)(struct source *, uint64_t address, unsigned char to[64]);
     char why[512];
-    char warning[512]; /* what the user should know; "": nothing */
+    char warning[512];   /* what the user should know; "": nothing */
+    char unopened[1024]; /* files whose bytes are missing, and why; or "" */
+    bool unopened_more;  /* and others */
 };
 
 /* Options of a source beside its name. */
 struct source_how {
     const char *executable;    /* of a core file, if it is not at its place */
+    const char *sysroot;       /* folder of the files that a source names */
     const char *const *images; /* "ADDRESS:FILE", to lie over `name`'s own */
     size_t images_count;
     const char *registry; /* address: which of several */
@@ -68,8 +86,18 @@ bool source_module(struct source *, uint64_t start, uint64_t end,
 
 /* The module that an address lies in; null: none. They are sorted. */
 struct module *module_at(const struct source *, uint64_t address);
-/* Where the first byte of a module's file was mapped. */
-uint64_t module_base(const struct source *, const char *path);
+/* The one that has the first byte of a file; null: there is none. */
+struct module *module_first(const struct source *, const char *path);
+
+/* Opens a regular file and waits for nothing; -1, and errno: EINVAL where it is
+ * none, for which regular_error() has words. */
+int regular_open(const char *path);
+const char *regular_error(int error);
+/* Opens the file of a module that has its first byte, if it is what the source
+ * ran, or the user named it; -1: see `state`. */
+int module_open(struct source *, struct module *);
+/* Keeps, in `unopened`, that bytes of it are missing. */
+void module_unopened(struct source *, const struct module *);
 
 /* The build-id of an ELF file or of its first page; its size, 0: none. */
 size_t source_build_id(Elf *, unsigned char to[64]);

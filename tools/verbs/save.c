@@ -174,7 +174,8 @@ static void ring_add(struct keeper *keeper, struct reader *reader,
 static void pages_add(const struct keeper *keeper, struct pieces *pieces)
 {
     size_t rings = pieces->count, i, k;
-    qsort(pieces->all, rings, sizeof *pieces->all, piece_compare);
+    if (rings) /* else the pointer is null */
+        qsort(pieces->all, rings, sizeof *pieces->all, piece_compare);
     for (i = 0; i < keeper->ids.count; i++) {
         const struct kept_page *page = keeper->pages[i];
         uint64_t at = page->address, end = at + page->size;
@@ -192,7 +193,8 @@ static void pages_add(const struct keeper *keeper, struct pieces *pieces)
             piece_add(pieces, at, end - at, page->bytes + (at - page->address),
                       NULL);
     }
-    qsort(pieces->all, pieces->count, sizeof *pieces->all, piece_compare);
+    if (pieces->count)
+        qsort(pieces->all, pieces->count, sizeof *pieces->all, piece_compare);
 }
 
 /* ----------------------------------------------------------------- notes -- */

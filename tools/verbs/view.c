@@ -138,7 +138,7 @@ const struct verb verb_view = {
         "closes the last one of its thread and recorder.\n"
         "\n"
         "With --live, SOURCE is the id of a running process: the page is\n"
-        "served at the address that is printed, for any number of browsers,\n"
+        "served at the address that is printed, for up to 32 browsers,\n"
         "until the program ends.",
     .rows = rows,
     .selects = true,

@@ -34,20 +34,23 @@
 #include <unistd.h>
 
 enum {
-    CLIENTS = 32,
-    REQUEST_MAX = 8192,        /* bytes of a request, with its headers */
-    REQUEST_MS = 10000,        /* that it may take */
-    STALL_MS = 60000,          /* without a byte taken: the browser is gone */
-    END_MS = 3000,             /* for browsers to hear of the program's end */
-    TAKE_MS = 50,              /* between two looks at the rings, or */
-    TAKE_FACTOR = 2,           /* so many times as long as a look takes */
-    COUNT_MS = 500,            /* between two looks at the figures */
-    PENDING_MAX = 1024 * 1024, /* bytes that a browser has not taken yet */
+    STREAMS = 32,            /* browsers at a time, as --help says */
+    CLIENTS = 2 * STREAMS,   /* with those who ask for the page */
+    REQUEST_MAX = 8192,      /* bytes of a request, with its headers */
+    REQUEST_MS = 10000,      /* that it may take */
+    STALL_MS = 60000,        /* without a byte taken: the browser is gone */
+    END_MS = 3000,           /* for browsers to hear of the program's end */
+    TAKE_MS = 50,            /* between two looks at the rings, or */
+    TAKE_FACTOR = 2,         /* so many times as long as a look takes */
+    COUNT_MS = 500,          /* between two looks at the figures */
+    SEND_BYTES = 256 * 1024, /* that the kernel keeps for a browser */
 };
 
 struct client {
     int fd; /* below 0: free */
     bool streams, answered;
+    bool known;     /* has shown the token */
+    uint64_t begun; /* which connection it is */
     char request[REQUEST_MAX];
     size_t request_size;
     char *out;
@@ -66,6 +69,7 @@ struct server {
     size_t values_count;
     int listener, process; /* process: a pidfd, or below 0 */
     unsigned port;
+    uint64_t begun; /* connections */
     char token[33];
     struct client clients[CLIENTS];
     const char *ended; /* why; null: the program runs */
@@ -152,9 +156,14 @@ static void answer_stream(struct server *server, struct client *client)
     struct call *call = server->call;
     char head[512];
     int length;
-    const char *wrong = reader_open(&client->reader, call->source.memory,
-                                    call->source.registry);
-    if (wrong) {
+    const char *wrong = NULL;
+    unsigned streams = 0;
+    for (int i = 0; i < CLIENTS; i++)
+        streams += server->clients[i].streams;
+    if (streams < STREAMS)
+        wrong = reader_open(&client->reader, call->source.memory,
+                            call->source.registry);
+    if (wrong || streams >= STREAMS) {
         refuse(client, "503 Service Unavailable");
         return;
     }
@@ -199,6 +208,9 @@ static bool host_is_ours(const struct server *server, const char *request)
         snprintf(ours, sizeof ours, "%s:%u", names[i], server->port);
         if (size == strlen(ours) && strncasecmp(host, ours, size) == 0)
             return true;
+        if (server->port == 80 && size == strlen(names[i]) &&
+            strncasecmp(host, names[i], size) == 0)
+            return true; /* the port of http is left out */
     }
     return false;
 }
@@ -233,9 +245,12 @@ static void handle(struct server *server, struct client *client)
     end += strlen(end + 1) + 1;
     *end = '\r';
     if (!host_is_ours(server, end) || strlen(path) < 34 ||
-        !token_is_ours(server, path))
+        !token_is_ours(server, path)) {
         refuse(client, "403 Forbidden");
-    else if (strcmp(request, "GET") != 0)
+        return;
+    }
+    client->known = true;
+    if (strcmp(request, "GET") != 0)
         refuse(client, "405 Method Not Allowed");
     else if (strcmp(path + 34, "") == 0)
         answer_page(server, client);
@@ -326,7 +341,8 @@ static void send_end(struct client *client, const char *why)
     free(text);
 }
 
-/* Sends what was recorded since the last time. */
+/* Sends a batch of what was recorded since the last time, to a client that has
+ * taken all before: each gets one in turn, and one that is asleep none. */
 static void stream(struct server *server, struct client *client)
 {
     int64_t now = now_ms();
@@ -353,7 +369,7 @@ static void stream(struct server *server, struct client *client)
         client->take_ms = now_ms();
         client->take_ms += TAKE_MS + TAKE_FACTOR * (client->take_ms - now);
     }
-    while (client->more && client->out_size - client->out_sent < PENDING_MAX)
+    if (client->more)
         send_batch(client);
     if (server->ended && !client->more)
         send_end(client, server->ended);
@@ -391,28 +407,31 @@ static void server_open(struct server *server, unsigned port)
 }
 
 /* Accepts a connection. If all places are taken, the oldest client that has not
- * yet sent a request with the token is closed. */
-static void accept_one(struct server *server)
+ * shown the token is closed, be it answered or not. */
+static bool accept_one(struct server *server)
 {
     struct client *to = NULL, *client = server->clients;
     int fd =
         accept4(server->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    int bytes = SEND_BYTES;
     if (fd < 0)
-        return;
+        return false;
     for (; client < server->clients + CLIENTS; client++)
         if (client->fd < 0 || (to && to->fd < 0))
             to = client->fd < 0 ? client : to;
-        else if (!client->answered &&
-                 (!to || client->deadline_ms < to->deadline_ms))
+        else if (!client->known && (!to || client->begun < to->begun))
             to = client;
     if (!to) {
         close(fd);
-        return;
+        return true;
     }
     if (to->fd >= 0)
         client_close(to);
+    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
     to->fd = fd;
+    to->begun = ++server->begun;
     to->deadline_ms = now_ms() + REQUEST_MS;
+    return true;
 }
 
 /* True while the program runs. A pidfd, where there are any, tells sooner. */
@@ -459,7 +478,8 @@ static void server_round(struct server *server)
         bool stays = true;
         if (fds[k].revents & (POLLIN | POLLHUP | POLLERR))
             stays = client_read(server, client);
-        if (stays && client->streams && !client->ended)
+        if (stays && client->streams && !client->ended &&
+            client->out_sent == client->out_size)
             stream(server, client);
         if (stays && client->out_sent < client->out_size)
             stays = client_write(client);
@@ -470,8 +490,11 @@ static void server_round(struct server *server)
         if (!stays)
             client_close(client);
     }
-    if (fds[0].revents)
-        accept_one(server);
+    /* A browser that comes among many is closed only after CLIENTS / 2 others,
+     * which is after it was answered. */
+    for (int i = 0; fds[0].revents && i < CLIENTS / 2; i++)
+        if (!accept_one(server))
+            break;
 }
 
 /* A file that only the user can read and that leads a browser to the address:

@@ -1,0 +1,29 @@
+/* shown.c - what people are shown of a text that comes from a source. */
+/* SPDX-License-Identifier: MIT */
+#include "shown.h"
+
+#include <stdlib.h>
+
+#include "recorder/format.h"
+
+const char *text_shown(const char *text, size_t *size)
+{
+    static char *copy;
+    static size_t copy_max;
+    struct recorder_formatter_ f = {0};
+    if (copy_max < *size * 4 + 1) {
+        char *grown = realloc(copy, *size * 4 + 1);
+        if (!grown) {
+            *size = 0;
+            return "";
+        }
+        copy = grown;
+        copy_max = *size * 4 + 1;
+    }
+    f.to = copy;
+    f.room = copy_max - 1;
+    recorder_format_escape_(&f, text, *size, true);
+    copy[f.length] = '\0';
+    *size = f.length;
+    return copy;
+}
