@@ -25,6 +25,9 @@ PROMISES (each names the test that keeps it)
                 system calls, no heap, no lock, no locale, about 4 KB of stack;
                 a bad pointer in a record prints as an address
                 -> tests/outside/safety.c
+    short       a crash dump shows the newest records of each recorder, 1,000
+                lines in all, and says how many it left out
+                -> tests/outside/crashes.c
     same_death  a signal that ends the process ends it as it would have: the
                 same status, the same core file, from the same place
                 -> tests/outside/crashes.c
@@ -58,6 +61,8 @@ LIMITS
       by address: use it before the library that defines it is closed.
     * A thread that overflows its stack without recorder_alt_stack() dies as it
       would have, without a dump: there is no stack to run on.
+    * recorder_dump_set() keeps the text: where it is changed or freed, a dump
+      does what then stands there.
     * A handler that the program sets later replaces ours. Handlers run on the
       alternate stack, 128 KB. A handler that returns to the fault without
       mending it is called again for ever, as without us, and dumps each time.
@@ -154,7 +159,7 @@ recorder_event_text(const struct recorder_event *event, char *to, size_t size);
 #ifdef RECORDER_HOSTED_
 /* --------------------------------------------------------------- signals -- */
 
-/* Dumps to stderr when `sig` comes, then does what would have been done: calls
+/* Dumps when `sig` comes, then does what would have been done: calls
  * the handler that was there, or takes the default action. But SIGUSR1 and
  * SIGUSR2 without a handler dump, and the program goes on. False: `sig` is
  * ignored, stops the process, or cannot be caught; nothing changes. */
@@ -165,6 +170,22 @@ RECORDER_PROTOTYPE_ bool recorder_dump_on_signal(int sig);
  * USR2. `add` and `remove` are masks: 1u << SIGTERM. */
 RECORDER_PROTOTYPE_ void recorder_dump_on_common_signals(unsigned add,
                                                          unsigned remove);
+
+/* Sets what these dumps show, and where: "last=100, to=/tmp/%p.dump, names=net".
+ *     last    so many of the newest records of each recorder, or last=all; not
+ *             set: as many of each as fit 1,000 lines in all, 1 at least
+ *     to      a file instead of stderr, which names it then; %p is the process
+ *             id, %% a percent. A file that is there is appended to, a symbolic
+ *             link not followed; where it cannot be opened, stderr it is
+ *     names   the recorders whose whole name matches a regular expression, as
+ *             for recorder_dump_for()
+ * A dump ends by saying how many records it left out. Where there is a recording
+ * and nothing is set, only its path is said. Null or "": nothing is set. The
+ * text is kept, not copied. The environment's RECORDER_DUMP sets it before
+ * main(), unless the program runs with more rights than its caller (setuid).
+ * Returns false, and says why on stderr, where a setting means nothing; then
+ * nothing changes. recorder_dump() and its like always show everything. */
+RECORDER_PROTOTYPE_ bool recorder_dump_set(const char *setting);
 
 /* Gives the calling thread an alternate signal stack, if it has none, so that
  * it can dump after its own has overflowed. The functions above do so for the

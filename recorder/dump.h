@@ -178,6 +178,61 @@ RECORDER_FUNCTION_ void recorder_dump_summary(
     recorder_output_line(out, s->line, to.size < to.max ? to.size : to.max);
 }
 
+/* What a dump shows. */
+struct recorder_choice {
+    const char *regex; /* of these recorders; null: of all */
+    size_t last;       /* only the last so many of each; 0: all */
+    size_t lines_max;  /* as many of each as fit so many lines; 0: any */
+};
+
+/* Counts the events of the chosen recorders: of each, `max` at most. */
+RECORDER_FUNCTION_ size_t
+recorder_choice_events(const struct recorder_batch *batch, size_t max)
+{
+    uintptr_t from = recorder_batch_from(batch);
+    const struct recorder *recorder = recorder_walk();
+    size_t count = 0;
+    for (; from && recorder; recorder = recorder_walk_on(recorder))
+        if (recorder_chosen(recorder, batch->regex))
+            count += recorder_events_from(recorder, batch->end, from, max);
+    recorder_unwalk();
+    return count;
+}
+
+/* Returns how many of the last events of each recorder fit so many lines: 1 at
+ * least. Each chosen recorder takes a line itself, and the dump 3 more. */
+RECORDER_FUNCTION_ size_t
+recorder_choice_fit(const struct recorder_batch *batch, size_t lines_max)
+{
+    const struct recorder *recorder = recorder_walk();
+    size_t low = 1, high = lines_max, lines = 3;
+    for (; recorder; recorder = recorder_walk_on(recorder))
+        lines += recorder_chosen(recorder, batch->regex);
+    recorder_unwalk();
+    while (low < high) {
+        size_t middle = high - (high - low) / 2;
+        if (lines + recorder_choice_events(batch, middle) > lines_max)
+            high = middle - 1;
+        else
+            low = middle;
+    }
+    return low;
+}
+
+/* Says how many events a dump left out, and how they are to be seen. */
+RECORDER_FUNCTION_ void recorder_choice_say(struct recorder_scratch *s,
+                                            struct recorder_output *out,
+                                            size_t left_out)
+{
+    struct recorder_string to = recorder_string_at(s->line, s->line_max);
+    recorder_add_string(&to, "recorder: ");
+    recorder_add_number(&to, left_out, 10, 1);
+    recorder_add_string(&to, " older records are left out: `recorder dump` "
+                             "shows them, of the process or its core file, or "
+                             "set RECORDER_DUMP=last=all\n");
+    recorder_output_line(out, s->line, to.size);
+}
+
 /* How many slots there are to sort: what a dump in one pass has to hold. */
 RECORDER_FUNCTION_ size_t recorder_slots(const char *regex)
 {
@@ -241,21 +296,27 @@ RECORDER_FUNCTION_ void recorder_dump_event(const struct recorder_lines *lines,
     recorder_output_line(out, s->line, size);
 }
 
-/* Dumps all that `regex` chooses, null: all. A pass takes the smallest orders
- * above those shown, as many as there is memory for: usually all of them. */
+/* Dumps what is chosen. A pass takes the smallest orders above those shown, as
+ * many as there is memory for: usually all of them. */
 RECORDER_FUNCTION_ size_t recorder_dump_passes(
-    struct recorder_scratch *s, struct recorder_output *out,
-    const struct recorder_lines *lines)
+    struct recorder_scratch *s, const struct recorder_choice *choice,
+    struct recorder_output *out, const struct recorder_lines *lines)
 {
     struct recorder_clock clock;
     struct recorder_event event;
     char line[256];
     const char *format = recorder_line_set(s, line, sizeof line);
-    size_t shown = 0;
+    size_t shown = 0, all = 0;
     bool first = true;
     recorder_clock_open(&clock);
     recorder_threads_refresh();
     s->batch.end = __atomic_load_n(recorder_home.order, __ATOMIC_ACQUIRE);
+    s->batch.regex = choice->regex;
+    s->batch.last = choice->lines_max
+                        ? recorder_choice_fit(&s->batch, choice->lines_max)
+                        : choice->last;
+    if (s->batch.last)
+        all = recorder_choice_events(&s->batch, SIZE_MAX);
     do {
         recorder_batch_fill(&s->batch);
         if (first && !lines)
@@ -270,6 +331,8 @@ RECORDER_FUNCTION_ size_t recorder_dump_passes(
             recorder_dump_event(lines, format, s, &clock, &event, out);
         }
     } while (s->batch.more && !out->failed);
+    if (all > shown && !lines)
+        recorder_choice_say(s, out, all - shown);
     return shown;
 }
 
@@ -302,64 +365,73 @@ RECORDER_FUNCTION_ bool recorder_line(const char *line)
 }
 
 RECORDER_FUNCTION_ size_t recorder_dump_with(
-    struct recorder_scratch *scratch, const char *regex,
+    struct recorder_scratch *scratch, const struct recorder_choice *choice,
     struct recorder_output *out, const struct recorder_lines *lines)
 {
     size_t shown;
-    scratch->batch.regex = regex;
     out->gathered = scratch->out;
     out->gathered_max = scratch->out_max;
     out->gathered_size = 0;
-    shown = recorder_dump_passes(scratch, out, lines);
+    shown = recorder_dump_passes(scratch, choice, out, lines);
     recorder_output_flush(out);
     recorder_scratch_close(scratch);
     return shown;
 }
 /* A function of its own, so that its memory is on the stack only if needed. */
 RECORDER_FUNCTION_ size_t recorder_dump_unmapped(
-    struct recorder_scratch *scratch, const char *regex,
+    struct recorder_scratch *scratch, const struct recorder_choice *choice,
     struct recorder_output *out, const struct recorder_lines *lines)
 {
     char stack[RECORDER_SCRATCH_STACK] __attribute__((aligned(16)));
     recorder_scratch_open(scratch, 0, stack);
-    return recorder_dump_with(scratch, regex, out, lines);
+    return recorder_dump_with(scratch, choice, out, lines);
 }
-RECORDER_FUNCTION_ size_t recorder_dump_out(const char *regex,
-                                            struct recorder_output *out,
-                                            const struct recorder_lines *lines)
+RECORDER_FUNCTION_ size_t recorder_dump_choice(
+    const struct recorder_choice *choice, struct recorder_output *out,
+    const struct recorder_lines *lines)
 {
     struct recorder_scratch scratch;
     struct recorder_held held;
     size_t shown;
     recorder_signals_hold(&held);
-    if (recorder_scratch_map(&scratch, recorder_slots(regex)))
-        shown = recorder_dump_with(&scratch, regex, out, lines);
+    if (recorder_scratch_map(&scratch, recorder_slots(choice->regex)))
+        shown = recorder_dump_with(&scratch, choice, out, lines);
     else
-        shown = recorder_dump_unmapped(&scratch, regex, out, lines);
+        shown = recorder_dump_unmapped(&scratch, choice, out, lines);
     recorder_signals_release(&held);
     return shown;
+}
+/* Dumps all of the recorders that `regex` chooses, null: of all. */
+RECORDER_FUNCTION_ size_t recorder_dump_out(const char *regex,
+                                            struct recorder_output *out,
+                                            const struct recorder_lines *lines)
+{
+    struct recorder_choice choice = {regex, 0, 0};
+    return recorder_dump_choice(&choice, out, lines);
 }
 
 RECORDER_FUNCTION_ size_t recorder_dump_to(recorder_sink *sink, void *context)
 {
-    struct recorder_output out = {sink, context, -1, 0, 0, 0, false, 0};
+    struct recorder_output out = recorder_output_to(-1);
+    out.sink = sink;
+    out.context = context;
     return recorder_dump_out(NULL, &out, NULL);
 }
 #ifdef RECORDER_HOSTED_
 RECORDER_FUNCTION_ size_t recorder_dump_fd(int fd)
 {
-    struct recorder_output out = {0, 0, fd, 0, 0, 0, false, 0};
+    struct recorder_output out = recorder_output_to(fd);
     return recorder_dump_out(NULL, &out, NULL);
 }
 #endif
 RECORDER_FUNCTION_ size_t recorder_dump(void)
 {
-    struct recorder_output out = {0, 0, recorder_output_fd, 0, 0, 0, false, 0};
+    struct recorder_output out = recorder_output_to(recorder_output_fd);
     return recorder_dump_out(NULL, &out, NULL);
 }
 RECORDER_FUNCTION_ size_t recorder_dump_for(const char *regex)
 {
-    struct recorder_output out = {0, 0, recorder_output_fd, 0, 0, 0, false, 0};
+    struct recorder_output out = recorder_output_to(recorder_output_fd);
     const char *wrong = recorder_regex_check(regex);
     struct recorder_string say;
     char text[200];
@@ -401,7 +473,7 @@ RECORDER_FUNCTION_ void recorder_print_with(
     unsigned thread, const struct recorder_record *records, unsigned count,
     const struct recorder_lines *lines)
 {
-    struct recorder_output out = {0, 0, recorder_output_fd, 0, 0, 0, false, 0};
+    struct recorder_output out = recorder_output_to(recorder_output_fd);
     struct recorder_clock clock;
     struct recorder_event event;
     char line[RECORDER_STACK_LINE];

@@ -37,6 +37,7 @@ struct recorder_batch {
     bool begun;      /* `after` is one; 0 may be, where orders wrap */
     bool more;       /* there was no room for all */
     const char *regex;
+    size_t last;     /* only as many events of each recorder; 0: all */
 };
 
 #define RECORDER_CURSOR_MAX 256
@@ -129,19 +130,69 @@ RECORDER_INLINE_ uintptr_t recorder_batch_from(const struct recorder_batch *b)
     return from;
 }
 
+/* Counts the events that a recorder keeps whose order, less `end`, is at least
+ * `from`: up to `max`, the newest slots first, so that few are looked at. */
+RECORDER_FUNCTION_ size_t recorder_events_from(const struct recorder *recorder,
+                                               uintptr_t end, uintptr_t from,
+                                               size_t max)
+{
+    uintptr_t lane, i;
+    size_t count = 0;
+    for (lane = 0; lane <= recorder->lanes_mask; lane++) {
+        const struct recorder_ring *ring =
+            recorder_lane(recorder, (unsigned)lane);
+        uintptr_t write = recorder_get(&ring->write);
+        for (i = 1; i <= recorder->mask + 1 && count < max; i++) {
+            uintptr_t slot = (write - i) & recorder->mask;
+            const struct recorder_record *r = &recorder_records(ring)[slot];
+            uintptr_t commit =
+                recorder_get(&recorder_commits(ring, recorder->mask)[slot]);
+            count += commit && !(commit & RECORDER_BUSY_) &&
+                     recorder_get(&r->order) - end >= from &&
+                     recorder_get(&r->format) >= RECORDER_TEXT_END;
+        }
+    }
+    return count;
+}
+
+/* The order, less the batch's end, of the oldest of the last events of a
+ * recorder; `from` where it keeps no more than these. Found by bisection, as
+ * there may be no memory for the orders. */
+RECORDER_FUNCTION_ uintptr_t
+recorder_batch_from_last(const struct recorder_batch *batch,
+                         const struct recorder *recorder, uintptr_t from)
+{
+    uintptr_t low = from, high = UINTPTR_MAX;
+    if (recorder_events_from(recorder, batch->end, from, batch->last) <
+        batch->last)
+        return from;
+    while (low < high) {
+        uintptr_t middle = high - (high - low) / 2;
+        if (recorder_events_from(recorder, batch->end, middle, batch->last) <
+            batch->last)
+            high = middle - 1;
+        else
+            low = middle;
+    }
+    return low;
+}
+
 /* Fills the batch with the smallest orders from `after` on, up to `end`. */
 RECORDER_FUNCTION_ void recorder_batch_fill(struct recorder_batch *batch)
 {
-    uintptr_t from = recorder_batch_from(batch), to = UINTPTR_MAX, lane, slot;
+    uintptr_t all = recorder_batch_from(batch), to = UINTPTR_MAX, lane, slot;
+    uintptr_t from = all;
     const struct recorder *recorder;
     batch->count = batch->next = 0;
     batch->more = false;
-    if (from == 0)
+    if (all == 0)
         return;
     for (recorder = recorder_walk(); recorder;
          recorder = recorder_walk_on(recorder)) {
         if (!recorder_chosen(recorder, batch->regex))
             continue;
+        if (batch->last)
+            from = recorder_batch_from_last(batch, recorder, all);
         for (lane = 0; lane <= recorder->lanes_mask; lane++) {
             const struct recorder_ring *ring =
                 recorder_lane(recorder, (unsigned)lane);
@@ -310,7 +361,7 @@ RECORDER_FUNCTION_ void recorder_summarize(const struct recorder *recorder,
                                            struct recorder_summary *to)
 {
     uintptr_t lane, slot, written = 0, whole = 0;
-    struct recorder_batch all = {0, 0, 0, 0, 0, 0, 0, 0, false, false, 0};
+    struct recorder_batch all = {0, 0, 0, 0, 0, 0, 0, 0, false, false, 0, 0};
     struct recorder_figures *figures = &to->figures;
     uintptr_t from;
     all.end = end;

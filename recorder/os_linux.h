@@ -189,6 +189,20 @@ RECORDER_INLINE_ int recorder_os_create(const char *path, bool append)
     return (int)recorder_syscall(SYS_openat, -100L /* AT_FDCWD */, path,
                                  flags | 02000000 /* O_CLOEXEC */, 0666L);
 }
+/* Opens a file to write behind what it holds, and makes it if there is none.
+ * Follows no link, and waits for no reader of a pipe. Returns -1 if it cannot. */
+RECORDER_INLINE_ int recorder_os_append(const char *path)
+{
+#if defined(__mips__)
+    const long flags = 1 | 8 | 0x80 | 0x100 | 0x20000;
+#elif defined(__arm__) || defined(__aarch64__) || defined(__powerpc__)
+    const long flags = 1 | 0100 | 02000 | 04000 | 0100000;
+#else
+    const long flags = 1 | 0100 | 02000 | 04000 | 0400000;
+#endif
+    return (int)recorder_syscall(SYS_openat, -100L /* AT_FDCWD */, path,
+                                 flags | 02000000 /* O_CLOEXEC */, 0600L);
+}
 RECORDER_INLINE_ void recorder_os_replace(int fd, int by)
 {
     recorder_syscall(SYS_dup3, (long)by, (long)fd, 02000000L);

@@ -296,6 +296,13 @@ RECORDER_INLINE_ int recorder_os_create(const char *path, bool append)
                 O_WRONLY | O_CREAT | O_CLOEXEC | (append ? O_APPEND : O_TRUNC),
                 0666);
 }
+RECORDER_INLINE_ int recorder_os_append(const char *path)
+{
+    return open(path,
+                O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK |
+                    O_CLOEXEC,
+                0600);
+}
 /* Not in one step: what is started just then keeps the descriptor open. */
 RECORDER_INLINE_ void recorder_os_replace(int fd, int by)
 {

@@ -22,6 +22,13 @@ struct recorder_output {
     uint64_t patience_ns; /* for a reader that does not read; 0: for ever */
 };
 
+/* Makes an output that writes to a descriptor. */
+RECORDER_INLINE_ struct recorder_output recorder_output_to(int fd)
+{
+    struct recorder_output out = {0, 0, fd, 0, 0, 0, false, 0};
+    return out;
+}
+
 #ifdef RECORDER_HOSTED_
 /* Waits until the descriptor takes RECORDER_PIPE_BYTES_ without blocking.
  * False: it never will, or not within our patience. Where RLIMIT_NOFILE is 0
@@ -106,7 +113,7 @@ RECORDER_FUNCTION_ void recorder_output_line(struct recorder_output *out,
 /* Says a few words on stderr, with nothing left behind if that fails. */
 RECORDER_FUNCTION_ void recorder_say(const struct recorder_string *say)
 {
-    struct recorder_output out = {0, 0, 2, 0, 0, 0, false, 0};
+    struct recorder_output out = recorder_output_to(2);
     struct recorder_held held;
     recorder_signals_hold(&held);
     recorder_output_write(&out, say->to,

@@ -94,6 +94,7 @@ RECORDER_FUNCTION_ bool recorder_scratch_open(struct recorder_scratch *s,
     s->batch.after = s->batch.end = 0;
     s->batch.begun = s->batch.more = false;
     s->batch.regex = NULL;
+    s->batch.last = 0;
     s->trace = 0;
     s->rings = s->rings_end = 0;
     s->mapped_bytes = memory ? 0 : bytes;

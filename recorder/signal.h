@@ -3,7 +3,7 @@
 #ifndef RECORDER_SIGNAL_H_
 #define RECORDER_SIGNAL_H_
 
-#include "dump.h"
+#include "crash.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -136,15 +136,50 @@ RECORDER_FUNCTION_ void recorder_say_signal(struct recorder_output *out,
     recorder_output_write(out, text, to.size);
 }
 
+/* Says what a signal's dump begins with. Returns the output of the dump; `shows`
+ * tells whether it is to show records: all of these are in a recording, if there
+ * is one, and are shown only where somebody set what. */
+RECORDER_FUNCTION_ struct recorder_output
+recorder_crash_begin(int sig, int32_t thread, bool *shows)
+{
+    struct recorder_output out = recorder_output_to(recorder_output_fd), file;
+    const char *recording = recorder_crash_recording();
+    struct recorder_held held;
+    int fd = -1;
+    out.patience_ns = 1000000000u;
+    recorder_signals_hold(&held);
+    *shows = recorder_crash_read(&recorder_crash_now) || !recording;
+    recorder_say_signal(&out, sig, thread);
+    if (recording)
+        recorder_crash_say(&out, "its records: recorder dump ", recording, "");
+    if (recorder_crash_now.to)
+        fd = recorder_crash_open(recorder_crash_now.to, &out);
+    if (fd >= 0) {
+        file = recorder_output_to(fd);
+        file.patience_ns = out.patience_ns;
+        recorder_say_signal(&file, sig, thread);
+        out = file;
+    }
+    recorder_signals_release(&held);
+    return out;
+}
+RECORDER_FUNCTION_ void recorder_crash_dump(int sig, int32_t thread,
+                                            const struct recorder_lines *lines)
+{
+    bool shows;
+    struct recorder_output out = recorder_crash_begin(sig, thread, &shows);
+    if (shows && !out.failed)
+        recorder_dump_choice(&recorder_crash_now.choice, &out, lines);
+    if (out.fd != recorder_output_fd)
+        recorder_os_close(out.fd);
+}
+
 /* Dumps, unless another thread does: then waits for it, 10 s at most, as it is
  * about to end the process. One that is not of this process will not: it dumped
  * when another thread forked, or was the child of vfork(). */
 RECORDER_FUNCTION_ void
 recorder_dump_for_signal(int sig, const struct recorder_lines *lines)
 {
-    struct recorder_output out = {0, 0, recorder_output_fd, 0, 0, 0, false,
-                                  1000000000u};
-    struct recorder_held held;
     int32_t *dumping = &recorder_home.registry->dumping;
     int32_t self = recorder_os_thread();
     unsigned i;
@@ -158,11 +193,7 @@ recorder_dump_for_signal(int sig, const struct recorder_lines *lines)
         }
         if (__atomic_compare_exchange_n(dumping, &other, self, false,
                                         __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-            recorder_signals_hold(&held);
-            recorder_say_signal(&out, sig, self);
-            recorder_signals_release(&held);
-            if (!out.failed)
-                recorder_dump_out(NULL, &out, lines);
+            recorder_crash_dump(sig, self, lines);
             return;
         }
     }
@@ -219,6 +250,17 @@ RECORDER_FUNCTION_ void recorder_on_signal(int sig, void *info, void *context)
 RECORDER_MODULE_ void (*recorder_signal_handler)(int sig, void *info,
                                                  void *context) =
     recorder_on_signal;
+
+RECORDER_PROGRAM_ unsigned char recorder_crash_asked = 0;
+/* In compat, RECORDER_DUMP of the environment means what it did in 1.x. */
+__attribute__((constructor(102))) static void recorder_crash_enter(void)
+{
+    if (recorder_crash_asked)
+        return;
+    recorder_crash_asked = 1;
+    if (recorder_signal_handler == recorder_on_signal)
+        recorder_dump_set(recorder_os_environment_safe("RECORDER_DUMP"));
+}
 
 /* Calls, to no effect, what the handler will call: the dynamic linker looks for
  * a function at its first call, and takes 3 KB of stack for that. */
