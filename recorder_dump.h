@@ -54,8 +54,9 @@ LIMITS
     * Records that are overwritten while a dump runs may be missing from it.
     * A sandbox that kills for mmap() or process_vm_readv() kills for a dump;
       one that refuses them does no harm.
-    * SIZE and ENTRIES count slots: a record of 5 to 12 arguments takes 2 or 3,
-      and a copied text one for each 32 bytes.
+    * SIZE counts slots, ENTRIES and OVERWRITTEN records: one of 5 to 12 arguments
+      takes 2 or 3 slots, and a copied text one for each 32 bytes. A ring does not
+      tell what it has overwritten: ~ marks an estimate.
     * A cursor is 30 KB: keep it off small stacks. Each batch of 256 records
       costs one look at every slot of the program. An event names its recorder
       by address: use it before the library that defines it is closed.
@@ -143,8 +144,9 @@ RECORDER_PROTOTYPE_ bool recorder_line(const char *line);
  *         printf("%s %d\n", event.recorder->name, (int)event.argument[0]);
  *
  * Called again later, recorder_next() goes on where it stopped; cursor.missed
- * counts orders that were overwritten before the cursor came to them. Both
- * structs stand in recorder/event.h and recorder/events.h. */
+ * counts orders that were overwritten before the cursor came to them. That
+ * orders skip tells nothing: a record of 5 to 12 arguments has 2 or 3, a copied
+ * text one for each 32 bytes. Both structs stand in recorder/event.h and recorder/events.h. */
 struct recorder_cursor;
 struct recorder_event;
 

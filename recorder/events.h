@@ -42,7 +42,9 @@ struct recorder_batch {
 
 #define RECORDER_CURSOR_MAX 256
 struct recorder_cursor {
-    uint64_t missed; /* orders passed by that no event showed */
+    /* Orders passed by that were overwritten. Events skip orders without that: a
+     * record of 5 to 12 arguments has 2 or 3, a copied text some of its own. */
+    uint64_t missed;
     struct recorder_batch batch;
     struct recorder_key keys[RECORDER_CURSOR_MAX];
     struct recorder_kept kept[RECORDER_CURSOR_MAX];
@@ -360,7 +362,7 @@ RECORDER_FUNCTION_ void recorder_summarize(const struct recorder *recorder,
                                            uintptr_t end,
                                            struct recorder_summary *to)
 {
-    uintptr_t lane, slot, written = 0, whole = 0;
+    uintptr_t lane, slot, written = 0, whole = 0, records = 0;
     struct recorder_batch all = {0, 0, 0, 0, 0, 0, 0, 0, false, false, 0, 0};
     struct recorder_figures *figures = &to->figures;
     uintptr_t from;
@@ -370,24 +372,27 @@ RECORDER_FUNCTION_ void recorder_summarize(const struct recorder *recorder,
     to->name = recorder->name;
     figures->size = recorder->mask + 1;
     figures->lanes = recorder->lanes_mask + 1;
-    figures->kept = figures->lost = 0;
+    figures->kept = figures->slots_kept = figures->lost = 0;
     for (lane = 0; lane < figures->lanes; lane++) {
         const struct recorder_ring *ring =
             recorder_lane(recorder, (unsigned)lane);
         written += recorder_get(&ring->write) - recorder_get(&ring->given_up);
         figures->lost += recorder_get(&ring->lost);
         for (slot = 0; slot < figures->size; slot++) {
+            const struct recorder_record *r = &recorder_records(ring)[slot];
             uintptr_t commit =
                 recorder_get(&recorder_commits(ring, recorder->mask)[slot]);
+            bool counts = from && recorder_get(&r->order) - end >= from;
+            bool begins = recorder_get(&r->format) >= RECORDER_TEXT_END;
             if (commit == 0 || (commit & RECORDER_BUSY_))
                 continue;
             whole++;
-            figures->kept +=
-                from && recorder_get(&recorder_records(ring)[slot].order) -
-                                end >= from;
+            records += begins;
+            figures->slots_kept += counts;
+            figures->kept += counts && begins;
         }
     }
-    figures->overwritten = written > whole ? written - whole : 0;
+    recorder_figures_overwritten(figures, written, whole, records);
 }
 
 /* Sums up the index-th recorder that `regex` chooses. False: there are not as

@@ -344,7 +344,8 @@ RECORDER_FUNCTION_ void recorder_add_head(struct recorder_string *to,
     recorder_add_string(to, " RECORDS\n");
 }
 
-/* "DUMPING net SIZE 256, 256 ENTRIES, 1744 OVERWRITTEN, 2 LOST" */
+/* "DUMPING net SIZE 256, 256 ENTRIES, 1744 OVERWRITTEN, 2 LOST": entries are
+ * records; "~1744" is an estimate. */
 RECORDER_FUNCTION_ void recorder_add_summary(
     struct recorder_string *to, const char *name, size_t name_size,
     const struct recorder_figures *figures)
@@ -362,7 +363,7 @@ RECORDER_FUNCTION_ void recorder_add_summary(
     recorder_add_number(to, figures->kept, 10, 1);
     recorder_add_string(to, " ENTRIES");
     if (figures->overwritten) {
-        recorder_add_string(to, ", ");
+        recorder_add_string(to, figures->estimated ? ", ~" : ", ");
         recorder_add_number(to, figures->overwritten, 10, 1);
         recorder_add_string(to, " OVERWRITTEN");
     }

@@ -70,6 +70,7 @@ struct reader_recorder {
     /* By reader_count(). */
     struct recorder_figures figures;
     uint64_t recorded;            /* positions handed out and not given up */
+    uint64_t whole, begun;        /* slots; records that begin in these */
     int64_t oldest_ns, newest_ns; /* of what is kept; unknown if nothing is */
 };
 
