@@ -36,6 +36,7 @@ RECORDER_FUNCTION_ size_t recorder_message(struct recorder_scratch *s,
 {
     struct recorder_text_context context;
     struct recorder_arguments arguments;
+    struct recorder_string string;
     const char *format = recorder_format_of(s, event->format, location);
     context.scratch = s;
     context.event = event;
@@ -51,22 +52,11 @@ RECORDER_FUNCTION_ size_t recorder_message(struct recorder_scratch *s,
     arguments.trace = s->trace;
     if (format)
         return recorder_format(to, size, format, &arguments);
-    /* What is known all the same. */
-    {
-        struct recorder_string string;
-        unsigned i;
-        string = recorder_string_at(to, size ? size - 1 : 0);
-        recorder_add_string(&string, "<format at 0x");
-        recorder_add_number(&string, event->format, 16, 1);
-        recorder_add_string(&string, ">");
-        for (i = 0; i < 12 && !(event->lost >> i & 1); i++) {
-            recorder_add_string(&string, " 0x");
-            recorder_add_number(&string, event->argument[i], 16, 1);
-        }
-        if (size)
-            to[string.size < string.max ? string.size : string.max] = '\0';
-        return string.size;
-    }
+    string = recorder_string_at(to, size ? size - 1 : 0);
+    recorder_add_unreadable(&string, event);
+    if (size)
+        to[string.size < string.max ? string.size : string.max] = '\0';
+    return string.size;
 }
 
 /* What a line shows of the event that the scratch is at. */

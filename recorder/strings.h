@@ -50,11 +50,8 @@ RECORDER_FUNCTION_ const char *recorder_format_of(struct recorder_scratch *s,
         ptrdiff_t copied = recorder_memory_copy(&s->memory, address, s->format,
                                                 s->format_max - 1);
         size = copied > 0 ? (size_t)copied : 0;
-        length = recorder_length(s->format, size);
     }
-    s->format[size] = '\0';
-    if (length == size) /* its end is not there, or it is too long */
-        recorder_bytes(s->format + (size > 3 ? size - 3 : 0), "...", 4);
+    length = recorder_format_end(s->format, size);
     if (length + 1 < size)
         *location = s->format + length + 1;
     return s->format;

@@ -122,6 +122,35 @@ RECORDER_FUNCTION_ void recorder_add_seconds(struct recorder_string *s,
     recorder_add_number(s, us % 1000000, 10, 6);
 }
 
+/* ---------------------------------------------------------------- format -- */
+
+/* Ends the `size` bytes that were read of a format, and marks it by "..." where
+ * its own end is not among them; `bytes` has room for 1 more, and for 4 in all.
+ * Returns the length of the format, `size` where it is marked. */
+RECORDER_INLINE_ size_t recorder_format_end(char *bytes, size_t size)
+{
+    size_t length = recorder_length(bytes, size);
+    bytes[size] = '\0';
+    if (length == size)
+        recorder_bytes(bytes + (size > 3 ? size - 3 : 0), "...", 4);
+    return length;
+}
+
+/* Adds the message of an event whose format cannot be read: its address, and
+ * the words of the arguments that were found. */
+RECORDER_FUNCTION_ void recorder_add_unreadable(
+    struct recorder_string *to, const struct recorder_event *event)
+{
+    unsigned i;
+    recorder_add_string(to, "<format at 0x");
+    recorder_add_number(to, event->format, 16, 1);
+    recorder_add_string(to, ">");
+    for (i = 0; i < 12 && !(event->lost >> i & 1); i++) {
+        recorder_add_string(to, " 0x");
+        recorder_add_number(to, event->argument[i], 16, 1);
+    }
+}
+
 /* ------------------------------------------------------------------ line -- */
 
 /* "dir/file.c:12" without the directories; a location that holds what no path
