@@ -54,9 +54,9 @@ LIMITS
     * Records that are overwritten while a dump runs may be missing from it.
     * A sandbox that kills for mmap() or process_vm_readv() kills for a dump;
       one that refuses them does no harm.
-    * SIZE counts slots, ENTRIES and OVERWRITTEN records: one of 5 to 12 arguments
-      takes 2 or 3 slots, and a copied text one for each 32 bytes. A ring does not
-      tell what it has overwritten: ~ marks an estimate.
+    * SIZE counts slots, ENTRIES and OVERWRITTEN records: one of 5 to 12
+      arguments takes 2 or 3 slots, a copied text one for each 32 bytes. A ring
+      does not tell what it has overwritten: ~ marks an estimate.
     * A cursor is 30 KB: keep it off small stacks. Each batch of 256 records
       costs one look at every slot of the program. An event names its recorder
       by address: use it before the library that defines it is closed.
@@ -144,9 +144,10 @@ RECORDER_PROTOTYPE_ bool recorder_line(const char *line);
  *         printf("%s %d\n", event.recorder->name, (int)event.argument[0]);
  *
  * Called again later, recorder_next() goes on where it stopped; cursor.missed
- * counts orders that were overwritten before the cursor came to them. That
- * orders skip tells nothing: a record of 5 to 12 arguments has 2 or 3, a copied
- * text one for each 32 bytes. Both structs stand in recorder/event.h and recorder/events.h. */
+ * counts orders that were overwritten before the cursor came to them. Orders
+ * that events skip tell nothing: a record of 5 to 12 arguments has 2 or 3, a
+ * copied text one for each 32 bytes. Both structs stand in recorder/event.h and
+ * recorder/events.h. */
 struct recorder_cursor;
 struct recorder_event;
 
@@ -161,10 +162,10 @@ recorder_event_text(const struct recorder_event *event, char *to, size_t size);
 #ifdef RECORDER_HOSTED_
 /* --------------------------------------------------------------- signals -- */
 
-/* Dumps when `sig` comes, then does what would have been done: calls
- * the handler that was there, or takes the default action. But SIGUSR1 and
- * SIGUSR2 without a handler dump, and the program goes on. False: `sig` is
- * ignored, stops the process, or cannot be caught; nothing changes. */
+/* Dumps when `sig` comes, then does what would have been done: calls the
+ * handler that was there, or takes the default action. But SIGUSR1 and SIGUSR2
+ * without a handler dump, and the program goes on. False: `sig` is ignored,
+ * stops the process, or cannot be caught; nothing changes. */
 RECORDER_PROTOTYPE_ bool recorder_dump_on_signal(int sig);
 
 /* The same for the signals by which programs crash (QUIT ILL TRAP ABRT BUS FPE
@@ -173,7 +174,7 @@ RECORDER_PROTOTYPE_ bool recorder_dump_on_signal(int sig);
 RECORDER_PROTOTYPE_ void recorder_dump_on_common_signals(unsigned add,
                                                          unsigned remove);
 
-/* Sets what these dumps show, and where: "last=100, to=/tmp/%p.dump, names=net".
+/* Sets what these dumps show: "last=100, to=/tmp/%p.dump, names=net".
  *     last    so many of the newest records of each recorder, or last=all; not
  *             set: as many of each as fit 1,000 lines in all, 1 at least
  *     to      a file instead of stderr, which names it then; %p is the process
@@ -181,12 +182,12 @@ RECORDER_PROTOTYPE_ void recorder_dump_on_common_signals(unsigned add,
  *             link not followed; where it cannot be opened, stderr it is
  *     names   the recorders whose whole name matches a regular expression, as
  *             for recorder_dump_for()
- * A dump ends by saying how many records it left out. Where there is a recording
- * and nothing is set, only its path is said. Null or "": nothing is set. The
- * text is kept, not copied. The environment's RECORDER_DUMP sets it before
- * main(), unless the program runs with more rights than its caller (setuid).
- * Returns false, and says why on stderr, where a setting means nothing; then
- * nothing changes. recorder_dump() and its like always show everything. */
+ * A dump ends by saying how many records it left out. Of a recording, if
+ * nothing is set, only the path is said. Null or "": nothing is set. The text is kept,
+ * not copied. The environment's RECORDER_DUMP sets it before main(), unless the
+ * program runs with more rights than its caller (setuid). Returns false, and
+ * says why on stderr, where a setting means nothing; then nothing changes.
+ * recorder_dump() and its like always show everything. */
 RECORDER_PROTOTYPE_ bool recorder_dump_set(const char *setting);
 
 /* Gives the calling thread an alternate signal stack, if it has none, so that

@@ -13,7 +13,8 @@ extern "C" {
 
 /* ------------------------------------------------------------------ line -- */
 
-/* The row of the thread that made an event; null where it is another's now. */
+/* Returns the row of the thread that made an event, or null if another thread
+ * has the row now. */
 RECORDER_INLINE_ const struct recorder_thread *
 recorder_event_row(const struct recorder_event *event)
 {
@@ -28,7 +29,8 @@ recorder_event_row(const struct recorder_event *event)
                : row;
 }
 
-/* The message of an event, from the batch that the scratch holds. */
+/* Formats the message of an event; its texts come from the scratch's batch. As
+ * recorder_event_text(). */
 RECORDER_FUNCTION_ size_t recorder_message(struct recorder_scratch *s,
                                            const struct recorder_event *event,
                                            char *to, size_t size,
@@ -59,7 +61,7 @@ RECORDER_FUNCTION_ size_t recorder_message(struct recorder_scratch *s,
     return string.size;
 }
 
-/* What a line shows of the event that the scratch is at. */
+/* Fills in the fields of a line for the event that the scratch is at. */
 RECORDER_FUNCTION_ void recorder_show(struct recorder_scratch *s,
                                       const struct recorder_clock *clock,
                                       const struct recorder_event *event,
@@ -67,7 +69,7 @@ RECORDER_FUNCTION_ void recorder_show(struct recorder_scratch *s,
 {
     const struct recorder_thread *row = recorder_event_row(event);
     const struct recorder_fetched *name;
-    /* Without a table, a number says all that there is to know. */
+    /* Without a table of threads the number is all that is known. */
     bool numbered = !recorder_home.registry->threads &&
                     event->thread != RECORDER_THREAD_NONE;
     shown->event = event;
@@ -99,7 +101,8 @@ RECORDER_FUNCTION_ size_t recorder_line_of(struct recorder_scratch *s,
     return to.size;
 }
 
-/* The line that is set, as far as it can be read, in `to`. */
+/* Returns the current line format, copied to `to`; the default if none is set
+ * or it cannot be read. */
 RECORDER_FUNCTION_ const char *recorder_line_set(struct recorder_scratch *s,
                                                  char *to, size_t max)
 {
@@ -115,8 +118,8 @@ RECORDER_FUNCTION_ const char *recorder_line_set(struct recorder_scratch *s,
 }
 
 #ifdef RECORDER_LINUX_
-/* The name that the system knows a thread by now, for rows not named by the
- * program: a thread is often named by another, after its first record. */
+/* Updates the names of threads that the program did not name itself: a thread
+ * is often named by another, after its first record. */
 RECORDER_FUNCTION_ void recorder_threads_refresh(void)
 {
     struct recorder_registry *registry = recorder_home.registry;
@@ -223,7 +226,8 @@ RECORDER_FUNCTION_ void recorder_choice_say(struct recorder_scratch *s,
     recorder_output_line(out, s->line, to.size);
 }
 
-/* How many slots there are to sort: what a dump in one pass has to hold. */
+/* Returns how many slots the chosen recorders have: a dump in one pass holds as
+ * many records. */
 RECORDER_FUNCTION_ size_t recorder_slots(const char *regex)
 {
     const struct recorder *recorder = recorder_walk();
@@ -235,7 +239,7 @@ RECORDER_FUNCTION_ size_t recorder_slots(const char *regex)
     return count;
 }
 
-/* How many events the batch holds. */
+/* Returns how many events the batch holds. */
 RECORDER_INLINE_ size_t recorder_batch_events(const struct recorder_batch *b)
 {
     size_t count = 0, i;
@@ -260,8 +264,8 @@ RECORDER_FUNCTION_ void recorder_dump_head(struct recorder_scratch *s,
         recorder_dump_summary(s, out, &summary);
 }
 
-/* Shows the event that the scratch is at, in place of our own lines; a dump has
- * no head then. Its state stands behind it, in a structure that begins so. */
+/* A printer of events that replaces our lines; such a dump has no head. The
+ * state of a printer stands in a structure that begins with this one. */
 struct recorder_lines {
     void (*show)(const struct recorder_lines *lines, struct recorder_scratch *s,
                  const struct recorder_clock *clock,
@@ -367,7 +371,8 @@ RECORDER_FUNCTION_ size_t recorder_dump_with(
     recorder_scratch_close(scratch);
     return shown;
 }
-/* A function of its own, so that its memory is on the stack only if needed. */
+/* Dumps with scratch memory on the stack. A function of its own, so that other
+ * dumps do not take that stack. */
 RECORDER_FUNCTION_ size_t recorder_dump_unmapped(
     struct recorder_scratch *scratch, const struct recorder_choice *choice,
     struct recorder_output *out, const struct recorder_lines *lines)
@@ -510,8 +515,6 @@ RECORDER_FUNCTION_ void recorder_print(const struct recorder *recorder,
     recorder_print_lines(recorder, thread, records, count, NULL);
 }
 
-/* The message of an event, as snprintf would write it: at most size - 1 bytes
- * and a NUL. Returns the length of the whole. */
 RECORDER_FUNCTION_ size_t
 recorder_event_text(const struct recorder_event *event, char *to, size_t size)
 {
@@ -520,7 +523,7 @@ recorder_event_text(const struct recorder_event *event, char *to, size_t size)
     const char *location;
     size_t length;
     recorder_scratch_open(&s, 0, stack);
-    /* No line is made here: its room goes to long formats and texts. */
+    /* No line is made here: its memory goes to long formats and texts. */
     s.format = (char *)(s.fetched + 1);
     s.format_max = RECORDER_FORMAT_MAX;
     s.text = s.format + s.format_max;

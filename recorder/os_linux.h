@@ -190,7 +190,8 @@ RECORDER_INLINE_ int recorder_os_create(const char *path, bool append)
                                  flags | 02000000 /* O_CLOEXEC */, 0666L);
 }
 /* Opens a file to write behind what it holds, and makes it if there is none.
- * Follows no link, and waits for no reader of a pipe. Returns -1 if it cannot. */
+ * Follows no link, and waits for no reader of a pipe. Returns -1 if it cannot.
+ */
 RECORDER_INLINE_ int recorder_os_append(const char *path)
 {
 #if defined(__mips__)

@@ -13,14 +13,14 @@ enum { RECORDER_SIGNALS_ = 65 }; /* as many as the registry has room for */
 
 /* ---------------------------------------------------------------- stacks -- */
 
-/* Below it the stack grows down, to a page that faults. */
+/* Stands at the top of an alternate stack, whose lowest page faults. */
 struct recorder_stack {
     struct recorder_stack *next;
     int32_t owner, process; /* kernel ids */
 };
 RECORDER_PROGRAM_ struct recorder_stack *recorder_stacks = 0;
-/* A dump takes 8 KB, the kernel's frame 1 to 12 (AVX-512, AMX), and a handler
- * of the program's runs here, too. */
+/* A dump takes 8 KB, the kernel's frame 1 to 12 (AVX-512, AMX); a handler of
+ * the program runs on this stack, too. */
 #define RECORDER_STACK_BYTES ((size_t)128 << 10)
 #define RECORDER_STACK_GUARD ((size_t)64 << 10) /* the largest page */
 
@@ -45,8 +45,8 @@ RECORDER_FUNCTION_ struct recorder_stack *recorder_stack_new(void)
     return stack;
 }
 
-/* The stack of a thread of this process that has ended, now the caller's; or
- * one of its own that it had given away. */
+/* Gives the caller the stack of a thread of this process that has ended, or one
+ * that it had itself and disabled. Returns null if there is none. */
 RECORDER_FUNCTION_ struct recorder_stack *recorder_stack_reuse(void)
 {
     struct recorder_stack *stack =
@@ -87,13 +87,15 @@ RECORDER_FUNCTION_ bool recorder_alt_stack(void)
 
 /* --------------------------------------------------------------- handler -- */
 
-/* What was there before us, by signal; the registry's `taken` is set last. */
+/* The actions that our handler replaced, by signal. The registry's `taken` is
+ * set after the action is stored here. */
 RECORDER_PROGRAM_ struct recorder_action recorder_before[RECORDER_SIGNALS_];
 RECORDER_INLINE_ bool recorder_is_handler(const struct recorder_action *action)
 {
     return (uintptr_t)action->handler > 1; /* neither SIG_DFL nor SIG_IGN */
 }
-/* By default ignored, or ours to dump and go on. */
+/* True if the program goes on after a signal without a handler: the system
+ * ignores it, or we only dump. */
 RECORDER_INLINE_ bool recorder_goes_on(int sig)
 {
     return sig == RECORDER_SIGUSR1_ || sig == RECORDER_SIGUSR2_ ||
@@ -136,9 +138,9 @@ RECORDER_FUNCTION_ void recorder_say_signal(struct recorder_output *out,
     recorder_output_write(out, text, to.size);
 }
 
-/* Says what a signal's dump begins with. Returns the output of the dump; `shows`
- * tells whether it is to show records: all of these are in a recording, if there
- * is one, and are shown only where somebody set what. */
+/* Says what a signal's dump begins with. Returns the output of the dump;
+ * `shows` tells whether it is to show records: all of these are in a recording,
+ * if there is one, and are shown only where somebody set what. */
 RECORDER_FUNCTION_ struct recorder_output
 recorder_crash_begin(int sig, int32_t thread, bool *shows)
 {
@@ -174,9 +176,9 @@ RECORDER_FUNCTION_ void recorder_crash_dump(int sig, int32_t thread,
         recorder_os_close(out.fd);
 }
 
-/* Dumps, unless another thread does: then waits for it, 10 s at most, as it is
- * about to end the process. One that is not of this process will not: it dumped
- * when another thread forked, or was the child of vfork(). */
+/* Dumps. If another thread dumps already, waits for it, 10 s at most, as it is
+ * about to end the process. If that thread belongs to another process (copied
+ * by fork() in mid-dump, or across vfork()), takes over. */
 RECORDER_FUNCTION_ void
 recorder_dump_for_signal(int sig, const struct recorder_lines *lines)
 {
@@ -186,7 +188,7 @@ recorder_dump_for_signal(int sig, const struct recorder_lines *lines)
     for (i = 0; i < 1000; i++) {
         int32_t other = __atomic_load_n(dumping, __ATOMIC_RELAXED);
         if (other == self)
-            return; /* it crashed in a dump of its own */
+            return; /* this thread crashed in its own dump */
         if (other && !recorder_os_thread_ended(other)) {
             recorder_os_poll(NULL, 0, 10);
             continue;
@@ -199,19 +201,20 @@ recorder_dump_for_signal(int sig, const struct recorder_lines *lines)
     }
 }
 
-/* The default action: set it, and send the signal to ourselves once more. All
- * are blocked until the handler returns, and so it acts where the program was
- * interrupted, as if we had never been. */
+/* Sets the default action and sends the signal to ourselves once more. It stays
+ * blocked until the handler returns, and so it acts where the program was
+ * interrupted, as without us. */
 RECORDER_FUNCTION_ void recorder_signal_again(int sig, void *info)
 {
     struct recorder_action action; /* all zero: SIG_DFL */
     __builtin_memset(&action, 0, sizeof action);
     if (recorder_os_action(sig, &action, NULL) != 0)
-        recorder_os_exit(128 + sig); /* a sandbox: the fault would loop */
+        recorder_os_exit(128 + sig); /* else the fault would repeat for ever */
     recorder_os_again(sig, info);
 }
 
-/* What a handler does; the lines of its dump are ours where `lines` is null. */
+/* Handles a signal: dumps, with our lines if `lines` is null, then does what
+ * the program had asked for. */
 RECORDER_FUNCTION_ void
 recorder_signal_handle(int sig, void *info, void *context,
                        const struct recorder_lines *lines)
@@ -246,7 +249,7 @@ RECORDER_FUNCTION_ void recorder_on_signal(int sig, void *info, void *context)
 {
     recorder_signal_handle(sig, info, context, NULL);
 }
-/* The handler of this module: compat/recorder has its own. */
+/* The handler of this module; compat/recorder sets its own. */
 RECORDER_MODULE_ void (*recorder_signal_handler)(int sig, void *info,
                                                  void *context) =
     recorder_on_signal;
@@ -262,8 +265,8 @@ __attribute__((constructor(102))) static void recorder_crash_enter(void)
         recorder_dump_set(recorder_os_environment_safe("RECORDER_DUMP"));
 }
 
-/* Calls, to no effect, what the handler will call: the dynamic linker looks for
- * a function at its first call, and takes 3 KB of stack for that. */
+/* Calls, to no effect, the functions that the handler will call: at its first
+ * call the dynamic linker looks a function up, which takes 3 KB of stack. */
 RECORDER_MODULE_ bool recorder_signal_bound = false;
 RECORDER_FUNCTION_ void recorder_signal_bind(void)
 {
@@ -304,7 +307,7 @@ RECORDER_FUNCTION_ bool recorder_dump_on_signal(int sig)
         (uintptr_t)before.handler == 1 /* SIG_IGN */)
         return false;
     if (recorder_home.registry->taken[sig] && recorder_is_handler(&before))
-        return true; /* ours, or a later one that may call ours */
+        return true; /* our handler, or a later one that may call it */
     recorder_signal_bind();
     recorder_before[sig] = before;
     recorder_home.registry->taken[sig] = 1;
@@ -341,7 +344,8 @@ RECORDER_FUNCTION_ void recorder_dump_on_common_signals(unsigned add,
 }
 
 #ifdef RECORDER_IN_LIBRARY_
-/* The library is closed, and our handler with it. */
+/* Restores the program's actions: the code of our handler goes with the
+ * library. */
 __attribute__((destructor(102))) static void recorder_signal_leave(void)
 {
     struct recorder_action now;

@@ -32,7 +32,8 @@ RECORDER_INLINE_ size_t recorder_length(const char *text, size_t max)
 
 /* ---------------------------------------------------------------- string -- */
 
-/* A text that grows up to a limit; `size` counts what did not fit, too. */
+/* A text that grows up to `max` bytes; `size` counts those that did not fit,
+ * too. */
 struct recorder_string {
     char *to;
     size_t max, size;
@@ -57,7 +58,7 @@ RECORDER_INLINE_ void recorder_add_string(struct recorder_string *s,
 {
     recorder_add_text(s, text, recorder_length(text, RECORDER_LINE_MAX));
 }
-/* A number, with at least `digits` digits. */
+/* Adds a number, with at least `digits` digits. */
 RECORDER_FUNCTION_ void recorder_add_number(struct recorder_string *s,
                                             uint64_t number, unsigned base,
                                             unsigned digits)
@@ -71,7 +72,7 @@ RECORDER_FUNCTION_ void recorder_add_number(struct recorder_string *s,
     recorder_add_text(s, text + at, sizeof text - at);
 }
 
-/* A name: what is no text in it becomes '?', so that it breaks no line. */
+/* Adds a name; control characters become '?', so that it breaks no line. */
 RECORDER_FUNCTION_ void recorder_add_name(struct recorder_string *s,
                                           const char *name, size_t max)
 {
@@ -153,8 +154,8 @@ RECORDER_FUNCTION_ void recorder_add_unreadable(
 
 /* ------------------------------------------------------------------ line -- */
 
-/* "dir/file.c:12" without the directories; a location that holds what no path
- * would is none. */
+/* Returns "file.c:12" of "dir/file.c:12", or "?" if the location holds control
+ * characters. */
 RECORDER_INLINE_ const char *recorder_location_name(const char *location)
 {
     const char *name = location, *at = location;
@@ -180,8 +181,9 @@ enum recorder_field {
     RECORDER_FIELDS
 };
 
-/* Reads a field, behind its brace: its kind, its width (below 0: from the left)
- * and where it ends. RECORDER_FIELDS: there is no such field. */
+/* Reads a field from behind its brace: returns its kind, and sets its width
+ * (below 0: filled from the left) and its end. RECORDER_FIELDS: no such field.
+ */
 RECORDER_FUNCTION_ enum recorder_field
 recorder_field(const char *at, const char **end, int *width)
 {
@@ -211,7 +213,7 @@ recorder_field(const char *at, const char **end, int *width)
     return *at == '}' ? (enum recorder_field)field : RECORDER_FIELDS;
 }
 
-/* An event and what its fields show, ready to print. */
+/* An event and the values of its fields, ready to print. */
 struct recorder_shown {
     const struct recorder_event *event;
     int64_t ns;             /* since the start; RECORDER_TIME_UNKNOWN */
@@ -219,10 +221,10 @@ struct recorder_shown {
     const char *location;   /* "dir/file.c:12" */
     const char *thread;     /* its name, 15 bytes; null: thread unknown */
     const char *name;       /* of the recorder; null: unknown */
-    size_t name_size;       /* bytes that may be looked at for its end */
+    size_t name_size;       /* bytes that may be read, NUL or not */
     const char *message;
     size_t message_size;    /* of the whole */
-    size_t message_max;     /* how much of it is there */
+    size_t message_max;     /* bytes of it that can be read */
 };
 
 RECORDER_FUNCTION_ void recorder_add_field(struct recorder_string *to,
@@ -273,7 +275,7 @@ RECORDER_FUNCTION_ void recorder_add_field(struct recorder_string *to,
     }
 }
 
-/* Adds a field in its columns: what is shorter gets blanks. */
+/* Adds a field, filled with blanks to its width. */
 RECORDER_FUNCTION_ void recorder_add_column(struct recorder_string *to,
                                             const struct recorder_shown *shown,
                                             enum recorder_field field,
@@ -293,8 +295,8 @@ RECORDER_FUNCTION_ void recorder_add_column(struct recorder_string *to,
         to->to[start + (width > 0 ? i : length + i)] = ' ';
 }
 
-/* The first field of a line that there is not, from behind its brace; null: all
- * are known. */
+/* Returns the first unknown field of a line format, from behind its brace, or
+ * null if all fields are known. */
 RECORDER_FUNCTION_ const char *recorder_line_check(const char *line)
 {
     const char *end;
@@ -313,7 +315,7 @@ RECORDER_FUNCTION_ const char *recorder_line_check(const char *line)
     "{order} {seconds} {wall} {location} {caller} {thread} {name} {recorder} " \
     "{message}"
 
-/* Adds what a line says of an event: RECORDER_LINE_DEFAULT, or like it. */
+/* Adds the line of an event, by a format such as RECORDER_LINE_DEFAULT. */
 RECORDER_FUNCTION_ void recorder_add_line(struct recorder_string *to,
                                           const char *line,
                                           const struct recorder_shown *shown)
@@ -335,8 +337,8 @@ RECORDER_FUNCTION_ void recorder_add_line(struct recorder_string *to,
     }
 }
 
-/* Ends a line that may not have had room; `to` must have room for a byte more
- * than `max`. */
+/* Ends a line by a newline, and marks it if it was cut; `to` must have room for
+ * a byte more than `max`. */
 RECORDER_FUNCTION_ void recorder_end_line(struct recorder_string *to)
 {
     static const char cut[] = "...[cut]";
@@ -349,7 +351,7 @@ RECORDER_FUNCTION_ void recorder_end_line(struct recorder_string *to)
 
 /* ------------------------------------------------------------------ head -- */
 
-/* "FLIGHT RECORDER DUMP AT 2026-11-20 20:25:11.417324 UTC, PID 4711, 258
+/* Adds "FLIGHT RECORDER DUMP AT 2026-11-20 20:25:11.417324 UTC, PID 4711, 258
  * RECORDS"; without a clock that knows the date, and without processes, only
  * "FLIGHT RECORDER DUMP, 258 RECORDS". */
 RECORDER_FUNCTION_ void recorder_add_head(struct recorder_string *to,
@@ -373,8 +375,8 @@ RECORDER_FUNCTION_ void recorder_add_head(struct recorder_string *to,
     recorder_add_string(to, " RECORDS\n");
 }
 
-/* "DUMPING net SIZE 256, 256 ENTRIES, 1744 OVERWRITTEN, 2 LOST": entries are
- * records; "~1744" is an estimate. */
+/* Adds "DUMPING net SIZE 256, 256 ENTRIES, 1744 OVERWRITTEN, 2 LOST". Entries
+ * are records; "~1744" is an estimate. */
 RECORDER_FUNCTION_ void recorder_add_summary(
     struct recorder_string *to, const char *name, size_t name_size,
     const struct recorder_figures *figures)
