@@ -13,10 +13,11 @@ PROMISES (each names the test that keeps it)
                 -> tests/ring/whole.c tests/ring/parked.c tests/model/ring.c
     order       a record that happens before another has the smaller order
                 -> tests/ring/order.c
-    kept        a quiet ring of n slots holds exactly its last n records; a
-                flood in one ring evicts nothing from another
-                -> tests/ring/kept.c
-    counted     recorded = kept + overwritten + lost -> tests/ring/kept.c
+    kept        a quiet ring of n slots holds exactly its last n records of up
+                to 4 arguments (of more, a record takes 2 or 3 slots, a copied
+                text one for each 32 bytes); a flood in one ring evicts nothing
+                from another -> tests/ring/kept.c
+    counted     slots recorded = kept + overwritten + lost -> tests/ring/kept.c
     unharmed    record() takes no lock, no memory and no system call (a thread's
                 first record excepted), waits for nobody, and may be called
                 anywhere: signal handlers, constructors, after fork()
@@ -37,6 +38,8 @@ LIMITS
     * A ring with fewer slots than threads that hammer it loses records, which
       are counted: with 8 threads on 2 cores, of 1 slot up to 95 %, of 2 slots
       up to 14 %, of 4 slots up to 0.3 %, of 8 slots none were lost.
+    * In a ring of 1 slot no record of 5 to 12 arguments or with a copied text
+      is ever whole, in one of 2 none of 9 to 12: `recorder list` says so.
     * x86: a sandbox that forbids rdtsc (seccomp's strict mode) ends what records.
     * In C++, a parameter pack is no list of arguments to record().
     * 32-bit machines: orders and positions count modulo 2^32, laps modulo 2^24.

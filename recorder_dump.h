@@ -25,6 +25,9 @@ PROMISES (each names the test that keeps it)
                 system calls, no heap, no lock, no locale, about 4 KB of stack;
                 a bad pointer in a record prints as an address
                 -> tests/outside/safety.c
+    short       a crash dump shows the newest records of each recorder, 1,000
+                lines in all, and says how many it left out
+                -> tests/outside/crashes.c
     same_death  a signal that ends the process ends it as it would have: the
                 same status, the same core file, from the same place
                 -> tests/outside/crashes.c
@@ -51,13 +54,16 @@ LIMITS
     * Records that are overwritten while a dump runs may be missing from it.
     * A sandbox that kills for mmap() or process_vm_readv() kills for a dump;
       one that refuses them does no harm.
-    * SIZE and ENTRIES count slots: a record of 5 to 12 arguments takes 2 or 3,
-      and a copied text one for each 32 bytes.
+    * SIZE counts slots, ENTRIES and OVERWRITTEN records: one of 5 to 12
+      arguments takes 2 or 3 slots, a copied text one for each 32 bytes. A ring
+      does not tell what it has overwritten: ~ marks an estimate.
     * A cursor is 30 KB: keep it off small stacks. Each batch of 256 records
       costs one look at every slot of the program. An event names its recorder
       by address: use it before the library that defines it is closed.
     * A thread that overflows its stack without recorder_alt_stack() dies as it
       would have, without a dump: there is no stack to run on.
+    * recorder_dump_set() keeps the text: where it is changed or freed, a dump
+      does what then stands there.
     * A handler that the program sets later replaces ours. Handlers run on the
       alternate stack, 128 KB. A handler that returns to the fault without
       mending it is called again for ever, as without us, and dumps each time.
@@ -145,8 +151,10 @@ RECORDER_PROTOTYPE_ bool recorder_line(const char *line);
  *         printf("%s %d\n", event.recorder->name, (int)event.argument[0]);
  *
  * Called again later, recorder_next() goes on where it stopped; cursor.missed
- * counts orders that were overwritten before the cursor came to them. Both
- * structs stand in recorder/event.h and recorder/events.h. */
+ * counts orders that were overwritten before the cursor came to them. Orders
+ * that events skip tell nothing: a record of 5 to 12 arguments has 2 or 3, a
+ * copied text one for each 32 bytes. Both structs stand in recorder/event.h and
+ * recorder/events.h. */
 struct recorder_cursor;
 struct recorder_event;
 
@@ -161,11 +169,11 @@ recorder_event_text(const struct recorder_event *event, char *to, size_t size);
 #ifdef RECORDER_HOSTED_
 /* --------------------------------------------------------------- signals -- */
 
-/* Dumps to stderr when `sig` comes, then does what would have been done: calls
- * the handler that was there, or takes the default action. But SIGUSR1 and
- * SIGUSR2 without a handler dump, and the program goes on. False: `sig` is
- * ignored, stops the process, or cannot be caught, or the program runs with
- * more rights than its caller (setuid); nothing changes. */
+/* Dumps when `sig` comes, then does what would have been done: calls the
+ * handler that was there, or takes the default action. But SIGUSR1 and SIGUSR2
+ * without a handler dump, and the program goes on. False: `sig` is ignored,
+ * stops the process, or cannot be caught, or the program runs with more rights
+ * than its caller (setuid); nothing changes. */
 RECORDER_PROTOTYPE_ bool recorder_dump_on_signal(int sig);
 
 /* The same for the signals by which programs crash (QUIT ILL TRAP ABRT BUS FPE
@@ -173,6 +181,22 @@ RECORDER_PROTOTYPE_ bool recorder_dump_on_signal(int sig);
  * USR2. `add` and `remove` are masks: 1u << SIGTERM. */
 RECORDER_PROTOTYPE_ void recorder_dump_on_common_signals(unsigned add,
                                                          unsigned remove);
+
+/* Sets what these dumps show: "last=100, to=/tmp/%p.dump, names=net".
+ *     last    so many of the newest records of each recorder, or last=all; not
+ *             set: as many of each as fit 1,000 lines in all, 1 at least
+ *     to      a file instead of stderr, which names it then; %p is the process
+ *             id, %% a percent. A file that is there is appended to, a symbolic
+ *             link not followed; where it cannot be opened, stderr it is
+ *     names   the recorders whose whole name matches a regular expression, as
+ *             for recorder_dump_for()
+ * A dump ends by saying how many records it left out. Of a recording, if
+ * nothing is set, only the path is said. Null or "": nothing is set. The text is kept,
+ * not copied. The environment's RECORDER_DUMP sets it before main(), unless the
+ * program runs with more rights than its caller (setuid). Returns false, and
+ * says why on stderr, where a setting means nothing; then nothing changes.
+ * recorder_dump() and its like always show everything. */
+RECORDER_PROTOTYPE_ bool recorder_dump_set(const char *setting);
 
 /* Gives the calling thread an alternate signal stack, if it has none, so that
  * it can dump after its own has overflowed. The functions above do so for the

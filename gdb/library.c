@@ -129,7 +129,7 @@ const char *library_list(struct library *library)
     FILE *text = text_begin(library);
     reader_count(&library->reader);
     if (text)
-        tables(text, &library->reader);
+        tables(text, &library->reader, false);
     return text_end(library, text);
 }
 

@@ -362,7 +362,7 @@ RECORDER_FUNCTION_ void recorder_clock_open_(struct recorder_clock_ *clock)
 }
 /* Notes a moment for readers of what a program leaves behind, which cannot
  * measure how fast its ticks ran. Safe in a signal handler. */
-RECORDER_FUNCTION_ void recorder_clock_note(void)
+RECORDER_FUNCTION_ void recorder_clock_note_(void)
 {
     struct recorder_clock_ clock;
     recorder_clock_open_(&clock);

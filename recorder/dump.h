@@ -13,7 +13,8 @@ extern "C" {
 
 /* ------------------------------------------------------------------ line -- */
 
-/* The row of the thread that made an event; null where it is another's now. */
+/* Returns the row of the thread that made an event, or null if another thread
+ * has the row now. */
 RECORDER_INLINE_ const struct recorder_thread_row *
 recorder_event_row_(const struct recorder_event *event)
 {
@@ -28,7 +29,8 @@ recorder_event_row_(const struct recorder_event *event)
                : row;
 }
 
-/* The message of an event, from the batch that the scratch holds. */
+/* Formats the message of an event; its texts come from the scratch's batch. As
+ * recorder_event_text(). */
 RECORDER_FUNCTION_ size_t recorder_message_(struct recorder_scratch_ *s,
                                             const struct recorder_event *event,
                                             char *to, size_t size,
@@ -36,6 +38,7 @@ RECORDER_FUNCTION_ size_t recorder_message_(struct recorder_scratch_ *s,
 {
     struct recorder_text_context_ context;
     struct recorder_arguments_ arguments;
+    struct recorder_string_ string;
     const char *format = recorder_format_of_(s, event->format, location);
     context.scratch = s;
     context.event = event;
@@ -51,25 +54,14 @@ RECORDER_FUNCTION_ size_t recorder_message_(struct recorder_scratch_ *s,
     arguments.trace = s->trace;
     if (format)
         return recorder_format_(to, size, format, &arguments);
-    /* What is known all the same. */
-    {
-        struct recorder_string_ string;
-        unsigned i;
-        string = recorder_string_at_(to, size ? size - 1 : 0);
-        recorder_add_string_(&string, "<format at 0x");
-        recorder_add_number_(&string, event->format, 16, 1);
-        recorder_add_string_(&string, ">");
-        for (i = 0; i < 12 && !(event->lost >> i & 1); i++) {
-            recorder_add_string_(&string, " 0x");
-            recorder_add_number_(&string, event->argument[i], 16, 1);
-        }
-        if (size)
-            to[string.size < string.max ? string.size : string.max] = '\0';
-        return string.size;
-    }
+    string = recorder_string_at_(to, size ? size - 1 : 0);
+    recorder_add_unreadable_(&string, event);
+    if (size)
+        to[string.size < string.max ? string.size : string.max] = '\0';
+    return string.size;
 }
 
-/* What a line shows of the event that the scratch is at. */
+/* Fills in the fields of a line for the event that the scratch is at. */
 RECORDER_FUNCTION_ void recorder_show_(struct recorder_scratch_ *s,
                                        const struct recorder_clock_ *clock,
                                        const struct recorder_event *event,
@@ -77,7 +69,7 @@ RECORDER_FUNCTION_ void recorder_show_(struct recorder_scratch_ *s,
 {
     const struct recorder_thread_row *row = recorder_event_row_(event);
     const struct recorder_fetched_ *name;
-    /* Without a table, a number says all that there is to know. */
+    /* Without a table of threads the number is all that is known. */
     bool numbered = !recorder_home_.registry->threads &&
                     event->thread != RECORDER_THREAD_SHARED;
     shown->event = event;
@@ -109,7 +101,8 @@ RECORDER_FUNCTION_ size_t recorder_line_of_(struct recorder_scratch_ *s,
     return to.size;
 }
 
-/* The line that is set, as far as it can be read, in `to`. */
+/* Returns the current line format, copied to `to`; the default if none is set
+ * or it cannot be read. */
 RECORDER_FUNCTION_ const char *
 recorder_line_current_(struct recorder_scratch_ *s, char *to, size_t max)
 {
@@ -124,8 +117,8 @@ recorder_line_current_(struct recorder_scratch_ *s, char *to, size_t max)
     return to;
 }
 
-/* The name that the system knows a thread by now, for rows not named by the
- * program: a thread is often named by another, after its first record. */
+/* Updates the names of threads that the program did not name itself: a thread
+ * is often named by another, after its first record. */
 RECORDER_FUNCTION_ void recorder_threads_refresh_(void)
 {
     struct recorder_registry *registry = recorder_home_.registry;
@@ -160,7 +153,63 @@ recorder_dump_summary_(struct recorder_scratch_ *s,
     recorder_output_line_(out, s->line, to.size < to.max ? to.size : to.max);
 }
 
-/* How many slots there are to sort: what a dump in one pass has to hold. */
+/* What a dump shows. */
+struct recorder_choice_ {
+    const char *regex; /* of these recorders; null: of all */
+    size_t last;       /* only the last so many of each; 0: all */
+    size_t lines_max;  /* as many of each as fit so many lines; 0: any */
+};
+
+/* Counts the events of the chosen recorders: of each, `max` at most. */
+RECORDER_FUNCTION_ size_t
+recorder_choice_events_(const struct recorder_batch_ *batch, size_t max)
+{
+    uintptr_t from = recorder_batch_from_(batch);
+    const struct recorder *recorder = recorder_readers_enter_();
+    size_t count = 0;
+    for (; from && recorder; recorder = recorder_list_next_(recorder))
+        if (recorder_chosen_(recorder, batch->regex))
+            count += recorder_events_from_(recorder, batch->end, from, max);
+    recorder_readers_leave_();
+    return count;
+}
+
+/* Returns how many of the last events of each recorder fit so many lines: 1 at
+ * least. Each chosen recorder takes a line itself, and the dump 3 more. */
+RECORDER_FUNCTION_ size_t
+recorder_choice_fit_(const struct recorder_batch_ *batch, size_t lines_max)
+{
+    const struct recorder *recorder = recorder_readers_enter_();
+    size_t low = 1, high = lines_max, lines = 3;
+    for (; recorder; recorder = recorder_list_next_(recorder))
+        lines += recorder_chosen_(recorder, batch->regex);
+    recorder_readers_leave_();
+    while (low < high) {
+        size_t middle = high - (high - low) / 2;
+        if (lines + recorder_choice_events_(batch, middle) > lines_max)
+            high = middle - 1;
+        else
+            low = middle;
+    }
+    return low;
+}
+
+/* Says how many events a dump left out, and how they are to be seen. */
+RECORDER_FUNCTION_ void recorder_choice_say_(struct recorder_scratch_ *s,
+                                            struct recorder_output_ *out,
+                                            size_t left_out)
+{
+    struct recorder_string_ to = recorder_string_at_(s->line, s->line_max);
+    recorder_add_string_(&to, "recorder: ");
+    recorder_add_number_(&to, left_out, 10, 1);
+    recorder_add_string_(&to, " older records are left out: `recorder dump` "
+                              "shows them, of the process or its core file, or "
+                              "set RECORDER_DUMP=last=all\n");
+    recorder_output_line_(out, s->line, to.size);
+}
+
+/* Returns how many slots the chosen recorders have: a dump in one pass holds as
+ * many records. */
 RECORDER_FUNCTION_ size_t recorder_slots_(const char *regex)
 {
     const struct recorder *recorder = recorder_readers_enter_();
@@ -172,7 +221,7 @@ RECORDER_FUNCTION_ size_t recorder_slots_(const char *regex)
     return count;
 }
 
-/* How many events the batch holds. */
+/* Returns how many events the batch holds. */
 RECORDER_INLINE_ size_t recorder_batch_events_(const struct recorder_batch_ *b)
 {
     size_t count = 0, i;
@@ -198,8 +247,8 @@ RECORDER_FUNCTION_ void recorder_dump_head_(struct recorder_scratch_ *s,
         recorder_dump_summary_(s, out, &summary);
 }
 
-/* Shows the event that the scratch is at, in place of our own lines; a dump has
- * no head then. Its state stands behind it, in a structure that begins so. */
+/* A printer of events that replaces our lines; such a dump has no head. The
+ * state of a printer stands in a structure that begins with this one. */
 struct recorder_lines_ {
     void (*show)(const struct recorder_lines_ *lines,
                  struct recorder_scratch_ *s,
@@ -223,21 +272,27 @@ RECORDER_FUNCTION_ void recorder_dump_event_(
     recorder_output_line_(out, s->line, size);
 }
 
-/* Dumps all that `regex` chooses, null: all. A pass takes the smallest orders
- * above those shown, as many as there is memory for: usually all of them. */
-RECORDER_FUNCTION_ size_t
-recorder_dump_passes_(struct recorder_scratch_ *s, struct recorder_output_ *out,
-                      const struct recorder_lines_ *lines)
+/* Dumps what is chosen. A pass takes the smallest orders above those shown, as
+ * many as there is memory for: usually all of them. */
+RECORDER_FUNCTION_ size_t recorder_dump_passes_(
+    struct recorder_scratch_ *s, const struct recorder_choice_ *choice,
+    struct recorder_output_ *out, const struct recorder_lines_ *lines)
 {
     struct recorder_clock_ clock;
     struct recorder_event event;
     char line[256];
     const char *format = recorder_line_current_(s, line, sizeof line);
-    size_t shown = 0;
+    size_t shown = 0, all = 0;
     bool first = true;
     recorder_clock_open_(&clock);
     recorder_threads_refresh_();
     s->batch.end = __atomic_load_n(recorder_home_.order, __ATOMIC_ACQUIRE);
+    s->batch.regex = choice->regex;
+    s->batch.last = choice->lines_max
+                        ? recorder_choice_fit_(&s->batch, choice->lines_max)
+                        : choice->last;
+    if (s->batch.last)
+        all = recorder_choice_events_(&s->batch, SIZE_MAX);
     do {
         recorder_batch_fill_(&s->batch);
         if (first && !lines)
@@ -252,6 +307,8 @@ recorder_dump_passes_(struct recorder_scratch_ *s, struct recorder_output_ *out,
             recorder_dump_event_(lines, format, s, &clock, &event, out);
         }
     } while (s->batch.more && !out->failed);
+    if (all > shown && !lines)
+        recorder_choice_say_(s, out, all - shown);
     return shown;
 }
 
@@ -284,66 +341,74 @@ RECORDER_FUNCTION_ bool recorder_line(const char *line)
 }
 
 RECORDER_FUNCTION_ size_t recorder_dump_with_(
-    struct recorder_scratch_ *scratch, const char *regex,
+    struct recorder_scratch_ *scratch, const struct recorder_choice_ *choice,
     struct recorder_output_ *out, const struct recorder_lines_ *lines)
 {
     size_t shown;
-    scratch->batch.regex = regex;
     out->gathered = scratch->out;
     out->gathered_max = scratch->out_max;
     out->gathered_size = 0;
-    shown = recorder_dump_passes_(scratch, out, lines);
+    shown = recorder_dump_passes_(scratch, choice, out, lines);
     recorder_output_flush_(out);
     recorder_scratch_close_(scratch);
     return shown;
 }
-/* A function of its own, so that its memory is on the stack only if needed. */
+/* Dumps with scratch memory on the stack. A function of its own, so that other
+ * dumps do not take that stack. */
 RECORDER_FUNCTION_ size_t recorder_dump_unmapped_(
-    struct recorder_scratch_ *scratch, const char *regex,
+    struct recorder_scratch_ *scratch, const struct recorder_choice_ *choice,
     struct recorder_output_ *out, const struct recorder_lines_ *lines)
 {
     char stack[RECORDER_SCRATCH_STACK_] __attribute__((aligned(16)));
     recorder_scratch_open_(scratch, 0, stack);
-    return recorder_dump_with_(scratch, regex, out, lines);
+    return recorder_dump_with_(scratch, choice, out, lines);
 }
-RECORDER_FUNCTION_ size_t
-recorder_dump_out_(const char *regex, struct recorder_output_ *out,
-                   const struct recorder_lines_ *lines)
+RECORDER_FUNCTION_ size_t recorder_dump_choice_(
+    const struct recorder_choice_ *choice, struct recorder_output_ *out,
+    const struct recorder_lines_ *lines)
 {
     struct recorder_scratch_ scratch;
     struct recorder_held_ held;
     size_t shown;
     recorder_os_hold_signals_(&held);
-    if (recorder_scratch_map_(&scratch, recorder_slots_(regex)))
-        shown = recorder_dump_with_(&scratch, regex, out, lines);
+    if (recorder_scratch_map_(&scratch, recorder_slots_(choice->regex)))
+        shown = recorder_dump_with_(&scratch, choice, out, lines);
     else
-        shown = recorder_dump_unmapped_(&scratch, regex, out, lines);
+        shown = recorder_dump_unmapped_(&scratch, choice, out, lines);
     recorder_os_release_signals_(&held);
     return shown;
+}
+/* Dumps all of the recorders that `regex` chooses, null: of all. */
+RECORDER_FUNCTION_ size_t
+recorder_dump_out_(const char *regex, struct recorder_output_ *out,
+                   const struct recorder_lines_ *lines)
+{
+    struct recorder_choice_ choice = {regex, 0, 0};
+    return recorder_dump_choice_(&choice, out, lines);
 }
 
 RECORDER_FUNCTION_ size_t recorder_dump_to(recorder_sink *sink, void *context)
 {
-    struct recorder_output_ out = {sink, context, -1, 0, 0, 0, false, 0};
+    struct recorder_output_ out = recorder_output_to(-1);
+    out.sink = sink;
+    out.context = context;
     return recorder_dump_out_(NULL, &out, NULL);
 }
 #ifdef RECORDER_HOSTED_
 RECORDER_FUNCTION_ size_t recorder_dump_fd(int fd)
 {
-    struct recorder_output_ out = {0, 0, fd, 0, 0, 0, false, 0};
+    struct recorder_output_ out = recorder_output_to(fd);
     return recorder_dump_out_(NULL, &out, NULL);
 }
 #endif
 RECORDER_FUNCTION_ size_t recorder_dump(void)
 {
-    struct recorder_output_ out = {0,     0, recorder_output_fd_, 0, 0, 0,
-                                   false, 0};
+    struct recorder_output_ out = recorder_output_to(recorder_output_fd_);
     return recorder_dump_out_(NULL, &out, NULL);
 }
 RECORDER_FUNCTION_ size_t recorder_dump_for(const char *regex)
 {
-    struct recorder_output_ out = {0,     0, recorder_output_fd_, 0, 0, 0,
-                                   false, 0};
+    struct recorder_output_ out = recorder_output_to(recorder_output_fd_);
     const char *wrong = recorder_regex_check_(regex);
     struct recorder_string_ say;
     char text[200];
@@ -387,8 +452,7 @@ recorder_print_with_(struct recorder_scratch_ *s,
                      const struct recorder_record *records, unsigned count,
                      const struct recorder_lines_ *lines)
 {
-    struct recorder_output_ out = {0,     0, recorder_output_fd_, 0, 0, 0,
-                                   false, 0};
+    struct recorder_output_ out = recorder_output_to(recorder_output_fd_);
     struct recorder_clock_ clock;
     struct recorder_event event;
     char line[RECORDER_STACK_LINE_];
@@ -436,8 +500,6 @@ RECORDER_FUNCTION_ void recorder_print_(const struct recorder *recorder,
     recorder_print_lines_(recorder, thread, records, count, NULL);
 }
 
-/* The message of an event, as snprintf would write it: at most size - 1 bytes
- * and a NUL. Returns the length of the whole. */
 RECORDER_FUNCTION_ size_t
 recorder_event_text(const struct recorder_event *event, char *to, size_t size)
 {
@@ -446,7 +508,7 @@ recorder_event_text(const struct recorder_event *event, char *to, size_t size)
     const char *location;
     size_t length;
     recorder_scratch_open_(&s, 0, stack);
-    /* No line is made here: its room goes to long formats and texts. */
+    /* No line is made here: its memory goes to long formats and texts. */
     s.format = (char *)(s.fetched + 1);
     s.format_max = RECORDER_FORMAT_MAX_;
     s.text = s.format + s.format_max;

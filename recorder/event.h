@@ -18,17 +18,38 @@ struct recorder_event {
     uint64_t caller; /* return address of the record call */
     uint64_t format; /* address of "format\0file:line" */
     uint64_t argument[12];
-    uint32_t lost;   /* bit i: argument[i] was not found, if there was one */
+    uint32_t lost;   /* bit i: argument[i] was not found, or never was */
     uint32_t thread; /* its number; RECORDER_THREAD_SHARED: had no row */
     const struct recorder *recorder; /* in this program, else null */
     const char *name; /* of the recorder; may be gone with its library */
 };
 
-/* One recorder in figures; at rest, written = kept + overwritten + lost. */
+/* One recorder in figures. A record of 5 to 12 arguments takes 2 or 3 slots, a
+ * copied text one for each RECORDER_TEXT_BYTES_. At rest, and where nothing was
+ * cleared, slots written = slots_kept + slots_overwritten + lost. */
 struct recorder_figures_ {
-    uint64_t size, lanes; /* slots of a ring, rings */
-    uint64_t kept, overwritten, lost;
+    uint64_t size, lanes;       /* slots of a ring, rings */
+    uint64_t kept, overwritten; /* records */
+    uint64_t lost;              /* slots' worth that found no slot */
+    uint64_t slots_kept, slots_overwritten;
+    uint64_t estimated; /* 1: `overwritten` is an estimate, else 0 */
 };
+
+/* Fills in what a recorder has overwritten: of `written` slots, `whole` are
+ * kept, in which `records` begin. A ring does not tell how many began in the
+ * others: as many a slot as in these. */
+RECORDER_FUNCTION_ void
+recorder_figures_overwritten_(struct recorder_figures_ *figures,
+                             uint64_t written, uint64_t whole, uint64_t records)
+{
+    uint64_t slots = written > whole ? written - whole : 0, estimate;
+    figures->slots_overwritten = figures->overwritten = slots;
+    figures->estimated = slots && records != whole;
+    if (!figures->estimated)
+        return;
+    estimate = slots / whole * records + slots % whole * records / whole;
+    figures->overwritten = estimate ? estimate : 1;
+}
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -14,7 +14,7 @@ extern "C" {
 
 /* ------------------------------------------------------------- interface -- */
 
-/* A slot's record as it was found. */
+/* A record copied out of its slot, and where it came from. */
 struct recorder_kept_ {
     struct recorder_record record;
     const struct recorder *recorder;
@@ -22,26 +22,30 @@ struct recorder_kept_ {
     const struct recorder_ring *ring;
     uint32_t slot, thread;
 };
-/* Where a kept record comes in the order, and where it stands. */
+/* Sorts a kept record: its order and its index in the batch. */
 struct recorder_key_ {
     uintptr_t order; /* less the batch's end, so that it ascends over a wrap */
     uintptr_t index;
 };
-/* The smallest orders above `after`, ascending. */
+/* The records of the smallest orders above `after`, ascending. */
 struct recorder_batch_ {
     struct recorder_kept_ *kept; /* `max` of each */
     struct recorder_key_ *keys;  /* a permutation: all below `used` */
     size_t max, used, count, next;
     uintptr_t after; /* the last order that was taken out */
     uintptr_t end;   /* orders from here on are too young */
-    bool begun;      /* `after` is one; 0 may be, where orders wrap */
-    bool more;       /* there was no room for all */
+    bool begun;      /* `after` is set; 0 may be an order, as orders wrap */
+    bool more;       /* the batch had no room for all */
     const char *regex;
+    size_t last;     /* only as many events of each recorder; 0: all */
 };
 
 #define RECORDER_CURSOR_MAX_ 256
 struct recorder_cursor {
-    uint64_t missed; /* orders passed by that no event showed */
+    /* Orders passed by that were overwritten. Events skip orders without that:
+     * a record of 5 to 12 arguments has 2 or 3, a copied text some of its own.
+     */
+    uint64_t missed;
     struct recorder_batch_ batch;
     struct recorder_key_ keys[RECORDER_CURSOR_MAX_];
     struct recorder_kept_ kept[RECORDER_CURSOR_MAX_];
@@ -55,9 +59,9 @@ RECORDER_INLINE_ bool recorder_chosen_(const struct recorder *recorder,
     return !regex || recorder_regex_match_(regex, recorder->name);
 }
 
-/* Sorts keys by order. Shell's method with Ciura's gaps, each further one 9/4
- * of the one before: no memory, no recursion, and quick on what rings give,
- * which is nearly sorted. */
+/* Sorts keys by order: a Shell sort with Ciura's gaps, extended by a factor of
+ * 9/4. It needs no memory and no recursion, and is quick on keys from rings,
+ * which are nearly sorted. */
 RECORDER_FUNCTION_ void recorder_sort_keys_(struct recorder_key_ *keys,
                                             size_t count)
 {
@@ -76,9 +80,9 @@ RECORDER_FUNCTION_ void recorder_sort_keys_(struct recorder_key_ *keys,
     }
 }
 
-/* Adds what is kept in one slot, if its order is wanted. A full batch is cut to
- * the lower half of its orders; the keys above it name the places that are free
- * again. */
+/* Adds the record of one slot, if its order lies between `from` and *to. Halves
+ * a full batch first: the lower orders stay, *to becomes their highest, and the
+ * keys above them name free places. */
 RECORDER_INLINE_ void recorder_batch_slot_(struct recorder_batch_ *batch,
                                            const struct recorder *recorder,
                                            const struct recorder_ring *ring,
@@ -94,7 +98,7 @@ RECORDER_INLINE_ void recorder_batch_slot_(struct recorder_batch_ *batch,
         batch->more = true;
     }
     order = recorder_get_(&recorder_records_(ring)[slot].order) - batch->end;
-    if (order < from || order > *to) /* a first look, to be quick */
+    if (order < from || order > *to) /* most slots: need no copy */
         return;
     if (batch->count == batch->used) {
         batch->keys[batch->used].index = batch->used;
@@ -113,15 +117,15 @@ RECORDER_INLINE_ void recorder_batch_slot_(struct recorder_batch_ *batch,
     batch->keys[batch->count++].order = order;
 }
 
-/* The lowest order, less `end`, that counts: above `after`, not cleared, and in
- * the half of all words that is before `end`; 0: none does. */
+/* Returns the lowest order, less `end`, that counts: it is above `after`, not
+ * cleared, and in the half of all words before `end`. 0: no order counts. */
 RECORDER_INLINE_ uintptr_t recorder_batch_from_(const struct recorder_batch_ *b)
 {
     uintptr_t from = ~(UINTPTR_MAX >> 1);
     uintptr_t cleared = recorder_get_(&recorder_home_.registry->cleared);
     uintptr_t now = recorder_get_(recorder_home_.order);
     if (cleared && cleared - b->end <= now - b->end)
-        return 0; /* between `end` and now: all was */
+        return 0; /* everything before `end` was cleared */
     if (cleared && cleared - b->end > from)
         from = cleared - b->end;
     if (b->begun && b->after - b->end >= from)
@@ -129,19 +133,69 @@ RECORDER_INLINE_ uintptr_t recorder_batch_from_(const struct recorder_batch_ *b)
     return from;
 }
 
+/* Counts the events that a recorder keeps whose order, less `end`, is at least
+ * `from`: up to `max`, the newest slots first, so that few are looked at. */
+RECORDER_FUNCTION_ size_t recorder_events_from_(const struct recorder *recorder,
+                                               uintptr_t end, uintptr_t from,
+                                               size_t max)
+{
+    uintptr_t lane, i;
+    size_t count = 0;
+    for (lane = 0; lane <= recorder->lanes_mask; lane++) {
+        const struct recorder_ring *ring =
+            recorder_lane_(recorder, (unsigned)lane);
+        uintptr_t write = recorder_get_(&ring->write);
+        for (i = 1; i <= recorder->mask + 1 && count < max; i++) {
+            uintptr_t slot = (write - i) & recorder->mask;
+            const struct recorder_record *r = &recorder_records_(ring)[slot];
+            uintptr_t commit =
+                recorder_get_(&recorder_commits_(ring, recorder->mask)[slot]);
+            count += commit && !(commit & RECORDER_BUSY_) &&
+                     recorder_get_(&r->order) - end >= from &&
+                     recorder_get_(&r->format) >= RECORDER_TEXT_END_;
+        }
+    }
+    return count;
+}
+
+/* The order, less the batch's end, of the oldest of the last events of a
+ * recorder; `from` where it keeps no more than these. Found by bisection, as
+ * there may be no memory for the orders. */
+RECORDER_FUNCTION_ uintptr_t
+recorder_batch_from_last_(const struct recorder_batch_ *batch,
+                         const struct recorder *recorder, uintptr_t from)
+{
+    uintptr_t low = from, high = UINTPTR_MAX;
+    if (recorder_events_from_(recorder, batch->end, from, batch->last) <
+        batch->last)
+        return from;
+    while (low < high) {
+        uintptr_t middle = high - (high - low) / 2;
+        if (recorder_events_from_(recorder, batch->end, middle, batch->last) <
+            batch->last)
+            high = middle - 1;
+        else
+            low = middle;
+    }
+    return low;
+}
+
 /* Fills the batch with the smallest orders from `after` on, up to `end`. */
 RECORDER_FUNCTION_ void recorder_batch_fill_(struct recorder_batch_ *batch)
 {
-    uintptr_t from = recorder_batch_from_(batch), to = UINTPTR_MAX, lane, slot;
+    uintptr_t all = recorder_batch_from_(batch), to = UINTPTR_MAX, lane, slot;
+    uintptr_t from = all;
     const struct recorder *recorder;
     batch->count = batch->next = 0;
     batch->more = false;
-    if (from == 0)
+    if (all == 0)
         return;
     for (recorder = recorder_readers_enter_(); recorder;
          recorder = recorder_list_next_(recorder)) {
         if (!recorder_chosen_(recorder, batch->regex))
             continue;
+        if (batch->last)
+            from = recorder_batch_from_last_(batch, recorder, all);
         for (lane = 0; lane <= recorder->lanes_mask; lane++) {
             const struct recorder_ring *ring =
                 recorder_lane_(recorder, (unsigned)lane);
@@ -161,8 +215,8 @@ recorder_batch_at_(const struct recorder_batch_ *batch, size_t i)
     return &batch->kept[batch->keys[i].index];
 }
 
-/* How many records of the batch, from i on, are one event: a head and what goes
- * on from it; 1 for what is no head. */
+/* Returns how many records of the batch, from i on, are one event: a head and
+ * its continuations. 1 if record i is no head. */
 RECORDER_INLINE_ size_t recorder_batch_run_(const struct recorder_batch_ *batch,
                                             size_t i)
 {
@@ -175,12 +229,12 @@ RECORDER_INLINE_ size_t recorder_batch_run_(const struct recorder_batch_ *batch,
         if (kept->record.format != 0 || kept->ring != head->ring ||
             kept->record.caller != head->record.caller ||
             kept->record.order - head->record.order > 2)
-            break; /* the next head, or part of one that is gone */
+            break; /* another head, or a continuation without its head */
     }
     return run;
 }
 
-/* All of the ticks of a record's time. */
+/* Returns the time of a record, in 64 bits of ticks. */
 #ifdef RECORDER_WRAPS_
 RECORDER_FUNCTION_ uint64_t recorder_ticks_of_(const struct recorder_record *r)
 {
@@ -188,7 +242,7 @@ RECORDER_FUNCTION_ uint64_t recorder_ticks_of_(const struct recorder_record *r)
     uintptr_t count;
     uint64_t ticks;
     bool known;
-    do { /* another wrap may come meanwhile */
+    do { /* until no wrap was noted meanwhile */
         count = __atomic_load_n(&registry->wraps_count, __ATOMIC_ACQUIRE);
         ticks = r->time;
         known = recorder_clock_widen_(registry->wraps, (uint32_t)count,
@@ -204,7 +258,8 @@ RECORDER_INLINE_ uint64_t recorder_ticks_of_(const struct recorder_record *r)
 }
 #endif
 
-/* Widens the run of records at i; bits of `lost` for the words not found. */
+/* Makes an event of the run of records at i; its bits of `lost` name the words
+ * that were not found. */
 RECORDER_FUNCTION_ void recorder_event_of_(const struct recorder_batch_ *batch,
                                            size_t i, size_t run,
                                            struct recorder_event *event)
@@ -231,9 +286,9 @@ RECORDER_FUNCTION_ void recorder_event_of_(const struct recorder_batch_ *batch,
     }
 }
 
-/* Takes the next event out of a batch. False: the batch is used up, or what is
- * left of it may go on in the next. `missed` grows by the orders passed by;
- * null: nobody asks. */
+/* Takes the next event out of a batch. Returns false where the batch is used
+ * up, or its last event may continue in the next batch. Adds the orders passed
+ * by to *missed, unless that is null. */
 RECORDER_FUNCTION_ bool recorder_batch_take_(struct recorder_batch_ *batch,
                                              struct recorder_event *event,
                                              uint64_t *missed)
@@ -259,13 +314,13 @@ RECORDER_FUNCTION_ bool recorder_batch_take_(struct recorder_batch_ *batch,
         }
         if (is_head)
             return true;
-        if (missed && r->format == 0) /* its head was overwritten */
+        if (missed && r->format == 0) /* a continuation without its head */
             ++*missed;
     }
     return false;
 }
 
-/* Does the batch pass an order by, between `after` and its last? */
+/* True if an order between `after` and the batch's last is not in it. */
 RECORDER_FUNCTION_ bool recorder_batch_gap_(const struct recorder_batch_ *batch)
 {
     size_t i = batch->count;
@@ -290,8 +345,8 @@ RECORDER_FUNCTION_ bool recorder_next(struct recorder_cursor *cursor,
     batch->max = RECORDER_CURSOR_MAX_;
     batch->end = __atomic_load_n(recorder_home_.order, __ATOMIC_ACQUIRE);
     recorder_batch_fill_(batch);
-    /* An order that is not there may be on its way, taken and not yet written:
-     * a writer that runs is done at a second look. */
+    /* A missing order may have been drawn and not yet written: a writer that
+     * runs has written it by a second look. */
     if (recorder_batch_gap_(batch))
         recorder_batch_fill_(batch);
     return recorder_batch_take_(batch, event, &cursor->missed);
@@ -309,8 +364,8 @@ RECORDER_FUNCTION_ void recorder_summarize_(const struct recorder *recorder,
                                             uintptr_t end,
                                             struct recorder_summary_ *to)
 {
-    uintptr_t lane, slot, written = 0, whole = 0;
-    struct recorder_batch_ all = {0, 0, 0, 0, 0, 0, 0, 0, false, false, 0};
+    uintptr_t lane, slot, written = 0, whole = 0, records = 0;
+    struct recorder_batch_ all = {0, 0, 0, 0, 0, 0, 0, 0, false, false, 0, 0};
     struct recorder_figures_ *figures = &to->figures;
     uintptr_t from;
     all.end = end;
@@ -319,29 +374,31 @@ RECORDER_FUNCTION_ void recorder_summarize_(const struct recorder *recorder,
     to->name = recorder->name;
     figures->size = recorder->mask + 1;
     figures->lanes = recorder->lanes_mask + 1;
-    figures->kept = figures->lost = 0;
+    figures->kept = figures->slots_kept = figures->lost = 0;
     for (lane = 0; lane < figures->lanes; lane++) {
         const struct recorder_ring *ring =
             recorder_lane_(recorder, (unsigned)lane);
         written += recorder_get_(&ring->write) - recorder_get_(&ring->given_up);
         figures->lost += recorder_get_(&ring->lost);
         for (slot = 0; slot < figures->size; slot++) {
+            const struct recorder_record *r = &recorder_records_(ring)[slot];
             uintptr_t commit =
                 recorder_get_(&recorder_commits_(ring, recorder->mask)[slot]);
+            bool counts = from && recorder_get_(&r->order) - end >= from;
+            bool begins = recorder_get_(&r->format) >= RECORDER_TEXT_END_;
             if (commit == 0 || (commit & RECORDER_BUSY_))
                 continue;
             whole++;
-            figures->kept +=
-                from &&
-                recorder_get_(&recorder_records_(ring)[slot].order) - end >=
-                    from;
+            records += begins;
+            figures->slots_kept += counts;
+            figures->kept += counts && begins;
         }
     }
-    figures->overwritten = written > whole ? written - whole : 0;
+    recorder_figures_overwritten_(figures, written, whole, records);
 }
 
-/* Sums up the index-th recorder that `regex` chooses. False: there are not as
- * many. */
+/* Sums up the index-th recorder that `regex` chooses. Returns false if there
+ * are not so many. */
 RECORDER_FUNCTION_ bool recorder_summary_at_(size_t index, const char *regex,
                                              uintptr_t end,
                                              struct recorder_summary_ *to)

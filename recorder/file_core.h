@@ -382,13 +382,13 @@ recorder_core_begin_(struct recorder_recording_ *file,
     file->line = recorder_core_take_(file, 256, false);
     if (!file->line)
         return false;
-    name = recorder_core_take_(file, RECORDER_PROGRAM_MAX, false);
+    name = recorder_core_take_(file, RECORDER_PROGRAM_MAX_, false);
     if (!name)
         return false;
     if (registry->program)
         __builtin_memcpy(
             name, registry->program,
-            recorder_length_(registry->program, RECORDER_PROGRAM_MAX - 1));
+            recorder_length_(registry->program, RECORDER_PROGRAM_MAX_ - 1));
     *file->image = *registry;
     file->image->program = name;
     file->image->first = NULL;

@@ -94,6 +94,11 @@ RECORDER_STUB_ size_t recorder_event_text(const struct recorder_event *event,
         *to = '\0';
     return 0;
 }
+RECORDER_STUB_ bool recorder_dump_set(const char *setting)
+{
+    (void)setting;
+    return true;
+}
 RECORDER_STUB_ bool recorder_dump_on_signal(int sig)
 {
     (void)sig;

@@ -74,6 +74,9 @@ other. They are safe in signal handlers.
             a copy of a descriptor, which is none of stdin, stdout and stderr
         int recorder_os_create_(const char *path, bool append)
             opens a file to write, new or emptied, or at its end
+        int recorder_os_append_(const char *path)
+            opens a file to write behind what it holds, or makes it for this
+            user; follows no link, and waits for no reader of a pipe
         void recorder_os_replace_(int fd, int by)
             makes `fd` mean what `by` does
     signals

@@ -220,6 +220,18 @@ RECORDER_INLINE_ int recorder_os_create_(const char *path, bool append)
     return (int)recorder_syscall_(SYS_openat, (long)RECORDER_AT_CWD_, path,
                                   flags | RECORDER_O_CLOEXEC_, 0666L);
 }
+RECORDER_INLINE_ int recorder_os_append_(const char *path)
+{
+#if defined(__mips__)
+    const long flags = 1 | 8 | 0x80 | 0x100 | 0x20000;
+#elif defined(__arm__) || defined(__aarch64__) || defined(__powerpc__)
+    const long flags = 1 | 0100 | 02000 | 04000 | 0100000;
+#else
+    const long flags = 1 | 0100 | 02000 | 04000 | 0400000;
+#endif
+    return (int)recorder_syscall_(SYS_openat, (long)RECORDER_AT_CWD_, path,
+                                  flags | RECORDER_O_CLOEXEC_, 0600L);
+}
 RECORDER_INLINE_ void recorder_os_replace_(int fd, int by)
 {
     recorder_syscall_(SYS_dup3, (long)by, (long)fd, (long)RECORDER_O_CLOEXEC_);

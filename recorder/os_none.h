@@ -172,6 +172,11 @@ RECORDER_INLINE_ int recorder_os_create_(const char *path, bool append)
     (void)path, (void)append;
     return -1;
 }
+RECORDER_INLINE_ int recorder_os_append_(const char *path)
+{
+    (void)path;
+    return -1;
+}
 RECORDER_INLINE_ void recorder_os_replace_(int fd, int by)
 {
     (void)fd, (void)by;

@@ -320,6 +320,13 @@ RECORDER_INLINE_ int recorder_os_create_(const char *path, bool append)
                 O_WRONLY | O_CREAT | O_CLOEXEC | (append ? O_APPEND : O_TRUNC),
                 0666);
 }
+RECORDER_INLINE_ int recorder_os_append_(const char *path)
+{
+    return open(path,
+                O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK |
+                    O_CLOEXEC,
+                0600);
+}
 /* In two steps: a program that another thread starts in between inherits the
  * descriptor. */
 RECORDER_INLINE_ void recorder_os_replace_(int fd, int by)

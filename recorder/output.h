@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 
-/* Where lines go: to a function of the user's, or gathered to a descriptor;
- * without an operating system, to RECORDER_WRITE. */
+/* Where lines go: to a function of the user's, or through a buffer to a
+ * descriptor; without an operating system, to RECORDER_WRITE. */
 RECORDER_PROGRAM_ int recorder_output_fd_ = 2; /* of dumps and traces */
 struct recorder_output_ {
     recorder_sink *sink;
@@ -18,15 +18,22 @@ struct recorder_output_ {
     int fd;
     char *gathered;
     size_t gathered_size, gathered_max;
-    bool failed;          /* nothing more is written */
-    uint64_t patience_ns; /* for a reader that does not read; 0: for ever */
+    bool failed;          /* a write failed: nothing more is written */
+    uint64_t patience_ns; /* longest wait for a reader; 0: no limit */
 };
+
+/* Makes an output that writes to a descriptor. */
+RECORDER_INLINE_ struct recorder_output_ recorder_output_to(int fd)
+{
+    struct recorder_output_ out = {0, 0, fd, 0, 0, 0, false, 0};
+    return out;
+}
 
 #ifdef RECORDER_HOSTED_
 /* Waits until the descriptor takes RECORDER_PIPE_BYTES_ without blocking.
- * False: it never will, or not within our patience. Where RLIMIT_NOFILE is 0
- * poll() fails; a write may not: it is to be tried, unless it was `refused`
- * already. */
+ * Returns false if it never will, or our patience ended. Where poll() fails, as
+ * it does if RLIMIT_NOFILE is 0, a write may work: true, unless one was
+ * `refused`. */
 RECORDER_FUNCTION_ bool
 recorder_output_wait_(const struct recorder_output_ *out, bool refused)
 {
@@ -43,8 +50,8 @@ recorder_output_wait_(const struct recorder_output_ *out, bool refused)
     return ready > 0 && (poll.revents & RECORDER_POLLOUT_);
 }
 
-/* Writes all of a text, in pieces that a pipe takes whole; after an error, none
- * of it and nothing more. */
+/* Writes all of a text, in pieces that a pipe takes whole. Writes nothing after
+ * an error. */
 RECORDER_FUNCTION_ void recorder_output_write_(struct recorder_output_ *out,
                                                const char *text, size_t size)
 {
@@ -103,10 +110,11 @@ RECORDER_FUNCTION_ void recorder_output_line_(struct recorder_output_ *out,
     out->gathered_size += size;
 }
 
-/* Says a few words on stderr, with nothing left behind if that fails. */
+/* Writes a text to stderr. Leaves no signal and no errno behind if that fails.
+ */
 RECORDER_FUNCTION_ void recorder_say_(const struct recorder_string_ *say)
 {
-    struct recorder_output_ out = {0, 0, 2, 0, 0, 0, false, 0};
+    struct recorder_output_ out = recorder_output_to(2);
     struct recorder_held_ held;
     recorder_os_hold_signals_(&held);
     recorder_output_write_(&out, say->to,

@@ -35,7 +35,7 @@ extern "C" {
 
 /* ------------------------------------------------------------- machinery -- */
 
-/* A match at work. */
+/* The state of a match. */
 struct recorder_regex_ {
     const char *at; /* in the pattern; at an empty string after an error */
     const char *name;
@@ -63,7 +63,7 @@ static inline const char *recorder_regex_run_(struct recorder_regex_ *r,
     return *r->at ? "missing (" : r->error;
 }
 
-/* Null if the regex is well-formed, else what is wrong, in a few words. */
+/* Returns null if the regex is well-formed, else what is wrong with it. */
 RECORDER_FUNCTION_ const char *recorder_regex_check_(const char *regex)
 {
     struct recorder_regex_ r;
@@ -73,7 +73,7 @@ RECORDER_FUNCTION_ const char *recorder_regex_check_(const char *regex)
     return recorder_regex_run_(&r, regex, &nowhere);
 }
 
-/* Whether the regex matches the whole name; false if it is not well-formed. */
+/* True if the regex matches the whole name; false if it is not well-formed. */
 RECORDER_FUNCTION_ bool recorder_regex_match_(const char *regex,
                                               const char *name)
 {
@@ -94,7 +94,7 @@ static inline void recorder_regex_fail_(struct recorder_regex_ *r,
     r->at = "";
 }
 
-/* Counts what takes time, so that every pattern comes to an end. */
+/* Counts steps, so that every pattern comes to an end. */
 static inline void recorder_regex_step_(struct recorder_regex_ *r)
 {
     if (r->steps++ == RECORDER_REGEX_STEPS_MAX_)
@@ -187,7 +187,7 @@ static inline bool recorder_regex_bracket_(struct recorder_regex_ *r,
     return found != negated;
 }
 
-/* Parses what matches one character, and says whether c does. */
+/* Parses an element that matches one character, and says whether c does. */
 static inline bool recorder_regex_character_(struct recorder_regex_ *r,
                                              unsigned char c)
 {
@@ -256,7 +256,7 @@ static inline uint64_t recorder_regex_atom_(struct recorder_regex_ *r,
     return to;
 }
 
-/* Parses a number of up to three digits; if there are none, it is `none`. */
+/* Parses a number of up to three digits. Returns `none` if there are none. */
 static inline unsigned recorder_regex_number_(struct recorder_regex_ *r,
                                               unsigned none)
 {
@@ -267,7 +267,7 @@ static inline unsigned recorder_regex_number_(struct recorder_regex_ *r,
     return r->at == start ? none : n;
 }
 
-/* Parses how often an atom is to be there: once, or as *, +, ?, {m,n} say. */
+/* Parses how often an atom is repeated: once, or by *, +, ?, {m,n}. */
 static inline void recorder_regex_bounds_(struct recorder_regex_ *r,
                                           unsigned *least, unsigned *most)
 {
@@ -308,7 +308,7 @@ static inline uint64_t recorder_regex_piece_(struct recorder_regex_ *r,
             all = least ? 0 : from;
         }
         if (set == last)
-            least = n; /* and so it stays, however often it is repeated */
+            least = n; /* more repeats lead nowhere new */
         if (n >= least && n <= most) {
             set &= ~all;
             all |= set;

@@ -13,7 +13,7 @@ extern "C" {
 
 /* --------------------------------------------------------------- scratch -- */
 
-/* Bytes fetched once in a dump, by their address. */
+/* A cache entry: bytes of the program that a dump fetched, by their address. */
 #define RECORDER_FETCH_MAX_ 232
 struct recorder_fetched_ {
     uint64_t address; /* 0: none */
@@ -21,7 +21,7 @@ struct recorder_fetched_ {
     char bytes[RECORDER_FETCH_MAX_];
 };
 
-/* What a dump works with, of any size: carved out of one piece of memory. */
+/* The memory of a dump, carved out of one piece of any size. */
 struct recorder_scratch_ {
     struct recorder_memory_ memory;
     struct recorder_batch_ batch;
@@ -36,7 +36,7 @@ struct recorder_scratch_ {
     size_t mapped_bytes;
     bool spare;              /* it is the program's spare piece */
     intptr_t trace;          /* of a record that prints at once; 0: a dump */
-    uintptr_t rings, rings_end; /* between these are all; 0: not looked up */
+    uintptr_t rings, rings_end; /* bounds of all rings; 0: not looked up */
 };
 
 enum {
@@ -51,7 +51,8 @@ enum {
 #define RECORDER_KEPT_BYTES_                                                   \
     (sizeof(struct recorder_kept_) + sizeof(struct recorder_key_))
 
-/* Divides `bytes` at `from`, aligned to 16, small where that is little. */
+/* Divides `bytes` at `from`, which is aligned to 16, among the buffers; little
+ * memory makes small buffers. */
 RECORDER_FUNCTION_ void recorder_scratch_divide_(struct recorder_scratch_ *s,
                                                  char *from, size_t bytes)
 {
@@ -78,8 +79,8 @@ RECORDER_FUNCTION_ void recorder_scratch_divide_(struct recorder_scratch_ *s,
         s->fetched[count].address = 0;
 }
 
-/* Opens scratch memory at `memory`, or where that is null, maps some, enough
- * for `records` records at once. False: none is to be had. */
+/* Opens scratch memory at `memory`. If that is null, maps enough memory for
+ * `records` records at once. Returns false if the system gives none. */
 RECORDER_FUNCTION_ bool recorder_scratch_open_(struct recorder_scratch_ *s,
                                                size_t records, void *memory)
 {
@@ -94,6 +95,7 @@ RECORDER_FUNCTION_ bool recorder_scratch_open_(struct recorder_scratch_ *s,
     s->batch.after = s->batch.end = 0;
     s->batch.begun = s->batch.more = false;
     s->batch.regex = NULL;
+    s->batch.last = 0;
     s->trace = 0;
     s->rings = s->rings_end = 0;
     s->mapped_bytes = memory ? 0 : bytes;
@@ -108,8 +110,8 @@ RECORDER_FUNCTION_ bool recorder_scratch_open_(struct recorder_scratch_ *s,
     return memory != NULL;
 }
 
-/* The program's piece for where mmap() fails and the stack may be a small one:
- * for one at a time, the others use their stacks. */
+/* The program's spare memory, for one thread at a time: used where mmap()
+ * fails, as the stack may be small. Other threads then use their stacks. */
 RECORDER_PROGRAM_ char recorder_spare_[RECORDER_SCRATCH_STACK_]
     __attribute__((aligned(16)));
 RECORDER_PROGRAM_ uint32_t recorder_spare_taken_ = 0;
@@ -138,8 +140,9 @@ RECORDER_FUNCTION_ bool recorder_scratch_spare_(struct recorder_scratch_ *s)
     return true;
 }
 
-/* Scratch for `records` records at once, for fewer where that is refused, else
- * the spare piece. False: the caller is left with its stack. */
+/* Opens scratch memory for `records` records at once, or fewer if the system
+ * refuses, or in the spare memory. Returns false if the caller must use its
+ * stack. */
 RECORDER_FUNCTION_ bool recorder_scratch_map_(struct recorder_scratch_ *s,
                                               size_t records)
 {

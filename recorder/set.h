@@ -28,7 +28,7 @@ recorder_configure_type(unsigned char conversion, recorder_type *function)
 
 /* ------------------------------------------------------------------ text -- */
 
-/* What compat/recorder does in our place; null: nobody does. */
+/* Functions of compat/recorder that are called in place of ours; null: none. */
 struct recorder_set_hooks_ {
     void (*dump)(void);
     void (*warn)(const char *text); /* instead of stderr */
@@ -62,7 +62,7 @@ RECORDER_FUNCTION_ void recorder_set_warn_(const char *name, const char *what)
     recorder_say_(&say);
 }
 
-/* A line of the list: "                 net*: Network traffic". */
+/* Adds a line of the list: "                 net*: Network traffic". */
 RECORDER_FUNCTION_ void recorder_set_line_(const char *name,
                                            const char *description,
                                            intptr_t value, bool tweak)
@@ -93,7 +93,7 @@ RECORDER_FUNCTION_ void recorder_set_line_(const char *name,
 
 /* ------------------------------------------------------------------ find -- */
 
-/* The index-th recorder that the regex chooses, or null. */
+/* Returns the index-th recorder that the regex chooses, or null. */
 RECORDER_FUNCTION_ struct recorder *recorder_set_recorder_(const char *regex,
                                                            size_t index)
 {
@@ -123,8 +123,8 @@ RECORDER_INLINE_ bool recorder_set_is_number_(const char *text)
     return (*text >= '0' && *text <= '9') || *text == '-';
 }
 
-/* A number as strtol() reads it with base 0. False: it is none, or too large.
- */
+/* Reads a number as strtol() does with base 0. Returns false if it is none or
+ * too large. */
 RECORDER_FUNCTION_ bool recorder_set_number_(const char *text, intptr_t *number)
 {
     bool negative = *text == '-';
@@ -153,7 +153,7 @@ RECORDER_FUNCTION_ bool recorder_set_number_(const char *text, intptr_t *number)
 
 /* -------------------------------------------------------------- commands -- */
 
-/* Shows what can be set; of recorders, only those that are traced. */
+/* Lists all that can be set; of recorders, only those that are traced. */
 RECORDER_FUNCTION_ void recorder_set_list_(bool traced)
 {
     const struct recorder *recorder;
@@ -180,14 +180,14 @@ RECORDER_FUNCTION_ void recorder_set_list_(bool traced)
 
 RECORDER_PROGRAM_ int recorder_output_opened_ = -1; /* by us */
 
-/* Sends dumps and traces to a file. False: it cannot be opened. */
+/* Sends dumps and traces to a file. Returns false if it cannot be opened. */
 RECORDER_FUNCTION_ bool recorder_set_output_(const char *path, bool append)
 {
     int error = *recorder_os_errno_();
     int fd = recorder_os_create_(path, append);
     if (fd >= 0 && recorder_output_opened_ >= 0 &&
         recorder_output_opened_ == recorder_output_fd_) {
-        /* In one step, as somebody may be writing. */
+        /* In one step: another thread may be writing to it. */
         recorder_os_replace_(recorder_output_fd_, fd);
         recorder_os_close_(fd);
     } else if (fd >= 0) {
@@ -205,7 +205,7 @@ RECORDER_INLINE_ bool recorder_set_is_(const char *name, const char *command)
     return *name == *command;
 }
 
-/* Does what a command says. Null: done; else what is wrong with it. */
+/* Runs a command. Returns null, or what is wrong with it. */
 RECORDER_FUNCTION_ const char *
 recorder_set_command_(const struct recorder_item_ *item)
 {
@@ -229,7 +229,7 @@ recorder_set_command_(const struct recorder_item_ *item)
 
 /* ------------------------------------------------------------------- set -- */
 
-/* Does what an item says, and warns where that cannot be. */
+/* Applies an item, and warns if it cannot. */
 RECORDER_FUNCTION_ int recorder_set_item_(struct recorder_item_ *item)
 {
     const char *regex = recorder_set_is_(item->name, "all") ? ".*" : item->name;
@@ -281,8 +281,8 @@ RECORDER_INLINE_ bool recorder_set_ends_(char c)
     return c == ':' || c == ' ' || c == '\0';
 }
 
-/* Copies text up to the end of an item, a name up to '=', too. False: it is too
- * long; what it needs is not there then. */
+/* Copies text up to the end of an item; a name ends at '=', too. Returns false
+ * if it is too long. */
 RECORDER_FUNCTION_ bool recorder_set_copy_(const char **from, char *to,
                                            bool name)
 {

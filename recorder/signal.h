@@ -3,7 +3,7 @@
 #ifndef RECORDER_SIGNAL_H_
 #define RECORDER_SIGNAL_H_
 
-#include "dump.h"
+#include "crash.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -13,14 +13,14 @@ enum { RECORDER_SIGNALS_ = 65 }; /* as many as the registry has room for */
 
 /* ---------------------------------------------------------------- stacks -- */
 
-/* Below it the stack grows down, to a page that faults. */
+/* Stands at the top of an alternate stack, whose lowest page faults. */
 struct recorder_stack_ {
     struct recorder_stack_ *next;
     int32_t owner, process; /* kernel ids */
 };
 RECORDER_PROGRAM_ struct recorder_stack_ *recorder_stacks_ = 0;
-/* A dump takes 8 KB, the kernel's frame 1 to 12 (AVX-512, AMX), and a handler
- * of the program's runs here, too. */
+/* A dump takes 8 KB, the kernel's frame 1 to 12 (AVX-512, AMX); a handler of
+ * the program runs on this stack, too. */
 #define RECORDER_STACK_BYTES_ ((size_t)128 << 10)
 #define RECORDER_STACK_GUARD_ ((size_t)64 << 10) /* the largest page */
 
@@ -45,8 +45,8 @@ RECORDER_FUNCTION_ struct recorder_stack_ *recorder_stack_new_(void)
     return stack;
 }
 
-/* The stack of a thread of this process that has ended, now the caller's; or
- * one of its own that it had given away. */
+/* Gives the caller the stack of a thread of this process that has ended, or one
+ * that it had itself and disabled. Returns null if there is none. */
 RECORDER_FUNCTION_ struct recorder_stack_ *recorder_stack_reuse_(void)
 {
     struct recorder_stack_ *stack =
@@ -87,14 +87,16 @@ RECORDER_FUNCTION_ bool recorder_alt_stack(void)
 
 /* --------------------------------------------------------------- handler -- */
 
-/* What was there before us, by signal; the registry's `taken` is set last. */
+/* The actions that our handler replaced, by signal. The registry's `taken` is
+ * set after the action is stored here. */
 RECORDER_PROGRAM_ struct recorder_action_ recorder_before_[RECORDER_SIGNALS_];
 RECORDER_INLINE_ bool
 recorder_is_handler_(const struct recorder_action_ *action)
 {
     return (uintptr_t)action->handler > 1; /* neither SIG_DFL nor SIG_IGN */
 }
-/* By default ignored, or ours to dump and go on. */
+/* True if the program goes on after a signal without a handler: the system
+ * ignores it, or we only dump. */
 RECORDER_INLINE_ bool recorder_goes_on_(int sig)
 {
     return sig == RECORDER_SIGUSR1_ || sig == RECORDER_SIGUSR2_ ||
@@ -137,33 +139,64 @@ RECORDER_FUNCTION_ void recorder_say_signal_(struct recorder_output_ *out,
     recorder_output_write_(out, text, to.size);
 }
 
-/* Dumps, unless another thread does: then waits for it, 10 s at most, as it is
- * about to end the process. One that is not of this process will not: it dumped
- * when another thread forked, or was the child of vfork(). */
+/* Says what a signal's dump begins with. Returns the output of the dump;
+ * `shows` tells whether it is to show records: all of these are in a recording,
+ * if there is one, and are shown only where somebody set what. */
+RECORDER_FUNCTION_ struct recorder_output_
+recorder_crash_begin_(int sig, int32_t thread, bool *shows)
+{
+    struct recorder_output_ out = recorder_output_to(recorder_output_fd_), file;
+    const char *recording = recorder_crash_recording();
+    struct recorder_held_ held;
+    int fd = -1;
+    out.patience_ns = 1000000000u;
+    recorder_os_hold_signals_(&held);
+    *shows = recorder_crash_read_(&recorder_crash_now_) || !recording;
+    recorder_say_signal_(&out, sig, thread);
+    if (recording)
+        recorder_crash_say_(&out, "its records: recorder dump ", recording, "");
+    if (recorder_crash_now_.to)
+        fd = recorder_crash_open_(recorder_crash_now_.to, &out);
+    if (fd >= 0) {
+        file = recorder_output_to(fd);
+        file.patience_ns = out.patience_ns;
+        recorder_say_signal_(&file, sig, thread);
+        out = file;
+    }
+    recorder_os_release_signals_(&held);
+    return out;
+}
+RECORDER_FUNCTION_ void recorder_crash_dump_(int sig, int32_t thread,
+                                            const struct recorder_lines_ *lines)
+{
+    bool shows;
+    struct recorder_output_ out = recorder_crash_begin_(sig, thread, &shows);
+    if (shows && !out.failed)
+        recorder_dump_choice_(&recorder_crash_now_.choice, &out, lines);
+    if (out.fd != recorder_output_fd_)
+        recorder_os_close_(out.fd);
+}
+
+/* Dumps. If another thread dumps already, waits for it, 10 s at most, as it is
+ * about to end the process. If that thread belongs to another process (copied
+ * by fork() in mid-dump, or across vfork()), takes over. */
 RECORDER_FUNCTION_ void
 recorder_dump_for_signal_(int sig, const struct recorder_lines_ *lines)
 {
-    struct recorder_output_ out = {0, 0,     recorder_output_fd_, 0, 0,
-                                   0, false, 1000000000u};
-    struct recorder_held_ held;
     int32_t *dumping = &recorder_home_.registry->dumping;
     int32_t self = recorder_os_thread_();
     unsigned i;
     for (i = 0; i < 1000; i++) {
         int32_t other = __atomic_load_n(dumping, __ATOMIC_RELAXED);
         if (other == self)
-            return; /* it crashed in a dump of its own */
+            return; /* this thread crashed in its own dump */
         if (other && !recorder_os_thread_ended_(other)) {
             recorder_os_poll_(NULL, 0, 10);
             continue;
         }
         if (__atomic_compare_exchange_n(dumping, &other, self, false,
                                         __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-            recorder_os_hold_signals_(&held);
-            recorder_say_signal_(&out, sig, self);
-            recorder_os_release_signals_(&held);
-            if (!out.failed)
-                recorder_dump_out_(NULL, &out, lines);
+            recorder_crash_dump_(sig, self, lines);
             return;
         }
     }
@@ -184,7 +217,8 @@ RECORDER_FUNCTION_ void recorder_signal_again_(int sig, void *info,
         recorder_os_exit_(128 + sig);
 }
 
-/* What a handler does; the lines of its dump are ours where `lines` is null. */
+/* Handles a signal: dumps, with our lines if `lines` is null, then does what
+ * the program had asked for. */
 RECORDER_FUNCTION_ void
 recorder_signal_handle_(int sig, void *info, void *context,
                         const struct recorder_lines_ *lines)
@@ -219,12 +253,23 @@ RECORDER_FUNCTION_ void recorder_on_signal_(int sig, void *info, void *context)
 {
     recorder_signal_handle_(sig, info, context, NULL);
 }
-/* The handler of this module: compat/recorder has its own. */
+/* The handler of this module; compat/recorder sets its own. */
 RECORDER_MODULE_ void (*recorder_signal_handler_)(
     int sig, void *info, void *context) = recorder_on_signal_;
 
-/* Calls, to no effect, what the handler will call: the dynamic linker looks for
- * a function at its first call, and takes 3 KB of stack for that. */
+RECORDER_PROGRAM_ unsigned char recorder_crash_asked_ = 0;
+/* In compat, RECORDER_DUMP of the environment means what it did in 1.x. */
+__attribute__((constructor(102))) static void recorder_crash_enter_(void)
+{
+    if (recorder_crash_asked_)
+        return;
+    recorder_crash_asked_ = 1;
+    if (recorder_signal_handler_ == recorder_on_signal_)
+        recorder_dump_set(recorder_os_environment_("RECORDER_DUMP"));
+}
+
+/* Calls, to no effect, the functions that the handler will call: at its first
+ * call the dynamic linker looks a function up, which takes 3 KB of stack. */
 RECORDER_MODULE_ bool recorder_signal_bound_ = false;
 RECORDER_FUNCTION_ void recorder_signal_bind_(void)
 {
@@ -266,7 +311,7 @@ RECORDER_FUNCTION_ bool recorder_dump_on_signal(int sig)
         (uintptr_t)before.handler == 1 /* SIG_IGN */)
         return false;
     if (recorder_home_.registry->taken[sig] && recorder_is_handler_(&before))
-        return true; /* ours, or a later one that may call ours */
+        return true; /* our handler, or a later one that may call it */
     recorder_signal_bind_();
     recorder_before_[sig] = before;
     recorder_home_.registry->taken[sig] = 1;
@@ -303,7 +348,8 @@ RECORDER_FUNCTION_ void recorder_dump_on_common_signals(unsigned add,
 }
 
 #ifdef RECORDER_IN_LIBRARY_
-/* The library is closed, and our handler with it. */
+/* Restores the program's actions: the code of our handler goes with the
+ * library. */
 __attribute__((destructor(102))) static void recorder_signal_leave_(void)
 {
     struct recorder_action_ now;

@@ -51,11 +51,8 @@ RECORDER_FUNCTION_ const char *recorder_format_of_(struct recorder_scratch_ *s,
         ptrdiff_t copied = recorder_memory_copy_(&s->memory, address, s->format,
                                                  s->format_max - 1);
         size = copied > 0 ? (size_t)copied : 0;
-        length = recorder_length_(s->format, size);
     }
-    s->format[size] = '\0';
-    if (length == size) /* its end is not there, or it is too long */
-        recorder_bytes_(s->format + (size > 3 ? size - 3 : 0), "...", 4);
+    length = recorder_format_end(s->format, size);
     if (length + 1 < size)
         *location = s->format + length + 1;
     return s->format;

@@ -22,7 +22,7 @@ extern "C" {
 #define RECORDER_LINE_DEFAULT_                                                 \
     "{order} [{seconds} {location} T{thread}] {recorder}: {message}"
 #define RECORDER_TEXT_LINE_MAX_ 4096
-#define RECORDER_PROGRAM_MAX 64 /* bytes of a program's name, with its NUL */
+#define RECORDER_PROGRAM_MAX_ 64 /* bytes of a program's name, with its NUL */
 
 RECORDER_INLINE_ size_t recorder_length_(const char *text, size_t max)
 {
@@ -34,7 +34,8 @@ RECORDER_INLINE_ size_t recorder_length_(const char *text, size_t max)
 
 /* ---------------------------------------------------------------- string -- */
 
-/* A text that grows up to a limit; `size` counts what did not fit, too. */
+/* A text that grows up to `max` bytes; `size` counts those that did not fit,
+ * too. */
 struct recorder_string_ {
     char *to;
     size_t max, size;
@@ -61,7 +62,7 @@ RECORDER_INLINE_ void recorder_add_string_(struct recorder_string_ *s,
     recorder_add_text_(s, text,
                        recorder_length_(text, RECORDER_TEXT_LINE_MAX_));
 }
-/* A number, with at least `digits` digits. */
+/* Adds a number, with at least `digits` digits. */
 RECORDER_FUNCTION_ void recorder_add_number_(struct recorder_string_ *s,
                                              uint64_t number, unsigned base,
                                              unsigned digits)
@@ -77,7 +78,7 @@ RECORDER_FUNCTION_ void recorder_add_number_(struct recorder_string_ *s,
 
 /* The length of the character at s[0..size) if it is shown as it is; 0: it is
  * escaped, being no text or an order to the terminal. */
-RECORDER_FUNCTION_ size_t recorder_text_shown(const char *s, size_t size)
+RECORDER_FUNCTION_ size_t recorder_text_shown_(const char *s, size_t size)
 {
     size_t length = 1;
     if ((unsigned char)*s < ' ' || (unsigned char)*s >= 0x7f)
@@ -100,7 +101,7 @@ RECORDER_FUNCTION_ void recorder_add_name_(struct recorder_string_ *s,
         }
         if (!have)
             return;
-        shown = recorder_text_shown(c, have);
+        shown = recorder_text_shown_(c, have);
         f.to = escape;
         f.room = sizeof escape - 1;
         f.length = 0;
@@ -148,16 +149,46 @@ RECORDER_FUNCTION_ void recorder_add_seconds_(struct recorder_string_ *s,
     recorder_add_number_(s, us % 1000000, 10, 6);
 }
 
+/* ---------------------------------------------------------------- format -- */
+
+/* Ends the `size` bytes that were read of a format, and marks it by "..." where
+ * its own end is not among them; `bytes` has room for 1 more, and for 4 in all.
+ * Returns the length of the format, `size` where it is marked. */
+RECORDER_INLINE_ size_t recorder_format_end(char *bytes, size_t size)
+{
+    size_t length = recorder_length_(bytes, size);
+    bytes[size] = '\0';
+    if (length == size)
+        recorder_bytes_(bytes + (size > 3 ? size - 3 : 0), "...", 4);
+    return length;
+}
+
+/* Adds the message of an event whose format cannot be read: its address, and
+ * the words of the arguments that were found. */
+RECORDER_FUNCTION_ void
+recorder_add_unreadable_(struct recorder_string_ *to,
+                        const struct recorder_event *event)
+{
+    unsigned i;
+    recorder_add_string_(to, "<format at 0x");
+    recorder_add_number_(to, event->format, 16, 1);
+    recorder_add_string_(to, ">");
+    for (i = 0; i < 12 && !(event->lost >> i & 1); i++) {
+        recorder_add_string_(to, " 0x");
+        recorder_add_number_(to, event->argument[i], 16, 1);
+    }
+}
+
 /* ------------------------------------------------------------------ line -- */
 
-/* "dir/file.c:12" without the directories; a location that holds what no path
- * would is none. */
+/* Returns "file.c:12" of "dir/file.c:12", or "?" if the location holds control
+ * characters. */
 RECORDER_INLINE_ const char *recorder_location_name_(const char *location)
 {
     const char *name = location, *at = location;
     size_t shown = 1;
     for (; *at; at += shown) {
-        shown = recorder_text_shown(at, recorder_length_(at, 4));
+        shown = recorder_text_shown_(at, recorder_length_(at, 4));
         if (!shown)
             return "?";
         if (*at == '/')
@@ -179,8 +210,9 @@ enum recorder_field_ {
     RECORDER_FIELDS_
 };
 
-/* Reads a field, behind its brace: its kind, its width (below 0: from the left)
- * and where it ends. RECORDER_FIELDS_: there is no such field. */
+/* Reads a field from behind its brace: returns its kind, and sets its width
+ * (below 0: filled from the left) and its end. RECORDER_FIELDS_: no such field.
+ */
 RECORDER_FUNCTION_ enum recorder_field_
 recorder_field_(const char *at, const char **end, int *width)
 {
@@ -210,7 +242,7 @@ recorder_field_(const char *at, const char **end, int *width)
     return *at == '}' ? (enum recorder_field_)field : RECORDER_FIELDS_;
 }
 
-/* An event and what its fields show, ready to print. */
+/* An event and the values of its fields, ready to print. */
 struct recorder_shown_ {
     const struct recorder_event *event;
     int64_t ns;             /* since the start; RECORDER_TIME_UNKNOWN_ */
@@ -218,10 +250,10 @@ struct recorder_shown_ {
     const char *location;   /* "dir/file.c:12" */
     const char *thread;     /* its name, 15 bytes; null: thread unknown */
     const char *name;       /* of the recorder; null: unknown */
-    size_t name_size;       /* bytes that may be looked at for its end */
+    size_t name_size;       /* bytes that may be read, NUL or not */
     const char *message;
     size_t message_size;    /* of the whole */
-    size_t message_max;     /* how much of it is there */
+    size_t message_max;     /* bytes of it that can be read */
 };
 
 RECORDER_FUNCTION_ void recorder_add_field_(struct recorder_string_ *to,
@@ -272,7 +304,7 @@ RECORDER_FUNCTION_ void recorder_add_field_(struct recorder_string_ *to,
     }
 }
 
-/* Adds a field in its columns: what is shorter gets blanks. */
+/* Adds a field, filled with blanks to its width. */
 RECORDER_FUNCTION_ void
 recorder_add_column_(struct recorder_string_ *to,
                      const struct recorder_shown_ *shown,
@@ -292,8 +324,8 @@ recorder_add_column_(struct recorder_string_ *to,
         to->to[start + (width > 0 ? i : length + i)] = ' ';
 }
 
-/* The first field of a line that there is not, from behind its brace; null: all
- * are known. */
+/* Returns the first unknown field of a line format, from behind its brace, or
+ * null if all fields are known. */
 RECORDER_FUNCTION_ const char *recorder_line_check_(const char *line)
 {
     const char *end;
@@ -312,7 +344,7 @@ RECORDER_FUNCTION_ const char *recorder_line_check_(const char *line)
     "{order} {seconds} {wall} {location} {caller} {thread} {name} {recorder} " \
     "{message}"
 
-/* Adds what a line says of an event: RECORDER_LINE_DEFAULT_, or like it. */
+/* Adds the line of an event, by a format such as RECORDER_LINE_DEFAULT_. */
 RECORDER_FUNCTION_ void recorder_add_line_(struct recorder_string_ *to,
                                            const char *line,
                                            const struct recorder_shown_ *shown)
@@ -334,8 +366,8 @@ RECORDER_FUNCTION_ void recorder_add_line_(struct recorder_string_ *to,
     }
 }
 
-/* Ends a line that may not have had room; `to` must have room for a byte more
- * than `max`. */
+/* Ends a line by a newline, and marks it if it was cut; `to` must have room for
+ * a byte more than `max`. */
 RECORDER_FUNCTION_ void recorder_end_line_(struct recorder_string_ *to)
 {
     static const char cut[] = "...[cut]";
@@ -372,7 +404,7 @@ RECORDER_FUNCTION_ void recorder_add_head_(struct recorder_string_ *to,
     }
     if (program && *program) {
         recorder_add_string_(to, ", PROGRAM ");
-        recorder_add_name_(to, program, RECORDER_PROGRAM_MAX - 1);
+        recorder_add_name_(to, program, RECORDER_PROGRAM_MAX_ - 1);
     }
     if (pid) {
         recorder_add_string_(to, ", PID ");
@@ -385,7 +417,8 @@ RECORDER_FUNCTION_ void recorder_add_head_(struct recorder_string_ *to,
     recorder_add_string_(to, " RECORDS\n");
 }
 
-/* "DUMPING net SIZE 256, 256 ENTRIES, 1744 OVERWRITTEN, 2 LOST" */
+/* Adds "DUMPING net SIZE 256, 256 ENTRIES, 1744 OVERWRITTEN, 2 LOST". Entries
+ * are records; "~1744" is an estimate. */
 RECORDER_FUNCTION_ void
 recorder_add_summary_(struct recorder_string_ *to, const char *name,
                       size_t name_size, const struct recorder_figures_ *figures)
@@ -403,7 +436,7 @@ recorder_add_summary_(struct recorder_string_ *to, const char *name,
     recorder_add_number_(to, figures->kept, 10, 1);
     recorder_add_string_(to, " ENTRIES");
     if (figures->overwritten) {
-        recorder_add_string_(to, ", ");
+        recorder_add_string_(to, figures->estimated ? ", ~" : ", ");
         recorder_add_number_(to, figures->overwritten, 10, 1);
         recorder_add_string_(to, " OVERWRITTEN");
     }

@@ -129,7 +129,7 @@ RECORDER_FUNCTION_ unsigned recorder_thread_take_row_(void)
     if (registry->image)
         recorder_put_(&registry->image->threads_count,
                       recorder_get_(&registry->threads_count));
-    recorder_clock_note();
+    recorder_clock_note_();
     return number;
 }
 

@@ -107,6 +107,36 @@ Test(dump, says_what_is_missing)
     DUMP_MUST_BE("7 four: 6\n8 four: 7\n9 four: 8\n10 four: 9\n");
 }
 
+/* Goal: a recorder's line counts records, not slots, and marks what it can only
+ * estimate. Method: records of 3 slots; then texts of 2 and a record with each,
+ * some of them overwritten. */
+Test(dump, counts_records)
+{
+    struct recorder_summary_ summary;
+    char copied[] = "a text that needs two records, surely";
+    const char *is;
+    int i;
+    for (i = 0; i < 4; i++)
+        record(text, "%d %d %d %d %d %d %d %d %d", 1, 2, 3, 4, 5, 6, 7, 8, 9);
+    is = catch_dump(caught);
+    cr_assert_not_null(strstr(is, "DUMPING text SIZE 64, 4 ENTRIES\n"), "%s",
+                       is);
+    cr_assert_not_null(strstr(is, ", 4 RECORDS\n"), "%s", is);
+    for (i = 0; i < 40; i++)
+        record(other, "%s", RECORDER_COPY(other, copied));
+    is = catch_dump(caught);
+    cr_assert_not_null(strstr(is, sizeof(void *) == 8
+                                      ? "DUMPING other SIZE 64, 22 ENTRIES, ~"
+                                      : "DUMPING other SIZE 64, 16 ENTRIES, ~"),
+                       "%s", is);
+    recorder_summarize_(&recorder_for_other, *recorder_home_.order, &summary);
+    cr_assert_eq(summary.figures.slots_kept, 64);
+    cr_assert_eq(summary.figures.slots_kept + summary.figures.slots_overwritten,
+                 sizeof(void *) == 8 ? 120 : 160);
+    cr_assert(summary.figures.kept + summary.figures.overwritten >= 38 &&
+              summary.figures.kept + summary.figures.overwritten <= 42);
+}
+
 /* Goal: every number of arguments, from none to 12, is shown. */
 Test(dump, shows_0_to_12_arguments)
 {

@@ -192,6 +192,50 @@ Test(command, terminal)
 
 /* ------------------------------------------------------------------ list -- */
 
+/* Goal: figures count records, as the lines of a dump do; what was overwritten
+ * of records that take several slots is an estimate, and said to be one. Method:
+ * records of 1 slot, and of 4: two with the arguments, two with a text. */
+Test(command, figures_are_records)
+{
+    build_must("gcc -O1 -w " BUILD_INCLUDE "-o last " BUILD_PROGRAMS "/last.c; "
+               "ulimit -c 0; RECORDER_DUMP=last=all RECORDER_FILE=last.rec "
+               "./last crash 2>said; grep DUMPING said");
+    cr_expect_str_eq(
+        build_text,
+        "DUMPING large SIZE 16384, 16384 ENTRIES, 3616 OVERWRITTEN\n"
+        "DUMPING mixed SIZE 4096, 1024 ENTRIES, ~976 OVERWRITTEN\n"
+        "DUMPING lanes SIZE 4 x 1024, 1000 ENTRIES\n"
+        "DUMPING small SIZE 64, 2 ENTRIES\n"
+        "DUMPING unused SIZE 64, 0 ENTRIES\n", "%s", build_text);
+    build_must("grep DUMPING said >1; " RECORDER " dump last.rec >2; "
+               "grep DUMPING 2 | diff 1 - && test $(grep -c mixed: 2) = 1024 "
+               "&& grep -o [0-9]*.RECORDS said 2");
+    cr_expect_str_eq(build_text, "said:18410 RECORDS\n2:18410 RECORDS\n");
+    command_must("list --slots last.rec | head -6");
+    cr_expect_str_eq(
+        build_text,
+        "RECORDER     SIZE LANES    SLOTS     KEPT OVERWRITTEN   LOST  STATE   "
+        "DESCRIPTION\n"
+        "large       16384     1    16384    16384        3616      0  on      "
+        "Much\n"
+        "mixed        4096     1     4096     1024        ~976      0  on      "
+        "Long records and texts\n"
+        "lanes        1024     4     1000     1000           0      0  on      "
+        "Of several rings\n"
+        "small          64     1        2        2           0      0  on      "
+        "Little\n"
+        "unused         64     1        0        0           0      0  on      "
+        "Nothing\n", "%s", build_text);
+    command_must("list --json last.rec | grep mixed");
+    cr_expect_not_null(
+        strstr(build_text, "\"kept\":1024,\"overwritten\":976,\"estimated\":"
+                           "true,\"slots_kept\":4096,\"slots_overwritten\":"
+                           "3904,"), "%s", build_text);
+    command_must("stat last.rec | awk \"{ print \\$1, \\$3, \\$6 }\" | grep "
+                 "mixed");
+    cr_expect_str_eq(build_text, "mixed 1024 ~976\n");
+}
+
 Test(command, list)
 {
     int pid = (int)command_start("./program quiet");
@@ -213,6 +257,8 @@ Test(command, list)
              "empty            1     1        0           0      0  on      \n"
              "flood         1024     1        0           0      0  on      "
              "At full speed\n"
+             "empty: 1 slot is too small for records of 5 to 12 arguments or "
+             "with copied texts\n"
              "\nTHREAD       ID  NAME            STATE\n"
              "1      %8d  program         alive\n"
              "\nTWEAK       VALUE  DESCRIPTION\n"

@@ -104,6 +104,7 @@ static void become(const char *program, const char *mode, const char *way,
     setrlimit(RLIMIT_CORE, &all);
     personality(ADDR_NO_RANDOMIZE);
     signal(SIGPIPE, SIG_DFL);
+    setenv("RECORDER_DUMP", "last=all", 1); /* longer than a pipe takes */
     if (to == DEVICE_FULL)
         fd = open("/dev/full", O_WRONLY);
     if (to == FILE_)
@@ -596,4 +597,188 @@ Test(crashes, seen_by_gdb)
         cr_expect_str_eq(build_text, of_bare, "%s: gdb shows\n%s\nbare\n%s",
                          asked[i], build_text, of_bare);
     }
+}
+
+/* ------------------------------------------------------------- how much */
+
+static void build_last(void)
+{
+    build_must("gcc -O1 -g -w " BUILD_INCLUDE "-o last " BUILD_PROGRAMS
+               "/last.c");
+}
+#define LAST "ulimit -c 0; unset RECORDER_DUMP; "
+
+/* Lines of what was said that hold a word. */
+static unsigned lines_with(const char *word)
+{
+    const char *at = build_text;
+    unsigned count = 0;
+    for (; (at = strstr(at, word)) != NULL; at = strchr(at, '\n'))
+        count++;
+    return count;
+}
+
+/* The last `count` numbers that a recorder was given, `step` apart, up to
+ * 20000: each has a line, and none before. */
+static void expect_last(const char *name, unsigned count, int step)
+{
+    char line[60];
+    unsigned i;
+    for (i = 0; i <= count; i++) {
+        sprintf(line, "] %s: %s %d", name, name, 20000 - (int)i * step);
+        cr_expect((strstr(build_text, line) != NULL) == (i < count),
+                  "%s%s", line, i < count ? " is missing" : " is too much");
+    }
+    sprintf(line, "] %s: ", name);
+    cr_expect_eq(lines_with(line), count, "%u lines of %s", lines_with(line),
+                 name);
+}
+
+/* Goal: a crash says at most 1,000 lines, the newest records of each recorder,
+ * as many of each, and how many it left out; "last=" chooses. Method: the lines
+ * of each recorder, of records of one slot, of three and with a text, and of
+ * several rings. */
+Test(crashes, last_of_each)
+{
+    unsigned all, shown;
+    const char *left;
+    build_last();
+    cr_assert_eq(build_run(LAST "./last crash"), 128 + SIGSEGV);
+    cr_expect_eq(lines_with("\n"), 999, "%u lines", lines_with("\n"));
+    cr_expect_not_null(strstr(build_text, "small: last words\n"));
+    cr_expect_not_null(strstr(build_text, "small: first 0\n"));
+    expect_last("large", 330, 1);
+    expect_last("mixed", 330, 10);
+    expect_last("lanes", 330, 20);
+    cr_expect_eq(lines_with("that it was a text"), 0);
+    cr_expect_eq(lines_with(": 1 2 3 4 a text of its own, longer than a "
+                            "record, "), 330, "%s", build_text);
+    cr_expect(sscanf(build_text, "%*[^\n]\nFLIGHT RECORDER DUMP AT %*s %*s "
+                                 "UTC, PID %*u, %u RECORDS", &shown) == 1 &&
+                  shown == 992, "%.300s", build_text);
+    left = strstr(build_text, "\nrecorder: ");
+    cr_assert(left && sscanf(left, " recorder: %u older records are left out",
+                             &all) == 1, "%s", build_text);
+    cr_assert_eq(build_run(LAST "RECORDER_DUMP=last=all ./last crash"),
+                 128 + SIGSEGV);
+    cr_expect_eq(lines_with("] "), all + shown);
+    cr_expect_null(strstr(build_text, "left out"));
+
+    build_run(LAST "RECORDER_DUMP=last=5 ./last crash");
+    expect_last("large", 5, 1);
+    expect_last("mixed", 5, 10);
+    expect_last("lanes", 5, 20);
+    cr_expect_eq(lines_with("] small: "), 2);
+    build_run(LAST "RECORDER_DUMP=last=all ./last crash last=7");
+    expect_last("large", 7, 1);
+    build_run(LAST "RECORDER_DUMP=last=7 ./last crash \"\"");
+    expect_last("large", 330, 1);
+    build_run(LAST "RECORDER_DUMP=\"names=l.{1,9}, last=3\" ./last crash");
+    expect_last("large", 3, 1);
+    expect_last("lanes", 3, 20);
+    cr_expect_null(strstr(build_text, "mixed"));
+    cr_expect_null(strstr(build_text, "small"));
+}
+
+/* Goal: without memory for its sorting a dump shows the same. */
+Test(crashes, last_without_memory)
+{
+    char *with;
+    build_last();
+    build_run(LAST "export RECORDER_DUMP=last=20; ./last crash 2>rich; "
+              "./last poor 2>said");
+    build_must("grep T1 rich | sed s/.*T1.//");
+    with = strdup(build_text);
+    build_must("grep T1 said | sed s/.*T1.//");
+    cr_expect_str_eq(build_text, with);
+    cr_expect_eq(lines_with("\n"), 62);
+    build_must("grep \"MORE THAN\" said");
+    free(with);
+}
+
+/* Goal: a setting that means nothing is refused, with words. */
+Test(crashes, settings_refused)
+{
+    static const char *const wrong[] = {
+        "last=", "last=0", "last=-1", "last=ten", "last=5x", "to=", "names=(",
+        "lines=5", "5", "last=5, form=x", "last=99999999999999999999999"};
+    char line[300];
+    unsigned i;
+    build_last();
+    for (i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        build_must(LAST "./last refused \"%s\"", wrong[i]);
+        cr_expect_not_null(strstr(build_text, "recorder: dump: there are "),
+                           "%s: %s", wrong[i], build_text);
+    }
+    memset(line, 'x', sizeof line - 1);
+    memcpy(line, "to=", 3);
+    line[sizeof line - 1] = '\0';
+    build_must(LAST "./last refused %s", line);
+    /* of the environment: the program goes on without it */
+    build_run(LAST "RECORDER_DUMP=form=x ./last crash");
+    cr_expect_eq(lines_with("\n"), 1001, "%.200s", build_text);
+}
+
+/* Goal: a dump goes to the file that is asked for; what it holds stays, a link
+ * is not followed, and where there can be none, stderr gets the dump. */
+Test(crashes, dump_to_a_file)
+{
+    build_last();
+    build_must(LAST "RECORDER_DUMP=\"last=5, to=x.%%p.%%%%.dump\" "
+               "./last crash 2>said; test $? = 139 && cat said && "
+               "test $(grep -c recorder: said) = 2 && "
+               "test $(stat -c %%a x.*.%%.dump) = 600 && "
+               "test $(grep -c T1 x.*.%%.dump) = 17 && grep SIGSEGV said && "
+               "grep SIGSEGV x.*.dump && grep \"dumps to x.*.%%.dump\" said");
+    build_must(LAST "echo before >y; RECORDER_DUMP=last=1,to=y ./last asked && "
+               "head -1 y | grep before && test $(grep -c FLIGHT y) = 2 && "
+               "test $(grep -c T1 y) = 8");
+    build_must(LAST "echo theirs >z; ln -s z link; mkfifo fifo; mkdir d; "
+               "for to in link fifo d no/x; do "
+               "RECORDER_DUMP=last=1,to=$to ./last asked 2>said || exit 1; "
+               "grep -q \"cannot open $to for a dump\" said && "
+               "test $(grep -c T1 said) = 8 || exit 1; done; "
+               "test $(cat z) = theirs");
+    if (geteuid() == 0) {
+        build_must(LAST "cp last s && chmod 755 . && chmod 4755 s && "
+                   "chmod 777 d; RECORDER_DUMP=last=1,to=d/x setpriv --reuid "
+                   "65534 --clear-groups ./s asked 2>said; ls -A d; "
+                   "test $(grep -c T1 said) = 1984 && test ! -e d/x");
+    } else {
+        fprintf(stderr, "skipped: not root\n");
+    }
+}
+
+/* Goal: where the records are in a recording, a dump says its path and how to
+ * read it, and no more unless it is asked to. */
+Test(crashes, dump_with_a_recording)
+{
+    build_last();
+    build_must(LAST "RECORDER_FILE=f ./last crash 2>said; cat said; "
+               "test $(grep -c [A-Z] said) = 3 && "
+               "grep \"^recorder: its records: recorder dump /.*/f$\" said");
+    build_must("test -x " TEST_ROOT "/build/recorder || exit 0; "
+               "$(sed -n \"s|^recorder: its records: recorder|" TEST_ROOT
+               "/build/recorder|p\" said) | grep \"small: last words\"");
+    build_must(LAST "RECORDER_DUMP=last=2 RECORDER_FILE=g ./last crash 2>said; "
+               "test $(grep -c T1 said) = 8 && grep \"dump /.*/g$\" said");
+    build_must(LAST "RECORDER_FILE=h ./last asked 2>said; cat said; "
+               "test $(grep -c [A-Z] said) = 4");
+}
+
+/* Goal: a program with large rings is done with its dump at once. Method: rings
+ * of a million slots; the time from the crash to the end. */
+Test(crashes, large_rings_die_soon)
+{
+    double seconds;
+    build_must("sed s/16384/1048576/ " BUILD_PROGRAMS "/last.c | "
+               "sed s/20000/2000000/ >l.c; gcc -O1 -w " BUILD_INCLUDE
+               "-o last l.c");
+    seconds = seconds_now();
+    build_must(LAST "RECORDER_DUMP=names=none ./last crash 2>said; "
+               "test $? = 139");
+    seconds = seconds_now() - seconds;
+    build_must(LAST "( time -p ./last crash ) 2>said || true; "
+               "test $(grep -c T1 said) = 992; grep real said");
+    cr_expect_lt(atof(build_text + 5), seconds + 1, "%s", build_text);
 }

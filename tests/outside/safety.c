@@ -25,7 +25,7 @@ static const char *const allowed[] = {
     "__errno_location", "__tls_get_addr", "_GLOBAL_OFFSET_TABLE_",
     "__stack_chk_fail", "__dso_handle",
     /* at the program's start, or where recorder_file() is called, only: */
-    "getenv", "__register_atfork", "dl_iterate_phdr"};
+    "getenv", "secure_getenv", "__register_atfork", "dl_iterate_phdr"};
 /* What the program safe.c itself calls. */
 static const char *const of_the_program[] = {
     "alarm", "pthread_create", "signal", "setitimer", "fopen", "malloc", "free",

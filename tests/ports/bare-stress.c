@@ -164,7 +164,7 @@ int main(void)
         ;
     else if (recorder_registry.order[0] - 1 != records)
         fault = "an order was given twice or never";
-    else if (summary.figures.kept + summary.figures.overwritten +
+    else if (summary.figures.slots_kept + summary.figures.slots_overwritten +
                      summary.figures.lost !=
                  records ||
              ring->write - ring->given_up + ring->lost != records)

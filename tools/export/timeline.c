@@ -338,7 +338,8 @@ const char *timeline_gap(const struct timeline *t, size_t recorder,
     if (*ns > t->length_ns)
         *ns = t->length_ns;
     if (figures->overwritten)
-        size = (size_t)sprintf(text, "%" PRIu64 " records overwritten",
+        size = (size_t)sprintf(text, "%s%" PRIu64 " records overwritten",
+                               figures->estimated ? "~" : "",
                                figures->overwritten);
     if (figures->lost)
         sprintf(text + size,

@@ -25,7 +25,7 @@ void json_string(FILE *file, const char *text, size_t size, bool in_html)
         } else if (c && (found = strchr(plain, c))) {
             putc_unlocked('\\', file);
             putc_unlocked(escaped[found - plain], file);
-        } else if (length > 1 && !recorder_text_shown(text + at, length)) {
+        } else if (length > 1 && !recorder_text_shown_(text + at, length)) {
             unsigned character = length == 2 ? c & 0x1f : c & 0x0f;
             for (size_t i = 1; i < length; i++)
                 character = character << 6 | (text[at + i] & 0x3f);

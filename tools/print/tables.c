@@ -40,30 +40,60 @@ int table_names_width(const struct reader *reader)
     return width;
 }
 
-static void recorders(FILE *to, const struct reader *reader)
+const char *table_count(uint64_t count, bool estimated, char to[32])
+{
+    snprintf(to, 32, "%s%llu", estimated ? "~" : "", (unsigned long long)count);
+    return to;
+}
+
+static void recorders(FILE *to, const struct reader *reader, bool slots)
 {
     int width = table_names_width(reader);
-    fprintf(to, "%-*s %8s %5s %8s %11s %6s  %-7s DESCRIPTION\n", width,
-            "RECORDER", "SIZE", "LANES", "KEPT", "OVERWRITTEN", "LOST",
-            "STATE");
+    fprintf(to, "%-*s %8s %5s ", width, "RECORDER", "SIZE", "LANES");
+    if (slots)
+        fprintf(to, "%8s ", "SLOTS");
+    fprintf(to, "%8s %11s %6s  %-7s DESCRIPTION\n", "KEPT", "OVERWRITTEN",
+            "LOST", "STATE");
     for (size_t i = 0; i < reader->recorders_count; i++) {
         const struct reader_recorder *r = reader->recorders[i];
-        char state[32];
+        char state[32], overwritten[32];
         if (!r->chosen)
             continue;
         state_of(r->trace, state);
         table_column(to, r->name, width);
-        if (r->wrong)
+        if (r->wrong) {
             fprintf(to, " %s  ", r->wrong);
-        else
-            fprintf(to, " %8llu %5llu %8llu %11llu %6llu  %-7s ",
-                    (unsigned long long)r->figures.size,
-                    (unsigned long long)r->figures.lanes,
+        } else {
+            fprintf(to, " %8llu %5llu ", (unsigned long long)r->figures.size,
+                    (unsigned long long)r->figures.lanes);
+            if (slots)
+                fprintf(to, "%8llu ",
+                        (unsigned long long)r->figures.slots_kept);
+            fprintf(to, "%8llu %11s %6llu  %-7s ",
                     (unsigned long long)r->figures.kept,
-                    (unsigned long long)r->figures.overwritten,
+                    table_count(r->figures.overwritten, r->figures.estimated,
+                                overwritten),
                     (unsigned long long)r->figures.lost, state);
+        }
         table_column(to, r->description, 0);
         putc('\n', to);
+    }
+}
+
+/* Says which rings have fewer slots than a record takes. */
+static void recorders_too_small(FILE *to, const struct reader *reader)
+{
+    for (size_t i = 0; i < reader->recorders_count; i++) {
+        const struct reader_recorder *r = reader->recorders[i];
+        if (!r->chosen || r->wrong || r->figures.size > 2)
+            continue;
+        table_column(to, r->name, 0);
+        fputs(r->figures.size == 1
+                  ? ": 1 slot is too small for records of 5 to 12 arguments or "
+                    "with copied texts\n"
+                  : ": 2 slots are too small for records of 9 to 12 "
+                    "arguments\n",
+              to);
     }
 }
 
@@ -98,9 +128,10 @@ static void tweaks(FILE *to, const struct reader *reader)
     }
 }
 
-void tables(FILE *to, const struct reader *reader)
+void tables(FILE *to, const struct reader *reader, bool slots)
 {
-    recorders(to, reader);
+    recorders(to, reader, slots);
+    recorders_too_small(to, reader);
     if (reader->threads_count)
         putc('\n', to);
     table_threads(to, reader);

@@ -68,10 +68,7 @@ static void format_read(struct reader *reader, struct format *format)
     inside->formats_bytes += size;
     if (inside->formats_bytes > reader->memory->size + FORMATS_SLACK)
         return;
-    bytes[size] = '\0';
-    length = strlen(bytes);
-    if (length == size) /* its end is not there, or it is too long */
-        memcpy(bytes + (size > 3 ? size - 3 : 0), "...", 4);
+    length = recorder_format_end(bytes, size);
     format->text = strdup(bytes);
     if (length + 1 < size)
         format->location = strndup(bytes + length + 1, size - length - 1);
@@ -288,14 +285,7 @@ ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size)
 static size_t message_without(const struct recorder_event *event, char *to)
 {
     struct recorder_string_ s = recorder_string_at_(to, MESSAGE_MAX - 1);
-    unsigned i;
-    recorder_add_string_(&s, "<format at 0x");
-    recorder_add_number_(&s, event->format, 16, 1);
-    recorder_add_string_(&s, ">");
-    for (i = 0; i < 12 && !(event->lost >> i & 1); i++) {
-        recorder_add_string_(&s, " 0x");
-        recorder_add_number_(&s, event->argument[i], 16, 1);
-    }
+    recorder_add_unreadable_(&s, event);
     to[s.size] = '\0';
     return s.size;
 }

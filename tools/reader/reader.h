@@ -86,6 +86,7 @@ struct reader_recorder {
     /* By reader_count(). */
     struct recorder_figures_ figures;
     uint64_t recorded;            /* positions handed out and not given up */
+    uint64_t whole, begun;        /* slots; records that begin in these */
     int64_t oldest_ns, newest_ns; /* of what is kept; unknown if nothing is */
 };
 
@@ -151,7 +152,7 @@ struct reader {
     bool follows;   /* set it to follow: an event is held back for
                              * one take, so that none comes too late */
     char line[256]; /* that the program set, or the default */
-    char program[RECORDER_PROGRAM_MAX]; /* its name; "": unknown */
+    char program[RECORDER_PROGRAM_MAX_]; /* its name; "": unknown */
     struct recorder_clock_ clock;
     struct reader_recorder **recorders;
     size_t recorders_count;

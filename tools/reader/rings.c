@@ -467,39 +467,34 @@ const char *lanes_take(struct reader *reader)
 
 /* ----------------------------------------------------------------- count -- */
 
-/* False for a text record (RECORDER_COPY), which has no time. */
-static bool is_timed(const struct reader *reader,
-                     const unsigned char raw[RECORD_MAX_BYTES])
-{
-    uint64_t format = bytes_word(
-        reader->memory, raw + offsets_of(reader->memory)->record_format);
-    return format == 0 || format >= RECORDER_TEXT_END_;
-}
-
 static void lane_count(struct reader *reader, const struct lane *lane,
-                       uint64_t *whole, uint64_t *low, uint64_t *high)
+                       uint64_t *low, uint64_t *high)
 {
-    struct recorder_figures_ *figures = &lane->recorder->figures;
+    struct reader_recorder *r = lane->recorder;
     uint64_t end = reader->memory->stale_order ? UINT64_MAX
                                                : order_key(reader, reader->end);
-    uint64_t slot, key;
+    uint64_t slot, key, format;
     unsigned char raw[RECORD_MAX_BYTES];
     for (slot = 0; slot < lane_size(lane); slot++) {
         if (!lane_record(reader, lane, slot, raw))
             continue;
-        ++*whole;
+        format = bytes_word(reader->memory,
+                            raw + offsets_of(reader->memory)->record_format);
+        r->whole++;
+        r->begun += format >= RECORDER_TEXT_END_;
         if (!slot_key(reader, lane, slot, &key) || key >= end)
             continue;
-        figures->kept++;
-        if (!is_timed(reader, raw))
-            continue;
+        r->figures.slots_kept++;
+        r->figures.kept += format >= RECORDER_TEXT_END_;
+        if (format && format < RECORDER_TEXT_END_)
+            continue; /* a copied text bears no time */
         if (key < *low) {
             *low = key;
-            lane->recorder->oldest_ns = reader_time(reader, raw);
+            r->oldest_ns = reader_time(reader, raw);
         }
         if (key >= *high) {
             *high = key;
-            lane->recorder->newest_ns = reader_time(reader, raw);
+            r->newest_ns = reader_time(reader, raw);
         }
     }
 }
@@ -510,8 +505,9 @@ void reader_count(struct reader *reader)
     size_t i = 0;
     while (i < inside->lanes_count) {
         struct reader_recorder *r = inside->lanes[i].recorder;
-        uint64_t whole = 0, low = UINT64_MAX, high = 0;
-        r->figures.kept = r->figures.lost = r->recorded = 0;
+        uint64_t low = UINT64_MAX, high = 0;
+        r->figures.kept = r->figures.slots_kept = r->figures.lost = 0;
+        r->recorded = r->whole = r->begun = 0;
         r->oldest_ns = r->newest_ns = RECORDER_TIME_UNKNOWN_;
         for (; i < inside->lanes_count && inside->lanes[i].recorder == r; i++) {
             const struct lane *lane = &inside->lanes[i];
@@ -520,8 +516,9 @@ void reader_count(struct reader *reader)
             r->recorded +=
                 (lane->write - lane->given_up) & word_max(reader->memory);
             r->figures.lost += lane->lost;
-            lane_count(reader, lane, &whole, &low, &high);
+            lane_count(reader, lane, &low, &high);
         }
-        r->figures.overwritten = r->recorded > whole ? r->recorded - whole : 0;
+        recorder_figures_overwritten_(&r->figures, r->recorded, r->whole,
+                                     r->begun);
     }
 }

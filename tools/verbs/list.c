@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+enum { OPTION_SLOTS = OPTION_OWN };
+
 /* One object a recorder and a thread. */
 static void list_json(const struct reader *reader)
 {
@@ -15,12 +17,16 @@ static void list_json(const struct reader *reader)
         fputs("{\"recorder\":", stdout);
         json_string(stdout, r->name, strlen(r->name), false);
         printf(",\"size\":%llu,\"lanes\":%llu,\"kept\":%llu,"
-               "\"overwritten\":%llu,\"lost\":%llu,\"trace\":%lld,"
+               "\"overwritten\":%llu,\"estimated\":%s,\"slots_kept\":%llu,"
+               "\"slots_overwritten\":%llu,\"lost\":%llu,\"trace\":%lld,"
                "\"description\":",
                (unsigned long long)r->figures.size,
                (unsigned long long)r->figures.lanes,
                (unsigned long long)r->figures.kept,
                (unsigned long long)r->figures.overwritten,
+               r->figures.estimated ? "true" : "false",
+               (unsigned long long)r->figures.slots_kept,
+               (unsigned long long)r->figures.slots_overwritten,
                (unsigned long long)r->figures.lost, (long long)r->trace);
         json_string(stdout, r->description, strlen(r->description), false);
         puts("}");
@@ -46,12 +52,13 @@ static int list(struct call *call)
         list_json(&call->reader);
         return 0;
     }
-    tables(stdout, &call->reader);
+    tables(stdout, &call->reader, call_option(call, OPTION_SLOTS));
     return 0;
 }
 
 static const struct option_row rows[] = {
     {'j', "json", NULL, "one JSON object a line"},
+    {OPTION_SLOTS, "slots", NULL, "how many slots are in use, too"},
     ROW_NAMES,
     {0, NULL, NULL, NULL}};
 
@@ -59,5 +66,9 @@ const struct verb verb_list = {
     .name = "list",
     .arguments = "SOURCE",
     .summary = "shows the recorders, what they hold, and the threads",
+    .help = "KEPT and OVERWRITTEN are records. One of 5 to 12 arguments takes 2 "
+            "or 3 slots, a copied text one for each 32 bytes (on 32-bit machines "
+            "16): then the overwritten ones are an estimate, ~, from those that "
+            "are kept.",
     .rows = rows,
     .run = list};

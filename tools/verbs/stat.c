@@ -43,6 +43,13 @@ static void span_text(int64_t ns, char to[32])
     snprintf(to, 32, i ? "%.1f %s" : "%.0f %s", value, units[i]);
 }
 
+/* Do records take more than a slot, so that slots tell only roughly how many
+ * there were? */
+static bool is_estimate(const struct reader_recorder *r)
+{
+    return r->begun != r->whole;
+}
+
 /* Records per second: since `before` of a running program, else of what is
  * kept; below 0: it cannot be told. */
 static double rate_of(const struct reader_recorder *r, size_t i,
@@ -53,10 +60,12 @@ static double rate_of(const struct reader_recorder *r, size_t i,
         uint64_t first = i < before->count ? before->recorded[i] : 0;
         if (r->recorded < first) /* its library was opened anew */
             first = 0;
-        return (double)(r->recorded - first) / before->seconds;
+        return (double)(r->recorded - first) / before->seconds *
+               (is_estimate(r) ? (double)r->begun / (double)r->whole : 1);
     }
     seconds = (double)(r->newest_ns - r->oldest_ns) / 1e9;
-    return r->newest_ns == RECORDER_TIME_UNKNOWN_ || seconds <= 0
+    return r->newest_ns == RECORDER_TIME_UNKNOWN_ || seconds <= 0 ||
+                   !r->figures.kept
                ? -1
                : (double)(r->figures.kept - 1) / seconds;
 }
@@ -68,19 +77,21 @@ static void table(const struct reader *reader, const struct before *before)
            "KEPT", "SPAN", "OVERWRITTEN", "LOST");
     for (size_t i = 0; i < reader->recorders_count; i++) {
         const struct reader_recorder *r = reader->recorders[i];
-        char span[32] = "-", rate[32] = "-";
+        char span[32] = "-", rate[32] = "-", overwritten[32];
         double per_second;
         if (!r->chosen || r->wrong)
             continue;
         per_second = rate_of(r, i, before);
         if (per_second >= 0)
-            snprintf(rate, sizeof rate, "%.1f", per_second);
+            snprintf(rate, sizeof rate, "%s%.1f",
+                     before->recorded && is_estimate(r) ? "~" : "", per_second);
         if (r->newest_ns != RECORDER_TIME_UNKNOWN_)
             span_text(r->newest_ns - r->oldest_ns, span);
         table_column(stdout, r->name, width);
-        printf(" %12s %10llu %12s %12llu %8llu\n", rate,
+        printf(" %12s %10llu %12s %12s %8llu\n", rate,
                (unsigned long long)r->figures.kept, span,
-               (unsigned long long)r->figures.overwritten,
+               table_count(r->figures.overwritten, r->figures.estimated,
+                           overwritten),
                (unsigned long long)r->figures.lost);
     }
 }
@@ -142,6 +153,7 @@ const struct verb verb_stat = {
     .summary = "shows records per second, and what time span is kept",
     .help = "Of a running program, the rate is measured during an interval; of "
             "a file, "
-            "it is that of the records kept.",
+            "it is that of the records kept. ~ marks an estimate, where records "
+            "take several slots.",
     .rows = rows,
     .run = stat};

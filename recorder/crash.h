@@ -1,0 +1,214 @@
+/* crash.h - what a signal's dump shows, and where it goes. */
+/* SPDX-License-Identifier: MIT */
+#ifndef RECORDER_CRASH_H_
+#define RECORDER_CRASH_H_
+
+#include "dump.h"
+#if defined(RECORDER_LINUX_) && !defined(RECORDER_NO_FILE)
+#include "file_core.h"
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --------------------------------------------------------------- setting -- */
+
+enum {
+    RECORDER_CRASH_MAX_ = 256,   /* bytes of a setting, and of its path */
+    RECORDER_CRASH_LINES_ = 1000 /* of a dump, where nothing is set */
+};
+/* A setting, and what it says. */
+struct recorder_crash_ {
+    struct recorder_choice_ choice;
+    const char *to; /* the pattern of a path; null: stderr */
+    char text[RECORDER_CRASH_MAX_];
+};
+
+/* The user's setting, or null. */
+RECORDER_PROGRAM_ const char *recorder_crash_setting_ = 0;
+/* What the thread that dumps works with: there is only one at a time. */
+RECORDER_PROGRAM_ struct recorder_crash_ recorder_crash_now_ = {
+    {0, 0, 0}, 0, {0}};
+
+/* Ends a value at a comma behind which another "word=" begins. Returns that
+ * word, or the end of the text. */
+RECORDER_FUNCTION_ char *recorder_crash_cut_(char *value)
+{
+    for (; *value; value++) {
+        char *next = value + 1, *end;
+        if (*value != ',')
+            continue;
+        while (*next == ' ')
+            next++;
+        for (end = next; *end >= 'a' && *end <= 'z'; end++)
+            ;
+        if (end == next || *end != '=')
+            continue;
+        *value = '\0';
+        return next;
+    }
+    return value;
+}
+
+/* Returns what stands behind `word`, or null if the text begins otherwise. */
+RECORDER_INLINE_ const char *recorder_crash_value_(const char *text,
+                                                  const char *word)
+{
+    for (; *word; word++, text++)
+        if (*text != *word)
+            return NULL;
+    return text;
+}
+
+/* Reads "100" or "all". Returns false where it is neither. */
+RECORDER_FUNCTION_ bool recorder_crash_last_(const char *value,
+                                            struct recorder_choice_ *to)
+{
+    const char *all = recorder_crash_value_(value, "all");
+    to->lines_max = to->last = 0;
+    if (all && !*all)
+        return true;
+    for (; *value >= '0' && *value <= '9' && to->last < SIZE_MAX / 20; value++)
+        to->last = to->last * 10 + (size_t)(*value - '0');
+    return !*value && to->last;
+}
+
+/* Takes the text apart, and changes it. Returns null, or the part of it that
+ * means nothing; `to` then holds what stands before that. */
+RECORDER_FUNCTION_ const char *recorder_crash_parse_(struct recorder_crash_ *to)
+{
+    char *at = to->text, *next;
+    to->choice.regex = to->to = NULL;
+    to->choice.last = 0;
+    to->choice.lines_max = RECORDER_CRASH_LINES_;
+    for (; *at; at = next) {
+        const char *value;
+        next = recorder_crash_cut_(at);
+        if ((value = recorder_crash_value_(at, "last=")) != NULL) {
+            if (!recorder_crash_last_(value, &to->choice))
+                return at;
+        } else if ((value = recorder_crash_value_(at, "to=")) && *value) {
+            to->to = value;
+        } else if ((value = recorder_crash_value_(at, "names=")) &&
+                   !recorder_regex_check_(value)) {
+            to->choice.regex = value;
+        } else {
+            return at;
+        }
+    }
+    return NULL;
+}
+
+RECORDER_FUNCTION_ bool recorder_dump_set(const char *setting)
+{
+    struct recorder_crash_ crash;
+    struct recorder_string_ say;
+    size_t size = setting ? recorder_length_(setting, RECORDER_CRASH_MAX_) : 0;
+    const char *wrong = setting;
+    char text[RECORDER_CRASH_MAX_ + 200];
+    if (size < RECORDER_CRASH_MAX_) {
+        recorder_bytes_(crash.text, setting ? setting : "", size);
+        crash.text[size] = '\0';
+        wrong = recorder_crash_parse_(&crash);
+    }
+    if (!wrong) {
+        __atomic_store_n(&recorder_crash_setting_, size ? setting : NULL,
+                         __ATOMIC_RELEASE);
+        return true;
+    }
+    say = recorder_string_at_(text, sizeof text);
+    recorder_add_string_(&say, "recorder: dump: ");
+    recorder_add_name_(&say, wrong, RECORDER_CRASH_MAX_);
+    recorder_add_string_(&say, "\nrecorder: dump: there are last=NUMBER, "
+                               "last=all, to=PATH and names=REGEX, with commas "
+                               "between, 255 bytes in all\n");
+    recorder_say_(&say);
+    return false;
+}
+
+/* Reads the setting that counts now, as far as it can be read. Returns true if
+ * there is one. */
+RECORDER_FUNCTION_ bool recorder_crash_read_(struct recorder_crash_ *to)
+{
+    const char *setting =
+        __atomic_load_n(&recorder_crash_setting_, __ATOMIC_ACQUIRE);
+    struct recorder_memory_ memory;
+    ptrdiff_t size = -1;
+    if (setting) {
+        recorder_memory_open_(&memory);
+        size = recorder_memory_copy_(&memory, (uintptr_t)setting, to->text,
+                                     sizeof to->text - 1);
+        recorder_memory_close_(&memory);
+    }
+    to->text[size > 0 ? size : 0] = '\0';
+    recorder_crash_parse_(to);
+    return size > 0;
+}
+
+/* ---------------------------------------------------------------- output -- */
+
+/* Makes a path of its pattern: %p is the process id, %% a percent. Returns
+ * false if it is too long. */
+RECORDER_FUNCTION_ bool recorder_crash_path_(const char *pattern, char *to)
+{
+    struct recorder_string_ path =
+        recorder_string_at_(to, RECORDER_CRASH_MAX_ - 1);
+    for (; *pattern; pattern++) {
+        if (*pattern == '%' && pattern[1] == 'p')
+            recorder_add_number_(&path, (uint64_t)recorder_os_process_(), 10,
+                                 1);
+        else
+            recorder_add_text_(&path, pattern, 1);
+        pattern += *pattern == '%' && (pattern[1] == 'p' || pattern[1] == '%');
+    }
+    to[path.size < path.max ? path.size : path.max] = '\0';
+    return path.size <= path.max;
+}
+
+/* Says "recorder: FIRST PATH LAST". */
+RECORDER_FUNCTION_ void recorder_crash_say_(struct recorder_output_ *out,
+                                           const char *first, const char *path,
+                                           const char *last)
+{
+    struct recorder_string_ say;
+    char text[RECORDER_CRASH_MAX_ + 100];
+    say = recorder_string_at_(text, sizeof text);
+    recorder_add_string_(&say, "recorder: ");
+    recorder_add_string_(&say, first);
+    recorder_add_name_(&say, path, RECORDER_CRASH_MAX_);
+    recorder_add_string_(&say, last);
+    recorder_add_string_(&say, "\n");
+    recorder_output_write_(out, text, say.size);
+}
+
+/* Returns the path of the recording that this process makes, or null. */
+RECORDER_INLINE_ const char *recorder_crash_recording(void)
+{
+#if defined(RECORDER_LINUX_) && !defined(RECORDER_NO_FILE)
+    return recorder_recording_ ? recorder_recording_->path : NULL;
+#else
+    return NULL;
+#endif
+}
+
+/* Opens the file for a dump, at the end of what it holds, and says where it is.
+ * Returns -1 where there is none, and says that, too. */
+RECORDER_FUNCTION_ int recorder_crash_open_(const char *pattern,
+                                           struct recorder_output_ *out)
+{
+    char path[RECORDER_CRASH_MAX_];
+    int fd = -1;
+    if (recorder_crash_path_(pattern, path))
+        fd = recorder_os_append_(path);
+    if (fd >= 0)
+        recorder_crash_say_(out, "dumps to ", path, "");
+    else
+        recorder_crash_say_(out, "cannot open ", path, " for a dump");
+    return fd;
+}
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+#endif
