@@ -25,6 +25,9 @@ PROMISES (each names the test that keeps it)
                 system calls, no heap, no lock, no locale, about 4 KB of stack;
                 a bad pointer in a record prints as an address
                 -> tests/outside/safety.c
+    true_text   a %s shows what was recorded, or says that it may not: a text
+                that stands where it may have been changed has a ~ in front
+                (Linux) -> tests/inside/dump.c tests/outside/command.c
     same_death  a signal that ends the process ends it as it would have: the
                 same status, the same core file, from the same place
                 -> tests/outside/crashes.c
@@ -48,6 +51,9 @@ LIMITS
       is no memory.
     * A dump fits a signal stack of 8 KiB (4 KB, and 3 KB of the kernel's), but
       not where neither mmap() nor the spare memory is to be had.
+    * Only on Linux is it known what cannot have changed, from the program's
+      headers and /proc/self/maps; elsewhere no text is marked by a ~. Without
+      /proc, constants of libraries are marked, too.
     * Records that are overwritten while a dump runs may be missing from it.
     * A sandbox that kills for mmap() or process_vm_readv() kills for a dump;
       one that refuses them does no harm.

@@ -49,6 +49,8 @@ RECORDER_FUNCTION_ size_t recorder_message(struct recorder_scratch *s,
     arguments.context = &context;
     arguments.types = recorder_home.registry->types;
     arguments.trace = s->trace;
+    /* A record that prints at once shows what it was given. */
+    arguments.changes = s->trace ? NULL : recorder_text_changes;
     if (format)
         return recorder_format(to, size, format, &arguments);
     /* What is known all the same. */

@@ -3,8 +3,8 @@
 /*
     char line[80];
     uint64_t word[] = {42, 0x1000};
-    struct recorder_arguments arguments = {word, 2, 0, 8, NULL, NULL,
-                                           NULL, 0};
+    struct recorder_arguments arguments = {word, 2,    0, 8,   NULL,
+                                           NULL, NULL, 0, NULL};
 
     recorder_format(line, sizeof line, "%d bytes from %s\n", &arguments);
     // line is now: 42 bytes from 0x1000
@@ -20,6 +20,8 @@ PROMISES (each begins the names of its tests)
     never_beyond        no string is read beyond its precision, no buffer is
                         written beyond its size, whatever the format says
     lost_is_said        a word that was lost or never recorded prints <lost>
+    changes_are_marked  a string that may be another than the one recorded
+                        prints behind a ~
 
     It calls nothing but the functions that it is given, does no
     floating-point arithmetic, needs about 1 KiB of stack and may run
@@ -420,11 +422,15 @@ static inline void recorder_format_string(struct recorder_formatter *f)
     size_t left = precision < most ? precision : most;
     uint64_t address = f->word;
     char digit[16], *end = digit + sizeof digit, *start;
+    const struct recorder_arguments *a = f->arguments;
     f->flags &= ~RECORDER_FORMAT_ZERO_;
     if (!address) {
         recorder_format_put(f, "(null)", precision < 6 ? 0 : 6);
         return;
     }
+    if (left && a->changes && a->changes(a->context, address) &&
+        recorder_format_read(a, address, digit, 1))
+        recorder_format_put(f, RECORDER_FORMAT_CHANGES, 1);
     if (f->wide ? recorder_format_wides(f, &address, &left)
                 : recorder_format_bytes(f, &address, &left))
         return;

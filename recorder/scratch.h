@@ -3,6 +3,7 @@
 #ifndef RECORDER_SCRATCH_H_
 #define RECORDER_SCRATCH_H_
 
+#include "constant.h"
 #include "events.h"
 #include "memory.h"
 #include "text.h"
@@ -28,6 +29,7 @@ struct recorder_scratch {
     size_t at;               /* which of the batch is being shown */
     struct recorder_fetched *fetched;
     size_t fetched_mask;
+    struct recorder_constants constants;
     char *format, *text, *message, *line; /* text: of RECORDER_COPY */
     size_t format_max, text_max, line_max;
     char *out;               /* gathers lines, for recorder_dump_fd */
@@ -41,6 +43,7 @@ struct recorder_scratch {
 
 enum {
     RECORDER_FETCHED = 64,   /* a program shows few formats at a time */
+    RECORDER_CONSTANTS = 512, /* two for each library, or three */
     RECORDER_OUT_MAX = 16384,
     RECORDER_FORMAT_MAX = 1024,
     RECORDER_TEXT_MAX = RECORDER_COPY_MAX + 4,
@@ -57,7 +60,7 @@ RECORDER_FUNCTION_ void recorder_scratch_divide(struct recorder_scratch *s,
 {
     bool small = bytes <= RECORDER_SCRATCH_STACK;
     char *end = from + bytes;
-    size_t count = small ? 1 : RECORDER_FETCHED;
+    size_t count = small ? 1 : RECORDER_FETCHED, ranges;
     s->fetched_mask = count - 1;
     s->format_max = small ? RECORDER_STACK_LINE : RECORDER_FORMAT_MAX;
     s->text_max = small ? RECORDER_STACK_LINE : RECORDER_TEXT_MAX;
@@ -70,6 +73,11 @@ RECORDER_FUNCTION_ void recorder_scratch_divide(struct recorder_scratch *s,
     s->message = recorder_carve(&from, s->line_max);
     s->line = recorder_carve(&from, s->line_max);
     s->out = recorder_carve(&from, s->out_max);
+    ranges = small ? 0 : RECORDER_CONSTANTS;
+    recorder_constants_open(&s->constants,
+                            (struct recorder_range *)(void *)recorder_carve(
+                                &from, ranges * sizeof(struct recorder_range)),
+                            ranges);
     s->batch.max = (size_t)(end - from) / RECORDER_KEPT_BYTES;
     s->batch.kept = (struct recorder_kept *)(void *)from;
     s->batch.keys = (struct recorder_key *)(void *)(s->batch.kept +
@@ -85,6 +93,7 @@ RECORDER_FUNCTION_ bool recorder_scratch_open(struct recorder_scratch *s,
 {
     size_t fixed = RECORDER_FETCHED * sizeof(struct recorder_fetched) +
                    RECORDER_FORMAT_MAX + RECORDER_TEXT_MAX +
+                   RECORDER_CONSTANTS * sizeof(struct recorder_range) +
                    2 * RECORDER_LINE_MAX + RECORDER_OUT_MAX + 256;
     size_t bytes = RECORDER_SCRATCH_MAX;
     if (records < (RECORDER_SCRATCH_MAX - fixed) / RECORDER_KEPT_BYTES)

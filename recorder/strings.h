@@ -220,6 +220,18 @@ RECORDER_FUNCTION_ ptrdiff_t recorder_text(void *context, uint64_t address,
     return (ptrdiff_t)size;
 }
 
+/* recorder_format's question: may the text at an address be another by now? */
+RECORDER_FUNCTION_ bool recorder_text_changes(void *context, uint64_t address)
+{
+    struct recorder_text_context *c = (struct recorder_text_context *)context;
+    struct recorder_fetched *piece = &c->scratch->fetched[0];
+    if (recorder_is_token(c->scratch, address))
+        return false;
+    piece->address = 0;
+    return !recorder_is_constant(&c->scratch->constants, (uintptr_t)address,
+                                 piece->bytes, sizeof piece->bytes);
+}
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

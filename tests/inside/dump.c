@@ -11,6 +11,7 @@ static void (*step_hook)(const char *where);
 #include "harness/capture.h"
 
 #include <fcntl.h>
+#include <gnu/libc-version.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -131,6 +132,54 @@ Test(dump, shows_0_to_12_arguments)
                  "17 text: 10 1 2 3 4 5 6 7 8 9 10\n"
                  "20 text: 11 1 2 3 4 5 6 7 8 9 10 11\n"
                  "23 text: 12 1 2 3 4 5 6 7 8 9 10 eleven 12.5\n");
+}
+
+/* ------------------------------------------------------ what may change -- */
+
+/* Goal: a text that may be another than the one recorded is shown behind a ~,
+ * one that cannot have changed is not. Method: strings in each kind of memory;
+ * then one buffer of which three records were made; with scratch memory, and
+ * without. */
+Test(dump, marks_what_may_have_changed)
+{
+    static char data[8] = "data";
+    static const char constant[] = "constant";
+    long page = sysconf(_SC_PAGESIZE);
+    char stack[8] = "stack", *at = stack, *heap = strdup("heap"), *map;
+    const char *names[] = {"alice", "bob", "eve"};
+    char must[1000];
+    int status;
+    size_t i;
+    map = mmap(NULL, (size_t)page, PROT_READ | PROT_WRITE,
+               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    cr_assert(map != MAP_FAILED && heap);
+    strcpy(map, "map");
+    cr_assert_eq(mprotect(map, (size_t)page, PROT_READ), 0);
+    record(text, "%s %s %s", "literal", &constant[0], gnu_get_libc_version());
+    record(text, "%s %s %s %s", &data[0], at, heap, map);
+    record(text, "%6s|%-7s|%.2s|%.0s|%s", at, at, at, at, at + 5);
+    record(text, "%s %s %s", (char *)NULL, (char *)1, RECORDER_COPY(text, at));
+    for (i = 0; i < COUNT(names); i++)
+        record(other, "login %s", strcpy(at, names[i]));
+    strcpy(at, "stack");
+    sprintf(must,
+            "1 text: literal constant %s\n"
+            "2 text: ~data ~stack ~heap ~map\n"
+            "3 text: ~stack|~stack |~st||~\n"
+            "6 text: (null) 0x1 stack\n"
+            "7 other: login ~stack\n"
+            "8 other: login ~stack\n"
+            "9 other: login ~stack\n",
+            gnu_get_libc_version());
+    DUMP_MUST_BE(must);
+    IN_CHILD(status, 60, {
+        REFUSE(CAPTURE_MMAP, ENOMEM);
+        catch_dump(caught);
+    });
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != NOT_REFUSED)
+        cr_assert_str_eq(records_in(caught->text), must, "%s", caught->text);
+    munmap(map, (size_t)page);
+    free(heap);
 }
 
 /* ----------------------------------------------------- what is not there -- */
@@ -343,7 +392,7 @@ Test(dump, bad_pointers_harm_nobody)
     record(text, "%s %.3s %.5s", open, open, open);
     sprintf(must,
             "1 text: (null) 0x1 %p\n2 text: %p %p\n"
-            "3 text: xxxxx... xxx xxxxx\n",
+            "3 text: ~xxxxx... ~xxx ~xxxxx\n",
             (const void *)gone, (const void *)kernel, (const void *)top);
     DUMP_MUST_BE(must);
 }
@@ -416,7 +465,7 @@ Test(dump, lines_are_not_broken)
 Test(dump, long_lines_are_marked_as_cut)
 {
     static char source[RECORDER_LINE_MAX + 100];
-    size_t prefix = strlen("1 one: "), length, last;
+    size_t prefix = strlen("1 one: ~"), length, last;
     unsigned order = 0;
     for (length = RECORDER_LINE_MAX - prefix - 12;
          length < RECORDER_LINE_MAX + 20; length++) {
@@ -424,7 +473,7 @@ Test(dump, long_lines_are_marked_as_cut)
         bool cut;
         memset(source, 'x', length);
         source[length] = '\0';
-        record(one, "%s", source);
+        record(one, "%s", &source[0]);
         order++;
         cr_assert(recorder_line("1 {recorder}: {message}"));
         is = records_in(catch_dump(caught));

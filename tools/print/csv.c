@@ -63,7 +63,7 @@ void csv_head(FILE *file)
           file);
     for (i = 1; i <= 12; i++)
         fprintf(file, ",argument%d", i);
-    fputs("\r\n", file);
+    fputs(",may_have_changed\r\n", file);
 }
 
 void csv_event(FILE *file, struct call *call, const struct reader_event *e)
@@ -72,7 +72,7 @@ void csv_event(FILE *file, struct call *call, const struct reader_event *e)
     struct reader_argument arguments[12];
     const char *location, *message;
     const char *format = reader_format(reader, &e->event, &location);
-    unsigned line, count, i;
+    unsigned line, count, first = 0, i;
     size_t size;
     bool timed = e->ns != RECORDER_TIME_UNKNOWN;
     fprintf(file, "%" PRIu64, e->event.order);
@@ -94,10 +94,15 @@ void csv_event(FILE *file, struct call *call, const struct reader_event *e)
     message = reader_message(reader, e, &size);
     csv_string(file, message, size);
     count = reader_arguments(reader, e, arguments);
+    reader_unmark(arguments, count);
     for (i = 0; i < 12; i++) {
         putc_unlocked(',', file);
         if (i < count)
             csv_argument(file, &arguments[i]);
     }
+    putc_unlocked(',', file);
+    for (i = 0; i < count; i++)
+        if (arguments[i].changes)
+            fprintf(file, "%s%u", first++ ? " " : "", i + 1);
     fputs("\r\n", file);
 }

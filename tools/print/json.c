@@ -70,7 +70,7 @@ void json_event(FILE *file, struct call *call, const struct reader_event *e)
     struct reader_argument arguments[12];
     const char *location, *message;
     const char *format = reader_format(reader, &e->event, &location);
-    unsigned line, count, i;
+    unsigned line, count, first = 0, i;
     size_t size;
     bool timed = e->ns != RECORDER_TIME_UNKNOWN;
     fprintf(file, "{\"order\":%" PRIu64 ",\"ns\":", e->event.order);
@@ -99,11 +99,16 @@ void json_event(FILE *file, struct call *call, const struct reader_event *e)
     json_text(file, format);
     fputs(",\"arguments\":[", file);
     count = reader_arguments(reader, e, arguments);
+    reader_unmark(arguments, count);
     for (i = 0; i < count; i++) {
         if (i)
             putc_unlocked(',', file);
         json_argument(file, &arguments[i]);
     }
+    fputs("],\"may_have_changed\":[", file);
+    for (i = 0; i < count; i++)
+        if (arguments[i].changes)
+            fprintf(file, "%s%u", first++ ? "," : "", i);
     fputs("],\"message\":", file);
     message = reader_message(reader, e, &size);
     json_string(file, message, size, false);

@@ -303,6 +303,15 @@ ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size)
     return got ? (ptrdiff_t)got : -1;
 }
 
+bool text_changes(void *context, uint64_t address)
+{
+    const struct text_context *c = context;
+    struct memory *memory = c->reader->memory;
+    uint64_t lane;
+    return memory->constant && !token_recorder(c->reader, address, &lane) &&
+           !memory->constant(memory, address);
+}
+
 /* --------------------------------------------------------------- message -- */
 
 /* What is known of an event whose format cannot be read. */
@@ -331,7 +340,7 @@ static size_t message_make(struct reader *reader,
     const char *format = reader_format(reader, event, location);
     struct recorder_arguments arguments = {
         event->argument, 12,       event->lost, reader->memory->word_bytes,
-        text_bytes,      &context, NULL,        0};
+        text_bytes,      &context, NULL,        0, text_changes};
     inside->token = 0;
     if (!room(&inside->message, MESSAGE_MAX))
         return 0;
