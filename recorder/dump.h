@@ -28,6 +28,11 @@ recorder_event_row(const struct recorder_event *event)
                : row;
 }
 
+/* False: no text is marked as one that may have changed; for compat/. */
+#ifndef RECORDER_MARKS_
+#define RECORDER_MARKS_ true
+#endif
+
 /* The message of an event, from the batch that the scratch holds. */
 RECORDER_FUNCTION_ size_t recorder_message(struct recorder_scratch *s,
                                            const struct recorder_event *event,
@@ -50,7 +55,8 @@ RECORDER_FUNCTION_ size_t recorder_message(struct recorder_scratch *s,
     arguments.types = recorder_home.registry->types;
     arguments.trace = s->trace;
     /* A record that prints at once shows what it was given. */
-    arguments.changes = s->trace ? NULL : recorder_text_changes;
+    arguments.changes =
+        RECORDER_MARKS_ && !s->trace ? recorder_text_changes : NULL;
     if (format)
         return recorder_format(to, size, format, &arguments);
     /* What is known all the same. */
