@@ -26,8 +26,13 @@ PROMISES (each names the test that keeps it)
                 -> tests/outside/freestanding.c tests/outside/languages.c
 
 LIMITS
-    * A `%s` argument is kept as an address. Text that will not live until
-      somebody reads it is recorded with RECORDER_COPY.
+    * A pointer for `%s` is kept as an address. Text that will not live until
+      somebody reads it is recorded with RECORDER_COPY. An array of char that is
+      no literal is copied by record() itself, but not in a ring of one slot,
+      nor where the compiler does not know its size (a flexible array member,
+      one of variable length). Its address, for %p, is (void *)array. In C++, so are std::string, std::string_view and
+      what else has data() and size() of char. A copy takes a slot for each 32
+      bytes (32-bit: 16).
     * At most 12 arguments, of one machine word each: on 32-bit machines a
       double is kept as a float and a 64-bit integer is refused.
     * What RECORDER_COPY returns is for the record that it is an argument of.
@@ -95,6 +100,9 @@ stands on a lower floor; no file includes one of the headers outside:
  *                                         taken, and use RECORDER_RECORD
  * RECORDER_COPY(name, string)             as an argument for %s: copies up to
  *                                         RECORDER_COPY_MAX bytes into the ring
+ * RECORDER_COPY_BYTES(name, pointer, size)
+ *                                         the same of at most `size` bytes, as
+ *                                         need not end in a NUL
  * RECORDER_TRACE(name)                    an intptr_t lvalue: 0 record (the
  *                                         default), above 0 record and print at
  *                                         once (if recorder_dump.h is part of
@@ -132,6 +140,8 @@ stands on a lower floor; no file includes one of the headers outside:
     (name, RECORDER_CHECK_((__VA_ARGS__)), __VA_ARGS__, 0, 0, 0, 0, 0, 0)
 #define record RECORDER_RECORD
 #define RECORDER_COPY(name, string) recorder_copy(&recorder_for_##name, string)
+#define RECORDER_COPY_BYTES(name, pointer, size)                               \
+    recorder_copy_bytes(&recorder_for_##name, pointer, size)
 #ifdef RECORDER_OFF
 #define RECORDER_TRACE(name)                                                   \
     (*((void)sizeof recorder_for_##name, &recorder_trace_off))
@@ -225,7 +235,8 @@ RECORDER_PROTOTYPE_ void recorder_resume(const struct recorder *recorder);
 #endif
 
 /* What record() calls with up to 4 arguments, with more, and for text: each
- * returns an order, or what %s takes. */
+ * returns an order, or what %s takes. recorder_copy_bytes() is declared in
+ * recorder/arguments.h. */
 RECORDER_CALLED_PROTOTYPE_ uintptr_t
 recorder_record_few(const struct recorder *recorder, const char *format,
                     uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d);

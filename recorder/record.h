@@ -112,10 +112,11 @@ RECORDER_INLINE_ uintptr_t recorder_token(const struct recorder_record *slot,
     return (uintptr_t)slot + (order & (sizeof *slot - 1));
 }
 
-/* Copies a string into text records; returns what %s takes: a token, or null
- * for null. A token that points at a ring's head stands for a lost text. */
-RECORDER_CALLED_ const char *recorder_copy(const struct recorder *recorder,
-                                           const char *string)
+/* Copies a string, which ends at a NUL or after `most` bytes, into text records.
+ * Returns what %s takes: a token, or null for null. A token that points at a
+ * ring's head stands for a lost text. */
+RECORDER_CALLED_ const char *recorder_copy_bytes(
+    const struct recorder *recorder, const char *string, size_t most)
 {
     unsigned thread = RECORDER_THREAD();
     struct recorder_ring *ring = recorder_lane(recorder, thread);
@@ -127,7 +128,9 @@ RECORDER_CALLED_ const char *recorder_copy(const struct recorder *recorder,
         return NULL;
     if (room > RECORDER_COPY_MAX)
         room = RECORDER_COPY_MAX;
-    while (size <= RECORDER_COPY_MAX && string[size])
+    if (most > RECORDER_COPY_MAX)
+        most = RECORDER_COPY_MAX + 1;
+    while (size < most && string[size])
         size++; /* one more than is kept, where it is too long */
     count = ((size < room ? size : room) + RECORDER_TEXT_BYTES - 1) /
             RECORDER_TEXT_BYTES;
@@ -146,6 +149,11 @@ RECORDER_CALLED_ const char *recorder_copy(const struct recorder *recorder,
         token = slot ? recorder_token(slot, order + i) : (uintptr_t)ring;
     }
     return (const char *)token;
+}
+RECORDER_CALLED_ const char *recorder_copy(const struct recorder *recorder,
+                                           const char *string)
+{
+    return recorder_copy_bytes(recorder, string, SIZE_MAX);
 }
 
 #ifdef __cplusplus

@@ -265,6 +265,59 @@ Test(dump, copies_are_shown_whole)
     }
 }
 
+/* Goal: an array of char that is no literal is copied, all others are kept as
+ * they are; each argument is evaluated once, a recorder that is off copies
+ * nothing, and no byte behind the array is read. Method: arrays of each kind,
+ * overwritten before the dump. */
+struct user {
+    char tag[4], name[8];
+    const char *alias;
+    char flexible[];
+};
+static unsigned asked;
+static const struct user *ask(const struct user *user)
+{
+    asked++;
+    return user;
+}
+Test(dump, arrays_are_copied)
+{
+    static const char *const names[] = {"alice", "bob", "eve"};
+    static const char constants[2][4] = {"one", "two"};
+    struct user *user = calloc(1, sizeof *user + 8);
+    char buffer[8], variable[asked + 8], *at = buffer;
+    uintptr_t orders;
+    size_t i;
+    memcpy(user->tag, "four", 4);
+    user->alias = "alias";
+    strcpy(user->flexible, "end");
+    strcpy(variable, "vla");
+    for (i = 0; i < COUNT(names); i++) {
+        strcpy(buffer, names[i]);
+        strcpy(user->name, names[i]);
+        record(text, "login %s, %s", buffer, ask(user)->name);
+    }
+    record(text, "%s %s %.4s", "literal", __func__, user->tag);
+    record(text, "%s %s %s %s", at, user->flexible, variable, constants[1]);
+    record(text, "%s", RECORDER_COPY_BYTES(text, user->tag, 3));
+    record(text, "%s", user->alias);
+    orders = recorder_order;
+    RECORDER_TRACE(text) = -1;
+    record(text, "%s", buffer);
+    RECORDER_TRACE(text) = 0;
+    cr_assert_eq(recorder_order, orders);
+    cr_assert_eq(asked, 3);
+    strcpy(buffer, "xxx");
+    memset(user, 'x', sizeof *user - sizeof user->alias);
+    strcpy(variable, "xxx");
+    DUMP_MUST_BE("3 text: login alice, alice\n6 text: login bob, bob\n"
+                 "9 text: login eve, eve\n"
+                 "11 text: literal dump_arrays_are_copied_impl four\n"
+                 "13 text: ~xxx ~end ~xxx two\n15 text: fou\n"
+                 "16 text: alias\n");
+    free(user);
+}
+
 /* Goal: null stays null, and two texts in a record stay apart. */
 Test(dump, copies_side_by_side)
 {
