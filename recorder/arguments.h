@@ -26,15 +26,21 @@ RECORDER_INLINE_ uintptr_t recorder_returned(uintptr_t order)
     RECORDER_CALL_(name, check,                                                \
                    recorder_record_few(&recorder_for_##name,                   \
                                    RECORDER_FORMAT_(format),                   \
-                                   RECORDER_WORD_(name, a), RECORDER_WORD_(name, b),       \
-                                   RECORDER_WORD_(name, c), RECORDER_WORD_(name, d)))
+                                   RECORDER_WORD_(name, a),                    \
+                                   RECORDER_WORD_(name, b),                    \
+                                   RECORDER_WORD_(name, c),                    \
+                                   RECORDER_WORD_(name, d)))
 #define RECORDER_8_(name, check, format, a, b, c, d, e, f, g, h, ...)          \
     RECORDER_CALL_(                                                            \
         name, check,                                                           \
         recorder_record_more(                                                  \
             &recorder_for_##name, RECORDER_FORMAT_(format), 2,                 \
-            RECORDER_WORD_(name, a), RECORDER_WORD_(name, b), RECORDER_WORD_(name, c),           \
-            RECORDER_WORD_(name, d), RECORDER_WORD_(name, e), RECORDER_WORD_(name, f),           \
+            RECORDER_WORD_(name, a),                                           \
+            RECORDER_WORD_(name, b),                                           \
+            RECORDER_WORD_(name, c),                                           \
+            RECORDER_WORD_(name, d),                                           \
+            RECORDER_WORD_(name, e),                                           \
+            RECORDER_WORD_(name, f),                                           \
             RECORDER_WORD_(name, g), RECORDER_WORD_(name, h)))
 #define RECORDER_12_(name, check, format, a, b, c, d, e, f, g, h, i, j, k, l,  \
                      ...)                                                      \
@@ -42,10 +48,18 @@ RECORDER_INLINE_ uintptr_t recorder_returned(uintptr_t order)
         name, check,                                                           \
         recorder_record_more(                                                  \
             &recorder_for_##name, RECORDER_FORMAT_(format), 3,                 \
-            RECORDER_WORD_(name, a), RECORDER_WORD_(name, b), RECORDER_WORD_(name, c),           \
-            RECORDER_WORD_(name, d), RECORDER_WORD_(name, e), RECORDER_WORD_(name, f),           \
-            RECORDER_WORD_(name, g), RECORDER_WORD_(name, h), RECORDER_WORD_(name, i),           \
-            RECORDER_WORD_(name, j), RECORDER_WORD_(name, k), RECORDER_WORD_(name, l)))
+            RECORDER_WORD_(name, a),                                           \
+            RECORDER_WORD_(name, b),                                           \
+            RECORDER_WORD_(name, c),                                           \
+            RECORDER_WORD_(name, d),                                           \
+            RECORDER_WORD_(name, e),                                           \
+            RECORDER_WORD_(name, f),                                           \
+            RECORDER_WORD_(name, g),                                           \
+            RECORDER_WORD_(name, h),                                           \
+            RECORDER_WORD_(name, i),                                           \
+            RECORDER_WORD_(name, j),                                           \
+            RECORDER_WORD_(name, k),                                           \
+            RECORDER_WORD_(name, l)))
 
 /* Off is one load and one branch; the arguments are not evaluated then. */
 #ifdef RECORDER_OFF

@@ -112,8 +112,8 @@ RECORDER_INLINE_ uintptr_t recorder_token(const struct recorder_record *slot,
     return (uintptr_t)slot + (order & (sizeof *slot - 1));
 }
 
-/* Copies a string, which ends at a NUL or after `most` bytes, into text records.
- * Returns what %s takes: a token, or null for null. A token that points at a
+/* Copies a string, which ends at a NUL or after `most` bytes, into text
+ * records. Returns what %s takes: a token, or null for null. A token that points at a
  * ring's head stands for a lost text. */
 RECORDER_CALLED_ const char *recorder_copy_bytes(
     const struct recorder *recorder, const char *string, size_t most)
