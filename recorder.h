@@ -27,8 +27,13 @@ PROMISES (each names the test that keeps it)
                 -> tests/outside/freestanding.c tests/outside/languages.c
 
 LIMITS
-    * A `%s` argument is kept as an address. Text that will not live until
-      somebody reads it is recorded with RECORDER_COPY.
+    * A pointer for `%s` is kept as an address. Text that will not live until
+      somebody reads it is recorded with RECORDER_COPY. An array of char that is
+      no literal is copied by record() itself, but not in a ring of one slot,
+      nor where the compiler does not know its size (a flexible array member,
+      one of variable length). Its address, for %p, is (void *)array. In C++, so are std::string, std::string_view and
+      what else has data() and size() of char. A copy takes a slot for each 32
+      bytes (32-bit: 16).
     * At most 12 arguments, of one machine word each: on 32-bit machines a
       double is kept as a float and a 64-bit integer is refused.
     * What RECORDER_COPY returns is for the record that it is an argument of.
@@ -101,6 +106,9 @@ stands on a lower floor; no file includes one of the headers outside:
  *                                         taken, and use RECORDER_RECORD
  * RECORDER_COPY(name, string)             as an argument for %s: copies up to
  *                                         RECORDER_COPY_MAX bytes into the ring
+ * RECORDER_COPY_BYTES(name, pointer, size)
+ *                                         the same of at most `size` bytes, as
+ *                                         need not end in a NUL
  * RECORDER_TRACE(name)                    an intptr_t lvalue: 0 record (the
  *                                         default), above 0 record and print at
  *                                         once (if recorder_dump.h is part of
@@ -140,6 +148,8 @@ stands on a lower floor; no file includes one of the headers outside:
     (name, RECORDER_CHECK_((__VA_ARGS__)), __VA_ARGS__, 0, 0, 0, 0, 0, 0)
 #define record RECORDER_RECORD
 #define RECORDER_COPY(name, string) recorder_copy_(&recorder_for_##name, string)
+#define RECORDER_COPY_BYTES(name, pointer, size)                               \
+    recorder_copy_bytes_(&recorder_for_##name, pointer, size)
 #ifdef RECORDER_OFF
 #define RECORDER_TRACE(name)                                                   \
     (*((void)sizeof recorder_for_##name, &recorder_trace_off_))
@@ -229,6 +239,13 @@ RECORDER_PROTOTYPE_ void recorder_resume(const struct recorder *recorder);
 
 /* What record() calls with up to 4 arguments, with more, and for text: each
  * returns an order, or what %s takes. */
+#ifndef __cplusplus /* else arguments.h has them */
+RECORDER_CALLED_PROTOTYPE_ const char *
+recorder_copy_bytes_(const struct recorder *recorder, const char *string,
+                     size_t size);
+RECORDER_CALLED_PROTOTYPE_ uintptr_t recorder_word_of_array_(
+    const struct recorder *recorder, uintptr_t array, size_t size);
+#endif
 RECORDER_CALLED_PROTOTYPE_ uintptr_t
 recorder_record_few_(const struct recorder *recorder, const char *format,
                      uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d);

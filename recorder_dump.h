@@ -28,6 +28,9 @@ PROMISES (each names the test that keeps it)
     short       a crash dump shows the newest records of each recorder, 1,000
                 lines in all, and says how many it left out
                 -> tests/outside/crashes.c
+    true_text   a %s shows what was recorded, or says that it may not: a text
+                that stands where it may have been changed has a ~ in front
+                (Linux) -> tests/inside/dump.c tests/outside/command.c
     same_death  a signal that ends the process ends it as it would have: the
                 same status, the same core file, from the same place
                 -> tests/outside/crashes.c
@@ -51,6 +54,9 @@ LIMITS
       is no memory.
     * A dump fits a signal stack of 8 KiB (4 KB, and 3 KB of the kernel's), but
       not where neither mmap() nor the spare memory is to be had.
+    * Only on Linux is it known what cannot have changed, from the program's
+      headers and /proc/self/maps; elsewhere no text is marked by a ~. Without
+      /proc, constants of libraries are marked, too.
     * Records that are overwritten while a dump runs may be missing from it.
     * A sandbox that kills for mmap() or process_vm_readv() kills for a dump;
       one that refuses them does no harm.

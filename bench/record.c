@@ -48,6 +48,15 @@ static void record_copy(long n, int thread)
 }
 BENCH(record_copy, "record/RECORDER_COPY of 16 bytes")
 
+static void record_array(long n, int thread)
+{
+    static char text[] = "16 bytes of text";
+    (void)thread;
+    for (long i = 0; i < n; i++)
+        record(on, "%s", text);
+}
+BENCH(record_array, "record/an array of 16 bytes")
+
 static void switch_off(int thread)
 {
     (void)thread;

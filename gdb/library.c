@@ -45,6 +45,10 @@ static bool memory_thread(struct memory *memory, int32_t id, char name[16])
 {
     return ((const struct library *)memory)->target.thread(id, name);
 }
+static bool memory_constant(struct memory *memory, uint64_t address)
+{
+    return ((const struct library *)memory)->target.constant(address);
+}
 
 struct library *library_new(const struct library_target *target)
 {
@@ -55,6 +59,7 @@ struct library *library_new(const struct library_target *target)
     library->memory.read = memory_read;
     library->memory.write = target->write ? memory_write : NULL;
     library->memory.thread = target->thread ? memory_thread : NULL;
+    library->memory.constant = target->constant ? memory_constant : NULL;
     library->memory.size = target->size;
     library->memory.word_bytes = target->word_bytes;
     library->memory.big_endian = target->big_endian;

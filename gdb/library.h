@@ -25,9 +25,11 @@
  * context, and how its processor sees words. */
 struct library_target {
     size_t (*read)(uint64_t address, void *to, size_t size);
-    /* Null pointers: nothing can be written; threads are not known. */
+    /* Null pointers: nothing can be written; threads are not known; nor is
+     * what cannot have changed. */
     bool (*write)(uint64_t address, const void *from, size_t size);
     bool (*thread)(int32_t id, char name[16]);
+    bool (*constant)(uint64_t address);
     uint64_t size; /* there is no more memory than that */
     uint32_t word_bytes;
     bool big_endian, live, native, stale_order;

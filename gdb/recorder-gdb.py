@@ -38,12 +38,13 @@ READ = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_uint64, ctypes.c_void_p,
 WRITE = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_uint64, ctypes.c_void_p,
                          ctypes.c_size_t)
 THREAD = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_int32, ctypes.c_void_p)
+CONSTANT = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_uint64)
 
 
 class Target(ctypes.Structure):
     """struct library_target"""
     _fields_ = [("read", READ), ("write", WRITE), ("thread", THREAD),
-                ("size", ctypes.c_uint64), ("word_bytes", ctypes.c_uint32),
+                ("constant", CONSTANT), ("size", ctypes.c_uint64), ("word_bytes", ctypes.c_uint32),
                 ("big_endian", ctypes.c_bool), ("live", ctypes.c_bool),
                 ("native", ctypes.c_bool), ("stale_order", ctypes.c_bool)]
 
@@ -129,6 +130,7 @@ class Core:
         self.size = 1 << 32
         self.registry = None  # its address, which the note of a recording has
         self.missing = []     # (start, end) of memory that was left out
+        self.loads = []       # (start, end, writable) of all memory
         try:
             with open(path, "rb") as file:
                 self.size = os.fstat(file.fileno()).st_size
@@ -153,9 +155,14 @@ class Core:
         _, _, table, _, _, _, size, count = members("16s8xWWWIHHH")
         for i in range(count):
             file.seek(table + i * size)
-            # Elf32_Phdr, and Elf64_Phdr with its flags elsewhere, to p_memsz
-            kind, offset, start, _, there, all_ = members(
-                "I4xWWWWW" if wide else "IWWWWW")
+            # Elf64_Phdr, to p_memsz, and Elf32_Phdr, to p_flags
+            if wide:
+                kind, flags, offset, start, _, there, all_ = members("IIWWWWW")
+            else:
+                kind, offset, start, _, there, all_, flags = members("IWWWWWI")
+            if kind == 1:
+                self.loads.append((start, start + max(there, all_),
+                                   bool(flags & 2)))
             if kind == 1 and there < all_:  # PT_LOAD
                 self.missing.append((start + there, start + all_))
             elif kind == 4:  # PT_NOTE
@@ -241,6 +248,8 @@ class Program:
         # there is no operating system, threads are not what gdb says.
         if not self.registry and (self.mapped or not self.live):
             target.thread = THREAD(self.thread)
+        if self.mapped or self.core:
+            target.constant = CONSTANT(self.constant)
         return target
 
     def size(self):
@@ -319,6 +328,28 @@ class Program:
             text = thread.name.encode("utf-8", "replace")[:15] + b"\0"
             ctypes.memmove(name, text, len(text))
         return thread is not None
+
+    def constant(self, address):
+        """As struct memory's: by the flags of what is mapped there, or where
+        a recording does not have it, by the name of its section."""
+        try:
+            if self.mapped:
+                mapped = next((row for row in self.mapped
+                               if row[0] <= address < row[1]), None)
+                if not mapped or not mapped[3].startswith("/"):
+                    return False
+                if self.live and mapped[2]:
+                    return mapped[2][1] != "w" and mapped[2][3] == "p"
+            for start, end, writable in self.core.loads if self.core else ():
+                if start <= address < end:
+                    return not writable
+            behind = bisect.bisect(self.sections, (address + 1,))
+            start, end, name = self.sections[behind - 1]
+            return behind > 0 and address < end and (
+                name.startswith((".rodata", ".text")))
+        except BaseException as error:  # nothing passes through the library
+            self.interrupted = error
+            return False
 
     # --------------------------------------------------------------- calls --
 

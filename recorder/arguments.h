@@ -25,27 +25,41 @@ RECORDER_INLINE_ uintptr_t recorder_returned_(uintptr_t order)
 #define RECORDER_4_(name, check, format, a, b, c, d, ...)                      \
     RECORDER_CALL_(name, check,                                                \
                    recorder_record_few_(&recorder_for_##name,                  \
-                                        RECORDER_FORMAT_(format),              \
-                                        RECORDER_WORD_(a), RECORDER_WORD_(b),  \
-                                        RECORDER_WORD_(c), RECORDER_WORD_(d)))
+                                   RECORDER_FORMAT_(format),                   \
+                                   RECORDER_WORD_(name, a),                    \
+                                   RECORDER_WORD_(name, b),                    \
+                                   RECORDER_WORD_(name, c),                    \
+                                   RECORDER_WORD_(name, d)))
 #define RECORDER_8_(name, check, format, a, b, c, d, e, f, g, h, ...)          \
     RECORDER_CALL_(                                                            \
         name, check,                                                           \
-        recorder_record_more_(&recorder_for_##name, RECORDER_FORMAT_(format),  \
-                              2, RECORDER_WORD_(a), RECORDER_WORD_(b),         \
-                              RECORDER_WORD_(c), RECORDER_WORD_(d),            \
-                              RECORDER_WORD_(e), RECORDER_WORD_(f),            \
-                              RECORDER_WORD_(g), RECORDER_WORD_(h)))
+        recorder_record_more_(                                                 \
+            &recorder_for_##name, RECORDER_FORMAT_(format), 2,                 \
+            RECORDER_WORD_(name, a),                                           \
+            RECORDER_WORD_(name, b),                                           \
+            RECORDER_WORD_(name, c),                                           \
+            RECORDER_WORD_(name, d),                                           \
+            RECORDER_WORD_(name, e),                                           \
+            RECORDER_WORD_(name, f),                                           \
+            RECORDER_WORD_(name, g), RECORDER_WORD_(name, h)))
 #define RECORDER_12_(name, check, format, a, b, c, d, e, f, g, h, i, j, k, l,  \
                      ...)                                                      \
     RECORDER_CALL_(                                                            \
         name, check,                                                           \
         recorder_record_more_(                                                 \
             &recorder_for_##name, RECORDER_FORMAT_(format), 3,                 \
-            RECORDER_WORD_(a), RECORDER_WORD_(b), RECORDER_WORD_(c),           \
-            RECORDER_WORD_(d), RECORDER_WORD_(e), RECORDER_WORD_(f),           \
-            RECORDER_WORD_(g), RECORDER_WORD_(h), RECORDER_WORD_(i),           \
-            RECORDER_WORD_(j), RECORDER_WORD_(k), RECORDER_WORD_(l)))
+            RECORDER_WORD_(name, a),                                           \
+            RECORDER_WORD_(name, b),                                           \
+            RECORDER_WORD_(name, c),                                           \
+            RECORDER_WORD_(name, d),                                           \
+            RECORDER_WORD_(name, e),                                           \
+            RECORDER_WORD_(name, f),                                           \
+            RECORDER_WORD_(name, g),                                           \
+            RECORDER_WORD_(name, h),                                           \
+            RECORDER_WORD_(name, i),                                           \
+            RECORDER_WORD_(name, j),                                           \
+            RECORDER_WORD_(name, k),                                           \
+            RECORDER_WORD_(name, l)))
 
 /* Off is one load and one branch; the arguments are not evaluated then. */
 #ifdef RECORDER_OFF
@@ -71,14 +85,59 @@ recorder_check_(const char *format, ...)
     (void)format;
     return 0;
 }
+#ifdef __cplusplus
+/* A string class stands for its characters. */
+#define RECORDER_CHECKED_(...)                                                 \
+    (RECORDER_PICK_CHECKED_(                                                   \
+        __VA_ARGS__, RECORDER_ON_0_, RECORDER_ON_0_, RECORDER_ON_0_,           \
+        RECORDER_ON_0_, RECORDER_ON_0_, RECORDER_ON_0_, RECORDER_ON_0_,        \
+        RECORDER_ON_0_, RECORDER_ON_0_, RECORDER_ON_0_, RECORDER_ON_0_,        \
+        RECORDER_ON_0_, RECORDER_ON_0_, RECORDER_ON_0_, RECORDER_ON_0_,        \
+        RECORDER_ON_0_, RECORDER_ON_0_, RECORDER_ON_0_, RECORDER_ON_12_,       \
+        RECORDER_ON_11_, RECORDER_ON_10_, RECORDER_ON_9_, RECORDER_ON_8_,      \
+        RECORDER_ON_7_, RECORDER_ON_6_, RECORDER_ON_5_, RECORDER_ON_4_,        \
+        RECORDER_ON_3_, RECORDER_ON_2_, RECORDER_ON_1_, RECORDER_ON_0_,        \
+        0)(__VA_ARGS__))
+#define RECORDER_PICK_CHECKED_(format, a, b, c, d, e, f, g, h, i, j, k, l, m,  \
+                               n, o, p, q, r, s, t, u, v, w, x, y, z, A, B, C, \
+                               D, E, ...)                                      \
+    E
+#define RECORDER_ON_0_(...) __VA_ARGS__
+#define RECORDER_ON_1_(f, a) f, recorder_checked_(0, a)
+#define RECORDER_ON_2_(f, a, ...)                                              \
+    f, RECORDER_ON_1_(recorder_checked_(0, a), __VA_ARGS__)
+#define RECORDER_ON_3_(f, a, ...)                                              \
+    f, RECORDER_ON_2_(recorder_checked_(0, a), __VA_ARGS__)
+#define RECORDER_ON_4_(f, a, ...)                                              \
+    f, RECORDER_ON_3_(recorder_checked_(0, a), __VA_ARGS__)
+#define RECORDER_ON_5_(f, a, ...)                                              \
+    f, RECORDER_ON_4_(recorder_checked_(0, a), __VA_ARGS__)
+#define RECORDER_ON_6_(f, a, ...)                                              \
+    f, RECORDER_ON_5_(recorder_checked_(0, a), __VA_ARGS__)
+#define RECORDER_ON_7_(f, a, ...)                                              \
+    f, RECORDER_ON_6_(recorder_checked_(0, a), __VA_ARGS__)
+#define RECORDER_ON_8_(f, a, ...)                                              \
+    f, RECORDER_ON_7_(recorder_checked_(0, a), __VA_ARGS__)
+#define RECORDER_ON_9_(f, a, ...)                                              \
+    f, RECORDER_ON_8_(recorder_checked_(0, a), __VA_ARGS__)
+#define RECORDER_ON_10_(f, a, ...)                                             \
+    f, RECORDER_ON_9_(recorder_checked_(0, a), __VA_ARGS__)
+#define RECORDER_ON_11_(f, a, ...)                                             \
+    f, RECORDER_ON_10_(recorder_checked_(0, a), __VA_ARGS__)
+#define RECORDER_ON_12_(f, a, ...)                                             \
+    f, RECORDER_ON_11_(recorder_checked_(0, a), __VA_ARGS__)
+#else
+#define RECORDER_CHECKED_(...) (__VA_ARGS__)
+#endif
 #ifdef __clang__
 #define RECORDER_CHECK_(arguments)                                             \
     _Pragma("clang diagnostic push")                                           \
-        _Pragma("clang diagnostic ignored \"-Wformat-pedantic\"")(void)(       \
-            1 ? 0 : recorder_check_ arguments)_Pragma("clang diagnostic pop")
+    _Pragma("clang diagnostic ignored \"-Wformat-pedantic\"")                  \
+    (void)(1 ? 0 : recorder_check_ RECORDER_CHECKED_ arguments)                \
+    _Pragma("clang diagnostic pop")
 #else
 #define RECORDER_CHECK_(arguments)                                             \
-    (void)(1 ? 0 : __extension__ recorder_check_ arguments)
+    (void)(1 ? 0 : __extension__ recorder_check_ RECORDER_CHECKED_ arguments)
 #endif
 
 RECORDER_INLINE_ uintptr_t recorder_word_of_double_(double value)
@@ -98,6 +157,33 @@ RECORDER_INLINE_ uintptr_t recorder_word_of_word_(uintptr_t value)
     return value;
 }
 
+/* True of the source text of a literal, and of __func__ and its like. It may be
+ * longer than a string of ISO C. */
+#define RECORDER_IS_LITERAL_(text)                                             \
+    (__extension__((text)[0] == '"' || ((text)[0] == '_' && (text)[1] == '_')))
+
+#ifdef RECORDER_NOTHING_
+RECORDER_INLINE_ const char *
+recorder_copy_bytes_(const struct recorder *recorder, const char *string,
+                     size_t size)
+{
+    (void)recorder, (void)size;
+    return string;
+}
+RECORDER_INLINE_ uintptr_t recorder_word_of_array_(
+    const struct recorder *recorder, uintptr_t array, size_t size)
+{
+    (void)recorder, (void)size;
+    return array;
+}
+#elif defined(__cplusplus) /* templates want them declared; C has a door */
+RECORDER_CALLED_PROTOTYPE_ const char *
+recorder_copy_bytes_(const struct recorder *recorder, const char *string,
+                     size_t size);
+RECORDER_CALLED_PROTOTYPE_ uintptr_t recorder_word_of_array_(
+    const struct recorder *recorder, uintptr_t array, size_t size);
+#endif
+
 #define RECORDER_TOO_MANY_                                                     \
     "record(): at most 12 arguments; use two records"
 #define RECORDER_NO_LONG_DOUBLE_                                               \
@@ -110,7 +196,8 @@ RECORDER_INLINE_ uintptr_t recorder_word_of_word_(uintptr_t value)
 
 #ifdef __cplusplus
 } /* extern "C" */
-#define RECORDER_WORD_(x) recorder_word_(x)
+#define RECORDER_WORD_(name, x)                                                \
+    recorder_word_<RECORDER_IS_LITERAL_(#x)>(&recorder_for_##name, 0, x)
 #define RECORDER_MANY_(name, check, ...)                                       \
     ([] { static_assert(sizeof(#name) == 0, RECORDER_TOO_MANY_); }(),          \
      (uintptr_t)0)
@@ -120,21 +207,56 @@ template <typename T> struct recorder_is_long_double_ {
 template <> struct recorder_is_long_double_<long double> {
     enum { value = 1 };
 };
-template <typename T> RECORDER_INLINE_ uintptr_t recorder_word_(T value)
+/* The overloads that take an int count before those that take a long. */
+RECORDER_INLINE_ const char *recorder_characters_(const char *data, size_t)
 {
-    static_assert(!recorder_is_long_double_<T>::value,
-                  RECORDER_NO_LONG_DOUBLE_);
+    return data ? data : "";
+}
+template <typename T>
+RECORDER_INLINE_ auto recorder_checked_(int, const T &text)
+    -> decltype(recorder_characters_(text.data(), text.size()))
+{
+    return recorder_characters_(text.data(), text.size());
+}
+template <typename T> RECORDER_INLINE_ T recorder_checked_(long, T value)
+{
+    return value;
+}
+template <bool literal, typename T>
+RECORDER_INLINE_ uintptr_t recorder_word_(const struct recorder *, long, T value)
+{
+    static_assert(!recorder_is_long_double_<T>::value, RECORDER_NO_LONG_DOUBLE_);
     static_assert(!__is_class(T) && !__is_union(T), RECORDER_NO_STRUCT_);
     static_assert(sizeof(T) <= sizeof(uintptr_t), RECORDER_NO_64_BITS_);
     return (uintptr_t)value;
 }
-RECORDER_INLINE_ uintptr_t recorder_word_(double value)
+template <bool literal>
+RECORDER_INLINE_ uintptr_t recorder_word_(const struct recorder *, long,
+                                         double value)
 {
     return recorder_word_of_double_(value);
 }
-RECORDER_INLINE_ uintptr_t recorder_word_(float value)
+template <bool literal>
+RECORDER_INLINE_ uintptr_t recorder_word_(const struct recorder *, long,
+                                         float value)
 {
     return recorder_word_of_double_((double)value);
+}
+template <bool literal, size_t size>
+RECORDER_INLINE_ uintptr_t recorder_word_(const struct recorder *recorder, int,
+                                         const char (&array)[size])
+{
+    return literal ? (uintptr_t)array
+                   : recorder_word_of_array_(recorder, (uintptr_t)array, size);
+}
+/* std::string, std::string_view and their like. */
+template <bool literal, typename T>
+RECORDER_INLINE_ auto recorder_word_(const struct recorder *recorder, int,
+                                    const T &text)
+    -> decltype((uintptr_t)recorder_characters_(text.data(), text.size()))
+{
+    return (uintptr_t)recorder_copy_bytes_(
+        recorder, recorder_characters_(text.data(), text.size()), text.size());
 }
 #else
 /* Which assertions hold is told by types alone; x is evaluated once, as the
@@ -163,7 +285,22 @@ RECORDER_INLINE_ uintptr_t recorder_word_(float value)
 #define RECORDER_STRUCT_ struct
 #define RECORDER_STRUCT_END_
 #endif
-#define RECORDER_WORD_(x)                                                      \
+/* The type of x if that is text, an array that does not decay; else char *. Of
+ * a bit-field there is no __typeof__. */
+#define RECORDER_TEXT_TYPE_(x)                                                 \
+    __typeof__(_Generic((x), char * : (x), const char * : (x), default         \
+                        : (char *)0))
+#define RECORDER_IS_(x, type)                                                  \
+    (__extension__ __builtin_types_compatible_p(RECORDER_TEXT_TYPE_(x), type))
+/* No size: of a pointer, a flexible array member, an array of variable length;
+ * the compiler takes the latter two for compatible with an array of none. */
+#define RECORDER_NO_SIZE_(x)                                                   \
+    (RECORDER_IS_(x, char *) || RECORDER_IS_(x, const char *) ||               \
+     RECORDER_IS_(x, char[0]))
+#define RECORDER_ARRAY_SIZE_(x)                                                \
+    sizeof(*__builtin_choose_expr(RECORDER_NO_SIZE_(x), (char(*)[1])0,         \
+                                  (RECORDER_TEXT_TYPE_(x) *)0))
+#define RECORDER_WORD_(name, x)                                                \
     (sizeof(RECORDER_STRUCT_ {                                                 \
          _Static_assert(__builtin_classify_type(x) != 12 &&                    \
                             __builtin_classify_type(x) != 13,                  \
@@ -179,10 +316,15 @@ RECORDER_INLINE_ uintptr_t recorder_word_(float value)
      _Generic((x), float                                                       \
               : recorder_word_of_double_, double                               \
               : recorder_word_of_double_, default                              \
-              : recorder_word_of_word_)(_Generic((x), float                    \
-                                                 : (x), double                 \
-                                                 : (x), default                \
-                                                 : (uintptr_t)(x))))
+              : recorder_word_of_word_)(                                       \
+         _Generic((x), float                                                   \
+                  : (x), double                                                \
+                  : (x), default                                               \
+                  : RECORDER_NO_SIZE_(x) || RECORDER_IS_LITERAL_(#x)           \
+                      ? (uintptr_t)(x)                                         \
+                      : recorder_word_of_array_(&recorder_for_##name,          \
+                                               (uintptr_t)(x),                 \
+                                               RECORDER_ARRAY_SIZE_(x)))))
 #endif
 
 #endif

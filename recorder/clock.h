@@ -317,7 +317,7 @@ RECORDER_FUNCTION_ bool recorder_clock_widen_(const struct recorder_wrap *wraps,
  * measured over 100 ms: the machine slept meanwhile, while ticks ran and
  * CLOCK_MONOTONIC stood still. */
 RECORDER_INLINE_ bool
-recorder_clock_improves(const struct recorder_moment *start,
+recorder_clock_improves_(const struct recorder_moment *start,
                         const struct recorder_moment *later,
                         const struct recorder_moment *now)
 {
@@ -346,7 +346,7 @@ RECORDER_FUNCTION_ void recorder_clock_open_(struct recorder_clock_ *clock)
         __atomic_thread_fence(__ATOMIC_ACQUIRE);
         if (__atomic_load_n(&registry->later_sequence, __ATOMIC_RELAXED) ==
                 set &&
-            !recorder_clock_improves(&start, &later, &now)) {
+            !recorder_clock_improves_(&start, &later, &now)) {
             recorder_clock_set_(clock, &start, &later);
             return;
         }

@@ -183,7 +183,7 @@ RECORDER_FUNCTION_ void recorder_crash_say_(struct recorder_output_ *out,
 }
 
 /* Returns the path of the recording that this process makes, or null. */
-RECORDER_INLINE_ const char *recorder_crash_recording(void)
+RECORDER_INLINE_ const char *recorder_crash_recording_(void)
 {
 #if defined(RECORDER_LINUX_) && !defined(RECORDER_NO_FILE)
     return recorder_recording_ ? recorder_recording_->path : NULL;

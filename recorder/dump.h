@@ -29,6 +29,11 @@ recorder_event_row_(const struct recorder_event *event)
                : row;
 }
 
+/* False: no text is marked as one that may have changed; for compat/. */
+#ifndef RECORDER_MARKS_
+#define RECORDER_MARKS_ true
+#endif
+
 /* Formats the message of an event; its texts come from the scratch's batch. As
  * recorder_event_text(). */
 RECORDER_FUNCTION_ size_t recorder_message_(struct recorder_scratch_ *s,
@@ -52,6 +57,9 @@ RECORDER_FUNCTION_ size_t recorder_message_(struct recorder_scratch_ *s,
     arguments.context = &context;
     arguments.types = recorder_home_.registry->types;
     arguments.trace = s->trace;
+    /* A record that prints at once shows what it was given. */
+    arguments.changes =
+        RECORDER_MARKS_ && !s->trace ? recorder_text_changes_ : NULL;
     if (format)
         return recorder_format_(to, size, format, &arguments);
     string = recorder_string_at_(to, size ? size - 1 : 0);
@@ -389,7 +397,7 @@ recorder_dump_out_(const char *regex, struct recorder_output_ *out,
 
 RECORDER_FUNCTION_ size_t recorder_dump_to(recorder_sink *sink, void *context)
 {
-    struct recorder_output_ out = recorder_output_to(-1);
+    struct recorder_output_ out = recorder_output_to_(-1);
     out.sink = sink;
     out.context = context;
     return recorder_dump_out_(NULL, &out, NULL);
@@ -397,18 +405,18 @@ RECORDER_FUNCTION_ size_t recorder_dump_to(recorder_sink *sink, void *context)
 #ifdef RECORDER_HOSTED_
 RECORDER_FUNCTION_ size_t recorder_dump_fd(int fd)
 {
-    struct recorder_output_ out = recorder_output_to(fd);
+    struct recorder_output_ out = recorder_output_to_(fd);
     return recorder_dump_out_(NULL, &out, NULL);
 }
 #endif
 RECORDER_FUNCTION_ size_t recorder_dump(void)
 {
-    struct recorder_output_ out = recorder_output_to(recorder_output_fd_);
+    struct recorder_output_ out = recorder_output_to_(recorder_output_fd_);
     return recorder_dump_out_(NULL, &out, NULL);
 }
 RECORDER_FUNCTION_ size_t recorder_dump_for(const char *regex)
 {
-    struct recorder_output_ out = recorder_output_to(recorder_output_fd_);
+    struct recorder_output_ out = recorder_output_to_(recorder_output_fd_);
     const char *wrong = recorder_regex_check_(regex);
     struct recorder_string_ say;
     char text[200];
@@ -452,7 +460,7 @@ recorder_print_with_(struct recorder_scratch_ *s,
                      const struct recorder_record *records, unsigned count,
                      const struct recorder_lines_ *lines)
 {
-    struct recorder_output_ out = recorder_output_to(recorder_output_fd_);
+    struct recorder_output_ out = recorder_output_to_(recorder_output_fd_);
     struct recorder_clock_ clock;
     struct recorder_event event;
     char line[RECORDER_STACK_LINE_];

@@ -5,8 +5,12 @@ For file.h. A recording is read like the core file of a process.
 
 PROMISES
     * gdb, readelf and other readers of core files open a recording.
+    -> tests/outside/recording.c
+    -> tests/outside/recording.c
+    -> tests/outside/recording.c
+    -> tests/outside/recording.c
     * An addition is visible at once or not at all: the count of program headers
-      is stored last.
+      is stored last. -> tests/outside/recording.c
 
 LIMITS
     * NT_PRSTATUS holds zeros for the registers: the process was not stopped.

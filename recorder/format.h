@@ -3,8 +3,8 @@
 /*
     char line[80];
     uint64_t word[] = {42, 0x1000};
-    struct recorder_arguments_ arguments = {word, 2, 0, 8, NULL, NULL,
-                                           NULL, 0};
+    struct recorder_arguments_ arguments = {word, 2,    0, 8,   NULL,
+                                           NULL, NULL, 0, NULL};
 
     recorder_format_(line, sizeof line, "%d bytes from %s\n", &arguments);
     // line is now: 42 bytes from 0x1000
@@ -13,14 +13,23 @@ PROMISES (each begins the names of its tests)
     same_as_snprintf    numbers, flags, widths, precisions and positions come
                         out as from glibc's snprintf in the C locale, byte for
                         byte; floats exact to the last digit at any precision
+                        -> tests/inside/format.c
     always_one_line     what moves the cursor, turns the direction of text or
                         is no text is escaped, as \n, \t, \r or \x1b; other
-                        UTF-8 stays as it is
+                        UTF-8 stays as it is -> tests/inside/format.c
     bad_strings_shown   a string that cannot be read prints its address; one
                         that becomes unreadable prints what was read and "..."
+                        -> tests/inside/format.c
     never_beyond        no string is read beyond its precision, no buffer is
                         written beyond its size, whatever the format says
+                        -> tests/inside/format.c
     lost_is_said        a word that was lost or never recorded prints <lost>
+    -> tests/inside/format.c
+    -> tests/inside/format.c
+    -> tests/inside/format.c
+    -> tests/inside/format.c
+    changes_are_marked  a string that may be another than the one recorded
+                        prints behind a ~ -> tests/inside/format.c
 
     It calls nothing but the functions that it is given, does no
     floating-point arithmetic, needs about 1 KiB of stack and may run
@@ -421,11 +430,15 @@ static inline void recorder_format_string_(struct recorder_formatter_ *f)
     size_t left = precision < most ? precision : most;
     uint64_t address = f->word;
     char digit[16], *end = digit + sizeof digit, *start;
+    const struct recorder_arguments_ *a = f->arguments;
     f->flags &= ~RECORDER_FORMAT_ZERO_;
     if (!address) {
         recorder_format_put_(f, "(null)", precision < 6 ? 0 : 6);
         return;
     }
+    if (left && a->changes && a->changes(a->context, address) &&
+        recorder_format_read_(a, address, digit, 1))
+        recorder_format_put_(f, RECORDER_FORMAT_CHANGES_, 1);
     if (f->wide ? recorder_format_wides_(f, &address, &left)
                 : recorder_format_bytes_(f, &address, &left))
         return;

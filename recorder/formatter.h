@@ -28,7 +28,11 @@ struct recorder_arguments_ {
        modifier too. Null: there are none. */
     recorder_type *const *types;
     intptr_t trace; /* what they are told; bit 0 also where a '+' stands */
+    /* True if the text at an address may have changed since it was recorded:
+       it is shown behind RECORDER_FORMAT_CHANGES_. Null: none has. */
+    bool (*changes)(void *context, uint64_t address);
 };
+#define RECORDER_FORMAT_CHANGES_ "~"
 
 /* A format being worked on. */
 struct recorder_formatter_ {

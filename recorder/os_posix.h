@@ -8,6 +8,7 @@ PROMISES
     * Nothing is called but POSIX and what `threads` and `environment` name for
       a system. Layouts and numbers are those of the system's own headers, but
       for five numbers that some hide, alike on all of them.
+      -> tests/ports/posix.c
 
 LIMITS
     * The system's headers are included, and show what they are asked for. With

@@ -23,7 +23,7 @@ struct recorder_output_ {
 };
 
 /* Makes an output that writes to a descriptor. */
-RECORDER_INLINE_ struct recorder_output_ recorder_output_to(int fd)
+RECORDER_INLINE_ struct recorder_output_ recorder_output_to_(int fd)
 {
     struct recorder_output_ out = {0, 0, fd, 0, 0, 0, false, 0};
     return out;
@@ -114,7 +114,7 @@ RECORDER_FUNCTION_ void recorder_output_line_(struct recorder_output_ *out,
  */
 RECORDER_FUNCTION_ void recorder_say_(const struct recorder_string_ *say)
 {
-    struct recorder_output_ out = recorder_output_to(2);
+    struct recorder_output_ out = recorder_output_to_(2);
     struct recorder_held_ held;
     recorder_os_hold_signals_(&held);
     recorder_output_write_(&out, say->to,

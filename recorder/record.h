@@ -110,10 +110,11 @@ RECORDER_INLINE_ uintptr_t recorder_token_(const struct recorder_record *slot,
     return (uintptr_t)slot + (order & (sizeof *slot - 1));
 }
 
-/* Copies a string into text records; returns what %s takes: a token, or null
- * for null. A token that points at a ring's head stands for a lost text. */
-RECORDER_CALLED_ const char *recorder_copy_(const struct recorder *recorder,
-                                            const char *string)
+/* Copies a string, which ends at a NUL or after `most` bytes, into text
+ * records. Returns what %s takes: a token, or null for null. A token that points
+ * at a ring's head stands for a lost text. */
+RECORDER_CALLED_ const char *recorder_copy_bytes_(
+    const struct recorder *recorder, const char *string, size_t most)
 {
     unsigned thread = RECORDER_THREAD();
     struct recorder_ring *ring = recorder_lane_(recorder, thread);
@@ -125,7 +126,9 @@ RECORDER_CALLED_ const char *recorder_copy_(const struct recorder *recorder,
         return NULL;
     if (room > RECORDER_COPY_MAX)
         room = RECORDER_COPY_MAX;
-    while (size <= RECORDER_COPY_MAX && string[size])
+    if (most > RECORDER_COPY_MAX)
+        most = RECORDER_COPY_MAX + 1;
+    while (size < most && string[size])
         size++; /* one more than is kept, where it is too long */
     count = ((size < room ? size : room) + RECORDER_TEXT_BYTES_ - 1) /
             RECORDER_TEXT_BYTES_;
@@ -144,6 +147,21 @@ RECORDER_CALLED_ const char *recorder_copy_(const struct recorder *recorder,
         token = slot ? recorder_token_(slot, order + i) : (uintptr_t)ring;
     }
     return (const char *)token;
+}
+RECORDER_CALLED_ const char *recorder_copy_(const struct recorder *recorder,
+                                            const char *string)
+{
+    return recorder_copy_bytes_(recorder, string, SIZE_MAX);
+}
+
+/* The word of an array of char: a token of its copy. A ring of one slot has no
+ * room for one, and gets the address. */
+RECORDER_CALLED_ uintptr_t recorder_word_of_array_(
+    const struct recorder *recorder, uintptr_t array, size_t size)
+{
+    return recorder->mask ? (uintptr_t)recorder_copy_bytes_(
+                                recorder, (const char *)array, size)
+                          : array;
 }
 
 #ifdef __cplusplus

@@ -10,9 +10,15 @@
 PROMISES (each begins the names of its tests)
     same_as_regcomp     for patterns that POSIX defines, the answer is that of
                         regcomp("^(pattern)$", REG_EXTENDED | REG_ICASE)
+                        -> tests/inside/regex.c
     hostile_ends        any pattern is done in about a millisecond; one that
                         would need longer matches nothing
+                        -> tests/inside/regex.c
     check_says_why      what is no regular expression is refused, in words
+    -> tests/inside/regex.c
+    -> tests/inside/regex.c
+    -> tests/inside/regex.c
+    -> tests/inside/regex.c
 
 LIMITS
     * A name has at most 63 bytes, as C promises to tell identifiers apart; a

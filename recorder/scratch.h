@@ -3,6 +3,7 @@
 #ifndef RECORDER_SCRATCH_H_
 #define RECORDER_SCRATCH_H_
 
+#include "constant.h"
 #include "events.h"
 #include "memory.h"
 #include "text.h"
@@ -28,6 +29,7 @@ struct recorder_scratch_ {
     size_t at;               /* which of the batch is being shown */
     struct recorder_fetched_ *fetched;
     size_t fetched_mask;
+    struct recorder_constants_ constants;
     char *format, *text, *message, *line; /* text: of RECORDER_COPY */
     size_t format_max, text_max, line_max;
     char *out;               /* gathers lines, for recorder_dump_fd */
@@ -40,7 +42,8 @@ struct recorder_scratch_ {
 };
 
 enum {
-    RECORDER_FETCHED_ = 64, /* a program shows few formats at a time */
+    RECORDER_FETCHED_ = 64,   /* a program shows few formats at a time */
+    RECORDER_CONSTANTS_ = 512, /* two for each library, or three */
     RECORDER_OUT_MAX_ = 16384,
     RECORDER_FORMAT_MAX_ = 1024,
     RECORDER_TEXT_MAX_ = RECORDER_COPY_MAX + 4,
@@ -58,7 +61,7 @@ RECORDER_FUNCTION_ void recorder_scratch_divide_(struct recorder_scratch_ *s,
 {
     bool small = bytes <= RECORDER_SCRATCH_STACK_;
     char *end = from + bytes;
-    size_t count = small ? 1 : RECORDER_FETCHED_;
+    size_t count = small ? 1 : RECORDER_FETCHED_, ranges;
     s->fetched_mask = count - 1;
     s->format_max = small ? RECORDER_STACK_LINE_ : RECORDER_FORMAT_MAX_;
     s->text_max = small ? RECORDER_STACK_LINE_ : RECORDER_TEXT_MAX_;
@@ -71,6 +74,11 @@ RECORDER_FUNCTION_ void recorder_scratch_divide_(struct recorder_scratch_ *s,
     s->message = recorder_carve_(&from, s->line_max);
     s->line = recorder_carve_(&from, s->line_max);
     s->out = recorder_carve_(&from, s->out_max);
+    ranges = small ? 0 : RECORDER_CONSTANTS_;
+    recorder_constants_open_(&s->constants,
+                            (struct recorder_range_ *)(void *)recorder_carve_(
+                                &from, ranges * sizeof(struct recorder_range_)),
+                            ranges);
     s->batch.max = (size_t)(end - from) / RECORDER_KEPT_BYTES_;
     s->batch.kept = (struct recorder_kept_ *)(void *)from;
     s->batch.keys =
@@ -86,6 +94,7 @@ RECORDER_FUNCTION_ bool recorder_scratch_open_(struct recorder_scratch_ *s,
 {
     size_t fixed = RECORDER_FETCHED_ * sizeof(struct recorder_fetched_) +
                    RECORDER_FORMAT_MAX_ + RECORDER_TEXT_MAX_ +
+                   RECORDER_CONSTANTS_ * sizeof(struct recorder_range_) +
                    2 * RECORDER_TEXT_LINE_MAX_ + RECORDER_OUT_MAX_ + 256;
     size_t bytes = RECORDER_SCRATCH_MAX_;
     if (records < (RECORDER_SCRATCH_MAX_ - fixed) / RECORDER_KEPT_BYTES_)

@@ -145,8 +145,8 @@ RECORDER_FUNCTION_ void recorder_say_signal_(struct recorder_output_ *out,
 RECORDER_FUNCTION_ struct recorder_output_
 recorder_crash_begin_(int sig, int32_t thread, bool *shows)
 {
-    struct recorder_output_ out = recorder_output_to(recorder_output_fd_), file;
-    const char *recording = recorder_crash_recording();
+    struct recorder_output_ out = recorder_output_to_(recorder_output_fd_), file;
+    const char *recording = recorder_crash_recording_();
     struct recorder_held_ held;
     int fd = -1;
     out.patience_ns = 1000000000u;
@@ -158,7 +158,7 @@ recorder_crash_begin_(int sig, int32_t thread, bool *shows)
     if (recorder_crash_now_.to)
         fd = recorder_crash_open_(recorder_crash_now_.to, &out);
     if (fd >= 0) {
-        file = recorder_output_to(fd);
+        file = recorder_output_to_(fd);
         file.patience_ns = out.patience_ns;
         recorder_say_signal_(&file, sig, thread);
         out = file;

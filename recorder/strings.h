@@ -52,7 +52,7 @@ RECORDER_FUNCTION_ const char *recorder_format_of_(struct recorder_scratch_ *s,
                                                  s->format_max - 1);
         size = copied > 0 ? (size_t)copied : 0;
     }
-    length = recorder_format_end(s->format, size);
+    length = recorder_format_end_(s->format, size);
     if (length + 1 < size)
         *location = s->format + length + 1;
     return s->format;
@@ -216,6 +216,18 @@ RECORDER_FUNCTION_ ptrdiff_t recorder_text_(void *context, uint64_t address,
         size = f->size;
     recorder_bytes_(to, f->bytes, size);
     return (ptrdiff_t)size;
+}
+
+/* recorder_format_'s question: may the text at an address be another by now? */
+RECORDER_FUNCTION_ bool recorder_text_changes_(void *context, uint64_t address)
+{
+    struct recorder_text_context_ *c = (struct recorder_text_context_ *)context;
+    struct recorder_fetched_ *piece = &c->scratch->fetched[0];
+    if (recorder_is_token_(c->scratch, address))
+        return false;
+    piece->address = 0;
+    return !recorder_is_constant_(&c->scratch->constants, (uintptr_t)address,
+                                 piece->bytes, sizeof piece->bytes);
 }
 
 #ifdef __cplusplus

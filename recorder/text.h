@@ -6,7 +6,15 @@
 
 PROMISES
     * No memory, no library call, safe in signal handlers.
+    -> tests/inside/line.c
+    -> tests/inside/line.c
+    -> tests/inside/line.c
+    -> tests/inside/line.c
     * What does not fit is counted in `size`, never written.
+    -> tests/inside/line.c
+    -> tests/inside/line.c
+    -> tests/inside/line.c
+    -> tests/inside/line.c
 */
 #ifndef RECORDER_TEXT_H_
 #define RECORDER_TEXT_H_
@@ -154,7 +162,7 @@ RECORDER_FUNCTION_ void recorder_add_seconds_(struct recorder_string_ *s,
 /* Ends the `size` bytes that were read of a format, and marks it by "..." where
  * its own end is not among them; `bytes` has room for 1 more, and for 4 in all.
  * Returns the length of the format, `size` where it is marked. */
-RECORDER_INLINE_ size_t recorder_format_end(char *bytes, size_t size)
+RECORDER_INLINE_ size_t recorder_format_end_(char *bytes, size_t size)
 {
     size_t length = recorder_length_(bytes, size);
     bytes[size] = '\0';

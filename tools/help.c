@@ -104,7 +104,8 @@ static void command_help(void)
         printf("  %-8s %s\n", verbs[i]->name, verbs[i]->summary);
     putchar('\n');
     wrapped(stdout, sources, 0, 0);
-    puts("\nrecorder VERB --help tells about a verb; recorder --version.");
+    puts("\nA ~ in front of a text: it may have changed since it was recorded."
+         "\nrecorder VERB --help tells about a verb; recorder --version.");
 }
 
 void help_show(const struct verb *verb)

@@ -32,6 +32,7 @@ CONTENTS
 #define RECORDER_1X_ extern
 #else
 #define RECORDER_SET_LATER_
+#define RECORDER_MARKS_ false /* lines are as those of 1.x */
 #include "../../recorder_set.h"
 #if defined(RECORDER_LIBRARY_BODY)
 #define RECORDER_1X_ __attribute__((visibility("default")))

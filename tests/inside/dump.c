@@ -11,6 +11,7 @@ static void (*step_hook)(const char *where);
 #include "harness/capture.h"
 
 #include <fcntl.h>
+#include <gnu/libc-version.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -171,6 +172,54 @@ Test(dump, shows_0_to_12_arguments)
                  "23 text: 12 1 2 3 4 5 6 7 8 9 10 eleven 12.5\n");
 }
 
+/* ------------------------------------------------------ what may change -- */
+
+/* Goal: a text that may be another than the one recorded is shown behind a ~,
+ * one that cannot have changed is not. Method: strings in each kind of memory;
+ * then one buffer of which three records were made; with scratch memory, and
+ * without. */
+Test(dump, marks_what_may_have_changed)
+{
+    static char data[8] = "data";
+    static const char constant[] = "constant";
+    long page = sysconf(_SC_PAGESIZE);
+    char stack[8] = "stack", *at = stack, *heap = strdup("heap"), *map;
+    const char *names[] = {"alice", "bob", "eve"};
+    char must[1000];
+    int status;
+    size_t i;
+    map = mmap(NULL, (size_t)page, PROT_READ | PROT_WRITE,
+               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    cr_assert(map != MAP_FAILED && heap);
+    strcpy(map, "map");
+    cr_assert_eq(mprotect(map, (size_t)page, PROT_READ), 0);
+    record(text, "%s %s %s", "literal", &constant[0], gnu_get_libc_version());
+    record(text, "%s %s %s %s", &data[0], at, heap, map);
+    record(text, "%6s|%-7s|%.2s|%.0s|%s", at, at, at, at, at + 5);
+    record(text, "%s %s %s", (char *)NULL, (char *)1, RECORDER_COPY(text, at));
+    for (i = 0; i < COUNT(names); i++)
+        record(other, "login %s", strcpy(at, names[i]));
+    strcpy(at, "stack");
+    sprintf(must,
+            "1 text: literal constant %s\n"
+            "2 text: ~data ~stack ~heap ~map\n"
+            "3 text: ~stack|~stack |~st||~\n"
+            "6 text: (null) 0x1 stack\n"
+            "7 other: login ~stack\n"
+            "8 other: login ~stack\n"
+            "9 other: login ~stack\n",
+            gnu_get_libc_version());
+    DUMP_MUST_BE(must);
+    IN_CHILD(status, 60, {
+        REFUSE(CAPTURE_MMAP, ENOMEM);
+        catch_dump(caught);
+    });
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != NOT_REFUSED)
+        cr_assert_str_eq(records_in(caught->text), must, "%s", caught->text);
+    munmap(map, (size_t)page);
+    free(heap);
+}
+
 /* ----------------------------------------------------- what is not there -- */
 
 /* Takes the record of an order away, as a writer does that is about to write
@@ -252,6 +301,59 @@ Test(dump, copies_are_shown_whole)
         cr_assert_not_null(strstr(catch_dump(caught), must), "%zu bytes: %s",
                            sizes[i], caught->text);
     }
+}
+
+/* Goal: an array of char that is no literal is copied, all others are kept as
+ * they are; each argument is evaluated once, a recorder that is off copies
+ * nothing, and no byte behind the array is read. Method: arrays of each kind,
+ * overwritten before the dump. */
+struct user {
+    char tag[4], name[8];
+    const char *alias;
+    char flexible[];
+};
+static unsigned asked;
+static const struct user *ask(const struct user *user)
+{
+    asked++;
+    return user;
+}
+Test(dump, arrays_are_copied)
+{
+    static const char *const names[] = {"alice", "bob", "eve"};
+    static const char constants[2][4] = {"one", "two"};
+    struct user *user = calloc(1, sizeof *user + 8);
+    char buffer[8], variable[asked + 8], *at = buffer;
+    uintptr_t orders;
+    size_t i;
+    memcpy(user->tag, "four", 4);
+    user->alias = "alias";
+    strcpy(user->flexible, "end");
+    strcpy(variable, "vla");
+    for (i = 0; i < COUNT(names); i++) {
+        strcpy(buffer, names[i]);
+        strcpy(user->name, names[i]);
+        record(text, "login %s, %s", buffer, ask(user)->name);
+    }
+    record(text, "%s %s %.4s", "literal", __func__, user->tag);
+    record(text, "%s %s %s %s", at, user->flexible, variable, constants[1]);
+    record(text, "%s", RECORDER_COPY_BYTES(text, user->tag, 3));
+    record(text, "%s", user->alias);
+    orders = recorder_order;
+    RECORDER_TRACE(text) = -1;
+    record(text, "%s", buffer);
+    RECORDER_TRACE(text) = 0;
+    cr_assert_eq(recorder_order, orders);
+    cr_assert_eq(asked, 3);
+    strcpy(buffer, "xxx");
+    memset(user, 'x', sizeof *user - sizeof user->alias);
+    strcpy(variable, "xxx");
+    DUMP_MUST_BE("3 text: login alice, alice\n6 text: login bob, bob\n"
+                 "9 text: login eve, eve\n"
+                 "11 text: literal dump_arrays_are_copied_impl four\n"
+                 "13 text: ~xxx ~end ~xxx two\n15 text: fou\n"
+                 "16 text: alias\n");
+    free(user);
 }
 
 /* Goal: null stays null, and two texts in a record stay apart. */
@@ -381,7 +483,7 @@ Test(dump, bad_pointers_harm_nobody)
     record(text, "%s %.3s %.5s", open, open, open);
     sprintf(must,
             "1 text: (null) 0x1 %p\n2 text: %p %p\n"
-            "3 text: xxxxx... xxx xxxxx\n",
+            "3 text: ~xxxxx... ~xxx ~xxxxx\n",
             (const void *)gone, (const void *)kernel, (const void *)top);
     DUMP_MUST_BE(must);
 }
@@ -454,7 +556,7 @@ Test(dump, lines_are_not_broken)
 Test(dump, long_lines_are_marked_as_cut)
 {
     static char source[RECORDER_TEXT_LINE_MAX_ + 100];
-    size_t prefix = strlen("1 one: "), length, last;
+    size_t prefix = strlen("1 one: ~"), length, last;
     unsigned order = 0;
     for (length = RECORDER_TEXT_LINE_MAX_ - prefix - 12;
          length < RECORDER_TEXT_LINE_MAX_ + 20; length++) {
@@ -462,7 +564,7 @@ Test(dump, long_lines_are_marked_as_cut)
         bool cut;
         memset(source, 'x', length);
         source[length] = '\0';
-        record(one, "%s", source);
+        record(one, "%s", &source[0]);
         order++;
         cr_assert(recorder_line("1 {recorder}: {message}"));
         is = records_in(catch_dump(caught));

@@ -89,8 +89,8 @@ static void same_at(size_t size, const char *format, unsigned stars,
 {
     static char ours[4096], theirs[4096];
     uint64_t words[3];
-    struct recorder_arguments_ arguments = {words, stars + 1, 0,    8,
-                                            NULL,  NULL,      NULL, 0};
+    struct recorder_arguments_ arguments = {words, stars + 1, 0, 8,   NULL,
+                                            NULL,  NULL,      0, NULL};
     size_t length;
     int expected;
     for (unsigned i = 0; i < stars; i++)
@@ -339,8 +339,8 @@ Test(format, same_as_snprintf_positions)
                                     "",
                                     "%d|%*2$.*1$d"};
     const uint64_t words[] = {5, 7, 3, 4};
-    struct recorder_arguments_ arguments = {words, 4,    0,    8,
-                                            NULL,  NULL, NULL, 0};
+    struct recorder_arguments_ arguments = {words, 4,    0, 8,   NULL,
+                                            NULL,  NULL, 0, NULL};
     for (unsigned i = 0; i < COUNT(formats); i++) {
         char ours[100], theirs[100] = "%";
         size_t length =
@@ -360,8 +360,8 @@ Test(format, same_as_snprintf_float_words)
     for (unsigned i = 0, end = rounds(300000); i < end; i++) {
         uint32_t bits = (uint32_t)random_word();
         uint64_t words[] = {0xdeadbeef00000000 | bits};
-        struct recorder_arguments_ arguments = {words, 1,    0,    4,
-                                                NULL,  NULL, NULL, 0};
+        struct recorder_arguments_ arguments = {words, 1,    0, 4,   NULL,
+                                                NULL,  NULL, 0, NULL};
         const char *format = i & 1 ? "%.9g" : i & 2 ? "%a" : "%.3e";
         char ours[100], theirs[100];
         float value;
@@ -379,8 +379,8 @@ Test(format, same_as_snprintf_float_words)
 Test(format, short_words_have_short_integers)
 {
     const uint64_t words[] = {0xffffffff, 0xffffffff, UINT64_MAX, 0xffffffff};
-    struct recorder_arguments_ arguments = {words, 4,    0,    4,
-                                            NULL,  NULL, NULL, 0};
+    struct recorder_arguments_ arguments = {words, 4,    0, 4,   NULL,
+                                            NULL,  NULL, 0, NULL};
     char line[80];
     recorder_format_(line, sizeof line, "%ld %lld %p %zx", &arguments);
     cr_assert_str_eq(line, "-1 -1 0xffffffff ffffffff");
@@ -413,8 +413,8 @@ Test(format, never_beyond_the_buffer)
 Test(format, zeros_of_the_alternate_form)
 {
     uint64_t words[] = {bits_of(99999.95), bits_of(9.96)};
-    struct recorder_arguments_ arguments = {words, 2,    0,    8,
-                                            NULL,  NULL, NULL, 0};
+    struct recorder_arguments_ arguments = {words, 2,    0, 8,   NULL,
+                                            NULL,  NULL, 0, NULL};
     char line[40];
     recorder_format_(line, sizeof line, "%#.5g %#.2g", &arguments);
     cr_assert_str_eq(line, "1.0000e+05 10.");
@@ -443,8 +443,8 @@ Test(format, never_beyond_the_largest_width)
                    {"%.2147483647a", (size_t)INT_MAX + 7},
                    {"%.2147483647g", 4}};
     const uint64_t words[] = {bits_of(42.5)};
-    struct recorder_arguments_ arguments = {words, 1,    0,    8,
-                                            NULL,  NULL, NULL, 0};
+    struct recorder_arguments_ arguments = {words, 1,    0, 8,   NULL,
+                                            NULL,  NULL, 0, NULL};
     char line[20];
     for (unsigned i = 0; i < COUNT(formats); i++)
         same_at(40, formats[i], 0, NULL, i < 5 ? INT : DOUBLE, words[0]);
@@ -493,8 +493,8 @@ static void shows(const char *expected, const char *format,
 {
     static char line[1 << 19];
     const uint64_t words[] = {TEXT};
-    struct recorder_arguments_ arguments = {words,       1,      0,    8,
-                                            memory_read, memory, NULL, 0};
+    struct recorder_arguments_ arguments = {words,  1,    0, 8,   memory_read,
+                                            memory, NULL, 0, NULL};
     size_t length = recorder_format_(line, sizeof line, format, &arguments);
     if (strcmp(line, expected) || length != strlen(expected))
         cr_assert_fail("SEED=%llu: %s, steps of %zu: [%s], expected [%s]",
@@ -621,8 +621,8 @@ Test(format, always_one_line_wide)
         unsigned char bytes[8] = {'a'};
         char expected[40], line[40];
         struct memory memory = {wide, sizeof wide, 1 + c % 7, 0};
-        struct recorder_arguments_ arguments = {words, 1,    0,    8,
-                                                NULL,  NULL, NULL, 0};
+        struct recorder_arguments_ arguments = {words, 1,    0, 8,   NULL,
+                                                NULL,  NULL, 0, NULL};
         uint32_t v = c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? 0xfffd : c;
         size_t n = v < 0x80 ? 1 : v < 0x800 ? 2 : v < 0x10000 ? 3 : 4;
         for (size_t k = n; k; k--, v >>= 6)
@@ -646,8 +646,8 @@ Test(format, same_as_snprintf_strings)
                                     "%.5s",     "%.6s|",  "%1.4s"};
     for (unsigned i = 0; i < COUNT(formats); i++) {
         const uint64_t words[] = {0};
-        struct recorder_arguments_ arguments = {words, 1,    0,    8,
-                                                NULL,  NULL, NULL, 0};
+        struct recorder_arguments_ arguments = {words, 1,    0, 8,   NULL,
+                                                NULL,  NULL, 0, NULL};
         uint32_t wide[] = {'h', 'e', 'l', 'l', 'o', 0};
         struct memory memory = {wide, sizeof wide, 64, 0};
         int to_s = (int)strcspn(formats[i], "s");
@@ -680,8 +680,8 @@ Test(format, bad_strings_shown)
                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     char line[400], expected[400];
     uint64_t words[2] = {0, 7};
-    struct recorder_arguments_ arguments = {words,       2,    0,    8,
-                                            kernel_read, NULL, NULL, 0};
+    struct recorder_arguments_ arguments = {words, 2,    0, 8,   kernel_read,
+                                            NULL,  NULL, 0, NULL};
     cr_assert(pages != MAP_FAILED);
     munmap(pages + page, page);
     memset(pages, 'x', page);
@@ -772,8 +772,8 @@ Test(format, lost_is_said)
                  {"%40$d", "<lost>", 40},
                  {"", "", 0}};
     const uint64_t words[] = {1, 2, 3, 4};
-    struct recorder_arguments_ arguments = {words, 4,    1u << 1, 8,
-                                            NULL,  NULL, NULL,    0};
+    struct recorder_arguments_ arguments = {words, 4,    1u << 1, 8,   NULL,
+                                            NULL,  NULL, 0,       NULL};
     char line[100];
     for (unsigned i = 0; i < COUNT(lines); i++) {
         recorder_format_(line, sizeof line, lines[i].format, &arguments);
@@ -818,7 +818,7 @@ Test(format, never_beyond_fuzz)
         uint64_t words[32];
         struct recorder_arguments_ arguments = {
             words, 32,   0, i % 3 ? 8 : 4, i % 7 ? fuzz_read : NULL,
-            NULL,  NULL, 0};
+            NULL,  NULL, 0, NULL};
         size_t n = random_below(sizeof format), size = random_below(100);
         size_t length;
         for (size_t k = 0; k < n; k++)

@@ -245,6 +245,7 @@ Test(set, own_conversions)
     arguments.context = NULL;
     arguments.types = recorder_registry.types;
     arguments.trace = 4;
+    arguments.changes = NULL;
     recorder_format_(text, sizeof text, "%t|%+-8.3t|%lt", &arguments);
     cr_assert_str_eq(text, "<%t 4 1>|<%+-8.3t 5 2>|<%lt 4 3>");
     recorder_format_(text, sizeof text, "100%% %*d%u%t\n", &arguments);

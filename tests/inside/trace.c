@@ -53,7 +53,8 @@ Test(trace, prints_at_once_and_records)
                      RECORDER_TEXT_BYTES_; /* records of it */
     record(quiet, "nothing");
     PACKET_MUST_BE("");
-    cr_assert_eq(record(traced, "none"), 2);
+    order = record(traced, "none");
+    cr_assert_eq(order, 2);
     PACKET_MUST_BE("2 traced: none\n");
     record(traced, "%d %s %g", 1, "two", 3.5);
     PACKET_MUST_BE("3 traced: 1 two 3.5\n");

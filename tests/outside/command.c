@@ -140,7 +140,7 @@ Test(command, dump_options)
          "\"thread\":1,\"thread_name\":\"program\",\"tid\":N,"
          "\"location\":\"command.c:N\",\"file\":\"F\",\"line\":N,"
          "\"caller\":\"C\",\"format\":\"second %s\",\"arguments\":[\"two\"],"
-         "\"message\":\"second two\"}\n",
+         "\"may_have_changed\":[],\"message\":\"second two\"}\n",
          RECORDER " dump %d --json -n small | sed -e "
                   "\"s/\\(ns\\|tid\\|line\\)\\\":[0-9]*/\\1\\\":N/g; "
                   "s/c:[0-9]*/c:N/; s/file\\\":\\\"[^\\\"]*/file\\\":\\\"F/; "
@@ -150,6 +150,28 @@ Test(command, dump_options)
                " dump %d --csv >csv && head -n 1 csv | "
                "grep \"^order,ns,wall_ns,recorder,\" && test $(wc -l <csv) = 4",
                pid);
+    command_stop(pid);
+}
+
+/* Goal: a text that may be another than the one recorded is never shown as if
+ * it were right: a ~ stands in front of it, and JSON says which arguments they
+ * are. Method: three names that were in one buffer, read from a process and
+ * from what was saved of it. */
+Test(command, texts_that_may_have_changed)
+{
+    int pid = (int)command_start("./program names");
+    char live[16];
+    const char *sources[] = {live, "names.rec"};
+    sprintf(live, "%d", pid);
+    build_must(RECORDER " save %d -o names.rec", pid);
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+        SAYS("a login ~eve alice\na login ~eve bob\na login ~eve eve\n",
+             RECORDER " dump %s --line \"{message}\" | grep login", sources[i]);
+        SAYS("\"arguments\":[\"a\",\"eve\",\"bob\"],"
+             "\"may_have_changed\":[1],\"message\":\"a login ~eve bob\"}\n",
+             RECORDER " dump %s --json | grep bob | sed \"s/.*\\(.argum\\)/\\1/\"",
+             sources[i]);
+    }
     command_stop(pid);
 }
 

@@ -74,7 +74,7 @@ Test(export, dump_is_json)
         "18446744073709551615]",
         "\"arguments\":[\"nan\"]",
         "\"arguments\":[\"-inf\"]",
-        "\"arguments\":[0.1],\"message\":\"real 0.1\"",
+        "\"arguments\":[0.1],\"may_have_changed\":[],\"message\":\"real 0.1\"",
         "\"arguments\":[0.3333333333333333]",
         "\"arguments\":[-0.0]",
         "\"arguments\":[4.94065645841247e-324]",

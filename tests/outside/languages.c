@@ -118,6 +118,31 @@ static void declared_and_defined(const char *compiler)
 }
 Test(languages, declared_in_a_header) { each_compiler(declared_and_defined); }
 
+/* Goal: in C++, strings and arrays of char are copied; numbers and pointers come
+ * as they are, be they bit-fields or constants without a definition. */
+static void strings_of(const char *compiler)
+{
+    static const char *const standards[] = {"11", "14", "17"};
+    for (size_t i = 0; i < sizeof standards / sizeof *standards; i++) {
+        build_must("%s -O%d -std=c++%s " BUILD_WARNINGS BUILD_INCLUDE
+                   "-o strings "
+                   BUILD_PROGRAMS "/strings.cc && ./strings 2>&1 | "
+                   "grep -v -e ^FLIGHT -e ^DUMPING",
+                   compiler, (int)i % 2 * 2, standards[i]);
+        cr_assert_str_eq(build_text,
+                         "example.org temporary 1\nhost host vvv ab\n"
+                         "literal pointer 80 5 1\n"
+                         "example.org1234567890example.org\nview||\n",
+                         "%s", build_text);
+    }
+}
+Test(languages, strings)
+{
+    strings_of("g++");
+    if (build_has("clang++"))
+        strings_of("clang++");
+}
+
 /* Goal: recorders and tweaks of one name, in namespaces and outside of them,
  * are different ones; outside, a C file and a C++ file see the same. */
 Test(languages, namespaces)

@@ -9,6 +9,7 @@
     command burst THREADS N US   N such records a thread, US microseconds
                               apart, each time that it is told to go
     command quiet             three records, and waits
+    command names             three names from one buffer, and waits
     command words             its last words, when it is told to go
     command becomes           two records; when it is told to go, it runs
                               itself with other words, and waits
@@ -74,6 +75,7 @@ static void strings(void)
     memset(end, 'e', (size_t)page);
     record(main, "%s, %10.4s, %s", "a literal", "another", heap);
     record(main, "%s", fixed);
+    record(main, "%d %s %s", 1, strerror(1), &fixed[0]);
     record(main, "long: %s", stack);
     record(main, "no end: %.30s and %s", end + page - 20, end + page - 40);
     record(main, "bad: %s %s %s %s", (char *)1, (char *)NULL,
@@ -220,6 +222,14 @@ int main(int argc, char **argv)
         record(main, "first %d", 1);
         record(small, "second %s", "two");
         record(main, "third");
+        waits();
+    } else if (strcmp(what, "names") == 0) {
+        const char *names[] = {"alice", "bob", "eve"};
+        char buffer[8], *at = buffer;
+        for (i = 0; i < 3; i++) {
+            strcpy(at, names[i]);
+            record(main, "%s login %s %s", "a", at, RECORDER_COPY(main, at));
+        }
         waits();
     } else if (strcmp(what, "flood") == 0) {
         for (i = 0; i < atoi(argv[2]); i++)

@@ -172,8 +172,9 @@ static void pointers(const char *restrict text, int *const constant)
     const void *untyped = &point;
     KEEPS(record(net, "%s %p", text, (void *)constant), WORD(text),
           WORD(constant));
-    KEEPS(record(net, "%s %.3s", letters, letters), WORD(&letters[0]),
+    KEEPS(record(net, "%s %.3s", &letters[0], &letters[0]), WORD(&letters[0]),
           WORD(&letters[0]));
+    KEEPS(record(net, "%p", (void *)letters), WORD(&letters[0]));
     KEEPS(record(net, "%p %p %p %p", array, cv, pp, none), WORD(&array[0]),
           WORD(&array[0]), 0, 0);
     KEEPS(record(net, "%p", untyped), WORD(&point));
@@ -352,7 +353,7 @@ template <typename T> uintptr_t word_of(T value)
 #ifdef RECORDER_OFF
     return static_cast<uintptr_t>(value);
 #else
-    return RECORDER_WORD_(value);
+    return RECORDER_WORD_(net, value);
 #endif
 }
 

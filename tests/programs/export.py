@@ -658,11 +658,13 @@ def csv_table(path, events):
                              "" if argument is None else shown(str(argument)))
                 for i in range(len(value), 12):
                     same("no argument", row[f"argument{i + 1}"], "")
+            elif key == "may_have_changed":
+                same(key, row[key], " ".join(str(i + 1) for i in value))
             else:
                 same(key, row[key],
                      "" if value is None else shown(str(value)))
     same("number of records", len(rows), len(events))
-    same("columns", len(rows[0]), 13 + 12)
+    same("columns", len(rows[0]), 14 + 12)
 
 
 def main():
@@ -672,6 +674,9 @@ def main():
     if len(events) < 150:
         sys.exit(f"{dump}: only {len(events)} records")
     place(events)
+    for e in events if kind not in ("csv", "saved") else ():
+        for i in e["may_have_changed"]:  # these outputs have no field for it
+            e["arguments"][i] = "~" + e["arguments"][i]
     {"perfetto": perfetto, "chrome": chrome, "speedscope": speedscope,
      "saved": saved, "ctf": ctf, "vcd": vcd, "gtkwave": gtkwave,
      "sigrok": sigrok, "sqlite": sqlite,

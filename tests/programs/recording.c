@@ -90,7 +90,7 @@ static void must(bool good, const char *what)
 
 static void few(void)
 {
-    static const char lives[] = "lives";
+    static const char *const lives = "lives";
     for (int i = 0; i < 40; i++) {
         char dies[16];
         sprintf(dies, "dies %d", i);

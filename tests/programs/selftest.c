@@ -31,7 +31,7 @@ static uintptr_t bits(double value)
 
 static void arguments(void)
 {
-    static const char text[] = "text";
+    static const char *const text = "text";
     signed char c = -1;
     unsigned char uc = 255;
     short s = -2;

@@ -56,13 +56,13 @@ void csv_head(FILE *file)
         fprintf(file, i ? ",%s" : "%s", names[i]);
     for (i = 1; i <= 12; i++)
         fprintf(file, ",argument%d", i);
-    fputs("\r\n", file);
+    fputs(",may_have_changed\r\n", file);
 }
 
 void csv_event(FILE *file, struct call *call, const struct reader_event *e)
 {
     struct reader_argument fields[FIELDS], arguments[12];
-    unsigned count, i;
+    unsigned count, first = 0, i;
     fields_of(&call->reader, e, fields);
     for (i = 0; i < FIELDS; i++) {
         if (i)
@@ -70,10 +70,15 @@ void csv_event(FILE *file, struct call *call, const struct reader_event *e)
         csv_argument(file, &fields[i]);
     }
     count = reader_arguments(&call->reader, e, arguments);
+    reader_unmark(arguments, count);
     for (i = 0; i < 12; i++) {
         putc_unlocked(',', file);
         if (i < count)
             csv_argument(file, &arguments[i]);
     }
+    putc_unlocked(',', file);
+    for (i = 0; i < count; i++)
+        if (arguments[i].changes)
+            fprintf(file, "%s%u", first++ ? " " : "", i + 1);
     fputs("\r\n", file);
 }

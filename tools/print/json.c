@@ -67,7 +67,7 @@ void json_event(FILE *file, struct call *call, const struct reader_event *e)
 #define KEY(name) ",\"" name "\":",
     static const char *const keys[FIELDS] = {FIELD_NAMES(KEY)};
     struct reader_argument fields[FIELDS], arguments[12];
-    unsigned count, i;
+    unsigned count, first = 0, i;
     fields_of(&call->reader, e, fields);
     putc_unlocked('{', file);
     for (i = 0; i < FIELD_MESSAGE; i++) {
@@ -76,11 +76,16 @@ void json_event(FILE *file, struct call *call, const struct reader_event *e)
     }
     fputs_unlocked(",\"arguments\":[", file);
     count = reader_arguments(&call->reader, e, arguments);
+    reader_unmark(arguments, count);
     for (i = 0; i < count; i++) {
         if (i)
             putc_unlocked(',', file);
         json_argument(file, &arguments[i]);
     }
+    fputs_unlocked("],\"may_have_changed\":[", file);
+    for (i = 0; i < count; i++)
+        if (arguments[i].changes)
+            fprintf(file, "%s%u", first++ ? "," : "", i);
     putc_unlocked(']', file);
     fputs_unlocked(keys[FIELD_MESSAGE], file);
     json_argument(file, &fields[FIELD_MESSAGE]);

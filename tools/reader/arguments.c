@@ -53,14 +53,18 @@ static void argument_make(struct text_context *c,
             to->real = single;
         to->kind = READER_REAL;
     } else if (f->kind == 's') {
-        size = string_read(c, word, *strings, STRING_MAX - 1);
+        to->changes = text_changes(c, word);
+        **strings = *RECORDER_FORMAT_CHANGES_;
+        size = string_read(c, word, *strings + to->changes,
+                           STRING_MAX - 1 - to->changes);
         to->kind = size < 0 ? READER_POINTER : READER_STRING;
+        to->changes = to->changes && size >= 0;
         if (size < 0)
             return;
         to->text = *strings;
-        to->text_size = (size_t)size;
-        (*strings)[size] = '\0';
-        *strings += size + 1;
+        to->text_size = (size_t)size + to->changes;
+        *strings += to->text_size + 1;
+        (*strings)[-1] = '\0';
     } else if (f->conversion == 'p') {
         to->kind = READER_POINTER;
     } else if (f->kind == 'u') {
@@ -108,4 +112,12 @@ unsigned reader_arguments(struct reader *reader,
         argument_make(&context, &f, &strings, &to[f.word]);
     }
     return f.used < 12 ? f.used : 12;
+}
+
+void reader_unmark(struct reader_argument *arguments, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        arguments[i].text += arguments[i].changes;
+        arguments[i].text_size -= arguments[i].changes;
+    }
 }

@@ -214,6 +214,8 @@ struct text_context {
 };
 /* recorder_format_'s way to strings. */
 ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size);
+/* recorder_format_'s question: may the text at an address be another by now? */
+bool text_changes(void *context, uint64_t address);
 /* Memory of the reader's that is needed from now on; null: there is none. */
 char *text_room(char **at, size_t size);
 

@@ -68,7 +68,7 @@ static void format_read(struct reader *reader, struct format *format)
     inside->formats_bytes += size;
     if (inside->formats_bytes > reader->memory->size + FORMATS_SLACK)
         return;
-    length = recorder_format_end(bytes, size);
+    length = recorder_format_end_(bytes, size);
     format->text = strdup(bytes);
     if (length + 1 < size)
         format->location = strndup(bytes + length + 1, size - length - 1);
@@ -279,6 +279,15 @@ ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size)
     return got ? (ptrdiff_t)got : -1;
 }
 
+bool text_changes(void *context, uint64_t address)
+{
+    const struct text_context *c = context;
+    struct memory *memory = c->reader->memory;
+    uint64_t lane;
+    return memory->constant && !token_recorder(c->reader, address, &lane) &&
+           !memory->constant(memory, address);
+}
+
 /* --------------------------------------------------------------- message -- */
 
 /* Writes the message of an event whose format cannot be read: its words. */
@@ -305,7 +314,8 @@ static size_t message_make(struct reader *reader,
                                             .word_bytes =
                                                 reader->memory->word_bytes,
                                             .text = text_bytes,
-                                            .context = &context};
+                                            .context = &context,
+                                            .changes = text_changes};
     inside->token = 0;
     if (!text_room(&inside->message, MESSAGE_MAX))
         return 0;

@@ -62,6 +62,10 @@ struct memory {
     /* Are these bytes of a file, there though the program has unmapped them or
      * has ended? Null pointer: none are. */
     bool (*stays)(struct memory *, uint64_t address, size_t size);
+    /* True if what stands at an address has been there all the time: in a
+     * read-only segment of the program or of a library. Null pointer: that is
+     * not known of any. */
+    bool (*constant)(struct memory *, uint64_t address);
     uint64_t size;       /* no more than that can there be to read, in bytes */
     unsigned word_bytes; /* 4 or 8 */
     unsigned machine;    /* of the ELF header: EM_X86_64 */
@@ -130,7 +134,12 @@ struct reader_argument {
     double real;
     const char *text; /* until the next event is asked for its arguments */
     size_t text_size; /* without the NUL behind it */
+    bool changes;     /* may be another text than the one recorded: `text`
+                       * has RECORDER_FORMAT_CHANGES_ in front of it */
 };
+/* Takes the mark off the texts of such arguments, for outputs that have another
+ * way to say it. */
+void reader_unmark(struct reader_argument *, unsigned count);
 
 /* What is to be read; zeros: everything. */
 struct reader_selection {

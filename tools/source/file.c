@@ -94,6 +94,8 @@ static void file_close(struct source *source)
         free(file->binaries);
         file->binaries = next;
     }
+    free(file->loads.all);
+    free(file->constants.all);
     free(file->threads);
     free(file->images.all);
     free(file->segments.all);
@@ -236,6 +238,7 @@ static const char *elf_read(struct source *source, struct file *file,
             mapped->size - header.e_phoff)
         return source_wrong(source, "it is cut off within its program headers");
     segments_of(&file->segments, mapped, elf, &cut);
+    constants_of(file, elf);
     if (!file->is_program)
         notes_read(file, mapped, elf);
     if (file->threads_count && !file->memory.stale_order)
@@ -284,6 +287,7 @@ const char *source_open_file(struct source *source, const char *path,
     file->how = *how;
     file->memory.read = file_read;
     file->memory.map = file_map;
+    file->memory.constant = file_constant;
     file_at_work = path;
     sigaction(SIGBUS, &action, NULL);
     mapped = mapped_open(file, path);

@@ -43,6 +43,7 @@ struct file {
     struct segments images;   /* they lie over the others */
     struct segments segments; /* sorted, of the file itself */
     struct segments program;  /* of --executable, where no notes tell more */
+    struct ranges loads, constants; /* of all segments, of read-only ones */
     struct mapped *mapped;
     struct binary *binaries;
     struct source *source;
@@ -73,6 +74,12 @@ size_t file_build_id(struct source *, uint64_t address, unsigned char to[64]);
 /* What a module's file has of an address: the file was mapped there. */
 const unsigned char *module_bytes(struct file *, uint64_t address,
                                   uint64_t *size);
+
+/* constants.c: notes which of a file's segments are read-only, those included
+ * of which it has no byte. */
+void constants_of(struct file *, Elf *);
+/* As struct memory's. */
+bool file_constant(struct memory *, uint64_t address);
 
 /* notes.c: reads all notes. */
 void notes_read(struct file *, const struct mapped *, Elf *);

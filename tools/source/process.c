@@ -27,6 +27,8 @@ struct process {
     struct namespace namespace;
     struct shared shared[16];
     size_t shared_count;
+    struct ranges constants;
+    uint64_t constants_ns; /* when they were read, by CLOCK_MONOTONIC */
 };
 
 /* The file in which all of some bytes are; null: in none. */
@@ -98,6 +100,53 @@ static bool process_thread(struct memory *memory, int32_t id, char name[16])
     memset(name, 0, 16);
     memcpy(name, text, (size_t)size - 1);
     return true;
+}
+
+/* Reads anew which mappings are private, of a file, and not to be written; once
+ * the process has ended, those that it had stay. */
+static void constants_read(struct process *process)
+{
+    struct ranges ranges = {NULL, 0}, before = process->constants;
+    char path[32], *line = NULL;
+    size_t line_max = 0;
+    FILE *maps;
+    snprintf(path, sizeof path, "/proc/%d/maps", process->pid);
+    maps = fopen(path, "re");
+    if (!maps)
+        return;
+    while (getline(&line, &line_max, maps) > 0) {
+        unsigned long long start, end;
+        char flags[5];
+        int at = 0;
+        if (sscanf(line, "%llx-%llx %4s %*s %*s %*s %n", &start, &end, flags,
+                   &at) == 3 &&
+            flags[1] != 'w' && flags[3] == 'p' && line[at] == '/' &&
+            !range_add(&ranges, start, end))
+            break;
+    }
+    free(line);
+    fclose(maps);
+    if (ranges.count) {
+        process->constants = ranges;
+        free(before.all);
+    }
+}
+
+/* As struct memory's. A library may have been opened since the last look; what
+ * is found in none may be on a stack or a heap: then at most ten looks are
+ * taken in a second. */
+static bool process_constant(struct memory *memory, uint64_t address)
+{
+    struct process *process = (struct process *)memory;
+    uint64_t now;
+    if (range_has(&process->constants, address))
+        return true;
+    now = recorder_clock_ns_(RECORDER_MONOTONIC_);
+    if (process->constants_ns && now - process->constants_ns < 100000000)
+        return false;
+    constants_read(process);
+    process->constants_ns = now;
+    return range_has(&process->constants, address);
 }
 
 /* Reads the ELF header of an executable; false: there is none. */
@@ -199,6 +248,7 @@ static void process_close(struct source *source)
     struct process *process = (struct process *)source->memory;
     for (size_t i = 0; i < process->shared_count; i++)
         close(process->shared[i].fd);
+    free(process->constants.all);
     namespace_close(&process->namespace);
     free(process);
 }
@@ -232,6 +282,7 @@ const char *source_open_process(struct source *source, int pid)
     process->memory.write = process_write;
     process->memory.thread = process_thread;
     process->memory.stays = process_stays;
+    process->memory.constant = process_constant;
     process->memory.size = (uint64_t)4 << 30; /* for what it maps later */
     process->memory.live = true;
     source_kind(&process->memory, header.e_ident, header.e_machine);
@@ -240,6 +291,7 @@ const char *source_open_process(struct source *source, int pid)
     source->build_id = process_build_id;
     if (maps_read(source, pid))
         return source->why;
+    constants_read(process);
     if (source->registry)
         return NULL;
     /* None was found: or could nothing be read? */

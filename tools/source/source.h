@@ -114,6 +114,17 @@ void source_several(struct source *);
 void source_kind(struct memory *, const unsigned char ident[16],
                  unsigned machine);
 
+/* constants.c: ranges of addresses, sorted, that lie apart. */
+struct ranges {
+    struct range {
+        uint64_t start, end;
+    } *all;
+    size_t count;
+};
+bool range_add(struct ranges *, uint64_t start, uint64_t end);
+void ranges_sort(struct ranges *);
+bool range_has(const struct ranges *, uint64_t address);
+
 /* Formats into `why`, and returns it. */
 const char *source_wrong(struct source *, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

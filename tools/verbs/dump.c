@@ -153,6 +153,11 @@ const struct verb verb_dump = {
     .arguments = "SOURCE",
     .summary =
         "prints all records, merged and in order: what recorder_dump() prints",
+    .help = "A ~ in front of a text says that it may be another than the one "
+            "that was recorded: a %s keeps an address, and what stands there "
+            "is no constant of the program or of a library. RECORDER_COPY "
+            "keeps the text. --json and --csv say it in may_have_changed, by "
+            "the numbers of such arguments, from 0 and from 1.",
     .rows = rows,
     .selects = true,
     .run = dump};

@@ -118,6 +118,12 @@ static void clock_keep(struct keeper *keeper)
                sizeof set);
 }
 
+static bool keeper_constant(struct memory *memory, uint64_t address)
+{
+    struct keeper *keeper = (struct keeper *)memory;
+    return keeper->of->constant(keeper->of, address);
+}
+
 /* -------------------------------------------------------------- segments -- */
 
 struct piece {
@@ -334,9 +340,11 @@ static void pieces_place(struct pieces *pieces, uint64_t at)
 static void program_header(struct call *call, Elf *elf, int index,
                            GElf_Word type, const struct piece *piece)
 {
+    struct memory *m = call->source.memory;
+    bool constant = m->constant && m->constant(m, piece->address);
     GElf_Phdr p = {0};
     p.p_type = type;
-    p.p_flags = type == PT_NOTE ? PF_R : PF_R | PF_W;
+    p.p_flags = type == PT_NOTE || constant ? PF_R : PF_R | PF_W;
     p.p_offset = piece->offset;
     p.p_vaddr = piece->address;
     p.p_filesz = piece->size;
@@ -431,6 +439,7 @@ static int save(struct call *call)
     keeper.memory.map = NULL;
     keeper.memory.write = NULL;
     keeper.memory.thread = keeper.of->thread ? keeper_thread : NULL;
+    keeper.memory.constant = keeper.of->constant ? keeper_constant : NULL;
     look_at_all(call, &keeper);
     clock_keep(&keeper);
     for (size_t i = 0; i < call->reader.inside->lanes_count; i++)

@@ -1,0 +1,113 @@
+/* constants.c - which memory of a program cannot have changed. */
+/* SPDX-License-Identifier: MIT */
+#include "file.h"
+
+#include <gelf.h>
+#include <stdlib.h>
+
+/* ---------------------------------------------------------------- ranges -- */
+
+bool range_add(struct ranges *to, uint64_t start, uint64_t end)
+{
+    struct range *all = to->all;
+    if ((to->count & (to->count + 1)) == 0) {
+        all = realloc(all, (2 * to->count + 1) * sizeof *all);
+        if (!all)
+            return false;
+        to->all = all;
+    }
+    all[to->count++] = (struct range){start, end};
+    return true;
+}
+
+static int range_compare(const void *a, const void *b)
+{
+    const struct range *left = a, *right = b;
+    return left->start < right->start ? -1 : left->start > right->start;
+}
+void ranges_sort(struct ranges *ranges)
+{
+    if (ranges->count)
+        qsort(ranges->all, ranges->count, sizeof *ranges->all, range_compare);
+}
+
+/* Where ranges overlap, the one that starts last counts. */
+bool range_has(const struct ranges *ranges, uint64_t address)
+{
+    size_t low = 0, high = ranges->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (ranges->all[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && address < ranges->all[low - 1].end;
+}
+
+/* ----------------------------------------------------------------- files -- */
+
+void constants_of(struct file *file, Elf *elf)
+{
+    size_t count = 0, i;
+    if (elf_getphdrnum(elf, &count) != 0)
+        return;
+    for (i = 0; i < count && i < 1000000; i++) {
+        GElf_Phdr p;
+        uint64_t end;
+        if (!gelf_getphdr(elf, (int)i, &p))
+            break;
+        end = p.p_vaddr + (p.p_memsz > p.p_filesz ? p.p_memsz : p.p_filesz);
+        if (p.p_type != PT_LOAD || end <= p.p_vaddr)
+            continue;
+        if (!range_add(&file->loads, p.p_vaddr, end) ||
+            (!(p.p_flags & PF_W) &&
+             !range_add(&file->constants, p.p_vaddr, end)))
+            break;
+    }
+    ranges_sort(&file->loads);
+    ranges_sort(&file->constants);
+}
+
+/* True if an address of a module, which the file has no segment of, lies in a
+ * read-only segment of the module's own file. */
+static bool module_constant(struct file *file, uint64_t address)
+{
+    const struct module *module = module_at(file->source, address);
+    const struct binary *binary;
+    uint64_t size, offset;
+    bool constant = false;
+    size_t count = 0, i;
+    Elf *elf;
+    if (!module_bytes(file, address, &size))
+        return false;
+    binary = module->binary;
+    elf = elf_memory((char *)binary->file->bytes, binary->file->size);
+    offset = module->offset + (address - module->start);
+    if (!elf || elf_getphdrnum(elf, &count) != 0)
+        count = 0;
+    for (i = 0; i < count && i < 256; i++) {
+        GElf_Phdr p;
+        if (gelf_getphdr(elf, (int)i, &p) && p.p_type == PT_LOAD &&
+            !(p.p_flags & PF_W) && offset >= p.p_offset &&
+            offset - p.p_offset < p.p_filesz)
+            constant = true;
+    }
+    elf_end(elf);
+    return constant;
+}
+
+bool file_constant(struct memory *memory, uint64_t address)
+{
+    struct file *file = (struct file *)memory;
+    const struct source *source = file->source;
+    const struct segment *s;
+    uint64_t most = UINT64_MAX;
+    if (segment_at(&file->images, address, &most))
+        return false; /* of a machine without an operating system */
+    if (range_has(&file->loads, address))
+        return range_has(&file->constants, address) &&
+               (!source->modules_count || module_at(source, address));
+    s = segment_at(&file->program, address, &most);
+    return s ? !s->writable : module_constant(file, address);
+}
