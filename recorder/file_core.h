@@ -5,10 +5,7 @@ For file.h. A recording is read like the core file of a process.
 
 PROMISES
     * gdb, readelf and other readers of core files open a recording.
-    -> tests/outside/recording.c
-    -> tests/outside/recording.c
-    -> tests/outside/recording.c
-    -> tests/outside/recording.c
+      -> tests/outside/recording.c
     * An addition is visible at once or not at all: the count of program headers
       is stored last. -> tests/outside/recording.c
 

@@ -7,10 +7,7 @@ PROMISES
     * A copy holds the whole records of its ring, and the next writer finds each
       slot as if it had always written there. -> tests/outside/recording.c
     * Texts of RECORDER_COPY come along, and the tokens in records lead to them.
-    -> tests/outside/recording.c
-    -> tests/outside/recording.c
-    -> tests/outside/recording.c
-    -> tests/outside/recording.c
+      -> tests/outside/recording.c
 
 LIMITS
     * A token of RECORDER_COPY that the program keeps while its ring is moved,

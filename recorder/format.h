@@ -24,10 +24,7 @@ PROMISES (each begins the names of its tests)
                         written beyond its size, whatever the format says
                         -> tests/inside/format.c
     lost_is_said        a word that was lost or never recorded prints <lost>
-    -> tests/inside/format.c
-    -> tests/inside/format.c
-    -> tests/inside/format.c
-    -> tests/inside/format.c
+                        -> tests/inside/format.c
     changes_are_marked  a string that may be another than the one recorded
                         prints behind a ~ -> tests/inside/format.c
 

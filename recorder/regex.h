@@ -15,10 +15,7 @@ PROMISES (each begins the names of its tests)
                         would need longer matches nothing
                         -> tests/inside/regex.c
     check_says_why      what is no regular expression is refused, in words
-    -> tests/inside/regex.c
-    -> tests/inside/regex.c
-    -> tests/inside/regex.c
-    -> tests/inside/regex.c
+                        -> tests/inside/regex.c
 
 LIMITS
     * A name has at most 63 bytes, as C promises to tell identifiers apart; a

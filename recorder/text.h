@@ -6,15 +6,9 @@
 
 PROMISES
     * No memory, no library call, safe in signal handlers.
-    -> tests/inside/line.c
-    -> tests/inside/line.c
-    -> tests/inside/line.c
-    -> tests/inside/line.c
+      -> tests/inside/line.c
     * What does not fit is counted in `size`, never written.
-    -> tests/inside/line.c
-    -> tests/inside/line.c
-    -> tests/inside/line.c
-    -> tests/inside/line.c
+      -> tests/inside/line.c
 */
 #ifndef RECORDER_TEXT_H_
 #define RECORDER_TEXT_H_
