@@ -81,7 +81,7 @@ recorder_file_fill_(struct recorder_recording_ *file,
     rows = (struct recorder_thread_row *)(void *)recorder_core_take_(
         file, recorder_file_rows_() * sizeof *rows, false);
     for (i = 0; i < modules->count; i++)
-        if (modules->all[i].save)
+        if (modules->all[i].saved)
             recorder_module_save_(file, &modules->all[i]);
     return rows;
 }
@@ -209,7 +209,7 @@ RECORDER_FUNCTION_ void recorder_file_module_(struct recorder_recording_ *file,
                             0)) {
         uintptr_t count = file->elf->headers_count;
         for (i = 0; i < modules.count; i++)
-            if (modules.all[i].save)
+            if (modules.all[i].saved)
                 recorder_module_save_(file, &modules.all[i]);
         if (file->elf->headers_count != count) /* the library is new */
             recorder_modules_add_note_(file, &modules);

@@ -15,7 +15,7 @@ extern "C" {
 struct recorder_module_segment_ {
     uintptr_t start, bytes, offset;
     const char *path;
-    bool save; /* the recording gets a copy of it */
+    uintptr_t saved; /* how many of its bytes the recording gets a copy of */
 };
 struct recorder_modules_ {
     struct recorder_module_segment_ *all;
@@ -189,8 +189,12 @@ RECORDER_FUNCTION_ int recorder_module_add_(struct recorder_dl_info_ *info,
             m->bytes = h->file_bytes;
             m->offset = h->offset & ~(recorder_os_page_bytes_() - 1);
             m->path = path;
-            m->save = records && recorder_module_constants_(info, h->flags) &&
-                      (h->flags & RECORDER_ELF_R_);
+            m->saved = 0;
+            if (records && recorder_module_constants_(info, h->flags) &&
+                (h->flags & RECORDER_ELF_R_))
+                m->saved = m->bytes;
+            else if (h->offset == 0) /* readers look for the build-id there */
+                m->saved = m->bytes < 4096 ? m->bytes : 4096;
         }
         if (to->count < to->max || !to->max)
             to->count++;
@@ -235,8 +239,8 @@ recorder_modules_bytes_(const struct recorder_modules_ *modules)
     uintptr_t bytes = 0;
     size_t i;
     for (i = 0; i < modules->count; i++)
-        if (modules->all[i].save)
-            bytes += modules->all[i].bytes + RECORDER_CACHE_LINE;
+        if (modules->all[i].saved)
+            bytes += modules->all[i].saved + RECORDER_CACHE_LINE;
     return bytes;
 }
 
@@ -253,19 +257,19 @@ recorder_module_save_(struct recorder_recording_ *file,
         struct recorder_elf_header_ *h = &file->headers[i];
         const char *at;
         if (h->type != RECORDER_ELF_LOAD_ ||
-            (h->address - m->start >= m->bytes &&
+            (h->address - m->start >= m->saved &&
              m->start - h->address >= h->file_bytes))
             continue; /* they do not overlap */
         at = recorder_core_bytes_(file, h);
-        if (h->address == m->start && h->file_bytes == m->bytes &&
-            __builtin_memcmp(at, (const void *)m->start, m->bytes) == 0)
+        if (h->address == m->start && h->file_bytes == m->saved &&
+            __builtin_memcmp(at, (const void *)m->start, m->saved) == 0)
             return;
         recorder_move_formats_(file, h->address, (uintptr_t)at, h->file_bytes);
         __atomic_store_n(&h->type, 0, __ATOMIC_RELEASE);
     }
-    to = recorder_core_take_(file, m->bytes, false);
-    if (to && recorder_memory_copy_all_(to, m->start, m->bytes))
-        recorder_core_add_segment_(file, m->start, to, m->bytes,
+    to = recorder_core_take_(file, m->saved, false);
+    if (to && recorder_memory_copy_all_(to, m->start, m->saved))
+        recorder_core_add_segment_(file, m->start, to, m->saved,
                                    RECORDER_ELF_R_);
 }
 

@@ -103,7 +103,7 @@ static void check_take(struct call *call, FILE *out)
     head = reader_head(reader, &size);
     must(strlen(head) == size, "the head ends elsewhere");
     must(!shown_wrong(head, size), "the head moves the cursor");
-    tables(out, reader);
+    tables(out, reader, true);
     while (reader_next(reader, &event)) {
         must(count == 0 || event.event.order != last, "an order comes twice");
         must(count == 0 || reader->memory->word_bytes == 4 ||

@@ -613,9 +613,17 @@ static unsigned lines_with(const char *word)
 {
     const char *at = build_text;
     unsigned count = 0;
-    for (; (at = strstr(at, word)) != NULL; at = strchr(at, '\n'))
-        count++;
+    for (; at && (at = strstr(at, word)) != NULL; count++) {
+        at = strchr(at, '\n');
+        at = at ? at + 1 : NULL;
+    }
     return count;
+}
+
+/* Lines of what was said, less the shell's own. */
+static unsigned lines_of_ours(void)
+{
+    return lines_with("\n") - lines_with("Segmentation fault");
 }
 
 /* The last `count` numbers that a recorder was given, `step` apart, up to
@@ -644,7 +652,7 @@ Test(crashes, last_of_each)
     const char *left;
     build_last();
     cr_assert_eq(build_run(LAST "./last crash"), 128 + SIGSEGV);
-    cr_expect_eq(lines_with("\n"), 999, "%u lines", lines_with("\n"));
+    cr_expect_eq(lines_of_ours(), 1000, "%u lines", lines_of_ours());
     cr_expect_not_null(strstr(build_text, "small: last words\n"));
     cr_expect_not_null(strstr(build_text, "small: first 0\n"));
     expect_last("large", 330, 1);
@@ -654,7 +662,7 @@ Test(crashes, last_of_each)
     cr_expect_eq(lines_with(": 1 2 3 4 a text of its own, longer than a "
                             "record, "), 330, "%s", build_text);
     cr_expect(sscanf(build_text, "%*[^\n]\nFLIGHT RECORDER DUMP AT %*s %*s "
-                                 "UTC, PID %*u, %u RECORDS", &shown) == 1 &&
+                                 "UTC, PROGRAM last, PID %*u, %u RECORDS", &shown) == 1 &&
                   shown == 992, "%.300s", build_text);
     left = strstr(build_text, "\nrecorder: ");
     cr_assert(left && sscanf(left, " recorder: %u older records are left out",
@@ -716,7 +724,7 @@ Test(crashes, settings_refused)
     build_must(LAST "./last refused %s", line);
     /* of the environment: the program goes on without it */
     build_run(LAST "RECORDER_DUMP=form=x ./last crash");
-    cr_expect_eq(lines_with("\n"), 1001, "%.200s", build_text);
+    cr_expect_eq(lines_of_ours(), 1002, "%.200s", build_text);
 }
 
 /* Goal: a dump goes to the file that is asked for; what it holds stays, a link
@@ -743,7 +751,7 @@ Test(crashes, dump_to_a_file)
         build_must(LAST "cp last s && chmod 755 . && chmod 4755 s && "
                    "chmod 777 d; RECORDER_DUMP=last=1,to=d/x setpriv --reuid "
                    "65534 --clear-groups ./s asked 2>said; ls -A d; "
-                   "test $(grep -c T1 said) = 1984 && test ! -e d/x");
+                   "! grep -q T1 said && test ! -e d/x");
     } else {
         fprintf(stderr, "skipped: not root\n");
     }

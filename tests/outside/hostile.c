@@ -242,7 +242,10 @@ Test(hostile, names_a_private_file)
         other = i ? "no build-id" : "is no regular file";
         keeps_secret("dump waits", 0, other);
         keeps_secret("dump --function waits", 0, other);
-        build_must("mkdir -p root$(pwd) && cp program root$(pwd)/private");
+        build_must("mkdir -p root$(pwd) && cp program root$(pwd)/private && "
+                   "for file in $(ldd program | grep -o \" /[^ ]*\"); do "
+                   "file=$(realpath $file) && mkdir -p root$(dirname $file) && "
+                   "cp $file root$file || exit; done");
         command_must_dump("core --executable program", "by its name");
         build_run("mv private elsewhere");
         build_must("sed -i \"1s/PROGRAM program/PROGRAM private/\" in.txt");
