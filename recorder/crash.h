@@ -33,7 +33,7 @@ RECORDER_PROGRAM_ struct recorder_crash_ recorder_crash_now_ = {
 
 /* Ends a value at a comma behind which another "word=" begins. Returns that
  * word, or the end of the text. */
-RECORDER_FUNCTION_ char *recorder_crash_cut_(char *value)
+RECORDER_SELDOM_ char *recorder_crash_cut_(char *value)
 {
     for (; *value; value++) {
         char *next = value + 1, *end;
@@ -62,7 +62,7 @@ RECORDER_INLINE_ const char *recorder_crash_value_(const char *text,
 }
 
 /* Reads "100" or "all". Returns false where it is neither. */
-RECORDER_FUNCTION_ bool recorder_crash_last_(const char *value,
+RECORDER_SELDOM_ bool recorder_crash_last_(const char *value,
                                             struct recorder_choice_ *to)
 {
     const char *all = recorder_crash_value_(value, "all");
@@ -76,7 +76,7 @@ RECORDER_FUNCTION_ bool recorder_crash_last_(const char *value,
 
 /* Takes the text apart, and changes it. Returns null, or the part of it that
  * means nothing; `to` then holds what stands before that. */
-RECORDER_FUNCTION_ const char *recorder_crash_parse_(struct recorder_crash_ *to)
+RECORDER_SELDOM_ const char *recorder_crash_parse_(struct recorder_crash_ *to)
 {
     char *at = to->text, *next;
     to->choice.regex = to->to = NULL;
@@ -100,7 +100,7 @@ RECORDER_FUNCTION_ const char *recorder_crash_parse_(struct recorder_crash_ *to)
     return NULL;
 }
 
-RECORDER_FUNCTION_ bool recorder_dump_set(const char *setting)
+RECORDER_SELDOM_ bool recorder_dump_set(const char *setting)
 {
     struct recorder_crash_ crash;
     struct recorder_string_ say;
@@ -129,7 +129,7 @@ RECORDER_FUNCTION_ bool recorder_dump_set(const char *setting)
 
 /* Reads the setting that counts now, as far as it can be read. Returns true if
  * there is one. */
-RECORDER_FUNCTION_ bool recorder_crash_read_(struct recorder_crash_ *to)
+RECORDER_SELDOM_ bool recorder_crash_read_(struct recorder_crash_ *to)
 {
     const char *setting =
         __atomic_load_n(&recorder_crash_setting_, __ATOMIC_ACQUIRE);
@@ -150,7 +150,7 @@ RECORDER_FUNCTION_ bool recorder_crash_read_(struct recorder_crash_ *to)
 
 /* Makes a path of its pattern: %p is the process id, %% a percent. Returns
  * false if it is too long. */
-RECORDER_FUNCTION_ bool recorder_crash_path_(const char *pattern, char *to)
+RECORDER_SELDOM_ bool recorder_crash_path_(const char *pattern, char *to)
 {
     struct recorder_string_ path =
         recorder_string_at_(to, RECORDER_CRASH_MAX_ - 1);
@@ -167,7 +167,7 @@ RECORDER_FUNCTION_ bool recorder_crash_path_(const char *pattern, char *to)
 }
 
 /* Says "recorder: FIRST PATH LAST". */
-RECORDER_FUNCTION_ void recorder_crash_say_(struct recorder_output_ *out,
+RECORDER_SELDOM_ void recorder_crash_say_(struct recorder_output_ *out,
                                            const char *first, const char *path,
                                            const char *last)
 {
@@ -194,7 +194,7 @@ RECORDER_INLINE_ const char *recorder_crash_recording_(void)
 
 /* Opens the file for a dump, at the end of what it holds, and says where it is.
  * Returns -1 where there is none, and says that, too. */
-RECORDER_FUNCTION_ int recorder_crash_open_(const char *pattern,
+RECORDER_SELDOM_ int recorder_crash_open_(const char *pattern,
                                            struct recorder_output_ *out)
 {
     char path[RECORDER_CRASH_MAX_];

@@ -30,7 +30,7 @@ struct recorder_file_size_ {
     unsigned headers;
     uintptr_t bytes;
 };
-RECORDER_FUNCTION_ struct recorder_file_size_
+RECORDER_SELDOM_ struct recorder_file_size_
 recorder_file_measure_(const struct recorder_modules_ *modules)
 {
     struct recorder_file_size_ size = {0, 0, 0};
@@ -58,7 +58,7 @@ recorder_file_measure_(const struct recorder_modules_ *modules)
 
 /* Fills the file with all but the recorders. Returns the rows of its thread
  * table, or null if something has no room. */
-RECORDER_FUNCTION_ struct recorder_thread_row *
+RECORDER_SELDOM_ struct recorder_thread_row *
 recorder_file_fill_(struct recorder_recording_ *file,
                     const struct recorder_modules_ *modules,
                     const struct recorder_elf_ *program, unsigned headers)
@@ -87,7 +87,7 @@ recorder_file_fill_(struct recorder_recording_ *file,
 }
 
 /* Moves the thread table into the file. */
-RECORDER_FUNCTION_ void recorder_file_threads_(struct recorder_recording_ *file,
+RECORDER_SELDOM_ void recorder_file_threads_(struct recorder_recording_ *file,
                                                struct recorder_thread_row *rows)
 {
     struct recorder_registry *registry = recorder_home_.registry;
@@ -101,7 +101,7 @@ RECORDER_FUNCTION_ void recorder_file_threads_(struct recorder_recording_ *file,
 }
 
 /* Moves the recorders and the thread table into the file. */
-RECORDER_FUNCTION_ void recorder_file_move_(struct recorder_recording_ *file,
+RECORDER_SELDOM_ void recorder_file_move_(struct recorder_recording_ *file,
                                             struct recorder_moves_ *moves,
                                             size_t moves_max,
                                             struct recorder_thread_row *rows)
@@ -136,7 +136,7 @@ RECORDER_FUNCTION_ void recorder_file_move_(struct recorder_recording_ *file,
 
 /* Makes the file and moves everything into it. Returns false, and says what is
  * wrong, if it cannot. */
-RECORDER_FUNCTION_ bool recorder_file_begin_(struct recorder_recording_ *file,
+RECORDER_SELDOM_ bool recorder_file_begin_(struct recorder_recording_ *file,
                                              const char *path)
 {
     struct recorder_modules_ modules;
@@ -194,7 +194,7 @@ RECORDER_FUNCTION_ bool recorder_file_begin_(struct recorder_recording_ *file,
 }
 
 /* Adds the formats of a library that was opened; `of` is an address in it. */
-RECORDER_FUNCTION_ void recorder_file_module_(struct recorder_recording_ *file,
+RECORDER_SELDOM_ void recorder_file_module_(struct recorder_recording_ *file,
                                               const void *of)
 {
     struct recorder_modules_ modules;
@@ -219,7 +219,7 @@ RECORDER_FUNCTION_ void recorder_file_module_(struct recorder_recording_ *file,
 
 /* Gives a recorder rings in the file, before anybody records into it. One whose
  * library was closed and is back gets those that it had. */
-RECORDER_FUNCTION_ void
+RECORDER_SELDOM_ void
 recorder_file_recorder_(struct recorder_recording_ *file,
                         struct recorder *recorder)
 {
@@ -248,7 +248,7 @@ recorder_file_recorder_(struct recorder_recording_ *file,
 }
 
 /* Called through the registry when something happens: RECORDER_FILE_. */
-RECORDER_FUNCTION_ void recorder_file_notify_(int what, const void *of)
+RECORDER_SELDOM_ void recorder_file_notify_(int what, const void *of)
 {
     struct recorder_recording_ *file = recorder_recording_;
     struct recorder_held_ held;
@@ -275,7 +275,7 @@ RECORDER_FUNCTION_ void recorder_file_notify_(int what, const void *of)
 
 /* recorder_file() and RECORDER_FILE; `threads` is what to say if the process
  * has more than one thread. */
-RECORDER_FUNCTION_ bool recorder_file_open_(const char *path,
+RECORDER_SELDOM_ bool recorder_file_open_(const char *path,
                                             const char *threads)
 {
     struct recorder_recording_ *file;
@@ -304,7 +304,7 @@ RECORDER_FUNCTION_ bool recorder_file_open_(const char *path,
     return done;
 }
 
-RECORDER_FUNCTION_ bool recorder_file(const char *path)
+RECORDER_SELDOM_ bool recorder_file(const char *path)
 {
     return path && *path &&
            recorder_file_open_(path,
@@ -321,7 +321,7 @@ __attribute__((destructor(103))) static void recorder_file_leave_(void)
 }
 #endif
 #else
-RECORDER_FUNCTION_ bool recorder_file_open_(const char *path,
+RECORDER_SELDOM_ bool recorder_file_open_(const char *path,
                                             const char *threads)
 {
     struct recorder_string_ say;
@@ -336,7 +336,7 @@ RECORDER_FUNCTION_ bool recorder_file_open_(const char *path,
     recorder_say_(&say);
     return false;
 }
-RECORDER_FUNCTION_ bool recorder_file(const char *path)
+RECORDER_SELDOM_ bool recorder_file(const char *path)
 {
     return path && *path && recorder_file_open_(path, "");
 }

@@ -29,7 +29,7 @@ extern "C" {
 
 /* --------------------------------------------------------------- helpers -- */
 
-RECORDER_FUNCTION_ const char *recorder_path_basename_(const char *path)
+RECORDER_SELDOM_ const char *recorder_path_basename_(const char *path)
 {
     const char *name = path;
     for (; *path; path++)
@@ -39,7 +39,7 @@ RECORDER_FUNCTION_ const char *recorder_path_basename_(const char *path)
 }
 
 /* Copies memory that may be unmapped meanwhile. Returns false if it was. */
-RECORDER_FUNCTION_ bool recorder_memory_copy_all_(void *to, uintptr_t from,
+RECORDER_SELDOM_ bool recorder_memory_copy_all_(void *to, uintptr_t from,
                                                   uintptr_t bytes)
 {
     struct recorder_memory_ memory;
@@ -150,7 +150,7 @@ RECORDER_INLINE_ uintptr_t recorder_round_up_(uintptr_t bytes, uintptr_t to)
 }
 
 /* Allocates zeroed memory in the last part. Returns null if it is full. */
-RECORDER_FUNCTION_ char *recorder_core_take_(struct recorder_recording_ *file,
+RECORDER_SELDOM_ char *recorder_core_take_(struct recorder_recording_ *file,
                                              uintptr_t bytes, bool ring)
 {
     struct recorder_part_ *part = &file->parts[file->parts_count - 1];
@@ -163,7 +163,7 @@ RECORDER_FUNCTION_ char *recorder_core_take_(struct recorder_recording_ *file,
     return part->memory + part->low - bytes;
 }
 
-RECORDER_FUNCTION_ struct recorder_part_ *
+RECORDER_SELDOM_ struct recorder_part_ *
 recorder_core_part_(struct recorder_recording_ *file, uintptr_t address)
 {
     unsigned i;
@@ -174,7 +174,7 @@ recorder_core_part_(struct recorder_recording_ *file, uintptr_t address)
 }
 
 /* Returns the bytes of a segment in its part. */
-RECORDER_FUNCTION_ char *
+RECORDER_SELDOM_ char *
 recorder_core_bytes_(const struct recorder_recording_ *file,
                      const struct recorder_elf_header_ *header)
 {
@@ -187,7 +187,7 @@ recorder_core_bytes_(const struct recorder_recording_ *file,
 }
 
 /* Maps `bytes` of the file as a further part. Returns false on failure. */
-RECORDER_FUNCTION_ bool recorder_core_map_(struct recorder_recording_ *file,
+RECORDER_SELDOM_ bool recorder_core_map_(struct recorder_recording_ *file,
                                            int fd, uintptr_t offset,
                                            uintptr_t bytes)
 {
@@ -204,7 +204,7 @@ RECORDER_FUNCTION_ bool recorder_core_map_(struct recorder_recording_ *file,
 
 /* Adds a program header: `bytes` at `at`, in a part, are what the program has
  * at `address`. Returns false if there is no header left. */
-RECORDER_FUNCTION_ bool
+RECORDER_SELDOM_ bool
 recorder_core_add_header_(struct recorder_recording_ *file, uint32_t type,
                           uintptr_t address, const void *at, uintptr_t bytes,
                           uint32_t flags)
@@ -227,7 +227,7 @@ recorder_core_add_header_(struct recorder_recording_ *file, uint32_t type,
                      __ATOMIC_RELEASE);
     return true;
 }
-RECORDER_FUNCTION_ bool
+RECORDER_SELDOM_ bool
 recorder_core_add_segment_(struct recorder_recording_ *file, uintptr_t address,
                            const void *at, uintptr_t bytes, uint32_t flags)
 {
@@ -249,7 +249,7 @@ enum { /* the words of the first note */
 
 /* Writes a note's head at *at and sets *at behind the note. Returns where its
  * contents go. */
-RECORDER_FUNCTION_ char *recorder_core_note_(char **at, const char *name,
+RECORDER_SELDOM_ char *recorder_core_note_(char **at, const char *name,
                                              uint32_t name_bytes, uint32_t type,
                                              uint32_t bytes)
 {
@@ -265,7 +265,7 @@ RECORDER_FUNCTION_ char *recorder_core_note_(char **at, const char *name,
 }
 
 /* FNV-1a of a text; 0 for an empty one. */
-RECORDER_FUNCTION_ uintptr_t recorder_core_hash_(const char *text, size_t size)
+RECORDER_SELDOM_ uintptr_t recorder_core_hash_(const char *text, size_t size)
 {
     uintptr_t hash = size ? 2166136261u : 0;
     size_t i;
@@ -276,7 +276,7 @@ RECORDER_FUNCTION_ uintptr_t recorder_core_hash_(const char *text, size_t size)
 
 /* Fills the words of the first note: the process, and whether the file is
  * whole. */
-RECORDER_FUNCTION_ void recorder_core_owner_(uintptr_t *words, uintptr_t whole)
+RECORDER_SELDOM_ void recorder_core_owner_(uintptr_t *words, uintptr_t whole)
 {
     intptr_t pid = recorder_os_process_();
     char text[64];
@@ -295,7 +295,7 @@ RECORDER_FUNCTION_ void recorder_core_owner_(uintptr_t *words, uintptr_t whole)
         recorder_core_hash_(text, size > 0 ? (size_t)size : 0);
     words[RECORDER_OWNER_TELLS_] = 0;
 }
-RECORDER_FUNCTION_ void
+RECORDER_SELDOM_ void
 recorder_core_set_owner_(struct recorder_recording_ *file, uintptr_t whole)
 {
     uintptr_t words[RECORDER_NOTE_WORDS_];
@@ -315,7 +315,7 @@ recorder_core_set_owner_(struct recorder_recording_ *file, uintptr_t whole)
 }
 
 /* Adds the notes of the process. Returns false if there is no room. */
-RECORDER_FUNCTION_ bool
+RECORDER_SELDOM_ bool
 recorder_core_add_notes_(struct recorder_recording_ *file)
 {
     char auxiliary[RECORDER_AUXILIARY_MAX_], *start, *at, *to;
@@ -357,7 +357,7 @@ recorder_core_add_notes_(struct recorder_recording_ *file)
 
 /* Makes the ELF head and the copies of the registry, of the order word and of
  * the line format. Returns false if there is no room. */
-RECORDER_FUNCTION_ bool
+RECORDER_SELDOM_ bool
 recorder_core_begin_(struct recorder_recording_ *file,
                      const struct recorder_elf_ *program, unsigned headers)
 {
@@ -406,7 +406,7 @@ recorder_core_begin_(struct recorder_recording_ *file,
 
 /* Updates the copies of the registry and of the order word. Safe in a signal
  * handler. */
-RECORDER_FUNCTION_ void recorder_core_sync_(struct recorder_recording_ *file)
+RECORDER_SELDOM_ void recorder_core_sync_(struct recorder_recording_ *file)
 {
     const struct recorder_registry *from = recorder_home_.registry;
     struct recorder_registry *to = file->image;

@@ -54,7 +54,7 @@ RECORDER_INLINE_ void recorder_fork_keep_(struct recorder_recording_ *file,
 }
 
 /* In front of fork(). */
-RECORDER_FUNCTION_ void recorder_fork_prepare_(struct recorder_recording_ *file)
+RECORDER_SELDOM_ void recorder_fork_prepare_(struct recorder_recording_ *file)
 {
     const struct recorder *r;
     uintptr_t lane, slot, next;
@@ -88,7 +88,7 @@ RECORDER_INLINE_ void recorder_fork_put_(const struct recorder_fork_slot_ *open)
 
 /* Copies the parent's file into the parts of a child. Rings above 64 MB in all
  * begin empty. */
-RECORDER_FUNCTION_ void
+RECORDER_SELDOM_ void
 recorder_fork_inherit_(const struct recorder_recording_ *file,
                        char *const to[RECORDER_PARTS_])
 {
@@ -129,7 +129,7 @@ recorder_fork_inherit_(const struct recorder_recording_ *file,
 
 /* In a child of fork(), which must not write into its parent's file: maps other
  * memory at the same addresses, of a file of its own or of none. */
-RECORDER_FUNCTION_ void recorder_fork_child_(struct recorder_recording_ *file)
+RECORDER_SELDOM_ void recorder_fork_child_(struct recorder_recording_ *file)
 {
     struct recorder_registry *registry = recorder_home_.registry;
     struct recorder_part_ *last = &file->parts[file->parts_count - 1];

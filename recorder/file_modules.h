@@ -29,7 +29,7 @@ struct recorder_modules_ {
     size_t memory_bytes;
 };
 
-RECORDER_FUNCTION_ uintptr_t
+RECORDER_SELDOM_ uintptr_t
 recorder_modules_note_bytes_(const struct recorder_modules_ *modules)
 {
     uintptr_t bytes = (2 + 3 * modules->count) * sizeof(uintptr_t);
@@ -40,7 +40,7 @@ recorder_modules_note_bytes_(const struct recorder_modules_ *modules)
 }
 /* Adds NT_FILE: the number of segments, the size of a page, {start, end, page}
  * of each, their paths. Returns false if there is no room. */
-RECORDER_FUNCTION_ bool
+RECORDER_SELDOM_ bool
 recorder_modules_add_note_(struct recorder_recording_ *file,
                            const struct recorder_modules_ *modules)
 {
@@ -108,7 +108,7 @@ recorder_module_records_(const struct recorder_dl_info_ *info)
 
 /* True if a segment with these flags holds constants: a read-only one, or the
  * code where the module has no read-only segment. */
-RECORDER_FUNCTION_ bool
+RECORDER_SELDOM_ bool
 recorder_module_constants_(const struct recorder_dl_info_ *info, uint32_t flags)
 {
     const uint32_t mask = RECORDER_ELF_W_ | RECORDER_ELF_X_;
@@ -122,7 +122,7 @@ recorder_module_constants_(const struct recorder_dl_info_ *info, uint32_t flags)
     return !(flags & RECORDER_ELF_W_);
 }
 
-RECORDER_FUNCTION_ bool
+RECORDER_SELDOM_ bool
 recorder_module_holds_(const struct recorder_dl_info_ *info,
                        const void *address)
 {
@@ -137,7 +137,7 @@ recorder_module_holds_(const struct recorder_dl_info_ *info,
 
 /* Copies the path of a module's file into the text and returns the copy; null
  * if it has no file or the text no room. Without a text, adds up the sizes. */
-RECORDER_FUNCTION_ const char *
+RECORDER_SELDOM_ const char *
 recorder_module_path_(struct recorder_modules_ *to,
                       const struct recorder_dl_info_ *info)
 {
@@ -163,7 +163,7 @@ recorder_module_path_(struct recorder_modules_ *to,
 }
 
 /* Adds a module's segments; counts them before there is memory for them. */
-RECORDER_FUNCTION_ int recorder_module_add_(struct recorder_dl_info_ *info,
+RECORDER_SELDOM_ int recorder_module_add_(struct recorder_dl_info_ *info,
                                             size_t bytes, void *context)
 {
     struct recorder_modules_ *to = (struct recorder_modules_ *)context;
@@ -204,7 +204,7 @@ RECORDER_FUNCTION_ int recorder_module_add_(struct recorder_dl_info_ *info,
 
 /* Lists the segments of all modules, or of the one that holds the address
  * `only`. Returns false if there is no memory. */
-RECORDER_FUNCTION_ bool
+RECORDER_SELDOM_ bool
 recorder_modules_open_(struct recorder_modules_ *to,
                        const struct recorder_recording_ *file, const void *only)
 {
@@ -226,14 +226,14 @@ recorder_modules_open_(struct recorder_modules_ *to,
     recorder_os_modules_(recorder_module_add_, to);
     return true;
 }
-RECORDER_FUNCTION_ void
+RECORDER_SELDOM_ void
 recorder_modules_close_(const struct recorder_modules_ *modules)
 {
     if (modules->memory)
         recorder_os_unmap_(modules->memory, modules->memory_bytes);
 }
 /* Returns how many bytes of a part the segments to save take. */
-RECORDER_FUNCTION_ uintptr_t
+RECORDER_SELDOM_ uintptr_t
 recorder_modules_bytes_(const struct recorder_modules_ *modules)
 {
     uintptr_t bytes = 0;
@@ -247,7 +247,7 @@ recorder_modules_bytes_(const struct recorder_modules_ *modules)
 /* Saves a segment. If a closed library used these addresses, its saved copy
  * stays reachable only inside the file; format pointers in records are
  * redirected there. */
-RECORDER_FUNCTION_ void
+RECORDER_SELDOM_ void
 recorder_module_save_(struct recorder_recording_ *file,
                       const struct recorder_module_segment_ *m)
 {

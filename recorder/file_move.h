@@ -57,7 +57,7 @@ struct recorder_moves_ {
 
 /* True if the address at `offset` of the old rings is the token of a text that
  * is in that slot, or of a lost text. */
-RECORDER_FUNCTION_ bool recorder_move_is_token_(const struct recorder_move_ *m,
+RECORDER_SELDOM_ bool recorder_move_is_token_(const struct recorder_move_ *m,
                                                 uintptr_t offset)
 {
     const struct recorder_ring *ring = recorder_move_lane_(
@@ -76,7 +76,7 @@ RECORDER_FUNCTION_ bool recorder_move_is_token_(const struct recorder_move_ *m,
 /* Returns a record's word as it is after the move: a token leads to the same
  * slot of the new ring. On 32 bits a plain number may look like a token: it
  * changes only if the slot holds that token's text. */
-RECORDER_FUNCTION_ uintptr_t
+RECORDER_SELDOM_ uintptr_t
 recorder_move_word_(const struct recorder_moves_ *m, uintptr_t word)
 {
     size_t i;
@@ -94,7 +94,7 @@ recorder_move_word_(const struct recorder_moves_ *m, uintptr_t word)
     }
     return word;
 }
-RECORDER_FUNCTION_ void
+RECORDER_SELDOM_ void
 recorder_move_words_(const struct recorder_moves_ *moves,
                      struct recorder_record *r)
 {
@@ -144,7 +144,7 @@ recorder_move_slot_(const struct recorder_copying_ *c, uintptr_t slot)
            distance;
 }
 
-RECORDER_FUNCTION_ void recorder_move_ring_(struct recorder_copying_ *c)
+RECORDER_SELDOM_ void recorder_move_ring_(struct recorder_copying_ *c)
 {
     uintptr_t slot, unfinished = 0;
     c->next = recorder_get_(&c->from->write) + c->mask + 1;
@@ -160,7 +160,7 @@ RECORDER_FUNCTION_ void recorder_move_ring_(struct recorder_copying_ *c)
 }
 
 /* Copies all lanes of a recorder. */
-RECORDER_FUNCTION_ void
+RECORDER_SELDOM_ void
 recorder_move_rings_(const struct recorder *r, const struct recorder_ring *from,
                      struct recorder_ring *to, const uintptr_t *before,
                      const struct recorder_moves_ *moves)
@@ -179,7 +179,7 @@ recorder_move_rings_(const struct recorder *r, const struct recorder_ring *from,
 
 /* Adds a recorder to the plan. All are planned before the first is moved: its
  * records may hold tokens of any other. */
-RECORDER_FUNCTION_ void recorder_move_plan_(struct recorder_moves_ *moves,
+RECORDER_SELDOM_ void recorder_move_plan_(struct recorder_moves_ *moves,
                                             struct recorder *r,
                                             struct recorder_ring *to)
 {
@@ -197,7 +197,7 @@ RECORDER_FUNCTION_ void recorder_move_plan_(struct recorder_moves_ *moves,
 
 /* Empties an old ring and fills its records with question marks, which a token
  * shows that the program kept. */
-RECORDER_FUNCTION_ void recorder_move_clear_(struct recorder_ring *ring,
+RECORDER_SELDOM_ void recorder_move_clear_(struct recorder_ring *ring,
                                              uintptr_t mask)
 {
     uintptr_t slot;
@@ -214,7 +214,7 @@ RECORDER_FUNCTION_ void recorder_move_clear_(struct recorder_ring *ring,
 }
 
 /* Moves all planned recorders. Nobody may record into them until it returns. */
-RECORDER_FUNCTION_ void recorder_move_all_(const struct recorder_moves_ *moves)
+RECORDER_SELDOM_ void recorder_move_all_(const struct recorder_moves_ *moves)
 {
     size_t i;
     uintptr_t lane;
@@ -232,7 +232,7 @@ RECORDER_FUNCTION_ void recorder_move_all_(const struct recorder_moves_ *moves)
 }
 
 /* Copies a string into the file. Returns null if there is no room. */
-RECORDER_FUNCTION_ const char *
+RECORDER_SELDOM_ const char *
 recorder_move_string_(struct recorder_recording_ *file, const char *string)
 {
     size_t size = recorder_length_(string, RECORDER_PATH_MAX_);
@@ -256,7 +256,7 @@ RECORDER_INLINE_ uintptr_t recorder_move_high_bytes_(const struct recorder *r)
 
 /* Returns the file's copy of a recorder, or of one that had its address and was
  * closed; null if there is none. */
-RECORDER_FUNCTION_ struct recorder *
+RECORDER_SELDOM_ struct recorder *
 recorder_move_copy_of_(struct recorder_recording_ *file,
                        const struct recorder *recorder)
 {
@@ -273,7 +273,7 @@ recorder_move_copy_of_(struct recorder_recording_ *file,
 
 /* Adds a recorder with empty rings to the file. Returns its copy there, or null
  * if there is no room. */
-RECORDER_FUNCTION_ struct recorder *
+RECORDER_SELDOM_ struct recorder *
 recorder_move_add_(struct recorder_recording_ *file,
                    const struct recorder *recorder)
 {
@@ -303,7 +303,7 @@ recorder_move_add_(struct recorder_recording_ *file,
 /* Redirects the format pointers of all records from the `bytes` at `from`,
  * which were a closed library's, to its copy at `to` in the file. A writer may
  * replace a record meanwhile: only the pointer that was read is changed. */
-RECORDER_FUNCTION_ void
+RECORDER_SELDOM_ void
 recorder_move_formats_(const struct recorder_recording_ *file, uintptr_t from,
                        uintptr_t to, uintptr_t bytes)
 {

@@ -23,7 +23,7 @@ enum {
 };
 
 /* Says "recorder: PATH: WRONG; goes on in memory", or what `then` says. */
-RECORDER_FUNCTION_ void recorder_open_say_(const char *path, const char *wrong,
+RECORDER_SELDOM_ void recorder_open_say_(const char *path, const char *wrong,
                                            const char *then)
 {
     struct recorder_string_ say;
@@ -45,7 +45,7 @@ RECORDER_FUNCTION_ void recorder_open_say_(const char *path, const char *wrong,
 
 /* Says what a call failed with, in words where a user can do something about
  * it. */
-RECORDER_FUNCTION_ void recorder_open_fail_(const char *path, const char *call,
+RECORDER_SELDOM_ void recorder_open_fail_(const char *path, const char *call,
                                             long error)
 {
     static const struct {
@@ -85,7 +85,7 @@ struct recorder_open_claim_ {
     char name[12];
     uintptr_t words[RECORDER_NOTE_WORDS_];
 };
-RECORDER_FUNCTION_ void
+RECORDER_SELDOM_ void
 recorder_open_claim_make_(struct recorder_open_claim_ *claim)
 {
     char *note;
@@ -111,7 +111,7 @@ recorder_open_claim_make_(struct recorder_open_claim_ *claim)
 
 /* Reads the claim of a file, wherever its first note stands. False: it is no
  * recording of ours. */
-RECORDER_FUNCTION_ bool
+RECORDER_SELDOM_ bool
 recorder_open_claim_read_(int fd, struct recorder_open_claim_ *to)
 {
     if (recorder_os_read_(fd, &to->elf, sizeof to->elf) !=
@@ -140,7 +140,7 @@ recorder_open_claim_read_(int fd, struct recorder_open_claim_ *to)
  * the file open for writing, which is so as long as it is mapped; but another
  * pid namespace of this boot is believed only if the owner saw that it works
  * (on an overlay it does not). */
-RECORDER_FUNCTION_ bool
+RECORDER_SELDOM_ bool
 recorder_open_is_alive_(int fd, const struct recorder_open_claim_ *claim)
 {
     const intptr_t pid = (intptr_t)claim->words[RECORDER_OWNER_PID_];
@@ -171,7 +171,7 @@ enum recorder_open_found_ {
     RECORDER_LEFT_,
     RECORDER_BEGUN_ /* left before there was a record in it */
 };
-RECORDER_FUNCTION_ enum recorder_open_found_ recorder_open_look_(int fd)
+RECORDER_SELDOM_ enum recorder_open_found_ recorder_open_look_(int fd)
 {
     struct recorder_statx_ stat;
     struct recorder_open_claim_ claim;
@@ -195,7 +195,7 @@ RECORDER_FUNCTION_ enum recorder_open_found_ recorder_open_look_(int fd)
 
 /* Takes a recording out of the way that was left: it becomes PATH.old. False,
  * and said: something else is there. */
-RECORDER_FUNCTION_ bool recorder_open_keep_(const char *path)
+RECORDER_SELDOM_ bool recorder_open_keep_(const char *path)
 {
     enum recorder_open_found_ found = RECORDER_ABSENT_;
     struct recorder_string_ name;
@@ -229,7 +229,7 @@ RECORDER_FUNCTION_ bool recorder_open_keep_(const char *path)
 
 /* Clears the way. RECORDER_ABSENT_: it is clear; RECORDER_IN_USE_: another name
  * is needed; RECORDER_FOREIGN_: neither, and said. */
-RECORDER_FUNCTION_ enum recorder_open_found_
+RECORDER_SELDOM_ enum recorder_open_found_
 recorder_open_clear_(const char *path)
 {
     struct recorder_statx_ at, of;
@@ -266,7 +266,7 @@ recorder_open_clear_(const char *path)
 
 /* The path of this process: the pattern with its %s, from the folder where the
  * program started to record, and a number. False: it is too long. */
-RECORDER_FUNCTION_ bool recorder_open_path_(struct recorder_recording_ *file,
+RECORDER_SELDOM_ bool recorder_open_path_(struct recorder_recording_ *file,
                                             unsigned number)
 {
     struct recorder_string_ to;
@@ -313,7 +313,7 @@ RECORDER_FUNCTION_ bool recorder_open_path_(struct recorder_recording_ *file,
 
 /* Opens a new file at a path that was free. Returns its descriptor, or minus
  * the errno, said unless it is EEXIST. */
-RECORDER_FUNCTION_ long recorder_open_at_(const char *path, uintptr_t bytes)
+RECORDER_SELDOM_ long recorder_open_at_(const char *path, uintptr_t bytes)
 {
     struct recorder_open_claim_ claim;
     const char *call = "write";
@@ -344,7 +344,7 @@ RECORDER_FUNCTION_ long recorder_open_at_(const char *path, uintptr_t bytes)
 
 /* Makes the file, `bytes` large. Returns its descriptor; below 0, and said: it
  * cannot be. */
-RECORDER_FUNCTION_ int recorder_open_new_(struct recorder_recording_ *file,
+RECORDER_SELDOM_ int recorder_open_new_(struct recorder_recording_ *file,
                                           uintptr_t bytes)
 {
     enum recorder_open_found_ found = RECORDER_IN_USE_;
@@ -389,7 +389,7 @@ RECORDER_FUNCTION_ int recorder_open_new_(struct recorder_recording_ *file,
 /* Sees to room for `low` and `high` bytes: adds a part where the last one has
  * too little. Returns false if that fails, or if the path has another file
  * now. */
-RECORDER_FUNCTION_ bool recorder_open_room_(struct recorder_recording_ *file,
+RECORDER_SELDOM_ bool recorder_open_room_(struct recorder_recording_ *file,
                                             uintptr_t low, uintptr_t high)
 {
     struct recorder_part_ *part = &file->parts[file->parts_count - 1];

@@ -103,7 +103,7 @@ RECORDER_INLINE_ long recorder_os_result_(long value)
     return value == -1 ? -(long)*recorder_os_errno_() : value;
 }
 /* Opens a file for this process only. Returns a descriptor, or minus errno. */
-RECORDER_FUNCTION_ long recorder_os_openat_(const char *path, long flags,
+RECORDER_SELDOM_ long recorder_os_openat_(const char *path, long flags,
                                             long mode)
 {
     return recorder_os_result_(
@@ -111,13 +111,13 @@ RECORDER_FUNCTION_ long recorder_os_openat_(const char *path, long flags,
                           flags | RECORDER_O_CLOEXEC_, mode));
 }
 /* Does the same, but fails if the path is a symbolic link. */
-RECORDER_FUNCTION_ long recorder_os_open_(const char *path, long flags)
+RECORDER_SELDOM_ long recorder_os_open_(const char *path, long flags)
 {
     return recorder_os_openat_(path, flags | RECORDER_O_NOFOLLOW_, 0600);
 }
 /* Reads at most `max` bytes of a file. Returns how many; 0 also where the file
  * cannot be opened. */
-RECORDER_FUNCTION_ size_t recorder_os_file_(const char *path, void *to,
+RECORDER_SELDOM_ size_t recorder_os_file_(const char *path, void *to,
                                             size_t max)
 {
     long fd = recorder_os_openat_(path, 0, 0);
@@ -134,7 +134,7 @@ RECORDER_FUNCTION_ size_t recorder_os_file_(const char *path, void *to,
     return size;
 }
 /* Returns the effective user id. */
-RECORDER_FUNCTION_ uint32_t recorder_os_user_(void)
+RECORDER_SELDOM_ uint32_t recorder_os_user_(void)
 {
 #ifdef SYS_geteuid32
     return (uint32_t)recorder_syscall_(SYS_geteuid32);
@@ -144,7 +144,7 @@ RECORDER_FUNCTION_ uint32_t recorder_os_user_(void)
 }
 /* statx() of a descriptor or, where `fd` is -1, of a path, without following a
  * link. Returns 0 or minus errno. */
-RECORDER_FUNCTION_ long recorder_os_statx_(int fd, const char *path,
+RECORDER_SELDOM_ long recorder_os_statx_(int fd, const char *path,
                                            struct recorder_statx_ *to)
 {
 #ifdef SYS_statx
@@ -160,7 +160,7 @@ RECORDER_FUNCTION_ long recorder_os_statx_(int fd, const char *path,
 /* Returns 1 if a process has the file open or mapped for writing, 0 if none
  * has, minus errno if the file system cannot tell. The kernel grants a read
  * lease only where there is no writer. */
-RECORDER_FUNCTION_ long recorder_os_has_writer_(int fd)
+RECORDER_SELDOM_ long recorder_os_has_writer_(int fd)
 {
     const int set = 1024;                /* F_SETLEASE */
     const long read_lease = 0, none = 2; /* F_RDLCK, F_UNLCK */
@@ -171,13 +171,13 @@ RECORDER_FUNCTION_ long recorder_os_has_writer_(int fd)
 }
 /* Locks a file until `fd` is closed. Returns -RECORDER_EAGAIN_ if another holds
  * the lock. */
-RECORDER_FUNCTION_ long recorder_os_lock_(int fd)
+RECORDER_SELDOM_ long recorder_os_lock_(int fd)
 {
     return recorder_os_result_(
         recorder_syscall_(SYS_flock, (long)fd, 2L | 4L /* LOCK_EX, LOCK_NB */));
 }
 /* Maps a piece of a file, shared. Returns null on failure. */
-RECORDER_FUNCTION_ char *recorder_os_share_(int fd, uintptr_t offset,
+RECORDER_SELDOM_ char *recorder_os_share_(int fd, uintptr_t offset,
                                             uintptr_t bytes)
 {
 #if __SIZEOF_POINTER__ == 8
@@ -191,7 +191,7 @@ RECORDER_FUNCTION_ char *recorder_os_share_(int fd, uintptr_t offset,
 }
 /* Enlarges a file of `offset` bytes, which is positioned at its end, and takes
  * the disk space. Returns 0 or minus errno. SIGXFSZ may be raised. */
-RECORDER_FUNCTION_ long recorder_os_allocate_(int fd, uintptr_t offset,
+RECORDER_SELDOM_ long recorder_os_allocate_(int fd, uintptr_t offset,
                                               uintptr_t bytes)
 {
     const uintptr_t piece = 65536;
@@ -227,17 +227,17 @@ RECORDER_FUNCTION_ long recorder_os_allocate_(int fd, uintptr_t offset,
 }
 
 /* Moves the file's position, from where reads and writes go on. */
-RECORDER_FUNCTION_ bool recorder_os_seek_(int fd, uintptr_t offset)
+RECORDER_SELDOM_ bool recorder_os_seek_(int fd, uintptr_t offset)
 {
     return recorder_syscall_(SYS_lseek, (long)fd, (long)offset, 0L) >= 0;
 }
-RECORDER_FUNCTION_ void recorder_os_truncate_(int fd, uintptr_t bytes)
+RECORDER_SELDOM_ void recorder_os_truncate_(int fd, uintptr_t bytes)
 {
     recorder_syscall_(SYS_ftruncate, (long)fd, (long)bytes);
 }
 /* Copies the target of a symbolic link, without a NUL. Returns its bytes, or
  * -1. */
-RECORDER_FUNCTION_ long recorder_os_read_link_(const char *path, char *to,
+RECORDER_SELDOM_ long recorder_os_read_link_(const char *path, char *to,
                                                size_t max)
 {
     return recorder_syscall_(SYS_readlinkat, (long)RECORDER_AT_CWD_, path, to,
@@ -245,26 +245,26 @@ RECORDER_FUNCTION_ long recorder_os_read_link_(const char *path, char *to,
 }
 /* Copies the working directory's path, with a NUL. Where it cannot be told,
  * nothing is copied. */
-RECORDER_FUNCTION_ void recorder_os_folder_(char *to, size_t max)
+RECORDER_SELDOM_ void recorder_os_folder_(char *to, size_t max)
 {
     recorder_syscall_(SYS_getcwd, to, max);
 }
 /* Reserves zeroed memory that takes no swap space until it is used. Returns
  * null on failure. */
-RECORDER_FUNCTION_ char *recorder_os_reserve_(uintptr_t bytes)
+RECORDER_SELDOM_ char *recorder_os_reserve_(uintptr_t bytes)
 {
     void *memory =
         recorder_os_mmap_(NULL, bytes, 3, RECORDER_MAP_NORESERVE_, -1, 0);
     return memory == (void *)-1 ? NULL : (char *)memory;
 }
 /* Puts zeroed memory in the place of what is mapped at an address. */
-RECORDER_FUNCTION_ bool recorder_os_map_over_(void *at, uintptr_t bytes)
+RECORDER_SELDOM_ bool recorder_os_map_over_(void *at, uintptr_t bytes)
 {
     return recorder_os_mmap_(at, bytes, 3, RECORDER_MAP_FIXED_, -1, 0) !=
            (void *)-1;
 }
 /* Moves a mapping to an address, in the place of what is mapped there. */
-RECORDER_FUNCTION_ bool recorder_os_move_over_(void *from, void *at,
+RECORDER_SELDOM_ bool recorder_os_move_over_(void *from, void *at,
                                                uintptr_t bytes)
 {
     return recorder_syscall_(SYS_mremap, from, bytes, bytes,
@@ -276,7 +276,7 @@ extern int recorder_os_rename_(const char *from, const char *to)
 extern int recorder_os_unlink_(const char *path) RECORDER_LABEL_(unlink);
 
 /* False if there is surely no such process. */
-RECORDER_FUNCTION_ bool recorder_os_process_exists_(intptr_t pid)
+RECORDER_SELDOM_ bool recorder_os_process_exists_(intptr_t pid)
 {
     return recorder_syscall_(SYS_kill, (long)pid, 0L) == 0 ||
            *recorder_os_errno_() != RECORDER_ESRCH_;
@@ -285,7 +285,7 @@ RECORDER_FUNCTION_ bool recorder_os_process_exists_(intptr_t pid)
 /* Returns a number of /proc/PID/stat; 0 if the process does not exist or is a
  * zombie. Fields count from 1, as in proc(5). */
 enum { RECORDER_STAT_THREADS_ = 20, RECORDER_STAT_START_ = 22 };
-RECORDER_FUNCTION_ uintptr_t recorder_os_process_stat_(intptr_t pid,
+RECORDER_SELDOM_ uintptr_t recorder_os_process_stat_(intptr_t pid,
                                                        unsigned wanted)
 {
     struct recorder_string_ path;

@@ -53,10 +53,10 @@ struct recorder_regex_ {
 #define RECORDER_REGEX_STEPS_MAX_ 100000
 #define RECORDER_REGEX_REPEATS_MAX_ 255 /* POSIX wants no more */
 
-static inline uint64_t recorder_regex_group_(struct recorder_regex_ *r,
+RECORDER_SELDOM_ uint64_t recorder_regex_group_(struct recorder_regex_ *r,
                                              uint64_t from);
 
-static inline const char *recorder_regex_run_(struct recorder_regex_ *r,
+RECORDER_SELDOM_ const char *recorder_regex_run_(struct recorder_regex_ *r,
                                               const char *regex, uint64_t *set)
 {
     r->at = regex;
@@ -89,7 +89,7 @@ RECORDER_FUNCTION_ bool recorder_regex_match_(const char *regex,
     return !recorder_regex_run_(&r, regex, &set) && (set >> r.length & 1);
 }
 
-static inline void recorder_regex_fail_(struct recorder_regex_ *r,
+RECORDER_SELDOM_ void recorder_regex_fail_(struct recorder_regex_ *r,
                                         const char *error)
 {
     if (!r->error)
@@ -98,25 +98,25 @@ static inline void recorder_regex_fail_(struct recorder_regex_ *r,
 }
 
 /* Counts steps, so that every pattern comes to an end. */
-static inline void recorder_regex_step_(struct recorder_regex_ *r)
+RECORDER_SELDOM_ void recorder_regex_step_(struct recorder_regex_ *r)
 {
     if (r->steps++ == RECORDER_REGEX_STEPS_MAX_)
         recorder_regex_fail_(r, "too complicated");
 }
 
-static inline bool recorder_regex_within_(unsigned char c, unsigned char low,
+RECORDER_SELDOM_ bool recorder_regex_within_(unsigned char c, unsigned char low,
                                           unsigned char high)
 {
     return c >= low && c <= high;
 }
 
-static inline unsigned char recorder_regex_lower_(unsigned char c)
+RECORDER_SELDOM_ unsigned char recorder_regex_lower_(unsigned char c)
 {
     return recorder_regex_within_(c, 'A', 'Z') ? (unsigned char)(c | 0x20) : c;
 }
 
 /* Parses the name of a class behind "[:", and says whether c belongs to it. */
-static inline bool recorder_regex_class_(struct recorder_regex_ *r,
+RECORDER_SELDOM_ bool recorder_regex_class_(struct recorder_regex_ *r,
                                          unsigned char c)
 {
     /* name, and pairs of lowest and highest characters */
@@ -146,7 +146,7 @@ static inline bool recorder_regex_class_(struct recorder_regex_ *r,
 
 /* Parses an element of a bracket expression: a class, a range or a character,
    and says whether c is in it. */
-static inline bool recorder_regex_element_(struct recorder_regex_ *r,
+RECORDER_SELDOM_ bool recorder_regex_element_(struct recorder_regex_ *r,
                                            bool first, unsigned char c)
 {
     unsigned char lower = recorder_regex_lower_(c), upper = c;
@@ -173,7 +173,7 @@ static inline bool recorder_regex_element_(struct recorder_regex_ *r,
 }
 
 /* Parses a bracket expression behind its "[", and says whether it has c. */
-static inline bool recorder_regex_bracket_(struct recorder_regex_ *r,
+RECORDER_SELDOM_ bool recorder_regex_bracket_(struct recorder_regex_ *r,
                                            unsigned char c)
 {
     bool negated = *r->at == '^', found = false, first = true;
@@ -191,7 +191,7 @@ static inline bool recorder_regex_bracket_(struct recorder_regex_ *r,
 }
 
 /* Parses an element that matches one character, and says whether c does. */
-static inline bool recorder_regex_character_(struct recorder_regex_ *r,
+RECORDER_SELDOM_ bool recorder_regex_character_(struct recorder_regex_ *r,
                                              unsigned char c)
 {
     unsigned char want = (unsigned char)*r->at++;
@@ -214,14 +214,14 @@ static inline bool recorder_regex_character_(struct recorder_regex_ *r,
     return recorder_regex_lower_(c) == recorder_regex_lower_(want);
 }
 
-static inline bool recorder_regex_repeats_(char c)
+RECORDER_SELDOM_ bool recorder_regex_repeats_(char c)
 {
     return c == '*' || c == '+' || c == '?' || c == '{';
 }
 
 /* Parses a character, an anchor or a group; where it ends if it begins at one
    of the places in from. */
-static inline uint64_t recorder_regex_atom_(struct recorder_regex_ *r,
+RECORDER_SELDOM_ uint64_t recorder_regex_atom_(struct recorder_regex_ *r,
                                             uint64_t from)
 {
     const char *start = r->at, *after;
@@ -260,7 +260,7 @@ static inline uint64_t recorder_regex_atom_(struct recorder_regex_ *r,
 }
 
 /* Parses a number of up to three digits. Returns `none` if there are none. */
-static inline unsigned recorder_regex_number_(struct recorder_regex_ *r,
+RECORDER_SELDOM_ unsigned recorder_regex_number_(struct recorder_regex_ *r,
                                               unsigned none)
 {
     const char *start = r->at;
@@ -271,7 +271,7 @@ static inline unsigned recorder_regex_number_(struct recorder_regex_ *r,
 }
 
 /* Parses how often an atom is repeated: once, or by *, +, ?, {m,n}. */
-static inline void recorder_regex_bounds_(struct recorder_regex_ *r,
+RECORDER_SELDOM_ void recorder_regex_bounds_(struct recorder_regex_ *r,
                                           unsigned *least, unsigned *most)
 {
     char c = *r->at;
@@ -295,7 +295,7 @@ static inline void recorder_regex_bounds_(struct recorder_regex_ *r,
 
 /* Parses an atom and its bounds, and repeats it while that leads to places
    that were not reached before. */
-static inline uint64_t recorder_regex_piece_(struct recorder_regex_ *r,
+RECORDER_SELDOM_ uint64_t recorder_regex_piece_(struct recorder_regex_ *r,
                                              uint64_t from)
 {
     const char *start = r->at, *after = start;
@@ -322,7 +322,7 @@ static inline uint64_t recorder_regex_piece_(struct recorder_regex_ *r,
 }
 
 /* Parses alternatives up to a ")" or the end. */
-static inline uint64_t recorder_regex_group_(struct recorder_regex_ *r,
+RECORDER_SELDOM_ uint64_t recorder_regex_group_(struct recorder_regex_ *r,
                                              uint64_t from)
 {
     uint64_t to = 0;

@@ -19,14 +19,14 @@ extern "C" {
  */
 #ifdef RECORDER_HOSTED_
 /* Runs before fork(), for recordings. */
-RECORDER_FUNCTION_ void recorder_forks_(void)
+RECORDER_SELDOM_ void recorder_forks_(void)
 {
     recorder_file_tell_(RECORDER_FILE_FORKS_, NULL);
 }
 /* Runs in the child of fork(). Its one thread takes a new row at its next
  * record; the rows of the parent's threads stay, dead, for the records they
  * made. */
-RECORDER_FUNCTION_ void recorder_forked_(void)
+RECORDER_SELDOM_ void recorder_forked_(void)
 {
     struct recorder_registry *registry = recorder_home_.registry;
     uintptr_t i;
@@ -50,7 +50,7 @@ RECORDER_FUNCTION_ void recorder_forked_(void)
  * program that does not export its symbols hides it from the libraries that it
  * opens. Returns `own` where that is the program's, or where there is none. */
 __attribute__((no_sanitize("address")))
-RECORDER_FUNCTION_ struct recorder_registry *
+RECORDER_SELDOM_ struct recorder_registry *
 recorder_of_program_(struct recorder_registry *own)
 {
     struct recorder_os_segment_ data;
@@ -79,7 +79,7 @@ recorder_of_program_(struct recorder_registry *own)
 #endif
 
 /* Starts this module, once: finds the registry and fills in what it lacks. */
-RECORDER_FUNCTION_ void recorder_start_(void)
+RECORDER_SELDOM_ void recorder_start_(void)
 {
     struct recorder_registry *registry;
     if (recorder_home_.started)
@@ -139,7 +139,7 @@ RECORDER_CALLED_ void recorder_tweak_enter_(struct recorder_tweak *tweak)
 /* Waits for a grace period: until no reader can hold what was taken out of a
  * list. Readers are in a list for microseconds, while they copy. After a second
  * it returns anyway, since a reader may have died in there. */
-RECORDER_FUNCTION_ void recorder_readers_wait_(void)
+RECORDER_SELDOM_ void recorder_readers_wait_(void)
 {
     const struct recorder_registry *registry = recorder_home_.registry;
     uint64_t start = recorder_clock_ns_(RECORDER_MONOTONIC_);

@@ -56,7 +56,7 @@ enum {
 
 /* Divides `bytes` at `from`, which is aligned to 16, among the buffers; little
  * memory makes small buffers. */
-RECORDER_FUNCTION_ void recorder_scratch_divide_(struct recorder_scratch_ *s,
+RECORDER_SELDOM_ void recorder_scratch_divide_(struct recorder_scratch_ *s,
                                                  char *from, size_t bytes)
 {
     bool small = bytes <= RECORDER_SCRATCH_STACK_;
@@ -89,7 +89,7 @@ RECORDER_FUNCTION_ void recorder_scratch_divide_(struct recorder_scratch_ *s,
 
 /* Opens scratch memory at `memory`. If that is null, maps enough memory for
  * `records` records at once. Returns false if the system gives none. */
-RECORDER_FUNCTION_ bool recorder_scratch_open_(struct recorder_scratch_ *s,
+RECORDER_SELDOM_ bool recorder_scratch_open_(struct recorder_scratch_ *s,
                                                size_t records, void *memory)
 {
     size_t fixed = RECORDER_FETCHED_ * sizeof(struct recorder_fetched_) +
@@ -140,7 +140,7 @@ RECORDER_INLINE_ uint32_t recorder_spare_take_(void)
     return __atomic_exchange_n(&recorder_spare_taken_, 1, __ATOMIC_ACQUIRE);
 }
 #endif
-RECORDER_FUNCTION_ bool recorder_scratch_spare_(struct recorder_scratch_ *s)
+RECORDER_SELDOM_ bool recorder_scratch_spare_(struct recorder_scratch_ *s)
 {
     if (recorder_spare_take_())
         return false;
@@ -152,7 +152,7 @@ RECORDER_FUNCTION_ bool recorder_scratch_spare_(struct recorder_scratch_ *s)
 /* Opens scratch memory for `records` records at once, or fewer if the system
  * refuses, or in the spare memory. Returns false if the caller must use its
  * stack. */
-RECORDER_FUNCTION_ bool recorder_scratch_map_(struct recorder_scratch_ *s,
+RECORDER_SELDOM_ bool recorder_scratch_map_(struct recorder_scratch_ *s,
                                               size_t records)
 {
     for (; records; records /= 4)
@@ -161,7 +161,7 @@ RECORDER_FUNCTION_ bool recorder_scratch_map_(struct recorder_scratch_ *s,
     return recorder_scratch_open_(s, 0, NULL) || recorder_scratch_spare_(s);
 }
 
-RECORDER_FUNCTION_ void recorder_scratch_close_(struct recorder_scratch_ *s)
+RECORDER_SELDOM_ void recorder_scratch_close_(struct recorder_scratch_ *s)
 {
     if (s->spare)
         __atomic_store_n(&recorder_spare_taken_, 0, __ATOMIC_RELEASE);

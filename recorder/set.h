@@ -14,7 +14,7 @@ extern "C" {
 
 RECORDER_PROGRAM_ recorder_type *recorder_types_[256] = {0};
 
-RECORDER_FUNCTION_ recorder_type *
+RECORDER_SELDOM_ recorder_type *
 recorder_configure_type(unsigned char conversion, recorder_type *function)
 {
     recorder_type *before;
@@ -44,7 +44,7 @@ struct recorder_item_ {
     intptr_t number;
 };
 
-RECORDER_FUNCTION_ void recorder_set_warn_(const char *name, const char *what)
+RECORDER_SELDOM_ void recorder_set_warn_(const char *name, const char *what)
 {
     struct recorder_string_ say;
     char text[RECORDER_SET_MAX_ + 100];
@@ -63,7 +63,7 @@ RECORDER_FUNCTION_ void recorder_set_warn_(const char *name, const char *what)
 }
 
 /* Adds a line of the list: "                 net*: Network traffic". */
-RECORDER_FUNCTION_ void recorder_set_line_(const char *name,
+RECORDER_SELDOM_ void recorder_set_line_(const char *name,
                                            const char *description,
                                            intptr_t value, bool tweak)
 {
@@ -94,7 +94,7 @@ RECORDER_FUNCTION_ void recorder_set_line_(const char *name,
 /* ------------------------------------------------------------------ find -- */
 
 /* Returns the index-th recorder that the regex chooses, or null. */
-RECORDER_FUNCTION_ struct recorder *recorder_set_recorder_(const char *regex,
+RECORDER_SELDOM_ struct recorder *recorder_set_recorder_(const char *regex,
                                                            size_t index)
 {
     struct recorder *recorder = recorder_readers_enter_();
@@ -103,7 +103,7 @@ RECORDER_FUNCTION_ struct recorder *recorder_set_recorder_(const char *regex,
     recorder_readers_leave_();
     return recorder;
 }
-RECORDER_FUNCTION_ struct recorder_tweak *recorder_set_tweak_(const char *regex,
+RECORDER_SELDOM_ struct recorder_tweak *recorder_set_tweak_(const char *regex,
                                                               size_t index)
 {
     struct recorder_tweak *tweak;
@@ -125,7 +125,7 @@ RECORDER_INLINE_ bool recorder_set_is_number_(const char *text)
 
 /* Reads a number as strtol() does with base 0. Returns false if it is none or
  * too large. */
-RECORDER_FUNCTION_ bool recorder_set_number_(const char *text, intptr_t *number)
+RECORDER_SELDOM_ bool recorder_set_number_(const char *text, intptr_t *number)
 {
     bool negative = *text == '-';
     uintptr_t value = 0, base = 10, most = UINTPTR_MAX;
@@ -154,7 +154,7 @@ RECORDER_FUNCTION_ bool recorder_set_number_(const char *text, intptr_t *number)
 /* -------------------------------------------------------------- commands -- */
 
 /* Lists all that can be set; of recorders, only those that are traced. */
-RECORDER_FUNCTION_ void recorder_set_list_(bool traced)
+RECORDER_SELDOM_ void recorder_set_list_(bool traced)
 {
     const struct recorder *recorder;
     const struct recorder_tweak *tweak;
@@ -181,7 +181,7 @@ RECORDER_FUNCTION_ void recorder_set_list_(bool traced)
 RECORDER_PROGRAM_ int recorder_output_opened_ = -1; /* by us */
 
 /* Sends dumps and traces to a file. Returns false if it cannot be opened. */
-RECORDER_FUNCTION_ bool recorder_set_output_(const char *path, bool append)
+RECORDER_SELDOM_ bool recorder_set_output_(const char *path, bool append)
 {
     int error = *recorder_os_errno_();
     int fd = recorder_os_create_(path, append);
@@ -206,7 +206,7 @@ RECORDER_INLINE_ bool recorder_set_is_(const char *name, const char *command)
 }
 
 /* Runs a command. Returns null, or what is wrong with it. */
-RECORDER_FUNCTION_ const char *
+RECORDER_SELDOM_ const char *
 recorder_set_command_(const struct recorder_item_ *item)
 {
     const char *name = item->name;
@@ -230,7 +230,7 @@ recorder_set_command_(const struct recorder_item_ *item)
 /* ------------------------------------------------------------------- set -- */
 
 /* Applies an item, and warns if it cannot. */
-RECORDER_FUNCTION_ int recorder_set_item_(struct recorder_item_ *item)
+RECORDER_SELDOM_ int recorder_set_item_(struct recorder_item_ *item)
 {
     const char *regex = recorder_set_is_(item->name, "all") ? ".*" : item->name;
     const char *wrong = recorder_regex_check_(regex);
@@ -283,7 +283,7 @@ RECORDER_INLINE_ bool recorder_set_ends_(char c)
 
 /* Copies text up to the end of an item; a name ends at '=', too. Returns false
  * if it is too long. */
-RECORDER_FUNCTION_ bool recorder_set_copy_(const char **from, char *to,
+RECORDER_SELDOM_ bool recorder_set_copy_(const char **from, char *to,
                                            bool name)
 {
     const char *at = *from;
@@ -297,7 +297,7 @@ RECORDER_FUNCTION_ bool recorder_set_copy_(const char **from, char *to,
     return size < RECORDER_SET_MAX_;
 }
 
-RECORDER_FUNCTION_ int recorder_trace_set(const char *specification)
+RECORDER_SELDOM_ int recorder_trace_set(const char *specification)
 {
     const char *at = specification;
     int result = RECORDER_TRACE_OK, one;

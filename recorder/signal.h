@@ -24,7 +24,7 @@ RECORDER_PROGRAM_ struct recorder_stack_ *recorder_stacks_ = 0;
 #define RECORDER_STACK_BYTES_ ((size_t)128 << 10)
 #define RECORDER_STACK_GUARD_ ((size_t)64 << 10) /* the largest page */
 
-RECORDER_FUNCTION_ struct recorder_stack_ *recorder_stack_new_(void)
+RECORDER_SELDOM_ struct recorder_stack_ *recorder_stack_new_(void)
 {
     char *memory = (char *)recorder_os_memory_(RECORDER_STACK_GUARD_ +
                                                RECORDER_STACK_BYTES_);
@@ -47,7 +47,7 @@ RECORDER_FUNCTION_ struct recorder_stack_ *recorder_stack_new_(void)
 
 /* Gives the caller the stack of a thread of this process that has ended, or one
  * that it had itself and disabled. Returns null if there is none. */
-RECORDER_FUNCTION_ struct recorder_stack_ *recorder_stack_reuse_(void)
+RECORDER_SELDOM_ struct recorder_stack_ *recorder_stack_reuse_(void)
 {
     struct recorder_stack_ *stack =
         __atomic_load_n(&recorder_stacks_, __ATOMIC_ACQUIRE);
@@ -63,7 +63,7 @@ RECORDER_FUNCTION_ struct recorder_stack_ *recorder_stack_reuse_(void)
     return NULL;
 }
 
-RECORDER_FUNCTION_ bool recorder_alt_stack(void)
+RECORDER_SELDOM_ bool recorder_alt_stack(void)
 {
     struct recorder_stack_of_signals_ signals;
     struct recorder_stack_ *stack;
@@ -104,7 +104,7 @@ RECORDER_INLINE_ bool recorder_goes_on_(int sig)
 }
 
 /* "recorder: SIGSEGV (signal 11) in thread 4711" */
-RECORDER_FUNCTION_ void recorder_say_signal_(struct recorder_output_ *out,
+RECORDER_SELDOM_ void recorder_say_signal_(struct recorder_output_ *out,
                                              int sig, int32_t thread)
 {
     static const struct {
@@ -142,7 +142,7 @@ RECORDER_FUNCTION_ void recorder_say_signal_(struct recorder_output_ *out,
 /* Says what a signal's dump begins with. Returns the output of the dump;
  * `shows` tells whether it is to show records: all of these are in a recording,
  * if there is one, and are shown only where somebody set what. */
-RECORDER_FUNCTION_ struct recorder_output_
+RECORDER_SELDOM_ struct recorder_output_
 recorder_crash_begin_(int sig, int32_t thread, bool *shows)
 {
     struct recorder_output_ out = recorder_output_to_(recorder_output_fd_), file;
@@ -166,7 +166,7 @@ recorder_crash_begin_(int sig, int32_t thread, bool *shows)
     recorder_os_release_signals_(&held);
     return out;
 }
-RECORDER_FUNCTION_ void recorder_crash_dump_(int sig, int32_t thread,
+RECORDER_SELDOM_ void recorder_crash_dump_(int sig, int32_t thread,
                                             const struct recorder_lines_ *lines)
 {
     bool shows;
@@ -180,7 +180,7 @@ RECORDER_FUNCTION_ void recorder_crash_dump_(int sig, int32_t thread,
 /* Dumps. If another thread dumps already, waits for it, 10 s at most, as it is
  * about to end the process. If that thread belongs to another process (copied
  * by fork() in mid-dump, or across vfork()), takes over. */
-RECORDER_FUNCTION_ void
+RECORDER_SELDOM_ void
 recorder_dump_for_signal_(int sig, const struct recorder_lines_ *lines)
 {
     int32_t *dumping = &recorder_home_.registry->dumping;
@@ -206,7 +206,7 @@ recorder_dump_for_signal_(int sig, const struct recorder_lines_ *lines)
  * are blocked until the handler returns, and so it acts where the program was
  * interrupted, as if we had never been. Where a sandbox refuses to set it, a
  * fault comes again when the handler returns, and else the program exits. */
-RECORDER_FUNCTION_ void recorder_signal_again_(int sig, void *info,
+RECORDER_SELDOM_ void recorder_signal_again_(int sig, void *info,
                                                void *context)
 {
     struct recorder_action_ action; /* all zero: SIG_DFL */
@@ -219,7 +219,7 @@ RECORDER_FUNCTION_ void recorder_signal_again_(int sig, void *info,
 
 /* Handles a signal: dumps, with our lines if `lines` is null, then does what
  * the program had asked for. */
-RECORDER_FUNCTION_ void
+RECORDER_SELDOM_ void
 recorder_signal_handle_(int sig, void *info, void *context,
                         const struct recorder_lines_ *lines)
 {
@@ -249,7 +249,7 @@ recorder_signal_handle_(int sig, void *info, void *context,
     else
         ((void (*)(int))(uintptr_t)before.handler)(sig);
 }
-RECORDER_FUNCTION_ void recorder_on_signal_(int sig, void *info, void *context)
+RECORDER_SELDOM_ void recorder_on_signal_(int sig, void *info, void *context)
 {
     recorder_signal_handle_(sig, info, context, NULL);
 }
@@ -271,7 +271,7 @@ __attribute__((constructor(102))) static void recorder_crash_enter_(void)
 /* Calls, to no effect, the functions that the handler will call: at its first
  * call the dynamic linker looks a function up, which takes 3 KB of stack. */
 RECORDER_MODULE_ bool recorder_signal_bound_ = false;
-RECORDER_FUNCTION_ void recorder_signal_bind_(void)
+RECORDER_SELDOM_ void recorder_signal_bind_(void)
 {
     struct recorder_memory_ memory;
     struct recorder_held_ held;
@@ -296,7 +296,7 @@ RECORDER_FUNCTION_ void recorder_signal_bind_(void)
     *recorder_os_errno_() = error;
 }
 
-RECORDER_FUNCTION_ bool recorder_dump_on_signal(int sig)
+RECORDER_SELDOM_ bool recorder_dump_on_signal(int sig)
 {
     const unsigned kept = RECORDER_SA_NODEFER_ | RECORDER_SA_RESTART_ |
                           RECORDER_SA_NOCLDSTOP_ | RECORDER_SA_NOCLDWAIT_;
@@ -323,7 +323,7 @@ RECORDER_FUNCTION_ bool recorder_dump_on_signal(int sig)
     return recorder_os_action_(sig, &action, NULL) == 0;
 }
 
-RECORDER_FUNCTION_ void recorder_dump_on_common_signals(unsigned add,
+RECORDER_SELDOM_ void recorder_dump_on_common_signals(unsigned add,
                                                         unsigned remove)
 {
     const unsigned crashes =
