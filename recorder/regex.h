@@ -53,7 +53,7 @@ struct recorder_regex_ {
 #define RECORDER_REGEX_STEPS_MAX_ 100000
 #define RECORDER_REGEX_REPEATS_MAX_ 255 /* POSIX wants no more */
 
-RECORDER_SELDOM_ uint64_t recorder_regex_group_(struct recorder_regex_ *r,
+RECORDER_PROTOTYPE_ uint64_t recorder_regex_group_(struct recorder_regex_ *r,
                                              uint64_t from);
 
 RECORDER_SELDOM_ const char *recorder_regex_run_(struct recorder_regex_ *r,

@@ -97,7 +97,8 @@ static void *one_of_crowd(void *at)
 Test(threads, numbers_are_unique)
 {
     unsigned rounds = scaled(100), i, j;
-    cr_assert_eq(thread_of(record(numbers, "first")), 1);
+    uintptr_t order = record(numbers, "first");
+    cr_assert_eq(thread_of(order), 1);
     cr_assert_eq(RECORDER_THREAD(), 1);
     pthread_barrier_init(&gate, NULL, CROWD);
     while (rounds-- > 0) {
@@ -549,6 +550,7 @@ Test(threads, vfork_and_spawn)
     char *arguments[] = {(char *)(uintptr_t) "true", NULL};
     unsigned number, i;
     pthread_t writers[WRITERS];
+    uintptr_t order;
     record(forked, "%lu %lu %lu", 0ul, ~0ul, 0ul);
     number = RECORDER_THREAD();
     start_writers(writers);
@@ -563,7 +565,8 @@ Test(threads, vfork_and_spawn)
         cr_assert_eq(recorder_home_.registry->pid, getpid());
         cr_assert_eq(recorder_home_.registry->threads[number - 1].state,
                      RECORDER_ROW_ALIVE_);
-        cr_assert_eq(thread_of(record(numbers, "still here")), number);
+        order = record(numbers, "still here");
+        cr_assert_eq(thread_of(order), number);
     }
     over = true;
     for (i = 0; i < WRITERS; i++)
