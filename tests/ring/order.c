@@ -262,7 +262,7 @@ static void *run_counter(void *argument)
 Test(order, unique)
 {
     static struct counter counters[COUNTERS];
-    uintptr_t calls = scaled(1e7) / COUNTERS + 1, i, records = 0;
+    uintptr_t calls = scaled(1e7) / COUNTERS + 1, i, records = 0, last;
     uint64_t seed = seed_of("unique");
     orders_max = 3 * calls * COUNTERS;
     orders_taken = calloc(orders_max / 32 + 1, 4);
@@ -278,7 +278,8 @@ Test(order, unique)
                   (size_t)counters[i].faults);
         records += counters[i].records;
     }
-    cr_assert(record(order_a, "the last") == first_order + records);
+    last = record(order_a, "the last");
+    cr_assert_eq(last, first_order + records);
     for (i = 0; i < records; i++)
         cr_assert(orders_taken[i / 32] >> i % 32 & 1, "order %zu is left out",
                   (size_t)(first_order + i));
