@@ -132,6 +132,7 @@ static int command_reads(const char *what)
 {
     char *line;
     uint64_t last = 0, order;
+    bool first = true; /* a damaged one may be 0 */
     int status = build_run("ulimit -v 500000; timeout 20 " RECORDER
                            " dump --csv bad >out 2>err");
     cr_assert(status == 0 || status == 1, "%s: status %d", what, status);
@@ -146,9 +147,10 @@ static int command_reads(const char *what)
         if (!isdigit((unsigned char)*line))
             continue;
         order = strtoull(line, NULL, 10);
-        cr_assert(order > last, "%s: %" PRIu64 " behind %" PRIu64, what, order,
-                  last);
+        cr_assert(first || order > last, "%s: %" PRIu64 " behind %" PRIu64,
+                  what, order, last);
         last = order;
+        first = false;
     }
     return 0;
 }
