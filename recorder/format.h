@@ -55,7 +55,7 @@ extern "C" {
 
 static inline void recorder_format_parse_(struct recorder_formatter_ *f);
 static inline void recorder_format_convert_(struct recorder_formatter_ *f);
-static inline void recorder_format_own_(struct recorder_formatter_ *f);
+RECORDER_PROTOTYPE_ void recorder_format_own_(struct recorder_formatter_ *f);
 static inline void recorder_format_integer_(struct recorder_formatter_ *f);
 static inline void recorder_format_character_(struct recorder_formatter_ *f);
 static inline void recorder_format_string_(struct recorder_formatter_ *f);
@@ -283,7 +283,7 @@ static inline void recorder_format_convert_(struct recorder_formatter_ *f)
 
 /* What the program's function writes, on one line as all else. The function
    gets the conversion as it was written and sees to width and precision. */
-static inline void recorder_format_own_(struct recorder_formatter_ *f)
+RECORDER_FUNCTION_ void recorder_format_own_(struct recorder_formatter_ *f)
 {
     const struct recorder_arguments_ *a = f->arguments;
     char text[512], format[32];

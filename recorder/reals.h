@@ -24,7 +24,7 @@ struct recorder_decimal_ {
 };
 
 /* Multiplies by 2^shift, shift <= 32, a number that has no fraction. */
-RECORDER_FUNCTION_ void recorder_decimal_multiply_(struct recorder_decimal_ *d,
+static inline void recorder_decimal_multiply_(struct recorder_decimal_ *d,
                                               unsigned shift)
 {
     uint64_t carry = 0;
@@ -38,7 +38,7 @@ RECORDER_FUNCTION_ void recorder_decimal_multiply_(struct recorder_decimal_ *d,
 }
 
 /* Divides by 2^shift, shift <= 32. */
-RECORDER_FUNCTION_ void recorder_decimal_divide_(struct recorder_decimal_ *d,
+static inline void recorder_decimal_divide_(struct recorder_decimal_ *d,
                                             unsigned shift)
 {
     uint64_t rest = 0;
@@ -54,7 +54,7 @@ RECORDER_FUNCTION_ void recorder_decimal_divide_(struct recorder_decimal_ *d,
 }
 
 /* mantissa * 2^exponent, mantissa < 10^18 */
-RECORDER_FUNCTION_ void recorder_decimal_set_(struct recorder_decimal_ *d,
+static inline void recorder_decimal_set_(struct recorder_decimal_ *d,
                                          uint64_t mantissa, int exponent)
 {
     d->first = RECORDER_DECIMAL_POINT_ - 2;
@@ -72,7 +72,7 @@ RECORDER_FUNCTION_ void recorder_decimal_set_(struct recorder_decimal_ *d,
 }
 
 /* The index of the first digit that is not 0; of a zero, that of the units. */
-RECORDER_FUNCTION_ unsigned recorder_decimal_lead_(const struct recorder_decimal_ *d)
+static inline unsigned recorder_decimal_lead_(const struct recorder_decimal_ *d)
 {
     unsigned i = d->first, lead;
     while (i < d->end && !d->word[i])
@@ -86,7 +86,7 @@ RECORDER_FUNCTION_ unsigned recorder_decimal_lead_(const struct recorder_decimal
 }
 
 /* The index behind the last digit that is not 0; of a zero, 0. */
-RECORDER_FUNCTION_ unsigned recorder_decimal_tail_(const struct recorder_decimal_ *d)
+static inline unsigned recorder_decimal_tail_(const struct recorder_decimal_ *d)
 {
     unsigned i = d->end, tail;
     while (i > d->first && !d->word[i - 1])
@@ -100,7 +100,7 @@ RECORDER_FUNCTION_ unsigned recorder_decimal_tail_(const struct recorder_decimal
 }
 
 /* Rounds to the digits in front of index keep, a tie to the even digit. */
-RECORDER_FUNCTION_ void recorder_decimal_round_(struct recorder_decimal_ *d,
+static inline void recorder_decimal_round_(struct recorder_decimal_ *d,
                                            unsigned keep)
 {
     unsigned i = keep / 9;
@@ -133,7 +133,7 @@ RECORDER_FUNCTION_ void recorder_decimal_round_(struct recorder_decimal_ *d,
 }
 
 /* Writes n digits from index from on. */
-RECORDER_FUNCTION_ void recorder_decimal_put_(struct recorder_formatter_ *f,
+static inline void recorder_decimal_put_(struct recorder_formatter_ *f,
                                          const struct recorder_decimal_ *d,
                                          unsigned from, unsigned n)
 {
@@ -152,7 +152,7 @@ RECORDER_FUNCTION_ void recorder_decimal_put_(struct recorder_formatter_ *f,
 }
 
 /* Writes e+07: a letter, a sign, and least digits or more. */
-RECORDER_FUNCTION_ void recorder_format_exponent_(struct recorder_formatter_ *f,
+static inline void recorder_format_exponent_(struct recorder_formatter_ *f,
                                              char letter, int exponent,
                                              unsigned least)
 {
@@ -165,7 +165,7 @@ RECORDER_FUNCTION_ void recorder_format_exponent_(struct recorder_formatter_ *f,
 }
 
 /* %f, %e and %g of mantissa * 2^exponent */
-RECORDER_FUNCTION_ void recorder_format_decimal_(struct recorder_formatter_ *f,
+static inline void recorder_format_decimal_(struct recorder_formatter_ *f,
                                             uint64_t mantissa, int exponent)
 {
     const unsigned point = RECORDER_DECIMAL_POINT_ * 9;
@@ -202,7 +202,7 @@ RECORDER_FUNCTION_ void recorder_format_decimal_(struct recorder_formatter_ *f,
 }
 
 /* %a of mantissa * 2^(exponent - 52) */
-RECORDER_FUNCTION_ void recorder_format_hexadecimal_(struct recorder_formatter_ *f,
+static inline void recorder_format_hexadecimal_(struct recorder_formatter_ *f,
                                                 uint64_t mantissa, int exponent)
 {
     bool upper = f->conversion == 'A';
@@ -231,7 +231,7 @@ RECORDER_FUNCTION_ void recorder_format_hexadecimal_(struct recorder_formatter_ 
 }
 
 /* The bits of the double that equals the float with these bits. */
-RECORDER_FUNCTION_ uint64_t recorder_format_widen_(uint32_t bits)
+static inline uint64_t recorder_format_widen_(uint32_t bits)
 {
     uint64_t sign = (uint64_t)(bits >> 31) << 63, mantissa = bits & 0x7fffff;
     int exponent = (int)(bits >> 23 & 255);
@@ -246,7 +246,7 @@ RECORDER_FUNCTION_ uint64_t recorder_format_widen_(uint32_t bits)
     return sign | (uint64_t)(exponent + 1023 - 127) << 52 | mantissa << 29;
 }
 
-RECORDER_FUNCTION_ void recorder_format_real_(struct recorder_formatter_ *f)
+static inline void recorder_format_real_(struct recorder_formatter_ *f)
 {
     const uint64_t implied = (uint64_t)1 << 52;
     bool short_word = f->arguments->word_bytes == 4;

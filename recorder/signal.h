@@ -291,6 +291,7 @@ RECORDER_SELDOM_ void recorder_signal_bind_(void)
     recorder_clock_ns_(RECORDER_MONOTONIC_);
     recorder_os_hold_signals_(&held);
     recorder_os_release_signals_(&held);
+    (void)!recorder_os_trusted_();
     recorder_os_poll_(NULL, 0, 0);
     recorder_os_unmap_(recorder_os_memory_(1), 1);
     *recorder_os_errno_() = error;
