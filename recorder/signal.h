@@ -277,12 +277,15 @@ RECORDER_SELDOM_ void recorder_signal_bind_(void)
     struct recorder_held_ held;
     volatile size_t one = 1; /* the compiler is not to know it */
     int error = *recorder_os_errno_();
-    char byte;
+    char bytes[128], byte; /* gcc copies a byte without a call */
+    static const char zeros[128] = "";
     if (recorder_signal_bound_)
         return;
     recorder_signal_bound_ = true;
-    __builtin_memset(&byte, 0, one);
-    __builtin_memcpy(&byte, "", one);
+    __builtin_memset(bytes, 0, one);
+    __builtin_memcpy(bytes, zeros, one);
+    byte = bytes[0];
+    __asm__ volatile("" : : "r"(bytes) : "memory");
     recorder_memory_open_(&memory);
     if (recorder_memory_pipe_open_(&memory) &&
         recorder_os_write_(memory.fds[1], &byte, 1) == 1)
