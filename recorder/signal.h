@@ -268,6 +268,9 @@ __attribute__((constructor(102))) static void recorder_crash_enter_(void)
         recorder_dump_set(recorder_os_environment_("RECORDER_DUMP"));
 }
 
+/* By another name gcc does not know it, and calls it. */
+extern void *recorder_signal_memcpy_(void *to, const void *from, size_t size)
+    RECORDER_LABEL_(memcpy);
 /* Calls, to no effect, the functions that the handler will call: at its first
  * call the dynamic linker looks a function up, which takes 3 KB of stack. */
 RECORDER_MODULE_ bool recorder_signal_bound_ = false;
@@ -283,7 +286,7 @@ RECORDER_SELDOM_ void recorder_signal_bind_(void)
         return;
     recorder_signal_bound_ = true;
     __builtin_memset(bytes, 0, one);
-    __builtin_memcpy(bytes, zeros, one);
+    recorder_signal_memcpy_(bytes, zeros, one);
     byte = bytes[0];
     __asm__ volatile("" : : "r"(bytes) : "memory");
     recorder_memory_open_(&memory);
