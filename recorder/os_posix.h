@@ -321,11 +321,18 @@ RECORDER_INLINE_ int recorder_os_create_(const char *path, bool append)
                 O_WRONLY | O_CREAT | O_CLOEXEC | (append ? O_APPEND : O_TRUNC),
                 0666);
 }
+#ifdef O_NOFOLLOW
+#define RECORDER_O_NOFOLLOW_ O_NOFOLLOW
+#elif defined(__APPLE__) /* not shown to who asks for POSIX */
+#define RECORDER_O_NOFOLLOW_ 0x100
+#else
+#error "recorder.h: <fcntl.h> hides O_NOFOLLOW: define _XOPEN_SOURCE as 700"
+#endif
 RECORDER_INLINE_ int recorder_os_append_(const char *path)
 {
     return open(path,
-                O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK |
-                    O_CLOEXEC,
+                O_WRONLY | O_CREAT | O_APPEND | RECORDER_O_NOFOLLOW_ |
+                    O_NONBLOCK | O_CLOEXEC,
                 0600);
 }
 /* In two steps: a program that another thread starts in between inherits the
