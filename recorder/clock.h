@@ -330,6 +330,18 @@ recorder_clock_improves_(const struct recorder_moment *start,
            recorder_clock_agrees_(&fresh, &known, 1000);
 }
 
+/* Copies a moment word by word, as the seqlock of `later` wants it. */
+RECORDER_INLINE_ void recorder_moment_copy_(struct recorder_moment *to,
+                                            const struct recorder_moment *from)
+{
+    typedef uintptr_t __attribute__((may_alias)) word;
+    word *t = (word *)(void *)to;
+    const word *f = (const word *)(const void *)from;
+    unsigned i;
+    for (i = 0; i < sizeof *to / sizeof *t; i++)
+        __atomic_store_n(t + i, __atomic_load_n(f + i, __ATOMIC_RELAXED),
+                         __ATOMIC_RELAXED);
+}
 /* Where the program is: its start and, if that is far enough from it, a later
  * moment that was noted before; else now, noted for all readers to come. */
 RECORDER_FUNCTION_ void recorder_clock_open_(struct recorder_clock_ *clock)
@@ -342,7 +354,8 @@ RECORDER_FUNCTION_ void recorder_clock_open_(struct recorder_clock_ *clock)
         return;
     }
     if (set && !(set & 1)) {
-        struct recorder_moment later = registry->later;
+        struct recorder_moment later;
+        recorder_moment_copy_(&later, &registry->later);
         __atomic_thread_fence(__ATOMIC_ACQUIRE);
         if (__atomic_load_n(&registry->later_sequence, __ATOMIC_RELAXED) ==
                 set &&
@@ -356,7 +369,8 @@ RECORDER_FUNCTION_ void recorder_clock_open_(struct recorder_clock_ *clock)
         !__atomic_compare_exchange_n(&registry->later_sequence, &set, set + 1,
                                      false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
         return; /* another thread notes its now */
-    registry->later = now;
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    recorder_moment_copy_(&registry->later, &now);
     __atomic_store_n(&registry->later_sequence, set + 2, __ATOMIC_RELEASE);
     recorder_file_tell_(RECORDER_FILE_SYNC_, NULL);
 }

@@ -9,6 +9,12 @@ static void (*step_hook)(const char *where);
 #define RECORDER_STEP_(label)                                                  \
     ((void)(__builtin_expect(step_hook != 0, 0) ? step_hook(#label) : (void)0))
 #include "harness/capture.h"
+/* What marks a text that may have changed: other systems cannot tell. */
+#ifdef RECORDER_LINUX_
+#define MARK "~"
+#else
+#define MARK ""
+#endif
 
 #include <fcntl.h>
 #include <gnu/libc-version.h>
@@ -178,7 +184,7 @@ Test(dump, shows_0_to_12_arguments)
  * one that cannot have changed is not. Method: strings in each kind of memory;
  * then one buffer of which three records were made; with scratch memory, and
  * without. */
-Test(dump, marks_what_may_have_changed)
+Test(dump, marks_what_may_have_changed, .disabled = sizeof MARK == 1)
 {
     static char data[8] = "data";
     static const char constant[] = "constant";
@@ -202,12 +208,12 @@ Test(dump, marks_what_may_have_changed)
     strcpy(at, "stack");
     sprintf(must,
             "1 text: literal constant %s\n"
-            "2 text: ~data ~stack ~heap ~map\n"
-            "3 text: ~stack|~stack |~st||~\n"
+            "2 text: " MARK "data " MARK "stack " MARK "heap " MARK "map\n"
+            "3 text: " MARK "stack|" MARK "stack |" MARK "st||" MARK "\n"
             "6 text: (null) 0x1 stack\n"
-            "7 other: login ~stack\n"
-            "8 other: login ~stack\n"
-            "9 other: login ~stack\n",
+            "7 other: login " MARK "stack\n"
+            "8 other: login " MARK "stack\n"
+            "9 other: login " MARK "stack\n",
             gnu_get_libc_version());
     DUMP_MUST_BE(must);
     IN_CHILD(status, 60, {
@@ -352,7 +358,8 @@ Test(dump, arrays_are_copied)
     snprintf(must, sizeof must,
              "3 text: login alice, alice\n6 text: login bob, bob\n"
              "9 text: login eve, eve\n11 text: literal %s four\n"
-             "13 text: ~xxx ~end ~xxx two\n15 text: fou\n16 text: alias\n",
+             "13 text: " MARK "xxx " MARK "end " MARK "xxx two\n"
+             "15 text: fou\n16 text: alias\n",
              __func__); /* which the harness chooses */
     DUMP_MUST_BE(must);
     free(user);
@@ -485,7 +492,7 @@ Test(dump, bad_pointers_harm_nobody)
     record(text, "%s %.3s %.5s", open, open, open);
     sprintf(must,
             "1 text: (null) 0x1 %p\n2 text: %p %p\n"
-            "3 text: ~xxxxx... ~xxx ~xxxxx\n",
+            "3 text: " MARK "xxxxx... " MARK "xxx " MARK "xxxxx\n",
             (const void *)gone, (const void *)kernel, (const void *)top);
     DUMP_MUST_BE(must);
 }
@@ -558,7 +565,7 @@ Test(dump, lines_are_not_broken)
 Test(dump, long_lines_are_marked_as_cut)
 {
     static char source[RECORDER_TEXT_LINE_MAX_ + 100];
-    size_t prefix = strlen("1 one: ~"), length, last;
+    size_t prefix = strlen("1 one: " MARK), length, last;
     unsigned order = 0;
     for (length = RECORDER_TEXT_LINE_MAX_ - prefix - 12;
          length < RECORDER_TEXT_LINE_MAX_ + 20; length++) {
