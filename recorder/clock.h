@@ -145,7 +145,7 @@ RECORDER_FUNCTION_ void recorder_wrap_note_(uintptr_t high)
         uintptr_t order_was = recorder_get_(&wrap->order);
         uintptr_t order =
             __atomic_load_n(recorder_home_.order, __ATOMIC_ACQUIRE);
-        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        recorder_fence_acquire_();
         if (recorder_get_(&r->wraps_count) != count)
             continue;
         if (count && (intptr_t)(high - last) <= 0) {
@@ -356,7 +356,7 @@ RECORDER_FUNCTION_ void recorder_clock_open_(struct recorder_clock_ *clock)
     if (set && !(set & 1)) {
         struct recorder_moment later;
         recorder_moment_copy_(&later, &registry->later);
-        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        recorder_fence_acquire_();
         if (__atomic_load_n(&registry->later_sequence, __ATOMIC_RELAXED) ==
                 set &&
             !recorder_clock_improves_(&start, &later, &now)) {
@@ -369,7 +369,7 @@ RECORDER_FUNCTION_ void recorder_clock_open_(struct recorder_clock_ *clock)
         !__atomic_compare_exchange_n(&registry->later_sequence, &set, set + 1,
                                      false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
         return; /* another thread notes its now */
-    __atomic_thread_fence(__ATOMIC_RELEASE);
+    recorder_fence_release_();
     recorder_moment_copy_(&registry->later, &now);
     __atomic_store_n(&registry->later_sequence, set + 2, __ATOMIC_RELEASE);
     recorder_file_tell_(RECORDER_FILE_SYNC_, NULL);

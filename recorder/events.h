@@ -247,7 +247,7 @@ RECORDER_FUNCTION_ uint64_t recorder_ticks_of_(const struct recorder_record *r)
         ticks = r->time;
         known = recorder_clock_widen_(registry->wraps, (uint32_t)count,
                                       (uint32_t)r->order, &ticks);
-        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        recorder_fence_acquire_();
     } while (recorder_get_(&registry->wraps_count) != count);
     return known ? ticks : RECORDER_TICKS_UNKNOWN_;
 }

@@ -417,11 +417,13 @@ RECORDER_SELDOM_ void recorder_core_sync_(struct recorder_recording_ *file)
     recorder_put_(file->order, recorder_get_(from->order));
     recorder_put_(&to->threads_count, recorder_get_(&from->threads_count));
     if (set && !(set & 1) && set != to->later_sequence) {
-        struct recorder_moment later = from->later;
-        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        struct recorder_moment later;
+        recorder_moment_copy_(&later, &from->later);
+        recorder_fence_acquire_();
         if (__atomic_load_n(&from->later_sequence, __ATOMIC_RELAXED) == set) {
             __atomic_store_n(&to->later_sequence, 1, __ATOMIC_RELEASE);
-            to->later = later;
+            recorder_fence_release_();
+            recorder_moment_copy_(&to->later, &later);
             __atomic_store_n(&to->later_sequence, set, __ATOMIC_RELEASE);
         }
     }

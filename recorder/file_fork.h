@@ -44,7 +44,7 @@ RECORDER_INLINE_ void recorder_fork_keep_(struct recorder_recording_ *file,
             return;
         for (i = 0; i < sizeof open->record / sizeof *to; i++)
             to[i] = recorder_get_(from + i);
-        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        recorder_fence_acquire_();
     } while (recorder_get_(word) != commit && ++tries < 8);
     open->ring = ring;
     open->mask = mask;

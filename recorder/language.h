@@ -99,6 +99,24 @@
 #define RECORDER_STEP_(label) ((void)0)
 #endif
 
+/* Fences. gcc warns that ThreadSanitizer does not see them; it need not: every
+ * word that they order is atomic, and the model checker sees them. */
+#if defined(__SANITIZE_THREAD__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wtsan"
+#endif
+RECORDER_INLINE_ void recorder_fence_acquire_(void)
+{
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+}
+RECORDER_INLINE_ void recorder_fence_release_(void)
+{
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+}
+#if defined(__SANITIZE_THREAD__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+
 /* Copies bytes. A port may lack memcpy(): the empty assembly keeps the compiler
  * from making a call of the loop. */
 RECORDER_INLINE_ void recorder_bytes_(void *to, const void *from, size_t size)

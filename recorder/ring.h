@@ -202,12 +202,6 @@ RECORDER_INLINE_ void recorder_give_up_(struct recorder_turn *turn,
     RECORDER_ADD_(&turn->gave_up, size, __ATOMIC_RELEASE); RECORDER_STEP_(G2);
 }
 
-#if defined(__SANITIZE_THREAD__) && !defined(__clang__)
-/* gcc warns that ThreadSanitizer ignores fences. Nothing here needs it to see
- * them: every word is atomic, and the model checker sees them. */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wtsan"
-#endif
 /* Writes a record into a slot that the caller owns. Returns its place. */
 RECORDER_INLINE_ struct recorder_record *
 recorder_fill_(struct recorder_ring *ring, uintptr_t mask, uintptr_t slot,
@@ -218,7 +212,7 @@ recorder_fill_(struct recorder_ring *ring, uintptr_t mask, uintptr_t slot,
     struct recorder_record *place = recorder_records_(ring) + slot;
     uintptr_t whole = (lap << RECORDER_THREAD_BITS_) + (uintptr_t)thread * 2;
     recorder_put_(word, whole | RECORDER_BUSY_); RECORDER_STEP_(W4);
-    __atomic_thread_fence(__ATOMIC_RELEASE); RECORDER_STEP_(W5);
+    recorder_fence_release_(); RECORDER_STEP_(W5);
     recorder_put_(&place->format, r->format);
     recorder_put_(&place->order, r->order);
     recorder_put_(&place->time, r->time);
@@ -300,13 +294,10 @@ RECORDER_INLINE_ uintptr_t recorder_look_(const struct recorder_ring *ring,
     for (i = 0; i < sizeof *copy / sizeof *to; i++)
         to[i] = recorder_get_(from + i);
     RECORDER_STEP_(R2);
-    __atomic_thread_fence(__ATOMIC_ACQUIRE); RECORDER_STEP_(R3);
+    recorder_fence_acquire_(); RECORDER_STEP_(R3);
     again = recorder_get_(word); RECORDER_STEP_(R4);
     return again == commit ? commit : 0;
 }
-#if defined(__SANITIZE_THREAD__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
 
 RECORDER_INLINE_ uintptr_t recorder_orders_(uintptr_t count)
 {

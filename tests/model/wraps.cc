@@ -259,7 +259,8 @@ ALWAYS_INLINE bool swap_if(short_word *p, short_word *expected,
 #define __atomic_fetch_add(p, value, order) ask(ADD, p, value, 0)
 #define __atomic_compare_exchange_n(p, expected, desired, weak, order, other)  \
     swap_if(p, expected, desired)
-#define __atomic_thread_fence(order) ((void)0)
+#define recorder_fence_acquire_() ((void)0)
+#define recorder_fence_release_() ((void)0)
 #define RECORDER_INLINE_ static inline __attribute__((unused))
 #define RECORDER_FUNCTION_ static __attribute__((noinline, unused))
 #define RECORDER_UNLIKELY_(x) (x)
