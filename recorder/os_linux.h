@@ -58,7 +58,7 @@ RECORDER_INLINE_ void recorder_os_get_thread_name_(char name[16])
     recorder_syscall_(SYS_prctl, 16L /* PR_GET_NAME */, name, 0L, 0L, 0L);
 }
 enum { RECORDER_OS_NAMES_ = 1 };
-RECORDER_INLINE_ bool recorder_os_get_name_of_(int32_t id, char name[16])
+RECORDER_SELDOM_ bool recorder_os_get_name_of_(int32_t id, char name[16])
 {
     char path[40] = "/proc/self/task/";
     unsigned at = 16, digits = 1;
