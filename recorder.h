@@ -171,7 +171,7 @@ stands on a lower floor; no file includes one of the headers outside:
 #define RECORDER_TWEAK_DECLARE(name)                                           \
     extern struct recorder_tweak recorder_for_##name;                          \
     __extension__
-#define RECORDER_TWEAK(name) (recorder_for_##name.trace)
+#define RECORDER_TWEAK(name) (recorder_for_##name.value)
 
 /* ------------------------------------------------------------------ port --
  *

@@ -51,7 +51,7 @@ RECORDER_FUNCTION_ size_t recorder_message_(struct recorder_scratch_ *s,
     context.read = 0;
     arguments.word = event->argument;
     arguments.count = 12;
-    arguments.lost = event->lost;
+    arguments.missing = event->missing_arguments;
     arguments.word_bytes = sizeof(uintptr_t);
     arguments.text = recorder_text_;
     arguments.context = &context;

@@ -18,8 +18,8 @@ struct recorder_event {
     uint64_t caller; /* return address of the record call */
     uint64_t format; /* address of "format\0file:line" */
     uint64_t argument[12];
-    uint32_t lost;   /* bit i: argument[i] was not found, or never was */
-    uint32_t thread; /* its number; RECORDER_THREAD_SHARED: had no row */
+    uint32_t missing_arguments; /* bit i: argument[i] was not found or given */
+    uint32_t thread; /* its number; RECORDER_THREAD_SHARED: it had no row */
     const struct recorder *recorder; /* in this program, else null */
     const char *name; /* of the recorder; may be gone with its library */
 };

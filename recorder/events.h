@@ -258,8 +258,7 @@ RECORDER_INLINE_ uint64_t recorder_ticks_of_(const struct recorder_record *r)
 }
 #endif
 
-/* Makes an event of the run of records at i; its bits of `lost` name the words
- * that were not found. */
+/* Makes an event of the run of records at i. */
 RECORDER_FUNCTION_ void recorder_event_of_(const struct recorder_batch_ *batch,
                                            size_t i, size_t run,
                                            struct recorder_event *event)
@@ -273,7 +272,7 @@ RECORDER_FUNCTION_ void recorder_event_of_(const struct recorder_batch_ *batch,
     event->thread = head->thread;
     event->recorder = head->recorder;
     event->name = head->name;
-    event->lost = 0xfff;
+    event->missing_arguments = 0xfff;
     for (j = 0; j < 12; j++)
         event->argument[j] = 0;
     for (j = 0; j < run; j++) {
@@ -282,7 +281,7 @@ RECORDER_FUNCTION_ void recorder_event_of_(const struct recorder_batch_ *batch,
         size_t at = 4 * (r->order - head->record.order);
         for (k = 0; k < 4; k++)
             event->argument[at + k] = r->argument[k];
-        event->lost &= ~(0xfu << at);
+        event->missing_arguments &= ~(0xfu << at);
     }
 }
 

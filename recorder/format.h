@@ -130,8 +130,8 @@ static inline uint64_t recorder_format_take_(struct recorder_formatter_ *f,
     unsigned i = position ? position - 1 : f->next++;
     if (i >= f->used)
         f->used = i + 1;
-    if (!a || i >= a->count || (i < 32 && (a->lost >> i & 1))) {
-        f->lost = true;
+    if (!a || i >= a->count || (i < 32 && (a->missing >> i & 1))) {
+        f->missing = true;
         return 0;
     }
     return a->word_bytes == 4 ? (uint32_t)a->word[i] : a->word[i];
@@ -210,7 +210,7 @@ static inline void recorder_format_parse_(struct recorder_formatter_ *f)
     int64_t width;
     bool own;
     f->start = f->at;
-    f->lost = false;
+    f->missing = false;
     f->flags = 0;
     for (; (flag = recorder_format_index_("-+ #0'I", *f->at)) < 7; f->at++)
         f->flags |= 1U << flag;
@@ -251,7 +251,7 @@ static inline void recorder_format_convert_(struct recorder_formatter_ *f)
         recorder_format_put_(f, "%", 1);
         return;
     }
-    if (f->lost) {
+    if (f->missing) {
         recorder_format_put_(f, "<lost>", 6);
         return;
     }

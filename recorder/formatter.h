@@ -16,7 +16,7 @@ extern "C" {
 struct recorder_arguments_ {
     const uint64_t *word;
     unsigned count;
-    uint32_t lost;       /* bit i: word i was lost */
+    uint32_t missing;    /* bit i: word i was lost */
     unsigned word_bytes; /* 4 or 8: the recorded program's word */
     /* Copies up to size bytes that stand at address, may copy fewer, returns
        how many; 0 or less: not readable. Null: no string can be read. It is
@@ -54,7 +54,7 @@ struct recorder_formatter_ {
     unsigned bits;   /* how much of the word an integer conversion looks at */
     unsigned prefix; /* length of what stays in front of padding zeros */
     bool wide;       /* %ls, %lc */
-    bool lost;       /* this word, or that of a *, was lost */
+    bool missing;    /* this word, or that of a *, was lost */
     char conversion; /* as written */
     char kind;       /* the function it needs; 0: it prints as it stands */
 };

@@ -122,7 +122,7 @@ struct recorder_thread_row {
 
 /* A named number that can be set while the program runs (recorder_set.h). */
 struct recorder_tweak {
-    intptr_t trace; /* its value */
+    intptr_t value;
     const char *name, *description;
     struct recorder_tweak *next;
 };
@@ -223,7 +223,7 @@ enum {
     AT(row, recorder_thread_row, state, 8, 12)                                 \
     AT(row, recorder_thread_row, named, 10, 14)                                \
     AT(row, recorder_thread_row, name, 12, 16)                                 \
-    AT(tweak, recorder_tweak, trace, 0, 0)                                     \
+    AT(tweak, recorder_tweak, value, 0, 0)                                     \
     AT(tweak, recorder_tweak, name, 4, 8)                                      \
     AT(tweak, recorder_tweak, description, 8, 16)                              \
     AT(tweak, recorder_tweak, next, 12, 24)                                    \

@@ -175,7 +175,7 @@ RECORDER_SELDOM_ void recorder_set_list_(bool traced)
     recorder_add_string_(&say, "Tweaks:\n");
     recorder_say_(&say);
     for (i = 0; (tweak = recorder_set_tweak_(NULL, i)) != NULL; i++)
-        recorder_set_line_(tweak->name, tweak->description, tweak->trace, true);
+        recorder_set_line_(tweak->name, tweak->description, tweak->value, true);
 }
 
 RECORDER_PROGRAM_ int recorder_output_opened_ = -1; /* by us */
@@ -261,7 +261,7 @@ RECORDER_SELDOM_ int recorder_set_item_(struct recorder_item_ *item)
          i++) {
         good &= !names;
         if (good)
-            __atomic_store_n(&tweak->trace, item->number, __ATOMIC_RELAXED);
+            __atomic_store_n(&tweak->value, item->number, __ATOMIC_RELAXED);
     }
     if (i > 0 && !good) {
         recorder_set_warn_(item->value, "no number");

@@ -175,7 +175,7 @@ recorder_add_unreadable_(struct recorder_string_ *to,
     recorder_add_string_(to, "<format at 0x");
     recorder_add_number_(to, event->format, 16, 1);
     recorder_add_string_(to, ">");
-    for (i = 0; i < 12 && !(event->lost >> i & 1); i++) {
+    for (i = 0; i < 12 && !(event->missing_arguments >> i & 1); i++) {
         recorder_add_string_(to, " 0x");
         recorder_add_number_(to, event->argument[i], 16, 1);
     }

@@ -47,7 +47,7 @@ extern "C" {
 #endif
 
 #define RECORDER_1X_VALUE_(name)                                               \
-    __atomic_load_n(&recorder_for_##name.trace, __ATOMIC_RELAXED)
+    __atomic_load_n(&recorder_for_##name.value, __ATOMIC_RELAXED)
 
 /* What recorder_configure_...() has set. */
 struct recorder_1x {
@@ -404,7 +404,7 @@ RECORDER_1X_ unsigned recorder_sort(const char *regex,
 
 /* Records what we do in the recorders that 1.x has for that. */
 #define RECORDER_1X_RECORD_(name, format, a, b, c, d)                          \
-    (RECORDER_1X_VALUE_(name) < 0                                              \
+    (__atomic_load_n(&recorder_for_##name.trace, __ATOMIC_RELAXED) < 0         \
          ? 0                                                                   \
          : recorder_record_few_(&recorder_for_##name,                          \
                                 RECORDER_FORMAT_(format), a, b, c, d))

@@ -310,7 +310,7 @@ static size_t message_make(struct reader *reader,
     const char *format = reader_format(reader, event, location);
     struct recorder_arguments_ arguments = {.word = event->argument,
                                             .count = 12,
-                                            .lost = event->lost,
+                                            .missing = event->missing_arguments,
                                             .word_bytes =
                                                 reader->memory->word_bytes,
                                             .text = text_bytes,
