@@ -163,8 +163,8 @@ stands on a lower floor; no file includes one of the headers outside:
 #define RECORDER_TWEAK_DEFINE(name, value, description)                        \
     RECORDER_ASSERT_(sizeof #name > 1, "RECORDER_TWEAK_DEFINE: no name");      \
     RECORDER_AGAIN_(extern struct recorder_tweak recorder_for_##name)          \
-    struct recorder_tweak recorder_for_##name = {value, #name, "" description, \
-                                                 0};                           \
+    struct recorder_tweak recorder_for_##name =                                \
+        RECORDER_TWEAK_INIT_(#name, "" description, value);                    \
     RECORDER_TWEAK_ENTERS_(recorder_enter_##name, recorder_for_##name)         \
     RECORDER_TWEAK_LEAVES_(recorder_leave_##name, recorder_for_##name)         \
     RECORDER_TWEAK_ENDS_

@@ -62,17 +62,11 @@ extern "C" {
         uintptr_t commit[RECORDER_SLOTS_(size)];                               \
         struct recorder_turn turns[RECORDER_SLOTS_(size)];                     \
     } __attribute__((aligned(RECORDER_RING_ALIGN_)))                           \
-        recorder_rings_for_##name[lanes];                                      \
+    recorder_rings_for_##name[lanes];                                          \
     RECORDER_AGAIN_(extern struct recorder recorder_for_##name)                \
-    struct recorder recorder_for_##name = {                                    \
-        0,                                                                     \
-        &recorder_rings_for_##name[0].ring,                                    \
-        RECORDER_SLOTS_(size) - 1,                                             \
-        (lanes)-1,                                                             \
-        sizeof recorder_rings_for_##name[0],                                   \
-        #name,                                                                 \
-        "" description,                                                        \
-        0};                                                                    \
+    struct recorder recorder_for_##name = RECORDER_INIT_(                      \
+        #name, "" description, &recorder_rings_for_##name[0].ring,             \
+        sizeof recorder_rings_for_##name[0], RECORDER_SLOTS_(size), lanes);    \
     __attribute__((unused)) static bool recorder_entered_##name;               \
     __attribute__((constructor(101))) static void recorder_enter_##name(void)  \
     {                                                                          \
@@ -86,20 +80,16 @@ extern "C" {
 #define RECORDER_DEFINE_AT_(name, size, address, description)                  \
     RECORDER_CHECK_SIZE_(name, size, 1, description)                           \
     RECORDER_AGAIN_(extern struct recorder recorder_for_##name)                \
-    struct recorder recorder_for_##name = {                                    \
-        0,                                                                     \
+    struct recorder recorder_for_##name = RECORDER_INIT_(                      \
+        #name, "" description,                                                 \
         (struct recorder_ring *)(void *)((char *)(address) +                   \
                                          RECORDER_STAMP_WORDS_ *               \
                                              sizeof(uintptr_t)),               \
-        RECORDER_SLOTS_(size) - 1,                                             \
-        0,                                                                     \
         sizeof(struct recorder_ring) +                                         \
             RECORDER_SLOTS_(size) *                                            \
                 (sizeof(struct recorder_record) + sizeof(uintptr_t) +          \
                  sizeof(struct recorder_turn)),                                \
-        #name,                                                                 \
-        "" description,                                                        \
-        0};                                                                    \
+        RECORDER_SLOTS_(size), 1);                                             \
     __attribute__((constructor(101))) static void recorder_enter_##name(void)  \
     {                                                                          \
         recorder_resume(&recorder_for_##name);                                 \

@@ -89,6 +89,11 @@ struct recorder {
     const char *name, *description;
     struct recorder *next; /* in the registry's list */
 } __attribute__((aligned(RECORDER_CACHE_LINE)));
+/* Initialises a recorder that is on and in no list. */
+#define RECORDER_INIT_(name, description, rings, ring_bytes, slots, lanes)     \
+    {                                                                          \
+        0, rings, (slots)-1, (lanes)-1, ring_bytes, name, description, 0       \
+    }
 
 /* One moment on three clocks. Aligned alike on all processors. */
 struct recorder_moment {
@@ -126,6 +131,11 @@ struct recorder_tweak {
     const char *name, *description;
     struct recorder_tweak *next;
 };
+/* Initialises a tweak that is in no list. */
+#define RECORDER_TWEAK_INIT_(name, description, value)                         \
+    {                                                                          \
+        value, name, description, 0                                            \
+    }
 
 /* Makes text of a word for a conversion of the program's own (recorder_set.h);
  * to, size and what is returned are as of snprintf. */

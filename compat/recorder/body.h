@@ -27,18 +27,12 @@ CONTENTS
     extern struct recorder_1x_rings_for_##name recorder_1x_ring_for_##name;    \
     RECORDER_PROGRAM_ struct recorder_1x_rings_for_##name                      \
         recorder_1x_ring_for_##name;                                           \
-    RECORDER_PROGRAM_ struct recorder recorder_for_##name = {                  \
-        0,                                                                     \
-        &recorder_1x_ring_for_##name.ring,                                     \
-        size - 1,                                                              \
-        0,                                                                     \
-        sizeof recorder_1x_ring_for_##name,                                    \
-        #name,                                                                 \
-        info,                                                                  \
-        0};
+    RECORDER_PROGRAM_ struct recorder recorder_for_##name =                    \
+        RECORDER_INIT_(#name, info, &recorder_1x_ring_for_##name.ring,         \
+                       sizeof recorder_1x_ring_for_##name, size, 1);
 #define RECORDER_1X_TWEAK_DEFINE_(name, value, info)                           \
-    RECORDER_PROGRAM_ struct recorder_tweak recorder_for_##name = {            \
-        value, #name, info, 0};
+    RECORDER_PROGRAM_ struct recorder_tweak recorder_for_##name =              \
+        RECORDER_TWEAK_INIT_(#name, info, value);
 RECORDER_1X_RECORDERS_(RECORDER_1X_DEFINE_)
 RECORDER_1X_TWEAKS_(RECORDER_1X_TWEAK_DEFINE_)
 
