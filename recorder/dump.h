@@ -234,7 +234,7 @@ RECORDER_INLINE_ size_t recorder_batch_events_(const struct recorder_batch_ *b)
 {
     size_t count = 0, i;
     for (i = 0; i < b->count; i++)
-        count += recorder_batch_at_(b, i)->record.format >= RECORDER_TEXT_END_;
+        count += recorder_is_head_(recorder_batch_at_(b, i)->record.format);
     return count;
 }
 

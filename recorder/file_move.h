@@ -39,10 +39,6 @@ recorder_move_lane_(const struct recorder_ring *rings, const struct recorder *r,
 {
     return (struct recorder_ring *)((uintptr_t)rings + lane * r->ring_bytes);
 }
-RECORDER_INLINE_ bool recorder_move_is_text_(const struct recorder_record *r)
-{
-    return r->format != 0 && r->format < RECORDER_TEXT_END_;
-}
 
 /* The recorders that are moved together, and the range of their old rings. */
 struct recorder_move_ {
@@ -69,7 +65,7 @@ RECORDER_SELDOM_ bool recorder_move_is_token_(const struct recorder_move_ *m,
         return true;
     return slot <= m->recorder->mask &&
            recorder_look_(ring, m->recorder->mask, slot, &text) &&
-           recorder_move_is_text_(&text) &&
+           recorder_is_text_(text.format) &&
            ((text.order ^ token) & (sizeof text - 1)) == 0;
 }
 
@@ -99,7 +95,7 @@ recorder_move_words_(const struct recorder_moves_ *moves,
                      struct recorder_record *r)
 {
     unsigned i;
-    if (recorder_move_is_text_(r))
+    if (recorder_is_text_(r->format))
         r->caller = recorder_move_word_(moves, r->caller);
     else
         for (i = 0; i < 4; i++)

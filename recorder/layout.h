@@ -48,6 +48,16 @@ struct recorder_record {
 };
 #define RECORDER_TEXT_END_ (3 + RECORDER_COPY_MAX)
 #define RECORDER_TEXT_BYTES_ (4 * sizeof(uintptr_t))
+/* True if a record of this format is the head of an event. */
+RECORDER_INLINE_ bool recorder_is_head_(uint64_t format)
+{
+    return format >= RECORDER_TEXT_END_;
+}
+/* True if a record of this format holds a piece of a copied text. */
+RECORDER_INLINE_ bool recorder_is_text_(uint64_t format)
+{
+    return format != 0 && format < RECORDER_TEXT_END_;
+}
 
 /* The two words of a slot's rare path: see the ring. */
 struct recorder_turn {

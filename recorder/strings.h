@@ -141,7 +141,7 @@ RECORDER_FUNCTION_ void recorder_text_of_(struct recorder_scratch_ *s,
     const char *mark = "";
     while (token && !*mark) {
         if (!recorder_text_piece_(s, event, token, &piece) ||
-            piece.format == 0 || piece.format >= RECORDER_TEXT_END_ ||
+            !recorder_is_text_(piece.format) ||
             (size == 0 ? (uintptr_t)event->order - piece.order > UINTPTR_MAX / 2
                        : piece.order != order + 1 || piece.format != left + 1))
             break;

@@ -66,7 +66,7 @@ static bool event_at(struct reader *reader, size_t *i, struct reader_event *to)
         reader->missed++;
         return false;
     }
-    if (head.format < RECORDER_TEXT_END_) {
+    if (!recorder_is_head_(head.format)) {
         ++*i;
         return false;
     }
@@ -171,7 +171,7 @@ static uint64_t events_count(struct reader *reader)
     }
     for (; i < inside->deliver; i++)
         count += words_at(reader, &inside->keys[i], &words) &&
-                 words.format >= RECORDER_TEXT_END_;
+                 recorder_is_head_(words.format);
     return count;
 }
 
