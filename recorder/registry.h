@@ -53,11 +53,13 @@ __attribute__((no_sanitize("address")))
 RECORDER_SELDOM_ struct recorder_registry *
 recorder_of_program_(struct recorder_registry *own)
 {
+    struct recorder_os_headers_ headers = recorder_os_headers_open_();
     struct recorder_os_segment_ data;
-    unsigned i;
-    for (i = 0; recorder_os_data_segment_(i, &data); i++) {
+    while (recorder_os_next_segment_(&headers, &data)) {
         uintptr_t at = (data.at + RECORDER_CACHE_LINE - 1) &
                        ~(uintptr_t)(RECORDER_CACHE_LINE - 1);
+        if (!data.writable)
+            continue;
         if ((uintptr_t)own - data.at < data.bytes)
             return own;
         for (; at + sizeof *own <= data.at + data.file_bytes;
