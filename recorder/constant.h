@@ -1,4 +1,4 @@
-/* constant.h - which bytes of the program cannot have changed. */
+/* constant.h - finds bytes of the program that cannot have changed. */
 /* SPDX-License-Identifier: MIT */
 #ifndef RECORDER_CONSTANT_H_
 #define RECORDER_CONSTANT_H_
@@ -11,12 +11,12 @@ extern "C" {
 
 /* -------------------------------------------------------------- constant --
  *
- * A `%s` that is kept as an address shows what stands there when a reader
- * comes. That is what was recorded if the memory is private, cannot be written
- * and belongs to a file: the read-only segments of the program and of its
- * libraries. Any other text is shown with a mark. The program's own segments
- * are known without a system call; the rest is in /proc/self/maps, which is
- * read once in a dump, and for each text where there is no scratch memory.
+ * A `%s` that is kept as an address shows the text that stands there when it is
+ * read. It is the recorded text if the memory is private, cannot be written and
+ * belongs to a file: the read-only segments of the program and its libraries.
+ * Any other text is marked. The program's own segments are known without a
+ * system call; the rest is in /proc/self/maps, which is read once in a dump, or
+ * for each text if there is no scratch memory.
  */
 
 /* Addresses of bytes that nobody can change: from `start` to `end`. */
@@ -90,8 +90,8 @@ RECORDER_INLINE_ void recorder_maps_byte_(struct recorder_maps_line_ *line,
     line->column++;
 }
 
-/* Keeps a range, as one with that before it where they touch. Returns whether
- * there was room. */
+/* Keeps a range; joins it with the one before if they touch. Returns false if
+ * there is no room. */
 RECORDER_FUNCTION_ bool recorder_constant_add_(struct recorder_constants_ *c,
                                               const struct recorder_range_ *r)
 {
@@ -137,8 +137,8 @@ RECORDER_FUNCTION_ bool recorder_maps_read_(struct recorder_constants_ *c,
     return found;
 }
 
-/* True if what stands at an address has been there all the time, or where no
- * system tells. `piece` are `size` bytes to work with. */
+/* True if the bytes at an address cannot have changed, or no system tells.
+ * `piece` has `size` bytes to work with. */
 RECORDER_INLINE_ bool recorder_is_constant_(struct recorder_constants_ *c,
                                             uintptr_t address, char *piece,
                                             size_t size)

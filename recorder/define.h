@@ -30,14 +30,15 @@ extern "C" {
 #define RECORDER_LEAVES_(name)
 #endif
 
-/* With RECORDER_OFF, what a nameless namespace declares is defined nowhere. */
+/* With RECORDER_OFF, recorders that a nameless namespace declares are defined
+ * nowhere: clang warns of that. */
 #if defined(RECORDER_OFF) && defined(__clang__)
 #define RECORDER_UNDEFINED_                                                    \
     _Pragma("GCC diagnostic ignored \"-Wundefined-internal\"")
 #else
 #define RECORDER_UNDEFINED_
 #endif
-/* Says what RECORDER_DECLARE in a header may have said before. */
+/* Repeats a declaration that RECORDER_DECLARE may have made in a header. */
 #define RECORDER_AGAIN_(declaration)                                           \
     _Pragma("GCC diagnostic push")                                             \
     _Pragma("GCC diagnostic ignored \"-Wredundant-decls\"")                    \
@@ -53,7 +54,7 @@ extern "C" {
     __extension__
 #else
 /* The final __extension__ lets a user write a semicolon behind the macro or,
- * where something follows in the file, none; no compiler says a word. */
+ * where something follows in the file, none; no compiler warns of either. */
 #define RECORDER_DEFINE_(name, size, lanes, description)                       \
     RECORDER_CHECK_SIZE_(name, size, lanes, description)                       \
     static struct {                                                            \
@@ -76,7 +77,8 @@ extern "C" {
     __extension__
 #endif
 #if !defined(RECORDER_HOSTED_) && !defined(RECORDER_OFF)
-/* The address is that of the stamp: a multiple of RECORDER_RING_ALIGN_. */
+/* The stamp stands at the address, a multiple of RECORDER_RING_ALIGN_; the ring
+ * follows it. */
 #define RECORDER_DEFINE_AT_(name, size, address, description)                  \
     RECORDER_CHECK_SIZE_(name, size, 1, description)                           \
     RECORDER_AGAIN_(extern struct recorder recorder_for_##name)                \
@@ -120,10 +122,10 @@ extern "C" {
 #define RECORDER_TWEAK_LEAVES_(function, tweak)
 #endif
 
-/* What recorder_trace_set() returns. */
+/* Results of recorder_trace_set(). */
 enum {
     RECORDER_TRACE_OK,
-    RECORDER_TRACE_INVALID_NAME, /* no regular expression */
+    RECORDER_TRACE_INVALID_NAME, /* it is no regular expression */
     RECORDER_TRACE_INVALID_VALUE
 };
 #define RECORDER_TWEAK_ENDS_ __extension__ /* as in RECORDER_DEFINE_ */

@@ -91,7 +91,8 @@ other. They are safe in signal handlers.
         void recorder_os_replace_(int fd, int by)
             makes `fd` mean what `by` does
     signals
-        struct recorder_signal_set_, recorder_action_, recorder_stack_of_signals_
+        struct recorder_signal_set_, recorder_action_,
+        recorder_stack_of_signals_
             sigset_t, struct sigaction, stack_t
         int recorder_os_action_(int sig, const struct recorder_action_ *action,
                                struct recorder_action_ *old)
