@@ -152,7 +152,7 @@ RECORDER_FUNCTION_ size_t recorder_events_from_(const struct recorder *recorder,
                 recorder_get_(&recorder_commits_(ring, recorder->mask)[slot]);
             count += commit && !(commit & RECORDER_BUSY_) &&
                      recorder_get_(&r->order) - end >= from &&
-                     recorder_get_(&r->format) >= RECORDER_TEXT_END_;
+                     recorder_is_head_(recorder_get_(&r->format));
         }
     }
     return count;
@@ -222,7 +222,7 @@ RECORDER_INLINE_ size_t recorder_batch_run_(const struct recorder_batch_ *batch,
 {
     const struct recorder_kept_ *head = recorder_batch_at_(batch, i);
     size_t run = 1;
-    if (head->record.format < RECORDER_TEXT_END_)
+    if (!recorder_is_head_(head->record.format))
         return 1;
     for (; run < 3 && i + run < batch->count; run++) {
         const struct recorder_kept_ *kept = recorder_batch_at_(batch, i + run);
@@ -258,8 +258,7 @@ RECORDER_INLINE_ uint64_t recorder_ticks_of_(const struct recorder_record *r)
 }
 #endif
 
-/* Makes an event of the run of records at i; its bits of `lost` name the words
- * that were not found. */
+/* Makes an event of the run of records at i. */
 RECORDER_FUNCTION_ void recorder_event_of_(const struct recorder_batch_ *batch,
                                            size_t i, size_t run,
                                            struct recorder_event *event)
@@ -273,7 +272,7 @@ RECORDER_FUNCTION_ void recorder_event_of_(const struct recorder_batch_ *batch,
     event->thread = head->thread;
     event->recorder = head->recorder;
     event->name = head->name;
-    event->lost = 0xfff;
+    event->missing_arguments = 0xfff;
     for (j = 0; j < 12; j++)
         event->argument[j] = 0;
     for (j = 0; j < run; j++) {
@@ -282,7 +281,7 @@ RECORDER_FUNCTION_ void recorder_event_of_(const struct recorder_batch_ *batch,
         size_t at = 4 * (r->order - head->record.order);
         for (k = 0; k < 4; k++)
             event->argument[at + k] = r->argument[k];
-        event->lost &= ~(0xfu << at);
+        event->missing_arguments &= ~(0xfu << at);
     }
 }
 
@@ -300,7 +299,7 @@ RECORDER_FUNCTION_ bool recorder_batch_take_(struct recorder_batch_ *batch,
         if (batch->more && batch->next > 0 && batch->next + 3 > batch->count)
             return false;
         r = &recorder_batch_at_(batch, batch->next)->record;
-        is_head = r->format >= RECORDER_TEXT_END_;
+        is_head = recorder_is_head_(r->format);
         if (is_head)
             recorder_event_of_(batch, batch->next, run, event);
         for (i = 0; i < run; i++) {
@@ -385,7 +384,7 @@ RECORDER_FUNCTION_ void recorder_summarize_(const struct recorder *recorder,
             uintptr_t commit =
                 recorder_get_(&recorder_commits_(ring, recorder->mask)[slot]);
             bool counts = from && recorder_get_(&r->order) - end >= from;
-            bool begins = recorder_get_(&r->format) >= RECORDER_TEXT_END_;
+            bool begins = recorder_is_head_(recorder_get_(&r->format));
             if (commit == 0 || (commit & RECORDER_BUSY_))
                 continue;
             whole++;

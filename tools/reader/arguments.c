@@ -42,7 +42,7 @@ static void argument_make(struct text_context *c,
     uint64_t word = event->argument[f->word];
     ptrdiff_t size;
     to->word = word;
-    if (event->lost >> f->word & 1) {
+    if (event->missing_arguments >> f->word & 1) {
         to->kind = READER_LOST;
     } else if (f->kind == 'f') {
         uint32_t bits = (uint32_t)word;
@@ -96,7 +96,8 @@ unsigned reader_arguments(struct reader *reader,
         return 0;
     for (i = 0; i < 12; i++) { /* what only a `*` takes is an int */
         to[i] = (struct reader_argument){0};
-        to[i].kind = event->event.lost >> i & 1 ? READER_LOST : READER_SIGNED;
+        to[i].kind = event->event.missing_arguments >> i & 1 ? READER_LOST
+                                                             : READER_SIGNED;
         to[i].integer = extended(event->event.argument[i], 32);
         to[i].word = (uint64_t)to[i].integer;
     }
@@ -105,7 +106,7 @@ unsigned reader_arguments(struct reader *reader,
         if (*f.at++ != '%')
             continue;
         recorder_format_parse_(&f);
-        if (!f.kind || f.kind == '%' || f.lost || f.word >= 12 ||
+        if (!f.kind || f.kind == '%' || f.missing || f.word >= 12 ||
             f.conversion == 'm' || to[f.word].kind == READER_STRING)
             continue; /* a second look at the same string needs no room */
         reader->inside->token = 0;

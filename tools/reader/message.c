@@ -192,7 +192,7 @@ static bool token_piece(struct reader *reader,
     piece->order = bytes_word(m, piece->raw + at->record_order);
     piece->next = bytes_word(m, piece->raw + at->record_caller);
     piece->text = piece->raw + at->record_argument;
-    return piece->left < RECORDER_TEXT_END_ - 1 &&
+    return recorder_is_text_(piece->left + 1) &&
            (piece->order & (bytes - 1)) == low &&
            commit_thread(m, commit) == event->thread;
 }
@@ -310,7 +310,7 @@ static size_t message_make(struct reader *reader,
     const char *format = reader_format(reader, event, location);
     struct recorder_arguments_ arguments = {.word = event->argument,
                                             .count = 12,
-                                            .lost = event->lost,
+                                            .missing = event->missing_arguments,
                                             .word_bytes =
                                                 reader->memory->word_bytes,
                                             .text = text_bytes,

@@ -481,12 +481,12 @@ static void lane_count(struct reader *reader, const struct lane *lane,
         format = bytes_word(reader->memory,
                             raw + offsets_of(reader->memory)->record_format);
         r->whole++;
-        r->begun += format >= RECORDER_TEXT_END_;
+        r->begun += recorder_is_head_(format);
         if (!slot_key(reader, lane, slot, &key) || key >= end)
             continue;
         r->figures.slots_kept++;
-        r->figures.kept += format >= RECORDER_TEXT_END_;
-        if (format && format < RECORDER_TEXT_END_)
+        r->figures.kept += recorder_is_head_(format);
+        if (recorder_is_text_(format))
             continue; /* a copied text bears no time */
         if (key < *low) {
             *low = key;
