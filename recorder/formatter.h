@@ -36,7 +36,7 @@ struct recorder_arguments_ {
 
 /* A format being worked on. */
 struct recorder_formatter_ {
-    const char *at;                             /* in the format */
+    const char *at;                              /* in the format */
     const struct recorder_arguments_ *arguments; /* null: only count them */
     unsigned next; /* index of the word to consume next */
     unsigned used; /* one more than the highest index that was consumed */
@@ -76,8 +76,8 @@ struct recorder_formatter_ {
 /* ---------------------------------------------------------------- output -- */
 
 /* Appends s[0..n). */
-static inline void recorder_format_put_(struct recorder_formatter_ *f,
-                                        const char *s, size_t n)
+RECORDER_FUNCTION_ void recorder_format_put_(struct recorder_formatter_ *f,
+                                             const char *s, size_t n)
 {
     size_t at = f->length;
     size_t room = at < f->room ? f->room - at : 0;
@@ -91,8 +91,8 @@ static inline void recorder_format_put_(struct recorder_formatter_ *f,
 }
 
 /* Inserts n times fill; takes time for what has room, not for n. */
-static inline void recorder_format_insert_(struct recorder_formatter_ *f,
-                                           size_t at, char fill, size_t n)
+RECORDER_FUNCTION_ void recorder_format_insert_(struct recorder_formatter_ *f,
+                                                size_t at, char fill, size_t n)
 {
     size_t length = n > SIZE_MAX - f->length ? SIZE_MAX : f->length + n;
     size_t end = length < f->room ? length : f->room;
@@ -110,9 +110,9 @@ static inline void recorder_format_insert_(struct recorder_formatter_ *f,
 
 /* Writes value in front of end, with least digits or more, and returns where
    it begins. Shift 0 means decimal, otherwise a digit has that many bits. */
-static inline char *recorder_format_digits_(char *end, uint64_t value,
-                                            unsigned shift, bool upper,
-                                            unsigned least)
+RECORDER_FUNCTION_ char *recorder_format_digits_(char *end, uint64_t value,
+                                                 unsigned shift, bool upper,
+                                                 unsigned least)
 {
     const char *digits = upper ? "0123456789ABCDEF" : "0123456789abcdef";
     const char *last = end - least;
@@ -132,8 +132,8 @@ static inline char *recorder_format_digits_(char *end, uint64_t value,
 
 /* Begins a number: its sign, and 0x or the like, which stay in front when it
    is padded with zeros. */
-static inline void recorder_format_begin_(struct recorder_formatter_ *f,
-                                          bool negative, char base)
+RECORDER_FUNCTION_ void recorder_format_begin_(struct recorder_formatter_ *f,
+                                               bool negative, char base)
 {
     char prefix[3];
     unsigned n = 0;
