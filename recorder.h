@@ -161,8 +161,8 @@ stands on a lower floor; no file includes one of the headers outside:
 #endif
 
 /* Severities: record(disk, RECORDER_SW2 "block %u unreadable", n). They cost a
- * record nothing. -DRECORDER_SEVERITY_LEAST=n compiles away the records below n;
- * those without a severity stay. */
+ * record nothing. -DRECORDER_SEVERITY_LEAST=n compiles away the records whose
+ * format begins with a severity below n; those without one stay. */
 #define RECORDER_HW3 "\1h3\2" /* hardware failed for good */
 #define RECORDER_HW2 "\1h2\2" /* it failed, and the program gets over it */
 #define RECORDER_HW1 "\1h1\2" /* an error of hardware that is expected */
