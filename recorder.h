@@ -108,8 +108,8 @@ stands on a lower floor; no file includes one of the headers outside:
  * RECORDER_COPY(name, string)             as an argument for %s: copies up to
  *                                         RECORDER_COPY_MAX bytes into the ring
  * RECORDER_COPY_BYTES(name, pointer, size)
- *                                         the same of at most `size` bytes, as
- *                                         need not end in a NUL
+ *                                         the same of `size` bytes, NULs, which
+ *                                         %s shows as \x00, included
  * RECORDER_SW2 and its like               in front of the format: how severe the
  *                                         record is, see below
  * RECORDER_TRACE(name)                    an intptr_t lvalue: 0 record (the

@@ -34,9 +34,12 @@ struct ctf {
 
 /* ------------------------------------------------------------ the stream -- */
 
+/* A NUL ends it: bytes that hold one are shown as messages show them. */
 static void put_string(struct buffer *b, const char *text, size_t size)
 {
     text = text_repaired(text, &size);
+    if (memchr(text, 0, size))
+        text = text_shown(text, &size);
     buffer_add(b, text, size);
     buffer_add(b, "", 1);
 }

@@ -1,6 +1,7 @@
 /* sqlite.c - a database: every field a column, and a view to read. */
 /* SPDX-License-Identifier: MIT */
 #include "export.h"
+#include "shown.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -84,6 +85,8 @@ static void bind_text(sqlite3_stmt *to, int column, const char *text,
                       size_t size)
 {
     text = text_repaired(text, &size);
+    if (memchr(text, 0, size)) /* would end it for many of SQLite's functions */
+        text = text_shown(text, &size);
     sqlite3_bind_text(to, column, text, (int)size, SQLITE_TRANSIENT);
 }
 static void bind_string(sqlite3_stmt *to, int column, const char *text)
