@@ -29,12 +29,6 @@ recorder_event_row_(const struct recorder_event *event)
                : row;
 }
 
-/* compat/ sets it false: then no text is marked as one that may have changed.
- * */
-#ifndef RECORDER_MARKS_
-#define RECORDER_MARKS_ true
-#endif
-
 /* Does what recorder_event_text() does; copied texts come from the scratch's
  * batch. */
 RECORDER_FUNCTION_ size_t recorder_message_(struct recorder_scratch_ *s,
@@ -58,9 +52,7 @@ RECORDER_FUNCTION_ size_t recorder_message_(struct recorder_scratch_ *s,
     arguments.context = &context;
     arguments.types = recorder_home_.registry->types;
     arguments.trace = s->trace;
-    /* A trace shows a text before it can have changed. */
-    arguments.changes =
-        RECORDER_MARKS_ && !s->trace ? recorder_text_changes_ : NULL;
+    arguments.changes = recorder_text_changes_;
     if (format)
         return recorder_format_(to, size, format, &arguments);
     string = recorder_string_at_(to, size ? size - 1 : 0);
@@ -89,6 +81,8 @@ RECORDER_FUNCTION_ void recorder_show_(struct recorder_scratch_ *s,
     shown->message_max = s->line_max - 1;
     shown->message_size =
         recorder_message_(s, event, s->message, s->line_max, &shown->location);
+    shown->severity = s->heading.severity;
+    shown->hardware = s->heading.hardware;
     name = recorder_fetch_(s, (uintptr_t)event->name);
     shown->name = name ? name->bytes : NULL;
     shown->name_size = name ? name->size : 0;
