@@ -154,14 +154,11 @@ RECORDER_CALLED_ const char *recorder_copy_(const struct recorder *recorder,
     return recorder_copy_bytes_(recorder, string, SIZE_MAX);
 }
 
-/* The word of an array of char: a token of its copy. A ring of one slot has no
- * room for one, and gets the address. */
+/* The word of an array of char: a token of its copy. */
 RECORDER_CALLED_ uintptr_t recorder_word_of_array_(
     const struct recorder *recorder, uintptr_t array, size_t size)
 {
-    return recorder->mask ? (uintptr_t)recorder_copy_bytes_(
-                                recorder, (const char *)array, size)
-                          : array;
+    return (uintptr_t)recorder_copy_bytes_(recorder, (const char *)array, size);
 }
 
 #ifdef __cplusplus
