@@ -29,11 +29,13 @@ PROMISES (each names the test that keeps it)
 LIMITS
     * A pointer for `%s` is kept as an address. Text that will not live until
       somebody reads it is recorded with RECORDER_COPY. An array of char that is
-      no literal is copied by record() itself, but not in a ring of one slot,
-      nor where the compiler does not know its size (a flexible array member,
-      one of variable length). Its address, for %p, is (void *)array. In C++,
-      std::string, std::string_view and other classes with data() and size() of
-      char are copied, too. A copy takes a slot for each 32 bytes (32-bit: 16).
+      no literal is copied by record() itself, but not where the compiler does
+      not know its size (a flexible array member, one of variable length). Its
+      address, for %p, is (void *)array. In C++, std::string, std::string_view
+      and other classes with data() and size() of char are copied, too. A copy
+      takes a slot for each 32 bytes (32-bit: 16), at most half of the ring. If a
+      record, which takes a slot for each 4 arguments, and its texts do not fit
+      into the ring together, texts are lost, and shown as <lost>.
     * At most 12 arguments, of one machine word each: on 32-bit machines a
       double is kept as a float and a 64-bit integer is refused.
     * What RECORDER_COPY returns is for the record that it is an argument of.
@@ -41,10 +43,8 @@ LIMITS
     * A thread that dies inside record() costs its ring one slot. So does, in
       the child of fork(), each other thread that was inside record() then.
     * A ring with fewer slots than threads that hammer it loses records, which
-      are counted: with 8 threads on 2 cores, of 1 slot up to 95 %, of 2 slots
-      up to 14 %, of 4 slots up to 0.3 %, of 8 slots none were lost.
-    * In a ring of 1 slot no record of 5 to 12 arguments or with a copied text
-      is ever whole, in one of 2 none of 9 to 12: `recorder list` says so.
+      are counted: with 8 threads on 2 cores, of 4 slots up to 0.3 %, of 8 slots
+      none were lost.
     * x86: a sandbox that forbids rdtsc (seccomp's strict mode) ends a program
       that records.
     * In C++, a parameter pack is no list of arguments to record().
@@ -90,7 +90,9 @@ stands on a lower floor; no file includes one of the headers outside:
  *
  * RECORDER(name, size)                    at file scope: a recorder that keeps
  * RECORDER(name, size, "description")     at least `size` records (rounded up
- *                                         to a power of two, at most 2^30)
+ *                                         to a power of two, at least 4, which
+ *                                         is 352 bytes (32-bit: 176) and the
+ *                                         ring's head; at most 2^30)
  * RECORDER_LANES(name, size, lanes)       the same with one ring of `size` for
  * RECORDER_LANES(name, size, lanes, "")   each of `lanes` groups of threads (a
  *                                         power of two), for recorders that
@@ -99,7 +101,8 @@ stands on a lower floor; no file includes one of the headers outside:
  * RECORDER_AT(name, size, address)        without an operating system: in
  * RECORDER_AT(name, size, address, "")    memory that a reset leaves alone and
  *                                         no startup code clears. What it holds
- *                                         is kept, the next records follow
+ *                                         is kept, the next records follow. It
+ *                                         is yours: a size below 4 is an error
  *
  * record(name, "format", ...)             records up to 12 arguments; its value
  *                                         is the order of the record, 0 if off;

@@ -310,7 +310,7 @@ RECORDER_FUNCTION_ size_t recorder_dump_passes_(
             recorder_dump_event_(lines, format, s, &clock, &event, out);
         }
     } while (s->batch.more && !out->failed);
-    if (all > shown && !lines)
+    if (all > shown)
         recorder_choice_say_(s, out, all - shown);
     return shown;
 }

@@ -165,15 +165,13 @@ RECORDER_CALLED_ const char *recorder_copy_(const struct recorder *recorder,
         recorder, string, string ? recorder_copy_size_(string, SIZE_MAX) : 0);
 }
 
-/* Returns the word for an array of char: the token of its copy, or its address
- * if the ring has one slot, in which no copy fits. */
+/* Returns the word for an array of char: the token of its copy. */
 RECORDER_CALLED_ uintptr_t recorder_word_of_array_(
     const struct recorder *recorder, uintptr_t array, size_t size)
 {
     const char *text = (const char *)array;
-    return recorder->mask ? (uintptr_t)recorder_copy_bytes_(
-                                recorder, text, recorder_copy_size_(text, size))
-                          : array;
+    return (uintptr_t)recorder_copy_bytes_(recorder, text,
+                                           recorder_copy_size_(text, size));
 }
 
 #ifdef __cplusplus

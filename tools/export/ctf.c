@@ -75,6 +75,24 @@ static void put_literal(struct buffer *b, const char *text)
         buffer_print(b, strchr("\"\\", *text) ? "\\%c" : "%c", *text);
 }
 
+/* Which recorders' discarded events are an estimate: a packet has no place to
+ * say it. */
+static void put_estimates(struct ctf *ctf)
+{
+    const struct reader *reader = &ctf->timeline.call->reader;
+    struct buffer *b = &ctf->metadata;
+    size_t some = 0;
+    for (size_t i = 0; i < reader->recorders_count; i++) {
+        const struct reader_recorder *r = reader->recorders[i];
+        if (!r->chosen || r->wrong || !r->figures.estimated)
+            continue;
+        buffer_print(b, some++ ? " " : "    discarded_estimated = \"");
+        put_literal(b, r->name);
+    }
+    if (some)
+        buffer_print(b, "\";\n");
+}
+
 static void put_head(struct ctf *ctf)
 {
     const struct timeline *t = &ctf->timeline;
@@ -104,6 +122,7 @@ static void put_head(struct ctf *ctf)
     buffer_print(b, "\";\n    end_wall_ns = %" PRIu64 ";\n", end);
     if (read)
         buffer_print(b, "    read_wall_ns = %" PRIu64 ";\n", read);
+    put_estimates(ctf);
     buffer_print(
         b,
         "};\n"

@@ -16,7 +16,8 @@ static const char schema[] =
     " end_wall_ns integer, read_wall_ns integer);"
     "create table recorder (id integer primary key, name text, description "
     "text,"
-    " size integer, lanes integer, overwritten integer, lost integer);"
+    " size integer, lanes integer, overwritten integer, lost integer,"
+    " estimated integer);"
     "create table thread (id integer primary key, number integer, tid integer,"
     " name text);"
     "create table format (id integer primary key, format text, file text,"
@@ -136,7 +137,7 @@ static void put_recorders(struct sqlite *s)
 {
     const struct reader *reader = &s->timeline.call->reader;
     sqlite3_stmt *to =
-        prepare(s, "insert into recorder values (?, ?, ?, ?, ?, ?, ?)");
+        prepare(s, "insert into recorder values (?, ?, ?, ?, ?, ?, ?, ?)");
     for (size_t i = 0; i < reader->recorders_count; i++) {
         const struct reader_recorder *recorder = reader->recorders[i];
         bind_integer(to, 1, (int64_t)i + 1);
@@ -146,6 +147,7 @@ static void put_recorders(struct sqlite *s)
         bind_integer(to, 5, (int64_t)recorder->figures.lanes);
         bind_integer(to, 6, (int64_t)recorder->figures.overwritten);
         bind_integer(to, 7, (int64_t)recorder->figures.lost);
+        bind_integer(to, 8, recorder->figures.estimated != 0);
         step(s, to);
     }
     sqlite3_finalize(to);

@@ -35,6 +35,8 @@ struct lane {
     uint64_t next; /* all positions before were taken, missed or are pending */
     uint64_t write, given_up, lost;
     int64_t owed; /* handed out, not given up: yet neither taken nor missed */
+    uint64_t slots, heads; /* that were taken by position, with a record's head:
+                            * positions that were missed are as many records */
     uint64_t pending[PENDING_MAX]; /* positions that were not whole */
     unsigned pending_count;
     bool begun;

@@ -173,6 +173,7 @@ struct reader {
     uint64_t taken;               /* events of the last reader_take() */
     uint64_t missed;              /* records of chosen recorders that were gone
                              * before a reader_take() could see them */
+    bool missed_estimated;        /* from their slots, which tell no more */
     struct reader_inside *inside; /* reader.c's own */
 };
 

@@ -433,9 +433,10 @@ static void write_figures(struct view_pack *pack, FILE *to)
             continue;
         fprintf(to,
                 "%s[%" PRIu32 ",\"%" PRIu64 "\",\"%" PRIu64 "\",\"%" PRIu64
-                "\",\"%" PRId64 "\"",
+                "\",%d,\"%" PRId64 "\"",
                 some++ ? "," : "", recorder_number(pack, r), r->figures.kept,
-                r->figures.overwritten, r->figures.lost, r->oldest_ns);
+                r->figures.overwritten, r->figures.lost,
+                r->figures.estimated != 0, r->oldest_ns);
         if (r->wrong) {
             fputc(',', to);
             write_text(pack, to, r->wrong);
@@ -462,8 +463,8 @@ size_t view_pack_write(struct view_pack *pack, FILE *to, size_t max,
     }
     if (count)
         write_block(pack, to);
-    fprintf(to, "],\"count\":%zu,\"missed\":\"%" PRIu64 "\"", count,
-            pack->reader->missed);
+    fprintf(to, "],\"count\":%zu,\"missed\":[\"%" PRIu64 "\",%d]", count,
+            pack->reader->missed, pack->reader->missed_estimated);
     write_figures(pack, to);
     fputs(",\"columns\":", to);
     write_columns(pack, to);
