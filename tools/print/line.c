@@ -20,8 +20,8 @@ bool line_color(const struct call *call, const char *when)
            !(terminal && strcmp(terminal, "dumb") == 0);
 }
 
-/* The line with its fields in colour: the recorder in one of its own, message
- * and text as they are, the rest faint. */
+/* Makes the line in colour: the recorder in a colour of its own, message and
+ * text plain, the rest faint. */
 static const char *line_colored(const char *line, const char *recorder)
 {
     static char text[2048];
