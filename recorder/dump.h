@@ -29,8 +29,7 @@ recorder_event_row_(const struct recorder_event *event)
                : row;
 }
 
-/* compat/ sets it false: then no text is marked as one that may have changed.
- * */
+/* compat/ sets it false: then no text is marked as changeable. */
 #ifndef RECORDER_MARKS_
 #define RECORDER_MARKS_ true
 #endif

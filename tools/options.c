@@ -350,8 +350,8 @@ static bool thread_exists(struct call *call)
     return found;
 }
 
-/* A selection of something that is not there is mistyped; `follow` may wait for
- * it, as a library may bring it. */
+/* Ends the command if a selection names something that is not there. `follow`
+ * only warns, as a library may bring it. */
 static void selection_check(struct call *call)
 {
     void (*tell)(const struct call *, const char *, ...) =

@@ -75,7 +75,7 @@ static void step(struct sqlite *s, sqlite3_stmt *statement)
     check(s, sqlite3_clear_bindings(statement));
 }
 
-/* Clears the bindings: columns that are not bound are null. */
+/* Columns that are not bound are null. */
 static void bind_integer(sqlite3_stmt *to, int column, int64_t value)
 {
     sqlite3_bind_int64(to, column, value);

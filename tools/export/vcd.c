@@ -250,8 +250,7 @@ static void put_event(struct vcd *v, const struct timeline_event *e)
 static const char script_head[] =
     "# gtkwave -S THIS: all signals, all of the time.\n";
 
-/* True if a script may take this name: nothing is there, or a script of ours.
- * */
+/* True if a script may take this name: it is free, or a script of ours. */
 static bool script_may(const char *path)
 {
     char head[sizeof script_head] = "";

@@ -173,7 +173,7 @@ static int share_open(const char *path, unsigned long inode, uint64_t end)
     return -1;
 }
 
-/* Opens a file that the process maps shared: at its path, or through
+/* Keeps open a file that the process maps shared: found at its path, or below
  * /proc/PID/root, as the process may see other mounts. */
 static void share(struct process *process, uint64_t start, uint64_t size,
                   uint64_t offset, unsigned long inode, const char *path)

@@ -162,8 +162,8 @@ void view_open(const char *path)
 {
     pid_t child = fork();
     if (child == 0) {
-        /* Some browsers do not return: a child's child runs them, for nobody to
-         * wait. */
+        /* Some browsers run on: a child's child starts them, so that nobody
+         * waits. */
         int null = open("/dev/null", O_RDWR);
         if (fork() != 0)
             _exit(0);
