@@ -53,16 +53,17 @@ LIMITS
 extern "C" {
 #endif
 
-static inline void recorder_format_parse_(struct recorder_formatter_ *f);
+RECORDER_PROTOTYPE_ void recorder_format_parse_(struct recorder_formatter_ *f);
 static inline void recorder_format_convert_(struct recorder_formatter_ *f);
 RECORDER_PROTOTYPE_ void recorder_format_own_(struct recorder_formatter_ *f);
-static inline void recorder_format_integer_(struct recorder_formatter_ *f);
+RECORDER_PROTOTYPE_ void
+recorder_format_integer_(struct recorder_formatter_ *f);
 static inline void recorder_format_character_(struct recorder_formatter_ *f);
-static inline void recorder_format_string_(struct recorder_formatter_ *f);
-static inline unsigned recorder_format_utf8_(char *to, uint32_t character);
-static inline size_t recorder_format_escape_(struct recorder_formatter_ *f,
-                                             const char *s, size_t n,
-                                             bool whole);
+RECORDER_PROTOTYPE_ void recorder_format_string_(struct recorder_formatter_ *f);
+RECORDER_PROTOTYPE_ unsigned recorder_format_utf8_(char *to,
+                                                   uint32_t character);
+RECORDER_PROTOTYPE_ size_t recorder_format_escape_(
+    struct recorder_formatter_ *f, const char *s, size_t n, bool whole);
 
 /* size_t recorder_format_(char *to, size_t size, const char *format,
                           const struct recorder_arguments_ *arguments)
@@ -123,8 +124,8 @@ RECORDER_FUNCTION_ unsigned recorder_format_count_(const char *format)
 }
 
 /* Consumes the word at `position`, which counts from 1; 0: the next word. */
-static inline uint64_t recorder_format_take_(struct recorder_formatter_ *f,
-                                             unsigned position)
+RECORDER_FUNCTION_ uint64_t recorder_format_take_(struct recorder_formatter_ *f,
+                                                  unsigned position)
 {
     const struct recorder_arguments_ *a = f->arguments;
     unsigned i = position ? position - 1 : f->next++;
@@ -137,7 +138,7 @@ static inline uint64_t recorder_format_take_(struct recorder_formatter_ *f,
     return a->word_bytes == 4 ? (uint32_t)a->word[i] : a->word[i];
 }
 
-static inline unsigned recorder_format_number_(const char **s)
+RECORDER_FUNCTION_ unsigned recorder_format_number_(const char **s)
 {
     unsigned n = 0, most = RECORDER_FORMAT_MOST_;
     for (; **s >= '0' && **s <= '9'; ++*s) {
@@ -203,7 +204,7 @@ static inline bool recorder_format_is_own_(const struct recorder_formatter_ *f)
 }
 
 /* Parses the conversion behind a '%' and consumes its words. */
-static inline void recorder_format_parse_(struct recorder_formatter_ *f)
+RECORDER_FUNCTION_ void recorder_format_parse_(struct recorder_formatter_ *f)
 {
     static const char conversions[] = "dsuxp%cfgeioXFGEaAbBCS";
     static const char kinds[] = "dsuuu%cfffduufffffuucs";
@@ -307,7 +308,7 @@ RECORDER_FUNCTION_ void recorder_format_own_(struct recorder_formatter_ *f)
 
 /* -------------------------------------------------------------- integers -- */
 
-static inline void recorder_format_integer_(struct recorder_formatter_ *f)
+RECORDER_FUNCTION_ void recorder_format_integer_(struct recorder_formatter_ *f)
 {
     char digit[64], *end = digit + sizeof digit, *start;
     char c = f->conversion, base = 0;
@@ -358,8 +359,8 @@ static inline size_t recorder_format_read_(const struct recorder_arguments_ *a,
 
 /* Writes the bytes at *address, at most *left of them, and advances both.
    Returns true at a NUL, false if no more can or may be read. */
-static inline bool recorder_format_bytes_(struct recorder_formatter_ *f,
-                                          uint64_t *address, size_t *left)
+RECORDER_FUNCTION_ bool recorder_format_bytes_(struct recorder_formatter_ *f,
+                                               uint64_t *address, size_t *left)
 {
     char piece[64];
     size_t held = 0; /* bytes of a UTF-8 sequence that a piece cut */
@@ -385,8 +386,8 @@ static inline bool recorder_format_bytes_(struct recorder_formatter_ *f,
 }
 
 /* Does the same for wchar_t; here *left counts bytes of UTF-8. */
-static inline bool recorder_format_wides_(struct recorder_formatter_ *f,
-                                          uint64_t *address, size_t *left)
+RECORDER_FUNCTION_ bool recorder_format_wides_(struct recorder_formatter_ *f,
+                                               uint64_t *address, size_t *left)
 {
     while (*left) {
         char part[4], utf8[4];
@@ -421,7 +422,7 @@ static inline void recorder_format_character_(struct recorder_formatter_ *f)
     recorder_format_escape_(f, utf8, n, true);
 }
 
-static inline void recorder_format_string_(struct recorder_formatter_ *f)
+RECORDER_FUNCTION_ void recorder_format_string_(struct recorder_formatter_ *f)
 {
     const size_t most = 65536; /* bounds what a wild pointer prints */
     size_t precision = f->precision < 0 ? SIZE_MAX : (size_t)f->precision;
@@ -452,7 +453,7 @@ static inline void recorder_format_string_(struct recorder_formatter_ *f)
 }
 
 /* Writes a character as UTF-8, U+FFFD if it is none. Returns its length. */
-static inline unsigned recorder_format_utf8_(char *to, uint32_t character)
+RECORDER_FUNCTION_ unsigned recorder_format_utf8_(char *to, uint32_t character)
 {
     unsigned length;
     if (character > 0x10ffff || character >> 11 == 0xd800 >> 11)
@@ -471,7 +472,7 @@ static inline unsigned recorder_format_utf8_(char *to, uint32_t character)
    n if its end is missing; 0 if it is none, a control character or one that
    turns the direction of text: U+061C, U+200E, U+200F, U+202A to U+202E, U+2066
    to U+2069. */
-static inline size_t recorder_format_sequence_(const char *s, size_t n)
+RECORDER_FUNCTION_ size_t recorder_format_sequence_(const char *s, size_t n)
 {
     unsigned char c = (unsigned char)s[0];
     unsigned low = c == 0xe0 || c == 0xc2 ? 0xa0 : c == 0xf0 ? 0x90 : 0x80;
@@ -490,8 +491,8 @@ static inline size_t recorder_format_sequence_(const char *s, size_t n)
         return 0;
     if (n >= 3 && c == 0xe2) {
         unsigned last = (unsigned char)s[2];
-        if (s[1] == '\x80' && (last == 0x8e || last == 0x8f ||
-                               (last >= 0xaa && last <= 0xae)))
+        if (s[1] == '\x80' &&
+            (last == 0x8e || last == 0x8f || (last >= 0xaa && last <= 0xae)))
             return 0;
         if (s[1] == '\x81' && last >= 0xa6 && last <= 0xa9)
             return 0;
@@ -501,9 +502,9 @@ static inline size_t recorder_format_sequence_(const char *s, size_t n)
 
 /* Writes s[0..n), escaped. Returns how many bytes it took: n, or less if not
    `whole` and s ends within a UTF-8 sequence. */
-static inline size_t recorder_format_escape_(struct recorder_formatter_ *f,
-                                             const char *s, size_t n,
-                                             bool whole)
+RECORDER_FUNCTION_ size_t recorder_format_escape_(struct recorder_formatter_ *f,
+                                                  const char *s, size_t n,
+                                                  bool whole)
 {
     const char *hex = "0123456789abcdef";
     size_t from = 0, i = 0; /* s[from..i) is plain and not yet written */

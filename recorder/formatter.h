@@ -35,7 +35,7 @@ struct recorder_arguments_ {
 
 /* A format being worked on. */
 struct recorder_formatter_ {
-    const char *at;                             /* in the format */
+    const char *at;                              /* in the format */
     const struct recorder_arguments_ *arguments; /* null: only count them */
     unsigned next; /* index of the word to consume next */
     unsigned used; /* one more than the highest index that was consumed */
@@ -75,8 +75,8 @@ struct recorder_formatter_ {
 /* ---------------------------------------------------------------- output -- */
 
 /* Appends s[0..n). */
-static inline void recorder_format_put_(struct recorder_formatter_ *f,
-                                        const char *s, size_t n)
+RECORDER_FUNCTION_ void recorder_format_put_(struct recorder_formatter_ *f,
+                                             const char *s, size_t n)
 {
     size_t at = f->length;
     size_t room = at < f->room ? f->room - at : 0;
@@ -90,8 +90,8 @@ static inline void recorder_format_put_(struct recorder_formatter_ *f,
 }
 
 /* Inserts `fill` n times. Takes time by the bytes that have room, not by n. */
-static inline void recorder_format_insert_(struct recorder_formatter_ *f,
-                                           size_t at, char fill, size_t n)
+RECORDER_FUNCTION_ void recorder_format_insert_(struct recorder_formatter_ *f,
+                                                size_t at, char fill, size_t n)
 {
     size_t length = n > SIZE_MAX - f->length ? SIZE_MAX : f->length + n;
     size_t end = length < f->room ? length : f->room;
@@ -109,9 +109,9 @@ static inline void recorder_format_insert_(struct recorder_formatter_ *f,
 
 /* Writes `value` before `end`, with `least` digits or more. Returns its begin.
    Shift 0 is decimal; otherwise a digit has `shift` bits. */
-static inline char *recorder_format_digits_(char *end, uint64_t value,
-                                            unsigned shift, bool upper,
-                                            unsigned least)
+RECORDER_FUNCTION_ char *recorder_format_digits_(char *end, uint64_t value,
+                                                 unsigned shift, bool upper,
+                                                 unsigned least)
 {
     const char *digits = upper ? "0123456789ABCDEF" : "0123456789abcdef";
     const char *last = end - least;
@@ -130,8 +130,8 @@ static inline char *recorder_format_digits_(char *end, uint64_t value,
 }
 
 /* Begins a number by its sign and 0x or the like; padding zeros follow both. */
-static inline void recorder_format_begin_(struct recorder_formatter_ *f,
-                                          bool negative, char base)
+RECORDER_FUNCTION_ void recorder_format_begin_(struct recorder_formatter_ *f,
+                                               bool negative, char base)
 {
     char prefix[3];
     unsigned n = 0;

@@ -193,7 +193,7 @@ __attribute__((destructor(101), used)) static void recorder_stop_library_(void)
 /* Enters a read-side section, and returns the list's first recorder. Until
  * recorder_readers_leave_(), no library that holds recorders is unmapped. The
  * caller must not wait in between: a library that is closed waits for it. */
-RECORDER_INLINE_ struct recorder *recorder_readers_enter_(void)
+RECORDER_FUNCTION_ struct recorder *recorder_readers_enter_(void)
 {
     struct recorder_registry *registry = recorder_home_.registry;
     if (RECORDER_OS_UNLOADS_)
@@ -202,7 +202,7 @@ RECORDER_INLINE_ struct recorder *recorder_readers_enter_(void)
                                                  ? __ATOMIC_SEQ_CST
                                                  : __ATOMIC_ACQUIRE);
 }
-RECORDER_INLINE_ void recorder_readers_leave_(void)
+RECORDER_FUNCTION_ void recorder_readers_leave_(void)
 {
     if (RECORDER_OS_UNLOADS_)
         __atomic_fetch_sub(&recorder_home_.registry->readers, 1,

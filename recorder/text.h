@@ -26,7 +26,7 @@ extern "C" {
 #define RECORDER_TEXT_LINE_MAX_ 4096
 #define RECORDER_PROGRAM_MAX_ 64 /* bytes of a program's name, with its NUL */
 
-RECORDER_INLINE_ size_t recorder_length_(const char *text, size_t max)
+RECORDER_FUNCTION_ size_t recorder_length_(const char *text, size_t max)
 {
     size_t length = 0;
     while (length < max && text[length])
@@ -58,8 +58,8 @@ RECORDER_FUNCTION_ void recorder_add_text_(struct recorder_string_ *s,
         s->to[s->size + i] = text[i];
     s->size += size;
 }
-RECORDER_INLINE_ void recorder_add_string_(struct recorder_string_ *s,
-                                           const char *text)
+RECORDER_FUNCTION_ void recorder_add_string_(struct recorder_string_ *s,
+                                             const char *text)
 {
     recorder_add_text_(s, text,
                        recorder_length_(text, RECORDER_TEXT_LINE_MAX_));
@@ -170,7 +170,7 @@ RECORDER_INLINE_ size_t recorder_format_end_(char *bytes, size_t size)
  * the words of the arguments that were found. */
 RECORDER_FUNCTION_ void
 recorder_add_unreadable_(struct recorder_string_ *to,
-                        const struct recorder_event *event)
+                         const struct recorder_event *event)
 {
     unsigned i;
     recorder_add_string_(to, "<format at 0x");
@@ -247,15 +247,15 @@ recorder_field_(const char *at, const char **end, int *width)
 /* An event and the values of its fields, ready to print. */
 struct recorder_shown_ {
     const struct recorder_event *event;
-    int64_t ns;             /* since the start; RECORDER_TIME_UNKNOWN_ */
-    uint64_t realtime_ns;   /* of the start, since 1970; 0: unknown */
-    const char *location;   /* "dir/file.c:12" */
-    const char *thread;     /* its name, 15 bytes; null: thread unknown */
-    const char *name;       /* of the recorder; null: unknown */
-    size_t name_size;       /* bytes that may be read, NUL or not */
+    int64_t ns;           /* since the start; RECORDER_TIME_UNKNOWN_ */
+    uint64_t realtime_ns; /* of the start, since 1970; 0: unknown */
+    const char *location; /* "dir/file.c:12" */
+    const char *thread;   /* its name, 15 bytes; null: thread unknown */
+    const char *name;     /* of the recorder; null: unknown */
+    size_t name_size;     /* bytes that may be read, NUL or not */
     const char *message;
-    size_t message_size;    /* of the whole message */
-    size_t message_max;     /* bytes of it that can be read */
+    size_t message_size; /* of the whole */
+    size_t message_max;  /* bytes of it that can be read */
 };
 
 RECORDER_FUNCTION_ void recorder_add_field_(struct recorder_string_ *to,

@@ -86,7 +86,8 @@ struct reader_inside {
     uint64_t base, end_before, end_still;
     uint64_t shown; /* a follower was given all keys below */
     unsigned still; /* takes since `end` moved */
-    bool taken_before, clock_settled;
+    bool taken_before;
+    uint64_t settled_ticks; /* of the newest record, when the rate was taken */
     bool another;    /* program took this one's place: its rings are not ours */
     bool no_threads; /* the program has no table, and only numbers */
     struct reader_thread *numbers; /* then: a row for each, made here */

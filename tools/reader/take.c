@@ -270,15 +270,22 @@ static bool is_still(struct reader_inside *inside, uint64_t end)
     return inside->still++ > PATIENCE;
 }
 
+/* At the first take, and when a follower's program has twice the age: an error
+ * of the rate does not grow with the time that it is followed. */
 static void clock_settle(struct reader *reader)
 {
     struct reader_inside *inside = reader->inside;
     unsigned char raw[RECORD_MAX_BYTES];
+    uint64_t ticks, start = reader->clock.start.ticks;
     if (!inside->keys_count ||
         !key_record(reader, &inside->keys[inside->keys_count - 1], raw))
         return;
-    reader_clock(reader, reader_ticks(reader, raw));
-    inside->clock_settled = true;
+    ticks = reader_ticks(reader, raw);
+    if (inside->settled_ticks &&
+        (ticks <= start || ticks - start < 2 * (inside->settled_ticks - start)))
+        return;
+    reader_clock(reader, ticks);
+    inside->settled_ticks = ticks > start ? ticks : start + 1;
 }
 
 /* Drops delivered keys. The others stay, with copies of their records, as their
@@ -338,8 +345,7 @@ const char *reader_take(struct reader *reader)
                                       : order_key(reader, reader->end);
     reader->end = (end + inside->base) & word_max(reader->memory);
     keys_sort(inside, wrong ? UINT64_MAX : limit_of(reader, end));
-    if (!inside->clock_settled)
-        clock_settle(reader);
+    clock_settle(reader);
     inside->taken_before = true;
     if (reader->follows)
         events_look(reader);

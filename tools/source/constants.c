@@ -59,6 +59,18 @@ void constants_of(struct file *file, Elf *elf)
     ranges_sort(&file->constants);
 }
 
+void constants_of_bare(struct file *file, Elf *elf)
+{
+    Elf_Scn *section = NULL;
+    GElf_Shdr h;
+    while ((section = elf_nextscn(elf, section)) != NULL)
+        if (gelf_getshdr(section, &h) && (h.sh_flags & SHF_ALLOC) &&
+            !(h.sh_flags & SHF_WRITE) && h.sh_addr + h.sh_size > h.sh_addr &&
+            !range_add(&file->fixed, h.sh_addr, h.sh_addr + h.sh_size))
+            break;
+    ranges_sort(&file->fixed);
+}
+
 /* True if an address of a module, which the file has no segment of, lies in a
  * read-only segment of the module's own file. */
 static bool module_constant(struct file *file, uint64_t address)
@@ -93,8 +105,10 @@ bool file_constant(struct memory *memory, uint64_t address)
     const struct source *source = file->source;
     const struct segment *s;
     uint64_t most = UINT64_MAX;
+    if (range_has(&file->fixed, address))
+        return true;
     if (segment_at(&file->images, address, &most))
-        return false; /* of a machine without an operating system */
+        return false;
     if (range_has(&file->loads, address))
         return range_has(&file->constants, address) &&
                (!source->modules_count || module_at(source, address));
