@@ -164,8 +164,8 @@ void output_close(struct output *output)
     output_rename(output);
 }
 
-/* True if nothing has that name, or an empty folder, which rename() replaces.
- * */
+/* True if nothing has that name, or an empty folder, which rename()
+ * replaces. */
 static bool output_is_free(const char *path)
 {
     struct stat is;

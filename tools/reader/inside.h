@@ -185,8 +185,8 @@ const struct reader_recorder *recorder_by_address(const struct reader *,
                                                   uint64_t address);
 /* True if a recorder is still at its address; false: its library was closed. */
 bool recorder_is_there(struct reader *, const struct reader_recorder *);
-/* Returns the thread that had a number when a record was made; null: unknown.
- * */
+/* Returns the thread that had a number when a record was made; null:
+ * unknown. */
 struct reader_thread *reader_thread_of(struct reader *, unsigned number,
                                        uint64_t order);
 

@@ -114,8 +114,8 @@ unsigned reader_location(const char *location, size_t *file_size)
 
 /* ---------------------------------------------------------------- tokens -- */
 
-/* Finds the recorder in whose rings an address lies, and the ring; null: none.
- * */
+/* Finds the recorder in whose rings an address lies, and the ring; null:
+ * none. */
 static const struct reader_recorder *
 token_recorder(const struct reader *reader, uint64_t address, uint64_t *lane)
 {

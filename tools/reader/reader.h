@@ -210,9 +210,9 @@ bool reader_next(struct reader *, struct reader_event *);
 /* Goes back to the first event of the last reader_take(). */
 void reader_rewind(struct reader *);
 
-/* Returns the event's format and, in *location, its "dir/file.c:12", as in the
- * program and valid until reader_close(); null and "?" if they cannot be read.
- * */
+/* Returns the event's format and, in *location, its "dir/file.c:12", as in
+ * the program and valid until reader_close(); null and "?" if they cannot be
+ * read. */
 const char *reader_format(struct reader *, const struct recorder_event *,
                           const char **location);
 /* Splits "dir/file.c:12": the length of the file's name, and the line; 0 and 0

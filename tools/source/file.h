@@ -66,8 +66,8 @@ bool segment_add(struct segments *, uint64_t start, uint64_t size,
  * the next one's start. */
 const struct segment *segment_at(const struct segments *, uint64_t address,
                                  uint64_t *most);
-/* Adds an ELF file's segments; *cut counts their bytes behind the file's end.
- * */
+/* Adds an ELF file's segments; *cut counts their bytes behind the file's
+ * end. */
 void segments_of(struct segments *, const struct mapped *, Elf *,
                  uint64_t *cut);
 /* As struct source's build_id: of the file itself. */

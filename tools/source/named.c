@@ -68,8 +68,8 @@ static bool is_recording(Elf *elf, uint64_t address)
 }
 
 /* Tells if it is an ELF file of the build that was mapped at `address`. If the
- * source has no build-id there, it returns `unknown`, unless it is a recording.
- * */
+ * source has no build-id there, it returns `unknown`, unless it is a
+ * recording. */
 static bool is_build(struct source *source, uint64_t address, int fd,
                      bool unknown)
 {

@@ -301,8 +301,8 @@ static void note_recorder(struct notes *notes, const struct memory *m,
     note_add(notes, m, NOTE_OWNER, NOTE_TYPE, d, (NOTE_PID + 1) * word);
 }
 
-/* Adds the notes of a recording, in the order in which a program writes them.
- * */
+/* Adds the notes of a recording, in the order in which a program writes
+ * them. */
 static void notes_make(struct notes *notes, struct call *call)
 {
     const struct memory *m = call->source.memory;

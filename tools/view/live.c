@@ -434,8 +434,8 @@ static bool accept_one(struct server *server)
     return true;
 }
 
-/* True while the program runs. A pidfd, if the kernel has them, tells sooner.
- * */
+/* True while the program runs. A pidfd, if the kernel has them, tells
+ * sooner. */
 static bool program_runs(const struct server *server)
 {
     int pid = server->call->source.pid;

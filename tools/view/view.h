@@ -1,5 +1,4 @@
-/* view.h - the page and its batches, for a timeline in a file and a live one.
- * */
+/* view.h - the page and its batches, for timelines in files and live ones. */
 /* SPDX-License-Identifier: MIT */
 /*
     A page reads batches: JSON objects that stand in the file, or are sent to
@@ -59,8 +58,8 @@ bool view_random(char to[33]);
 bool view_can_open(void);
 void view_open(const char *path);
 
-/* Serves the page of a running program until it ends. Returns the exit status.
- * */
+/* Serves the page of a running program until it ends. Returns the exit
+ * status. */
 int view_live(struct call *, const struct value_option *, size_t values_count,
               unsigned port, bool open_it);
 
