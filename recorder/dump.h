@@ -29,11 +29,6 @@ recorder_event_row_(const struct recorder_event *event)
                : row;
 }
 
-/* compat/ sets it false: then no text is marked as changeable. */
-#ifndef RECORDER_MARKS_
-#define RECORDER_MARKS_ true
-#endif
-
 /* Does what recorder_event_text() does; copied texts come from the scratch's
  * batch. */
 RECORDER_FUNCTION_ size_t recorder_message_(struct recorder_scratch_ *s,
@@ -57,9 +52,7 @@ RECORDER_FUNCTION_ size_t recorder_message_(struct recorder_scratch_ *s,
     arguments.context = &context;
     arguments.types = recorder_home_.registry->types;
     arguments.trace = s->trace;
-    /* A trace shows a text before it can have changed. */
-    arguments.changes =
-        RECORDER_MARKS_ && !s->trace ? recorder_text_changes_ : NULL;
+    arguments.changes = recorder_text_changes_;
     if (format)
         return recorder_format_(to, size, format, &arguments);
     string = recorder_string_at_(to, size ? size - 1 : 0);
@@ -88,6 +81,8 @@ RECORDER_FUNCTION_ void recorder_show_(struct recorder_scratch_ *s,
     shown->message_max = s->line_max - 1;
     shown->message_size =
         recorder_message_(s, event, s->message, s->line_max, &shown->location);
+    shown->severity = s->heading.severity;
+    shown->hardware = s->heading.hardware;
     name = recorder_fetch_(s, (uintptr_t)event->name);
     shown->name = name ? name->bytes : NULL;
     shown->name_size = name ? name->size : 0;
@@ -315,7 +310,7 @@ RECORDER_FUNCTION_ size_t recorder_dump_passes_(
             recorder_dump_event_(lines, format, s, &clock, &event, out);
         }
     } while (s->batch.more && !out->failed);
-    if (all > shown && !lines)
+    if (all > shown)
         recorder_choice_say_(s, out, all - shown);
     return shown;
 }

@@ -358,9 +358,10 @@ static inline size_t recorder_format_read_(const struct recorder_arguments_ *a,
 }
 
 /* Writes the bytes at *address, at most *left of them, and advances both.
-   Returns true at a NUL, false if no more can or may be read. */
+   Returns true at a NUL that ends them, false if no more can or may be read. */
 RECORDER_FUNCTION_ bool recorder_format_bytes_(struct recorder_formatter_ *f,
-                                               uint64_t *address, size_t *left)
+                                               uint64_t *address, size_t *left,
+                                               bool nul_ends)
 {
     char piece[64];
     size_t held = 0; /* bytes of a UTF-8 sequence that a piece cut */
@@ -371,7 +372,7 @@ RECORDER_FUNCTION_ bool recorder_format_bytes_(struct recorder_formatter_ *f,
                                            room < *left ? room : *left);
         if (!got)
             break;
-        while (end < held + got && piece[end])
+        while (end < held + got && (piece[end] || !nul_ends))
             end++;
         more = end == held + got;
         *address += got;
@@ -425,6 +426,7 @@ static inline void recorder_format_character_(struct recorder_formatter_ *f)
 RECORDER_FUNCTION_ void recorder_format_string_(struct recorder_formatter_ *f)
 {
     const size_t most = 65536; /* bounds what a wild pointer prints */
+    size_t size = SIZE_MAX;
     size_t precision = f->precision < 0 ? SIZE_MAX : (size_t)f->precision;
     size_t left = precision < most ? precision : most;
     uint64_t address = f->word;
@@ -435,13 +437,15 @@ RECORDER_FUNCTION_ void recorder_format_string_(struct recorder_formatter_ *f)
         recorder_format_put_(f, "(null)", precision < 6 ? 0 : 6);
         return;
     }
-    if (left && a->changes && a->changes(a->context, address) &&
+    if (left && a->changes && a->changes(a->context, address, &size) &&
         recorder_format_read_(a, address, digit, 1))
         recorder_format_put_(f, RECORDER_FORMAT_CHANGES_, 1);
+    if (size < left && !f->wide)
+        left = size;
     if (f->wide ? recorder_format_wides_(f, &address, &left)
-                : recorder_format_bytes_(f, &address, &left))
+                : recorder_format_bytes_(f, &address, &left, size == SIZE_MAX))
         return;
-    if (!left && precision <= most)
+    if (!left && (precision <= most || size < most))
         return;
     if (address != f->word) {
         recorder_format_put_(f, "...", 3);
