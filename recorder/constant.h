@@ -25,7 +25,7 @@ struct recorder_range_ {
 };
 struct recorder_constants_ {
     const uintptr_t *headers, *headers_end; /* of the program */
-    struct recorder_range_ *ranges;          /* of /proc/self/maps */
+    struct recorder_range_ *ranges;         /* of /proc/self/maps */
     size_t count, max;
     bool whole; /* there are no other ranges */
 };
@@ -41,8 +41,8 @@ enum { RECORDER_HEADER_WORDS_ = __SIZEOF_POINTER__ == 8 ? 7 : 8 };
  * recorder_is_constant_() is called where little is left, and calls only
  * recorder_syscall_(), which was called before. */
 RECORDER_INLINE_ void recorder_constants_open_(struct recorder_constants_ *c,
-                                              struct recorder_range_ *ranges,
-                                              size_t max)
+                                               struct recorder_range_ *ranges,
+                                               size_t max)
 {
     c->ranges = ranges;
     c->count = 0;
@@ -57,9 +57,9 @@ RECORDER_INLINE_ void recorder_constants_open_(struct recorder_constants_ *c,
 /* True if an address lies in a segment of the program that is loaded without
  * the right to write. Words of a program header: 2 address, 4 bytes in the
  * file. */
-RECORDER_FUNCTION_ bool
+RECORDER_SELDOM_ bool
 recorder_is_program_constant_(const struct recorder_constants_ *c,
-                             uintptr_t address)
+                              uintptr_t address)
 {
     uintptr_t bias = 0;
     const uintptr_t *h;
@@ -85,7 +85,7 @@ struct recorder_maps_line_ {
 };
 
 RECORDER_INLINE_ void recorder_maps_byte_(struct recorder_maps_line_ *line,
-                                         char c)
+                                          char c)
 {
     if (line->field == 5 && c != ' ') {
         line->constant = line->constant && c == '/';
@@ -110,8 +110,8 @@ RECORDER_INLINE_ void recorder_maps_byte_(struct recorder_maps_line_ *line,
 
 /* Keeps a range, as one with that before it where they touch. Returns whether
  * there was room. */
-RECORDER_FUNCTION_ bool recorder_constant_add_(struct recorder_constants_ *c,
-                                              const struct recorder_range_ *r)
+RECORDER_SELDOM_ bool recorder_constant_add_(struct recorder_constants_ *c,
+                                             const struct recorder_range_ *r)
 {
     struct recorder_range_ *next = c->ranges + c->count;
     if (c->count && next[-1].end == r->start) {
@@ -128,9 +128,9 @@ RECORDER_FUNCTION_ bool recorder_constant_add_(struct recorder_constants_ *c,
 /* Reads /proc/self/maps by pieces of `size` bytes at `piece`, and keeps its
  * constant ranges as long as there is room. Returns whether an address is in
  * one of them. */
-RECORDER_FUNCTION_ bool recorder_maps_read_(struct recorder_constants_ *c,
-                                           uintptr_t address, char *piece,
-                                           size_t size)
+RECORDER_SELDOM_ bool recorder_maps_read_(struct recorder_constants_ *c,
+                                          uintptr_t address, char *piece,
+                                          size_t size)
 {
     struct recorder_maps_line_ line = {{0, 0}, 0, 0, false};
     bool found = false;
@@ -163,8 +163,8 @@ RECORDER_FUNCTION_ bool recorder_maps_read_(struct recorder_constants_ *c,
 /* True if what stands at an address has been there all the time. `piece` are
  * `size` bytes to work with. */
 RECORDER_FUNCTION_ bool recorder_is_constant_(struct recorder_constants_ *c,
-                                             uintptr_t address, char *piece,
-                                             size_t size)
+                                              uintptr_t address, char *piece,
+                                              size_t size)
 {
     size_t i;
     if (recorder_is_program_constant_(c, address))
@@ -178,16 +178,16 @@ RECORDER_FUNCTION_ bool recorder_is_constant_(struct recorder_constants_ *c,
 #else
 /* No system call tells, and no port is asked: nothing is marked. */
 RECORDER_INLINE_ void recorder_constants_open_(struct recorder_constants_ *c,
-                                              struct recorder_range_ *ranges,
-                                              size_t max)
+                                               struct recorder_range_ *ranges,
+                                               size_t max)
 {
     (void)c;
     (void)ranges;
     (void)max;
 }
 RECORDER_INLINE_ bool recorder_is_constant_(struct recorder_constants_ *c,
-                                           uintptr_t address, char *piece,
-                                           size_t size)
+                                            uintptr_t address, char *piece,
+                                            size_t size)
 {
     (void)c;
     (void)address;

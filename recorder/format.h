@@ -284,7 +284,7 @@ static inline void recorder_format_convert_(struct recorder_formatter_ *f)
 
 /* What the program's function writes, on one line as all else. The function
    gets the conversion as it was written and sees to width and precision. */
-RECORDER_FUNCTION_ void recorder_format_own_(struct recorder_formatter_ *f)
+RECORDER_SELDOM_ void recorder_format_own_(struct recorder_formatter_ *f)
 {
     const struct recorder_arguments_ *a = f->arguments;
     char text[512], format[32];
@@ -385,8 +385,8 @@ RECORDER_FUNCTION_ bool recorder_format_bytes_(struct recorder_formatter_ *f,
 }
 
 /* The same for wchar_t; here *left counts the bytes of the UTF-8. */
-RECORDER_FUNCTION_ bool recorder_format_wides_(struct recorder_formatter_ *f,
-                                               uint64_t *address, size_t *left)
+RECORDER_SELDOM_ bool recorder_format_wides_(struct recorder_formatter_ *f,
+                                             uint64_t *address, size_t *left)
 {
     while (*left) {
         char part[4], utf8[4];
@@ -452,7 +452,7 @@ RECORDER_FUNCTION_ void recorder_format_string_(struct recorder_formatter_ *f)
 }
 
 /* Writes a character as UTF-8, what is none as U+FFFD; returns its length. */
-RECORDER_FUNCTION_ unsigned recorder_format_utf8_(char *to, uint32_t character)
+RECORDER_SELDOM_ unsigned recorder_format_utf8_(char *to, uint32_t character)
 {
     unsigned length;
     if (character > 0x10ffff || character >> 11 == 0xd800 >> 11)
