@@ -23,7 +23,7 @@ struct recorder_decimal_ {
     uint32_t word[RECORDER_DECIMAL_WORDS_];
 };
 
-/* Multiplies by 2^shift, shift <= 32, a number that has no fraction. */
+/* Multiplies a number without fraction by 2^shift, shift <= 32. */
 RECORDER_FUNCTION_ void recorder_decimal_multiply_(struct recorder_decimal_ *d,
                                                    unsigned shift)
 {
@@ -53,7 +53,7 @@ RECORDER_FUNCTION_ void recorder_decimal_divide_(struct recorder_decimal_ *d,
         d->first++;
 }
 
-/* mantissa * 2^exponent, mantissa < 10^18 */
+/* Sets a decimal to mantissa * 2^exponent, mantissa < 10^18. */
 RECORDER_FUNCTION_ void recorder_decimal_set_(struct recorder_decimal_ *d,
                                               uint64_t mantissa, int exponent)
 {
@@ -71,7 +71,7 @@ RECORDER_FUNCTION_ void recorder_decimal_set_(struct recorder_decimal_ *d,
     }
 }
 
-/* The index of the first digit that is not 0; of a zero, that of the units. */
+/* Returns the index of the first digit that is not 0; for 0, of the units. */
 RECORDER_FUNCTION_ unsigned
 recorder_decimal_lead_(const struct recorder_decimal_ *d)
 {
@@ -86,7 +86,7 @@ recorder_decimal_lead_(const struct recorder_decimal_ *d)
     return lead;
 }
 
-/* The index behind the last digit that is not 0; of a zero, 0. */
+/* Returns the index behind the last digit that is not 0; for 0, 0. */
 RECORDER_FUNCTION_ unsigned
 recorder_decimal_tail_(const struct recorder_decimal_ *d)
 {
@@ -101,7 +101,7 @@ recorder_decimal_tail_(const struct recorder_decimal_ *d)
     return tail;
 }
 
-/* Rounds to the digits in front of index keep, a tie to the even digit. */
+/* Rounds to the digits before index `keep`, a tie to the even digit. */
 RECORDER_FUNCTION_ void recorder_decimal_round_(struct recorder_decimal_ *d,
                                                 unsigned keep)
 {
@@ -134,7 +134,7 @@ RECORDER_FUNCTION_ void recorder_decimal_round_(struct recorder_decimal_ *d,
     }
 }
 
-/* Writes n digits from index from on. */
+/* Writes n digits, from index `from` on. */
 RECORDER_FUNCTION_ void recorder_decimal_put_(struct recorder_formatter_ *f,
                                               const struct recorder_decimal_ *d,
                                               unsigned from, unsigned n)
@@ -153,7 +153,7 @@ RECORDER_FUNCTION_ void recorder_decimal_put_(struct recorder_formatter_ *f,
     recorder_format_insert_(f, f->length, '0', n);
 }
 
-/* Writes e+07: a letter, a sign, and least digits or more. */
+/* Writes an exponent like e+07, with `least` digits or more. */
 RECORDER_FUNCTION_ void recorder_format_exponent_(struct recorder_formatter_ *f,
                                                   char letter, int exponent,
                                                   unsigned least)
@@ -166,7 +166,7 @@ RECORDER_FUNCTION_ void recorder_format_exponent_(struct recorder_formatter_ *f,
     recorder_format_put_(f, start, (size_t)(end - start));
 }
 
-/* %f, %e and %g of mantissa * 2^exponent */
+/* Writes mantissa * 2^exponent as %f, %e or %g does. */
 RECORDER_FUNCTION_ void recorder_format_decimal_(struct recorder_formatter_ *f,
                                                  uint64_t mantissa,
                                                  int exponent)
@@ -204,7 +204,7 @@ RECORDER_FUNCTION_ void recorder_format_decimal_(struct recorder_formatter_ *f,
         recorder_format_exponent_(f, letter, exponent, 2);
 }
 
-/* %a of mantissa * 2^(exponent - 52) */
+/* Writes mantissa * 2^(exponent - 52) as %a does. */
 RECORDER_SELDOM_ void
 recorder_format_hexadecimal_(struct recorder_formatter_ *f, uint64_t mantissa,
                              int exponent)
@@ -234,7 +234,7 @@ recorder_format_hexadecimal_(struct recorder_formatter_ *f, uint64_t mantissa,
     recorder_format_exponent_(f, upper ? 'P' : 'p', exponent, 1);
 }
 
-/* The bits of the double that equals the float with these bits. */
+/* Returns the bits of the double that equals the float of these bits. */
 static inline uint64_t recorder_format_widen_(uint32_t bits)
 {
     uint64_t sign = (uint64_t)(bits >> 31) << 63, mantissa = bits & 0x7fffff;

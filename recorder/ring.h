@@ -13,7 +13,8 @@ extern "C" {
 #ifndef RECORDER_TICKETS
 #define RECORDER_TICKETS 64
 #endif
-#if !defined(RECORDER_HOSTED_) && !defined(RECORDER_ENTER) && __GCC_ATOMIC_POINTER_LOCK_FREE < 2
+#if !defined(RECORDER_HOSTED_) && !defined(RECORDER_ENTER) &&                 \
+    __GCC_ATOMIC_POINTER_LOCK_FREE < 2
 #error "recorder.h: this processor has no atomic instructions: define " \
     "RECORDER_ENTER() and RECORDER_LEAVE(was)"
 #endif

@@ -1,5 +1,6 @@
 /* constants.c - which memory of a program cannot have changed. */
 /* SPDX-License-Identifier: MIT */
+#include "array.h"
 #include "file.h"
 
 #include <gelf.h>
@@ -20,28 +21,17 @@ bool range_add(struct ranges *to, uint64_t start, uint64_t end)
     return true;
 }
 
-static int range_compare(const void *a, const void *b)
-{
-    const struct range *left = a, *right = b;
-    return left->start < right->start ? -1 : left->start > right->start;
-}
 void ranges_sort(struct ranges *ranges)
 {
     if (ranges->count)
-        qsort(ranges->all, ranges->count, sizeof *ranges->all, range_compare);
+        qsort(ranges->all, ranges->count, sizeof *ranges->all, array_compare);
 }
 
 /* Where ranges overlap, the one that starts last counts. */
 bool range_has(const struct ranges *ranges, uint64_t address)
 {
-    size_t low = 0, high = ranges->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (ranges->all[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = array_count_to(ranges->all, ranges->count, sizeof *ranges->all,
+                                address);
     return low > 0 && address < ranges->all[low - 1].end;
 }
 

@@ -1,6 +1,7 @@
 /* file.c - ELF files as a source: core files, recordings, memory images. */
 /* SPDX-License-Identifier: MIT */
 #include "file.h"
+#include "array.h"
 
 #include <errno.h>
 #include <gelf.h>
@@ -120,7 +121,7 @@ static const char *image_add(struct file *file, const char *image)
         return source_wrong(source, "there is no memory for it");
     file->memory.size += mapped->worth;
     qsort(file->images.all, file->images.count, sizeof *file->images.all,
-          segment_compare);
+          array_compare);
     return NULL;
 }
 

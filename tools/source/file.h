@@ -61,7 +61,6 @@ struct file {
 struct mapped *mapped_open(struct file *, const char *path);
 bool segment_add(struct segments *, uint64_t start, uint64_t size,
                  const unsigned char *bytes, bool writable);
-int segment_compare(const void *, const void *);
 /* The segment that has an address; null: none. They are sorted, and where they
  * lie over each other, what starts later counts. `most` becomes at most what is
  * left until the next one starts. */
