@@ -515,7 +515,7 @@ Test(command, help)
          "--bash-completion; do " RECORDER
          " $i >/dev/full 2>&1 && echo $i; " RECORDER
          " $i >&- 2>&1 && echo $i; done; true");
-#define VERBS "there are list, dump, follow, stat, set, clear, save, export, view\n"
+#define VERBS "there are list, dump, follow, stat, set, clear, save, diff, export, view\n"
     REFUSES(2, "recorder: nothing: no such verb; " VERBS, "help nothing");
     REFUSES(2, "recorder: VERB is missing; " VERBS "usage: recorder VERB ", " ");
     REFUSES(2, "recorder: frobnicate: no such verb; " VERBS, "frobnicate");
