@@ -9,9 +9,10 @@
 extern "C" {
 #endif
 
-/* Rounds up to a power of two; a constant expression. */
+/* Rounds up to a power of two, at least 4; a constant expression. With fewer
+ * slots threads lose much, and a record of 12 arguments would never be whole. */
 #define RECORDER_SLOTS_(size)                                                  \
-    ((size) <= 1 ? (size_t)1                                                   \
+    ((size) <= 4 ? (size_t)4                                                   \
                  : (size_t)1 << (64 - __builtin_clzll(                         \
                                          ((unsigned long long)(size)-1) | 1)))
 #define RECORDER_FIRST_(first, ...) first
@@ -81,6 +82,8 @@ extern "C" {
  * follows it. */
 #define RECORDER_DEFINE_AT_(name, size, address, description)                  \
     RECORDER_CHECK_SIZE_(name, size, 1, description)                           \
+    RECORDER_ASSERT_((size) >= 4, "RECORDER_AT(" #name ", " #size              \
+                                  "): the size must be at least 4");           \
     RECORDER_AGAIN_(extern struct recorder recorder_for_##name)                \
     struct recorder recorder_for_##name = RECORDER_INIT_(                      \
         #name, "" description,                                                 \
@@ -101,6 +104,8 @@ extern "C" {
 #elif !defined(RECORDER_HOSTED_)
 #define RECORDER_DEFINE_AT_(name, size, address, description)                  \
     RECORDER_CHECK_SIZE_(name, size, 1, description)                           \
+    RECORDER_ASSERT_((size) >= 4, "RECORDER_AT(" #name ", " #size              \
+                                  "): the size must be at least 4");           \
     RECORDER_DECLARE(name)
 #endif
 #ifdef RECORDER_NOTHING_

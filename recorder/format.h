@@ -285,7 +285,7 @@ static inline void recorder_format_convert_(struct recorder_formatter_ *f)
 
 /* Writes the text of the program's own function, escaped like any string. The
    function gets the conversion as written; width and precision are its task. */
-RECORDER_FUNCTION_ void recorder_format_own_(struct recorder_formatter_ *f)
+RECORDER_SELDOM_ void recorder_format_own_(struct recorder_formatter_ *f)
 {
     const struct recorder_arguments_ *a = f->arguments;
     char text[512], format[32];
@@ -358,9 +358,10 @@ static inline size_t recorder_format_read_(const struct recorder_arguments_ *a,
 }
 
 /* Writes the bytes at *address, at most *left of them, and advances both.
-   Returns true at a NUL, false if no more can or may be read. */
+   Returns true at a NUL that ends them, false if no more can or may be read. */
 RECORDER_FUNCTION_ bool recorder_format_bytes_(struct recorder_formatter_ *f,
-                                               uint64_t *address, size_t *left)
+                                               uint64_t *address, size_t *left,
+                                               bool nul_ends)
 {
     char piece[64];
     size_t held = 0; /* bytes of a UTF-8 sequence that a piece cut */
@@ -371,7 +372,7 @@ RECORDER_FUNCTION_ bool recorder_format_bytes_(struct recorder_formatter_ *f,
                                            room < *left ? room : *left);
         if (!got)
             break;
-        while (end < held + got && piece[end])
+        while (end < held + got && (piece[end] || !nul_ends))
             end++;
         more = end == held + got;
         *address += got;
@@ -386,8 +387,8 @@ RECORDER_FUNCTION_ bool recorder_format_bytes_(struct recorder_formatter_ *f,
 }
 
 /* Does the same for wchar_t; here *left counts bytes of UTF-8. */
-RECORDER_FUNCTION_ bool recorder_format_wides_(struct recorder_formatter_ *f,
-                                               uint64_t *address, size_t *left)
+RECORDER_SELDOM_ bool recorder_format_wides_(struct recorder_formatter_ *f,
+                                             uint64_t *address, size_t *left)
 {
     while (*left) {
         char part[4], utf8[4];
@@ -425,6 +426,7 @@ static inline void recorder_format_character_(struct recorder_formatter_ *f)
 RECORDER_FUNCTION_ void recorder_format_string_(struct recorder_formatter_ *f)
 {
     const size_t most = 65536; /* bounds what a wild pointer prints */
+    size_t size = SIZE_MAX;
     size_t precision = f->precision < 0 ? SIZE_MAX : (size_t)f->precision;
     size_t left = precision < most ? precision : most;
     uint64_t address = f->word;
@@ -435,13 +437,15 @@ RECORDER_FUNCTION_ void recorder_format_string_(struct recorder_formatter_ *f)
         recorder_format_put_(f, "(null)", precision < 6 ? 0 : 6);
         return;
     }
-    if (left && a->changes && a->changes(a->context, address) &&
+    if (left && a->changes && a->changes(a->context, address, &size) &&
         recorder_format_read_(a, address, digit, 1))
         recorder_format_put_(f, RECORDER_FORMAT_CHANGES_, 1);
+    if (size < left && !f->wide)
+        left = size;
     if (f->wide ? recorder_format_wides_(f, &address, &left)
-                : recorder_format_bytes_(f, &address, &left))
+                : recorder_format_bytes_(f, &address, &left, size == SIZE_MAX))
         return;
-    if (!left && precision <= most)
+    if (!left && (precision <= most || size < most))
         return;
     if (address != f->word) {
         recorder_format_put_(f, "...", 3);
@@ -453,7 +457,7 @@ RECORDER_FUNCTION_ void recorder_format_string_(struct recorder_formatter_ *f)
 }
 
 /* Writes a character as UTF-8, U+FFFD if it is none. Returns its length. */
-RECORDER_FUNCTION_ unsigned recorder_format_utf8_(char *to, uint32_t character)
+RECORDER_SELDOM_ unsigned recorder_format_utf8_(char *to, uint32_t character)
 {
     unsigned length;
     if (character > 0x10ffff || character >> 11 == 0xd800 >> 11)

@@ -28,8 +28,9 @@ struct recorder_arguments_ {
     recorder_type *const *types;
     intptr_t trace; /* passed to them; a '+' sets bit 0, too */
     /* True if the text at an address may have changed since it was recorded:
-       then RECORDER_FORMAT_CHANGES_ marks it. Null: none has changed. */
-    bool (*changes)(void *context, uint64_t address);
+       then RECORDER_FORMAT_CHANGES_ marks it. Sets *size if it is known and no
+       NUL ends the text. Null: none has changed. */
+    bool (*changes)(void *context, uint64_t address, size_t *size);
 };
 #define RECORDER_FORMAT_CHANGES_ "~"
 

@@ -205,10 +205,32 @@ RECORDER_INLINE_ intptr_t recorder_os_process_(void)
 {
     return getpid();
 }
+/* POSIX does not tell the program's name; each system's C library does. */
+#if defined(RECORDER_BSD_)
+extern const char *recorder_os_program_(void) RECORDER_LABEL_(getprogname);
+#elif defined(__linux__)
+extern char *recorder_os_invoked_ RECORDER_LABEL_(program_invocation_short_name)
+    __attribute__((weak));
 RECORDER_INLINE_ const char *recorder_os_program_(void)
 {
-    return NULL; /* POSIX does not tell */
+    return &recorder_os_invoked_ ? recorder_os_invoked_ : NULL;
 }
+#elif defined(__sun)
+extern const char *recorder_os_executable_(void) RECORDER_LABEL_(getexecname);
+RECORDER_INLINE_ const char *recorder_os_program_(void)
+{
+    const char *name = recorder_os_executable_(), *at;
+    for (at = name; at && *at; at++)
+        if (*at == '/' && at[1])
+            name = at + 1;
+    return name;
+}
+#else
+RECORDER_INLINE_ const char *recorder_os_program_(void)
+{
+    return NULL;
+}
+#endif
 RECORDER_INLINE_ void recorder_os_yield_(void)
 {
     sched_yield();

@@ -27,11 +27,13 @@ struct recorder_scratch_ {
     struct recorder_memory_ memory;
     struct recorder_batch_ batch;
     size_t at;               /* which of the batch is being shown */
+    struct recorder_headed_ heading; /* of the format that was read last */
     struct recorder_fetched_ *fetched;
     size_t fetched_mask;
     struct recorder_constants_ constants;
     char *format, *text, *message, *line; /* text: of RECORDER_COPY */
     size_t format_max, text_max, line_max;
+    size_t text_size; /* of the text that was put together last */
     char *out;               /* gathers lines, for recorder_dump_fd */
     size_t out_max;
     void *mapped;

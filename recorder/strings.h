@@ -31,8 +31,15 @@ recorder_fetch_(struct recorder_scratch_ *s, uint64_t address)
     return f;
 }
 
-/* Returns the format at an address, and in *location the "file:line" behind it,
- * both in s->format; null if it cannot be read, as its library was closed. */
+/* False: no text is marked as one that may have changed, and no heading is taken
+ * off a format; for compat/. */
+#ifndef RECORDER_MARKS_
+#define RECORDER_MARKS_ true
+#endif
+
+/* Returns the format at an address, its heading taken off into s->heading, and
+ * in *location the "file:line" behind it, all in s->format; null if it cannot
+ * be read, as its library was closed. */
 RECORDER_FUNCTION_ const char *recorder_format_of_(struct recorder_scratch_ *s,
                                                    uint64_t address,
                                                    const char **location)
@@ -40,6 +47,7 @@ RECORDER_FUNCTION_ const char *recorder_format_of_(struct recorder_scratch_ *s,
     const struct recorder_fetched_ *f = recorder_fetch_(s, address);
     size_t length, size, i;
     *location = "?";
+    recorder_heading_("", &s->heading);
     if (!f)
         return NULL;
     size = f->size;
@@ -55,7 +63,8 @@ RECORDER_FUNCTION_ const char *recorder_format_of_(struct recorder_scratch_ *s,
     length = recorder_format_end_(s->format, size);
     if (length + 1 < size)
         *location = s->format + length + 1;
-    return s->format;
+    return RECORDER_MARKS_ ? recorder_heading_(s->format, &s->heading)
+                           : s->format;
 }
 
 /* Returns the recorder in whose rings an address lies; null if none. Called in
@@ -161,12 +170,12 @@ RECORDER_FUNCTION_ void recorder_text_of_(struct recorder_scratch_ *s,
             mark = "..."; /* the rest was not kept */
         order = piece.order;
     }
-    if (token && !*mark) {
-        const char *lost = size ? "..." : "<lost>";
-        recorder_bytes_(s->text + size, lost, size ? 4 : 7);
-    } else {
-        recorder_bytes_(s->text + size, mark, *mark ? 4 : 1);
-    }
+    if (token && !*mark)
+        mark = size ? "..." : "<lost>";
+    count = recorder_length_(mark, 6);
+    recorder_bytes_(s->text + size, mark, count);
+    s->text_size = size + count;
+    s->text[s->text_size] = '\0';
 }
 
 struct recorder_text_context_ {
@@ -176,8 +185,8 @@ struct recorder_text_context_ {
     size_t read;
 };
 
-/* Copies bytes of a text as if they stood at its token: the formatter asks for
- * them in pieces. Returns how many. */
+/* Copies bytes of a text and a NUL as if they stood at its token: the formatter
+ * asks for them in pieces. Returns how many. */
 RECORDER_FUNCTION_ ptrdiff_t recorder_text_bytes_(
     struct recorder_text_context_ *c, uint64_t address, char *to, size_t size)
 {
@@ -188,7 +197,7 @@ RECORDER_FUNCTION_ ptrdiff_t recorder_text_bytes_(
         c->token = address;
         c->read = 0;
     }
-    left = recorder_length_(text + c->read, c->scratch->text_max) + 1;
+    left = c->scratch->text_size + 1 - c->read;
     if (size > left)
         size = left;
     recorder_bytes_(to, text + c->read, size);
@@ -218,12 +227,20 @@ RECORDER_FUNCTION_ ptrdiff_t recorder_text_(void *context, uint64_t address,
 }
 
 /* The formatter's `changes`: true if the text at an address may have changed
- * since it was recorded. */
-RECORDER_FUNCTION_ bool recorder_text_changes_(void *context, uint64_t address)
+ * since it was recorded. A record that prints at once shows what it was given. */
+RECORDER_FUNCTION_ bool recorder_text_changes_(void *context, uint64_t address,
+                                               size_t *size)
 {
     struct recorder_text_context_ *c = (struct recorder_text_context_ *)context;
     struct recorder_fetched_ *piece = &c->scratch->fetched[0];
-    if (recorder_is_token_(c->scratch, address))
+    if (recorder_is_token_(c->scratch, address)) {
+        recorder_text_of_(c->scratch, c->event, address);
+        c->token = address;
+        c->read = 0;
+        *size = c->scratch->text_size;
+        return false;
+    }
+    if (!RECORDER_MARKS_ || c->scratch->trace)
         return false;
     piece->address = 0;
     return !recorder_is_constant_(&c->scratch->constants, (uintptr_t)address,

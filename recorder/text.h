@@ -16,13 +16,14 @@ PROMISES
 #include "clock.h"
 #include "event.h"
 #include "format.h"
+#include "heading.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 #define RECORDER_LINE_DEFAULT_                                                 \
-    "{order} [{seconds} {location} T{thread}] {recorder}: {message}"
+    "{order} [{seconds} {location} T{thread}] {recorder}: {severity}{message}"
 #define RECORDER_TEXT_LINE_MAX_ 4096
 #define RECORDER_PROGRAM_MAX_ 64 /* bytes of a program's name, with its NUL */
 
@@ -168,7 +169,7 @@ RECORDER_INLINE_ size_t recorder_format_end_(char *bytes, size_t size)
 
 /* Adds the message of an event whose format cannot be read: its address, and
  * the words of the arguments that were found. */
-RECORDER_FUNCTION_ void
+RECORDER_SELDOM_ void
 recorder_add_unreadable_(struct recorder_string_ *to,
                          const struct recorder_event *event)
 {
@@ -209,6 +210,7 @@ enum recorder_field_ {
     RECORDER_THREAD_NUMBER_,
     RECORDER_THREAD_NAME_,
     RECORDER_NAME_,
+    RECORDER_SEVERITY_,
     RECORDER_MESSAGE_,
     RECORDER_FIELDS_
 };
@@ -220,7 +222,7 @@ recorder_field_(const char *at, const char **end, int *width)
 {
     static const char names[RECORDER_FIELDS_][12] = {
         "order",  "seconds", "wall",     "location", "caller",
-        "thread", "name",    "recorder", "message"};
+        "thread", "name",    "recorder", "severity", "message"};
     unsigned field, i;
     bool left;
     for (field = 0; field < RECORDER_FIELDS_; field++) {
@@ -253,6 +255,8 @@ struct recorder_shown_ {
     const char *thread;   /* its name, 15 bytes; null: thread unknown */
     const char *name;     /* of the recorder; null: unknown */
     size_t name_size;     /* bytes that may be read, NUL or not */
+    int severity;         /* as in recorder_headed_; -1: none */
+    bool hardware;
     const char *message;
     size_t message_size; /* of the whole */
     size_t message_max;  /* bytes of it that can be read */
@@ -299,6 +303,10 @@ RECORDER_FUNCTION_ void recorder_add_field_(struct recorder_string_ *to,
         recorder_add_name_(to, shown->name ? shown->name : "?",
                            shown->name ? shown->name_size : 1);
         break;
+    case RECORDER_SEVERITY_:
+        recorder_add_string_(
+            to, recorder_severity_text_(shown->severity, shown->hardware));
+        break;
     default:
         recorder_add_text_(to, shown->message, size < max ? size : max);
         if (size > max)
@@ -328,7 +336,7 @@ recorder_add_column_(struct recorder_string_ *to,
 
 /* Returns the first unknown field of a line format, from behind its brace, or
  * null if all fields are known. */
-RECORDER_FUNCTION_ const char *recorder_line_check_(const char *line)
+RECORDER_SELDOM_ const char *recorder_line_check_(const char *line)
 {
     const char *end;
     int width;
@@ -344,7 +352,7 @@ RECORDER_FUNCTION_ const char *recorder_line_check_(const char *line)
 }
 #define RECORDER_LINE_FIELDS_                                                  \
     "{order} {seconds} {wall} {location} {caller} {thread} {name} {recorder} " \
-    "{message}"
+    "{severity} {message}"
 
 /* Adds the line of an event, by a format such as RECORDER_LINE_DEFAULT_. */
 RECORDER_FUNCTION_ void recorder_add_line_(struct recorder_string_ *to,
@@ -386,11 +394,10 @@ RECORDER_FUNCTION_ void recorder_end_line_(struct recorder_string_ *to)
  * PID 4711, 258 RECORDS". For a core file or recording the time is that of its
  * last record, and `read_ns`, else 0, is now: "..., READ AT 2026-11-27 ...".
  * Without a date and without processes: "FLIGHT RECORDER DUMP, 258 RECORDS". */
-RECORDER_FUNCTION_ void recorder_add_head_(struct recorder_string_ *to,
-                                           uint64_t realtime_ns,
-                                           uint64_t read_ns,
-                                           const char *program, uint64_t pid,
-                                           bool more, uint64_t records)
+RECORDER_SELDOM_ void recorder_add_head_(struct recorder_string_ *to,
+                                         uint64_t realtime_ns, uint64_t read_ns,
+                                         const char *program, uint64_t pid,
+                                         bool more, uint64_t records)
 {
     recorder_add_string_(to, "FLIGHT RECORDER DUMP");
     if (realtime_ns) {
@@ -420,7 +427,7 @@ RECORDER_FUNCTION_ void recorder_add_head_(struct recorder_string_ *to,
 
 /* Adds "DUMPING net SIZE 256, 256 ENTRIES, 1744 OVERWRITTEN, 2 LOST". Entries
  * are records; "~1744" is an estimate. */
-RECORDER_FUNCTION_ void
+RECORDER_SELDOM_ void
 recorder_add_summary_(struct recorder_string_ *to, const char *name,
                       size_t name_size, const struct recorder_figures_ *figures)
 {

@@ -633,10 +633,14 @@ RECORDER_1X_ void recorder_dump_on_signal(int sig)
 RECORDER_1X_ void recorder_dump_on_common_signals(unsigned add, unsigned remove)
 {
     intptr_t mask;
-    const char *background = recorder_os_environment_("RECORDER_DUMP");
+    const char *background = recorder_os_environment_("RECORDER_DUMP"), *equal;
     recorder_trace_set(recorder_os_environment_("RECORDER_TRACES"));
     recorder_trace_set(recorder_os_environment_("RECORDER_TWEAKS"));
-    if (background && *background)
+    for (equal = background; equal && *equal && *equal != '=';)
+        equal++;
+    if (equal && *equal) /* which no recorder's name has */
+        recorder_dump_set(background);
+    else if (background && *background)
         recorder_background_dump(background);
     mask = RECORDER_1X_VALUE_(recorder_signals_mask);
     if (mask) {
