@@ -14,11 +14,18 @@
 
 /* --------------------------------------------------------------- trouble -- */
 
+static int trouble = 1;
+
+void trouble_set(int status)
+{
+    trouble = status;
+}
+
 void *need(void *memory)
 {
     if (!memory) {
         fputs("recorder: there is no memory left\n", stderr);
-        exit(1);
+        exit(trouble);
     }
     return memory;
 }
@@ -50,7 +57,7 @@ void fail(const struct call *call, const char *format, ...)
     va_start(arguments, format);
     say(call, format, arguments);
     va_end(arguments);
-    exit(1);
+    exit(trouble);
 }
 
 void warn(const struct call *call, const char *format, ...)
