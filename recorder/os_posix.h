@@ -274,12 +274,28 @@ enum { RECORDER_OS_UNLOADS_ = 1, RECORDER_OS_SEES_SELF_ = 0 };
 /* The program's registry is found by the dynamic linker or not at all. */
 struct recorder_os_segment_ {
     uintptr_t at, file_bytes, bytes;
+    bool writable;
 };
-RECORDER_INLINE_ bool
-recorder_os_data_segment_(unsigned index, struct recorder_os_segment_ *segment)
+struct recorder_os_headers_ {
+    int none;
+};
+RECORDER_INLINE_ struct recorder_os_headers_ recorder_os_headers_open_(void)
 {
-    (void)index, (void)segment;
+    struct recorder_os_headers_ headers = {0};
+    return headers;
+}
+RECORDER_INLINE_ bool
+recorder_os_next_segment_(struct recorder_os_headers_ *headers,
+                          struct recorder_os_segment_ *segment)
+{
+    (void)headers, (void)segment;
     return false;
+}
+enum { RECORDER_OS_MAPS_ = 0 };
+RECORDER_INLINE_ long recorder_os_maps_(int *fd, char *to, size_t size)
+{
+    (void)fd, (void)to, (void)size;
+    return -1;
 }
 
 /* ----------------------------------------------------------------- files -- */

@@ -1,6 +1,7 @@
 /* sqlite.c - a database: every field a column, and a view to read. */
 /* SPDX-License-Identifier: MIT */
 #include "export.h"
+#include "shown.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -8,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Arguments have no type of their own: each value keeps its. What SQLite has no
- * integer or real for is text: integers from 2^63 up, nan, inf, pointers. */
+/* The columns of arguments have no type: each value keeps its own. Values
+ * without an integer or real of SQLite are text: 2^63 and above, nan, inf,
+ * pointers. */
 static const char schema[] =
     "create table source (name text, program text, pid integer,"
     " end_wall_ns integer, read_wall_ns integer);"
@@ -23,7 +25,8 @@ static const char schema[] =
     " line integer, arguments integer);"
     "create table event (ord integer primary key, ns integer, wall_ns integer,"
     " recorder integer references recorder, thread integer references thread,"
-    " format integer references format, caller text, message text,"
+    " format integer references format, caller text, severity text,"
+    " message text,"
     " arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9, arg10, arg11,"
     " arg12);"
     "create table span (opened integer references event, closed integer"
@@ -35,7 +38,7 @@ static const char schema[] =
     " strftime('%Y-%m-%d %H:%M:%S', wall_ns / 1000000000, 'unixepoch') ||"
     " printf('.%06d', wall_ns / 1000 % 1000000) as wall,"
     " file || ':' || line as location, thread.name as thread,"
-    " recorder.name as recorder, message"
+    " recorder.name as recorder, severity, message"
     " from event join recorder on recorder.id = event.recorder"
     " join format on format.id = event.format"
     " left join thread on thread.id = event.thread order by ord;";
@@ -75,7 +78,7 @@ static void step(struct sqlite *s, sqlite3_stmt *statement)
     check(s, sqlite3_clear_bindings(statement));
 }
 
-/* What is not bound is null. */
+/* Columns that are not bound are null. */
 static void bind_integer(sqlite3_stmt *to, int column, int64_t value)
 {
     sqlite3_bind_int64(to, column, value);
@@ -84,6 +87,8 @@ static void bind_text(sqlite3_stmt *to, int column, const char *text,
                       size_t size)
 {
     text = text_repaired(text, &size);
+    if (memchr(text, 0, size)) /* would end it for many of SQLite's functions */
+        text = text_shown(text, &size);
     sqlite3_bind_text(to, column, text, (int)size, SQLITE_TRANSIENT);
 }
 static void bind_string(sqlite3_stmt *to, int column, const char *text)
@@ -203,14 +208,15 @@ static void put_event(struct sqlite *s, const struct timeline_event *e)
         bind_integer(s->event, 5, (int64_t)e->lane->index + 1);
     bind_integer(s->event, 6, format);
     bind_hexadecimal(s->event, 7, read->event.caller);
+    bind_string(s->event, 8, event_severity(&read->event));
     message = reader_message(&s->timeline.call->reader, read, &size);
-    bind_text(s->event, 8, message, size);
+    bind_text(s->event, 9, message, size);
     for (unsigned i = 0; i < e->arguments_count; i++)
-        bind_argument(s->event, 9 + (int)i, &e->arguments[i]);
+        bind_argument(s->event, 10 + (int)i, &e->arguments[i]);
     step(s, s->event);
 }
 
-/* The spans from `depth` on end; `closer` null: they never did. */
+/* Ends the spans from `depth` on. `closer` is null if they never ended. */
 static void put_spans(struct sqlite *s, const struct timeline_lane *lane,
                       size_t depth, size_t count,
                       const struct timeline_event *closer)
@@ -257,7 +263,7 @@ static void begin(struct sqlite *s)
     execute(s, schema);
     s->event =
         prepare(s, "insert into event values (?, ?, ?, ?, ?, ?, ?, ?, ?, "
-                   "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+                   "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     s->format = prepare(s, "insert into format values (?, ?, ?, ?, ?)");
     s->span = prepare(s, "insert into span values (?, ?, ?, ?, ?, ?, ?)");
     s->value = prepare(s, "insert into value values (?, ?, ?, ?)");

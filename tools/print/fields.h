@@ -1,4 +1,4 @@
-/* fields.h - what is known of an event, as one row of named values. */
+/* fields.h - an event as one row of named values. */
 /* SPDX-License-Identifier: MIT */
 #ifndef FIELDS_H
 #define FIELDS_H
@@ -12,6 +12,7 @@
     NAME("ns")                                                                 \
     NAME("wall_ns")                                                            \
     NAME("recorder")                                                           \
+    NAME("severity")                                                           \
     NAME("thread")                                                             \
     NAME("thread_name")                                                        \
     NAME("tid")                                                                \
@@ -21,10 +22,13 @@
     NAME("caller")                                                             \
     NAME("format")                                                             \
     NAME("message")
-enum { FIELDS = 13, FIELD_MESSAGE = 12 };
+enum { FIELDS = 14, FIELD_MESSAGE = 13 };
 
-/* The values, as arguments are: READER_LOST is what is not known. Valid until
- * the next message is made. */
+/* "sw2", or null: the event has no severity. */
+const char *event_severity(const struct recorder_event *);
+
+/* Makes the values, in the form of arguments: READER_LOST is unknown. Valid
+ * until the next message is made. */
 void fields_of(struct reader *, const struct reader_event *,
                struct reader_argument to[FIELDS]);
 

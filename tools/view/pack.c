@@ -1,6 +1,7 @@
 /* pack.c - packs events small, for a page to unpack: see view.h. */
 /* SPDX-License-Identifier: MIT */
 #include "buffer.h"
+#include "fields.h"
 #include "json.h"
 #include "text.h"
 #include "view.h"
@@ -14,7 +15,7 @@
 
 /* ----------------------------------------------------------------- bytes -- */
 
-/* A difference: small ones of either sign make small numbers. */
+/* Adds a zigzag varint: small differences of either sign take few bytes. */
 static void put_signed(struct buffer *b, uint64_t number)
 {
     buffer_varint(b, number << 1 ^ (0 - (number >> 63)));
@@ -86,7 +87,7 @@ static FILE *rows_next(struct rows *rows)
         fputc(',', rows->to);
     return rows->to;
 }
-/* Writes the member `name`, if there are any, and begins anew. */
+/* Writes the new rows as member `name`, if there are any, and forgets them. */
 static void rows_write(struct rows *rows, FILE *to, const char *name)
 {
     if (!rows->to)
@@ -194,7 +195,7 @@ static void write_text(struct view_pack *pack, FILE *to, const char *text)
         json_string(to, text, strlen(text), pack->in_html);
 }
 
-/* Which of the values a new recorder has; each is a series. */
+/* Adds a series for each value that a new recorder has. */
 static void add_series(struct view_pack *pack, uint32_t number,
                        const char *recorder)
 {
@@ -238,7 +239,7 @@ static uint32_t recorder_number(struct view_pack *pack,
     return number;
 }
 
-/* The number of a thread; 0: unknown. */
+/* Returns the number of a thread; 0: unknown. */
 static uint32_t thread_number(struct view_pack *pack,
                               const struct reader_thread *thread)
 {
@@ -265,8 +266,10 @@ static uint32_t format_number(struct view_pack *pack,
                               const struct recorder_event *event)
 {
     bool new;
-    uint32_t number =
-        (uint32_t)ids_of(&pack->formats, event->format, 0, 0, &new);
+    const char *severity = event_severity(event);
+    uint32_t number = (uint32_t)ids_of(
+        &pack->formats, event->format,
+        (uint64_t)(event->severity + 4 * event->hardware), 0, &new);
     if (new) {
         FILE *to = rows_next(&pack->new_formats);
         const char *location = "?";
@@ -275,6 +278,8 @@ static uint32_t format_number(struct view_pack *pack,
         write_text(pack, to, format);
         fputc(',', to);
         write_text(pack, to, location);
+        if (severity)
+            fprintf(to, ",\"%s\"", severity);
         fputc(']', to);
     }
     return number;
@@ -296,15 +301,14 @@ static uint32_t caller_number(struct view_pack *pack, uint64_t caller)
 static uint32_t site_number(struct view_pack *pack,
                             const struct reader_event *event)
 {
+    uint32_t format = format_number(pack, &event->event);
     bool new;
-    uint32_t number =
-        (uint32_t)ids_of(&pack->sites, event->recorder->address,
-                         event->event.format, event->event.caller, &new);
+    uint32_t number = (uint32_t)ids_of(&pack->sites, event->recorder->address,
+                                       format, event->event.caller, &new);
     if (new)
         fprintf(rows_next(&pack->new_sites),
                 "[%" PRIu32 ",%" PRIu32 ",%" PRIu32 "]",
-                recorder_number(pack, event->recorder),
-                format_number(pack, &event->event),
+                recorder_number(pack, event->recorder), format,
                 caller_number(pack, event->event.caller));
     return number;
 }
@@ -400,8 +404,8 @@ static void write_columns(struct view_pack *pack, FILE *to)
     write_packed(pack, to);
 }
 
-/* All recorders, those without an event, too, and their figures if they have
- * changed. */
+/* Adds all recorders, those without an event, too, and their figures if they
+ * have changed. */
 static void write_figures(struct view_pack *pack, FILE *to)
 {
     struct reader *reader = pack->reader;
