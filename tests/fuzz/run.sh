@@ -17,9 +17,8 @@ cd "$(dirname "$0")/../.."
 out=build/fuzz
 mkdir -p $out
 flags="-std=gnu11 -D_GNU_SOURCE -Dnanosleep=fuzz_nanosleep -Dexit=fuzz_exit
-    -Disatty=fuzz_isatty -Dsetvbuf=fuzz_setvbuf -O1 -g -Wall -Wextra -I. -Itools -Itools/reader
-    -Itools/source -Itools/print -Itools/export -Itools/view -Igdb
-    -fsanitize=address,undefined -fno-sanitize-recover=undefined"
+    -Disatty=fuzz_isatty -Dsetvbuf=fuzz_setvbuf -O1 -g -Wall -Wextra -I. -Itools -Igdb
+    $(printf -- '-I%s ' tools/*/) -fsanitize=address,undefined -fno-sanitize-recover=undefined"
 flags=$(echo $flags)
 sources="tests/fuzz/fuzz.c tests/fuzz/verbs.c tests/fuzz/texts.c
     $(ls tools/*.c tools/*/*.c | grep -v /main.c) gdb/library.c"
