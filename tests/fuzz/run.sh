@@ -64,6 +64,7 @@ for bits in 64 32; do
     program=$out/program-$bits
     gcc -m$bits -O1 -g -I. -o $program tests/programs/hostile.c -lpthread || continue
     cp $program $out/seeds/programs/program-$bits
+    : >$out/ready
     RECORDER_FILE=$out/seeds/files/file-$bits $program >$out/ready & pid=$!
     until grep -q ready $out/ready; do sleep 0.1; done
     build/recorder save $pid -o $out/seeds/files/saved-$bits
