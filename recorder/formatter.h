@@ -11,6 +11,11 @@ extern "C" {
 
 /* ------------------------------------------------------------- interface -- */
 
+/* How long a copied text is; SIZE_MAX: not known. */
+struct recorder_sizes_ {
+    size_t kept, shown; /* without what says that it was cut, and with that */
+};
+
 /* The words that the conversions of a format consume, in order. A double is
    its bits, or those of a float where words have 4 bytes. */
 struct recorder_arguments_ {
@@ -29,9 +34,10 @@ struct recorder_arguments_ {
     recorder_type *const *types;
     intptr_t trace; /* what they are told; bit 0 also where a '+' stands */
     /* True if the text at an address may have changed since it was recorded:
-       it is shown behind RECORDER_FORMAT_CHANGES_. Sets *size where that is
-       known and no NUL ends the text. Null: none has, of no text. */
-    bool (*changes)(void *context, uint64_t address, size_t *size);
+       it is shown behind RECORDER_FORMAT_CHANGES_. Sets the sizes where they
+       are known and no NUL ends the text. Null: none has, of no text. */
+    bool (*changes)(void *context, uint64_t address,
+                    struct recorder_sizes_ *sizes);
 };
 #define RECORDER_FORMAT_CHANGES_ "~"
 

@@ -175,8 +175,9 @@ RECORDER_FUNCTION_ void recorder_text_of_(struct recorder_scratch_ *s,
         mark = size ? "..." : "<lost>";
     count = recorder_length_(mark, 6);
     recorder_bytes_(s->text + size, mark, count);
-    s->text_size = size + count;
-    s->text[s->text_size] = '\0';
+    s->text_sizes.kept = size;
+    s->text_sizes.shown = size + count;
+    s->text[size + count] = '\0';
 }
 
 struct recorder_text_context_ {
@@ -198,7 +199,7 @@ RECORDER_FUNCTION_ ptrdiff_t recorder_text_bytes_(
         c->token = address;
         c->read = 0;
     }
-    left = c->scratch->text_size + 1 - c->read;
+    left = c->scratch->text_sizes.shown + 1 - c->read;
     if (size > left)
         size = left;
     recorder_bytes_(to, text + c->read, size);
@@ -230,7 +231,7 @@ RECORDER_FUNCTION_ ptrdiff_t recorder_text_(void *context, uint64_t address,
 /* recorder_format_'s question: may the text at an address be another by now? A
  * record that prints at once shows what it was given. */
 RECORDER_FUNCTION_ bool recorder_text_changes_(void *context, uint64_t address,
-                                               size_t *size)
+                                               struct recorder_sizes_ *sizes)
 {
     struct recorder_text_context_ *c = (struct recorder_text_context_ *)context;
     struct recorder_fetched_ *piece = &c->scratch->fetched[0];
@@ -238,7 +239,7 @@ RECORDER_FUNCTION_ bool recorder_text_changes_(void *context, uint64_t address,
         recorder_text_of_(c->scratch, c->event, address);
         c->token = address;
         c->read = 0;
-        *size = c->scratch->text_size;
+        *sizes = c->scratch->text_sizes;
         return false;
     }
     if (!RECORDER_MARKS_ || c->scratch->trace)

@@ -21,6 +21,8 @@ struct ids {
 /* The number of a key; *is_new: it was not asked for before. IDS_NONE: there is
  * no memory. */
 size_t ids_add(struct ids *, uint64_t a, uint64_t b, uint64_t c, bool *is_new);
+/* The number of a key, or IDS_NONE. */
+size_t ids_find(const struct ids *, uint64_t a, uint64_t b, uint64_t c);
 void ids_free(struct ids *);
 
 #endif

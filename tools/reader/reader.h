@@ -29,7 +29,7 @@ FLOORS (a file calls only files of lower floors; inside.h declares the calls)
     rings       copies rings, finds whole records, counts them
     lists       recorders, threads, tweaks
     registry    the one thing that is found; the clock
-    bytes, offsets, ids, array
+    bytes, offsets, codes, ids, array
 
     settings writes into the program, and stands beside them. Above the reader:
     source opens its memory; then options, print, export and view, verbs, help,
@@ -39,6 +39,7 @@ FLOORS (a file calls only files of lower floors; inside.h declares the calls)
 #ifndef READER_H
 #define READER_H
 
+#include "codes.h"
 #include "recorder/clock.h"
 #include "recorder/event.h"
 #include "recorder/text.h"
@@ -164,6 +165,7 @@ struct reader {
     char line[256]; /* that the program set, or the default */
     char program[RECORDER_PROGRAM_MAX_]; /* its name; "": unknown */
     struct recorder_clock_ clock;
+    const struct codes *codes; /* texts of codes; null: there are none */
     struct reader_recorder **recorders;
     size_t recorders_count;
     struct reader_thread *threads;
