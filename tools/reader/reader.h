@@ -240,8 +240,10 @@ unsigned reader_arguments(struct reader *, const struct reader_event *,
 /* Sets one word of a running program; false: it cannot be written. */
 bool reader_write_word(struct reader *, uint64_t address, uint64_t value);
 
-/* Orders below that of the last reader_take() count no more, for all readers of
- * the running program; false: it cannot be written. */
-bool reader_clear(struct reader *);
+/* The order that the program gives out next; false: it is gone. */
+bool reader_order(struct reader *, uint64_t *order);
+/* Orders below this one count no more, for all readers of the running program;
+ * false: it cannot be written. */
+bool reader_clear(struct reader *, uint64_t order);
 
 #endif
