@@ -28,7 +28,7 @@ struct recorder_coded_ {
     bool exception;
     bool buffer;    /* the last two arguments are its size and its token */
     unsigned count; /* of arguments */
-    uint32_t lost;  /* bit i: argument i was lost, or never was */
+    uint32_t missing;  /* bit i: argument i was lost, or never was */
     uint64_t argument[12];
     char format[RECORDER_CODED_FORMAT_MAX_]; /* where no file has a better */
 };
@@ -64,16 +64,16 @@ RECORDER_FUNCTION_ bool recorder_coded_of_(const struct recorder_event *event,
         recorder_string_at_(to->format, sizeof to->format - 1);
     uint32_t word = (uint32_t)event->argument[0];
     unsigned given = word >> 29, first, i;
-    if (event->lost & 1)
+    if (event->missing_arguments & 1)
         return false;
     to->word = word;
     to->exception = (word & 0xff) == RECORDER_CODED_EXCEPTION_ && given > 0 &&
-                    !(event->lost >> 1 & 1);
+                    !(event->missing_arguments >> 1 & 1);
     to->code = to->exception ? (uint32_t)event->argument[1] : 0;
     to->buffer = word >> 28 & 1;
     first = 1 + to->exception;
     to->count = given - to->exception + 2 * to->buffer;
-    to->lost = event->lost >> first | ~0u << to->count;
+    to->missing = event->missing_arguments >> first | ~0u << to->count;
     for (i = 0; i < 12; i++)
         to->argument[i] = i < to->count ? event->argument[first + i] : 0;
     if (to->exception) {

@@ -24,7 +24,7 @@ Test(coded, words_there_and_back)
         unsigned first;
         memset(&event, 0, sizeof event);
         event.argument[0] = (uint32_t)_TRACE_WORD(count, buffer, data, opcode);
-        event.lost = i % 5 ? 0 : (uint32_t)random_of(&state) & 0xffe;
+        event.missing_arguments = i % 5 ? 0 : (uint32_t)random_of(&state) & 0xffe;
         for (unsigned n = 1; n < 12; n++)
             event.argument[n] = (uint32_t)random_of(&state);
         cr_assert(recorder_coded_of_(&event, &is));
@@ -32,16 +32,16 @@ Test(coded, words_there_and_back)
         cr_assert_eq(is.word >> 8 & 0xfffff, data & 0xfffff);
         cr_assert_eq(is.buffer, buffer);
         cr_assert_eq(is.exception,
-                     opcode == 0xff && count && !(event.lost & 2));
+                     opcode == 0xff && count && !(event.missing_arguments & 2));
         first = is.exception ? 2 : 1;
         cr_assert_eq(is.count, count + 1 - first + 2 * buffer);
         for (unsigned n = 0; n < 12; n++)
             if (n < is.count)
                 cr_assert(is.argument[n] == event.argument[first + n] &&
-                          (is.lost >> n & 1) ==
-                              (event.lost >> (first + n) & 1));
+                          (is.missing >> n & 1) ==
+                              (event.missing_arguments >> (first + n) & 1));
             else
-                cr_assert(is.lost >> n & 1);
+                cr_assert(is.missing >> n & 1);
         cr_assert_eq(recorder_format_count_(is.format), is.count, "%s",
                      is.format);
         cr_assert_lt(strlen(is.format), sizeof is.format);
@@ -58,6 +58,6 @@ Test(coded, lost_word)
 {
     struct recorder_event event = {0};
     struct recorder_coded_ is;
-    event.lost = 1;
+    event.missing_arguments = 1;
     cr_assert(!recorder_coded_of_(&event, &is));
 }
