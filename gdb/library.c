@@ -252,7 +252,7 @@ const char *library_clear(struct library *library)
     const char *wrong = reader_take(reader);
     if (wrong)
         return wrong;
-    return reader_clear(reader) ? NULL : "cannot be written";
+    return reader_clear(reader, reader->end) ? NULL : "cannot be written";
 }
 
 const char *library_name(struct library *library, size_t i)
