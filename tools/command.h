@@ -35,12 +35,13 @@ struct verb {
     const struct option_row *rows; /* ends with a row without name; or null */
     bool selects; /* takes the options that choose events, too */
     int (*run)(struct call *);
-    bool follows; /* --last 0 says something */
+    bool follows;    /* --last 0 says something */
+    bool unprepared; /* of programs without recorders, too */
 };
 
 /* One file a verb, in verbs/. */
 extern const struct verb verb_list, verb_dump, verb_follow, verb_stat, verb_set,
-    verb_clear, verb_save, verb_export, verb_view;
+    verb_clear, verb_save, verb_export, verb_view, verb_threads, verb_locks;
 
 struct call_option {
     int key;

@@ -1,0 +1,118 @@
+/* frame_pointer.c - the frame pointer of a function, from what its call left. */
+/* SPDX-License-Identifier: MIT */
+/*
+   Of a thread that waits, the system tells the program counter and the stack
+   pointer. That is enough while tables reckon from the stack pointer. A function
+   that keeps a frame pointer has its caller's, and above it the return address,
+   at the place that it points to: and in front of that return address stands the
+   call of this very function.
+*/
+#include "bytes.h"
+#include "unwind.h"
+
+#include <elf.h>
+#include <string.h>
+
+/* How far above the stack pointer a frame may begin. */
+enum { FRAME_BYTES_MAX = 65536, BLOCK_BYTES = 1024 };
+
+/* Where the function begins that an address lies in; 0: no symbol tells. */
+static uint64_t function_start(struct unwind *u, uint64_t address)
+{
+    Dwfl_Module *module = dwfl_addrmodule(u->dwfl, address);
+    GElf_Off offset;
+    GElf_Sym symbol;
+    if (!module || !dwfl_module_addrinfo(module, address, &offset, &symbol,
+                                         NULL, NULL, NULL))
+        return 0;
+    return address - offset;
+}
+
+/* Where an entry of the procedure linkage table leads; 0: it is none. */
+static uint64_t linkage_target(struct unwind *u, uint64_t address)
+{
+    static const unsigned char endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+    unsigned char code[16], *at = code;
+    uint64_t target;
+    int32_t offset;
+    if (unwind_bytes(u, address, code, sizeof code) != sizeof code)
+        return 0;
+    if (memcmp(at, endbr64, sizeof endbr64) == 0)
+        at += sizeof endbr64;
+    if (*at == 0xf2) /* bnd */
+        at++;
+    if (at[0] != 0xff || at[1] != 0x25) /* jmp *offset(%rip) */
+        return 0;
+    memcpy(&offset, at + 2, sizeof offset);
+    address += (uint64_t)(at + 6 - code) + (uint64_t)(int64_t)offset;
+    return unwind_word(u, address, &target) ? target : 0;
+}
+
+/* Does a call's target begin the function that `address` lies in? */
+static bool is_function(struct unwind *u, uint64_t target, uint64_t address)
+{
+    uint64_t start = function_start(u, address);
+    if (start)
+        return target == start;
+    return address - target < FRAME_BYTES_MAX && cfi_is_entry(u, target);
+}
+
+enum calls { CALLS_NO, CALLS_PERHAPS, CALLS_YES };
+
+/* Does a call of the function that `address` lies in stand in front of a return
+ * address? Perhaps: it calls what a register or a word holds. */
+static enum calls calls(struct unwind *u, uint64_t returns, uint64_t address)
+{
+    unsigned char code[7];
+    uint64_t target;
+    int32_t offset;
+    if (!dwfl_addrmodule(u->dwfl, returns - 1) ||
+        unwind_bytes(u, returns - sizeof code, code, sizeof code) !=
+            sizeof code)
+        return CALLS_NO;
+    if (code[2] == 0xe8) {
+        memcpy(&offset, code + 3, sizeof offset);
+        target = returns + (uint64_t)(int64_t)offset;
+        if (is_function(u, target, address))
+            return CALLS_YES;
+        target = linkage_target(u, target);
+        return target && is_function(u, target, address) ? CALLS_YES : CALLS_NO;
+    }
+    /* ff /2 has 2, 3, 4, 6 or 7 bytes. */
+    for (unsigned i = 0; i <= 5; i++)
+        if (i != 2 && code[i] == 0xff && (code[i + 1] & 0x38) == 0x10)
+            return CALLS_PERHAPS;
+    return CALLS_NO;
+}
+
+bool frame_pointer_find(struct unwind *u, uint64_t address,
+                        struct registers *registers)
+{
+    const struct unwind_machine *machine = u->machine;
+    uint64_t sp = registers->value[machine->sp], perhaps = 0, found = 0;
+    unsigned char block[BLOCK_BYTES + 16];
+    if (u->memory->machine != EM_X86_64 || sp % 8)
+        return false;
+    for (uint64_t at = 0; at < FRAME_BYTES_MAX && !found; at += BLOCK_BYTES) {
+        size_t got = unwind_bytes(u, sp + at, block, sizeof block);
+        for (size_t i = 0; i + 16 <= got && i < BLOCK_BYTES && !found; i += 8) {
+            uint64_t here = sp + at + i;
+            uint64_t saved = bytes_word(u->memory, block + i);
+            uint64_t returns = bytes_word(u->memory, block + i + 8);
+            enum calls does = calls(u, returns, address);
+            if (does == CALLS_YES)
+                found = here;
+            /* The caller's frame pointer, if it keeps one, lies above. */
+            else if (does == CALLS_PERHAPS && !perhaps &&
+                     (saved == 0 || saved - here < 1 << 20))
+                perhaps = here;
+        }
+        if (got < sizeof block)
+            break;
+    }
+    if (!found)
+        found = perhaps;
+    registers->value[machine->frame_pointer] = found;
+    registers->known[machine->frame_pointer] = found != 0;
+    return found != 0;
+}

@@ -1,0 +1,80 @@
+/* unwind.h - who called whom, from registers and any memory of a program. */
+/* SPDX-License-Identifier: MIT */
+/*
+   The program may run meanwhile, and may be hostile: each address that is read
+   may be anything, so a walk ends after FRAMES_MAX frames, where the stack
+   pointer does not grow, and when it has read READS_MAX times.
+
+FLOORS (a file calls only files of lower floors)
+    walk           from a frame to the one that called it
+    frame_pointer  finds a frame pointer that no register gave
+    cfi            a frame's caller by the tables that compilers leave
+*/
+#ifndef UNWIND_H
+#define UNWIND_H
+
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+
+#include "reader.h"
+
+/* More registers than any machine has that is known here, by DWARF number. */
+enum { REGISTERS_MAX = 72, FRAMES_MAX = 64, READS_MAX = 8192 };
+
+/* What differs between processors: DWARF numbers of registers. */
+struct unwind_machine {
+    unsigned count; /* of the registers that callers may have saved */
+    unsigned pc, sp, frame_pointer;
+};
+
+struct registers {
+    uint64_t value[REGISTERS_MAX];
+    bool known[REGISTERS_MAX];
+};
+
+struct unwind {
+    struct memory *memory;
+    Dwfl *dwfl;
+    const struct unwind_machine *machine;
+    unsigned reads_left; /* of this walk */
+    struct row {         /* a direct-mapped cache of what the tables say */
+        uint64_t address;
+        Dwarf_Frame *frame;
+        int returns; /* the column of the return address */
+        bool signal; /* the frame was made by a signal */
+    } rows[1024];
+};
+
+/* Finds the frames of a thread. The first address is where it executes, each
+ * other one lies within the call that is not done yet. Returns how many;
+ * *whole: the last is the outermost of all. `registers` become those of the
+ * last. */
+size_t unwind(struct unwind *, struct registers *, uint64_t to[FRAMES_MAX],
+              bool *whole);
+void unwind_close(struct unwind *);
+
+/* ---------------------------------------------------------------- floors -- */
+
+enum unwind_step { UNWIND_NEXT, UNWIND_END, UNWIND_UNKNOWN };
+
+/* cfi.c: what the tables say of the frame in which `address` lies; null: there
+ * are none. */
+const struct row *cfi_row(struct unwind *, uint64_t address);
+/* Makes registers those of the caller. */
+enum unwind_step cfi_step(struct unwind *, const struct row *,
+                          struct registers *);
+/* Is it a function's first instruction, as far as the tables tell: has nothing
+ * been put on the stack but the return address? */
+bool cfi_is_entry(struct unwind *, uint64_t address);
+
+/* frame_pointer.c: looks above the stack pointer for a return address behind a
+ * call of the function that `address` lies in; the frame pointer is below it.
+ * True: it is known now. */
+bool frame_pointer_find(struct unwind *, uint64_t address, struct registers *);
+
+/* walk.c: reads a word of the program; false: it is not there, or enough was
+ * read. */
+bool unwind_word(struct unwind *, uint64_t address, uint64_t *word);
+size_t unwind_bytes(struct unwind *, uint64_t address, void *to, size_t size);
+
+#endif
