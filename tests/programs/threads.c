@@ -20,7 +20,7 @@ enum { MUTEXES = 512 };
 pthread_mutex_t cash = PTHREAD_MUTEX_INITIALIZER;
 pthread_mutex_t bank = PTHREAD_MUTEX_INITIALIZER;
 pthread_mutex_t ring[MUTEXES];
-pthread_mutex_t recursive = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+pthread_mutex_t recursive;
 pthread_mutex_t inheriting;
 mtx_t plain;
 pthread_rwlock_t table = PTHREAD_RWLOCK_INITIALIZER;
@@ -269,7 +269,10 @@ static void *spinner(void *with)
 }
 static void kinds(void)
 {
-    pthread_mutexattr_t inherit;
+    pthread_mutexattr_t inherit, more;
+    pthread_mutexattr_init(&more);
+    pthread_mutexattr_settype(&more, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&recursive, &more);
     pthread_mutexattr_init(&inherit);
     pthread_mutexattr_setprotocol(&inherit, PTHREAD_PRIO_INHERIT);
     pthread_mutex_init(&inheriting, &inherit);

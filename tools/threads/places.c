@@ -133,7 +133,9 @@ static struct place *place_new(struct threads *threads, uint64_t address)
     Dwfl *dwfl = threads->unwind.dwfl;
     Dwfl_Module *module = dwfl ? dwfl_addrmodule(dwfl, address) : NULL;
     const struct module *mapped = module_at(threads->source, address);
+    const char *name;
     GElf_Sym symbol;
+    GElf_Addr bias;
     if (!place)
         return NULL;
     place->address = address;
@@ -145,8 +147,13 @@ static struct place *place_new(struct threads *threads, uint64_t address)
     }
     if (!module)
         return place;
-    place->function = function_name(dwfl_module_addrinfo(
-        module, address, &place->offset, &symbol, NULL, NULL, NULL));
+    name = dwfl_module_addrinfo(module, address, &place->offset, &symbol, NULL,
+                                NULL, NULL);
+    /* Of a symbol without a size it is not known where its function ends. */
+    if (name && symbol.st_size)
+        place->function = function_name(name);
+    if (!place->function && dwfl_module_getelf(module, &bias))
+        place->offset = address - bias;
     return place_line(place, module);
 }
 

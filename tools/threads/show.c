@@ -191,17 +191,30 @@ const char *show_base(const char *path)
     return name ? name + 1 : path;
 }
 
+void show_function(const struct place *place, char to[256])
+{
+    if (place->function)
+        snprintf(to, 256, "%s", place->function);
+    else if (place->offset && place->module)
+        snprintf(to, 256, "%s+0x%llx", show_base(place->module),
+                 (unsigned long long)place->offset);
+    else
+        snprintf(to, 256, "0x%llx", (unsigned long long)place->address);
+}
+
 void show_site(FILE *to, struct threads *threads, const struct thread *thread)
 {
+    unsigned i = wait_frames(threads, thread);
+    char name[256];
     int shown = 0;
-    for (unsigned i = 0; i < thread->frames_count; i++) {
+    for (; i < thread->frames_count; i++) {
         const struct place *place = place_of(threads, thread->frames[i]);
-        if (!place || !place->function ||
-            (place->module && place_is_libc(place->module)))
+        if (!place || (place->module && place_is_libc(place->module)))
             continue;
         for (; place && shown < SITE_FRAMES; place = place->outer) {
             fputs(shown++ ? " < " : ", at ", to);
-            show_text(to, place->function ? place->function : "?");
+            show_function(place, name);
+            show_text(to, name);
             if (!place->file)
                 continue;
             putc(' ', to);
@@ -215,7 +228,7 @@ void show_threads(FILE *to, const struct threads *threads, const size_t *which,
                   size_t count)
 {
     for (size_t i = 0, next; i < count; i = next) {
-        const struct thread *first = &threads->all[which[i]];
+        const struct thread *first = &threads->all[which[i]], *after;
         int32_t last = first->id;
         for (next = i + 1;
              next < count && threads->all[which[next]].id == last + 1 &&
@@ -225,7 +238,8 @@ void show_threads(FILE *to, const struct threads *threads, const size_t *which,
         fprintf(to, "%s%d", i ? ", " : "", (int)first->id);
         if (last != first->id)
             fprintf(to, "-%d", (int)last);
-        if (*first->name) {
+        after = next < count ? &threads->all[which[next]] : NULL;
+        if (*first->name && (!after || strcmp(after->name, first->name) != 0)) {
             putc(' ', to);
             show_text(to, first->name);
         }
@@ -301,6 +315,8 @@ void show_how(FILE *to, const struct threads *threads)
                 (double)threads->stopped_ns / 1e6);
     else if (threads->source->pid)
         fputs("Read while the process ran; nothing was stopped.\n", to);
+    else
+        fputs("As the core file has them.\n", to);
     if (running && threads->source->pid && !threads->stopped_ns)
         fputs("A thread that runs has no stack here: --stop reads it.\n", to);
     if (moved)
@@ -309,8 +325,8 @@ void show_how(FILE *to, const struct threads *threads)
                 "be a mix.\n",
                 moved, moved == 1 ? "" : "s", moved == 1 ? "its" : "their");
     if (threads->is_musl)
-        fputs("Its libc, musl, notes the holders of recursive and "
-              "error-checking mutexes only.\n",
+        fputs("Its libc is musl: of most locks it does not note who holds "
+              "them.\n",
               to);
     if (threads->too_many)
         fprintf(to, "It has more than %d threads: the others are left out.\n",

@@ -23,10 +23,12 @@ void show_holder(struct threads *, const struct wait *, char to[256]);
 /* "waits for mutex bank of 4713 teller", "is in read of 3 (pipe:[12])", "runs";
  * not escaped. */
 void show_wait(struct threads *, const struct thread *, char to[1024]);
+/* "transfer", or "dead+0x1234" where no symbol tells it. */
+void show_function(const struct place *, char to[256]);
 /* "transfer dead.c:11 < deposit dead.c:16": the innermost frames of the
  * program's own. */
 void show_site(FILE *, struct threads *, const struct thread *);
-/* "4713 teller, 4714-4719 worker", of threads by their indices. */
+/* "4713 teller, 4714-4719, 4721 worker", of threads by their indices. */
 void show_threads(FILE *, const struct threads *, const size_t *which,
                   size_t count);
 

@@ -65,8 +65,8 @@ size_t threads_find(const struct threads *threads, int32_t inside)
 /* How often a stack is read that its thread leaves meanwhile. */
 enum { STACK_TRIES = 3 };
 
-/* Reads a thread's stack. The thread may run: then what was read is a mix, and
- * is read again. */
+/* Reads a thread's stack, and what it waits for. The thread may run: then what
+ * was read is a mix, and is read again. */
 static void stack_read(struct threads *threads, struct thread *thread)
 {
     bool may_move = threads->source->pid && !thread->stopped;
@@ -76,7 +76,9 @@ static void stack_read(struct threads *threads, struct thread *thread)
         if (thread->has_registers)
             thread->frames_count = (unsigned)unwind(
                 &threads->unwind, &registers, thread->frames, &thread->whole);
-        thread->moved = may_move && !process_stood(threads, thread);
+        wait_find(threads, thread);
+        thread->moved = may_move && thread->has_registers &&
+                        !process_stood(threads, thread);
         if (!thread->moved || !process_look(threads, thread))
             return;
     }
@@ -126,7 +128,7 @@ static void libc_find(struct threads *threads)
     for (size_t i = 0; i < source->modules_count; i++) {
         const char *path = source->modules[i].path;
         threads->has_libc |= place_is_libc(path);
-        threads->is_musl |= strstr(path, "/ld-musl-") != NULL;
+        threads->is_musl |= strstr(path, "/ld-musl-") || strstr(path, "-musl/");
     }
 }
 
@@ -144,8 +146,6 @@ static const char *threads_read(struct threads *threads, bool stop)
         stack_read(threads, &threads->all[i]);
     if (stop)
         stop_end(threads);
-    for (size_t i = 0; i < threads->count; i++)
-        wait_find(threads, &threads->all[i]);
     if (!stacks_join(threads))
         return threads_wrong(threads, "there is no memory for it");
     return cycles_find(threads);

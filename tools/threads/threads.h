@@ -192,6 +192,8 @@ bool place_variable(struct threads *, uint64_t address, char *to, size_t size);
 
 /* Finds out what a thread waits for, by its call and its stack. */
 void wait_find(struct threads *, struct thread *);
+/* How many of a thread's innermost frames are the libc's, in which it waits. */
+unsigned wait_frames(struct threads *, const struct thread *);
 /* Reads again who holds it. */
 void wait_holder(struct threads *, struct wait *);
 

@@ -62,21 +62,49 @@ static uint32_t word32(struct threads *threads, uint64_t address)
                : 0;
 }
 
-/* The kind by the innermost frames, of functions of the libc only, if that is a
- * library: others may have such names, too. */
+/* Is it a function of the libc? One that is linked into the program is not told
+ * from the program's own. */
+static bool is_of_libc(const struct threads *threads, const struct place *place)
+{
+    return !threads->has_libc ||
+           (place->module && place_is_libc(place->module));
+}
+
+/* The kind that a function of the libc waits for; WAIT_NONE: for none. */
+static enum wait_kind kind_of(const char *function)
+{
+    const char *name = place_plain(function);
+    for (size_t k = 0; k < sizeof functions / sizeof *functions; k++)
+        if (strncmp(name, functions[k].begin, strlen(functions[k].begin)) == 0)
+            return functions[k].kind;
+    return WAIT_NONE;
+}
+
+unsigned wait_frames(struct threads *threads, const struct thread *thread)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < thread->frames_count && i < FRAMES_OF_WAIT; i++) {
+        const struct place *place = place_of(threads, thread->frames[i]);
+        bool is_libc = place && is_of_libc(threads, place);
+        if (threads->has_libc && !is_libc)
+            break;
+        if (threads->has_libc || (place && kind_of(place->function)))
+            count = i + 1;
+    }
+    return count;
+}
+
+/* The kind by the innermost frames. */
 static enum wait_kind kind_by_stack(struct threads *threads,
                                     const struct thread *thread)
 {
-    for (size_t i = 0; i < thread->frames_count && i < FRAMES_OF_WAIT; i++) {
+    enum wait_kind kind = WAIT_NONE;
+    for (unsigned i = 0; i < thread->frames_count && i < FRAMES_OF_WAIT; i++) {
         const struct place *place = place_of(threads, thread->frames[i]);
-        const char *name = place ? place_plain(place->function) : "";
-        if (!place || (threads->has_libc &&
-                       (!place->module || !place_is_libc(place->module))))
-            continue;
-        for (size_t k = 0; k < sizeof functions / sizeof *functions; k++)
-            if (strncmp(name, functions[k].begin, strlen(functions[k].begin)) ==
-                0)
-                return functions[k].kind;
+        if (place && is_of_libc(threads, place))
+            kind = kind_of(place->function);
+        if (kind != WAIT_NONE)
+            return kind;
     }
     return WAIT_FUTEX;
 }

@@ -8,6 +8,7 @@
 FLOORS (a file calls only files of lower floors)
     walk           from a frame to the one that called it
     frame_pointer  finds a frame pointer that no register gave
+    gate           the code through which programs of i386 call the system
     cfi            a frame's caller by the tables that compilers leave
 */
 #ifndef UNWIND_H
@@ -66,6 +67,10 @@ enum unwind_step cfi_step(struct unwind *, const struct row *,
 /* Is it a function's first instruction, as far as the tables tell: has nothing
  * been put on the stack but the return address? */
 bool cfi_is_entry(struct unwind *, uint64_t address);
+
+/* gate.c: leaves the kernel's own code for system calls of i386, which is no
+ * function of the program; false: this is none. */
+bool gate_step(struct unwind *, struct registers *);
 
 /* frame_pointer.c: looks above the stack pointer for a return address behind a
  * call of the function that `address` lies in; the frame pointer is below it.

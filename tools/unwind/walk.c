@@ -41,10 +41,11 @@ size_t unwind(struct unwind *u, struct registers *registers,
               uint64_t to[FRAMES_MAX], bool *whole)
 {
     const struct unwind_machine *machine = u->machine;
-    bool called = false; /* the frame, so that it goes on behind a call */
+    bool called; /* the frame, so that it goes on behind a call */
     size_t count = 0;
     *whole = false;
     u->reads_left = READS_MAX;
+    called = gate_step(u, registers);
     while (count < FRAMES_MAX && registers->known[machine->pc]) {
         uint64_t address = registers->value[machine->pc] - called;
         uint64_t sp = registers->value[machine->sp];

@@ -28,10 +28,10 @@ static bool is_chosen(const struct thread *thread, const char *wanted)
 
 static void place_text(const struct place *place)
 {
-    char name[32];
-    snprintf(name, sizeof name, "0x%llx", (unsigned long long)place->address);
+    char name[256];
+    show_function(place, name);
     fputs("    ", stdout);
-    table_column(stdout, place->function ? place->function : name, 30);
+    table_column(stdout, name, 30);
     fputs("  ", stdout);
     if (place->file || place->module)
         show_text(stdout, show_base(place->file ? place->file : place->module));
