@@ -373,6 +373,12 @@ static void unreadable(void)
     two();
 }
 
+static void named(void)
+{
+    two();
+    after("\x1b[31m\"\\\n\x80", sleeper, NULL);
+}
+
 /* A stack that its thread has made useless. */
 static void *lost(void *with)
 {
@@ -400,19 +406,13 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*start)(void);
-    } waits[] = {{"two", two},
-                 {"circle", circle},
-                 {"self", self},
-                 {"rwlocks", rwlocks},
-                 {"joining", joining},
-                 {"join_and_lock", join_and_lock},
-                 {"kinds", kinds},
-                 {"running", running},
-                 {"pool", pool},
-                 {"busy", busy},
-                 {"frames", frames},
-                 {"scribbled", scribbled},
-                 {"unreadable", unreadable}};
+    } waits[] = {{"two", two},         {"circle", circle},
+                 {"self", self},       {"rwlocks", rwlocks},
+                 {"joining", joining}, {"join_and_lock", join_and_lock},
+                 {"kinds", kinds},     {"running", running},
+                 {"pool", pool},       {"busy", busy},
+                 {"frames", frames},   {"scribbled", scribbled},
+                 {"named", named},     {"unreadable", unreadable}};
     if (argc > 2)
         count = atol(argv[2]);
     for (size_t i = 0; i < sizeof waits / sizeof *waits && argc > 1; i++)

@@ -94,6 +94,22 @@ unsigned wait_frames(struct threads *threads, const struct thread *thread)
     return count;
 }
 
+/* The kind by the function that a frame called: it may have gone on, in place
+ * of a call, to one that has no name. */
+static enum wait_kind kind_by_call(struct threads *threads, uint64_t frame)
+{
+    uint64_t target[2];
+    enum wait_kind kind = WAIT_NONE;
+    call_before(&threads->unwind, frame + 1, target);
+    for (int i = 0; i < 2 && kind == WAIT_NONE; i++) {
+        const struct place *place =
+            target[i] ? place_of(threads, target[i]) : NULL;
+        if (place && is_of_libc(threads, place))
+            kind = kind_of(place->function);
+    }
+    return kind;
+}
+
 /* The kind by the innermost frames. */
 static enum wait_kind kind_by_stack(struct threads *threads,
                                     const struct thread *thread)
@@ -101,10 +117,15 @@ static enum wait_kind kind_by_stack(struct threads *threads,
     enum wait_kind kind = WAIT_NONE;
     for (unsigned i = 0; i < thread->frames_count && i < FRAMES_OF_WAIT; i++) {
         const struct place *place = place_of(threads, thread->frames[i]);
-        if (place && is_of_libc(threads, place))
+        bool is_libc = place && is_of_libc(threads, place);
+        if (is_libc)
             kind = kind_of(place->function);
+        if (kind == WAIT_NONE && i > 0 && (!is_libc || !threads->has_libc))
+            kind = kind_by_call(threads, thread->frames[i]);
         if (kind != WAIT_NONE)
             return kind;
+        if (place && !is_libc)
+            break;
     }
     return WAIT_FUTEX;
 }

@@ -28,26 +28,6 @@ static uint64_t function_start(struct unwind *u, uint64_t address)
     return address - offset;
 }
 
-/* Where an entry of the procedure linkage table leads; 0: it is none. */
-static uint64_t linkage_target(struct unwind *u, uint64_t address)
-{
-    static const unsigned char endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
-    unsigned char code[16], *at = code;
-    uint64_t target;
-    int32_t offset;
-    if (unwind_bytes(u, address, code, sizeof code) != sizeof code)
-        return 0;
-    if (memcmp(at, endbr64, sizeof endbr64) == 0)
-        at += sizeof endbr64;
-    if (*at == 0xf2) /* bnd */
-        at++;
-    if (at[0] != 0xff || at[1] != 0x25) /* jmp *offset(%rip) */
-        return 0;
-    memcpy(&offset, at + 2, sizeof offset);
-    address += (uint64_t)(at + 6 - code) + (uint64_t)(int64_t)offset;
-    return unwind_word(u, address, &target) ? target : 0;
-}
-
 /* Does a call's target begin the function that `address` lies in? */
 static bool is_function(struct unwind *u, uint64_t target, uint64_t address)
 {
@@ -57,32 +37,20 @@ static bool is_function(struct unwind *u, uint64_t target, uint64_t address)
     return address - target < FRAME_BYTES_MAX && cfi_is_entry(u, target);
 }
 
-enum calls { CALLS_NO, CALLS_PERHAPS, CALLS_YES };
-
 /* Does a call of the function that `address` lies in stand in front of a return
  * address? Perhaps: it calls what a register or a word holds. */
 static enum calls calls(struct unwind *u, uint64_t returns, uint64_t address)
 {
-    unsigned char code[7];
-    uint64_t target;
-    int32_t offset;
-    if (!dwfl_addrmodule(u->dwfl, returns - 1) ||
-        unwind_bytes(u, returns - sizeof code, code, sizeof code) !=
-            sizeof code)
-        return CALLS_NO;
-    if (code[2] == 0xe8) {
-        memcpy(&offset, code + 3, sizeof offset);
-        target = returns + (uint64_t)(int64_t)offset;
-        if (is_function(u, target, address))
-            return CALLS_YES;
-        target = linkage_target(u, target);
-        return target && is_function(u, target, address) ? CALLS_YES : CALLS_NO;
-    }
-    /* ff /2 has 2, 3, 4, 6 or 7 bytes. */
-    for (unsigned i = 0; i <= 5; i++)
-        if (i != 2 && code[i] == 0xff && (code[i + 1] & 0x38) == 0x10)
-            return CALLS_PERHAPS;
-    return CALLS_NO;
+    uint64_t target[2];
+    enum calls does = dwfl_addrmodule(u->dwfl, returns - 1)
+                          ? call_before(u, returns, target)
+                          : CALLS_NO;
+    if (does != CALLS_YES)
+        return does;
+    return is_function(u, target[0], address) ||
+                   (target[1] && is_function(u, target[1], address))
+               ? CALLS_YES
+               : CALLS_NO;
 }
 
 bool frame_pointer_find(struct unwind *u, uint64_t address,

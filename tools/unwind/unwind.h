@@ -9,6 +9,7 @@ FLOORS (a file calls only files of lower floors)
     walk           from a frame to the one that called it
     frame_pointer  finds a frame pointer that no register gave
     gate           the code through which programs of i386 call the system
+    calls          the call in front of a return address
     cfi            a frame's caller by the tables that compilers leave
 */
 #ifndef UNWIND_H
@@ -71,6 +72,12 @@ bool cfi_is_entry(struct unwind *, uint64_t address);
 /* gate.c: leaves the kernel's own code for system calls of i386, which is no
  * function of the program; false: this is none. */
 bool gate_step(struct unwind *, struct registers *);
+
+/* calls.c: is there a call in front of a return address, and of what? target[0]
+ * is what it calls, or an entry of a linkage table that leads to target[1]; 0:
+ * not known. CALLS_PERHAPS: it calls what a register or a word holds by now. */
+enum calls { CALLS_NO, CALLS_PERHAPS, CALLS_YES };
+enum calls call_before(struct unwind *, uint64_t returns, uint64_t target[2]);
 
 /* frame_pointer.c: looks above the stack pointer for a return address behind a
  * call of the function that `address` lies in; the frame pointer is below it.
