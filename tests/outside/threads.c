@@ -159,6 +159,26 @@ Test(threads, a_busy_program_has_no_deadlock)
     command_stop(pid);
 }
 
+/* Goal: who waits for a thread that has ended is told so, also where that is the
+ * first of its process. */
+Test(threads, holders_may_have_ended)
+{
+    char source[64];
+    pid_t pid;
+    build_threads("gcc -O2 -g");
+    pid = start("ended");
+    until_pid("threads", pid, "wants_cash waits");
+    cr_assert_null(strstr(build_text, "DEADLOCK"), "%s", build_text);
+    cr_assert(strstr(strstr(build_text, "wants_bank waits for mutex bank of "),
+                     ", which has ended\n"),
+              "%s", build_text);
+    snprintf(source, sizeof source, "cash of %d threads, which has ended\n",
+             (int)pid);
+    cr_assert(strstr(build_text, source), "no %s in\n%s", source, build_text);
+    cr_assert(strstr(build_text, "    wants_cash "), "%s", build_text);
+    command_stop(pid);
+}
+
 /* ----------------------------------------------------------------- waits -- */
 
 /* What each thread of ./threads kinds is said to do, behind its name. */

@@ -160,6 +160,28 @@ static void join_and_lock(void)
     thread("joins", joins_holding, NULL);
 }
 
+/* A thread that has ended keeps its lock; so does the first one. */
+static void *keeps_bank(void *with)
+{
+    pthread_mutex_lock(&bank);
+    return with;
+}
+static void *wants_bank(void *with)
+{
+    pthread_mutex_lock(&bank);
+    return with;
+}
+static void ended(void)
+{
+    pthread_mutex_lock(&cash);
+    after("keeps", keeps_bank, NULL);
+    after("wants_bank", wants_bank, NULL);
+    after("wants_cash", wants_cash, NULL);
+    printf("PID %d\n", (int)getpid());
+    fflush(stdout);
+    pthread_exit(NULL);
+}
+
 /* ----------------------------------------------------------- no deadlock -- */
 
 static struct timespec in_an_hour(void)
@@ -406,13 +428,21 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*start)(void);
-    } waits[] = {{"two", two},         {"circle", circle},
-                 {"self", self},       {"rwlocks", rwlocks},
-                 {"joining", joining}, {"join_and_lock", join_and_lock},
-                 {"kinds", kinds},     {"running", running},
-                 {"pool", pool},       {"busy", busy},
-                 {"frames", frames},   {"scribbled", scribbled},
-                 {"named", named},     {"unreadable", unreadable}};
+    } waits[] = {{"two", two},
+                 {"circle", circle},
+                 {"self", self},
+                 {"rwlocks", rwlocks},
+                 {"joining", joining},
+                 {"join_and_lock", join_and_lock},
+                 {"kinds", kinds},
+                 {"running", running},
+                 {"pool", pool},
+                 {"busy", busy},
+                 {"frames", frames},
+                 {"scribbled", scribbled},
+                 {"ended", ended},
+                 {"named", named},
+                 {"unreadable", unreadable}};
     if (argc > 2)
         count = atol(argv[2]);
     for (size_t i = 0; i < sizeof waits / sizeof *waits && argc > 1; i++)

@@ -93,8 +93,9 @@ void show_holder(struct threads *threads, const struct wait *wait, char to[256])
     *to = '\0';
     if (wait->holder != THREAD_NONE) {
         const struct thread *holder = &threads->all[wait->holder];
-        snprintf(to, 256, "%d%s%s", (int)holder->id, *holder->name ? " " : "",
-                 holder->name);
+        bool ended = holder->state == 'Z' || holder->state == 'X';
+        snprintf(to, 256, "%d%s%s%s", (int)holder->id, *holder->name ? " " : "",
+                 holder->name, ended ? ", which has ended" : "");
     } else if (wait->holder_id > 0) {
         stranger(threads, wait->holder_id, to);
     } else if (wait->readers) {
