@@ -74,6 +74,7 @@ enum {
     OPTION_MEMORY,
     OPTION_ELF,
     OPTION_SYSROOT,
+    OPTION_SEVERITY,
     OPTION_OWN
 };
 

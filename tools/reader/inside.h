@@ -35,6 +35,8 @@ struct lane {
     uint64_t next; /* all positions before were taken, missed or are pending */
     uint64_t write, given_up, lost;
     int64_t owed; /* handed out, not given up: yet neither taken nor missed */
+    uint64_t slots, heads; /* that were taken by position, with a record's head:
+                            * positions that were missed are as many records */
     uint64_t pending[PENDING_MAX]; /* positions that were not whole */
     unsigned pending_count;
     bool begun;
@@ -56,7 +58,9 @@ struct held {
 /* A format by its address; text is null where it could not be read. */
 struct format {
     uint64_t address;
-    char *text, *location;
+    char *text, *location; /* text: behind the heading */
+    int severity;          /* as in recorder_headed_; -1: none */
+    bool hardware;
 };
 
 struct page {
@@ -106,6 +110,7 @@ struct reader_inside {
     struct page *pages;
     /* of reader_message and its like */
     char *message, *text, *line;
+    size_t text_size; /* of `text` */
     char *strings;  /* of reader_arguments */
     uint64_t token; /* a text that is being read on, and how far */
     size_t token_read;
@@ -213,10 +218,12 @@ struct text_context {
     const struct recorder_event *event;
     size_t left; /* bytes that may still be read */
 };
+/* Sets the severity of an event by the heading of its format. */
+void reader_severity(struct reader *, struct recorder_event *);
 /* recorder_format_'s way to strings. */
 ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size);
 /* recorder_format_'s question: may the text at an address be another by now? */
-bool text_changes(void *context, uint64_t address);
+bool text_changes(void *context, uint64_t address, size_t *size);
 /* Memory of the reader's that is needed from now on; null: there is none. */
 char *text_room(char **at, size_t size);
 

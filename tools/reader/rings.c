@@ -316,6 +316,31 @@ static bool slot_key(const struct reader *reader, const struct lane *lane,
     return reader->cleared == 0 || *key >= order_key(reader, reader->cleared);
 }
 
+/* True if a record begins in the slot; false: it goes on there, or a text is. */
+static bool slot_begins(const struct reader *reader, const struct lane *lane,
+                        uint64_t slot)
+{
+    unsigned char raw[RECORD_MAX_BYTES];
+    return lane_record(reader, lane, slot, raw) &&
+           bytes_word(reader->memory,
+                      raw + offsets_of(reader->memory)->record_format) >=
+               RECORDER_TEXT_END_;
+}
+
+/* Adds positions that were overwritten before they were seen to the records
+ * that were missed: an estimate, where records take several. */
+static void lane_missed(struct reader *reader, const struct lane *lane,
+                        uint64_t count)
+{
+    if (lane->heads && lane->heads != lane->slots) {
+        count = count / lane->slots * lane->heads +
+                count % lane->slots * lane->heads / lane->slots;
+        count += count == 0;
+        reader->missed_estimated = true;
+    }
+    reader->missed += count;
+}
+
 static bool position_take(struct reader *reader, uint32_t lane,
                           uint64_t position)
 {
@@ -325,6 +350,8 @@ static bool position_take(struct reader *reader, uint32_t lane,
     if (!counts && position_look(reader, l, position) != FOUND)
         return true; /* just overwritten */
     l->owed--;
+    l->slots += counts;
+    l->heads += counts && slot_begins(reader, l, slot);
     return !counts || key_add(reader, key, lane, (uint32_t)slot);
 }
 
@@ -373,7 +400,7 @@ static const char *lane_take_new(struct reader *reader, uint32_t index)
     }
     lane->next = lane->write;
     if (lane->owed > (int64_t)lane->pending_count) {
-        reader->missed += (uint64_t)lane->owed - lane->pending_count;
+        lane_missed(reader, lane, (uint64_t)lane->owed - lane->pending_count);
         lane->owed = (int64_t)lane->pending_count;
     }
     return room ? NULL : "there is no memory for its records";
@@ -481,12 +508,12 @@ static void lane_count(struct reader *reader, const struct lane *lane,
         format = bytes_word(reader->memory,
                             raw + offsets_of(reader->memory)->record_format);
         r->whole++;
-        r->begun += format >= RECORDER_TEXT_END_;
+        r->begun += recorder_is_head_(format);
         if (!slot_key(reader, lane, slot, &key) || key >= end)
             continue;
         r->figures.slots_kept++;
-        r->figures.kept += format >= RECORDER_TEXT_END_;
-        if (format && format < RECORDER_TEXT_END_)
+        r->figures.kept += recorder_is_head_(format);
+        if (recorder_is_text_(format))
             continue; /* a copied text bears no time */
         if (key < *low) {
             *low = key;

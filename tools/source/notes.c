@@ -107,12 +107,6 @@ static void note_recorder(struct file *file, const unsigned char *d,
     m->live = true; /* perhaps */
 }
 
-static int module_compare(const void *a, const void *b)
-{
-    const struct module *left = a, *right = b;
-    return left->start < right->start ? -1 : left->start > right->start;
-}
-
 /* Reads the notes of at most 16 segments, and no more bytes than the file has:
  * many segments that share their notes are a forgery. */
 void notes_read(struct file *file, const struct mapped *mapped, Elf *elf)
@@ -158,5 +152,5 @@ void notes_read(struct file *file, const struct mapped *mapped, Elf *elf)
     source->threads_count = file->threads_count;
     if (source->modules_count)
         qsort(source->modules, source->modules_count, sizeof *source->modules,
-              module_compare);
+              array_compare);
 }
