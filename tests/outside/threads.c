@@ -208,6 +208,10 @@ static void must_tell_kinds(const char *what, const char *main_thread,
                             bool has_names)
 {
     cr_assert_null(strstr(build_text, "DEADLOCK"), "%s: %s", what, build_text);
+    cr_assert(strstr(build_text, " waits for a signal; holds mutex late_mutex, "
+                                 "mutex cash, mutex recursive, mutex "
+                                 "inheriting, mutex plain, rwlock table\n"),
+              "%s: %s", what, build_text);
     for (int i = 0; i < KINDS; i++) {
         char line[256], *at;
         const char *does = kinds[i][1], *holder = strstr(does, "MAIN");

@@ -182,6 +182,42 @@ void show_wait(struct threads *threads, const struct thread *thread,
     }
 }
 
+size_t show_held(struct threads *threads, size_t holder, size_t *to, size_t max)
+{
+    size_t count = 0, k;
+    for (size_t i = 0; i < threads->count && threads->all[holder].holds; i++) {
+        const struct wait *wait = &threads->all[i].wait;
+        if (wait->holder != holder || wait->kind == WAIT_THREAD)
+            continue;
+        for (k = 0; k < count && k < max; k++)
+            if (threads->all[to[k]].wait.object == wait->object)
+                break;
+        if (k == count && k < max)
+            to[k] = i;
+        count += k == count || k == max;
+    }
+    return count;
+}
+
+enum { HELD_MAX = 8 };
+
+void show_holds(struct threads *threads, size_t holder, char to[1024])
+{
+    size_t held[HELD_MAX], at = 0;
+    size_t count = show_held(threads, holder, held, HELD_MAX);
+    char object[256];
+    *to = '\0';
+    for (size_t i = 0; i < count && i < HELD_MAX && at < 700; i++) {
+        const struct wait *wait = &threads->all[held[i]].wait;
+        show_object(threads, wait, object);
+        at += (size_t)snprintf(to + at, 1024 - at, "%s %s %s",
+                               i ? "," : "; holds", show_kind(wait->kind),
+                               object);
+    }
+    if (count > HELD_MAX)
+        snprintf(to + at, 1024 - at, " and more");
+}
+
 /* ---------------------------------------------------------------- places -- */
 
 enum { SITE_FRAMES = 3 };

@@ -146,6 +146,11 @@ static const char *threads_read(struct threads *threads, bool stop)
         stack_read(threads, &threads->all[i]);
     if (stop)
         stop_end(threads);
+    for (size_t i = 0; i < threads->count; i++) {
+        const struct wait *wait = &threads->all[i].wait;
+        if (wait->holder != THREAD_NONE && wait->kind != WAIT_THREAD)
+            threads->all[wait->holder].holds = true;
+    }
     if (!stacks_join(threads))
         return threads_wrong(threads, "there is no memory for it");
     return cycles_find(threads);

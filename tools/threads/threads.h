@@ -93,6 +93,7 @@ struct thread {
     uint64_t frames[FRAMES_MAX];
     struct wait wait;
     bool in_deadlock;
+    bool holds;   /* what another thread, or itself, waits for */
     size_t stack; /* the first thread that has the same */
 };
 

@@ -61,15 +61,17 @@ struct line {
     size_t count, max;
 };
 
-/* What a thread does, and its number in the program's registry. */
-static void words_of(struct threads *threads, const struct thread *thread,
-                     char to[1100])
+/* What a thread does, its number in the program's registry, and what it holds. */
+static void words_of(struct threads *threads, size_t which, char to[2200])
 {
-    char wait[1024], number[16] = "";
+    const struct thread *thread = &threads->all[which];
+    char wait[1024], holds[1024], number[16] = "";
     show_wait(threads, thread, wait);
+    show_holds(threads, which, holds);
     if (thread->number)
         snprintf(number, sizeof number, "T%u ", thread->number);
-    snprintf(to, 1100, " %s%s%s", number, thread->moved ? "~ " : "", wait);
+    snprintf(to, 2200, " %s%s%s%s", number, thread->moved ? "~ " : "", wait,
+             holds);
 }
 
 static void line_add(struct line **lines, size_t *count, size_t *max,
@@ -95,9 +97,9 @@ static void group_text(struct threads *threads, const size_t *group,
 {
     struct line *lines = NULL;
     size_t lines_count = 0, lines_max = 0;
-    char words[1100];
+    char words[2200];
     for (size_t i = 0; i < count; i++) {
-        words_of(threads, &threads->all[group[i]], words);
+        words_of(threads, group[i], words);
         line_add(&lines, &lines_count, &lines_max, words, group[i]);
     }
     for (size_t i = 0; i < lines_count; i++) {
@@ -196,8 +198,21 @@ static void stack_json(struct threads *threads, const struct thread *thread)
     putchar(']');
 }
 
-static void thread_json(struct threads *threads, const struct thread *thread)
+/* The locks that others wait for, the first few of very many. */
+static void holds_json(struct threads *threads, size_t which)
 {
+    size_t held[256];
+    size_t count = show_held(threads, which, held, 256);
+    fputs(",\"holds\":[", stdout);
+    for (size_t i = 0; i < count && i < 256; i++)
+        printf("%s\"0x%llx\"", i ? "," : "",
+               (unsigned long long)threads->all[held[i]].wait.object);
+    putchar(']');
+}
+
+static void thread_json(struct threads *threads, size_t which)
+{
+    const struct thread *thread = &threads->all[which];
     const struct wait *wait = &thread->wait;
     char words[1024], state[2] = {thread->state, '\0'};
     printf("{\"thread\":%d,\"number\":", (int)thread->id);
@@ -218,6 +233,7 @@ static void thread_json(struct threads *threads, const struct thread *thread)
         wait_json(threads, thread);
     else
         fputs(",\"wait\":null", stdout);
+    holds_json(threads, which);
     printf(",\"in_deadlock\":%s", thread->in_deadlock ? "true" : "false");
     stack_json(threads, thread);
     puts("}");
@@ -241,7 +257,7 @@ static int threads_run(struct call *call)
         show_deadlocks_json(stdout, &threads);
         for (size_t i = 0; i < threads.count; i++)
             if (is_chosen(&threads.all[i], wanted))
-                thread_json(&threads, &threads.all[i]);
+                thread_json(&threads, i);
     } else {
         show_deadlocks(stdout, &threads);
         threads_text(&threads, wanted);
@@ -271,7 +287,8 @@ const struct verb verb_threads = {
         "wait for each other in a circle come first, as a DEADLOCK: of a "
         "running process, only if none of them ran between two looks. Equal "
         "stacks are shown once. Nothing is stopped, so a thread that runs has "
-        "no stack, unless --stop is given.",
+        "no stack, unless --stop is given. Names of C++ are as the linker has "
+        "them: | c++filt.",
     .rows = rows,
     .unprepared = true,
     .run = threads_run};
