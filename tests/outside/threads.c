@@ -318,7 +318,10 @@ static void stacks_of(const char *compiler, const char *arguments)
     pid_t pid;
     build_threads(compiler);
     pid = start(arguments);
-    usleep(100000);
+    do { /* all of its threads will wait */
+        usleep(100000);
+        command_must("threads %d", pid);
+    } while (strstr(build_text, " runs\n") || strstr(build_text, "it may be"));
     command_must("threads --json %d >json", pid);
     build_must("gdb -p %d --batch -ex \"thread apply all bt\" >bt", pid);
     build_must("python3 " BUILD_PROGRAMS "/threads.py bt json");

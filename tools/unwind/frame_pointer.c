@@ -28,18 +28,25 @@ static uint64_t function_start(struct unwind *u, uint64_t address)
     return address - offset;
 }
 
-/* Does a call's target begin the function that `address` lies in? */
-static bool is_function(struct unwind *u, uint64_t target, uint64_t address)
+/* The function whose frame pointer is looked for. */
+struct function {
+    uint64_t address; /* in it */
+    uint64_t start;   /* 0: not known */
+};
+
+/* Does a call's target begin the function? */
+static bool is_function(struct unwind *u, uint64_t target,
+                        const struct function *f)
 {
-    uint64_t start = function_start(u, address);
-    if (start)
-        return target == start;
-    return address - target < FRAME_BYTES_MAX && cfi_is_entry(u, target);
+    if (f->start)
+        return target == f->start;
+    return f->address - target < FRAME_BYTES_MAX && cfi_is_entry(u, target);
 }
 
-/* Does a call of the function that `address` lies in stand in front of a return
- * address? Perhaps: it calls what a register or a word holds. */
-static enum calls calls(struct unwind *u, uint64_t returns, uint64_t address)
+/* Does a call of the function stand in front of a return address? Perhaps: it
+ * calls what a register or a word holds. */
+static enum calls calls(struct unwind *u, uint64_t returns,
+                        const struct function *f)
 {
     uint64_t target[2];
     enum calls does = dwfl_addrmodule(u->dwfl, returns - 1)
@@ -47,39 +54,93 @@ static enum calls calls(struct unwind *u, uint64_t returns, uint64_t address)
                           : CALLS_NO;
     if (does != CALLS_YES)
         return does;
-    return is_function(u, target[0], address) ||
-                   (target[1] && is_function(u, target[1], address))
+    return is_function(u, target[0], f) ||
+                   (target[1] && is_function(u, target[1], f))
                ? CALLS_YES
                : CALLS_NO;
+}
+
+/* How far below its frame pointer a function's first instructions put the stack
+ * pointer: push %rbp; mov %rsp,%rbp; other pushes; sub $n,%rsp. False: it begins
+ * otherwise. It may take more from the stack later: then this is too little. */
+static bool frame_size(struct unwind *u, const struct function *f,
+                       uint64_t *size)
+{
+    static const unsigned char endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+    static const unsigned char enter[] = {0x55, 0x48, 0x89, 0xe5};
+    unsigned char code[32];
+    size_t i = 0;
+    int32_t room;
+    if (!f->start ||
+        unwind_bytes(u, f->start, code, sizeof code) != sizeof code)
+        return false;
+    if (memcmp(code, endbr64, sizeof endbr64) == 0)
+        i += sizeof endbr64;
+    if (memcmp(code + i, enter, sizeof enter) != 0)
+        return false;
+    for (*size = 0, i += sizeof enter; i < sizeof code - 7; *size += 8) {
+        i += code[i] == 0x41; /* registers from r8 on */
+        if ((code[i] & 0xf8) != 0x50)
+            break;
+        i++;
+    }
+    if (code[i] == 0x48 && code[i + 1] == 0x83 && code[i + 2] == 0xec) {
+        *size += code[i + 3];
+    } else if (code[i] == 0x48 && code[i + 1] == 0x81 && code[i + 2] == 0xec) {
+        memcpy(&room, code + i + 3, sizeof room);
+        *size += (uint32_t)room;
+    }
+    return *size < FRAME_BYTES_MAX;
+}
+
+/* Is it where the function's first instructions say? */
+static uint64_t frame_pointer_usual(struct unwind *u, const struct function *f,
+                                    uint64_t sp)
+{
+    uint64_t size, returns;
+    return frame_size(u, f, &size) && unwind_word(u, sp + size + 8, &returns) &&
+                   calls(u, returns, f) != CALLS_NO
+               ? sp + size
+               : 0;
+}
+
+/* Looks for it upwards. A call of what a register holds counts if no call of this
+ * very function comes, and its frame pointer, if it keeps one, lies above. */
+static uint64_t frame_pointer_search(struct unwind *u, const struct function *f,
+                                     uint64_t sp)
+{
+    unsigned char block[BLOCK_BYTES + 16];
+    uint64_t perhaps = 0;
+    for (uint64_t at = 0; at < FRAME_BYTES_MAX; at += BLOCK_BYTES) {
+        size_t got = unwind_bytes(u, sp + at, block, sizeof block);
+        for (size_t i = 0; i + 16 <= got && i < BLOCK_BYTES; i += 8) {
+            uint64_t here = sp + at + i;
+            uint64_t saved = bytes_word(u->memory, block + i);
+            uint64_t returns = bytes_word(u->memory, block + i + 8);
+            enum calls does = calls(u, returns, f);
+            if (does == CALLS_YES)
+                return here;
+            if (does == CALLS_PERHAPS && !perhaps &&
+                (saved == 0 || saved - here < 1 << 20))
+                perhaps = here;
+        }
+        if (got < sizeof block)
+            break;
+    }
+    return perhaps;
 }
 
 bool frame_pointer_find(struct unwind *u, uint64_t address,
                         struct registers *registers)
 {
     const struct unwind_machine *machine = u->machine;
-    uint64_t sp = registers->value[machine->sp], perhaps = 0, found = 0;
-    unsigned char block[BLOCK_BYTES + 16];
+    const struct function f = {address, function_start(u, address)};
+    uint64_t sp = registers->value[machine->sp], found;
     if (u->memory->machine != EM_X86_64 || sp % 8)
         return false;
-    for (uint64_t at = 0; at < FRAME_BYTES_MAX && !found; at += BLOCK_BYTES) {
-        size_t got = unwind_bytes(u, sp + at, block, sizeof block);
-        for (size_t i = 0; i + 16 <= got && i < BLOCK_BYTES && !found; i += 8) {
-            uint64_t here = sp + at + i;
-            uint64_t saved = bytes_word(u->memory, block + i);
-            uint64_t returns = bytes_word(u->memory, block + i + 8);
-            enum calls does = calls(u, returns, address);
-            if (does == CALLS_YES)
-                found = here;
-            /* The caller's frame pointer, if it keeps one, lies above. */
-            else if (does == CALLS_PERHAPS && !perhaps &&
-                     (saved == 0 || saved - here < 1 << 20))
-                perhaps = here;
-        }
-        if (got < sizeof block)
-            break;
-    }
+    found = frame_pointer_usual(u, &f, sp);
     if (!found)
-        found = perhaps;
+        found = frame_pointer_search(u, &f, sp);
     registers->value[machine->frame_pointer] = found;
     registers->known[machine->frame_pointer] = found != 0;
     return found != 0;
