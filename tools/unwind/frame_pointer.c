@@ -93,55 +93,46 @@ static bool frame_size(struct unwind *u, const struct function *f,
     return *size < FRAME_BYTES_MAX;
 }
 
-/* Is it where the function's first instructions say? */
-static uint64_t frame_pointer_usual(struct unwind *u, const struct function *f,
-                                    uint64_t sp)
+/* The word at a place, and what the call in front of the one above it calls. */
+static enum calls candidate(struct unwind *u, const struct function *f,
+                            const unsigned char words[16])
 {
-    uint64_t size, returns;
-    return frame_size(u, f, &size) && unwind_word(u, sp + size + 8, &returns) &&
-                   calls(u, returns, f) != CALLS_NO
-               ? sp + size
-               : 0;
+    return calls(u, bytes_word(u->memory, words + 8), f);
 }
 
-/* Looks for it upwards. A call of what a register holds counts if no call of this
- * very function comes, and its frame pointer, if it keeps one, lies above. */
-static uint64_t frame_pointer_search(struct unwind *u, const struct function *f,
-                                     uint64_t sp)
+enum calls frame_pointer_usual(struct unwind *u, uint64_t address, uint64_t sp,
+                               uint64_t *place)
 {
+    const struct function f = {address, function_start(u, address)};
+    unsigned char words[16];
+    uint64_t size;
+    if (u->memory->machine != EM_X86_64 || !frame_size(u, &f, &size))
+        return CALLS_NO;
+    *place = sp + size;
+    return unwind_bytes(u, *place, words, sizeof words) == sizeof words
+               ? candidate(u, &f, words)
+               : CALLS_NO;
+}
+
+enum calls frame_pointer_next(struct unwind *u, uint64_t address, uint64_t sp,
+                              uint64_t *place)
+{
+    const struct function f = {address, function_start(u, address)};
     unsigned char block[BLOCK_BYTES + 16];
-    uint64_t perhaps = 0;
-    for (uint64_t at = 0; at < FRAME_BYTES_MAX; at += BLOCK_BYTES) {
-        size_t got = unwind_bytes(u, sp + at, block, sizeof block);
+    if (u->memory->machine != EM_X86_64 || sp % 8)
+        return CALLS_NO;
+    while (*place - sp < FRAME_BYTES_MAX) {
+        size_t got = unwind_bytes(u, *place, block, sizeof block);
         for (size_t i = 0; i + 16 <= got && i < BLOCK_BYTES; i += 8) {
-            uint64_t here = sp + at + i;
-            uint64_t saved = bytes_word(u->memory, block + i);
-            uint64_t returns = bytes_word(u->memory, block + i + 8);
-            enum calls does = calls(u, returns, f);
-            if (does == CALLS_YES)
-                return here;
-            if (does == CALLS_PERHAPS && !perhaps &&
-                (saved == 0 || saved - here < 1 << 20))
-                perhaps = here;
+            enum calls does = candidate(u, &f, block + i);
+            if (does == CALLS_NO)
+                continue;
+            *place += i;
+            return does;
         }
         if (got < sizeof block)
             break;
+        *place += BLOCK_BYTES;
     }
-    return perhaps;
-}
-
-bool frame_pointer_find(struct unwind *u, uint64_t address,
-                        struct registers *registers)
-{
-    const struct unwind_machine *machine = u->machine;
-    const struct function f = {address, function_start(u, address)};
-    uint64_t sp = registers->value[machine->sp], found;
-    if (u->memory->machine != EM_X86_64 || sp % 8)
-        return false;
-    found = frame_pointer_usual(u, &f, sp);
-    if (!found)
-        found = frame_pointer_search(u, &f, sp);
-    registers->value[machine->frame_pointer] = found;
-    registers->known[machine->frame_pointer] = found != 0;
-    return found != 0;
+    return CALLS_NO;
 }

@@ -39,6 +39,7 @@ struct unwind {
     Dwfl *dwfl;
     const struct unwind_machine *machine;
     unsigned reads_left; /* of this walk */
+    bool tries;          /* a frame pointer that may be wrong */
     struct row {         /* a direct-mapped cache of what the tables say */
         uint64_t address;
         Dwarf_Frame *frame;
@@ -79,10 +80,14 @@ bool gate_step(struct unwind *, struct registers *);
 enum calls { CALLS_NO, CALLS_PERHAPS, CALLS_YES };
 enum calls call_before(struct unwind *, uint64_t returns, uint64_t target[2]);
 
-/* frame_pointer.c: looks above the stack pointer for a return address behind a
- * call of the function that `address` lies in; the frame pointer is below it.
- * True: it is known now. */
-bool frame_pointer_find(struct unwind *, uint64_t address, struct registers *);
+/* frame_pointer.c: where may the frame pointer of the function lead that `address`
+ * lies in? Under a return address behind a call of this function, or, perhaps,
+ * of what a register held. Where its first instructions say, if they are the
+ * usual ones; and the next from *place on, which begins with `sp`. */
+enum calls frame_pointer_usual(struct unwind *, uint64_t address, uint64_t sp,
+                               uint64_t *place);
+enum calls frame_pointer_next(struct unwind *, uint64_t address, uint64_t sp,
+                              uint64_t *place);
 
 /* walk.c: reads a word of the program; false: it is not there, or enough was
  * read. */
