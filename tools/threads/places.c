@@ -34,7 +34,7 @@ bool place_is_libc(const char *path)
 /* ---------------------------------------------------------------- inlined -- */
 
 /* The file and line of the call that was replaced by a function's body. */
-static void call_line(Dwarf_Die *cu, Dwarf_Die *inlined, struct place *place)
+static void call_line(Dwarf_Die *unit, Dwarf_Die *inlined, struct place *place)
 {
     Dwarf_Attribute attribute;
     Dwarf_Files *files;
@@ -44,20 +44,31 @@ static void call_line(Dwarf_Die *cu, Dwarf_Die *inlined, struct place *place)
         dwarf_formudata(&attribute, &file) != 0 ||
         !dwarf_attr(inlined, DW_AT_call_line, &attribute) ||
         dwarf_formudata(&attribute, &line) != 0 ||
-        dwarf_getsrcfiles(cu, &files, &count) != 0 || file >= count)
+        dwarf_getsrcfiles(unit, &files, &count) != 0 || file >= count)
         return;
     place->file = dwarf_filesrc(files, file, NULL, NULL);
     place->line = (int)line;
 }
 
-/* The scopes that an address lies in, the innermost first; how many. */
-static int scopes_of(Dwfl_Module *module, uint64_t address, Dwarf_Die **cu,
-                     Dwarf_Die **scopes)
+/* The unit of debug information that an address lies in. Not every compiler
+ * writes a table of them: then all are asked. */
+static Dwarf_Die *unit_of(Dwfl_Module *module, uint64_t address,
+                          Dwarf_Addr *bias)
 {
-    Dwarf_Addr bias;
+    Dwarf_Die *unit = dwfl_module_addrdie(module, address, bias);
+    if (unit)
+        return unit;
+    while ((unit = dwfl_module_nextcu(module, unit, bias)))
+        if (dwarf_haspc(unit, address - *bias) > 0)
+            return unit;
+    return NULL;
+}
+
+/* The scopes that an address of a unit lies in, the innermost first; how many. */
+static int scopes_of(Dwarf_Die *unit, uint64_t address, Dwarf_Die **scopes)
+{
     Dwarf_Die innermost;
-    *cu = dwfl_module_addrdie(module, address, &bias);
-    if (!*cu || dwarf_getscopes(*cu, address - bias, scopes) <= 0)
+    if (dwarf_getscopes(unit, address, scopes) <= 0)
         return 0;
     innermost = **scopes;
     free(*scopes); /* they go on where the function was written, not called */
@@ -66,10 +77,11 @@ static int scopes_of(Dwfl_Module *module, uint64_t address, Dwarf_Die **cu,
 
 /* Puts, in front of a place, the functions whose bodies stand there in place of
  * calls. Returns the innermost. */
-static struct place *place_inlined(struct place *place, Dwfl_Module *module)
+static struct place *place_inlined(struct place *place, Dwarf_Die *unit,
+                                   uint64_t address)
 {
-    Dwarf_Die *cu, *scopes = NULL;
-    int count = scopes_of(module, place->address, &cu, &scopes);
+    Dwarf_Die *scopes = NULL;
+    int count = scopes_of(unit, address, &scopes);
     struct place *innermost = NULL, **end = &innermost;
     struct place at = *place; /* the line, at first of the innermost */
     for (int i = 0; i < count; i++) {
@@ -88,7 +100,7 @@ static struct place *place_inlined(struct place *place, Dwfl_Module *module)
         inner->line = at.line;
         *end = inner;
         end = &inner->outer;
-        call_line(cu, &scopes[i], &at);
+        call_line(unit, &scopes[i], &at);
     }
     if (count > 0)
         free(scopes);
@@ -105,20 +117,19 @@ static struct place *place_inlined(struct place *place, Dwfl_Module *module)
  * to another function, as its file knows nothing of this one, does not count. */
 static struct place *place_line(struct place *place, Dwfl_Module *module)
 {
-    Dwfl_Line *line;
-    Dwarf_Addr start = 0;
+    Dwarf_Line *line;
+    Dwarf_Addr start = 0, bias = 0;
+    Dwarf_Die *unit;
     if (place->module && place_is_libc(place->module))
         return place;
-    line = dwfl_module_getsrc(module, place->address);
-    if (!line)
+    unit = unit_of(module, place->address, &bias);
+    line = unit ? dwarf_getsrc_die(unit, place->address - bias) : NULL;
+    if (!line || dwarf_lineaddr(line, &start) != 0 ||
+        (place->function && start + bias < place->address - place->offset))
         return place;
-    place->file = dwfl_lineinfo(line, &start, &place->line, NULL, NULL, NULL);
-    if (place->function && start < place->address - place->offset) {
-        place->file = NULL;
-        place->line = 0;
-        return place;
-    }
-    return place_inlined(place, module);
+    place->file = dwarf_linesrc(line, NULL, NULL);
+    dwarf_lineno(line, &place->line);
+    return place_inlined(place, unit, place->address - bias);
 }
 
 /* The name without the version that a library gives it: "@@GLIBC_2.34". */
