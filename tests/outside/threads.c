@@ -397,6 +397,25 @@ Test(threads, only_stop_shows_the_stack_of_a_thread_that_runs)
     command_stop(pid);
 }
 
+/* Goal: --stop stops no process for long, even where a thread does not stop. */
+Test(threads, stop_waits_for_nobody_in_vain)
+{
+    double begun;
+    pid_t pid;
+    build_threads("gcc -O2 -g");
+    pid = start("uninterruptible");
+    until_pid("threads", pid, "DEADLOCK");
+    begun = seconds_now();
+    command_must("threads --stop %d", pid);
+    cr_assert_lt(seconds_now() - begun, 10);
+    cr_assert(strstr(build_text, "DEADLOCK of 2 threads"), "%s", build_text);
+    cr_assert(strstr(build_text, " forks waits in vfork"), "%s", build_text);
+    build_must("grep -c \"State:.[SD]\" /proc/%d/task/*/status | grep -c :1",
+               pid);
+    cr_assert_eq(atoi(build_text), 4);
+    command_stop(pid);
+}
+
 /* Goal: no thread so much as wakes up because somebody looks. */
 Test(threads, nobody_is_stopped)
 {

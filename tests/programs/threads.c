@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -395,6 +396,21 @@ static void unreadable(void)
     two();
 }
 
+/* A thread that nobody can interrupt: it waits for its child of vfork(). */
+static void *forks(void *with)
+{
+    if (vfork() == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        pause();
+        _exit(0);
+    }
+    return with;
+}
+static void uninterruptible(void)
+{
+    two();
+    after("forks", forks, NULL);
+}
 static void named(void)
 {
     two();
@@ -440,6 +456,7 @@ int main(int argc, char **argv)
                  {"busy", busy},
                  {"frames", frames},
                  {"scribbled", scribbled},
+                 {"uninterruptible", uninterruptible},
                  {"ended", ended},
                  {"named", named},
                  {"unreadable", unreadable}};

@@ -11,6 +11,7 @@
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <time.h>
 
 /* Lets a thread go on; with the signal that came while it was stopped, if it is
  * one. */
@@ -19,12 +20,22 @@ static void thread_go(int32_t id, int signal)
     ptrace(PTRACE_DETACH, id, NULL, (void *)(intptr_t)signal);
 }
 
-/* Waits until a thread that was asked to has stopped; false: it has ended. A
- * signal that it was about to get stops it, too: *signal. */
-static bool thread_stopped(int32_t id, int *signal)
+/* How long to wait for all threads. One that the kernel lets nobody interrupt, as
+ * while its child of vfork() has not gone on, stops later or never. */
+enum { STOP_NS = 500000000 };
+
+/* Waits until a thread that was asked to has stopped; false: it has ended, or the
+ * time is over. A signal that it was about to get stops it, too: *signal. */
+static bool thread_stopped(int32_t id, uint64_t until_ns, int *signal)
 {
-    int status;
-    if (waitpid(id, &status, __WALL) != id || !WIFSTOPPED(status))
+    const struct timespec wait = {.tv_nsec = 200000};
+    int status, got;
+    while ((got = waitpid(id, &status, __WALL | WNOHANG)) == 0) {
+        if (recorder_clock_ns_(RECORDER_MONOTONIC_) > until_ns)
+            return false;
+        nanosleep(&wait, NULL);
+    }
+    if (got != id || !WIFSTOPPED(status))
         return false;
     *signal = status >> 16 == 0 ? WSTOPSIG(status) : 0;
     return true;
@@ -59,7 +70,8 @@ const char *stop_all(struct threads *threads)
         int signal = 0;
         if (!t->stopped)
             continue;
-        t->stopped = thread_stopped(t->id, &signal);
+        t->stopped =
+            thread_stopped(t->id, threads->stopped_ns + STOP_NS, &signal);
         t->signal = signal;
         if (!t->stopped)
             continue;
