@@ -17,7 +17,7 @@ static void numbers_of(struct threads *threads, struct reader *reader)
         return;
     for (size_t i = 0; i < reader->threads_count; i++) {
         const struct reader_thread *row = &reader->threads[i];
-        size_t at = threads_find(threads, row->id);
+        size_t at = threads_index(threads, row->id);
         if (at == THREAD_NONE || (row->known && !row->alive))
             continue;
         threads->all[at].number = row->number;

@@ -51,7 +51,7 @@ static bool inside_sort(struct threads *threads)
     return true;
 }
 
-size_t threads_find(const struct threads *threads, int32_t inside)
+size_t threads_index(const struct threads *threads, int32_t inside)
 {
     const struct by_inside wanted = {inside, 0};
     const struct by_inside *found =

@@ -133,7 +133,7 @@ struct threads {
 const char *threads_open(struct threads *, struct source *, bool stop);
 void threads_close(struct threads *);
 /* The index of a thread by what locks know it by; THREAD_NONE: there is none. */
-size_t threads_find(const struct threads *, int32_t inside);
+size_t threads_index(const struct threads *, int32_t inside);
 /* Formats into `why`, and returns it. */
 const char *threads_wrong(struct threads *, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -138,10 +138,10 @@ static enum wait_kind kind_by_value(struct threads *threads,
     uint32_t value = word32(threads, futex);
     bool is_private = thread->arguments[1] & FUTEX_PRIVATE_FLAG;
     if (!is_private && value && value == (uint32_t)thread->arguments[2] &&
-        threads_find(threads, (int32_t)value) != THREAD_NONE)
+        threads_index(threads, (int32_t)value) != THREAD_NONE)
         return WAIT_THREAD;
     if (value == 2 && thread->arguments[2] == 2 && !threads->is_musl &&
-        threads_find(threads, (int32_t)word32(threads, futex + 8)) !=
+        threads_index(threads, (int32_t)word32(threads, futex + 8)) !=
             THREAD_NONE)
         return WAIT_MUTEX_LIKE;
     return WAIT_FUTEX;
@@ -198,7 +198,7 @@ void wait_holder(struct threads *threads, struct wait *wait)
         break;
     default: break;
     }
-    wait->holder = wait->holder_id > 0 ? threads_find(threads, wait->holder_id)
+    wait->holder = wait->holder_id > 0 ? threads_index(threads, wait->holder_id)
                                        : THREAD_NONE;
 }
 
