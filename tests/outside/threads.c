@@ -246,7 +246,8 @@ Test(threads, every_kind_of_wait_is_told_unoptimized, .init = build_long)
 {
     kinds_live("gcc -O0 -g");
 }
-Test(threads, every_kind_of_wait_is_told_of_a_static_program)
+Test(threads, every_kind_of_wait_is_told_of_a_static_program,
+     .init = build_long)
 {
     kinds_live("gcc -O2 -g -static");
 }
@@ -336,12 +337,12 @@ static void stacks_of(const char *compiler, const char *arguments)
 Test(threads, stacks_are_those_of_gdb)
 {
     stacks_of("gcc -O2 -g", "kinds");
-    stacks_of("gcc -O2 -g", "frames");
     stacks_of("gcc -O0 -g", "frames");
 }
 Test(threads, stacks_are_those_of_gdb_otherwise, .init = build_long)
 {
     stacks_of("gcc -O0 -g", "kinds");
+    stacks_of("gcc -O2 -g", "frames");
     stacks_of("gcc -O1 -g -fno-plt", "frames");
     stacks_of("gcc -O3 -g -static", "frames");
     stacks_of("gcc -O2 -g -fno-omit-frame-pointer", "frames");
@@ -456,18 +457,12 @@ Test(threads, what_cannot_be_read_says_why)
     must_refuse("threads", "is a program, no core file");
     build_must("echo text >text");
     must_refuse("text", "is no core file");
-    command_build("command", "gcc -O1");
-    pid = command_start("./command quiet");
-    command_must("save %d -o kept.rec", pid);
-    command_stop(pid);
-    must_refuse("kept.rec", "is a recording");
     cr_assert_eq(command("locks --json --dot 1"), 2);
     pid = start("two");
     snprintf(source, sizeof source, "--thread nobody %d", (int)pid);
     cr_assert_eq(command("threads %s", source), 1);
     cr_assert(strstr(build_text, "no thread is nobody"), "%s", build_text);
     command_stop(pid);
-    cr_assert_eq(command("threads --stop kept.rec"), 1);
 }
 
 /* Goal: so it is for who may not read a process. Method: root starts it, and
@@ -499,7 +494,7 @@ Test(threads, what_may_not_be_read_says_so)
 Test(threads, a_process_may_end_meanwhile)
 {
     build_threads("gcc -O2 -g");
-    for (unsigned i = 0; i < scaled(100); i++) {
+    for (unsigned i = 0; i < scaled(50); i++) {
         pid_t pid = start("pool 100");
         int status;
         status = build_run(RECORDER " threads %d >out & sleep 0.0%d; "
@@ -514,7 +509,7 @@ Test(threads, a_process_may_end_meanwhile)
 /* --------------------------------------------------------------- hostile -- */
 
 /* Goal: stack pointers may lead anywhere. */
-Test(threads, stacks_may_be_anything)
+Test(threads, stacks_may_be_anything, .init = build_long)
 {
     pid_t pid;
     build_threads("gcc -O2 -g");
@@ -538,7 +533,7 @@ Test(threads, core_files_may_be_anything)
     until_pid("threads", pid, "DEADLOCK");
     build_must("gdb -p %d --batch -ex \"generate-core-file whole\"", pid);
     command_stop(pid);
-    for (unsigned i = 0; i < scaled(200); i++) {
+    for (unsigned i = 0; i < scaled(100); i++) {
         int status;
         build_must("cp --sparse=always whole bad && python3 -c \"import os, "
                    "random; r = random.Random(%u)\n"
@@ -577,7 +572,8 @@ Test(threads, names_are_escaped)
     command_stop(pid);
 }
 
-/* Goal: threads of a program with recorders have the numbers of its records. */
+/* Goal: threads of a program with recorders have the numbers of its records; its
+ * recordings have no stacks, and that is said. */
 Test(threads, numbers_are_those_of_the_registry)
 {
     pid_t pid;
@@ -589,5 +585,8 @@ Test(threads, numbers_are_those_of_the_registry)
     cr_assert(strstr(build_text, " T1 "), "%s", build_text);
     command_must("threads --json --thread T1 %d", pid);
     cr_assert(strstr(build_text, "\"number\":1,"), "%s", build_text);
+    command_must("save %d -o kept.rec", pid);
     command_stop(pid);
+    must_refuse("kept.rec", "is a recording");
+    cr_assert_eq(command("threads --stop kept.rec"), 1);
 }

@@ -5,6 +5,7 @@
     ./threads WAIT N core  aborts a little later: it leaves a core file
 */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -48,11 +49,40 @@ static pthread_t thread(const char *name, void *(*run)(void *), void *with)
     pthread_setname_np(made, name);
     return made;
 }
+/* Does another thread run? */
+static int others_run(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    struct dirent *entry;
+    int run = 0;
+    while (tasks && (entry = readdir(tasks))) {
+        char path[300], text[128] = "";
+        FILE *stat;
+        if (*entry->d_name == '.' || atoi(entry->d_name) == (int)gettid())
+            continue;
+        snprintf(path, sizeof path, "/proc/self/task/%s/stat", entry->d_name);
+        stat = fopen(path, "r");
+        if (stat && fread(text, 1, sizeof text - 1, stat) > 0)
+            run |= strstr(text, ") R ") != NULL;
+        if (stat)
+            fclose(stat);
+    }
+    if (tasks)
+        closedir(tasks);
+    return run;
+}
+/* Waits until all threads but this one do, or for so many ms. */
+static void settle(int ms)
+{
+    do
+        usleep(1000);
+    while (others_run() && --ms > 0);
+}
 /* So that a thread which is named later waits later, too. */
 static pthread_t after(const char *name, void *(*run)(void *), void *with)
 {
     pthread_t made = thread(name, run, with);
-    usleep(5000);
+    settle(5000);
     return made;
 }
 
@@ -465,7 +495,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof waits / sizeof *waits && argc > 1; i++)
         if (strcmp(argv[1], waits[i].name) == 0)
             waits[i].start();
-    usleep(50000);
+    settle(500);
     if (argc > 3)
         abort();
     printf("PID %d\n", (int)getpid());
