@@ -25,7 +25,7 @@ void table_column(FILE *to, const char *text, int width)
     fprintf(to, "%-*s", width, text);
 }
 
-static int width_of(const char *text, int width)
+int table_width(const char *text, int width)
 {
     size_t size = strlen(text);
     text_shown(text, &size);
@@ -36,7 +36,7 @@ int table_names_width(const struct reader *reader)
 {
     int width = 8;
     for (size_t i = 0; i < reader->recorders_count; i++)
-        width = width_of(reader->recorders[i]->name, width);
+        width = table_width(reader->recorders[i]->name, width);
     return width;
 }
 
@@ -100,7 +100,7 @@ static void tweaks(FILE *to, const struct reader *reader)
         return;
     for (size_t i = 0; i < reader->tweaks_count; i++)
         if (reader->tweaks[i].name)
-            width = width_of(reader->tweaks[i].name, width);
+            width = table_width(reader->tweaks[i].name, width);
     fprintf(to, "%-*s %8s  DESCRIPTION\n", width, "TWEAK", "VALUE");
     for (size_t i = 0; i < reader->tweaks_count; i++) {
         const struct reader_tweak *t = &reader->tweaks[i];

@@ -32,8 +32,8 @@ FLOORS (a file calls only files of lower floors; inside.h declares the calls)
     bytes, offsets, codes, ids, array
 
     settings writes into the program, and stands beside them. Above the reader:
-    source opens its memory; then options, print, export and view, verbs, help,
-    main. In each folder but verbs/ the files stand in an order, too: open.c of
+    source opens its memory; then options, print, unwind, threads, export and
+    view, verbs, help, main. In each folder but verbs/ the files stand in an order, too: open.c of
     source calls its kinds, live.c of view calls page.c and pack.c.
 */
 #ifndef READER_H
