@@ -223,8 +223,10 @@ static bool span_of(const char *text, int64_t *ns)
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (strcmp(end, units[i].unit) == 0) {
             value *= units[i].ns;
+            if (!(value > -9e18 && value < 9e18))
+                return false;
             *ns = (int64_t)value;
-            return value > -9e18 && value < 9e18;
+            return true;
         }
     return false;
 }
@@ -292,7 +294,9 @@ static bool wall_of(struct call *call, const char *text, int64_t *ns)
         return false;
     if (*end == '.') {
         char *behind;
-        fraction = strtod(end, &behind);
+        fraction = strtod(end, &behind); /* ".9e300" is no fraction */
+        if (fraction >= 1)
+            return false;
         end = behind;
     }
     if (!zoned(end, &date, &seconds))

@@ -106,6 +106,8 @@ Test(command, dump_options)
     times_choose(pid, "%F %T +05:30", "XXX-5:30");
     times_choose(pid, "%F %T-03:00", "XXX3");
     times_choose(pid, "%F %H:%M local", "XXX3");
+    REFUSES(2, "recorder: ", "dump --since 20:25.9e300 %d", pid);
+    REFUSES(2, "recorder: ", "dump --since=-9e300s %d", pid);
     MESSAGES("first 1\nsecond two\nthird\n", "-t program");
     fails_for(pid, "no thread is 2: recorder list shows the threads",
               "dump --thread 2");

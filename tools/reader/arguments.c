@@ -121,8 +121,9 @@ unsigned reader_arguments(struct reader *reader,
 
 void reader_unmark(struct reader_argument *arguments, unsigned count)
 {
-    for (unsigned i = 0; i < count; i++) {
-        arguments[i].text += arguments[i].changes;
-        arguments[i].text_size -= arguments[i].changes;
-    }
+    for (unsigned i = 0; i < count; i++)
+        if (arguments[i].changes) { /* else there may be no text */
+            arguments[i].text++;
+            arguments[i].text_size--;
+        }
 }
