@@ -413,7 +413,7 @@ Test(command, set)
     build_must(RECORDER " list %d | grep \"^retries *16 \"", pid);
     /* Nothing is done where something is wrong. */
     REFUSES(1, "recorder: ", "set %d main=off nothing=on", pid);
-    REFUSES(2, "recorder: small=loud: on, off, trace or a number\n",
+    REFUSES(2, "recorder: small=loud: on, off, trace, freeze, thaw or a number\n",
             "set %d main=off small=loud", pid);
     REFUSES(2, "recorder: (: ", "set %d main=off \"(=on\"", pid);
     REFUSES(2, "recorder: small is not NAME=VALUE\n", "set %d main=off small",

@@ -211,7 +211,7 @@ Test(gdb, set_and_clear)
                "-ex \"recorder set net=on nut=on\" -ex \"recorder set net=of\" "
                "-ex \"recorder set n[=on\" -ex \"recorder set\" || :", pid);
     said("recorder: no recorder is named nut; nothing was changed\n"
-         "recorder: net=of: on, off, trace or a number\n"
+         "recorder: net=of: on, off, trace, freeze, thaw or a number\n"
          "recorder: n[: missing ]\n"
          "recorder: NAME=VALUE is missing\n");
     build_must(RECORDER_COMMAND " list %d | grep -e \" trace  *Bytes\" "

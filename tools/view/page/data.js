@@ -153,11 +153,11 @@ function readTables(batch) {
       value: [], sorted: true, plot: null,
     });
   for (const row of batch.figures ?? []) {
-    const [i, kept, overwritten, lost, oldest, wrong] = row;
+    const [i, kept, overwritten, lost, oldest, trigger, wrong] = row;
     const recorder = recorders[i];
     Object.assign(recorder, {
       kept: BigInt(kept), overwritten: BigInt(overwritten), lost: BigInt(lost),
-      wrong,
+      trigger, wrong,
     });
     // What a live page has once seen is not overwritten on it.
     recorder.gap ??= {

@@ -27,6 +27,7 @@ function showRecorders() {
         (recorder.lanes === '1' ? '' : ` in each of ${recorder.lanes} rings`),
       `${group(recorder.kept)} kept, ${group(recorder.overwritten)} ` +
         `overwritten, ${group(recorder.lost)} lost`,
+      ...recorder.trigger ? [`${recorder.trigger} by a trigger`] : [],
       ...recorder.wrong ? [`not readable: ${recorder.wrong}`] : [],
       'click: hide or show; Alt+click: only this one'].join('\n');
   }
