@@ -69,7 +69,8 @@ The rest stands in recorder/, one subject a file. Each file includes only what
 stands on a lower floor; no file includes one of the headers outside:
 
     1 language              5 registry, record, event
-    2 os, layout, regex     6 define, arguments, resume
+    2 os, layout, regex,    6 define, arguments, resume
+      heading
     3 ring, memory
     4 clock, threads
 */
@@ -109,6 +110,8 @@ stands on a lower floor; no file includes one of the headers outside:
  * RECORDER_COPY_BYTES(name, pointer, size)
  *                                         the same of at most `size` bytes, as
  *                                         need not end in a NUL
+ * RECORDER_SW2 and its like               in front of the format: how severe the
+ *                                         record is, see below
  * RECORDER_TRACE(name)                    an intptr_t lvalue: 0 record (the
  *                                         default), above 0 record and print at
  *                                         once (if recorder_dump.h is part of
@@ -156,6 +159,18 @@ stands on a lower floor; no file includes one of the headers outside:
 #else
 #define RECORDER_TRACE(name) (recorder_for_##name.trace)
 #endif
+
+/* Severities: record(disk, RECORDER_SW2 "block %u unreadable", n). They cost a
+ * record nothing. -DRECORDER_SEVERITY_LEAST=n compiles away the records below n;
+ * those without a severity stay. */
+#define RECORDER_HW3 "\1h3\2" /* hardware failed for good */
+#define RECORDER_HW2 "\1h2\2" /* it failed, and the program gets over it */
+#define RECORDER_HW1 "\1h1\2" /* an error of hardware that is expected */
+#define RECORDER_HW0 "\1h0\2" /* information about hardware */
+#define RECORDER_SW3 "\1s3\2" /* software failed for good */
+#define RECORDER_SW2 "\1s2\2" /* it failed, and the program gets over it */
+#define RECORDER_SW1 "\1s1\2" /* an error of software that is expected */
+#define RECORDER_SW0 "\1s0\2" /* information, a test */
 
 /* Tweaks: see recorder_set.h. */
 /* Begins with an assertion, as what stands before may end in __extension__ and

@@ -23,7 +23,7 @@ RECORDER_INLINE_ uintptr_t recorder_returned_(uintptr_t order)
                        q, r, s, t, u, v, w, x, y, z, A, B, C, D, E, ...)       \
     E
 #define RECORDER_4_(name, check, format, a, b, c, d, ...)                      \
-    RECORDER_CALL_(name, check,                                                \
+    RECORDER_CALL_(name, check, format,                                        \
                    recorder_record_few_(&recorder_for_##name,                  \
                                    RECORDER_FORMAT_(format),                   \
                                    RECORDER_WORD_(name, a),                    \
@@ -32,7 +32,7 @@ RECORDER_INLINE_ uintptr_t recorder_returned_(uintptr_t order)
                                    RECORDER_WORD_(name, d)))
 #define RECORDER_8_(name, check, format, a, b, c, d, e, f, g, h, ...)          \
     RECORDER_CALL_(                                                            \
-        name, check,                                                           \
+        name, check, format,                                                   \
         recorder_record_more_(                                                 \
             &recorder_for_##name, RECORDER_FORMAT_(format), 2,                 \
             RECORDER_WORD_(name, a),                                           \
@@ -45,7 +45,7 @@ RECORDER_INLINE_ uintptr_t recorder_returned_(uintptr_t order)
 #define RECORDER_12_(name, check, format, a, b, c, d, e, f, g, h, i, j, k, l,  \
                      ...)                                                      \
     RECORDER_CALL_(                                                            \
-        name, check,                                                           \
+        name, check, format,                                                   \
         recorder_record_more_(                                                 \
             &recorder_for_##name, RECORDER_FORMAT_(format), 3,                 \
             RECORDER_WORD_(name, a),                                           \
@@ -63,15 +63,31 @@ RECORDER_INLINE_ uintptr_t recorder_returned_(uintptr_t order)
 
 /* Off is one load and one branch; the arguments are not evaluated then. */
 #ifdef RECORDER_OFF
-#define RECORDER_CALL_(name, check, call)                                      \
+#define RECORDER_CALL_(name, check, format, call)                              \
     recorder_word_of_word_(1 ? (uintptr_t)0 : (check, recorder_returned_(call)))
 #else
-#define RECORDER_CALL_(name, check, call)                                      \
-    (__atomic_load_n(&recorder_for_##name.trace, __ATOMIC_RELAXED) < 0         \
+#define RECORDER_CALL_(name, check, format, call)                              \
+    (RECORDER_DROPPED_(format)                                                 \
+             __atomic_load_n(&recorder_for_##name.trace, __ATOMIC_RELAXED) < 0 \
          ? (uintptr_t)0                                                        \
          : (check, recorder_returned_(call)))
 #endif
 
+/* True if a record is below RECORDER_SEVERITY_LEAST, which the compiler can tell
+ * from the literal. The severity must be its first word. */
+#ifdef RECORDER_SEVERITY_LEAST
+RECORDER_ASSERT_((RECORDER_SEVERITY_LEAST) >= 0 && (RECORDER_SEVERITY_LEAST) < 5,
+                 "RECORDER_SEVERITY_LEAST: 0 to 3, or 4 to drop them all");
+#define RECORDER_DROPPED_(format)                                              \
+    (RECORDER_FORMAT_(format)[0] == '\1' &&                                    \
+     (RECORDER_FORMAT_(format)[1] == 'h' ||                                    \
+      RECORDER_FORMAT_(format)[1] == 's') &&                                   \
+     RECORDER_FORMAT_(format)[2] >= '0' &&                                     \
+     RECORDER_FORMAT_(format)[2] < '0' + (RECORDER_SEVERITY_LEAST) &&          \
+     RECORDER_FORMAT_(format)[3] <= ' ') ||
+#else
+#define RECORDER_DROPPED_(format)
+#endif
 #define RECORDER_FORMAT_(format)                                               \
     "" format "\0" __FILE__ ":" RECORDER_QUOTE_(__LINE__)
 #define RECORDER_QUOTE_(x) RECORDER_QUOTE_2_(x)

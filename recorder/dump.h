@@ -29,11 +29,6 @@ recorder_event_row_(const struct recorder_event *event)
                : row;
 }
 
-/* False: no text is marked as one that may have changed; for compat/. */
-#ifndef RECORDER_MARKS_
-#define RECORDER_MARKS_ true
-#endif
-
 /* Formats the message of an event; its texts come from the scratch's batch. As
  * recorder_event_text(). */
 RECORDER_FUNCTION_ size_t recorder_message_(struct recorder_scratch_ *s,
@@ -88,6 +83,8 @@ RECORDER_FUNCTION_ void recorder_show_(struct recorder_scratch_ *s,
     shown->message_max = s->line_max - 1;
     shown->message_size =
         recorder_message_(s, event, s->message, s->line_max, &shown->location);
+    shown->severity = s->heading.severity;
+    shown->hardware = s->heading.hardware;
     name = recorder_fetch_(s, (uintptr_t)event->name);
     shown->name = name ? name->bytes : NULL;
     shown->name_size = name ? name->size : 0;

@@ -20,6 +20,8 @@ struct recorder_event {
     uint64_t argument[12];
     uint32_t lost;   /* bit i: argument[i] was not found, or never was */
     uint32_t thread; /* its number; RECORDER_THREAD_SHARED: had no row */
+    int32_t severity; /* 0 to 3, by RECORDER_SW2 and its like; -1: none */
+    bool hardware;    /* of a severity: RECORDER_HW2, not RECORDER_SW2 */
     const struct recorder *recorder; /* in this program, else null */
     const char *name; /* of the recorder; may be gone with its library */
 };

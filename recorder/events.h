@@ -4,6 +4,8 @@
 #define RECORDER_EVENTS_H_
 
 #include "event.h"
+#include "heading.h"
+#include "memory.h"
 #include "record.h"
 #include "regex.h"
 #include "registry.h"
@@ -40,13 +42,23 @@ struct recorder_batch_ {
     size_t last;     /* only as many events of each recorder; 0: all */
 };
 
+/* What the heading of a format says, by its address; 0: no entry. */
+struct recorder_severity_cached_ {
+    uint64_t format;
+    int32_t severity;
+    bool hardware;
+};
+
 #define RECORDER_CURSOR_MAX_ 256
+#define RECORDER_SEVERITIES_MAX_ 32
 struct recorder_cursor {
     /* Orders passed by that were overwritten. Events skip orders without that:
      * a record of 5 to 12 arguments has 2 or 3, a copied text some of its own.
      */
     uint64_t missed;
     struct recorder_batch_ batch;
+    /* Emptied for each batch. */
+    struct recorder_severity_cached_ cached[RECORDER_SEVERITIES_MAX_];
     struct recorder_key_ keys[RECORDER_CURSOR_MAX_];
     struct recorder_kept_ kept[RECORDER_CURSOR_MAX_];
 };
@@ -271,6 +283,8 @@ RECORDER_FUNCTION_ void recorder_event_of_(const struct recorder_batch_ *batch,
     event->caller = head->record.caller;
     event->format = head->record.format;
     event->thread = head->thread;
+    event->severity = -1; /* who asks for it reads the format */
+    event->hardware = false;
     event->recorder = head->recorder;
     event->name = head->name;
     event->lost = 0xfff;
@@ -328,6 +342,51 @@ RECORDER_FUNCTION_ bool recorder_batch_gap_(const struct recorder_batch_ *batch)
            recorder_batch_at_(batch, i - 1)->record.order - batch->after != i;
 }
 
+/* Sets the severity of an event, which the heading of its format says; none if
+ * that cannot be read. */
+RECORDER_FUNCTION_ void recorder_next_severity_(struct recorder_cursor *cursor,
+                                                struct recorder_event *event)
+{
+    struct recorder_severity_cached_ *cached =
+        &cursor->cached[(event->format ^ event->format >> 6) %
+                        RECORDER_SEVERITIES_MAX_];
+    if (cached->format != event->format) {
+        char bytes[RECORDER_HEADING_MAX_ + 1];
+        struct recorder_headed_ heading;
+        struct recorder_memory_ memory;
+        ptrdiff_t size;
+        recorder_memory_open_(&memory);
+        size = recorder_memory_copy_(&memory, event->format, bytes,
+                                     sizeof bytes - 1);
+        recorder_memory_close_(&memory);
+        bytes[size > 0 ? size : 0] = '\0';
+        recorder_heading_(bytes, &heading);
+        cached->format = event->format;
+        cached->severity = heading.severity;
+        cached->hardware = heading.hardware;
+    }
+    event->severity = cached->severity;
+    event->hardware = cached->hardware;
+}
+
+/* Looks for the next batch. */
+RECORDER_FUNCTION_ void recorder_next_batch_(struct recorder_cursor *cursor)
+{
+    struct recorder_batch_ *batch = &cursor->batch;
+    size_t i;
+    batch->kept = cursor->kept;
+    batch->keys = cursor->keys;
+    batch->max = RECORDER_CURSOR_MAX_;
+    batch->end = __atomic_load_n(recorder_home_.order, __ATOMIC_ACQUIRE);
+    recorder_batch_fill_(batch);
+    /* A missing order may have been drawn and not yet written: a writer that
+     * runs has written it by a second look. */
+    if (recorder_batch_gap_(batch))
+        recorder_batch_fill_(batch);
+    for (i = 0; i < RECORDER_SEVERITIES_MAX_; i++)
+        cursor->cached[i].format = 0; /* a library may have gone meanwhile */
+}
+
 RECORDER_FUNCTION_ bool recorder_next(struct recorder_cursor *cursor,
                                       struct recorder_event *event)
 {
@@ -338,18 +397,13 @@ RECORDER_FUNCTION_ bool recorder_next(struct recorder_cursor *cursor,
         batch->begun = true;
         batch->count = batch->next = 0;
     }
-    if (recorder_batch_take_(batch, event, &cursor->missed))
-        return true;
-    batch->kept = cursor->kept;
-    batch->keys = cursor->keys;
-    batch->max = RECORDER_CURSOR_MAX_;
-    batch->end = __atomic_load_n(recorder_home_.order, __ATOMIC_ACQUIRE);
-    recorder_batch_fill_(batch);
-    /* A missing order may have been drawn and not yet written: a writer that
-     * runs has written it by a second look. */
-    if (recorder_batch_gap_(batch))
-        recorder_batch_fill_(batch);
-    return recorder_batch_take_(batch, event, &cursor->missed);
+    if (!recorder_batch_take_(batch, event, &cursor->missed)) {
+        recorder_next_batch_(cursor);
+        if (!recorder_batch_take_(batch, event, &cursor->missed))
+            return false;
+    }
+    recorder_next_severity_(cursor, event);
+    return true;
 }
 
 /* --------------------------------------------------------------- summary -- */

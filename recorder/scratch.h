@@ -27,6 +27,7 @@ struct recorder_scratch_ {
     struct recorder_memory_ memory;
     struct recorder_batch_ batch;
     size_t at;               /* which of the batch is being shown */
+    struct recorder_headed_ heading; /* of the format that was read last */
     struct recorder_fetched_ *fetched;
     size_t fetched_mask;
     struct recorder_constants_ constants;

@@ -31,8 +31,15 @@ recorder_fetch_(struct recorder_scratch_ *s, uint64_t address)
     return f;
 }
 
-/* The format of an event and the place behind it, as `*location`, both in
- * s->format; null where it cannot be read: its library may be gone. */
+/* False: no text is marked as one that may have changed, and no heading is taken
+ * off a format; for compat/. */
+#ifndef RECORDER_MARKS_
+#define RECORDER_MARKS_ true
+#endif
+
+/* The format of an event behind its heading, which is put into s->heading, and
+ * the place behind it, as `*location`, all in s->format; null where it cannot be
+ * read: its library may be gone. */
 RECORDER_FUNCTION_ const char *recorder_format_of_(struct recorder_scratch_ *s,
                                                    uint64_t address,
                                                    const char **location)
@@ -40,6 +47,7 @@ RECORDER_FUNCTION_ const char *recorder_format_of_(struct recorder_scratch_ *s,
     const struct recorder_fetched_ *f = recorder_fetch_(s, address);
     size_t length, size, i;
     *location = "?";
+    recorder_heading_("", &s->heading);
     if (!f)
         return NULL;
     size = f->size;
@@ -55,7 +63,8 @@ RECORDER_FUNCTION_ const char *recorder_format_of_(struct recorder_scratch_ *s,
     length = recorder_format_end_(s->format, size);
     if (length + 1 < size)
         *location = s->format + length + 1;
-    return s->format;
+    return RECORDER_MARKS_ ? recorder_heading_(s->format, &s->heading)
+                           : s->format;
 }
 
 /* The recorder in whose rings an address lies, between recorder_readers_enter_() and

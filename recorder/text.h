@@ -16,13 +16,14 @@ PROMISES
 #include "clock.h"
 #include "event.h"
 #include "format.h"
+#include "heading.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 #define RECORDER_LINE_DEFAULT_                                                 \
-    "{order} [{seconds} {location} T{thread}] {recorder}: {message}"
+    "{order} [{seconds} {location} T{thread}] {recorder}: {severity}{message}"
 #define RECORDER_TEXT_LINE_MAX_ 4096
 #define RECORDER_PROGRAM_MAX_ 64 /* bytes of a program's name, with its NUL */
 
@@ -208,6 +209,7 @@ enum recorder_field_ {
     RECORDER_THREAD_NUMBER_,
     RECORDER_THREAD_NAME_,
     RECORDER_NAME_,
+    RECORDER_SEVERITY_,
     RECORDER_MESSAGE_,
     RECORDER_FIELDS_
 };
@@ -220,7 +222,7 @@ recorder_field_(const char *at, const char **end, int *width)
 {
     static const char names[RECORDER_FIELDS_][12] = {
         "order",  "seconds", "wall",     "location", "caller",
-        "thread", "name",    "recorder", "message"};
+        "thread", "name",    "recorder", "severity", "message"};
     unsigned field, i;
     bool left;
     for (field = 0; field < RECORDER_FIELDS_; field++) {
@@ -253,6 +255,8 @@ struct recorder_shown_ {
     const char *thread;     /* its name, 15 bytes; null: thread unknown */
     const char *name;       /* of the recorder; null: unknown */
     size_t name_size;       /* bytes that may be read, NUL or not */
+    int severity;           /* as in recorder_headed_; -1: none */
+    bool hardware;
     const char *message;
     size_t message_size;    /* of the whole */
     size_t message_max;     /* bytes of it that can be read */
@@ -299,6 +303,10 @@ RECORDER_FUNCTION_ void recorder_add_field_(struct recorder_string_ *to,
         recorder_add_name_(to, shown->name ? shown->name : "?",
                            shown->name ? shown->name_size : 1);
         break;
+    case RECORDER_SEVERITY_:
+        recorder_add_string_(
+            to, recorder_severity_text_(shown->severity, shown->hardware));
+        break;
     default:
         recorder_add_text_(to, shown->message, size < max ? size : max);
         if (size > max)
@@ -344,7 +352,7 @@ RECORDER_FUNCTION_ const char *recorder_line_check_(const char *line)
 }
 #define RECORDER_LINE_FIELDS_                                                  \
     "{order} {seconds} {wall} {location} {caller} {thread} {name} {recorder} " \
-    "{message}"
+    "{severity} {message}"
 
 /* Adds the line of an event, by a format such as RECORDER_LINE_DEFAULT_. */
 RECORDER_FUNCTION_ void recorder_add_line_(struct recorder_string_ *to,

@@ -56,7 +56,9 @@ struct held {
 /* A format by its address; text is null where it could not be read. */
 struct format {
     uint64_t address;
-    char *text, *location;
+    char *text, *location; /* text: behind the heading */
+    int severity;          /* as in recorder_headed_; -1: none */
+    bool hardware;
 };
 
 struct page {
@@ -212,6 +214,8 @@ struct text_context {
     const struct recorder_event *event;
     size_t left; /* bytes that may still be read */
 };
+/* Sets the severity of an event by the heading of its format. */
+void reader_severity(struct reader *, struct recorder_event *);
 /* recorder_format_'s way to strings. */
 ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size);
 /* recorder_format_'s question: may the text at an address be another by now? */

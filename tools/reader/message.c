@@ -51,6 +51,7 @@ static void format_read(struct reader *reader, struct format *format)
 {
     struct reader_inside *inside = reader->inside;
     char bytes[FORMAT_MAX_BYTES + 1];
+    struct recorder_headed_ heading;
     size_t size = 0, length;
     while (size < FORMAT_MAX_BYTES) {
         size_t got = page_bytes(reader, format->address + size, bytes + size,
@@ -69,20 +70,21 @@ static void format_read(struct reader *reader, struct format *format)
     if (inside->formats_bytes > reader->memory->size + FORMATS_SLACK)
         return;
     length = recorder_format_end_(bytes, size);
-    format->text = strdup(bytes);
+    format->text = strdup(recorder_heading_(bytes, &heading));
+    format->severity = heading.severity;
+    format->hardware = heading.hardware;
     if (length + 1 < size)
         format->location = strndup(bytes + length + 1, size - length - 1);
 }
 
-const char *reader_format(struct reader *reader,
-                          const struct recorder_event *event,
-                          const char **location)
+/* What is known of the format of an event; null: no memory. */
+static const struct format *format_of(struct reader *reader,
+                                      const struct recorder_event *event)
 {
     struct reader_inside *inside = reader->inside;
     struct format *formats;
     bool is_new;
     size_t i = ids_add(&inside->format_ids, event->format, 0, 0, &is_new);
-    *location = "?";
     formats = array_room(inside->formats, &inside->formats_max,
                          inside->format_ids.count, sizeof *formats);
     if (i == IDS_NONE || !formats)
@@ -90,14 +92,28 @@ const char *reader_format(struct reader *reader,
     inside->formats = formats;
     for (; inside->formats_count < inside->format_ids.count;
          inside->formats_count++)
-        formats[inside->formats_count] = (struct format){0};
+        formats[inside->formats_count] = (struct format){.severity = -1};
     if (is_new) {
         formats[i].address = event->format;
         format_read(reader, &formats[i]);
     }
-    if (formats[i].location)
-        *location = formats[i].location;
-    return formats[i].text;
+    return &formats[i];
+}
+
+const char *reader_format(struct reader *reader,
+                          const struct recorder_event *event,
+                          const char **location)
+{
+    const struct format *format = format_of(reader, event);
+    *location = format && format->location ? format->location : "?";
+    return format ? format->text : NULL;
+}
+
+void reader_severity(struct reader *reader, struct recorder_event *event)
+{
+    const struct format *format = format_of(reader, event);
+    event->severity = format ? format->severity : -1;
+    event->hardware = format && format->hardware;
 }
 
 unsigned reader_location(const char *location, size_t *file_size)
@@ -351,6 +367,8 @@ const char *reader_line(struct reader *reader, const struct reader_event *event,
     shown.message_size = message_make(reader, &event->event, &shown.location);
     shown.message = inside->message ? inside->message : "";
     shown.message_max = inside->message ? MESSAGE_MAX - 1 : 0;
+    shown.severity = event->event.severity;
+    shown.hardware = event->event.hardware;
     shown.name = event->recorder->name;
     shown.name_size = strlen(shown.name);
     to = recorder_string_at_(inside->line, RECORDER_TEXT_LINE_MAX_ - 1);
