@@ -108,8 +108,8 @@ stands on a lower floor; no file includes one of the headers outside:
  * RECORDER_COPY(name, string)             as an argument for %s: copies up to
  *                                         RECORDER_COPY_MAX bytes into the ring
  * RECORDER_COPY_BYTES(name, pointer, size)
- *                                         the same of at most `size` bytes, as
- *                                         need not end in a NUL
+ *                                         the same of `size` bytes, NULs, which
+ *                                         %s shows as \x00, included
  * RECORDER_SW2 and its like               in front of the format: how severe the
  *                                         record is, see below
  * RECORDER_TRACE(name)                    an intptr_t lvalue: 0 record (the
@@ -161,8 +161,8 @@ stands on a lower floor; no file includes one of the headers outside:
 #endif
 
 /* Severities: record(disk, RECORDER_SW2 "block %u unreadable", n). They cost a
- * record nothing. -DRECORDER_SEVERITY_LEAST=n compiles away the records below n;
- * those without a severity stay. */
+ * record nothing. -DRECORDER_SEVERITY_LEAST=n compiles away the records whose
+ * format begins with a severity below n; those without one stay. */
 #define RECORDER_HW3 "\1h3\2" /* hardware failed for good */
 #define RECORDER_HW2 "\1h2\2" /* it failed, and the program gets over it */
 #define RECORDER_HW1 "\1h1\2" /* an error of hardware that is expected */

@@ -52,9 +52,7 @@ RECORDER_FUNCTION_ size_t recorder_message_(struct recorder_scratch_ *s,
     arguments.context = &context;
     arguments.types = recorder_home_.registry->types;
     arguments.trace = s->trace;
-    /* A record that prints at once shows what it was given. */
-    arguments.changes =
-        RECORDER_MARKS_ && !s->trace ? recorder_text_changes_ : NULL;
+    arguments.changes = recorder_text_changes_;
     if (format)
         return recorder_format_(to, size, format, &arguments);
     string = recorder_string_at_(to, size ? size - 1 : 0);

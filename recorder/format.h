@@ -356,9 +356,10 @@ static inline size_t recorder_format_read_(const struct recorder_arguments_ *a,
 }
 
 /* Writes the bytes at *address, at most *left of them, and moves both on.
-   True at a NUL, false where no more can be or may be read. */
+   True at a NUL that ends them, false where no more can be or may be read. */
 static inline bool recorder_format_bytes_(struct recorder_formatter_ *f,
-                                          uint64_t *address, size_t *left)
+                                          uint64_t *address, size_t *left,
+                                          bool nul_ends)
 {
     char piece[64];
     size_t held = 0; /* the begin of a UTF-8 sequence that a piece cut */
@@ -369,7 +370,7 @@ static inline bool recorder_format_bytes_(struct recorder_formatter_ *f,
                                            room < *left ? room : *left);
         if (!got)
             break;
-        while (end < held + got && piece[end])
+        while (end < held + got && (piece[end] || !nul_ends))
             end++;
         more = end == held + got;
         *address += got;
@@ -423,6 +424,7 @@ static inline void recorder_format_character_(struct recorder_formatter_ *f)
 static inline void recorder_format_string_(struct recorder_formatter_ *f)
 {
     const size_t most = 65536; /* so that a wild pointer comes to an end */
+    size_t size = SIZE_MAX;
     size_t precision = f->precision < 0 ? SIZE_MAX : (size_t)f->precision;
     size_t left = precision < most ? precision : most;
     uint64_t address = f->word;
@@ -433,13 +435,15 @@ static inline void recorder_format_string_(struct recorder_formatter_ *f)
         recorder_format_put_(f, "(null)", precision < 6 ? 0 : 6);
         return;
     }
-    if (left && a->changes && a->changes(a->context, address) &&
+    if (left && a->changes && a->changes(a->context, address, &size) &&
         recorder_format_read_(a, address, digit, 1))
         recorder_format_put_(f, RECORDER_FORMAT_CHANGES_, 1);
+    if (size < left && !f->wide)
+        left = size;
     if (f->wide ? recorder_format_wides_(f, &address, &left)
-                : recorder_format_bytes_(f, &address, &left))
+                : recorder_format_bytes_(f, &address, &left, size == SIZE_MAX))
         return;
-    if (!left && precision <= most)
+    if (!left && (precision <= most || size < most))
         return;
     if (address != f->word) {
         recorder_format_put_(f, "...", 3);

@@ -29,8 +29,9 @@ struct recorder_arguments_ {
     recorder_type *const *types;
     intptr_t trace; /* what they are told; bit 0 also where a '+' stands */
     /* True if the text at an address may have changed since it was recorded:
-       it is shown behind RECORDER_FORMAT_CHANGES_. Null: none has. */
-    bool (*changes)(void *context, uint64_t address);
+       it is shown behind RECORDER_FORMAT_CHANGES_. Sets *size where that is
+       known and no NUL ends the text. Null: none has, of no text. */
+    bool (*changes)(void *context, uint64_t address, size_t *size);
 };
 #define RECORDER_FORMAT_CHANGES_ "~"
 

@@ -127,26 +127,24 @@ RECORDER_INLINE_ uintptr_t recorder_token_(const struct recorder_record *slot,
     return (uintptr_t)slot + (order & (sizeof *slot - 1));
 }
 
-/* Copies a string, which ends at a NUL or after `most` bytes, into text
- * records. Returns what %s takes: a token, or null for null. A token that points
- * at a ring's head stands for a lost text. */
+/* Copies bytes, NULs like any other, into text records. Returns what %s takes: a
+ * token, or null for null. A token that points at a ring's head stands for a
+ * lost text. */
 RECORDER_CALLED_ const char *recorder_copy_bytes_(
-    const struct recorder *recorder, const char *string, size_t most)
+    const struct recorder *recorder, const char *string, size_t size)
 {
     unsigned thread = RECORDER_THREAD();
     struct recorder_ring *ring = recorder_lane_(recorder, thread);
     /* At most half of the ring: the head and its text must fit together. */
     size_t room = (recorder->mask + 2) / 2 * RECORDER_TEXT_BYTES_;
-    size_t size = 0, count, i;
+    size_t count, i;
     uintptr_t order, token = 0;
     if (!string)
         return NULL;
     if (room > RECORDER_COPY_MAX)
         room = RECORDER_COPY_MAX;
-    if (most > RECORDER_COPY_MAX)
-        most = RECORDER_COPY_MAX + 1;
-    while (size < most && string[size])
-        size++; /* one more than is kept, where it is too long */
+    if (size > RECORDER_COPY_MAX)
+        size = RECORDER_COPY_MAX + 1; /* one more than is kept: too long */
     count = ((size < room ? size : room) + RECORDER_TEXT_BYTES_ - 1) /
             RECORDER_TEXT_BYTES_;
     count += count == 0;
@@ -165,10 +163,22 @@ RECORDER_CALLED_ const char *recorder_copy_bytes_(
     }
     return (const char *)token;
 }
+/* How long a string is that ends at a NUL or after `most` bytes; no more than
+ * one byte above what a copy keeps. */
+RECORDER_INLINE_ size_t recorder_copy_size_(const char *string, size_t most)
+{
+    size_t size = 0;
+    if (most > RECORDER_COPY_MAX)
+        most = RECORDER_COPY_MAX + 1;
+    while (size < most && string[size])
+        size++;
+    return size;
+}
 RECORDER_CALLED_ const char *recorder_copy_(const struct recorder *recorder,
                                             const char *string)
 {
-    return recorder_copy_bytes_(recorder, string, SIZE_MAX);
+    return recorder_copy_bytes_(
+        recorder, string, string ? recorder_copy_size_(string, SIZE_MAX) : 0);
 }
 
 /* The word of an array of char: a token of its copy. A ring of one slot has no
@@ -176,8 +186,9 @@ RECORDER_CALLED_ const char *recorder_copy_(const struct recorder *recorder,
 RECORDER_CALLED_ uintptr_t recorder_word_of_array_(
     const struct recorder *recorder, uintptr_t array, size_t size)
 {
+    const char *text = (const char *)array;
     return recorder->mask ? (uintptr_t)recorder_copy_bytes_(
-                                recorder, (const char *)array, size)
+                                recorder, text, recorder_copy_size_(text, size))
                           : array;
 }
 

@@ -171,12 +171,12 @@ RECORDER_FUNCTION_ void recorder_text_of_(struct recorder_scratch_ *s,
             mark = "..."; /* it was longer than what is kept of a text */
         order = piece.order;
     }
-    if (token && !*mark) {
-        const char *lost = size ? "..." : "<lost>";
-        recorder_bytes_(s->text + size, lost, size ? 4 : 7);
-    } else {
-        recorder_bytes_(s->text + size, mark, *mark ? 4 : 1);
-    }
+    if (token && !*mark)
+        mark = size ? "..." : "<lost>";
+    count = recorder_length_(mark, 6);
+    recorder_bytes_(s->text + size, mark, count);
+    s->text_size = size + count;
+    s->text[s->text_size] = '\0';
 }
 
 struct recorder_text_context_ {
@@ -186,8 +186,8 @@ struct recorder_text_context_ {
     size_t read;
 };
 
-/* The bytes of a text: from its start at its token, then as the formatter asks
- * on, as if they stood behind it. */
+/* The bytes of a text and a NUL: from its start at its token, then as the
+ * formatter asks on, as if they stood behind it. */
 RECORDER_FUNCTION_ ptrdiff_t recorder_text_bytes_(
     struct recorder_text_context_ *c, uint64_t address, char *to, size_t size)
 {
@@ -198,7 +198,7 @@ RECORDER_FUNCTION_ ptrdiff_t recorder_text_bytes_(
         c->token = address;
         c->read = 0;
     }
-    left = recorder_length_(text + c->read, c->scratch->text_max) + 1;
+    left = c->scratch->text_size + 1 - c->read;
     if (size > left)
         size = left;
     recorder_bytes_(to, text + c->read, size);
@@ -227,12 +227,21 @@ RECORDER_FUNCTION_ ptrdiff_t recorder_text_(void *context, uint64_t address,
     return (ptrdiff_t)size;
 }
 
-/* recorder_format_'s question: may the text at an address be another by now? */
-RECORDER_FUNCTION_ bool recorder_text_changes_(void *context, uint64_t address)
+/* recorder_format_'s question: may the text at an address be another by now? A
+ * record that prints at once shows what it was given. */
+RECORDER_FUNCTION_ bool recorder_text_changes_(void *context, uint64_t address,
+                                               size_t *size)
 {
     struct recorder_text_context_ *c = (struct recorder_text_context_ *)context;
     struct recorder_fetched_ *piece = &c->scratch->fetched[0];
-    if (recorder_is_token_(c->scratch, address))
+    if (recorder_is_token_(c->scratch, address)) {
+        recorder_text_of_(c->scratch, c->event, address);
+        c->token = address;
+        c->read = 0;
+        *size = c->scratch->text_size;
+        return false;
+    }
+    if (!RECORDER_MARKS_ || c->scratch->trace)
         return false;
     piece->address = 0;
     return !recorder_is_constant_(&c->scratch->constants, (uintptr_t)address,

@@ -11,19 +11,22 @@ static int64_t extended(uint64_t word, unsigned bits)
     return (int64_t)((word ^ sign) - sign);
 }
 
-/* Reads a string argument, at most `max` bytes; returns its length, or -1 if it
- * cannot be read. */
+/* Reads a string argument, `known` bytes of it, or up to its NUL if that is
+ * SIZE_MAX, and at most `max`. Returns its length, or -1 if it cannot be read. */
 static ptrdiff_t string_read(struct text_context *c, uint64_t address, char *to,
-                             size_t max)
+                             size_t known, size_t max)
 {
     size_t size = 0;
+    if (known < max)
+        max = known;
     while (size < max) {
         ptrdiff_t got = text_bytes(c, address + size, to + size,
                                    max - size < 64 ? max - size : 64);
         size_t length;
         if (got <= 0)
             return size ? (ptrdiff_t)size : -1;
-        length = strnlen(to + size, (size_t)got);
+        length = known == SIZE_MAX ? strnlen(to + size, (size_t)got)
+                                   : (size_t)got;
         size += length;
         if (length < (size_t)got)
             break;
@@ -40,6 +43,7 @@ static void argument_make(struct text_context *c,
     const struct recorder_event *event = c->event;
     unsigned word_bytes = c->reader->memory->word_bytes;
     uint64_t word = event->argument[f->word];
+    size_t known = SIZE_MAX;
     ptrdiff_t size;
     to->word = word;
     if (event->lost >> f->word & 1) {
@@ -53,9 +57,9 @@ static void argument_make(struct text_context *c,
             to->real = single;
         to->kind = READER_REAL;
     } else if (f->kind == 's') {
-        to->changes = text_changes(c, word);
+        to->changes = text_changes(c, word, &known);
         **strings = *RECORDER_FORMAT_CHANGES_;
-        size = string_read(c, word, *strings + to->changes,
+        size = string_read(c, word, *strings + to->changes, known,
                            STRING_MAX - 1 - to->changes);
         to->kind = size < 0 ? READER_POINTER : READER_STRING;
         to->changes = to->changes && size >= 0;

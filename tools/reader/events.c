@@ -119,6 +119,10 @@ static bool is_chosen(const struct reader *reader,
     if ((s->since_set && event->ns < s->since_ns) ||
         (s->until_set && event->ns > s->until_ns))
         return false;
+    if (s->severities &&
+        !recorder_severity_chosen_(s->severities, event->event.severity,
+                                   event->event.hardware))
+        return false;
     return !inside->thread || thread_is(event, inside->thread);
 }
 
@@ -154,7 +158,7 @@ static bool is_selective(const struct reader_inside *inside)
 {
     const struct reader_selection *s = &inside->selection;
     return inside->thread || s->since_order || s->until_order || s->since_set ||
-           s->until_set;
+           s->until_set || s->severities;
 }
 
 static uint64_t events_count(struct reader *reader)

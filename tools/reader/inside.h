@@ -107,6 +107,7 @@ struct reader_inside {
     struct page *pages;
     /* of reader_message and its like */
     char *message, *text, *line;
+    size_t text_size; /* of `text` */
     char *strings;  /* of reader_arguments */
     uint64_t token; /* a text that is being read on, and how far */
     size_t token_read;
@@ -219,7 +220,7 @@ void reader_severity(struct reader *, struct recorder_event *);
 /* recorder_format_'s way to strings. */
 ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size);
 /* recorder_format_'s question: may the text at an address be another by now? */
-bool text_changes(void *context, uint64_t address);
+bool text_changes(void *context, uint64_t address, size_t *size);
 /* Memory of the reader's that is needed from now on; null: there is none. */
 char *text_room(char **at, size_t size);
 

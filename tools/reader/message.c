@@ -246,10 +246,12 @@ static void token_text(struct reader *reader,
         else if (token == 0)
             mark = "..."; /* it was longer than what is kept of a text */
     }
-    if (to && token && !*mark)
+    if (!to)
+        return;
+    if (token && !*mark)
         mark = size ? "..." : "<lost>";
-    if (to)
-        strcpy(to + size, mark);
+    strcpy(to + size, mark);
+    reader->inside->text_size = size + strlen(mark);
 }
 
 /* --------------------------------------------------------------- strings -- */
@@ -268,9 +270,9 @@ static ptrdiff_t token_bytes(struct text_context *c, uint64_t address, char *to,
     }
     if (!inside->text)
         return -1;
-    left = strnlen(inside->text + inside->token_read, size);
+    left = inside->text_size - inside->token_read;
     if (left < size) {
-        size = left + 1;
+        size = left + 1; /* and a NUL */
         inside->token = 0; /* its end was read: the next is another */
     }
     memcpy(to, inside->text + inside->token_read, size);
@@ -295,13 +297,21 @@ ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size)
     return got ? (ptrdiff_t)got : -1;
 }
 
-bool text_changes(void *context, uint64_t address)
+bool text_changes(void *context, uint64_t address, size_t *size)
 {
     const struct text_context *c = context;
+    struct reader_inside *inside = c->reader->inside;
     struct memory *memory = c->reader->memory;
     uint64_t lane;
-    return memory->constant && !token_recorder(c->reader, address, &lane) &&
-           !memory->constant(memory, address);
+    if (token_recorder(c->reader, address, &lane)) {
+        token_text(c->reader, c->event, address);
+        inside->token = inside->text ? address : 0;
+        inside->token_read = 0;
+        if (inside->text)
+            *size = inside->text_size;
+        return false;
+    }
+    return memory->constant && !memory->constant(memory, address);
 }
 
 /* --------------------------------------------------------------- message -- */

@@ -149,6 +149,7 @@ struct reader_selection {
     bool since_set, until_set;         /* whether these count: */
     int64_t since_ns, until_ns;        /* from the program's start */
     const char *thread;                /* number or name */
+    unsigned severities; /* a set: see recorder_severities_; 0: any, or none */
 };
 
 /* ---------------------------------------------------------------- reader -- */

@@ -19,6 +19,7 @@ const threads = [{number: 0, id: 0, name: '', label: 'T?'}];
 const formats = [], callers = [], sites = [];
 const values = []; // to plot
 const hiddenNames = new Set(); // of recorders, also of those to come
+let leastSeverity = ''; // that is shown: "2", "hw1"; "": any, or none
 // Overwritten before a live page could read them: how many, and where it came
 // late; of which recorders is not known.
 let missed = 0n;
@@ -168,9 +169,9 @@ function readTables(batch) {
   for (const [i, number, id, name] of batch.threads ?? [])
     threads[i] = Object.assign(threads[i] ?? {},
       {number, id, name, label: `T${number} ${name}`});
-  for (const [text, location] of batch.formats ?? [])
+  for (const [text, location, severity = null] of batch.formats ?? [])
     formats.push({
-      text, location, name: location.slice(location.lastIndexOf('/') + 1),
+      text, location, severity, hidden: isBelow(severity), name: location.slice(location.lastIndexOf('/') + 1),
       opens: text !== null && text.startsWith('>'),
       closes: text !== null && text.startsWith('<'),
     });
@@ -185,6 +186,21 @@ function readTables(batch) {
 
 const recorderOf = row => sites[events.site[row]].recorder;
 const formatOf = row => sites[events.site[row]].format;
+const isHidden = row => recorderOf(row).hidden || formatOf(row).hidden;
+
+// Is a severity, "sw2" or null, left out?
+function isBelow(severity) {
+  return leastSeverity !== '' && !(severity &&
+    severity.startsWith(leastSeverity.slice(0, -1)) &&
+    severity.at(-1) >= leastSeverity.at(-1));
+}
+function setSeverity(least) {
+  leastSeverity = /^(hw|sw|)[0-3]$/.test(least) ? least : '';
+  for (const format of formats) format.hidden = isBelow(format.severity);
+}
+// "SW2 ", as in front of a message.
+const severityText = ({severity}) => severity
+  ? `${severity.toUpperCase()} ` : '';
 
 // Takes batches in. Texts stay packed until they are asked for, but those of a
 // running program are few at a time, and joined to blocks.
@@ -329,6 +345,7 @@ async function eventOf(row) {
     realtime: timed && about.start !== '0'
       ? BigInt(about.start) + events.time[row] : null,
     thread: threads[events.thread[row]], recorder: recorder.name,
+    severity: format.severity,
     message: block.messages[row - block.first], format: format.text,
     location: format.location, caller: caller.address, function: caller.name,
     arguments: argumentsOf(block, row),
