@@ -6,7 +6,7 @@
 
 static const struct verb *const verbs[] = {
     &verb_list,  &verb_dump, &verb_follow, &verb_stat, &verb_set,
-    &verb_clear, &verb_save, &verb_export, &verb_view};
+    &verb_clear, &verb_save, &verb_watch, &verb_export, &verb_view};
 enum { VERBS = sizeof verbs / sizeof *verbs };
 
 const struct verb *help_verb(const char *name)
