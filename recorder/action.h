@@ -4,7 +4,11 @@
 #define RECORDER_ACTION_H_
 
 #include "condition.h"
+#ifdef RECORDER_HOSTED_
 #include "crash.h"
+#else
+#include "dump.h"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -46,7 +50,7 @@ enum {
 };
 
 struct recorder_trigger_ {
-    uint32_t state;
+    uintptr_t state;
     int32_t acting; /* id of the thread that acts, as long as it does */
     unsigned actions;
     int signal;
@@ -71,9 +75,9 @@ typedef void recorder_trigger_hook_of_(const struct recorder *recorder,
 /* Those of this program. */
 struct recorder_triggers_ {
     recorder_trigger_hook_of_ *next; /* the hook that was there before */
-    uint32_t used;                   /* slots from there on were never set */
-    uint32_t acting;                 /* how many act just now */
-    uint32_t hooked;
+    uintptr_t used;                  /* slots from there on were never set */
+    uintptr_t acting;                /* how many act just now */
+    uintptr_t hooked;
     bool asked;        /* for RECORDER_TRIGGERS */
     uintptr_t changes; /* of states, so far */
     struct recorder_trigger_ all[RECORDER_TRIGGERS_];
@@ -88,9 +92,7 @@ RECORDER_SELDOM_ void recorder_action_change_(int64_t (*change)(int64_t trace))
     struct recorder *recorder = recorder_readers_enter_();
     for (; recorder; recorder = recorder_list_next_(recorder)) {
         intptr_t trace = __atomic_load_n(&recorder->trace, __ATOMIC_RELAXED);
-        while (!__atomic_compare_exchange_n(&recorder->trace, &trace,
-                                            (intptr_t)change(trace), false,
-                                            __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        while (!recorder_trace_swap_(recorder, &trace, change(trace)))
             ;
     }
     recorder_readers_leave_();
@@ -104,7 +106,7 @@ RECORDER_SELDOM_ bool recorder_action_wants_(const struct recorder *recorder)
     unsigned i;
     for (i = 0; i < RECORDER_TRIGGERS_; i++) {
         const struct recorder_trigger_ *trigger = &recorder_triggers_.all[i];
-        uint32_t state = __atomic_load_n(&trigger->state, __ATOMIC_ACQUIRE);
+        uintptr_t state = __atomic_load_n(&trigger->state, __ATOMIC_ACQUIRE);
         if (state == RECORDER_TRIGGER_DUE_ ||
             ((state == RECORDER_TRIGGER_ARMED_ ||
               (state == RECORDER_TRIGGER_ACTS_ &&
@@ -121,7 +123,7 @@ RECORDER_SELDOM_ bool recorder_action_wants_(const struct recorder *recorder)
 RECORDER_SELDOM_ void recorder_action_mark_(void)
 {
     uintptr_t changes =
-        __atomic_add_fetch(&recorder_triggers_.changes, 1, __ATOMIC_SEQ_CST);
+        RECORDER_ADD_(&recorder_triggers_.changes, 1, __ATOMIC_SEQ_CST) + 1;
     uintptr_t before;
     unsigned i, k;
     for (i = 0; i < RECORDER_TRIGGERS_; i++) /* libraries come and go */
@@ -134,11 +136,10 @@ RECORDER_SELDOM_ void recorder_action_mark_(void)
             bool wanted = recorder_action_wants_(recorder);
             intptr_t trace =
                 __atomic_load_n(&recorder->trace, __ATOMIC_RELAXED);
-            while (recorder_trace_is_watched_(trace) != wanted &&
-                   !__atomic_compare_exchange_n(
-                       &recorder->trace, &trace,
-                       (intptr_t)recorder_trace_watched_(trace, wanted), false,
-                       __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+            while (
+                recorder_trace_is_watched_(trace) != wanted &&
+                !recorder_trace_swap_(recorder, &trace,
+                                      recorder_trace_watched_(trace, wanted)))
                 ;
         }
         recorder_readers_leave_();
@@ -152,7 +153,7 @@ RECORDER_SELDOM_ void recorder_action_mark_(void)
 RECORDER_SELDOM_ void recorder_action_arm_(struct recorder_trigger_ *trigger)
 {
     if (trigger->condition.count > 1)
-        __builtin_memset(trigger->times, 0, sizeof trigger->times);
+        recorder_zero_(trigger->times, sizeof trigger->times);
     __atomic_store_n(&trigger->state, RECORDER_TRIGGER_ARMED_,
                      __ATOMIC_RELEASE);
 }
@@ -179,6 +180,7 @@ recorder_action_say_(const struct recorder_trigger_ *trigger,
     recorder_say_(&say);
 }
 
+#ifdef RECORDER_HOSTED_
 RECORDER_SELDOM_ void
 recorder_action_dump_(const struct recorder_trigger_ *trigger)
 {
@@ -197,6 +199,33 @@ recorder_action_dump_(const struct recorder_trigger_ *trigger)
     recorder_dump_fd(fd);
     recorder_os_close_(fd);
 }
+
+RECORDER_SELDOM_ void
+recorder_action_signal_(const struct recorder_trigger_ *trigger)
+{
+    if (trigger->actions & RECORDER_ACTION_STOP_)
+        recorder_os_requeue_signal_(RECORDER_SIGSTOP_, NULL);
+    if (trigger->actions & RECORDER_ACTION_SIGNAL_)
+        recorder_os_requeue_signal_(trigger->signal, NULL);
+    if (trigger->actions & RECORDER_ACTION_ABORT_)
+        recorder_os_requeue_signal_(RECORDER_SIGABRT_, NULL);
+}
+#define RECORDER_ACTIONS_                                                      \
+    "freeze, dump, dump=PATH, stop, signal=N, abort and again"
+#else
+RECORDER_SELDOM_ void
+recorder_action_dump_(const struct recorder_trigger_ *trigger)
+{
+    (void)trigger;
+    recorder_dump();
+}
+RECORDER_INLINE_ void
+recorder_action_signal_(const struct recorder_trigger_ *trigger)
+{
+    (void)trigger;
+}
+#define RECORDER_ACTIONS_ "freeze, dump and again"
+#endif
 
 RECORDER_SELDOM_ void
 recorder_action_call_(const struct recorder_trigger_ *trigger,
@@ -228,7 +257,7 @@ RECORDER_SELDOM_ void recorder_action_do_(struct recorder_trigger_ *trigger,
     if (actions & RECORDER_ACTION_FREEZE_)
         recorder_action_change_(recorder_trace_frozen_);
     __atomic_store_n(&trigger->acting, recorder_os_thread_(), __ATOMIC_RELAXED);
-    __atomic_fetch_add(&recorder_triggers_.acting, 1, __ATOMIC_SEQ_CST);
+    recorder_add_(&recorder_triggers_.acting, 1);
     if (!trigger->after)
         trigger->order = records[0].order;
     if (actions & ~(unsigned)(RECORDER_ACTION_CALL_ | RECORDER_ACTION_AGAIN_))
@@ -238,18 +267,13 @@ RECORDER_SELDOM_ void recorder_action_do_(struct recorder_trigger_ *trigger,
     if (actions & RECORDER_ACTION_DUMP_)
         recorder_action_dump_(trigger);
     __atomic_store_n(&trigger->acting, 0, __ATOMIC_RELAXED);
-    __atomic_fetch_sub(&recorder_triggers_.acting, 1, __ATOMIC_SEQ_CST);
+    recorder_add_(&recorder_triggers_.acting, (uintptr_t)-1);
     if (!again)
         __atomic_store_n(&trigger->state, RECORDER_TRIGGER_DONE_,
                          __ATOMIC_RELEASE);
     if (!again || trigger->after)
         recorder_action_mark_();
-    if (actions & RECORDER_ACTION_STOP_)
-        recorder_os_requeue_signal_(RECORDER_SIGSTOP_, NULL);
-    if (actions & RECORDER_ACTION_SIGNAL_)
-        recorder_os_requeue_signal_(trigger->signal, NULL);
-    if (actions & RECORDER_ACTION_ABORT_)
-        recorder_os_requeue_signal_(RECORDER_SIGABRT_, NULL);
+    recorder_action_signal_(trigger);
     if (!again)
         return;
     recorder_action_arm_(trigger);
@@ -276,8 +300,10 @@ recorder_action_parse_(struct recorder_trigger_ *trigger, char *at)
         unsigned action;
     } words[] = {{"freeze", RECORDER_ACTION_FREEZE_},
                  {"dump", RECORDER_ACTION_DUMP_},
+#ifdef RECORDER_HOSTED_
                  {"stop", RECORDER_ACTION_STOP_},
                  {"abort", RECORDER_ACTION_ABORT_},
+#endif
                  {"again", RECORDER_ACTION_AGAIN_}};
     char *next, *end;
     for (; at; at = next) {
@@ -297,6 +323,7 @@ recorder_action_parse_(struct recorder_trigger_ *trigger, char *at)
         }
         if (i < sizeof words / sizeof *words) {
             trigger->actions |= words[i].action;
+#ifdef RECORDER_HOSTED_
         } else if ((end = recorder_action_word_(at, "dump=")) && *end) {
             trigger->actions |= RECORDER_ACTION_DUMP_;
             trigger->path = end;
@@ -307,9 +334,9 @@ recorder_action_parse_(struct recorder_trigger_ *trigger, char *at)
                 return "a signal has a number from 1 to 64";
             trigger->actions |= RECORDER_ACTION_SIGNAL_;
             trigger->signal = (int)number;
+#endif
         } else {
-            return "no action: there are freeze, dump, dump=PATH, stop, "
-                   "signal=N, abort and again";
+            return "no action: there are " RECORDER_ACTIONS_;
         }
     }
     return NULL;

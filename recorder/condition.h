@@ -20,10 +20,17 @@ extern "C" {
 /* ------------------------------------------------------------- condition -- */
 
 enum {
-    RECORDER_CONDITION_MAX_ = 256,      /* bytes of a text, with its NUL */
-    RECORDER_CONDITION_TESTS_ = 8,      /* N OP VALUE */
-    RECORDER_CONDITION_COUNT_MAX_ = 512 /* of COUNTxTIME */
+    RECORDER_CONDITION_MAX_ = 256, /* bytes of a text, with its NUL */
+    RECORDER_CONDITION_TESTS_ = 8  /* N OP VALUE */
 };
+/* Of COUNTxTIME; a trigger remembers twice as many times. */
+#ifdef RECORDER_HOSTED_
+#define RECORDER_CONDITION_COUNT_MAX_ 512
+#define RECORDER_CONDITION_COUNTS_ "2 to 512"
+#else
+#define RECORDER_CONDITION_COUNT_MAX_ 16
+#define RECORDER_CONDITION_COUNTS_ "2 to 16"
+#endif
 
 /* Compares an argument. */
 struct recorder_condition_test_ {
@@ -179,7 +186,8 @@ recorder_condition_number_(struct recorder_condition_ *condition,
     if (*end == 'x') {
         if (number < 2 || number > RECORDER_CONDITION_COUNT_MAX_ ||
             condition->count > 1)
-            return "COUNTxTIME, once, with a COUNT from 2 to 512";
+            return "COUNTxTIME, once, with a COUNT "
+                   "from " RECORDER_CONDITION_COUNTS_;
         condition->count = (unsigned)number;
         end = recorder_condition_time_(end + 1, &condition->within_ns);
         *at = end ? end : *at;
@@ -242,7 +250,7 @@ recorder_condition_parse_(struct recorder_condition_ *to, const char *text,
 {
     char *next = to->text, *end;
     const char *wrong;
-    __builtin_memset(to, 0, sizeof *to);
+    recorder_zero_(to, sizeof *to);
     to->count = 1;
     *at = text;
     if (size >= sizeof to->text)

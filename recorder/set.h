@@ -156,9 +156,8 @@ RECORDER_SELDOM_ void recorder_set_trace_(struct recorder *recorder,
                                           intptr_t value)
 {
     intptr_t trace = __atomic_load_n(&recorder->trace, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n(
-        &recorder->trace, &trace, (intptr_t)recorder_trace_set_(trace, value),
-        false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    while (!recorder_trace_swap_(recorder, &trace,
+                                 recorder_trace_set_(trace, value)))
         ;
 }
 

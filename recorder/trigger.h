@@ -110,13 +110,13 @@ recorder_trigger_meets_(struct recorder_trigger_ *trigger,
 /* Takes a trigger on from its state, ARMED_ or DUE_, after a record that counts
  * for it. */
 RECORDER_FUNCTION_ void
-recorder_trigger_hit_(struct recorder_trigger_ *trigger, uint32_t state,
+recorder_trigger_hit_(struct recorder_trigger_ *trigger, uintptr_t state,
                       const struct recorder *recorder, unsigned thread,
                       const struct recorder_record *records, unsigned count)
 {
     bool waits = state == RECORDER_TRIGGER_ARMED_ && trigger->after;
-    uint32_t next = waits ? (uint32_t)RECORDER_TRIGGER_SET_
-                          : (uint32_t)RECORDER_TRIGGER_ACTS_;
+    uintptr_t next = waits ? (uintptr_t)RECORDER_TRIGGER_SET_
+                           : (uintptr_t)RECORDER_TRIGGER_ACTS_;
     if (__atomic_load_n(&recorder_triggers_.acting, __ATOMIC_RELAXED) &&
         recorder_trigger_acts_here_())
         return;
@@ -124,8 +124,7 @@ recorder_trigger_hit_(struct recorder_trigger_ *trigger, uint32_t state,
         !recorder_trigger_rate_(trigger, records[0].time))
         return;
     RECORDER_STEP_(T2);
-    if (!__atomic_compare_exchange_n(&trigger->state, &state, next, false,
-                                     __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+    if (!recorder_swap_(&trigger->state, &state, next))
         return; /* another thread was faster */
     if (!waits) {
         recorder_action_do_(trigger, recorder, thread, records, count);
@@ -139,7 +138,7 @@ recorder_trigger_hit_(struct recorder_trigger_ *trigger, uint32_t state,
 
 /* True if a record counts for a trigger in this state. */
 RECORDER_INLINE_ bool
-recorder_trigger_counts_(struct recorder_trigger_ *trigger, uint32_t state,
+recorder_trigger_counts_(struct recorder_trigger_ *trigger, uintptr_t state,
                          const struct recorder *recorder,
                          const struct recorder_record *records, unsigned count)
 {
@@ -156,15 +155,14 @@ recorder_trigger_hook_(const struct recorder *recorder, unsigned thread,
 {
     intptr_t trace = __atomic_load_n(&recorder->trace, __ATOMIC_RELAXED);
     struct recorder_trigger_ *trigger = recorder_triggers_.all;
-    uint32_t i,
-        used = __atomic_load_n(&recorder_triggers_.used, __ATOMIC_RELAXED);
+    uintptr_t i, used = recorder_get_(&recorder_triggers_.used);
     if (RECORDER_UNLIKELY_(trace != RECORDER_WATCHED_) &&
         recorder_trace_value_(trace) > 0 && recorder_triggers_.next)
         recorder_triggers_.next(recorder, thread, records, count);
     if (!recorder_trace_is_watched_(trace))
         return;
     for (i = 0; i < used; i++, trigger++) {
-        uint32_t state = __atomic_load_n(&trigger->state, __ATOMIC_ACQUIRE);
+        uintptr_t state = __atomic_load_n(&trigger->state, __ATOMIC_ACQUIRE);
         if (RECORDER_UNLIKELY_(recorder_trigger_counts_(
                 trigger, state, recorder, records, count)))
             recorder_trigger_hit_(trigger, state, recorder, thread, records,
@@ -220,10 +218,12 @@ recorder_trigger_times_(struct recorder_trigger_ *trigger)
     struct recorder_clock_ clock;
     if (c->count == 1 && !c->after_ns)
         return NULL;
+#ifdef RECORDER_HOSTED_ /* else the port says the rate */
     if (recorder_clock_ns_(RECORDER_MONOTONIC_) -
             recorder_home_.registry->start.monotonic_ns <
         3000000)
         recorder_os_poll_(NULL, 0, 4);
+#endif
     recorder_clock_open_(&clock);
     trigger->within =
         c->within_ns ? recorder_trigger_ticks_(&clock, c->within_ns) : 0;
@@ -249,6 +249,8 @@ recorder_trigger_read_(struct recorder_trigger_ *trigger, const char *text,
         size_t before =
             (size_t)(trigger->condition.actions - trigger->condition.text);
         *at = text + before;
+        while (recorder_condition_blank_(**at))
+            ++*at;
         wrong =
             recorder_action_parse_(trigger, trigger->condition.text + before);
     } else if (!trigger->function) {
@@ -267,7 +269,8 @@ recorder_trigger_read_(struct recorder_trigger_ *trigger, const char *text,
 RECORDER_SELDOM_ void recorder_trigger_enter_(void)
 {
     struct recorder_registry *registry = recorder_home_.registry;
-    if (__atomic_exchange_n(&recorder_triggers_.hooked, 1, __ATOMIC_ACQ_REL))
+    uintptr_t no = 0;
+    if (!recorder_swap_(&recorder_triggers_.hooked, &no, 1))
         return;
     recorder_triggers_.next = registry->hook ? registry->hook : recorder_print_;
     __atomic_store_n(&registry->hook, &recorder_trigger_hook_,
@@ -281,30 +284,27 @@ RECORDER_SELDOM_ bool recorder_trigger_one_(const char *text, size_t size,
 {
     struct recorder_trigger_ *trigger = recorder_triggers_.all;
     const struct recorder_trigger_ *end = trigger + RECORDER_TRIGGERS_;
-    uint32_t state = RECORDER_TRIGGER_FREE_, used;
-    uint32_t before =
-        __atomic_load_n(&recorder_triggers_.used, __ATOMIC_RELAXED);
+    uintptr_t state = RECORDER_TRIGGER_FREE_, used;
+    uintptr_t before = recorder_get_(&recorder_triggers_.used);
     const char *wrong, *at;
-    while (trigger < end && !__atomic_compare_exchange_n(
-                                &trigger->state, &state, RECORDER_TRIGGER_SET_,
-                                false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+    while (trigger < end &&
+           !recorder_swap_(&trigger->state, &state, RECORDER_TRIGGER_SET_)) {
         state = RECORDER_TRIGGER_FREE_;
         trigger++;
     }
     if (trigger == end)
         return recorder_trigger_refuse_(text, size,
                                         "there are 8 triggers already");
-    used = (uint32_t)(trigger - recorder_triggers_.all) + 1;
-    while (before < used && !__atomic_compare_exchange_n(
-                                &recorder_triggers_.used, &before, used, false,
-                                __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+    used = (uintptr_t)(trigger - recorder_triggers_.all) + 1;
+    while (before < used &&
+           !recorder_swap_(&recorder_triggers_.used, &before, used))
         ;
     trigger->function = function;
     trigger->context = context;
     wrong = recorder_trigger_read_(trigger, text, size, &at);
     __atomic_store_n(&trigger->state,
-                     wrong ? (uint32_t)RECORDER_TRIGGER_FREE_
-                           : (uint32_t)RECORDER_TRIGGER_ARMED_,
+                     wrong ? (uintptr_t)RECORDER_TRIGGER_FREE_
+                           : (uintptr_t)RECORDER_TRIGGER_ARMED_,
                      __ATOMIC_RELEASE);
     if (wrong)
         return recorder_trigger_refuse_(at, size - (size_t)(at - text), wrong);
@@ -349,10 +349,8 @@ RECORDER_SELDOM_ void recorder_trigger_arm(void)
     unsigned i;
     for (i = 0; i < RECORDER_TRIGGERS_; i++) {
         struct recorder_trigger_ *trigger = &recorder_triggers_.all[i];
-        uint32_t state = RECORDER_TRIGGER_DONE_;
-        if (!__atomic_compare_exchange_n(&trigger->state, &state,
-                                         RECORDER_TRIGGER_SET_, false,
-                                         __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+        uintptr_t state = RECORDER_TRIGGER_DONE_;
+        if (!recorder_swap_(&trigger->state, &state, RECORDER_TRIGGER_SET_))
             continue;
         recorder_action_arm_(trigger);
     }
