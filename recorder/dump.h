@@ -1,4 +1,4 @@
-/* dump.h - shows what was recorded as text. */
+/* dump.h - shows records as text. */
 /* SPDX-License-Identifier: MIT */
 #ifndef RECORDER_DUMP_H_
 #define RECORDER_DUMP_H_
@@ -29,8 +29,8 @@ recorder_event_row_(const struct recorder_event *event)
                : row;
 }
 
-/* Formats the message of an event; its texts come from the scratch's batch. As
- * recorder_event_text(). */
+/* Does what recorder_event_text() does; copied texts come from the scratch's
+ * batch. */
 RECORDER_FUNCTION_ size_t recorder_message_(struct recorder_scratch_ *s,
                                             const struct recorder_event *event,
                                             char *to, size_t size,
@@ -46,7 +46,7 @@ RECORDER_FUNCTION_ size_t recorder_message_(struct recorder_scratch_ *s,
     context.read = 0;
     arguments.word = event->argument;
     arguments.count = 12;
-    arguments.lost = event->lost;
+    arguments.missing = event->missing_arguments;
     arguments.word_bytes = sizeof(uintptr_t);
     arguments.text = recorder_text_;
     arguments.context = &context;
@@ -70,7 +70,7 @@ RECORDER_FUNCTION_ void recorder_show_(struct recorder_scratch_ *s,
 {
     const struct recorder_thread_row *row = recorder_event_row_(event);
     const struct recorder_fetched_ *name;
-    /* Without a table of threads the number is all that is known. */
+    /* Without a thread table, only the number is known. */
     bool numbered = !recorder_home_.registry->threads &&
                     event->thread != RECORDER_THREAD_SHARED;
     shown->event = event;
@@ -106,8 +106,8 @@ RECORDER_FUNCTION_ size_t recorder_line_of_(struct recorder_scratch_ *s,
 
 /* Returns the current line format, copied to `to`; the default if none is set
  * or it cannot be read. */
-RECORDER_FUNCTION_ const char *
-recorder_line_current_(struct recorder_scratch_ *s, char *to, size_t max)
+RECORDER_SELDOM_ const char *recorder_line_current_(struct recorder_scratch_ *s,
+                                                    char *to, size_t max)
 {
     const char *line =
         __atomic_load_n(&recorder_home_.registry->line, __ATOMIC_ACQUIRE);
@@ -122,7 +122,7 @@ recorder_line_current_(struct recorder_scratch_ *s, char *to, size_t max)
 
 /* Updates the names of threads that the program did not name itself: a thread
  * is often named by another, after its first record. */
-RECORDER_FUNCTION_ void recorder_threads_refresh_(void)
+RECORDER_SELDOM_ void recorder_threads_refresh_(void)
 {
     struct recorder_registry *registry = recorder_home_.registry;
     struct recorder_thread_row *rows =
@@ -142,7 +142,7 @@ RECORDER_FUNCTION_ void recorder_threads_refresh_(void)
     }
 }
 
-RECORDER_FUNCTION_ void
+RECORDER_SELDOM_ void
 recorder_dump_summary_(struct recorder_scratch_ *s,
                        struct recorder_output_ *out,
                        const struct recorder_summary_ *summary)
@@ -156,15 +156,15 @@ recorder_dump_summary_(struct recorder_scratch_ *s,
     recorder_output_line_(out, s->line, to.size < to.max ? to.size : to.max);
 }
 
-/* What a dump shows. */
+/* The choice of a dump. */
 struct recorder_choice_ {
-    const char *regex; /* of these recorders; null: of all */
-    size_t last;       /* only the last so many of each; 0: all */
-    size_t lines_max;  /* as many of each as fit so many lines; 0: any */
+    const char *regex; /* of the recorders; null: all */
+    size_t last;       /* the last so many events of each; 0: all */
+    size_t lines_max;  /* as many events of each as fit; 0: no limit */
 };
 
 /* Counts the events of the chosen recorders: of each, `max` at most. */
-RECORDER_FUNCTION_ size_t
+RECORDER_SELDOM_ size_t
 recorder_choice_events_(const struct recorder_batch_ *batch, size_t max)
 {
     uintptr_t from = recorder_batch_from_(batch);
@@ -179,7 +179,7 @@ recorder_choice_events_(const struct recorder_batch_ *batch, size_t max)
 
 /* Returns how many of the last events of each recorder fit so many lines: 1 at
  * least. Each chosen recorder takes a line itself, and the dump 3 more. */
-RECORDER_FUNCTION_ size_t
+RECORDER_SELDOM_ size_t
 recorder_choice_fit_(const struct recorder_batch_ *batch, size_t lines_max)
 {
     const struct recorder *recorder = recorder_readers_enter_();
@@ -197,10 +197,10 @@ recorder_choice_fit_(const struct recorder_batch_ *batch, size_t lines_max)
     return low;
 }
 
-/* Says how many events a dump left out, and how they are to be seen. */
-RECORDER_FUNCTION_ void recorder_choice_say_(struct recorder_scratch_ *s,
-                                            struct recorder_output_ *out,
-                                            size_t left_out)
+/* Says how many events a dump left out, and how to see them. */
+RECORDER_SELDOM_ void recorder_choice_say_(struct recorder_scratch_ *s,
+                                           struct recorder_output_ *out,
+                                           size_t left_out)
 {
     struct recorder_string_ to = recorder_string_at_(s->line, s->line_max);
     recorder_add_string_(&to, "recorder: ");
@@ -213,7 +213,7 @@ RECORDER_FUNCTION_ void recorder_choice_say_(struct recorder_scratch_ *s,
 
 /* Returns how many slots the chosen recorders have: a dump in one pass holds as
  * many records. */
-RECORDER_FUNCTION_ size_t recorder_slots_(const char *regex)
+RECORDER_SELDOM_ size_t recorder_slots_(const char *regex)
 {
     const struct recorder *recorder = recorder_readers_enter_();
     size_t count = 0;
@@ -229,12 +229,12 @@ RECORDER_INLINE_ size_t recorder_batch_events_(const struct recorder_batch_ *b)
 {
     size_t count = 0, i;
     for (i = 0; i < b->count; i++)
-        count += recorder_batch_at_(b, i)->record.format >= RECORDER_TEXT_END_;
+        count += recorder_is_head_(recorder_batch_at_(b, i)->record.format);
     return count;
 }
 
-RECORDER_FUNCTION_ void recorder_dump_head_(struct recorder_scratch_ *s,
-                                            struct recorder_output_ *out)
+RECORDER_SELDOM_ void recorder_dump_head_(struct recorder_scratch_ *s,
+                                          struct recorder_output_ *out)
 {
     struct recorder_summary_ summary;
     struct recorder_string_ to;
@@ -250,8 +250,8 @@ RECORDER_FUNCTION_ void recorder_dump_head_(struct recorder_scratch_ *s,
         recorder_dump_summary_(s, out, &summary);
 }
 
-/* A printer of events that replaces our lines; such a dump has no head. The
- * state of a printer stands in a structure that begins with this one. */
+/* A printer of events that replaces our lines; such a dump has no head. A
+ * printer's state is a structure that begins with this one. */
 struct recorder_lines_ {
     void (*show)(const struct recorder_lines_ *lines,
                  struct recorder_scratch_ *s,
@@ -260,7 +260,7 @@ struct recorder_lines_ {
                  struct recorder_output_ *out);
 };
 
-/* Shows an event by `lines`, or where that is null, by the line `format`. */
+/* Shows an event by `lines` or, if that is null, by the line format. */
 RECORDER_FUNCTION_ void recorder_dump_event_(
     const struct recorder_lines_ *lines, const char *format,
     struct recorder_scratch_ *s, const struct recorder_clock_ *clock,
@@ -275,8 +275,8 @@ RECORDER_FUNCTION_ void recorder_dump_event_(
     recorder_output_line_(out, s->line, size);
 }
 
-/* Dumps what is chosen. A pass takes the smallest orders above those shown, as
- * many as there is memory for: usually all of them. */
+/* Dumps the chosen events. A pass takes the smallest orders above those shown,
+ * as many as there is memory for: usually all of them. */
 RECORDER_FUNCTION_ size_t recorder_dump_passes_(
     struct recorder_scratch_ *s, const struct recorder_choice_ *choice,
     struct recorder_output_ *out, const struct recorder_lines_ *lines)
@@ -310,12 +310,12 @@ RECORDER_FUNCTION_ size_t recorder_dump_passes_(
             recorder_dump_event_(lines, format, s, &clock, &event, out);
         }
     } while (s->batch.more && !out->failed);
-    if (all > shown && !lines)
+    if (all > shown)
         recorder_choice_say_(s, out, all - shown);
     return shown;
 }
 
-RECORDER_FUNCTION_ bool recorder_line(const char *line)
+RECORDER_SELDOM_ bool recorder_line(const char *line)
 {
     struct recorder_string_ say;
     const char *wrong = NULL;
@@ -343,7 +343,7 @@ RECORDER_FUNCTION_ bool recorder_line(const char *line)
     return true;
 }
 
-RECORDER_FUNCTION_ size_t recorder_dump_with_(
+RECORDER_SELDOM_ size_t recorder_dump_with_(
     struct recorder_scratch_ *scratch, const struct recorder_choice_ *choice,
     struct recorder_output_ *out, const struct recorder_lines_ *lines)
 {
@@ -356,9 +356,9 @@ RECORDER_FUNCTION_ size_t recorder_dump_with_(
     recorder_scratch_close_(scratch);
     return shown;
 }
-/* Dumps with scratch memory on the stack. A function of its own, so that other
- * dumps do not take that stack. */
-RECORDER_FUNCTION_ size_t recorder_dump_unmapped_(
+/* Dumps with scratch memory on the stack. It is a function, so that other dumps
+ * do not take that stack. */
+RECORDER_SELDOM_ size_t recorder_dump_unmapped_(
     struct recorder_scratch_ *scratch, const struct recorder_choice_ *choice,
     struct recorder_output_ *out, const struct recorder_lines_ *lines)
 {
@@ -366,7 +366,7 @@ RECORDER_FUNCTION_ size_t recorder_dump_unmapped_(
     recorder_scratch_open_(scratch, 0, stack);
     return recorder_dump_with_(scratch, choice, out, lines);
 }
-RECORDER_FUNCTION_ size_t recorder_dump_choice_(
+RECORDER_SELDOM_ size_t recorder_dump_choice_(
     const struct recorder_choice_ *choice, struct recorder_output_ *out,
     const struct recorder_lines_ *lines)
 {
@@ -381,16 +381,16 @@ RECORDER_FUNCTION_ size_t recorder_dump_choice_(
     recorder_os_release_signals_(&held);
     return shown;
 }
-/* Dumps all of the recorders that `regex` chooses, null: of all. */
-RECORDER_FUNCTION_ size_t
-recorder_dump_out_(const char *regex, struct recorder_output_ *out,
-                   const struct recorder_lines_ *lines)
+/* Dumps all events of the recorders that `regex` chooses; null: of all. */
+RECORDER_SELDOM_ size_t recorder_dump_out_(const char *regex,
+                                           struct recorder_output_ *out,
+                                           const struct recorder_lines_ *lines)
 {
     struct recorder_choice_ choice = {regex, 0, 0};
     return recorder_dump_choice_(&choice, out, lines);
 }
 
-RECORDER_FUNCTION_ size_t recorder_dump_to(recorder_sink *sink, void *context)
+RECORDER_SELDOM_ size_t recorder_dump_to(recorder_sink *sink, void *context)
 {
     struct recorder_output_ out = recorder_output_to_(-1);
     out.sink = sink;
@@ -398,18 +398,18 @@ RECORDER_FUNCTION_ size_t recorder_dump_to(recorder_sink *sink, void *context)
     return recorder_dump_out_(NULL, &out, NULL);
 }
 #ifdef RECORDER_HOSTED_
-RECORDER_FUNCTION_ size_t recorder_dump_fd(int fd)
+RECORDER_SELDOM_ size_t recorder_dump_fd(int fd)
 {
     struct recorder_output_ out = recorder_output_to_(fd);
     return recorder_dump_out_(NULL, &out, NULL);
 }
 #endif
-RECORDER_FUNCTION_ size_t recorder_dump(void)
+RECORDER_SELDOM_ size_t recorder_dump(void)
 {
     struct recorder_output_ out = recorder_output_to_(recorder_output_fd_);
     return recorder_dump_out_(NULL, &out, NULL);
 }
-RECORDER_FUNCTION_ size_t recorder_dump_for(const char *regex)
+RECORDER_SELDOM_ size_t recorder_dump_for(const char *regex)
 {
     struct recorder_output_ out = recorder_output_to_(recorder_output_fd_);
     const char *wrong = recorder_regex_check_(regex);
@@ -468,7 +468,7 @@ recorder_print_with_(struct recorder_scratch_ *s,
     recorder_dump_event_(lines, format, s, &clock, &event, &out);
     recorder_scratch_close_(s);
 }
-RECORDER_FUNCTION_ void
+RECORDER_SELDOM_ void
 recorder_print_unspared_(struct recorder_scratch_ *s,
                          const struct recorder *recorder, unsigned thread,
                          const struct recorder_record *records, unsigned count,
@@ -479,8 +479,7 @@ recorder_print_unspared_(struct recorder_scratch_ *s,
     recorder_print_with_(s, recorder, thread, records, count, lines);
 }
 
-/* Prints one record at once, with one write, unless its recorder is watched
- * only. */
+/* Prints a traced record by one write(); nothing of one that is only watched. */
 RECORDER_FUNCTION_ void
 recorder_print_lines_(const struct recorder *recorder, unsigned thread,
                       const struct recorder_record *records, unsigned count,
@@ -514,7 +513,7 @@ recorder_event_text(const struct recorder_event *event, char *to, size_t size)
     const char *location;
     size_t length;
     recorder_scratch_open_(&s, 0, stack);
-    /* No line is made here: its memory goes to long formats and texts. */
+    /* This makes no line: its memory goes to long formats and texts. */
     s.format = (char *)(s.fetched + 1);
     s.format_max = RECORDER_FORMAT_MAX_;
     s.text = s.format + s.format_max;

@@ -39,7 +39,7 @@ struct recorder_batch_ {
     bool begun;      /* `after` is set; 0 may be an order, as orders wrap */
     bool more;       /* the batch had no room for all */
     const char *regex;
-    size_t last;     /* only as many events of each recorder; 0: all */
+    size_t last; /* only as many events of each recorder; 0: all */
 };
 
 /* What the heading of a format says, by its address; 0: no entry. */
@@ -148,8 +148,8 @@ RECORDER_INLINE_ uintptr_t recorder_batch_from_(const struct recorder_batch_ *b)
 /* Counts the events that a recorder keeps whose order, less `end`, is at least
  * `from`: up to `max`, the newest slots first, so that few are looked at. */
 RECORDER_FUNCTION_ size_t recorder_events_from_(const struct recorder *recorder,
-                                               uintptr_t end, uintptr_t from,
-                                               size_t max)
+                                                uintptr_t end, uintptr_t from,
+                                                size_t max)
 {
     uintptr_t lane, i;
     size_t count = 0;
@@ -164,7 +164,7 @@ RECORDER_FUNCTION_ size_t recorder_events_from_(const struct recorder *recorder,
                 recorder_get_(&recorder_commits_(ring, recorder->mask)[slot]);
             count += commit && !(commit & RECORDER_BUSY_) &&
                      recorder_get_(&r->order) - end >= from &&
-                     recorder_get_(&r->format) >= RECORDER_TEXT_END_;
+                     recorder_is_head_(recorder_get_(&r->format));
         }
     }
     return count;
@@ -173,9 +173,9 @@ RECORDER_FUNCTION_ size_t recorder_events_from_(const struct recorder *recorder,
 /* The order, less the batch's end, of the oldest of the last events of a
  * recorder; `from` where it keeps no more than these. Found by bisection, as
  * there may be no memory for the orders. */
-RECORDER_FUNCTION_ uintptr_t
+RECORDER_SELDOM_ uintptr_t
 recorder_batch_from_last_(const struct recorder_batch_ *batch,
-                         const struct recorder *recorder, uintptr_t from)
+                          const struct recorder *recorder, uintptr_t from)
 {
     uintptr_t low = from, high = UINTPTR_MAX;
     if (recorder_events_from_(recorder, batch->end, from, batch->last) <
@@ -234,7 +234,7 @@ RECORDER_INLINE_ size_t recorder_batch_run_(const struct recorder_batch_ *batch,
 {
     const struct recorder_kept_ *head = recorder_batch_at_(batch, i);
     size_t run = 1;
-    if (head->record.format < RECORDER_TEXT_END_)
+    if (!recorder_is_head_(head->record.format))
         return 1;
     for (; run < 3 && i + run < batch->count; run++) {
         const struct recorder_kept_ *kept = recorder_batch_at_(batch, i + run);
@@ -270,8 +270,7 @@ RECORDER_INLINE_ uint64_t recorder_ticks_of_(const struct recorder_record *r)
 }
 #endif
 
-/* Makes an event of the run of records at i; its bits of `lost` name the words
- * that were not found. */
+/* Makes an event of the run of records at i. */
 RECORDER_FUNCTION_ void recorder_event_of_(const struct recorder_batch_ *batch,
                                            size_t i, size_t run,
                                            struct recorder_event *event)
@@ -287,7 +286,7 @@ RECORDER_FUNCTION_ void recorder_event_of_(const struct recorder_batch_ *batch,
     event->hardware = false;
     event->recorder = head->recorder;
     event->name = head->name;
-    event->lost = 0xfff;
+    event->missing_arguments = 0xfff;
     for (j = 0; j < 12; j++)
         event->argument[j] = 0;
     for (j = 0; j < run; j++) {
@@ -296,7 +295,7 @@ RECORDER_FUNCTION_ void recorder_event_of_(const struct recorder_batch_ *batch,
         size_t at = 4 * (r->order - head->record.order);
         for (k = 0; k < 4; k++)
             event->argument[at + k] = r->argument[k];
-        event->lost &= ~(0xfu << at);
+        event->missing_arguments &= ~(0xfu << at);
     }
 }
 
@@ -314,7 +313,7 @@ RECORDER_FUNCTION_ bool recorder_batch_take_(struct recorder_batch_ *batch,
         if (batch->more && batch->next > 0 && batch->next + 3 > batch->count)
             return false;
         r = &recorder_batch_at_(batch, batch->next)->record;
-        is_head = r->format >= RECORDER_TEXT_END_;
+        is_head = recorder_is_head_(r->format);
         if (is_head)
             recorder_event_of_(batch, batch->next, run, event);
         for (i = 0; i < run; i++) {
@@ -441,7 +440,7 @@ RECORDER_FUNCTION_ void recorder_summarize_(const struct recorder *recorder,
             uintptr_t commit =
                 recorder_get_(&recorder_commits_(ring, recorder->mask)[slot]);
             bool counts = from && recorder_get_(&r->order) - end >= from;
-            bool begins = recorder_get_(&r->format) >= RECORDER_TEXT_END_;
+            bool begins = recorder_is_head_(recorder_get_(&r->format));
             if (commit == 0 || (commit & RECORDER_BUSY_))
                 continue;
             whole++;
@@ -455,9 +454,9 @@ RECORDER_FUNCTION_ void recorder_summarize_(const struct recorder *recorder,
 
 /* Sums up the index-th recorder that `regex` chooses. Returns false if there
  * are not so many. */
-RECORDER_FUNCTION_ bool recorder_summary_at_(size_t index, const char *regex,
-                                             uintptr_t end,
-                                             struct recorder_summary_ *to)
+RECORDER_SELDOM_ bool recorder_summary_at_(size_t index, const char *regex,
+                                           uintptr_t end,
+                                           struct recorder_summary_ *to)
 {
     const struct recorder *recorder = recorder_readers_enter_();
     for (; recorder; recorder = recorder_list_next_(recorder))

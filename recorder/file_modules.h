@@ -15,7 +15,7 @@ extern "C" {
 struct recorder_module_segment_ {
     uintptr_t start, bytes, offset;
     const char *path;
-    uintptr_t saved; /* how many of its bytes the recording gets a copy of */
+    uintptr_t saved; /* how many of its bytes are copied into the recording */
 };
 struct recorder_modules_ {
     struct recorder_module_segment_ *all;
@@ -23,7 +23,7 @@ struct recorder_modules_ {
     size_t modules_count;
     char *text; /* their paths */
     size_t text_size, text_max;
-    const void *only; /* of the module that holds this; null: of all */
+    const void *only; /* list the module that holds this; null: all */
     const struct recorder_recording_ *file;
     void *memory;
     size_t memory_bytes;
@@ -85,7 +85,7 @@ extern int recorder_os_modules_(int (*each)(struct recorder_dl_info_ *, size_t,
 
 /* True if a module records: its data hold a recorder_home_ that leads to our
  * registry. */
-__attribute__((no_sanitize("address", "thread"))) RECORDER_FUNCTION_ bool
+__attribute__((no_sanitize("address", "thread"))) RECORDER_SELDOM_ bool
 recorder_module_records_(const struct recorder_dl_info_ *info)
 {
     const struct recorder_elf_header_ *h = info->headers;
@@ -164,7 +164,7 @@ recorder_module_path_(struct recorder_modules_ *to,
 
 /* Adds a module's segments; counts them before there is memory for them. */
 RECORDER_SELDOM_ int recorder_module_add_(struct recorder_dl_info_ *info,
-                                            size_t bytes, void *context)
+                                          size_t bytes, void *context)
 {
     struct recorder_modules_ *to = (struct recorder_modules_ *)context;
     const char *path;

@@ -1,4 +1,4 @@
-/* scratch.h - where a dump gets its memory. */
+/* scratch.h - the memory of a dump. */
 /* SPDX-License-Identifier: MIT */
 #ifndef RECORDER_SCRATCH_H_
 #define RECORDER_SCRATCH_H_
@@ -45,11 +45,11 @@ struct recorder_scratch_ {
 
 enum {
     RECORDER_FETCHED_ = 64,   /* a program shows few formats at a time */
-    RECORDER_CONSTANTS_ = 512, /* two for each library, or three */
+    RECORDER_CONSTANTS_ = 512, /* a library has two or three */
     RECORDER_OUT_MAX_ = 16384,
     RECORDER_FORMAT_MAX_ = 1024,
     RECORDER_TEXT_MAX_ = RECORDER_COPY_MAX + 4,
-    RECORDER_STACK_LINE_ = 256 /* of each kind, where there is only the stack */
+    RECORDER_STACK_LINE_ = 256 /* bytes of each text on the stack */
 };
 #define RECORDER_SCRATCH_STACK_ 2880 /* no stack frame is above 4 KiB */
 #define RECORDER_SCRATCH_MAX_ ((size_t)256 << 20)
@@ -121,8 +121,8 @@ RECORDER_SELDOM_ bool recorder_scratch_open_(struct recorder_scratch_ *s,
     return memory != NULL;
 }
 
-/* The program's spare memory, for one thread at a time: used where mmap()
- * fails, as the stack may be small. Other threads then use their stacks. */
+/* The program's spare memory, for one thread at a time: used if mmap() fails,
+ * as the stack may be small. Other threads then use their stacks. */
 RECORDER_PROGRAM_ char recorder_spare_[RECORDER_SCRATCH_STACK_]
     __attribute__((aligned(16)));
 RECORDER_PROGRAM_ uint32_t recorder_spare_taken_ = 0;

@@ -1,4 +1,4 @@
-/* options.c - what verbs are called with: options, sources, selections. */
+/* options.c - the command line of verbs: options, sources, selections. */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
 #include "shown.h"
@@ -23,8 +23,8 @@ void *need(void *memory)
     return memory;
 }
 
-/* Says a line on stderr, or those that the format has; what it quotes may come
- * from hostile files. */
+/* Prints the lines of a format on stderr. Quoted texts may come from hostile
+ * files, so they are escaped. */
 static void say(const struct call *call, const char *format, va_list arguments)
 {
     char text[1024], *line = text, *next;
@@ -85,7 +85,7 @@ void misuse(const struct call *call, const char *format, ...)
 
 /* --------------------------------------------------------------- options -- */
 
-/* Of all verbs. */
+/* Options of all verbs. */
 const struct option_row common_rows[] = {
     {'e', "executable", "FILE",
      "the program that left a core file, if it is not where it was"},
@@ -119,7 +119,7 @@ const struct option_row selection_rows[] = {
     {'L', "line", "LINE", "what a line shows, of " RECORDER_LINE_FIELDS_},
     {0, NULL, NULL, NULL}};
 
-/* All rows of a verb, its own first; how many. */
+/* Lists all rows of a verb, its own first. Returns how many. */
 int rows_of(const struct verb *verb, const struct option_row *to[ROWS_MAX])
 {
     const struct option_row *tables[] = {
@@ -196,7 +196,7 @@ static uint64_t number_of(const struct call *call, const char *text,
     return number;
 }
 
-/* Nanoseconds of "1.5s", "20ms", "-2m", "1h"; false: it is none. */
+/* Reads "1.5s", "20ms", "-2m", "1h" as nanoseconds. False: it is none. */
 static bool span_of(const char *text, int64_t *ns)
 {
     static const struct {
@@ -218,7 +218,7 @@ static bool span_of(const char *text, int64_t *ns)
     return false;
 }
 
-/* Newest record that is kept, or 0. */
+/* Returns the time of the newest kept record, or 0. */
 static int64_t newest_ns(struct call *call)
 {
     int64_t newest = 0;
@@ -253,8 +253,8 @@ static bool zoned(const char *zone, struct tm *date, int64_t *seconds)
     return true;
 }
 
-/* "2026-11-20 20:25:11.5", only its date, or only its time, 20:25, of the last
- * record's day; with a zone. */
+/* Reads "2026-11-20 20:25:11.5", its date alone, or its time alone, 20:25, on
+ * the last record's day; a zone may follow. */
 static bool wall_of(struct call *call, const char *text, int64_t *ns)
 {
     uint64_t start = call->reader.clock.start.realtime_ns;
@@ -295,7 +295,7 @@ static bool wall_of(struct call *call, const char *text, int64_t *ns)
     return true;
 }
 
-/* "now", "now-2m". */
+/* Reads "now" or "now-2m". */
 static bool now_of(const struct call *call, const char *text, int64_t *ns)
 {
     uint64_t start = call->reader.clock.start.realtime_ns;
@@ -329,7 +329,7 @@ static bool when(struct call *call, const char *text, uint64_t *order,
     return true;
 }
 
-/* "main, small": what --names could have chosen. */
+/* Makes "main, small": all names, for a --names that chose none. */
 static void names_text(const struct reader *reader, char *to, size_t max)
 {
     size_t at = 0;
@@ -339,8 +339,7 @@ static void names_text(const struct reader *reader, char *to, size_t max)
                                reader->recorders[i]->name);
 }
 
-/* Is there a thread that --thread means, or a record of one that is known by its
- * number only? */
+/* True if --thread names a thread, or a number by which records are known. */
 static bool thread_exists(struct call *call)
 {
     struct reader_selection of_thread = {.thread = call->selection.thread};
@@ -355,8 +354,8 @@ static bool thread_exists(struct call *call)
     return found;
 }
 
-/* Who selects what is not there has mistyped it, or waits for it: a library may
- * bring it. */
+/* Ends the command if a selection names something that is not there. `follow`
+ * only warns, as a library may bring it. */
 static void selection_check(struct call *call)
 {
     void (*tell)(const struct call *, const char *, ...) =

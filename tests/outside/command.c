@@ -263,6 +263,16 @@ Test(command, figures_are_records)
     command_must("stat last.rec | awk \"{ print \\$1, \\$3, \\$6 }\" | grep "
                  "mixed");
     cr_expect_str_eq(build_text, "mixed 1024 ~976\n");
+    command_must("export sqlite last.rec -o last.db && sqlite3 last.db \"select "
+                 "name, overwritten, estimated from recorder where "
+                 "overwritten\"");
+    cr_expect_str_eq(build_text, "large|3616|0\nmixed|976|1\n", "%s", build_text);
+    command_must("export ctf last.rec -o ctf && grep estimated ctf/metadata");
+    cr_expect_str_eq(build_text, "    discarded_estimated = \"mixed\";\n");
+    command_must("export chrome last.rec -o - | grep -o \"~976 records[a-z ]*\"");
+    cr_expect_str_eq(build_text, "~976 records overwritten\n");
+    command_must("view --no-open -o page.html last.rec && grep -o "
+                 "'.1024.,.976.,.0.,1,' page.html");
 }
 
 Test(command, list)
@@ -283,11 +293,9 @@ Test(command, list)
              "cut_texts       32     1        0           0      0  on      \n"
              "silent          16     1        0           0      0  on      "
              "Is off\n"
-             "empty            1     1        0           0      0  on      \n"
+             "empty            4     1        0           0      0  on      \n"
              "flood         1024     1        0           0      0  on      "
              "At full speed\n"
-             "empty: 1 slot is too small for records of 5 to 12 arguments or "
-             "with copied texts\n"
              "\nTHREAD       ID  NAME            STATE\n"
              "1      %8d  program         alive\n"
              "\nTWEAK       VALUE  DESCRIPTION\n"

@@ -64,8 +64,8 @@ static void packet_write(struct ctf *ctf, struct stream *stream)
 
 /* ---------------------------------------------------------- the metadata -- */
 
-/* A text as a literal on one line, without the newline that may end it: what is
- * no text is shown as messages show it, \n or \x1b. */
+/* Writes a text as a literal on one line, without a final newline; control
+ * characters are escaped as in messages, \n or \x1b. */
 static void put_literal(struct buffer *b, const char *text)
 {
     size_t size = strlen(text);
@@ -73,6 +73,24 @@ static void put_literal(struct buffer *b, const char *text)
         size--;
     for (text = text_shown(text, &size); *text; text++)
         buffer_print(b, strchr("\"\\", *text) ? "\\%c" : "%c", *text);
+}
+
+/* Which recorders' discarded events are an estimate: a packet has no place to
+ * say it. */
+static void put_estimates(struct ctf *ctf)
+{
+    const struct reader *reader = &ctf->timeline.call->reader;
+    struct buffer *b = &ctf->metadata;
+    size_t some = 0;
+    for (size_t i = 0; i < reader->recorders_count; i++) {
+        const struct reader_recorder *r = reader->recorders[i];
+        if (!r->chosen || r->wrong || !r->figures.estimated)
+            continue;
+        buffer_print(b, some++ ? " " : "    discarded_estimated = \"");
+        put_literal(b, r->name);
+    }
+    if (some)
+        buffer_print(b, "\";\n");
 }
 
 static void put_head(struct ctf *ctf)
@@ -104,6 +122,7 @@ static void put_head(struct ctf *ctf)
     buffer_print(b, "\";\n    end_wall_ns = %" PRIu64 ";\n", end);
     if (read)
         buffer_print(b, "    read_wall_ns = %" PRIu64 ";\n", read);
+    put_estimates(ctf);
     buffer_print(
         b,
         "};\n"
@@ -134,7 +153,7 @@ static void put_field(struct buffer *b, const char *type, const char *name)
     buffer_print(b, ";\n");
 }
 
-/* Would the two be one field? */
+/* True if two names would be one field. */
 static bool is_same_field(const char *a, const char *b)
 {
     while (*a && (*a == *b || (!isalnum((unsigned char)*a) &&
@@ -143,7 +162,7 @@ static bool is_same_field(const char *a, const char *b)
     return *a == *b;
 }
 
-/* What argument `i` is called, among those before it. */
+/* Makes the name of argument `i`, unlike those before it. */
 static const char *field_name(const struct ctf *ctf,
                               const struct timeline_event *e, unsigned i)
 {

@@ -9,14 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Arguments have no type of their own: each value keeps its. What SQLite has no
- * integer or real for is text: integers from 2^63 up, nan, inf, pointers. */
+/* The columns of arguments have no type: each value keeps its own. Values
+ * without an integer or real of SQLite are text: 2^63 and above, nan, inf,
+ * pointers. */
 static const char schema[] =
     "create table source (name text, program text, pid integer,"
     " end_wall_ns integer, read_wall_ns integer);"
     "create table recorder (id integer primary key, name text, description "
     "text,"
-    " size integer, lanes integer, overwritten integer, lost integer);"
+    " size integer, lanes integer, overwritten integer, lost integer,"
+    " estimated integer);"
     "create table thread (id integer primary key, number integer, tid integer,"
     " name text);"
     "create table format (id integer primary key, format text, file text,"
@@ -76,7 +78,7 @@ static void step(struct sqlite *s, sqlite3_stmt *statement)
     check(s, sqlite3_clear_bindings(statement));
 }
 
-/* What is not bound is null. */
+/* Columns that are not bound are null. */
 static void bind_integer(sqlite3_stmt *to, int column, int64_t value)
 {
     sqlite3_bind_int64(to, column, value);
@@ -136,7 +138,7 @@ static void put_recorders(struct sqlite *s)
 {
     const struct reader *reader = &s->timeline.call->reader;
     sqlite3_stmt *to =
-        prepare(s, "insert into recorder values (?, ?, ?, ?, ?, ?, ?)");
+        prepare(s, "insert into recorder values (?, ?, ?, ?, ?, ?, ?, ?)");
     for (size_t i = 0; i < reader->recorders_count; i++) {
         const struct reader_recorder *recorder = reader->recorders[i];
         bind_integer(to, 1, (int64_t)i + 1);
@@ -146,6 +148,7 @@ static void put_recorders(struct sqlite *s)
         bind_integer(to, 5, (int64_t)recorder->figures.lanes);
         bind_integer(to, 6, (int64_t)recorder->figures.overwritten);
         bind_integer(to, 7, (int64_t)recorder->figures.lost);
+        bind_integer(to, 8, recorder->figures.estimated != 0);
         step(s, to);
     }
     sqlite3_finalize(to);
@@ -213,7 +216,7 @@ static void put_event(struct sqlite *s, const struct timeline_event *e)
     step(s, s->event);
 }
 
-/* The spans from `depth` on end; `closer` null: they never did. */
+/* Ends the spans from `depth` on. `closer` is null if they never ended. */
 static void put_spans(struct sqlite *s, const struct timeline_lane *lane,
                       size_t depth, size_t count,
                       const struct timeline_event *closer)

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* What record() does: "on", "off", "trace", or "trace 5"; and what triggers do:
- * "frozen", "watched", "trace 5, watched". */
+/* Names the state of a recorder: "on", "off", "trace", or "trace 5"; and what
+ * triggers do: "frozen", "watched", "trace 5, watched". */
 static void state_of(int64_t trace, char to[40])
 {
     int64_t value = recorder_trace_value_(trace);
@@ -86,23 +86,6 @@ static void recorders(FILE *to, const struct reader *reader, bool slots)
     }
 }
 
-/* Says which rings have fewer slots than a record takes. */
-static void recorders_too_small(FILE *to, const struct reader *reader)
-{
-    for (size_t i = 0; i < reader->recorders_count; i++) {
-        const struct reader_recorder *r = reader->recorders[i];
-        if (!r->chosen || r->wrong || r->figures.size > 2)
-            continue;
-        table_column(to, r->name, 0);
-        fputs(r->figures.size == 1
-                  ? ": 1 slot is too small for records of 5 to 12 arguments or "
-                    "with copied texts\n"
-                  : ": 2 slots are too small for records of 9 to 12 "
-                    "arguments\n",
-              to);
-    }
-}
-
 void table_threads(FILE *to, const struct reader *reader)
 {
     if (!reader->threads_count)
@@ -137,7 +120,6 @@ static void tweaks(FILE *to, const struct reader *reader)
 void tables(FILE *to, const struct reader *reader, bool slots)
 {
     recorders(to, reader, slots);
-    recorders_too_small(to, reader);
     if (reader->threads_count)
         putc('\n', to);
     table_threads(to, reader);

@@ -1,4 +1,4 @@
-/* arguments.c - what an event was given, by the conversions of its format. */
+/* arguments.c - an event's arguments, by the conversions of its format. */
 /* SPDX-License-Identifier: MIT */
 #include "inside.h"
 
@@ -46,7 +46,7 @@ static void argument_make(struct text_context *c,
     size_t known = SIZE_MAX;
     ptrdiff_t size;
     to->word = word;
-    if (event->lost >> f->word & 1) {
+    if (event->missing_arguments >> f->word & 1) {
         to->kind = READER_LOST;
     } else if (f->kind == 'f') {
         uint32_t bits = (uint32_t)word;
@@ -98,9 +98,10 @@ unsigned reader_arguments(struct reader *reader,
     unsigned i;
     if (!format || !strings)
         return 0;
-    for (i = 0; i < 12; i++) { /* what only a `*` takes is an int */
+    for (i = 0; i < 12; i++) { /* a word that only a `*` takes is an int */
         to[i] = (struct reader_argument){0};
-        to[i].kind = event->event.lost >> i & 1 ? READER_LOST : READER_SIGNED;
+        to[i].kind = event->event.missing_arguments >> i & 1 ? READER_LOST
+                                                             : READER_SIGNED;
         to[i].integer = extended(event->event.argument[i], 32);
         to[i].word = (uint64_t)to[i].integer;
     }
@@ -109,7 +110,7 @@ unsigned reader_arguments(struct reader *reader,
         if (*f.at++ != '%')
             continue;
         recorder_format_parse_(&f);
-        if (!f.kind || f.kind == '%' || f.lost || f.word >= 12 ||
+        if (!f.kind || f.kind == '%' || f.missing || f.word >= 12 ||
             f.conversion == 'm' || to[f.word].kind == READER_STRING)
             continue; /* a second look at the same string needs no room */
         reader->inside->token = 0;

@@ -48,13 +48,13 @@ static size_t continuation(const struct reader *reader, size_t i,
             break; /* the next head, or part of one that is gone */
         for (k = 0; k < 4; k++)
             event->argument[4 * at + k] = w.argument[k];
-        event->lost &= ~(0xfu << 4 * at);
+        event->missing_arguments &= ~(0xfu << 4 * at);
     }
     return run;
 }
 
-/* Makes the event whose head is at key *i, and moves *i behind it. False: no
- * head is there, or it was overwritten. */
+/* Makes the event whose head is at key *i, and moves *i behind it. Returns
+ * false if no head is there, or it was overwritten. */
 static bool event_at(struct reader *reader, size_t *i, struct reader_event *to)
 {
     const struct reader_inside *inside = reader->inside;
@@ -66,7 +66,7 @@ static bool event_at(struct reader *reader, size_t *i, struct reader_event *to)
         reader->missed++;
         return false;
     }
-    if (head.format < RECORDER_TEXT_END_) {
+    if (!recorder_is_head_(head.format)) {
         ++*i;
         return false;
     }
@@ -76,7 +76,7 @@ static bool event_at(struct reader *reader, size_t *i, struct reader_event *to)
     event->caller = head.caller;
     event->format = head.format;
     memcpy(event->argument, head.argument, sizeof head.argument);
-    event->lost = 0xff0;
+    event->missing_arguments = 0xff0;
     event->thread = head.thread;
     to->recorder = inside->lanes[key->lane].recorder;
     event->name = to->recorder->name;
@@ -176,7 +176,7 @@ static uint64_t events_count(struct reader *reader)
     }
     for (; i < inside->deliver; i++)
         count += words_at(reader, &inside->keys[i], &words) &&
-                 words.format >= RECORDER_TEXT_END_;
+                 recorder_is_head_(words.format);
     return count;
 }
 

@@ -1,4 +1,4 @@
-/* offsets.h - where recorder.h's structures keep their members, in memory. */
+/* offsets.h - offsets of the structures' members in the program's memory. */
 /* SPDX-License-Identifier: MIT */
 /*
     const struct offsets *at = offsets_of(memory);
@@ -25,7 +25,7 @@ struct offsets {
 #undef OFFSETS_MEMBER
 #undef OFFSETS_SIZE
 
-/* Of words of 4 bytes, and of 8. */
+/* Tables for words of 4 bytes, and of 8. */
 extern const struct offsets offsets[2];
 
 #endif

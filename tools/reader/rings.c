@@ -102,7 +102,7 @@ static const char *lane_open(struct reader *reader, struct lane *lane)
         lane->records = (unsigned char *)(uintptr_t)m->map(
             m, records_address(reader, lane), records + commits);
     if (!lane->records) {
-        /* No memory is taken for a ring that is not there. */
+        /* A ring that cannot be read gets no memory. */
         if (m->read(m, commits_address(reader, lane) + commits - 1, &last, 1) !=
                 1 &&
             m->read(m, records_address(reader, lane), &last, 1) != 1)
@@ -173,7 +173,7 @@ void rings_close(struct reader *reader)
 
 /* ------------------------------------------------------------- positions -- */
 
-/* The commit word that a position's record must have, without its thread. */
+/* Returns the commit word of a position's whole record, without its thread. */
 static uint64_t commit_wanted(const struct reader *reader,
                               const struct lane *lane, uint64_t position)
 {
@@ -225,7 +225,7 @@ static void slots_copy(struct reader *reader, struct lane *lane, uint64_t slot,
         }
 }
 
-/* How many of the positions from `first` to `end` writers have overwritten. */
+/* Returns how many of the positions from `first` to `end` were overwritten. */
 static uint64_t positions_gone(struct reader *reader, const struct lane *lane,
                                uint64_t first, uint64_t end)
 {
@@ -316,6 +316,31 @@ static bool slot_key(const struct reader *reader, const struct lane *lane,
     return reader->cleared == 0 || *key >= order_key(reader, reader->cleared);
 }
 
+/* True if a record begins in the slot; false: it goes on there, or a text is. */
+static bool slot_begins(const struct reader *reader, const struct lane *lane,
+                        uint64_t slot)
+{
+    unsigned char raw[RECORD_MAX_BYTES];
+    return lane_record(reader, lane, slot, raw) &&
+           bytes_word(reader->memory,
+                      raw + offsets_of(reader->memory)->record_format) >=
+               RECORDER_TEXT_END_;
+}
+
+/* Adds positions that were overwritten before they were seen to the records
+ * that were missed: an estimate, where records take several. */
+static void lane_missed(struct reader *reader, const struct lane *lane,
+                        uint64_t count)
+{
+    if (lane->heads && lane->heads != lane->slots) {
+        count = count / lane->slots * lane->heads +
+                count % lane->slots * lane->heads / lane->slots;
+        count += count == 0;
+        reader->missed_estimated = true;
+    }
+    reader->missed += count;
+}
+
 static bool position_take(struct reader *reader, uint32_t lane,
                           uint64_t position)
 {
@@ -325,6 +350,8 @@ static bool position_take(struct reader *reader, uint32_t lane,
     if (!counts && position_look(reader, l, position) != FOUND)
         return true; /* just overwritten */
     l->owed--;
+    l->slots += counts;
+    l->heads += counts && slot_begins(reader, l, slot);
     return !counts || key_add(reader, key, lane, (uint32_t)slot);
 }
 
@@ -373,7 +400,7 @@ static const char *lane_take_new(struct reader *reader, uint32_t index)
     }
     lane->next = lane->write;
     if (lane->owed > (int64_t)lane->pending_count) {
-        reader->missed += (uint64_t)lane->owed - lane->pending_count;
+        lane_missed(reader, lane, (uint64_t)lane->owed - lane->pending_count);
         lane->owed = (int64_t)lane->pending_count;
     }
     return room ? NULL : "there is no memory for its records";
@@ -435,14 +462,14 @@ static const char *lane_take(struct reader *reader, uint32_t index)
         (m->stays && m->stays(m, lane->address, 1)) ||
         recorder_is_there(reader, lane->recorder))
         return wrong;
-    *lane = was; /* its library was closed: no rings are there, but anything */
+    *lane = was; /* its library was closed: other data are there */
     memset(lane->commits, 0, lane_size(lane) * word);
     reader->inside->keys_count = keys;
     reader->missed = missed;
     return NULL;
 }
 
-/* 1 + log2 of how often a ring came round; 0: it did not. */
+/* Returns 1 + log2 of a ring's laps; 0: it made none. */
 static unsigned lane_laps(const struct lane *lane)
 {
     uint64_t laps = lane->write / lane_size(lane);
@@ -481,12 +508,12 @@ static void lane_count(struct reader *reader, const struct lane *lane,
         format = bytes_word(reader->memory,
                             raw + offsets_of(reader->memory)->record_format);
         r->whole++;
-        r->begun += format >= RECORDER_TEXT_END_;
+        r->begun += recorder_is_head_(format);
         if (!slot_key(reader, lane, slot, &key) || key >= end)
             continue;
         r->figures.slots_kept++;
-        r->figures.kept += format >= RECORDER_TEXT_END_;
-        if (format && format < RECORDER_TEXT_END_)
+        r->figures.kept += recorder_is_head_(format);
+        if (recorder_is_text_(format))
             continue; /* a copied text bears no time */
         if (key < *low) {
             *low = key;

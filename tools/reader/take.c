@@ -1,4 +1,4 @@
-/* take.c - opens a reader and takes what its program holds, again and again. */
+/* take.c - opens a reader, and takes the records of its program. */
 /* SPDX-License-Identifier: MIT */
 #include "inside.h"
 
@@ -25,7 +25,7 @@ static void line_read(struct reader *reader, uint64_t address)
     free(line);
 }
 
-/* Its name; what would break a line of text is not in it. */
+/* Reads the program's name, without bytes that would break a line. */
 static void program_read(struct reader *reader, uint64_t address)
 {
     struct recorder_string_ name =
@@ -37,8 +37,8 @@ static void program_read(struct reader *reader, uint64_t address)
     free(text);
 }
 
-/* True if another program is there than was first read: by exec, or because the
- * system gave the process id to it. */
+/* True if another program is there by now: by exec, or because its process has
+ * the same id. */
 static bool is_another(const struct reader *reader,
                        const struct registry *registry)
 {
@@ -270,15 +270,22 @@ static bool is_still(struct reader_inside *inside, uint64_t end)
     return inside->still++ > PATIENCE;
 }
 
+/* At the first take, and when a follower's program has twice the age: an error
+ * of the rate does not grow with the time that it is followed. */
 static void clock_settle(struct reader *reader)
 {
     struct reader_inside *inside = reader->inside;
     unsigned char raw[RECORD_MAX_BYTES];
+    uint64_t ticks, start = reader->clock.start.ticks;
     if (!inside->keys_count ||
         !key_record(reader, &inside->keys[inside->keys_count - 1], raw))
         return;
-    reader_clock(reader, reader_ticks(reader, raw));
-    inside->clock_settled = true;
+    ticks = reader_ticks(reader, raw);
+    if (inside->settled_ticks &&
+        (ticks <= start || ticks - start < 2 * (inside->settled_ticks - start)))
+        return;
+    reader_clock(reader, ticks);
+    inside->settled_ticks = ticks > start ? ticks : start + 1;
 }
 
 /* Drops delivered keys. The others stay, with copies of their records, as their
@@ -321,8 +328,8 @@ const char *reader_take(struct reader *reader)
         wrong = reader_refresh(reader, due, false);
     if (!wrong)
         wrong = lanes_refresh(reader);
-    /* From here on it is urgent: a record that is overwritten now is lost, and
-     * the one that overwrites it lies behind this take's end. */
+    /* From here on, time counts: a record that is overwritten now is missed,
+     * and the one that overwrites it lies behind this take's end. */
     gone = end_read(reader);
     if (!wrong && !gone)
         pages_forget(reader);
@@ -333,13 +340,12 @@ const char *reader_take(struct reader *reader)
         wrong = wrong ? wrong : lanes;
     }
     wrong = gone ? gone : wrong;
-    /* Of a program that is gone, all that was seen is shown. */
+    /* A program that has ended gets all records delivered that were seen. */
     end = reader->memory->stale_order ? keys_end(inside)
                                       : order_key(reader, reader->end);
     reader->end = (end + inside->base) & word_max(reader->memory);
     keys_sort(inside, wrong ? UINT64_MAX : limit_of(reader, end));
-    if (!inside->clock_settled)
-        clock_settle(reader);
+    clock_settle(reader);
     inside->taken_before = true;
     if (reader->follows)
         events_look(reader);

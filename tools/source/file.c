@@ -1,6 +1,7 @@
 /* file.c - ELF files as a source: core files, recordings, memory images. */
 /* SPDX-License-Identifier: MIT */
 #include "file.h"
+#include "array.h"
 
 #include <errno.h>
 #include <gelf.h>
@@ -13,14 +14,14 @@
 
 /* ---------------------------------------------------------------- memory -- */
 
-/* The bytes at an address; null: none. *size: how many in one piece. */
+/* Returns the bytes at an address, *size of them in one piece; null: none. */
 static const unsigned char *file_bytes(struct file *file, uint64_t address,
                                        uint64_t *size)
 {
     const struct segments *in[] = {&file->images, &file->segments,
                                    &file->program};
     const unsigned char *bytes = NULL;
-    uint64_t most = UINT64_MAX; /* until something begins that lies over it */
+    uint64_t most = UINT64_MAX; /* bytes until an overlaying image begins */
     for (size_t i = 0; i < 3 && !bytes; i++) {
         const struct segment *s = segment_at(in[i], address, &most);
         if (!s)
@@ -64,7 +65,7 @@ static const void *file_map(struct memory *memory, uint64_t address,
 
 /* ------------------------------------------------------------------ open -- */
 
-/* SIGBUS comes where another process truncates a file that is mapped here. */
+/* SIGBUS comes if another process truncates a file that is mapped here. */
 static const char *file_at_work;
 static void cut_off(int sig)
 {
@@ -96,6 +97,7 @@ static void file_close(struct source *source)
     }
     free(file->loads.all);
     free(file->constants.all);
+    free(file->fixed.all);
     free(file->threads);
     free(file->images.all);
     free(file->segments.all);
@@ -103,7 +105,7 @@ static void file_close(struct source *source)
     free(file);
 }
 
-/* "ADDRESS:FILE": a piece of memory as it was copied out of a machine. */
+/* Adds "ADDRESS:FILE": a piece of memory that was copied out of a machine. */
 static const char *image_add(struct file *file, const char *image)
 {
     struct source *source = file->source;
@@ -119,7 +121,7 @@ static const char *image_add(struct file *file, const char *image)
         return source_wrong(source, "there is no memory for it");
     file->memory.size += mapped->worth;
     qsort(file->images.all, file->images.count, sizeof *file->images.all,
-          segment_compare);
+          array_compare);
     return NULL;
 }
 
@@ -139,6 +141,7 @@ static const char *program_add(struct file *file)
         return source_wrong(source, "%s: is no ELF file", file->how.executable);
     }
     segments_of(&file->program, mapped, elf, &cut);
+    constants_of_bare(file, elf);
     elf_end(elf);
     return NULL;
 }
@@ -162,7 +165,7 @@ static const char *program_check(struct file *file)
             return close(fd), NULL;
     }
     if (file->memory.stale_order && !named)
-        return NULL; /* a recording has all that it needs */
+        return NULL; /* a recording needs no executable */
     if (!program || program->state == MODULE_UNKNOWN)
         strcpy(why, "was not opened: no build-id of it is known");
     else if (program->state == MODULE_MISSING && named)
@@ -239,7 +242,9 @@ static const char *elf_read(struct source *source, struct file *file,
         return source_wrong(source, "it is cut off within its program headers");
     segments_of(&file->segments, mapped, elf, &cut);
     constants_of(file, elf);
-    if (!file->is_program)
+    if (file->is_program)
+        constants_of_bare(file, elf);
+    else
         notes_read(file, mapped, elf);
     if (file->threads_count && !file->memory.stale_order)
         file->memory.thread = file_thread; /* of a recording, it is only one */

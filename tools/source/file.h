@@ -1,11 +1,11 @@
-/* file.h - what the parts that read ELF files know of each other. */
+/* file.h - the structures and functions that the readers of ELF files share. */
 /* SPDX-License-Identifier: MIT */
 #ifndef FILE_H
 #define FILE_H
 
 #include "source.h"
 
-/* Bytes of a file that stood at an address. */
+/* Bytes of a file that were mapped at an address. */
 struct segment {
     uint64_t start, size;
     const unsigned char *bytes;
@@ -27,7 +27,7 @@ struct mapped {
     size_t size;
     struct extent *extents; /* in which not all is zero; ascending */
     size_t extents_count, extents_max;
-    uint64_t data, worth; /* bytes of it; that may be spent on reading it */
+    uint64_t data, worth; /* bytes of data; bytes that reading may allocate */
     struct mapped *next;
 };
 
@@ -44,6 +44,7 @@ struct file {
     struct segments segments; /* sorted, of the file itself */
     struct segments program;  /* of --executable, where no notes tell more */
     struct ranges loads, constants; /* of all segments, of read-only ones */
+    struct ranges fixed; /* read-only sections of a program without a system */
     struct mapped *mapped;
     struct binary *binaries;
     struct source *source;
@@ -56,28 +57,31 @@ struct file {
     bool half_made;  /* a recording that its program has not finished making */
 };
 
-/* binaries.c: maps a whole file; null, and errno: it cannot be. */
+/* binaries.c: maps a whole file. Returns null, with errno, if it cannot. */
 struct mapped *mapped_open(struct file *, const char *path);
 bool segment_add(struct segments *, uint64_t start, uint64_t size,
                  const unsigned char *bytes, bool writable);
-int segment_compare(const void *, const void *);
-/* The segment that has an address; null: none. They are sorted, and where they
- * lie over each other, what starts later counts. `most` becomes at most what is
- * left until the next one starts. */
+/* Returns the segment that has an address, or null. They are sorted; if they
+ * overlap, the one that starts later counts. Lowers *most to the distance of
+ * the next one's start. */
 const struct segment *segment_at(const struct segments *, uint64_t address,
                                  uint64_t *most);
-/* What of an ELF file's segments is there; *cut: of bytes that are not. */
+/* Adds an ELF file's segments; *cut counts their bytes behind the file's
+ * end. */
 void segments_of(struct segments *, const struct mapped *, Elf *,
                  uint64_t *cut);
 /* As struct source's build_id: of the file itself. */
 size_t file_build_id(struct source *, uint64_t address, unsigned char to[64]);
-/* What a module's file has of an address: the file was mapped there. */
+/* Returns the bytes of a module's file that were mapped at an address. */
 const unsigned char *module_bytes(struct file *, uint64_t address,
                                   uint64_t *size);
 
 /* constants.c: notes which of a file's segments are read-only, those included
  * of which it has no byte. */
 void constants_of(struct file *, Elf *);
+/* The same of a program that runs without an operating system: its linker
+ * script often makes one segment, that can be written, of all sections. */
+void constants_of_bare(struct file *, Elf *);
 /* As struct memory's. */
 bool file_constant(struct memory *, uint64_t address);
 

@@ -1,4 +1,4 @@
-/* modules.c - what every source keeps: its modules, its kind, what is wrong. */
+/* modules.c - a source's modules, its kind of machine, its error text. */
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
 #include "source.h"
@@ -40,7 +40,7 @@ bool source_module(struct source *source, uint64_t start, uint64_t end,
     return true;
 }
 
-/* Are its ticks those of this machine? */
+/* True if its ticks are those of this machine. */
 static bool is_native(const unsigned char ident[16], unsigned machine)
 {
     Elf64_Ehdr own; /* of 32 bits, it is as far the same */
@@ -75,14 +75,8 @@ struct module *module_first(const struct source *source, const char *path)
 
 struct module *module_at(const struct source *source, uint64_t address)
 {
-    size_t low = 0, high = source->modules_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (source->modules[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = array_count_to(source->modules, source->modules_count,
+                                sizeof *source->modules, address);
     return low && address < source->modules[low - 1].end
                ? &source->modules[low - 1]
                : NULL;

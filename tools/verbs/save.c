@@ -1,10 +1,10 @@
-/* save.c - recorder save: a recording of what a running program holds. */
+/* save.c - recorder save: writes a recording of a running program. */
 /* SPDX-License-Identifier: MIT */
 /*
-   A recording is a core file (see recorder/file_core.h). This one holds the rings as
-   they were taken, whole records only, and those pages of the program that were
-   looked at while all of its events were made into text: the registry, names,
-   formats, strings.
+   A recording is a core file (see recorder/file_core.h). This one holds the
+   rings as they were taken, whole records only, and the pages of the program
+   that were read while all of its events were made into text: the registry,
+   names, formats, strings.
 */
 #include "array.h"
 #include "buffer.h"
@@ -24,10 +24,10 @@
 /* Memory that keeps the pages that were read. */
 struct kept_page {
     uint64_t address, size;
-    unsigned char bytes[]; /* none where there is no memory */
+    unsigned char bytes[]; /* none if the page is not there */
 };
 struct keeper {
-    struct memory memory; /* first: it is what the reader is given */
+    struct memory memory; /* first: the reader is given its address */
     struct memory *of;
     struct reader *reader; /* its rings are saved by ring_add(), not as pages */
     struct ids ids;        /* of their addresses */
@@ -85,7 +85,7 @@ static bool keeper_thread(struct memory *memory, int32_t id, char name[16])
     return keeper->of->thread(keeper->of, id, name);
 }
 
-/* Changes what was kept. */
+/* Changes bytes of a kept page. */
 static void keeper_put(struct keeper *keeper, uint64_t address,
                        const unsigned char *from, size_t size)
 {
@@ -97,8 +97,8 @@ static void keeper_put(struct keeper *keeper, uint64_t address,
     }
 }
 
-/* Notes in the recording how fast ticks ran, as far as it is known here: who
- * reads it may be where these clocks are not. */
+/* Stores in the recording how fast ticks ran, as far as it is known here: it
+ * may be read where these clocks are not. */
 static void clock_keep(struct keeper *keeper)
 {
     const struct reader *reader = keeper->reader;
@@ -228,7 +228,7 @@ static void note_add(struct notes *notes, const struct memory *m,
     memcpy(to + 12 + (name + 3) / 4 * 4, d, size);
 }
 
-/* NT_FILE: so that readers find the program and its libraries. */
+/* Adds NT_FILE, by which readers find the program and its libraries. */
 static void note_files(struct notes *notes, const struct memory *m,
                        const struct source *source)
 {
@@ -301,7 +301,8 @@ static void note_recorder(struct notes *notes, const struct memory *m,
     note_add(notes, m, NOTE_OWNER, NOTE_TYPE, d, (NOTE_PID + 1) * word);
 }
 
-/* The notes of a recording, in the order of those that a program writes. */
+/* Adds the notes of a recording, in the order in which a program writes
+ * them. */
 static void notes_make(struct notes *notes, struct call *call)
 {
     const struct memory *m = call->source.memory;
@@ -328,7 +329,7 @@ static void write_at(struct call *call, int fd, const void *from, size_t size,
     }
 }
 
-/* Where each piece will stand in the file, behind the headers and the notes. */
+/* Places each piece in the file, behind the headers and the notes. */
 static void pieces_place(struct pieces *pieces, uint64_t at)
 {
     for (size_t i = 0; i < pieces->count; i++) {
@@ -354,8 +355,8 @@ static void program_header(struct call *call, Elf *elf, int index,
         fail(call, "libelf: %s", elf_errmsg(-1));
 }
 
-/* The headers, by libelf, which knows all classes and byte orders; it makes the
- * file as long as they are, so that the rest comes later. */
+/* Writes the headers by libelf, which knows all classes and byte orders. It
+ * makes the file as long as the headers, so the rest is written later. */
 static void headers_write(struct call *call, int fd, const struct piece *notes,
                           const struct pieces *pieces)
 {
@@ -450,7 +451,7 @@ static int save(struct call *call)
             page_keep(&keeper, call->source.modules[i].start);
     pages_add(&keeper, &pieces);
     notes_make(&notes, call);
-    umask(0077); /* what a program holds is its owner's, as a core file is */
+    umask(0077); /* only the owner may read it, as a core file */
     output_open(&output, call, path);
     if (!output.temporary)
         fail(call, "%s: is no regular file, as a recording has to be", path);

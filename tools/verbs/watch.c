@@ -78,7 +78,7 @@ static bool when_meets(const struct when *when, struct reader *reader,
         return false;
     for (unsigned i = 0; i < c->tests_count; i++) {
         unsigned n = c->tests[i].argument;
-        if ((e->lost >> n & 1) ||
+        if ((e->missing_arguments >> n & 1) ||
             !recorder_condition_compares_(
                 &c->tests[i], word_signed(reader->memory, e->argument[n])))
             return false;

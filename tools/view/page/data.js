@@ -22,7 +22,7 @@ const hiddenNames = new Set(); // of recorders, also of those to come
 let leastSeverity = ''; // that is shown: "2", "hw1"; "": any, or none
 // Overwritten before a live page could read them: how many, and where it came
 // late; of which recorders is not known.
-let missed = 0n;
+let missed = 0n, missedRoughly = ''; // '~': an estimate
 const late = []; // {at, count}
 
 function bytesOf(base64) {
@@ -154,15 +154,16 @@ function readTables(batch) {
       value: [], sorted: true, plot: null,
     });
   for (const row of batch.figures ?? []) {
-    const [i, kept, overwritten, lost, oldest, trigger, wrong] = row;
+    const [i, kept, overwritten, lost, estimated, oldest, trigger, wrong] = row;
     const recorder = recorders[i];
     Object.assign(recorder, {
       kept: BigInt(kept), overwritten: BigInt(overwritten), lost: BigInt(lost),
+      roughly: estimated ? '~' : '', // what marks an estimate
       trigger, wrong,
     });
     // What a live page has once seen is not overwritten on it.
     recorder.gap ??= {
-      count: recorder.overwritten,
+      count: recorder.overwritten, roughly: recorder.roughly,
       end: BigInt(oldest) === TIME_UNKNOWN ? NaN : Number(oldest),
     };
   }
@@ -213,12 +214,14 @@ async function takeBatches(batches) {
     const from = events.count;
     readTables(batch);
     readColumns(packed[i], batch.count);
-    if (BigInt(batch.missed) > missed)
+    const [gone, estimated] = batch.missed;
+    if (BigInt(gone) > missed)
       late.push({
         at: batch.count ? events.at[from] : events.last,
-        count: BigInt(batch.missed) - missed,
+        count: BigInt(gone) - missed,
       });
-    missed = BigInt(batch.missed);
+    missed = BigInt(gone);
+    missedRoughly = estimated ? '~' : '';
     if (about.live)
       joinTexts(unpacked[i], from);
     else

@@ -202,10 +202,10 @@ function drawTexts(texts, top) {
 
 // What a recorder held before its oldest record, and was overwritten.
 function drawGap(recorder, top) {
-  const {count, end: until} = recorder.gap ?? {count: 0n};
+  const {count, roughly, end: until} = recorder.gap ?? {count: 0n};
   const end = Number.isNaN(until) ? width : Math.min(width, toX(until));
   if (count === 0n || end <= LABELS) return;
-  const y = top + 2, text = `${group(count)} overwritten`;
+  const y = top + 2, text = `${roughly}${group(count)} overwritten`;
   const room = text.length * ink.letter + 10;
   pen.fillStyle = ink.hatch;
   pen.fillRect(LABELS, y, end - LABELS, LANE - 4);

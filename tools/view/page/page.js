@@ -30,7 +30,8 @@ function showStatus() {
       group(count)} events`);
   }
   if (missed > 0n)
-    parts.push(`${group(missed)} overwritten before they could be read`);
+    parts.push(`${missedRoughly}${group(missed)} overwritten before they ` +
+      'could be read');
   $('status').textContent = parts.join('  \u00b7  ');
 }
 

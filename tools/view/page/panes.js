@@ -26,7 +26,8 @@ function showRecorders() {
       recorder.description || recorder.name,
       `${group(recorder.size)} slots` +
         (recorder.lanes === '1' ? '' : ` in each of ${recorder.lanes} rings`),
-      `${group(recorder.kept)} kept, ${group(recorder.overwritten)} ` +
+      `${group(recorder.kept)} kept, ` +
+        `${recorder.roughly}${group(recorder.overwritten)} ` +
         `overwritten, ${group(recorder.lost)} lost`,
       ...recorder.trigger ? [`${recorder.trigger} by a trigger`] : [],
       ...recorder.wrong ? [`not readable: ${recorder.wrong}`] : [],
