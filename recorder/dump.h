@@ -460,7 +460,8 @@ recorder_print_with_(struct recorder_scratch_ *s,
     struct recorder_event event;
     char line[RECORDER_STACK_LINE_];
     const char *format;
-    s->trace = (intptr_t)recorder_trace_value_(recorder->trace);
+    s->trace = (intptr_t)recorder_trace_value_(
+        __atomic_load_n(&recorder->trace, __ATOMIC_RELAXED));
     recorder_batch_of_one_(&s->batch, recorder, thread, records, count);
     recorder_event_of_(&s->batch, 0, count, &event);
     recorder_clock_open_(&clock);
@@ -487,7 +488,8 @@ recorder_print_lines_(const struct recorder *recorder, unsigned thread,
 {
     struct recorder_scratch_ s;
     struct recorder_held_ held;
-    if (recorder_trace_value_(recorder->trace) == 0)
+    if (recorder_trace_value_(
+            __atomic_load_n(&recorder->trace, __ATOMIC_RELAXED)) == 0)
         return;
     recorder_os_hold_signals_(&held);
     if (recorder_scratch_spare_(&s))
