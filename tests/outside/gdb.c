@@ -247,13 +247,17 @@ Test(gdb, help_and_completion)
     cr_assert(strstr(build_text, "\nrecorder dump\n"
                                  "recorder dump net\n"
                                  "recorder dump io last\n"
+                                 "recorder set net=freeze\n"
                                  "recorder set net=off\n"
                                  "recorder set net=on\n"
+                                 "recorder set net=thaw\n"
                                  "recorder set net=trace\n"
                                  "recorder set io=off\n"
                                  "recorder set io=on\n"
+                                 "recorder set io=on retries=freeze\n"
                                  "recorder set io=on retries=off\n"
                                  "recorder set io=on retries=on\n"
+                                 "recorder set io=on retries=thaw\n"
                                  "recorder set io=on retries=trace\n"),
               "%s", build_text);
 }
