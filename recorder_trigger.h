@@ -52,8 +52,8 @@ LIMITS
       program: if it ignores SIGABRT, it goes on.
     * Without an operating system: COUNT is at most 16, and the actions are
       freeze, dump and again.
-    * 32-bit machines: times are at most half an hour; COUNTxTIME takes a time of
-      one wrap of the clock (71 minutes) before for now.
+    * 32-bit machines: times are at most a quarter of an hour; COUNTxTIME takes a
+      time of one wrap of the clock (71 minutes) before for now.
     * A library that sets triggers in a program that does not share its symbols
       must be closed before one that was opened later and does the same: that
       one would call code that is gone.
