@@ -36,11 +36,12 @@ struct verb {
     bool selects; /* takes the options that choose events, too */
     int (*run)(struct call *);
     bool follows; /* --last 0 says something */
+    int trouble;  /* exit status for trouble; 0: 1 */
 };
 
 /* One file a verb, in verbs/. */
 extern const struct verb verb_list, verb_dump, verb_follow, verb_stat, verb_set,
-    verb_clear, verb_save, verb_watch, verb_export, verb_view;
+    verb_clear, verb_save, verb_watch, verb_export, verb_view, verb_diff;
 
 struct call_option {
     int key;
@@ -60,6 +61,7 @@ struct call {
     struct reader_selection selection;
     const char *line;       /* --line, or null */
     const char *images[16]; /* --memory */
+    struct codes *codes;    /* --formats */
 };
 
 /* The value of an option, the last if it was given more than once; null: it
@@ -74,6 +76,7 @@ enum {
     OPTION_ELF,
     OPTION_SYSROOT,
     OPTION_SEVERITY,
+    OPTION_FORMATS,
     OPTION_OWN
 };
 
@@ -101,7 +104,10 @@ void call_close(struct call *);
 /* The name of the source's program, or of the source where that is unknown. */
 const char *call_program(const struct call *);
 
-/* Says `recorder: SOURCE: what is wrong` on stderr and exits with 1. */
+/* The exit status of fail() from now on; it begins with 1. */
+void trouble_set(int status);
+/* Says `recorder: SOURCE: what is wrong` on stderr and exits with 1, or as
+ * trouble_set() says. */
 _Noreturn void fail(const struct call *, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Says what is wrong, then the usage as --help does, and exits with 2. */

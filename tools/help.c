@@ -6,7 +6,8 @@
 
 static const struct verb *const verbs[] = {
     &verb_list,  &verb_dump, &verb_follow, &verb_stat, &verb_set,
-    &verb_clear, &verb_save, &verb_watch, &verb_export, &verb_view};
+    &verb_clear, &verb_save, &verb_watch, &verb_diff, &verb_export,
+    &verb_view};
 enum { VERBS = sizeof verbs / sizeof *verbs };
 
 const struct verb *help_verb(const char *name)
@@ -94,7 +95,7 @@ static const char sources[] =
     "SOURCE is the id of a running process, a core file, or a recording (a "
     "file left by RECORDER_FILE, recorder_file() or recorder save). A process "
     "is neither stopped nor asked. Exit status: 0; 1 for trouble; 2 for "
-    "misuse.";
+    "misuse. Of diff: 0 for no difference, 1 for some, 2 for trouble.";
 
 static void command_help(void)
 {

@@ -50,6 +50,8 @@ int main(int argc, char **argv)
         return help_show(call.verb), written();
     if (!parse(&call, argc - 1, argv + 1))
         return help_show(call.verb), written();
+    if (call.verb->trouble)
+        trouble_set(call.verb->trouble);
     selection_parse(&call);
     status = call.verb->run(&call);
     call_close(&call);

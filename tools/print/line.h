@@ -11,4 +11,8 @@ bool line_color(const struct call *, const char *when);
 void line_print(struct call *, const struct reader_event *, bool in_color,
                 bool functions);
 
+/* The same, to a file. */
+void line_write(FILE *, struct call *, const struct reader_event *,
+                bool in_color, bool functions);
+
 #endif

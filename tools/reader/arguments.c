@@ -43,7 +43,7 @@ static void argument_make(struct text_context *c,
     const struct recorder_event *event = c->event;
     unsigned word_bytes = c->reader->memory->word_bytes;
     uint64_t word = event->argument[f->word];
-    size_t known = SIZE_MAX;
+    struct recorder_sizes_ sizes = {SIZE_MAX, SIZE_MAX};
     ptrdiff_t size;
     to->word = word;
     if (event->missing_arguments >> f->word & 1) {
@@ -57,9 +57,9 @@ static void argument_make(struct text_context *c,
             to->real = single;
         to->kind = READER_REAL;
     } else if (f->kind == 's') {
-        to->changes = text_changes(c, word, &known);
+        to->changes = text_changes(c, word, &sizes);
         **strings = *RECORDER_FORMAT_CHANGES_;
-        size = string_read(c, word, *strings + to->changes, known,
+        size = string_read(c, word, *strings + to->changes, sizes.shown,
                            STRING_MAX - 1 - to->changes);
         to->kind = size < 0 ? READER_POINTER : READER_STRING;
         to->changes = to->changes && size >= 0;
@@ -121,8 +121,9 @@ unsigned reader_arguments(struct reader *reader,
 
 void reader_unmark(struct reader_argument *arguments, unsigned count)
 {
-    for (unsigned i = 0; i < count; i++) {
-        arguments[i].text += arguments[i].changes;
-        arguments[i].text_size -= arguments[i].changes;
-    }
+    for (unsigned i = 0; i < count; i++)
+        if (arguments[i].changes) { /* else there may be no text */
+            arguments[i].text++;
+            arguments[i].text_size--;
+        }
 }

@@ -10,8 +10,8 @@
 #include "ids.h"
 #include "reader.h"
 #include "recorder/format.h"
-#include "recorder/text.h"
 #include "recorder/regex.h"
+#include "recorder/text.h"
 
 enum {
     RECORDERS_MAX = 16384, /* so that lists that go in circles end */
@@ -60,7 +60,8 @@ struct format {
     uint64_t address;
     char *text, *location; /* text: behind the heading */
     int severity;          /* as in recorder_headed_; -1: none */
-    bool hardware;
+    bool hardware, event;
+    unsigned buffer_at; /* of one made of words: which argument is its size */
 };
 
 struct page {
@@ -110,8 +111,8 @@ struct reader_inside {
     struct page *pages;
     /* of reader_message and its like */
     char *message, *text, *line;
-    size_t text_size; /* of `text` */
-    char *strings;  /* of reader_arguments */
+    struct recorder_sizes_ text_sizes; /* of `text` */
+    char *strings;                     /* of reader_arguments */
     uint64_t token; /* a text that is being read on, and how far */
     size_t token_read;
 };
@@ -219,12 +220,14 @@ struct text_context {
     const struct recorder_event *event;
     size_t left; /* bytes that may still be read */
 };
-/* Sets the severity of an event by the heading of its format. */
-void reader_severity(struct reader *, struct recorder_event *);
+/* Sets the severity of an event by the heading of its format. An event whose
+ * heading says `event` becomes what its words say: a format, of a file if one
+ * knows its code, and the arguments of that. */
+void reader_headed(struct reader *, struct recorder_event *);
 /* The formatter's `text`: copies bytes of a string or of a copied text. */
 ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size);
 /* The formatter's `changes`: true if a text may have changed. */
-bool text_changes(void *context, uint64_t address, size_t *size);
+bool text_changes(void *context, uint64_t address, struct recorder_sizes_ *);
 /* Allocates memory that the reader keeps. Returns null if there is none. */
 char *text_room(char **at, size_t size);
 
