@@ -66,7 +66,8 @@ build/examples/%: examples/%.c $(HEADERS)
 		-Wstrict-prototypes -I. $< -o $@
 
 # The headers in one file each, for people who copy a file into their project.
-release: release/recorder.h release/recorder_dump.h release/recorder_set.h
+release: release/recorder.h release/recorder_dump.h release/recorder_set.h \
+	release/recorder_trigger.h
 release/%.h: %.h $(HEADERS) release/amalgamate.awk
 	@awk -f release/amalgamate.awk $< >$@.new && mv $@.new $@
 

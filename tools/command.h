@@ -42,8 +42,8 @@ struct verb {
 
 /* One file a verb, in verbs/. */
 extern const struct verb verb_list, verb_dump, verb_follow, verb_stat, verb_set,
-    verb_clear, verb_save, verb_export, verb_view, verb_diff, verb_threads,
-    verb_locks;
+    verb_clear, verb_save, verb_watch, verb_export, verb_view, verb_diff,
+    verb_threads, verb_locks;
 
 struct call_option {
     int key;

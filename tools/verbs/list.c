@@ -19,7 +19,7 @@ static void list_json(const struct reader *reader)
         printf(",\"size\":%llu,\"lanes\":%llu,\"kept\":%llu,"
                "\"overwritten\":%llu,\"estimated\":%s,\"slots_kept\":%llu,"
                "\"slots_overwritten\":%llu,\"lost\":%llu,\"trace\":%lld,"
-               "\"description\":",
+               "\"watched\":%s,\"frozen\":%s,\"description\":",
                (unsigned long long)r->figures.size,
                (unsigned long long)r->figures.lanes,
                (unsigned long long)r->figures.kept,
@@ -27,7 +27,10 @@ static void list_json(const struct reader *reader)
                r->figures.estimated ? "true" : "false",
                (unsigned long long)r->figures.slots_kept,
                (unsigned long long)r->figures.slots_overwritten,
-               (unsigned long long)r->figures.lost, (long long)r->trace);
+               (unsigned long long)r->figures.lost,
+               (long long)recorder_trace_value_(r->trace),
+               recorder_trace_is_watched_(r->trace) ? "true" : "false",
+               recorder_trace_is_frozen_(r->trace) ? "true" : "false");
         json_string(stdout, r->description, strlen(r->description), false);
         puts("}");
     }
