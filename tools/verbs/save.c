@@ -8,18 +8,13 @@
 */
 #include "array.h"
 #include "buffer.h"
+#include "core.h"
 #include "inside.h"
 #include "output.h"
 
-#include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/procfs.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* Memory that keeps the pages that were read. */
 struct kept_page {
@@ -126,33 +121,6 @@ static bool keeper_constant(struct memory *memory, uint64_t address)
 
 /* -------------------------------------------------------------- segments -- */
 
-struct piece {
-    uint64_t address, size, offset; /* offset: in the file */
-    const void *bytes;
-    void *owned; /* to be freed, or null */
-};
-struct pieces {
-    struct piece *all;
-    size_t count, max;
-};
-
-static void piece_add(struct pieces *pieces, uint64_t address, uint64_t size,
-                      const void *bytes, void *owned)
-{
-    if (!size)
-        return;
-    pieces->all = need(array_room(pieces->all, &pieces->max, pieces->count + 1,
-                                  sizeof *pieces->all));
-    pieces->all[pieces->count++] = (struct piece){
-        .address = address, .size = size, .bytes = bytes, .owned = owned};
-}
-
-static int piece_compare(const void *a, const void *b)
-{
-    const struct piece *left = a, *right = b;
-    return left->address < right->address ? -1 : left->address > right->address;
-}
-
 /* Adds a ring, with whole records only: other slots get a commit word of 0. */
 static void ring_add(struct keeper *keeper, struct reader *reader,
                      const struct lane *lane, struct pieces *pieces)
@@ -180,8 +148,7 @@ static void ring_add(struct keeper *keeper, struct reader *reader,
 static void pages_add(const struct keeper *keeper, struct pieces *pieces)
 {
     size_t rings = pieces->count, i, k;
-    if (rings) /* else the pointer is null */
-        qsort(pieces->all, rings, sizeof *pieces->all, piece_compare);
+    pieces_sort(pieces);
     for (i = 0; i < keeper->ids.count; i++) {
         const struct kept_page *page = keeper->pages[i];
         uint64_t at = page->address, end = at + page->size;
@@ -199,208 +166,7 @@ static void pages_add(const struct keeper *keeper, struct pieces *pieces)
             piece_add(pieces, at, end - at, page->bytes + (at - page->address),
                       NULL);
     }
-    if (pieces->count)
-        qsort(pieces->all, pieces->count, sizeof *pieces->all, piece_compare);
-}
-
-/* ----------------------------------------------------------------- notes -- */
-
-struct notes {
-    unsigned char *bytes;
-    size_t size;
-};
-
-static void note_add(struct notes *notes, const struct memory *m,
-                     const char *owner, uint32_t type, const void *d,
-                     size_t size)
-{
-    size_t name = strlen(owner) + 1, at = notes->size;
-    size_t all = 12 + (name + 3) / 4 * 4 + (size + 3) / 4 * 4;
-    unsigned char *to;
-    notes->bytes = need(realloc(notes->bytes, at + all));
-    notes->size += all;
-    to = notes->bytes + at;
-    memset(to, 0, all);
-    bytes_put(m, to, name, 4);
-    bytes_put(m, to + 4, size, 4);
-    bytes_put(m, to + 8, type, 4);
-    memcpy(to + 12, owner, name);
-    memcpy(to + 12 + (name + 3) / 4 * 4, d, size);
-}
-
-/* NT_FILE: so that readers find the program and its libraries. */
-static void note_files(struct notes *notes, const struct memory *m,
-                       const struct source *source)
-{
-    size_t word = m->word_bytes, count = source->modules_count, i;
-    size_t size = (2 + 3 * count) * word, at = size;
-    unsigned char *d;
-    for (i = 0; i < count; i++)
-        size += strlen(source->modules[i].path) + 1;
-    d = need(calloc(1, size));
-    bytes_put_word(m, d, count);
-    bytes_put_word(m, d + word, 1); /* offsets are in bytes */
-    for (i = 0; i < count; i++) {
-        const struct module *module = &source->modules[i];
-        unsigned char *row = d + (2 + 3 * i) * word;
-        bytes_put_word(m, row, module->start);
-        bytes_put_word(m, row + word, module->end);
-        bytes_put_word(m, row + 2 * word, module->offset);
-        strcpy((char *)d + at, module->path);
-        at += strlen(module->path) + 1;
-    }
-    note_add(notes, m, "CORE", NT_FILE, d, size);
-    free(d);
-}
-
-static void note_auxiliary(struct notes *notes, const struct memory *m, int pid)
-{
-    char path[32];
-    unsigned char d[4096];
-    ssize_t size;
-    int fd;
-    snprintf(path, sizeof path, "/proc/%d/auxv", pid);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    size = read(fd, d, sizeof d);
-    close(fd);
-    if (size > 0)
-        note_add(notes, m, "CORE", NT_AUXV, d, (size_t)size);
-}
-
-/* Adds NT_PRSTATUS and NT_PRPSINFO, which debuggers look for first, if the
- * program is of this machine's kind. */
-static void note_process(struct notes *notes, const struct memory *m, int pid,
-                         const struct source *source)
-{
-    struct elf_prstatus status = {0};
-    struct elf_prpsinfo info = {0};
-    const char *name;
-    if (!m->native || m->word_bytes != sizeof(void *))
-        return;
-    status.pr_pid = info.pr_pid = pid;
-    if (source->modules_count) {
-        name = strrchr(source->modules[0].path, '/');
-        strncpy(info.pr_fname, name ? name + 1 : "", sizeof info.pr_fname - 1);
-        strncpy(info.pr_psargs, source->modules[0].path,
-                sizeof info.pr_psargs - 1);
-    }
-    note_add(notes, m, "CORE", NT_PRSTATUS, &status, sizeof status);
-    note_add(notes, m, "CORE", NT_PRPSINFO, &info, sizeof info);
-}
-
-static void note_recorder(struct notes *notes, const struct memory *m,
-                          const struct reader *reader)
-{
-    size_t word = m->word_bytes;
-    unsigned char d[(NOTE_PID + 1) * 8];
-    bytes_put_word(m, d + NOTE_LAYOUT * word, RECORDER_LAYOUT);
-    bytes_put_word(m, d + NOTE_REGISTRY * word, reader->registry);
-    bytes_put_word(m, d + NOTE_PID * word, reader->pid);
-    note_add(notes, m, NOTE_OWNER, NOTE_TYPE, d, (NOTE_PID + 1) * word);
-}
-
-/* The notes of a recording, in the order of those that a program writes. */
-static void notes_make(struct notes *notes, struct call *call)
-{
-    const struct memory *m = call->source.memory;
-    note_recorder(notes, m, &call->reader);
-    note_process(notes, m, (int)call->reader.pid, &call->source);
-    if (call->source.pid)
-        note_auxiliary(notes, m, call->source.pid);
-    note_files(notes, m, &call->source);
-}
-
-/* ----------------------------------------------------------------- write -- */
-
-static void write_at(struct call *call, int fd, const void *from, size_t size,
-                     uint64_t at)
-{
-    const char *bytes = from;
-    while (size) {
-        ssize_t done = pwrite(fd, bytes, size, (off_t)at);
-        if (done <= 0)
-            fail(call, "%s: %s", call_option(call, 'o'), strerror(errno));
-        bytes += done;
-        at += (uint64_t)done;
-        size -= (size_t)done;
-    }
-}
-
-/* Where each piece will stand in the file, behind the headers and the notes. */
-static void pieces_place(struct pieces *pieces, uint64_t at)
-{
-    for (size_t i = 0; i < pieces->count; i++) {
-        pieces->all[i].offset = at = (at + 63) / 64 * 64;
-        at += pieces->all[i].size;
-    }
-}
-
-static void program_header(struct call *call, Elf *elf, int index,
-                           GElf_Word type, const struct piece *piece)
-{
-    struct memory *m = call->source.memory;
-    bool constant = m->constant && m->constant(m, piece->address);
-    GElf_Phdr p = {0};
-    p.p_type = type;
-    p.p_flags = type == PT_NOTE || constant ? PF_R : PF_R | PF_W;
-    p.p_offset = piece->offset;
-    p.p_vaddr = piece->address;
-    p.p_filesz = piece->size;
-    p.p_memsz = type == PT_NOTE ? 0 : piece->size;
-    p.p_align = type == PT_NOTE ? 4 : 1;
-    if (!gelf_update_phdr(elf, index, &p))
-        fail(call, "libelf: %s", elf_errmsg(-1));
-}
-
-/* The headers, by libelf, which knows all classes and byte orders; it makes the
- * file as long as they are, so that the rest comes later. */
-static void headers_write(struct call *call, int fd, const struct piece *notes,
-                          const struct pieces *pieces)
-{
-    const struct memory *m = call->source.memory;
-    GElf_Ehdr header;
-    Elf *elf;
-    elf_version(EV_CURRENT);
-    elf = elf_begin(fd, ELF_C_WRITE, NULL);
-    if (!elf ||
-        !gelf_newehdr(elf, m->word_bytes == 8 ? ELFCLASS64 : ELFCLASS32) ||
-        !gelf_newphdr(elf, pieces->count + 1) || !gelf_getehdr(elf, &header))
-        fail(call, "libelf: %s", elf_errmsg(-1));
-    elf_flagelf(elf, ELF_C_SET, ELF_F_LAYOUT);
-    header.e_ident[EI_DATA] = m->big_endian ? ELFDATA2MSB : ELFDATA2LSB;
-    header.e_type = ET_CORE;
-    header.e_machine = (GElf_Half)m->machine;
-    header.e_version = EV_CURRENT;
-    header.e_phoff =
-        m->word_bytes == 8 ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr);
-    if (!gelf_update_ehdr(elf, &header))
-        fail(call, "libelf: %s", elf_errmsg(-1));
-    program_header(call, elf, 0, PT_NOTE, notes);
-    for (size_t i = 0; i < pieces->count; i++)
-        program_header(call, elf, (int)i + 1, PT_LOAD, &pieces->all[i]);
-    errno = 0;
-    if (elf_update(elf, ELF_C_WRITE) < 0)
-        fail(call, "%s: %s", call_option(call, 'o'),
-             errno ? strerror(errno) : elf_errmsg(-1));
-    elf_end(elf);
-}
-
-static void file_write(struct call *call, int fd, const struct notes *notes,
-                       struct pieces *pieces)
-{
-    bool wide = call->source.memory->word_bytes == 8;
-    size_t head = wide ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr), i;
-    struct piece note = {.size = notes->size, .bytes = notes->bytes};
-    note.offset = head + (pieces->count + 1) *
-                             (wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr));
-    pieces_place(pieces, note.offset + note.size);
-    headers_write(call, fd, &note, pieces);
-    write_at(call, fd, note.bytes, note.size, note.offset);
-    for (i = 0; i < pieces->count; i++)
-        write_at(call, fd, pieces->all[i].bytes, pieces->all[i].size,
-                 pieces->all[i].offset);
+    pieces_sort(pieces);
 }
 
 /* Reads everything once, through the keeper. */
@@ -454,7 +220,7 @@ static int save(struct call *call)
     output_open(&output, call, path);
     if (!output.temporary)
         fail(call, "%s: is no regular file, as a recording has to be", path);
-    file_write(call, fileno(output.file), &notes, &pieces);
+    core_write(call, fileno(output.file), &notes, &pieces);
     output_close(&output);
     for (size_t i = 0; i < pieces.count; i++)
         free(pieces.all[i].owned);
