@@ -57,6 +57,7 @@ struct held {
 struct format {
     uint64_t address;
     char *text, *location;
+    bool no_texts; /* it is known to take none */
 };
 
 struct page {

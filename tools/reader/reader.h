@@ -234,6 +234,20 @@ const char *reader_head(struct reader *, size_t *size);
 unsigned reader_arguments(struct reader *, const struct reader_event *,
                           struct reader_argument to[12]);
 
+/* A text that an argument is the address or token of. */
+struct reader_text {
+    unsigned argument;
+    const char *text; /* as far as it is shown; ends with "..." where memory
+                       * did before the text; a NUL stands behind it */
+    size_t size;
+    bool wide;    /* of characters of 4 bytes */
+    bool changes; /* may be another than the one recorded */
+};
+/* The texts of an event that can be read; how many. Valid until the event's
+ * arguments or other texts are asked for. */
+unsigned reader_texts(struct reader *, const struct reader_event *,
+                      struct reader_text to[12]);
+
 /* Sets one word of a running program; false: it cannot be written. */
 bool reader_write_word(struct reader *, uint64_t address, uint64_t value);
 

@@ -11,6 +11,7 @@
 #include <gelf.h>
 #include <string.h>
 #include <sys/procfs.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* -------------------------------------------------------------- segments -- */
@@ -141,12 +142,18 @@ void notes_make(struct notes *notes, struct call *call)
 }
 /* ----------------------------------------------------------------- write -- */
 
+/* Writes bytes; blocks of zeros stay holes: most of a large ring may never have
+ * been written. */
 static void write_at(struct call *call, int fd, const void *from, size_t size,
                      uint64_t at)
 {
+    enum { BLOCK = 1 << 16 };
     const char *bytes = from;
     while (size) {
-        ssize_t done = pwrite(fd, bytes, size, (off_t)at);
+        size_t block = size < BLOCK ? size : BLOCK;
+        ssize_t done = (ssize_t)block;
+        if (*bytes || memcmp(bytes, bytes + 1, block - 1) != 0)
+            done = pwrite(fd, bytes, block, (off_t)at);
         if (done <= 0)
             fail(call, "%s: %s", call_option(call, 'o'), strerror(errno));
         bytes += done;
@@ -179,6 +186,20 @@ static void program_header(struct call *call, Elf *elf, int index,
     p.p_align = type == PT_NOTE ? 4 : 1;
     if (!gelf_update_phdr(elf, index, &p))
         fail(call, "libelf: %s", elf_errmsg(-1));
+}
+
+/* Gives the file its size. Readers take memory for a limited part of it that is
+ * holes (extents_find() of binaries.c): where it has more, it gets blocks. */
+static void core_size(struct call *call, int fd, uint64_t size)
+{
+    enum { HOLES_MAX = 1 << 29 };
+    struct stat is;
+    int error = ftruncate(fd, (off_t)size) != 0 ? errno : 0;
+    if (!error && fstat(fd, &is) == 0 &&
+        size > (uint64_t)is.st_blocks * 512 + HOLES_MAX)
+        error = posix_fallocate(fd, 0, (off_t)size);
+    if (error)
+        fail(call, "%s: %s", call_option(call, 'o'), strerror(error));
 }
 
 /* The headers, by libelf, which knows all classes and byte orders; it makes the
@@ -220,6 +241,7 @@ void core_write(struct call *call, int fd, const struct notes *notes,
     bool wide = call->source.memory->word_bytes == 8;
     size_t head = wide ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr), i;
     struct piece note = {.size = notes->size, .bytes = notes->bytes};
+    const struct piece *last = &note;
     note.offset = head + (pieces->count + 1) *
                              (wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr));
     pieces_place(pieces, note.offset + note.size);
@@ -228,4 +250,7 @@ void core_write(struct call *call, int fd, const struct notes *notes,
     for (i = 0; i < pieces->count; i++)
         write_at(call, fd, pieces->all[i].bytes, pieces->all[i].size,
                  pieces->all[i].offset);
+    if (pieces->count)
+        last = &pieces->all[pieces->count - 1];
+    core_size(call, fd, last->offset + last->size);
 }

@@ -121,27 +121,44 @@ static bool keeper_constant(struct memory *memory, uint64_t address)
 
 /* -------------------------------------------------------------- segments -- */
 
-/* Adds a ring, with whole records only: other slots get a commit word of 0. */
+/* Leaves in a copy of records and commit words only whole records: other slots
+ * get a commit word of 0. */
+static void slots_clean(const struct reader *reader, const struct lane *lane,
+                        unsigned char *records, unsigned char *commits)
+{
+    size_t word = reader->memory->word_bytes, slot;
+    size_t bytes = offsets_of(reader->memory)->record_size;
+    unsigned char raw[RECORD_MAX_BYTES];
+    for (slot = 0; slot < lane->recorder->figures.size; slot++)
+        if (!lane_record(reader, lane, slot, raw))
+            memset(commits + slot * word, 0, word);
+        else if (!lane->copy) {
+            memcpy(records + slot * bytes, raw, bytes);
+            memcpy(commits + slot * word, lane->commits + slot * word, word);
+        }
+}
+
+/* Adds a ring, with whole records only. A copy that the reader has is written
+ * as it is; of a mapped file, which may change, one is made. */
 static void ring_add(struct keeper *keeper, struct reader *reader,
                      const struct lane *lane, struct pieces *pieces)
 {
     struct memory *m = keeper->of;
-    size_t word = m->word_bytes, record = offsets_of(m)->record_size;
-    size_t slots = lane->recorder->figures.size, slot;
-    size_t bytes = ring_end_at(reader, slots);
+    size_t slots = lane->recorder->figures.size;
+    size_t all = ring_end_at(reader, slots);
     size_t head = ring_records_at(reader), turns = ring_turns_at(reader, slots);
-    unsigned char *ring = need(calloc(1, bytes)), raw[RECORD_MAX_BYTES];
-    unsigned char *records = ring + head;
-    unsigned char *commits = ring + ring_commits_at(reader, slots);
+    size_t commits = ring_commits_at(reader, slots) - head;
+    size_t rest = all - turns;
+    unsigned char *ring = need(calloc(1, head + rest)), *records = lane->copy;
     m->read(m, lane->address, ring, head);
-    m->read(m, lane->address + turns, ring + turns, bytes - turns);
-    for (slot = 0; slot < slots; slot++) {
-        if (!lane_record(reader, lane, slot, raw))
-            continue;
-        memcpy(records + slot * record, raw, record);
-        memcpy(commits + slot * word, lane->commits + slot * word, word);
-    }
-    piece_add(pieces, lane->address, bytes, ring, ring);
+    m->read(m, lane->address + turns, ring + head, rest);
+    if (!records)
+        records = need(calloc(1, turns - head));
+    slots_clean(reader, lane, records, records + commits);
+    piece_add(pieces, lane->address, head, ring, ring);
+    piece_add(pieces, lane->address + head, turns - head, records,
+              lane->copy ? NULL : records);
+    piece_add(pieces, lane->address + turns, rest, ring + head, NULL);
 }
 
 /* Adds the kept pages, without bytes that lie in a ring. */
@@ -169,10 +186,10 @@ static void pages_add(const struct keeper *keeper, struct pieces *pieces)
     pieces_sort(pieces);
 }
 
-/* Reads everything once, through the keeper. */
+/* Reads everything once, through the keeper: of events, formats and texts. */
 static void look_at_all(struct call *call, struct keeper *keeper)
 {
-    struct reader_argument arguments[12];
+    struct reader_text texts[12];
     struct reader_event event;
     const char *wrong;
     size_t size;
@@ -183,10 +200,8 @@ static void look_at_all(struct call *call, struct keeper *keeper)
     if (wrong)
         fail(call, "%s", wrong);
     reader_head(&call->reader, &size);
-    while (reader_next(&call->reader, &event)) {
-        reader_message(&call->reader, &event, &size);
-        reader_arguments(&call->reader, &event, arguments);
-    }
+    while (reader_next(&call->reader, &event))
+        reader_texts(&call->reader, &event, texts);
 }
 
 static int save(struct call *call)
