@@ -447,6 +447,16 @@ recorder_add_summary_(struct recorder_string_ *to, const char *name,
         recorder_add_number_(to, figures->lost, 10, 1);
         recorder_add_string_(to, " LOST");
     }
+    if (figures->missed) {
+        recorder_add_string_(to, ", ");
+        recorder_add_number_(to, figures->missed, 10, 1);
+        recorder_add_string_(to, " MISSED");
+    }
+    if (figures->left_out) {
+        recorder_add_string_(to, ", ");
+        recorder_add_number_(to, figures->left_out, 10, 1);
+        recorder_add_string_(to, " LEFT OUT");
+    }
     recorder_add_string_(to, "\n");
 }
 

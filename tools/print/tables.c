@@ -97,6 +97,24 @@ static void recorders_too_small(FILE *to, const struct reader *reader)
     }
 }
 
+/* Says what a recording made of events does not have of its program's. */
+static void recorders_left_out(FILE *to, const struct reader *reader)
+{
+    for (size_t i = 0; i < reader->recorders_count; i++) {
+        const struct reader_recorder *r = reader->recorders[i];
+        if (!r->chosen || !(r->figures.missed || r->figures.left_out))
+            continue;
+        table_column(to, r->name, 0);
+        if (r->figures.missed)
+            fprintf(to, ": %llu missed%s",
+                    (unsigned long long)r->figures.missed,
+                    r->figures.left_out ? "," : "\n");
+        if (r->figures.left_out)
+            fprintf(to, "%s %llu left out\n", r->figures.missed ? "" : ":",
+                    (unsigned long long)r->figures.left_out);
+    }
+}
+
 void table_threads(FILE *to, const struct reader *reader)
 {
     if (!reader->threads_count)
@@ -132,6 +150,7 @@ void tables(FILE *to, const struct reader *reader, bool slots)
 {
     recorders(to, reader, slots);
     recorders_too_small(to, reader);
+    recorders_left_out(to, reader);
     if (reader->threads_count)
         putc('\n', to);
     table_threads(to, reader);

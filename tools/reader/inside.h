@@ -10,14 +10,15 @@
 #include "ids.h"
 #include "reader.h"
 #include "recorder/format.h"
-#include "recorder/text.h"
 #include "recorder/regex.h"
+#include "recorder/text.h"
 
 enum {
     RECORDERS_MAX = 16384, /* so that lists that go in circles end */
     THREADS_MAX = 32767,
-    PENDING_MAX = 16, /* positions of a ring that are retried */
-    PATIENCE = 4,     /* takes that a writer may need for its record */
+    PENDING_MAX = 16,      /* positions of a ring that are retried */
+    PENDING_MAX_LOG = 256, /* and by a log, which waits without end */
+    PATIENCE = 4,          /* takes that a writer may need for its record */
     PAGE_BYTES = 4096,
     PAGES = 256, /* of the cache that strings are read through */
     NAME_MAX_BYTES = 1024,
@@ -35,9 +36,13 @@ struct lane {
     uint64_t next; /* all positions before were taken, missed or are pending */
     uint64_t write, given_up, lost;
     int64_t owed; /* handed out, not given up: yet neither taken nor missed */
-    uint64_t pending[PENDING_MAX]; /* positions that were not whole */
+    uint64_t *pending; /* positions that were not whole */
     unsigned pending_count;
     bool begun;
+    uint64_t handed_before; /* positions, before its library was closed */
+    uint64_t seen, heads; /* records that reader_next() passed; those that begin
+                           * an event */
+    uint64_t kept[KEPT_NUMBERS]; /* KEPT_MARK 0: it has none */
 };
 
 /* A record that was found: where it comes in the order, and where it is. */
@@ -87,6 +92,7 @@ struct reader_inside {
     uint64_t base, end_before, end_still;
     uint64_t shown; /* a follower was given all keys below */
     unsigned still; /* takes since `end` moved */
+    size_t pending; /* positions of all rings that are waited for */
     bool taken_before;
     uint64_t settled_ticks; /* of the newest record, when the rate was taken */
     bool another;    /* program took this one's place: its rings are not ours */
@@ -107,8 +113,9 @@ struct reader_inside {
     struct page *pages;
     /* of reader_message and its like */
     char *message, *text, *line;
-    char *strings;  /* of reader_arguments */
-    uint64_t token; /* a text that is being read on, and how far */
+    char *strings;             /* of reader_arguments */
+    uint64_t texts, texts_end; /* of a recording made of events */
+    uint64_t token;            /* a text that is being read on, and how far */
     size_t token_read;
 };
 
@@ -218,6 +225,10 @@ struct text_context {
 ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size);
 /* recorder_format_'s question: may the text at an address be another by now? */
 bool text_changes(void *context, uint64_t address);
+/* What stands at a format's address, NULs included, as far as format_read()
+ * looks at it; how many bytes, 0: none. */
+size_t format_bytes(struct reader *, uint64_t address,
+                    char to[FORMAT_MAX_BYTES + 1]);
 /* Memory of the reader's that is needed from now on; null: there is none. */
 char *text_room(char **at, size_t size);
 

@@ -87,6 +87,8 @@ struct reader_recorder {
     bool chosen;       /* by the selection's names */
     const char *wrong; /* why its rings cannot be read; null: they can */
     size_t lane; /* 1 + where its rings begin among those taken; 0: nowhere */
+    size_t kept; /* which ring of a recording that is written; of its caller */
+    uint64_t origin; /* `address`, or that in the program that was logged */
     /* By reader_count(). */
     struct recorder_figures_ figures;
     uint64_t recorded;            /* positions handed out and not given up */
@@ -160,6 +162,10 @@ struct reader {
     uint64_t end;   /* orders from here on were not yet given */
     bool follows;   /* set it to follow: an event is held back for
                              * one take, so that none comes too late */
+    bool logs;      /* set it for a log: each take delivers all that is whole,
+                     * and waits for the rest; and reader_next() delivers the
+                     * continuations of events that it delivered before: their
+                     * format is 0, and their arguments are the first */
     char line[256]; /* that the program set, or the default */
     char program[RECORDER_PROGRAM_MAX_]; /* its name; "": unknown */
     struct recorder_clock_ clock;

@@ -204,8 +204,8 @@ static void core_size(struct call *call, int fd, uint64_t size)
 
 /* The headers, by libelf, which knows all classes and byte orders; it makes the
  * file as long as they are, so that the rest comes later. */
-static void headers_write(struct call *call, int fd, const struct piece *notes,
-                          const struct pieces *pieces)
+void core_headers(struct call *call, int fd, const struct piece *notes,
+                  const struct pieces *pieces)
 {
     const struct memory *m = call->source.memory;
     GElf_Ehdr header;
@@ -245,7 +245,7 @@ void core_write(struct call *call, int fd, const struct notes *notes,
     note.offset = head + (pieces->count + 1) *
                              (wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr));
     pieces_place(pieces, note.offset + note.size);
-    headers_write(call, fd, &note, pieces);
+    core_headers(call, fd, &note, pieces);
     write_at(call, fd, note.bytes, note.size, note.offset);
     for (i = 0; i < pieces->count; i++)
         write_at(call, fd, pieces->all[i].bytes, pieces->all[i].size,

@@ -30,4 +30,8 @@ void notes_make(struct notes *, struct call *);
  * fail(). */
 void core_write(struct call *, int fd, const struct notes *, struct pieces *);
 
+/* Writes the headers alone: pieces stand where their offsets say, and the file
+ * ends behind the headers. */
+void core_headers(struct call *, int fd, const struct piece *notes,
+                  const struct pieces *);
 #endif

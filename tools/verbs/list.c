@@ -18,7 +18,8 @@ static void list_json(const struct reader *reader)
         json_string(stdout, r->name, strlen(r->name), false);
         printf(",\"size\":%llu,\"lanes\":%llu,\"kept\":%llu,"
                "\"overwritten\":%llu,\"estimated\":%s,\"slots_kept\":%llu,"
-               "\"slots_overwritten\":%llu,\"lost\":%llu,\"trace\":%lld,"
+               "\"slots_overwritten\":%llu,\"lost\":%llu,"
+               "\"missed\":%llu,\"left_out\":%llu,\"trace\":%lld,"
                "\"description\":",
                (unsigned long long)r->figures.size,
                (unsigned long long)r->figures.lanes,
@@ -27,7 +28,9 @@ static void list_json(const struct reader *reader)
                r->figures.estimated ? "true" : "false",
                (unsigned long long)r->figures.slots_kept,
                (unsigned long long)r->figures.slots_overwritten,
-               (unsigned long long)r->figures.lost, (long long)r->trace);
+               (unsigned long long)r->figures.lost,
+               (unsigned long long)r->figures.missed,
+               (unsigned long long)r->figures.left_out, (long long)r->trace);
         json_string(stdout, r->description, strlen(r->description), false);
         puts("}");
     }
@@ -66,9 +69,10 @@ const struct verb verb_list = {
     .name = "list",
     .arguments = "SOURCE",
     .summary = "shows the recorders, what they hold, and the threads",
-    .help = "KEPT and OVERWRITTEN are records. One of 5 to 12 arguments takes 2 "
-            "or 3 slots, a copied text one for each 32 bytes (on 32-bit machines "
-            "16): then the overwritten ones are an estimate, ~, from those that "
-            "are kept.",
+    .help =
+        "KEPT and OVERWRITTEN are records. One of 5 to 12 arguments takes 2 "
+        "or 3 slots, a copied text one for each 32 bytes (on 32-bit machines "
+        "16): then the overwritten ones are an estimate, ~, from those that "
+        "are kept.",
     .rows = rows,
     .run = list};

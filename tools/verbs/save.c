@@ -10,11 +10,15 @@
 #include "buffer.h"
 #include "core.h"
 #include "inside.h"
+#include "made.h"
 #include "output.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+enum { TEXTS_MAX = 1 << 30 };
 
 /* Memory that keeps the pages that were read. */
 struct kept_page {
@@ -204,6 +208,82 @@ static void look_at_all(struct call *call, struct keeper *keeper)
         reader_texts(&call->reader, &event, texts);
 }
 
+/* ---------------------------------------------------------------- events -- */
+
+/* Does an option choose among events? */
+static bool is_selective(const struct call *call)
+{
+    for (const struct option_row *row = selection_rows; row->name; row++)
+        if (row->key != 'L' && call_option(call, row->key))
+            return true;
+    return false;
+}
+
+/* Gives each chosen recorder a ring for its chosen events. */
+static void rings_make(struct call *call, struct made *made)
+{
+    struct reader *reader = &call->reader;
+    struct reader_event event;
+    uint64_t *slots = need(calloc(reader->recorders_count + 1, sizeof *slots));
+    size_t i;
+    for (i = 0; i < reader->recorders_count; i++)
+        reader->recorders[i]->kept = i;
+    while (reader_next(reader, &event))
+        slots[event.recorder->kept] += made_slots(&event.event);
+    for (i = 0; i < reader->recorders_count; i++) {
+        struct reader_recorder *r = reader->recorders[i];
+        struct made_ring *ring;
+        if (!r->chosen || r->wrong)
+            continue;
+        r->kept = made_ring(made, r, slots[i]);
+        ring = &made->rings[r->kept];
+        ring->lost = r->figures.lost;
+        ring->kept[KEPT_OVERWRITTEN] = r->figures.overwritten;
+        ring->kept[KEPT_SLOTS_OVERWRITTEN] = r->figures.slots_overwritten;
+        ring->kept[KEPT_ESTIMATED] = r->figures.estimated;
+        ring->kept[KEPT_MISSED] = r->figures.missed;
+        ring->kept[KEPT_LEFT_OUT] = r->figures.left_out + r->figures.kept;
+    }
+    free(slots);
+    reader_rewind(reader);
+}
+
+/* Writes the chosen events. */
+static void save_events(struct call *call, const char *path)
+{
+    struct made made = {0};
+    struct reader_event event;
+    struct output output;
+    const char *wrong;
+    bool done = true;
+    call_open(call, 0);
+    call_take(call);
+    reader_count(&call->reader);
+    rings_make(call, &made);
+    umask(0077);
+    output_open(&output, call, path);
+    if (!output.temporary)
+        fail(call, "%s: is no regular file, as a recording has to be", path);
+    wrong = made_begin(&made, call, fileno(output.file), TEXTS_MAX);
+    if (wrong)
+        fail(call, "%s: %s", path, wrong);
+    while (done && reader_next(&call->reader, &event)) {
+        if (!made_add(&made, &call->reader, &event))
+            fail(call, "%s: its texts have more than %d bytes", path,
+                 TEXTS_MAX);
+        made.rings[event.recorder->kept].kept[KEPT_LEFT_OUT]--;
+        if (made.events % 65536 == 0)
+            done = made_flush(&made);
+    }
+    if (!done || !made_end(&made))
+        fail(call, "%s: %s", path, strerror(errno));
+    made_free(&made);
+    free(made.waiting);
+    output_close(&output);
+}
+
+/* ------------------------------------------------------------------ verb -- */
+
 static int save(struct call *call)
 {
     const char *path = call_option(call, 'o');
@@ -213,6 +293,10 @@ static int save(struct call *call)
     struct output output;
     if (!path || strcmp(path, "-") == 0)
         misuse(call, "-o FILE is missing");
+    if (is_selective(call)) {
+        save_events(call, path);
+        return 0;
+    }
     call_open(call, 0);
     keeper.of = call->source.memory;
     keeper.memory = *keeper.of;
@@ -260,4 +344,5 @@ const struct verb verb_save = {
             "read; gdb "
             "opens it, too: gdb PROGRAM -c FILE.",
     .rows = rows,
+    .selects = true,
     .run = save};
