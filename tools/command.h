@@ -90,6 +90,9 @@ bool parse(struct call *, int argc, char **argv);
  * times call_take() reads. */
 void selection_parse(struct call *);
 
+/* Nanoseconds of "1.5s", "20ms", "-2m", "1h"; false: it is none. */
+bool span_of(const char *text, int64_t *ns);
+
 /* Opens argument `i` as the call's source and reader and applies the selection;
  * says what is wrong and exits with 1. */
 void call_open(struct call *, int i);

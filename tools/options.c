@@ -1,6 +1,7 @@
 /* options.c - what verbs are called with: options, sources, selections. */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
+#include "folder.h"
 #include "shown.h"
 
 #include "recorder/regex.h"
@@ -10,6 +11,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 /* --------------------------------------------------------------- trouble -- */
@@ -192,8 +194,7 @@ static uint64_t number_of(const struct call *call, const char *text,
     return number;
 }
 
-/* Nanoseconds of "1.5s", "20ms", "-2m", "1h"; false: it is none. */
-static bool span_of(const char *text, int64_t *ns)
+bool span_of(const char *text, int64_t *ns)
 {
     static const struct {
         const char *unit;
@@ -423,6 +424,7 @@ void call_open(struct call *call, int i)
                              .images = call->images,
                              .registry = call_option(call, OPTION_REGISTRY)};
     const char *elf = call_option(call, OPTION_ELF), *wrong;
+    struct stat is;
     char *end;
     if (how.registry && (strtoull(how.registry, &end, 0) == 0 || *end))
         misuse(call, "--registry %s: is no address", how.registry);
@@ -441,7 +443,9 @@ void call_open(struct call *call, int i)
                    ? ""
                    : ", a core file or a recording");
     call->name = elf ? elf : call->arguments[i];
-    wrong = source_open(&call->source, call->name, &how);
+    wrong = stat(call->name, &is) == 0 && S_ISDIR(is.st_mode)
+                ? folder_source(call, call->name, &how)
+                : source_open(&call->source, call->name, &how);
     if (wrong)
         fail(call, "%s", wrong);
     if (*call->source.warning)

@@ -39,7 +39,8 @@ struct lane {
     uint64_t *pending; /* positions that were not whole */
     unsigned pending_count;
     bool begun;
-    uint64_t handed_before; /* positions, before its library was closed */
+    int64_t handed; /* positions handed out and not given up, of all times that
+                     * its library was open */
     uint64_t seen, heads; /* records that reader_next() passed; those that begin
                            * an event */
     uint64_t kept[KEPT_NUMBERS]; /* KEPT_MARK 0: it has none */

@@ -87,7 +87,8 @@ struct reader_recorder {
     bool chosen;       /* by the selection's names */
     const char *wrong; /* why its rings cannot be read; null: they can */
     size_t lane; /* 1 + where its rings begin among those taken; 0: nowhere */
-    size_t kept; /* which ring of a recording that is written; of its caller */
+    size_t kept; /* 1 + its ring in a recording that is written; 0: none */
+    int64_t unread;  /* positions that its log has not come to; of the log */
     uint64_t origin; /* `address`, or that in the program that was logged */
     /* By reader_count(). */
     struct recorder_figures_ figures;

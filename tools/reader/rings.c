@@ -465,7 +465,8 @@ static const char *lane_take(struct reader *reader, uint32_t index)
     lane->write = bytes_word(m, bytes);
     if (word_signed(m, lane->write - lane->next) < 0) {
         lane->begun = false; /* its library was opened anew */
-        lane->handed_before += before;
+        lane->owed = 0;
+        before = 0;
     }
     if (bytes_read(m, lane->address + ring_given_up_at(reader), bytes,
                    2 * word)) {
@@ -475,6 +476,7 @@ static const char *lane_take(struct reader *reader, uint32_t index)
     if (!lane->begun)
         lane_kept(reader, lane);
     lane->owed += word_signed(m, lane->write - lane->given_up - before);
+    lane->handed += word_signed(m, lane->write - lane->given_up - before);
     if (lane->begun && lane->next == lane->write && !lane->pending_count)
         return NULL;
     if (!lane->begun && reader->logs)

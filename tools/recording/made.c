@@ -45,8 +45,8 @@ uint64_t made_ring_bytes(const struct memory *m, uint64_t slots)
     return KEPT_HEAD_BYTES + slots * offsets_of(m)->slot_size;
 }
 
-size_t made_ring(struct made *made, const struct reader_recorder *r,
-                 uint64_t slots)
+struct made_ring *made_ring(struct made *made, struct reader_recorder *r,
+                            uint64_t slots)
 {
     struct made_ring *ring;
     made->rings = need(array_room(made->rings, &made->rings_max,
@@ -54,13 +54,15 @@ size_t made_ring(struct made *made, const struct reader_recorder *r,
     ring = &made->rings[made->rings_count];
     *ring = (struct made_ring){.name = r->name,
                                .description = r->description,
+                               .recorder = r,
                                .trace = r->trace,
                                .slots = 1};
     ring->kept[KEPT_MARK] = KEPT_MAGIC;
     ring->kept[KEPT_ORIGIN] = r->origin;
     while (ring->slots < slots)
         ring->slots *= 2;
-    return made->rings_count++;
+    r->kept = ++made->rings_count;
+    return ring;
 }
 
 static int start_compare(const void *a, const void *b)
@@ -288,8 +290,10 @@ const char *made_begin(struct made *made, struct call *call, int fd,
     put_tweaks(made, &head, registry);
     put_recorders(made, &head, registry);
     made->threads_max = reader->logs ? is.threads_max : reader->threads_count;
-    if (made->threads_max > THREADS_MAX || reader->inside->no_threads)
-        made->threads_max = reader->inside->no_threads ? 0 : THREADS_MAX;
+    if (reader->logs && made->threads_max == 0) /* until its first record */
+        made->threads_max = RECORDER_THREADS;
+    if (made->threads_max > THREADS_MAX)
+        made->threads_max = THREADS_MAX;
     made->threads_at =
         put(&head, NULL, made->threads_max * at->row_size + 1, 64);
     bytes_put_word(m, registry + at->registry_threads,
@@ -458,7 +462,7 @@ static bool texts_add(struct made *made, struct reader *reader,
 static bool continuation_add(struct made *made, struct reader *reader,
                              const struct reader_event *event)
 {
-    struct made_ring *ring = &made->rings[event->recorder->kept];
+    struct made_ring *ring = &made->rings[event->recorder->kept - 1];
     for (size_t i = 0; i < MADE_WAITING; i++) {
         struct made_waiting *w = &made->waiting[i];
         uint64_t part = event->event.order - w->event.event.order, word[12];
@@ -493,7 +497,7 @@ bool made_add(struct made *made, struct reader *reader,
               const struct reader_event *event)
 {
     const struct recorder_event *e = &event->event;
-    struct made_ring *ring = &made->rings[event->recorder->kept];
+    struct made_ring *ring = &made->rings[event->recorder->kept - 1];
     const struct made_format *format;
     uint64_t word[12];
     unsigned part, missing;

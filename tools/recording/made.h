@@ -33,9 +33,11 @@ LIMITS
 /* A ring of the file. */
 struct made_ring {
     const char *name, *description; /* of its recorder; kept by the caller */
+    struct reader_recorder *recorder;
     int64_t trace;
     uint64_t slots; /* a power of two */
     uint64_t lost, kept[KEPT_NUMBERS];
+    uint64_t heads;                          /* events; of its caller */
     uint64_t at, used, written, recorder_at; /* offsets; slots */
     struct buffer records, commits;          /* behind `written` */
     bool changed;
@@ -70,15 +72,17 @@ struct made {
     size_t waiting_next;
 };
 
-/* Adds the ring of a recorder for `slots` records, rounded up; its number. */
-size_t made_ring(struct made *, const struct reader_recorder *, uint64_t slots);
+/* Adds the ring of a recorder for `slots` records, rounded up; valid until the
+ * next is added. */
+struct made_ring *made_ring(struct made *, struct reader_recorder *,
+                            uint64_t slots);
 /* Writes all but events into an empty file. `texts_max`: bytes for formats and
  * texts, at most. Null, or what is wrong. */
 const char *made_begin(struct made *, struct call *, int fd,
                        uint64_t texts_max);
 /* How many slots an event takes. */
 uint64_t made_slots(const struct recorder_event *);
-/* Adds an event, or its continuation, to ring event->recorder->kept. False: the
+/* Adds an event, or its continuation, to its recorder's ring. False: the
  * ring or the texts are full, and nothing was added. */
 bool made_add(struct made *, struct reader *, const struct reader_event *);
 /* Events come from another reader: its addresses are of other formats. */

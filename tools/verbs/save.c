@@ -10,6 +10,7 @@
 #include "buffer.h"
 #include "core.h"
 #include "inside.h"
+#include "log.h"
 #include "made.h"
 #include "output.h"
 
@@ -19,6 +20,7 @@
 #include <sys/stat.h>
 
 enum { TEXTS_MAX = 1 << 30 };
+enum { OPTION_FOLLOW = OPTION_OWN, OPTION_CHUNK, OPTION_KEEP };
 
 /* Memory that keeps the pages that were read. */
 struct kept_page {
@@ -235,8 +237,7 @@ static void rings_make(struct call *call, struct made *made)
         struct made_ring *ring;
         if (!r->chosen || r->wrong)
             continue;
-        r->kept = made_ring(made, r, slots[i]);
-        ring = &made->rings[r->kept];
+        ring = made_ring(made, r, slots[i]);
         ring->lost = r->figures.lost;
         ring->kept[KEPT_OVERWRITTEN] = r->figures.overwritten;
         ring->kept[KEPT_SLOTS_OVERWRITTEN] = r->figures.slots_overwritten;
@@ -271,7 +272,7 @@ static void save_events(struct call *call, const char *path)
         if (!made_add(&made, &call->reader, &event))
             fail(call, "%s: its texts have more than %d bytes", path,
                  TEXTS_MAX);
-        made.rings[event.recorder->kept].kept[KEPT_LEFT_OUT]--;
+        made.rings[event.recorder->kept - 1].kept[KEPT_LEFT_OUT]--;
         if (made.events % 65536 == 0)
             done = made_flush(&made);
     }
@@ -280,6 +281,47 @@ static void save_events(struct call *call, const char *path)
     made_free(&made);
     free(made.waiting);
     output_close(&output);
+}
+
+/* ------------------------------------------------------------------- log -- */
+
+/* "64M", "2G": bytes; 0: it is none. */
+static uint64_t bytes_of(const char *text)
+{
+    static const char units[] = "KMGT";
+    char *end;
+    double value = strtod(text, &end);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    if (end == text || !unit || end[1] || value <= 0 || value > 1e9)
+        return 0;
+    return (uint64_t)(value * (double)((uint64_t)1024 << 10 * (unit - units)));
+}
+
+static int save_log(struct call *call, const char *folder)
+{
+    const char *chunk = call_option(call, OPTION_CHUNK);
+    const char *keep = call_option(call, OPTION_KEEP);
+    struct log_limits limits = {.chunk_bytes = (uint64_t)64 << 20};
+    int64_t ns;
+    if (keep && !(limits.keep_bytes = bytes_of(keep))) {
+        if (!span_of(keep, &ns) || ns <= 0)
+            misuse(call, "--keep %s: is no size (2G) and no time (1h)", keep);
+        limits.keep_ns = (uint64_t)ns;
+    }
+    if (chunk)
+        limits.chunk_bytes = bytes_of(chunk);
+    else if (limits.keep_bytes && limits.keep_bytes / 8 < limits.chunk_bytes)
+        limits.chunk_bytes = limits.keep_bytes / 8;
+    if (chunk && limits.chunk_bytes < LOG_CHUNK_MIN)
+        misuse(call, "--chunk %s: must be a size (64M) of 4M at least", chunk);
+    if (limits.chunk_bytes < LOG_CHUNK_MIN)
+        limits.chunk_bytes = LOG_CHUNK_MIN;
+    if (call_option(call, 'l'))
+        misuse(call, "--last and --follow: a log has no last events");
+    call_open(call, 0);
+    if (!call->source.pid)
+        fail(call, "is no running process: nothing is added to it");
+    return log_follow(call, folder, &limits);
 }
 
 /* ------------------------------------------------------------------ verb -- */
@@ -293,6 +335,10 @@ static int save(struct call *call)
     struct output output;
     if (!path || strcmp(path, "-") == 0)
         misuse(call, "-o FILE is missing");
+    if (call_option(call, OPTION_FOLLOW))
+        return save_log(call, path);
+    if (call_option(call, OPTION_CHUNK) || call_option(call, OPTION_KEEP))
+        misuse(call, "--chunk and --keep are for --follow");
     if (is_selective(call)) {
         save_events(call, path);
         return 0;
@@ -334,6 +380,13 @@ static int save(struct call *call)
 
 static const struct option_row rows[] = {
     {'o', "output", "FILE", "the recording; written whole, or not at all"},
+    {OPTION_FOLLOW, "follow", NULL,
+     "a log: writes on while the process records, into a folder, -o DIR"},
+    {OPTION_CHUNK, "chunk", "SIZE",
+     "of a log, how large a file in it gets at most: 64M"},
+    {OPTION_KEEP, "keep", "SIZE",
+     "of a log, how much is kept (2G), or for how long (1h); the oldest file "
+     "is deleted first"},
     {0, NULL, NULL, NULL}};
 
 const struct verb verb_save = {
