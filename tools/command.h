@@ -65,6 +65,8 @@ struct call {
 /* The value of an option, the last if it was given more than once; null: it
  * was not given. */
 const char *call_option(const struct call *, int key);
+/* Does an option choose among events? */
+bool call_selects(const struct call *);
 /* Options without a letter that more than one verb has. */
 enum {
     OPTION_SINCE = 1000,

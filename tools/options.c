@@ -139,6 +139,14 @@ const char *call_option(const struct call *call, int key)
     return NULL;
 }
 
+bool call_selects(const struct call *call)
+{
+    for (const struct option_row *row = selection_rows; row->name; row++)
+        if (row->key != 'L' && call_option(call, row->key))
+            return true;
+    return false;
+}
+
 /* The arguments of getopt_long() are made from the rows. */
 bool parse(struct call *call, int argc, char **argv)
 {

@@ -106,7 +106,7 @@ static void recorders_left_out(FILE *to, const struct reader *reader)
             continue;
         table_column(to, r->name, 0);
         if (r->figures.missed)
-            fprintf(to, ": %llu missed%s",
+            fprintf(to, ": %llu slots missed%s",
                     (unsigned long long)r->figures.missed,
                     r->figures.left_out ? "," : "\n");
         if (r->figures.left_out)

@@ -294,7 +294,7 @@ static const char *chunks_merge(struct folder *folder, int fd)
     if (!wrong && !made_end(&made))
         wrong = strerror(errno);
     made_free(&made);
-    free(made.waiting);
+    made_close(&made);
     chunk_close(&last);
     return wrong;
 }

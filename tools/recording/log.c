@@ -40,7 +40,7 @@ struct counted {
     uint64_t from;  /* positions */
     int64_t before; /* were overwritten before the log began */
     int64_t missed; /* and meanwhile */
-    uint64_t heads, lost, used;
+    uint64_t heads, lost, used, orphans;
     bool begun;
 };
 
@@ -155,6 +155,8 @@ static void figures_put(struct log *log, size_t recorder,
     struct recorder_figures_ figures = {0};
     int64_t waits = sums.pending + r->unread;
     int64_t gone = sums.handed - sums.seen - waits;
+    if (!call_selects(log->call)) /* else they may be of what was left out */
+        gone += (int64_t)(c->orphans + ring->orphans);
     if (!c->begun) { /* the first look: that is no fault of the log */
         c->begun = true;
         c->before = gone > 0 ? gone : 0;
@@ -170,6 +172,8 @@ static void figures_put(struct log *log, size_t recorder,
     now->from = (uint64_t)(sums.handed - waits);
     now->lost = sums.lost;
     now->used = ring->used;
+    now->heads = sums.heads;
+    now->orphans = c->orphans + ring->orphans;
     if (now->from == ring->kept[KEPT_TO] && now->lost - c->lost == ring->lost)
         return;
     ring->kept[KEPT_FROM] = c->from;
@@ -177,7 +181,6 @@ static void figures_put(struct log *log, size_t recorder,
     ring->kept[KEPT_MISSED] = (uint64_t)(now->missed - c->missed);
     ring->kept[KEPT_LEFT_OUT] = sums.heads - c->heads - ring->heads;
     ring->lost = sums.lost - c->lost;
-    now->heads = sums.heads;
     ring->changed = true;
 }
 
@@ -475,6 +478,6 @@ int log_follow(struct call *call, const char *folder,
     log_say(&log, wrong);
     free(log.counted);
     free(log.closed);
-    free(log.made.waiting);
+    made_close(&log.made);
     return wrong && strcmp(wrong, READER_GONE) != 0;
 }

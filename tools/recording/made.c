@@ -186,44 +186,71 @@ static uint64_t rings_place(struct made *made, struct buffer *head)
     return at;
 }
 
+/* ---------------------------------------------------------------- program -- */
+
 /* The pages of modules that hold their build-ids. */
-static void put_modules(struct made *made, struct buffer *to,
-                        struct pieces *pieces)
+static void pages_read(struct pieces *pages, const struct source *source)
 {
-    const struct source *source = &made->call->source;
     for (size_t i = 0; i < source->modules_count; i++) {
-        struct memory *memory = source->memory;
-        unsigned char page[PAGE_BYTES];
         uint64_t start = source->modules[i].start;
-        size_t size;
+        unsigned char *page;
         if (source->modules[i].offset != 0)
             continue;
-        size = memory->read(memory, start, page, sizeof page);
-        if (!size)
-            continue;
-        piece_add(pieces, start, size, NULL, NULL);
-        pieces->all[pieces->count - 1].offset = put(to, page, size, 64);
+        page = need(malloc(PAGE_BYTES));
+        piece_add(pages, start,
+                  source->memory->read(source->memory, start, page, PAGE_BYTES),
+                  page, page);
     }
 }
 
-/* Makes the registry's image in `bytes`, but for what it leads to. */
-static const char *registry_make(struct made *made, struct registry *is,
-                                 unsigned char *bytes, size_t max)
+static void program_free(struct made_program *p)
+{
+    for (size_t i = 0; p && i < p->pages.count; i++)
+        free(p->pages.all[i].owned);
+    if (p) {
+        free(p->pages.all);
+        free(p->line);
+        free(p->name);
+    }
+    free(p);
+}
+
+/* Reads it, if it was not read before. Null, or what is wrong. */
+static const char *program_read(struct made *made)
 {
     const struct memory *m = made->m;
     const struct offsets *at = offsets_of(m);
     struct reader *reader = &made->call->reader;
-    const char *wrong = registry_read(reader->memory, reader->registry, is);
-    if (wrong)
+    struct memory *memory = reader->memory;
+    struct made_program *p = made->program;
+    struct registry *is;
+    const char *wrong;
+    if (p)
+        return NULL;
+    p = made->program = need(calloc(1, sizeof *p));
+    is = &p->is;
+    wrong = registry_read(memory, reader->registry, is);
+    if (!wrong &&
+        (is->bytes > sizeof p->registry ||
+         !bytes_read(memory, reader->registry, p->registry, is->bytes)))
+        wrong = "its registry of recorders is damaged";
+    if (wrong) {
+        program_free(p);
+        made->program = NULL;
         return wrong;
-    if (is->bytes > max ||
-        !bytes_read(reader->memory, reader->registry, bytes, is->bytes))
-        return "its registry of recorders is damaged";
-    bytes_put(m, bytes + at->registry_head_bytes, KEPT_HEAD_BYTES, 4);
-    bytes_put_word(m, bytes + at->registry_cleared, 0);
-    bytes_put_word(m, bytes + at->registry_image, 0);
+    }
+    bytes_put(m, p->registry + at->registry_head_bytes, KEPT_HEAD_BYTES, 4);
+    bytes_put_word(m, p->registry + at->registry_cleared, 0);
+    bytes_put_word(m, p->registry + at->registry_image, 0);
+    if (is->line)
+        p->line = bytes_string(memory, is->line, NAME_MAX_BYTES);
+    if (is->program)
+        p->name = bytes_string(memory, is->program, NAME_MAX_BYTES);
+    pages_read(&p->pages, &made->call->source);
     return NULL;
 }
+
+/* ----------------------------------------------------------------- begin -- */
 
 /* Where the file keeps the size of its segment. */
 static uint64_t segment_size_at(const struct memory *m)
@@ -234,96 +261,116 @@ static uint64_t segment_size_at(const struct memory *m)
                                     offsetof(Elf32_Phdr, p_filesz);
 }
 
-const char *made_begin(struct made *made, struct call *call, int fd,
-                       uint64_t texts_max)
+/* Rows for all threads that there may be in a log, else for those there are. */
+static void put_threads(struct made *made, struct buffer *to,
+                        unsigned char *registry)
 {
-    struct reader *reader = &call->reader;
-    const struct memory *m = reader->memory;
+    const struct memory *m = made->m;
     const struct offsets *at = offsets_of(m);
-    unsigned char registry[1024];
-    struct buffer head = {0};
-    struct pieces pieces = {0}, modules = {0};
-    struct notes notes = {0};
-    struct registry is;
-    char *program, *line;
-    uint64_t end, rings = 0;
-    const char *wrong;
-    size_t phdrs, i;
-    made->call = call;
-    made->m = m;
-    made->fd = fd;
-    made->texts_max = texts_max;
-    for (i = 0; i < made->rings_count; i++)
-        rings += made_ring_bytes(m, made->rings[i].slots) + 64;
-    made->base = base_of(call, rings + texts_max + ((uint64_t)64 << 20));
-    wrong = registry_make(made, &is, registry, sizeof registry);
-    if (!made->base || wrong)
-        return wrong ? wrong
-                     : "it is too much for the addresses of its program";
-    notes_make(&notes, call);
-    phdrs = sizeof(Elf64_Ehdr) +
-            (3 + call->source.modules_count) * sizeof(Elf64_Phdr);
-    put(&head, NULL, phdrs, 1);
-    piece_add(&pieces, made->base, 1, NULL, NULL);
-    piece_add(&pieces, reader->registry, is.bytes, NULL, NULL);
-    put_modules(made, &head, &modules);
-    for (i = 0; i < modules.count; i++) {
-        piece_add(&pieces, modules.all[i].address, modules.all[i].size, NULL,
-                  NULL);
-        pieces.all[pieces.count - 1].offset = modules.all[i].offset;
-    }
-    line =
-        is.line ? bytes_string(reader->memory, is.line, NAME_MAX_BYTES) : NULL;
-    program = is.program
-                  ? bytes_string(reader->memory, is.program, NAME_MAX_BYTES)
-                  : NULL;
-    bytes_put_word(m, registry + at->registry_line,
-                   put_string(made, &head, line));
-    bytes_put_word(m, registry + at->registry_program,
-                   put_string(made, &head, program));
-    free(line);
-    free(program);
-    made->order_at = put(&head, NULL, 8, 16);
-    bytes_put_word(m, head.at + made->order_at, reader->end);
-    bytes_put_word(m, registry + at->registry_order,
-                   made->base + made->order_at);
-    put_tweaks(made, &head, registry);
-    put_recorders(made, &head, registry);
-    made->threads_max = reader->logs ? is.threads_max : reader->threads_count;
-    if (reader->logs && made->threads_max == 0) /* until its first record */
-        made->threads_max = RECORDER_THREADS;
-    if (made->threads_max > THREADS_MAX)
-        made->threads_max = THREADS_MAX;
-    made->threads_at =
-        put(&head, NULL, made->threads_max * at->row_size + 1, 64);
+    const struct reader *reader = &made->call->reader;
+    uint64_t max = reader->threads_count;
+    if (reader->logs)
+        max = made->program->is.threads_max ? made->program->is.threads_max
+                                            : RECORDER_THREADS;
+    made->threads_max = max > THREADS_MAX ? THREADS_MAX : max;
+    made->threads_at = put(to, NULL, made->threads_max * at->row_size + 1, 64);
     bytes_put_word(m, registry + at->registry_threads,
                    made->threads_max ? made->base + made->threads_at : 0);
     bytes_put_word(m, registry + at->registry_threads_max, made->threads_max);
     bytes_put_word(m, registry + at->registry_threads_count, 0);
-    made->registry_at = put(&head, registry, is.bytes, 64);
-    pieces.all[1].offset = made->registry_at;
-    end = put(&head, notes.bytes, notes.size, 8);
-    {
-        struct piece note = {.size = notes.size, .offset = end};
-        made->texts_at = rings_place(made, &head);
-        pieces.all[0].size = made->texts_at + texts_max;
-        core_headers(call, fd, &note, &pieces);
+}
+
+/* Puts together what stands in front of the rings, but for the ELF headers. */
+static void head_make(struct made *made, struct buffer *head,
+                      struct pieces *pieces)
+{
+    const struct memory *m = made->m;
+    const struct offsets *at = offsets_of(m);
+    const struct made_program *p = made->program;
+    const struct reader *reader = &made->call->reader;
+    unsigned char registry[sizeof p->registry];
+    size_t i;
+    memcpy(registry, p->registry, sizeof registry);
+    piece_add(pieces, made->base, 1, NULL, NULL);
+    piece_add(pieces, reader->registry, p->is.bytes, NULL, NULL);
+    for (i = 0; i < p->pages.count; i++) {
+        const struct piece *page = &p->pages.all[i];
+        piece_add(pieces, page->address, page->size, NULL, NULL);
+        pieces->all[i + 2].offset = put(head, page->bytes, page->size, 64);
     }
-    phdrs = (size_t)lseek(fd, 0, SEEK_END);
-    if (ftruncate(fd, (off_t)(made->texts_at + texts_max)) != 0 ||
-        !write_all(fd, head.at + phdrs, head.size - phdrs, phdrs))
+    bytes_put_word(m, registry + at->registry_line,
+                   put_string(made, head, p->line));
+    bytes_put_word(m, registry + at->registry_program,
+                   put_string(made, head, p->name));
+    made->order_at = put(head, NULL, 8, 16);
+    bytes_put_word(m, head->at + made->order_at, reader->end);
+    bytes_put_word(m, registry + at->registry_order,
+                   made->base + made->order_at);
+    put_tweaks(made, head, registry);
+    put_recorders(made, head, registry);
+    put_threads(made, head, registry);
+    made->registry_at = put(head, registry, p->is.bytes, 64);
+    pieces->all[1].offset = made->registry_at;
+}
+
+/* Writes the head, and gives the file its size; false, and errno. */
+static bool head_write(struct made *made, struct buffer *head,
+                       struct pieces *pieces)
+{
+    struct notes notes = {0};
+    struct piece note;
+    uint64_t headers;
+    notes_make(&notes, made->call);
+    note = (struct piece){.size = notes.size,
+                          .offset = put(head, notes.bytes, notes.size, 8)};
+    free(notes.bytes);
+    made->texts_at = rings_place(made, head);
+    pieces->all[0].size = made->texts_at + made->texts_max;
+    core_headers(made->call, made->fd, &note, pieces);
+    headers = (uint64_t)lseek(made->fd, 0, SEEK_END);
+    return ftruncate(made->fd, (off_t)(made->texts_at + made->texts_max)) ==
+               0 &&
+           write_all(made->fd, head->at + headers, head->size - headers,
+                     headers);
+}
+
+const char *made_begin(struct made *made, struct call *call, int fd,
+                       uint64_t texts_max)
+{
+    struct buffer head = {0};
+    struct pieces pieces = {0};
+    uint64_t bytes =
+        texts_max + ((uint64_t)64 << 20); /* and what is in front */
+    const char *wrong;
+    size_t i;
+    made->call = call;
+    made->m = call->reader.memory;
+    made->fd = fd;
+    made->texts_max = texts_max;
+    wrong = program_read(made);
+    if (wrong)
+        return wrong;
+    for (i = 0; i < made->rings_count; i++)
+        bytes += made_ring_bytes(made->m, made->rings[i].slots) + 64;
+    made->base = base_of(call, bytes);
+    if (!made->base)
+        return "it is too much for the addresses of its program";
+    put(&head, NULL,
+        sizeof(Elf64_Ehdr) +
+            (3 + made->program->pages.count) * sizeof(Elf64_Phdr),
+        1);
+    head_make(made, &head, &pieces);
+    if (!head_write(made, &head, &pieces))
         wrong = strerror(errno);
     for (i = 0; i < made->rings_count; i++) {
-        made->rings[i].kept[KEPT_TEXTS] = made->base + made->texts_at;
-        made->rings[i].kept[KEPT_TEXTS_END] =
-            made->base + made->texts_at + texts_max;
+        uint64_t texts = made->base + made->texts_at;
+        made->rings[i].kept[KEPT_TEXTS] = texts;
+        made->rings[i].kept[KEPT_TEXTS_END] = texts + texts_max;
         made->rings[i].changed = true;
     }
     if (!made->waiting)
         made->waiting = need(calloc(MADE_WAITING, sizeof *made->waiting));
-    free(notes.bytes);
     free(pieces.all);
-    free(modules.all);
     make_free(&head);
     return wrong;
 }
@@ -482,6 +529,7 @@ static bool continuation_add(struct made *made, struct reader *reader,
         slot_add(made, ring, &w->event.event, 0, (unsigned)part, word);
         return true;
     }
+    ring->orphans++;
     return true;
 }
 
@@ -662,5 +710,13 @@ void made_free(struct made *made)
     ids_free(&made->format_ids);
     ids_free(&made->text_ids);
     *made = (struct made){.waiting = made->waiting,
-                          .waiting_next = made->waiting_next};
+                          .waiting_next = made->waiting_next,
+                          .program = made->program};
+}
+
+void made_close(struct made *made)
+{
+    program_free(made->program);
+    free(made->waiting);
+    *made = (struct made){0};
 }

@@ -28,6 +28,7 @@ LIMITS
 
 #include "buffer.h"
 #include "command.h"
+#include "core.h"
 #include "inside.h"
 
 /* A ring of the file. */
@@ -37,7 +38,8 @@ struct made_ring {
     int64_t trace;
     uint64_t slots; /* a power of two */
     uint64_t lost, kept[KEPT_NUMBERS];
-    uint64_t heads;                          /* events; of its caller */
+    uint64_t heads;   /* events; of its caller */
+    uint64_t orphans; /* continuations of events that are unknown */
     uint64_t at, used, written, recorder_at; /* offsets; slots */
     struct buffer records, commits;          /* behind `written` */
     bool changed;
@@ -49,6 +51,14 @@ struct made_waiting {
     struct reader_event event;
 };
 enum { MADE_WAITING = 256 };
+
+/* What the file says of the program, read once: it may end. */
+struct made_program {
+    struct registry is;
+    unsigned char registry[1024];
+    char *line, *name;
+    struct pieces pages; /* of modules, with their build-ids */
+};
 
 struct made {
     struct call *call;      /* its reader tells registry and threads */
@@ -70,6 +80,7 @@ struct made {
     uint64_t events, first_order, last_order;
     struct made_waiting *waiting; /* a circle */
     size_t waiting_next;
+    struct made_program *program;
 };
 
 /* Adds the ring of a recorder for `slots` records, rounded up; valid until the
@@ -91,8 +102,11 @@ void made_source(struct made *);
 bool made_flush(struct made *);
 /* Writes threads and clock as they are now, and ends the file. */
 bool made_end(struct made *);
-/* Frees all but waiting events, which may go on in the next file. */
+/* Frees all but waiting events and what was read of the program, which may go
+ * on in the next file. */
 void made_free(struct made *);
+/* Frees the rest. */
+void made_close(struct made *);
 /* How many bytes a file of so many slots has. */
 uint64_t made_ring_bytes(const struct memory *, uint64_t slots);
 

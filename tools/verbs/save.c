@@ -212,15 +212,6 @@ static void look_at_all(struct call *call, struct keeper *keeper)
 
 /* ---------------------------------------------------------------- events -- */
 
-/* Does an option choose among events? */
-static bool is_selective(const struct call *call)
-{
-    for (const struct option_row *row = selection_rows; row->name; row++)
-        if (row->key != 'L' && call_option(call, row->key))
-            return true;
-    return false;
-}
-
 /* Gives each chosen recorder a ring for its chosen events. */
 static void rings_make(struct call *call, struct made *made)
 {
@@ -279,7 +270,7 @@ static void save_events(struct call *call, const char *path)
     if (!done || !made_end(&made))
         fail(call, "%s: %s", path, strerror(errno));
     made_free(&made);
-    free(made.waiting);
+    made_close(&made);
     output_close(&output);
 }
 
@@ -339,7 +330,7 @@ static int save(struct call *call)
         return save_log(call, path);
     if (call_option(call, OPTION_CHUNK) || call_option(call, OPTION_KEEP))
         misuse(call, "--chunk and --keep are for --follow");
-    if (is_selective(call)) {
+    if (call_selects(call)) {
         save_events(call, path);
         return 0;
     }
