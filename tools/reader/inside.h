@@ -94,6 +94,7 @@ struct reader_inside {
     uint64_t shown; /* a follower was given all keys below */
     unsigned still; /* takes since `end` moved */
     size_t pending; /* positions of all rings that are waited for */
+    bool due; /* lists are read anew: what changes seldom is looked at */
     bool taken_before;
     uint64_t settled_ticks; /* of the newest record, when the rate was taken */
     bool another;    /* program took this one's place: its rings are not ours */

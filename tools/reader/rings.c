@@ -446,6 +446,30 @@ static void lane_kept(struct reader *reader, struct lane *lane)
     inside->texts_end = lane->kept[KEPT_TEXTS_END];
 }
 
+/* For a log: is the ring, though it has as many records or more, that of a
+ * library which was closed and opened again? Then its last record that was taken
+ * is not in its place, or is another. */
+static bool lane_is_another(struct reader *reader, const struct lane *lane)
+{
+    struct memory *m = reader->memory;
+    uint64_t size = lane_size(lane), max = word_max(m);
+    uint64_t last = (lane->next - 1 + size) & max, slot = last & (size - 1);
+    uint64_t at =
+        slot * offsets_of(m)->record_size + offsets_of(m)->record_order;
+    unsigned word = m->word_bytes;
+    unsigned char order[8], write[8];
+    if (!reader->logs || !lane->begun || !lane->copy || lane->next == 0 ||
+        (lane->write == lane->next && !reader->inside->due) ||
+        position_look(reader, lane, last) != FOUND ||
+        !bytes_read(m, records_address(reader, lane) + at, order, word) ||
+        memcmp(order, lane->copy + at, word) == 0 ||
+        !bytes_read(m, lane->address, write, word))
+        return false;
+    /* Or its slot was overwritten: by a position of the next lap. */
+    return ((bytes_word(m, write) - lane->next + 1) & max) <= size &&
+           !(m->stays && m->stays(m, lane->address, 1));
+}
+
 /* Takes one ring; null, or what is wrong. Its head is read first: records made
  * meanwhile belong to the next take, which knows them by their positions. */
 static const char *lane_take(struct reader *reader, uint32_t index)
@@ -463,7 +487,8 @@ static const char *lane_take(struct reader *reader, uint32_t index)
     if (!bytes_read(m, lane->address, bytes, word))
         return NULL; /* its library was closed, or the core file lacks it */
     lane->write = bytes_word(m, bytes);
-    if (word_signed(m, lane->write - lane->next) < 0) {
+    if (word_signed(m, lane->write - lane->next) < 0 ||
+        lane_is_another(reader, lane)) {
         lane->begun = false; /* its library was opened anew */
         lane->owed = 0;
         before = 0;

@@ -323,7 +323,7 @@ const char *reader_take(struct reader *reader)
 {
     struct reader_inside *inside = reader->inside;
     const char *wrong = keys_hold(reader), *gone;
-    bool due = refresh_due(reader);
+    bool due = inside->due = refresh_due(reader);
     uint64_t end;
     if (!wrong && inside->taken_before && (due || inside->still <= PATIENCE))
         wrong = reader_refresh(reader, due, false);
