@@ -29,11 +29,13 @@ PROMISES (each names the test that keeps it)
 LIMITS
     * A pointer for `%s` is kept as an address. Text that will not live until
       somebody reads it is recorded with RECORDER_COPY. An array of char that is
-      no literal is copied by record() itself, but not in a ring of one slot,
-      nor where the compiler does not know its size (a flexible array member,
-      one of variable length). Its address, for %p, is (void *)array. In C++, so are std::string, std::string_view and
-      what else has data() and size() of char. A copy takes a slot for each 32
-      bytes (32-bit: 16).
+      no literal is copied by record() itself, but not where the compiler does
+      not know its size (a flexible array member, one of variable length). Its
+      address, for %p, is (void *)array. In C++, std::string, std::string_view
+      and other classes with data() and size() of char are copied, too. A copy
+      takes a slot for each 32 bytes (32-bit: 16), at most half of the ring. If a
+      record, which takes a slot for each 4 arguments, and its texts do not fit
+      into the ring together, texts are lost, and shown as <lost>.
     * At most 12 arguments, of one machine word each: on 32-bit machines a
       double is kept as a float and a 64-bit integer is refused.
     * What RECORDER_COPY returns is for the record that it is an argument of.
@@ -41,11 +43,10 @@ LIMITS
     * A thread that dies inside record() costs its ring one slot. So does, in
       the child of fork(), each other thread that was inside record() then.
     * A ring with fewer slots than threads that hammer it loses records, which
-      are counted: with 8 threads on 2 cores, of 1 slot up to 95 %, of 2 slots
-      up to 14 %, of 4 slots up to 0.3 %, of 8 slots none were lost.
-    * In a ring of 1 slot no record of 5 to 12 arguments or with a copied text
-      is ever whole, in one of 2 none of 9 to 12: `recorder list` says so.
-    * x86: a sandbox that forbids rdtsc (seccomp's strict mode) ends what records.
+      are counted: with 8 threads on 2 cores, of 4 slots up to 0.3 %, of 8 slots
+      none were lost.
+    * x86: a sandbox that forbids rdtsc (seccomp's strict mode) ends a program
+      that records.
     * In C++, a parameter pack is no list of arguments to record().
     * 32-bit machines: orders and positions count modulo 2^32, laps modulo 2^24.
       The proof ends where a ring hands out 2^24 positions while no record is
@@ -69,7 +70,8 @@ The rest stands in recorder/, one subject a file. Each file includes only what
 stands on a lower floor; no file includes one of the headers outside:
 
     1 language              5 registry, record, event
-    2 os, layout, regex     6 define, arguments, resume
+    2 os, layout, regex,    6 define, arguments, resume
+      heading
     3 ring, memory
     4 clock, threads
 */
@@ -78,8 +80,8 @@ stands on a lower floor; no file includes one of the headers outside:
 
 #include "recorder/language.h"
 
-/* Version of this header. That of the layout in memory is RECORDER_LAYOUT, which
- * stands with RECORDER_MAGIC in recorder/layout.h. */
+/* Version of this header. RECORDER_LAYOUT is the version of the layout in
+ * memory; it stands with RECORDER_MAGIC in recorder/layout.h. */
 #define RECORDER_VERSION_MAJOR 2
 #define RECORDER_VERSION_MINOR 0
 #define RECORDER_VERSION_PATCH 0
@@ -88,7 +90,9 @@ stands on a lower floor; no file includes one of the headers outside:
  *
  * RECORDER(name, size)                    at file scope: a recorder that keeps
  * RECORDER(name, size, "description")     at least `size` records (rounded up
- *                                         to a power of two, at most 2^30)
+ *                                         to a power of two, at least 4, which
+ *                                         is 352 bytes (32-bit: 176) and the
+ *                                         ring's head; at most 2^30)
  * RECORDER_LANES(name, size, lanes)       the same with one ring of `size` for
  * RECORDER_LANES(name, size, lanes, "")   each of `lanes` groups of threads (a
  *                                         power of two), for recorders that
@@ -97,7 +101,8 @@ stands on a lower floor; no file includes one of the headers outside:
  * RECORDER_AT(name, size, address)        without an operating system: in
  * RECORDER_AT(name, size, address, "")    memory that a reset leaves alone and
  *                                         no startup code clears. What it holds
- *                                         is kept, the next records follow
+ *                                         is kept, the next records follow. It
+ *                                         is yours: a size below 4 is an error
  *
  * record(name, "format", ...)             records up to 12 arguments; its value
  *                                         is the order of the record, 0 if off;
@@ -107,8 +112,10 @@ stands on a lower floor; no file includes one of the headers outside:
  * RECORDER_COPY(name, string)             as an argument for %s: copies up to
  *                                         RECORDER_COPY_MAX bytes into the ring
  * RECORDER_COPY_BYTES(name, pointer, size)
- *                                         the same of at most `size` bytes, as
- *                                         need not end in a NUL
+ *                                         the same of `size` bytes, NULs, which
+ *                                         %s shows as \x00, included
+ * RECORDER_SW2 and its like               in front of the format: how severe the
+ *                                         record is, see below
  * RECORDER_TRACE(name)                    an intptr_t lvalue: 0 record (the
  *                                         default), above 0 record and print at
  *                                         once (if recorder_dump.h is part of
@@ -157,21 +164,33 @@ stands on a lower floor; no file includes one of the headers outside:
 #define RECORDER_TRACE(name) (recorder_for_##name.trace)
 #endif
 
+/* Severities: record(disk, RECORDER_SW2 "block %u unreadable", n). They cost a
+ * record nothing. -DRECORDER_SEVERITY_LEAST=n compiles away the records whose
+ * format begins with a severity below n; those without one stay. */
+#define RECORDER_HW3 "\1h3\2" /* hardware failed for good */
+#define RECORDER_HW2 "\1h2\2" /* it failed, and the program gets over it */
+#define RECORDER_HW1 "\1h1\2" /* an error of hardware that is expected */
+#define RECORDER_HW0 "\1h0\2" /* information about hardware */
+#define RECORDER_SW3 "\1s3\2" /* software failed for good */
+#define RECORDER_SW2 "\1s2\2" /* it failed, and the program gets over it */
+#define RECORDER_SW1 "\1s1\2" /* an error of software that is expected */
+#define RECORDER_SW0 "\1s0\2" /* information, a test */
+
 /* Tweaks: see recorder_set.h. */
 /* Begins with an assertion, as what stands before may end in __extension__ and
  * no pragma may follow that. */
 #define RECORDER_TWEAK_DEFINE(name, value, description)                        \
     RECORDER_ASSERT_(sizeof #name > 1, "RECORDER_TWEAK_DEFINE: no name");      \
     RECORDER_AGAIN_(extern struct recorder_tweak recorder_for_##name)          \
-    struct recorder_tweak recorder_for_##name = {value, #name, "" description, \
-                                                 0};                           \
+    struct recorder_tweak recorder_for_##name =                                \
+        RECORDER_TWEAK_INIT_(#name, "" description, value);                    \
     RECORDER_TWEAK_ENTERS_(recorder_enter_##name, recorder_for_##name)         \
     RECORDER_TWEAK_LEAVES_(recorder_leave_##name, recorder_for_##name)         \
     RECORDER_TWEAK_ENDS_
 #define RECORDER_TWEAK_DECLARE(name)                                           \
     extern struct recorder_tweak recorder_for_##name;                          \
     __extension__
-#define RECORDER_TWEAK(name) (recorder_for_##name.trace)
+#define RECORDER_TWEAK(name) (recorder_for_##name.value)
 
 /* ------------------------------------------------------------------ port --
  *
@@ -221,8 +240,8 @@ extern "C" {
 /* Names the calling thread in what is read from now on: 15 bytes of `name`. */
 RECORDER_CALLED_PROTOTYPE_ void recorder_thread_name(const char *name);
 
-/* What the macros call: RECORDER and its like, before main() and when a library
- * is closed. True: the recorder was not in the registry before. */
+/* RECORDER and its like call these, before main() and when a library is closed.
+ * Returns true if the recorder was not in the registry before. */
 RECORDER_CALLED_PROTOTYPE_ bool recorder_enter(struct recorder *recorder);
 RECORDER_CALLED_PROTOTYPE_ void
 recorder_tweak_enter_(struct recorder_tweak *tweak);
@@ -232,13 +251,13 @@ RECORDER_CALLED_PROTOTYPE_ void
 recorder_tweak_leave_(struct recorder_tweak *tweak);
 #endif
 #ifndef RECORDER_HOSTED_
-/* RECORDER_AT: goes on with what the ring holds, or makes it empty. Orders go on
- * behind its last one. */
+/* RECORDER_AT: continues the ring, or empties it. Orders continue behind its
+ * last one. */
 RECORDER_PROTOTYPE_ void recorder_resume(const struct recorder *recorder);
 #endif
 
-/* What record() calls with up to 4 arguments, with more, and for text: each
- * returns an order, or what %s takes. */
+/* record() calls these with up to 4 arguments, with more, and for text. They
+ * return an order, or the word for %s. */
 #ifndef __cplusplus /* else arguments.h has them */
 RECORDER_CALLED_PROTOTYPE_ const char *
 recorder_copy_bytes_(const struct recorder *recorder, const char *string,

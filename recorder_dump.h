@@ -48,8 +48,8 @@ PROMISES (each names the test that keeps it)
                 -> bench/file.c
 
 LIMITS
-    * A dump takes memory for its sorting from mmap(), 120 bytes a record, 256 MB
-      at most; what does not fit, or all where mmap() fails, costs more passes.
+    * A dump takes memory for its sorting from mmap(), 120 bytes a record, 256
+      MB at most; if it does not suffice, or mmap() fails, it takes more passes.
     * A line is cut, and marked, at 4096 bytes; at 256 in a dump for which there
       is no memory.
     * A dump fits a signal stack of 8 KiB (4 KB, and 3 KB of the kernel's), but
@@ -73,9 +73,9 @@ LIMITS
     * A handler that the program sets later replaces ours. Handlers run on the
       alternate stack, 128 KB. A handler that returns to the fault without
       mending it is called again for ever, as without us, and dumps each time.
-    * In a sandbox that refuses sigaction(), faults (SEGV, BUS, ILL, FPE) end the
-      program as without us, on the machines whose context we know; all other
-      signals end it by exit status 128 + signal.
+    * In a sandbox that refuses sigaction(), faults (SEGV, BUS, ILL, FPE) end
+      the program as without us, on the machines whose context we know; all
+      other signals end it by exit status 128 + signal.
     * SIGUSR1 and SIGUSR2 dump and go on where they ended the program: a program
       that ends its children by them takes them out (`remove`).
     * What a dump calls, the sink and conversions of the program's own, runs in
@@ -140,10 +140,11 @@ RECORDER_PROTOTYPE_ size_t recorder_dump_for(const char *regex);
 RECORDER_PROTOTYPE_ size_t recorder_dump_to(recorder_sink *sink, void *context);
 
 /* Sets the line of a record; the text is kept, not copied. Null: the default,
- * "{order} [{seconds} {location} T{thread}] {recorder}: {message}". Fields:
+ * "{order} [{seconds} {location} T{thread}] {recorder}: {severity}{message}". Fields:
  *     {order} {seconds} {wall} {location} {caller} {thread} {name} {recorder}
- *     {message}
- * {name} is the thread's name, {seconds} count from the start. {order:8} takes
+ *     {severity} {message}
+ * {name} is the thread's name, {seconds} count from the start, {severity} is
+ * "SW2 " by RECORDER_SW2, or nothing. {order:8} takes
  * at least 8 columns, {recorder:-12} fills from the left; {{ is a brace. At
  * most 255 bytes. Environment: RECORDER_LINE. Returns false, and says so on
  * stderr, where a field is unknown; then nothing changes. */
@@ -196,9 +197,9 @@ RECORDER_PROTOTYPE_ void recorder_dump_on_common_signals(unsigned add,
  *             link not followed; where it cannot be opened, stderr it is
  *     names   the recorders whose whole name matches a regular expression, as
  *             for recorder_dump_for()
- * A dump ends by saying how many records it left out. Of a recording, if
- * nothing is set, only the path is said. Null or "": nothing is set. The text is kept,
- * not copied. The environment's RECORDER_DUMP sets it before main(), unless the
+ * A dump ends by saying how many records it left out. If there is a recording
+ * and nothing is set, only its path is said. Null or "": nothing is set. The
+ * text is kept, not copied. RECORDER_DUMP sets it before main(), unless the
  * program runs with more rights than its caller (setuid). Returns false, and
  * says why on stderr, where a setting means nothing; then nothing changes.
  * recorder_dump() and its like always show everything. */

@@ -9,21 +9,21 @@
 extern "C" {
 #endif
 
-/* Keeps a call from becoming a jump: its return address is the caller
- * that the record names. */
+/* Prevents a tail call: record_few_() and record_more_() take the caller from
+ * their return address. */
 RECORDER_INLINE_ uintptr_t recorder_returned_(uintptr_t order)
 {
     __asm__ volatile("" : "+r"(order));
     return order;
 }
 
-/* RECORDER_PICK_ finds by their number which macro takes the arguments; what is
- * behind them is filled up with zeros. */
+/* RECORDER_PICK_ chooses, by the number of arguments, the macro that takes
+ * them; zeros fill up the words behind them. */
 #define RECORDER_PICK_(format, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, \
                        q, r, s, t, u, v, w, x, y, z, A, B, C, D, E, ...)       \
     E
 #define RECORDER_4_(name, check, format, a, b, c, d, ...)                      \
-    RECORDER_CALL_(name, check,                                                \
+    RECORDER_CALL_(name, check, format,                                        \
                    recorder_record_few_(&recorder_for_##name,                  \
                                    RECORDER_FORMAT_(format),                   \
                                    RECORDER_WORD_(name, a),                    \
@@ -32,7 +32,7 @@ RECORDER_INLINE_ uintptr_t recorder_returned_(uintptr_t order)
                                    RECORDER_WORD_(name, d)))
 #define RECORDER_8_(name, check, format, a, b, c, d, e, f, g, h, ...)          \
     RECORDER_CALL_(                                                            \
-        name, check,                                                           \
+        name, check, format,                                                   \
         recorder_record_more_(                                                 \
             &recorder_for_##name, RECORDER_FORMAT_(format), 2,                 \
             RECORDER_WORD_(name, a),                                           \
@@ -45,7 +45,7 @@ RECORDER_INLINE_ uintptr_t recorder_returned_(uintptr_t order)
 #define RECORDER_12_(name, check, format, a, b, c, d, e, f, g, h, i, j, k, l,  \
                      ...)                                                      \
     RECORDER_CALL_(                                                            \
-        name, check,                                                           \
+        name, check, format,                                                   \
         recorder_record_more_(                                                 \
             &recorder_for_##name, RECORDER_FORMAT_(format), 3,                 \
             RECORDER_WORD_(name, a),                                           \
@@ -61,17 +61,34 @@ RECORDER_INLINE_ uintptr_t recorder_returned_(uintptr_t order)
             RECORDER_WORD_(name, k),                                           \
             RECORDER_WORD_(name, l)))
 
-/* Off is one load and one branch; the arguments are not evaluated then. */
+/* A recorder that is off costs one load and one branch; its arguments are not
+ * evaluated. */
 #ifdef RECORDER_OFF
-#define RECORDER_CALL_(name, check, call)                                      \
+#define RECORDER_CALL_(name, check, format, call)                              \
     recorder_word_of_word_(1 ? (uintptr_t)0 : (check, recorder_returned_(call)))
 #else
-#define RECORDER_CALL_(name, check, call)                                      \
-    (__atomic_load_n(&recorder_for_##name.trace, __ATOMIC_RELAXED) < 0         \
+#define RECORDER_CALL_(name, check, format, call)                              \
+    (RECORDER_DROPPED_(format)                                                 \
+             __atomic_load_n(&recorder_for_##name.trace, __ATOMIC_RELAXED) < 0 \
          ? (uintptr_t)0                                                        \
          : (check, recorder_returned_(call)))
 #endif
 
+/* True if a record is below RECORDER_SEVERITY_LEAST, which the compiler can tell
+ * from the literal. The severity must be its first word. */
+#ifdef RECORDER_SEVERITY_LEAST
+RECORDER_ASSERT_((RECORDER_SEVERITY_LEAST) >= 0 && (RECORDER_SEVERITY_LEAST) < 5,
+                 "RECORDER_SEVERITY_LEAST: 0 to 3, or 4 to drop them all");
+#define RECORDER_DROPPED_(format)                                              \
+    (RECORDER_FORMAT_(format)[0] == '\1' &&                                    \
+     (RECORDER_FORMAT_(format)[1] == 'h' ||                                    \
+      RECORDER_FORMAT_(format)[1] == 's') &&                                   \
+     RECORDER_FORMAT_(format)[2] >= '0' &&                                     \
+     RECORDER_FORMAT_(format)[2] < '0' + (RECORDER_SEVERITY_LEAST) &&          \
+     RECORDER_FORMAT_(format)[3] <= ' ') ||
+#else
+#define RECORDER_DROPPED_(format)
+#endif
 #define RECORDER_FORMAT_(format)                                               \
     "" format "\0" __FILE__ ":" RECORDER_QUOTE_(__LINE__)
 #define RECORDER_QUOTE_(x) RECORDER_QUOTE_2_(x)
@@ -86,7 +103,7 @@ recorder_check_(const char *format, ...)
     return 0;
 }
 #ifdef __cplusplus
-/* A string class stands for its characters. */
+/* For the check, a string class becomes a pointer to its characters. */
 #define RECORDER_CHECKED_(...)                                                 \
     (RECORDER_PICK_CHECKED_(                                                   \
         __VA_ARGS__, RECORDER_ON_0_, RECORDER_ON_0_, RECORDER_ON_0_,           \
@@ -157,8 +174,8 @@ RECORDER_INLINE_ uintptr_t recorder_word_of_word_(uintptr_t value)
     return value;
 }
 
-/* True of the source text of a literal, and of __func__ and its like. It may be
- * longer than a string of ISO C. */
+/* True if `text`, the source of an argument, is a string literal or a name like
+ * __func__. __extension__: ISO C limits the length of a string. */
 #define RECORDER_IS_LITERAL_(text)                                             \
     (__extension__((text)[0] == '"' || ((text)[0] == '_' && (text)[1] == '_')))
 
@@ -176,7 +193,7 @@ RECORDER_INLINE_ uintptr_t recorder_word_of_array_(
     (void)recorder, (void)size;
     return array;
 }
-#elif defined(__cplusplus) /* templates want them declared; C has a door */
+#elif defined(__cplusplus) /* templates need these; C has a door */
 RECORDER_CALLED_PROTOTYPE_ const char *
 recorder_copy_bytes_(const struct recorder *recorder, const char *string,
                      size_t size);
@@ -207,7 +224,8 @@ template <typename T> struct recorder_is_long_double_ {
 template <> struct recorder_is_long_double_<long double> {
     enum { value = 1 };
 };
-/* The overloads that take an int count before those that take a long. */
+/* Callers pass 0, an int: overloads that take an int there are preferred to
+ * those that take a long. */
 RECORDER_INLINE_ const char *recorder_characters_(const char *data, size_t)
 {
     return data ? data : "";
@@ -223,9 +241,11 @@ template <typename T> RECORDER_INLINE_ T recorder_checked_(long, T value)
     return value;
 }
 template <bool literal, typename T>
-RECORDER_INLINE_ uintptr_t recorder_word_(const struct recorder *, long, T value)
+RECORDER_INLINE_ uintptr_t recorder_word_(const struct recorder *, long,
+                                         T value)
 {
-    static_assert(!recorder_is_long_double_<T>::value, RECORDER_NO_LONG_DOUBLE_);
+    static_assert(!recorder_is_long_double_<T>::value,
+                  RECORDER_NO_LONG_DOUBLE_);
     static_assert(!__is_class(T) && !__is_union(T), RECORDER_NO_STRUCT_);
     static_assert(sizeof(T) <= sizeof(uintptr_t), RECORDER_NO_64_BITS_);
     return (uintptr_t)value;
@@ -259,9 +279,9 @@ RECORDER_INLINE_ auto recorder_word_(const struct recorder *recorder, int,
         recorder, recorder_characters_(text.data(), text.size()), text.size());
 }
 #else
-/* Which assertions hold is told by types alone; x is evaluated once, as the
- * operand of the second _Generic. 12 is what __builtin_classify_type says of a
- * struct, 13 of a union. */
+/* The assertions look at types only; x is evaluated once, as the operand of the
+ * second _Generic. __builtin_classify_type() is 1 for an integer, 8 and 9 for
+ * real and complex numbers, 12 for a struct, 13 for a union. */
 #define RECORDER_MANY_(name, check, ...)                                       \
     (sizeof(struct {                                                           \
          _Static_assert(sizeof(#name) == 0, RECORDER_TOO_MANY_);               \
@@ -275,7 +295,7 @@ RECORDER_INLINE_ auto recorder_word_(const struct recorder *recorder, int,
 #define RECORDER_FITS_(x)                                                      \
     _Generic((x), long long : 0, unsigned long long : 0, default : 1)
 #endif
-#ifdef __clang__ /* knows __func__ in that struct, and says that it does not */
+#ifdef __clang__ /* warns of __func__ in that struct, and knows it */
 #define RECORDER_STRUCT_                                                       \
     _Pragma("clang diagnostic push") _Pragma(                                  \
     "clang diagnostic ignored \"-Wpredefined-identifier-outside-function\"")   \
@@ -285,15 +305,16 @@ RECORDER_INLINE_ auto recorder_word_(const struct recorder *recorder, int,
 #define RECORDER_STRUCT_ struct
 #define RECORDER_STRUCT_END_
 #endif
-/* The type of x if that is text, an array that does not decay; else char *. Of
- * a bit-field there is no __typeof__. */
+/* The type of x if x is text, an array undecayed; else char *, so that no
+ * __typeof__ meets a bit-field. */
 #define RECORDER_TEXT_TYPE_(x)                                                 \
     __typeof__(_Generic((x), char * : (x), const char * : (x), default         \
                         : (char *)0))
 #define RECORDER_IS_(x, type)                                                  \
     (__extension__ __builtin_types_compatible_p(RECORDER_TEXT_TYPE_(x), type))
-/* No size: of a pointer, a flexible array member, an array of variable length;
- * the compiler takes the latter two for compatible with an array of none. */
+/* True if the compiler knows no size of x: x is a pointer, a flexible array
+ * member or an array of variable length. The latter two are compatible with an
+ * array of 0. */
 #define RECORDER_NO_SIZE_(x)                                                   \
     (RECORDER_IS_(x, char *) || RECORDER_IS_(x, const char *) ||               \
      RECORDER_IS_(x, char[0]))

@@ -232,8 +232,8 @@ RECORDER_FUNCTION_ void recorder_clock_set_(struct recorder_clock_ *clock,
     clock->ns_per_tick = ticks ? (ns << 32) / ticks : 0;
 }
 
-/* Is the rate better taken up to `now` than up to `later`? Seldom, so that one
- * moment serves many readers, who then agree on every digit. */
+/* True if `now` is at least twice as far from the start as `later`. Rare on
+ * purpose: all readers share the stored moment and print the same digits. */
 RECORDER_INLINE_ bool
 recorder_clock_is_better_(const struct recorder_moment *start,
                           const struct recorder_moment *later,
@@ -243,7 +243,7 @@ recorder_clock_is_better_(const struct recorder_moment *start,
            2 * (later->monotonic_ns - start->monotonic_ns);
 }
 
-/* Do two clocks run alike, but for one part in so many? */
+/* True if two clocks run alike, but for one part in so many. */
 RECORDER_INLINE_ bool recorder_clock_agrees_(const struct recorder_clock_ *a,
                                             const struct recorder_clock_ *b,
                                             uint64_t parts)
@@ -282,14 +282,14 @@ recorder_clock_time_(const struct recorder_clock_ *clock, uint64_t ticks)
 }
 
 /* Extends the low 32 bits in *ticks to 64. `count` half-wraps were recorded so
- * far, the last RECORDER_WRAPS_MAX_ of them in `wraps`. Returns false if they do not
- * reach back to the record's order. */
+ * far, the last RECORDER_WRAPS_MAX_ of them in `wraps`. Returns false if they
+ * do not reach back to the record's order. */
 RECORDER_FUNCTION_ bool recorder_clock_widen_(const struct recorder_wrap *wraps,
                                               uint32_t count, uint32_t order,
                                               uint64_t *ticks)
 {
     uint32_t back, low = (uint32_t)*ticks, next = 0;
-    uint64_t behind = 0, wanted = 0; /* orders, from the last wrap back */
+    uint64_t behind = 0, wanted = 0; /* orders back from the last wrap */
     for (back = 1; back <= count && back < RECORDER_WRAPS_MAX_; back++) {
         const struct recorder_wrap *wrap =
             &wraps[(count - back) % RECORDER_WRAPS_MAX_];
@@ -302,7 +302,7 @@ RECORDER_FUNCTION_ bool recorder_clock_widen_(const struct recorder_wrap *wraps,
         next = first;
         if (behind < wanted)
             continue;
-        if (((high ^ low >> 31) & 1) && high-- == 0) /* clock read before it */
+        if (((high ^ low >> 31) & 1) && high-- == 0) /* clock read before */
             return false;
         *ticks = (uint64_t)high << 31 | (low & 0x7fffffffu);
         return true;
@@ -313,9 +313,9 @@ RECORDER_FUNCTION_ bool recorder_clock_widen_(const struct recorder_wrap *wraps,
 /* ------------------------------------------------------------------ time -- */
 
 #ifdef RECORDER_HOSTED_
-/* Is the rate up to `now` the better one? Not where it differs from one that was
- * measured over 100 ms: the machine slept meanwhile, while ticks ran and
- * CLOCK_MONOTONIC stood still. */
+/* True if the rate up to `now` is the better one. It is not if it differs from
+ * one that was measured over 100 ms: the machine slept meanwhile, when ticks
+ * ran and CLOCK_MONOTONIC stood still. */
 RECORDER_INLINE_ bool
 recorder_clock_improves_(const struct recorder_moment *start,
                         const struct recorder_moment *later,
@@ -330,7 +330,7 @@ recorder_clock_improves_(const struct recorder_moment *start,
            recorder_clock_agrees_(&fresh, &known, 1000);
 }
 
-/* Copies a moment word by word, as the seqlock of `later` wants it. */
+/* Copies a moment word by word, atomically: it is the data of a seqlock. */
 RECORDER_INLINE_ void recorder_moment_copy_(struct recorder_moment *to,
                                             const struct recorder_moment *from)
 {
@@ -342,14 +342,15 @@ RECORDER_INLINE_ void recorder_moment_copy_(struct recorder_moment *to,
         __atomic_store_n(t + i, __atomic_load_n(f + i, __ATOMIC_RELAXED),
                          __ATOMIC_RELAXED);
 }
-/* Where the program is: its start and, if that is far enough from it, a later
- * moment that was noted before; else now, noted for all readers to come. */
+/* Opens the clock of the running program: its rate runs from the start to a
+ * stored moment, if that is far enough from it, else to now, which is stored
+ * for all later readers. */
 RECORDER_FUNCTION_ void recorder_clock_open_(struct recorder_clock_ *clock)
 {
     struct recorder_registry *registry = recorder_home_.registry;
     struct recorder_moment now = recorder_now_(), start = registry->start;
     uint32_t set = __atomic_load_n(&registry->later_sequence, __ATOMIC_ACQUIRE);
-    if (!start.monotonic_ns) { /* before the program's start: no moment yet */
+    if (!start.monotonic_ns) { /* the program has not started: no moment yet */
         recorder_clock_set_(clock, &now, &now);
         return;
     }
@@ -374,8 +375,8 @@ RECORDER_FUNCTION_ void recorder_clock_open_(struct recorder_clock_ *clock)
     __atomic_store_n(&registry->later_sequence, set + 2, __ATOMIC_RELEASE);
     recorder_file_tell_(RECORDER_FILE_SYNC_, NULL);
 }
-/* Notes a moment for readers of what a program leaves behind, which cannot
- * measure how fast its ticks ran. Safe in a signal handler. */
+/* Stores a moment for readers of a core file or recording, who cannot measure
+ * how fast the ticks ran. Safe in a signal handler. */
 RECORDER_FUNCTION_ void recorder_clock_note_(void)
 {
     struct recorder_clock_ clock;

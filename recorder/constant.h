@@ -1,4 +1,4 @@
-/* constant.h - which bytes of the program cannot have changed. */
+/* constant.h - finds bytes of the program that cannot have changed. */
 /* SPDX-License-Identifier: MIT */
 #ifndef RECORDER_CONSTANT_H_
 #define RECORDER_CONSTANT_H_
@@ -11,12 +11,12 @@ extern "C" {
 
 /* -------------------------------------------------------------- constant --
  *
- * A `%s` that is kept as an address shows what stands there when a reader
- * comes. That is what was recorded if the memory is private, cannot be written
- * and belongs to a file: the read-only segments of the program and of its
- * libraries. Any other text is shown with a mark. The program's own segments
- * are known without a system call; the rest is in /proc/self/maps, which is
- * read once in a dump, and for each text where there is no scratch memory.
+ * A `%s` that is kept as an address shows the text that stands there when it is
+ * read. It is the recorded text if the memory is private, cannot be written and
+ * belongs to a file: the read-only segments of the program and its libraries.
+ * Any other text is marked. The program's own segments are known without a
+ * system call; the rest is in /proc/self/maps, which is read once in a dump, or
+ * for each text if there is no scratch memory.
  */
 
 /* Addresses of bytes that nobody can change: from `start` to `end`. */
@@ -24,55 +24,37 @@ struct recorder_range_ {
     uintptr_t start, end;
 };
 struct recorder_constants_ {
-    const uintptr_t *headers, *headers_end; /* of the program */
-    struct recorder_range_ *ranges;          /* of /proc/self/maps */
+    struct recorder_os_headers_ program;
+    struct recorder_range_ *ranges; /* of /proc/self/maps */
     size_t count, max;
     bool whole; /* there are no other ranges */
 };
 
-#ifdef RECORDER_LINUX_
-extern unsigned long recorder_constant_auxiliary_(unsigned long type)
-    RECORDER_LABEL_(getauxval);
-
-enum { RECORDER_HEADER_WORDS_ = __SIZEOF_POINTER__ == 8 ? 7 : 8 };
-
 /* Opens with room for `max` ranges. The C library is asked here, as the loader
  * takes more than a kilobyte of stack to find a function at its first call:
- * recorder_is_constant_() is called where little is left, and calls only
- * recorder_syscall_(), which was called before. */
+ * recorder_is_constant_() is called where little is left. */
 RECORDER_INLINE_ void recorder_constants_open_(struct recorder_constants_ *c,
                                               struct recorder_range_ *ranges,
                                               size_t max)
 {
+    c->program = recorder_os_headers_open_();
     c->ranges = ranges;
     c->count = 0;
     c->max = max;
     c->whole = false;
-    /* AT_PHDR, AT_PHNUM: no program is without */
-    c->headers = (const uintptr_t *)recorder_constant_auxiliary_(3);
-    c->headers_end =
-        c->headers + recorder_constant_auxiliary_(5) * RECORDER_HEADER_WORDS_;
 }
 
 /* True if an address lies in a segment of the program that is loaded without
- * the right to write. Words of a program header: 2 address, 4 bytes in the
- * file. */
+ * the right to write. */
 RECORDER_FUNCTION_ bool
 recorder_is_program_constant_(const struct recorder_constants_ *c,
                              uintptr_t address)
 {
-    uintptr_t bias = 0;
-    const uintptr_t *h;
-    for (h = c->headers; h != c->headers_end; h += RECORDER_HEADER_WORDS_) {
-        uint32_t type = *(const uint32_t *)h;
-        uint32_t flags =
-            __SIZEOF_POINTER__ == 8 ? ((const uint32_t *)h)[1] : (uint32_t)h[6];
-        if (type == 6) /* PT_PHDR: in front of what is loaded */
-            bias = (uintptr_t)c->headers - h[2];
-        if (type == 1 && !(flags & 2) && /* PT_LOAD without PF_W */
-            address - (bias + h[2]) < h[4])
+    struct recorder_os_headers_ headers = c->program;
+    struct recorder_os_segment_ segment;
+    while (recorder_os_next_segment_(&headers, &segment))
+        if (!segment.writable && address - segment.at < segment.file_bytes)
             return true;
-    }
     return false;
 }
 
@@ -108,8 +90,8 @@ RECORDER_INLINE_ void recorder_maps_byte_(struct recorder_maps_line_ *line,
     line->column++;
 }
 
-/* Keeps a range, as one with that before it where they touch. Returns whether
- * there was room. */
+/* Keeps a range; joins it with the one before if they touch. Returns false if
+ * there is no room. */
 RECORDER_FUNCTION_ bool recorder_constant_add_(struct recorder_constants_ *c,
                                               const struct recorder_range_ *r)
 {
@@ -135,14 +117,10 @@ RECORDER_FUNCTION_ bool recorder_maps_read_(struct recorder_constants_ *c,
     struct recorder_maps_line_ line = {{0, 0}, 0, 0, false};
     bool found = false;
     long count, i;
-    int fd =
-        (int)recorder_syscall_(SYS_openat, -100L /* AT_FDCWD */,
-                               "/proc/self/maps", 02000000L /* O_CLOEXEC */);
+    int fd = -1;
     c->count = 0;
     c->whole = true;
-    if (fd < 0)
-        return false;
-    while ((count = recorder_syscall_(SYS_read, (long)fd, piece, size)) > 0)
+    while ((count = recorder_os_maps_(&fd, piece, size)) > 0)
         for (i = 0; i < count; i++) {
             if (piece[i] != '\n') {
                 recorder_maps_byte_(&line, piece[i]);
@@ -156,18 +134,17 @@ RECORDER_FUNCTION_ bool recorder_maps_read_(struct recorder_constants_ *c,
             }
             line.range.end = line.field = line.column = 0;
         }
-    recorder_syscall_(SYS_close, (long)fd);
     return found;
 }
 
-/* True if what stands at an address has been there all the time. `piece` are
- * `size` bytes to work with. */
-RECORDER_FUNCTION_ bool recorder_is_constant_(struct recorder_constants_ *c,
-                                             uintptr_t address, char *piece,
-                                             size_t size)
+/* True if the bytes at an address cannot have changed, or no system tells.
+ * `piece` has `size` bytes to work with. */
+RECORDER_INLINE_ bool recorder_is_constant_(struct recorder_constants_ *c,
+                                            uintptr_t address, char *piece,
+                                            size_t size)
 {
     size_t i;
-    if (recorder_is_program_constant_(c, address))
+    if (!RECORDER_OS_MAPS_ || recorder_is_program_constant_(c, address))
         return true;
     for (i = 0; i < c->count; i++)
         if (address - c->ranges[i].start <
@@ -175,27 +152,6 @@ RECORDER_FUNCTION_ bool recorder_is_constant_(struct recorder_constants_ *c,
             return true;
     return !c->whole && recorder_maps_read_(c, address, piece, size);
 }
-#else
-/* No system call tells, and no port is asked: nothing is marked. */
-RECORDER_INLINE_ void recorder_constants_open_(struct recorder_constants_ *c,
-                                              struct recorder_range_ *ranges,
-                                              size_t max)
-{
-    (void)c;
-    (void)ranges;
-    (void)max;
-}
-RECORDER_INLINE_ bool recorder_is_constant_(struct recorder_constants_ *c,
-                                           uintptr_t address, char *piece,
-                                           size_t size)
-{
-    (void)c;
-    (void)address;
-    (void)piece;
-    (void)size;
-    return true;
-}
-#endif
 
 #ifdef __cplusplus
 } /* extern "C" */

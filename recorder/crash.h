@@ -1,4 +1,4 @@
-/* crash.h - what a signal's dump shows, and where it goes. */
+/* crash.h - settings of a signal's dump: what it shows and where it goes. */
 /* SPDX-License-Identifier: MIT */
 #ifndef RECORDER_CRASH_H_
 #define RECORDER_CRASH_H_
@@ -16,9 +16,9 @@ extern "C" {
 
 enum {
     RECORDER_CRASH_MAX_ = 256,   /* bytes of a setting, and of its path */
-    RECORDER_CRASH_LINES_ = 1000 /* of a dump, where nothing is set */
+    RECORDER_CRASH_LINES_ = 1000 /* of a dump, if nothing is set */
 };
-/* A setting, and what it says. */
+/* A setting, and its parts. */
 struct recorder_crash_ {
     struct recorder_choice_ choice;
     const char *to; /* the pattern of a path; null: stderr */
@@ -27,7 +27,7 @@ struct recorder_crash_ {
 
 /* The user's setting, or null. */
 RECORDER_PROGRAM_ const char *recorder_crash_setting_ = 0;
-/* What the thread that dumps works with: there is only one at a time. */
+/* Memory of the thread that dumps: there is only one at a time. */
 RECORDER_PROGRAM_ struct recorder_crash_ recorder_crash_now_ = {
     {0, 0, 0}, 0, {0}};
 
@@ -51,7 +51,7 @@ RECORDER_SELDOM_ char *recorder_crash_cut_(char *value)
     return value;
 }
 
-/* Returns what stands behind `word`, or null if the text begins otherwise. */
+/* Returns the text behind `word`, or null if it does not begin with that. */
 RECORDER_INLINE_ const char *recorder_crash_value_(const char *text,
                                                   const char *word)
 {
@@ -61,7 +61,7 @@ RECORDER_INLINE_ const char *recorder_crash_value_(const char *text,
     return text;
 }
 
-/* Reads "100" or "all". Returns false where it is neither. */
+/* Reads "100" or "all". Returns false if it is neither. */
 RECORDER_SELDOM_ bool recorder_crash_last_(const char *value,
                                             struct recorder_choice_ *to)
 {
@@ -74,8 +74,8 @@ RECORDER_SELDOM_ bool recorder_crash_last_(const char *value,
     return !*value && to->last;
 }
 
-/* Takes the text apart, and changes it. Returns null, or the part of it that
- * means nothing; `to` then holds what stands before that. */
+/* Parses the text, and changes it. Returns null, or the first part that means
+ * nothing; `to` then holds the parts before. */
 RECORDER_SELDOM_ const char *recorder_crash_parse_(struct recorder_crash_ *to)
 {
     char *at = to->text, *next;
@@ -127,8 +127,8 @@ RECORDER_SELDOM_ bool recorder_dump_set(const char *setting)
     return false;
 }
 
-/* Reads the setting that counts now, as far as it can be read. Returns true if
- * there is one. */
+/* Reads the current setting, as far as it can be read. Returns true if there is
+ * one. */
 RECORDER_SELDOM_ bool recorder_crash_read_(struct recorder_crash_ *to)
 {
     const char *setting =
@@ -192,8 +192,8 @@ RECORDER_INLINE_ const char *recorder_crash_recording_(void)
 #endif
 }
 
-/* Opens the file for a dump, at the end of what it holds, and says where it is.
- * Returns -1 where there is none, and says that, too. */
+/* Opens the file for a dump, to append to it, and says where it is. Returns -1,
+ * and says why, if it cannot. */
 RECORDER_SELDOM_ int recorder_crash_open_(const char *pattern,
                                            struct recorder_output_ *out)
 {

@@ -9,9 +9,10 @@
 extern "C" {
 #endif
 
-/* Rounds up to a power of two; a constant expression. */
+/* Rounds up to a power of two, at least 4; a constant expression. With fewer
+ * slots threads lose much, and a record of 12 arguments would never be whole. */
 #define RECORDER_SLOTS_(size)                                                  \
-    ((size) <= 1 ? (size_t)1                                                   \
+    ((size) <= 4 ? (size_t)4                                                   \
                  : (size_t)1 << (64 - __builtin_clzll(                         \
                                          ((unsigned long long)(size)-1) | 1)))
 #define RECORDER_FIRST_(first, ...) first
@@ -30,14 +31,15 @@ extern "C" {
 #define RECORDER_LEAVES_(name)
 #endif
 
-/* With RECORDER_OFF, what a nameless namespace declares is defined nowhere. */
+/* With RECORDER_OFF, recorders that a nameless namespace declares are defined
+ * nowhere: clang warns of that. */
 #if defined(RECORDER_OFF) && defined(__clang__)
 #define RECORDER_UNDEFINED_                                                    \
     _Pragma("GCC diagnostic ignored \"-Wundefined-internal\"")
 #else
 #define RECORDER_UNDEFINED_
 #endif
-/* Says what RECORDER_DECLARE in a header may have said before. */
+/* Repeats a declaration that RECORDER_DECLARE may have made in a header. */
 #define RECORDER_AGAIN_(declaration)                                           \
     _Pragma("GCC diagnostic push")                                             \
     _Pragma("GCC diagnostic ignored \"-Wredundant-decls\"")                    \
@@ -53,7 +55,7 @@ extern "C" {
     __extension__
 #else
 /* The final __extension__ lets a user write a semicolon behind the macro or,
- * where something follows in the file, none; no compiler says a word. */
+ * where something follows in the file, none; no compiler warns of either. */
 #define RECORDER_DEFINE_(name, size, lanes, description)                       \
     RECORDER_CHECK_SIZE_(name, size, lanes, description)                       \
     static struct {                                                            \
@@ -62,17 +64,11 @@ extern "C" {
         uintptr_t commit[RECORDER_SLOTS_(size)];                               \
         struct recorder_turn turns[RECORDER_SLOTS_(size)];                     \
     } __attribute__((aligned(RECORDER_RING_ALIGN_)))                           \
-        recorder_rings_for_##name[lanes];                                      \
+    recorder_rings_for_##name[lanes];                                          \
     RECORDER_AGAIN_(extern struct recorder recorder_for_##name)                \
-    struct recorder recorder_for_##name = {                                    \
-        0,                                                                     \
-        &recorder_rings_for_##name[0].ring,                                    \
-        RECORDER_SLOTS_(size) - 1,                                             \
-        (lanes)-1,                                                             \
-        sizeof recorder_rings_for_##name[0],                                   \
-        #name,                                                                 \
-        "" description,                                                        \
-        0};                                                                    \
+    struct recorder recorder_for_##name = RECORDER_INIT_(                      \
+        #name, "" description, &recorder_rings_for_##name[0].ring,             \
+        sizeof recorder_rings_for_##name[0], RECORDER_SLOTS_(size), lanes);    \
     __attribute__((unused)) static bool recorder_entered_##name;               \
     __attribute__((constructor(101))) static void recorder_enter_##name(void)  \
     {                                                                          \
@@ -82,24 +78,23 @@ extern "C" {
     __extension__
 #endif
 #if !defined(RECORDER_HOSTED_) && !defined(RECORDER_OFF)
-/* The address is that of the stamp: a multiple of RECORDER_RING_ALIGN_. */
+/* The stamp stands at the address, a multiple of RECORDER_RING_ALIGN_; the ring
+ * follows it. */
 #define RECORDER_DEFINE_AT_(name, size, address, description)                  \
     RECORDER_CHECK_SIZE_(name, size, 1, description)                           \
+    RECORDER_ASSERT_((size) >= 4, "RECORDER_AT(" #name ", " #size              \
+                                  "): the size must be at least 4");           \
     RECORDER_AGAIN_(extern struct recorder recorder_for_##name)                \
-    struct recorder recorder_for_##name = {                                    \
-        0,                                                                     \
+    struct recorder recorder_for_##name = RECORDER_INIT_(                      \
+        #name, "" description,                                                 \
         (struct recorder_ring *)(void *)((char *)(address) +                   \
                                          RECORDER_STAMP_WORDS_ *               \
                                              sizeof(uintptr_t)),               \
-        RECORDER_SLOTS_(size) - 1,                                             \
-        0,                                                                     \
         sizeof(struct recorder_ring) +                                         \
             RECORDER_SLOTS_(size) *                                            \
                 (sizeof(struct recorder_record) + sizeof(uintptr_t) +          \
                  sizeof(struct recorder_turn)),                                \
-        #name,                                                                 \
-        "" description,                                                        \
-        0};                                                                    \
+        RECORDER_SLOTS_(size), 1);                                             \
     __attribute__((constructor(101))) static void recorder_enter_##name(void)  \
     {                                                                          \
         recorder_resume(&recorder_for_##name);                                 \
@@ -109,6 +104,8 @@ extern "C" {
 #elif !defined(RECORDER_HOSTED_)
 #define RECORDER_DEFINE_AT_(name, size, address, description)                  \
     RECORDER_CHECK_SIZE_(name, size, 1, description)                           \
+    RECORDER_ASSERT_((size) >= 4, "RECORDER_AT(" #name ", " #size              \
+                                  "): the size must be at least 4");           \
     RECORDER_DECLARE(name)
 #endif
 #ifdef RECORDER_NOTHING_
@@ -130,10 +127,10 @@ extern "C" {
 #define RECORDER_TWEAK_LEAVES_(function, tweak)
 #endif
 
-/* What recorder_trace_set() returns. */
+/* Results of recorder_trace_set(). */
 enum {
     RECORDER_TRACE_OK,
-    RECORDER_TRACE_INVALID_NAME, /* no regular expression */
+    RECORDER_TRACE_INVALID_NAME, /* it is no regular expression */
     RECORDER_TRACE_INVALID_VALUE
 };
 #define RECORDER_TWEAK_ENDS_ __extension__ /* as in RECORDER_DEFINE_ */

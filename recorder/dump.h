@@ -1,4 +1,4 @@
-/* dump.h - shows what was recorded as text. */
+/* dump.h - shows records as text. */
 /* SPDX-License-Identifier: MIT */
 #ifndef RECORDER_DUMP_H_
 #define RECORDER_DUMP_H_
@@ -29,13 +29,8 @@ recorder_event_row_(const struct recorder_event *event)
                : row;
 }
 
-/* False: no text is marked as one that may have changed; for compat/. */
-#ifndef RECORDER_MARKS_
-#define RECORDER_MARKS_ true
-#endif
-
-/* Formats the message of an event; its texts come from the scratch's batch. As
- * recorder_event_text(). */
+/* Does what recorder_event_text() does; copied texts come from the scratch's
+ * batch. */
 RECORDER_FUNCTION_ size_t recorder_message_(struct recorder_scratch_ *s,
                                             const struct recorder_event *event,
                                             char *to, size_t size,
@@ -51,15 +46,13 @@ RECORDER_FUNCTION_ size_t recorder_message_(struct recorder_scratch_ *s,
     context.read = 0;
     arguments.word = event->argument;
     arguments.count = 12;
-    arguments.lost = event->lost;
+    arguments.missing = event->missing_arguments;
     arguments.word_bytes = sizeof(uintptr_t);
     arguments.text = recorder_text_;
     arguments.context = &context;
     arguments.types = recorder_home_.registry->types;
     arguments.trace = s->trace;
-    /* A record that prints at once shows what it was given. */
-    arguments.changes =
-        RECORDER_MARKS_ && !s->trace ? recorder_text_changes_ : NULL;
+    arguments.changes = recorder_text_changes_;
     if (format)
         return recorder_format_(to, size, format, &arguments);
     string = recorder_string_at_(to, size ? size - 1 : 0);
@@ -77,7 +70,7 @@ RECORDER_FUNCTION_ void recorder_show_(struct recorder_scratch_ *s,
 {
     const struct recorder_thread_row *row = recorder_event_row_(event);
     const struct recorder_fetched_ *name;
-    /* Without a table of threads the number is all that is known. */
+    /* Without a thread table, only the number is known. */
     bool numbered = !recorder_home_.registry->threads &&
                     event->thread != RECORDER_THREAD_SHARED;
     shown->event = event;
@@ -88,6 +81,8 @@ RECORDER_FUNCTION_ void recorder_show_(struct recorder_scratch_ *s,
     shown->message_max = s->line_max - 1;
     shown->message_size =
         recorder_message_(s, event, s->message, s->line_max, &shown->location);
+    shown->severity = s->heading.severity;
+    shown->hardware = s->heading.hardware;
     name = recorder_fetch_(s, (uintptr_t)event->name);
     shown->name = name ? name->bytes : NULL;
     shown->name_size = name ? name->size : 0;
@@ -161,11 +156,11 @@ recorder_dump_summary_(struct recorder_scratch_ *s,
     recorder_output_line_(out, s->line, to.size < to.max ? to.size : to.max);
 }
 
-/* What a dump shows. */
+/* The choice of a dump. */
 struct recorder_choice_ {
-    const char *regex; /* of these recorders; null: of all */
-    size_t last;       /* only the last so many of each; 0: all */
-    size_t lines_max;  /* as many of each as fit so many lines; 0: any */
+    const char *regex; /* of the recorders; null: all */
+    size_t last;       /* the last so many events of each; 0: all */
+    size_t lines_max;  /* as many events of each as fit; 0: no limit */
 };
 
 /* Counts the events of the chosen recorders: of each, `max` at most. */
@@ -202,7 +197,7 @@ recorder_choice_fit_(const struct recorder_batch_ *batch, size_t lines_max)
     return low;
 }
 
-/* Says how many events a dump left out, and how they are to be seen. */
+/* Says how many events a dump left out, and how to see them. */
 RECORDER_FUNCTION_ void recorder_choice_say_(struct recorder_scratch_ *s,
                                             struct recorder_output_ *out,
                                             size_t left_out)
@@ -234,7 +229,7 @@ RECORDER_INLINE_ size_t recorder_batch_events_(const struct recorder_batch_ *b)
 {
     size_t count = 0, i;
     for (i = 0; i < b->count; i++)
-        count += recorder_batch_at_(b, i)->record.format >= RECORDER_TEXT_END_;
+        count += recorder_is_head_(recorder_batch_at_(b, i)->record.format);
     return count;
 }
 
@@ -255,8 +250,8 @@ RECORDER_FUNCTION_ void recorder_dump_head_(struct recorder_scratch_ *s,
         recorder_dump_summary_(s, out, &summary);
 }
 
-/* A printer of events that replaces our lines; such a dump has no head. The
- * state of a printer stands in a structure that begins with this one. */
+/* A printer of events that replaces our lines; such a dump has no head. A
+ * printer's state is a structure that begins with this one. */
 struct recorder_lines_ {
     void (*show)(const struct recorder_lines_ *lines,
                  struct recorder_scratch_ *s,
@@ -265,7 +260,7 @@ struct recorder_lines_ {
                  struct recorder_output_ *out);
 };
 
-/* Shows an event by `lines`, or where that is null, by the line `format`. */
+/* Shows an event by `lines` or, if that is null, by the line format. */
 RECORDER_FUNCTION_ void recorder_dump_event_(
     const struct recorder_lines_ *lines, const char *format,
     struct recorder_scratch_ *s, const struct recorder_clock_ *clock,
@@ -280,8 +275,8 @@ RECORDER_FUNCTION_ void recorder_dump_event_(
     recorder_output_line_(out, s->line, size);
 }
 
-/* Dumps what is chosen. A pass takes the smallest orders above those shown, as
- * many as there is memory for: usually all of them. */
+/* Dumps the chosen events. A pass takes the smallest orders above those shown,
+ * as many as there is memory for: usually all of them. */
 RECORDER_FUNCTION_ size_t recorder_dump_passes_(
     struct recorder_scratch_ *s, const struct recorder_choice_ *choice,
     struct recorder_output_ *out, const struct recorder_lines_ *lines)
@@ -315,7 +310,7 @@ RECORDER_FUNCTION_ size_t recorder_dump_passes_(
             recorder_dump_event_(lines, format, s, &clock, &event, out);
         }
     } while (s->batch.more && !out->failed);
-    if (all > shown && !lines)
+    if (all > shown)
         recorder_choice_say_(s, out, all - shown);
     return shown;
 }
@@ -361,8 +356,8 @@ RECORDER_FUNCTION_ size_t recorder_dump_with_(
     recorder_scratch_close_(scratch);
     return shown;
 }
-/* Dumps with scratch memory on the stack. A function of its own, so that other
- * dumps do not take that stack. */
+/* Dumps with scratch memory on the stack. It is a function, so that other dumps
+ * do not take that stack. */
 RECORDER_FUNCTION_ size_t recorder_dump_unmapped_(
     struct recorder_scratch_ *scratch, const struct recorder_choice_ *choice,
     struct recorder_output_ *out, const struct recorder_lines_ *lines)
@@ -386,7 +381,7 @@ RECORDER_FUNCTION_ size_t recorder_dump_choice_(
     recorder_os_release_signals_(&held);
     return shown;
 }
-/* Dumps all of the recorders that `regex` chooses, null: of all. */
+/* Dumps all events of the recorders that `regex` chooses; null: of all. */
 RECORDER_FUNCTION_ size_t
 recorder_dump_out_(const char *regex, struct recorder_output_ *out,
                    const struct recorder_lines_ *lines)
@@ -484,7 +479,7 @@ recorder_print_unspared_(struct recorder_scratch_ *s,
     recorder_print_with_(s, recorder, thread, records, count, lines);
 }
 
-/* Prints one record at once, with one write. */
+/* Prints a traced record by one write(). */
 RECORDER_FUNCTION_ void
 recorder_print_lines_(const struct recorder *recorder, unsigned thread,
                       const struct recorder_record *records, unsigned count,
@@ -516,7 +511,7 @@ recorder_event_text(const struct recorder_event *event, char *to, size_t size)
     const char *location;
     size_t length;
     recorder_scratch_open_(&s, 0, stack);
-    /* No line is made here: its memory goes to long formats and texts. */
+    /* This makes no line: its memory goes to long formats and texts. */
     s.format = (char *)(s.fetched + 1);
     s.format_max = RECORDER_FORMAT_MAX_;
     s.text = s.format + s.format_max;

@@ -18,9 +18,11 @@ struct recorder_event {
     uint64_t caller; /* return address of the record call */
     uint64_t format; /* address of "format\0file:line" */
     uint64_t argument[12];
-    uint32_t lost;   /* bit i: argument[i] was not found, or never was */
-    uint32_t thread; /* its number; RECORDER_THREAD_SHARED: had no row */
-    const struct recorder *recorder; /* in this program, else null */
+    uint32_t missing_arguments; /* bit i: argument[i] was not found or given */
+    uint32_t thread; /* its number; RECORDER_THREAD_SHARED: it had no row */
+    int32_t severity; /* 0 to 3, by RECORDER_SW2 and its like; -1: none */
+    bool hardware;    /* of a severity: RECORDER_HW2, not RECORDER_SW2 */
+    const struct recorder *recorder; /* null: not of this program */
     const char *name; /* of the recorder; may be gone with its library */
 };
 
@@ -30,7 +32,7 @@ struct recorder_event {
 struct recorder_figures_ {
     uint64_t size, lanes;       /* slots of a ring, rings */
     uint64_t kept, overwritten; /* records */
-    uint64_t lost;              /* slots' worth that found no slot */
+    uint64_t lost;              /* records that found no slot */
     uint64_t slots_kept, slots_overwritten;
     uint64_t estimated; /* 1: `overwritten` is an estimate, else 0 */
     /* Of a recording made of events: positions that were overwritten before a
@@ -38,9 +40,9 @@ struct recorder_figures_ {
     uint64_t missed, left_out;
 };
 
-/* Fills in what a recorder has overwritten: of `written` slots, `whole` are
- * kept, in which `records` begin. A ring does not tell how many began in the
- * others: as many a slot as in these. */
+/* Sets the overwritten figures: of `written` slots, `whole` are kept, in which
+ * `records` begin. A ring does not tell how many began in overwritten slots, so
+ * the same number a slot is assumed. */
 RECORDER_FUNCTION_ void
 recorder_figures_overwritten_(struct recorder_figures_ *figures,
                              uint64_t written, uint64_t whole, uint64_t records)

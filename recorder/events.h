@@ -4,6 +4,8 @@
 #define RECORDER_EVENTS_H_
 
 #include "event.h"
+#include "heading.h"
+#include "memory.h"
 #include "record.h"
 #include "regex.h"
 #include "registry.h"
@@ -40,13 +42,23 @@ struct recorder_batch_ {
     size_t last;     /* only as many events of each recorder; 0: all */
 };
 
+/* What the heading of a format says, by its address; 0: no entry. */
+struct recorder_severity_cached_ {
+    uint64_t format;
+    int32_t severity;
+    bool hardware;
+};
+
 #define RECORDER_CURSOR_MAX_ 256
+#define RECORDER_SEVERITIES_MAX_ 32
 struct recorder_cursor {
     /* Orders passed by that were overwritten. Events skip orders without that:
      * a record of 5 to 12 arguments has 2 or 3, a copied text some of its own.
      */
     uint64_t missed;
     struct recorder_batch_ batch;
+    /* Emptied for each batch. */
+    struct recorder_severity_cached_ cached[RECORDER_SEVERITIES_MAX_];
     struct recorder_key_ keys[RECORDER_CURSOR_MAX_];
     struct recorder_kept_ kept[RECORDER_CURSOR_MAX_];
 };
@@ -152,7 +164,7 @@ RECORDER_FUNCTION_ size_t recorder_events_from_(const struct recorder *recorder,
                 recorder_get_(&recorder_commits_(ring, recorder->mask)[slot]);
             count += commit && !(commit & RECORDER_BUSY_) &&
                      recorder_get_(&r->order) - end >= from &&
-                     recorder_get_(&r->format) >= RECORDER_TEXT_END_;
+                     recorder_is_head_(recorder_get_(&r->format));
         }
     }
     return count;
@@ -222,7 +234,7 @@ RECORDER_INLINE_ size_t recorder_batch_run_(const struct recorder_batch_ *batch,
 {
     const struct recorder_kept_ *head = recorder_batch_at_(batch, i);
     size_t run = 1;
-    if (head->record.format < RECORDER_TEXT_END_)
+    if (!recorder_is_head_(head->record.format))
         return 1;
     for (; run < 3 && i + run < batch->count; run++) {
         const struct recorder_kept_ *kept = recorder_batch_at_(batch, i + run);
@@ -258,8 +270,7 @@ RECORDER_INLINE_ uint64_t recorder_ticks_of_(const struct recorder_record *r)
 }
 #endif
 
-/* Makes an event of the run of records at i; its bits of `lost` name the words
- * that were not found. */
+/* Makes an event of the run of records at i. */
 RECORDER_FUNCTION_ void recorder_event_of_(const struct recorder_batch_ *batch,
                                            size_t i, size_t run,
                                            struct recorder_event *event)
@@ -271,9 +282,11 @@ RECORDER_FUNCTION_ void recorder_event_of_(const struct recorder_batch_ *batch,
     event->caller = head->record.caller;
     event->format = head->record.format;
     event->thread = head->thread;
+    event->severity = -1; /* who asks for it reads the format */
+    event->hardware = false;
     event->recorder = head->recorder;
     event->name = head->name;
-    event->lost = 0xfff;
+    event->missing_arguments = 0xfff;
     for (j = 0; j < 12; j++)
         event->argument[j] = 0;
     for (j = 0; j < run; j++) {
@@ -282,7 +295,7 @@ RECORDER_FUNCTION_ void recorder_event_of_(const struct recorder_batch_ *batch,
         size_t at = 4 * (r->order - head->record.order);
         for (k = 0; k < 4; k++)
             event->argument[at + k] = r->argument[k];
-        event->lost &= ~(0xfu << at);
+        event->missing_arguments &= ~(0xfu << at);
     }
 }
 
@@ -300,7 +313,7 @@ RECORDER_FUNCTION_ bool recorder_batch_take_(struct recorder_batch_ *batch,
         if (batch->more && batch->next > 0 && batch->next + 3 > batch->count)
             return false;
         r = &recorder_batch_at_(batch, batch->next)->record;
-        is_head = r->format >= RECORDER_TEXT_END_;
+        is_head = recorder_is_head_(r->format);
         if (is_head)
             recorder_event_of_(batch, batch->next, run, event);
         for (i = 0; i < run; i++) {
@@ -328,6 +341,51 @@ RECORDER_FUNCTION_ bool recorder_batch_gap_(const struct recorder_batch_ *batch)
            recorder_batch_at_(batch, i - 1)->record.order - batch->after != i;
 }
 
+/* Sets the severity of an event, which the heading of its format says; none if
+ * that cannot be read. */
+RECORDER_FUNCTION_ void recorder_next_severity_(struct recorder_cursor *cursor,
+                                                struct recorder_event *event)
+{
+    struct recorder_severity_cached_ *cached =
+        &cursor->cached[(event->format ^ event->format >> 6) %
+                        RECORDER_SEVERITIES_MAX_];
+    if (cached->format != event->format) {
+        char bytes[RECORDER_HEADING_MAX_ + 1];
+        struct recorder_headed_ heading;
+        struct recorder_memory_ memory;
+        ptrdiff_t size;
+        recorder_memory_open_(&memory);
+        size = recorder_memory_copy_(&memory, event->format, bytes,
+                                     sizeof bytes - 1);
+        recorder_memory_close_(&memory);
+        bytes[size > 0 ? size : 0] = '\0';
+        recorder_heading_(bytes, &heading);
+        cached->format = event->format;
+        cached->severity = heading.severity;
+        cached->hardware = heading.hardware;
+    }
+    event->severity = cached->severity;
+    event->hardware = cached->hardware;
+}
+
+/* Looks for the next batch. */
+RECORDER_FUNCTION_ void recorder_next_batch_(struct recorder_cursor *cursor)
+{
+    struct recorder_batch_ *batch = &cursor->batch;
+    size_t i;
+    batch->kept = cursor->kept;
+    batch->keys = cursor->keys;
+    batch->max = RECORDER_CURSOR_MAX_;
+    batch->end = __atomic_load_n(recorder_home_.order, __ATOMIC_ACQUIRE);
+    recorder_batch_fill_(batch);
+    /* A missing order may have been drawn and not yet written: a writer that
+     * runs has written it by a second look. */
+    if (recorder_batch_gap_(batch))
+        recorder_batch_fill_(batch);
+    for (i = 0; i < RECORDER_SEVERITIES_MAX_; i++)
+        cursor->cached[i].format = 0; /* a library may have gone meanwhile */
+}
+
 RECORDER_FUNCTION_ bool recorder_next(struct recorder_cursor *cursor,
                                       struct recorder_event *event)
 {
@@ -338,18 +396,13 @@ RECORDER_FUNCTION_ bool recorder_next(struct recorder_cursor *cursor,
         batch->begun = true;
         batch->count = batch->next = 0;
     }
-    if (recorder_batch_take_(batch, event, &cursor->missed))
-        return true;
-    batch->kept = cursor->kept;
-    batch->keys = cursor->keys;
-    batch->max = RECORDER_CURSOR_MAX_;
-    batch->end = __atomic_load_n(recorder_home_.order, __ATOMIC_ACQUIRE);
-    recorder_batch_fill_(batch);
-    /* A missing order may have been drawn and not yet written: a writer that
-     * runs has written it by a second look. */
-    if (recorder_batch_gap_(batch))
-        recorder_batch_fill_(batch);
-    return recorder_batch_take_(batch, event, &cursor->missed);
+    if (!recorder_batch_take_(batch, event, &cursor->missed)) {
+        recorder_next_batch_(cursor);
+        if (!recorder_batch_take_(batch, event, &cursor->missed))
+            return false;
+    }
+    recorder_next_severity_(cursor, event);
+    return true;
 }
 
 /* --------------------------------------------------------------- summary -- */
@@ -386,7 +439,7 @@ RECORDER_FUNCTION_ void recorder_summarize_(const struct recorder *recorder,
             uintptr_t commit =
                 recorder_get_(&recorder_commits_(ring, recorder->mask)[slot]);
             bool counts = from && recorder_get_(&r->order) - end >= from;
-            bool begins = recorder_get_(&r->format) >= RECORDER_TEXT_END_;
+            bool begins = recorder_is_head_(recorder_get_(&r->format));
             if (commit == 0 || (commit & RECORDER_BUSY_))
                 continue;
             whole++;

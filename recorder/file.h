@@ -17,14 +17,14 @@ RECORDER_PROGRAM_ unsigned char recorder_file_asked_ = 0;
 #ifdef RECORDER_LINUX_
 /* ------------------------------------------------------------------ file -- */
 
-/* Returns the number of rows that the thread table has in the file. */
+/* Returns how many rows the thread table has in the file. */
 RECORDER_INLINE_ uintptr_t recorder_file_rows_(void)
 {
     const struct recorder_registry *registry = recorder_home_.registry;
     return registry->threads ? registry->threads_max : RECORDER_THREADS;
 }
 
-/* How much a new file must hold. */
+/* Returns how many bytes a new file must hold. */
 struct recorder_file_size_ {
     size_t recorders;
     unsigned headers;
@@ -125,7 +125,8 @@ RECORDER_SELDOM_ void recorder_file_move_(struct recorder_recording_ *file,
     recorder_readers_leave_();
     recorder_core_sync_(file);
     recorder_core_set_owner_(file, 1);
-    /* Measures the tick rate over at least 2 ms: readers of the file cannot. */
+    /* Measures the tick rate over at least 2 ms, as readers of the file cannot.
+     * */
     since =
         recorder_clock_ns_(RECORDER_MONOTONIC_) - registry->start.monotonic_ns;
     if (since < 2000000)
@@ -217,8 +218,8 @@ RECORDER_SELDOM_ void recorder_file_module_(struct recorder_recording_ *file,
     recorder_modules_close_(&modules);
 }
 
-/* Gives a recorder rings in the file, before anybody records into it. One whose
- * library was closed and is back gets those that it had. */
+/* Gives a recorder rings in the file, before anybody records into it. If its
+ * library was closed and is back, it gets its earlier rings. */
 RECORDER_SELDOM_ void
 recorder_file_recorder_(struct recorder_recording_ *file,
                         struct recorder *recorder)
@@ -247,7 +248,7 @@ recorder_file_recorder_(struct recorder_recording_ *file,
     }
 }
 
-/* Called through the registry when something happens: RECORDER_FILE_. */
+/* Called through the registry on events: RECORDER_FILE_. */
 RECORDER_SELDOM_ void recorder_file_notify_(int what, const void *of)
 {
     struct recorder_recording_ *file = recorder_recording_;
@@ -273,8 +274,8 @@ RECORDER_SELDOM_ void recorder_file_notify_(int what, const void *of)
     *at = error;
 }
 
-/* recorder_file() and RECORDER_FILE; `threads` is what to say if the process
- * has more than one thread. */
+/* Opens a recording, for recorder_file() and RECORDER_FILE. `threads` is the
+ * message if the process has more than one thread. */
 RECORDER_SELDOM_ bool recorder_file_open_(const char *path,
                                             const char *threads)
 {

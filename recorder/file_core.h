@@ -85,8 +85,9 @@ RECORDER_SELDOM_ bool recorder_memory_copy_all_(void *to, uintptr_t from,
  *         the parts, so the file has them once, at two addresses
  *
  * The rings and the thread table are live. The copies are as old as the last
- * call of recorder_core_sync_(): `trace` of a struct recorder and the order word
- * are those of the start, and a recording ends with the highest order in it.
+ * call of recorder_core_sync_(): `trace` of a struct recorder and the order
+ * word are those of the start, and a recording ends with the highest order in
+ * it.
  * `tweaks`, `types`, `hook` and `thread` are 0.
  * A recorder whose library was closed stays in the list; if the library returns
  * to the same address, it uses the same rings again. If another library takes
@@ -100,7 +101,7 @@ RECORDER_SELDOM_ bool recorder_memory_copy_all_(void *to, uintptr_t from,
 struct recorder_part_ {
     char *memory;
     uintptr_t bytes, offset; /* in the file */
-    uintptr_t low, high;     /* what is free begins and ends here */
+    uintptr_t low, high;     /* its free bytes begin and end here */
 };
 enum {
     RECORDER_PARTS_ = 64,
@@ -112,8 +113,8 @@ enum {
 #define RECORDER_PART_SPARE_ ((uintptr_t)64 << 10)
 #define RECORDER_PART_PAGE_ ((uintptr_t)64 << 10) /* the largest */
 
-/* A slot as it was in front of fork(), where a ticket was open in it: drawn,
- * and neither whole nor given up. */
+/* A slot as it was before fork(), if it had an open ticket: one that was drawn,
+ * and is neither whole nor given up. */
 struct recorder_fork_slot_ {
     struct recorder_ring *ring;
     uintptr_t mask, slot, lap, commit; /* lap: the last that was handed out */
@@ -202,8 +203,8 @@ RECORDER_SELDOM_ bool recorder_core_map_(struct recorder_recording_ *file,
     return true;
 }
 
-/* Adds a program header: `bytes` at `at`, in a part, are what the program has
- * at `address`. Returns false if there is no header left. */
+/* Adds a program header: `bytes` at `at`, in a part, are the program's bytes at
+ * `address`. Returns false if there is no header left. */
 RECORDER_SELDOM_ bool
 recorder_core_add_header_(struct recorder_recording_ *file, uint32_t type,
                           uintptr_t address, const void *at, uintptr_t bytes,

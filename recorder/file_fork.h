@@ -19,7 +19,7 @@ extern "C" {
  * as without a recording: each costs the child a slot.
  */
 
-/* Keeps a slot if it has an open ticket. `next`: the position handed out next. */
+/* Keeps a slot if it has an open ticket. `next` is the next position. */
 RECORDER_INLINE_ void recorder_fork_keep_(struct recorder_recording_ *file,
                                           struct recorder_ring *ring,
                                           uintptr_t mask, uintptr_t slot,
@@ -53,7 +53,7 @@ RECORDER_INLINE_ void recorder_fork_keep_(struct recorder_recording_ *file,
     file->open_count++;
 }
 
-/* In front of fork(). */
+/* Keeps the slots with an open ticket; runs before fork(). */
 RECORDER_SELDOM_ void recorder_fork_prepare_(struct recorder_recording_ *file)
 {
     const struct recorder *r;
@@ -70,15 +70,15 @@ RECORDER_SELDOM_ void recorder_fork_prepare_(struct recorder_recording_ *file)
         }
 }
 
-/* In the child: puts a slot back. Laps that the parent handed out since count
- * as given up. */
+/* Restores a slot in the child. Laps that the parent handed out since count as
+ * given up. */
 RECORDER_INLINE_ void recorder_fork_put_(const struct recorder_fork_slot_ *open)
 {
     struct recorder_turn *turn =
         recorder_turns_(open->ring, open->mask) + open->slot;
     uintptr_t lap = (open->ring->write + open->mask - open->slot) & ~open->mask;
     if (open->ring->write == 0)
-        return; /* it was too large, and begins empty */
+        return; /* it was too large: it begins empty */
     recorder_records_(open->ring)[open->slot] = open->record;
     turn->gave_up = open->turn.gave_up + (lap - open->lap);
     turn->highest = lap == open->lap ? open->turn.highest : lap;
@@ -127,8 +127,8 @@ recorder_fork_inherit_(const struct recorder_recording_ *file,
                              sizeof *row);
 }
 
-/* In a child of fork(), which must not write into its parent's file: maps other
- * memory at the same addresses, of a file of its own or of none. */
+/* Runs in a child of fork(), which must not write into its parent's file: maps
+ * other memory at the same addresses, of a file of its own or of none. */
 RECORDER_SELDOM_ void recorder_fork_child_(struct recorder_recording_ *file)
 {
     struct recorder_registry *registry = recorder_home_.registry;

@@ -15,7 +15,7 @@ extern "C" {
 struct recorder_module_segment_ {
     uintptr_t start, bytes, offset;
     const char *path;
-    uintptr_t saved; /* how many of its bytes the recording gets a copy of */
+    uintptr_t saved; /* how many of its bytes are copied into the recording */
 };
 struct recorder_modules_ {
     struct recorder_module_segment_ *all;
@@ -23,7 +23,7 @@ struct recorder_modules_ {
     size_t modules_count;
     char *text; /* their paths */
     size_t text_size, text_max;
-    const void *only; /* of the module that holds this; null: of all */
+    const void *only; /* list the module that holds this; null: all */
     const struct recorder_recording_ *file;
     void *memory;
     size_t memory_bytes;

@@ -1,7 +1,8 @@
 /* file_move.h - copies rings to where a recording has its own. */
 /* SPDX-License-Identifier: MIT */
 /*
-For file.h: into the file of the program, or into that of a child.
+For file.h, which moves them into the program's file, and file_fork.h, which
+copies them into a child's.
 
 PROMISES
     * A copy holds the whole records of its ring, and the next writer finds each
@@ -11,7 +12,8 @@ PROMISES
 
 LIMITS
     * A token of RECORDER_COPY that the program keeps while its ring is moved,
-      and records later, shows question marks; read from the file, its address.
+      and records later, shows question marks, or its address if the recording
+      is read.
 
 CONTENTS
     move        tokens, copies of rings, copies of recorders
@@ -39,10 +41,6 @@ recorder_move_lane_(const struct recorder_ring *rings, const struct recorder *r,
 {
     return (struct recorder_ring *)((uintptr_t)rings + lane * r->ring_bytes);
 }
-RECORDER_INLINE_ bool recorder_move_is_text_(const struct recorder_record *r)
-{
-    return r->format != 0 && r->format < RECORDER_TEXT_END_;
-}
 
 /* The recorders that are moved together, and the range of their old rings. */
 struct recorder_move_ {
@@ -55,8 +53,8 @@ struct recorder_moves_ {
     uintptr_t first, end;
 };
 
-/* True if the address at `offset` of the old rings is the token of a text that
- * is in that slot, or of a lost text. */
+/* True if the address at `offset` of the old rings is the token of the text in
+ * that slot, or of a lost text. */
 RECORDER_SELDOM_ bool recorder_move_is_token_(const struct recorder_move_ *m,
                                                 uintptr_t offset)
 {
@@ -69,7 +67,7 @@ RECORDER_SELDOM_ bool recorder_move_is_token_(const struct recorder_move_ *m,
         return true;
     return slot <= m->recorder->mask &&
            recorder_look_(ring, m->recorder->mask, slot, &text) &&
-           recorder_move_is_text_(&text) &&
+           recorder_is_text_(text.format) &&
            ((text.order ^ token) & (sizeof text - 1)) == 0;
 }
 
@@ -99,7 +97,7 @@ recorder_move_words_(const struct recorder_moves_ *moves,
                      struct recorder_record *r)
 {
     unsigned i;
-    if (recorder_move_is_text_(r))
+    if (recorder_is_text_(r->format))
         r->caller = recorder_move_word_(moves, r->caller);
     else
         for (i = 0; i < 4; i++)
@@ -110,7 +108,7 @@ recorder_move_words_(const struct recorder_moves_ *moves,
 struct recorder_copying_ {
     const struct recorder_ring *from;
     struct recorder_ring *to; /* zeroed memory */
-    uintptr_t mask, next;     /* the position that is handed out next */
+    uintptr_t mask, next;     /* next: the next position */
     const uintptr_t *before;  /* only records of a lower order; null: all */
     const struct recorder_moves_ *moves; /* null: tokens stay as they are */
 };
@@ -195,8 +193,8 @@ RECORDER_SELDOM_ void recorder_move_plan_(struct recorder_moves_ *moves,
         moves->end = end;
 }
 
-/* Empties an old ring and fills its records with question marks, which a token
- * shows that the program kept. */
+/* Empties an old ring and fills its records with question marks: a token that
+ * the program kept shows these. */
 RECORDER_SELDOM_ void recorder_move_clear_(struct recorder_ring *ring,
                                              uintptr_t mask)
 {

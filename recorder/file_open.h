@@ -1,4 +1,4 @@
-/* file_open.h - what lies at the path of a recording, and who may take it. */
+/* file_open.h - finds and frees the path of a new recording. */
 /* SPDX-License-Identifier: MIT */
 #ifndef RECORDER_FILE_OPEN_H_
 #define RECORDER_FILE_OPEN_H_
@@ -12,10 +12,9 @@ extern "C" {
 
 /* ------------------------------------------------------------------ open --
  *
- * What lies at the path, and whether it may be taken. A recording whose process
- * is gone becomes PATH.old, in the place of the one before it. One whose
- * process may be alive stays where it is: the new one takes PATH.1 to PATH.9.
- * Nothing else is ever touched.
+ * A recording that lies at the path is renamed PATH.old if its process is gone,
+ * in the place of an earlier one. If its process may be alive it stays, and the
+ * new one takes PATH.1 to PATH.9. No other file is ever touched.
  */
 enum {
     RECORDER_OPEN_NUMBERS_ = 9,
@@ -43,8 +42,8 @@ RECORDER_SELDOM_ void recorder_open_say_(const char *path, const char *wrong,
     recorder_say_(&say);
 }
 
-/* Says what a call failed with, in words where a user can do something about
- * it. */
+/* Says why a call failed: in words if a user can do something about it, else by
+ * the call's name and the error number. */
 RECORDER_SELDOM_ void recorder_open_fail_(const char *path, const char *call,
                                             long error)
 {
@@ -109,8 +108,8 @@ recorder_open_claim_make_(struct recorder_open_claim_ *claim)
     recorder_core_owner_(claim->words, 0);
 }
 
-/* Reads the claim of a file, wherever its first note stands. False: it is no
- * recording of ours. */
+/* Reads the claim of a file, wherever its first note stands. Returns false if
+ * the file is no recording of ours. */
 RECORDER_SELDOM_ bool
 recorder_open_claim_read_(int fd, struct recorder_open_claim_ *to)
 {
@@ -135,11 +134,10 @@ recorder_open_claim_read_(int fd, struct recorder_open_claim_ *to)
            to->head[2] == 1 && __builtin_memcmp(to->name, "RECORDER", 9) == 0;
 }
 
-/* May the owner of a recording be alive? Its pid tells where it counts: on this
- * boot, in this pid namespace. Elsewhere the kernel tells whether anybody has
- * the file open for writing, which is so as long as it is mapped; but another
- * pid namespace of this boot is believed only if the owner saw that it works
- * (on an overlay it does not). */
+/* True if the owner of a recording may be alive. On the same boot, in the same
+ * pid namespace, its pid tells. Otherwise a lease tells whether anybody has the
+ * file mapped for writing; for another pid namespace of this boot that counts
+ * only if the owner saw leases work (on an overlay they do not). */
 RECORDER_SELDOM_ bool
 recorder_open_is_alive_(int fd, const struct recorder_open_claim_ *claim)
 {
@@ -163,13 +161,13 @@ recorder_open_is_alive_(int fd, const struct recorder_open_claim_ *claim)
            !claim->words[RECORDER_OWNER_TELLS_];
 }
 
-/* What is at a path. */
+/* Results of a look at a path. */
 enum recorder_open_found_ {
     RECORDER_ABSENT_,
-    RECORDER_FOREIGN_, /* or it cannot be told */
+    RECORDER_FOREIGN_, /* no recording, or it cannot be told */
     RECORDER_IN_USE_,
     RECORDER_LEFT_,
-    RECORDER_BEGUN_ /* left before there was a record in it */
+    RECORDER_BEGUN_ /* its process ended before the first record */
 };
 RECORDER_SELDOM_ enum recorder_open_found_ recorder_open_look_(int fd)
 {
@@ -179,9 +177,9 @@ RECORDER_SELDOM_ enum recorder_open_found_ recorder_open_look_(int fd)
         (stat.mode & 0170000) != 0100000 || stat.links != 1 ||
         stat.user != recorder_os_user_())
         return RECORDER_FOREIGN_;
-    if (stat.bytes == 0 && (stat.mode & 0777) == 0600) /* before its claim? */
+    if (stat.bytes == 0 && (stat.mode & 0777) == 0600) /* its claim may follow */
         return recorder_clock_ns_(RECORDER_REALTIME_) / 1000000000u <
-                       stat.times[6] + 2 /* changed, in seconds */
+                       stat.times[6] + 2 /* ctime, in s */
                    ? RECORDER_IN_USE_
                    : RECORDER_BEGUN_;
     if (!recorder_open_claim_read_(fd, &claim))
@@ -193,8 +191,8 @@ RECORDER_SELDOM_ enum recorder_open_found_ recorder_open_look_(int fd)
                : RECORDER_LEFT_;
 }
 
-/* Takes a recording out of the way that was left: it becomes PATH.old. False,
- * and said: something else is there. */
+/* Renames an abandoned recording PATH.old. Returns false, and says so, if
+ * PATH.old is no recording of ours. */
 RECORDER_SELDOM_ bool recorder_open_keep_(const char *path)
 {
     enum recorder_open_found_ found = RECORDER_ABSENT_;
@@ -227,8 +225,8 @@ RECORDER_SELDOM_ bool recorder_open_keep_(const char *path)
     return true;
 }
 
-/* Clears the way. RECORDER_ABSENT_: it is clear; RECORDER_IN_USE_: another name
- * is needed; RECORDER_FOREIGN_: neither, and said. */
+/* Frees the path. Returns RECORDER_ABSENT_ if it is free, RECORDER_IN_USE_ if
+ * another name is needed; RECORDER_FOREIGN_, and says why, if neither helps. */
 RECORDER_SELDOM_ enum recorder_open_found_
 recorder_open_clear_(const char *path)
 {
@@ -245,8 +243,8 @@ recorder_open_clear_(const char *path)
     found = fd < 0 ? RECORDER_FOREIGN_ : recorder_open_look_((int)fd);
     if (found == RECORDER_FOREIGN_)
         recorder_open_say_(path, "exists, and is no recording of ours", NULL);
-    /* Another newcomer may see the same: who has the lock takes it away, if it
-     * is still there; what is there by then may be the other's own. */
+    /* Another process may find the same file. The holder of the lock removes
+     * it if it is still there: by now the path may hold the other's file. */
     if (found == RECORDER_LEFT_ || found == RECORDER_BEGUN_) {
         if (recorder_os_lock_((int)fd) == -RECORDER_EAGAIN_ ||
             recorder_os_statx_(-1, path, &at) < 0 ||
@@ -264,8 +262,8 @@ recorder_open_clear_(const char *path)
     return found;
 }
 
-/* The path of this process: the pattern with its %s, from the folder where the
- * program started to record, and a number. False: it is too long. */
+/* Makes the path from the pattern, the folder in which the program started to
+ * record, and a number. Returns false if it is too long. */
 RECORDER_SELDOM_ bool recorder_open_path_(struct recorder_recording_ *file,
                                             unsigned number)
 {
@@ -311,14 +309,14 @@ RECORDER_SELDOM_ bool recorder_open_path_(struct recorder_recording_ *file,
     return to.size < to.max - RECORDER_OPEN_SUFFIX_;
 }
 
-/* Opens a new file at a path that was free. Returns its descriptor, or minus
- * the errno, said unless it is EEXIST. */
+/* Creates the file at a free path. Returns its descriptor, or minus errno, and
+ * says why unless that is EEXIST. */
 RECORDER_SELDOM_ long recorder_open_at_(const char *path, uintptr_t bytes)
 {
     struct recorder_open_claim_ claim;
     const char *call = "write";
     long fd, error;
-    recorder_open_claim_make_(&claim); /* first: it is written at once then */
+    recorder_open_claim_make_(&claim); /* before the file exists */
     fd = recorder_os_open_(path, RECORDER_O_NEW_);
     if (fd < 0) {
         if (fd != -RECORDER_EEXIST_)
@@ -342,8 +340,8 @@ RECORDER_SELDOM_ long recorder_open_at_(const char *path, uintptr_t bytes)
     return error;
 }
 
-/* Makes the file, `bytes` large. Returns its descriptor; below 0, and said: it
- * cannot be. */
+/* Makes the file, of `bytes`. Returns its descriptor; a negative number, and
+ * says why, if it cannot. */
 RECORDER_SELDOM_ int recorder_open_new_(struct recorder_recording_ *file,
                                           uintptr_t bytes)
 {
@@ -386,9 +384,8 @@ RECORDER_SELDOM_ int recorder_open_new_(struct recorder_recording_ *file,
     return (int)fd;
 }
 
-/* Sees to room for `low` and `high` bytes: adds a part where the last one has
- * too little. Returns false if that fails, or if the path has another file
- * now. */
+/* Adds a part if the last one has no room for `low` and `high` bytes. Returns
+ * false if that fails, or if another file is at the path by now. */
 RECORDER_SELDOM_ bool recorder_open_room_(struct recorder_recording_ *file,
                                             uintptr_t low, uintptr_t high)
 {

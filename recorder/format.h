@@ -14,9 +14,9 @@ PROMISES (each begins the names of its tests)
                         out as from glibc's snprintf in the C locale, byte for
                         byte; floats exact to the last digit at any precision
                         -> tests/inside/format.c
-    always_one_line     what moves the cursor, turns the direction of text or
-                        is no text is escaped, as \n, \t, \r or \x1b; other
-                        UTF-8 stays as it is -> tests/inside/format.c
+    always_one_line     bytes that move the cursor, turn the direction of text
+                        or are no UTF-8 are escaped, as \n, \t, \r or \x1b;
+                        other UTF-8 stays as it is -> tests/inside/format.c
     bad_strings_shown   a string that cannot be read prints its address; one
                         that becomes unreadable prints what was read and "..."
                         -> tests/inside/format.c
@@ -53,16 +53,17 @@ LIMITS
 extern "C" {
 #endif
 
-static inline void recorder_format_parse_(struct recorder_formatter_ *f);
+RECORDER_PROTOTYPE_ void recorder_format_parse_(struct recorder_formatter_ *f);
 static inline void recorder_format_convert_(struct recorder_formatter_ *f);
 RECORDER_PROTOTYPE_ void recorder_format_own_(struct recorder_formatter_ *f);
-static inline void recorder_format_integer_(struct recorder_formatter_ *f);
+RECORDER_PROTOTYPE_ void
+recorder_format_integer_(struct recorder_formatter_ *f);
 static inline void recorder_format_character_(struct recorder_formatter_ *f);
-static inline void recorder_format_string_(struct recorder_formatter_ *f);
-static inline unsigned recorder_format_utf8_(char *to, uint32_t character);
-static inline size_t recorder_format_escape_(struct recorder_formatter_ *f,
-                                             const char *s, size_t n,
-                                             bool whole);
+RECORDER_PROTOTYPE_ void recorder_format_string_(struct recorder_formatter_ *f);
+RECORDER_PROTOTYPE_ unsigned recorder_format_utf8_(char *to,
+                                                   uint32_t character);
+RECORDER_PROTOTYPE_ size_t recorder_format_escape_(
+    struct recorder_formatter_ *f, const char *s, size_t n, bool whole);
 
 /* size_t recorder_format_(char *to, size_t size, const char *format,
                           const struct recorder_arguments_ *arguments)
@@ -73,13 +74,13 @@ static inline size_t recorder_format_escape_(struct recorder_formatter_ *f,
    unsigned recorder_format_count_(const char *format)
    How many argument words the format consumes; may be more than 12. */
 
-/* The end of the format, or the newline that is dropped in front of it. */
+/* Returns the end of the format, or the newline that is dropped before it. */
 static inline bool recorder_format_ended_(const char *s)
 {
     return !s[0] || (s[0] == '\n' && !s[1]);
 }
 
-/* What is no conversion stays part of the literal text around it, because an
+/* Text that is no conversion stays with the literal text around it, because an
    odd '%' must not tear a UTF-8 sequence. */
 RECORDER_FUNCTION_ size_t
 recorder_format_(char *to, size_t size, const char *format,
@@ -122,22 +123,22 @@ RECORDER_FUNCTION_ unsigned recorder_format_count_(const char *format)
     return f.used;
 }
 
-/* Consumes the word at a position from 1, at 0 the next one. */
-static inline uint64_t recorder_format_take_(struct recorder_formatter_ *f,
-                                             unsigned position)
+/* Consumes the word at `position`, which counts from 1; 0: the next word. */
+RECORDER_FUNCTION_ uint64_t recorder_format_take_(struct recorder_formatter_ *f,
+                                                  unsigned position)
 {
     const struct recorder_arguments_ *a = f->arguments;
     unsigned i = position ? position - 1 : f->next++;
     if (i >= f->used)
         f->used = i + 1;
-    if (!a || i >= a->count || (i < 32 && (a->lost >> i & 1))) {
-        f->lost = true;
+    if (!a || i >= a->count || (i < 32 && (a->missing >> i & 1))) {
+        f->missing = true;
         return 0;
     }
     return a->word_bytes == 4 ? (uint32_t)a->word[i] : a->word[i];
 }
 
-static inline unsigned recorder_format_number_(const char **s)
+RECORDER_FUNCTION_ unsigned recorder_format_number_(const char **s)
 {
     unsigned n = 0, most = RECORDER_FORMAT_MOST_;
     for (; **s >= '0' && **s <= '9'; ++*s) {
@@ -147,7 +148,8 @@ static inline unsigned recorder_format_number_(const char **s)
     return n;
 }
 
-/* The n of n$; 0, and nothing is skipped, where no such thing stands. */
+/* Returns the n of n$ and skips both; returns 0 and skips nothing if there is
+   none. */
 static inline unsigned recorder_format_position_(struct recorder_formatter_ *f)
 {
     const char *s = f->at;
@@ -158,7 +160,7 @@ static inline unsigned recorder_format_position_(struct recorder_formatter_ *f)
     return n;
 }
 
-/* A width or a precision: a number, or a * and the int that it consumes. */
+/* Returns a width or a precision: a number, or the int that a * consumes. */
 static inline int64_t recorder_format_size_(struct recorder_formatter_ *f)
 {
     if (*f->at != '*')
@@ -167,7 +169,7 @@ static inline int64_t recorder_format_size_(struct recorder_formatter_ *f)
     return (int32_t)recorder_format_take_(f, recorder_format_position_(f));
 }
 
-/* The index of c in a list of characters, or the length of the list. */
+/* Returns the index of c in a list of characters, or the list's length. */
 static inline unsigned recorder_format_index_(const char *list, char c)
 {
     unsigned i = 0;
@@ -176,7 +178,7 @@ static inline unsigned recorder_format_index_(const char *list, char c)
     return i;
 }
 
-/* The length modifier, which says how many bits an integer has. */
+/* Reads the length modifier, which says how many bits an integer has. */
 static inline void recorder_format_modifier_(struct recorder_formatter_ *f)
 {
     const struct recorder_arguments_ *a = f->arguments;
@@ -193,7 +195,7 @@ static inline void recorder_format_modifier_(struct recorder_formatter_ *f)
         f->bits = 64;
 }
 
-/* Does a conversion of the program's own stand here? */
+/* True if this character is a conversion of the program's own. */
 static inline bool recorder_format_is_own_(const struct recorder_formatter_ *f)
 {
     const struct recorder_arguments_ *a = f->arguments;
@@ -201,8 +203,8 @@ static inline bool recorder_format_is_own_(const struct recorder_formatter_ *f)
            a->types[(unsigned char)*f->at];
 }
 
-/* Parses what stands behind a '%' and consumes its words. */
-static inline void recorder_format_parse_(struct recorder_formatter_ *f)
+/* Parses the conversion behind a '%' and consumes its words. */
+RECORDER_FUNCTION_ void recorder_format_parse_(struct recorder_formatter_ *f)
 {
     static const char conversions[] = "dsuxp%cfgeioXFGEaAbBCS";
     static const char kinds[] = "dsuuu%cfffduufffffuucs";
@@ -210,7 +212,7 @@ static inline void recorder_format_parse_(struct recorder_formatter_ *f)
     int64_t width;
     bool own;
     f->start = f->at;
-    f->lost = false;
+    f->missing = false;
     f->flags = 0;
     for (; (flag = recorder_format_index_("-+ #0'I", *f->at)) < 7; f->at++)
         f->flags |= 1U << flag;
@@ -251,7 +253,7 @@ static inline void recorder_format_convert_(struct recorder_formatter_ *f)
         recorder_format_put_(f, "%", 1);
         return;
     }
-    if (f->lost) {
+    if (f->missing) {
         recorder_format_put_(f, "<lost>", 6);
         return;
     }
@@ -281,8 +283,8 @@ static inline void recorder_format_convert_(struct recorder_formatter_ *f)
 
 /* ------------------------------------------------------------------- own -- */
 
-/* What the program's function writes, on one line as all else. The function
-   gets the conversion as it was written and sees to width and precision. */
+/* Writes the text of the program's own function, escaped like any string. The
+   function gets the conversion as written; width and precision are its task. */
 RECORDER_FUNCTION_ void recorder_format_own_(struct recorder_formatter_ *f)
 {
     const struct recorder_arguments_ *a = f->arguments;
@@ -306,7 +308,7 @@ RECORDER_FUNCTION_ void recorder_format_own_(struct recorder_formatter_ *f)
 
 /* -------------------------------------------------------------- integers -- */
 
-static inline void recorder_format_integer_(struct recorder_formatter_ *f)
+RECORDER_FUNCTION_ void recorder_format_integer_(struct recorder_formatter_ *f)
 {
     char digit[64], *end = digit + sizeof digit, *start;
     char c = f->conversion, base = 0;
@@ -346,7 +348,7 @@ static inline void recorder_format_integer_(struct recorder_formatter_ *f)
 
 /* --------------------------------------------------------------- strings -- */
 
-/* Copies what can be read of size bytes at address; 0: nothing. */
+/* Copies up to size bytes at address. Returns how many could be read. */
 static inline size_t recorder_format_read_(const struct recorder_arguments_ *a,
                                            uint64_t address, char *to,
                                            size_t size)
@@ -355,13 +357,14 @@ static inline size_t recorder_format_read_(const struct recorder_arguments_ *a,
     return got < 0 ? 0 : (size_t)got < size ? (size_t)got : size;
 }
 
-/* Writes the bytes at *address, at most *left of them, and moves both on.
-   True at a NUL, false where no more can be or may be read. */
-static inline bool recorder_format_bytes_(struct recorder_formatter_ *f,
-                                          uint64_t *address, size_t *left)
+/* Writes the bytes at *address, at most *left of them, and advances both.
+   Returns true at a NUL that ends them, false if no more can or may be read. */
+RECORDER_FUNCTION_ bool recorder_format_bytes_(struct recorder_formatter_ *f,
+                                               uint64_t *address, size_t *left,
+                                               bool nul_ends)
 {
     char piece[64];
-    size_t held = 0; /* the begin of a UTF-8 sequence that a piece cut */
+    size_t held = 0; /* bytes of a UTF-8 sequence that a piece cut */
     bool more = true;
     while (more && *left) {
         size_t room = sizeof piece - held, end = held, used;
@@ -369,7 +372,7 @@ static inline bool recorder_format_bytes_(struct recorder_formatter_ *f,
                                            room < *left ? room : *left);
         if (!got)
             break;
-        while (end < held + got && piece[end])
+        while (end < held + got && (piece[end] || !nul_ends))
             end++;
         more = end == held + got;
         *address += got;
@@ -383,9 +386,9 @@ static inline bool recorder_format_bytes_(struct recorder_formatter_ *f,
     return !more;
 }
 
-/* The same for wchar_t; here *left counts the bytes of the UTF-8. */
-static inline bool recorder_format_wides_(struct recorder_formatter_ *f,
-                                          uint64_t *address, size_t *left)
+/* Does the same for wchar_t; here *left counts bytes of UTF-8. */
+RECORDER_FUNCTION_ bool recorder_format_wides_(struct recorder_formatter_ *f,
+                                               uint64_t *address, size_t *left)
 {
     while (*left) {
         char part[4], utf8[4];
@@ -420,9 +423,10 @@ static inline void recorder_format_character_(struct recorder_formatter_ *f)
     recorder_format_escape_(f, utf8, n, true);
 }
 
-static inline void recorder_format_string_(struct recorder_formatter_ *f)
+RECORDER_FUNCTION_ void recorder_format_string_(struct recorder_formatter_ *f)
 {
-    const size_t most = 65536; /* so that a wild pointer comes to an end */
+    const size_t most = 65536; /* bounds what a wild pointer prints */
+    size_t size = SIZE_MAX;
     size_t precision = f->precision < 0 ? SIZE_MAX : (size_t)f->precision;
     size_t left = precision < most ? precision : most;
     uint64_t address = f->word;
@@ -433,13 +437,15 @@ static inline void recorder_format_string_(struct recorder_formatter_ *f)
         recorder_format_put_(f, "(null)", precision < 6 ? 0 : 6);
         return;
     }
-    if (left && a->changes && a->changes(a->context, address) &&
+    if (left && a->changes && a->changes(a->context, address, &size) &&
         recorder_format_read_(a, address, digit, 1))
         recorder_format_put_(f, RECORDER_FORMAT_CHANGES_, 1);
+    if (size < left && !f->wide)
+        left = size;
     if (f->wide ? recorder_format_wides_(f, &address, &left)
-                : recorder_format_bytes_(f, &address, &left))
+                : recorder_format_bytes_(f, &address, &left, size == SIZE_MAX))
         return;
-    if (!left && precision <= most)
+    if (!left && (precision <= most || size < most))
         return;
     if (address != f->word) {
         recorder_format_put_(f, "...", 3);
@@ -450,8 +456,8 @@ static inline void recorder_format_string_(struct recorder_formatter_ *f)
     recorder_format_put_(f, start, (size_t)(end - start));
 }
 
-/* Writes a character as UTF-8, what is none as U+FFFD; returns its length. */
-static inline unsigned recorder_format_utf8_(char *to, uint32_t character)
+/* Writes a character as UTF-8, U+FFFD if it is none. Returns its length. */
+RECORDER_FUNCTION_ unsigned recorder_format_utf8_(char *to, uint32_t character)
 {
     unsigned length;
     if (character > 0x10ffff || character >> 11 == 0xd800 >> 11)
@@ -466,11 +472,11 @@ static inline unsigned recorder_format_utf8_(char *to, uint32_t character)
     return length;
 }
 
-/* The length of the UTF-8 sequence, ASCII apart, at the begin of s[0..n): more
-   than n if its end is missing, 0 if it is none, a control character or one
-   that turns the direction of the text behind it: U+061C, U+200E, U+200F,
-   U+202A to U+202E, U+2066 to U+2069. */
-static inline size_t recorder_format_sequence_(const char *s, size_t n)
+/* Returns the length of the UTF-8 sequence, ASCII apart, at s[0..n): more than
+   n if its end is missing; 0 if it is none, a control character or one that
+   turns the direction of text: U+061C, U+200E, U+200F, U+202A to U+202E, U+2066
+   to U+2069. */
+RECORDER_FUNCTION_ size_t recorder_format_sequence_(const char *s, size_t n)
 {
     unsigned char c = (unsigned char)s[0];
     unsigned low = c == 0xe0 || c == 0xc2 ? 0xa0 : c == 0xf0 ? 0x90 : 0x80;
@@ -489,8 +495,8 @@ static inline size_t recorder_format_sequence_(const char *s, size_t n)
         return 0;
     if (n >= 3 && c == 0xe2) {
         unsigned last = (unsigned char)s[2];
-        if (s[1] == '\x80' && (last == 0x8e || last == 0x8f ||
-                               (last >= 0xaa && last <= 0xae)))
+        if (s[1] == '\x80' &&
+            (last == 0x8e || last == 0x8f || (last >= 0xaa && last <= 0xae)))
             return 0;
         if (s[1] == '\x81' && last >= 0xa6 && last <= 0xa9)
             return 0;
@@ -498,11 +504,11 @@ static inline size_t recorder_format_sequence_(const char *s, size_t n)
     return length;
 }
 
-/* Writes s[0..n), escaped, and returns n; or, if more is to come, that is if
-   not whole, less: where a UTF-8 sequence begins whose end is missing. */
-static inline size_t recorder_format_escape_(struct recorder_formatter_ *f,
-                                             const char *s, size_t n,
-                                             bool whole)
+/* Writes s[0..n), escaped. Returns how many bytes it took: n, or less if not
+   `whole` and s ends within a UTF-8 sequence. */
+RECORDER_FUNCTION_ size_t recorder_format_escape_(struct recorder_formatter_ *f,
+                                                  const char *s, size_t n,
+                                                  bool whole)
 {
     const char *hex = "0123456789abcdef";
     size_t from = 0, i = 0; /* s[from..i) is plain and not yet written */

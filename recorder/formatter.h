@@ -12,38 +12,38 @@ extern "C" {
 /* ------------------------------------------------------------- interface -- */
 
 /* The words that the conversions of a format consume, in order. A double is
-   its bits, or those of a float where words have 4 bytes. */
+   its bits, or those of a float if words have 4 bytes. */
 struct recorder_arguments_ {
     const uint64_t *word;
     unsigned count;
-    uint32_t lost;       /* bit i: word i was lost */
+    uint32_t missing;    /* bit i: word i was lost */
     unsigned word_bytes; /* 4 or 8: the recorded program's word */
-    /* Copies up to size bytes that stand at address, may copy fewer, returns
-       how many; 0 or less: not readable. Null: no string can be read. It is
-       asked for 64 bytes at most. */
+    /* Copies bytes at an address, at most `size`, which is at most 64. Returns
+       how many; 0 or less: it is not readable. Null: no string is. */
     ptrdiff_t (*text)(void *context, uint64_t address, char *to, size_t size);
     void *context;
-    /* The program's own conversions, by character: 256 of them, null for those
-       it has not. Each overrides what the character means here, a length
-       modifier too. Null: there are none. */
+    /* The program's own conversions, by character: 256 functions or nulls. Each
+       overrides the meaning of its character, a length modifier's too. Null:
+       there are none. */
     recorder_type *const *types;
-    intptr_t trace; /* what they are told; bit 0 also where a '+' stands */
+    intptr_t trace; /* passed to them; a '+' sets bit 0, too */
     /* True if the text at an address may have changed since it was recorded:
-       it is shown behind RECORDER_FORMAT_CHANGES_. Null: none has. */
-    bool (*changes)(void *context, uint64_t address);
+       then RECORDER_FORMAT_CHANGES_ marks it. Sets *size if it is known and no
+       NUL ends the text. Null: none has changed. */
+    bool (*changes)(void *context, uint64_t address, size_t *size);
 };
 #define RECORDER_FORMAT_CHANGES_ "~"
 
 /* A format being worked on. */
 struct recorder_formatter_ {
-    const char *at;                             /* in the format */
+    const char *at;                              /* in the format */
     const struct recorder_arguments_ *arguments; /* null: only count them */
     unsigned next; /* index of the word to consume next */
     unsigned used; /* one more than the highest index that was consumed */
 
-    char *to; /* the text: room bytes, and one for the NUL */
+    char *to; /* the text: `room` bytes, and one for the NUL */
     size_t room;
-    size_t length; /* of the whole text, also of what found no room */
+    size_t length; /* of the whole text, with the bytes that found no room */
 
     /* the conversion at hand */
     const char *start; /* behind its '%' */
@@ -52,9 +52,9 @@ struct recorder_formatter_ {
     unsigned width;
     int precision;   /* negative: none was given */
     unsigned bits;   /* how much of the word an integer conversion looks at */
-    unsigned prefix; /* length of what stays in front of padding zeros */
+    unsigned prefix; /* length of the sign and 0x, before padding zeros */
     bool wide;       /* %ls, %lc */
-    bool lost;       /* this word, or that of a *, was lost */
+    bool missing;    /* this word, or that of a *, was lost */
     char conversion; /* as written */
     char kind;       /* the function it needs; 0: it prints as it stands */
 };
@@ -69,15 +69,15 @@ struct recorder_formatter_ {
 
 #define RECORDER_FORMAT_MOST_ 2147483647U /* largest width or precision */
 
-/* Keeps the compiler from turning a loop over bytes into a call of memcpy or
-   memset, which signal handlers may and bare metal may not have. */
+/* Prevents that the compiler makes a call of memcpy or memset of a loop over
+   bytes: bare metal may not have them. */
 #define RECORDER_FORMAT_LOOP_(i) __asm__("" : "+r"(i))
 
 /* ---------------------------------------------------------------- output -- */
 
 /* Appends s[0..n). */
-static inline void recorder_format_put_(struct recorder_formatter_ *f,
-                                        const char *s, size_t n)
+RECORDER_FUNCTION_ void recorder_format_put_(struct recorder_formatter_ *f,
+                                             const char *s, size_t n)
 {
     size_t at = f->length;
     size_t room = at < f->room ? f->room - at : 0;
@@ -90,9 +90,9 @@ static inline void recorder_format_put_(struct recorder_formatter_ *f,
     f->length = n > SIZE_MAX - at ? SIZE_MAX : at + n;
 }
 
-/* Inserts n times fill; takes time for what has room, not for n. */
-static inline void recorder_format_insert_(struct recorder_formatter_ *f,
-                                           size_t at, char fill, size_t n)
+/* Inserts `fill` n times. Takes time by the bytes that have room, not by n. */
+RECORDER_FUNCTION_ void recorder_format_insert_(struct recorder_formatter_ *f,
+                                                size_t at, char fill, size_t n)
 {
     size_t length = n > SIZE_MAX - f->length ? SIZE_MAX : f->length + n;
     size_t end = length < f->room ? length : f->room;
@@ -108,11 +108,11 @@ static inline void recorder_format_insert_(struct recorder_formatter_ *f,
     }
 }
 
-/* Writes value in front of end, with least digits or more, and returns where
-   it begins. Shift 0 means decimal, otherwise a digit has that many bits. */
-static inline char *recorder_format_digits_(char *end, uint64_t value,
-                                            unsigned shift, bool upper,
-                                            unsigned least)
+/* Writes `value` before `end`, with `least` digits or more. Returns its begin.
+   Shift 0 is decimal; otherwise a digit has `shift` bits. */
+RECORDER_FUNCTION_ char *recorder_format_digits_(char *end, uint64_t value,
+                                                 unsigned shift, bool upper,
+                                                 unsigned least)
 {
     const char *digits = upper ? "0123456789ABCDEF" : "0123456789abcdef";
     const char *last = end - least;
@@ -130,10 +130,9 @@ static inline char *recorder_format_digits_(char *end, uint64_t value,
     return end;
 }
 
-/* Begins a number: its sign, and 0x or the like, which stay in front when it
-   is padded with zeros. */
-static inline void recorder_format_begin_(struct recorder_formatter_ *f,
-                                          bool negative, char base)
+/* Begins a number by its sign and 0x or the like; padding zeros follow both. */
+RECORDER_FUNCTION_ void recorder_format_begin_(struct recorder_formatter_ *f,
+                                               bool negative, char base)
 {
     char prefix[3];
     unsigned n = 0;

@@ -11,13 +11,13 @@ extern "C" {
 
 #define RECORDER_LAYOUT 1
 
-/* Bytes that RECORDER_COPY keeps of a string. */
+/* The most bytes that RECORDER_COPY keeps of a string. */
 #define RECORDER_COPY_MAX 1024
 
 #define RECORDER_WORD_BITS_ (8 * __SIZEOF_POINTER__)
-/* How many bits of a commit word name the thread, the busy bit included. */
+/* Bits of a commit word for the thread and the busy bit. */
 #define RECORDER_THREAD_BITS_ (__SIZEOF_POINTER__ == 8 ? 16 : 8)
-/* The number of all threads that found no free row in the table. */
+/* The number that all threads without a row of the table share. */
 #define RECORDER_THREAD_SHARED ((1u << (RECORDER_THREAD_BITS_ - 1)) - 1)
 /* Rows of the thread table. */
 #if !defined(RECORDER_THREADS) && defined(RECORDER_HOSTED_)
@@ -30,15 +30,15 @@ RECORDER_ASSERT_(RECORDER_THREADS < RECORDER_THREAD_SHARED,
 
 /* ---------------------------------------------------------------- layout --
  *
- * Readers inside and outside of the program rely on what stands here; a change
- * raises RECORDER_LAYOUT. Every member is one word unless its type says other.
+ * Readers inside and outside the program rely on this layout; a change raises
+ * RECORDER_LAYOUT. A member is one word unless its type says otherwise.
  */
 
-/* A record: 8 words. `format` below RECORDER_TEXT_END_ is no address:
- *     0        goes on with the arguments of the record one order below
- *     1 + n    text: n bytes of it stand in `argument` and, as far as they do
- *              not fit, in the text record that `caller` is the token of; a
- *              token of 0 says that the rest was cut off */
+/* A record: 8 words. A `format` below RECORDER_TEXT_END_ is no address:
+ *     0        a continuation: arguments of the record one order below
+ *     1 + n    a text of n bytes: `argument` holds the first of them, and the
+ *              text record whose token is `caller` the rest; token 0: the rest
+ *              was cut off */
 struct recorder_record {
     uintptr_t format;      /* "format\0file:line" */
     uintptr_t order;       /* 1, 2, 3 ... over all recorders */
@@ -48,8 +48,18 @@ struct recorder_record {
 };
 #define RECORDER_TEXT_END_ (3 + RECORDER_COPY_MAX)
 #define RECORDER_TEXT_BYTES_ (4 * sizeof(uintptr_t))
+/* True if a record of this format is the head of an event. */
+RECORDER_INLINE_ bool recorder_is_head_(uint64_t format)
+{
+    return format >= RECORDER_TEXT_END_;
+}
+/* True if a record of this format holds a piece of a copied text. */
+RECORDER_INLINE_ bool recorder_is_text_(uint64_t format)
+{
+    return format != 0 && format < RECORDER_TEXT_END_;
+}
 
-/* The two words of a slot's rare path: see the ring. */
+/* The two words of a slot's rare path (ring.h). */
 struct recorder_turn {
     uintptr_t gave_up; /* how far tickets that gave up reach, in laps */
     uintptr_t highest; /* the last lap that gave up */
@@ -79,7 +89,7 @@ RECORDER_ASSERT_(sizeof(struct recorder_ring) %
                      0,
                  "RECORDER_CACHE_LINE must be a multiple of 4 words");
 
-/* A recorder, one line: its rings and what a call site needs. */
+/* A recorder: the words that a call site needs, in one cache line. */
 struct recorder {
     intptr_t trace;              /* RECORDER_TRACE */
     struct recorder_ring *rings; /* the first of them */
@@ -89,17 +99,22 @@ struct recorder {
     const char *name, *description;
     struct recorder *next; /* in the registry's list */
 } __attribute__((aligned(RECORDER_CACHE_LINE)));
+/* Initialises a recorder that is on and in no list. */
+#define RECORDER_INIT_(name, description, rings, ring_bytes, slots, lanes)     \
+    {                                                                          \
+        0, rings, (slots)-1, (lanes)-1, ring_bytes, name, description, 0       \
+    }
 
-/* One moment on three clocks. Aligned alike on all processors. */
+/* One point in time on three clocks; aligned alike on all processors. */
 struct recorder_moment {
     uint64_t ticks __attribute__((aligned(8)));
     uint64_t monotonic_ns, realtime_ns;
 };
 
-/* Where a word holds only the low 32 bits of the ticks: no record of a lower
- * order was made when ticks >> 31 was `high`. Two of them to a wrap: who read
- * the clock before one began and drew an order behind it is known by the top
- * bit of its time. */
+/* A half-wrap, where a word holds only the low 32 bits of the ticks: no record
+ * of a lower order was made when ticks >> 31 was `high`. There are two entries
+ * per wrap: the top bit of a record's time tells which half it belongs to, even
+ * if its writer read the clock before the boundary and drew its order after. */
 struct recorder_wrap {
     uintptr_t order, high;
 };
@@ -122,31 +137,36 @@ struct recorder_thread_row {
 
 /* A named number that can be set while the program runs (recorder_set.h). */
 struct recorder_tweak {
-    intptr_t trace; /* its value */
+    intptr_t value;
     const char *name, *description;
     struct recorder_tweak *next;
 };
+/* Initialises a tweak that is in no list. */
+#define RECORDER_TWEAK_INIT_(name, description, value)                         \
+    {                                                                          \
+        value, name, description, 0                                            \
+    }
 
-/* Makes text of a word for a conversion of the program's own (recorder_set.h);
- * to, size and what is returned are as of snprintf. */
+/* Makes text of a word for a conversion of the program's own (recorder_set.h).
+ * `to`, `size` and the result are as for snprintf(). */
 typedef size_t recorder_type(intptr_t trace, const char *format, char *to,
                              size_t size, uintptr_t word);
 
 /* Takes a line of a dump, not NUL-terminated (recorder_dump.h). */
 typedef void recorder_sink(void *context, const char *text, size_t size);
 
-/* The one thing to find; the rest follows from it. */
+/* The registry: readers find it by its magic, and everything else by it. */
 struct recorder_registry {
     unsigned char magic[16];
-    struct recorder_registry *self; /* tells the registry from its image */
+    struct recorder_registry *self; /* its own address, unlike a copy's */
     uint32_t layout, bytes;         /* RECORDER_LAYOUT, sizeof this struct */
     uint32_t head_bytes;            /* of a ring, in front of its records */
-    uint32_t later_sequence;        /* 0: `later` is none; odd: it changes */
+    uint32_t later_sequence;        /* seqlock of `later`; 0: never set */
     struct recorder *first;
     uintptr_t *order;  /* the next order to be given */
     uintptr_t cleared; /* records of a lower order were cleared; 0: none */
-    uintptr_t readers; /* who walk the list and the rings just now */
-    struct recorder_moment start, later; /* how fast ticks run */
+    uintptr_t readers; /* how many are in a read-side section */
+    struct recorder_moment start, later; /* they give the tick rate */
     struct recorder_thread_row *threads;
     uintptr_t threads_max, threads_count; /* rows; rows handed out */
     intptr_t pid;                         /* 0: not started */
@@ -157,33 +177,33 @@ struct recorder_registry {
                  const struct recorder_record *records, unsigned count);
     struct recorder_tweak *tweaks;
     recorder_type **types; /* by conversion character; null: none is set */
-    /* Of signal.h: the thread that dumps because of a signal, kept if
-     * the process will end; and for which signals a handler of ours is set. */
+    /* Of signal.h: the thread that dumps because of a signal, kept if the
+     * process will end; the signals for which a handler of ours is set. */
     int32_t dumping;
     unsigned char taken[65];
-    /* Words of 4 bytes: the last RECORDER_WRAPS_MAX_ that were noted; wrap i is at i
-     * mod RECORDER_WRAPS_MAX_, and the oldest may be changing. 0: the clock has no
-     * more bits than a word. */
+    /* With words of 4 bytes: the last RECORDER_WRAPS_MAX_ half-wraps. Number i
+     * stands at i mod RECORDER_WRAPS_MAX_; the oldest may be changing. Count 0:
+     * the clock has no more bits than a word. */
     uintptr_t wraps_count;
     struct recorder_wrap wraps[RECORDER_WRAPS_MAX_];
     uintptr_t high; /* of the last of them; ~0: there is none */
-    /* Of file.h: the registry's copy in a recording, or null, and who
-     * is told what happens: RECORDER_FILE_. */
+    /* Of file.h: the registry's copy in a recording, or null, and the function
+     * that is told of events (RECORDER_FILE_). */
     struct recorder_registry *image;
     void (*file)(int what, const void *of);
     const char *program; /* its name, without folders; null: unknown */
 };
 enum {
-    RECORDER_FILE_MODULE_,  /* a module is here that records; of: its data */
+    RECORDER_FILE_MODULE_,  /* a module began to record; of: its data */
     RECORDER_FILE_ENTERED_, /* a recorder is in the list; of: it */
     RECORDER_FILE_FORKS_,   /* the caller is about to call fork() */
     RECORDER_FILE_FORKED_,  /* the caller is a child of fork() */
     RECORDER_FILE_SYNC_     /* words of the registry have changed */
 };
-/* Where readers find the members, in bytes: AT(name, structure, member, with
- * words of 4 bytes, with words of 8). Members of 64 bits stand at multiples of 8
- * everywhere. A reader of another word size than the program's has no other way
- * to know; this header compares the table with the compiler's own offsets. */
+/* Offsets of the members in bytes, for readers of another word size than the
+ * program's: AT(name, structure, member, with words of 4 bytes, of 8). Members
+ * of 64 bits stand at multiples of 8 everywhere. The assertions below compare
+ * this table with the compiler's own offsets. */
 #define RECORDER_OFFSETS_(AT)                                                  \
     AT(registry, recorder_registry, self, 16, 16)                              \
     AT(registry, recorder_registry, layout, 20, 24)                            \
@@ -223,7 +243,7 @@ enum {
     AT(row, recorder_thread_row, state, 8, 12)                                 \
     AT(row, recorder_thread_row, named, 10, 14)                                \
     AT(row, recorder_thread_row, name, 12, 16)                                 \
-    AT(tweak, recorder_tweak, trace, 0, 0)                                     \
+    AT(tweak, recorder_tweak, value, 0, 0)                                     \
     AT(tweak, recorder_tweak, name, 4, 8)                                      \
     AT(tweak, recorder_tweak, description, 8, 16)                              \
     AT(tweak, recorder_tweak, next, 12, 24)                                    \
@@ -232,7 +252,7 @@ enum {
     AT(record, recorder_record, time, 8, 16)                                   \
     AT(record, recorder_record, caller, 12, 24)                                \
     AT(record, recorder_record, argument, 16, 32)
-/* The bytes of a structure: SIZE(name, structure, with words of 4, of 8). */
+/* Sizes of structures: SIZE(name, structure, with words of 4 bytes, of 8). */
 #define RECORDER_SIZES_(SIZE)                                                  \
     SIZE(wrap, recorder_wrap, 8, 16)                                           \
     SIZE(row, recorder_thread_row, 28, 32)                                     \
@@ -265,14 +285,14 @@ RECORDER_ASSERT_(sizeof(struct recorder_record) + sizeof(uintptr_t) +
     {'r', 'e', 'c', 'o', 'r', 'd', 'e', 'r', 0x1a, 0xf1, 0x16, 0x47, 'b', 'o', \
      'x', '\n'}
 
-#ifdef RECORDER_OFF /* what RECORDER_TRACE shows */
+#ifdef RECORDER_OFF /* the value of each RECORDER_TRACE */
 __attribute__((unused)) static intptr_t recorder_trace_off_ = -1;
 #endif
 
 #ifndef RECORDER_NOTHING_
 RECORDER_PROGRAM_ uintptr_t recorder_order
     __attribute__((aligned(RECORDER_CACHE_LINE))) = 1;
-/* A port's clock counts from the start, and its threads have their numbers. */
+/* A port's clock counts from the start; the port numbers its threads. */
 #if defined(RECORDER_TIME_HZ) && !defined(RECORDER_HOSTED_)
 #define RECORDER_LATER_SET_ 2
 #define RECORDER_LATER_ {RECORDER_TIME_HZ, 1000000000u, 0}
@@ -316,22 +336,23 @@ RECORDER_PROGRAM_ struct recorder_registry recorder_registry __attribute__((
                                       0,
                                       0};
 
-/* This module's way to both, after a look for the program's own (registry). */
+/* The order counter and registry that this module uses: the program's own, once
+ * registry.h has found them. */
 struct recorder_home_ {
     uintptr_t *order;
     struct recorder_registry *registry;
     bool started;
-    bool numbers; /* it is this module's `thread` that the registry has */
+    bool numbers; /* the registry's `thread` is this module's */
 };
 #ifdef RECORDER_HOSTED_
 RECORDER_MODULE_ struct recorder_home_ recorder_home_ = {
     &recorder_order, &recorder_registry, false, false};
-#else /* there is one, and no code for the way */
+#else /* there is one module, so the compiler folds this */
 __attribute__((unused)) static const struct recorder_home_ recorder_home_ = {
     &recorder_order, &recorder_registry, true, false};
 #endif
 
-/* Tells file.h, where there are files. */
+/* Tells file.h of an event, if a recording is open. */
 RECORDER_INLINE_ void recorder_file_tell_(int what, const void *of)
 {
 #ifdef RECORDER_HOSTED_

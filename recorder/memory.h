@@ -14,7 +14,7 @@ extern "C" {
  * A record names formats and strings by address, and nothing may be mapped
  * there any more. process_vm_readv() on the own process copies them, and fails
  * where a load would fault. A sandbox, an emulator or a system that is not
- * Linux may lack it: then they go through a pipe. Without an operating system,
+ * Linux may lack it: then bytes go through a pipe. Without an operating system,
  * the port tells which addresses may be loaded (RECORDER_READABLE).
  */
 #ifdef RECORDER_OS_BLIND_

@@ -1,4 +1,4 @@
-/* off.h - RECORDER_OFF: what programs call, and nothing behind it. */
+/* off.h - RECORDER_OFF: the functions that programs call, empty. */
 /* SPDX-License-Identifier: MIT */
 #ifndef RECORDER_OFF_H_
 #define RECORDER_OFF_H_

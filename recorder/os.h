@@ -51,11 +51,22 @@ other. They are safe in signal handlers.
         RECORDER_OS_SEES_SELF_
             1 if it can always tell
         struct recorder_os_segment_
-            at, file_bytes, bytes: a piece of the main program in memory
-        bool recorder_os_data_segment_(unsigned index,
-                                      struct recorder_os_segment_ *segment)
-            the program's index-th writable segment; false: there is none, or
-            the linker has found what may be looked for in it
+            at, file_bytes, bytes, writable: a piece of the main program in
+            memory
+        struct recorder_os_headers_ recorder_os_headers_open_(void)
+            an iterator over these pieces; it is asked early, as it may call
+            functions of the C library for the first time
+        bool recorder_os_next_segment_(struct recorder_os_headers_ *headers,
+                                       struct recorder_os_segment_ *segment)
+            the next piece; false: there is none, or the linker has found what
+            may be looked for in it. Takes little stack
+        long recorder_os_maps_(int *fd, char *to, size_t size)
+            reads on in a text that lists this process's mappings, as Linux has
+            it in /proc/self/maps; opens it where *fd is -1. Returns how many
+            bytes; 0 or less at the end, when it has closed it. Takes little
+            stack
+        RECORDER_OS_MAPS_
+            0 if nothing tells what was mapped
         RECORDER_OS_UNLOADS_
             1 if libraries may be closed while others read their recorders
     files
@@ -80,7 +91,8 @@ other. They are safe in signal handlers.
         void recorder_os_replace_(int fd, int by)
             makes `fd` mean what `by` does
     signals
-        struct recorder_signal_set_, recorder_action_, recorder_stack_of_signals_
+        struct recorder_signal_set_, recorder_action_,
+        recorder_stack_of_signals_
             sigset_t, struct sigaction, stack_t
         int recorder_os_action_(int sig, const struct recorder_action_ *action,
                                struct recorder_action_ *old)
@@ -113,7 +125,7 @@ other. They are safe in signal handlers.
             getenv(); null unless the program is trusted
 
 Recordings ask for more, each with its sentence in os_linux_file.h: they are for
-Linux only (file.h).
+Linux only (file.h). So is compat/, which asks for recorder_os_write_line_().
 */
 #ifndef RECORDER_OS_H_
 #define RECORDER_OS_H_

@@ -58,7 +58,7 @@ RECORDER_INLINE_ void recorder_os_get_thread_name_(char name[16])
     recorder_syscall_(SYS_prctl, 16L /* PR_GET_NAME */, name, 0L, 0L, 0L);
 }
 enum { RECORDER_OS_NAMES_ = 1 };
-RECORDER_INLINE_ bool recorder_os_get_name_of_(int32_t id, char name[16])
+RECORDER_SELDOM_ bool recorder_os_get_name_of_(int32_t id, char name[16])
 {
     char path[40] = "/proc/self/task/";
     unsigned at = 16, digits = 1;
@@ -155,33 +155,64 @@ RECORDER_INLINE_ long recorder_os_read_self_(uintptr_t from, void *to,
 enum { RECORDER_OS_UNLOADS_ = 1, RECORDER_OS_SEES_SELF_ = 0 };
 struct recorder_os_segment_ {
     uintptr_t at, file_bytes, bytes;
+    bool writable;
 };
-/* Looks at the program headers. The words that are used here stand at the same
- * index on 32 and 64 bits: 2 address, 4 bytes in the file, 5 in memory. */
-RECORDER_INLINE_ bool
-recorder_os_data_segment_(unsigned index, struct recorder_os_segment_ *segment)
+struct recorder_os_headers_ {
+    const uintptr_t *first, *next, *end;
+    uintptr_t bias; /* what the loader added to each address */
+};
+RECORDER_INLINE_ struct recorder_os_headers_ recorder_os_headers_open_(void)
 {
     enum { WORDS = __SIZEOF_POINTER__ == 8 ? 7 : 8 };
-    const uintptr_t *headers =
-        (const uintptr_t *)recorder_os_auxiliary_(3 /* AT_PHDR */);
-    uintptr_t count = recorder_os_auxiliary_(5 /* AT_PHNUM */), bias = 0, i;
-    const uintptr_t *h;
-    for (h = headers, i = 0; headers && i < count; i++, h += WORDS)
-        if (*(const uint32_t *)h == 6) /* PT_PHDR */
-            bias = (uintptr_t)headers - h[2];
-    for (h = headers, i = 0; headers && i < count; i++, h += WORDS) {
+    struct recorder_os_headers_ headers;
+    uintptr_t count = recorder_os_auxiliary_(5 /* AT_PHNUM */);
+    headers.first = (const uintptr_t *)recorder_os_auxiliary_(3 /* AT_PHDR */);
+    headers.next = headers.first;
+    headers.end = headers.first ? headers.first + count * WORDS : NULL;
+    headers.bias = 0;
+    return headers;
+}
+/* The words that are used here stand at the same index on 32 and 64 bits: 2
+ * address, 4 bytes in the file, 5 in memory. PT_PHDR precedes the segments. */
+RECORDER_INLINE_ bool
+recorder_os_next_segment_(struct recorder_os_headers_ *headers,
+                          struct recorder_os_segment_ *segment)
+{
+    enum { WORDS = __SIZEOF_POINTER__ == 8 ? 7 : 8 };
+    while (headers->next != headers->end) {
+        const uintptr_t *h = headers->next;
+        uint32_t type = *(const uint32_t *)h;
         uint32_t flags =
             __SIZEOF_POINTER__ == 8 ? ((const uint32_t *)h)[1] : (uint32_t)h[6];
-        if (*(const uint32_t *)h != 1 || !(flags & 2)) /* PT_LOAD, writable */
+        headers->next += WORDS;
+        if (type == 6) /* PT_PHDR */
+            headers->bias = (uintptr_t)headers->first - h[2];
+        if (type != 1) /* PT_LOAD */
             continue;
-        if (index-- > 0)
-            continue;
-        segment->at = bias + h[2];
+        segment->at = headers->bias + h[2];
         segment->file_bytes = h[4];
         segment->bytes = h[5];
+        segment->writable = (flags & 2) != 0; /* PF_W */
         return true;
     }
     return false;
+}
+enum { RECORDER_OS_MAPS_ = 1 };
+RECORDER_INLINE_ long recorder_os_maps_(int *fd, char *to, size_t size)
+{
+    long count;
+    if (*fd < 0)
+        *fd = (int)recorder_syscall_(SYS_openat, (long)RECORDER_AT_CWD_,
+                                     "/proc/self/maps",
+                                     (long)RECORDER_O_CLOEXEC_);
+    if (*fd < 0)
+        return -1;
+    count = recorder_syscall_(SYS_read, (long)*fd, to, size);
+    if (count <= 0) {
+        recorder_syscall_(SYS_close, (long)*fd);
+        *fd = -1;
+    }
+    return count;
 }
 
 /* ----------------------------------------------------------------- files -- */
@@ -200,6 +231,21 @@ RECORDER_INLINE_ long recorder_os_write_unchecked_(int fd, uintptr_t from,
                                                    size_t size)
 {
     return recorder_syscall_(SYS_write, (long)fd, from, size);
+}
+/* Writes a text and a newline in one call. compat/ asks for it, on Linux only.
+ */
+RECORDER_INLINE_ long recorder_os_write_line_(int fd, const void *text,
+                                              size_t size)
+{
+    struct {
+        const void *base;
+        size_t size;
+    } pieces[2]; /* struct iovec */
+    pieces[0].base = text;
+    pieces[0].size = size;
+    pieces[1].base = "\n";
+    pieces[1].size = 1;
+    return recorder_syscall_(SYS_writev, (long)fd, pieces, 2L);
 }
 
 struct recorder_pollfd_ {
@@ -381,7 +427,7 @@ struct recorder_held_ {
     int error;
 };
 
-RECORDER_INLINE_ void recorder_os_hold_signals_(struct recorder_held_ *held)
+RECORDER_FUNCTION_ void recorder_os_hold_signals_(struct recorder_held_ *held)
 {
     struct recorder_signal_set_ block = {{0}};
     held->error = *recorder_os_errno_();
@@ -390,7 +436,8 @@ RECORDER_INLINE_ void recorder_os_hold_signals_(struct recorder_held_ *held)
     recorder_os_mask_(RECORDER_SIG_BLOCK_, &block, &held->mask);
     recorder_os_pending_(&held->pending);
 }
-RECORDER_INLINE_ void recorder_os_release_signals_(struct recorder_held_ *held)
+RECORDER_FUNCTION_ void
+recorder_os_release_signals_(struct recorder_held_ *held)
 {
     struct recorder_signal_set_ raised = {{0}};
     struct recorder_timespec_ now = {0, 0};

@@ -114,12 +114,28 @@ RECORDER_INLINE_ long recorder_os_read_self_(uintptr_t from, void *to,
 #endif
 struct recorder_os_segment_ {
     uintptr_t at, file_bytes, bytes;
+    bool writable;
 };
-RECORDER_INLINE_ bool
-recorder_os_data_segment_(unsigned index, struct recorder_os_segment_ *segment)
+struct recorder_os_headers_ {
+    int none;
+};
+RECORDER_INLINE_ struct recorder_os_headers_ recorder_os_headers_open_(void)
 {
-    (void)index, (void)segment;
+    struct recorder_os_headers_ headers = {0};
+    return headers;
+}
+RECORDER_INLINE_ bool
+recorder_os_next_segment_(struct recorder_os_headers_ *headers,
+                          struct recorder_os_segment_ *segment)
+{
+    (void)headers, (void)segment;
     return false;
+}
+enum { RECORDER_OS_MAPS_ = 0 };
+RECORDER_INLINE_ long recorder_os_maps_(int *fd, char *to, size_t size)
+{
+    (void)fd, (void)to, (void)size;
+    return -1;
 }
 
 /* ----------------------------------------------------------------- files -- */

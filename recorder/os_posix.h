@@ -205,10 +205,32 @@ RECORDER_INLINE_ intptr_t recorder_os_process_(void)
 {
     return getpid();
 }
+/* POSIX does not tell the program's name; each system's C library does. */
+#if defined(RECORDER_BSD_)
+extern const char *recorder_os_program_(void) RECORDER_LABEL_(getprogname);
+#elif defined(__linux__)
+extern char *recorder_os_invoked_ RECORDER_LABEL_(program_invocation_short_name)
+    __attribute__((weak));
 RECORDER_INLINE_ const char *recorder_os_program_(void)
 {
-    return NULL; /* POSIX does not tell */
+    return &recorder_os_invoked_ ? recorder_os_invoked_ : NULL;
 }
+#elif defined(__sun)
+extern const char *recorder_os_executable_(void) RECORDER_LABEL_(getexecname);
+RECORDER_INLINE_ const char *recorder_os_program_(void)
+{
+    const char *name = recorder_os_executable_(), *at;
+    for (at = name; at && *at; at++)
+        if (*at == '/' && at[1])
+            name = at + 1;
+    return name;
+}
+#else
+RECORDER_INLINE_ const char *recorder_os_program_(void)
+{
+    return NULL;
+}
+#endif
 RECORDER_INLINE_ void recorder_os_yield_(void)
 {
     sched_yield();
@@ -252,12 +274,28 @@ enum { RECORDER_OS_UNLOADS_ = 1, RECORDER_OS_SEES_SELF_ = 0 };
 /* The program's registry is found by the dynamic linker or not at all. */
 struct recorder_os_segment_ {
     uintptr_t at, file_bytes, bytes;
+    bool writable;
 };
-RECORDER_INLINE_ bool
-recorder_os_data_segment_(unsigned index, struct recorder_os_segment_ *segment)
+struct recorder_os_headers_ {
+    int none;
+};
+RECORDER_INLINE_ struct recorder_os_headers_ recorder_os_headers_open_(void)
 {
-    (void)index, (void)segment;
+    struct recorder_os_headers_ headers = {0};
+    return headers;
+}
+RECORDER_INLINE_ bool
+recorder_os_next_segment_(struct recorder_os_headers_ *headers,
+                          struct recorder_os_segment_ *segment)
+{
+    (void)headers, (void)segment;
     return false;
+}
+enum { RECORDER_OS_MAPS_ = 0 };
+RECORDER_INLINE_ long recorder_os_maps_(int *fd, char *to, size_t size)
+{
+    (void)fd, (void)to, (void)size;
+    return -1;
 }
 
 /* ----------------------------------------------------------------- files -- */

@@ -31,8 +31,8 @@ RECORDER_INLINE_ struct recorder_output_ recorder_output_to_(int fd)
 
 #ifdef RECORDER_HOSTED_
 /* Waits until the descriptor takes RECORDER_PIPE_BYTES_ without blocking.
- * Returns false if it never will, or our patience ended. Where poll() fails, as
- * it does if RLIMIT_NOFILE is 0, a write may work: true, unless one was
+ * Returns false if it never will, or our patience ended. If poll() fails, as it
+ * does if RLIMIT_NOFILE is 0, a write may work: returns true, unless one was
  * `refused`. */
 RECORDER_FUNCTION_ bool
 recorder_output_wait_(const struct recorder_output_ *out, bool refused)

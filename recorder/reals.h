@@ -23,9 +23,9 @@ struct recorder_decimal_ {
     uint32_t word[RECORDER_DECIMAL_WORDS_];
 };
 
-/* Multiplies by 2^shift, shift <= 32, a number that has no fraction. */
-static inline void recorder_decimal_multiply_(struct recorder_decimal_ *d,
-                                              unsigned shift)
+/* Multiplies a number without fraction by 2^shift, shift <= 32. */
+RECORDER_FUNCTION_ void recorder_decimal_multiply_(struct recorder_decimal_ *d,
+                                                   unsigned shift)
 {
     uint64_t carry = 0;
     for (unsigned i = d->end; i-- > d->first;) {
@@ -38,8 +38,8 @@ static inline void recorder_decimal_multiply_(struct recorder_decimal_ *d,
 }
 
 /* Divides by 2^shift, shift <= 32. */
-static inline void recorder_decimal_divide_(struct recorder_decimal_ *d,
-                                            unsigned shift)
+RECORDER_FUNCTION_ void recorder_decimal_divide_(struct recorder_decimal_ *d,
+                                                 unsigned shift)
 {
     uint64_t rest = 0;
     unsigned i = d->first;
@@ -53,9 +53,9 @@ static inline void recorder_decimal_divide_(struct recorder_decimal_ *d,
         d->first++;
 }
 
-/* mantissa * 2^exponent, mantissa < 10^18 */
-static inline void recorder_decimal_set_(struct recorder_decimal_ *d,
-                                         uint64_t mantissa, int exponent)
+/* Sets a decimal to mantissa * 2^exponent, mantissa < 10^18. */
+RECORDER_FUNCTION_ void recorder_decimal_set_(struct recorder_decimal_ *d,
+                                              uint64_t mantissa, int exponent)
 {
     d->first = RECORDER_DECIMAL_POINT_ - 2;
     d->end = RECORDER_DECIMAL_POINT_;
@@ -71,8 +71,9 @@ static inline void recorder_decimal_set_(struct recorder_decimal_ *d,
     }
 }
 
-/* The index of the first digit that is not 0; of a zero, that of the units. */
-static inline unsigned recorder_decimal_lead_(const struct recorder_decimal_ *d)
+/* Returns the index of the first digit that is not 0; for 0, of the units. */
+RECORDER_FUNCTION_ unsigned
+recorder_decimal_lead_(const struct recorder_decimal_ *d)
 {
     unsigned i = d->first, lead;
     while (i < d->end && !d->word[i])
@@ -85,8 +86,9 @@ static inline unsigned recorder_decimal_lead_(const struct recorder_decimal_ *d)
     return lead;
 }
 
-/* The index behind the last digit that is not 0; of a zero, 0. */
-static inline unsigned recorder_decimal_tail_(const struct recorder_decimal_ *d)
+/* Returns the index behind the last digit that is not 0; for 0, 0. */
+RECORDER_FUNCTION_ unsigned
+recorder_decimal_tail_(const struct recorder_decimal_ *d)
 {
     unsigned i = d->end, tail;
     while (i > d->first && !d->word[i - 1])
@@ -99,9 +101,9 @@ static inline unsigned recorder_decimal_tail_(const struct recorder_decimal_ *d)
     return tail;
 }
 
-/* Rounds to the digits in front of index keep, a tie to the even digit. */
-static inline void recorder_decimal_round_(struct recorder_decimal_ *d,
-                                           unsigned keep)
+/* Rounds to the digits before index `keep`, a tie to the even digit. */
+RECORDER_FUNCTION_ void recorder_decimal_round_(struct recorder_decimal_ *d,
+                                                unsigned keep)
 {
     unsigned i = keep / 9;
     uint32_t unit = RECORDER_DECIMAL_BASE_, rest, odd;
@@ -132,10 +134,10 @@ static inline void recorder_decimal_round_(struct recorder_decimal_ *d,
     }
 }
 
-/* Writes n digits from index from on. */
-static inline void recorder_decimal_put_(struct recorder_formatter_ *f,
-                                         const struct recorder_decimal_ *d,
-                                         unsigned from, unsigned n)
+/* Writes n digits, from index `from` on. */
+RECORDER_FUNCTION_ void recorder_decimal_put_(struct recorder_formatter_ *f,
+                                              const struct recorder_decimal_ *d,
+                                              unsigned from, unsigned n)
 {
     while (n && from < d->end * 9) {
         unsigned i = from / 9, skip = from % 9, count = 9 - skip;
@@ -151,10 +153,10 @@ static inline void recorder_decimal_put_(struct recorder_formatter_ *f,
     recorder_format_insert_(f, f->length, '0', n);
 }
 
-/* Writes e+07: a letter, a sign, and least digits or more. */
-static inline void recorder_format_exponent_(struct recorder_formatter_ *f,
-                                             char letter, int exponent,
-                                             unsigned least)
+/* Writes an exponent like e+07, with `least` digits or more. */
+RECORDER_FUNCTION_ void recorder_format_exponent_(struct recorder_formatter_ *f,
+                                                  char letter, int exponent,
+                                                  unsigned least)
 {
     char part[8], *end = part + sizeof part, *start;
     unsigned value = (unsigned)(exponent < 0 ? -exponent : exponent);
@@ -164,9 +166,10 @@ static inline void recorder_format_exponent_(struct recorder_formatter_ *f,
     recorder_format_put_(f, start, (size_t)(end - start));
 }
 
-/* %f, %e and %g of mantissa * 2^exponent */
-static inline void recorder_format_decimal_(struct recorder_formatter_ *f,
-                                            uint64_t mantissa, int exponent)
+/* Writes mantissa * 2^exponent as %f, %e or %g does. */
+RECORDER_FUNCTION_ void recorder_format_decimal_(struct recorder_formatter_ *f,
+                                                 uint64_t mantissa,
+                                                 int exponent)
 {
     const unsigned point = RECORDER_DECIMAL_POINT_ * 9;
     bool alternate = f->flags & RECORDER_FORMAT_ALTERNATE_;
@@ -201,9 +204,10 @@ static inline void recorder_format_decimal_(struct recorder_formatter_ *f,
         recorder_format_exponent_(f, letter, exponent, 2);
 }
 
-/* %a of mantissa * 2^(exponent - 52) */
-static inline void recorder_format_hexadecimal_(struct recorder_formatter_ *f,
-                                                uint64_t mantissa, int exponent)
+/* Writes mantissa * 2^(exponent - 52) as %a does. */
+RECORDER_FUNCTION_ void
+recorder_format_hexadecimal_(struct recorder_formatter_ *f, uint64_t mantissa,
+                             int exponent)
 {
     bool upper = f->conversion == 'A';
     char digit[14], *end = digit + sizeof digit, *start;
@@ -230,7 +234,7 @@ static inline void recorder_format_hexadecimal_(struct recorder_formatter_ *f,
     recorder_format_exponent_(f, upper ? 'P' : 'p', exponent, 1);
 }
 
-/* The bits of the double that equals the float with these bits. */
+/* Returns the bits of the double that equals the float of these bits. */
 static inline uint64_t recorder_format_widen_(uint32_t bits)
 {
     uint64_t sign = (uint64_t)(bits >> 31) << 63, mantissa = bits & 0x7fffff;
@@ -246,7 +250,7 @@ static inline uint64_t recorder_format_widen_(uint32_t bits)
     return sign | (uint64_t)(exponent + 1023 - 127) << 52 | mantissa << 29;
 }
 
-static inline void recorder_format_real_(struct recorder_formatter_ *f)
+RECORDER_FUNCTION_ void recorder_format_real_(struct recorder_formatter_ *f)
 {
     const uint64_t implied = (uint64_t)1 << 52;
     bool short_word = f->arguments->word_bytes == 4;

@@ -1,4 +1,4 @@
-/* record.h - what the macros call. */
+/* record.h - the functions that the recording macros call. */
 /* SPDX-License-Identifier: MIT */
 #ifndef RECORDER_RECORD_H_
 #define RECORDER_RECORD_H_
@@ -23,7 +23,7 @@ recorder_lane_(const struct recorder *recorder, unsigned thread)
                                                 recorder->ring_bytes);
 }
 
-/* The same out of line, where a call more does not matter. */
+/* Calls recorder_write_() out of line, for callers that are not in a hurry. */
 RECORDER_FUNCTION_ struct recorder_record *
 recorder_write_words_(struct recorder_ring *ring, uintptr_t mask,
                       unsigned thread, const struct recorder_record *r)
@@ -31,8 +31,8 @@ recorder_write_words_(struct recorder_ring *ring, uintptr_t mask,
     return recorder_write_(ring, mask, thread, r);
 }
 
-/* Records 4 * count words as that many records of orders that follow at once,
- * and prints them where the recorder is traced. Returns the first order. */
+/* Writes `count` records of 4 words each, with consecutive orders, and prints
+ * them if the recorder is traced. Returns the first order. */
 RECORDER_FUNCTION_ uintptr_t
 recorder_record_words_(const struct recorder *recorder, const char *format,
                        uintptr_t caller, const uintptr_t *words, unsigned count)
@@ -57,7 +57,7 @@ recorder_record_words_(const struct recorder *recorder, const char *format,
     return order;
 }
 
-/* Up to 4 arguments travel in registers. */
+/* Records up to 4 arguments, which travel in registers. Returns the order. */
 RECORDER_CALLED_ uintptr_t recorder_record_few_(const struct recorder *recorder,
                                                 const char *format, uintptr_t a,
                                                 uintptr_t b, uintptr_t c,
@@ -75,8 +75,8 @@ RECORDER_CALLED_ uintptr_t recorder_record_few_(const struct recorder *recorder,
         words[0] = a, words[1] = b, words[2] = c, words[3] = d;
         return recorder_record_words_(recorder, format, caller, words, 1);
     }
-    /* What the locked additions need not wait for, and the clock, come first:
-     * meanwhile the stores of the record before drain (bench/record.c). */
+    /* Loads and the clock come before the locked additions, which wait until
+     * the stores of the previous record have drained (bench/record.c). */
     thread = RECORDER_THREAD();
     mask = recorder->mask;
     ring = recorder_lane_(recorder, thread);
@@ -86,7 +86,8 @@ RECORDER_CALLED_ uintptr_t recorder_record_few_(const struct recorder *recorder,
     return r.order;
 }
 
-/* More than 4: `count` records of 4 words, each a uintptr_t behind `count`. */
+/* Records more than 4 arguments: `count` records of 4 words, each passed as a
+ * uintptr_t behind `count`. Returns the first order. */
 RECORDER_CALLED_ uintptr_t recorder_record_more_(
     const struct recorder *recorder, const char *format, unsigned count, ...)
 {
@@ -101,40 +102,38 @@ RECORDER_CALLED_ uintptr_t recorder_record_more_(
         recorder, format, (uintptr_t)__builtin_return_address(0), words, count);
 }
 
-/* The token of a text record: the address of its slot, with as many low bits of
- * its order as fit below a record's size. No string of the program's own stands
- * inside of a ring, so a token is never taken for one, nor one for a token. */
+/* Makes the token of a text record: its slot's address plus the low bits of its
+ * order that fit below a record's size. No string of the program lies inside a
+ * ring, so a token and an ordinary address cannot be confused. */
 RECORDER_INLINE_ uintptr_t recorder_token_(const struct recorder_record *slot,
                                            uintptr_t order)
 {
     return (uintptr_t)slot + (order & (sizeof *slot - 1));
 }
 
-/* Copies a string, which ends at a NUL or after `most` bytes, into text
- * records. Returns what %s takes: a token, or null for null. A token that points
- * at a ring's head stands for a lost text. */
+/* Copies bytes, NULs like any other, into text records. Returns a token for %s,
+ * or null if `string` is null. If the text found no slot, the token is the
+ * address of the ring's head. */
 RECORDER_CALLED_ const char *recorder_copy_bytes_(
-    const struct recorder *recorder, const char *string, size_t most)
+    const struct recorder *recorder, const char *string, size_t size)
 {
     unsigned thread = RECORDER_THREAD();
     struct recorder_ring *ring = recorder_lane_(recorder, thread);
     /* At most half of the ring: the head and its text must fit together. */
     size_t room = (recorder->mask + 2) / 2 * RECORDER_TEXT_BYTES_;
-    size_t size = 0, count, i;
+    size_t count, i;
     uintptr_t order, token = 0;
     if (!string)
         return NULL;
     if (room > RECORDER_COPY_MAX)
         room = RECORDER_COPY_MAX;
-    if (most > RECORDER_COPY_MAX)
-        most = RECORDER_COPY_MAX + 1;
-    while (size < most && string[size])
-        size++; /* one more than is kept, where it is too long */
+    if (size > RECORDER_COPY_MAX)
+        size = RECORDER_COPY_MAX + 1; /* one more than is kept: too long */
     count = ((size < room ? size : room) + RECORDER_TEXT_BYTES_ - 1) /
             RECORDER_TEXT_BYTES_;
     count += count == 0;
     order = recorder_orders_(count);
-    for (i = count; i-- > 0;) { /* the last first: each names the next */
+    for (i = count; i-- > 0;) { /* backwards: each holds the next's token */
         size_t at = i * RECORDER_TEXT_BYTES_;
         struct recorder_record text = {1 + size - at, order + i, 0, token,
                                        {0, 0, 0, 0}};
@@ -148,20 +147,31 @@ RECORDER_CALLED_ const char *recorder_copy_bytes_(
     }
     return (const char *)token;
 }
+/* How long a string is that ends at a NUL or after `most` bytes; no more than
+ * one byte above what a copy keeps. */
+RECORDER_INLINE_ size_t recorder_copy_size_(const char *string, size_t most)
+{
+    size_t size = 0;
+    if (most > RECORDER_COPY_MAX)
+        most = RECORDER_COPY_MAX + 1;
+    while (size < most && string[size])
+        size++;
+    return size;
+}
 RECORDER_CALLED_ const char *recorder_copy_(const struct recorder *recorder,
                                             const char *string)
 {
-    return recorder_copy_bytes_(recorder, string, SIZE_MAX);
+    return recorder_copy_bytes_(
+        recorder, string, string ? recorder_copy_size_(string, SIZE_MAX) : 0);
 }
 
-/* The word of an array of char: a token of its copy. A ring of one slot has no
- * room for one, and gets the address. */
+/* Returns the word for an array of char: the token of its copy. */
 RECORDER_CALLED_ uintptr_t recorder_word_of_array_(
     const struct recorder *recorder, uintptr_t array, size_t size)
 {
-    return recorder->mask ? (uintptr_t)recorder_copy_bytes_(
-                                recorder, (const char *)array, size)
-                          : array;
+    const char *text = (const char *)array;
+    return (uintptr_t)recorder_copy_bytes_(recorder, text,
+                                           recorder_copy_size_(text, size));
 }
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* regex.h - does an extended regular expression match a whole name? */
+/* regex.h - tells if an extended regular expression matches a whole name. */
 /* SPDX-License-Identifier: MIT */
 /*
     recorder_regex_match_("(net|disk)_.*", "NET_rx")     // true
@@ -115,7 +115,7 @@ RECORDER_SELDOM_ unsigned char recorder_regex_lower_(unsigned char c)
     return recorder_regex_within_(c, 'A', 'Z') ? (unsigned char)(c | 0x20) : c;
 }
 
-/* Parses the name of a class behind "[:", and says whether c belongs to it. */
+/* Parses the name of a class behind "[:". True if c belongs to it. */
 RECORDER_SELDOM_ bool recorder_regex_class_(struct recorder_regex_ *r,
                                          unsigned char c)
 {
@@ -172,7 +172,7 @@ RECORDER_SELDOM_ bool recorder_regex_element_(struct recorder_regex_ *r,
            recorder_regex_within_(upper, low, high);
 }
 
-/* Parses a bracket expression behind its "[", and says whether it has c. */
+/* Parses a bracket expression behind its "[". True if it has c. */
 RECORDER_SELDOM_ bool recorder_regex_bracket_(struct recorder_regex_ *r,
                                            unsigned char c)
 {
@@ -190,7 +190,7 @@ RECORDER_SELDOM_ bool recorder_regex_bracket_(struct recorder_regex_ *r,
     return found != negated;
 }
 
-/* Parses an element that matches one character, and says whether c does. */
+/* Parses an element that matches one character. True if it matches c. */
 RECORDER_SELDOM_ bool recorder_regex_character_(struct recorder_regex_ *r,
                                              unsigned char c)
 {

@@ -32,7 +32,7 @@ RECORDER_SELDOM_ void recorder_forked_(void)
     uintptr_t i;
     recorder_thread_self_ = 0;
     if (registry->pid == recorder_os_process_())
-        return;         /* the handler of another module has done all this */
+        return;         /* another module's handler has done all this */
     if (registry->file) /* first: the lines below must not write to its file */
         registry->file(RECORDER_FILE_FORKED_, NULL);
     for (i = 0; i < registry->threads_max; i++) {
@@ -53,11 +53,13 @@ __attribute__((no_sanitize("address")))
 RECORDER_SELDOM_ struct recorder_registry *
 recorder_of_program_(struct recorder_registry *own)
 {
+    struct recorder_os_headers_ headers = recorder_os_headers_open_();
     struct recorder_os_segment_ data;
-    unsigned i;
-    for (i = 0; recorder_os_data_segment_(i, &data); i++) {
+    while (recorder_os_next_segment_(&headers, &data)) {
         uintptr_t at = (data.at + RECORDER_CACHE_LINE - 1) &
                        ~(uintptr_t)(RECORDER_CACHE_LINE - 1);
+        if (!data.writable)
+            continue;
         if ((uintptr_t)own - data.at < data.bytes)
             return own;
         for (; at + sizeof *own <= data.at + data.file_bytes;
@@ -78,7 +80,7 @@ recorder_of_program_(struct recorder_registry *own)
 }
 #endif
 
-/* Starts this module, once: finds the registry and fills in what it lacks. */
+/* Starts this module, once: finds the registry, and starts it if nobody has. */
 RECORDER_SELDOM_ void recorder_start_(void)
 {
     struct recorder_registry *registry;
@@ -136,9 +138,9 @@ RECORDER_CALLED_ void recorder_tweak_enter_(struct recorder_tweak *tweak)
 
 #if defined(RECORDER_IN_LIBRARY_) ||                                           \
     (defined(RECORDER_LIBRARY) && defined(RECORDER_HOSTED_))
-/* Waits for a grace period: until no reader can hold what was taken out of a
- * list. Readers are in a list for microseconds, while they copy. After a second
- * it returns anyway, since a reader may have died in there. */
+/* Waits for a grace period: until no reader can hold an element that was taken
+ * out of a list. Read-side sections last microseconds. After a second it
+ * returns anyway, since a reader may have died in one. */
 RECORDER_SELDOM_ void recorder_readers_wait_(void)
 {
     const struct recorder_registry *registry = recorder_home_.registry;
@@ -171,14 +173,13 @@ RECORDER_CALLED_ void recorder_tweak_leave_(struct recorder_tweak *tweak)
 #endif
 
 #ifdef RECORDER_IN_LIBRARY_
-/* Also a library that only uses recorders of others looks for the program's
- * registry. */
+/* Starts a module that defines no recorder, too: it may use others'. */
 __attribute__((constructor(101), used)) static void
 recorder_start_library_(void)
 {
     recorder_start_();
 }
-/* Takes a closed library's function out, which gave the threads' numbers. */
+/* Takes out the function that numbers threads, if it is this library's. */
 __attribute__((destructor(101), used)) static void recorder_stop_library_(void)
 {
     struct recorder_registry *registry = recorder_home_.registry;
@@ -192,7 +193,7 @@ __attribute__((destructor(101), used)) static void recorder_stop_library_(void)
 /* Enters a read-side section, and returns the list's first recorder. Until
  * recorder_readers_leave_(), no library that holds recorders is unmapped. The
  * caller must not wait in between: a library that is closed waits for it. */
-RECORDER_INLINE_ struct recorder *recorder_readers_enter_(void)
+RECORDER_FUNCTION_ struct recorder *recorder_readers_enter_(void)
 {
     struct recorder_registry *registry = recorder_home_.registry;
     if (RECORDER_OS_UNLOADS_)
@@ -201,7 +202,7 @@ RECORDER_INLINE_ struct recorder *recorder_readers_enter_(void)
                                                  ? __ATOMIC_SEQ_CST
                                                  : __ATOMIC_ACQUIRE);
 }
-RECORDER_INLINE_ void recorder_readers_leave_(void)
+RECORDER_FUNCTION_ void recorder_readers_leave_(void)
 {
     if (RECORDER_OS_UNLOADS_)
         __atomic_fetch_sub(&recorder_home_.registry->readers, 1,

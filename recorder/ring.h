@@ -13,7 +13,8 @@ extern "C" {
 #ifndef RECORDER_TICKETS
 #define RECORDER_TICKETS 64
 #endif
-#if !defined(RECORDER_HOSTED_) && !defined(RECORDER_ENTER) && __GCC_ATOMIC_POINTER_LOCK_FREE < 2
+#if !defined(RECORDER_HOSTED_) && !defined(RECORDER_ENTER) &&                 \
+    __GCC_ATOMIC_POINTER_LOCK_FREE < 2
 #error "recorder.h: this processor has no atomic instructions: define " \
     "RECORDER_ENTER() and RECORDER_LEAVE(was)"
 #endif
@@ -176,7 +177,7 @@ RECORDER_INLINE_ bool recorder_take_turn_(struct recorder_turn *turn,
 /* Raises `highest` to `lap`, unless it is there or ahead: less than half of all
  * positions ahead, modulo the word. H1 keeps it from falling farther behind. */
 #ifdef RECORDER_ENTER
-RECORDER_INLINE_ void recorder_raise_(struct recorder_turn *turn, uintptr_t lap)
+RECORDER_SELDOM_ void recorder_raise_(struct recorder_turn *turn, uintptr_t lap)
 {
     uintptr_t masked = RECORDER_ENTER();
     if (recorder_get_(&turn->highest) - lap > UINTPTR_MAX >> 1)
@@ -184,7 +185,7 @@ RECORDER_INLINE_ void recorder_raise_(struct recorder_turn *turn, uintptr_t lap)
     RECORDER_LEAVE(masked);
 }
 #else
-RECORDER_INLINE_ void recorder_raise_(struct recorder_turn *turn, uintptr_t lap)
+RECORDER_SELDOM_ void recorder_raise_(struct recorder_turn *turn, uintptr_t lap)
 {
     uintptr_t highest = recorder_get_(&turn->highest);
     while (highest - lap > UINTPTR_MAX >> 1 &&

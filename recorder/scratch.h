@@ -1,4 +1,4 @@
-/* scratch.h - where a dump gets its memory. */
+/* scratch.h - the memory of a dump. */
 /* SPDX-License-Identifier: MIT */
 #ifndef RECORDER_SCRATCH_H_
 #define RECORDER_SCRATCH_H_
@@ -27,11 +27,13 @@ struct recorder_scratch_ {
     struct recorder_memory_ memory;
     struct recorder_batch_ batch;
     size_t at;               /* which of the batch is being shown */
+    struct recorder_headed_ heading; /* of the format that was read last */
     struct recorder_fetched_ *fetched;
     size_t fetched_mask;
     struct recorder_constants_ constants;
     char *format, *text, *message, *line; /* text: of RECORDER_COPY */
     size_t format_max, text_max, line_max;
+    size_t text_size; /* of the text that was put together last */
     char *out;               /* gathers lines, for recorder_dump_fd */
     size_t out_max;
     void *mapped;
@@ -43,11 +45,11 @@ struct recorder_scratch_ {
 
 enum {
     RECORDER_FETCHED_ = 64,   /* a program shows few formats at a time */
-    RECORDER_CONSTANTS_ = 512, /* two for each library, or three */
+    RECORDER_CONSTANTS_ = 512, /* a library has two or three */
     RECORDER_OUT_MAX_ = 16384,
     RECORDER_FORMAT_MAX_ = 1024,
     RECORDER_TEXT_MAX_ = RECORDER_COPY_MAX + 4,
-    RECORDER_STACK_LINE_ = 256 /* of each kind, where there is only the stack */
+    RECORDER_STACK_LINE_ = 256 /* bytes of each text on the stack */
 };
 #define RECORDER_SCRATCH_STACK_ 2880 /* no stack frame is above 4 KiB */
 #define RECORDER_SCRATCH_MAX_ ((size_t)256 << 20)
@@ -119,8 +121,8 @@ RECORDER_SELDOM_ bool recorder_scratch_open_(struct recorder_scratch_ *s,
     return memory != NULL;
 }
 
-/* The program's spare memory, for one thread at a time: used where mmap()
- * fails, as the stack may be small. Other threads then use their stacks. */
+/* The program's spare memory, for one thread at a time: used if mmap() fails,
+ * as the stack may be small. Other threads then use their stacks. */
 RECORDER_PROGRAM_ char recorder_spare_[RECORDER_SCRATCH_STACK_]
     __attribute__((aligned(16)));
 RECORDER_PROGRAM_ uint32_t recorder_spare_taken_ = 0;

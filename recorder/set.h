@@ -28,7 +28,7 @@ recorder_configure_type(unsigned char conversion, recorder_type *function)
 
 /* ------------------------------------------------------------------ text -- */
 
-/* Functions of compat/recorder that are called in place of ours; null: none. */
+/* Functions of compat/recorder that replace ours; null: there are none. */
 struct recorder_set_hooks_ {
     void (*dump)(void);
     void (*warn)(const char *text); /* instead of stderr */
@@ -37,7 +37,7 @@ RECORDER_PROGRAM_ struct recorder_set_hooks_ recorder_set_hooks_ = {0, 0};
 
 #define RECORDER_SET_MAX_ 256 /* bytes of a name, and of a value */
 
-/* An item of a specification, taken apart. */
+/* A parsed item of a specification. */
 struct recorder_item_ {
     char name[RECORDER_SET_MAX_], value[RECORDER_SET_MAX_];
     bool has_value, command;
@@ -175,7 +175,7 @@ RECORDER_SELDOM_ void recorder_set_list_(bool traced)
     recorder_add_string_(&say, "Tweaks:\n");
     recorder_say_(&say);
     for (i = 0; (tweak = recorder_set_tweak_(NULL, i)) != NULL; i++)
-        recorder_set_line_(tweak->name, tweak->description, tweak->trace, true);
+        recorder_set_line_(tweak->name, tweak->description, tweak->value, true);
 }
 
 RECORDER_PROGRAM_ int recorder_output_opened_ = -1; /* by us */
@@ -261,7 +261,7 @@ RECORDER_SELDOM_ int recorder_set_item_(struct recorder_item_ *item)
          i++) {
         good &= !names;
         if (good)
-            __atomic_store_n(&tweak->trace, item->number, __ATOMIC_RELAXED);
+            __atomic_store_n(&tweak->value, item->number, __ATOMIC_RELAXED);
     }
     if (i > 0 && !good) {
         recorder_set_warn_(item->value, "no number");
@@ -334,7 +334,7 @@ RECORDER_SELDOM_ int recorder_trace_set(const char *specification)
 
 RECORDER_PROGRAM_ bool recorder_set_started_ = false;
 
-#ifndef RECORDER_SET_LATER_ /* compat/recorder reads it when it is asked to */
+#ifndef RECORDER_SET_LATER_ /* compat/recorder reads it on request */
 __attribute__((constructor(103))) static void recorder_set_enter_(void)
 {
     if (recorder_set_started_)

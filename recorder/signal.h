@@ -1,4 +1,4 @@
-/* signal.h - dumps when a signal comes, and gets out of its way. */
+/* signal.h - dumps when a signal comes, then lets it act as before. */
 /* SPDX-License-Identifier: MIT */
 #ifndef RECORDER_SIGNAL_H_
 #define RECORDER_SIGNAL_H_
@@ -45,8 +45,8 @@ RECORDER_SELDOM_ struct recorder_stack_ *recorder_stack_new_(void)
     return stack;
 }
 
-/* Gives the caller the stack of a thread of this process that has ended, or one
- * that it had itself and disabled. Returns null if there is none. */
+/* Reuses the stack of a thread of this process that has ended, or one that the
+ * caller had itself and disabled. Returns null if there is none. */
 RECORDER_SELDOM_ struct recorder_stack_ *recorder_stack_reuse_(void)
 {
     struct recorder_stack_ *stack =
@@ -71,7 +71,7 @@ RECORDER_SELDOM_ bool recorder_alt_stack(void)
     bool done = true;
     if (recorder_os_stack_(NULL, &signals) == 0 &&
         !(signals.flags & RECORDER_SS_DISABLE_))
-        return true; /* has one */
+        return true; /* the thread has one */
     stack = recorder_stack_reuse_();
     if (!stack)
         stack = recorder_stack_new_();
@@ -103,7 +103,7 @@ RECORDER_INLINE_ bool recorder_goes_on_(int sig)
            recorder_os_ignores_(sig);
 }
 
-/* "recorder: SIGSEGV (signal 11) in thread 4711" */
+/* Says "recorder: SIGSEGV (signal 11) in thread 4711". */
 RECORDER_SELDOM_ void recorder_say_signal_(struct recorder_output_ *out,
                                              int sig, int32_t thread)
 {
@@ -139,13 +139,14 @@ RECORDER_SELDOM_ void recorder_say_signal_(struct recorder_output_ *out,
     recorder_output_write_(out, text, to.size);
 }
 
-/* Says what a signal's dump begins with. Returns the output of the dump;
- * `shows` tells whether it is to show records: all of these are in a recording,
- * if there is one, and are shown only where somebody set what. */
+/* Writes the first lines of a signal's dump. Returns its output; *shows is
+ * false if there is a recording, which has all records, and no setting asks for
+ * them. */
 RECORDER_SELDOM_ struct recorder_output_
 recorder_crash_begin_(int sig, int32_t thread, bool *shows)
 {
-    struct recorder_output_ out = recorder_output_to_(recorder_output_fd_), file;
+    struct recorder_output_ out = recorder_output_to_(recorder_output_fd_);
+    struct recorder_output_ file;
     const char *recording = recorder_crash_recording_();
     struct recorder_held_ held;
     int fd = -1;
@@ -202,10 +203,10 @@ recorder_dump_for_signal_(int sig, const struct recorder_lines_ *lines)
     }
 }
 
-/* The default action: sets it, and sends the signal to ourselves once more. All
- * are blocked until the handler returns, and so it acts where the program was
- * interrupted, as if we had never been. Where a sandbox refuses to set it, a
- * fault comes again when the handler returns, and else the program exits. */
+/* Sets the default action and sends the signal to this thread again. All
+ * signals are blocked until the handler returns, so it acts at the instruction
+ * that was interrupted. If a sandbox refuses the action, a fault comes again
+ * when the handler returns; for other signals the program exits. */
 RECORDER_SELDOM_ void recorder_signal_again_(int sig, void *info,
                                                void *context)
 {
@@ -217,8 +218,8 @@ RECORDER_SELDOM_ void recorder_signal_again_(int sig, void *info,
         recorder_os_exit_(128 + sig);
 }
 
-/* Handles a signal: dumps, with our lines if `lines` is null, then does what
- * the program had asked for. */
+/* Handles a signal: dumps, with our lines if `lines` is null, then takes the
+ * action that the program had set. */
 RECORDER_SELDOM_ void
 recorder_signal_handle_(int sig, void *info, void *context,
                         const struct recorder_lines_ *lines)
@@ -258,7 +259,7 @@ RECORDER_MODULE_ void (*recorder_signal_handler_)(
     int sig, void *info, void *context) = recorder_on_signal_;
 
 RECORDER_PROGRAM_ unsigned char recorder_crash_asked_ = 0;
-/* In compat, RECORDER_DUMP of the environment means what it did in 1.x. */
+/* In compat, RECORDER_DUMP of the environment has the meaning of 1.x. */
 __attribute__((constructor(102))) static void recorder_crash_enter_(void)
 {
     if (recorder_crash_asked_)
@@ -268,17 +269,17 @@ __attribute__((constructor(102))) static void recorder_crash_enter_(void)
         recorder_dump_set(recorder_os_environment_("RECORDER_DUMP"));
 }
 
-/* By another name gcc does not know it, and calls it. */
+/* gcc does not know this name, so it does not expand the call. */
 extern void *recorder_signal_memcpy_(void *to, const void *from, size_t size)
     RECORDER_LABEL_(memcpy);
-/* Calls, to no effect, the functions that the handler will call: at its first
- * call the dynamic linker looks a function up, which takes 3 KB of stack. */
+/* Calls each function of the handler once, without effect: the dynamic linker
+ * takes 3 KB of stack to find a function at its first call. */
 RECORDER_MODULE_ bool recorder_signal_bound_ = false;
 RECORDER_SELDOM_ void recorder_signal_bind_(void)
 {
     struct recorder_memory_ memory;
     struct recorder_held_ held;
-    volatile size_t one = 1; /* the compiler is not to know it */
+    volatile size_t one = 1; /* volatile: unknown to the compiler */
     int error = *recorder_os_errno_();
     char bytes[128], byte; /* gcc copies a byte without a call */
     static const char zeros[128] = "";

@@ -1,4 +1,4 @@
-/* strings.h - what formats and %s point at. */
+/* strings.h - the bytes that formats and %s point at. */
 /* SPDX-License-Identifier: MIT */
 #ifndef RECORDER_STRINGS_H_
 #define RECORDER_STRINGS_H_
@@ -11,8 +11,8 @@ extern "C" {
 
 /* --------------------------------------------------------------- strings -- */
 
-/* The bytes at an address, up to RECORDER_FETCH_MAX_ of them; read once in a
- * dump. Null where there are none. */
+/* Returns up to RECORDER_FETCH_MAX_ bytes at an address, from a cache of this
+ * dump; null if they cannot be read. */
 RECORDER_FUNCTION_ const struct recorder_fetched_ *
 recorder_fetch_(struct recorder_scratch_ *s, uint64_t address)
 {
@@ -31,8 +31,15 @@ recorder_fetch_(struct recorder_scratch_ *s, uint64_t address)
     return f;
 }
 
-/* The format of an event and the place behind it, as `*location`, both in
- * s->format; null where it cannot be read: its library may be gone. */
+/* False: no text is marked as one that may have changed, and no heading is taken
+ * off a format; for compat/. */
+#ifndef RECORDER_MARKS_
+#define RECORDER_MARKS_ true
+#endif
+
+/* Returns the format at an address, its heading taken off into s->heading, and
+ * in *location the "file:line" behind it, all in s->format; null if it cannot
+ * be read, as its library was closed. */
 RECORDER_FUNCTION_ const char *recorder_format_of_(struct recorder_scratch_ *s,
                                                    uint64_t address,
                                                    const char **location)
@@ -40,6 +47,7 @@ RECORDER_FUNCTION_ const char *recorder_format_of_(struct recorder_scratch_ *s,
     const struct recorder_fetched_ *f = recorder_fetch_(s, address);
     size_t length, size, i;
     *location = "?";
+    recorder_heading_("", &s->heading);
     if (!f)
         return NULL;
     size = f->size;
@@ -47,7 +55,7 @@ RECORDER_FUNCTION_ const char *recorder_format_of_(struct recorder_scratch_ *s,
     length = recorder_length_(s->format, size);
     i = length + 1;
     if (i > size || i + recorder_length_(s->format + i, size - i) == size) {
-        /* Longer than what is fetched at once. */
+        /* It is longer than a fetch. */
         ptrdiff_t copied = recorder_memory_copy_(&s->memory, address, s->format,
                                                  s->format_max - 1);
         size = copied > 0 ? (size_t)copied : 0;
@@ -55,11 +63,12 @@ RECORDER_FUNCTION_ const char *recorder_format_of_(struct recorder_scratch_ *s,
     length = recorder_format_end_(s->format, size);
     if (length + 1 < size)
         *location = s->format + length + 1;
-    return s->format;
+    return RECORDER_MARKS_ ? recorder_heading_(s->format, &s->heading)
+                           : s->format;
 }
 
-/* The recorder in whose rings an address lies, between recorder_readers_enter_() and
- * recorder_readers_leave_(); null: in none. */
+/* Returns the recorder in whose rings an address lies; null if none. Called in
+ * a read-side section: recorder_readers_enter_(). */
 RECORDER_INLINE_ const struct recorder *
 recorder_list_find_(const struct recorder *recorder, uintptr_t address)
 {
@@ -68,8 +77,8 @@ recorder_list_find_(const struct recorder *recorder, uintptr_t address)
         recorder = recorder_list_next_(recorder);
     return recorder;
 }
-/* Is it? Most addresses are of no token, and lie outside of all rings: where
- * these begin and end is looked up once. */
+/* True if `address` is a token, that is, lies inside a ring. Caches the bounds
+ * of all rings, as most addresses lie outside. */
 RECORDER_FUNCTION_ bool recorder_is_token_(struct recorder_scratch_ *s,
                                            uint64_t address)
 {
@@ -90,10 +99,9 @@ RECORDER_FUNCTION_ bool recorder_is_token_(struct recorder_scratch_ *s,
     return is;
 }
 
-/* Finds the text record in a slot: in the batch, behind the head that is being
- * shown, else in the ring, if its recorder is still there. It must be of the
- * thread that made the event: a slot goes round, and so do the low bits of
- * orders, often in step. */
+/* Finds the text record of a token: in the batch, behind the head that is being
+ * shown, else in its ring, unless its recorder has left. Both slots and the low
+ * bits of orders come round, so the thread must be the event's, too. */
 RECORDER_FUNCTION_ bool recorder_text_piece_(const struct recorder_scratch_ *s,
                                              const struct recorder_event *event,
                                              uint64_t token,
@@ -129,19 +137,19 @@ RECORDER_FUNCTION_ bool recorder_text_piece_(const struct recorder_scratch_ *s,
            recorder_commit_thread_(commit) == event->thread;
 }
 
-/* Puts the text that a token stands for together, as far as it is still there.
- * Only pieces that follow each other by order and by size are one text. */
+/* Assembles the text of a token in s->text, as far as it is still there. Pieces
+ * are one text if their orders and sizes are consecutive. */
 RECORDER_FUNCTION_ void recorder_text_of_(struct recorder_scratch_ *s,
                                           const struct recorder_event *event,
                                           uint64_t token)
 {
     struct recorder_record piece;
     uintptr_t order = 0, left = 0, count;
-    size_t size = 0, max = s->text_max - 4; /* for what marks the end */
+    size_t size = 0, max = s->text_max - 4; /* leaves room for "..." */
     const char *mark = "";
     while (token && !*mark) {
         if (!recorder_text_piece_(s, event, token, &piece) ||
-            piece.format == 0 || piece.format >= RECORDER_TEXT_END_ ||
+            !recorder_is_text_(piece.format) ||
             (size == 0 ? (uintptr_t)event->order - piece.order > UINTPTR_MAX / 2
                        : piece.order != order + 1 || piece.format != left + 1))
             break;
@@ -159,26 +167,26 @@ RECORDER_FUNCTION_ void recorder_text_of_(struct recorder_scratch_ *s,
         if (left == 0)
             token = 0;
         else if (token == 0)
-            mark = "..."; /* it was longer than what is kept of a text */
+            mark = "..."; /* the rest was not kept */
         order = piece.order;
     }
-    if (token && !*mark) {
-        const char *lost = size ? "..." : "<lost>";
-        recorder_bytes_(s->text + size, lost, size ? 4 : 7);
-    } else {
-        recorder_bytes_(s->text + size, mark, *mark ? 4 : 1);
-    }
+    if (token && !*mark)
+        mark = size ? "..." : "<lost>";
+    count = recorder_length_(mark, 6);
+    recorder_bytes_(s->text + size, mark, count);
+    s->text_size = size + count;
+    s->text[s->text_size] = '\0';
 }
 
 struct recorder_text_context_ {
     struct recorder_scratch_ *scratch;
     const struct recorder_event *event;
-    uint64_t token; /* the text that is being read, and how far */
+    uint64_t token; /* the text that is being read; 0: none */
     size_t read;
 };
 
-/* The bytes of a text: from its start at its token, then as the formatter asks
- * on, as if they stood behind it. */
+/* Copies bytes of a text and a NUL as if they stood at its token: the formatter
+ * asks for them in pieces. Returns how many. */
 RECORDER_FUNCTION_ ptrdiff_t recorder_text_bytes_(
     struct recorder_text_context_ *c, uint64_t address, char *to, size_t size)
 {
@@ -189,18 +197,18 @@ RECORDER_FUNCTION_ ptrdiff_t recorder_text_bytes_(
         c->token = address;
         c->read = 0;
     }
-    left = recorder_length_(text + c->read, c->scratch->text_max) + 1;
+    left = c->scratch->text_size + 1 - c->read;
     if (size > left)
         size = left;
     recorder_bytes_(to, text + c->read, size);
     c->read += size;
     if (size == left)
-        c->token = 0; /* its end was read: the next is another */
+        c->token = 0; /* its end was read: the next call begins another */
     return (ptrdiff_t)size;
 }
 
-/* recorder_format_'s way to strings: what stands at an address, or the text that
- * a token stands for. */
+/* The formatter's `text`: copies the bytes at an address, or the text of a
+ * token. */
 RECORDER_FUNCTION_ ptrdiff_t recorder_text_(void *context, uint64_t address,
                                             char *to, size_t size)
 {
@@ -218,12 +226,21 @@ RECORDER_FUNCTION_ ptrdiff_t recorder_text_(void *context, uint64_t address,
     return (ptrdiff_t)size;
 }
 
-/* recorder_format_'s question: may the text at an address be another by now? */
-RECORDER_FUNCTION_ bool recorder_text_changes_(void *context, uint64_t address)
+/* The formatter's `changes`: true if the text at an address may have changed
+ * since it was recorded. A record that prints at once shows what it was given. */
+RECORDER_FUNCTION_ bool recorder_text_changes_(void *context, uint64_t address,
+                                               size_t *size)
 {
     struct recorder_text_context_ *c = (struct recorder_text_context_ *)context;
     struct recorder_fetched_ *piece = &c->scratch->fetched[0];
-    if (recorder_is_token_(c->scratch, address))
+    if (recorder_is_token_(c->scratch, address)) {
+        recorder_text_of_(c->scratch, c->event, address);
+        c->token = address;
+        c->read = 0;
+        *size = c->scratch->text_size;
+        return false;
+    }
+    if (!RECORDER_MARKS_ || c->scratch->trace)
         return false;
     piece->address = 0;
     return !recorder_is_constant_(&c->scratch->constants, (uintptr_t)address,

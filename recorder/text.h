@@ -16,17 +16,18 @@ PROMISES
 #include "clock.h"
 #include "event.h"
 #include "format.h"
+#include "heading.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 #define RECORDER_LINE_DEFAULT_                                                 \
-    "{order} [{seconds} {location} T{thread}] {recorder}: {message}"
+    "{order} [{seconds} {location} T{thread}] {recorder}: {severity}{message}"
 #define RECORDER_TEXT_LINE_MAX_ 4096
 #define RECORDER_PROGRAM_MAX_ 64 /* bytes of a program's name, with its NUL */
 
-RECORDER_INLINE_ size_t recorder_length_(const char *text, size_t max)
+RECORDER_FUNCTION_ size_t recorder_length_(const char *text, size_t max)
 {
     size_t length = 0;
     while (length < max && text[length])
@@ -58,8 +59,8 @@ RECORDER_FUNCTION_ void recorder_add_text_(struct recorder_string_ *s,
         s->to[s->size + i] = text[i];
     s->size += size;
 }
-RECORDER_INLINE_ void recorder_add_string_(struct recorder_string_ *s,
-                                           const char *text)
+RECORDER_FUNCTION_ void recorder_add_string_(struct recorder_string_ *s,
+                                             const char *text)
 {
     recorder_add_text_(s, text,
                        recorder_length_(text, RECORDER_TEXT_LINE_MAX_));
@@ -78,8 +79,8 @@ RECORDER_FUNCTION_ void recorder_add_number_(struct recorder_string_ *s,
     recorder_add_text_(s, text + at, sizeof text - at);
 }
 
-/* The length of the character at s[0..size) if it is shown as it is; 0: it is
- * escaped, being no text or an order to the terminal. */
+/* Returns the length of the character at s[0..size) if it is shown as it is; 0
+ * if it is escaped, as it is no text or controls the terminal. */
 RECORDER_FUNCTION_ size_t recorder_text_shown_(const char *s, size_t size)
 {
     size_t length = 1;
@@ -88,7 +89,7 @@ RECORDER_FUNCTION_ size_t recorder_text_shown_(const char *s, size_t size)
     return length <= size ? length : 0;
 }
 
-/* A name, escaped as the text of messages is. */
+/* Adds a name, escaped like the text of messages. */
 RECORDER_FUNCTION_ void recorder_add_name_(struct recorder_string_ *s,
                                            const char *name, size_t max)
 {
@@ -113,8 +114,9 @@ RECORDER_FUNCTION_ void recorder_add_name_(struct recorder_string_ *s,
     }
 }
 
-/* "2026-11-20 20:25:11.123456", UTC. Years count from March, so that the leap
- * day comes last: 153 days are 5 months, 1461 days 4 years, 146097 days 400. */
+/* Adds "2026-11-20 20:25:11.123456", UTC. Years count from March, so that the
+ * leap day comes last: 153 days are 5 months, 1461 days 4 years, 146097 days
+ * 400. */
 RECORDER_FUNCTION_ void recorder_add_wall_(struct recorder_string_ *s,
                                            uint64_t realtime_ns)
 {
@@ -153,9 +155,9 @@ RECORDER_FUNCTION_ void recorder_add_seconds_(struct recorder_string_ *s,
 
 /* ---------------------------------------------------------------- format -- */
 
-/* Ends the `size` bytes that were read of a format, and marks it by "..." where
- * its own end is not among them; `bytes` has room for 1 more, and for 4 in all.
- * Returns the length of the format, `size` where it is marked. */
+/* Terminates a format of which `size` bytes were read; marks it by "..." if its
+ * end is not among them. `bytes` has room for one more, and for 4 in all.
+ * Returns the format's length, `size` if it is marked. */
 RECORDER_INLINE_ size_t recorder_format_end_(char *bytes, size_t size)
 {
     size_t length = recorder_length_(bytes, size);
@@ -169,13 +171,13 @@ RECORDER_INLINE_ size_t recorder_format_end_(char *bytes, size_t size)
  * the words of the arguments that were found. */
 RECORDER_FUNCTION_ void
 recorder_add_unreadable_(struct recorder_string_ *to,
-                        const struct recorder_event *event)
+                         const struct recorder_event *event)
 {
     unsigned i;
     recorder_add_string_(to, "<format at 0x");
     recorder_add_number_(to, event->format, 16, 1);
     recorder_add_string_(to, ">");
-    for (i = 0; i < 12 && !(event->lost >> i & 1); i++) {
+    for (i = 0; i < 12 && !(event->missing_arguments >> i & 1); i++) {
         recorder_add_string_(to, " 0x");
         recorder_add_number_(to, event->argument[i], 16, 1);
     }
@@ -208,19 +210,19 @@ enum recorder_field_ {
     RECORDER_THREAD_NUMBER_,
     RECORDER_THREAD_NAME_,
     RECORDER_NAME_,
+    RECORDER_SEVERITY_,
     RECORDER_MESSAGE_,
     RECORDER_FIELDS_
 };
 
-/* Reads a field from behind its brace: returns its kind, and sets its width
- * (below 0: filled from the left) and its end. RECORDER_FIELDS_: no such field.
- */
+/* Reads a field behind its brace. Returns its kind, RECORDER_FIELDS_ if there
+ * is no such field; sets its width (below 0: filled from the left) and end. */
 RECORDER_FUNCTION_ enum recorder_field_
 recorder_field_(const char *at, const char **end, int *width)
 {
     static const char names[RECORDER_FIELDS_][12] = {
         "order",  "seconds", "wall",     "location", "caller",
-        "thread", "name",    "recorder", "message"};
+        "thread", "name",    "recorder", "severity", "message"};
     unsigned field, i;
     bool left;
     for (field = 0; field < RECORDER_FIELDS_; field++) {
@@ -247,15 +249,17 @@ recorder_field_(const char *at, const char **end, int *width)
 /* An event and the values of its fields, ready to print. */
 struct recorder_shown_ {
     const struct recorder_event *event;
-    int64_t ns;             /* since the start; RECORDER_TIME_UNKNOWN_ */
-    uint64_t realtime_ns;   /* of the start, since 1970; 0: unknown */
-    const char *location;   /* "dir/file.c:12" */
-    const char *thread;     /* its name, 15 bytes; null: thread unknown */
-    const char *name;       /* of the recorder; null: unknown */
-    size_t name_size;       /* bytes that may be read, NUL or not */
+    int64_t ns;           /* since the start; RECORDER_TIME_UNKNOWN_ */
+    uint64_t realtime_ns; /* of the start, since 1970; 0: unknown */
+    const char *location; /* "dir/file.c:12" */
+    const char *thread;   /* its name, 15 bytes; null: thread unknown */
+    const char *name;     /* of the recorder; null: unknown */
+    size_t name_size;     /* bytes that may be read, NUL or not */
+    int severity;         /* as in recorder_headed_; -1: none */
+    bool hardware;
     const char *message;
-    size_t message_size;    /* of the whole */
-    size_t message_max;     /* bytes of it that can be read */
+    size_t message_size; /* of the whole */
+    size_t message_max;  /* bytes of it that can be read */
 };
 
 RECORDER_FUNCTION_ void recorder_add_field_(struct recorder_string_ *to,
@@ -298,6 +302,10 @@ RECORDER_FUNCTION_ void recorder_add_field_(struct recorder_string_ *to,
     case RECORDER_NAME_:
         recorder_add_name_(to, shown->name ? shown->name : "?",
                            shown->name ? shown->name_size : 1);
+        break;
+    case RECORDER_SEVERITY_:
+        recorder_add_string_(
+            to, recorder_severity_text_(shown->severity, shown->hardware));
         break;
     default:
         recorder_add_text_(to, shown->message, size < max ? size : max);
@@ -344,7 +352,7 @@ RECORDER_FUNCTION_ const char *recorder_line_check_(const char *line)
 }
 #define RECORDER_LINE_FIELDS_                                                  \
     "{order} {seconds} {wall} {location} {caller} {thread} {name} {recorder} " \
-    "{message}"
+    "{severity} {message}"
 
 /* Adds the line of an event, by a format such as RECORDER_LINE_DEFAULT_. */
 RECORDER_FUNCTION_ void recorder_add_line_(struct recorder_string_ *to,
@@ -382,11 +390,10 @@ RECORDER_FUNCTION_ void recorder_end_line_(struct recorder_string_ *to)
 
 /* ------------------------------------------------------------------ head -- */
 
-/* "FLIGHT RECORDER DUMP AT 2026-11-20 20:25:11.417324 UTC, PROGRAM server, PID
- * 4711, 258 RECORDS"; of what a program left behind, the time is that of its
+/* Adds "FLIGHT RECORDER DUMP AT 2026-11-20 20:25:11.417324 UTC, PROGRAM server,
+ * PID 4711, 258 RECORDS". For a core file or recording the time is that of its
  * last record, and `read_ns`, else 0, is now: "..., READ AT 2026-11-27 ...".
- * Without a clock that knows the date, and without processes, only "FLIGHT
- * RECORDER DUMP, 258 RECORDS". */
+ * Without a date and without processes: "FLIGHT RECORDER DUMP, 258 RECORDS". */
 RECORDER_FUNCTION_ void recorder_add_head_(struct recorder_string_ *to,
                                            uint64_t realtime_ns,
                                            uint64_t read_ns,

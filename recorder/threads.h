@@ -74,7 +74,7 @@ recorder_thread_reuse_(const struct recorder_registry *registry)
             continue;
         if (!recorder_row_take_(row, state))
             continue;
-        /* Between the look and the swap a living thread may have taken it. */
+        /* A living thread may have taken it between the look and the swap. */
         if (state == RECORDER_ROW_DEAD_ || recorder_os_thread_ended_(row->id))
             return i + 1;
         __atomic_store_n(&row->state, RECORDER_ROW_ALIVE_, __ATOMIC_RELEASE);
@@ -135,7 +135,7 @@ RECORDER_FUNCTION_ unsigned recorder_thread_take_row_(void)
 
 /* Returns the calling thread's number, by the module that started first: a
  * preloaded library, else the program. All others ask it, since each module has
- * its own `recorder_thread_self_` if the program does not export its symbols. */
+ * its own `recorder_thread_self_` if the program exports no symbols. */
 RECORDER_FUNCTION_ unsigned
 recorder_thread_ask_(struct recorder_registry *registry)
 {
@@ -176,7 +176,7 @@ RECORDER_FUNCTION_ unsigned recorder_thread_here_(void)
 }
 #endif
 
-/* Names the calling thread in what is read from now on: 15 bytes of it. */
+/* Sets the calling thread's name, of which 15 bytes are kept. */
 RECORDER_CALLED_ void recorder_thread_name(const char *name)
 {
     unsigned number = RECORDER_THREAD();

@@ -75,6 +75,7 @@ enum {
     OPTION_MEMORY,
     OPTION_ELF,
     OPTION_SYSROOT,
+    OPTION_SEVERITY,
     OPTION_OWN
 };
 

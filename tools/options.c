@@ -114,6 +114,10 @@ const struct option_row selection_rows[] = {
      "with local or +01:00 behind it of another zone"},
     {OPTION_UNTIL, "until", "WHEN", "up to then, the same"},
     {'t', "thread", "THREAD", "only of a thread: number, kernel id or name"},
+    {OPTION_SEVERITY, "severity", "LEAST",
+     "only from these severities up: 2 is hw2,sw2; hw1,sw3; of one kind only, "
+     "where the other is not named. Records without a severity are left out; "
+     "overwritten ones are counted whatever theirs was"},
     {'L', "line", "LINE", "what a line shows, of " RECORDER_LINE_FIELDS_},
     {0, NULL, NULL, NULL}};
 
@@ -408,6 +412,7 @@ void selection_parse(struct call *call)
 {
     struct reader_selection *s = &call->selection;
     const char *last = call_option(call, 'l');
+    const char *severity = call_option(call, OPTION_SEVERITY);
     const char *wrong;
     s->names = call_option(call, 'n');
     s->thread = call_option(call, 't');
@@ -416,6 +421,14 @@ void selection_parse(struct call *call)
         s->last = number_of(call, last, "--last");
     if (last && !s->last && !call->verb->follows)
         misuse(call, "--last 0 is nothing");
+    if (severity) {
+        s->severities = recorder_severities_(severity, &wrong);
+        if (!s->severities || *wrong)
+            misuse(call,
+                   "--severity %s: is none of 0 to 3, hw0 to hw3, sw0 to "
+                   "sw3, and no list of them: hw1,sw3",
+                   severity);
+    }
     wrong = call->line ? recorder_line_check_(call->line) : NULL;
     if (wrong)
         misuse(call, "--line: no such field: {%.24s\nthere are %s", wrong,

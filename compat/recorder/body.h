@@ -27,18 +27,12 @@ CONTENTS
     extern struct recorder_1x_rings_for_##name recorder_1x_ring_for_##name;    \
     RECORDER_PROGRAM_ struct recorder_1x_rings_for_##name                      \
         recorder_1x_ring_for_##name;                                           \
-    RECORDER_PROGRAM_ struct recorder recorder_for_##name = {                  \
-        0,                                                                     \
-        &recorder_1x_ring_for_##name.ring,                                     \
-        size - 1,                                                              \
-        0,                                                                     \
-        sizeof recorder_1x_ring_for_##name,                                    \
-        #name,                                                                 \
-        info,                                                                  \
-        0};
+    RECORDER_PROGRAM_ struct recorder recorder_for_##name =                    \
+        RECORDER_INIT_(#name, info, &recorder_1x_ring_for_##name.ring,         \
+                       sizeof recorder_1x_ring_for_##name, size, 1);
 #define RECORDER_1X_TWEAK_DEFINE_(name, value, info)                           \
-    RECORDER_PROGRAM_ struct recorder_tweak recorder_for_##name = {            \
-        value, #name, info, 0};
+    RECORDER_PROGRAM_ struct recorder_tweak recorder_for_##name =              \
+        RECORDER_TWEAK_INIT_(#name, info, value);
 RECORDER_1X_RECORDERS_(RECORDER_1X_DEFINE_)
 RECORDER_1X_TWEAKS_(RECORDER_1X_TWEAK_DEFINE_)
 
@@ -47,7 +41,7 @@ extern "C" {
 #endif
 
 #define RECORDER_1X_VALUE_(name)                                               \
-    __atomic_load_n(&recorder_for_##name.trace, __ATOMIC_RELAXED)
+    __atomic_load_n(&recorder_for_##name.value, __ATOMIC_RELAXED)
 
 /* What recorder_configure_...() has set. */
 struct recorder_1x {
@@ -273,16 +267,11 @@ RECORDER_INLINE_ int recorder_1x_fd(void *output)
 RECORDER_FUNCTION_ unsigned recorder_1x_write(const char *text, size_t size,
                                               void *output)
 {
-    struct {
-        const void *base;
-        size_t size;
-    } pieces[2] = {{text, size}, {"\n", 1}}; /* struct iovec */
     struct recorder_held_ held;
     int error = *recorder_os_errno_();
     long done;
     recorder_os_hold_signals_(&held);
-    done =
-        recorder_syscall_(SYS_writev, (long)recorder_1x_fd(output), pieces, 2L);
+    done = recorder_os_write_line_(recorder_1x_fd(output), text, size);
     recorder_os_release_signals_(&held);
     *recorder_os_errno_() = error;
     return done > 0 ? (unsigned)done : 0;
@@ -381,8 +370,8 @@ recorder_1x_configured(unsigned *level)
 RECORDER_FUNCTION_ unsigned
 recorder_1x_dump_by(const char *regex, const struct recorder_1x_lines *how)
 {
-    struct recorder_output_ out = {
-        0, 0, recorder_1x_fd(how->output), 0, 0, 0, false, 0};
+    struct recorder_output_ out =
+        recorder_output_to_(recorder_1x_fd(how->output));
     const char *wrong = regex ? recorder_regex_check_(regex) : NULL;
     if (!wrong)
         return (unsigned)recorder_dump_out_(regex, &out, &how->lines);
@@ -404,7 +393,7 @@ RECORDER_1X_ unsigned recorder_sort(const char *regex,
 
 /* Records what we do in the recorders that 1.x has for that. */
 #define RECORDER_1X_RECORD_(name, format, a, b, c, d)                          \
-    (RECORDER_1X_VALUE_(name) < 0                                              \
+    (__atomic_load_n(&recorder_for_##name.trace, __ATOMIC_RELAXED) < 0         \
          ? 0                                                                   \
          : recorder_record_few_(&recorder_for_##name,                          \
                                 RECORDER_FORMAT_(format), a, b, c, d))
@@ -550,7 +539,7 @@ RECORDER_FUNCTION_ unsigned
 recorder_1x_background_pass(struct recorder_cursor *cursor)
 {
     char stack[RECORDER_SCRATCH_STACK_] __attribute__((aligned(16)));
-    struct recorder_output_ out = {0, 0, 0, 0, 0, 0, false, 0};
+    struct recorder_output_ out = recorder_output_to_(-1);
     unsigned shown = 0, level = 0;
     struct recorder_1x_lines how = recorder_1x_configured(&level);
     struct recorder_scratch_ s;
@@ -644,10 +633,14 @@ RECORDER_1X_ void recorder_dump_on_signal(int sig)
 RECORDER_1X_ void recorder_dump_on_common_signals(unsigned add, unsigned remove)
 {
     intptr_t mask;
-    const char *background = recorder_os_environment_("RECORDER_DUMP");
+    const char *background = recorder_os_environment_("RECORDER_DUMP"), *equal;
     recorder_trace_set(recorder_os_environment_("RECORDER_TRACES"));
     recorder_trace_set(recorder_os_environment_("RECORDER_TWEAKS"));
-    if (background && *background)
+    for (equal = background; equal && *equal && *equal != '=';)
+        equal++;
+    if (equal && *equal) /* which no recorder's name has */
+        recorder_dump_set(background);
+    else if (background && *background)
         recorder_background_dump(background);
     mask = RECORDER_1X_VALUE_(recorder_signals_mask);
     if (mask) {

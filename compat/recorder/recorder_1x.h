@@ -98,6 +98,9 @@ typedef struct recorder_entry {
     ((void)sizeof recorder_for_##name, &recorder_for_recorder)
 #else
 #define RECORDER_INFO(name) (&recorder_for_##name)
+/* As in 1.x, of a recorder or of a tweak: the first member of both. */
+#undef RECORDER_TRACE
+#define RECORDER_TRACE(name) (*(intptr_t *)(void *)&recorder_for_##name)
 #endif
 
 /* As in 1.x, a declaration needs its semicolon and may stand in a function. */

@@ -49,7 +49,8 @@ Test(cursor, everything_once)
         cr_assert_eq(event.argument[0], 10 + i);
         for (k = 1; k < 12; k++)
             cr_assert_eq(event.argument[k], k < counts[i] ? k : 0);
-        cr_assert_eq(event.lost, lost[i], "%#x", event.lost);
+        cr_assert_eq(event.missing_arguments, lost[i], "%#x",
+                     event.missing_arguments);
         cr_assert_str_eq(event.name, names[i]);
         cr_assert_str_eq(event.recorder->name, names[i]);
         cr_assert_eq(event.thread, 1);
@@ -96,7 +97,8 @@ Test(cursor, batches_are_one_row)
             cr_assert_eq(event.order, next, "%zu, not %zu", (size_t)event.order,
                          (size_t)next);
             cr_assert_eq(parts_of(&event), 1 + i % 3);
-            cr_assert_eq(event.lost, 0xfffu & 0xfffu << 4 * (1 + i % 3));
+            cr_assert_eq(event.missing_arguments,
+                         0xfffu & 0xfffu << 4 * (1 + i % 3));
             cr_assert_eq(event.argument[4 * (i % 3)], i % 3 ? i : 1);
             next += 1 + i % 3;
         }
@@ -154,14 +156,14 @@ static bool is_whole(const struct recorder_event *e, uint64_t *orders)
     if (e->argument[1] != (uintptr_t)~a || parts == 0)
         return false;
     for (i = 1; i < 3; i++) {
-        bool lost = e->lost >> 4 * i & 1;
+        bool lost = e->missing_arguments >> 4 * i & 1;
         if (i >= parts && !lost)
             return false; /* what goes on there is not its own */
         if (i < parts && !lost && e->argument[4 * i] != a + 4 * i)
             return false;
     }
     for (i = 0; i < 3; i++)
-        *orders += !(e->lost >> 4 * i & 1);
+        *orders += !(e->missing_arguments >> 4 * i & 1);
     return true;
 }
 
@@ -283,13 +285,16 @@ Test(cursor, parts_keep_to_their_head)
     recorder_commits_(recorder_for_c3.rings, 255)[0] |= RECORDER_BUSY_;
     cr_assert(recorder_next(&cursor, &event));
     cr_assert_eq(event.order, 1);
-    cr_assert_eq(event.lost, 0xff0, "%#x", event.lost);
+    cr_assert_eq(event.missing_arguments, 0xff0, "%#x",
+                 event.missing_arguments);
     cr_assert(recorder_next(&cursor, &event));
     cr_assert_eq(event.order, 4);
-    cr_assert_eq(event.lost, 0xf00, "%#x", event.lost);
+    cr_assert_eq(event.missing_arguments, 0xf00, "%#x",
+                 event.missing_arguments);
     cr_assert(recorder_next(&cursor, &event));
     cr_assert_eq(event.order, 7);
-    cr_assert_eq(event.lost, 0xff0, "%#x", event.lost);
+    cr_assert_eq(event.missing_arguments, 0xff0, "%#x",
+                 event.missing_arguments);
     cr_assert(!recorder_next(&cursor, &event));
     cr_assert_eq(cursor.missed, 5, "%zu", (size_t)cursor.missed); /* 2 3 6 8 9 */
 }

@@ -13,7 +13,9 @@
 #include <unistd.h>
 
 #include "harness/random.h"
+#include "recorder.h"
 #include "recorder/format.h"
+#include "recorder/heading.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -83,6 +85,25 @@ static bool glibc_forgot_zeros(const char *format, const char *theirs)
            (strstr(theirs, "1.e+") || strstr(theirs, "1.E+"));
 }
 
+/* Fails unless each heading comes off this format. */
+static void without_heading(const char *format)
+{
+    static const char *const headings[] = {
+        "",           RECORDER_HW0, RECORDER_HW1,  RECORDER_HW2,
+        RECORDER_HW3, RECORDER_SW0, RECORDER_SW1,  RECORDER_SW2,
+        RECORDER_SW3, "\1event\2",  "\1in\2\1s1\2"};
+    static char text[4096];
+    for (unsigned i = 0; i < COUNT(headings); i++) {
+        struct recorder_headed_ headed;
+        stpcpy(stpcpy(text, headings[i]), format);
+        cr_assert_str_eq(recorder_heading_(text, &headed), format);
+        cr_assert_eq(headed.severity, i == 0   ? -1
+                                      : i < 9  ? (int)(i - 1) % 4
+                                      : i == 9 ? -1
+                                               : 1);
+    }
+}
+
 /* Fails unless recorder_format_ and snprintf agree at that buffer size. */
 static void same_at(size_t size, const char *format, unsigned stars,
                     const int *star, enum type type, uint64_t word)
@@ -100,6 +121,7 @@ static void same_at(size_t size, const char *format, unsigned stars,
         arguments.word_bytes = sizeof(long);
     if (type == POINTER)
         arguments.word_bytes = sizeof(void *);
+    without_heading(format);
     strcpy(ours, "untouched");
     strcpy(theirs, "untouched");
     length = recorder_format_(ours, size, format, &arguments);
@@ -531,8 +553,7 @@ Test(format, always_one_line)
         {"%s", "\u061c\u200e\u200f\u202a\u202e", /* turn the direction */
          "\\xd8\\x9c\\xe2\\x80\\x8e\\xe2\\x80\\x8f\\xe2\\x80\\xaa\\xe2\\x80"
          "\\xae"},
-        {"%s", "\u2066\u2069",
-         "\\xe2\\x81\\xa6\\xe2\\x81\\xa9"},
+        {"%s", "\u2066\u2069", "\\xe2\\x81\\xa6\\xe2\\x81\\xa9"},
         {"%s", "\xc0\x80\xe0\x9f\xbf", "\\xc0\\x80\\xe0\\x9f\\xbf"},
         {"%s", "\xed\xa0\x80|\xf4\x90\x80\x80",
          "\\xed\\xa0\\x80|\\xf4\\x90\\x80\\x80"},
@@ -586,9 +607,9 @@ static void escape(char *to, const unsigned char *s, size_t n)
    in pieces of random size, against a second decoder; also as a format. */
 Test(format, always_one_line_random)
 {
-    static const char borders[] =
-        "\x80\x8f\x90\x9f\xa0\xbf\xc1\xc2\xc3\xdf\xe0"
-        "\xe1\xe2\x81\x8e\xaa\xa6\xae\xd8\x9c\xed\xee\xef\xf0\xf1\xf3\xf4\xf5\xff\x7f";
+    static const char borders[] = "\x80\x8f\x90\x9f\xa0\xbf\xc1\xc2\xc3\xdf\xe0"
+                                  "\xe1\xe2\x81\x8e\xaa\xa6\xae\xd8\x9c\xed\xee"
+                                  "\xef\xf0\xf1\xf3\xf4\xf5\xff\x7f";
     random_start();
     for (unsigned i = 0, end = rounds(300000); i < end; i++) {
         char text[140], expected[600];

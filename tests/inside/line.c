@@ -100,7 +100,7 @@ Test(line, unknown_fields_are_refused)
         cr_assert_not_null(
             strstr(said, "\nrecorder: line: there are {order} {seconds} {wall} "
                          "{location} {caller} {thread} {name} {recorder} "
-                         "{message}\n"),
+                         "{severity} {message}\n"),
             "%s", said);
         DUMP_MUST_BE("1 x\n");
         close(file);

@@ -32,7 +32,7 @@ TestSuite(set, .init = begin, .timeout = 240);
         cr_assert_eq(RECORDER_TRACE(net_rx), r);                               \
         cr_assert_eq(RECORDER_TRACE(disk), d);                                 \
         cr_assert_eq(RECORDER_TWEAK(net_retries), a);                          \
-        cr_assert_eq(RECORDER_TRACE(limit), l);                                \
+        cr_assert_eq(RECORDER_TWEAK(limit), l);                                \
     } while (0)
 
 /* Goal: every form of an item does what it says. Recorders come before tweaks,
@@ -239,7 +239,7 @@ Test(set, own_conversions)
     cr_assert_null(recorder_configure_type('%', show_type));
     arguments.word = word;
     arguments.count = 3;
-    arguments.lost = 0;
+    arguments.missing = 0;
     arguments.word_bytes = sizeof(uintptr_t);
     arguments.text = NULL;
     arguments.context = NULL;

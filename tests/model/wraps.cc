@@ -263,6 +263,7 @@ ALWAYS_INLINE bool swap_if(short_word *p, short_word *expected,
 #define recorder_fence_release_() ((void)0)
 #define RECORDER_INLINE_ static inline __attribute__((unused))
 #define RECORDER_FUNCTION_ static __attribute__((noinline, unused))
+#define RECORDER_SELDOM_ RECORDER_FUNCTION_
 #define RECORDER_UNLIKELY_(x) (x)
 #define RECORDER_STEP_(label) ((void)0)
 #define RECORDER_LAPS_WRAP_ 1

@@ -46,12 +46,13 @@ static void fails_for(int pid, const char *text, const char *format, ...)
  * zone, have all records between them; what is before the first has none. */
 static void times_choose(int pid, const char *format, const char *zone)
 {
-    build_must("export TZ=%s; then=\"$(date -d \"80 seconds ago\" \"+%s\")\"; "
-               "soon=\"$(date -d \"80 seconds\" \"+%s\")\"; " RECORDER
-               " dump %d --since \"$then\" --until \"$soon\" --json | wc -l; "
-               RECORDER " dump %d --until \"$then\" --json | wc -l; " RECORDER
-               " dump %d --since \"$soon\" --json | wc -l",
-               zone, format, format, pid, pid, pid);
+    build_must(
+        "export TZ=%s; then=\"$(date -d \"80 seconds ago\" \"+%s\")\"; "
+        "soon=\"$(date -d \"80 seconds\" \"+%s\")\"; " RECORDER
+        " dump %d --since \"$then\" --until \"$soon\" --json | wc -l; " RECORDER
+        " dump %d --until \"$then\" --json | wc -l; " RECORDER
+        " dump %d --since \"$soon\" --json | wc -l",
+        zone, format, format, pid, pid, pid);
     cr_assert_str_eq(build_text, "3\n0\n0\n", "%s: %s", format, build_text);
 }
 
@@ -94,7 +95,8 @@ Test(command, dump_options)
     MESSAGES("first 1\nsecond two\nthird\n", "--since now-5min");
     MESSAGES("first 1\nsecond two\nthird\n", "--since 2001-01-01");
     MESSAGES("first 1\nsecond two\nthird\n", "--until 2999-01-01+09:30");
-    MESSAGES("first 1\nsecond two\nthird\n", "--since \"$(date -u -d "
+    MESSAGES("first 1\nsecond two\nthird\n",
+             "--since \"$(date -u -d "
              "\"10 seconds ago\" +%F\\ %T)\" --until \"$(date -u -d "
              "\"10 seconds\" +%F\\ %T)\"");
     /* One moment, said in four ways, chooses alike; an hour on, it does not. */
@@ -111,9 +113,9 @@ Test(command, dump_options)
                "grep \"^[0-9]\"",
                pid);
     /* What is not there is said, by each verb that chooses. */
-    static const char *const choosing[] = {"dump", "dump --json", "list",
-                                           "stat", "export json -o out",
-                                           "view -o out"};
+    static const char *const choosing[] = {
+        "dump", "dump --json",        "list",
+        "stat", "export json -o out", "view -o out"};
     for (size_t i = 0; i < sizeof choosing / sizeof *choosing; i++)
         fails_for(pid,
                   "no recorder is named nothing; there are: main, small, "
@@ -137,6 +139,7 @@ Test(command, dump_options)
          pid);
     SAYS("3\n", RECORDER " dump %d -l 1 --line \"{order}\" | tail -n 1", pid);
     SAYS("{\"order\":2,\"ns\":N,\"wall_ns\":N,\"recorder\":\"small\","
+         "\"severity\":null,"
          "\"thread\":1,\"thread_name\":\"program\",\"tid\":N,"
          "\"location\":\"command.c:N\",\"file\":\"F\",\"line\":N,"
          "\"caller\":\"C\",\"format\":\"second %s\",\"arguments\":[\"two\"],"
@@ -169,7 +172,8 @@ Test(command, texts_that_may_have_changed)
              RECORDER " dump %s --line \"{message}\" | grep login", sources[i]);
         SAYS("\"arguments\":[\"a\",\"eve\",\"bob\"],"
              "\"may_have_changed\":[1],\"message\":\"a login ~eve bob\"}\n",
-             RECORDER " dump %s --json | grep bob | sed \"s/.*\\(.argum\\)/\\1/\"",
+             RECORDER
+             " dump %s --json | grep bob | sed \"s/.*\\(.argum\\)/\\1/\"",
              sources[i]);
     }
     command_stop(pid);
@@ -228,7 +232,8 @@ Test(command, figures_are_records)
         "DUMPING mixed SIZE 4096, 1024 ENTRIES, ~976 OVERWRITTEN\n"
         "DUMPING lanes SIZE 4 x 1024, 1000 ENTRIES\n"
         "DUMPING small SIZE 64, 2 ENTRIES\n"
-        "DUMPING unused SIZE 64, 0 ENTRIES\n", "%s", build_text);
+        "DUMPING unused SIZE 64, 0 ENTRIES\n",
+        "%s", build_text);
     build_must("grep DUMPING said >1; " RECORDER " dump last.rec >2; "
                "grep DUMPING 2 | diff 1 - && test $(grep -c mixed: 2) = 1024 "
                "&& grep -o [0-9]*.RECORDS said 2");
@@ -247,15 +252,27 @@ Test(command, figures_are_records)
         "small          64     1        2        2           0      0  on      "
         "Little\n"
         "unused         64     1        0        0           0      0  on      "
-        "Nothing\n", "%s", build_text);
+        "Nothing\n",
+        "%s", build_text);
     command_must("list --json last.rec | grep mixed");
-    cr_expect_not_null(
-        strstr(build_text, "\"kept\":1024,\"overwritten\":976,\"estimated\":"
-                           "true,\"slots_kept\":4096,\"slots_overwritten\":"
-                           "3904,"), "%s", build_text);
+    cr_expect_not_null(strstr(build_text,
+                              "\"kept\":1024,\"overwritten\":976,\"estimated\":"
+                              "true,\"slots_kept\":4096,\"slots_overwritten\":"
+                              "3904,"),
+                       "%s", build_text);
     command_must("stat last.rec | awk \"{ print \\$1, \\$3, \\$6 }\" | grep "
                  "mixed");
     cr_expect_str_eq(build_text, "mixed 1024 ~976\n");
+    command_must("export sqlite last.rec -o last.db && sqlite3 last.db \"select "
+                 "name, overwritten, estimated from recorder where "
+                 "overwritten\"");
+    cr_expect_str_eq(build_text, "large|3616|0\nmixed|976|1\n", "%s", build_text);
+    command_must("export ctf last.rec -o ctf && grep estimated ctf/metadata");
+    cr_expect_str_eq(build_text, "    discarded_estimated = \"mixed\";\n");
+    command_must("export chrome last.rec -o - | grep -o \"~976 records[a-z ]*\"");
+    cr_expect_str_eq(build_text, "~976 records overwritten\n");
+    command_must("view --no-open -o page.html last.rec && grep -o "
+                 "'.1024.,.976.,.0.,1,' page.html");
 }
 
 Test(command, list)
@@ -276,11 +293,9 @@ Test(command, list)
              "cut_texts       32     1        0           0      0  on      \n"
              "silent          16     1        0           0      0  on      "
              "Is off\n"
-             "empty            1     1        0           0      0  on      \n"
+             "empty            4     1        0           0      0  on      \n"
              "flood         1024     1        0           0      0  on      "
              "At full speed\n"
-             "empty: 1 slot is too small for records of 5 to 12 arguments or "
-             "with copied texts\n"
              "\nTHREAD       ID  NAME            STATE\n"
              "1      %8d  program         alive\n"
              "\nTWEAK       VALUE  DESCRIPTION\n"
@@ -418,7 +433,8 @@ Test(command, set)
     REFUSES(2, "recorder: (: ", "set %d main=off \"(=on\"", pid);
     REFUSES(2, "recorder: small is not NAME=VALUE\n", "set %d main=off small",
             pid);
-    REFUSES(2, "recorder: NAME=VALUE is missing: what to set, as in net=trace\n",
+    REFUSES(2,
+            "recorder: NAME=VALUE is missing: what to set, as in net=trace\n",
             "set %d", pid);
     REFUSES(2, "recorder: PID is missing: the id of a running process\n",
             "set net=on");
@@ -471,20 +487,24 @@ Test(command, save)
     build_must("mkdir folder && cp saved folder/kept");
     REFUSES(1, "recorder: saved: ", "save saved -o /dev/full/saved");
     build_must("cmp saved folder/kept && test $(ls -A folder | wc -l) = 1");
-    REFUSES(1, "recorder: saved: /dev/full: is no regular file, as a recording "
-               "has to be\n",
+    REFUSES(1,
+            "recorder: saved: /dev/full: is no regular file, as a recording "
+            "has to be\n",
             "save saved -o /dev/full");
     /* A disk that is full is called that. */
     for (int blocks = 1; blocks < 8; blocks += 3) {
         int status = build_run(
             "unshare -m sh -c \"mount -t tmpfs -o nr_blocks=%d none folder && "
             "head -c %d /dev/zero >folder/fills; " RECORDER
-            " save saved -o folder/f\"", blocks, (blocks - 1) * 4096 + 1);
+            " save saved -o folder/f\"",
+            blocks, (blocks - 1) * 4096 + 1);
         if (status == 1 && strstr(build_text, "ermi"))
             break; /* may not be mounted here */
         cr_assert_eq(status, 1, "%s", build_text);
-        cr_assert_str_eq(build_text, "recorder: saved: folder/f: No space left "
-                                     "on device\n", "%s", build_text);
+        cr_assert_str_eq(build_text,
+                         "recorder: saved: folder/f: No space left "
+                         "on device\n",
+                         "%s", build_text);
     }
 }
 
@@ -515,12 +535,16 @@ Test(command, help)
          "--bash-completion; do " RECORDER
          " $i >/dev/full 2>&1 && echo $i; " RECORDER
          " $i >&- 2>&1 && echo $i; done; true");
-#define VERBS "there are list, dump, follow, stat, set, clear, save, export, view\n"
+#define VERBS                                                                  \
+    "there are list, dump, follow, stat, set, clear, save, export, view\n"
     REFUSES(2, "recorder: nothing: no such verb; " VERBS, "help nothing");
-    REFUSES(2, "recorder: VERB is missing; " VERBS "usage: recorder VERB ", " ");
+    REFUSES(2, "recorder: VERB is missing; " VERBS "usage: recorder VERB ",
+            " ");
     REFUSES(2, "recorder: frobnicate: no such verb; " VERBS, "frobnicate");
-    REFUSES(2, "recorder: SOURCE is missing: the id of a running process, a "
-               "core file or a recording\n", "dump");
+    REFUSES(2,
+            "recorder: SOURCE is missing: the id of a running process, a "
+            "core file or a recording\n",
+            "dump");
     REFUSES(2, "recorder: it takes one SOURCE: b is too much\n", "dump a b");
     REFUSES(2, "recorder: -l: an argument is missing\n", "dump -l");
     REFUSES(2, "recorder: --last: x is no number\n", "dump -l x a");

@@ -488,6 +488,24 @@ Test(compat, environment_signals_background)
     output_must_be("2\n");
 }
 
+/* Goal: a crash shows the newest records, 1000 lines in all, unless it is told
+ * to show all; what it says of that is true here, too, where RECORDER_DUMP
+ * names recorders. Method: RECORDER_DUMP with and without a setting. */
+Test(compat, a_crash_shows_the_last)
+{
+    build_must("gcc -std=c11 " WARNINGS INCLUDE "-o x " COMPAT "signals.c");
+    build_must("ulimit -c 0; ./x much >said 2>&1; awk \"/Much:/ { shown++ } "
+               "/left out/ { left = \\$2 } END { print shown + left, (NR > 950 "
+               "&& NR <= 1000) }\" said; grep -o \"set REC.*\" said; "
+               "grep Much: said | tail -n 1");
+    output_must_be("2000 1\nset RECORDER_DUMP=last=all\n Much: 1999\n");
+    build_must("ulimit -c 0; RECORDER_DUMP=last=all ./x much >said 2>&1; "
+               "grep -c Much: said; grep -c left.out said; "
+               "RECORDER_DUMP=names=Much,last=2 ./x much >few 2>&1; "
+               "grep -c Much: few");
+    output_must_be("2000\n0\n2\n");
+}
+
 /* ------------------------------------------------------------------- alone --
  */
 

@@ -173,6 +173,11 @@ Test(export, ctf_reads_back)
     build_must("grep -v \"^WARNING: Tracer discarded 52 events\" warnings | "
                "wc -l");
     cr_assert_eq(atoi(build_text), 0, "%s", build_text);
+    build_must("babeltrace2 --fields=loglevel out.ctf 2>warnings | "
+               "grep -c \"TRACE_WARNING (4) disk:at %%u\"; "
+               "grep -A 3 \":%%d, late\" out.ctf/metadata");
+    cr_assert_not_null(strstr(build_text, "4\n"), "%s", build_text);
+    cr_assert_not_null(strstr(build_text, "loglevel = 3;"), "%s", build_text);
 }
 
 /* Goal: values whose names are one, as far as CTF allows names, are two. */
@@ -235,7 +240,8 @@ Test(export, sqlite_reads_back)
     build_must("sqlite3 -json out.sqlite \"select * from log where ord = 1\"");
     cr_assert_not_null(
         strstr(build_text, "\"thread\":\"main\","
-                           "\"recorder\":\"disk\",\"message\":\"> level 0\""),
+                           "\"recorder\":\"disk\",\"severity\":null,"
+                           "\"message\":\"> level 0\""),
         "%s", build_text);
 }
 

@@ -143,8 +143,8 @@ Test(log, is_what_the_program_has)
 Test(log, survives_kills)
 {
     log_build(1 << 16);
-    for (unsigned i = 0; i < rounds(scaled(40) + 1); i++) {
-        pid_t pid = log_start(2, 100000000, 200000, "");
+    for (unsigned i = 0; i < scaled(20) + 1; i++) {
+        pid_t pid = log_start(2, 100000000, 40000, "");
         bool tool = i % 2 == 0;
         unsigned ms = 200 + (unsigned)rand() % 500;
         char victim[16] = "$log";

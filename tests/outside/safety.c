@@ -4,7 +4,7 @@
 
 #include "harness/build.h"
 
-RECORDER(small, 1, "One slot");
+RECORDER(small, 1, "4 slots");
 RECORDER(middle, 16, "16 slots");
 RECORDER(large, 64, "64 slots");
 RECORDER_LANES(lanes, 8, 2, "Two lanes");

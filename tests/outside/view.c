@@ -36,6 +36,8 @@ LONG_PROMISE(spans, "")
 PROMISE(zoom, "")
 /* A regular expression finds what it should, marked, in lanes and in order. */
 PROMISE(search, "")
+/* A severity is shown in its colour, marked, and chosen by. */
+PROMISE(severity, "")
 /* The address holds time range, selection, hidden recorders and search. */
 LONG_PROMISE(link, "")
 /* Without a mouse: what it does can be done by keys. */

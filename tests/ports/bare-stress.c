@@ -92,7 +92,7 @@ static void look(void)
             fault = "arguments of two records";
         else if (recorder_commit_thread_(commit) != contexts[x & 3])
             fault = "the context of another record";
-        else if (r.format && r.format < RECORDER_TEXT_END_)
+        else if (recorder_is_text_(r.format))
             fault = "not a format";
         accepted++;
     }

@@ -300,6 +300,14 @@ static void in_a_file(void)
     execl(program, program, "nothing", (char *)NULL);
     _exit(98);
 }
+/* The head of the dump has the program's name, without folders. */
+static void says_its_name(void)
+{
+    const char *name = strrchr(program, '/'), *said = strstr(text, ", PROGRAM ");
+    name = name ? name + 1 : program;
+    MUST(said && strncmp(said + 10, name, strlen(name)) == 0 &&
+         strncmp(said + 10 + strlen(name), ", PID ", 6) == 0);
+}
 /* As a program would run that has another's rights: its environment is not
  * trusted. Only root can try. */
 static void not_trusted(void)
@@ -331,6 +339,7 @@ int main(int count, char **arguments)
     MUST(killed_by(record_and_die) == SIGTERM);
     said = strstr(text, "recorder: SIGTERM (signal 15) in thread ");
     MUST(said && strstr(said, "] posix: in the child\n"));
+    says_its_name();
     status = killed_by(crash);
     MUST(status == SIGSEGV || status == SIGBUS);
     MUST(strstr(text, "] posix: in the child\n"));

@@ -258,13 +258,13 @@ run_calls()
         memcmp memcpy memmove memset other_record"
     object=$out/$1/calls-$2
     case $2 in
-    linux) more="getuid geteuid getgid getegid" ;;
-    freebsd*) more="issetugid thr_self thr_kill pthread_self \
+    linux) more="getuid geteuid getgid getegid program_invocation_short_name" ;;
+    freebsd*) more="issetugid getprogname thr_self thr_kill pthread_self \
         pthread_get_name_np" ;;
-    openbsd*) more="issetugid getthrid thrkill pthread_self \
+    openbsd*) more="issetugid getprogname getthrid thrkill pthread_self \
         pthread_get_name_np" ;;
-    netbsd*) more="issetugid _lwp_self _lwp_kill" ;;
-    dragonfly*) more=issetugid ;;
+    netbsd*) more="issetugid getprogname _lwp_self _lwp_kill" ;;
+    dragonfly*) more="issetugid getprogname" ;;
     esac
     for level in -O0 -O2; do
         compile_files clang --target="x86_64-unknown-$2" -DRECORDER_POSIX \

@@ -253,6 +253,10 @@ int main(int argc, char **argv)
         says();
         for (; told(); done())
             record(small, "last %s are %s", "words", "these");
+    } else if (strcmp(what, "copies") == 0) {
+        for (says(); told(); done())
+            for (i = 0; i < atoi(argv[2]); i++)
+                record(flood, "copy %d of %s", i, RECORDER_COPY(flood, what));
     } else if (strcmp(what, "becomes") == 0 && argc > 2) {
         record(small, "another %d", 2);
         done();

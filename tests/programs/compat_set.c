@@ -12,6 +12,6 @@ int main(void)
 {
     recorder_line("{recorder}: {message}");
     record(net, "%d", (int)RECORDER_TWEAK(net_retries));
-    record(disk, "%d", (int)RECORDER_TRACE(net_retries));
+    record(disk, "%d", (int)RECORDER_TWEAK(net_retries));
     return (int)RECORDER_TWEAK(net_retries);
 }

@@ -8,6 +8,7 @@
 
 RECORDER(MyRec, 32, "My recorder");
 RECORDER(Other, 32, "Another");
+RECORDER(Much, 4096, "More than a dump of a crash shows");
 RECORDER_TWEAK_DEFINE(my_limit, 7, "A limit")
 
 static RECORDER_CONSTRUCTOR void early(void)
@@ -25,7 +26,9 @@ int main(int argc, char **argv)
     record(MyRec, "limit %ld", RECORDER_TWEAK(my_limit));
     record(MyRec, ">in");
     record(Other, "deeper");
-    if (strcmp(what, "crash") == 0)
+    for (i = 0; i < 2000 && strcmp(what, "much") == 0; i++)
+        record(Much, "%d", i);
+    if (strcmp(what, "crash") == 0 || strcmp(what, "much") == 0)
         abort();
     if (strcmp(what, "background") == 0) {
         recorder_background_dump("MyRec");

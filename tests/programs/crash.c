@@ -39,7 +39,7 @@ static void crash_step(const char *where);
 
 /* Its dump is longer than a pipe takes. */
 RECORDER(crash, 2048, "How it came to this")
-RECORDER(tight, 2)
+RECORDER(tight, 4)
 RECORDER(flood, 64)
 
 static bool dumps; /* ./crash dump */
@@ -258,7 +258,7 @@ static void die_at_exit(void)
     exit(0);
 }
 
-/* Inside of record(), at a step of it; `tight` has 2 slots. */
+/* Inside of record(), at a step of it; `tight` has 4 slots. */
 static const char *step;
 static void crash_step(const char *where)
 {
@@ -274,12 +274,12 @@ static void tight_record(int count)
 }
 static void die_at(const char *where, bool gives_up, bool takes_over)
 {
-    uintptr_t *commit = recorder_commits_(recorder_for_tight.rings, 1);
-    tight_record(2);
+    uintptr_t *commit = recorder_commits_(recorder_for_tight.rings, 3);
+    tight_record(4);
     if (gives_up || takes_over)
         *commit |= 1; /* another writer is in the slot */
     if (takes_over) {
-        tight_record(2);
+        tight_record(6); /* twice round, past it */
         *commit ^= 1;
     }
     step = where;

@@ -60,7 +60,7 @@ static void integers(void)
     record(numbers, "%d %d %d %d %d %d %d %d %d %d %d %d", 1, -2, 3, -4, 5, -6,
            7, -8, 9, -10, 11, -12);
     record(numbers, "%p %p", (void *)0x1234abcd, (void *)NULL);
-    record(numbers, "no argument");
+    record(numbers, RECORDER_HW0 "no argument");
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat"
     record(numbers, "%hhd %hd %u %#x %o", 300, 70000, UINT_MAX, 255U, 8U);
@@ -81,7 +81,7 @@ static void reals(void)
 static void nested(unsigned depth)
 {
     record(disk, "> level %u", depth);
-    record(disk, "at %u", depth);
+    record(disk, RECORDER_HW1 "at %u", depth);
     if (depth < 3)
         nested(depth + 1);
     record(disk, "< level %u", depth);
@@ -92,9 +92,9 @@ static void nested(unsigned depth)
 static void times(void)
 {
     uintptr_t then = fake += 5000000;
-    record(disk, ">on time");
+    record(disk, RECORDER_SW3 ">on time");
     fake -= 1000;
-    record(net, "%d, late", 1);
+    record(net, RECORDER_SW2 "%d, late", 1);
     fake = UINTPTR_MAX - 25; /* unknown */
     record(net, "%d, when?", 2);
     fake = then + 2000;

@@ -200,7 +200,10 @@ def perfetto(path, events):
             name = names["event_names"][event["name_iid"][0]]["name"][0]
             location = names["source_locations"][
                 event["source_location_iid"][0]]
+            severity = [names["event_categories"][iid]["name"][0]
+                        for iid in event["category_iids"][1:]]
             record = {"ns": ns, "recorder": category["name"][0],
+                      "severity": severity[0] if severity else None,
                       "tid": tracks[uuid]["tid"][0],
                       "thread_name": tracks[uuid]["thread_name"][0],
                       "name": name, "opens": kind == "SLICE_BEGIN",
@@ -221,7 +224,7 @@ def perfetto(path, events):
         opens = e["order"] in openers
         record = {key: e[key] for key in ("recorder", "tid", "thread_name",
                                           "file", "line", "message", "order",
-                                          "caller")}
+                                          "caller", "severity")}
         record["ns"] = e["at"]
         record["opens"] = opens
         record["name"] = span_name(e["format"]) if opens else e["format"]
@@ -305,7 +308,9 @@ def chrome(path, events, spans_only=False):
         elif e["s"] == "p":
             gaps.append((e["cat"], e["name"]))
             continue
-        found.append({"ns": ns, "recorder": e["cat"], "tid": e["tid"],
+        category, comma, severity = e["cat"].partition(",")
+        found.append({"ns": ns, "recorder": category, "tid": e["tid"],
+                      "severity": severity if comma else None,
                       "thread_name": threads[e["tid"]], "name": e["name"],
                       "opens": phase == "B", **e["args"]})
     check_spans(marks, events)
@@ -316,7 +321,8 @@ def chrome(path, events, spans_only=False):
     for e in by_time(events):
         opens = e["order"] in openers
         record = {key: e[key] for key in ("recorder", "tid", "thread_name",
-                                          "message", "order", "caller")}
+                                          "message", "order", "caller",
+                                          "severity")}
         record["ns"] = e["at"]
         record["location"] = f"{e['file']}:{e['line']}"
         record["opens"] = opens
@@ -429,6 +435,8 @@ def ctf(path, events):
         record["wall_ns"] = e["at"] + events[0]["wall_ns"] - events[0]["at"]
         record["name"] = ctf_name(e)
         record["location"] = f"{e['file']}:{e['line']}"
+        if e["severity"]:
+            record["severity"] = e["severity"]
         for i, value in enumerate(e["arguments"]):
             if value is not None:  # which was lost
                 record[argument_name(e, i)] = value
@@ -589,24 +597,25 @@ def sqlite(path, events):
     rows = database.execute(
         "select ord, ns, wall_ns, recorder.name, thread.number, thread.name,"
         " thread.tid, format.file, format.line, caller, format.format,"
-        f" message, format.arguments, {columns} from event"
+        f" severity, message, format.arguments, {columns} from event"
         " join recorder on recorder.id = event.recorder"
         " join format on format.id = event.format"
         " left join thread on thread.id = event.thread order by ord").fetchall()
     for row, e in zip(rows, events):
-        same_lists(f"column of {e['order']}", list(row[:12]),
+        same_lists(f"column of {e['order']}", list(row[:13]),
                    [e[key] for key in ("order", "ns", "wall_ns", "recorder",
                                        "thread", "thread_name", "tid", "file",
-                                       "line", "caller", "format", "message")])
+                                       "line", "caller", "format", "severity",
+                                       "message")])
         arguments = [str(a) if isinstance(a, int) and a > 2**63 - 1 else a
                      for a in e["arguments"]]
-        same("arguments", row[12], len(arguments))
-        for is_, must in zip(row[13:], arguments):
+        same("arguments", row[13], len(arguments))
+        for is_, must in zip(row[14:], arguments):
             if isinstance(must, float):
                 same_number(f"argument of {e['order']}", is_, must)
             else:
                 same(f"argument of {e['order']}", is_, must)
-        same("further arguments", set(row[13 + len(arguments):]) - {None},
+        same("further arguments", set(row[14 + len(arguments):]) - {None},
              set())
     same("number of records", len(rows), len(events))
     last = max(e["at"] for e in events)
@@ -664,7 +673,7 @@ def csv_table(path, events):
                 same(key, row[key],
                      "" if value is None else shown(str(value)))
     same("number of records", len(rows), len(events))
-    same("columns", len(rows[0]), 14 + 12)
+    same("columns", len(rows[0]), 15 + 12)
 
 
 def main():

@@ -60,11 +60,11 @@ static void hostile_records(void)
     record(hostile, "</script> <b>%s</b>\n\"%d\"", "format", -1);
     record(hostile, "%d %ld %u %lx %c %p", -2147483647 - 1, -1L, 4294967295u,
            0xfedcba9876543210ul, 'x', (void *)0x1234);
-    record(hostile, "%f %g %e %g", (double)NAN, (double)-INFINITY, -0.0,
-           0.1 + 0.2);
+    record(hostile, RECORDER_SW2 "%f %g %e %g", (double)NAN, (double)-INFINITY,
+           -0.0, 0.1 + 0.2);
     record(hostile, "%d %d %d %d %d %d %d %d %d %d %d %s", 1, 2, 3, 4, 5, 6, 7,
            8, 9, 10, 11, "twelve");
-    record(hostile, "bad %s", (const char *)(uintptr_t)16);
+    record(hostile, RECORDER_SW3 "bad %s", (const char *)(uintptr_t)16);
     record(hostile, "%s %s", "</textarea>", "@DATA@ @NONCE@ @SCRIPT@");
 }
 
@@ -76,15 +76,15 @@ static void *work(void *name)
         record(net, "%d bytes from %s", 100 * i, "example.org");
         if (i % 3 == 0) {
             record(job, ">seek %d", i);
-            record(disk, "read block %u, load %.2f", 7u * (unsigned)i,
-                   sin(i / 10.0));
+            record(disk, RECORDER_HW1 "read block %u, load %.2f",
+                   7u * (unsigned)i, sin(i / 10.0));
             record(job, "< seek");
         }
         record(job, "<job %d", i);
     }
     record(job, "< nothing");
     record(job, "> outer");
-    record(disk, ">inner, closed with outer");
+    record(disk, RECORDER_HW2 ">inner, closed with outer");
     record(job, "< outer");
     record(disk, "< nothing");
     record(disk, ">never closed");

@@ -4,8 +4,10 @@
 
 TestSuite(kept, .timeout = 600);
 
-RECORDER(one, 1, "Sizes that are powers of two");
+RECORDER(one, 1, "Sizes that are too small");
 RECORDER(two, 2, "");
+RECORDER_LANES(laned_one, 1, 2, "");
+RECORDER(four, 4, "Sizes that are powers of two");
 RECORDER(full, 1024, "");
 RECORDER(three, 3, "Sizes that are rounded up");
 RECORDER(hundred, 100, "");
@@ -52,6 +54,7 @@ static void expect_kept(const struct recorder *recorder, uintptr_t lane,
 
 static uintptr_t record_one(uintptr_t n) { return record(one, "%zu", n); }
 static uintptr_t record_two(uintptr_t n) { return record(two, "%zu", n); }
+static uintptr_t record_four(uintptr_t n) { return record(four, "%zu", n); }
 static uintptr_t record_full(uintptr_t n) { return record(full, "%zu", n); }
 static uintptr_t record_three(uintptr_t n) { return record(three, "%zu", n); }
 static uintptr_t record_hundred(uintptr_t n)
@@ -86,9 +89,21 @@ static void keeps(struct recorder *recorder, uintptr_t (*make)(uintptr_t),
 }
 Test(kept, exactly_the_last)
 {
-    keeps(&recorder_for_one, record_one, 1);
-    keeps(&recorder_for_two, record_two, 2);
+    keeps(&recorder_for_four, record_four, 4);
     keeps(&recorder_for_full, record_full, 1024);
+}
+/* Goal: no recorder has fewer than 4 slots, as fewer lose much where threads
+ * meet, and hold no record of 12 arguments. Method: sizes below; and the ring's
+ * own code with 1 and 2 slots, which a mask that is put there by hand makes. */
+Test(kept, exactly_the_last_of_a_tiny_size)
+{
+    struct recorder *full = &recorder_for_full;
+    keeps(&recorder_for_one, record_one, 4);
+    keeps(&recorder_for_two, record_two, 4);
+    cr_assert(slots_of(&recorder_for_laned_one) == 4);
+    for (full->mask = 0; full->mask < 2; full->mask++)
+        keeps(full, record_full, full->mask + 1);
+    full->mask = 1023;
 }
 Test(kept, exactly_the_last_of_a_size_rounded_up)
 {

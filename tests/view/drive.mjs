@@ -143,6 +143,7 @@ function same(event, json) {
   equal(event.realtime, json.wall_ns === null ? null
     : number(json.wall_ns) + apart, `${where}, wall_ns`);
   equal(event.recorder, json.recorder, where);
+  equal(event.severity, json.severity, `${where}, severity`);
   equal(event.thread.number, json.thread, `${where}, thread`);
   equal(event.thread.name, json.thread_name, `${where}, thread_name`);
   equal(event.thread.id, json.tid, `${where}, tid`);
@@ -377,6 +378,54 @@ const tests = {
       .textContent === '0 hits');
     await page.evaluate(() => window.recorder.find('('));
     equal(await text(page, '#hits'), 'no regular expression', 'a wrong one');
+    quiet(page);
+  },
+
+  async severity() {
+    const {pid} = await startProgram();
+    let page = await open(view(pid));
+    const json = dumped(pid), box = page.locator('#severity');
+    const shown = p => p.evaluate(() => {
+      const {recorder} = window, orders = [];
+      for (let row = 0; row < recorder.events.count; row++)
+        if (!recorder.isHidden(row))
+          orders.push(Number(recorder.events.order[row]));
+      return orders;
+    });
+    const marks = level => page.evaluate(l => window.recorder.layout()
+      .filter(({lane}) => lane)
+      .reduce((sum, {lane}) => sum + lane.severe[l].count, 0), level);
+    for (const [least, is] of [['', () => true], ['0', s => s],
+      ['2', s => s?.[2] >= '2'], ['3', s => s?.[2] === '3'],
+      ['hw1', s => s?.startsWith('hw') && s[2] >= '1'],
+      ['sw0', s => s?.startsWith('sw')], ['hw3', () => false],
+      ['sw2', s => s?.startsWith('sw') && s[2] >= '2']]) {
+      await box.selectOption(least);
+      const wanted = json.filter(e => is(e.severity)).map(e => e.order);
+      equal(await shown(page), wanted, `from ${least} up`);
+      must(least !== '2' || wanted.length === 4, `${wanted.length} are severe`);
+      for (const level of ['2', '3']) // each in two lanes
+        equal(await marks(level), 2 * json.filter(e => is(e.severity) &&
+          e.severity?.[2] === level).length, `marks of ${level}, ${least}`);
+    }
+    const rows = page.locator('#rows .row:visible');
+    await soon(() => rows.count(), 2, 'lines of the table');
+    equal(await rows.last().getAttribute('class'), 'row severity3', 'its line');
+    must((await rows.last().textContent()).includes('SW3 bad '), 'its text');
+    equal(await rows.last().locator('span').last().evaluate(e =>
+      getComputedStyle(e).color), 'rgb(179, 38, 30)', 'its colour');
+    await rows.last().click();
+    await page.waitForFunction(() => document.getElementById('record')
+      .textContent.includes('severitysw3'));
+    await page.waitForFunction(() => location.hash.includes('v=sw2'));
+    page = await open(page.url());
+    equal((await shown(page)).length, 2, 'by the link');
+    equal(await page.locator('#severity').inputValue(), 'sw2', 'its box');
+    page = await open(view(pid, '--severity', 'hw2,sw3'));
+    equal(await shown(page), json.filter(e => ['hw2', 'sw3'].includes(
+      e.severity)).map(e => e.order), 'by --severity');
+    page = await open(view(pid, '--names', 'net'));
+    equal(await page.locator('#severity').isVisible(), false, 'of none');
     quiet(page);
   },
 

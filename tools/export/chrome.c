@@ -141,6 +141,16 @@ static void put_arguments(struct chrome *c, const struct timeline_event *e,
     fprintf(file, ",\"caller\":\"0x%" PRIx64 "\"}", e->read.event.caller);
 }
 
+/* The recorder, and a category more for a severity: "disk,sw2". */
+static void put_category(FILE *file, const struct timeline_event *e)
+{
+    const char *severity = event_severity(&e->read.event);
+    char category[1100]; /* a name has 1024 bytes at most */
+    snprintf(category, sizeof category, "%s%s%s", e->read.recorder->name,
+             severity ? "," : "", severity ? severity : "");
+    put_string(file, category);
+}
+
 static void put_record(struct chrome *c, const struct timeline_event *e)
 {
     FILE *file = c->out.file;
@@ -156,7 +166,7 @@ static void put_record(struct chrome *c, const struct timeline_event *e)
     if (!e->opens)
         fputs(",\"s\":\"t\"", file);
     fputs(",\"cat\":", file);
-    put_string(file, e->read.recorder->name);
+    put_category(file, e);
     if (!c->spans_only)
         put_arguments(c, e, message, size);
     putc('}', file);

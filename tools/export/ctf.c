@@ -34,9 +34,12 @@ struct ctf {
 
 /* ------------------------------------------------------------ the stream -- */
 
+/* A NUL ends it: bytes that hold one are shown as messages show them. */
 static void put_string(struct buffer *b, const char *text, size_t size)
 {
     text = text_repaired(text, &size);
+    if (memchr(text, 0, size))
+        text = text_shown(text, &size);
     buffer_add(b, text, size);
     buffer_add(b, "", 1);
 }
@@ -72,6 +75,24 @@ static void put_literal(struct buffer *b, const char *text)
         buffer_print(b, strchr("\"\\", *text) ? "\\%c" : "%c", *text);
 }
 
+/* Which recorders' discarded events are an estimate: a packet has no place to
+ * say it. */
+static void put_estimates(struct ctf *ctf)
+{
+    const struct reader *reader = &ctf->timeline.call->reader;
+    struct buffer *b = &ctf->metadata;
+    size_t some = 0;
+    for (size_t i = 0; i < reader->recorders_count; i++) {
+        const struct reader_recorder *r = reader->recorders[i];
+        if (!r->chosen || r->wrong || !r->figures.estimated)
+            continue;
+        buffer_print(b, some++ ? " " : "    discarded_estimated = \"");
+        put_literal(b, r->name);
+    }
+    if (some)
+        buffer_print(b, "\";\n");
+}
+
 static void put_head(struct ctf *ctf)
 {
     const struct timeline *t = &ctf->timeline;
@@ -101,6 +122,7 @@ static void put_head(struct ctf *ctf)
     buffer_print(b, "\";\n    end_wall_ns = %" PRIu64 ";\n", end);
     if (read)
         buffer_print(b, "    read_wall_ns = %" PRIu64 ";\n", read);
+    put_estimates(ctf);
     buffer_print(
         b,
         "};\n"
@@ -165,14 +187,22 @@ static void put_class(struct ctf *ctf, const struct timeline_event *e,
                                         [READER_POINTER] = "pointer_t",
                                         [READER_STRING] =
                                             "string { encoding = UTF8; }"};
+    /* Those of syslog: information, warning, error, critical. */
+    static const unsigned loglevels[4] = {6, 4, 3, 2};
     buffer_print(b, "event {\n    id = %zu;\n    name = \"", id);
     put_literal(b, e->read.recorder->name);
     buffer_print(b, ":");
     put_literal(b, e->format);
-    buffer_print(b, "\";\n    fields := struct {\n");
+    buffer_print(b, "\";\n");
+    if (e->read.event.severity >= 0)
+        buffer_print(b, "    loglevel = %u;\n",
+                     loglevels[e->read.event.severity]);
+    buffer_print(b, "    fields := struct {\n");
     for (unsigned i = 0; i < e->arguments_count; i++)
         if (e->arguments[i].kind != READER_LOST)
             put_field(b, types[e->arguments[i].kind], field_name(ctf, e, i));
+    if (e->read.event.severity >= 0)
+        put_field(b, types[READER_STRING], "severity");
     put_field(b, types[READER_STRING], "message");
     put_field(b, types[READER_STRING], "location");
     buffer_print(b, "    };\n};\n");
@@ -185,6 +215,7 @@ static size_t class_of(struct ctf *ctf, const struct timeline_event *e)
     size_t id;
     for (unsigned i = 0; i < e->arguments_count; i++)
         kinds = kinds << 4 | (unsigned)(e->arguments[i].kind + 1);
+    kinds |= (uint64_t)(e->read.event.severity + 1) << 48;
     id = ids_of(&ctf->classes, e->read.event.format, e->recorder, kinds,
                 &is_new);
     if (is_new)
@@ -234,6 +265,7 @@ static void put_record(struct ctf *ctf, const struct timeline_event *e)
     struct stream *stream = &ctf->streams[e->recorder];
     struct buffer *b = &stream->packet;
     const struct reader_thread *thread = e->read.thread;
+    const char *severity = event_severity(&e->read.event);
     const char *message;
     size_t size;
     put_gap(ctf, e->recorder, ctf->offset + e->ns);
@@ -250,6 +282,8 @@ static void put_record(struct ctf *ctf, const struct timeline_event *e)
                thread ? strlen(thread->name) : 0);
     for (unsigned i = 0; i < e->arguments_count; i++)
         put_argument(b, &e->arguments[i]);
+    if (severity)
+        put_string(b, severity, strlen(severity));
     message = reader_message(&ctf->timeline.call->reader, &e->read, &size);
     put_string(b, message, size);
     put_string(b, e->location, strlen(e->location));

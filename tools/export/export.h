@@ -4,6 +4,7 @@
 #define EXPORT_H
 
 #include "buffer.h"
+#include "fields.h"
 #include "json.h"
 #include "output.h"
 #include "text.h"

@@ -60,6 +60,8 @@ static void put_end(struct buffer *b, size_t begin)
 
 enum { /* of clocks */ REALTIME = 1, MONOTONIC = 3 };
 enum { /* of events */ BEGIN = 1, END = 2, INSTANT = 3, COUNTER = 4 };
+/* Categories: recorders by their index, severities from here on. */
+static const uint64_t SEVERITIES = UINT64_C(1) << 32;
 enum { /* what a packet says of its sequence */ CLEARED = 1, NEEDED = 2 };
 
 struct perfetto {
@@ -265,11 +267,18 @@ static void put_record(struct perfetto *p, const struct timeline_event *e)
     size_t begin, inner, size;
     uint64_t location;
     const char *message = reader_message(&t->call->reader, &e->read, &size);
+    const char *severity = event_severity(record);
     begin = event_begin(p, e->ns, e->opens ? BEGIN : INSTANT,
                         track(p, 1 + e->lane->index));
     put_number(
         b, 3,
         interned(p, &p->categories, 1, e->recorder, e->read.recorder->name));
+    if (severity)
+        put_number(b, 3,
+                   interned(p, &p->categories, 1,
+                            SEVERITIES + (uint64_t)(record->severity +
+                                                    4 * record->hardware),
+                            severity));
     if (p->messages)
         put_string(b, 23, e->opens ? timeline_span_name(message) : message);
     else

@@ -1,6 +1,7 @@
 /* sqlite.c - a database: every field a column, and a view to read. */
 /* SPDX-License-Identifier: MIT */
 #include "export.h"
+#include "shown.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -15,14 +16,16 @@ static const char schema[] =
     " end_wall_ns integer, read_wall_ns integer);"
     "create table recorder (id integer primary key, name text, description "
     "text,"
-    " size integer, lanes integer, overwritten integer, lost integer);"
+    " size integer, lanes integer, overwritten integer, lost integer,"
+    " estimated integer);"
     "create table thread (id integer primary key, number integer, tid integer,"
     " name text);"
     "create table format (id integer primary key, format text, file text,"
     " line integer, arguments integer);"
     "create table event (ord integer primary key, ns integer, wall_ns integer,"
     " recorder integer references recorder, thread integer references thread,"
-    " format integer references format, caller text, message text,"
+    " format integer references format, caller text, severity text,"
+    " message text,"
     " arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9, arg10, arg11,"
     " arg12);"
     "create table span (opened integer references event, closed integer"
@@ -34,7 +37,7 @@ static const char schema[] =
     " strftime('%Y-%m-%d %H:%M:%S', wall_ns / 1000000000, 'unixepoch') ||"
     " printf('.%06d', wall_ns / 1000 % 1000000) as wall,"
     " file || ':' || line as location, thread.name as thread,"
-    " recorder.name as recorder, message"
+    " recorder.name as recorder, severity, message"
     " from event join recorder on recorder.id = event.recorder"
     " join format on format.id = event.format"
     " left join thread on thread.id = event.thread order by ord;";
@@ -83,6 +86,8 @@ static void bind_text(sqlite3_stmt *to, int column, const char *text,
                       size_t size)
 {
     text = text_repaired(text, &size);
+    if (memchr(text, 0, size)) /* would end it for many of SQLite's functions */
+        text = text_shown(text, &size);
     sqlite3_bind_text(to, column, text, (int)size, SQLITE_TRANSIENT);
 }
 static void bind_string(sqlite3_stmt *to, int column, const char *text)
@@ -132,7 +137,7 @@ static void put_recorders(struct sqlite *s)
 {
     const struct reader *reader = &s->timeline.call->reader;
     sqlite3_stmt *to =
-        prepare(s, "insert into recorder values (?, ?, ?, ?, ?, ?, ?)");
+        prepare(s, "insert into recorder values (?, ?, ?, ?, ?, ?, ?, ?)");
     for (size_t i = 0; i < reader->recorders_count; i++) {
         const struct reader_recorder *recorder = reader->recorders[i];
         bind_integer(to, 1, (int64_t)i + 1);
@@ -142,6 +147,7 @@ static void put_recorders(struct sqlite *s)
         bind_integer(to, 5, (int64_t)recorder->figures.lanes);
         bind_integer(to, 6, (int64_t)recorder->figures.overwritten);
         bind_integer(to, 7, (int64_t)recorder->figures.lost);
+        bind_integer(to, 8, recorder->figures.estimated != 0);
         step(s, to);
     }
     sqlite3_finalize(to);
@@ -201,10 +207,11 @@ static void put_event(struct sqlite *s, const struct timeline_event *e)
         bind_integer(s->event, 5, (int64_t)e->lane->index + 1);
     bind_integer(s->event, 6, format);
     bind_hexadecimal(s->event, 7, read->event.caller);
+    bind_string(s->event, 8, event_severity(&read->event));
     message = reader_message(&s->timeline.call->reader, read, &size);
-    bind_text(s->event, 8, message, size);
+    bind_text(s->event, 9, message, size);
     for (unsigned i = 0; i < e->arguments_count; i++)
-        bind_argument(s->event, 9 + (int)i, &e->arguments[i]);
+        bind_argument(s->event, 10 + (int)i, &e->arguments[i]);
     step(s, s->event);
 }
 
@@ -255,7 +262,7 @@ static void begin(struct sqlite *s)
     execute(s, schema);
     s->event =
         prepare(s, "insert into event values (?, ?, ?, ?, ?, ?, ?, ?, ?, "
-                   "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+                   "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     s->format = prepare(s, "insert into format values (?, ?, ?, ?, ?)");
     s->span = prepare(s, "insert into span values (?, ?, ?, ?, ?, ?, ?)");
     s->value = prepare(s, "insert into value values (?, ?, ?, ?)");

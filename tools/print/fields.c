@@ -22,12 +22,22 @@ static struct reader_argument text(const char *text, size_t size)
         .kind = READER_STRING, .text = text, .text_size = size};
 }
 
+const char *event_severity(const struct recorder_event *event)
+{
+    static const char texts[8][4] = {"hw0", "hw1", "hw2", "hw3",
+                                     "sw0", "sw1", "sw2", "sw3"};
+    return event->severity < 0
+               ? NULL
+               : texts[event->severity + (event->hardware ? 0 : 4)];
+}
+
 void fields_of(struct reader *reader, const struct reader_event *e,
                struct reader_argument to[FIELDS])
 {
     const struct reader_argument unknown = {.kind = READER_LOST};
     const struct reader_thread *thread = e->thread;
     const char *location, *message, *name;
+    const char *severity = event_severity(&e->event);
     const char *format = reader_format(reader, &e->event, &location);
     bool timed = e->ns != RECORDER_TIME_UNKNOWN_;
     size_t file_size, size;
@@ -38,6 +48,7 @@ void fields_of(struct reader *reader, const struct reader_event *e,
     *to++ = timed ? integer(e->ns) : unknown;
     *to++ = timed && e->realtime_ns ? number(e->realtime_ns) : unknown;
     *to++ = text(e->recorder->name, strlen(e->recorder->name));
+    *to++ = severity ? text(severity, 3) : unknown;
     *to++ = thread ? number(thread->number) : unknown;
     *to++ = thread ? text(thread->name, strlen(thread->name)) : unknown;
     *to++ = thread ? integer(thread->id) : unknown;

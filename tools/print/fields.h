@@ -12,6 +12,7 @@
     NAME("ns")                                                                 \
     NAME("wall_ns")                                                            \
     NAME("recorder")                                                           \
+    NAME("severity")                                                           \
     NAME("thread")                                                             \
     NAME("thread_name")                                                        \
     NAME("tid")                                                                \
@@ -21,7 +22,10 @@
     NAME("caller")                                                             \
     NAME("format")                                                             \
     NAME("message")
-enum { FIELDS = 13, FIELD_MESSAGE = 12 };
+enum { FIELDS = 14, FIELD_MESSAGE = 13 };
+
+/* "sw2", or null: the event has no severity. */
+const char *event_severity(const struct recorder_event *);
 
 /* The values, as arguments are: READER_LOST is what is not known. Valid until
  * the next message is made. */

@@ -20,9 +20,24 @@ bool line_color(const struct call *call, const char *when)
            !(terminal && strcmp(terminal, "dumb") == 0);
 }
 
+/* How a field begins that says what happened: severity 3 red, 2 yellow, else as
+ * it is. Null: it is another field. */
+static const char *field_severe(const char *field, int severity)
+{
+    bool tag = strncmp(field, "{severity", 9) == 0;
+    if (!tag && strncmp(field, "{message", 8) != 0)
+        return NULL;
+    if (severity < 2)
+        return "";
+    return severity == 3 ? tag ? "\033[1;31m" : "\033[31m"
+           : tag         ? "\033[1;33m"
+                         : "\033[33m";
+}
+
 /* The line with its fields in colour: the recorder in one of its own, message
- * and text as they are, the rest faint. */
-static const char *line_colored(const char *line, const char *recorder)
+ * and severity by this, text as it is, the rest faint. */
+static const char *line_colored(const char *line, const char *recorder,
+                                int severity)
 {
     static char text[2048];
     unsigned hash = 0;
@@ -32,13 +47,16 @@ static const char *line_colored(const char *line, const char *recorder)
     while (*line && at < sizeof text - 64) {
         size_t size = strcspn(line + 1, "}") + 2;
         bool field = *line == '{' && line[1] != '{' && size < 40;
-        if (!field || strncmp(line, "{message", 8) == 0) {
+        const char *severe = field ? field_severe(line, severity) : "";
+        if (severe && !*severe) {
             if (*line == '{' && line[1] == '{')
                 text[at++] = *line++;
             text[at++] = *line++;
             continue;
         }
-        if (strncmp(line, "{recorder", 9) == 0)
+        if (severe)
+            at += (size_t)sprintf(text + at, "%s", severe);
+        else if (strncmp(line, "{recorder", 9) == 0)
             at += (size_t)sprintf(text + at, "\033[%um", 31 + hash % 6);
         else
             at += (size_t)sprintf(text + at, "\033[2m");
@@ -60,7 +78,7 @@ void line_print(struct call *call, const struct reader_event *event,
     if (functions)
         function = source_function(&call->source, event->event.caller);
     if (in_color)
-        line = line_colored(line, event->recorder->name);
+        line = line_colored(line, event->recorder->name, event->event.severity);
     text = reader_line(&call->reader, event, line, &size);
     if (function)
         size--; /* without the newline */

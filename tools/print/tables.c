@@ -80,23 +80,6 @@ static void recorders(FILE *to, const struct reader *reader, bool slots)
     }
 }
 
-/* Says which rings have fewer slots than a record takes. */
-static void recorders_too_small(FILE *to, const struct reader *reader)
-{
-    for (size_t i = 0; i < reader->recorders_count; i++) {
-        const struct reader_recorder *r = reader->recorders[i];
-        if (!r->chosen || r->wrong || r->figures.size > 2)
-            continue;
-        table_column(to, r->name, 0);
-        fputs(r->figures.size == 1
-                  ? ": 1 slot is too small for records of 5 to 12 arguments or "
-                    "with copied texts\n"
-                  : ": 2 slots are too small for records of 9 to 12 "
-                    "arguments\n",
-              to);
-    }
-}
-
 /* Says what a recording made of events does not have of its program's. */
 static void recorders_left_out(FILE *to, const struct reader *reader)
 {
@@ -149,7 +132,6 @@ static void tweaks(FILE *to, const struct reader *reader)
 void tables(FILE *to, const struct reader *reader, bool slots)
 {
     recorders(to, reader, slots);
-    recorders_too_small(to, reader);
     recorders_left_out(to, reader);
     if (reader->threads_count)
         putc('\n', to);

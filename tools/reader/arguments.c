@@ -14,13 +14,16 @@ static int64_t extended(uint64_t word, unsigned bits)
     return (int64_t)((word ^ sign) - sign);
 }
 
-/* Reads a string argument, at most `max` bytes; returns its length, or -1 if it
- * cannot be read. *cut: its memory ends before it does. */
+/* Reads a string argument, `known` bytes of it, or up to its NUL if that is
+ * SIZE_MAX, and at most `max`. Returns its length, or -1 if it cannot be read.
+ * *cut: its memory ends before it does. */
 static ptrdiff_t string_read(struct text_context *c, uint64_t address, char *to,
-                             size_t max, bool *cut)
+                             size_t known, size_t max, bool *cut)
 {
     size_t size = 0;
     *cut = false;
+    if (known < max)
+        max = known;
     while (size < max) {
         ptrdiff_t got = text_bytes(c, address + size, to + size,
                                    max - size < 64 ? max - size : 64);
@@ -28,7 +31,8 @@ static ptrdiff_t string_read(struct text_context *c, uint64_t address, char *to,
         *cut = got <= 0;
         if (*cut)
             return size ? (ptrdiff_t)size : -1;
-        length = strnlen(to + size, (size_t)got);
+        length =
+            known == SIZE_MAX ? strnlen(to + size, (size_t)got) : (size_t)got;
         size += length;
         if (length < (size_t)got)
             break;
@@ -59,10 +63,11 @@ static void argument_make(struct text_context *c,
     const struct recorder_event *event = c->event;
     unsigned word_bytes = c->reader->memory->word_bytes;
     uint64_t word = event->argument[f->word];
+    size_t known = SIZE_MAX;
     ptrdiff_t size;
     bool cut;
     to->word = word;
-    if (event->lost >> f->word & 1) {
+    if (event->missing_arguments >> f->word & 1) {
         to->kind = READER_LOST;
     } else if (f->kind == 'f') {
         uint32_t bits = (uint32_t)word;
@@ -73,10 +78,10 @@ static void argument_make(struct text_context *c,
             to->real = single;
         to->kind = READER_REAL;
     } else if (f->kind == 's') {
-        to->changes = text_changes(c, word);
+        to->changes = text_changes(c, word, &known);
         **strings = *RECORDER_FORMAT_CHANGES_;
-        size = string_read(c, word, *strings + to->changes, text_most(f, event),
-                           &cut);
+        size = string_read(c, word, *strings + to->changes, known,
+                           text_most(f, event), &cut);
         to->kind = size < 0 ? READER_POINTER : READER_STRING;
         to->changes = to->changes && size >= 0;
         if (size < 0)
@@ -116,7 +121,8 @@ unsigned reader_arguments(struct reader *reader,
         return 0;
     for (i = 0; i < 12; i++) { /* what only a `*` takes is an int */
         to[i] = (struct reader_argument){0};
-        to[i].kind = event->event.lost >> i & 1 ? READER_LOST : READER_SIGNED;
+        to[i].kind = event->event.missing_arguments >> i & 1 ? READER_LOST
+                                                             : READER_SIGNED;
         to[i].integer = extended(event->event.argument[i], 32);
         to[i].word = (uint64_t)to[i].integer;
     }
@@ -125,7 +131,7 @@ unsigned reader_arguments(struct reader *reader,
         if (*f.at++ != '%')
             continue;
         recorder_format_parse_(&f);
-        if (!f.kind || f.kind == '%' || f.lost || f.word >= 12 ||
+        if (!f.kind || f.kind == '%' || f.missing || f.word >= 12 ||
             f.conversion == 'm' || to[f.word].kind == READER_STRING)
             continue; /* a second look at the same string needs no room */
         reader->inside->token = 0;
@@ -163,18 +169,19 @@ static bool text_read(struct text_context *c,
                       struct reader_text *to)
 {
     static const uint32_t dots[4] = {'.', '.', '.', 0};
-    size_t most = text_most(f, c->event);
+    uint64_t address = c->event->argument[f->word];
+    size_t most = text_most(f, c->event), known = SIZE_MAX;
     ptrdiff_t size;
     bool cut;
     to->argument = (unsigned)f->word;
     to->text = strings;
     to->wide = f->wide;
-    if (!c->event->argument[f->word])
+    if (!address)
         return false;
     c->reader->inside->token = 0;
-    to->changes = text_changes(c, c->event->argument[f->word]);
-    size = (f->wide ? wide_read : string_read)(c, c->event->argument[f->word],
-                                               strings, most, &cut);
+    to->changes = text_changes(c, address, &known);
+    size = f->wide ? wide_read(c, address, strings, most, &cut)
+                   : string_read(c, address, strings, known, most, &cut);
     if (size < 0)
         return false;
     to->size = (size_t)size;
@@ -193,11 +200,11 @@ unsigned reader_texts(struct reader *reader, const struct reader_event *event,
 {
     static const uint64_t index[12] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
     struct reader_inside *inside = reader->inside;
-    struct recorder_arguments_ arguments = {.word = index,
-                                            .count = 12,
-                                            .lost = event->event.lost,
-                                            .word_bytes =
-                                                reader->memory->word_bytes};
+    struct recorder_arguments_ arguments = {
+        .word = index,
+        .count = 12,
+        .missing = event->event.missing_arguments,
+        .word_bytes = reader->memory->word_bytes};
     struct text_context context = {
         .reader = reader, .event = &event->event, .left = 12 * STRING_MAX};
     struct recorder_formatter_ f = {.arguments = &arguments};
@@ -220,7 +227,7 @@ unsigned reader_texts(struct reader *reader, const struct reader_event *event,
         if (f.kind != 's')
             continue;
         seen = true;
-        if (!f.lost && f.word < 12)
+        if (!f.missing && f.word < 12)
             count += text_read(&context, &f, strings + count * STRING_MAX,
                                &to[count]);
     }

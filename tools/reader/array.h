@@ -1,9 +1,10 @@
-/* array.h - an array that grows. */
+/* array.h - arrays that grow or are sorted. */
 /* SPDX-License-Identifier: MIT */
 #ifndef ARRAY_H
 #define ARRAY_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 /* Makes room for `count` elements of `size` bytes, and for as many more; *max
@@ -20,6 +21,29 @@ static inline void *array_room(void *array, size_t *max, size_t count,
     if (array)
         *max = more;
     return array;
+}
+
+/* Compares elements by the uint64_t that each begins with, for qsort(). */
+static inline int array_compare(const void *a, const void *b)
+{
+    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+    return left < right ? -1 : left > right;
+}
+
+/* Returns how many of `count` sorted elements of `size` bytes begin with no
+ * more than `value`. */
+static inline size_t array_count_to(const void *array, size_t count,
+                                    size_t size, uint64_t value)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (*(const uint64_t *)((const char *)array + middle * size) <= value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 #endif

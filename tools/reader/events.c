@@ -48,7 +48,7 @@ static size_t continuation(const struct reader *reader, size_t i,
             break; /* the next head, or part of one that is gone */
         for (k = 0; k < 4; k++)
             event->argument[4 * at + k] = w.argument[k];
-        event->lost &= ~(0xfu << 4 * at);
+        event->missing_arguments &= ~(0xfu << 4 * at);
     }
     return run;
 }
@@ -66,7 +66,7 @@ static bool event_at(struct reader *reader, size_t *i, struct reader_event *to)
         reader->missed++;
         return false;
     }
-    if (head.format && head.format < RECORDER_TEXT_END_) {
+    if (!recorder_is_head_(head.format) && (head.format || !reader->logs)) {
         ++*i;
         return false;
     }
@@ -76,7 +76,7 @@ static bool event_at(struct reader *reader, size_t *i, struct reader_event *to)
     event->caller = head.caller;
     event->format = head.format;
     memcpy(event->argument, head.argument, sizeof head.argument);
-    event->lost = 0xff0;
+    event->missing_arguments = 0xff0;
     event->thread = head.thread;
     to->recorder = inside->lanes[key->lane].recorder;
     event->name = to->recorder->name;
@@ -84,8 +84,10 @@ static bool event_at(struct reader *reader, size_t *i, struct reader_event *to)
     to->ns = recorder_clock_time_(&reader->clock, event->time);
     if (to->ns != RECORDER_TIME_UNKNOWN_ && reader->clock.start.realtime_ns)
         to->realtime_ns = reader->clock.start.realtime_ns + (uint64_t)to->ns;
+    if (head.format)
+        reader_severity(reader, event);
     *i += head.format ? continuation(reader, *i, &head, event) : 1;
-    return head.format || reader->logs;
+    return true;
 }
 
 /* ---------------------------------------------------------------- choose -- */
@@ -118,6 +120,10 @@ static bool is_chosen(const struct reader *reader,
     if ((s->since_set && event->ns < s->since_ns) ||
         (s->until_set && event->ns > s->until_ns))
         return false;
+    if (s->severities &&
+        !recorder_severity_chosen_(s->severities, event->event.severity,
+                                   event->event.hardware))
+        return false;
     return !inside->thread || thread_is(event, inside->thread);
 }
 
@@ -131,8 +137,9 @@ bool reader_next(struct reader *reader, struct reader_event *event)
         bool made = event_at(reader, &inside->at, event);
         if (reader->missed == missed)
             lane->seen += inside->at - at;
-        lane->heads += made && event->event.format;
-        if (made && is_chosen(reader, event))
+        lane->events += made && event->event.format;
+        if (made && (event->event.format ? is_chosen(reader, event)
+                                         : event->recorder->chosen))
             return true;
     }
     return false;
@@ -161,7 +168,7 @@ static bool is_selective(const struct reader_inside *inside)
 {
     const struct reader_selection *s = &inside->selection;
     return inside->thread || s->since_order || s->until_order || s->since_set ||
-           s->until_set;
+           s->until_set || s->severities;
 }
 
 static uint64_t events_count(struct reader *reader)
@@ -179,7 +186,7 @@ static uint64_t events_count(struct reader *reader)
     }
     for (; i < inside->deliver; i++)
         count += words_at(reader, &inside->keys[i], &words) &&
-                 words.format >= RECORDER_TEXT_END_;
+                 recorder_is_head_(words.format);
     return count;
 }
 

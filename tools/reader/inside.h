@@ -36,13 +36,15 @@ struct lane {
     uint64_t next; /* all positions before were taken, missed or are pending */
     uint64_t write, given_up, lost;
     int64_t owed; /* handed out, not given up: yet neither taken nor missed */
-    uint64_t *pending; /* positions that were not whole */
+    uint64_t slots, heads; /* that were taken by position, with a record's head:
+                             * positions that were missed are as many records */
+    uint64_t *pending;     /* positions that were not whole */
     unsigned pending_count;
     bool begun;
     int64_t handed; /* positions handed out and not given up, of all times that
                      * its library was open */
-    uint64_t seen, heads; /* records that reader_next() passed; those that begin
-                           * an event */
+    uint64_t seen,
+        events; /* records that reader_next() passed; events of them */
     uint64_t kept[KEPT_NUMBERS]; /* KEPT_MARK 0: it has none */
 };
 
@@ -62,7 +64,9 @@ struct held {
 /* A format by its address; text is null where it could not be read. */
 struct format {
     uint64_t address;
-    char *text, *location;
+    char *text, *location; /* text: behind the heading */
+    int severity;          /* as in recorder_headed_; -1: none */
+    bool hardware;
     bool no_texts; /* it is known to take none */
 };
 
@@ -94,7 +98,7 @@ struct reader_inside {
     uint64_t shown; /* a follower was given all keys below */
     unsigned still; /* takes since `end` moved */
     size_t pending; /* positions of all rings that are waited for */
-    bool due; /* lists are read anew: what changes seldom is looked at */
+    bool due;       /* lists are read anew: what changes seldom is looked at */
     bool taken_before;
     uint64_t settled_ticks; /* of the newest record, when the rate was taken */
     bool another;    /* program took this one's place: its rings are not ours */
@@ -115,6 +119,7 @@ struct reader_inside {
     struct page *pages;
     /* of reader_message and its like */
     char *message, *text, *line;
+    size_t text_size;          /* of `text` */
     char *strings;             /* of reader_arguments */
     uint64_t texts, texts_end; /* of a recording made of events */
     uint64_t token;            /* a text that is being read on, and how far */
@@ -223,10 +228,12 @@ struct text_context {
     const struct recorder_event *event;
     size_t left; /* bytes that may still be read */
 };
+/* Sets the severity of an event by the heading of its format. */
+void reader_severity(struct reader *, struct recorder_event *);
 /* recorder_format_'s way to strings. */
 ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size);
 /* recorder_format_'s question: may the text at an address be another by now? */
-bool text_changes(void *context, uint64_t address);
+bool text_changes(void *context, uint64_t address, size_t *size);
 /* What stands at a format's address, NULs included, as far as format_read()
  * looks at it; how many bytes, 0: none. */
 size_t format_bytes(struct reader *, uint64_t address,

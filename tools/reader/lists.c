@@ -382,7 +382,7 @@ const char *tweaks_read(struct reader *reader, const struct registry *registry)
         tweak = &all[steps];
         tweak->address = address;
         tweak->value =
-            word_signed(memory, bytes_word(memory, from + at->tweak_trace));
+            word_signed(memory, bytes_word(memory, from + at->tweak_value));
         text_addresses[0] = bytes_word(memory, from + at->tweak_name);
         text_addresses[1] = bytes_word(memory, from + at->tweak_description);
         if (!texts_read(reader, link, address, text_addresses, texts))

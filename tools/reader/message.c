@@ -68,6 +68,7 @@ static void format_read(struct reader *reader, struct format *format)
 {
     struct reader_inside *inside = reader->inside;
     char bytes[FORMAT_MAX_BYTES + 1];
+    struct recorder_headed_ heading;
     size_t size = format_bytes(reader, format->address, bytes), length;
     if (size == 0)
         return;
@@ -76,20 +77,21 @@ static void format_read(struct reader *reader, struct format *format)
     if (inside->formats_bytes > reader->memory->size + FORMATS_SLACK)
         return;
     length = recorder_format_end_(bytes, size);
-    format->text = strdup(bytes);
+    format->text = strdup(recorder_heading_(bytes, &heading));
+    format->severity = heading.severity;
+    format->hardware = heading.hardware;
     if (length + 1 < size)
         format->location = strndup(bytes + length + 1, size - length - 1);
 }
 
-const char *reader_format(struct reader *reader,
-                          const struct recorder_event *event,
-                          const char **location)
+/* What is known of the format of an event; null: no memory. */
+static const struct format *format_of(struct reader *reader,
+                                      const struct recorder_event *event)
 {
     struct reader_inside *inside = reader->inside;
     struct format *formats;
     bool is_new;
     size_t i = ids_add(&inside->format_ids, event->format, 0, 0, &is_new);
-    *location = "?";
     formats = array_room(inside->formats, &inside->formats_max,
                          inside->format_ids.count, sizeof *formats);
     if (i == IDS_NONE || !formats)
@@ -97,14 +99,28 @@ const char *reader_format(struct reader *reader,
     inside->formats = formats;
     for (; inside->formats_count < inside->format_ids.count;
          inside->formats_count++)
-        formats[inside->formats_count] = (struct format){0};
+        formats[inside->formats_count] = (struct format){.severity = -1};
     if (is_new) {
         formats[i].address = event->format;
         format_read(reader, &formats[i]);
     }
-    if (formats[i].location)
-        *location = formats[i].location;
-    return formats[i].text;
+    return &formats[i];
+}
+
+const char *reader_format(struct reader *reader,
+                          const struct recorder_event *event,
+                          const char **location)
+{
+    const struct format *format = format_of(reader, event);
+    *location = format && format->location ? format->location : "?";
+    return format ? format->text : NULL;
+}
+
+void reader_severity(struct reader *reader, struct recorder_event *event)
+{
+    const struct format *format = format_of(reader, event);
+    event->severity = format ? format->severity : -1;
+    event->hardware = format && format->hardware;
 }
 
 unsigned reader_location(const char *location, size_t *file_size)
@@ -201,7 +217,7 @@ static bool token_piece(struct reader *reader,
     piece->order = bytes_word(m, piece->raw + at->record_order);
     piece->next = bytes_word(m, piece->raw + at->record_caller);
     piece->text = piece->raw + at->record_argument;
-    return piece->left < RECORDER_TEXT_END_ - 1 &&
+    return recorder_is_text_(piece->left + 1) &&
            (piece->order & (bytes - 1)) == low &&
            commit_thread(m, commit) == event->thread;
 }
@@ -239,10 +255,12 @@ static void token_text(struct reader *reader,
         else if (token == 0)
             mark = "..."; /* it was longer than what is kept of a text */
     }
-    if (to && token && !*mark)
+    if (!to)
+        return;
+    if (token && !*mark)
         mark = size ? "..." : "<lost>";
-    if (to)
-        strcpy(to + size, mark);
+    strcpy(to + size, mark);
+    reader->inside->text_size = size + strlen(mark);
 }
 
 /* --------------------------------------------------------------- strings -- */
@@ -261,9 +279,9 @@ static ptrdiff_t token_bytes(struct text_context *c, uint64_t address, char *to,
     }
     if (!inside->text)
         return -1;
-    left = strnlen(inside->text + inside->token_read, size);
+    left = inside->text_size - inside->token_read;
     if (left < size) {
-        size = left + 1;
+        size = left + 1;   /* and a NUL */
         inside->token = 0; /* its end was read: the next is another */
     }
     memcpy(to, inside->text + inside->token_read, size);
@@ -288,16 +306,28 @@ ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size)
     return got ? (ptrdiff_t)got : -1;
 }
 
-bool text_changes(void *context, uint64_t address)
+bool text_changes(void *context, uint64_t address, size_t *size)
 {
     const struct text_context *c = context;
-    const struct reader_inside *inside = c->reader->inside;
+    struct reader_inside *inside = c->reader->inside;
     struct memory *memory = c->reader->memory;
     uint64_t lane;
-    if (address - inside->texts < inside->texts_end - inside->texts)
+    unsigned char bytes[KEPT_SIZE_BYTES];
+    if (address - inside->texts < inside->texts_end - inside->texts) {
+        if ((address & 3) == KEPT_SIZED &&
+            bytes_read(memory, address - sizeof bytes, bytes, sizeof bytes))
+            *size = bytes_number(memory, bytes, sizeof bytes);
         return address & 1;
-    return memory->constant && !token_recorder(c->reader, address, &lane) &&
-           !memory->constant(memory, address);
+    }
+    if (token_recorder(c->reader, address, &lane)) {
+        token_text(c->reader, c->event, address);
+        inside->token = inside->text ? address : 0;
+        inside->token_read = 0;
+        if (inside->text)
+            *size = inside->text_size;
+        return false;
+    }
+    return memory->constant && !memory->constant(memory, address);
 }
 
 /* --------------------------------------------------------------- message -- */
@@ -322,7 +352,7 @@ static size_t message_make(struct reader *reader,
     const char *format = reader_format(reader, event, location);
     struct recorder_arguments_ arguments = {.word = event->argument,
                                             .count = 12,
-                                            .lost = event->lost,
+                                            .missing = event->missing_arguments,
                                             .word_bytes =
                                                 reader->memory->word_bytes,
                                             .text = text_bytes,
@@ -363,6 +393,8 @@ const char *reader_line(struct reader *reader, const struct reader_event *event,
     shown.message_size = message_make(reader, &event->event, &shown.location);
     shown.message = inside->message ? inside->message : "";
     shown.message_max = inside->message ? MESSAGE_MAX - 1 : 0;
+    shown.severity = event->event.severity;
+    shown.hardware = event->event.hardware;
     shown.name = event->recorder->name;
     shown.name_size = strlen(shown.name);
     to = recorder_string_at_(inside->line, RECORDER_TEXT_LINE_MAX_ - 1);

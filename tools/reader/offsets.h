@@ -42,7 +42,12 @@ enum kept_number {
     KEPT_TEXTS_END, /* stands at an odd address, others at even ones */
     KEPT_NUMBERS
 };
-enum { KEPT_HEAD_BYTES = 256 }; /* of such a ring */
+enum {
+    KEPT_HEAD_BYTES = 256, /* of such a ring */
+    KEPT_SIZED =
+        2, /* address of a text, modulo 4: its size stands before it, */
+    KEPT_SIZE_BYTES = 4 /* in so many bytes, as there are NULs in it */
+};
 #define KEPT_MAGIC 0x73746e657665f116u
 static inline uint64_t kept_at(uint64_t head_bytes)
 {

@@ -152,6 +152,7 @@ struct reader_selection {
     bool since_set, until_set;         /* whether these count: */
     int64_t since_ns, until_ns;        /* from the program's start */
     const char *thread;                /* number or name */
+    unsigned severities; /* a set: see recorder_severities_; 0: any, or none */
 };
 
 /* ---------------------------------------------------------------- reader -- */
@@ -179,6 +180,7 @@ struct reader {
     uint64_t taken;               /* events of the last reader_take() */
     uint64_t missed;              /* records of chosen recorders that were gone
                              * before a reader_take() could see them */
+    bool missed_estimated;        /* from their slots, which tell no more */
     struct reader_inside *inside; /* reader.c's own */
 };
 

@@ -318,6 +318,31 @@ static bool slot_key(const struct reader *reader, const struct lane *lane,
     return reader->cleared == 0 || *key >= order_key(reader, reader->cleared);
 }
 
+/* True if a record begins in the slot; false: it goes on there, or a text is. */
+static bool slot_begins(const struct reader *reader, const struct lane *lane,
+                        uint64_t slot)
+{
+    unsigned char raw[RECORD_MAX_BYTES];
+    return lane_record(reader, lane, slot, raw) &&
+           bytes_word(reader->memory,
+                      raw + offsets_of(reader->memory)->record_format) >=
+               RECORDER_TEXT_END_;
+}
+
+/* Adds positions that were overwritten before they were seen to the records
+ * that were missed: an estimate, where records take several. */
+static void lane_missed(struct reader *reader, const struct lane *lane,
+                        uint64_t count)
+{
+    if (lane->heads && lane->heads != lane->slots) {
+        count = count / lane->slots * lane->heads +
+                count % lane->slots * lane->heads / lane->slots;
+        count += count == 0;
+        reader->missed_estimated = true;
+    }
+    reader->missed += count;
+}
+
 static bool position_take(struct reader *reader, uint32_t lane,
                           uint64_t position)
 {
@@ -328,6 +353,8 @@ static bool position_take(struct reader *reader, uint32_t lane,
         return true; /* just overwritten */
     l->owed--;
     l->seen += !counts;
+    l->slots += counts;
+    l->heads += counts && slot_begins(reader, l, slot);
     return !counts || key_add(reader, key, lane, (uint32_t)slot);
 }
 
@@ -399,7 +426,7 @@ static const char *lane_take_new(struct reader *reader, uint32_t index)
     }
     lane->next = lane->write;
     if (lane->owed > (int64_t)lane->pending_count) {
-        reader->missed += (uint64_t)lane->owed - lane->pending_count;
+        lane_missed(reader, lane, (uint64_t)lane->owed - lane->pending_count);
         lane->owed = (int64_t)lane->pending_count;
     }
     return room ? NULL : "there is no memory for its records";
@@ -458,8 +485,9 @@ static bool lane_is_another(struct reader *reader, const struct lane *lane)
         slot * offsets_of(m)->record_size + offsets_of(m)->record_order;
     unsigned word = m->word_bytes;
     unsigned char order[8], write[8];
+    bool is_quiet = reader->inside->due || reader->inside->still > 1;
     if (!reader->logs || !lane->begun || !lane->copy || lane->next == 0 ||
-        (lane->write == lane->next && !reader->inside->due) ||
+        (lane->write == lane->next && !is_quiet) ||
         position_look(reader, lane, last) != FOUND ||
         !bytes_read(m, records_address(reader, lane) + at, order, word) ||
         memcmp(order, lane->copy + at, word) == 0 ||
@@ -561,12 +589,12 @@ static void lane_count(struct reader *reader, const struct lane *lane,
         format = bytes_word(reader->memory,
                             raw + offsets_of(reader->memory)->record_format);
         r->whole++;
-        r->begun += format >= RECORDER_TEXT_END_;
+        r->begun += recorder_is_head_(format);
         if (!slot_key(reader, lane, slot, &key) || key >= end)
             continue;
         r->figures.slots_kept++;
-        r->figures.kept += format >= RECORDER_TEXT_END_;
-        if (format && format < RECORDER_TEXT_END_)
+        r->figures.kept += recorder_is_head_(format);
+        if (recorder_is_text_(format))
             continue; /* a copied text bears no time */
         if (key < *low) {
             *low = key;

@@ -127,7 +127,7 @@ static struct sums sums_of(const struct log *log,
         sums.handed += lane->handed;
         sums.seen += (int64_t)lane->seen;
         sums.pending += lane->pending_count;
-        sums.heads += lane->heads;
+        sums.heads += lane->events;
         sums.lost += lane->lost;
         sums.write += lane->write;
     }
@@ -339,7 +339,7 @@ static void unread_set(struct log *log, const struct reader_event *event)
     struct lane *lane = &inside->lanes[event->recorder->lane - 1];
     size_t i;
     lane->seen -= event->event.format ? made_slots(&event->event) : 1;
-    lane->heads -= event->event.format != 0;
+    lane->events -= event->event.format != 0;
     for (i = 0; i < reader->recorders_count; i++)
         reader->recorders[i]->unread = 0;
     lane->recorder->unread +=
@@ -353,7 +353,7 @@ static void unread_clear(struct log *log, const struct reader_event *event)
     struct reader *reader = &log->call->reader;
     struct lane *lane = &reader->inside->lanes[event->recorder->lane - 1];
     lane->seen += event->event.format ? made_slots(&event->event) : 1;
-    lane->heads += event->event.format != 0;
+    lane->events += event->event.format != 0;
     for (size_t i = 0; i < reader->recorders_count; i++)
         reader->recorders[i]->unread = 0;
 }

@@ -12,6 +12,7 @@
 /* No address of a program of 64 bits: above what systems hand out, and without
  * the top byte, which debuggers take off. */
 #define BASE_64 ((uint64_t)0xc0 << 48)
+enum { SLOTS_MIN = 4 }; /* as programs have at least */
 
 static void make_free(struct buffer *buffer)
 {
@@ -56,7 +57,7 @@ struct made_ring *made_ring(struct made *made, struct reader_recorder *r,
                                .description = r->description,
                                .recorder = r,
                                .trace = r->trace,
-                               .slots = 1};
+                               .slots = SLOTS_MIN};
     ring->kept[KEPT_MARK] = KEPT_MAGIC;
     ring->kept[KEPT_ORIGIN] = r->origin;
     while (ring->slots < slots)
@@ -135,7 +136,7 @@ static void put_tweaks(struct made *made, struct buffer *to,
     for (size_t i = reader->tweaks_count; i-- > 0;) {
         const struct reader_tweak *t = &reader->tweaks[i];
         unsigned char tweak[64] = {0};
-        bytes_put_word(m, tweak + at->tweak_trace, (uint64_t)t->value);
+        bytes_put_word(m, tweak + at->tweak_value, (uint64_t)t->value);
         bytes_put_word(m, tweak + at->tweak_name,
                        put_string(made, to, t->name));
         bytes_put_word(m, tweak + at->tweak_description,
@@ -401,13 +402,22 @@ static void text_hash(const struct made *made, const char *text, size_t size,
 
 enum text_kind { TEXT_BYTES, TEXT_WIDE, TEXT_FORMAT };
 
-/* Adds a text with its end, once; its address. */
+/* Adds bytes of texts. */
+static void texts_put(struct made *made, const void *from, size_t size)
+{
+    buffer_add(&made->texts, from, size);
+    made->texts_used += size;
+}
+
+/* Adds a text with its end, once; its address, which says what it is
+ * (kept_number of offsets.h). */
 static uint64_t text_add(struct made *made, const char *text, size_t size,
                          enum text_kind kind, bool changes)
 {
     static const char zeros[4];
-    uint64_t hash[2];
-    bool is_new;
+    bool sized = kind == TEXT_BYTES && memchr(text, 0, size), is_new;
+    uint64_t hash[2], is = sized ? KEPT_SIZED : changes;
+    unsigned char before[KEPT_SIZE_BYTES];
     size_t i;
     if (!made->text_ids.max)
         ids_of(&made->text_ids, 0, 0, UINT64_MAX, &is_new);
@@ -418,14 +428,16 @@ static uint64_t text_add(struct made *made, const char *text, size_t size,
                                     sizeof *made->text_at));
     if (!is_new)
         return made->text_at[i];
-    if (((made->base + made->texts_at + made->texts_used) & 1) != changes) {
-        buffer_add(&made->texts, zeros, 1);
-        made->texts_used++;
+    if (sized) {
+        bytes_put(made->m, before, size, sizeof before);
+        texts_put(made, zeros, (6 - made->texts_used % 4) % 4);
+        texts_put(made, before, sizeof before);
+    } else {
+        texts_put(made, zeros, (4 + is - made->texts_used % 4) % 4);
     }
     made->text_at[i] = made->base + made->texts_at + made->texts_used;
-    buffer_add(&made->texts, text, size);
-    buffer_add(&made->texts, zeros, kind == TEXT_WIDE ? 4 : 1);
-    made->texts_used += size + (kind == TEXT_WIDE ? 4 : 1);
+    texts_put(made, text, size);
+    texts_put(made, zeros, kind == TEXT_WIDE ? 4 : 1);
     return made->text_at[i];
 }
 
@@ -492,9 +504,9 @@ static bool texts_add(struct made *made, struct reader *reader,
 {
     struct reader_text texts[12];
     unsigned count = reader_texts(reader, event, texts), i;
-    uint64_t bytes = FORMAT_MAX_BYTES + 2;
+    uint64_t bytes = FORMAT_MAX_BYTES + 12;
     for (i = 0; i < count; i++)
-        bytes += texts[i].size + 5;
+        bytes += texts[i].size + 12; /* and what stands around it */
     if (made->texts_used + bytes > made->texts_max)
         return false;
     for (i = 0; i < count; i++)
@@ -521,7 +533,7 @@ static bool continuation_add(struct made *made, struct reader *reader,
             return false;
         memcpy(&w->event.event.argument[4 * part], event->event.argument,
                4 * sizeof *word);
-        w->event.event.lost &= ~(0xfu << 4 * part);
+        w->event.event.missing_arguments &= ~(0xfu << 4 * part);
         memcpy(word, w->event.event.argument, sizeof word);
         if (!texts_add(made, reader, &w->event, word))
             return false;
@@ -537,7 +549,7 @@ uint64_t made_slots(const struct recorder_event *event)
 {
     uint64_t slots = 1;
     for (unsigned part = 1; part < 3; part++)
-        slots += !(event->lost >> 4 * part & 0xf);
+        slots += !(event->missing_arguments >> 4 * part & 0xf);
     return slots;
 }
 
@@ -558,9 +570,10 @@ bool made_add(struct made *made, struct reader *reader,
         return false;
     format = format_add(made, reader, event);
     for (part = 0; part < 3; part++)
-        if (part == 0 || !(e->lost >> 4 * part & 0xf))
+        if (part == 0 || !(e->missing_arguments >> 4 * part & 0xf))
             slot_add(made, ring, e, part ? 0 : format->at, part, word);
-    missing = e->lost & ((1u << (format->words < 12 ? format->words : 12)) - 1);
+    missing = e->missing_arguments &
+              ((1u << (format->words < 12 ? format->words : 12)) - 1);
     if (missing && reader->logs) {
         made->waiting[made->waiting_next] =
             (struct made_waiting){event->recorder->kept, *event};

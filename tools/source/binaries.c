@@ -96,26 +96,13 @@ bool segment_add(struct segments *to, uint64_t start, uint64_t size,
     return true;
 }
 
-int segment_compare(const void *a, const void *b)
-{
-    const struct segment *left = a, *right = b;
-    return left->start < right->start ? -1 : left->start > right->start;
-}
-
 /* The segment that has an address; null: none. They are sorted, and where they
  * lie over each other, what starts later counts. `most` becomes at most what is
  * left until the next one starts. */
 const struct segment *segment_at(const struct segments *in, uint64_t address,
                                  uint64_t *most)
 {
-    size_t low = 0, high = in->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (in->all[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = array_count_to(in->all, in->count, sizeof *in->all, address);
     if (low < in->count && in->all[low].start - address < *most)
         *most = in->all[low].start - address;
     if (low == 0 || address - in->all[low - 1].start >= in->all[low - 1].size)
@@ -156,7 +143,7 @@ void segments_of(struct segments *to, const struct mapped *mapped, Elf *elf,
             break;
     }
     if (to->count)
-        qsort(to->all, to->count, sizeof *to->all, segment_compare);
+        qsort(to->all, to->count, sizeof *to->all, array_compare);
 }
 
 /* -------------------------------------------------------------- binaries -- */

@@ -1,5 +1,6 @@
 /* constants.c - which memory of a program cannot have changed. */
 /* SPDX-License-Identifier: MIT */
+#include "array.h"
 #include "file.h"
 
 #include <gelf.h>
@@ -20,28 +21,17 @@ bool range_add(struct ranges *to, uint64_t start, uint64_t end)
     return true;
 }
 
-static int range_compare(const void *a, const void *b)
-{
-    const struct range *left = a, *right = b;
-    return left->start < right->start ? -1 : left->start > right->start;
-}
 void ranges_sort(struct ranges *ranges)
 {
     if (ranges->count)
-        qsort(ranges->all, ranges->count, sizeof *ranges->all, range_compare);
+        qsort(ranges->all, ranges->count, sizeof *ranges->all, array_compare);
 }
 
 /* Where ranges overlap, the one that starts last counts. */
 bool range_has(const struct ranges *ranges, uint64_t address)
 {
-    size_t low = 0, high = ranges->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (ranges->all[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = array_count_to(ranges->all, ranges->count, sizeof *ranges->all,
+                                address);
     return low > 0 && address < ranges->all[low - 1].end;
 }
 
@@ -67,6 +57,18 @@ void constants_of(struct file *file, Elf *elf)
     }
     ranges_sort(&file->loads);
     ranges_sort(&file->constants);
+}
+
+void constants_of_bare(struct file *file, Elf *elf)
+{
+    Elf_Scn *section = NULL;
+    GElf_Shdr h;
+    while ((section = elf_nextscn(elf, section)) != NULL)
+        if (gelf_getshdr(section, &h) && (h.sh_flags & SHF_ALLOC) &&
+            !(h.sh_flags & SHF_WRITE) && h.sh_addr + h.sh_size > h.sh_addr &&
+            !range_add(&file->fixed, h.sh_addr, h.sh_addr + h.sh_size))
+            break;
+    ranges_sort(&file->fixed);
 }
 
 /* True if an address of a module, which the file has no segment of, lies in a
@@ -103,8 +105,10 @@ bool file_constant(struct memory *memory, uint64_t address)
     const struct source *source = file->source;
     const struct segment *s;
     uint64_t most = UINT64_MAX;
+    if (range_has(&file->fixed, address))
+        return true;
     if (segment_at(&file->images, address, &most))
-        return false; /* of a machine without an operating system */
+        return false;
     if (range_has(&file->loads, address))
         return range_has(&file->constants, address) &&
                (!source->modules_count || module_at(source, address));

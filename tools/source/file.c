@@ -1,6 +1,7 @@
 /* file.c - ELF files as a source: core files, recordings, memory images. */
 /* SPDX-License-Identifier: MIT */
 #include "file.h"
+#include "array.h"
 
 #include <errno.h>
 #include <gelf.h>
@@ -96,6 +97,7 @@ static void file_close(struct source *source)
     }
     free(file->loads.all);
     free(file->constants.all);
+    free(file->fixed.all);
     free(file->threads);
     free(file->images.all);
     free(file->segments.all);
@@ -119,7 +121,7 @@ static const char *image_add(struct file *file, const char *image)
         return source_wrong(source, "there is no memory for it");
     file->memory.size += mapped->worth;
     qsort(file->images.all, file->images.count, sizeof *file->images.all,
-          segment_compare);
+          array_compare);
     return NULL;
 }
 
@@ -139,6 +141,7 @@ static const char *program_add(struct file *file)
         return source_wrong(source, "%s: is no ELF file", file->how.executable);
     }
     segments_of(&file->program, mapped, elf, &cut);
+    constants_of_bare(file, elf);
     elf_end(elf);
     return NULL;
 }
@@ -239,7 +242,9 @@ static const char *elf_read(struct source *source, struct file *file,
         return source_wrong(source, "it is cut off within its program headers");
     segments_of(&file->segments, mapped, elf, &cut);
     constants_of(file, elf);
-    if (!file->is_program)
+    if (file->is_program)
+        constants_of_bare(file, elf);
+    else
         notes_read(file, mapped, elf);
     if (file->threads_count && !file->memory.stale_order)
         file->memory.thread = file_thread; /* of a recording, it is only one */

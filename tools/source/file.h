@@ -44,6 +44,7 @@ struct file {
     struct segments segments; /* sorted, of the file itself */
     struct segments program;  /* of --executable, where no notes tell more */
     struct ranges loads, constants; /* of all segments, of read-only ones */
+    struct ranges fixed; /* read-only sections of a program without a system */
     struct mapped *mapped;
     struct binary *binaries;
     struct source *source;
@@ -60,7 +61,6 @@ struct file {
 struct mapped *mapped_open(struct file *, const char *path);
 bool segment_add(struct segments *, uint64_t start, uint64_t size,
                  const unsigned char *bytes, bool writable);
-int segment_compare(const void *, const void *);
 /* The segment that has an address; null: none. They are sorted, and where they
  * lie over each other, what starts later counts. `most` becomes at most what is
  * left until the next one starts. */
@@ -78,6 +78,9 @@ const unsigned char *module_bytes(struct file *, uint64_t address,
 /* constants.c: notes which of a file's segments are read-only, those included
  * of which it has no byte. */
 void constants_of(struct file *, Elf *);
+/* The same of a program that runs without an operating system: its linker
+ * script often makes one segment, that can be written, of all sections. */
+void constants_of_bare(struct file *, Elf *);
 /* As struct memory's. */
 bool file_constant(struct memory *, uint64_t address);
 

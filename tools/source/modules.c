@@ -75,14 +75,8 @@ struct module *module_first(const struct source *source, const char *path)
 
 struct module *module_at(const struct source *source, uint64_t address)
 {
-    size_t low = 0, high = source->modules_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (source->modules[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = array_count_to(source->modules, source->modules_count,
+                                sizeof *source->modules, address);
     return low && address < source->modules[low - 1].end
                ? &source->modules[low - 1]
                : NULL;

@@ -106,12 +106,6 @@ static void note_recorder(struct file *file, const unsigned char *d,
     m->live = true; /* perhaps */
 }
 
-static int module_compare(const void *a, const void *b)
-{
-    const struct module *left = a, *right = b;
-    return left->start < right->start ? -1 : left->start > right->start;
-}
-
 /* Reads the notes of at most 16 segments, and no more bytes than the file has:
  * many segments that share their notes are a forgery. */
 void notes_read(struct file *file, const struct mapped *mapped, Elf *elf)
@@ -154,5 +148,5 @@ void notes_read(struct file *file, const struct mapped *mapped, Elf *elf)
               thread_compare);
     if (source->modules_count)
         qsort(source->modules, source->modules_count, sizeof *source->modules,
-              module_compare);
+              array_compare);
 }

@@ -39,7 +39,7 @@ static void say_missed(struct call *call, uint64_t *said)
 {
     if (call->reader.missed == *said)
         return;
-    warn(call, "%llu records missed",
+    warn(call, "%s%llu records missed", call->reader.missed_estimated ? "~" : "",
          (unsigned long long)(call->reader.missed - *said));
     *said = call->reader.missed;
 }
@@ -156,7 +156,8 @@ const struct verb verb_follow = {
     .help =
         "Any number of them may follow one program; each has its own place, "
         "and "
-        "says on stderr how many records it missed. It ends when the program "
+        "says on stderr how many records it missed, as an estimate, ~, where "
+        "records take several slots. It ends when the program "
         "does, "
         "with its last records: all of them where the program has a recording "
         "(RECORDER_FILE), else those made up to one interval before its end. "

@@ -1,6 +1,7 @@
 /* pack.c - packs events small, for a page to unpack: see view.h. */
 /* SPDX-License-Identifier: MIT */
 #include "buffer.h"
+#include "fields.h"
 #include "json.h"
 #include "text.h"
 #include "view.h"
@@ -265,8 +266,10 @@ static uint32_t format_number(struct view_pack *pack,
                               const struct recorder_event *event)
 {
     bool new;
-    uint32_t number =
-        (uint32_t)ids_of(&pack->formats, event->format, 0, 0, &new);
+    const char *severity = event_severity(event);
+    uint32_t number = (uint32_t)ids_of(
+        &pack->formats, event->format,
+        (uint64_t)(event->severity + 4 * event->hardware), 0, &new);
     if (new) {
         FILE *to = rows_next(&pack->new_formats);
         const char *location = "?";
@@ -275,6 +278,8 @@ static uint32_t format_number(struct view_pack *pack,
         write_text(pack, to, format);
         fputc(',', to);
         write_text(pack, to, location);
+        if (severity)
+            fprintf(to, ",\"%s\"", severity);
         fputc(']', to);
     }
     return number;
@@ -296,15 +301,14 @@ static uint32_t caller_number(struct view_pack *pack, uint64_t caller)
 static uint32_t site_number(struct view_pack *pack,
                             const struct reader_event *event)
 {
+    uint32_t format = format_number(pack, &event->event);
     bool new;
-    uint32_t number =
-        (uint32_t)ids_of(&pack->sites, event->recorder->address,
-                         event->event.format, event->event.caller, &new);
+    uint32_t number = (uint32_t)ids_of(&pack->sites, event->recorder->address,
+                                       format, event->event.caller, &new);
     if (new)
         fprintf(rows_next(&pack->new_sites),
                 "[%" PRIu32 ",%" PRIu32 ",%" PRIu32 "]",
-                recorder_number(pack, event->recorder),
-                format_number(pack, &event->event),
+                recorder_number(pack, event->recorder), format,
                 caller_number(pack, event->event.caller));
     return number;
 }
@@ -429,9 +433,10 @@ static void write_figures(struct view_pack *pack, FILE *to)
             continue;
         fprintf(to,
                 "%s[%" PRIu32 ",\"%" PRIu64 "\",\"%" PRIu64 "\",\"%" PRIu64
-                "\",\"%" PRId64 "\"",
+                "\",%d,\"%" PRId64 "\"",
                 some++ ? "," : "", recorder_number(pack, r), r->figures.kept,
-                r->figures.overwritten, r->figures.lost, r->oldest_ns);
+                r->figures.overwritten, r->figures.lost,
+                r->figures.estimated != 0, r->oldest_ns);
         if (r->wrong) {
             fputc(',', to);
             write_text(pack, to, r->wrong);
@@ -458,8 +463,8 @@ size_t view_pack_write(struct view_pack *pack, FILE *to, size_t max,
     }
     if (count)
         write_block(pack, to);
-    fprintf(to, "],\"count\":%zu,\"missed\":\"%" PRIu64 "\"", count,
-            pack->reader->missed);
+    fprintf(to, "],\"count\":%zu,\"missed\":[\"%" PRIu64 "\",%d]", count,
+            pack->reader->missed, pack->reader->missed_estimated);
     write_figures(pack, to);
     fputs(",\"columns\":", to);
     write_columns(pack, to);

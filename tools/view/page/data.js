@@ -19,9 +19,10 @@ const threads = [{number: 0, id: 0, name: '', label: 'T?'}];
 const formats = [], callers = [], sites = [];
 const values = []; // to plot
 const hiddenNames = new Set(); // of recorders, also of those to come
+let leastSeverity = ''; // that is shown: "2", "hw1"; "": any, or none
 // Overwritten before a live page could read them: how many, and where it came
 // late; of which recorders is not known.
-let missed = 0n;
+let missed = 0n, missedRoughly = ''; // '~': an estimate
 const late = []; // {at, count}
 
 function bytesOf(base64) {
@@ -153,24 +154,25 @@ function readTables(batch) {
       value: [], sorted: true, plot: null,
     });
   for (const row of batch.figures ?? []) {
-    const [i, kept, overwritten, lost, oldest, wrong] = row;
+    const [i, kept, overwritten, lost, estimated, oldest, wrong] = row;
     const recorder = recorders[i];
     Object.assign(recorder, {
       kept: BigInt(kept), overwritten: BigInt(overwritten), lost: BigInt(lost),
+      roughly: estimated ? '~' : '', // what marks an estimate
       wrong,
     });
     // What a live page has once seen is not overwritten on it.
     recorder.gap ??= {
-      count: recorder.overwritten,
+      count: recorder.overwritten, roughly: recorder.roughly,
       end: BigInt(oldest) === TIME_UNKNOWN ? NaN : Number(oldest),
     };
   }
   for (const [i, number, id, name] of batch.threads ?? [])
     threads[i] = Object.assign(threads[i] ?? {},
       {number, id, name, label: `T${number} ${name}`});
-  for (const [text, location] of batch.formats ?? [])
+  for (const [text, location, severity = null] of batch.formats ?? [])
     formats.push({
-      text, location, name: location.slice(location.lastIndexOf('/') + 1),
+      text, location, severity, hidden: isBelow(severity), name: location.slice(location.lastIndexOf('/') + 1),
       opens: text !== null && text.startsWith('>'),
       closes: text !== null && text.startsWith('<'),
     });
@@ -185,6 +187,21 @@ function readTables(batch) {
 
 const recorderOf = row => sites[events.site[row]].recorder;
 const formatOf = row => sites[events.site[row]].format;
+const isHidden = row => recorderOf(row).hidden || formatOf(row).hidden;
+
+// Is a severity, "sw2" or null, left out?
+function isBelow(severity) {
+  return leastSeverity !== '' && !(severity &&
+    severity.startsWith(leastSeverity.slice(0, -1)) &&
+    severity.at(-1) >= leastSeverity.at(-1));
+}
+function setSeverity(least) {
+  leastSeverity = /^(hw|sw|)[0-3]$/.test(least) ? least : '';
+  for (const format of formats) format.hidden = isBelow(format.severity);
+}
+// "SW2 ", as in front of a message.
+const severityText = ({severity}) => severity
+  ? `${severity.toUpperCase()} ` : '';
 
 // Takes batches in. Texts stay packed until they are asked for, but those of a
 // running program are few at a time, and joined to blocks.
@@ -197,12 +214,14 @@ async function takeBatches(batches) {
     const from = events.count;
     readTables(batch);
     readColumns(packed[i], batch.count);
-    if (BigInt(batch.missed) > missed)
+    const [gone, estimated] = batch.missed;
+    if (BigInt(gone) > missed)
       late.push({
         at: batch.count ? events.at[from] : events.last,
-        count: BigInt(batch.missed) - missed,
+        count: BigInt(gone) - missed,
       });
-    missed = BigInt(batch.missed);
+    missed = BigInt(gone);
+    missedRoughly = estimated ? '~' : '';
     if (about.live)
       joinTexts(unpacked[i], from);
     else
@@ -329,6 +348,7 @@ async function eventOf(row) {
     realtime: timed && about.start !== '0'
       ? BigInt(about.start) + events.time[row] : null,
     thread: threads[events.thread[row]], recorder: recorder.name,
+    severity: format.severity,
     message: block.messages[row - block.first], format: format.text,
     location: format.location, caller: caller.address, function: caller.name,
     arguments: argumentsOf(block, row),

@@ -34,6 +34,11 @@ function inkOn(recorder) {
   const hue = HUES[recorder.number % HUES.length];
   return !ink.dark && hue > 40 && hue < 200 ? ink.text : ink.back;
 }
+// Of a text about an event: red or yellow if it was severe.
+function inkOf(row) {
+  const level = formatOf(row).severity?.at(-1);
+  return level === '3' ? ink.severe3 : level === '2' ? ink.severe2 : ink.dim;
+}
 function hatched(colour) {
   const tile = document.createElement('canvas'), line = tile.getContext('2d');
   tile.width = tile.height = 6;
@@ -51,7 +56,7 @@ function readColours() {
   const style = getComputedStyle(document.documentElement);
   ink = {dark: style.getPropertyValue('--dark').trim() === '1'};
   for (const name of ['back', 'panel', 'text', 'dim', 'line', 'faint', 'accent',
-    'hit', 'gap', 'warn'])
+    'hit', 'gap', 'warn', 'severe2', 'severe3'])
     ink[name] = style.getPropertyValue(`--${name}`).trim();
   ink.hatch = hatched(ink.gap);
   ink.mono = style.getPropertyValue('--mono').trim();
@@ -173,7 +178,7 @@ function drawSpans(lane, top, texts) {
   // Not closed by the end of what is known: open at the right.
   for (const [depth, row] of lane.open.slice(0, DEPTH_SHOWN).entries()) {
     const x = Math.max(LABELS, toX(at[row]));
-    if (!(x <= width) || recorderOf(row).hidden) continue;
+    if (!(x <= width) || isHidden(row)) continue;
     pen.fillStyle = colourOf(recorderOf(row));
     pen.globalAlpha = 0.35;
     pen.fillRect(x, top + LANE + depth * SPAN, width - x, SPAN - 2);
@@ -188,7 +193,8 @@ function drawTexts(texts, top) {
     let text = message(row, invalidate);
     if (text === null) continue;
     if (y !== undefined) text = text.slice(1).trimStart();
-    pen.fillStyle = y === undefined ? ink.dim : faint ? ink.text
+    text = severityText(formatOf(row)) + text;
+    pen.fillStyle = y === undefined ? inkOf(row) : faint ? ink.text
       : inkOn(recorderOf(row));
     write(text, x, y ?? top + LANE / 2 + 1, most);
   }
@@ -196,10 +202,10 @@ function drawTexts(texts, top) {
 
 // What a recorder held before its oldest record, and was overwritten.
 function drawGap(recorder, top) {
-  const {count, end: until} = recorder.gap ?? {count: 0n};
+  const {count, roughly, end: until} = recorder.gap ?? {count: 0n};
   const end = Number.isNaN(until) ? width : Math.min(width, toX(until));
   if (count === 0n || end <= LABELS) return;
-  const y = top + 2, text = `${group(count)} overwritten`;
+  const y = top + 2, text = `${roughly}${group(count)} overwritten`;
   const room = text.length * ink.letter + 10;
   pen.fillStyle = ink.hatch;
   pen.fillRect(LABELS, y, end - LABELS, LANE - 4);
@@ -358,9 +364,13 @@ function drawLanes() {
   putAll();
   for (const [texts, top] of all)
     drawTexts(texts, top);
-  for (const {lane, top} of seen)
-    if (lane)
-      drawMarks(lane.hits, RULER + top - view.scrolled, ink.hit);
+  for (const {lane, top: y} of seen) {
+    const top = RULER + y - view.scrolled;
+    if (!lane) continue;
+    drawMarks(lane.severe[2], top + LANE - 9, ink.severe2);
+    drawMarks(lane.severe[3], top + LANE - 9, ink.severe3);
+    drawMarks(lane.hits, top, ink.hit);
+  }
   pen.restore();
   for (const line of seen) {
     const top = RULER + line.top - view.scrolled;

@@ -106,6 +106,7 @@ const keys = {
 };
 document.addEventListener('keydown', event => {
   if (event.ctrlKey || event.metaKey || event.altKey || $('help').open) return;
+  if (event.target === $('severity')) return;
   if (event.target === $('search')) {
     if (event.key === 'Escape') canvas.focus();
     return;
@@ -129,6 +130,7 @@ $('search-form').addEventListener('submit', event => {
   clearTimeout(typing);
   find($('search').value).then(() => nextHit(1));
 });
+$('severity').addEventListener('change', () => filter($('severity').value));
 $('search-next').addEventListener('click', () => nextHit(1));
 $('search-previous').addEventListener('click', () => nextHit(-1));
 $('zoom-in').addEventListener('click', () => zoom(0.6));
@@ -258,7 +260,7 @@ async function start() {
 // For scripts and tests.
 window.recorder = {
   events, recorders, threads, formats, sites, values, blocks, hits, view,
-  eventOf, show, showAll, pan, zoom, select, find, hide, link, toX,
+  eventOf, filter, isHidden, show, showAll, pan, zoom, select, find, hide, link, toX,
   rowAt, layout: () => layout, search, table, late,
   get missed() { return missed; },
   get frame_ms() { return frame_ms; },

@@ -66,9 +66,14 @@ class Lane {
     this.thing = thing; // a thread or a recorder
     this.rows = new Rows();
     this.hits = new Rows();
+    this.severe = {2: new Rows(), 3: new Rows()}; // of these severities
     this.spans = []; // by depth: the rows of what opens and closes them
     this.open = []; // rows of spans that are not closed yet
     this.deepest = 0; // so many were open at once
+  }
+  add(row, {severity}) {
+    this.rows.push(row);
+    this.severe[severity?.at(-1)]?.push(row);
   }
   span(row, format) {
     const {open} = this, recorder = recorderOf(row);
@@ -85,7 +90,7 @@ class Lane {
     open.length = last;
   }
   close(depth, opener, row) {
-    if (depth >= DEPTH_SHOWN || recorderOf(opener).hidden ||
+    if (depth >= DEPTH_SHOWN || isHidden(opener) ||
         !(events.at[opener] <= events.at[row]))
       return;
     while (this.spans.length <= depth)
@@ -108,29 +113,30 @@ function addToLanes(from, to) {
   for (let row = from; row < to; row++) {
     const {recorder, format} = sites[events.site[row]], at = events.at[row];
     const thread = events.thread[row], known = !Number.isNaN(at);
-    if (known && !recorder.hidden) {
-      (recorderLanes[recorder.number] ??= new Lane(recorder)).rows.push(row);
-      (threadLanes[thread] ??= new Lane(threads[thread])).rows.push(row);
+    const hidden = recorder.hidden || format.hidden;
+    if (known && !hidden) {
+      (recorderLanes[recorder.number] ??= new Lane(recorder)).add(row, format);
+      (threadLanes[thread] ??= new Lane(threads[thread])).add(row, format);
     }
     // Who recorded it is not known: nothing can be paired.
     if ((format.opens || format.closes) && thread)
       (threadLanes[thread] ??= new Lane(threads[thread]))
         .span(row, format);
-    if (shownRows && !recorder.hidden)
+    if (shownRows && !hidden)
       shownRows.push(row);
   }
   for (const lanes of [threadLanes, recorderLanes])
     for (const lane of lanes)
-      if (lane && !lane.rows.sorted)
-        lane.rows.sort();
+      for (const rows of lane ? [lane.rows, ...Object.values(lane.severe)] : [])
+        if (!rows.sorted) rows.sort();
   for (const recorder of recorders)
     recorderLanes[recorder.number] ??= new Lane(recorder);
 }
 
-// Anew, for other recorders are hidden.
+// Anew, for other recorders or severities are hidden.
 function makeLanes() {
   threadLanes.length = recorderLanes.length = 0;
-  shownRows = recorders.some(r => r.hidden) ? [] : null;
+  shownRows = leastSeverity || recorders.some(r => r.hidden) ? [] : null;
   addToLanes(0, events.count);
   markHits();
 }
@@ -139,7 +145,7 @@ function markHits() {
   const {flags, list} = hits;
   list.length = 0;
   for (let row = 0; row < flags.length; row++)
-    if (flags[row] && !recorderOf(row).hidden)
+    if (flags[row] && !isHidden(row))
       list.push(row);
   for (const lanes of [threadLanes, recorderLanes])
     for (const lane of lanes) {

@@ -30,7 +30,8 @@ function showStatus() {
       group(count)} events`);
   }
   if (missed > 0n)
-    parts.push(`${group(missed)} overwritten before they could be read`);
+    parts.push(`${missedRoughly}${group(missed)} overwritten before they ` +
+      'could be read');
   $('status').textContent = parts.join('  \u00b7  ');
 }
 
@@ -137,7 +138,7 @@ function recordersChanged() {
   hiddenNames.clear();
   for (const recorder of recorders)
     if (recorder.hidden) hiddenNames.add(recorder.name);
-  if (view.selected >= 0 && recorderOf(view.selected).hidden) select(-1);
+  if (view.selected >= 0 && isHidden(view.selected)) select(-1);
   makeLanes();
   showRecorders();
   showHits();
@@ -154,6 +155,11 @@ function showOnly(recorder) {
   const already = recorders.every(r => r.hidden === (r !== recorder));
   for (const other of recorders)
     other.hidden = !already && other !== recorder;
+  recordersChanged();
+}
+function filter(least) {
+  setSeverity(least);
+  $('severity').value = leastSeverity;
   recordersChanged();
 }
 function toggle(what) {
@@ -257,6 +263,7 @@ function link() {
     .map(r => encodeURIComponent(r.name));
   if (hidden.length) parts.push(`h=${hidden.join(',')}`);
   if (search.text) parts.push(`q=${encodeURIComponent(search.text)}`);
+  if (leastSeverity) parts.push(`v=${leastSeverity}`);
   if (!view.threads || !view.recorders)
     parts.push(`l=${view.threads ? 't' : ''}${view.recorders ? 'r' : ''}`);
   if (view.scrolled > 0) parts.push(`y=${Math.round(view.scrolled)}`);
@@ -289,7 +296,7 @@ function restore(hash) {
     view[what] = (parts.get('l') ?? 'tr').includes(letter);
     $(`show-${what}`).setAttribute('aria-pressed', String(view[what]));
   }
-  recordersChanged();
+  filter(parts.get('v') ?? '');
   names.forEach(name => hiddenNames.add(name));
   let row = -1;
   if (/^\d{1,20}$/.test(parts.get('s') ?? '')) {

@@ -8,6 +8,7 @@ const make = (tag, textContent, properties = {}) =>
 // ---------------------------------------------------------------- recorders --
 
 function showRecorders() {
+  $('severity').hidden = !formats.some(({severity}) => severity);
   const list = $('recorders');
   while (list.children.length < recorders.length) {
     const recorder = recorders[list.children.length];
@@ -25,7 +26,8 @@ function showRecorders() {
       recorder.description || recorder.name,
       `${group(recorder.size)} slots` +
         (recorder.lanes === '1' ? '' : ` in each of ${recorder.lanes} rings`),
-      `${group(recorder.kept)} kept, ${group(recorder.overwritten)} ` +
+      `${group(recorder.kept)} kept, ` +
+        `${recorder.roughly}${group(recorder.overwritten)} ` +
         `overwritten, ${group(recorder.lost)} lost`,
       ...recorder.wrong ? [`not readable: ${recorder.wrong}`] : [],
       'click: hide or show; Alt+click: only this one'].join('\n');
@@ -103,13 +105,14 @@ function drawTable() {
     const text = message(row, invalidate);
     const texts = [events.order[row], seconds(row),
       threads[events.thread[row]].label, recorder.name, format.name,
-      text ?? '\u2026'];
+      severityText(format) + (text ?? '\u2026')];
     for (const [k, cell] of texts.entries()) {
       const shown = String(cell);
       if (cells[k].textContent !== shown) cells[k].textContent = shown;
     }
     const outside = !(at >= view.from && at <= view.to);
-    const name = `row${row === view.selected ? ' selected' : ''}` +
+    const name = `row severity${format.severity?.at(-1) ?? ''}` +
+      `${row === view.selected ? ' selected' : ''}` +
       `${outside ? ' outside' : ''}${hits.flags[row] ? ' hit' : ''}`;
     if (line.className !== name) line.className = name;
     line.setAttribute('aria-rowindex', String(place + 2));
@@ -139,7 +142,7 @@ function followView() {
 function neighbour(row, step, same) {
   for (let at = row + step, left = 2e6; at >= 0 && at < events.count && left;
     at += step, left--)
-    if (same(at) && !recorderOf(at).hidden) return at;
+    if (same(at) && !isHidden(at)) return at;
   return -1;
 }
 
@@ -165,6 +168,7 @@ async function showRecord() {
   field('thread', thread.number ? `T${thread.number} ${thread.name}, ` +
     `kernel id ${thread.id}` : 'unknown');
   field('recorder', event.recorder);
+  if (event.severity) field('severity', event.severity);
   field('format', event.format ?? 'not readable');
   for (const [i, {kind, value}] of event.arguments.entries())
     field(`argument ${i + 1}`, kind === 'lost' ? 'lost' : `${
@@ -197,7 +201,7 @@ async function showRecord() {
   for (let at = first; at < Math.min(first + 9, events.count); at++) {
     const {message: text} = await eventOf(at);
     const item = make('button', `${events.order[at]} ${recorderOf(at).name}: ${
-      text}`, {type: 'button', className: at === row ? 'here' : ''});
+      severityText(formatOf(at))}${text}`, {type: 'button', className: at === row ? 'here' : ''});
     item.addEventListener('click', () => select(at));
     near.appendChild(make('li', '')).append(item);
   }
@@ -232,7 +236,8 @@ function showTip() {
   if (row < 0) return;
   const text = message(row, invalidate) ?? '\u2026';
   const lines = [`${events.order[row]}  ${seconds(row)} s  ${
-    threads[events.thread[row]].label}`, `${recorderOf(row).name}: ${text}`,
+    threads[events.thread[row]].label}`, `${recorderOf(row).name}: ${
+    severityText(formatOf(row))}${text}`,
   formatOf(row).name];
   const span = formatOf(row).opens ? spanOf(row) : null;
   if (span) lines.push(span);
