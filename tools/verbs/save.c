@@ -384,9 +384,24 @@ const struct verb verb_save = {
     .name = "save",
     .arguments = "SOURCE",
     .summary = "writes a recording of what a program, or a core file, holds",
-    .help = "The recording needs neither the program nor its libraries to be "
-            "read; gdb "
-            "opens it, too: gdb PROGRAM -c FILE.",
+    .help =
+        "The recording needs neither the program nor its libraries to be read; "
+        "gdb opens it, too: gdb PROGRAM -c FILE. With options that choose "
+        "events, it has only those, in rings that are as large as that takes; "
+        "dump and list say how many were left out. A text that may have "
+        "changed "
+        "when it was read stays marked by a ~."
+        "\n\n"
+        "--follow makes DIR a log, until Ctrl-C or the end of the program: "
+        "chunks 000001.rec, 000002.rec ..., the last of them .part until it is "
+        "closed. Each is a recording, and DIR is a SOURCE that has the records "
+        "of all. For each recorder, positions handed out less those given up "
+        "are those written, left out and missed: MISSED is what was "
+        "overwritten "
+        "before a look saw it, in slots, and exact. What was recorded before "
+        "the log began is in it as far as it is kept. A log never writes over "
+        "files of others: DIR must hold no other log. A tool that is killed "
+        "leaves all closed chunks, and the .part up to its last look.",
     .rows = rows,
     .selects = true,
     .run = save};
