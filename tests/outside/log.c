@@ -172,6 +172,26 @@ Test(log, survives_kills)
     }
 }
 
+/* Goal: a log has what was chosen, and counts what it left out. Method: one
+ * recorder of two has severities. */
+Test(log, counts_what_it_leaves_out)
+{
+    pid_t pid;
+    log_build(1 << 15);
+    pid = log_start(2, 16000, 0, "");
+    log_runs(pid, "--chunk 4M --severity sw2 --names \"few|lanes\"");
+    command_stop(pid);
+    command_must("list --json chunks");
+    cr_assert_eq(listed("few", "kept"), 0);
+    cr_assert_eq(listed("few", "left_out") + listed("few", "missed"), 32000);
+    cr_assert_eq(listed("lanes", "kept") + listed("lanes", "missed"), 2000);
+    cr_assert_eq(listed("lanes", "left_out"), 0);
+    cr_assert_null(strstr(build_text, "\"wide\""));
+    command_must("dump chunks | grep few");
+    cr_assert(strstr(build_text, "0 ENTRIES, "), "%s", build_text);
+    cr_assert(strstr(build_text, " LEFT OUT\n"), "%s", build_text);
+}
+
 /* Goal: what a log holds is bounded, by size or age, and the oldest goes first.
  * Method: many more records than are kept. */
 Test(log, keeps_as_much_as_it_should)
@@ -300,8 +320,8 @@ Test(log, damaged_chunks_are_said)
 Test(log, save_chooses)
 {
     static const char *const options[] = {
-        "--names \"wide|copy\"", "--last 100", "--since 500 --until 900",
-        "--thread 1 --since -100s", "--names few --last 7"};
+        "--names \"wide|copy\"",    "--last 100",     "--since 500 --until 900",
+        "--thread 1 --since -100s", "--severity sw1", "--names few --last 7"};
     pid_t pid;
     log_build(1024);
     pid = log_start(3, 5000, 0, "");
@@ -348,22 +368,23 @@ Test(log, save_chooses)
 }
 
 /* Goal: a million records a second are logged without a loss, with rings of 2^20
- * slots, where a core is free. Method: counts are exact always; a loss fails the
- * test only if the log had a core for itself: its time on it is compared. */
+ * slots, where a core is free. Method: counts are exact always; that nothing was
+ * missed is asked for where nothing else runs, by the load of the machine. */
 Test(log, a_million_a_second, .init = build_long)
 {
-    long long missed, kept;
+    double load;
     pid_t pid;
     log_build(1 << 20);
+    build_must("cat /proc/loadavg");
+    load = atof(build_text);
     pid = log_start(1, 5000000, 1000000, "");
-    build_must("head -n 1 /proc/stat >before");
-    log_runs(pid, "");
-    build_must("cat before; head -n 1 /proc/stat");
+    log_runs(pid, "--names few");
     command_stop(pid);
-    counts_must_be(1, 5000000, "a million a second");
-    missed = listed("few", "missed");
-    kept = listed("few", "slots_kept");
-    fprintf(stderr, "a million a second: %lld written, %lld missed\n", kept,
-            missed);
-    cr_assert_lt((double)missed, 0.5 * 5000000, "missed %lld", missed);
+    command_must("list --json chunks");
+    cr_assert_eq(listed("few", "slots_kept") + listed("few", "missed"),
+                 5000000);
+    fprintf(stderr, "a million a second at load %.1f: %lld missed\n", load,
+            listed("few", "missed"));
+    if (load < 0.5)
+        cr_assert_eq(listed("few", "missed"), 0);
 }

@@ -73,7 +73,8 @@ static void *thread(void *number)
             snprintf(text, sizeof text, "a text of %ld that is not short: %*ld",
                      id, (int)(i % 90), i);
             record(copy, "%ld, %s!", i, RECORDER_COPY(copy, text));
-            record(lanes, "%.3s and %.*s", "abcdef", 2, "xyz");
+            record(copy, "%s", RECORDER_COPY_BYTES(copy, "with\0NUL", 9));
+            record(lanes, RECORDER_SW2 "%.3s and %.*s", "abcdef", 2, "xyz");
         }
         if (i % 64 == 0)
             pace(&start, i);

@@ -32,9 +32,10 @@ FLOORS (a file calls only files of lower floors; inside.h declares the calls)
     bytes, offsets, ids, array
 
     settings writes into the program, and stands beside them. Above the reader:
-    source opens its memory; recording writes what others read; then options, print, export and view, verbs, help,
-    main. In each folder but verbs/ the files stand in an order, too: open.c of
-    source calls its kinds, live.c of view calls page.c and pack.c.
+    source opens its memory; recording writes recordings, and reads folders of
+    them for options; then print, export and view, verbs, help, main. In each
+    folder but verbs/ the files stand in an order, too: open.c of source calls
+    its kinds, live.c of view calls page.c and pack.c.
 */
 #ifndef READER_H
 #define READER_H
