@@ -16,11 +16,11 @@
 enum { PIECE = 65536 }; /* bytes of a dump at a time, or a little more */
 
 struct library {
-    struct memory memory; /* first: it is what the reader is given */
+    struct memory memory; /* first: the reader is given its address */
     struct library_target target;
     struct source source; /* the registry in it; nothing is opened */
     struct reader reader;
-    char *text; /* that was given out last */
+    char *text; /* the text that was returned last */
     size_t text_size;
     char why[256];
     char file[1024];
@@ -115,7 +115,7 @@ const char *library_take(struct library *library, const char *names,
 
 /* ----------------------------------------------------------------- texts -- */
 
-/* Begins the text that is given out next; null: there is no memory. */
+/* Begins the next text to return. Returns null if there is no memory. */
 static FILE *text_begin(struct library *library)
 {
     free(library->text);

@@ -30,7 +30,7 @@ struct library_target {
     bool (*write)(uint64_t address, const void *from, size_t size);
     bool (*thread)(int32_t id, char name[16]);
     bool (*constant)(uint64_t address);
-    uint64_t size; /* there is no more memory than that */
+    uint64_t size; /* bytes of memory there are at most */
     uint32_t word_bytes;
     bool big_endian, live, native, stale_order;
 };
@@ -48,7 +48,7 @@ struct library_event {
 
 struct library;
 
-/* Null: there is no memory. The target is copied. */
+/* Makes a library for a target, which is copied. Null: there is no memory. */
 struct library *library_new(const struct library_target *);
 void library_free(struct library *);
 
@@ -64,22 +64,21 @@ const char *library_open(struct library *);
  * library_clear(), one is called, once: another look is another library. */
 const char *library_take(struct library *, const char *names, uint64_t last);
 
-/* What `recorder list` prints; its part about threads. */
+/* The texts of `recorder list`: all of it; its part about threads. */
 const char *library_list(struct library *);
 const char *library_threads(struct library *);
-/* What `recorder dump` prints, piece by piece, in whole lines; "": the end. */
+/* The text of `recorder dump`, piece by piece, in whole lines; "": its end. */
 const char *library_dump(struct library *);
-/* That there are several registries; what is wrong with some recorders, a line
- * each; "": nothing. */
+/* Warnings, a line each: several registries, damaged recorders; "": none. */
 const char *library_several(struct library *);
 const char *library_warnings(struct library *);
-/* The record of an order, which is chosen by nothing else. */
+/* Finds the record of an order, whatever its recorder. */
 const char *library_at(struct library *, uint64_t order,
                        struct library_event *);
 
 /* Does what `recorder set` does with such settings. */
 const char *library_set(struct library *, const char *settings);
-/* What was recorded up to now is shown no more. */
+/* Hides all records made up to now. */
 const char *library_clear(struct library *);
 
 /* The names of recorders, and of tweaks behind them; null: there are no more.

@@ -245,8 +245,8 @@ recorder_clock_is_better_(const struct recorder_moment *start,
 
 /* True if two clocks run alike, but for one part in so many. */
 RECORDER_INLINE_ bool recorder_clock_agrees_(const struct recorder_clock_ *a,
-                                            const struct recorder_clock_ *b,
-                                            uint64_t parts)
+                                             const struct recorder_clock_ *b,
+                                             uint64_t parts)
 {
     uint64_t apart = a->ns_per_tick > b->ns_per_tick
                          ? a->ns_per_tick - b->ns_per_tick
@@ -318,8 +318,8 @@ RECORDER_FUNCTION_ bool recorder_clock_widen_(const struct recorder_wrap *wraps,
  * ran and CLOCK_MONOTONIC stood still. */
 RECORDER_INLINE_ bool
 recorder_clock_improves_(const struct recorder_moment *start,
-                        const struct recorder_moment *later,
-                        const struct recorder_moment *now)
+                         const struct recorder_moment *later,
+                         const struct recorder_moment *now)
 {
     struct recorder_clock_ known, fresh;
     if (!recorder_clock_is_better_(start, later, now))
@@ -345,7 +345,7 @@ RECORDER_INLINE_ void recorder_moment_copy_(struct recorder_moment *to,
 /* Opens the clock of the running program: its rate runs from the start to a
  * stored moment, if that is far enough from it, else to now, which is stored
  * for all later readers. */
-RECORDER_FUNCTION_ void recorder_clock_open_(struct recorder_clock_ *clock)
+RECORDER_SELDOM_ void recorder_clock_open_(struct recorder_clock_ *clock)
 {
     struct recorder_registry *registry = recorder_home_.registry;
     struct recorder_moment now = recorder_now_(), start = registry->start;
@@ -377,7 +377,7 @@ RECORDER_FUNCTION_ void recorder_clock_open_(struct recorder_clock_ *clock)
 }
 /* Stores a moment for readers of a core file or recording, who cannot measure
  * how fast the ticks ran. Safe in a signal handler. */
-RECORDER_FUNCTION_ void recorder_clock_note_(void)
+RECORDER_SELDOM_ void recorder_clock_note_(void)
 {
     struct recorder_clock_ clock;
     recorder_clock_open_(&clock);

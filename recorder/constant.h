@@ -34,8 +34,8 @@ struct recorder_constants_ {
  * takes more than a kilobyte of stack to find a function at its first call:
  * recorder_is_constant_() is called where little is left. */
 RECORDER_INLINE_ void recorder_constants_open_(struct recorder_constants_ *c,
-                                              struct recorder_range_ *ranges,
-                                              size_t max)
+                                               struct recorder_range_ *ranges,
+                                               size_t max)
 {
     c->program = recorder_os_headers_open_();
     c->ranges = ranges;
@@ -46,9 +46,9 @@ RECORDER_INLINE_ void recorder_constants_open_(struct recorder_constants_ *c,
 
 /* True if an address lies in a segment of the program that is loaded without
  * the right to write. */
-RECORDER_FUNCTION_ bool
+RECORDER_SELDOM_ bool
 recorder_is_program_constant_(const struct recorder_constants_ *c,
-                             uintptr_t address)
+                              uintptr_t address)
 {
     struct recorder_os_headers_ headers = c->program;
     struct recorder_os_segment_ segment;
@@ -67,7 +67,7 @@ struct recorder_maps_line_ {
 };
 
 RECORDER_INLINE_ void recorder_maps_byte_(struct recorder_maps_line_ *line,
-                                         char c)
+                                          char c)
 {
     if (line->field == 5 && c != ' ') {
         line->constant = line->constant && c == '/';
@@ -92,8 +92,8 @@ RECORDER_INLINE_ void recorder_maps_byte_(struct recorder_maps_line_ *line,
 
 /* Keeps a range; joins it with the one before if they touch. Returns false if
  * there is no room. */
-RECORDER_FUNCTION_ bool recorder_constant_add_(struct recorder_constants_ *c,
-                                              const struct recorder_range_ *r)
+RECORDER_SELDOM_ bool recorder_constant_add_(struct recorder_constants_ *c,
+                                             const struct recorder_range_ *r)
 {
     struct recorder_range_ *next = c->ranges + c->count;
     if (c->count && next[-1].end == r->start) {
@@ -110,9 +110,9 @@ RECORDER_FUNCTION_ bool recorder_constant_add_(struct recorder_constants_ *c,
 /* Reads /proc/self/maps by pieces of `size` bytes at `piece`, and keeps its
  * constant ranges as long as there is room. Returns whether an address is in
  * one of them. */
-RECORDER_FUNCTION_ bool recorder_maps_read_(struct recorder_constants_ *c,
-                                           uintptr_t address, char *piece,
-                                           size_t size)
+RECORDER_SELDOM_ bool recorder_maps_read_(struct recorder_constants_ *c,
+                                          uintptr_t address, char *piece,
+                                          size_t size)
 {
     struct recorder_maps_line_ line = {{0, 0}, 0, 0, false};
     bool found = false;

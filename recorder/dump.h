@@ -106,8 +106,8 @@ RECORDER_FUNCTION_ size_t recorder_line_of_(struct recorder_scratch_ *s,
 
 /* Returns the current line format, copied to `to`; the default if none is set
  * or it cannot be read. */
-RECORDER_FUNCTION_ const char *
-recorder_line_current_(struct recorder_scratch_ *s, char *to, size_t max)
+RECORDER_SELDOM_ const char *recorder_line_current_(struct recorder_scratch_ *s,
+                                                    char *to, size_t max)
 {
     const char *line =
         __atomic_load_n(&recorder_home_.registry->line, __ATOMIC_ACQUIRE);
@@ -122,7 +122,7 @@ recorder_line_current_(struct recorder_scratch_ *s, char *to, size_t max)
 
 /* Updates the names of threads that the program did not name itself: a thread
  * is often named by another, after its first record. */
-RECORDER_FUNCTION_ void recorder_threads_refresh_(void)
+RECORDER_SELDOM_ void recorder_threads_refresh_(void)
 {
     struct recorder_registry *registry = recorder_home_.registry;
     struct recorder_thread_row *rows =
@@ -142,7 +142,7 @@ RECORDER_FUNCTION_ void recorder_threads_refresh_(void)
     }
 }
 
-RECORDER_FUNCTION_ void
+RECORDER_SELDOM_ void
 recorder_dump_summary_(struct recorder_scratch_ *s,
                        struct recorder_output_ *out,
                        const struct recorder_summary_ *summary)
@@ -164,7 +164,7 @@ struct recorder_choice_ {
 };
 
 /* Counts the events of the chosen recorders: of each, `max` at most. */
-RECORDER_FUNCTION_ size_t
+RECORDER_SELDOM_ size_t
 recorder_choice_events_(const struct recorder_batch_ *batch, size_t max)
 {
     uintptr_t from = recorder_batch_from_(batch);
@@ -179,7 +179,7 @@ recorder_choice_events_(const struct recorder_batch_ *batch, size_t max)
 
 /* Returns how many of the last events of each recorder fit so many lines: 1 at
  * least. Each chosen recorder takes a line itself, and the dump 3 more. */
-RECORDER_FUNCTION_ size_t
+RECORDER_SELDOM_ size_t
 recorder_choice_fit_(const struct recorder_batch_ *batch, size_t lines_max)
 {
     const struct recorder *recorder = recorder_readers_enter_();
@@ -198,9 +198,9 @@ recorder_choice_fit_(const struct recorder_batch_ *batch, size_t lines_max)
 }
 
 /* Says how many events a dump left out, and how to see them. */
-RECORDER_FUNCTION_ void recorder_choice_say_(struct recorder_scratch_ *s,
-                                            struct recorder_output_ *out,
-                                            size_t left_out)
+RECORDER_SELDOM_ void recorder_choice_say_(struct recorder_scratch_ *s,
+                                           struct recorder_output_ *out,
+                                           size_t left_out)
 {
     struct recorder_string_ to = recorder_string_at_(s->line, s->line_max);
     recorder_add_string_(&to, "recorder: ");
@@ -213,7 +213,7 @@ RECORDER_FUNCTION_ void recorder_choice_say_(struct recorder_scratch_ *s,
 
 /* Returns how many slots the chosen recorders have: a dump in one pass holds as
  * many records. */
-RECORDER_FUNCTION_ size_t recorder_slots_(const char *regex)
+RECORDER_SELDOM_ size_t recorder_slots_(const char *regex)
 {
     const struct recorder *recorder = recorder_readers_enter_();
     size_t count = 0;
@@ -233,8 +233,8 @@ RECORDER_INLINE_ size_t recorder_batch_events_(const struct recorder_batch_ *b)
     return count;
 }
 
-RECORDER_FUNCTION_ void recorder_dump_head_(struct recorder_scratch_ *s,
-                                            struct recorder_output_ *out)
+RECORDER_SELDOM_ void recorder_dump_head_(struct recorder_scratch_ *s,
+                                          struct recorder_output_ *out)
 {
     struct recorder_summary_ summary;
     struct recorder_string_ to;
@@ -315,7 +315,7 @@ RECORDER_FUNCTION_ size_t recorder_dump_passes_(
     return shown;
 }
 
-RECORDER_FUNCTION_ bool recorder_line(const char *line)
+RECORDER_SELDOM_ bool recorder_line(const char *line)
 {
     struct recorder_string_ say;
     const char *wrong = NULL;
@@ -343,7 +343,7 @@ RECORDER_FUNCTION_ bool recorder_line(const char *line)
     return true;
 }
 
-RECORDER_FUNCTION_ size_t recorder_dump_with_(
+RECORDER_SELDOM_ size_t recorder_dump_with_(
     struct recorder_scratch_ *scratch, const struct recorder_choice_ *choice,
     struct recorder_output_ *out, const struct recorder_lines_ *lines)
 {
@@ -358,7 +358,7 @@ RECORDER_FUNCTION_ size_t recorder_dump_with_(
 }
 /* Dumps with scratch memory on the stack. It is a function, so that other dumps
  * do not take that stack. */
-RECORDER_FUNCTION_ size_t recorder_dump_unmapped_(
+RECORDER_SELDOM_ size_t recorder_dump_unmapped_(
     struct recorder_scratch_ *scratch, const struct recorder_choice_ *choice,
     struct recorder_output_ *out, const struct recorder_lines_ *lines)
 {
@@ -366,7 +366,7 @@ RECORDER_FUNCTION_ size_t recorder_dump_unmapped_(
     recorder_scratch_open_(scratch, 0, stack);
     return recorder_dump_with_(scratch, choice, out, lines);
 }
-RECORDER_FUNCTION_ size_t recorder_dump_choice_(
+RECORDER_SELDOM_ size_t recorder_dump_choice_(
     const struct recorder_choice_ *choice, struct recorder_output_ *out,
     const struct recorder_lines_ *lines)
 {
@@ -382,15 +382,15 @@ RECORDER_FUNCTION_ size_t recorder_dump_choice_(
     return shown;
 }
 /* Dumps all events of the recorders that `regex` chooses; null: of all. */
-RECORDER_FUNCTION_ size_t
-recorder_dump_out_(const char *regex, struct recorder_output_ *out,
-                   const struct recorder_lines_ *lines)
+RECORDER_SELDOM_ size_t recorder_dump_out_(const char *regex,
+                                           struct recorder_output_ *out,
+                                           const struct recorder_lines_ *lines)
 {
     struct recorder_choice_ choice = {regex, 0, 0};
     return recorder_dump_choice_(&choice, out, lines);
 }
 
-RECORDER_FUNCTION_ size_t recorder_dump_to(recorder_sink *sink, void *context)
+RECORDER_SELDOM_ size_t recorder_dump_to(recorder_sink *sink, void *context)
 {
     struct recorder_output_ out = recorder_output_to_(-1);
     out.sink = sink;
@@ -398,18 +398,18 @@ RECORDER_FUNCTION_ size_t recorder_dump_to(recorder_sink *sink, void *context)
     return recorder_dump_out_(NULL, &out, NULL);
 }
 #ifdef RECORDER_HOSTED_
-RECORDER_FUNCTION_ size_t recorder_dump_fd(int fd)
+RECORDER_SELDOM_ size_t recorder_dump_fd(int fd)
 {
     struct recorder_output_ out = recorder_output_to_(fd);
     return recorder_dump_out_(NULL, &out, NULL);
 }
 #endif
-RECORDER_FUNCTION_ size_t recorder_dump(void)
+RECORDER_SELDOM_ size_t recorder_dump(void)
 {
     struct recorder_output_ out = recorder_output_to_(recorder_output_fd_);
     return recorder_dump_out_(NULL, &out, NULL);
 }
-RECORDER_FUNCTION_ size_t recorder_dump_for(const char *regex)
+RECORDER_SELDOM_ size_t recorder_dump_for(const char *regex)
 {
     struct recorder_output_ out = recorder_output_to_(recorder_output_fd_);
     const char *wrong = recorder_regex_check_(regex);
@@ -468,7 +468,7 @@ recorder_print_with_(struct recorder_scratch_ *s,
     recorder_dump_event_(lines, format, s, &clock, &event, &out);
     recorder_scratch_close_(s);
 }
-RECORDER_FUNCTION_ void
+RECORDER_SELDOM_ void
 recorder_print_unspared_(struct recorder_scratch_ *s,
                          const struct recorder *recorder, unsigned thread,
                          const struct recorder_record *records, unsigned count,

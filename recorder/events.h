@@ -39,7 +39,7 @@ struct recorder_batch_ {
     bool begun;      /* `after` is set; 0 may be an order, as orders wrap */
     bool more;       /* the batch had no room for all */
     const char *regex;
-    size_t last;     /* only as many events of each recorder; 0: all */
+    size_t last; /* only as many events of each recorder; 0: all */
 };
 
 /* What the heading of a format says, by its address; 0: no entry. */
@@ -148,8 +148,8 @@ RECORDER_INLINE_ uintptr_t recorder_batch_from_(const struct recorder_batch_ *b)
 /* Counts the events that a recorder keeps whose order, less `end`, is at least
  * `from`: up to `max`, the newest slots first, so that few are looked at. */
 RECORDER_FUNCTION_ size_t recorder_events_from_(const struct recorder *recorder,
-                                               uintptr_t end, uintptr_t from,
-                                               size_t max)
+                                                uintptr_t end, uintptr_t from,
+                                                size_t max)
 {
     uintptr_t lane, i;
     size_t count = 0;
@@ -173,9 +173,9 @@ RECORDER_FUNCTION_ size_t recorder_events_from_(const struct recorder *recorder,
 /* The order, less the batch's end, of the oldest of the last events of a
  * recorder; `from` where it keeps no more than these. Found by bisection, as
  * there may be no memory for the orders. */
-RECORDER_FUNCTION_ uintptr_t
+RECORDER_SELDOM_ uintptr_t
 recorder_batch_from_last_(const struct recorder_batch_ *batch,
-                         const struct recorder *recorder, uintptr_t from)
+                          const struct recorder *recorder, uintptr_t from)
 {
     uintptr_t low = from, high = UINTPTR_MAX;
     if (recorder_events_from_(recorder, batch->end, from, batch->last) <
@@ -453,9 +453,9 @@ RECORDER_FUNCTION_ void recorder_summarize_(const struct recorder *recorder,
 
 /* Sums up the index-th recorder that `regex` chooses. Returns false if there
  * are not so many. */
-RECORDER_FUNCTION_ bool recorder_summary_at_(size_t index, const char *regex,
-                                             uintptr_t end,
-                                             struct recorder_summary_ *to)
+RECORDER_SELDOM_ bool recorder_summary_at_(size_t index, const char *regex,
+                                           uintptr_t end,
+                                           struct recorder_summary_ *to)
 {
     const struct recorder *recorder = recorder_readers_enter_();
     for (; recorder; recorder = recorder_list_next_(recorder))

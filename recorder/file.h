@@ -125,8 +125,8 @@ RECORDER_SELDOM_ void recorder_file_move_(struct recorder_recording_ *file,
     recorder_readers_leave_();
     recorder_core_sync_(file);
     recorder_core_set_owner_(file, 1);
-    /* Measures the tick rate over at least 2 ms, as readers of the file cannot.
-     * */
+    /* Measures the tick rate over at least 2 ms, as readers of the file
+     * cannot. */
     since =
         recorder_clock_ns_(RECORDER_MONOTONIC_) - registry->start.monotonic_ns;
     if (since < 2000000)

@@ -85,7 +85,7 @@ extern int recorder_os_modules_(int (*each)(struct recorder_dl_info_ *, size_t,
 
 /* True if a module records: its data hold a recorder_home_ that leads to our
  * registry. */
-__attribute__((no_sanitize("address", "thread"))) RECORDER_FUNCTION_ bool
+__attribute__((no_sanitize("address", "thread"))) RECORDER_SELDOM_ bool
 recorder_module_records_(const struct recorder_dl_info_ *info)
 {
     const struct recorder_elf_header_ *h = info->headers;
@@ -164,7 +164,7 @@ recorder_module_path_(struct recorder_modules_ *to,
 
 /* Adds a module's segments; counts them before there is memory for them. */
 RECORDER_SELDOM_ int recorder_module_add_(struct recorder_dl_info_ *info,
-                                            size_t bytes, void *context)
+                                          size_t bytes, void *context)
 {
     struct recorder_modules_ *to = (struct recorder_modules_ *)context;
     const char *path;

@@ -177,7 +177,7 @@ RECORDER_SELDOM_ enum recorder_open_found_ recorder_open_look_(int fd)
         (stat.mode & 0170000) != 0100000 || stat.links != 1 ||
         stat.user != recorder_os_user_())
         return RECORDER_FOREIGN_;
-    if (stat.bytes == 0 && (stat.mode & 0777) == 0600) /* its claim may follow */
+    if (stat.bytes == 0 && (stat.mode & 0777) == 0600) /* no claim yet? */
         return recorder_clock_ns_(RECORDER_REALTIME_) / 1000000000u <
                        stat.times[6] + 2 /* ctime, in s */
                    ? RECORDER_IN_USE_

@@ -285,7 +285,7 @@ static inline void recorder_format_convert_(struct recorder_formatter_ *f)
 
 /* Writes the text of the program's own function, escaped like any string. The
    function gets the conversion as written; width and precision are its task. */
-RECORDER_FUNCTION_ void recorder_format_own_(struct recorder_formatter_ *f)
+RECORDER_SELDOM_ void recorder_format_own_(struct recorder_formatter_ *f)
 {
     const struct recorder_arguments_ *a = f->arguments;
     char text[512], format[32];
@@ -387,8 +387,8 @@ RECORDER_FUNCTION_ bool recorder_format_bytes_(struct recorder_formatter_ *f,
 }
 
 /* Does the same for wchar_t; here *left counts bytes of UTF-8. */
-RECORDER_FUNCTION_ bool recorder_format_wides_(struct recorder_formatter_ *f,
-                                               uint64_t *address, size_t *left)
+RECORDER_SELDOM_ bool recorder_format_wides_(struct recorder_formatter_ *f,
+                                             uint64_t *address, size_t *left)
 {
     while (*left) {
         char part[4], utf8[4];
@@ -457,7 +457,7 @@ RECORDER_FUNCTION_ void recorder_format_string_(struct recorder_formatter_ *f)
 }
 
 /* Writes a character as UTF-8, U+FFFD if it is none. Returns its length. */
-RECORDER_FUNCTION_ unsigned recorder_format_utf8_(char *to, uint32_t character)
+RECORDER_SELDOM_ unsigned recorder_format_utf8_(char *to, uint32_t character)
 {
     unsigned length;
     if (character > 0x10ffff || character >> 11 == 0xd800 >> 11)

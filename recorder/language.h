@@ -59,6 +59,14 @@
 #define RECORDER_CALLED_PROTOTYPE_ RECORDER_PROTOTYPE_
 #endif
 #define RECORDER_INLINE_ static inline __attribute__((always_inline, unused))
+/* A function that calls the C library, in a part that all programs include. gcc
+ * -O0 leaves out only inline functions that nobody calls; g++ -O0 makes an
+ * exception table where it inlines such a function. */
+#ifdef __cplusplus
+#define RECORDER_IF_CALLED_ RECORDER_SELDOM_
+#else
+#define RECORDER_IF_CALLED_ RECORDER_INLINE_
+#endif
 #ifdef _WIN32 /* its weak symbols are of another kind; it has no visibility */
 #define RECORDER_HIDDEN_
 #define RECORDER_PROGRAM_ __attribute__((selectany))

@@ -25,14 +25,14 @@ struct recorder_memory_ {
     bool piped; /* recorder_os_read_self_() could not tell: use the pipe */
 };
 
-RECORDER_FUNCTION_ void recorder_memory_open_(struct recorder_memory_ *memory)
+RECORDER_SELDOM_ void recorder_memory_open_(struct recorder_memory_ *memory)
 {
     if (RECORDER_OS_SEES_SELF_)
         return; /* no pipe is needed */
     memory->fds[0] = memory->fds[1] = -1;
     memory->piped = false;
 }
-RECORDER_FUNCTION_ void recorder_memory_close_(struct recorder_memory_ *memory)
+RECORDER_SELDOM_ void recorder_memory_close_(struct recorder_memory_ *memory)
 {
     if (!RECORDER_OS_SEES_SELF_ && memory->fds[0] >= 0) {
         recorder_os_close_(memory->fds[0]);
@@ -43,7 +43,7 @@ RECORDER_FUNCTION_ void recorder_memory_close_(struct recorder_memory_ *memory)
 
 /* Opens the pipe; returns false on failure. If the program has closed 0, 1 or
  * 2, the pipe must not get these numbers: a dump to stderr would go into it. */
-RECORDER_FUNCTION_ bool
+RECORDER_SELDOM_ bool
 recorder_memory_pipe_open_(struct recorder_memory_ *memory)
 {
     int fds[2], i;

@@ -58,7 +58,7 @@ RECORDER_INLINE_ void recorder_os_get_thread_name_(char name[16])
     recorder_syscall_(SYS_prctl, 16L /* PR_GET_NAME */, name, 0L, 0L, 0L);
 }
 enum { RECORDER_OS_NAMES_ = 1 };
-RECORDER_SELDOM_ bool recorder_os_get_name_of_(int32_t id, char name[16])
+RECORDER_IF_CALLED_ bool recorder_os_get_name_of_(int32_t id, char name[16])
 {
     char path[40] = "/proc/self/task/";
     unsigned at = 16, digits = 1;
@@ -427,7 +427,7 @@ struct recorder_held_ {
     int error;
 };
 
-RECORDER_FUNCTION_ void recorder_os_hold_signals_(struct recorder_held_ *held)
+RECORDER_IF_CALLED_ void recorder_os_hold_signals_(struct recorder_held_ *held)
 {
     struct recorder_signal_set_ block = {{0}};
     held->error = *recorder_os_errno_();
@@ -436,8 +436,7 @@ RECORDER_FUNCTION_ void recorder_os_hold_signals_(struct recorder_held_ *held)
     recorder_os_mask_(RECORDER_SIG_BLOCK_, &block, &held->mask);
     recorder_os_pending_(&held->pending);
 }
-RECORDER_FUNCTION_ void
-recorder_os_release_signals_(struct recorder_held_ *held)
+RECORDER_IF_CALLED_ void recorder_os_release_signals_(struct recorder_held_ *held)
 {
     struct recorder_signal_set_ raised = {{0}};
     struct recorder_timespec_ now = {0, 0};

@@ -34,8 +34,8 @@ RECORDER_INLINE_ struct recorder_output_ recorder_output_to_(int fd)
  * Returns false if it never will, or our patience ended. If poll() fails, as it
  * does if RLIMIT_NOFILE is 0, a write may work: returns true, unless one was
  * `refused`. */
-RECORDER_FUNCTION_ bool
-recorder_output_wait_(const struct recorder_output_ *out, bool refused)
+RECORDER_SELDOM_ bool recorder_output_wait_(const struct recorder_output_ *out,
+                                            bool refused)
 {
     struct recorder_pollfd_ poll;
     int wait = out->patience_ns ? (int)(out->patience_ns / 1000000) : -1, ready;
@@ -112,7 +112,7 @@ RECORDER_FUNCTION_ void recorder_output_line_(struct recorder_output_ *out,
 
 /* Writes a text to stderr. Leaves no signal and no errno behind if that fails.
  */
-RECORDER_FUNCTION_ void recorder_say_(const struct recorder_string_ *say)
+RECORDER_SELDOM_ void recorder_say_(const struct recorder_string_ *say)
 {
     struct recorder_output_ out = recorder_output_to_(2);
     struct recorder_held_ held;

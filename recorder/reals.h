@@ -205,7 +205,7 @@ RECORDER_FUNCTION_ void recorder_format_decimal_(struct recorder_formatter_ *f,
 }
 
 /* Writes mantissa * 2^(exponent - 52) as %a does. */
-RECORDER_FUNCTION_ void
+RECORDER_SELDOM_ void
 recorder_format_hexadecimal_(struct recorder_formatter_ *f, uint64_t mantissa,
                              int exponent)
 {

@@ -54,10 +54,10 @@ struct recorder_regex_ {
 #define RECORDER_REGEX_REPEATS_MAX_ 255 /* POSIX wants no more */
 
 RECORDER_PROTOTYPE_ uint64_t recorder_regex_group_(struct recorder_regex_ *r,
-                                             uint64_t from);
+                                                   uint64_t from);
 
-RECORDER_SELDOM_ const char *recorder_regex_run_(struct recorder_regex_ *r,
-                                              const char *regex, uint64_t *set)
+RECORDER_SELDOM_ const char *
+recorder_regex_run_(struct recorder_regex_ *r, const char *regex, uint64_t *set)
 {
     r->at = regex;
     r->depth = r->steps = 0;
@@ -67,7 +67,7 @@ RECORDER_SELDOM_ const char *recorder_regex_run_(struct recorder_regex_ *r,
 }
 
 /* Returns null if the regex is well-formed, else what is wrong with it. */
-RECORDER_FUNCTION_ const char *recorder_regex_check_(const char *regex)
+RECORDER_SELDOM_ const char *recorder_regex_check_(const char *regex)
 {
     struct recorder_regex_ r;
     uint64_t nowhere = 0;
@@ -77,8 +77,7 @@ RECORDER_FUNCTION_ const char *recorder_regex_check_(const char *regex)
 }
 
 /* True if the regex matches the whole name; false if it is not well-formed. */
-RECORDER_FUNCTION_ bool recorder_regex_match_(const char *regex,
-                                              const char *name)
+RECORDER_SELDOM_ bool recorder_regex_match_(const char *regex, const char *name)
 {
     struct recorder_regex_ r;
     uint64_t set = 1;
@@ -90,7 +89,7 @@ RECORDER_FUNCTION_ bool recorder_regex_match_(const char *regex,
 }
 
 RECORDER_SELDOM_ void recorder_regex_fail_(struct recorder_regex_ *r,
-                                        const char *error)
+                                           const char *error)
 {
     if (!r->error)
         r->error = error;
@@ -105,7 +104,7 @@ RECORDER_SELDOM_ void recorder_regex_step_(struct recorder_regex_ *r)
 }
 
 RECORDER_SELDOM_ bool recorder_regex_within_(unsigned char c, unsigned char low,
-                                          unsigned char high)
+                                             unsigned char high)
 {
     return c >= low && c <= high;
 }
@@ -117,7 +116,7 @@ RECORDER_SELDOM_ unsigned char recorder_regex_lower_(unsigned char c)
 
 /* Parses the name of a class behind "[:". True if c belongs to it. */
 RECORDER_SELDOM_ bool recorder_regex_class_(struct recorder_regex_ *r,
-                                         unsigned char c)
+                                            unsigned char c)
 {
     /* name, and pairs of lowest and highest characters */
     static const char classes[][16] = {
@@ -147,7 +146,7 @@ RECORDER_SELDOM_ bool recorder_regex_class_(struct recorder_regex_ *r,
 /* Parses an element of a bracket expression: a class, a range or a character,
    and says whether c is in it. */
 RECORDER_SELDOM_ bool recorder_regex_element_(struct recorder_regex_ *r,
-                                           bool first, unsigned char c)
+                                              bool first, unsigned char c)
 {
     unsigned char lower = recorder_regex_lower_(c), upper = c;
     unsigned char low = (unsigned char)*r->at++, high = low;
@@ -174,7 +173,7 @@ RECORDER_SELDOM_ bool recorder_regex_element_(struct recorder_regex_ *r,
 
 /* Parses a bracket expression behind its "[". True if it has c. */
 RECORDER_SELDOM_ bool recorder_regex_bracket_(struct recorder_regex_ *r,
-                                           unsigned char c)
+                                              unsigned char c)
 {
     bool negated = *r->at == '^', found = false, first = true;
     r->at += negated;
@@ -192,7 +191,7 @@ RECORDER_SELDOM_ bool recorder_regex_bracket_(struct recorder_regex_ *r,
 
 /* Parses an element that matches one character. True if it matches c. */
 RECORDER_SELDOM_ bool recorder_regex_character_(struct recorder_regex_ *r,
-                                             unsigned char c)
+                                                unsigned char c)
 {
     unsigned char want = (unsigned char)*r->at++;
     recorder_regex_step_(r);
@@ -222,7 +221,7 @@ RECORDER_SELDOM_ bool recorder_regex_repeats_(char c)
 /* Parses a character, an anchor or a group; where it ends if it begins at one
    of the places in from. */
 RECORDER_SELDOM_ uint64_t recorder_regex_atom_(struct recorder_regex_ *r,
-                                            uint64_t from)
+                                               uint64_t from)
 {
     const char *start = r->at, *after;
     uint64_t to = 0;
@@ -261,7 +260,7 @@ RECORDER_SELDOM_ uint64_t recorder_regex_atom_(struct recorder_regex_ *r,
 
 /* Parses a number of up to three digits. Returns `none` if there are none. */
 RECORDER_SELDOM_ unsigned recorder_regex_number_(struct recorder_regex_ *r,
-                                              unsigned none)
+                                                 unsigned none)
 {
     const char *start = r->at;
     unsigned n = 0;
@@ -272,7 +271,7 @@ RECORDER_SELDOM_ unsigned recorder_regex_number_(struct recorder_regex_ *r,
 
 /* Parses how often an atom is repeated: once, or by *, +, ?, {m,n}. */
 RECORDER_SELDOM_ void recorder_regex_bounds_(struct recorder_regex_ *r,
-                                          unsigned *least, unsigned *most)
+                                             unsigned *least, unsigned *most)
 {
     char c = *r->at;
     *least = c == '*' || c == '?' ? 0 : 1;
@@ -296,7 +295,7 @@ RECORDER_SELDOM_ void recorder_regex_bounds_(struct recorder_regex_ *r,
 /* Parses an atom and its bounds, and repeats it while that leads to places
    that were not reached before. */
 RECORDER_SELDOM_ uint64_t recorder_regex_piece_(struct recorder_regex_ *r,
-                                             uint64_t from)
+                                                uint64_t from)
 {
     const char *start = r->at, *after = start;
     uint64_t set = from, last, all = 0;
@@ -323,7 +322,7 @@ RECORDER_SELDOM_ uint64_t recorder_regex_piece_(struct recorder_regex_ *r,
 
 /* Parses alternatives up to a ")" or the end. */
 RECORDER_SELDOM_ uint64_t recorder_regex_group_(struct recorder_regex_ *r,
-                                             uint64_t from)
+                                                uint64_t from)
 {
     uint64_t to = 0;
     bool more = true;

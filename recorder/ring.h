@@ -272,7 +272,10 @@ recorder_write_(struct recorder_ring *ring, uintptr_t mask, unsigned thread,
     commit = __atomic_load_n(word, __ATOMIC_ACQUIRE); RECORDER_STEP_(W3);
     if (RECORDER_UNLIKELY_(!recorder_is_turn_(commit, previous, mask) ||
                            recorder_lap_wraps_((previous | mask) + 1))) {
-        struct recorder_record late = *r; /* so that *r stays in registers */
+        struct recorder_record late = {/* so that *r stays in registers */
+                                       r->format, r->order, r->time, r->caller,
+                                       {r->argument[0], r->argument[1],
+                                        r->argument[2], r->argument[3]}};
         return recorder_write_late_(ring, mask, previous, commit, thread,
                                     &late);
     }

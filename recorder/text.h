@@ -169,7 +169,7 @@ RECORDER_INLINE_ size_t recorder_format_end_(char *bytes, size_t size)
 
 /* Adds the message of an event whose format cannot be read: its address, and
  * the words of the arguments that were found. */
-RECORDER_FUNCTION_ void
+RECORDER_SELDOM_ void
 recorder_add_unreadable_(struct recorder_string_ *to,
                          const struct recorder_event *event)
 {
@@ -336,7 +336,7 @@ recorder_add_column_(struct recorder_string_ *to,
 
 /* Returns the first unknown field of a line format, from behind its brace, or
  * null if all fields are known. */
-RECORDER_FUNCTION_ const char *recorder_line_check_(const char *line)
+RECORDER_SELDOM_ const char *recorder_line_check_(const char *line)
 {
     const char *end;
     int width;
@@ -394,11 +394,10 @@ RECORDER_FUNCTION_ void recorder_end_line_(struct recorder_string_ *to)
  * PID 4711, 258 RECORDS". For a core file or recording the time is that of its
  * last record, and `read_ns`, else 0, is now: "..., READ AT 2026-11-27 ...".
  * Without a date and without processes: "FLIGHT RECORDER DUMP, 258 RECORDS". */
-RECORDER_FUNCTION_ void recorder_add_head_(struct recorder_string_ *to,
-                                           uint64_t realtime_ns,
-                                           uint64_t read_ns,
-                                           const char *program, uint64_t pid,
-                                           bool more, uint64_t records)
+RECORDER_SELDOM_ void recorder_add_head_(struct recorder_string_ *to,
+                                         uint64_t realtime_ns, uint64_t read_ns,
+                                         const char *program, uint64_t pid,
+                                         bool more, uint64_t records)
 {
     recorder_add_string_(to, "FLIGHT RECORDER DUMP");
     if (realtime_ns) {
@@ -428,7 +427,7 @@ RECORDER_FUNCTION_ void recorder_add_head_(struct recorder_string_ *to,
 
 /* Adds "DUMPING net SIZE 256, 256 ENTRIES, 1744 OVERWRITTEN, 2 LOST". Entries
  * are records; "~1744" is an estimate. */
-RECORDER_FUNCTION_ void
+RECORDER_SELDOM_ void
 recorder_add_summary_(struct recorder_string_ *to, const char *name,
                       size_t name_size, const struct recorder_figures_ *figures)
 {

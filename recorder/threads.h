@@ -19,8 +19,8 @@ extern "C" {
  */
 
 /* Sets the name in a row, while readers may look at it. */
-RECORDER_FUNCTION_ void
-recorder_thread_set_name_(struct recorder_thread_row *row, const char *name)
+RECORDER_SELDOM_ void recorder_thread_set_name_(struct recorder_thread_row *row,
+                                                const char *name)
 {
     unsigned i;
     for (i = 0; i < sizeof row->name - 1 && name[i]; i++)
@@ -60,7 +60,7 @@ RECORDER_INLINE_ bool recorder_row_take_(struct recorder_thread_row *row,
 }
 /* Takes a row that is dead or whose thread has ended. Returns its number, or
  * RECORDER_THREAD_SHARED if there is none. */
-RECORDER_FUNCTION_ unsigned
+RECORDER_SELDOM_ unsigned
 recorder_thread_reuse_(const struct recorder_registry *registry)
 {
     unsigned i;
@@ -83,7 +83,7 @@ recorder_thread_reuse_(const struct recorder_registry *registry)
 }
 
 /* Returns the table, which the first call maps; null if there is no memory. */
-RECORDER_FUNCTION_ struct recorder_thread_row *
+RECORDER_SELDOM_ struct recorder_thread_row *
 recorder_thread_table_(struct recorder_registry *registry)
 {
     struct recorder_thread_row *table =
@@ -136,7 +136,7 @@ RECORDER_FUNCTION_ unsigned recorder_thread_take_row_(void)
 /* Returns the calling thread's number, by the module that started first: a
  * preloaded library, else the program. All others ask it, since each module has
  * its own `recorder_thread_self_` if the program exports no symbols. */
-RECORDER_FUNCTION_ unsigned
+RECORDER_SELDOM_ unsigned
 recorder_thread_ask_(struct recorder_registry *registry)
 {
     unsigned (*thread)(void), number = 0;

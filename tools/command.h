@@ -1,4 +1,4 @@
-/* command.h - what every verb of the recorder command is made of. */
+/* command.h - verbs, their options, and the call of one: for all of tools. */
 /* SPDX-License-Identifier: MIT */
 #ifndef COMMAND_H
 #define COMMAND_H
@@ -36,11 +36,12 @@ struct verb {
     bool selects; /* takes the options that choose events, too */
     int (*run)(struct call *);
     bool follows; /* --last 0 says something */
+    int trouble;  /* exit status for trouble; 0: 1 */
 };
 
 /* One file a verb, in verbs/. */
 extern const struct verb verb_list, verb_dump, verb_follow, verb_stat, verb_set,
-    verb_clear, verb_save, verb_export, verb_view;
+    verb_clear, verb_save, verb_export, verb_view, verb_diff;
 
 struct call_option {
     int key;
@@ -84,51 +85,54 @@ enum {
 /* The options of all verbs, and of those that choose among events. */
 extern const struct option_row common_rows[], selection_rows[];
 enum { ROWS_MAX = 64 };
-/* All rows of a verb, its own first; how many. */
+/* Lists all rows of a verb, its own first. Returns how many. */
 int rows_of(const struct verb *, const struct option_row *to[ROWS_MAX]);
 
-/* Takes a command line apart; false: it asks for help. */
+/* Parses a command line. Returns false if it asks for help. */
 bool parse(struct call *, int argc, char **argv);
 /* Takes over the options that choose events, without --since and --until, whose
  * times call_take() reads. */
 void selection_parse(struct call *);
 
-/* Nanoseconds of "1.5s", "20ms", "-2m", "1h"; false: it is none. */
+/* Reads "1.5s", "20ms", "-2m", "1h" as nanoseconds. False: it is none. */
 bool span_of(const char *text, int64_t *ns);
 
-/* Opens argument `i` as the call's source and reader and applies the selection;
- * says what is wrong and exits with 1. */
+/* Opens argument `i` as the call's source and reader, and applies the
+ * selection. On failure, says why and exits with 1. */
 void call_open(struct call *, int i);
-/* Takes, then applies --since and --until, which may be relative. Fails if
- * that does. */
+/* Takes, then applies --since and --until, which may be relative. Ends the
+ * command if the take fails. */
 void call_take(struct call *);
 void call_close(struct call *);
 /* The name of the source's program, or of the source where that is unknown. */
 const char *call_program(const struct call *);
 
-/* Says `recorder: SOURCE: what is wrong` on stderr and exits with 1. */
+/* The exit status of fail() from now on; it begins with 1. */
+void trouble_set(int status);
+/* Says `recorder: SOURCE: what is wrong` on stderr and exits with 1, or as
+ * trouble_set() says. */
 _Noreturn void fail(const struct call *, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Says it, with what --help says of the usage, and exits with 2. */
+/* Says what is wrong, then the usage as --help does, and exits with 2. */
 _Noreturn void misuse(const struct call *, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* A word on stderr; the call goes on. */
+/* Warns on stderr; the call goes on. */
 void warn(const struct call *, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* One line of how a verb, or the command if null, is called. */
 void usage(FILE *, const struct verb *);
 
-/* memory that is there, or the end */
+/* ends the command if `memory` is null */
 void *need(void *memory);
 
 /* ------------------------------------------------------------------ help -- */
 
-/* The verb of a name; null: there is none. */
+/* Returns the verb of a name, or null. */
 const struct verb *help_verb(const char *name);
 /* "list, dump, ...": all of them. */
 const char *help_verbs(void);
-/* The text of --help, of a verb or, if null, of all; and what is made of it. */
+/* Print the help of a verb (null: of all), and the texts made of it. */
 void help_show(const struct verb *);
 void help_man_page(void);
 void help_completion(void);

@@ -1,4 +1,4 @@
-/* help.c - all verbs, and what is told of them. */
+/* help.c - all verbs, their help, man page and completion. */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
 
@@ -6,7 +6,7 @@
 
 static const struct verb *const verbs[] = {
     &verb_list,  &verb_dump, &verb_follow, &verb_stat, &verb_set,
-    &verb_clear, &verb_save, &verb_export, &verb_view};
+    &verb_clear, &verb_save, &verb_diff,   &verb_export, &verb_view};
 enum { VERBS = sizeof verbs / sizeof *verbs };
 
 const struct verb *help_verb(const char *name)
@@ -27,8 +27,8 @@ const char *help_verbs(void)
     return text;
 }
 
-/* Text in lines of at most 79 bytes, indented from the second on. An empty line
- * in it ends a paragraph; other ends of lines are blanks. */
+/* Prints text in lines of at most 79 bytes, indented from the second on. An
+ * empty line ends a paragraph; other newlines are blanks. */
 static void wrapped(FILE *to, const char *text, int column, int indent)
 {
     bool begun = false;
@@ -96,7 +96,7 @@ static const char sources[] =
     "folder of a log (recorder save --follow), of which all chunks are read. A "
     "process "
     "is neither stopped nor asked. Exit status: 0; 1 for trouble; 2 for "
-    "misuse.";
+    "misuse. Of diff: 0 for no difference, 1 for some, 2 for trouble.";
 
 static void command_help(void)
 {
@@ -118,7 +118,7 @@ void help_show(const struct verb *verb)
         command_help();
 }
 
-/* A man page, in man(7) macros. */
+/* Prints a man page, in man(7) macros. */
 static void troff(const char *text)
 {
     if (*text == '.' || *text == '\'')
@@ -169,7 +169,7 @@ void help_man_page(void)
     puts(".SH SEE ALSO\n.BR gdb (1)");
 }
 
-/* Completion for bash: verbs, the options of each, and files or processes. */
+/* Prints completion for bash: verbs, their options, files and processes. */
 void help_completion(void)
 {
     const struct option_row *rows[ROWS_MAX];

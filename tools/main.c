@@ -1,4 +1,4 @@
-/* main.c - recorder: reads flight recorders from outside of the program. */
+/* main.c - recorder: reads flight recorders from outside the program. */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
 #include "recorder.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Is all on stdout? Status 0, or the end. */
+/* Returns 0 if all of stdout was written, else ends the command. */
 static int written(void)
 {
     if (fflush(stdout) != 0 || ferror(stdout))
@@ -22,7 +22,7 @@ int main(int argc, char **argv)
     const char *name = argc > 1 ? argv[1] : "";
     bool helps;
     int status, fd;
-    do /* what is opened must not take the place of a closed stdout */
+    do /* no file may get the descriptor of a closed stdout */
         fd = open("/dev/null", O_RDONLY);
     while (fd >= 0 && fd <= 2);
     close(fd);
@@ -50,6 +50,8 @@ int main(int argc, char **argv)
         return help_show(call.verb), written();
     if (!parse(&call, argc - 1, argv + 1))
         return help_show(call.verb), written();
+    if (call.verb->trouble)
+        trouble_set(call.verb->trouble);
     selection_parse(&call);
     status = call.verb->run(&call);
     call_close(&call);

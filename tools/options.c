@@ -1,4 +1,4 @@
-/* options.c - what verbs are called with: options, sources, selections. */
+/* options.c - the command line of verbs: options, sources, selections. */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
 #include "folder.h"
@@ -16,17 +16,24 @@
 
 /* --------------------------------------------------------------- trouble -- */
 
+static int trouble = 1;
+
+void trouble_set(int status)
+{
+    trouble = status;
+}
+
 void *need(void *memory)
 {
     if (!memory) {
         fputs("recorder: there is no memory left\n", stderr);
-        exit(1);
+        exit(trouble);
     }
     return memory;
 }
 
-/* Says a line on stderr, or those that the format has; what it quotes may come
- * from hostile files. */
+/* Prints the lines of a format on stderr. Quoted texts may come from hostile
+ * files, so they are escaped. */
 static void say(const struct call *call, const char *format, va_list arguments)
 {
     char text[1024], *line = text, *next;
@@ -52,7 +59,7 @@ void fail(const struct call *call, const char *format, ...)
     va_start(arguments, format);
     say(call, format, arguments);
     va_end(arguments);
-    exit(1);
+    exit(trouble);
 }
 
 void warn(const struct call *call, const char *format, ...)
@@ -87,7 +94,7 @@ void misuse(const struct call *call, const char *format, ...)
 
 /* --------------------------------------------------------------- options -- */
 
-/* Of all verbs. */
+/* Options of all verbs. */
 const struct option_row common_rows[] = {
     {'e', "executable", "FILE",
      "the program that left a core file, if it is not where it was"},
@@ -121,7 +128,7 @@ const struct option_row selection_rows[] = {
     {'L', "line", "LINE", "what a line shows, of " RECORDER_LINE_FIELDS_},
     {0, NULL, NULL, NULL}};
 
-/* All rows of a verb, its own first; how many. */
+/* Lists all rows of a verb, its own first. Returns how many. */
 int rows_of(const struct verb *verb, const struct option_row *to[ROWS_MAX])
 {
     const struct option_row *tables[] = {
@@ -227,7 +234,7 @@ bool span_of(const char *text, int64_t *ns)
     return false;
 }
 
-/* Newest record that is kept, or 0. */
+/* Returns the time of the newest kept record, or 0. */
 static int64_t newest_ns(struct call *call)
 {
     int64_t newest = 0;
@@ -262,8 +269,8 @@ static bool zoned(const char *zone, struct tm *date, int64_t *seconds)
     return true;
 }
 
-/* "2026-11-20 20:25:11.5", only its date, or only its time, 20:25, of the last
- * record's day; with a zone. */
+/* Reads "2026-11-20 20:25:11.5", its date alone, or its time alone, 20:25, on
+ * the last record's day; a zone may follow. */
 static bool wall_of(struct call *call, const char *text, int64_t *ns)
 {
     uint64_t start = call->reader.clock.start.realtime_ns;
@@ -304,7 +311,7 @@ static bool wall_of(struct call *call, const char *text, int64_t *ns)
     return true;
 }
 
-/* "now", "now-2m". */
+/* Reads "now" or "now-2m". */
 static bool now_of(const struct call *call, const char *text, int64_t *ns)
 {
     uint64_t start = call->reader.clock.start.realtime_ns;
@@ -338,7 +345,7 @@ static bool when(struct call *call, const char *text, uint64_t *order,
     return true;
 }
 
-/* "main, small": what --names could have chosen. */
+/* Makes "main, small": all names, for a --names that chose none. */
 static void names_text(const struct reader *reader, char *to, size_t max)
 {
     size_t at = 0;
@@ -348,8 +355,7 @@ static void names_text(const struct reader *reader, char *to, size_t max)
                                reader->recorders[i]->name);
 }
 
-/* Is there a thread that --thread means, or a record of one that is known by its
- * number only? */
+/* True if --thread names a thread, or a number by which records are known. */
 static bool thread_exists(struct call *call)
 {
     struct reader_selection of_thread = {.thread = call->selection.thread};
@@ -364,8 +370,8 @@ static bool thread_exists(struct call *call)
     return found;
 }
 
-/* Who selects what is not there has mistyped it, or waits for it: a library may
- * bring it. */
+/* Ends the command if a selection names something that is not there. `follow`
+ * only warns, as a library may bring it. */
 static void selection_check(struct call *call)
 {
     void (*tell)(const struct call *, const char *, ...) =

@@ -536,7 +536,7 @@ Test(command, help)
          " $i >/dev/full 2>&1 && echo $i; " RECORDER
          " $i >&- 2>&1 && echo $i; done; true");
 #define VERBS                                                                  \
-    "there are list, dump, follow, stat, set, clear, save, export, view\n"
+    "there are list, dump, follow, stat, set, clear, save, diff, export, view\n"
     REFUSES(2, "recorder: nothing: no such verb; " VERBS, "help nothing");
     REFUSES(2, "recorder: VERB is missing; " VERBS "usage: recorder VERB ",
             " ");

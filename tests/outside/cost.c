@@ -157,6 +157,7 @@ int main(int count, char **arguments)
 #else
 #include "harness/build.h"
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 #include <sys/user.h>
 
@@ -317,6 +318,119 @@ Test(cost, at_most_80_bytes_a_call)
         build_skip("no compiler and objdump here");
 }
 
+/* ---------------------------------------------------------- compile time -- */
+
+static const char compiled[] =
+    "#include \"recorder_dump.h\"\n"
+    "RECORDER(net, 256)\n"
+    "int main(int count, char **arguments)\n"
+    "{\n"
+    "    record(net, \"%d bytes from %s\", count, arguments[0]);\n"
+    "    return recorder_dump() != 1;\n"
+    "}\n";
+
+/* What the time of the file above is measured against: sorts, counts and
+ * numbers, 32 times. */
+static const char reference[] =
+    "#define PART(n) int part##n(unsigned *a, unsigned size, char *to) {\\\n"
+    "    unsigned i, j, number, seen[256] = {0};\\\n"
+    "    for (i = 1; i < size; i++)\\\n"
+    "        for (j = i; j && a[j - 1] > a[j]; j--) {\\\n"
+    "            unsigned other = a[j]; a[j] = a[j - 1]; a[j - 1] = other;\\\n"
+    "        }\\\n"
+    "    for (i = 0; i < size; i++)\\\n"
+    "        switch (a[i] % 11) {\\\n"
+    "        case 0: seen[a[i] >> 24]++; break;\\\n"
+    "        case 1: case 7: seen[a[i] & 255] += i; break;\\\n"
+    "        case 2: for (j = 0; j < i; j++) seen[j & 255] ^= a[j]; break;\\\n"
+    "        default: if (i && a[i] == a[i - 1]) return -1;\\\n"
+    "        }\\\n"
+    "    for (i = 0; i < 256; i++) {\\\n"
+    "        for (number = seen[i]; number; number /= 10)\\\n"
+    "            *to++ = (char)(48 + number % 10);\\\n"
+    "        *to++ = i % 16 == 15 ? 10 : 32;\\\n"
+    "    }\\\n"
+    "    return n; }\n"
+    "#define PARTS(n) PART(n##0) PART(n##1) PART(n##2) PART(n##3) \\\n"
+    "    PART(n##4) PART(n##5) PART(n##6) PART(n##7)\n"
+    "PARTS(1) PARTS(2) PARTS(3) PARTS(4)\n";
+
+static void write_source(const char *name, const char *text)
+{
+    char path[100];
+    FILE *file;
+    snprintf(path, sizeof path, "%s/%s", build_folder, name);
+    file = fopen(path, "w");
+    cr_assert(file && fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
+/* The least user time of a file's compilation, here and in the turns before. */
+static void compile(const char *name, const char *flags, double *seconds)
+{
+    struct rusage before, after;
+    double time;
+    getrusage(RUSAGE_CHILDREN, &before);
+    build_must("gcc -std=gnu11 -O2 %s " BUILD_INCLUDE "-c %s -o compiled.o",
+               flags, name);
+    getrusage(RUSAGE_CHILDREN, &after);
+    time = (double)(after.ru_utime.tv_sec - before.ru_utime.tv_sec) +
+           (double)(after.ru_utime.tv_usec - before.ru_utime.tv_usec) / 1e6;
+    if (*seconds <= 0 || time < *seconds)
+        *seconds = time;
+}
+
+/* Goal: a file that dumps compiles soon. Method: gcc's time grows faster than
+ * the size of a function, so none is large, nor all of them together. */
+Test(cost, no_large_function)
+{
+    static const struct {
+        const char *flags;
+        unsigned long most;
+    } kinds[] = {{"", 64000}, {"-DRECORDER_NO_FILE", 46000}};
+    unsigned i;
+    if (!build_has("gcc") || !build_has("nm") || !build_has("size"))
+        build_skip("no gcc and nm here");
+    write_source("compiled.c", compiled);
+    for (i = 0; i < 2; i++) {
+        double seconds = 0;
+        unsigned long largest, text;
+        char name[100];
+        compile("compiled.c", kinds[i].flags, &seconds);
+        build_must("nm -S --size-sort compiled.o | grep -i \" t \" | tail -1");
+        cr_assert(sscanf(build_text, "%*x %lx %*c %99s", &largest, name) == 2);
+        build_must("size compiled.o | tail -1");
+        cr_assert(sscanf(build_text, "%lu", &text) == 1);
+        cr_log_info("%s: %lu bytes, largest: %s, %lu", kinds[i].flags, text,
+                    name, largest);
+        cr_assert(largest > 0 && largest <= 2000, "%s has %lu bytes", name,
+                  largest);
+        cr_assert(text <= kinds[i].most, "%s: %lu bytes of code, %lu allowed",
+                  kinds[i].flags, text, kinds[i].most);
+    }
+}
+
+/* Goal: the same. Method: the time that gcc takes, over what it takes for a
+ * file of our own: the least of turns that alternate. */
+Test(cost, compiles_soon, .init = build_long)
+{
+    double base = 0, whole = 0, without = 0;
+    unsigned turn;
+    if (!build_has("gcc"))
+        build_skip("no gcc here");
+    write_source("compiled.c", compiled);
+    write_source("reference.c", reference);
+    for (turn = 0; turn < 5; turn++) {
+        compile("reference.c", "", &base);
+        compile("compiled.c", "", &whole);
+        compile("compiled.c", "-DRECORDER_NO_FILE", &without);
+    }
+    cr_log_info("%.2f s, without recordings %.2f s, reference %.2f s: "
+                "%.2f, %.2f",
+                whole, without, base, whole / base, without / base);
+    cr_assert(whole <= 3.2 * base, "%.2f of the reference", whole / base);
+    cr_assert(without <= 2.2 * base, "%.2f of the reference", without / base);
+}
+
 /* ------------------------------------------------------- single steps -- */
 
 /* Lets the program go on, and waits until it stops for a trap. Its exit is
@@ -405,7 +519,10 @@ static void every_instruction(const char *kind)
  * records into the same ring, leaves both records whole. Method: the program
  * records under ptrace; of each record one instruction more is run by single
  * steps, then comes the signal; the program looks at its whole ring. */
-Test(cost, signal_at_every_instruction) { every_instruction("4"); }
+Test(cost, signal_at_every_instruction)
+{
+    every_instruction("4");
+}
 Test(cost, signal_at_every_instruction_of_12_arguments)
 {
     every_instruction("long");

@@ -1,4 +1,4 @@
-/* buffer.c - bytes that are put together before they are written; ids. */
+/* buffer.c - gathers bytes before they are written; ids. */
 /* SPDX-License-Identifier: MIT */
 #include "buffer.h"
 

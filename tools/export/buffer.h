@@ -1,4 +1,4 @@
-/* buffer.h - bytes that are put together before they are written; ids. */
+/* buffer.h - gathers bytes before they are written; ids. */
 /* SPDX-License-Identifier: MIT */
 #ifndef BUFFER_H
 #define BUFFER_H
@@ -13,18 +13,18 @@ struct buffer {
     unsigned char *at;
     size_t size, max;
 };
-/* Makes room for so many bytes more, and returns where they go. */
+/* Makes room for more bytes. Returns their place. */
 unsigned char *buffer_room(struct buffer *, size_t more);
 void buffer_add(struct buffer *, const void *from, size_t size);
 __attribute__((format(printf, 2, 3))) void
 buffer_print(struct buffer *, const char *format, ...);
-/* 7 bits a byte, the lowest first; bit 7: more follow. */
+/* Adds a varint: 7 bits a byte, the lowest first; bit 7: more follow. */
 void buffer_varint(struct buffer *, uint64_t);
-/* The lowest byte first. */
+/* Adds a number, the lowest byte first. */
 void buffer_little(struct buffer *, uint64_t, unsigned bytes);
 void buffer_real(struct buffer *, double); /* its bits, so */
 
-/* As ids_add(), with the end where there is no memory. */
+/* Does what ids_add() does, but ends the command if there is no memory. */
 size_t ids_of(struct ids *, uint64_t a, uint64_t b, uint64_t c, bool *is_new);
 
 #endif

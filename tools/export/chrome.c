@@ -121,7 +121,7 @@ static void put_gaps(struct chrome *c)
     }
 }
 
-/* What is known of a record beside its time, thread, recorder and name. */
+/* Writes the other fields of a record, behind time, thread, recorder, name. */
 static void put_arguments(struct chrome *c, const struct timeline_event *e,
                           const char *message, size_t size)
 {

@@ -64,8 +64,8 @@ static void packet_write(struct ctf *ctf, struct stream *stream)
 
 /* ---------------------------------------------------------- the metadata -- */
 
-/* A text as a literal on one line, without the newline that may end it: what is
- * no text is shown as messages show it, \n or \x1b. */
+/* Writes a text as a literal on one line, without a final newline; control
+ * characters are escaped as in messages, \n or \x1b. */
 static void put_literal(struct buffer *b, const char *text)
 {
     size_t size = strlen(text);
@@ -153,7 +153,7 @@ static void put_field(struct buffer *b, const char *type, const char *name)
     buffer_print(b, ";\n");
 }
 
-/* Would the two be one field? */
+/* True if two names would be one field. */
 static bool is_same_field(const char *a, const char *b)
 {
     while (*a && (*a == *b || (!isalnum((unsigned char)*a) &&
@@ -162,7 +162,7 @@ static bool is_same_field(const char *a, const char *b)
     return *a == *b;
 }
 
-/* What argument `i` is called, among those before it. */
+/* Makes the name of argument `i`, unlike those before it. */
 static const char *field_name(const struct ctf *ctf,
                               const struct timeline_event *e, unsigned i)
 {
@@ -255,7 +255,7 @@ static void put_gap(struct ctf *ctf, size_t recorder, uint64_t first)
     stream->begun = true;
     stream->begin = stream->end = ctf->offset;
     packet_write(ctf, stream);
-    stream->discarded = figures->overwritten + figures->lost;
+    stream->discarded = figures->overwritten + figures->lost + figures->missed;
     stream->end = first;
     packet_write(ctf, stream);
 }

@@ -1,4 +1,4 @@
-/* export.h - what the writers of trace formats share: one file a format. */
+/* export.h - the writers of trace formats: one file a format. */
 /* SPDX-License-Identifier: MIT */
 #ifndef EXPORT_H
 #define EXPORT_H
@@ -14,7 +14,7 @@
 /* Options of the verb that a writer asks for. */
 enum { EXPORT_VALUE = OPTION_OWN, EXPORT_PLAIN, EXPORT_MESSAGES };
 
-/* Each writes all events of the call to `path`. */
+/* Write all events of the call to `path`. */
 void export_perfetto(struct call *, const char *path);
 void export_chrome(struct call *, const char *path);
 void export_speedscope(struct call *, const char *path);

@@ -40,8 +40,8 @@ static void put_string(struct buffer *b, unsigned field, const char *text)
     put_text(b, field, text, strlen(text));
 }
 
-/* A message within: its length is filled in at its end, with leading zeros in
- * 4 bytes, 2^28 - 1 at most; returns where that is. */
+/* Begins a nested message. Its length, at most 2^28 - 1, is filled in at its
+ * end, as a varint of 4 bytes; returns their place. */
 static size_t put_begin(struct buffer *b, unsigned field)
 {
     buffer_varint(b, field << 3 | 2);
@@ -105,7 +105,7 @@ static void packet_end(struct perfetto *p)
     free(head.at);
 }
 
-/* The number of a name, from 1; new ones go with this packet. */
+/* Returns the number of a name, from 1. New names go with this packet. */
 static uint64_t interned(struct perfetto *p, struct ids *ids, unsigned field,
                          uint64_t key, const char *name)
 {
@@ -140,7 +140,7 @@ static uint64_t interned_location(struct perfetto *p,
     return iid;
 }
 
-/* The clocks, and that all that follows is in one of them. */
+/* Writes the clocks, and says which one all later packets use. */
 static void put_clock(struct perfetto *p)
 {
     const struct timeline *t = &p->timeline;
@@ -330,7 +330,7 @@ static void put_ends(struct perfetto *p, uint64_t ns, size_t lane, size_t count)
         event_end(p, event_begin(p, ns, END, track(p, 1 + lane)));
 }
 
-/* Where the records begin that a recorder still has. */
+/* Marks where the kept records of each recorder begin. */
 static void put_gaps(struct perfetto *p)
 {
     const struct timeline *t = &p->timeline;

@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Arguments have no type of their own: each value keeps its. What SQLite has no
- * integer or real for is text: integers from 2^63 up, nan, inf, pointers. */
+/* The columns of arguments have no type: each value keeps its own. Values
+ * without an integer or real of SQLite are text: 2^63 and above, nan, inf,
+ * pointers. */
 static const char schema[] =
     "create table source (name text, program text, pid integer,"
     " end_wall_ns integer, read_wall_ns integer);"
@@ -77,7 +78,7 @@ static void step(struct sqlite *s, sqlite3_stmt *statement)
     check(s, sqlite3_clear_bindings(statement));
 }
 
-/* What is not bound is null. */
+/* Columns that are not bound are null. */
 static void bind_integer(sqlite3_stmt *to, int column, int64_t value)
 {
     sqlite3_bind_int64(to, column, value);
@@ -215,7 +216,7 @@ static void put_event(struct sqlite *s, const struct timeline_event *e)
     step(s, s->event);
 }
 
-/* The spans from `depth` on end; `closer` null: they never did. */
+/* Ends the spans from `depth` on. `closer` is null if they never ended. */
 static void put_spans(struct sqlite *s, const struct timeline_lane *lane,
                       size_t depth, size_t count,
                       const struct timeline_event *closer)

@@ -1,4 +1,4 @@
-/* timeline.c - events as views want them: by time, in spans, with values. */
+/* timeline.c - events by time, in spans, with values: for exports and views. */
 /* SPDX-License-Identifier: MIT */
 #include "timeline.h"
 
@@ -34,7 +34,7 @@ struct timeline_inside {
 
 /* ---------------------------------------------------------------- values -- */
 
-/* What an event has besides its arguments. */
+/* The fields of an event, without its arguments. */
 #define RESERVED(name) name,
 static const char *const reserved[FIELDS] = {FIELD_NAMES(RESERVED)};
 
@@ -130,7 +130,7 @@ static struct timeline_lane *lane_add(struct timeline *t,
                                       const struct reader_thread *thread,
                                       unsigned number)
 {
-    /* Kernels' ids end at 2^22. */
+    /* Linux gives no thread an id above 2^22. */
     const unsigned ours = 1u << 28;
     struct timeline_lane *lane = need(calloc(1, sizeof *lane));
     t->lanes = need(realloc(t->lanes, (t->lanes_count + 1) * sizeof *t->lanes));
@@ -206,7 +206,7 @@ static bool time_is_known(const struct reader_event *e)
     return e->ns > -((int64_t)1 << 62) && e->ns < (int64_t)1 << 62;
 }
 
-/* Reads all events once, for the times that each has behind it. */
+/* Reads all events once, to find the earliest time behind each. */
 static void look_ahead(struct timeline *t)
 {
     struct timeline_inside *in = t->inside;
@@ -233,7 +233,7 @@ static void look_ahead(struct timeline *t)
     }
     in->before = first;
     t->start_ns = first;
-    for (i = 0; i < in->count; i++) { /* the unknown get that of before */
+    for (i = 0; i < in->count; i++) { /* unknown times become the time before */
         if (in->soonest[i] == RECORDER_TIME_UNKNOWN_)
             in->soonest[i] = first;
         first = in->soonest[i];
@@ -326,11 +326,12 @@ static void span_close(struct timeline_event *e)
 const char *timeline_gap(const struct timeline *t, size_t recorder,
                          uint64_t *ns)
 {
-    static char text[80];
+    static char text[160];
     const struct reader_recorder *of = t->call->reader.recorders[recorder];
     const struct recorder_figures_ *figures = &of->figures;
     size_t size = 0;
-    if (!of->chosen || (!figures->overwritten && !figures->lost))
+    if (!of->chosen ||
+        (!figures->overwritten && !figures->lost && !figures->missed))
         return NULL;
     *ns = 0;
     if (of->oldest_ns > t->start_ns)
@@ -342,9 +343,13 @@ const char *timeline_gap(const struct timeline *t, size_t recorder,
                                figures->estimated ? "~" : "",
                                figures->overwritten);
     if (figures->lost)
-        sprintf(text + size,
-                size ? ", %" PRIu64 " lost" : "%" PRIu64 " records lost",
-                figures->lost);
+        size += (size_t)sprintf(text + size,
+                                size ? ", %" PRIu64 " lost"
+                                     : "%" PRIu64 " records lost",
+                                figures->lost);
+    if (figures->missed)
+        sprintf(text + size, "%s%" PRIu64 " slots missed", size ? ", " : "",
+                figures->missed);
     return text;
 }
 

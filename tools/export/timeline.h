@@ -1,4 +1,4 @@
-/* timeline.h - events as views want them: by time, in spans, with values. */
+/* timeline.h - events by time, in spans, with values: for exports and views. */
 /* SPDX-License-Identifier: MIT */
 /*
     timeline_open(&timeline, call, option_value);
@@ -25,8 +25,8 @@ struct timeline_span {
     uint64_t order, ns; /* of the record that opened it */
 };
 
-/* What is drawn as one line: a thread, or what threads of one number recorded
- * that are not known any more. */
+/* A line of a timeline: a thread, or all threads of one number that are not
+ * known any more. */
 struct timeline_lane {
     const struct reader_thread *thread; /* null: unknown */
     unsigned number;                    /* 0: unknown, too */
@@ -71,23 +71,23 @@ struct timeline {
 
 /* After reader_take(). `value_key` is the option --value of the verb. */
 void timeline_open(struct timeline *, struct call *, int value_key);
-/* The next event, by (time, order). What it points at is valid until the next
+/* Gets the next event, by (time, order). Its pointers are valid until the next
  * call, formats and locations until the end. */
 bool timeline_next(struct timeline *, struct timeline_event *);
 void timeline_close(struct timeline *);
 
-/* "> read %d" or its message, without what makes it a span. */
+/* Returns the format or message of a span without its '>' or '<'. */
 const char *timeline_span_name(const char *text);
 
-/* The argument that is a value in this event, or null. */
+/* Returns the argument that is a value in this event, or null. */
 const struct reader_argument *timeline_value(const struct timeline_value *,
                                              const struct timeline_event *);
-/* What argument `i` of an event is called: "arg1", or as --value says. */
+/* Returns the name of argument `i`: "arg1", or the NAME of --value. */
 const char *timeline_name(const struct timeline *,
                           const struct timeline_event *, unsigned i);
 
-/* Of a recorder, "40 records overwritten, 2 lost", or null: there are none.
- * *ns: since the timeline's start, up to when. */
+/* Returns "40 records overwritten, 2 lost" of a recorder, or null if there are
+ * none. *ns: the end of that gap, since the timeline's start. */
 const char *timeline_gap(const struct timeline *, size_t recorder,
                          uint64_t *ns);
 

@@ -8,7 +8,7 @@
 
 #include "recorder/regex.h"
 
-/* The ":N" of "REGEX:N=NAME", which ends at the end or at a '='. */
+/* Finds the ":N" of "REGEX:N=NAME"; the text or a '=' ends behind it. */
 static const char *value_colon(const char *option, unsigned long *number,
                                const char **end)
 {

@@ -11,12 +11,12 @@ struct value_option {
     char *name;        /* NAME, or "argument 2" */
 };
 
-/* Takes the option apart; RECORDER may hold colons, too. Misuse where it is
- * none. */
+/* Parses the option; RECORDER may hold colons. If it cannot be parsed, that is
+ * misuse. */
 void value_open(const struct call *, const char *option, struct value_option *);
 void value_close(struct value_option *);
 
-/* Can it be drawn? Its value then. */
+/* True if an argument can be drawn; *value is its value. */
 bool value_is_number(const struct reader_argument *);
 double value_number(const struct reader_argument *);
 

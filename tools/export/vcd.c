@@ -31,7 +31,7 @@ struct vcd {
     const struct timeline_lane *running;
 };
 
-/* What a variable is called in the file: its number in digits from ! to ~. */
+/* Makes a variable's id in the file: its number in digits from ! to ~. */
 static const char *code(uint64_t number)
 {
     static char text[16];
@@ -65,7 +65,7 @@ static const char *order_code(void)
 
 /* ---------------------------------------------------------- declarations -- */
 
-/* A name: viewers give dots and brackets a meaning of their own. */
+/* Writes a name without dots and brackets, to which viewers give a meaning. */
 static void put_name(FILE *file, const char *name)
 {
     for (; *name; name++)
@@ -156,7 +156,7 @@ static void put_start(struct vcd *v)
         fprintf(v->out.file, "0%s\n", lane_code(t->lanes[i], RUNNING));
         fprintf(v->out.file, "0%s\n", lane_code(t->lanes[i], IN_SPAN));
     }
-    if (!v->plain) /* readers want a change, though there be no record */
+    if (!v->plain) /* readers want a change, even if there is no record */
         fprintf(v->out.file, "b0 %s\n", order_code());
     fputs("$end\n", v->out.file);
 }
@@ -171,7 +171,7 @@ static void put_time(struct vcd *v, uint64_t ns)
     fprintf(v->out.file, "#%" PRIu64 "\n", v->now);
 }
 
-/* A string without blanks: they and what is not printed are in octal. */
+/* Writes a string; blanks and unprintable bytes are in octal. */
 static void put_text(FILE *file, const char *text, size_t size)
 {
     for (size_t i = 0; i < size; i++)
@@ -250,8 +250,7 @@ static void put_event(struct vcd *v, const struct timeline_event *e)
 static const char script_head[] =
     "# gtkwave -S THIS: all signals, all of the time.\n";
 
-/* May a script take this name? Not that of a file that is none of ours, or of a
- * link. */
+/* True if a script may take this name: it is free, or a script of ours. */
 static bool script_may(const char *path)
 {
     char head[sizeof script_head] = "";

@@ -9,8 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* A field is quoted where the bare text would not come back. It is one line,
- * as it may be shown. */
+/* Writes a field, quoted if a reader would take the bare text for another. */
 static void csv_string(FILE *file, const char *text, size_t size)
 {
     size_t i;

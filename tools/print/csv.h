@@ -5,7 +5,7 @@
 
 #include "command.h"
 
-/* One line with its CRLF: the names of the columns; an event. */
+/* Print one line with its CRLF: the names of the columns; an event. */
 void csv_head(FILE *);
 void csv_event(FILE *, struct call *, const struct reader_event *);
 

@@ -1,4 +1,4 @@
-/* fields.c - what is known of an event, as one row of named values. */
+/* fields.c - an event as one row of named values. */
 /* SPDX-License-Identifier: MIT */
 #include "fields.h"
 

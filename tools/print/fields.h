@@ -1,4 +1,4 @@
-/* fields.h - what is known of an event, as one row of named values. */
+/* fields.h - an event as one row of named values. */
 /* SPDX-License-Identifier: MIT */
 #ifndef FIELDS_H
 #define FIELDS_H
@@ -27,8 +27,8 @@ enum { FIELDS = 14, FIELD_MESSAGE = 13 };
 /* "sw2", or null: the event has no severity. */
 const char *event_severity(const struct recorder_event *);
 
-/* The values, as arguments are: READER_LOST is what is not known. Valid until
- * the next message is made. */
+/* Makes the values, in the form of arguments: READER_LOST is unknown. Valid
+ * until the next message is made. */
 void fields_of(struct reader *, const struct reader_event *,
                struct reader_argument to[FIELDS]);
 

@@ -9,9 +9,9 @@
  * control a terminal or turn the direction of text are escaped, and so are `<`,
  * `>` and `&` where it will stand in HTML. */
 void json_string(FILE *, const char *text, size_t size, bool in_html);
-/* An argument: a number, a string or null. */
+/* Prints an argument: a number, a string or null. */
 void json_argument(FILE *, const struct reader_argument *);
-/* One event as an object, as `dump --json` prints it, without a newline. */
+/* Prints an event as an object, as `dump --json` does, without a newline. */
 void json_event(FILE *, struct call *, const struct reader_event *);
 
 #endif

@@ -69,7 +69,7 @@ static const char *line_colored(const char *line, const char *recorder,
     return text;
 }
 
-void line_print(struct call *call, const struct reader_event *event,
+void line_write(FILE *to, struct call *call, const struct reader_event *event,
                 bool in_color, bool functions)
 {
     const char *line = call->line ? call->line : call->reader.line, *text;
@@ -82,9 +82,15 @@ void line_print(struct call *call, const struct reader_event *event,
     text = reader_line(&call->reader, event, line, &size);
     if (function)
         size--; /* without the newline */
-    fwrite(text, 1, size, stdout);
+    fwrite(text, 1, size, to);
     if (function) {
         size = strlen(function);
-        printf(" (%s)\n", text_shown(function, &size));
+        fprintf(to, " (%s)\n", text_shown(function, &size));
     }
+}
+
+void line_print(struct call *call, const struct reader_event *event,
+                bool in_color, bool functions)
+{
+    line_write(stdout, call, event, in_color, functions);
 }

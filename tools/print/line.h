@@ -5,10 +5,14 @@
 
 #include "command.h"
 
-/* Should lines be in colour: "always", "never", "auto" or null? */
+/* True if lines shall be in colour: "always", "never", "auto" or null. */
 bool line_color(const struct call *, const char *when);
 /* Prints an event's line; with `functions`, the function that recorded it. */
 void line_print(struct call *, const struct reader_event *, bool in_color,
                 bool functions);
+
+/* The same, to a file. */
+void line_write(FILE *, struct call *, const struct reader_event *,
+                bool in_color, bool functions);
 
 #endif

@@ -30,7 +30,7 @@ static void temporaries_remove(void)
     temporaries = NULL;
 }
 
-/* They have their names now. */
+/* The files have their final names now. */
 static void temporaries_forget(void)
 {
     struct temporary *at = temporaries, *next;
@@ -76,7 +76,7 @@ _Noreturn static void output_fail(struct call *call, const char *path,
          error ? strerror(error) : "it cannot be written");
 }
 
-/* The name for a temporary in the folder of `path`, to be filled in. */
+/* Makes a template for a temporary name in the folder of `path`. */
 static char *output_beside(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -114,9 +114,9 @@ void output_open(struct output *output, struct call *call, const char *path)
                 output_fail(call, path, errno);
             return;
         }
-        mode = is.st_mode & 0777; /* the new one is as the old one was */
+        mode = is.st_mode & 0777; /* the new file gets the old mode */
         free((char *)output->path);
-        output->path = realpath(path, NULL); /* a link goes on pointing there */
+        output->path = realpath(path, NULL); /* a link's target */
         if (!output->path)
             output_fail(call, path, errno);
     }
@@ -164,7 +164,8 @@ void output_close(struct output *output)
     output_rename(output);
 }
 
-/* Is there nothing of that name, or an empty folder? rename() replaces that. */
+/* True if nothing has that name, or an empty folder, which rename()
+ * replaces. */
 static bool output_is_free(const char *path)
 {
     struct stat is;

@@ -15,19 +15,19 @@ struct output {
 };
 void output_open(struct output *, struct call *, const char *path);
 void output_close(struct output *); /* checks for a full disk, and renames */
-/* Ends the command if what was just written failed: ask soon, so that a full
- * disk is not written to for long. */
+/* Ends the command if a write failed. Called often, so that a full disk is
+ * noticed soon. */
 void output_check(struct output *);
 
 /* Begins a folder under a temporary name; it must not exist, or be empty. */
 void output_folder(struct output *, struct call *, const char *path);
-/* Adds bytes to a file in it, which need not exist. */
+/* Adds bytes to a file of the folder; creates it first if need be. */
 void output_append(struct output *, const char *name, const void *from,
                    size_t size);
-/* Gives the folder its name. */
+/* Gives the folder its final name. */
 void output_folder_close(struct output *);
 
-/* A path that is removed should the command end before the rename. */
+/* Registers a path to be removed if the command ends before the rename. */
 void output_temporary(const char *path);
 
 #endif

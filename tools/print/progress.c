@@ -1,4 +1,4 @@
-/* progress.c - how far a verb is, on a terminal. */
+/* progress.c - shows how far a verb is, on a terminal. */
 /* SPDX-License-Identifier: MIT */
 #include "progress.h"
 

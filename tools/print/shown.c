@@ -1,4 +1,4 @@
-/* shown.c - what people are shown of a text that comes from a source. */
+/* shown.c - escapes texts of a source, for people to read. */
 /* SPDX-License-Identifier: MIT */
 #include "shown.h"
 

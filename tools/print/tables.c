@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* What record() does: "on", "off", "trace", or "trace 5". */
+/* Names the state of a recorder: "on", "off", "trace", or "trace 5". */
 static void state_of(int64_t trace, char to[32])
 {
     if (trace == 0)

@@ -10,14 +10,14 @@
 /* The recorders that are chosen, with their figures of reader_count(), threads
  * and tweaks; with a column of the slots in use. */
 void tables(FILE *, const struct reader *, bool slots);
-/* Nothing, not even a head, where there are none. */
+/* Prints nothing, not even a head, if there are none. */
 void table_threads(FILE *, const struct reader *);
 
-/* Text of the program's, in a column: nothing in it moves the cursor. */
+/* Prints a text of the program in a column, escaped. */
 void table_column(FILE *, const char *text, int width);
 /* Writes "744", or "~744" where it is an estimate. Returns `to`. */
 const char *table_count(uint64_t count, bool estimated, char to[32]);
-/* Of the column with the recorders' names. */
+/* Returns the width of the column with the recorders' names. */
 int table_names_width(const struct reader *);
 
 #endif

@@ -1,4 +1,4 @@
-/* text.c - text as other programs take it: UTF-8, and numbers as text. */
+/* text.c - text for other programs: UTF-8, and numbers as text. */
 /* SPDX-License-Identifier: MIT */
 #include "text.h"
 

@@ -1,4 +1,4 @@
-/* arguments.c - what an event was given, by the conversions of its format. */
+/* arguments.c - an event's arguments, by the conversions of its format. */
 /* SPDX-License-Identifier: MIT */
 #include "inside.h"
 
@@ -119,7 +119,7 @@ unsigned reader_arguments(struct reader *reader,
     unsigned i;
     if (!format || !strings)
         return 0;
-    for (i = 0; i < 12; i++) { /* what only a `*` takes is an int */
+    for (i = 0; i < 12; i++) { /* a word that only a `*` takes is an int */
         to[i] = (struct reader_argument){0};
         to[i].kind = event->event.missing_arguments >> i & 1 ? READER_LOST
                                                              : READER_SIGNED;

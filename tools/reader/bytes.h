@@ -61,7 +61,7 @@ static inline void bytes_put_word(const struct memory *m, void *to,
     bytes_put(m, to, word, m->word_bytes);
 }
 
-/* Reads exactly so much; false: it is not all there. */
+/* Reads exactly `size` bytes. False: they are not all there. */
 static inline bool bytes_read(struct memory *m, uint64_t address, void *to,
                               size_t size)
 {

@@ -53,8 +53,8 @@ static size_t continuation(const struct reader *reader, size_t i,
     return run;
 }
 
-/* Makes the event whose head is at key *i, and moves *i behind it. False: no
- * head is there, or it was overwritten. */
+/* Makes the event whose head is at key *i, and moves *i behind it. Returns
+ * false if no head is there, or it was overwritten. */
 static bool event_at(struct reader *reader, size_t *i, struct reader_event *to)
 {
     const struct reader_inside *inside = reader->inside;

@@ -1,4 +1,4 @@
-/* ids.c - numbers from 0 up for keys, in the order in which they come. */
+/* ids.c - numbers keys from 0 up, in the order in which they come. */
 /* SPDX-License-Identifier: MIT */
 #include "ids.h"
 
@@ -7,7 +7,7 @@
 
 #include "recorder/clock.h"
 
-/* Where a key stands, or would. */
+/* Returns the place of a key in the table, or the place for it. */
 static struct id *id_of(const struct ids *ids, const uint64_t key[3])
 {
     uint64_t hash = 0;
@@ -21,7 +21,7 @@ static struct id *id_of(const struct ids *ids, const uint64_t key[3])
     }
 }
 
-/* Makes a table of twice the size; false: there is no memory. */
+/* Doubles the table. Returns false if there is no memory. */
 static bool ids_grow(struct ids *ids)
 {
     struct ids more = *ids;

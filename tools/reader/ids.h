@@ -1,4 +1,4 @@
-/* ids.h - numbers from 0 up for keys, in the order in which they come. */
+/* ids.h - numbers keys from 0 up, in the order in which they come. */
 /* SPDX-License-Identifier: MIT */
 #ifndef IDS_H
 #define IDS_H
@@ -18,8 +18,8 @@ struct ids {
 };
 #define IDS_NONE SIZE_MAX
 
-/* The number of a key; *is_new: it was not asked for before. IDS_NONE: there is
- * no memory. */
+/* Returns the number of a key; *is_new is true if the key is new. IDS_NONE:
+ * there is no memory. */
 size_t ids_add(struct ids *, uint64_t a, uint64_t b, uint64_t c, bool *is_new);
 void ids_free(struct ids *);
 

@@ -1,4 +1,4 @@
-/* inside.h - what the parts of the reader know of each other. */
+/* inside.h - the structures and functions that the reader's files share. */
 /* SPDX-License-Identifier: MIT */
 #ifndef INSIDE_H
 #define INSIDE_H
@@ -48,14 +48,14 @@ struct lane {
     uint64_t kept[KEPT_NUMBERS]; /* KEPT_MARK 0: it has none */
 };
 
-/* A record that was found: where it comes in the order, and where it is. */
+/* A found record: its place in the order, and in memory. */
 struct key {
     uint64_t order; /* less `base`, so that it ascends over a wrap */
     uint32_t lane, slot;
     uint32_t held; /* 1 + its index among those held back; 0: in its lane */
 };
 
-/* A record that a later take delivers: its slot may be another's then. */
+/* A copy of a record that a later take delivers: its slot may change before. */
 struct held {
     uint64_t commit;
     unsigned char raw[RECORD_MAX_BYTES];
@@ -80,7 +80,7 @@ struct page {
 struct registry {
     uint64_t self, first, order, cleared, threads, threads_max, threads_count;
     uint64_t pid, line, tweaks, wraps_count, image, program;
-    uint64_t first_link, cleared_link, tweaks_link; /* where those stand */
+    uint64_t first_link, cleared_link, tweaks_link; /* their addresses */
     uint32_t layout, bytes, head_bytes, later_sequence;
     struct recorder_moment start, later;
     struct recorder_wrap wraps[RECORDER_WRAPS_MAX_];
@@ -167,17 +167,17 @@ static inline uint64_t ring_end_at(const struct reader *reader, uint64_t slots)
 
 /* -------------------------------------------------------------- registry -- */
 
-/* A string of at most `max` bytes, as memory of the caller's; null: it cannot
- * be read or does not end. */
+/* Returns a string of at most `max` bytes, which the caller frees; null: it
+ * cannot be read or does not end. */
 char *bytes_string(struct memory *, uint64_t address, size_t max);
 
-/* Reads a registry. Null, or what is wrong with it. */
+/* Reads a registry. Returns null, or what is wrong with it. */
 const char *registry_read(struct memory *, uint64_t address, struct registry *);
 /* Takes the clock from the moments that the program noted. */
 void clock_open(struct reader *, const struct registry *);
 /* Settles how fast ticks run, by the ticks of the newest record. */
 void reader_clock(struct reader *, uint64_t newest_ticks);
-/* The full ticks of a record's time word. */
+/* Returns the full ticks of a record's time word. */
 uint64_t ticks_of(const struct reader *, uint64_t order, uint64_t time);
 /* The ticks of a record, and their nanoseconds since the start. */
 uint64_t reader_ticks(const struct reader *,
@@ -187,7 +187,7 @@ int64_t reader_time(const struct reader *,
 
 /* ----------------------------------------------------------------- lists -- */
 
-/* Each reads one list or table anew. Null, or what is wrong. */
+/* Read one list or table anew. Return null, or what is wrong. */
 const char *recorders_refresh(struct reader *, const struct registry *);
 const char *threads_refresh(struct reader *, const struct registry *);
 const char *tweaks_read(struct reader *, const struct registry *);
@@ -195,12 +195,13 @@ const char *tweaks_read(struct reader *, const struct registry *);
 const char *recorders_sort(struct reader *);
 void recorder_free(struct reader_recorder *);
 void tweaks_free(struct reader *);
-/* The recorder in whose rings an address lies, or null. */
+/* Returns the recorder in whose rings an address lies, or null. */
 const struct reader_recorder *recorder_by_address(const struct reader *,
                                                   uint64_t address);
-/* True if a recorder stands where it stood; false: its library was closed. */
+/* True if a recorder is still at its address; false: its library was closed. */
 bool recorder_is_there(struct reader *, const struct reader_recorder *);
-/* The thread that had a number when a record was made; null: unknown. */
+/* Returns the thread that had a number when a record was made; null:
+ * unknown. */
 struct reader_thread *reader_thread_of(struct reader *, unsigned number,
                                        uint64_t order);
 
@@ -210,19 +211,19 @@ struct reader_thread *reader_thread_of(struct reader *, unsigned number,
 const char *lanes_refresh(struct reader *);
 /* Adds the keys of what all rings hold now. Null, or what is wrong. */
 const char *lanes_take(struct reader *);
-/* Where an order comes among the keys. */
+/* Returns the key of an order. */
 uint64_t order_key(const struct reader *, uint64_t order);
-/* Copies a key's record; its commit word, 0: it is gone. */
+/* Copies a key's record. Returns its commit word, or 0 if it is gone. */
 uint64_t key_record(const struct reader *, const struct key *,
                     unsigned char raw[RECORD_MAX_BYTES]);
-/* Copies a slot's record if it is whole; its commit word, else 0. */
+/* Copies a slot's record if it is whole. Returns its commit word, else 0. */
 uint64_t lane_record(const struct reader *, const struct lane *, uint64_t slot,
                      unsigned char raw[RECORD_MAX_BYTES]);
 void rings_close(struct reader *);
 
 /* --------------------------------------------------------------- message -- */
 
-/* What strings are read for, and how many bytes at most. */
+/* The event whose strings are read, and a bound of their bytes. */
 struct text_context {
     struct reader *reader;
     const struct recorder_event *event;
@@ -230,15 +231,15 @@ struct text_context {
 };
 /* Sets the severity of an event by the heading of its format. */
 void reader_severity(struct reader *, struct recorder_event *);
-/* recorder_format_'s way to strings. */
+/* The formatter's `text`: copies bytes of a string or of a copied text. */
 ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size);
-/* recorder_format_'s question: may the text at an address be another by now? */
+/* The formatter's `changes`: true if a text may have changed. */
 bool text_changes(void *context, uint64_t address, size_t *size);
-/* What stands at a format's address, NULs included, as far as format_read()
- * looks at it; how many bytes, 0: none. */
+/* Reads what stands at a format's address, NULs included, as far as
+ * format_read() looks at it. Returns how many bytes, 0 if there are none. */
 size_t format_bytes(struct reader *, uint64_t address,
                     char to[FORMAT_MAX_BYTES + 1]);
-/* Memory of the reader's that is needed from now on; null: there is none. */
+/* Allocates memory that the reader keeps. Returns null if there is none. */
 char *text_room(char **at, size_t size);
 
 /* ---------------------------------------------------------------- events -- */

@@ -1,4 +1,4 @@
-/* reader.c - finds what a registry names: recorders, threads, the clock. */
+/* lists.c - reads what a registry lists: recorders, threads, tweaks. */
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
 #include "inside.h"
@@ -19,9 +19,9 @@ static bool link_holds(struct reader *reader, uint64_t link, uint64_t address)
             bytes_word(memory, bytes) == address);
 }
 
-/* Reads name and description of what a link leads to; null: cannot be read.
- * False: the list has changed. What cannot be read in a running program may be
- * there by the next look, as its library was closed and opened meanwhile. */
+/* Reads name and description of a list's element; null: they cannot be read.
+ * Returns false if the list has changed: in a running program, the library of
+ * an element may have been closed and opened again meanwhile. */
 static bool texts_read(struct reader *reader, uint64_t link, uint64_t address,
                        const uint64_t at[2], char *texts[2])
 {
@@ -53,7 +53,7 @@ void recorder_free(struct reader_recorder *recorder)
     free(recorder);
 }
 
-/* Null, or why the sizes of a recorder cannot be right. */
+/* Returns null, or why the sizes of a recorder cannot be right. */
 static const char *figures_check(const struct reader *reader,
                                  const struct reader_recorder *r)
 {
@@ -69,7 +69,7 @@ static const char *figures_check(const struct reader *reader,
     return NULL;
 }
 
-/* Reads a struct recorder; false: it is not there. */
+/* Reads a struct recorder. Returns false if it is not there. */
 static bool recorder_read(struct reader *reader, uint64_t address,
                           struct reader_recorder *now, uint64_t *description,
                           uint64_t *next)
@@ -111,17 +111,17 @@ bool recorder_is_there(struct reader *reader,
     unsigned char byte;
     if (recorder_read(reader, recorder->address, &now, &description, &next))
         return recorder_same(recorder, &now);
-    /* All of the program is gone: until then it was there. */
+    /* The whole program has ended: the recorder was there until then. */
     return !bytes_read(reader->memory, reader->registry, &byte, 1);
 }
 
-/* The known recorder that equals `now`; null: it is new. *at: where to
- * begin. */
+/* Returns the known recorder that equals `now`; null: it is new. The search
+ * begins at *at. */
 static struct reader_recorder *recorder_known(struct reader *reader,
                                               const struct reader_recorder *now,
                                               size_t *at)
 {
-    /* They come in the order in which they were found before. */
+    /* The list has the order of the last look. */
     for (size_t i = 0; i < reader->recorders_count; i++) {
         size_t k = (*at + i) % reader->recorders_count;
         const struct reader_recorder *known = reader->recorders[k];
@@ -133,7 +133,7 @@ static struct reader_recorder *recorder_known(struct reader *reader,
     return NULL;
 }
 
-/* Adds a recorder that was not known. */
+/* Adds a new recorder. */
 static const char *recorder_append(struct reader *reader, uint64_t link,
                                    const struct reader_recorder *now,
                                    uint64_t description)
@@ -173,8 +173,8 @@ static const char *recorder_append(struct reader *reader, uint64_t link,
     return NULL;
 }
 
-/* Adds a recorder, or renews what changes of a known one: its setting and,
- * where its rings went into a file, their place. Its successor as *next. */
+/* Adds a recorder, or updates a known one: its setting and, if its rings went
+ * into a file, their address. *next is its successor in the list. */
 static const char *recorder_refresh(struct reader *reader, uint64_t link,
                                     uint64_t address, size_t *at,
                                     uint64_t *next)
@@ -191,8 +191,8 @@ static const char *recorder_refresh(struct reader *reader, uint64_t link,
     return NULL;
 }
 
-/* Walks the list. A recorder that left (its library was closed) stays known,
- * with what was read before. */
+/* Walks the list. A recorder whose library was closed stays known, with the
+ * data that were read before. */
 const char *recorders_refresh(struct reader *reader,
                               const struct registry *registry)
 {
@@ -208,7 +208,7 @@ const char *recorders_refresh(struct reader *reader,
     return wrong ? wrong : address ? "its list of recorders has no end" : NULL;
 }
 
-/* By address of their rings; equal ones stay as they are. */
+/* Compares by the address of the rings; equal ones keep their order. */
 static int rings_compare(const void *a, const void *b)
 {
     const struct reader_recorder *const *left = a, *const *right = b;

@@ -1,4 +1,4 @@
-/* message.c - what events say: formats, strings, messages, lines, arguments. */
+/* message.c - the texts of events: formats, strings, messages, lines. */
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
 #include "inside.h"
@@ -20,7 +20,7 @@ char *text_room(char **at, size_t size)
 
 /* ----------------------------------------------------------------- pages -- */
 
-/* Reads bytes through the page cache; returns how many, 0 if none are there. */
+/* Reads bytes through the page cache. Returns how many, 0 if none are there. */
 static size_t page_bytes(struct reader *reader, uint64_t address, void *to,
                          size_t size)
 {
@@ -137,7 +137,8 @@ unsigned reader_location(const char *location, size_t *file_size)
 
 /* ---------------------------------------------------------------- tokens -- */
 
-/* The recorder in whose rings an address lies, and the ring; null: in none. */
+/* Finds the recorder in whose rings an address lies, and the ring; null:
+ * none. */
 static const struct reader_recorder *
 token_recorder(const struct reader *reader, uint64_t address, uint64_t *lane)
 {
@@ -222,8 +223,8 @@ static bool token_piece(struct reader *reader,
            commit_thread(m, commit) == event->thread;
 }
 
-/* Puts the text that a token stands for together in inside->text, as far as it
- * is still there: recorder_text_of_() of recorder_dump.h. */
+/* Assembles the text of a token in inside->text, as far as it is still there,
+ * as recorder_text_of_() does in the program. */
 static void token_text(struct reader *reader,
                        const struct recorder_event *event, uint64_t token)
 {
@@ -253,7 +254,7 @@ static void token_text(struct reader *reader,
         if (left == 1)
             token = 0;
         else if (token == 0)
-            mark = "..."; /* it was longer than what is kept of a text */
+            mark = "..."; /* the rest was not kept */
     }
     if (!to)
         return;
@@ -281,15 +282,15 @@ static ptrdiff_t token_bytes(struct text_context *c, uint64_t address, char *to,
         return -1;
     left = inside->text_size - inside->token_read;
     if (left < size) {
-        size = left + 1;   /* and a NUL */
-        inside->token = 0; /* its end was read: the next is another */
+        size = left + 1; /* and a NUL */
+        inside->token = 0; /* its end was read: the next call begins another */
     }
     memcpy(to, inside->text + inside->token_read, size);
     inside->token_read += size;
     return (ptrdiff_t)size;
 }
 
-/* recorder_format_'s way to strings. */
+/* The formatter's `text`: copies bytes of a string or of a copied text. */
 ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size)
 {
     struct text_context *c = context;
@@ -422,7 +423,7 @@ const char *reader_head(struct reader *reader, size_t *size)
     reader_count(reader);
     to = recorder_string_at_(line, max);
     at = reader_end_realtime(reader, &read);
-    if (!read) /* it runs: all that there is by now */
+    if (!read) /* it runs: all records up to now */
         at = reader_realtime(reader);
     recorder_add_head_(&to, at, read, reader->program, reader->pid, false,
                        reader->taken);

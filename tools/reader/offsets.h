@@ -1,4 +1,4 @@
-/* offsets.h - where recorder.h's structures keep their members, in memory. */
+/* offsets.h - offsets of the structures' members in the program's memory. */
 /* SPDX-License-Identifier: MIT */
 /*
     const struct offsets *at = offsets_of(memory);
@@ -44,9 +44,8 @@ enum kept_number {
 };
 enum {
     KEPT_HEAD_BYTES = 256, /* of such a ring */
-    KEPT_SIZED =
-        2, /* address of a text, modulo 4: its size stands before it, */
-    KEPT_SIZE_BYTES = 4 /* in so many bytes, as there are NULs in it */
+    KEPT_SIZED = 2,        /* the address modulo 4 of a text with NULs in it: */
+    KEPT_SIZE_BYTES = 4    /* its size stands before it, in so many bytes */
 };
 #define KEPT_MAGIC 0x73746e657665f116u
 static inline uint64_t kept_at(uint64_t head_bytes)
@@ -54,7 +53,7 @@ static inline uint64_t kept_at(uint64_t head_bytes)
     return head_bytes / 2 + 2 * sizeof(uint64_t); /* behind `lost` */
 }
 
-/* Of words of 4 bytes, and of 8. */
+/* Tables for words of 4 bytes, and of 8. */
 extern const struct offsets offsets[2];
 
 #endif

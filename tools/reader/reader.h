@@ -1,4 +1,4 @@
-/* reader.h - reads recorders from any memory: what is behind every tool. */
+/* reader.h - reads recorders from any memory: the core of every tool. */
 /* SPDX-License-Identifier: MIT */
 /*
     const char *wrong = reader_open(&reader, memory, registry);
@@ -57,17 +57,16 @@ struct memory {
     /* Writes all, or nothing and false. Null pointer: it is not for writing. */
     bool (*write)(struct memory *, uint64_t address, const void *from,
                   size_t size);
-    /* Is there such a thread? And the name that the system has for it by now,
-     * if it has one. Null pointer: that is not known. */
+    /* True if there is such a thread; copies its current name, if it has one.
+     * Null pointer: that is not known. */
     bool (*thread)(struct memory *, int32_t id, char name[16]);
-    /* Are these bytes of a file, there though the program has unmapped them or
-     * has ended? Null pointer: none are. */
+    /* True if these bytes are of a file that stays, even if the program unmaps
+     * them or ends. Null pointer: none are. */
     bool (*stays)(struct memory *, uint64_t address, size_t size);
-    /* True if what stands at an address has been there all the time: in a
-     * read-only segment of the program or of a library. Null pointer: that is
-     * not known of any. */
+    /* True if the bytes at an address cannot have changed: they are in a
+     * read-only segment of the program or a library. Null pointer: unknown. */
     bool (*constant)(struct memory *, uint64_t address);
-    uint64_t size;       /* no more than that can there be to read, in bytes */
+    uint64_t size;       /* bound of all that can be read, in bytes */
     unsigned word_bytes; /* 4 or 8 */
     unsigned machine;    /* of the ELF header: EM_X86_64 */
     bool big_endian;
@@ -112,7 +111,7 @@ struct reader_tweak {
     char *name, *description;
 };
 
-/* An event, and what the reader knows of it. */
+/* An event, with the reader's data of it. */
 struct reader_event {
     struct recorder_event event;
     int64_t ns; /* since the program's start; RECORDER_TIME_UNKNOWN_ */
@@ -141,11 +140,10 @@ struct reader_argument {
     bool changes;     /* may be another text than the one recorded: `text`
                        * has RECORDER_FORMAT_CHANGES_ in front of it */
 };
-/* Takes the mark off the texts of such arguments, for outputs that have another
- * way to say it. */
+/* Takes the mark off such texts, for outputs that say it otherwise. */
 void reader_unmark(struct reader_argument *, unsigned count);
 
-/* What is to be read; zeros: everything. */
+/* A selection of events; zeros: everything. */
 struct reader_selection {
     const char *names; /* extended regular expression for whole names */
     uint64_t last;     /* only that many of the events that the rest chooses */
@@ -185,19 +183,19 @@ struct reader {
     struct reader_inside *inside; /* reader.c's own */
 };
 
-/* Opens the registry at an address. Null, or what is wrong, in words; then
- * there is nothing to close. */
+/* Opens the registry at an address. Returns null, or what is wrong, in words;
+ * then there is nothing to close. */
 const char *reader_open(struct reader *, struct memory *, uint64_t registry);
 void reader_close(struct reader *);
 
-/* Is there a thread of that number, kernel id or name? */
+/* True if a thread has that number, kernel id or name. */
 bool reader_has_thread(const struct reader *, const char *thread);
 
-/* Chooses what the next reader_take() reads; it is copied. Null, or what is
- * wrong with the regular expression. */
+/* Chooses what the next reader_take() reads; the selection is copied. Returns
+ * null, or what is wrong with the regular expression. */
 const char *reader_select(struct reader *, const struct reader_selection *);
 
-/* What taking and refreshing say when the program has ended meanwhile. */
+/* The error of taking and refreshing when the program has ended meanwhile. */
 #define READER_GONE "the program is gone"
 
 /* Reads the rings: all that was not taken before, oldest first for
@@ -210,37 +208,38 @@ const char *reader_take(struct reader *);
  * the figures of each. */
 void reader_count(struct reader *);
 
-/* Now, since 1970, UTC; 0: the program's machine has no date. */
+/* Returns now, since 1970, UTC; 0: the program's machine has no date. */
 uint64_t reader_realtime(const struct reader *);
-/* When the newest record was made that the last reader_count() counted; 0:
- * unknown. *read_ns is now for what a program left behind, 0 while it runs, so
+/* Returns the time of the newest record that the last reader_count() counted;
+ * 0: unknown. *read_ns is now if the program has ended, 0 while it runs, so
  * that an export of the same records is the same. */
 uint64_t reader_end_realtime(const struct reader *, uint64_t *read_ns);
 
-/* The next event; false: none until the next reader_take(). */
+/* Gets the next event. False: there is none until the next reader_take(). */
 bool reader_next(struct reader *, struct reader_event *);
-/* Back to the first event of the last reader_take(). */
+/* Goes back to the first event of the last reader_take(). */
 void reader_rewind(struct reader *);
 
-/* The event's format and, as *location, its "dir/file.c:12", both as they stand
- * in the program and valid until reader_close(); null and "?" where they cannot
- * be read. */
+/* Returns the event's format and, in *location, its "dir/file.c:12", as in
+ * the program and valid until reader_close(); null and "?" if they cannot be
+ * read. */
 const char *reader_format(struct reader *, const struct recorder_event *,
                           const char **location);
-/* "dir/file.c:12": how long the file is, and its line. 0: unknown, both. */
+/* Splits "dir/file.c:12": the length of the file's name, and the line; 0 and 0
+ * if unknown. */
 unsigned reader_location(const char *location, size_t *file_size);
-/* The event's message, NUL-terminated, as the program would print it; valid
- * until the next is made. */
+/* Makes the event's message, NUL-terminated, as the program would print it.
+ * Valid until the next is made. */
 const char *reader_message(struct reader *, const struct reader_event *,
                            size_t *size);
-/* The event's line, with its newline and a NUL; `line` null: as the program's
- * setting says. Valid until the next is made. */
+/* Makes the event's line, with its newline and a NUL. `line` is its format;
+ * null: the program's setting. Valid until the next is made. */
 const char *reader_line(struct reader *, const struct reader_event *,
                         const char *line, size_t *size);
-/* The first lines of a dump, as above. */
+/* Makes the first lines of a dump, likewise. */
 const char *reader_head(struct reader *, size_t *size);
-/* The arguments that the format takes; how many. Their texts are valid until
- * this is called again. */
+/* Reads the arguments that the format takes. Returns how many. Their texts are
+ * valid until the next call. */
 unsigned reader_arguments(struct reader *, const struct reader_event *,
                           struct reader_argument to[12]);
 
@@ -258,11 +257,11 @@ struct reader_text {
 unsigned reader_texts(struct reader *, const struct reader_event *,
                       struct reader_text to[12]);
 
-/* Sets one word of a running program; false: it cannot be written. */
+/* Sets one word of a running program. False: it cannot be written. */
 bool reader_write_word(struct reader *, uint64_t address, uint64_t value);
 
-/* Orders below that of the last reader_take() count no more, for all readers of
- * the running program; false: it cannot be written. */
+/* Clears, for all readers of the running program, the orders below the end of
+ * the last reader_take(). False: it cannot be written. */
 bool reader_clear(struct reader *);
 
 #endif

@@ -1,4 +1,4 @@
-/* registry.c - the one thing that is found: the registry; its clock. */
+/* registry.c - reads the registry, and its clock. */
 /* SPDX-License-Identifier: MIT */
 #include "inside.h"
 
@@ -124,8 +124,8 @@ static unsigned ticks_shift(const struct memory *memory)
     return memory->word_bytes < sizeof(void *) ? 12 : 0;
 }
 
-/* Have the clocks kept the relation that they had at the program's start? Else
- * the machine is another, was started anew or slept, or its clock was set. */
+/* True if the clocks relate as they did at the program's start. Otherwise this
+ * is another machine, or it was rebooted, slept, or its clock was set. */
 static bool clocks_relate(const struct recorder_moment *start,
                           const struct recorder_moment *now)
 {
@@ -135,8 +135,8 @@ static bool clocks_relate(const struct recorder_moment *start,
     return apart <= 1000000000 && apart >= -1000000000;
 }
 
-/* Does a rate that was taken between two moments agree with `local`? Each of the
- * moments is known to 100 ns and one tick, which is long where words are short. */
+/* True if the rate between two moments agrees with `local`. Each moment is
+ * known to 100 ns and one tick, which is long if words are short. */
 static bool rate_agrees(const struct recorder_clock_ *known,
                         uint64_t between_ns,
                         const struct recorder_clock_ *local, unsigned shift)
@@ -146,10 +146,10 @@ static bool rate_agrees(const struct recorder_clock_ *known,
                                   1 + between_ns / (200 + 2 * tick_ns));
 }
 
-/* Chooses the moment that tells best how fast the program's ticks ran: now, if
- * its clocks are known to be ours (`is_here`) and its ticks ran as ours do; the
- * one it noted; or, where that was noted too soon but agrees with ours, one that
- * ours lead to. */
+/* Chooses the moment that gives the best tick rate: now, if the program's
+ * clocks are ours (`is_here`) and its ticks run like ours; else the moment that
+ * it stored; or, if that is too early but agrees with our rate, a later one
+ * that is calculated by our rate. */
 static void later_settle(struct reader *reader, bool is_here,
                          uint64_t newest_ticks)
 {
@@ -163,7 +163,7 @@ static void later_settle(struct reader *reader, bool is_here,
     start.ticks <<= shift;
     known.ns_per_tick >>= shift;
     recorder_clock_set_(&since, &start, &now);
-    /* On a busy machine it takes a longer look to see how fast ticks run. */
+    /* On a busy machine, a longer interval is needed to measure the rate. */
     for (; wait.tv_nsec < 100000000; wait.tv_nsec *= is_here ? 4 : 10) {
         nanosleep(&wait, NULL);
         then = recorder_now_();
@@ -188,8 +188,8 @@ static void later_settle(struct reader *reader, bool is_here,
         start.realtime_ns + later->monotonic_ns - start.monotonic_ns;
 }
 
-/* What the program noted; how fast its ticks ran is taken from that, as its own
- * dump would, unless its records go on for longer (recorder_clock_open_). */
+/* Takes the moments that the program stored, and its rate from them, as its own
+ * dump would, unless its records last longer (recorder_clock_open_). */
 void clock_open(struct reader *reader, const struct registry *registry)
 {
     struct recorder_moment *later = &reader->inside->later;
@@ -235,7 +235,7 @@ uint64_t reader_end_realtime(const struct reader *reader, uint64_t *read_ns)
                                                      : 0;
 }
 
-/* The full ticks of a record's time word. */
+/* Returns the full ticks of a record's time word. */
 uint64_t ticks_of(const struct reader *reader, uint64_t order, uint64_t time)
 {
     const struct reader_inside *inside = reader->inside;

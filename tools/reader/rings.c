@@ -102,7 +102,7 @@ static const char *lane_open(struct reader *reader, struct lane *lane)
         lane->records = (unsigned char *)(uintptr_t)m->map(
             m, records_address(reader, lane), records + commits);
     if (!lane->records) {
-        /* No memory is taken for a ring that is not there. */
+        /* A ring that cannot be read gets no memory. */
         if (m->read(m, commits_address(reader, lane) + commits - 1, &last, 1) !=
                 1 &&
             m->read(m, records_address(reader, lane), &last, 1) != 1)
@@ -175,7 +175,7 @@ void rings_close(struct reader *reader)
 
 /* ------------------------------------------------------------- positions -- */
 
-/* The commit word that a position's record must have, without its thread. */
+/* Returns the commit word of a position's whole record, without its thread. */
 static uint64_t commit_wanted(const struct reader *reader,
                               const struct lane *lane, uint64_t position)
 {
@@ -227,7 +227,7 @@ static void slots_copy(struct reader *reader, struct lane *lane, uint64_t slot,
         }
 }
 
-/* How many of the positions from `first` to `end` writers have overwritten. */
+/* Returns how many of the positions from `first` to `end` were overwritten. */
 static uint64_t positions_gone(struct reader *reader, const struct lane *lane,
                                uint64_t first, uint64_t end)
 {
@@ -541,14 +541,14 @@ static const char *lane_take(struct reader *reader, uint32_t index)
         recorder_is_there(reader, lane->recorder))
         return wrong;
     was.pending = lane->pending;
-    *lane = was; /* its library was closed: no rings are there, but anything */
+    *lane = was; /* its library was closed: other data are there */
     memset(lane->commits, 0, lane_size(lane) * word);
     reader->inside->keys_count = keys;
     reader->missed = missed;
     return NULL;
 }
 
-/* 1 + log2 of how often a ring came round; 0: it did not. */
+/* Returns 1 + log2 of a ring's laps; 0: it made none. */
 static unsigned lane_laps(const struct lane *lane)
 {
     uint64_t laps = lane->write / lane_size(lane);

@@ -1,4 +1,4 @@
-/* settings.c - what NAME=VALUE asks of a running program: words to write. */
+/* settings.c - turns NAME=VALUE into words to write into a running program. */
 /* SPDX-License-Identifier: MIT */
 #include "settings.h"
 #include "array.h"
@@ -52,7 +52,7 @@ static bool append(struct settings *settings, uint64_t address, int64_t value)
     return true;
 }
 
-/* Recorders by their names, else tweaks; false: there is no memory. */
+/* Chooses recorders by their names, else tweaks. False: there is no memory. */
 static bool find(struct settings *settings, const struct reader *reader,
                  const char *name, int64_t value)
 {
@@ -140,7 +140,7 @@ bool reader_clear(struct reader *reader)
     uint64_t image = reader->inside->image;
     if (!reader_write_word(reader, reader->cleared_address, reader->end))
         return false;
-    if (image) /* a recording says so, too */
+    if (image) /* its copy in a recording, too */
         reader_write_word(reader,
                           image + reader->cleared_address - reader->registry,
                           reader->end);

@@ -1,4 +1,4 @@
-/* settings.h - what NAME=VALUE asks of a running program: words to write. */
+/* settings.h - turns NAME=VALUE into words to write into a running program. */
 /* SPDX-License-Identifier: MIT */
 #ifndef SETTINGS_H
 #define SETTINGS_H
@@ -20,7 +20,7 @@ struct settings {
  * number. Null, or what is wrong; then nothing is to be written. */
 const char *settings_add(struct settings *, const struct reader *,
                          const char *items);
-/* Writes them and frees; false: they cannot be. */
+/* Writes and frees them. False: they cannot be written. */
 bool settings_write(struct settings *, struct reader *);
 
 #endif

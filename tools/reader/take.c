@@ -1,4 +1,4 @@
-/* take.c - opens a reader and takes what its program holds, again and again. */
+/* take.c - opens a reader, and takes the records of its program. */
 /* SPDX-License-Identifier: MIT */
 #include "inside.h"
 
@@ -25,7 +25,7 @@ static void line_read(struct reader *reader, uint64_t address)
     free(line);
 }
 
-/* Its name; what would break a line of text is not in it. */
+/* Reads the program's name, without bytes that would break a line. */
 static void program_read(struct reader *reader, uint64_t address)
 {
     struct recorder_string_ name =
@@ -37,8 +37,8 @@ static void program_read(struct reader *reader, uint64_t address)
     free(text);
 }
 
-/* True if another program is there than was first read: by exec, or because the
- * system gave the process id to it. */
+/* True if another program is there by now: by exec, or because its process has
+ * the same id. */
 static bool is_another(const struct reader *reader,
                        const struct registry *registry)
 {
@@ -329,8 +329,8 @@ const char *reader_take(struct reader *reader)
         wrong = reader_refresh(reader, due, false);
     if (!wrong)
         wrong = lanes_refresh(reader);
-    /* From here on it is urgent: a record that is overwritten now is lost, and
-     * the one that overwrites it lies behind this take's end. */
+    /* From here on, time counts: a record that is overwritten now is missed,
+     * and the one that overwrites it lies behind this take's end. */
     gone = end_read(reader);
     if (!wrong && !gone)
         pages_forget(reader);
@@ -342,7 +342,7 @@ const char *reader_take(struct reader *reader)
         wrong = wrong ? wrong : lanes;
     }
     wrong = gone ? gone : wrong;
-    /* Of a program that is gone, all that was seen is shown. */
+    /* A program that has ended gets all records delivered that were seen. */
     end = reader->memory->stale_order ? keys_end(inside)
                                       : order_key(reader, reader->end);
     reader->end = (end + inside->base) & word_max(reader->memory);

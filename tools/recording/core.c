@@ -58,7 +58,7 @@ static void note_add(struct notes *notes, const struct memory *m,
     memcpy(to + 12 + (name + 3) / 4 * 4, d, size);
 }
 
-/* NT_FILE: so that readers find the program and its libraries. */
+/* Adds NT_FILE, by which readers find the program and its libraries. */
 static void note_files(struct notes *notes, const struct memory *m,
                        const struct source *source)
 {
@@ -162,7 +162,7 @@ static void write_at(struct call *call, int fd, const void *from, size_t size,
     }
 }
 
-/* Where each piece will stand in the file, behind the headers and the notes. */
+/* Places each piece in the file, behind the headers and the notes. */
 static void pieces_place(struct pieces *pieces, uint64_t at)
 {
     for (size_t i = 0; i < pieces->count; i++) {
@@ -202,8 +202,8 @@ static void core_size(struct call *call, int fd, uint64_t size)
         fail(call, "%s: %s", call_option(call, 'o'), strerror(error));
 }
 
-/* The headers, by libelf, which knows all classes and byte orders; it makes the
- * file as long as they are, so that the rest comes later. */
+/* Writes the headers by libelf, which knows all classes and byte orders. It
+ * makes the file as long as the headers, so the rest is written later. */
 void core_headers(struct call *call, int fd, const struct piece *notes,
                   const struct pieces *pieces)
 {

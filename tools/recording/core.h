@@ -23,7 +23,8 @@ struct notes {
     unsigned char *bytes;
     size_t size;
 };
-/* The notes of a recording, in the order of those that a program writes. */
+/* Adds the notes of a recording, in the order in which a program writes
+ * them. */
 void notes_make(struct notes *, struct call *);
 
 /* Writes a file of them, of which call_option(call, 'o') is the name. Fails by

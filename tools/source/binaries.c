@@ -12,10 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Finds the parts of a file that are no holes: a file may have terabytes and lie
- * in one block of the disk. What is done for each byte is done for those; and
- * what is allocated for rings that lie in holes, never written, is limited.
- * False: there is no memory. */
+/* Finds the parts of a file that are no holes: a file of terabytes may lie in
+ * one block of the disk. Only these parts are searched, and memory for rings in
+ * holes, never written, is limited. Returns false if there is no memory. */
 static bool extents_find(struct mapped *mapped, int fd, uint64_t on_disk)
 {
     enum { HOLES_MAX = 1 << 30 };
@@ -35,7 +34,7 @@ static bool extents_find(struct mapped *mapped, int fd, uint64_t on_disk)
             (struct extent){(uint64_t)start, (uint64_t)end};
         mapped->data += (uint64_t)(end - start);
     }
-    if (mapped->data < on_disk) /* room was reserved for what is to come */
+    if (mapped->data < on_disk) /* room was reserved for later data */
         mapped->data = on_disk;
     mapped->worth = mapped->data + HOLES_MAX;
     if (mapped->worth > mapped->size)
@@ -43,7 +42,7 @@ static bool extents_find(struct mapped *mapped, int fd, uint64_t on_disk)
     return true;
 }
 
-/* Maps a whole file, and closes it; null, and errno: it cannot be. */
+/* Maps a whole file, and closes it. Returns null, with errno, if it cannot. */
 static struct mapped *mapped_of(struct file *file, int fd)
 {
     int error;
@@ -96,9 +95,9 @@ bool segment_add(struct segments *to, uint64_t start, uint64_t size,
     return true;
 }
 
-/* The segment that has an address; null: none. They are sorted, and where they
- * lie over each other, what starts later counts. `most` becomes at most what is
- * left until the next one starts. */
+/* Returns the segment that has an address, or null. They are sorted; if they
+ * overlap, the one that starts later counts. Lowers *most to the distance of
+ * the next one's start. */
 const struct segment *segment_at(const struct segments *in, uint64_t address,
                                  uint64_t *most)
 {
@@ -110,9 +109,9 @@ const struct segment *segment_at(const struct segments *in, uint64_t address,
     return &in->all[low - 1];
 }
 
-/* Adds an ELF file's segments; *cut counts bytes that the file ends before.
- * Segments that overlap in the file more than pages do are a forgery that would
- * take forever to search: they are left out. */
+/* Adds an ELF file's segments; *cut counts their bytes behind the file's end.
+ * Leaves out segments that overlap in the file by more than pages do: a forgery
+ * that would take forever to search. */
 void segments_of(struct segments *to, const struct mapped *mapped, Elf *elf,
                  uint64_t *cut)
 {
@@ -192,7 +191,7 @@ size_t file_build_id(struct source *source, uint64_t address,
     return size;
 }
 
-/* The file of a module, opened when it is first needed. */
+/* Returns the file of a module; opens it when it is first needed. */
 static struct mapped *binary_file(struct file *file, struct module *module)
 {
     struct source *source = file->source;
@@ -223,7 +222,7 @@ static struct mapped *binary_file(struct file *file, struct module *module)
     return b->file;
 }
 
-/* The bytes at an address, from the file that was mapped there; null: none. */
+/* Returns the bytes of the file that was mapped at an address; null: none. */
 const unsigned char *module_bytes(struct file *file, uint64_t address,
                                   uint64_t *size)
 {

@@ -1,4 +1,4 @@
-/* constants.c - which memory of a program cannot have changed. */
+/* constants.c - finds memory of a program that cannot have changed. */
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
 #include "file.h"

@@ -14,14 +14,14 @@
 
 /* ---------------------------------------------------------------- memory -- */
 
-/* The bytes at an address; null: none. *size: how many in one piece. */
+/* Returns the bytes at an address, *size of them in one piece; null: none. */
 static const unsigned char *file_bytes(struct file *file, uint64_t address,
                                        uint64_t *size)
 {
     const struct segments *in[] = {&file->images, &file->segments,
                                    &file->program};
     const unsigned char *bytes = NULL;
-    uint64_t most = UINT64_MAX; /* until something begins that lies over it */
+    uint64_t most = UINT64_MAX; /* bytes until an overlaying image begins */
     for (size_t i = 0; i < 3 && !bytes; i++) {
         const struct segment *s = segment_at(in[i], address, &most);
         if (!s)
@@ -65,7 +65,7 @@ static const void *file_map(struct memory *memory, uint64_t address,
 
 /* ------------------------------------------------------------------ open -- */
 
-/* SIGBUS comes where another process truncates a file that is mapped here. */
+/* SIGBUS comes if another process truncates a file that is mapped here. */
 static const char *file_at_work;
 static void cut_off(int sig)
 {
@@ -105,7 +105,7 @@ static void file_close(struct source *source)
     free(file);
 }
 
-/* "ADDRESS:FILE": a piece of memory as it was copied out of a machine. */
+/* Adds "ADDRESS:FILE": a piece of memory that was copied out of a machine. */
 static const char *image_add(struct file *file, const char *image)
 {
     struct source *source = file->source;
@@ -165,7 +165,7 @@ static const char *program_check(struct file *file)
             return close(fd), NULL;
     }
     if (file->memory.stale_order && !named)
-        return NULL; /* a recording has all that it needs */
+        return NULL; /* a recording needs no executable */
     if (!program || program->state == MODULE_UNKNOWN)
         strcpy(why, "was not opened: no build-id of it is known");
     else if (program->state == MODULE_MISSING && named)

@@ -1,11 +1,11 @@
-/* file.h - what the parts that read ELF files know of each other. */
+/* file.h - the structures and functions that the readers of ELF files share. */
 /* SPDX-License-Identifier: MIT */
 #ifndef FILE_H
 #define FILE_H
 
 #include "source.h"
 
-/* Bytes of a file that stood at an address. */
+/* Bytes of a file that were mapped at an address. */
 struct segment {
     uint64_t start, size;
     const unsigned char *bytes;
@@ -27,7 +27,7 @@ struct mapped {
     size_t size;
     struct extent *extents; /* in which not all is zero; ascending */
     size_t extents_count, extents_max;
-    uint64_t data, worth; /* bytes of it; that may be spent on reading it */
+    uint64_t data, worth; /* bytes of data; bytes that reading may allocate */
     struct mapped *next;
 };
 
@@ -57,21 +57,22 @@ struct file {
     bool half_made;  /* a recording that its program has not finished making */
 };
 
-/* binaries.c: maps a whole file; null, and errno: it cannot be. */
+/* binaries.c: maps a whole file. Returns null, with errno, if it cannot. */
 struct mapped *mapped_open(struct file *, const char *path);
 bool segment_add(struct segments *, uint64_t start, uint64_t size,
                  const unsigned char *bytes, bool writable);
-/* The segment that has an address; null: none. They are sorted, and where they
- * lie over each other, what starts later counts. `most` becomes at most what is
- * left until the next one starts. */
+/* Returns the segment that has an address, or null. They are sorted; if they
+ * overlap, the one that starts later counts. Lowers *most to the distance of
+ * the next one's start. */
 const struct segment *segment_at(const struct segments *, uint64_t address,
                                  uint64_t *most);
-/* What of an ELF file's segments is there; *cut: of bytes that are not. */
+/* Adds an ELF file's segments; *cut counts their bytes behind the file's
+ * end. */
 void segments_of(struct segments *, const struct mapped *, Elf *,
                  uint64_t *cut);
 /* As struct source's build_id: of the file itself. */
 size_t file_build_id(struct source *, uint64_t address, unsigned char to[64]);
-/* What a module's file has of an address: the file was mapped there. */
+/* Returns the bytes of a module's file that were mapped at an address. */
 const unsigned char *module_bytes(struct file *, uint64_t address,
                                   uint64_t *size);
 

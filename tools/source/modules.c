@@ -1,4 +1,4 @@
-/* modules.c - what every source keeps: its modules, its kind, what is wrong. */
+/* modules.c - a source's modules, its kind of machine, its error text. */
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
 #include "source.h"
@@ -40,7 +40,7 @@ bool source_module(struct source *source, uint64_t start, uint64_t end,
     return true;
 }
 
-/* Are its ticks those of this machine? */
+/* True if its ticks are those of this machine. */
 static bool is_native(const unsigned char ident[16], unsigned machine)
 {
     Elf64_Ehdr own; /* of 32 bits, it is as far the same */

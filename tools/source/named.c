@@ -1,10 +1,10 @@
-/* named.c - opens the files that a source names, where they are what it ran. */
+/* named.c - opens files that a source names, if they are the build that ran. */
 /* SPDX-License-Identifier: MIT */
 /*
-   Who makes a recording or a core file chooses the names in it. What stands in
-   a file of such a name is shown only if that is the ELF file of the very build
-   that the source says it had mapped, a recording that stood at that address, or
-   if the user has named it himself.
+   The maker of a recording or core file chooses the names in it. So a file of
+   such a name is read only if it is an ELF file of the very build that the
+   source had mapped, a recording that was mapped at that address, or a file
+   that the user named himself.
 */
 #include "source.h"
 
@@ -24,7 +24,7 @@ int regular_open(const char *path)
     int fd;
     if (stat(path, &before) != 0)
         return -1;
-    if (!S_ISREG(before.st_mode)) { /* to open a device may do something */
+    if (!S_ISREG(before.st_mode)) { /* opening a device may have effects */
         errno = S_ISDIR(before.st_mode) ? EISDIR : EINVAL;
         return -1;
     }
@@ -44,8 +44,8 @@ const char *regular_error(int error)
     return error == EINVAL ? "is no regular file" : strerror(error);
 }
 
-/* True if it is a recording of ours that was mapped at `address`: a process that
- * has one leaves its rings there, not in its core file. */
+/* True if it is a recording of ours that was mapped at `address`: such a
+ * process leaves its rings there, not in its core file. */
 static bool is_recording(Elf *elf, uint64_t address)
 {
     static const char owner[] = NOTE_OWNER;
@@ -67,8 +67,9 @@ static bool is_recording(Elf *elf, uint64_t address)
     return noted && mapped;
 }
 
-/* Is it an ELF file of the build that was mapped at `address`? Where the source
- * has no build-id of that, the answer is `unknown`, but for a recording. */
+/* Tells if it is an ELF file of the build that was mapped at `address`. If the
+ * source has no build-id there, it returns `unknown`, unless it is a
+ * recording. */
 static bool is_build(struct source *source, uint64_t address, int fd,
                      bool unknown)
 {
@@ -88,7 +89,7 @@ static bool is_build(struct source *source, uint64_t address, int fd,
     return is_size == was_size && memcmp(is, was, is_size) == 0;
 }
 
-/* Opens a file and says, in the module, what became of it. */
+/* Opens a file, and sets the module's state. */
 static int try_open(struct source *source, struct module *m, const char *path,
                     bool unknown)
 {
@@ -102,8 +103,8 @@ static int try_open(struct source *source, struct module *m, const char *path,
     return -1;
 }
 
-/* A process may see other mounts; and its program may have been replaced, which
- * is another build, or removed. */
+/* A process may see other mounts; and its program's file may have been removed
+ * or replaced by another build. */
 static int open_of_process(struct source *source, struct module *m)
 {
     char path[PATH_MAX + 32];
@@ -119,8 +120,7 @@ static int open_of_process(struct source *source, struct module *m)
     return fd;
 }
 
-/* Opens what has a path below --sysroot; a link or ".." leads to nothing that
- * lies outside of it. */
+/* Opens a path below --sysroot; links and ".." cannot lead outside. */
 static int open_below(struct source *source, struct module *m)
 {
     char *name, *real, *root = realpath(source->sysroot, NULL);

@@ -75,7 +75,7 @@ int32_t namespace_id(struct namespace *namespace, int32_t id)
     return 0;
 }
 
-/* Is a process in another pid namespace than this command? */
+/* True if a process is in another pid namespace than this command. */
 static bool is_inside(int pid)
 {
     char path[32], its[64] = "", ours[64] = "";

@@ -22,8 +22,8 @@ struct namespace
 
 void namespace_open(struct namespace *, int pid);
 void namespace_close(struct namespace *);
-/* The id that a thread has for us; 0: there is none. One that came in the last
- * tenth of a second may not be known yet. */
+/* Returns the id that a thread has for us; 0: none. A thread that came in the
+ * last tenth of a second may not be known yet. */
 int32_t namespace_id(struct namespace *, int32_t id);
 
 #endif

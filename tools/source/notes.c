@@ -1,4 +1,4 @@
-/* notes.c - what the notes of a core file or a recording say. */
+/* notes.c - reads the notes of a core file or a recording. */
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
 #include "bytes.h"
@@ -79,7 +79,7 @@ bool file_thread(struct memory *memory, int32_t id, char name[16])
                    thread_compare);
 }
 
-/* A word of our own note; 0: it has none. */
+/* Returns a word of our own note; 0: the note has no such word. */
 static uint64_t recorder_word_(const struct memory *m, const unsigned char *d,
                                size_t size, enum note_word which)
 {
@@ -96,7 +96,7 @@ static void note_recorder(struct file *file, const unsigned char *d,
     if (size < (NOTE_REGISTRY + 1) * (size_t)m->word_bytes)
         return;
     file->half_made = claims && !recorder_word_(m, d, size, NOTE_WHOLE);
-    if (file->half_made) { /* is it there already? */
+    if (file->half_made) { /* its process may have got further */
         source_candidate(file->source, registry);
     } else {
         file->source->registry = registry;

@@ -14,8 +14,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* A file that the process shares, a recording: it is there when the process is
- * not any more. */
+/* A file that the process maps shared, a recording: it outlives the process. */
 struct shared {
     uint64_t start, size, offset; /* offset: in the file */
     int fd;
@@ -31,7 +30,7 @@ struct process {
     uint64_t constants_ns; /* when they were read, by CLOCK_MONOTONIC */
 };
 
-/* The file in which all of some bytes are; null: in none. */
+/* Returns the file that has all of some bytes, or null. */
 static const struct shared *shared_at(struct memory *memory, uint64_t address,
                                       size_t size)
 {
@@ -58,7 +57,7 @@ static size_t process_read(struct memory *memory, uint64_t address, void *to,
     if (s) {
         ssize_t got =
             pread(s->fd, to, size, (off_t)(s->offset + address - s->start));
-        return got < 0 ? 0 : (size_t)got; /* it may be cut off by now */
+        return got < 0 ? 0 : (size_t)got; /* it may have been truncated */
     }
     while (done < size) {
         struct iovec here = {(char *)to + done, size - done};
@@ -102,8 +101,8 @@ static bool process_thread(struct memory *memory, int32_t id, char name[16])
     return true;
 }
 
-/* Reads anew which mappings are private, of a file, and not to be written; once
- * the process has ended, those that it had stay. */
+/* Reads again which mappings are private, of a file, and read-only. If the
+ * process has ended, the last ones stay. */
 static void constants_read(struct process *process)
 {
     struct ranges ranges = {NULL, 0}, before = process->constants;
@@ -132,9 +131,9 @@ static void constants_read(struct process *process)
     }
 }
 
-/* As struct memory's. A library may have been opened since the last look; what
- * is found in none may be on a stack or a heap: then at most ten looks are
- * taken in a second. */
+/* As struct memory's. An address in no known range may be of a library that was
+ * opened since, or a stack or heap: so the ranges are read again, at most ten
+ * times a second. */
 static bool process_constant(struct memory *memory, uint64_t address)
 {
     struct process *process = (struct process *)memory;
@@ -149,7 +148,7 @@ static bool process_constant(struct memory *memory, uint64_t address)
     return range_has(&process->constants, address);
 }
 
-/* Reads the ELF header of an executable; false: there is none. */
+/* Reads the ELF header of an executable. Returns false if there is none. */
 static bool header_read(const char *path, Elf64_Ehdr *header)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -162,7 +161,7 @@ static bool header_read(const char *path, Elf64_Ehdr *header)
     return whole;
 }
 
-/* Opens a file if it is the one that was mapped; -1: it is not. */
+/* Opens a file if it is the one that was mapped; otherwise returns -1. */
 static int share_open(const char *path, unsigned long inode, uint64_t end)
 {
     struct stat stat;
@@ -174,8 +173,8 @@ static int share_open(const char *path, unsigned long inode, uint64_t end)
     return -1;
 }
 
-/* Keeps what the process has mapped and shares: at its path, or where that is
- * for the process, which may see other mounts. */
+/* Keeps open a file that the process maps shared: found at its path, or below
+ * /proc/PID/root, as the process may see other mounts. */
 static void share(struct process *process, uint64_t start, uint64_t size,
                   uint64_t offset, unsigned long inode, const char *path)
 {
@@ -283,7 +282,7 @@ const char *source_open_process(struct source *source, int pid)
     process->memory.thread = process_thread;
     process->memory.stays = process_stays;
     process->memory.constant = process_constant;
-    process->memory.size = (uint64_t)4 << 30; /* for what it maps later */
+    process->memory.size = (uint64_t)4 << 30; /* room for later mappings */
     process->memory.live = true;
     source_kind(&process->memory, header.e_ident, header.e_machine);
     source->memory = &process->memory;
@@ -294,7 +293,7 @@ const char *source_open_process(struct source *source, int pid)
     constants_read(process);
     if (source->registry)
         return NULL;
-    /* None was found: or could nothing be read? */
+    /* None was found: perhaps because nothing could be read. */
     if (source->modules_count &&
         process_read(&process->memory, source->modules[0].start, &byte, 1) != 1)
         return source_wrong(

@@ -17,7 +17,7 @@ void source_candidate(struct source *source, uint64_t address)
         return;
     first = bytes_word(m, bytes + at->registry_first);
     if (bytes_word(m, bytes + at->registry_self) != address)
-        return; /* a copy, as the program's file holds it */
+        return; /* a copy of it: it is not at its own address */
     if (source->registries && address == source->registry)
         return; /* memory may be scanned twice: an image over a file */
     if (first && source->registries++ && strlen(source->others) < 100)
@@ -38,7 +38,7 @@ void source_scan(struct source *source, uint64_t start, uint64_t end)
         const unsigned char *found = bytes;
         size += end - start - size < sizeof magic - 1
                     ? (size_t)(end - start - size)
-                    : sizeof magic - 1; /* one may stand across the pieces */
+                    : sizeof magic - 1; /* one may lie across two pieces */
         got = m->read(m, start, bytes, size);
         while ((found = memmem(found, got - (size_t)(found - bytes), magic,
                                sizeof magic))) {
@@ -46,7 +46,7 @@ void source_scan(struct source *source, uint64_t start, uint64_t end)
             found++;
         }
         if (got == 0)
-            got = 4096 - start % 4096; /* a page that is not there */
+            got = 4096 - start % 4096; /* skips a page that is not there */
         if (end - start <= PIECE && got >= end - start)
             break;
         start += got < PIECE ? got : PIECE;

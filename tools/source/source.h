@@ -7,11 +7,11 @@
 
 #include "reader.h"
 
-/* What became of a file that a source names. */
+/* The state of a file that a source names. */
 enum module_state {
     MODULE_UNTRIED,
     MODULE_OPENED,
-    MODULE_MISSING, /* or no regular file: `error` */
+    MODULE_MISSING, /* or it is no regular file: `error` */
     MODULE_UNKNOWN, /* not opened: the source has no build-id of it */
     MODULE_DIFFERS  /* another build, or no ELF file */
 };
@@ -20,7 +20,7 @@ enum module_state {
 struct module {
     uint64_t start, end, offset; /* addresses; of the file */
     char *path;
-    const char *place;       /* of the file now, if not null: --executable */
+    const char *place;       /* the file's path now: --executable; or null */
     bool writable;           /* as far as is known: without that, false */
     struct binary *binary;   /* file.c's own: the file, when it was needed */
     enum module_state state; /* of the piece with the file's first byte */
@@ -36,7 +36,7 @@ struct source {
     struct module *modules;
     size_t modules_count, modules_max;
     const char *sysroot; /* where its files are, if not null */
-    /* Frees what opening took; one for each kind of source. */
+    /* Frees the memory of opening; each kind of source has its own. */
     void (*close)(struct source *);
     /* The build-id of what is mapped at an address, as the source itself has
      * it; its size, 0: it has none. */
@@ -56,14 +56,14 @@ struct source_how {
     const char *registry; /* address: which of several */
 };
 
-/* Opens a source. Null, or what is wrong, kept in `why`; then there is nothing
- * to close. */
+/* Opens a source. Returns null, or what is wrong, kept in `why`; then there is
+ * nothing to close. */
 const char *source_open(struct source *, const char *name,
                         const struct source_how *);
 void source_close(struct source *);
 
-/* The function that an address lies in, "name+0x12", or null. Valid until the
- * next call. */
+/* Returns the function that an address lies in, "name+0x12", or null. Valid
+ * until the next call. */
 const char *source_function(struct source *, uint64_t address);
 
 /* The note of a recording, by its owner and type, and the words in it. A file
@@ -79,27 +79,28 @@ const char *source_open_process(struct source *, int pid);
 const char *source_open_file(struct source *, const char *path,
                              const struct source_how *);
 
-/* Keeps a piece of a mapped file; false: there is no memory. */
+/* Keeps a piece of a mapped file. Returns false if there is no memory. */
 bool source_module(struct source *, uint64_t start, uint64_t end,
                    uint64_t offset, const char *path, size_t path_size,
                    bool writable);
 
-/* The module that an address lies in; null: none. They are sorted. */
+/* Returns the module that an address lies in, or null. They are sorted. */
 struct module *module_at(const struct source *, uint64_t address);
-/* The one that has the first byte of a file; null: there is none. */
+/* Returns the module that has the first byte of a file, or null. */
 struct module *module_first(const struct source *, const char *path);
 
-/* Opens a regular file and waits for nothing; -1, and errno: EINVAL where it is
- * none, for which regular_error() has words. */
+/* Opens a regular file without waiting. Returns -1, with errno: EINVAL if it is
+ * no regular file, for which regular_error() has words. */
 int regular_open(const char *path);
 const char *regular_error(int error);
-/* Opens the file of a module that has its first byte, if it is what the source
- * ran, or the user named it; -1: see `state`. */
+/* Opens the file of a module that has its first byte, if it is the build that
+ * ran, or the user named it. Returns -1 otherwise: see `state`. */
 int module_open(struct source *, struct module *);
-/* Keeps, in `unopened`, that bytes of it are missing. */
+/* Notes in `unopened` that bytes of it are missing. */
 void module_unopened(struct source *, const struct module *);
 
-/* The build-id of an ELF file or of its first page; its size, 0: none. */
+/* Copies the build-id of an ELF file or its first page. Returns its size, 0:
+ * none. */
 size_t source_build_id(Elf *, unsigned char to[64]);
 
 /* Looks for registries: is there one at an address, and in all that lies from
@@ -107,7 +108,7 @@ size_t source_build_id(Elf *, unsigned char to[64]);
  * program's; it counts only where there is no other. */
 void source_candidate(struct source *, uint64_t address);
 void source_scan(struct source *, uint64_t start, uint64_t end);
-/* Warns of several with recorders. */
+/* Warns if several registries have recorders. */
 void source_several(struct source *);
 
 /* Sets word size, byte order and machine from an ELF header. */

@@ -1,4 +1,4 @@
-/* symbols.c - which function an address lies in, by libdwfl. */
+/* symbols.c - finds the function that an address lies in, by libdwfl. */
 /* SPDX-License-Identifier: MIT */
 #include "source.h"
 
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* One for the process: a command has one source. */
+/* There is one for the process, as a command has one source. */
 static Dwfl *dwfl;
 static const Dwfl_Callbacks callbacks = {
     .find_elf = dwfl_build_id_find_elf,
@@ -48,7 +48,7 @@ const char *source_function(struct source *source, uint64_t address)
         modules_report(source);
     known->address = address;
     *known->text = '\0';
-    /* The call stands in front of where it returns to. */
+    /* The call precedes the return address. */
     module = dwfl ? dwfl_addrmodule(dwfl, address - 1) : NULL;
     name = module ? dwfl_module_addrinfo(module, address - 1, &offset, &symbol,
                                          NULL, NULL, NULL)

@@ -1,4 +1,4 @@
-/* clear.c - recorder clear: what was recorded up to now is shown no more. */
+/* clear.c - recorder clear: hides all records made up to now. */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
 

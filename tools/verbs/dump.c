@@ -46,7 +46,7 @@ static void pager_open(void)
         _exit(127);
     }
     if (pager > 0) {
-        signal(SIGPIPE, SIG_IGN); /* it may be left before the end */
+        signal(SIGPIPE, SIG_IGN); /* the user may leave the pager early */
         dup2(fds[1], 1);
     }
     close(fds[0]);
@@ -58,7 +58,7 @@ static void pager_close(void)
     if (pager <= 0)
         return;
     if (fflush(stdout) != 0)
-        clearerr(stdout); /* who leaves the pager has seen enough */
+        clearerr(stdout); /* a pager that was left is no error */
     close(1);
     waitpid(pager, NULL, 0);
     exit(0);
@@ -66,7 +66,7 @@ static void pager_close(void)
 
 /* ------------------------------------------------------------------ dump -- */
 
-/* A write that failed: the reader went, or the disk is full. */
+/* A write failed: the reader went, or the disk is full. */
 static void output_check(const struct call *call)
 {
     if (!ferror(stdout))

@@ -41,7 +41,7 @@ static void export_csv(struct call *call, const char *path)
 
 /* ------------------------------------------------------------------ verb -- */
 
-/* Which options a format has a use for, by bits. */
+/* Options that a format takes, by bits. */
 #define USES(key) (1u << ((key)-OPTION_OWN))
 enum {
     VALUES = USES(EXPORT_VALUE),
@@ -86,7 +86,7 @@ static const char help[] =
 
 enum { FORMATS = sizeof formats / sizeof *formats };
 
-/* Which format is asked for, in front of a SOURCE. */
+/* Returns the format that was asked for, before the SOURCE. */
 static size_t format_of(struct call *call)
 {
     const char *name = call->arguments_count ? call->arguments[0] : "";

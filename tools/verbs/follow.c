@@ -1,4 +1,4 @@
-/* follow.c - recorder follow: prints what is recorded, as it is. */
+/* follow.c - recorder follow: prints records as they are made. */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
 
@@ -34,7 +34,7 @@ static void show(struct call *call, bool in_color)
         fail(call, "stdout: %s", strerror(errno));
 }
 
-/* Says what was overwritten before it was seen. */
+/* Says how many records were overwritten before they were seen. */
 static void say_missed(struct call *call, uint64_t *said)
 {
     if (call->reader.missed == *said)
@@ -44,8 +44,8 @@ static void say_missed(struct call *call, uint64_t *said)
     *said = call->reader.missed;
 }
 
-/* Opens a file on which a read lease tells whether it is being written; -1: its
- * file system has no leases. */
+/* Opens a file to ask for read leases, which tell if it is being written.
+ * Returns -1 if its file system has no leases. */
 static int lease_open(const struct call *call)
 {
     int fd = call->source.pid
@@ -53,7 +53,7 @@ static int lease_open(const struct call *call)
                  : open(call->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct statfs is;
     if (fd >= 0 && fstatfs(fd, &is) == 0 && is.f_type != OVERLAYFS_SUPER_MAGIC)
-        return fd; /* an overlay knows nothing of who has its files mapped */
+        return fd; /* an overlay does not know who maps its files */
     if (fd >= 0)
         close(fd);
     return -1;
@@ -112,13 +112,13 @@ static int follow(struct call *call)
         fail(call, "is a core file: nothing is added to it; use recorder dump");
     call->reader.follows = true;
     call_take(call);
-    call->reader.missed = 0; /* what was gone before is not missed */
+    call->reader.missed = 0; /* records that were gone before do not count */
     if (!last || call->selection.last)
         show(call, in_color);
     call->selection.last = 0;
     reader_select(&call->reader, &call->selection);
     fd = lease_open(call);
-    signal(SIGIO, SIG_IGN); /* of a lease that another ends */
+    signal(SIGIO, SIG_IGN); /* comes when another process breaks a lease */
     do {
         bool ended = is_gone(call, fd);
         wait_after(wait_ns, taking_ns);
@@ -130,7 +130,7 @@ static int follow(struct call *call)
                   : 2 * wait_ns < most_ns ? 2 * wait_ns
                                           : most_ns;
         end = call->reader.end;
-        if (ended && !wrong) { /* what was held back */
+        if (ended && !wrong) { /* delivers the held-back events */
             wrong = READER_GONE;
             reader_take(&call->reader);
             show(call, in_color);

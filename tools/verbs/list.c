@@ -7,7 +7,7 @@
 
 enum { OPTION_SLOTS = OPTION_OWN };
 
-/* One object a recorder and a thread. */
+/* Prints an object for each recorder and each thread. */
 static void list_json(const struct reader *reader)
 {
     for (size_t i = 0; i < reader->recorders_count; i++) {
@@ -69,10 +69,9 @@ const struct verb verb_list = {
     .name = "list",
     .arguments = "SOURCE",
     .summary = "shows the recorders, what they hold, and the threads",
-    .help =
-        "KEPT and OVERWRITTEN are records. One of 5 to 12 arguments takes 2 "
-        "or 3 slots, a copied text one for each 32 bytes (on 32-bit machines "
-        "16): then the overwritten ones are an estimate, ~, from those that "
-        "are kept.",
+    .help = "KEPT and OVERWRITTEN are records. One of 5 to 12 arguments takes "
+            "2 or 3 slots, a copied text one for each 32 bytes (on 32-bit "
+            "machines 16): then the overwritten ones are an estimate, ~, from "
+            "those that are kept.",
     .rows = rows,
     .run = list};

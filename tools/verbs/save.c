@@ -1,10 +1,10 @@
-/* save.c - recorder save: a recording of what a running program holds. */
+/* save.c - recorder save: writes a recording of a running program. */
 /* SPDX-License-Identifier: MIT */
 /*
-   A recording is a core file (see recorder/file_core.h). This one holds the rings as
-   they were taken, whole records only, and those pages of the program that were
-   looked at while all of its events were made into text: the registry, names,
-   formats, strings.
+   A recording is a core file (see recorder/file_core.h). This one holds the
+   rings as they were taken, whole records only, and the pages of the program
+   that were read while all of its events were made into text: the registry,
+   names, formats, strings.
 */
 #include "array.h"
 #include "buffer.h"
@@ -25,10 +25,10 @@ enum { OPTION_FOLLOW = OPTION_OWN, OPTION_CHUNK, OPTION_KEEP };
 /* Memory that keeps the pages that were read. */
 struct kept_page {
     uint64_t address, size;
-    unsigned char bytes[]; /* none where there is no memory */
+    unsigned char bytes[]; /* none if the page is not there */
 };
 struct keeper {
-    struct memory memory; /* first: it is what the reader is given */
+    struct memory memory; /* first: the reader is given its address */
     struct memory *of;
     struct reader *reader; /* its rings are saved by ring_add(), not as pages */
     struct ids ids;        /* of their addresses */
@@ -86,7 +86,7 @@ static bool keeper_thread(struct memory *memory, int32_t id, char name[16])
     return keeper->of->thread(keeper->of, id, name);
 }
 
-/* Changes what was kept. */
+/* Changes bytes of a kept page. */
 static void keeper_put(struct keeper *keeper, uint64_t address,
                        const unsigned char *from, size_t size)
 {
@@ -98,8 +98,8 @@ static void keeper_put(struct keeper *keeper, uint64_t address,
     }
 }
 
-/* Notes in the recording how fast ticks ran, as far as it is known here: who
- * reads it may be where these clocks are not. */
+/* Stores in the recording how fast ticks ran, as far as it is known here: it
+ * may be read where these clocks are not. */
 static void clock_keep(struct keeper *keeper)
 {
     const struct reader *reader = keeper->reader;
@@ -352,7 +352,7 @@ static int save(struct call *call)
             page_keep(&keeper, call->source.modules[i].start);
     pages_add(&keeper, &pieces);
     notes_make(&notes, call);
-    umask(0077); /* what a program holds is its owner's, as a core file is */
+    umask(0077); /* only the owner may read it, as a core file */
     output_open(&output, call, path);
     if (!output.temporary)
         fail(call, "%s: is no regular file, as a recording has to be", path);

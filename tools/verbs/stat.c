@@ -31,7 +31,7 @@ static void before_set(struct before *before, const struct reader *reader,
     before->ns = ns;
 }
 
-/* "12.3 us", of nanoseconds. */
+/* Makes "12.3 us" of nanoseconds. */
 static void span_text(int64_t ns, char to[32])
 {
     static const char *const units[] = {"ns", "us", "ms", "s", "min", "h", "d"};
@@ -43,15 +43,15 @@ static void span_text(int64_t ns, char to[32])
     snprintf(to, 32, i ? "%.1f %s" : "%.0f %s", value, units[i]);
 }
 
-/* Do records take more than a slot, so that slots tell only roughly how many
- * there were? */
+/* True if records take more than a slot, so that slots tell only roughly how
+ * many there were. */
 static bool is_estimate(const struct reader_recorder *r)
 {
     return r->begun != r->whole;
 }
 
-/* Records per second: since `before` of a running program, else of what is
- * kept; below 0: it cannot be told. */
+/* Returns records per second: of a running program since `before`, else of the
+ * kept records; below 0: unknown. */
 static double rate_of(const struct reader_recorder *r, size_t i,
                       const struct before *before)
 {
@@ -152,8 +152,7 @@ const struct verb verb_stat = {
     .arguments = "SOURCE",
     .summary = "shows records per second, and what time span is kept",
     .help = "Of a running program, the rate is measured during an interval; of "
-            "a file, "
-            "it is that of the records kept. ~ marks an estimate, where records "
-            "take several slots.",
+            "a file, it is that of the records kept. ~ marks an estimate, "
+            "where records take several slots.",
     .rows = rows,
     .run = stat};

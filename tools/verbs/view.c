@@ -24,8 +24,8 @@ static char *default_path(const struct call *call)
     return path;
 }
 
-/* In a folder that all may write to, a link or pipe may be somebody else's and
- * lead elsewhere. */
+/* In a folder that all may write to, a link or pipe of another user may lead
+ * elsewhere. */
 static void must_be_ours(const struct call *call, const char *path)
 {
     struct stat is;
@@ -43,12 +43,12 @@ static int write_file(struct call *call, const struct value_option *values,
     char *own = path ? NULL : default_path(call);
     size_t done = 0, some;
     call_take(call);
-    call->reader.missed = 0; /* that is in the figures */
+    call->reader.missed = 0; /* the figures have them */
     reader_count(&call->reader);
     if (!path) {
         path = own;
         must_be_ours(call, path);
-        umask(077); /* where others might look, as for a core file */
+        umask(077); /* only the owner may read it, as a core file */
     }
     output_open(&output, call, path);
     pack = view_pack_new(call, &call->reader, values, values_count);

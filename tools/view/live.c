@@ -1,4 +1,4 @@
-/* live.c - serves the page of a running program, and what it records. */
+/* live.c - serves the page of a running program, and its records. */
 /* SPDX-License-Identifier: MIT */
 /*
     One HTTP/1.1 server on 127.0.0.1, one thread, poll(). It answers
@@ -40,8 +40,8 @@ enum {
     REQUEST_MS = 10000,      /* that it may take */
     STALL_MS = 60000,        /* without a byte taken: the browser is gone */
     END_MS = 3000,           /* for browsers to hear of the program's end */
-    TAKE_MS = 50,            /* between two looks at the rings, or */
-    TAKE_FACTOR = 2,         /* so many times as long as a look takes */
+    TAKE_MS = 50,            /* between two takes, or */
+    TAKE_FACTOR = 2,         /* times the length of a take */
     COUNT_MS = 500,          /* between two looks at the figures */
     SEND_BYTES = 256 * 1024, /* that the kernel keeps for a browser */
 };
@@ -50,7 +50,7 @@ struct client {
     int fd; /* below 0: free */
     bool streams, answered;
     bool known;     /* has shown the token */
-    uint64_t begun; /* which connection it is */
+    uint64_t begun; /* number of the connection */
     char request[REQUEST_MAX];
     size_t request_size;
     char *out;
@@ -95,7 +95,7 @@ static void client_close(struct client *client)
     *client = (struct client){.fd = -1};
 }
 
-/* Puts a text behind what is still to be sent. */
+/* Appends a text to the bytes to be sent. */
 static void client_send(struct client *client, const char *text, size_t size)
 {
     size_t left = client->out_size - client->out_sent;
@@ -181,7 +181,7 @@ static void answer_stream(struct server *server, struct client *client)
 
 /* -------------------------------------------------------------- requests -- */
 
-/* The value of a header, as *size bytes, or null. */
+/* Returns the value of a header, *size bytes, or null. */
 static const char *header(const char *request, const char *name, size_t *size)
 {
     size_t length = strlen(name);
@@ -260,7 +260,7 @@ static void handle(struct server *server, struct client *client)
         refuse(client, "404 Not Found");
 }
 
-/* Reads from a client; false: it closed the connection. */
+/* Reads from a client. False: it closed the connection. */
 static bool client_read(struct server *server, struct client *client)
 {
     char *request = client->request;
@@ -286,7 +286,7 @@ static bool client_read(struct server *server, struct client *client)
     return true;
 }
 
-/* Sends as much as the socket takes; false: the connection is broken. */
+/* Sends as much as the socket takes. False: the connection is broken. */
 static bool client_write(struct client *client)
 {
     ssize_t sent = send(client->fd, client->out + client->out_sent,
@@ -302,8 +302,8 @@ static bool client_write(struct client *client)
     client->out_size = client->out_sent = 0;
     if (client->streams && !client->ended)
         return true;
-    /* The other end closes; what it still sends must not become a reset that
-     * takes the answer away. */
+    /* Lets the other end close first: bytes that it still sends must not cause
+     * a reset, which would discard the answer. */
     shutdown(client->fd, SHUT_WR);
     client->deadline_ms = now_ms() + 1000;
     return true;
@@ -341,15 +341,15 @@ static void send_end(struct client *client, const char *why)
     free(text);
 }
 
-/* Sends a batch of what was recorded since the last time, to a client that has
- * taken all before: each gets one in turn, and one that is asleep none. */
+/* Sends a batch of the records since the last one, to a client that has taken
+ * all before: each gets one in turn, and a client that is asleep none. */
 static void stream(struct server *server, struct client *client)
 {
     int64_t now = now_ms();
     bool count = now >= client->count_ms;
     if (!client->more && now >= client->take_ms && !server->ended) {
         const char *wrong;
-        if (client->takes == 1) { /* --last is for what was there before */
+        if (client->takes == 1) { /* --last applies to the first take */
             struct reader_selection all = server->call->selection;
             all.last = 0;
             reader_select(&client->reader, &all);
@@ -358,7 +358,7 @@ static void stream(struct server *server, struct client *client)
         if (wrong)
             server->ended = wrong;
         if (client->takes == 0)
-            client->reader.missed = 0; /* that is in the figures */
+            client->reader.missed = 0; /* the figures have them */
         if (client->takes < 2)
             client->takes++;
         if (count) {
@@ -434,14 +434,15 @@ static bool accept_one(struct server *server)
     return true;
 }
 
-/* True while the program runs. A pidfd, where there are any, tells sooner. */
+/* True while the program runs. A pidfd, if the kernel has them, tells
+ * sooner. */
 static bool program_runs(const struct server *server)
 {
     int pid = server->call->source.pid;
     return !pid || kill(pid, 0) == 0 || errno == EPERM;
 }
 
-/* One round: waits, then lets everybody go on. */
+/* Does one round: waits, then serves each client. */
 static void server_round(struct server *server)
 {
     struct pollfd fds[CLIENTS + 2];
@@ -497,8 +498,8 @@ static void server_round(struct server *server)
             break;
 }
 
-/* A file that only the user can read and that leads a browser to the address:
- * arguments of xdg-open itself could be read by everybody. */
+/* Writes a file that leads a browser to the address and that only the user can
+ * read: everybody can read the arguments of xdg-open. */
 static char *door(const struct call *call, const char *address)
 {
     const char *folder = getenv("XDG_RUNTIME_DIR");
@@ -533,7 +534,7 @@ int view_live(struct call *call, const struct value_option *values,
     server->values = values;
     server->values_count = values_count;
     if (call_option(call, OPTION_SINCE) || call_option(call, OPTION_UNTIL))
-        call_take(call); /* which learns what times these are */
+        call_take(call); /* it learns the program's clock */
     server_open(server, port);
     snprintf(address, sizeof address, "http://127.0.0.1:%u/%s/", server->port,
              server->token);

@@ -15,7 +15,7 @@
 
 /* ----------------------------------------------------------------- bytes -- */
 
-/* A difference: small ones of either sign make small numbers. */
+/* Adds a zigzag varint: small differences of either sign take few bytes. */
 static void put_signed(struct buffer *b, uint64_t number)
 {
     buffer_varint(b, number << 1 ^ (0 - (number >> 63)));
@@ -87,7 +87,7 @@ static FILE *rows_next(struct rows *rows)
         fputc(',', rows->to);
     return rows->to;
 }
-/* Writes the member `name`, if there are any, and begins anew. */
+/* Writes the new rows as member `name`, if there are any, and forgets them. */
 static void rows_write(struct rows *rows, FILE *to, const char *name)
 {
     if (!rows->to)
@@ -195,7 +195,7 @@ static void write_text(struct view_pack *pack, FILE *to, const char *text)
         json_string(to, text, strlen(text), pack->in_html);
 }
 
-/* Which of the values a new recorder has; each is a series. */
+/* Adds a series for each value that a new recorder has. */
 static void add_series(struct view_pack *pack, uint32_t number,
                        const char *recorder)
 {
@@ -239,7 +239,7 @@ static uint32_t recorder_number(struct view_pack *pack,
     return number;
 }
 
-/* The number of a thread; 0: unknown. */
+/* Returns the number of a thread; 0: unknown. */
 static uint32_t thread_number(struct view_pack *pack,
                               const struct reader_thread *thread)
 {
@@ -404,8 +404,8 @@ static void write_columns(struct view_pack *pack, FILE *to)
     write_packed(pack, to);
 }
 
-/* All recorders, those without an event, too, and their figures if they have
- * changed. */
+/* Adds all recorders, those without an event, too, and their figures if they
+ * have changed. */
 static void write_figures(struct view_pack *pack, FILE *to)
 {
     struct reader *reader = pack->reader;

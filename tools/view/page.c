@@ -61,7 +61,7 @@ static void write_script(struct view_page *page, FILE *to)
     fputs("</script>\n", to);
 }
 
-/* What no batch says. */
+/* Writes the data that are in no batch. */
 static void write_about(struct view_page *page, FILE *to)
 {
     const struct reader *reader = page->reader;
@@ -83,8 +83,8 @@ static void write_escaped(const char *text, FILE *to)
             fputc(*text, to);
 }
 
-/* "server (core.4711) at 2026-11-20 20:25:11 UTC, read at ...": which program,
- * and when what the page shows ends. */
+/* Writes "server (core.4711) at 2026-11-20 20:25:11 UTC, read at ...": the
+ * program, and the time of the last record. */
 static void write_title(const struct view_page *page, FILE *to)
 {
     enum { SECONDS = sizeof "2026-11-20 20:25:11" - 1 };
@@ -111,8 +111,8 @@ static void write_title(const struct view_page *page, FILE *to)
     fputs(" \u2013 recorder", to);
 }
 
-/* Writes page.html from `from` up to DATA or its end; an @WORD@ in it stands
- * for what is known only now. Returns what is behind. */
+/* Writes page.html from `from` up to DATA or its end, and replaces each @WORD@.
+ * Returns the rest. */
 static const char *write_html(struct view_page *page, FILE *to,
                               const char *from)
 {
@@ -162,7 +162,8 @@ void view_open(const char *path)
 {
     pid_t child = fork();
     if (child == 0) {
-        /* Some browsers stay: nobody waits for a child's child. */
+        /* Some browsers run on: a child's child starts them, so that nobody
+         * waits. */
         int null = open("/dev/null", O_RDWR);
         if (fork() != 0)
             _exit(0);

@@ -1,4 +1,4 @@
-/* view.h - what a timeline in a file and a live one share: page, batches. */
+/* view.h - the page and its batches, for timelines in files and live ones. */
 /* SPDX-License-Identifier: MIT */
 /*
     A page reads batches: JSON objects that stand in the file, or are sent to
@@ -29,7 +29,7 @@
 
 enum { VIEW_BATCH = 65536, VIEW_BLOCK = 4096 };
 
-/* What a page knows already, so that batches need not say it again. */
+/* The state of a page, so that batches need not repeat it. */
 struct view_pack;
 struct view_pack *view_pack_new(struct call *, struct reader *,
                                 const struct value_option *,
@@ -37,12 +37,12 @@ struct view_pack *view_pack_new(struct call *, struct reader *,
 void view_pack_free(struct view_pack *);
 /* Says which of the values no event had. */
 void view_pack_warn(const struct view_pack *);
-/* Writes the next events, at most `max` of them, as a batch; how many. Of the
- * recorders it says what reader_count() last found. */
+/* Writes the next events, at most `max`, as a batch. Returns how many. The
+ * figures of recorders are those of the last reader_count(). */
 size_t view_pack_write(struct view_pack *, FILE *, size_t max, bool in_html);
 
-/* Writes a page up to the place of its data, and what comes behind. `live`:
- * it will ask for batches. */
+/* Write a page up to the place of its data, and the rest behind. `live`: the
+ * page will ask for batches. */
 struct view_page {
     struct call *call;
     struct reader *reader;
@@ -52,14 +52,15 @@ struct view_page {
 void view_page_begin(struct view_page *, FILE *);
 void view_page_end(struct view_page *, FILE *);
 
-/* 128 random bits in hexadecimal; false: the system has none. */
+/* Makes 128 random bits in hexadecimal. False: the system has none. */
 bool view_random(char to[33]);
-/* Is there a display, and is stdout a terminal? Then a file can be opened in
- * the user's browser. */
+/* True if there is a display and stdout is a terminal: then a file can be
+ * opened in the user's browser. */
 bool view_can_open(void);
 void view_open(const char *path);
 
-/* Serves the page of a running program until it ends; the exit status. */
+/* Serves the page of a running program until it ends. Returns the exit
+ * status. */
 int view_live(struct call *, const struct value_option *, size_t values_count,
               unsigned port, bool open_it);
 
