@@ -124,6 +124,9 @@ Test(log, is_what_the_program_has)
                " \"{order} {location} {thread} {recorder} {message}\" |"
                " tail -n +6; done | sort -n >out;"
                " cmp in out || diff -a in out | head");
+    command_must("save chunks -o whole.rec && " RECORDER " dump chunks |"
+                 " tail -n +2 >in; " RECORDER " dump whole.rec |"
+                 " tail -n +2 >out; cmp in out");
     command_must("export json %d --names \"wide|copy\" -o in.json &&"
                  " " RECORDER " export json chunks --names \"wide|copy\""
                  " -o out.json; for file in in out; do"

@@ -72,7 +72,7 @@ static const char *chunks_find(struct folder *folder, const char *name)
     }
     closedir(from);
     if (!folder->chunks_count)
-        return "is a folder without chunks of a log (000001.rec)";
+        return strerror(EISDIR); /* and no log */
     qsort(folder->chunks, folder->chunks_count, sizeof *folder->chunks,
           chunk_compare);
     return NULL;

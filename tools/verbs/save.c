@@ -248,7 +248,6 @@ static void save_events(struct call *call, const char *path)
     struct output output;
     const char *wrong;
     bool done = true;
-    call_open(call, 0);
     call_take(call);
     reader_count(&call->reader);
     rings_make(call, &made);
@@ -330,11 +329,14 @@ static int save(struct call *call)
         return save_log(call, path);
     if (call_option(call, OPTION_CHUNK) || call_option(call, OPTION_KEEP))
         misuse(call, "--chunk and --keep are for --follow");
-    if (call_selects(call)) {
+    call_open(call, 0);
+    /* What was made of events is, again: its pages are no program's. */
+    if (call_selects(call) ||
+        (!call->source.pid &&
+         call->reader.inside->head_bytes == KEPT_HEAD_BYTES)) {
         save_events(call, path);
         return 0;
     }
-    call_open(call, 0);
     keeper.of = call->source.memory;
     keeper.memory = *keeper.of;
     keeper.memory.read = keeper_read;
