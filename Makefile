@@ -127,8 +127,8 @@ coverage: packages-test
 	@cd build/coverage/tests && gcov -b */*.gcda 2>/dev/null | grep -A 4 \
 		"^File '\(.*/\)\?recorder[a-z_/]*\.h'"
 
-# SECONDS: how long to look for hostile files that harm the reader.
-fuzz: packages-fuzz
+# SECONDS: how long to look for hostile files and texts, all targets together.
+fuzz: packages-fuzz build/recorder
 	@sh tests/fuzz/run.sh $(or $(SECONDS),60)
 
 model:

@@ -7,6 +7,7 @@
 
 #include "inside.h"
 #include "settings.h"
+#include "shown.h"
 #include "source.h"
 #include "tables.h"
 
@@ -23,7 +24,7 @@ struct library {
     char *text; /* the text that was returned last */
     size_t text_size;
     char why[256];
-    char file[1024];
+    char file[4 * 1023 + 1], name[128]; /* of library_at(), as shown */
     bool head_given;
 };
 
@@ -213,13 +214,20 @@ const char *library_at(struct library *library, uint64_t order,
     }
     reader_format(reader, &event.event, &location);
     to->file_line = reader_location(location, &size);
-    snprintf(library->file, sizeof library->file, "%.*s",
-             (int)(to->file_line ? size : strlen(location)), location);
+    if (!to->file_line)
+        size = strlen(location);
+    if (size > 1023)
+        size = 1023;
+    snprintf(library->file, sizeof library->file, "%s",
+             text_shown(location, &size));
     to->file = library->file;
     to->caller = event.event.caller;
     to->thread = event.thread ? event.thread->id : 0;
     to->alive = event.thread && event.thread->alive;
-    to->name = event.thread ? event.thread->name : "";
+    size = event.thread ? strlen(event.thread->name) : 0;
+    snprintf(library->name, sizeof library->name, "%s",
+             size ? text_shown(event.thread->name, &size) : "");
+    to->name = library->name;
     to->line = reader_line(reader, &event, NULL, NULL);
     return NULL;
 }
@@ -244,7 +252,7 @@ const char *library_clear(struct library *library)
     const char *wrong = reader_take(reader);
     if (wrong)
         return wrong;
-    return reader_clear(reader) ? NULL : "cannot be written";
+    return reader_clear(reader, reader->end) ? NULL : "cannot be written";
 }
 
 const char *library_name(struct library *library, size_t i)

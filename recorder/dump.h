@@ -3,6 +3,7 @@
 #ifndef RECORDER_DUMP_H_
 #define RECORDER_DUMP_H_
 
+#include "coded.h"
 #include "format.h"
 #include "output.h"
 #include "strings.h"
@@ -40,6 +41,7 @@ RECORDER_FUNCTION_ size_t recorder_message_(struct recorder_scratch_ *s,
     struct recorder_arguments_ arguments;
     struct recorder_string_ string;
     const char *format = recorder_format_of_(s, event->format, location);
+    struct recorder_coded_ coded;
     context.scratch = s;
     context.event = event;
     context.token = 0;
@@ -53,6 +55,12 @@ RECORDER_FUNCTION_ size_t recorder_message_(struct recorder_scratch_ *s,
     arguments.types = recorder_home_.registry->types;
     arguments.trace = s->trace;
     arguments.changes = recorder_text_changes_;
+    if (format && s->heading.event && recorder_coded_of_(event, &coded)) {
+        recorder_coded_severity_(&s->heading, coded.word);
+        arguments.word = coded.argument;
+        arguments.missing = coded.missing;
+        format = coded.format;
+    }
     if (format)
         return recorder_format_(to, size, format, &arguments);
     string = recorder_string_at_(to, size ? size - 1 : 0);

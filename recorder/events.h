@@ -3,6 +3,7 @@
 #ifndef RECORDER_EVENTS_H_
 #define RECORDER_EVENTS_H_
 
+#include "coded.h"
 #include "event.h"
 #include "heading.h"
 #include "memory.h"
@@ -46,7 +47,7 @@ struct recorder_batch_ {
 struct recorder_severity_cached_ {
     uint64_t format;
     int32_t severity;
-    bool hardware;
+    bool hardware, event;
 };
 
 #define RECORDER_CURSOR_MAX_ 256
@@ -349,9 +350,9 @@ RECORDER_FUNCTION_ void recorder_next_severity_(struct recorder_cursor *cursor,
     struct recorder_severity_cached_ *cached =
         &cursor->cached[(event->format ^ event->format >> 6) %
                         RECORDER_SEVERITIES_MAX_];
+    struct recorder_headed_ heading;
     if (cached->format != event->format) {
         char bytes[RECORDER_HEADING_MAX_ + 1];
-        struct recorder_headed_ heading;
         struct recorder_memory_ memory;
         ptrdiff_t size;
         recorder_memory_open_(&memory);
@@ -363,9 +364,14 @@ RECORDER_FUNCTION_ void recorder_next_severity_(struct recorder_cursor *cursor,
         cached->format = event->format;
         cached->severity = heading.severity;
         cached->hardware = heading.hardware;
+        cached->event = heading.event;
     }
-    event->severity = cached->severity;
-    event->hardware = cached->hardware;
+    heading.severity = cached->severity;
+    heading.hardware = cached->hardware;
+    heading.event = cached->event && !(event->missing_arguments & 1);
+    recorder_coded_severity_(&heading, event->argument[0]);
+    event->severity = heading.severity;
+    event->hardware = heading.hardware;
 }
 
 /* Looks for the next batch. */

@@ -37,6 +37,7 @@ LIMITS
       So do conversions that are unknown or cut off by the end.
     * %#g keeps its zeros, as C wants, also where rounding yields a power of
       ten: %#.5g of 99999.95 is 1.0000e+05, in glibc 2.36 it is 1.e+05.
+    * %#s prints a copied text as bytes in hexadecimal.
     * %c of 0 prints \x00. Widths count bytes, those of escapes too. A number
       above 2147483647 in the format counts as 2147483647.
     * Strings end after 64 KiB, with "...". %ls takes wchar_t for 32 bits in
@@ -386,6 +387,29 @@ RECORDER_FUNCTION_ bool recorder_format_bytes_(struct recorder_formatter_ *f,
     return !more;
 }
 
+/* Writes bytes as "00 1b ff", a blank behind each but the last, and moves on. */
+RECORDER_FUNCTION_ void
+recorder_format_hex_(struct recorder_formatter_ *f, uint64_t *address,
+                             size_t size)
+{
+    static const char hex[] = "0123456789abcdef";
+    char piece[32];
+    while (size) {
+        size_t got = recorder_format_read_(f->arguments, *address, piece,
+                                           size < sizeof piece ? size
+                                                               : sizeof piece);
+        *address += got;
+        size = got ? size - got : 0;
+        for (size_t i = 0; i < got; i++) {
+            char digits[3];
+            digits[0] = hex[(unsigned char)piece[i] >> 4];
+            digits[1] = hex[piece[i] & 15];
+            digits[2] = ' ';
+            recorder_format_put_(f, digits, size || i + 1 < got ? 3 : 2);
+        }
+    }
+}
+
 /* Does the same for wchar_t; here *left counts bytes of UTF-8. */
 RECORDER_SELDOM_ bool recorder_format_wides_(struct recorder_formatter_ *f,
                                              uint64_t *address, size_t *left)
@@ -426,7 +450,7 @@ static inline void recorder_format_character_(struct recorder_formatter_ *f)
 RECORDER_FUNCTION_ void recorder_format_string_(struct recorder_formatter_ *f)
 {
     const size_t most = 65536; /* bounds what a wild pointer prints */
-    size_t size = SIZE_MAX;
+    struct recorder_sizes_ sizes = {SIZE_MAX, SIZE_MAX};
     size_t precision = f->precision < 0 ? SIZE_MAX : (size_t)f->precision;
     size_t left = precision < most ? precision : most;
     uint64_t address = f->word;
@@ -437,15 +461,22 @@ RECORDER_FUNCTION_ void recorder_format_string_(struct recorder_formatter_ *f)
         recorder_format_put_(f, "(null)", precision < 6 ? 0 : 6);
         return;
     }
-    if (left && a->changes && a->changes(a->context, address, &size) &&
+    if (left && a->changes && a->changes(a->context, address, &sizes) &&
         recorder_format_read_(a, address, digit, 1))
         recorder_format_put_(f, RECORDER_FORMAT_CHANGES_, 1);
-    if (size < left && !f->wide)
-        left = size;
+    if (sizes.kept < SIZE_MAX && f->flags & RECORDER_FORMAT_ALTERNATE_) {
+        left = sizes.kept < left ? sizes.kept : left;
+        sizes.shown -= sizes.kept;
+        recorder_format_hex_(f, &address, left);
+        left = precision < most ? 0 : sizes.shown;
+    }
+    if (sizes.shown < left && !f->wide)
+        left = sizes.shown;
     if (f->wide ? recorder_format_wides_(f, &address, &left)
-                : recorder_format_bytes_(f, &address, &left, size == SIZE_MAX))
+                : recorder_format_bytes_(f, &address, &left,
+                                        sizes.shown == SIZE_MAX))
         return;
-    if (!left && (precision <= most || size < most))
+    if (!left && (precision <= most || sizes.shown < most))
         return;
     if (address != f->word) {
         recorder_format_put_(f, "...", 3);

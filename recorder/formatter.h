@@ -11,6 +11,11 @@ extern "C" {
 
 /* ------------------------------------------------------------- interface -- */
 
+/* How long a copied text is; SIZE_MAX: not known. */
+struct recorder_sizes_ {
+    size_t kept, shown; /* without what says that it was cut, and with that */
+};
+
 /* The words that the conversions of a format consume, in order. A double is
    its bits, or those of a float if words have 4 bytes. */
 struct recorder_arguments_ {
@@ -28,9 +33,10 @@ struct recorder_arguments_ {
     recorder_type *const *types;
     intptr_t trace; /* passed to them; a '+' sets bit 0, too */
     /* True if the text at an address may have changed since it was recorded:
-       then RECORDER_FORMAT_CHANGES_ marks it. Sets *size if it is known and no
-       NUL ends the text. Null: none has changed. */
-    bool (*changes)(void *context, uint64_t address, size_t *size);
+       then RECORDER_FORMAT_CHANGES_ marks it. Sets the sizes if they are known
+       and no NUL ends the text. Null: none has changed. */
+    bool (*changes)(void *context, uint64_t address,
+                    struct recorder_sizes_ *sizes);
 };
 #define RECORDER_FORMAT_CHANGES_ "~"
 

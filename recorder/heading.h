@@ -30,6 +30,7 @@ struct recorder_headed_ {
     size_t size;       /* of the words; 0: none */
     int severity;      /* 0 to 3; -1: none */
     bool hardware;     /* else software */
+    bool event;        /* has that word: see coded.h */
 };
 
 /* True where a word ends: at a blank, at "\2\1", at the heading's end. */
@@ -88,7 +89,7 @@ recorder_heading_(const char *format, struct recorder_headed_ *heading)
     heading->words = format;
     heading->size = 0;
     heading->severity = -1;
-    heading->hardware = false;
+    heading->hardware = heading->event = false;
     while (i < RECORDER_HEADING_MAX_ && format[i] == '\1') {
         do
             i++;
@@ -103,6 +104,7 @@ recorder_heading_(const char *format, struct recorder_headed_ *heading)
     heading->words = format + 1;
     heading->size = end - 2;
     recorder_heading_severe_(heading);
+    heading->event = recorder_heading_word_(heading, "event") != NULL;
     return format + end;
 }
 

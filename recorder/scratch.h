@@ -33,7 +33,7 @@ struct recorder_scratch_ {
     struct recorder_constants_ constants;
     char *format, *text, *message, *line; /* text: of RECORDER_COPY */
     size_t format_max, text_max, line_max;
-    size_t text_size; /* of the text that was put together last */
+    struct recorder_sizes_ text_sizes; /* of the text put together last */
     char *out;               /* gathers lines, for recorder_dump_fd */
     size_t out_max;
     void *mapped;

@@ -174,8 +174,9 @@ RECORDER_FUNCTION_ void recorder_text_of_(struct recorder_scratch_ *s,
         mark = size ? "..." : "<lost>";
     count = recorder_length_(mark, 6);
     recorder_bytes_(s->text + size, mark, count);
-    s->text_size = size + count;
-    s->text[s->text_size] = '\0';
+    s->text_sizes.kept = size;
+    s->text_sizes.shown = size + count;
+    s->text[size + count] = '\0';
 }
 
 struct recorder_text_context_ {
@@ -197,7 +198,7 @@ RECORDER_FUNCTION_ ptrdiff_t recorder_text_bytes_(
         c->token = address;
         c->read = 0;
     }
-    left = c->scratch->text_size + 1 - c->read;
+    left = c->scratch->text_sizes.shown + 1 - c->read;
     if (size > left)
         size = left;
     recorder_bytes_(to, text + c->read, size);
@@ -229,7 +230,7 @@ RECORDER_FUNCTION_ ptrdiff_t recorder_text_(void *context, uint64_t address,
 /* The formatter's `changes`: true if the text at an address may have changed
  * since it was recorded. A record that prints at once shows what it was given. */
 RECORDER_FUNCTION_ bool recorder_text_changes_(void *context, uint64_t address,
-                                               size_t *size)
+                                               struct recorder_sizes_ *sizes)
 {
     struct recorder_text_context_ *c = (struct recorder_text_context_ *)context;
     struct recorder_fetched_ *piece = &c->scratch->fetched[0];
@@ -237,7 +238,7 @@ RECORDER_FUNCTION_ bool recorder_text_changes_(void *context, uint64_t address,
         recorder_text_of_(c->scratch, c->event, address);
         c->token = address;
         c->read = 0;
-        *size = c->scratch->text_size;
+        *sizes = c->scratch->text_sizes;
         return false;
     }
     if (!RECORDER_MARKS_ || c->scratch->trace)

@@ -8,7 +8,7 @@ test) packages="libdw-dev libsqlite3-dev zlib1g-dev g++ gcc-multilib clang
     libcriterion-dev libbenchmark-dev gdb gdbserver elfutils lld babeltrace2
     gtkwave sigrok-cli protobuf-compiler sqlite3 xvfb xauth python3 chromium
     nodejs npm" ;;
-fuzz) packages="libdw-dev clang-14 libclang-rt-14-dev" ;;
+fuzz) packages="libdw-dev libsqlite3-dev zlib1g-dev clang-14 libclang-rt-14-dev" ;;
 *) echo "packages.sh: build, test or fuzz" >&2 && exit 2 ;;
 esac
 missing=

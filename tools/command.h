@@ -61,6 +61,7 @@ struct call {
     struct reader_selection selection;
     const char *line;       /* --line, or null */
     const char *images[16]; /* --memory */
+    struct codes *codes;    /* --formats */
 };
 
 /* The value of an option, the last if it was given more than once; null: it
@@ -77,6 +78,7 @@ enum {
     OPTION_ELF,
     OPTION_SYSROOT,
     OPTION_SEVERITY,
+    OPTION_FORMATS,
     OPTION_OWN
 };
 

@@ -105,6 +105,10 @@ const struct option_row common_rows[] = {
      "in place of SOURCE: a firmware's ELF file, with --memory"},
     {OPTION_MEMORY, "memory", "ADDRESS:FILE",
      "memory that was copied out of a machine; as often as needed"},
+    {OPTION_FORMATS, "formats", "DIR",
+     "texts of trace codes, in files that end in .fmt; as often as needed, the "
+     "first that knows a code counts, then those of RECORDER_FORMATS, "
+     "DIR:DIR..., then those of /usr/share/recorder/formats"},
     {OPTION_REGISTRY, "registry", "ADDRESS",
      "which of several, in a process of libraries that share nothing"},
     {'h', "help", NULL, "this text"},
@@ -228,8 +232,10 @@ bool span_of(const char *text, int64_t *ns)
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (strcmp(end, units[i].unit) == 0) {
             value *= units[i].ns;
+            if (!(value > -9e18 && value < 9e18))
+                return false;
             *ns = (int64_t)value;
-            return value > -9e18 && value < 9e18;
+            return true;
         }
     return false;
 }
@@ -297,7 +303,9 @@ static bool wall_of(struct call *call, const char *text, int64_t *ns)
         return false;
     if (*end == '.') {
         char *behind;
-        fraction = strtod(end, &behind);
+        fraction = strtod(end, &behind); /* ".9e300" is no fraction */
+        if (fraction >= 1)
+            return false;
         end = behind;
     }
     if (!zoned(end, &date, &seconds))
@@ -444,6 +452,33 @@ void selection_parse(struct call *call)
         misuse(call, "--names %s: %s", s->names, wrong);
 }
 
+static void codes_say(void *context, const char *text)
+{
+    warn(context, "%s", text);
+}
+
+/* Reads what files say of codes: of folders that were named, then of others. */
+static void codes_open(struct call *call)
+{
+    const char *folders = getenv("RECORDER_FORMATS");
+    codes_free(call->codes);
+    call->codes = NULL;
+    for (int k = 0; k < call->options_count; k++)
+        if (call->options[k].key == OPTION_FORMATS &&
+            !codes_add(&call->codes, call->options[k].value, codes_say, call))
+            fail(call, "--formats %s: %s", call->options[k].value,
+                 strerror(errno));
+    while (folders && *folders) {
+        size_t size = strcspn(folders, ":");
+        char *folder = need(strndup(folders, size));
+        if (size && !codes_add(&call->codes, folder, codes_say, call))
+            warn(call, "RECORDER_FORMATS: %s: %s", folder, strerror(errno));
+        free(folder);
+        folders += size + (folders[size] == ':');
+    }
+    codes_add(&call->codes, "/usr/share/recorder/formats", codes_say, call);
+}
+
 void call_open(struct call *call, int i)
 {
     struct source_how how = {.executable = call_option(call, 'e'),
@@ -483,6 +518,8 @@ void call_open(struct call *call, int i)
         wrong = reader_select(&call->reader, &call->selection);
     if (wrong)
         fail(call, "%s", wrong);
+    codes_open(call);
+    call->reader.codes = call->codes;
 }
 
 const char *call_program(const struct call *call)
@@ -501,4 +538,6 @@ void call_close(struct call *call)
              source->unopened, source->unopened_more ? ", and more" : "");
     reader_close(&call->reader);
     source_close(&call->source);
+    codes_free(call->codes);
+    call->codes = NULL;
 }

@@ -22,13 +22,6 @@
 #include "tables.h"
 #include "tests/harness/shown.h"
 
-void *need(void *memory)
-{
-    if (!memory)
-        abort();
-    return memory;
-}
-
 /* The reader waits where a list of a running program is being changed; what
  * a file holds does not change (-Dnanosleep=fuzz_nanosleep). */
 int fuzz_nanosleep(const struct timespec *wait, struct timespec *left)
@@ -127,13 +120,17 @@ static const char *open_file(struct call *call, const char *path)
 
 /* Tables, JSON and csv, of which lines end with CRLF, hold no byte that a
  * terminal obeys. */
-static void check_plain(char *text, size_t size)
+void fuzz_plain(char *text, size_t size)
 {
     size_t i, to = 0;
     for (i = 0; i < size; i++)
         if (text[i] != '\r' || i + 1 == size || text[i + 1] != '\n')
             text[to++] = text[i];
     must(!shown_wrong(text, to), "an output moves the cursor");
+}
+void fuzz_plain_text(const char *text)
+{
+    must(!text || !shown_wrong(text, strlen(text)), "a text moves the cursor");
 }
 
 int fuzz_check(const unsigned char *bytes, size_t size)
@@ -152,7 +149,7 @@ int fuzz_check(const unsigned char *bytes, size_t size)
         out = need(open_memstream(&text, &text_size));
         check_take(&call, out);
         must(fclose(out) == 0, "there is no memory");
-        check_plain(text, text_size);
+        fuzz_plain(text, text_size);
         free(text);
         out = need(fopen("/dev/null", "w"));
         check_take(&call, out);
@@ -161,6 +158,75 @@ int fuzz_check(const unsigned char *bytes, size_t size)
     }
     source_close(&call.source);
     return wrong != NULL;
+}
+
+void fuzz_again(const char *path)
+{
+    struct call call = {.name = "fuzz"};
+    FILE *out = need(fopen("/dev/null", "w"));
+    must(!open_file(&call, path) &&
+             !reader_open(&call.reader, call.source.memory,
+                          call.source.registry),
+         "what was saved is refused");
+    check_take(&call, out);
+    reader_close(&call.reader);
+    source_close(&call.source);
+    fclose(out);
+}
+
+/* --------------------------------------------------------------- targets -- */
+
+static const char *const targets[] = {"read", "show",    "function", "export",
+                                      "save", "view",    "gdb",      "elf",
+                                      "options", "headers"};
+enum { READ, SHOW, FUNCTION, EXPORT, SAVE, VIEW, GDB, ELF, OPTIONS, HEADERS,
+       TARGETS };
+static unsigned target;
+
+/* A verb that fails ends the command, and frees nothing before. */
+int __lsan_is_turned_off(void);
+int __lsan_is_turned_off(void)
+{
+    return target != READ && target != GDB;
+}
+
+bool fuzz_choose(const char *name)
+{
+    for (target = 0; target < TARGETS; target++)
+        if (strcmp(targets[target], name) == 0)
+            return true;
+    return false;
+}
+
+/* Some number that is always the same for the same bytes. */
+static unsigned sum(const unsigned char *bytes, size_t size)
+{
+    unsigned all = 2166136261u;
+    for (size_t i = 0; i < size; i++)
+        all = (all ^ bytes[i]) * 16777619u;
+    return all >> 8;
+}
+
+int fuzz_one(const unsigned char *bytes, size_t size)
+{
+    const char *good = getenv("FUZZ_GOOD");
+    unsigned char *copy;
+    bool done;
+    if (target == READ)
+        return fuzz_check(bytes, size);
+    if (target == ELF)
+        return !fuzz_executable(good, file_of(bytes, size));
+    if (target < GDB)
+        return !fuzz_verbs(targets[target], file_of(bytes, size),
+                           sum(bytes, size));
+    copy = need(malloc(size + 1));
+    memcpy(copy, bytes, size);
+    copy[size] = '\0';
+    done = target == GDB       ? fuzz_gdb(copy, size)
+           : target == OPTIONS ? fuzz_options(good, (char *)copy)
+                               : fuzz_texts((char *)copy);
+    free(copy);
+    return !done;
 }
 
 /* ----------------------------------------------------------------- words -- */
@@ -298,15 +364,114 @@ static uint64_t value(const struct fuzz_file *f, uint64_t old)
     }
 }
 
-bool fuzz_mutate(unsigned char *data, size_t size, unsigned seed)
+/* Where an ELF file's own fields stand: { offset, bytes }, by class; its table
+ * of segments and of sections have rows of such fields. */
+struct field {
+    uint16_t at, size;
+};
+static const struct field heads[2][10] = {
+    {{4, 1}, {5, 1}, {16, 2}, {18, 2}, {28, 4}, {32, 4}, {42, 2}, {44, 2},
+     {48, 2}, {50, 2}},
+    {{4, 1}, {5, 1}, {16, 2}, {18, 2}, {32, 8}, {40, 8}, {54, 2}, {56, 2},
+     {60, 2}, {62, 2}}};
+static const struct field segments[2][6] = {
+    {{0, 4}, {4, 4}, {8, 4}, {16, 4}, {20, 4}, {28, 4}},
+    {{0, 4}, {8, 8}, {16, 8}, {32, 8}, {40, 8}, {48, 8}}};
+static const struct field sections[2][6] = {
+    {{4, 4}, {12, 4}, {16, 4}, {20, 4}, {24, 4}, {36, 4}},
+    {{4, 4}, {16, 8}, {24, 8}, {32, 8}, {40, 4}, {56, 8}}};
+
+/* A value that is just at, or just beyond, an edge. */
+static uint64_t edge(const struct fuzz_file *f, uint64_t old)
+{
+    switch (any(8)) {
+    case 0: return f->size - any(3);
+    case 1: return f->size + any(3);
+    case 2: return old + f->size;
+    case 3: return (uint64_t)1 << (8 * f->word - 1);
+    case 4: return -any(4096);
+    case 5: return old * 2;
+    case 6: return old / 2;
+    default: return any(64);
+    }
+}
+
+static void put_field(struct fuzz_file *f, size_t row, struct field field)
+{
+    size_t at = row + field.at;
+    uint64_t old;
+    if (at < row || at > f->size || field.size > f->size - at)
+        return;
+    old = fuzz_number(f, at, field.size);
+    fuzz_put(f, at, any(2) || !f->segments ? edge(f, old) : value(f, old),
+             field.size);
+}
+
+/* Changes the header, a row of a table, a note's head, or moves a segment. */
+static void mutate_elf(struct fuzz_file *f)
+{
+    unsigned wide = f->word == 8, i;
+    size_t rows = wide ? 56 : 32, sections_rows = wide ? 64 : 40;
+    uint64_t table = fuzz_number(f, wide ? 32 : 28, f->word);
+    uint64_t others = fuzz_number(f, wide ? 40 : 32, f->word);
+    uint64_t count = fuzz_number(f, wide ? 56 : 44, 2) + 1;
+    uint64_t others_count = fuzz_number(f, wide ? 60 : 48, 2) + 1;
+    size_t row = table + any(count) * rows, other = table + any(count) * rows;
+    if (table > f->size || row > f->size - rows || other > f->size - rows)
+        row = other = 0;
+    switch (any(6)) {
+    case 0: put_field(f, 0, heads[wide][any(10)]); break;
+    case 1:
+    case 2: put_field(f, row, segments[wide][any(6)]); break;
+    case 3: /* a segment takes the place of another */
+        memmove(f->bytes + row, f->bytes + other, rows);
+        break;
+    case 4:
+        if (others < f->size)
+            put_field(f, others + any(others_count) * sections_rows,
+                      sections[wide][any(6)]);
+        break;
+    default: /* the head of a note, or what follows it */
+        for (i = 0; i < count && row; i++) {
+            uint64_t at;
+            row = table + i * rows;
+            if (row > f->size - rows || fuzz_number(f, row, 4) != 4)
+                continue;
+            at = fuzz_number(f, row + segments[wide][1].at, f->word);
+            put_field(f, at + any(any(2) ? 5 : 64) * 4,
+                      (struct field){0, any(2) ? 4 : (uint16_t)f->word});
+            break;
+        }
+    }
+}
+
+/* Where a piece ends: of a segment, of the file. */
+static size_t end_of(const struct fuzz_file *f)
+{
+    const struct fuzz_segment *s = &f->segment[any(f->segments)];
+    size_t at = any(3) == 0 ? any(f->size) : s->at + (any(2) ? s->size : 0);
+    at += any(3) - 1;
+    return at > 64 && at < f->size ? at : f->size;
+}
+
+size_t fuzz_mutate(unsigned char *data, size_t size, unsigned seed)
 {
     static const char conversions[] = "%*.$#0-+ lhjzqtLdiuoxXbcsSpnfFeEgGaAm19";
     struct fuzz_file f;
+    bool is_recording;
     state = seed * 2654435761u + 1;
-    if (any(4) == 0 || !fuzz_open(&f, data, size))
-        return false;
+    if (any(4) == 0)
+        return 0;
+    is_recording = fuzz_open(&f, data, size);
+    if (size < 256 || memcmp(data, "\177ELF", 4) != 0)
+        return 0;
     for (uint64_t i = any(4) + 1; i; i--) {
-        size_t at = place(&f);
+        size_t at;
+        if (!is_recording || any(3) == 0) {
+            mutate_elf(&f);
+            continue;
+        }
+        at = place(&f);
         if (at == 0 || at > size - 8)
             continue;
         if (any(6) == 0)
@@ -314,12 +479,13 @@ bool fuzz_mutate(unsigned char *data, size_t size, unsigned seed)
         else
             fuzz_put(&f, at, value(&f, fuzz_number(&f, at, f.word)), f.word);
     }
-    return true;
+    return is_recording && any(16) == 0 ? end_of(&f) : size;
 }
 
 #ifdef FUZZER
 /* ------------------------------------------------------------- libFuzzer -- */
 
+int LLVMFuzzerInitialize(int *count, char ***arguments);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max,
                                unsigned seed);
@@ -328,22 +494,31 @@ size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max);
 static unsigned long cases, refused;
 static void say_cases(void)
 {
-    fprintf(stderr, "%lu cases, %lu of them got past the registry\n", cases,
-            cases - refused);
+    fprintf(stderr, "%-8s %8lu cases, %lu of them got past %s\n",
+            targets[target], cases, cases - refused,
+            target < ELF ? "the registry" : "its reader");
+}
+
+int LLVMFuzzerInitialize(int *count, char ***arguments)
+{
+    const char *name = getenv("FUZZ_TARGET");
+    (void)count, (void)arguments;
+    must(fuzz_choose(name ? name : "read"), "FUZZ_TARGET: no such target");
+    atexit(say_cases);
+    return 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (cases++ == 0)
-        atexit(say_cases);
-    refused += (unsigned long)fuzz_check(data, size);
+    cases++;
+    refused += (unsigned long)fuzz_one(data, size);
     return 0;
 }
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max,
                                unsigned seed)
 {
-    return fuzz_mutate(data, size, seed) ? size
-                                         : LLVMFuzzerMutate(data, size, max);
+    size_t changed = fuzz_mutate(data, size, seed);
+    return changed ? changed : LLVMFuzzerMutate(data, size, max);
 }
 #endif

@@ -11,9 +11,32 @@
  * was refused, 0: it was not. */
 int fuzz_check(const unsigned char *bytes, size_t size);
 
-/* Changes some words that matter of a recording; false: nothing, as it is none
- * or as it is time for a blind change. */
-bool fuzz_mutate(unsigned char *bytes, size_t size, unsigned seed);
+/* What is fuzzed: "read", the reader itself; "show", "function", "export", "save"
+ * and "view", the command's verbs; "gdb", gdb's library; "elf", the program that
+ * --executable names, and "options", texts, both with the good recording of
+ * FUZZ_GOOD; "headers", texts that the headers take. False: there is none. */
+bool fuzz_choose(const char *target);
+/* The chosen target's check. 1: the bytes were refused, 0: they were not. */
+int fuzz_one(const unsigned char *bytes, size_t size);
+
+/* Changes some words that matter of a recording or a program, its headers, or
+ * where it ends; returns the size, or 0: nothing, as it is neither or as it is
+ * time for a blind change. */
+size_t fuzz_mutate(unsigned char *bytes, size_t size, unsigned seed);
+
+/* Aborts unless a terminal may be shown it: lines may end in CRLF. */
+void fuzz_plain(char *text, size_t size);
+void fuzz_plain_text(const char *text); /* null is none */
+/* A good file that was written from a bad one: checks that it is read. */
+void fuzz_again(const char *path);
+
+/* verbs.c: one of a target's command lines, by number; it ended with 0. */
+unsigned fuzz_verbs(const char *target, const char *path, unsigned which);
+unsigned fuzz_executable(const char *good, const char *path);
+bool fuzz_gdb(unsigned char *bytes, size_t size);
+bool fuzz_options(const char *good, const char *text);
+/* texts.c */
+bool fuzz_texts(const char *text);
 
 enum { FUZZ_SEGMENTS = 64 };
 struct fuzz_file {

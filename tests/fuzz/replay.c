@@ -1,10 +1,12 @@
 /* replay.c - hands files, and what can be made of them, to fuzz.c's check. */
 /* SPDX-License-Identifier: MIT */
 /*
+    replay --target NAME  what the rest is for, as fuzz.h names it; else "read"
     replay FILE...        each as it is
     replay --flip FILE    with each byte changed in turn, in several ways
     replay --cut FILE     cut off at every length
-    replay --mutate FILE  in 10000 ways, some words that matter at a time
+    replay --ways N       how often to mutate from now on; else 10000
+    replay --mutate FILE  so often, some words that matter at a time
     replay --large        files made to keep a reader busy, or short of memory
 
    Each case has SECONDS and the memory below; what it was is said where it
@@ -52,7 +54,7 @@ static void check(const unsigned char *bytes, size_t size)
     struct itimerval limit = {{0, 0}, {SECONDS, 0}};
     setitimer(ITIMER_PROF, &limit, NULL);
     alarm(10 * SECONDS); /* where it waits, or the machine is busy */
-    refused += (unsigned long)fuzz_check(bytes, size);
+    refused += (unsigned long)fuzz_one(bytes, size);
     cases++;
 }
 
@@ -117,14 +119,14 @@ static void flip(const char *path)
     mark(&f, marks);
     for (at = 0; at < size; at++) {
         unsigned char was = bytes[at];
-        const unsigned char ways[] = {(unsigned char)~was, 0, 0x80, 0xff};
-        size_t count = marks[at] ? sizeof ways : at % 16 == 0, i;
+        const unsigned char values[] = {(unsigned char)~was, 0, 0x80, 0xff};
+        size_t count = marks[at] ? sizeof values : at % 16 == 0, i;
         for (i = 0; i < count; i++) {
-            if (ways[i] == was || (i && ways[i] == ways[i - 1]))
+            if (values[i] == was || (i && values[i] == values[i - 1]))
                 continue;
             snprintf(at_work, sizeof at_work, "%s: byte %zu from %d to %d",
-                     path, at, was, ways[i]);
-            bytes[at] = ways[i];
+                     path, at, was, values[i]);
+            bytes[at] = values[i];
             check(bytes, size);
         }
         bytes[at] = was;
@@ -149,18 +151,20 @@ static void cut(const char *path)
     free(bytes);
 }
 
+static unsigned ways = 10000;
 static void mutate(const char *path)
 {
-    enum { WAYS = 10000 };
     size_t size;
     unsigned char *good = file_read(path, &size), *bytes = malloc(size);
     if (!bytes)
         exit(2);
-    for (unsigned seed = 1; seed <= WAYS; seed++) {
+    for (unsigned seed = 1; seed <= ways; seed++) {
+        size_t changed;
         memcpy(bytes, good, size);
         snprintf(at_work, sizeof at_work, "%s: mutation %u", path, seed);
-        if (fuzz_mutate(bytes, size, seed))
-            check(bytes, size);
+        changed = fuzz_mutate(bytes, size, seed);
+        if (changed)
+            check(bytes, changed);
     }
     free(bytes);
     free(good);
@@ -406,6 +410,11 @@ int main(int count, char **arguments)
         const char *name = arguments[i];
         if (strcmp(name, "--large") == 0) {
             large();
+        } else if (strcmp(name, "--target") == 0 && i + 1 < count) {
+            if (!fuzz_choose(arguments[++i]))
+                return 2;
+        } else if (strcmp(name, "--ways") == 0 && i + 1 < count) {
+            ways = (unsigned)strtoul(arguments[++i], NULL, 10);
         } else if (strcmp(name, "--flip") == 0 && i + 1 < count) {
             flip(arguments[++i]);
         } else if (strcmp(name, "--mutate") == 0 && i + 1 < count) {

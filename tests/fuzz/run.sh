@@ -1,45 +1,111 @@
-# Fuzzes the reader of files with libFuzzer; or builds what repeats the corpus.
+# Fuzzes what reads files, and texts, with libFuzzer; or builds what repeats it.
 # SPDX-License-Identifier: MIT
 #
-# run.sh [SECONDS]    fuzzes, for a minute (Debian: clang, libclang-rt-14-dev)
+# run.sh [SECONDS] [TARGET...]
+#                     fuzzes the targets that fuzz.h names, all, for a minute in
+#                     all (Debian: clang, libclang-rt-14-dev)
 # run.sh --replay     builds build/fuzz/replay with gcc, if that is due
 #
-# Seeds are recordings of tests/programs/hostile.c, made by this build; one that is
-# refused ends the fuzzer. It says at its end how many cases got past the registry.
-# A fuzzer goes on from what it found before, in build/fuzz/corpus; what fails is
-# left as build/fuzz/crash-* and the like: build/fuzz/replay FILE repeats it.
-# `build/fuzz/fuzz -merge=1 NEW build/fuzz/corpus` picks what is worth keeping.
+# Seeds are recordings of tests/programs/hostile.c, made by this build, and what
+# is below; a recording that is refused ends the fuzzer. It says of each target
+# how many cases there were and how many got past the registry. A fuzzer goes on
+# from what it found before, in build/fuzz/corpus/TARGET; what fails is left as
+# build/fuzz/TARGET-crash-* and the like: build/fuzz/replay --target TARGET FILE
+# repeats it.
 set -e
 cd "$(dirname "$0")/../.."
 out=build/fuzz
-mkdir -p $out/corpus
-flags="-std=gnu11 -D_GNU_SOURCE -Dnanosleep=fuzz_nanosleep -O1 -g -Wall -Wextra
-    -I. -Itools -Itools/reader -Itools/source -Itools/print
-    -fsanitize=address,undefined -fno-sanitize-recover=undefined"
-sources="tests/fuzz/fuzz.c tools/reader/*.c tools/source/[!s]*.c
-    tools/source/scan.c tools/print/text.c tools/print/shown.c
-    tools/print/tables.c tools/print/json.c tools/print/csv.c tools/print/fields.c"
-if [ "$1" = --replay ]; then
+mkdir -p $out
+flags="-std=gnu11 -D_GNU_SOURCE -Dnanosleep=fuzz_nanosleep -Dexit=fuzz_exit
+    -Disatty=fuzz_isatty -Dsetvbuf=fuzz_setvbuf -O1 -g -Wall -Wextra -I. -Itools -Igdb
+    $(printf -- '-I%s ' tools/*/) -fsanitize=address,undefined -fno-sanitize-recover=undefined"
+flags=$(echo $flags)
+sources="tests/fuzz/fuzz.c tests/fuzz/verbs.c tests/fuzz/texts.c
+    $(ls tools/*.c tools/*/*.c | grep -v /main.c) gdb/library.c"
+libraries="-ldw -lelf -lsqlite3 -lz -lm -lpthread"
+# Compiles what has changed, into $out/FOLDER: FOLDER COMPILER FLAGS...
+objects()
+{
+    into=$out/$1
+    mkdir -p "$into"
+    [ -e "$into/built" ] && [ ! "$(find tests/fuzz tests/harness tools gdb recorder \
+        recorder*.h -type f ! -name '*.c' -newer "$into/built")" ] ||
+        rm -f "$into"/*.o
+    touch "$into/now"
+    shift
+    for source in $sources; do
+        object=$into/$(echo "$source" | tr / _).o
+        [ "$object" -nt "$source" ] || echo "$* $flags -c $source -o $object"
+    done | xargs -r -P "$(nproc)" -I {} sh -c {}
+    mv "$into/now" "$into/built"
+}
+if [ "${1:-}" = --replay ]; then
     exec 9>$out/lock
     flock 9
-    if [ ! -e $out/replay ] || [ "$(find $sources tests/fuzz/*.[ch] tools/*.h tools/*/*.h \
-        recorder*.h recorder/*.h -newer $out/replay)" ]; then
-        gcc $flags tests/fuzz/replay.c $sources -o $out/new -lelf -lm
+    sources="$sources tests/fuzz/replay.c"
+    objects gcc gcc -Wno-format-truncation
+    [ -e $out/replay ] && [ ! "$(find $out/gcc -name '*.o' -newer $out/replay)" ] || {
+        gcc $flags $out/gcc/*.o -o $out/new $libraries
         mv $out/new $out/replay
-    fi
+    }
     exit
 fi
 clang=$(command -v clang clang-14 | head -n 1)
-$clang $flags -DFUZZER -fsanitize=fuzzer $sources -o $out/fuzz -lelf -lm
-mkdir -p $out/seeds
+objects clang $clang -DFUZZER -fsanitize=fuzzer-no-link
+$clang $flags -fsanitize=fuzzer $out/clang/*.o -o $out/fuzz $libraries
+seconds=${1:-60}
+[ $# = 0 ] || shift
+[ $# != 0 ] || set -- read show function export save view gdb elf options headers
+each=$((seconds / $#))
+[ $each != 0 ] || each=1
+rm -rf $out/seeds
+mkdir -p $out/seeds/files $out/seeds/programs $out/seeds/options $out/seeds/headers
 for bits in 64 32; do
-    gcc -m$bits -O1 -I. -o $out/program tests/programs/hostile.c -lpthread || continue
-    RECORDER_FILE=$out/seeds/file-$bits $out/program >$out/ready & pid=$!
+    program=$out/program-$bits
+    gcc -m$bits -O1 -g -I. -o $program tests/programs/hostile.c -lpthread || continue
+    cp $program $out/seeds/programs/program-$bits
+    : >$out/ready
+    RECORDER_FILE=$out/seeds/files/file-$bits $program >$out/ready & pid=$!
     until grep -q ready $out/ready; do sleep 0.1; done
-    build/recorder save $pid -o $out/seeds/saved-$bits
+    build/recorder save $pid -o $out/seeds/files/saved-$bits
     kill $pid
 done
-$out/fuzz $out/seeds/* 2>&1 | grep -v " 0 of them" | grep "past the registry"
-exec $out/fuzz -rss_limit_mb=512 -malloc_limit_mb=256 -timeout=10 \
-    -max_len=131072 -max_total_time="${1:-60}" -print_final_stats=1 \
-    -artifact_prefix=$out/ $out/corpus $out/seeds
+# The first byte chooses: see the files.
+n=0
+for first in a b c d e f g h i; do
+    for text in 1.5s now-1h '2026-11-20 20:25:11.5+01:00' 20:25 9 worker 'n[e-t]*|(a+){1,3}' \
+        '{order:8} {wall} {name} {message}' 'net:1=bytes' 0x4000 'net=1:-one:retries=0x12' \
+        '@list help' 'last=100, to=/tmp/%p.dump, names=net' 'n.*=trace retries=7' \
+        '%-*.*s %5.3lf %#llx %zu %hhd %a %c %p %%' '[[:alpha:]]{2}\.^$'; do
+        n=$((n + 1))
+        printf %s%s $first "$text" >$out/seeds/options/$n
+        cp $out/seeds/options/$n $out/seeds/headers/$n
+    done
+done
+FUZZ_GOOD=$out/seeds/files/saved-64
+export FUZZ_GOOD
+status=0
+for target; do
+    seeds=$out/seeds/files limits="-max_len=131072"
+    case $target in
+    elf) seeds=$out/seeds/programs limits="-max_len=262144" ;;
+    options | headers) seeds=$out/seeds/$target limits="-max_len=300" ;;
+    esac
+    FUZZ_TARGET=$target
+    export FUZZ_TARGET
+    if [ $seeds = $out/seeds/files ] &&
+        $out/fuzz $seeds/* 2>&1 | grep -q " 0 of them"; then
+        echo "$target: a good recording is refused"
+        exit 1
+    fi
+    mkdir -p $out/corpus/$target
+    $out/fuzz -rss_limit_mb=1024 -malloc_limit_mb=256 -timeout=10 -detect_leaks=0 \
+        $limits -max_total_time=$each -artifact_prefix=$out/$target- \
+        $out/corpus/$target $seeds >$out/$target.log 2>&1 || {
+        status=1
+        grep -av "^#" $out/$target.log | tail -n 40
+        echo "$target: FAILED, see $out/$target.log"
+    }
+    grep -a " cases, " $out/$target.log || echo "$target: says nothing"
+done
+exit $status

@@ -106,6 +106,8 @@ Test(command, dump_options)
     times_choose(pid, "%F %T +05:30", "XXX-5:30");
     times_choose(pid, "%F %T-03:00", "XXX3");
     times_choose(pid, "%F %H:%M local", "XXX3");
+    REFUSES(2, "recorder: ", "dump --since 20:25.9e300 %d", pid);
+    REFUSES(2, "recorder: ", "dump --since=-9e300s %d", pid);
     MESSAGES("first 1\nsecond two\nthird\n", "-t program");
     fails_for(pid, "no thread is 2: recorder list shows the threads",
               "dump --thread 2");
@@ -468,6 +470,32 @@ Test(command, clear)
     REFUSES(1,
             "recorder: core: is no running process: nothing there can be set",
             "set core main=off");
+}
+
+/* Goal: dumps with --clear show each record exactly once, while threads record;
+ * none is lost between what is shown and what is cleared. Method: threads number
+ * their records; what all dumps show is all numbers, each once. */
+Test(command, clear_shows_what_it_clears)
+{
+    pid_t pid;
+    build_must("gcc -D_GNU_SOURCE -O2 " BUILD_WARNINGS BUILD_INCLUDE
+               "-o cleared " BUILD_PROGRAMS "/cleared.c -lpthread");
+    pid = command_start("./cleared");
+    for (unsigned i = 0, end = 3 + scaled(30); i < end; i++)
+        command_must("dump --clear %d --line \"{message}\" >>all", (int)pid);
+    command_goes();
+    command_must("dump --clear %d --line \"{message}\" >>all", (int)pid);
+    build_must("! " RECORDER " dump %d | grep thread; "
+               "grep thread all | sort | uniq -d | head -n 5; "
+               "for i in 0 1 2 3; do grep \"thread $i\" all | "
+               "cut -d \" \" -f 4 | sort -n >is; "
+               "seq 0 $(tail -n 1 is) | diff is - | head -n 5; "
+               "test $(wc -l <is) -gt 500 || wc -l is; done",
+               (int)pid);
+    cr_assert_str_eq(build_text, "");
+    command_stop(pid);
+    cr_assert_eq(command("dump --clear 1 --names a"), 2);
+    cr_assert_eq(command("dump --clear 1 --last 3"), 2);
 }
 
 /* Goal: a recording holds all that a dump of the process shows, by itself. */

@@ -84,7 +84,7 @@ static const char everything[] =
     "sorted|sized_one: kept|\n"
     "-- trace\n"
     "MyRec: traced <tree>\n"
-    "compat_part.c:9:[27] part_rec: limit 8\n"
+    "compat_part.c:9:[26] part_rec: limit 8\n"
     "-- timing\n"
     "MyRec: once 1\n"
     "MyRec: int -1 long -2 unsigned 3 hex 0x40\n"

@@ -63,7 +63,7 @@ static void argument_make(struct text_context *c,
     const struct recorder_event *event = c->event;
     unsigned word_bytes = c->reader->memory->word_bytes;
     uint64_t word = event->argument[f->word];
-    size_t known = SIZE_MAX;
+    struct recorder_sizes_ sizes = {SIZE_MAX, SIZE_MAX};
     ptrdiff_t size;
     bool cut;
     to->word = word;
@@ -78,9 +78,9 @@ static void argument_make(struct text_context *c,
             to->real = single;
         to->kind = READER_REAL;
     } else if (f->kind == 's') {
-        to->changes = text_changes(c, word, &known);
+        to->changes = text_changes(c, word, &sizes);
         **strings = *RECORDER_FORMAT_CHANGES_;
-        size = string_read(c, word, *strings + to->changes, known,
+        size = string_read(c, word, *strings + to->changes, sizes.shown,
                            text_most(f, event), &cut);
         to->kind = size < 0 ? READER_POINTER : READER_STRING;
         to->changes = to->changes && size >= 0;
@@ -170,7 +170,8 @@ static bool text_read(struct text_context *c,
 {
     static const uint32_t dots[4] = {'.', '.', '.', 0};
     uint64_t address = c->event->argument[f->word];
-    size_t most = text_most(f, c->event), known = SIZE_MAX;
+    size_t most = text_most(f, c->event);
+    struct recorder_sizes_ sizes = {SIZE_MAX, SIZE_MAX};
     ptrdiff_t size;
     bool cut;
     to->argument = (unsigned)f->word;
@@ -179,9 +180,9 @@ static bool text_read(struct text_context *c,
     if (!address)
         return false;
     c->reader->inside->token = 0;
-    to->changes = text_changes(c, address, &known);
+    to->changes = text_changes(c, address, &sizes);
     size = f->wide ? wide_read(c, address, strings, most, &cut)
-                   : string_read(c, address, strings, known, most, &cut);
+                   : string_read(c, address, strings, sizes.shown, most, &cut);
     if (size < 0)
         return false;
     to->size = (size_t)size;
@@ -237,8 +238,9 @@ unsigned reader_texts(struct reader *reader, const struct reader_event *event,
 
 void reader_unmark(struct reader_argument *arguments, unsigned count)
 {
-    for (unsigned i = 0; i < count; i++) {
-        arguments[i].text += arguments[i].changes;
-        arguments[i].text_size -= arguments[i].changes;
-    }
+    for (unsigned i = 0; i < count; i++)
+        if (arguments[i].changes) { /* else there may be no text */
+            arguments[i].text++;
+            arguments[i].text_size--;
+        }
 }

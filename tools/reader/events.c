@@ -84,9 +84,9 @@ static bool event_at(struct reader *reader, size_t *i, struct reader_event *to)
     to->ns = recorder_clock_time_(&reader->clock, event->time);
     if (to->ns != RECORDER_TIME_UNKNOWN_ && reader->clock.start.realtime_ns)
         to->realtime_ns = reader->clock.start.realtime_ns + (uint64_t)to->ns;
-    if (head.format)
-        reader_severity(reader, event);
     *i += head.format ? continuation(reader, *i, &head, event) : 1;
+    if (head.format)
+        reader_headed(reader, event);
     return true;
 }
 

@@ -56,6 +56,12 @@ size_t ids_add(struct ids *ids, uint64_t a, uint64_t b, uint64_t c,
     return id->number - 1;
 }
 
+size_t ids_find(const struct ids *ids, uint64_t a, uint64_t b, uint64_t c)
+{
+    const uint64_t key[3] = {a, b, c};
+    return ids->max ? id_of(ids, key)->number - 1 : IDS_NONE;
+}
+
 void ids_free(struct ids *ids)
 {
     free(ids->at);

@@ -21,6 +21,8 @@ struct ids {
 /* Returns the number of a key; *is_new is true if the key is new. IDS_NONE:
  * there is no memory. */
 size_t ids_add(struct ids *, uint64_t a, uint64_t b, uint64_t c, bool *is_new);
+/* The number of a key, or IDS_NONE. */
+size_t ids_find(const struct ids *, uint64_t a, uint64_t b, uint64_t c);
 void ids_free(struct ids *);
 
 #endif

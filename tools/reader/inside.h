@@ -66,8 +66,9 @@ struct format {
     uint64_t address;
     char *text, *location; /* text: behind the heading */
     int severity;          /* as in recorder_headed_; -1: none */
-    bool hardware;
-    bool no_texts; /* it is known to take none */
+    bool hardware, event;
+    unsigned buffer_at; /* of one made of words: which argument is its size */
+    bool no_texts;      /* it is known to take none */
 };
 
 struct page {
@@ -119,10 +120,10 @@ struct reader_inside {
     struct page *pages;
     /* of reader_message and its like */
     char *message, *text, *line;
-    size_t text_size;          /* of `text` */
-    char *strings;             /* of reader_arguments */
-    uint64_t texts, texts_end; /* of a recording made of events */
-    uint64_t token;            /* a text that is being read on, and how far */
+    struct recorder_sizes_ text_sizes; /* of `text` */
+    char *strings;                     /* of reader_arguments */
+    uint64_t texts, texts_end;         /* of a recording made of events */
+    uint64_t token; /* a text that is being read on, and how far */
     size_t token_read;
 };
 
@@ -229,12 +230,14 @@ struct text_context {
     const struct recorder_event *event;
     size_t left; /* bytes that may still be read */
 };
-/* Sets the severity of an event by the heading of its format. */
-void reader_severity(struct reader *, struct recorder_event *);
+/* Sets the severity of an event by the heading of its format. An event whose
+ * heading says `event` becomes what its words say: a format, of a file if one
+ * knows its code, and the arguments of that. */
+void reader_headed(struct reader *, struct recorder_event *);
 /* The formatter's `text`: copies bytes of a string or of a copied text. */
 ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size);
 /* The formatter's `changes`: true if a text may have changed. */
-bool text_changes(void *context, uint64_t address, size_t *size);
+bool text_changes(void *context, uint64_t address, struct recorder_sizes_ *);
 /* Reads what stands at a format's address, NULs included, as far as
  * format_read() looks at it. Returns how many bytes, 0 if there are none. */
 size_t format_bytes(struct reader *, uint64_t address,

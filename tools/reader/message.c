@@ -3,12 +3,20 @@
 #include "array.h"
 #include "inside.h"
 
+#include "recorder/coded.h"
+
+#include <stdio.h>
+
 enum {
     TEXT_MAX = RECORDER_COPY_MAX + 4,
     MESSAGE_MAX = RECORDER_TEXT_LINE_MAX_,
     TEXTS_MAX = 16 * MESSAGE_MAX, /* read for one message, which is full then */
     FORMATS_SLACK = 1 << 24 /* bytes of formats that are not in a core file */
 };
+
+/* Addresses of formats that stand for numbers of those made here: no processor
+ * has memory there. */
+static const uint64_t CODED_FORMATS = UINT64_C(1) << 63;
 
 /* Allocates *at when it is first needed, and returns it; null: no memory. */
 char *text_room(char **at, size_t size)
@@ -80,18 +88,18 @@ static void format_read(struct reader *reader, struct format *format)
     format->text = strdup(recorder_heading_(bytes, &heading));
     format->severity = heading.severity;
     format->hardware = heading.hardware;
+    format->event = heading.event;
     if (length + 1 < size)
         format->location = strndup(bytes + length + 1, size - length - 1);
 }
 
-/* What is known of the format of an event; null: no memory. */
-static const struct format *format_of(struct reader *reader,
-                                      const struct recorder_event *event)
+/* The entry of a format, and of what its words say, or zeros; null: no memory. */
+static struct format *format_add(struct reader *reader, uint64_t address,
+                                 uint64_t word, uint64_t code, bool *is_new)
 {
     struct reader_inside *inside = reader->inside;
     struct format *formats;
-    bool is_new;
-    size_t i = ids_add(&inside->format_ids, event->format, 0, 0, &is_new);
+    size_t i = ids_add(&inside->format_ids, address, word, code, is_new);
     formats = array_room(inside->formats, &inside->formats_max,
                          inside->format_ids.count, sizeof *formats);
     if (i == IDS_NONE || !formats)
@@ -100,11 +108,116 @@ static const struct format *format_of(struct reader *reader,
     for (; inside->formats_count < inside->format_ids.count;
          inside->formats_count++)
         formats[inside->formats_count] = (struct format){.severity = -1};
-    if (is_new) {
-        formats[i].address = event->format;
-        format_read(reader, &formats[i]);
-    }
+    if (*is_new)
+        formats[i].address = address;
     return &formats[i];
+}
+
+/* What is known of the format of an event; null: no memory. */
+static const struct format *format_of(struct reader *reader,
+                                      const struct recorder_event *event)
+{
+    const struct reader_inside *inside = reader->inside;
+    uint64_t number = event->format - CODED_FORMATS;
+    struct format *format;
+    bool is_new;
+    if (number < inside->formats_count && inside->formats[number].event)
+        return &inside->formats[number];
+    format = format_add(reader, event->format, 0, 0, &is_new);
+    if (format && is_new)
+        format_read(reader, format);
+    return format;
+}
+
+/* True if a format shows argument `i` as a text. */
+static bool shows_text(const char *text, unsigned i)
+{
+    static const uint64_t index[12] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+    const struct recorder_arguments_ arguments = {
+        .word = index, .count = 12, .word_bytes = 8};
+    struct recorder_formatter_ f = {.arguments = &arguments};
+    for (f.at = text; !recorder_format_ended_(f.at);) {
+        if (*f.at++ != '%')
+            continue;
+        recorder_format_parse_(&f);
+        if (f.kind == 's' && !f.missing && f.word == i)
+            return true;
+    }
+    return false;
+}
+
+/* Makes the format of what a record's words say. It is of the file that knows
+ * its code, if one does. A buffer that this does not show comes behind it, and so
+ * do its arguments, where no other conversion takes them. */
+static void coded_read(struct reader *reader, struct format *format,
+                       const struct recorder_coded_ *coded,
+                       const char *location)
+{
+    const char *text =
+        coded->exception ? codes_format(reader->codes, coded->code) : NULL;
+    unsigned used = text ? recorder_format_count_(text) : 0;
+    char buffer[64];
+    struct recorder_string_ conversions =
+        recorder_string_at_(buffer, sizeof buffer - 1);
+    format->buffer_at = coded->count - 2 * coded->buffer;
+    if (text && coded->buffer && !shows_text(text, coded->count - 1)) {
+        if (used > format->buffer_at)
+            format->buffer_at = used < 10 ? used : 10;
+        recorder_coded_buffer_(&conversions, format->buffer_at);
+    }
+    buffer[conversions.size] = '\0';
+    format->severity = -1;
+    format->event = true;
+    reader->inside->formats_bytes += strlen(location) + 64;
+    if (reader->inside->formats_bytes > reader->memory->size + FORMATS_SLACK)
+        return;
+    if (asprintf(&format->text, "%s%s", text ? text : coded->format, buffer) <
+        0)
+        format->text = NULL;
+    format->location = strdup(location);
+}
+
+/* Moves the size and the token of a buffer to where its format wants them. */
+static void buffer_move(struct recorder_coded_ *coded, unsigned to)
+{
+    unsigned from = coded->count - 2;
+    const uint64_t words[2] = {coded->argument[from],
+                               coded->argument[from + 1]};
+    uint32_t lost = coded->missing >> from & 3;
+    coded->missing = (coded->missing | 3u << from) & ~(3u << to);
+    coded->missing |= lost << to;
+    memcpy(coded->argument + to, words, sizeof words);
+}
+
+/* An event whose heading says so becomes what its words say. Equal words but for
+ * arguments have one format, whose number stands for its address. */
+static void coded_apply(struct reader *reader, struct recorder_event *event,
+                        const struct format *headed)
+{
+    struct recorder_headed_ heading = {.severity = -1, .event = true};
+    const char *location = headed->location ? headed->location : "?";
+    struct recorder_coded_ coded;
+    struct format *format;
+    uint64_t word;
+    bool is_new;
+    if (!recorder_coded_of_(event, &coded))
+        return;
+    recorder_coded_severity_(&heading, coded.word);
+    event->severity = heading.severity;
+    event->hardware = heading.hardware;
+    word = coded.exception ? coded.word & ~UINT32_C(0xfffff00) : coded.word;
+    format = format_add(reader, event->format, UINT64_C(1) << 32 | word,
+                        coded.code, &is_new);
+    if (!format)
+        return;
+    if (is_new)
+        coded_read(reader, format, &coded, location);
+    if (coded.buffer && format->buffer_at != coded.count - 2)
+        buffer_move(&coded, format->buffer_at);
+    event->format =
+        CODED_FORMATS + (uint64_t)(format - reader->inside->formats);
+    event->missing_arguments = coded.missing;
+    memcpy(event->argument, coded.argument, sizeof event->argument);
 }
 
 const char *reader_format(struct reader *reader,
@@ -116,11 +229,13 @@ const char *reader_format(struct reader *reader,
     return format ? format->text : NULL;
 }
 
-void reader_severity(struct reader *reader, struct recorder_event *event)
+void reader_headed(struct reader *reader, struct recorder_event *event)
 {
     const struct format *format = format_of(reader, event);
     event->severity = format ? format->severity : -1;
     event->hardware = format && format->hardware;
+    if (format && format->event)
+        coded_apply(reader, event, format);
 }
 
 unsigned reader_location(const char *location, size_t *file_size)
@@ -261,7 +376,8 @@ static void token_text(struct reader *reader,
     if (token && !*mark)
         mark = size ? "..." : "<lost>";
     strcpy(to + size, mark);
-    reader->inside->text_size = size + strlen(mark);
+    reader->inside->text_sizes =
+        (struct recorder_sizes_){size, size + strlen(mark)};
 }
 
 /* --------------------------------------------------------------- strings -- */
@@ -280,7 +396,7 @@ static ptrdiff_t token_bytes(struct text_context *c, uint64_t address, char *to,
     }
     if (!inside->text)
         return -1;
-    left = inside->text_size - inside->token_read;
+    left = inside->text_sizes.shown - inside->token_read;
     if (left < size) {
         size = left + 1; /* and a NUL */
         inside->token = 0; /* its end was read: the next call begins another */
@@ -307,7 +423,8 @@ ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size)
     return got ? (ptrdiff_t)got : -1;
 }
 
-bool text_changes(void *context, uint64_t address, size_t *size)
+bool text_changes(void *context, uint64_t address,
+                  struct recorder_sizes_ *sizes)
 {
     const struct text_context *c = context;
     struct reader_inside *inside = c->reader->inside;
@@ -317,7 +434,8 @@ bool text_changes(void *context, uint64_t address, size_t *size)
     if (address - inside->texts < inside->texts_end - inside->texts) {
         if ((address & 3) == KEPT_SIZED &&
             bytes_read(memory, address - sizeof bytes, bytes, sizeof bytes))
-            *size = bytes_number(memory, bytes, sizeof bytes);
+            sizes->kept = sizes->shown =
+                bytes_number(memory, bytes, sizeof bytes);
         return address & 1;
     }
     if (token_recorder(c->reader, address, &lane)) {
@@ -325,7 +443,7 @@ bool text_changes(void *context, uint64_t address, size_t *size)
         inside->token = inside->text ? address : 0;
         inside->token_read = 0;
         if (inside->text)
-            *size = inside->text_size;
+            *sizes = inside->text_sizes;
         return false;
     }
     return memory->constant && !memory->constant(memory, address);

@@ -29,7 +29,7 @@ FLOORS (a file calls only files of lower floors; inside.h declares the calls)
     rings       copies rings, finds whole records, counts them
     lists       recorders, threads, tweaks
     registry    the one thing that is found; the clock
-    bytes, offsets, ids, array
+    bytes, offsets, codes, ids, array
 
     settings writes into the program, and stands beside them. Above the reader:
     source opens its memory; recording writes recordings, and reads folders of
@@ -40,6 +40,7 @@ FLOORS (a file calls only files of lower floors; inside.h declares the calls)
 #ifndef READER_H
 #define READER_H
 
+#include "codes.h"
 #include "recorder/clock.h"
 #include "recorder/event.h"
 #include "recorder/text.h"
@@ -170,6 +171,7 @@ struct reader {
     char line[256]; /* that the program set, or the default */
     char program[RECORDER_PROGRAM_MAX_]; /* its name; "": unknown */
     struct recorder_clock_ clock;
+    const struct codes *codes; /* texts of codes; null: there are none */
     struct reader_recorder **recorders;
     size_t recorders_count;
     struct reader_thread *threads;
@@ -260,8 +262,10 @@ unsigned reader_texts(struct reader *, const struct reader_event *,
 /* Sets one word of a running program. False: it cannot be written. */
 bool reader_write_word(struct reader *, uint64_t address, uint64_t value);
 
-/* Clears, for all readers of the running program, the orders below the end of
- * the last reader_take(). False: it cannot be written. */
-bool reader_clear(struct reader *);
+/* Reads the order that the program gives out next. False: it is gone. */
+bool reader_order(struct reader *, uint64_t *order);
+/* Clears, for all readers of the running program, the orders below this one.
+ * False: it cannot be written. */
+bool reader_clear(struct reader *, uint64_t order);
 
 #endif

@@ -135,14 +135,25 @@ bool reader_write_word(struct reader *reader, uint64_t address, uint64_t value)
            memory->write(memory, address, bytes, memory->word_bytes);
 }
 
-bool reader_clear(struct reader *reader)
+bool reader_order(struct reader *reader, uint64_t *order)
+{
+    const struct memory *m = reader->memory;
+    unsigned char bytes[8];
+    if (!bytes_read(reader->memory, reader->order_address, bytes,
+                    m->word_bytes))
+        return false;
+    *order = bytes_word(m, bytes);
+    return true;
+}
+
+bool reader_clear(struct reader *reader, uint64_t order)
 {
     uint64_t image = reader->inside->image;
-    if (!reader_write_word(reader, reader->cleared_address, reader->end))
+    if (!reader_write_word(reader, reader->cleared_address, order))
         return false;
     if (image) /* its copy in a recording, too */
         reader_write_word(reader,
                           image + reader->cleared_address - reader->registry,
-                          reader->end);
+                          order);
     return true;
 }

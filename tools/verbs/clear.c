@@ -11,7 +11,7 @@ static int clear(struct call *call)
     if (!call->source.memory->write)
         fail(call, "is no running process: nothing there is changed");
     call_take(call);
-    if (!reader_clear(&call->reader))
+    if (!reader_clear(&call->reader, call->reader.end))
         fail(call, "cannot be written: %s", strerror(errno));
     return 0;
 }

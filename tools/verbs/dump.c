@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "csv.h"
@@ -76,22 +77,26 @@ static void output_check(const struct call *call)
     fail(call, "stdout: %s", strerror(errno));
 }
 
-static void dump_text(struct call *call, bool in_color, bool functions)
+static void dump_text(struct call *call, bool head, bool in_color,
+                      bool functions)
 {
     struct reader_event event;
     size_t size;
-    const char *text = reader_head(&call->reader, &size);
-    fwrite(text, 1, size, stdout);
+    const char *text;
+    if (head) {
+        text = reader_head(&call->reader, &size);
+        fwrite(text, 1, size, stdout);
+    }
     while (reader_next(&call->reader, &event)) {
         line_print(call, &event, in_color, functions);
         output_check(call);
     }
 }
 
-static void dump_events(struct call *call, bool as_csv)
+static void dump_events(struct call *call, bool head, bool as_csv)
 {
     struct reader_event event;
-    if (as_csv)
+    if (head)
         csv_head(stdout);
     while (reader_next(&call->reader, &event)) {
         if (as_csv) {
@@ -104,32 +109,78 @@ static void dump_events(struct call *call, bool as_csv)
     }
 }
 
+/* ----------------------------------------------------------------- clear -- */
+
+/* A record may have its order and not yet be written, as its thread was
+ * preempted: it gets so long to end it, and then until all has been shown. */
+enum { UNFINISHED_NS = 50000000 };
+
+/* With --clear: chooses the orders given out by now, all of them, and waits for
+ * their records. */
+static void clear_begin(struct call *call, uint64_t *order)
+{
+    static const struct timespec wait = {0, UNFINISHED_NS};
+    static const char *const choosing[] = {"names", "last",   "since",
+                                           "until", "thread", "severity"};
+    const struct reader_selection *s = &call->selection;
+    const bool chosen[] = {s->names,
+                           s->last,
+                           call_option(call, OPTION_SINCE),
+                           call_option(call, OPTION_UNTIL),
+                           s->thread,
+                           s->severities};
+    for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
+        if (chosen[i])
+            misuse(call, "--clear clears all records, --%s shows some of them",
+                   choosing[i]);
+    call_open(call, 0);
+    if (!call->source.memory->write)
+        fail(call, "only what a running process shows can be cleared");
+    if (!reader_order(&call->reader, order))
+        fail(call, READER_GONE);
+    nanosleep(&wait, NULL);
+    call->selection.until_order = *order - 1;
+    reader_select(&call->reader, &call->selection);
+}
+
+/* Prints what was taken; `head`: with what stands above all records. */
+static void dump_all(struct call *call, bool head, bool in_color)
+{
+    bool as_csv = call_option(call, OPTION_CSV);
+    if (call_option(call, 'j') || as_csv)
+        dump_events(call, head && as_csv, as_csv);
+    else
+        dump_text(call, head, in_color, call_option(call, OPTION_FUNCTION));
+    if (fflush(stdout) != 0)
+        output_check(call);
+}
+
 static int dump(struct call *call)
 {
     static char buffer[1 << 16];
     bool as_json = call_option(call, 'j'),
          as_csv = call_option(call, OPTION_CSV);
     bool in_color = line_color(call, call_option(call, OPTION_COLOR));
+    bool clears = call_option(call, OPTION_CLEAR);
+    uint64_t order = 0;
     if (as_json && as_csv)
         misuse(call, "--json or --csv");
-    call_open(call, 0);
-    if (call_option(call, OPTION_CLEAR) && !call->source.memory->write)
-        fail(call, "only what a running process shows can be cleared");
+    if (clears)
+        clear_begin(call, &order);
+    else
+        call_open(call, 0);
     call_take(call);
     if (isatty(1) && !call_option(call, OPTION_NO_PAGER) && !as_json && !as_csv)
         pager_open();
     setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
-    if (as_json || as_csv)
-        dump_events(call, as_csv);
-    else
-        dump_text(call, in_color, call_option(call, OPTION_FUNCTION));
+    dump_all(call, true, in_color);
     for (size_t i = 0; i < call->reader.recorders_count; i++)
         if (call->reader.recorders[i]->wrong)
             warn(call, "recorder %s: %s", call->reader.recorders[i]->name,
                  call->reader.recorders[i]->wrong);
-    if (fflush(stdout) != 0)
-        output_check(call);
-    if (call_option(call, OPTION_CLEAR) && !reader_clear(&call->reader))
+    if (clears && !reader_take(&call->reader)) /* what came late */
+        dump_all(call, false, in_color);
+    if (clears && !reader_clear(&call->reader, order))
         fail(call, "cannot be cleared: %s", strerror(errno));
     pager_close();
     return 0;
@@ -141,7 +192,9 @@ static const struct option_row rows[] = {
     {OPTION_FUNCTION, "function", NULL,
      "behind each line, the function that recorded it (of C++: | c++filt)"},
     {OPTION_CLEAR, "clear", NULL,
-     "what is shown here is not shown again (see recorder clear)"},
+     "all that is shown here, and nothing else, is not shown again (see "
+     "recorder clear); of a thread that is stopped inside a record for more "
+     "than 50 ms that record may be cleared unseen"},
     {OPTION_COLOR, "color", "WHEN",
      "always, never, or auto: on a terminal, unless NO_COLOR is set"},
     {OPTION_NO_PAGER, "no-pager", NULL,

@@ -1,0 +1,341 @@
+/* verbs.c - runs the recorder command on a hostile file, in this process. */
+/* SPDX-License-Identifier: MIT */
+/*
+   All of tools/ but main.c, where exit() is fuzz_exit(), which comes back here.
+   What must hold of any file and any text behind an option: no sanitizer speaks,
+   the command ends, and what it says, to stdout, stderr or a file of text, moves
+   no cursor.
+*/
+#include "fuzz.h"
+
+#include <ftw.h>
+#include <getopt.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "gdb/library.h"
+#include "settings.h"
+#include "tests/harness/shown.h"
+
+/* ------------------------------------------------------------------- run -- */
+
+static jmp_buf *comes_back;
+
+/* -Dexit=fuzz_exit; and the real one. */
+_Noreturn void fuzz_exit(int status);
+extern _Noreturn void real_exit(int status) __asm__("exit");
+_Noreturn void fuzz_exit(int status)
+{
+    if (comes_back)
+        longjmp(*comes_back, 1 + (status & 0xff));
+    real_exit(status);
+}
+/* -Disatty=fuzz_isatty: no pager, no colour, no progress. */
+int fuzz_isatty(int fd);
+int fuzz_isatty(int fd)
+{
+    (void)fd;
+    return 0;
+}
+
+/* -Dsetvbuf=fuzz_setvbuf: stdout grows in memory. */
+int fuzz_setvbuf(FILE *file, char *buffer, int mode, size_t size);
+int fuzz_setvbuf(FILE *file, char *buffer, int mode, size_t size)
+{
+    (void)file, (void)buffer, (void)mode, (void)size;
+    return 0;
+}
+
+/* What is written goes there; CTF is a folder. */
+static char folder[64], path_out[96], path_ctf[96];
+static int path_remove(const char *path, const struct stat *is, int what,
+                       struct FTW *where)
+{
+    (void)is, (void)what, (void)where;
+    return remove(path);
+}
+static void folder_remove(void)
+{
+    nftw(folder, path_remove, 8, FTW_DEPTH | FTW_PHYS);
+}
+static void folder_make(void)
+{
+    if (folder[0])
+        return;
+    strcpy(folder, "/dev/shm/recorder-fuzz-XXXXXX");
+    if (!mkdtemp(folder) &&
+        !mkdtemp(strcpy(folder, "/tmp/recorder-fuzz-XXXXXX")))
+        abort();
+    atexit(folder_remove);
+    snprintf(path_out, sizeof path_out, "%s/out", folder);
+    snprintf(path_ctf, sizeof path_ctf, "%s/out.ctf", folder);
+}
+
+/* The command's main(), with a whole command line; its status. */
+static int run(int count, char **line)
+{
+    static struct call call;
+    FILE *out = stdout, *error = stderr;
+    char *said[2] = {NULL, NULL};
+    size_t sizes[2];
+    jmp_buf here;
+    int status;
+    memset(&call, 0, sizeof call);
+    optind = 0; /* getopt_long() begins anew */
+    stdout = need(open_memstream(&said[0], &sizes[0]));
+    stderr = need(open_memstream(&said[1], &sizes[1]));
+    status = setjmp(here);
+    if (status-- == 0) {
+        comes_back = &here;
+        call.verb = help_verb(line[0]);
+        if (!parse(&call, count, line))
+            fuzz_exit(0);
+        selection_parse(&call);
+        status = call.verb->run(&call);
+        call_close(&call);
+    } else {
+        reader_close(&call.reader);
+        source_close(&call.source);
+    }
+    comes_back = NULL;
+    fclose(stdout);
+    fclose(stderr);
+    stdout = out;
+    stderr = error;
+    fuzz_plain(said[0], sizes[0]);
+    fuzz_plain(said[1], sizes[1]);
+    free(said[0]);
+    free(said[1]);
+    return status;
+}
+
+/* A file that was written: is it plain text, where it is one? */
+static void check_file(const char *ending)
+{
+    char path[128], *text;
+    FILE *file;
+    struct stat is;
+    snprintf(path, sizeof path, "%s%s", path_out, ending);
+    file = fopen(path, "r");
+    if (!file)
+        return;
+    fstat(fileno(file), &is);
+    text = need(malloc((size_t)is.st_size + 1));
+    fuzz_plain(text, fread(text, 1, (size_t)is.st_size, file));
+    free(text);
+    fclose(file);
+}
+
+/* ----------------------------------------------------------------- verbs -- */
+
+static const struct {
+    const char *target, *line; /* @: the file */
+    bool text;                 /* what it writes */
+} verbs[] = {
+    {"show", "list --slots @", true},
+    {"show", "list --json @", true},
+    {"show", "dump @", true},
+    {"show", "dump --json --since -1s @", true},
+    {"show", "dump --csv --last 9 @", true},
+    {"show", "dump --until 1s --names n.*|l.* --thread 1 @", true},
+    {"show", "dump --line {order:8}{wall}{caller}{thread}{location:-9} @",
+     true},
+    {"show", "stat @", true},
+    {"function", "dump --function @", true},
+    {"function", "dump --json --function --since 2000-01-01 @", true},
+    {"export", "export perfetto -o # --messages --value .*:1=v @", false},
+    {"export", "export chrome -o # --value .*:2=w @", true},
+    {"export", "export speedscope -o # @", true},
+    {"export", "export ctf -o #/ --value .*:1=v @", false},
+    {"export", "export vcd -o # --value .*:1=v @", true},
+    {"export", "export vcd -o # --plain @", true},
+    {"export", "export sqlite -o # --value .*:1=v @", false},
+    {"export", "export json -o # @", true},
+    {"export", "export csv -o # @", true},
+    {"save", "save -o # @", false},
+    {"view", "view --no-open -o # --value .*:1=v @", true},
+};
+enum { VERBS = sizeof verbs / sizeof *verbs };
+
+/* Runs a line of words with blanks between. */
+static int run_line(const char *line, const char *path)
+{
+    char words[256], *arguments[16], *at, *next = words;
+    int count = 0;
+    snprintf(words, sizeof words, "%s", line);
+    while ((at = strsep(&next, " ")))
+        arguments[count++] = strcmp(at, "@") == 0   ? (char *)path
+                             : strcmp(at, "#") == 0 ? path_out
+                             : *at == '#'           ? path_ctf
+                                                    : at;
+    arguments[count] = NULL;
+    return run(count, arguments);
+}
+
+unsigned fuzz_verbs(const char *target, const char *path, unsigned which)
+{
+    unsigned count = 0, done = 0;
+    folder_make();
+    for (unsigned i = 0; i < VERBS; i++)
+        count += strcmp(verbs[i].target, target) == 0;
+    for (unsigned i = 0, n = 0; i < VERBS; i++) {
+        if (strcmp(verbs[i].target, target) != 0 || n++ != which % count)
+            continue;
+        done = run_line(verbs[i].line, path) == 0;
+        if (verbs[i].text) {
+            check_file("");
+            check_file(".tcl");
+        }
+        if (strstr(verbs[i].line, " ctf ")) {
+            check_file(".ctf/metadata");
+            nftw(path_ctf, path_remove, 8, FTW_DEPTH | FTW_PHYS);
+        }
+        if (strcmp(target, "save") == 0 && done)
+            fuzz_again(path_out);
+        unlink(path_out);
+    }
+    return done;
+}
+
+/* The program of a good recording is hostile. */
+unsigned fuzz_executable(const char *good, const char *path)
+{
+    char *line[] = {"dump",       "--function", "--executable",
+                    (char *)path, (char *)good, NULL};
+    return run(5, line) == 0;
+}
+
+/* ------------------------------------------------------------------- gdb -- */
+
+static struct fuzz_file seen;
+static size_t seen_read(uint64_t address, void *to, size_t size)
+{
+    for (unsigned i = 0; i < seen.segments; i++) {
+        const struct fuzz_segment *s = &seen.segment[i];
+        uint64_t at = address - s->address;
+        if (at >= s->size)
+            continue;
+        if (size > s->size - at)
+            size = s->size - at;
+        memcpy(to, seen.bytes + s->at + at, size);
+        return size;
+    }
+    return 0;
+}
+static bool seen_write(uint64_t address, const void *from, size_t size)
+{
+    size_t at = fuzz_at(&seen, address, size);
+    if (at)
+        memcpy(seen.bytes + at, from, size);
+    return at != 0;
+}
+static bool seen_thread(int32_t id, char name[16])
+{
+    snprintf(name, 16, "\033[%d", (int)id);
+    return id % 2;
+}
+static bool seen_constant(uint64_t address)
+{
+    return address % 2;
+}
+
+bool fuzz_gdb(unsigned char *bytes, size_t size)
+{
+    struct library_target target = {.read = seen_read,
+                                    .write = seen_write,
+                                    .thread = seen_thread,
+                                    .constant = seen_constant,
+                                    .native = true};
+    struct library_event event;
+    struct library *library;
+    const char *text;
+    bool opened = false;
+    if (!fuzz_open(&seen, bytes, size))
+        return false;
+    target.word_bytes = seen.word;
+    target.big_endian = seen.big;
+    target.size = size; /* gdb's script passes that of the file */
+    for (int what = 0; what < 3; what++) { /* each asks another library */
+        library = need(library_new(&target));
+        for (unsigned i = 0; i < seen.segments; i++)
+            library_scan(library, seen.segment[i].address,
+                         seen.segment[i].address + seen.segment[i].size);
+        if (!library_open(library)) {
+            opened = true;
+            if (what == 0 && !library_take(library, "n.*|t.*", 20))
+                while (*(text = library_dump(library)))
+                    fuzz_plain_text(text);
+            if (what == 1 && !library_at(library, 9, &event)) {
+                fuzz_plain_text(event.line);
+                fuzz_plain_text(event.file);
+                fuzz_plain_text(event.name);
+            }
+            fuzz_plain_text(library_list(library));
+            fuzz_plain_text(library_threads(library));
+            fuzz_plain_text(library_several(library));
+            fuzz_plain_text(library_warnings(library));
+            for (size_t i = 0; (text = library_name(library, i)); i++)
+                if (strlen(text) > 1 << 16)
+                    abort();
+            if (what == 2)
+                fuzz_plain_text(library_set(library, "n.*=2 retries=trace")),
+                    library_clear(library);
+        }
+        library_free(library);
+    }
+    return opened;
+}
+
+/* ----------------------------------------------------------------- texts -- */
+
+/* `recorder set` on what cannot be written. */
+static bool settings_of(const char *good, const char *text)
+{
+    struct source_how how = {0};
+    struct settings settings = {0};
+    struct source source = {0};
+    struct reader reader = {0};
+    const char *wrong = source_open(&source, good, &how);
+    if (wrong)
+        return false;
+    wrong = reader_open(&reader, source.memory, source.registry);
+    if (!wrong) {
+        wrong = settings_add(&settings, &reader, text);
+        if (!wrong)
+            settings_write(&settings, &reader);
+    }
+    reader_close(&reader);
+    source_close(&source);
+    return !wrong;
+}
+
+/* Options that take a text which has a grammar. */
+static const char *const options[] = {"--since",  "--until",   "--last",
+                                      "--thread", "--names",   "--line",
+                                      "--value",  "--registry"};
+enum { OPTIONS = sizeof options / sizeof *options };
+
+bool fuzz_options(const char *good, const char *text)
+{
+    unsigned which = (unsigned char)*text % (OPTIONS + 1);
+    char *line[] = {"dump", NULL, (char *)text + 1, (char *)good, NULL};
+    char *plot[] = {"view",    "--no-open",      "-o",         path_out,
+                    "--value", (char *)text + 1, (char *)good, NULL};
+    if (!*text)
+        return false;
+    folder_make();
+    if (which == OPTIONS)
+        return settings_of(good, text + 1);
+    if (strcmp(options[which], "--value") == 0)
+        return run(7, plot) == 0;
+    if (strcmp(options[which], "--line") == 0 &&
+        shown_wrong(text + 1, strlen(text + 1)))
+        return false; /* who writes such a line is shown it */
+    line[1] = (char *)options[which];
+    return run(4, line) == 0;
+}
