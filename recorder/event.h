@@ -48,6 +48,9 @@ struct recorder_figures_ {
     uint64_t lost;              /* records that found no slot */
     uint64_t slots_kept, slots_overwritten;
     uint64_t estimated; /* 1: `overwritten` is an estimate, else 0 */
+    /* Of a recording made of events: positions that were overwritten before a
+     * log saw them, and records that were not chosen. Else 0. */
+    uint64_t missed, left_out;
 };
 
 /* Sets the overwritten figures: of `written` slots, `whole` are kept, in which

@@ -436,6 +436,7 @@ RECORDER_FUNCTION_ void recorder_summarize_(const struct recorder *recorder,
     figures->size = recorder->mask + 1;
     figures->lanes = recorder->lanes_mask + 1;
     figures->kept = figures->slots_kept = figures->lost = 0;
+    figures->missed = figures->left_out = 0;
     for (lane = 0; lane < figures->lanes; lane++) {
         const struct recorder_ring *ring =
             recorder_lane_(recorder, (unsigned)lane);

@@ -454,6 +454,16 @@ RECORDER_SELDOM_ void recorder_add_summary_(
         recorder_add_number_(to, figures->lost, 10, 1);
         recorder_add_string_(to, " LOST");
     }
+    if (figures->missed) {
+        recorder_add_string_(to, ", ");
+        recorder_add_number_(to, figures->missed, 10, 1);
+        recorder_add_string_(to, " MISSED");
+    }
+    if (figures->left_out) {
+        recorder_add_string_(to, ", ");
+        recorder_add_number_(to, figures->left_out, 10, 1);
+        recorder_add_string_(to, " LEFT OUT");
+    }
     if (recorder_trace_is_frozen_(trace))
         recorder_add_string_(to, ", FROZEN");
     else if (recorder_trace_is_watched_(trace))

@@ -69,6 +69,8 @@ struct call {
 /* The value of an option, the last if it was given more than once; null: it
  * was not given. */
 const char *call_option(const struct call *, int key);
+/* Does an option choose among events? */
+bool call_selects(const struct call *);
 /* Options without a letter that more than one verb has. */
 enum {
     OPTION_SINCE = 1000,
@@ -95,6 +97,9 @@ bool parse(struct call *, int argc, char **argv);
 /* Takes over the options that choose events, without --since and --until, whose
  * times call_take() reads. */
 void selection_parse(struct call *);
+
+/* Reads "1.5s", "20ms", "-2m", "1h" as nanoseconds. False: it is none. */
+bool span_of(const char *text, int64_t *ns);
 
 /* Opens argument `i` as the call's source and reader, and applies the
  * selection. On failure, says why and exits with 1. */

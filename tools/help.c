@@ -93,7 +93,9 @@ static void verb_help(const struct verb *verb)
 
 static const char sources[] =
     "SOURCE is the id of a running process, a core file, or a recording (a "
-    "file left by RECORDER_FILE, recorder_file() or recorder save). A process "
+    "file left by RECORDER_FILE, recorder_file() or recorder save), or the "
+    "folder of a log (recorder save --follow), of which all chunks are read. A "
+    "process "
     "is neither stopped nor asked. Exit status: 0; 1 for trouble; 2 for "
     "misuse. Of diff: 0 for no difference, 1 for some, 2 for trouble.";
 

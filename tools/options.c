@@ -1,6 +1,7 @@
 /* options.c - the command line of verbs: options, sources, selections. */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
+#include "folder.h"
 #include "shown.h"
 
 #include "recorder/regex.h"
@@ -10,6 +11,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 /* --------------------------------------------------------------- trouble -- */
@@ -152,6 +154,14 @@ const char *call_option(const struct call *call, int key)
     return NULL;
 }
 
+bool call_selects(const struct call *call)
+{
+    for (const struct option_row *row = selection_rows; row->name; row++)
+        if (row->key != 'L' && call_option(call, row->key))
+            return true;
+    return false;
+}
+
 /* The arguments of getopt_long() are made from the rows. */
 bool parse(struct call *call, int argc, char **argv)
 {
@@ -207,8 +217,7 @@ static uint64_t number_of(const struct call *call, const char *text,
     return number;
 }
 
-/* Reads "1.5s", "20ms", "-2m", "1h" as nanoseconds. False: it is none. */
-static bool span_of(const char *text, int64_t *ns)
+bool span_of(const char *text, int64_t *ns)
 {
     static const struct {
         const char *unit;
@@ -478,6 +487,7 @@ void call_open(struct call *call, int i)
                              .registry = call_option(call, OPTION_REGISTRY),
                              .unprepared = call->verb->unprepared};
     const char *elf = call_option(call, OPTION_ELF), *wrong;
+    struct stat is;
     char *end;
     if (how.registry && (strtoull(how.registry, &end, 0) == 0 || *end))
         misuse(call, "--registry %s: is no address", how.registry);
@@ -496,7 +506,9 @@ void call_open(struct call *call, int i)
                    ? ""
                    : ", a core file or a recording");
     call->name = elf ? elf : call->arguments[i];
-    wrong = source_open(&call->source, call->name, &how);
+    wrong = stat(call->name, &is) == 0 && S_ISDIR(is.st_mode)
+                ? folder_source(call, call->name, &how)
+                : source_open(&call->source, call->name, &how);
     if (wrong)
         fail(call, "%s", wrong);
     if (*call->source.warning)

@@ -255,7 +255,7 @@ static void put_gap(struct ctf *ctf, size_t recorder, uint64_t first)
     stream->begun = true;
     stream->begin = stream->end = ctf->offset;
     packet_write(ctf, stream);
-    stream->discarded = figures->overwritten + figures->lost;
+    stream->discarded = figures->overwritten + figures->lost + figures->missed;
     stream->end = first;
     packet_write(ctf, stream);
 }

@@ -326,11 +326,12 @@ static void span_close(struct timeline_event *e)
 const char *timeline_gap(const struct timeline *t, size_t recorder,
                          uint64_t *ns)
 {
-    static char text[80];
+    static char text[160];
     const struct reader_recorder *of = t->call->reader.recorders[recorder];
     const struct recorder_figures_ *figures = &of->figures;
     size_t size = 0;
-    if (!of->chosen || (!figures->overwritten && !figures->lost))
+    if (!of->chosen ||
+        (!figures->overwritten && !figures->lost && !figures->missed))
         return NULL;
     *ns = 0;
     if (of->oldest_ns > t->start_ns)
@@ -342,9 +343,13 @@ const char *timeline_gap(const struct timeline *t, size_t recorder,
                                figures->estimated ? "~" : "",
                                figures->overwritten);
     if (figures->lost)
-        sprintf(text + size,
-                size ? ", %" PRIu64 " lost" : "%" PRIu64 " records lost",
-                figures->lost);
+        size += (size_t)sprintf(text + size,
+                                size ? ", %" PRIu64 " lost"
+                                     : "%" PRIu64 " records lost",
+                                figures->lost);
+    if (figures->missed)
+        sprintf(text + size, "%s%" PRIu64 " slots missed", size ? ", " : "",
+                figures->missed);
     return text;
 }
 

@@ -86,6 +86,24 @@ static void recorders(FILE *to, const struct reader *reader, bool slots)
     }
 }
 
+/* Says what a recording made of events does not have of its program's. */
+static void recorders_left_out(FILE *to, const struct reader *reader)
+{
+    for (size_t i = 0; i < reader->recorders_count; i++) {
+        const struct reader_recorder *r = reader->recorders[i];
+        if (!r->chosen || !(r->figures.missed || r->figures.left_out))
+            continue;
+        table_column(to, r->name, 0);
+        if (r->figures.missed)
+            fprintf(to, ": %llu slots missed%s",
+                    (unsigned long long)r->figures.missed,
+                    r->figures.left_out ? "," : "\n");
+        if (r->figures.left_out)
+            fprintf(to, "%s %llu left out\n", r->figures.missed ? "" : ":",
+                    (unsigned long long)r->figures.left_out);
+    }
+}
+
 void table_threads(FILE *to, const struct reader *reader)
 {
     if (!reader->threads_count)
@@ -120,6 +138,7 @@ static void tweaks(FILE *to, const struct reader *reader)
 void tables(FILE *to, const struct reader *reader, bool slots)
 {
     recorders(to, reader, slots);
+    recorders_left_out(to, reader);
     if (reader->threads_count)
         putc('\n', to);
     table_threads(to, reader);

@@ -2,7 +2,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "inside.h"
 
-enum { STRING_MAX = 65536 }; /* bytes of an argument */
+enum {
+    STRING_MAX = 65536,         /* bytes of an argument */
+    TEXT_MOST = STRING_MAX - 32 /* of them, without its marks and its end */
+};
 
 static int64_t extended(uint64_t word, unsigned bits)
 {
@@ -12,26 +15,43 @@ static int64_t extended(uint64_t word, unsigned bits)
 }
 
 /* Reads a string argument, `known` bytes of it, or up to its NUL if that is
- * SIZE_MAX, and at most `max`. Returns its length, or -1 if it cannot be read. */
+ * SIZE_MAX, and at most `max`. Returns its length, or -1 if it cannot be read.
+ * *cut: its memory ends before it does. */
 static ptrdiff_t string_read(struct text_context *c, uint64_t address, char *to,
-                             size_t known, size_t max)
+                             size_t known, size_t max, bool *cut)
 {
     size_t size = 0;
+    *cut = false;
     if (known < max)
         max = known;
     while (size < max) {
         ptrdiff_t got = text_bytes(c, address + size, to + size,
                                    max - size < 64 ? max - size : 64);
         size_t length;
-        if (got <= 0)
+        *cut = got <= 0;
+        if (*cut)
             return size ? (ptrdiff_t)size : -1;
-        length = known == SIZE_MAX ? strnlen(to + size, (size_t)got)
-                                   : (size_t)got;
+        length =
+            known == SIZE_MAX ? strnlen(to + size, (size_t)got) : (size_t)got;
         size += length;
         if (length < (size_t)got)
             break;
     }
     return (ptrdiff_t)size;
+}
+
+/* How many bytes of a text a conversion shows: its precision, else TEXT_MOST.
+ * `f` was parsed as below: a `*` left the index of its word there. */
+static size_t text_most(const struct recorder_formatter_ *f,
+                        const struct recorder_event *event)
+{
+    const char *dot = memchr(f->start, '.', (size_t)(f->at - f->start));
+    int64_t most = f->precision;
+    if (!dot || most < 0)
+        return TEXT_MOST;
+    if (dot[1] == '*')
+        most = (int32_t)(uint32_t)event->argument[most];
+    return most < 0 || most > TEXT_MOST ? TEXT_MOST : (size_t)most;
 }
 
 /* Makes the argument of a conversion. `f` was parsed with arguments whose words
@@ -45,6 +65,7 @@ static void argument_make(struct text_context *c,
     uint64_t word = event->argument[f->word];
     struct recorder_sizes_ sizes = {SIZE_MAX, SIZE_MAX};
     ptrdiff_t size;
+    bool cut;
     to->word = word;
     if (event->missing_arguments >> f->word & 1) {
         to->kind = READER_LOST;
@@ -60,7 +81,7 @@ static void argument_make(struct text_context *c,
         to->changes = text_changes(c, word, &sizes);
         **strings = *RECORDER_FORMAT_CHANGES_;
         size = string_read(c, word, *strings + to->changes, sizes.shown,
-                           STRING_MAX - 1 - to->changes);
+                           text_most(f, event), &cut);
         to->kind = size < 0 ? READER_POINTER : READER_STRING;
         to->changes = to->changes && size >= 0;
         if (size < 0)
@@ -117,6 +138,102 @@ unsigned reader_arguments(struct reader *reader,
         argument_make(&context, &f, &strings, &to[f.word]);
     }
     return f.used < 12 ? f.used : 12;
+}
+
+/* Reads a text of characters of 4 bytes, as string_read() does; `most` of them.
+ */
+static ptrdiff_t wide_read(struct text_context *c, uint64_t address, char *to,
+                           size_t most, bool *cut)
+{
+    static const char end[4];
+    size_t size = 0;
+    *cut = false;
+    for (; most-- && size < TEXT_MOST; size += sizeof end) {
+        for (size_t have = 0; have < sizeof end;) {
+            ptrdiff_t got = text_bytes(c, address + size + have,
+                                       to + size + have, sizeof end - have);
+            *cut = got <= 0;
+            if (*cut)
+                return size ? (ptrdiff_t)size : -1;
+            have += (size_t)got;
+        }
+        if (memcmp(to + size, end, sizeof end) == 0)
+            break;
+    }
+    return (ptrdiff_t)size;
+}
+
+/* Reads the text of a conversion; false: there is none, or it cannot be read. */
+static bool text_read(struct text_context *c,
+                      const struct recorder_formatter_ *f, char *strings,
+                      struct reader_text *to)
+{
+    static const uint32_t dots[4] = {'.', '.', '.', 0};
+    uint64_t address = c->event->argument[f->word];
+    size_t most = text_most(f, c->event);
+    struct recorder_sizes_ sizes = {SIZE_MAX, SIZE_MAX};
+    ptrdiff_t size;
+    bool cut;
+    to->argument = (unsigned)f->word;
+    to->text = strings;
+    to->wide = f->wide;
+    if (!address)
+        return false;
+    c->reader->inside->token = 0;
+    to->changes = text_changes(c, address, &sizes);
+    size = f->wide ? wide_read(c, address, strings, most, &cut)
+                   : string_read(c, address, strings, sizes.shown, most, &cut);
+    if (size < 0)
+        return false;
+    to->size = (size_t)size;
+    cut = cut || (most == TEXT_MOST && to->size >= most);
+    memset(strings + to->size, 0, 4);
+    if (cut && f->wide)
+        memcpy(strings + to->size, dots, sizeof dots);
+    else if (cut)
+        strcpy(strings + to->size, "...");
+    to->size += cut ? (f->wide ? sizeof dots - sizeof *dots : 3) : 0;
+    return true;
+}
+
+unsigned reader_texts(struct reader *reader, const struct reader_event *event,
+                      struct reader_text to[12])
+{
+    static const uint64_t index[12] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+    struct reader_inside *inside = reader->inside;
+    struct recorder_arguments_ arguments = {
+        .word = index,
+        .count = 12,
+        .missing = event->event.missing_arguments,
+        .word_bytes = reader->memory->word_bytes};
+    struct text_context context = {
+        .reader = reader, .event = &event->event, .left = 12 * STRING_MAX};
+    struct recorder_formatter_ f = {.arguments = &arguments};
+    const char *location;
+    const char *format = reader_format(reader, &event->event, &location);
+    char *strings = text_room(&inside->strings, 12 * STRING_MAX);
+    struct format *known;
+    unsigned count = 0;
+    bool is_new, seen = false;
+    if (!format || !strings)
+        return 0;
+    known = &inside->formats[ids_add(&inside->format_ids, event->event.format,
+                                     0, 0, &is_new)];
+    if (known->no_texts)
+        return 0;
+    for (f.at = format; !recorder_format_ended_(f.at) && count < 12;) {
+        if (*f.at++ != '%')
+            continue;
+        recorder_format_parse_(&f);
+        if (f.kind != 's')
+            continue;
+        seen = true;
+        if (!f.missing && f.word < 12)
+            count += text_read(&context, &f, strings + count * STRING_MAX,
+                               &to[count]);
+    }
+    known->no_texts = !seen;
+    return count;
 }
 
 void reader_unmark(struct reader_argument *arguments, unsigned count)

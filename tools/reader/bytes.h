@@ -3,14 +3,22 @@
 #ifndef BYTES_H
 #define BYTES_H
 
+#include <string.h>
+
 #include "offsets.h"
 #include "reader.h"
+
+/* Numbers of this machine's byte order and 64 bits, which are most, in one
+ * instruction. */
+#define BYTES_BIG_ENDIAN (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 
 static inline uint64_t bytes_number(const struct memory *m, const void *from,
                                     unsigned size)
 {
     const unsigned char *byte = from;
     uint64_t number = 0;
+    if (size == sizeof number && m->big_endian == BYTES_BIG_ENDIAN)
+        return memcpy(&number, from, sizeof number), number;
     for (unsigned i = 0; i < size; i++)
         number = number << 8 | byte[m->big_endian ? i : size - 1 - i];
     return number;
@@ -39,6 +47,10 @@ static inline void bytes_put(const struct memory *m, void *to, uint64_t number,
                              unsigned size)
 {
     unsigned char *byte = to;
+    if (size == sizeof number && m->big_endian == BYTES_BIG_ENDIAN) {
+        memcpy(to, &number, sizeof number);
+        return;
+    }
     for (unsigned i = 0; i < size; i++)
         byte[m->big_endian ? size - 1 - i : i] =
             (unsigned char)(number >> 8 * i);

@@ -66,7 +66,7 @@ static bool event_at(struct reader *reader, size_t *i, struct reader_event *to)
         reader->missed++;
         return false;
     }
-    if (!recorder_is_head_(head.format)) {
+    if (!recorder_is_head_(head.format) && (head.format || !reader->logs)) {
         ++*i;
         return false;
     }
@@ -84,8 +84,9 @@ static bool event_at(struct reader *reader, size_t *i, struct reader_event *to)
     to->ns = recorder_clock_time_(&reader->clock, event->time);
     if (to->ns != RECORDER_TIME_UNKNOWN_ && reader->clock.start.realtime_ns)
         to->realtime_ns = reader->clock.start.realtime_ns + (uint64_t)to->ns;
-    *i += continuation(reader, *i, &head, event);
-    reader_headed(reader, event);
+    *i += head.format ? continuation(reader, *i, &head, event) : 1;
+    if (head.format)
+        reader_headed(reader, event);
     return true;
 }
 
@@ -129,9 +130,18 @@ static bool is_chosen(const struct reader *reader,
 bool reader_next(struct reader *reader, struct reader_event *event)
 {
     struct reader_inside *inside = reader->inside;
-    while (inside->at < inside->deliver)
-        if (event_at(reader, &inside->at, event) && is_chosen(reader, event))
+    while (inside->at < inside->deliver) {
+        struct lane *lane = &inside->lanes[inside->keys[inside->at].lane];
+        uint64_t missed = reader->missed;
+        size_t at = inside->at;
+        bool made = event_at(reader, &inside->at, event);
+        if (reader->missed == missed)
+            lane->seen += inside->at - at;
+        lane->events += made && event->event.format;
+        if (made && (event->event.format ? is_chosen(reader, event)
+                                         : event->recorder->chosen))
             return true;
+    }
     return false;
 }
 

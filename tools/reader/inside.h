@@ -16,8 +16,9 @@
 enum {
     RECORDERS_MAX = 16384, /* so that lists that go in circles end */
     THREADS_MAX = 32767,
-    PENDING_MAX = 16, /* positions of a ring that are retried */
-    PATIENCE = 4,     /* takes that a writer may need for its record */
+    PENDING_MAX = 16,      /* positions of a ring that are retried */
+    PENDING_MAX_LOG = 256, /* and by a log, which waits without end */
+    PATIENCE = 4,          /* takes that a writer may need for its record */
     PAGE_BYTES = 4096,
     PAGES = 256, /* of the cache that strings are read through */
     NAME_MAX_BYTES = 1024,
@@ -36,10 +37,15 @@ struct lane {
     uint64_t write, given_up, lost;
     int64_t owed; /* handed out, not given up: yet neither taken nor missed */
     uint64_t slots, heads; /* that were taken by position, with a record's head:
-                            * positions that were missed are as many records */
-    uint64_t pending[PENDING_MAX]; /* positions that were not whole */
+                             * positions that were missed are as many records */
+    uint64_t *pending;     /* positions that were not whole */
     unsigned pending_count;
     bool begun;
+    int64_t handed; /* positions handed out and not given up, of all times that
+                     * its library was open */
+    uint64_t seen,
+        events; /* records that reader_next() passed; events of them */
+    uint64_t kept[KEPT_NUMBERS]; /* KEPT_MARK 0: it has none */
 };
 
 /* A found record: its place in the order, and in memory. */
@@ -62,6 +68,7 @@ struct format {
     int severity;          /* as in recorder_headed_; -1: none */
     bool hardware, event;
     unsigned buffer_at; /* of one made of words: which argument is its size */
+    bool no_texts;      /* it is known to take none */
 };
 
 struct page {
@@ -91,6 +98,8 @@ struct reader_inside {
     uint64_t base, end_before, end_still;
     uint64_t shown; /* a follower was given all keys below */
     unsigned still; /* takes since `end` moved */
+    size_t pending; /* positions of all rings that are waited for */
+    bool due;       /* lists are read anew: what changes seldom is looked at */
     bool taken_before;
     uint64_t settled_ticks; /* of the newest record, when the rate was taken */
     bool another;    /* program took this one's place: its rings are not ours */
@@ -113,6 +122,7 @@ struct reader_inside {
     char *message, *text, *line;
     struct recorder_sizes_ text_sizes; /* of `text` */
     char *strings;                     /* of reader_arguments */
+    uint64_t texts, texts_end;         /* of a recording made of events */
     uint64_t token; /* a text that is being read on, and how far */
     size_t token_read;
 };
@@ -228,6 +238,10 @@ void reader_headed(struct reader *, struct recorder_event *);
 ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size);
 /* The formatter's `changes`: true if a text may have changed. */
 bool text_changes(void *context, uint64_t address, struct recorder_sizes_ *);
+/* Reads what stands at a format's address, NULs included, as far as
+ * format_read() looks at it. Returns how many bytes, 0 if there are none. */
+size_t format_bytes(struct reader *, uint64_t address,
+                    char to[FORMAT_MAX_BYTES + 1]);
 /* Allocates memory that the reader keeps. Returns null if there is none. */
 char *text_room(char **at, size_t size);
 

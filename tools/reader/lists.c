@@ -164,6 +164,7 @@ static const char *recorder_append(struct reader *reader, uint64_t link,
         recorder_free(r);
         return "there is no memory for it";
     }
+    r->origin = r->address;
     r->wrong = figures_check(reader, r);
     r->oldest_ns = r->newest_ns = RECORDER_TIME_UNKNOWN_;
     r->chosen = !reader->inside->names ||

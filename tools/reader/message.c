@@ -55,14 +55,12 @@ static size_t page_bytes(struct reader *reader, uint64_t address, void *to,
 
 /* --------------------------------------------------------------- formats -- */
 
-static void format_read(struct reader *reader, struct format *format)
+size_t format_bytes(struct reader *reader, uint64_t address,
+                    char bytes[FORMAT_MAX_BYTES + 1])
 {
-    struct reader_inside *inside = reader->inside;
-    char bytes[FORMAT_MAX_BYTES + 1];
-    struct recorder_headed_ heading;
     size_t size = 0, length;
     while (size < FORMAT_MAX_BYTES) {
-        size_t got = page_bytes(reader, format->address + size, bytes + size,
+        size_t got = page_bytes(reader, address + size, bytes + size,
                                 FORMAT_MAX_BYTES - size);
         if (got == 0)
             break;
@@ -71,6 +69,15 @@ static void format_read(struct reader *reader, struct format *format)
         if (length < size && memchr(bytes + length + 1, 0, size - length - 1))
             break;
     }
+    return size;
+}
+
+static void format_read(struct reader *reader, struct format *format)
+{
+    struct reader_inside *inside = reader->inside;
+    char bytes[FORMAT_MAX_BYTES + 1];
+    struct recorder_headed_ heading;
+    size_t size = format_bytes(reader, format->address, bytes), length;
     if (size == 0)
         return;
     /* No program has more of them than memory. */
@@ -318,6 +325,8 @@ static bool token_piece(struct reader *reader,
     commit = r->lane ? taken_record(reader, (uint32_t)(r->lane - 1 + lane),
                                     slot, piece->raw)
                      : slot_record(reader, r, lane, slot, piece->raw);
+    if (!commit && r->lane && reader->memory->live) /* since it was taken */
+        commit = slot_record(reader, r, lane, slot, piece->raw);
     if (!commit)
         return false;
     piece->left = bytes_word(m, piece->raw + at->record_format) - 1;
@@ -421,6 +430,14 @@ bool text_changes(void *context, uint64_t address,
     struct reader_inside *inside = c->reader->inside;
     struct memory *memory = c->reader->memory;
     uint64_t lane;
+    unsigned char bytes[KEPT_SIZE_BYTES];
+    if (address - inside->texts < inside->texts_end - inside->texts) {
+        if ((address & 3) == KEPT_SIZED &&
+            bytes_read(memory, address - sizeof bytes, bytes, sizeof bytes))
+            sizes->kept = sizes->shown =
+                bytes_number(memory, bytes, sizeof bytes);
+        return address & 1;
+    }
     if (token_recorder(c->reader, address, &lane)) {
         token_text(c->reader, c->event, address);
         inside->token = inside->text ? address : 0;

@@ -25,6 +25,34 @@ struct offsets {
 #undef OFFSETS_MEMBER
 #undef OFFSETS_SIZE
 
+/* A ring of a recording that was made of events (tools/recording): behind `lost`
+ * in its head stand these numbers, of 8 bytes each. In a program there are only
+ * zeros, or no room. */
+enum kept_number {
+    KEPT_MARK,        /* KEPT_MAGIC */
+    KEPT_ORIGIN,      /* where the program had its struct recorder */
+    KEPT_FROM,        /* in a log: positions that earlier chunks account for */
+    KEPT_TO,          /* and those up to this chunk's end */
+    KEPT_OVERWRITTEN, /* the three figures, of when the records were read */
+    KEPT_SLOTS_OVERWRITTEN,
+    KEPT_ESTIMATED,
+    KEPT_MISSED,   /* positions that were overwritten while a log was written */
+    KEPT_LEFT_OUT, /* records that were not chosen */
+    KEPT_TEXTS,    /* where texts begin and end: one that may have changed */
+    KEPT_TEXTS_END, /* stands at an odd address, others at even ones */
+    KEPT_NUMBERS
+};
+enum {
+    KEPT_HEAD_BYTES = 256, /* of such a ring */
+    KEPT_SIZED = 2,        /* the address modulo 4 of a text with NULs in it: */
+    KEPT_SIZE_BYTES = 4    /* its size stands before it, in so many bytes */
+};
+#define KEPT_MAGIC 0x73746e657665f116u
+static inline uint64_t kept_at(uint64_t head_bytes)
+{
+    return head_bytes / 2 + 2 * sizeof(uint64_t); /* behind `lost` */
+}
+
 /* Tables for words of 4 bytes, and of 8. */
 extern const struct offsets offsets[2];
 

@@ -32,8 +32,9 @@ FLOORS (a file calls only files of lower floors; inside.h declares the calls)
     bytes, offsets, codes, ids, array
 
     settings writes into the program, and stands beside them. Above the reader:
-    source opens its memory; then options, print, unwind, threads, export and
-    view, verbs, help, main. In each folder but verbs/ the files stand in an order, too: open.c of
+    source opens its memory; recording writes recordings, and reads folders of
+    them for options; then print, unwind, threads, export and view, verbs, help,
+    main. In each folder but verbs/ the files stand in an order, too: open.c of
     source calls its kinds, live.c of view calls page.c and pack.c.
 */
 #ifndef READER_H
@@ -87,6 +88,9 @@ struct reader_recorder {
     bool chosen;       /* by the selection's names */
     const char *wrong; /* why its rings cannot be read; null: they can */
     size_t lane; /* 1 + where its rings begin among those taken; 0: nowhere */
+    size_t kept; /* 1 + its ring in a recording that is written; 0: none */
+    int64_t unread;  /* positions that its log has not come to; of the log */
+    uint64_t origin; /* `address`, or that in the program that was logged */
     /* By reader_count(). */
     struct recorder_figures_ figures;
     uint64_t recorded;            /* positions handed out and not given up */
@@ -160,6 +164,10 @@ struct reader {
     uint64_t end;   /* orders from here on were not yet given */
     bool follows;   /* set it to follow: an event is held back for
                              * one take, so that none comes too late */
+    bool logs;      /* set it for a log: each take delivers all that is whole,
+                     * and waits for the rest; and reader_next() delivers the
+                     * continuations of events that it delivered before: their
+                     * format is 0, and their arguments are the first */
     char line[256]; /* that the program set, or the default */
     char program[RECORDER_PROGRAM_MAX_]; /* its name; "": unknown */
     struct recorder_clock_ clock;
@@ -236,6 +244,20 @@ const char *reader_head(struct reader *, size_t *size);
  * valid until the next call. */
 unsigned reader_arguments(struct reader *, const struct reader_event *,
                           struct reader_argument to[12]);
+
+/* A text that an argument is the address or token of. */
+struct reader_text {
+    unsigned argument;
+    const char *text; /* as far as it is shown; ends with "..." where memory
+                       * did before the text; a NUL stands behind it */
+    size_t size;
+    bool wide;    /* of characters of 4 bytes */
+    bool changes; /* may be another than the one recorded */
+};
+/* The texts of an event that can be read; how many. Valid until the event's
+ * arguments or other texts are asked for. */
+unsigned reader_texts(struct reader *, const struct reader_event *,
+                      struct reader_text to[12]);
 
 /* Sets one word of a running program. False: it cannot be written. */
 bool reader_write_word(struct reader *, uint64_t address, uint64_t value);

@@ -143,7 +143,7 @@ static bool rate_agrees(const struct recorder_clock_ *known,
 {
     uint64_t tick_ns = local->ns_per_tick << shift >> 32;
     return recorder_clock_agrees_(known, local,
-                                 1 + between_ns / (200 + 2 * tick_ns));
+                                  1 + between_ns / (200 + 2 * tick_ns));
 }
 
 /* Chooses the moment that gives the best tick rate: now, if the program's

@@ -161,8 +161,10 @@ const char *lanes_refresh(struct reader *reader)
 void rings_close(struct reader *reader)
 {
     struct reader_inside *inside = reader->inside;
-    for (size_t i = 0; i < inside->lanes_count; i++)
+    for (size_t i = 0; i < inside->lanes_count; i++) {
         free(inside->lanes[i].copy);
+        free(inside->lanes[i].pending);
+    }
     free(inside->lanes);
     free(inside->keys);
     free(inside->held);
@@ -350,9 +352,32 @@ static bool position_take(struct reader *reader, uint32_t lane,
     if (!counts && position_look(reader, l, position) != FOUND)
         return true; /* just overwritten */
     l->owed--;
+    l->seen += !counts;
     l->slots += counts;
     l->heads += counts && slot_begins(reader, l, slot);
     return !counts || key_add(reader, key, lane, (uint32_t)slot);
+}
+
+/* Keeps a position that was not whole, as long as there is room. */
+static void pending_add(const struct reader *reader, struct lane *lane,
+                        uint64_t position)
+{
+    if (!lane->pending)
+        lane->pending = malloc(PENDING_MAX_LOG * sizeof *lane->pending);
+    if (lane->pending &&
+        lane->pending_count < (reader->logs ? PENDING_MAX_LOG : PENDING_MAX))
+        lane->pending[lane->pending_count++] = position;
+}
+
+/* Begins a log with the positions that may still be in their slots. */
+static void lane_begin(const struct reader *reader, struct lane *lane)
+{
+    uint64_t size = lane_size(lane);
+    if (lane->copy)
+        memset(lane->commits, 0, size * reader->memory->word_bytes);
+    lane->next = lane->write < size ? 0 : lane->write - size;
+    lane->pending_count = 0;
+    lane->begun = true;
 }
 
 /* Takes the positions from `next` on, and the pending ones. Null, or what is
@@ -381,8 +406,9 @@ static const char *lane_take_new(struct reader *reader, uint32_t index)
             break;
         case GONE: break;
         case NOT_YET: /* given up, or its writer is stopped or dead */
-            if (wait < PATIENCE)
-                lane->pending[pending++] = position | (wait + 1) << 60;
+            wait += !reader->logs;
+            if (wait <= PATIENCE)
+                lane->pending[pending++] = position | wait << 60;
         }
     }
     lane->pending_count = pending;
@@ -394,8 +420,8 @@ static const char *lane_take_new(struct reader *reader, uint32_t index)
             break;
         case GONE: break;
         case NOT_YET:
-            if (whole && lane->pending_count < PENDING_MAX)
-                lane->pending[lane->pending_count++] = position & max;
+            if (whole)
+                pending_add(reader, lane, position & max);
         }
     }
     lane->next = lane->write;
@@ -429,6 +455,49 @@ static const char *lane_take_all(struct reader *reader, uint32_t index)
     return NULL;
 }
 
+/* Reads what a recording made of events says of a ring. */
+static void lane_kept(struct reader *reader, struct lane *lane)
+{
+    struct memory *m = reader->memory;
+    struct reader_inside *inside = reader->inside;
+    uint64_t at = kept_at(inside->head_bytes);
+    unsigned char bytes[8 * KEPT_NUMBERS];
+    if (at + sizeof bytes > inside->head_bytes ||
+        !bytes_read(m, lane->address + at, bytes, sizeof bytes) ||
+        bytes_number(m, bytes, 8) != KEPT_MAGIC)
+        return;
+    for (int i = 0; i < KEPT_NUMBERS; i++)
+        lane->kept[i] = bytes_number(m, bytes + 8 * i, 8);
+    lane->recorder->origin = lane->kept[KEPT_ORIGIN];
+    inside->texts = lane->kept[KEPT_TEXTS];
+    inside->texts_end = lane->kept[KEPT_TEXTS_END];
+}
+
+/* For a log: is the ring, though it has as many records or more, that of a
+ * library which was closed and opened again? Then its last record that was taken
+ * is not in its place, or is another. */
+static bool lane_is_another(struct reader *reader, const struct lane *lane)
+{
+    struct memory *m = reader->memory;
+    uint64_t size = lane_size(lane), max = word_max(m);
+    uint64_t last = (lane->next - 1 + size) & max, slot = last & (size - 1);
+    uint64_t at =
+        slot * offsets_of(m)->record_size + offsets_of(m)->record_order;
+    unsigned word = m->word_bytes;
+    unsigned char order[8], write[8];
+    bool is_quiet = reader->inside->due || reader->inside->still > 1;
+    if (!reader->logs || !lane->begun || !lane->copy || lane->next == 0 ||
+        (lane->write == lane->next && !is_quiet) ||
+        position_look(reader, lane, last) != FOUND ||
+        !bytes_read(m, records_address(reader, lane) + at, order, word) ||
+        memcmp(order, lane->copy + at, word) == 0 ||
+        !bytes_read(m, lane->address, write, word))
+        return false;
+    /* Or its slot was overwritten: by a position of the next lap. */
+    return ((bytes_word(m, write) - lane->next + 1) & max) <= size &&
+           !(m->stays && m->stays(m, lane->address, 1));
+}
+
 /* Takes one ring; null, or what is wrong. Its head is read first: records made
  * meanwhile belong to the next take, which knows them by their positions. */
 static const char *lane_take(struct reader *reader, uint32_t index)
@@ -446,22 +515,32 @@ static const char *lane_take(struct reader *reader, uint32_t index)
     if (!bytes_read(m, lane->address, bytes, word))
         return NULL; /* its library was closed, or the core file lacks it */
     lane->write = bytes_word(m, bytes);
-    if (word_signed(m, lane->write - lane->next) < 0)
+    if (word_signed(m, lane->write - lane->next) < 0 ||
+        lane_is_another(reader, lane)) {
         lane->begun = false; /* its library was opened anew */
+        lane->owed = 0;
+        before = 0;
+    }
     if (bytes_read(m, lane->address + ring_given_up_at(reader), bytes,
                    2 * word)) {
         lane->given_up = bytes_word(m, bytes);
         lane->lost = bytes_word(m, bytes + word);
     }
+    if (!lane->begun)
+        lane_kept(reader, lane);
     lane->owed += word_signed(m, lane->write - lane->given_up - before);
+    lane->handed += word_signed(m, lane->write - lane->given_up - before);
     if (lane->begun && lane->next == lane->write && !lane->pending_count)
         return NULL;
+    if (!lane->begun && reader->logs)
+        lane_begin(reader, lane);
     wrong = lane->begun ? lane_take_new(reader, index)
                         : lane_take_all(reader, index);
     if (!lane->copy || !m->live ||
         (m->stays && m->stays(m, lane->address, 1)) ||
         recorder_is_there(reader, lane->recorder))
         return wrong;
+    was.pending = lane->pending;
     *lane = was; /* its library was closed: other data are there */
     memset(lane->commits, 0, lane_size(lane) * word);
     reader->inside->keys_count = keys;
@@ -482,12 +561,14 @@ const char *lanes_take(struct reader *reader)
 {
     struct reader_inside *inside = reader->inside;
     const char *wrong = NULL;
+    inside->pending = 0;
     for (unsigned laps = 64 + 1; laps--;)
         for (uint32_t i = 0; i < inside->lanes_count; i++) {
             if (lane_laps(&inside->lanes[i]) != laps)
                 continue;
             const char *lane = lane_take(reader, i);
             wrong = wrong ? wrong : lane;
+            inside->pending += inside->lanes[i].pending_count;
         }
     return wrong;
 }
@@ -526,6 +607,20 @@ static void lane_count(struct reader *reader, const struct lane *lane,
     }
 }
 
+/* Of a recording made of events, which has one ring for each recorder. */
+static void figures_kept(struct reader_recorder *r, const uint64_t *kept)
+{
+    r->figures.missed = r->figures.left_out = 0;
+    if (!kept[KEPT_MARK])
+        return;
+    r->figures.overwritten = kept[KEPT_OVERWRITTEN];
+    r->figures.slots_overwritten = kept[KEPT_SLOTS_OVERWRITTEN];
+    r->figures.estimated = kept[KEPT_ESTIMATED] != 0;
+    if ((int64_t)kept[KEPT_MISSED] > 0)
+        r->figures.missed = kept[KEPT_MISSED];
+    r->figures.left_out = kept[KEPT_LEFT_OUT];
+}
+
 void reader_count(struct reader *reader)
 {
     struct reader_inside *inside = reader->inside;
@@ -546,6 +641,7 @@ void reader_count(struct reader *reader)
             lane_count(reader, lane, &low, &high);
         }
         recorder_figures_overwritten_(&r->figures, r->recorded, r->whole,
-                                     r->begun);
+                                      r->begun);
+        figures_kept(r, inside->lanes[i - 1].kept);
     }
 }

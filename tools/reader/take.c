@@ -231,7 +231,8 @@ static const char *end_read(struct reader *reader)
 static uint64_t limit_of(struct reader *reader, uint64_t end)
 {
     struct reader_inside *inside = reader->inside;
-    uint64_t limit = reader->memory->stale_order ? UINT64_MAX : end;
+    bool all = reader->memory->stale_order || reader->logs;
+    uint64_t limit = all ? UINT64_MAX : end;
     if (reader->follows && inside->taken_before)
         limit = inside->end_before;
     if (reader->follows)
@@ -322,7 +323,7 @@ const char *reader_take(struct reader *reader)
 {
     struct reader_inside *inside = reader->inside;
     const char *wrong = keys_hold(reader), *gone;
-    bool due = refresh_due(reader);
+    bool due = inside->due = refresh_due(reader);
     uint64_t end;
     if (!wrong && inside->taken_before && (due || inside->still <= PATIENCE))
         wrong = reader_refresh(reader, due, false);
@@ -334,8 +335,9 @@ const char *reader_take(struct reader *reader)
     if (!wrong && !gone)
         pages_forget(reader);
     if (!inside->another &&
-        (gone || !reader->follows || reader->memory->stale_order ||
-         !is_still(inside, reader->end))) {
+        (gone || !(reader->follows || reader->logs) ||
+         reader->memory->stale_order || !is_still(inside, reader->end) ||
+         (reader->logs && inside->pending))) {
         const char *lanes = lanes_take(reader);
         wrong = wrong ? wrong : lanes;
     }

@@ -18,7 +18,8 @@ static void list_json(const struct reader *reader)
         json_string(stdout, r->name, strlen(r->name), false);
         printf(",\"size\":%llu,\"lanes\":%llu,\"kept\":%llu,"
                "\"overwritten\":%llu,\"estimated\":%s,\"slots_kept\":%llu,"
-               "\"slots_overwritten\":%llu,\"lost\":%llu,\"trace\":%lld,"
+               "\"slots_overwritten\":%llu,\"lost\":%llu,"
+               "\"missed\":%llu,\"left_out\":%llu,\"trace\":%lld,"
                "\"watched\":%s,\"frozen\":%s,\"description\":",
                (unsigned long long)r->figures.size,
                (unsigned long long)r->figures.lanes,
@@ -28,6 +29,8 @@ static void list_json(const struct reader *reader)
                (unsigned long long)r->figures.slots_kept,
                (unsigned long long)r->figures.slots_overwritten,
                (unsigned long long)r->figures.lost,
+               (unsigned long long)r->figures.missed,
+               (unsigned long long)r->figures.left_out,
                (long long)recorder_trace_value_(r->trace),
                recorder_trace_is_watched_(r->trace) ? "true" : "false",
                recorder_trace_is_frozen_(r->trace) ? "true" : "false");

@@ -8,18 +8,19 @@
 */
 #include "array.h"
 #include "buffer.h"
+#include "core.h"
 #include "inside.h"
+#include "log.h"
+#include "made.h"
 #include "output.h"
 
-#include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/procfs.h>
 #include <sys/stat.h>
-#include <unistd.h>
+
+enum { TEXTS_MAX = 1 << 30 };
+enum { OPTION_FOLLOW = OPTION_OWN, OPTION_CHUNK, OPTION_KEEP };
 
 /* Memory that keeps the pages that were read. */
 struct kept_page {
@@ -126,62 +127,51 @@ static bool keeper_constant(struct memory *memory, uint64_t address)
 
 /* -------------------------------------------------------------- segments -- */
 
-struct piece {
-    uint64_t address, size, offset; /* offset: in the file */
-    const void *bytes;
-    void *owned; /* to be freed, or null */
-};
-struct pieces {
-    struct piece *all;
-    size_t count, max;
-};
-
-static void piece_add(struct pieces *pieces, uint64_t address, uint64_t size,
-                      const void *bytes, void *owned)
+/* Leaves in a copy of records and commit words only whole records: other slots
+ * get a commit word of 0. */
+static void slots_clean(const struct reader *reader, const struct lane *lane,
+                        unsigned char *records, unsigned char *commits)
 {
-    if (!size)
-        return;
-    pieces->all = need(array_room(pieces->all, &pieces->max, pieces->count + 1,
-                                  sizeof *pieces->all));
-    pieces->all[pieces->count++] = (struct piece){
-        .address = address, .size = size, .bytes = bytes, .owned = owned};
+    size_t word = reader->memory->word_bytes, slot;
+    size_t bytes = offsets_of(reader->memory)->record_size;
+    unsigned char raw[RECORD_MAX_BYTES];
+    for (slot = 0; slot < lane->recorder->figures.size; slot++)
+        if (!lane_record(reader, lane, slot, raw))
+            memset(commits + slot * word, 0, word);
+        else if (!lane->copy) {
+            memcpy(records + slot * bytes, raw, bytes);
+            memcpy(commits + slot * word, lane->commits + slot * word, word);
+        }
 }
 
-static int piece_compare(const void *a, const void *b)
-{
-    const struct piece *left = a, *right = b;
-    return left->address < right->address ? -1 : left->address > right->address;
-}
-
-/* Adds a ring, with whole records only: other slots get a commit word of 0. */
+/* Adds a ring, with whole records only. A copy that the reader has is written
+ * as it is; of a mapped file, which may change, one is made. */
 static void ring_add(struct keeper *keeper, struct reader *reader,
                      const struct lane *lane, struct pieces *pieces)
 {
     struct memory *m = keeper->of;
-    size_t word = m->word_bytes, record = offsets_of(m)->record_size;
-    size_t slots = lane->recorder->figures.size, slot;
-    size_t bytes = ring_end_at(reader, slots);
+    size_t slots = lane->recorder->figures.size;
+    size_t all = ring_end_at(reader, slots);
     size_t head = ring_records_at(reader), turns = ring_turns_at(reader, slots);
-    unsigned char *ring = need(calloc(1, bytes)), raw[RECORD_MAX_BYTES];
-    unsigned char *records = ring + head;
-    unsigned char *commits = ring + ring_commits_at(reader, slots);
+    size_t commits = ring_commits_at(reader, slots) - head;
+    size_t rest = all - turns;
+    unsigned char *ring = need(calloc(1, head + rest)), *records = lane->copy;
     m->read(m, lane->address, ring, head);
-    m->read(m, lane->address + turns, ring + turns, bytes - turns);
-    for (slot = 0; slot < slots; slot++) {
-        if (!lane_record(reader, lane, slot, raw))
-            continue;
-        memcpy(records + slot * record, raw, record);
-        memcpy(commits + slot * word, lane->commits + slot * word, word);
-    }
-    piece_add(pieces, lane->address, bytes, ring, ring);
+    m->read(m, lane->address + turns, ring + head, rest);
+    if (!records)
+        records = need(calloc(1, turns - head));
+    slots_clean(reader, lane, records, records + commits);
+    piece_add(pieces, lane->address, head, ring, ring);
+    piece_add(pieces, lane->address + head, turns - head, records,
+              lane->copy ? NULL : records);
+    piece_add(pieces, lane->address + turns, rest, ring + head, NULL);
 }
 
 /* Adds the kept pages, without bytes that lie in a ring. */
 static void pages_add(const struct keeper *keeper, struct pieces *pieces)
 {
     size_t rings = pieces->count, i, k;
-    if (rings) /* else the pointer is null */
-        qsort(pieces->all, rings, sizeof *pieces->all, piece_compare);
+    pieces_sort(pieces);
     for (i = 0; i < keeper->ids.count; i++) {
         const struct kept_page *page = keeper->pages[i];
         uint64_t at = page->address, end = at + page->size;
@@ -199,215 +189,13 @@ static void pages_add(const struct keeper *keeper, struct pieces *pieces)
             piece_add(pieces, at, end - at, page->bytes + (at - page->address),
                       NULL);
     }
-    if (pieces->count)
-        qsort(pieces->all, pieces->count, sizeof *pieces->all, piece_compare);
+    pieces_sort(pieces);
 }
 
-/* ----------------------------------------------------------------- notes -- */
-
-struct notes {
-    unsigned char *bytes;
-    size_t size;
-};
-
-static void note_add(struct notes *notes, const struct memory *m,
-                     const char *owner, uint32_t type, const void *d,
-                     size_t size)
-{
-    size_t name = strlen(owner) + 1, at = notes->size;
-    size_t all = 12 + (name + 3) / 4 * 4 + (size + 3) / 4 * 4;
-    unsigned char *to;
-    notes->bytes = need(realloc(notes->bytes, at + all));
-    notes->size += all;
-    to = notes->bytes + at;
-    memset(to, 0, all);
-    bytes_put(m, to, name, 4);
-    bytes_put(m, to + 4, size, 4);
-    bytes_put(m, to + 8, type, 4);
-    memcpy(to + 12, owner, name);
-    memcpy(to + 12 + (name + 3) / 4 * 4, d, size);
-}
-
-/* Adds NT_FILE, by which readers find the program and its libraries. */
-static void note_files(struct notes *notes, const struct memory *m,
-                       const struct source *source)
-{
-    size_t word = m->word_bytes, count = source->modules_count, i;
-    size_t size = (2 + 3 * count) * word, at = size;
-    unsigned char *d;
-    for (i = 0; i < count; i++)
-        size += strlen(source->modules[i].path) + 1;
-    d = need(calloc(1, size));
-    bytes_put_word(m, d, count);
-    bytes_put_word(m, d + word, 1); /* offsets are in bytes */
-    for (i = 0; i < count; i++) {
-        const struct module *module = &source->modules[i];
-        unsigned char *row = d + (2 + 3 * i) * word;
-        bytes_put_word(m, row, module->start);
-        bytes_put_word(m, row + word, module->end);
-        bytes_put_word(m, row + 2 * word, module->offset);
-        strcpy((char *)d + at, module->path);
-        at += strlen(module->path) + 1;
-    }
-    note_add(notes, m, "CORE", NT_FILE, d, size);
-    free(d);
-}
-
-static void note_auxiliary(struct notes *notes, const struct memory *m, int pid)
-{
-    char path[32];
-    unsigned char d[4096];
-    ssize_t size;
-    int fd;
-    snprintf(path, sizeof path, "/proc/%d/auxv", pid);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    size = read(fd, d, sizeof d);
-    close(fd);
-    if (size > 0)
-        note_add(notes, m, "CORE", NT_AUXV, d, (size_t)size);
-}
-
-/* Adds NT_PRSTATUS and NT_PRPSINFO, which debuggers look for first, if the
- * program is of this machine's kind. */
-static void note_process(struct notes *notes, const struct memory *m, int pid,
-                         const struct source *source)
-{
-    struct elf_prstatus status = {0};
-    struct elf_prpsinfo info = {0};
-    const char *name;
-    if (!m->native || m->word_bytes != sizeof(void *))
-        return;
-    status.pr_pid = info.pr_pid = pid;
-    if (source->modules_count) {
-        name = strrchr(source->modules[0].path, '/');
-        strncpy(info.pr_fname, name ? name + 1 : "", sizeof info.pr_fname - 1);
-        strncpy(info.pr_psargs, source->modules[0].path,
-                sizeof info.pr_psargs - 1);
-    }
-    note_add(notes, m, "CORE", NT_PRSTATUS, &status, sizeof status);
-    note_add(notes, m, "CORE", NT_PRPSINFO, &info, sizeof info);
-}
-
-static void note_recorder(struct notes *notes, const struct memory *m,
-                          const struct reader *reader)
-{
-    size_t word = m->word_bytes;
-    unsigned char d[(NOTE_PID + 1) * 8];
-    bytes_put_word(m, d + NOTE_LAYOUT * word, RECORDER_LAYOUT);
-    bytes_put_word(m, d + NOTE_REGISTRY * word, reader->registry);
-    bytes_put_word(m, d + NOTE_PID * word, reader->pid);
-    note_add(notes, m, NOTE_OWNER, NOTE_TYPE, d, (NOTE_PID + 1) * word);
-}
-
-/* Adds the notes of a recording, in the order in which a program writes
- * them. */
-static void notes_make(struct notes *notes, struct call *call)
-{
-    const struct memory *m = call->source.memory;
-    note_recorder(notes, m, &call->reader);
-    note_process(notes, m, (int)call->reader.pid, &call->source);
-    if (call->source.pid)
-        note_auxiliary(notes, m, call->source.pid);
-    note_files(notes, m, &call->source);
-}
-
-/* ----------------------------------------------------------------- write -- */
-
-static void write_at(struct call *call, int fd, const void *from, size_t size,
-                     uint64_t at)
-{
-    const char *bytes = from;
-    while (size) {
-        ssize_t done = pwrite(fd, bytes, size, (off_t)at);
-        if (done <= 0)
-            fail(call, "%s: %s", call_option(call, 'o'), strerror(errno));
-        bytes += done;
-        at += (uint64_t)done;
-        size -= (size_t)done;
-    }
-}
-
-/* Places each piece in the file, behind the headers and the notes. */
-static void pieces_place(struct pieces *pieces, uint64_t at)
-{
-    for (size_t i = 0; i < pieces->count; i++) {
-        pieces->all[i].offset = at = (at + 63) / 64 * 64;
-        at += pieces->all[i].size;
-    }
-}
-
-static void program_header(struct call *call, Elf *elf, int index,
-                           GElf_Word type, const struct piece *piece)
-{
-    struct memory *m = call->source.memory;
-    bool constant = m->constant && m->constant(m, piece->address);
-    GElf_Phdr p = {0};
-    p.p_type = type;
-    p.p_flags = type == PT_NOTE || constant ? PF_R : PF_R | PF_W;
-    p.p_offset = piece->offset;
-    p.p_vaddr = piece->address;
-    p.p_filesz = piece->size;
-    p.p_memsz = type == PT_NOTE ? 0 : piece->size;
-    p.p_align = type == PT_NOTE ? 4 : 1;
-    if (!gelf_update_phdr(elf, index, &p))
-        fail(call, "libelf: %s", elf_errmsg(-1));
-}
-
-/* Writes the headers by libelf, which knows all classes and byte orders. It
- * makes the file as long as the headers, so the rest is written later. */
-static void headers_write(struct call *call, int fd, const struct piece *notes,
-                          const struct pieces *pieces)
-{
-    const struct memory *m = call->source.memory;
-    GElf_Ehdr header;
-    Elf *elf;
-    elf_version(EV_CURRENT);
-    elf = elf_begin(fd, ELF_C_WRITE, NULL);
-    if (!elf ||
-        !gelf_newehdr(elf, m->word_bytes == 8 ? ELFCLASS64 : ELFCLASS32) ||
-        !gelf_newphdr(elf, pieces->count + 1) || !gelf_getehdr(elf, &header))
-        fail(call, "libelf: %s", elf_errmsg(-1));
-    elf_flagelf(elf, ELF_C_SET, ELF_F_LAYOUT);
-    header.e_ident[EI_DATA] = m->big_endian ? ELFDATA2MSB : ELFDATA2LSB;
-    header.e_type = ET_CORE;
-    header.e_machine = (GElf_Half)m->machine;
-    header.e_version = EV_CURRENT;
-    header.e_phoff =
-        m->word_bytes == 8 ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr);
-    if (!gelf_update_ehdr(elf, &header))
-        fail(call, "libelf: %s", elf_errmsg(-1));
-    program_header(call, elf, 0, PT_NOTE, notes);
-    for (size_t i = 0; i < pieces->count; i++)
-        program_header(call, elf, (int)i + 1, PT_LOAD, &pieces->all[i]);
-    errno = 0;
-    if (elf_update(elf, ELF_C_WRITE) < 0)
-        fail(call, "%s: %s", call_option(call, 'o'),
-             errno ? strerror(errno) : elf_errmsg(-1));
-    elf_end(elf);
-}
-
-static void file_write(struct call *call, int fd, const struct notes *notes,
-                       struct pieces *pieces)
-{
-    bool wide = call->source.memory->word_bytes == 8;
-    size_t head = wide ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr), i;
-    struct piece note = {.size = notes->size, .bytes = notes->bytes};
-    note.offset = head + (pieces->count + 1) *
-                             (wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr));
-    pieces_place(pieces, note.offset + note.size);
-    headers_write(call, fd, &note, pieces);
-    write_at(call, fd, note.bytes, note.size, note.offset);
-    for (i = 0; i < pieces->count; i++)
-        write_at(call, fd, pieces->all[i].bytes, pieces->all[i].size,
-                 pieces->all[i].offset);
-}
-
-/* Reads everything once, through the keeper. */
+/* Reads everything once, through the keeper: of events, formats and texts. */
 static void look_at_all(struct call *call, struct keeper *keeper)
 {
-    struct reader_argument arguments[12];
+    struct reader_text texts[12];
     struct reader_event event;
     const char *wrong;
     size_t size;
@@ -418,11 +206,115 @@ static void look_at_all(struct call *call, struct keeper *keeper)
     if (wrong)
         fail(call, "%s", wrong);
     reader_head(&call->reader, &size);
-    while (reader_next(&call->reader, &event)) {
-        reader_message(&call->reader, &event, &size);
-        reader_arguments(&call->reader, &event, arguments);
-    }
+    while (reader_next(&call->reader, &event))
+        reader_texts(&call->reader, &event, texts);
 }
+
+/* ---------------------------------------------------------------- events -- */
+
+/* Gives each chosen recorder a ring for its chosen events. */
+static void rings_make(struct call *call, struct made *made)
+{
+    struct reader *reader = &call->reader;
+    struct reader_event event;
+    uint64_t *slots = need(calloc(reader->recorders_count + 1, sizeof *slots));
+    size_t i;
+    for (i = 0; i < reader->recorders_count; i++)
+        reader->recorders[i]->kept = i;
+    while (reader_next(reader, &event))
+        slots[event.recorder->kept] += made_slots(&event.event);
+    for (i = 0; i < reader->recorders_count; i++) {
+        struct reader_recorder *r = reader->recorders[i];
+        struct made_ring *ring;
+        if (!r->chosen || r->wrong)
+            continue;
+        ring = made_ring(made, r, slots[i]);
+        ring->lost = r->figures.lost;
+        ring->kept[KEPT_OVERWRITTEN] = r->figures.overwritten;
+        ring->kept[KEPT_SLOTS_OVERWRITTEN] = r->figures.slots_overwritten;
+        ring->kept[KEPT_ESTIMATED] = r->figures.estimated;
+        ring->kept[KEPT_MISSED] = r->figures.missed;
+        ring->kept[KEPT_LEFT_OUT] = r->figures.left_out + r->figures.kept;
+    }
+    free(slots);
+    reader_rewind(reader);
+}
+
+/* Writes the chosen events. */
+static void save_events(struct call *call, const char *path)
+{
+    struct made made = {0};
+    struct reader_event event;
+    struct output output;
+    const char *wrong;
+    bool done = true;
+    call_take(call);
+    reader_count(&call->reader);
+    rings_make(call, &made);
+    umask(0077);
+    output_open(&output, call, path);
+    if (!output.temporary)
+        fail(call, "%s: is no regular file, as a recording has to be", path);
+    wrong = made_begin(&made, call, fileno(output.file), TEXTS_MAX);
+    if (wrong)
+        fail(call, "%s: %s", path, wrong);
+    while (done && reader_next(&call->reader, &event)) {
+        if (!made_add(&made, &call->reader, &event))
+            fail(call, "%s: its texts have more than %d bytes", path,
+                 TEXTS_MAX);
+        made.rings[event.recorder->kept - 1].kept[KEPT_LEFT_OUT]--;
+        if (made.events % 65536 == 0)
+            done = made_flush(&made);
+    }
+    if (!done || !made_end(&made))
+        fail(call, "%s: %s", path, strerror(errno));
+    made_free(&made);
+    made_close(&made);
+    output_close(&output);
+}
+
+/* ------------------------------------------------------------------- log -- */
+
+/* "64M", "2G": bytes; 0: it is none. */
+static uint64_t bytes_of(const char *text)
+{
+    static const char units[] = "KMGT";
+    char *end;
+    double value = strtod(text, &end);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    if (end == text || !unit || end[1] || value <= 0 || value > 1e9)
+        return 0;
+    return (uint64_t)(value * (double)((uint64_t)1024 << 10 * (unit - units)));
+}
+
+static int save_log(struct call *call, const char *folder)
+{
+    const char *chunk = call_option(call, OPTION_CHUNK);
+    const char *keep = call_option(call, OPTION_KEEP);
+    struct log_limits limits = {.chunk_bytes = (uint64_t)64 << 20};
+    int64_t ns;
+    if (keep && !(limits.keep_bytes = bytes_of(keep))) {
+        if (!span_of(keep, &ns) || ns <= 0)
+            misuse(call, "--keep %s: is no size (2G) and no time (1h)", keep);
+        limits.keep_ns = (uint64_t)ns;
+    }
+    if (chunk)
+        limits.chunk_bytes = bytes_of(chunk);
+    else if (limits.keep_bytes && limits.keep_bytes / 8 < limits.chunk_bytes)
+        limits.chunk_bytes = limits.keep_bytes / 8;
+    if (chunk && limits.chunk_bytes < LOG_CHUNK_MIN)
+        misuse(call, "--chunk %s: must be a size (64M) of 4M at least", chunk);
+    if (limits.chunk_bytes < LOG_CHUNK_MIN)
+        limits.chunk_bytes = LOG_CHUNK_MIN;
+    if (call_option(call, 'l'))
+        misuse(call, "--last and --follow: a log has no last events");
+    call_open(call, 0);
+    if (!call->source.pid)
+        fail(call, "is no running process: nothing is added to it");
+    return log_follow(call, folder, &limits);
+}
+
+/* ------------------------------------------------------------------ verb -- */
 
 static int save(struct call *call)
 {
@@ -433,7 +325,18 @@ static int save(struct call *call)
     struct output output;
     if (!path || strcmp(path, "-") == 0)
         misuse(call, "-o FILE is missing");
+    if (call_option(call, OPTION_FOLLOW))
+        return save_log(call, path);
+    if (call_option(call, OPTION_CHUNK) || call_option(call, OPTION_KEEP))
+        misuse(call, "--chunk and --keep are for --follow");
     call_open(call, 0);
+    /* What was made of events is, again: its pages are no program's. */
+    if (call_selects(call) ||
+        (!call->source.pid &&
+         call->reader.inside->head_bytes == KEPT_HEAD_BYTES)) {
+        save_events(call, path);
+        return 0;
+    }
     keeper.of = call->source.memory;
     keeper.memory = *keeper.of;
     keeper.memory.read = keeper_read;
@@ -455,7 +358,7 @@ static int save(struct call *call)
     output_open(&output, call, path);
     if (!output.temporary)
         fail(call, "%s: is no regular file, as a recording has to be", path);
-    file_write(call, fileno(output.file), &notes, &pieces);
+    core_write(call, fileno(output.file), &notes, &pieces);
     output_close(&output);
     for (size_t i = 0; i < pieces.count; i++)
         free(pieces.all[i].owned);
@@ -470,14 +373,37 @@ static int save(struct call *call)
 
 static const struct option_row rows[] = {
     {'o', "output", "FILE", "the recording; written whole, or not at all"},
+    {OPTION_FOLLOW, "follow", NULL,
+     "a log: writes on while the process records, into a folder, -o DIR"},
+    {OPTION_CHUNK, "chunk", "SIZE",
+     "of a log, how large a file in it gets at most: 64M"},
+    {OPTION_KEEP, "keep", "SIZE",
+     "of a log, how much is kept (2G), or for how long (1h); the oldest file "
+     "is deleted first"},
     {0, NULL, NULL, NULL}};
 
 const struct verb verb_save = {
     .name = "save",
     .arguments = "SOURCE",
     .summary = "writes a recording of what a program, or a core file, holds",
-    .help = "The recording needs neither the program nor its libraries to be "
-            "read; gdb "
-            "opens it, too: gdb PROGRAM -c FILE.",
+    .help =
+        "The recording needs neither the program nor its libraries to be read; "
+        "gdb opens it, too: gdb PROGRAM -c FILE. With options that choose "
+        "events, it has only those, in rings that are as large as that takes; "
+        "dump and list say how many were left out. A text that may have "
+        "changed "
+        "when it was read stays marked by a ~."
+        "\n\n"
+        "--follow makes DIR a log, until Ctrl-C or the end of the program: "
+        "chunks 000001.rec, 000002.rec ..., the last of them .part until it is "
+        "closed. Each is a recording, and DIR is a SOURCE that has the records "
+        "of all. For each recorder, positions handed out less those given up "
+        "are those written, left out and missed: MISSED is what was "
+        "overwritten "
+        "before a look saw it, in slots, and exact. What was recorded before "
+        "the log began is in it as far as it is kept. A log never writes over "
+        "files of others: DIR must hold no other log. A tool that is killed "
+        "leaves all closed chunks, and the .part up to its last look.",
     .rows = rows,
+    .selects = true,
     .run = save};

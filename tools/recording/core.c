@@ -1,0 +1,256 @@
+/* core.c - lays out a recording: the headers and notes of a core file. */
+/* SPDX-License-Identifier: MIT */
+/* As a program lays out its own (recorder/file_core.h). */
+#include "core.h"
+#include "array.h"
+#include "bytes.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <string.h>
+#include <sys/procfs.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* -------------------------------------------------------------- segments -- */
+
+void piece_add(struct pieces *pieces, uint64_t address, uint64_t size,
+               const void *bytes, void *owned)
+{
+    if (!size)
+        return;
+    pieces->all = need(array_room(pieces->all, &pieces->max, pieces->count + 1,
+                                  sizeof *pieces->all));
+    pieces->all[pieces->count++] = (struct piece){
+        .address = address, .size = size, .bytes = bytes, .owned = owned};
+}
+
+static int piece_compare(const void *a, const void *b)
+{
+    const struct piece *left = a, *right = b;
+    return left->address < right->address ? -1 : left->address > right->address;
+}
+void pieces_sort(struct pieces *pieces)
+{
+    if (pieces->count) /* else the pointer is null */
+        qsort(pieces->all, pieces->count, sizeof *pieces->all, piece_compare);
+}
+
+/* ----------------------------------------------------------------- notes -- */
+
+static void note_add(struct notes *notes, const struct memory *m,
+                     const char *owner, uint32_t type, const void *d,
+                     size_t size)
+{
+    size_t name = strlen(owner) + 1, at = notes->size;
+    size_t all = 12 + (name + 3) / 4 * 4 + (size + 3) / 4 * 4;
+    unsigned char *to;
+    notes->bytes = need(realloc(notes->bytes, at + all));
+    notes->size += all;
+    to = notes->bytes + at;
+    memset(to, 0, all);
+    bytes_put(m, to, name, 4);
+    bytes_put(m, to + 4, size, 4);
+    bytes_put(m, to + 8, type, 4);
+    memcpy(to + 12, owner, name);
+    memcpy(to + 12 + (name + 3) / 4 * 4, d, size);
+}
+
+/* Adds NT_FILE, by which readers find the program and its libraries. */
+static void note_files(struct notes *notes, const struct memory *m,
+                       const struct source *source)
+{
+    size_t word = m->word_bytes, count = source->modules_count, i;
+    size_t size = (2 + 3 * count) * word, at = size;
+    unsigned char *d;
+    for (i = 0; i < count; i++)
+        size += strlen(source->modules[i].path) + 1;
+    d = need(calloc(1, size));
+    bytes_put_word(m, d, count);
+    bytes_put_word(m, d + word, 1); /* offsets are in bytes */
+    for (i = 0; i < count; i++) {
+        const struct module *module = &source->modules[i];
+        unsigned char *row = d + (2 + 3 * i) * word;
+        bytes_put_word(m, row, module->start);
+        bytes_put_word(m, row + word, module->end);
+        bytes_put_word(m, row + 2 * word, module->offset);
+        strcpy((char *)d + at, module->path);
+        at += strlen(module->path) + 1;
+    }
+    note_add(notes, m, "CORE", NT_FILE, d, size);
+    free(d);
+}
+
+static void note_auxiliary(struct notes *notes, const struct memory *m, int pid)
+{
+    char path[32];
+    unsigned char d[4096];
+    ssize_t size;
+    int fd;
+    snprintf(path, sizeof path, "/proc/%d/auxv", pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    size = read(fd, d, sizeof d);
+    close(fd);
+    if (size > 0)
+        note_add(notes, m, "CORE", NT_AUXV, d, (size_t)size);
+}
+
+/* Adds NT_PRSTATUS and NT_PRPSINFO, which debuggers look for first, if the
+ * program is of this machine's kind. */
+static void note_process(struct notes *notes, const struct memory *m, int pid,
+                         const struct source *source)
+{
+    struct elf_prstatus status = {0};
+    struct elf_prpsinfo info = {0};
+    const char *name;
+    if (!m->native || m->word_bytes != sizeof(void *))
+        return;
+    status.pr_pid = info.pr_pid = pid;
+    if (source->modules_count) {
+        name = strrchr(source->modules[0].path, '/');
+        strncpy(info.pr_fname, name ? name + 1 : "", sizeof info.pr_fname - 1);
+        strncpy(info.pr_psargs, source->modules[0].path,
+                sizeof info.pr_psargs - 1);
+    }
+    note_add(notes, m, "CORE", NT_PRSTATUS, &status, sizeof status);
+    note_add(notes, m, "CORE", NT_PRPSINFO, &info, sizeof info);
+}
+
+static void note_recorder(struct notes *notes, const struct memory *m,
+                          const struct reader *reader)
+{
+    size_t word = m->word_bytes;
+    unsigned char d[(NOTE_PID + 1) * 8];
+    bytes_put_word(m, d + NOTE_LAYOUT * word, RECORDER_LAYOUT);
+    bytes_put_word(m, d + NOTE_REGISTRY * word, reader->registry);
+    bytes_put_word(m, d + NOTE_PID * word, reader->pid);
+    note_add(notes, m, NOTE_OWNER, NOTE_TYPE, d, (NOTE_PID + 1) * word);
+}
+
+void notes_make(struct notes *notes, struct call *call)
+{
+    const struct memory *m = call->source.memory;
+    note_recorder(notes, m, &call->reader);
+    note_process(notes, m, (int)call->reader.pid, &call->source);
+    if (call->source.pid)
+        note_auxiliary(notes, m, call->source.pid);
+    note_files(notes, m, &call->source);
+}
+/* ----------------------------------------------------------------- write -- */
+
+/* Writes bytes; blocks of zeros stay holes: most of a large ring may never have
+ * been written. */
+static void write_at(struct call *call, int fd, const void *from, size_t size,
+                     uint64_t at)
+{
+    enum { BLOCK = 1 << 16 };
+    const char *bytes = from;
+    while (size) {
+        size_t block = size < BLOCK ? size : BLOCK;
+        ssize_t done = (ssize_t)block;
+        if (*bytes || memcmp(bytes, bytes + 1, block - 1) != 0)
+            done = pwrite(fd, bytes, block, (off_t)at);
+        if (done <= 0)
+            fail(call, "%s: %s", call_option(call, 'o'), strerror(errno));
+        bytes += done;
+        at += (uint64_t)done;
+        size -= (size_t)done;
+    }
+}
+
+/* Places each piece in the file, behind the headers and the notes. */
+static void pieces_place(struct pieces *pieces, uint64_t at)
+{
+    for (size_t i = 0; i < pieces->count; i++) {
+        pieces->all[i].offset = at = (at + 63) / 64 * 64;
+        at += pieces->all[i].size;
+    }
+}
+
+static void program_header(struct call *call, Elf *elf, int index,
+                           GElf_Word type, const struct piece *piece)
+{
+    struct memory *m = call->source.memory;
+    bool constant = m->constant && m->constant(m, piece->address);
+    GElf_Phdr p = {0};
+    p.p_type = type;
+    p.p_flags = type == PT_NOTE || constant ? PF_R : PF_R | PF_W;
+    p.p_offset = piece->offset;
+    p.p_vaddr = piece->address;
+    p.p_filesz = piece->size;
+    p.p_memsz = type == PT_NOTE ? 0 : piece->size;
+    p.p_align = type == PT_NOTE ? 4 : 1;
+    if (!gelf_update_phdr(elf, index, &p))
+        fail(call, "libelf: %s", elf_errmsg(-1));
+}
+
+/* Gives the file its size. Readers take memory for a limited part of it that is
+ * holes (extents_find() of binaries.c): where it has more, it gets blocks. */
+static void core_size(struct call *call, int fd, uint64_t size)
+{
+    enum { HOLES_MAX = 1 << 29 };
+    struct stat is;
+    int error = ftruncate(fd, (off_t)size) != 0 ? errno : 0;
+    if (!error && fstat(fd, &is) == 0 &&
+        size > (uint64_t)is.st_blocks * 512 + HOLES_MAX)
+        error = posix_fallocate(fd, 0, (off_t)size);
+    if (error)
+        fail(call, "%s: %s", call_option(call, 'o'), strerror(error));
+}
+
+/* Writes the headers by libelf, which knows all classes and byte orders. It
+ * makes the file as long as the headers, so the rest is written later. */
+void core_headers(struct call *call, int fd, const struct piece *notes,
+                  const struct pieces *pieces)
+{
+    const struct memory *m = call->source.memory;
+    GElf_Ehdr header;
+    Elf *elf;
+    elf_version(EV_CURRENT);
+    elf = elf_begin(fd, ELF_C_WRITE, NULL);
+    if (!elf ||
+        !gelf_newehdr(elf, m->word_bytes == 8 ? ELFCLASS64 : ELFCLASS32) ||
+        !gelf_newphdr(elf, pieces->count + 1) || !gelf_getehdr(elf, &header))
+        fail(call, "libelf: %s", elf_errmsg(-1));
+    elf_flagelf(elf, ELF_C_SET, ELF_F_LAYOUT);
+    header.e_ident[EI_DATA] = m->big_endian ? ELFDATA2MSB : ELFDATA2LSB;
+    header.e_type = ET_CORE;
+    header.e_machine = (GElf_Half)m->machine;
+    header.e_version = EV_CURRENT;
+    header.e_phoff =
+        m->word_bytes == 8 ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr);
+    if (!gelf_update_ehdr(elf, &header))
+        fail(call, "libelf: %s", elf_errmsg(-1));
+    program_header(call, elf, 0, PT_NOTE, notes);
+    for (size_t i = 0; i < pieces->count; i++)
+        program_header(call, elf, (int)i + 1, PT_LOAD, &pieces->all[i]);
+    errno = 0;
+    if (elf_update(elf, ELF_C_WRITE) < 0)
+        fail(call, "%s: %s", call_option(call, 'o'),
+             errno ? strerror(errno) : elf_errmsg(-1));
+    elf_end(elf);
+}
+
+void core_write(struct call *call, int fd, const struct notes *notes,
+                struct pieces *pieces)
+{
+    bool wide = call->source.memory->word_bytes == 8;
+    size_t head = wide ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr), i;
+    struct piece note = {.size = notes->size, .bytes = notes->bytes};
+    const struct piece *last = &note;
+    note.offset = head + (pieces->count + 1) *
+                             (wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr));
+    pieces_place(pieces, note.offset + note.size);
+    core_headers(call, fd, &note, pieces);
+    write_at(call, fd, note.bytes, note.size, note.offset);
+    for (i = 0; i < pieces->count; i++)
+        write_at(call, fd, pieces->all[i].bytes, pieces->all[i].size,
+                 pieces->all[i].offset);
+    if (pieces->count)
+        last = &pieces->all[pieces->count - 1];
+    core_size(call, fd, last->offset + last->size);
+}

@@ -1,0 +1,38 @@
+/* core.h - lays out a recording: the headers and notes of a core file. */
+/* SPDX-License-Identifier: MIT */
+#ifndef CORE_H
+#define CORE_H
+
+#include "command.h"
+
+/* Bytes that stood at an address; `offset`: where they stand in the file. */
+struct piece {
+    uint64_t address, size, offset;
+    const void *bytes;
+    void *owned; /* to be freed, or null */
+};
+struct pieces {
+    struct piece *all;
+    size_t count, max;
+};
+void piece_add(struct pieces *, uint64_t address, uint64_t size,
+               const void *bytes, void *owned);
+void pieces_sort(struct pieces *); /* by address */
+
+struct notes {
+    unsigned char *bytes;
+    size_t size;
+};
+/* Adds the notes of a recording, in the order in which a program writes
+ * them. */
+void notes_make(struct notes *, struct call *);
+
+/* Writes a file of them, of which call_option(call, 'o') is the name. Fails by
+ * fail(). */
+void core_write(struct call *, int fd, const struct notes *, struct pieces *);
+
+/* Writes the headers alone: pieces stand where their offsets say, and the file
+ * ends behind the headers. */
+void core_headers(struct call *, int fd, const struct piece *notes,
+                  const struct pieces *);
+#endif

@@ -1,0 +1,331 @@
+/* folder.c - a folder of chunks, a log, as one source. */
+/* SPDX-License-Identifier: MIT */
+/*
+   The events of all chunks are written into one recording in memory, which is
+   then opened as any other: it takes as much memory as the log is large.
+*/
+#include "folder.h"
+#include "array.h"
+#include "log.h"
+#include "made.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A recorder of all chunks. */
+struct merged {
+    char *name, *description;
+    int64_t trace;
+    uint64_t origin, slots, lost, to;
+    uint64_t whole, heads; /* of chunks: slots, records that begin in them */
+    uint64_t gone;         /* positions in chunks that were deleted */
+    uint64_t kept[KEPT_NUMBERS];
+    bool begun;
+    struct reader_recorder as; /* what made_ring() takes */
+};
+
+struct chunk {
+    unsigned long number;
+    char path[4096];
+    bool is_part, usable;
+};
+
+struct folder {
+    struct call *call;
+    const struct source_how *how;
+    struct chunk *chunks;
+    size_t chunks_count, chunks_max;
+    struct merged *recorders;
+    size_t recorders_count, recorders_max;
+    struct recorder_moment start; /* of the program */
+    uint64_t bytes;
+};
+
+static int chunk_compare(const void *a, const void *b)
+{
+    const struct chunk *left = a, *right = b;
+    return left->number < right->number ? -1 : left->number > right->number;
+}
+
+static const char *chunks_find(struct folder *folder, const char *name)
+{
+    struct dirent *entry;
+    DIR *from = opendir(name);
+    if (!from)
+        return strerror(errno);
+    while ((entry = readdir(from))) {
+        struct chunk *chunk;
+        bool is_part;
+        unsigned long number = log_chunk(entry->d_name, &is_part);
+        if (!number)
+            continue;
+        folder->chunks =
+            need(array_room(folder->chunks, &folder->chunks_max,
+                            folder->chunks_count + 1, sizeof *folder->chunks));
+        chunk = &folder->chunks[folder->chunks_count++];
+        *chunk = (struct chunk){.number = number, .is_part = is_part};
+        snprintf(chunk->path, sizeof chunk->path, "%s/%s", name, entry->d_name);
+    }
+    closedir(from);
+    if (!folder->chunks_count)
+        return strerror(EISDIR); /* and no log */
+    qsort(folder->chunks, folder->chunks_count, sizeof *folder->chunks,
+          chunk_compare);
+    return NULL;
+}
+
+static void chunk_close(struct call *part)
+{
+    reader_close(&part->reader);
+    source_close(&part->source);
+}
+
+/* Opens a chunk and takes what it holds; null, or what is wrong. */
+static const char *chunk_open(struct folder *folder, const struct chunk *chunk,
+                              struct call *part)
+{
+    static const struct reader_selection all;
+    const char *wrong;
+    *part = (struct call){.verb = folder->call->verb, .name = chunk->path};
+    wrong = source_open(&part->source, chunk->path, folder->how);
+    if (wrong) /* it is in the source, which is not closed */
+        return wrong;
+    wrong =
+        reader_open(&part->reader, part->source.memory, part->source.registry);
+    if (wrong) {
+        source_close(&part->source);
+        return wrong;
+    }
+    part->reader.logs = true;
+    reader_select(&part->reader, &all);
+    wrong = reader_take(&part->reader);
+    if (wrong)
+        chunk_close(part);
+    else
+        reader_count(&part->reader);
+    return wrong;
+}
+
+/* ----------------------------------------------------------------- count -- */
+
+static struct merged *merged_of(struct folder *folder,
+                                const struct reader_recorder *r)
+{
+    struct merged *m;
+    for (size_t i = 0; i < folder->recorders_count; i++) {
+        m = &folder->recorders[i];
+        if (m->origin == r->origin && strcmp(m->name, r->name) == 0)
+            return m;
+    }
+    folder->recorders = need(
+        array_room(folder->recorders, &folder->recorders_max,
+                   folder->recorders_count + 1, sizeof *folder->recorders));
+    m = &folder->recorders[folder->recorders_count++];
+    *m = (struct merged){.name = need(strdup(r->name)),
+                         .description = need(strdup(r->description)),
+                         .origin = r->origin};
+    return m;
+}
+
+/* Adds the figures of a recorder in a chunk; what lies between it and the chunk
+ * before is in neither. */
+static void merged_add(struct merged *m, const struct reader_recorder *r,
+                       const uint64_t *kept)
+{
+    uint64_t from = kept[KEPT_FROM];
+    m->trace = r->trace;
+    m->slots += r->whole;
+    m->whole += r->whole;
+    m->heads += r->begun;
+    m->lost += r->figures.lost;
+    m->kept[KEPT_OVERWRITTEN] += r->figures.overwritten;
+    m->kept[KEPT_SLOTS_OVERWRITTEN] += r->figures.slots_overwritten;
+    m->kept[KEPT_ESTIMATED] |= r->figures.estimated;
+    m->kept[KEPT_MISSED] += kept[KEPT_MISSED];
+    m->kept[KEPT_LEFT_OUT] += kept[KEPT_LEFT_OUT];
+    if (m->begun && from > m->to)
+        m->kept[KEPT_MISSED] += from - m->to;
+    if (!m->begun)
+        m->gone = from;
+    m->to = kept[KEPT_TO];
+    m->begun = true;
+}
+
+static bool is_same(const struct recorder_moment *a,
+                    const struct recorder_moment *b)
+{
+    return a->ticks == b->ticks && a->monotonic_ns == b->monotonic_ns;
+}
+
+/* Counts what a chunk holds; null, or why it is left out. */
+static const char *chunk_count(struct folder *folder, const struct chunk *chunk)
+{
+    struct call part;
+    struct reader *reader = &part.reader;
+    const char *wrong = chunk_open(folder, chunk, &part);
+    size_t i;
+    if (wrong) {
+        snprintf(folder->call->source.why, sizeof folder->call->source.why,
+                 "%s", wrong);
+        return folder->call->source.why;
+    }
+    if (*part.source.warning)
+        warn(&part, "%s", part.source.warning);
+    if (!folder->start.monotonic_ns)
+        folder->start = reader->clock.start;
+    if (!is_same(&folder->start, &reader->clock.start)) {
+        chunk_close(&part);
+        return "is of another program than the chunks before";
+    }
+    for (i = 0; i < reader->recorders_count; i++) {
+        const struct reader_recorder *r = reader->recorders[i];
+        if (r->wrong || !r->lane)
+            warn(&part, "recorder %s: %s", r->name,
+                 r->wrong ? r->wrong : "has no rings");
+        else
+            merged_add(merged_of(folder, r), r,
+                       reader->inside->lanes[r->lane - 1].kept);
+    }
+    folder->bytes += part.source.memory->size;
+    chunk_close(&part);
+    return NULL;
+}
+
+/* Counts all chunks, and says which are missing; returns how many there are. */
+static size_t chunks_count(struct folder *folder)
+{
+    unsigned long next = 0;
+    size_t usable = 0;
+    for (size_t i = 0; i < folder->chunks_count; i++) {
+        struct chunk *chunk = &folder->chunks[i];
+        const char *wrong;
+        if (next && chunk->number > next + 1)
+            warn(folder->call, "chunks %06lu to %06lu are missing", next,
+                 chunk->number - 1);
+        else if (next && chunk->number > next)
+            warn(folder->call, "chunk %06lu is missing", next);
+        next = chunk->number + 1;
+        wrong = chunk_count(folder, chunk);
+        chunk->usable = !wrong;
+        usable += chunk->usable;
+        if (wrong)
+            warn(folder->call, "%s is left out: %s",
+                 strrchr(chunk->path, '/') + 1, wrong);
+    }
+    return usable;
+}
+
+/* ----------------------------------------------------------------- merge -- */
+
+/* Gives each recorder its ring, with the figures of all chunks. */
+static void rings_make(struct folder *folder, struct made *made)
+{
+    for (size_t i = 0; i < folder->recorders_count; i++) {
+        struct merged *m = &folder->recorders[i];
+        struct recorder_figures_ gone = {0};
+        struct made_ring *ring;
+        m->as = (struct reader_recorder){.name = m->name,
+                                         .description = m->description,
+                                         .trace = m->trace,
+                                         .origin = m->origin};
+        recorder_figures_overwritten_(&gone, m->gone + m->whole, m->whole,
+                                      m->heads);
+        m->kept[KEPT_OVERWRITTEN] += gone.overwritten;
+        m->kept[KEPT_SLOTS_OVERWRITTEN] += gone.slots_overwritten;
+        m->kept[KEPT_ESTIMATED] |= gone.estimated;
+        m->kept[KEPT_MARK] = KEPT_MAGIC;
+        m->kept[KEPT_ORIGIN] = m->origin;
+        m->kept[KEPT_TO] = m->to;
+        ring = made_ring(made, &m->as, m->slots);
+        memcpy(ring->kept, m->kept, sizeof m->kept);
+        ring->lost = m->lost;
+    }
+}
+
+/* Adds the events of a chunk; false, and errno: they cannot be written. */
+static bool chunk_add(struct folder *folder, struct made *made,
+                      struct call *part)
+{
+    struct reader *reader = &part->reader;
+    struct reader_event event;
+    bool done = true;
+    for (size_t i = 0; i < reader->recorders_count; i++)
+        if (!reader->recorders[i]->wrong && reader->recorders[i]->lane)
+            reader->recorders[i]->kept =
+                merged_of(folder, reader->recorders[i])->as.kept;
+    made_source(made);
+    while (done && reader_next(reader, &event)) {
+        done = made_add(made, reader, &event);
+        errno = EFBIG; /* it changes while it is read */
+        if (done && made->events % 65536 == 0)
+            done = made_flush(made);
+    }
+    return done && made_flush(made);
+}
+
+/* Writes all chunks into `fd`; null, or what is wrong. */
+static const char *chunks_merge(struct folder *folder, int fd)
+{
+    struct made made = {0};
+    struct call last, part;
+    const char *wrong = NULL;
+    size_t i = folder->chunks_count;
+    while (!folder->chunks[--i].usable)
+        ;
+    wrong = chunk_open(folder, &folder->chunks[i], &last);
+    if (wrong)
+        return wrong;
+    rings_make(folder, &made);
+    wrong = made_begin(&made, &last, fd, folder->bytes + LOG_CHUNK_MIN);
+    for (i = 0; i < folder->chunks_count && !wrong; i++) {
+        if (!folder->chunks[i].usable)
+            continue;
+        wrong = chunk_open(folder, &folder->chunks[i], &part);
+        if (wrong)
+            break;
+        if (!chunk_add(folder, &made, &part))
+            wrong = strerror(errno);
+        chunk_close(&part);
+    }
+    if (!wrong && !made_end(&made))
+        wrong = strerror(errno);
+    made_free(&made);
+    made_close(&made);
+    chunk_close(&last);
+    return wrong;
+}
+
+const char *folder_source(struct call *call, const char *name,
+                          const struct source_how *how)
+{
+    static char path[64];
+    struct folder folder = {.call = call, .how = how};
+    const char *wrong = chunks_find(&folder, name);
+    size_t i;
+    int fd = memfd_create("recorder", MFD_CLOEXEC);
+    if (!wrong && fd < 0)
+        wrong = strerror(errno);
+    if (!wrong && !chunks_count(&folder))
+        wrong = "none of its chunks can be read";
+    if (!wrong)
+        wrong = chunks_merge(&folder, fd);
+    if (!wrong) {
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        wrong = source_open(&call->source, path, how);
+    }
+    if (!wrong)
+        call->source.memory->live = false; /* chunks that come are not read */
+    if (fd >= 0)
+        close(fd);
+    for (i = 0; i < folder.recorders_count; i++) {
+        free(folder.recorders[i].name);
+        free(folder.recorders[i].description);
+    }
+    free(folder.recorders);
+    free(folder.chunks);
+    return wrong;
+}

@@ -1,0 +1,21 @@
+/* log.h - a log: a folder of recordings that are chunks of one. */
+/* SPDX-License-Identifier: MIT */
+#ifndef LOG_H
+#define LOG_H
+
+#include "command.h"
+
+/* How much a log may take; 0: no limit. */
+struct log_limits {
+    uint64_t chunk_bytes, keep_bytes, keep_ns;
+};
+enum { LOG_CHUNK_MIN = 4 << 20 }; /* for 12 texts of 64 KiB, and records */
+
+/* Writes what the call's process records into a folder, until one of them ends.
+ * Its status. */
+int log_follow(struct call *, const char *folder, const struct log_limits *);
+
+/* "000001.rec" or "000001.part": its number; 0: no chunk has that name. */
+unsigned long log_chunk(const char *name, bool *is_part);
+
+#endif

@@ -1,0 +1,735 @@
+/* made.c - recordings that are made of events, not of pages. */
+/* SPDX-License-Identifier: MIT */
+#include "made.h"
+#include "array.h"
+#include "core.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+/* No address of a program of 64 bits: above what systems hand out, and without
+ * the top byte, which debuggers take off. */
+#define BASE_64 ((uint64_t)0xc0 << 48)
+enum { SLOTS_MIN = 4 }; /* as programs have at least */
+
+static void make_free(struct buffer *buffer)
+{
+    free(buffer->at);
+    *buffer = (struct buffer){0};
+}
+
+/* Writes all of it; false, and errno. */
+static bool write_all(int fd, const void *from, size_t size, uint64_t at)
+{
+    const char *bytes = from;
+    while (size) {
+        ssize_t done = pwrite(fd, bytes, size, (off_t)at);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0) {
+            errno = done ? errno : ENOSPC;
+            return false;
+        }
+        bytes += done;
+        at += (uint64_t)done;
+        size -= (size_t)done;
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------- layout -- */
+
+uint64_t made_ring_bytes(const struct memory *m, uint64_t slots)
+{
+    return KEPT_HEAD_BYTES + slots * offsets_of(m)->slot_size;
+}
+
+struct made_ring *made_ring(struct made *made, struct reader_recorder *r,
+                            uint64_t slots)
+{
+    struct made_ring *ring;
+    made->rings = need(array_room(made->rings, &made->rings_max,
+                                  made->rings_count + 1, sizeof *made->rings));
+    ring = &made->rings[made->rings_count];
+    *ring = (struct made_ring){.name = r->name,
+                               .description = r->description,
+                               .recorder = r,
+                               .trace = r->trace,
+                               .slots = SLOTS_MIN};
+    ring->kept[KEPT_MARK] = KEPT_MAGIC;
+    ring->kept[KEPT_ORIGIN] = r->origin;
+    while (ring->slots < slots)
+        ring->slots *= 2;
+    r->kept = ++made->rings_count;
+    return ring;
+}
+
+static int start_compare(const void *a, const void *b)
+{
+    const uint64_t *left = a, *right = b;
+    return *left < *right ? -1 : *left > *right;
+}
+
+/* Where `size` bytes lie apart from all that the program had of files and from
+ * its registry; 0: nowhere. */
+static uint64_t base_of(const struct call *call, uint64_t size)
+{
+    const struct source *source = &call->source;
+    size_t count = source->modules_count + 2, i;
+    uint64_t(*taken)[2], best = 0, room = 0, end = 65536;
+    if (source->memory->word_bytes == 8)
+        return BASE_64;
+    taken = need(calloc(count, sizeof *taken));
+    for (i = 0; i < source->modules_count; i++) {
+        taken[i][0] = source->modules[i].start;
+        taken[i][1] = source->modules[i].end;
+    }
+    taken[i][0] = call->reader.registry;
+    taken[i++][1] = call->reader.registry + PAGE_BYTES;
+    taken[i][0] = taken[i][1] = (uint64_t)UINT32_MAX - 65535;
+    qsort(taken, count, sizeof *taken, start_compare);
+    for (i = 0; i < count; i++) {
+        if (taken[i][0] > end && taken[i][0] - end > room) {
+            best = (end + 65535) & ~(uint64_t)65535;
+            room = taken[i][0] - end;
+        }
+        if (taken[i][1] > end)
+            end = taken[i][1];
+    }
+    free(taken);
+    return size + 65536 < room ? best : 0;
+}
+
+/* Appends bytes at a multiple of `align`; returns their offset. */
+static uint64_t put(struct buffer *to, const void *from, size_t size,
+                    size_t align)
+{
+    static const char zeros[256];
+    uint64_t at;
+    while (to->size % align)
+        buffer_add(to, zeros, align - to->size % align);
+    at = to->size;
+    if (from)
+        memcpy(buffer_room(to, size), from, size);
+    else
+        memset(buffer_room(to, size), 0, size);
+    to->size += size;
+    return at;
+}
+
+/* A string, by its address; 0 for null. */
+static uint64_t put_string(struct made *made, struct buffer *to,
+                           const char *text)
+{
+    return text ? made->base + put(to, text, strlen(text) + 1, 1) : 0;
+}
+
+static void put_tweaks(struct made *made, struct buffer *to,
+                       unsigned char *registry)
+{
+    const struct memory *m = made->m;
+    const struct offsets *at = offsets_of(m);
+    const struct reader *reader = &made->call->reader;
+    uint64_t first = 0;
+    for (size_t i = reader->tweaks_count; i-- > 0;) {
+        const struct reader_tweak *t = &reader->tweaks[i];
+        unsigned char tweak[64] = {0};
+        bytes_put_word(m, tweak + at->tweak_value, (uint64_t)t->value);
+        bytes_put_word(m, tweak + at->tweak_name,
+                       put_string(made, to, t->name));
+        bytes_put_word(m, tweak + at->tweak_description,
+                       put_string(made, to, t->description));
+        bytes_put_word(m, tweak + at->tweak_next, first);
+        first = made->base + put(to, tweak, at->tweak_size, 16);
+    }
+    bytes_put_word(m, registry + at->registry_tweaks, first);
+}
+
+static void put_recorders(struct made *made, struct buffer *to,
+                          unsigned char *registry)
+{
+    const struct memory *m = made->m;
+    const struct offsets *at = offsets_of(m);
+    uint64_t first = 0;
+    for (size_t i = made->rings_count; i-- > 0;) {
+        struct made_ring *ring = &made->rings[i];
+        unsigned char bytes[64] = {0};
+        bytes_put_word(m, bytes + at->recorder_trace, (uint64_t)ring->trace);
+        bytes_put_word(m, bytes + at->recorder_mask, ring->slots - 1);
+        bytes_put_word(m, bytes + at->recorder_ring_bytes,
+                       made_ring_bytes(m, ring->slots));
+        bytes_put_word(m, bytes + at->recorder_name,
+                       put_string(made, to, ring->name));
+        bytes_put_word(m, bytes + at->recorder_description,
+                       put_string(made, to, ring->description));
+        bytes_put_word(m, bytes + at->recorder_next, first);
+        ring->recorder_at = put(to, bytes, sizeof bytes, sizeof bytes);
+        first = made->base + ring->recorder_at;
+    }
+    bytes_put_word(m, registry + at->registry_first, first);
+}
+
+/* Rings stand behind all that; their addresses go into their recorders. */
+static uint64_t rings_place(struct made *made, struct buffer *head)
+{
+    const struct memory *m = made->m;
+    uint64_t at = (head->size + 4095) / 4096 * 4096;
+    for (size_t i = 0; i < made->rings_count; i++) {
+        struct made_ring *ring = &made->rings[i];
+        ring->at = at;
+        bytes_put_word(
+            m, head->at + ring->recorder_at + offsets_of(m)->recorder_rings,
+            made->base + at);
+        at += (made_ring_bytes(m, ring->slots) + 63) / 64 * 64;
+    }
+    return at;
+}
+
+/* ---------------------------------------------------------------- program -- */
+
+/* The pages of modules that hold their build-ids. */
+static void pages_read(struct pieces *pages, const struct source *source)
+{
+    for (size_t i = 0; i < source->modules_count; i++) {
+        uint64_t start = source->modules[i].start;
+        unsigned char *page;
+        if (source->modules[i].offset != 0)
+            continue;
+        page = need(malloc(PAGE_BYTES));
+        piece_add(pages, start,
+                  source->memory->read(source->memory, start, page, PAGE_BYTES),
+                  page, page);
+    }
+}
+
+static void program_free(struct made_program *p)
+{
+    for (size_t i = 0; p && i < p->pages.count; i++)
+        free(p->pages.all[i].owned);
+    if (p) {
+        free(p->pages.all);
+        free(p->line);
+        free(p->name);
+    }
+    free(p);
+}
+
+/* Reads it, if it was not read before. Null, or what is wrong. */
+static const char *program_read(struct made *made)
+{
+    const struct memory *m = made->m;
+    const struct offsets *at = offsets_of(m);
+    struct reader *reader = &made->call->reader;
+    struct memory *memory = reader->memory;
+    struct made_program *p = made->program;
+    struct registry *is;
+    const char *wrong;
+    if (p)
+        return NULL;
+    p = made->program = need(calloc(1, sizeof *p));
+    is = &p->is;
+    wrong = registry_read(memory, reader->registry, is);
+    if (!wrong &&
+        (is->bytes > sizeof p->registry ||
+         !bytes_read(memory, reader->registry, p->registry, is->bytes)))
+        wrong = "its registry of recorders is damaged";
+    if (wrong) {
+        program_free(p);
+        made->program = NULL;
+        return wrong;
+    }
+    bytes_put(m, p->registry + at->registry_head_bytes, KEPT_HEAD_BYTES, 4);
+    bytes_put_word(m, p->registry + at->registry_cleared, 0);
+    bytes_put_word(m, p->registry + at->registry_image, 0);
+    if (is->line)
+        p->line = bytes_string(memory, is->line, NAME_MAX_BYTES);
+    if (is->program)
+        p->name = bytes_string(memory, is->program, NAME_MAX_BYTES);
+    pages_read(&p->pages, &made->call->source);
+    return NULL;
+}
+
+/* ----------------------------------------------------------------- begin -- */
+
+/* Where the file keeps the size of its segment. */
+static uint64_t segment_size_at(const struct memory *m)
+{
+    return m->word_bytes == 8 ? sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr) +
+                                    offsetof(Elf64_Phdr, p_filesz)
+                              : sizeof(Elf32_Ehdr) + sizeof(Elf32_Phdr) +
+                                    offsetof(Elf32_Phdr, p_filesz);
+}
+
+/* Rows for all threads that there may be in a log, else for those there are. */
+static void put_threads(struct made *made, struct buffer *to,
+                        unsigned char *registry)
+{
+    const struct memory *m = made->m;
+    const struct offsets *at = offsets_of(m);
+    const struct reader *reader = &made->call->reader;
+    uint64_t max = reader->threads_count;
+    if (reader->logs)
+        max = made->program->is.threads_max ? made->program->is.threads_max
+                                            : RECORDER_THREADS;
+    made->threads_max = max > THREADS_MAX ? THREADS_MAX : max;
+    made->threads_at = put(to, NULL, made->threads_max * at->row_size + 1, 64);
+    bytes_put_word(m, registry + at->registry_threads,
+                   made->threads_max ? made->base + made->threads_at : 0);
+    bytes_put_word(m, registry + at->registry_threads_max, made->threads_max);
+    bytes_put_word(m, registry + at->registry_threads_count, 0);
+}
+
+/* Puts together what stands in front of the rings, but for the ELF headers. */
+static void head_make(struct made *made, struct buffer *head,
+                      struct pieces *pieces)
+{
+    const struct memory *m = made->m;
+    const struct offsets *at = offsets_of(m);
+    const struct made_program *p = made->program;
+    const struct reader *reader = &made->call->reader;
+    unsigned char registry[sizeof p->registry];
+    size_t i;
+    memcpy(registry, p->registry, sizeof registry);
+    piece_add(pieces, made->base, 1, NULL, NULL);
+    piece_add(pieces, reader->registry, p->is.bytes, NULL, NULL);
+    for (i = 0; i < p->pages.count; i++) {
+        const struct piece *page = &p->pages.all[i];
+        piece_add(pieces, page->address, page->size, NULL, NULL);
+        pieces->all[i + 2].offset = put(head, page->bytes, page->size, 64);
+    }
+    bytes_put_word(m, registry + at->registry_line,
+                   put_string(made, head, p->line));
+    bytes_put_word(m, registry + at->registry_program,
+                   put_string(made, head, p->name));
+    made->order_at = put(head, NULL, 8, 16);
+    bytes_put_word(m, head->at + made->order_at, reader->end);
+    bytes_put_word(m, registry + at->registry_order,
+                   made->base + made->order_at);
+    put_tweaks(made, head, registry);
+    put_recorders(made, head, registry);
+    put_threads(made, head, registry);
+    made->registry_at = put(head, registry, p->is.bytes, 64);
+    pieces->all[1].offset = made->registry_at;
+}
+
+/* Writes the head, and gives the file its size; false, and errno. */
+static bool head_write(struct made *made, struct buffer *head,
+                       struct pieces *pieces)
+{
+    struct notes notes = {0};
+    struct piece note;
+    uint64_t headers;
+    notes_make(&notes, made->call);
+    note = (struct piece){.size = notes.size,
+                          .offset = put(head, notes.bytes, notes.size, 8)};
+    free(notes.bytes);
+    made->texts_at = rings_place(made, head);
+    pieces->all[0].size = made->texts_at + made->texts_max;
+    core_headers(made->call, made->fd, &note, pieces);
+    headers = (uint64_t)lseek(made->fd, 0, SEEK_END);
+    return ftruncate(made->fd, (off_t)(made->texts_at + made->texts_max)) ==
+               0 &&
+           write_all(made->fd, head->at + headers, head->size - headers,
+                     headers);
+}
+
+const char *made_begin(struct made *made, struct call *call, int fd,
+                       uint64_t texts_max)
+{
+    struct buffer head = {0};
+    struct pieces pieces = {0};
+    uint64_t bytes =
+        texts_max + ((uint64_t)64 << 20); /* and what is in front */
+    const char *wrong;
+    size_t i;
+    made->call = call;
+    made->m = call->reader.memory;
+    made->fd = fd;
+    made->texts_max = texts_max;
+    wrong = program_read(made);
+    if (wrong)
+        return wrong;
+    for (i = 0; i < made->rings_count; i++)
+        bytes += made_ring_bytes(made->m, made->rings[i].slots) + 64;
+    made->base = base_of(call, bytes);
+    if (!made->base)
+        return "it is too much for the addresses of its program";
+    put(&head, NULL,
+        sizeof(Elf64_Ehdr) +
+            (3 + made->program->pages.count) * sizeof(Elf64_Phdr),
+        1);
+    head_make(made, &head, &pieces);
+    if (!head_write(made, &head, &pieces))
+        wrong = strerror(errno);
+    for (i = 0; i < made->rings_count; i++) {
+        uint64_t texts = made->base + made->texts_at;
+        made->rings[i].kept[KEPT_TEXTS] = texts;
+        made->rings[i].kept[KEPT_TEXTS_END] = texts + texts_max;
+        made->rings[i].changed = true;
+    }
+    if (!made->waiting)
+        made->waiting = need(calloc(MADE_WAITING, sizeof *made->waiting));
+    free(pieces.all);
+    make_free(&head);
+    return wrong;
+}
+
+/* ----------------------------------------------------------------- texts -- */
+
+/* Two hashes of bytes, of which nobody outside can know the start. */
+static void text_hash(const struct made *made, const char *text, size_t size,
+                      uint64_t hash[2])
+{
+    uint64_t a = made->text_ids.chance ^ size, b = ~a, word;
+    for (; size; text += sizeof word, size -= sizeof word) {
+        word = 0;
+        if (size < sizeof word) {
+            memcpy(&word, text, size);
+            size = sizeof word;
+        } else {
+            memcpy(&word, text, sizeof word);
+        }
+        a = (a ^ word) * 0x9e3779b97f4a7c15u;
+        a ^= a >> 29;
+        b = (b + word) * 0xd6e8feb86659fd93u;
+        b ^= b >> 32;
+    }
+    hash[0] = a;
+    hash[1] = b;
+}
+
+enum text_kind { TEXT_BYTES, TEXT_WIDE, TEXT_FORMAT };
+
+/* Adds bytes of texts. */
+static void texts_put(struct made *made, const void *from, size_t size)
+{
+    buffer_add(&made->texts, from, size);
+    made->texts_used += size;
+}
+
+/* Adds a text with its end, once; its address, which says what it is
+ * (kept_number of offsets.h). */
+static uint64_t text_add(struct made *made, const char *text, size_t size,
+                         enum text_kind kind, bool changes)
+{
+    static const char zeros[4];
+    bool sized = kind == TEXT_BYTES && memchr(text, 0, size), is_new;
+    uint64_t hash[2], is = sized ? KEPT_SIZED : changes;
+    unsigned char before[KEPT_SIZE_BYTES];
+    size_t i;
+    if (!made->text_ids.max)
+        ids_of(&made->text_ids, 0, 0, UINT64_MAX, &is_new);
+    text_hash(made, text, size, hash);
+    i = ids_of(&made->text_ids, hash[0], hash[1],
+               (uint64_t)size << 3 | (uint64_t)kind << 1 | changes, &is_new);
+    made->text_at = need(array_room(made->text_at, &made->text_at_max, i + 1,
+                                    sizeof *made->text_at));
+    if (!is_new)
+        return made->text_at[i];
+    if (sized) {
+        bytes_put(made->m, before, size, sizeof before);
+        texts_put(made, zeros, (6 - made->texts_used % 4) % 4);
+        texts_put(made, before, sizeof before);
+    } else {
+        texts_put(made, zeros, (4 + is - made->texts_used % 4) % 4);
+    }
+    made->text_at[i] = made->base + made->texts_at + made->texts_used;
+    texts_put(made, text, size);
+    texts_put(made, zeros, kind == TEXT_WIDE ? 4 : 1);
+    return made->text_at[i];
+}
+
+/* The event's format in the file, added where it is new. */
+static const struct made_format *format_add(struct made *made,
+                                            struct reader *reader,
+                                            const struct reader_event *event)
+{
+    char bytes[FORMAT_MAX_BYTES + 1];
+    const char *location, *text;
+    struct made_format *format;
+    size_t size, end;
+    bool is_new;
+    size_t i = ids_of(&made->format_ids, event->event.format, 0, 0, &is_new);
+    made->formats = need(array_room(made->formats, &made->formats_max, i + 1,
+                                    sizeof *made->formats));
+    format = &made->formats[i];
+    if (!is_new)
+        return format;
+    *format = (struct made_format){.at = event->event.format};
+    text = reader_format(reader, &event->event, &location);
+    size = format_bytes(reader, event->event.format, bytes);
+    if (!text || !size)
+        return format;
+    format->words = recorder_format_count_(text);
+    bytes[size] = '\0';
+    end = strnlen(bytes, size);
+    if (end < size)
+        end += 1 + strnlen(bytes + end + 1, size - end - 1);
+    format->at =
+        text_add(made, bytes, end < size ? end : size, TEXT_FORMAT, false);
+    return format;
+}
+
+/* ---------------------------------------------------------------- events -- */
+
+static void slot_add(struct made *made, struct made_ring *ring,
+                     const struct recorder_event *event, uint64_t format,
+                     unsigned part, const uint64_t word[12])
+{
+    const struct memory *m = made->m;
+    const struct offsets *at = offsets_of(m);
+    unsigned char record[RECORD_MAX_BYTES] = {0}, commit[8];
+    uint64_t time = event->time == RECORDER_TICKS_UNKNOWN_ ? 0 : event->time;
+    bytes_put_word(m, record + at->record_format, format);
+    bytes_put_word(m, record + at->record_order, event->order + part);
+    bytes_put_word(m, record + at->record_time, time);
+    bytes_put_word(m, record + at->record_caller, event->caller);
+    for (unsigned i = 0; i < 4; i++)
+        bytes_put_word(m, record + at->record_argument + i * m->word_bytes,
+                       word[4 * part + i]);
+    bytes_put_word(m, commit,
+                   ring->slots << thread_bits(m) | (uint64_t)event->thread
+                                                       << 1);
+    buffer_add(&ring->records, record, at->record_size);
+    buffer_add(&ring->commits, commit, m->word_bytes);
+    ring->used++;
+    ring->changed = true;
+}
+
+/* Rewrites the words that lead to texts; false: there is no room for those. */
+static bool texts_add(struct made *made, struct reader *reader,
+                      const struct reader_event *event, uint64_t word[12])
+{
+    struct reader_text texts[12];
+    unsigned count = reader_texts(reader, event, texts), i;
+    uint64_t bytes = FORMAT_MAX_BYTES + 12;
+    for (i = 0; i < count; i++)
+        bytes += texts[i].size + 12; /* and what stands around it */
+    if (made->texts_used + bytes > made->texts_max)
+        return false;
+    for (i = 0; i < count; i++)
+        word[texts[i].argument] =
+            text_add(made, texts[i].text, texts[i].size,
+                     texts[i].wide ? TEXT_WIDE : TEXT_BYTES, texts[i].changes);
+    return true;
+}
+
+/* Adds a continuation whose event was added before. True, too, where that is
+ * unknown: it was left out. */
+static bool continuation_add(struct made *made, struct reader *reader,
+                             const struct reader_event *event)
+{
+    struct made_ring *ring = &made->rings[event->recorder->kept - 1];
+    for (size_t i = 0; i < MADE_WAITING; i++) {
+        struct made_waiting *w = &made->waiting[i];
+        uint64_t part = event->event.order - w->event.event.order, word[12];
+        if (!w->event.event.format || w->ring != event->recorder->kept ||
+            part < 1 || part > 2 ||
+            w->event.event.caller != event->event.caller)
+            continue;
+        if (ring->used == ring->slots)
+            return false;
+        memcpy(&w->event.event.argument[4 * part], event->event.argument,
+               4 * sizeof *word);
+        w->event.event.missing_arguments &= ~(0xfu << 4 * part);
+        memcpy(word, w->event.event.argument, sizeof word);
+        if (!texts_add(made, reader, &w->event, word))
+            return false;
+        w->event.event.time = event->event.time;
+        slot_add(made, ring, &w->event.event, 0, (unsigned)part, word);
+        return true;
+    }
+    ring->orphans++;
+    return true;
+}
+
+uint64_t made_slots(const struct recorder_event *event)
+{
+    uint64_t slots = 1;
+    for (unsigned part = 1; part < 3; part++)
+        slots += !(event->missing_arguments >> 4 * part & 0xf);
+    return slots;
+}
+
+bool made_add(struct made *made, struct reader *reader,
+              const struct reader_event *event)
+{
+    const struct recorder_event *e = &event->event;
+    struct made_ring *ring = &made->rings[event->recorder->kept - 1];
+    const struct made_format *format;
+    uint64_t word[12];
+    unsigned part, missing;
+    if (!e->format)
+        return continuation_add(made, reader, event);
+    if (ring->used + made_slots(e) > ring->slots)
+        return false;
+    memcpy(word, e->argument, sizeof word);
+    if (!texts_add(made, reader, event, word))
+        return false;
+    format = format_add(made, reader, event);
+    for (part = 0; part < 3; part++)
+        if (part == 0 || !(e->missing_arguments >> 4 * part & 0xf))
+            slot_add(made, ring, e, part ? 0 : format->at, part, word);
+    missing = e->missing_arguments &
+              ((1u << (format->words < 12 ? format->words : 12)) - 1);
+    if (missing && reader->logs) {
+        made->waiting[made->waiting_next] =
+            (struct made_waiting){event->recorder->kept, *event};
+        made->waiting_next = (made->waiting_next + 1) % MADE_WAITING;
+    }
+    if (!made->events++)
+        made->first_order = e->order;
+    made->last_order = e->order;
+    return true;
+}
+
+void made_source(struct made *made)
+{
+    ids_free(&made->format_ids);
+}
+
+/* ----------------------------------------------------------------- write -- */
+
+static bool buffer_write(const struct made *made, struct buffer *buffer,
+                         uint64_t at)
+{
+    bool done = write_all(made->fd, buffer->at, buffer->size, at);
+    buffer->size = 0;
+    return done;
+}
+
+/* Records, then the commit words that make them count, then the head. */
+static bool ring_write(struct made *made, struct made_ring *ring)
+{
+    const struct memory *m = made->m;
+    size_t record = offsets_of(m)->record_size;
+    uint64_t records = ring->at + KEPT_HEAD_BYTES;
+    uint64_t commits = records + ring->slots * record;
+    unsigned char head[KEPT_HEAD_BYTES] = {0}, *at = head + sizeof head / 2;
+    if (!buffer_write(made, &ring->records, records + ring->written * record) ||
+        !buffer_write(made, &ring->commits,
+                      commits + ring->written * m->word_bytes))
+        return false;
+    ring->written = ring->used;
+    ring->changed = false;
+    bytes_put_word(m, head, ring->used);
+    bytes_put_word(m, at + m->word_bytes, ring->lost);
+    for (unsigned i = 0; i < KEPT_NUMBERS; i++)
+        bytes_put(m, head + kept_at(sizeof head) + 8 * i, ring->kept[i], 8);
+    return write_all(made->fd, head, sizeof head, ring->at);
+}
+
+bool made_flush(struct made *made)
+{
+    uint64_t texts = made->texts_at + made->texts_written;
+    bool done = buffer_write(made, &made->texts, texts);
+    made->texts_written = made->texts_used;
+    for (size_t i = 0; i < made->rings_count && done; i++)
+        if (made->rings[i].changed)
+            done = ring_write(made, &made->rings[i]);
+    return done;
+}
+
+/* Writes the thread table, and how many rows it has. */
+static bool threads_write(struct made *made)
+{
+    const struct memory *m = made->m;
+    const struct offsets *at = offsets_of(m);
+    const struct reader *reader = &made->call->reader;
+    uint64_t count = reader->threads_count;
+    unsigned char *rows, bytes[8];
+    bool done;
+    if (count > made->threads_max)
+        count = made->threads_max;
+    rows = need(calloc(count + 1, at->row_size));
+    for (size_t i = 0; i < count; i++) {
+        const struct reader_thread *t = &reader->threads[i];
+        unsigned char *row = rows + i * at->row_size;
+        bytes_put_word(m, row + at->row_first, t->first);
+        bytes_put(m, row + at->row_id, (uint32_t)t->id, 4);
+        bytes_put(m, row + at->row_state,
+                  t->alive ? RECORDER_ROW_ALIVE_ : RECORDER_ROW_DEAD_, 2);
+        bytes_put(m, row + at->row_named, 1, 2);
+        memcpy(row + at->row_name, t->name, 15);
+    }
+    bytes_put_word(m, bytes, count);
+    done = write_all(made->fd, rows, count * at->row_size, made->threads_at) &&
+           write_all(made->fd, bytes, m->word_bytes,
+                     made->registry_at + at->registry_threads_count);
+    free(rows);
+    return done;
+}
+
+/* How fast ticks ran, as far as it is known here: who reads it may be where
+ * these clocks are not; and the wraps of the clock until now. */
+static bool clock_write(struct made *made)
+{
+    const struct memory *m = made->m;
+    const struct offsets *at = offsets_of(m);
+    const struct reader *reader = &made->call->reader;
+    const struct reader_inside *inside = reader->inside;
+    const struct recorder_moment *later = &inside->later;
+    unsigned char set[4], bytes[3 * 8], word[8];
+    bool done = true;
+    if (later->ticks != reader->clock.start.ticks) {
+        bytes_put(m, set, 2, 4);
+        bytes_put(m, bytes + at->moment_ticks, later->ticks, 8);
+        bytes_put(m, bytes + at->moment_monotonic_ns, later->monotonic_ns, 8);
+        bytes_put(m, bytes + at->moment_realtime_ns, later->realtime_ns, 8);
+        done = write_all(made->fd, bytes, sizeof bytes,
+                         made->registry_at + at->registry_later) &&
+               write_all(made->fd, set, sizeof set,
+                         made->registry_at + at->registry_later_sequence);
+    }
+    for (unsigned i = 0; i < RECORDER_WRAPS_MAX_ && done; i++) {
+        unsigned char wrap[16] = {0};
+        bytes_put_word(m, wrap + at->wrap_order, inside->wraps[i].order);
+        bytes_put_word(m, wrap + at->wrap_high, inside->wraps[i].high);
+        done = write_all(made->fd, wrap, at->wrap_size,
+                         made->registry_at + at->registry_wraps +
+                             i * (uint64_t)at->wrap_size);
+    }
+    bytes_put_word(m, word, inside->wraps_count);
+    done = done && write_all(made->fd, word, m->word_bytes,
+                             made->registry_at + at->registry_wraps_count);
+    bytes_put_word(m, word, reader->end);
+    return done && write_all(made->fd, word, m->word_bytes, made->order_at);
+}
+
+bool made_end(struct made *made)
+{
+    const struct memory *m = made->m;
+    uint64_t size = made->texts_at + made->texts_used;
+    unsigned char words[16];
+    bytes_put_word(m, words, size);
+    bytes_put_word(m, words + m->word_bytes, size);
+    return made_flush(made) && threads_write(made) && clock_write(made) &&
+           write_all(made->fd, words, 2 * m->word_bytes, segment_size_at(m)) &&
+           ftruncate(made->fd, (off_t)size) == 0;
+}
+
+void made_free(struct made *made)
+{
+    for (size_t i = 0; i < made->rings_count; i++) {
+        make_free(&made->rings[i].records);
+        make_free(&made->rings[i].commits);
+    }
+    make_free(&made->texts);
+    free(made->rings);
+    free(made->formats);
+    free(made->text_at);
+    ids_free(&made->format_ids);
+    ids_free(&made->text_ids);
+    *made = (struct made){.waiting = made->waiting,
+                          .waiting_next = made->waiting_next,
+                          .program = made->program};
+}
+
+void made_close(struct made *made)
+{
+    program_free(made->program);
+    free(made->waiting);
+    *made = (struct made){0};
+}
