@@ -22,7 +22,8 @@ recorder_event_row_(const struct recorder_event *event)
     const struct recorder_registry *registry = recorder_home_.registry;
     const struct recorder_thread_row *row =
         __atomic_load_n(&registry->threads, __ATOMIC_ACQUIRE);
-    if (!row || event->thread == 0 || event->thread > registry->threads_max)
+    if (!row || event->thread == 0 ||
+        event->thread > recorder_get_(&registry->threads_max))
         return NULL;
     row += event->thread - 1;
     return (intptr_t)((uintptr_t)event->order - recorder_get_(&row->first)) < 0
@@ -138,7 +139,7 @@ RECORDER_SELDOM_ void recorder_threads_refresh_(void)
     uintptr_t i, count = recorder_get_(&registry->threads_count);
     if (!RECORDER_OS_NAMES_ || !rows)
         return;
-    for (i = 0; i < count && i < registry->threads_max; i++) {
+    for (i = 0; i < count && i < recorder_get_(&registry->threads_max); i++) {
         struct recorder_thread_row *row = &rows[i];
         char name[16];
         if (__atomic_load_n(&row->state, __ATOMIC_ACQUIRE) ==

@@ -64,7 +64,7 @@ RECORDER_SELDOM_ unsigned
 recorder_thread_reuse_(const struct recorder_registry *registry)
 {
     unsigned i;
-    for (i = 0; i < registry->threads_max; i++) {
+    for (i = 0; i < recorder_get_(&registry->threads_max); i++) {
         struct recorder_thread_row *row = &registry->threads[i];
         uint16_t state = __atomic_load_n(&row->state, __ATOMIC_ACQUIRE);
         if (state != RECORDER_ROW_DEAD_ &&
@@ -109,13 +109,14 @@ RECORDER_FUNCTION_ unsigned recorder_thread_take_row_(void)
 {
     struct recorder_registry *registry = recorder_home_.registry;
     struct recorder_thread_row *table = recorder_thread_table_(registry), *row;
+    uintptr_t max = recorder_get_(&registry->threads_max);
     unsigned number = RECORDER_THREAD_SHARED;
     char name[16] = "";
     if (!table)
         return number;
-    if (recorder_get_(&registry->threads_count) < registry->threads_max)
+    if (recorder_get_(&registry->threads_count) < max)
         number = (unsigned)recorder_add_(&registry->threads_count, 1) + 1;
-    if (number > registry->threads_max)
+    if (number > max)
         number = recorder_thread_reuse_(registry);
     if (number == RECORDER_THREAD_SHARED)
         return number;
@@ -181,7 +182,7 @@ RECORDER_CALLED_ void recorder_thread_name(const char *name)
 {
     unsigned number = RECORDER_THREAD();
     struct recorder_registry *registry = recorder_home_.registry;
-    if (number == 0 || number > registry->threads_max)
+    if (number == 0 || number > recorder_get_(&registry->threads_max))
         return;
     __atomic_store_n(&registry->threads[number - 1].named, 1, __ATOMIC_RELAXED);
     recorder_thread_set_name_(&registry->threads[number - 1], name);
