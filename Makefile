@@ -40,7 +40,7 @@ AGAIN = make run$(patsubst %, RECORDER_TEST_SCALE=%,$(filter-out \
 # each, and of the rest what the linker finds that they need.
 TOOLS := $(patsubst %.c,build/%.o,$(wildcard tools/*/*.c))
 TOOL_DIRS = -I. $(addprefix -I,tools $(patsubst %/,%,$(wildcard tools/*/)))
-TOOL_LIBS = -ldw -lelf -lsqlite3 -lz -lm
+TOOL_LIBS = -ldw -lelf -lsqlite3 -lz -lseccomp -lm
 TOOL_FLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) -Wstrict-prototypes \
 	$(TOOL_DIRS) -fPIC -fvisibility=hidden
 
@@ -66,7 +66,8 @@ build/examples/%: examples/%.c $(HEADERS)
 		-Wstrict-prototypes -I. $< -o $@
 
 # The headers in one file each, for people who copy a file into their project.
-release: release/recorder.h release/recorder_dump.h release/recorder_set.h
+release: release/recorder.h release/recorder_dump.h release/recorder_set.h \
+	release/recorder_trigger.h
 release/%.h: %.h $(HEADERS) release/amalgamate.awk
 	@awk -f release/amalgamate.awk $< >$@.new && mv $@.new $@
 

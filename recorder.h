@@ -220,6 +220,8 @@ stands on a lower floor; no file includes one of the headers outside:
  *                       may be anything
  * RECORDER_WRITE(text, size)  puts text where dumps and traces go; a port
  *                       without it has no code for traces
+ * RECORDER_HOOKS        has that code without it: recorder_registry.hook is
+ *                       called for records of recorders whose trace is above 0
  *
  * What runs before main must call the constructors (.init_array), or main does
  * recorder_enter(&recorder_for_NAME) for each recorder.

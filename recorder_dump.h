@@ -193,7 +193,8 @@ RECORDER_PROTOTYPE_ void recorder_dump_on_common_signals(unsigned add,
  *     last    so many of the newest records of each recorder, or last=all; not
  *             set: as many of each as fit 1,000 lines in all, 1 at least
  *     to      a file instead of stderr, which names it then; %p is the process
- *             id, %% a percent. A file that is there is appended to, a symbolic
+ *             id, %e the program's name, %t the time in seconds since 1970,
+ *             %% a percent. A file that is there is appended to, a symbolic
  *             link not followed; where it cannot be opened, stderr it is
  *     names   the recorders whose whole name matches a regular expression, as
  *             for recorder_dump_for()

@@ -125,6 +125,10 @@ END {
             ratio("record/4 arguments; ring in a file",
                   "record/4 arguments; ring in memory"), 2, "")
     reached("record off / record on", "0.05", ratio("record/off", on), 3, "")
+    reached("record watched by a trigger / not watched", "1.6",
+            ratio("trigger/watched by one", on), 2, "")
+    reached("record while another recorder is watched / none", "1.05",
+            ratio("trigger/another recorder is watched", on), 2, "")
     reached("code at a call site with 4 arguments", "80",
             size["code at a call site with 4 arguments"], 0, " bytes")
     # ns for one of them are ms for a million

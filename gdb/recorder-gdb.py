@@ -608,8 +608,8 @@ class Set(Command):
 Usage: recorder set NAME=VALUE...
 
 NAME is an extended regular expression for whole names of recorders, or else of
-tweaks. VALUE is on (record), off, trace (print each record at once, too) or a
-number. All of it is looked at before any of it is done."""
+tweaks. VALUE is on (record), off, trace (print each record at once, too), freeze
+(off, and what it was is kept), thaw (what it was), or a number. All of it is looked at before any of it is done."""
 
     def invoke(self, argument, from_tty):
         self.dont_repeat()
@@ -622,7 +622,7 @@ number. All of it is looked at before any of it is done."""
     def complete(self, text, word):
         item = (text.split() or [""])[-1] if text[-1:].strip() else ""
         name, equals, _ = item.partition("=")
-        values = ["on", "off", "trace"]
+        values = ["on", "off", "trace", "freeze", "thaw"]
         if equals and word != item:  # gdb takes what is behind it for a word
             return [value for value in values if value.startswith(word)]
         names = [one for one in self.names() if one.startswith(name)]

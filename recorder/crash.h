@@ -148,20 +148,34 @@ RECORDER_SELDOM_ bool recorder_crash_read_(struct recorder_crash_ *to)
 
 /* ---------------------------------------------------------------- output -- */
 
-/* Makes a path of its pattern: %p is the process id, %% a percent. Returns
- * false if it is too long. */
+/* Makes a path of its pattern: %p is the process id, %e the program's name, %t
+ * the time in seconds since 1970, %% a percent. Returns false if it is too long.
+ */
 RECORDER_SELDOM_ bool recorder_crash_path_(const char *pattern, char *to)
 {
     struct recorder_string_ path =
         recorder_string_at_(to, RECORDER_CRASH_MAX_ - 1);
-    for (; *pattern; pattern++) {
-        if (*pattern == '%' && pattern[1] == 'p')
+    const char *program = recorder_home_.registry->program;
+    for (; *pattern; pattern++)
+        switch (pattern[0] == '%' ? pattern[1] : '\0') {
+        case 'p':
             recorder_add_number_(&path, (uint64_t)recorder_os_process_(), 10,
                                  1);
-        else
-            recorder_add_text_(&path, pattern, 1);
-        pattern += *pattern == '%' && (pattern[1] == 'p' || pattern[1] == '%');
-    }
+            pattern++;
+            break;
+        case 'e':
+            recorder_add_string_(&path, program ? program : "program");
+            pattern++;
+            break;
+        case 't':
+            recorder_add_number_(&path,
+                                 recorder_clock_realtime_() / 1000000000u, 10,
+                                 1);
+            pattern++;
+            break;
+        case '%': pattern++; /* fall through */
+        default: recorder_add_text_(&path, pattern, 1);
+        }
     to[path.size < path.max ? path.size : path.max] = '\0';
     return path.size <= path.max;
 }

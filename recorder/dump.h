@@ -160,7 +160,7 @@ recorder_dump_summary_(struct recorder_scratch_ *s,
     struct recorder_string_ to;
     to = recorder_string_at_(s->line, s->line_max);
     recorder_add_summary_(&to, name ? name->bytes : NULL, name ? name->size : 0,
-                          &summary->figures);
+                          &summary->figures, summary->trace);
     recorder_output_line_(out, s->line, to.size < to.max ? to.size : to.max);
 }
 
@@ -468,7 +468,8 @@ recorder_print_with_(struct recorder_scratch_ *s,
     struct recorder_event event;
     char line[RECORDER_STACK_LINE_];
     const char *format;
-    s->trace = recorder->trace;
+    s->trace = (intptr_t)recorder_trace_value_(
+        __atomic_load_n(&recorder->trace, __ATOMIC_RELAXED));
     recorder_batch_of_one_(&s->batch, recorder, thread, records, count);
     recorder_event_of_(&s->batch, 0, count, &event);
     recorder_clock_open_(&clock);
@@ -487,7 +488,7 @@ recorder_print_unspared_(struct recorder_scratch_ *s,
     recorder_print_with_(s, recorder, thread, records, count, lines);
 }
 
-/* Prints a traced record by one write(). */
+/* Prints a traced record by one write(); nothing of one that is only watched. */
 RECORDER_FUNCTION_ void
 recorder_print_lines_(const struct recorder *recorder, unsigned thread,
                       const struct recorder_record *records, unsigned count,
@@ -495,6 +496,9 @@ recorder_print_lines_(const struct recorder *recorder, unsigned thread,
 {
     struct recorder_scratch_ s;
     struct recorder_held_ held;
+    if (recorder_trace_value_(
+            __atomic_load_n(&recorder->trace, __ATOMIC_RELAXED)) == 0)
+        return;
     recorder_os_hold_signals_(&held);
     if (recorder_scratch_spare_(&s))
         recorder_print_with_(&s, recorder, thread, records, count, lines);

@@ -26,6 +26,19 @@ struct recorder_event {
     const char *name; /* of the recorder; may be gone with its library */
 };
 
+/* A record as a trigger's function gets it (recorder_trigger.h): its arguments as
+ * words, those that it has not as 0. */
+struct recorder_seen {
+    const struct recorder *recorder;
+    unsigned thread; /* its number */
+    unsigned words_count;
+    uintptr_t order;
+    const char *format;
+    uintptr_t word[12];
+};
+typedef void recorder_trigger_function(void *context,
+                                       const struct recorder_seen *seen);
+
 /* One recorder in figures. A record of 5 to 12 arguments takes 2 or 3 slots, a
  * copied text one for each RECORDER_TEXT_BYTES_. At rest, and where nothing was
  * cleared, slots written = slots_kept + slots_overwritten + lost. */

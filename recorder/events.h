@@ -416,6 +416,7 @@ RECORDER_FUNCTION_ bool recorder_next(struct recorder_cursor *cursor,
 struct recorder_summary_ {
     const struct recorder *recorder;
     const char *name;
+    intptr_t trace;
     struct recorder_figures_ figures;
 };
 
@@ -431,6 +432,7 @@ RECORDER_FUNCTION_ void recorder_summarize_(const struct recorder *recorder,
     from = recorder_batch_from_(&all);
     to->recorder = recorder;
     to->name = recorder->name;
+    to->trace = __atomic_load_n(&recorder->trace, __ATOMIC_RELAXED);
     figures->size = recorder->mask + 1;
     figures->lanes = recorder->lanes_mask + 1;
     figures->kept = figures->slots_kept = figures->lost = 0;

@@ -85,9 +85,8 @@ RECORDER_SELDOM_ bool recorder_memory_copy_all_(void *to, uintptr_t from,
  *         the parts, so the file has them once, at two addresses
  *
  * The rings and the thread table are live. The copies are as old as the last
- * call of recorder_core_sync_(): `trace` of a struct recorder and the order
- * word are those of the start, and a recording ends with the highest order in
- * it.
+ * call of recorder_core_sync_(), among them `trace` of a struct recorder, and a
+ * recording ends with the highest order in it.
  * `tweaks`, `types`, `hook` and `thread` are 0.
  * A recorder whose library was closed stays in the list; if the library returns
  * to the same address, it uses the same rings again. If another library takes
@@ -405,8 +404,26 @@ recorder_core_begin_(struct recorder_recording_ *file,
     return true;
 }
 
-/* Updates the copies of the registry and of the order word. Safe in a signal
- * handler. */
+/* Updates `trace` in the copies of recorders: of each, the original has the same
+ * rings. */
+RECORDER_SELDOM_ void
+recorder_core_sync_traces_(const struct recorder_recording_ *file)
+{
+    struct recorder *copy = file->image->first;
+    for (; copy; copy = copy->next) {
+        const struct recorder *from = recorder_readers_enter_();
+        while (from && from->rings != copy->rings)
+            from = recorder_list_next_(from);
+        if (from)
+            __atomic_store_n(&copy->trace,
+                             __atomic_load_n(&from->trace, __ATOMIC_RELAXED),
+                             __ATOMIC_RELAXED);
+        recorder_readers_leave_();
+    }
+}
+
+/* Updates the copies of the registry, of the order word and of `trace`. Safe in
+ * a signal handler. */
 RECORDER_SELDOM_ void recorder_core_sync_(struct recorder_recording_ *file)
 {
     const struct recorder_registry *from = recorder_home_.registry;
@@ -414,6 +431,7 @@ RECORDER_SELDOM_ void recorder_core_sync_(struct recorder_recording_ *file)
     const char *line = __atomic_load_n(&from->line, __ATOMIC_ACQUIRE);
     uint32_t set = __atomic_load_n(&from->later_sequence, __ATOMIC_ACQUIRE);
     unsigned i;
+    recorder_core_sync_traces_(file);
     recorder_put_(&to->cleared, recorder_get_(&from->cleared));
     recorder_put_(file->order, recorder_get_(from->order));
     recorder_put_(&to->threads_count, recorder_get_(&from->threads_count));

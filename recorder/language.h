@@ -90,7 +90,8 @@
 #define RECORDER_LABEL_3_(prefix, name) __asm__(#prefix #name)
 
 /* Code for traces and for several lanes is left out of ports that lack them. */
-#if defined(RECORDER_HOSTED_) || defined(RECORDER_WRITE)
+#if defined(RECORDER_HOSTED_) || defined(RECORDER_WRITE) ||                    \
+    defined(RECORDER_HOOKS)
 #define RECORDER_TRACES_ true
 #else
 #define RECORDER_TRACES_ false
@@ -136,6 +137,20 @@ RECORDER_INLINE_ void recorder_bytes_(void *to, const void *from, size_t size)
     const char *f = (const char *)from;
     for (; size; size--) {
         *t++ = *f++;
+        __asm__("" : "+r"(t));
+    }
+#endif
+}
+
+/* Sets bytes to zero; the same of memset(). */
+RECORDER_INLINE_ void recorder_zero_(void *to, size_t size)
+{
+#ifdef RECORDER_HOSTED_
+    __builtin_memset(to, 0, size);
+#else
+    char *t = (char *)to;
+    for (; size; size--) {
+        *t++ = 0;
         __asm__("" : "+r"(t));
     }
 #endif

@@ -91,7 +91,7 @@ RECORDER_ASSERT_(sizeof(struct recorder_ring) %
 
 /* A recorder: the words that a call site needs, in one cache line. */
 struct recorder {
-    intptr_t trace;              /* RECORDER_TRACE */
+    intptr_t trace;              /* RECORDER_TRACE, and two marks: below */
     struct recorder_ring *rings; /* the first of them */
     uintptr_t mask;              /* slots of a ring - 1 */
     uintptr_t lanes_mask;        /* rings - 1 */
@@ -104,6 +104,60 @@ struct recorder {
     {                                                                          \
         0, rings, (slots)-1, (lanes)-1, ring_bytes, name, description, 0       \
     }
+
+/* `trace` is below 0: off; 0: record; above: print, too. Two bits of it, where it
+ * is below 0 of its complement, are marks, which no other number below 2^29 has:
+ * WATCHED_ of a recorder whose records a trigger looks at, FROZEN_ of one that a
+ * trigger turned off; its other bits then say what it was before. All functions
+ * here are for words of any program, and so for 64 bits. */
+#define RECORDER_WATCHED_ ((int64_t)1 << 30)
+#define RECORDER_FROZEN_ ((int64_t)1 << 29)
+RECORDER_INLINE_ int64_t recorder_trace_bits_(int64_t trace)
+{
+    int64_t bits = trace < 0 ? ~trace : trace;
+    return bits >> 31 ? 0 : bits; /* a large number: no marks */
+}
+RECORDER_INLINE_ bool recorder_trace_is_watched_(int64_t trace)
+{
+    return recorder_trace_bits_(trace) & RECORDER_WATCHED_;
+}
+RECORDER_INLINE_ bool recorder_trace_is_frozen_(int64_t trace)
+{
+    return trace < 0 && (recorder_trace_bits_(trace) & RECORDER_FROZEN_);
+}
+/* What was set: `trace` without its marks; -1 of a frozen recorder. */
+RECORDER_INLINE_ int64_t recorder_trace_value_(int64_t trace)
+{
+    if (recorder_trace_is_frozen_(trace))
+        return -1;
+    if (!recorder_trace_is_watched_(trace))
+        return trace;
+    return trace < 0 ? trace | RECORDER_WATCHED_ : trace & ~RECORDER_WATCHED_;
+}
+/* Sets or takes off the mark of a watched recorder. */
+RECORDER_INLINE_ int64_t recorder_trace_watched_(int64_t trace, bool watched)
+{
+    if (recorder_trace_is_watched_(trace) == watched)
+        return trace;
+    return trace ^ RECORDER_WATCHED_;
+}
+/* `value`, with the mark of a watched recorder where `trace` has it. */
+RECORDER_INLINE_ int64_t recorder_trace_set_(int64_t trace, int64_t value)
+{
+    return recorder_trace_watched_(value, recorder_trace_is_watched_(trace));
+}
+/* Off, until thawed; a recorder that is off stays as it is. */
+RECORDER_INLINE_ int64_t recorder_trace_frozen_(int64_t trace)
+{
+    return trace < 0 ? trace
+                     : ~(recorder_trace_bits_(trace) | RECORDER_FROZEN_);
+}
+/* As before it was frozen; others as they are. */
+RECORDER_INLINE_ int64_t recorder_trace_thawed_(int64_t trace)
+{
+    return recorder_trace_is_frozen_(trace) ? ~trace & ~RECORDER_FROZEN_
+                                            : trace;
+}
 
 /* One point in time on three clocks; aligned alike on all processors. */
 struct recorder_moment {

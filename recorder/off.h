@@ -131,6 +131,25 @@ recorder_configure_type(unsigned char conversion, recorder_type *function)
     return NULL;
 }
 
+RECORDER_STUB_ bool recorder_trigger(const char *text)
+{
+    (void)text;
+    return true;
+}
+RECORDER_STUB_ bool recorder_trigger_call(const char *text,
+                                          recorder_trigger_function *function,
+                                          void *context)
+{
+    (void)text, (void)function, (void)context;
+    return true;
+}
+RECORDER_STUB_ void recorder_trigger_arm(void)
+{
+}
+RECORDER_STUB_ void recorder_trigger_thaw(void)
+{
+}
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

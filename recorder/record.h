@@ -57,6 +57,23 @@ recorder_record_words_(const struct recorder *recorder, const char *format,
     return order;
 }
 
+/* Records one record of a recorder that is traced or watched, and shows it to the
+ * hook. On its own, as what is watched is to cost little more than what is not;
+ * `r` is a copy, so that the record of others stays in registers. */
+RECORDER_FUNCTION_ uintptr_t recorder_record_hooked_(
+    const struct recorder *recorder, struct recorder_record *r)
+{
+    unsigned thread = RECORDER_THREAD();
+    uintptr_t mask = recorder->mask;
+    struct recorder_ring *ring = recorder_lane_(recorder, thread);
+    r->time = recorder_time_();
+    r->order = recorder_orders_(1);
+    recorder_write_words_(ring, mask, thread, r);
+    if (recorder_home_.registry->hook)
+        recorder_home_.registry->hook(recorder, thread, r, 1);
+    return r->order;
+}
+
 /* Records up to 4 arguments, which travel in registers. Returns the order. */
 RECORDER_CALLED_ uintptr_t recorder_record_few_(const struct recorder *recorder,
                                                 const char *format, uintptr_t a,
@@ -71,9 +88,9 @@ RECORDER_CALLED_ uintptr_t recorder_record_few_(const struct recorder *recorder,
     if (RECORDER_TRACES_ &&
         RECORDER_UNLIKELY_(
             __atomic_load_n(&recorder->trace, __ATOMIC_RELAXED) > 0)) {
-        uintptr_t words[4];
-        words[0] = a, words[1] = b, words[2] = c, words[3] = d;
-        return recorder_record_words_(recorder, format, caller, words, 1);
+        struct recorder_record hooked = {
+            (uintptr_t)format, 0, 0, caller, {a, b, c, d}};
+        return recorder_record_hooked_(recorder, &hooked);
     }
     /* Loads and the clock come before the locked additions, which wait until
      * the stores of the previous record have drained (bench/record.c). */

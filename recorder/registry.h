@@ -190,6 +190,18 @@ __attribute__((destructor(101), used)) static void recorder_stop_library_(void)
 }
 #endif
 
+/* Changes a recorder's trace from what was seen there; false: it has changed, and
+ * is seen anew. */
+RECORDER_INLINE_ bool recorder_trace_swap_(struct recorder *recorder,
+                                           intptr_t *seen, int64_t trace)
+{
+    uintptr_t was = (uintptr_t)*seen;
+    bool done = recorder_swap_((uintptr_t *)(void *)&recorder->trace, &was,
+                               (uintptr_t)trace);
+    *seen = (intptr_t)was;
+    return done;
+}
+
 /* Enters a read-side section, and returns the list's first recorder. Until
  * recorder_readers_leave_(), no library that holds recorders is unmapped. The
  * caller must not wait in between: a library that is closed waits for it. */

@@ -33,8 +33,25 @@ RECORDER_INLINE_ uintptr_t recorder_add_(uintptr_t *to, uintptr_t value)
     return __atomic_fetch_add(to, value, __ATOMIC_RELAXED);
 }
 #define RECORDER_ADD_(to, value, order) __atomic_fetch_add(to, value, order)
-#else /* this and recorder_raise_() read, then write */
+/* Compares and swaps, for what stands beside the ring: settings, triggers. */
+RECORDER_INLINE_ bool recorder_swap_(uintptr_t *to, uintptr_t *seen,
+                                     uintptr_t value)
+{
+    return __atomic_compare_exchange_n(to, seen, value, false, __ATOMIC_SEQ_CST,
+                                       __ATOMIC_SEQ_CST);
+}
+#else /* these and recorder_raise_() read, then write */
 #define RECORDER_ADD_(to, value, order) recorder_add_(to, value)
+RECORDER_INLINE_ bool recorder_swap_(uintptr_t *to, uintptr_t *seen,
+                                     uintptr_t value)
+{
+    uintptr_t masked = RECORDER_ENTER(), was = recorder_get_(to);
+    bool same = was == *seen;
+    recorder_put_(to, same ? value : was);
+    RECORDER_LEAVE(masked);
+    *seen = was;
+    return same;
+}
 RECORDER_INLINE_ uintptr_t recorder_add_(uintptr_t *to, uintptr_t value)
 {
     uintptr_t masked = RECORDER_ENTER(), was = recorder_get_(to);

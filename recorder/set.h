@@ -151,6 +151,16 @@ RECORDER_SELDOM_ bool recorder_set_number_(const char *text, intptr_t *number)
     return true;
 }
 
+/* Sets what a recorder does. It stays watched by triggers if it was. */
+RECORDER_SELDOM_ void recorder_set_trace_(struct recorder *recorder,
+                                          intptr_t value)
+{
+    intptr_t trace = __atomic_load_n(&recorder->trace, __ATOMIC_RELAXED);
+    while (!recorder_trace_swap_(recorder, &trace,
+                                 recorder_trace_set_(trace, value)))
+        ;
+}
+
 /* -------------------------------------------------------------- commands -- */
 
 /* Lists all that can be set; of recorders, only those that are traced. */
@@ -165,10 +175,12 @@ RECORDER_SELDOM_ void recorder_set_list_(bool traced)
     recorder_add_string_(&say, traced ? "Traced recorders:\n"
                                       : "Recorders (*: traced):\n");
     recorder_say_(&say);
-    for (i = 0; (recorder = recorder_set_recorder_(NULL, i)) != NULL; i++)
-        if (!traced || recorder->trace > 0)
-            recorder_set_line_(recorder->name, recorder->description,
-                               recorder->trace, false);
+    for (i = 0; (recorder = recorder_set_recorder_(NULL, i)) != NULL; i++) {
+        intptr_t value = (intptr_t)recorder_trace_value_(recorder->trace);
+        if (!traced || value > 0)
+            recorder_set_line_(recorder->name, recorder->description, value,
+                               false);
+    }
     if (traced)
         return;
     say.size = 0;
@@ -253,8 +265,7 @@ RECORDER_SELDOM_ int recorder_set_item_(struct recorder_item_ *item)
            (recorder = recorder_set_recorder_(regex, i)) != NULL;
          i++)
         if (good)
-            __atomic_store_n(&recorder->trace, names ? 0 : item->number,
-                             __ATOMIC_RELAXED);
+            recorder_set_trace_(recorder, names ? 0 : item->number);
     recorders = i;
     for (; !item->command && recorders == 0 &&
            (tweak = recorder_set_tweak_(regex, i)) != NULL;

@@ -425,11 +425,12 @@ RECORDER_SELDOM_ void recorder_add_head_(struct recorder_string_ *to,
     recorder_add_string_(to, " RECORDS\n");
 }
 
-/* Adds "DUMPING net SIZE 256, 256 ENTRIES, 1744 OVERWRITTEN, 2 LOST". Entries
- * are records; "~1744" is an estimate. */
-RECORDER_SELDOM_ void
-recorder_add_summary_(struct recorder_string_ *to, const char *name,
-                      size_t name_size, const struct recorder_figures_ *figures)
+/* Adds "DUMPING net SIZE 256, 256 ENTRIES, 1744 OVERWRITTEN, 2 LOST", and
+ * ", FROZEN" or ", WATCHED" by a trigger. Entries are records; "~1744" is an
+ * estimate. */
+RECORDER_SELDOM_ void recorder_add_summary_(
+    struct recorder_string_ *to, const char *name, size_t name_size,
+    const struct recorder_figures_ *figures, int64_t trace)
 {
     recorder_add_string_(to, "DUMPING ");
     if (name)
@@ -463,6 +464,10 @@ recorder_add_summary_(struct recorder_string_ *to, const char *name,
         recorder_add_number_(to, figures->left_out, 10, 1);
         recorder_add_string_(to, " LEFT OUT");
     }
+    if (recorder_trace_is_frozen_(trace))
+        recorder_add_string_(to, ", FROZEN");
+    else if (recorder_trace_is_watched_(trace))
+        recorder_add_string_(to, ", WATCHED");
     recorder_add_string_(to, "\n");
 }
 

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: MIT
 set -u
 case $1 in
-build) packages="libdw-dev libsqlite3-dev zlib1g-dev" ;;
-test) packages="libdw-dev libsqlite3-dev zlib1g-dev g++ gcc-multilib clang
+build) packages="libdw-dev libsqlite3-dev zlib1g-dev libseccomp-dev" ;;
+test) packages="libdw-dev libsqlite3-dev zlib1g-dev libseccomp-dev g++ gcc-multilib clang
     libcriterion-dev libbenchmark-dev gdb gdbserver elfutils lld babeltrace2
     gtkwave sigrok-cli protobuf-compiler sqlite3 xvfb xauth python3 chromium
     nodejs npm" ;;

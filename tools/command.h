@@ -35,13 +35,15 @@ struct verb {
     const struct option_row *rows; /* ends with a row without name; or null */
     bool selects; /* takes the options that choose events, too */
     int (*run)(struct call *);
-    bool follows; /* --last 0 says something */
-    int trouble;  /* exit status for trouble; 0: 1 */
+    bool follows;    /* --last 0 says something */
+    bool unprepared; /* of programs without recorders, too */
+    int trouble;     /* exit status for trouble; 0: 1 */
 };
 
 /* One file a verb, in verbs/. */
 extern const struct verb verb_list, verb_dump, verb_follow, verb_stat, verb_set,
-    verb_clear, verb_save, verb_export, verb_view, verb_diff;
+    verb_clear, verb_save, verb_watch, verb_export, verb_view, verb_diff,
+    verb_threads, verb_locks;
 
 struct call_option {
     int key;

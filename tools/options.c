@@ -484,7 +484,8 @@ void call_open(struct call *call, int i)
     struct source_how how = {.executable = call_option(call, 'e'),
                              .sysroot = call_option(call, OPTION_SYSROOT),
                              .images = call->images,
-                             .registry = call_option(call, OPTION_REGISTRY)};
+                             .registry = call_option(call, OPTION_REGISTRY),
+                             .unprepared = call->verb->unprepared};
     const char *elf = call_option(call, OPTION_ELF), *wrong;
     struct stat is;
     char *end;
@@ -512,6 +513,8 @@ void call_open(struct call *call, int i)
         fail(call, "%s", wrong);
     if (*call->source.warning)
         warn(call, "%s", call->source.warning);
+    if (!call->source.registry) /* a verb that can do without */
+        return;
     wrong =
         reader_open(&call->reader, call->source.memory, call->source.registry);
     if (!wrong)

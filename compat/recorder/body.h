@@ -77,6 +77,7 @@ RECORDER_1X_ bool recorder_timing_add(struct recorder_timing *timing,
 {
     uintptr_t none = 0, since, value, loops, ticks;
     double seconds;
+    trace = (intptr_t)recorder_trace_value_(trace);
     if (trace < 0)
         return false;
     __atomic_compare_exchange_n(&timing->since, &none, began ? began : 1, false,

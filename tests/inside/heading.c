@@ -165,7 +165,7 @@ Test(heading, lines)
     record(disk, RECORDER_SW2 "block %u unreadable, errno %d", 17u, 5);
     record(disk, RECORDER_HW3 "42 blocks");
     record(disk, "plain %s", "text");
-    record(disk, "\1event\2" RECORDER_SW0 "%s: %d %d %d %d", "many", 1, 2, 3,
+    record(disk, "\1other\2" RECORDER_SW0 "%s: %d %d %d %d", "many", 1, 2, 3,
            4);
     record(disk, "\1s2 cut short");
     DUMP_MUST_BE("disk: SW2 block 17 unreadable, errno 5\n"

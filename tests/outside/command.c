@@ -265,13 +265,16 @@ Test(command, figures_are_records)
     command_must("stat last.rec | awk \"{ print \\$1, \\$3, \\$6 }\" | grep "
                  "mixed");
     cr_expect_str_eq(build_text, "mixed 1024 ~976\n");
-    command_must("export sqlite last.rec -o last.db && sqlite3 last.db \"select "
-                 "name, overwritten, estimated from recorder where "
-                 "overwritten\"");
-    cr_expect_str_eq(build_text, "large|3616|0\nmixed|976|1\n", "%s", build_text);
+    command_must(
+        "export sqlite last.rec -o last.db && sqlite3 last.db \"select "
+        "name, overwritten, estimated from recorder where "
+        "overwritten\"");
+    cr_expect_str_eq(build_text, "large|3616|0\nmixed|976|1\n", "%s",
+                     build_text);
     command_must("export ctf last.rec -o ctf && grep estimated ctf/metadata");
     cr_expect_str_eq(build_text, "    discarded_estimated = \"mixed\";\n");
-    command_must("export chrome last.rec -o - | grep -o \"~976 records[a-z ]*\"");
+    command_must(
+        "export chrome last.rec -o - | grep -o \"~976 records[a-z ]*\"");
     cr_expect_str_eq(build_text, "~976 records overwritten\n");
     command_must("view --no-open -o page.html last.rec && grep -o "
                  "'.1024.,.976.,.0.,1,' page.html");
@@ -430,7 +433,7 @@ Test(command, set)
     build_must(RECORDER " list %d | grep \"^retries *16 \"", pid);
     /* Nothing is done where something is wrong. */
     REFUSES(1, "recorder: ", "set %d main=off nothing=on", pid);
-    REFUSES(2, "recorder: small=loud: on, off, trace or a number\n",
+    REFUSES(2, "recorder: small=loud: on, off, trace, freeze, thaw or a number\n",
             "set %d main=off small=loud", pid);
     REFUSES(2, "recorder: (: ", "set %d main=off \"(=on\"", pid);
     REFUSES(2, "recorder: small is not NAME=VALUE\n", "set %d main=off small",
@@ -541,9 +544,9 @@ Test(command, save)
 /* Goal: each verb explains itself; misuse is 2, and says what. */
 Test(command, help)
 {
-    static const char *const verbs[] = {"list", "dump",   "follow",
-                                        "stat", "set",    "clear",
-                                        "save", "export", "view"};
+    static const char *const verbs[] = {"list", "dump",    "follow", "stat",
+                                        "set",  "clear",   "save",   "export",
+                                        "view", "threads", "locks"};
     build_must(RECORDER " --help >help && ! grep -q \".\\{80\\}\" help");
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         build_must("grep -q \"^  %s \" help", verbs[i]);
@@ -564,7 +567,8 @@ Test(command, help)
          " $i >/dev/full 2>&1 && echo $i; " RECORDER
          " $i >&- 2>&1 && echo $i; done; true");
 #define VERBS                                                                  \
-    "there are list, dump, follow, stat, set, clear, save, diff, export, view\n"
+    "there are list, dump, follow, stat, set, clear, save, watch, diff, "       \
+    "export, view, threads, locks\n"
     REFUSES(2, "recorder: nothing: no such verb; " VERBS, "help nothing");
     REFUSES(2, "recorder: VERB is missing; " VERBS "usage: recorder VERB ",
             " ");

@@ -106,6 +106,33 @@ Test(freestanding, mips_big_endian)
                   "-mno-abicalls -fno-pic -G0");
 }
 
+/* Goal: triggers act by the macros of a port, with and without atomic
+ * instructions; what a machine without a system has not is refused. */
+Test(freestanding, triggers)
+{
+    static const char *const options[] = {"", "-DBARE_MASKS"};
+    for (unsigned i = 0; i < sizeof options / sizeof *options; i++) {
+        build_must("gcc -std=c11 -O1 %s " BUILD_WARNINGS BUILD_INCLUDE
+                   "-o bare " BUILD_PROGRAMS "/bare_trigger.c",
+                   options[i]);
+        build_must("./bare");
+        cr_expect(
+            strstr(build_text,
+                   "recorder: trigger: stop: no action: there are freeze, dump "
+                   "and again\n"
+                   "recorder: trigger: 17x1s: COUNTxTIME, once, with a COUNT "
+                   "from 2 to 16\n"
+                   "recorder: trigger net: \"n\" 1>5 3x10us: freeze: record 29 "
+                   "of net\n"),
+            "%s", build_text);
+        cr_expect(strstr(build_text, "SIZE 16, 16 ENTRIES, 13 OVERWRITTEN, "
+                                     "FROZEN\n"));
+        cr_expect(strstr(build_text, "net: n 8\n") &&
+                      !strstr(build_text, "net: n 9\n"),
+                  "%s", build_text);
+    }
+}
+
 /* The compiler must say a text where a port is not complete. */
 static void says(const char *compiler, const char *port, const char *text)
 {

@@ -211,7 +211,7 @@ Test(gdb, set_and_clear)
                "-ex \"recorder set net=on nut=on\" -ex \"recorder set net=of\" "
                "-ex \"recorder set n[=on\" -ex \"recorder set\" || :", pid);
     said("recorder: no recorder is named nut; nothing was changed\n"
-         "recorder: net=of: on, off, trace or a number\n"
+         "recorder: net=of: on, off, trace, freeze, thaw or a number\n"
          "recorder: n[: missing ]\n"
          "recorder: NAME=VALUE is missing\n");
     build_must(RECORDER_COMMAND " list %d | grep -e \" trace  *Bytes\" "
@@ -247,13 +247,17 @@ Test(gdb, help_and_completion)
     cr_assert(strstr(build_text, "\nrecorder dump\n"
                                  "recorder dump net\n"
                                  "recorder dump io last\n"
+                                 "recorder set net=freeze\n"
                                  "recorder set net=off\n"
                                  "recorder set net=on\n"
+                                 "recorder set net=thaw\n"
                                  "recorder set net=trace\n"
                                  "recorder set io=off\n"
                                  "recorder set io=on\n"
+                                 "recorder set io=on retries=freeze\n"
                                  "recorder set io=on retries=off\n"
                                  "recorder set io=on retries=on\n"
+                                 "recorder set io=on retries=thaw\n"
                                  "recorder set io=on retries=trace\n"),
               "%s", build_text);
 }

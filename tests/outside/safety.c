@@ -150,7 +150,8 @@ Test(safety, callers_of_setuid_programs, .init = build_begin, .fini = build_end)
 {
     static const char settings[] =
         "env RECORDER_TRACES=secret RECORDER_FILE=file "
-        "\"RECORDER_LINE=line: {message}\"";
+        "\"RECORDER_LINE=line: {message}\" "
+        "\"RECORDER_TRIGGERS=secret: : dump=acted\"";
     if (geteuid() != 0) {
         fprintf(stderr, "skipped: not root\n");
         return;
@@ -166,7 +167,7 @@ Test(safety, callers_of_setuid_programs, .init = build_begin, .fini = build_end)
                   strstr(build_text, "SIGUSR1") &&
                   strstr(build_text, "goes on"),
               "%s", build_text);
-    build_must("test -e file && rm file");
+    build_must("test -e file && rm file && test -s acted && rm acted");
     cr_expect_eq(build_run("setpriv --reuid 65534 --clear-groups %s ./setuid "
                            "2>&1; s=$?; ls; exit $s",
                            settings),
@@ -181,6 +182,7 @@ Test(safety, callers_of_setuid_programs, .init = build_begin, .fini = build_end)
     cr_expect_null(strstr(build_text, "line: "), "%s", build_text);
     cr_expect_null(strstr(build_text, "SIGUSR1"), "%s", build_text);
     cr_expect_null(strstr(build_text, "file\n"), "%s", build_text);
+    cr_expect_null(strstr(build_text, "acted\n"), "%s", build_text);
 }
 
 /* Goal: whatever call of the system fails, a dump ends, leaves no file open,

@@ -32,8 +32,11 @@ void free_write(const char *text, unsigned long size);
 #ifdef DUMPS
 #define RECORDER_READABLE(address) ((address)-0x1000u < 0x100000u)
 #define RECORDER_WRITE(text, size) free_write(text, (unsigned long)(size))
-#include "recorder_dump.h"
+#include "recorder_trigger.h"
 #else
+#ifdef EVERYTHING
+#define RECORDER_HOOKS
+#endif
 #include "recorder.h"
 #endif
 
@@ -45,6 +48,14 @@ RECORDER(disk, 16);
 #endif
 RECORDER_AT(kept, 16, 0x20000, "At an address");
 RECORDER_DECLARE(net);
+
+#ifdef DUMPS
+static void free_seen(void *context, const struct recorder_seen *seen)
+{
+    (void)context;
+    free_write(seen->format, seen->words_count);
+}
+#endif
 
 int main(void);
 int main(void)
@@ -68,6 +79,10 @@ int main(void)
         while (recorder_next(&cursor, &event))
             recorder_event_text(&event, text, sizeof text);
     }
+    recorder_trigger("net: \"four\" sw2 1>5 10x1s after=1ms: freeze,dump,again");
+    recorder_trigger_call("net:", free_seen, NULL);
+    recorder_trigger_arm();
+    recorder_trigger_thaw();
     recorder_line("{seconds} {thread} {message}");
     recorder_dump_for("net.*");
     return (int)recorder_dump();

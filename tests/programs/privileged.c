@@ -1,6 +1,7 @@
 /* Records, dumps and gets SIGUSR1, with the rights of another user or without. */
 /* SPDX-License-Identifier: MIT */
 #include "recorder_set.h"
+#include "recorder_trigger.h"
 
 #include <signal.h>
 #include <stdio.h>

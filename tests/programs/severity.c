@@ -77,7 +77,7 @@ int main(int count, char **arguments)
         ALL(net, RECORDER_SW1);
         ALL(net, RECORDER_SW2);
         ALL(net, RECORDER_SW3);
-        ALL(net, "\1event\2");
+        ALL(net, "\1other\2");
         ALL(net, "\1in\2" RECORDER_SW1);
     }
     HOSTILE("");

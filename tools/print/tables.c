@@ -5,17 +5,23 @@
 
 #include <string.h>
 
-/* Names the state of a recorder: "on", "off", "trace", or "trace 5". */
-static void state_of(int64_t trace, char to[32])
+/* Names the state of a recorder: "on", "off", "trace", or "trace 5"; and what
+ * triggers do: "frozen", "watched", "trace 5, watched". */
+static void state_of(int64_t trace, char to[40])
 {
-    if (trace == 0)
-        strcpy(to, "on");
-    else if (trace < 0)
-        strcpy(to, "off");
-    else if (trace == 1)
-        strcpy(to, "trace");
+    int64_t value = recorder_trace_value_(trace);
+    bool watched = recorder_trace_is_watched_(trace);
+    if (recorder_trace_is_frozen_(trace))
+        strcpy(to, "frozen");
+    else if (value == 0)
+        strcpy(to, watched ? "watched" : "on");
+    else if (value < 0)
+        strcpy(to, watched ? "off, watched" : "off");
+    else if (value == 1)
+        strcpy(to, watched ? "trace, watched" : "trace");
     else
-        snprintf(to, 32, "trace %lld", (long long)trace);
+        snprintf(to, 40, "trace %lld%s", (long long)value,
+                 watched ? ", watched" : "");
 }
 
 void table_column(FILE *to, const char *text, int width)
@@ -25,7 +31,7 @@ void table_column(FILE *to, const char *text, int width)
     fprintf(to, "%-*s", width, text);
 }
 
-static int width_of(const char *text, int width)
+int table_width(const char *text, int width)
 {
     size_t size = strlen(text);
     text_shown(text, &size);
@@ -36,7 +42,7 @@ int table_names_width(const struct reader *reader)
 {
     int width = 8;
     for (size_t i = 0; i < reader->recorders_count; i++)
-        width = width_of(reader->recorders[i]->name, width);
+        width = table_width(reader->recorders[i]->name, width);
     return width;
 }
 
@@ -56,7 +62,7 @@ static void recorders(FILE *to, const struct reader *reader, bool slots)
             "LOST", "STATE");
     for (size_t i = 0; i < reader->recorders_count; i++) {
         const struct reader_recorder *r = reader->recorders[i];
-        char state[32], overwritten[32];
+        char state[40], overwritten[32];
         if (!r->chosen)
             continue;
         state_of(r->trace, state);
@@ -118,7 +124,7 @@ static void tweaks(FILE *to, const struct reader *reader)
         return;
     for (size_t i = 0; i < reader->tweaks_count; i++)
         if (reader->tweaks[i].name)
-            width = width_of(reader->tweaks[i].name, width);
+            width = table_width(reader->tweaks[i].name, width);
     fprintf(to, "%-*s %8s  DESCRIPTION\n", width, "TWEAK", "VALUE");
     for (size_t i = 0; i < reader->tweaks_count; i++) {
         const struct reader_tweak *t = &reader->tweaks[i];

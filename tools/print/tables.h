@@ -15,6 +15,8 @@ void table_threads(FILE *, const struct reader *);
 
 /* Prints a text of the program in a column, escaped. */
 void table_column(FILE *, const char *text, int width);
+/* The width of a column that has room for a text, too. */
+int table_width(const char *text, int width);
 /* Writes "744", or "~744" where it is an estimate. Returns `to`. */
 const char *table_count(uint64_t count, bool estimated, char to[32]);
 /* Returns the width of the column with the recorders' names. */

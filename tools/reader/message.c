@@ -548,7 +548,8 @@ const char *reader_head(struct reader *reader, size_t *size)
     for (i = 0; i < reader->recorders_count; i++) {
         const struct reader_recorder *r = reader->recorders[i];
         if (r->chosen)
-            recorder_add_summary_(&to, r->name, strlen(r->name), &r->figures);
+            recorder_add_summary_(&to, r->name, strlen(r->name), &r->figures,
+                                  r->trace);
     }
     *size = to.size < max ? to.size : max;
     line[*size] = '\0';

@@ -33,9 +33,9 @@ FLOORS (a file calls only files of lower floors; inside.h declares the calls)
 
     settings writes into the program, and stands beside them. Above the reader:
     source opens its memory; recording writes recordings, and reads folders of
-    them for options; then print, export and view, verbs, help, main. In each
-    folder but verbs/ the files stand in an order, too: open.c of source calls
-    its kinds, live.c of view calls page.c and pack.c.
+    them for options; then print, unwind, threads, export and view, verbs, help,
+    main. In each folder but verbs/ the files stand in an order, too: open.c of
+    source calls its kinds, live.c of view calls page.c and pack.c.
 */
 #ifndef READER_H
 #define READER_H

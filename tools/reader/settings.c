@@ -23,21 +23,40 @@ wrong(struct settings *settings, bool misuse, const char *format, ...)
     return settings->why;
 }
 
-static bool value_of(const char *text, int64_t *value)
+/* What VALUE says: a number, or what becomes of the word that is there. */
+struct value {
+    int64_t number;
+    int64_t (*of)(int64_t trace); /* null: the number */
+};
+
+static bool value_of(const char *text, struct value *value)
 {
     static const struct {
         const char *word;
-        int value;
-    } words[] = {{"on", 0}, {"off", -1}, {"trace", 1}};
+        struct value value;
+    } words[] = {{"on", {0, NULL}},
+                 {"off", {-1, NULL}},
+                 {"trace", {1, NULL}},
+                 {"freeze", {0, recorder_trace_frozen_}},
+                 {"thaw", {0, recorder_trace_thawed_}}};
     char *end;
+    value->of = NULL;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(text, words[i].word) == 0) {
             *value = words[i].value;
             return true;
         }
     errno = 0;
-    *value = strtoll(text, &end, 0);
+    value->number = strtoll(text, &end, 0);
     return *text && !*end && !errno;
+}
+
+/* What a recorder's word becomes; it stays watched if it was. */
+static int64_t trace_of(const struct reader_recorder *recorder,
+                        const struct value *value)
+{
+    return value->of ? value->of(recorder->trace)
+                     : recorder_trace_set_(recorder->trace, value->number);
 }
 
 static bool append(struct settings *settings, uint64_t address, int64_t value)
@@ -52,21 +71,23 @@ static bool append(struct settings *settings, uint64_t address, int64_t value)
     return true;
 }
 
-/* Chooses recorders by their names, else tweaks. False: there is no memory. */
+/* Chooses recorders by their names, else tweaks, if the value is a number. False:
+ * there is no memory. */
 static bool find(struct settings *settings, const struct reader *reader,
-                 const char *name, int64_t value)
+                 const char *name, const struct value *value)
 {
     size_t before = settings->count;
     for (size_t i = 0; i < reader->recorders_count; i++)
         if (recorder_regex_match_(name, reader->recorders[i]->name) &&
-            !append(settings, reader->recorders[i]->address, value))
+            !append(settings, reader->recorders[i]->address,
+                    trace_of(reader->recorders[i], value)))
             return false;
-    if (settings->count > before)
+    if (settings->count > before || value->of)
         return true;
     for (size_t i = 0; i < reader->tweaks_count; i++)
         if (reader->tweaks[i].name &&
             recorder_regex_match_(name, reader->tweaks[i].name) &&
-            !append(settings, reader->tweaks[i].address, value))
+            !append(settings, reader->tweaks[i].address, value->number))
             return false;
     return true;
 }
@@ -77,7 +98,7 @@ static const char *item(struct settings *settings, const struct reader *reader,
     char *value = strrchr(name, '=');
     const char *refused;
     size_t before = settings->count;
-    int64_t number;
+    struct value number;
     if (!value || value == name)
         return wrong(settings, true, "%s is not NAME=VALUE", name);
     *value++ = '\0';
@@ -85,9 +106,9 @@ static const char *item(struct settings *settings, const struct reader *reader,
     if (refused)
         return wrong(settings, true, "%s: %s", name, refused);
     if (!value_of(value, &number))
-        return wrong(settings, true, "%s=%s: on, off, trace or a number", name,
-                     value);
-    if (!find(settings, reader, name, number))
+        return wrong(settings, true, "%s=%s: on, off, trace, freeze, thaw or a number",
+                     name, value);
+    if (!find(settings, reader, name, &number))
         return wrong(settings, false, "there is no memory for it");
     if (settings->count == before)
         return wrong(settings, false,

@@ -267,7 +267,7 @@ static const char *elf_read(struct source *source, struct file *file,
         wrong = source_wrong(source,
                              "nothing is in it yet: its program makes it just "
                              "now, or was killed while it did");
-    if (!wrong && !source->registry && cut)
+    if (!wrong && !source->registry && cut && !file->how.unprepared)
         wrong = source_wrong(
             source, "no recorder in it; it is cut off: %llu bytes are missing",
             (unsigned long long)cut);

@@ -49,7 +49,7 @@ struct file {
     struct binary *binaries;
     struct source *source;
     struct source_how how;
-    int32_t *threads; /* of a core file: those that there were */
+    struct source_thread *threads; /* of a core file: those there were */
     size_t threads_count, threads_max;
     uint64_t entry;
     uint64_t scanned;

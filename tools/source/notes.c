@@ -53,7 +53,7 @@ enum { SIGNAL_BYTES = 16 };
 static void note_thread(struct file *file, const unsigned char *d, size_t size)
 {
     const unsigned at = SIGNAL_BYTES + 2 * file->memory.word_bytes;
-    int32_t *threads;
+    struct source_thread *threads;
     if (size < at + 4)
         return;
     threads = array_room(file->threads, &file->threads_max,
@@ -61,21 +61,22 @@ static void note_thread(struct file *file, const unsigned char *d, size_t size)
     if (!threads)
         return;
     file->threads = threads;
-    threads[file->threads_count++] =
-        (int32_t)bytes_number(&file->memory, d + at, 4);
+    threads[file->threads_count++] = (struct source_thread){
+        (int32_t)bytes_number(&file->memory, d + at, 4), d, size};
 }
 
 static int thread_compare(const void *a, const void *b)
 {
-    const int32_t *left = a, *right = b;
-    return *left < *right ? -1 : *left > *right;
+    const struct source_thread *left = a, *right = b;
+    return left->id < right->id ? -1 : left->id > right->id;
 }
 
 bool file_thread(struct memory *memory, int32_t id, char name[16])
 {
     const struct file *file = (const struct file *)memory;
+    const struct source_thread wanted = {id, NULL, 0};
     (void)name;
-    return bsearch(&id, file->threads, file->threads_count, sizeof id,
+    return bsearch(&wanted, file->threads, file->threads_count, sizeof wanted,
                    thread_compare);
 }
 
@@ -137,7 +138,8 @@ void notes_read(struct file *file, const struct mapped *mapped, Elf *elf)
             } else if (note.n_type == NT_FILE) {
                 note_files(file, d, note.n_descsz);
             } else if (note.n_type == NT_PRSTATUS) {
-                note_thread(file, d, note.n_descsz);
+                note_thread(file, mapped->bytes + p.p_offset + value,
+                            note.n_descsz);
             } else if (note.n_type == NT_AUXV) {
                 note_auxiliary(file, d, note.n_descsz);
             }
@@ -146,6 +148,8 @@ void notes_read(struct file *file, const struct mapped *mapped, Elf *elf)
     if (file->threads_count)
         qsort(file->threads, file->threads_count, sizeof *file->threads,
               thread_compare);
+    source->threads = file->threads;
+    source->threads_count = file->threads_count;
     if (source->modules_count)
         qsort(source->modules, source->modules_count, sizeof *source->modules,
               array_compare);

@@ -29,7 +29,7 @@ const char *source_open(struct source *source, const char *name,
         source->registry = strtoull(how->registry, NULL, 0);
         source->registries = 1;
     }
-    if (!wrong && !source->registry)
+    if (!wrong && !source->registry && !how->unprepared)
         wrong = source_wrong(source, "no recorder in it");
     if (wrong)
         source_close(source);

@@ -3,6 +3,7 @@
 #include "namespaces.h"
 #include "source.h"
 
+#include <dirent.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -161,6 +162,29 @@ static bool header_read(const char *path, Elf64_Ehdr *header)
     return whole;
 }
 
+/* A thread of a process whose first thread has ended, but not all: in /proc and
+ * for the system calls that read memory, any thread stands for its process. 0:
+ * all have ended, or the first one is enough. */
+static int other_thread(int pid)
+{
+    char path[64];
+    struct dirent *entry;
+    int found = 0;
+    DIR *tasks;
+    snprintf(path, sizeof path, "/proc/%d/task", pid);
+    tasks = opendir(path);
+    while (tasks && !found && (entry = readdir(tasks))) {
+        int id = atoi(entry->d_name);
+        Elf64_Ehdr header;
+        snprintf(path, sizeof path, "/proc/%d/exe", id);
+        if (id > 0 && id != pid && header_read(path, &header))
+            found = id;
+    }
+    if (tasks)
+        closedir(tasks);
+    return found;
+}
+
 /* Opens a file if it is the one that was mapped; otherwise returns -1. */
 static int share_open(const char *path, unsigned long inode, uint64_t end)
 {
@@ -258,10 +282,16 @@ const char *source_open_process(struct source *source, int pid)
     Elf64_Ehdr header;
     char path[32];
     unsigned char byte;
+    int other;
     snprintf(path, sizeof path, "/proc/%d", pid);
     if (access(path, F_OK) != 0)
         return source_wrong(source, "no such process");
     snprintf(path, sizeof path, "/proc/%d/exe", pid);
+    if (!header_read(path, &header) && errno == ENOENT &&
+        (other = other_thread(pid)) != 0) {
+        pid = other;
+        snprintf(path, sizeof path, "/proc/%d/exe", pid);
+    }
     if (!header_read(path, &header)) {
         if (errno == ENOENT)
             return source_wrong(source, "has ended, or is of the kernel");

@@ -27,12 +27,21 @@ struct module {
     int error;
 };
 
+/* A thread of a core file: its NT_PRSTATUS, of the program's byte order. */
+struct source_thread {
+    int32_t id;
+    const unsigned char *status;
+    size_t size;
+};
+
 struct source {
     struct memory *memory;
     uint64_t registry; /* address; 0: no recorder in it */
     size_t registries; /* how many there are with recorders */
     char others[128];  /* of them, the addresses of some more: " 0x1000" */
     int pid;           /* of a running process, else 0 */
+    const struct source_thread *threads; /* of a core file, by ascending id */
+    size_t threads_count;
     struct module *modules;
     size_t modules_count, modules_max;
     const char *sysroot; /* where its files are, if not null */
@@ -54,6 +63,7 @@ struct source_how {
     const char *const *images; /* "ADDRESS:FILE", to lie over `name`'s own */
     size_t images_count;
     const char *registry; /* address: which of several */
+    bool unprepared;      /* it may be without a recorder */
 };
 
 /* Opens a source. Returns null, or what is wrong, kept in `why`; then there is
@@ -65,6 +75,8 @@ void source_close(struct source *);
 /* Returns the function that an address lies in, "name+0x12", or null. Valid
  * until the next call. */
 const char *source_function(struct source *, uint64_t address);
+/* The source's modules, as libdwfl has them; null: there is no memory. */
+struct Dwfl *source_dwfl(struct source *);
 
 /* The note of a recording, by its owner and type, and the words in it. A file
  * that `recorder save` wrote has the first three: the others are the claim of a
@@ -119,7 +131,7 @@ void source_kind(struct memory *, const unsigned char ident[16],
 struct ranges {
     struct range {
         uint64_t start, end;
-    } *all;
+    } * all;
     size_t count;
 };
 bool range_add(struct ranges *, uint64_t start, uint64_t end);

@@ -31,6 +31,13 @@ static void modules_report(struct source *source)
     dwfl_report_end(dwfl, NULL, NULL);
 }
 
+Dwfl *source_dwfl(struct source *source)
+{
+    if (!dwfl)
+        modules_report(source);
+    return dwfl;
+}
+
 const char *source_function(struct source *source, uint64_t address)
 {
     static struct {
@@ -44,12 +51,10 @@ const char *source_function(struct source *source, uint64_t address)
     known = &cache[(address ^ address >> 8) & 255];
     if (known->address == address && address)
         return *known->text ? known->text : NULL;
-    if (!dwfl)
-        modules_report(source);
     known->address = address;
     *known->text = '\0';
     /* The call precedes the return address. */
-    module = dwfl ? dwfl_addrmodule(dwfl, address - 1) : NULL;
+    module = source_dwfl(source) ? dwfl_addrmodule(dwfl, address - 1) : NULL;
     name = module ? dwfl_module_addrinfo(module, address - 1, &offset, &symbol,
                                          NULL, NULL, NULL)
                   : NULL;

@@ -20,7 +20,7 @@ static void list_json(const struct reader *reader)
                "\"overwritten\":%llu,\"estimated\":%s,\"slots_kept\":%llu,"
                "\"slots_overwritten\":%llu,\"lost\":%llu,"
                "\"missed\":%llu,\"left_out\":%llu,\"trace\":%lld,"
-               "\"description\":",
+               "\"watched\":%s,\"frozen\":%s,\"description\":",
                (unsigned long long)r->figures.size,
                (unsigned long long)r->figures.lanes,
                (unsigned long long)r->figures.kept,
@@ -30,7 +30,10 @@ static void list_json(const struct reader *reader)
                (unsigned long long)r->figures.slots_overwritten,
                (unsigned long long)r->figures.lost,
                (unsigned long long)r->figures.missed,
-               (unsigned long long)r->figures.left_out, (long long)r->trace);
+               (unsigned long long)r->figures.left_out,
+               (long long)recorder_trace_value_(r->trace),
+               recorder_trace_is_watched_(r->trace) ? "true" : "false",
+               recorder_trace_is_frozen_(r->trace) ? "true" : "false");
         json_string(stdout, r->description, strlen(r->description), false);
         puts("}");
     }

@@ -36,7 +36,8 @@ const struct verb verb_set = {
     .help = "NAME is an extended regular expression for whole names of "
             "recorders, or "
             "else of tweaks. VALUE is on (record), off, trace (print each "
-            "record at "
-            "once, too) or a number. All of it is looked at before any of it "
-            "is done.",
+            "record at once, too), freeze (off, and what it was is kept), thaw "
+            "(what it was), or a number. A recorder that a trigger of the "
+            "program watches stays watched. All of it is looked at before any "
+            "of it is done.",
     .run = set};

@@ -417,6 +417,7 @@ static void write_figures(struct view_pack *pack, FILE *to)
         buffer_varint(now, recorder_number(pack, r));
         buffer_add(now, &r->figures, sizeof r->figures);
         buffer_add(now, &r->oldest_ns, sizeof r->oldest_ns);
+        buffer_add(now, &r->trace, sizeof r->trace);
     }
     if (now->size == pack->figures.size &&
         (now->size == 0 || memcmp(now->at, pack->figures.at, now->size) == 0)) {
@@ -433,10 +434,13 @@ static void write_figures(struct view_pack *pack, FILE *to)
             continue;
         fprintf(to,
                 "%s[%" PRIu32 ",\"%" PRIu64 "\",\"%" PRIu64 "\",\"%" PRIu64
-                "\",%d,\"%" PRId64 "\"",
+                "\",%d,\"%" PRId64 "\",\"%s\"",
                 some++ ? "," : "", recorder_number(pack, r), r->figures.kept,
                 r->figures.overwritten, r->figures.lost,
-                r->figures.estimated != 0, r->oldest_ns);
+                r->figures.estimated != 0, r->oldest_ns,
+                recorder_trace_is_frozen_(r->trace)    ? "frozen"
+                : recorder_trace_is_watched_(r->trace) ? "watched"
+                                                       : "");
         if (r->wrong) {
             fputc(',', to);
             write_text(pack, to, r->wrong);

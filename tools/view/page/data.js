@@ -154,12 +154,12 @@ function readTables(batch) {
       value: [], sorted: true, plot: null,
     });
   for (const row of batch.figures ?? []) {
-    const [i, kept, overwritten, lost, estimated, oldest, wrong] = row;
+    const [i, kept, overwritten, lost, estimated, oldest, trigger, wrong] = row;
     const recorder = recorders[i];
     Object.assign(recorder, {
       kept: BigInt(kept), overwritten: BigInt(overwritten), lost: BigInt(lost),
       roughly: estimated ? '~' : '', // what marks an estimate
-      wrong,
+      trigger, wrong,
     });
     // What a live page has once seen is not overwritten on it.
     recorder.gap ??= {

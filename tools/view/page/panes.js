@@ -29,6 +29,7 @@ function showRecorders() {
       `${group(recorder.kept)} kept, ` +
         `${recorder.roughly}${group(recorder.overwritten)} ` +
         `overwritten, ${group(recorder.lost)} lost`,
+      ...recorder.trigger ? [`${recorder.trigger} by a trigger`] : [],
       ...recorder.wrong ? [`not readable: ${recorder.wrong}`] : [],
       'click: hide or show; Alt+click: only this one'].join('\n');
   }

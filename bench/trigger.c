@@ -1,0 +1,54 @@
+/* trigger.c: what a record costs that triggers look at, and the others. */
+/* SPDX-License-Identifier: MIT */
+#if __has_include("../recorder_trigger.h")
+#include "../recorder_trigger.h"
+#include "shim.h"
+
+RECORDER(watched, 1024, "Watched by triggers")
+RECORDER(beside, 1024, "Beside a recorder that is watched")
+
+/* They compare an argument, and never act. `count` of the eight are in use: no
+ * interface takes a trigger away. */
+static void use(unsigned count)
+{
+    static unsigned set;
+    for (; set < 8; set++)
+        recorder_trigger("watched: 1<0: freeze");
+    recorder_triggers_.used = count;
+}
+static void use_one(int thread)
+{
+    (void)thread;
+    use(8);
+    use(1);
+}
+static void use_eight(int thread)
+{
+    (void)thread;
+    use(8);
+}
+
+static void record_beside(long n, int thread)
+{
+    for (long i = 0; i < n; i++)
+        record(beside, "%ld of %ld bytes from %s:%d", i, n, "localhost",
+               thread);
+}
+BENCH(record_beside, "trigger/another recorder is watched", .setup = use_one)
+
+static void record_watched(long n, int thread)
+{
+    for (long i = 0; i < n; i++)
+        record(watched, "%ld of %ld bytes from %s:%d", i, n, "localhost",
+               thread);
+}
+BENCH(record_watched, "trigger/watched by one", .setup = use_one)
+
+static void record_watched_8(long n, int thread)
+{
+    for (long i = 0; i < n; i++)
+        record(watched, "%ld of %ld bytes from %s:%d", i, n, "localhost",
+               thread);
+}
+BENCH(record_watched_8, "trigger/watched by eight", .setup = use_eight)
+#endif

@@ -1,0 +1,392 @@
+/* trigger.h - watches for records, and acts. */
+/* SPDX-License-Identifier: MIT */
+#ifndef RECORDER_TRIGGER_H_
+#define RECORDER_TRIGGER_H_
+
+#include "action.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------------------ look -- */
+
+/* True if the calling thread is inside of an action: what that records is not
+ * looked at. */
+RECORDER_SELDOM_ bool recorder_trigger_acts_here_(void)
+{
+    int32_t self = recorder_os_thread_();
+    unsigned i;
+    for (i = 0; i < RECORDER_TRIGGERS_; i++)
+        if (__atomic_load_n(&recorder_triggers_.all[i].acting,
+                            __ATOMIC_RELAXED) == self)
+            return true;
+    return false;
+}
+
+RECORDER_INLINE_ bool
+recorder_trigger_near_(const struct recorder_trigger_ *trigger, uintptr_t a,
+                       uintptr_t b)
+{
+    uintptr_t apart = (intptr_t)(a - b) < 0 ? b - a : a - b;
+    return b && apart <= trigger->within;
+}
+
+/* Notes that a record met the condition at `time`. True if COUNT did within
+ * TIME. Match k stores its time, then looks at those of the matches COUNT - 1
+ * before it and behind it, so that of two threads that come late the later one
+ * sees both. There are twice as many times as the largest COUNT: where the one
+ * behind is not stored yet, its place has a time so old that, if it is near, COUNT
+ * matches lie between. */
+RECORDER_FUNCTION_ bool
+recorder_trigger_rate_(struct recorder_trigger_ *trigger, uintptr_t time)
+{
+    uintptr_t k = recorder_add_(&trigger->seen, 1), *times = trigger->times;
+    uintptr_t apart = trigger->condition.count - 1;
+    time += time == 0;
+    RECORDER_STEP_(T1);
+    __atomic_store_n(&times[k % RECORDER_TRIGGER_TIMES_], time,
+                     __ATOMIC_SEQ_CST);
+    return recorder_trigger_near_(
+               trigger, time,
+               __atomic_load_n(&times[(k - apart) % RECORDER_TRIGGER_TIMES_],
+                               __ATOMIC_SEQ_CST)) ||
+           recorder_trigger_near_(
+               trigger, time,
+               __atomic_load_n(&times[(k + apart) % RECORDER_TRIGGER_TIMES_],
+                               __ATOMIC_SEQ_CST));
+}
+
+/* True if the trigger is for this recorder. */
+RECORDER_INLINE_ bool recorder_trigger_names_(struct recorder_trigger_ *trigger,
+                                              const struct recorder *recorder)
+{
+    uintptr_t address = (uintptr_t)recorder, *known, now;
+    known =
+        &trigger->known[address / sizeof *recorder % RECORDER_TRIGGER_KNOWN_];
+    now = recorder_get_(known);
+    if (RECORDER_UNLIKELY_((now | 1) != (address | 1))) {
+        now = address |
+              recorder_regex_match_(trigger->condition.names, recorder->name);
+        recorder_put_(known, now);
+    }
+    return now & 1;
+}
+
+/* True if the format of a record has the severity and the text. */
+RECORDER_FUNCTION_ bool
+recorder_trigger_format_(const struct recorder_condition_ *condition,
+                         const char *format)
+{
+    struct recorder_headed_ heading;
+    const char *text = recorder_heading_(format, &heading);
+    return (!condition->severities ||
+            recorder_severity_chosen_(condition->severities, heading.severity,
+                                      heading.hardware)) &&
+           recorder_condition_begins_(condition, text);
+}
+
+/* True if a record meets the condition, but for COUNTxTIME. */
+RECORDER_INLINE_ bool
+recorder_trigger_meets_(struct recorder_trigger_ *trigger,
+                        const struct recorder *recorder,
+                        const struct recorder_record *records, unsigned count)
+{
+    const struct recorder_condition_ *c = &trigger->condition;
+    unsigned i;
+    if (!recorder_trigger_names_(trigger, recorder))
+        return false;
+    for (i = 0; i < c->tests_count; i++) {
+        unsigned n = c->tests[i].argument;
+        if (n >= 4 * count ||
+            !recorder_condition_compares_(
+                &c->tests[i], (intptr_t)records[n / 4].argument[n % 4]))
+            return false;
+    }
+    return !(c->severities || c->begins) ||
+           recorder_trigger_format_(c, (const char *)records[0].format);
+}
+
+/* Takes a trigger on from its state, ARMED_ or DUE_, after a record that counts
+ * for it. */
+RECORDER_FUNCTION_ void
+recorder_trigger_hit_(struct recorder_trigger_ *trigger, uintptr_t state,
+                      const struct recorder *recorder, unsigned thread,
+                      const struct recorder_record *records, unsigned count)
+{
+    bool waits = state == RECORDER_TRIGGER_ARMED_ && trigger->after;
+    uintptr_t next = waits ? (uintptr_t)RECORDER_TRIGGER_SET_
+                           : (uintptr_t)RECORDER_TRIGGER_ACTS_;
+    if (__atomic_load_n(&recorder_triggers_.acting, __ATOMIC_RELAXED) &&
+        recorder_trigger_acts_here_())
+        return;
+    if (state == RECORDER_TRIGGER_ARMED_ && trigger->condition.count > 1 &&
+        !recorder_trigger_rate_(trigger, records[0].time))
+        return;
+    RECORDER_STEP_(T2);
+    if (!recorder_swap_(&trigger->state, &state, next))
+        return; /* another thread was faster */
+    if (!waits) {
+        recorder_action_do_(trigger, recorder, thread, records, count);
+        return;
+    }
+    recorder_put_(&trigger->due, records[0].time + trigger->after);
+    trigger->order = records[0].order;
+    __atomic_store_n(&trigger->state, RECORDER_TRIGGER_DUE_, __ATOMIC_RELEASE);
+    recorder_action_mark_();
+}
+
+/* True if a record counts for a trigger in this state. */
+RECORDER_INLINE_ bool
+recorder_trigger_counts_(struct recorder_trigger_ *trigger, uintptr_t state,
+                         const struct recorder *recorder,
+                         const struct recorder_record *records, unsigned count)
+{
+    if (state == RECORDER_TRIGGER_ARMED_)
+        return recorder_trigger_meets_(trigger, recorder, records, count);
+    return state == RECORDER_TRIGGER_DUE_ &&
+           (intptr_t)(records[0].time - recorder_get_(&trigger->due)) >= 0;
+}
+
+/* The registry's hook, in front of the one that was there. */
+RECORDER_FUNCTION_ void
+recorder_trigger_hook_(const struct recorder *recorder, unsigned thread,
+                       const struct recorder_record *records, unsigned count)
+{
+    intptr_t trace = __atomic_load_n(&recorder->trace, __ATOMIC_RELAXED);
+    struct recorder_trigger_ *trigger = recorder_triggers_.all;
+    uintptr_t i, used = recorder_get_(&recorder_triggers_.used);
+    if (RECORDER_UNLIKELY_(trace != RECORDER_WATCHED_) &&
+        recorder_trace_value_(trace) > 0 && recorder_triggers_.next)
+        recorder_triggers_.next(recorder, thread, records, count);
+    if (!recorder_trace_is_watched_(trace))
+        return;
+    for (i = 0; i < used; i++, trigger++) {
+        uintptr_t state = __atomic_load_n(&trigger->state, __ATOMIC_ACQUIRE);
+        if (RECORDER_UNLIKELY_(recorder_trigger_counts_(
+                trigger, state, recorder, records, count)))
+            recorder_trigger_hit_(trigger, state, recorder, thread, records,
+                                  count);
+    }
+}
+
+/* ------------------------------------------------------------------- set -- */
+
+/* Says "recorder: trigger: TEXT: what is wrong", from where it is. */
+RECORDER_SELDOM_ bool recorder_trigger_refuse_(const char *text, size_t size,
+                                               const char *wrong)
+{
+    struct recorder_string_ say;
+    char bytes[RECORDER_CONDITION_MAX_ + 200];
+    size_t most = RECORDER_CONDITION_MAX_;
+    say = recorder_string_at_(bytes, sizeof bytes);
+    recorder_add_string_(&say, "recorder: trigger: ");
+    recorder_add_name_(&say, text, size < most ? size : most);
+    recorder_add_string_(&say, size ? ": " : "");
+    recorder_add_string_(&say, wrong);
+    recorder_add_string_(&say, "\n");
+    recorder_say_(&say);
+    return false;
+}
+
+/* Makes ticks of nanoseconds; 0: a word does not hold twice as many. */
+RECORDER_SELDOM_ uintptr_t
+recorder_trigger_ticks_(const struct recorder_clock_ *clock, uint64_t ns)
+{
+    uint64_t rate = clock->ns_per_tick, ticks, rest;
+    unsigned i;
+    if (!rate)
+        return 0;
+    ticks = ns / rate;
+    rest = ns % rate;
+    if (ticks >> 30)
+        return 0;
+    for (i = 0; i < 32; i++) { /* 32 binary digits of the quotient */
+        rest <<= 1;
+        ticks = ticks << 1 | (rest >= rate);
+        rest -= rest >= rate ? rate : 0;
+    }
+    return ticks > UINTPTR_MAX / 4 ? 0 : (uintptr_t)(ticks + !ticks);
+}
+
+/* Fills in `within` and `after`. The rate of the ticks is known to a part in
+ * 10,000 when the program is 3 ms old: until then it waits. */
+RECORDER_SELDOM_ const char *
+recorder_trigger_times_(struct recorder_trigger_ *trigger)
+{
+    const struct recorder_condition_ *c = &trigger->condition;
+    struct recorder_clock_ clock;
+    if (c->count == 1 && !c->after_ns)
+        return NULL;
+#ifdef RECORDER_HOSTED_ /* else the port says the rate */
+    if (recorder_clock_ns_(RECORDER_MONOTONIC_) -
+            recorder_home_.registry->start.monotonic_ns <
+        3000000)
+        recorder_os_poll_(NULL, 0, 4);
+#endif
+    recorder_clock_open_(&clock);
+    trigger->within =
+        c->within_ns ? recorder_trigger_ticks_(&clock, c->within_ns) : 0;
+    trigger->after =
+        c->after_ns ? recorder_trigger_ticks_(&clock, c->after_ns) : 0;
+    if ((c->within_ns && !trigger->within) || (c->after_ns && !trigger->after))
+        return "a time is longer than this machine's clock can tell";
+    return NULL;
+}
+
+/* Reads one trigger into its slot. Returns null, or what is wrong. */
+RECORDER_SELDOM_ const char *
+recorder_trigger_read_(struct recorder_trigger_ *trigger, const char *text,
+                       size_t size, const char **at)
+{
+    const char *wrong;
+    trigger->actions = trigger->function ? RECORDER_ACTION_CALL_ : 0;
+    trigger->path = NULL;
+    wrong = recorder_condition_parse_(&trigger->condition, text, size, at);
+    if (wrong)
+        return wrong;
+    if (trigger->condition.actions) {
+        size_t before =
+            (size_t)(trigger->condition.actions - trigger->condition.text);
+        *at = text + before;
+        while (recorder_condition_blank_(**at))
+            ++*at;
+        wrong =
+            recorder_action_parse_(trigger, trigger->condition.text + before);
+    } else if (!trigger->function) {
+        *at = text;
+        wrong = "a second ':' and an action are missing";
+    }
+    if (!wrong && !(trigger->actions & ~(unsigned)RECORDER_ACTION_AGAIN_))
+        wrong = "it does nothing but wait again";
+    recorder_bytes_(trigger->said, text, size);
+    trigger->said[size] = '\0';
+    return wrong ? wrong : recorder_trigger_times_(trigger);
+}
+
+/* Puts our hook in front of the one that is there; dump.h's constructor may be
+ * yet to come, and then leaves its own out. */
+RECORDER_SELDOM_ void recorder_trigger_enter_(void)
+{
+    struct recorder_registry *registry = recorder_home_.registry;
+    uintptr_t no = 0;
+    if (!recorder_swap_(&recorder_triggers_.hooked, &no, 1))
+        return;
+    recorder_triggers_.next = registry->hook ? registry->hook : recorder_print_;
+    __atomic_store_n(&registry->hook, &recorder_trigger_hook_,
+                     __ATOMIC_RELEASE);
+}
+
+/* Sets one trigger. */
+RECORDER_SELDOM_ bool recorder_trigger_one_(const char *text, size_t size,
+                                            recorder_trigger_function *function,
+                                            void *context)
+{
+    struct recorder_trigger_ *trigger = recorder_triggers_.all;
+    const struct recorder_trigger_ *end = trigger + RECORDER_TRIGGERS_;
+    uintptr_t state = RECORDER_TRIGGER_FREE_, used;
+    uintptr_t before = recorder_get_(&recorder_triggers_.used);
+    const char *wrong, *at;
+    while (trigger < end &&
+           !recorder_swap_(&trigger->state, &state, RECORDER_TRIGGER_SET_)) {
+        state = RECORDER_TRIGGER_FREE_;
+        trigger++;
+    }
+    if (trigger == end)
+        return recorder_trigger_refuse_(text, size,
+                                        "there are 8 triggers already");
+    used = (uintptr_t)(trigger - recorder_triggers_.all) + 1;
+    while (before < used &&
+           !recorder_swap_(&recorder_triggers_.used, &before, used))
+        ;
+    trigger->function = function;
+    trigger->context = context;
+    wrong = recorder_trigger_read_(trigger, text, size, &at);
+    __atomic_store_n(&trigger->state,
+                     wrong ? (uintptr_t)RECORDER_TRIGGER_FREE_
+                           : (uintptr_t)RECORDER_TRIGGER_ARMED_,
+                     __ATOMIC_RELEASE);
+    if (wrong)
+        return recorder_trigger_refuse_(at, size - (size_t)(at - text), wrong);
+    recorder_trigger_enter_();
+    recorder_action_mark_();
+    return true;
+}
+
+/* Sets the triggers of a text, which are divided by ';' outside of "TEXT". */
+RECORDER_SELDOM_ bool recorder_trigger_call(const char *text,
+                                            recorder_trigger_function *function,
+                                            void *context)
+{
+    bool good = true, quoted = false;
+    recorder_start_();
+    while (text && *text) {
+        size_t size = 0, end;
+        while (recorder_condition_blank_(*text))
+            text++;
+        for (; text[size] && (quoted || text[size] != ';'); size++) {
+            if (quoted && text[size] == '\\' && text[size + 1])
+                size++;
+            else if (text[size] == '"')
+                quoted = !quoted;
+        }
+        for (end = size; end && recorder_condition_blank_(text[end - 1]);)
+            end--;
+        if (end)
+            good &= recorder_trigger_one_(text, end, function, context);
+        quoted = false;
+        text += size + (text[size] != '\0');
+    }
+    return good;
+}
+RECORDER_SELDOM_ bool recorder_trigger(const char *text)
+{
+    return recorder_trigger_call(text, NULL, NULL);
+}
+
+RECORDER_SELDOM_ void recorder_trigger_arm(void)
+{
+    unsigned i;
+    for (i = 0; i < RECORDER_TRIGGERS_; i++) {
+        struct recorder_trigger_ *trigger = &recorder_triggers_.all[i];
+        uintptr_t state = RECORDER_TRIGGER_DONE_;
+        if (!recorder_swap_(&trigger->state, &state, RECORDER_TRIGGER_SET_))
+            continue;
+        recorder_action_arm_(trigger);
+    }
+    recorder_action_mark_();
+}
+
+RECORDER_SELDOM_ void recorder_trigger_thaw(void)
+{
+    recorder_action_change_(recorder_trace_thawed_);
+}
+
+__attribute__((constructor(103))) static void recorder_trigger_ask_(void)
+{
+    if (recorder_triggers_.asked)
+        return;
+    recorder_triggers_.asked = true;
+    recorder_trigger(recorder_os_environment_("RECORDER_TRIGGERS"));
+}
+#ifdef RECORDER_IN_LIBRARY_
+/* Takes a closed library's hook out, unless another stands in front of it. */
+__attribute__((destructor(103))) static void recorder_trigger_leave_(void)
+{
+    struct recorder_registry *registry = recorder_home_.registry;
+    unsigned i;
+    if (registry->hook != recorder_trigger_hook_)
+        return;
+    registry->hook = recorder_triggers_.next;
+    for (i = 0; i < RECORDER_TRIGGERS_; i++)
+        __atomic_store_n(&recorder_triggers_.all[i].state,
+                         RECORDER_TRIGGER_DONE_, __ATOMIC_RELEASE);
+    recorder_triggers_.hooked = 0;
+    recorder_action_mark_();
+}
+#endif
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+#endif

@@ -1,0 +1,214 @@
+/* places.c - which function, source line or variable an address is. */
+/* SPDX-License-Identifier: MIT */
+#include "array.h"
+#include "threads.h"
+
+#include <dwarf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *place_plain(const char *function)
+{
+    static const char internal[] = "GI_";
+    if (!function)
+        return "";
+    function += strspn(function, "_");
+    if (strncmp(function, internal, sizeof internal - 1) == 0)
+        function += sizeof internal - 1;
+    return function + strspn(function, "_");
+}
+
+bool place_is_libc(const char *path)
+{
+    static const char *const names[] = {"libc.so", "libc-", "libc.musl",
+                                        "ld-musl", "libpthread"};
+    const char *name = strrchr(path, '/');
+    name = name ? name + 1 : path;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(name, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+/* ---------------------------------------------------------------- inlined -- */
+
+/* The file and line of the call that was replaced by a function's body. */
+static void call_line(Dwarf_Die *unit, Dwarf_Die *inlined, struct place *place)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Files *files;
+    Dwarf_Word file, line;
+    size_t count;
+    if (!dwarf_attr(inlined, DW_AT_call_file, &attribute) ||
+        dwarf_formudata(&attribute, &file) != 0 ||
+        !dwarf_attr(inlined, DW_AT_call_line, &attribute) ||
+        dwarf_formudata(&attribute, &line) != 0 ||
+        dwarf_getsrcfiles(unit, &files, &count) != 0 || file >= count)
+        return;
+    place->file = dwarf_filesrc(files, file, NULL, NULL);
+    place->line = (int)line;
+}
+
+/* The unit of debug information that an address lies in. Not every compiler
+ * writes a table of them: then all are asked. */
+static Dwarf_Die *unit_of(Dwfl_Module *module, uint64_t address,
+                          Dwarf_Addr *bias)
+{
+    Dwarf_Die *unit = dwfl_module_addrdie(module, address, bias);
+    if (unit)
+        return unit;
+    while ((unit = dwfl_module_nextcu(module, unit, bias)))
+        if (dwarf_haspc(unit, address - *bias) > 0)
+            return unit;
+    return NULL;
+}
+
+/* The scopes that an address of a unit lies in, the innermost first; how many. */
+static int scopes_of(Dwarf_Die *unit, uint64_t address, Dwarf_Die **scopes)
+{
+    Dwarf_Die innermost;
+    if (dwarf_getscopes(unit, address, scopes) <= 0)
+        return 0;
+    innermost = **scopes;
+    free(*scopes); /* they go on where the function was written, not called */
+    return dwarf_getscopes_die(&innermost, scopes);
+}
+
+/* Puts, in front of a place, the functions whose bodies stand there in place of
+ * calls. Returns the innermost. */
+static struct place *place_inlined(struct place *place, Dwarf_Die *unit,
+                                   uint64_t address)
+{
+    Dwarf_Die *scopes = NULL;
+    int count = scopes_of(unit, address, &scopes);
+    struct place *innermost = NULL, **end = &innermost;
+    struct place at = *place; /* the line, at first of the innermost */
+    for (int i = 0; i < count; i++) {
+        const char *name = dwarf_diename(&scopes[i]);
+        struct place *inner;
+        if (dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine || !name)
+            continue;
+        inner = calloc(1, sizeof *inner);
+        if (!inner || !(inner->function = strdup(name))) {
+            free(inner);
+            break;
+        }
+        inner->address = place->address;
+        inner->module = place->module;
+        inner->file = at.file;
+        inner->line = at.line;
+        *end = inner;
+        end = &inner->outer;
+        call_line(unit, &scopes[i], &at);
+    }
+    if (count > 0)
+        free(scopes);
+    place->file = at.file;
+    place->line = at.line;
+    *end = place;
+    return innermost;
+}
+
+/* ---------------------------------------------------------------- places -- */
+
+/* Finds the source line. Those of the system's own libraries help nobody, and to
+ * read them, where they are installed, takes longer than all else. What belongs
+ * to another function, as its file knows nothing of this one, does not count. */
+static struct place *place_line(struct place *place, Dwfl_Module *module)
+{
+    Dwarf_Line *line;
+    Dwarf_Addr start = 0, bias = 0;
+    Dwarf_Die *unit;
+    if (place->module && place_is_libc(place->module))
+        return place;
+    unit = unit_of(module, place->address, &bias);
+    line = unit ? dwarf_getsrc_die(unit, place->address - bias) : NULL;
+    if (!line || dwarf_lineaddr(line, &start) != 0 ||
+        (place->function && start + bias < place->address - place->offset))
+        return place;
+    place->file = dwarf_linesrc(line, NULL, NULL);
+    dwarf_lineno(line, &place->line);
+    return place_inlined(place, unit, place->address - bias);
+}
+
+/* The name without the version that a library gives it: "@@GLIBC_2.34". */
+static char *function_name(const char *symbol)
+{
+    return symbol ? strndup(symbol, strcspn(symbol, "@")) : NULL;
+}
+
+static struct place *place_new(struct threads *threads, uint64_t address)
+{
+    struct place *place = calloc(1, sizeof *place);
+    Dwfl *dwfl = threads->unwind.dwfl;
+    Dwfl_Module *module = dwfl ? dwfl_addrmodule(dwfl, address) : NULL;
+    const struct module *mapped = module_at(threads->source, address);
+    const char *name;
+    GElf_Sym symbol;
+    GElf_Addr bias;
+    if (!place)
+        return NULL;
+    place->address = address;
+    place->module = mapped ? mapped->path : NULL;
+    if (!module && mapped) {
+        mapped = module_first(threads->source, mapped->path);
+        if (mapped)
+            module_unopened(threads->source, mapped);
+    }
+    if (!module)
+        return place;
+    name = dwfl_module_addrinfo(module, address, &place->offset, &symbol, NULL,
+                                NULL, NULL);
+    /* Of a symbol without a size it is not known where its function ends. */
+    if (name && symbol.st_size)
+        place->function = function_name(name);
+    if (!place->function && dwfl_module_getelf(module, &bias))
+        place->offset = address - bias;
+    return place_line(place, module);
+}
+
+void place_free(struct place *place)
+{
+    while (place) {
+        struct place *outer = place->outer;
+        free(place->function);
+        free(place);
+        place = outer;
+    }
+}
+
+const struct place *place_of(struct threads *threads, uint64_t address)
+{
+    struct place **places = array_room(threads->places, &threads->places_max,
+                                       threads->ids.count + 1, sizeof *places);
+    bool is_new;
+    size_t number;
+    if (!places)
+        return NULL;
+    threads->places = places;
+    number = ids_add(&threads->ids, address, 0, 0, &is_new);
+    if (number == IDS_NONE)
+        return NULL;
+    if (is_new)
+        places[number] = place_new(threads, address);
+    return places[number];
+}
+
+bool place_variable(struct threads *threads, uint64_t address, char *to,
+                    size_t size)
+{
+    Dwfl *dwfl = threads->unwind.dwfl;
+    Dwfl_Module *module = dwfl ? dwfl_addrmodule(dwfl, address) : NULL;
+    GElf_Off offset = 0;
+    GElf_Sym symbol = {0};
+    const char *name = module ? dwfl_module_addrinfo(module, address, &offset,
+                                                     &symbol, NULL, NULL, NULL)
+                              : NULL;
+    if (!name || GELF_ST_TYPE(symbol.st_info) != STT_OBJECT ||
+        offset >= symbol.st_size)
+        return false;
+    snprintf(to, size, offset ? "%s+0x%llx" : "%s", name,
+             (unsigned long long)offset);
+    return true;
+}

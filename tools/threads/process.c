@@ -1,0 +1,195 @@
+/* process.c - the threads of a running process, by /proc: none is stopped. */
+/* SPDX-License-Identifier: MIT */
+#include "threads.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Reads a small file of a thread; false: it has ended, or may not be read. */
+static bool task_text(const struct threads *threads, int32_t id,
+                      const char *name, char *to, size_t size)
+{
+    char path[64];
+    ssize_t got;
+    int fd;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/%s", threads->source->pid, id,
+             name);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    got = read(fd, to, size - 1);
+    close(fd);
+    to[got > 0 ? got : 0] = '\0';
+    return got > 0;
+}
+
+/* What stands behind "\nName:" in a status; null: there is none. */
+static const char *status_field(const char *status, const char *name)
+{
+    const char *at = strstr(status, name);
+    return at ? at + strlen(name) : NULL;
+}
+
+/* The last of several numbers in a line. */
+static int32_t line_last(const char *line)
+{
+    const char *end = line + strcspn(line, "\n");
+    while (end > line && end[-1] >= '0' && end[-1] <= '9')
+        end--;
+    return (int32_t)strtol(end, NULL, 10);
+}
+
+/* The state, the innermost id, and how often it was switched. */
+static bool status_read(const struct threads *threads, struct thread *thread)
+{
+    char text[8192];
+    const char *state, *ids, *waits, *preempted;
+    if (!task_text(threads, thread->id, "status", text, sizeof text))
+        return false;
+    state = status_field(text, "\nState:\t");
+    ids = status_field(text, "\nNSpid:\t");
+    waits = status_field(text, "\nvoluntary_ctxt_switches:");
+    preempted = status_field(text, "\nnonvoluntary_ctxt_switches:");
+    thread->state = state ? *state : '?';
+    thread->inside = ids ? line_last(ids) : thread->id;
+    thread->switches = (waits ? strtoull(waits, NULL, 10) : 0) +
+                       (preempted ? strtoull(preempted, NULL, 10) : 0);
+    return true;
+}
+
+/* The system call that the thread waits in, its stack pointer and program
+ * counter: "202 0x1 0x2 0x3 0x4 0x5 0x6 0x7 0x8", "-1 0x7 0x8" where it waits
+ * in none, or "running". */
+static bool call_read(const struct threads *threads, struct thread *thread)
+{
+    const struct unwind_machine *machine = &threads->machine->unwind;
+    char text[256];
+    uint64_t sp, pc, *a = thread->arguments;
+    thread->in_call = thread->has_registers = false;
+    if (!task_text(threads, thread->id, "syscall", text, sizeof text))
+        return false;
+    thread->in_call =
+        sscanf(text,
+               "%" SCNd64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64
+               " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64,
+               &thread->call, a, a + 1, a + 2, a + 3, a + 4, a + 5, &sp,
+               &pc) == 9 &&
+        thread->call >= 0;
+    thread->has_registers =
+        thread->in_call ||
+        sscanf(text, "-1 %" SCNx64 " %" SCNx64, &sp, &pc) == 2;
+    memset(&thread->registers, 0, sizeof thread->registers);
+    if (!thread->has_registers)
+        return true;
+    thread->registers.value[machine->sp] = sp;
+    thread->registers.value[machine->pc] = pc;
+    thread->registers.known[machine->sp] = true;
+    thread->registers.known[machine->pc] = true;
+    return true;
+}
+
+bool process_look(struct threads *threads, struct thread *thread)
+{
+    char name[32];
+    if (!task_text(threads, thread->id, "comm", name, sizeof name))
+        return false;
+    name[strcspn(name, "\n")] = '\0';
+    memcpy(thread->name, name, sizeof thread->name - 1);
+    if (!status_read(threads, thread))
+        return false;
+    call_read(threads, thread); /* a system may be without it */
+    return true;
+}
+
+/* A thread stands from before a call was read until behind where it is read
+ * again, if the same call is found and the counts of switches agree that were
+ * read before the first and behind the second: to wait anew it must have been
+ * switched. */
+bool process_stood(struct threads *threads, const struct thread *before)
+{
+    struct thread now = {.id = before->id};
+    const struct unwind_machine *machine = &threads->machine->unwind;
+    return call_read(threads, &now) && status_read(threads, &now) &&
+           now.in_call == before->in_call && now.call == before->call &&
+           memcmp(now.arguments, before->arguments, sizeof now.arguments) ==
+               0 &&
+           now.registers.value[machine->sp] ==
+               before->registers.value[machine->sp] &&
+           now.registers.value[machine->pc] ==
+               before->registers.value[machine->pc] &&
+           now.switches == before->switches;
+}
+
+static int id_compare(const void *a, const void *b)
+{
+    const struct thread *left = a, *right = b;
+    return left->id < right->id ? -1 : left->id > right->id;
+}
+
+const char *process_threads(struct threads *threads)
+{
+    char path[32];
+    struct dirent *entry;
+    size_t i, kept = 0;
+    DIR *tasks;
+    snprintf(path, sizeof path, "/proc/%d/task", threads->source->pid);
+    tasks = opendir(path);
+    while (tasks && (entry = readdir(tasks))) {
+        struct thread *thread;
+        int id = atoi(entry->d_name);
+        if (id <= 0)
+            continue;
+        thread = threads_add(threads);
+        if (!thread)
+            break;
+        thread->id = id;
+    }
+    if (tasks)
+        closedir(tasks);
+    for (i = 0; i < threads->count; i++)
+        if (process_look(threads, &threads->all[i]))
+            threads->all[kept++] = threads->all[i];
+    threads->count = kept;
+    qsort(threads->all, kept, sizeof *threads->all, id_compare);
+    return kept ? NULL : threads_wrong(threads, "has ended meanwhile");
+}
+
+bool process_file(const struct threads *threads, int fd, char *to, size_t size)
+{
+    char path[64];
+    ssize_t got;
+    if (!threads->source->pid || fd < 0)
+        return false;
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", threads->source->pid, fd);
+    got = readlink(path, to, size - 1);
+    to[got > 0 ? got : 0] = '\0';
+    return got > 0;
+}
+
+bool process_channel(const struct threads *threads, const struct thread *thread,
+                     char *to, size_t size)
+{
+    return threads->source->pid &&
+           task_text(threads, thread->id, "wchan", to, size) &&
+           strcmp(to, "0") != 0;
+}
+
+bool process_name(int32_t id, char to[17])
+{
+    char path[32];
+    FILE *file;
+    bool is_there;
+    snprintf(path, sizeof path, "/proc/%d/comm", id);
+    file = fopen(path, "re");
+    if (!file)
+        return false;
+    is_there = fgets(to, 17, file) != NULL;
+    fclose(file);
+    to[strcspn(to, "\n")] = '\0';
+    return is_there;
+}

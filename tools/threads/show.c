@@ -1,0 +1,371 @@
+/* show.c - threads, stacks and deadlocks in words. */
+/* SPDX-License-Identifier: MIT */
+#include "show.h"
+#include "json.h"
+#include "shown.h"
+
+#include <string.h>
+
+/* ------------------------------------------------------------------ open -- */
+
+/* Gives threads the numbers that they have in the program's own records. */
+static void numbers_of(struct threads *threads, struct reader *reader)
+{
+    /* Only threads are wanted: no recorder has such a name. */
+    reader_select(reader, &(struct reader_selection){.names = "[^ -~]"});
+    if (reader_take(reader))
+        return;
+    for (size_t i = 0; i < reader->threads_count; i++) {
+        const struct reader_thread *row = &reader->threads[i];
+        size_t at = threads_index(threads, row->id);
+        if (at == THREAD_NONE || (row->known && !row->alive))
+            continue;
+        threads->all[at].number = row->number;
+        if (!*threads->all[at].name)
+            memcpy(threads->all[at].name, row->name,
+                   sizeof threads->all[at].name);
+    }
+}
+
+void show_open(struct call *call, struct threads *threads, bool stop)
+{
+    const char *wrong;
+    call_open(call, 0);
+    if (stop && !call->source.pid)
+        fail(call, "does not run: --stop is for running programs");
+    wrong = threads_open(threads, &call->source, stop);
+    if (wrong)
+        fail(call, "%s", wrong);
+    if (call->source.registry)
+        numbers_of(threads, &call->reader);
+}
+
+void show_text(FILE *to, const char *text)
+{
+    size_t size = strlen(text);
+    text = text_shown(text, &size);
+    fwrite(text, 1, size, to);
+}
+
+/* ----------------------------------------------------------------- waits -- */
+
+const char *show_kind(enum wait_kind kind)
+{
+    static const char *const names[] = {[WAIT_NONE] = "",
+                                        [WAIT_MUTEX] = "mutex",
+                                        [WAIT_MUTEX_LIKE] = "mutex?",
+                                        [WAIT_READ] = "rwlock",
+                                        [WAIT_WRITE] = "rwlock",
+                                        [WAIT_CONDITION] = "condition",
+                                        [WAIT_SEMAPHORE] = "semaphore",
+                                        [WAIT_BARRIER] = "barrier",
+                                        [WAIT_ONCE] = "once",
+                                        [WAIT_THREAD] = "thread",
+                                        [WAIT_FUTEX] = "futex",
+                                        [WAIT_CALL] = "call"};
+    return names[kind];
+}
+
+void show_object(struct threads *threads, const struct wait *wait, char to[256])
+{
+    if (!place_variable(threads, wait->object, to, 256))
+        snprintf(to, 256, "0x%llx", (unsigned long long)wait->object);
+}
+
+/* Who is no thread of the program may be one of another process, with which it
+ * shares the lock; ids of another namespace say nothing here. */
+static void stranger(const struct threads *threads, int32_t id, char to[256])
+{
+    const struct thread *first = &threads->all[0];
+    char name[17];
+    if (!threads->source->pid)
+        snprintf(to, 256, "%d, which is not in this core file", (int)id);
+    else if (first->id != first->inside)
+        snprintf(to, 256, "%d, which is no thread of this program", (int)id);
+    else if (process_name(id, name))
+        snprintf(to, 256, "%d %s, of another process", (int)id, name);
+    else
+        snprintf(to, 256, "%d, which has ended", (int)id);
+}
+
+void show_holder(struct threads *threads, const struct wait *wait, char to[256])
+{
+    *to = '\0';
+    if (wait->holder != THREAD_NONE) {
+        const struct thread *holder = &threads->all[wait->holder];
+        bool ended = holder->state == 'Z' || holder->state == 'X';
+        snprintf(to, 256, "%d%s%s%s", (int)holder->id, *holder->name ? " " : "",
+                 holder->name, ended ? ", which has ended" : "");
+    } else if (wait->holder_id > 0) {
+        stranger(threads, wait->holder_id, to);
+    } else if (wait->readers) {
+        snprintf(to, 256, "%u reader%s", wait->readers,
+                 wait->readers == 1 ? "" : "s");
+    }
+}
+
+/* What a thread does that waits in no call that is known. */
+static const char *state_words(const struct thread *thread)
+{
+    switch (thread->state) {
+    case 'R': return "runs";
+    case 'S': return "sleeps";
+    case 'D': return "waits in the kernel, uninterruptibly";
+    case 'T': return "is stopped";
+    case 't': return "is stopped by a debugger";
+    case 'Z':
+    case 'X': return "has ended";
+    case '?': return "ran";
+    default: return "is in an unknown state";
+    }
+}
+
+/* Of a thread in a system call that waits for no lock. */
+static void call_words(struct threads *threads, const struct thread *thread,
+                       char to[1024])
+{
+    const struct wait *wait = &thread->wait;
+    const char *call = wait->call;
+    char number[32], file[256] = "", of[300] = "";
+    if (!call) {
+        snprintf(number, sizeof number, "system call %lld",
+                 (long long)thread->call);
+        call = number;
+    }
+    if (process_file(threads, wait->fd, file, sizeof file))
+        snprintf(of, sizeof of, " of %d (%s)", wait->fd, file);
+    else if (wait->fd >= 0)
+        snprintf(of, sizeof of, " of %d", wait->fd);
+    if (strcmp(call, "clock_nanosleep") == 0 || strcmp(call, "nanosleep") == 0)
+        snprintf(to, 1024, "sleeps for a time");
+    else if (strcmp(call, "pause") == 0 || strcmp(call, "rt_sigtimedwait") == 0)
+        snprintf(to, 1024, "waits for a signal");
+    else if (strcmp(call, "wait4") == 0 || strcmp(call, "waitid") == 0)
+        snprintf(to, 1024, "waits for a child process");
+    else
+        snprintf(to, 1024, "waits in %s%s", call, of);
+}
+
+static void lock_words(struct threads *threads, const struct thread *thread,
+                       char to[1024])
+{
+    const struct wait *wait = &thread->wait;
+    const char *how = wait->kind == WAIT_READ    ? " to read"
+                      : wait->kind == WAIT_WRITE ? " to write"
+                                                 : "";
+    char object[256], holder[256];
+    const char *end = wait->timed ? ", for a time" : "";
+    show_object(threads, wait, object);
+    show_holder(threads, wait, holder);
+    if (wait->kind == WAIT_THREAD)
+        snprintf(to, 1024, "waits for the end of thread %s%s",
+                 *holder ? holder : object, end);
+    else
+        snprintf(to, 1024, "waits for %s %s%s%s%s%s", show_kind(wait->kind),
+                 object, how, *holder ? " of " : "", holder, end);
+}
+
+void show_wait(struct threads *threads, const struct thread *thread,
+               char to[1024])
+{
+    char channel[64];
+    switch (thread->wait.kind) {
+    case WAIT_NONE:
+        if (thread->state != 'R' &&
+            process_channel(threads, thread, channel, sizeof channel))
+            snprintf(to, 1024, "%s in %s", state_words(thread), channel);
+        else
+            snprintf(to, 1024, "%s", state_words(thread));
+        break;
+    case WAIT_CALL: call_words(threads, thread, to); break;
+    default: lock_words(threads, thread, to);
+    }
+}
+
+size_t show_held(struct threads *threads, size_t holder, size_t *to, size_t max)
+{
+    size_t count = 0, k;
+    for (size_t i = 0; i < threads->count && threads->all[holder].holds; i++) {
+        const struct wait *wait = &threads->all[i].wait;
+        if (wait->holder != holder || wait->kind == WAIT_THREAD)
+            continue;
+        for (k = 0; k < count && k < max; k++)
+            if (threads->all[to[k]].wait.object == wait->object)
+                break;
+        if (k == count && k < max)
+            to[k] = i;
+        count += k == count || k == max;
+    }
+    return count;
+}
+
+enum { HELD_MAX = 8 };
+
+void show_holds(struct threads *threads, size_t holder, char to[1024])
+{
+    size_t held[HELD_MAX], at = 0;
+    size_t count = show_held(threads, holder, held, HELD_MAX);
+    char object[256];
+    *to = '\0';
+    for (size_t i = 0; i < count && i < HELD_MAX && at < 700; i++) {
+        const struct wait *wait = &threads->all[held[i]].wait;
+        show_object(threads, wait, object);
+        at += (size_t)snprintf(to + at, 1024 - at, "%s %s %s",
+                               i ? "," : "; holds", show_kind(wait->kind),
+                               object);
+    }
+    if (count > HELD_MAX)
+        snprintf(to + at, 1024 - at, " and more");
+}
+
+/* ---------------------------------------------------------------- places -- */
+
+enum { SITE_FRAMES = 3 };
+
+const char *show_base(const char *path)
+{
+    const char *name = strrchr(path, '/');
+    return name ? name + 1 : path;
+}
+
+void show_function(const struct place *place, char to[256])
+{
+    if (place->function)
+        snprintf(to, 256, "%s", place->function);
+    else if (place->offset && place->module)
+        snprintf(to, 256, "%s+0x%llx", show_base(place->module),
+                 (unsigned long long)place->offset);
+    else
+        snprintf(to, 256, "0x%llx", (unsigned long long)place->address);
+}
+
+void show_site(FILE *to, struct threads *threads, const struct thread *thread)
+{
+    unsigned i = wait_frames(threads, thread);
+    char name[256];
+    int shown = 0;
+    for (; i < thread->frames_count; i++) {
+        const struct place *place = place_of(threads, thread->frames[i]);
+        if (!place || (place->module && place_is_libc(place->module)))
+            continue;
+        for (; place && shown < SITE_FRAMES; place = place->outer) {
+            fputs(shown++ ? " < " : ", at ", to);
+            show_function(place, name);
+            show_text(to, name);
+            if (!place->file)
+                continue;
+            putc(' ', to);
+            show_text(to, show_base(place->file));
+            fprintf(to, ":%d", place->line);
+        }
+    }
+}
+
+void show_threads(FILE *to, const struct threads *threads, const size_t *which,
+                  size_t count)
+{
+    for (size_t i = 0, next; i < count; i = next) {
+        const struct thread *first = &threads->all[which[i]], *after;
+        int32_t last = first->id;
+        for (next = i + 1;
+             next < count && threads->all[which[next]].id == last + 1 &&
+             strcmp(threads->all[which[next]].name, first->name) == 0;
+             next++)
+            last++;
+        fprintf(to, "%s%d", i ? ", " : "", (int)first->id);
+        if (last != first->id)
+            fprintf(to, "-%d", (int)last);
+        after = next < count ? &threads->all[which[next]] : NULL;
+        if (*first->name && (!after || strcmp(after->name, first->name) != 0)) {
+            putc(' ', to);
+            show_text(to, first->name);
+        }
+    }
+}
+
+/* ------------------------------------------------------------- deadlocks -- */
+
+static void deadlock_head(FILE *to, struct threads *threads,
+                          const struct cycle *cycle)
+{
+    bool sure = true;
+    for (size_t i = 0; i < cycle->count; i++)
+        sure &= threads->all[cycle->threads[i]].wait.kind != WAIT_MUTEX_LIKE;
+    if (cycle->count == 1)
+        fputs("DEADLOCK of 1 thread: it waits for what it holds itself", to);
+    else
+        fprintf(to,
+                "DEADLOCK of %zu threads: each waits for what the next "
+                "holds%s",
+                cycle->count,
+                cycle->count > 2 ? ", the last for the first" : "");
+    if (!sure)
+        fputs(" (if these are mutexes: no function's name says so)", to);
+    putc('\n', to);
+}
+
+void show_deadlocks(FILE *to, struct threads *threads)
+{
+    char words[1024];
+    for (size_t i = 0; i < threads->cycles_count; i++) {
+        const struct cycle *cycle = &threads->cycles[i];
+        deadlock_head(to, threads, cycle);
+        for (size_t k = 0; k < cycle->count; k++) {
+            const struct thread *t = &threads->all[cycle->threads[k]];
+            fputs("  ", to);
+            show_threads(to, threads, &cycle->threads[k], 1);
+            putc(' ', to);
+            show_wait(threads, t, words);
+            show_text(to, words);
+            show_site(to, threads, t);
+            putc('\n', to);
+        }
+        putc('\n', to);
+    }
+}
+
+void show_deadlocks_json(FILE *to, struct threads *threads)
+{
+    for (size_t i = 0; i < threads->cycles_count; i++) {
+        const struct cycle *cycle = &threads->cycles[i];
+        fputs("{\"deadlock\":[", to);
+        for (size_t k = 0; k < cycle->count; k++) {
+            const struct thread *t = &threads->all[cycle->threads[k]];
+            fprintf(to,
+                    "%s{\"thread\":%d,\"kind\":\"%s\",\"object\":\"0x%llx\"}",
+                    k ? "," : "", (int)t->id, show_kind(t->wait.kind),
+                    (unsigned long long)t->wait.object);
+        }
+        fputs("]}\n", to);
+    }
+}
+
+void show_how(FILE *to, const struct threads *threads)
+{
+    size_t running = 0, moved = 0;
+    for (size_t i = 0; i < threads->count; i++) {
+        running += !threads->all[i].has_registers;
+        moved += threads->all[i].moved;
+    }
+    if (threads->stopped_ns)
+        fprintf(to, "The process was stopped for %.1f ms.\n",
+                (double)threads->stopped_ns / 1e6);
+    else if (threads->source->pid)
+        fputs("Read while the process ran; nothing was stopped.\n", to);
+    else
+        fputs("As the core file has them.\n", to);
+    if (running && threads->source->pid && !threads->stopped_ns)
+        fputs("A thread that runs has no stack here: --stop reads it.\n", to);
+    if (moved)
+        fprintf(to,
+                "%zu thread%s ran while %s stack was read (marked ~): it may "
+                "be a mix.\n",
+                moved, moved == 1 ? "" : "s", moved == 1 ? "its" : "their");
+    if (threads->is_musl)
+        fputs("Its libc is musl: of most locks it does not note who holds "
+              "them.\n",
+              to);
+    if (threads->too_many)
+        fprintf(to, "It has more than %d threads: the others are left out.\n",
+                THREADS_MAX);
+}

@@ -1,0 +1,99 @@
+/* stop.c - a process stopped for the registers of its threads: ptrace. */
+/* SPDX-License-Identifier: MIT */
+#include "threads.h"
+
+#include "recorder/clock.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+
+/* Lets a thread go on; with the signal that came while it was stopped, if it is
+ * one. */
+static void thread_go(int32_t id, int signal)
+{
+    ptrace(PTRACE_DETACH, id, NULL, (void *)(intptr_t)signal);
+}
+
+/* How long to wait for all threads. One that the kernel lets nobody interrupt, as
+ * while its child of vfork() has not gone on, stops later or never. */
+enum { STOP_NS = 500000000 };
+
+/* Waits until a thread that was asked to has stopped; false: it has ended, or the
+ * time is over. A signal that it was about to get stops it, too: *signal. */
+static bool thread_stopped(int32_t id, uint64_t until_ns, int *signal)
+{
+    const struct timespec wait = {.tv_nsec = 200000};
+    int status, got;
+    while ((got = waitpid(id, &status, __WALL | WNOHANG)) == 0) {
+        if (recorder_clock_ns_(RECORDER_MONOTONIC_) > until_ns)
+            return false;
+        nanosleep(&wait, NULL);
+    }
+    if (got != id || !WIFSTOPPED(status))
+        return false;
+    *signal = status >> 16 == 0 ? WSTOPSIG(status) : 0;
+    return true;
+}
+
+static void thread_registers(struct threads *threads, struct thread *thread)
+{
+    unsigned char bytes[1024];
+    struct iovec to = {bytes, sizeof bytes};
+    if (ptrace(PTRACE_GETREGSET, thread->id, (void *)(intptr_t)NT_PRSTATUS,
+               &to) == 0)
+        core_registers(threads, thread, bytes, to.iov_len);
+}
+
+/* All are asked before one is waited for, so that they stand at about one
+ * moment. */
+const char *stop_all(struct threads *threads)
+{
+    size_t stopped = 0;
+    int error = 0;
+    threads->stopped_ns = recorder_clock_ns_(RECORDER_MONOTONIC_);
+    for (size_t i = 0; i < threads->count; i++) {
+        struct thread *t = &threads->all[i];
+        t->stopped = ptrace(PTRACE_SEIZE, t->id, NULL, NULL) == 0;
+        if (!t->stopped)
+            error = errno;
+        else
+            ptrace(PTRACE_INTERRUPT, t->id, NULL, NULL);
+    }
+    for (size_t i = 0; i < threads->count; i++) {
+        struct thread *t = &threads->all[i];
+        int signal = 0;
+        if (!t->stopped)
+            continue;
+        t->stopped =
+            thread_stopped(t->id, threads->stopped_ns + STOP_NS, &signal);
+        t->signal = signal;
+        if (!t->stopped)
+            continue;
+        stopped++;
+        thread_registers(threads, t);
+    }
+    if (stopped)
+        return NULL;
+    return threads_wrong(threads, "cannot be stopped: %s",
+                         error == EPERM
+                             ? "a debugger has it, or this user may not"
+                             : strerror(error));
+}
+
+void stop_end(struct threads *threads)
+{
+    for (size_t i = 0; i < threads->count; i++) {
+        struct thread *t = &threads->all[i];
+        if (t->stopped)
+            thread_go(t->id, t->signal);
+        t->stopped = false;
+    }
+    threads->stopped_ns =
+        recorder_clock_ns_(RECORDER_MONOTONIC_) - threads->stopped_ns;
+}

@@ -1,0 +1,206 @@
+/* threads.h - the threads of any program: what they wait for, who holds it. */
+/* SPDX-License-Identifier: MIT */
+/*
+PROMISES
+    * The program knows nothing of this and is not stopped, unless that is asked
+      for: /proc and the program's memory tell all.
+    * A deadlock of a running process is said only if none of its threads ran
+      between two looks, between which the holders were read.
+    * Whatever the memory holds, hostile or changing, reading ends.
+
+FLOORS (a file calls only files of lower floors)
+    threads    opens a source's threads, gives each its wait and its stack
+    graph      cycles of waits, and whether they last
+    waits      what a thread waits for, and who holds that
+    places     which function, line or variable an address is
+    process    threads of a running process: /proc
+    stop       the same threads, stopped for their registers: ptrace
+    core       threads of a core file: its notes
+    machines   what differs between processors
+*/
+#ifndef THREADS_H
+#define THREADS_H
+
+#include "ids.h"
+#include "source.h"
+#include "unwind.h"
+
+enum { THREADS_MAX = 65536 };
+
+/* What differs between processors: where the notes of a core file have what. */
+struct machine {
+    unsigned elf;        /* EM_X86_64 */
+    unsigned word_bytes; /* of its registers */
+    uint32_t calls;      /* the machine as libseccomp numbers its calls */
+    struct unwind_machine unwind;
+    unsigned status_count;  /* registers in NT_PRSTATUS */
+    signed char status[40]; /* which DWARF register each is; -1: none */
+    unsigned call, result;  /* which hold the number of a system call, and */
+    unsigned arguments[6];  /* its result, and its arguments */
+    unsigned writer_at;     /* glibc: of a rwlock, who writes */
+};
+/* Null: it is not known here. */
+const struct machine *machine_of(const struct memory *);
+/* "read", or null: it has no such call. */
+const char *machine_call(const struct machine *, int64_t number);
+
+enum wait_kind {
+    WAIT_NONE, /* it runs, or that is not known */
+    WAIT_MUTEX,
+    WAIT_MUTEX_LIKE, /* looks like a mutex, but no function says so */
+    WAIT_READ,       /* of a read-write lock */
+    WAIT_WRITE,
+    WAIT_CONDITION,
+    WAIT_SEMAPHORE,
+    WAIT_BARRIER,
+    WAIT_ONCE,
+    WAIT_THREAD, /* a join */
+    WAIT_FUTEX,  /* of no known kind */
+    WAIT_CALL    /* in another system call */
+};
+#define THREAD_NONE SIZE_MAX
+
+struct wait {
+    enum wait_kind kind;
+    uint64_t object;   /* its address; of WAIT_THREAD, the futex */
+    uint64_t futex;    /* the word in it that the kernel knows */
+    bool inherits;     /* a mutex with priority inheritance */
+    bool timed;        /* until a time */
+    int32_t holder_id; /* as the program's own locks have it; 0: unknown */
+    size_t holder;     /* its index among the threads, or THREAD_NONE */
+    uint32_t readers;  /* who hold a read-write lock */
+    const char *call;  /* name of the system call, or null */
+    int fd;            /* that the call waits on; -1: none */
+};
+
+struct thread {
+    int32_t id;      /* for us, and in /proc */
+    int32_t inside;  /* in its own pid namespace, which is what locks keep */
+    unsigned number; /* in the program's registry; 0: it has none there */
+    char name[17];
+    char state;   /* of /proc: R, S, D, T, t, Z, X; '?': of a core file */
+    bool in_call; /* it waits in a system call, and these are known: */
+    int64_t call;
+    uint64_t arguments[6];
+    uint64_t switches; /* how often it began to wait or was preempted */
+    struct registers registers;
+    bool has_registers; /* at least pc and sp */
+    bool moved;         /* it ran while its stack was read */
+    bool stopped;       /* stop.c's own: by us; and with which signal */
+    int signal;
+    bool whole; /* its stack is known down to the outermost frame */
+    unsigned frames_count;
+    uint64_t frames[FRAMES_MAX];
+    struct wait wait;
+    bool in_deadlock;
+    bool holds;   /* what another thread, or itself, waits for */
+    size_t stack; /* the first thread that has the same */
+};
+
+/* Threads that wait for each other in a circle. */
+struct cycle {
+    size_t *threads; /* each waits for what the next holds */
+    size_t count;
+};
+
+struct threads {
+    struct source *source;
+    const struct machine *machine;
+    struct unwind unwind;
+    struct thread *all;
+    size_t count, max;
+    bool too_many; /* more than THREADS_MAX: the others are not looked at */
+    struct by_inside {
+        int32_t inside;
+        size_t index;
+    } * by_inside; /* sorted */
+    struct cycle *cycles;
+    size_t cycles_count, cycles_max;
+    size_t stacks_count; /* that differ */
+    bool is_musl;        /* its libc is */
+    uint64_t stopped_ns; /* with --stop: for how long */
+    struct ids ids;      /* of places, by their addresses */
+    struct place **places;
+    size_t places_max;
+    bool has_libc; /* as a library */
+    char why[256];
+};
+
+/* --------------------------------------------------------------- threads -- */
+
+/* Finds the threads of a source, their stacks, waits, and deadlocks. Null, or
+ * what is wrong; `stop`: stops a process while its stacks are read. */
+const char *threads_open(struct threads *, struct source *, bool stop);
+void threads_close(struct threads *);
+/* The index of a thread by what locks know it by; THREAD_NONE: there is none. */
+size_t threads_index(const struct threads *, int32_t inside);
+/* Formats into `why`, and returns it. */
+const char *threads_wrong(struct threads *, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Another thread, zeroed; null: there are too many, or no memory. */
+struct thread *threads_add(struct threads *);
+
+/* ----------------------------------------------------------------- kinds -- */
+
+/* process.c: lists the threads of a process and looks at each. */
+const char *process_threads(struct threads *);
+/* Looks at a thread: name, state and call. False: it has ended. */
+bool process_look(struct threads *, struct thread *);
+/* The same in the other order: false, too, if it ran since that look began. */
+bool process_stood(struct threads *, const struct thread *);
+/* What a file descriptor of the process is: "/tmp/x", "pipe:[12]". False: that
+ * is not known. */
+bool process_file(const struct threads *, int fd, char *to, size_t size);
+/* What a thread waits in within the kernel; false: that is not told. */
+bool process_channel(const struct threads *, const struct thread *, char *to,
+                     size_t size);
+/* The name of a thread of any process; false: there is none. */
+bool process_name(int32_t id, char to[17]);
+
+/* stop.c: stops all threads and fetches their registers; goes on with all. */
+const char *stop_all(struct threads *);
+void stop_end(struct threads *);
+
+/* core.c: the threads of a core file. */
+const char *core_threads(struct threads *);
+/* Takes over the registers as a note has them, by ptrace, too. */
+void core_registers(const struct threads *, struct thread *,
+                    const unsigned char *from, size_t size);
+
+/* ---------------------------------------------------------------- places -- */
+
+struct place {
+    uint64_t address;
+    char *function;   /* null: no symbol tells */
+    uint64_t offset;  /* in it */
+    const char *file; /* null: no debug information */
+    int line;
+    const char *module;  /* path; null: it is no code of a file */
+    struct place *outer; /* the function that this one was inlined into */
+};
+/* Where an address of code is; valid until threads_close(). Null: there is no
+ * memory. */
+const struct place *place_of(struct threads *, uint64_t address);
+void place_free(struct place *);
+/* A function's name without what libraries put in front of it. */
+const char *place_plain(const char *function);
+/* Is a module the library with the functions of threads? */
+bool place_is_libc(const char *path);
+/* The variable that an address lies in, "name" or "name+0x8"; false: none. */
+bool place_variable(struct threads *, uint64_t address, char *to, size_t size);
+
+/* ----------------------------------------------------------------- waits -- */
+
+/* Finds out what a thread waits for, by its call and its stack. */
+void wait_find(struct threads *, struct thread *);
+/* How many of a thread's innermost frames are the libc's, in which it waits. */
+unsigned wait_frames(struct threads *, const struct thread *);
+/* Reads again who holds it. */
+void wait_holder(struct threads *, struct wait *);
+
+/* ----------------------------------------------------------------- graph -- */
+
+/* Finds the cycles of waits; of a running process, those that last. */
+const char *cycles_find(struct threads *);
+
+#endif

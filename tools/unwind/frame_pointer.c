@@ -1,0 +1,138 @@
+/* frame_pointer.c - the frame pointer of a function, from what its call left. */
+/* SPDX-License-Identifier: MIT */
+/*
+   Of a thread that waits, the system tells the program counter and the stack
+   pointer. That is enough while tables reckon from the stack pointer. A function
+   that keeps a frame pointer has its caller's, and above it the return address,
+   at the place that it points to: and in front of that return address stands the
+   call of this very function.
+*/
+#include "bytes.h"
+#include "unwind.h"
+
+#include <elf.h>
+#include <string.h>
+
+/* How far above the stack pointer a frame may begin. */
+enum { FRAME_BYTES_MAX = 65536, BLOCK_BYTES = 1024 };
+
+/* Where the function begins that an address lies in; 0: no symbol tells. */
+static uint64_t function_start(struct unwind *u, uint64_t address)
+{
+    Dwfl_Module *module = dwfl_addrmodule(u->dwfl, address);
+    GElf_Off offset;
+    GElf_Sym symbol;
+    if (!module || !dwfl_module_addrinfo(module, address, &offset, &symbol,
+                                         NULL, NULL, NULL))
+        return 0;
+    return address - offset;
+}
+
+/* The function whose frame pointer is looked for. */
+struct function {
+    uint64_t address; /* in it */
+    uint64_t start;   /* 0: not known */
+};
+
+/* Does a call's target begin the function? */
+static bool is_function(struct unwind *u, uint64_t target,
+                        const struct function *f)
+{
+    if (f->start)
+        return target == f->start;
+    return f->address - target < FRAME_BYTES_MAX && cfi_is_entry(u, target);
+}
+
+/* Does a call of the function stand in front of a return address? Perhaps: it
+ * calls what a register or a word holds. */
+static enum calls calls(struct unwind *u, uint64_t returns,
+                        const struct function *f)
+{
+    uint64_t target[2];
+    enum calls does = dwfl_addrmodule(u->dwfl, returns - 1)
+                          ? call_before(u, returns, target)
+                          : CALLS_NO;
+    if (does != CALLS_YES)
+        return does;
+    return is_function(u, target[0], f) ||
+                   (target[1] && is_function(u, target[1], f))
+               ? CALLS_YES
+               : CALLS_NO;
+}
+
+/* How far below its frame pointer a function's first instructions put the stack
+ * pointer: push %rbp; mov %rsp,%rbp; other pushes; sub $n,%rsp. False: it begins
+ * otherwise. It may take more from the stack later: then this is too little. */
+static bool frame_size(struct unwind *u, const struct function *f,
+                       uint64_t *size)
+{
+    static const unsigned char endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+    static const unsigned char enter[] = {0x55, 0x48, 0x89, 0xe5};
+    unsigned char code[32];
+    size_t i = 0;
+    int32_t room;
+    if (!f->start ||
+        unwind_bytes(u, f->start, code, sizeof code) != sizeof code)
+        return false;
+    if (memcmp(code, endbr64, sizeof endbr64) == 0)
+        i += sizeof endbr64;
+    if (memcmp(code + i, enter, sizeof enter) != 0)
+        return false;
+    for (*size = 0, i += sizeof enter; i < sizeof code - 7; *size += 8) {
+        i += code[i] == 0x41; /* registers from r8 on */
+        if ((code[i] & 0xf8) != 0x50)
+            break;
+        i++;
+    }
+    if (code[i] == 0x48 && code[i + 1] == 0x83 && code[i + 2] == 0xec) {
+        *size += code[i + 3];
+    } else if (code[i] == 0x48 && code[i + 1] == 0x81 && code[i + 2] == 0xec) {
+        memcpy(&room, code + i + 3, sizeof room);
+        *size += (uint32_t)room;
+    }
+    return *size < FRAME_BYTES_MAX;
+}
+
+/* The word at a place, and what the call in front of the one above it calls. */
+static enum calls candidate(struct unwind *u, const struct function *f,
+                            const unsigned char words[16])
+{
+    return calls(u, bytes_word(u->memory, words + 8), f);
+}
+
+enum calls frame_pointer_usual(struct unwind *u, uint64_t address, uint64_t sp,
+                               uint64_t *place)
+{
+    const struct function f = {address, function_start(u, address)};
+    unsigned char words[16];
+    uint64_t size;
+    if (u->memory->machine != EM_X86_64 || !frame_size(u, &f, &size))
+        return CALLS_NO;
+    *place = sp + size;
+    return unwind_bytes(u, *place, words, sizeof words) == sizeof words
+               ? candidate(u, &f, words)
+               : CALLS_NO;
+}
+
+enum calls frame_pointer_next(struct unwind *u, uint64_t address, uint64_t sp,
+                              uint64_t *place)
+{
+    const struct function f = {address, function_start(u, address)};
+    unsigned char block[BLOCK_BYTES + 16];
+    if (u->memory->machine != EM_X86_64 || sp % 8)
+        return CALLS_NO;
+    while (*place - sp < FRAME_BYTES_MAX) {
+        size_t got = unwind_bytes(u, *place, block, sizeof block);
+        for (size_t i = 0; i + 16 <= got && i < BLOCK_BYTES; i += 8) {
+            enum calls does = candidate(u, &f, block + i);
+            if (does == CALLS_NO)
+                continue;
+            *place += i;
+            return does;
+        }
+        if (got < sizeof block)
+            break;
+        *place += BLOCK_BYTES;
+    }
+    return CALLS_NO;
+}

@@ -1,0 +1,123 @@
+/* walk.c - the frames of a thread, from the innermost one outwards. */
+/* SPDX-License-Identifier: MIT */
+#include "bytes.h"
+#include "unwind.h"
+
+#include <stdlib.h>
+
+size_t unwind_bytes(struct unwind *u, uint64_t address, void *to, size_t size)
+{
+    if (u->reads_left == 0)
+        return 0;
+    u->reads_left--;
+    return u->memory->read(u->memory, address, to, size);
+}
+
+bool unwind_word(struct unwind *u, uint64_t address, uint64_t *word)
+{
+    unsigned char bytes[8];
+    unsigned size = u->memory->word_bytes;
+    if (unwind_bytes(u, address, bytes, size) != size)
+        return false;
+    *word = bytes_word(u->memory, bytes);
+    return true;
+}
+
+static size_t walk(struct unwind *, struct registers *, uint64_t *to,
+                   bool called, bool *whole);
+
+/* Does the frame pointer `place` lead, frame by frame, to the outermost one? */
+static bool leads_out(struct unwind *u, const struct registers *registers,
+                      uint64_t place)
+{
+    struct registers trial = *registers;
+    uint64_t frames[FRAMES_MAX];
+    bool whole;
+    if (u->tries)
+        return false;
+    trial.value[u->machine->frame_pointer] = place;
+    trial.known[u->machine->frame_pointer] = true;
+    u->tries = true;
+    walk(u, &trial, frames, true, &whole);
+    u->tries = false;
+    return whole;
+}
+
+/* Finds the frame pointer that the frame is reckoned from; false: it cannot be
+ * told. Who calls through a register is believed if all frames follow from it,
+ * else only where nobody calls this very function. */
+static bool frame_pointer_find(struct unwind *u, uint64_t address,
+                               struct registers *registers)
+{
+    const struct unwind_machine *machine = u->machine;
+    uint64_t sp = registers->value[machine->sp], place = sp, perhaps = 0;
+    bool found = frame_pointer_usual(u, address, sp, &place) != CALLS_NO;
+    if (!found)
+        place = sp;
+    while (!found) {
+        enum calls does = frame_pointer_next(u, address, sp, &place);
+        if (does == CALLS_NO)
+            break;
+        found = does == CALLS_YES || leads_out(u, registers, place);
+        if (!perhaps)
+            perhaps = place;
+        place += found ? 0 : 8;
+    }
+    registers->value[machine->frame_pointer] = found ? place : perhaps;
+    registers->known[machine->frame_pointer] = found || perhaps;
+    return found || perhaps;
+}
+
+/* Goes to the caller of the frame that `address` lies in. */
+static enum unwind_step step(struct unwind *u, uint64_t address,
+                             const struct row *row, struct registers *registers)
+{
+    enum unwind_step did;
+    if (!row)
+        return UNWIND_UNKNOWN;
+    did = cfi_step(u, row, registers);
+    if (did == UNWIND_UNKNOWN && !registers->known[u->machine->frame_pointer] &&
+        frame_pointer_find(u, address, registers))
+        did = cfi_step(u, row, registers);
+    return did;
+}
+
+/* `called`: the first frame goes on behind a call. */
+static size_t walk(struct unwind *u, struct registers *registers, uint64_t *to,
+                   bool called, bool *whole)
+{
+    const struct unwind_machine *machine = u->machine;
+    size_t count = 0;
+    *whole = false;
+    while (count < FRAMES_MAX && registers->known[machine->pc]) {
+        uint64_t address = registers->value[machine->pc] - called;
+        uint64_t sp = registers->value[machine->sp];
+        const struct row *row;
+        if (!dwfl_addrmodule(u->dwfl, address) && count)
+            break;
+        to[count++] = address;
+        row = cfi_row(u, address);
+        called = !row || !row->signal;
+        switch (step(u, address, row, registers)) {
+        case UNWIND_END: *whole = true; return count;
+        case UNWIND_UNKNOWN: return count;
+        case UNWIND_NEXT: break;
+        }
+        if (registers->value[machine->sp] <= sp)
+            break;
+    }
+    return count;
+}
+
+size_t unwind(struct unwind *u, struct registers *registers,
+              uint64_t to[FRAMES_MAX], bool *whole)
+{
+    u->reads_left = READS_MAX;
+    return walk(u, registers, to, gate_step(u, registers), whole);
+}
+
+void unwind_close(struct unwind *u)
+{
+    for (size_t i = 0; i < sizeof u->rows / sizeof *u->rows; i++)
+        free(u->rows[i].frame);
+}

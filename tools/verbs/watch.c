@@ -1,0 +1,406 @@
+/* watch.c - recorder watch: waits for records of a running program, and acts. */
+/* SPDX-License-Identifier: MIT */
+#include "bytes.h"
+#include "command.h"
+#include "settings.h"
+#include "shown.h"
+
+#include "recorder/condition.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { OPTION_WHEN = OPTION_OWN, OPTION_DO, OPTION_TIMES };
+enum { IDLE_NS = 4000000, BUSY_NS = 1000000 }; /* between two looks */
+enum { WHENS_MAX = 16 };
+
+/* A condition, and what has met it so far. */
+struct when {
+    struct recorder_condition_ condition;
+    int64_t *times; /* of the last `count` events that met the rest */
+    uint64_t met;
+    uint64_t due_ns; /* after=: when to act, by CLOCK_MONOTONIC; 0: not yet */
+    char *line;      /* of the event that was seen, then */
+};
+
+struct watch {
+    struct call *call;
+    struct when whens[WHENS_MAX]; /* they hold pointers into themselves */
+    size_t whens_count;
+    uint64_t times, acted; /* --times, 0: without end; how often it acted */
+    bool exits, failed;    /* by --do exit; an action could not be done */
+};
+
+/* ------------------------------------------------------------- condition -- */
+
+static void when_add(struct watch *watch, const char *text)
+{
+    struct when *when = &watch->whens[watch->whens_count];
+    const char *at, *wrong;
+    if (watch->whens_count++ == WHENS_MAX)
+        misuse(watch->call, "--when: more than %d", WHENS_MAX);
+    wrong =
+        recorder_condition_parse_(&when->condition, text, strlen(text), &at);
+    if (!wrong && when->condition.actions)
+        at = text + (when->condition.actions - 1 - when->condition.text),
+        wrong = "actions are told by --do";
+    if (wrong)
+        misuse(watch->call, "--when %s: %s", at, wrong);
+}
+
+/* The regular expression of all recorders that are watched: others need not be
+ * looked at. */
+static char *whens_names(struct watch *watch)
+{
+    char *names = need(calloc(watch->whens_count, RECORDER_CONDITION_MAX_ + 4)),
+         *to = names;
+    for (size_t i = 0; i < watch->whens_count; i++)
+        to += sprintf(to, "%s(%s)", i ? "|" : "",
+                      watch->whens[i].condition.names);
+    return names;
+}
+
+/* True if the event meets the condition, but for COUNTxTIME. */
+static bool when_meets(const struct when *when, struct reader *reader,
+                       const struct reader_event *event)
+{
+    const struct recorder_condition_ *c = &when->condition;
+    const struct recorder_event *e = &event->event;
+    const char *format, *location;
+    if (!recorder_regex_match_(c->names, event->recorder->name))
+        return false;
+    for (unsigned i = 0; i < c->tests_count; i++) {
+        unsigned n = c->tests[i].argument;
+        if ((e->missing_arguments >> n & 1) ||
+            !recorder_condition_compares_(
+                &c->tests[i], word_signed(reader->memory, e->argument[n])))
+            return false;
+    }
+    if (c->severities &&
+        !recorder_severity_chosen_(c->severities, e->severity, e->hardware))
+        return false;
+    format = c->begins ? reader_format(reader, e, &location) : NULL;
+    return !c->begins || (format && recorder_condition_begins_(c, format));
+}
+
+/* Notes that an event met the rest of a condition; true: COUNT of them did
+ * within TIME, and are counted anew from here on. */
+static bool when_rate(struct when *when, const struct reader_event *event)
+{
+    const struct recorder_condition_ *c = &when->condition;
+    int64_t since;
+    if (c->count == 1)
+        return true;
+    if (event->ns == RECORDER_TIME_UNKNOWN_)
+        return false;
+    if (!when->times)
+        when->times = need(calloc(c->count, sizeof *when->times));
+    when->times[when->met++ % c->count] = event->ns;
+    since = event->ns - when->times[when->met % c->count]; /* the oldest */
+    if (when->met < c->count || since > (int64_t)c->within_ns)
+        return false;
+    when->met = 0;
+    return true;
+}
+
+/* --------------------------------------------------------------- actions -- */
+
+/* A path of its pattern: %p is the program's id, %e its name, %h this machine's
+ * name, %t the time in seconds since 1970, %% a percent. To be freed. */
+static char *path_of(const struct call *call, const char *pattern)
+{
+    char *path, number[32];
+    size_t size;
+    FILE *to = need(open_memstream(&path, &size));
+    struct utsname machine;
+    for (; *pattern; pattern++) {
+        const char *text = number;
+        switch (pattern[0] == '%' ? pattern[1] : '\0') {
+        case 'p':
+            snprintf(number, sizeof number, "%d", call->source.pid);
+            break;
+        case 'e': text = call_program(call); break;
+        case 'h': text = uname(&machine) == 0 ? machine.nodename : ""; break;
+        case 't':
+            snprintf(number, sizeof number, "%lld", (long long)time(NULL));
+            break;
+        case '%': text = "%"; break;
+        default: fputc(*pattern, to); continue;
+        }
+        fputs(text, to);
+        pattern++;
+    }
+    fclose(to);
+    return path;
+}
+
+/* Runs a program to its end, with `input` as its stdin; false, and says why: it
+ * cannot be run, or ended badly. */
+static bool run(const struct call *call, const char *what, const char *path,
+                char *const arguments[], const char *input)
+{
+    posix_spawn_file_actions_t files;
+    int fds[2], status = 0, error;
+    pid_t child;
+    if (pipe2(fds, O_CLOEXEC) != 0) {
+        warn(call, "%s: %s", what, strerror(errno));
+        return false;
+    }
+    /* A line fits an empty pipe. */
+    if (write(fds[1], input, strlen(input)) < 0)
+        warn(call, "%s: %s", what, strerror(errno));
+    close(fds[1]);
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_adddup2(&files, fds[0], 0);
+    fflush(NULL);
+    error = posix_spawn(&child, path, &files, NULL, arguments, environ);
+    posix_spawn_file_actions_destroy(&files);
+    close(fds[0]);
+    if (error) {
+        warn(call, "%s: %s", what, strerror(error));
+        return false;
+    }
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return true;
+    if (WIFEXITED(status))
+        warn(call, "%s: ended with status %d", what, WEXITSTATUS(status));
+    else
+        warn(call, "%s: ended by signal %d", what, WTERMSIG(status));
+    return false;
+}
+
+/* By a process of its own: what it needs and what it may say are its own. */
+static bool do_save(struct call *call, const char *pattern)
+{
+    const char *registry = call_option(call, OPTION_REGISTRY);
+    char *path = path_of(call, pattern), pid[16];
+    char *arguments[] = {"recorder", "save", pid, "-o", path, NULL, NULL, NULL};
+    bool good;
+    snprintf(pid, sizeof pid, "%d", call->source.pid);
+    if (registry) {
+        arguments[5] = "--registry";
+        arguments[6] = (char *)(uintptr_t)registry;
+    }
+    good = run(call, "save", "/proc/self/exe", arguments, "");
+    free(path);
+    return good;
+}
+
+static bool do_run(struct call *call, const char *command, const char *line)
+{
+    char pid[16];
+    char *arguments[] = {"sh", "-c", (char *)(uintptr_t)command, NULL};
+    snprintf(pid, sizeof pid, "%d", call->source.pid);
+    setenv("RECORDER_PID", pid, 1);
+    return run(call, command, "/bin/sh", arguments, line);
+}
+
+static bool do_freeze(struct call *call)
+{
+    struct settings settings = {0};
+    const char *wrong = settings_add(&settings, &call->reader, ".*=freeze");
+    if (!wrong && !settings_write(&settings, &call->reader))
+        wrong = strerror(errno);
+    if (wrong)
+        warn(call, "freeze: %s", wrong);
+    return !wrong;
+}
+
+/* What stands behind the '=' of an action NAME=...; null: it is another. */
+static const char *action_of(const char *text, const char *name)
+{
+    size_t size = strlen(name);
+    return strncmp(text, name, size) == 0 && text[size] == '=' && text[size + 1]
+               ? text + size + 1
+               : NULL;
+}
+
+static void actions_check(const struct call *call)
+{
+    for (int i = 0; i < call->options_count; i++) {
+        const char *text = call->options[i].value;
+        if (call->options[i].key == OPTION_DO && strcmp(text, "freeze") != 0 &&
+            strcmp(text, "exit") != 0 && !action_of(text, "save") &&
+            !action_of(text, "run"))
+            misuse(call,
+                   "--do %s: there are freeze, save=PATH, run=COMMAND and exit",
+                   text);
+    }
+}
+
+/* Does what is to be done of one kind: "freeze", "save" ... */
+static void act_by(struct watch *watch, const char *kind, const char *line)
+{
+    struct call *call = watch->call;
+    for (int i = 0; i < call->options_count; i++) {
+        const char *text = call->options[i].value, *of = action_of(text, kind);
+        bool good = true;
+        if (call->options[i].key != OPTION_DO ||
+            (!of && strcmp(text, kind) != 0))
+            continue;
+        if (strcmp(text, "freeze") == 0)
+            good = do_freeze(call);
+        else if (strcmp(text, "exit") == 0)
+            watch->exits = true;
+        else if (*kind == 's')
+            good = do_save(call, of);
+        else
+            good = do_run(call, of, line);
+        watch->failed |= !good;
+    }
+}
+
+static void act(struct watch *watch, const char *line)
+{
+    act_by(watch, "freeze", line); /* before it is overwritten */
+    fputs(line, stdout);
+    if (fflush(stdout) != 0)
+        fail(watch->call, "stdout: %s", strerror(errno));
+    act_by(watch, "save", line);
+    act_by(watch, "run", line);
+    act_by(watch, "exit", line);
+    watch->acted++;
+}
+
+/* ----------------------------------------------------------------- watch -- */
+
+static bool is_done(const struct watch *watch)
+{
+    return watch->exits || (watch->times && watch->acted >= watch->times);
+}
+
+static void look(struct watch *watch)
+{
+    struct reader *reader = &watch->call->reader;
+    struct reader_event event;
+    size_t i;
+    while (!is_done(watch) && reader_next(reader, &event))
+        for (i = 0; i < watch->whens_count && !is_done(watch); i++) {
+            struct when *when = &watch->whens[i];
+            if (when->due_ns || !when_meets(when, reader, &event) ||
+                !when_rate(when, &event))
+                continue;
+            when->line = need(strdup(reader_line(reader, &event, NULL, NULL)));
+            when->due_ns = recorder_clock_ns_(RECORDER_MONOTONIC_) +
+                           when->condition.after_ns;
+            if (when->condition.after_ns)
+                continue;
+            act(watch, when->line);
+            free(when->line);
+            when->due_ns = 0;
+        }
+    for (i = 0; i < watch->whens_count && !is_done(watch); i++) {
+        struct when *when = &watch->whens[i];
+        if (!when->due_ns ||
+            recorder_clock_ns_(RECORDER_MONOTONIC_) < when->due_ns)
+            continue;
+        act(watch, when->line);
+        free(when->line);
+        when->due_ns = 0;
+    }
+}
+
+static void options_parse(struct watch *watch)
+{
+    struct call *call = watch->call;
+    const char *times = call_option(call, OPTION_TIMES);
+    char *end;
+    for (int i = 0; i < call->options_count; i++)
+        if (call->options[i].key == OPTION_WHEN)
+            when_add(watch, call->options[i].value);
+    if (!watch->whens_count)
+        misuse(call, "--when CONDITION is missing, as in --when 'disk: 1>50'");
+    actions_check(call);
+    watch->times = 1;
+    errno = 0;
+    if (times)
+        watch->times = strtoull(times, &end, 10);
+    if (times && (*times < '0' || *times > '9' || *end || errno))
+        misuse(call, "--times %s: is no number", times);
+}
+
+static int watch(struct call *call)
+{
+    static struct watch watch;
+    struct reader_event event;
+    const char *wrong;
+    uint64_t wait_ns = BUSY_NS, end;
+    char *names;
+    watch.call = call;
+    options_parse(&watch);
+    names = whens_names(&watch);
+    call->selection.names = names;
+    call_open(call, 0);
+    if (!call->source.pid || !call->source.memory->write)
+        fail(call, "is no running process: nothing there can be watched");
+    call->reader.follows = true;
+    call_take(call);
+    while (reader_next(&call->reader, &event))
+        ; /* was there before */
+    call->reader.missed = 0;
+    do {
+        struct timespec wait = {0, (long)wait_ns};
+        nanosleep(&wait, NULL);
+        end = call->reader.end;
+        wrong = reader_take(&call->reader);
+        look(&watch);
+        wait_ns = call->reader.end != end ? BUSY_NS
+                  : 2 * wait_ns < IDLE_NS ? 2 * wait_ns
+                                          : IDLE_NS;
+    } while (!wrong && !is_done(&watch));
+    if (call->reader.missed)
+        warn(call,
+             "%llu records were overwritten before they could be looked at",
+             (unsigned long long)call->reader.missed);
+    if (wrong && !is_done(&watch)) {
+        warn(call, "%s", wrong);
+        watch.failed = true;
+    }
+    for (size_t i = 0; i < watch.whens_count; i++)
+        free(watch.whens[i].times);
+    free(names);
+    return watch.failed;
+}
+
+static const struct option_row rows[] = {
+    {OPTION_WHEN, "when", "CONDITION",
+     "NAMES: and what a record of these recorders has to meet: \"TEXT\" that "
+     "its "
+     "format begins with, sw2 (its severity is at least that), 1>50 (an "
+     "argument "
+     "compared by > < = != or &), 10x1s (the 10th in a second), after=20ms "
+     "(acts "
+     "so long after it); as often as needed"},
+    {OPTION_DO, "do", "ACTION",
+     "freeze (turns all recorders off; recorder set PID .*=thaw), save=PATH (a "
+     "recording; %p is the process id, %e the program's name, %h the "
+     "machine's, "
+     "%t the seconds since 1970), run=COMMAND (the record's line is its stdin, "
+     "RECORDER_PID in its environment), exit; as often as needed"},
+    {OPTION_TIMES, "times", "N", "act so often: 1; 0 is without end"},
+    {0, NULL, NULL, NULL}};
+
+const struct verb verb_watch = {
+    .name = "watch",
+    .arguments = "PID",
+    .summary = "waits for a record that meets a condition, shows it, and acts",
+    .help =
+        "The program needs not be built for it, and nothing is added to what "
+        "it "
+        "does: a look every 1 to 4 ms reads what came, as follow does. Records "
+        "that are there before do not count. Status 0 after --times, 1 where "
+        "the "
+        "program ends before or an action fails. For triggers in the program, "
+        "which act at once, see recorder_trigger.h.",
+    .rows = rows,
+    .run = watch,
+    .follows = true};
