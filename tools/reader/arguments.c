@@ -212,14 +212,15 @@ unsigned reader_texts(struct reader *reader, const struct reader_event *event,
     const char *location;
     const char *format = reader_format(reader, &event->event, &location);
     char *strings = text_room(&inside->strings, 12 * STRING_MAX);
-    struct format *known;
+    struct format *known = NULL; /* of one that was decoded: it is not kept */
     unsigned count = 0;
     bool is_new, seen = false;
     if (!format || !strings)
         return 0;
-    known = &inside->formats[ids_add(&inside->format_ids, event->event.format,
-                                     0, 0, &is_new)];
-    if (known->no_texts)
+    if (event->event.format == event->raw.format)
+        known = &inside->formats[ids_add(&inside->format_ids,
+                                         event->event.format, 0, 0, &is_new)];
+    if (known && known->no_texts)
         return 0;
     for (f.at = format; !recorder_format_ended_(f.at) && count < 12;) {
         if (*f.at++ != '%')
@@ -232,7 +233,8 @@ unsigned reader_texts(struct reader *reader, const struct reader_event *event,
             count += text_read(&context, &f, strings + count * STRING_MAX,
                                &to[count]);
     }
-    known->no_texts = !seen;
+    if (known)
+        known->no_texts = !seen;
     return count;
 }
 

@@ -85,6 +85,7 @@ static bool event_at(struct reader *reader, size_t *i, struct reader_event *to)
     if (to->ns != RECORDER_TIME_UNKNOWN_ && reader->clock.start.realtime_ns)
         to->realtime_ns = reader->clock.start.realtime_ns + (uint64_t)to->ns;
     *i += head.format ? continuation(reader, *i, &head, event) : 1;
+    to->raw = *event;
     if (head.format)
         reader_headed(reader, event);
     return true;

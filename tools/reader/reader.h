@@ -115,6 +115,7 @@ struct reader_tweak {
 /* An event, with the reader's data of it. */
 struct reader_event {
     struct recorder_event event;
+    struct recorder_event raw; /* as recorded, before its words were decoded */
     int64_t ns; /* since the program's start; RECORDER_TIME_UNKNOWN_ */
     uint64_t realtime_ns; /* since 1970, UTC; 0: unknown */
     const struct reader_recorder *recorder;

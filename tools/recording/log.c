@@ -338,12 +338,12 @@ static void unread_set(struct log *log, const struct reader_event *event)
     struct reader_inside *inside = reader->inside;
     struct lane *lane = &inside->lanes[event->recorder->lane - 1];
     size_t i;
-    lane->seen -= event->event.format ? made_slots(&event->event) : 1;
+    lane->seen -= event->event.format ? made_slots(&event->raw) : 1;
     lane->events -= event->event.format != 0;
     for (i = 0; i < reader->recorders_count; i++)
         reader->recorders[i]->unread = 0;
     lane->recorder->unread +=
-        event->event.format ? (int64_t)made_slots(&event->event) : 1;
+        event->event.format ? (int64_t)made_slots(&event->raw) : 1;
     for (i = inside->at; i < inside->deliver; i++)
         inside->lanes[inside->keys[i].lane].recorder->unread++;
 }
@@ -352,7 +352,7 @@ static void unread_clear(struct log *log, const struct reader_event *event)
 {
     struct reader *reader = &log->call->reader;
     struct lane *lane = &reader->inside->lanes[event->recorder->lane - 1];
-    lane->seen += event->event.format ? made_slots(&event->event) : 1;
+    lane->seen += event->event.format ? made_slots(&event->raw) : 1;
     lane->events += event->event.format != 0;
     for (size_t i = 0; i < reader->recorders_count; i++)
         reader->recorders[i]->unread = 0;

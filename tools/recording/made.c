@@ -451,15 +451,15 @@ static const struct made_format *format_add(struct made *made,
     struct made_format *format;
     size_t size, end;
     bool is_new;
-    size_t i = ids_of(&made->format_ids, event->event.format, 0, 0, &is_new);
+    size_t i = ids_of(&made->format_ids, event->raw.format, 0, 0, &is_new);
     made->formats = need(array_room(made->formats, &made->formats_max, i + 1,
                                     sizeof *made->formats));
     format = &made->formats[i];
     if (!is_new)
         return format;
-    *format = (struct made_format){.at = event->event.format};
-    text = reader_format(reader, &event->event, &location);
-    size = format_bytes(reader, event->event.format, bytes);
+    *format = (struct made_format){.at = event->raw.format};
+    text = reader_format(reader, &event->raw, &location);
+    size = format_bytes(reader, event->raw.format, bytes);
     if (!text || !size)
         return format;
     format->words = recorder_format_count_(text);
@@ -509,10 +509,16 @@ static bool texts_add(struct made *made, struct reader *reader,
         bytes += texts[i].size + 12; /* and what stands around it */
     if (made->texts_used + bytes > made->texts_max)
         return false;
-    for (i = 0; i < count; i++)
-        word[texts[i].argument] =
+    for (i = 0; i < count; i++) {
+        unsigned at = texts[i].argument;
+        uint64_t was = event->event.argument[at];
+        for (unsigned w = 0; w < 12 && event->raw.argument[at] != was; w++)
+            if (event->raw.argument[w] == was) /* its words were decoded */
+                at = w;
+        word[at] =
             text_add(made, texts[i].text, texts[i].size,
                      texts[i].wide ? TEXT_WIDE : TEXT_BYTES, texts[i].changes);
+    }
     return true;
 }
 
@@ -534,6 +540,7 @@ static bool continuation_add(struct made *made, struct reader *reader,
         memcpy(&w->event.event.argument[4 * part], event->event.argument,
                4 * sizeof *word);
         w->event.event.missing_arguments &= ~(0xfu << 4 * part);
+        w->event.raw = w->event.event;
         memcpy(word, w->event.event.argument, sizeof word);
         if (!texts_add(made, reader, &w->event, word))
             return false;
@@ -556,7 +563,7 @@ uint64_t made_slots(const struct recorder_event *event)
 bool made_add(struct made *made, struct reader *reader,
               const struct reader_event *event)
 {
-    const struct recorder_event *e = &event->event;
+    const struct recorder_event *e = &event->raw;
     struct made_ring *ring = &made->rings[event->recorder->kept - 1];
     const struct made_format *format;
     uint64_t word[12];

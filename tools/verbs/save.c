@@ -222,7 +222,7 @@ static void rings_make(struct call *call, struct made *made)
     for (i = 0; i < reader->recorders_count; i++)
         reader->recorders[i]->kept = i;
     while (reader_next(reader, &event))
-        slots[event.recorder->kept] += made_slots(&event.event);
+        slots[event.recorder->kept] += made_slots(&event.raw);
     for (i = 0; i < reader->recorders_count; i++) {
         struct reader_recorder *r = reader->recorders[i];
         struct made_ring *ring;
