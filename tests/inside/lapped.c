@@ -12,6 +12,7 @@
 #pragma GCC diagnostic ignored "-Wshadow"
 #include "reader/arguments.c"
 #include "reader/events.c"
+#include "reader/codes.c"
 #include "reader/ids.c"
 #include "reader/lists.c"
 #include "reader/message.c"

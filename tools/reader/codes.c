@@ -117,7 +117,7 @@ static void add(struct lines *l, uint32_t minor, const char *text)
         entries[i].text = NULL;
 }
 
-static void line_read(struct lines *l, const char *line)
+static void codes_line(struct lines *l, const char *line)
 {
     char text[TEXT_MAX_CHARACTERS + 1];
     const char *behind, *wrong = NULL;
@@ -153,7 +153,7 @@ static void line_read(struct lines *l, const char *line)
 }
 
 /* Lines with a NUL are cut there. */
-static void text_read(struct lines *l, char *text, size_t size)
+static void codes_text(struct lines *l, char *text, size_t size)
 {
     char *end = text + size;
     while (text < end) {
@@ -162,7 +162,7 @@ static void text_read(struct lines *l, char *text, size_t size)
             next = end;
         *next = '\0';
         l->number++;
-        line_read(l, text);
+        codes_line(l, text);
         text = next + 1;
     }
 }
@@ -185,7 +185,7 @@ static const char *file_read(struct lines *l)
              (got = read(fd, text, (size_t)is.st_size)) < 0)
         wrong = "cannot be read";
     if (!wrong)
-        text_read(l, text, (size_t)got);
+        codes_text(l, text, (size_t)got);
     free(text);
     if (fd >= 0)
         close(fd);
