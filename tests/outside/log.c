@@ -106,7 +106,7 @@ Test(log, counts_are_exact)
 Test(log, is_what_the_program_has)
 {
     pid_t pid;
-    log_build(1 << 17);
+    log_build(1 << 18);
     build_must("gcc -O2 -shared -fPIC -DLIBRARY " BUILD_INCLUDE
                "-o part.so " BUILD_PROGRAMS "/log.c");
     pid = log_start(4, scaled(50000), 0, "./part.so");
