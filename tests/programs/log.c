@@ -53,7 +53,7 @@ static void opened_and_closed(long i)
         *(void **)&works = dlsym(opened, "part_works");
     if (works)
         works((int)i);
-    usleep(100000); /* so that a look sees it */
+    usleep(500000); /* so that a look sees it: one may take long */
     if (opened)
         dlclose(opened);
 }
