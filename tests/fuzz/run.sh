@@ -76,6 +76,9 @@ for first in a b c d e f g h i; do
     for text in 1.5s now-1h '2026-11-20 20:25:11.5+01:00' 20:25 9 worker 'n[e-t]*|(a+){1,3}' \
         '{order:8} {wall} {name} {message}' 'net:1=bytes' 0x4000 'net=1:-one:retries=0x12' \
         '@list help' 'last=100, to=/tmp/%p.dump, names=net' 'n.*=trace retries=7' \
+        'disk|net: "late" hw1,sw2 1>50 2&0x8 10x1s after=20ms: freeze, dump=/tmp/%e' \
+        'major 0x001234 "disk"
+minor 0x01 "error \"x\" at %u, %-5s 0x%x"' \
         '%-*.*s %5.3lf %#llx %zu %hhd %a %c %p %%' '[[:alpha:]]{2}\.^$'; do
         n=$((n + 1))
         printf %s%s $first "$text" >$out/seeds/options/$n

@@ -2,13 +2,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "fuzz.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "recorder_set.h"
+#include "recorder_trigger.h"
 
+#include "reader/codes.h"
 #include "tests/harness/shown.h"
 
 RECORDER(net, 16, "A name that expressions match");
@@ -70,12 +73,57 @@ static void formatted(const char *text)
     }
 }
 
+/* A trigger's condition and actions, which nothing meets here. */
+static bool triggered(const char *text)
+{
+    struct recorder_trigger_ trigger;
+    const char *at, *wrong;
+    memset(&trigger, 0, sizeof trigger);
+    wrong =
+        recorder_condition_parse_(&trigger.condition, text, strlen(text), &at);
+    if (at < text || at > text + strlen(text))
+        abort();
+    if (!wrong && trigger.condition.actions)
+        wrong = recorder_action_parse_(
+            &trigger, (char *)(uintptr_t)trigger.condition.actions);
+    return !wrong;
+}
+
+/* A file of formats for codes, and what its formats make of any words. */
+static void tell(void *context, const char *text)
+{
+    (void)context;
+    fuzz_plain_text(text);
+}
+static bool coded(const char *text)
+{
+    static char folder[] = "/tmp/fuzz-codes-XXXXXX", path[64];
+    struct codes *codes = NULL;
+    const char *format;
+    FILE *file;
+    if (!*path) {
+        if (!mkdtemp(folder))
+            abort();
+        snprintf(path, sizeof path, "%s/one.fmt", folder);
+    }
+    file = fopen(path, "w");
+    if (!file || fputs(text, file) < 0 || fclose(file) != 0 ||
+        !codes_add(&codes, folder, tell, NULL))
+        abort();
+    unlink(path);
+    format = codes_format(codes, 0x00123401);
+    if (format)
+        formatted(format);
+    codes_free(codes);
+    return format;
+}
+
 bool fuzz_texts(const char *text)
 {
     static char kept[65536];
     static const char *const names[] = {"", "net", "NET_rx", "a.b",
                                         "aaaaaaaaaa"};
-    unsigned which = (unsigned char)*text % 5;
+    unsigned which = (unsigned char)*text % 7;
     bool right = true;
     if (!*text++ || strlen(text) >= sizeof kept)
         return false;
@@ -103,6 +151,8 @@ bool fuzz_texts(const char *text)
         recorder_dump_to(sink, NULL);
         recorder_line(NULL);
         break;
+    case 4: right = triggered(text); break;
+    case 5: right = coded(text); break;
     default: formatted(text);
     }
     heard();
