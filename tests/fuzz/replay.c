@@ -223,6 +223,7 @@ static void made_begin(struct made *m, size_t headers)
         at_address(BASE + (size_t)((unsigned char *)m->registry - m->bytes));
     m->registry->first = NULL;
     m->registry->threads = NULL;
+    m->registry->tweaks = NULL;
     order = (void *)(m->bytes + room(m, sizeof *order));
     *order = 1 << 30;
     m->registry->order =
