@@ -100,6 +100,23 @@ Test(log, counts_are_exact)
     }
 }
 
+/* Goal: what was overwritten before a log began is no fault of the log. */
+Test(log, begins_late)
+{
+    pid_t pid;
+    log_build(64);
+    pid = log_start(1, 1000, 0, "");
+    build_must("touch go; until test -e done; do sleep 0.01; done");
+    log_runs(pid, "");
+    command_stop(pid);
+    build_must("cat said");
+    cr_assert(strstr(build_text, " 0 missed, 0 lost"), "%s", build_text);
+    command_must("list --json chunks");
+    cr_assert_eq(listed("few", "slots_kept"), 64);
+    cr_assert_eq(listed("few", "missed"), 0);
+    cr_assert_eq(listed("few", "slots_overwritten"), 936);
+}
+
 /* Goal: what the chunks hold is what the program has: copied texts, 12
  * arguments, reals, a library that is closed meanwhile. Method: rings so large
  * that nothing is overwritten; dumps of both; and chunks one by one. */

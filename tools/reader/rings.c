@@ -509,7 +509,7 @@ static const char *lane_take(struct reader *reader, uint32_t index)
     struct memory *m = reader->memory;
     unsigned word = m->word_bytes;
     unsigned char bytes[16];
-    uint64_t before = lane->write - lane->given_up;
+    uint64_t before = lane->begun ? lane->write - lane->given_up : 0;
     lane->address =
         lane->recorder->rings + lane->number * lane->recorder->ring_bytes;
     if (!bytes_read(m, lane->address, bytes, word))
