@@ -132,10 +132,13 @@ static struct place *place_line(struct place *place, Dwfl_Module *module)
     return place_inlined(place, unit, place->address - bias);
 }
 
-/* The name without the version that a library gives it: "@@GLIBC_2.34". */
+/* The name without the version that a library gives it, "@@GLIBC_2.34", and
+ * without what gcc adds to a part or a copy of a function: ".cold". */
 static char *function_name(const char *symbol)
 {
-    return symbol ? strndup(symbol, strcspn(symbol, "@")) : NULL;
+    return symbol && *symbol
+               ? strndup(symbol, 1 + strcspn(symbol + 1, "@."))
+               : NULL;
 }
 
 static struct place *place_new(struct threads *threads, uint64_t address)
