@@ -152,12 +152,15 @@ bench: packages-test build/bench/bench build/recorder
 
 install: build/recorder build/librecorder.so
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin lib share/pkgconfig \
-		share/recorder share/man/man1 share/bash-completion/completions \
-		include/recorder include/recorder-1.x/recorder)
+		share/recorder/formats share/man/man1 \
+		share/bash-completion/completions include/recorder \
+		include/recorder-1.x/recorder include/recorder-compat/qnx/sys)
 	install -m 644 recorder*.h $(DESTDIR)$(PREFIX)/include
 	install -m 644 recorder/*.h $(DESTDIR)$(PREFIX)/include/recorder
 	install -m 644 compat/recorder/* \
 		$(DESTDIR)$(PREFIX)/include/recorder-1.x/recorder
+	install -m 644 compat/qnx/trace.[ch] $(DESTDIR)$(PREFIX)/include/recorder-compat/qnx
+	install -m 644 compat/qnx/sys/* $(DESTDIR)$(PREFIX)/include/recorder-compat/qnx/sys
 	printf '%s\n' 'includedir=$(PREFIX)/include' '' 'Name: recorder' \
 		'Description: Lock-free flight recorder for C and C++' \
 		'Version: $(VERSION)' 'Cflags: -I$${includedir}' \
