@@ -436,7 +436,8 @@ RECORDER_IF_CALLED_ void recorder_os_hold_signals_(struct recorder_held_ *held)
     recorder_os_mask_(RECORDER_SIG_BLOCK_, &block, &held->mask);
     recorder_os_pending_(&held->pending);
 }
-RECORDER_IF_CALLED_ void recorder_os_release_signals_(struct recorder_held_ *held)
+RECORDER_IF_CALLED_ void
+recorder_os_release_signals_(struct recorder_held_ *held)
 {
     struct recorder_signal_set_ raised = {{0}};
     struct recorder_timespec_ now = {0, 0};

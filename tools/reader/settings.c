@@ -106,8 +106,9 @@ static const char *item(struct settings *settings, const struct reader *reader,
     if (refused)
         return wrong(settings, true, "%s: %s", name, refused);
     if (!value_of(value, &number))
-        return wrong(settings, true, "%s=%s: on, off, trace, freeze, thaw or a number",
-                     name, value);
+        return wrong(settings, true,
+                     "%s=%s: on, off, trace, freeze, thaw or a number", name,
+                     value);
     if (!find(settings, reader, name, &number))
         return wrong(settings, false, "there is no memory for it");
     if (settings->count == before)

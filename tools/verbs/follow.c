@@ -39,7 +39,8 @@ static void say_missed(struct call *call, uint64_t *said)
 {
     if (call->reader.missed == *said)
         return;
-    warn(call, "%s%llu records missed", call->reader.missed_estimated ? "~" : "",
+    warn(call, "%s%llu records missed",
+         call->reader.missed_estimated ? "~" : "",
          (unsigned long long)(call->reader.missed - *said));
     *said = call->reader.missed;
 }
