@@ -242,8 +242,8 @@ recorder_condition_word_(struct recorder_condition_ *condition, char **at)
     return NULL;
 }
 
-/* Reads a condition from `size` bytes. Returns null, or what is wrong with it, in
- * words, and as *at its place in `text`. */
+/* Reads a condition from `size` bytes. Returns null, or what is wrong with it,
+ * in words, and as *at its place in `text`. */
 RECORDER_SELDOM_ const char *
 recorder_condition_parse_(struct recorder_condition_ *to, const char *text,
                           size_t size, const char **at)

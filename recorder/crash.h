@@ -149,7 +149,8 @@ RECORDER_SELDOM_ bool recorder_crash_read_(struct recorder_crash_ *to)
 /* ---------------------------------------------------------------- output -- */
 
 /* Makes a path of its pattern: %p is the process id, %e the program's name, %t
- * the time in seconds since 1970, %% a percent. Returns false if it is too long.
+ * the time in seconds since 1970, %% a percent. Returns false if it is too
+ * long.
  */
 RECORDER_SELDOM_ bool recorder_crash_path_(const char *pattern, char *to)
 {

@@ -26,8 +26,8 @@ struct recorder_event {
     const char *name; /* of the recorder; may be gone with its library */
 };
 
-/* A record as a trigger's function gets it (recorder_trigger.h): its arguments as
- * words, those that it has not as 0. */
+/* A record as a trigger's function gets it (recorder_trigger.h): its arguments
+ * as words, those that it has not as 0. */
 struct recorder_seen {
     const struct recorder *recorder;
     unsigned thread; /* its number */

@@ -404,8 +404,8 @@ recorder_core_begin_(struct recorder_recording_ *file,
     return true;
 }
 
-/* Updates `trace` in the copies of recorders: of each, the original has the same
- * rings. */
+/* Updates `trace` in the copies of recorders: of each, the original has the
+ * same rings. */
 RECORDER_SELDOM_ void
 recorder_core_sync_traces_(const struct recorder_recording_ *file)
 {

@@ -119,9 +119,9 @@ RECORDER_INLINE_ const char *recorder_severity_text_(int severity,
     return texts[severity < 0 ? 8 : severity + (hardware ? 0 : 4)];
 }
 
-/* Reads which severities to choose: "hw1,sw3" is hardware from 1 up and software
- * from 3 up, "2" both from 2 up; in any case. Returns them as a set, and as *end
- * what stands behind them; 0: it is none. */
+/* Reads which severities to choose: "hw1,sw3" is hardware from 1 up and
+ * software from 3 up, "2" both from 2 up; in any case. Returns them as a set,
+ * and as *end what stands behind them; 0: it is none. */
 RECORDER_FUNCTION_ unsigned recorder_severities_(const char *text,
                                                  const char **end)
 {

@@ -105,11 +105,11 @@ struct recorder {
         0, rings, (slots)-1, (lanes)-1, ring_bytes, name, description, 0       \
     }
 
-/* `trace` is below 0: off; 0: record; above: print, too. Two bits of it, where it
- * is below 0 of its complement, are marks, which no other number below 2^29 has:
- * WATCHED_ of a recorder whose records a trigger looks at, FROZEN_ of one that a
- * trigger turned off; its other bits then say what it was before. All functions
- * here are for words of any program, and so for 64 bits. */
+/* `trace` is below 0: off; 0: record; above: print, too. Two bits of it, where
+ * it is below 0 of its complement, are marks, which no other number below 2^29
+ * has: WATCHED_ of a recorder whose records a trigger looks at, FROZEN_ of one
+ * that a trigger turned off; its other bits then say what it was before. All
+ * functions here are for words of any program, and so for 64 bits. */
 #define RECORDER_WATCHED_ ((int64_t)1 << 30)
 #define RECORDER_FROZEN_ ((int64_t)1 << 29)
 RECORDER_INLINE_ int64_t recorder_trace_bits_(int64_t trace)

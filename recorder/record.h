@@ -57,9 +57,9 @@ recorder_record_words_(const struct recorder *recorder, const char *format,
     return order;
 }
 
-/* Records one record of a recorder that is traced or watched, and shows it to the
- * hook. On its own, as what is watched is to cost little more than what is not;
- * `r` is a copy, so that the record of others stays in registers. */
+/* Records one record of a recorder that is traced or watched, and shows it to
+ * the hook. On its own, as what is watched is to cost little more than what is
+ * not; `r` is a copy, so that the record of others stays in registers. */
 RECORDER_FUNCTION_ uintptr_t recorder_record_hooked_(
     const struct recorder *recorder, struct recorder_record *r)
 {

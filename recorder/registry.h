@@ -190,8 +190,8 @@ __attribute__((destructor(101), used)) static void recorder_stop_library_(void)
 }
 #endif
 
-/* Changes a recorder's trace from what was seen there; false: it has changed, and
- * is seen anew. */
+/* Changes a recorder's trace from what was seen there; false: it has changed,
+ * and is seen anew. */
 RECORDER_INLINE_ bool recorder_trace_swap_(struct recorder *recorder,
                                            intptr_t *seen, int64_t trace)
 {

@@ -31,8 +31,8 @@ recorder_fetch_(struct recorder_scratch_ *s, uint64_t address)
     return f;
 }
 
-/* False: no text is marked as one that may have changed, and no heading is taken
- * off a format; for compat/. */
+/* False: no text is marked as one that may have changed, and no heading is
+ * taken off a format; for compat/. */
 #ifndef RECORDER_MARKS_
 #define RECORDER_MARKS_ true
 #endif

@@ -36,8 +36,8 @@ recorder_trigger_near_(const struct recorder_trigger_ *trigger, uintptr_t a,
  * TIME. Match k stores its time, then looks at those of the matches COUNT - 1
  * before it and behind it, so that of two threads that come late the later one
  * sees both. There are twice as many times as the largest COUNT: where the one
- * behind is not stored yet, its place has a time so old that, if it is near, COUNT
- * matches lie between. */
+ * behind is not stored yet, its place has a time so old that, if it is near,
+ * COUNT matches lie between. */
 RECORDER_FUNCTION_ bool
 recorder_trigger_rate_(struct recorder_trigger_ *trigger, uintptr_t time)
 {

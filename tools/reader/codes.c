@@ -53,8 +53,8 @@ static void tell_of(struct lines *l, const char *what, const char *file)
     l->tell(l->context, text);
 }
 
-/* Reads `"text"` at the end of a line, with room for `max` characters and a NUL;
- * what is wrong with it, or null. */
+/* Reads `"text"` at the end of a line, with room for `max` characters and a
+ * NUL; what is wrong with it, or null. */
 static const char *quoted(const char *at, char *to, size_t max)
 {
     size_t size = 0;

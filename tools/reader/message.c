@@ -147,8 +147,8 @@ static bool shows_text(const char *text, unsigned i)
 }
 
 /* Makes the format of what a record's words say. It is of the file that knows
- * its code, if one does. A buffer that this does not show comes behind it, and so
- * do its arguments, where no other conversion takes them. */
+ * its code, if one does. A buffer that this does not show comes behind it, and
+ * so do its arguments, where no other conversion takes them. */
 static void coded_read(struct reader *reader, struct format *format,
                        const struct recorder_coded_ *coded,
                        const char *location)
@@ -189,8 +189,8 @@ static void buffer_move(struct recorder_coded_ *coded, unsigned to)
     memcpy(coded->argument + to, words, sizeof words);
 }
 
-/* An event whose heading says so becomes what its words say. Equal words but for
- * arguments have one format, whose number stands for its address. */
+/* An event whose heading says so becomes what its words say. Equal words but
+ * for arguments have one format, whose number stands for its address. */
 static void coded_apply(struct reader *reader, struct recorder_event *event,
                         const struct format *headed)
 {

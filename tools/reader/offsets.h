@@ -25,9 +25,9 @@ struct offsets {
 #undef OFFSETS_MEMBER
 #undef OFFSETS_SIZE
 
-/* A ring of a recording that was made of events (tools/recording): behind `lost`
- * in its head stand these numbers, of 8 bytes each. In a program there are only
- * zeros, or no room. */
+/* A ring of a recording that was made of events (tools/recording): behind
+ * `lost` in its head stand these numbers, of 8 bytes each. In a program there
+ * are only zeros, or no room. */
 enum kept_number {
     KEPT_MARK,        /* KEPT_MAGIC */
     KEPT_ORIGIN,      /* where the program had its struct recorder */

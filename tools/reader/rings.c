@@ -474,8 +474,8 @@ static void lane_kept(struct reader *reader, struct lane *lane)
 }
 
 /* For a log: is the ring, though it has as many records or more, that of a
- * library which was closed and opened again? Then its last record that was taken
- * is not in its place, or is another. */
+ * library which was closed and opened again? Then its last record that was
+ * taken is not in its place, or is another. */
 static bool lane_is_another(struct reader *reader, const struct lane *lane)
 {
     struct memory *m = reader->memory;

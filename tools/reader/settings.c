@@ -71,8 +71,8 @@ static bool append(struct settings *settings, uint64_t address, int64_t value)
     return true;
 }
 
-/* Chooses recorders by their names, else tweaks, if the value is a number. False:
- * there is no memory. */
+/* Chooses recorders by their names, else tweaks, if the value is a number.
+ * False: there is no memory. */
 static bool find(struct settings *settings, const struct reader *reader,
                  const char *name, const struct value *value)
 {

@@ -17,7 +17,8 @@ struct settings {
 
 /* Adds what items, separated by blanks or commas, ask for: NAME is a regular
  * expression for recorders, or else for tweaks; VALUE on, off, trace,
- * freeze, thaw or a number. Null, or what is wrong; then nothing is to be written. */
+ * freeze, thaw or a number. Null, or what is wrong; then nothing is to be
+ * written. */
 const char *settings_add(struct settings *, const struct reader *,
                          const char *items);
 /* Writes and frees them. False: they cannot be written. */

@@ -4,15 +4,15 @@
     DIR/000001.rec      chunks, each a recording made of events (made.h)
         000002.part     the last; it gets its name when it is closed
 
-   All that is whole is written at each look; a reader sorts by order. A position
-   of which the record is not whole is waited for. For each recorder
+   All that is whole is written at each look; a reader sorts by order. A
+   position of which the record is not whole is waited for. For each recorder
        positions handed out - given up = written + left out + overwritten before
        the log began + missed + those still waited for
    of which all but `missed` is counted here, each position once.
 
-   A look follows the last at once: rings of 65,536 slots last 65 ms at a million
-   records a second. The folder of a chunk that is closed is not synchronised
-   with the disk, which would take as long.
+   A look follows the last at once: rings of 65,536 slots last 65 ms at a
+   million records a second. The folder of a chunk that is closed is not
+   synchronised with the disk, which would take as long.
 */
 #include "log.h"
 #include "array.h"
@@ -330,7 +330,8 @@ static bool chunk_is_old(const struct log *log)
 
 /* ------------------------------------------------------------------ loop -- */
 
-/* An event of a look opens the next chunk: what is read from it on counts there.
+/* An event of a look opens the next chunk: what is read from it on counts
+ * there.
  */
 static void unread_set(struct log *log, const struct reader_event *event)
 {

@@ -10,11 +10,13 @@
 
 The file is a recording as any other (core.h). It has one segment, in which file
 offset x stands at address `base` + x: the image of the registry, recorders,
-tweaks and threads, a ring for each recorder, then formats and texts. Records are
-as the program wrote them, but that the words of formats and texts lead there.
+tweaks and threads, a ring for each recorder, then formats and texts. Records
+are as the program wrote them, but that the words of formats and texts lead
+there.
 
 PROMISES
-    * At any time after made_begin() the file is a recording of what was flushed.
+    * At any time after made_begin() the file is a recording of what was
+      flushed.
     * A text that may have changed when it was read is marked in the file, too.
 
 LIMITS

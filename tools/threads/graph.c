@@ -83,8 +83,8 @@ static bool cycle_stands(struct threads *threads, const struct cycle *cycle)
     return stands;
 }
 
-/* Tries a few times: threads that were stopped, or that a signal interrupts, run
- * before they wait on. */
+/* Tries a few times: threads that were stopped, or that a signal interrupts,
+ * run before they wait on. */
 static bool cycle_lasts(struct threads *threads, const struct cycle *cycle)
 {
     static const long waits_ns[] = {1000000, 10000000, 50000000};

@@ -112,9 +112,10 @@ static struct place *place_inlined(struct place *place, Dwarf_Die *unit,
 
 /* ---------------------------------------------------------------- places -- */
 
-/* Finds the source line. Those of the system's own libraries help nobody, and to
- * read them, where they are installed, takes longer than all else. What belongs
- * to another function, as its file knows nothing of this one, does not count. */
+/* Finds the source line. Those of the system's own libraries help nobody, and
+ * to read them, where they are installed, takes longer than all else. What
+ * belongs to another function, as its file knows nothing of this one, does not
+ * count. */
 static struct place *place_line(struct place *place, Dwfl_Module *module)
 {
     Dwarf_Line *line;

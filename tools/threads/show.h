@@ -23,8 +23,8 @@ void show_holder(struct threads *, const struct wait *, char to[256]);
 /* "waits for mutex bank of 4713 teller", "is in read of 3 (pipe:[12])", "runs";
  * not escaped. */
 void show_wait(struct threads *, const struct thread *, char to[1024]);
-/* The threads of which each waits for another lock that thread `holder` holds, by
- * their indices; how many, at most `max` are stored. */
+/* The threads of which each waits for another lock that thread `holder` holds,
+ * by their indices; how many, at most `max` are stored. */
 size_t show_held(struct threads *, size_t holder, size_t *to, size_t max);
 /* "; holds mutex bank, rwlock table", or "" if nobody waits for what it holds. */
 void show_holds(struct threads *, size_t holder, char to[1024]);

@@ -20,8 +20,8 @@ static void thread_go(int32_t id, int signal)
     ptrace(PTRACE_DETACH, id, NULL, (void *)(intptr_t)signal);
 }
 
-/* How long to wait for all threads. One that the kernel lets nobody interrupt, as
- * while its child of vfork() has not gone on, stops later or never. */
+/* How long to wait for all threads. One that the kernel lets nobody interrupt,
+ * as while its child of vfork() has not gone on, stops later or never. */
 enum { STOP_NS = 500000000 };
 
 /* Waits until a thread that was asked to has stopped; false: it has ended, or the

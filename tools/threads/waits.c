@@ -2,9 +2,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
    All waits of a libc are waits on a futex, a word in the program's memory. The
-   function that waits, found in the stack, tells what it is a word of, and where
-   in that object glibc keeps who holds it. The places below are those of glibc
-   2.25 and later, on 32 and 64 bits; they are part of its interface to programs.
+   function that waits, found in the stack, tells what it is a word of, and
+   where in that object glibc keeps who holds it. The places below are those of
+   glibc 2.25 and later, on 32 and 64 bits; they are part of its interface to
+   programs.
 */
 #include "bytes.h"
 #include "threads.h"

@@ -2,10 +2,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
    Of a thread that waits, the system tells the program counter and the stack
-   pointer. That is enough while tables reckon from the stack pointer. A function
-   that keeps a frame pointer has its caller's, and above it the return address,
-   at the place that it points to: and in front of that return address stands the
-   call of this very function.
+   pointer. That is enough while tables reckon from the stack pointer. A
+   function that keeps a frame pointer has its caller's, and above it the return
+   address, at the place that it points to: and in front of that return address
+   stands the call of this very function.
 */
 #include "bytes.h"
 #include "unwind.h"
@@ -61,8 +61,9 @@ static enum calls calls(struct unwind *u, uint64_t returns,
 }
 
 /* How far below its frame pointer a function's first instructions put the stack
- * pointer: push %rbp; mov %rsp,%rbp; other pushes; sub $n,%rsp. False: it begins
- * otherwise. It may take more from the stack later: then this is too little. */
+ * pointer: push %rbp; mov %rsp,%rbp; other pushes; sub $n,%rsp. False: it
+ * begins otherwise. It may take more from the stack later: then this is too
+ * little. */
 static bool frame_size(struct unwind *u, const struct function *f,
                        uint64_t *size)
 {

@@ -80,10 +80,10 @@ bool gate_step(struct unwind *, struct registers *);
 enum calls { CALLS_NO, CALLS_PERHAPS, CALLS_YES };
 enum calls call_before(struct unwind *, uint64_t returns, uint64_t target[2]);
 
-/* frame_pointer.c: where may the frame pointer of the function lead that `address`
- * lies in? Under a return address behind a call of this function, or, perhaps,
- * of what a register held. Where its first instructions say, if they are the
- * usual ones; and the next from *place on, which begins with `sp`. */
+/* frame_pointer.c: where may the frame pointer of the function lead that
+ * `address` lies in? Under a return address behind a call of this function, or,
+ * perhaps, of what a register held. Where its first instructions say, if they
+ * are the usual ones; and the next from *place on, which begins with `sp`. */
 enum calls frame_pointer_usual(struct unwind *, uint64_t address, uint64_t sp,
                                uint64_t *place);
 enum calls frame_pointer_next(struct unwind *, uint64_t address, uint64_t sp,
