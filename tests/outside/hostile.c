@@ -60,7 +60,7 @@ static void mutations(const char *flags)
  * of registry, recorders, rings, commit words and formats are changed, a few at
  * a time, in a recording that this very build made and reads; under the
  * sanitizers; each byte of what is shown is looked at. */
-Test(hostile, mutated)
+Test(hostile, mutated, .init = build_long)
 {
     mutations("");
 }
@@ -73,7 +73,7 @@ Test(hostile, mutated_32_bits, .init = build_long)
  * that reads a file, each export, the page, gdb's library, a program given by
  * hand. Method: words and headers of a good recording, or of its program, are
  * changed; every byte that is shown is looked at, and what is saved is read. */
-Test(hostile, every_target)
+Test(hostile, every_target, .init = build_long)
 {
     static const char *const targets[] = {"show", "function", "export", "save",
                                           "view", "gdb",      "elf"};
@@ -98,7 +98,7 @@ Test(hostile, every_target)
  * Method: lists without end, ten thousands of recorders, formats, notes and
  * segments; 10 s of a processor and 512 MiB for each, most of which are the
  * sanitizers'. */
-Test(hostile, large)
+Test(hostile, large, .init = build_long)
 {
     unsigned long cases, refused;
     build_must("sh " FUZZ "run.sh --replay");
@@ -141,7 +141,7 @@ static void cuts(const char *flags)
 
 /* Goal: a file may end anywhere. Method: it does, at each of its first 4096
  * lengths, and at each seventh from there. */
-Test(hostile, cut)
+Test(hostile, cut, .init = build_long)
 {
     cuts("");
 }

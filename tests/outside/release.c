@@ -34,7 +34,7 @@ static void same_object(const char *compiler, const char *ways)
                "done && cmp object-one object-many || exit 1; done",
                compiler, ways);
 }
-Test(release, objects_are_the_same)
+Test(release, objects_are_the_same, .init = build_long)
 {
     unsigned i;
     make_release();
