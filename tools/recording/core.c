@@ -3,7 +3,7 @@
 /* As a program lays out its own (recorder/file_core.h). */
 #include "core.h"
 #include "array.h"
-#include "bytes.h"
+#include "inside.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -27,15 +27,10 @@ void piece_add(struct pieces *pieces, uint64_t address, uint64_t size,
         .address = address, .size = size, .bytes = bytes, .owned = owned};
 }
 
-static int piece_compare(const void *a, const void *b)
-{
-    const struct piece *left = a, *right = b;
-    return left->address < right->address ? -1 : left->address > right->address;
-}
 void pieces_sort(struct pieces *pieces)
 {
     if (pieces->count) /* else the pointer is null */
-        qsort(pieces->all, pieces->count, sizeof *pieces->all, piece_compare);
+        qsort(pieces->all, pieces->count, sizeof *pieces->all, array_compare);
 }
 
 /* ----------------------------------------------------------------- notes -- */
@@ -140,7 +135,41 @@ void notes_make(struct notes *notes, struct call *call)
         note_auxiliary(notes, m, call->source.pid);
     note_files(notes, m, &call->source);
 }
+
 /* ----------------------------------------------------------------- write -- */
+
+bool core_later(const struct reader *reader, unsigned char moment[3 * 8],
+                unsigned char sequence[4])
+{
+    const struct memory *m = reader->memory;
+    const struct offsets *at = offsets_of(m);
+    const struct recorder_moment *later = &reader->inside->later;
+    if (later->ticks == reader->clock.start.ticks)
+        return false;
+    bytes_put(m, moment + at->moment_ticks, later->ticks, 8);
+    bytes_put(m, moment + at->moment_monotonic_ns, later->monotonic_ns, 8);
+    bytes_put(m, moment + at->moment_realtime_ns, later->realtime_ns, 8);
+    bytes_put(m, sequence, 2, 4);
+    return true;
+}
+
+bool core_put(int fd, const void *from, size_t size, uint64_t at)
+{
+    const char *bytes = from;
+    while (size) {
+        ssize_t done = pwrite(fd, bytes, size, (off_t)at);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0) {
+            errno = done ? errno : ENOSPC;
+            return false;
+        }
+        bytes += done;
+        at += (uint64_t)done;
+        size -= (size_t)done;
+    }
+    return true;
+}
 
 /* Writes bytes; blocks of zeros stay holes: most of a large ring may never have
  * been written. */
@@ -151,14 +180,12 @@ static void write_at(struct call *call, int fd, const void *from, size_t size,
     const char *bytes = from;
     while (size) {
         size_t block = size < BLOCK ? size : BLOCK;
-        ssize_t done = (ssize_t)block;
-        if (*bytes || memcmp(bytes, bytes + 1, block - 1) != 0)
-            done = pwrite(fd, bytes, block, (off_t)at);
-        if (done <= 0)
+        if ((*bytes || memcmp(bytes, bytes + 1, block - 1) != 0) &&
+            !core_put(fd, bytes, block, at))
             fail(call, "%s: %s", call_option(call, 'o'), strerror(errno));
-        bytes += done;
-        at += (uint64_t)done;
-        size -= (size_t)done;
+        bytes += block;
+        at += block;
+        size -= block;
     }
 }
 

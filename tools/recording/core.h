@@ -27,6 +27,14 @@ struct notes {
  * them. */
 void notes_make(struct notes *, struct call *);
 
+/* Writes all of `size` bytes at an offset; false, and errno. */
+bool core_put(int fd, const void *from, size_t size, uint64_t at);
+/* How fast the program's ticks ran, as far as it is known here: who reads a
+ * recording may be where these clocks are not. The bytes of the registry's
+ * `later`, and of its sequence; false: it is not known. */
+bool core_later(const struct reader *, unsigned char moment[3 * 8],
+                unsigned char sequence[4]);
+
 /* Writes a file of them, of which call_option(call, 'o') is the name. Fails by
  * fail(). */
 void core_write(struct call *, int fd, const struct notes *, struct pieces *);

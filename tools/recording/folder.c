@@ -20,7 +20,7 @@
 struct merged {
     char *name, *description;
     int64_t trace;
-    uint64_t origin, slots, lost, to;
+    uint64_t origin, lost, to;
     uint64_t whole, heads; /* of chunks: slots, records that begin in them */
     uint64_t gone;         /* positions in chunks that were deleted */
     uint64_t kept[KEPT_NUMBERS];
@@ -138,7 +138,6 @@ static void merged_add(struct merged *m, const struct reader_recorder *r,
 {
     uint64_t from = kept[KEPT_FROM];
     m->trace = r->trace;
-    m->slots += r->whole;
     m->whole += r->whole;
     m->heads += r->begun;
     m->lost += r->figures.lost;
@@ -240,7 +239,7 @@ static void rings_make(struct folder *folder, struct made *made)
         m->kept[KEPT_MARK] = KEPT_MAGIC;
         m->kept[KEPT_ORIGIN] = m->origin;
         m->kept[KEPT_TO] = m->to;
-        ring = made_ring(made, &m->as, m->slots);
+        ring = made_ring(made, &m->as, m->whole);
         memcpy(ring->kept, m->kept, sizeof m->kept);
         ring->lost = m->lost;
     }

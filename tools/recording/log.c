@@ -339,12 +339,11 @@ static void unread_set(struct log *log, const struct reader_event *event)
     struct reader_inside *inside = reader->inside;
     struct lane *lane = &inside->lanes[event->recorder->lane - 1];
     size_t i;
-    lane->seen -= event->event.format ? made_slots(&event->raw) : 1;
+    lane->seen -= made_slots(&event->raw);
     lane->events -= event->event.format != 0;
     for (i = 0; i < reader->recorders_count; i++)
         reader->recorders[i]->unread = 0;
-    lane->recorder->unread +=
-        event->event.format ? (int64_t)made_slots(&event->raw) : 1;
+    lane->recorder->unread += (int64_t)made_slots(&event->raw);
     for (i = inside->at; i < inside->deliver; i++)
         inside->lanes[inside->keys[i].lane].recorder->unread++;
 }
@@ -353,7 +352,7 @@ static void unread_clear(struct log *log, const struct reader_event *event)
 {
     struct reader *reader = &log->call->reader;
     struct lane *lane = &reader->inside->lanes[event->recorder->lane - 1];
-    lane->seen += event->event.format ? made_slots(&event->raw) : 1;
+    lane->seen += made_slots(&event->raw);
     lane->events += event->event.format != 0;
     for (size_t i = 0; i < reader->recorders_count; i++)
         reader->recorders[i]->unread = 0;
@@ -409,8 +408,6 @@ static void log_finish(struct log *log)
             break;
         wait_for(LOOK_NS);
     }
-    for (size_t i = 0; i < inside->lanes_count; i++)
-        inside->lanes[i].pending_count = 0; /* missed */
 }
 
 static void log_say(struct log *log, const char *wrong)
@@ -472,9 +469,8 @@ int log_follow(struct call *call, const char *folder,
     }
     if (!wrong)
         log_finish(&log);
-    else
-        for (size_t i = 0; i < reader->inside->lanes_count; i++)
-            reader->inside->lanes[i].pending_count = 0;
+    for (size_t i = 0; i < reader->inside->lanes_count; i++)
+        reader->inside->lanes[i].pending_count = 0; /* missed */
     chunk_close(&log);
     log_say(&log, wrong);
     free(log.counted);

@@ -20,25 +20,6 @@ static void make_free(struct buffer *buffer)
     *buffer = (struct buffer){0};
 }
 
-/* Writes all of it; false, and errno. */
-static bool write_all(int fd, const void *from, size_t size, uint64_t at)
-{
-    const char *bytes = from;
-    while (size) {
-        ssize_t done = pwrite(fd, bytes, size, (off_t)at);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0) {
-            errno = done ? errno : ENOSPC;
-            return false;
-        }
-        bytes += done;
-        at += (uint64_t)done;
-        size -= (size_t)done;
-    }
-    return true;
-}
-
 /* ---------------------------------------------------------------- layout -- */
 
 uint64_t made_ring_bytes(const struct memory *m, uint64_t slots)
@@ -66,12 +47,6 @@ struct made_ring *made_ring(struct made *made, struct reader_recorder *r,
     return ring;
 }
 
-static int start_compare(const void *a, const void *b)
-{
-    const uint64_t *left = a, *right = b;
-    return *left < *right ? -1 : *left > *right;
-}
-
 /* Where `size` bytes lie apart from all that the program had of files and from
  * its registry; 0: nowhere. */
 static uint64_t base_of(const struct call *call, uint64_t size)
@@ -89,7 +64,7 @@ static uint64_t base_of(const struct call *call, uint64_t size)
     taken[i][0] = call->reader.registry;
     taken[i++][1] = call->reader.registry + PAGE_BYTES;
     taken[i][0] = taken[i][1] = (uint64_t)UINT32_MAX - 65535;
-    qsort(taken, count, sizeof *taken, start_compare);
+    qsort(taken, count, sizeof *taken, array_compare);
     for (i = 0; i < count; i++) {
         if (taken[i][0] > end && taken[i][0] - end > room) {
             best = (end + 65535) & ~(uint64_t)65535;
@@ -331,8 +306,8 @@ static bool head_write(struct made *made, struct buffer *head,
     headers = (uint64_t)lseek(made->fd, 0, SEEK_END);
     return ftruncate(made->fd, (off_t)(made->texts_at + made->texts_max)) ==
                0 &&
-           write_all(made->fd, head->at + headers, head->size - headers,
-                     headers);
+           core_put(made->fd, head->at + headers, head->size - headers,
+                    headers);
 }
 
 const char *made_begin(struct made *made, struct call *call, int fd,
@@ -555,7 +530,7 @@ static bool continuation_add(struct made *made, struct reader *reader,
 uint64_t made_slots(const struct recorder_event *event)
 {
     uint64_t slots = 1;
-    for (unsigned part = 1; part < 3; part++)
+    for (unsigned part = 1; part < 3 && event->format; part++)
         slots += !(event->missing_arguments >> 4 * part & 0xf);
     return slots;
 }
@@ -602,7 +577,7 @@ void made_source(struct made *made)
 static bool buffer_write(const struct made *made, struct buffer *buffer,
                          uint64_t at)
 {
-    bool done = write_all(made->fd, buffer->at, buffer->size, at);
+    bool done = core_put(made->fd, buffer->at, buffer->size, at);
     buffer->size = 0;
     return done;
 }
@@ -625,7 +600,7 @@ static bool ring_write(struct made *made, struct made_ring *ring)
     bytes_put_word(m, at + m->word_bytes, ring->lost);
     for (unsigned i = 0; i < KEPT_NUMBERS; i++)
         bytes_put(m, head + kept_at(sizeof head) + 8 * i, ring->kept[i], 8);
-    return write_all(made->fd, head, sizeof head, ring->at);
+    return core_put(made->fd, head, sizeof head, ring->at);
 }
 
 bool made_flush(struct made *made)
@@ -662,47 +637,40 @@ static bool threads_write(struct made *made)
         memcpy(row + at->row_name, t->name, 15);
     }
     bytes_put_word(m, bytes, count);
-    done = write_all(made->fd, rows, count * at->row_size, made->threads_at) &&
-           write_all(made->fd, bytes, m->word_bytes,
-                     made->registry_at + at->registry_threads_count);
+    done = core_put(made->fd, rows, count * at->row_size, made->threads_at) &&
+           core_put(made->fd, bytes, m->word_bytes,
+                    made->registry_at + at->registry_threads_count);
     free(rows);
     return done;
 }
 
-/* How fast ticks ran, as far as it is known here: who reads it may be where
- * these clocks are not; and the wraps of the clock until now. */
+/* How fast ticks ran, and the wraps of the clock until now. */
 static bool clock_write(struct made *made)
 {
     const struct memory *m = made->m;
     const struct offsets *at = offsets_of(m);
     const struct reader *reader = &made->call->reader;
     const struct reader_inside *inside = reader->inside;
-    const struct recorder_moment *later = &inside->later;
     unsigned char set[4], bytes[3 * 8], word[8];
     bool done = true;
-    if (later->ticks != reader->clock.start.ticks) {
-        bytes_put(m, set, 2, 4);
-        bytes_put(m, bytes + at->moment_ticks, later->ticks, 8);
-        bytes_put(m, bytes + at->moment_monotonic_ns, later->monotonic_ns, 8);
-        bytes_put(m, bytes + at->moment_realtime_ns, later->realtime_ns, 8);
-        done = write_all(made->fd, bytes, sizeof bytes,
-                         made->registry_at + at->registry_later) &&
-               write_all(made->fd, set, sizeof set,
-                         made->registry_at + at->registry_later_sequence);
-    }
+    if (core_later(reader, bytes, set))
+        done = core_put(made->fd, bytes, sizeof bytes,
+                        made->registry_at + at->registry_later) &&
+               core_put(made->fd, set, sizeof set,
+                        made->registry_at + at->registry_later_sequence);
     for (unsigned i = 0; i < RECORDER_WRAPS_MAX_ && done; i++) {
         unsigned char wrap[16] = {0};
         bytes_put_word(m, wrap + at->wrap_order, inside->wraps[i].order);
         bytes_put_word(m, wrap + at->wrap_high, inside->wraps[i].high);
-        done = write_all(made->fd, wrap, at->wrap_size,
-                         made->registry_at + at->registry_wraps +
-                             i * (uint64_t)at->wrap_size);
+        done = core_put(made->fd, wrap, at->wrap_size,
+                        made->registry_at + at->registry_wraps +
+                            i * (uint64_t)at->wrap_size);
     }
     bytes_put_word(m, word, inside->wraps_count);
-    done = done && write_all(made->fd, word, m->word_bytes,
-                             made->registry_at + at->registry_wraps_count);
+    done = done && core_put(made->fd, word, m->word_bytes,
+                            made->registry_at + at->registry_wraps_count);
     bytes_put_word(m, word, reader->end);
-    return done && write_all(made->fd, word, m->word_bytes, made->order_at);
+    return done && core_put(made->fd, word, m->word_bytes, made->order_at);
 }
 
 bool made_end(struct made *made)
@@ -713,7 +681,7 @@ bool made_end(struct made *made)
     bytes_put_word(m, words, size);
     bytes_put_word(m, words + m->word_bytes, size);
     return made_flush(made) && threads_write(made) && clock_write(made) &&
-           write_all(made->fd, words, 2 * m->word_bytes, segment_size_at(m)) &&
+           core_put(made->fd, words, 2 * m->word_bytes, segment_size_at(m)) &&
            ftruncate(made->fd, (off_t)size) == 0;
 }
 

@@ -93,7 +93,7 @@ struct made_ring *made_ring(struct made *, struct reader_recorder *,
  * texts, at most. Null, or what is wrong. */
 const char *made_begin(struct made *, struct call *, int fd,
                        uint64_t texts_max);
-/* How many slots an event takes. */
+/* How many slots an event takes, or its continuation. */
 uint64_t made_slots(const struct recorder_event *);
 /* Adds an event, or its continuation, to its recorder's ring. False: the
  * ring or the texts are full, and nothing was added. */

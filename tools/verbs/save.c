@@ -98,21 +98,14 @@ static void keeper_put(struct keeper *keeper, uint64_t address,
     }
 }
 
-/* Stores in the recording how fast ticks ran, as far as it is known here: it
- * may be read where these clocks are not. */
+/* Stores in the recording how fast ticks ran. */
 static void clock_keep(struct keeper *keeper)
 {
     const struct reader *reader = keeper->reader;
-    const struct memory *m = &keeper->memory;
-    const struct offsets *at = offsets_of(m);
-    const struct recorder_moment *later = &reader->inside->later;
+    const struct offsets *at = offsets_of(&keeper->memory);
     unsigned char set[4], bytes[3 * 8];
-    if (later->ticks == reader->clock.start.ticks)
+    if (!core_later(reader, bytes, set))
         return;
-    bytes_put(m, set, 2, 4);
-    bytes_put(m, bytes + at->moment_ticks, later->ticks, 8);
-    bytes_put(m, bytes + at->moment_monotonic_ns, later->monotonic_ns, 8);
-    bytes_put(m, bytes + at->moment_realtime_ns, later->realtime_ns, 8);
     keeper_put(keeper, reader->registry + at->registry_later, bytes,
                sizeof bytes);
     keeper_put(keeper, reader->registry + at->registry_later_sequence, set,
@@ -212,6 +205,16 @@ static void look_at_all(struct call *call, struct keeper *keeper)
 
 /* ---------------------------------------------------------------- events -- */
 
+/* Opens the recording: only its owner may read it, as a core file. */
+static void file_open(struct output *output, struct call *call,
+                      const char *path)
+{
+    umask(0077);
+    output_open(output, call, path);
+    if (!output->temporary)
+        fail(call, "%s: is no regular file, as a recording has to be", path);
+}
+
 /* Gives each chosen recorder a ring for its chosen events. */
 static void rings_make(struct call *call, struct made *made)
 {
@@ -251,10 +254,7 @@ static void save_events(struct call *call, const char *path)
     call_take(call);
     reader_count(&call->reader);
     rings_make(call, &made);
-    umask(0077);
-    output_open(&output, call, path);
-    if (!output.temporary)
-        fail(call, "%s: is no regular file, as a recording has to be", path);
+    file_open(&output, call, path);
     wrong = made_begin(&made, call, fileno(output.file), TEXTS_MAX);
     if (wrong)
         fail(call, "%s: %s", path, wrong);
@@ -354,10 +354,7 @@ static int save(struct call *call)
             page_keep(&keeper, call->source.modules[i].start);
     pages_add(&keeper, &pieces);
     notes_make(&notes, call);
-    umask(0077); /* only the owner may read it, as a core file */
-    output_open(&output, call, path);
-    if (!output.temporary)
-        fail(call, "%s: is no regular file, as a recording has to be", path);
+    file_open(&output, call, path);
     core_write(call, fileno(output.file), &notes, &pieces);
     output_close(&output);
     for (size_t i = 0; i < pieces.count; i++)

@@ -278,6 +278,14 @@ static bool is_done(const struct watch *watch)
     return watch->exits || (watch->times && watch->acted >= watch->times);
 }
 
+/* Acts for the event that was seen, and waits for another. */
+static void when_act(struct watch *watch, struct when *when)
+{
+    act(watch, when->line);
+    free(when->line);
+    when->due_ns = 0;
+}
+
 static void look(struct watch *watch)
 {
     struct reader *reader = &watch->call->reader;
@@ -292,20 +300,14 @@ static void look(struct watch *watch)
             when->line = need(strdup(reader_line(reader, &event, NULL, NULL)));
             when->due_ns = recorder_clock_ns_(RECORDER_MONOTONIC_) +
                            when->condition.after_ns;
-            if (when->condition.after_ns)
-                continue;
-            act(watch, when->line);
-            free(when->line);
-            when->due_ns = 0;
+            if (!when->condition.after_ns)
+                when_act(watch, when);
         }
     for (i = 0; i < watch->whens_count && !is_done(watch); i++) {
         struct when *when = &watch->whens[i];
-        if (!when->due_ns ||
-            recorder_clock_ns_(RECORDER_MONOTONIC_) < when->due_ns)
-            continue;
-        act(watch, when->line);
-        free(when->line);
-        when->due_ns = 0;
+        if (when->due_ns &&
+            recorder_clock_ns_(RECORDER_MONOTONIC_) >= when->due_ns)
+            when_act(watch, when);
     }
 }
 
