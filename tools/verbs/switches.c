@@ -136,9 +136,9 @@ static void table_threads_shown(const struct shown *shown)
         put_percent(shown->s, t->ns[SWITCHES_RUNNING], true, 7);
         printf(" %8" PRIu64 " %9" PRIu64, t->blocked, t->preempted);
         put_time(t->longest_run, t->ns[SWITCHES_RUNNING], 11);
-        put_time(t->ns[SWITCHES_READY], t->waited, 10);
-        put_time(t->longest_wait, t->waited, 10);
-        put_time(t->longest_wake, t->wakes, 10);
+        put_time(t->ns[SWITCHES_READY], t->longest_wait, 10);
+        put_time(t->longest_wait, t->longest_wait, 10);
+        put_time(t->longest_wake, t->longest_wake, 10);
         put_time(unknown, unknown, 10);
         putchar('\n');
     }
@@ -422,7 +422,7 @@ const struct verb verb_switches = {
         "for how long, and where longest. RUNNING includes interrupts.\n\n"
         "Nothing is guessed: where a record is missing, a state is unknown "
         "until the next tells it, and so is all before the first record of a "
-        "thread: that time is UNKNOWN. A - is what nobody records. Times end "
+        "thread: that time is UNKNOWN. A - is none, or what nobody records. Times end "
         "at the last record that says what ran.",
     .rows = rows,
     .run = run};
