@@ -256,6 +256,11 @@ static void look_at_kind(struct timeline *t, const struct reader_event *e)
         t->inside->says[recorder_of(t, e)] = true;
 }
 
+bool timeline_says(const struct timeline *t, size_t recorder)
+{
+    return t->inside->says[recorder];
+}
+
 uint64_t timeline_complete(const struct timeline *t)
 {
     const struct reader *reader = &t->call->reader;

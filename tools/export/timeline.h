@@ -82,6 +82,8 @@ bool timeline_read(struct timeline *, struct reader_event *, uint64_t *ns);
 void timeline_rewind(struct timeline *);
 void timeline_close(struct timeline *);
 
+/* True if a recorder has records of what ran. */
+bool timeline_says(const struct timeline *, size_t recorder);
 /* Returns from when on no recorder that says what ran lacks a record, since the
  * timeline's start. After reader_count(). */
 uint64_t timeline_complete(const struct timeline *);

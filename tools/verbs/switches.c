@@ -332,19 +332,15 @@ static uint64_t relative(const struct timeline *t, int64_t ns)
     return (uint64_t)ns - (uint64_t)t->start_ns;
 }
 
-static void say_missing(const struct call *call)
+void missing_warn(const struct call *call, const struct reader_recorder *r)
 {
-    const struct reader *reader = &call->reader;
-    for (size_t i = 0; i < reader->recorders_count; i++) {
-        const struct reader_recorder *r = reader->recorders[i];
-        if (r->chosen && r->wrong)
-            warn(call, "recorder %s: %s", r->name, r->wrong);
-        if (r->chosen && r->figures.missed + r->figures.lost)
-            warn(call,
-                 "recorder %s lacks %" PRIu64 " records in places that are "
-                 "not known: if they said what ran, so much is not counted",
-                 r->name, r->figures.missed + r->figures.lost);
-    }
+    if (r->wrong)
+        warn(call, "recorder %s: %s", r->name, r->wrong);
+    if (r->figures.missed + r->figures.lost)
+        warn(call,
+             "recorder %s lacks %" PRIu64 " records in places that are not "
+             "known, so that figures may be wrong",
+             r->name, r->figures.missed + r->figures.lost);
 }
 
 void switches_show(struct call *call, const char *thread)
@@ -367,7 +363,9 @@ void switches_show(struct call *call, const char *thread)
     shown_open(&shown, &s, thread);
     if (thread && !shown.count)
         fail(call, "no record says when a thread %s ran", thread);
-    say_missing(call);
+    for (size_t i = 0; i < call->reader.recorders_count; i++)
+        if (timeline_says(&timeline, i))
+            missing_warn(call, call->reader.recorders[i]);
     if (call_option(call, 'j')) {
         json_threads(&shown);
         if (!thread)

@@ -9,4 +9,7 @@
  * or null. Ends the command if no record says it. */
 void switches_show(struct call *, const char *thread);
 
+/* Says that a recorder lacks records in places that are not known, if so. */
+void missing_warn(const struct call *, const struct reader_recorder *);
+
 #endif
