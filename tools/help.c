@@ -106,7 +106,7 @@ static void command_help(void)
     usage(stdout, NULL);
     puts("\nReads flight recorders from outside of the program.\n");
     for (int i = 0; i < VERBS; i++)
-        printf("  %-8s %s\n", verbs[i]->name, verbs[i]->summary);
+        printf("  %-9s %s\n", verbs[i]->name, verbs[i]->summary);
     putchar('\n');
     wrapped(stdout, sources, 0, 0);
     puts("\nA ~ in front of a text: it may have changed since it was recorded."

@@ -8,10 +8,11 @@
 #include <string.h>
 
 #include "array.h"
+#include "buffer.h"
 #include "fields.h"
-#include "kinds.h"
 #include "progress.h"
 #include "recorder/regex.h"
+#include "switches.h"
 #include "value.h"
 
 /* An event that others with earlier times may still follow. */
@@ -30,9 +31,12 @@ struct timeline_inside {
     size_t heap_count, heap_max;
     struct timeline_lane *known[NUMBERS], *unknown[NUMBERS];
     size_t lanes_max;
-    int64_t first; /* time of those before the first that has one */
-    size_t recorder; /* of the last event */
-    bool *says;      /* by recorder: what ran */
+    int64_t first;       /* time of those before the first that has one */
+    size_t recorder;     /* of the last event */
+    bool *says;          /* by recorder: what ran */
+    struct ids name_ids; /* of interrupts, by address and id */
+    char **names;
+    size_t names_max;
     uint64_t done;
 };
 
@@ -137,9 +141,8 @@ static const uint32_t ids_ours = 1u << 28;
 static struct timeline_lane *lane_new(struct timeline *t)
 {
     struct timeline_lane *lane = need(calloc(1, sizeof *lane));
-    t->lanes =
-        need(array_room(t->lanes, &t->inside->lanes_max, t->lanes_count + 1,
-                        sizeof(*t->lanes)));
+    t->lanes = need(array_room(t->lanes, &t->inside->lanes_max,
+                               t->lanes_count + 1, sizeof(*t->lanes)));
     lane->index = t->lanes_count;
     t->lanes[t->lanes_count++] = lane;
     return lane;
@@ -349,6 +352,10 @@ void timeline_close(struct timeline *t)
     }
     free(t->lanes);
     free(t->values);
+    for (i = 0; i < t->inside->name_ids.count; i++)
+        free(t->inside->names[i]);
+    free(t->inside->names);
+    ids_free(&t->inside->name_ids);
     free(t->inside->soonest);
     free(t->inside->says);
     free(t->inside->heap);
@@ -365,16 +372,41 @@ const char *timeline_span_name(const char *text)
     return *name ? name : text;
 }
 
-static void span_open(struct timeline_event *e)
+const char *timeline_opened(const struct timeline_event *e)
+{
+    return e->lane->spans[e->lane->depth - 1].name;
+}
+
+/* The name of an interrupt, valid until the timeline is closed. */
+static const char *interrupt_name(struct timeline *t,
+                                  const struct timeline_event *e)
+{
+    struct timeline_inside *in = t->inside;
+    const uint64_t *word = e->read.event.argument;
+    char text[SWITCHES_NAME_MAX], name[64];
+    bool is_new;
+    size_t i = ids_of(&in->name_ids, word[0], word[1], 0, &is_new);
+    in->names = need(array_room(in->names, &in->names_max, in->name_ids.count,
+                                sizeof *in->names));
+    if (is_new) {
+        reader_word_text(&t->call->reader, &e->read, 0, text, sizeof text);
+        in->names[i] = need(strdup(switches_name(text, word[1], name)));
+    }
+    return in->names[i];
+}
+
+static void span_open(struct timeline *t, struct timeline_event *e)
 {
     struct timeline_lane *lane = e->lane;
+    char how;
+    bool enters = kind_of(e->read.kind, &how) == KIND_ENTER;
     lane->spans = need(array_room(lane->spans, &lane->spans_max,
                                   lane->depth + 1, sizeof *lane->spans));
-    lane->spans[lane->depth++] =
-        (struct timeline_span){.name = timeline_span_name(e->format),
-                               .recorder = e->read.recorder,
-                               .order = e->read.event.order,
-                               .ns = e->ns};
+    lane->spans[lane->depth++] = (struct timeline_span){
+        .name = enters ? interrupt_name(t, e) : timeline_span_name(e->format),
+        .recorder = e->read.recorder,
+        .order = e->read.event.order,
+        .ns = e->ns};
     e->opens = true;
 }
 
@@ -473,7 +505,7 @@ bool timeline_next(struct timeline *t, struct timeline_event *e)
         if (timeline_value(&t->values[i], e))
             t->values[i].seen = true;
     if (e->format[0] == '>' && e->lane->thread)
-        span_open(e);
+        span_open(t, e);
     else if (e->format[0] == '<' && e->lane->thread)
         span_close(e);
     return true;

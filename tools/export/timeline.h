@@ -8,6 +8,7 @@
 
 SPANS   A record whose format starts with '>' opens a span of its thread, and
         the next of the same thread and recorder that starts with '<' closes it.
+        One of an interrupt (kinds.h) has the name of that.
         As viewers nest spans, it closes those opened in between, too. A '<'
         without a '>' of the kind closes nothing: the '>' was overwritten.
 VALUES  --value RECORDER:N=NAME makes argument N, if it is a number, a value of
@@ -93,6 +94,9 @@ struct timeline_lane *timeline_lane(const struct timeline *, unsigned number);
 struct timeline_lane *timeline_lane_add(struct timeline *, uint64_t id,
                                         const char *name);
 
+/* Returns the name of the span that an event opens: its format, or the subject
+ * of an interrupt's. */
+const char *timeline_opened(const struct timeline_event *);
 /* Returns the format or message of a span without its '>' or '<'. */
 const char *timeline_span_name(const char *text);
 
