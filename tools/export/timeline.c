@@ -179,6 +179,7 @@ struct timeline_lane *timeline_lane_add(struct timeline *t, uint64_t id,
                                         const char *name)
 {
     struct timeline_lane *lane = lane_new(t);
+    lane->silent = true;
     lane->id = (uint32_t)id;
     if (!id || id >= ids_ours || id_is_taken(t, (uint32_t)id, lane))
         lane->id = ids_ours + 2u * NUMBERS + (uint32_t)lane->index;

@@ -34,6 +34,7 @@ struct timeline_lane {
     size_t index;                       /* in timeline.lanes */
     uint32_t id; /* the kernel's, or one of ours that no other lane has */
     char name[32];
+    bool silent; /* recorded nothing, and is known by what others say */
     const struct switches_thread *thread_of; /* switches.h: what ran; or null */
     struct timeline_span *spans; /* the open ones, outermost first */
     size_t depth, spans_max;
