@@ -281,15 +281,6 @@ RECORDER_SELDOM_ void recorder_action_do_(struct recorder_trigger_ *trigger,
 
 /* ----------------------------------------------------------------- parse -- */
 
-/* Returns what stands behind `word`, where an action begins so. */
-RECORDER_INLINE_ char *recorder_action_word_(char *at, const char *word)
-{
-    for (; *word; word++, at++)
-        if (*at != *word)
-            return NULL;
-    return at;
-}
-
 /* Reads the actions, and cuts the text at their commas. Returns null, or what is
  * wrong. */
 RECORDER_SELDOM_ const char *
@@ -305,6 +296,7 @@ recorder_action_parse_(struct recorder_trigger_ *trigger, char *at)
                  {"abort", RECORDER_ACTION_ABORT_},
 #endif
                  {"again", RECORDER_ACTION_AGAIN_}};
+    const char *behind = NULL;
     char *next, *end;
     for (; at; at = next) {
         unsigned i;
@@ -317,19 +309,19 @@ recorder_action_parse_(struct recorder_trigger_ *trigger, char *at)
         next = *next ? next + 1 : NULL;
         *end = '\0';
         for (i = 0; i < sizeof words / sizeof *words; i++) {
-            end = recorder_action_word_(at, words[i].name);
-            if (end && !*end)
+            behind = recorder_behind_(at, words[i].name);
+            if (behind && !*behind)
                 break;
         }
         if (i < sizeof words / sizeof *words) {
             trigger->actions |= words[i].action;
 #ifdef RECORDER_HOSTED_
-        } else if ((end = recorder_action_word_(at, "dump=")) && *end) {
+        } else if ((behind = recorder_behind_(at, "dump=")) && *behind) {
             trigger->actions |= RECORDER_ACTION_DUMP_;
-            trigger->path = end;
-        } else if ((end = recorder_action_word_(at, "signal=")) != NULL) {
+            trigger->path = behind;
+        } else if ((behind = recorder_behind_(at, "signal=")) != NULL) {
             int64_t number;
-            const char *behind = recorder_condition_integer_(end, &number);
+            behind = recorder_condition_integer_(behind, &number);
             if (!behind || *behind || number < 1 || number > 64)
                 return "a signal has a number from 1 to 64";
             trigger->actions |= RECORDER_ACTION_SIGNAL_;
