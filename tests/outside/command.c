@@ -5,7 +5,7 @@
 static void command_begin(void)
 {
     build_begin();
-    command_build("program", "gcc");
+    command_build("program", "gcc -O2");
 }
 TestSuite(command, .init = command_begin, .fini = build_end, .timeout = 120);
 

@@ -7,7 +7,7 @@ TestSuite(log, .init = build_begin, .fini = build_end, .timeout = 300);
 /* Compiles ./log of programs/ with rings of so many slots. */
 static void log_build(unsigned slots)
 {
-    build_must("gcc -O2 -DSLOTS=%u " BUILD_INCLUDE "-o log " BUILD_PROGRAMS
+    build_once("gcc -O2 -DSLOTS=%u " BUILD_INCLUDE "-o log " BUILD_PROGRAMS
                "/log.c -lpthread -ldl",
                slots);
 }

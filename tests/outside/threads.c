@@ -11,7 +11,7 @@ TestSuite(threads, .init = build_begin, .fini = build_end, .timeout = 120);
 
 static void build_threads(const char *compiler)
 {
-    build_must("%s -o threads " PROGRAM " -lpthread", compiler);
+    build_once("%s -o threads " PROGRAM " -lpthread", compiler);
 }
 static pid_t start(const char *arguments)
 {

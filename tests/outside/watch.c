@@ -11,7 +11,7 @@ static pid_t program;
 static void watch_begin(void)
 {
     build_begin();
-    build_must("gcc -O1 " BUILD_INCLUDE "-o watched " BUILD_PROGRAMS
+    build_once("gcc -O1 " BUILD_INCLUDE "-o watched " BUILD_PROGRAMS
                "/watch.c");
 }
 TestSuite(watch, .init = watch_begin, .fini = build_end, .timeout = 120);
