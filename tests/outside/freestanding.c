@@ -87,12 +87,12 @@ Test(freestanding, cortex_m3)
                   "-std=c11 -mcpu=cortex-m3 -mthumb");
     needs_nothing("clang", CLANG_HEADERS, "-std=c11 --target=armv7m-none-eabi");
 }
-Test(freestanding, cortex_m4f)
+Test(freestanding, cortex_m4f, .init = build_long)
 {
     needs_nothing("arm-none-eabi-gcc", GCC_HEADERS,
                   "-std=c11 -mcpu=cortex-m4 -mthumb -mfloat-abi=hard");
 }
-Test(freestanding, cortex_m0_without_atomics)
+Test(freestanding, cortex_m0_without_atomics, .init = build_long)
 {
     needs_nothing("arm-none-eabi-gcc", GCC_HEADERS,
                   "-std=c11 -mcpu=cortex-m0 -mthumb -DNO_ATOMICS");

@@ -800,7 +800,7 @@ Test(recording, has_libraries)
 
 /* Goal: a program of many libraries has them all. Method: the last of 40 has the
  * formats of the records. */
-Test(recording, has_many_libraries)
+Test(recording, has_many_libraries, .init = build_long)
 {
     if (!has_command())
         return;
@@ -847,7 +847,7 @@ Test(recording, is_defined)
 }
 
 /* Goal: rings above 2 GiB are no different. */
-Test(recording, may_be_large)
+Test(recording, may_be_large, .init = build_long)
 {
     struct statvfs disk;
     struct stat stat;

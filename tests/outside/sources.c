@@ -42,13 +42,16 @@ Test(sources, static_pie, .init = build_long)
     executable("gcc -O2 -static-pie -fPIE");
 }
 Test(sources, stripped, .init = build_long) { executable("gcc -O2 -s"); }
-Test(sources, stripped_static) { executable("gcc -O2 -s -static"); }
+Test(sources, stripped_static, .init = build_long)
+{
+    executable("gcc -O2 -s -static");
+}
 Test(sources, without_debug_information, .init = build_long)
 {
     executable("gcc -O0 -g0");
 }
 /* Nothing shows that the file is what ran: the user names it. */
-Test(sources, without_build_id)
+Test(sources, without_build_id, .init = build_long)
 {
     executable_core("gcc -O2 -Wl,--build-id=none",
                     "core --executable program");
@@ -96,7 +99,10 @@ static void machine(const char *target, const char *emulator, const char *more)
     build_must("mv qemu_*.core core");
     command_must_dump("core --executable program", target);
 }
-Test(sources, mips) { machine("mips-linux-gnu", "qemu-mips", ""); }
+Test(sources, mips, .init = build_long)
+{
+    machine("mips-linux-gnu", "qemu-mips", "");
+}
 Test(sources, powerpc, .init = build_long)
 {
     machine("powerpc-linux-gnu", "qemu-ppc", "");
@@ -306,7 +312,7 @@ static void times_elsewhere(const char *compiler)
     command_stop(pid);
 }
 Test(sources, times_elsewhere) { times_elsewhere("gcc -O2"); }
-Test(sources, times_elsewhere_32)
+Test(sources, times_elsewhere_32, .init = build_long)
 {
     if (build_can("gcc", "-m32"))
         times_elsewhere("gcc -O2 -m32");
