@@ -419,7 +419,7 @@ static void live(const char *test)
 {
     command_build("program", "gcc -O2");
     pid_t pid = command_start("./program flood 1");
-    build_must("timeout 50 python3 " TEST_ROOT
+    build_must("timeout 55 python3 " TEST_ROOT
                "/tests/view/readers.py %s " RECORDER " %d",
                test, (int)pid);
     command_stop(pid);
