@@ -118,8 +118,8 @@ RECORDER_SELDOM_ bool recorder_action_wants_(const struct recorder *recorder)
 }
 
 /* Marks the recorders that triggers wait for, and no others, after the state of
- * a trigger has changed. What changes meanwhile is not overlooked: whoever finds
- * that something did looks again. */
+ * a trigger has changed. What changes meanwhile is not overlooked: whoever
+ * finds that something did looks again. */
 RECORDER_SELDOM_ void recorder_action_mark_(void)
 {
     uintptr_t changes =
@@ -149,7 +149,8 @@ RECORDER_SELDOM_ void recorder_action_mark_(void)
     recorder_file_tell_(RECORDER_FILE_SYNC_, NULL);
 }
 
-/* Lets a trigger wait for records; what it has counted so far counts no more. */
+/* Lets a trigger wait for records; what it has counted so far counts no
+ * more. */
 RECORDER_SELDOM_ void recorder_action_arm_(struct recorder_trigger_ *trigger)
 {
     if (trigger->condition.count > 1)
@@ -244,8 +245,8 @@ recorder_action_call_(const struct recorder_trigger_ *trigger,
     trigger->function(trigger->context, &seen);
 }
 
-/* Acts, after the state became ACTS_. Signals come last, when records are looked
- * at again: a handler may leave by siglongjmp(). */
+/* Acts, after the state became ACTS_. Signals come last, when records are
+ * looked at again: a handler may leave by siglongjmp(). */
 RECORDER_SELDOM_ void recorder_action_do_(struct recorder_trigger_ *trigger,
                                           const struct recorder *recorder,
                                           unsigned thread,
@@ -281,8 +282,8 @@ RECORDER_SELDOM_ void recorder_action_do_(struct recorder_trigger_ *trigger,
 
 /* ----------------------------------------------------------------- parse -- */
 
-/* Reads the actions, and cuts the text at their commas. Returns null, or what is
- * wrong. */
+/* Reads the actions, and cuts the text at their commas. Returns null, or what
+ * is wrong. */
 RECORDER_SELDOM_ const char *
 recorder_action_parse_(struct recorder_trigger_ *trigger, char *at)
 {

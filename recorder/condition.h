@@ -1,11 +1,12 @@
-/* condition.h - which records a trigger watches for, and how that is written. */
+/* condition.h - which records a trigger watches for, and how that is
+ * written. */
 /* SPDX-License-Identifier: MIT */
 /*
     disk|net: "latency" sw2 1>50 2&0x80 10x1s after=20ms: freeze,dump
 
-A condition ends at the second ':' or where the text ends; what stands behind the
-':' is the reader's. recorder_trigger.h says what each word means. The program
-and `recorder watch` read it by the same function.
+A condition ends at the second ':' or where the text ends; what stands behind
+the ':' is the reader's. recorder_trigger.h says what each word means. The
+program and `recorder watch` read it by the same function.
 */
 #ifndef RECORDER_CONDITION_H_
 #define RECORDER_CONDITION_H_

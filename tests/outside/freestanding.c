@@ -31,7 +31,8 @@ static const char memory[] =
 #define GCC_HEADERS "-nostdinc -isystem $(%s -print-file-name=include) "
 #define CLANG_HEADERS "-nostdinc -isystem $(%s -print-resource-dir)/include "
 
-/* Compiles the program in all ways, and looks at what it asks the linker for. */
+/* Compiles the program in all ways, and looks at what it asks the linker
+ * for. */
 static void needs_nothing(const char *compiler, const char *headers,
                           const char *options)
 {
@@ -71,10 +72,10 @@ static void needs_nothing(const char *compiler, const char *headers,
         }
 }
 
-/* Goal: the headers call nothing but what the port defines, need no thread-local
- * storage and no atomic that is a call, and include nothing but what stands
- * beside the compiler; recording needs not even memcpy. Method: the undefined
- * symbols of a program that uses all of the interface. */
+/* Goal: the headers call nothing but what the port defines, need no
+ * thread-local storage and no atomic that is a call, and include nothing but
+ * what stands beside the compiler; recording needs not even memcpy. Method: the
+ * undefined symbols of a program that uses all of the interface. */
 Test(freestanding, native)
 {
     needs_nothing("gcc", GCC_HEADERS, "-std=c11");

@@ -268,8 +268,8 @@ Test(gdb, help_and_completion)
 /* The program has noted no rate of its ticks: each reader measures it anew. */
 #define NO_TIMES " | sed \"s/^\\([0-9]* \\[\\)[0-9]*[.][0-9]*/\\1/\" "
 
-/* Goal: of libraries that share nothing, each can be chosen, as the command does
- * it by --registry; that there are several is said. */
+/* Goal: of libraries that share nothing, each can be chosen, as the command
+ * does it by --registry; that there are several is said. */
 Test(gdb, several_registries, .init = build_long)
 {
     char gdb[64], address[32], *at;

@@ -56,9 +56,9 @@ static void mutations(const char *flags)
     cr_assert(refused > 0 && refused < cases / 2, "%s", build_text);
 }
 
-/* Goal: no words in a file harm its reader, or pass what it shows. Method: words
- * of registry, recorders, rings, commit words and formats are changed, a few at
- * a time, in a recording that this very build made and reads; under the
+/* Goal: no words in a file harm its reader, or pass what it shows. Method:
+ * words of registry, recorders, rings, commit words and formats are changed, a
+ * few at a time, in a recording that this very build made and reads; under the
  * sanitizers; each byte of what is shown is looked at. */
 Test(hostile, mutated, .init = build_long)
 {
@@ -350,7 +350,8 @@ Test(hostile, moves_no_cursor)
 /* ---------------------------------------------------------------- sparse -- */
 
 /* Runs the command with 600 MB more address space than the file `bad` has
- * bytes, and 10 s of a processor; 300 MB may be resident. Returns its status. */
+ * bytes, and 10 s of a processor; 300 MB may be resident. Returns its
+ * status. */
 static int sparse(const char *line)
 {
     return build_run(
@@ -382,8 +383,8 @@ static void bad_word(long at, uint64_t word)
 
 /* Goal: what a file costs its reader is what it has on the disk, not its
  * length: 20 GB of nothing take neither time nor memory. Method: behind a good
- * recording and a core file stand 20 GB that are a hole; the recording's note of
- * where the registry is, is gone, so that it is looked for, and one of the
+ * recording and a core file stand 20 GB that are a hole; the recording's note
+ * of where the registry is, is gone, so that it is looked for, and one of the
  * segments, then the notes, are as long as the file. */
 Test(hostile, sparse)
 {

@@ -126,8 +126,8 @@ static void declared_and_defined(const char *compiler)
 }
 Test(languages, declared_in_a_header) { each_compiler(declared_and_defined); }
 
-/* Goal: in C++, strings and arrays of char are copied; numbers and pointers come
- * as they are, be they bit-fields or constants without a definition. */
+/* Goal: in C++, strings and arrays of char are copied; numbers and pointers
+ * come as they are, be they bit-fields or constants without a definition. */
 static void strings_of(const char *compiler)
 {
     static const char *const standards[] = {"11", "14", "17"};

@@ -408,8 +408,8 @@ static bool has_command(void)
 }
 
 /* Goal: what the file shows is what the program showed before it died, whatever
- * it was compiled to. Method: it dumps and kills itself; all but the first line,
- * which says when, must be the same. */
+ * it was compiled to. Method: it dumps and kills itself; all but the first
+ * line, which says when, must be the same. */
 static void same_dump(const char *compiler, const char *flags)
 {
     if (!build_can(compiler, flags))
@@ -549,8 +549,8 @@ Test(recording, keeps_what_was_left)
                "test -e b.old");
 }
 
-/* Goal: processes of several pid namespaces, which have the same pid, do not take
- * each other's recordings; of those that are gone, one is kept. */
+/* Goal: processes of several pid namespaces, which have the same pid, do not
+ * take each other's recordings; of those that are gone, one is kept. */
 static void shares_a_volume(const char *folder)
 {
     build_must("rm -f in out; mkfifo in; unshare -pf --kill-child env "
@@ -798,8 +798,8 @@ Test(recording, has_libraries)
                "/build/recorder dump f | tail -n +2 | diff 1 -");
 }
 
-/* Goal: a program of many libraries has them all. Method: the last of 40 has the
- * formats of the records. */
+/* Goal: a program of many libraries has them all. Method: the last of 40 has
+ * the formats of the records. */
 Test(recording, has_many_libraries, .init = build_long)
 {
     if (!has_command())

@@ -69,8 +69,8 @@ Test(severity, least_is_compiled_away, .init = build_long)
                    " && strings it.o | grep -q \"site of none\"",
                    compilers[i], level); /* without a severity: it stays */
     }
-    /* What stays is recorded as before. One whose severity is not the first word
-     * of its heading stays, too. */
+    /* What stays is recorded as before. One whose severity is not the first
+     * word of its heading stays, too. */
     build_must("gcc " WITH "-DRECORDER_SEVERITY_LEAST=2 -o program " PROGRAM
                " && ./program end >end && grep \" two \" in.txt | "
                "sed \"s/.*] //\" | sort | uniq -c | tr -s \" \"");
