@@ -29,7 +29,11 @@
 #define RECORDER_SWITCH_H_
 
 #include "arguments.h"
-#if !defined(RECORDER_TIME) && !defined(RECORDER_NOTHING_)
+#if defined(RECORDER_NOTHING_)
+#include "off.h"
+#elif !defined(RECORDER_LIBRARY) || defined(RECORDER_LIBRARY_BODY)
+#include "record.h"
+#elif !defined(RECORDER_TIME)
 #include "clock.h"
 #endif
 
