@@ -35,7 +35,7 @@ LIMITS
     * A one-shot recorder has one lane; it stops RECORDER_SWITCH_SPARE records
       before its end, or at half of it where it has fewer than twice as many:
       so many interrupts, nested, may have looked before the first of them
-      turned it off.
+      turned it off. On 32-bit machines its last shot ends at 2^32 records.
     * recorder_switch_off() notes when it was called, for one processor each of
       RECORDER_CPU() 0 to 2 (with 64 bytes of RECORDER_CACHE_LINE to 14, where a
       word has 8 bytes to 6). Beyond, the time is unknown, and recorded as 0.

@@ -120,7 +120,7 @@ RECORDER_INLINE_ void recorder_switch_on_(const struct recorder *recorder,
  * own[0] of the ring is the position at which the shot ends; 0: none has begun.
  */
 
-/* The end of a shot that begins at `position`; never 0. */
+/* The end of a shot that begins at `position`: never 0, nor below it. */
 RECORDER_INLINE_ uintptr_t recorder_switch_end_(const struct recorder *recorder,
                                                 uintptr_t position)
 {
@@ -128,7 +128,7 @@ RECORDER_INLINE_ uintptr_t recorder_switch_end_(const struct recorder *recorder,
     if (spare > size / 2)
         spare = size / 2;
     end = position + size - spare;
-    return end + (end == 0);
+    return end < position ? UINTPTR_MAX : end;
 }
 
 /* Begins the first shot of a ring, or else turns the recorder off. Returns true
@@ -154,8 +154,7 @@ RECORDER_INLINE_ bool recorder_switch_is_full_(struct recorder *recorder)
     struct recorder_ring *ring = recorder->rings;
     uintptr_t write = __atomic_load_n(&ring->write, __ATOMIC_RELAXED);
     uintptr_t end = __atomic_load_n(&ring->own[0], __ATOMIC_RELAXED);
-    return RECORDER_UNLIKELY_((intptr_t)(write - end) >= 0) &&
-           recorder_switch_stops_(recorder);
+    return RECORDER_UNLIKELY_(write >= end) && recorder_switch_stops_(recorder);
 #else
     (void)recorder;
     return false;
