@@ -60,7 +60,8 @@ extern "C" {
 #endif
 
 #define RECORDER_SWITCH_WHERE_(id)                                             \
-    ((uintptr_t)RECORDER_CPU() | (uintptr_t)RECORDER_SWITCH_NUMBER(id) << 8)
+    (RECORDER_SWITCH_HERE_ | (uintptr_t)RECORDER_SWITCH_NUMBER(id) << 8)
+#define RECORDER_SWITCH_HERE_ ((uintptr_t)RECORDER_CPU())
 
 /* Each evaluates its arguments only where it records. Without a value, so that
  * nobody relies on one that a port might lack. */
@@ -71,13 +72,12 @@ extern "C" {
     (__atomic_load_n(&recorder_for_switches.trace, __ATOMIC_RELAXED) < 0 ||    \
      recorder_switch_is_full_(&recorder_for_switches))
 #endif
-#define RECORDER_SWITCH_(format, id, name, more)                               \
+#define RECORDER_SWITCH_(format, id, name, where, more)                        \
     ((void)(RECORDER_SWITCH_STOPPED_                                           \
                 ? (uintptr_t)0                                                 \
                 : recorder_returned_(recorder_record_few_(                     \
                       &recorder_for_switches, format, (uintptr_t)(name),       \
-                      (uintptr_t)(id), RECORDER_SWITCH_WHERE_(id),             \
-                      (uintptr_t)(more)))))
+                      (uintptr_t)(id), where, (uintptr_t)(more)))))
 
 RECORDER_INLINE_ const char *recorder_switch_why_(int why, const char *blocked,
                                                   const char *preempted,
