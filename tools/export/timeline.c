@@ -9,6 +9,7 @@
 
 #include "array.h"
 #include "fields.h"
+#include "kinds.h"
 #include "progress.h"
 #include "recorder/regex.h"
 #include "value.h"
@@ -28,7 +29,10 @@ struct timeline_inside {
     struct waiting *heap;
     size_t heap_count, heap_max;
     struct timeline_lane *known[NUMBERS], *unknown[NUMBERS];
+    size_t lanes_max;
+    int64_t first; /* time of those before the first that has one */
     size_t recorder; /* of the last event */
+    bool *says;      /* by recorder: what ran */
     uint64_t done;
 };
 
@@ -118,28 +122,39 @@ const char *timeline_name(const struct timeline *t,
 
 /* ----------------------------------------------------------------- lanes -- */
 
-static bool id_is_taken(const struct timeline *t, uint32_t id)
+static bool id_is_taken(const struct timeline *t, uint32_t id,
+                        const struct timeline_lane *by_other)
 {
     for (size_t i = 0; i < t->lanes_count; i++)
-        if (t->lanes[i]->id == id)
+        if (t->lanes[i]->id == id && t->lanes[i] != by_other)
             return true;
     return false;
+}
+
+/* Linux gives no thread an id above 2^22. */
+static const uint32_t ids_ours = 1u << 28;
+
+static struct timeline_lane *lane_new(struct timeline *t)
+{
+    struct timeline_lane *lane = need(calloc(1, sizeof *lane));
+    t->lanes =
+        need(array_room(t->lanes, &t->inside->lanes_max, t->lanes_count + 1,
+                        sizeof(*t->lanes)));
+    lane->index = t->lanes_count;
+    t->lanes[t->lanes_count++] = lane;
+    return lane;
 }
 
 static struct timeline_lane *lane_add(struct timeline *t,
                                       const struct reader_thread *thread,
                                       unsigned number)
 {
-    /* Linux gives no thread an id above 2^22. */
-    const unsigned ours = 1u << 28;
-    struct timeline_lane *lane = need(calloc(1, sizeof *lane));
-    t->lanes = need(realloc(t->lanes, (t->lanes_count + 1) * sizeof *t->lanes));
-    lane->index = t->lanes_count;
+    struct timeline_lane *lane = lane_new(t);
     lane->thread = thread;
     lane->number = number;
     lane->id = thread && thread->id > 0 ? (uint32_t)thread->id : 0;
-    if (!lane->id || id_is_taken(t, lane->id))
-        lane->id = ours + (thread ? 0u : NUMBERS) + number;
+    if (!lane->id || id_is_taken(t, lane->id, lane))
+        lane->id = ids_ours + (thread ? 0u : NUMBERS) + number;
     if (thread)
         snprintf(lane->name, sizeof lane->name, "%s", thread->name);
     else if (number)
@@ -148,7 +163,23 @@ static struct timeline_lane *lane_add(struct timeline *t,
         strcpy(lane->name, "unknown thread");
     if (!lane->name[0])
         snprintf(lane->name, sizeof lane->name, "T%u", number);
-    t->lanes[t->lanes_count++] = lane;
+    return lane;
+}
+
+struct timeline_lane *timeline_lane(const struct timeline *t, unsigned number)
+{
+    const struct timeline_inside *in = t->inside;
+    return number && number < NUMBERS ? in->known[number] : NULL;
+}
+
+struct timeline_lane *timeline_lane_add(struct timeline *t, uint64_t id,
+                                        const char *name)
+{
+    struct timeline_lane *lane = lane_new(t);
+    lane->id = (uint32_t)id;
+    if (!id || id >= ids_ours || id_is_taken(t, (uint32_t)id, lane))
+        lane->id = ids_ours + 2u * NUMBERS + (uint32_t)lane->index;
+    snprintf(lane->name, sizeof lane->name, "%s", name);
     return lane;
 }
 
@@ -206,6 +237,35 @@ static bool time_is_known(const struct reader_event *e)
     return e->ns > -((int64_t)1 << 62) && e->ns < (int64_t)1 << 62;
 }
 
+static size_t recorder_of(struct timeline *t, const struct reader_event *e)
+{
+    const struct reader *reader = &t->call->reader;
+    size_t i = t->inside->recorder;
+    if (reader->recorders[i] != e->recorder)
+        for (i = 0; reader->recorders[i] != e->recorder; i++)
+            ;
+    return t->inside->recorder = i;
+}
+
+static void look_at_kind(struct timeline *t, const struct reader_event *e)
+{
+    char how;
+    enum kind kind = kind_of(e->kind, &how);
+    t->switches |= kind != KIND_OTHER;
+    if (kind != KIND_OTHER && kind != KIND_OFF && kind != KIND_ON)
+        t->inside->says[recorder_of(t, e)] = true;
+}
+
+uint64_t timeline_complete(const struct timeline *t)
+{
+    const struct reader *reader = &t->call->reader;
+    int64_t from = t->start_ns;
+    for (size_t i = 0; i < reader->recorders_count; i++)
+        if (t->inside->says[i] && reader->recorders[i]->complete_ns > from)
+            from = reader->recorders[i]->complete_ns;
+    return (uint64_t)from - (uint64_t)t->start_ns;
+}
+
 /* Reads all events once, to find the earliest time behind each. */
 static void look_ahead(struct timeline *t)
 {
@@ -229,9 +289,11 @@ static void look_ahead(struct timeline *t)
             wall = e.realtime_ns - (uint64_t)e.ns;
         }
         in->soonest[in->count++] = known ? e.ns : RECORDER_TIME_UNKNOWN_;
+        if (e.kind)
+            look_at_kind(t, &e);
         lane_of(t, &e);
     }
-    in->before = first;
+    in->before = in->first = first;
     t->start_ns = first;
     for (i = 0; i < in->count; i++) { /* unknown times become the time before */
         if (in->soonest[i] == RECORDER_TIME_UNKNOWN_)
@@ -258,6 +320,7 @@ void timeline_open(struct timeline *t, struct call *call, int value_key)
 {
     *t = (struct timeline){.call = call};
     t->inside = need(calloc(1, sizeof *t->inside));
+    t->inside->says = need(calloc(call->reader.recorders_count + 1, 1));
     for (int i = 0; i < call->options_count; i++)
         if (call->options[i].key == value_key)
             values_open(t, call->options[i].value);
@@ -282,6 +345,7 @@ void timeline_close(struct timeline *t)
     free(t->lanes);
     free(t->values);
     free(t->inside->soonest);
+    free(t->inside->says);
     free(t->inside->heap);
     free(t->inside);
 }
@@ -355,22 +419,11 @@ const char *timeline_gap(const struct timeline *t, size_t recorder,
 
 /* ------------------------------------------------------------------ next -- */
 
-static size_t recorder_of(struct timeline *t, const struct reader_event *e)
-{
-    const struct reader *reader = &t->call->reader;
-    size_t i = t->inside->recorder;
-    if (reader->recorders[i] != e->recorder)
-        for (i = 0; reader->recorders[i] != e->recorder; i++)
-            ;
-    return t->inside->recorder = i;
-}
-
-bool timeline_next(struct timeline *t, struct timeline_event *e)
+bool timeline_read(struct timeline *t, struct reader_event *event, uint64_t *ns)
 {
     struct timeline_inside *in = t->inside;
     struct reader *reader = &t->call->reader;
     struct waiting next;
-    progress(t->call, in->done++, in->count);
     while (in->next < in->count &&
            (!in->heap_count || in->heap[0].ns > in->soonest[in->next]) &&
            reader_next(reader, &next.event)) {
@@ -382,8 +435,29 @@ bool timeline_next(struct timeline *t, struct timeline_event *e)
     if (!in->heap_count)
         return false;
     heap_pop(in, &next);
-    *e = (struct timeline_event){.read = next.event};
-    e->ns = (uint64_t)next.ns - (uint64_t)t->start_ns;
+    *event = next.event;
+    *ns = (uint64_t)next.ns - (uint64_t)t->start_ns;
+    return true;
+}
+
+void timeline_rewind(struct timeline *t)
+{
+    struct timeline_inside *in = t->inside;
+    reader_rewind(&t->call->reader);
+    in->next = in->heap_count = 0;
+    in->before = in->first;
+    in->done = 0;
+    for (size_t i = 0; i < t->lanes_count; i++)
+        t->lanes[i]->depth = 0;
+}
+
+bool timeline_next(struct timeline *t, struct timeline_event *e)
+{
+    struct reader *reader = &t->call->reader;
+    *e = (struct timeline_event){0};
+    progress(t->call, t->inside->done++, t->inside->count);
+    if (!timeline_read(t, &e->read, &e->ns))
+        return false;
     e->lane = lane_of(t, &e->read);
     e->recorder = recorder_of(t, &e->read);
     e->format = reader_format(reader, &e->read.event, &e->location);

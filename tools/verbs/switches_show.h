@@ -1,0 +1,12 @@
+/* switches_show.h - what `recorder switches` prints, of a call that was taken. */
+/* SPDX-License-Identifier: MIT */
+#ifndef SWITCHES_SHOW_H
+#define SWITCHES_SHOW_H
+
+#include "command.h"
+
+/* Prints what ran, by all events that were taken; `thread`: only of that one,
+ * or null. Ends the command if no record says it. */
+void switches_show(struct call *, const char *thread);
+
+#endif
