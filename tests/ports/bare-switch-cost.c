@@ -15,7 +15,8 @@ struct task {
 } tasks[2] = {{"sensor"}, {"encoder"}};
 
 #define BEGIN(what)                                                            \
-    __asm__ volatile(".globl " #what "_begin\n" #what "_begin:" : : : "memory")
+    __asm__ volatile(".globl " #what "_begin\n" #what "_begin:" : : : "memor"  \
+                                                                      "y")
 #define END(what)                                                              \
     __asm__ volatile(".globl " #what "_end\n" #what "_end:" : : : "memory")
 
