@@ -209,6 +209,51 @@ run_library()
     done
 }
 
+# What a program without tables recorded of its own stack, walked on this machine:
+# every function of the chain, from the innermost out to where nobody calls. At
+# -O2 a dynamic program, too, whose libraries lie below a folder.
+chain_is_whole()
+{
+    said=$(build/recorder threads "$@" 2>&1)
+    found=$(echo "$said" | awk '/^    / && $1 != "snapshot_registers" { print $1 }' |
+        head -n 12 | tr '\n' ' ')
+    [ "$found" = "snapshot_take innermost fills large grows keeps takes_any reals \
+leaves_early chooses by_pointer main " ] && case $said in
+    *"is not known"* | *"not at hand"*) false ;;
+    esac && return
+    echo "$said"
+    return 1
+}
+# shellcheck disable=SC2086
+run_chain()
+{
+    none="-fno-asynchronous-unwind-tables -fno-unwind-tables"
+    case $1 in
+    armhf)
+        set -- "$@" "-marm" "-mthumb" "-marm -funwind-tables" \
+            "-mthumb -funwind-tables" "-mthumb -g"
+        ;;
+    mips) set -- "$@" "" "-g" "-mno-abicalls -fno-pic -no-pie" ;;
+    *) set -- "$@" "" "-g $none" "$none" ;;
+    esac
+    chain=$out/$1/chain$2 level=$2
+    shift 2
+    for flags; do
+        rm -f "$chain.rec"
+        echo "$name $level $flags"
+        $cc $level $flags -static -w -I. -o "$chain" tests/programs/chain.c &&
+            RECORDER_FILE="$chain.rec" timeout 60 $qemu "$chain" &&
+            chain_is_whole "$chain.rec" || return 1
+    done
+    # Debian's libc of mips has no names for functions of its own.
+    [ "$level$name" = "-O2${name#mips}" ] || return 0
+    rm -f "$chain.rec"
+    $cc $level -w -I. -o "$chain" tests/programs/chain.c &&
+        RECORDER_FILE="$chain.rec" timeout 60 $qemu -L "/usr/$name" "$chain" &&
+        chain_is_whole --executable "$chain" --sysroot "/usr/$name" \
+            "$chain.rec"
+}
+
 # Two files, by the macros of a port; wine is run where it is, not installed.
 run_windows()
 {
@@ -376,6 +421,14 @@ for target in $targets; do
         echo "basics $target $way"
     done
     echo "library $target dlopen"
+    case $target in
+    armhf) levels="-O0 -O2 -Os -O3" ;;
+    aarch64 | riscv64 | mips) levels="-O0 -O2 -Os" ;;
+    *) levels= ;;
+    esac
+    for level in $levels; do
+        echo "chain $target $level"
+    done
     case $target in
     armhf | mips | powerpc | i386) echo "words $target 32" ;;
     esac
