@@ -254,6 +254,30 @@ run_chain()
             "$chain.rec"
 }
 
+# A deadlock, from the core file that the emulator writes: it has no list of the
+# program's files, which a program and a folder of libraries make up for.
+run_core()
+{
+    here=$PWD
+    $cc -O2 -g -w -o "$out/$1/threads" tests/programs/threads.c -lpthread &&
+        cd "$out/$1" && rm -f ./*.core || return 1
+    (
+        ulimit -c unlimited
+        timeout 60 "$qemu" -L "/usr/$name" ./threads two 2 core
+        rm -f core
+    )
+    "$here/build/recorder" threads --executable threads \
+        --sysroot "/usr/$name" qemu_threads_*.core >said 2>&1
+    cat said
+    grep -q "^DEADLOCK of 2 threads: each waits for what the next holds$" said &&
+        grep -q " waits for mutex bank of .* transfer threads.c:.* < deposit" \
+            said && grep -q "^    main  *threads.c:" said || return 1
+    "$here/build/recorder" threads qemu_threads_*.core >said 2>&1
+    cat said
+    grep -q "name the program with --executable" said || return 1
+    rm -f ./*.core
+}
+
 # Two files, by the macros of a port; wine is run where it is, not installed.
 run_windows()
 {
@@ -425,6 +449,9 @@ for target in $targets; do
     armhf) levels="-O0 -O2 -Os -O3" ;;
     aarch64 | riscv64 | mips) levels="-O0 -O2 -Os" ;;
     *) levels= ;;
+    esac
+    case $target in # that of riscv64 writes none
+    armhf | aarch64 | mips) echo "core $target deadlock" ;;
     esac
     for level in $levels; do
         echo "chain $target $level"

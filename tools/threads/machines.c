@@ -112,7 +112,7 @@ const struct machine *machine_of(const struct memory *memory)
 
 const char *machine_call(const struct machine *machine, int64_t number)
 {
-    static char *names[512];
+    static char *names[6144]; /* those of mips begin with 4000 or 5000 */
     if (number < 0 || number >= (int64_t)(sizeof names / sizeof *names))
         return NULL;
     if (!names[number])

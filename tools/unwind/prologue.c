@@ -279,27 +279,78 @@ static enum unwind_step caller_of(struct unwind *u, const struct shape *shape,
     return UNWIND_NEXT;
 }
 
-enum unwind_step prologue_step(struct unwind *u, uint64_t address,
-                               struct registers *registers)
+/* Is it the instruction with which a function begins that calls others? */
+static bool is_first(const struct prologue *p, size_t at)
 {
-    const struct shape *shape = shape_of(u);
+    uint32_t i = prologue_code(p, at, 4);
+    switch (p->unwind->memory->machine) {
+    case EM_ARM: /* push {..., lr} */
+        if (p->is_thumb)
+            return (i & 0xff00) == 0xb500 || (i & 0xe000ffff) == 0x4000e92d;
+        return (i & 0xfffff000) == 0xe92d4000 || i == 0xe52de004;
+    case EM_MIPS: return (i & 0xffff8000) == 0x27bd8000; /* addiu sp, sp, -n */
+    case EM_AARCH64: return (i & 0xffe07fff) == 0xa9a07bfd; /* stp x29, x30 */
+    default: return false;
+    }
+}
+
+/* Where a function begins that has no symbol, as far as its code tells. Leaves
+ * the code from there on; false: nothing is found. */
+static bool start_guess(struct prologue *p, uint64_t end)
+{
+    enum { BACK_MAX = 4096 };
+    size_t step = p->is_thumb ? 2 : 4, at;
+    end &= ~(uint64_t)(step - 1);
+    p->size = BACK_MAX;
+    p->start = end - BACK_MAX;
+    while (unwind_bytes(p->unwind, p->start, p->code, p->size) != p->size) {
+        if (p->size <= 64)
+            return false;
+        p->start += p->size / 2;
+        p->size /= 2;
+    }
+    for (at = p->size - step; at > 0 && !is_first(p, at); at -= step)
+        ;
+    memmove(p->code, p->code + at, p->size - at);
+    p->start += at;
+    p->size -= at;
+    return at > 0;
+}
+
+static bool code_fetch(struct prologue *p, uint64_t address, uint64_t end,
+                       bool is_thumb)
+{
     struct function function;
-    struct prologue *p;
-    enum unwind_step did = UNWIND_UNKNOWN;
-    uint64_t end = registers->value[u->machine->pc] & ~u->machine->no_address;
-    if (!shape || !function_find(u, address, &function) || end < function.start)
-        return UNWIND_UNKNOWN;
-    p = malloc(sizeof *p);
-    if (!p)
-        return UNWIND_UNKNOWN;
-    p->unwind = u;
+    if (!function_find(p->unwind, address, &function)) {
+        p->is_thumb = is_thumb;
+        return start_guess(p, end);
+    }
+    if (end < function.start)
+        return false;
     p->start = function.start;
     p->is_thumb = function.is_thumb;
     p->size = end - function.start;
     if (p->size >= PROLOGUE_BYTES_MAX)
         p->size = PROLOGUE_BYTES_MAX - 1;
-    if (unwind_bytes(u, p->start, p->code, p->size) == p->size)
-        did = caller_of(u, shape, analyse(p, shape), registers);
+    return unwind_bytes(p->unwind, p->start, p->code, p->size) == p->size;
+}
+
+enum unwind_step prologue_step(struct unwind *u, uint64_t address,
+                               struct registers *registers)
+{
+    const struct shape *shape = shape_of(u);
+    uint64_t pc = registers->value[u->machine->pc];
+    uint64_t end = pc & ~u->machine->no_address;
+    struct registers caller = *registers;
+    struct prologue *p = shape ? malloc(sizeof *p) : NULL;
+    enum unwind_step did = UNWIND_UNKNOWN;
+    if (!p)
+        return UNWIND_UNKNOWN;
+    p->unwind = u;
+    if (code_fetch(p, address, end, u->memory->machine == EM_ARM && pc & 1))
+        did = caller_of(u, shape, analyse(p, shape), &caller);
     free(p);
+    if (did == UNWIND_NEXT)
+        *registers = caller;
     return did;
 }
