@@ -2,12 +2,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
     RECORDER_FILE=x.rec ./chain        leaves the snapshot in x.rec
-    ./chain core                       aborts there
+    ./chain 4096                       of so many bytes; else 32768
 */
 #include "recorder_dump.h"
 
 #include <alloca.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 RECORDER(call_stack, 8192, "Stacks")
@@ -18,13 +19,11 @@ RECORDER(call_stack, 8192, "Stacks")
 extern void *__libc_stack_end;
 static volatile int zero;
 static volatile char *seen;
-static bool aborts;
+static uintptr_t bytes = 32768;
 
 APART static int innermost(int n)
 {
-    if (aborts)
-        abort();
-    snapshot_take(7, (uintptr_t)__libc_stack_end, 32768);
+    snapshot_take(7, (uintptr_t)__libc_stack_end, bytes);
     return n + zero;
 }
 APART static int fills(int n)
@@ -104,7 +103,7 @@ APART static int by_pointer(int n)
 }
 int main(int argc, char **argv)
 {
-    (void)argv;
-    aborts = argc > 1;
-    return by_pointer(2 + argc + zero) == 123456789;
+    if (argc > 1)
+        bytes = strtoul(argv[1], NULL, 10);
+    return by_pointer(3 + zero) == 123456789;
 }
