@@ -94,6 +94,19 @@ Test(hostile, every_target, .init = build_long)
     }
 }
 
+/* Goal: a walk of any stack, by any code, tables and registers, ends, and reads
+ * only its own memory. */
+Test(hostile, walks, .init = build_long)
+{
+    unsigned long cases, refused;
+    char how[64];
+    build_must("sh " FUZZ "run.sh --replay");
+    snprintf(how, sizeof how, "--ways %u --target walk --random",
+             scaled(20000));
+    replay(how, &cases, &refused);
+    cr_assert(cases == scaled(20000) && refused < cases, "%s", build_text);
+}
+
 /* Goal: no file keeps the reader busy, or takes more memory than it is worth.
  * Method: lists without end, ten thousands of recorders, formats, notes and
  * segments; 10 s of a processor and 512 MiB for each, most of which are the
