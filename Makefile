@@ -47,7 +47,8 @@ TOOL_FLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) -Wstrict-prototypes 
 .PHONY: build test test-all run hanoi bench model asan ubsan tsan coverage fuzz test-ports \
 	ports-cost release install clean help run-tests
 
-build: packages-build $(EXAMPLES) build/recorder build/librecorder.so
+build: packages-build $(EXAMPLES) build/recorder build/librecorder.so \
+	build/lib/librecorder-run.so
 
 build/%.o: %.c $(HEADERS) $(wildcard tools/*.h tools/*/*.h tools/view/page/* gdb/*.h)
 	@mkdir -p $(@D)
@@ -59,6 +60,16 @@ build/recorder: $(patsubst %.c,build/%.o,$(wildcard tools/*.c)) build/tools.a
 	$(CC) $^ -o $@ $(TOOL_LIBS)
 build/librecorder.so: build/gdb/library.o build/tools.a
 	$(CC) -shared -Wl,-z,defs $^ -o $@
+
+# What `recorder run` puts in front of a program: run/ for this machine, and for
+# those whose compilers are installed in build/lib/TRIPLET/.
+RUN_FLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) -Wstrict-prototypes \
+	-I. -fPIC -fexceptions -funwind-tables -fasynchronous-unwind-tables \
+	-fvisibility=hidden
+RUN_LINK = -shared -shared-libgcc -Wl,-z,defs,-z,now
+build/lib/librecorder-run.so: $(wildcard run/*) $(HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(RUN_FLAGS) $(RUN_LINK) $(wildcard run/*.c) -o $@
 
 build/examples/%: examples/%.c $(HEADERS)
 	@mkdir -p $(@D)
