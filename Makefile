@@ -67,9 +67,11 @@ RUN_FLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) -Wstrict-prototypes \
 	-I. -fPIC -fexceptions -funwind-tables -fasynchronous-unwind-tables \
 	-fvisibility=hidden
 RUN_LINK = -shared -shared-libgcc -Wl,-z,defs,-z,now
+RUN_VERSIONS = -DRUN_VERSIONS -Wl,--version-script=run/versions.map
 build/lib/librecorder-run.so: $(wildcard run/*) $(HEADERS)
 	@mkdir -p $(@D)
-	$(CC) $(RUN_FLAGS) $(RUN_LINK) $(wildcard run/*.c) -o $@
+	$(CC) $(RUN_FLAGS) $(RUN_LINK) $(if $(filter x86_64%,$(shell $(CC) \
+		-dumpmachine)),$(RUN_VERSIONS)) run/*.c -o $@
 
 build/examples/%: examples/%.c $(HEADERS)
 	@mkdir -p $(@D)

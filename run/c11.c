@@ -57,44 +57,28 @@ RUN_EXPORT void mtx_destroy(mtx_t *m)
     run_real.mtx_destroy(m);
 }
 
-static int wait_forever(void *of, pthread_cond_t *c, pthread_mutex_t *m)
-{
-    (void)of;
-    return run_real.pthread_cond_wait(c, m);
-}
-static int wait_until(void *of, pthread_cond_t *c, pthread_mutex_t *m)
-{
-    return run_real.pthread_cond_timedwait(c, m, of);
-}
 RUN_EXPORT int cnd_wait(cnd_t *c, mtx_t *m)
 {
-    if (!RUN_HAS(pthread_cond_wait))
-        return thrd_error;
-    return c11_of(run_cond_wait((pthread_cond_t *)c, (pthread_mutex_t *)m,
-                                wait_forever, NULL, false, RUN_SITE, RUN_CFA));
+    static const struct run_limit forever = {.how = RUN_FOREVER};
+    return c11_of(run_cond_wait(&run_cond_new, (pthread_cond_t *)c,
+                                (pthread_mutex_t *)m, &forever, RUN_SITE,
+                                RUN_CFA));
 }
 RUN_EXPORT int cnd_timedwait(cnd_t *restrict c, mtx_t *restrict m,
                              const struct timespec *restrict until)
 {
-    if (!RUN_HAS(pthread_cond_timedwait))
-        return thrd_error;
-    return c11_of(run_cond_wait((pthread_cond_t *)c, (pthread_mutex_t *)m,
-                                wait_until, (void *)(uintptr_t)until, true,
-                                RUN_SITE, RUN_CFA));
+    const struct run_limit limit = {.how = RUN_TIMED, .until = until};
+    return c11_of(run_cond_wait(&run_cond_new, (pthread_cond_t *)c,
+                                (pthread_mutex_t *)m, &limit, RUN_SITE,
+                                RUN_CFA));
 }
 RUN_EXPORT int cnd_signal(cnd_t *c)
 {
-    if (!RUN_HAS(pthread_cond_signal))
-        return thrd_error;
-    run_signals(c);
-    return c11_of(run_real.pthread_cond_signal((pthread_cond_t *)c));
+    return c11_of(run_cond_signal(&run_cond_new, (pthread_cond_t *)c));
 }
 RUN_EXPORT int cnd_broadcast(cnd_t *c)
 {
-    if (!RUN_HAS(pthread_cond_broadcast))
-        return thrd_error;
-    run_signals(c);
-    return c11_of(run_real.pthread_cond_broadcast((pthread_cond_t *)c));
+    return c11_of(run_cond_broadcast(&run_cond_new, (pthread_cond_t *)c));
 }
 RUN_EXPORT int cnd_init(cnd_t *c)
 {

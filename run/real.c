@@ -42,6 +42,8 @@ int run_base_unlock(pthread_mutex_t *m)
     return base_unlock(m);
 }
 
+struct run_cond_real run_cond_new, run_cond_old;
+
 /* Returns the next definition of a function. Of two versions in libc it is the
  * newer one, which programs of today were linked with; glibc before 2.36 would
  * answer with the older. Another library's, such as a sanitizer's, has none. */
@@ -49,11 +51,33 @@ static void *next(const char *name)
 {
     void *found = dlsym(RTLD_NEXT, name);
 #ifdef RUN_COND_NEW
-    void *of_new = dlvsym(RTLD_NEXT, name, RUN_COND_NEW);
-    if (of_new && found == dlvsym(RTLD_NEXT, name, RUN_COND_OLD))
-        return of_new;
+    void *newer = dlvsym(RTLD_NEXT, name, RUN_COND_NEW);
+    if (newer && found == dlvsym(RTLD_NEXT, name, RUN_COND_OLD))
+        return newer;
 #endif
     return found;
+}
+static void *next_old(const char *name)
+{
+#ifdef RUN_COND_OLD
+    return dlvsym(RTLD_NEXT, name, RUN_COND_OLD);
+#else
+    (void)name;
+    return NULL;
+#endif
+}
+
+/* By its bytes: C knows no conversion of a pointer to that of a function. */
+#define FIND(to, how, name)                                                    \
+    __builtin_memcpy(&(to), &(void *){how(name)}, sizeof(void *))
+static void find_conds(struct run_cond_real *to, void *(*how)(const char *))
+{
+    FIND(to->wait, how, "pthread_cond_wait");
+    FIND(to->timedwait, how, "pthread_cond_timedwait");
+    FIND(to->signal, how, "pthread_cond_signal");
+    FIND(to->broadcast, how, "pthread_cond_broadcast");
+    FIND(to->init, how, "pthread_cond_init");
+    FIND(to->destroy, how, "pthread_cond_destroy");
 }
 
 bool run_resolve(void)
@@ -62,12 +86,12 @@ bool run_resolve(void)
     if (resolves)
         return false;
     resolves = true;
-/* By its bytes: C knows no conversion of a pointer to that of a function. */
 #define RESOLVE(name)                                                          \
     if (!run_real.name)                                                        \
-        __builtin_memcpy(&run_real.name, &(void *){next(#name)},               \
-                         sizeof run_real.name);
+        FIND(run_real.name, next, #name);
     RUN_REALS(RESOLVE)
+    find_conds(&run_cond_old, next_old);
+    find_conds(&run_cond_new, next);
     resolves = false;
     errno = error;
     return true;

@@ -21,13 +21,7 @@
     X(pthread_mutex_unlock)                                                    \
     X(pthread_mutex_init)                                                      \
     X(pthread_mutex_destroy)                                                   \
-    X(pthread_cond_wait)                                                       \
-    X(pthread_cond_timedwait)                                                  \
     X(pthread_cond_clockwait)                                                  \
-    X(pthread_cond_signal)                                                     \
-    X(pthread_cond_broadcast)                                                  \
-    X(pthread_cond_init)                                                       \
-    X(pthread_cond_destroy)                                                    \
     X(pthread_rwlock_rdlock)                                                   \
     X(pthread_rwlock_timedrdlock)                                              \
     X(pthread_rwlock_clockrdlock)                                              \
@@ -72,6 +66,25 @@ struct run_real {
 };
 extern struct run_real run_real;
 
+/* Those of conditions, which some machines have in two versions: with another
+ * struct for programs of 2002. */
+#if defined(__x86_64__) && !defined(__ILP32__)
+#define RUN_COND_NEW "GLIBC_2.3.2"
+#define RUN_COND_OLD "GLIBC_2.2.5"
+#elif defined(__i386__)
+#define RUN_COND_NEW "GLIBC_2.3.2"
+#define RUN_COND_OLD "GLIBC_2.0"
+#endif
+struct run_cond_real {
+    __typeof__(&pthread_cond_wait) wait;
+    __typeof__(&pthread_cond_timedwait) timedwait;
+    __typeof__(&pthread_cond_signal) signal;
+    __typeof__(&pthread_cond_broadcast) broadcast;
+    __typeof__(&pthread_cond_init) init;
+    __typeof__(&pthread_cond_destroy) destroy;
+};
+extern struct run_cond_real run_cond_new, run_cond_old;
+
 /* Looks all of them up. Returns false in a thread that is about to: dlsym() may
  * allocate, and an allocator that stands in front of libc may lock. */
 bool run_resolve(void);
@@ -83,6 +96,13 @@ int run_base_unlock(pthread_mutex_t *);
 /* True if a real function can be called. */
 #define RUN_HAS(name)                                                          \
     (RUN_LIKELY(run_real.name) || (run_resolve() && run_real.name))
+
+/* Waits for a condition, or signals it, by the functions of one version. */
+int run_cond_wait(const struct run_cond_real *, pthread_cond_t *,
+                  pthread_mutex_t *, const struct run_limit *, uintptr_t site,
+                  uintptr_t cfa);
+int run_cond_signal(const struct run_cond_real *, pthread_cond_t *);
+int run_cond_broadcast(const struct run_cond_real *, pthread_cond_t *);
 
 #pragma GCC visibility pop
 

@@ -215,7 +215,7 @@ void run_order_forked(void);
 /* Other threads have unlocked what this lane's thread locked. */
 extern unsigned char run_handed[RUN_LANES];
 void run_held_fill_gaps(struct run_thread *);
-/* Takes a lock out of what the thread holds. Returns false: it was not there. */
+/* Takes a lock out of what the thread holds. False: it was not there. */
 bool run_held_forget(struct run_thread *, uintptr_t object);
 /* The same of a lock that is unlocked and is not the last that was taken: it
  * may be one that is not known by name, or that another thread locked. */
@@ -331,11 +331,6 @@ int run_mutex_lock(pthread_mutex_t *, const struct run_limit *, uintptr_t site,
                    uintptr_t cfa);
 int run_mutex_trylock(pthread_mutex_t *, uintptr_t site, uintptr_t cfa);
 int run_mutex_unlock(pthread_mutex_t *, uintptr_t site);
-int run_cond_wait(pthread_cond_t *, pthread_mutex_t *,
-                  int (*real)(void *, pthread_cond_t *, pthread_mutex_t *),
-                  void *of, bool until, uintptr_t site, uintptr_t cfa);
-void run_signals(const void *object);
-
 #pragma GCC visibility pop
 
 #endif

@@ -28,8 +28,8 @@ __thread struct run_thread run_self __attribute__((tls_model("initial-exec")));
 
 static pthread_key_t key;
 static bool ready;
-static bool lanes_ran_out; /* a thread runs that has none, and is no stranger */
-static size_t usual_stack; /* bytes of a thread without an attribute */
+static bool lanes_ran_out;  /* a thread that has none is no stranger */
+static size_t usual_stack;  /* bytes of a thread without an attribute */
 static bool tells_readable; /* a system call tells what can be read */
 
 /* ----------------------------------------------------------------- lanes -- */
@@ -173,7 +173,7 @@ struct run_thread *run_thread_enter(void)
     return t;
 }
 
-/* ------------------------------------------------------------- begin, end -- */
+/* ------------------------------------------------------------ begin, end -- */
 
 /* The key's destructor. Those of the program's keys may lock: it runs again, a
  * few rounds later, behind them. */
@@ -258,8 +258,8 @@ bool run_begin(void)
 /* ---------------------------------------------------------------- create -- */
 
 /* Returns the word at an address, 0 if none can be read there. The system call
- * looks at a signal mask before it refuses what it is asked to do with it; it is
- * one that makes every thread, so no sandbox that allows threads forbids it. */
+ * reads a signal mask before it refuses what it is asked to do with it. Each
+ * pthread_create() does it, so no sandbox that allows threads forbids it. */
 static uintptr_t word_at(const void *address)
 {
     uintptr_t word = 0;
