@@ -106,14 +106,14 @@ test: packages-test
 test-all:
 	@$(MAKE) --no-print-directory test RECORDER_TEST_SCALE=1
 
-run-tests: build/recorder build/librecorder.so $(TESTS:%=$(BUILD)/tests/%)
+run-tests: build/recorder build/librecorder.so build/lib/librecorder-run.so $(TESTS:%=$(BUILD)/tests/%)
 	@AGAIN="$(AGAIN)" sh tests/run.sh $(SCRIPTS) $(TESTS:%=$(BUILD)/tests/%)
 
 # One test, and all that it says: make run TEST=whole CASE=readers_see_a_mix
 ifeq ($(MAKECMDGOALS)$(TEST),run)
 $(error make run TEST=... [CASE=...]: which test?)
 endif
-run: build/recorder build/librecorder.so $(TESTS:%=$(BUILD)/tests/%)
+run: build/recorder build/librecorder.so build/lib/librecorder-run.so $(TESTS:%=$(BUILD)/tests/%)
 	@$(BUILD)/tests/$(TESTS) --verbose $(CASE:%=--filter '*/%')
 
 SANITIZE = $(MAKE) --no-print-directory -s -j$(CORES) run-tests \
@@ -163,8 +163,8 @@ build/bench/bench: bench/shim.cc $(patsubst %.c,build/%.o,$(wildcard bench/*.c))
 bench: packages-test build/bench/bench build/recorder
 	@sh bench/run.sh build/bench/bench README.md
 
-install: build/recorder build/librecorder.so
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin lib share/pkgconfig \
+install: build/recorder build/librecorder.so build/lib/librecorder-run.so
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin lib/recorder share/pkgconfig \
 		share/recorder/formats share/man/man1 \
 		share/bash-completion/completions include/recorder \
 		include/recorder-1.x/recorder include/recorder-compat/qnx/sys)
@@ -183,6 +183,8 @@ install: build/recorder build/librecorder.so
 	build/recorder --bash-completion \
 		> $(DESTDIR)$(PREFIX)/share/bash-completion/completions/recorder
 	install -m 644 build/librecorder.so $(DESTDIR)$(PREFIX)/lib
+	cd build/lib && find . -name '*.so' -exec install -D -m 644 \
+		{} $(abspath $(DESTDIR)$(PREFIX))/lib/recorder/{} \;
 	install -m 644 gdb/recorder-gdb.py $(DESTDIR)$(PREFIX)/share/recorder
 	@install -d $(DESTDIR)$(GDBINIT) 2>/dev/null && \
 		echo 'source $(PREFIX)/share/recorder/recorder-gdb.py' 2>/dev/null \
