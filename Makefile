@@ -167,9 +167,11 @@ install: build/recorder build/librecorder.so build/lib/librecorder-run.so
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin lib/recorder share/pkgconfig \
 		share/recorder/formats share/man/man1 \
 		share/bash-completion/completions include/recorder \
-		include/recorder-1.x/recorder include/recorder-compat/qnx/sys)
+		include/recorder-1.x/recorder include/recorder-compat/qnx/sys \
+		include/recorder-hooks)
 	install -m 644 recorder*.h $(DESTDIR)$(PREFIX)/include
 	install -m 644 recorder/*.h $(DESTDIR)$(PREFIX)/include/recorder
+	install -m 644 hooks/*.h $(DESTDIR)$(PREFIX)/include/recorder-hooks
 	install -m 644 compat/recorder/* \
 		$(DESTDIR)$(PREFIX)/include/recorder-1.x/recorder
 	install -m 644 compat/qnx/trace.[ch] $(DESTDIR)$(PREFIX)/include/recorder-compat/qnx

@@ -27,8 +27,13 @@ PROMISES (each names the test that keeps it)
                 -> tests/inside/switch.c
     one_shot    with RECORDER_SWITCH_ONCE the first records stay, and none of
                 them is overwritten -> tests/inside/switch.c
+    counted     of a scheduler with nested interrupts, `recorder switches` says
+                what it counted itself, each time and each number
+                -> tests/ports/bare-switches.sh tests/outside/hooks.c
+    cheap       a switch costs what a record does, and at most 5 instructions
+                where it is turned off -> tests/ports/bare.sh
     nothing     what a program does not use costs it no byte; with RECORDER_OFF
-                nothing does -> tests/inside/switch.c
+                nothing does -> tests/outside/hooks.c
 
 LIMITS
     * A name is kept as an address, as of all `%s`.

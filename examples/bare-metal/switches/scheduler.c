@@ -2,6 +2,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "scheduler.h"
 
+#ifndef SCHEDULER_SWITCHES
+#define SCHEDULER_SWITCHES 8192
+#define SCHEDULER_INTERRUPTS 4096
+#endif
 RECORDER(switches, SCHEDULER_SWITCHES, "Which task ran, which interrupt");
 RECORDER(interrupts, SCHEDULER_INTERRUPTS, "Where they were masked");
 
