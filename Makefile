@@ -170,7 +170,7 @@ install: build/recorder build/librecorder.so
 	build/recorder --bash-completion \
 		> $(DESTDIR)$(PREFIX)/share/bash-completion/completions/recorder
 	install -m 644 build/librecorder.so $(DESTDIR)$(PREFIX)/lib
-	install -m 644 gdb/recorder-gdb.py $(DESTDIR)$(PREFIX)/share/recorder
+	install -m 644 gdb/recorder-gdb.py gdb/recorder-tasks.py $(DESTDIR)$(PREFIX)/share/recorder
 	@install -d $(DESTDIR)$(GDBINIT) 2>/dev/null && \
 		echo 'source $(PREFIX)/share/recorder/recorder-gdb.py' 2>/dev/null \
 		> $(DESTDIR)$(GDBINIT)/recorder.gdb || echo 'For gdb, put into' \

@@ -7,6 +7,7 @@
     which has words with commas:
     locks   left and right wait for each other's lock
     spin    a task runs and never yields
+    walk    a task steps through steps() when the others stand
     crash   a task ends the program by a signal
     busy    tasks yield at full speed, from one of five depths
     still   says PID only when all tasks stand still
@@ -320,6 +321,30 @@ __attribute__((noinline)) static void crash(struct fiber *fiber)
     record(work, "about to crash %d", fiber->argument);
     *(volatile int *)0 = 1;
 }
+/* For a debugger to go on in. */
+static volatile int counter;
+__attribute__((noinline)) void step_in(void)
+{
+    counter++;
+    counter++;
+}
+__attribute__((noinline)) void steps(struct fiber *fiber)
+{
+    counter = fiber->argument;
+    step_in();
+    counter += 2;
+    counter += 3; /* there */
+    step_in();
+    counter += 4;
+}
+__attribute__((noinline)) static void walk(struct fiber *fiber)
+{
+    while (standing < (unsigned)fiber->argument)
+        yield();
+    steps(fiber);
+    step_in();
+    stand();
+}
 static void hops(struct fiber *fiber)
 {
     for (int i = 0; i < fiber->argument; i++)
@@ -406,6 +431,8 @@ int main(int argc, char **argv)
         spawn("spin", spin, 7, &user);
     if (strstr(mode, "crash"))
         spawn("crash", crash, (int)still, &user);
+    if (strstr(mode, "walk"))
+        spawn("walk", walk, (int)still, &user);
     for (intptr_t i = 0; i < workers; i++) {
         pthread_t thread;
         pthread_create(&thread, NULL, work_on, (void *)(i + 1));

@@ -79,9 +79,10 @@ static bool command_thread(void *of, size_t i, int32_t *id, uint64_t *sp)
     if (!thread)
         return false;
     *id = thread->inside;
-    *sp = thread->has_registers
-              ? thread->registers.value[threads->machine->unwind.sp]
-              : 0;
+    if (sp)
+        *sp = thread->has_registers
+                  ? thread->registers.value[threads->machine->unwind.sp]
+                  : 0;
     return true;
 }
 

@@ -119,7 +119,7 @@ size_t tasks_table(FILE *to, const struct tasks *tasks,
                    const struct task_columns *columns)
 {
     struct widths w = widths_of(tasks);
-    const char *mark = columns->here ? "  " : "";
+    const char *mark = columns->marks ? "  " : "";
     bool lasts = columns->last && tasks->lasts_count;
     size_t shown = 0;
     char text[256];
@@ -138,7 +138,7 @@ size_t tasks_table(FILE *to, const struct tasks *tasks,
             else
                 fputs("WAITS ON\n", to);
         }
-        if (columns->here)
+        if (columns->marks)
             fputs(task->address == columns->here ? "* " : "  ", to);
         table_column(to, task_group(tasks, task), w.group);
         fprintf(to, " %6lld  ", (long long)task->id);

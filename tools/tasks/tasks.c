@@ -263,7 +263,9 @@ static void threads_link(struct tasks *tasks)
     uint64_t sp;
     bool is_new;
     for (size_t i = 0;
-         program->thread && program->thread(program->of, i, &id, &sp); i++) {
+         program->thread &&
+         program->thread(program->of, i, &id, by_stack ? &sp : NULL);
+         i++) {
         ids_add(&by_id, (uint32_t)id, 0, 0, &is_new);
         if (by_stack)
             thread_link(tasks, i, id, sp);

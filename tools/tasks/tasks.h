@@ -61,8 +61,8 @@ struct tasks_program {
     /* The variable that an address lies in: "name", "name+0x8". */
     bool (*variable)(void *of, uint64_t address, char *to, size_t size);
     bool (*is_code)(void *of, uint64_t address);
-    /* Kernel id and stack pointer (0: not known) of thread i; false: there are
-     * no more. The name for people of it. */
+    /* Kernel id and, if it is asked for, stack pointer (0: not known) of thread
+     * i; false: there are no more. The name for people of it. */
     bool (*thread)(void *of, size_t i, int32_t *id, uint64_t *sp);
     void (*thread_name)(void *of, size_t i, char to[64]);
 };
@@ -236,7 +236,8 @@ const char *task_cycles_find(struct tasks *, const size_t *next, size_t count);
 
 struct task_columns {
     bool address, last; /* show these, too */
-    uint64_t here;      /* address of the task to mark with a *, or 0 */
+    bool marks;
+    uint64_t here; /* with marks: address of the task to mark with a * */
 };
 /* All chosen tasks. Returns how many. */
 size_t tasks_table(FILE *, const struct tasks *, const struct task_columns *);
