@@ -132,7 +132,8 @@ struct threads {
  * what is wrong; `stop`: stops a process while its stacks are read. */
 const char *threads_open(struct threads *, struct source *, bool stop);
 void threads_close(struct threads *);
-/* The index of a thread by what locks know it by; THREAD_NONE: there is none. */
+/* The index of a thread by what locks know it by; THREAD_NONE: there is
+ * none. */
 size_t threads_index(const struct threads *, int32_t inside);
 /* Formats into `why`, and returns it. */
 const char *threads_wrong(struct threads *, const char *format, ...)
