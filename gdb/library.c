@@ -231,6 +231,7 @@ const char *library_at(struct library *library, uint64_t order,
     to->caller = event.event.caller;
     to->thread = event.thread ? event.thread->id : 0;
     to->alive = event.thread && event.thread->alive;
+    to->is_task = event.thread && event.thread->is_task;
     size = event.thread ? strlen(event.thread->name) : 0;
     snprintf(library->name, sizeof library->name, "%s",
              size ? text_shown(event.thread->name, &size) : "");

@@ -52,6 +52,7 @@ struct library_event {
     uint32_t file_line; /* 0: unknown */
     int32_t thread;     /* its id of the kernel's; 0: unknown */
     bool alive;         /* as far as is known */
+    bool is_task;       /* it is no thread, but a task with a number */
 };
 
 /* A task of a scheduler inside the program. */

@@ -69,7 +69,7 @@ class Event(ctypes.Structure):
     _fields_ = [("line", ctypes.c_char_p), ("file", ctypes.c_char_p),
                 ("name", ctypes.c_char_p), ("caller", ctypes.c_uint64),
                 ("file_line", ctypes.c_uint32), ("thread", ctypes.c_int32),
-                ("alive", ctypes.c_bool)]
+                ("alive", ctypes.c_bool), ("is_task", ctypes.c_bool)]
 
 
 class Task(ctypes.Structure):
@@ -743,7 +743,10 @@ thread that wrote it is selected if it is alive."""
         """Selects the thread that wrote the record, as `thread` does."""
         thread = program.threads.get(event.thread)
         name = "%s (%d)" % (text_of(event.name), event.thread)
-        if not event.thread:
+        if event.is_task:
+            gdb.write("It is of task %s: recorder task %s\n" %
+                      (text_of(event.name), text_of(event.name)))
+        elif not event.thread:
             gdb.write("Its thread is unknown.\n")
         elif program.registry:
             gdb.write("Its thread was %s; a recording has no stacks.\n" % name)

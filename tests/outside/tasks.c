@@ -179,6 +179,48 @@ Test(tasks, optimized_and_stripped)
               "%s", build_text);
 }
 
+/* Goal: lines, choices, lanes and exports name the task that recorded, not the
+ * worker; of a recording, too. */
+Test(tasks, a_number_names_the_task_everywhere)
+{
+    char sources[2][16] = {"", "x.rec"};
+    pid_t pid;
+    build_fibers("-O0 -g");
+    pid = start("3 locks,spin,still");
+    snprintf(sources[0], sizeof sources[0], "%d", (int)pid);
+    command_must("save %d -o x.rec", pid);
+    for (int i = 0; i < 2; i++) {
+        const char *source = sources[i];
+        command_must("dump %s --line \"{name}: {message}\"", source);
+        must_say("\nleft: left wants the other\n");
+        must_say("\nT2: 2 in f, example\n");
+        command_must("dump %s --thread left --line \"{name}: {message}\"",
+                     source);
+        must_say("left: left wants the other\n");
+        cr_assert_null(strstr(build_text, "T2"), "%s", build_text);
+        command_must("list %s", source);
+        must_say("        0  left            task\n");
+        command_must("list --json %s", source);
+        must_say("\"alive\":true,\"name\":\"left\",\"task\":true}");
+        command_must("export chrome %s -o t.json", source);
+        build_must(
+            "python3 -c \"import json; e = json.load(open(\\\"t.json\\\")"
+            "); e = e if type(e) == list else e[\\\"traceEvents\\\"]\n"
+            "n = {x[\\\"tid\\\"]: x[\\\"args\\\"][\\\"name\\\"] for x "
+            "in e if x[\\\"name\\\"] == \\\"thread_name\\\"}\n"
+            "print(sorted({n[x[\\\"tid\\\"]] for x in e if "
+            "x[\\\"ph\\\"] == \\\"i\\\"}))\"");
+        must_say("['T0', 'T1', 'T2', 'idle', 'left', 'right', 'spin']");
+    }
+    build_must("gdb -q --batch -p %d -ex \"source " TEST_ROOT
+               "/gdb/recorder-gdb.py\" -ex \"recorder at 1\" -ex \"recorder "
+               "threads\" 2>&1",
+               pid);
+    command_stop(pid);
+    must_say("It is of task idle: recorder task idle\n");
+    must_say("        0  left            task\n");
+}
+
 /* ------------------------------------------------------------------ race -- */
 
 /* Goal: every stack that is printed is one that a task had. Method: two workers
