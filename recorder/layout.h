@@ -180,7 +180,8 @@ enum {
     RECORDER_ROW_FREE_,
     RECORDER_ROW_TAKEN_,
     RECORDER_ROW_ALIVE_,
-    RECORDER_ROW_DEAD_
+    RECORDER_ROW_DEAD_,
+    RECORDER_ROW_TASK_ /* of a task, not of a thread: its `id` is 0 */
 };
 struct recorder_thread_row {
     uintptr_t first; /* records of a lower order are an earlier thread's */
@@ -209,6 +210,8 @@ typedef size_t recorder_type(intptr_t trace, const char *format, char *to,
 
 /* Takes a line of a dump, not NUL-terminated (recorder_dump.h). */
 typedef void recorder_sink(void *context, const char *text, size_t size);
+
+struct recorder_tasks;
 
 /* The registry: readers find it by its magic, and everything else by it. */
 struct recorder_registry {
@@ -247,6 +250,7 @@ struct recorder_registry {
     struct recorder_registry *image;
     void (*file)(int what, const void *of);
     const char *program; /* its name, without folders; null: unknown */
+    struct recorder_tasks *tasks; /* of tasks_layout.h: the first of a list */
 };
 enum {
     RECORDER_FILE_MODULE_,  /* a module began to record; of: its data */
@@ -280,6 +284,7 @@ enum {
     AT(registry, recorder_registry, wraps, 216, 272)                           \
     AT(registry, recorder_registry, image, 348, 536)                           \
     AT(registry, recorder_registry, program, 356, 552)                         \
+    AT(registry, recorder_registry, tasks, 360, 560)                           \
     AT(moment, recorder_moment, ticks, 0, 0)                                   \
     AT(moment, recorder_moment, monotonic_ns, 8, 8)                            \
     AT(moment, recorder_moment, realtime_ns, 16, 16)                           \
@@ -387,6 +392,7 @@ RECORDER_PROGRAM_ struct recorder_registry recorder_registry __attribute__((
                                       0,
                                       {{0, 0}},
                                       UINTPTR_MAX,
+                                      0,
                                       0,
                                       0,
                                       0};

@@ -103,33 +103,51 @@ recorder_thread_table_(struct recorder_registry *registry)
     return table;
 }
 
-/* Takes a row for the calling thread. Returns its number, or
- * RECORDER_THREAD_SHARED if the table is full. */
-RECORDER_FUNCTION_ unsigned recorder_thread_take_row_(void)
+/* Claims a row for somebody new. Returns its number, or RECORDER_THREAD_SHARED
+ * if the table is full or there is no memory for it. */
+RECORDER_SELDOM_ unsigned
+recorder_row_claim_(struct recorder_registry *registry)
 {
-    struct recorder_registry *registry = recorder_home_.registry;
-    struct recorder_thread_row *table = recorder_thread_table_(registry), *row;
-    uintptr_t max = recorder_get_(&registry->threads_max);
+    uintptr_t max;
     unsigned number = RECORDER_THREAD_SHARED;
-    char name[16] = "";
-    if (!table)
+    if (!recorder_thread_table_(registry))
         return number;
+    max = recorder_get_(&registry->threads_max);
     if (recorder_get_(&registry->threads_count) < max)
         number = (unsigned)recorder_add_(&registry->threads_count, 1) + 1;
     if (number > max)
         number = recorder_thread_reuse_(registry);
-    if (number == RECORDER_THREAD_SHARED)
-        return number;
-    row = &table[number - 1];
-    __atomic_store_n(&row->id, recorder_os_thread_(), __ATOMIC_RELAXED);
+    return number;
+}
+/* Fills a claimed row, and shows it to readers. */
+RECORDER_SELDOM_ void recorder_row_fill_(struct recorder_registry *registry,
+                                         unsigned number, int32_t id,
+                                         const char *name, uint16_t named,
+                                         uint16_t state)
+{
+    struct recorder_thread_row *row = &registry->threads[number - 1];
+    __atomic_store_n(&row->id, id, __ATOMIC_RELAXED);
     recorder_put_(&row->first, recorder_get_(registry->order));
-    recorder_os_get_thread_name_(name);
-    __atomic_store_n(&row->named, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&row->named, named, __ATOMIC_RELAXED);
     recorder_thread_set_name_(row, name);
-    __atomic_store_n(&row->state, RECORDER_ROW_ALIVE_, __ATOMIC_RELEASE);
+    __atomic_store_n(&row->state, state, __ATOMIC_RELEASE);
     if (registry->image)
         recorder_put_(&registry->image->threads_count,
                       recorder_get_(&registry->threads_count));
+}
+
+/* Takes a row for the calling thread. Returns its number, or
+ * RECORDER_THREAD_SHARED if there is none. */
+RECORDER_FUNCTION_ unsigned recorder_thread_take_row_(void)
+{
+    struct recorder_registry *registry = recorder_home_.registry;
+    unsigned number = recorder_row_claim_(registry);
+    char name[16] = "";
+    if (number == RECORDER_THREAD_SHARED)
+        return number;
+    recorder_os_get_thread_name_(name);
+    recorder_row_fill_(registry, number, recorder_os_thread_(), name, 0,
+                       RECORDER_ROW_ALIVE_);
     recorder_clock_note_();
     return number;
 }
