@@ -75,7 +75,8 @@ struct recorder_turn {
 #endif
 struct recorder_ring {
     uintptr_t write; /* positions handed out */
-    char line_1[RECORDER_CACHE_LINE - sizeof(uintptr_t)];
+    /* Of who uses the recorder: switch.h. Readers pass it over. */
+    uintptr_t own[RECORDER_CACHE_LINE / sizeof(uintptr_t) - 1];
     uintptr_t given_up; /* positions handed out and left unused */
     uintptr_t lost;     /* records that found no slot */
     char line_2[RECORDER_CACHE_LINE - 2 * sizeof(uintptr_t)];

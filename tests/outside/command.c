@@ -141,7 +141,7 @@ Test(command, dump_options)
          pid);
     SAYS("3\n", RECORDER " dump %d -l 1 --line \"{order}\" | tail -n 1", pid);
     SAYS("{\"order\":2,\"ns\":N,\"wall_ns\":N,\"recorder\":\"small\","
-         "\"severity\":null,"
+         "\"severity\":null,\"kind\":null,"
          "\"thread\":1,\"thread_name\":\"program\",\"tid\":N,"
          "\"location\":\"command.c:N\",\"file\":\"F\",\"line\":N,"
          "\"caller\":\"C\",\"format\":\"second %s\",\"arguments\":[\"two\"],"
@@ -433,7 +433,8 @@ Test(command, set)
     build_must(RECORDER " list %d | grep \"^retries *16 \"", pid);
     /* Nothing is done where something is wrong. */
     REFUSES(1, "recorder: ", "set %d main=off nothing=on", pid);
-    REFUSES(2, "recorder: small=loud: on, off, trace, freeze, thaw or a number\n",
+    REFUSES(2,
+            "recorder: small=loud: on, off, trace, freeze, thaw or a number\n",
             "set %d main=off small=loud", pid);
     REFUSES(2, "recorder: (: ", "set %d main=off \"(=on\"", pid);
     REFUSES(2, "recorder: small is not NAME=VALUE\n", "set %d main=off small",
@@ -544,9 +545,9 @@ Test(command, save)
 /* Goal: each verb explains itself; misuse is 2, and says what. */
 Test(command, help)
 {
-    static const char *const verbs[] = {"list", "dump",    "follow", "stat",
-                                        "set",  "clear",   "save",   "export",
-                                        "view", "threads", "locks"};
+    static const char *const verbs[] = {
+        "list",   "dump", "follow",  "stat",  "set",      "clear",  "save",
+        "export", "view", "threads", "locks", "switches", "latency"};
     build_must(RECORDER " --help >help && ! grep -q \".\\{80\\}\" help");
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         build_must("grep -q \"^  %s \" help", verbs[i]);
@@ -567,8 +568,8 @@ Test(command, help)
          " $i >/dev/full 2>&1 && echo $i; " RECORDER
          " $i >&- 2>&1 && echo $i; done; true");
 #define VERBS                                                                  \
-    "there are list, dump, follow, stat, set, clear, save, watch, diff, "       \
-    "export, view, threads, locks\n"
+    "there are list, dump, follow, stat, set, clear, save, watch, diff, "      \
+    "export, view, threads, locks, switches, latency\n"
     REFUSES(2, "recorder: nothing: no such verb; " VERBS, "help nothing");
     REFUSES(2, "recorder: VERB is missing; " VERBS "usage: recorder VERB ",
             " ");

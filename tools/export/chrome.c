@@ -162,7 +162,9 @@ static void put_record(struct chrome *c, const struct timeline_event *e)
         return;
     event_begin(c, e->opens ? 'B' : 'i', e->lane->id);
     put_time(c, e->ns);
-    put_name(c, e->opens ? timeline_span_name(name) : name);
+    put_name(c, !e->opens     ? name
+                : c->messages ? timeline_span_name(name)
+                              : timeline_opened(e));
     if (!e->opens)
         fputs(",\"s\":\"t\"", file);
     fputs(",\"cat\":", file);

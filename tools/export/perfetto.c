@@ -281,11 +281,12 @@ static void put_record(struct perfetto *p, const struct timeline_event *e)
                             severity));
     if (p->messages)
         put_string(b, 23, e->opens ? timeline_span_name(message) : message);
+    else if (e->opens && e->read.kind)
+        put_string(b, 23, timeline_opened(e));
     else
-        put_number(
-            b, 10,
-            interned(p, &p->names, 2, record->format * 2 + e->opens,
-                     e->opens ? timeline_span_name(e->format) : e->format));
+        put_number(b, 10,
+                   interned(p, &p->names, 2, record->format * 2 + e->opens,
+                            e->opens ? timeline_opened(e) : e->format));
     location = interned_location(p, e);
     if (location)
         put_number(b, 34, location);

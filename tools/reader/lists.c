@@ -166,7 +166,7 @@ static const char *recorder_append(struct reader *reader, uint64_t link,
     }
     r->origin = r->address;
     r->wrong = figures_check(reader, r);
-    r->oldest_ns = r->newest_ns = RECORDER_TIME_UNKNOWN_;
+    r->oldest_ns = r->newest_ns = r->complete_ns = RECORDER_TIME_UNKNOWN_;
     r->chosen = !reader->inside->names ||
                 recorder_regex_match_(reader->inside->names, r->name);
     all[reader->recorders_count++] = r;
