@@ -1,9 +1,9 @@
 /* recorder_freertos.h - what FreeRTOS's scheduler does, recorded. */
 /* SPDX-License-Identifier: MIT */
 /*
- * Include it at the end of FreeRTOSConfig.h; freertos.md has the other lines. It
- * defines trace macros, which the kernel expands in tasks.c, where the control
- * block and the lists are known.
+ * Include it at the end of FreeRTOSConfig.h; freertos.md has the other lines.
+ * It defines trace macros, which the kernel expands in tasks.c, where the
+ * control block and the lists are known.
  */
 #ifndef RECORDER_FREERTOS_H
 #define RECORDER_FREERTOS_H
@@ -57,8 +57,8 @@ __attribute__((unused)) static struct {
             recorder_switch_out(task, (task)->pcTaskName, RECORDER_ENDED);     \
     } while (0)
 
-/* Interrupts: the ports for Cortex-M have this in that of the tick. A handler of
- * yours may have it, too. */
+/* Interrupts: the ports for Cortex-M have this in that of the tick. A handler
+ * of yours may have it, too. */
 #ifndef RECORDER_FREERTOS_VECTOR
 #if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
 #define RECORDER_FREERTOS_VECTOR() recorder_freertos_vector_()

@@ -46,8 +46,8 @@ void sys_trace_thread_switched_in_user(void)
     recorder_switch_in(thread, RECORDER_ZEPHYR_NAME_(thread));
 }
 
-/* The current thread is still the one that leaves: its state has no bit where it
- * could go on, except that it stands in the queue of those that could. */
+/* The current thread is still the one that leaves: its state has no bit where
+ * it could go on, except that it stands in the queue of those that could. */
 void sys_trace_thread_switched_out_user(void)
 {
     k_tid_t thread = k_current_get();

@@ -1,4 +1,4 @@
-/* linux.h - what scheduler.h of examples/bare-metal/switches has, by threads. */
+/* linux.h - scheduler.h of examples/bare-metal/switches, by threads. */
 /* SPDX-License-Identifier: MIT */
 #ifndef PIPELINE_LINUX_H
 #define PIPELINE_LINUX_H

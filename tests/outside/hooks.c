@@ -8,8 +8,8 @@ TestSuite(hooks, .init = build_begin, .fini = build_end, .timeout = 300);
 
 /* Goal: what `recorder switches` says of a kernel's threads and interrupts is
  * what the kernel counted. Method: a stand-in of ours, which has the names that
- * the hooks rely on, chooses threads by chance, 3,000 times; it is read while it
- * lives, as its threads' names stand in its memory. */
+ * the hooks rely on, chooses threads by chance, 3,000 times; it is read while
+ * it lives, as its threads' names stand in its memory. */
 static void kernel(const char *name, const char *files, unsigned ended)
 {
     static const char *const compilers[] = {
@@ -52,8 +52,8 @@ Test(hooks, zephyr)
     kernel("zephyr", "kernel.c hooks.c", 2);
 }
 
-/* Goal: a program that includes recorder_switch.h and says nothing of it has not
- * a byte more; one that says all of it has none more with RECORDER_OFF. */
+/* Goal: a program that includes recorder_switch.h and says nothing of it has
+ * not a byte more; one that says all of it has none more with RECORDER_OFF. */
 static void no_byte(const char *compiler)
 {
     build_must(

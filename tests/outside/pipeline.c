@@ -1,12 +1,12 @@
-/* examples/pipeline on Linux: each frame is encoded or dropped; some are late. */
+/* examples/pipeline on Linux: a frame is encoded or dropped; some are late. */
 /* SPDX-License-Identifier: MIT */
 #include "harness/command.h"
 
 TestSuite(pipeline, .init = build_begin, .fini = build_end, .timeout = 120);
 
-/* Goal: what docs/pipeline.md shows of a Cortex-M3 holds for threads, too. In 40
- * frames the bug strikes once, unless one was dropped before, as it was late:
- * however busy the machine is, some frame is. Nothing more is said of times. */
+/* Goal: what docs/pipeline.md shows of a Cortex-M3 holds for threads, too. In
+ * 40 frames the bug strikes once, unless one was dropped before, as it was
+ * late: however busy the machine is, some frame is. Nothing more is said of times. */
 Test(pipeline, late)
 {
     unsigned pairs, dropped, ran;

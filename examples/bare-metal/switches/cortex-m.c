@@ -136,7 +136,7 @@ void board_line(void)
     __asm__ volatile("dsb\n\tisb" : : : "memory");
 }
 
-/* QEMU's time jumps where a processor sleeps: with SCHEDULER_AWAKE it does not. */
+/* QEMU's time jumps where a processor sleeps: not with SCHEDULER_AWAKE. */
 void board_sleep(void)
 {
 #ifdef SCHEDULER_AWAKE

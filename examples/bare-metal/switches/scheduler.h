@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Fixed priorities, tasks that wait in queues or for a tick, and interrupts
- * that nest. It counts by itself what it did and for how long, so that tests can
- * compare that with what was recorded.
+ * that nest. It counts by itself what it did and for how long, so that tests
+ * can compare that with what was recorded.
  */
 #ifndef SCHEDULER_H
 #define SCHEDULER_H
@@ -36,7 +36,7 @@ extern volatile uint64_t scheduler_now;
 #include "recorder_dump.h"
 #include "recorder_switch.h"
 
-/* How many microseconds a tick takes, and how many ticks an image of the sensor. */
+/* How many microseconds a tick takes, and how many ticks an image takes. */
 #ifndef SCHEDULER_TICK
 #define SCHEDULER_TICK 1000
 #define SCHEDULER_SENSOR 5
@@ -100,7 +100,7 @@ void scheduler_wait_for_tick(void);
 /* Of tasks and interrupts. False: the queue is full. */
 bool queue_put(struct queue *queue, uintptr_t word);
 
-/* Uses the processor for some microseconds; it does not count those of others. */
+/* Uses the processor for some microseconds, not counting those of others. */
 void work(unsigned microseconds);
 
 /* Masks interrupts, and says how it was; as they were. They record it. */

@@ -1,4 +1,4 @@
-/* tasks.c - a stand-in for a kernel: it chooses tasks, and counts that it did. */
+/* tasks.c - a stand-in for a kernel: it chooses tasks, and counts. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
