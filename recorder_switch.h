@@ -156,7 +156,7 @@ CONTENTS
  *                            were off for longer, recorder_switch_on() records
  *                            it. 0: it and recorder_switch_off() record each.
  *                            Without it 100 us, 0 without RECORDER_TIME_HZ
- * RECORDER_CPU()             number of the processor, from 0 (the default) to 255
+ * RECORDER_CPU()             number of the processor, 0 (the default) to 255
  * RECORDER_SWITCH_NUMBER(id) what RECORDER_THREAD() is while that task runs, or
  *                            0: readers take the two for the same
  */
