@@ -232,3 +232,74 @@ Test(kernel, kill_leaves_them_in_the_recording)
                      build_text);
     }
 }
+
+/* --------------------------------------------------------------- outside -- */
+
+/* What dump or follow said, in the file "lines". Returns how many switches. */
+static int check(pid_t pid)
+{
+    char of[16] = "";
+    if (pid)
+        snprintf(of, sizeof of, "%d", pid);
+    build_must("python3 " BUILD_PROGRAMS "/kernel.py lines %s", of);
+    return atoi(build_text);
+}
+
+/* Goal: what the program did not record is seen from outside: all of it, with
+ * threads that have no row; and recorder_dump() would show the same. */
+Test(kernel, rings_are_read_from_outside)
+{
+    for (size_t i = 0; i < 2; i++) {
+        char line[200];
+        pid_t pid;
+        if (!is_user(i))
+            continue;
+        snprintf(line, sizeof line, "%s./kernel outside", users[i]);
+        pid = command_start(line);
+        build_must("%s" RECORDER " dump %d --json >lines", users[i], pid);
+        cr_assert_gt(check(pid), 20);
+        build_must("%s" RECORDER " dump %d --json --by-time >sorted && "
+                   "python3 -c \"import json; r = [json.loads(l) for l in "
+                   "open(\\\"sorted\\\")]; t = [e[\\\"ns\\\"] for e in r]; "
+                   "assert t == sorted(t); k = lambda e: (e[\\\"order\\\"], "
+                   "e[\\\"message\\\"]); assert sorted(map(k, r)) == "
+                   "[k(json.loads(l)) for l in open(\\\"lines\\\")]\"",
+                   users[i], pid);
+        build_must("%s" RECORDER " switches %d", users[i], pid);
+        cr_assert(strstr(build_text, "kernel"), "%s", build_text);
+        build_must("%s" RECORDER " export json %d -o - >x.json", users[i], pid);
+        build_must("%s" RECORDER " dump %d --names calls", users[i], pid);
+        cr_assert(!strstr(build_text, "switches"), "%s", build_text);
+        command_stop(pid);
+    }
+}
+
+/* Goal: a program that has closed the descriptors, and has other files there
+ * now, is read as far as that goes; the rest is said. */
+Test(kernel, closed_descriptors_are_said)
+{
+    pid_t pid = command_start("./kernel outside-closed");
+    command_must("dump %d", pid);
+    cr_assert(strstr(build_text, "closed their descriptors"), "%s", build_text);
+    cr_assert(strstr(build_text, "they begin"), "%s", build_text);
+    command_stop(pid);
+}
+
+/* Goal: while the program pours, each switch is seen once: in dumps and by a
+ * follower. */
+Test(kernel, no_switch_is_seen_twice)
+{
+    pid_t pid =
+        command_start("env RECORDER_SWITCHES=1024,1 ./kernel live");
+    for (unsigned i = 0; i < scaled(50); i++) {
+        command_must("dump %d --json >lines", pid);
+        check(0);
+    }
+    build_run("timeout 1 " RECORDER " follow %d --json >lines", pid);
+    cr_assert_gt(check(0), 100);
+    command_stop(pid);
+    pid = command_start("env RECORDER_SWITCHES=64 ./kernel live");
+    build_run("timeout 1 " RECORDER " follow %d --json >lines", pid);
+    cr_assert_gt(check(0), 100);
+    command_stop(pid);
+}

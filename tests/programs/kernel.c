@@ -618,6 +618,7 @@ static int switches(void)
 __attribute__((noreturn)) static void live_forever(void)
 {
     struct worker worker;
+    alarm(100);
     printf("PID %d\n", (int)getpid());
     fflush(stdout);
     worker_start(&worker, work_later);
@@ -630,6 +631,39 @@ __attribute__((noreturn)) static void live_forever(void)
 static int live_on(void)
 {
     live_forever();
+}
+
+/* Threads that never record have worked, and stand still; the rings hold all of
+ * it. With "closed", the program has closed their descriptors. */
+static int stand(bool closed_too)
+{
+    struct worker workers[3];
+    void (*const works[3])(void) = {work_spin, work_both, work_yield};
+    int i;
+    MUST(recorder_kernel(1024, 0) == 0, "refused");
+    record(calls, "they begin");
+    for (i = 0; i < 3; i++)
+        worker_start(&workers[i], works[i]);
+    for (i = 0; i < 3; i++)
+        worker_wait(&workers[i]);
+    if (closed_too)
+        for (i = 3; i < 1024; i++)
+            close(i);
+    for (i = 3; closed_too && i < 200; i++) /* others have these numbers */
+        MUST(open("/dev/zero", O_RDONLY) >= 0, "no file");
+    printf("PID %d\n", (int)getpid());
+    fflush(stdout);
+    alarm(100); /* setpriv(1) takes off what ends it with the test */
+    pause();
+    return 0;
+}
+static int outside(void)
+{
+    return stand(false);
+}
+static int outside_closed(void)
+{
+    return stand(true);
 }
 
 /* --------------------------------------------------------------- refused -- */
@@ -728,7 +762,8 @@ int main(int count, char **arguments)
                  {"threads", threads},   {"closed", closed},
                  {"switches", switches}, {"live", live_on},
                  {"end", end},           {"locked", locked},
-                 {"same", same},         {"descriptors", no_descriptors}};
+                 {"same", same},         {"descriptors", no_descriptors},
+                 {"outside", outside},   {"outside-closed", outside_closed}};
     pthread_barrier_init(&still, NULL, 1000);
     if (strcmp(what, "sandbox") == 0)
         return sandbox(count > 2 ? atoi(arguments[2]) : EPERM);

@@ -343,7 +343,7 @@ struct reader_thread *reader_thread_of(struct reader *reader, unsigned number,
     if (reader->inside->no_threads)
         return thread_number(reader, number);
     if (number == 0 || number > reader->threads_count)
-        return NULL;
+        return kernel_thread(reader, number);
     thread = &reader->threads[number - 1];
     return word_signed(reader->memory, order - thread->first) < 0 ? NULL
                                                                   : thread;

@@ -136,4 +136,5 @@ const struct verb verb_export = {
     .help = help,
     .rows = rows,
     .selects = true,
-    .run = run};
+    .run = run,
+    .kernel = true};

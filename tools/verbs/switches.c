@@ -423,4 +423,5 @@ const struct verb verb_switches = {
         "thread: that time is UNKNOWN. A - is none, or what nobody records. Times end "
         "at the last record that says what ran.",
     .rows = rows,
-    .run = run};
+    .run = run,
+    .kernel = true};
