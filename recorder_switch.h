@@ -35,7 +35,7 @@ LIMITS
     * A one-shot recorder has one lane; it stops RECORDER_SWITCH_SPARE records
       before its end, or at half of it where it has fewer than twice as many:
       so many interrupts, nested, may have looked before the first of them
-      turned it off.
+      turned it off. On 32-bit machines its last shot ends at 2^32 records.
     * recorder_switch_off() notes when it was called, for one processor each of
       RECORDER_CPU() 0 to 2 (with 64 bytes of RECORDER_CACHE_LINE to 14, where a
       word has 8 bytes to 6). Beyond, the time is unknown, and recorded as 0.
@@ -94,7 +94,7 @@ CONTENTS
                              "%s (%p) runs on cpu %hhu; %p is preempted"),     \
             RECORDER_FORMAT_("\1switch e\2"                                    \
                              "%s (%p) runs on cpu %hhu; %p has ended")),       \
-        id, name, from)
+        id, name, RECORDER_SWITCH_WHERE_(id), from)
 #define recorder_switch_in(id, ...)                                            \
     RECORDER_SWITCH_(                                                          \
         recorder_switch_how_(                                                  \
@@ -103,29 +103,32 @@ CONTENTS
             RECORDER_FORMAT_("\1in s\2%s (%p) runs on cpu %hhu"),              \
             RECORDER_FORMAT_("\1in a\2%s (%p) runs on cpu %hhu"),              \
             RECORDER_FORMAT_("\1in i\2%s (%p) runs on cpu %hhu")),             \
-        id, RECORDER_FIRST_(__VA_ARGS__, 0), 0)
+        id, RECORDER_FIRST_(__VA_ARGS__, 0), RECORDER_SWITCH_WHERE_(id), 0)
 #define recorder_switch_out(id, name, why)                                     \
     RECORDER_SWITCH_(                                                          \
         recorder_switch_why_(                                                  \
             why, RECORDER_FORMAT_("\1out b\2%s (%p) leaves cpu %hhu: blocks"), \
             RECORDER_FORMAT_("\1out p\2%s (%p) leaves cpu %hhu: preempted"),   \
             RECORDER_FORMAT_("\1out e\2%s (%p) leaves cpu %hhu: ended")),      \
-        id, name, 0)
+        id, name, RECORDER_SWITCH_WHERE_(id), 0)
 #define recorder_switch_ready(id, ...)                                         \
     RECORDER_SWITCH_(                                                          \
         RECORDER_FORMAT_("\1ready\2%s (%p) is ready: on cpu %hhu, by %p"), id, \
-        RECORDER_FIRST_(__VA_ARGS__, 0), RECORDER_SECOND_(__VA_ARGS__, 0, 0))
+        RECORDER_FIRST_(__VA_ARGS__, 0), RECORDER_SWITCH_WHERE_(id),           \
+        RECORDER_SECOND_(__VA_ARGS__, 0, 0))
 #define recorder_switch_sleep()                                                \
     RECORDER_SWITCH_(                                                          \
         RECORDER_FORMAT_("\1sleep\2%.0s%.0scpu %hhu waits for an interrupt"),  \
-        0, 0, 0)
+        0, 0, RECORDER_SWITCH_HERE_, 0)
 #define recorder_switch_wake()                                                 \
     RECORDER_SWITCH_(RECORDER_FORMAT_("\1wake\2%.0s%.0scpu %hhu goes on"), 0,  \
-                     0, 0)
+                     0, RECORDER_SWITCH_HERE_, 0)
 #define recorder_switch_enter(vector, name, pc)                                \
-    RECORDER_SWITCH_(RECORDER_FORMAT_("\1enter\2> %s"), vector, name, pc)
+    RECORDER_SWITCH_(RECORDER_FORMAT_("\1enter\2> %s"), vector, name,          \
+                     RECORDER_SWITCH_HERE_, pc)
 #define recorder_switch_exit(vector, name)                                     \
-    RECORDER_SWITCH_(RECORDER_FORMAT_("\1exit\2< %s"), vector, name, 0)
+    RECORDER_SWITCH_(RECORDER_FORMAT_("\1exit\2< %s"), vector, name,           \
+                     RECORDER_SWITCH_HERE_, 0)
 #define recorder_switch_off(was)                                               \
     recorder_switch_off_(                                                      \
         &recorder_for_interrupts, (was) != 0, RECORDER_CPU(),                  \

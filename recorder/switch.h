@@ -29,7 +29,11 @@
 #define RECORDER_SWITCH_H_
 
 #include "arguments.h"
-#if !defined(RECORDER_TIME) && !defined(RECORDER_NOTHING_)
+#if defined(RECORDER_NOTHING_)
+#include "off.h"
+#elif !defined(RECORDER_LIBRARY) || defined(RECORDER_LIBRARY_BODY)
+#include "record.h"
+#elif !defined(RECORDER_TIME)
 #include "clock.h"
 #endif
 
@@ -56,7 +60,8 @@ extern "C" {
 #endif
 
 #define RECORDER_SWITCH_WHERE_(id)                                             \
-    ((uintptr_t)RECORDER_CPU() | (uintptr_t)RECORDER_SWITCH_NUMBER(id) << 8)
+    (RECORDER_SWITCH_HERE_ | (uintptr_t)RECORDER_SWITCH_NUMBER(id) << 8)
+#define RECORDER_SWITCH_HERE_ ((uintptr_t)RECORDER_CPU())
 
 /* Each evaluates its arguments only where it records. Without a value, so that
  * nobody relies on one that a port might lack. */
@@ -67,13 +72,12 @@ extern "C" {
     (__atomic_load_n(&recorder_for_switches.trace, __ATOMIC_RELAXED) < 0 ||    \
      recorder_switch_is_full_(&recorder_for_switches))
 #endif
-#define RECORDER_SWITCH_(format, id, name, more)                               \
+#define RECORDER_SWITCH_(format, id, name, where, more)                        \
     ((void)(RECORDER_SWITCH_STOPPED_                                           \
                 ? (uintptr_t)0                                                 \
                 : recorder_returned_(recorder_record_few_(                     \
                       &recorder_for_switches, format, (uintptr_t)(name),       \
-                      (uintptr_t)(id), RECORDER_SWITCH_WHERE_(id),             \
-                      (uintptr_t)(more)))))
+                      (uintptr_t)(id), where, (uintptr_t)(more)))))
 
 RECORDER_INLINE_ const char *recorder_switch_why_(int why, const char *blocked,
                                                   const char *preempted,
@@ -116,7 +120,7 @@ RECORDER_INLINE_ void recorder_switch_on_(const struct recorder *recorder,
  * own[0] of the ring is the position at which the shot ends; 0: none has begun.
  */
 
-/* The end of a shot that begins at `position`; never 0. */
+/* The end of a shot that begins at `position`: never 0, nor below it. */
 RECORDER_INLINE_ uintptr_t recorder_switch_end_(const struct recorder *recorder,
                                                 uintptr_t position)
 {
@@ -124,7 +128,7 @@ RECORDER_INLINE_ uintptr_t recorder_switch_end_(const struct recorder *recorder,
     if (spare > size / 2)
         spare = size / 2;
     end = position + size - spare;
-    return end + (end == 0);
+    return end < position ? UINTPTR_MAX : end;
 }
 
 /* Begins the first shot of a ring, or else turns the recorder off. Returns true
@@ -150,8 +154,7 @@ RECORDER_INLINE_ bool recorder_switch_is_full_(struct recorder *recorder)
     struct recorder_ring *ring = recorder->rings;
     uintptr_t write = __atomic_load_n(&ring->write, __ATOMIC_RELAXED);
     uintptr_t end = __atomic_load_n(&ring->own[0], __ATOMIC_RELAXED);
-    return RECORDER_UNLIKELY_((intptr_t)(write - end) >= 0) &&
-           recorder_switch_stops_(recorder);
+    return RECORDER_UNLIKELY_(write >= end) && recorder_switch_stops_(recorder);
 #else
     (void)recorder;
     return false;

@@ -93,13 +93,13 @@ Test(switch, words)
     expect("ready", "sensor (0x11) is ready: on cpu 3, by 0x22", (uintptr_t)a,
            0x11, where, 0x22);
     recorder_switch_sleep();
-    expect("sleep", "cpu 3 waits for an interrupt", 0, 0, where, 0);
+    expect("sleep", "cpu 3 waits for an interrupt", 0, 0, 3, 0);
     recorder_switch_wake();
-    expect("wake", "cpu 3 goes on", 0, 0, where, 0);
+    expect("wake", "cpu 3 goes on", 0, 0, 3, 0);
     recorder_switch_enter(15, tick, 0x1234);
-    expect("enter", "> tick", (uintptr_t)tick, 15, where, 0x1234);
+    expect("enter", "> tick", (uintptr_t)tick, 15, 3, 0x1234);
     recorder_switch_exit(15, tick);
-    expect("exit", "< tick", (uintptr_t)tick, 15, where, 0);
+    expect("exit", "< tick", (uintptr_t)tick, 15, 3, 0);
     cr_assert(!recorder_next(&cursor, &event));
 }
 

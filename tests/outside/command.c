@@ -5,7 +5,7 @@
 static void command_begin(void)
 {
     build_begin();
-    command_build("program", "gcc");
+    command_build("program", "gcc -O2");
 }
 TestSuite(command, .init = command_begin, .fini = build_end, .timeout = 120);
 
@@ -186,7 +186,8 @@ Test(command, texts_that_may_have_changed)
 Test(command, output_that_fails)
 {
     static const char *const verbs[] = {
-        "dump", "list", "stat", "dump --json", "dump --csv", "list --json"};
+        "list",   "dump", "follow",  "stat",  "set",      "clear",   "save",
+        "export", "view", "threads", "locks", "switches", "latency", "run"};
     command_core("./program", "in.txt");
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         cr_assert_eq(command("%s core >/dev/full", verbs[i]), 1, "%s",
@@ -221,8 +222,9 @@ Test(command, terminal)
 /* ------------------------------------------------------------------ list -- */
 
 /* Goal: figures count records, as the lines of a dump do; what was overwritten
- * of records that take several slots is an estimate, and said to be one. Method:
- * records of 1 slot, and of 4: two with the arguments, two with a text. */
+ * of records that take several slots is an estimate, and said to be one.
+ * Method: records of 1 slot, and of 4: two with the arguments, two with a
+ * text. */
 Test(command, figures_are_records)
 {
     build_must("gcc -O1 -w " BUILD_INCLUDE "-o last " BUILD_PROGRAMS "/last.c; "
@@ -477,8 +479,8 @@ Test(command, clear)
 }
 
 /* Goal: dumps with --clear show each record exactly once, while threads record;
- * none is lost between what is shown and what is cleared. Method: threads number
- * their records; what all dumps show is all numbers, each once. */
+ * none is lost between what is shown and what is cleared. Method: threads
+ * number their records; what all dumps show is all numbers, each once. */
 Test(command, clear_shows_what_it_clears)
 {
     pid_t pid;
@@ -545,9 +547,7 @@ Test(command, save)
 /* Goal: each verb explains itself; misuse is 2, and says what. */
 Test(command, help)
 {
-    static const char *const verbs[] = {
-        "list",   "dump", "follow",  "stat",  "set",      "clear",  "save",
-        "export", "view", "threads", "locks", "switches", "latency"};
+    static const char *const verbs[] = {"list", "dump", "follow", "stat", "set", "clear", "save", "export", "view", "threads", "locks", "switches", "latency", "run"};
     build_must(RECORDER " --help >help && ! grep -q \".\\{80\\}\" help");
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         build_must("grep -q \"^  %s \" help", verbs[i]);
@@ -569,7 +569,7 @@ Test(command, help)
          " $i >&- 2>&1 && echo $i; done; true");
 #define VERBS                                                                  \
     "there are list, dump, follow, stat, set, clear, save, watch, diff, "      \
-    "export, view, threads, locks, switches, latency\n"
+    "export, view, threads, locks, switches, latency, run\n"
     REFUSES(2, "recorder: nothing: no such verb; " VERBS, "help nothing");
     REFUSES(2, "recorder: VERB is missing; " VERBS "usage: recorder VERB ",
             " ");

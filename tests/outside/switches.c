@@ -369,6 +369,56 @@ Test(switches, equal_a_scheduler)
     }
 }
 
+/* --------------------------------------------------------------- exports -- */
+
+/* Goal: what exports show adds up to the table. Method: random schedules; read
+ * back VCD, Chrome's JSON and, by protoc, Perfetto's states. */
+Test(switches, exports_add_up)
+{
+    chances = seed_of("exports_add_up");
+    player_build("");
+    for (size_t i = 0; i < 2 + scaled(15); i++) {
+        sim_run(1 + chance(500));
+        build_must(RECORDER " switches rec --json >json; "
+                            "for i in vcd chrome perfetto; do " RECORDER
+                            " export $i rec -o $i || exit; done; "
+                            "protoc --decode=Trace -I" BUILD_PROGRAMS
+                            " perfetto.proto <perfetto >text && "
+                            "python3 " BUILD_PROGRAMS
+                            "/switches.py json vcd chrome text");
+    }
+}
+
+/* Goal: sigrok reads the wires of --plain; never do two threads run at once on
+ * the one processor, and what runs is what the script says. */
+Test(switches, sigrok_reads_wires)
+{
+    player_build("");
+    play("0 in - 1 sensor 0 0 0\n"
+         "20000 switch b 2 encoder 0 0 1\n"
+         "24000 enter - 9 tick 0 0 0\n"
+         "28000 exit - 9 tick 0 0 0\n"
+         "30000 ready - 1 sensor 0 0 0\n"
+         "40000 switch p 1 sensor 0 0 2\n"
+         "60000 switch b 2 encoder 0 0 1\n"
+         "60000 sleep - 0 - 0 0 0\n"
+         "80000 wake - 0 - 0 0 0\n");
+    build_must(RECORDER " export vcd --plain rec -o vcd && "
+                        "sigrok-cli -i vcd -I vcd:downsample=4000 -O "
+                        "ascii:width=60 | grep -v \"^META\\|libsigrok\\|"
+                        "Acquisition\"");
+    cr_assert_str_eq(build_text,
+                     "T1_it:....................\n"
+                     "T1_it_span:....../\\............\n"
+                     "sensor:\"\"\"\"\"\\..../\"\"\"\"\\....\n"
+                     "sensor_ready:......./\"\"\\.........\n"
+                     "encoder:...../\"\"\"\"\\..../\"\"\"\"\n"
+                     "encoder_ready:........../\"\"\"\"\\....\n"
+                     "tick:....../\\............\n"
+                     "0_idle:.............../\"\"\"\"\n",
+                     "%s", build_text);
+}
+
 /* --------------------------------------------------------------- hostile -- */
 
 static void must_be_sane(void)
@@ -411,6 +461,11 @@ Test(switches, hostile_sequences)
         }
         script_play(script);
         must_be_sane();
+        build_must("for i in perfetto chrome ctf vcd sqlite csv; do rm -rf "
+                   "x; " RECORDER " export $i rec -o x || exit; done; " RECORDER
+                   " view rec -o x.html; " RECORDER
+                   " latency rec --from \"out .*\" --to \"in .*\" "
+                   "--by id >x; test $? -lt 3");
     }
 }
 

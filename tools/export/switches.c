@@ -56,6 +56,10 @@ static int slices_compare(const void *a, const void *b)
     const struct switches_slice *left = a, *right = b;
     if (left->begin != right->begin)
         return left->begin < right->begin ? -1 : 1;
+    if (left->what != right->what)
+        return left->what < right->what ? -1 : 1;
+    if (left->depth != right->depth)
+        return left->depth < right->depth ? -1 : 1;
     return left->sequence < right->sequence ? -1
                                             : left->sequence > right->sequence;
 }
@@ -226,6 +230,8 @@ static void leave(struct switches *s, struct switches_thread *thread,
                                                   : SWITCHES_UNKNOWN,
                   state);
     }
+    if (state == SWITCHES_ENDED)
+        thread->ended = s->now;
     thread->woken = false;
     thread->blocked += why == 'b' && is_inside(s, s->now);
     thread->preempted += why == 'p' && is_inside(s, s->now);
@@ -449,6 +455,36 @@ static void read_all(struct switches *s)
     }
 }
 
+static int names_compare(const void *a, const void *b)
+{
+    return strcmp((*(struct switches_thread *const *)a)->name,
+                  (*(struct switches_thread *const *)b)->name);
+}
+
+/* Names that several threads have get their ids. */
+static void names_make(struct switches *s)
+{
+    size_t count = s->threads_count, same;
+    struct switches_thread **sorted =
+        need(malloc((count + 1) * sizeof *sorted));
+    char id[64];
+    if (count)
+        memcpy(sorted, s->threads, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, names_compare);
+    for (size_t i = 0; i < count; i += same) {
+        for (same = 1; i + same < count &&
+                       strcmp(sorted[i]->name, sorted[i + same]->name) == 0;)
+            same++;
+        for (size_t k = i; k < i + same; k++) {
+            struct switches_thread *t = sorted[k];
+            snprintf(t->shown, sizeof t->shown, "%s%s%s", t->name,
+                     same > 1 && *t->name ? " " : "",
+                     same > 1 || !*t->name ? switches_name("", t->id, id) : "");
+        }
+    }
+    free(sorted);
+}
+
 /* Ends all at the last record. */
 static void finish(struct switches *s)
 {
@@ -462,6 +498,7 @@ static void finish(struct switches *s)
             nested_end(s, cpu, i, false);
         sleep_end(s, cpu, i);
     }
+    names_make(s);
     if (s->end_ns > s->until_ns)
         s->end_ns = s->until_ns;
     if (s->end_ns < s->begin_ns)
@@ -479,16 +516,38 @@ void switches_read(struct switches *s)
 
 void switches_lanes(struct switches *s)
 {
-    char name[64];
     for (size_t i = 0; i < s->threads_count; i++) {
         struct switches_thread *thread = s->threads[i];
         thread->lane = timeline_lane(s->timeline, thread->number);
         if (!thread->lane || thread->lane->thread_of)
-            thread->lane = timeline_lane_add(
-                s->timeline, thread->id,
-                switches_name(thread->name, thread->id, name));
+            thread->lane =
+                timeline_lane_add(s->timeline, thread->id, thread->shown);
         thread->lane->thread_of = thread;
     }
+}
+
+void switches_export(struct switches *s, struct timeline *t)
+{
+    *s =
+        (struct switches){.timeline = t, .until_ns = UINT64_MAX, .keeps = true};
+    if (!t->switches)
+        return;
+    if (t->call->selection.thread) {
+        warn(t->call, "what ran is not shown: --thread leaves out what says "
+                      "so of others");
+        return;
+    }
+    switches_read(s);
+    switches_lanes(s);
+}
+
+const char *switches_slice_name(const struct switches *s,
+                                const struct switches_slice *slice, char to[64])
+{
+    if (slice->what == SWITCHES_INTERRUPT)
+        return switches_name(s->interrupts[slice->of].name,
+                             s->interrupts[slice->of].id, to);
+    return s->threads[slice->of]->shown;
 }
 
 void switches_free(struct switches *s)

@@ -51,11 +51,14 @@ struct switches_thread {
     uint64_t id;
     uint64_t named; /* address of its name; 0: none */
     char name[SWITCHES_NAME_MAX];
-    unsigned number;            /* RECORDER_THREAD's; 0: none */
-    struct timeline_lane *lane; /* of switches_lanes() */
+    char shown[SWITCHES_NAME_MAX + 65]; /* its name, or its id; both, where
+                                         * several have that name */
+    unsigned number;                    /* RECORDER_THREAD's; 0: none */
+    struct timeline_lane *lane;         /* of switches_lanes() */
     size_t index;
     enum switches_state state; /* at the end, and since when */
     uint64_t since;
+    uint64_t ended; /* when, the last time */
     unsigned cpu;
     bool woken;
     /* In the window: */
@@ -115,7 +118,7 @@ struct switches {
     /* Set by switches_read(): */
     uint64_t begin_ns, end_ns; /* of what is known, in the window; begin = end:
                                 * nothing is */
-    bool any; /* some record says what ran */
+    bool any;                  /* some record says what ran */
     struct switches_thread **threads;
     size_t threads_count;
     struct switches_interrupt *interrupts;
@@ -134,7 +137,13 @@ struct switches {
 void switches_read(struct switches *);
 /* Gives each thread a lane of the timeline: that of its number, or a new one. */
 void switches_lanes(struct switches *);
+/* Both, with all slices, for an export; nothing if no event says what ran, or
+ * the call left out those of some threads, which is said. */
+void switches_export(struct switches *, struct timeline *);
 void switches_free(struct switches *);
+/* Returns the name of a slice's thread or interrupt. */
+const char *switches_slice_name(const struct switches *,
+                                const struct switches_slice *, char to[64]);
 
 /* Makes the name of a thread or interrupt: its id where it has none. */
 const char *switches_name(const char *name, uint64_t id, char to[64]);

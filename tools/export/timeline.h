@@ -34,6 +34,7 @@ struct timeline_lane {
     size_t index;                       /* in timeline.lanes */
     uint32_t id; /* the kernel's, or one of ours that no other lane has */
     char name[32];
+    bool silent; /* recorded nothing, and is known by what others say */
     const struct switches_thread *thread_of; /* switches.h: what ran; or null */
     struct timeline_span *spans; /* the open ones, outermost first */
     size_t depth, spans_max;
@@ -72,6 +73,9 @@ struct timeline {
     struct timeline_inside *inside; /* timeline.c's own */
 };
 
+/* In place of the option --value: there is none, and, of the second, records
+ * without a known time are nothing to tell. */
+enum { TIMELINE_PLAIN = -1, TIMELINE_QUIET = -2 };
 /* After reader_take(). `value_key` is the option --value of the verb. */
 void timeline_open(struct timeline *, struct call *, int value_key);
 /* Gets the next event, by (time, order). Its pointers are valid until the next

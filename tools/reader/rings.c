@@ -320,7 +320,8 @@ static bool slot_key(const struct reader *reader, const struct lane *lane,
     return reader->cleared == 0 || *key >= order_key(reader, reader->cleared);
 }
 
-/* True if a record begins in the slot; false: it goes on there, or a text is. */
+/* True if a record begins in the slot; false: it goes on there, or a text
+ * is. */
 static bool slot_begins(const struct reader *reader, const struct lane *lane,
                         uint64_t slot)
 {

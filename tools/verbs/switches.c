@@ -11,15 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLOTS_NOTHING = -1 };
-
 /* ------------------------------------------------------------------ rows -- */
 
 /* The threads that are shown, by what they ran. */
 struct shown {
     const struct switches *s;
     struct switches_thread **threads;
-    char (*names)[SWITCHES_NAME_MAX + 32];
     size_t count;
 };
 
@@ -34,12 +31,6 @@ static int threads_compare(const void *a, const void *b)
     return left->index < right->index ? -1 : left->index > right->index;
 }
 
-static int names_compare(const void *a, const void *b)
-{
-    return strcmp((*(struct switches_thread *const *)a)->name,
-                  (*(struct switches_thread *const *)b)->name);
-}
-
 /* True if a thread has that number, id or name. */
 static bool is_wanted(const struct switches_thread *thread, const char *wanted)
 {
@@ -52,43 +43,20 @@ static bool is_wanted(const struct switches_thread *thread, const char *wanted)
             (thread->number && thread->number == number));
 }
 
-/* Names that several threads have get their ids. */
-static void names_make(struct shown *shown)
-{
-    struct switches_thread **threads = shown->threads;
-    for (size_t i = 0, same; i < shown->count; i += same) {
-        for (same = 1; i + same < shown->count &&
-                       strcmp(threads[i]->name, threads[i + same]->name) == 0;)
-            same++;
-        for (size_t k = i; k < i + same; k++) {
-            char *to = shown->names[threads[k]->index], id[64];
-            switches_name(threads[k]->name, threads[k]->id, id);
-            strcpy(to, id);
-            if (same > 1 && *threads[k]->name)
-                sprintf(to + strlen(to), " %s",
-                        switches_name("", threads[k]->id, id));
-        }
-    }
-}
-
 static void shown_open(struct shown *shown, const struct switches *s,
                        const char *wanted)
 {
     *shown = (struct shown){.s = s};
     shown->threads = need(calloc(s->threads_count + 1, sizeof(void *)));
-    shown->names = need(calloc(s->threads_count + 1, sizeof *shown->names));
     for (size_t i = 0; i < s->threads_count; i++)
         if (!wanted || is_wanted(s->threads[i], wanted))
             shown->threads[shown->count++] = s->threads[i];
-    qsort(shown->threads, shown->count, sizeof(void *), names_compare);
-    names_make(shown);
     qsort(shown->threads, shown->count, sizeof(void *), threads_compare);
 }
 
 static void shown_close(struct shown *shown)
 {
     free(shown->threads);
-    free(shown->names);
 }
 
 static uint64_t unknown_ns(const struct switches *s,
@@ -123,14 +91,14 @@ static void table_threads_shown(const struct shown *shown)
 {
     int width = 10;
     for (size_t i = 0; i < shown->count; i++)
-        width = table_width(shown->names[shown->threads[i]->index], width);
+        width = table_width(shown->threads[i]->shown, width);
     printf("%-*s %8s %10s %7s %8s %9s %11s %10s %10s %10s %10s\n", width,
            "THREAD", "RUNS", "RUNNING", "CPU", "BLOCKED", "PREEMPTED",
            "LONGEST RUN", "WAITED", "LONGEST", "AFTER WAKE", "UNKNOWN");
     for (size_t i = 0; i < shown->count; i++) {
         const struct switches_thread *t = shown->threads[i];
         uint64_t unknown = unknown_ns(shown->s, t);
-        table_column(stdout, shown->names[t->index], width);
+        table_column(stdout, t->shown, width);
         printf(" %8" PRIu64, t->runs);
         put_time(t->ns[SWITCHES_RUNNING], true, 10);
         put_percent(shown->s, t->ns[SWITCHES_RUNNING], true, 7);
@@ -353,7 +321,7 @@ void switches_show(struct call *call, const char *thread)
     window_of(call, &since_order, &until_order, &since, &until);
     window_orders(call, since_order, until_order, &since, &until);
     reader_count(&call->reader);
-    timeline_open(&timeline, call, PLOTS_NOTHING);
+    timeline_open(&timeline, call, TIMELINE_PLAIN);
     s.since_ns = relative(&timeline, since);
     s.until_ns = relative(&timeline, until);
     switches_read(&s);
@@ -420,7 +388,8 @@ const struct verb verb_switches = {
         "for how long, and where longest. RUNNING includes interrupts.\n\n"
         "Nothing is guessed: where a record is missing, a state is unknown "
         "until the next tells it, and so is all before the first record of a "
-        "thread: that time is UNKNOWN. A - is none, or what nobody records. Times end "
+        "thread: that time is UNKNOWN. A - is none, or what nobody records. "
+        "Times end "
         "at the last record that says what ran.",
     .rows = rows,
     .run = run,
