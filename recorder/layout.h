@@ -180,7 +180,8 @@ enum {
     RECORDER_ROW_FREE_,
     RECORDER_ROW_TAKEN_,
     RECORDER_ROW_ALIVE_,
-    RECORDER_ROW_DEAD_
+    RECORDER_ROW_DEAD_,
+    RECORDER_ROW_TASK_ /* of a task, not of a thread: its `id` is 0 */
 };
 struct recorder_thread_row {
     uintptr_t first; /* records of a lower order are an earlier thread's */
@@ -209,6 +210,8 @@ typedef size_t recorder_type(intptr_t trace, const char *format, char *to,
 
 /* Takes a line of a dump, not NUL-terminated (recorder_dump.h). */
 typedef void recorder_sink(void *context, const char *text, size_t size);
+
+struct recorder_tasks;
 
 /* The registry: readers find it by its magic, and everything else by it. */
 struct recorder_registry {
@@ -248,6 +251,7 @@ struct recorder_registry {
     void (*file)(int what, const void *of);
     const char *program; /* its name, without folders; null: unknown */
     /* Behind the end of older programs' registries, as `bytes` tells. */
+    struct recorder_tasks *tasks; /* of tasks_layout.h: the first of a list */
     struct recorder_kernel_rings *kernel; /* of recorder_kernel.h, or null */
 };
 enum {
@@ -309,7 +313,8 @@ struct recorder_kernel_rings {
     AT(registry, recorder_registry, wraps, 216, 272)                           \
     AT(registry, recorder_registry, image, 348, 536)                           \
     AT(registry, recorder_registry, program, 356, 552)                         \
-    AT(registry, recorder_registry, kernel, 360, 560)                          \
+    AT(registry, recorder_registry, tasks, 360, 560)                           \
+    AT(registry, recorder_registry, kernel, 364, 568)                          \
     AT(kernel, recorder_kernel_rings, count, 0, 0)                             \
     AT(kernel, recorder_kernel_rings, rings, 8, 8)                             \
     AT(kernel, recorder_kernel_rings, ring_bytes, 16, 16)                      \
@@ -434,6 +439,7 @@ RECORDER_PROGRAM_ struct recorder_registry recorder_registry __attribute__((
                                       0,
                                       {{0, 0}},
                                       UINTPTR_MAX,
+                                      0,
                                       0,
                                       0,
                                       0,

@@ -103,32 +103,49 @@ recorder_thread_table_(struct recorder_registry *registry)
     return table;
 }
 
-/* Takes a row for a thread. Returns its number, or RECORDER_THREAD_SHARED if the
- * table is full. */
-RECORDER_FUNCTION_ unsigned
-recorder_thread_take_row_of_(int32_t id, const char *name, uint16_t state)
+/* Claims a row for somebody new. Returns its number, or RECORDER_THREAD_SHARED
+ * if the table is full or there is no memory for it. */
+RECORDER_SELDOM_ unsigned
+recorder_row_claim_(struct recorder_registry *registry)
 {
-    struct recorder_registry *registry = recorder_home_.registry;
-    struct recorder_thread_row *table = recorder_thread_table_(registry), *row;
-    uintptr_t max = recorder_get_(&registry->threads_max);
+    uintptr_t max;
     unsigned number = RECORDER_THREAD_SHARED;
-    if (!table)
+    if (!recorder_thread_table_(registry))
         return number;
+    max = recorder_get_(&registry->threads_max);
     if (recorder_get_(&registry->threads_count) < max)
         number = (unsigned)recorder_add_(&registry->threads_count, 1) + 1;
     if (number > max)
         number = recorder_thread_reuse_(registry);
-    if (number == RECORDER_THREAD_SHARED)
-        return number;
-    row = &table[number - 1];
+    return number;
+}
+/* Fills a claimed row, and shows it to readers. */
+RECORDER_SELDOM_ void recorder_row_fill_(struct recorder_registry *registry,
+                                         unsigned number, int32_t id,
+                                         const char *name, uint16_t named,
+                                         uint16_t state)
+{
+    struct recorder_thread_row *row = &registry->threads[number - 1];
     __atomic_store_n(&row->id, id, __ATOMIC_RELAXED);
     recorder_put_(&row->first, recorder_get_(registry->order));
-    __atomic_store_n(&row->named, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&row->named, named, __ATOMIC_RELAXED);
     recorder_thread_set_name_(row, name);
     __atomic_store_n(&row->state, state, __ATOMIC_RELEASE);
     if (registry->image)
         recorder_put_(&registry->image->threads_count,
                       recorder_get_(&registry->threads_count));
+}
+
+/* Takes a row for a thread. Returns its number, or RECORDER_THREAD_SHARED if
+ * there is none. */
+RECORDER_FUNCTION_ unsigned
+recorder_thread_take_row_of_(int32_t id, const char *name, uint16_t state)
+{
+    struct recorder_registry *registry = recorder_home_.registry;
+    unsigned number = recorder_row_claim_(registry);
+    if (number == RECORDER_THREAD_SHARED)
+        return number;
+    recorder_row_fill_(registry, number, id, name, 0, state);
     recorder_clock_note_();
     return number;
 }

@@ -87,6 +87,9 @@ static void registry_rest(const struct memory *m, const unsigned char *from,
     r->kernel = r->bytes >= at->registry_kernel + m->word_bytes
                     ? bytes_word(m, from + at->registry_kernel)
                     : 0;
+    r->tasks = r->bytes >= at->registry_tasks + m->word_bytes
+                   ? bytes_word(m, from + at->registry_tasks)
+                   : 0;
 }
 
 const char *registry_read(struct memory *memory, uint64_t address,
