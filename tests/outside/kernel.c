@@ -303,3 +303,42 @@ Test(kernel, no_switch_is_seen_twice)
     cr_assert_gt(check(0), 100);
     command_stop(pid);
 }
+
+/* ------------------------------------------------------------------- for -- */
+
+/* Goal: a program that records no switches shows them, all that /proc counts. */
+Test(kernel, program_that_records_none)
+{
+    for (size_t i = 0; i < 2; i++) {
+        char line[200];
+        pid_t pid;
+        if (!is_user(i))
+            continue;
+        snprintf(line, sizeof line, "%s./kernel bare", users[i]);
+        build_must("rm -f go");
+        pid = command_start(line);
+        build_must("python3 " BUILD_PROGRAMS "/kernel_for.py %d %s" RECORDER,
+                   pid, users[i]);
+        cr_assert_eq(atoi(build_text), 4, "%s", build_text);
+        command_stop(pid);
+    }
+}
+
+/* Goal: where the kernel refuses, the command says why and counts by /proc. */
+Test(kernel, counts_where_the_kernel_refuses)
+{
+    pid_t pid = command_start("./kernel live");
+    build_must("./kernel sandbox 1 " RECORDER " switches %d --for 100ms", pid);
+    cr_assert(strstr(build_text, "seccomp profile"), "%s", build_text);
+    cr_assert(strstr(build_text, "THREAD"), "%s", build_text);
+    cr_assert(strstr(build_text, "kernel"), "%s", build_text);
+    build_must("./kernel sandbox 38 " RECORDER " switches %d --for 100ms --json "
+               "2>said | python3 -c \"import json, sys; r = [json.loads(l) for l "
+               "in sys.stdin]; assert len(r) == 2 and max(e[\\\"blocked\\\"] "
+               "for e in r) > 10\" && grep -q \"no perf events\" said",
+               pid);
+    command_stop(pid);
+    cr_assert_eq(command("switches 999999999 --for 100ms"), 1);
+    cr_assert_eq(command("switches 1 --for soon"), 2);
+    cr_assert_eq(command("switches x --for 5s"), 2);
+}

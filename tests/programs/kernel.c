@@ -666,6 +666,32 @@ static int outside_closed(void)
     return stand(true);
 }
 
+/* Records no switches. Its threads stand still, work when somebody makes a file
+ * `go`, and stand still again. */
+static void work_then(void)
+{
+    char byte;
+    if (read(pipes[0][0], &byte, 1) == 1)
+        work_both();
+}
+static int bare(void)
+{
+    struct worker workers[3];
+    int i;
+    MUST(pipe(pipes[0]) == 0, "no pipe");
+    alarm(100);
+    for (i = 0; i < 3; i++)
+        worker_start(&workers[i], work_then);
+    sleep_us(100000);
+    printf("PID %d\n", (int)getpid());
+    fflush(stdout);
+    while (access("go", F_OK) != 0)
+        sleep_us(1000);
+    MUST(write(pipes[0][1], "xxx", 3) == 3, "no pipe");
+    pause();
+    return 0;
+}
+
 /* --------------------------------------------------------------- refused -- */
 
 static int end(void)
@@ -677,8 +703,9 @@ static int end(void)
     fflush(NULL);
     return 7;
 }
-/* A sandbox in which perf_event_open() fails by that errno. */
-static int sandbox(int error)
+/* A sandbox in which perf_event_open() fails by that errno; for another program
+ * if there is one. */
+static int sandbox(int error, char **program_line)
 {
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
@@ -689,6 +716,8 @@ static int sandbox(int error)
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
         return 77;
+    if (*program_line)
+        execv(*program_line, program_line);
     return end();
 }
 /* This user's locked memory is used up, to the last page. */
@@ -763,10 +792,12 @@ int main(int count, char **arguments)
                  {"switches", switches}, {"live", live_on},
                  {"end", end},           {"locked", locked},
                  {"same", same},         {"descriptors", no_descriptors},
-                 {"outside", outside},   {"outside-closed", outside_closed}};
+                 {"outside", outside},   {"outside-closed", outside_closed},
+                 {"bare", bare}};
     pthread_barrier_init(&still, NULL, 1000);
     if (strcmp(what, "sandbox") == 0)
-        return sandbox(count > 2 ? atoi(arguments[2]) : EPERM);
+        return sandbox(count > 2 ? atoi(arguments[2]) : EPERM,
+                       arguments + (count > 2 ? 3 : count));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (strcmp(what, cases[i].name) == 0)
             return cases[i].run();

@@ -23,27 +23,33 @@ enum {
 struct kernel_ring {
     uint64_t address, done;
     const unsigned char *mapped;
-    uint64_t seen; /* all above was taken, or overwritten */
-    bool begun;
+    uint64_t seen;       /* all above was taken, or overwritten */
+    bool begun, follows; /* follows: what is gone was to be seen */
 };
 /* A switch, copied. */
 struct kernel_switch {
     uint64_t ns;
     uint32_t thread, cpu;
-    unsigned way; /* index of its format */
+    unsigned number, way; /* way: index of its format */
 };
+enum { KNOWN = 1024 /* threads whose numbers are found at once */ };
 struct kernel {
     struct kernel_ring *rings;
     size_t count;
     uint64_t bytes, page_bytes, sequence, recorder, formats[3];
     uint64_t opened_ticks, opened_ns;
-    struct kernel_switch *switches; /* of this take */
+    struct kernel_switch *switches; /* since the last take */
     size_t switches_count, switches_max;
-    uint64_t number;            /* of the last that was added, from 1 on */
-    uint64_t first_end;         /* key of the first take's end */
+    size_t added;       /* so many of them are in a take: these are forgotten */
+    uint64_t number;    /* of the last that was added, from 1 on */
+    uint64_t first_end; /* key of the first take's end */
     struct reader_thread *rows; /* of threads without one in the program */
     size_t rows_count, rows_max;
     unsigned rows_from; /* the first has this number */
+    struct {
+        uint32_t thread;
+        unsigned number;
+    } known[KNOWN];
 };
 
 /* ------------------------------------------------------------------ open -- */
@@ -149,104 +155,9 @@ static bool sequence_is(struct reader *reader, uint64_t expected)
            bytes_number(reader->memory, from, 8) == expected;
 }
 
-/* ------------------------------------------------------------------ copy -- */
-
-static uint64_t ring_head(const struct kernel_ring *ring)
-{
-    const void *at = ring->mapped + RECORDER_PERF_HEAD_;
-    return __atomic_load_n((const uint64_t *)at, __ATOMIC_ACQUIRE);
-}
-
-/* Adds the new switches of a ring. Counts those that are overwritten, which a
- * follower, or else the program, did not see. */
-static bool ring_copy(struct reader *reader, struct kernel_ring *ring)
-{
-    struct kernel *kernel = reader->inside->kernel;
-    const size_t one = sizeof(struct recorder_perf_switch_);
-    const uint64_t data = kernel->bytes - kernel->page_bytes;
-    const uint64_t room = data - IN_FLIGHT * one;
-    uint64_t head = ring_head(ring), all, at;
-    uint64_t from = ring->begun ? ring->seen : ring->done;
-    /* A 32-bit program keeps as many bits of `done`. */
-    all = (from - head) & word_max(reader->memory);
-    if (all > (uint64_t)1 << 40 || all % one)
-        return true; /* not as it should be */
-    ring->begun = true;
-    ring->seen = head;
-    if (all > room) {
-        reader->missed += reader->follows ? (all - room) / one : 0;
-        all = room;
-    }
-    for (at = head + all; at != head;) {
-        struct recorder_perf_switch_ s;
-        struct kernel_switch *to;
-        at -= one;
-        memcpy(&s, ring->mapped + kernel->page_bytes + (at & (data - 1)), one);
-        __atomic_thread_fence(__ATOMIC_ACQUIRE);
-        if (at - ring_head(ring) >= room) {
-            reader->missed += reader->follows;
-            continue;
-        }
-        if (s.type != RECORDER_PERF_SWITCH_ || s.size != one ||
-            (reader->pid && s.process != reader->pid))
-            continue;
-        to = array_room(kernel->switches, &kernel->switches_max,
-                        kernel->switches_count + 1, sizeof *to);
-        if (!to)
-            return false;
-        kernel->switches = to;
-        to[kernel->switches_count++] = (struct kernel_switch){
-            .ns = s.ns,
-            .thread = s.thread,
-            .cpu = s.cpu,
-            .way = !(s.misc & RECORDER_PERF_OUT_)      ? 0
-                   : s.misc & RECORDER_PERF_PREEMPTED_ ? 2
-                                                       : 1};
-    }
-    return true;
-}
-
-bool kernel_begin(struct reader *reader)
-{
-    return reader->kernel && reader->memory->descriptor &&
-           reader->inside->kernel_address && kernel_refresh(reader);
-}
-
-bool kernel_take(struct reader *reader)
-{
-    struct kernel *kernel = reader->inside->kernel;
-    uint64_t missed = reader->missed;
-    bool first = false;
-    kernel->switches_count = 0;
-    for (size_t i = 0; i < kernel->count; i++) {
-        first |= !kernel->rings[i].begun;
-        if (kernel->rings[i].mapped && !ring_copy(reader, &kernel->rings[i]))
-            break;
-    }
-    if (!first ||
-        (!(kernel->sequence & 1) && sequence_is(reader, kernel->sequence)))
-        return true;
-    for (size_t i = 0; i < kernel->count; i++)
-        kernel->rings[i].begun = false;
-    reader->missed = missed;
-    return false;
-}
-
-/* --------------------------------------------------------------- threads -- */
-
-struct reader_thread *kernel_thread(const struct reader *reader,
-                                    unsigned number)
-{
-    const struct kernel *kernel = reader->inside->kernel;
-    return kernel && number >= kernel->rows_from &&
-                   number - kernel->rows_from < kernel->rows_count
-               ? &kernel->rows[number - kernel->rows_from]
-               : NULL;
-}
-
 /* Returns the number of a thread: its newest row's, or that of one that is made
  * here; 0: there is no number left. */
-static unsigned number_of(struct reader *reader, int32_t id)
+static unsigned number_find(struct reader *reader, int32_t id)
 {
     struct kernel *kernel = reader->inside->kernel;
     struct reader_thread *rows, *row;
@@ -272,6 +183,123 @@ static unsigned number_of(struct reader *reader, int32_t id)
     row->alive =
         row->known && reader->memory->thread(reader->memory, id, row->name);
     return row->number;
+}
+
+static unsigned number_of(struct reader *reader, uint32_t thread)
+{
+    struct kernel *kernel = reader->inside->kernel;
+    size_t at = thread % KNOWN;
+    if (kernel->known[at].thread != thread || !kernel->known[at].number) {
+        kernel->known[at].thread = thread;
+        kernel->known[at].number = number_find(reader, (int32_t)thread);
+    }
+    return kernel->known[at].number;
+}
+
+/* ------------------------------------------------------------------ copy -- */
+
+static uint64_t ring_head(const struct kernel_ring *ring)
+{
+    const void *at = ring->mapped + RECORDER_PERF_HEAD_;
+    return __atomic_load_n((const uint64_t *)at, __ATOMIC_ACQUIRE);
+}
+
+/* Adds the new switches of a ring. Counts those that are overwritten, which a
+ * follower, or else the program, did not see. */
+static bool ring_copy(struct reader *reader, struct kernel_ring *ring)
+{
+    struct kernel *kernel = reader->inside->kernel;
+    const size_t one = sizeof(struct recorder_perf_switch_);
+    const uint64_t data = kernel->bytes - kernel->page_bytes;
+    const uint64_t room = data - IN_FLIGHT * one;
+    uint64_t head = ring_head(ring), all, at;
+    uint64_t from = ring->begun ? ring->seen : ring->done;
+    /* A 32-bit program keeps as many bits of `done`. */
+    all = (from - head) & word_max(reader->memory);
+    if (all > (uint64_t)1 << 40 || all % one)
+        return true; /* not as it should be */
+    ring->follows = ring->begun;
+    ring->begun = true;
+    ring->seen = head;
+    if (all > room) {
+        reader->missed += ring->follows ? (all - room) / one : 0;
+        all = room;
+    }
+    for (at = head + all; at != head;) {
+        struct recorder_perf_switch_ s;
+        struct kernel_switch *to;
+        at -= one;
+        memcpy(&s, ring->mapped + kernel->page_bytes + (at & (data - 1)), one);
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        if (at - ring_head(ring) >= room) {
+            reader->missed += ring->follows;
+            continue;
+        }
+        if (s.type != RECORDER_PERF_SWITCH_ || s.size != one ||
+            (reader->pid && s.process != reader->pid))
+            continue;
+        to = array_room(kernel->switches, &kernel->switches_max,
+                        kernel->switches_count + 1, sizeof *to);
+        if (!to)
+            return false;
+        kernel->switches = to;
+        to[kernel->switches_count++] = (struct kernel_switch){
+            .ns = s.ns,
+            .thread = s.thread,
+            .cpu = s.cpu,
+            .number = number_of(reader, s.thread),
+            .way = !(s.misc & RECORDER_PERF_OUT_)      ? 0
+                   : s.misc & RECORDER_PERF_PREEMPTED_ ? 2
+                                                       : 1};
+    }
+    return true;
+}
+
+bool kernel_begin(struct reader *reader)
+{
+    return reader->kernel && reader->memory->descriptor &&
+           reader->inside->kernel_address && kernel_refresh(reader);
+}
+
+bool kernel_take(struct reader *reader)
+{
+    struct kernel *kernel = reader->inside->kernel;
+    uint64_t missed = reader->missed;
+    bool first = false;
+    memset(kernel->known, 0, sizeof kernel->known); /* rows may be new */
+    if (kernel->added)
+        kernel->switches_count = kernel->added = 0;
+    for (size_t i = 0; i < kernel->count; i++) {
+        first |= !kernel->rings[i].begun;
+        if (kernel->rings[i].mapped && !ring_copy(reader, &kernel->rings[i]))
+            break;
+    }
+    if (!first ||
+        (!(kernel->sequence & 1) && sequence_is(reader, kernel->sequence)))
+        return true;
+    for (size_t i = 0; i < kernel->count; i++)
+        kernel->rings[i].begun = false;
+    kernel->switches_count = 0;
+    reader->missed = missed;
+    return false;
+}
+
+void reader_kernel(struct reader *reader)
+{
+    if (kernel_begin(reader))
+        kernel_take(reader);
+}
+
+/* --------------------------------------------------------------- threads -- */
+
+struct reader_thread *kernel_thread(const struct reader *reader,
+                                    unsigned number)
+{
+    const struct kernel *kernel = reader->inside->kernel;
+    return kernel && number >= kernel->rows_from &&
+                   number - kernel->rows_from < kernel->rows_count
+               ? &kernel->rows[number - kernel->rows_from]
+               : NULL;
 }
 
 /* ------------------------------------------------------------------- add -- */
@@ -314,7 +342,6 @@ static uint64_t record_put(struct reader *reader,
     const struct memory *m = reader->memory;
     const struct offsets *at = offsets_of(m);
     int64_t since = recorder_clock_time_(clock, from->ns);
-    uint64_t number = number_of(reader, (int32_t)from->thread);
     uint64_t ticks = clock->start.monotonic_ns +
                      (since == RECORDER_TIME_UNKNOWN_ ? 0 : (uint64_t)since);
     unsigned char *arguments = raw + at->record_argument;
@@ -325,8 +352,9 @@ static uint64_t record_put(struct reader *reader,
     bytes_put_word(m, raw + at->record_time, ticks);
     bytes_put_word(m, arguments + m->word_bytes, from->thread);
     bytes_put_word(m, arguments + 2 * m->word_bytes,
-                   (from->cpu < 255 ? from->cpu : 255) | number << 8);
-    return (uint64_t)1 << thread_bits(m) | number << 1;
+                   (from->cpu < 255 ? from->cpu : 255) | (uint64_t)from->number
+                                                             << 8);
+    return (uint64_t)1 << thread_bits(m) | from->number << 1;
 }
 
 /* Returns the recorder that the switches are of, if it was chosen. */
@@ -359,6 +387,7 @@ uint64_t kernel_add(struct reader *reader, uint64_t end, uint64_t limit)
     struct key *keys;
     if (!kernel->first_end)
         kernel->first_end = end;
+    kernel->added = count;
     if (!count || !recorder)
         return limit;
     if (!reader->follows)
@@ -408,6 +437,5 @@ size_t kernel_added(const struct reader *reader,
                     const struct reader_recorder *recorder)
 {
     const struct kernel *kernel = reader->inside->kernel;
-    return kernel && recorder_of(reader) == recorder ? kernel->switches_count
-                                                     : 0;
+    return kernel && recorder_of(reader) == recorder ? kernel->added : 0;
 }

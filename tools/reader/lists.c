@@ -341,11 +341,13 @@ static struct reader_thread *thread_number(struct reader *reader,
 struct reader_thread *reader_thread_of(struct reader *reader, unsigned number,
                                        uint64_t order)
 {
-    struct reader_thread *thread;
+    struct reader_thread *thread = kernel_thread(reader, number);
+    if (thread)
+        return thread;
     if (reader->inside->no_threads)
         return thread_number(reader, number);
     if (number == 0 || number > reader->threads_count)
-        return kernel_thread(reader, number);
+        return NULL;
     thread = &reader->threads[number - 1];
     return word_signed(reader->memory, order - thread->first) < 0 ? NULL
                                                                   : thread;

@@ -223,6 +223,10 @@ const char *reader_select(struct reader *, const struct reader_selection *);
  * gone` for a process that has ended. */
 const char *reader_take(struct reader *);
 
+/* Copies what the kernel's rings hold by now, for the next take, before it is
+ * overwritten there. */
+void reader_kernel(struct reader *);
+
 /* Counts what the rings of the chosen recorders held at the last reader_take():
  * the figures of each. */
 void reader_count(struct reader *);
