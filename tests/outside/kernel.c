@@ -285,6 +285,18 @@ Test(kernel, closed_descriptors_are_said)
     command_stop(pid);
 }
 
+/* Goal: whatever stands where rings should, reading ends, and well. */
+Test(kernel, hostile_rings)
+{
+    pid_t pid = command_start("./kernel hostile");
+    for (unsigned i = 0; i < scaled(400); i++) {
+        cr_assert_leq(command("dump %d", pid), 1, "%s", build_text);
+        cr_assert_leq(command("switches %d", pid), 1, "%s", build_text);
+    }
+    cr_assert_leq(build_run("timeout -s INT 1 " RECORDER " follow %d", pid), 130);
+    command_stop(pid);
+}
+
 /* Goal: while the program pours, each switch is seen once: in dumps and by a
  * follower. */
 Test(kernel, no_switch_is_seen_twice)

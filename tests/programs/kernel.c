@@ -692,6 +692,29 @@ static int bare(void)
     return 0;
 }
 
+/* What readers find is nonsense, and changes. */
+static int hostile(void)
+{
+    uint64_t *words = (uint64_t *)(void *)&recorder_kernel_.shown;
+    struct recorder_kernel_rings right;
+    MUST(recorder_kernel(64, 0) == 0, "refused");
+    alarm(100);
+    right = recorder_kernel_.shown;
+    printf("PID %d\n", (int)getpid());
+    fflush(stdout);
+    for (;;) {
+        struct recorder_kernel_ring *ring = &recorder_kernel_.rings[0].shown;
+        size_t i = (size_t)rand() % 14;
+        uint64_t near = words[i] + (uint64_t)(rand() % 64) - 32;
+        words[i] = rand() % 4 ? near : (uint64_t)rand() << rand() % 33;
+        ring->fd = rand() % 4 ? 100 : (uint64_t)(rand() % 300);
+        ring->done = rand() % 2 ? 0 : (uint64_t)rand() << rand() % 33;
+        sleep_us(rand() % 3000);
+        if (rand() % 4 == 0)
+            memcpy(words, &right, 14 * sizeof *words);
+    }
+}
+
 /* --------------------------------------------------------------- refused -- */
 
 static int end(void)
@@ -793,7 +816,7 @@ int main(int count, char **arguments)
                  {"end", end},           {"locked", locked},
                  {"same", same},         {"descriptors", no_descriptors},
                  {"outside", outside},   {"outside-closed", outside_closed},
-                 {"bare", bare}};
+                 {"bare", bare},         {"hostile", hostile}};
     pthread_barrier_init(&still, NULL, 1000);
     if (strcmp(what, "sandbox") == 0)
         return sandbox(count > 2 ? atoi(arguments[2]) : EPERM,
