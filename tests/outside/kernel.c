@@ -99,6 +99,25 @@ Test(kernel, descriptors_may_be_closed)
     each_user("closed");
 }
 
+/* Goal: a library that has the header comes and goes, with its thread. */
+Test(kernel, library_comes_and_goes)
+{
+    build_must(
+        "printf \"#include \\\"recorder_dump.h\\\"\\n#include "
+        "\\\"recorder_kernel.h\\\"\\n#include <poll.h>\\nvoid go(void) { "
+        "recorder_kernel(64, 2); for (int i = 0; i < 5; i++) poll(0, 0, 3); "
+        "recorder_dump_for(\\\"switches\\\"); }\\n\" >library.c && "
+        "printf \"#include <dlfcn.h>\\n#include <poll.h>\\nint main(void) { "
+        "for (int i = 0; i < 10; i++) { void *l = dlopen(\\\"./library.so\\\", "
+        "RTLD_NOW); ((void (*)(void))dlsym(l, \\\"go\\\"))(); dlclose(l); "
+        "poll(0, 0, 2); } return 7; }\\n\" >host.c && gcc -w -fPIC -shared "
+        BUILD_INCLUDE "-o library.so library.c -lpthread && gcc -o host host.c "
+        "-ldl");
+    cr_assert_eq(build_run("./host 2>out"), 7, "%s", build_text);
+    build_must("grep -c \"switches: thread\" out");
+    cr_assert_geq(atoi(build_text), 100);
+}
+
 /* ----------------------------------------------------------- environment -- */
 
 /* One line is said, and status and output are as they were. */

@@ -7,7 +7,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#define RECORDER_KERNEL_SLOTS 131072
+#define RECORDER_KERNEL_SLOTS (__SIZEOF_POINTER__ == 8 ? 131072 : 65536)
 #include "recorder_dump.h"
 #include "recorder_kernel.h"
 

@@ -161,7 +161,7 @@ static unsigned number_find(struct reader *reader, int32_t id)
 {
     struct kernel *kernel = reader->inside->kernel;
     struct reader_thread *rows, *row;
-    unsigned shared = (1u << (thread_bits(reader->memory) - 1)) - 1;
+    unsigned shared = (1u << (thread_bits(reader->memory) - 1)) - 1, number;
     size_t i;
     for (i = reader->threads_count; i > 0; i--)
         if (reader->threads[i - 1].id == id)
@@ -169,7 +169,12 @@ static unsigned number_find(struct reader *reader, int32_t id)
     for (i = kernel->rows_count; i > 0; i--)
         if (kernel->rows[i - 1].id == id)
             return kernel->rows[i - 1].number;
-    if (kernel->rows_from + kernel->rows_count >= shared)
+    /* Above the program's rows; else, on 32 bits, its last: those it takes last
+     * itself. */
+    number = kernel->rows_from + (unsigned)kernel->rows_count;
+    if (kernel->rows_from >= shared)
+        number = shared - 1 - (unsigned)kernel->rows_count;
+    if (number >= shared || number <= reader->threads_count)
         return 0;
     rows = array_room(kernel->rows, &kernel->rows_max, kernel->rows_count + 1,
                       sizeof *rows);
@@ -177,8 +182,8 @@ static unsigned number_find(struct reader *reader, int32_t id)
         return 0;
     kernel->rows = rows;
     row = &rows[kernel->rows_count];
-    *row = (struct reader_thread){
-        .id = id, .number = kernel->rows_from + (unsigned)kernel->rows_count++};
+    kernel->rows_count++;
+    *row = (struct reader_thread){.id = id, .number = number};
     row->known = reader->memory->thread != NULL;
     row->alive =
         row->known && reader->memory->thread(reader->memory, id, row->name);
@@ -296,10 +301,10 @@ struct reader_thread *kernel_thread(const struct reader *reader,
                                     unsigned number)
 {
     const struct kernel *kernel = reader->inside->kernel;
-    return kernel && number >= kernel->rows_from &&
-                   number - kernel->rows_from < kernel->rows_count
-               ? &kernel->rows[number - kernel->rows_from]
-               : NULL;
+    for (size_t i = 0; kernel && i < kernel->rows_count; i++)
+        if (kernel->rows[i].number == number)
+            return &kernel->rows[i];
+    return NULL;
 }
 
 /* ------------------------------------------------------------------- add -- */
