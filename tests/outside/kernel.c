@@ -227,6 +227,19 @@ Test(kernel, crashes_have_their_switches)
         dumped++;
     }
     cr_assert_gt(dumped, 2);
+    /* And they are in the recording, and in the core file. */
+    cr_assert_eq(build_run("ulimit -c 0; RECORDER_FILE=x.rec "
+                           "RECORDER_SWITCHES=64 ./crash dump null >with 2>&1"),
+                 139);
+    command_must("dump x.rec --names switches");
+    cr_assert(strstr(build_text, "switches: thread"), "%s", build_text);
+    if (build_run("read pattern </proc/sys/kernel/core_pattern && "
+                  "test \"$pattern\" = core") != 0)
+        return;
+    build_run("ulimit -c unlimited; RECORDER_SWITCHES=64 ./crash dump null "
+              ">with 2>&1");
+    command_must("dump $(ls core*) --names switches");
+    cr_assert(strstr(build_text, "switches: thread"), "%s", build_text);
 }
 
 /* Goal: survives. kill -9 leaves all in the recording but the last
