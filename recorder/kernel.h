@@ -444,7 +444,9 @@ RECORDER_SELDOM_ void recorder_kernel_pour_(void)
     struct recorder_kernel_ *k = &recorder_kernel_;
     struct recorder_signal_set_ before;
     int *at = recorder_os_errno_(), error = *at;
-    if (k->pid != recorder_os_process_() || !recorder_kernel_is_new_(k))
+    if (k->pid != recorder_os_process_() || !recorder_kernel_is_new_(k) ||
+        recorder_trace_is_frozen_(__atomic_load_n(&recorder_for_switches.trace,
+                                                  __ATOMIC_RELAXED)))
         return;
     recorder_os_block_(&before);
     if (recorder_kernel_enter_(k)) {

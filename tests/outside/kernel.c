@@ -99,6 +99,11 @@ Test(kernel, descriptors_may_be_closed)
     each_user("closed");
 }
 
+Test(kernel, freeze_keeps_what_led_to_it)
+{
+    build_must("./kernel freeze");
+}
+
 /* Goal: a library that has the header comes and goes, with its thread. */
 Test(kernel, library_comes_and_goes)
 {

@@ -10,6 +10,7 @@
 #define RECORDER_KERNEL_SLOTS (__SIZEOF_POINTER__ == 8 ? 131072 : 65536)
 #include "recorder_dump.h"
 #include "recorder_kernel.h"
+#include "recorder_trigger.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -614,6 +615,38 @@ static int switches(void)
     return 0;
 }
 
+/* Goal: what led to a freeze is there, and nothing behind it. */
+static int freeze(void)
+{
+    static struct recorder_cursor cursor;
+    struct recorder_event event;
+    int64_t boom = 0;
+    int count = 0, i;
+    MUST(recorder_kernel(64, 0) == 0, "refused");
+    recorder_trigger("calls: \"boom\": freeze");
+    for (i = 0; i < 5; i++)
+        sleep_us(1000);
+    record(calls, "boom");
+    for (i = 0; i < 5; i++)
+        sleep_us(1000);
+    recorder_dump_to(sink, NULL);
+    while (recorder_next(&cursor, &event))
+        if (event.argument[1] == 0)
+            boom = (int64_t)event.time;
+    memset(&cursor, 0, sizeof cursor);
+    while (recorder_next(&cursor, &event)) {
+        struct seen seen = seen_of(&event);
+        MUST(!seen.way || seen.ticks < boom, "a switch behind the freeze");
+        count += seen.way != 0;
+    }
+    MUST(count >= 10, "%d switches", count);
+    recorder_trigger_thaw();
+    recorder_kernel_pour();
+    MUST(recorder_kernel_.shown.poured >= 20, "%llu switches behind a thaw",
+         (unsigned long long)recorder_kernel_.shown.poured);
+    return 0;
+}
+
 /* Records until it is killed; with threads, of which one sleeps. */
 __attribute__((noreturn)) static void live_forever(void)
 {
@@ -816,7 +849,8 @@ int main(int count, char **arguments)
                  {"end", end},           {"locked", locked},
                  {"same", same},         {"descriptors", no_descriptors},
                  {"outside", outside},   {"outside-closed", outside_closed},
-                 {"bare", bare},         {"hostile", hostile}};
+                 {"bare", bare},         {"hostile", hostile},
+                 {"freeze", freeze}};
     pthread_barrier_init(&still, NULL, 1000);
     if (strcmp(what, "sandbox") == 0)
         return sandbox(count > 2 ? atoi(arguments[2]) : EPERM,
