@@ -387,6 +387,8 @@ Test(kernel, counts_where_the_kernel_refuses)
                "for e in r) > 10\" && grep -q \"no perf events\" said",
                pid);
     command_stop(pid);
+    cr_assert_eq(command("switches $$"), 1); /* a shell: it says how */
+    cr_assert(strstr(build_text, "--for 5s"), "%s", build_text);
     cr_assert_eq(command("switches 999999999 --for 100ms"), 1);
     cr_assert_eq(command("switches 1 --for soon"), 2);
     cr_assert_eq(command("switches x --for 5s"), 2);

@@ -390,6 +390,11 @@ static int run(struct call *call)
         return 0;
     }
     call_open(call, 0);
+    if (!call->source.registry)
+        fail(call, call->source.pid
+                       ? "no recorder in it; --for 5s has the kernel record "
+                         "what its threads do"
+                       : "no recorder in it");
     call_take(call);
     switches_show(call, thread);
     return 0;
@@ -427,4 +432,5 @@ const struct verb verb_switches = {
         "at the last record that says what ran.",
     .rows = rows,
     .run = run,
-    .kernel = true};
+    .kernel = true,
+    .unprepared = true};
