@@ -489,7 +489,8 @@ recorder_print_unspared_(struct recorder_scratch_ *s,
     recorder_print_with_(s, recorder, thread, records, count, lines);
 }
 
-/* Prints a traced record by one write(); nothing of one that is only watched. */
+/* Prints a traced record by one write(); nothing of one that is only
+ * watched. */
 RECORDER_FUNCTION_ void
 recorder_print_lines_(const struct recorder *recorder, unsigned thread,
                       const struct recorder_record *records, unsigned count,

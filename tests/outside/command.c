@@ -5,7 +5,7 @@
 static void command_begin(void)
 {
     build_begin();
-    command_build("program", "gcc");
+    command_build("program", "gcc -O2");
 }
 TestSuite(command, .init = command_begin, .fini = build_end, .timeout = 120);
 
@@ -221,8 +221,9 @@ Test(command, terminal)
 /* ------------------------------------------------------------------ list -- */
 
 /* Goal: figures count records, as the lines of a dump do; what was overwritten
- * of records that take several slots is an estimate, and said to be one. Method:
- * records of 1 slot, and of 4: two with the arguments, two with a text. */
+ * of records that take several slots is an estimate, and said to be one.
+ * Method: records of 1 slot, and of 4: two with the arguments, two with a
+ * text. */
 Test(command, figures_are_records)
 {
     build_must("gcc -O1 -w " BUILD_INCLUDE "-o last " BUILD_PROGRAMS "/last.c; "
@@ -476,8 +477,8 @@ Test(command, clear)
 }
 
 /* Goal: dumps with --clear show each record exactly once, while threads record;
- * none is lost between what is shown and what is cleared. Method: threads number
- * their records; what all dumps show is all numbers, each once. */
+ * none is lost between what is shown and what is cleared. Method: threads
+ * number their records; what all dumps show is all numbers, each once. */
 Test(command, clear_shows_what_it_clears)
 {
     pid_t pid;

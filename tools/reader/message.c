@@ -93,7 +93,8 @@ static void format_read(struct reader *reader, struct format *format)
         format->location = strndup(bytes + length + 1, size - length - 1);
 }
 
-/* The entry of a format, and of what its words say, or zeros; null: no memory. */
+/* The entry of a format, and of what its words say, or zeros; null: no
+ * memory. */
 static struct format *format_add(struct reader *reader, uint64_t address,
                                  uint64_t word, uint64_t code, bool *is_new)
 {

@@ -67,6 +67,10 @@ struct memory {
     /* True if the bytes at an address cannot have changed: they are in a
      * read-only segment of the program or a library. Null pointer: unknown. */
     bool (*constant)(struct memory *, uint64_t address);
+    /* Sets the busy bit of the commit words, so many bytes of them, that are not
+     * the same in an earlier copy. Null pointer: there is none. */
+    void (*compare)(void *context, uint64_t address, size_t size);
+    void *compare_context;
     uint64_t size;       /* bound of all that can be read, in bytes */
     unsigned word_bytes; /* 4 or 8 */
     unsigned machine;    /* of the ELF header: EM_X86_64 */

@@ -98,6 +98,8 @@ static const char *lane_open(struct reader *reader, struct lane *lane)
     uint64_t records = lane_size(lane) * offsets_of(m)->record_size;
     uint64_t commits = lane_size(lane) * m->word_bytes;
     unsigned char last;
+    if (m->compare)
+        m->compare(m->compare_context, commits_address(reader, lane), commits);
     if (m->map)
         lane->records = (unsigned char *)(uintptr_t)m->map(
             m, records_address(reader, lane), records + commits);
@@ -318,7 +320,8 @@ static bool slot_key(const struct reader *reader, const struct lane *lane,
     return reader->cleared == 0 || *key >= order_key(reader, reader->cleared);
 }
 
-/* True if a record begins in the slot; false: it goes on there, or a text is. */
+/* True if a record begins in the slot; false: it goes on there, or a text
+ * is. */
 static bool slot_begins(const struct reader *reader, const struct lane *lane,
                         uint64_t slot)
 {

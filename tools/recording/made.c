@@ -162,7 +162,7 @@ static uint64_t rings_place(struct made *made, struct buffer *head)
     return at;
 }
 
-/* ---------------------------------------------------------------- program -- */
+/* -------------------------------------------------------------- program -- */
 
 /* The pages of modules that hold their build-ids. */
 static void pages_read(struct pieces *pages, const struct source *source)

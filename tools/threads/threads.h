@@ -145,7 +145,8 @@ void threads_walk(struct threads *, struct thread *);
 /* And ends with: which stacks are equal. False: there is no memory. */
 bool threads_join(struct threads *);
 void threads_close(struct threads *);
-/* The index of a thread by what locks know it by; THREAD_NONE: there is none. */
+/* The index of a thread by what locks know it by; THREAD_NONE: there is
+ * none. */
 size_t threads_index(const struct threads *, int32_t inside);
 /* Formats into `why`, and returns it. */
 const char *threads_wrong(struct threads *, const char *format, ...)

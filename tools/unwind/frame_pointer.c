@@ -1,4 +1,5 @@
-/* frame_pointer.c - the frame pointer of a function, from what its call left. */
+/* frame_pointer.c - the frame pointer of a function, from what its call
+ * left. */
 /* SPDX-License-Identifier: MIT */
 /*
    Of a thread that waits, the system tells the program counter and the stack

@@ -65,7 +65,8 @@ struct line {
     size_t count, max;
 };
 
-/* What a thread does, its number in the program's registry, and what it holds. */
+/* What a thread does, its number in the program's registry, and what it
+ * holds. */
 static void words_of(struct threads *threads, size_t which, char to[2200])
 {
     const struct thread *thread = &threads->all[which];
