@@ -434,7 +434,8 @@ Test(command, set)
     build_must(RECORDER " list %d | grep \"^retries *16 \"", pid);
     /* Nothing is done where something is wrong. */
     REFUSES(1, "recorder: ", "set %d main=off nothing=on", pid);
-    REFUSES(2, "recorder: small=loud: on, off, trace, freeze, thaw or a number\n",
+    REFUSES(2,
+            "recorder: small=loud: on, off, trace, freeze, thaw or a number\n",
             "set %d main=off small=loud", pid);
     REFUSES(2, "recorder: (: ", "set %d main=off \"(=on\"", pid);
     REFUSES(2, "recorder: small is not NAME=VALUE\n", "set %d main=off small",
@@ -547,7 +548,7 @@ Test(command, help)
 {
     static const char *const verbs[] = {"list", "dump",    "follow", "stat",
                                         "set",  "clear",   "save",   "export",
-                                        "view", "threads", "locks"};
+                                        "view", "threads", "locks",  "serve"};
     build_must(RECORDER " --help >help && ! grep -q \".\\{80\\}\" help");
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         build_must("grep -q \"^  %s \" help", verbs[i]);
@@ -568,8 +569,8 @@ Test(command, help)
          " $i >/dev/full 2>&1 && echo $i; " RECORDER
          " $i >&- 2>&1 && echo $i; done; true");
 #define VERBS                                                                  \
-    "there are list, dump, follow, stat, set, clear, save, watch, diff, "       \
-    "export, view, threads, locks\n"
+    "there are list, dump, follow, stat, set, clear, save, watch, diff, "      \
+    "export, view, threads, locks, serve\n"
     REFUSES(2, "recorder: nothing: no such verb; " VERBS, "help nothing");
     REFUSES(2, "recorder: VERB is missing; " VERBS "usage: recorder VERB ",
             " ");

@@ -87,13 +87,18 @@ void web_refuse(struct web_client *client, const char *status)
                strlen(status));
 }
 
+void web_wait(struct web_client *client)
+{
+    client->answered = client->streams = true;
+}
+
 bool web_stream(struct web *web, struct web_client *client, const char *type,
                 int64_t length)
 {
     unsigned streams = 0;
     for (int i = 0; i < WEB_CLIENTS; i++)
         streams += web->clients[i].streams;
-    if (streams >= WEB_STREAMS)
+    if (streams >= WEB_STREAMS + (unsigned)client->streams)
         return false;
     client->streams = true;
     answer_begin(client, "200 OK", type, length);

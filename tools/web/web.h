@@ -65,6 +65,9 @@ void web_send(struct web_client *, const char *text, size_t size);
 void web_answer(struct web_client *, const char *status, const char *type,
                 const char *body, size_t size);
 void web_refuse(struct web_client *, const char *status);
+/* Lets a stream's client wait until web_stream() begins it, or web_refuse()
+ * ends it. */
+void web_wait(struct web_client *);
 /* Begins a stream; `length` below 0: not known. False: there are too many. */
 bool web_stream(struct web *, struct web_client *, const char *type,
                 int64_t length);
