@@ -141,7 +141,7 @@ Test(command, dump_options)
          pid);
     SAYS("3\n", RECORDER " dump %d -l 1 --line \"{order}\" | tail -n 1", pid);
     SAYS("{\"order\":2,\"ns\":N,\"wall_ns\":N,\"recorder\":\"small\","
-         "\"severity\":null,"
+         "\"severity\":null,\"kind\":null,"
          "\"thread\":1,\"thread_name\":\"program\",\"tid\":N,"
          "\"location\":\"command.c:N\",\"file\":\"F\",\"line\":N,"
          "\"caller\":\"C\",\"format\":\"second %s\",\"arguments\":[\"two\"],"
@@ -546,9 +546,10 @@ Test(command, save)
 /* Goal: each verb explains itself; misuse is 2, and says what. */
 Test(command, help)
 {
-    static const char *const verbs[] = {"list", "dump",    "follow", "stat",
-                                        "set",  "clear",   "save",   "export",
-                                        "view", "threads", "locks",  "serve"};
+    static const char *const verbs[] = {
+        "list",     "dump",    "follow", "stat",    "set",   "clear",
+        "save",     "export",  "view",   "threads", "locks", "tasks",
+        "switches", "latency", "run",    "serve"};
     build_must(RECORDER " --help >help && ! grep -q \".\\{80\\}\" help");
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         build_must("grep -q \"^  %s \" help", verbs[i]);
@@ -570,7 +571,7 @@ Test(command, help)
          " $i >&- 2>&1 && echo $i; done; true");
 #define VERBS                                                                  \
     "there are list, dump, follow, stat, set, clear, save, watch, diff, "      \
-    "export, view, threads, locks, serve\n"
+    "export, view, threads, locks, tasks, switches, latency, run, serve\n"
     REFUSES(2, "recorder: nothing: no such verb; " VERBS, "help nothing");
     REFUSES(2, "recorder: VERB is missing; " VERBS "usage: recorder VERB ",
             " ");

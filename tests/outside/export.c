@@ -240,7 +240,7 @@ Test(export, sqlite_reads_back)
     build_must("sqlite3 -json out.sqlite \"select * from log where ord = 1\"");
     cr_assert_not_null(
         strstr(build_text, "\"thread\":\"main\","
-                           "\"recorder\":\"disk\",\"severity\":null,"
+                           "\"recorder\":\"disk\",\"severity\":null,\"kind\":null,"
                            "\"message\":\"> level 0\""),
         "%s", build_text);
 }
