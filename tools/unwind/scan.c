@@ -17,16 +17,16 @@ enum { SCAN_BYTES = 4096, WORD = 8 };
 static bool is_caller(struct unwind *u, uint64_t returns, uint64_t address)
 {
     Dwfl_Module *module = dwfl_addrmodule(u->dwfl, returns - 1);
+    Dwfl_Module *own = dwfl_addrmodule(u->dwfl, address);
     struct function function;
     uint64_t target[2];
-    if (!module || call_before(u, returns, target) != CALLS_YES)
+    if (!module || !own || call_before(u, returns, target) != CALLS_YES)
         return false;
     if (function_find(u, address, &function) &&
         (function.start == target[0] || function.start == target[1]))
         return true;
-    return target[1] && module != dwfl_addrmodule(u->dwfl, address) &&
-           dwfl_addrmodule(u->dwfl, target[1]) ==
-               dwfl_addrmodule(u->dwfl, address);
+    return target[1] && module != own &&
+           dwfl_addrmodule(u->dwfl, target[1]) == own;
 }
 
 enum unwind_step scan_step(struct unwind *u, uint64_t address,
