@@ -94,6 +94,23 @@ static void command_thread_name(void *of, size_t i, char to[64])
              thread->name);
 }
 
+bool command_has_tasks(struct source *source)
+{
+    struct tasks_command command = {.source = source};
+    struct tasks_program program = {.memory = source->memory,
+                                    .registry = source->registry,
+                                    .of = &command,
+                                    .symbol = command_symbol};
+    struct tasks tasks;
+    bool has = false;
+    if (!tasks_open(&tasks, &program)) {
+        has = tasks.count != 0;
+        tasks_close(&tasks);
+    }
+    free(command.symbols);
+    return has;
+}
+
 /* ------------------------------------------------------------------ open -- */
 
 /* The threads, where they are known; else only what places need. */
@@ -109,11 +126,32 @@ static void threads_try(struct tasks_command *command, struct source *source)
     threads->unwind.dwfl = source_dwfl(source);
 }
 
+static void notes_find(struct tasks_command *command)
+{
+    const struct source *source = command->source;
+    const struct machine *machine = machine_of(source->memory);
+    struct threads notes = {.source = command->source, .machine = machine};
+    bool is_new;
+    if (!source->memory->stale_order || !machine)
+        return;
+    core_threads(&notes);
+    for (size_t i = 0; i < notes.count; i++) {
+        const struct thread *note = &notes.all[i];
+        if (note->id < NOTE_NUMBER)
+            continue;
+        ids_add(&command->notes, note->registers.value[machine->unwind.sp],
+                note->registers.value[machine->unwind.pc], 0, &is_new);
+        command->has_notes = true;
+    }
+    free(notes.all);
+}
+
 const char *command_tasks(struct tasks *tasks, struct tasks_command *command,
                           struct source *source)
 {
     struct tasks_program program = {.memory = source->memory,
                                     .registry = source->registry,
+                                    .live = source->pid != 0,
                                     .of = command,
                                     .symbol = command_symbol,
                                     .variable = command_variable,
@@ -124,6 +162,7 @@ const char *command_tasks(struct tasks *tasks, struct tasks_command *command,
     memset(command, 0, sizeof *command);
     command->source = source;
     threads_try(command, source);
+    notes_find(command);
     wrong = tasks_open(tasks, &program);
     if (wrong)
         return wrong;
@@ -141,6 +180,7 @@ void command_close(struct tasks *tasks, struct tasks_command *command)
 {
     tasks_close(tasks);
     threads_close(&command->threads);
+    ids_free(&command->notes);
     free(command->waits);
     free(command->symbols);
 }

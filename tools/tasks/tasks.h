@@ -52,6 +52,7 @@ enum {
 struct tasks_program {
     struct memory *memory;
     uint64_t registry; /* 0: there is none */
+    bool live;         /* it may go on while it is read */
     void *of;
     /* A variable's address, and its size or 0; 0: there is none. */
     uint64_t (*symbol)(void *of, const char *name, uint64_t *size);

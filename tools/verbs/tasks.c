@@ -390,7 +390,7 @@ static void view_text(struct call *call, struct view *view)
                ? ""
                : "; --all shows those of the scheduler, too",
            call->source.pid ? "Read while the process ran; nothing was stopped."
-                            : "");
+                            : "As the file has them.");
 }
 
 static int tasks_run(struct call *call)
