@@ -93,6 +93,21 @@ class Tour:
     now = None      # where it is: a Stop; None: there is none
     before = []     # where it was
     hooked = False
+    limits = None   # gdb's settings, which would end a stack at the thread's
+                    # main(): as the user had them
+
+    @classmethod
+    def limit(cls, shows):
+        """Lets gdb go on to the task where the thread is in main()."""
+        names = ["backtrace past-main", "backtrace past-entry"]
+        if shows and cls.limits is None:
+            cls.limits = [gdb.parameter(name) for name in names]
+            for name in names:
+                output_of("set %s on" % name)
+        elif not shows and cls.limits is not None:
+            for name, value in zip(names, cls.limits):
+                output_of("set %s %s" % (name, "on" if value else "off"))
+            cls.limits = None
 
     @classmethod
     def is_shown(cls):
@@ -106,10 +121,16 @@ class Tour:
     def show(cls, stop):
         """Goes there."""
         cls.now = stop
+        cls.limit(stop.registers is not None)
         stop.thread.switch()
         gdb.invalidate_cached_frames()
         frame = gdb.newest_frame()
-        (frame.older() if stop.registers is not None else frame).select()
+        if stop.registers is not None:
+            frame = frame.older()
+        if frame is None:
+            cls.end()
+            raise gdb.GdbError("recorder: gdb shows no frame of this task")
+        frame.select()
 
     @classmethod
     def push(cls, stop):
@@ -137,6 +158,7 @@ class Tour:
             return
         now, start = cls.now, (cls.before or [cls.now])[0]
         cls.now, cls.before = None, []
+        cls.limit(False)
         selected = gdb.selected_thread()
         gdb.invalidate_cached_frames()
         if selected is None:
@@ -150,6 +172,7 @@ class Tour:
         """The program goes on, or is gone."""
         if cls.now is not None:
             cls.now, cls.before = None, []
+            cls.limit(False)
             gdb.invalidate_cached_frames()
 
     @classmethod

@@ -44,8 +44,10 @@ void task_waits(const struct tasks *tasks, const struct task *task,
                      (int)task->worker);
         return;
     }
-    if (!task->object)
+    if (!task->object) {
+        snprintf(to, 256, "%s", task->why);
         return;
+    }
     task_object(tasks, task, object);
     if (task->owner != TASK_NONE)
         task_title(tasks, &tasks->all[task->owner], holder);
@@ -141,7 +143,10 @@ size_t tasks_table(FILE *to, const struct tasks *tasks,
         if (columns->marks)
             fputs(task->address == columns->here ? "* " : "  ", to);
         table_column(to, task_group(tasks, task), w.group);
-        fprintf(to, " %6lld  ", (long long)task->id);
+        if (tasks->layouts[task->layout].rows[RECORDER_TASK_ID_].is_set)
+            fprintf(to, " %6lld  ", (long long)task->id);
+        else
+            fprintf(to, " %6s  ", "");
         table_column(to, task->name, w.name);
         if (columns->address)
             fprintf(to, "  0x%-16llx", (unsigned long long)task->address);

@@ -98,6 +98,23 @@ struct task_list {
     const char *state; /* of all in it, or null: the row tells */
 };
 
+/* Where a task waits for an event, which tells more: a structure with a number
+ * that says what it is, and an object. */
+enum event_kind {
+    EVENT_PLAIN,  /* no object */
+    EVENT_OBJECT, /* nobody holds it */
+    EVENT_OWNED,  /* its OWNER does */
+    EVENT_TASK    /* it is a task itself */
+};
+struct task_event {
+    unsigned object_at, kind_at, kind_bytes;
+    struct {
+        uint64_t bit; /* in the number; 0 ends them */
+        const char *why;
+        enum event_kind kind;
+    } kinds[12];
+};
+
 struct layout {
     char name[TASK_NAME_MAX];
     struct layout_row {
@@ -112,11 +129,11 @@ struct layout {
     unsigned words_count;
     struct task_list lists[LISTS_MAX];
     size_t lists_count;
-    uint64_t item_next, item_task; /* of LIST_ITEMS */
-    uint64_t item_end;             /* from the head to the item that ends it */
-    uint64_t current;              /* where the running task stands, or 0 */
-    uint64_t object_back;          /* from WAITS's value to the object */
-    uint64_t low, span;            /* the part of a task that has all rows */
+    uint64_t item_next, item_task;  /* of LIST_ITEMS */
+    uint64_t item_end;              /* from the head to the item that ends it */
+    const struct task_event *event; /* WAITS's value is its address; or null */
+    bool on_first;                  /* all run on the first thread */
+    uint64_t low, span;             /* the part of a task that has all rows */
 };
 
 struct task {

@@ -1,0 +1,78 @@
+/* Tasks of libraries that are known: GNU Pth, ucontext; live and from cores. */
+/* SPDX-License-Identifier: MIT */
+#include "harness/command.h"
+
+TestSuite(tasks_known, .init = build_begin, .fini = build_end, .timeout = 120);
+
+static void must_say(const char *text)
+{
+    cr_assert(strstr(build_text, text), "no \"%s\" in\n%s", text, build_text);
+}
+
+/* ------------------------------------------------------------------- Pth -- */
+
+static void must_show_pth(const char *source)
+{
+    static const char *const lines[] = {
+        "  joins        waiting  end of ",
+        ", held by left\n",
+        "  conditional  waiting  condition condition\n",
+        "  sleeps       waiting  time\n",
+        "  left         waiting  mutex B, held by right\n",
+        "  right        waiting  mutex A, held by left\n",
+        "  yields       ready",
+        "  main         running",
+        "\n1 task: conditional\n    pth_yield < pth_wait < pth_cond_await < "
+        "conditional tasks_pth.c:",
+        " < take tasks_pth.c:",
+        " < joins tasks_pth.c:"};
+    command_must("tasks %s --stacks", source);
+    cr_assert_eq(strncmp(build_text, "DEADLOCK of 2 tasks: ", 21), 0, "%s",
+                 build_text);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        must_say(lines[i]);
+}
+
+/* Goal: names and states are those that Pth itself tells, live and from a core
+ * file, and waits and stacks are the threads' own. */
+Test(tasks_known, pth)
+{
+    char source[16];
+    pid_t pid;
+    build_must("gcc -g " BUILD_PROGRAMS "/tasks_pth.c -o program -lpth");
+    pid = command_start("./program");
+    snprintf(source, sizeof source, "%d", (int)pid);
+    must_show_pth(source);
+    command_must("tasks %s --json >json", source);
+    build_must("python3 " BUILD_PROGRAMS "/tasks_pth.py");
+    build_must("gdb -q --batch -p %d -ex \"generate-core-file core\" -ex "
+               "\"source " TEST_ROOT "/gdb/recorder-gdb.py\" -ex \"recorder "
+               "task joins\" -ex bt -ex \"recorder reset\" 2>&1",
+               pid);
+    command_stop(pid);
+    must_say(" in joins (argument=0x0) at ");
+    must_say("\n#0  ");
+    must_show_pth("core");
+}
+
+/* -------------------------------------------------------------- ucontext -- */
+
+/* Goal: contexts of swapcontext() have stacks, in the task or where a pointer
+ * of it leads, and one that never ran stands at its function. */
+Test(tasks_known, ucontext)
+{
+    static const char *const kinds[] = {"", "-DPOINTERS"};
+    for (int i = 0; i < 2; i++) {
+        pid_t pid;
+        build_must("gcc -g -O0 -D_GNU_SOURCE %s " BUILD_INCLUDE BUILD_PROGRAMS
+                   "/tasks_ucontext.c -o program",
+                   kinds[i]);
+        pid = command_start("./program");
+        command_must("tasks %d --stacks", pid);
+        command_stop(pid);
+        must_say("2 tasks: ");
+        must_say("    f tasks_ucontext.c:");
+        must_say(" < run tasks_ucontext.c:");
+        must_say("1 task: fresh\n    run tasks_ucontext.c:");
+    }
+}
