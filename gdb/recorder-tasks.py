@@ -38,14 +38,14 @@ class FrameId:
 
 
 class TaskUnwinder(Unwinder):
-    """Says of frame 0 of one thread that a task called it."""
+    """Says of the innermost function of one thread that a task called it."""
 
     def __init__(self):
         super().__init__("recorder-task")
 
     def __call__(self, pending):
         stop = Tour.now
-        if not Tour.is_shown() or pending.level() != 0:
+        if not Tour.is_shown() or not Tour.is_innermost(pending):
             return None
         # Below the task's own frames, or gdb takes the stack for a corrupt one.
         info = pending.create_unwind_info(FrameId(stop.sp - 256, 0))
@@ -74,7 +74,7 @@ class TaskFilter:
         if not Tour.is_shown():
             return frames
         return (frame for frame in frames
-                if frame.inferior_frame().level() > 0 and
+                if frame.inferior_frame().level() > Tour.level and
                 frame.inferior_frame().pc() != 0)
 
 # ---------------------------------------------------------------------- tour --
@@ -92,6 +92,9 @@ class Tour:
 
     now = None      # where it is: a Stop; None: there is none
     before = []     # where it was
+    place = None    # the thread's own program counter and stack pointer
+    level = 0       # of its innermost function's frame: those of what was
+                    # inlined into it come before
     hooked = False
     limits = None   # gdb's settings, which would end a stack at the thread's
                     # main(): as the user had them
@@ -118,14 +121,29 @@ class Tour:
                 thread.ptid == cls.now.thread.ptid)
 
     @classmethod
+    def is_innermost(cls, pending):
+        """Is it the frame of the thread's innermost function?"""
+        return cls.place == tuple(int(pending.read_register(name))
+                                  for name in ("pc", "sp"))
+
+    @classmethod
     def show(cls, stop):
         """Goes there."""
-        cls.now = stop
-        cls.limit(stop.registers is not None)
+        cls.now = None
         stop.thread.switch()
         gdb.invalidate_cached_frames()
         frame = gdb.newest_frame()
+        cls.place = tuple(int(frame.read_register(name))
+                          for name in ("pc", "sp"))
+        cls.level = 0
+        cls.now = stop
+        cls.limit(stop.registers is not None)
+        gdb.invalidate_cached_frames()
+        frame = gdb.newest_frame()
         if stop.registers is not None:
+            while frame.type() == gdb.INLINE_FRAME:
+                frame = frame.older()
+            cls.level = frame.level()
             frame = frame.older()
         if frame is None:
             cls.end()

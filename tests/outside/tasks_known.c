@@ -1,4 +1,4 @@
-/* Tasks of libraries that are known: GNU Pth, ucontext; live and from cores. */
+/* Tasks of libraries that are known: Pth, Boost.Fiber; ucontext; and cores. */
 /* SPDX-License-Identifier: MIT */
 #include "harness/command.h"
 
@@ -14,8 +14,7 @@ static void must_say(const char *text)
 static void must_show_pth(const char *source)
 {
     static const char *const lines[] = {
-        "  joins        waiting  end of ",
-        ", held by left\n",
+        "  joins        waiting  end of left\n",
         "  conditional  waiting  condition condition\n",
         "  sleeps       waiting  time\n",
         "  left         waiting  mutex B, held by right\n",
@@ -53,6 +52,45 @@ Test(tasks_known, pth)
     must_say(" in joins (argument=0x0) at ");
     must_say("\n#0  ");
     must_show_pth("core");
+}
+
+/* ----------------------------------------------------------------- Boost -- */
+
+static void must_show_boost(const char *source)
+{
+    command_must("tasks %s --stacks --all", source);
+    cr_assert_eq(strncmp(build_text, "DEADLOCK of 2 tasks: ", 21), 0, "%s",
+                 build_text);
+    must_say(" waits for A of task 0x");
+    must_say(" waits for B of task 0x");
+    must_say(", at _ZN5boost6fibers7context6resumeERSt11unique_lockINS0_6detail"
+             "13spinlock_ttasEE < _ZN5boost6fibers5mutex4lockEv < _Z4take");
+    must_say("  condition\n");
+    must_say("end of 0x");
+    must_say(" < _Z11conditionalv tasks_boost.cc:");
+    must_say(" < main tasks_boost.cc:");
+    must_say("\n8 tasks");
+}
+
+/* Goal: fibers of both threads' schedulers, what they wait for and their stacks,
+ * live and from a core file, of the release library without symbols. */
+Test(tasks_known, boost_fiber)
+{
+    char source[16];
+    pid_t pid;
+    build_must("g++ -g -O1 " BUILD_PROGRAMS "/tasks_boost.cc -o program "
+               "-lboost_fiber -lboost_context -lpthread");
+    pid = command_start("./program");
+    snprintf(source, sizeof source, "%d", (int)pid);
+    must_show_boost(source);
+    build_must("gdb -q --batch -p %d -ex \"generate-core-file core\" -ex "
+               "\"source " TEST_ROOT "/gdb/recorder-gdb.py\" -ex \"recorder "
+               "task apply all bt\" 2>&1",
+               pid);
+    command_stop(pid);
+    must_say("boost::fibers::mutex*) (one=");
+    must_say("conditional() () at ");
+    must_show_boost("core");
 }
 
 /* -------------------------------------------------------------- ucontext -- */

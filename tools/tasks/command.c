@@ -1,9 +1,11 @@
 /* command.c - what reading tasks asks of a program: libdwfl, and its threads. */
 /* SPDX-License-Identifier: MIT */
 #include <dwarf.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "file.h"
 #include "known.h"
 #include "stacks.h"
 
@@ -72,6 +74,52 @@ static bool command_is_code(void *of, uint64_t address)
     return dwfl && dwfl_addrmodule(dwfl, address);
 }
 
+/* Of a running process, the parts without a file; of a core file, all. */
+static bool command_writable(void *of, size_t i, uint64_t *start, uint64_t *end)
+{
+    struct tasks_command *command = of;
+    const struct source *source = command->source;
+    char path[32], line[512], flags[5], rest[8];
+    const struct file *file;
+    bool found = false;
+    FILE *maps;
+    if (!source->pid) {
+        /* A memory that keeps what is read is none of a file. */
+        file = source->memory->map ? (const struct file *)source->memory : NULL;
+        if (!file || i >= file->segments.count)
+            return false;
+        *start = file->segments.all[i].start;
+        *end =
+            *start +
+            (file->segments.all[i].writable ? file->segments.all[i].size : 0);
+        return true;
+    }
+    snprintf(path, sizeof path, "/proc/%d/maps", source->pid);
+    maps = fopen(path, "re");
+    while (maps && !found && fgets(line, sizeof line, maps)) {
+        *rest = '\0';
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %*s %*s %*s %7s", start,
+                   end, flags, rest) < 3 ||
+            flags[1] != 'w' || *rest == '/' || strncmp(rest, "[stack", 6) == 0)
+            continue;
+        found = i-- == 0;
+    }
+    if (maps)
+        fclose(maps);
+    return found;
+}
+
+static bool command_library(void *of, const char *name)
+{
+    const struct source *source = ((struct tasks_command *)of)->source;
+    for (size_t i = 0; i < source->modules_count; i++) {
+        const char *base = strrchr(source->modules[i].path, '/');
+        if (base && strncmp(base + 1, name, strlen(name)) == 0)
+            return true;
+    }
+    return false;
+}
+
 static bool command_thread(void *of, size_t i, int32_t *id, uint64_t *sp)
 {
     const struct threads *threads = &((struct tasks_command *)of)->threads;
@@ -100,7 +148,9 @@ bool command_has_tasks(struct source *source)
     struct tasks_program program = {.memory = source->memory,
                                     .registry = source->registry,
                                     .of = &command,
-                                    .symbol = command_symbol};
+                                    .symbol = command_symbol,
+                                    .writable = command_writable,
+                                    .library = command_library};
     struct tasks tasks;
     bool has = false;
     if (!tasks_open(&tasks, &program)) {
@@ -156,6 +206,8 @@ const char *command_tasks(struct tasks *tasks, struct tasks_command *command,
                                     .symbol = command_symbol,
                                     .variable = command_variable,
                                     .is_code = command_is_code,
+                                    .writable = command_writable,
+                                    .library = command_library,
                                     .thread = command_thread,
                                     .thread_name = command_thread_name};
     const char *wrong;

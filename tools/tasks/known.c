@@ -9,6 +9,7 @@
 #include "known.h"
 
 #include <elf.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bytes.h"
@@ -28,12 +29,19 @@ struct known_row {
 };
 struct known {
     const char *name;
+    const char *library; /* whose file begins so; null: the symbols tell */
     unsigned machine, word_bytes;
+    /* Of objects that have no name: they are found by where they point to, the
+     * table of a class, and the lists stand in them. */
+    const char *class_table;
+    unsigned class_at; /* in the table */
     struct known_list lists[8];
     struct known_row rows[16];
     const char *states;             /* of values from 0 up; "" ends them */
     const struct task_event *event; /* or null */
+    const struct task_ring *ring;   /* or null */
     bool on_first;                  /* all run on the process's first thread */
+    bool runs_without;              /* a task without a context runs */
 };
 
 /* GNU Pth 2.0: what a thread waits for is a ring of events. Their types are
@@ -52,7 +60,27 @@ static const struct task_event pth_event = {
               {256, "end of", EVENT_TASK},
               {512, "function", EVENT_PLAIN}}};
 
+/* Boost.Fiber 1.74: wait_hook_ of a context is a link of the ring through a
+ * wait_queue, which stands behind the spinlock of an object, and in a context. */
+static const struct task_ring boost_ring = {
+    .head_at = 8, .owner_at = 24, .end_at = 32};
+
 static const struct known known[] = {
+    {.name = "Boost.Fiber",
+     .library = "libboost_fiber.so.1.74.",
+     .machine = EM_X86_64,
+     .word_bytes = 8,
+     .class_table = "_ZTVN5boost6fibers9schedulerE",
+     .class_at = 16,
+     .lists = {{LIST_LINK, "", 80, NULL},
+               {LIST_TABLE, "", 120, "dispatcher"},
+               {LIST_TABLE, "", 128, NULL}},
+     .rows = {{RECORDER_TASK_LINK_, 184, 8},
+              {RECORDER_TASK_WAITS_, 48, 8},
+              {RECORDER_TASK_FCONTEXT_, 208, 8}},
+     .states = "",
+     .ring = &boost_ring,
+     .runs_without = true},
     {.name = "Pth",
      .machine = EM_X86_64,
      .word_bytes = 8,
@@ -73,8 +101,13 @@ static const struct known known[] = {
      .on_first = true}};
 enum { KNOWN = sizeof known / sizeof *known };
 
-const char *const known_names[] = {"__pth_NQ", "__pth_RQ", "__pth_WQ",
-                                   "__pth_SQ", "__pth_DQ", "__pth_current",
+const char *const known_names[] = {"_ZTVN5boost6fibers9schedulerE",
+                                   "__pth_NQ",
+                                   "__pth_RQ",
+                                   "__pth_WQ",
+                                   "__pth_SQ",
+                                   "__pth_DQ",
+                                   "__pth_current",
                                    0};
 
 /* ------------------------------------------------------------------ layout -- */
@@ -85,8 +118,10 @@ static bool lists_find(struct tasks *tasks, const struct known *k,
 {
     const struct tasks_program *program = &tasks->program;
     for (const struct known_list *list = k->lists; list->symbol; list++) {
-        uint64_t size;
-        uint64_t at = program->symbol(program->of, list->symbol, &size);
+        uint64_t size, at;
+        if (!*list->symbol)
+            continue; /* it stands in an object */
+        at = program->symbol(program->of, list->symbol, &size);
         if (!at)
             return false;
         layout->lists[layout->lists_count++] =
@@ -95,17 +130,80 @@ static bool lists_find(struct tasks *tasks, const struct known *k,
     return true;
 }
 
+/* Adds the lists of an object, if it points to its class and has tasks. */
+static void object_add(struct tasks *tasks, const struct known *k,
+                       struct layout *layout, uint64_t object)
+{
+    for (const struct known_list *list = k->lists; list->symbol; list++) {
+        if (layout->lists_count == LISTS_MAX) {
+            tasks_warn(tasks, "it has more than %d schedulers of %s",
+                       LISTS_MAX / 3, k->name);
+            return;
+        }
+        layout->lists[layout->lists_count++] = (struct task_list){
+            list->kind, object + list->offset, 1, list->state};
+    }
+}
+
+/* Looks for objects of a class in all that the program writes to. */
+static void objects_find(struct tasks *tasks, const struct known *k,
+                         struct layout *layout, uint64_t table)
+{
+    enum { PIECE = 1 << 20 };
+    const struct tasks_program *program = &tasks->program;
+    struct memory *m = program->memory;
+    unsigned char *piece = malloc(PIECE), word[8];
+    uint64_t start, end, left = (uint64_t)1 << 30;
+    bytes_put_word(m, word, table);
+    for (size_t i = 0; piece && program->writable(program->of, i, &start, &end);
+         i++)
+        while (start < end && left) {
+            size_t got,
+                size = end - start < PIECE ? (size_t)(end - start) : PIECE;
+            got = m->read(m, start, piece, size);
+            for (size_t at = 0; at + 8 <= got; at += 8)
+                if (memcmp(piece + at, word, sizeof word) == 0)
+                    object_add(tasks, k, layout, start + at);
+            left = left > size ? left - size : 0;
+            start += size;
+        }
+    if (!left)
+        tasks_warn(tasks, "only its first GiB was searched for %s", k->name);
+    free(piece);
+}
+
+/* Is it the version that the table is of? */
+static bool is_version(struct tasks *tasks, const struct known *k)
+{
+    const struct tasks_program *program = &tasks->program;
+    if (!k->library ||
+        (program->library && program->library(program->of, k->library)))
+        return true;
+    tasks_warn(tasks,
+               "its tasks of %s are not shown: only those of %s* are "
+               "known here",
+               k->name, k->library);
+    return false;
+}
+
 static void known_add(struct tasks *tasks, const struct known *k)
 {
+    const struct tasks_program *program = &tasks->program;
     struct layout *layout = layout_add(tasks);
     size_t size = 0;
+    uint64_t table = 0, bytes;
     if (!layout)
         return;
     snprintf(layout->name, sizeof layout->name, "%s", k->name);
-    if (!lists_find(tasks, k, layout)) {
+    if (k->class_table)
+        table = program->symbol(program->of, k->class_table, &bytes);
+    if (!lists_find(tasks, k, layout) || (k->class_table && !table) ||
+        (table && !program->writable) || !is_version(tasks, k)) {
         tasks->layouts_count--;
         return;
     }
+    if (table)
+        objects_find(tasks, k, layout, table + k->class_at);
     for (const struct known_row *row = k->rows; row->what; row++)
         layout->rows[row->what] =
             (struct layout_row){true, row->offset, row->bytes};
@@ -113,6 +211,8 @@ static void known_add(struct tasks *tasks, const struct known *k)
         size += strlen(k->states + size) + 1;
     layout_states(layout, k->states, size);
     layout->event = k->event;
+    layout->ring = k->ring;
+    layout->runs_without = k->runs_without;
     layout->on_first = k->on_first;
     layout_span(layout);
 }

@@ -154,6 +154,10 @@ static void wait_read(struct tasks *tasks, const struct layout *layout,
     if (!field(tasks, layout, bytes, RECORDER_TASK_WAITS_, &task->object) ||
         !task->object)
         return;
+    if (layout->ring) { /* ring_read() finds it when all tasks are known */
+        task->object = 0;
+        return;
+    }
     if (layout->event) {
         at = task->object;
         task->object = 0;
@@ -186,6 +190,9 @@ static void state_read(struct tasks *tasks, const struct layout *layout,
     task->dead = text && strcmp(text, "dead") == 0;
     task->running =
         says ? text && strcmp(text, "running") == 0 : task->worker != 0;
+    if (layout->runs_without &&
+        field(tasks, layout, bytes, RECORDER_TASK_FCONTEXT_, &value))
+        task->running = value == 0;
     text = layout->lists[task->list].state;
     task->running |= text && strcmp(text, "running") == 0;
 }
@@ -237,11 +244,43 @@ bool task_add(struct tasks *tasks, size_t layout, size_t list, uint64_t address,
     return true;
 }
 
+/* Follows the links of waiting tasks to the object that the ring goes through. */
+static void ring_read(struct tasks *tasks, struct task *task)
+{
+    enum { STEPS = 4096 };
+    const struct layout *layout = &tasks->layouts[task->layout];
+    const struct task_ring *ring = layout->ring;
+    unsigned link = (unsigned)layout->rows[RECORDER_TASK_WAITS_].offset;
+    uint64_t at = word_in(tasks, layout, task->address, RECORDER_TASK_WAITS_);
+    struct memory *m = &tasks->cache.memory;
+    unsigned char bytes[8];
+    int steps = 0;
+    while (at && steps++ < STEPS &&
+           ids_find(&tasks->ids, at - link, task->layout, 0) != IDS_NONE)
+        at = bytes_read(m, at, bytes, m->word_bytes) ? bytes_word(m, bytes) : 0;
+    if (!at || steps >= STEPS || task->running)
+        return;
+    if (ids_find(&tasks->ids, at - ring->end_at, task->layout, 0) != IDS_NONE) {
+        task->object = task->owner_at = at - ring->end_at;
+        strcpy(task->why, "end of");
+        return;
+    }
+    task->object = at - ring->head_at;
+    if (bytes_read(m, task->object + ring->owner_at, bytes, m->word_bytes))
+        task->owner_at = bytes_word(m, bytes);
+    if (ids_find(&tasks->ids, task->owner_at, task->layout, 0) == IDS_NONE)
+        task->owner_at = 0; /* the object has no owner there */
+}
+
 bool task_again(struct tasks *tasks, const struct task *task, struct task *now)
 {
     *now = (struct task){
         .address = task->address, .layout = task->layout, .list = task->list};
-    return task_read(tasks, now);
+    if (!task_read(tasks, now))
+        return false;
+    if (tasks->layouts[now->layout].ring)
+        ring_read(tasks, now);
+    return true;
 }
 
 /* --------------------------------------------------------------- threads -- */
@@ -384,6 +423,8 @@ static const char *tasks_sort(struct tasks *tasks)
     for (size_t i = 0; i < tasks->count; i++) {
         struct task *task = &tasks->all[i];
         tasks->order[i] = i;
+        if (tasks->layouts[task->layout].ring)
+            ring_read(tasks, task);
         if (task->owner_at)
             task->owner =
                 ids_find(&tasks->ids, task->owner_at, task->layout, 0);

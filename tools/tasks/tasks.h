@@ -62,6 +62,11 @@ struct tasks_program {
     /* The variable that an address lies in: "name", "name+0x8". */
     bool (*variable)(void *of, uint64_t address, char *to, size_t size);
     bool (*is_code)(void *of, uint64_t address);
+    /* Part i of the memory that the program writes to; false: there are no
+     * more. */
+    bool (*writable)(void *of, size_t i, uint64_t *start, uint64_t *end);
+    /* Is a file mapped whose name, without folders, begins so? */
+    bool (*library)(void *of, const char *name);
     /* Kernel id and, if it is asked for, stack pointer (0: not known) of thread
      * i; false: there are no more. The name for people of it. */
     bool (*thread)(void *of, size_t i, int32_t *id, uint64_t *sp);
@@ -115,6 +120,13 @@ struct task_event {
     } kinds[12];
 };
 
+/* Where waiting tasks stand in a ring that goes through the object: the link in a
+ * task is WAITS; the ring's head stands so far in the object, or, of who waits
+ * for the end of a task, in that. */
+struct task_ring {
+    unsigned head_at, owner_at, end_at;
+};
+
 struct layout {
     char name[TASK_NAME_MAX];
     struct layout_row {
@@ -132,7 +144,9 @@ struct layout {
     uint64_t item_next, item_task;  /* of LIST_ITEMS */
     uint64_t item_end;              /* from the head to the item that ends it */
     const struct task_event *event; /* WAITS's value is its address; or null */
+    const struct task_ring *ring;   /* or null */
     bool on_first;                  /* all run on the first thread */
+    bool runs_without;              /* no context: the task runs */
     uint64_t low, span;             /* the part of a task that has all rows */
 };
 

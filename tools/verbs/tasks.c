@@ -81,8 +81,10 @@ static void node_text(struct view *view, size_t node)
         task_object(tasks, &tasks->all[node], text);
         printf(" waits for ");
         show_text(stdout, text);
-        fputs(" of task ", stdout);
-        title_text(tasks, tasks->all[node].owner);
+        if (tasks->all[node].owner_at != tasks->all[node].object) {
+            fputs(" of task ", stdout);
+            title_text(tasks, tasks->all[node].owner);
+        }
     }
     if (tasks->all[node].stack != TASK_NONE) {
         fputs(", at ", stdout);
