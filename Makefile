@@ -80,7 +80,8 @@ build/examples/%: examples/%.c $(HEADERS)
 
 # The headers in one file each, for people who copy a file into their project.
 release: release/recorder.h release/recorder_dump.h release/recorder_set.h \
-	release/recorder_trigger.h release/recorder_switch.h release/recorder_tasks.h
+	release/recorder_trigger.h release/recorder_switch.h release/recorder_tasks.h \
+	release/recorder_kernel.h
 release/%.h: %.h $(HEADERS) release/amalgamate.awk
 	@awk -f release/amalgamate.awk $< >$@.new && mv $@.new $@
 
