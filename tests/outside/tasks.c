@@ -318,6 +318,43 @@ Test(tasks, damage_is_told)
     }
 }
 
+/* Goal: no recording crashes or hangs the reader. Method: words of a good one are
+ * changed to others, and to others of its own, which are addresses in it. */
+Test(tasks, scribbled_recordings)
+{
+    static unsigned char good[1 << 20], bad[sizeof good];
+    unsigned count = scaled(200) < 10 ? 10 : scaled(200);
+    uint64_t seed = seed_of("scribbled_recordings");
+    char path[128];
+    size_t size;
+    FILE *file;
+    pid_t pid;
+    build_fibers("-O0 -g");
+    pid = start("3 locks,still");
+    command_must("save %d -o x.rec", pid);
+    command_stop(pid);
+    snprintf(path, sizeof path, "%s/x.rec", build_folder);
+    file = fopen(path, "rb");
+    size = fread(good, 1, sizeof good, file);
+    fclose(file);
+    cr_assert(size > 4096 && size < sizeof good);
+    for (unsigned i = 0; i < count; i++) {
+        int status;
+        memcpy(bad, good, size);
+        for (uint64_t k = random_of(&seed) % 500 + 1; k; k--)
+            memcpy(bad + 8 * (random_of(&seed) % (size / 8)),
+                   good + 8 * (random_of(&seed) % (size / 8)), 8);
+        snprintf(path, sizeof path, "%s/bad.rec", build_folder);
+        file = fopen(path, "wb");
+        cr_assert_eq(fwrite(bad, 1, size, file), size);
+        fclose(file);
+        status = command("tasks bad.rec --stacks --all >out 2>&1");
+        cr_assert(status == 0 || status == 1, "status %d", status);
+        status = command("tasks bad.rec --tree --json >out 2>&1");
+        cr_assert(status == 0 || status == 1, "status %d", status);
+    }
+}
+
 /* ----------------------------------------------------------------- large -- */
 
 /* User and system time of a command, in seconds. */
