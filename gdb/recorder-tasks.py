@@ -240,17 +240,25 @@ class Tasks(Program):
             return Tour.now.address
         selected = gdb.selected_thread()
         for _, task in self.all():
-            thread = self.thread_at(task.thread) if task.thread >= 0 else None
+            thread = self.thread_of(task)
             if thread and selected and thread.ptid == selected.ptid:
                 return task.address
         return 0
+
+    def thread_of(self, task):
+        """The thread that runs a task, or None. A stub without a system has one
+        for all of them."""
+        if task.thread >= 0:
+            return self.thread_at(task.thread)
+        threads = self.inferior.threads()
+        return threads[0] if task.running and len(threads) == 1 else None
 
     def stop(self, i, task):
         """Where a tour goes to, for that task."""
         if task.dead:
             raise gdb.GdbError("recorder: task %s is dead" % title(task))
         if task.running:
-            thread = self.thread_at(task.thread) if task.thread >= 0 else None
+            thread = self.thread_of(task)
             if not thread:
                 raise gdb.GdbError(
                     "recorder: task %s runs, and on which thread is not known" %

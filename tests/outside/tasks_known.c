@@ -114,3 +114,48 @@ Test(tasks_known, ucontext)
         must_say("1 task: fresh\n    run tasks_ucontext.c:");
     }
 }
+
+/* --------------------------------------------------------------- ThreadX -- */
+
+/* Goal: threads of a kernel with ThreadX's structures, on a Cortex-M3 behind a
+ * stub: list, waits, stacks; and the program goes on from where it stands.
+ * Method: qemu and a kernel of our own; members are found by debug information. */
+Test(tasks_known, threadx_over_a_stub)
+{
+    static const char *const lines[] = {"* ThreadX         idle      0x",
+                                        "  mutex    bank, held by withdraw\n",
+                                        "  mutex    cash, held by deposit\n",
+                                        "#1  ",
+                                        " in yield () at ",
+                                        " in mutex_get (mutex=",
+                                        " in take (one=",
+                                        "depth=depth@entry=2) at ",
+                                        " in deposit () at ",
+                                        "at tests",
+                                        "LEVEL 0 ",
+                                        "#1  ",
+                                        " in idle () at "};
+    const char *at;
+    if (!build_has("arm-none-eabi-gcc") || !build_has("qemu-system-arm") ||
+        !build_has("gdb-multiarch"))
+        return;
+    build_must("cd " TEST_ROOT " && arm-none-eabi-gcc -g -O1 -mcpu=cortex-m3 "
+               "-mthumb -ffreestanding -nostdlib -Wall -Wextra -Werror -T "
+               "tests/programs/tasks_threadx.ld tests/programs/tasks_threadx.c "
+               "-o %s/kernel",
+               build_folder);
+    build_must(
+        "gdb-multiarch -q --batch -ex \"target remote | exec "
+        "qemu-system-arm -M mps2-an385 -display none -monitor none "
+        "-serial none -kernel kernel -S -gdb stdio\" -ex \"source " TEST_ROOT
+        "/gdb/recorder-gdb.py\" -ex \"tbreak spin if spins == 50\" -ex "
+        "continue -ex \"recorder tasks\" -ex \"recorder task deposit\" "
+        "-ex bt -ex \"recorder task withdraw\" -ex stepi -ex \"printf "
+        "\\\"LEVEL %%d \\\", \\$_thread - 1\" -ex bt kernel 2>&1");
+    at = build_text;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        at = strstr(at, lines[i]);
+        cr_assert(at, "no \"%s\" in\n%s", lines[i], build_text);
+    }
+    cr_assert_null(strstr(build_text, "circle"), "%s", build_text);
+}

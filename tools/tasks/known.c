@@ -26,6 +26,8 @@ struct known_list {
 struct known_row {
     enum recorder_task_what_ what; /* 0 ends the rows */
     unsigned offset, bytes;
+    /* Where versions and configurations differ, debug information tells. */
+    const char *type, *member;
 };
 struct known {
     const char *name;
@@ -40,9 +42,19 @@ struct known {
     const char *states;             /* of values from 0 up; "" ends them */
     const struct task_event *event; /* or null */
     const struct task_ring *ring;   /* or null */
-    bool on_first;                  /* all run on the process's first thread */
-    bool runs_without;              /* a task without a context runs */
+    const char *words;              /* as of RECORDER_TASK_WORDS */
+    unsigned words_count;
+    bool on_first;         /* all run on the process's first thread */
+    bool runs_without;     /* a task without a context runs */
+    bool owners_are_tasks; /* an owner that is none is no owner */
 };
+
+/* Of Cortex-M: what ThreadX's port pushes below what the processor does. */
+#define THREADX_WORDS "\375\4\5\6\7\10\11\12\13\0\1\2\3\14\16\17\376"
+#define THREADX(what, bytes, member)                                           \
+    {                                                                          \
+        RECORDER_TASK_##what##_, 0, bytes, "TX_THREAD", "tx_thread_" member    \
+    }
 
 /* GNU Pth 2.0: what a thread waits for is a ring of events. Their types are
  * those of its interface (pth.h), bits with others around them. */
@@ -98,7 +110,24 @@ static const struct known known[] = {
               {RECORDER_TASK_UCONTEXT_, 264, 0}},
      .states = "scheduler\0new\0ready\0waiting\0dead\0",
      .event = &pth_event,
-     .on_first = true}};
+     .on_first = true},
+    {.name = "ThreadX",
+     .machine = EM_ARM,
+     .word_bytes = 4,
+     .lists = {{LIST_TABLE, "_tx_thread_current_ptr", 0, "running"},
+               {LIST_NEXT, "_tx_thread_created_ptr", 0, NULL}},
+     .rows = {THREADX(NEXT, 4, "created_next"),
+              THREADX(NAME_AT, 4, "name"),
+              THREADX(STATE, 4, "state"),
+              THREADX(WORDS, 4, "stack_ptr"),
+              THREADX(WAITS, 4, "suspend_control_block"),
+              {RECORDER_TASK_OWNER_, 0, 4, "TX_MUTEX", "tx_mutex_owner"}},
+     .states = "ready\0completed\0terminated\0suspended\0sleep\0queue\0"
+               "semaphore\0flags\0blocks\0bytes\0device\0file\0tcp\0mutex\0"
+               "priority\0",
+     .words = THREADX_WORDS,
+     .words_count = sizeof THREADX_WORDS - 1,
+     .owners_are_tasks = true}};
 enum { KNOWN = sizeof known / sizeof *known };
 
 const char *const known_names[] = {"_ZTVN5boost6fibers9schedulerE",
@@ -186,6 +215,27 @@ static bool is_version(struct tasks *tasks, const struct known *k)
     return false;
 }
 
+/* Adds the rows; false: debug information lacks one. */
+static bool rows_find(struct tasks *tasks, const struct known *k,
+                      struct layout *layout)
+{
+    const struct tasks_program *program = &tasks->program;
+    for (const struct known_row *row = k->rows; row->what; row++) {
+        struct layout_row *to = &layout->rows[row->what];
+        unsigned bytes;
+        *to = (struct layout_row){true, row->offset, row->bytes};
+        if (row->member &&
+            (!program->member ||
+             !program->member(program->of, row->type, row->member, &to->offset,
+                              &bytes))) {
+            tasks_warn(tasks, "it has %s, but no debug information of %s.%s",
+                       k->name, row->type, row->member);
+            return false;
+        }
+    }
+    return true;
+}
+
 static void known_add(struct tasks *tasks, const struct known *k)
 {
     const struct tasks_program *program = &tasks->program;
@@ -198,21 +248,23 @@ static void known_add(struct tasks *tasks, const struct known *k)
     if (k->class_table)
         table = program->symbol(program->of, k->class_table, &bytes);
     if (!lists_find(tasks, k, layout) || (k->class_table && !table) ||
-        (table && !program->writable) || !is_version(tasks, k)) {
+        (table && !program->writable) || !is_version(tasks, k) ||
+        !rows_find(tasks, k, layout)) {
         tasks->layouts_count--;
         return;
     }
     if (table)
         objects_find(tasks, k, layout, table + k->class_at);
-    for (const struct known_row *row = k->rows; row->what; row++)
-        layout->rows[row->what] =
-            (struct layout_row){true, row->offset, row->bytes};
     while (k->states && k->states[size])
         size += strlen(k->states + size) + 1;
     layout_states(layout, k->states, size);
     layout->event = k->event;
     layout->ring = k->ring;
     layout->runs_without = k->runs_without;
+    layout->owners_are_tasks = k->owners_are_tasks;
+    layout->words_count = k->words_count;
+    if (k->words_count)
+        memcpy(layout->words, k->words, k->words_count);
     layout->on_first = k->on_first;
     layout_span(layout);
 }

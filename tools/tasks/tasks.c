@@ -425,6 +425,9 @@ static const char *tasks_sort(struct tasks *tasks)
         tasks->order[i] = i;
         if (tasks->layouts[task->layout].ring)
             ring_read(tasks, task);
+        if (tasks->layouts[task->layout].owners_are_tasks &&
+            ids_find(&tasks->ids, task->owner_at, task->layout, 0) == IDS_NONE)
+            task->owner_at = 0;
         if (task->owner_at)
             task->owner =
                 ids_find(&tasks->ids, task->owner_at, task->layout, 0);

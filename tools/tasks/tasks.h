@@ -147,6 +147,7 @@ struct layout {
     const struct task_ring *ring;   /* or null */
     bool on_first;                  /* all run on the first thread */
     bool runs_without;              /* no context: the task runs */
+    bool owners_are_tasks;          /* an owner that is none is no owner */
     uint64_t low, span;             /* the part of a task that has all rows */
 };
 
