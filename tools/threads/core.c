@@ -102,3 +102,21 @@ const char *core_threads(struct threads *threads)
                : threads_wrong(threads, "has no threads: it is no core file "
                                         "that a process left");
 }
+
+size_t core_status(const struct machine *machine, const struct memory *m,
+                   int32_t id, const struct registers *registers,
+                   unsigned char *to, size_t max)
+{
+    unsigned word = machine->word_bytes, at = status_registers(m);
+    size_t size = at + machine->status_count * word + word; /* pr_fpvalid */
+    if (size > max)
+        return 0;
+    memset(to, 0, size);
+    bytes_put(m, to + status_id(m), (uint32_t)id, 4);
+    for (unsigned i = 0; i < machine->status_count; i++) {
+        int which = machine->status[i];
+        if (which >= 0 && registers->known[which])
+            bytes_put_word(m, to + at + i * word, registers->value[which]);
+    }
+    return size;
+}

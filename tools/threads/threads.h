@@ -186,6 +186,11 @@ void core_registers(const struct threads *, struct thread *,
  * wrong. Takes the reader's records. */
 const char *snapshots_open(struct threads *, struct source *, struct reader *);
 
+/* Makes the bytes of an NT_PRSTATUS, whose size it returns, at most `max`;
+ * registers that are not known are 0. 0: it has more. */
+size_t core_status(const struct machine *, const struct memory *, int32_t id,
+                   const struct registers *, unsigned char *to, size_t max);
+
 /* ---------------------------------------------------------------- places -- */
 
 struct place {
