@@ -119,6 +119,7 @@ void reader_close(struct reader *reader)
     if (!inside)
         return;
     rings_close(reader);
+    logs_close(reader);
     for (i = 0; i < reader->recorders_count; i++)
         recorder_free(reader->recorders[i]);
     tweaks_free(reader);
