@@ -369,6 +369,32 @@ Test(switches, equal_a_scheduler)
     }
 }
 
+/* Goal: what a ring overwrote is unknown, and nothing else. Method: the records
+ * that it kept alone say the same; interrupts off, of another ring that kept
+ * all, reach back further, and change no state. */
+Test(switches, overwritten_is_unknown)
+{
+    chances = seed_of("overwritten_is_unknown");
+    build_must("gcc -O1 -DSIZE=64 " BUILD_INCLUDE "-o small " BUILD_PROGRAMS
+               "/switches.c");
+    player_build("");
+    for (size_t i = 0; i < 3 + scaled(20); i++) {
+        sim_run(100 + chance(300));
+        build_must("./small \"" RECORDER " save \\$PID -o rec\" <script && "
+                   "kept=$(" RECORDER " dump rec | grep -c \"^[0-9]\") && "
+                   "test $kept -lt $(wc -l <script) && " RECORDER
+                   " switches rec --json >must && tail -n $kept script >tail "
+                   "&& ./it \"" RECORDER
+                   " save \\$PID -o rec\" <tail && " RECORDER
+                   " switches rec --json | diff must -");
+        build_must("{ echo 1 off - 0 - 0 0 0; cat script; } >more && "
+                   "./small \"" RECORDER
+                   " save \\$PID -o rec\" <more && " RECORDER
+                   " switches rec --json | grep -o .runs.*unknown_ns "
+                   ">is; grep -o .runs.*unknown_ns must | diff - is");
+    }
+}
+
 /* --------------------------------------------------------------- exports -- */
 
 /* Goal: what exports show adds up to the table. Method: random schedules; read
