@@ -382,6 +382,7 @@ RECORDER_SELDOM_ size_t recorder_dump_choice_(
     struct recorder_scratch_ scratch;
     struct recorder_held_ held;
     size_t shown;
+    recorder_kernel_ask_();
     recorder_os_hold_signals_(&held);
     if (recorder_scratch_map_(&scratch, recorder_slots_(choice->regex)))
         shown = recorder_dump_with_(&scratch, choice, out, lines);

@@ -186,8 +186,7 @@ Test(command, texts_that_may_have_changed)
 Test(command, output_that_fails)
 {
     static const char *const verbs[] = {
-        "list",   "dump", "follow",  "stat",  "set",      "clear",   "save",
-        "export", "view", "threads", "locks", "switches", "latency", "run"};
+        "dump", "list", "stat", "dump --json", "dump --csv", "list --json"};
     command_core("./program", "in.txt");
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         cr_assert_eq(command("%s core >/dev/full", verbs[i]), 1, "%s",
@@ -547,7 +546,10 @@ Test(command, save)
 /* Goal: each verb explains itself; misuse is 2, and says what. */
 Test(command, help)
 {
-    static const char *const verbs[] = {"list", "dump", "follow", "stat", "set", "clear", "save", "export", "view", "threads", "locks", "switches", "latency", "run"};
+    static const char *const verbs[] = {
+        "list",  "dump",  "follow",   "stat",    "set",
+        "clear", "save",  "export",   "view",    "threads",
+        "locks", "tasks", "switches", "latency", "run"};
     build_must(RECORDER " --help >help && ! grep -q \".\\{80\\}\" help");
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         build_must("grep -q \"^  %s \" help", verbs[i]);
@@ -569,7 +571,7 @@ Test(command, help)
          " $i >&- 2>&1 && echo $i; done; true");
 #define VERBS                                                                  \
     "there are list, dump, follow, stat, set, clear, save, watch, diff, "      \
-    "export, view, threads, locks, switches, latency, run\n"
+    "export, view, threads, locks, tasks, switches, latency, run\n"
     REFUSES(2, "recorder: nothing: no such verb; " VERBS, "help nothing");
     REFUSES(2, "recorder: VERB is missing; " VERBS "usage: recorder VERB ",
             " ");

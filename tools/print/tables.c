@@ -126,7 +126,11 @@ void table_threads(FILE *to, const struct reader *reader)
         const struct reader_thread *t = &reader->threads[i];
         fprintf(to, "%-6u %8d  ", t->number, (int)t->id);
         table_column(to, t->name, 15);
-        fprintf(to, " %s\n", !t->known ? "?" : t->alive ? "alive" : "ended");
+        fprintf(to, " %s\n",
+                t->is_task  ? "task"
+                : !t->known ? "?"
+                : t->alive  ? "alive"
+                            : "ended");
     }
 }
 

@@ -288,12 +288,14 @@ const char *threads_refresh(struct reader *reader,
         struct reader_thread *thread = &threads[i];
         const unsigned char *row = rows + i * row_bytes;
         char name[16] = "";
+        uint64_t state;
         bool named = bytes_number(memory, row + at->row_named, 2) != 0;
         thread->number = (unsigned)i + 1;
         thread->first = bytes_word(memory, row + at->row_first);
         thread->id = (int32_t)bytes_number(memory, row + at->row_id, 4);
-        thread->alive =
-            bytes_number(memory, row + at->row_state, 2) == RECORDER_ROW_ALIVE_;
+        state = bytes_number(memory, row + at->row_state, 2);
+        thread->alive = state == RECORDER_ROW_ALIVE_;
+        thread->is_task = state == RECORDER_ROW_TASK_;
         memset(thread->name, 0, sizeof thread->name);
         memcpy(thread->name, row + at->row_name, 15);
         thread->known = !thread->alive || memory->thread;

@@ -105,6 +105,7 @@ struct reader_thread {
     unsigned number;
     int32_t id;        /* of the kernel */
     bool known, alive; /* when it was read: `alive` is known to be right */
+    bool is_task;      /* of the program's own scheduler (recorder_tasks.h) */
     uint64_t first;    /* records of a lower order are an earlier thread's */
     char name[17];
 };
