@@ -186,7 +186,8 @@ Test(logs, hostile_bytes)
     log_write("bytes", line, size);
     build_must("for i in dump \"export csv -o -\"; do set -- $i; " RECORDER
                " $1 $2 rec $3 $4 --log bytes >out; grep -c \"x1b.*x7f\" out; "
-               "LC_ALL=C tr -d \"\\n\\r -~\\357\\277\\275\" <out | wc -c; done; " RECORDER
+               "LC_ALL=C tr -d \"\\n\\r -~\\357\\277\\275\" <out | wc -c; "
+               "done; " RECORDER
                " export json rec --log bytes -o - | python3 -c \""
                "import json, sys; [json.loads(line) for line in sys.stdin]\"");
     cr_assert_str_eq(build_text, "1\n0\n1\n0\n", "%s", build_text);
@@ -210,6 +211,14 @@ Test(logs, hostile_bytes)
         cr_assert_eq(atoi(build_text), 0, "%s", build_text);
     }
     free(all);
+}
+
+/* Goal: a text is whole, whatever its length: it is read in pieces. */
+Test(logs, lengths)
+{
+    build_must("for i in $(seq 0 700); do printf \"2023-11-14T22:13:22Z "
+               "%%0${i}d.\\n\" 0; done >log; " DUMP "--log log" EVENTS
+               " | sed -n \"s/.* log: //p\" >is; cut -c 22- log | diff - is");
 }
 
 /* Goal: a log that is cut while it is read is no crash; a million lines take

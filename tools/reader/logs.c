@@ -553,9 +553,11 @@ static const struct reader_log *log_of(const struct reader *reader,
 {
     const struct reader_inside *inside = reader->inside;
     size_t number = (size_t)((address & ~LOG_TEXTS) >> OFFSET_BITS) - 1;
-    const struct reader_log *log = &inside->logs[number];
-    return (address & LOG_TEXTS) && number < inside->logs_count &&
-                   event->format >= log->format[0] &&
+    const struct reader_log *log = inside->logs;
+    if (!(address & LOG_TEXTS) || number >= inside->logs_count)
+        return NULL;
+    log += number;
+    return event->format >= log->format[0] &&
                    event->format <= log->format[PARTS - 1]
                ? log
                : NULL;
@@ -574,18 +576,17 @@ size_t logs_text(const struct reader *reader,
     const struct reader_log *log = log_of(reader, event, address);
     uint64_t left = 0;
     ssize_t got;
-    size_t some;
+    size_t some, want;
     for (unsigned i = 0; i < PARTS; i++)
         if (address - event->argument[i] <= event->argument[PARTS + i])
             left = event->argument[i] + event->argument[PARTS + i] - address;
-    if (left < size)
-        size = (size_t)left;
-    got = pread(fileno(log->file), to, size,
+    want = left < size ? (size_t)left : size;
+    got = pread(fileno(log->file), to, want,
                 (off_t)(address - log->recorder->address));
     some = got < 0 ? 0 : (size_t)got;
     for (size_t i = 0; i < some; i++)
         to[i] = to[i] ? to[i] : '\x1a';
-    if (some == left || some < size) /* its end, or the file was cut */
+    if (some < size) /* its end, or the file was cut */
         to[some++] = '\0';
     return some;
 }
