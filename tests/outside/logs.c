@@ -13,7 +13,7 @@
 static void logs_begin(void)
 {
     build_begin();
-    build_must("gcc -O1 " BUILD_INCLUDE "-o it " BUILD_PROGRAMS "/switches.c");
+    build_once("gcc -O1 " BUILD_INCLUDE "-o it " BUILD_PROGRAMS "/switches.c");
     build_must("for i in 1 2 3; do echo ${i}000000000 text - $i main 0 0 3; "
                "done | ./it \"" RECORDER " save \\$PID -o rec\"");
 }
