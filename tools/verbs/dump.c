@@ -18,6 +18,7 @@ enum {
     OPTION_CSV = OPTION_OWN,
     OPTION_CLEAR,
     OPTION_FUNCTION,
+    OPTION_BY_TIME,
     OPTION_COLOR,
     OPTION_NO_PAGER
 };
@@ -171,6 +172,8 @@ static int dump(struct call *call)
         clear_begin(call, &order);
     else
         call_open(call, 0);
+    call->reader.kernel &= !clears; /* they are nobody's to clear */
+    call->reader.by_time = call_option(call, OPTION_BY_TIME);
     call_take(call);
     if (isatty(1) && !call_option(call, OPTION_NO_PAGER) && !as_json && !as_csv)
         pager_open();
@@ -194,6 +197,9 @@ static const struct option_row rows[] = {
     ROW_LOG,
     {OPTION_FUNCTION, "function", NULL,
      "behind each line, the function that recorded it (of C++: | c++filt)"},
+    {OPTION_BY_TIME, "by-time", NULL,
+     "by ascending times, not by orders: switches that were poured, and texts "
+     "of a --log, among the records of their time"},
     {OPTION_CLEAR, "clear", NULL,
      "all that is shown here, and nothing else, is not shown again (see "
      "recorder clear); of a thread that is stopped inside a record for more "
@@ -207,7 +213,8 @@ static const struct option_row rows[] = {
 const struct verb verb_dump = {
     .name = "dump",
     .arguments = "SOURCE",
-    .summary = "prints all records, merged and in order, as recorder_dump()",
+    .summary =
+        "prints all records, merged and in order: as recorder_dump() does",
     .help = "A ~ in front of a text says that it may be another than the one "
             "that was recorded: a %s keeps an address, and what stands there "
             "is no constant of the program or of a library. RECORDER_COPY "
@@ -215,4 +222,5 @@ const struct verb verb_dump = {
             "the numbers of such arguments, from 0 and from 1.",
     .rows = rows,
     .selects = true,
-    .run = dump};
+    .run = dump,
+    .kernel = true};

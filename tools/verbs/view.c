@@ -160,4 +160,5 @@ const struct verb verb_view = {
         "until the program ends.",
     .rows = rows,
     .selects = true,
-    .run = run};
+    .run = run,
+    .kernel = true};
