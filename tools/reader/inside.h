@@ -127,6 +127,11 @@ struct reader_inside {
     uint64_t formats_bytes;
     struct page *pages;
     /* of reader_message and its like */
+    struct reader_log *logs; /* see logs.h */
+    size_t logs_count;
+    struct reader_event ahead; /* read, and handed out behind lines of logs */
+    bool ahead_set;
+    uint64_t order_before; /* of the last event that was no line */
     char *message, *text, *line;
     struct recorder_sizes_ text_sizes; /* of `text` */
     char *strings;                     /* of reader_arguments */
@@ -273,6 +278,26 @@ size_t format_bytes(struct reader *, uint64_t address,
                     char to[FORMAT_MAX_BYTES + 1]);
 /* Allocates memory that the reader keeps. Returns null if there is none. */
 char *text_room(char **at, size_t size);
+
+/* Makes a format of the reader's own. Returns what stands for its address; 0:
+ * there is no memory. */
+uint64_t format_made(struct reader *, uint64_t key, const char *text,
+                     const char *location);
+
+/* ------------------------------------------------------------------ logs -- */
+
+void logs_close(struct reader *);
+void logs_rewind(struct reader *);
+/* Makes an event of the next line that is not later than a time. False: there is
+ * none. */
+bool logs_next(struct reader *, int64_t until_ns, uint64_t order,
+               struct reader_event *);
+/* True if an address is that of a text of the event, which is a line. */
+bool logs_have(const struct reader *, const struct recorder_event *,
+               uint64_t address);
+/* Copies some of it, with a NUL behind its end; how much. */
+size_t logs_text(const struct reader *, const struct recorder_event *,
+                 uint64_t address, char *to, size_t size);
 
 /* ---------------------------------------------------------------- events -- */
 

@@ -122,6 +122,7 @@ void reader_close(struct reader *reader)
         return;
     kernel_close(reader);
     rings_close(reader);
+    logs_close(reader);
     for (i = 0; i < reader->recorders_count; i++)
         recorder_free(reader->recorders[i]);
     tweaks_free(reader);

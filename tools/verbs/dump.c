@@ -130,6 +130,8 @@ static void clear_begin(struct call *call, uint64_t *order)
                            call_option(call, OPTION_UNTIL),
                            s->thread,
                            s->severities};
+    if (call_option(call, OPTION_LOG))
+        misuse(call, "--clear does not go with --log");
     for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
         if (chosen[i])
             misuse(call, "--clear clears all records, --%s shows some of them",
@@ -192,6 +194,7 @@ static int dump(struct call *call)
 static const struct option_row rows[] = {
     {'j', "json", NULL, "one JSON object a line, integers exact"},
     {OPTION_CSV, "csv", NULL, "comma-separated values (RFC 4180)"},
+    ROW_LOG,
     {OPTION_FUNCTION, "function", NULL,
      "behind each line, the function that recorded it (of C++: | c++filt)"},
     {OPTION_BY_TIME, "by-time", NULL,
