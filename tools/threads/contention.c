@@ -146,15 +146,25 @@ static bool waits_count(struct contentions *to, const struct threads *threads,
     return true;
 }
 
-/* The longest first; before them, what is waited for now. */
+/* What is waited for without that anybody holds it: threads that have nothing to
+ * do wait for a condition. */
+static bool is_idle(const struct contention *row)
+{
+    return row->kind == WAIT_CONDITION || row->kind == WAIT_SEMAPHORE ||
+           row->kind == WAIT_BARRIER || row->kind == WAIT_THREAD;
+}
+
+/* Locks before all else, and of each the longest first. */
 static int row_compare(const void *a, const void *b)
 {
     const struct contention *left = a, *right = b;
-    return left->ns != right->ns ? left->ns > right->ns ? -1 : 1
-           : left->waited != right->waited
-               ? left->waited > right->waited ? -1 : 1
-           : left->key < right->key ? -1
-                                    : left->key > right->key;
+    if (is_idle(left) != is_idle(right))
+        return is_idle(left) ? 1 : -1;
+    if (left->ns != right->ns)
+        return left->ns > right->ns ? -1 : 1;
+    if (left->waited != right->waited)
+        return left->waited > right->waited ? -1 : 1;
+    return left->key < right->key ? -1 : left->key > right->key;
 }
 
 bool contention_find(struct contentions *to, const struct threads *threads,

@@ -13,12 +13,14 @@ static struct thread *thread_of(struct threads *threads,
                                 const struct past *past)
 {
     bool is_past = threads->source->memory->stale_order;
-    size_t at =
-        past->ended || is_past ? THREAD_NONE : threads_index(threads, past->id);
-    struct thread *thread;
-    if (at != THREAD_NONE)
-        return &threads->all[at];
-    thread = threads_add(threads);
+    size_t at = is_past ? THREAD_NONE : threads_index(threads, past->id);
+    struct thread *thread = at == THREAD_NONE ? NULL : &threads->all[at];
+    /* The first thread of a process stays in /proc when it has ended. */
+    bool is_zombie = thread && thread->state == 'Z';
+    if (!thread || (past->ended && !is_zombie) || thread->past)
+        thread = threads_add(threads);
+    else if (!is_zombie)
+        return thread;
     if (!thread)
         return NULL;
     thread->id = thread->inside = past->id;

@@ -194,6 +194,18 @@ static size_t maker_of(const struct threads *threads, size_t thread)
     return maker && maker != past ? maker->index : THREAD_NONE;
 }
 
+/* Pairs of a thread's number and index, sorted; those without a number last. */
+static uint64_t *by_number(const struct threads *threads)
+{
+    uint64_t *pairs = need(calloc(threads->count + 1, 2 * sizeof *pairs));
+    for (size_t i = 0; i < threads->count; i++) {
+        pairs[2 * i] = threads->all[i].number - 1u;
+        pairs[2 * i + 1] = i;
+    }
+    qsort(pairs, threads->count, 2 * sizeof *pairs, array_compare);
+    return pairs;
+}
+
 void show_tree(FILE *to, struct threads *threads, const bool *chosen)
 {
     size_t count = threads->count, roots = 0;
@@ -203,12 +215,14 @@ void show_tree(FILE *to, struct threads *threads, const bool *chosen)
                         .child = need(calloc(count + 1, sizeof(size_t))),
                         .next = need(calloc(count + 1, sizeof(size_t))),
                         .shown = need(calloc(count + 1, sizeof(bool)))};
+    uint64_t *sorted = by_number(threads);
     for (size_t i = count; i-- > 0;) {
-        size_t maker = maker_of(threads, i);
+        size_t at = sorted[2 * i + 1], maker = maker_of(threads, at);
         size_t *list = maker == THREAD_NONE ? &roots : &tree.child[maker];
-        tree.next[i] = *list;
-        *list = i + 1;
+        tree.next[at] = *list;
+        *list = at + 1;
     }
+    free(sorted);
     list_show(&tree, roots, 0);
     /* Of a damaged recording, threads may have made each other in a circle. */
     for (size_t i = 0; i < count; i++)
