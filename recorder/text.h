@@ -425,6 +425,18 @@ RECORDER_SELDOM_ void recorder_add_head_(struct recorder_string_ *to,
     recorder_add_string_(to, " RECORDS\n");
 }
 
+/* Adds ", 12 LOST"; nothing of 0. */
+RECORDER_SELDOM_ void recorder_add_counted_(struct recorder_string_ *to,
+                                            const char *before, uint64_t number,
+                                            const char *what)
+{
+    if (number) {
+        recorder_add_string_(to, before);
+        recorder_add_number_(to, number, 10, 1);
+        recorder_add_string_(to, what);
+    }
+}
+
 /* Adds "DUMPING net SIZE 256, 256 ENTRIES, 1744 OVERWRITTEN, 2 LOST", and
  * ", FROZEN" or ", WATCHED" by a trigger. Entries are records; "~1744" is an
  * estimate. */
@@ -444,26 +456,11 @@ RECORDER_SELDOM_ void recorder_add_summary_(
     recorder_add_string_(to, ", ");
     recorder_add_number_(to, figures->kept, 10, 1);
     recorder_add_string_(to, " ENTRIES");
-    if (figures->overwritten) {
-        recorder_add_string_(to, figures->estimated ? ", ~" : ", ");
-        recorder_add_number_(to, figures->overwritten, 10, 1);
-        recorder_add_string_(to, " OVERWRITTEN");
-    }
-    if (figures->lost) {
-        recorder_add_string_(to, ", ");
-        recorder_add_number_(to, figures->lost, 10, 1);
-        recorder_add_string_(to, " LOST");
-    }
-    if (figures->missed) {
-        recorder_add_string_(to, ", ");
-        recorder_add_number_(to, figures->missed, 10, 1);
-        recorder_add_string_(to, " MISSED");
-    }
-    if (figures->left_out) {
-        recorder_add_string_(to, ", ");
-        recorder_add_number_(to, figures->left_out, 10, 1);
-        recorder_add_string_(to, " LEFT OUT");
-    }
+    recorder_add_counted_(to, figures->estimated ? ", ~" : ", ",
+                          figures->overwritten, " OVERWRITTEN");
+    recorder_add_counted_(to, ", ", figures->lost, " LOST");
+    recorder_add_counted_(to, ", ", figures->missed, " MISSED");
+    recorder_add_counted_(to, ", ", figures->left_out, " LEFT OUT");
     if (recorder_trace_is_frozen_(trace))
         recorder_add_string_(to, ", FROZEN");
     else if (recorder_trace_is_watched_(trace))

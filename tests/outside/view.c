@@ -7,7 +7,7 @@ static void drive(const char *test, const char *flags)
 {
     if (!browser_can_drive())
         return;
-    build_must("gcc -std=gnu11 -O2 " BUILD_INCLUDE BUILD_WARNINGS
+    build_once("gcc -std=gnu11 -O2 " BUILD_INCLUDE BUILD_WARNINGS
                "%s " BUILD_PROGRAMS "/view.c -o program -lpthread -lm",
                flags);
     build_must("node " TEST_ROOT "/tests/view/drive.mjs %s " TEST_ROOT
