@@ -10,7 +10,7 @@
 static int64_t end_of(const struct threads *threads)
 {
     const struct recorded *recorded = threads->recorded;
-    const struct reader *reader = recorded->reader;
+    const struct reader *reader = &recorded->reader;
     uint64_t start = reader->clock.start.realtime_ns;
     bool runs = reader->memory->live && !reader->memory->stale_order;
     uint64_t now = runs ? reader_realtime(reader) : 0;
@@ -209,11 +209,11 @@ static int change_compare(const void *a, const void *b)
 }
 
 /* From when on no record of a wait is gone. */
-static int64_t begin_of(const struct recorded *recorded)
+static int64_t begin_of(struct recorded *recorded)
 {
-    reader_count(recorded->reader);
-    for (size_t i = 0; i < recorded->reader->recorders_count; i++) {
-        const struct reader_recorder *r = recorded->reader->recorders[i];
+    reader_count(&recorded->reader);
+    for (size_t i = 0; i < recorded->reader.recorders_count; i++) {
+        const struct reader_recorder *r = recorded->reader.recorders[i];
         if (strcmp(r->name, "lock_wait") == 0 && r->figures.overwritten &&
             recorded->first_ns != NS_UNKNOWN)
             return recorded->first_ns;
@@ -283,7 +283,7 @@ static bool levels_sum(struct activity *to, const struct change *changes,
 
 bool activity_find(struct activity *to, const struct threads *threads)
 {
-    const struct recorded *recorded = threads->recorded;
+    struct recorded *recorded = threads->recorded;
     size_t count = 2 * (recorded->pasts_count + recorded->spans_count);
     struct change *changes = calloc(count + 1, sizeof *changes);
     bool whole = changes;

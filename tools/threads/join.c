@@ -263,17 +263,10 @@ const char *recorded_waits(struct threads *threads)
 struct recorded *recorded_again(const struct threads *threads,
                                 const char *names)
 {
-    struct recorded *again;
-    struct reader reader;
     const char *wrong;
-    if (!threads->recorded || reader_open(&reader, threads->source->memory,
-                                          threads->recorded->reader->registry))
-        return NULL;
-    again = recorded_look(&reader, names, &wrong);
-    if (again)
-        again->reader = NULL;
-    reader_close(&reader);
-    return again;
+    return threads->recorded
+               ? recorded_look(&threads->recorded->reader, names, &wrong)
+               : NULL;
 }
 
 bool recorded_still(const struct recorded *again, const struct thread *thread)

@@ -281,7 +281,7 @@ static void wait_read(const struct entry *entry)
 
 static uint64_t ticks_ns(const struct recorded *recorded, uint64_t ticks)
 {
-    return recorder_clock_scale_(&recorded->reader->clock, ticks);
+    return recorder_clock_scale_(&recorded->reader.clock, ticks);
 }
 
 static void total_read(const struct entry *entry)
@@ -300,7 +300,7 @@ static void total_read(const struct entry *entry)
         return;
     }
     recorded->totals = totals;
-    if (recorded->reader->memory->word_bytes == 4)
+    if (recorded->reader.memory->word_bytes == 4)
         high = word[6] << 32;
     totals[recorded->totals_count++] =
         (struct total){.object = word[0],
@@ -462,7 +462,7 @@ static void event_read(struct recorded *recorded,
     while (i < sizeof readers / sizeof *readers &&
            strcmp(event->recorder->name, readers[i].recorder) != 0)
         i++;
-    entry.format = reader_format(recorded->reader, &event->event, &location);
+    entry.format = reader_format(&recorded->reader, &event->event, &location);
     if (i == sizeof readers / sizeof *readers || !entry.format)
         return;
     if (event->thread)
@@ -480,24 +480,27 @@ static bool has_self(const struct recorded *recorded)
     return false;
 }
 
-struct recorded *recorded_read(struct reader *reader, const char **wrong)
+struct recorded *recorded_read(const struct reader *of, const char **wrong)
 {
-    struct recorded *recorded = recorded_look(reader, NAMES, wrong);
+    struct recorded *recorded = recorded_look(of, NAMES, wrong);
     if (recorded && has_self(recorded))
         return recorded;
     recorded_free(recorded);
     return NULL;
 }
 
-struct recorded *recorded_look(struct reader *reader, const char *names,
+struct recorded *recorded_look(const struct reader *of, const char *names,
                                const char **wrong)
 {
     struct recorded *recorded = calloc(1, sizeof *recorded);
+    struct reader *reader = recorded ? &recorded->reader : NULL;
     struct reader_event event;
-    *wrong = recorded ? NULL : "there is no memory for it";
-    if (*wrong)
+    *wrong = recorded ? reader_open(reader, of->memory, of->registry)
+                      : "there is no memory for it";
+    if (*wrong) {
+        free(recorded);
         return NULL;
-    recorded->reader = reader;
+    }
     recorded->first_ns = recorded->last_ns = NS_UNKNOWN;
     reader_select(reader, &(struct reader_selection){.names = names});
     *wrong = reader_take(reader);
@@ -523,6 +526,7 @@ void recorded_free(struct recorded *recorded)
         free(recorded->stacks[i].frames);
     ids_free(&recorded->stack_ids);
     ids_free(&recorded->numbers);
+    reader_close(&recorded->reader);
     free(recorded->pasts);
     free(recorded->stacks);
     free(recorded->totals);

@@ -82,7 +82,7 @@ struct stack {
 };
 
 struct recorded {
-    struct reader *reader;
+    struct reader reader; /* of its own: another has its own selection */
     struct past *pasts;
     size_t pasts_count, pasts_max;
     struct ids numbers; /* of pasts */
@@ -105,10 +105,11 @@ struct recorded {
     bool no_memory;
 };
 
-/* Reads what was recorded. Null: nothing was, or *wrong says what is wrong. */
-struct recorded *recorded_read(struct reader *, const char **wrong);
-/* The same of some recorders; of a reader that took nothing before. */
-struct recorded *recorded_look(struct reader *, const char *names,
+/* Reads what was recorded of a reader's program. Null: nothing was, or *wrong
+ * says what is wrong. */
+struct recorded *recorded_read(const struct reader *, const char **wrong);
+/* The same of the recorders with such names. */
+struct recorded *recorded_look(const struct reader *, const char *names,
                                const char **wrong);
 void recorded_free(struct recorded *);
 /* The recorded thread of a number; null: unknown. */

@@ -97,7 +97,7 @@ struct thread {
     bool moved;         /* it ran while its stack was read */
     bool stopped;       /* stop.c's own: by us; and with which signal */
     int signal;
-    bool whole; /* its stack is known down to the outermost frame */
+    bool whole;          /* its stack is known down to the outermost frame */
     const char *missing; /* path of the file that the next frame lies in */
     unsigned frames_count;
     uint64_t frames[FRAMES_MAX];
