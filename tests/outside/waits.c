@@ -280,6 +280,86 @@ Test(waits, waits_are_summed_up)
                "l[\\\"total_ns\\\"], l\n\"");
 }
 
+/* Goal: exports have an arrow from who ended a wait to its end. */
+Test(waits, exports_have_arrows)
+{
+    pid_t pid;
+    build_waits();
+    pid = start("busy 4");
+    usleep(200000);
+    command_stop(pid);
+    command_must("export chrome rec -o json");
+    build_must(
+        "python3 -c \"\n"
+        "import json\n"
+        "every = json.load(open(\\\"json\\\"))[\\\"traceEvents\\\"]\n"
+        "of = lambda ph: [e for e in every if e[\\\"ph\\\"] == ph]\n"
+        "begin = {e[\\\"id\\\"]: e[\\\"tid\\\"] for e in of(\\\"s\\\")}\n"
+        "end = {e[\\\"id\\\"]: e[\\\"tid\\\"] for e in of(\\\"f\\\")}\n"
+        "assert begin and begin.keys() == end.keys()\n"
+        "assert all(begin[i] != end[i] for i in begin)\n"
+        "\"");
+    command_must("export perfetto rec -o pf");
+    build_must("protoc --decode=Trace -I " BUILD_PROGRAMS
+               " perfetto.proto <pf >text");
+    build_must("test $(grep -c \" flow_ids\" text) -gt 0 && test $(grep -c "
+               "\" flow_ids\" text) -eq $(grep -c terminating_flow text)");
+}
+
+/* ------------------------------------------------------------------- run -- */
+
+/* Goal: the same of programs that know nothing of this, which recorder run
+ * started: of the process, and of its recording after SIGKILL. */
+Test(waits, deadlocks_of_any_program_are_named)
+{
+    static const struct deadlock all[] = {
+        {"two", 2, "deposit holds cash, taken at transfer threads.c:",
+         "waits for mutex bank of T"},
+        {"self", 1, "self holds cash, taken at again threads.c:",
+         "waits for mutex cash of T"},
+        {"rwlocks", 2, "writes holds pages, taken at writes_table threads.c:",
+         "waits for rwlock table to write of T"},
+        {"joining", 2, " first waits for the end of thread T",
+         " second waits for the end of thread T"},
+        {"join_and_lock", 2,
+         "joins holds cash, taken at joins_holding threads.c:",
+         "waits for the end of thread T"}};
+    build_must("gcc -g -o threads " BUILD_PROGRAMS "/threads.c -lpthread");
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        char line[256], source[16];
+        pid_t pid;
+        if (i && !sampled((unsigned)i * 4))
+            continue;
+        snprintf(line, sizeof line, RECORDER " run -q -o rec ./threads %s",
+                 all[i].arguments);
+        pid = command_start(line);
+        snprintf(source, sizeof source, "%d", (int)pid);
+        until("threads", source, "DEADLOCK");
+        must_name(&all[i], "threads", source);
+        command_stop(pid);
+        must_name(&all[i], "threads", "rec");
+        must_name(&all[i], "locks", "rec");
+        must_say("HELD BY");
+    }
+}
+
+/* Goal: a busy program that takes its locks in order has no deadlock and no
+ * circle, whenever it is looked at or killed. */
+Test(waits, a_busy_program_that_was_run_has_no_deadlock)
+{
+    int looks = scaled(100) < 10 ? 10 : (int)scaled(100);
+    pid_t pid;
+    build_must("gcc -g -o threads " BUILD_PROGRAMS "/threads.c -lpthread");
+    pid = command_start(RECORDER " run -q -o rec ./threads busy 6");
+    for (int i = 0; i < looks; i++)
+        cr_assert_eq(i % 2 ? command("locks --check rec")
+                           : command("locks --check %d", pid),
+                     0, "%s", build_text);
+    must_say(" busy");
+    command_stop(pid);
+    cr_assert_eq(command("locks --check rec"), 0, "%s", build_text);
+}
+
 /* --------------------------------------------------------------- hostile -- */
 
 /* Goal: whatever a recording says of threads and locks, and wherever it ends,
