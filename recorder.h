@@ -271,7 +271,10 @@ RECORDER_CALLED_PROTOTYPE_ uintptr_t
 recorder_record_few_(const struct recorder *recorder, const char *format,
                      uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d);
 RECORDER_CALLED_PROTOTYPE_ uintptr_t recorder_record_more_(
-    const struct recorder *recorder, const char *format, unsigned count, ...);
+    const struct recorder *recorder, const char *format, unsigned count,
+    uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e,
+    uintptr_t f, uintptr_t g, uintptr_t h, uintptr_t i, uintptr_t j,
+    uintptr_t k, uintptr_t l);
 RECORDER_CALLED_PROTOTYPE_ const char *
 recorder_copy_(const struct recorder *recorder, const char *string);
 

@@ -41,7 +41,8 @@ RECORDER_INLINE_ uintptr_t recorder_returned_(uintptr_t order)
             RECORDER_WORD_(name, d),                                           \
             RECORDER_WORD_(name, e),                                           \
             RECORDER_WORD_(name, f),                                           \
-            RECORDER_WORD_(name, g), RECORDER_WORD_(name, h)))
+            RECORDER_WORD_(name, g),                                           \
+            RECORDER_WORD_(name, h), 0, 0, 0, 0))
 #define RECORDER_12_(name, check, format, a, b, c, d, e, f, g, h, i, j, k, l,  \
                      ...)                                                      \
     RECORDER_CALL_(                                                            \

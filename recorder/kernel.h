@@ -320,6 +320,7 @@ recorder_kernel_record_(struct recorder_kernel_ *k,
 {
     const struct recorder *recorder = &recorder_for_switches;
     struct recorder_record r = {0, 0, 0, 0, {0, 0, 0, 0}};
+    struct recorder_ring *ring;
     uint64_t ticks;
     unsigned number;
     if (at->type != RECORDER_PERF_SWITCH_ || at->size != sizeof *at ||
@@ -339,8 +340,9 @@ recorder_kernel_record_(struct recorder_kernel_ *k,
     r.argument[1] = at->thread;
     r.argument[2] = (at->cpu < 255 ? at->cpu : 255) | (uintptr_t)number << 8;
     r.order = recorder_orders_(1);
-    recorder_write_words_(recorder_lane_(recorder, number), recorder->mask,
-                          number, &r);
+    ring = recorder_lane_(recorder, number);
+    recorder_write_(ring, recorder->mask, recorder_positions_(ring, 1), number,
+                    &r);
     if (__atomic_load_n(&recorder->trace, __ATOMIC_RELAXED) > 0 &&
         recorder_home_.registry->hook)
         recorder_home_.registry->hook(recorder, number, &r, 1);

@@ -410,7 +410,7 @@ Test(switches, sigrok_reads_wires)
     cr_assert_str_eq(build_text,
                      "T1_it:....................\n"
                      "T1_it_span:....../\\............\n"
-                     "sensor:\"\"\"\"\"\\..../\"\"\"\"\\.....\n"
+                     "sensor:\"\"\"\"\"\\..../\"\"\"\"\\....\n"
                      "sensor_ready:......./\"\"\\.........\n"
                      "encoder:...../\"\"\"\"\\..../\"\"\"\"\n"
                      "encoder_ready:........../\"\"\"\"\\....\n"

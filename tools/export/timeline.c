@@ -276,7 +276,7 @@ uint64_t timeline_complete(const struct timeline *t)
 }
 
 /* Reads all events once, to find the earliest time behind each. */
-static void look_ahead(struct timeline *t)
+static void look_ahead(struct timeline *t, bool quiet)
 {
     struct timeline_inside *in = t->inside;
     struct reader *reader = &t->call->reader;
@@ -317,7 +317,7 @@ static void look_ahead(struct timeline *t)
         t->start_ns = in->soonest[0];
     t->length_ns = (uint64_t)end - (uint64_t)t->start_ns;
     t->realtime_ns = walled ? wall + (uint64_t)t->start_ns : 0;
-    if (unknown)
+    if (unknown && !quiet)
         warn(t->call,
              "%zu of %zu records have no known time: they get that of "
              "the record before",
@@ -333,7 +333,7 @@ void timeline_open(struct timeline *t, struct call *call, int value_key)
     for (int i = 0; i < call->options_count; i++)
         if (call->options[i].key == value_key)
             values_open(t, call->options[i].value);
-    look_ahead(t);
+    look_ahead(t, value_key == TIMELINE_QUIET);
 }
 
 void timeline_close(struct timeline *t)

@@ -74,6 +74,9 @@ struct timeline {
     struct timeline_inside *inside; /* timeline.c's own */
 };
 
+/* In place of the option --value: there is none, and, of the second, records
+ * without a known time are nothing to tell. */
+enum { TIMELINE_PLAIN = -1, TIMELINE_QUIET = -2 };
 /* After reader_take(). `value_key` is the option --value of the verb. */
 void timeline_open(struct timeline *, struct call *, int value_key);
 /* Gets the next event, by (time, order). Its pointers are valid until the next

@@ -592,7 +592,7 @@ static int run(struct call *call)
     call_take(call);
     reader_count(&call->reader);
     l.matched = need(calloc(call->reader.recorders_count + 1, 1));
-    timeline_open(&l.timeline, call, -1);
+    timeline_open(&l.timeline, call, TIMELINE_PLAIN);
     match_all(&l);
     must_match(&l, FROM, OPTION_FROM, "from");
     must_match(&l, TO, OPTION_TO, "to");

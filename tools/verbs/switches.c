@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLOTS_NOTHING = -1 };
-
 /* ------------------------------------------------------------------ rows -- */
 
 /* The threads that are shown, by what they ran. */
@@ -323,7 +321,7 @@ void switches_show(struct call *call, const char *thread)
     window_of(call, &since_order, &until_order, &since, &until);
     window_orders(call, since_order, until_order, &since, &until);
     reader_count(&call->reader);
-    timeline_open(&timeline, call, PLOTS_NOTHING);
+    timeline_open(&timeline, call, TIMELINE_PLAIN);
     s.since_ns = relative(&timeline, since);
     s.until_ns = relative(&timeline, until);
     switches_read(&s);
