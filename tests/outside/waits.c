@@ -254,6 +254,27 @@ Test(waits, locks_taken_in_a_circle_are_named)
     cr_assert_eq(said("{\"circle\":["), 4, "%s", build_text);
 }
 
+/* Goal: of thousands of locks that are taken at one place, the first sixteen
+ * are recorded; a circle through two of them is said as perhaps one, and does
+ * not fail a check. Locks that are taken in a row, each behind the one before,
+ * are no circle. */
+Test(waits, locks_of_a_kind_are_perhaps_a_circle)
+{
+    pid_t pid;
+    build_waits();
+    pid = start("classes");
+    command_stop(pid);
+    cr_assert_eq(command("locks --check rec"), 0, "%s", build_text);
+    cr_assert_eq(said("LOCK ORDER"), 1, "%s", build_text);
+    must_say("cash");
+    must_say("ring");
+    must_say(" are perhaps taken in a circle");
+    pid = start("hands");
+    command_stop(pid);
+    cr_assert_eq(command("locks --check rec"), 0, "%s", build_text);
+    must_not_say("LOCK ORDER");
+}
+
 /* Goal: how often and how long was waited, by object, place and thread. */
 Test(waits, waits_are_summed_up)
 {

@@ -340,6 +340,80 @@ static void order(void)
        U(half_gate));
 }
 
+/* Many locks of one kind: of a pair of places, the first chains are recorded. */
+static void *list_last(void *p)
+{
+    for (int i = 0; i < 100; i++) {
+        lock(&ring[i]);
+        lock(&cash);
+        unlock(&cash);
+        unlock(&ring[i]);
+    }
+    return p;
+}
+static void *list_first(void *p)
+{
+    for (int i = 16; i < 100; i++) {
+        lock(&cash);
+        lock(&ring[i]);
+        unlock(&ring[i]);
+        unlock(&cash);
+    }
+    return p;
+}
+/* So it is seen that locks of both places are of one kind. */
+static void *behind_bank(void *p)
+{
+    for (int i = 8; i < 100; i++) {
+        lock(&bank);
+        lock(&ring[i]);
+        unlock(&ring[i]);
+        unlock(&bank);
+    }
+    return p;
+}
+static void *hand_over_hand(void *p)
+{
+    lock(&ring[0]);
+    for (int i = 1; i < 100; i++) {
+        lock(&ring[i]);
+        unlock(&ring[i - 1]);
+    }
+    unlock(&ring[99]);
+    return p;
+}
+static void *take_ring_first(void *p)
+{
+    for (int i = 299; i > 180; i--) {
+        lock(&ring[i]);
+        lock(&cash);
+        unlock(&cash);
+        unlock(&ring[i]);
+    }
+    return p;
+}
+static void rings_init(void)
+{
+    class_max = 16; /* as recorder run has it */
+    for (long i = 0; i < MUTEXES; i++)
+        pthread_mutex_init(&ring[i], NULL);
+}
+static void classes(void)
+{
+    rings_init();
+    join(thread("list_last", list_last, NULL));
+    join(thread("list_first", list_first, NULL));
+    join(thread("behind_bank", behind_bank, NULL));
+}
+static void hands(void)
+{
+    rings_init();
+    join(thread("hand_over_hand", hand_over_hand, NULL));
+    join(thread("hand_over_hand", hand_over_hand, NULL));
+    join(thread("list_last", list_last, NULL));
+    join(thread("take_ring_first", take_ring_first, NULL));
+}
+
 /* ------------------------------------------------------------------- main -- */
 
 /* Random words in all records that readers take by position. */
@@ -419,6 +493,7 @@ static const struct {
            {"ended", ended},     {"forked", forked},
            {"foreign", foreign}, {"busy", busy},
            {"pool", pool},       {"order", order},
+           {"classes", classes}, {"hands", hands},
            {"hostile", hostile}};
 
 int main(int argc, char **argv)

@@ -48,6 +48,7 @@ static void cell(const struct recorder *r, unsigned lane, const char *format,
                                          (lane - 1) * r->ring_bytes);
     unsigned thread = RECORDER_THREAD(); /* before its first order */
     uintptr_t time = recorder_time_(), order = recorder_orders_(count);
+    uintptr_t previous = recorder_positions_(ring, count);
     for (unsigned i = 0; i < count; i++) {
         struct recorder_record one = {i ? 0 : (uintptr_t)format,
                                       order + i,
@@ -56,7 +57,7 @@ static void cell(const struct recorder *r, unsigned lane, const char *format,
                                       {words[4 * i], words[4 * i + 1],
                                        words[4 * i + 2], words[4 * i + 3]}};
         struct recorder_record *at =
-            recorder_write_words_(ring, r->mask, thread, &one);
+            recorder_write_(ring, r->mask, previous + i, thread, &one);
         for (unsigned k = 0; k < 4 && places; k++)
             places[4 * i + k] = (uintptr_t *)&at->argument[k];
     }
@@ -286,11 +287,31 @@ static struct chain {
 } chains[4096];
 static size_t chains_count;
 
+/* Pairs of the places where a lock that is held and another were taken. */
+enum { PAIRS = 64 };
+static int class_max = 1000; /* chains that are recorded of a pair */
+static struct {
+    uintptr_t held, taken;
+    int count;
+} pairs[PAIRS];
+
+static size_t pair_of(uintptr_t held, uintptr_t taken)
+{
+    size_t i = 0;
+    while (i < PAIRS - 1 && pairs[i].held &&
+           (pairs[i].held != held || pairs[i].taken != taken))
+        i++;
+    pairs[i].held = held;
+    pairs[i].taken = taken;
+    return i;
+}
+
 static void order_record(uintptr_t object, uintptr_t site)
 {
     uintptr_t hash = object, words[12] = {object, stack_of(site), me.depth};
     struct chain chain;
     size_t i = 0;
+    int is_class;
     for (unsigned k = 0; k < me.depth && k < HELD; k++)
         hash = hash * 1000003 + *me.held[2 * k];
     chain = (struct chain){hash, RECORDER_THREAD()};
@@ -302,7 +323,11 @@ static void order_record(uintptr_t object, uintptr_t site)
         return;
     }
     chains[chains_count++] = chain;
+    i = pair_of(*me.held[2 * (me.depth < HELD ? me.depth : HELD) - 1], site);
+    is_class = pairs[i].count++ >= class_max;
     pthread_mutex_unlock(&guard);
+    if (is_class)
+        return;
     for (unsigned p = 0, k = me.depth < HELD ? me.depth : HELD; p < 4 && k;
          p++) {
         words[3 + 2 * p] = *me.held[2 * --k];
