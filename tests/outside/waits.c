@@ -6,7 +6,7 @@ TestSuite(waits, .init = build_begin, .fini = build_end, .timeout = 120);
 
 static void build_waits(void)
 {
-    build_must("gcc -g " BUILD_INCLUDE "-o waits " BUILD_PROGRAMS
+    build_once("gcc -g " BUILD_INCLUDE "-o waits " BUILD_PROGRAMS
                "/waits.c -lpthread");
 }
 static pid_t start(const char *arguments)
@@ -345,7 +345,7 @@ Test(waits, deadlocks_of_any_program_are_named)
         {"join_and_lock", 2,
          "joins holds cash, taken at joins_holding threads.c:",
          "waits for the end of thread T"}};
-    build_must("gcc -g -o threads " BUILD_PROGRAMS "/threads.c -lpthread");
+    build_once("gcc -g -o threads " BUILD_PROGRAMS "/threads.c -lpthread");
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         char line[256], source[16];
         pid_t pid;
@@ -370,7 +370,7 @@ Test(waits, a_busy_program_that_was_run_has_no_deadlock)
 {
     int looks = scaled(100) < 10 ? 10 : (int)scaled(100);
     pid_t pid;
-    build_must("gcc -g -o threads " BUILD_PROGRAMS "/threads.c -lpthread");
+    build_once("gcc -g -o threads " BUILD_PROGRAMS "/threads.c -lpthread");
     pid = command_start(RECORDER " run -q -o rec ./threads busy 6");
     for (int i = 0; i < looks; i++)
         cr_assert_eq(i % 2 ? command("locks --check rec")
