@@ -195,6 +195,31 @@ static void put_ends(struct chrome *c, uint64_t ns,
     }
 }
 
+/* An arrow from who ended a wait to its end, which must lie in a span at either
+ * side. */
+static void put_wake(struct chrome *c, const struct timeline_event *e)
+{
+    static const char phases[] = {'s', 'f'};
+    FILE *file = c->out.file;
+    char name[64];
+    if (!e->by)
+        return;
+    snprintf(name, sizeof name, "wakes T%u", e->lane->number);
+    event_begin(c, 'X', e->by->id);
+    put_time(c, e->ns);
+    fputs(",\"dur\":0.001,\"cat\":\"wakes\"", file);
+    put_name(c, name);
+    putc('}', file);
+    for (int i = 0; i < 2; i++) {
+        event_begin(c, phases[i], i ? e->lane->id : e->by->id);
+        put_time(c, e->ns);
+        fprintf(file, ",\"id\":%" PRIu64 "%s,\"cat\":\"wakes\"",
+                e->read.event.order, i ? ",\"bp\":\"e\"" : "");
+        put_name(c, "wakes");
+        putc('}', file);
+    }
+}
+
 static void put_values(struct chrome *c, const struct timeline_event *e)
 {
     for (size_t i = 0; i < c->timeline.values_count; i++) {
@@ -297,6 +322,8 @@ static void export_events(struct call *call, const char *path, bool spans_only)
     if (!spans_only)
         put_gaps(&c);
     while (timeline_next(t, &e)) {
+        if (!spans_only)
+            put_wake(&c, &e);
         put_ends(&c, e.ns, e.lane, e.lane->depth + e.closed, e.closed);
         put_record(&c, &e);
         if (!spans_only)

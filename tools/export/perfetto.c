@@ -268,6 +268,28 @@ static void put_argument(struct perfetto *p, const char *name,
     put_end(b, begin);
 }
 
+enum { FLOW = 47, FLOW_END = 48 };
+static void put_flow(struct perfetto *p, unsigned field, uint64_t id)
+{
+    double bits; /* the fixed 64 bits of a real number */
+    memcpy(&bits, &id, sizeof bits);
+    put_real(&p->packet, field, bits);
+}
+
+/* An arrow begins at who ended a wait; it ends at the record of that end. */
+static void put_wake(struct perfetto *p, const struct timeline_event *e)
+{
+    char name[64];
+    size_t begin;
+    if (!e->by)
+        return;
+    snprintf(name, sizeof name, "wakes T%u", e->lane->number);
+    begin = event_begin(p, e->ns, INSTANT, track(p, 1 + e->by->index));
+    put_string(&p->packet, 23, name);
+    put_flow(p, FLOW, p->base + e->read.event.order);
+    event_end(p, begin);
+}
+
 static void put_record(struct perfetto *p, const struct timeline_event *e)
 {
     const struct recorder_event *record = &e->read.event;
@@ -299,6 +321,8 @@ static void put_record(struct perfetto *p, const struct timeline_event *e)
     location = interned_location(p, e);
     if (location)
         put_number(b, 34, location);
+    if (e->by)
+        put_flow(p, FLOW_END, p->base + record->order);
     inner = annotation(p, "message");
     put_text(b, 6, message, size);
     put_end(b, inner);
@@ -508,6 +532,7 @@ void export_perfetto(struct call *call, const char *path)
     put_gaps(&p);
     while (timeline_next(t, &e)) {
         put_ends(&p, e.ns, e.lane->index, e.closed);
+        put_wake(&p, &e);
         put_record(&p, &e);
         put_values(&p, &e);
         output_check(&p.out);

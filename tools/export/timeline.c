@@ -507,6 +507,18 @@ void timeline_rewind(struct timeline *t)
         t->lanes[i]->depth = 0;
 }
 
+/* Who unlocked, signalled or posted at the end of a wait: "<mutex %p: %d, by
+ * T%u" of lock_wait. */
+static struct timeline_lane *ended_by(const struct timeline *t,
+                                      const struct timeline_event *e)
+{
+    struct timeline_lane *by = NULL;
+    if (strcmp(e->read.recorder->name, "lock_wait") == 0 &&
+        strstr(e->format, ": %d, by T%u") && e->arguments_count == 3)
+        by = timeline_lane(t, (unsigned)e->arguments[2].word);
+    return by == e->lane ? NULL : by;
+}
+
 bool timeline_next(struct timeline *t, struct timeline_event *e)
 {
     struct reader *reader = &t->call->reader;
@@ -527,5 +539,7 @@ bool timeline_next(struct timeline *t, struct timeline_event *e)
         span_open(t, e);
     else if (e->format[0] == '<' && e->lane->thread)
         span_close(e);
+    if (e->format[0] == '<')
+        e->by = ended_by(t, e);
     return true;
 }

@@ -59,6 +59,7 @@ struct timeline_event {
     unsigned arguments_count;
     bool opens;    /* the last of lane->spans */
     size_t closed; /* so many spans, which stand behind lane->depth still */
+    struct timeline_lane *by; /* who ended this wait (recorder run); or null */
 };
 
 struct timeline {

@@ -167,7 +167,7 @@ bool command_has_tasks(struct source *source)
 static void threads_try(struct tasks_command *command, struct source *source)
 {
     struct threads *threads = &command->threads;
-    const char *wrong = threads_open(threads, source, false);
+    const char *wrong = threads_open(threads, source, NULL, false);
     if (!wrong)
         return;
     memset(threads, 0, sizeof *threads);

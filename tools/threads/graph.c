@@ -1,60 +1,113 @@
 /* graph.c - threads that wait for each other in a circle: deadlocks. */
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
-#include "threads.h"
+#include "recorded.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-/* A wait that ends by itself makes no deadlock. */
-static size_t waits_for(const struct threads *threads, size_t i)
+/* Whom a thread waits for, the i-th; THREAD_NONE: no more. A wait that ends by
+ * itself makes no deadlock, nor does one of which the holder is not sure. */
+static size_t waits_for(const struct threads *threads, size_t thread, size_t i)
 {
-    const struct wait *wait = &threads->all[i].wait;
-    return wait->timed ? THREAD_NONE : wait->holder;
+    const struct wait *wait = &threads->all[thread].wait;
+    return wait->timed || wait->unsure ? THREAD_NONE
+                                       : threads_holder(threads, wait, i);
 }
 
-static bool cycle_keep(struct threads *threads, size_t first, size_t count)
+/* A walk along the waits: the threads on its way, and their next waits. */
+struct walk {
+    struct step {
+        size_t thread, next;
+    } * way;
+    size_t count;
+    unsigned char *seen; /* of each thread: 0, ON_WAY or DONE */
+};
+enum { ON_WAY = 1, DONE };
+
+/* Keeps the end of the way, from a thread on, as a circle. */
+static bool cycle_keep(struct threads *threads, const struct walk *walk,
+                       size_t from)
 {
     struct cycle *cycles =
         array_room(threads->cycles, &threads->cycles_max,
                    threads->cycles_count + 1, sizeof *cycles);
     struct cycle *cycle;
-    size_t at = first;
+    size_t at = walk->count;
     if (!cycles)
         return false;
     threads->cycles = cycles;
     cycle = &cycles[threads->cycles_count];
-    cycle->threads = calloc(count, sizeof *cycle->threads);
+    while (walk->way[at - 1].thread != from)
+        at--;
+    cycle->count = walk->count - at + 1;
+    cycle->threads = calloc(cycle->count, sizeof *cycle->threads);
     if (!cycle->threads)
         return false;
     threads->cycles_count++;
-    cycle->count = count;
-    for (size_t i = 0; i < count; i++, at = waits_for(threads, at))
-        cycle->threads[i] = at;
+    for (size_t i = 0; i < cycle->count; i++)
+        cycle->threads[i] = walk->way[at - 1 + i].thread;
     return true;
 }
 
-/* Each thread waits for at most one: who walks on from each, once over each,
- * and comes to a thread of the same walk, has found a circle. */
+/* Walks on from a thread, in depth: who comes to a thread that is on the way
+ * has found a circle. */
+static bool walk_from(struct threads *threads, struct walk *walk, size_t thread)
+{
+    walk->count = 0;
+    for (;;) {
+        struct step *step;
+        size_t next;
+        if (!walk->seen[thread]) {
+            walk->seen[thread] = ON_WAY;
+            walk->way[walk->count++] = (struct step){thread, 0};
+        }
+        step = &walk->way[walk->count - 1];
+        next = waits_for(threads, step->thread, step->next++);
+        if (next == THREAD_NONE) {
+            walk->seen[step->thread] = DONE;
+            if (--walk->count == 0)
+                return true;
+            thread = walk->way[walk->count - 1].thread;
+        } else if (!walk->seen[next]) {
+            thread = next;
+        } else if (walk->seen[next] == ON_WAY &&
+                   !cycle_keep(threads, walk, next)) {
+            return false;
+        }
+    }
+}
+
 static bool cycles_collect(struct threads *threads)
 {
-    size_t *walk = calloc(threads->count + 1, sizeof *walk), at, end, count;
-    bool whole = walk != NULL;
-    for (size_t i = 0; i < threads->count && whole; i++) {
-        for (at = i; at != THREAD_NONE && !walk[at];
-             at = waits_for(threads, at))
-            walk[at] = i + 1;
-        if (at == THREAD_NONE || walk[at] != i + 1)
-            continue;
-        count = 1;
-        for (end = waits_for(threads, at); end != at && end != THREAD_NONE;
-             end = waits_for(threads, end))
-            count++;
-        whole = cycle_keep(threads, at, count);
-    }
-    free(walk);
+    struct walk walk = {.way = calloc(threads->count + 1, sizeof *walk.way),
+                        .seen = calloc(threads->count + 1, 1)};
+    bool whole = walk.way && walk.seen;
+    for (size_t i = 0; i < threads->count && whole; i++)
+        if (!walk.seen[i])
+            whole = walk_from(threads, &walk, i);
+    free(walk.way);
+    free(walk.seen);
     return whole;
+}
+
+/* Does a thread wait in the call that it was seen in? */
+static bool look_same(struct threads *threads, const struct thread *thread,
+                      struct thread *look)
+{
+    return process_look(threads, look) && look->in_call &&
+           look->call == thread->call &&
+           memcmp(look->arguments, thread->arguments,
+                  sizeof thread->arguments) == 0;
+}
+
+static bool holder_same(struct threads *threads, const struct thread *thread,
+                        size_t holder)
+{
+    struct wait wait = thread->wait;
+    wait_holder(threads, &wait);
+    return wait.holder == holder;
 }
 
 /* Is it true of one moment? All of its threads are looked at, then who holds
@@ -63,22 +116,31 @@ static bool cycles_collect(struct threads *threads)
 static bool cycle_stands(struct threads *threads, const struct cycle *cycle)
 {
     struct thread *looks = calloc(cycle->count, sizeof *looks);
+    struct recorded *now = recorded_again(threads, "thread_now"), *held, *then;
     bool stands = looks != NULL;
     for (size_t i = 0; i < cycle->count && stands; i++) {
         const struct thread *thread = &threads->all[cycle->threads[i]];
         looks[i].id = thread->id;
-        stands = process_look(threads, &looks[i]) && looks[i].in_call &&
-                 looks[i].call == thread->call &&
-                 memcmp(looks[i].arguments, thread->arguments,
-                        sizeof thread->arguments) == 0;
+        stands = thread->past ? recorded_still(now, thread)
+                              : look_same(threads, thread, &looks[i]);
     }
+    held = recorded_again(threads, "thread_held");
     for (size_t i = 0; i < cycle->count && stands; i++) {
-        struct wait wait = threads->all[cycle->threads[i]].wait;
-        wait_holder(threads, &wait);
-        stands = wait.holder == cycle->threads[(i + 1) % cycle->count];
+        const struct thread *thread = &threads->all[cycle->threads[i]];
+        size_t next = cycle->threads[(i + 1) % cycle->count];
+        stands = thread->past ? recorded_holds(threads, held, thread,
+                                               &threads->all[next])
+                              : holder_same(threads, thread, next);
     }
-    for (size_t i = 0; i < cycle->count && stands; i++)
-        stands = process_stood(threads, &looks[i]);
+    then = recorded_again(threads, "thread_now");
+    for (size_t i = 0; i < cycle->count && stands; i++) {
+        const struct thread *thread = &threads->all[cycle->threads[i]];
+        stands = thread->past ? recorded_still(then, thread)
+                              : process_stood(threads, &looks[i]);
+    }
+    recorded_free(now);
+    recorded_free(held);
+    recorded_free(then);
     free(looks);
     return stands;
 }
@@ -104,7 +166,8 @@ const char *cycles_find(struct threads *threads)
         return threads_wrong(threads, "there is no memory for it");
     for (size_t i = 0; i < threads->cycles_count; i++) {
         struct cycle *cycle = &threads->cycles[i];
-        if (threads->source->pid && !cycle_lasts(threads, cycle)) {
+        /* A recording's program may run, too. */
+        if (threads->source->memory->live && !cycle_lasts(threads, cycle)) {
             free(cycle->threads);
             continue;
         }

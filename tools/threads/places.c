@@ -113,6 +113,36 @@ static struct place *place_inlined(struct place *place, Dwarf_Die *unit,
 
 /* ---------------------------------------------------------------- places -- */
 
+struct search {
+    uint64_t address;
+    Dwfl_Module *found;
+};
+static int module_has(Dwfl_Module *module, void **data, const char *name,
+                      Dwarf_Addr start, void *context)
+{
+    struct search *search = context;
+    Dwarf_Addr end;
+    (void)data;
+    (void)name;
+    dwfl_module_info(module, NULL, NULL, &end, NULL, NULL, NULL, NULL);
+    if (search->address < start || search->address >= end)
+        return DWARF_CB_OK;
+    search->found = module;
+    return DWARF_CB_ABORT;
+}
+
+/* The module that an address lies in. libdwfl looks in its table of segments,
+ * which, of some address spaces, has gaps where variables are (0.188). */
+static Dwfl_Module *dwfl_module_of(Dwfl *dwfl, uint64_t address)
+{
+    struct search search = {address, NULL};
+    if (dwfl)
+        search.found = dwfl_addrmodule(dwfl, address);
+    if (dwfl && !search.found)
+        dwfl_getmodules(dwfl, module_has, &search, 0);
+    return search.found;
+}
+
 /* Finds the source line. Those of the system's own libraries help nobody, and
  * to read them, where they are installed, takes longer than all else. What
  * belongs to another function, as its file knows nothing of this one, does not
@@ -138,16 +168,15 @@ static struct place *place_line(struct place *place, Dwfl_Module *module)
  * without what gcc adds to a part or a copy of a function: ".cold". */
 static char *function_name(const char *symbol)
 {
-    return symbol && *symbol
-               ? strndup(symbol, 1 + strcspn(symbol + 1, "@."))
-               : NULL;
+    return symbol && *symbol ? strndup(symbol, 1 + strcspn(symbol + 1, "@."))
+                             : NULL;
 }
 
 static struct place *place_new(struct threads *threads, uint64_t address)
 {
     struct place *place = calloc(1, sizeof *place);
     Dwfl *dwfl = threads->unwind.dwfl;
-    Dwfl_Module *module = dwfl ? dwfl_addrmodule(dwfl, address) : NULL;
+    Dwfl_Module *module = dwfl_module_of(dwfl, address);
     const struct module *mapped = module_at(threads->source, address);
     const char *name;
     GElf_Sym symbol;
@@ -204,7 +233,7 @@ bool place_variable(struct threads *threads, uint64_t address, char *to,
                     size_t size)
 {
     Dwfl *dwfl = threads->unwind.dwfl;
-    Dwfl_Module *module = dwfl ? dwfl_addrmodule(dwfl, address) : NULL;
+    Dwfl_Module *module = dwfl_module_of(dwfl, address);
     GElf_Off offset = 0;
     GElf_Sym symbol = {0};
     const char *name = module ? dwfl_module_addrinfo(module, address, &offset,

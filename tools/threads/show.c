@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "show.h"
 #include "json.h"
+#include "recorded.h"
 #include "shown.h"
 
 #include <string.h>
@@ -33,13 +34,14 @@ void show_open(struct call *call, struct threads *threads, bool stop)
     call_open(call, 0);
     if (stop && !call->source.pid)
         fail(call, "does not run: --stop is for running programs");
-    if (call->source.memory->stale_order && call->source.registry)
+    wrong = threads_open(threads, &call->source,
+                         call->source.registry ? &call->reader : NULL, stop);
+    if (wrong && call->source.memory->stale_order && call->source.registry)
         wrong = snapshots_open(threads, &call->source, &call->reader);
-    else
-        wrong = threads_open(threads, &call->source, stop);
     if (wrong)
         fail(call, "%s", wrong);
-    if (call->source.registry && !call->source.memory->stale_order)
+    if (call->source.registry && !call->source.memory->stale_order &&
+        !threads->recorded)
         numbers_of(threads, &call->reader);
 }
 
@@ -57,6 +59,7 @@ const char *show_kind(enum wait_kind kind)
     static const char *const names[] = {[WAIT_NONE] = "",
                                         [WAIT_MUTEX] = "mutex",
                                         [WAIT_MUTEX_LIKE] = "mutex?",
+                                        [WAIT_SPIN] = "spinlock",
                                         [WAIT_READ] = "rwlock",
                                         [WAIT_WRITE] = "rwlock",
                                         [WAIT_CONDITION] = "condition",
@@ -69,12 +72,38 @@ const char *show_kind(enum wait_kind kind)
     return names[kind];
 }
 
+/* The thread on whose stack an address lies; null: none. A pthread_t stands at
+ * the upper end of its thread's stack. */
+static const struct past *stack_owner(const struct threads *threads,
+                                      uint64_t address)
+{
+    const struct recorded *recorded = threads->recorded;
+    const struct past *owner = NULL;
+    for (size_t i = 0; recorded && i < recorded->pasts_count; i++) {
+        const struct past *past = &recorded->pasts[i];
+        if (past->is_made && past->stack_bytes && address < past->handle &&
+            past->handle - address < past->stack_bytes &&
+            (!owner || past->handle < owner->handle ||
+             (past->handle == owner->handle && owner->ended)))
+            owner = past;
+    }
+    return owner;
+}
+
 void show_object(struct threads *threads, const struct wait *wait, char to[256])
 {
-    if (!wait->object)
+    const struct past *owner;
+    if (!wait->object) {
         snprintf(to, 256, "(which one is not told)");
-    else if (!place_variable(threads, wait->object, to, 256))
-        snprintf(to, 256, "0x%llx", (unsigned long long)wait->object);
+        return;
+    }
+    if (place_variable(threads, wait->object, to, 256))
+        return;
+    snprintf(to, 256, "0x%llx", (unsigned long long)wait->object);
+    owner = stack_owner(threads, wait->object);
+    if (owner)
+        snprintf(to + strlen(to), 256 - strlen(to), " on the stack of T%u",
+                 owner->number);
 }
 
 /* Who is no thread of the program may be one of another process, with which it
@@ -83,7 +112,9 @@ static void stranger(const struct threads *threads, int32_t id, char to[256])
 {
     const struct thread *first = &threads->all[0];
     char name[17];
-    if (!threads->source->pid)
+    if (threads->source->memory->stale_order)
+        snprintf(to, 256, "%d, which recorded nothing", (int)id);
+    else if (!threads->source->pid)
         snprintf(to, 256, "%d, which is not in this core file", (int)id);
     else if (first->id != first->inside)
         snprintf(to, 256, "%d, which is no thread of this program", (int)id);
@@ -93,14 +124,47 @@ static void stranger(const struct threads *threads, int32_t id, char to[256])
         snprintf(to, 256, "%d, which has ended", (int)id);
 }
 
+void show_name(const struct threads *threads, size_t which, char to[64])
+{
+    const struct thread *thread = &threads->all[which];
+    int at = threads->recorded && thread->number
+                 ? snprintf(to, 64, "T%u ", thread->number)
+                 : 0;
+    snprintf(to + at, 64 - (size_t)at, "%d%s%s", (int)thread->id,
+             *thread->name ? " " : "", thread->name);
+}
+
+enum { HOLDERS_MAX = 4 };
+
+/* Several threads, which read. */
+static void holders_words(const struct threads *threads,
+                          const struct wait *wait, char to[256])
+{
+    size_t at = 0;
+    char name[64];
+    for (size_t i = 0; i < wait->holders_count && i < HOLDERS_MAX; i++) {
+        show_name(threads, threads_holder(threads, wait, i), name);
+        at += (size_t)snprintf(to + at, 256 - at, "%s%s", i ? ", " : "", name);
+    }
+    if (wait->holders_count > HOLDERS_MAX)
+        snprintf(to + at, 256 - at, ", and %zu more",
+                 wait->holders_count - HOLDERS_MAX);
+}
+
 void show_holder(struct threads *threads, const struct wait *wait, char to[256])
 {
     *to = '\0';
-    if (wait->holder != THREAD_NONE) {
+    if (wait->holders_count > 1 && wait->readers) {
+        holders_words(threads, wait, to);
+    } else if (wait->holder != THREAD_NONE) {
         const struct thread *holder = &threads->all[wait->holder];
         bool ended = holder->state == 'Z' || holder->state == 'X';
-        snprintf(to, 256, "%d%s%s%s", (int)holder->id, *holder->name ? " " : "",
-                 holder->name, ended ? ", which has ended" : "");
+        char name[64];
+        show_name(threads, wait->holder, name);
+        snprintf(to, 256, "%s%s%s", name, ended ? ", which has ended" : "",
+                 ended && threads->recorded && wait->kind != WAIT_THREAD
+                     ? ": nobody is left to give it back"
+                     : "");
     } else if (wait->holder_id > 0) {
         stranger(threads, wait->holder_id, to);
     } else if (wait->readers) {
@@ -248,42 +312,109 @@ void show_function(const struct place *place, char to[256])
         snprintf(to, 256, "0x%llx", (unsigned long long)place->address);
 }
 
+static void place_show(FILE *to, const struct place *place)
+{
+    char name[256];
+    show_function(place, name);
+    show_text(to, name);
+    if (!place->file)
+        return;
+    putc(' ', to);
+    show_text(to, show_base(place->file));
+    fprintf(to, ":%d", place->line);
+}
+
+/* The library that records calls stands between them and the libc. */
+static bool is_between(const struct place *place)
+{
+    return place->module && (place_is_libc(place->module) ||
+                             strstr(place->module, "/librecorder-run.so"));
+}
+
+void show_frames(FILE *to, struct threads *threads, const char *before,
+                 const uint64_t *frames, unsigned count, int max)
+{
+    int shown = 0;
+    for (unsigned i = 0; i < count; i++) {
+        const struct place *place = place_of(threads, frames[i]);
+        if (!place || is_between(place))
+            continue;
+        for (; place && shown < max; place = place->outer) {
+            fputs(shown++ ? " < " : before, to);
+            place_show(to, place);
+        }
+    }
+}
+
 void show_site(FILE *to, struct threads *threads, const struct thread *thread)
 {
     unsigned i = wait_frames(threads, thread);
-    char name[256];
-    int shown = 0;
-    for (; i < thread->frames_count; i++) {
-        const struct place *place = place_of(threads, thread->frames[i]);
-        if (!place || (place->module && place_is_libc(place->module)))
-            continue;
-        for (; place && shown < SITE_FRAMES; place = place->outer) {
-            fputs(shown++ ? " < " : ", at ", to);
-            show_function(place, name);
-            show_text(to, name);
-            if (!place->file)
-                continue;
-            putc(' ', to);
-            show_text(to, show_base(place->file));
-            fprintf(to, ":%d", place->line);
-        }
+    show_frames(to, threads, ", at ", thread->frames + i,
+                thread->frames_count - i, SITE_FRAMES);
+}
+
+void show_address(FILE *to, struct threads *threads, uint64_t site)
+{
+    const struct place *place = place_of(threads, site - 1);
+    if (place)
+        place_show(to, place);
+    else
+        fprintf(to, "0x%llx", (unsigned long long)site);
+}
+
+void show_taken(FILE *to, struct threads *threads, const struct thread *thread)
+{
+    const struct past *past = thread->past;
+    char object[256];
+    for (unsigned i = 0; past && i < past->holds_count; i++) {
+        const struct wait wait = {.object = past->holds[i].object};
+        show_object(threads, &wait, object);
+        fputs(i ? ", and " : "holds ", to);
+        show_text(to, object);
+        fprintf(to, "%s, taken at ", past->holds[i].reads ? " to read" : "");
+        show_address(to, threads, past->holds[i].site);
     }
+}
+
+void show_time(char to[32], int64_t ns)
+{
+    double s = (double)ns / 1e9, size = s < 0 ? -s : s;
+    if (ns == NS_UNKNOWN)
+        snprintf(to, 32, "?");
+    else if (size >= 1)
+        snprintf(to, 32, "%.*f s", size >= 100 ? 0 : size >= 10 ? 1 : 2, s);
+    else if (size >= 1e-3)
+        snprintf(to, 32, "%.3g ms", s * 1e3);
+    else
+        snprintf(to, 32, "%.3g us", s * 1e6);
+}
+
+/* Follows a thread another of the same name, with the next number and id? */
+static bool follows(const struct threads *threads, const struct thread *a,
+                    const struct thread *b)
+{
+    return b->id == a->id + 1 && strcmp(a->name, b->name) == 0 &&
+           (!threads->recorded || b->number == a->number + 1);
 }
 
 void show_threads(FILE *to, const struct threads *threads, const size_t *which,
                   size_t count)
 {
     for (size_t i = 0, next; i < count; i = next) {
-        const struct thread *first = &threads->all[which[i]], *after;
-        int32_t last = first->id;
+        const struct thread *first = &threads->all[which[i]], *last = first,
+                            *after;
         for (next = i + 1;
-             next < count && threads->all[which[next]].id == last + 1 &&
-             strcmp(threads->all[which[next]].name, first->name) == 0;
+             next < count && follows(threads, last, &threads->all[which[next]]);
              next++)
-            last++;
-        fprintf(to, "%s%d", i ? ", " : "", (int)first->id);
-        if (last != first->id)
-            fprintf(to, "-%d", (int)last);
+            last = &threads->all[which[next]];
+        fputs(i ? ", " : "", to);
+        if (threads->recorded && first->number) {
+            fprintf(to, "T%u", first->number);
+            fprintf(to, last != first ? "-T%u " : " ", last->number);
+        }
+        fprintf(to, "%d", (int)first->id);
+        if (last != first)
+            fprintf(to, "-%d", (int)last->id);
         after = next < count ? &threads->all[which[next]] : NULL;
         if (*first->name && (!after || strcmp(after->name, first->name) != 0)) {
             putc(' ', to);
@@ -324,6 +455,9 @@ void show_deadlocks(FILE *to, struct threads *threads)
             fputs("  ", to);
             show_threads(to, threads, &cycle->threads[k], 1);
             putc(' ', to);
+            show_taken(to, threads, t);
+            if (t->past && t->past->holds_count)
+                fputs("; ", to);
             show_wait(threads, t, words);
             show_text(to, words);
             show_site(to, threads, t);
@@ -353,7 +487,7 @@ void show_how(FILE *to, const struct threads *threads)
 {
     size_t running = 0, moved = 0;
     for (size_t i = 0; i < threads->count; i++) {
-        running += !threads->all[i].has_registers;
+        running += !threads->all[i].frames_count && !threads->all[i].ended;
         moved += threads->all[i].moved;
     }
     if (threads->stopped_ns)
@@ -363,6 +497,8 @@ void show_how(FILE *to, const struct threads *threads)
         fputs("Read while the process ran; nothing was stopped.\n", to);
     else if (threads->count && threads->all[0].is_snapshot)
         fputs("As its threads recorded them.\n", to);
+    else if (threads->source->memory->stale_order)
+        fputs("As recorder run recorded them.\n", to);
     else
         fputs("As the core file has them.\n", to);
     if (running && threads->source->pid && !threads->stopped_ns)

@@ -3,7 +3,11 @@
 #ifndef SHOW_H
 #define SHOW_H
 
+#include <regex.h>
+
 #include "command.h"
+#include "contention.h"
+#include "order.h"
 #include "threads.h"
 
 /* Opens the call's source and its threads, with their numbers in the program's
@@ -18,6 +22,8 @@ const char *show_base(const char *path);
 const char *show_kind(enum wait_kind);
 /* "bank", "queue+0x8", or "0x7f0012345678". */
 void show_object(struct threads *, const struct wait *, char to[256]);
+/* "4713 teller"; of those that were recorded, "T2 4713 teller". */
+void show_name(const struct threads *, size_t which, char to[64]);
 /* "4713 teller", and whose it is if not of the program. */
 void show_holder(struct threads *, const struct wait *, char to[256]);
 /* "waits for mutex bank of 4713 teller", "is in read of 3 (pipe:[12])", "runs";
@@ -34,6 +40,15 @@ void show_function(const struct place *, char to[256]);
 /* "transfer dead.c:11 < deposit dead.c:16": the innermost frames of the
  * program's own. */
 void show_site(FILE *, struct threads *, const struct thread *);
+/* The same of return addresses, up to `max` functions, behind a word. */
+void show_frames(FILE *, struct threads *, const char *before,
+                 const uint64_t *frames, unsigned count, int max);
+/* "transfer dead.c:11": where a lock was taken. */
+void show_address(FILE *, struct threads *, uint64_t site);
+/* What it was recorded to hold: "holds bank, taken at transfer dead.c:9". */
+void show_taken(FILE *, struct threads *, const struct thread *);
+/* "1.5 s", "20 ms". */
+void show_time(char to[32], int64_t ns);
 /* "4713 teller, 4714-4719, 4721 worker", of threads by their indices. */
 void show_threads(FILE *, const struct threads *, const size_t *which,
                   size_t count);
@@ -41,6 +56,23 @@ void show_threads(FILE *, const struct threads *, const size_t *which,
 /* The deadlocks, in words; and as JSON, an object a line. */
 void show_deadlocks(FILE *, struct threads *);
 void show_deadlocks_json(FILE *, struct threads *);
+/* tree.c: recorded threads, each below the one that made it; `chosen`: which of
+ * them; null: all. */
+void show_tree(FILE *, struct threads *, const bool *chosen);
+/* "running at once: 0: 2 %, 1: 61 %". */
+void show_activity(FILE *, const struct threads *);
+
+/* tallies.c: a table of what was waited for; as JSON, an object a line. */
+void show_contention(FILE *, struct threads *, const struct contentions *,
+                     enum contention_by);
+void show_contention_json(FILE *, struct threads *, const struct contentions *,
+                          enum contention_by);
+/* Locks that are taken in a circle, in words, and as JSON. */
+void show_circle(FILE *, struct threads *, const struct circle *);
+void show_circle_json(FILE *, struct threads *, const struct circle *);
+/* Does a lock, function or file of a circle match a regular expression? */
+bool show_circle_has(struct threads *, const struct circle *, const regex_t *);
+
 /* The end of the output: how it was read, and what was left out. */
 void show_how(FILE *, const struct threads *);
 

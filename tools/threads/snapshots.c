@@ -178,6 +178,9 @@ const char *snapshots_open(struct threads *threads, struct source *source,
 {
     struct snapshots s = {.threads = threads};
     const char *wrong = threads_begin(threads, source);
+    if (!wrong && !threads->machine)
+        wrong = threads_wrong(threads, "is of a processor whose stacks are not "
+                                       "known here");
     if (!wrong)
         wrong = gather(&s, reader);
     if (!wrong && threads->count == 0)

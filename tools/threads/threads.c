@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "threads.h"
 #include "array.h"
+#include "recorded.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,6 +16,14 @@ const char *threads_wrong(struct threads *threads, const char *format, ...)
     vsnprintf(threads->why, sizeof threads->why, format, arguments);
     va_end(arguments);
     return threads->why;
+}
+
+size_t threads_holder(const struct threads *threads, const struct wait *wait,
+                      size_t i)
+{
+    if (i < wait->holders_count)
+        return threads->holders[wait->holders_at + i];
+    return i == 0 ? wait->holder : THREAD_NONE;
 }
 
 struct thread *threads_add(struct threads *threads)
@@ -41,13 +50,18 @@ static int inside_compare(const void *a, const void *b)
 
 static bool inside_sort(struct threads *threads)
 {
+    size_t count = 0;
+    free(threads->by_inside);
     threads->by_inside = calloc(threads->count + 1, sizeof *threads->by_inside);
     if (!threads->by_inside)
         return false;
     for (size_t i = 0; i < threads->count; i++)
-        threads->by_inside[i] = (struct by_inside){threads->all[i].inside, i};
-    qsort(threads->by_inside, threads->count, sizeof *threads->by_inside,
+        if (!threads->all[i].ended)
+            threads->by_inside[count++] =
+                (struct by_inside){threads->all[i].inside, i};
+    qsort(threads->by_inside, count, sizeof *threads->by_inside,
           inside_compare);
+    threads->by_inside_count = count;
     return true;
 }
 
@@ -55,8 +69,8 @@ size_t threads_index(const struct threads *threads, int32_t inside)
 {
     const struct by_inside wanted = {inside, 0};
     const struct by_inside *found =
-        bsearch(&wanted, threads->by_inside, threads->count, sizeof wanted,
-                inside_compare);
+        bsearch(&wanted, threads->by_inside, threads->by_inside_count,
+                sizeof wanted, inside_compare);
     return found ? found->index : THREAD_NONE;
 }
 
@@ -146,9 +160,13 @@ static void libc_find(struct threads *threads)
     }
 }
 
-static const char *threads_read(struct threads *threads, bool stop)
+/* Threads and waits as they are; of a recording, there are none. */
+static const char *present_read(struct threads *threads, bool stop)
 {
-    const char *wrong =
+    const char *wrong = NULL;
+    if (threads->source->memory->stale_order)
+        return NULL;
+    wrong =
         threads->source->pid ? process_threads(threads) : core_threads(threads);
     if (!wrong && !inside_sort(threads))
         wrong = threads_wrong(threads, "there is no memory for it");
@@ -160,6 +178,39 @@ static const char *threads_read(struct threads *threads, bool stop)
         stack_read(threads, &threads->all[i]);
     if (stop)
         stop_end(threads);
+    return NULL;
+}
+
+/* Adds what was recorded to what is there. */
+static const char *past_read(struct threads *threads, struct reader *reader)
+{
+    const char *wrong = NULL;
+    if (reader)
+        threads->recorded = recorded_read(reader, &wrong);
+    if (wrong)
+        return threads_wrong(threads, "%s", wrong);
+    if (!threads->recorded)
+        return threads->source->memory->stale_order
+                   ? threads_wrong(
+                         threads,
+                         "is a recording without threads and locks, which "
+                         "recorder run records; recorder list shows who "
+                         "recorded")
+                   : NULL;
+    wrong = recorded_join(threads);
+    if (!wrong && !inside_sort(threads))
+        wrong = threads_wrong(threads, "there is no memory for it");
+    return wrong ? wrong : recorded_waits(threads);
+}
+
+static const char *threads_read(struct threads *threads, struct reader *reader,
+                                bool stop)
+{
+    const char *wrong = present_read(threads, stop);
+    if (!wrong)
+        wrong = past_read(threads, reader);
+    if (wrong)
+        return wrong;
     for (size_t i = 0; i < threads->count; i++) {
         const struct wait *wait = &threads->all[i].wait;
         if (wait->holder != THREAD_NONE && wait->kind != WAIT_THREAD)
@@ -175,13 +226,14 @@ const char *threads_begin(struct threads *threads, struct source *source)
     memset(threads, 0, sizeof *threads);
     threads->source = source;
     threads->machine = machine_of(source->memory);
-    if (!threads->machine)
+    if (!threads->machine && !source->memory->stale_order)
         return threads_wrong(threads,
                              "is of a processor whose threads are not known "
                              "here: x86-64, i386, arm, aarch64, riscv64 and "
                              "mips are");
     threads->unwind.memory = source->memory;
-    threads->unwind.machine = &threads->machine->unwind;
+    if (threads->machine)
+        threads->unwind.machine = &threads->machine->unwind;
     threads->unwind.dwfl = source_dwfl(source);
     if (!threads->unwind.dwfl)
         return threads_wrong(threads, "there is no memory for it");
@@ -190,15 +242,11 @@ const char *threads_begin(struct threads *threads, struct source *source)
 }
 
 const char *threads_open(struct threads *threads, struct source *source,
-                         bool stop)
+                         struct reader *reader, bool stop)
 {
     const char *wrong = threads_begin(threads, source);
-    if (source->memory->stale_order)
-        return threads_wrong(threads,
-                             "is a recording: it holds records, but no stacks; "
-                             "recorder list shows its threads");
     if (!wrong)
-        wrong = threads_read(threads, stop);
+        wrong = threads_read(threads, reader, stop);
     if (wrong)
         threads_close(threads);
     return wrong;
@@ -210,8 +258,10 @@ void threads_close(struct threads *threads)
         place_free(threads->places[i]);
     for (size_t i = 0; i < threads->cycles_count; i++)
         free(threads->cycles[i].threads);
+    recorded_free(threads->recorded);
     free(threads->places);
     free(threads->cycles);
+    free(threads->holders);
     free(threads->by_inside);
     free(threads->all);
     ids_free(&threads->ids);

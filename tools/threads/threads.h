@@ -11,6 +11,8 @@ PROMISES
 FLOORS (a file calls only files of lower floors)
     threads    opens a source's threads, gives each its wait and its stack
     graph      cycles of waits, and whether they last
+    join       gives threads what was recorded of them: who holds what
+    recorded   reads what `recorder run` recorded
     waits      what a thread waits for, and who holds that
     places     which function, line or variable an address is
     process    threads of a running process: /proc
@@ -51,7 +53,8 @@ enum wait_kind {
     WAIT_NONE, /* it runs, or that is not known */
     WAIT_MUTEX,
     WAIT_MUTEX_LIKE, /* looks like a mutex, but no function says so */
-    WAIT_READ,       /* of a read-write lock */
+    WAIT_SPIN,
+    WAIT_READ, /* of a read-write lock */
     WAIT_WRITE,
     WAIT_CONDITION,
     WAIT_SEMAPHORE,
@@ -72,8 +75,11 @@ struct wait {
     int32_t holder_id; /* as the program's own locks have it; 0: unknown */
     size_t holder;     /* its index among the threads, or THREAD_NONE */
     uint32_t readers;  /* who hold a read-write lock */
-    const char *call;  /* name of the system call, or null */
-    int fd;            /* that the call waits on; -1: none */
+    bool unsure;       /* the holder may have given it back since */
+    size_t holders_at; /* all that are known, the first is `holder` */
+    size_t holders_count;
+    const char *call; /* name of the system call, or null */
+    int fd;           /* that the call waits on; -1: none */
 };
 
 struct thread {
@@ -92,7 +98,7 @@ struct thread {
     bool moved;         /* it ran while its stack was read */
     bool stopped;       /* stop.c's own: by us; and with which signal */
     int signal;
-    bool whole; /* its stack is known down to the outermost frame */
+    bool whole;          /* its stack is known down to the outermost frame */
     const char *missing; /* path of the file that the next frame lies in */
     unsigned frames_count;
     uint64_t frames[FRAMES_MAX];
@@ -103,6 +109,8 @@ struct thread {
     uint64_t order;    /* and the record's order */
     bool holds;        /* what another thread, or itself, waits for */
     size_t stack;      /* the first thread that has the same */
+    struct past *past; /* as `recorder run` recorded it; null: it did not */
+    bool ended;        /* only its past is known */
 };
 
 /* Threads that wait for each other in a circle. */
@@ -121,7 +129,11 @@ struct threads {
     struct by_inside {
         int32_t inside;
         size_t index;
-    } * by_inside; /* sorted */
+    } * by_inside; /* sorted; without threads that have ended */
+    size_t by_inside_count;
+    size_t *holders; /* of waits */
+    size_t holders_count, holders_max;
+    struct recorded *recorded; /* by `recorder run`; null: nothing was */
     struct cycle *cycles;
     size_t cycles_count, cycles_max;
     size_t stacks_count; /* that differ */
@@ -137,8 +149,10 @@ struct threads {
 /* --------------------------------------------------------------- threads -- */
 
 /* Finds the threads of a source, their stacks, waits, and deadlocks. Null, or
- * what is wrong; `stop`: stops a process while its stacks are read. */
-const char *threads_open(struct threads *, struct source *, bool stop);
+ * what is wrong; `stop`: stops a process while its stacks are read; `reader`:
+ * of what the source recorded, or null. */
+const char *threads_open(struct threads *, struct source *, struct reader *,
+                         bool stop);
 /* What each kind begins with: machine, modules. Null, or what is wrong. */
 const char *threads_begin(struct threads *, struct source *);
 /* Walks the stack of a thread whose registers are known, if they are. */
@@ -152,6 +166,8 @@ size_t threads_index(const struct threads *, int32_t inside);
 /* Formats into `why`, and returns it. */
 const char *threads_wrong(struct threads *, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Who holds what a thread waits for, the i-th; THREAD_NONE: no more. */
+size_t threads_holder(const struct threads *, const struct wait *, size_t i);
 /* Another thread, zeroed; null: there are too many, or no memory. */
 struct thread *threads_add(struct threads *);
 
@@ -221,6 +237,8 @@ void wait_find(struct threads *, struct thread *);
 unsigned wait_frames(struct threads *, const struct thread *);
 /* Reads again who holds it. */
 void wait_holder(struct threads *, struct wait *);
+/* The id that a mutex notes as its holder; 0: none, or it is not known. */
+int32_t wait_owner(struct threads *, uint64_t mutex);
 
 /* ----------------------------------------------------------------- graph -- */
 

@@ -179,6 +179,11 @@ static int32_t mutex_holder(struct threads *threads, const struct wait *wait)
     return value ? (int32_t)word32(threads, wait->futex + 8) : 0;
 }
 
+int32_t wait_owner(struct threads *threads, uint64_t mutex)
+{
+    return threads->is_musl ? 0 : (int32_t)word32(threads, mutex + 8);
+}
+
 void wait_holder(struct threads *threads, struct wait *wait)
 {
     wait->holder_id = 0;

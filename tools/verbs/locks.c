@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_DOT = OPTION_OWN, OPTION_CHECK };
+enum { OPTION_DOT = OPTION_OWN, OPTION_CHECK, OPTION_BY, OPTION_IGNORE };
 enum { STATUS_DEADLOCK = 3 };
 
 /* What threads wait for: an object, and the threads. */
@@ -202,42 +202,147 @@ static void locks_dot(struct locks *locks)
     free(shown);
 }
 
+/* -------------------------------------------------------------- recorded -- */
+
+/* Takes circles out that a regular expression matches; how many. */
+static size_t circles_ignore(const struct call *call, struct threads *threads,
+                             struct order *order)
+{
+    size_t kept, ignored = 0;
+    for (int k = 0; k < call->options_count; k++) {
+        regex_t regex;
+        if (call->options[k].key != OPTION_IGNORE)
+            continue;
+        if (regcomp(&regex, call->options[k].value, REG_EXTENDED | REG_NOSUB))
+            misuse(call, "--ignore %s: is no regular expression",
+                   call->options[k].value);
+        kept = 0;
+        for (size_t i = 0; i < order->count; i++)
+            if (!show_circle_has(threads, &order->circles[i], &regex))
+                order->circles[kept++] = order->circles[i];
+        ignored += order->count - kept;
+        order->count = kept;
+        regfree(&regex);
+    }
+    return ignored;
+}
+
+/* The end of the text: what the figures are, and what is not in them. */
+static void recorded_how(const struct threads *threads, enum contention_by by,
+                         const struct order *order, size_t ignored)
+{
+    const struct recorded *recorded = threads->recorded;
+    if (order->more)
+        printf("There are more circles of locks than the first %zu.\n",
+               order->count);
+    if (ignored)
+        printf("%zu circle%s of locks %s ignored.\n", ignored,
+               ignored == 1 ? "" : "s", ignored == 1 ? "is" : "are");
+    if (!recorded->totals_count && !recorded->spans_count)
+        puts("No thread has waited for a lock.");
+    else if (by == BY_OBJECT)
+        puts("A wait that goes on counts until now, or until the last record.");
+    else
+        puts("Of the waits whose records are kept.");
+    show_how(stdout, threads);
+}
+
+static void locks_recorded(const struct call *call, struct threads *threads,
+                           struct order *order, enum contention_by by)
+{
+    struct contentions contentions;
+    size_t ignored = circles_ignore(call, threads, order);
+    if (!contention_find(&contentions, threads, by))
+        need(NULL);
+    if (call_option(call, 'j')) {
+        show_deadlocks_json(stdout, threads);
+        for (size_t i = 0; i < order->count; i++)
+            show_circle_json(stdout, threads, &order->circles[i]);
+        show_contention_json(stdout, threads, &contentions, by);
+    } else {
+        show_deadlocks(stdout, threads);
+        show_contention(stdout, threads, &contentions, by);
+        if (contentions.count)
+            putchar('\n');
+        for (size_t i = 0; i < order->count; i++) {
+            show_circle(stdout, threads, &order->circles[i]);
+            putchar('\n');
+        }
+        recorded_how(threads, by, order, ignored);
+    }
+    contention_free(&contentions);
+}
+
 /* ------------------------------------------------------------------ verb -- */
+
+static enum contention_by by_option(const struct call *call)
+{
+    const char *by = call_option(call, OPTION_BY);
+    if (!by || strcmp(by, "object") == 0)
+        return BY_OBJECT;
+    if (strcmp(by, "site") == 0)
+        return BY_SITE;
+    if (strcmp(by, "thread") == 0)
+        return BY_THREAD;
+    misuse(call, "--by %s: is none of object, site, thread", by);
+}
+
+/* Of a source where only what is waited for now is seen. */
+static void locks_outside(const struct call *call, struct locks *locks)
+{
+    if (call_option(call, OPTION_BY) || call_option(call, OPTION_IGNORE))
+        fail(call, "recorded no locks: --by and --ignore are for what "
+                   "recorder run records");
+    if (call_option(call, 'j')) {
+        locks_json(locks);
+    } else {
+        show_deadlocks(stdout, &locks->threads);
+        locks_text(locks);
+    }
+}
 
 static int locks_run(struct call *call)
 {
-    bool as_json = call_option(call, 'j'),
-         as_dot = call_option(call, OPTION_DOT);
+    static char buffer[1 << 16];
+    enum contention_by by = by_option(call);
     struct locks locks = {0};
-    int status;
-    if (as_json && as_dot)
+    struct order order = {0};
+    size_t sure = 0;
+    if (call_option(call, 'j') && call_option(call, OPTION_DOT))
         misuse(call, "--json or --dot");
     show_open(call, &locks.threads, false);
+    setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
     locks_collect(&locks);
     qsort(locks.all, locks.count, sizeof *locks.all, lock_compare);
-    if (as_json)
-        locks_json(&locks);
-    else if (as_dot)
+    if (locks.threads.recorded && !order_find(&order, locks.threads.recorded))
+        need(NULL);
+    if (call_option(call, OPTION_DOT))
         locks_dot(&locks);
-    else {
-        show_deadlocks(stdout, &locks.threads);
-        locks_text(&locks);
-    }
-    status = call_option(call, OPTION_CHECK) && locks.threads.cycles_count
-                 ? STATUS_DEADLOCK
-                 : 0;
+    else if (locks.threads.recorded)
+        locks_recorded(call, &locks.threads, &order, by);
+    else
+        locks_outside(call, &locks);
+    for (size_t i = 0; i < order.count; i++)
+        sure += !order.circles[i].perhaps;
+    sure += locks.threads.cycles_count;
     for (size_t i = 0; i < locks.count; i++)
         free(locks.all[i].waiting);
     free(locks.all);
+    order_free(&order);
     threads_close(&locks.threads);
-    return status;
+    return call_option(call, OPTION_CHECK) && sure ? STATUS_DEADLOCK : 0;
 }
 
 static const struct option_row rows[] = {
-    {'j', "json", NULL, "one JSON object a line: deadlocks, then locks"},
+    {'j', "json", NULL, "one JSON object a line: deadlocks, circles, locks"},
     {OPTION_DOT, "dot", NULL,
      "the graph of waits for Graphviz, a deadlock in red"},
-    {OPTION_CHECK, "check", NULL, "exit with 3 if there is a deadlock"},
+    {OPTION_CHECK, "check", NULL,
+     "exit with 3 if there is a deadlock, or locks are taken in a circle"},
+    {OPTION_BY, "by", "WHAT",
+     "sum up waits by object, site or thread: of recorder run"},
+    {OPTION_IGNORE, "ignore", "REGEX",
+     "no circles of which a lock, function or file matches"},
     {0, NULL, NULL, NULL}};
 
 const struct verb verb_locks = {
@@ -245,8 +350,11 @@ const struct verb verb_locks = {
     .arguments = "SOURCE",
     .summary = "shows the locks that threads wait for, and who holds them",
     .help = "Of any process or core file, with or without recorders, and "
-            "nothing is stopped. A lock that nobody waits for is not seen. "
-            "recorder threads shows the stacks.",
+            "nothing is stopped: of these, a lock that nobody waits for is not "
+            "seen. Of a program that recorder run ran, also of the recording "
+            "that it left behind: how often and how long was waited for each "
+            "lock, and LOCK ORDER, locks that threads take in a circle, which "
+            "may deadlock one day. recorder threads shows the stacks.",
     .rows = rows,
     .unprepared = true,
     .run = locks_run};

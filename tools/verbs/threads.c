@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
 #include "json.h"
+#include "recorded.h"
 #include "show.h"
 #include "tables.h"
 
@@ -149,6 +150,17 @@ static void threads_text(struct threads *threads, const char *wanted)
     free(last);
 }
 
+static void tree_text(struct threads *threads, const char *wanted)
+{
+    bool *chosen = need(calloc(threads->count + 1, sizeof *chosen));
+    for (size_t i = 0; i < threads->count; i++)
+        chosen[i] = is_chosen(&threads->all[i], wanted);
+    show_tree(stdout, threads, chosen);
+    putchar('\n');
+    show_activity(stdout, threads);
+    free(chosen);
+}
+
 /* ------------------------------------------------------------------ JSON -- */
 
 static void string_json(const char *text)
@@ -215,6 +227,62 @@ static void holds_json(struct threads *threads, size_t which)
     putchar(']');
 }
 
+static void frames_json(struct threads *threads, const uint64_t *frames,
+                        unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        for (const struct place *place = place_of(threads, frames[i] - 1);
+             place; place = place->outer) {
+            if (i || place != place_of(threads, frames[0] - 1))
+                putchar(',');
+            place_json(place);
+        }
+}
+
+static void held_json(struct threads *threads, const struct hold *hold)
+{
+    char text[256];
+    printf("{\"object\":\"0x%llx\",\"symbol\":",
+           (unsigned long long)hold->object);
+    string_json(
+        place_variable(threads, hold->object, text, sizeof text) ? text : NULL);
+    printf(",\"reads\":%s,\"taken_at\":[", hold->reads ? "true" : "false");
+    frames_json(threads, &hold->site, 1);
+    fputs("]}", stdout);
+}
+
+/* What was recorded of a thread. */
+static void past_json(struct threads *threads, const struct past *past)
+{
+    const struct stack *stack =
+        recorded_stack(threads->recorded, past->made_stack);
+    const struct place *start = place_of(threads, past->start);
+    printf(",\"ended\":%s,\"maker\":", past->ended ? "true" : "false");
+    if (past->is_made)
+        printf("%u,\"start\":", past->maker);
+    else
+        fputs("null,\"start\":", stdout);
+    string_json(past->is_made && start ? start->function : NULL);
+    printf(",\"argument\":\"0x%llx\",\"made_ns\":",
+           (unsigned long long)past->argument);
+    if (past->made_ns != NS_UNKNOWN)
+        printf("%lld", (long long)past->made_ns);
+    else
+        fputs("null", stdout);
+    fputs(",\"made_at\":[", stdout);
+    if (stack && stack->count)
+        frames_json(threads, stack->frames, stack->count);
+    else if (past->is_made)
+        frames_json(threads, &past->made_at, 1);
+    fputs("],\"held\":[", stdout);
+    for (unsigned i = 0; i < past->holds_count; i++) {
+        if (i)
+            putchar(',');
+        held_json(threads, &past->holds[i]);
+    }
+    putchar(']');
+}
+
 static void thread_json(struct threads *threads, size_t which)
 {
     const struct thread *thread = &threads->all[which];
@@ -241,6 +309,8 @@ static void thread_json(struct threads *threads, size_t which)
     holds_json(threads, which);
     printf(",\"in_deadlock\":%s", thread->in_deadlock ? "true" : "false");
     stack_json(threads, thread);
+    if (thread->past)
+        past_json(threads, thread->past);
     puts("}");
 }
 
@@ -265,10 +335,14 @@ static int threads_run(struct call *call)
                 thread_json(&threads, i);
     } else {
         show_deadlocks(stdout, &threads);
-        threads_text(&threads, wanted);
-        printf("%zu thread%s, %zu different stack%s. ", threads.count,
-               threads.count == 1 ? "" : "s", threads.stacks_count,
-               threads.stacks_count == 1 ? "" : "s");
+        if (threads.recorded)
+            tree_text(&threads, wanted);
+        else
+            threads_text(&threads, wanted);
+        if (!threads.recorded)
+            printf("%zu thread%s, %zu different stack%s. ", threads.count,
+                   threads.count == 1 ? "" : "s", threads.stacks_count,
+                   threads.stacks_count == 1 ? "" : "s");
         show_how(stdout, &threads);
     }
     threads_close(&threads);
@@ -292,11 +366,13 @@ const struct verb verb_threads = {
         "wait for each other in a circle come first, as a DEADLOCK: of a "
         "running process, only if none of them ran between two looks. Equal "
         "stacks are shown once. Nothing is stopped, so a thread that runs has "
-        "no stack, unless --stop is given. Of a recording, the stacks that the "
-        "program recorded of itself (run/snapshot.h), of other processors, "
-        "too: --executable and --sysroot say where its files are. Names of C++ "
-        "are as the linker has "
-        "them: | c++filt.",
+        "no stack, unless --stop is given. Of a program that recorder run ran, "
+        "also of the recording that it left behind, each thread stands below "
+        "the one that made it, with the place where that was and the locks "
+        "that it holds; of other recordings, the stacks that the program "
+        "recorded of itself (run/snapshot.h), of other processors, too: "
+        "--executable and --sysroot say where its files are. Names of C++ are "
+        "as the linker has them: | c++filt.",
     .rows = rows,
     .unprepared = true,
     .run = threads_run};

@@ -18,6 +18,9 @@ const recorders = []; // {name, description, kept, overwritten, lost, oldest...}
 const threads = [{number: 0, id: 0, name: '', label: 'T?'}];
 const formats = [], callers = [], sites = [];
 const values = []; // to plot
+// What recorder run keeps up to date rather than records: no point in time.
+const CELLS = new Set(['thread_self', 'thread_now', 'thread_held',
+  'thread_calls', 'lock_total']);
 const hiddenNames = new Set(); // of recorders, also of those to come
 let leastSeverity = ''; // that is shown: "2", "hw1"; "": any, or none
 // Overwritten before a live page could read them: how many, and where it came
@@ -146,7 +149,7 @@ function readTables(batch) {
     recorders.push({
       number: recorders.length, address, name, description, lanes,
       size: Number(size), kept: 0n, overwritten: 0n, lost: 0n, gap: null,
-      hidden: hiddenNames.has(name),
+      hidden: hiddenNames.has(name), cell: CELLS.has(name),
       log: BigInt(address) >> 63n === 1n, // lines of a text, without order
     });
   for (const [recorder, argument, name] of batch.series ?? [])

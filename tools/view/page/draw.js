@@ -29,6 +29,15 @@ function colourOf(recorder) {
   const i = recorder.number % HUES.length;
   return ink.dark ? `hsl(${HUES[i]} 62% 64%)` : `hsl(${HUES[i]} 68% 41%)`;
 }
+// Waits have colours by their kinds: reds for locks, blues for who has no work.
+const WAIT_HUES = {mutex: 4, rwlock: 1, spin: 3, once: 7, cond: 0, sem: 6,
+  barrier: 5, thread: 2, holding: 8};
+function painted(row) {
+  const recorder = recorderOf(row);
+  if (recorder.name !== WAITS) return recorder;
+  const hue = WAIT_HUES[formatOf(row).text.slice(1).split(' ', 1)[0]];
+  return hue === undefined ? recorder : {number: HUES.length * 10000 + hue};
+}
 // Of a text on it. The hues between are bright: white is not read on them.
 function inkOn(recorder) {
   const hue = HUES[recorder.number % HUES.length];
@@ -110,14 +119,15 @@ function resize() {
 // -------------------------------------------------------------------- lanes --
 
 // Rectangles by recorder: one change of colour for each.
-const batches = [];
+const batches = new Map();
 function put(recorder, x, y, w, h) {
-  (batches[recorder.number] ??= []).push(x, y, w, h);
+  if (!batches.has(recorder.number)) batches.set(recorder.number, []);
+  batches.get(recorder.number).push(x, y, w, h);
 }
 function putAll() {
-  for (const [number, batch] of batches.entries()) {
-    if (!batch?.length) continue;
-    pen.fillStyle = colourOf(recorders[number]);
+  for (const [number, batch] of batches) {
+    if (!batch.length) continue;
+    pen.fillStyle = colourOf({number});
     for (let i = 0; i < batch.length; i += 4)
       pen.fillRect(batch[i], batch[i + 1], batch[i + 2], batch[i + 3]);
     batch.length = 0;
@@ -166,7 +176,13 @@ function drawMarks(rows, top, colour) {
 
 // Bars, nested by depth; one for each pixel where they are shorter than that.
 function drawSpans(lane, top, texts) {
-  const at = events.at;
+  const at = events.at, {list, count} = lane.rows;
+  if (lane.waits && count) { // it runs between its waits
+    const x = Math.max(LABELS, toX(at[list[0]]));
+    const end = Math.min(width, toX(at[list[count - 1]]));
+    pen.fillStyle = ink.faint;
+    if (end > x) pen.fillRect(x, top + LANE, end - x, SPAN - 2);
+  }
   for (const [depth, {open, close}] of lane.spans.entries()) {
     const y = top + LANE + depth * SPAN;
     let place = close.find(view.from);
@@ -175,7 +191,7 @@ function drawSpans(lane, top, texts) {
       const x = Math.max(LABELS, Math.floor(toX(at[row])));
       const end = Math.min(width + 1, toX(at[close.list[place]]));
       const long = Math.max(1, Math.floor(end - x));
-      put(recorderOf(row), x, y, long, SPAN - 2);
+      put(painted(row), x, y, long, SPAN - 2);
       if (long > 30)
         texts.push([row, x + 4, long - 8, y + SPAN / 2 - 1]);
       place = Math.max(place + 1, close.gallop(toNs(x + 1), place));
@@ -185,7 +201,7 @@ function drawSpans(lane, top, texts) {
   for (const [depth, row] of lane.open.slice(0, DEPTH_SHOWN).entries()) {
     const x = Math.max(LABELS, toX(at[row]));
     if (!(x <= width) || isHidden(row)) continue;
-    pen.fillStyle = colourOf(recorderOf(row));
+    pen.fillStyle = colourOf(painted(row));
     pen.globalAlpha = 0.35;
     pen.fillRect(x, top + LANE + depth * SPAN, width - x, SPAN - 2);
     pen.globalAlpha = 1;
@@ -201,7 +217,7 @@ function drawTexts(texts, top) {
     if (y !== undefined) text = text.slice(1).trimStart();
     text = severityText(formatOf(row)) + text;
     pen.fillStyle = y === undefined ? inkOf(row) : faint ? ink.text
-      : inkOn(recorderOf(row));
+      : inkOn(painted(row));
     write(text, x, y ?? top + LANE / 2 + 1, most);
   }
 }

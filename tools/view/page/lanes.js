@@ -60,6 +60,7 @@ class Rows {
 // A '<' closes the last span of its thread and recorder that a '>' opened and
 // those that were opened since; one that finds none closes nothing, for its '>'
 // was overwritten.
+const WAITS = 'lock_wait'; // of recorder run: what threads wait for
 const DEPTH_MAX = 1000, DEPTH_SHOWN = 12;
 class Lane {
   constructor(thing) {
@@ -77,6 +78,7 @@ class Lane {
   }
   span(row, format) {
     const {open} = this, recorder = recorderOf(row);
+    this.waits ||= recorder.name === WAITS;
     if (format.opens) {
       if (open.length < DEPTH_MAX) open.push(row);
       this.deepest = Math.max(this.deepest, open.length);
@@ -116,7 +118,8 @@ function addToLanes(from, to) {
     const hidden = recorder.hidden || format.hidden;
     if (known && !hidden) {
       (recorderLanes[recorder.number] ??= new Lane(recorder)).add(row, format);
-      (threadLanes[thread] ??= new Lane(threads[thread])).add(row, format);
+      if (!recorder.cell)
+        (threadLanes[thread] ??= new Lane(threads[thread])).add(row, format);
     }
     // Who recorded it is not known: nothing can be paired.
     if ((format.opens || format.closes) && thread)

@@ -1,0 +1,413 @@
+/* Threads and locks that were recorded: deadlocks, orders, who made whom. */
+/* SPDX-License-Identifier: MIT */
+#include "harness/command.h"
+
+TestSuite(waits, .init = build_begin, .fini = build_end, .timeout = 120);
+
+static void build_waits(void)
+{
+    build_once("gcc -g " BUILD_INCLUDE "-o waits " BUILD_PROGRAMS
+               "/waits.c -lpthread");
+}
+static pid_t start(const char *arguments)
+{
+    char line[128];
+    snprintf(line, sizeof line, "env RECORDER_FILE=rec ./waits %s", arguments);
+    return command_start(line);
+}
+/* Runs a verb until it says something: threads take their time to wait. */
+static void until(const char *verb, const char *source, const char *says)
+{
+    for (int i = 0; i < 100; i++) {
+        command("%s %s", verb, source);
+        if (strstr(build_text, says))
+            return;
+        usleep(50000);
+    }
+    cr_assert_fail("%s %s does not say \"%s\" but\n%s", verb, source, says,
+                   build_text);
+}
+static void must_say(const char *what)
+{
+    cr_assert(strstr(build_text, what), "no \"%s\" in\n%s", what, build_text);
+}
+static void must_not_say(const char *what)
+{
+    cr_assert_null(strstr(build_text, what), "%s", build_text);
+}
+static int said(const char *what)
+{
+    int count = 0;
+    for (const char *at = build_text; (at = strstr(at, what)); at++)
+        count++;
+    return count;
+}
+
+/* ------------------------------------------------------------- deadlocks -- */
+
+static const struct deadlock {
+    const char *arguments;
+    int threads;
+    const char *holds, *waits;
+} deadlocks[] = {
+    {"two", 2, "deposit holds cash, taken at transfer waits.c:",
+     "waits for mutex bank of T"},
+    {"self", 1,
+     "self holds cash, taken at again waits.c:", "waits for mutex cash of T"},
+    {"circle 3", 3, "circle holds ring+0x50, taken at around waits.c:",
+     "waits for mutex ring of T"},
+    {"joining", 2, " waits waits for the end of thread T",
+     "joins_main waits for the end of thread T"},
+    {"join_and_lock", 2, "joins holds cash, taken at joins_wanting waits.c:",
+     "waits for the end of thread T"},
+    {"rwlocks", 2, "writes holds pages to read, taken at writes waits.c:",
+     "waits for rwlock table to write of T"}};
+enum { DEADLOCKS = sizeof deadlocks / sizeof *deadlocks };
+
+static void must_name(const struct deadlock *d, const char *verb,
+                      const char *source)
+{
+    char head[64];
+    command_must("%s %s", verb, source);
+    snprintf(head, sizeof head, "DEADLOCK of %d thread%s: ", d->threads,
+             d->threads == 1 ? "" : "s");
+    cr_assert_eq(strncmp(build_text, head, strlen(head)), 0, "%s of %s: %s",
+                 verb, d->arguments, build_text);
+    cr_assert_eq(said("DEADLOCK"), 1, "%s", build_text);
+    must_say(d->holds);
+    must_say(d->waits);
+}
+
+/* Goal: a deadlock is named with what each thread holds and where it took that:
+ * of the running process, from the recording of one that was killed, and, where
+ * that is rare, from a core file. */
+Test(waits, deadlocks_are_named)
+{
+    build_waits();
+    for (int i = 0; i < DEADLOCKS; i++) {
+        const struct deadlock *d = &deadlocks[i];
+        pid_t pid = start(d->arguments);
+        char source[16];
+        snprintf(source, sizeof source, "%d", (int)pid);
+        until("threads", source, "DEADLOCK");
+        must_name(d, "threads", source);
+        must_name(d, "locks", source);
+        must_name(d, "threads", "rec");
+        if (i == 0 || sampled(4)) {
+            build_must("gdb -p %d --batch -ex \"generate-core-file core\"",
+                       pid);
+            must_name(d, "threads", "core");
+            must_name(d, "locks", "core");
+        }
+        command_stop(pid);
+        must_name(d, "threads", "rec");
+        must_name(d, "locks", "rec");
+        cr_assert_eq(command("locks --check rec"), 3, "%s", d->arguments);
+    }
+}
+
+/* Goal: 500 threads in one circle are one deadlock, also after their death. */
+Test(waits, a_deadlock_of_500)
+{
+    pid_t pid;
+    build_waits();
+    pid = start("circle 500");
+    until("locks", "rec", "DEADLOCK of 500 threads");
+    command_stop(pid);
+    command_must("locks --json rec | head -n 1 >json");
+    build_must("grep -o \"\\\"thread\\\":[0-9]*\" json | sort -u | wc -l");
+    cr_assert_eq(atoi(build_text), 500);
+}
+
+/* Goal: nothing that goes on is called a deadlock, nor is its order of locks a
+ * circle. Method: threads take locks as fast as they can in the order of their
+ * addresses; looks at the process and at its recording while it runs; and
+ * recordings of processes that were killed at any time. */
+Test(waits, a_busy_program_has_no_deadlock)
+{
+    int looks = scaled(200) < 20 ? 20 : (int)scaled(200), waited = 0;
+    pid_t pid;
+    build_waits();
+    pid = start("busy 8");
+    for (int i = 0; i < looks; i++) {
+        cr_assert_eq(i % 2 ? command("locks --check rec")
+                           : command("locks --check %d", pid),
+                     0, "%s", build_text);
+        waited += strstr(build_text, " works, at works waits.c:") != NULL;
+    }
+    cr_assert_gt(waited, looks / 4, "only %d looks saw a wait", waited);
+    command_stop(pid);
+    for (int i = 0; i < looks / 5; i++) {
+        pid = start("busy 8");
+        command_stop(pid);
+        cr_assert_eq(command("locks --check rec"), 0, "%s", build_text);
+        must_not_say("LOCK ORDER");
+    }
+}
+
+/* --------------------------------------------------------------- holders -- */
+
+/* Goal: who waits for a thread that has ended is told so; nor is it a deadlock
+ * if one thread gives back what another took and takes again. */
+Test(waits, holders_may_have_ended)
+{
+    pid_t pid;
+    build_waits();
+    pid = start("ended");
+    until("threads", "rec", "wants_cash  waits");
+    must_not_say("DEADLOCK");
+    must_say("waits for mutex cash of T");
+    must_say(" takes, which has ended: nobody is left to give it back");
+    command_stop(pid);
+    command_must("locks rec");
+    must_say(" takes, which has ended: nobody is left to give it back");
+    pid = start("foreign");
+    until("threads", "rec", "locks_twice  waits for mutex cash of T");
+    must_not_say("DEADLOCK");
+    command_stop(pid);
+    command_must("threads rec");
+    must_not_say("DEADLOCK");
+}
+
+/* Goal: in the child of fork() a lock that another thread of the parent held is
+ * held by nobody who could give it back. */
+Test(waits, a_lock_held_over_fork_is_held_by_nobody)
+{
+    char source[16];
+    pid_t pid;
+    build_waits();
+    pid = start("forked"); /* of the child */
+    snprintf(source, sizeof source, "%d", (int)pid);
+    until("threads", source, "wants_cash  waits for mutex cash of T");
+    must_say(" holds, which has ended: nobody is left to give it back");
+    must_not_say("DEADLOCK");
+    kill(pid, SIGKILL);
+    build_must("pkill -KILL -P $PPID waits || true");
+}
+
+/* --------------------------------------------------------------- threads -- */
+
+/* Goal: each thread is below the one that made it, with its number, kernel id,
+ * name, function, and the place where it was made; equal ones are shown once. */
+Test(waits, threads_stand_below_their_makers)
+{
+    pid_t pid;
+    build_waits();
+    pid = start("pool 20");
+    until("threads", "rec", "  20 threads: T");
+    command_stop(pid);
+    command_must("threads rec");
+    must_say(" worker  waits for condition ready\n");
+    must_say("      at waits_for_work waits.c:");
+    must_say("      waits_for_work(0x0) and the like, made by T1, the first ");
+    must_say(" < pool waits.c:");
+    must_say(" < main waits.c:");
+    must_say("threads: 21 now, 20 made, 21 at most\n");
+    command_must("threads --thread T3 rec");
+    cr_assert_eq(said("waits for condition ready"), 1, "%s", build_text);
+    must_say("T3 ");
+    pid = start("join_and_lock");
+    until("threads", "rec", "wants  waits");
+    command_stop(pid);
+    command_must("threads rec");
+    must_say("\n    T3 "); /* below T2, which made it */
+    must_say("made by T2 ");
+    command_must("threads --json rec >json");
+    build_must(
+        "python3 -c \"\n"
+        "import json\n"
+        "all = [json.loads(l) for l in open(\\\"json\\\")]\n"
+        "by = {t[\\\"number\\\"]: t for t in all if \\\"thread\\\" in t}\n"
+        "assert by[3][\\\"maker\\\"] == 2 and by[1][\\\"maker\\\"] is None\n"
+        "assert by[3][\\\"start\\\"] == \\\"wants_cash\\\"\n"
+        "assert by[2][\\\"held\\\"][0][\\\"symbol\\\"] == \\\"cash\\\"\n"
+        "assert by[2][\\\"made_at\\\"][0][\\\"line\\\"] > 0\n\"");
+}
+
+/* ----------------------------------------------------------------- locks -- */
+
+/* Goal: of nine pairs of locks that are taken in both orders, the four that can
+ * deadlock are named, and no other. */
+Test(waits, locks_taken_in_a_circle_are_named)
+{
+    static const char *const circles[] = {
+        "real_a and real_b are", "rw_a and rw_b are",
+        "ring_a, ring_b and ring_c are", "half_a and half_b are"};
+    pid_t pid;
+    build_waits();
+    pid = start("order");
+    command_stop(pid);
+    cr_assert_eq(command("locks --check rec"), 3, "%s", build_text);
+    for (int i = 0; i < 4; i++)
+        must_say(circles[i]);
+    cr_assert_eq(said("LOCK ORDER"), 4, "%s", build_text);
+    must_say(" real_1 took real_b at ");
+    must_say(", holding real_a, taken at ");
+    must_say("rw_1 took rw_b at ");
+    must_say(", holding rw_a to read, taken at ");
+    command_must("locks --ignore \"^(ring|half)_a\" --ignore ^rw_ rec");
+    cr_assert_eq(said("LOCK ORDER"), 1, "%s", build_text);
+    must_say("3 circles of locks are ignored");
+    cr_assert_eq(command("locks --check --ignore waits[.]c rec"), 0, "%s",
+                 build_text);
+    command_must("locks --json rec");
+    cr_assert_eq(said("{\"circle\":["), 4, "%s", build_text);
+}
+
+/* Goal: of thousands of locks that are taken at one place, the first sixteen
+ * are recorded; a circle through two of them is said as perhaps one, and does
+ * not fail a check. Locks that are taken in a row, each behind the one before,
+ * are no circle. */
+Test(waits, locks_of_a_kind_are_perhaps_a_circle)
+{
+    pid_t pid;
+    build_waits();
+    pid = start("classes");
+    command_stop(pid);
+    cr_assert_eq(command("locks --check rec"), 0, "%s", build_text);
+    cr_assert_eq(said("LOCK ORDER"), 1, "%s", build_text);
+    must_say("cash");
+    must_say("ring");
+    must_say(" are perhaps taken in a circle");
+    pid = start("hands");
+    command_stop(pid);
+    cr_assert_eq(command("locks --check rec"), 0, "%s", build_text);
+    must_not_say("LOCK ORDER");
+}
+
+/* Goal: how often and how long was waited, by object, place and thread. */
+Test(waits, waits_are_summed_up)
+{
+    pid_t pid;
+    build_waits();
+    pid = start("busy 4");
+    usleep(300000);
+    command_stop(pid);
+    command_must("locks rec");
+    must_say("KIND   OBJECT");
+    must_say("mutex  ring+0x28 ");
+    command_must("locks --by site rec");
+    must_say("works waits.c:");
+    command_must("locks --by thread rec");
+    must_say("THREAD");
+    must_say(" works ");
+    cr_assert_eq(command("locks --by colour rec"), 2);
+    command_must("locks --json rec >json");
+    build_must("python3 -c \"\n"
+               "import json\n"
+               "all = [json.loads(l) for l in open(\\\"json\\\")]\n"
+               "assert sum(l[\\\"waited\\\"] for l in all) > 10, all\n"
+               "for l in all: assert l[\\\"longest_ns\\\"] <= "
+               "l[\\\"total_ns\\\"], l\n\"");
+}
+
+/* Goal: exports have an arrow from who ended a wait to its end. */
+Test(waits, exports_have_arrows)
+{
+    pid_t pid;
+    build_waits();
+    pid = start("busy 4");
+    usleep(200000);
+    command_stop(pid);
+    command_must("export chrome rec -o json");
+    build_must(
+        "python3 -c \"\n"
+        "import json\n"
+        "every = json.load(open(\\\"json\\\"))[\\\"traceEvents\\\"]\n"
+        "of = lambda ph: [e for e in every if e[\\\"ph\\\"] == ph]\n"
+        "begin = {e[\\\"id\\\"]: e[\\\"tid\\\"] for e in of(\\\"s\\\")}\n"
+        "end = {e[\\\"id\\\"]: e[\\\"tid\\\"] for e in of(\\\"f\\\")}\n"
+        "assert begin and begin.keys() == end.keys()\n"
+        "assert all(begin[i] != end[i] for i in begin)\n"
+        "\"");
+    command_must("export perfetto rec -o pf");
+    build_must("protoc --decode=Trace -I " BUILD_PROGRAMS
+               " perfetto.proto <pf >text");
+    build_must("test $(grep -c \" flow_ids\" text) -gt 0 && test $(grep -c "
+               "\" flow_ids\" text) -eq $(grep -c terminating_flow text)");
+}
+
+/* ------------------------------------------------------------------- run -- */
+
+/* Goal: the same of programs that know nothing of this, which recorder run
+ * started: of the process, and of its recording after SIGKILL. */
+Test(waits, deadlocks_of_any_program_are_named)
+{
+    static const struct deadlock all[] = {
+        {"two", 2, "deposit holds cash, taken at transfer threads.c:",
+         "waits for mutex bank of T"},
+        {"self", 1, "self holds cash, taken at again threads.c:",
+         "waits for mutex cash of T"},
+        {"rwlocks", 2, "writes holds pages, taken at writes_table threads.c:",
+         "waits for rwlock table to write of T"},
+        {"joining", 2, " first waits for the end of thread T",
+         " second waits for the end of thread T"},
+        {"join_and_lock", 2,
+         "joins holds cash, taken at joins_holding threads.c:",
+         "waits for the end of thread T"}};
+    build_once("gcc -g -o threads " BUILD_PROGRAMS "/threads.c -lpthread");
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        char line[256], source[16];
+        pid_t pid;
+        if (i && !sampled((unsigned)i * 4))
+            continue;
+        snprintf(line, sizeof line, RECORDER " run -q -o rec ./threads %s",
+                 all[i].arguments);
+        pid = command_start(line);
+        snprintf(source, sizeof source, "%d", (int)pid);
+        until("threads", source, "DEADLOCK");
+        must_name(&all[i], "threads", source);
+        command_stop(pid);
+        must_name(&all[i], "threads", "rec");
+        must_name(&all[i], "locks", "rec");
+        must_say("HELD BY");
+    }
+}
+
+/* Goal: a busy program that takes its locks in order has no deadlock and no
+ * circle, whenever it is looked at or killed. */
+Test(waits, a_busy_program_that_was_run_has_no_deadlock)
+{
+    int looks = scaled(100) < 10 ? 10 : (int)scaled(100);
+    pid_t pid;
+    build_once("gcc -g -o threads " BUILD_PROGRAMS "/threads.c -lpthread");
+    pid = command_start(RECORDER " run -q -o rec ./threads busy 6");
+    for (int i = 0; i < looks; i++)
+        cr_assert_eq(i % 2 ? command("locks --check rec")
+                           : command("locks --check %d", pid),
+                     0, "%s", build_text);
+    must_say(" busy");
+    command_stop(pid);
+    cr_assert_eq(command("locks --check rec"), 0, "%s", build_text);
+}
+
+/* --------------------------------------------------------------- hostile -- */
+
+/* Goal: whatever a recording says of threads and locks, and wherever it ends,
+ * reading ends, with words. */
+Test(waits, hostile_recordings_harm_nobody)
+{
+    static const char *const verbs[] = {"threads",         "locks",
+                                        "threads --json",  "locks --json",
+                                        "locks --by site", "locks --by thread",
+                                        "locks --dot"};
+    int tries = scaled(40) < 4 ? 4 : (int)scaled(40);
+    uint64_t seed = seed_of("hostile_recordings_harm_nobody");
+    build_waits();
+    for (int i = 0; i < tries; i++) {
+        char arguments[32];
+        pid_t pid;
+        snprintf(arguments, sizeof arguments, "hostile %d",
+                 (int)(random_of(&seed) % 100000));
+        pid = start(i % 4 ? arguments : "two");
+        command_stop(pid);
+        if (i % 2)
+            build_must("truncate -s -%d rec",
+                       (int)(random_of(&seed) % (5 << 20)));
+        for (size_t k = 0; k < sizeof verbs / sizeof *verbs; k++) {
+            int status = command("%s rec", verbs[k]);
+            cr_assert(status == 0 || (status == 1 && i % 2), "%s, %s: %d %s",
+                      arguments, verbs[k], status, build_text);
+        }
+    }
+}

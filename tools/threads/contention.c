@@ -1,0 +1,310 @@
+/* contention.c - how long was waited, by locks, places and threads. */
+/* SPDX-License-Identifier: MIT */
+#include "contention.h"
+#include "array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Until when what was recorded is known: now, if the program runs. */
+static int64_t end_of(const struct threads *threads)
+{
+    const struct recorded *recorded = threads->recorded;
+    const struct reader *reader = &recorded->reader;
+    uint64_t start = reader->clock.start.realtime_ns;
+    bool runs = reader->memory->live && !reader->memory->stale_order;
+    uint64_t now = runs ? reader_realtime(reader) : 0;
+    return start && now > start ? (int64_t)(now - start) : recorded->last_ns;
+}
+
+/* ------------------------------------------------------------- contention -- */
+
+static struct contention *row_of(struct contentions *to, uint64_t key,
+                                 bool is_stack, enum wait_kind kind)
+{
+    struct contention *all =
+        array_room(to->all, &to->max, to->count + 1, sizeof *all);
+    bool is_new;
+    size_t at = all ? ids_add(&to->ids, key, is_stack, 0, &is_new) : IDS_NONE;
+    if (all)
+        to->all = all;
+    if (at == IDS_NONE)
+        return NULL;
+    if (is_new) {
+        all[at] =
+            (struct contention){.key = key, .is_stack = is_stack, .kind = kind};
+        to->count++;
+    }
+    return &all[at];
+}
+
+static void wait_count(struct contention *row, uint64_t ns, uint64_t site,
+                       uint64_t stack)
+{
+    row->waited++;
+    row->ns += ns;
+    if (ns < row->longest_ns)
+        return;
+    row->longest_ns = ns;
+    row->longest_site = site;
+    row->longest_stack = stack;
+}
+
+static bool totals_count(struct contentions *to, const struct recorded *from)
+{
+    for (size_t i = 0; i < from->totals_count; i++) {
+        const struct total *total = &from->totals[i];
+        struct contention *row = row_of(to, total->object, false, total->kind);
+        if (!row)
+            return false;
+        row->kind = total->kind;
+        row->taken += total->taken;
+        row->waited += total->waited;
+        row->ns += total->ns;
+        if (total->longest_ns < row->longest_ns)
+            continue;
+        row->longest_ns = total->longest_ns;
+        row->longest_site = total->longest_at;
+    }
+    return true;
+}
+
+static struct contention *
+span_row(struct contentions *to, const struct span *span, enum contention_by by)
+{
+    if (by == BY_THREAD)
+        return row_of(to, span->past, false, WAIT_NONE);
+    return span->stack ? row_of(to, span->stack, true, span->kind)
+                       : row_of(to, span->site, false, span->kind);
+}
+
+/* Counts a wait at its row; false: there is no memory. */
+static bool span_count(struct contentions *to, const struct span *span,
+                       enum contention_by by, int64_t end_ns)
+{
+    struct contention *row = span_row(to, span, by);
+    if (!row)
+        return false;
+    row->object =
+        !row->waited || row->object == span->object ? span->object : 0;
+    wait_count(row,
+               span->begin_ns != NS_UNKNOWN && end_ns > span->begin_ns
+                   ? (uint64_t)(end_ns - span->begin_ns)
+                   : 0,
+               span->site, span->stack);
+    return true;
+}
+
+/* Waits that have not ended: of objects, they are not in the totals yet. */
+static bool waits_count(struct contentions *to, const struct threads *threads,
+                        enum contention_by by)
+{
+    for (size_t i = 0; i < threads->count; i++) {
+        const struct thread *thread = &threads->all[i];
+        const struct past *past = thread->past;
+        struct contention *row;
+        struct span span;
+        size_t *waiting;
+        if (thread->wait.kind == WAIT_NONE || thread->wait.kind == WAIT_CALL)
+            continue;
+        if (by == BY_OBJECT && thread->wait.kind == WAIT_THREAD)
+            continue; /* a join is no lock */
+        span = (struct span){
+            .past = past ? (size_t)(past - threads->recorded->pasts) : 0,
+            .kind = thread->wait.kind,
+            .object = thread->wait.object,
+            .begin_ns = NS_UNKNOWN};
+        if (past && past->waits) {
+            span.begin_ns = past->wait_ns;
+            span.stack = past->wait_stack;
+            span.site = past->wait_site;
+        } else if (by != BY_OBJECT) {
+            continue;
+        }
+        if (by == BY_OBJECT) {
+            row = row_of(to, span.object, false, span.kind);
+            if (row && past && past->waits)
+                wait_count(row,
+                           to->end_ns > span.begin_ns &&
+                                   span.begin_ns != NS_UNKNOWN
+                               ? (uint64_t)(to->end_ns - span.begin_ns)
+                               : 0,
+                           span.site, span.stack);
+        } else {
+            if (!span_count(to, &span, by, to->end_ns))
+                return false;
+            row = span_row(to, &span, by);
+        }
+        waiting = row ? array_room(row->waiting, &row->waiting_max,
+                                   row->waiting_count + 1, sizeof *waiting)
+                      : NULL;
+        if (!waiting)
+            return false;
+        row->waiting = waiting;
+        waiting[row->waiting_count++] = i;
+    }
+    return true;
+}
+
+/* What is waited for without that anybody holds it: threads that have nothing to
+ * do wait for a condition. */
+static bool is_idle(const struct contention *row)
+{
+    return row->kind == WAIT_CONDITION || row->kind == WAIT_SEMAPHORE ||
+           row->kind == WAIT_BARRIER || row->kind == WAIT_THREAD;
+}
+
+/* Locks before all else, and of each the longest first. */
+static int row_compare(const void *a, const void *b)
+{
+    const struct contention *left = a, *right = b;
+    if (is_idle(left) != is_idle(right))
+        return is_idle(left) ? 1 : -1;
+    if (left->ns != right->ns)
+        return left->ns > right->ns ? -1 : 1;
+    if (left->waited != right->waited)
+        return left->waited > right->waited ? -1 : 1;
+    return left->key < right->key ? -1 : left->key > right->key;
+}
+
+bool contention_find(struct contentions *to, const struct threads *threads,
+                     enum contention_by by)
+{
+    const struct recorded *recorded = threads->recorded;
+    bool whole = true;
+    *to = (struct contentions){.end_ns = end_of(threads)};
+    if (by == BY_OBJECT)
+        whole = totals_count(to, recorded);
+    for (size_t i = 0; i < recorded->spans_count && by != BY_OBJECT && whole;
+         i++)
+        if (recorded->spans[i].end_ns != NS_UNKNOWN &&
+            recorded->spans[i].begin_ns != NS_UNKNOWN)
+            whole = span_count(to, &recorded->spans[i], by,
+                               recorded->spans[i].end_ns);
+    whole = whole && waits_count(to, threads, by);
+    ids_free(&to->ids);
+    if (whole && to->count)
+        qsort(to->all, to->count, sizeof *to->all, row_compare);
+    return whole;
+}
+
+void contention_free(struct contentions *to)
+{
+    for (size_t i = 0; i < to->count; i++)
+        free(to->all[i].waiting);
+    free(to->all);
+}
+
+/* --------------------------------------------------------------- activity -- */
+
+struct change {
+    int64_t ns;
+    int runs, lives;
+};
+
+static int change_compare(const void *a, const void *b)
+{
+    const struct change *left = a, *right = b;
+    return left->ns < right->ns ? -1 : left->ns > right->ns;
+}
+
+/* From when on no record of a wait is gone. */
+static int64_t begin_of(struct recorded *recorded)
+{
+    reader_count(&recorded->reader);
+    for (size_t i = 0; i < recorded->reader.recorders_count; i++) {
+        const struct reader_recorder *r = recorded->reader.recorders[i];
+        if (strcmp(r->name, "lock_wait") == 0 && r->figures.overwritten &&
+            recorded->first_ns != NS_UNKNOWN)
+            return recorded->first_ns;
+    }
+    return 0;
+}
+
+static void change_add(struct change *changes, size_t *count, int64_t ns,
+                       int runs, int lives, const struct activity *within)
+{
+    ns = ns < within->begin_ns ? within->begin_ns
+         : ns > within->end_ns ? within->end_ns
+                               : ns;
+    changes[(*count)++] = (struct change){ns, runs, lives};
+}
+
+static size_t changes_collect(const struct recorded *recorded,
+                              const struct activity *within,
+                              struct change *changes)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < recorded->pasts_count; i++) {
+        const struct past *past = &recorded->pasts[i];
+        if (past->ended && past->ended_ns == NS_UNKNOWN)
+            continue;
+        change_add(changes, &count, past->made_ns, 1, 1, within);
+        if (past->ended)
+            change_add(changes, &count, past->ended_ns, -1, -1, within);
+    }
+    for (size_t i = 0; i < recorded->spans_count; i++) {
+        const struct span *span = &recorded->spans[i];
+        const struct past *past = &recorded->pasts[span->past];
+        bool goes_on = span->end_ns == NS_UNKNOWN;
+        if ((goes_on && (past->ended || past->span != i + 1)) ||
+            (past->ended && past->ended_ns == NS_UNKNOWN))
+            continue;
+        change_add(changes, &count, span->begin_ns, -1, 0, within);
+        if (!goes_on)
+            change_add(changes, &count, span->end_ns, 1, 0, within);
+    }
+    return count;
+}
+
+static bool levels_sum(struct activity *to, const struct change *changes,
+                       size_t count, size_t most)
+{
+    int64_t at = to->begin_ns;
+    long runs = 0, lives = 0;
+    to->levels_count = most + 1;
+    to->levels = calloc(to->levels_count, sizeof *to->levels);
+    for (size_t i = 0; i < count && to->levels; i++) {
+        size_t level = runs < 0 ? 0 : (size_t)runs;
+        to->levels[level < most ? level : most].ns += changes[i].ns - at;
+        at = changes[i].ns;
+        runs += changes[i].runs;
+        lives += changes[i].lives;
+        if (lives > 0 && (size_t)lives > to->most)
+            to->most = (size_t)lives;
+    }
+    if (to->levels)
+        to->levels[runs < 0              ? 0
+                   : (size_t)runs < most ? (size_t)runs
+                                         : most]
+            .ns += to->end_ns - at;
+    return to->levels;
+}
+
+bool activity_find(struct activity *to, const struct threads *threads)
+{
+    struct recorded *recorded = threads->recorded;
+    size_t count = 2 * (recorded->pasts_count + recorded->spans_count);
+    struct change *changes = calloc(count + 1, sizeof *changes);
+    bool whole = changes;
+    *to = (struct activity){.begin_ns = begin_of(recorded),
+                            .end_ns = end_of(threads)};
+    for (size_t i = 0; i < recorded->pasts_count; i++) {
+        to->alive += !recorded->pasts[i].ended;
+        to->made += recorded->pasts[i].is_made;
+    }
+    if (to->end_ns < to->begin_ns)
+        to->end_ns = to->begin_ns;
+    if (whole) {
+        count = changes_collect(recorded, to, changes);
+        qsort(changes, count, sizeof *changes, change_compare);
+        whole = levels_sum(to, changes, count, recorded->pasts_count);
+    }
+    free(changes);
+    return whole;
+}
+
+void activity_free(struct activity *activity)
+{
+    free(activity->levels);
+}

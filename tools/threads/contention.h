@@ -1,0 +1,46 @@
+/* contention.h - how long was waited, by locks, places and threads. */
+/* SPDX-License-Identifier: MIT */
+#ifndef CONTENTION_H
+#define CONTENTION_H
+
+#include "recorded.h"
+
+/* What was waited for, or where, or by whom. */
+struct contention {
+    uint64_t key; /* an object, a stack, or the index of a past */
+    enum wait_kind kind;
+    bool is_stack;  /* of a place: `key` is one's number; else a site */
+    uint64_t taken; /* 0, unless it was counted */
+    uint64_t waited, ns, longest_ns;
+    uint64_t longest_site, longest_stack; /* 0: unknown */
+    uint64_t object; /* of a place: what was waited for, if always the same */
+    size_t *waiting; /* threads that wait now, by index */
+    size_t waiting_count, waiting_max;
+};
+struct contentions {
+    struct contention *all;
+    size_t count, max;
+    struct ids ids;
+    int64_t end_ns; /* until when waits that have not ended are counted */
+};
+enum contention_by { BY_OBJECT, BY_SITE, BY_THREAD };
+
+/* Sums up; the longest first. By objects exactly; by places and threads those
+ * waits that are kept. False: there is no memory. */
+bool contention_find(struct contentions *, const struct threads *,
+                     enum contention_by);
+void contention_free(struct contentions *);
+
+/* How many threads ran at once, and for how long. */
+struct activity {
+    struct level {
+        int64_t ns;
+    } * levels; /* by how many ran */
+    size_t levels_count;
+    int64_t begin_ns, end_ns;
+    size_t alive, made, most;
+};
+bool activity_find(struct activity *, const struct threads *);
+void activity_free(struct activity *);
+
+#endif

@@ -1,0 +1,296 @@
+/* join.c - gives threads what was recorded of them: waits, and who holds what. */
+/* SPDX-License-Identifier: MIT */
+#include "array.h"
+#include "recorded.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --------------------------------------------------------------- threads -- */
+
+/* The thread that a past belongs to, which is added if there is none. */
+static struct thread *thread_of(struct threads *threads,
+                                const struct past *past)
+{
+    bool is_past = threads->source->memory->stale_order;
+    size_t at = is_past ? THREAD_NONE : threads_index(threads, past->id);
+    struct thread *thread = at == THREAD_NONE ? NULL : &threads->all[at];
+    /* The first thread of a process stays in /proc when it has ended. */
+    bool is_zombie = thread && thread->state == 'Z';
+    if (!thread || (past->ended && !is_zombie) || thread->past)
+        thread = threads_add(threads);
+    else if (!is_zombie)
+        return thread;
+    if (!thread)
+        return NULL;
+    thread->id = thread->inside = past->id;
+    thread->ended = past->ended || !is_past;
+    thread->state = thread->ended ? 'X' : '?';
+    thread->wait = (struct wait){.holder = THREAD_NONE, .fd = -1};
+    return thread;
+}
+
+const char *recorded_join(struct threads *threads)
+{
+    struct recorded *recorded = threads->recorded;
+    for (size_t i = 0; i < recorded->pasts_count; i++) {
+        struct past *past = &recorded->pasts[i];
+        struct thread *thread = thread_of(threads, past);
+        if (!thread)
+            return threads->too_many
+                       ? NULL
+                       : threads_wrong(threads, "there is no memory for it");
+        past->ended = thread->ended;
+        past->index = (size_t)(thread - threads->all);
+        thread->past = past;
+        thread->number = past->number;
+        if (!*thread->name)
+            memcpy(thread->name, past->name, sizeof thread->name);
+    }
+    return NULL;
+}
+
+/* ----------------------------------------------------------------- holds -- */
+
+/* Who holds which lock, sorted by locks. */
+struct held {
+    uint64_t object;
+    size_t thread;
+    bool reads;
+};
+struct helds {
+    struct held *all;
+    size_t count;
+    struct ids handles; /* of threads that have not ended, by pthread_t */
+    size_t *by_handle, by_handle_max;
+};
+
+static int held_compare(const void *a, const void *b)
+{
+    const struct held *left = a, *right = b;
+    return left->object != right->object  ? array_compare(a, b)
+           : left->thread < right->thread ? -1
+                                          : left->thread > right->thread;
+}
+
+static bool helds_collect(const struct recorded *recorded, struct helds *helds)
+{
+    helds->all =
+        calloc(recorded->pasts_count * HOLDS_MAX + 1, sizeof *helds->all);
+    for (size_t i = 0; i < recorded->pasts_count && helds->all; i++) {
+        const struct past *past = &recorded->pasts[i];
+        for (unsigned k = 0; k < past->holds_count; k++)
+            if (past->index != THREAD_NONE)
+                helds->all[helds->count++] = (struct held){
+                    past->holds[k].object, past->index, past->holds[k].reads};
+    }
+    if (helds->all)
+        qsort(helds->all, helds->count, sizeof *helds->all, held_compare);
+    return helds->all;
+}
+
+/* A pthread_t may come back: of those that have it, the one that has not ended
+ * counts, else the last. */
+static bool handles_collect(const struct recorded *recorded,
+                            struct helds *helds)
+{
+    for (size_t i = 0; i < recorded->pasts_count; i++) {
+        const struct past *past = &recorded->pasts[i];
+        size_t *to, at;
+        bool is_new;
+        if (!past->handle || past->index == THREAD_NONE)
+            continue;
+        to = array_room(helds->by_handle, &helds->by_handle_max,
+                        helds->handles.count + 1, sizeof *to);
+        if (!to)
+            return false;
+        helds->by_handle = to;
+        at = ids_add(&helds->handles, past->handle, 0, 0, &is_new);
+        if (at == IDS_NONE)
+            return false;
+        if (is_new || !past->ended)
+            to[at] = past->index;
+    }
+    return true;
+}
+
+/* --------------------------------------------------------------- holders -- */
+
+static bool holder_add(struct threads *threads, struct wait *wait,
+                       size_t holder)
+{
+    size_t *holders = array_room(threads->holders, &threads->holders_max,
+                                 threads->holders_count + 1, sizeof *holders);
+    if (!holders)
+        return false;
+    threads->holders = holders;
+    for (size_t i = 0; i < wait->holders_count; i++)
+        if (holders[wait->holders_at + i] == holder)
+            return true; /* a lock that it reads twice */
+    if (!wait->holders_count)
+        wait->holder = holder;
+    wait->holders_count++;
+    holders[threads->holders_count++] = holder;
+    return true;
+}
+
+/* Those that hold it in a way that keeps the waiting thread from it; of those
+ * that have ended, only if `ended`. */
+static bool holders_add(struct threads *threads, struct wait *wait,
+                        const struct helds *helds, bool ended)
+{
+    size_t i = wait->object
+                   ? array_count_to(helds->all, helds->count,
+                                    sizeof *helds->all, wait->object - 1)
+                   : helds->count;
+    for (; i < helds->count && helds->all[i].object == wait->object; i++) {
+        const struct held *held = &helds->all[i];
+        if ((held->reads && wait->kind != WAIT_WRITE) ||
+            threads->all[held->thread].ended != ended)
+            continue;
+        wait->readers += held->reads;
+        if (!holder_add(threads, wait, held->thread))
+            return false;
+    }
+    return true;
+}
+
+/* The thread of an id, also one that has ended. */
+static size_t index_of(const struct threads *threads, int32_t id)
+{
+    size_t at = id > 0 ? threads_index(threads, id) : THREAD_NONE;
+    for (size_t i = threads->count; id > 0 && at == THREAD_NONE && i-- > 0;)
+        if (threads->all[i].ended && threads->all[i].id == id)
+            at = i;
+    return at;
+}
+
+/* What the mutex itself says, where its memory is there. That a thread holds
+ * what it waits for must have been recorded, too: it may just have got it. */
+static void owner_check(struct threads *threads, const struct thread *thread)
+{
+    struct wait *wait = (struct wait *)&thread->wait;
+    int32_t owner = threads->source->memory->stale_order
+                        ? 0
+                        : wait_owner(threads, wait->object);
+    size_t at = index_of(threads, owner);
+    if (wait->kind != WAIT_MUTEX || !owner || at == wait->holder)
+        return;
+    wait->unsure = wait->holder != THREAD_NONE || at == THREAD_NONE ||
+                   &threads->all[at] == thread;
+    wait->holder = at;
+    wait->holder_id = owner;
+    wait->holders_count = 0;
+}
+
+static bool holders_find(struct threads *threads, struct thread *thread,
+                         const struct helds *helds)
+{
+    struct wait *wait = &thread->wait;
+    int32_t noted = wait->holder_id;
+    size_t writers, self = (size_t)(thread - threads->all), at;
+    wait->holders_at = threads->holders_count;
+    switch (wait->kind) {
+    case WAIT_THREAD:
+        at = ids_find(&helds->handles, wait->object, 0, 0);
+        if (at != IDS_NONE)
+            wait->holder = helds->by_handle[at];
+        return true;
+    case WAIT_MUTEX:
+    case WAIT_SPIN:
+    case WAIT_ONCE:
+    case WAIT_READ:
+    case WAIT_WRITE: break;
+    default: return true;
+    }
+    if (!holders_add(threads, wait, helds, false) ||
+        (!wait->holders_count && !holders_add(threads, wait, helds, true)))
+        return false;
+    /* One of several has lost it to another that gave it back for it. */
+    writers = wait->holders_count - wait->readers;
+    wait->unsure = writers > 1 || (writers && wait->readers);
+    if (wait->holder == self && noted && noted != thread->inside)
+        wait->unsure = true;
+    if (wait->holder == THREAD_NONE && noted > 0) {
+        wait->holder = index_of(threads, noted);
+        wait->unsure = true;
+    }
+    owner_check(threads, thread);
+    if (wait->holder != THREAD_NONE)
+        wait->holder_id = threads->all[wait->holder].inside;
+    return true;
+}
+
+/* ----------------------------------------------------------------- waits -- */
+
+static void wait_take(struct threads *threads, struct thread *thread)
+{
+    const struct past *past = thread->past;
+    const struct stack *stack =
+        recorded_stack(threads->recorded, past->wait_stack);
+    thread->wait = past->wait;
+    thread->moved = false;
+    thread->whole = true;
+    thread->frames_count = 1;
+    thread->frames[0] = past->wait_site - 1;
+    if (!stack || !stack->count)
+        return;
+    thread->frames_count = stack->count;
+    for (unsigned i = 0; i < stack->count; i++)
+        thread->frames[i] = stack->frames[i] - 1; /* in the call */
+}
+
+const char *recorded_waits(struct threads *threads)
+{
+    struct helds helds = {0};
+    bool whole = helds_collect(threads->recorded, &helds) &&
+                 handles_collect(threads->recorded, &helds);
+    for (size_t i = 0; i < threads->count && whole; i++) {
+        struct thread *thread = &threads->all[i];
+        if (!thread->past || !thread->past->waits || thread->ended)
+            continue;
+        wait_take(threads, thread);
+        whole = holders_find(threads, thread, &helds);
+    }
+    ids_free(&helds.handles);
+    free(helds.by_handle);
+    free(helds.all);
+    return whole ? NULL : threads_wrong(threads, "there is no memory for it");
+}
+
+/* ----------------------------------------------------------------- again -- */
+
+struct recorded *recorded_again(const struct threads *threads,
+                                const char *names)
+{
+    const char *wrong;
+    return threads->recorded
+               ? recorded_look(&threads->recorded->reader, names, &wrong)
+               : NULL;
+}
+
+bool recorded_still(const struct recorded *again, const struct thread *thread)
+{
+    const struct past *past =
+        again ? recorded_past(again, thread->past->number) : NULL;
+    return past && past->waits && past->wait_order == thread->past->wait_order;
+}
+
+bool recorded_holds(struct threads *threads, const struct recorded *again,
+                    const struct thread *waiting, const struct thread *holder)
+{
+    const struct past *past = again && holder->past
+                                  ? recorded_past(again, holder->past->number)
+                                  : NULL;
+    const struct wait *wait = &waiting->wait;
+    if (wait->kind == WAIT_THREAD)
+        return true; /* it has not ended, as it waits */
+    for (unsigned i = 0; past && i < past->holds_count; i++)
+        if (past->holds[i].object == wait->object &&
+            (!past->holds[i].reads || wait->kind == WAIT_WRITE))
+            return true;
+    /* One that holds more than its cell has room for. */
+    return past && past->holds_count == HOLDS_MAX && wait->kind == WAIT_MUTEX &&
+           holder != waiting &&
+           wait_owner(threads, wait->object) == holder->inside;
+}

@@ -1,0 +1,422 @@
+/* order.c - locks that are taken in a circle: deadlocks that did not happen. */
+/* SPDX-License-Identifier: MIT */
+/*
+   An edge leads from a lock that was held to one that was taken; its guards are
+   the other locks that were held then. Threads can stop each other along a
+   circle of edges only if
+
+     (1) each edge is another thread's: one thread is at one place at a time;
+     (2) what one thread holds, its guards, too, no other holds: a common guard
+         lets one of them in at a time (two may read it);
+     (3) at each lock, one of the two does not read.
+
+   Circles lie within strongly connected components, which are found first.
+   Where a program takes thousands of locks at one place, `recorder run` records
+   the first CLASS_CHAINS of them: these are a class, and a circle through two
+   locks of it is perhaps one.
+*/
+#include "order.h"
+#include "array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CLASS_CHAINS = 16, STEPS_MAX = 4000000 };
+
+/* Threads are chosen for at most CIRCLE_MAX edges: so many are always enough. */
+struct edge {
+    size_t from, to; /* locks */
+    size_t next;     /* 1 + the next of its first lock; 0: none */
+    const struct chain *chain;
+    unsigned held;
+    size_t pasts[CIRCLE_MAX];
+    unsigned pasts_count;
+};
+
+struct search {
+    const struct recorded *recorded;
+    struct order *order;
+    struct ids objects; /* to locks */
+    size_t *class_of;   /* of a lock: the first of its class; itself */
+    size_t locks_max;
+    struct edge *edges;
+    size_t edges_count, edges_max;
+    size_t *first;     /* of a lock: 1 + its first edge */
+    size_t *component; /* of a lock: 1 + number */
+    bool by_class;
+    size_t way[CIRCLE_MAX]; /* edges */
+    size_t steps;
+    struct ids said; /* sets of locks, by two hashes */
+};
+
+static size_t lock_of(struct search *search, uint64_t object)
+{
+    bool is_new;
+    size_t at = ids_add(&search->objects, object, 0, 0, &is_new);
+    size_t *class_of = array_room(search->class_of, &search->locks_max,
+                                  search->objects.count, sizeof *class_of);
+    if (at == IDS_NONE || !class_of) {
+        search->order->no_memory = true;
+        return 0;
+    }
+    search->class_of = class_of;
+    if (is_new)
+        class_of[at] = at;
+    return at;
+}
+
+static size_t class_find(const struct search *search, size_t lock)
+{
+    while (search->class_of[lock] != lock)
+        lock = search->class_of[lock];
+    return lock;
+}
+
+/* ----------------------------------------------------------------- edges -- */
+
+/* The guards of an edge are all locks of its chain but the one held. */
+static bool is_same_edge(const struct edge *edge, const struct chain *chain,
+                         unsigned held)
+{
+    const struct chain *other = edge->chain;
+    if (other->object != chain->object || other->reads != chain->reads ||
+        edge->held != held || other->holds_count != chain->holds_count)
+        return false;
+    for (unsigned i = 0; i < chain->holds_count; i++)
+        if (other->holds[i].object != chain->holds[i].object ||
+            other->holds[i].reads != chain->holds[i].reads)
+            return false;
+    return true;
+}
+
+static void edge_thread(struct edge *edge, size_t past)
+{
+    for (unsigned i = 0; i < edge->pasts_count; i++)
+        if (edge->pasts[i] == past)
+            return;
+    if (edge->pasts_count < CIRCLE_MAX)
+        edge->pasts[edge->pasts_count++] = past;
+}
+
+/* Adds an edge by a key of its locks and guards, or a thread to one. */
+static void edge_add(struct search *search, struct ids *known,
+                     const struct chain *chain, unsigned held)
+{
+    uint64_t guards = chain->reads;
+    size_t from = lock_of(search, chain->holds[held].object),
+           to = lock_of(search, chain->object), at;
+    struct edge *edges;
+    bool is_new;
+    for (unsigned i = 0; i < chain->holds_count; i++)
+        guards = (guards ^ (chain->holds[i].object | chain->holds[i].reads)) *
+                 0x9e3779b97f4a7c15u;
+    edges = array_room(search->edges, &search->edges_max, known->count + 1,
+                       sizeof *edges);
+    at = edges ? ids_add(known, from << 3 | held, to, guards, &is_new)
+               : IDS_NONE;
+    if (edges)
+        search->edges = edges;
+    if (at == IDS_NONE || search->order->no_memory) {
+        search->order->no_memory = true;
+        return;
+    }
+    if (is_new) {
+        edges[at] =
+            (struct edge){.from = from, .to = to, .chain = chain, .held = held};
+        search->edges_count++;
+    }
+    if (is_new || is_same_edge(&edges[at], chain, held))
+        edge_thread(&edges[at], chain->past);
+}
+
+static bool edges_collect(struct search *search)
+{
+    const struct recorded *recorded = search->recorded;
+    struct ids known = {0};
+    for (size_t i = 0; i < recorded->chains_count; i++)
+        for (unsigned k = 0; k < recorded->chains[i].holds_count; k++)
+            if (recorded->chains[i].holds[k].object !=
+                recorded->chains[i].object)
+                edge_add(search, &known, &recorded->chains[i], k);
+    ids_free(&known);
+    return !search->order->no_memory;
+}
+
+/* Joins the locks that were held, and those that were taken, at a pair of
+ * places that has as many chains as are recorded of one. */
+static bool classes_join(struct search *search)
+{
+    const struct recorded *recorded = search->recorded;
+    struct pair {
+        size_t count, held, taken; /* chains; a lock of each side */
+    } *pairs = calloc(recorded->chains_count + 1, sizeof *pairs);
+    struct ids places = {0};
+    for (int pass = 0; pass < 2 && pairs; pass++)
+        for (size_t i = 0; i < recorded->chains_count; i++) {
+            const struct chain *chain = &recorded->chains[i];
+            bool is_new;
+            size_t at =
+                ids_add(&places, chain->holds[0].site, chain->site, 0, &is_new);
+            struct pair *pair;
+            if (at == IDS_NONE) {
+                free(pairs);
+                pairs = NULL;
+                break;
+            }
+            pair = &pairs[at];
+            if (is_new) {
+                pair->held = lock_of(search, chain->holds[0].object);
+                pair->taken = lock_of(search, chain->object);
+            }
+            pair->count += pass == 0;
+            if (pass == 0 || pair->count < CLASS_CHAINS)
+                continue;
+            search->class_of[class_find(
+                search, lock_of(search, chain->holds[0].object))] =
+                class_find(search, pair->held);
+            search
+                ->class_of[class_find(search, lock_of(search, chain->object))] =
+                class_find(search, pair->taken);
+        }
+    ids_free(&places);
+    free(pairs);
+    return pairs && !search->order->no_memory;
+}
+
+/* ------------------------------------------------------------ components -- */
+
+/* The lock at the other end of an edge; with classes, the first of its class. */
+static size_t node(const struct search *search, size_t lock)
+{
+    return search->by_class ? class_find(search, lock) : lock;
+}
+
+static bool edges_sort(struct search *search)
+{
+    free(search->first);
+    search->first = calloc(search->objects.count + 1, sizeof *search->first);
+    for (size_t i = 0; i < search->edges_count && search->first; i++) {
+        size_t from = node(search, search->edges[i].from);
+        search->edges[i].next = search->first[from];
+        search->first[from] = i + 1;
+    }
+    return search->first;
+}
+
+/* Tarjan's strongly connected components, without recursion. */
+static bool components_find(struct search *search)
+{
+    size_t count = search->objects.count, found = 0, visited = 0, depth = 0,
+           waiting = 0;
+    size_t *index = calloc(count + 1, sizeof *index),
+           *low = calloc(count + 1, sizeof *low),
+           *edge = calloc(count + 1, sizeof *edge),
+           *way = calloc(count + 1, sizeof *way),
+           *stack = calloc(count + 1, sizeof *stack);
+    free(search->component);
+    search->component = calloc(count + 1, sizeof *search->component);
+    if (!index || !low || !edge || !way || !stack || !search->component)
+        goto end;
+    for (size_t i = 0; i < count; i++) {
+        if (index[i])
+            continue;
+        way[depth++] = i;
+        while (depth) {
+            size_t at = way[depth - 1], next;
+            if (!index[at]) {
+                index[at] = low[at] = ++visited;
+                stack[waiting++] = at;
+                edge[at] = search->first[at];
+            }
+            if (edge[at]) {
+                next = node(search, search->edges[edge[at] - 1].to);
+                edge[at] = search->edges[edge[at] - 1].next;
+                if (!index[next])
+                    way[depth++] = next;
+                else if (!search->component[next] && index[next] < low[at])
+                    low[at] = index[next];
+                continue;
+            }
+            if (low[at] == index[at]) {
+                found++;
+                do
+                    search->component[stack[--waiting]] = found;
+                while (stack[waiting] != at);
+            }
+            if (--depth && low[at] < low[way[depth - 1]])
+                low[way[depth - 1]] = low[at];
+        }
+    }
+end:
+    free(index);
+    free(low);
+    free(edge);
+    free(way);
+    free(stack);
+    search->order->no_memory |= !visited && count;
+    return !search->order->no_memory;
+}
+
+/* --------------------------------------------------------------- circles -- */
+
+/* Do two hold a lock at once that only one can hold? */
+static bool exclude(const struct hold *a, const struct hold *b)
+{
+    return a->object == b->object && !(a->reads && b->reads);
+}
+
+/* Can the holders of all locks of two edges be there at once? */
+static bool together(const struct edge *a, const struct edge *b)
+{
+    for (unsigned i = 0; i < a->chain->holds_count; i++)
+        for (unsigned k = 0; k < b->chain->holds_count; k++)
+            if (exclude(&a->chain->holds[i], &b->chain->holds[k]))
+                return false;
+    return true;
+}
+
+/* Chooses a thread for each edge of the way, from the i-th on. */
+static bool threads_choose(const struct search *search, struct circle *circle,
+                           unsigned i)
+{
+    const struct edge *edge;
+    if (i == circle->count)
+        return true;
+    edge = &search->edges[search->way[i]];
+    for (unsigned k = 0; k < edge->pasts_count; k++) {
+        unsigned before = 0;
+        while (before < i && circle->takings[before].past != edge->pasts[k])
+            before++;
+        circle->takings[i] =
+            (struct taking){edge->chain, edge->held, edge->pasts[k]};
+        if (before == i && threads_choose(search, circle, i + 1))
+            return true;
+    }
+    /* Of several threads two are recorded: others may have taken it, too. */
+    return edge->pasts_count > 1 && circle->count > 2 &&
+           search->recorded->pasts_count >= circle->count &&
+           threads_choose(search, circle, i + 1);
+}
+
+static bool lived_apart(const struct past *a, const struct past *b)
+{
+    return (a->ended_ns != NS_UNKNOWN && b->made_ns != NS_UNKNOWN &&
+            a->ended_ns < b->made_ns) ||
+           (b->ended_ns != NS_UNKNOWN && a->made_ns != NS_UNKNOWN &&
+            b->ended_ns < a->made_ns);
+}
+
+/* Can the edges of the way be a deadlock? */
+static bool is_circle(const struct search *search, unsigned count,
+                      struct circle *circle)
+{
+    *circle = (struct circle){.count = count};
+    for (unsigned i = 0; i < count; i++) {
+        const struct edge *edge = &search->edges[search->way[i]];
+        const struct edge *next = &search->edges[search->way[(i + 1) % count]];
+        circle->perhaps |= edge->to != next->from;
+        if (edge->chain->reads && next->chain->holds[next->held].reads)
+            return false;
+        for (unsigned k = 0; k < i; k++)
+            if (!together(edge, &search->edges[search->way[k]]))
+                return false;
+    }
+    if (!threads_choose(search, circle, 0))
+        return false;
+    for (unsigned i = 0; i < count; i++)
+        for (unsigned k = 0; k < i; k++)
+            circle->apart |=
+                lived_apart(&search->recorded->pasts[circle->takings[i].past],
+                            &search->recorded->pasts[circle->takings[k].past]);
+    return true;
+}
+
+/* Keeps a circle, but one for each set of locks. */
+static void circle_keep(struct search *search, unsigned count)
+{
+    struct order *order = search->order;
+    uint64_t sum = 0, product = 1;
+    struct circle circle, *circles;
+    bool is_new;
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t lock = node(search, search->edges[search->way[i]].from) + 1;
+        lock *= 0x9e3779b97f4a7c15u;
+        sum += lock ^ lock >> 29;
+        product *= lock | 1;
+    }
+    if (ids_find(&search->said, sum, product, count) != IDS_NONE ||
+        !is_circle(search, count, &circle))
+        return;
+    if (ids_add(&search->said, sum, product, count, &is_new) == IDS_NONE)
+        order->no_memory = true;
+    if (search->by_class && !circle.perhaps)
+        return; /* it was found before */
+    circles = array_room(order->circles, &order->max, order->count + 1,
+                         sizeof *circles);
+    if (!circles) {
+        order->no_memory = true;
+        return;
+    }
+    order->circles = circles;
+    circles[order->count++] = circle;
+}
+
+/* Walks on along the edges within a component, to locks that come behind the
+ * first, so that each circle is found once. */
+static void walk(struct search *search, size_t start, size_t at, unsigned depth)
+{
+    for (size_t e = search->first[at]; e; e = search->edges[e - 1].next) {
+        size_t next = node(search, search->edges[e - 1].to);
+        bool is_seen = false;
+        if (search->order->count == CIRCLES_MAX ||
+            ++search->steps > STEPS_MAX || search->order->no_memory) {
+            search->order->more = true;
+            return;
+        }
+        if (next < start || search->component[next] != search->component[at] ||
+            next == at)
+            continue;
+        search->way[depth] = e - 1;
+        if (next == start) {
+            if (depth)
+                circle_keep(search, depth + 1);
+            continue;
+        }
+        for (unsigned i = 0; i <= depth; i++)
+            is_seen |= node(search, search->edges[search->way[i]].from) == next;
+        if (!is_seen && depth + 1 < CIRCLE_MAX)
+            walk(search, start, next, depth + 1);
+    }
+}
+
+static bool circles_find(struct search *search, bool by_class)
+{
+    search->by_class = by_class;
+    search->steps = 0;
+    ids_free(&search->said);
+    search->said = (struct ids){0};
+    if (!edges_sort(search) || !components_find(search))
+        return false;
+    for (size_t i = 0; i < search->objects.count; i++)
+        walk(search, i, i, 0);
+    return !search->order->no_memory;
+}
+
+bool order_find(struct order *order, const struct recorded *recorded)
+{
+    struct search search = {.recorded = recorded, .order = order};
+    bool whole = edges_collect(&search) && circles_find(&search, false) &&
+                 classes_join(&search) && circles_find(&search, true);
+    ids_free(&search.objects);
+    ids_free(&search.said);
+    free(search.class_of);
+    free(search.edges);
+    free(search.first);
+    free(search.component);
+    return whole;
+}
+
+void order_free(struct order *order)
+{
+    free(order->circles);
+}

@@ -1,0 +1,33 @@
+/* order.h - locks that are taken in a circle: deadlocks that did not happen. */
+/* SPDX-License-Identifier: MIT */
+#ifndef ORDER_H
+#define ORDER_H
+
+#include "recorded.h"
+
+enum { CIRCLE_MAX = 5, CIRCLES_MAX = 100 };
+
+/* A thread took a lock, holding another. */
+struct taking {
+    const struct chain *chain;
+    unsigned held; /* which of the chain's */
+    size_t past;   /* who took it */
+};
+struct circle {
+    struct taking takings[CIRCLE_MAX]; /* each takes what the next one holds */
+    unsigned count;
+    bool perhaps; /* a lock of one kind stands for another of it */
+    bool apart;   /* two of its threads never lived at the same time */
+};
+struct order {
+    struct circle *circles;
+    size_t count, max;
+    bool more; /* the search was given up before its end */
+    bool no_memory;
+};
+
+/* Finds the circles; false: there is no memory. */
+bool order_find(struct order *, const struct recorded *);
+void order_free(struct order *);
+
+#endif

@@ -1,0 +1,538 @@
+/* recorded.c - reads what `recorder run` recorded of threads and locks. */
+/* SPDX-License-Identifier: MIT */
+#include "recorded.h"
+#include "array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NAMES                                                                  \
+    "thread_life|thread_self|thread_now|thread_held|thread_calls|lock_wait|"   \
+    "lock_total|lock_order|call_stack"
+
+/* An event, with its format and its thread. */
+struct entry {
+    struct recorded *recorded;
+    const struct reader_event *event;
+    const char *format;
+    const uint64_t *word;
+    struct past *past; /* null: the thread that wrote it is not known */
+};
+
+/* Does the format begin so? */
+static bool begins(const char *format, const char *with)
+{
+    return strncmp(format, with, strlen(with)) == 0;
+}
+
+/* ---------------------------------------------------------------- pasts -- */
+
+struct past *recorded_past(const struct recorded *recorded, unsigned number)
+{
+    size_t at = ids_find(&recorded->numbers, number, 0, 0);
+    return at == IDS_NONE ? NULL : &recorded->pasts[at];
+}
+
+/* The past of the thread that recorded an event, made if need be. */
+static struct past *past_make(struct recorded *recorded,
+                              const struct reader_thread *thread)
+{
+    struct past *pasts = array_room(recorded->pasts, &recorded->pasts_max,
+                                    recorded->pasts_count + 1, sizeof *pasts);
+    struct past *past;
+    bool is_new;
+    size_t at;
+    if (!pasts) {
+        recorded->no_memory = true;
+        return NULL;
+    }
+    recorded->pasts = pasts;
+    at = ids_add(&recorded->numbers, thread->number, 0, 0, &is_new);
+    if (at == IDS_NONE) {
+        recorded->no_memory = true;
+        return NULL;
+    }
+    past = &pasts[at];
+    if (!is_new)
+        return past;
+    recorded->pasts_count++;
+    *past = (struct past){.number = thread->number,
+                          .id = thread->id,
+                          .made_ns = NS_UNKNOWN,
+                          .ended_ns = NS_UNKNOWN,
+                          .ended = thread->known && !thread->alive,
+                          .index = THREAD_NONE};
+    memcpy(past->name, thread->name, sizeof past->name);
+    past->name[sizeof past->name - 1] = '\0';
+    return past;
+}
+
+/* --------------------------------------------------------------- threads -- */
+
+static void self_read(const struct entry *entry)
+{
+    struct past *past = entry->past;
+    const uint64_t *word = entry->word;
+    if (!past)
+        return;
+    if (begins(entry->format, "thread not made")) {
+        past->has_self = true;
+        past->handle = word[0];
+    } else if (begins(entry->format, "thread %p made by T%u: %p(") ||
+               begins(entry->format, "ended thread %p made by T%u: %p(")) {
+        past->has_self = past->is_made = true;
+        past->ended |= *entry->format == 'e';
+        past->handle = word[0];
+        past->maker = (unsigned)word[1];
+        past->start = word[2];
+        past->argument = word[3];
+        past->first = word[4];
+        past->made_stack = word[5];
+        past->detached = word[6] != 0;
+        past->stack_bytes = word[7];
+        past->made_at = entry->event->event.caller;
+        if (*entry->format != 'e') /* that was written at its end */
+            past->made_ns = entry->event->ns;
+    }
+}
+
+/* A thread that ended has left its place to another, which overwrote where it
+ * was made; its maker said so, a little before or after it started. */
+static void created_read(const struct entry *entry, uint64_t handle,
+                         uint64_t stack)
+{
+    struct recorded *recorded = entry->recorded;
+    struct made *made = array_room(recorded->made, &recorded->made_max,
+                                   recorded->handles.count + 1, sizeof *made);
+    struct past *past;
+    bool is_new;
+    size_t at;
+    if (made)
+        recorded->made = made;
+    at = made ? ids_add(&recorded->handles, handle, 0, 0, &is_new) : IDS_NONE;
+    if (at == IDS_NONE) {
+        recorded->no_memory = true;
+        return;
+    }
+    made += at;
+    if (is_new)
+        *made = (struct made){0};
+    if (stack)
+        made->stack = stack;
+    else
+        made->number = entry->past->number;
+    past = made->number ? recorded_past(recorded, made->number) : NULL;
+    if (!past || !made->stack)
+        return;
+    if (!past->made_stack)
+        past->made_stack = made->stack;
+    *made = (struct made){0};
+}
+
+static void life_read(const struct entry *entry)
+{
+    struct past *past = entry->past;
+    const uint64_t *word = entry->word;
+    if (!past)
+        return;
+    if (begins(entry->format, "create %p(%p) as %p: %d, stack %u")) {
+        if (word[3] == 0 && word[4])
+            created_read(entry, word[2], word[4]);
+    } else if (begins(entry->format, "started %p(%p) as %p, made by T%u")) {
+        created_read(entry, word[2], 0);
+        past->is_made = true;
+        past->start = word[0];
+        past->argument = word[1];
+        past->handle = word[2];
+        past->maker = (unsigned)word[3];
+        past->made_at = entry->event->event.caller;
+        past->made_ns = entry->event->ns;
+    } else if (begins(entry->format, "ended: ")) {
+        past->ended = past->has_calls = true;
+        past->ended_ns = entry->event->ns;
+        memcpy(past->calls, word, sizeof past->calls);
+    }
+}
+
+static void held_read(const struct entry *entry)
+{
+    struct past *past = entry->past;
+    if (!past || !begins(entry->format, "holds %p from %p"))
+        return;
+    past->holds_count = 0;
+    for (int i = 0; i < HOLDS_MAX; i++) {
+        uint64_t object = entry->word[2 * i];
+        if (object)
+            past->holds[past->holds_count++] = (struct hold){
+                object & ~(uint64_t)1, entry->word[2 * i + 1], object & 1};
+    }
+}
+
+static void calls_read(const struct entry *entry)
+{
+    struct past *past = entry->past;
+    if (!past || !begins(entry->format, "lock %u waited %u"))
+        return;
+    memcpy(past->calls, entry->word, sizeof past->calls);
+    past->has_calls = true;
+}
+
+/* ----------------------------------------------------------------- waits -- */
+
+static const struct {
+    const char *begin;
+    enum wait_kind kind;
+} kinds[] = {{"mutex %p", WAIT_MUTEX},         {"cond %p", WAIT_CONDITION},
+             {"rwlock %p to read", WAIT_READ}, {"rwlock %p", WAIT_WRITE},
+             {"spin %p", WAIT_SPIN},           {"sem %p", WAIT_SEMAPHORE},
+             {"barrier %p", WAIT_BARRIER},     {"once %p", WAIT_ONCE},
+             {"thread %p", WAIT_THREAD}};
+
+/* The kind of an object, by how the format goes on; WAIT_NONE: it is none. */
+static enum wait_kind kind_read(const char *format)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (begins(format, kinds[i].begin))
+            return kinds[i].kind;
+    return WAIT_NONE;
+}
+
+/* Has the wait a limit of time? Its format says `until`, and no number. */
+static bool is_timed(const char *format)
+{
+    for (const char *at = format; (at = strstr(at, " until"));) {
+        at += strlen(" until");
+        if (!begins(at, " %u"))
+            return true;
+    }
+    return false;
+}
+
+static void now_read(const struct entry *entry)
+{
+    struct past *past = entry->past;
+    const uint64_t *word = entry->word;
+    enum wait_kind kind = kind_read(entry->format);
+    if (!past || kind == WAIT_NONE)
+        return;
+    past->waits = word[3] == 0;
+    past->wait_order = entry->event->event.order;
+    past->wait_stack = word[2];
+    past->wait_site = entry->event->event.caller;
+    past->wait_ns = entry->event->ns;
+    past->wait = (struct wait){.kind = kind,
+                               .object = word[0],
+                               .timed = is_timed(entry->format),
+                               .holder = THREAD_NONE,
+                               .fd = -1};
+    if (kind == WAIT_MUTEX || kind == WAIT_READ || kind == WAIT_WRITE)
+        past->wait.holder_id = (int32_t)word[1];
+}
+
+static struct span *span_make(const struct entry *entry, enum wait_kind kind)
+{
+    struct recorded *recorded = entry->recorded;
+    struct span *spans = array_room(recorded->spans, &recorded->spans_max,
+                                    recorded->spans_count + 1, sizeof *spans);
+    if (!spans) {
+        recorded->no_memory = true;
+        return NULL;
+    }
+    recorded->spans = spans;
+    spans += recorded->spans_count++;
+    *spans = (struct span){.past = (size_t)(entry->past - recorded->pasts),
+                           .kind = kind,
+                           .object = entry->word[0],
+                           .site = entry->event->event.caller,
+                           .begin_ns = NS_UNKNOWN,
+                           .end_ns = NS_UNKNOWN};
+    return spans;
+}
+
+/* Waits of a thread follow each other: an end belongs to the last beginning. */
+static void wait_read(const struct entry *entry)
+{
+    struct recorded *recorded = entry->recorded;
+    struct past *past = entry->past;
+    bool is_begin = *entry->format == '>';
+    enum wait_kind kind = kind_read(entry->format + 1);
+    struct span *span;
+    if (!past || kind == WAIT_NONE || (!is_begin && *entry->format != '<'))
+        return;
+    if (recorded->first_ns == NS_UNKNOWN)
+        recorded->first_ns = entry->event->ns;
+    span = past->span ? &recorded->spans[past->span - 1] : NULL;
+    if (is_begin || !span || span->object != entry->word[0])
+        span = span_make(entry, kind);
+    past->span = 0;
+    if (!span)
+        return;
+    if (is_begin) {
+        past->span = recorded->spans_count;
+        span->begin_ns = entry->event->ns;
+        span->stack = entry->word[2];
+    } else {
+        span->end_ns = entry->event->ns;
+        span->by = (unsigned)entry->word[2];
+    }
+}
+
+/* ----------------------------------------------------------------- locks -- */
+
+static uint64_t ticks_ns(const struct recorded *recorded, uint64_t ticks)
+{
+    return recorder_clock_scale_(&recorded->reader.clock, ticks);
+}
+
+static void total_read(const struct entry *entry)
+{
+    struct recorded *recorded = entry->recorded;
+    const uint64_t *word = entry->word;
+    enum wait_kind kind = kind_read(entry->format);
+    struct total *totals;
+    uint64_t high = 0;
+    if (kind == WAIT_NONE || !strstr(entry->format, ": taken %u, waited %u"))
+        return;
+    totals = array_room(recorded->totals, &recorded->totals_max,
+                        recorded->totals_count + 1, sizeof *totals);
+    if (!totals) {
+        recorded->no_memory = true;
+        return;
+    }
+    recorded->totals = totals;
+    if (recorded->reader.memory->word_bytes == 4)
+        high = word[6] << 32;
+    totals[recorded->totals_count++] =
+        (struct total){.object = word[0],
+                       .kind = kind,
+                       .taken = word[1],
+                       .waited = word[2],
+                       .ns = ticks_ns(recorded, high | word[3]),
+                       .longest_ns = ticks_ns(recorded, word[4]),
+                       .longest_at = word[5]};
+}
+
+static void order_read(const struct entry *entry)
+{
+    struct recorded *recorded = entry->recorded;
+    const uint64_t *word = entry->word;
+    struct chain *chains, *chain;
+    if (!entry->past)
+        return;
+    chains = array_room(recorded->chains, &recorded->chains_max,
+                        recorded->chains_count + 1, sizeof *chains);
+    if (!chains) {
+        recorded->no_memory = true;
+        return;
+    }
+    recorded->chains = chains;
+    chain = &chains[recorded->chains_count];
+    *chain = (struct chain){.object = word[0] & ~(uint64_t)1,
+                            .reads = word[0] & 1,
+                            .site = entry->event->event.caller,
+                            .past = (size_t)(entry->past - recorded->pasts)};
+    if (begins(entry->format, "took %p holding %p from %p, stack %u")) {
+        chain->depth = 1;
+        chain->stack = word[3];
+        chain->holds[0].object = word[1];
+        chain->holds[0].site = word[2];
+        chain->holds_count = word[1] != 0;
+    } else if (begins(entry->format, "took %p stack %u holding %u: %p from")) {
+        chain->stack = word[1];
+        chain->depth = (unsigned)word[2];
+        for (int i = 3; i < 11 && chain->holds_count < CHAIN_MAX; i += 2)
+            if (word[i])
+                chain->holds[chain->holds_count++] =
+                    (struct hold){word[i], word[i + 1], false};
+    }
+    for (unsigned i = 0; i < chain->holds_count; i++) {
+        chain->holds[i].reads = chain->holds[i].object & 1;
+        chain->holds[i].object &= ~(uint64_t)1;
+    }
+    recorded->chains_count += chain->holds_count != 0;
+}
+
+/* ---------------------------------------------------------------- stacks -- */
+
+const struct stack *recorded_stack(const struct recorded *recorded,
+                                   uint64_t number)
+{
+    size_t at = ids_find(&recorded->stack_ids, number, 0, 0);
+    return at == IDS_NONE ? NULL : &recorded->stacks[at];
+}
+
+/* Ten frames a record, of which the last is filled up with zeros. */
+static void stack_read(const struct entry *entry)
+{
+    struct recorded *recorded = entry->recorded;
+    const uint64_t *word = entry->word;
+    struct stack *stacks, *stack;
+    bool is_new;
+    size_t at;
+    if (!begins(entry->format, "stack %u from %u: %p") || !word[0] ||
+        word[1] >= FRAMES_MAX)
+        return;
+    stacks = array_room(recorded->stacks, &recorded->stacks_max,
+                        recorded->stack_ids.count + 1, sizeof *stacks);
+    if (stacks)
+        recorded->stacks = stacks;
+    at = stacks ? ids_add(&recorded->stack_ids, word[0], 0, 0, &is_new)
+                : IDS_NONE;
+    if (at == IDS_NONE) {
+        recorded->no_memory = true;
+        return;
+    }
+    stack = &stacks[at];
+    if (is_new)
+        *stack =
+            (struct stack){.number = word[0],
+                           .frames = calloc(FRAMES_MAX, sizeof *stack->frames)};
+    if (!stack->frames) {
+        recorded->no_memory = true;
+        return;
+    }
+    if (word[1] != stack->count) /* a piece before it was overwritten */
+        return;
+    for (int i = 2; i < 12 && word[i] && stack->count < FRAMES_MAX; i++)
+        stack->frames[stack->count++] = word[i];
+}
+
+/* The number of the first stack that has the same frames. */
+static uint64_t stack_same(const struct recorded *recorded, uint64_t number)
+{
+    size_t at = ids_find(&recorded->stack_ids, number, 0, 0);
+    return at == IDS_NONE ? number : recorded->stacks[at].same;
+}
+
+/* Two threads that come to one place for the first time at once give its stack
+ * two numbers: the first counts for both. */
+static void stacks_join(struct recorded *recorded)
+{
+    struct ids known = {0};
+    for (size_t i = 0; i < recorded->stack_ids.count; i++) {
+        struct stack *stack = &recorded->stacks[i], *first;
+        uint64_t sum = 0, product = 1;
+        bool is_new;
+        size_t at;
+        for (unsigned k = 0; k < stack->count; k++) {
+            sum = (sum ^ stack->frames[k]) * 0x9e3779b97f4a7c15u;
+            product = (product + stack->frames[k]) * 0xbf58476d1ce4e5b9u;
+        }
+        stack->same = stack->number;
+        at = ids_add(&known, sum, product, stack->count, &is_new);
+        if (at == IDS_NONE) {
+            recorded->no_memory = true;
+            break;
+        }
+        recorded->stacks[at].first = is_new ? i : recorded->stacks[at].first;
+        first = &recorded->stacks[recorded->stacks[at].first];
+        if (memcmp(first->frames, stack->frames,
+                   sizeof *stack->frames * stack->count) == 0)
+            stack->same = first->number;
+    }
+    ids_free(&known);
+    for (size_t i = 0; i < recorded->pasts_count; i++) {
+        struct past *past = &recorded->pasts[i];
+        past->made_stack = stack_same(recorded, past->made_stack);
+        past->wait_stack = stack_same(recorded, past->wait_stack);
+    }
+    for (size_t i = 0; i < recorded->spans_count; i++)
+        recorded->spans[i].stack =
+            stack_same(recorded, recorded->spans[i].stack);
+}
+
+/* ------------------------------------------------------------------ read -- */
+
+static const struct {
+    const char *recorder;
+    void (*read)(const struct entry *);
+} readers[] = {{"thread_self", self_read},   {"thread_life", life_read},
+               {"thread_now", now_read},     {"thread_held", held_read},
+               {"thread_calls", calls_read}, {"lock_wait", wait_read},
+               {"lock_total", total_read},   {"lock_order", order_read},
+               {"call_stack", stack_read}};
+
+static void event_read(struct recorded *recorded,
+                       const struct reader_event *event)
+{
+    const char *location;
+    struct entry entry = {
+        .recorded = recorded, .event = event, .word = event->event.argument};
+    size_t i = 0;
+    while (i < sizeof readers / sizeof *readers &&
+           strcmp(event->recorder->name, readers[i].recorder) != 0)
+        i++;
+    entry.format = reader_format(&recorded->reader, &event->event, &location);
+    if (i == sizeof readers / sizeof *readers || !entry.format)
+        return;
+    if (event->thread)
+        entry.past = past_make(recorded, event->thread);
+    if (event->ns != NS_UNKNOWN && event->ns > recorded->last_ns)
+        recorded->last_ns = event->ns;
+    readers[i].read(&entry);
+}
+
+static bool has_self(const struct recorded *recorded)
+{
+    for (size_t i = 0; i < recorded->pasts_count; i++)
+        if (recorded->pasts[i].has_self)
+            return true;
+    return false;
+}
+
+struct recorded *recorded_read(const struct reader *of, const char **wrong)
+{
+    struct recorded *recorded = recorded_look(of, NAMES, wrong);
+    if (recorded && has_self(recorded))
+        return recorded;
+    recorded_free(recorded);
+    return NULL;
+}
+
+struct recorded *recorded_look(const struct reader *of, const char *names,
+                               const char **wrong)
+{
+    struct recorded *recorded = calloc(1, sizeof *recorded);
+    struct reader *reader = recorded ? &recorded->reader : NULL;
+    struct reader_event event;
+    *wrong = recorded ? reader_open(reader, of->memory, of->registry)
+                      : "there is no memory for it";
+    if (*wrong) {
+        free(recorded);
+        return NULL;
+    }
+    recorded->first_ns = recorded->last_ns = NS_UNKNOWN;
+    reader_select(reader, &(struct reader_selection){.names = names});
+    *wrong = reader_take(reader);
+    while (!*wrong && reader_next(reader, &event)) {
+        event_read(recorded, &event);
+        if (recorded->no_memory)
+            *wrong = "there is no memory for it";
+    }
+    stacks_join(recorded);
+    if (!*wrong && recorded->no_memory)
+        *wrong = "there is no memory for it";
+    if (!*wrong)
+        return recorded;
+    recorded_free(recorded);
+    return NULL;
+}
+
+void recorded_free(struct recorded *recorded)
+{
+    if (!recorded)
+        return;
+    for (size_t i = 0; i < recorded->stack_ids.count; i++)
+        free(recorded->stacks[i].frames);
+    ids_free(&recorded->stack_ids);
+    ids_free(&recorded->numbers);
+    reader_close(&recorded->reader);
+    free(recorded->pasts);
+    free(recorded->stacks);
+    free(recorded->totals);
+    free(recorded->spans);
+    free(recorded->chains);
+    free(recorded->made);
+    ids_free(&recorded->handles);
+    free(recorded);
+}

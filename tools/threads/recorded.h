@@ -1,0 +1,135 @@
+/* recorded.h - threads and locks as `recorder run` recorded them. */
+/* SPDX-License-Identifier: MIT */
+/*
+   A reader goes by the recorder's name and how its format begins, and takes the
+   arguments by position. What is in a cell (thread_self, thread_now,
+   thread_held, thread_calls, lock_total) is as it was last; the others are
+   rings, and their oldest records may be gone.
+*/
+#ifndef RECORDED_H
+#define RECORDED_H
+
+#include "threads.h"
+
+enum { HOLDS_MAX = 6, CALLS_COUNT = 12, CHAIN_MAX = 6 };
+#define NS_UNKNOWN RECORDER_TIME_UNKNOWN_
+
+struct hold {
+    uint64_t object, site;
+    bool reads;
+};
+
+/* A thread's past, and its present as far as it was recorded. */
+struct past {
+    unsigned number; /* T1 */
+    int32_t id;
+    char name[17];
+    bool has_self;                   /* thread_self tells of it */
+    bool is_made;                    /* by pthread_create: these are known */
+    unsigned maker;                  /* the number of the thread that made it */
+    uint64_t start, argument, first; /* what runs; a word at the argument */
+    uint64_t made_at;                /* site */
+    uint64_t made_stack, stack_bytes;
+    bool detached;
+    uint64_t handle; /* its pthread_t */
+    int64_t made_ns, ended_ns;
+    bool ended;
+    struct hold holds[HOLDS_MAX];
+    unsigned holds_count; /* HOLDS_MAX: there may be more */
+    bool waits;           /* and these say for what */
+    uint64_t wait_order;  /* of the record that says so */
+    struct wait wait;
+    uint64_t wait_stack, wait_site;
+    int64_t wait_ns; /* when it began */
+    uint64_t calls[CALLS_COUNT];
+    bool has_calls;
+    size_t index; /* among the threads; THREAD_NONE */
+    size_t span;  /* 1 + the one that has begun; 0: none */
+};
+
+/* A wait, begun and ended. */
+struct span {
+    size_t past;
+    enum wait_kind kind;
+    uint64_t object, stack, site;
+    int64_t begin_ns, end_ns; /* NS_UNKNOWN: before or after what is kept */
+    unsigned by;              /* the thread that ended it; 0: unknown */
+};
+
+struct total {
+    uint64_t object;
+    enum wait_kind kind;
+    uint64_t taken, waited, longest_at; /* taken: 0, unless it was counted */
+    uint64_t ns, longest_ns;
+};
+
+/* A lock that was taken while others were held. */
+struct chain {
+    uint64_t object, site, stack;
+    bool reads;
+    size_t past;
+    unsigned depth;               /* locks held; the newest CHAIN_MAX are */
+    struct hold holds[CHAIN_MAX]; /* these, the newest first */
+    unsigned holds_count;
+};
+
+struct stack {
+    uint64_t number;
+    uint64_t *frames; /* return addresses */
+    unsigned count;
+    uint64_t same; /* the number of the first that has these frames */
+    size_t first;  /* recorded.c's own: the first of those of one hash */
+};
+
+struct recorded {
+    struct reader reader; /* of its own: another has its own selection */
+    struct past *pasts;
+    size_t pasts_count, pasts_max;
+    struct ids numbers; /* of pasts */
+    struct stack *stacks;
+    size_t stacks_max;
+    struct ids stack_ids;
+    struct total *totals;
+    size_t totals_count, totals_max;
+    struct span *spans;
+    size_t spans_count, spans_max;
+    struct chain *chains;
+    size_t chains_count, chains_max;
+    struct ids handles; /* of threads, as they are made */
+    struct made {
+        unsigned number; /* that started, and whose maker was not read yet */
+        uint64_t stack;  /* or the other way round */
+    } * made;
+    size_t made_max;
+    int64_t first_ns, last_ns; /* of waits: from when all are known */
+    bool no_memory;
+};
+
+/* Reads what was recorded of a reader's program. Null: nothing was, or *wrong
+ * says what is wrong. */
+struct recorded *recorded_read(const struct reader *, const char **wrong);
+/* The same of the recorders with such names. */
+struct recorded *recorded_look(const struct reader *, const char *names,
+                               const char **wrong);
+void recorded_free(struct recorded *);
+/* The recorded thread of a number; null: unknown. */
+struct past *recorded_past(const struct recorded *, unsigned number);
+/* The frames of a stack; null: it is not kept. */
+const struct stack *recorded_stack(const struct recorded *, uint64_t number);
+
+/* ------------------------------------------------------------------ join -- */
+
+/* Gives threads their pasts, and adds those that have ended, or, of a source
+ * that has no others, all. Null, or what is wrong. */
+const char *recorded_join(struct threads *);
+/* Gives recorded threads that wait for something their waits, and finds who
+ * holds that. */
+const char *recorded_waits(struct threads *);
+/* A second look at a running process: do recorded threads wait as they did? And
+ * does one of them hold what another waits for? */
+struct recorded *recorded_again(const struct threads *, const char *names);
+bool recorded_still(const struct recorded *again, const struct thread *);
+bool recorded_holds(struct threads *, const struct recorded *again,
+                    const struct thread *waiting, const struct thread *holder);
+
+#endif

@@ -1,0 +1,387 @@
+/* tallies.c - tables of what was waited for, and circles of locks, in words. */
+/* SPDX-License-Identifier: MIT */
+#include "json.h"
+#include "recorded.h"
+#include "show.h"
+#include "tables.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ----------------------------------------------------------------- cells -- */
+
+/* The table's columns, as texts of one row. */
+enum { COLUMNS_MAX = 7, PLACE_FRAMES = 3 };
+struct texts {
+    char *text[COLUMNS_MAX];
+};
+/* Makes a text of what is printed into it. */
+struct cell {
+    FILE *to;
+    char *text;
+    size_t size;
+};
+
+static FILE *cell_begin(struct cell *cell)
+{
+    cell->text = NULL;
+    return cell->to = need(open_memstream(&cell->text, &cell->size));
+}
+static char *cell_end(struct cell *cell)
+{
+    fclose(cell->to);
+    return need(cell->text);
+}
+static char *text_of(const char *text)
+{
+    return need(strdup(text));
+}
+static char *count_of(uint64_t count)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%llu", (unsigned long long)count);
+    return text_of(text);
+}
+static char *time_of(uint64_t ns)
+{
+    char text[32];
+    show_time(text, ns > INT64_MAX ? INT64_MAX : (int64_t)ns);
+    return text_of(text);
+}
+
+/* A place by a stack, or by the site alone. */
+static char *place_text(struct threads *threads, uint64_t number, uint64_t site)
+{
+    const struct stack *stack =
+        number ? recorded_stack(threads->recorded, number) : NULL;
+    uint64_t frames[FRAMES_MAX] = {site - 1};
+    unsigned count = stack && stack->count ? stack->count : site != 0;
+    struct cell cell;
+    for (unsigned i = 0; stack && i < stack->count; i++)
+        frames[i] = stack->frames[i] - 1;
+    show_frames(cell_begin(&cell), threads, "", frames, count, PLACE_FRAMES);
+    return cell_end(&cell);
+}
+
+static char *threads_text(const struct threads *threads,
+                          const struct contention *row)
+{
+    struct cell cell;
+    show_threads(cell_begin(&cell), threads, row->waiting, row->waiting_count);
+    return cell_end(&cell);
+}
+
+/* Who holds an object: as a thread that waits knows it, or by what all hold. */
+static char *holder_text(struct threads *threads, const struct contention *row)
+{
+    char text[256] = "";
+    if (row->waiting_count) {
+        show_holder(threads, &threads->all[row->waiting[0]].wait, text);
+        return text_of(text);
+    }
+    for (size_t i = 0; i < threads->count && !*text; i++) {
+        const struct past *past = threads->all[i].past;
+        for (unsigned k = 0; past && !past->ended && k < past->holds_count; k++)
+            if (past->holds[k].object == row->key)
+                show_name(threads, i, text);
+    }
+    return text_of(text);
+}
+
+static char *object_text(struct threads *threads, uint64_t object)
+{
+    const struct wait wait = {.object = object};
+    char text[256] = "several";
+    if (object)
+        show_object(threads, &wait, text);
+    return text_of(text);
+}
+
+/* ---------------------------------------------------------------- tables -- */
+
+struct column {
+    const char *name;
+    bool is_number;
+};
+static const struct column columns[][COLUMNS_MAX + 2] = {
+    [BY_OBJECT] = {{"KIND", false},
+                   {"OBJECT", false},
+                   {"WAITED", true},
+                   {"OF", true},
+                   {"TOTAL", true},
+                   {"LONGEST", true},
+                   {"HELD BY", false}},
+    [BY_SITE] = {{"KIND", false},
+                 {"OBJECT", false},
+                 {"WAITED", true},
+                 {"TOTAL", true},
+                 {"LONGEST", true}},
+    [BY_THREAD] = {{"THREAD", false},
+                   {"LOCKED", true},
+                   {"WAITED", true},
+                   {"TOTAL", true},
+                   {"LONGEST", true}}};
+
+static char *thread_text(const struct threads *threads,
+                         const struct contention *row)
+{
+    const struct past *past = &threads->recorded->pasts[row->key];
+    char name[64] = "?";
+    if (past->index != THREAD_NONE)
+        show_name(threads, past->index, name);
+    return text_of(name);
+}
+
+static void row_make(struct threads *threads, const struct contention *from,
+                     enum contention_by by, struct texts *to)
+{
+    const struct past *past =
+        by == BY_THREAD ? &threads->recorded->pasts[from->key] : NULL;
+    char **text = to->text;
+    if (by == BY_THREAD) {
+        *text++ = thread_text(threads, from);
+        *text++ = past->has_calls ? count_of(past->calls[0] + past->calls[5])
+                                  : text_of("?");
+    } else {
+        *text++ = text_of(show_kind(from->kind));
+        *text++ =
+            object_text(threads, by == BY_OBJECT ? from->key : from->object);
+    }
+    *text++ = count_of(from->waited);
+    if (by == BY_OBJECT)
+        *text++ = from->taken ? count_of(from->taken) : text_of("-");
+    *text++ = time_of(from->ns);
+    *text++ = time_of(from->longest_ns);
+    if (by == BY_OBJECT)
+        *text++ = holder_text(threads, from);
+}
+
+/* Prints a column: numbers to the right. */
+static void column_show(FILE *to, const char *text, int width, bool is_number)
+{
+    if (is_number)
+        fprintf(to, "%*s  ", width, text);
+    else {
+        table_column(to, text, width);
+        fputs("  ", to);
+    }
+}
+
+void show_contention(FILE *to, struct threads *threads,
+                     const struct contentions *from, enum contention_by by)
+{
+    const struct column *column = columns[by];
+    struct texts *rows = need(calloc(from->count + 1, sizeof *rows));
+    int width[COLUMNS_MAX] = {0}, count = 0;
+    for (; column[count].name; count++)
+        width[count] = (int)strlen(column[count].name);
+    for (size_t i = 0; i < from->count; i++) {
+        row_make(threads, &from->all[i], by, &rows[i]);
+        for (int k = 0; k < count; k++)
+            width[k] = table_width(rows[i].text[k], width[k]);
+    }
+    for (int k = 0; k < count && from->count; k++)
+        column_show(to, column[k].name, width[k], column[k].is_number);
+    if (from->count)
+        fputs(by == BY_OBJECT ? "WAITING, LONGEST AT\n" : "AT\n", to);
+    for (size_t i = 0; i < from->count; i++) {
+        const struct contention *row = &from->all[i];
+        char *place = place_text(
+            threads,
+            by == BY_SITE && row->is_stack ? row->key : row->longest_stack,
+            row->longest_site);
+        for (int k = 0; k < count; k++) {
+            column_show(to, rows[i].text[k], width[k], column[k].is_number);
+            free(rows[i].text[k]);
+        }
+        if (row->waiting_count) {
+            char *waiting = threads_text(threads, row);
+            fputs(by == BY_THREAD ? "waits now" : waiting, to);
+            fputs(*place ? ", at " : "", to);
+            free(waiting);
+        }
+        fprintf(to, "%s\n", place);
+        free(place);
+    }
+    free(rows);
+}
+
+/* ------------------------------------------------------------------ JSON -- */
+
+static void string_json(FILE *to, const char *text)
+{
+    json_string(to, text, strlen(text), false);
+}
+
+static void symbol_json(FILE *to, struct threads *threads, uint64_t object)
+{
+    char text[256];
+    if (place_variable(threads, object, text, sizeof text))
+        string_json(to, text);
+    else
+        fputs("null", to);
+}
+
+static void place_json(FILE *to, struct threads *threads, uint64_t number,
+                       uint64_t site)
+{
+    char *text = place_text(threads, number, site);
+    string_json(to, text);
+    free(text);
+}
+
+void show_contention_json(FILE *to, struct threads *threads,
+                          const struct contentions *from, enum contention_by by)
+{
+    for (size_t i = 0; i < from->count; i++) {
+        const struct contention *row = &from->all[i];
+        if (by == BY_OBJECT) {
+            fprintf(to, "{\"lock\":\"0x%llx\",\"kind\":\"%s\",\"symbol\":",
+                    (unsigned long long)row->key, show_kind(row->kind));
+            symbol_json(to, threads, row->key);
+            fprintf(to, ",\"taken\":");
+            fprintf(to, row->taken ? "%llu" : "null",
+                    (unsigned long long)row->taken);
+        } else if (by == BY_SITE) {
+            fputs("{\"site\":", to);
+            place_json(to, threads, row->is_stack ? row->key : 0,
+                       row->longest_site);
+            fprintf(to, ",\"kind\":\"%s\",\"lock\":", show_kind(row->kind));
+            fprintf(to, row->object ? "\"0x%llx\"" : "null",
+                    (unsigned long long)row->object);
+        } else {
+            const struct past *past = &threads->recorded->pasts[row->key];
+            fprintf(to, "{\"thread\":%d,\"number\":%u", (int)past->id,
+                    past->number);
+        }
+        fprintf(to,
+                ",\"waited\":%llu,\"total_ns\":%llu,\"longest_ns\":%llu,"
+                "\"longest_at\":",
+                (unsigned long long)row->waited, (unsigned long long)row->ns,
+                (unsigned long long)row->longest_ns);
+        place_json(to, threads, row->longest_stack, row->longest_site);
+        if (by == BY_OBJECT) {
+            char *holder = holder_text(threads, row);
+            fputs(",\"held_by\":", to);
+            string_json(to, holder);
+            free(holder);
+        }
+        fputs(",\"waiting\":[", to);
+        for (size_t k = 0; k < row->waiting_count; k++)
+            fprintf(to, "%s%d", k ? "," : "",
+                    (int)threads->all[row->waiting[k]].id);
+        fputs("]}\n", to);
+    }
+}
+
+/* --------------------------------------------------------------- circles -- */
+
+static const struct hold *held_of(const struct taking *taking)
+{
+    return &taking->chain->holds[taking->held];
+}
+
+static void locks_names(FILE *to, struct threads *threads,
+                        const struct circle *circle)
+{
+    for (unsigned i = 0; i < circle->count; i++) {
+        char *name = object_text(threads, held_of(&circle->takings[i])->object);
+        fputs(i == 0 ? "" : i + 1 == circle->count ? " and " : ", ", to);
+        show_text(to, name);
+        free(name);
+    }
+}
+
+void show_circle(FILE *to, struct threads *threads, const struct circle *circle)
+{
+    fputs("LOCK ORDER: ", to);
+    locks_names(to, threads, circle);
+    fprintf(to, " are %staken in a circle: could deadlock%s\n",
+            circle->perhaps ? "perhaps " : "",
+            circle->perhaps ? ", if locks of one place are the same" : "");
+    for (unsigned i = 0; i < circle->count; i++) {
+        const struct taking *taking = &circle->takings[i];
+        const struct past *past = &threads->recorded->pasts[taking->past];
+        const struct hold *held = held_of(taking);
+        char *name = object_text(threads, taking->chain->object);
+        char *place =
+            place_text(threads, taking->chain->stack, taking->chain->site);
+        char thread[64] = "?";
+        if (past->index != THREAD_NONE)
+            show_name(threads, past->index, thread);
+        fputs("  ", to);
+        show_text(to, thread);
+        fputs(" took ", to);
+        show_text(to, name);
+        fprintf(to, "%s at %s, holding ",
+                taking->chain->reads ? " to read" : "", place);
+        free(name);
+        free(place);
+        name = object_text(threads, held->object);
+        show_text(to, name);
+        free(name);
+        fprintf(to, "%s, taken at ", held->reads ? " to read" : "");
+        show_address(to, threads, held->site);
+        putc('\n', to);
+    }
+    if (circle->apart)
+        fputs("  Two of these threads did not live at the same time.\n", to);
+}
+
+void show_circle_json(FILE *to, struct threads *threads,
+                      const struct circle *circle)
+{
+    fputs("{\"circle\":[", to);
+    for (unsigned i = 0; i < circle->count; i++) {
+        const struct taking *taking = &circle->takings[i];
+        const struct past *past = &threads->recorded->pasts[taking->past];
+        const struct hold *held = held_of(taking);
+        fprintf(to,
+                "%s{\"thread\":%d,\"number\":%u,\"took\":\"0x%llx\","
+                "\"symbol\":",
+                i ? "," : "", (int)past->id, past->number,
+                (unsigned long long)taking->chain->object);
+        symbol_json(to, threads, taking->chain->object);
+        fprintf(to, ",\"reads\":%s,\"at\":",
+                taking->chain->reads ? "true" : "false");
+        place_json(to, threads, taking->chain->stack, taking->chain->site);
+        fprintf(to, ",\"holding\":\"0x%llx\",\"taken_at\":",
+                (unsigned long long)held->object);
+        place_json(to, threads, 0, held->site);
+        putc('}', to);
+    }
+    fprintf(to, "],\"perhaps\":%s,\"apart\":%s}\n",
+            circle->perhaps ? "true" : "false",
+            circle->apart ? "true" : "false");
+}
+
+static bool place_has(const struct place *place, const regex_t *regex)
+{
+    for (; place; place = place->outer)
+        if ((place->function &&
+             regexec(regex, place->function, 0, NULL, 0) == 0) ||
+            (place->file && regexec(regex, place->file, 0, NULL, 0) == 0))
+            return true;
+    return false;
+}
+
+bool show_circle_has(struct threads *threads, const struct circle *circle,
+                     const regex_t *regex)
+{
+    for (unsigned i = 0; i < circle->count; i++) {
+        const struct taking *taking = &circle->takings[i];
+        const struct stack *stack =
+            recorded_stack(threads->recorded, taking->chain->stack);
+        char name[256];
+        if ((place_variable(threads, taking->chain->object, name,
+                            sizeof name) &&
+             regexec(regex, name, 0, NULL, 0) == 0) ||
+            place_has(place_of(threads, taking->chain->site - 1), regex) ||
+            place_has(place_of(threads, held_of(taking)->site - 1), regex))
+            return true;
+        for (unsigned k = 0; stack && k < stack->count; k++)
+            if (place_has(place_of(threads, stack->frames[k] - 1), regex))
+                return true;
+    }
+    return false;
+}

@@ -1,0 +1,271 @@
+/* tree.c - recorded threads in words, each below the one that made it. */
+/* SPDX-License-Identifier: MIT */
+#include "array.h"
+#include "recorded.h"
+#include "show.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { INDENT_MAX = 20, DEPTH_MAX = 1000 };
+
+/* The threads by who made them: lists, by indices + 1. */
+struct tree {
+    FILE *to;
+    struct threads *threads;
+    const bool *chosen;
+    size_t *child, *next; /* the first that it made; the next of its maker's */
+    bool *shown;
+    size_t *first_with; /* of a stack's number: 1 + who was shown with it */
+    struct ids stacks;
+    size_t stacks_max;
+};
+
+/* ----------------------------------------------------------------- words -- */
+
+/* What runs in a thread: of C++ the type of its object says more than the start
+ * function, which is the library's: it stands in the name of its table. */
+static void start_words(struct threads *threads, const struct past *past,
+                        char to[300])
+{
+    static const char table[] = "_ZTVNSt6thread11_State_impl";
+    const struct place *place = place_of(threads, past->start);
+    char name[256];
+    if (place_variable(threads, past->first, name, sizeof name) &&
+        strncmp(name, table, sizeof table - 1) == 0) {
+        name[strcspn(name, "+")] = '\0';
+        snprintf(to, 300, "%s", name);
+        return;
+    }
+    if (place)
+        show_function(place, name);
+    else
+        snprintf(name, sizeof name, "0x%llx", (unsigned long long)past->start);
+    snprintf(to, 300, "%s(0x%llx)", name, (unsigned long long)past->argument);
+}
+
+/* A stack, whole where it is shown for the first time. */
+static void stack_show(struct tree *tree, uint64_t number, uint64_t site,
+                       unsigned shown_as)
+{
+    const struct stack *stack = recorded_stack(tree->threads->recorded, number);
+    uint64_t frames[FRAMES_MAX] = {site - 1};
+    unsigned count = stack && stack->count ? stack->count : 1;
+    size_t *to, at;
+    bool is_new = true;
+    for (unsigned i = 0; stack && i < stack->count; i++)
+        frames[i] = stack->frames[i] - 1;
+    to = need(array_room(tree->first_with, &tree->stacks_max,
+                         tree->stacks.count + 1, sizeof *to));
+    tree->first_with = to;
+    at = stack ? ids_add(&tree->stacks, number, 0, 0, &is_new) : IDS_NONE;
+    if (at != IDS_NONE && is_new)
+        to[at] = shown_as;
+    show_frames(tree->to, tree->threads, " at ", frames, count,
+                is_new ? FRAMES_MAX : 1);
+    if (!is_new && count > 1)
+        fprintf(tree->to, " < ... as T%zu", to[at]);
+}
+
+/* "waits for mutex bank of T3 4714 teller", "ended". */
+static void does_words(struct threads *threads, const struct thread *thread,
+                       char to[1024])
+{
+    if (thread->ended)
+        strcpy(to, "ended");
+    else
+        show_wait(threads, thread, to);
+}
+
+/* ---------------------------------------------------------------- groups -- */
+
+/* Are two threads of one maker shown as one? They made none, and were made at
+ * one place for the same, and do the same there. */
+static bool is_alike(const struct tree *tree, size_t a, size_t b)
+{
+    struct threads *threads = tree->threads;
+    const struct thread *one = &threads->all[a], *other = &threads->all[b];
+    char left[1024], right[1024];
+    if (tree->child[a] || tree->child[b] || !one->past || !other->past ||
+        one->past->start != other->past->start ||
+        one->past->made_stack != other->past->made_stack ||
+        one->past->made_at != other->past->made_at ||
+        one->ended != other->ended || one->past->holds_count ||
+        other->past->holds_count || one->frames_count != other->frames_count ||
+        memcmp(one->frames, other->frames,
+               one->frames_count * sizeof *one->frames) != 0)
+        return false;
+    if (one->ended) /* of many threads, most */
+        return true;
+    does_words(threads, one, left);
+    does_words(threads, other, right);
+    return strcmp(left, right) == 0;
+}
+
+static void made_show(struct tree *tree, const struct thread *thread,
+                      int indent, size_t count)
+{
+    const struct past *past = thread->past;
+    char start[300], time[32];
+    start_words(tree->threads, past, start);
+    fprintf(tree->to, "%*s", indent, "");
+    show_text(tree->to, start);
+    if (count > 1)
+        fputs(" and the like", tree->to);
+    fprintf(tree->to, ", made by T%u", past->maker);
+    if (past->made_ns != NS_UNKNOWN) {
+        show_time(time, past->made_ns);
+        fprintf(tree->to, "%s%s after the start",
+                count > 1 ? ", the first " : " ", time);
+    }
+    stack_show(tree, past->made_stack, past->made_at, past->number);
+    putc('\n', tree->to);
+}
+
+static void group_show(struct tree *tree, const size_t *group, size_t count,
+                       int indent)
+{
+    struct threads *threads = tree->threads;
+    const struct thread *thread = &threads->all[group[0]];
+    char words[1024];
+    indent = 2 * (indent < INDENT_MAX ? indent : INDENT_MAX);
+    fprintf(tree->to, "%*s", indent, "");
+    if (count > 1)
+        fprintf(tree->to, "%zu threads: ", count);
+    show_threads(tree->to, threads, group, count);
+    does_words(threads, thread, words);
+    fputs("  ", tree->to);
+    show_text(tree->to, words);
+    putc('\n', tree->to);
+    if (thread->frames_count && !thread->ended) {
+        unsigned from = wait_frames(threads, thread);
+        fprintf(tree->to, "%*s", indent + 3, "");
+        if (thread->past && thread->past->waits)
+            stack_show(tree, thread->past->wait_stack, thread->past->wait_site,
+                       thread->number);
+        else
+            show_frames(tree->to, threads, " at ", thread->frames + from,
+                        thread->frames_count - from, FRAMES_MAX);
+        putc('\n', tree->to);
+    }
+    if (thread->past && thread->past->holds_count) {
+        fprintf(tree->to, "%*s%s", indent + 4, "",
+                thread->ended ? "still " : "");
+        show_taken(tree->to, threads, thread);
+        putc('\n', tree->to);
+    }
+    if (thread->past && thread->past->is_made)
+        made_show(tree, thread, indent + 4, count);
+}
+
+/* ------------------------------------------------------------------ tree -- */
+
+/* Shows the threads of a list, and below each those that it made. */
+static void list_show(struct tree *tree, size_t first, int indent)
+{
+    size_t *group = NULL, max = 0;
+    for (size_t at = first, count; at; first = at) {
+        for (count = 0; at && (!count || is_alike(tree, first - 1, at - 1));
+             at = tree->next[at - 1]) {
+            if (tree->shown[at - 1])
+                continue;
+            tree->shown[at - 1] = true;
+            if (tree->chosen && !tree->chosen[at - 1])
+                continue;
+            group = need(array_room(group, &max, count + 1, sizeof *group));
+            group[count++] = at - 1;
+            first = at;
+        }
+        if (count)
+            group_show(tree, group, count, indent);
+        if (count == 1 && tree->child[group[0]] && indent < DEPTH_MAX)
+            list_show(tree, tree->child[group[0]], indent + 1);
+    }
+    free(group);
+}
+
+/* Who made a thread, by index; THREAD_NONE: it is not known. */
+static size_t maker_of(const struct threads *threads, size_t thread)
+{
+    const struct past *past = threads->all[thread].past, *maker;
+    if (!past || !past->is_made)
+        return THREAD_NONE;
+    maker = recorded_past(threads->recorded, past->maker);
+    return maker && maker != past ? maker->index : THREAD_NONE;
+}
+
+/* Pairs of a thread's number and index, sorted; those without a number last. */
+static uint64_t *by_number(const struct threads *threads)
+{
+    uint64_t *pairs = need(calloc(threads->count + 1, 2 * sizeof *pairs));
+    for (size_t i = 0; i < threads->count; i++) {
+        pairs[2 * i] = threads->all[i].number - 1u;
+        pairs[2 * i + 1] = i;
+    }
+    qsort(pairs, threads->count, 2 * sizeof *pairs, array_compare);
+    return pairs;
+}
+
+void show_tree(FILE *to, struct threads *threads, const bool *chosen)
+{
+    size_t count = threads->count, roots = 0;
+    struct tree tree = {.to = to,
+                        .threads = threads,
+                        .chosen = chosen,
+                        .child = need(calloc(count + 1, sizeof(size_t))),
+                        .next = need(calloc(count + 1, sizeof(size_t))),
+                        .shown = need(calloc(count + 1, sizeof(bool)))};
+    uint64_t *sorted = by_number(threads);
+    for (size_t i = count; i-- > 0;) {
+        size_t at = sorted[2 * i + 1], maker = maker_of(threads, at);
+        size_t *list = maker == THREAD_NONE ? &roots : &tree.child[maker];
+        tree.next[at] = *list;
+        *list = at + 1;
+    }
+    free(sorted);
+    list_show(&tree, roots, 0);
+    /* Of a damaged recording, threads may have made each other in a circle. */
+    for (size_t i = 0; i < count; i++)
+        if (!tree.shown[i]) {
+            tree.next[i] = 0;
+            list_show(&tree, i + 1, 0);
+        }
+    free(tree.child);
+    free(tree.next);
+    free(tree.shown);
+    free(tree.first_with);
+    ids_free(&tree.stacks);
+}
+
+/* -------------------------------------------------------------- activity -- */
+
+enum { LEVELS_SHOWN = 8 };
+
+void show_activity(FILE *to, const struct threads *threads)
+{
+    struct activity activity;
+    int64_t all, more = 0;
+    bool first = true;
+    if (!activity_find(&activity, threads))
+        need(NULL);
+    all = activity.end_ns - activity.begin_ns;
+    fputs("running at once: ", to);
+    for (size_t i = 0; i < activity.levels_count; i++) {
+        if (i >= LEVELS_SHOWN) {
+            more += activity.levels[i].ns;
+        } else if (all > 0 && activity.levels[i].ns * 1000 >= all) {
+            fprintf(to, "%s%zu: %.0f %%", first ? "" : ", ", i,
+                    100.0 * (double)activity.levels[i].ns / (double)all);
+            first = false;
+        }
+    }
+    if (more)
+        fprintf(to, "%smore: %.0f %%", first ? "" : ", ",
+                100.0 * (double)more / (double)all);
+    fprintf(to,
+            "%s (who waits in a system call counts as running)\n"
+            "threads: %zu now, %zu made, %zu at most\n",
+            first && !more ? "?" : "", activity.alive, activity.made,
+            activity.most);
+    activity_free(&activity);
+}
