@@ -65,6 +65,7 @@ struct run_real {
 #undef RUN_REAL_MEMBER_
 };
 extern struct run_real run_real;
+extern bool run_has_tsan; /* ThreadSanitizer is part of the program */
 
 /* Those of conditions, which some machines have in two versions: with another
  * struct for programs of 2002. */
@@ -92,6 +93,7 @@ bool run_resolve(void);
 int run_base_lock(pthread_mutex_t *);
 int run_base_trylock(pthread_mutex_t *);
 int run_base_unlock(pthread_mutex_t *);
+int run_base_init(pthread_mutex_t *, const pthread_mutexattr_t *);
 
 /* True if a real function can be called. */
 #define RUN_HAS(name)                                                          \
