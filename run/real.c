@@ -6,6 +6,7 @@
 
 struct run_real run_real;
 bool run_has_tsan;
+extern void __tsan_init(void) __attribute__((weak));
 static __thread bool resolves __attribute__((tls_model("initial-exec")));
 
 /* libc's first version on this machine, by which its internal names of the
@@ -91,6 +92,8 @@ static void find_conds(struct run_cond_real *to, void *(*how)(const char *))
     FIND(to->destroy, how, "pthread_cond_destroy");
 }
 
+/* An allocator's first call may come here, which holds a lock of its own:
+ * dlsym() allocates nothing, as long as it finds what it looks for. */
 bool run_resolve(void)
 {
     int error = errno;
@@ -103,8 +106,7 @@ bool run_resolve(void)
     RUN_REALS(RESOLVE)
     find_conds(&run_cond_old, next_old);
     find_conds(&run_cond_new, next_new);
-    run_has_tsan = dlsym(RTLD_DEFAULT, "__tsan_init") != NULL;
-    dlerror(); /* what was not found is not the program's error */
+    run_has_tsan = __tsan_init != NULL;
     resolves = false;
     errno = error;
     return true;

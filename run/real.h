@@ -86,8 +86,7 @@ struct run_cond_real {
 };
 extern struct run_cond_real run_cond_new, run_cond_old;
 
-/* Looks all of them up. Returns false in a thread that is about to: dlsym() may
- * allocate, and an allocator that stands in front of libc may lock. */
+/* Looks all of them up. Returns false in a thread that is about to. */
 bool run_resolve(void);
 /* For that thread alone: libc's own, bound when the library was linked. */
 int run_base_lock(pthread_mutex_t *);
