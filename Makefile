@@ -80,7 +80,8 @@ build/examples/%: examples/%.c $(HEADERS)
 
 # The headers in one file each, for people who copy a file into their project.
 release: release/recorder.h release/recorder_dump.h release/recorder_set.h \
-	release/recorder_trigger.h
+	release/recorder_trigger.h release/recorder_switch.h release/recorder_tasks.h \
+	release/recorder_kernel.h
 release/%.h: %.h $(HEADERS) release/amalgamate.awk
 	@awk -f release/amalgamate.awk $< >$@.new && mv $@.new $@
 
@@ -185,7 +186,7 @@ install: build/recorder build/librecorder.so build/lib/librecorder-run.so
 	install -m 644 build/librecorder.so $(DESTDIR)$(PREFIX)/lib
 	cd build/lib && find . -name '*.so' -exec install -D -m 644 \
 		{} $(abspath $(DESTDIR)$(PREFIX))/lib/recorder/{} \;
-	install -m 644 gdb/recorder-gdb.py $(DESTDIR)$(PREFIX)/share/recorder
+	install -m 644 gdb/recorder-gdb.py gdb/recorder-tasks.py $(DESTDIR)$(PREFIX)/share/recorder
 	@install -d $(DESTDIR)$(GDBINIT) 2>/dev/null && \
 		echo 'source $(PREFIX)/share/recorder/recorder-gdb.py' 2>/dev/null \
 		> $(DESTDIR)$(GDBINIT)/recorder.gdb || echo 'For gdb, put into' \

@@ -48,6 +48,17 @@ static void record_copy(long n, int thread)
 }
 BENCH(record_copy, "record/RECORDER_COPY of 16 bytes")
 
+static void record_copy_128(long n, int thread)
+{
+    static char text[] = "128 bytes of text: 4 slots. 128 bytes of text: 4 slots. "
+                         "128 bytes of text: 4 slots. 128 bytes of text: 4 slots. "
+                         "It is enough now";
+    (void)thread;
+    for (long i = 0; i < n; i++)
+        record(on, "%s", RECORDER_COPY(on, text));
+}
+BENCH(record_copy_128, "record/RECORDER_COPY of 128 bytes")
+
 static void record_array(long n, int thread)
 {
     static char text[] = "16 bytes of text";

@@ -124,6 +124,8 @@ END {
     reached("record with its ring in a file / in memory", "1.05",
             ratio("record/4 arguments; ring in a file",
                   "record/4 arguments; ring in memory"), 2, "")
+    reached("record, 12 arguments / 4 arguments", "1.7",
+            ratio("record/12 arguments", on), 2, "")
     reached("record off / record on", "0.05", ratio("record/off", on), 3, "")
     reached("record watched by a trigger / not watched", "1.6",
             ratio("trigger/watched by one", on), 2, "")

@@ -41,7 +41,8 @@ RECORDER_INLINE_ uintptr_t recorder_returned_(uintptr_t order)
             RECORDER_WORD_(name, d),                                           \
             RECORDER_WORD_(name, e),                                           \
             RECORDER_WORD_(name, f),                                           \
-            RECORDER_WORD_(name, g), RECORDER_WORD_(name, h)))
+            RECORDER_WORD_(name, g),                                           \
+            RECORDER_WORD_(name, h), 0, 0, 0, 0))
 #define RECORDER_12_(name, check, format, a, b, c, d, e, f, g, h, i, j, k, l,  \
                      ...)                                                      \
     RECORDER_CALL_(                                                            \
@@ -74,8 +75,8 @@ RECORDER_INLINE_ uintptr_t recorder_returned_(uintptr_t order)
          : (check, recorder_returned_(call)))
 #endif
 
-/* True if a record is below RECORDER_SEVERITY_LEAST, which the compiler can tell
- * from the literal. The severity must be its first word. */
+/* True if a record is below RECORDER_SEVERITY_LEAST, which the compiler can
+ * tell from the literal. The severity must be its first word. */
 #ifdef RECORDER_SEVERITY_LEAST
 RECORDER_ASSERT_((RECORDER_SEVERITY_LEAST) >= 0 && (RECORDER_SEVERITY_LEAST) < 5,
                  "RECORDER_SEVERITY_LEAST: 0 to 3, or 4 to drop them all");

@@ -402,6 +402,7 @@ recorder_core_begin_(struct recorder_recording_ *file,
     file->image->types = NULL;
     file->image->image = NULL;
     file->image->file = NULL;
+    file->image->kernel = NULL;
     return true;
 }
 

@@ -23,38 +23,51 @@ recorder_lane_(const struct recorder *recorder, unsigned thread)
                                                 recorder->ring_bytes);
 }
 
-/* Calls recorder_write_() out of line, for callers that are not in a hurry. */
-RECORDER_FUNCTION_ struct recorder_record *
-recorder_write_words_(struct recorder_ring *ring, uintptr_t mask,
-                      unsigned thread, const struct recorder_record *r)
+/* Shows the hook a record of `count` records of 4 words each. */
+RECORDER_SELDOM_ void
+recorder_hook_words_(const struct recorder *recorder, unsigned thread,
+                     const struct recorder_record *head, const uintptr_t *words,
+                     unsigned count)
 {
-    return recorder_write_(ring, mask, thread, r);
+    struct recorder_record records[3];
+    unsigned i, j;
+    if (!recorder_home_.registry->hook)
+        return;
+    for (i = 0; i < count; i++) {
+        records[i] = *head;
+        records[i].format = i == 0 ? head->format : 0;
+        records[i].order += i;
+        for (j = 0; j < 4; j++)
+            records[i].argument[j] = words[4 * i + j];
+    }
+    recorder_home_.registry->hook(recorder, thread, records, count);
 }
 
-/* Writes `count` records of 4 words each, with consecutive orders, and prints
- * them if the recorder is traced. Returns the first order. */
+/* Writes `count` records of 4 words each, at most 3, with consecutive orders,
+ * and prints them if the recorder is traced. Returns the first order. */
 RECORDER_FUNCTION_ uintptr_t
 recorder_record_words_(const struct recorder *recorder, const char *format,
                        uintptr_t caller, const uintptr_t *words, unsigned count)
 {
-    unsigned thread = RECORDER_THREAD(), i, j;
+    unsigned thread = RECORDER_THREAD(), i;
+    uintptr_t mask = recorder->mask, previous;
     struct recorder_ring *ring = recorder_lane_(recorder, thread);
-    struct recorder_record records[3];
-    uintptr_t time = recorder_time_(), order = recorder_orders_(count);
+    struct recorder_record head = {
+        (uintptr_t)format, 0, recorder_time_(), caller, {0, 0, 0, 0}};
+    head.order = recorder_orders_(count);
+    previous = recorder_positions_(ring, count);
     for (i = 0; i < count; i++) {
-        struct recorder_record *r = &records[i];
-        r->format = i == 0 ? (uintptr_t)format : 0;
-        r->order = order + i;
-        r->time = time;
-        r->caller = caller;
-        for (j = 0; j < 4; j++)
-            r->argument[j] = words[4 * i + j];
-        recorder_write_words_(ring, recorder->mask, thread, r);
+        const uintptr_t *word = words + 4 * i;
+        struct recorder_record r = {i == 0 ? head.format : 0,
+                                    head.order + i,
+                                    head.time,
+                                    caller,
+                                    {word[0], word[1], word[2], word[3]}};
+        recorder_write_(ring, mask, previous + i, thread, &r);
     }
-    if (__atomic_load_n(&recorder->trace, __ATOMIC_RELAXED) > 0 &&
-        recorder_home_.registry->hook)
-        recorder_home_.registry->hook(recorder, thread, records, count);
-    return order;
+    if (__atomic_load_n(&recorder->trace, __ATOMIC_RELAXED) > 0)
+        recorder_hook_words_(recorder, thread, &head, words, count);
+    return head.order;
 }
 
 /* Records one record of a recorder that is traced or watched, and shows it to
@@ -68,7 +81,7 @@ RECORDER_FUNCTION_ uintptr_t recorder_record_hooked_(
     struct recorder_ring *ring = recorder_lane_(recorder, thread);
     r->time = recorder_time_();
     r->order = recorder_orders_(1);
-    recorder_write_words_(ring, mask, thread, r);
+    recorder_write_(ring, mask, recorder_positions_(ring, 1), thread, r);
     if (recorder_home_.registry->hook)
         recorder_home_.registry->hook(recorder, thread, r, 1);
     return r->order;
@@ -99,24 +112,48 @@ RECORDER_CALLED_ uintptr_t recorder_record_few_(const struct recorder *recorder,
     ring = recorder_lane_(recorder, thread);
     r.time = recorder_time_();
     r.order = recorder_orders_(1);
-    recorder_write_(ring, mask, thread, &r);
+    recorder_write_(ring, mask, recorder_positions_(ring, 1), thread, &r);
     return r.order;
 }
 
-/* Records more than 4 arguments: `count` records of 4 words, each passed as a
- * uintptr_t behind `count`. Returns the first order. */
+/* Records more than 4 arguments, `count` records of 4: 8 words, or 12. They come
+ * one by one: those of a variable argument list would be copied twice. Returns
+ * the first order. */
 RECORDER_CALLED_ uintptr_t recorder_record_more_(
-    const struct recorder *recorder, const char *format, unsigned count, ...)
+    const struct recorder *recorder, const char *format, unsigned count,
+    uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e,
+    uintptr_t f, uintptr_t g, uintptr_t h, uintptr_t i, uintptr_t j,
+    uintptr_t k, uintptr_t l)
 {
-    uintptr_t words[12];
-    unsigned i;
-    va_list arguments;
-    va_start(arguments, count);
-    for (i = 0; i < 4 * count; i++)
-        words[i] = va_arg(arguments, uintptr_t);
-    va_end(arguments);
-    return recorder_record_words_(
-        recorder, format, (uintptr_t)__builtin_return_address(0), words, count);
+    uintptr_t caller = (uintptr_t)__builtin_return_address(0);
+    struct recorder_record r = {(uintptr_t)format, 0, 0, caller, {a, b, c, d}};
+    uintptr_t mask, previous, order;
+    struct recorder_ring *ring;
+    unsigned thread;
+    if (RECORDER_UNLIKELY_(
+            __atomic_load_n(&recorder->trace, __ATOMIC_RELAXED) > 0)) {
+        uintptr_t words[12] = {a, b, c, d, e, f, g, h, i, j, k, l};
+        return recorder_record_words_(recorder, format, caller, words, count);
+    }
+    thread = RECORDER_THREAD();
+    mask = recorder->mask;
+    ring = recorder_lane_(recorder, thread);
+    r.time = recorder_time_();
+    r.order = order = recorder_orders_(count);
+    previous = recorder_positions_(ring, count);
+    recorder_write_(ring, mask, previous, thread, &r);
+    r.format = 0;
+    r.order = order + 1;
+    r.argument[0] = e, r.argument[1] = f;
+    r.argument[2] = g, r.argument[3] = h;
+    recorder_write_(ring, mask, previous + 1, thread, &r);
+    if (count > 2) {
+        r.order = order + 2;
+        r.argument[0] = i, r.argument[1] = j;
+        r.argument[2] = k, r.argument[3] = l;
+        recorder_write_(ring, mask, previous + 2, thread, &r);
+    }
+    return order;
 }
 
 /* Makes the token of a text record: its slot's address plus the low bits of its
@@ -136,10 +173,11 @@ RECORDER_CALLED_ const char *recorder_copy_bytes_(
 {
     unsigned thread = RECORDER_THREAD();
     struct recorder_ring *ring = recorder_lane_(recorder, thread);
+    uintptr_t mask = recorder->mask;
     /* At most half of the ring: the head and its text must fit together. */
-    size_t room = (recorder->mask + 2) / 2 * RECORDER_TEXT_BYTES_;
+    size_t room = (mask + 2) / 2 * RECORDER_TEXT_BYTES_;
     size_t count, i;
-    uintptr_t order, token = 0;
+    uintptr_t order, last, token = 0;
     if (!string)
         return NULL;
     if (room > RECORDER_COPY_MAX)
@@ -150,6 +188,7 @@ RECORDER_CALLED_ const char *recorder_copy_bytes_(
             RECORDER_TEXT_BYTES_;
     count += count == 0;
     order = recorder_orders_(count);
+    last = recorder_positions_(ring, count) + count - 1;
     for (i = count; i-- > 0;) { /* backwards: each holds the next's token */
         size_t at = i * RECORDER_TEXT_BYTES_;
         struct recorder_record text = {1 + size - at, order + i, 0, token,
@@ -159,7 +198,7 @@ RECORDER_CALLED_ const char *recorder_copy_bytes_(
             recorder_bytes_(text.argument, string + at, RECORDER_TEXT_BYTES_);
         else
             recorder_bytes_(text.argument, string + at, size - at);
-        slot = recorder_write_words_(ring, recorder->mask, thread, &text);
+        slot = recorder_write_(ring, mask, last - i, thread, &text);
         token = slot ? recorder_token_(slot, order + i) : (uintptr_t)ring;
     }
     return (const char *)token;

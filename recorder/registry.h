@@ -25,7 +25,7 @@ RECORDER_SELDOM_ void recorder_forks_(void)
 }
 /* Runs in the child of fork(). Its one thread takes a new row at its next
  * record; the rows of the parent's threads stay, dead, for the records they
- * made. */
+ * made. Tasks are memory, and so the child's, too. */
 RECORDER_SELDOM_ void recorder_forked_(void)
 {
     struct recorder_registry *registry = recorder_home_.registry;
@@ -37,7 +37,8 @@ RECORDER_SELDOM_ void recorder_forked_(void)
         registry->file(RECORDER_FILE_FORKED_, NULL);
     for (i = 0; i < registry->threads_max; i++) {
         struct recorder_thread_row *row = &registry->threads[i];
-        if (row->state != RECORDER_ROW_FREE_)
+        if (row->state != RECORDER_ROW_FREE_ &&
+            row->state != RECORDER_ROW_TASK_)
             row->state = RECORDER_ROW_DEAD_;
     }
     registry->readers = 0;

@@ -77,7 +77,8 @@ RECORDER_INLINE_ uintptr_t recorder_add_(uintptr_t *to, uintptr_t value)
  * A ticket owns its slot when its turn has come: when the lap before is whole.
  * No other ticket may write in the slot until the owner is done (W7). So a
  * record takes two read-modify-writes, W1 and W2, and no compare-and-swap, and
- * it waits for nobody.
+ * it waits for nobody. What takes several slots, for many arguments or for a
+ * text, draws all its orders at W1 and all its positions at W2.
  *
  *   writer                                      reader of slot k
  *   W1 order = recorder_order++     acq_rel     R1 c = commit[k]     acquire
@@ -275,17 +276,24 @@ recorder_write_late_(struct recorder_ring *ring, uintptr_t mask,
     return NULL;
 }
 
-/* Writes one record into the ring. Returns its place, or null where it was
- * lost. */
-RECORDER_INLINE_ struct recorder_record *
-recorder_write_(struct recorder_ring *ring, uintptr_t mask, unsigned thread,
-                const struct recorder_record *r)
+/* Hands out `count` positions in a row, at most as many as the ring has slots.
+ * Returns the first of them less the ring's size. */
+RECORDER_INLINE_ uintptr_t recorder_positions_(struct recorder_ring *ring,
+                                               uintptr_t count)
 {
-    /* The position is one lap later; `previous` must be whole by now. */
-    uintptr_t previous = recorder_add_(&ring->write, 1);
+    uintptr_t previous = recorder_add_(&ring->write, count);
+    RECORDER_STEP_(W2);
+    return previous;
+}
+
+/* Writes one record at the position one lap behind `previous`, which must be
+ * whole by now. Returns its place, or null where it was lost. */
+RECORDER_INLINE_ struct recorder_record *
+recorder_write_(struct recorder_ring *ring, uintptr_t mask, uintptr_t previous,
+                unsigned thread, const struct recorder_record *r)
+{
     uintptr_t slot = previous & mask, commit;
     uintptr_t *word = recorder_commits_(ring, mask) + slot;
-    RECORDER_STEP_(W2);
     commit = __atomic_load_n(word, __ATOMIC_ACQUIRE); RECORDER_STEP_(W3);
     if (RECORDER_UNLIKELY_(!recorder_is_turn_(commit, previous, mask) ||
                            recorder_lap_wraps_((previous | mask) + 1))) {

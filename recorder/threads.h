@@ -103,35 +103,95 @@ recorder_thread_table_(struct recorder_registry *registry)
     return table;
 }
 
-/* Takes a row for the calling thread. Returns its number, or
- * RECORDER_THREAD_SHARED if the table is full. */
-RECORDER_FUNCTION_ unsigned recorder_thread_take_row_(void)
+/* Claims a row for somebody new. Returns its number, or RECORDER_THREAD_SHARED
+ * if the table is full or there is no memory for it. */
+RECORDER_SELDOM_ unsigned
+recorder_row_claim_(struct recorder_registry *registry)
 {
-    struct recorder_registry *registry = recorder_home_.registry;
-    struct recorder_thread_row *table = recorder_thread_table_(registry), *row;
-    uintptr_t max = recorder_get_(&registry->threads_max);
+    uintptr_t max;
     unsigned number = RECORDER_THREAD_SHARED;
-    char name[16] = "";
-    if (!table)
+    if (!recorder_thread_table_(registry))
         return number;
+    max = recorder_get_(&registry->threads_max);
     if (recorder_get_(&registry->threads_count) < max)
         number = (unsigned)recorder_add_(&registry->threads_count, 1) + 1;
     if (number > max)
         number = recorder_thread_reuse_(registry);
-    if (number == RECORDER_THREAD_SHARED)
-        return number;
-    row = &table[number - 1];
-    __atomic_store_n(&row->id, recorder_os_thread_(), __ATOMIC_RELAXED);
+    return number;
+}
+/* Fills a claimed row, and shows it to readers. */
+RECORDER_SELDOM_ void recorder_row_fill_(struct recorder_registry *registry,
+                                         unsigned number, int32_t id,
+                                         const char *name, uint16_t named,
+                                         uint16_t state)
+{
+    struct recorder_thread_row *row = &registry->threads[number - 1];
+    __atomic_store_n(&row->id, id, __ATOMIC_RELAXED);
     recorder_put_(&row->first, recorder_get_(registry->order));
-    recorder_os_get_thread_name_(name);
-    __atomic_store_n(&row->named, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&row->named, named, __ATOMIC_RELAXED);
     recorder_thread_set_name_(row, name);
-    __atomic_store_n(&row->state, RECORDER_ROW_ALIVE_, __ATOMIC_RELEASE);
+    __atomic_store_n(&row->state, state, __ATOMIC_RELEASE);
     if (registry->image)
         recorder_put_(&registry->image->threads_count,
                       recorder_get_(&registry->threads_count));
+}
+
+/* Takes a row for a thread. Returns its number, or RECORDER_THREAD_SHARED if
+ * there is none. */
+RECORDER_FUNCTION_ unsigned
+recorder_thread_take_row_of_(int32_t id, const char *name, uint16_t state)
+{
+    struct recorder_registry *registry = recorder_home_.registry;
+    unsigned number = recorder_row_claim_(registry);
+    if (number == RECORDER_THREAD_SHARED)
+        return number;
+    recorder_row_fill_(registry, number, id, name, 0, state);
     recorder_clock_note_();
     return number;
+}
+
+/* Gives a row back that nobody has used. */
+RECORDER_SELDOM_ void recorder_thread_drop_row_(unsigned number)
+{
+    struct recorder_thread_row *row =
+        &recorder_home_.registry->threads[number - 1];
+    __atomic_store_n(&row->id, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&row->state, (uint16_t)RECORDER_ROW_DEAD_,
+                     __ATOMIC_RELEASE);
+}
+
+/* Returns the row that kernel.h made for a thread that had not recorded; 0:
+ * none. */
+RECORDER_INLINE_ unsigned recorder_thread_claim_(int32_t id)
+{
+    uintptr_t *readers = &recorder_home_.registry->readers;
+    const struct recorder_kernel_rings *kernel;
+    unsigned number;
+    if (!recorder_kernel_of_program_())
+        return 0;
+    __atomic_fetch_add(readers, 1, __ATOMIC_SEQ_CST);
+    kernel = recorder_kernel_of_program_();
+    number = kernel ? kernel->claim(id) : 0;
+    __atomic_fetch_sub(readers, 1, __ATOMIC_SEQ_CST);
+    return number;
+}
+
+/* Takes a row for the calling thread. Returns its number, or
+ * RECORDER_THREAD_SHARED if the table is full. It claims a second time, as
+ * kernel.h may have made a row since the first: see recorder_kernel_row_(). */
+RECORDER_FUNCTION_ unsigned recorder_thread_take_row_(void)
+{
+    int32_t id = recorder_os_thread_();
+    unsigned claimed = recorder_thread_claim_(id), number;
+    char name[16] = "";
+    if (claimed)
+        return claimed;
+    recorder_os_get_thread_name_(name);
+    number = recorder_thread_take_row_of_(id, name, RECORDER_ROW_ALIVE_);
+    claimed = recorder_thread_claim_(id);
+    if (claimed && number != RECORDER_THREAD_SHARED)
+        recorder_thread_drop_row_(number);
+    return claimed ? claimed : number;
 }
 
 /* Returns the calling thread's number, by the module that started first: a

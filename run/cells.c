@@ -55,11 +55,12 @@ struct run_cell run_cell_write(const struct recorder *r, unsigned lane,
                                 offsetof(struct recorder_record, argument),
                             0};
     unsigned thread = RECORDER_THREAD();
-    uintptr_t time, order;
+    uintptr_t time, order, previous;
     if (__atomic_load_n(&r->trace, __ATOMIC_RELAXED) < 0)
         return cell;
     time = recorder_time_();
     order = recorder_orders_(count);
+    previous = recorder_positions_(ring, count);
     for (unsigned i = 0; i < count; i++) {
         const struct recorder_record record = {i ? 0 : (uintptr_t)format,
                                                order + i,
@@ -69,7 +70,7 @@ struct run_cell run_cell_write(const struct recorder *r, unsigned lane,
                                                 words[4 * i + 2],
                                                 words[4 * i + 3]}};
         const struct recorder_record *slot =
-            recorder_write_words_(ring, r->mask, thread, &record);
+            recorder_write_(ring, r->mask, previous + i, thread, &record);
         if (i == 0 && slot)
             cell.start = (unsigned)(slot - recorder_records_(ring));
     }

@@ -165,7 +165,7 @@ typedef struct recorder_entry {
                            &recorder_for_##name, RECORDER_FORMAT_(format), 2,  \
                            RECORDER_ARG(a), RECORDER_ARG(b), RECORDER_ARG(c),  \
                            RECORDER_ARG(d), RECORDER_ARG(e), RECORDER_ARG(f),  \
-                           RECORDER_ARG(g), RECORDER_ARG(h)))
+                           RECORDER_ARG(g), RECORDER_ARG(h), 0, 0, 0, 0))
 #define RECORD_12_(name, format, a, b, c, d, e, f, g, h, i, j, k, l, ...)      \
     RECORD_CALL_(name, recorder_record_more_(                                  \
                            &recorder_for_##name, RECORDER_FORMAT_(format), 3,  \

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * For GenMC (-DGENMC -DSLOTS=1 ...) and for the explorer, where the numbers are
- * arguments: ring SLOTS WRITERS RECORDS TICKETS READERS WORDS [how]
+ * arguments: ring SLOTS WRITERS RECORDS TICKETS READERS WORDS [PARTS] [how]
  *
  *     SLOTS     of the ring
  *     WRITERS   threads that record
@@ -14,6 +14,8 @@
  *               eight are relaxed accesses in a row, and each word is compared
  *               with what its record put there: so what holds for one word
  *               holds for eight.
+ *     PARTS     slots that each record takes, whose orders and positions it
+ *               draws at once; 1 if it is not said. Each counts as a record
  *
  * `ring order`: the promise of W1, in two programs of its own.
  */
@@ -26,19 +28,23 @@ enum {
     RECORDS = 1,
     TICKETS = 1,
     READERS = 1,
-    WORDS = 1
+    WORDS = 1,
+    PARTS = 1
 }; /* for the promise of W1, which has no ring */
+#elif defined(GENMC) && !defined(PARTS)
+#define PARTS 1
 #elif !defined(GENMC)
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-static unsigned sizes[6];
+static unsigned sizes[7] = {0, 0, 0, 0, 0, 0, 1};
 #define SLOTS sizes[0]
 #define WRITERS sizes[1]
 #define RECORDS sizes[2]
 #define TICKETS sizes[3]
 #define READERS sizes[4]
 #define WORDS sizes[5]
+#define PARTS sizes[6]
 #endif
 
 /* The model's hold on the header: which words count, which position a writer
@@ -92,32 +98,46 @@ static uintptr_t order_at(uintptr_t in, uintptr_t position)
 }
 
 /* What a writer knows when it has drawn a ticket: how many records it has made,
- * the table of those, this one's order, its tickets and this one's position. */
+ * the table of those, this one's order, its tickets and this one's position, and
+ * the first position of its parts. */
 static __thread bool writes;
-static __thread uintptr_t records, table, order, tickets, drawn;
+static __thread uintptr_t records, table, order, tickets, drawn, first;
+
+static void drew(uintptr_t position)
+{
+    drawn = position;
+    if (writes)
+        weak_past(table, first << 32 | records << 24 | order << 16 |
+                             tickets << 8 | drawn);
+}
 
 static uintptr_t draws(const volatile void *p, uintptr_t value)
 {
     if (p == &all.ring.write) {
-        drawn = value;
-        tickets++;
-        if (writes)
-            weak_past(table,
-                      records << 24 | order << 16 | tickets << 8 | drawn);
+        if (tickets++ == 0) /* else a ticket of the rare path */
+            first = value;
+        drew(value);
     }
     return value;
 }
 
 static void writes_alone(void) { weak_alone(&busy_writer[drawn % SLOTS]); }
 
-/* Makes a record, and an entry for it where it was not lost. */
-static void make(unsigned thread)
+/* Makes a record of `parts`, and an entry for each that was not lost. */
+static void make(unsigned thread, uintptr_t parts)
 {
-    uintptr_t o = order = recorder_orders_(1);
-    struct recorder_record r = {o, o, o, o, {o, o, o, o}};
+    uintptr_t o = order = recorder_orders_(parts), previous, i;
     tickets = 0;
-    if (recorder_write_(&all.ring, SLOTS - 1, thread, &r))
-        table |= entry(drawn, o);
+    previous = recorder_positions_(&all.ring, parts);
+    for (i = 0; i < parts; i++, o++) {
+        struct recorder_record r = {o, o, o, o, {o, o, o, o}};
+        order = o;
+        tickets = 1;
+        if (i > 0)
+            drew(previous + i);
+        if (recorder_write_(&all.ring, SLOTS - 1, previous + i, thread, &r))
+            table |= entry(drawn, o);
+    }
 }
 
 /* Looks at a slot. Returns the table of what is there, 0 for nothing. */
@@ -140,7 +160,7 @@ static void *writer(void *number)
     table = 0;
     writes = true;
     for (records = 0; records < RECORDS; records++)
-        make((unsigned)(uintptr_t)number);
+        make((unsigned)(uintptr_t)number, PARTS);
     return (void *)table;
 }
 
@@ -161,7 +181,7 @@ static void check_at_rest(uintptr_t made)
     unsigned i, count = 0;
     for (p = 0; p < 16; p++)
         count += order_at(made, p) != 0;
-    weak_check(count + recorder_get_(&all.ring.lost) == WRITERS * RECORDS,
+    weak_check(count + recorder_get_(&all.ring.lost) == WRITERS * RECORDS * PARTS,
                "records made = found + lost");
     weak_check(count + given_up == recorder_get_(&all.ring.write),
                "positions handed out = completed + given up");
@@ -174,7 +194,7 @@ static void check_at_rest(uintptr_t made)
     }
     writes = false;
     for (i = 0; i < SLOTS; i++)
-        make(1);
+        make(1, 1);
     weak_check(recorder_get_(&all.ring.given_up) == given_up,
                "no slot leaks, the next tickets get their turn at once");
 }
@@ -312,7 +332,12 @@ int main(int argc, char **argv)
     }
     for (i = 0; i < 6 && i + 1 < argc; i++)
         sizes[i] = (unsigned)atoi(argv[i + 1]);
-    if (i == 6 && SLOTS > 0 && SLOTS <= MAX && WRITERS <= MAX &&
+    if (argc > 7 && atoi(how) > 0) {
+        sizes[6] = (unsigned)atoi(how);
+        argc--, argv++;
+        how = argc > 7 ? argv[7] : "";
+    }
+    if (i == 6 && PARTS <= SLOTS && SLOTS > 0 && SLOTS <= MAX && WRITERS <= MAX &&
         READERS <= MAX) {
         if (argc == 7)
             return report(weak_explore(ring, flags));
@@ -323,7 +348,8 @@ int main(int argc, char **argv)
                                       seed ? strtoull(seed, NULL, 0) : 1));
     }
     fprintf(stderr, "usage: ring order | ring slots writers records tickets "
-                    "readers words [compare | random count]\n");
+                    "readers words [parts] "
+                    "[compare | random count]\n");
     return 2;
 }
 #endif

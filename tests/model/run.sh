@@ -15,7 +15,7 @@ cxx="${CXX:-c++} -std=gnu++11 -O2 -w"
 export GENMC_SECONDS
 export SEED
 
-# slots writers records tickets readers words [how]
+# slots writers records tickets readers words [parts] [how]
 configurations="order
 1 2 1 2 1 1 compare
 1 3 1 1 0 1 compare
@@ -29,9 +29,14 @@ configurations="order
 2 2 2 2 1 2
 2 3 1 2 1 2
 2 4 1 1 1 1
+2 2 1 1 1 2 2
+2 2 1 2 1 1 2
+2 3 1 1 1 1 2
+4 2 1 1 1 1 3
 1 4 1 3 1 2 random 20000
 1 3 2 2 1 8 random 20000
-2 3 2 2 1 8 random 20000"
+2 3 2 2 1 8 random 20000
+2 3 1 2 1 8 2 random 20000"
 deep="1 2 2 1 1 1 compare
 2 3 2 1 1 1
 1 3 1 3 1 1
@@ -58,6 +63,7 @@ trials="order
 2 2 2 1 1 1
 1 2 1 2 1 2
 1 3 1 1 1 1
+2 2 1 1 1 1 2
 1 2 2 2 1 1
 wraps 5 3 1 2 1
 wraps-masked 5 3 1 2 1
@@ -90,7 +96,12 @@ words() # A configuration in words.
         return
         ;;
     esac
-    echo "slots $1, writers $2, records $3, tickets $4, readers $5, words $6"
+    case $7 in
+    [2-9]) parts=", $7 parts a record" ;;
+    *) parts= ;;
+    esac
+    echo "slots $1, writers $2, records $3, tickets $4, readers $5," \
+        "words $6$parts"
 }
 
 program() # Of a configuration: the program to run, and its arguments.

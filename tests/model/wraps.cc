@@ -317,7 +317,9 @@ static bool go_on(struct state *s, unsigned number, bool to_the_end)
     if (setjmp(stopped))
         recorded = false;
     else {
-        recorded = recorder_write_(&ring, slots - 1, 1, &records[0]);
+        recorded =
+            recorder_write_(&ring, slots - 1, recorder_positions_(&ring, 1), 1,
+                            &records[0]);
         memset(me, 0, sizeof *me);
     }
     s->memory = now;
