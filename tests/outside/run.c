@@ -1,4 +1,4 @@
-/* recorder run: a program's threads are recorded, and the program is as without. */
+/* recorder run records a program's threads, and leaves the program as it is. */
 /* SPDX-License-Identifier: MIT */
 #include "harness/command.h"
 
@@ -202,7 +202,7 @@ Test(run, killed)
     }
 }
 
-/* ----------------------------------------------------- threads, processes -- */
+/* ---------------------------------------------------- threads, processes -- */
 
 /* Goal: more threads than have a lane, threads with small stacks, coroutines
  * whose stacks end at a page that may not be touched, signal handlers. */
@@ -218,8 +218,8 @@ Test(run, threads_of_all_kinds)
     must_be_alike("", "./run_modes threads 2000 32768", 0);
 }
 
-/* Goal: a child of fork() has a file if it makes a thread, and no other; what it
- * runs has its own. */
+/* Goal: a child of fork() has a file if it makes a thread, and no other;
+ * what it runs has its own. */
 Test(run, forks)
 {
     build_c("run_modes", "");

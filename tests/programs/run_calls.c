@@ -119,7 +119,7 @@ static void mutexes(void)
     SAY(pthread_mutex_destroy(&mutex));
 }
 
-/* ------------------------------------------------------- conditions, once -- */
+/* ------------------------------------------------------ conditions, once -- */
 
 static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
@@ -216,7 +216,7 @@ static void once(void)
     SAY(in_thread(exits_in_once, &onces) == &onces);
 }
 
-/* ----------------------------------------------- read-write locks, others -- */
+/* ---------------------------------------------- read-write locks, others -- */
 
 static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
 static void *others_rwlock(void *of)
@@ -339,7 +339,7 @@ static void spins_and_barriers(void)
     SAY(pthread_barrier_init(&barrier, NULL, 0));
 }
 
-/* ----------------------------------------------------------- threads, C11 -- */
+/* ---------------------------------------------------------- threads, C11 -- */
 
 static void *sleeps(void *of)
 {

@@ -1,4 +1,4 @@
-/* Programs for recorder run: threads, forks, stacks and signals of all kinds. */
+/* Threads, forks, stacks and signals of all kinds, for recorder run. */
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -94,7 +94,7 @@ static int forks(int n, bool execs)
                 n);
     return 0;
 }
-/* fork: a child that makes threads, and is forked while another thread waits. */
+/* fork: a child makes threads, and is forked while another thread waits. */
 static void *waits_long(void *of)
 {
     pthread_mutex_lock(&two);
