@@ -143,18 +143,48 @@ Test(run, python)
 
 /* ----------------------------------------------------------------- truth -- */
 
-/* Goal: counts are those of a program that knows its own. */
-Test(run, counts_are_exact)
+/* The counts of threads that ended, in counts.rec, are those in ./own. */
+static void must_sum_up(void)
 {
-    build_c("run_counts", "");
-    build_must(RUN "-o counts.rec ./run_counts %u >own", scaled(16000));
     command_must(
         "dump --line \"{message}\" -n thread_life counts.rec | sed -n "
         "\"s/^ended: //p\" | tr -d , | awk \"{ l += \\$2; t += \\$6; f += "
         "\\$8; u += \\$10; r += \\$12; s += \\$22; p += \\$24; o += \\$26 } "
         "END { print \\\"lock\\\", l, \\\"trylock\\\", t, \\\"failed\\\", f, "
         "\\\"unlock\\\", u, \\\"rwlock\\\", r, \\\"sem\\\", s, \\\"post\\\", "
-        "p, \\\"other\\\", o }\" >seen; diff own seen");
+        "p, \\\"other\\\", o }\" >seen; diff own seen && rm counts.rec");
+}
+
+/* Goal: counts are those of a program that knows its own. */
+Test(run, counts_are_exact)
+{
+    build_c("run_counts", "");
+    build_must(RUN "-o counts.rec ./run_counts %u >own", scaled(16000));
+    must_sum_up();
+}
+
+/* Goal: they are on other machines, too. */
+Test(run, counts_are_exact_elsewhere)
+{
+    static const char *const machines[][2] = {
+        {"arm-linux-gnueabihf", "qemu-arm"},
+        {"aarch64-linux-gnu", "qemu-aarch64"}};
+    for (size_t i = 0; i < 2; i++) {
+        const char *machine = machines[i][0], *emulator = machines[i][1];
+        char compiler[64];
+        snprintf(compiler, sizeof compiler, "%s-gcc", machine);
+        if (!build_has(compiler) || !build_has(emulator))
+            continue;
+        build_must("make -s -C " TEST_ROOT " build/lib/%s/librecorder-run.so",
+                   machine);
+        build_must("%s -O2 -o counts " BUILD_PROGRAMS "/run_counts.c -lpthread",
+                   compiler);
+        build_must("%s -L /usr/%s -E LD_PRELOAD=" TEST_ROOT
+                   "/build/lib/%s/librecorder-run.so -E "
+                   "RECORDER_RUN=:$PWD/counts.rec ./counts 400 >own",
+                   emulator, machine, machine);
+        must_sum_up();
+    }
 }
 
 /* Goal: who made a thread, and for what, is known; each wait has its end, what

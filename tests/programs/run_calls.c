@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -377,7 +378,7 @@ static void threads(void)
     SAY(pthread_create(&thread, NULL, sleeps, NULL));
     SAY(pthread_detach(thread));
     SAY(pthread_detach(thread));
-    pthread_attr_setstacksize(&a, (size_t)1 << 60);
+    pthread_attr_setstacksize(&a, SIZE_MAX / 2);
     SAY(pthread_create(&thread, &a, sleeps, NULL) != 0);
 }
 
