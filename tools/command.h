@@ -37,6 +37,7 @@ struct verb {
     int (*run)(struct call *);
     bool follows;    /* --last 0 says something */
     bool unprepared; /* of programs without recorders, too */
+    bool kernel;     /* shows switches that the kernel has, too */
     bool starts;     /* a program, whose arguments are no options of the verb */
     int trouble;     /* exit status for trouble; 0: 1 */
 };

@@ -411,6 +411,11 @@ void call_take(struct call *call)
     const char *wrong = reader_take(&call->reader);
     if (wrong)
         fail(call, "%s", wrong);
+    if (call->reader.kernel_wrong)
+        warn(call,
+             "switches that the program did not record yet are left out, as "
+             "the kernel's rings cannot be read: %s",
+             call->reader.kernel_wrong);
     selection_check(call);
     if (since && when(call, since, &s->since_order, &s->since_ns))
         s->since_set = true;
@@ -523,6 +528,7 @@ void call_open(struct call *call, int i)
         fail(call, "%s", wrong);
     codes_open(call);
     call->reader.codes = call->codes;
+    call->reader.kernel = call->verb->kernel;
 }
 
 const char *call_program(const struct call *call)

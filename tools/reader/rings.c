@@ -315,6 +315,8 @@ static bool slot_key(const struct reader *reader, const struct lane *lane,
         return false;
     *key =
         order_key(reader, bytes_word(reader->memory, raw + at->record_order));
+    if (kernel_has(reader, lane->recorder, raw, *key))
+        return false;
     return reader->cleared == 0 || *key >= order_key(reader, reader->cleared);
 }
 
@@ -664,5 +666,6 @@ void reader_count(struct reader *reader)
         recorder_figures_overwritten_(&r->figures, r->recorded, r->whole,
                                       r->begun);
         figures_kept(r, inside->lanes[i - 1].kept);
+        r->figures.kept += kernel_added(reader, r);
     }
 }

@@ -18,6 +18,7 @@ enum {
     OPTION_CSV = OPTION_OWN,
     OPTION_CLEAR,
     OPTION_FUNCTION,
+    OPTION_BY_TIME,
     OPTION_COLOR,
     OPTION_NO_PAGER
 };
@@ -169,6 +170,8 @@ static int dump(struct call *call)
         clear_begin(call, &order);
     else
         call_open(call, 0);
+    call->reader.kernel &= !clears; /* they are nobody's to clear */
+    call->reader.by_time = call_option(call, OPTION_BY_TIME);
     call_take(call);
     if (isatty(1) && !call_option(call, OPTION_NO_PAGER) && !as_json && !as_csv)
         pager_open();
@@ -191,6 +194,9 @@ static const struct option_row rows[] = {
     {OPTION_CSV, "csv", NULL, "comma-separated values (RFC 4180)"},
     {OPTION_FUNCTION, "function", NULL,
      "behind each line, the function that recorded it (of C++: | c++filt)"},
+    {OPTION_BY_TIME, "by-time", NULL,
+     "by ascending times, not by orders: switches that were poured, and texts "
+     "of a --log, among the records of their time"},
     {OPTION_CLEAR, "clear", NULL,
      "all that is shown here, and nothing else, is not shown again (see "
      "recorder clear); of a thread that is stopped inside a record for more "
@@ -205,7 +211,7 @@ const struct verb verb_dump = {
     .name = "dump",
     .arguments = "SOURCE",
     .summary =
-        "prints all records, merged and in order: what recorder_dump() prints",
+        "prints all records, merged and in order: as recorder_dump() does",
     .help = "A ~ in front of a text says that it may be another than the one "
             "that was recorded: a %s keeps an address, and what stands there "
             "is no constant of the program or of a library. RECORDER_COPY "
@@ -213,4 +219,5 @@ const struct verb verb_dump = {
             "the numbers of such arguments, from 0 and from 1.",
     .rows = rows,
     .selects = true,
-    .run = dump};
+    .run = dump,
+    .kernel = true};

@@ -139,4 +139,5 @@ const struct verb verb_export = {
     .help = help,
     .rows = rows,
     .selects = true,
-    .run = run};
+    .run = run,
+    .kernel = true};

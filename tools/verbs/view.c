@@ -157,4 +157,5 @@ const struct verb verb_view = {
         "until the program ends.",
     .rows = rows,
     .selects = true,
-    .run = run};
+    .run = run,
+    .kernel = true};

@@ -168,6 +168,7 @@ static void answer_stream(struct server *server, struct client *client)
         return;
     }
     client->reader.follows = true;
+    client->reader.kernel = call->reader.kernel;
     reader_select(&client->reader, &call->selection);
     client->pack = view_pack_new(call, &client->reader, server->values,
                                  server->values_count);
