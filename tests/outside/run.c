@@ -227,8 +227,9 @@ Test(run, killed)
         usleep((useconds_t)(i * 7919 % 60000));
         command_stop(pid);
         command_must("dump life.rec >dump");
-        build_must("grep -q \"thread_self: thread 0x\" dump && ! grep -q "
-                   "\"<lost>\" dump && rm life.rec");
+        /* Each of four threads may have been within one record. */
+        build_must("grep -q \"thread_self: thread \" dump && test $(grep -c "
+                   "\"<lost>\" dump) -le 4 && rm life.rec");
     }
 }
 
