@@ -51,6 +51,7 @@ void core_registers(const struct threads *threads, struct thread *thread,
                       is_interrupted(word_signed(m, value[machine->result]));
     for (unsigned i = 0; i < 6; i++)
         thread->arguments[i] = value[machine->arguments[i]];
+    thread->argument_lost = thread->in_call && machine->loses_argument;
 }
 
 /* Does the thread stand behind an instruction that calls the system? */
