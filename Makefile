@@ -45,10 +45,11 @@ TOOL_FLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) -Wstrict-prototypes 
 	$(TOOL_DIRS) -fPIC -fvisibility=hidden
 
 .PHONY: build test test-all run hanoi pipeline bench model asan ubsan tsan coverage fuzz test-ports \
-	ports-cost release install clean help run-tests
+	ports-cost release install clean help run-tests run-libraries
 
 build: packages-build $(EXAMPLES) build/recorder build/librecorder.so \
 	build/lib/librecorder-run.so
+run-libraries: $(RUN_LIBRARIES)
 
 build/%.o: %.c $(HEADERS) $(wildcard tools/*.h tools/*/*.h tools/view/page/* gdb/*.h)
 	@mkdir -p $(@D)
@@ -68,10 +69,17 @@ RUN_FLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) -Wstrict-prototypes \
 	-fvisibility=hidden
 RUN_LINK = -shared -shared-libgcc -Wl,-z,defs,-z,now
 RUN_VERSIONS = -DRUN_VERSIONS -Wl,--version-script=run/versions.map
+RUN_MACHINES = $(foreach t,arm-linux-gnueabihf aarch64-linux-gnu,$(if \
+	$(shell command -v $t-gcc),$t))
+RUN_LIBRARIES = build/lib/librecorder-run.so \
+	$(RUN_MACHINES:%=build/lib/%/librecorder-run.so)
 build/lib/librecorder-run.so: $(wildcard run/*) $(HEADERS)
 	@mkdir -p $(@D)
 	$(CC) $(RUN_FLAGS) $(RUN_LINK) $(if $(filter x86_64%,$(shell $(CC) \
 		-dumpmachine)),$(RUN_VERSIONS)) run/*.c -o $@
+build/lib/%/librecorder-run.so: $(wildcard run/*) $(HEADERS)
+	@mkdir -p $(@D)
+	$*-gcc $(RUN_FLAGS) $(RUN_LINK) run/*.c -o $@
 
 build/examples/%: examples/%.c $(HEADERS)
 	@mkdir -p $(@D)
@@ -173,7 +181,7 @@ build/bench/bench: bench/shim.cc $(patsubst %.c,build/%.o,$(wildcard bench/*.c))
 bench: packages-test build/bench/bench build/recorder
 	@sh bench/run.sh build/bench/bench README.md
 
-install: build/recorder build/librecorder.so build/lib/librecorder-run.so
+install: build/recorder build/librecorder.so run-libraries
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin lib/recorder share/pkgconfig \
 		share/recorder/formats share/man/man1 \
 		share/bash-completion/completions include/recorder \

@@ -353,7 +353,7 @@ RECORDER_SELDOM_ bool recorder_file(const char *path)
 #endif
 
 /* A library that is preloaded into programs leaves RECORDER_FILE to them. */
-#ifndef RECORDER_FILE_ONLY_CALLED
+#ifndef RECORDER_FILE_PRELOADED
 __attribute__((constructor(103))) static void recorder_file_enter_(void)
 {
     const char *path = recorder_os_environment_("RECORDER_FILE");

@@ -39,7 +39,9 @@ RECORDER_SELDOM_ void recorder_open_say_(const char *path, const char *wrong,
     } else {
         recorder_add_string_(&say, "; goes on in memory\n");
     }
+#ifndef RECORDER_FILE_PRELOADED /* descriptor 2 may be any file by now */
     recorder_say_(&say);
+#endif
 }
 
 /* Says why a call failed: in words if a user can do something about it, else by

@@ -21,6 +21,8 @@ unsigned char run_handed[RUN_LANES];
 
 void run_order_forked(void)
 {
+    if (chains_count == 0)
+        return; /* each page that is written is copied */
     __builtin_memset(run_chains, 0, sizeof run_chains);
     __builtin_memset(pairs, 0, sizeof pairs);
     chains_count = 0;

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RECORDER_FILE_ONLY_CALLED /* RECORDER_FILE is for the program itself */
+/* RECORDER_FILE, and what descriptor 2 leads to, are the program's. */
+#define RECORDER_FILE_PRELOADED
 #include "recorder_dump.h"
 
 static char pattern[RECORDER_PATH_MAX_];

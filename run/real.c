@@ -5,6 +5,8 @@
 #include <dlfcn.h>
 
 struct run_real run_real;
+bool run_has_tsan;
+extern void __tsan_init(void) __attribute__((weak));
 static __thread bool resolves __attribute__((tls_model("initial-exec")));
 
 /* libc's first version on this machine, by which its internal names of the
@@ -25,9 +27,11 @@ static __thread bool resolves __attribute__((tls_model("initial-exec")));
 __asm__(".symver base_lock, __pthread_mutex_lock@" BASE);
 __asm__(".symver base_trylock, __pthread_mutex_trylock@" BASE);
 __asm__(".symver base_unlock, __pthread_mutex_unlock@" BASE);
+__asm__(".symver base_init, __pthread_mutex_init@" BASE);
 extern int base_lock(pthread_mutex_t *);
 extern int base_trylock(pthread_mutex_t *);
 extern int base_unlock(pthread_mutex_t *);
+extern int base_init(pthread_mutex_t *, const pthread_mutexattr_t *);
 
 int run_base_lock(pthread_mutex_t *m)
 {
@@ -42,18 +46,26 @@ int run_base_unlock(pthread_mutex_t *m)
     return base_unlock(m);
 }
 
+int run_base_init(pthread_mutex_t *m, const pthread_mutexattr_t *a)
+{
+    return base_init(m, a);
+}
+
 struct run_cond_real run_cond_new, run_cond_old;
 
-/* Returns the next definition of a function. Of two versions in libc it is the
- * newer one, which programs of today were linked with; glibc before 2.36 would
- * answer with the older. Another library's, such as a sanitizer's, has none. */
 static void *next(const char *name)
+{
+    return dlsym(RTLD_NEXT, name);
+}
+/* Of two versions in libc, programs of today were linked with the newer one;
+ * glibc before 2.36 would answer with the older. Another library's, such as a
+ * sanitizer's, has none. */
+static void *next_new(const char *name)
 {
     void *found = dlsym(RTLD_NEXT, name);
 #ifdef RUN_COND_NEW
-    void *newer = dlvsym(RTLD_NEXT, name, RUN_COND_NEW);
-    if (newer && found == dlvsym(RTLD_NEXT, name, RUN_COND_OLD))
-        return newer;
+    if (found == dlvsym(RTLD_NEXT, name, RUN_COND_OLD))
+        return dlvsym(RTLD_NEXT, name, RUN_COND_NEW);
 #endif
     return found;
 }
@@ -80,6 +92,8 @@ static void find_conds(struct run_cond_real *to, void *(*how)(const char *))
     FIND(to->destroy, how, "pthread_cond_destroy");
 }
 
+/* An allocator's first call may come here, which holds a lock of its own:
+ * dlsym() allocates nothing, as long as it finds what it looks for. */
 bool run_resolve(void)
 {
     int error = errno;
@@ -91,7 +105,8 @@ bool run_resolve(void)
         FIND(run_real.name, next, #name);
     RUN_REALS(RESOLVE)
     find_conds(&run_cond_old, next_old);
-    find_conds(&run_cond_new, next);
+    find_conds(&run_cond_new, next_new);
+    run_has_tsan = __tsan_init != NULL;
     resolves = false;
     errno = error;
     return true;

@@ -65,6 +65,7 @@ struct run_real {
 #undef RUN_REAL_MEMBER_
 };
 extern struct run_real run_real;
+extern bool run_has_tsan; /* ThreadSanitizer is part of the program */
 
 /* Those of conditions, which some machines have in two versions: with another
  * struct for programs of 2002. */
@@ -85,13 +86,13 @@ struct run_cond_real {
 };
 extern struct run_cond_real run_cond_new, run_cond_old;
 
-/* Looks all of them up. Returns false in a thread that is about to: dlsym() may
- * allocate, and an allocator that stands in front of libc may lock. */
+/* Looks all of them up. Returns false in a thread that is about to. */
 bool run_resolve(void);
 /* For that thread alone: libc's own, bound when the library was linked. */
 int run_base_lock(pthread_mutex_t *);
 int run_base_trylock(pthread_mutex_t *);
 int run_base_unlock(pthread_mutex_t *);
+int run_base_init(pthread_mutex_t *, const pthread_mutexattr_t *);
 
 /* True if a real function can be called. */
 #define RUN_HAS(name)                                                          \

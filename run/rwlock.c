@@ -34,8 +34,11 @@ static int lock(pthread_rwlock_t *l, bool writes, const struct run_limit *limit,
     run_count(t, RUN_RWLOCK);
     if (!run_limit_is_valid(limit))
         return lock_real(l, writes, limit);
-    result = writes ? run_real.pthread_rwlock_trywrlock(l)
-                    : run_real.pthread_rwlock_tryrdlock(l);
+    if (RUN_UNLIKELY(run_has_tsan))
+        result = lock_real(l, writes, limit); /* which sees no try as a lock */
+    else
+        result = writes ? run_real.pthread_rwlock_trywrlock(l)
+                        : run_real.pthread_rwlock_tryrdlock(l);
     if (result == EBUSY) {
         RUN_WAIT(wait);
         run_count(t, RUN_RWLOCK_WAITED);

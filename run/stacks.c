@@ -113,6 +113,7 @@ static void module_record(uintptr_t pc)
 void run_stacks_begin(void)
 {
     void *found = dlsym(RTLD_DEFAULT, "_dl_find_object");
+    dlerror(); /* that it is not there is not the program's error */
     unwinds = found != NULL;
 #if __GLIBC_PREREQ(2, 35)
     __builtin_memcpy(&find_object, &found, sizeof find_object);
@@ -122,7 +123,9 @@ void run_stacks_begin(void)
 /* The child of fork() begins with empty rings. */
 void run_stacks_forked(void)
 {
-    __builtin_memset(sites, 0, sizeof sites);
+    for (uintptr_t i = 0; i < stacks_count && i < STACKS; i++)
+        if (stacks[i].count)
+            sites[site_hash(stacks[i].pcs[0])] = NULL;
     stacks_count = pool_used = slots_used = 0;
 #if __GLIBC_PREREQ(2, 35)
     __builtin_memset(modules, 0, sizeof modules);

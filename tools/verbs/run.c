@@ -1,4 +1,4 @@
-/* run.c - recorder run: starts a program whose threads and locks are recorded. */
+/* run.c - recorder run: starts a program, and records its threads and locks. */
 /* SPDX-License-Identifier: MIT */
 /*
    The verb only looks and prepares: it puts librecorder-run.so in front of

@@ -1,0 +1,365 @@
+/* recorder run records a program's threads, and leaves the program as it is. */
+/* SPDX-License-Identifier: MIT */
+#include "harness/command.h"
+
+TestSuite(run, .init = build_begin, .fini = build_end, .timeout = 120);
+
+#define RUN RECORDER " run -q "
+
+static void build_c(const char *name, const char *options)
+{
+    build_must("gcc -O2 -g %s -o %s " BUILD_PROGRAMS "/%s.c -lpthread -lrt",
+               options, name, name);
+}
+/* Runs a command with and without the library: same outputs, same status. */
+static void must_be_alike(const char *environment, const char *line, int status)
+{
+    int without =
+        build_run("%s %s >without 2>without.errors", environment, line);
+    cr_assert_eq(without, status, "%s: %d", line, without);
+    cr_assert_eq(
+        build_run("%s " RUN "%s >with 2>with.errors", environment, line),
+        status, "%s", line);
+    build_must("cmp without with && cmp without.errors with.errors");
+}
+/* Runs a command that must say exactly this. */
+static void must_say(const char *command, const char *text)
+{
+    build_must("%s", command);
+    cr_assert_str_eq(build_text, text, "%s", command);
+}
+
+/* ------------------------------------------------------------- unchanged -- */
+
+/* Goal: each interposed function answers as without, errors, errno, deadlocks
+ * that are told, cancellation, in a child of fork(), too. */
+Test(run, calls_answer_alike)
+{
+    build_c("run_calls", "");
+    must_be_alike("", "./run_calls", 42);
+    build_must("./run_calls >without; test $? = 42");
+    for (int i = 0; i < 2; i++) {
+        build_run(RECORDER " run -q %s ./run_calls >with",
+                  i ? "--all --count" : "--always");
+        build_must("cmp without with && test $(wc -l <with) -gt 500");
+    }
+}
+
+/* Goal: programs of C++, with exceptions, thread-local objects, waits with time
+ * limits, with all allocators, and under sanitizers. */
+Test(run, languages_allocators_sanitizers)
+{
+    static const char *const allocators[] = {"libjemalloc.so.2",
+                                             "libtcmalloc_minimal.so.4"};
+    build_must("g++ -O2 -o cxx " BUILD_PROGRAMS "/run_cxx.cc -lpthread");
+    must_be_alike("", "./cxx", 3);
+    for (size_t i = 0; i < 2; i++) {
+        if (build_run("ldconfig -p | grep -q %s", allocators[i]) != 0) {
+            fprintf(stderr, "skipped: no %s here\n", allocators[i]);
+            continue;
+        }
+        build_run("LD_PRELOAD=%s " RUN "./cxx >with", allocators[i]);
+        build_must("cmp without with");
+        build_run("LD_PRELOAD=\"%s " TEST_ROOT
+                  "/build/lib/librecorder-run.so\" RECORDER_RUN=:%%e.rec ./cxx "
+                  ">with",
+                  allocators[i]);
+        build_must("cmp without with");
+    }
+    build_must("g++ -O1 -fsanitize=address -o asan " BUILD_PROGRAMS
+               "/run_cxx.cc");
+    must_be_alike("", "./asan", 3);
+    build_must("g++ -O1 -fsanitize=thread -o tsan " BUILD_PROGRAMS
+               "/run_cxx.cc");
+    if (build_run("setarch -R ./tsan x") == 3)
+        must_be_alike("setarch -R", "./tsan x", 3);
+    else
+        fprintf(stderr, "skipped: ThreadSanitizer does not run here\n");
+}
+
+/* Goal: compressors put out the same bytes, and what they left is read. */
+Test(run, compressors)
+{
+    static const char *const lines[][2] = {{"pigz", "pigz -c -p 4"},
+                                           {"pbzip2", "pbzip2 -c -p4"},
+                                           {"lbzip2", "lbzip2 -c -n 4"},
+                                           {"xz", "xz -0 -T 4 -c"},
+                                           {"zstd", "zstd -T4 -c"}};
+    build_must("head -c %u /dev/urandom >a; head -c 1000000 /dev/zero >>a",
+               scaled(2e7));
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        char line[64];
+        if (!build_has(lines[i][0]))
+            continue;
+        snprintf(line, sizeof line, "%s a", lines[i][1]);
+        must_be_alike("", line, 0);
+        command_must("list %s.*.rec | grep \"thread_life  *4096 \"",
+                     lines[i][0]);
+        build_must("rm -f *.rec");
+    }
+}
+
+/* Goal: servers serve, and end by the signal that they are sent. */
+Test(run, servers)
+{
+    if (build_has("redis-server")) {
+        build_must(
+            RUN "redis-server --port 0 --unixsocket ./sock --save \"\" >log & "
+                "while ! redis-cli -s ./sock ping >pong 2>&1; do sleep 0.05; "
+                "done; redis-cli -s ./sock incr a; redis-cli -s ./sock "
+                "shutdown; wait $! && grep PONG pong");
+        command_must("dump -n thread_life redis*.rec | grep -q \"create 0x\"");
+    }
+    if (build_has("memcached"))
+        build_must(
+            RUN "memcached -u root -s ./cached -t 4 & sleep 0.3; printf "
+                "\"set a 0 0 1\\r\\nx\\r\\nget a\\r\\nquit\\r\\n\" | python3 "
+                "-c \"import socket, sys; s = "
+                "socket.socket(socket.AF_UNIX); s.connect(\\\"cached\\\"); "
+                "s.sendall(sys.stdin.buffer.read()); "
+                "print(s.makefile().read())\" >got; kill -TERM $!; wait $!; "
+                "grep -q VALUE got");
+}
+
+/* Goal: Python's threads, processes and executors. */
+Test(run, python)
+{
+    build_must(
+        "cat >t.py <<X\n"
+        "import concurrent.futures, multiprocessing, os, sys, threading\n"
+        "def f(x): return x * x\n"
+        "if __name__ == \"__main__\":\n"
+        "    with multiprocessing.Pool(3) as p:\n"
+        "        print(sum(p.map(f, range(1000))))\n"
+        "    with concurrent.futures.ThreadPoolExecutor(5) as e:\n"
+        "        print(sum(e.map(f, range(1000))))\n"
+        "    pid = os.fork()\n"
+        "    if pid == 0:\n"
+        "        t = threading.Thread(target=print, args=(pid,))\n"
+        "        t.start(); t.join(); sys.stdout.flush(); os._exit(3)\n"
+        "    print(os.waitpid(pid, 0)[1]); sys.exit(5)\nX");
+    must_be_alike("", "/usr/bin/python3 t.py", 5);
+}
+
+/* ----------------------------------------------------------------- truth -- */
+
+/* The counts of threads that ended, in counts.rec, are those in ./own. */
+static void must_sum_up(void)
+{
+    command_must(
+        "dump --line \"{message}\" -n thread_life counts.rec | sed -n "
+        "\"s/^ended: //p\" | tr -d , | awk \"{ l += \\$2; t += \\$6; f += "
+        "\\$8; u += \\$10; r += \\$12; s += \\$22; p += \\$24; o += \\$26 } "
+        "END { print \\\"lock\\\", l, \\\"trylock\\\", t, \\\"failed\\\", f, "
+        "\\\"unlock\\\", u, \\\"rwlock\\\", r, \\\"sem\\\", s, \\\"post\\\", "
+        "p, \\\"other\\\", o }\" >seen; diff own seen && rm counts.rec");
+}
+
+/* Goal: counts are those of a program that knows its own. */
+Test(run, counts_are_exact)
+{
+    build_c("run_counts", "");
+    build_must(RUN "-o counts.rec ./run_counts %u >own", scaled(16000));
+    must_sum_up();
+}
+
+/* Goal: they are on other machines, too. */
+Test(run, counts_are_exact_elsewhere)
+{
+    static const char *const machines[][2] = {
+        {"arm-linux-gnueabihf", "qemu-arm"},
+        {"aarch64-linux-gnu", "qemu-aarch64"}};
+    for (size_t i = 0; i < 2; i++) {
+        const char *machine = machines[i][0], *emulator = machines[i][1];
+        char compiler[64];
+        snprintf(compiler, sizeof compiler, "%s-gcc", machine);
+        if (!build_has(compiler) || !build_has(emulator))
+            continue;
+        build_must("make -s -C " TEST_ROOT " build/lib/%s/librecorder-run.so",
+                   machine);
+        build_must("%s -O2 -o counts " BUILD_PROGRAMS "/run_counts.c -lpthread",
+                   compiler);
+        build_must("%s -L /usr/%s -E LD_PRELOAD=" TEST_ROOT
+                   "/build/lib/%s/librecorder-run.so -E "
+                   "RECORDER_RUN=:$PWD/counts.rec ./counts 400 >own",
+                   emulator, machine, machine);
+        must_sum_up();
+    }
+}
+
+/* Goal: who made a thread, and for what, is known; each wait has its end, what
+ * it waited for, and the place of the program. */
+Test(run, records)
+{
+    build_c("run_modes", "");
+    build_must(RUN "-o fork.rec ./run_modes fork");
+    command_must("dump --line \"{recorder} {thread} {message}\" --function "
+                 "fork.rec >lines");
+    build_must("grep \"thread_life 1 create 0x[^ ]* as 0x[0-9a-f]*: 0, stack "
+               "[1-9]\" lines");
+    build_must("grep \"lock_wait 2 >mutex 0x[0-9a-f]* of [1-9][0-9]*, stack "
+               "[1-9][0-9]*, holding 0 (waits_long+\" lines");
+    build_must("grep \"lock_wait 2 <mutex 0x[0-9a-f]*: 0, by T1 "
+               "(waits_long+\" lines");
+    build_must("grep \"thread_now 2 mutex .*, until [1-9]\" lines");
+    build_must("grep \"lock_total 2 mutex 0x[0-9a-f]*: taken 0, waited 1 "
+               "times, [1-9]\" lines");
+    build_must("grep \"thread_life 1 joined 0x[0-9a-f]*: 0\" lines");
+}
+
+/* Goal: a lock that another thread unlocks is not said to be held. */
+Test(run, handed_over)
+{
+    build_c("run_modes", "");
+    build_run(RUN "-o handed.rec ./run_modes handed");
+    must_say(RECORDER " dump --line \"{thread} {message}\" -n thread_held "
+                      "handed.rec | grep \"^1 \" | grep -o \"0x[0-9a-f]* from "
+                      "0x\" | wc -l",
+             "1\n");
+}
+
+/* Goal: a recording is read whenever its program is killed. */
+Test(run, killed)
+{
+    build_c("run_modes", "");
+    for (unsigned i = 0; i < scaled(40); i++) {
+        pid_t pid = command_start(RUN "-o life.rec ./run_modes life");
+        usleep((useconds_t)(i * 7919 % 60000));
+        command_stop(pid);
+        command_must("dump life.rec >dump");
+        /* Each of four threads may have been within one record. */
+        build_must("grep -q \"thread_self: thread \" dump && test $(grep -c "
+                   "\"<lost>\" dump) -le 4 && rm life.rec");
+    }
+}
+
+/* ---------------------------------------------------- threads, processes -- */
+
+/* Goal: more threads than have a lane, threads with small stacks, coroutines
+ * whose stacks end at a page that may not be touched, signal handlers. */
+Test(run, threads_of_all_kinds)
+{
+    build_c("run_modes", "");
+    must_be_alike("", "./run_modes coroutines", 0);
+    must_be_alike("", "./run_modes signals", 0);
+    must_be_alike("", "./run_modes threads 100 16384", 0);
+    if (test_scale() < 1)
+        return;
+    must_be_alike("", "./run_modes threads 1023 16384", 0);
+    must_be_alike("", "./run_modes threads 2000 32768", 0);
+}
+
+/* Goal: a child of fork() has a file if it makes a thread, and no other;
+ * what it runs has its own. */
+Test(run, forks)
+{
+    build_c("run_modes", "");
+    build_must(RUN "./run_modes forks %u 2>time && ls *.rec | wc -l >files",
+               scaled(200));
+    must_say("cat files", "1\n");
+    build_must("rm *.rec; " RUN "./run_modes forks %u exec && ls *.rec | wc -l "
+               ">files",
+               scaled(200));
+    must_say("cat files", "1\n");
+    must_be_alike("", "./run_modes fork", 0);
+    must_say("ls run_modes.*.rec | wc -l", "3\n");
+    build_must("rm *.rec; " RECORDER
+               " run -q --always sh -c \"true; exit 0\" && "
+               "ls *.rec");
+}
+
+/* Goal: a library that makes threads before the program begins, and a program
+ * with recorders of its own, exported or not, share numbers and a file. */
+Test(run, early_and_own)
+{
+    build_must("gcc -shared -fPIC -o libearly.so " BUILD_PROGRAMS
+               "/run_early.c");
+    for (int exported = 0; exported < 2; exported++) {
+        build_must("gcc " BUILD_INCLUDE "%s -o own " BUILD_PROGRAMS
+                   "/run_own.c -L. -learly -Wl,-rpath,. -lpthread",
+                   exported ? "-rdynamic" : "");
+        build_run(RUN "-o own.rec ./own >out 2>dump");
+        build_must("grep done out && grep \"lock_wait: the program.s own 1\" "
+                   "dump && grep \"own: in a thread\" dump");
+        command_must("dump --line \"{recorder} {thread} {message}\" own.rec "
+                     ">lines");
+        build_must("grep \"lock_wait 1 the program.s own 1\" lines");
+        build_must("grep \"own 3 in a thread\" lines");
+        build_must("grep \"thread_life 2 started\" lines");
+        build_must("grep \"thread_life 3 started\" lines && rm own.rec");
+    }
+    /* Without the early thread, RECORDER_FILE comes first, and holds all. */
+    build_must("gcc " BUILD_INCLUDE "-o own " BUILD_PROGRAMS
+               "/run_own.c " BUILD_PROGRAMS "/run_early.c -lpthread");
+    build_run("RECORDER_FILE=asked.rec " RUN "-o run.rec ./own");
+    command_must("dump asked.rec >dump && grep \"own: done\" dump && grep "
+                 "\"thread_life: started\" dump && test ! -e run.rec");
+}
+
+/* Goal: programs of 2002 and of today, in one process or linked with a library
+ * that has another pthread_cond_signal, each get theirs. */
+Test(run, versions_of_conditions)
+{
+    build_must("cat >old.c <<X\n"
+               "#include <pthread.h>\n"
+               "__asm__(\".symver pthread_cond_signal, "
+               "pthread_cond_signal@GLIBC_2.2.5\");\n"
+               "__asm__(\".symver pthread_cond_wait, "
+               "pthread_cond_wait@GLIBC_2.2.5\");\n"
+               "static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\n"
+               "static struct { void *old; long more[8]; } c; static int go;\n"
+               "static void *f(void *p) { pthread_mutex_lock(&m); go = 1; "
+               "pthread_cond_signal((void *)&c); pthread_mutex_unlock(&m); "
+               "return p; }\n"
+               "int main(void) { pthread_t t; pthread_mutex_lock(&m); "
+               "pthread_create(&t, 0, f, 0); while (!go) "
+               "pthread_cond_wait((void *)&c, &m); pthread_mutex_unlock(&m); "
+               "pthread_join(t, 0); return c.old ? 6 : 1; }\nX");
+    if (build_run("gcc -w -o old old.c") != 0)
+        build_skip("this machine has one version");
+    must_be_alike("", "./old", 6);
+}
+
+/* --------------------------------------------------------------- refused -- */
+
+/* Goal: what cannot run, or not be seen, gets one line that says why. */
+Test(run, refused)
+{
+    static const struct {
+        const char *line;
+        int status;
+        const char *says;
+    } refused[] = {
+        {"nosuch", 127, "nosuch: command not found"},
+        {"./nosuch", 127, "./nosuch: No such file or directory"},
+        {"./data", 126, "./data: Permission denied"},
+        {"/tmp", 126, "/tmp: Is a directory"},
+        {"./static x", 1, "./static is linked statically"},
+        {"./i386", 1, "./i386: there is no librecorder-run.so for its machine"},
+        {"./suid", 1, "./suid runs with another user"},
+        {"./script", 1, "./static is linked statically"},
+        {"-o /nosuch/x true", 1, "/nosuch: No such file or directory"}};
+    build_must(
+        "echo \"int main(void) { return 0; }\" >c.c && gcc -o dynamic c.c "
+        "&& gcc -static -o static c.c && echo >data && cp dynamic suid && "
+        "chown 65534 suid && chmod u+s suid && echo \"#!./static\" "
+        ">script && chmod +x script");
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        if (strstr(refused[i].line, "i386") &&
+            build_run("gcc -m32 -o i386 c.c") != 0)
+            continue;
+        cr_assert_eq(build_run(RUN "%s", refused[i].line), refused[i].status,
+                     "%s: %s", refused[i].line, build_text);
+        cr_assert(strstr(build_text, refused[i].says) &&
+                      strchr(build_text, '\n') ==
+                          build_text + strlen(build_text) - 1,
+                  "%s: %s", refused[i].line, build_text);
+    }
+    cr_assert_eq(command("run"), 2);
+    cr_assert_eq(build_run(RUN "./dynamic --help"), 0, "%s", build_text);
+    cr_assert_eq(build_run(RUN "sh -c \"kill -TERM \\$\\$\""), 128 + 15);
+    build_must(RECORDER
+               " run -o a%%%%.%%e.%%p sh -c \"echo \\$\\$\" >pid 2>said; "
+               "grep \"records to $PWD/a%%.dash.$(cat pid) \" said || grep "
+               "\"records to $PWD/a%%.bash.$(cat pid) \" said");
+}

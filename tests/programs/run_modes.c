@@ -1,0 +1,279 @@
+/* Threads, forks, stacks and signals of all kinds, for recorder run. */
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER,
+                       two = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static pthread_barrier_t barrier;
+static int count;
+
+/* Waits for a lock that another has for a moment. */
+__attribute__((noinline)) static void waits(void)
+{
+    pthread_mutex_lock(&one);
+    count++;
+    pthread_mutex_unlock(&one);
+}
+
+/* ----------------------------------------------------------------- threads */
+
+static void *all_at_once(void *of)
+{
+    pthread_barrier_wait(&barrier);
+    waits();
+    return of;
+}
+/* threads N [BYTES]: so many that live at once, of stacks of so many bytes. */
+static int threads(int n, size_t bytes)
+{
+    pthread_t *ids = calloc((size_t)n, sizeof *ids);
+    pthread_attr_t a;
+    pthread_attr_init(&a);
+    pthread_attr_setstacksize(&a, bytes);
+    pthread_barrier_init(&barrier, NULL, (unsigned)n);
+    for (int i = 0; i < n; i++)
+        if (pthread_create(&ids[i], &a, all_at_once, NULL))
+            return 1;
+    for (int i = 0; i < n; i++)
+        pthread_join(ids[i], NULL);
+    printf("%d\n", count);
+    return 0;
+}
+
+static void *nothing(void *of)
+{
+    return of;
+}
+
+/* ------------------------------------------------------------------- forks */
+
+/* forks N [EXEC]: children that lock, and make no thread; all of them exec. */
+static int forks(int n, bool execs)
+{
+    if (n < 1)
+        return 2;
+    pthread_t thread;
+    struct timespec from, to;
+    int status = 0, sum = 0;
+    pthread_create(&thread, NULL, nothing, NULL);
+    pthread_join(thread, NULL);
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    for (int i = 0; i < n; i++) {
+        pid_t pid;
+        pthread_mutex_lock(&two);
+        pid = fork();
+        pthread_mutex_unlock(&two);
+        if (pid == 0 && execs)
+            execlp("true", "true", NULL);
+        if (pid == 0) {
+            waits();
+            _exit(count);
+        }
+        waitpid(pid, &status, 0);
+        sum += WEXITSTATUS(status);
+    }
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    printf("%d\n", sum);
+    fprintf(stderr, "%ld us each\n",
+            ((to.tv_sec - from.tv_sec) * 1000000 +
+             (to.tv_nsec - from.tv_nsec) / 1000) /
+                n);
+    return 0;
+}
+/* fork: a child makes threads, and is forked while another thread waits. */
+static void *waits_long(void *of)
+{
+    pthread_mutex_lock(&two);
+    pthread_mutex_unlock(&two);
+    return of;
+}
+static int fork_with_threads(void)
+{
+    pthread_t thread, other;
+    int status;
+    pid_t pid;
+    pthread_mutex_lock(&two);
+    pthread_create(&thread, NULL, waits_long, NULL);
+    usleep(20000);
+    pid = fork();
+    if (pid == 0) {
+        pthread_mutex_unlock(&two);
+        pthread_create(&other, NULL, nothing, NULL);
+        pthread_join(other, NULL);
+        waits();
+        _exit(7);
+    }
+    waitpid(pid, &status, 0);
+    pthread_mutex_unlock(&two);
+    pthread_join(thread, NULL);
+    printf("%d\n", WEXITSTATUS(status));
+    return 0;
+}
+
+/* -------------------------------------------------------------- coroutines */
+
+static ucontext_t outside, routines[2];
+/* A frame of another size each time. */
+__attribute__((noinline)) static void waits_deep(size_t size)
+{
+    char *room = __builtin_alloca(size);
+    memset(room, 1, size);
+    __asm__ volatile("" : : "r"(room) : "memory");
+    waits();
+}
+static void routine(int i)
+{
+    for (size_t n = 0; n < 100; n++) {
+        waits_deep(16 + n * 500 % 9000);
+        swapcontext(&routines[i], &outside);
+    }
+}
+static void *contends(void *of)
+{
+    for (int i = 0; i < 20000; i++)
+        waits();
+    return of;
+}
+/* coroutines: on stacks that end at a page which may not be touched. */
+static int coroutines(void)
+{
+    pthread_t thread;
+    for (int i = 0; i < 2; i++) {
+        char *stack =
+            mmap(NULL, 6 * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        mprotect(stack + 4096, 4 * 4096, PROT_READ | PROT_WRITE);
+        getcontext(&routines[i]);
+        routines[i].uc_stack.ss_sp = stack + 4096;
+        routines[i].uc_stack.ss_size = 4 * 4096;
+        routines[i].uc_link = &outside;
+        makecontext(&routines[i], (void (*)(void))routine, 1, i);
+    }
+    pthread_create(&thread, NULL, contends, NULL);
+    for (int n = 0; n < 100; n++)
+        for (int i = 0; i < 2; i++)
+            swapcontext(&outside, &routines[i]);
+    pthread_join(thread, NULL);
+    printf("%d\n", count);
+    return 0;
+}
+
+/* ----------------------------------------------------------------- signals */
+
+static sem_t posted;
+static volatile int posts;
+static void handler(int sig)
+{
+    (void)sig;
+    posts++;
+    sem_post(&posted);
+}
+/* signals: a handler posts while the program locks. */
+static int signals(void)
+{
+    struct sigaction action = {.sa_handler = handler};
+    struct timespec tick = {0, 100000};
+    timer_t timer;
+    struct itimerspec every = {tick, tick};
+    pthread_t thread;
+    sem_init(&posted, 0, 0);
+    sigaction(SIGALRM, &action, NULL);
+    timer_create(CLOCK_MONOTONIC, NULL, &timer);
+    pthread_create(&thread, NULL, contends, NULL);
+    timer_settime(timer, 0, &every, NULL);
+    while (posts < 200)
+        waits();
+    timer_delete(timer);
+    for (int i = 0; i < 200; i++)
+        while (sem_wait(&posted) != 0)
+            ;
+    pthread_join(thread, NULL);
+    puts("posted");
+    return 0;
+}
+
+/* -------------------------------------------------------------------- life */
+
+/* life: says its id, and locks until it is killed. */
+static void *lives(void *of)
+{
+    while (of) {
+        pthread_t thread;
+        waits();
+        pthread_mutex_lock(&two);
+        pthread_cond_signal(&changed);
+        pthread_mutex_unlock(&two);
+        if (count % 64 == 0 && !pthread_create(&thread, NULL, nothing, NULL))
+            pthread_join(thread, NULL);
+    }
+    return of;
+}
+static int life(void)
+{
+    pthread_t thread;
+    for (int i = 0; i < 3; i++)
+        pthread_create(&thread, NULL, lives, &count);
+    printf("PID %d\n", (int)getpid());
+    fflush(stdout);
+    pthread_mutex_lock(&two);
+    while (!pthread_cond_wait(&changed, &two))
+        ;
+    return 1;
+}
+
+/* handed: locked by one thread, unlocked by another, then a wait. */
+static void *unlocks(void *of)
+{
+    pthread_mutex_unlock(of);
+    return of;
+}
+static int handed(void)
+{
+    pthread_t thread;
+    for (int i = 0; i < 10; i++) {
+        pthread_mutex_lock(&one);
+        pthread_mutex_lock(&two);
+        pthread_create(&thread, NULL, unlocks, &one);
+        pthread_join(thread, NULL);
+        pthread_mutex_unlock(&two);
+    }
+    pthread_mutex_lock(&two);
+    puts("handed");
+    fflush(stdout);
+    kill(getpid(), SIGKILL);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const char *mode = argc > 1 ? argv[1] : "";
+    int n = argc > 2 ? atoi(argv[2]) : 0;
+    if (strcmp(mode, "threads") == 0)
+        return threads(n, argc > 3 ? (size_t)atoi(argv[3]) : 65536);
+    if (strcmp(mode, "forks") == 0)
+        return forks(n, argc > 3);
+    if (strcmp(mode, "fork") == 0)
+        return fork_with_threads();
+    if (strcmp(mode, "coroutines") == 0)
+        return coroutines();
+    if (strcmp(mode, "signals") == 0)
+        return signals();
+    if (strcmp(mode, "life") == 0)
+        return life();
+    if (strcmp(mode, "handed") == 0)
+        return handed();
+    return 2;
+}
