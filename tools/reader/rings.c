@@ -98,6 +98,8 @@ static const char *lane_open(struct reader *reader, struct lane *lane)
     uint64_t records = lane_size(lane) * offsets_of(m)->record_size;
     uint64_t commits = lane_size(lane) * m->word_bytes;
     unsigned char last;
+    if (m->compare)
+        m->compare(m->compare_context, commits_address(reader, lane), commits);
     if (m->map)
         lane->records = (unsigned char *)(uintptr_t)m->map(
             m, records_address(reader, lane), records + commits);

@@ -214,7 +214,7 @@ const struct verb verb_dump = {
     .name = "dump",
     .arguments = "SOURCE",
     .summary =
-        "prints all records, merged and in order: as recorder_dump() does",
+        "prints all records, merged and in order, as recorder_dump() does",
     .help = "A ~ in front of a text says that it may be another than the one "
             "that was recorded: a %s keeps an address, and what stands there "
             "is no constant of the program or of a library. RECORDER_COPY "
