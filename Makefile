@@ -47,7 +47,8 @@ TOOL_FLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) -Wstrict-prototypes 
 .PHONY: build test test-all run hanoi bench model asan ubsan tsan coverage fuzz test-ports \
 	ports-cost release install clean help run-tests
 
-build: packages-build $(EXAMPLES) build/recorder build/librecorder.so
+build: packages-build $(EXAMPLES) build/recorder build/librecorder.so \
+	build/lib/librecorder-run.so
 
 build/%.o: %.c $(HEADERS) $(wildcard tools/*.h tools/*/*.h tools/view/page/* gdb/*.h)
 	@mkdir -p $(@D)
@@ -60,6 +61,18 @@ build/recorder: $(patsubst %.c,build/%.o,$(wildcard tools/*.c)) build/tools.a
 build/librecorder.so: build/gdb/library.o build/tools.a
 	$(CC) -shared -Wl,-z,defs $^ -o $@
 
+# What `recorder run` puts in front of a program: run/ for this machine, and for
+# those whose compilers are installed in build/lib/TRIPLET/.
+RUN_FLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) -Wstrict-prototypes \
+	-I. -fPIC -fexceptions -funwind-tables -fasynchronous-unwind-tables \
+	-fvisibility=hidden
+RUN_LINK = -shared -shared-libgcc -Wl,-z,defs,-z,now
+RUN_VERSIONS = -DRUN_VERSIONS -Wl,--version-script=run/versions.map
+build/lib/librecorder-run.so: $(wildcard run/*) $(HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(RUN_FLAGS) $(RUN_LINK) $(if $(filter x86_64%,$(shell $(CC) \
+		-dumpmachine)),$(RUN_VERSIONS)) run/*.c -o $@
+
 build/examples/%: examples/%.c $(HEADERS)
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -D_POSIX_C_SOURCE=200809L $(CFLAGS) $(WARNINGS) \
@@ -67,7 +80,8 @@ build/examples/%: examples/%.c $(HEADERS)
 
 # The headers in one file each, for people who copy a file into their project.
 release: release/recorder.h release/recorder_dump.h release/recorder_set.h \
-	release/recorder_trigger.h
+	release/recorder_trigger.h release/recorder_switch.h release/recorder_tasks.h \
+	release/recorder_kernel.h
 release/%.h: %.h $(HEADERS) release/amalgamate.awk
 	@awk -f release/amalgamate.awk $< >$@.new && mv $@.new $@
 
@@ -93,14 +107,14 @@ test: packages-test
 test-all:
 	@$(MAKE) --no-print-directory test RECORDER_TEST_SCALE=1
 
-run-tests: build/recorder build/librecorder.so $(TESTS:%=$(BUILD)/tests/%)
+run-tests: build/recorder build/librecorder.so build/lib/librecorder-run.so $(TESTS:%=$(BUILD)/tests/%)
 	@AGAIN="$(AGAIN)" sh tests/run.sh $(SCRIPTS) $(TESTS:%=$(BUILD)/tests/%)
 
 # One test, and all that it says: make run TEST=whole CASE=readers_see_a_mix
 ifeq ($(MAKECMDGOALS)$(TEST),run)
 $(error make run TEST=... [CASE=...]: which test?)
 endif
-run: build/recorder build/librecorder.so $(TESTS:%=$(BUILD)/tests/%)
+run: build/recorder build/librecorder.so build/lib/librecorder-run.so $(TESTS:%=$(BUILD)/tests/%)
 	@$(BUILD)/tests/$(TESTS) --verbose $(CASE:%=--filter '*/%')
 
 SANITIZE = $(MAKE) --no-print-directory -s -j$(CORES) run-tests \
@@ -150,8 +164,8 @@ build/bench/bench: bench/shim.cc $(patsubst %.c,build/%.o,$(wildcard bench/*.c))
 bench: packages-test build/bench/bench build/recorder
 	@sh bench/run.sh build/bench/bench README.md
 
-install: build/recorder build/librecorder.so
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin lib share/pkgconfig \
+install: build/recorder build/librecorder.so build/lib/librecorder-run.so
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin lib/recorder share/pkgconfig \
 		share/recorder/formats share/man/man1 \
 		share/bash-completion/completions include/recorder \
 		include/recorder-1.x/recorder include/recorder-compat/qnx/sys)
@@ -170,7 +184,9 @@ install: build/recorder build/librecorder.so
 	build/recorder --bash-completion \
 		> $(DESTDIR)$(PREFIX)/share/bash-completion/completions/recorder
 	install -m 644 build/librecorder.so $(DESTDIR)$(PREFIX)/lib
-	install -m 644 gdb/recorder-gdb.py $(DESTDIR)$(PREFIX)/share/recorder
+	cd build/lib && find . -name '*.so' -exec install -D -m 644 \
+		{} $(abspath $(DESTDIR)$(PREFIX))/lib/recorder/{} \;
+	install -m 644 gdb/recorder-gdb.py gdb/recorder-tasks.py $(DESTDIR)$(PREFIX)/share/recorder
 	@install -d $(DESTDIR)$(GDBINIT) 2>/dev/null && \
 		echo 'source $(PREFIX)/share/recorder/recorder-gdb.py' 2>/dev/null \
 		> $(DESTDIR)$(GDBINIT)/recorder.gdb || echo 'For gdb, put into' \

@@ -34,9 +34,9 @@ LIMITS
       not know its size (a flexible array member, one of variable length). Its
       address, for %p, is (void *)array. In C++, std::string, std::string_view
       and other classes with data() and size() of char are copied, too. A copy
-      takes a slot for each 32 bytes (32-bit: 16), at most half of the ring. If a
-      record, which takes a slot for each 4 arguments, and its texts do not fit
-      into the ring together, texts are lost, and shown as <lost>.
+      takes a slot for each 32 bytes (32-bit: 16), at most half of the ring. If
+      a record, which takes a slot for each 4 arguments, and its texts do not
+      fit into the ring together, texts are lost, and shown as <lost>.
     * At most 12 arguments, of one machine word each: on 32-bit machines a
       double is kept as a float and a 64-bit integer is refused.
     * What RECORDER_COPY returns is for the record that it is an argument of.
@@ -122,8 +122,8 @@ stands on a lower floor; no file includes one of the headers outside:
  * RECORDER_COPY_BYTES(name, pointer, size)
  *                                         the same of `size` bytes, NULs, which
  *                                         %s shows as \x00, included
- * RECORDER_SW2 and its like               in front of the format: how severe the
- *                                         record is, see below
+ * RECORDER_SW2 and its like               in front of the format: how severe
+ *                                         the record is, see below
  * RECORDER_TRACE(name)                    an intptr_t lvalue: 0 record (the
  *                                         default), above 0 record and print at
  *                                         once (if recorder_dump.h is part of

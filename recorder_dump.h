@@ -140,14 +140,15 @@ RECORDER_PROTOTYPE_ size_t recorder_dump_for(const char *regex);
 RECORDER_PROTOTYPE_ size_t recorder_dump_to(recorder_sink *sink, void *context);
 
 /* Sets the line of a record; the text is kept, not copied. Null: the default,
- * "{order} [{seconds} {location} T{thread}] {recorder}: {severity}{message}". Fields:
+ * "{order} [{seconds} {location} T{thread}] {recorder}: {severity}{message}".
+ * Fields:
  *     {order} {seconds} {wall} {location} {caller} {thread} {name} {recorder}
  *     {severity} {message}
  * {name} is the thread's name, {seconds} count from the start, {severity} is
- * "SW2 " by RECORDER_SW2, or nothing. {order:8} takes
- * at least 8 columns, {recorder:-12} fills from the left; {{ is a brace. At
- * most 255 bytes. Environment: RECORDER_LINE. Returns false, and says so on
- * stderr, where a field is unknown; then nothing changes. */
+ * "SW2 " by RECORDER_SW2, or nothing. {order:8} takes at least 8 columns,
+ * {recorder:-12} fills from the left; {{ is a brace. At most 255 bytes.
+ * Environment: RECORDER_LINE. Returns false, and says so on stderr, where a
+ * field is unknown; then nothing changes. */
 RECORDER_PROTOTYPE_ bool recorder_line(const char *line);
 
 /* ---------------------------------------------------------------- events --

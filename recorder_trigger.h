@@ -7,7 +7,7 @@
 
     int main(void)
     {
-        recorder_trigger("disk: \"latency\" 1>50: freeze"); // keeps what led to it
+        recorder_trigger("disk: \"latency\" 1>50: freeze"); // keeps the cause
         for (int i = 0; i < 100; i++)
             record(disk, "latency %d ms", i);
         recorder_dump();                    // the newest is: latency 51 ms
@@ -16,20 +16,20 @@
     $ RECORDER_TRIGGERS='disk: 1>50 after=20ms: dump=/var/tmp/%e.%p.txt' ./demo
 
 PROMISES (each names the test that keeps it)
-    exact       a trigger acts for the records that meet its condition and for no
-                others, once (or once each time, with `again`), however many
-                threads record; COUNTxTIME is counted by the times of the records
-                themselves -> tests/inside/trigger.c
+    exact       a trigger acts for the records that meet its condition and for
+                no others, once (or once each time, with `again`), however many
+                threads record; COUNTxTIME is counted by the times of the
+                records themselves -> tests/inside/trigger.c
     at_once     it acts in the thread that made the record, before record()
                 returns: behind freeze come only records that others were making
                 just then -> tests/inside/trigger.c
     refused     a text that is wrong is refused in words, and does nothing
                 -> tests/inside/trigger.c
-    unharmed    looking takes no lock, no memory and no system call; an action is
-                as safe in signal handlers as a dump is -> tests/inside/trigger.c
-    cheap       a record of a recorder that nobody watches costs what it did, one
-                of a watched one at most 1.6 of that
-                -> bench/trigger.c
+    unharmed    looking takes no lock, no memory and no system call; an action
+                is as safe in signal handlers as a dump is
+                -> tests/inside/trigger.c
+    cheap       a record of a recorder that nobody watches costs what it did,
+                one of a watched one at most 1.6 of that -> bench/trigger.c
 
 LIMITS
     * 8 triggers in the life of a program, each of at most 255 bytes.
@@ -44,16 +44,16 @@ LIMITS
       set: compare it with numbers below 2^29 only where nobody watches.
     * Recorders of libraries that are opened later are watched from the next
       recorder_trigger() or recorder_trigger_arm() on.
-    * after= needs a record to act by: it acts at the first, of any recorder that
-      is on, that is made when the time is over.
+    * after= needs a record to act by: it acts at the first, of any recorder
+      that is on, that is made when the time is over.
     * What an action records is recorded, and not looked at. While one thread
       acts, what others record is not shown to that trigger.
     * What is wanted for the signal of stop, signal=N and abort is up to the
       program: if it ignores SIGABRT, it goes on.
     * Without an operating system: COUNT is at most 16, and the actions are
       freeze, dump and again.
-    * 32-bit machines: times are at most a quarter of an hour; COUNTxTIME takes a
-      time of one wrap of the clock (71 minutes) before for now.
+    * 32-bit machines: times are at most a quarter of an hour; COUNTxTIME takes
+      a time of one wrap of the clock (71 minutes) before for now.
     * A library that sets triggers in a program that does not share its symbols
       must be closed before one that was opened later and does the same: that
       one would call code that is gone.
@@ -78,36 +78,38 @@ extern "C" {
  * for a record that meets all of the conditions; without any, for each:
  *
  *     "TEXT"      its format begins so, behind its severity
- *     sw2         its severity is at least that; hw1,sw3 of hardware and software
- *     2>50        its 2nd argument compares so: > < = != and & (has one of these
- *                 bits) with an integer, decimal or 0x..., of 64 bits
- *     10x1s       it is the 10th in one second (at most 512) that meets the rest
+ *     sw2         its severity is at least that; hw1,sw3 of hardware and
+ *                 software
+ *     2>50        its 2nd argument compares so: > < = != and & (has one of
+ *                 these bits) with an integer, decimal or 0x..., of 64 bits
+ *     10x1s       it is the 10th in one second (at most 512) that meets the
+ *                 rest
  *     after=20ms  acts so long after it: what followed is there, too
  *
  * ACTIONS, with commas between, are done in this order:
  *
  *     freeze      turns all recorders off, so that what led to it stays; see
  *                 recorder_trigger_thaw()
- *     dump        recorder_dump(), and with dump=PATH to the end of a file; %p in
- *                 it is the process id, %e the program's name, %t the time in
- *                 seconds since 1970, %% a percent
+ *     dump        recorder_dump(), and with dump=PATH to the end of a file; %p
+ *                 in it is the process id, %e the program's name, %t the time
+ *                 in seconds since 1970, %% a percent
  *     stop        SIGSTOP, to attach a debugger
  *     signal=N    the signal of that number, to this thread
  *     abort       SIGABRT
  *     again       not only once
  *
  * What was done is said in a line on stderr. Times have a unit: ns, us, ms, s,
- * min, h. Null and "" are no trigger. False: a text is wrong, and why is said on
- * stderr; the others are set.
+ * min, h. Null and "" are no trigger. False: a text is wrong, and why is said
+ * on stderr; the others are set.
  *
  * Environment: RECORDER_TRIGGERS, when the program starts, unless it runs with
  * more rights than its caller (setuid). */
 RECORDER_PROTOTYPE_ bool recorder_trigger(const char *text);
 
 /* The same, and calls function(context, seen) between freeze and dump; "NAMES:
- * CONDITIONS" needs no actions then. It runs in the middle of a record(), and must
- * be fit for where that is called. `seen` is valid until it returns. With after=
- * it is the record that came when the time was over. */
+ * CONDITIONS" needs no actions then. It runs in the middle of a record(), and
+ * must be fit for where that is called. `seen` is valid until it returns. With
+ * after= it is the record that came when the time was over. */
 RECORDER_PROTOTYPE_ bool
 recorder_trigger_call(const char *text, recorder_trigger_function *function,
                       void *context);

@@ -10,6 +10,7 @@
 #include "shown.h"
 #include "source.h"
 #include "tables.h"
+#include "tasks.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,7 +22,10 @@ struct library {
     struct library_target target;
     struct source source; /* the registry in it; nothing is opened */
     struct reader reader;
-    char *text; /* the text that was returned last */
+    struct tasks tasks;
+    bool has_tasks;
+    char state[24]; /* of library_task() */
+    char *text;     /* the text that was returned last */
     size_t text_size;
     char why[256];
     char file[4 * 1023 + 1], name[128]; /* of library_at(), as shown */
@@ -63,6 +67,7 @@ struct library *library_new(const struct library_target *target)
     library->memory.constant = target->constant ? memory_constant : NULL;
     library->memory.size = target->size;
     library->memory.word_bytes = target->word_bytes;
+    library->memory.machine = target->machine;
     library->memory.big_endian = target->big_endian;
     library->memory.live = target->live;
     library->memory.native = target->native;
@@ -76,6 +81,8 @@ void library_free(struct library *library)
     if (!library)
         return;
     reader_close(&library->reader);
+    if (library->has_tasks)
+        tasks_close(&library->tasks);
     free(library->text);
     free(library);
 }
@@ -224,6 +231,7 @@ const char *library_at(struct library *library, uint64_t order,
     to->caller = event.event.caller;
     to->thread = event.thread ? event.thread->id : 0;
     to->alive = event.thread && event.thread->alive;
+    to->is_task = event.thread && event.thread->is_task;
     size = event.thread ? strlen(event.thread->name) : 0;
     snprintf(library->name, sizeof library->name, "%s",
              size ? text_shown(event.thread->name, &size) : "");
@@ -253,6 +261,129 @@ const char *library_clear(struct library *library)
     if (wrong)
         return wrong;
     return reader_clear(reader, reader->end) ? NULL : "cannot be written";
+}
+
+/* ----------------------------------------------------------------- tasks -- */
+
+static uint64_t ask_symbol(void *of, const char *name, uint64_t *size)
+{
+    return ((const struct library *)of)->target.symbol(name, size);
+}
+static bool ask_member(void *of, const char *type, const char *member,
+                       uint64_t *offset, unsigned *bytes)
+{
+    uint32_t size = 0;
+    bool has = ((const struct library *)of)
+                   ->target.member(type, member, offset, &size);
+    *bytes = size;
+    return has;
+}
+static bool ask_variable(void *of, uint64_t address, char *to, size_t size)
+{
+    return ((const struct library *)of)->target.variable(address, to, size);
+}
+static bool ask_is_code(void *of, uint64_t address)
+{
+    return ((const struct library *)of)->target.is_code(address);
+}
+static bool ask_thread(void *of, size_t i, int32_t *id, uint64_t *sp)
+{
+    return ((const struct library *)of)->target.kernel_thread(i, id, sp);
+}
+static void ask_thread_name(void *of, size_t i, char to[64])
+{
+    ((const struct library *)of)->target.thread_name(i, to);
+}
+
+const char *library_tasks_open(struct library *library)
+{
+    const struct library_target *target = &library->target;
+    const struct tasks_program program = {
+        .memory = &library->memory,
+        .registry = library->source.registry,
+        .of = library,
+        .symbol = target->symbol ? ask_symbol : NULL,
+        .member = target->member ? ask_member : NULL,
+        .variable = target->variable ? ask_variable : NULL,
+        .is_code = target->is_code ? ask_is_code : NULL,
+        .thread = target->kernel_thread ? ask_thread : NULL,
+        .thread_name = target->thread_name ? ask_thread_name : NULL};
+    const char *wrong = tasks_open(&library->tasks, &program);
+    library->has_tasks = !wrong;
+    if (wrong || library->tasks.layouts_count)
+        return wrong;
+    return "no tasks in it: its program describes none by recorder_tasks.h, "
+           "and "
+           "uses no library that is known here";
+}
+
+const char *library_tasks_warnings(struct library *library)
+{
+    return library->tasks.warnings;
+}
+
+const char *library_groups(struct library *library)
+{
+    FILE *text = text_begin(library);
+    if (text)
+        tasks_groups(text, &library->tasks);
+    return text_end(library, text);
+}
+
+const char *library_tasks(struct library *library, const char *group,
+                          bool internal, uint64_t here)
+{
+    const struct task_columns columns = {
+        .address = true, .marks = true, .here = here};
+    FILE *text;
+    if (tasks_choose(&library->tasks, group, internal))
+        return NULL;
+    text = text_begin(library);
+    if (text)
+        tasks_table(text, &library->tasks, &columns);
+    return text_end(library, text);
+}
+
+bool library_task(struct library *library, size_t i, struct library_task *to)
+{
+    const struct tasks *tasks = &library->tasks;
+    const struct task *task;
+    if (i >= tasks->count)
+        return false;
+    task = &tasks->all[tasks->order[i]];
+    *to = (struct library_task){
+        .name = task->name,
+        .group = task_group(tasks, task),
+        .state = task_state(tasks, task, library->state),
+        .address = task->address,
+        .id = task->id,
+        .thread = task->thread == TASK_NONE ? -1 : (int64_t)task->thread,
+        .running = task->running,
+        .dead = task->dead,
+        .internal = task->internal};
+    return true;
+}
+
+bool library_task_registers(struct library *library, size_t i,
+                            struct library_registers *to)
+{
+    struct tasks *tasks = &library->tasks;
+    const struct task_machine *machine = task_machine(&library->memory);
+    struct registers registers;
+    bool exact;
+    if (!machine || i >= tasks->count ||
+        !task_registers(tasks, &tasks->cache.memory,
+                        &tasks->all[tasks->order[i]], &registers, &exact,
+                        &to->xpsr))
+        return false;
+    to->sp = machine->sp;
+    to->pc = machine->pc;
+    to->known = 0;
+    for (unsigned k = 0; k < 64; k++) {
+        to->value[k] = registers.value[k];
+        to->known |= (uint64_t)registers.known[k] << k;
+    }
+    return true;
 }
 
 const char *library_name(struct library *library, size_t i)

@@ -30,8 +30,16 @@ struct library_target {
     bool (*write)(uint64_t address, const void *from, size_t size);
     bool (*thread)(int32_t id, char name[16]);
     bool (*constant)(uint64_t address);
-    uint64_t size; /* bytes of memory there are at most */
-    uint32_t word_bytes;
+    /* Of tasks; null pointers: not known. See struct tasks_program. */
+    uint64_t (*symbol)(const char *name, uint64_t *size);
+    bool (*member)(const char *type, const char *member, uint64_t *offset,
+                   uint32_t *bytes);
+    bool (*variable)(uint64_t address, char *to, size_t size);
+    bool (*is_code)(uint64_t address);
+    bool (*kernel_thread)(size_t i, int32_t *id, uint64_t *sp);
+    void (*thread_name)(size_t i, char to[64]);
+    uint64_t size;                /* bytes of memory there are at most */
+    uint32_t word_bytes, machine; /* EM_X86_64, or 0: unknown */
     bool big_endian, live, native, stale_order;
 };
 
@@ -44,6 +52,24 @@ struct library_event {
     uint32_t file_line; /* 0: unknown */
     int32_t thread;     /* its id of the kernel's; 0: unknown */
     bool alive;         /* as far as is known */
+    bool is_task;       /* it is no thread, but a task with a number */
+};
+
+/* A task of a scheduler inside the program. */
+struct library_task {
+    const char *name, *group; /* until library_free() */
+    const char *state;        /* until the next call */
+    uint64_t address;
+    int64_t id;
+    int64_t thread; /* index of the thread that runs it, or -1 */
+    bool running, dead, internal;
+};
+
+/* The registers that a task goes on with, by DWARF number. */
+struct library_registers {
+    uint64_t value[64], known; /* a bit for each */
+    uint64_t xpsr;             /* of a Cortex-M, else 0 */
+    uint32_t sp, pc;           /* their numbers */
 };
 
 struct library;
@@ -80,6 +106,21 @@ const char *library_at(struct library *, uint64_t order,
 const char *library_set(struct library *, const char *settings);
 /* Hides all records made up to now. */
 const char *library_clear(struct library *);
+
+/* Reads the tasks of schedulers, with or without recorders in the program. */
+const char *library_tasks_open(struct library *);
+/* The texts of them: warnings; groups; all whose group matches an extended
+ * regular expression (null: all), with the scheduler's own if `internal`; the
+ * one at address `here` is marked. Null: the expression is wrong. */
+const char *library_tasks_warnings(struct library *);
+const char *library_groups(struct library *);
+const char *library_tasks(struct library *, const char *group, bool internal,
+                          uint64_t here);
+/* Task i, by group and id; false: there are no more. */
+bool library_task(struct library *, size_t i, struct library_task *);
+/* False: its context is not known. */
+bool library_task_registers(struct library *, size_t i,
+                            struct library_registers *);
 
 /* The names of recorders, and of tweaks behind them; null: there are no more.
  * Valid until library_free(). */

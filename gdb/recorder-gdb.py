@@ -39,12 +39,27 @@ WRITE = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_uint64, ctypes.c_void_p,
                          ctypes.c_size_t)
 THREAD = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_int32, ctypes.c_void_p)
 CONSTANT = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_uint64)
+SYMBOL = ctypes.CFUNCTYPE(ctypes.c_uint64, ctypes.c_char_p,
+                          ctypes.POINTER(ctypes.c_uint64))
+MEMBER = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_char_p, ctypes.c_char_p,
+                          ctypes.POINTER(ctypes.c_uint64),
+                          ctypes.POINTER(ctypes.c_uint32))
+VARIABLE = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_uint64, ctypes.c_void_p,
+                            ctypes.c_size_t)
+KERNEL_THREAD = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_size_t,
+                                 ctypes.POINTER(ctypes.c_int32),
+                                 ctypes.POINTER(ctypes.c_uint64))
+THREAD_NAME = ctypes.CFUNCTYPE(None, ctypes.c_size_t, ctypes.c_void_p)
 
 
 class Target(ctypes.Structure):
     """struct library_target"""
     _fields_ = [("read", READ), ("write", WRITE), ("thread", THREAD),
-                ("constant", CONSTANT), ("size", ctypes.c_uint64), ("word_bytes", ctypes.c_uint32),
+                ("constant", CONSTANT), ("symbol", SYMBOL),
+                ("member", MEMBER), ("variable", VARIABLE),
+                ("is_code", CONSTANT), ("kernel_thread", KERNEL_THREAD),
+                ("thread_name", THREAD_NAME), ("size", ctypes.c_uint64),
+                ("word_bytes", ctypes.c_uint32), ("machine", ctypes.c_uint32),
                 ("big_endian", ctypes.c_bool), ("live", ctypes.c_bool),
                 ("native", ctypes.c_bool), ("stale_order", ctypes.c_bool)]
 
@@ -54,7 +69,23 @@ class Event(ctypes.Structure):
     _fields_ = [("line", ctypes.c_char_p), ("file", ctypes.c_char_p),
                 ("name", ctypes.c_char_p), ("caller", ctypes.c_uint64),
                 ("file_line", ctypes.c_uint32), ("thread", ctypes.c_int32),
-                ("alive", ctypes.c_bool)]
+                ("alive", ctypes.c_bool), ("is_task", ctypes.c_bool)]
+
+
+class Task(ctypes.Structure):
+    """struct library_task"""
+    _fields_ = [("name", ctypes.c_char_p), ("group", ctypes.c_char_p),
+                ("state", ctypes.c_char_p), ("address", ctypes.c_uint64),
+                ("id", ctypes.c_int64), ("thread", ctypes.c_int64),
+                ("running", ctypes.c_bool), ("dead", ctypes.c_bool),
+                ("internal", ctypes.c_bool)]
+
+
+class Registers(ctypes.Structure):
+    """struct library_registers"""
+    _fields_ = [("value", ctypes.c_uint64 * 64), ("known", ctypes.c_uint64),
+                ("xpsr", ctypes.c_uint64), ("sp", ctypes.c_uint32),
+                ("pc", ctypes.c_uint32)]
 
 
 # Each function of library.h: what it returns, and takes behind the library.
@@ -73,6 +104,14 @@ FUNCTIONS = {
     "set": (ctypes.c_char_p, [ctypes.c_char_p]),
     "clear": (ctypes.c_char_p, []),
     "name": (ctypes.c_char_p, [ctypes.c_size_t]),
+    "tasks_open": (ctypes.c_char_p, []),
+    "tasks_warnings": (ctypes.c_char_p, []),
+    "groups": (ctypes.c_char_p, []),
+    "tasks": (ctypes.c_char_p, [ctypes.c_char_p, ctypes.c_bool,
+                                ctypes.c_uint64]),
+    "task": (ctypes.c_bool, [ctypes.c_size_t, ctypes.POINTER(Task)]),
+    "task_registers": (ctypes.c_bool, [ctypes.c_size_t,
+                                       ctypes.POINTER(Registers)]),
 }
 
 
@@ -198,10 +237,30 @@ NATIVE = {"x86_64": ["i386:x86-64", "i386:x64-32", "i386"],
           "ppc64": ["powerpc:common64"]}
 
 
-class Program:
-    """The recorders of what gdb looks at now: with Program() as program: ..."""
+# The ELF numbers of processors whose tasks have stacks.
+MACHINES = {"i386:x86-64": 62, "i386": 3, "aarch64": 183}
 
-    def __init__(self):
+
+def stack_pointer(thread):
+    """Of a thread that may not be selected; 0: it has none."""
+    before = gdb.selected_thread()
+    try:
+        frame = gdb.selected_frame().level()
+        thread.switch()
+        return int(gdb.newest_frame().read_register("sp"))
+    except gdb.error:
+        return 0
+    finally:
+        before.switch()
+        output_of("frame %d" % frame)
+
+
+class Program:
+    """The recorders of what gdb looks at now: with Program() as program: ...
+    With another call than "open": of what that opens."""
+
+    def __init__(self, opens="open"):
+        self.opens = opens
         self.library = load_library()
         self.inferior = gdb.selected_inferior()
         self.interrupted = None
@@ -250,6 +309,15 @@ class Program:
             target.thread = THREAD(self.thread)
         if self.mapped or self.core:
             target.constant = CONSTANT(self.constant)
+        target.machine = MACHINES.get(
+            architecture.name(), 40 if architecture.name().startswith("arm")
+            else 0)
+        target.symbol = SYMBOL(self.symbol)
+        target.member = MEMBER(self.member)
+        target.variable = VARIABLE(self.variable)
+        target.is_code = CONSTANT(self.is_code)
+        target.kernel_thread = KERNEL_THREAD(self.kernel_thread)
+        target.thread_name = THREAD_NAME(self.thread_name)
         return target
 
     def size(self):
@@ -262,7 +330,7 @@ class Program:
     def __enter__(self):
         try:
             self.find()
-            self.must(self.call("open"))
+            self.must(self.call(self.opens))
         except BaseException:
             self.library.library_free(self.of)
             raise
@@ -350,6 +418,89 @@ class Program:
         except BaseException as error:  # nothing passes through the library
             self.interrupted = error
             return False
+
+    def symbol(self, name, size):
+        """As struct tasks_program's."""
+        try:
+            name = name.decode()
+            at = re.match("0x([0-9a-f]+)$", output_of(
+                "with language c -- output/x (unsigned long)&%s" % name))
+            many = re.match("([0-9]+)$", output_of(
+                "with language c -- output sizeof(%s)" % name))
+            size[0] = int(many.group(1)) if many else 0
+            return int(at.group(1), 16) if at else 0
+        except BaseException as error:  # nothing passes through the library
+            self.interrupted = error
+            return 0
+
+    def member(self, type_, member, offset, size):
+        """As struct tasks_program's: "a.b" is a member of a member."""
+        try:
+            bits, kind = 0, gdb.lookup_type(type_.decode())
+            for name in member.decode().split("."):
+                field = kind.strip_typedefs()[name]
+                bits, kind = bits + field.bitpos, field.type
+            offset[0], size[0] = bits // 8, kind.sizeof
+            return True
+        except (gdb.error, KeyError, AttributeError):
+            return False
+        except BaseException as error:
+            self.interrupted = error
+            return False
+
+    def variable(self, address, to, size):
+        """As struct tasks_program's."""
+        try:
+            said = re.match(r"(\S+)(?: \+ (\d+))? in section \.(\w+)", output_of(
+                "info symbol 0x%x" % address))
+            if not said or said.group(3) == "text":
+                return False
+            text = said.group(1) + ("+0x%x" % int(said.group(2))
+                                    if said.group(2) else "")
+            text = text.encode()[:size - 1] + b"\0"
+            ctypes.memmove(to, text, len(text))
+            return True
+        except BaseException as error:
+            self.interrupted = error
+            return False
+
+    def is_code(self, address):
+        """As struct tasks_program's."""
+        try:
+            return " in section " in output_of("info symbol 0x%x" % address)
+        except BaseException as error:
+            self.interrupted = error
+            return False
+
+    def kernel_thread(self, i, number, sp):
+        """As struct tasks_program's, of thread i of gdb's list."""
+        try:
+            thread = self.thread_at(i)
+            if thread:
+                number[0] = thread.ptid[1] or thread.ptid[2]
+                if sp:
+                    sp[0] = stack_pointer(thread)
+            return thread is not None
+        except BaseException as error:
+            self.interrupted = error
+            return False
+
+    def thread_name(self, i, to):
+        """As struct tasks_program's."""
+        try:
+            thread = self.thread_at(i)
+            text = ("%d %s" % (thread.ptid[1] or thread.ptid[2],
+                               thread.name or "")).strip()
+            text = text.encode("utf-8", "replace")[:63] + b"\0"
+            ctypes.memmove(to, text, len(text))
+        except BaseException as error:
+            self.interrupted = error
+
+    def thread_at(self, i):
+        """Thread i of the program; None: it has fewer."""
+        if self.registry or i >= len(self.threads):
+            return None
+        return list(self.threads.values())[i]
 
     # --------------------------------------------------------------- calls --
 
@@ -592,7 +743,10 @@ thread that wrote it is selected if it is alive."""
         """Selects the thread that wrote the record, as `thread` does."""
         thread = program.threads.get(event.thread)
         name = "%s (%d)" % (text_of(event.name), event.thread)
-        if not event.thread:
+        if event.is_task:
+            gdb.write("It is of task %s: recorder task %s\n" %
+                      (text_of(event.name), text_of(event.name)))
+        elif not event.thread:
             gdb.write("Its thread is unknown.\n")
         elif program.registry:
             gdb.write("Its thread was %s; a recording has no stacks.\n" % name)
@@ -658,3 +812,6 @@ Threads("threads")
 At("at")
 Set("set")
 Clear("clear")
+
+# Tasks of schedulers inside the program: commands that are built on all this.
+gdb.execute("source " + os.path.join(HERE, "recorder-tasks.py"))

@@ -118,8 +118,8 @@ RECORDER_SELDOM_ bool recorder_action_wants_(const struct recorder *recorder)
 }
 
 /* Marks the recorders that triggers wait for, and no others, after the state of
- * a trigger has changed. What changes meanwhile is not overlooked: whoever finds
- * that something did looks again. */
+ * a trigger has changed. What changes meanwhile is not overlooked: whoever
+ * finds that something did looks again. */
 RECORDER_SELDOM_ void recorder_action_mark_(void)
 {
     uintptr_t changes =
@@ -149,7 +149,8 @@ RECORDER_SELDOM_ void recorder_action_mark_(void)
     recorder_file_tell_(RECORDER_FILE_SYNC_, NULL);
 }
 
-/* Lets a trigger wait for records; what it has counted so far counts no more. */
+/* Lets a trigger wait for records; what it has counted so far counts no
+ * more. */
 RECORDER_SELDOM_ void recorder_action_arm_(struct recorder_trigger_ *trigger)
 {
     if (trigger->condition.count > 1)
@@ -244,8 +245,8 @@ recorder_action_call_(const struct recorder_trigger_ *trigger,
     trigger->function(trigger->context, &seen);
 }
 
-/* Acts, after the state became ACTS_. Signals come last, when records are looked
- * at again: a handler may leave by siglongjmp(). */
+/* Acts, after the state became ACTS_. Signals come last, when records are
+ * looked at again: a handler may leave by siglongjmp(). */
 RECORDER_SELDOM_ void recorder_action_do_(struct recorder_trigger_ *trigger,
                                           const struct recorder *recorder,
                                           unsigned thread,
@@ -281,17 +282,8 @@ RECORDER_SELDOM_ void recorder_action_do_(struct recorder_trigger_ *trigger,
 
 /* ----------------------------------------------------------------- parse -- */
 
-/* Returns what stands behind `word`, where an action begins so. */
-RECORDER_INLINE_ char *recorder_action_word_(char *at, const char *word)
-{
-    for (; *word; word++, at++)
-        if (*at != *word)
-            return NULL;
-    return at;
-}
-
-/* Reads the actions, and cuts the text at their commas. Returns null, or what is
- * wrong. */
+/* Reads the actions, and cuts the text at their commas. Returns null, or what
+ * is wrong. */
 RECORDER_SELDOM_ const char *
 recorder_action_parse_(struct recorder_trigger_ *trigger, char *at)
 {
@@ -305,6 +297,7 @@ recorder_action_parse_(struct recorder_trigger_ *trigger, char *at)
                  {"abort", RECORDER_ACTION_ABORT_},
 #endif
                  {"again", RECORDER_ACTION_AGAIN_}};
+    const char *behind = NULL;
     char *next, *end;
     for (; at; at = next) {
         unsigned i;
@@ -317,19 +310,19 @@ recorder_action_parse_(struct recorder_trigger_ *trigger, char *at)
         next = *next ? next + 1 : NULL;
         *end = '\0';
         for (i = 0; i < sizeof words / sizeof *words; i++) {
-            end = recorder_action_word_(at, words[i].name);
-            if (end && !*end)
+            behind = recorder_behind_(at, words[i].name);
+            if (behind && !*behind)
                 break;
         }
         if (i < sizeof words / sizeof *words) {
             trigger->actions |= words[i].action;
 #ifdef RECORDER_HOSTED_
-        } else if ((end = recorder_action_word_(at, "dump=")) && *end) {
+        } else if ((behind = recorder_behind_(at, "dump=")) && *behind) {
             trigger->actions |= RECORDER_ACTION_DUMP_;
-            trigger->path = end;
-        } else if ((end = recorder_action_word_(at, "signal=")) != NULL) {
+            trigger->path = behind;
+        } else if ((behind = recorder_behind_(at, "signal=")) != NULL) {
             int64_t number;
-            const char *behind = recorder_condition_integer_(end, &number);
+            behind = recorder_condition_integer_(behind, &number);
             if (!behind || *behind || number < 1 || number > 64)
                 return "a signal has a number from 1 to 64";
             trigger->actions |= RECORDER_ACTION_SIGNAL_;

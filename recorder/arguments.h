@@ -75,8 +75,8 @@ RECORDER_INLINE_ uintptr_t recorder_returned_(uintptr_t order)
          : (check, recorder_returned_(call)))
 #endif
 
-/* True if a record is below RECORDER_SEVERITY_LEAST, which the compiler can tell
- * from the literal. The severity must be its first word. */
+/* True if a record is below RECORDER_SEVERITY_LEAST, which the compiler can
+ * tell from the literal. The severity must be its first word. */
 #ifdef RECORDER_SEVERITY_LEAST
 RECORDER_ASSERT_((RECORDER_SEVERITY_LEAST) >= 0 && (RECORDER_SEVERITY_LEAST) < 5,
                  "RECORDER_SEVERITY_LEAST: 0 to 3, or 4 to drop them all");

@@ -1,11 +1,13 @@
-/* coded.h - records of the heading `event`: a word of fields, then arguments. */
+/* coded.h - records of the heading `event`: a word of fields, then
+ * arguments. */
 /* SPDX-License-Identifier: MIT */
 /*
-Such a record, as compat/qnx makes it, tells by its first argument what the others
-are. That word, from its top: 3 bits, how many arguments follow; 1 bit, whether
-the size and the token of a buffer come behind them; 20 bits of data; 8 bits of
-an opcode. Of the opcode 0xff the first argument is a code, 24 bits major and 8
-bits minor, and the data a severity: 0 to 3 of hardware, 4 to 7 of software.
+Such a record, as compat/qnx makes it, tells by its first argument what the
+others are. That word, from its top: 3 bits, how many arguments follow; 1 bit,
+whether the size and the token of a buffer come behind them; 20 bits of data; 8
+bits of an opcode. Of the opcode 0xff the first argument is a code, 24 bits
+major and 8 bits minor, and the data a severity: 0 to 3 of hardware, 4 to 7 of
+software.
 */
 #ifndef RECORDER_CODED_H_
 #define RECORDER_CODED_H_

@@ -1,11 +1,12 @@
-/* condition.h - which records a trigger watches for, and how that is written. */
+/* condition.h - which records a trigger watches for, and how that is
+ * written. */
 /* SPDX-License-Identifier: MIT */
 /*
     disk|net: "latency" sw2 1>50 2&0x80 10x1s after=20ms: freeze,dump
 
-A condition ends at the second ':' or where the text ends; what stands behind the
-':' is the reader's. recorder_trigger.h says what each word means. The program
-and `recorder watch` read it by the same function.
+A condition ends at the second ':' or where the text ends; what stands behind
+the ':' is the reader's. recorder_trigger.h says what each word means. The
+program and `recorder watch` read it by the same function.
 */
 #ifndef RECORDER_CONDITION_H_
 #define RECORDER_CONDITION_H_
@@ -70,11 +71,7 @@ RECORDER_INLINE_ bool
 recorder_condition_begins_(const struct recorder_condition_ *condition,
                            const char *text)
 {
-    const char *begins = condition->begins;
-    while (begins && *begins)
-        if (*begins++ != *text++)
-            return false;
-    return true;
+    return !condition->begins || recorder_behind_(text, condition->begins);
 }
 
 /* ----------------------------------------------------------------- parse -- */
@@ -213,23 +210,21 @@ recorder_condition_number_(struct recorder_condition_ *condition,
 RECORDER_SELDOM_ const char *
 recorder_condition_word_(struct recorder_condition_ *condition, char **at)
 {
-    const char *begin = *at, *end = NULL, *after = "after=";
+    const char *begin = *at, *end = NULL;
+    const char *after = recorder_behind_(begin, "after=");
     const char *wrong = "no condition: there are \"TEXT\", a severity, "
                         "N>VALUE, COUNTxTIME and after=TIME";
-    unsigned i;
     if (*begin == '"') {
         *at = recorder_condition_text_(condition, *at);
         return *at ? NULL : "the text has no end, or is the second";
     }
-    for (i = 0; after[i] && begin[i] == after[i]; i++)
-        ;
     if (recorder_condition_digit_(*begin)) {
         end = begin;
         wrong = recorder_condition_number_(condition, &end);
         if (wrong)
             return wrong;
-    } else if (!after[i]) {
-        end = recorder_condition_time_(begin + i, &condition->after_ns);
+    } else if (after) {
+        end = recorder_condition_time_(after, &condition->after_ns);
         wrong = "after= has a time like 20ms, 1s or 5min";
     } else if ((*begin | 0x20) == 'h' || (*begin | 0x20) == 's') {
         condition->severities = recorder_severities_(begin, &end);

@@ -51,21 +51,11 @@ RECORDER_SELDOM_ char *recorder_crash_cut_(char *value)
     return value;
 }
 
-/* Returns the text behind `word`, or null if it does not begin with that. */
-RECORDER_INLINE_ const char *recorder_crash_value_(const char *text,
-                                                  const char *word)
-{
-    for (; *word; word++, text++)
-        if (*text != *word)
-            return NULL;
-    return text;
-}
-
 /* Reads "100" or "all". Returns false if it is neither. */
 RECORDER_SELDOM_ bool recorder_crash_last_(const char *value,
                                             struct recorder_choice_ *to)
 {
-    const char *all = recorder_crash_value_(value, "all");
+    const char *all = recorder_behind_(value, "all");
     to->lines_max = to->last = 0;
     if (all && !*all)
         return true;
@@ -85,12 +75,12 @@ RECORDER_SELDOM_ const char *recorder_crash_parse_(struct recorder_crash_ *to)
     for (; *at; at = next) {
         const char *value;
         next = recorder_crash_cut_(at);
-        if ((value = recorder_crash_value_(at, "last=")) != NULL) {
+        if ((value = recorder_behind_(at, "last=")) != NULL) {
             if (!recorder_crash_last_(value, &to->choice))
                 return at;
-        } else if ((value = recorder_crash_value_(at, "to=")) && *value) {
+        } else if ((value = recorder_behind_(at, "to=")) && *value) {
             to->to = value;
-        } else if ((value = recorder_crash_value_(at, "names=")) &&
+        } else if ((value = recorder_behind_(at, "names=")) &&
                    !recorder_regex_check_(value)) {
             to->choice.regex = value;
         } else {
@@ -148,35 +138,13 @@ RECORDER_SELDOM_ bool recorder_crash_read_(struct recorder_crash_ *to)
 
 /* ---------------------------------------------------------------- output -- */
 
-/* Makes a path of its pattern: %p is the process id, %e the program's name, %t
- * the time in seconds since 1970, %% a percent. Returns false if it is too
- * long.
- */
+/* Makes a path of its pattern. Returns false if it is too long. */
 RECORDER_SELDOM_ bool recorder_crash_path_(const char *pattern, char *to)
 {
     struct recorder_string_ path =
         recorder_string_at_(to, RECORDER_CRASH_MAX_ - 1);
     const char *program = recorder_home_.registry->program;
-    for (; *pattern; pattern++)
-        switch (pattern[0] == '%' ? pattern[1] : '\0') {
-        case 'p':
-            recorder_add_number_(&path, (uint64_t)recorder_os_process_(), 10,
-                                 1);
-            pattern++;
-            break;
-        case 'e':
-            recorder_add_string_(&path, program ? program : "program");
-            pattern++;
-            break;
-        case 't':
-            recorder_add_number_(&path,
-                                 recorder_clock_realtime_() / 1000000000u, 10,
-                                 1);
-            pattern++;
-            break;
-        case '%': pattern++; /* fall through */
-        default: recorder_add_text_(&path, pattern, 1);
-        }
+    recorder_add_path_(&path, pattern, program ? program : "program", NULL);
     to[path.size < path.max ? path.size : path.max] = '\0';
     return path.size <= path.max;
 }

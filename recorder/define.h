@@ -10,7 +10,8 @@ extern "C" {
 #endif
 
 /* Rounds up to a power of two, at least 4; a constant expression. With fewer
- * slots threads lose much, and a record of 12 arguments would never be whole. */
+ * slots threads lose much, and a record of 12 arguments would never be
+ * whole. */
 #define RECORDER_SLOTS_(size)                                                  \
     ((size) <= 4 ? (size_t)4                                                   \
                  : (size_t)1 << (64 - __builtin_clzll(                         \

@@ -382,6 +382,7 @@ RECORDER_SELDOM_ size_t recorder_dump_choice_(
     struct recorder_scratch_ scratch;
     struct recorder_held_ held;
     size_t shown;
+    recorder_kernel_ask_();
     recorder_os_hold_signals_(&held);
     if (recorder_scratch_map_(&scratch, recorder_slots_(choice->regex)))
         shown = recorder_dump_with_(&scratch, choice, out, lines);
@@ -489,7 +490,8 @@ recorder_print_unspared_(struct recorder_scratch_ *s,
     recorder_print_with_(s, recorder, thread, records, count, lines);
 }
 
-/* Prints a traced record by one write(); nothing of one that is only watched. */
+/* Prints a traced record by one write(); nothing of one that is only
+ * watched. */
 RECORDER_FUNCTION_ void
 recorder_print_lines_(const struct recorder *recorder, unsigned thread,
                       const struct recorder_record *records, unsigned count,

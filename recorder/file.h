@@ -259,7 +259,8 @@ RECORDER_SELDOM_ void recorder_file_notify_(int what, const void *of)
     if (what == RECORDER_FILE_FORKED_) {
         recorder_fork_child_(file);
     } else if (what == RECORDER_FILE_FORKS_) {
-        recorder_fork_prepare_(file);
+        if (!file->forgets)
+            recorder_fork_prepare_(file);
     } else if (what == RECORDER_FILE_SYNC_) {
         recorder_core_sync_(file);
     } else {
@@ -314,6 +315,14 @@ RECORDER_SELDOM_ bool recorder_file(const char *path)
                                "recorder save PID makes one at any time");
 }
 
+/* From now on, a child of fork() begins with empty rings, in memory, whatever
+ * the path says: that takes no time. */
+RECORDER_SELDOM_ void recorder_file_forget_in_child_(void)
+{
+    if (recorder_recording_)
+        recorder_recording_->forgets = true;
+}
+
 #ifdef RECORDER_IN_LIBRARY_
 __attribute__((destructor(103))) static void recorder_file_leave_(void)
 {
@@ -343,6 +352,8 @@ RECORDER_SELDOM_ bool recorder_file(const char *path)
 }
 #endif
 
+/* A library that is preloaded into programs leaves RECORDER_FILE to them. */
+#ifndef RECORDER_FILE_ONLY_CALLED
 __attribute__((constructor(103))) static void recorder_file_enter_(void)
 {
     const char *path = recorder_os_environment_("RECORDER_FILE");
@@ -354,6 +365,7 @@ __attribute__((constructor(103))) static void recorder_file_enter_(void)
                                   "could be made: recorder save PID makes one "
                                   "at any time");
 }
+#endif
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -136,6 +136,7 @@ struct recorder_recording_ {
     uint64_t inode;
     uint32_t device[2];
     bool own_process;                         /* %p is in the pattern */
+    bool forgets; /* a child of fork() begins with empty rings, in memory */
     void (*notify)(int what, const void *of); /* for the registry */
     char pattern[RECORDER_PATH_MAX_], folder[RECORDER_PATH_MAX_];
     char path[RECORDER_PATH_MAX_], program[RECORDER_PATH_MAX_];
@@ -401,6 +402,7 @@ recorder_core_begin_(struct recorder_recording_ *file,
     file->image->types = NULL;
     file->image->image = NULL;
     file->image->file = NULL;
+    file->image->kernel = NULL;
     return true;
 }
 

@@ -136,13 +136,13 @@ RECORDER_SELDOM_ void recorder_fork_child_(struct recorder_recording_ *file)
     char *memory[RECORDER_PARTS_] = {0};
     struct recorder *recorder;
     struct recorder_held_ held;
-    bool whole = true, lost = false;
+    bool whole = !file->forgets, lost = false;
     int fd = -1;
     unsigned i;
     recorder_os_hold_signals_(&held);
-    if (file->own_process)
+    if (file->own_process && whole)
         fd = recorder_open_new_(file, last->offset + last->bytes);
-    for (i = 0; i < file->parts_count; i++) {
+    for (i = 0; i < file->parts_count && whole; i++) {
         const struct recorder_part_ *part = &file->parts[i];
         memory[i] = fd >= 0 ? recorder_os_share_(fd, part->offset, part->bytes)
                             : recorder_os_reserve_(part->bytes);
@@ -158,7 +158,7 @@ RECORDER_SELDOM_ void recorder_fork_child_(struct recorder_recording_ *file)
         if (whole &&
             recorder_os_move_over_(memory[i], part->memory, part->bytes))
             continue;
-        fd = -1; /* without memory for a copy, the child begins empty */
+        fd = -1; /* without a copy, the child begins empty */
         if (!recorder_os_map_over_(part->memory, part->bytes))
             lost = true;
         registry->threads_count = 0;

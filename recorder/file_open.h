@@ -268,39 +268,18 @@ RECORDER_SELDOM_ bool recorder_open_path_(struct recorder_recording_ *file,
                                             unsigned number)
 {
     struct recorder_string_ to;
-    const char *at = file->pattern;
-    char host[65];
+    char host[66];
     size_t size;
     to = recorder_string_at_(file->path, sizeof file->path - 1);
-    if (*at != '/') {
+    if (*file->pattern != '/') {
         recorder_add_string_(&to, file->folder);
         recorder_add_string_(&to, "/");
     }
-    for (; *at; at++)
-        switch (at[0] == '%' ? at[1] : '\0') {
-        case 'p':
-            recorder_add_number_(&to, (uint64_t)recorder_os_process_(), 10, 1);
-            at++;
-            break;
-        case 'e':
-            recorder_add_string_(&to, recorder_path_basename_(file->program));
-            at++;
-            break;
-        case 'h':
-            size = recorder_os_file_("/proc/sys/kernel/hostname", host,
-                                     sizeof host);
-            recorder_add_text_(&to, host, size ? size - 1 : 0); /* a newline */
-            at++;
-            break;
-        case 't':
-            recorder_add_number_(
-                &to, recorder_clock_ns_(RECORDER_REALTIME_) / 1000000000u, 10,
-                1);
-            at++;
-            break;
-        case '%': at++; /* fall through */
-        default: recorder_add_text_(&to, at, 1);
-        }
+    size = recorder_os_file_("/proc/sys/kernel/hostname", host,
+                             sizeof host - 1);
+    host[size ? size - 1 : 0] = '\0'; /* instead of a newline */
+    recorder_add_path_(&to, file->pattern,
+                       recorder_path_basename_(file->program), host);
     if (number) {
         recorder_add_string_(&to, ".");
         recorder_add_number_(&to, number, 10, 1);

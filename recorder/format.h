@@ -387,7 +387,8 @@ RECORDER_FUNCTION_ bool recorder_format_bytes_(struct recorder_formatter_ *f,
     return !more;
 }
 
-/* Writes bytes as "00 1b ff", a blank behind each but the last, and moves on. */
+/* Writes bytes as "00 1b ff", a blank behind each but the last, and moves
+ * on. */
 RECORDER_FUNCTION_ void
 recorder_format_hex_(struct recorder_formatter_ *f, uint64_t *address,
                              size_t size)

@@ -4,12 +4,12 @@
     record(disk, RECORDER_SW2 "block %u unreadable", n);
                  "\1" "s2" "\2"
 
-A heading is the byte 1, words divided by blanks, and the byte 2: "\1s2 event\2".
-Several in a row count as one: RECORDER_SW2 "\1event\2" "text". It is part of the
-literal, so that it costs a record nothing. Words are printable ASCII; who reads
-them skips those that it does not know. Where the 2 is missing, or is not among
-the first RECORDER_HEADING_MAX_ bytes, there is no heading: the bytes are text
-like any other, and shown escaped.
+A heading is the byte 1, words divided by blanks, and the byte 2, as in
+"\1s2 event\2". Several in a row count as one: RECORDER_SW2 "\1event\2" "text".
+It is part of the literal, so that it costs a record nothing. Words are
+printable ASCII; who reads them skips those that it does not know. Where the 2
+is missing, or is not among the first RECORDER_HEADING_MAX_ bytes, there is no
+heading: the bytes are text like any other, and shown escaped.
 */
 #ifndef RECORDER_HEADING_H_
 #define RECORDER_HEADING_H_
@@ -65,7 +65,8 @@ recorder_heading_word_(const struct recorder_headed_ *h, const char *word)
     return NULL;
 }
 
-/* Sets the severity by the first word that is one: "h0" to "h3", "s0" to "s3". */
+/* Sets the severity by the first word that is one: "h0" to "h3", "s0" to
+ * "s3". */
 RECORDER_FUNCTION_ void recorder_heading_severe_(struct recorder_headed_ *h)
 {
     const char *words = h->words;
@@ -81,7 +82,8 @@ RECORDER_FUNCTION_ void recorder_heading_severe_(struct recorder_headed_ *h)
 }
 
 /* Takes the heading off a format: returns the text behind it, the format itself
- * where there is none. Reads up to the format's NUL, or where the heading ends. */
+ * where there is none. Reads up to the format's NUL, or where the heading
+ * ends. */
 RECORDER_FUNCTION_ const char *
 recorder_heading_(const char *format, struct recorder_headed_ *heading)
 {

@@ -156,6 +156,16 @@ RECORDER_INLINE_ void recorder_zero_(void *to, size_t size)
 #endif
 }
 
+/* What stands behind the word with which a text begins; null: with another. */
+RECORDER_INLINE_ const char *recorder_behind_(const char *text,
+                                              const char *word)
+{
+    for (; *word; word++, text++)
+        if (*text != *word)
+            return NULL;
+    return text;
+}
+
 #if defined(__PIC__) && !defined(__PIE__) && defined(RECORDER_HOSTED_)
 #define RECORDER_IN_LIBRARY_
 #endif

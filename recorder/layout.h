@@ -75,7 +75,8 @@ struct recorder_turn {
 #endif
 struct recorder_ring {
     uintptr_t write; /* positions handed out */
-    char line_1[RECORDER_CACHE_LINE - sizeof(uintptr_t)];
+    /* Of who uses the recorder: switch.h. Readers pass it over. */
+    uintptr_t own[RECORDER_CACHE_LINE / sizeof(uintptr_t) - 1];
     uintptr_t given_up; /* positions handed out and left unused */
     uintptr_t lost;     /* records that found no slot */
     char line_2[RECORDER_CACHE_LINE - 2 * sizeof(uintptr_t)];
@@ -179,7 +180,8 @@ enum {
     RECORDER_ROW_FREE_,
     RECORDER_ROW_TAKEN_,
     RECORDER_ROW_ALIVE_,
-    RECORDER_ROW_DEAD_
+    RECORDER_ROW_DEAD_,
+    RECORDER_ROW_TASK_ /* of a task, not of a thread: its `id` is 0 */
 };
 struct recorder_thread_row {
     uintptr_t first; /* records of a lower order are an earlier thread's */
@@ -218,6 +220,8 @@ typedef size_t recorder_type(intptr_t trace, const char *format, char *to,
 /* Takes a line of a dump, not NUL-terminated (recorder_dump.h). */
 typedef void recorder_sink(void *context, const char *text, size_t size);
 
+struct recorder_tasks;
+
 /* The registry: readers find it by its magic, and everything else by it. */
 struct recorder_registry {
     unsigned char magic[16];
@@ -255,13 +259,16 @@ struct recorder_registry {
     struct recorder_registry *image;
     void (*file)(int what, const void *of);
     const char *program; /* its name, without folders; null: unknown */
+    /* Behind the end of older programs' registries, as `bytes` tells. */
+    struct recorder_tasks *tasks; /* of tasks_layout.h: the first of a list */
+    struct recorder_kernel_rings *kernel; /* of recorder_kernel.h, or null */
 #ifdef RECORDER_HOSTED_
     /* Since layout 2. Who owns which lane, RECORDER_OWNERS_MAX_ of them, or
      * null; the lanes of the recorder that has the most; and where the next
      * thread begins to look for one. */
     struct recorder_owner *owners;
     uintptr_t lanes_most, owners_next;
-    unsigned (*lane)(void); /* takes one for the calling thread; null: none */
+    unsigned (*lane)(unsigned kept); /* takes one; null: there are none */
 #endif
 };
 enum {
@@ -270,6 +277,31 @@ enum {
     RECORDER_FILE_FORKS_,   /* the caller is about to call fork() */
     RECORDER_FILE_FORKED_,  /* the caller is a child of fork() */
     RECORDER_FILE_SYNC_     /* words of the registry have changed */
+};
+
+/* A ring of context switches that the kernel writes (recorder_kernel.h). What
+ * readers need stands at the same offsets everywhere: numbers of 64 bits. */
+struct recorder_kernel_ring {
+    uint64_t fd;      /* descriptor of its event; ~0: there is none */
+    uint64_t cpu;     /* whose switches it has */
+    uint64_t address; /* of its mapping: a page, then the switches */
+    uint64_t done;    /* what lies above was poured, or overwritten */
+};
+struct recorder_kernel_rings {
+    uint64_t count;       /* of rings */
+    uint64_t rings;       /* address of the first of them */
+    uint64_t ring_bytes;  /* from one to the next */
+    uint64_t bytes;       /* of each mapping */
+    uint64_t page_bytes;  /* of the page in front */
+    uint64_t sequence;    /* seqlock of `done` and what was poured */
+    uint64_t poured;      /* switches that were recorded */
+    uint64_t overwritten; /* switches that were gone before they were poured */
+    uint64_t recorder;    /* address of the recorder that they go to */
+    uint64_t formats[3];  /* addresses: in, out blocked, out preempted */
+    /* Records what is new in the rings, and gives a thread the row that this
+     * made for it; 0: none. For the program itself. */
+    void (*pour)(void);
+    unsigned (*claim)(int32_t id);
 };
 /* Offsets of the members in bytes, for readers of another word size than the
  * program's: AT(name, structure, member, with words of 4 bytes, of 8). Members
@@ -296,6 +328,23 @@ enum {
     AT(registry, recorder_registry, wraps, 216, 272)                           \
     AT(registry, recorder_registry, image, 348, 536)                           \
     AT(registry, recorder_registry, program, 356, 552)                         \
+    AT(registry, recorder_registry, tasks, 360, 560)                           \
+    AT(registry, recorder_registry, kernel, 364, 568)                          \
+    AT(kernel, recorder_kernel_rings, count, 0, 0)                             \
+    AT(kernel, recorder_kernel_rings, rings, 8, 8)                             \
+    AT(kernel, recorder_kernel_rings, ring_bytes, 16, 16)                      \
+    AT(kernel, recorder_kernel_rings, bytes, 24, 24)                           \
+    AT(kernel, recorder_kernel_rings, page_bytes, 32, 32)                      \
+    AT(kernel, recorder_kernel_rings, sequence, 40, 40)                        \
+    AT(kernel, recorder_kernel_rings, poured, 48, 48)                          \
+    AT(kernel, recorder_kernel_rings, overwritten, 56, 56)                     \
+    AT(kernel, recorder_kernel_rings, recorder, 64, 64)                        \
+    AT(kernel, recorder_kernel_rings, formats, 72, 72)                         \
+    AT(kernel, recorder_kernel_rings, pour, 96, 96)                            \
+    AT(kernel_ring, recorder_kernel_ring, fd, 0, 0)                            \
+    AT(kernel_ring, recorder_kernel_ring, cpu, 8, 8)                           \
+    AT(kernel_ring, recorder_kernel_ring, address, 16, 16)                     \
+    AT(kernel_ring, recorder_kernel_ring, done, 24, 24)                        \
     AT(moment, recorder_moment, ticks, 0, 0)                                   \
     AT(moment, recorder_moment, monotonic_ns, 8, 8)                            \
     AT(moment, recorder_moment, realtime_ns, 16, 16)                           \
@@ -410,6 +459,8 @@ RECORDER_PROGRAM_ struct recorder_registry recorder_registry __attribute__((
                                       UINTPTR_MAX,
                                       0,
                                       0,
+                                      0,
+                                      0,
                                       0 RECORDER_OWNERS_};
 
 /* The order counter and registry that this module uses: the program's own, once
@@ -436,6 +487,34 @@ RECORDER_INLINE_ void recorder_file_tell_(int what, const void *of)
         recorder_home_.registry->file(what, of);
 #else
     (void)what, (void)of;
+#endif
+}
+
+/* Returns the kernel's rings, or null. */
+RECORDER_INLINE_ const struct recorder_kernel_rings *
+recorder_kernel_of_program_(void)
+{
+#ifdef RECORDER_LINUX_
+    const struct recorder_registry *registry = recorder_home_.registry;
+    if (registry->bytes >= sizeof *registry) /* else of an older program */
+        return __atomic_load_n(&registry->kernel, __ATOMIC_SEQ_CST);
+#endif
+    return NULL;
+}
+/* Records what the kernel's rings hold, if there are any. A read-side section:
+ * the library whose code this is may be closed. */
+RECORDER_INLINE_ void recorder_kernel_ask_(void)
+{
+#ifdef RECORDER_LINUX_
+    const struct recorder_kernel_rings *kernel;
+    uintptr_t *readers = &recorder_home_.registry->readers;
+    if (!recorder_kernel_of_program_())
+        return;
+    __atomic_fetch_add(readers, 1, __ATOMIC_SEQ_CST);
+    kernel = recorder_kernel_of_program_();
+    if (kernel)
+        kernel->pour();
+    __atomic_fetch_sub(readers, 1, __ATOMIC_SEQ_CST);
 #endif
 }
 #endif

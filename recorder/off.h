@@ -131,6 +131,15 @@ recorder_configure_type(unsigned char conversion, recorder_type *function)
     return NULL;
 }
 
+RECORDER_STUB_ int recorder_kernel(unsigned kib, unsigned ms)
+{
+    (void)kib, (void)ms;
+    return 0;
+}
+RECORDER_STUB_ void recorder_kernel_pour(void)
+{
+}
+
 RECORDER_STUB_ bool recorder_trigger(const char *text)
 {
     (void)text;

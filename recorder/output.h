@@ -22,6 +22,30 @@ struct recorder_output_ {
     uint64_t patience_ns; /* longest wait for a reader; 0: no limit */
 };
 
+/* Adds a path of its pattern: %p is the process id, %e the program's name, %h
+ * the host's unless that is null, %t the seconds since 1970, %% a percent. */
+RECORDER_SELDOM_ void recorder_add_path_(struct recorder_string_ *to,
+                                         const char *pattern,
+                                         const char *program, const char *host)
+{
+    for (; *pattern; pattern++) {
+        char c = pattern[0] == '%' ? pattern[1] : '\0';
+        if (c == 'p')
+            recorder_add_number_(to, (uint64_t)recorder_os_process_(), 10, 1);
+        else if (c == 'e')
+            recorder_add_string_(to, program);
+        else if (c == 'h' && host)
+            recorder_add_string_(to, host);
+        else if (c == 't')
+            recorder_add_number_(to, recorder_clock_realtime_() / 1000000000u,
+                                 10, 1);
+        else
+            recorder_add_text_(to, pattern, 1);
+        pattern += c == 'p' || c == 'e' || (c == 'h' && host) || c == 't' ||
+                   c == '%';
+    }
+}
+
 /* Makes an output that writes to a descriptor. */
 RECORDER_INLINE_ struct recorder_output_ recorder_output_to_(int fd)
 {

@@ -25,8 +25,7 @@ RECORDER_SELDOM_ void recorder_forks_(void)
 {
     unsigned number = recorder_writer_thread_(recorder_thread_self_);
     recorder_file_tell_(RECORDER_FILE_FORKS_, NULL);
-    if (recorder_thread_self_ != number)
-        recorder_thread_kept_ = recorder_thread_self_ - number;
+    recorder_thread_kept_ = recorder_thread_self_ - number;
     recorder_thread_self_ = number;
 }
 /* Runs in the parent, behind fork(). */
@@ -36,11 +35,11 @@ RECORDER_SELDOM_ void recorder_has_forked_(void)
 }
 /* Runs in the child of fork(). Its one thread takes a new row at its next
  * record; the rows of the parent's threads stay, dead, for the records they
- * made. */
+ * made. Tasks are memory, and so the child's, too. */
 RECORDER_SELDOM_ void recorder_forked_(void)
 {
     struct recorder_registry *registry = recorder_home_.registry;
-    uintptr_t i, lane = recorder_writer_lane_(recorder_thread_kept_);
+    uintptr_t i;
     recorder_thread_self_ = recorder_thread_kept_;
     if (registry->pid == recorder_os_process_())
         return;         /* another module's handler has done all this */
@@ -48,13 +47,14 @@ RECORDER_SELDOM_ void recorder_forked_(void)
         registry->file(RECORDER_FILE_FORKED_, NULL);
     for (i = 0; i < registry->threads_max; i++) {
         struct recorder_thread_row *row = &registry->threads[i];
-        if (row->state != RECORDER_ROW_FREE_)
+        if (row->state != RECORDER_ROW_FREE_ &&
+            row->state != RECORDER_ROW_TASK_)
             row->state = RECORDER_ROW_DEAD_;
     }
     /* The thread keeps its lane: fork() may have been called by a handler that
      * interrupted a record, which goes on there. Other owners have ended. */
-    if (lane)
-        registry->owners[lane].id = (uintptr_t)recorder_os_thread_();
+    if (recorder_thread_self_ && registry->lane)
+        registry->lane(recorder_thread_self_);
     registry->readers = 0;
     registry->dumping = 0; /* the thread that dumped is the parent's */
     registry->pid = recorder_os_process_();

@@ -171,7 +171,9 @@ RECORDER_SELDOM_ void recorder_crash_dump_(int sig, int32_t thread,
                                             const struct recorder_lines_ *lines)
 {
     bool shows;
-    struct recorder_output_ out = recorder_crash_begin_(sig, thread, &shows);
+    struct recorder_output_ out;
+    recorder_kernel_ask_(); /* for the recording and the core file, too */
+    out = recorder_crash_begin_(sig, thread, &shows);
     if (shows && !out.failed)
         recorder_dump_choice_(&recorder_crash_now_.choice, &out, lines);
     if (out.fd != recorder_output_fd_)

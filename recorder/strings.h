@@ -228,7 +228,8 @@ RECORDER_FUNCTION_ ptrdiff_t recorder_text_(void *context, uint64_t address,
 }
 
 /* The formatter's `changes`: true if the text at an address may have changed
- * since it was recorded. A record that prints at once shows what it was given. */
+ * since it was recorded. A record that prints at once shows what it was
+ * given. */
 RECORDER_FUNCTION_ bool recorder_text_changes_(void *context, uint64_t address,
                                                struct recorder_sizes_ *sizes)
 {

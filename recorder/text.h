@@ -70,21 +70,23 @@ RECORDER_FUNCTION_ void recorder_add_number_(struct recorder_string_ *s,
                                              uint64_t number, unsigned base,
                                              unsigned digits)
 {
-    char text[20];
-    unsigned at = sizeof text;
-    do {
-        text[--at] = "0123456789abcdef"[number % base];
-        number /= base;
-    } while (at > 0 && (number || sizeof text - at < digits));
-    recorder_add_text_(s, text + at, sizeof text - at);
+    char text[20], *end = text + sizeof text;
+    const char *from =
+        recorder_format_digits_(end, number, base == 16 ? 4 : 0, false, digits);
+    recorder_add_text_(s, from, (size_t)(end - from));
 }
 
+/* True of a character of ASCII that is shown as it is. */
+RECORDER_INLINE_ bool recorder_text_is_plain_(char c)
+{
+    return (unsigned char)c - ' ' < 0x7fU - ' ';
+}
 /* Returns the length of the character at s[0..size) if it is shown as it is; 0
  * if it is escaped, as it is no text or controls the terminal. */
 RECORDER_FUNCTION_ size_t recorder_text_shown_(const char *s, size_t size)
 {
     size_t length = 1;
-    if ((unsigned char)*s < ' ' || (unsigned char)*s >= 0x7f)
+    if (!recorder_text_is_plain_(*s))
         length = recorder_format_sequence_(s, size);
     return length <= size ? length : 0;
 }
@@ -97,6 +99,14 @@ RECORDER_FUNCTION_ void recorder_add_name_(struct recorder_string_ *s,
     size_t i = 0, have, shown;
     char c[4], escape[5];
     for (; i < max; i += shown ? shown : 1) {
+        c[0] = __atomic_load_n(&name[i], __ATOMIC_RELAXED);
+        shown = recorder_text_is_plain_(c[0]);
+        if (shown) {
+            if (s->size < s->max)
+                s->to[s->size] = c[0];
+            s->size++;
+            continue;
+        }
         for (have = 0; have < sizeof c && i + have < max; have++) {
             c[have] = __atomic_load_n(&name[i + have], __ATOMIC_RELAXED);
             if (!c[have])
@@ -192,7 +202,9 @@ RECORDER_INLINE_ const char *recorder_location_name_(const char *location)
     const char *name = location, *at = location;
     size_t shown = 1;
     for (; *at; at += shown) {
-        shown = recorder_text_shown_(at, recorder_length_(at, 4));
+        shown = recorder_text_is_plain_(*at);
+        if (!shown)
+            shown = recorder_text_shown_(at, recorder_length_(at, 4));
         if (!shown)
             return "?";
         if (*at == '/')
@@ -225,8 +237,10 @@ recorder_field_(const char *at, const char **end, int *width)
         "thread", "name",    "recorder", "severity", "message"};
     unsigned field, i;
     bool left;
-    for (field = 0; field < RECORDER_FIELDS_; field++) {
-        for (i = 0; names[field][i] && at[i] == names[field][i]; i++)
+    for (field = i = 0; field < RECORDER_FIELDS_; field++) {
+        if (*at != names[field][0])
+            continue;
+        for (i = 1; names[field][i] && at[i] == names[field][i]; i++)
             ;
         if (!names[field][i] && (at[i] == '}' || at[i] == ':'))
             break;
@@ -368,7 +382,10 @@ RECORDER_FUNCTION_ void recorder_add_line_(struct recorder_string_ *to,
         if (*line == '{' && line[1] == '{')
             line++;
         if (field == RECORDER_FIELDS_) {
-            recorder_add_text_(to, line++, 1);
+            for (end = line + 1; *end && *end != '{'; end++)
+                ;
+            recorder_add_text_(to, line, (size_t)(end - line));
+            line = end;
             continue;
         }
         recorder_add_column_(to, shown, field, width);
@@ -425,6 +442,18 @@ RECORDER_SELDOM_ void recorder_add_head_(struct recorder_string_ *to,
     recorder_add_string_(to, " RECORDS\n");
 }
 
+/* Adds ", 12 LOST"; nothing of 0. */
+RECORDER_SELDOM_ void recorder_add_counted_(struct recorder_string_ *to,
+                                            const char *before, uint64_t number,
+                                            const char *what)
+{
+    if (number) {
+        recorder_add_string_(to, before);
+        recorder_add_number_(to, number, 10, 1);
+        recorder_add_string_(to, what);
+    }
+}
+
 /* Adds "DUMPING net SIZE 256, 256 ENTRIES, 1744 OVERWRITTEN, 2 LOST", and
  * ", FROZEN" or ", WATCHED" by a trigger. Entries are records; "~1744" is an
  * estimate. */
@@ -444,26 +473,11 @@ RECORDER_SELDOM_ void recorder_add_summary_(
     recorder_add_string_(to, ", ");
     recorder_add_number_(to, figures->kept, 10, 1);
     recorder_add_string_(to, " ENTRIES");
-    if (figures->overwritten) {
-        recorder_add_string_(to, figures->estimated ? ", ~" : ", ");
-        recorder_add_number_(to, figures->overwritten, 10, 1);
-        recorder_add_string_(to, " OVERWRITTEN");
-    }
-    if (figures->lost) {
-        recorder_add_string_(to, ", ");
-        recorder_add_number_(to, figures->lost, 10, 1);
-        recorder_add_string_(to, " LOST");
-    }
-    if (figures->missed) {
-        recorder_add_string_(to, ", ");
-        recorder_add_number_(to, figures->missed, 10, 1);
-        recorder_add_string_(to, " MISSED");
-    }
-    if (figures->left_out) {
-        recorder_add_string_(to, ", ");
-        recorder_add_number_(to, figures->left_out, 10, 1);
-        recorder_add_string_(to, " LEFT OUT");
-    }
+    recorder_add_counted_(to, figures->estimated ? ", ~" : ", ",
+                          figures->overwritten, " OVERWRITTEN");
+    recorder_add_counted_(to, ", ", figures->lost, " LOST");
+    recorder_add_counted_(to, ", ", figures->missed, " MISSED");
+    recorder_add_counted_(to, ", ", figures->left_out, " LEFT OUT");
     if (recorder_trace_is_frozen_(trace))
         recorder_add_string_(to, ", FROZEN");
     else if (recorder_trace_is_watched_(trace))

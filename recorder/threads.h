@@ -122,51 +122,115 @@ RECORDER_INLINE_ void *recorder_map_once_(void *where, size_t bytes)
     return table;
 }
 
-/* Takes a row for the calling thread. Returns its number, or
- * RECORDER_THREAD_SHARED if the table is full. */
-RECORDER_SELDOM_ unsigned recorder_thread_take_row_(void)
+/* Claims a row for somebody new. Returns its number, or RECORDER_THREAD_SHARED
+ * if the table is full or there is no memory for it. */
+RECORDER_SELDOM_ unsigned
+recorder_row_claim_(struct recorder_registry *registry)
 {
-    struct recorder_registry *registry = recorder_home_.registry;
-    struct recorder_thread_row *table, *row;
     uintptr_t max;
     unsigned number = RECORDER_THREAD_SHARED;
-    char name[16] = "";
     if (!__atomic_load_n(&registry->threads, __ATOMIC_ACQUIRE))
         recorder_put_(&registry->threads_max, RECORDER_THREADS);
-    table = (struct recorder_thread_row *)recorder_map_once_(
-        &registry->threads, RECORDER_THREADS * sizeof *table);
-    if (!table)
+    if (!recorder_map_once_(&registry->threads,
+                            RECORDER_THREADS *
+                                sizeof(struct recorder_thread_row)))
         return number;
     max = recorder_get_(&registry->threads_max);
     if (recorder_get_(&registry->threads_count) < max)
         number = (unsigned)recorder_add_(&registry->threads_count, 1) + 1;
     if (number > max)
         number = recorder_thread_reuse_(registry);
-    if (number == RECORDER_THREAD_SHARED)
-        return number;
-    row = &table[number - 1];
-    __atomic_store_n(&row->id, recorder_os_thread_(), __ATOMIC_RELAXED);
+    return number;
+}
+/* Fills a claimed row, and shows it to readers. */
+RECORDER_SELDOM_ void recorder_row_fill_(struct recorder_registry *registry,
+                                         unsigned number, int32_t id,
+                                         const char *name, uint16_t named,
+                                         uint16_t state)
+{
+    struct recorder_thread_row *row = &registry->threads[number - 1];
+    __atomic_store_n(&row->id, id, __ATOMIC_RELAXED);
     recorder_put_(&row->first, recorder_get_(registry->order));
-    recorder_os_get_thread_name_(name);
-    __atomic_store_n(&row->named, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&row->named, named, __ATOMIC_RELAXED);
     recorder_thread_set_name_(row, name);
-    __atomic_store_n(&row->state, RECORDER_ROW_ALIVE_, __ATOMIC_RELEASE);
+    __atomic_store_n(&row->state, state, __ATOMIC_RELEASE);
     if (registry->image)
         recorder_put_(&registry->image->threads_count,
                       recorder_get_(&registry->threads_count));
+}
+
+/* Takes a row for a thread. Returns its number, or RECORDER_THREAD_SHARED if
+ * there is none. */
+RECORDER_FUNCTION_ unsigned
+recorder_thread_take_row_of_(int32_t id, const char *name, uint16_t state)
+{
+    struct recorder_registry *registry = recorder_home_.registry;
+    unsigned number = recorder_row_claim_(registry);
+    if (number == RECORDER_THREAD_SHARED)
+        return number;
+    recorder_row_fill_(registry, number, id, name, 0, state);
     recorder_clock_note_();
     return number;
 }
 
-/* Takes a lane for the calling thread. Returns it as in a writer's word, 0 if it
- * found none that is free.
+/* Gives a row back that nobody has used. */
+RECORDER_SELDOM_ void recorder_thread_drop_row_(unsigned number)
+{
+    struct recorder_thread_row *row =
+        &recorder_home_.registry->threads[number - 1];
+    __atomic_store_n(&row->id, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&row->state, (uint16_t)RECORDER_ROW_DEAD_,
+                     __ATOMIC_RELEASE);
+}
+
+/* Returns the row that kernel.h made for a thread that had not recorded; 0:
+ * none. */
+RECORDER_INLINE_ unsigned recorder_thread_claim_(int32_t id)
+{
+    uintptr_t *readers = &recorder_home_.registry->readers;
+    const struct recorder_kernel_rings *kernel;
+    unsigned number;
+    if (!recorder_kernel_of_program_())
+        return 0;
+    __atomic_fetch_add(readers, 1, __ATOMIC_SEQ_CST);
+    kernel = recorder_kernel_of_program_();
+    number = kernel ? kernel->claim(id) : 0;
+    __atomic_fetch_sub(readers, 1, __ATOMIC_SEQ_CST);
+    return number;
+}
+
+/* Takes a row for the calling thread. Returns its number, or
+ * RECORDER_THREAD_SHARED if the table is full. It claims a second time, as
+ * kernel.h may have made a row since the first: see recorder_kernel_row_(). */
+RECORDER_FUNCTION_ unsigned recorder_thread_take_row_(void)
+{
+    int32_t id = recorder_os_thread_();
+    unsigned claimed = recorder_thread_claim_(id), number;
+    char name[16] = "";
+    if (claimed)
+        return claimed;
+    recorder_os_get_thread_name_(name);
+    number = recorder_thread_take_row_of_(id, name, RECORDER_ROW_ALIVE_);
+    claimed = recorder_thread_claim_(id);
+    if (claimed && number != RECORDER_THREAD_SHARED)
+        recorder_thread_drop_row_(number);
+    return claimed ? claimed : number;
+}
+
+/* Takes a lane for the calling thread, or the one that it kept over fork().
+ * Returns it as in a writer's word, 0 if it found none that is free.
  * A child of vfork(), or of a clone() that runs no handlers, gets none: it may
  * share this memory, and does not see which of its threads have ended. */
-RECORDER_SELDOM_ unsigned recorder_thread_take_lane_(void)
+RECORDER_SELDOM_ unsigned recorder_thread_take_lane_(unsigned kept)
 {
     struct recorder_registry *registry = recorder_home_.registry;
+    uintptr_t me = (uintptr_t)recorder_os_thread_();
     uintptr_t most = recorder_get_(&registry->lanes_most), tries;
     struct recorder_owner *owners;
+    if (kept) {
+        recorder_put_(&registry->owners[recorder_writer_lane_(kept)].id, me);
+        return kept;
+    }
     if (most > RECORDER_OWNERS_MAX_)
         most = RECORDER_OWNERS_MAX_;
     if (most == 1 || registry->pid != recorder_os_process_())
@@ -177,9 +241,7 @@ RECORDER_SELDOM_ unsigned recorder_thread_take_lane_(void)
          tries++) {
         uintptr_t lane =
             1 + recorder_add_(&registry->owners_next, 1) % (most - 1);
-        if (recorder_owner_take_(&owners[lane].id,
-                                 (uintptr_t)recorder_os_thread_(),
-                                 recorder_thread_ended_))
+        if (recorder_owner_take_(&owners[lane].id, me, recorder_thread_ended_))
             return (unsigned)lane << RECORDER_WRITER_LANE_;
     }
     return 0;
@@ -191,7 +253,7 @@ RECORDER_SELDOM_ unsigned recorder_thread_take_lane_(void)
 RECORDER_SELDOM_ unsigned
 recorder_thread_ask_(struct recorder_registry *registry)
 {
-    unsigned (*ask)(void) = NULL, self;
+    unsigned (*ask)(void) = NULL, (*lane)(unsigned), self;
     __atomic_fetch_add(&registry->readers, 1, __ATOMIC_SEQ_CST);
     if (!recorder_home_.numbers)
         ask = __atomic_load_n(&registry->thread, __ATOMIC_SEQ_CST);
@@ -199,9 +261,9 @@ recorder_thread_ask_(struct recorder_registry *registry)
         self = ask();
     else {
         self = recorder_thread_self_; /* its lane is kept over fork() */
-        ask = __atomic_load_n(&registry->lane, __ATOMIC_SEQ_CST);
-        if (!self && ask)
-            self = ask();
+        lane = __atomic_load_n(&registry->lane, __ATOMIC_SEQ_CST);
+        if (!self && lane)
+            self = lane(0);
         self |= recorder_thread_take_row_();
     }
     __atomic_fetch_sub(&registry->readers, 1, __ATOMIC_SEQ_CST);

@@ -103,6 +103,11 @@ if [ "$1" = --one ]; then
     one "$2"
     exit
 fi
+# What several tests compile alike (build_once() of tests/harness/build.h).
+RECORDER_TEST_BUILT=$(mktemp -d) || exit
+export RECORDER_TEST_BUILT
+trap 'rm -rf "$RECORDER_TEST_BUILT"' EXIT
+trap 'exit 130' INT TERM
 # xargs, as a shell's own jobs ignore SIGINT, and so would the tests' programs.
 printf '%s\n' "$@" | xargs -P "$(nproc)" -I '{}' sh tests/run.sh --one '{}'
 passed=0 failed=0 skipped=0

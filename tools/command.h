@@ -37,13 +37,14 @@ struct verb {
     int (*run)(struct call *);
     bool follows;    /* --last 0 says something */
     bool unprepared; /* of programs without recorders, too */
+    bool starts;     /* a program, whose arguments are no options of the verb */
     int trouble;     /* exit status for trouble; 0: 1 */
 };
 
 /* One file a verb, in verbs/. */
 extern const struct verb verb_list, verb_dump, verb_follow, verb_stat, verb_set,
     verb_clear, verb_save, verb_watch, verb_export, verb_view, verb_diff,
-    verb_threads, verb_locks;
+    verb_threads, verb_locks, verb_tasks, verb_switches, verb_latency, verb_run;
 
 struct call_option {
     int key;

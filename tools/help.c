@@ -5,9 +5,10 @@
 #include <string.h>
 
 static const struct verb *const verbs[] = {
-    &verb_list,  &verb_dump,    &verb_follow, &verb_stat, &verb_set,
-    &verb_clear, &verb_save,    &verb_watch,  &verb_diff, &verb_export,
-    &verb_view,  &verb_threads, &verb_locks};
+    &verb_list,    &verb_dump,    &verb_follow, &verb_stat,  &verb_set,
+    &verb_clear,   &verb_save,    &verb_watch,  &verb_diff,  &verb_export,
+    &verb_view,    &verb_threads, &verb_locks,  &verb_tasks, &verb_switches,
+    &verb_latency, &verb_run};
 enum { VERBS = sizeof verbs / sizeof *verbs };
 
 const struct verb *help_verb(const char *name)
@@ -97,14 +98,16 @@ static const char sources[] =
     "folder of a log (recorder save --follow), of which all chunks are read. A "
     "process "
     "is neither stopped nor asked. Exit status: 0; 1 for trouble; 2 for "
-    "misuse. Of diff: 0 for no difference, 1 for some, 2 for trouble.";
+    "misuse. Of diff: 0 for no difference, 1 for some, 2 for trouble; of "
+    "latency: 1 "
+    "for what is late, 2 for trouble.";
 
 static void command_help(void)
 {
     usage(stdout, NULL);
     puts("\nReads flight recorders from outside of the program.\n");
     for (int i = 0; i < VERBS; i++)
-        printf("  %-8s %s\n", verbs[i]->name, verbs[i]->summary);
+        printf("  %-9s %s\n", verbs[i]->name, verbs[i]->summary);
     putchar('\n');
     wrapped(stdout, sources, 0, 0);
     puts("\nA ~ in front of a text: it may have changed since it was recorded."

@@ -167,12 +167,12 @@ bool parse(struct call *call, int argc, char **argv)
 {
     const struct option_row *rows[ROWS_MAX];
     struct option longs[ROWS_MAX + 1];
-    char letters[2 * ROWS_MAX + 2] = "+:", *at = letters + 1;
+    char letters[2 * ROWS_MAX + 3] = "", *at = letters;
     int count = rows_of(call->verb, rows), key, i;
     memset(longs, 0, sizeof longs);
+    if (call->verb->starts)
+        *at++ = '+';
     *at++ = ':';
-    memmove(letters, letters + 1, sizeof letters - 1);
-    at--;
     for (i = 0; i < count; i++) {
         longs[i].name = rows[i]->name;
         longs[i].has_arg = rows[i]->argument != NULL;

@@ -11,10 +11,11 @@
  * was refused, 0: it was not. */
 int fuzz_check(const unsigned char *bytes, size_t size);
 
-/* What is fuzzed: "read", the reader itself; "show", "function", "export", "save"
- * and "view", the command's verbs; "gdb", gdb's library; "elf", the program that
- * --executable names, and "options", texts, both with the good recording of
- * FUZZ_GOOD; "headers", texts that the headers take. False: there is none. */
+/* What is fuzzed: "read", the reader itself; "show", "function", "export",
+ * "save" and "view", the command's verbs; "gdb", gdb's library; "elf", the
+ * program that --executable names, and "options", texts, both with the good
+ * recording of FUZZ_GOOD; "headers", texts that the headers take; "walk",
+ * stacks. False: there is none. */
 bool fuzz_choose(const char *target);
 /* The chosen target's check. 1: the bytes were refused, 0: they were not. */
 int fuzz_one(const unsigned char *bytes, size_t size);
@@ -35,6 +36,8 @@ unsigned fuzz_verbs(const char *target, const char *path, unsigned which);
 unsigned fuzz_executable(const char *good, const char *path);
 bool fuzz_gdb(unsigned char *bytes, size_t size);
 bool fuzz_options(const char *good, const char *text);
+/* walks.c: false: the walk found nobody who called. */
+bool fuzz_walk(const unsigned char *bytes, size_t size);
 /* texts.c */
 bool fuzz_texts(const char *text);
 

@@ -7,6 +7,7 @@
     replay --cut FILE     cut off at every length
     replay --ways N       how often to mutate from now on; else 10000
     replay --mutate FILE  so often, some words that matter at a time
+    replay --random       so often, bytes without any sense
     replay --large        files made to keep a reader busy, or short of memory
 
    Each case has SECONDS and the memory below; what it was is said where it
@@ -168,6 +169,21 @@ static void mutate(const char *path)
     }
     free(bytes);
     free(good);
+}
+
+/* Bytes without any sense, for targets that take all; so many as `ways`. */
+static void random_bytes(void)
+{
+    unsigned char bytes[8192];
+    for (unsigned seed = 1; seed <= ways; seed++) {
+        uint64_t state = seed;
+        for (size_t i = 0; i < sizeof bytes; i++) {
+            state = state * UINT64_C(6364136223846793005) + 1;
+            bytes[i] = (unsigned char)(state >> 56);
+        }
+        snprintf(at_work, sizeof at_work, "random bytes %u", seed);
+        check(bytes, sizeof bytes);
+    }
 }
 
 /* ----------------------------------------------------------------- large -- */
@@ -411,6 +427,8 @@ int main(int count, char **arguments)
         const char *name = arguments[i];
         if (strcmp(name, "--large") == 0) {
             large();
+        } else if (strcmp(name, "--random") == 0) {
+            random_bytes();
         } else if (strcmp(name, "--target") == 0 && i + 1 < count) {
             if (!fuzz_choose(arguments[++i]))
                 return 2;

@@ -21,7 +21,7 @@ flags="-std=gnu11 -D_GNU_SOURCE -Dnanosleep=fuzz_nanosleep -Dexit=fuzz_exit
     $(printf -- '-I%s ' tools/*/) -fsanitize=address,undefined -fno-sanitize-recover=undefined"
 flags=$(echo $flags)
 sources="tests/fuzz/fuzz.c tests/fuzz/verbs.c tests/fuzz/texts.c
-    $(ls tools/*.c tools/*/*.c | grep -v /main.c) gdb/library.c"
+    tests/fuzz/walks.c     $(ls tools/*.c tools/*/*.c | grep -v /main.c) gdb/library.c"
 libraries="-ldw -lelf -lsqlite3 -lz -lseccomp -lm -lpthread"
 # Compiles what has changed, into $out/FOLDER: FOLDER COMPILER FLAGS...
 objects()
@@ -55,11 +55,12 @@ objects clang $clang -DFUZZER -fsanitize=fuzzer-no-link
 $clang $flags -fsanitize=fuzzer $out/clang/*.o -o $out/fuzz $libraries
 seconds=${1:-60}
 [ $# = 0 ] || shift
-[ $# != 0 ] || set -- read show function export save view gdb elf options headers
+[ $# != 0 ] || set -- read show function export save view gdb elf options headers walk
 each=$((seconds / $#))
 [ $each != 0 ] || each=1
 rm -rf $out/seeds
-mkdir -p $out/seeds/files $out/seeds/programs $out/seeds/options $out/seeds/headers
+mkdir -p $out/seeds/files $out/seeds/programs $out/seeds/options $out/seeds/headers \
+    $out/seeds/walk
 for bits in 64 32; do
     program=$out/program-$bits
     gcc -m$bits -O1 -g -I. -o $program tests/programs/hostile.c -lpthread || continue
@@ -69,6 +70,11 @@ for bits in 64 32; do
     until grep -q ready $out/ready; do sleep 0.1; done
     build/recorder save $pid -o $out/seeds/files/saved-$bits
     kill $pid
+done
+# The first byte chooses a machine; the rest is code, some of it at the end.
+for first in 0 1 2 3 4 5; do
+    { printf "\\$first" && head -c 100000 build/recorder | tail -c 9000; } \
+        >$out/seeds/walk/$first
 done
 # The first byte chooses: see the files.
 n=0
@@ -92,6 +98,7 @@ for target; do
     seeds=$out/seeds/files limits="-max_len=131072"
     case $target in
     elf) seeds=$out/seeds/programs limits="-max_len=262144" ;;
+    walk) seeds=$out/seeds/walk limits="-max_len=9000" ;;
     options | headers) seeds=$out/seeds/$target limits="-max_len=300" ;;
     esac
     FUZZ_TARGET=$target

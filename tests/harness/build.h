@@ -14,6 +14,7 @@
 #define BUILD_H
 
 #include <criterion/criterion.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -88,6 +89,33 @@ build_run(const char *format, ...)
         cr_assert_eq(build_status_, 0, "status %d of: %s\n%s", build_status_,  \
                      build_command, build_text);                               \
     } while (0)
+
+/* Makes files by a command that reads none of this folder. The first test of a
+ * run that needs them runs it (tests/run.sh names a folder), others copy. */
+__attribute__((format(printf, 1, 2), unused)) static void
+build_once(const char *format, ...)
+{
+    const char *built = getenv("RECORDER_TEST_BUILT");
+    char line[4096], made[256];
+    uint64_t key = 14695981039346656037u; /* FNV-1a */
+    va_list arguments;
+    int size;
+    va_start(arguments, format);
+    size = vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    cr_assert_lt((size_t)size, sizeof line, "command too long");
+    if (!built) {
+        build_must("%s", line);
+        return;
+    }
+    for (const char *at = line; *at; at++)
+        key = (key ^ (unsigned char)*at) * 1099511628211u;
+    snprintf(made, sizeof made, "%s/%016" PRIx64, built, key);
+    build_must("( flock 9; test -d %s || { rm -rf %s.new && mkdir %s.new &&"
+               " cd %s.new && %s && mv %s.new %s; } ) 9>%s.lock && cp %s/* .",
+               made, made, made, made, line, made,
+               made, made, made);
+}
 
 static inline void build_end(void)
 {

@@ -24,7 +24,7 @@
 __attribute__((unused)) static void command_build(const char *name,
                                                   const char *compiler)
 {
-    build_must("%s " BUILD_INCLUDE "-o %s " BUILD_PROGRAMS
+    build_once("%s " BUILD_INCLUDE "-o %s " BUILD_PROGRAMS
                "/command.c -lpthread",
                compiler, name);
 }

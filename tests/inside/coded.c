@@ -1,4 +1,5 @@
-/* recorder/coded.h: words of trace events, taken apart as they were put together. */
+/* recorder/coded.h: words of trace events, taken apart as they were put
+ * together. */
 /* SPDX-License-Identifier: MIT */
 #include "harness/capture.h"
 #include "harness/random.h"
@@ -7,9 +8,9 @@
 
 TestSuite(coded, .timeout = 240);
 
-/* Goal: each field of a word comes back, and so do arguments, lost ones as lost.
- * Method: random fields, words of the macro that programs use; all that a format
- * made of them may say fits it. */
+/* Goal: each field of a word comes back, and so do arguments, lost ones as
+ * lost. Method: random fields, words of the macro that programs use; all that a
+ * format made of them may say fits it. */
 Test(coded, words_there_and_back)
 {
     uint64_t seed = seed_of("coded"), state = seed;

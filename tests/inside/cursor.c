@@ -27,8 +27,8 @@ static unsigned parts_of(const struct recorder_event *e)
 
 /* --------------------------------------------------------------- at rest -- */
 
-/* Goal: at rest each record is seen once, in order, whole, with all that belongs
- * to it; then there is none, until there is another. */
+/* Goal: at rest each record is seen once, in order, whole, with all that
+ * belongs to it; then there is none, until there is another. */
 Test(cursor, everything_once)
 {
     uintptr_t order[5];
@@ -216,8 +216,8 @@ static void follow_writers(double seconds, unsigned writer_pause_us)
     __atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
     for (i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
-    /* The last orders may be of records that are gone already: what is missed is
-     * known when something comes behind it. */
+    /* The last orders may be of records that are gone already: what is missed
+     * is known when something comes behind it. */
     record(c5, "%zu %zu", (uintptr_t)1, ~(uintptr_t)1);
     __atomic_store_n(&stop, 2, __ATOMIC_RELEASE);
     all = made[0] + made[1] + made[2] + made[3] + 1;
@@ -416,8 +416,8 @@ Test(cursor, text_is_that_of_the_dump)
 /* -------------------------------------------------------------- the wrap -- */
 
 /* Goal: orders that wrap are in order all the same, in dumps and for a cursor
- * that reads along, one by one or late; nothing comes twice. Method: the counter
- * starts shortly before its end. */
+ * that reads along, one by one or late; nothing comes twice. Method: the
+ * counter starts shortly before its end. */
 Test(cursor, orders_may_wrap)
 {
     struct caught *caught = catcher(1 << 16);

@@ -311,8 +311,8 @@ Test(dump, copies_are_shown_whole)
     }
 }
 
-/* Goal: bytes are kept and shown whole, NULs too; a precision cuts them; an array
- * ends at its NUL. Method: each size, NULs at each third place. */
+/* Goal: bytes are kept and shown whole, NULs too; a precision cuts them; an
+ * array ends at its NUL. Method: each size, NULs at each third place. */
 Test(dump, bytes_with_zeros)
 {
     static char bytes[RECORDER_COPY_MAX + 2];
@@ -591,8 +591,8 @@ Test(dump, lines_are_not_broken)
     cr_assert_null(strchr(is, '\033'), "%s", is);
 }
 
-/* Goal: what is longer than RECORDER_TEXT_LINE_MAX_ is one line, and marked as cut;
- * what just fits is not. Method: all lengths around the limit. */
+/* Goal: what is longer than RECORDER_TEXT_LINE_MAX_ is one line, and marked as
+ * cut; what just fits is not. Method: all lengths around the limit. */
 Test(dump, long_lines_are_marked_as_cut)
 {
     static char source[RECORDER_TEXT_LINE_MAX_ + 100];

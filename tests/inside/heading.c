@@ -1,4 +1,5 @@
-/* recorder/heading.h: headings of all shapes, severities, which of them count. */
+/* recorder/heading.h: headings of all shapes, severities, which of them
+ * count. */
 /* SPDX-License-Identifier: MIT */
 #include "harness/capture.h"
 
@@ -90,8 +91,8 @@ Test(heading, words)
 }
 
 /* Goal: a heading is as long as RECORDER_HEADING_MAX_ at most, and nothing is
- * read behind a format's end. Method: each length, and each cut of it, ends where
- * a page does behind which none is mapped. */
+ * read behind a format's end. Method: each length, and each cut of it, ends
+ * where a page does behind which none is mapped. */
 Test(heading, no_byte_beyond_the_end)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), length, cut;

@@ -65,8 +65,8 @@ static bool text_gone(uint64_t address)
     return closes || (unread && unread--);
 }
 
-/* Copies byte by byte, whatever is there, as a system copies while others go on:
- * the writer is due behind each word. */
+/* Copies byte by byte, whatever is there, as a system copies while others go
+ * on: the writer is due behind each word. */
 __attribute__((no_sanitize("address"))) static size_t
 copies(struct memory *memory, uint64_t address, void *to, size_t size)
 {
@@ -129,8 +129,8 @@ static uint64_t shown(size_t per_record)
     return events;
 }
 
-/* Goal: of a ring that is lapped while it is read, nearly all is shown where the
- * reader is faster, and about what it can copy before they meet where it is
+/* Goal: of a ring that is lapped while it is read, nearly all is shown where
+ * the reader is faster, and about what it can copy before they meet where it is
  * slower; never half a record. Method: writers of known speed, from an index
  * that is anywhere in the ring. */
 Test(lapped, much_is_shown)
@@ -167,8 +167,8 @@ Test(lapped, much_is_shown_beside_others)
 
 /* Goal: of a library that was closed since the list of recorders was read, what
  * stands in the place of its rings is not taken for records, unless they are in
- * a file. Method: there are new records, which look whole, but their recorder is
- * no longer there. */
+ * a file. Method: there are new records, which look whole, but their recorder
+ * is no longer there. */
 static void gone(bool stays)
 {
     struct memory memory = memory_here();

@@ -1,7 +1,7 @@
 /* recorder_trigger.h: conditions, rates, actions, and what is refused. */
 /* SPDX-License-Identifier: MIT */
-/* A test may stop threads behind a step: T1, before the time of a match is stored;
- * T2, before a thread takes it on itself to act. */
+/* A test may stop threads behind a step: T1, before the time of a match is
+ * stored; T2, before a thread takes it on itself to act. */
 static void (*step_hook)(const char *where);
 #define RECORDER_STEP_(label)                                                  \
     ((void)(__builtin_expect(step_hook != 0, 0) ? step_hook(#label) : (void)0))
@@ -142,8 +142,8 @@ Test(trigger, each_comparison)
     cr_assert(met > n / 20, "%u of %u", met, n);
 }
 
-/* Goal: names match whole, the text is the begin of a format behind its heading,
- * severities are at least. */
+/* Goal: names match whole, the text is the begin of a format behind its
+ * heading, severities are at least. */
 Test(trigger, names_texts_and_severities)
 {
     static const struct {
@@ -199,8 +199,8 @@ static void hook_at(uintptr_t time)
     recorder_home_.registry->hook(&recorder_for_disk, 1, &r, 1);
 }
 
-/* Goal: COUNTxTIME acts at the first record that is the COUNT-th within TIME, and
- * with `again` counts anew from there on. The oracle looks at all times. */
+/* Goal: COUNTxTIME acts at the first record that is the COUNT-th within TIME,
+ * and with `again` counts anew from there on. The oracle looks at all times. */
 Test(trigger, rate_is_exact)
 {
     static uintptr_t times[4000];
@@ -540,8 +540,8 @@ Test(trigger, actions_may_record)
     cr_assert_eq(lines_in(records_in(catch_dump(caught))), 6);
 }
 
-/* Goal: stop, signal=N and abort do that; dump=PATH makes its file, for its user
- * only; a path that cannot be opened is said, and harms nobody. */
+/* Goal: stop, signal=N and abort do that; dump=PATH makes its file, for its
+ * user only; a path that cannot be opened is said, and harms nobody. */
 Test(trigger, each_action)
 {
     char folder[] = "/tmp/recorder-trigger-XXXXXX", path[100], text[200];
@@ -618,7 +618,8 @@ Test(trigger, marks)
 }
 
 /* Goal: RECORDER_TRACES and its like keep the triggers, also over off and on;
- * records that are traced are still printed, those that are only watched not. */
+ * records that are traced are still printed, those that are only watched
+ * not. */
 Test(trigger, settings_keep_the_mark)
 {
     static const char *const traces[] = {
@@ -745,8 +746,8 @@ Test(trigger, refused)
     cr_assert_not_null(strstr(said(), "there are 8 triggers already"));
 }
 
-/* Goal: no text does harm, of whatever length and bytes: it is set, or refused in
- * one line without control characters. */
+/* Goal: no text does harm, of whatever length and bytes: it is set, or refused
+ * in one line without control characters. */
 Test(trigger, hostile_texts)
 {
     static const char bytes[] = "disk:: \"\\ 1>5=!&<x0sw2hm,;after=20ms freeze"

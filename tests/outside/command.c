@@ -5,7 +5,7 @@
 static void command_begin(void)
 {
     build_begin();
-    command_build("program", "gcc");
+    command_build("program", "gcc -O2");
 }
 TestSuite(command, .init = command_begin, .fini = build_end, .timeout = 120);
 
@@ -141,7 +141,7 @@ Test(command, dump_options)
          pid);
     SAYS("3\n", RECORDER " dump %d -l 1 --line \"{order}\" | tail -n 1", pid);
     SAYS("{\"order\":2,\"ns\":N,\"wall_ns\":N,\"recorder\":\"small\","
-         "\"severity\":null,"
+         "\"severity\":null,\"kind\":null,"
          "\"thread\":1,\"thread_name\":\"program\",\"tid\":N,"
          "\"location\":\"command.c:N\",\"file\":\"F\",\"line\":N,"
          "\"caller\":\"C\",\"format\":\"second %s\",\"arguments\":[\"two\"],"
@@ -221,8 +221,9 @@ Test(command, terminal)
 /* ------------------------------------------------------------------ list -- */
 
 /* Goal: figures count records, as the lines of a dump do; what was overwritten
- * of records that take several slots is an estimate, and said to be one. Method:
- * records of 1 slot, and of 4: two with the arguments, two with a text. */
+ * of records that take several slots is an estimate, and said to be one.
+ * Method: records of 1 slot, and of 4: two with the arguments, two with a
+ * text. */
 Test(command, figures_are_records)
 {
     build_must("gcc -O1 -w " BUILD_INCLUDE "-o last " BUILD_PROGRAMS "/last.c; "
@@ -433,7 +434,8 @@ Test(command, set)
     build_must(RECORDER " list %d | grep \"^retries *16 \"", pid);
     /* Nothing is done where something is wrong. */
     REFUSES(1, "recorder: ", "set %d main=off nothing=on", pid);
-    REFUSES(2, "recorder: small=loud: on, off, trace, freeze, thaw or a number\n",
+    REFUSES(2,
+            "recorder: small=loud: on, off, trace, freeze, thaw or a number\n",
             "set %d main=off small=loud", pid);
     REFUSES(2, "recorder: (: ", "set %d main=off \"(=on\"", pid);
     REFUSES(2, "recorder: small is not NAME=VALUE\n", "set %d main=off small",
@@ -476,8 +478,8 @@ Test(command, clear)
 }
 
 /* Goal: dumps with --clear show each record exactly once, while threads record;
- * none is lost between what is shown and what is cleared. Method: threads number
- * their records; what all dumps show is all numbers, each once. */
+ * none is lost between what is shown and what is cleared. Method: threads
+ * number their records; what all dumps show is all numbers, each once. */
 Test(command, clear_shows_what_it_clears)
 {
     pid_t pid;
@@ -544,9 +546,10 @@ Test(command, save)
 /* Goal: each verb explains itself; misuse is 2, and says what. */
 Test(command, help)
 {
-    static const char *const verbs[] = {"list", "dump",    "follow", "stat",
-                                        "set",  "clear",   "save",   "export",
-                                        "view", "threads", "locks"};
+    static const char *const verbs[] = {
+        "list",  "dump",  "follow",   "stat",    "set",
+        "clear", "save",  "export",   "view",    "threads",
+        "locks", "tasks", "switches", "latency", "run"};
     build_must(RECORDER " --help >help && ! grep -q \".\\{80\\}\" help");
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         build_must("grep -q \"^  %s \" help", verbs[i]);
@@ -567,8 +570,8 @@ Test(command, help)
          " $i >/dev/full 2>&1 && echo $i; " RECORDER
          " $i >&- 2>&1 && echo $i; done; true");
 #define VERBS                                                                  \
-    "there are list, dump, follow, stat, set, clear, save, watch, diff, "       \
-    "export, view, threads, locks\n"
+    "there are list, dump, follow, stat, set, clear, save, watch, diff, "      \
+    "export, view, threads, locks, tasks, switches, latency, run\n"
     REFUSES(2, "recorder: nothing: no such verb; " VERBS, "help nothing");
     REFUSES(2, "recorder: VERB is missing; " VERBS "usage: recorder VERB ",
             " ");

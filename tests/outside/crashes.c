@@ -409,7 +409,7 @@ static void expect_way(const char *build, const struct way *way)
 
 static void build_crash(const char *compiler, const char *flags)
 {
-    build_must("%s %s -g -w " BUILD_INCLUDE "-o crash " BUILD_PROGRAMS
+    build_once("%s %s -g -w " BUILD_INCLUDE "-o crash " BUILD_PROGRAMS
                "/crash.c -lpthread -ldl",
                compiler, flags);
 }
@@ -603,7 +603,7 @@ Test(crashes, seen_by_gdb)
 
 static void build_last(void)
 {
-    build_must("gcc -O1 -g -w " BUILD_INCLUDE "-o last " BUILD_PROGRAMS
+    build_once("gcc -O1 -g -w " BUILD_INCLUDE "-o last " BUILD_PROGRAMS
                "/last.c");
 }
 #define LAST "ulimit -c 0; unset RECORDER_DUMP; "

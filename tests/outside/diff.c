@@ -11,7 +11,7 @@
 static void begin(void)
 {
     build_begin();
-    build_must("gcc " BUILD_WARNINGS BUILD_INCLUDE "-o program " BUILD_PROGRAMS
+    build_once("gcc " BUILD_WARNINGS BUILD_INCLUDE "-o program " BUILD_PROGRAMS
                "/diff.c -lpthread");
 }
 TestSuite(diff, .init = begin, .fini = build_end, .timeout = 250);

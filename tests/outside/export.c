@@ -11,7 +11,7 @@
 static void begin(void)
 {
     build_begin();
-    build_must("gcc -O1 -g " BUILD_WARNINGS BUILD_INCLUDE
+    build_once("gcc -O1 -g " BUILD_WARNINGS BUILD_INCLUDE
                "-o program " BUILD_PROGRAMS "/export.c -lpthread");
     build_must("./program </dev/null >ready 2>&1 & echo $! >source");
     build_must("for i in $(seq 600); do grep -q ready ready && exit 0; "
@@ -240,7 +240,7 @@ Test(export, sqlite_reads_back)
     build_must("sqlite3 -json out.sqlite \"select * from log where ord = 1\"");
     cr_assert_not_null(
         strstr(build_text, "\"thread\":\"main\","
-                           "\"recorder\":\"disk\",\"severity\":null,"
+                           "\"recorder\":\"disk\",\"severity\":null,\"kind\":null,"
                            "\"message\":\"> level 0\""),
         "%s", build_text);
 }

@@ -10,7 +10,7 @@
 static void follow_begin(void)
 {
     build_begin();
-    command_build("program", "gcc -O1");
+    command_build("program", "gcc -O2");
 }
 TestSuite(follow, .init = follow_begin, .fini = build_end, .timeout = 120);
 
@@ -91,9 +91,9 @@ static bool has_begun(pid_t pid)
     return true;
 }
 
-/* Waits until it has seen what was recorded before: it sleeps, and does so anew,
- * again as that may end a look that began before, and once more as it may have
- * slept in the midst of one. */
+/* Waits until it has seen what was recorded before: it sleeps, and does so
+ * anew, again as that may end a look that began before, and once more as it may
+ * have slept in the midst of one. */
 static void has_looked(pid_t pid)
 {
     double limit = seconds_now() + 60;
@@ -336,7 +336,8 @@ Test(follow, ends_with_exec)
 }
 
 /* Goal: of records that take several slots, what was missed is said in records,
- * as an estimate. Method: a follower is stopped while 5000 of two slots come. */
+ * as an estimate. Method: a follower is stopped while 5000 of two slots
+ * come. */
 Test(follow, missed_are_records)
 {
     pid_t program = command_start("./program copies 5000"), pid;

@@ -31,7 +31,8 @@ static const char memory[] =
 #define GCC_HEADERS "-nostdinc -isystem $(%s -print-file-name=include) "
 #define CLANG_HEADERS "-nostdinc -isystem $(%s -print-resource-dir)/include "
 
-/* Compiles the program in all ways, and looks at what it asks the linker for. */
+/* Compiles the program in all ways, and looks at what it asks the linker
+ * for. */
 static void needs_nothing(const char *compiler, const char *headers,
                           const char *options)
 {
@@ -71,10 +72,10 @@ static void needs_nothing(const char *compiler, const char *headers,
         }
 }
 
-/* Goal: the headers call nothing but what the port defines, need no thread-local
- * storage and no atomic that is a call, and include nothing but what stands
- * beside the compiler; recording needs not even memcpy. Method: the undefined
- * symbols of a program that uses all of the interface. */
+/* Goal: the headers call nothing but what the port defines, need no
+ * thread-local storage and no atomic that is a call, and include nothing but
+ * what stands beside the compiler; recording needs not even memcpy. Method: the
+ * undefined symbols of a program that uses all of the interface. */
 Test(freestanding, native)
 {
     needs_nothing("gcc", GCC_HEADERS, "-std=c11");
@@ -87,12 +88,12 @@ Test(freestanding, cortex_m3)
                   "-std=c11 -mcpu=cortex-m3 -mthumb");
     needs_nothing("clang", CLANG_HEADERS, "-std=c11 --target=armv7m-none-eabi");
 }
-Test(freestanding, cortex_m4f)
+Test(freestanding, cortex_m4f, .init = build_long)
 {
     needs_nothing("arm-none-eabi-gcc", GCC_HEADERS,
                   "-std=c11 -mcpu=cortex-m4 -mthumb -mfloat-abi=hard");
 }
-Test(freestanding, cortex_m0_without_atomics)
+Test(freestanding, cortex_m0_without_atomics, .init = build_long)
 {
     needs_nothing("arm-none-eabi-gcc", GCC_HEADERS,
                   "-std=c11 -mcpu=cortex-m0 -mthumb -DNO_ATOMICS");

@@ -125,7 +125,10 @@ Test(gdb, at_a_fixed_address, .init = build_long)
     everywhere("-g0 -no-pie -fno-pie", false);
 }
 Test(gdb, stripped, .init = build_long) { everywhere("-O2 -s", false); }
-Test(gdb, stripped_and_static) { everywhere("-s -static", true); }
+Test(gdb, stripped_and_static, .init = build_long)
+{
+    everywhere("-s -static", true);
+}
 /* A core file as QEMU writes it: without a list of files, and without what is
  * in them. The formats stand behind a gap between sections. */
 Test(gdb, core_without_files)
@@ -265,9 +268,9 @@ Test(gdb, help_and_completion)
 /* The program has noted no rate of its ticks: each reader measures it anew. */
 #define NO_TIMES " | sed \"s/^\\([0-9]* \\[\\)[0-9]*[.][0-9]*/\\1/\" "
 
-/* Goal: of libraries that share nothing, each can be chosen, as the command does
- * it by --registry; that there are several is said. */
-Test(gdb, several_registries)
+/* Goal: of libraries that share nothing, each can be chosen, as the command
+ * does it by --registry; that there are several is said. */
+Test(gdb, several_registries, .init = build_long)
 {
     char gdb[64], address[32], *at;
     int pid;

@@ -56,9 +56,9 @@ static void mutations(const char *flags)
     cr_assert(refused > 0 && refused < cases / 2, "%s", build_text);
 }
 
-/* Goal: no words in a file harm its reader, or pass what it shows. Method: words
- * of registry, recorders, rings, commit words and formats are changed, a few at
- * a time, in a recording that this very build made and reads; under the
+/* Goal: no words in a file harm its reader, or pass what it shows. Method:
+ * words of registry, recorders, rings, commit words and formats are changed, a
+ * few at a time, in a recording that this very build made and reads; under the
  * sanitizers; each byte of what is shown is looked at. */
 Test(hostile, mutated, .init = build_long)
 {
@@ -92,6 +92,19 @@ Test(hostile, every_target, .init = build_long)
         replay(how, &cases, &refused);
         cr_assert(cases > scaled(1500) / 2 && refused < cases, "%s", build_text);
     }
+}
+
+/* Goal: a walk of any stack, by any code, tables and registers, ends, and reads
+ * only its own memory. */
+Test(hostile, walks, .init = build_long)
+{
+    unsigned long cases, refused;
+    char how[64];
+    build_must("sh " FUZZ "run.sh --replay");
+    snprintf(how, sizeof how, "--ways %u --target walk --random",
+             scaled(20000));
+    replay(how, &cases, &refused);
+    cr_assert(cases == scaled(20000) && refused < cases, "%s", build_text);
 }
 
 /* Goal: no file keeps the reader busy, or takes more memory than it is worth.
@@ -210,13 +223,16 @@ Test(hostile, command)
     cr_assert(size > 4096 && size < sizeof bytes);
     file_write(bytes, size);
     cr_assert_eq(command_reads("good"), 0);
-    for (at = 0; at < size; at += 1 + at / 4, cases++) {
+    for (at = 0; at < size; at += 1 + at / (test_scale() < 1 ? 1 : 4),
+        cases++) {
         snprintf(what, sizeof what, "cut to %zu", at);
         file_write(bytes, at);
         refused += (unsigned)command_reads(what);
     }
-    for (int i = 0; i < 60; i++, cases++) {
+    for (unsigned i = 0; i < 60; i++, cases++) {
         unsigned char was;
+        if (test_scale() < 1 && i % 3)
+            continue;
         at = random_of(&seed) % (i < 20 ? 64 : i < 40 ? 1024 : size);
         was = bytes[at];
         bytes[at] = (unsigned char)(was ^ (i % 2 ? 0xff : 1 << i % 8));
@@ -347,7 +363,8 @@ Test(hostile, moves_no_cursor)
 /* ---------------------------------------------------------------- sparse -- */
 
 /* Runs the command with 600 MB more address space than the file `bad` has
- * bytes, and 10 s of a processor; 300 MB may be resident. Returns its status. */
+ * bytes, and 10 s of a processor; 300 MB may be resident. Returns its
+ * status. */
 static int sparse(const char *line)
 {
     return build_run(
@@ -379,8 +396,8 @@ static void bad_word(long at, uint64_t word)
 
 /* Goal: what a file costs its reader is what it has on the disk, not its
  * length: 20 GB of nothing take neither time nor memory. Method: behind a good
- * recording and a core file stand 20 GB that are a hole; the recording's note of
- * where the registry is, is gone, so that it is looked for, and one of the
+ * recording and a core file stand 20 GB that are a hole; the recording's note
+ * of where the registry is, is gone, so that it is looked for, and one of the
  * segments, then the notes, are as long as the file. */
 Test(hostile, sparse)
 {
@@ -416,7 +433,7 @@ static void live(const char *test)
 {
     command_build("program", "gcc -O2");
     pid_t pid = command_start("./program flood 1");
-    build_must("timeout 50 python3 " TEST_ROOT
+    build_must("timeout 55 python3 " TEST_ROOT
                "/tests/view/readers.py %s " RECORDER " %d",
                test, (int)pid);
     command_stop(pid);
@@ -428,7 +445,7 @@ Test(hostile, live_on_port_80)
         build_skip("port 80 cannot be had here");
     live("port_80");
 }
-Test(hostile, live_among_strangers)
+Test(hostile, live_among_strangers, .init = build_long)
 {
     live("strangers");
 }

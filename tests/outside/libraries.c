@@ -128,7 +128,7 @@ Test(libraries, opened_later)
         sscanf(programs[i], "%15s", compiler);
         if (!sampled(i) || !build_has(compiler))
             continue;
-        build_must("%s " WITH "-o host " HOST " -lpthread -ldl", programs[i]);
+        build_once("%s " WITH "-o host " HOST " -lpthread -ldl", programs[i]);
         must_say_ok("./host open %s # %s", local, programs[i]);
         must_say_ok("./host open %s # %s", mixed, programs[i]);
         must_say_ok("./host fork %s # %s", local, programs[i]);
@@ -151,7 +151,7 @@ Test(libraries, preloaded)
     for (i = 0; i < sizeof programs / sizeof programs[0]; i++) {
         if (strncmp(programs[i], "clang", 5) == 0 && !build_has("clang"))
             continue;
-        build_must("%s " WITH "-o host " HOST " -lpthread -ldl", programs[i]);
+        build_once("%s " WITH "-o host " HOST " -lpthread -ldl", programs[i]);
         must_say_ok("LD_PRELOAD=./one.so ./host preloaded ./one.so:one:l # %s",
                     programs[i]);
         must_say_ok("LD_PRELOAD=\"./one.so ./two.so\" ./host preloaded "
@@ -180,7 +180,7 @@ Test(libraries, opened_later_32)
         return;
     build_must("gcc -m32 " LIBRARY "-DPART=one -o one.so " PART);
     for (i = 0; i < 2; i++) {
-        build_must("gcc -m32 -O2 %s " WITH "-o host " HOST " -lpthread -ldl",
+        build_once("gcc -m32 -O2 %s " WITH "-o host " HOST " -lpthread -ldl",
                    exports[i]);
         must_say_ok("./host open ./one.so:one:l # -m32 %s", exports[i]);
         must_say_ok("./host fork ./one.so:one:g # -m32 %s", exports[i]);
@@ -206,7 +206,7 @@ Test(libraries, recorder_of_the_program)
     build_must(
         "gcc " LIBRARY
         "-DPART=guest -DPART_KEEPS=host -DPART_BORROWS -o guest.so " PART);
-    build_must("gcc -O2 -rdynamic " WITH "-DPART=own -o host " HOST
+    build_once("gcc -O2 -rdynamic " WITH "-DPART=own -o host " HOST
                " -lpthread -ldl");
     build_must("gcc " LIBRARY "-DPART=other -o other.so " PART);
     must_say_ok("./host borrow ./other.so:other:l ./guest.so:guest:l");
@@ -224,7 +224,7 @@ Test(libraries, recorder_of_another_library)
         "gcc " LIBRARY
         "-DPART=guest -DPART_KEEPS=one -DPART_BORROWS -o guest.so " PART);
     for (i = 0; i < 2; i++) {
-        build_must("gcc -O2 %s " WITH "-o host " HOST " -lpthread -ldl",
+        build_once("gcc -O2 %s " WITH "-o host " HOST " -lpthread -ldl",
                    exports[i]);
         must_say_ok("./host borrow ./one.so:one:g ./guest.so:guest:l # %s",
                     exports[i]);
@@ -242,7 +242,7 @@ Test(libraries, same_name_twice)
     build_must("gcc " LIBRARY "-DPART=a -DPART_KEEPS=twin -o a.so " PART);
     build_must("gcc " LIBRARY "-DPART=b -DPART_KEEPS=twin -o b.so " PART);
     for (i = 0; i < 2; i++) {
-        build_must("gcc -O2 %s " WITH "-o host " HOST " -lpthread -ldl",
+        build_once("gcc -O2 %s " WITH "-o host " HOST " -lpthread -ldl",
                    exports[i]);
         must_say_ok("./host twins ./a.so:a:l ./b.so:b:l # %s", exports[i]);
         must_say_ok("./host twins ./a.so:a:g ./b.so:b:g # %s", exports[i]);
@@ -261,11 +261,11 @@ Test(libraries, tables_of_two_sizes)
     build_must("gcc " LIBRARY
                "-DRECORDER_THREADS=8 -DPART=few -o few.so " PART);
     for (i = 0; i < 2; i++) {
-        build_must("gcc -O2 -DRECORDER_THREADS=8 %s " WITH "-o host " HOST
+        build_once("gcc -O2 -DRECORDER_THREADS=8 %s " WITH "-o host " HOST
                    " -lpthread -ldl",
                    exports[i]);
         must_say_ok("./host crowd 300 ./many.so:many:l # %s", exports[i]);
-        build_must("gcc -O2 %s " WITH "-o host " HOST " -lpthread -ldl",
+        build_once("gcc -O2 %s " WITH "-o host " HOST " -lpthread -ldl",
                    exports[i]);
         must_say_ok("./host crowd 300 ./few.so:few:l # %s", exports[i]);
     }
@@ -282,7 +282,7 @@ Test(libraries, come_and_go)
         build_must("gcc -O2 -fPIC " WITH "-DPART=p%u -c -o p%u.o " PART, i, i);
     build_must("gcc -shared -o p.so p0.o p1.o p2.o");
     for (i = 0; i < 2; i++) {
-        build_must("gcc -O2 %s " WITH "-o host " HOST " -lpthread -ldl",
+        build_once("gcc -O2 %s " WITH "-o host " HOST " -lpthread -ldl",
                    exports[i]);
         must_say_ok("./host storm %u ./p.so:p1:l # %s",
                     scaled(i ? 2000 : 10000), exports[i]);
@@ -316,7 +316,7 @@ Test(libraries, sanitizers)
         build_must("%s -g -O1 -fPIC -shared " WITH "-DPART=one -o one.so " PART,
                    ways[i]);
         for (j = 0; j < 2; j++) {
-            build_must("%s -g -O1 %s " WITH "-o host " HOST " -lpthread -ldl",
+            build_once("%s -g -O1 %s " WITH "-o host " HOST " -lpthread -ldl",
                        ways[i], exports[j]);
             must_say_ok("setarch -R ./host open ./one.so:one:l # %s %s",
                         ways[i], exports[j]);

@@ -1,4 +1,5 @@
-/* A log counts what it writes and what it missed, exactly, and loses no chunk. */
+/* A log counts what it writes and what it missed, exactly, and loses no
+ * chunk. */
 /* SPDX-License-Identifier: MIT */
 #include "harness/command.h"
 
@@ -7,7 +8,7 @@ TestSuite(log, .init = build_begin, .fini = build_end, .timeout = 300);
 /* Compiles ./log of programs/ with rings of so many slots. */
 static void log_build(unsigned slots)
 {
-    build_must("gcc -O2 -DSLOTS=%u " BUILD_INCLUDE "-o log " BUILD_PROGRAMS
+    build_once("gcc -O2 -DSLOTS=%u " BUILD_INCLUDE "-o log " BUILD_PROGRAMS
                "/log.c -lpthread -ldl",
                slots);
 }
@@ -49,8 +50,8 @@ static long long listed(const char *recorder, const char *member)
     return atoll(at + strlen(name));
 }
 
-/* Of recorders whose records take one slot, each was written or missed; of those
- * with continuations, each slot. */
+/* Of recorders whose records take one slot, each was written or missed; of
+ * those with continuations, each slot. */
 static void counts_must_be(unsigned threads, unsigned records, const char *what)
 {
     const struct {
@@ -158,8 +159,9 @@ Test(log, is_what_the_program_has)
                                  "the library has 2: a constant of its own\n");
 }
 
-/* Goal: a tool that is killed leaves whole chunks and a part that can be read; a
- * program that is killed ends the log. Method: kill -9 of either at random. */
+/* Goal: a tool that is killed leaves whole chunks and a part that can be read;
+ * a program that is killed ends the log. Method: kill -9 of either at
+ * random. */
 Test(log, survives_kills)
 {
     log_build(1 << 16);
@@ -291,8 +293,8 @@ Test(log, overwrites_nothing)
     command_stop(pid);
 }
 
-/* Goal: chunks that are missing or damaged are said, and harm nobody. Method: of
- * a log of several chunks one is deleted, one cut, one of another program; a
+/* Goal: chunks that are missing or damaged are said, and harm nobody. Method:
+ * of a log of several chunks one is deleted, one cut, one of another program; a
  * chunk is cut at every length, and its bytes are flipped. */
 Test(log, damaged_chunks_are_said)
 {
@@ -387,9 +389,10 @@ Test(log, save_chooses)
     command_stop(pid);
 }
 
-/* Goal: a million records a second are logged without a loss, with rings of 2^20
- * slots, where a core is free. Method: counts are exact always; that nothing was
- * missed is asked for where nothing else runs, by the load of the machine. */
+/* Goal: a million records a second are logged without a loss, with rings of
+ * 2^20 slots, where a core is free. Method: counts are exact always; that
+ * nothing was missed is asked for where nothing else runs, by the load of the
+ * machine. */
 Test(log, a_million_a_second, .init = build_long)
 {
     double load;

@@ -14,15 +14,15 @@ TestSuite(qnx, .init = build_begin, .fini = build_end, .timeout = 240);
 
 static void compile(void)
 {
-    build_must("gcc " BUILD_WARNINGS "-D_GNU_SOURCE " BUILD_INCLUDE
+    build_once("gcc " BUILD_WARNINGS "-D_GNU_SOURCE " BUILD_INCLUDE
                "-o program " PROGRAM);
 }
 
 /* ----------------------------------------------------------------- words -- */
 
-/* Goal: what is recorded is what was given, as each reader shows it: every Trace
- * with and without a buffer, every number of arguments, buffers up to 4096 bytes
- * with zeros. Method: the program says what its lines must be. */
+/* Goal: what is recorded is what was given, as each reader shows it: every
+ * Trace with and without a buffer, every number of arguments, buffers up to
+ * 4096 bytes with zeros. Method: the program says what its lines must be. */
 Test(qnx, words)
 {
     pid_t pid;
@@ -44,7 +44,8 @@ Test(qnx, words)
                         "grep \"^SW[23]\" must.txt | cmp - is && test -s is");
 }
 
-/* Goal: programs with the names of QNX compile, without a word, as C and C++. */
+/* Goal: programs with the names of QNX compile, without a word, as C and
+ * C++. */
 Test(qnx, compiles)
 {
     static const char *const compilers[] = {

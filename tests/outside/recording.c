@@ -247,7 +247,7 @@ Test(recording, survives_sigkill)
     struct published *published = publish();
     unsigned lives = scaled(200), i, records = 0;
     uint64_t random = seed_of("survives_sigkill");
-    build_must(COMPILE);
+    build_once(COMPILE);
     for (i = 0; i < lives; i++) {
         struct timespec pause = {0, (long)(random_of(&random) % 25000000)};
         int status;
@@ -304,7 +304,7 @@ static bool may_group(char group[100], const char *in, const char *limit)
 Test(recording, survives_other_ends)
 {
     char group[100];
-    build_must("%s", COMPILE);
+    build_once(COMPILE);
     build_must("ulimit -c 0");
     dies("abort", NULL, scaled(10), NULL, SIGABRT);
     dies("exit", NULL, scaled(10), NULL, 3 << 8);
@@ -324,7 +324,7 @@ Test(recording, survives_other_ends)
 Test(recording, refuses_threads)
 {
     publish();
-    build_must(COMPILE);
+    build_once(COMPILE);
     build_must("./r refused published late >before 2>said");
     build_must("head -1 said");
     cr_assert_str_eq(build_text,
@@ -375,7 +375,8 @@ static void moves_texts(const char *flags)
         "tiny: 2: <a>\n"};
     if (!build_can("gcc", flags))
         return;
-    build_must(COMPILE " %s && rm -f moved", flags);
+    build_once(COMPILE " %s", flags);
+    build_must("rm -f moved");
     build_run("./r tokens moved >inside");
     build_must("cat inside");
     for (unsigned i = 0; i < sizeof lines / sizeof *lines; i++)
@@ -407,8 +408,8 @@ static bool has_command(void)
 }
 
 /* Goal: what the file shows is what the program showed before it died, whatever
- * it was compiled to. Method: it dumps and kills itself; all but the first line,
- * which says when, must be the same. */
+ * it was compiled to. Method: it dumps and kills itself; all but the first
+ * line, which says when, must be the same. */
 static void same_dump(const char *compiler, const char *flags)
 {
     if (!build_can(compiler, flags))
@@ -440,7 +441,7 @@ Test(recording, shows_what_the_program_showed)
  * Method: the program is deleted first. */
 Test(recording, needs_no_program)
 {
-    build_must(COMPILE);
+    build_once(COMPILE);
     build_run("RECORDER_FILE=f ./r dump >inside; rm r");
     if (has_command())
         build_must("tail -n +2 inside >1; " TEST_ROOT
@@ -450,7 +451,7 @@ Test(recording, needs_no_program)
 /* Goal: debuggers and ELF tools open it. */
 Test(recording, is_a_core_file)
 {
-    build_must(COMPILE);
+    build_once(COMPILE);
     build_run("RECORDER_FILE=f ./r dump");
     if (build_has("gdb")) {
         build_must("gdb -batch -ex \"p recorder_for_tiny\" "
@@ -488,7 +489,7 @@ static void refuses(const char *path, const char *wrong)
 Test(recording, overwrites_nothing)
 {
     static const char foreign[] = "exists, and is no recording of ours";
-    build_must(COMPILE);
+    build_once(COMPILE);
     build_must("echo precious >file; ln -s file link; ln -s nowhere dangling; "
                "mkdir folder; mkfifo fifo; ulimit -c 0");
     refuses("file", foreign);
@@ -518,7 +519,7 @@ Test(recording, keeps_what_was_left)
 {
     struct image image;
     uintptr_t pid;
-    build_must(COMPILE);
+    build_once(COMPILE);
     build_must("test $(RECORDER_FILE=a ./r few) = file");
     image = image_open("a");
     pid = image.pid;
@@ -548,8 +549,8 @@ Test(recording, keeps_what_was_left)
                "test -e b.old");
 }
 
-/* Goal: processes of several pid namespaces, which have the same pid, do not take
- * each other's recordings; of those that are gone, one is kept. */
+/* Goal: processes of several pid namespaces, which have the same pid, do not
+ * take each other's recordings; of those that are gone, one is kept. */
 static void shares_a_volume(const char *folder)
 {
     build_must("rm -f in out; mkfifo in; unshare -pf --kill-child env "
@@ -566,7 +567,7 @@ static void shares_a_volume(const char *folder)
 }
 Test(recording, shares_a_volume)
 {
-    build_must(COMPILE);
+    build_once(COMPILE);
     if (build_run("unshare -pf --kill-child true") != 0) {
         fprintf(stderr, "skipped: no right to a pid namespace\n");
         return;
@@ -588,8 +589,9 @@ Test(recording, begins_again)
 {
     unsigned at, killed = 0;
     int status;
-    build_must(COMPILE " && gcc -shared -fPIC -w -o killed.so " BUILD_PROGRAMS
-                       "/killed.c -ldl");
+    build_once(COMPILE);
+    build_once("gcc -shared -fPIC -w -o killed.so " BUILD_PROGRAMS
+               "/killed.c -ldl");
     for (at = 1; at < 200; at++) {
         build_must("rm -f a a.old; RECORDER_FILE=a ./r few; mv a a.old; "
                    "cp a.old kept");
@@ -616,7 +618,7 @@ Test(recording, begins_again)
 Test(recording, names_files)
 {
     char name[100], *end;
-    build_must(COMPILE);
+    build_once(COMPILE);
     build_must("RECORDER_FILE= ./r few && RECORDER_FILE=%%e.%%%%.%%q ./r few");
     cr_assert_str_eq(build_text, "memory\nfile\n");
     build_must("test -e r.%%.%%q");
@@ -648,7 +650,7 @@ Test(recording, names_files)
  * command says that. Method: the first that such a file holds. */
 Test(recording, half_made)
 {
-    build_must(COMPILE);
+    build_once(COMPILE);
     if (!has_command())
         return;
     build_must("./r claim >f && truncate -s 1M f");
@@ -661,7 +663,7 @@ Test(recording, half_made)
 /* Goal: no space, no right: one line, and nothing is left. */
 Test(recording, needs_its_space)
 {
-    build_must(COMPILE);
+    build_once(COMPILE);
     build_run("ulimit -f 100; RECORDER_FILE=small ./r few 2>&1; ls small");
     cr_assert_not_null(strstr(build_text, "/small: File too large; goes on in "
                                           "memory\nmemory\n"),
@@ -711,7 +713,7 @@ Test(recording, needs_its_space)
  * its parent's. What is executed inherits nothing. */
 Test(recording, leaves_children_alone)
 {
-    build_must(COMPILE);
+    build_once(COMPILE);
     build_run("RECORDER_FILE=one ./r fork dumps >inside");
     build_must("grep -c \"child 2\" inside; grep -c before inside; ls one*");
     cr_assert_str_eq(build_text, "1\n1\none\n");
@@ -745,7 +747,7 @@ Test(recording, has_libraries)
 {
     if (!has_command())
         return;
-    build_must(COMPILE " -Wl,-E");
+    build_once(COMPILE " -Wl,-E");
     build_must("gcc -O2 -fPIC -shared -DOWN " BUILD_INCLUDE
                "-D NAME=\\\"one\\\" -o one.so " LIBRARY);
     build_must("gcc -O2 -fPIC -shared -DOWN " BUILD_INCLUDE
@@ -796,9 +798,9 @@ Test(recording, has_libraries)
                "/build/recorder dump f | tail -n +2 | diff 1 -");
 }
 
-/* Goal: a program of many libraries has them all. Method: the last of 40 has the
- * formats of the records. */
-Test(recording, has_many_libraries)
+/* Goal: a program of many libraries has them all. Method: the last of 40 has
+ * the formats of the records. */
+Test(recording, has_many_libraries, .init = build_long)
 {
     if (!has_command())
         return;
@@ -845,7 +847,7 @@ Test(recording, is_defined)
 }
 
 /* Goal: rings above 2 GiB are no different. */
-Test(recording, may_be_large)
+Test(recording, may_be_large, .init = build_long)
 {
     struct statvfs disk;
     struct stat stat;
@@ -860,7 +862,7 @@ Test(recording, may_be_large)
         fprintf(stderr, "skipped: no room for 2.2 GiB in /tmp\n");
         return;
     }
-    build_must(COMPILE " -DBIG -mcmodel=medium");
+    build_once(COMPILE " -DBIG -mcmodel=medium");
     build_run("RECORDER_FILE=big ./r full");
     cr_assert_not_null(strstr(build_text, "file\n"), "%s", build_text);
     snprintf(path, sizeof path, "%s/big", build_folder);

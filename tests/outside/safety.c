@@ -265,9 +265,9 @@ static void check_line(void *context, const char *line, size_t size)
         memcpy(c->example, line, size < 4999 ? size : 4999);
 }
 
-/* Goal: a broken memory is dumped all the same: no crash, no hang, each line one
- * line, in order. Method: random words all over rings that are recorded in, ten
- * thousand times; dumps, cursors and texts of events after each. */
+/* Goal: a broken memory is dumped all the same: no crash, no hang, each line
+ * one line, in order. Method: random words all over rings that are recorded in,
+ * ten thousand times; dumps, cursors and texts of events after each. */
 Test(safety, broken_memory_is_dumped)
 {
     static struct recorder_cursor cursor;

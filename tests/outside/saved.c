@@ -1,4 +1,5 @@
-/* What recorder save writes is what a program writes, but is not the program's. */
+/* What recorder save writes is what a program writes, but is not the
+ * program's. */
 /* SPDX-License-Identifier: MIT */
 #include "harness/command.h"
 

@@ -45,7 +45,7 @@ Test(severity, call_sites_are_the_same)
 
 /* Goal: RECORDER_SEVERITY_LEAST leaves no code and no text of what is below,
  * and all of the rest. Method: strings(1) of object files; what it records. */
-Test(severity, least_is_compiled_away)
+Test(severity, least_is_compiled_away, .init = build_long)
 {
     for (size_t i = 0; i < COUNT(compilers); i++) {
         const char *level = strncmp(compilers[i], "clang", 5) ? "-O1" : "-O0";
@@ -69,8 +69,8 @@ Test(severity, least_is_compiled_away)
                    " && strings it.o | grep -q \"site of none\"",
                    compilers[i], level); /* without a severity: it stays */
     }
-    /* What stays is recorded as before. One whose severity is not the first word
-     * of its heading stays, too. */
+    /* What stays is recorded as before. One whose severity is not the first
+     * word of its heading stays, too. */
     build_must("gcc " WITH "-DRECORDER_SEVERITY_LEAST=2 -o program " PROGRAM
                " && ./program end >end && grep \" two \" in.txt | "
                "sed \"s/.*] //\" | sort | uniq -c | tr -s \" \"");

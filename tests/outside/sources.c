@@ -42,13 +42,16 @@ Test(sources, static_pie, .init = build_long)
     executable("gcc -O2 -static-pie -fPIE");
 }
 Test(sources, stripped, .init = build_long) { executable("gcc -O2 -s"); }
-Test(sources, stripped_static) { executable("gcc -O2 -s -static"); }
+Test(sources, stripped_static, .init = build_long)
+{
+    executable("gcc -O2 -s -static");
+}
 Test(sources, without_debug_information, .init = build_long)
 {
     executable("gcc -O0 -g0");
 }
 /* Nothing shows that the file is what ran: the user names it. */
-Test(sources, without_build_id)
+Test(sources, without_build_id, .init = build_long)
 {
     executable_core("gcc -O2 -Wl,--build-id=none",
                     "core --executable program");
@@ -96,7 +99,10 @@ static void machine(const char *target, const char *emulator, const char *more)
     build_must("mv qemu_*.core core");
     command_must_dump("core --executable program", target);
 }
-Test(sources, mips) { machine("mips-linux-gnu", "qemu-mips", ""); }
+Test(sources, mips, .init = build_long)
+{
+    machine("mips-linux-gnu", "qemu-mips", "");
+}
 Test(sources, powerpc, .init = build_long)
 {
     machine("powerpc-linux-gnu", "qemu-ppc", "");
@@ -259,10 +265,10 @@ static void times_match(const char *source, const char *where)
                "exit 1 } } END { exit n != 20 }\"");
 }
 
-/* Goal: a program's times are known wherever it is read, or what it left behind:
- * after the machine was started anew or slept, or when its clock was set.
- * Method: a time namespace, where CLOCK_MONOTONIC is days ahead; the program
- * records for 400 ms. What was saved there is read here, too. */
+/* Goal: a program's times are known wherever it is read, or what it left
+ * behind: after the machine was started anew or slept, or when its clock was
+ * set. Method: a time namespace, where CLOCK_MONOTONIC is days ahead; the
+ * program records for 400 ms. What was saved there is read here, too. */
 static void times_elsewhere(const char *compiler)
 {
     static const char there[] = "unshare -T --monotonic 500000 -f";
@@ -306,7 +312,7 @@ static void times_elsewhere(const char *compiler)
     command_stop(pid);
 }
 Test(sources, times_elsewhere) { times_elsewhere("gcc -O2"); }
-Test(sources, times_elsewhere_32)
+Test(sources, times_elsewhere_32, .init = build_long)
 {
     if (build_can("gcc", "-m32"))
         times_elsewhere("gcc -O2 -m32");
@@ -349,10 +355,10 @@ Test(sources, heads_tell_program_and_times)
     command_stop(pid);
 }
 
-/* Goal: of a program with a clock of its own, of which it has not noted how fast
- * it runs, no times are invented; of one that has, they are right. Method: the
- * first reads its clock only in record(); the second's runs three times as fast
- * as real time, and its own dump is what must be shown. */
+/* Goal: of a program with a clock of its own, of which it has not noted how
+ * fast it runs, no times are invented; of one that has, they are right. Method:
+ * the first reads its clock only in record(); the second's runs three times as
+ * fast as real time, and its own dump is what must be shown. */
 Test(sources, times_of_a_clock_of_its_own)
 {
     pid_t pid;
@@ -418,8 +424,8 @@ Test(sources, program_of_a_core)
 }
 
 /* Goal: --function names what the very build has there that ran, wherever its
- * file is by now, or nothing. Method: what takes its name is of another build-id,
- * and of another name for main(); then there is none. */
+ * file is by now, or nothing. Method: what takes its name is of another
+ * build-id, and of another name for main(); then there is none. */
 Test(sources, functions_of_the_build_that_ran)
 {
     static const char *const by_now[] = {"true",
@@ -507,7 +513,7 @@ Test(sources, layout_1)
                "/recorder . && sed -i "
                "\"s/define RECORDER_LAYOUT .*/define RECORDER_LAYOUT 1/; "
                "s/sizeof(struct recorder_registry),/"
-               "offsetof(struct recorder_registry, owners),/\" "
+               "offsetof(struct recorder_registry, tasks),/\" "
                "recorder/layout.h && gcc -O2 -I. -o old " BUILD_PROGRAMS
                "/recording.c -lpthread -ldl && gcc -O2 -I" TEST_ROOT
                " -o now " BUILD_PROGRAMS "/recording.c -lpthread -ldl && "

@@ -1,4 +1,5 @@
-/* Threads and locks of programs that know no recorder: waits, holders, stacks. */
+/* Threads and locks of programs that know no recorder: waits, holders,
+ * stacks. */
 /* SPDX-License-Identifier: MIT */
 #include "harness/command.h"
 #include "harness/shown.h"
@@ -11,7 +12,7 @@ TestSuite(threads, .init = build_begin, .fini = build_end, .timeout = 120);
 
 static void build_threads(const char *compiler)
 {
-    build_must("%s -o threads " PROGRAM " -lpthread", compiler);
+    build_once("%s -o threads " PROGRAM " -lpthread", compiler);
 }
 static pid_t start(const char *arguments)
 {
@@ -141,9 +142,9 @@ Test(threads, a_deadlock_of_500)
     command_stop(pid);
 }
 
-/* Goal: nothing that goes on is called a deadlock. Method: threads take locks as
- * fast as they can, in an order that allows none; in one look at a time, they
- * often seem to wait in a circle. */
+/* Goal: nothing that goes on is called a deadlock. Method: threads take locks
+ * as fast as they can, in an order that allows none; in one look at a time,
+ * they often seem to wait in a circle. */
 Test(threads, a_busy_program_has_no_deadlock)
 {
     int looks = scaled(500) < 50 ? 50 : (int)scaled(500), waited = 0;
@@ -159,8 +160,8 @@ Test(threads, a_busy_program_has_no_deadlock)
     command_stop(pid);
 }
 
-/* Goal: who waits for a thread that has ended is told so, also where that is the
- * first of its process. */
+/* Goal: who waits for a thread that has ended is told so, also where that is
+ * the first of its process. */
 Test(threads, holders_may_have_ended)
 {
     char source[64];
@@ -572,8 +573,8 @@ Test(threads, names_are_escaped)
     command_stop(pid);
 }
 
-/* Goal: threads of a program with recorders have the numbers of its records; its
- * recordings have no stacks, and that is said. */
+/* Goal: threads of a program with recorders have the numbers of its records;
+ * its recordings have no stacks, and that is said. */
 Test(threads, numbers_are_those_of_the_registry)
 {
     pid_t pid;

@@ -7,7 +7,7 @@ static void drive(const char *test, const char *flags)
 {
     if (!browser_can_drive())
         return;
-    build_must("gcc -std=gnu11 -O2 " BUILD_INCLUDE BUILD_WARNINGS
+    build_once("gcc -std=gnu11 -O2 " BUILD_INCLUDE BUILD_WARNINGS
                "%s " BUILD_PROGRAMS "/view.c -o program -lpthread -lm",
                flags);
     build_must("node " TEST_ROOT "/tests/view/drive.mjs %s " TEST_ROOT
@@ -20,12 +20,44 @@ TestSuite(view, .init = build_begin, .fini = build_end, .timeout = 250);
 
 /* A promise is a function of drive.mjs, where its steps are. */
 #define PROMISE(test, flags)                                                   \
-    Test(view, test) { drive(#test, flags); }
+    Test(view, test)                                                           \
+    {                                                                          \
+        drive(#test, flags);                                                   \
+    }
 #define LONG_PROMISE(test, flags)                                              \
-    Test(view, test, .init = build_long) { drive(#test, flags); }
+    Test(view, test, .init = build_long)                                       \
+    {                                                                          \
+        drive(#test, flags);                                                   \
+    }
 
 /* What the page holds is what `recorder dump --json` says, event by event. */
 PROMISE(round_trip, "")
+/* What ran: a strip below each thread, a lane for each processor. */
+Test(view, switches)
+{
+    static const char script[] = "0 in - 1 sensor 0 0 0\n"
+                                 "20000 switch b 2 encoder 0 0 1\n"
+                                 "24000 enter - 9 tick 0 0 0\n"
+                                 "25000 enter - 8 uart 0 0 0\n"
+                                 "26000 exit - 8 uart 0 0 0\n"
+                                 "27000 off - 0 - 0 0 0\n"
+                                 "29000 on - 0 - 0 0 2000\n"
+                                 "30000 exit - 9 tick 0 0 0\n"
+                                 "30000 ready - 1 sensor 0 0 0\n"
+                                 "35000 ready - 3 sensor 0 0 0\n"
+                                 "40000 switch p 1 sensor 0 0 2\n"
+                                 "60000 switch b 2 encoder 0 0 1\n"
+                                 "60000 sleep - 0 - 0 0 0\n"
+                                 "80000 wake - 0 - 0 0 0\n";
+    if (!browser_can_drive())
+        return;
+    build_must("gcc -O2 " BUILD_INCLUDE BUILD_PROGRAMS "/switches.c -o it && "
+               "echo \"%s\" | ./it \"" TEST_ROOT
+               "/build/recorder save \\$PID -o rec\"",
+               script);
+    build_must("node " TEST_ROOT "/tests/view/drive.mjs switches " TEST_ROOT
+               "/build/recorder rec " BROWSER_MODULES " .");
+}
 /* No recorded text is taken for HTML or script; the page asks for nothing. */
 PROMISE(hostile, "")
 /* A click in the timeline or the table shows the whole record. */

@@ -1,4 +1,5 @@
-/* recorder watch: conditions, actions, and programs with triggers of their own. */
+/* recorder watch: conditions, actions, and programs with triggers of their
+ * own. */
 /* SPDX-License-Identifier: MIT */
 #include "harness/command.h"
 
@@ -11,7 +12,7 @@ static pid_t program;
 static void watch_begin(void)
 {
     build_begin();
-    build_must("gcc -O1 " BUILD_INCLUDE "-o watched " BUILD_PROGRAMS
+    build_once("gcc -O1 " BUILD_INCLUDE "-o watched " BUILD_PROGRAMS
                "/watch.c");
 }
 TestSuite(watch, .init = watch_begin, .fini = build_end, .timeout = 120);
@@ -103,8 +104,8 @@ Test(watch, freeze)
     command_stop(program);
 }
 
-/* Goal: save makes a recording with the record in it; a command gets its line and
- * the id; what fails is said, and is status 1. */
+/* Goal: save makes a recording with the record in it; a command gets its line
+ * and the id; what fails is said, and is status 1. */
 Test(watch, actions)
 {
     char path[128];
@@ -136,7 +137,8 @@ Test(watch, actions)
     command_stop(program);
 }
 
-/* Goal: a program that ends, another's process and what is wrong are sentences. */
+/* Goal: a program that ends, another's process and what is wrong are
+ * sentences. */
 Test(watch, trouble)
 {
     static const struct {
@@ -230,7 +232,8 @@ Test(watch, recording_says_frozen)
                                           "FROZEN\n"));
 }
 
-/* Goal: in a program for recorder 1.x, what it traces is still printed by it. */
+/* Goal: in a program for recorder 1.x, what it traces is still printed by
+ * it. */
 Test(watch, compat_is_called)
 {
     build_must("gcc -I" TEST_ROOT "/compat " BUILD_INCLUDE

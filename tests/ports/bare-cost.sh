@@ -53,3 +53,64 @@ show "RAM of the registry, Cortex-M" \
     "$(size_of '^recorder_(registry|order)' bBdDvV)" bytes
 show "heap" 0 bytes
 cost "Cortex-M0" -mcpu=cortex-m0 -Os
+
+# A switch: the hook's own instructions and all of record(). With clang for MIPS,
+# as gcc for it cannot stand beside gcc-multilib.
+mips=examples/bare-metal/malta
+libgcc=$(ls /usr/lib/gcc-cross/mips-linux-gnu/*/libgcc.a | tail -n 1)
+between() # LABEL: instructions from LABEL_begin to LABEL_end, the last time
+{
+    sed -n 's/^Trace[^[]*\[[^/]*\/0*\([^/]*\)\/.*/\1/p' "$dir/log" |
+        awk -v begin="$(label "$1_begin")" -v end="$(label "$1_end")" '
+            $1 == end { counts = 0 }
+            $1 == begin { counts = 1; all = 0 }
+            counts { all++ }
+            END { print all }'
+}
+label() # SYMBOL: its address, as QEMU logs it
+{
+    arm-none-eabi-nm "$dir/switch.elf" | awk -v name="$1" '
+        $3 == name { sub(/^(ffffffff)?0*/, "", $1); print $1 }'
+}
+switched() # $1: the processor, in words; $2: optimization; $3: option
+{
+    case $1 in
+    MIPS)
+        for part in $mips/vectors.S $mips/start.c tests/ports/bare-switch-cost.c; do
+            clang --target=mips-linux-gnu -march=mips32r2 -mno-abicalls \
+                -fno-pic -G0 -msoft-float "$2" $3 -std=c11 -ffreestanding -I. \
+                -I$mips -c "$part" -o "$dir/$(basename "$part").o"
+        done
+        mips-linux-gnu-ld --no-warn-mismatch -T $mips/malta.ld "$dir"/*.o \
+            "$libgcc" -o "$dir/switch.elf"
+        set -- "$@" qemu-system-mips -M malta -net none -vga none -serial stdio \
+            -no-reboot
+        ;;
+    *)
+        arm-none-eabi-gcc -mcpu=cortex-m3 -mthumb "$2" $3 -std=c11 \
+            -ffreestanding -nostdlib -I. -I$board -T $board/mps2.ld \
+            $board/start.c tests/ports/bare-switch-cost.c -lgcc \
+            -o "$dir/switch.elf"
+        set -- "$@" qemu-system-arm -M mps2-an385 -serial none \
+            -semihosting-config enable=on,target=native
+        ;;
+    esac
+    cpu=$1 optimized=$2 once=$3
+    shift 3
+    timeout 600 "$@" -nographic -monitor none -singlestep -d exec,nochain \
+        -D "$dir/log" -kernel "$dir/switch.elf" </dev/null
+    if [ -n "$once" ]; then
+        show "of a one-shot recorder, $cpu $optimized" "$(between on)" instructions
+        return
+    fi
+    show "instructions of a switch, $cpu $optimized" "$(between on)" instructions
+    show "turned off, $cpu $optimized" "$(between off)" instructions
+    show "interrupts off and on, for a short time, $cpu $optimized" \
+        "$(between mask)" instructions
+}
+for optimized in -O2 -Os; do
+    for cpu in Cortex-M3 MIPS; do
+        switched $cpu $optimized ""
+        switched $cpu $optimized -DRECORDER_SWITCH_ONCE
+    done
+done

@@ -9,99 +9,11 @@ set -u
 LC_ALL=C
 export LC_ALL
 cd "$(dirname "$0")/../.." || exit 2
-root=$PWD
-arm=examples/bare-metal/cortex-m mips=examples/bare-metal/malta
-tests=tests/ports out=build/ports/bare
+out=build/ports/bare
 : "${INTERRUPTS:=1000000}"
-rm -rf $out && mkdir -p $out || exit 2
-
-# ------------------------------------------------------------------ packages
-
-# gcc-mips-linux-gnu cannot stand beside gcc-multilib: clang does instead, with
-# the linker and libgcc of the former.
-missing=
-for need in arm-none-eabi-gcc=gcc-arm-none-eabi \
-    qemu-system-arm=qemu-system-arm qemu-system-mips=qemu-system-mips \
-    mips-linux-gnu-ld=binutils-mips-linux-gnu gdb-multiarch=gdb-multiarch \
-    clang=clang; do
-    command -v "${need%%=*}" >/dev/null || missing="$missing ${need#*=}"
-done
-mips_libgcc=$(ls /usr/lib/gcc-cross/mips-linux-gnu/*/libgcc.a 2>/dev/null |
-    tail -n 1)
-[ -n "$mips_libgcc" ] || missing="$missing libgcc-12-dev-mips-cross"
-if [ -n "$missing" ]; then
-    echo "Installing what the tests of bare metal need:$missing"
-    # shellcheck disable=SC2086
-    sh tests/apt.sh install -y --no-install-recommends $missing ||
-        { echo "bare.sh: could not install them" >&2 && exit 1; }
-    mips_libgcc=$(ls /usr/lib/gcc-cross/mips-linux-gnu/*/libgcc.a | tail -n 1)
-fi
-
-# ------------------------------------------------------------------ machines
-
-warnings="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wundef -Werror"
-flags="-std=c11 -g -ffreestanding -nostdlib $warnings"
-
-# build MACHINE NAME SOURCE [option...]: makes $out/NAME. HEADERS: where from.
-build()
-{
-    machine=$1 name=$out/$2 source=$3
-    shift 3
-    headers=${HEADERS:-$root}
-    case $machine in
-    m0) cpu="-mcpu=cortex-m0" ;;
-    m3) cpu="-mcpu=cortex-m3" ;;
-    m4f) cpu="-mcpu=cortex-m4 -mfloat-abi=hard" ;;
-    malta)
-        cpu="--target=mips-linux-gnu -march=mips32r2 -mno-abicalls -fno-pic -G0
-            -msoft-float"
-        for part in $mips/vectors.S $mips/start.c "$source"; do
-            # shellcheck disable=SC2086
-            clang $cpu $flags -O2 -I"$headers" -I$mips "$@" -c "$part" \
-                -o "$name-$(basename "$part").o" || return 1
-        done
-        mips-linux-gnu-ld --no-warn-mismatch -T $mips/malta.ld "$name"-*.o \
-            "$mips_libgcc" -o "$name"
-        return
-        ;;
-    esac
-    # shellcheck disable=SC2086
-    arm-none-eabi-gcc $cpu -mthumb $flags -O2 -I"$headers" "$@" -I$arm \
-        -T $arm/mps2.ld $arm/start.c "$source" -lgcc -o "$name"
-}
-
-# run MACHINE NAME [option...]: what the program writes; its exit status. Time
-# is what instructions take: a busy host changes nothing.
-run()
-{
-    machine=$1 name=$2
-    shift 2
-    common="-nographic -monitor none -icount shift=5"
-    semihosting="-semihosting-config enable=on,target=native"
-    case $machine in
-    malta) set -- qemu-system-mips -M malta -net none -vga none -serial stdio \
-        -no-reboot "$@" ;;
-    m4f) set -- qemu-system-arm -M mps2-an386 -serial none $semihosting "$@" ;;
-    *) set -- qemu-system-arm -M mps2-an385 -serial none $semihosting "$@" ;;
-    esac
-    (cd $out && exec timeout -k 1 600 "$@" $common -kernel "$name" </dev/null)
-}
+. tests/ports/bare-machines.sh
 
 # -------------------------------------------------------------------- checks
-
-# check WHAT COMMAND...: runs it; one line if it succeeds, else all it said,
-# once more at the end.
-check()
-{
-    what=$1
-    shift
-    if said=$("$@" 2>&1); then
-        echo "bare: $what: ${said:-ok}"
-    else
-        echo "bare: $what: FAILED" | tee -a $out/failed
-        echo "$said" | tee -a $out/failed
-    fi
-}
 
 # Are the orders of a dump ascending? Standard input; says how many there are.
 ascending()
@@ -217,22 +129,9 @@ gdb_saves() # MACHINE FILE COMMAND [option...]
 {
     saved=$1 file=$2 command=$3
     shift 3
-    build "$saved" image-"$saved" $tests/bare-image.c "$@" || return 1
-    rm -f $out/gdb.socket "$out/$file"
-    run "$saved" image-"$saved" -S -gdb unix:gdb.socket,server=on,wait=off \
-        >$out/image-"$saved".txt 2>&1 &
-    machine_pid=$!
-    for i in $(seq 600); do
-        [ -S $out/gdb.socket ] && break
-        sleep 0.1
-    done
-    (cd $out && timeout 300 gdb-multiarch -nx -q -batch -ex "set confirm off" \
-        -ex "target remote gdb.socket" -ex "break image_done" -ex continue \
-        -ex "$command" -ex kill image-"$saved") >$out/gdb.txt 2>&1
-    # Not by its status: the machine may be gone before it has heard so.
-    [ -s "$out/$file" ] || { cat $out/gdb.txt && return 1; }
-    wait $machine_pid
-    grep -v '^qemu-system' $out/image-"$saved".txt | tr -d '\r' >$out/image.txt
+    build "$saved" image-"$saved" $tests/bare-image.c "$@" &&
+        save "$saved" image-"$saved" "$file" "$command" || return 1
+    tr -d '\r' <$out/image-"$saved".txt >$out/image.txt
 }
 core()
 {
@@ -254,13 +153,19 @@ image_malta()
         { cat $out/host.err && return 1; }
     same $out/image.txt $out/host.txt
 }
-# Against what was asked of it: 60 instructions, 600 bytes. 8 bytes more are what is
+# Against what was asked of it: 60 instructions, 600 bytes; 70 for a switch, of
+# which record() itself has 66 on MIPS by clang, where 80 are allowed. 8 bytes more are what is
 # left of H1 in ring.h, without which a record could be torn.
 cost()
 {
     tests/ports/bare-cost.sh >$out/cost.txt || return 1
     awk -F '\t' '{ print $1 ": " $2 " " $3 }
         $1 ~ /^instructions of a record, Cortex-M3/ && $2 > 60 ||
+        $1 ~ /^instructions of a switch, Cortex-M3/ && $2 > 70 ||
+        $1 ~ /^instructions of a switch, MIPS/ && $2 > 80 ||
+        $1 ~ /^of a one-shot recorder, Cortex-M3/ && $2 > 78 ||
+        $1 ~ /^of a one-shot recorder, MIPS/ && $2 > 88 ||
+        $1 ~ /^turned off/ && $2 > 5 ||
         $1 ~ /^code of all that records, Cortex-M3/ && $2 > 610 {
             print "too much: " $1; bad = 1 } END { exit bad }' $out/cost.txt
 }

@@ -1,4 +1,5 @@
-/* posix.c - what recorder/os_posix.h does in its own way, on any POSIX system. */
+/* posix.c - what recorder/os_posix.h does in its own way, on any POSIX
+ * system. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 static void step(const char *where);

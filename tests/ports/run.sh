@@ -209,6 +209,75 @@ run_library()
     done
 }
 
+# What a program without tables recorded of its own stack, walked on this machine:
+# every function of the chain, from the innermost out to where nobody calls. At
+# -O2 a dynamic program, too, whose libraries lie below a folder.
+chain_is_whole()
+{
+    said=$(build/recorder threads "$@" 2>&1)
+    found=$(echo "$said" | awk '/^    / && $1 != "snapshot_registers" { print $1 }' |
+        head -n 12 | tr '\n' ' ')
+    [ "$found" = "snapshot_take innermost fills large grows keeps takes_any reals \
+leaves_early chooses by_pointer main " ] && case $said in
+    *"is not known"* | *"not at hand"*) false ;;
+    esac && return
+    echo "$said"
+    return 1
+}
+# shellcheck disable=SC2086
+run_chain()
+{
+    none="-fno-asynchronous-unwind-tables -fno-unwind-tables"
+    case $1 in
+    armhf)
+        set -- "$@" "-marm" "-mthumb" "-marm -funwind-tables" \
+            "-mthumb -funwind-tables" "-mthumb -g"
+        ;;
+    mips) set -- "$@" "" "-g" "-mno-abicalls -fno-pic -no-pie" ;;
+    *) set -- "$@" "" "-g $none" "$none" ;;
+    esac
+    chain=$out/$1/chain$2 level=$2
+    shift 2
+    for flags; do
+        rm -f "$chain.rec"
+        echo "$name $level $flags"
+        $cc $level $flags -static -w -I. -o "$chain" tests/programs/chain.c &&
+            RECORDER_FILE="$chain.rec" timeout 60 $qemu "$chain" &&
+            chain_is_whole "$chain.rec" || return 1
+    done
+    # Debian's libc of mips has no names for functions of its own.
+    [ "$level$name" = "-O2${name#mips}" ] || return 0
+    rm -f "$chain.rec"
+    $cc $level -w -I. -o "$chain" tests/programs/chain.c &&
+        RECORDER_FILE="$chain.rec" timeout 60 $qemu -L "/usr/$name" "$chain" &&
+        chain_is_whole --executable "$chain" --sysroot "/usr/$name" \
+            "$chain.rec"
+}
+
+# A deadlock, from the core file that the emulator writes: it has no list of the
+# program's files, which a program and a folder of libraries make up for.
+run_core()
+{
+    here=$PWD
+    $cc -O2 -g -w -o "$out/$1/threads" tests/programs/threads.c -lpthread &&
+        cd "$out/$1" && rm -f ./*.core || return 1
+    (
+        ulimit -c unlimited
+        timeout 60 "$qemu" -L "/usr/$name" ./threads two 2 core
+        rm -f core
+    )
+    "$here/build/recorder" threads --executable threads \
+        --sysroot "/usr/$name" qemu_threads_*.core >said 2>&1
+    cat said
+    grep -q "^DEADLOCK of 2 threads: each waits for what the next holds$" said &&
+        grep -q " waits for mutex bank of .* transfer threads.c:.* < deposit" \
+            said && grep -q "^    main  *threads.c:" said || return 1
+    "$here/build/recorder" threads qemu_threads_*.core >said 2>&1
+    cat said
+    grep -q "name the program with --executable" said || return 1
+    rm -f ./*.core
+}
+
 # Two files, by the macros of a port; wine is run where it is, not installed.
 run_windows()
 {
@@ -377,6 +446,17 @@ for target in $targets; do
     done
     echo "library $target dlopen"
     case $target in
+    armhf) levels="-O0 -O2 -Os -O3" ;;
+    aarch64 | riscv64 | mips) levels="-O0 -O2 -Os" ;;
+    *) levels= ;;
+    esac
+    case $target in # that of riscv64 writes none
+    armhf | aarch64 | mips) echo "core $target deadlock" ;;
+    esac
+    for level in $levels; do
+        echo "chain $target $level"
+    done
+    case $target in
     armhf | mips | powerpc | i386) echo "words $target 32" ;;
     esac
 done >>"$out/jobs"
@@ -403,6 +483,7 @@ echo "ports: $(($(date +%s) - begin)) s"
 status=0
 if [ $# = 0 ]; then
     sh tests/ports/bare.sh || status=1
+    sh tests/ports/bare-switches.sh || status=1
 fi
 # Last, since the end of a long log is what people see of it.
 for log in $(awk '$5 != "ok" { print $1 "/" $2 "-" $3 ".log" }' "$out/said"); do

@@ -1,4 +1,5 @@
-/* ticks.c - where a word holds half of the clock: times are right, or unknown. */
+/* ticks.c - where a word holds half of the clock: times are right, or
+ * unknown. */
 /* SPDX-License-Identifier: MIT */
 /*
  * A clock of our own, for processors of 32 bits. A record's time is checked
@@ -407,7 +408,8 @@ static void widened(void)
     MUST(ticks == 4 * HALF + 1);
 }
 
-/* So many halves of wraps go by, with a record in each, while one is stopped. */
+/* So many halves of wraps go by, with a record in each, while one is
+ * stopped. */
 static void halves_pass(struct runner *r, unsigned halves)
 {
     for (unsigned i = 1; i <= halves; i++) {

@@ -1,4 +1,5 @@
-/* windows.c - two files of a Windows program record and dump by a port's macros. */
+/* windows.c - two files of a Windows program record and dump by a port's
+ * macros. */
 /* SPDX-License-Identifier: MIT */
 #include <stdint.h>
 #include <stdio.h>

@@ -673,7 +673,7 @@ def csv_table(path, events):
                 same(key, row[key],
                      "" if value is None else shown(str(value)))
     same("number of records", len(rows), len(events))
-    same("columns", len(rows[0]), 15 + 12)
+    same("columns", len(rows[0]), 16 + 12)
 
 
 def main():

@@ -1,4 +1,5 @@
-/* Records at a rate: log THREADS RECORDS RATE [LIBRARY]; -DLIBRARY makes that. */
+/* Records at a rate: log THREADS RECORDS RATE [LIBRARY]; -DLIBRARY makes
+ * that. */
 /* SPDX-License-Identifier: MIT */
 #include "recorder.h"
 

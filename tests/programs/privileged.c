@@ -1,4 +1,5 @@
-/* Records, dumps and gets SIGUSR1, with the rights of another user or without. */
+/* Records, dumps and gets SIGUSR1, with the rights of another user or
+ * without. */
 /* SPDX-License-Identifier: MIT */
 #include "recorder_set.h"
 #include "recorder_trigger.h"

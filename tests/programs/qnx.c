@@ -1,4 +1,5 @@
-/* qnx.c - trace events of all kinds, and what a dump must say of them; waits. */
+/* qnx.c - trace events of all kinds, and what a dump must say of them;
+ * waits. */
 /* SPDX-License-Identifier: MIT */
 /*
     Writes into must.txt what the lines of its records must be, dumps into

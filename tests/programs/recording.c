@@ -1,4 +1,5 @@
-/* What tests/outside/recording.c runs: records, is moved into a file, and dies. */
+/* What tests/outside/recording.c runs: records, is moved into a file, and
+ * dies. */
 /* SPDX-License-Identifier: MIT */
 /*
     recording VERB [ARGUMENT]: see main(). 8 threads may record at full speed;

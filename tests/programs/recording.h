@@ -1,4 +1,5 @@
-/* What tests/programs/recording.c shows of its threads to tests/outside/recording.c. */
+/* What tests/programs/recording.c shows of its threads to
+ * tests/outside/recording.c. */
 /* SPDX-License-Identifier: MIT */
 #ifndef RECORDING_H
 #define RECORDING_H

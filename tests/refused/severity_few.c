@@ -1,4 +1,5 @@
-/* expect: format '%d' expects a matching 'int' argument || more '%' conversions than data arguments */
+/* expect: format '%d' expects a matching 'int' argument || more '%' conversions
+ * than data arguments */
 /* flags: -Werror=format */
 /* SPDX-License-Identifier: MIT */
 #include "recorder.h"

@@ -241,8 +241,8 @@ static void table(const char *order)
 }
 
 /* Goal: a row is given away only when the table is full and its thread is dead;
- * whoever finds none has RECORDER_THREAD_SHARED and records all the same. Method:
- * a table of 8 rows; threads come and go one by one. */
+ * whoever finds none has RECORDER_THREAD_SHARED and records all the same.
+ * Method: a table of 8 rows; threads come and go one by one. */
 Test(threads, rows_of_the_dead_are_reused) { table("full"); }
 
 /* Goal: two threads never get the row of the same dead one. Method: one thread

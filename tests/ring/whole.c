@@ -90,10 +90,10 @@ static uintptr_t run(const struct crowd *crowd, uintptr_t slots,
 }
 
 /* Goal: no mixed record, with any number of writers, any size of ring, records
- * of 4 and of 12 arguments. Method: 5.4 million calls at each of 3 rings, 16 for
- * each number of threads, 65 in all, which make 115 million records; one and two
- * readers look all the time, and once more when all is quiet. A machine that is
- * too slow for so many makes what it can in a minute. */
+ * of 4 and of 12 arguments. Method: 5.4 million calls at each of 3 rings, 16
+ * for each number of threads, 65 in all, which make 115 million records; one
+ * and two readers look all the time, and once more when all is quiet. A machine
+ * that is too slow for so many makes what it can in a minute. */
 static void crowds_of(unsigned writers, const char *name)
 {
     static const uintptr_t slots[] = {1, 32, 1024};

@@ -180,6 +180,67 @@ const tests = {
     });
   },
 
+  // PROGRAM is a recording of programs/switches.c: strips and processors add up
+  // to what `recorder switches` says, and are drawn where they were.
+  async switches() {
+    const page = await open(view(program));
+    const table = run('switches', '--json', program).split('\n')
+      .filter(line => line).map(line => JSON.parse(line));
+    const {threads, cpus, tops} = await page.evaluate(() => {
+      const {strips, processors, threads, layout, stateAt, toX} =
+        window.recorder;
+      const sum = ({begin, end}) => end.reduce((all, e, i) =>
+        all + e - begin[i], 0);
+      const sums = slices => Object.fromEntries(Object.entries(slices)
+        .map(([state, list]) => [state, sum(list)]));
+      return {
+        threads: [...strips].map(([row, slices]) => ({
+          label: threads[row].label, ...sums(slices)})),
+        cpus: processors.map(cpu => cpu && {
+          runs: sum(cpu.runs), idle: sum(cpu.idle), off: sum(cpu.off),
+          levels: cpu.levels.map(sum)}),
+        tops: layout().filter(l => l.lane).map(({lane, top, height}) => ({
+          label: lane.thing.label ?? lane.thing.name, top, height,
+          tips: [25000, 50000, 70000].map(ns => stateAt(toX(ns),
+            30 + top + (lane.levels ? 10 : height - 3)))})),
+      };
+    });
+    const sorted = list => list.sort((a, b) => a.id - b.id);
+    equal(sorted(table.filter(row => 'thread' in row)).map(row =>
+      [row.running_ns, row.ready_ns, row.blocked_ns]),
+    ['sensor 1', 'encoder', 'sensor 3'].map(label => {
+      const found = threads.find(thread => thread.label === label);
+      return [found.running, found.ready, found.blocked];
+    }), 'strips');
+    const [cpu] = table.filter(row => 'cpu' in row);
+    equal(cpus[0].runs, cpu.threads_ns, 'runs of CPU 0');
+    equal(cpus[0].idle, cpu.idle_ns, 'its sleeps');
+    equal(cpus[0].off, cpu.off_ns, 'its time without interrupts');
+    equal(cpus[0].levels, [6000, 1000], 'its interrupts, nested');
+    equal(tops.slice(0, 2).map(({label}) => label), ['CPU 0', 'T1 it'],
+      'lanes');
+    equal(tops[0].tips, ['CPU 0: encoder, 20.000 \u00b5s',
+      'CPU 0: sensor 1, 20.000 \u00b5s',
+      'CPU 0: encoder, 20.000 \u00b5s\nasleep, 20.000 \u00b5s'], 'tips');
+    const lane = tops.find(({label}) => label === 'encoder');
+    equal(lane.tips, ['encoder: running, 20.000 \u00b5s',
+      'encoder: ready, 20.000 \u00b5s', 'encoder: running, 20.000 \u00b5s'],
+    'tips of a strip');
+    // Where it runs the middle of the strip is full, else it is not.
+    const ink = await page.evaluate(([top, height]) =>
+      [10000, 30000, 50000, 70000].map(ns => {
+        const x = Math.round(window.recorder.toX(ns));
+        const data = document.getElementById('canvas').getContext('2d')
+          .getImageData(x - 20, 30 + top + height - 6 + 2, 40, 1).data;
+        const first = data.slice(0, 3).join();
+        return Array.from({length: 40}, (_, i) =>
+          data.slice(4 * i, 4 * i + 3).join()).filter(c => c === first).length;
+      }), [lane.top, lane.height]);
+    equal([ink[0], ink[1], ink[3]], [40, 40, 40], 'even parts of the strip');
+    must(ink[2] < 40, 'the ready part is not hatched');
+    quiet(page);
+  },
+
   // Nothing that was recorded is taken for HTML or script; nothing is loaded.
   async hostile() {
     const {pid} = await startProgram(), address = view(pid);

@@ -101,9 +101,12 @@ def asleep():
         server.kill()
         del asleep
         return bytes_
-    alone, among = share(0), share(10)
-    print(alone, "bytes alone,", among, "among ten that sleep")
-    must(among > alone / 3, "they take from those who read")
+    for _ in range(3):  # other programs may take the processor for a while
+        alone, among = share(0), share(10)
+        print(alone, "bytes alone,", among, "among ten that sleep")
+        if among > alone / 3:
+            return
+    must(False, "they take from those who read")
 
 
 def crowd():

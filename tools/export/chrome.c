@@ -7,6 +7,7 @@
     span for another function where its arguments differ, so that it gets none.
 */
 #include "export.h"
+#include "switches.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -14,6 +15,7 @@
 
 struct chrome {
     struct timeline timeline;
+    struct switches switches;
     struct output out;
     uint64_t pid;
     bool spans_only, messages;
@@ -162,7 +164,9 @@ static void put_record(struct chrome *c, const struct timeline_event *e)
         return;
     event_begin(c, e->opens ? 'B' : 'i', e->lane->id);
     put_time(c, e->ns);
-    put_name(c, e->opens ? timeline_span_name(name) : name);
+    put_name(c, !e->opens     ? name
+                : c->messages ? timeline_span_name(name)
+                              : timeline_opened(e));
     if (!e->opens)
         fputs(",\"s\":\"t\"", file);
     fputs(",\"cat\":", file);
@@ -206,6 +210,74 @@ static void put_values(struct chrome *c, const struct timeline_event *e)
     }
 }
 
+/* -------------------------------------------------------------- switches -- */
+
+/* A process of its own has a line for the threads of each processor and, where
+ * there are such, for interrupts, sleeps and times without interrupts. */
+static uint32_t cpu_line(unsigned cpu, enum switches_what what)
+{
+    return 4 * cpu + what;
+}
+
+static void put_cpu_name(struct chrome *c, uint64_t pid, const char *what,
+                         uint32_t line, const char *text)
+{
+    fprintf(c->out.file,
+            ",\n{\"ph\":\"M\",\"pid\":%" PRIu64 ",\"tid\":%" PRIu32
+            ",\"name\":\"%s_name\",\"args\":{\"name\":\"%s\"}}",
+            pid, line, what, text);
+}
+
+static void put_slice(struct chrome *c, uint64_t pid,
+                      const struct switches_slice *slice)
+{
+    const struct switches *s = &c->switches;
+    uint64_t ns = slice->end - slice->begin;
+    char name[64];
+    if (slice->what == SWITCHES_THREAD && slice->state != SWITCHES_RUNNING)
+        return;
+    fprintf(c->out.file,
+            ",\n{\"ph\":\"X\",\"pid\":%" PRIu64 ",\"tid\":%" PRIu32, pid,
+            cpu_line(slice->cpu, slice->what));
+    put_time(c, slice->begin);
+    fprintf(c->out.file, ",\"dur\":%" PRIu64 ".%03" PRIu64, ns / 1000,
+            ns % 1000);
+    put_name(c, slice->what == SWITCHES_IDLE ? "sleep"
+                : slice->what == SWITCHES_OFF
+                    ? "interrupts off"
+                    : switches_slice_name(s, slice, name));
+    fprintf(c->out.file, ",\"cat\":\"%s\"}",
+            slice->state == SWITCHES_UNKNOWN &&
+                    slice->what == SWITCHES_INTERRUPT
+                ? "cpu,end unknown"
+                : "cpu");
+}
+
+static void put_switches(struct chrome *c)
+{
+    static const char *const lines[] = {"CPU %u", "CPU %u interrupts",
+                                        "CPU %u sleeps",
+                                        "CPU %u interrupts off"};
+    const struct switches *s = &c->switches;
+    uint64_t pid = c->pid ^ UINT64_C(1) << 30;
+    bool used[SWITCHES_CPUS][4] = {{false}};
+    char text[40];
+    if (!s->slices_count)
+        return;
+    put_cpu_name(c, pid, "process", 0, "CPUs");
+    for (size_t i = 0; i < s->slices_count; i++) {
+        used[s->slices[i].cpu][s->slices[i].what] = true;
+        put_slice(c, pid, &s->slices[i]);
+        output_check(&c->out);
+    }
+    for (unsigned i = 0; i < SWITCHES_CPUS; i++)
+        for (unsigned k = 0; k < 4; k++)
+            if (used[i][k]) {
+                snprintf(text, sizeof text, lines[k], i);
+                put_cpu_name(c, pid, "thread", cpu_line(i, k), text);
+            }
+}
+
 static void export_events(struct call *call, const char *path, bool spans_only)
 {
     struct chrome c = {.spans_only = spans_only};
@@ -213,6 +285,8 @@ static void export_events(struct call *call, const char *path, bool spans_only)
     struct timeline_event e;
     size_t i, spans = 0;
     timeline_open(t, call, EXPORT_VALUE);
+    if (!spans_only)
+        switches_export(&c.switches, t);
     output_open(&c.out, call, path);
     c.pid = call->reader.pid ? call->reader.pid : 1;
     c.messages = !spans_only && call_option(call, EXPORT_MESSAGES);
@@ -230,9 +304,11 @@ static void export_events(struct call *call, const char *path, bool spans_only)
     for (i = 0; i < t->lanes_count; i++)
         put_ends(&c, t->length_ns, t->lanes[i], t->lanes[i]->depth,
                  t->lanes[i]->depth);
+    put_switches(&c);
     fputs("\n]}\n", c.out.file);
     if (spans_only && !spans)
         warn(call, "there is no span: no format starts with >");
+    switches_free(&c.switches);
     timeline_close(t);
     output_close(&c.out);
 }

@@ -203,6 +203,8 @@ static void put_class(struct ctf *ctf, const struct timeline_event *e,
             put_field(b, types[e->arguments[i].kind], field_name(ctf, e, i));
     if (e->read.event.severity >= 0)
         put_field(b, types[READER_STRING], "severity");
+    if (e->read.kind)
+        put_field(b, types[READER_STRING], "kind");
     put_field(b, types[READER_STRING], "message");
     put_field(b, types[READER_STRING], "location");
     buffer_print(b, "    };\n};\n");
@@ -284,6 +286,8 @@ static void put_record(struct ctf *ctf, const struct timeline_event *e)
         put_argument(b, &e->arguments[i]);
     if (severity)
         put_string(b, severity, strlen(severity));
+    if (e->read.kind)
+        put_string(b, e->read.kind, strlen(e->read.kind));
     message = reader_message(&ctf->timeline.call->reader, &e->read, &size);
     put_string(b, message, size);
     put_string(b, e->location, strlen(e->location));

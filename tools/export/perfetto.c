@@ -8,6 +8,7 @@
     numbers of fields are those of perfetto's protos/perfetto/trace.
 */
 #include "export.h"
+#include "switches.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +67,7 @@ enum { /* what a packet says of its sequence */ CLEARED = 1, NEEDED = 2 };
 
 struct perfetto {
     struct timeline timeline;
+    struct switches switches;
     struct output out;
     struct buffer packet, interned;
     struct ids categories, names, annotations, locations;
@@ -81,6 +83,13 @@ static uint64_t track(const struct perfetto *p, size_t number)
 static uint64_t track_of_value(const struct perfetto *p, size_t value)
 {
     return track(p, 1 + p->timeline.lanes_count + value);
+}
+
+static uint64_t track_of_cpu(const struct perfetto *p, unsigned cpu,
+                             enum switches_what what)
+{
+    return track(p, 1 + p->timeline.lanes_count + p->timeline.values_count +
+                        4 * cpu + what);
 }
 
 static void packet_begin(struct perfetto *p)
@@ -281,11 +290,12 @@ static void put_record(struct perfetto *p, const struct timeline_event *e)
                             severity));
     if (p->messages)
         put_string(b, 23, e->opens ? timeline_span_name(message) : message);
+    else if (e->opens && e->read.kind)
+        put_string(b, 23, timeline_opened(e));
     else
-        put_number(
-            b, 10,
-            interned(p, &p->names, 2, record->format * 2 + e->opens,
-                     e->opens ? timeline_span_name(e->format) : e->format));
+        put_number(b, 10,
+                   interned(p, &p->names, 2, record->format * 2 + e->opens,
+                            e->opens ? timeline_opened(e) : e->format));
     location = interned_location(p, e);
     if (location)
         put_number(b, 34, location);
@@ -349,6 +359,132 @@ static void put_gaps(struct perfetto *p)
     }
 }
 
+/* -------------------------------------------------------------- switches -- */
+
+static void put_cpu_track(struct perfetto *p, unsigned cpu,
+                          enum switches_what what)
+{
+    static const char *const names[] = {"CPU %u", "CPU %u interrupts",
+                                        "CPU %u sleeps",
+                                        "CPU %u interrupts off"};
+    char name[40];
+    size_t begin;
+    snprintf(name, sizeof name, names[what], cpu);
+    packet_begin(p);
+    begin = put_begin(&p->packet, 60);
+    put_number(&p->packet, 1, track_of_cpu(p, cpu, what));
+    put_number(&p->packet, 5, track(p, 0));
+    put_string(&p->packet, 2, name);
+    put_end(&p->packet, begin);
+    packet_end(p);
+}
+
+enum { RUNNABLE = 2, RUNS = 3, SLEEPS = 4, STOPPED = 6, DEAD = 7 };
+
+/* What trace_processor makes its tables of threads and processors of. */
+static void put_state(struct perfetto *p, const struct switches_thread *thread,
+                      unsigned cpu, unsigned state, uint64_t ns)
+{
+    struct buffer *b = &p->packet;
+    size_t begin;
+    packet_begin(p);
+    put_number(b, 8, p->zero_ns + ns);
+    begin = put_begin(b, 117);
+    put_number(b, 1, cpu);
+    put_string(b, 2, thread->shown);
+    put_number(b, 3, thread->lane->id);
+    put_number(b, 4, state);
+    put_end(b, begin);
+    packet_end(p);
+}
+
+/* Ends the slices of a track that end by then. */
+static void put_slice_ends(struct perfetto *p, struct switches_slice *open,
+                           unsigned *depth, uint64_t ns)
+{
+    for (; *depth && open[*depth - 1].end <= ns; --*depth) {
+        const struct switches_slice *slice = &open[*depth - 1];
+        event_end(p, event_begin(p, slice->end, END,
+                                 track_of_cpu(p, slice->cpu, slice->what)));
+    }
+}
+
+/* Writes the slices of one kind of one processor, which may nest. */
+static void put_slices(struct perfetto *p, unsigned cpu,
+                       enum switches_what what)
+{
+    const struct switches *s = &p->switches;
+    struct switches_slice open[SWITCHES_NESTED_MAX + 1];
+    unsigned depth = 0;
+    bool any = false;
+    char name[64], text[80];
+    size_t begin;
+    for (size_t i = 0; i < s->slices_count; i++) {
+        const struct switches_slice *slice = &s->slices[i];
+        if (slice->cpu != cpu || slice->what != what)
+            continue;
+        if (!any)
+            put_cpu_track(p, cpu, what);
+        any = true;
+        put_slice_ends(p, open, &depth, slice->begin);
+        if (depth > SWITCHES_NESTED_MAX)
+            continue;
+        open[depth++] = *slice;
+        if (what == SWITCHES_INTERRUPT)
+            snprintf(text, sizeof text, "%s%s",
+                     switches_slice_name(s, slice, name),
+                     slice->state == SWITCHES_UNKNOWN ? " (end unknown)" : "");
+        else
+            strcpy(text, what == SWITCHES_IDLE ? "sleep" : "interrupts off");
+        begin = event_begin(p, slice->begin, BEGIN, track_of_cpu(p, cpu, what));
+        put_string(&p->packet, 23, text);
+        event_end(p, begin);
+    }
+    put_slice_ends(p, open, &depth, UINT64_MAX);
+}
+
+/* Writes the states of threads. It refuses two at once of a thread, one that runs
+ * and runs, what comes behind DEAD, and has none that is unknown: STOPPED. */
+static void put_states(struct perfetto *p)
+{
+    static const unsigned states[SWITCHES_STATES] = {
+        [SWITCHES_UNKNOWN] = STOPPED,
+        [SWITCHES_RUNNING] = RUNS,
+        [SWITCHES_READY] = RUNNABLE,
+        [SWITCHES_BLOCKED] = SLEEPS,
+        [SWITCHES_ENDED] = STOPPED};
+    const struct switches *s = &p->switches;
+    unsigned *last = need(calloc(s->threads_count + 1, sizeof *last));
+    for (size_t i = 0; i < s->slices_count; i++) {
+        const struct switches_slice *slice = &s->slices[i];
+        const struct switches_thread *thread;
+        unsigned state = states[slice->state];
+        if (slice->what != SWITCHES_THREAD || slice->begin == slice->end)
+            continue;
+        thread = s->threads[slice->of];
+        if (slice->state == SWITCHES_ENDED && thread->state == SWITCHES_ENDED &&
+            slice->begin == thread->ended)
+            state = DEAD;
+        if (state == last[slice->of] || (!last[slice->of] && state == STOPPED))
+            continue;
+        last[slice->of] = state;
+        put_state(p, thread, slice->cpu, state, slice->begin);
+    }
+    for (size_t i = 0; i < s->threads_count; i++) /* nobody says what comes */
+        if (last[i] && last[i] != DEAD && last[i] != STOPPED)
+            put_state(p, s->threads[i], s->threads[i]->cpu, STOPPED, s->end_ns);
+    free(last);
+}
+
+static void put_switches(struct perfetto *p)
+{
+    put_states(p);
+    for (unsigned cpu = 0; cpu < SWITCHES_CPUS; cpu++)
+        for (unsigned what = SWITCHES_INTERRUPT;
+             p->switches.cpus[cpu] && what <= SWITCHES_OFF; what++)
+            put_slices(p, cpu, what);
+}
+
 void export_perfetto(struct call *call, const char *path)
 {
     struct perfetto p = {0};
@@ -357,6 +493,7 @@ void export_perfetto(struct call *call, const char *path)
     uint64_t monotonic = call->reader.clock.start.monotonic_ns;
     size_t i;
     timeline_open(t, call, EXPORT_VALUE);
+    switches_export(&p.switches, t);
     output_open(&p.out, call, path);
     p.messages = call_option(call, EXPORT_MESSAGES);
     p.base = (t->realtime_ns ^ call->reader.pid << 48) *
@@ -375,6 +512,9 @@ void export_perfetto(struct call *call, const char *path)
     }
     for (i = 0; i < t->lanes_count; i++)
         put_ends(&p, t->length_ns, i, t->lanes[i]->depth);
+    put_switches(&p);
+    output_check(&p.out);
+    switches_free(&p.switches);
     timeline_close(t);
     output_close(&p.out);
     free(p.packet.at);

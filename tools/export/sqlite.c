@@ -26,6 +26,7 @@ static const char schema[] =
     "create table event (ord integer primary key, ns integer, wall_ns integer,"
     " recorder integer references recorder, thread integer references thread,"
     " format integer references format, caller text, severity text,"
+    " kind text,"
     " message text,"
     " arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9, arg10, arg11,"
     " arg12);"
@@ -38,7 +39,7 @@ static const char schema[] =
     " strftime('%Y-%m-%d %H:%M:%S', wall_ns / 1000000000, 'unixepoch') ||"
     " printf('.%06d', wall_ns / 1000 % 1000000) as wall,"
     " file || ':' || line as location, thread.name as thread,"
-    " recorder.name as recorder, severity, message"
+    " recorder.name as recorder, severity, kind, message"
     " from event join recorder on recorder.id = event.recorder"
     " join format on format.id = event.format"
     " left join thread on thread.id = event.thread order by ord;";
@@ -210,9 +211,10 @@ static void put_event(struct sqlite *s, const struct timeline_event *e)
     bind_hexadecimal(s->event, 7, read->event.caller);
     bind_string(s->event, 8, event_severity(&read->event));
     message = reader_message(&s->timeline.call->reader, read, &size);
-    bind_text(s->event, 9, message, size);
+    bind_string(s->event, 9, read->kind);
+    bind_text(s->event, 10, message, size);
     for (unsigned i = 0; i < e->arguments_count; i++)
-        bind_argument(s->event, 10 + (int)i, &e->arguments[i]);
+        bind_argument(s->event, 11 + (int)i, &e->arguments[i]);
     step(s, s->event);
 }
 
@@ -263,7 +265,7 @@ static void begin(struct sqlite *s)
     execute(s, schema);
     s->event =
         prepare(s, "insert into event values (?, ?, ?, ?, ?, ?, ?, ?, ?, "
-                   "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+                   "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     s->format = prepare(s, "insert into format values (?, ?, ?, ?, ?)");
     s->span = prepare(s, "insert into span values (?, ?, ?, ?, ?, ?, ?)");
     s->value = prepare(s, "insert into value values (?, ?, ?, ?)");

@@ -8,9 +8,11 @@
 #include <string.h>
 
 #include "array.h"
+#include "buffer.h"
 #include "fields.h"
 #include "progress.h"
 #include "recorder/regex.h"
+#include "switches.h"
 #include "value.h"
 
 /* An event that others with earlier times may still follow. */
@@ -28,7 +30,13 @@ struct timeline_inside {
     struct waiting *heap;
     size_t heap_count, heap_max;
     struct timeline_lane *known[NUMBERS], *unknown[NUMBERS];
-    size_t recorder; /* of the last event */
+    size_t lanes_max;
+    int64_t first;       /* time of those before the first that has one */
+    size_t recorder;     /* of the last event */
+    bool *says;          /* by recorder: what ran */
+    struct ids name_ids; /* of interrupts, by address and id */
+    char **names;
+    size_t names_max;
     uint64_t done;
 };
 
@@ -118,28 +126,38 @@ const char *timeline_name(const struct timeline *t,
 
 /* ----------------------------------------------------------------- lanes -- */
 
-static bool id_is_taken(const struct timeline *t, uint32_t id)
+static bool id_is_taken(const struct timeline *t, uint32_t id,
+                        const struct timeline_lane *by_other)
 {
     for (size_t i = 0; i < t->lanes_count; i++)
-        if (t->lanes[i]->id == id)
+        if (t->lanes[i]->id == id && t->lanes[i] != by_other)
             return true;
     return false;
+}
+
+/* Linux gives no thread an id above 2^22. */
+static const uint32_t ids_ours = 1u << 28;
+
+static struct timeline_lane *lane_new(struct timeline *t)
+{
+    struct timeline_lane *lane = need(calloc(1, sizeof *lane));
+    t->lanes = need(array_room(t->lanes, &t->inside->lanes_max,
+                               t->lanes_count + 1, sizeof(*t->lanes)));
+    lane->index = t->lanes_count;
+    t->lanes[t->lanes_count++] = lane;
+    return lane;
 }
 
 static struct timeline_lane *lane_add(struct timeline *t,
                                       const struct reader_thread *thread,
                                       unsigned number)
 {
-    /* Linux gives no thread an id above 2^22. */
-    const unsigned ours = 1u << 28;
-    struct timeline_lane *lane = need(calloc(1, sizeof *lane));
-    t->lanes = need(realloc(t->lanes, (t->lanes_count + 1) * sizeof *t->lanes));
-    lane->index = t->lanes_count;
+    struct timeline_lane *lane = lane_new(t);
     lane->thread = thread;
     lane->number = number;
     lane->id = thread && thread->id > 0 ? (uint32_t)thread->id : 0;
-    if (!lane->id || id_is_taken(t, lane->id))
-        lane->id = ours + (thread ? 0u : NUMBERS) + number;
+    if (!lane->id || id_is_taken(t, lane->id, lane))
+        lane->id = ids_ours + (thread ? 0u : NUMBERS) + number;
     if (thread)
         snprintf(lane->name, sizeof lane->name, "%s", thread->name);
     else if (number)
@@ -148,7 +166,24 @@ static struct timeline_lane *lane_add(struct timeline *t,
         strcpy(lane->name, "unknown thread");
     if (!lane->name[0])
         snprintf(lane->name, sizeof lane->name, "T%u", number);
-    t->lanes[t->lanes_count++] = lane;
+    return lane;
+}
+
+struct timeline_lane *timeline_lane(const struct timeline *t, unsigned number)
+{
+    const struct timeline_inside *in = t->inside;
+    return number && number < NUMBERS ? in->known[number] : NULL;
+}
+
+struct timeline_lane *timeline_lane_add(struct timeline *t, uint64_t id,
+                                        const char *name)
+{
+    struct timeline_lane *lane = lane_new(t);
+    lane->silent = true;
+    lane->id = (uint32_t)id;
+    if (!id || id >= ids_ours || id_is_taken(t, (uint32_t)id, lane))
+        lane->id = ids_ours + 2u * NUMBERS + (uint32_t)lane->index;
+    snprintf(lane->name, sizeof lane->name, "%s", name);
     return lane;
 }
 
@@ -206,8 +241,42 @@ static bool time_is_known(const struct reader_event *e)
     return e->ns > -((int64_t)1 << 62) && e->ns < (int64_t)1 << 62;
 }
 
+static size_t recorder_of(struct timeline *t, const struct reader_event *e)
+{
+    const struct reader *reader = &t->call->reader;
+    size_t i = t->inside->recorder;
+    if (reader->recorders[i] != e->recorder)
+        for (i = 0; reader->recorders[i] != e->recorder; i++)
+            ;
+    return t->inside->recorder = i;
+}
+
+static void look_at_kind(struct timeline *t, const struct reader_event *e)
+{
+    char how;
+    enum kind kind = kind_of(e->kind, &how);
+    t->switches |= kind != KIND_OTHER;
+    if (kind != KIND_OTHER && kind != KIND_OFF && kind != KIND_ON)
+        t->inside->says[recorder_of(t, e)] = true;
+}
+
+bool timeline_says(const struct timeline *t, size_t recorder)
+{
+    return t->inside->says[recorder];
+}
+
+uint64_t timeline_complete(const struct timeline *t)
+{
+    const struct reader *reader = &t->call->reader;
+    int64_t from = t->start_ns;
+    for (size_t i = 0; i < reader->recorders_count; i++)
+        if (t->inside->says[i] && reader->recorders[i]->complete_ns > from)
+            from = reader->recorders[i]->complete_ns;
+    return (uint64_t)from - (uint64_t)t->start_ns;
+}
+
 /* Reads all events once, to find the earliest time behind each. */
-static void look_ahead(struct timeline *t)
+static void look_ahead(struct timeline *t, bool quiet)
 {
     struct timeline_inside *in = t->inside;
     struct reader *reader = &t->call->reader;
@@ -229,9 +298,11 @@ static void look_ahead(struct timeline *t)
             wall = e.realtime_ns - (uint64_t)e.ns;
         }
         in->soonest[in->count++] = known ? e.ns : RECORDER_TIME_UNKNOWN_;
+        if (e.kind)
+            look_at_kind(t, &e);
         lane_of(t, &e);
     }
-    in->before = first;
+    in->before = in->first = first;
     t->start_ns = first;
     for (i = 0; i < in->count; i++) { /* unknown times become the time before */
         if (in->soonest[i] == RECORDER_TIME_UNKNOWN_)
@@ -246,7 +317,7 @@ static void look_ahead(struct timeline *t)
         t->start_ns = in->soonest[0];
     t->length_ns = (uint64_t)end - (uint64_t)t->start_ns;
     t->realtime_ns = walled ? wall + (uint64_t)t->start_ns : 0;
-    if (unknown)
+    if (unknown && !quiet)
         warn(t->call,
              "%zu of %zu records have no known time: they get that of "
              "the record before",
@@ -258,10 +329,11 @@ void timeline_open(struct timeline *t, struct call *call, int value_key)
 {
     *t = (struct timeline){.call = call};
     t->inside = need(calloc(1, sizeof *t->inside));
+    t->inside->says = need(calloc(call->reader.recorders_count + 1, 1));
     for (int i = 0; i < call->options_count; i++)
         if (call->options[i].key == value_key)
             values_open(t, call->options[i].value);
-    look_ahead(t);
+    look_ahead(t, value_key == TIMELINE_QUIET);
 }
 
 void timeline_close(struct timeline *t)
@@ -281,7 +353,12 @@ void timeline_close(struct timeline *t)
     }
     free(t->lanes);
     free(t->values);
+    for (i = 0; i < t->inside->name_ids.count; i++)
+        free(t->inside->names[i]);
+    free(t->inside->names);
+    ids_free(&t->inside->name_ids);
     free(t->inside->soonest);
+    free(t->inside->says);
     free(t->inside->heap);
     free(t->inside);
 }
@@ -296,16 +373,41 @@ const char *timeline_span_name(const char *text)
     return *name ? name : text;
 }
 
-static void span_open(struct timeline_event *e)
+const char *timeline_opened(const struct timeline_event *e)
+{
+    return e->lane->spans[e->lane->depth - 1].name;
+}
+
+/* The name of an interrupt, valid until the timeline is closed. */
+static const char *interrupt_name(struct timeline *t,
+                                  const struct timeline_event *e)
+{
+    struct timeline_inside *in = t->inside;
+    const uint64_t *word = e->read.event.argument;
+    char text[SWITCHES_NAME_MAX], name[64];
+    bool is_new;
+    size_t i = ids_of(&in->name_ids, word[0], word[1], 0, &is_new);
+    in->names = need(array_room(in->names, &in->names_max, in->name_ids.count,
+                                sizeof *in->names));
+    if (is_new) {
+        reader_word_text(&t->call->reader, &e->read, 0, text, sizeof text);
+        in->names[i] = need(strdup(switches_name(text, word[1], name)));
+    }
+    return in->names[i];
+}
+
+static void span_open(struct timeline *t, struct timeline_event *e)
 {
     struct timeline_lane *lane = e->lane;
+    char how;
+    bool enters = kind_of(e->read.kind, &how) == KIND_ENTER;
     lane->spans = need(array_room(lane->spans, &lane->spans_max,
                                   lane->depth + 1, sizeof *lane->spans));
-    lane->spans[lane->depth++] =
-        (struct timeline_span){.name = timeline_span_name(e->format),
-                               .recorder = e->read.recorder,
-                               .order = e->read.event.order,
-                               .ns = e->ns};
+    lane->spans[lane->depth++] = (struct timeline_span){
+        .name = enters ? interrupt_name(t, e) : timeline_span_name(e->format),
+        .recorder = e->read.recorder,
+        .order = e->read.event.order,
+        .ns = e->ns};
     e->opens = true;
 }
 
@@ -355,22 +457,11 @@ const char *timeline_gap(const struct timeline *t, size_t recorder,
 
 /* ------------------------------------------------------------------ next -- */
 
-static size_t recorder_of(struct timeline *t, const struct reader_event *e)
-{
-    const struct reader *reader = &t->call->reader;
-    size_t i = t->inside->recorder;
-    if (reader->recorders[i] != e->recorder)
-        for (i = 0; reader->recorders[i] != e->recorder; i++)
-            ;
-    return t->inside->recorder = i;
-}
-
-bool timeline_next(struct timeline *t, struct timeline_event *e)
+bool timeline_read(struct timeline *t, struct reader_event *event, uint64_t *ns)
 {
     struct timeline_inside *in = t->inside;
     struct reader *reader = &t->call->reader;
     struct waiting next;
-    progress(t->call, in->done++, in->count);
     while (in->next < in->count &&
            (!in->heap_count || in->heap[0].ns > in->soonest[in->next]) &&
            reader_next(reader, &next.event)) {
@@ -382,8 +473,29 @@ bool timeline_next(struct timeline *t, struct timeline_event *e)
     if (!in->heap_count)
         return false;
     heap_pop(in, &next);
-    *e = (struct timeline_event){.read = next.event};
-    e->ns = (uint64_t)next.ns - (uint64_t)t->start_ns;
+    *event = next.event;
+    *ns = (uint64_t)next.ns - (uint64_t)t->start_ns;
+    return true;
+}
+
+void timeline_rewind(struct timeline *t)
+{
+    struct timeline_inside *in = t->inside;
+    reader_rewind(&t->call->reader);
+    in->next = in->heap_count = 0;
+    in->before = in->first;
+    in->done = 0;
+    for (size_t i = 0; i < t->lanes_count; i++)
+        t->lanes[i]->depth = 0;
+}
+
+bool timeline_next(struct timeline *t, struct timeline_event *e)
+{
+    struct reader *reader = &t->call->reader;
+    *e = (struct timeline_event){0};
+    progress(t->call, t->inside->done++, t->inside->count);
+    if (!timeline_read(t, &e->read, &e->ns))
+        return false;
     e->lane = lane_of(t, &e->read);
     e->recorder = recorder_of(t, &e->read);
     e->format = reader_format(reader, &e->read.event, &e->location);
@@ -394,7 +506,7 @@ bool timeline_next(struct timeline *t, struct timeline_event *e)
         if (timeline_value(&t->values[i], e))
             t->values[i].seen = true;
     if (e->format[0] == '>' && e->lane->thread)
-        span_open(e);
+        span_open(t, e);
     else if (e->format[0] == '<' && e->lane->thread)
         span_close(e);
     return true;

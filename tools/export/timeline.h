@@ -8,6 +8,7 @@
 
 SPANS   A record whose format starts with '>' opens a span of its thread, and
         the next of the same thread and recorder that starts with '<' closes it.
+        One of an interrupt (kinds.h) has the name of that.
         As viewers nest spans, it closes those opened in between, too. A '<'
         without a '>' of the kind closes nothing: the '>' was overwritten.
 VALUES  --value RECORDER:N=NAME makes argument N, if it is a number, a value of
@@ -33,6 +34,8 @@ struct timeline_lane {
     size_t index;                       /* in timeline.lanes */
     uint32_t id; /* the kernel's, or one of ours that no other lane has */
     char name[32];
+    bool silent; /* recorded nothing, and is known by what others say */
+    const struct switches_thread *thread_of; /* switches.h: what ran; or null */
     struct timeline_span *spans; /* the open ones, outermost first */
     size_t depth, spans_max;
 };
@@ -66,16 +69,38 @@ struct timeline {
     size_t lanes_count;
     struct timeline_value *values;
     size_t values_count;
+    bool switches; /* some event says what ran: see switches.h */
     struct timeline_inside *inside; /* timeline.c's own */
 };
 
+/* In place of the option --value: there is none, and, of the second, records
+ * without a known time are nothing to tell. */
+enum { TIMELINE_PLAIN = -1, TIMELINE_QUIET = -2 };
 /* After reader_take(). `value_key` is the option --value of the verb. */
 void timeline_open(struct timeline *, struct call *, int value_key);
 /* Gets the next event, by (time, order). Its pointers are valid until the next
  * call, formats and locations until the end. */
 bool timeline_next(struct timeline *, struct timeline_event *);
+/* Gets no more than the event and its time, since timeline.start_ns. */
+bool timeline_read(struct timeline *, struct reader_event *, uint64_t *ns);
+/* Goes back to the first event. */
+void timeline_rewind(struct timeline *);
 void timeline_close(struct timeline *);
 
+/* True if a recorder has records of what ran. */
+bool timeline_says(const struct timeline *, size_t recorder);
+/* Returns from when on no recorder that says what ran lacks a record, since the
+ * timeline's start. After reader_count(). */
+uint64_t timeline_complete(const struct timeline *);
+/* Returns the lane of the thread that had a number last; null: there is none. */
+struct timeline_lane *timeline_lane(const struct timeline *, unsigned number);
+/* Adds the lane of a thread that recorded nothing, and is known by this id. */
+struct timeline_lane *timeline_lane_add(struct timeline *, uint64_t id,
+                                        const char *name);
+
+/* Returns the name of the span that an event opens: its format, or the subject
+ * of an interrupt's. */
+const char *timeline_opened(const struct timeline_event *);
 /* Returns the format or message of a span without its '>' or '<'. */
 const char *timeline_span_name(const char *text);
 

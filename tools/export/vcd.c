@@ -1,9 +1,14 @@
 /* vcd.c - waveforms: threads as wires, as an oscilloscope shows them. */
 /* SPDX-License-Identifier: MIT */
 /*
-    threads.T1_main             1: this thread recorded last
+    threads.T1_main             1: this thread recorded last or, where records
+                                say what ran, this thread runs; x: unknown
+    threads.T1_main_ready       1: it may run, and does not
     threads.T1_main_span        1: it is in a span
     threads.T1_main_spans       in which, outermost first
+    interrupts.tick             1: it was entered, and did not end
+    cpus.0_idle                 1: this processor sleeps
+    cpus.0_interrupts_off       1: its interrupts are off
     recorders.net               a pulse for each record
     recorders.net_message       the last one
     recorders.net_bytes         a value
@@ -12,7 +17,9 @@
     --plain keeps what is a wire, and takes time coarse enough for sigrok, which
     makes a sample of every unit of it.
 */
+#include "array.h"
 #include "export.h"
+#include "switches.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -22,8 +29,20 @@
 
 enum { SAMPLES_MAX = 1000000 };
 
+/* A wire changes. */
+struct change {
+    uint64_t ns;
+    size_t sequence;
+    const struct switches_slice *slice;
+    bool ends;
+};
+
 struct vcd {
     struct timeline timeline;
+    struct switches switches;
+    struct change *changes; /* by time, then ends first */
+    size_t changes_count, changes_max, changed;
+    unsigned (*active)[2]; /* of each interrupt; [1]: with unknown end */
     struct output out;
     bool plain;
     uint64_t unit_ns; /* of time in the file */
@@ -43,7 +62,7 @@ static const char *code(uint64_t number)
     return text + at;
 }
 
-enum { RUNNING, IN_SPAN, SPANS, OF_LANE };
+enum { RUNNING, IN_SPAN, SPANS, IS_READY, OF_LANE };
 static const char *lane_code(const struct timeline_lane *lane, size_t which)
 {
     return code(1 + lane->index * OF_LANE + which);
@@ -57,6 +76,15 @@ static const char *recorder_code(const struct vcd *v, size_t i, size_t which)
 static const char *value_code(const struct vcd *v, size_t i)
 {
     return recorder_code(v, v->timeline.call->reader.recorders_count, i);
+}
+static const char *interrupt_code(const struct vcd *v, size_t i)
+{
+    return value_code(v, v->timeline.values_count + i);
+}
+enum { IDLE, OFF, OF_CPU };
+static const char *cpu_code(const struct vcd *v, size_t i, size_t which)
+{
+    return interrupt_code(v, v->switches.interrupts_count + i * OF_CPU + which);
 }
 static const char *order_code(void)
 {
@@ -120,9 +148,39 @@ static void put_lanes(struct vcd *v)
         else
             snprintf(name, sizeof name, "%s", lane->name);
         put_variable(v, "wire 1", lane_code(lane, RUNNING), name, "");
+        if (lane->thread_of)
+            put_variable(v, "wire 1", lane_code(lane, IS_READY), name, "ready");
+        if (lane->silent)
+            continue;
         put_variable(v, "wire 1", lane_code(lane, IN_SPAN), name, "span");
         if (!v->plain)
             put_variable(v, "string 1", lane_code(lane, SPANS), name, "spans");
+    }
+    fputs("$upscope $end\n", v->out.file);
+}
+
+static void put_machine(struct vcd *v)
+{
+    const struct switches *s = &v->switches;
+    char name[64];
+    if (!s->any)
+        return;
+    fputs("$scope module interrupts $end\n", v->out.file);
+    for (size_t i = 0; i < s->interrupts_count; i++)
+        put_variable(
+            v, "wire 1", interrupt_code(v, i),
+            switches_name(s->interrupts[i].name, s->interrupts[i].id, name),
+            "");
+    fputs("$upscope $end\n$scope module cpus $end\n", v->out.file);
+    for (size_t i = 0; i < SWITCHES_CPUS; i++) {
+        if (!s->cpus[i])
+            continue;
+        snprintf(name, sizeof name, "%zu", i);
+        if (s->cpus[i]->sleeps)
+            put_variable(v, "wire 1", cpu_code(v, i, IDLE), name, "idle");
+        if (s->cpus[i]->offs)
+            put_variable(v, "wire 1", cpu_code(v, i, OFF), name,
+                         "interrupts_off");
     }
     fputs("$upscope $end\n", v->out.file);
 }
@@ -153,8 +211,21 @@ static void put_start(struct vcd *v)
     const struct timeline *t = &v->timeline;
     fputs("$enddefinitions $end\n#0\n$dumpvars\n", v->out.file);
     for (size_t i = 0; i < t->lanes_count; i++) {
-        fprintf(v->out.file, "0%s\n", lane_code(t->lanes[i], RUNNING));
-        fprintf(v->out.file, "0%s\n", lane_code(t->lanes[i], IN_SPAN));
+        fprintf(v->out.file, "%c%s\n", v->switches.any ? 'x' : '0',
+                lane_code(t->lanes[i], RUNNING));
+        if (!t->lanes[i]->silent)
+            fprintf(v->out.file, "0%s\n", lane_code(t->lanes[i], IN_SPAN));
+        if (t->lanes[i]->thread_of)
+            fprintf(v->out.file, "x%s\n", lane_code(t->lanes[i], IS_READY));
+    }
+    for (size_t i = 0; i < v->switches.interrupts_count; i++)
+        fprintf(v->out.file, "0%s\n", interrupt_code(v, i));
+    for (size_t i = 0; i < SWITCHES_CPUS; i++) {
+        const struct switches_cpu *cpu = v->switches.cpus[i];
+        if (cpu && cpu->sleeps)
+            fprintf(v->out.file, "0%s\n", cpu_code(v, i, IDLE));
+        if (cpu && cpu->offs)
+            fprintf(v->out.file, "0%s\n", cpu_code(v, i, OFF));
     }
     if (!v->plain) /* readers want a change, even if there is no record */
         fprintf(v->out.file, "b0 %s\n", order_code());
@@ -230,10 +301,100 @@ static void put_record(struct vcd *v, const struct timeline_event *e)
     }
 }
 
+/* -------------------------------------------------------------- switches -- */
+
+static int changes_compare(const void *a, const void *b)
+{
+    const struct change *left = a, *right = b;
+    if (left->ns != right->ns)
+        return left->ns < right->ns ? -1 : 1;
+    if (left->ends != right->ends)
+        return left->ends ? -1 : 1;
+    return left->sequence < right->sequence ? -1 : 1;
+}
+
+static void change_add(struct vcd *v, const struct switches_slice *slice,
+                       uint64_t ns, bool ends)
+{
+    v->changes = need(array_room(v->changes, &v->changes_max,
+                                 v->changes_count + 1, sizeof(*v->changes)));
+    v->changes[v->changes_count] =
+        (struct change){ns, v->changes_count, slice, ends};
+    v->changes_count++;
+}
+
+/* What takes no time is no change: it would end before it begins. */
+static void changes_make(struct vcd *v)
+{
+    const struct switches *s = &v->switches;
+    for (size_t i = 0; i < s->slices_count; i++) {
+        const struct switches_slice *slice = &s->slices[i];
+        if (slice->begin == slice->end)
+            continue;
+        change_add(v, slice, slice->begin, false);
+        change_add(v, slice, slice->end, true);
+    }
+    if (v->changes_count)
+        qsort(v->changes, v->changes_count, sizeof *v->changes,
+              changes_compare);
+    v->active = need(calloc(s->interrupts_count + 1, sizeof *v->active));
+}
+
+/* A thread's wires are unknown between its slices. */
+static void put_thread(struct vcd *v, const struct switches_slice *slice,
+                       bool ends)
+{
+    const struct timeline_lane *lane = v->switches.threads[slice->of]->lane;
+    bool unknown = ends || slice->state == SWITCHES_UNKNOWN;
+    fprintf(v->out.file, "%c%s\n",
+            unknown                            ? 'x'
+            : slice->state == SWITCHES_RUNNING ? '1'
+                                               : '0',
+            lane_code(lane, RUNNING));
+    fprintf(v->out.file, "%c%s\n",
+            unknown                          ? 'x'
+            : slice->state == SWITCHES_READY ? '1'
+                                             : '0',
+            lane_code(lane, IS_READY));
+}
+
+static void put_change(struct vcd *v, const struct change *change)
+{
+    const struct switches_slice *slice = change->slice;
+    unsigned *active;
+    switch (slice->what) {
+    case SWITCHES_THREAD: put_thread(v, slice, change->ends); break;
+    case SWITCHES_INTERRUPT:
+        active = v->active[slice->of];
+        active[slice->state == SWITCHES_UNKNOWN] += change->ends ? -1u : 1u;
+        fprintf(v->out.file, "%c%s\n",
+                active[0]   ? '1'
+                : active[1] ? 'x'
+                            : '0',
+                interrupt_code(v, slice->of));
+        break;
+    default:
+        fprintf(
+            v->out.file, "%d%s\n", !change->ends,
+            cpu_code(v, slice->cpu, slice->what == SWITCHES_IDLE ? IDLE : OFF));
+    }
+}
+
+/* Writes what changed up to a time. */
+static void put_changes(struct vcd *v, uint64_t ns)
+{
+    for (; v->changed < v->changes_count && v->changes[v->changed].ns <= ns;
+         v->changed++) {
+        put_time(v, v->changes[v->changed].ns);
+        put_change(v, &v->changes[v->changed]);
+    }
+}
+
 static void put_event(struct vcd *v, const struct timeline_event *e)
 {
+    put_changes(v, e->ns);
     put_time(v, e->ns);
-    if (v->running != e->lane) {
+    if (v->running != e->lane && !v->switches.any) {
         if (v->running)
             fprintf(v->out.file, "0%s\n", lane_code(v->running, RUNNING));
         v->running = e->lane;
@@ -286,7 +447,7 @@ static void script_write(struct call *call, const char *path)
     }
     output_open(&out, call, name);
     fputs(script_head, out.file);
-    fputs("foreach part {threads.* recorders.* order*} {\n"
+    fputs("foreach part {threads.* interrupts.* cpus.* recorders.* order*} {\n"
           "    set names {}\n"
           "    for {set i 0} {$i < [gtkwave::getNumFacs]} {incr i} {\n"
           "        set name [gtkwave::getFacName $i]\n"
@@ -308,8 +469,11 @@ void export_vcd(struct call *call, const char *path)
     output_open(&v.out, call, path);
     to_file = v.out.temporary;
     timeline_open(&v.timeline, call, EXPORT_VALUE);
+    switches_export(&v.switches, &v.timeline);
+    changes_make(&v);
     put_head(&v);
     put_lanes(&v);
+    put_machine(&v);
     if (v.plain && !v.timeline.lanes_count)
         warn(call, "there is no record, and so no wire");
     if (!v.plain)
@@ -319,7 +483,11 @@ void export_vcd(struct call *call, const char *path)
         put_event(&v, &e);
         output_check(&v.out);
     }
+    put_changes(&v, UINT64_MAX);
     put_time(&v, v.timeline.length_ns + v.unit_ns);
+    free(v.changes);
+    free(v.active);
+    switches_free(&v.switches);
     timeline_close(&v.timeline);
     output_close(&v.out);
     if (to_file && !v.plain)

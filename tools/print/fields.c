@@ -49,6 +49,7 @@ void fields_of(struct reader *reader, const struct reader_event *e,
     *to++ = timed && e->realtime_ns ? number(e->realtime_ns) : unknown;
     *to++ = text(e->recorder->name, strlen(e->recorder->name));
     *to++ = severity ? text(severity, 3) : unknown;
+    *to++ = e->kind ? text(e->kind, strlen(e->kind)) : unknown;
     *to++ = thread ? number(thread->number) : unknown;
     *to++ = thread ? text(thread->name, strlen(thread->name)) : unknown;
     *to++ = thread ? integer(thread->id) : unknown;

@@ -13,6 +13,7 @@
     NAME("wall_ns")                                                            \
     NAME("recorder")                                                           \
     NAME("severity")                                                           \
+    NAME("kind")                                                               \
     NAME("thread")                                                             \
     NAME("thread_name")                                                        \
     NAME("tid")                                                                \
@@ -22,7 +23,7 @@
     NAME("caller")                                                             \
     NAME("format")                                                             \
     NAME("message")
-enum { FIELDS = 14, FIELD_MESSAGE = 13 };
+enum { FIELDS = 15, FIELD_MESSAGE = 14 };
 
 /* "sw2", or null: the event has no severity. */
 const char *event_severity(const struct recorder_event *);

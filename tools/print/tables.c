@@ -52,6 +52,19 @@ const char *table_count(uint64_t count, bool estimated, char to[32])
     return to;
 }
 
+const char *table_time(uint64_t ns, char to[32])
+{
+    if (ns < 1000)
+        snprintf(to, 32, "%u ns", (unsigned)ns);
+    else if (ns < 999950)
+        snprintf(to, 32, "%.1f us", (double)ns / 1e3);
+    else if (ns < 999995000)
+        snprintf(to, 32, "%.2f ms", (double)ns / 1e6);
+    else
+        snprintf(to, 32, "%.3f s", (double)ns / 1e9);
+    return to;
+}
+
 static void recorders(FILE *to, const struct reader *reader, bool slots)
 {
     int width = table_names_width(reader);
@@ -116,7 +129,11 @@ void table_threads(FILE *to, const struct reader *reader)
         const struct reader_thread *t = &reader->threads[i];
         fprintf(to, "%-6u %8d  ", t->number, (int)t->id);
         table_column(to, t->name, 15);
-        fprintf(to, " %s\n", !t->known ? "?" : t->alive ? "alive" : "ended");
+        fprintf(to, " %s\n",
+                t->is_task  ? "task"
+                : !t->known ? "?"
+                : t->alive  ? "alive"
+                            : "ended");
     }
 }
 

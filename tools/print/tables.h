@@ -22,4 +22,7 @@ const char *table_count(uint64_t count, bool estimated, char to[32]);
 /* Returns the width of the column with the recorders' names. */
 int table_names_width(const struct reader *);
 
+/* Makes "80.0 us", "2.74 ms", "1.059 s" of nanoseconds. */
+const char *table_time(uint64_t ns, char to[32]);
+
 #endif

@@ -163,7 +163,8 @@ static ptrdiff_t wide_read(struct text_context *c, uint64_t address, char *to,
     return (ptrdiff_t)size;
 }
 
-/* Reads the text of a conversion; false: there is none, or it cannot be read. */
+/* Reads the text of a conversion; false: there is none, or it cannot be
+ * read. */
 static bool text_read(struct text_context *c,
                       const struct recorder_formatter_ *f, char *strings,
                       struct reader_text *to)

@@ -6,7 +6,7 @@
     minor 0x01 "parity error at block %u, status 0x%x"
     minor 0x02 "%d retries"
 
-    0x00123401 is the code of the first; it shows as "disk: parity error at ...".
+    0x00123401 is the code of the first; it shows as "disk: parity error at...".
     In a text \" is a quote and \\ a backslash. Conversions are those of printf;
     behind the arguments of a record stand the size of its buffer and its bytes,
     for %u and %s, or %#s in hexadecimal.

@@ -87,7 +87,7 @@ static bool event_at(struct reader *reader, size_t *i, struct reader_event *to)
     *i += head.format ? continuation(reader, *i, &head, event) : 1;
     to->raw = *event;
     if (head.format)
-        reader_headed(reader, event);
+        to->kind = reader_headed(reader, event);
     return true;
 }
 

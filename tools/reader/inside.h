@@ -65,6 +65,7 @@ struct held {
 struct format {
     uint64_t address;
     char *text, *location; /* text: behind the heading */
+    char *kind;            /* see reader_event; null: none */
     int severity;          /* as in recorder_headed_; -1: none */
     bool hardware, event;
     unsigned buffer_at; /* of one made of words: which argument is its size */
@@ -81,6 +82,7 @@ struct page {
 struct registry {
     uint64_t self, first, order, cleared, threads, threads_max, threads_count;
     uint64_t pid, line, tweaks, wraps_count, image, program;
+    uint64_t tasks; /* 0: none, or an older header's */
     uint64_t first_link, cleared_link, tweaks_link; /* their addresses */
     uint32_t layout, bytes, head_bytes, later_sequence;
     struct recorder_moment start, later;
@@ -232,8 +234,8 @@ struct text_context {
 };
 /* Sets the severity of an event by the heading of its format. An event whose
  * heading says `event` becomes what its words say: a format, of a file if one
- * knows its code, and the arguments of that. */
-void reader_headed(struct reader *, struct recorder_event *);
+ * knows its code, and the arguments of that. Returns its kind, or null. */
+const char *reader_headed(struct reader *, struct recorder_event *);
 /* The formatter's `text`: copies bytes of a string or of a copied text. */
 ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size);
 /* The formatter's `changes`: true if a text may have changed. */

@@ -166,7 +166,7 @@ static const char *recorder_append(struct reader *reader, uint64_t link,
     }
     r->origin = r->address;
     r->wrong = figures_check(reader, r);
-    r->oldest_ns = r->newest_ns = RECORDER_TIME_UNKNOWN_;
+    r->oldest_ns = r->newest_ns = r->complete_ns = RECORDER_TIME_UNKNOWN_;
     r->chosen = !reader->inside->names ||
                 recorder_regex_match_(reader->inside->names, r->name);
     all[reader->recorders_count++] = r;
@@ -288,12 +288,14 @@ const char *threads_refresh(struct reader *reader,
         struct reader_thread *thread = &threads[i];
         const unsigned char *row = rows + i * row_bytes;
         char name[16] = "";
+        uint64_t state;
         bool named = bytes_number(memory, row + at->row_named, 2) != 0;
         thread->number = (unsigned)i + 1;
         thread->first = bytes_word(memory, row + at->row_first);
         thread->id = (int32_t)bytes_number(memory, row + at->row_id, 4);
-        thread->alive =
-            bytes_number(memory, row + at->row_state, 2) == RECORDER_ROW_ALIVE_;
+        state = bytes_number(memory, row + at->row_state, 2);
+        thread->alive = state == RECORDER_ROW_ALIVE_;
+        thread->is_task = state == RECORDER_ROW_TASK_;
         memset(thread->name, 0, sizeof thread->name);
         memcpy(thread->name, row + at->row_name, 15);
         thread->known = !thread->alive || memory->thread;

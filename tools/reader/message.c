@@ -72,6 +72,28 @@ size_t format_bytes(struct reader *reader, uint64_t address,
     return size;
 }
 
+/* Returns the words of a heading, a blank between, but those that say more than
+ * of what kind a record is: a severity, `event`. Null: there are no others. */
+static char *format_kind(const struct recorder_headed_ *heading)
+{
+    char kind[RECORDER_HEADING_MAX_];
+    size_t size = 0, at = 0, end;
+    for (; at < heading->size; at = end + 1) {
+        const char *word = heading->words + at;
+        for (end = at; !recorder_heading_is_end_(heading, end); end++)
+            ;
+        if (end == at || recorder_heading_is_(heading, at, "event") ||
+            (end == at + 2 && (*word == 'h' || *word == 's') &&
+             word[1] >= '0' && word[1] <= '3'))
+            continue;
+        if (size)
+            kind[size++] = ' ';
+        memcpy(kind + size, word, end - at);
+        size += end - at;
+    }
+    return size ? strndup(kind, size) : NULL;
+}
+
 static void format_read(struct reader *reader, struct format *format)
 {
     struct reader_inside *inside = reader->inside;
@@ -89,11 +111,13 @@ static void format_read(struct reader *reader, struct format *format)
     format->severity = heading.severity;
     format->hardware = heading.hardware;
     format->event = heading.event;
+    format->kind = format_kind(&heading);
     if (length + 1 < size)
         format->location = strndup(bytes + length + 1, size - length - 1);
 }
 
-/* The entry of a format, and of what its words say, or zeros; null: no memory. */
+/* The entry of a format, and of what its words say, or zeros; null: no
+ * memory. */
 static struct format *format_add(struct reader *reader, uint64_t address,
                                  uint64_t word, uint64_t code, bool *is_new)
 {
@@ -229,13 +253,15 @@ const char *reader_format(struct reader *reader,
     return format ? format->text : NULL;
 }
 
-void reader_headed(struct reader *reader, struct recorder_event *event)
+const char *reader_headed(struct reader *reader, struct recorder_event *event)
 {
     const struct format *format = format_of(reader, event);
+    const char *kind = format ? format->kind : NULL;
     event->severity = format ? format->severity : -1;
     event->hardware = format && format->hardware;
     if (format && format->event)
         coded_apply(reader, event, format);
+    return kind;
 }
 
 unsigned reader_location(const char *location, size_t *file_size)
@@ -447,6 +473,29 @@ bool text_changes(void *context, uint64_t address,
         return false;
     }
     return memory->constant && !memory->constant(memory, address);
+}
+
+size_t reader_word_text(struct reader *reader, const struct reader_event *event,
+                        unsigned i, char *to, size_t max)
+{
+    struct text_context context = {
+        .reader = reader, .event = &event->event, .left = 2 * max};
+    uint64_t address = event->event.argument[i];
+    size_t size = 0;
+    reader->inside->token = 0;
+    *to = '\0';
+    if (!address || event->event.missing_arguments >> i & 1)
+        return 0;
+    while (size < max - 1) {
+        ptrdiff_t got =
+            text_bytes(&context, address + size, to + size, max - 1 - size);
+        size_t some = got > 0 ? strnlen(to + size, (size_t)got) : 0;
+        size += some;
+        if (got <= 0 || some < (size_t)got)
+            break;
+    }
+    to[size] = '\0';
+    return size;
 }
 
 /* --------------------------------------------------------------- message -- */

@@ -96,12 +96,15 @@ struct reader_recorder {
     uint64_t recorded;            /* positions handed out and not given up */
     uint64_t whole, begun;        /* slots; records that begin in these */
     int64_t oldest_ns, newest_ns; /* of what is kept; unknown if nothing is */
+    int64_t complete_ns; /* behind it no ring overwrote a record; unknown: none
+                          * overwrote any */
 };
 
 struct reader_thread {
     unsigned number;
     int32_t id;        /* of the kernel */
     bool known, alive; /* when it was read: `alive` is known to be right */
+    bool is_task;      /* of the program's own scheduler (recorder_tasks.h) */
     uint64_t first;    /* records of a lower order are an earlier thread's */
     char name[17];
 };
@@ -118,6 +121,8 @@ struct reader_event {
     struct recorder_event raw; /* as recorded, before its words were decoded */
     int64_t ns; /* since the program's start; RECORDER_TIME_UNKNOWN_ */
     uint64_t realtime_ns; /* since 1970, UTC; 0: unknown */
+    const char *kind;     /* the words of its heading, "switch b", but those of
+                           * a severity and `event`; null: none */
     const struct reader_recorder *recorder;
     const struct reader_thread *thread; /* null: unknown */
 };
@@ -245,6 +250,11 @@ const char *reader_head(struct reader *, size_t *size);
  * valid until the next call. */
 unsigned reader_arguments(struct reader *, const struct reader_event *,
                           struct reader_argument to[12]);
+
+/* Copies the text that argument `i` is the address or token of, whatever the
+ * format says: up to max - 1 bytes and a NUL. Returns how many, 0: none. */
+size_t reader_word_text(struct reader *, const struct reader_event *,
+                        unsigned i, char *to, size_t max);
 
 /* A text that an argument is the address or token of. */
 struct reader_text {

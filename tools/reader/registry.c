@@ -87,6 +87,9 @@ static void registry_rest(const struct memory *m, const unsigned char *from,
     }
     r->image = bytes_word(m, from + at->registry_image);
     r->program = bytes_word(m, from + at->registry_program);
+    r->tasks = r->bytes >= at->registry_tasks + m->word_bytes
+                   ? bytes_word(m, from + at->registry_tasks)
+                   : 0;
 }
 
 const char *registry_read(struct memory *memory, uint64_t address,

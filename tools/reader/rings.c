@@ -318,7 +318,8 @@ static bool slot_key(const struct reader *reader, const struct lane *lane,
     return reader->cleared == 0 || *key >= order_key(reader, reader->cleared);
 }
 
-/* True if a record begins in the slot; false: it goes on there, or a text is. */
+/* True if a record begins in the slot; false: it goes on there, or a text
+ * is. */
 static bool slot_begins(const struct reader *reader, const struct lane *lane,
                         uint64_t slot)
 {
@@ -575,10 +576,21 @@ const char *lanes_take(struct reader *reader)
 
 /* ----------------------------------------------------------------- count -- */
 
+/* A ring overwrote records: what it kept begins at a time. */
+static void complete_count(struct reader_recorder *r, int64_t oldest_ns)
+{
+    if (oldest_ns != RECORDER_TIME_UNKNOWN_ &&
+        (r->complete_ns == RECORDER_TIME_UNKNOWN_ ||
+         oldest_ns > r->complete_ns))
+        r->complete_ns = oldest_ns;
+}
+
 static void lane_count(struct reader *reader, const struct lane *lane,
                        uint64_t *low, uint64_t *high)
 {
     struct reader_recorder *r = lane->recorder;
+    uint64_t before = r->whole, oldest = UINT64_MAX;
+    int64_t oldest_ns = RECORDER_TIME_UNKNOWN_;
     uint64_t end = reader->memory->stale_order ? UINT64_MAX
                                                : order_key(reader, reader->end);
     uint64_t slot, key, format;
@@ -596,15 +608,23 @@ static void lane_count(struct reader *reader, const struct lane *lane,
         r->figures.kept += recorder_is_head_(format);
         if (recorder_is_text_(format))
             continue; /* a copied text bears no time */
-        if (key < *low) {
-            *low = key;
-            r->oldest_ns = reader_time(reader, raw);
+        if (key < oldest) {
+            oldest = key;
+            oldest_ns = reader_time(reader, raw);
         }
         if (key >= *high) {
             *high = key;
             r->newest_ns = reader_time(reader, raw);
         }
     }
+    if (oldest < *low) {
+        *low = oldest;
+        r->oldest_ns = oldest_ns;
+    }
+    if (((lane->write - lane->given_up) & word_max(reader->memory)) >
+            r->whole - before ||
+        lane->kept[KEPT_OVERWRITTEN])
+        complete_count(r, oldest_ns);
 }
 
 /* Of a recording made of events, which has one ring for each recorder. */
@@ -631,6 +651,7 @@ void reader_count(struct reader *reader)
         r->figures.kept = r->figures.slots_kept = r->figures.lost = 0;
         r->recorded = r->whole = r->begun = 0;
         r->oldest_ns = r->newest_ns = RECORDER_TIME_UNKNOWN_;
+        r->complete_ns = RECORDER_TIME_UNKNOWN_;
         for (; i < inside->lanes_count && inside->lanes[i].recorder == r; i++) {
             const struct lane *lane = &inside->lanes[i];
             if (!lane->begun)

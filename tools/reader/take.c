@@ -125,6 +125,7 @@ void reader_close(struct reader *reader)
     for (i = 0; i < inside->formats_count; i++) {
         free(inside->formats[i].text);
         free(inside->formats[i].location);
+        free(inside->formats[i].kind);
     }
     free(reader->recorders);
     free(reader->threads);

@@ -162,7 +162,7 @@ static uint64_t rings_place(struct made *made, struct buffer *head)
     return at;
 }
 
-/* ---------------------------------------------------------------- program -- */
+/* -------------------------------------------------------------- program -- */
 
 /* The pages of modules that hold their build-ids. */
 static void pages_read(struct pieces *pages, const struct source *source)
@@ -632,7 +632,10 @@ static bool threads_write(struct made *made)
         bytes_put_word(m, row + at->row_first, t->first);
         bytes_put(m, row + at->row_id, (uint32_t)t->id, 4);
         bytes_put(m, row + at->row_state,
-                  t->alive ? RECORDER_ROW_ALIVE_ : RECORDER_ROW_DEAD_, 2);
+                  t->is_task ? RECORDER_ROW_TASK_
+                  : t->alive ? RECORDER_ROW_ALIVE_
+                             : RECORDER_ROW_DEAD_,
+                  2);
         bytes_put(m, row + at->row_named, 1, 2);
         memcpy(row + at->row_name, t->name, 15);
     }

@@ -154,6 +154,11 @@ static const char *program_check(struct file *file)
     const char *named = file->how.executable, *path;
     char why[128];
     int fd;
+    if (!program && file->headers && !source->modules_count)
+        snprintf(source->warning, sizeof source->warning,
+                 "it has no list of the files that its program mapped: name "
+                 "the program with --executable, and the folder of its "
+                 "libraries with --sysroot");
     if (!program)
         return NULL;
     path = program->path;
@@ -257,6 +262,9 @@ static const char *elf_read(struct source *source, struct file *file,
         return source_wrong(source, "is a program, no core file or recording");
     for (size_t i = 0; i < file->how.images_count && !wrong; i++)
         wrong = image_add(file, file->how.images[i]);
+    if (!wrong && file->how.executable && !source->modules_count &&
+        file->headers)
+        linked_read(file);
     if (!wrong && file->how.executable && !source->modules_count)
         wrong = program_add(file);
     if (!wrong)

@@ -51,7 +51,7 @@ struct file {
     struct source_how how;
     struct source_thread *threads; /* of a core file: those there were */
     size_t threads_count, threads_max;
-    uint64_t entry;
+    uint64_t entry, headers; /* of the program: the latter, its ELF's */
     uint64_t scanned;
     bool is_program; /* not a core file: a firmware's ELF file */
     bool half_made;  /* a recording that its program has not finished making */
@@ -84,6 +84,10 @@ void constants_of(struct file *, Elf *);
 void constants_of_bare(struct file *, Elf *);
 /* As struct memory's. */
 bool file_constant(struct memory *, uint64_t address);
+
+/* linked.c: finds the modules of a core file without a list of them, by the
+ * program of --executable. */
+void linked_read(struct file *);
 
 /* notes.c: reads all notes. */
 void notes_read(struct file *, const struct mapped *, Elf *);

@@ -42,9 +42,13 @@ static void note_auxiliary(struct file *file, const unsigned char *d,
                            size_t size)
 {
     unsigned word = file->memory.word_bytes;
-    for (; size >= 2 * word; d += 2 * word, size -= 2 * word)
-        if (bytes_word(&file->memory, d) == AT_ENTRY)
+    for (; size >= 2 * word; d += 2 * word, size -= 2 * word) {
+        uint64_t type = bytes_word(&file->memory, d);
+        if (type == AT_ENTRY)
             file->entry = bytes_word(&file->memory, d + word);
+        else if (type == AT_PHDR)
+            file->headers = bytes_word(&file->memory, d + word);
+    }
 }
 
 /* NT_PRSTATUS, one a thread: its id stands behind the signal (struct

@@ -44,6 +44,7 @@ struct source {
     size_t threads_count;
     struct module *modules;
     size_t modules_count, modules_max;
+    bool linked; /* a core file without a list of modules: an emulator's */
     const char *sysroot; /* where its files are, if not null */
     /* Frees the memory of opening; each kind of source has its own. */
     void (*close)(struct source *);

@@ -31,7 +31,7 @@ bool place_is_libc(const char *path)
     return false;
 }
 
-/* ---------------------------------------------------------------- inlined -- */
+/* -------------------------------------------------------------- inlined -- */
 
 /* The file and line of the call that was replaced by a function's body. */
 static void call_line(Dwarf_Die *unit, Dwarf_Die *inlined, struct place *place)
@@ -64,7 +64,8 @@ static Dwarf_Die *unit_of(Dwfl_Module *module, uint64_t address,
     return NULL;
 }
 
-/* The scopes that an address of a unit lies in, the innermost first; how many. */
+/* The scopes that an address of a unit lies in, the innermost first; how
+ * many. */
 static int scopes_of(Dwarf_Die *unit, uint64_t address, Dwarf_Die **scopes)
 {
     Dwarf_Die innermost;

@@ -33,10 +33,13 @@ void show_open(struct call *call, struct threads *threads, bool stop)
     call_open(call, 0);
     if (stop && !call->source.pid)
         fail(call, "does not run: --stop is for running programs");
-    wrong = threads_open(threads, &call->source, stop);
+    if (call->source.memory->stale_order && call->source.registry)
+        wrong = snapshots_open(threads, &call->source, &call->reader);
+    else
+        wrong = threads_open(threads, &call->source, stop);
     if (wrong)
         fail(call, "%s", wrong);
-    if (call->source.registry)
+    if (call->source.registry && !call->source.memory->stale_order)
         numbers_of(threads, &call->reader);
 }
 
@@ -171,8 +174,12 @@ void show_wait(struct threads *threads, const struct thread *thread,
     char channel[64];
     switch (thread->wait.kind) {
     case WAIT_NONE:
-        if (thread->state != 'R' &&
-            process_channel(threads, thread, channel, sizeof channel))
+        if (thread->is_snapshot)
+            snprintf(to, 1024, "was here: snapshot 0x%llx, record %llu",
+                     (unsigned long long)thread->snapshot,
+                     (unsigned long long)thread->order);
+        else if (thread->state != 'R' &&
+                 process_channel(threads, thread, channel, sizeof channel))
             snprintf(to, 1024, "%s in %s", state_words(thread), channel);
         else
             snprintf(to, 1024, "%s", state_words(thread));
@@ -352,6 +359,8 @@ void show_how(FILE *to, const struct threads *threads)
                 (double)threads->stopped_ns / 1e6);
     else if (threads->source->pid)
         fputs("Read while the process ran; nothing was stopped.\n", to);
+    else if (threads->count && threads->all[0].is_snapshot)
+        fputs("As its threads recorded them.\n", to);
     else
         fputs("As the core file has them.\n", to);
     if (running && threads->source->pid && !threads->stopped_ns)

@@ -26,7 +26,8 @@ void show_wait(struct threads *, const struct thread *, char to[1024]);
 /* The threads of which each waits for another lock that thread `holder` holds,
  * by their indices; how many, at most `max` are stored. */
 size_t show_held(struct threads *, size_t holder, size_t *to, size_t max);
-/* "; holds mutex bank, rwlock table", or "" if nobody waits for what it holds. */
+/* "; holds mutex bank, rwlock table", or "" if nobody waits for what it
+ * holds. */
 void show_holds(struct threads *, size_t holder, char to[1024]);
 /* "transfer", or "dead+0x1234" where no symbol tells it. */
 void show_function(const struct place *, char to[256]);

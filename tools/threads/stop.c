@@ -24,8 +24,9 @@ static void thread_go(int32_t id, int signal)
  * as while its child of vfork() has not gone on, stops later or never. */
 enum { STOP_NS = 500000000 };
 
-/* Waits until a thread that was asked to has stopped; false: it has ended, or the
- * time is over. A signal that it was about to get stops it, too: *signal. */
+/* Waits until a thread that was asked to has stopped; false: it has ended, or
+ * the time is over. A signal that it was about to get stops it, too:
+ * *signal. */
 static bool thread_stopped(int32_t id, uint64_t until_ns, int *signal)
 {
     const struct timespec wait = {.tv_nsec = 200000};

@@ -65,17 +65,31 @@ size_t threads_index(const struct threads *threads, int32_t inside)
 /* How often a stack is read that its thread leaves meanwhile. */
 enum { STACK_TRIES = 3 };
 
+void threads_walk(struct threads *threads, struct thread *thread)
+{
+    struct registers registers = thread->registers;
+    const struct module *m;
+    uint64_t pc = threads->machine->unwind.pc;
+    thread->frames_count = 0;
+    if (!thread->has_registers)
+        return;
+    thread->frames_count = (unsigned)unwind(&threads->unwind, &registers,
+                                            thread->frames, &thread->whole);
+    m = module_at(threads->source, registers.value[pc]);
+    m = m && !thread->whole ? module_first(threads->source, m->path) : NULL;
+    if (m && m->state != MODULE_OPENED && m->state != MODULE_UNTRIED) {
+        thread->missing = m->path;
+        module_unopened(threads->source, m);
+    }
+}
+
 /* Reads a thread's stack, and what it waits for. The thread may run: then what
  * was read is a mix, and is read again. */
 static void stack_read(struct threads *threads, struct thread *thread)
 {
     bool may_move = threads->source->pid && !thread->stopped;
     for (int i = 0; i < STACK_TRIES; i++) {
-        struct registers registers = thread->registers;
-        thread->frames_count = 0;
-        if (thread->has_registers)
-            thread->frames_count = (unsigned)unwind(
-                &threads->unwind, &registers, thread->frames, &thread->whole);
+        threads_walk(threads, thread);
         wait_find(threads, thread);
         thread->moved = may_move && thread->has_registers &&
                         !process_stood(threads, thread);
@@ -99,7 +113,7 @@ static int stack_compare_at(const void *a, const void *b)
 }
 
 /* Says of each thread which is the first with the same stack. */
-static bool stacks_join(struct threads *threads)
+bool threads_join(struct threads *threads)
 {
     struct thread **sorted = calloc(threads->count + 1, sizeof *sorted);
     struct thread *first = NULL;
@@ -151,33 +165,40 @@ static const char *threads_read(struct threads *threads, bool stop)
         if (wait->holder != THREAD_NONE && wait->kind != WAIT_THREAD)
             threads->all[wait->holder].holds = true;
     }
-    if (!stacks_join(threads))
+    if (!threads_join(threads))
         return threads_wrong(threads, "there is no memory for it");
     return cycles_find(threads);
 }
 
-const char *threads_open(struct threads *threads, struct source *source,
-                         bool stop)
+const char *threads_begin(struct threads *threads, struct source *source)
 {
-    const char *wrong;
     memset(threads, 0, sizeof *threads);
     threads->source = source;
-    if (source->memory->stale_order)
-        return threads_wrong(threads,
-                             "is a recording: it holds records, but no stacks; "
-                             "recorder list shows its threads");
     threads->machine = machine_of(source->memory);
     if (!threads->machine)
         return threads_wrong(threads,
                              "is of a processor whose threads are not known "
-                             "here: x86-64 and i386 are");
+                             "here: x86-64, i386, arm, aarch64, riscv64 and "
+                             "mips are");
     threads->unwind.memory = source->memory;
     threads->unwind.machine = &threads->machine->unwind;
     threads->unwind.dwfl = source_dwfl(source);
     if (!threads->unwind.dwfl)
         return threads_wrong(threads, "there is no memory for it");
     libc_find(threads);
-    wrong = threads_read(threads, stop);
+    return NULL;
+}
+
+const char *threads_open(struct threads *threads, struct source *source,
+                         bool stop)
+{
+    const char *wrong = threads_begin(threads, source);
+    if (source->memory->stale_order)
+        return threads_wrong(threads,
+                             "is a recording: it holds records, but no stacks; "
+                             "recorder list shows its threads");
+    if (!wrong)
+        wrong = threads_read(threads, stop);
     if (wrong)
         threads_close(threads);
     return wrong;

@@ -16,6 +16,7 @@ FLOORS (a file calls only files of lower floors)
     process    threads of a running process: /proc
     stop       the same threads, stopped for their registers: ptrace
     core       threads of a core file: its notes
+    snapshots  stacks that a program recorded of itself
     machines   what differs between processors
 */
 #ifndef THREADS_H
@@ -33,11 +34,13 @@ struct machine {
     unsigned word_bytes; /* of its registers */
     uint32_t calls;      /* the machine as libseccomp numbers its calls */
     struct unwind_machine unwind;
-    unsigned status_count;  /* registers in NT_PRSTATUS */
-    signed char status[40]; /* which DWARF register each is; -1: none */
-    unsigned call, result;  /* which hold the number of a system call, and */
-    unsigned arguments[6];  /* its result, and its arguments */
-    unsigned writer_at;     /* glibc: of a rwlock, who writes */
+    unsigned status_count;   /* registers in NT_PRSTATUS */
+    signed char status[48];  /* which DWARF register each is; -1: none */
+    unsigned call, result;   /* which hold the number of a system call, and */
+    unsigned arguments[6];   /* its result, and its arguments */
+    bool loses_argument;     /* in a note, the first is not what it was */
+    unsigned writer_at;      /* glibc: of a rwlock, who writes */
+    signed char snapshot[9]; /* the registers of run/snapshot.h; -1: none */
 };
 /* Null: it is not known here. */
 const struct machine *machine_of(const struct memory *);
@@ -89,12 +92,16 @@ struct thread {
     bool stopped;       /* stop.c's own: by us; and with which signal */
     int signal;
     bool whole; /* its stack is known down to the outermost frame */
+    const char *missing; /* path of the file that the next frame lies in */
     unsigned frames_count;
     uint64_t frames[FRAMES_MAX];
     struct wait wait;
     bool in_deadlock;
-    bool holds;   /* what another thread, or itself, waits for */
-    size_t stack; /* the first thread that has the same */
+    bool is_snapshot;  /* not a thread: what it recorded of itself, */
+    uint64_t snapshot; /* its id, */
+    uint64_t order;    /* and the record's order */
+    bool holds;        /* what another thread, or itself, waits for */
+    size_t stack;      /* the first thread that has the same */
 };
 
 /* Threads that wait for each other in a circle. */
@@ -131,8 +138,15 @@ struct threads {
 /* Finds the threads of a source, their stacks, waits, and deadlocks. Null, or
  * what is wrong; `stop`: stops a process while its stacks are read. */
 const char *threads_open(struct threads *, struct source *, bool stop);
+/* What each kind begins with: machine, modules. Null, or what is wrong. */
+const char *threads_begin(struct threads *, struct source *);
+/* Walks the stack of a thread whose registers are known, if they are. */
+void threads_walk(struct threads *, struct thread *);
+/* And ends with: which stacks are equal. False: there is no memory. */
+bool threads_join(struct threads *);
 void threads_close(struct threads *);
-/* The index of a thread by what locks know it by; THREAD_NONE: there is none. */
+/* The index of a thread by what locks know it by; THREAD_NONE: there is
+ * none. */
 size_t threads_index(const struct threads *, int32_t inside);
 /* Formats into `why`, and returns it. */
 const char *threads_wrong(struct threads *, const char *format, ...)
@@ -166,6 +180,10 @@ const char *core_threads(struct threads *);
 /* Takes over the registers as a note has them, by ptrace, too. */
 void core_registers(const struct threads *, struct thread *,
                     const unsigned char *from, size_t size);
+
+/* snapshots.c: the snapshots in a recording, each as a thread. Null, or what is
+ * wrong. Takes the reader's records. */
+const char *snapshots_open(struct threads *, struct source *, struct reader *);
 
 /* ---------------------------------------------------------------- places -- */
 

@@ -187,6 +187,8 @@ enum unwind_step cfi_step(struct unwind *u, const struct row *row,
                      &undefined))
         return undefined ? UNWIND_END : UNWIND_UNKNOWN;
     caller.value[machine->pc] = caller.value[returns];
+    /* It does not tell where the caller itself returns to. */
+    caller.known[returns] = row->signal && returns == machine->returns;
     caller.known[machine->pc] = true;
     if (!row->signal || !caller.known[machine->sp])
         caller.value[machine->sp] = cfa;

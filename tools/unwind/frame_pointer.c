@@ -1,4 +1,5 @@
-/* frame_pointer.c - the frame pointer of a function, from what its call left. */
+/* frame_pointer.c - the frame pointer of a function, from what its call
+ * left. */
 /* SPDX-License-Identifier: MIT */
 /*
    Of a thread that waits, the system tells the program counter and the stack
@@ -19,24 +20,19 @@ enum { FRAME_BYTES_MAX = 65536, BLOCK_BYTES = 1024 };
 /* Where the function begins that an address lies in; 0: no symbol tells. */
 static uint64_t function_start(struct unwind *u, uint64_t address)
 {
-    Dwfl_Module *module = dwfl_addrmodule(u->dwfl, address);
-    GElf_Off offset;
-    GElf_Sym symbol;
-    if (!module || !dwfl_module_addrinfo(module, address, &offset, &symbol,
-                                         NULL, NULL, NULL))
-        return 0;
-    return address - offset;
+    struct function function;
+    return function_find(u, address, &function) ? function.start : 0;
 }
 
 /* The function whose frame pointer is looked for. */
-struct function {
+struct called {
     uint64_t address; /* in it */
     uint64_t start;   /* 0: not known */
 };
 
 /* Does a call's target begin the function? */
 static bool is_function(struct unwind *u, uint64_t target,
-                        const struct function *f)
+                        const struct called *f)
 {
     if (f->start)
         return target == f->start;
@@ -46,7 +42,7 @@ static bool is_function(struct unwind *u, uint64_t target,
 /* Does a call of the function stand in front of a return address? Perhaps: it
  * calls what a register or a word holds. */
 static enum calls calls(struct unwind *u, uint64_t returns,
-                        const struct function *f)
+                        const struct called *f)
 {
     uint64_t target[2];
     enum calls does = dwfl_addrmodule(u->dwfl, returns - 1)
@@ -64,8 +60,7 @@ static enum calls calls(struct unwind *u, uint64_t returns,
  * pointer: push %rbp; mov %rsp,%rbp; other pushes; sub $n,%rsp. False: it
  * begins otherwise. It may take more from the stack later: then this is too
  * little. */
-static bool frame_size(struct unwind *u, const struct function *f,
-                       uint64_t *size)
+static bool frame_size(struct unwind *u, const struct called *f, uint64_t *size)
 {
     static const unsigned char endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
     static const unsigned char enter[] = {0x55, 0x48, 0x89, 0xe5};
@@ -95,7 +90,7 @@ static bool frame_size(struct unwind *u, const struct function *f,
 }
 
 /* The word at a place, and what the call in front of the one above it calls. */
-static enum calls candidate(struct unwind *u, const struct function *f,
+static enum calls candidate(struct unwind *u, const struct called *f,
                             const unsigned char words[16])
 {
     return calls(u, bytes_word(u->memory, words + 8), f);
@@ -104,7 +99,7 @@ static enum calls candidate(struct unwind *u, const struct function *f,
 enum calls frame_pointer_usual(struct unwind *u, uint64_t address, uint64_t sp,
                                uint64_t *place)
 {
-    const struct function f = {address, function_start(u, address)};
+    const struct called f = {address, function_start(u, address)};
     unsigned char words[16];
     uint64_t size;
     if (u->memory->machine != EM_X86_64 || !frame_size(u, &f, &size))
@@ -118,7 +113,7 @@ enum calls frame_pointer_usual(struct unwind *u, uint64_t address, uint64_t sp,
 enum calls frame_pointer_next(struct unwind *u, uint64_t address, uint64_t sp,
                               uint64_t *place)
 {
-    const struct function f = {address, function_start(u, address)};
+    const struct called f = {address, function_start(u, address)};
     unsigned char block[BLOCK_BYTES + 16];
     if (u->memory->machine != EM_X86_64 || sp % 8)
         return CALLS_NO;

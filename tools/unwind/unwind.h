@@ -11,6 +11,10 @@ FLOORS (a file calls only files of lower floors)
     gate           the code through which programs of i386 call the system
     calls          the call in front of a return address
     cfi            a frame's caller by the tables that compilers leave
+    exidx          the same by the tables of ARM
+    prologue       the same by what the function's instructions did
+    arm, mips, riscv, aarch64   what an instruction does (prologue.h)
+    function       the function that an address lies in
 */
 #ifndef UNWIND_H
 #define UNWIND_H
@@ -27,6 +31,9 @@ enum { REGISTERS_MAX = 72, FRAMES_MAX = 64, READS_MAX = 8192 };
 struct unwind_machine {
     unsigned count; /* of the registers that callers may have saved */
     unsigned pc, sp, frame_pointer;
+    unsigned returns;    /* has the return address in a function's first
+                          * instructions; pc: it stands on the stack */
+    uint64_t no_address; /* bits of a return address that are none of it */
 };
 
 struct registers {
@@ -59,6 +66,22 @@ void unwind_close(struct unwind *);
 /* ---------------------------------------------------------------- floors -- */
 
 enum unwind_step { UNWIND_NEXT, UNWIND_END, UNWIND_UNKNOWN };
+
+/* function.c: false: no symbol tells. */
+struct function {
+    const char *name;
+    uint64_t start;
+    bool is_thumb; /* of ARM: in its short instructions */
+};
+bool function_find(struct unwind *, uint64_t address, struct function *to);
+/* Is it one that nobody calls, with which a program or thread begins? */
+bool function_is_outermost(struct unwind *, uint64_t address);
+
+/* exidx.c, prologue.c: make registers those of the caller. */
+enum unwind_step exidx_step(struct unwind *, uint64_t address,
+                            struct registers *);
+enum unwind_step prologue_step(struct unwind *, uint64_t address,
+                               struct registers *);
 
 /* cfi.c: what the tables say of the frame in which `address` lies; null: there
  * are none. */

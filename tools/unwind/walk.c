@@ -72,13 +72,17 @@ static bool frame_pointer_find(struct unwind *u, uint64_t address,
 static enum unwind_step step(struct unwind *u, uint64_t address,
                              const struct row *row, struct registers *registers)
 {
-    enum unwind_step did;
-    if (!row)
-        return UNWIND_UNKNOWN;
-    did = cfi_step(u, row, registers);
-    if (did == UNWIND_UNKNOWN && !registers->known[u->machine->frame_pointer] &&
+    enum unwind_step did = row ? cfi_step(u, row, registers) : UNWIND_UNKNOWN;
+    if (row && did == UNWIND_UNKNOWN &&
+        !registers->known[u->machine->frame_pointer] &&
         frame_pointer_find(u, address, registers))
         did = cfi_step(u, row, registers);
+    if (did == UNWIND_UNKNOWN)
+        did = exidx_step(u, address, registers);
+    if (did == UNWIND_UNKNOWN && function_is_outermost(u, address))
+        did = UNWIND_END;
+    if (did == UNWIND_UNKNOWN)
+        did = prologue_step(u, address, registers);
     return did;
 }
 
@@ -90,7 +94,8 @@ static size_t walk(struct unwind *u, struct registers *registers, uint64_t *to,
     size_t count = 0;
     *whole = false;
     while (count < FRAMES_MAX && registers->known[machine->pc]) {
-        uint64_t address = registers->value[machine->pc] - called;
+        uint64_t address =
+            (registers->value[machine->pc] & ~machine->no_address) - called;
         uint64_t sp = registers->value[machine->sp];
         const struct row *row;
         if (!dwfl_addrmodule(u->dwfl, address) && count)
@@ -103,7 +108,8 @@ static size_t walk(struct unwind *u, struct registers *registers, uint64_t *to,
         case UNWIND_UNKNOWN: return count;
         case UNWIND_NEXT: break;
         }
-        if (registers->value[machine->sp] <= sp)
+        /* Only the innermost function may have put nothing on the stack. */
+        if (registers->value[machine->sp] < sp + (count > 1))
             break;
     }
     return count;

@@ -81,7 +81,10 @@ static const char help[] =
     "as dump --json) or csv (RFC 4180). A record whose format starts with > "
     "opens a span of its thread; the next of the same thread and recorder that "
     "starts with < closes it. --value 'net:2=bytes' makes a plot of the second "
-    "argument of what net recorded; it may be given again. FILE gets its name "
+    "argument of what net recorded; it may be given again. Where records say "
+    "what ran (recorder_switch.h), vcd has wires of it, perfetto its tables of "
+    "threads and processors (where a state is unknown: stopped), chrome a "
+    "process CPUs. FILE gets its name "
     "only when it is whole.";
 
 enum { FORMATS = sizeof formats / sizeof *formats };

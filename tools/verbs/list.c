@@ -43,11 +43,12 @@ static void list_json(const struct reader *reader)
         const struct reader_thread *t = &reader->threads[i];
         printf("{\"thread\":%u,\"tid\":%d,\"alive\":%s,\"name\":", t->number,
                (int)t->id,
-               !t->known  ? "null"
-               : t->alive ? "true"
-                          : "false");
+               t->is_task  ? "true"
+               : !t->known ? "null"
+               : t->alive  ? "true"
+                           : "false");
         json_string(stdout, t->name, strlen(t->name), false);
-        puts("}");
+        puts(t->is_task ? ",\"task\":true}" : "}");
     }
 }
 

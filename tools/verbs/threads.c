@@ -50,7 +50,11 @@ static void stack_text(struct threads *threads, const struct thread *thread)
             place_text(place);
     if (thread->frames_count == FRAMES_MAX)
         printf("    ... (more than %d)\n", FRAMES_MAX);
-    else if (thread->frames_count && !thread->whole)
+    else if (thread->missing) {
+        fputs("    ... (what called it is in ", stdout);
+        show_text(stdout, thread->missing);
+        puts(", which is not at hand: --sysroot DIR)");
+    } else if (thread->frames_count && !thread->whole)
         puts("    ... (what called it is not known)");
 }
 
@@ -61,7 +65,8 @@ struct line {
     size_t count, max;
 };
 
-/* What a thread does, its number in the program's registry, and what it holds. */
+/* What a thread does, its number in the program's registry, and what it
+ * holds. */
 static void words_of(struct threads *threads, size_t which, char to[2200])
 {
     const struct thread *thread = &threads->all[which];
@@ -287,7 +292,10 @@ const struct verb verb_threads = {
         "wait for each other in a circle come first, as a DEADLOCK: of a "
         "running process, only if none of them ran between two looks. Equal "
         "stacks are shown once. Nothing is stopped, so a thread that runs has "
-        "no stack, unless --stop is given. Names of C++ are as the linker has "
+        "no stack, unless --stop is given. Of a recording, the stacks that the "
+        "program recorded of itself (run/snapshot.h), of other processors, "
+        "too: --executable and --sysroot say where its files are. Names of C++ "
+        "are as the linker has "
         "them: | c++filt.",
     .rows = rows,
     .unprepared = true,

@@ -40,6 +40,8 @@ static int write_file(struct call *call, const struct value_option *values,
     struct view_page page = {.call = call, .reader = &call->reader};
     struct output output;
     struct view_pack *pack;
+    struct timeline timeline;
+    struct switches switches;
     char *own = path ? NULL : default_path(call);
     size_t done = 0, some;
     call_take(call);
@@ -52,6 +54,9 @@ static int write_file(struct call *call, const struct value_option *values,
     }
     output_open(&output, call, path);
     pack = view_pack_new(call, &call->reader, values, values_count);
+    timeline_open(&timeline, call, TIMELINE_QUIET);
+    switches_export(&switches, &timeline);
+    view_pack_switches(pack, &switches);
     view_page_begin(&page, output.file);
     do {
         fputs("<script type=\"application/json\" class=\"batch\">",
@@ -64,6 +69,8 @@ static int write_file(struct call *call, const struct value_option *values,
     view_page_end(&page, output.file);
     view_pack_warn(pack);
     view_pack_free(pack);
+    switches_free(&switches);
+    timeline_close(&timeline);
     output_close(&output);
     if (strcmp(path, "-") != 0) {
         printf("%s\n", path);
@@ -136,6 +143,14 @@ const struct verb verb_view = {
         "\n"
         "A format that begins with > opens a span, and one that begins with <\n"
         "closes the last one of its thread and recorder.\n"
+        "\n"
+        "Where records say what ran (recorder_switch.h), each thread has a "
+        "strip\n"
+        "below: solid while it runs, hatched while it is ready, empty while it "
+        "is\n"
+        "blocked, nothing where that is unknown; and each processor has a "
+        "lane,\n"
+        "with interrupts nested in it. Not with --live.\n"
         "\n"
         "With --live, SOURCE is the id of a running process: the page is\n"
         "served at the address that is printed, for up to 32 browsers,\n"

@@ -1,4 +1,5 @@
-/* watch.c - recorder watch: waits for records of a running program, and acts. */
+/* watch.c - recorder watch: waits for records of a running program, and
+ * acts. */
 /* SPDX-License-Identifier: MIT */
 #include "bytes.h"
 #include "command.h"

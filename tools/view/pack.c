@@ -58,6 +58,7 @@ struct view_pack {
     const struct value_option *values;
     size_t values_count;
     bool in_html;
+    const struct switches *switches; /* that were not written; or null */
     struct ids recorders, threads, formats, callers, sites;
     char (*names)[17]; /* of the threads, by number, as the page has them */
     struct rows new_recorders, new_threads, new_formats, new_callers, new_sites,
@@ -262,6 +263,22 @@ static uint32_t thread_number(struct view_pack *pack,
     return number + 1;
 }
 
+/* The same of a thread that recorded nothing: it has no number. */
+static uint32_t silent_number(struct view_pack *pack,
+                              const struct timeline_lane *lane)
+{
+    bool new;
+    uint32_t number = (uint32_t)ids_of(&pack->threads, UINT64_MAX, lane->index,
+                                       0, &new);
+    FILE *to = rows_next(&pack->new_threads);
+    pack->names = need(realloc(pack->names, pack->threads.max * 17));
+    pack->names[number][0] = '\0';
+    fprintf(to, "[%" PRIu32 ",null,%" PRIu32 ",", number + 1, lane->id);
+    write_text(pack, to, lane->thread_of->shown);
+    fputc(']', to);
+    return number + 1;
+}
+
 static uint32_t format_number(struct view_pack *pack,
                               const struct recorder_event *event)
 {
@@ -450,6 +467,56 @@ static void write_figures(struct view_pack *pack, FILE *to)
     fputc(']', to);
 }
 
+/* -------------------------------------------------------------- switches -- */
+
+void view_pack_switches(struct view_pack *pack, const struct switches *s)
+{
+    pack->switches = s->slices_count ? s : NULL;
+}
+
+static void write_slices(struct view_pack *pack, const struct switches *s)
+{
+    struct buffer *b = &pack->joined;
+    uint64_t before = 0, start = (uint64_t)s->timeline->start_ns;
+    for (size_t i = 0; i < s->slices_count; i++) {
+        const struct switches_slice *slice = &s->slices[i];
+        buffer_varint(b, 8 * slice->what + slice->state);
+        buffer_varint(b, slice->of);
+        buffer_varint(b, slice->cpu);
+        buffer_varint(b, slice->depth);
+        put_signed(b, start + slice->begin - before);
+        buffer_varint(b, slice->end - slice->begin);
+        before = start + slice->begin;
+    }
+}
+
+static void write_switches(struct view_pack *pack, FILE *to)
+{
+    const struct switches *s = pack->switches;
+    char name[64];
+    if (!s)
+        return;
+    pack->switches = NULL;
+    fputs(",\"switches\":{\"threads\":[", to);
+    for (size_t i = 0; i < s->threads_count; i++) {
+        const struct timeline_lane *lane = s->threads[i]->lane;
+        fprintf(to, "%s%" PRIu32, i ? "," : "",
+                lane->thread ? thread_number(pack, lane->thread)
+                             : silent_number(pack, lane));
+    }
+    fputs("],\"interrupts\":[", to);
+    for (size_t i = 0; i < s->interrupts_count; i++) {
+        fputs(i ? "," : "", to);
+        write_text(
+            pack, to,
+            switches_name(s->interrupts[i].name, s->interrupts[i].id, name));
+    }
+    fprintf(to, "],\"count\":%zu,\"slices\":", s->slices_count);
+    write_slices(pack, s);
+    write_packed(pack, to);
+    fputc('}', to);
+}
+
 size_t view_pack_write(struct view_pack *pack, FILE *to, size_t max,
                        bool in_html)
 {
@@ -470,6 +537,7 @@ size_t view_pack_write(struct view_pack *pack, FILE *to, size_t max,
     fprintf(to, "],\"count\":%zu,\"missed\":[\"%" PRIu64 "\",%d]", count,
             pack->reader->missed, pack->reader->missed_estimated);
     write_figures(pack, to);
+    write_switches(pack, to);
     fputs(",\"columns\":", to);
     write_columns(pack, to);
     rows_write(&pack->new_recorders, to, "recorders");

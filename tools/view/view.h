@@ -21,10 +21,16 @@
     threads     [row, number, id, name] the same, or again with another name;
                 they begin with row 1, as row 0 is the thread that is unknown
     series      [recorder, argument, name] the same: a value to plot
+    switches    in the first batch of a file, if records say what ran: rows of
+                its threads, names of its interrupts, count, and base64 of raw
+                deflate of so many slices (switches.h): 8 * what + state, index
+                of thread or interrupt, processor, depth, begin as difference
+                to the one above, length
 */
 #ifndef VIEW_H
 #define VIEW_H
 
+#include "switches.h"
 #include "value.h"
 
 enum { VIEW_BATCH = 65536, VIEW_BLOCK = 4096 };
@@ -37,6 +43,8 @@ struct view_pack *view_pack_new(struct call *, struct reader *,
 void view_pack_free(struct view_pack *);
 /* Says which of the values no event had. */
 void view_pack_warn(const struct view_pack *);
+/* The next batch has them, too. */
+void view_pack_switches(struct view_pack *, const struct switches *);
 /* Writes the next events, at most `max`, as a batch. Returns how many. The
  * figures of recorders are those of the last reader_count(). */
 size_t view_pack_write(struct view_pack *, FILE *, size_t max, bool in_html);

@@ -61,5 +61,6 @@ int main(void);
 void SysTick_Handler(void);
 void PendSV_Handler(void);
 void HardFault_Handler(void);
+void Interrupt0_Handler(void);
 
 #endif

@@ -20,6 +20,7 @@ void port_start(void);
 void SysTick_Handler(void) __attribute__((weak, alias("port_idle")));
 void PendSV_Handler(void) __attribute__((weak, alias("port_idle")));
 void HardFault_Handler(void) __attribute__((weak, alias("port_idle")));
+void Interrupt0_Handler(void) __attribute__((weak, alias("port_idle")));
 
 void port_start(void)
 {
@@ -42,11 +43,11 @@ void port_start(void)
 
 __attribute__((section(".vectors"), used)) static const struct {
     uint32_t *stack;
-    port_function *handlers[15];
+    port_function *handlers[16];
 } port_vectors = {port_stack,
                   {port_start, port_idle, HardFault_Handler, port_idle,
                    port_idle, port_idle, 0, 0, 0, 0, port_idle, port_idle, 0,
-                   PendSV_Handler, SysTick_Handler}};
+                   PendSV_Handler, SysTick_Handler, Interrupt0_Handler}};
 
 /* --------------------------------------------------------------- machine -- */
 

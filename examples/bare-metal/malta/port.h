@@ -32,6 +32,7 @@ void port_software(void);         /* calls port_on_software at once */
 void port_on_timer(uintptr_t pc); /* may be interrupted by that */
 void port_on_software(void);
 void port_on_fault(uintptr_t pc);
+void port_on_return(void); /* from all interrupts, which are masked */
 void port_reset(void);
 int main(void);
 

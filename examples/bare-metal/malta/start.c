@@ -61,6 +61,9 @@ void __attribute__((weak)) port_on_fault(uintptr_t pc)
 {
     (void)pc;
 }
+void __attribute__((weak)) port_on_return(void)
+{
+}
 
 void port_on_exception(uint32_t cause, uintptr_t pc, uint32_t status);
 void port_on_exception(uint32_t cause, uintptr_t pc, uint32_t status)
@@ -78,7 +81,8 @@ void port_on_exception(uint32_t cause, uintptr_t pc, uint32_t status)
         port_on_timer(pc);
         MOVE_TO("$12", 2 /* EXL, as it was */);
     }
-    port_level--;
+    if (--port_level == 0)
+        port_on_return();
 }
 
 /* The board's own reset; QEMU with -no-reboot ends. */

@@ -169,7 +169,8 @@ function readTables(batch) {
   }
   for (const [i, number, id, name] of batch.threads ?? [])
     threads[i] = Object.assign(threads[i] ?? {},
-      {number, id, name, label: `T${number} ${name}`});
+      {row: i, number: number ?? Infinity, id, name,
+        label: number === null ? name : `T${number} ${name}`});
   for (const [text, location, severity = null] of batch.formats ?? [])
     formats.push({
       text, location, severity, hidden: isBelow(severity), name: location.slice(location.lastIndexOf('/') + 1),
@@ -213,6 +214,8 @@ async function takeBatches(batches) {
   for (const [i, batch] of batches.entries()) {
     const from = events.count;
     readTables(batch);
+    if (batch.switches) readSwitches(batch.switches,
+      await inflate(batch.switches.slices));
     readColumns(packed[i], batch.count);
     const [gone, estimated] = batch.missed;
     if (BigInt(gone) > missed)

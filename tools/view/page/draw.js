@@ -59,6 +59,7 @@ function readColours() {
     'hit', 'gap', 'warn', 'severe2', 'severe3'])
     ink[name] = style.getPropertyValue(`--${name}`).trim();
   ink.hatch = hatched(ink.gap);
+  ink.ready = hatched(ink.accent);
   ink.mono = style.getPropertyValue('--mono').trim();
   ink.font = style.getPropertyValue('--sans').trim();
 }
@@ -76,10 +77,15 @@ function makeLayout() {
       top += heightOf(lane);
     }
   };
+  if (view.threads && processors.length)
+    add('Processors', processors.filter(cpu => cpu), cpu =>
+      LANE + SPAN * cpu.levels.length);
   if (view.threads)
-    add('Threads', threadLanes.filter(lane => lane && lane.rows.count)
-      .sort((a, b) => a.thing.number - b.thing.number),
-    lane => LANE + SPAN * lane.depth);
+    add('Threads', threadLanes.filter(lane => lane &&
+      (lane.rows.count || stripOf(lane)))
+      .sort((a, b) => a.thing.number === b.thing.number ? 0
+        : a.thing.number - b.thing.number),
+    lane => LANE + SPAN * lane.depth + (stripOf(lane) ? STRIP : 0));
   if (view.recorders)
     add('Recorders', recorderLanes.filter(lane => lane && !lane.thing.hidden),
       () => LANE);
@@ -226,7 +232,7 @@ function drawLabel({lane, top: y, height: h}, top) {
   pen.fillRect(0, top, LABELS, h);
   pen.textAlign = 'right';
   pen.fillStyle = ink.dim;
-  const count = group(lane.rows.count);
+  const count = group(lane.levels ? lane.runs.begin.length : lane.rows.count);
   pen.fillText(count, right, middle);
   right -= count.length * ink.letter + 8;
   if (recorder && thing.lost > 0n) {
@@ -355,6 +361,11 @@ function drawLanes() {
     pen.fillStyle = lane ? ink.faint : ink.panel;
     pen.fillRect(LABELS, top + (lane ? h - 1 : 0), width, lane ? 1 : h);
     if (!lane) continue;
+    if (lane.levels) {
+      drawProcessor(lane, top);
+      continue;
+    }
+    if (stripOf(lane)) drawStrip(stripOf(lane), top + h - STRIP);
     if (lane.thing.overwritten !== undefined)
       drawGap(lane.thing, top);
     const texts = drawTicks(lane, top);
@@ -366,7 +377,7 @@ function drawLanes() {
     drawTexts(texts, top);
   for (const {lane, top: y} of seen) {
     const top = RULER + y - view.scrolled;
-    if (!lane) continue;
+    if (!lane || lane.levels) continue;
     drawMarks(lane.severe[2], top + LANE - 9, ink.severe2);
     drawMarks(lane.severe[3], top + LANE - 9, ink.severe3);
     drawMarks(lane.hits, top, ink.hit);
@@ -413,7 +424,7 @@ function draw() {
 function rowAt(x, y) {
   const line = layout.find(l => l.lane && y >= RULER + l.top - view.scrolled &&
     y < RULER + l.top - view.scrolled + l.height);
-  if (!line || x < LABELS || y < RULER) return -1;
+  if (!line || x < LABELS || y < RULER || line.lane.levels) return -1;
   const {lane} = line, ns = toNs(x), at = events.at;
   const depth = Math.floor((y - RULER + view.scrolled - line.top - LANE) /
     SPAN);

@@ -131,6 +131,8 @@ function addToLanes(from, to) {
         if (!rows.sorted) rows.sort();
   for (const recorder of recorders)
     recorderLanes[recorder.number] ??= new Lane(recorder);
+  for (const [thread] of strips)
+    threadLanes[thread] ??= new Lane(threads[thread]);
 }
 
 // Anew, for other recorders or severities are hidden.

@@ -233,8 +233,19 @@ function spanOf(row) {
 function showTip() {
   const tip = $('tip'), point = view.pointer;
   const row = point && !point.down ? rowAt(point.x, point.y) : -1;
-  tip.hidden = row < 0;
-  if (row < 0) return;
+  const state = row < 0 && point && !point.down ? stateAt(point.x, point.y)
+    : null;
+  tip.hidden = row < 0 && !state;
+  if (tip.hidden) return;
+  tip.textContent = state ?? textOf(row);
+  const box = canvas.getBoundingClientRect();
+  tip.style.left = `${Math.max(4, Math.min(box.left + point.x + 14,
+    window.innerWidth - tip.offsetWidth - 8))}px`;
+  tip.style.top = `${Math.min(box.top + point.y + 18,
+    window.innerHeight - tip.offsetHeight - 4)}px`;
+}
+
+function textOf(row) {
   const text = message(row, invalidate) ?? '\u2026';
   const lines = [`${events.order[row]}  ${seconds(row)} s  ${
     threads[events.thread[row]].label}`, `${recorderOf(row).name}: ${
@@ -242,10 +253,5 @@ function showTip() {
   formatOf(row).name];
   const span = formatOf(row).opens ? spanOf(row) : null;
   if (span) lines.push(span);
-  tip.textContent = lines.join('\n');
-  const box = canvas.getBoundingClientRect();
-  tip.style.left = `${Math.max(4, Math.min(box.left + point.x + 14,
-    window.innerWidth - tip.offsetWidth - 8))}px`;
-  tip.style.top = `${Math.min(box.top + point.y + 18,
-    window.innerHeight - tip.offsetHeight - 4)}px`;
+  return lines.join('\n');
 }

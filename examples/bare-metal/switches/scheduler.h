@@ -1,0 +1,137 @@
+/* scheduler.h - a small preemptive scheduler that records what it does. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * Fixed priorities, tasks that wait in queues or for a tick, and interrupts
+ * that nest. It counts by itself what it did and for how long, so that tests can
+ * compare that with what was recorded.
+ */
+#ifndef SCHEDULER_H
+#define SCHEDULER_H
+
+#include "port.h"
+
+/* Tasks are threads of the recorder from 100 on; what else runs has the number
+ * that the board gives it, which is 1 in tasks. */
+static inline unsigned board_thread(void)
+{
+    return RECORDER_THREAD();
+}
+#undef RECORDER_THREAD
+#define RECORDER_THREAD() scheduler_thread()
+#define RECORDER_SWITCH_NUMBER(id) ((const struct task *)(id))->number
+static inline unsigned scheduler_thread(void);
+
+/* With SCHEDULER_EXACT the time of a record is the number that the scheduler
+ * counts with: microseconds, from 100 ms before a wrap of the low word. */
+#ifdef SCHEDULER_EXACT
+#undef RECORDER_TIME
+#undef RECORDER_TIME_HZ
+#define RECORDER_TIME() ((uintptr_t)scheduler_now)
+#define RECORDER_TIME_HIGH() ((uintptr_t)(scheduler_now >> 32))
+#define RECORDER_TIME_HZ 1000000
+#endif
+extern volatile uint64_t scheduler_now;
+
+#include "recorder_dump.h"
+#include "recorder_switch.h"
+
+/* ----------------------------------------------------------------- tasks -- */
+
+enum task_state { TASK_READY, TASK_BLOCKED, TASK_ENDED, TASK_RUNS, TASK_NEW };
+
+/* What the scheduler counts of a task, in microseconds. */
+struct task_counts {
+    unsigned runs, blocked, preempted;
+    uint64_t spent[TASK_NEW + 1]; /* by what it did */
+    uint64_t longest_run, longest_wait, longest_wake;
+    enum task_state does; /* and since when: */
+    uint64_t since;
+    bool woken; /* ready since it was woken, not since it was preempted */
+};
+
+/* The more urgent task stands before the less urgent one in the list. */
+struct task {
+    uintptr_t *stack; /* while it does not run: where its registers are */
+    const char *name;
+    void (*function)(void);
+    struct task *next;
+    unsigned number;
+    enum task_state state; /* READY: also of the one that runs */
+    struct task_counts counts;
+    uintptr_t room[1024]; /* its stack: enough to record, not to dump */
+};
+
+struct queue {
+    struct task *waits; /* who waits for a word, or null */
+    unsigned count, first;
+    uintptr_t words[8];
+};
+
+extern struct task *volatile scheduler_current;
+
+static inline unsigned scheduler_thread(void)
+{
+    unsigned thread = board_thread();
+    return thread == 1 && scheduler_current ? scheduler_current->number
+                                            : thread;
+}
+
+/* main() calls this for each task, then scheduler_run(), which makes main the
+ * idle task, and returns when all others have ended. */
+void scheduler_add(struct task *task, const char *name, void (*function)(void));
+void scheduler_run(void);
+
+/* Of tasks: waits for a word, or for the next tick of the sensor. */
+uintptr_t queue_get(struct queue *queue);
+void scheduler_wait_for_tick(void);
+/* Of tasks and interrupts. False: the queue is full. */
+bool queue_put(struct queue *queue, uintptr_t word);
+
+/* Masks interrupts, and says how it was; as they were. They record it. */
+uintptr_t scheduler_mask(void);
+void scheduler_unmask(uintptr_t was);
+
+/* ------------------------------------------------------------ interrupts -- */
+
+struct interrupt_counts {
+    const char *name;
+    unsigned count;
+    uint64_t spent; /* without those nested in it */
+    uint64_t longest;
+};
+extern struct interrupt_counts scheduler_tick, scheduler_line;
+extern struct processor_counts {
+    uint64_t idle, interrupts, off, off_longest;
+    unsigned off_count;
+    uint64_t begin, end;
+} scheduler_counts;
+extern struct task *scheduler_tasks; /* the idle task is the last */
+
+/* ------------------------------------------------------------------ port --
+ *
+ * A board has these for the scheduler, and calls what stands below them.
+ */
+
+/* Masks interrupts, and says how it was; as they were. */
+uintptr_t board_mask(void);
+void board_unmask(uintptr_t was);
+/* Ticks of a counter of 32 bits, and how many are a microsecond. */
+uint32_t board_ticks(void);
+extern const uint32_t board_microsecond;
+/* Makes the first registers of a task: it begins in scheduler_begin(). */
+uintptr_t *board_stack(uintptr_t *end);
+/* Starts to switch and to call scheduler_on_tick(). */
+void board_run(void);
+/* Interrupts are masked: lets scheduler_next() say who runs, now or as soon as
+ * nothing is masked and no interrupt runs. */
+void board_switch(void);
+void board_sleep(void);
+/* An interrupt more urgent than the tick: calls scheduler_on_line(). */
+void board_line(void);
+
+void scheduler_begin(void);
+struct task *scheduler_next(void);
+void scheduler_on_tick(uintptr_t pc);
+void scheduler_on_line(uintptr_t pc);
+
+#endif

@@ -1,0 +1,36 @@
+/* kernel_none.h - recorder_kernel() where there is no Linux. */
+/* SPDX-License-Identifier: MIT */
+#ifndef RECORDER_KERNEL_NONE_H_
+#define RECORDER_KERNEL_NONE_H_
+
+#include "language.h"
+
+#ifdef RECORDER_HOSTED_
+#include "output.h"
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+RECORDER_SELDOM_ int recorder_kernel(unsigned kib, unsigned ms)
+{
+#ifdef RECORDER_HOSTED_
+    struct recorder_string_ say;
+    char text[100];
+    say = recorder_string_at_(text, sizeof text);
+    recorder_add_string_(&say, "recorder: switches: are recorded on Linux "
+                               "only; goes on without\n");
+    recorder_say_(&say);
+#endif
+    (void)kib, (void)ms;
+    return 1; /* EPERM */
+}
+RECORDER_SELDOM_ void recorder_kernel_pour(void)
+{
+}
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+#endif

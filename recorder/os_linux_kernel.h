@@ -1,0 +1,156 @@
+/* os_linux_kernel.h - Linux: context switches, as perf events have them. */
+/* SPDX-License-Identifier: MIT */
+#ifndef RECORDER_OS_LINUX_KERNEL_H_
+#define RECORDER_OS_LINUX_KERNEL_H_
+
+#include "clock.h"
+#include "os.h"
+#include "text.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---------------------------------------------------------------- events -- */
+
+/* struct perf_event_attr as of Linux 4.1; `flags` are bit fields there.
+ * tests/outside/kernel.c compares it with the system's. */
+struct recorder_perf_event_ {
+    uint32_t type, size;
+    uint64_t config, period, sample_type, read_format, flags;
+    uint32_t wakeup, breakpoint;
+    uint64_t config_1, config_2, branches, registers;
+    uint32_t stack;
+    int32_t clock;
+    uint64_t registers_interrupted;
+    uint32_t watermark;
+    uint16_t max_stack, reserved;
+};
+RECORDER_ASSERT_(sizeof(struct recorder_perf_event_) == 112,
+                 "os_linux_kernel.h: struct recorder_perf_event_ has holes");
+/* A bit field of `flags`, counted from its first. */
+#define RECORDER_PERF_FLAG_(n)                                                 \
+    ((uint64_t)1 << (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 63 - (n) : (n)))
+#define RECORDER_PERF_INHERIT_THREAD_ RECORDER_PERF_FLAG_(35) /* Linux 5.13 */
+enum { RECORDER_RAW_ = 4 /* CLOCK_MONOTONIC_RAW: not slewed by anyone */ };
+
+/* PERF_RECORD_SWITCH, and whose it is: all records of such a ring are these. */
+struct recorder_perf_switch_ {
+    uint32_t type;
+    uint16_t misc, size;
+    uint32_t process, thread;
+    uint64_t ns; /* CLOCK_MONOTONIC_RAW */
+    uint32_t cpu, reserved;
+};
+enum {
+    RECORDER_PERF_SWITCH_ = 14,
+    RECORDER_PERF_OUT_ = 1 << 13,
+    RECORDER_PERF_PREEMPTED_ = 1 << 14,
+    RECORDER_PERF_HEAD_ = 1024 /* offset of data_head in a ring's first page */
+};
+
+RECORDER_SELDOM_ void
+recorder_perf_event_set_(struct recorder_perf_event_ *event)
+{
+    __builtin_memset(event, 0, sizeof *event);
+    event->type = 1; /* PERF_TYPE_SOFTWARE */
+    event->size = sizeof *event;
+    event->config = 9;                             /* PERF_COUNT_SW_DUMMY */
+    event->sample_type = 1 << 1 | 1 << 2 | 1 << 7; /* TID, TIME, CPU */
+    event->flags = RECORDER_PERF_FLAG_(1) |        /* inherit */
+                   RECORDER_PERF_FLAG_(5) |        /* exclude_kernel */
+                   RECORDER_PERF_FLAG_(6) |        /* exclude_hv */
+                   RECORDER_PERF_FLAG_(18) |       /* sample_id_all */
+                   RECORDER_PERF_FLAG_(25) |       /* use_clockid */
+                   RECORDER_PERF_FLAG_(26) |       /* context_switch */
+                   RECORDER_PERF_FLAG_(27) |       /* write_backward */
+                   RECORDER_PERF_INHERIT_THREAD_;
+    event->clock = RECORDER_RAW_;
+}
+
+/* Returns a descriptor of the event for a thread, 0: the calling one, while it
+ * is on a processor; minus errno where that cannot be. */
+RECORDER_SELDOM_ long
+recorder_perf_open_(const struct recorder_perf_event_ *event, int32_t thread,
+                    long cpu)
+{
+    long fd = recorder_syscall_(SYS_perf_event_open, event, (long)thread, cpu,
+                                -1L, 8L /* PERF_FLAG_FD_CLOEXEC */),
+         high;
+    if (fd < 0)
+        return -(long)*recorder_os_errno_();
+    /* Above those that programs use by number. */
+    high = recorder_os_fcntl_((int)fd, 1030 /* F_DUPFD_CLOEXEC */, 100);
+    if (high < 0 && fd > 2)
+        return fd;
+    recorder_os_close_((int)fd);
+    return high < 0 ? -(long)*recorder_os_errno_() : high;
+}
+
+/* Sends the switches of one event into the ring of another. */
+RECORDER_SELDOM_ bool recorder_perf_join_(int fd, int ring)
+{
+#if defined(__mips__) || defined(__powerpc__)
+    const long set_output = 0x20002405;
+#else
+    const long set_output = 0x2405; /* PERF_EVENT_IOC_SET_OUTPUT */
+#endif
+    return recorder_syscall_(SYS_ioctl, (long)fd, set_output, (long)ring) == 0;
+}
+
+/* True if a descriptor is still that of a perf event: the program may have
+ * closed it, and opened something else. */
+RECORDER_SELDOM_ bool recorder_perf_is_(int fd)
+{
+    static const char wanted[] = "anon_inode:[perf_event]";
+    struct recorder_string_ path;
+    char name[40], link[sizeof wanted];
+    path = recorder_string_at_(name, sizeof name - 1);
+    recorder_add_string_(&path, "/proc/self/fd/");
+    recorder_add_number_(&path, (uint64_t)fd, 10, 1);
+    name[path.size] = '\0';
+    return recorder_syscall_(SYS_readlinkat, (long)RECORDER_AT_CWD_, name, link,
+                             sizeof link) == sizeof wanted - 1 &&
+           __builtin_memcmp(link, wanted, sizeof wanted - 1) == 0;
+}
+
+/* ---------------------------------------------------------------- system -- */
+
+/* Reads a small file; returns its size, 0 where it cannot be read. */
+RECORDER_SELDOM_ size_t recorder_kernel_file_(const char *path, char *to,
+                                              size_t max)
+{
+    long fd = recorder_syscall_(SYS_openat, (long)RECORDER_AT_CWD_, path,
+                                (long)RECORDER_O_CLOEXEC_),
+         size;
+    if (fd < 0)
+        return 0;
+    size = recorder_os_read_((int)fd, to, max);
+    recorder_os_close_((int)fd);
+    return size > 0 ? (size_t)size : 0;
+}
+
+/* Returns how many descriptors the process may have. */
+RECORDER_SELDOM_ uint64_t recorder_kernel_descriptors_(void)
+{
+#if defined(__mips__)
+    const long open_files = 5;
+#else
+    const long open_files = 7;
+#endif
+    uint64_t limits[2] = {0, 0}; /* struct rlimit64 */
+    recorder_syscall_(SYS_prlimit64, 0L, open_files, (void *)0, limits);
+    return limits[0];
+}
+
+/* Threads of the C library, where the program has them. */
+extern int recorder_pthread_create_(uintptr_t *thread, const void *attributes,
+                                    void *(*run)(void *), void *argument)
+    RECORDER_LABEL_(pthread_create) __attribute__((weak));
+extern int recorder_pthread_join_(uintptr_t thread, void **result)
+    RECORDER_LABEL_(pthread_join) __attribute__((weak));
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+#endif

@@ -1,0 +1,116 @@
+/* recorder_kernel.h - what ran and what waited, by the kernel (Linux) */
+/* SPDX-License-Identifier: MIT */
+/*
+    #include "recorder_dump.h"
+    #include "recorder_kernel.h"            // in one file of the program
+
+    RECORDER(net, 256, "Network traffic");
+
+    int main(void)
+    {
+        recorder_kernel(64, 0);             // rings of 64 KiB a processor
+        for (int i = 0; i < 3; i++) {
+            record(net, "request %d", i);
+            usleep(1000);                   // the thread blocks, and runs again
+        }
+        recorder_dump();                    // records, and switches among them
+    }
+
+    $ RECORDER_SWITCHES=64 ./demo           # the same without a call
+    $ recorder dump PID --by-time           # also while it runs
+
+PROMISES (each names the test that keeps it)
+    exact       what is recorded and what is counted as overwritten are all
+                switches of the program's threads, as /proc counts them
+                -> tests/outside/kernel.c
+    in_time     a switch has the time at which it was, on the clock of the other
+                records -> tests/outside/kernel.c
+    quiet       nobody reads the kernel's rings until somebody asks: no thread,
+                no wakeup; record() costs what it did -> tests/outside/kernel.c
+    unharmed    where the kernel refuses, a line on stderr says why and what to
+                do, and the program goes on -> tests/outside/kernel.c
+    survives    a crash has them in its dump, its core file, its recording; with
+                a thread that pours and a recording, kill -9 leaves all but the
+                last milliseconds -> tests/outside/kernel.c
+
+LIMITS
+    * Linux 5.13; from 4.7 on with rings that children of fork() fill, too.
+      Elsewhere recorder_kernel() says so.
+    * A switch costs the program some 0.5 us more. Each processor has a
+      descriptor, from 100 up, and locked memory: the kernel grants a user 516
+      KiB a processor, then what RLIMIT_MEMLOCK says.
+    * A switch that was poured has the order of the pour, and the time of the
+      switch: dumps by order show a pour in one piece, `recorder dump --by-time`
+      sorts.
+    * Of the time before a thread ends, its last switch is missing: the kernel
+      takes the event away before. When a blocked thread became ready is not
+      known.
+    * Threads that were there before recorder_kernel() take a descriptor more a
+      thread and processor, as long as a quarter of RLIMIT_NOFILE lasts; a
+      processor that is turned on later is not recorded. RECORDER_SWITCHES comes
+      before all threads, those of other libraries' constructors excepted.
+    * A crash is poured by the handlers of recorder_dump_on_common_signals();
+      without them the switches since the last pour are lost, as kernels leave
+      these rings out of core files.
+    * A child of fork() opens rings of its own, 35 us a processor, and starts
+      the thread that pours anew. Who calls setns() or unshare(), which want one
+      thread, asks for none.
+    * A thread that never recorded takes a row of the thread table when its
+      first switch is poured.
+    * The processor is recorded up to 254; 255 are all above.
+    * If the machine slept, switches from before that were poured after it have
+      times that are late by the sleep.
+    * 32-bit machines: a switch that is older than half a wrap of the clock (36
+      minutes) when it is poured counts as overwritten.
+
+CONTENTS
+    switches    recorder_kernel(), recorder_kernel_pour()
+*/
+#ifndef RECORDER_KERNEL_H
+#define RECORDER_KERNEL_H
+
+#include "recorder.h"
+#if defined(RECORDER_LIBRARY) && !defined(RECORDER_LIBRARY_BODY)
+#error                                                                         \
+    "with RECORDER_LIBRARY, the file with RECORDER_LIBRARY_BODY includes this"
+#endif
+
+#ifndef RECORDER_NOTHING_
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------------ switches -- */
+
+/* Opens a ring of `kib` KiB for each processor, in which the kernel keeps the
+ * newest context switches of this process, 32 a KiB; 4 to 65536, a power of
+ * two. They are recorded ("poured") when somebody asks: by recorder_dump() and
+ * its like, by a dump because of a signal, at exit, by recorder_kernel_pour(),
+ * and, if `ms` is not 0, by a thread every so many milliseconds. Returns 0, or
+ * an errno; then a line on stderr has said why, and nothing is recorded.
+ *
+ * Where they are open already, as by the environment's RECORDER_SWITCHES=64 or
+ * RECORDER_SWITCHES=64,10 (KiB, milliseconds), they stay as they are, and only
+ * the thread may be added.
+ *
+ * They are records of a recorder `switches`, which has RECORDER_KERNEL_SLOTS
+ * slots, 8192 unless that is defined before this header is included; or of the
+ * program's own RECORDER(switches, ...) in another file. */
+RECORDER_PROTOTYPE_ int recorder_kernel(unsigned kib, unsigned ms);
+
+/* Records what the rings hold that was not recorded before. Safe in signal
+ * handlers. */
+RECORDER_PROTOTYPE_ void recorder_kernel_pour(void);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#ifdef RECORDER_LINUX_
+#include "recorder/kernel_open.h"
+#else
+#include "recorder/kernel_none.h"
+#endif
+#endif /* RECORDER_NOTHING_ */
+
+#endif

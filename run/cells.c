@@ -1,0 +1,85 @@
+/* cells.c - the library's recorders, and how their cells are written. */
+/* SPDX-License-Identifier: MIT */
+#include "run.h"
+
+#pragma GCC visibility push(hidden)
+RECORDER(thread_life, 4096, "Threads: created, started, joined, ended")
+RECORDER(lock_wait, 16384, "Waits for locks, conditions, semaphores, threads")
+RECORDER(lock_order, 4096, "Locks that were taken while others were held")
+RECORDER(call_stack, 8192, "Stacks, each once")
+RECORDER_LANES(thread_self, 4, RUN_LANES, "Who each thread is")
+RECORDER_LANES(thread_held, 4, RUN_LANES, "What each thread holds")
+RECORDER_LANES(thread_calls, 4, RUN_LANES, "How often each thread called")
+RECORDER_LANES(lock_total, 4, RUN_OBJECTS, "What was waited for")
+/* Of one slot: what a thread waits for is one record, written by itself. */
+#undef RECORDER_SLOTS_
+#define RECORDER_SLOTS_(size) ((size_t)(size))
+RECORDER_LANES(thread_now, 1, RUN_LANES, "What each thread waits for");
+#pragma GCC visibility pop
+
+/* A library's constructor may make a thread before those of this file run. */
+void run_cells_begin(void)
+{
+    recorder_enter(&recorder_for_thread_life);
+    recorder_enter(&recorder_for_lock_wait);
+    recorder_enter(&recorder_for_lock_order);
+    recorder_enter(&recorder_for_call_stack);
+    recorder_enter(&recorder_for_thread_self);
+    recorder_enter(&recorder_for_thread_now);
+    recorder_enter(&recorder_for_thread_held);
+    recorder_enter(&recorder_for_thread_calls);
+    recorder_enter(&recorder_for_lock_total);
+}
+
+void run_record(const struct recorder *r, const char *format, uintptr_t caller,
+                const uintptr_t *words, unsigned count)
+{
+    if (__atomic_load_n(&r->trace, __ATOMIC_RELAXED) >= 0)
+        recorder_record_words_(r, format, caller, words, count);
+}
+
+static struct recorder_ring *ring_of(const struct recorder *r, unsigned lane)
+{
+    return (struct recorder_ring *)(void *)((char *)r->rings +
+                                            lane * r->ring_bytes);
+}
+
+/* As recorder_record_words_() does, but into a lane that is not the thread's:
+ * of one slot one record, of four slots three, wherever the first may be. */
+struct run_cell run_cell_write(const struct recorder *r, unsigned lane,
+                               const char *format, uintptr_t caller,
+                               const uintptr_t *words, unsigned count)
+{
+    struct recorder_ring *ring = ring_of(r, lane);
+    struct run_cell cell = {lane * r->ring_bytes + sizeof *ring +
+                                offsetof(struct recorder_record, argument),
+                            0};
+    unsigned thread = RECORDER_THREAD();
+    uintptr_t time, order, previous;
+    if (__atomic_load_n(&r->trace, __ATOMIC_RELAXED) < 0)
+        return cell;
+    time = recorder_time_();
+    order = recorder_orders_(count);
+    previous = recorder_positions_(ring, count, thread);
+    for (unsigned i = 0; i < count; i++) {
+        const struct recorder_record record = {i ? 0 : (uintptr_t)format,
+                                               order + i,
+                                               time,
+                                               caller,
+                                               {words[4 * i], words[4 * i + 1],
+                                                words[4 * i + 2],
+                                                words[4 * i + 3]}};
+        const struct recorder_record *slot =
+            recorder_write_(ring, r->mask, previous + i, thread, &record);
+        if (i == 0 && slot)
+            cell.start = (unsigned)(slot - recorder_records_(ring));
+    }
+    return cell;
+}
+
+/* Zeroed memory is an empty ring. */
+void run_cell_clear(const struct recorder *r, unsigned lane)
+{
+    if (recorder_get_(&ring_of(r, lane)->write))
+        __builtin_memset(ring_of(r, lane), 0, r->ring_bytes);
+}

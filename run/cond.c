@@ -1,0 +1,131 @@
+/* cond.c - pthread_cond_*, in both versions. */
+/* SPDX-License-Identifier: MIT */
+#include "real.h"
+
+static int wait_real(const struct run_cond_real *real, pthread_cond_t *c,
+                     pthread_mutex_t *m, const struct run_limit *l)
+{
+    switch (l->how) {
+    case RUN_TIMED: return real->timedwait(c, m, l->until);
+    case RUN_CLOCK:
+        return run_real.pthread_cond_clockwait(c, m, l->clock, l->until);
+    default: return real->wait(c, m);
+    }
+}
+
+int run_cond_wait(const struct run_cond_real *real, pthread_cond_t *c,
+                  pthread_mutex_t *m, const struct run_limit *l, uintptr_t site,
+                  uintptr_t cfa)
+{
+    struct run_thread *t;
+    bool held;
+    int result;
+    if (RUN_UNLIKELY(!real->wait) && (!run_resolve() || !real->wait))
+        return ENOSYS;
+    t = run_thread();
+    if (!t)
+        return wait_real(real, c, m, l);
+    run_count(t, RUN_COND);
+    held = run_gave(t, m, site);
+    RUN_WAIT(wait);
+    run_wait_begin(&wait, t,
+                   l->how == RUN_FOREVER ? &run_cond : &run_cond_until, c,
+                   (uintptr_t)m, site, cfa);
+    wait.mutex = m; /* also where the thread is cancelled */
+    result = wait_real(real, c, m, l);
+    wait.result = (uintptr_t)(unsigned)result;
+    if (result == ENOTRECOVERABLE ||
+        (!held && result != 0 && result != ETIMEDOUT))
+        wait.mutex = NULL; /* an error: it has no mutex */
+    return result;
+}
+
+/* Notes who signals. A record for each would cost more than all waits. */
+static void signals(const void *object)
+{
+    struct run_thread *t = run_thread();
+    if (!t)
+        return;
+    run_count(t, RUN_SIGNAL);
+    run_object_gives(t, (uintptr_t)object);
+}
+int run_cond_signal(const struct run_cond_real *real, pthread_cond_t *c)
+{
+    if (RUN_UNLIKELY(!real->signal) && (!run_resolve() || !real->signal))
+        return ENOSYS;
+    signals(c);
+    return real->signal(c);
+}
+int run_cond_broadcast(const struct run_cond_real *real, pthread_cond_t *c)
+{
+    if (RUN_UNLIKELY(!real->broadcast) && (!run_resolve() || !real->broadcast))
+        return ENOSYS;
+    signals(c);
+    return real->broadcast(c);
+}
+
+/* The functions of one version, by their names. Where there are two versions,
+ * those of a name alone are hidden (versions.map). */
+static const struct run_limit forever = {.how = RUN_FOREVER};
+#define CONDS(real, WAIT, TIMEDWAIT, SIGNAL, BROADCAST, INIT, DESTROY)         \
+    RUN_EXPORT int WAIT(pthread_cond_t *c, pthread_mutex_t *m)                 \
+    {                                                                          \
+        return run_cond_wait(&real, c, m, &forever, RUN_SITE, RUN_CFA);        \
+    }                                                                          \
+    RUN_EXPORT int TIMEDWAIT(pthread_cond_t *c, pthread_mutex_t *m,            \
+                             const struct timespec *until)                     \
+    {                                                                          \
+        const struct run_limit limit = {.how = RUN_TIMED, .until = until};     \
+        return run_cond_wait(&real, c, m, &limit, RUN_SITE, RUN_CFA);          \
+    }                                                                          \
+    RUN_EXPORT int SIGNAL(pthread_cond_t *c)                                   \
+    {                                                                          \
+        return run_cond_signal(&real, c);                                      \
+    }                                                                          \
+    RUN_EXPORT int BROADCAST(pthread_cond_t *c)                                \
+    {                                                                          \
+        return run_cond_broadcast(&real, c);                                   \
+    }                                                                          \
+    RUN_EXPORT int INIT(pthread_cond_t *c, const pthread_condattr_t *a)        \
+    {                                                                          \
+        if (!real.init && (!run_resolve() || !real.init))                      \
+            return ENOSYS;                                                     \
+        run_object_forget(c);                                                  \
+        return real.init(c, a);                                                \
+    }                                                                          \
+    RUN_EXPORT int DESTROY(pthread_cond_t *c)                                  \
+    {                                                                          \
+        if (!real.destroy && (!run_resolve() || !real.destroy))                \
+            return ENOSYS;                                                     \
+        run_object_forget(c);                                                  \
+        return real.destroy(c);                                                \
+    }
+#ifdef RUN_VERSIONS
+CONDS(run_cond_new, new_wait, new_timedwait, new_signal, new_broadcast,
+      new_init, new_destroy)
+CONDS(run_cond_old, old_wait, old_timedwait, old_signal, old_broadcast,
+      old_init, old_destroy)
+#define VERSION(name)                                                          \
+    __asm__(".symver new_" #name ", pthread_cond_" #name "@@" RUN_COND_NEW);   \
+    __asm__(".symver old_" #name ", pthread_cond_" #name "@" RUN_COND_OLD);
+VERSION(wait)
+VERSION(timedwait)
+VERSION(signal)
+VERSION(broadcast)
+VERSION(init)
+VERSION(destroy)
+#else
+CONDS(run_cond_new, pthread_cond_wait, pthread_cond_timedwait,
+      pthread_cond_signal, pthread_cond_broadcast, pthread_cond_init,
+      pthread_cond_destroy)
+#endif
+
+RUN_EXPORT int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m,
+                                      clockid_t clock,
+                                      const struct timespec *until)
+{
+    const struct run_limit limit = {RUN_CLOCK, clock, until};
+    if (!RUN_HAS(pthread_cond_clockwait))
+        return ENOSYS;
+    return run_cond_wait(&run_cond_new, c, m, &limit, RUN_SITE, RUN_CFA);
+}

@@ -1,0 +1,142 @@
+/* mutex.c - pthread_mutex_*. */
+/* SPDX-License-Identifier: MIT */
+#include "real.h"
+
+static int lock_real(pthread_mutex_t *m, const struct run_limit *l)
+{
+    switch (l->how) {
+    case RUN_TIMED: return run_real.pthread_mutex_timedlock(m, l->until);
+    case RUN_CLOCK:
+        return run_real.pthread_mutex_clocklock(m, l->clock, l->until);
+    default: return run_real.pthread_mutex_lock(m);
+    }
+}
+
+/* The real function waits, and finds what a try does not tell: EDEADLK, the
+ * inheritance of priorities, a time limit that is wrong. */
+__attribute__((noinline)) static int lock_waits(struct run_thread *t,
+                                                pthread_mutex_t *m,
+                                                const struct run_limit *l,
+                                                uintptr_t site, uintptr_t cfa)
+{
+    int result;
+    run_count(t, RUN_WAITED);
+    {
+        RUN_WAIT(wait);
+        run_wait_begin(&wait, t,
+                       l->how == RUN_FOREVER ? &run_mutex : &run_mutex_until, m,
+                       (uintptr_t)(unsigned)m->__data.__owner, site, cfa);
+        result = lock_real(m, l);
+        wait.result = (uintptr_t)(unsigned)result;
+    }
+    if (result == 0 || result == EOWNERDEAD)
+        run_took(t, m, RUN_WRITE, run_mutex.total, site, cfa);
+    return result;
+}
+
+RUN_INLINE int lock(pthread_mutex_t *m, const struct run_limit *l,
+                    uintptr_t site, uintptr_t cfa)
+{
+    struct run_thread *t = run_thread();
+    int result;
+    if (RUN_UNLIKELY(!t))
+        return lock_real(m, l);
+    run_count(t, RUN_LOCK);
+    if (l->how == RUN_CLOCK && !run_limit_is_valid(l))
+        return lock_real(m, l);
+    result = run_real.pthread_mutex_trylock(m);
+    if (RUN_LIKELY(result == 0)) {
+        run_took(t, m, RUN_WRITE, run_mutex.total, site, cfa);
+        return 0;
+    }
+    if (result != EBUSY) {
+        if (result == EOWNERDEAD)
+            run_took(t, m, RUN_WRITE, run_mutex.total, site, cfa);
+        return result;
+    }
+    return lock_waits(t, m, l, site, cfa);
+}
+
+int run_mutex_lock(pthread_mutex_t *m, const struct run_limit *l,
+                   uintptr_t site, uintptr_t cfa)
+{
+    return lock(m, l, site, cfa);
+}
+
+int run_mutex_trylock(pthread_mutex_t *m, uintptr_t site, uintptr_t cfa)
+{
+    struct run_thread *t = run_thread();
+    int result = run_real.pthread_mutex_trylock(m);
+    if (RUN_UNLIKELY(!t))
+        return result;
+    run_count(t, RUN_TRY);
+    if (result == 0 || result == EOWNERDEAD)
+        run_took(t, m, RUN_TRIED, run_mutex.total, site, cfa);
+    else
+        run_count(t, RUN_FAILED);
+    return result;
+}
+
+int run_mutex_unlock(pthread_mutex_t *m, uintptr_t site)
+{
+    struct run_thread *t = run_thread();
+    if (RUN_LIKELY(t != NULL)) {
+        run_count(t, RUN_UNLOCK);
+        run_gave(t, m, site);
+    }
+    return run_real.pthread_mutex_unlock(m);
+}
+
+RUN_EXPORT int pthread_mutex_lock(pthread_mutex_t *m)
+{
+    static const struct run_limit forever = {.how = RUN_FOREVER};
+    if (!RUN_HAS(pthread_mutex_lock))
+        return run_base_lock(m);
+    return lock(m, &forever, RUN_SITE, RUN_CFA);
+}
+RUN_EXPORT int pthread_mutex_timedlock(pthread_mutex_t *m,
+                                       const struct timespec *until)
+{
+    const struct run_limit limit = {.how = RUN_TIMED, .until = until};
+    if (!RUN_HAS(pthread_mutex_timedlock))
+        return ENOSYS;
+    return lock(m, &limit, RUN_SITE, RUN_CFA);
+}
+RUN_EXPORT int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
+                                       const struct timespec *until)
+{
+    const struct run_limit limit = {RUN_CLOCK, clock, until};
+    if (!RUN_HAS(pthread_mutex_clocklock))
+        return ENOSYS;
+    return lock(m, &limit, RUN_SITE, RUN_CFA);
+}
+RUN_EXPORT int pthread_mutex_trylock(pthread_mutex_t *m)
+{
+    if (!RUN_HAS(pthread_mutex_trylock))
+        return run_base_trylock(m);
+    return run_mutex_trylock(m, RUN_SITE, RUN_CFA);
+}
+RUN_EXPORT int pthread_mutex_unlock(pthread_mutex_t *m)
+{
+    if (!RUN_HAS(pthread_mutex_unlock))
+        return run_base_unlock(m);
+    return run_mutex_unlock(m, RUN_SITE);
+}
+RUN_EXPORT int pthread_mutex_init(pthread_mutex_t *m,
+                                  const pthread_mutexattr_t *a)
+{
+    if (!RUN_HAS(pthread_mutex_init))
+        return ENOSYS;
+    run_object_forget(m);
+    return run_real.pthread_mutex_init(m, a);
+}
+RUN_EXPORT int pthread_mutex_destroy(pthread_mutex_t *m)
+{
+    int result;
+    if (!RUN_HAS(pthread_mutex_destroy))
+        return ENOSYS;
+    result = run_real.pthread_mutex_destroy(m);
+    if (result == 0)
+        run_object_forget(m);
+    return result;
+}

@@ -1,0 +1,80 @@
+/* objects.c - locks and their like that were waited for, and their totals. */
+/* SPDX-License-Identifier: MIT */
+#include "run.h"
+
+/* States of a row that hold no address. Totals of an object that is gone stay
+ * readable until its row is needed. */
+enum { FREE = 0, GONE = 1, BEGINS = 2, PROBES = 32 };
+
+static struct run_object objects[RUN_OBJECTS];
+uintptr_t run_waiting;
+
+static unsigned first_row(uintptr_t address)
+{
+    return (unsigned)((address * 0x9E3779B97F4A7C15ull) >> 54);
+}
+
+struct run_object *run_object(uintptr_t address)
+{
+    unsigned i = first_row(address);
+    for (unsigned n = 0; n < PROBES; n++, i = (i + 1) % RUN_OBJECTS) {
+        uintptr_t is = __atomic_load_n(&objects[i].address, __ATOMIC_ACQUIRE);
+        if (is == address)
+            return &objects[i];
+        if (is == FREE)
+            return NULL;
+    }
+    return NULL;
+}
+
+/* Two threads that make a row for the same object at once may make two: each
+ * counts in its own, and readers add up. */
+struct run_object *run_object_make(uintptr_t address, const char *format,
+                                   uintptr_t site)
+{
+    struct run_object *found = run_object(address);
+    unsigned i = first_row(address), n;
+    for (n = 0; n < PROBES && !found; n++, i = (i + 1) % RUN_OBJECTS) {
+        struct run_object *o = &objects[i];
+        uintptr_t is = recorder_get_(&o->address);
+        if ((is != FREE && is != GONE) ||
+            (is == GONE && recorder_get_(&o->waiters)) ||
+            !__atomic_compare_exchange_n(&o->address, &is, BEGINS, false,
+                                         __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+            continue;
+        o->total = run_cell_write(&recorder_for_lock_total, i, format, site,
+                                  RUN_WORDS(address), 3);
+        o->by = 0;
+        __atomic_store_n(&o->address, address, __ATOMIC_RELEASE);
+        found = o;
+    }
+    return found;
+}
+
+void run_object_forget(const void *address)
+{
+    struct run_object *o = run_object((uintptr_t)address);
+    if (o)
+        recorder_put_(&o->address, GONE);
+    if (run_self.lane && !run_self.inside && run_self.depth)
+        run_held_forget(&run_self, (uintptr_t)address);
+}
+
+void run_object_gives(const struct run_thread *t, uintptr_t address)
+{
+    struct run_object *o = run_object(address);
+    if (o && recorder_get_(&o->waiters))
+        recorder_put_(&o->by, t->number);
+}
+
+/* The child of fork() has no totals and nobody who waits. */
+void run_objects_forked(void)
+{
+    for (unsigned i = 0; i < RUN_OBJECTS; i++) {
+        if (objects[i].address == FREE)
+            continue;
+        run_cell_clear(&recorder_for_lock_total, i);
+        objects[i].address = objects[i].waiters = 0;
+    }
+    run_waiting = 0;
+}

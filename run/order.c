@@ -1,0 +1,236 @@
+/* order.c - what a thread holds, and in which orders locks are taken. */
+/* SPDX-License-Identifier: MIT */
+/*
+   A chain is what a thread holds, in order, and the lock that it takes. Each is
+   recorded when it is seen first, and once more when a second thread does it.
+   The readers make a graph of the chains, and find circles.
+*/
+#include "run.h"
+
+enum {
+    SEVERAL = 0x8000, /* of a chain: more than one thread did it */
+    PAIRS = 4096,
+    PAIR_MOST = 16, /* chains of one pair of sites that are recorded */
+    GUARDS = 4      /* locks in a record of a chain */
+};
+uint64_t run_chains[RUN_CHAINS]; /* 48 bits of hash, SEVERAL, the thread */
+static uint64_t pairs[PAIRS];    /* 48 bits of hash, how many chains */
+static uintptr_t chains_count;
+bool run_each;
+unsigned char run_handed[RUN_LANES];
+
+void run_order_forked(void)
+{
+    __builtin_memset(run_chains, 0, sizeof run_chains);
+    __builtin_memset(pairs, 0, sizeof pairs);
+    chains_count = 0;
+}
+
+/* ----------------------------------------------------------------- order -- */
+
+/* Counts a chain of a pair of sites. Returns true if there were many: then they
+ * are locks of a class, of which one more says nothing new. */
+static bool pair_is_full(uintptr_t held_site, uintptr_t site)
+{
+    uint64_t key = run_mix(run_mix(1, held_site), site);
+    unsigned i = (unsigned)(key >> 52);
+    for (unsigned n = 0; n < 8; n++, i = (i + 1) % PAIRS) {
+        uint64_t pair = __atomic_load_n(&pairs[i], __ATOMIC_RELAXED);
+        if (pair && (pair ^ key) >> 16)
+            continue;
+        if ((pair & 0xffff) >= PAIR_MOST)
+            return true;
+        __atomic_store_n(&pairs[i], (key & ~0xffffull) | ((pair & 0xffff) + 1),
+                         __ATOMIC_RELAXED);
+        return false;
+    }
+    return true;
+}
+
+/* Puts a chain into the table. Returns false if it is there, also as that of
+ * several threads, or there is no room. */
+static bool chain_add(uint64_t word, unsigned at, uintptr_t held_site,
+                      uintptr_t site)
+{
+    for (unsigned n = 0; n < 64; n++, at = (at + 1) % RUN_CHAINS) {
+        uint64_t is = __atomic_load_n(&run_chains[at], __ATOMIC_RELAXED);
+        if (is == 0) {
+            if (recorder_get_(&chains_count) > RUN_CHAINS / 2 ||
+                pair_is_full(held_site, site))
+                return false;
+            if (__atomic_compare_exchange_n(&run_chains[at], &is, word, false,
+                                            __ATOMIC_RELAXED,
+                                            __ATOMIC_RELAXED)) {
+                recorder_add_(&chains_count, 1);
+                return true;
+            }
+        }
+        if ((is ^ word) >> 16 == 0)
+            return !(is & SEVERAL) && is != word &&
+                   __atomic_compare_exchange_n(
+                       &run_chains[at], &is, is | SEVERAL, false,
+                       __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    }
+    return false;
+}
+
+void run_order_new(struct run_thread *t, uintptr_t object, uint64_t word,
+                   unsigned at, uintptr_t site, uintptr_t cfa)
+{
+    static const char one[] =
+        RUN_FORMAT("took %p holding %p from %p, stack %u");
+    static const char more[] =
+        RUN_FORMAT("took %p stack %u holding %u: %p from %p, %p from %p, "
+                   "%p from %p, %p from %p");
+    unsigned known = t->depth < RUN_HELD ? t->depth : RUN_HELD, i;
+    uintptr_t words[12] = {object};
+    int error = errno;
+    for (i = 0; i < known; i++) /* a recursive lock says nothing of orders */
+        if ((recorder_get_(run_held_word(t, 2 * i)) ^ object) <= RUN_READ)
+            return;
+    if (!chain_add(word, at, recorder_get_(run_held_word(t, 2 * known - 1)),
+                   site))
+        return;
+    t->inside++;
+    if (t->depth == 1) {
+        words[1] = recorder_get_(run_held_word(t, 0));
+        words[2] = recorder_get_(run_held_word(t, 1));
+        words[3] = run_stack(site, cfa, false);
+        run_record(&recorder_for_lock_order, one, site, words, 1);
+    } else {
+        words[1] = run_stack(site, cfa, false);
+        words[2] = t->depth;
+        for (i = 0; i < GUARDS && i < known; i++) { /* the last first */
+            words[3 + 2 * i] =
+                recorder_get_(run_held_word(t, 2 * (known - 1 - i)));
+            words[4 + 2 * i] =
+                recorder_get_(run_held_word(t, 2 * (known - 1 - i) + 1));
+        }
+        run_record(&recorder_for_lock_order, more, site, words, 3);
+    }
+    t->inside--;
+    errno = error;
+}
+
+/* ------------------------------------------------------------------ held -- */
+
+/* How many of the locks that a thread holds are known by name. */
+static unsigned held_known(const struct run_thread *t)
+{
+    unsigned known = 0;
+    for (unsigned i = 0; i < RUN_HELD; i++)
+        known += recorder_get_(run_held_word(t, 2 * i)) != 0;
+    return known;
+}
+
+/* Moves what is held behind gaps down, and hashes it anew. */
+static void held_close(struct run_thread *t)
+{
+    unsigned to = 0, i;
+    for (i = 0; i < RUN_HELD; i++) {
+        uintptr_t object = recorder_get_(run_held_word(t, 2 * i));
+        uintptr_t site = recorder_get_(run_held_word(t, 2 * i + 1));
+        if (!object)
+            continue;
+        if (to != i) {
+            recorder_put_(run_held_word(t, 2 * to + 1), site);
+            recorder_put_(run_held_word(t, 2 * to), object);
+            recorder_put_(run_held_word(t, 2 * i), 0);
+        }
+        t->chain[to + 1] = run_mix(t->chain[to], object);
+        to++;
+    }
+}
+
+void run_held_fill_gaps(struct run_thread *t)
+{
+    unsigned known, was = t->depth;
+    run_handed[t->lane - 1] = 0;
+    known = held_known(t);
+    held_close(t);
+    if (was <= RUN_HELD)
+        t->depth = known;
+}
+
+/* A lock that this thread unlocks and another took, as is done with normal
+ * mutexes and rwlocks: takes it out of what the other is said to hold. */
+static void held_hand_over(uintptr_t object)
+{
+    unsigned lanes = (unsigned)recorder_get_(&run_lanes_high);
+    for (unsigned lane = 0; lane < lanes; lane++) {
+        const struct recorder *r = &recorder_for_thread_held;
+        struct recorder_ring *ring =
+            (struct recorder_ring *)(void *)((char *)r->rings +
+                                             lane * r->ring_bytes);
+        struct recorder_record *records = recorder_records_(ring);
+        for (unsigned i = 0; i < 16; i += 2) {
+            uintptr_t *word = &records[i / 4].argument[i % 4];
+            uintptr_t seen = recorder_get_(word);
+            if ((seen ^ object) <= RUN_READ &&
+                __atomic_compare_exchange_n(word, &seen, 0, false,
+                                            __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+                run_handed[lane] = 1;
+        }
+    }
+}
+
+bool run_held_forget(struct run_thread *t, uintptr_t object)
+{
+    for (unsigned i = RUN_HELD; i-- > 0;)
+        if ((recorder_get_(run_held_word(t, 2 * i)) ^ object) <= RUN_READ) {
+            recorder_put_(run_held_word(t, 2 * i), 0);
+            held_close(t);
+            t->depth--;
+            return true;
+        }
+    return false;
+}
+
+bool run_held_remove(struct run_thread *t, uintptr_t object)
+{
+    if (run_held_forget(t, object))
+        return true;
+    if (t->depth >
+        held_known(t)) { /* one beyond the sixth, or one handed over */
+        held_close(t);
+        t->depth--;
+        return true;
+    }
+    held_hand_over(object);
+    return false;
+}
+
+/* ------------------------------------------------------------------ each -- */
+
+static bool records_all, counts;
+
+void run_each_begin(bool all, bool count)
+{
+    records_all = all;
+    counts = count;
+    run_each = all || count;
+}
+
+void run_each_took(uintptr_t object, const char *total, uintptr_t site)
+{
+    static const char format[] = RUN_FORMAT(">holding %p");
+    struct run_object *o;
+    int error = errno;
+    run_self.inside++;
+    if (records_all)
+        run_record(&recorder_for_lock_wait, format, site, RUN_WORDS(object), 1);
+    if (counts && (o = run_object_make(object, total, site)))
+        recorder_add_(run_object_word(o, 1), 1);
+    run_self.inside--;
+    errno = error;
+}
+
+void run_each_gave(uintptr_t object, uintptr_t site)
+{
+    static const char format[] = RUN_FORMAT("<holding %p");
+    if (!records_all)
+        return;
+    run_self.inside++;
+    run_record(&recorder_for_lock_wait, format, site, RUN_WORDS(object), 1);
+    run_self.inside--;
+}

@@ -1,0 +1,109 @@
+/* real.h - the functions that the library interposes, as others define them. */
+/* SPDX-License-Identifier: MIT */
+#ifndef RUN_REAL_H
+#define RUN_REAL_H
+
+#include "run.h"
+
+#define RUN_REALS(X)                                                           \
+    X(pthread_create)                                                          \
+    X(pthread_join)                                                            \
+    X(pthread_timedjoin_np)                                                    \
+    X(pthread_clockjoin_np)                                                    \
+    X(pthread_tryjoin_np)                                                      \
+    X(pthread_detach)                                                          \
+    X(pthread_cancel)                                                          \
+    X(pthread_setname_np)                                                      \
+    X(pthread_mutex_lock)                                                      \
+    X(pthread_mutex_trylock)                                                   \
+    X(pthread_mutex_timedlock)                                                 \
+    X(pthread_mutex_clocklock)                                                 \
+    X(pthread_mutex_unlock)                                                    \
+    X(pthread_mutex_init)                                                      \
+    X(pthread_mutex_destroy)                                                   \
+    X(pthread_cond_clockwait)                                                  \
+    X(pthread_rwlock_rdlock)                                                   \
+    X(pthread_rwlock_timedrdlock)                                              \
+    X(pthread_rwlock_clockrdlock)                                              \
+    X(pthread_rwlock_tryrdlock)                                                \
+    X(pthread_rwlock_wrlock)                                                   \
+    X(pthread_rwlock_timedwrlock)                                              \
+    X(pthread_rwlock_clockwrlock)                                              \
+    X(pthread_rwlock_trywrlock)                                                \
+    X(pthread_rwlock_unlock)                                                   \
+    X(pthread_rwlock_init)                                                     \
+    X(pthread_rwlock_destroy)                                                  \
+    X(pthread_spin_lock)                                                       \
+    X(pthread_spin_trylock)                                                    \
+    X(pthread_spin_unlock)                                                     \
+    X(pthread_spin_init)                                                       \
+    X(pthread_spin_destroy)                                                    \
+    X(pthread_barrier_wait)                                                    \
+    X(pthread_barrier_init)                                                    \
+    X(pthread_barrier_destroy)                                                 \
+    X(pthread_once)                                                            \
+    X(sem_wait)                                                                \
+    X(sem_timedwait)                                                           \
+    X(sem_clockwait)                                                           \
+    X(sem_trywait)                                                             \
+    X(sem_post)                                                                \
+    X(sem_init)                                                                \
+    X(sem_destroy)                                                             \
+    X(thrd_create)                                                             \
+    X(thrd_join)                                                               \
+    X(thrd_detach)                                                             \
+    X(mtx_init)                                                                \
+    X(mtx_destroy)                                                             \
+    X(cnd_init)                                                                \
+    X(cnd_destroy)
+
+#pragma GCC visibility push(hidden)
+
+struct run_real {
+#define RUN_REAL_MEMBER_(name) __typeof__(&name) name;
+    RUN_REALS(RUN_REAL_MEMBER_)
+#undef RUN_REAL_MEMBER_
+};
+extern struct run_real run_real;
+
+/* Those of conditions, which some machines have in two versions: with another
+ * struct for programs of 2002. */
+#if defined(__x86_64__) && !defined(__ILP32__)
+#define RUN_COND_NEW "GLIBC_2.3.2"
+#define RUN_COND_OLD "GLIBC_2.2.5"
+#elif defined(__i386__)
+#define RUN_COND_NEW "GLIBC_2.3.2"
+#define RUN_COND_OLD "GLIBC_2.0"
+#endif
+struct run_cond_real {
+    __typeof__(&pthread_cond_wait) wait;
+    __typeof__(&pthread_cond_timedwait) timedwait;
+    __typeof__(&pthread_cond_signal) signal;
+    __typeof__(&pthread_cond_broadcast) broadcast;
+    __typeof__(&pthread_cond_init) init;
+    __typeof__(&pthread_cond_destroy) destroy;
+};
+extern struct run_cond_real run_cond_new, run_cond_old;
+
+/* Looks all of them up. Returns false in a thread that is about to: dlsym() may
+ * allocate, and an allocator that stands in front of libc may lock. */
+bool run_resolve(void);
+/* For that thread alone: libc's own, bound when the library was linked. */
+int run_base_lock(pthread_mutex_t *);
+int run_base_trylock(pthread_mutex_t *);
+int run_base_unlock(pthread_mutex_t *);
+
+/* True if a real function can be called. */
+#define RUN_HAS(name)                                                          \
+    (RUN_LIKELY(run_real.name) || (run_resolve() && run_real.name))
+
+/* Waits for a condition, or signals it, by the functions of one version. */
+int run_cond_wait(const struct run_cond_real *, pthread_cond_t *,
+                  pthread_mutex_t *, const struct run_limit *, uintptr_t site,
+                  uintptr_t cfa);
+int run_cond_signal(const struct run_cond_real *, pthread_cond_t *);
+int run_cond_broadcast(const struct run_cond_real *, pthread_cond_t *);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,336 @@
+/* run.h - what the parts of librecorder-run.so share. */
+/* SPDX-License-Identifier: MIT */
+/*
+   `recorder run` puts this library in front of a program's own. It interposes
+   the functions by which threads are made and wait for each other, calls the
+   real ones, and records: thread life and waits in rings, what must not be
+   evicted in cells.
+
+   A cell is a recorder of lanes of 1 or 4 slots that are picked by a key. A
+   cell of 4 slots holds one record of 12 words, some of which are changed in
+   place.
+
+   The program is never changed: errno is kept, nothing is allocated, no lock
+   is taken, and a call from within the library, which a thread-local count
+   tells, goes to the real function at once.
+*/
+#ifndef RUN_H
+#define RUN_H
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <threads.h>
+#include <time.h>
+
+#include "recorder.h"
+
+#include "recorder/clock.h"
+#include "recorder/ring.h"
+
+#define RUN_EXPORT __attribute__((visibility("default"), noinline))
+#define RUN_SELDOM __attribute__((noinline, cold))
+#define RUN_INLINE static inline __attribute__((always_inline))
+#define RUN_LIKELY(x) __builtin_expect(!!(x), 1)
+#define RUN_UNLIKELY(x) __builtin_expect(!!(x), 0)
+/* The program's call, in an interposed function: its return address, and the
+ * stack pointer there. */
+#define RUN_SITE ((uintptr_t)__builtin_return_address(0))
+#define RUN_CFA ((uintptr_t)__builtin_dwarf_cfa())
+/* A format: dumps show where the text behind it says instead of a line. */
+#define RUN_FORMAT(format) format "\0recorder run"
+
+#pragma GCC visibility push(hidden)
+
+enum {
+    RUN_LANES = 1024,   /* threads that are seen at once */
+    RUN_OBJECTS = 1024, /* locks and their like that have totals */
+    RUN_HELD = 6        /* locks of a thread that are known by name */
+};
+
+RECORDER_DECLARE(thread_life);
+RECORDER_DECLARE(lock_wait);
+RECORDER_DECLARE(lock_order);
+RECORDER_DECLARE(call_stack);
+RECORDER_DECLARE(thread_self);
+RECORDER_DECLARE(thread_now);
+RECORDER_DECLARE(thread_held);
+RECORDER_DECLARE(thread_calls);
+RECORDER_DECLARE(lock_total);
+
+/* ----------------------------------------------------------------- cells -- */
+
+/* Where the words of a cell of 4 slots are. */
+struct run_cell {
+    uintptr_t records; /* of its lane, from the recorder's rings on */
+    unsigned start;    /* the slot of its first word */
+};
+
+/* Enters all recorders of the library, once. */
+void run_cells_begin(void);
+/* Records `count` times 4 words, unless the recorder is off. */
+void run_record(const struct recorder *, const char *format, uintptr_t caller,
+                const uintptr_t *words, unsigned count);
+/* Writes the record of a lane. Returns its cell. */
+struct run_cell run_cell_write(const struct recorder *, unsigned lane,
+                               const char *format, uintptr_t caller,
+                               const uintptr_t *words, unsigned count);
+/* Empties a lane. */
+void run_cell_clear(const struct recorder *, unsigned lane);
+/* Returns the address of word j, which moves with the rings. */
+RUN_INLINE uintptr_t *run_cell_word(const struct recorder *r,
+                                    const struct run_cell *cell, unsigned j)
+{
+    return (uintptr_t *)(void *)((char *)r->rings + cell->records +
+                                 ((cell->start + (j >> 2)) & 3) *
+                                     sizeof(struct recorder_record) +
+                                 (j & 3) * sizeof(uintptr_t));
+}
+#define RUN_WORDS(...) ((const uintptr_t[12]){__VA_ARGS__})
+
+/* --------------------------------------------------------------- threads -- */
+
+/* The counts of thread_calls, in its order. */
+enum run_call {
+    RUN_LOCK,
+    RUN_WAITED,
+    RUN_TRY,
+    RUN_FAILED,
+    RUN_UNLOCK,
+    RUN_RWLOCK,
+    RUN_RWLOCK_WAITED,
+    RUN_COND,
+    RUN_SIGNAL,
+    RUN_SEM,
+    RUN_POST,
+    RUN_OTHER
+};
+
+struct run_once;
+/* What a thread knows of itself. */
+struct run_thread {
+    unsigned lane;   /* its lane + 1; 0: it has none, and is passed through */
+    unsigned number; /* as in the registry's table */
+    unsigned depth;  /* how many locks it holds */
+    unsigned inside; /* above 0: the library calls, not the program */
+    bool ended;      /* it has given its lane back */
+    struct run_cell held, calls;
+    uintptr_t stack_high, stack_bytes; /* 0: unknown */
+    uint64_t chain[RUN_HELD + 1]; /* hash of what it holds, for each depth */
+    struct run_once *once;        /* the innermost that it runs */
+    uintptr_t kept[2][12];        /* its cells, while it calls fork() */
+};
+extern __thread struct run_thread run_self
+    __attribute__((tls_model("initial-exec")));
+
+/* Gives a thread that the library did not see made its lane. Returns null if
+ * the thread is passed through. */
+struct run_thread *run_thread_enter(void);
+/* Returns the calling thread, or null: the call goes to the real function. */
+RUN_INLINE struct run_thread *run_thread(void)
+{
+    struct run_thread *t = &run_self;
+    return RUN_LIKELY(t->lane && !t->inside) ? t : run_thread_enter();
+}
+RUN_INLINE void run_count(const struct run_thread *t, enum run_call call)
+{
+    uintptr_t *word =
+        run_cell_word(&recorder_for_thread_calls, &t->calls, call);
+    recorder_put_(word, recorder_get_(word) + 1);
+}
+/* Lanes below this number may be in use. */
+extern uintptr_t run_lanes_high;
+/* Prepares for the first thread; runs once. Returns false in a thread that is
+ * in it. */
+bool run_begin(void);
+/* Takes over what the environment asks for. */
+void run_process_begin(void);
+/* Moves the rings into the file that was asked for, if there is none yet. */
+void run_file(void);
+/* Returns the number of a living thread, or 0. */
+uintptr_t run_thread_number(pthread_t);
+void run_threads_fork(void);   /* in front of fork() */
+void run_threads_forked(void); /* in its child */
+
+/* ---------------------------------------------------------------- stacks -- */
+
+/* Returns the id of the stack at a call, which it records if it is new; 0: it
+ * is not known. */
+uintptr_t run_stack(uintptr_t site, uintptr_t cfa, bool creates);
+void run_stacks_begin(void);
+void run_stacks_forked(void);
+
+/* --------------------------------------------------------------- objects -- */
+
+/* Something to wait for, from the first wait on until it is destroyed. */
+struct run_object {
+    uintptr_t address; /* 0: free, or below RUN_OBJECT_LEAST */
+    struct run_cell total;
+    uintptr_t waiters, by; /* by: who unlocked, signalled or posted last */
+};
+extern uintptr_t run_waiting; /* threads that wait for locks */
+
+struct run_object *run_object(uintptr_t address);
+/* The same, made if it is new; null: there is no room. */
+struct run_object *run_object_make(uintptr_t address, const char *format,
+                                   uintptr_t site);
+/* The address is that of another object from now on. */
+void run_object_forget(const void *address);
+RUN_INLINE uintptr_t *run_object_word(const struct run_object *o, unsigned j)
+{
+    return run_cell_word(&recorder_for_lock_total, &o->total, j);
+}
+void run_objects_forked(void);
+/* Notes the calling thread where somebody waits for the object. */
+void run_object_gives(const struct run_thread *, uintptr_t address);
+
+/* ----------------------------------------------------------------- locks -- */
+
+/* How a lock was taken. */
+enum { RUN_WRITE = 0, RUN_READ = 1, RUN_TRIED = 2 };
+
+RUN_INLINE uint64_t run_mix(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * 0x9E3779B97F4A7C15ull;
+    return hash ^ hash >> 29;
+}
+RUN_INLINE uintptr_t *run_held_word(const struct run_thread *t, unsigned j)
+{
+    return run_cell_word(&recorder_for_thread_held, &t->held, j);
+}
+
+/* What --all and --count ask for at each lock that is taken. */
+extern bool run_each;
+void run_each_begin(bool all, bool count);
+void run_each_took(uintptr_t object, const char *total, uintptr_t site);
+void run_each_gave(uintptr_t object, uintptr_t site);
+/* Orders in which locks are taken: see order.c. */
+enum { RUN_CHAINS = 16384 };
+extern uint64_t run_chains[RUN_CHAINS];
+void run_order_new(struct run_thread *, uintptr_t object, uint64_t word,
+                   unsigned at, uintptr_t site, uintptr_t cfa);
+void run_order_forked(void);
+/* Other threads have unlocked what this lane's thread locked. */
+extern unsigned char run_handed[RUN_LANES];
+void run_held_fill_gaps(struct run_thread *);
+/* Takes a lock out of what the thread holds. False: it was not there. */
+bool run_held_forget(struct run_thread *, uintptr_t object);
+/* The same of a lock that is unlocked and is not the last that was taken: it
+ * may be one that is not known by name, or that another thread locked. */
+bool run_held_remove(struct run_thread *, uintptr_t object);
+
+RUN_INLINE void run_order(struct run_thread *t, uintptr_t object,
+                          uintptr_t site, uintptr_t cfa)
+{
+    unsigned depth = t->depth < RUN_HELD ? t->depth : RUN_HELD;
+    uint64_t key = run_mix(t->chain[depth], object);
+    uint64_t word = (key & ~0xffffull) | (t->number & 0x7fff);
+    unsigned at = (unsigned)(key >> 50);
+    uint64_t is = __atomic_load_n(&run_chains[at], __ATOMIC_RELAXED);
+    if (RUN_UNLIKELY((is ^ word) >> 16 || !((is & 0x8000) || is == word)))
+        run_order_new(t, object, word, at, site, cfa);
+}
+/* Runs behind the real call that took the lock, so that who is said to hold a
+ * lock does. */
+RUN_INLINE void run_took(struct run_thread *t, const volatile void *lock,
+                         unsigned how, const char *total, uintptr_t site,
+                         uintptr_t cfa)
+{
+    uintptr_t object = (uintptr_t)lock | (how & RUN_READ);
+    unsigned depth;
+    if (RUN_UNLIKELY(run_each))
+        run_each_took((uintptr_t)lock, total, site);
+    if (t->depth) {
+        if (RUN_UNLIKELY(run_handed[t->lane - 1]))
+            run_held_fill_gaps(t);
+        if (t->depth && !(how & RUN_TRIED))
+            run_order(t, object, site, cfa);
+    }
+    depth = t->depth;
+    if (RUN_LIKELY(depth < RUN_HELD)) {
+        recorder_put_(run_held_word(t, 2 * depth + 1), site);
+        recorder_put_(run_held_word(t, 2 * depth), object);
+        t->chain[depth + 1] = run_mix(t->chain[depth], object);
+    }
+    t->depth = depth + 1;
+}
+/* Runs in front of the real call that gives the lock. Returns false if the
+ * thread was not seen to take it. */
+RUN_INLINE bool run_gave(struct run_thread *t, const volatile void *lock,
+                         uintptr_t site)
+{
+    unsigned depth = t->depth;
+    bool held = false;
+    if (RUN_UNLIKELY(run_each))
+        run_each_gave((uintptr_t)lock, site);
+    if (RUN_LIKELY(depth && depth <= RUN_HELD)) {
+        uintptr_t *word = run_held_word(t, 2 * depth - 2);
+        if (RUN_LIKELY((recorder_get_(word) & ~(uintptr_t)RUN_READ) ==
+                       (uintptr_t)lock)) {
+            recorder_put_(word, 0);
+            t->depth = depth - 1;
+            held = true;
+        }
+    }
+    if (RUN_UNLIKELY(!held))
+        held = run_held_remove(t, (uintptr_t)lock);
+    if (RUN_UNLIKELY(recorder_get_(&run_waiting)))
+        run_object_gives(t, (uintptr_t)lock);
+    return held;
+}
+
+/* ----------------------------------------------------------------- waits -- */
+
+/* A kind of wait: its formats. */
+struct run_kind {
+    const char *begin, *now, *end, *total;
+    bool lock; /* a thread holds it */
+};
+extern const struct run_kind run_mutex, run_mutex_until, run_cond,
+    run_cond_until, run_read, run_read_until, run_write, run_write_until,
+    run_spin, run_sem, run_sem_until, run_barrier, run_once_kind, run_join,
+    run_join_until;
+
+/* A wait; it ends where the variable goes out of scope, also if the thread is
+ * cancelled. */
+struct run_wait {
+    struct run_thread *thread; /* null: it did not begin */
+    const struct run_kind *kind;
+    struct run_object *object;
+    uintptr_t address, site, cfa, result, by;
+    uint64_t ticks;
+    pthread_mutex_t *mutex; /* is taken again at the end; or null */
+};
+#define RUN_WAIT(name)                                                         \
+    struct run_wait name __attribute__((cleanup(run_wait_end))) = {0}
+void run_wait_begin(struct run_wait *, struct run_thread *,
+                    const struct run_kind *, const volatile void *object,
+                    uintptr_t other, uintptr_t site, uintptr_t cfa);
+void run_wait_end(struct run_wait *);
+
+/* How long a call may wait. */
+struct run_limit {
+    enum { RUN_FOREVER, RUN_TIMED, RUN_CLOCK } how;
+    clockid_t clock;
+    const struct timespec *until;
+};
+/* Would the real function wait by this limit? Where it would not, it says what
+ * is wrong with it, also of a lock that is free. */
+RUN_INLINE bool run_limit_is_valid(const struct run_limit *l)
+{
+    return l->how == RUN_FOREVER ||
+           (l->until->tv_nsec >= 0 && l->until->tv_nsec < 1000000000 &&
+            (l->how == RUN_TIMED || l->clock == CLOCK_REALTIME ||
+             l->clock == CLOCK_MONOTONIC));
+}
+
+/* Where C11 names meet POSIX ones. */
+int run_mutex_lock(pthread_mutex_t *, const struct run_limit *, uintptr_t site,
+                   uintptr_t cfa);
+int run_mutex_trylock(pthread_mutex_t *, uintptr_t site, uintptr_t cfa);
+int run_mutex_unlock(pthread_mutex_t *, uintptr_t site);
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,219 @@
+/* rwlock.c - pthread_rwlock_* and pthread_spin_*. */
+/* SPDX-License-Identifier: MIT */
+#include "real.h"
+
+/* ---------------------------------------------------------------- rwlock -- */
+
+static int lock_real(pthread_rwlock_t *l, bool writes,
+                     const struct run_limit *limit)
+{
+    switch (limit->how) {
+    case RUN_TIMED:
+        return writes ? run_real.pthread_rwlock_timedwrlock(l, limit->until)
+                      : run_real.pthread_rwlock_timedrdlock(l, limit->until);
+    case RUN_CLOCK:
+        return writes ? run_real.pthread_rwlock_clockwrlock(l, limit->clock,
+                                                            limit->until)
+                      : run_real.pthread_rwlock_clockrdlock(l, limit->clock,
+                                                            limit->until);
+    default:
+        return writes ? run_real.pthread_rwlock_wrlock(l)
+                      : run_real.pthread_rwlock_rdlock(l);
+    }
+}
+
+static int lock(pthread_rwlock_t *l, bool writes, const struct run_limit *limit,
+                uintptr_t site, uintptr_t cfa)
+{
+    static const struct run_kind *const kinds[2][2] = {
+        {&run_read, &run_read_until}, {&run_write, &run_write_until}};
+    struct run_thread *t = run_thread();
+    int result;
+    if (!t)
+        return lock_real(l, writes, limit);
+    run_count(t, RUN_RWLOCK);
+    if (!run_limit_is_valid(limit))
+        return lock_real(l, writes, limit);
+    result = writes ? run_real.pthread_rwlock_trywrlock(l)
+                    : run_real.pthread_rwlock_tryrdlock(l);
+    if (result == EBUSY) {
+        RUN_WAIT(wait);
+        run_count(t, RUN_RWLOCK_WAITED);
+        run_wait_begin(&wait, t, kinds[writes][limit->how != RUN_FOREVER], l,
+                       (uintptr_t)(unsigned)l->__data.__cur_writer, site, cfa);
+        result = lock_real(l, writes, limit);
+        wait.result = (uintptr_t)(unsigned)result;
+    }
+    if (result == 0)
+        run_took(t, l, writes ? RUN_WRITE : RUN_READ, run_write.total, site,
+                 cfa);
+    return result;
+}
+static int try(pthread_rwlock_t *l, bool writes, uintptr_t site, uintptr_t cfa)
+{
+    struct run_thread *t = run_thread();
+    int result = writes ? run_real.pthread_rwlock_trywrlock(l)
+                        : run_real.pthread_rwlock_tryrdlock(l);
+    if (!t)
+        return result;
+    run_count(t, RUN_TRY);
+    if (result == 0)
+        run_took(t, l, (writes ? RUN_WRITE : RUN_READ) | RUN_TRIED,
+                 run_write.total, site, cfa);
+    else
+        run_count(t, RUN_FAILED);
+    return result;
+}
+
+static const struct run_limit forever = {.how = RUN_FOREVER};
+RUN_EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t *l)
+{
+    if (!RUN_HAS(pthread_rwlock_rdlock))
+        return ENOSYS;
+    return lock(l, false, &forever, RUN_SITE, RUN_CFA);
+}
+RUN_EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t *l)
+{
+    if (!RUN_HAS(pthread_rwlock_wrlock))
+        return ENOSYS;
+    return lock(l, true, &forever, RUN_SITE, RUN_CFA);
+}
+RUN_EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t *l,
+                                          const struct timespec *until)
+{
+    const struct run_limit limit = {.how = RUN_TIMED, .until = until};
+    if (!RUN_HAS(pthread_rwlock_timedrdlock))
+        return ENOSYS;
+    return lock(l, false, &limit, RUN_SITE, RUN_CFA);
+}
+RUN_EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t *l,
+                                          const struct timespec *until)
+{
+    const struct run_limit limit = {.how = RUN_TIMED, .until = until};
+    if (!RUN_HAS(pthread_rwlock_timedwrlock))
+        return ENOSYS;
+    return lock(l, true, &limit, RUN_SITE, RUN_CFA);
+}
+RUN_EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock,
+                                          const struct timespec *until)
+{
+    const struct run_limit limit = {RUN_CLOCK, clock, until};
+    if (!RUN_HAS(pthread_rwlock_clockrdlock))
+        return ENOSYS;
+    return lock(l, false, &limit, RUN_SITE, RUN_CFA);
+}
+RUN_EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock,
+                                          const struct timespec *until)
+{
+    const struct run_limit limit = {RUN_CLOCK, clock, until};
+    if (!RUN_HAS(pthread_rwlock_clockwrlock))
+        return ENOSYS;
+    return lock(l, true, &limit, RUN_SITE, RUN_CFA);
+}
+RUN_EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t *l)
+{
+    if (!RUN_HAS(pthread_rwlock_tryrdlock))
+        return ENOSYS;
+    return try(l, false, RUN_SITE, RUN_CFA);
+}
+RUN_EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t *l)
+{
+    if (!RUN_HAS(pthread_rwlock_trywrlock))
+        return ENOSYS;
+    return try(l, true, RUN_SITE, RUN_CFA);
+}
+RUN_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *l)
+{
+    struct run_thread *t;
+    if (!RUN_HAS(pthread_rwlock_unlock))
+        return ENOSYS;
+    t = run_thread();
+    if (t) {
+        run_count(t, RUN_UNLOCK);
+        run_gave(t, l, RUN_SITE);
+    }
+    return run_real.pthread_rwlock_unlock(l);
+}
+RUN_EXPORT int pthread_rwlock_init(pthread_rwlock_t *l,
+                                   const pthread_rwlockattr_t *a)
+{
+    if (!RUN_HAS(pthread_rwlock_init))
+        return ENOSYS;
+    run_object_forget(l);
+    return run_real.pthread_rwlock_init(l, a);
+}
+RUN_EXPORT int pthread_rwlock_destroy(pthread_rwlock_t *l)
+{
+    if (!RUN_HAS(pthread_rwlock_destroy))
+        return ENOSYS;
+    run_object_forget(l);
+    return run_real.pthread_rwlock_destroy(l);
+}
+
+/* ------------------------------------------------------------------ spin -- */
+
+RUN_EXPORT int pthread_spin_lock(pthread_spinlock_t *l)
+{
+    struct run_thread *t;
+    int result;
+    if (!RUN_HAS(pthread_spin_lock))
+        return ENOSYS;
+    t = run_thread();
+    if (!t)
+        return run_real.pthread_spin_lock(l);
+    run_count(t, RUN_LOCK);
+    result = run_real.pthread_spin_trylock(l);
+    if (result == EBUSY) {
+        RUN_WAIT(wait);
+        run_count(t, RUN_WAITED);
+        run_wait_begin(&wait, t, &run_spin, l, 0, RUN_SITE, RUN_CFA);
+        result = run_real.pthread_spin_lock(l);
+        wait.result = (uintptr_t)(unsigned)result;
+    }
+    if (result == 0)
+        run_took(t, l, RUN_WRITE, run_spin.total, RUN_SITE, RUN_CFA);
+    return result;
+}
+RUN_EXPORT int pthread_spin_trylock(pthread_spinlock_t *l)
+{
+    struct run_thread *t;
+    int result;
+    if (!RUN_HAS(pthread_spin_trylock))
+        return ENOSYS;
+    t = run_thread();
+    result = run_real.pthread_spin_trylock(l);
+    if (!t)
+        return result;
+    run_count(t, RUN_TRY);
+    if (result == 0)
+        run_took(t, l, RUN_TRIED, run_spin.total, RUN_SITE, RUN_CFA);
+    else
+        run_count(t, RUN_FAILED);
+    return result;
+}
+RUN_EXPORT int pthread_spin_unlock(pthread_spinlock_t *l)
+{
+    struct run_thread *t;
+    if (!RUN_HAS(pthread_spin_unlock))
+        return ENOSYS;
+    t = run_thread();
+    if (t) {
+        run_count(t, RUN_UNLOCK);
+        run_gave(t, l, RUN_SITE);
+    }
+    return run_real.pthread_spin_unlock(l);
+}
+RUN_EXPORT int pthread_spin_init(pthread_spinlock_t *l, int shared)
+{
+    if (!RUN_HAS(pthread_spin_init))
+        return ENOSYS;
+    run_object_forget((const void *)l);
+    return run_real.pthread_spin_init(l, shared);
+}
+RUN_EXPORT int pthread_spin_destroy(pthread_spinlock_t *l)
+{
+    if (!RUN_HAS(pthread_spin_destroy))
+        return ENOSYS;
+    run_object_forget((const void *)l);
+    return run_real.pthread_spin_destroy(l);
+}

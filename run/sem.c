@@ -1,0 +1,201 @@
+/* sem.c - sem_*, pthread_barrier_* and pthread_once: nobody's, or once held. */
+/* SPDX-License-Identifier: MIT */
+#include "real.h"
+
+/* ------------------------------------------------------------------- sem -- */
+
+static int wait_real(sem_t *s, const struct run_limit *l)
+{
+    switch (l->how) {
+    case RUN_TIMED: return run_real.sem_timedwait(s, l->until);
+    case RUN_CLOCK: return run_real.sem_clockwait(s, l->clock, l->until);
+    default: return run_real.sem_wait(s);
+    }
+}
+static int sem(sem_t *s, const struct run_limit *l, uintptr_t site,
+               uintptr_t cfa)
+{
+    struct run_thread *t = run_thread();
+    int result, error = errno;
+    if (!t)
+        return wait_real(s, l);
+    run_count(t, RUN_SEM);
+    if (!run_limit_is_valid(l))
+        return wait_real(s, l);
+    /* As the real function does, before it takes anything. */
+    pthread_testcancel();
+    result = run_real.sem_trywait(s);
+    if (result == 0 || errno != EAGAIN)
+        return result;
+    errno = error;
+    RUN_WAIT(wait);
+    run_wait_begin(&wait, t, l->how == RUN_FOREVER ? &run_sem : &run_sem_until,
+                   s, 0, site, cfa);
+    result = wait_real(s, l);
+    wait.result = (uintptr_t)(unsigned)(result ? errno : 0);
+    return result;
+}
+
+RUN_EXPORT int sem_wait(sem_t *s)
+{
+    static const struct run_limit forever = {.how = RUN_FOREVER};
+    if (!RUN_HAS(sem_wait))
+        return errno = ENOSYS, -1;
+    return sem(s, &forever, RUN_SITE, RUN_CFA);
+}
+RUN_EXPORT int sem_timedwait(sem_t *s, const struct timespec *until)
+{
+    const struct run_limit limit = {.how = RUN_TIMED, .until = until};
+    if (!RUN_HAS(sem_timedwait))
+        return errno = ENOSYS, -1;
+    return sem(s, &limit, RUN_SITE, RUN_CFA);
+}
+RUN_EXPORT int sem_clockwait(sem_t *s, clockid_t clock,
+                             const struct timespec *until)
+{
+    const struct run_limit limit = {RUN_CLOCK, clock, until};
+    if (!RUN_HAS(sem_clockwait))
+        return errno = ENOSYS, -1;
+    return sem(s, &limit, RUN_SITE, RUN_CFA);
+}
+RUN_EXPORT int sem_trywait(sem_t *s)
+{
+    struct run_thread *t;
+    int result;
+    if (!RUN_HAS(sem_trywait))
+        return errno = ENOSYS, -1;
+    t = run_thread();
+    result = run_real.sem_trywait(s);
+    if (!t)
+        return result;
+    run_count(t, RUN_TRY);
+    if (result != 0)
+        run_count(t, RUN_FAILED);
+    return result;
+}
+/* Called in signal handlers, too. */
+RUN_EXPORT int sem_post(sem_t *s)
+{
+    struct run_thread *t;
+    if (!RUN_HAS(sem_post))
+        return errno = ENOSYS, -1;
+    t = run_thread();
+    if (t) {
+        run_count(t, RUN_POST);
+        run_object_gives(t, (uintptr_t)s);
+    }
+    return run_real.sem_post(s);
+}
+RUN_EXPORT int sem_init(sem_t *s, int shared, unsigned value)
+{
+    if (!RUN_HAS(sem_init))
+        return errno = ENOSYS, -1;
+    run_object_forget(s);
+    return run_real.sem_init(s, shared, value);
+}
+RUN_EXPORT int sem_destroy(sem_t *s)
+{
+    if (!RUN_HAS(sem_destroy))
+        return errno = ENOSYS, -1;
+    run_object_forget(s);
+    return run_real.sem_destroy(s);
+}
+
+/* --------------------------------------------------------------- barrier -- */
+
+RUN_EXPORT int pthread_barrier_wait(pthread_barrier_t *b)
+{
+    struct run_thread *t;
+    int result;
+    if (!RUN_HAS(pthread_barrier_wait))
+        return ENOSYS;
+    t = run_thread();
+    if (!t)
+        return run_real.pthread_barrier_wait(b);
+    run_count(t, RUN_OTHER);
+    run_object_gives(t, (uintptr_t)b); /* the last of them is who came last */
+    RUN_WAIT(wait);
+    run_wait_begin(&wait, t, &run_barrier, b, 0, RUN_SITE, RUN_CFA);
+    result = run_real.pthread_barrier_wait(b);
+    wait.result = (uintptr_t)(unsigned)result;
+    return result;
+}
+RUN_EXPORT int pthread_barrier_init(pthread_barrier_t *b,
+                                    const pthread_barrierattr_t *a,
+                                    unsigned count)
+{
+    if (!RUN_HAS(pthread_barrier_init))
+        return ENOSYS;
+    run_object_forget(b);
+    return run_real.pthread_barrier_init(b, a, count);
+}
+RUN_EXPORT int pthread_barrier_destroy(pthread_barrier_t *b)
+{
+    if (!RUN_HAS(pthread_barrier_destroy))
+        return ENOSYS;
+    run_object_forget(b);
+    return run_real.pthread_barrier_destroy(b);
+}
+
+/* ------------------------------------------------------------------ once -- */
+
+/* glibc's once: 2 is done, 1 is being done. */
+enum { ONCE_BEGUN = 1, ONCE_DONE = 2 };
+
+/* A once whose routine the thread may run; they nest. */
+struct run_once {
+    struct run_once *outer;
+    pthread_once_t *control;
+    void (*routine)(void);
+    struct run_thread *thread;
+    uintptr_t site, cfa;
+};
+static void once_leave(struct run_once **once)
+{
+    run_gave((*once)->thread, (*once)->control, (*once)->site);
+}
+static void once_run(void)
+{
+    struct run_once *once __attribute__((cleanup(once_leave))) = run_self.once;
+    run_took(once->thread, once->control, RUN_TRIED, run_once_kind.total,
+             once->site, once->cfa);
+    once->routine();
+}
+static void once_end(struct run_once *once)
+{
+    if (once->thread)
+        once->thread->once = once->outer;
+}
+static int once(pthread_once_t *control, void (*routine)(void), uintptr_t site,
+                uintptr_t cfa)
+{
+    int begun = __atomic_load_n((int *)control, __ATOMIC_ACQUIRE);
+    struct run_once once __attribute__((cleanup(once_end))) = {0};
+    struct run_thread *t;
+    int result;
+    if (begun & ONCE_DONE)
+        return run_real.pthread_once(control, routine);
+    t = run_thread();
+    if (!t)
+        return run_real.pthread_once(control, routine);
+    run_count(t, RUN_OTHER);
+    once = (struct run_once){t->once, control, routine, t, site, cfa};
+    t->once = &once;
+    RUN_WAIT(wait);
+    if (begun & ONCE_BEGUN)
+        run_wait_begin(&wait, t, &run_once_kind, control, 0, site, cfa);
+    result = run_real.pthread_once(control, once_run);
+    wait.result = (uintptr_t)(unsigned)result;
+    return result;
+}
+RUN_EXPORT int pthread_once(pthread_once_t *control, void (*routine)(void))
+{
+    if (!RUN_HAS(pthread_once))
+        return ENOSYS;
+    return once(control, routine, RUN_SITE, RUN_CFA);
+}
+RUN_EXPORT void call_once(once_flag *flag, void (*routine)(void))
+{
+    if (RUN_HAS(pthread_once))
+        once((pthread_once_t *)flag, routine, RUN_SITE, RUN_CFA);
+}

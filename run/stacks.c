@@ -1,0 +1,305 @@
+/* stacks.c - the stack at a call: unwound once, then known by comparison. */
+/* SPDX-License-Identifier: MIT */
+/*
+   A stack that was unwound is kept with the place of each return address,
+   counted from the stack pointer at the program's call. At the next call from
+   there, the words in these places are compared, upwards: if all are equal up
+   to a frame, that frame has the same size as then, so the next place is right.
+   A function that calls alloca() has frames of many sizes: its words differ,
+   or lie beyond the thread's stack, and it is unwound again.
+
+   The stacks are known as long as call_stack has room: a record that is
+   evicted would leave its id without a meaning.
+*/
+#include "run.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+#include <unwind.h>
+
+enum {
+    FRAMES = 48,        /* of a stack that are kept */
+    FRAMES_RECORD = 10, /* in a record of 12 words */
+    SITES = 4096,
+    STACKS = 2048,
+    POOL = STACKS * 24, /* words for return addresses and their places */
+    MODULES = 128,
+    VARIANTS = 4,      /* of places, of one and the same stack */
+    ROOM = 8192 - 512, /* slots of call_stack; a few records may be under way */
+    UNWINDER = 8192    /* bytes of stack that the unwinder may need */
+};
+
+struct stack {
+    struct stack *next; /* of the same hash of the site */
+    uintptr_t id;
+    unsigned count;
+    const uintptr_t *pcs;
+    const uint32_t *places; /* of each pc, in bytes above the call */
+};
+static struct stack stacks[STACKS];
+static struct stack *sites[SITES];
+static uintptr_t pool[POOL];
+static uintptr_t stacks_count, pool_used, slots_used;
+/* Can a wait unwind? It must not take the loader's lock: a thread in dlopen()
+ * whose constructor waits for our lock would wait for us. */
+static bool unwinds;
+
+/* The library itself, as the linker knows it. */
+extern const char __ehdr_start[] RECORDER_HIDDEN_, etext[] RECORDER_HIDDEN_;
+static bool is_own(uintptr_t pc)
+{
+    return pc - (uintptr_t)__ehdr_start <
+           (uintptr_t)etext - (uintptr_t)__ehdr_start;
+}
+
+static uint32_t site_hash(uintptr_t site)
+{
+    return (uint32_t)((site * 0x9E3779B97F4A7C15ull) >> 52);
+}
+
+/* --------------------------------------------------------------- modules -- */
+
+#if __GLIBC_PREREQ(2, 35)
+#include <link.h>
+
+static __typeof__(&_dl_find_object) find_object;
+
+/* The modules that call_stack has: a recording knows those by itself that were
+ * loaded when it was made, and no other. */
+static uintptr_t modules[MODULES]; /* where they are mapped; 0: free */
+
+static void module_record(uintptr_t pc)
+{
+    static const char format[] = RUN_FORMAT("module %p to %p %s");
+    struct dl_find_object found;
+    char path[512];
+    const char *name;
+    uintptr_t start;
+    ssize_t size;
+    unsigned i;
+    if (!find_object || find_object((void *)(pc - 1), &found) != 0)
+        return;
+    start = (uintptr_t)found.dlfo_map_start;
+    for (i = 0; i < MODULES; i++) {
+        uintptr_t seen = 0;
+        if (__atomic_compare_exchange_n(&modules[i], &seen, start, false,
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+            break;
+        if (seen == start)
+            return;
+    }
+    if (i == MODULES)
+        return;
+    name = found.dlfo_link_map->l_name;
+    if (!*name) {
+        size = readlink("/proc/self/exe", path, sizeof path - 1);
+        path[size < 0 ? 0 : size] = '\0';
+        name = path;
+    }
+    recorder_add_(&slots_used, 40); /* 1,024 bytes of text, and the record */
+    run_record(
+        &recorder_for_call_stack, format, pc,
+        RUN_WORDS(start, (uintptr_t)found.dlfo_map_end,
+                  (uintptr_t)recorder_copy_(&recorder_for_call_stack, name)),
+        1);
+}
+#else
+static void module_record(uintptr_t pc)
+{
+    (void)pc;
+}
+#endif
+
+void run_stacks_begin(void)
+{
+    void *found = dlsym(RTLD_DEFAULT, "_dl_find_object");
+    unwinds = found != NULL;
+#if __GLIBC_PREREQ(2, 35)
+    __builtin_memcpy(&find_object, &found, sizeof find_object);
+#endif
+}
+
+/* The child of fork() begins with empty rings. */
+void run_stacks_forked(void)
+{
+    __builtin_memset(sites, 0, sizeof sites);
+    stacks_count = pool_used = slots_used = 0;
+#if __GLIBC_PREREQ(2, 35)
+    __builtin_memset(modules, 0, sizeof modules);
+#endif
+}
+
+/* ---------------------------------------------------------------- unwind -- */
+
+struct walk {
+    uintptr_t site, high; /* high: the end of the thread's stack, or ~0 */
+    uintptr_t pcs[FRAMES];
+    uintptr_t cfas[FRAMES]; /* the stack pointer in that frame */
+    unsigned count;
+};
+
+static _Unwind_Reason_Code walk_step(struct _Unwind_Context *context, void *of)
+{
+    struct walk *walk = of;
+    uintptr_t pc = (uintptr_t)_Unwind_GetIP(context);
+    uintptr_t cfa = (uintptr_t)_Unwind_GetCFA(context);
+    if (walk->count == 0 && pc != (walk->site & ~(uintptr_t)1) &&
+        pc != walk->site)
+        return _URC_NO_REASON; /* the library's own frames */
+    if (walk->count == FRAMES || pc == 0 || cfa >= walk->high)
+        return _URC_END_OF_STACK;
+    if (walk->count && is_own(pc))
+        return _URC_NO_REASON; /* between a thread's function and its caller */
+    walk->pcs[walk->count] = pc;
+    walk->cfas[walk->count++] = cfa;
+    return _URC_NO_REASON;
+}
+
+/* Returns where the return address of frame i stands, 0 if it is not found. On
+ * x86-64 a call puts it below the caller's stack pointer; elsewhere it is one
+ * of the words that the frame below saved. */
+static uintptr_t walk_place(const struct walk *walk, unsigned i)
+{
+#ifdef __x86_64__
+    return walk->cfas[i] - sizeof(uintptr_t);
+#else
+    uintptr_t at = walk->cfas[i];
+    while (at - sizeof at >= walk->cfas[i - 1]) {
+        at -= sizeof at;
+        if ((*(const uintptr_t *)at & ~(uintptr_t)1) == walk->pcs[i])
+            return at;
+    }
+    return 0;
+#endif
+}
+
+static bool is_word(uintptr_t word, uintptr_t pc)
+{
+#ifdef __arm__ /* bit 0 says Thumb */
+    word &= ~(uintptr_t)1;
+#endif
+    return word == pc;
+}
+
+static bool is_full(void)
+{
+    return recorder_get_(&slots_used) >= ROOM ||
+           recorder_get_(&stacks_count) >= STACKS ||
+           recorder_get_(&pool_used) + 2 * FRAMES > POOL;
+}
+
+/* Returns the id of a stack with the same return addresses, in other places; 0:
+ * there is none. `variants` is how many there are. */
+static uintptr_t stack_same(const struct walk *walk, unsigned count,
+                            unsigned *variants)
+{
+    const struct stack *s =
+        __atomic_load_n(&sites[site_hash(walk->site)], __ATOMIC_ACQUIRE);
+    uintptr_t id = 0;
+    for (*variants = 0; s; s = s->next)
+        if (s->count == count &&
+            __builtin_memcmp(s->pcs, walk->pcs, count * sizeof *s->pcs) == 0) {
+            id = s->id;
+            ++*variants;
+        }
+    return id;
+}
+
+/* Keeps a stack that was unwound, and records it if it is new. Returns its id,
+ * or 0. */
+static uintptr_t stack_add(const struct walk *walk, uintptr_t cfa)
+{
+    static const char format[] =
+        RUN_FORMAT("stack %u from %u: %p %p %p %p %p %p %p %p %p %p");
+    unsigned count = walk->count, variants, words, i, j;
+    struct stack **head = &sites[site_hash(walk->site)], *stack;
+    uintptr_t number, at, *pcs, same;
+    uint32_t *places;
+    if (is_full())
+        return 0;
+    for (i = 1; i < count; i++)
+        if (walk_place(walk, i) - cfa > UINT32_MAX / 2)
+            count = i; /* not found, or out of this stack */
+    same = stack_same(walk, count, &variants);
+    if (variants >= VARIANTS)
+        return same;
+    words = count + (unsigned)((count * sizeof *places + sizeof *pcs - 1) /
+                               sizeof *pcs);
+    number = recorder_add_(&stacks_count, 1);
+    at = recorder_add_(&pool_used, words);
+    if (number >= STACKS || at + words > POOL)
+        return 0;
+    stack = &stacks[number];
+    stack->pcs = pcs = pool + at;
+    stack->places = places = (uint32_t *)(void *)(pcs + count);
+    stack->count = count;
+    stack->id = same ? same : number + 1;
+    for (i = 0; i < count; i++) {
+        pcs[i] = walk->pcs[i];
+        places[i] = i ? (uint32_t)(walk_place(walk, i) - cfa) : 0;
+    }
+    for (i = 0; i < count && !same; i++)
+        module_record(pcs[i]);
+    for (i = 0; i < count && !same; i += FRAMES_RECORD) {
+        uintptr_t record[12] = {stack->id, i};
+        for (j = 0; j < FRAMES_RECORD && i + j < count; j++)
+            record[2 + j] = pcs[i + j];
+        recorder_add_(&slots_used, 3);
+        run_record(&recorder_for_call_stack, format, walk->site, record, 3);
+    }
+    stack->next = __atomic_load_n(head, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(head, &stack->next, stack, false,
+                                        __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+        ;
+    return stack->id;
+}
+
+/* Returns the known stack at a call, or null. Of a stack that is not the
+ * thread's own only the site was kept. */
+static const struct stack *stack_find(uintptr_t site, uintptr_t cfa,
+                                      uintptr_t room)
+{
+    const struct stack *s =
+        __atomic_load_n(&sites[site_hash(site)], __ATOMIC_ACQUIRE);
+    for (; s; s = s->next) {
+        unsigned i = 1;
+        if (s->pcs[0] != (site & ~(uintptr_t)1) && s->pcs[0] != site)
+            continue;
+        while (i < s->count && s->places[i] < room &&
+               is_word(*(const uintptr_t *)(cfa + s->places[i]), s->pcs[i]))
+            i++;
+        if (i == s->count && (room || s->count == 1))
+            return s;
+    }
+    return NULL;
+}
+
+uintptr_t run_stack(uintptr_t site, uintptr_t cfa, bool creates)
+{
+    struct run_thread *t = &run_self;
+    /* How much of the thread's own stack lies above the call; 0: the call came
+     * from elsewhere, a coroutine or a signal handler's stack. */
+    uintptr_t room = t->stack_high - cfa < t->stack_bytes
+                         ? t->stack_high - cfa - sizeof(uintptr_t)
+                         : 0;
+    const struct stack *known = stack_find(site, cfa, room);
+    struct walk walk;
+    if (known)
+        return known->id;
+    walk.site = site;
+    walk.high = room ? t->stack_high : UINTPTR_MAX;
+    walk.count = 0;
+    if (is_full())
+        return 0;
+    if ((unwinds || creates) && room &&
+        t->stack_bytes - room > (uintptr_t)UNWINDER) {
+        t->inside++;
+        _Unwind_Backtrace(walk_step, &walk);
+        t->inside--;
+    }
+    if (walk.count == 0) {
+        walk.pcs[0] = site;
+        walk.count = 1;
+    }
+    return stack_add(&walk, cfa);
+}

@@ -1,0 +1,392 @@
+/* thread.c - threads: their lanes, how they are made, begin and end. */
+/* SPDX-License-Identifier: MIT */
+#include "real.h"
+
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum {
+    KEY_ROUNDS = 3,   /* of destructors, of which there are 4: ours is late */
+    KEYS_AT_HAND = 32 /* values of keys below need no allocation */
+};
+
+/* What a new thread is to run, in the lane that its creator took for it. */
+struct start {
+    void *(*run)(void *);
+    int (*run_c11)(void *); /* or this one */
+    void *argument;
+    uintptr_t first; /* the word that the argument points at */
+    uintptr_t parent, stack, site, detached, stack_bytes;
+    pthread_t thread; /* set by itself; valid while `number` is not 0 */
+    uintptr_t number;
+};
+static struct start starts[RUN_LANES];
+static uint64_t lanes_used[RUN_LANES / 64];
+uintptr_t run_lanes_high;
+__thread struct run_thread run_self __attribute__((tls_model("initial-exec")));
+
+static pthread_key_t key;
+static bool ready;
+static bool lanes_ran_out;  /* a thread that has none is no stranger */
+static size_t usual_stack;  /* bytes of a thread without an attribute */
+static bool tells_readable; /* a system call tells what can be read */
+
+/* ----------------------------------------------------------------- lanes -- */
+
+static void lanes_raise(uintptr_t to)
+{
+    uintptr_t high = recorder_get_(&run_lanes_high);
+    while (high < to &&
+           !__atomic_compare_exchange_n(&run_lanes_high, &high, to, false,
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+}
+/* Takes a free lane. Returns it + 1, or 0 if there is none. */
+static unsigned lane_take(void)
+{
+    for (unsigned i = 0; i < RUN_LANES / 64; i++) {
+        uint64_t used = __atomic_load_n(&lanes_used[i], __ATOMIC_RELAXED);
+        while (~used) {
+            unsigned bit = (unsigned)__builtin_ctzll(~used);
+            if (!__atomic_compare_exchange_n(
+                    &lanes_used[i], &used, used | (uint64_t)1 << bit, false,
+                    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+                continue;
+            lanes_raise(i * 64 + bit + 1);
+            return i * 64 + bit + 1;
+        }
+    }
+    return 0;
+}
+static void lane_give(unsigned lane)
+{
+    recorder_put_(&starts[lane - 1].number, 0);
+    __atomic_fetch_and(&lanes_used[(lane - 1) / 64],
+                       ~((uint64_t)1 << ((lane - 1) % 64)), __ATOMIC_RELEASE);
+}
+
+uintptr_t run_thread_number(pthread_t thread)
+{
+    uintptr_t high = recorder_get_(&run_lanes_high);
+    for (uintptr_t i = 0; i < high; i++) {
+        uintptr_t number = __atomic_load_n(&starts[i].number, __ATOMIC_ACQUIRE);
+        if (number && starts[i].thread == thread)
+            return number;
+    }
+    return 0;
+}
+
+/* ----------------------------------------------------------------- cells -- */
+
+static const char stranger_format[] =
+    RUN_FORMAT("thread not made by pthread_create: %p");
+static const char thread_format[] =
+    RUN_FORMAT("thread %p made by T%u: %p(%p -> %p), stack %u, detached %u, "
+               "stack of %u");
+static const char over_format[] =
+    RUN_FORMAT("ended thread %p made by T%u: %p(%p -> %p), stack %u, detached "
+               "%u, stack of %u");
+#define CALLS                                                                  \
+    "lock %u waited %u, trylock %u failed %u, unlock %u, rwlock %u waited "    \
+    "%u, cond wait %u signal %u, sem wait %u post %u, other %u"
+
+/* Writes what the calling thread holds, and how often it called. */
+static void cells_begin(struct run_thread *t, const uintptr_t *held,
+                        const uintptr_t *calls)
+{
+    static const char held_format[] =
+        RUN_FORMAT("holds %p from %p, %p from %p, %p from %p, %p from %p, "
+                   "%p from %p, %p from %p");
+    static const char calls_format[] = RUN_FORMAT(CALLS);
+    unsigned lane = t->lane - 1;
+    run_handed[lane] = 0;
+    t->held = run_cell_write(&recorder_for_thread_held, lane, held_format, 0,
+                             held, 3);
+    t->calls = run_cell_write(&recorder_for_thread_calls, lane, calls_format, 0,
+                              calls, 3);
+}
+static void cells_read(const struct run_thread *t, uintptr_t held[12],
+                       uintptr_t calls[12])
+{
+    for (unsigned i = 0; i < 12; i++) {
+        held[i] = recorder_get_(run_held_word(t, i));
+        calls[i] = recorder_get_(
+            run_cell_word(&recorder_for_thread_calls, &t->calls, i));
+    }
+}
+
+/* Writes who the calling thread is: a stranger, or made as `s` says. */
+static void self_write(const struct run_thread *t, const struct start *s)
+{
+    if (s->run || s->run_c11)
+        run_cell_write(
+            &recorder_for_thread_self, t->lane - 1,
+            t->ended ? over_format : thread_format, s->site,
+            RUN_WORDS((uintptr_t)s->thread, s->parent,
+                      s->run ? (uintptr_t)s->run : (uintptr_t)s->run_c11,
+                      (uintptr_t)s->argument, s->first, s->stack, s->detached,
+                      s->stack_bytes),
+            3);
+    else
+        run_cell_write(&recorder_for_thread_self, t->lane - 1, stranger_format,
+                       0, RUN_WORDS((uintptr_t)s->thread), 3);
+}
+
+/* The thread has its lane, which holds how it was made. */
+static void thread_begin(struct run_thread *t, struct start *s)
+{
+    static const uintptr_t none[12];
+    t->number = RECORDER_THREAD();
+    s->thread = pthread_self();
+    __atomic_store_n(&s->number, t->number, __ATOMIC_RELEASE);
+    cells_begin(t, none, none);
+    self_write(t, s);
+}
+
+struct run_thread *run_thread_enter(void)
+{
+    struct run_thread *t = &run_self;
+    int error = errno;
+    unsigned lane;
+    if (!ready || t->inside || t->ended || lanes_ran_out)
+        return NULL;
+    lane = lane_take();
+    if (!lane)
+        return NULL;
+    t->inside++;
+    if (recorder_os_thread_() == recorder_os_process_()) {
+        extern void *__libc_stack_end;
+        struct rlimit limit;
+        t->stack_high = (uintptr_t)__libc_stack_end;
+        t->stack_bytes = 8u << 20;
+        if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < 64u << 20)
+            t->stack_bytes = (uintptr_t)limit.rlim_cur;
+    }
+    t->lane = lane;
+    starts[lane - 1] = (struct start){0};
+    thread_begin(t, &starts[lane - 1]);
+    if (key < KEYS_AT_HAND)
+        pthread_setspecific(key, (void *)1);
+    t->inside--;
+    errno = error;
+    return t;
+}
+
+/* ------------------------------------------------------------ begin, end -- */
+
+/* The key's destructor. Those of the program's keys may lock: it runs again, a
+ * few rounds later, behind them. */
+static void thread_end(void *round)
+{
+    static const char format[] = RUN_FORMAT("ended: " CALLS);
+    struct run_thread *t = &run_self;
+    uintptr_t held[12], calls[12];
+    if ((uintptr_t)round < KEY_ROUNDS) {
+        pthread_setspecific(key, (void *)((uintptr_t)round + 1));
+        return;
+    }
+    if (!t->lane)
+        return;
+    t->inside++;
+    t->ended = true;
+    cells_read(t, held, calls);
+    run_record(&recorder_for_thread_life, format, 0, calls, 3);
+    self_write(t, &starts[t->lane - 1]);
+    lane_give(t->lane);
+    t->lane = 0;
+    t->inside--;
+}
+
+__attribute__((noinline)) static void *thread_run(void *of)
+{
+    static const char format[] =
+        RUN_FORMAT("started %p(%p) as %p, made by T%u");
+    struct start *s = of;
+    void *(*run)(void *) = s->run;
+    int (*run_c11)(void *) = s->run_c11;
+    void *argument = s->argument;
+    struct run_thread *t = &run_self;
+    t->inside++;
+    t->lane = (unsigned)(s - starts) + 1;
+    t->stack_high = RUN_CFA;
+    t->stack_bytes = s->stack_bytes ? s->stack_bytes : usual_stack;
+    thread_begin(t, s);
+    run_record(&recorder_for_thread_life, format, s->site,
+               RUN_WORDS(run ? (uintptr_t)run : (uintptr_t)run_c11,
+                         (uintptr_t)argument, (uintptr_t)s->thread, s->parent),
+               1);
+    pthread_setspecific(key, (void *)1);
+    t->inside--;
+    if (run_c11)
+        return (void *)(intptr_t)run_c11(argument);
+    return run(argument);
+}
+static int thread_run_c11(void *of)
+{
+    return (int)(intptr_t)thread_run(of);
+}
+
+bool run_begin(void)
+{
+    static bool begins;
+    pthread_attr_t attribute;
+    int error = errno;
+    if (ready || begins || !run_resolve())
+        return ready;
+    begins = true;
+    run_cells_begin();
+    run_stacks_begin();
+    if (pthread_attr_init(&attribute) == 0) {
+        pthread_attr_getstacksize(&attribute, &usual_stack);
+        pthread_attr_destroy(&attribute);
+    }
+    tells_readable =
+        syscall(SYS_rt_sigprocmask, -1, (void *)8, NULL, 8) == -1 &&
+        errno == EFAULT;
+    errno = error;
+    if (pthread_key_create(&key, thread_end) != 0)
+        return false; /* without it, lanes would not come back */
+    run_self.inside++;
+    run_process_begin();
+    run_self.inside--;
+    __atomic_store_n(&ready, true, __ATOMIC_RELEASE);
+    run_thread_enter();
+    return true;
+}
+
+/* ---------------------------------------------------------------- create -- */
+
+/* Returns the word at an address, 0 if none can be read there. The system call
+ * reads a signal mask before it refuses what it is asked to do with it. Each
+ * pthread_create() does it, so no sandbox that allows threads forbids it. */
+static uintptr_t word_at(const void *address)
+{
+    uintptr_t word = 0;
+    int error = errno;
+    if (tells_readable && (uintptr_t)address >= 65536 &&
+        (uintptr_t)address % sizeof word == 0) {
+        syscall(SYS_rt_sigprocmask, -1, address, NULL, 8);
+        if (errno == EINVAL)
+            word = *(const uintptr_t *)address;
+    }
+    errno = error;
+    return word;
+}
+
+/* Makes a thread that runs what `start` says. `to` is where its pthread_t goes.
+ */
+static int create(struct start *start, pthread_t *to,
+                  const pthread_attr_t *attribute, uintptr_t site,
+                  uintptr_t cfa)
+{
+    static const char format[] =
+        RUN_FORMAT("create %p(%p) as %p: %d, stack %u");
+    const bool is_c11 = start->run_c11 != NULL;
+    void *argument = start->argument;
+    struct run_thread *t = run_begin() ? run_thread() : NULL;
+    uintptr_t function =
+        is_c11 ? (uintptr_t)start->run_c11 : (uintptr_t)start->run;
+    unsigned lane = 0;
+    struct start *s;
+    uintptr_t stack;
+    int result, error = errno, detached = 0;
+    if (t) {
+        t->inside++;
+        run_file();
+        t->inside--;
+        lane = lane_take();
+        if (!lane) /* the thread is never to be taken for a stranger */
+            lanes_ran_out = true;
+    }
+    if (!lane)
+        return is_c11 ? run_real.thrd_create(to, start->run_c11, argument)
+                      : run_real.pthread_create(to, attribute, start->run,
+                                                argument);
+    s = &starts[lane - 1];
+    if (attribute) {
+        size_t bytes = 0;
+        pthread_attr_getdetachstate(attribute, &detached);
+        pthread_attr_getstacksize(attribute, &bytes);
+        start->stack_bytes = bytes;
+    }
+    start->detached = detached != 0;
+    start->parent = t->number;
+    start->site = site;
+    start->stack = stack = run_stack(site, cfa, true);
+    start->first = word_at(argument);
+    *s = *start;
+    run_count(t, RUN_OTHER);
+    errno = error;
+    result = is_c11 ? run_real.thrd_create(to, thread_run_c11, s)
+                    : run_real.pthread_create(to, attribute, thread_run, s);
+    error = errno;
+    if (result)
+        lane_give(lane);
+    t->inside++;
+    run_record(&recorder_for_thread_life, format, site,
+               RUN_WORDS(function, (uintptr_t)argument,
+                         result ? 0 : (uintptr_t)*to,
+                         (uintptr_t)(unsigned)result, stack),
+               2);
+    t->inside--;
+    errno = error;
+    return result;
+}
+
+RUN_EXPORT int pthread_create(pthread_t *to, const pthread_attr_t *attribute,
+                              void *(*run)(void *), void *argument)
+{
+    struct start start = {.run = run, .argument = argument};
+    if (!RUN_HAS(pthread_create))
+        return EAGAIN;
+    return create(&start, to, attribute, RUN_SITE, RUN_CFA);
+}
+RUN_EXPORT int thrd_create(thrd_t *to, thrd_start_t run, void *argument)
+{
+    struct start start = {.run_c11 = run, .argument = argument};
+    if (!RUN_HAS(thrd_create))
+        return thrd_error;
+    return create(&start, to, NULL, RUN_SITE, RUN_CFA);
+}
+
+/* ------------------------------------------------------------------ fork -- */
+
+/* The library's handlers run behind the program's, which may lock; the child's
+ * run in front of the program's. */
+void run_threads_fork(void)
+{
+    struct run_thread *t = &run_self;
+    if (t->lane)
+        cells_read(t, t->kept[0], t->kept[1]);
+}
+
+/* The child has one thread. Cells of others would speak of the parent's. */
+void run_threads_forked(void)
+{
+    struct run_thread *t = &run_self;
+    uintptr_t high = recorder_get_(&run_lanes_high);
+    struct start self = {0};
+    if (t->lane)
+        self = starts[t->lane - 1];
+    for (unsigned i = 0; i < high; i++) {
+        run_cell_clear(&recorder_for_thread_self, i);
+        run_cell_clear(&recorder_for_thread_now, i);
+        run_cell_clear(&recorder_for_thread_held, i);
+        run_cell_clear(&recorder_for_thread_calls, i);
+        starts[i].number = 0;
+    }
+    __builtin_memset(lanes_used, 0, sizeof lanes_used);
+    lanes_ran_out = false;
+    if (!t->lane)
+        return;
+    t->inside++;
+    lanes_used[(t->lane - 1) / 64] |= (uint64_t)1 << ((t->lane - 1) % 64);
+    t->number = RECORDER_THREAD();
+    self.number = t->number;
+    self.stack = 0; /* of the parent's stacks */
+    starts[t->lane - 1] = self;
+    cells_begin(t, t->kept[0], t->kept[1]);
+    self_write(t, &starts[t->lane - 1]);
+    t->inside--;
+}

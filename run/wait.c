@@ -1,0 +1,126 @@
+/* wait.c - a wait: its kinds, how it begins, how it ends. */
+/* SPDX-License-Identifier: MIT */
+#include "run.h"
+
+/* `what` names the second word of a wait and ends in front of "stack": who has
+ * the mutex, the mutex of a condition, or %.0d, which shows nothing for 0. */
+#define KIND(name, kind, what, is_lock)                                        \
+    const struct run_kind name = {                                             \
+        RUN_FORMAT(">" kind " %p" what "stack %u, holding %u"),                \
+        RUN_FORMAT(kind " %p" what "stack %u, until %u"),                      \
+        RUN_FORMAT("<" kind " %p: %d, by T%u"),                                \
+        RUN_FORMAT(kind " %p: taken %u, waited %u times, %u ticks, longest "   \
+                        "%u from %p" HIGH),                                    \
+        is_lock}
+/* With words of 4 bytes, the high word of the ticks follows. */
+#if __SIZEOF_POINTER__ == 4
+#define HIGH "%.0u"
+#else
+#define HIGH ""
+#endif
+KIND(run_mutex, "mutex", " of %d, ", true);
+KIND(run_mutex_until, "mutex", " until, of %d, ", true);
+KIND(run_cond, "cond", " mutex %p, ", false);
+KIND(run_cond_until, "cond", " until, mutex %p, ", false);
+KIND(run_read, "rwlock", " to read, writer %d, ", true);
+KIND(run_read_until, "rwlock", " to read until, writer %d, ", true);
+KIND(run_write, "rwlock", " to write, writer %d, ", true);
+KIND(run_write_until, "rwlock", " to write until, writer %d, ", true);
+KIND(run_spin, "spin", ", %.0d", true);
+KIND(run_sem, "sem", ", %.0d", false);
+KIND(run_sem_until, "sem", " until, %.0d", false);
+KIND(run_barrier, "barrier", ", %.0d", false);
+KIND(run_once_kind, "once", ", %.0d", true);
+KIND(run_join, "thread", ", %.0d", false);
+KIND(run_join_until, "thread", " until, %.0d", false);
+
+/* Where a wait's end is put: the last word of its record in thread_now. */
+static uintptr_t *now_until(const struct run_thread *t)
+{
+    const struct recorder *r = &recorder_for_thread_now;
+    char *ring = (char *)r->rings + (t->lane - 1) * r->ring_bytes;
+    return &recorder_records_((struct recorder_ring *)(void *)ring)
+                ->argument[3];
+}
+
+void run_wait_begin(struct run_wait *wait, struct run_thread *t,
+                    const struct run_kind *kind, const volatile void *object,
+                    uintptr_t other, uintptr_t site, uintptr_t cfa)
+{
+    uintptr_t words[4] = {(uintptr_t)object, other, 0, 0};
+    int error = errno;
+    t->inside++;
+    words[2] = run_stack(site, cfa, false);
+    wait->thread = t;
+    wait->kind = kind;
+    wait->address = (uintptr_t)object;
+    wait->site = site;
+    wait->cfa = cfa;
+    wait->result = UINTPTR_MAX; /* cancelled, unless the call returns */
+    if (kind != &run_join && kind != &run_join_until)
+        wait->object = run_object_make((uintptr_t)object, kind->total, site);
+    if (wait->object && recorder_add_(&wait->object->waiters, 1) == 0)
+        recorder_put_(&wait->object->by, 0);
+    if (kind->lock)
+        recorder_add_(&run_waiting, 1);
+    run_cell_write(&recorder_for_thread_now, t->lane - 1, kind->now, site,
+                   words, 1);
+    words[3] = t->depth;
+    run_record(&recorder_for_lock_wait, kind->begin, site, words, 1);
+    wait->ticks = recorder_ticks_();
+    t->inside--;
+    errno = error;
+}
+
+/* Adds to a sum of two words, of which on 64 bits one is used. */
+static void add_ticks(const struct run_object *o, uint64_t ticks)
+{
+    uintptr_t low = (uintptr_t)ticks;
+    uintptr_t was = recorder_add_(run_object_word(o, 3), low);
+    if (sizeof low == 4)
+        recorder_add_(run_object_word(o, 6),
+                      (uintptr_t)(ticks >> 32) + (was + low < was));
+}
+
+static void add_to_total(const struct run_wait *wait, uint64_t ticks)
+{
+    const struct run_object *o = wait->object;
+    uintptr_t *longest = run_object_word(o, 4), was = recorder_get_(longest);
+    uintptr_t lasted = ticks > UINTPTR_MAX ? UINTPTR_MAX : (uintptr_t)ticks;
+    recorder_add_(run_object_word(o, 2), 1);
+    add_ticks(o, ticks);
+    while (lasted > was)
+        if (__atomic_compare_exchange_n(longest, &was, lasted, false,
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+            recorder_put_(run_object_word(o, 5), wait->site);
+            break;
+        }
+}
+
+void run_wait_end(struct run_wait *wait)
+{
+    struct run_thread *t = wait->thread;
+    uintptr_t now;
+    uint64_t ticks;
+    int error = errno;
+    if (!t)
+        return;
+    t->inside++;
+    now = recorder_time_();
+    recorder_put_(now_until(t), now ? now : 1);
+    ticks = recorder_ticks_() - wait->ticks;
+    if (wait->kind->lock)
+        recorder_add_(&run_waiting, (uintptr_t)-1);
+    if (wait->object) {
+        wait->by = recorder_get_(&wait->object->by);
+        recorder_add_(&wait->object->waiters, (uintptr_t)-1);
+        add_to_total(wait, ticks);
+    }
+    run_record(&recorder_for_lock_wait, wait->kind->end, wait->site,
+               RUN_WORDS(wait->address, wait->result, wait->by), 1);
+    if (wait->mutex)
+        run_took(t, wait->mutex, RUN_WRITE, run_mutex.total, wait->site,
+                 wait->cfa);
+    t->inside--;
+    errno = error;
+}

@@ -1,0 +1,234 @@
+/* Switches by the kernel: all of them, in time, and no harm where it refuses. */
+/* SPDX-License-Identifier: MIT */
+#include "harness/command.h"
+
+#include "harness/random.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Programs run as root and as nobody, who may do the same. */
+#define NOBODY "setpriv --reuid 65534 --regid 65534 --clear-groups "
+static const char *const users[] = {"", NOBODY};
+
+/* Compiles programs/kernel.c as ./kernel. Skips the test where this machine
+ * lets nobody see its switches, with what it said. */
+static void kernel_begin(void)
+{
+    build_begin();
+    cr_assert_eq(chmod(build_folder, 0755), 0);
+    build_must("gcc -O1 -g " BUILD_INCLUDE BUILD_WARNINGS
+               "-o kernel " BUILD_PROGRAMS "/kernel.c -lpthread");
+    build_must("./kernel same");
+    if (build_run("./kernel switches") != 0)
+        build_skip("%s", build_text);
+}
+TestSuite(kernel, .init = kernel_begin, .fini = build_end, .timeout = 240);
+
+static bool is_user(size_t i)
+{
+    if (i == 0 || (geteuid() == 0 && build_run("%strue", users[i]) == 0))
+        return true;
+    fprintf(stderr, "skipped: nobody cannot run here\n");
+    return false;
+}
+/* Runs a case as root and as nobody. */
+static void each_user(const char *what)
+{
+    for (size_t i = 0; i < 2; i++)
+        if (is_user(i))
+            build_must("%s./kernel %s", users[i], what);
+}
+
+/* Goal: exact. Method: five kinds of threads, in a parent and its child; the
+ * counts are those of /proc/self/task/TID/status and schedstat, to the unit. */
+Test(kernel, counts_are_those_of_proc)
+{
+    each_user("counts");
+}
+Test(kernel, threads_that_are_there_already)
+{
+    each_user("before");
+}
+
+/* Goal: poured + overwritten are all, whatever is lost, dumped, and read from
+ * outside meanwhile. */
+Test(kernel, overwritten_is_counted)
+{
+    each_user("full");
+}
+
+/* Goal: in_time. Method: a thread that blocks in read() alone does so between
+ * the records around it; mutants, 1 us late and 3 us early, must fail. */
+Test(kernel, switches_lie_in_their_calls)
+{
+    each_user("times");
+    build_must("cp -r " TEST_ROOT "/recorder " TEST_ROOT "/recorder*.h . && "
+               "sed -i \"s/return clock->start.monotonic_ns +/& "
+               "recorder_kernel_late_() +/\" recorder/kernel.h && "
+               "grep -q late_ recorder/kernel.h");
+    /* A thread is 1 us in read() before it blocks: so -3 us. */
+    for (int late = -3; late <= 1; late += 4) {
+        /* In ticks. */
+        build_must(
+            "printf \"#include \\\"recorder.h\\\"\\n#include "
+            "\\\"recorder/clock.h\\\"\\n__attribute__((unused)) static "
+            "uint64_t recorder_kernel_late_(void) { struct recorder_clock_ c; "
+            "recorder_clock_open_(&c); return (uint64_t)(%d * (int64_t)"
+            "((UINT64_C(1000) << 32) / c.ns_per_tick)); }\\n\" >late.h && "
+            "gcc -w -D_GNU_SOURCE -I. -include late.h -o late " BUILD_PROGRAMS
+            "/kernel.c -lpthread",
+            late);
+        cr_assert_eq(build_run("./late times"), 3, "%d us late: %s", late,
+                     build_text);
+    }
+}
+
+/* Goal: one row a thread, by whomever; those that have ended are there. */
+Test(kernel, threads_come_and_go)
+{
+    for (unsigned i = 0; i < scaled(20) + 1; i++)
+        build_must("./kernel threads");
+    if (is_user(1))
+        build_must(NOBODY "./kernel threads");
+}
+
+/* Goal: fork, exec and a program that closes all that it finds open. */
+Test(kernel, descriptors_may_be_closed)
+{
+    each_user("closed");
+}
+
+/* ----------------------------------------------------------- environment -- */
+
+/* One line is said, and status and output are as they were. */
+static void must_refuse(const char *user, const char *how, const char *what,
+                        const char *says)
+{
+    int status = build_run("%s%s ./kernel %s >said 2>refused", user, how, what);
+    if (status == 77)
+        return;
+    cr_assert_eq(status, 7, "%s %s: status %d, %s", how, what, status,
+                 build_text);
+    build_must("cat refused");
+    cr_assert_eq(strncmp(build_text, "recorder: ", 10), 0, "%s %s: %s", how,
+                 what, build_text);
+    cr_assert(strstr(build_text, says), "%s %s: %s", how, what, build_text);
+    cr_assert_eq(strchr(build_text, '\n'), strrchr(build_text, '\n'),
+                 "%s %s: more than a line: %s", how, what, build_text);
+}
+Test(kernel, refusals_are_said_and_harm_nothing)
+{
+    const char *as = is_user(1) ? NOBODY : "";
+    must_refuse(as, "", "sandbox 1", "seccomp profile");
+    must_refuse(as, "", "sandbox 13", "seccomp profile");
+    must_refuse(as, "", "sandbox 38", "no perf events");
+    must_refuse(as, "", "sandbox 7", "by error 7");
+    must_refuse(as, "", "descriptors", "no descriptor left");
+    must_refuse(as, "", "locked", "locked memory is used up");
+}
+/* kernel.perf_event_paranoid is the machine's: as root, where it may be set. */
+Test(kernel, paranoid_is_named)
+{
+    if (!is_user(1) ||
+        build_run("cd /proc/sys/kernel && was=$(cat perf_event_paranoid) && "
+                  "echo 3 >perf_event_paranoid && cat perf_event_paranoid && "
+                  "echo $was >perf_event_paranoid") != 0)
+        build_skip("kernel.perf_event_paranoid cannot be set here");
+    build_must("cd /proc/sys/kernel && was=$(cat perf_event_paranoid); "
+               "echo 3 >perf_event_paranoid; "
+               "(cd %s; " NOBODY "./kernel end >said 2>refused; echo $? "
+               ">status); echo $was >/proc/sys/kernel/perf_event_paranoid",
+               build_folder);
+    build_must("cat status refused");
+    if (strcmp(build_text, "7\n") == 0)
+        build_skip("this kernel allows it at 3, too");
+    cr_assert_eq(strncmp(build_text, "7\nrecorder: ", 12), 0, "%s", build_text);
+    cr_assert(strstr(build_text, "perf_event_paranoid is 3: "), "%s",
+              build_text);
+}
+
+Test(kernel, environment)
+{
+    static const char *const wrong[] = {"x",    "64x",  "64,",      "64,x",
+                                        "64;1", "-64",  "64,10,10", " 64",
+                                        "3",    "48",   "65537",    "131072",
+                                        "64,60001", "0,10", "99999999999999"};
+    build_must("printf \"#include \\\"recorder_kernel.h\\\"\\n#include "
+               "\\\"recorder_dump.h\\\"\\nint main(void) { recorder_dump(); "
+               "return 7; }\\n\" >env.c && gcc -O1 " BUILD_INCLUDE
+               "-o env env.c -lpthread");
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        cr_assert_eq(build_run("RECORDER_SWITCHES=\"%s\" ./env 2>refused",
+                               wrong[i]),
+                     7, "%s", wrong[i]);
+        build_must("grep -c \"^recorder: .*goes on without\" refused");
+        cr_assert_str_eq(build_text, "1\n", "%s: %s", wrong[i], build_text);
+    }
+    cr_assert_eq(build_run("RECORDER_SWITCHES=0 ./env 2>refused"), 7);
+    build_must("! grep -a recorder: refused");
+    cr_assert_eq(build_run("RECORDER_SWITCHES=64 ./env 2>out"), 7);
+    build_must("! grep -a recorder: out && grep -q switches out");
+    cr_assert_eq(build_run("RECORDER_SWITCHES=64,1 ./env 2>out"), 7);
+    build_must("! grep -a recorder: out && grep -q switches out");
+}
+
+/* --------------------------------------------------------------- crashes -- */
+
+/* Goal: whatever way a program dies that dumps, the switches are in the dump;
+ * and its status is the same as without. Method: programs/crash.c, with the
+ * header in another file of the program. */
+Test(kernel, crashes_have_their_switches)
+{
+    char ways[4096], *way, *rest = ways;
+    unsigned number = 0, dumped = 0;
+    /* It sleeps once, so that there is something to show. */
+    build_must("printf \"#include <poll.h>\\n#include "
+               "\\\"recorder_kernel.h\\\"\\n__attribute__((constructor(1000))) "
+               "static void nap(void) { poll(0, 0, 1); }\\n\" >part.c && gcc -O1 "
+               "-w " BUILD_INCLUDE "-o crash " BUILD_PROGRAMS
+               "/crash.c part.c -lpthread -ldl && ./crash ways");
+    cr_assert_lt(strlen(build_text), sizeof ways);
+    strcpy(ways, build_text);
+    while ((way = strtok_r(rest, " \n", &rest)) != NULL) {
+        int without, with;
+        if (!sampled(number++))
+            continue;
+        without = build_run("ulimit -c 0; ./crash dump %s >out 2>&1", way);
+        with = build_run("ulimit -c 0; RECORDER_SWITCHES=64 ./crash dump %s "
+                         ">with 2>&1",
+                         way);
+        cr_assert_eq(with, without, "%s: %d, without switches %d", way, with,
+                     without);
+        if (build_run("grep -aq \"last words\" out") != 0)
+            continue;
+        build_must("grep -aq \"switches: thread\" with || (echo %s; head -n 20 "
+                   "with; false)",
+                   way);
+        dumped++;
+    }
+    cr_assert_gt(dumped, 2);
+}
+
+/* Goal: survives. kill -9 leaves all in the recording but the last
+ * milliseconds; a recording without a thread has what was poured. */
+Test(kernel, kill_leaves_them_in_the_recording)
+{
+    for (unsigned i = 0; i < scaled(10) + 1; i++) {
+        pid_t pid = command_start(
+            "env RECORDER_FILE=x.%p.rec RECORDER_SWITCHES=64,10 ./kernel live");
+        usleep((useconds_t)(150000 + (unsigned)rand() % 100000));
+        command_stop(pid);
+        command_must("dump x.%d.rec --json >all && "
+                     "grep -c \"\\\"recorder\\\":\\\"switches\\\"\" all",
+                     pid);
+        cr_assert_gt(atoi(build_text), 100, "%s", build_text);
+        build_must(
+            "python3 -c \"import json; r = [json.loads(l) for l in open(\\\"all"
+            "\\\")]; t = lambda n: max(e[\\\"ns\\\"] for e in r if "
+            "e[\\\"recorder\\\"] == n); print((t(\\\"calls\\\") - "
+            "t(\\\"switches\\\")) // 1000)\"");
+        cr_assert_lt(atoi(build_text), 30000, "the last is %s us old",
+                     build_text);
+    }
+}

@@ -1,0 +1,319 @@
+/* Tasks of schedulers: descriptions, lists, stacks, waits, in all sources. */
+/* SPDX-License-Identifier: MIT */
+#include "harness/command.h"
+
+TestSuite(tasks, .init = build_begin, .fini = build_end, .timeout = 120);
+
+#define FIBERS BUILD_PROGRAMS "/tasks_fibers.c"
+#define NUMBERS BUILD_PROGRAMS "/tasks_numbers.c"
+
+/* ---------------------------------------------------------------- header -- */
+
+static const char *const languages[] = {
+    "gcc -std=gnu11", "g++ -std=c++11 -xc++", "clang -std=gnu11",
+    "clang++ -std=c++11 -xc++"};
+
+/* Goal: the header is silent in C and C++, and nothing is left of it with
+ * -DRECORDER_OFF. */
+Test(tasks, the_header_compiles)
+{
+    for (size_t i = 0; i < sizeof languages / sizeof *languages; i++) {
+        if (i > 1 && !sampled(2)) /* one of C, one of C++ */
+            continue;
+        build_must("%s -O2 " BUILD_WARNINGS BUILD_INCLUDE NUMBERS
+                   " -o on -lpthread && ./on && ./on table",
+                   languages[i]);
+        build_must("%s -O2 -DRECORDER_OFF " BUILD_WARNINGS BUILD_INCLUDE NUMBERS
+                   " -o off -lpthread && ./off && nm off >names",
+                   languages[i]);
+        cr_assert_neq(build_run("grep -i recorder names"), 0, "%s", build_text);
+    }
+    build_must("gcc -O2 -m32 " BUILD_WARNINGS BUILD_INCLUDE NUMBERS
+               " -o on -lpthread && ./on table && ./on scarce");
+}
+
+/* Goal: what a task records bears its name, on whatever thread, and so does what
+ * its copy in a child of fork() records. */
+Test(tasks, records_bear_the_name_of_their_task)
+{
+    static const char *const lines[] = {"worker: of the worker\n",
+                                        "one: of one\n",
+                                        "two: of two\n",
+                                        "two: of two again\n",
+                                        "worker: of the worker again\n",
+                                        "two: of two in the child\n",
+                                        "row one 3\n",
+                                        "row two 4\n"};
+    build_must("gcc -O2 " BUILD_INCLUDE NUMBERS
+               " -o numbers -lpthread && ./numbers named");
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        cr_assert(strstr(build_text, lines[i]), "no %s in %s", lines[i],
+                  build_text);
+}
+
+/* Goal: a task that finds no row has no number, and the next one to find a row
+ * has the number of one that ended. */
+Test(tasks, numbers_may_be_used_up)
+{
+    build_must("gcc -O2 " BUILD_INCLUDE NUMBERS
+               " -o numbers -lpthread && ./numbers scarce");
+}
+
+/* Goal: two switches of numbers, to a task and back, cost at most 1 ns: half a
+ * nanosecond each. */
+Test(tasks, a_number_costs_one_store)
+{
+    double least = 1e9;
+    build_must("gcc -O2 " BUILD_INCLUDE NUMBERS " -o numbers -lpthread");
+    for (int i = 0; i < 5 && least > 1; i++) {
+        build_must("./numbers cost");
+        if (atof(build_text) < least)
+            least = atof(build_text);
+    }
+    cr_assert_leq(least, 1.0, "%.3f ns", least);
+}
+
+/* ---------------------------------------------------------------- fibers -- */
+
+static void build_fibers(const char *options)
+{
+    build_must("gcc %s -D_GNU_SOURCE " BUILD_INCLUDE FIBERS
+               " -o fibers -lpthread",
+               options);
+}
+static pid_t start(const char *arguments)
+{
+    char line[128];
+    snprintf(line, sizeof line, "./fibers %s", arguments);
+    return command_start(line);
+}
+static void must_say(const char *text)
+{
+    cr_assert(strstr(build_text, text), "no \"%s\" in\n%s", text, build_text);
+}
+/* All that is said of ./fibers 3 locks,spin,still, in each kind of source. */
+static void must_show(const char *source, const char *runs)
+{
+    command_must("tasks %s --stacks", source);
+    cr_assert_eq(strncmp(build_text, "DEADLOCK of 2 tasks: ", 21), 0, "%s",
+                 build_text);
+    must_say("  task left waits for lock B of task right, at leave "
+             "tasks_fibers.c:");
+    must_say("  task right waits for lock A of task left, at leave "
+             "tasks_fibers.c:");
+    must_say("\nuserCluster        1  T0     waiting  ");
+    must_say("work: 2 in f, example ");
+    must_say("held by right  work: left wants the other ");
+    must_say(runs);
+    must_say("\n3 tasks: T0, T1, T2\n    leave tasks_fibers.c:");
+    must_say(" < stand tasks_fibers.c:");
+    must_say(" < f tasks_fibers.c:");
+    must_say(" < plain tasks_fibers.c:");
+    must_say("\n6 tasks; --all shows");
+    cr_assert_null(strstr(build_text, "idle"), "%s", build_text);
+    command_must("tasks --tree %s", source);
+    must_say("    right waits for lock A  (deadlock)\n");
+    command_must("tasks --all --group \"SYSTEM.*\" %s", source);
+    must_say("\nsystemCluster     -1  idle  waiting  ");
+    cr_assert_null(strstr(build_text, " T0 "), "%s", build_text);
+    command_must("tasks --json --stacks %s >json", source);
+    build_must(
+        "python3 -c \"import json; r = [json.loads(l) for l in "
+        "open(\\\"json\\\")]; print(len(r), len(r[0][\\\"deadlock\\\"]), "
+        "r[1][\\\"name\\\"], len(r[1][\\\"stack\\\"]))\"");
+    cr_assert_str_eq(build_text, "7 2 T0 8\n");
+}
+
+/* Goal: a running process that is not stopped, one that is, and a core file are
+ * all shown alike: states, waits, last records, stacks, a deadlock. */
+Test(tasks, all_sources_show_them)
+{
+    char source[16];
+    pid_t pid;
+    build_fibers("-O0 -g");
+    pid = start("3 locks,spin,still");
+    snprintf(source, sizeof source, "%d", (int)pid);
+    must_show(source, "  spin   running  thread ");
+    kill(pid, SIGSTOP);
+    must_show(source, "  spin   running  thread ");
+    kill(pid, SIGCONT);
+    build_must("gdb -p %d --batch -ex \"generate-core-file core\"", pid);
+    command_stop(pid);
+    must_show("core", "  spin   running  thread ");
+}
+
+/* Goal: of a program that crashed, the task that did is found with its stack. */
+Test(tasks, a_crash_is_found_in_a_core_file)
+{
+    build_fibers("-O0 -g");
+    build_must("gdb --batch -ex run -ex \"generate-core-file core\" --args "
+               "./fibers 3 crash");
+    command_must("tasks core --stacks");
+    must_say("  crash  running  thread ");
+    must_say("work: about to crash 3 ");
+    must_say("\n1 task: crash\n    crash tasks_fibers.c:");
+    must_say("\n3 tasks: T0, T1, T2\n    leave ");
+}
+
+/* Goal: it works for optimized programs, and for those without names of
+ * functions: frames are counted then. */
+Test(tasks, optimized_and_stripped)
+{
+    pid_t pid;
+    build_fibers("-O2 -g");
+    pid = start("3 locks,still");
+    command_must("tasks %d --stacks", pid);
+    must_say("DEADLOCK of 2 tasks: ");
+    must_say(" < f tasks_fibers.c:");
+    command_stop(pid);
+    build_fibers("-O2 -s");
+    pid = start("3 locks,still");
+    command_must("tasks %d --json --stacks >json", pid);
+    command_stop(pid);
+    build_must(
+        "python3 -c \"import json; r = [json.loads(l) for l in "
+        "open(\\\"json\\\")]; print(len(r), len(r[0][\\\"deadlock\\\"]), "
+        "r[1][\\\"name\\\"], len(r[1][\\\"stack\\\"]))\"");
+    cr_assert(strncmp(build_text, "6 2 T0 ", 7) == 0 &&
+                  atoi(build_text + 7) > 5,
+              "%s", build_text);
+}
+
+/* Goal: lines, choices, lanes and exports name the task that recorded, not the
+ * worker; of a recording, too. */
+Test(tasks, a_number_names_the_task_everywhere)
+{
+    char sources[2][16] = {"", "x.rec"};
+    pid_t pid;
+    build_fibers("-O0 -g");
+    pid = start("3 locks,spin,still");
+    snprintf(sources[0], sizeof sources[0], "%d", (int)pid);
+    command_must("save %d -o x.rec", pid);
+    for (int i = 0; i < 2; i++) {
+        const char *source = sources[i];
+        command_must("dump %s --line \"{name}: {message}\"", source);
+        must_say("\nleft: left wants the other\n");
+        must_say("\nT2: 2 in f, example\n");
+        command_must("dump %s --thread left --line \"{name}: {message}\"",
+                     source);
+        must_say("left: left wants the other\n");
+        cr_assert_null(strstr(build_text, "T2"), "%s", build_text);
+        command_must("list %s", source);
+        must_say("        0  left            task\n");
+        command_must("list --json %s", source);
+        must_say("\"alive\":true,\"name\":\"left\",\"task\":true}");
+        command_must("export chrome %s -o t.json", source);
+        build_must(
+            "python3 -c \"import json; e = json.load(open(\\\"t.json\\\")"
+            "); e = e if type(e) == list else e[\\\"traceEvents\\\"]\n"
+            "n = {x[\\\"tid\\\"]: x[\\\"args\\\"][\\\"name\\\"] for x "
+            "in e if x[\\\"name\\\"] == \\\"thread_name\\\"}\n"
+            "print(sorted({n[x[\\\"tid\\\"]] for x in e if "
+            "x[\\\"ph\\\"] == \\\"i\\\"}))\"");
+        must_say("['T0', 'T1', 'T2', 'idle', 'left', 'right', 'spin']");
+    }
+    build_must("gdb -q --batch -p %d -ex \"source " TEST_ROOT
+               "/gdb/recorder-gdb.py\" -ex \"recorder at 1\" -ex \"recorder "
+               "threads\" 2>&1",
+               pid);
+    command_stop(pid);
+    must_say("It is of task idle: recorder task idle\n");
+    must_say("        0  left            task\n");
+}
+
+/* ------------------------------------------------------------------ race -- */
+
+/* Goal: every stack that is printed is one that a task had. Method: two workers
+ * switch 1000 tasks at full speed, from five depths. */
+Test(tasks, stacks_of_a_busy_program_are_no_mixes)
+{
+    int looks = scaled(50) < 5 ? 5 : (int)scaled(50);
+    pid_t pid;
+    build_fibers("-O0 -g");
+    pid = start("1000 busy 2 16384");
+    for (int i = 0; i < looks; i++) {
+        command_must("tasks %d --json --stacks >json", pid);
+        build_must(
+            "python3 -c \"import json, sys; bad = {}; n = 0\n"
+            "for l in open(\\\"json\\\"):\n"
+            "  r = json.loads(l)\n"
+            "  assert \\\"deadlock\\\" not in r, l\n"
+            "  if not r[\\\"stack\\\"]: continue\n"
+            "  s = [f[\\\"function\\\"] for f in r[\\\"stack\\\"]]\n"
+            "  n += 1; d = len(s) - 4\n"
+            "  if r[\\\"running\\\"] or s == [\\\"begin\\\"]: continue\n"
+            "  if d < 1 or d > 5 or s != [\\\"leave\\\", \\\"yield\\\"] + "
+            "[\\\"busy_deep\\\"] * d + [\\\"busy\\\", \\\"begin\\\"]: "
+            "print(s)\n"
+            "assert n > 500, n\"");
+        cr_assert_str_eq(build_text, "", "%s", build_text);
+    }
+    command_stop(pid);
+}
+
+/* --------------------------------------------------------------- hostile -- */
+
+/* Goal: damaged descriptions, lists and tasks end with a warning; what is not
+ * damaged is shown. */
+Test(tasks, damage_is_told)
+{
+    static const struct {
+        const char *mode, *says;
+    } damages[] = {
+        {"wild", "recorder: PID: a list of fibers ends at a bad address, "},
+        {"ring", "\n2 tasks"},
+        {"hole", " waiting  "},
+        {"name", "xxxxxxxxxxxxxxxx"},
+        {"owner", "0x10"},
+        {"many", "the description fibers at 0x"},
+        {"descriptor", "the description fibers at 0x"},
+        {"chain", "the list of descriptions ends at a bad one"}};
+    build_fibers("-O0 -g");
+    for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
+        const char *says = strrchr(damages[i].says, ':');
+        char arguments[64];
+        pid_t pid;
+        snprintf(arguments, sizeof arguments, "3 locks,still,damage,%s",
+                 damages[i].mode);
+        pid = start(arguments);
+        command("tasks %d --stacks --all 2>&1", pid);
+        must_say(says ? says + 2 : damages[i].says);
+        command_stop(pid);
+    }
+}
+
+/* ----------------------------------------------------------------- large -- */
+
+/* User and system time of a command, in seconds. */
+static double seconds_of(const char *arguments, pid_t pid)
+{
+    double user, system;
+    char *at;
+    build_must("bash -c \"TIMEFORMAT=%%U+%%S=; time " RECORDER
+               " tasks %d %s >out\" 2>&1",
+               pid, arguments);
+    at = build_text;
+    user = strtod(at, &at);
+    system = strtod(at + 1, &at);
+    cr_assert(*at == '=', "%s", build_text);
+    build_must("grep \"^100001 tasks\" out");
+    return user + system;
+}
+
+/* Goal: 100,000 tasks are listed in half a second, with stacks in 5 s. */
+Test(tasks, a_hundred_thousand, .init = build_long)
+{
+    double list = 1e9, stacks = 1e9, took;
+    pid_t pid;
+    build_fibers("-O2 -g");
+    pid = start("100000 plain,still,spin 2 4096");
+    for (int i = 0; i < 3 && (list >= 0.5 || stacks >= 5); i++) {
+        took = seconds_of("", pid);
+        list = took < list ? took : list;
+        took = seconds_of("--stacks", pid);
+        stacks = took < stacks ? took : stacks;
+    }
+    cr_assert_lt(list, 0.5);
+    cr_assert_lt(stacks, 5.0);
+    command_stop(pid);
+}

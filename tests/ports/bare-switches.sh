@@ -1,0 +1,136 @@
+#!/bin/sh
+# bare-switches.sh - what a scheduler did, read on the host, is what it counted.
+# SPDX-License-Identifier: MIT
+#
+# The scheduler of examples/bare-metal/switches counts its switches and their
+# times itself; `recorder switches` has to say the same of its saved memory. A
+# line for each check; what failed is said in full. Fails if anything does.
+set -u
+LC_ALL=C
+export LC_ALL
+cd "$(dirname "$0")/../.." || exit 2
+out=build/ports/bare-switches
+. tests/ports/bare-machines.sh
+switches=examples/bare-metal/switches
+
+# scheduler MACHINE NAME [option...]: builds and runs it; its memory is then in
+# NAME.bin, what it counted in NAME.txt. `source` is how the host reads it.
+scheduler()
+{
+    on=$1 what=$2 board=cortex-m.c from=0x20000000
+    shift 2
+    [ "$on" = malta ] && board=malta.c from=0x80100000
+    build "$on" "$what" "$switches/scheduler.c $switches/main.c $switches/$board" \
+        -I$switches -DSCHEDULER_INTERRUPTS=4096 "$@" &&
+        save "$on" "$what" "$what.bin" \
+            "dump binary memory $what.bin $from $from+0x100000" || return 1
+    source="--elf $out/$what --memory $from:$out/$what.bin"
+}
+
+# What `recorder switches --json` says, as the scheduler says it, sorted.
+said()
+{
+    # shellcheck disable=SC2086
+    build/recorder switches $source --json >$out/json 2>$out/complaints || {
+        cat $out/complaints && return 1
+    }
+    [ ! -s $out/complaints ] || { cat $out/complaints && return 1; }
+    awk 'function text(key)
+        {
+            match($0, "\"" key "\":\"[^\"]*\"") || bad()
+            return substr($0, RSTART + length(key) + 4, RLENGTH - length(key) - 5)
+        }
+        function number(key, value)
+        {
+            match($0, "\"" key "\":[0-9nul]*[,}]") || bad()
+            value = substr($0, RSTART + length(key) + 3, RLENGTH - length(key) - 4)
+            return value == "null" ? 0 : value
+        }
+        function us(key, value)
+        {
+            value = number(key)
+            return value % 1000 ? value "ns" : value / 1000
+        }
+        function bad() { print "no such key in: " $0; exit 1 }
+        /^{"thread"/ {
+            print "thread " text("thread"), "runs=" number("runs"), \
+                "blocked=" number("blocked"), "preempted=" number("preempted"), \
+                "running_us=" us("running_ns"), "ready_us=" us("ready_ns"), \
+                "blocked_us=" us("blocked_ns"), "ended_us=" us("ended_ns"), \
+                "unknown_us=" us("unknown_ns"), \
+                "longest_run_us=" us("longest_run_ns"), \
+                "longest_wait_us=" us("longest_wait_ns"), \
+                "longest_wake_us=" us("longest_wait_after_wake_ns")
+        }
+        /^{"interrupt"/ {
+            print "interrupt " text("interrupt"), "count=" number("count"), \
+                "us=" us("ns"), "longest_us=" us("longest_ns")
+        }
+        /^{"cpu"/ {
+            print "processor span_us=" us("span_ns"), "idle_us=" us("idle_ns"), \
+                "interrupts_us=" us("interrupts_ns"), "off=" number("off_count"), \
+                "off_us=" us("off_ns"), "off_longest_us=" us("off_longest_ns")
+        }' $out/json | sort
+}
+
+counted()
+{
+    tr -d '\r' <"$out/$what.txt" | sort
+}
+
+# All cells: with the times of the records those that the scheduler counts with.
+# The counter wraps 100 ms from the start.
+exact() # MACHINE NAME [option...]
+{
+    scheduler "$@" -DSCHEDULER_EXACT -DSCHEDULER_SWITCHES=8192 &&
+        said >$out/said && counted >$out/counted &&
+        diff $out/counted $out/said || return 1
+    awk '$1 == "thread" && $2 != "idle" { preempted += substr($5, 11) }
+        $1 == "thread" { runs += substr($3, 6) }
+        $1 == "interrupt" { interrupts += substr($3, 7) }
+        $1 == "processor" { us = substr($2, 9) }
+        END { print runs " runs, " interrupts " interrupts, " us " us"
+              exit !(runs > 300 && interrupts > 500 && preempted > 5) }' $out/said
+}
+
+# Only the counts: nothing is masked around a record, interrupts come in it.
+counts() # MACHINE NAME [option...]
+{
+    scheduler "$@" -DSCHEDULER_SWITCHES=8192 && said >$out/said &&
+        counted >$out/counted || return 1
+    for file in said counted; do
+        awk '/^thread/ { print $2, $3, $4, $5 } /^interrupt/ { print $2, $3 }' \
+            $out/$file >$out/$file.counts
+    done
+    diff $out/counted.counts $out/said.counts &&
+        awk '{ n += substr($2, index($2, "=") + 1) } END { print n " in all" }' \
+            $out/said.counts
+}
+
+# A one-shot recorder has its first records, 8 less than its size, and is off.
+one_shot()
+{
+    scheduler "$1" "$2" -DRECORDER_SWITCH_ONCE -DSCHEDULER_SWITCHES=512 ||
+        return 1
+    # shellcheck disable=SC2086
+    build/recorder list $source | tr -s ' ' >$out/list || return 1
+    # shellcheck disable=SC2086
+    build/recorder dump $source >$out/dump || return 1
+    grep -q '^switches 512 1 504 0 0 off ' $out/list &&
+        grep -q '^1 .*: idle (0x[0-9a-f]*) runs on cpu 0$' $out/dump &&
+        sed -n 's/^switches //p' $out/list && return
+    cat $out/list && head -n 5 $out/dump && return 1
+}
+
+check "Cortex-M3: each cell" exact m3 m3 -DRECORDER_SWITCH_OFF_LIMIT=0
+check "Cortex-M3: masks for more than 1 ms" exact m3 m3-long \
+    -DRECORDER_SWITCH_OFF_LIMIT=1000
+check "Cortex-M3: interrupts in records" counts m3 m3-counts
+check "Cortex-M4F: each cell" exact m4f m4f -DRECORDER_SWITCH_OFF_LIMIT=0
+check "Cortex-M0: each cell" exact m0 m0 -DRECORDER_SWITCH_OFF_LIMIT=0
+check "Cortex-M0: interrupts in records" counts m0 m0-counts
+check "MIPS: each cell" exact malta malta -DRECORDER_SWITCH_OFF_LIMIT=0
+check "MIPS: interrupts in records" counts malta malta-counts
+check "Cortex-M3: one shot" one_shot m3 m3-once
+[ -s $out/failed ] || exit 0
+echo "--- of bare-switches.sh:" && cat $out/failed && exit 1

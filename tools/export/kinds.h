@@ -1,0 +1,27 @@
+/* kinds.h - the words of headings that say what ran: recorder_switch.h's. */
+/* SPDX-License-Identifier: MIT */
+#ifndef KINDS_H
+#define KINDS_H
+
+enum kind {
+    KIND_OTHER,
+    KIND_SWITCH, /* the subject runs; how: who left b p e */
+    KIND_IN,     /* it runs */
+    KIND_OUT,    /* it left; how: b blocked, p stays ready, e has ended */
+    KIND_READY,
+    KIND_SLEEP, /* of a processor, until an interrupt: */
+    KIND_WAKE,
+    KIND_ENTER, /* of an interrupt: */
+    KIND_EXIT,
+    KIND_OFF, /* of interrupts; how: + they were off before */
+    KIND_ON,
+    KINDS
+};
+
+/* Reads the kind of an event; *how: the letter behind it, or 0. Words that it
+ * does not know are skipped. */
+enum kind kind_of(const char *words, char *how);
+/* "in": the word of a kind. */
+const char *kind_word(enum kind);
+
+#endif

@@ -1,0 +1,151 @@
+/* switches.h - what ran, waited and was interrupted, of records that say so. */
+/* SPDX-License-Identifier: MIT */
+/*
+    reader_count(&call->reader);
+    timeline_open(&timeline, call, option_value);
+    struct switches s = {.timeline = &timeline, .until_ns = UINT64_MAX};
+    switches_read(&s);
+    // s.threads, s.interrupts, s.cpus
+    switches_free(&s);
+
+One state machine, for tables, exports and the page. It reads the records of
+recorder_switch.h by their headings (kinds.h) and their four words: name and id
+of the subject, processor | number << 8, and one more. Nothing is guessed, and
+nothing has to come in pairs:
+
+    A thread is UNKNOWN until a record says what it does. `in` and `switch` end
+    the run of whoever runs on that processor; without a word of why it left, it
+    is UNKNOWN from then on. A second `in` of the same counts nothing.
+    `out` of a thread that was not said to run sets its state, and makes the time
+    since it was last heard of UNKNOWN, unless it says the same again. So does a
+    second processor on which a thread appears: when it left the first one is not
+    known. A thread that runs is ready: `ready` says nothing of it.
+    BLOCKED lasts until `ready` or, where nobody says that, until it runs.
+    `exit` takes interrupts off until it finds its own; those above it, and those
+    that are entered at the end, took an UNKNOWN time. One that was not entered
+    counts nothing. Of more than 32 in each other the outermost are forgotten.
+    `enter`, `in` and `switch` end a sleep.
+    An id that ended and comes back with another name is another thread.
+    Where rings overwrote records, it all begins behind the last place at which a
+    record is missing. It ends with the last record, as nobody says what came
+    behind it.
+*/
+#ifndef SWITCHES_H
+#define SWITCHES_H
+
+#include "ids.h"
+#include "kinds.h"
+#include "timeline.h"
+
+enum switches_state {
+    SWITCHES_UNKNOWN,
+    SWITCHES_RUNNING,
+    SWITCHES_READY,
+    SWITCHES_BLOCKED,
+    SWITCHES_ENDED,
+    SWITCHES_STATES
+};
+enum { SWITCHES_NAME_MAX = 41, SWITCHES_NESTED_MAX = 32, SWITCHES_CPUS = 256 };
+
+struct switches_thread {
+    uint64_t id;
+    uint64_t named; /* address of its name; 0: none */
+    char name[SWITCHES_NAME_MAX];
+    char shown[SWITCHES_NAME_MAX + 65]; /* its name, or its id; both, where
+                                         * several have that name */
+    unsigned number;                    /* RECORDER_THREAD's; 0: none */
+    struct timeline_lane *lane;         /* of switches_lanes() */
+    size_t index;
+    enum switches_state state; /* at the end, and since when */
+    uint64_t since;
+    uint64_t ended; /* when, the last time */
+    unsigned cpu;
+    bool woken;
+    /* In the window: */
+    uint64_t ns[SWITCHES_STATES];
+    uint64_t runs, blocked, preempted;
+    uint64_t longest_run, longest_wait, longest_wake;
+    bool waited, wakes; /* some wait ended; one behind `ready` */
+};
+
+struct switches_interrupt {
+    uint64_t id;
+    uint64_t named;
+    char name[SWITCHES_NAME_MAX];
+    uint64_t count, ns; /* ns: without those nested in it */
+    uint64_t longest;   /* with them */
+    uint64_t unknown_ns;
+};
+
+struct switches_cpu {
+    struct switches_thread *runs; /* null: unknown */
+    struct switches_nested {
+        size_t interrupt;
+        uint64_t since, inside; /* inside: ns of those nested in it */
+    } nested[SWITCHES_NESTED_MAX];
+    unsigned depth;
+    bool asleep, sleeps; /* sleeps: some record says so */
+    uint64_t asleep_since;
+    bool off, offs; /* interrupts are; some record says so */
+    uint64_t off_since, off_end;
+    /* In the window: */
+    uint64_t threads_ns, idle_ns, interrupts_ns, off_ns;
+    uint64_t off_count, off_longest;
+    uint64_t off_caller;      /* of the longest */
+    const char *off_location; /* of the format that says so */
+};
+
+/* A time in which something did not change. */
+enum switches_what {
+    SWITCHES_THREAD,
+    SWITCHES_INTERRUPT,
+    SWITCHES_IDLE,
+    SWITCHES_OFF
+};
+struct switches_slice {
+    uint64_t begin, end; /* since the timeline's start */
+    uint64_t sequence;
+    size_t of; /* index of its thread or interrupt */
+    enum switches_what what;
+    enum switches_state state; /* of an interrupt: RUNNING, or UNKNOWN end */
+    unsigned cpu, depth;       /* depth: of an interrupt, from 0 */
+};
+
+struct switches {
+    struct timeline *timeline;
+    uint64_t since_ns, until_ns; /* the window, since the timeline's start */
+    bool keeps;                  /* slices, too */
+    /* Set by switches_read(): */
+    uint64_t begin_ns, end_ns; /* of what is known, in the window; begin = end:
+                                * nothing is */
+    bool any;                  /* some record says what ran */
+    struct switches_thread **threads;
+    size_t threads_count;
+    struct switches_interrupt *interrupts;
+    size_t interrupts_count;
+    struct switches_cpu *cpus[SWITCHES_CPUS]; /* null: nobody speaks of it */
+    struct switches_slice *slices;            /* by begin */
+    size_t slices_count;
+    /* switches.c's own: */
+    struct ids ids, vectors;
+    struct switches_thread **latest; /* by number of ids */
+    size_t threads_max, interrupts_max, latest_max, slices_max;
+    uint64_t now;
+};
+
+/* Reads all events of the timeline, and goes back to its first. */
+void switches_read(struct switches *);
+/* Gives each thread a lane of the timeline: that of its number, or a new one. */
+void switches_lanes(struct switches *);
+/* Both, with all slices, for an export; nothing if no event says what ran, or
+ * the call left out those of some threads, which is said. */
+void switches_export(struct switches *, struct timeline *);
+void switches_free(struct switches *);
+/* Returns the name of a slice's thread or interrupt. */
+const char *switches_slice_name(const struct switches *,
+                                const struct switches_slice *, char to[64]);
+
+/* Makes the name of a thread or interrupt: its id where it has none. */
+const char *switches_name(const char *name, uint64_t id, char to[64]);
+
+#endif

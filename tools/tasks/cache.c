@@ -1,0 +1,79 @@
+/* cache.c - pages of a program's memory, each read once. */
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tasks.h"
+
+enum { CACHE_BYTES = 4096 };
+struct cache_page {
+    uint64_t address;
+    unsigned epoch; /* 0: none was read */
+    uint32_t size;
+    unsigned char bytes[CACHE_BYTES];
+};
+
+static const struct cache_page *page_at(struct cache *cache, uint64_t address)
+{
+    uint64_t number = address / CACHE_BYTES;
+    struct cache_page *page =
+        &cache->pages[(number ^ number >> 12) & cache->mask];
+    if (page->epoch == cache->epoch && page->address == address)
+        return page;
+    page->size = (uint32_t)cache->of->read(cache->of, address, page->bytes,
+                                           sizeof page->bytes);
+    page->address = address;
+    page->epoch = cache->epoch;
+    return page;
+}
+
+static size_t cache_read(struct memory *memory, uint64_t address, void *to,
+                         size_t size)
+{
+    struct cache *cache = (struct cache *)memory;
+    size_t done = 0;
+    while (done < size && address + done >= address) {
+        uint64_t at = (address + done) % CACHE_BYTES;
+        const struct cache_page *page = page_at(cache, address + done - at);
+        size_t piece = size - done;
+        if (page->size <= at)
+            break;
+        if (piece > page->size - at)
+            piece = (size_t)(page->size - at);
+        memcpy((char *)to + done, page->bytes + at, piece);
+        done += piece;
+    }
+    return done;
+}
+
+bool cache_open(struct cache *cache, struct memory *of, size_t count)
+{
+    cache->memory = *of;
+    cache->memory.read = cache_read;
+    cache->memory.map = NULL;
+    cache->memory.write = NULL;
+    cache->memory.thread = NULL;
+    cache->memory.stays = NULL;
+    cache->memory.constant = NULL;
+    cache->of = of;
+    cache->mask = count - 1;
+    cache->epoch = 1;
+    cache->pages = calloc(count, sizeof *cache->pages);
+    return cache->pages != NULL;
+}
+
+void cache_close(struct cache *cache)
+{
+    free(cache->pages);
+    cache->pages = NULL;
+}
+
+void cache_renew(struct cache *cache)
+{
+    cache->epoch++;
+    if (cache->epoch != 0)
+        return;
+    for (size_t i = 0; i <= cache->mask; i++)
+        cache->pages[i].epoch = 0;
+    cache->epoch = 1;
+}

@@ -1,0 +1,154 @@
+/* context.c - the registers that a task goes on with. */
+/* SPDX-License-Identifier: MIT */
+#include "bytes.h"
+#include "tasks.h"
+
+#include <elf.h>
+#include <string.h>
+
+static const struct task_machine machines[] = {{EM_X86_64, 8, 7, 16},
+                                               {EM_386, 4, 4, 8},
+                                               {EM_AARCH64, 8, 31, 32},
+                                               {EM_ARM, 4, 13, 15}};
+
+const struct task_machine *task_machine(const struct memory *m)
+{
+    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++)
+        if (machines[i].elf == m->machine &&
+            machines[i].word_bytes == m->word_bytes)
+            return &machines[i];
+    return NULL;
+}
+
+/* Where a ucontext_t has its registers, as the system's headers have it. */
+struct ucontext {
+    unsigned elf, bytes;
+    struct ucontext_row {
+        uint16_t offset;
+        unsigned char count, first; /* so many, from that register on */
+    } rows[20];
+};
+static const struct ucontext ucontexts[] = {
+    {EM_X86_64,
+     0xb0,
+     {{0x28, 8, 8}, /* r8 to r15 */
+      {0x68, 1, 5},
+      {0x70, 1, 4},
+      {0x78, 1, 6},
+      {0x80, 1, 3},
+      {0x88, 1, 1},
+      {0x90, 1, 0},
+      {0x98, 1, 2},
+      {0xa0, 1, 7},
+      {0xa8, 1, 16}}},
+    {EM_AARCH64, 0x1c0, {{0xb8, 31, 0}, {0x1b0, 1, 31}, {0x1b8, 1, 32}}}};
+
+static void set(struct registers *to, unsigned which, uint64_t value)
+{
+    to->value[which] = value;
+    to->known[which] = true;
+}
+
+static bool ucontext_read(struct memory *m, uint64_t at, struct registers *to)
+{
+    unsigned char bytes[512];
+    const struct ucontext *u = NULL;
+    for (size_t i = 0; i < sizeof ucontexts / sizeof *ucontexts; i++)
+        if (ucontexts[i].elf == m->machine)
+            u = &ucontexts[i];
+    if (!u || !bytes_read(m, at, bytes, u->bytes))
+        return false;
+    for (const struct ucontext_row *row = u->rows; row->count; row++)
+        for (unsigned i = 0; i < row->count; i++)
+            set(to, row->first + i,
+                bytes_word(m, bytes + row->offset + i * m->word_bytes));
+    return true;
+}
+
+/* ----------------------------------------------------------------- words -- */
+
+/* Reads words from the saved stack pointer up; it ends behind them. */
+static bool words_read(struct memory *m, uint64_t sp,
+                       const unsigned char *words, unsigned count,
+                       struct registers *to, bool *exact, uint64_t *xpsr)
+{
+    const struct task_machine *machine = task_machine(m);
+    uint64_t more = 0;
+    for (unsigned i = 0; i < count; i++) {
+        unsigned char bytes[8];
+        uint64_t value;
+        if (!bytes_read(m, sp, bytes, m->word_bytes))
+            return false;
+        value = bytes_word(m, bytes);
+        sp += m->word_bytes;
+        if (words[i] < REGISTERS_MAX) {
+            set(to, words[i], value);
+        } else if (words[i] == RECORDER_TASK_XPSR_) {
+            more += value >> 9 & 1 ? 4 : 0;
+            *xpsr = value;
+            *exact = true;
+        } else if (words[i] == RECORDER_TASK_EXC_RETURN_ && !(value & 16)) {
+            sp += 16 * (uint64_t)m->word_bytes; /* s16 to s31 */
+            more += 72;                         /* s0 to s15, FPSCR, a word */
+        }
+    }
+    if (machine->elf == EM_ARM && to->known[machine->pc])
+        to->value[machine->pc] &= ~(uint64_t)1; /* Thumb */
+    set(to, machine->sp, (sp + more) & word_max(m));
+    return to->known[machine->pc];
+}
+
+/* Boost's: mxcsr and x87's words, in later releases a guard, then r12 r13 r14
+ * r15 rbx rbp rip; the form whose rip is code. */
+static bool fcontext_read(const struct tasks *tasks, struct memory *m,
+                          uint64_t sp, struct registers *to)
+{
+    static const unsigned char forms[2][9] = {
+        {0377, 12, 13, 14, 15, 3, 6, 16},
+        {0377, 0377, 12, 13, 14, 15, 3, 6, 16}};
+    const struct tasks_program *program = &tasks->program;
+    bool exact;
+    uint64_t xpsr;
+    if (m->machine != EM_X86_64)
+        return false;
+    for (unsigned i = 0; i < 2; i++) {
+        memset(to, 0, sizeof *to);
+        if (words_read(m, sp, forms[i], 8 + i, to, &exact, &xpsr) &&
+            (!program->is_code || program->is_code(program->of, to->value[16])))
+            return true;
+    }
+    return false;
+}
+
+/* --------------------------------------------------------------- context -- */
+
+bool task_registers(const struct tasks *tasks, struct memory *m,
+                    const struct task *task, struct registers *to, bool *exact,
+                    uint64_t *xpsr)
+{
+    const struct layout *layout = &tasks->layouts[task->layout];
+    const struct layout_row *rows = layout->rows;
+    const struct task_machine *machine = task_machine(m);
+    unsigned char bytes[8];
+    unsigned what = rows[RECORDER_TASK_WORDS_].is_set ? RECORDER_TASK_WORDS_
+                    : rows[RECORDER_TASK_FCONTEXT_].is_set
+                        ? RECORDER_TASK_FCONTEXT_
+                        : RECORDER_TASK_UCONTEXT_AT_;
+    memset(to, 0, sizeof *to);
+    *exact = false;
+    *xpsr = 0;
+    if (!machine)
+        return false;
+    if (rows[RECORDER_TASK_UCONTEXT_].is_set)
+        return ucontext_read(
+            m, task->address + rows[RECORDER_TASK_UCONTEXT_].offset, to);
+    if (!rows[what].is_set ||
+        !bytes_read(m, task->address + rows[what].offset, bytes, m->word_bytes))
+        return false;
+    if (what == RECORDER_TASK_UCONTEXT_AT_)
+        return ucontext_read(m, bytes_word(m, bytes), to);
+    if (what == RECORDER_TASK_FCONTEXT_)
+        return fcontext_read(tasks, m, bytes_word(m, bytes), to);
+    return words_read(m, bytes_word(m, bytes), layout->words,
+                      layout->words_count, to, exact, xpsr);
+}

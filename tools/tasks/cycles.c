@@ -1,0 +1,137 @@
+/* cycles.c - tasks and threads that wait for each other in a circle. */
+/* SPDX-License-Identifier: MIT */
+#include "array.h"
+#include "tasks.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Nodes are tasks, then threads. */
+struct graph {
+    struct tasks *tasks;
+    const size_t *next; /* of threads */
+    size_t threads;
+};
+
+/* What a node waits for: a task that runs, for what its thread waits for. */
+static size_t waits_for(const struct graph *graph, size_t node)
+{
+    const struct tasks *tasks = graph->tasks;
+    if (node < tasks->count) {
+        const struct task *task = &tasks->all[node];
+        if (task->running)
+            return task->thread < graph->threads ? tasks->count + task->thread
+                                                 : TASK_NONE;
+        return task->dead ? TASK_NONE : task->owner;
+    }
+    node = graph->next[node - tasks->count];
+    return node == TASK_NONE ? TASK_NONE : tasks->count + node;
+}
+
+static bool cycle_keep(const struct graph *graph, size_t first, size_t count)
+{
+    struct tasks *tasks = graph->tasks;
+    struct task_cycle *cycles =
+        array_room(tasks->cycles, &tasks->cycles_max, tasks->cycles_count + 1,
+                   sizeof *cycles);
+    struct task_cycle *cycle;
+    if (!cycles)
+        return false;
+    tasks->cycles = cycles;
+    cycle = &cycles[tasks->cycles_count];
+    cycle->nodes = calloc(count, sizeof *cycle->nodes);
+    if (!cycle->nodes)
+        return false;
+    tasks->cycles_count++;
+    cycle->count = count;
+    for (size_t i = 0; i < count; i++, first = waits_for(graph, first))
+        cycle->nodes[i] = first;
+    return true;
+}
+
+/* A circle of threads alone is not told here: `recorder threads` does. */
+static bool has_task(const struct graph *graph, size_t first, size_t count)
+{
+    for (size_t i = 0; i < count; i++, first = waits_for(graph, first))
+        if (first < graph->tasks->count)
+            return true;
+    return false;
+}
+
+/* As in tools/threads: who walks on from each node, once over each, and comes to
+ * a node of the same walk, has found a circle. */
+static bool cycles_collect(const struct graph *graph)
+{
+    size_t all = graph->tasks->count + graph->threads, at, end, count;
+    size_t *walk = calloc(all + 1, sizeof *walk);
+    bool whole = walk != NULL;
+    for (size_t i = 0; i < all && whole; i++) {
+        for (at = i; at != TASK_NONE && !walk[at]; at = waits_for(graph, at))
+            walk[at] = i + 1;
+        if (at == TASK_NONE || walk[at] != i + 1)
+            continue;
+        count = 1;
+        for (end = waits_for(graph, at); end != at && end != TASK_NONE;
+             end = waits_for(graph, end))
+            count++;
+        if (has_task(graph, at, count))
+            whole = cycle_keep(graph, at, count);
+    }
+    free(walk);
+    return whole;
+}
+
+/* Do all tasks of the circle wait for the next, as they are now? */
+static bool cycle_stands(struct tasks *tasks, const struct task_cycle *cycle)
+{
+    for (size_t i = 0; i < cycle->count; i++) {
+        size_t next = cycle->nodes[(i + 1) % cycle->count];
+        const struct task *task;
+        struct task now;
+        if (cycle->nodes[i] >= tasks->count)
+            continue;
+        task = &tasks->all[cycle->nodes[i]];
+        if (!task_again(tasks, task, &now) || now.object != task->object ||
+            now.running != task->running ||
+            (next < tasks->count && now.owner_at != tasks->all[next].address))
+            return false;
+    }
+    return true;
+}
+
+/* In one look at a running program, tasks may seem to wait in a circle that
+ * never was: such a circle does not stand for 20 looks in 60 ms. */
+static bool cycle_lasts(struct tasks *tasks, const struct task_cycle *cycle)
+{
+    const struct timespec wait = {.tv_nsec = 3000000};
+    for (int i = 0; i < 20; i++) {
+        cache_renew(&tasks->cache);
+        if (!cycle_stands(tasks, cycle))
+            return false;
+        nanosleep(&wait, NULL);
+    }
+    return true;
+}
+
+const char *task_cycles_find(struct tasks *tasks, const size_t *next,
+                             size_t count)
+{
+    const struct graph graph = {tasks, next, count};
+    size_t kept = 0;
+    if (!cycles_collect(&graph))
+        return "there is no memory for it";
+    for (size_t i = 0; i < tasks->cycles_count; i++) {
+        struct task_cycle *cycle = &tasks->cycles[i];
+        if (tasks->program.memory->live && !cycle_lasts(tasks, cycle)) {
+            free(cycle->nodes);
+            continue;
+        }
+        for (size_t k = 0; k < cycle->count; k++)
+            if (cycle->nodes[k] < tasks->count)
+                tasks->all[cycle->nodes[k]].in_deadlock = true;
+        tasks->cycles[kept++] = *cycle;
+    }
+    tasks->cycles_count = kept;
+    return NULL;
+}

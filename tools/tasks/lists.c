@@ -1,0 +1,112 @@
+/* lists.c - finds where the tasks of a layout stand. */
+/* SPDX-License-Identifier: MIT */
+#include "bytes.h"
+#include "tasks.h"
+
+static bool word_at(struct tasks *tasks, uint64_t address, uint64_t *word)
+{
+    struct memory *m = &tasks->cache.memory;
+    unsigned char bytes[8];
+    if (!bytes_read(m, address, bytes, m->word_bytes))
+        return false;
+    *word = bytes_word(m, bytes);
+    return true;
+}
+
+static void warn_end(struct tasks *tasks, size_t layout, uint64_t address)
+{
+    tasks_warn(
+        tasks, "a list of %s ends at a bad address, 0x%llx, behind %zu tasks",
+        tasks->layouts[layout].name, (unsigned long long)address, tasks->count);
+}
+
+/* Each task has the address of the next; the last has none, or the first's. */
+static void list_next(struct tasks *tasks, size_t layout, size_t list)
+{
+    const struct layout *l = &tasks->layouts[layout];
+    uint64_t next = l->rows[RECORDER_TASK_NEXT_].offset, first, at;
+    bool is_new;
+    if (!word_at(tasks, l->lists[list].at, &first)) {
+        warn_end(tasks, layout, l->lists[list].at);
+        return;
+    }
+    for (at = first; at && tasks->count < TASKS_MAX;) {
+        if (!task_add(tasks, layout, list, at, &is_new)) {
+            warn_end(tasks, layout, at);
+            return;
+        }
+        if (!is_new) {
+            if (at != first)
+                tasks_warn(tasks, "a list of %s goes in a circle, at 0x%llx",
+                           l->name, (unsigned long long)at);
+            return;
+        }
+        if (!l->rows[RECORDER_TASK_NEXT_].is_set)
+            return;
+        if (!word_at(tasks, at + next, &at)) {
+            warn_end(tasks, layout, at);
+            return;
+        }
+    }
+}
+
+/* Each link has the address of the next link, and the last that of the head. Of
+ * items, each also has the address of its task. */
+static void list_ring(struct tasks *tasks, size_t layout, size_t list)
+{
+    const struct layout *l = &tasks->layouts[layout];
+    bool items = l->lists[list].kind == LIST_ITEMS, is_new = true;
+    uint64_t head = l->lists[list].at + (items ? l->item_end : 0);
+    uint64_t next = items ? l->item_next : 0, at = head, task, steps;
+    for (steps = 0; steps < TASKS_MAX; steps++) {
+        if (!word_at(tasks, at + next, &at)) {
+            warn_end(tasks, layout, at);
+            return;
+        }
+        if (at == head || !at)
+            return;
+        task = at - l->rows[RECORDER_TASK_LINK_].offset;
+        if ((items && !word_at(tasks, at + l->item_task, &task)) ||
+            !task_add(tasks, layout, list, task, &is_new)) {
+            warn_end(tasks, layout, at);
+            return;
+        }
+        if (!is_new) {
+            tasks_warn(tasks, "a list of %s goes in a circle, at 0x%llx",
+                       l->name, (unsigned long long)at);
+            return;
+        }
+    }
+}
+
+static void list_table(struct tasks *tasks, size_t layout, size_t list)
+{
+    const struct task_list *l = &tasks->layouts[layout].lists[list];
+    uint64_t task, at = l->at;
+    unsigned word = tasks->cache.memory.word_bytes;
+    bool is_new;
+    for (uint64_t i = 0; i < l->count; i++, at += word) {
+        if (!word_at(tasks, at, &task)) {
+            warn_end(tasks, layout, at);
+            return;
+        }
+        if (task && !task_add(tasks, layout, list, task, &is_new))
+            tasks_warn(tasks, "a task of %s, at 0x%llx, cannot be read",
+                       tasks->layouts[layout].name, (unsigned long long)task);
+    }
+}
+
+const char *lists_read(struct tasks *tasks, size_t layout)
+{
+    for (size_t i = 0; i < tasks->layouts[layout].lists_count; i++)
+        switch (tasks->layouts[layout].lists[i].kind) {
+        case LIST_NEXT: list_next(tasks, layout, i); break;
+        case LIST_TABLE: list_table(tasks, layout, i); break;
+        case LIST_LINK:
+        case LIST_ITEMS: list_ring(tasks, layout, i); break;
+        }
+    if (tasks->count >= TASKS_MAX)
+        tasks_warn(tasks, "it has more than %d tasks: the others are left out",
+                   TASKS_MAX);
+    return NULL;
+}

@@ -1,0 +1,184 @@
+/* stacks.c - who called whom in each task; equal stacks are kept once. */
+/* SPDX-License-Identifier: MIT */
+#include "stacks.h"
+#include "array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* How often a stack is read that its task leaves meanwhile. */
+enum { STACK_TRIES = 3 };
+
+/* Is there code at an address, and does a function begin there? A task that has
+ * not begun goes on at the start of a function, all others behind a call. */
+static const struct place_start *start_of(struct task_stacks *stacks,
+                                          uint64_t address)
+{
+    struct place_start *start =
+        &stacks->starts[(address ^ address >> 10) %
+                        (sizeof stacks->starts / sizeof *stacks->starts)];
+    Dwfl_Module *module;
+    GElf_Off offset = 0;
+    GElf_Sym symbol;
+    if (start->address == address && address)
+        return start;
+    module = dwfl_addrmodule(stacks->unwind.dwfl, address);
+    start->address = address;
+    start->is_code = module != NULL;
+    start->is_start = module &&
+                      dwfl_module_addrinfo(module, address, &offset, &symbol,
+                                           NULL, NULL, NULL) &&
+                      offset == 0;
+    return start;
+}
+
+/* Keeps a stack; returns its number, or TASK_NONE. */
+static size_t stack_keep(struct task_stacks *stacks, const uint64_t *frames,
+                         unsigned count, bool whole, size_t task)
+{
+    uint64_t hash[2] = {count + whole * 256u, 0};
+    struct task_stack *all;
+    bool is_new;
+    size_t number;
+    for (unsigned i = 0; i < count; i++) {
+        hash[0] = (hash[0] ^ frames[i]) * 0x9e3779b97f4a7c15u;
+        hash[0] ^= hash[0] >> 29;
+        hash[1] = (hash[1] + frames[i]) * 0xbf58476d1ce4e5b9u;
+        hash[1] ^= hash[1] >> 32;
+    }
+    number = ids_add(&stacks->ids, hash[0], hash[1], count, &is_new);
+    if (number == IDS_NONE)
+        return TASK_NONE;
+    if (is_new) {
+        all = array_room(stacks->all, &stacks->max, number + 1, sizeof *all);
+        if (!all)
+            return TASK_NONE;
+        stacks->all = all;
+        stacks->count = number + 1;
+        all[number] =
+            (struct task_stack){.count = count, .whole = whole, .first = task};
+        all[number].frames = calloc(count + 1u, sizeof *frames);
+        if (!all[number].frames)
+            return TASK_NONE;
+        memcpy(all[number].frames, frames, count * sizeof *frames);
+    }
+    stacks->all[number].tasks++;
+    return number;
+}
+
+/* Walks a task's stack from its saved context on; how many frames. */
+static unsigned stack_walk(struct task_stacks *stacks, struct tasks *tasks,
+                           const struct task *task, struct registers *registers,
+                           uint64_t *frames, bool *whole)
+{
+    const struct unwind_machine *machine = stacks->unwind.machine;
+    struct registers walked;
+    const struct place_start *start;
+    uint64_t xpsr;
+    unsigned count;
+    bool exact;
+    *whole = false;
+    if (!task_registers(tasks, &tasks->cache.memory, task, registers, &exact,
+                        &xpsr))
+        return 0;
+    walked = *registers;
+    start = start_of(stacks, walked.value[machine->pc]);
+    if (!start->is_code)
+        return 0;
+    if (!exact && !start->is_start)
+        walked.value[machine->pc]--;
+    count = (unsigned)unwind(&stacks->unwind, &walked, frames, whole);
+    /* Schedulers put 0 where the outermost function would return to. */
+    *whole |= walked.value[machine->pc] == 0;
+    return count;
+}
+
+/* Did nothing change that tells where the task stands? */
+static bool is_same(const struct task *a, const struct task *b,
+                    const struct registers *c, const struct registers *d)
+{
+    return a->running == b->running && a->state == b->state &&
+           a->dead == b->dead &&
+           memcmp(c->value, d->value, sizeof c->value) == 0;
+}
+
+/* Reads the stack of a task that may go on meanwhile: between two looks at its
+ * context that agree. */
+static bool stack_read_live(struct task_stacks *stacks, struct tasks *tasks,
+                            struct task *task, uint64_t *frames,
+                            unsigned *count, bool *whole)
+{
+    struct task now, later;
+    struct registers first, second;
+    bool exact;
+    uint64_t xpsr;
+    cache_renew(&tasks->cache);
+    if (!task_again(tasks, task, &now))
+        return false;
+    if (now.running || now.dead) {
+        task->running = now.running;
+        task->dead = now.dead;
+        task->state = now.state;
+        *count = 0;
+        return true;
+    }
+    *count = stack_walk(stacks, tasks, &now, &first, frames, whole);
+    cache_renew(&tasks->cache);
+    return *count && task_again(tasks, task, &later) &&
+           task_registers(tasks, &tasks->cache.memory, &later, &second, &exact,
+                          &xpsr) &&
+           is_same(&now, &later, &first, &second);
+}
+
+static void stack_read(struct task_stacks *stacks, struct tasks *tasks,
+                       struct tasks_command *command, size_t i)
+{
+    struct task *task = &tasks->all[i];
+    uint64_t frames[FRAMES_MAX];
+    struct registers registers;
+    unsigned count = 0;
+    bool whole = false, live = tasks->program.memory->live, stood = !live;
+    if (task->running) {
+        const struct thread *thread = task->thread < command->threads.count
+                                          ? &command->threads.all[task->thread]
+                                          : NULL;
+        if (thread && thread->frames_count && !thread->moved)
+            task->stack = stack_keep(stacks, thread->frames,
+                                     thread->frames_count, thread->whole, i);
+        return;
+    }
+    if (!live)
+        count = stack_walk(stacks, tasks, task, &registers, frames, &whole);
+    for (int k = 0; k < STACK_TRIES && !stood; k++)
+        stood = stack_read_live(stacks, tasks, task, frames, &count, &whole);
+    task->moved = !stood;
+    if (stood && count)
+        task->stack = stack_keep(stacks, frames, count, whole, i);
+}
+
+const char *stacks_read(struct task_stacks *stacks, struct tasks *tasks,
+                        struct tasks_command *command, bool all)
+{
+    const struct machine *machine = machine_of(tasks->program.memory);
+    memset(stacks, 0, sizeof *stacks);
+    if (!machine)
+        return "is of a processor whose stacks are not known here";
+    stacks->unwind.memory = &tasks->cache.memory;
+    stacks->unwind.machine = &machine->unwind;
+    stacks->unwind.dwfl = source_dwfl(command->source);
+    if (!stacks->unwind.dwfl)
+        return "there is no memory for it";
+    for (size_t i = 0; i < tasks->count; i++)
+        if (tasks->all[i].in_deadlock || (all && tasks->all[i].chosen))
+            stack_read(stacks, tasks, command, i);
+    return NULL;
+}
+
+void stacks_close(struct task_stacks *stacks)
+{
+    for (size_t i = 0; i < stacks->count; i++)
+        free(stacks->all[i].frames);
+    free(stacks->all);
+    ids_free(&stacks->ids);
+    unwind_close(&stacks->unwind);
+}

@@ -1,0 +1,196 @@
+/* table.c - tasks and groups, as text in columns. */
+/* SPDX-License-Identifier: MIT */
+#include "shown.h"
+#include "tables.h"
+#include "tasks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXT_WIDTH = 44 }; /* of a last record */
+
+void task_title(const struct tasks *tasks, const struct task *task, char to[64])
+{
+    if (*task->name)
+        snprintf(to, 64, "%s", task->name);
+    else if (tasks->layouts[task->layout].rows[RECORDER_TASK_ID_].is_set)
+        snprintf(to, 64, "#%lld", (long long)task->id);
+    else
+        snprintf(to, 64, "0x%llx", (unsigned long long)task->address);
+}
+
+void task_object(const struct tasks *tasks, const struct task *task,
+                 char to[192])
+{
+    const struct tasks_program *program = &tasks->program;
+    char name[128];
+    if (!program->variable ||
+        !program->variable(program->of, task->object, name, sizeof name))
+        snprintf(name, sizeof name, "0x%llx", (unsigned long long)task->object);
+    snprintf(to, 192, "%s%s%s", task->why, *task->why ? " " : "", name);
+}
+
+void task_waits(const struct tasks *tasks, const struct task *task,
+                char to[256])
+{
+    const struct tasks_program *program = &tasks->program;
+    char object[192], holder[64] = "";
+    *to = '\0';
+    if (task->running) {
+        if (task->thread != TASK_NONE && program->thread_name)
+            program->thread_name(program->of, task->thread, holder);
+        if (*holder || task->worker)
+            snprintf(to, 256, *holder ? "thread %s" : "thread %s%d", holder,
+                     (int)task->worker);
+        return;
+    }
+    if (!task->object)
+        return;
+    task_object(tasks, task, object);
+    if (task->owner != TASK_NONE)
+        task_title(tasks, &tasks->all[task->owner], holder);
+    else if (task->owner_at)
+        snprintf(holder, sizeof holder, "0x%llx",
+                 (unsigned long long)task->owner_at);
+    snprintf(to, 256, "%s%s%s", object, *holder ? ", held by " : "", holder);
+}
+
+void task_age(int64_t ns, char to[24])
+{
+    static const struct {
+        double ns;
+        const char *name;
+    } units[] = {{3600e9, "h"}, {60e9, "min"}, {1e9, "s"}, {1e6, "ms"}};
+    size_t i = 0;
+    while (i < 3 && (double)ns < units[i].ns)
+        i++;
+    snprintf(to, 24, "%.1f %s", (double)ns / units[i].ns, units[i].name);
+}
+
+static void last_print(FILE *to, const struct tasks *tasks,
+                       const struct task *task)
+{
+    const struct task_last *last =
+        task->number < tasks->lasts_count ? &tasks->lasts[task->number] : NULL;
+    char age[24] = "";
+    size_t size = last && last->text ? strlen(last->text) : 0;
+    const char *text = size ? text_shown(last->text, &size) : "";
+    if (last && last->has_age)
+        task_age(last->age_ns, age);
+    if (size > TEXT_WIDTH) { /* not within a character */
+        for (size = TEXT_WIDTH - 3; ((unsigned char)text[size] & 0xc0) == 0x80;)
+            size--;
+        fprintf(to, "%.*s...%*s", (int)size, text, (int)(TEXT_WIDTH - 3 - size),
+                "");
+    } else {
+        fprintf(to, "%-*s", TEXT_WIDTH, text);
+    }
+    fprintf(to, " %9s", age);
+}
+
+/* The widths of columns, so that all fit. */
+struct widths {
+    int group, name, state, waits;
+};
+
+static struct widths widths_of(const struct tasks *tasks)
+{
+    struct widths w = {5, 4, 5, 8};
+    char text[256];
+    for (size_t i = 0; i < tasks->count; i++) {
+        const struct task *task = &tasks->all[i];
+        if (!task->chosen)
+            continue;
+        if (task->group == TASK_NONE || i < 4096)
+            w.group = table_width(task_group(tasks, task), w.group);
+        if (i < 65536 || task->object || task->running) {
+            w.name = table_width(task->name, w.name);
+            w.state = table_width(task_state(tasks, task, text), w.state);
+            task_waits(tasks, task, text);
+            w.waits = table_width(text, w.waits);
+        }
+    }
+    for (size_t i = 0; i < tasks->groups_count; i++)
+        w.group = table_width(tasks->groups[i].name, w.group);
+    return w;
+}
+
+size_t tasks_table(FILE *to, const struct tasks *tasks,
+                   const struct task_columns *columns)
+{
+    struct widths w = widths_of(tasks);
+    const char *mark = columns->marks ? "  " : "";
+    bool lasts = columns->last && tasks->lasts_count;
+    size_t shown = 0;
+    char text[256];
+    for (size_t i = 0; i < tasks->count; i++) {
+        const struct task *task = &tasks->all[tasks->order[i]];
+        if (!task->chosen)
+            continue;
+        if (!shown++) {
+            fprintf(to, "%s%-*s %6s  %-*s  %s%-*s  ", mark, w.group, "GROUP",
+                    "ID", w.name, "NAME",
+                    columns->address ? "ADDRESS             " : "", w.state,
+                    "STATE");
+            if (lasts)
+                fprintf(to, "%-*s  %-*s %9s\n", w.waits, "WAITS ON", TEXT_WIDTH,
+                        "LAST RECORD", "AGE");
+            else
+                fputs("WAITS ON\n", to);
+        }
+        if (columns->marks)
+            fputs(task->address == columns->here ? "* " : "  ", to);
+        table_column(to, task_group(tasks, task), w.group);
+        fprintf(to, " %6lld  ", (long long)task->id);
+        table_column(to, task->name, w.name);
+        if (columns->address)
+            fprintf(to, "  0x%-16llx", (unsigned long long)task->address);
+        fputs("  ", to);
+        table_column(to, task_state(tasks, task, text), w.state);
+        task_waits(tasks, task, text);
+        if (*text || lasts)
+            fputs("  ", to);
+        if (*text || lasts)
+            table_column(to, text, lasts ? w.waits : 0);
+        if (lasts) {
+            fputs("  ", to);
+            last_print(to, tasks, task);
+        }
+        putc('\n', to);
+    }
+    return shown;
+}
+
+void tasks_groups(FILE *to, const struct tasks *tasks)
+{
+    size_t *seen = calloc(tasks->groups_count + LAYOUTS_MAX + 1, sizeof *seen);
+    int width = 5;
+    if (!seen)
+        return;
+    for (size_t i = 0; i < tasks->count; i++) {
+        const struct task *task = &tasks->all[i];
+        size_t group = task->group == TASK_NONE
+                           ? tasks->groups_count + task->layout
+                           : task->group;
+        if (task->dead)
+            continue;
+        seen[group]++;
+        width = table_width(task_group(tasks, task), width);
+    }
+    fprintf(to, "%-*s %8s  ADDRESS\n", width, "GROUP", "TASKS");
+    for (size_t i = 0; i < tasks->groups_count + tasks->layouts_count; i++) {
+        bool named = i < tasks->groups_count;
+        if (!seen[i])
+            continue;
+        table_column(to,
+                     named ? tasks->groups[i].name
+                           : tasks->layouts[i - tasks->groups_count].name,
+                     width);
+        fprintf(to, " %8zu", seen[i]);
+        if (named)
+            fprintf(to, "  0x%llx",
+                    (unsigned long long)tasks->groups[i].address);
+        putc('\n', to);
+    }
+    free(seen);
+}

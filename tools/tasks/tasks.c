@@ -1,0 +1,398 @@
+/* tasks.c - finds the layouts in a program, and reads all of their tasks. */
+/* SPDX-License-Identifier: MIT */
+#include "tasks.h"
+#include "array.h"
+#include "bytes.h"
+#include "recorder/regex.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CACHE_PAGES = 4096 };
+
+void tasks_warn(struct tasks *tasks, const char *format, ...)
+{
+    char line[256];
+    size_t at = strlen(tasks->warnings);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line - 1, format, arguments);
+    va_end(arguments);
+    strcat(line, "\n");
+    if (!strstr(tasks->warnings, line) &&
+        at + strlen(line) < sizeof tasks->warnings)
+        strcpy(tasks->warnings + at, line);
+}
+
+/* ---------------------------------------------------------------- fields -- */
+
+/* A member of bytes that were read; false: the layout does not have it. */
+static bool field(const struct tasks *tasks, const struct layout *layout,
+                  const unsigned char *bytes, unsigned what, uint64_t *value)
+{
+    const struct layout_row *row = &layout->rows[what];
+    if (!row->is_set)
+        return false;
+    *value =
+        row->bytes == 1 || row->bytes == 2 || row->bytes == 4 || row->bytes == 8
+            ? bytes_number(&tasks->cache.memory,
+                           bytes + (row->offset - layout->low), row->bytes)
+            : 0;
+    return true;
+}
+
+/* A word of the program in another structure, or 0. */
+static uint64_t word_in(struct tasks *tasks, const struct layout *layout,
+                        uint64_t address, unsigned what)
+{
+    struct memory *m = &tasks->cache.memory;
+    const struct layout_row *row = &layout->rows[what];
+    unsigned size = row->bytes > 8 ? m->word_bytes : row->bytes;
+    unsigned char bytes[8];
+    if (!row->is_set || !address ||
+        !bytes_read(m, address + row->offset, bytes, size))
+        return 0;
+    return bytes_number(m, bytes, size);
+}
+
+/* Copies a text of the program, which may end with its memory. */
+static void text_in(struct tasks *tasks, uint64_t address, char *to,
+                    size_t size)
+{
+    struct memory *m = &tasks->cache.memory;
+    memset(to, 0, size);
+    if (address)
+        m->read(m, address, to, size - 1);
+    to[size - 1] = '\0';
+}
+
+static void name_read(struct tasks *tasks, const struct layout *layout,
+                      const unsigned char *bytes, struct task *task)
+{
+    const struct layout_row *row = &layout->rows[RECORDER_TASK_NAME_];
+    uint64_t at;
+    size_t size = row->bytes;
+    if (row->is_set) {
+        if (size >= sizeof task->name)
+            size = sizeof task->name - 1;
+        memcpy(task->name, bytes + (row->offset - layout->low), size);
+    } else if (field(tasks, layout, bytes, RECORDER_TASK_NAME_AT_, &at)) {
+        text_in(tasks, at, task->name, sizeof task->name);
+    }
+}
+
+static int64_t signed_of(uint64_t value, unsigned bytes)
+{
+    unsigned shift = 64 - 8 * bytes;
+    return bytes == 0 || bytes > 8 ? 0 : (int64_t)(value << shift) >> shift;
+}
+
+static size_t group_of(struct tasks *tasks, const struct layout *layout,
+                       uint64_t address)
+{
+    bool is_new;
+    size_t number =
+        ids_add(&tasks->group_ids, address, (uintptr_t)layout, 0, &is_new);
+    struct group *groups;
+    if (number == IDS_NONE || !is_new)
+        return number == IDS_NONE ? TASK_NONE : number;
+    groups = array_room(tasks->groups, &tasks->groups_max, number + 1,
+                        sizeof *groups);
+    if (!groups)
+        return TASK_NONE;
+    tasks->groups = groups;
+    tasks->groups_count = number + 1;
+    groups[number].address = address;
+    if (layout->rows[RECORDER_TASK_GROUP_NAME_].is_set)
+        text_in(tasks, address + layout->rows[RECORDER_TASK_GROUP_NAME_].offset,
+                groups[number].name, sizeof groups[number].name);
+    else
+        text_in(tasks,
+                word_in(tasks, layout, address, RECORDER_TASK_GROUP_NAME_AT_),
+                groups[number].name, sizeof groups[number].name);
+    if (!*groups[number].name)
+        snprintf(groups[number].name, sizeof groups[number].name, "0x%llx",
+                 (unsigned long long)address);
+    return number;
+}
+
+/* What it waits for, and the kind and the owner of that. */
+static void wait_read(struct tasks *tasks, const struct layout *layout,
+                      const unsigned char *bytes, struct task *task)
+{
+    uint64_t at;
+    if (!field(tasks, layout, bytes, RECORDER_TASK_WAITS_, &task->object) ||
+        !task->object)
+        return;
+    task->object -= layout->object_back;
+    task->owner_at = word_in(tasks, layout, task->object, RECORDER_TASK_OWNER_);
+    if (field(tasks, layout, bytes, RECORDER_TASK_WHY_AT_, &at))
+        text_in(tasks, at, task->why, sizeof task->why);
+}
+
+/* A state that has a word for tasks that run says it; else a worker does. */
+static void state_read(struct tasks *tasks, const struct layout *layout,
+                       const unsigned char *bytes, struct task *task)
+{
+    uint64_t value = 0;
+    bool says = false;
+    const char *text = layout->lists[task->list].state;
+    if (field(tasks, layout, bytes, RECORDER_TASK_WORKER_, &value))
+        task->worker = (int32_t)value;
+    else if (field(tasks, layout, bytes, RECORDER_TASK_WORKER_AT_, &value))
+        task->worker =
+            (int32_t)word_in(tasks, layout, value, RECORDER_TASK_WORKER_ID_);
+    if (field(tasks, layout, bytes, RECORDER_TASK_STATE_, &task->state)) {
+        for (unsigned i = 0; i < layout->states_count; i++)
+            says |= strcmp(layout->states[i], "running") == 0;
+        if (task->state < layout->states_count)
+            text = layout->states[task->state];
+    }
+    task->dead = text && strcmp(text, "dead") == 0;
+    task->running =
+        says ? text && strcmp(text, "running") == 0 : task->worker != 0;
+    if (layout->current)
+        task->running = layout->current == task->address;
+}
+
+/* Reads a task of a layout. False: its memory is not there. */
+static bool task_read(struct tasks *tasks, struct task *task)
+{
+    const struct layout *layout = &tasks->layouts[task->layout];
+    struct memory *m = &tasks->cache.memory;
+    unsigned char bytes[TASK_SPAN_MAX];
+    uint64_t value;
+    if (!bytes_read(m, task->address + layout->low, bytes,
+                    (size_t)layout->span))
+        return false;
+    task->owner = task->group = task->thread = task->stack = TASK_NONE;
+    if (field(tasks, layout, bytes, RECORDER_TASK_ID_, &value))
+        task->id = signed_of(value, layout->rows[RECORDER_TASK_ID_].bytes);
+    if (field(tasks, layout, bytes, RECORDER_TASK_NUMBER_, &value) &&
+        value < 65536)
+        task->number = (uint32_t)value;
+    task->internal =
+        task->id < 0 ||
+        (field(tasks, layout, bytes, RECORDER_TASK_INTERNAL_, &value) && value);
+    name_read(tasks, layout, bytes, task);
+    state_read(tasks, layout, bytes, task);
+    wait_read(tasks, layout, bytes, task);
+    if (field(tasks, layout, bytes, RECORDER_TASK_GROUP_, &value) && value)
+        task->group = group_of(tasks, layout, value);
+    return true;
+}
+
+bool task_add(struct tasks *tasks, size_t layout, size_t list, uint64_t address,
+              bool *is_new)
+{
+    struct task task = {
+        .address = address, .layout = (uint32_t)layout, .list = (uint32_t)list};
+    struct task *all;
+    size_t number = ids_find(&tasks->ids, address, layout, 0);
+    *is_new = number == IDS_NONE;
+    if (!*is_new)
+        return true;
+    if (!task_read(tasks, &task))
+        return false;
+    all = array_room(tasks->all, &tasks->max, tasks->count + 1, sizeof *all);
+    if (!all || ids_add(&tasks->ids, address, layout, 0, is_new) == IDS_NONE)
+        return false;
+    tasks->all = all;
+    all[tasks->count++] = task;
+    return true;
+}
+
+bool task_again(struct tasks *tasks, const struct task *task, struct task *now)
+{
+    *now = (struct task){
+        .address = task->address, .layout = task->layout, .list = task->list};
+    return task_read(tasks, now);
+}
+
+/* --------------------------------------------------------------- threads -- */
+
+/* The stack that a task has, by its rows; false: they do not tell. */
+static bool stack_bounds(struct tasks *tasks, const struct task *task,
+                         uint64_t *low, uint64_t *bytes)
+{
+    const struct layout *layout = &tasks->layouts[task->layout];
+    if (!layout->rows[RECORDER_TASK_STACK_].is_set ||
+        !layout->rows[RECORDER_TASK_STACK_BYTES_].is_set)
+        return false;
+    *low = word_in(tasks, layout, task->address, RECORDER_TASK_STACK_);
+    *bytes = word_in(tasks, layout, task->address, RECORDER_TASK_STACK_BYTES_);
+    return *low && *bytes;
+}
+
+/* A task runs on the thread that it names, or whose stack pointer lies in its
+ * stack. */
+static void thread_link(struct tasks *tasks, size_t thread, int32_t id,
+                        uint64_t sp)
+{
+    uint64_t low, bytes;
+    for (size_t i = 0; i < tasks->count; i++) {
+        struct task *task = &tasks->all[i];
+        if (task->thread != TASK_NONE || task->dead)
+            continue;
+        if (task->running && task->worker && task->worker == id)
+            task->thread = thread;
+        else if (!task->worker && sp &&
+                 stack_bounds(tasks, task, &low, &bytes) && sp - low < bytes) {
+            task->thread = thread;
+            task->running = true;
+        }
+    }
+}
+
+static bool any_stack_rows(const struct tasks *tasks)
+{
+    for (size_t i = 0; i < tasks->layouts_count; i++)
+        if (tasks->layouts[i].rows[RECORDER_TASK_STACK_].is_set)
+            return true;
+    return false;
+}
+
+static void threads_link(struct tasks *tasks)
+{
+    const struct tasks_program *program = &tasks->program;
+    bool by_stack = any_stack_rows(tasks);
+    struct ids by_id = {0};
+    int32_t id;
+    uint64_t sp;
+    bool is_new;
+    for (size_t i = 0;
+         program->thread &&
+         program->thread(program->of, i, &id, by_stack ? &sp : NULL);
+         i++) {
+        ids_add(&by_id, (uint32_t)id, 0, 0, &is_new);
+        if (by_stack)
+            thread_link(tasks, i, id, sp);
+    }
+    for (size_t i = 0; i < tasks->count; i++) {
+        struct task *task = &tasks->all[i];
+        size_t thread = task->running && task->worker
+                            ? ids_find(&by_id, (uint32_t)task->worker, 0, 0)
+                            : IDS_NONE;
+        if (thread != IDS_NONE && task->thread == TASK_NONE)
+            task->thread = thread;
+    }
+    ids_free(&by_id);
+}
+
+/* ------------------------------------------------------------------ open -- */
+
+const char *task_state(const struct tasks *tasks, const struct task *task,
+                       char to[24])
+{
+    const struct layout *layout = &tasks->layouts[task->layout];
+    if (task->moved)
+        return "moving";
+    if (layout->rows[RECORDER_TASK_STATE_].is_set &&
+        task->state < layout->states_count)
+        return layout->states[task->state];
+    if (task->running)
+        return "running";
+    if (layout->lists[task->list].state)
+        return layout->lists[task->list].state;
+    *to = '\0';
+    if (layout->rows[RECORDER_TASK_STATE_].is_set)
+        snprintf(to, 24, "%llu", (unsigned long long)task->state);
+    return to;
+}
+
+const char *task_group(const struct tasks *tasks, const struct task *task)
+{
+    return task->group == TASK_NONE ? tasks->layouts[task->layout].name
+                                    : tasks->groups[task->group].name;
+}
+
+const char *tasks_choose(struct tasks *tasks, const char *group, bool internal)
+{
+    const char *wrong = group ? recorder_regex_check_(group) : NULL;
+    if (wrong)
+        return wrong;
+    for (size_t i = 0; i < tasks->count; i++) {
+        struct task *task = &tasks->all[i];
+        task->chosen =
+            !task->dead && (internal || !task->internal) &&
+            (!group || recorder_regex_match_(group, task_group(tasks, task)));
+    }
+    return NULL;
+}
+
+static const struct tasks *sorted; /* qsort() passes nothing on */
+static int order_compare(const void *a, const void *b)
+{
+    size_t i = *(const size_t *)a, k = *(const size_t *)b;
+    const struct task *left = &sorted->all[i], *right = &sorted->all[k];
+    int names =
+        left->layout == right->layout && left->group == right->group
+            ? 0
+            : strcmp(task_group(sorted, left), task_group(sorted, right));
+    if (names)
+        return names;
+    if (left->id != right->id)
+        return left->id < right->id ? -1 : 1;
+    return i < k ? -1 : i > k;
+}
+
+static const char *tasks_sort(struct tasks *tasks)
+{
+    tasks->order = calloc(tasks->count + 1, sizeof *tasks->order);
+    if (!tasks->order)
+        return "there is no memory for it";
+    for (size_t i = 0; i < tasks->count; i++) {
+        struct task *task = &tasks->all[i];
+        tasks->order[i] = i;
+        if (task->owner_at)
+            task->owner =
+                ids_find(&tasks->ids, task->owner_at, task->layout, 0);
+    }
+    sorted = tasks;
+    qsort(tasks->order, tasks->count, sizeof *tasks->order, order_compare);
+    return NULL;
+}
+
+const char *tasks_open(struct tasks *tasks, const struct tasks_program *program)
+{
+    const char *wrong = NULL;
+    memset(tasks, 0, sizeof *tasks);
+    tasks->program = *program;
+    if (!cache_open(&tasks->cache, program->memory, CACHE_PAGES))
+        return "there is no memory for it";
+    wrong = layouts_read(tasks);
+    if (!wrong)
+        wrong = known_read(tasks);
+    for (size_t i = 0; i < tasks->layouts_count && !wrong; i++)
+        wrong = lists_read(tasks, i);
+    if (!wrong)
+        wrong = tasks_sort(tasks);
+    if (!wrong)
+        threads_link(tasks);
+    if (wrong) {
+        snprintf(tasks->why, sizeof tasks->why, "%s", wrong);
+        tasks_close(tasks);
+        return tasks->why;
+    }
+    tasks_choose(tasks, NULL, false);
+    return NULL;
+}
+
+void tasks_close(struct tasks *tasks)
+{
+    for (size_t i = 0; i < tasks->cycles_count; i++)
+        free(tasks->cycles[i].nodes);
+    for (size_t i = 0; i < tasks->lasts_count; i++)
+        free(tasks->lasts[i].text);
+    free(tasks->lasts);
+    free(tasks->cycles);
+    free(tasks->order);
+    free(tasks->groups);
+    free(tasks->all);
+    free(tasks->layouts);
+    ids_free(&tasks->ids);
+    ids_free(&tasks->group_ids);
+    cache_close(&tasks->cache);
+}

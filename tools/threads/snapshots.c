@@ -1,0 +1,196 @@
+/* snapshots.c - stacks that a program recorded of itself (run/snapshot.h). */
+/* SPDX-License-Identifier: MIT */
+#include "array.h"
+#include "bytes.h"
+#include "threads.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PIECE_WORDS = 10, SNAPSHOT_REGISTERS = 9, PIECES_MAX = 1 << 20 };
+static const char head[] = "snapshot %p: at %p";
+static const char piece[] = "snapshot %p: from %p";
+
+/* A piece of a stack. They are sorted by snapshot, then by address. */
+struct piece {
+    size_t snapshot; /* index of its thread */
+    uint64_t address;
+    unsigned char words[PIECE_WORDS * 8]; /* as the program had them */
+};
+
+/* The memory of the program when a snapshot was taken: its stack, and what does
+ * not change. */
+struct snapshot_memory {
+    struct memory memory;
+    struct memory *under;
+    const struct piece *pieces; /* of this snapshot */
+    size_t count;
+};
+
+struct snapshots {
+    struct threads *threads;
+    struct piece *pieces;
+    size_t count, max;
+    bool no_memory;
+};
+
+static size_t snapshot_read(struct memory *memory, uint64_t address, void *to,
+                            size_t size)
+{
+    struct snapshot_memory *m = (struct snapshot_memory *)memory;
+    size_t done = 0, bytes = PIECE_WORDS * memory->word_bytes;
+    while (done < size) {
+        size_t low = 0, high = m->count, left;
+        while (low < high) {
+            size_t middle = (low + high) / 2;
+            if (m->pieces[middle].address <= address + done)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        if (low == 0 || address + done - m->pieces[low - 1].address >= bytes)
+            break;
+        left = bytes - (size_t)(address + done - m->pieces[low - 1].address);
+        if (left > size - done)
+            left = size - done;
+        memcpy((char *)to + done,
+               m->pieces[low - 1].words +
+                   (address + done - m->pieces[low - 1].address),
+               left);
+        done += left;
+    }
+    return done ? done : m->under->read(m->under, address, to, size);
+}
+
+static int piece_compare(const void *a, const void *b)
+{
+    const struct piece *left = a, *right = b;
+    if (left->snapshot != right->snapshot)
+        return left->snapshot < right->snapshot ? -1 : 1;
+    return left->address < right->address ? -1 : left->address > right->address;
+}
+
+/* ---------------------------------------------------------------- gather -- */
+
+static void head_add(struct snapshots *s, const struct reader_event *event)
+{
+    const struct machine *machine = s->threads->machine;
+    const uint64_t *argument = event->event.argument;
+    struct thread *thread = threads_add(s->threads);
+    struct registers *r;
+    if (!thread || event->event.missing_arguments & 7)
+        return;
+    r = &thread->registers;
+    thread->is_snapshot = true;
+    thread->state = '?';
+    thread->snapshot = argument[0];
+    thread->order = event->event.order;
+    thread->number = event->event.thread;
+    if (event->thread) {
+        thread->id = thread->inside = event->thread->id;
+        memcpy(thread->name, event->thread->name, sizeof thread->name);
+    }
+    r->value[machine->unwind.pc] = argument[1];
+    r->value[machine->unwind.sp] = argument[2];
+    r->known[machine->unwind.pc] = r->known[machine->unwind.sp] = true;
+    for (unsigned i = 0; i < SNAPSHOT_REGISTERS; i++) {
+        int which = machine->snapshot[i];
+        if (which < 0 || event->event.missing_arguments >> (3 + i) & 1)
+            continue;
+        r->value[which] = argument[3 + i];
+        r->known[which] = true;
+    }
+    thread->has_registers = true;
+}
+
+/* A piece belongs to the last snapshot of this id that its thread began. */
+static void piece_add(struct snapshots *s, const struct reader_event *event)
+{
+    const struct memory *m = s->threads->source->memory;
+    const uint64_t *argument = event->event.argument;
+    size_t of = s->threads->count;
+    struct piece *all;
+    while (of-- > 0)
+        if (s->threads->all[of].snapshot == argument[0] &&
+            s->threads->all[of].number == event->event.thread)
+            break;
+    if (of == SIZE_MAX || event->event.missing_arguments & 0xfff ||
+        s->count == PIECES_MAX)
+        return;
+    all = array_room(s->pieces, &s->max, s->count + 1, sizeof *all);
+    s->no_memory |= !all;
+    if (!all)
+        return;
+    s->pieces = all;
+    all[s->count] = (struct piece){.snapshot = of, .address = argument[1]};
+    for (unsigned i = 0; i < PIECE_WORDS; i++)
+        bytes_put_word(m, all[s->count].words + i * m->word_bytes,
+                       argument[2 + i]);
+    s->count++;
+}
+
+static const char *gather(struct snapshots *s, struct reader *reader)
+{
+    struct reader_event event;
+    const char *wrong, *format, *place;
+    reader_select(reader, &(struct reader_selection){.names = NULL});
+    wrong = reader_take(reader);
+    while (!wrong && reader_next(reader, &event)) {
+        format = reader_format(reader, &event.event, &place);
+        if (!format)
+            continue;
+        if (strncmp(format, head, sizeof head - 1) == 0)
+            head_add(s, &event);
+        else if (strncmp(format, piece, sizeof piece - 1) == 0)
+            piece_add(s, &event);
+    }
+    if (s->no_memory)
+        wrong = threads_wrong(s->threads, "there is no memory for it");
+    if (s->count)
+        qsort(s->pieces, s->count, sizeof *s->pieces, piece_compare);
+    return wrong;
+}
+
+/* ------------------------------------------------------------------ open -- */
+
+static void walk_all(struct snapshots *s)
+{
+    struct threads *threads = s->threads;
+    struct snapshot_memory memory = {.memory = *threads->source->memory,
+                                     .under = threads->source->memory};
+    size_t next = 0;
+    memory.memory.read = snapshot_read;
+    threads->unwind.memory = &memory.memory;
+    for (size_t i = 0; i < threads->count; i++) {
+        struct thread *thread = &threads->all[i];
+        memory.pieces = s->pieces + next;
+        for (memory.count = 0; next < s->count && s->pieces[next].snapshot == i;
+             next++)
+            memory.count++;
+        threads_walk(threads, thread);
+        thread->wait = (struct wait){.holder = THREAD_NONE, .fd = -1};
+    }
+    threads->unwind.memory = threads->source->memory;
+}
+
+const char *snapshots_open(struct threads *threads, struct source *source,
+                           struct reader *reader)
+{
+    struct snapshots s = {.threads = threads};
+    const char *wrong = threads_begin(threads, source);
+    if (!wrong)
+        wrong = gather(&s, reader);
+    if (!wrong && threads->count == 0)
+        wrong =
+            threads_wrong(threads, "is a recording: it holds records, but no "
+                                   "stacks; recorder list shows its threads");
+    if (!wrong) {
+        walk_all(&s);
+        if (!threads_join(threads))
+            wrong = threads_wrong(threads, "there is no memory for it");
+    }
+    free(s.pieces);
+    if (wrong)
+        threads_close(threads);
+    return wrong;
+}

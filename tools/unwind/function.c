@@ -1,0 +1,40 @@
+/* function.c - the function that an address lies in, by its symbol. */
+/* SPDX-License-Identifier: MIT */
+#include "unwind.h"
+
+#include <elf.h>
+#include <string.h>
+
+bool function_find(struct unwind *u, uint64_t address, struct function *to)
+{
+    Dwfl_Module *module = dwfl_addrmodule(u->dwfl, address);
+    GElf_Off offset;
+    GElf_Sym symbol;
+    bool is_arm = u->memory->machine == EM_ARM;
+    /* Bit 0 of a symbol's value says that its instructions are Thumb's. */
+    const char *name =
+        module ? dwfl_module_addrinfo(module, is_arm ? address | 1 : address,
+                                      &offset, &symbol, NULL, NULL, NULL)
+               : NULL;
+    if (!name || (symbol.st_size && offset > symbol.st_size))
+        return false;
+    *to = (struct function){.name = name,
+                            .start = (is_arm ? address | 1 : address) - offset};
+    to->is_thumb = is_arm && to->start & 1;
+    to->start -= to->is_thumb;
+    return true;
+}
+
+bool function_is_outermost(struct unwind *u, uint64_t address)
+{
+    static const char *const names[] = {
+        "_start",   "__start", "__clone",        "clone",
+        "__clone3", "clone3",  "__thread_start", "thread_start"};
+    struct function function;
+    if (!function_find(u, address, &function))
+        return false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(function.name, names[i]) == 0)
+            return true;
+    return false;
+}

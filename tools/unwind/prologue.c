@@ -1,0 +1,356 @@
+/* prologue.c - a frame's caller by what its function did up to there. */
+/* SPDX-License-Identifier: MIT */
+#include "prologue.h"
+#include "bytes.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What differs between machines: registers by DWARF number. */
+static const struct shape {
+    unsigned machine, sp, returns;
+    unsigned pointers[2]; /* that a frame may be reckoned from, too */
+    uint32_t kept;        /* registers that a function leaves as they were */
+    unsigned (*decode)(struct prologue *);
+} shapes[] = {{EM_ARM, 13, 14, {11, 7}, 0x0ff0, decode_arm},
+              {EM_MIPS, 29, 31, {30, 30}, 0x50ff0000, decode_mips},
+              {EM_RISCV, 2, 1, {8, 8}, 0x0ffc0300, decode_riscv},
+              {EM_AARCH64, 31, 30, {29, 29}, 0x3ff80000, decode_aarch64}};
+
+static const struct shape *shape_of(const struct unwind *u)
+{
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        if (shapes[i].machine == u->memory->machine)
+            return &shapes[i];
+    return NULL;
+}
+
+/* ----------------------------------------------------------------- model -- */
+
+uint32_t prologue_code(const struct prologue *p, size_t at, unsigned size)
+{
+    if (at > p->size || size > p->size - at)
+        return 0;
+    return (uint32_t)bytes_number(p->unwind->memory, p->code + at, size);
+}
+
+bool prologue_constant(struct prologue *p, uint64_t address, uint32_t *value)
+{
+    unsigned char bytes[4];
+    if (unwind_bytes(p->unwind, address, bytes, sizeof bytes) != sizeof bytes)
+        return false;
+    *value = (uint32_t)bytes_number(p->unwind->memory, bytes, sizeof bytes);
+    return true;
+}
+
+static struct value *value_of(struct prologue *p, unsigned which)
+{
+    return &p->now.registers[which % MODEL_REGISTERS];
+}
+
+void prologue_number(struct prologue *p, unsigned to, int64_t number)
+{
+    *value_of(p, to) = (struct value){VALUE_NUMBER, number};
+}
+
+void prologue_unknown(struct prologue *p, unsigned to)
+{
+    value_of(p, to)->kind = VALUE_UNKNOWN;
+}
+
+/* Distances of frames, and numbers that become these, are small. */
+enum { DISTANCE_MAX = 1 << 30 };
+static bool is_small(int64_t number)
+{
+    return number > -DISTANCE_MAX && number < DISTANCE_MAX;
+}
+
+void prologue_add(struct prologue *p, unsigned to, unsigned from,
+                  int64_t number)
+{
+    struct value value = *value_of(p, from);
+    if (value.kind == VALUE_ENTRY && (number || to != from))
+        value.kind = VALUE_UNKNOWN;
+    if (value.kind == VALUE_FRAME || value.kind == VALUE_NUMBER) {
+        if (is_small(number) && is_small(value.number))
+            value.number += number;
+        else
+            value.kind = VALUE_UNKNOWN;
+    }
+    *value_of(p, to) = value;
+}
+
+void prologue_sum(struct prologue *p, unsigned to, unsigned from, unsigned by,
+                  int sign)
+{
+    struct value value = *value_of(p, by);
+    if (value.kind == VALUE_NUMBER && is_small(value.number))
+        prologue_add(p, to, from, sign * value.number);
+    else if (value.kind == VALUE_FRAME && sign > 0 &&
+             value_of(p, from)->kind == VALUE_NUMBER)
+        prologue_add(p, to, by, value_of(p, from)->number);
+    else
+        prologue_unknown(p, to);
+}
+
+void prologue_store(struct prologue *p, unsigned from, unsigned base,
+                    int64_t distance)
+{
+    const struct value *to = value_of(p, base);
+    uint32_t bit = 1u << from % MODEL_REGISTERS;
+    if (to->kind != VALUE_FRAME || value_of(p, from)->kind != VALUE_ENTRY ||
+        p->now.saved & bit || !is_small(distance))
+        return;
+    p->now.saved |= bit;
+    p->now.saved_at[from % MODEL_REGISTERS] = (int32_t)(to->number + distance);
+}
+
+void prologue_load(struct prologue *p, unsigned to, unsigned base,
+                   int64_t distance)
+{
+    const struct value *from = value_of(p, base);
+    unsigned which = to % MODEL_REGISTERS;
+    bool restores = from->kind == VALUE_FRAME && p->now.saved >> which & 1 &&
+                    p->now.saved_at[which] == from->number + distance;
+    value_of(p, to)->kind = restores ? VALUE_ENTRY : VALUE_UNKNOWN;
+    if (restores)
+        p->now.saved &= ~(1u << which);
+}
+
+void prologue_call(struct prologue *p)
+{
+    const struct shape *shape = shape_of(p->unwind);
+    for (unsigned i = 0; i < MODEL_REGISTERS; i++)
+        if (i != shape->sp && !(shape->kept >> i & 1) &&
+            p->now.registers[i].kind != VALUE_ENTRY)
+            p->now.registers[i].kind = VALUE_UNKNOWN;
+    p->now.registers[shape->returns].kind = VALUE_UNKNOWN;
+}
+
+/* -------------------------------------------------------------- branches -- */
+
+static struct target *target_at(struct prologue *p, uint64_t address)
+{
+    for (unsigned i = 0; i < p->targets_count; i++)
+        if (p->targets[i].address == address)
+            return &p->targets[i];
+    return NULL;
+}
+
+static void target_add(struct prologue *p, uint64_t address)
+{
+    if (p->lost || address - p->start > p->size || /* its end counts */
+        p->targets_count == TARGETS_MAX || target_at(p, address))
+        return;
+    p->targets[p->targets_count++] = (struct target){address, p->now};
+}
+
+void prologue_branch(struct prologue *p, uint64_t target)
+{
+    if (p->delays)
+        p->delayed_target = target;
+    else
+        target_add(p, target);
+}
+
+void prologue_leave(struct prologue *p)
+{
+    if (p->delays)
+        p->delayed_leave = true;
+    else
+        p->lost = true;
+}
+
+/* A branch of MIPS takes place behind the instruction that follows it. */
+static void delayed_do(struct prologue *p)
+{
+    if (p->delayed_target)
+        target_add(p, p->delayed_target);
+    p->lost |= p->delayed_leave;
+    p->delayed_target = 0;
+    p->delays = p->delayed_leave = false;
+}
+
+/* -------------------------------------------------------------- analysis -- */
+
+/* Is it further into the function's body: has it more on the stack? */
+static bool is_deeper(const struct state *state, const struct state *than,
+                      const struct shape *shape)
+{
+    const struct value *sp = &state->registers[shape->sp];
+    const struct value *other = &than->registers[shape->sp];
+    if (sp->kind != VALUE_FRAME || sp->number > other->number)
+        return false;
+    return sp->number < other->number ||
+           __builtin_popcount(state->saved) > __builtin_popcount(than->saved);
+}
+
+/* Runs the code once. */
+static void run_once(struct prologue *p, const struct shape *shape,
+                     unsigned (*decode)(struct prologue *))
+{
+    unsigned size;
+    p->lost = p->delays = p->delayed_leave = false;
+    p->delayed_target = 0;
+    p->given = 0;
+    memset(&p->now, 0, sizeof p->now);
+    p->now.registers[shape->sp].kind = VALUE_FRAME;
+    for (p->at = 0; p->at < p->size; p->at += size) {
+        bool delays = p->delays;
+        const struct target *target = target_at(p, p->start + p->at);
+        if (target) {
+            p->now = target->state;
+            p->lost = false;
+        }
+        size = decode(p);
+        if (size == 0)
+            break;
+        if (delays)
+            delayed_do(p);
+        if (!p->lost && is_deeper(&p->now, &p->deepest, shape))
+            p->deepest = p->now;
+    }
+}
+
+/* The state at the end of the code. Where no branch is known that leads there,
+ * it is that of the body: behind the prologue. */
+static const struct state *analyse(struct prologue *p,
+                                   const struct shape *shape)
+{
+    unsigned (*decode)(struct prologue *) =
+        p->is_thumb ? decode_thumb : shape->decode;
+    unsigned before;
+    p->targets_count = 0;
+    memset(&p->deepest, 0, sizeof p->deepest);
+    p->deepest.registers[shape->sp].kind = VALUE_FRAME;
+    do {
+        const struct target *end;
+        before = p->targets_count;
+        run_once(p, shape, decode);
+        end = target_at(p, p->start + p->size);
+        if (end)
+            return &end->state;
+    } while (p->lost && p->targets_count > before);
+    return p->lost ? &p->deepest : &p->now;
+}
+
+/* The stack pointer when the function began; false: that cannot be told. */
+static bool entry_sp(const struct state *state, const struct shape *shape,
+                     const struct registers *registers, uint64_t *to)
+{
+    const unsigned which[] = {shape->sp, shape->pointers[0],
+                              shape->pointers[1]};
+    for (size_t i = 0; i < sizeof which / sizeof *which; i++) {
+        const struct value *value = &state->registers[which[i]];
+        if (value->kind != VALUE_FRAME || !registers->known[which[i]])
+            continue;
+        *to = registers->value[which[i]] - (uint64_t)value->number;
+        return value->number <= 0;
+    }
+    return false;
+}
+
+static enum unwind_step caller_of(struct unwind *u, const struct shape *shape,
+                                  const struct state *state,
+                                  struct registers *registers)
+{
+    struct registers caller = *registers;
+    uint64_t sp, max = word_max(u->memory);
+    unsigned returns = shape->returns;
+    if (!entry_sp(state, shape, registers, &sp))
+        return UNWIND_UNKNOWN;
+    sp &= max;
+    for (unsigned i = 0; i < MODEL_REGISTERS; i++) {
+        uint64_t place = (sp + (uint64_t)(int64_t)state->saved_at[i]) & max;
+        if (state->saved >> i & 1 && (i == returns || shape->kept >> i & 1))
+            caller.known[i] = unwind_word(u, place, &caller.value[i]);
+        else if (!(shape->kept >> i & 1) && i != returns)
+            caller.known[i] = false;
+    }
+    if (!caller.known[returns])
+        return UNWIND_UNKNOWN;
+    caller.value[u->machine->pc] = caller.value[returns];
+    caller.known[u->machine->pc] = true;
+    caller.known[returns] = false;
+    caller.value[shape->sp] = sp;
+    caller.known[shape->sp] = true;
+    *registers = caller;
+    return UNWIND_NEXT;
+}
+
+/* Is it the instruction with which a function begins that calls others? */
+static bool is_first(const struct prologue *p, size_t at)
+{
+    uint32_t i = prologue_code(p, at, 4);
+    switch (p->unwind->memory->machine) {
+    case EM_ARM: /* push {..., lr} */
+        if (p->is_thumb)
+            return (i & 0xff00) == 0xb500 || (i & 0xe000ffff) == 0x4000e92d;
+        return (i & 0xfffff000) == 0xe92d4000 || i == 0xe52de004;
+    case EM_MIPS: return (i & 0xffff8000) == 0x27bd8000; /* addiu sp, sp, -n */
+    case EM_AARCH64: return (i & 0xffe07fff) == 0xa9a07bfd; /* stp x29, x30 */
+    default: return false;
+    }
+}
+
+/* Where a function begins that has no symbol, as far as its code tells. Leaves
+ * the code from there on; false: nothing is found. */
+static bool start_guess(struct prologue *p, uint64_t end)
+{
+    enum { BACK_MAX = 4096 };
+    size_t step = p->is_thumb ? 2 : 4, at;
+    end &= ~(uint64_t)(step - 1);
+    p->size = BACK_MAX;
+    p->start = end - BACK_MAX;
+    while (unwind_bytes(p->unwind, p->start, p->code, p->size) != p->size) {
+        if (p->size <= 64)
+            return false;
+        p->start += p->size / 2;
+        p->size /= 2;
+    }
+    for (at = p->size - step; at > 0 && !is_first(p, at); at -= step)
+        ;
+    memmove(p->code, p->code + at, p->size - at);
+    p->start += at;
+    p->size -= at;
+    return at > 0;
+}
+
+static bool code_fetch(struct prologue *p, uint64_t address, uint64_t end,
+                       bool is_thumb)
+{
+    struct function function;
+    if (!function_find(p->unwind, address, &function)) {
+        p->is_thumb = is_thumb;
+        return start_guess(p, end);
+    }
+    if (end < function.start)
+        return false;
+    p->start = function.start;
+    p->is_thumb = function.is_thumb;
+    p->size = end - function.start;
+    if (p->size >= PROLOGUE_BYTES_MAX)
+        p->size = PROLOGUE_BYTES_MAX - 1;
+    return unwind_bytes(p->unwind, p->start, p->code, p->size) == p->size;
+}
+
+enum unwind_step prologue_step(struct unwind *u, uint64_t address,
+                               struct registers *registers)
+{
+    const struct shape *shape = shape_of(u);
+    uint64_t pc = registers->value[u->machine->pc];
+    uint64_t end = pc & ~u->machine->no_address;
+    struct registers caller = *registers;
+    struct prologue *p = shape ? malloc(sizeof *p) : NULL;
+    enum unwind_step did = UNWIND_UNKNOWN;
+    if (!p)
+        return UNWIND_UNKNOWN;
+    p->unwind = u;
+    if (code_fetch(p, address, end, u->memory->machine == EM_ARM && pc & 1))
+        did = caller_of(u, shape, analyse(p, shape), &caller);
+    free(p);
+    if (did == UNWIND_NEXT)
+        *registers = caller;
+    return did;
+}

@@ -1,0 +1,83 @@
+/* prologue.h - what a function's instructions do to the stack, by a model. */
+/* SPDX-License-Identifier: MIT */
+/*
+   Where no table tells how a function uses the stack, its instructions do. They
+   are run on a model that knows four kinds of value: what a register held when
+   the function began, an address by its distance from the stack pointer of that
+   moment, a number, and anything else. The state is carried to the targets of
+   branches: what stands behind a return is reached from one of them.
+
+   A decoder (arm.c, mips.c, riscv.c, aarch64.c) tells of each instruction what
+   it does, by the functions below. What it does not know changes nothing.
+*/
+#ifndef PROLOGUE_H
+#define PROLOGUE_H
+
+#include "unwind.h"
+
+enum value_kind { VALUE_ENTRY, VALUE_FRAME, VALUE_NUMBER, VALUE_UNKNOWN };
+struct value {
+    enum value_kind kind;
+    int64_t number; /* of VALUE_FRAME, the distance; of VALUE_NUMBER, it */
+};
+
+enum { MODEL_REGISTERS = 32 };
+struct state {
+    struct value registers[MODEL_REGISTERS];
+    uint32_t saved;                    /* a bit for each register */
+    int32_t saved_at[MODEL_REGISTERS]; /* distance of its place */
+};
+
+enum { TARGETS_MAX = 128, PROLOGUE_BYTES_MAX = 65536 };
+
+struct prologue {
+    struct unwind *unwind;
+    uint64_t start;  /* address of the function */
+    bool is_thumb;   /* of ARM, its short instructions */
+    unsigned given;  /* ARM: how many more instructions have a condition */
+    size_t size, at; /* bytes of code; of the instruction at work */
+    struct state now;
+    bool lost; /* no way is known that leads here */
+    struct state deepest;
+    struct target {
+        uint64_t address;
+        struct state state;
+    } targets[TARGETS_MAX];
+    unsigned targets_count;
+    bool delays; /* the next instruction is done before the branch: */
+    bool delayed_leave;
+    uint64_t delayed_target;
+    unsigned char code[PROLOGUE_BYTES_MAX];
+};
+
+/* A number of 2 or 4 bytes of the code; 0: it is behind its end. */
+uint32_t prologue_code(const struct prologue *, size_t at, unsigned size);
+/* A word at any address, of constants beside the code. */
+bool prologue_constant(struct prologue *, uint64_t address, uint32_t *value);
+
+/* to = from + number; from + by * sign; a number; anything. */
+void prologue_add(struct prologue *, unsigned to, unsigned from,
+                  int64_t number);
+void prologue_sum(struct prologue *, unsigned to, unsigned from, unsigned by,
+                  int sign);
+void prologue_number(struct prologue *, unsigned to, int64_t number);
+void prologue_unknown(struct prologue *, unsigned to);
+/* A register goes to, or comes from, a word in memory. */
+void prologue_store(struct prologue *, unsigned from, unsigned base,
+                    int64_t distance);
+void prologue_load(struct prologue *, unsigned to, unsigned base,
+                   int64_t distance);
+/* May go on there; does not go on behind. */
+void prologue_branch(struct prologue *, uint64_t target);
+void prologue_leave(struct prologue *);
+/* Calls a function: others than the registers that it keeps change. */
+void prologue_call(struct prologue *);
+
+/* Decoders: the size of the instruction; 0: there is none. */
+unsigned decode_arm(struct prologue *);
+unsigned decode_thumb(struct prologue *);
+unsigned decode_mips(struct prologue *);
+unsigned decode_riscv(struct prologue *);
+unsigned decode_aarch64(struct prologue *);
+
+#endif

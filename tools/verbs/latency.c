@@ -1,0 +1,651 @@
+/* latency.c - recorder latency: how long it takes from one record to another. */
+/* SPDX-License-Identifier: MIT */
+#include "array.h"
+#include "buffer.h"
+#include "json.h"
+#include "kinds.h"
+#include "shown.h"
+#include "switches.h"
+#include "switches_show.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    OPTION_FROM = OPTION_OWN,
+    OPTION_TO,
+    OPTION_BY,
+    OPTION_DEADLINE,
+    OPTION_MOST,
+    OPTION_HISTOGRAM
+};
+enum { FROM = 1, TO = 2, LEFT = 4 }; /* FROM * LEFT: by who left */
+enum { BY_NOTHING = -1, BY_ID = 100, BY_THREAD };
+
+/* A record that began, and has not ended. */
+struct begun {
+    uint64_t order, ns;
+    size_t next; /* 1 + the next of its key; 0: none */
+};
+
+struct pair {
+    uint64_t ns, from, to; /* their orders */
+    char *texts[2];
+};
+
+struct latency {
+    struct call *call;
+    struct timeline timeline;
+    regex_t from, to;
+    int by;               /* an argument, from 0, or BY_ ... */
+    uint64_t deadline_ns; /* 0: none */
+    size_t shown_max;
+    /* What was found: */
+    unsigned char *flags; /* of each event, by time: FROM, TO */
+    size_t flags_count, flags_max, matches[TO + 1];
+    bool *matched; /* by recorder */
+    struct ids keys, texts, names;
+    char **text; /* by number of texts */
+    struct called {
+        char *name; /* null: none */
+        bool runs, waits;
+    } * called; /* by number of names */
+    size_t text_max, called_max;
+    struct queue {
+        size_t first, last; /* 1 + index of begun; 0: none */
+    } * queues;             /* by number of keys */
+    size_t queues_max;
+    struct begun *begun;
+    size_t begun_count, begun_max;
+    uint64_t *ns; /* of all pairs */
+    size_t pairs, ns_max;
+    uint64_t open, open_beyond, without_begin, without_key, beyond;
+    double sum;
+    struct pair *worst; /* by descending ns */
+    size_t worst_count;
+};
+
+/* ----------------------------------------------------------------- match -- */
+
+static void pattern_compile(const struct call *call, regex_t *to, int key,
+                            const char *name)
+{
+    const char *text = call_option(call, key);
+    char wrong[128], *whole;
+    int status;
+    if (!text)
+        misuse(call, "--%s REGEX is missing", name);
+    if (asprintf(&whole, "^(%s)$", text) < 0)
+        need(NULL);
+    status = regcomp(to, whole, REG_EXTENDED | REG_ICASE | REG_NOSUB);
+    if (status) {
+        regerror(status, to, wrong, sizeof wrong);
+        misuse(call, "--%s %s: %s", name, text, wrong);
+    }
+    free(whole);
+}
+
+static unsigned match(const struct latency *l, const char *text)
+{
+    return (regexec(&l->from, text, 0, NULL, 0) == 0 ? FROM : 0) |
+           (regexec(&l->to, text, 0, NULL, 0) == 0 ? TO : 0);
+}
+
+/* What a thread was last called, and does. Valid until the next call. */
+static struct called *called_of(struct latency *l, uint64_t id)
+{
+    bool is_new;
+    size_t i = ids_of(&l->names, id, 0, 0, &is_new);
+    l->called = need(array_room(l->called, &l->called_max, l->names.count,
+                                sizeof *l->called));
+    if (is_new)
+        l->called[i] = (struct called){0};
+    return &l->called[i];
+}
+
+/* Notes what a record says of its thread. False: `ready` of one that runs, or
+ * waits already. */
+static bool is_news(struct latency *l, enum kind kind, uint64_t id,
+                    const char *name)
+{
+    struct called *called = called_of(l, id);
+    bool waits = called->waits, runs = called->runs;
+    if (*name && (!called->name || strcmp(called->name, name) != 0)) {
+        free(called->name);
+        called->name = need(strdup(name));
+    }
+    called->waits = kind == KIND_READY;
+    called->runs = kind == KIND_READY ? runs : kind != KIND_OUT;
+    return kind != KIND_READY || !(waits || runs);
+}
+
+/* Matches what a heading says: "in sensor", "out encoder"; of a switch both. */
+static unsigned match_kind(struct latency *l, const struct reader_event *e)
+{
+    char how, name[SWITCHES_NAME_MAX] = "", shown[64], text[96];
+    enum kind kind = kind_of(e->kind, &how);
+    uint64_t id = e->event.argument[1], from = e->event.argument[3];
+    unsigned flags = 0;
+    if (kind == KIND_OTHER)
+        return 0;
+    if (kind == KIND_SLEEP || kind == KIND_WAKE || kind == KIND_OFF ||
+        kind == KIND_ON) {
+        snprintf(text, sizeof text, "%s %u%s", kind_word(kind),
+                 (unsigned)e->event.argument[2] & 0xff,
+                 how == '+' ? " again" : "");
+        return match(l, text);
+    }
+    if (e->event.argument[0])
+        reader_word_text(&l->call->reader, e, 0, name, sizeof name);
+    else if (e->thread && kind != KIND_ENTER && kind != KIND_EXIT)
+        snprintf(name, sizeof name, "%s", e->thread->name);
+    if (kind != KIND_ENTER && kind != KIND_EXIT && !is_news(l, kind, id, name))
+        return 0;
+    if (kind == KIND_SWITCH && from && from != id) {
+        struct called *left = called_of(l, from);
+        left->runs = left->waits = false;
+        snprintf(text, sizeof text, "out %s",
+                 switches_name(left->name ? left->name : "", from, shown));
+        flags = match(l, text) * LEFT;
+    }
+    snprintf(text, sizeof text, "%s %s",
+             kind_word(kind == KIND_SWITCH ? KIND_IN : kind),
+             switches_name(name, id, shown));
+    return flags | match(l, text);
+}
+
+/* Finds which events match. */
+static void match_all(struct latency *l)
+{
+    struct reader *reader = &l->call->reader;
+    struct reader_event e;
+    uint64_t ns;
+    size_t size, i;
+    while (timeline_read(&l->timeline, &e, &ns)) {
+        unsigned flags = match(l, reader_message(reader, &e, &size));
+        if (e.kind)
+            flags |= match_kind(l, &e);
+        flags |= flags / LEFT;
+        l->flags =
+            need(array_room(l->flags, &l->flags_max, l->flags_count + 1, 1));
+        l->flags[l->flags_count++] = (unsigned char)flags;
+        l->matches[FROM] += flags & FROM;
+        l->matches[TO] += (flags & TO) != 0;
+        for (i = 0; flags && i < reader->recorders_count; i++)
+            l->matched[i] |= reader->recorders[i] == e.recorder;
+    }
+    timeline_rewind(&l->timeline);
+}
+
+/* ------------------------------------------------------------------- key -- */
+
+/* A number for a text, the same for the same. */
+static uint64_t text_number(struct latency *l, const char *text, size_t size)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325), again = 0;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+    for (;; again++) {
+        bool is_new;
+        size_t i = ids_of(&l->texts, hash, size, again, &is_new);
+        l->text = need(
+            array_room(l->text, &l->text_max, l->texts.count, sizeof(char *)));
+        if (is_new) {
+            l->text[i] = need(malloc(size + 1));
+            memcpy(l->text[i], text, size);
+        }
+        if (memcmp(l->text[i], text, size) == 0)
+            return i;
+    }
+}
+
+/* Finds the queue of what an event has in common with others. Null: it has no
+ * such argument. Valid until the next call. */
+static struct queue *queue_of(struct latency *l, const struct reader_event *e,
+                              bool left)
+{
+    struct reader_argument arguments[12], *argument;
+    uint64_t key = 0, kind = 0;
+    bool is_new;
+    size_t i;
+    if (l->by == BY_ID) {
+        if (!e->kind)
+            return NULL;
+        key = e->event.argument[left ? 3 : 1];
+    } else if (l->by == BY_THREAD) {
+        key = e->thread ? e->thread->number : e->event.thread;
+    } else if (l->by != BY_NOTHING) {
+        unsigned count = reader_arguments(&l->call->reader, e, arguments);
+        argument = &arguments[l->by];
+        reader_unmark(arguments, count);
+        if ((unsigned)l->by >= count || argument->kind == READER_LOST)
+            return NULL;
+        kind = argument->kind == READER_STRING ? 1
+               : argument->kind == READER_REAL ? 2
+                                               : 0;
+        if (kind == 1)
+            key = text_number(l, argument->text, argument->text_size);
+        else if (kind == 2)
+            memcpy(&key, &argument->real, sizeof key);
+        else
+            key = argument->kind == READER_SIGNED ||
+                          argument->kind == READER_CHARACTER
+                      ? (uint64_t)argument->integer
+                      : argument->word;
+    }
+    i = ids_of(&l->keys, key, kind, 0, &is_new);
+    l->queues = need(array_room(l->queues, &l->queues_max, l->keys.count,
+                                sizeof *l->queues));
+    if (is_new)
+        l->queues[i] = (struct queue){0, 0};
+    return &l->queues[i];
+}
+
+/* ----------------------------------------------------------------- pairs -- */
+
+static void worst_add(struct latency *l, struct pair add)
+{
+    size_t at = l->worst_count;
+    if (at < l->shown_max)
+        l->worst_count++;
+    else if (!at || l->worst[at - 1].ns >= add.ns)
+        return;
+    else
+        at--;
+    for (; at && l->worst[at - 1].ns < add.ns; at--)
+        l->worst[at] = l->worst[at - 1];
+    l->worst[at] = add;
+}
+
+static void end(struct latency *l, struct queue *queue, uint64_t order,
+                uint64_t ns)
+{
+    const struct begun *begun;
+    uint64_t took;
+    if (!queue->first) {
+        l->without_begin++;
+        return;
+    }
+    begun = &l->begun[queue->first - 1];
+    queue->first = begun->next;
+    took = ns - begun->ns;
+    l->ns = need(array_room(l->ns, &l->ns_max, l->pairs + 1, sizeof *l->ns));
+    l->ns[l->pairs++] = took;
+    l->sum += (double)took;
+    if (l->deadline_ns && took > l->deadline_ns) {
+        l->beyond++;
+        worst_add(l,
+                  (struct pair){.ns = took, .from = begun->order, .to = order});
+    }
+}
+
+static void begin(struct latency *l, struct queue *queue, uint64_t order,
+                  uint64_t ns)
+{
+    size_t at = l->begun_count + 1;
+    l->begun = need(array_room(l->begun, &l->begun_max, at, sizeof *l->begun));
+    l->begun[at - 1] = (struct begun){.order = order, .ns = ns};
+    if (queue->first)
+        l->begun[queue->last - 1].next = at;
+    else
+        queue->first = at;
+    queue->last = at;
+    l->begun_count = at;
+}
+
+/* The time from which on no record is missing of recorders that match. */
+static uint64_t complete_of(const struct latency *l)
+{
+    const struct reader *reader = &l->call->reader;
+    int64_t from = l->timeline.start_ns;
+    for (size_t i = 0; i < reader->recorders_count; i++)
+        if (l->matched[i] && reader->recorders[i]->complete_ns > from)
+            from = reader->recorders[i]->complete_ns;
+    return (uint64_t)from - (uint64_t)l->timeline.start_ns;
+}
+
+/* An event that ends something and begins something ends first. */
+static void pair_event(struct latency *l, const struct reader_event *e,
+                       uint64_t ns, unsigned flags)
+{
+    static const unsigned sides[] = {TO, FROM};
+    for (int i = 0; i < 2; i++) {
+        bool left = flags & sides[i] * LEFT;
+        struct queue *queue = flags & sides[i] ? queue_of(l, e, left) : NULL;
+        if (!(flags & sides[i]))
+            continue;
+        if (!queue)
+            l->without_key++;
+        else if (sides[i] == TO)
+            end(l, queue, e->event.order, ns);
+        else
+            begin(l, queue, e->event.order, ns);
+    }
+}
+
+static void pair_all(struct latency *l)
+{
+    struct reader_event e;
+    uint64_t ns, last = 0, from = complete_of(l);
+    for (size_t i = 0; timeline_read(&l->timeline, &e, &ns); i++) {
+        last = ns;
+        if (l->flags[i] && ns >= from)
+            pair_event(l, &e, ns, l->flags[i]);
+    }
+    for (size_t i = 0; i < l->keys.count; i++)
+        for (size_t at = l->queues[i].first; at; at = l->begun[at - 1].next) {
+            l->open++;
+            l->open_beyond +=
+                l->deadline_ns && last - l->begun[at - 1].ns > l->deadline_ns;
+        }
+    timeline_rewind(&l->timeline);
+}
+
+/* ------------------------------------------------------------------ text -- */
+
+static void worst_texts(struct latency *l)
+{
+    struct reader_event e;
+    uint64_t ns;
+    size_t size;
+    while (l->worst_count && timeline_read(&l->timeline, &e, &ns))
+        for (size_t i = 0; i < l->worst_count; i++)
+            for (int k = 0; k < 2; k++)
+                if (e.event.order == (k ? l->worst[i].to : l->worst[i].from)) {
+                    free(l->worst[i].texts[k]);
+                    l->worst[i].texts[k] = need(
+                        strdup(reader_message(&l->call->reader, &e, &size)));
+                }
+}
+
+/* "1.028 ms". */
+static const char *time_text(uint64_t ns, char to[32])
+{
+    if (ns < 1000)
+        snprintf(to, 32, "%u ns", (unsigned)ns);
+    else if (ns < 1000000)
+        snprintf(to, 32, "%.3f us", (double)ns / 1e3);
+    else if (ns < 1000000000)
+        snprintf(to, 32, "%.3f ms", (double)ns / 1e6);
+    else
+        snprintf(to, 32, "%.3f s", (double)ns / 1e9);
+    return to;
+}
+
+static int ns_compare(const void *a, const void *b)
+{
+    return array_compare(a, b);
+}
+
+/* The time within which so many of a thousand pairs end. */
+static uint64_t within(const struct latency *l, size_t thousandths)
+{
+    size_t rank = (l->pairs * thousandths + 999) / 1000;
+    return l->ns[rank ? rank - 1 : 0];
+}
+
+static void print_worst(const struct latency *l)
+{
+    char late[32], took[32];
+    for (size_t i = 0; i < l->worst_count; i++) {
+        const struct pair *pair = &l->worst[i];
+        printf("late by %s: %" PRIu64 " %s, %" PRIu64 " %s, %s\n",
+               time_text(pair->ns - l->deadline_ns, late), pair->from,
+               pair->texts[0] ? pair->texts[0] : "?", pair->to,
+               pair->texts[1] ? pair->texts[1] : "?",
+               time_text(pair->ns, took));
+    }
+    if (l->beyond > l->worst_count)
+        printf("and %" PRIu64 " more: --most N shows more of them\n",
+               l->beyond - l->worst_count);
+}
+
+/* Steps of 1, 2, 5, 10 ...: how many pairs took no longer, and a bar. */
+static void print_histogram(const struct latency *l)
+{
+    static const uint64_t steps[] = {1, 2, 5};
+    uint64_t unit = 1, below = 0;
+    size_t at = 0, most = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        at = 0;
+        below = 0;
+        unit = 1;
+        for (size_t i = 0; at < l->pairs && i < 57; i++) {
+            uint64_t high = unit * steps[i % 3];
+            size_t next = array_count_to(l->ns, l->pairs, sizeof *l->ns, high);
+            char text[2][32];
+            if (pass == 0 && next - at > most)
+                most = next - at;
+            if (pass == 1 && next > at)
+                printf("%10s to %-10s %8zu %.*s\n", time_text(below, text[0]),
+                       time_text(high, text[1]), next - at,
+                       (int)((40 * (next - at) + most - 1) / most),
+                       "########################################");
+            at = next;
+            below = high;
+            unit *= i % 3 == 2 ? 10 : 1;
+        }
+    }
+}
+
+static void print_text(const struct latency *l)
+{
+    const char *deadline = call_option(l->call, OPTION_DEADLINE);
+    char text[5][32];
+    print_worst(l);
+    printf("%zu pairs, %" PRIu64 " without an end", l->pairs, l->open);
+    if (l->open_beyond)
+        printf(" (%" PRIu64 " for longer than %s)", l->open_beyond, deadline);
+    if (l->without_begin)
+        printf(", %" PRIu64 " without a beginning", l->without_begin);
+    if (l->pairs)
+        printf("; least %s, mean %s, most %s", time_text(l->ns[0], text[0]),
+               time_text((uint64_t)(l->sum / (double)l->pairs), text[1]),
+               time_text(l->ns[l->pairs - 1], text[2]));
+    if (deadline)
+        printf("; %" PRIu64 " beyond %s", l->beyond, deadline);
+    putchar('\n');
+    if (!l->pairs)
+        return;
+    printf(
+        "half within %s, 90%% %s, 99%% %s, 99.9%% %s\n",
+        time_text(within(l, 500), text[0]), time_text(within(l, 900), text[1]),
+        time_text(within(l, 990), text[2]), time_text(within(l, 999), text[3]));
+    if (call_option(l->call, OPTION_HISTOGRAM))
+        print_histogram(l);
+}
+
+static void json_text(const char *key, const char *text)
+{
+    printf(",\"%s\":", key);
+    json_string(stdout, text, strlen(text), false);
+}
+
+static void print_json(const struct latency *l)
+{
+    static const struct {
+        const char *name;
+        size_t thousandths;
+    } parts[] = {{"p50", 500}, {"p90", 900}, {"p99", 990}, {"p999", 999}};
+    for (size_t i = 0; i < l->worst_count; i++) {
+        const struct pair *pair = &l->worst[i];
+        printf("{\"late_ns\":%" PRIu64 ",\"ns\":%" PRIu64
+               ",\"from_order\":%" PRIu64 ",\"to_order\":%" PRIu64,
+               pair->ns - l->deadline_ns, pair->ns, pair->from, pair->to);
+        json_text("from", pair->texts[0] ? pair->texts[0] : "?");
+        json_text("to", pair->texts[1] ? pair->texts[1] : "?");
+        puts("}");
+    }
+    printf("{\"pairs\":%zu,\"without_end\":%" PRIu64
+           ",\"without_beginning\":%" PRIu64,
+           l->pairs, l->open, l->without_begin);
+    if (l->pairs) {
+        printf(",\"least_ns\":%" PRIu64
+               ",\"mean_ns\":%.1f,\"most_ns\":%" PRIu64,
+               l->ns[0], l->sum / (double)l->pairs, l->ns[l->pairs - 1]);
+        for (size_t i = 0; i < 4; i++)
+            printf(",\"%s_ns\":%" PRIu64, parts[i].name,
+                   within(l, parts[i].thousandths));
+    }
+    if (l->deadline_ns)
+        printf(",\"deadline_ns\":%" PRIu64 ",\"beyond\":%" PRIu64
+               ",\"open_beyond\":%" PRIu64,
+               l->deadline_ns, l->beyond, l->open_beyond);
+    puts("}");
+}
+
+/* ------------------------------------------------------------------ verb -- */
+
+static void options_read(struct latency *l)
+{
+    const char *by = call_option(l->call, OPTION_BY);
+    const char *deadline = call_option(l->call, OPTION_DEADLINE);
+    const char *most = call_option(l->call, OPTION_MOST);
+    int64_t ns;
+    char *rest;
+    pattern_compile(l->call, &l->from, OPTION_FROM, "from");
+    pattern_compile(l->call, &l->to, OPTION_TO, "to");
+    l->by = BY_NOTHING;
+    if (by && (strcmp(by, "id") == 0 || strcmp(by, "thread") == 0)) {
+        l->by = *by == 'i' ? BY_ID : BY_THREAD;
+    } else if (by) {
+        unsigned long number = strtoul(by, &rest, 10);
+        if (*rest || number < 1 || number > 12)
+            misuse(l->call,
+                   "--by %s: is no number of an argument, 1 to 12, "
+                   "nor id or thread",
+                   by);
+        l->by = (int)number - 1;
+    }
+    if (deadline) {
+        if (!span_of(deadline, &ns) || ns <= 0)
+            misuse(l->call, "--deadline %s: is no time: 16.6ms, 500us, 1s",
+                   deadline);
+        l->deadline_ns = (uint64_t)ns;
+    }
+    l->shown_max = 10;
+    if (most) {
+        l->shown_max = strtoul(most, &rest, 10);
+        if (*rest || !*most || *most == '-' || l->shown_max > 1000000)
+            misuse(l->call, "--most %s: is no number up to 1000000", most);
+    }
+    l->worst = need(calloc(l->shown_max + 1, sizeof *l->worst));
+}
+
+static void must_match(const struct latency *l, unsigned which, int key,
+                       const char *name)
+{
+    if (!l->matches[which])
+        fail(l->call,
+             "no record is --%s %s: it is compared with whole messages, and "
+             "with \"in NAME\", \"out NAME\", \"ready NAME\" of switches; .* "
+             "stands for any text",
+             name, call_option(l->call, key));
+}
+
+static void warnings(const struct latency *l)
+{
+    const struct reader *reader = &l->call->reader;
+    for (size_t i = 0; i < reader->recorders_count; i++)
+        if (l->matched[i])
+            missing_warn(l->call, reader->recorders[i]);
+    if (l->without_key)
+        warn(l->call, "--by %s: %" PRIu64 " that match have no such argument",
+             call_option(l->call, OPTION_BY), l->without_key);
+}
+
+static void latency_close(struct latency *l)
+{
+    for (size_t i = 0; i < l->worst_count; i++) {
+        free(l->worst[i].texts[0]);
+        free(l->worst[i].texts[1]);
+    }
+    for (size_t i = 0; i < l->texts.count; i++)
+        free(l->text[i]);
+    for (size_t i = 0; i < l->names.count; i++)
+        free(l->called[i].name);
+    free(l->text);
+    free(l->called);
+    free(l->worst);
+    free(l->flags);
+    free(l->matched);
+    free(l->queues);
+    free(l->begun);
+    free(l->ns);
+    ids_free(&l->keys);
+    ids_free(&l->texts);
+    ids_free(&l->names);
+    regfree(&l->from);
+    regfree(&l->to);
+    timeline_close(&l->timeline);
+}
+
+static int run(struct call *call)
+{
+    struct latency l = {.call = call};
+    bool late;
+    options_read(&l);
+    call_open(call, 0);
+    call_take(call);
+    reader_count(&call->reader);
+    l.matched = need(calloc(call->reader.recorders_count + 1, 1));
+    timeline_open(&l.timeline, call, TIMELINE_PLAIN);
+    match_all(&l);
+    must_match(&l, FROM, OPTION_FROM, "from");
+    must_match(&l, TO, OPTION_TO, "to");
+    pair_all(&l);
+    warnings(&l);
+    if (l.pairs)
+        qsort(l.ns, l.pairs, sizeof *l.ns, ns_compare);
+    worst_texts(&l);
+    if (call_option(call, 'j'))
+        print_json(&l);
+    else
+        print_text(&l);
+    if (fflush(stdout) != 0)
+        fail(NULL, "stdout: %s", strerror(errno));
+    late = l.beyond || l.open_beyond;
+    latency_close(&l);
+    return late;
+}
+
+static const struct option_row rows[] = {
+    {OPTION_FROM, "from", "REGEX",
+     "where it begins: a whole message, or what a switch says: \"in NAME\", "
+     "\"out NAME\", \"ready NAME\", \"enter NAME\", \"exit NAME\"; extended "
+     "syntax, any case"},
+    {OPTION_TO, "to", "REGEX", "where it ends, the same"},
+    {OPTION_BY, "by", "N",
+     "both have the same argument N, from 1 on; id: of the thread that a "
+     "switch is about; thread: both are of one thread"},
+    {OPTION_DEADLINE, "deadline", "TIME",
+     "shows those that took longer than 16.6ms, 500us, 1s, worst first"},
+    {OPTION_MOST, "most", "N", "so many of these: 10"},
+    {OPTION_HISTOGRAM, "histogram", NULL, "how many took how long"},
+    {'j', "json", NULL, "JSON objects, a line each: what is late, all figures"},
+    {0, NULL, NULL, NULL}};
+
+const struct verb verb_latency = {
+    .name = "latency",
+    .arguments = "SOURCE",
+    .summary = "measures how long it takes from one record to another",
+    .help =
+        "recorder latency SOURCE --from 'ready sensor' --to 'in sensor' is "
+        "how long a thread waits for a processor; --from '> frame .*' --to '< "
+        "frame .*' --by 1 --deadline 16.6ms which frames were late.\n\n"
+        "A record that ends something ends the oldest that has begun, of those "
+        "that have the same argument where --by says so. \"ready\" of a thread "
+        "that runs, or is ready already, begins nothing. One that does both "
+        "ends first: with the same REGEX twice, it measures a period. Records "
+        "are taken by their times, and from where on no ring overwrote any of "
+        "the recorders that match.\n\n"
+        "Exit status: 0, all in time; 1, some pair took longer than the "
+        "deadline, or has begun longer ago and not ended; 2, trouble or "
+        "misuse.",
+    .rows = rows,
+    .selects = true,
+    .run = run,
+    .trouble = 2};

@@ -1,0 +1,377 @@
+/* run.c - recorder run: starts a program whose threads and locks are recorded. */
+/* SPDX-License-Identifier: MIT */
+/*
+   The verb only looks and prepares: it puts librecorder-run.so in front of
+   LD_PRELOAD, and becomes the program, which keeps its process id, signals, job
+   control and exit status.
+*/
+#include "command.h"
+
+#include "recorder/file_open.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#define LIBRARY "librecorder-run.so"
+
+enum { OPTION_ALL = OPTION_OWN, OPTION_COUNT, OPTION_ALWAYS };
+/* Exit statuses for a program that does not run, as of env and sh. */
+enum { CANNOT_RUN = 126, NOT_FOUND = 127, SCRIPTS = 4, MACHINE_FLAGS = 0x600 };
+
+/* What must be equal in a library and in the program that loads it. */
+struct machine {
+    int class, order, machine, flags;
+};
+/* What the verb learns of a program. */
+struct program {
+    char path[PATH_MAX]; /* of the interpreter, of a script */
+    struct machine machine;
+    char loader[PATH_MAX]; /* "": it is linked statically */
+    char sanitizer[64];    /* libasan.so.8, or "" */
+};
+
+/* --------------------------------------------------------------- program -- */
+
+static struct machine machine_of(const GElf_Ehdr *head)
+{
+    return (struct machine){
+        head->e_ident[EI_CLASS], head->e_ident[EI_DATA], head->e_machine,
+        /* of ARM: whether floating-point numbers travel in registers */
+        head->e_machine == EM_ARM ? (int)head->e_flags & MACHINE_FLAGS : 0};
+}
+
+/* Reads the names of the libraries that a program asks for. */
+static void needs_read(struct program *program, Elf *elf)
+{
+    Elf_Scn *section = NULL;
+    GElf_Shdr head;
+    while ((section = elf_nextscn(elf, section))) {
+        Elf_Data *data;
+        GElf_Dyn entry;
+        if (!gelf_getshdr(section, &head) || head.sh_type != SHT_DYNAMIC ||
+            !(data = elf_getdata(section, NULL)))
+            continue;
+        for (int i = 0; gelf_getdyn(data, i, &entry); i++) {
+            const char *name =
+                entry.d_tag == DT_NEEDED
+                    ? elf_strptr(elf, head.sh_link, (size_t)entry.d_un.d_val)
+                    : NULL;
+            if (name && strncmp(name, "libasan.so.", 11) == 0)
+                snprintf(program->sanitizer, sizeof program->sanitizer, "%s",
+                         name);
+        }
+    }
+}
+
+/* Reads the head of an ELF file. Returns false if it is none. */
+static bool elf_read(struct program *program, int fd)
+{
+    Elf *elf = elf_version(EV_CURRENT) == EV_NONE
+                   ? NULL
+                   : elf_begin(fd, ELF_C_READ, NULL);
+    GElf_Ehdr head;
+    GElf_Phdr segment;
+    size_t count = 0;
+    bool is_elf = elf && gelf_getehdr(elf, &head);
+    if (is_elf) {
+        program->machine = machine_of(&head);
+        elf_getphdrnum(elf, &count);
+        for (size_t i = 0; i < count; i++) {
+            ssize_t size;
+            if (!gelf_getphdr(elf, (int)i, &segment) ||
+                segment.p_type != PT_INTERP)
+                continue;
+            size = pread(fd, program->loader, sizeof program->loader - 1,
+                         (off_t)segment.p_offset);
+            program->loader[size < 0 ? 0 : size] = '\0';
+        }
+        needs_read(program, elf);
+    }
+    elf_end(elf);
+    return is_elf;
+}
+
+/* Says why a program cannot be started, as a shell does, and ends. */
+static _Noreturn void cannot(const char *path, int error)
+{
+    trouble_set(error == ENOENT || error == ENOTDIR ? NOT_FOUND : CANNOT_RUN);
+    fail(NULL, "%s: %s", path, strerror(error));
+}
+
+/* Says why its threads cannot be seen, and ends. */
+static _Noreturn void unseen(const char *path, const char *why)
+{
+    fail(NULL,
+         "%s %s, so no library can be put in front of it; recorder "
+         "threads PID shows its threads and locks without one",
+         path, why);
+}
+
+static void rights_look(const char *path, int fd)
+{
+    struct stat stat;
+    if (fstat(fd, &stat) != 0)
+        cannot(path, errno);
+    if (S_ISDIR(stat.st_mode))
+        cannot(path, EISDIR);
+    if (((stat.st_mode & S_ISUID) && stat.st_uid != getuid()) ||
+        ((stat.st_mode & S_ISGID) && stat.st_gid != getgid()))
+        unseen(path, "runs with another user's rights");
+    if (getuid() != 0 && fgetxattr(fd, "security.capability", NULL, 0) > 0)
+        unseen(path, "runs with more rights than its user");
+}
+
+/* Replaces the path of a script by that of its interpreter. Returns false if it
+ * names none. */
+static bool script_read(struct program *program, int fd)
+{
+    char line[PATH_MAX], *at = line + 2;
+    ssize_t size = pread(fd, line, sizeof line - 1, 0);
+    line[size < 0 ? 0 : size] = '\0';
+    if (strncmp(line, "#!", 2) != 0)
+        return false;
+    at += strspn(at, " \t");
+    at[strcspn(at, " \t\n")] = '\0';
+    strcpy(program->path, at);
+    return *at != '\0';
+}
+
+/* Finds out what kind of program lies at the path; ends the command where it
+ * cannot be started or seen. */
+static void program_look(struct program *program)
+{
+    for (int scripts = 0; scripts <= SCRIPTS; scripts++) {
+        int fd = open(program->path, O_RDONLY | O_CLOEXEC);
+        bool is_elf;
+        if (access(program->path, X_OK) != 0)
+            cannot(program->path, errno);
+        if (fd < 0) /* it may be executed, and not be read */
+            unseen(program->path, "cannot be read");
+        rights_look(program->path, fd);
+        is_elf = elf_read(program, fd);
+        if (!is_elf && !script_read(program, fd)) /* execvp() asks a shell */
+            strcpy(program->path, "/bin/sh");
+        close(fd);
+        if (!is_elf)
+            continue;
+        if (!*program->loader)
+            unseen(program->path, "is linked statically");
+        if (strstr(program->loader, "ld-musl"))
+            unseen(program->path, "uses musl, of which run knows nothing");
+        return;
+    }
+    cannot(program->path, ELOOP);
+}
+
+/* Finds a program as execvp() does; ends the command if there is none. */
+static void program_find(struct program *program, const char *name)
+{
+    const char *at = getenv("PATH");
+    int error = ENOENT;
+    if (strlen(name) >= sizeof program->path)
+        cannot(name, ENAMETOOLONG);
+    strcpy(program->path, name);
+    if (strchr(name, '/'))
+        return;
+    for (at = at ? at : "/bin:/usr/bin"; at; at = strchr(at, ':')) {
+        struct stat stat_of;
+        int size;
+        at += *at == ':';
+        size = (int)strcspn(at, ":");
+        if (snprintf(program->path, sizeof program->path, "%.*s%s%s", size, at,
+                     size ? "/" : "", name) >= (int)sizeof program->path ||
+            stat(program->path, &stat_of) != 0 || S_ISDIR(stat_of.st_mode))
+            continue;
+        if (access(program->path, X_OK) == 0)
+            return;
+        error = EACCES;
+    }
+    if (error == ENOENT) {
+        trouble_set(NOT_FOUND);
+        fail(NULL, "%s: command not found", name);
+    }
+    cannot(name, error);
+}
+
+/* --------------------------------------------------------------- library -- */
+
+static bool library_fits(const char *path, const struct machine *machine)
+{
+    struct program library = {.path = ""};
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool fits = fd >= 0 && elf_read(&library, fd) &&
+                library.machine.class == machine->class &&
+                library.machine.order == machine->order &&
+                library.machine.machine == machine->machine &&
+                library.machine.flags == machine->flags;
+    if (fd >= 0)
+        close(fd);
+    return fits;
+}
+
+/* Looks for the library of a machine: in a folder, and in those in it, which
+ * are named after machines. */
+static bool library_in(char to[PATH_MAX], const char *folder,
+                       const struct machine *machine)
+{
+    const struct dirent *entry;
+    bool found;
+    DIR *dir;
+    if (snprintf(to, PATH_MAX, "%s/" LIBRARY, folder) >= PATH_MAX)
+        return false;
+    found = library_fits(to, machine);
+    dir = found ? NULL : opendir(folder);
+    while (dir && !found && (entry = readdir(dir)))
+        found = snprintf(to, PATH_MAX, "%s/%s/" LIBRARY, folder,
+                         entry->d_name) < PATH_MAX &&
+                library_fits(to, machine);
+    if (dir)
+        closedir(dir);
+    return found;
+}
+
+/* Finds the library for a program: installed beside this command, or built. */
+static void library_find(char to[PATH_MAX], const struct program *program)
+{
+    char command[PATH_MAX] = "", folder[PATH_MAX + 32], *end;
+    ssize_t size = readlink("/proc/self/exe", command, sizeof command - 1);
+    command[size < 0 ? 0 : size] = '\0';
+    end = strrchr(command, '/');
+    if (end)
+        *end = '\0';
+    snprintf(folder, sizeof folder, "%s/../lib/recorder", command);
+    if (library_in(to, folder, &program->machine))
+        return;
+    snprintf(folder, sizeof folder, "%s/lib", command);
+    if (library_in(to, folder, &program->machine))
+        return;
+    fail(NULL,
+         "%s: there is no " LIBRARY " for its machine in %s; recorder "
+         "threads PID shows its threads and locks without one",
+         program->path, folder);
+}
+
+/* ------------------------------------------------------------------- run -- */
+
+/* Puts the library in front of what LD_PRELOAD has. ASan ends a program whose
+ * first library it is not. */
+static void preload_set(const struct program *program, const char *library)
+{
+    const char *was = getenv("LD_PRELOAD");
+    char *text = NULL;
+    if (strpbrk(library, ": "))
+        fail(NULL,
+             "%s: no library can be preloaded whose path has a blank or "
+             "a colon",
+             library);
+    need(asprintf(&text, "%s%s%s%s%s", program->sanitizer,
+                  *program->sanitizer ? ":" : "", library,
+                  was && *was ? ":" : "", was ? was : "") < 0
+             ? NULL
+             : text);
+    if (setenv("LD_PRELOAD", text, 1) != 0)
+        need(NULL);
+    free(text);
+}
+
+/* Sets what the library reads: options, and the path of recordings, which is
+ * absolute as programs change their folder. Says where they will be. */
+static void pattern_set(const struct call *call, const struct program *program)
+{
+    static struct recorder_recording_ file;
+    const char *pattern = call_option(call, 'o');
+    char folder[PATH_MAX] = "", *text = NULL, *end;
+    if (!pattern)
+        pattern = "%e.%p.rec";
+    if (!*pattern)
+        misuse(call, "--output: a path is missing");
+    if (*pattern != '/' && !getcwd(folder, sizeof folder))
+        fail(NULL, "the current folder: %s", strerror(errno));
+    for (end = folder; (end = strchr(end, '%')); end += 2)
+        if (strlen(folder) + 1 < sizeof folder)
+            memmove(end + 1, end, strlen(end) + 1);
+        else
+            fail(NULL, "%s: %s", folder, strerror(ENAMETOOLONG));
+    need(asprintf(&text, "%s%s%s:%s%s%s",
+                  call_option(call, OPTION_ALL) ? "all," : "",
+                  call_option(call, OPTION_COUNT) ? "count," : "",
+                  call_option(call, OPTION_ALWAYS) ? "always" : "", folder,
+                  *folder ? "/" : "", pattern) < 0
+             ? NULL
+             : text);
+    if (setenv("RECORDER_RUN", text, 1) != 0)
+        need(NULL);
+    if (!realpath(program->path, file.program))
+        cannot(program->path, errno);
+    end = strchr(text, ':') + 1;
+    if (strlen(end) >= sizeof file.pattern)
+        fail(NULL, "%s: %s", end, strerror(ENAMETOOLONG));
+    strcpy(file.pattern, end);
+    if (!recorder_open_path_(&file, 0))
+        fail(NULL, "%s: %s", end, strerror(ENAMETOOLONG));
+    free(text);
+    end = strrchr(file.path, '/');
+    *end = '\0';
+    if (access(*file.path ? file.path : "/", W_OK | X_OK) != 0)
+        fail(NULL, "%s: %s", file.path, strerror(errno));
+    *end = '/';
+    if (!call_option(call, 'q'))
+        warn(NULL, "records to %s%s", file.path,
+             call_option(call, OPTION_ALWAYS) ? ""
+                                              : " from its first thread on");
+}
+
+static int run(struct call *call)
+{
+    struct program program = {.path = ""};
+    char library[PATH_MAX];
+    if (call->arguments_count == 0)
+        misuse(call, "PROGRAM is missing: what to run");
+    program_find(&program, call->arguments[0]);
+    program_look(&program);
+    library_find(library, &program);
+    preload_set(&program, library);
+    pattern_set(call, &program);
+    execvp(call->arguments[0], call->arguments);
+    cannot(call->arguments[0], errno);
+}
+
+const struct verb verb_run = {
+    .name = "run",
+    .arguments = "PROGRAM ARGS...",
+    .summary = "starts a program, and records its threads and locks",
+    .help =
+        "Needs no change of the program, which keeps its process id, output "
+        "and exit status. Who made each thread, with the whole stack, what it "
+        "waited for and for how long, what it holds, and in which orders it "
+        "takes locks, is kept in a file, which all verbs read while the "
+        "program runs and after it was killed. A process gets its file when "
+        "it makes its first thread, as do the processes that it starts.\n\n"
+        "Programs of glibc only, not statically linked ones, nor those that "
+        "run with more rights than their user. The exit status is the "
+        "program's; 127 if it is not found, 126 if it cannot be started, 1 if "
+        "its threads could not be seen.",
+    .rows =
+        (const struct option_row[]){
+            {'o', "output", "PATTERN",
+             "where to; %p is the process id, %e the program's name, %h the "
+             "host's, %t the time in seconds since 1970; else %e.%p.rec"},
+            {OPTION_ALL, "all", NULL,
+             "records each lock that is taken, not only those waited for"},
+            {OPTION_COUNT, "count", NULL,
+             "counts for each lock how often it is taken"},
+            {OPTION_ALWAYS, "always", NULL,
+             "a file for each process, also of one thread"},
+            {'q', "quiet", NULL, "does not say where records go"},
+            {0, NULL, NULL, NULL}},
+    .unprepared = true,
+    .starts = true,
+    .run = run};

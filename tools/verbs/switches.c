@@ -1,0 +1,395 @@
+/* switches.c - recorder switches: what ran, waited and was interrupted. */
+/* SPDX-License-Identifier: MIT */
+#include "switches.h"
+#include "json.h"
+#include "shown.h"
+#include "switches_show.h"
+#include "tables.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------ rows -- */
+
+/* The threads that are shown, by what they ran. */
+struct shown {
+    const struct switches *s;
+    struct switches_thread **threads;
+    size_t count;
+};
+
+static int threads_compare(const void *a, const void *b)
+{
+    const struct switches_thread *left = *(struct switches_thread *const *)a;
+    const struct switches_thread *right = *(struct switches_thread *const *)b;
+    const uint64_t ran = left->ns[SWITCHES_RUNNING],
+                   other = right->ns[SWITCHES_RUNNING];
+    if (ran != other)
+        return ran > other ? -1 : 1;
+    return left->index < right->index ? -1 : left->index > right->index;
+}
+
+/* True if a thread has that number, id or name. */
+static bool is_wanted(const struct switches_thread *thread, const char *wanted)
+{
+    char *end;
+    unsigned long long number = strtoull(wanted, &end, 0);
+    if (strcmp(thread->name, wanted) == 0)
+        return true;
+    return *wanted && !*end &&
+           (thread->id == number ||
+            (thread->number && thread->number == number));
+}
+
+static void shown_open(struct shown *shown, const struct switches *s,
+                       const char *wanted)
+{
+    *shown = (struct shown){.s = s};
+    shown->threads = need(calloc(s->threads_count + 1, sizeof(void *)));
+    for (size_t i = 0; i < s->threads_count; i++)
+        if (!wanted || is_wanted(s->threads[i], wanted))
+            shown->threads[shown->count++] = s->threads[i];
+    qsort(shown->threads, shown->count, sizeof(void *), threads_compare);
+}
+
+static void shown_close(struct shown *shown)
+{
+    free(shown->threads);
+}
+
+static uint64_t unknown_ns(const struct switches *s,
+                           const struct switches_thread *thread)
+{
+    uint64_t known = 0;
+    for (int i = SWITCHES_RUNNING; i < SWITCHES_STATES; i++)
+        known += thread->ns[i];
+    return s->end_ns - s->begin_ns - known;
+}
+
+/* ---------------------------------------------------------------- tables -- */
+
+static void put_time(uint64_t ns, bool known, int width)
+{
+    char text[32];
+    printf(" %*s", width, known ? table_time(ns, text) : "-");
+}
+
+static void put_percent(const struct switches *s, uint64_t ns, bool known,
+                        int width)
+{
+    uint64_t span = s->end_ns - s->begin_ns;
+    char text[32] = "-";
+    if (known && span)
+        snprintf(text, sizeof text, "%.2f%%",
+                 100.0 * (double)ns / (double)span);
+    printf(" %*s", width, text);
+}
+
+static void table_threads_shown(const struct shown *shown)
+{
+    int width = 10;
+    for (size_t i = 0; i < shown->count; i++)
+        width = table_width(shown->threads[i]->shown, width);
+    printf("%-*s %8s %10s %7s %8s %9s %11s %10s %10s %10s %10s\n", width,
+           "THREAD", "RUNS", "RUNNING", "CPU", "BLOCKED", "PREEMPTED",
+           "LONGEST RUN", "WAITED", "LONGEST", "AFTER WAKE", "UNKNOWN");
+    for (size_t i = 0; i < shown->count; i++) {
+        const struct switches_thread *t = shown->threads[i];
+        uint64_t unknown = unknown_ns(shown->s, t);
+        table_column(stdout, t->shown, width);
+        printf(" %8" PRIu64, t->runs);
+        put_time(t->ns[SWITCHES_RUNNING], true, 10);
+        put_percent(shown->s, t->ns[SWITCHES_RUNNING], true, 7);
+        printf(" %8" PRIu64 " %9" PRIu64, t->blocked, t->preempted);
+        put_time(t->longest_run, t->ns[SWITCHES_RUNNING], 11);
+        put_time(t->ns[SWITCHES_READY], t->longest_wait, 10);
+        put_time(t->longest_wait, t->longest_wait, 10);
+        put_time(t->longest_wake, t->longest_wake, 10);
+        put_time(unknown, unknown, 10);
+        putchar('\n');
+    }
+}
+
+static void table_interrupts(const struct switches *s)
+{
+    int width = 10;
+    char name[64];
+    if (!s->interrupts_count)
+        return;
+    for (size_t i = 0; i < s->interrupts_count; i++)
+        width = table_width(
+            switches_name(s->interrupts[i].name, s->interrupts[i].id, name),
+            width);
+    printf("\n%-*s %8s %10s %7s %11s %10s\n", width, "INTERRUPT", "COUNT",
+           "TIME", "CPU", "LONGEST", "UNKNOWN");
+    for (size_t i = 0; i < s->interrupts_count; i++) {
+        const struct switches_interrupt *t = &s->interrupts[i];
+        table_column(stdout, switches_name(t->name, t->id, name), width);
+        printf(" %8" PRIu64, t->count);
+        put_time(t->ns, true, 10);
+        put_percent(s, t->ns, true, 7);
+        put_time(t->longest, t->longest, 11);
+        put_time(t->unknown_ns, t->unknown_ns, 10);
+        putchar('\n');
+    }
+}
+
+/* Where interrupts were off for longest: a function, or a place in the source;
+ * null: nowhere. */
+static const char *off_where(struct call *call, const struct switches_cpu *cpu)
+{
+    const char *function;
+    if (!cpu->off_longest)
+        return NULL;
+    function = source_function(&call->source, cpu->off_caller);
+    return function ? function : recorder_location_name_(cpu->off_location);
+}
+
+static void table_cpus(struct call *call, const struct switches *s)
+{
+    bool offs = false;
+    char span[32];
+    for (size_t i = 0; i < SWITCHES_CPUS; i++)
+        offs |= s->cpus[i] && s->cpus[i]->offs;
+    printf("\n%-6s %14s %7s %10s %7s", "CPU", "SPAN", "THREADS", "INTERRUPTS",
+           "IDLE");
+    puts(offs ? "     OFF    LONGEST WHERE" : "");
+    for (size_t i = 0; i < SWITCHES_CPUS; i++) {
+        const struct switches_cpu *cpu = s->cpus[i];
+        const char *where;
+        if (!cpu)
+            continue;
+        printf("%-6zu %14s", i, table_time(s->end_ns - s->begin_ns, span));
+        put_percent(s, cpu->threads_ns, true, 7);
+        put_percent(s, cpu->interrupts_ns, s->interrupts_count, 10);
+        put_percent(s, cpu->idle_ns, cpu->sleeps, 7);
+        if (offs) {
+            put_percent(s, cpu->off_ns, cpu->offs, 7);
+            put_time(cpu->off_longest, cpu->off_longest, 10);
+            where = off_where(call, cpu);
+            putchar(' ');
+            table_column(stdout, where ? where : "-", 0);
+        }
+        putchar('\n');
+    }
+}
+
+/* ------------------------------------------------------------------ json -- */
+
+static void json_text(const char *text)
+{
+    json_string(stdout, text, strlen(text), false);
+}
+
+static void json_number(const char *key, uint64_t number, bool known)
+{
+    printf(known ? ",\"%s\":%" PRIu64 : ",\"%s\":null", key, number);
+}
+
+static void json_threads(const struct shown *shown)
+{
+    static const char *const states[SWITCHES_STATES] = {
+        "unknown", "running", "ready", "blocked", "ended"};
+    for (size_t i = 0; i < shown->count; i++) {
+        const struct switches_thread *t = shown->threads[i];
+        fputs("{\"thread\":", stdout);
+        json_text(t->name);
+        json_number("id", t->id, true);
+        json_number("number", t->number, t->number);
+        json_number("runs", t->runs, true);
+        json_number("running_ns", t->ns[SWITCHES_RUNNING], true);
+        json_number("ready_ns", t->ns[SWITCHES_READY], true);
+        json_number("blocked_ns", t->ns[SWITCHES_BLOCKED], true);
+        json_number("ended_ns", t->ns[SWITCHES_ENDED], true);
+        json_number("unknown_ns", unknown_ns(shown->s, t), true);
+        json_number("blocked", t->blocked, true);
+        json_number("preempted", t->preempted, true);
+        json_number("longest_run_ns", t->longest_run, t->ns[SWITCHES_RUNNING]);
+        json_number("longest_wait_ns", t->longest_wait, t->waited);
+        json_number("longest_wait_after_wake_ns", t->longest_wake, t->wakes);
+        printf(",\"state\":\"%s\"}\n", states[t->state]);
+    }
+}
+
+static void json_rest(struct call *call, const struct switches *s)
+{
+    for (size_t i = 0; i < s->interrupts_count; i++) {
+        const struct switches_interrupt *t = &s->interrupts[i];
+        fputs("{\"interrupt\":", stdout);
+        json_text(t->name);
+        json_number("id", t->id, true);
+        json_number("count", t->count, true);
+        json_number("ns", t->ns, true);
+        json_number("longest_ns", t->longest, t->longest);
+        json_number("unknown_ns", t->unknown_ns, true);
+        puts("}");
+    }
+    for (unsigned i = 0; i < SWITCHES_CPUS; i++) {
+        const struct switches_cpu *cpu = s->cpus[i];
+        const char *where;
+        if (!cpu)
+            continue;
+        where = off_where(call, cpu);
+        printf("{\"cpu\":%u", i);
+        json_number("span_ns", s->end_ns - s->begin_ns, true);
+        json_number("threads_ns", cpu->threads_ns, true);
+        json_number("interrupts_ns", cpu->interrupts_ns, true);
+        json_number("idle_ns", cpu->idle_ns, cpu->sleeps);
+        json_number("off_count", cpu->off_count, cpu->offs);
+        json_number("off_ns", cpu->off_ns, cpu->offs);
+        json_number("off_longest_ns", cpu->off_longest, cpu->offs);
+        fputs(",\"off_where\":", stdout);
+        if (where)
+            json_text(where);
+        else
+            fputs("null", stdout);
+        puts("}");
+    }
+}
+
+/* ------------------------------------------------------------------ show -- */
+
+/* Turns --since and --until into a window: what was before tells in which state
+ * it begins. Then all events are chosen. */
+static void window_of(struct call *call, uint64_t *since_order,
+                      uint64_t *until_order, int64_t *since, int64_t *until)
+{
+    struct reader_selection *selection = &call->selection;
+    *since_order = selection->since_order;
+    *until_order = selection->until_order;
+    *since = selection->since_set ? selection->since_ns : INT64_MIN;
+    *until = selection->until_set ? selection->until_ns : INT64_MAX;
+    selection->since_order = selection->until_order = 0;
+    selection->since_set = selection->until_set = false;
+    reader_select(&call->reader, selection);
+    reader_rewind(&call->reader);
+}
+
+/* The times of the first and last order that are chosen. */
+static void window_orders(struct call *call, uint64_t since_order,
+                          uint64_t until_order, int64_t *since, int64_t *until)
+{
+    struct reader_event e;
+    bool begun = !since_order;
+    int64_t last = INT64_MIN;
+    if (!since_order && !until_order)
+        return;
+    if (!begun)
+        *since = INT64_MAX;
+    while (reader_next(&call->reader, &e)) {
+        if (e.ns == RECORDER_TIME_UNKNOWN_)
+            continue;
+        if (!begun && (int64_t)(e.event.order - since_order) >= 0) {
+            begun = true;
+            *since = e.ns;
+        }
+        if (until_order && (int64_t)(e.event.order - until_order) <= 0)
+            last = e.ns;
+    }
+    if (until_order)
+        *until = last;
+    reader_rewind(&call->reader);
+}
+
+static uint64_t relative(const struct timeline *t, int64_t ns)
+{
+    if (ns <= t->start_ns)
+        return 0;
+    return (uint64_t)ns - (uint64_t)t->start_ns;
+}
+
+void missing_warn(const struct call *call, const struct reader_recorder *r)
+{
+    if (r->wrong)
+        warn(call, "recorder %s: %s", r->name, r->wrong);
+    if (r->figures.missed + r->figures.lost)
+        warn(call,
+             "recorder %s lacks %" PRIu64 " records in places that are not "
+             "known, so that figures may be wrong",
+             r->name, r->figures.missed + r->figures.lost);
+}
+
+void switches_show(struct call *call, const char *thread)
+{
+    struct timeline timeline;
+    struct switches s = {.timeline = &timeline};
+    struct shown shown;
+    uint64_t since_order, until_order;
+    int64_t since, until;
+    window_of(call, &since_order, &until_order, &since, &until);
+    window_orders(call, since_order, until_order, &since, &until);
+    reader_count(&call->reader);
+    timeline_open(&timeline, call, TIMELINE_PLAIN);
+    s.since_ns = relative(&timeline, since);
+    s.until_ns = relative(&timeline, until);
+    switches_read(&s);
+    if (!s.any)
+        fail(call, "no record says what ran: recorder_switch.h and "
+                   "recorder_kernel.h make such");
+    shown_open(&shown, &s, thread);
+    if (thread && !shown.count)
+        fail(call, "no record says when a thread %s ran", thread);
+    for (size_t i = 0; i < call->reader.recorders_count; i++)
+        if (timeline_says(&timeline, i))
+            missing_warn(call, call->reader.recorders[i]);
+    if (call_option(call, 'j')) {
+        json_threads(&shown);
+        if (!thread)
+            json_rest(call, &s);
+    } else {
+        table_threads_shown(&shown);
+        if (!thread) {
+            table_interrupts(&s);
+            table_cpus(call, &s);
+        }
+    }
+    shown_close(&shown);
+    switches_free(&s);
+    timeline_close(&timeline);
+    if (ferror(stdout))
+        fail(NULL, "stdout: %s", strerror(errno));
+}
+
+/* ------------------------------------------------------------------ verb -- */
+
+static int run(struct call *call)
+{
+    const char *thread = call->selection.thread;
+    call->selection.thread = NULL; /* of the rows, not of the records */
+    call_open(call, 0);
+    call_take(call);
+    switches_show(call, thread);
+    return 0;
+}
+
+static const struct option_row rows[] = {
+    {'j', "json", NULL, "one JSON object a line, times in nanoseconds"},
+    ROW_NAMES,
+    {OPTION_SINCE, "since", "WHEN", "only what was from then on: see dump"},
+    {OPTION_UNTIL, "until", "WHEN", "up to then, the same"},
+    {'t', "thread", "THREAD", "only that thread: number, id or name"},
+    {0, NULL, NULL, NULL}};
+
+const struct verb verb_switches = {
+    .name = "switches",
+    .arguments = "SOURCE",
+    .summary = "shows what ran, waited and was interrupted",
+    .help =
+        "By the records of recorder_switch.h and recorder_kernel.h. THREAD: "
+        "how often it ran, for how long, which part of the time that is; how "
+        "often it left as it waited for something, and as another was "
+        "preferred; how long it was ready and did not run, the longest such "
+        "wait, and the longest behind a wake. INTERRUPT: TIME is without those "
+        "nested in it, LONGEST with them. CPU: how long what is known "
+        "reaches, and which part of it threads ran, interrupts took, the "
+        "processor slept; where the program records that interrupts are off, "
+        "for how long, and where longest. RUNNING includes interrupts.\n\n"
+        "Nothing is guessed: where a record is missing, a state is unknown "
+        "until the next tells it, and so is all before the first record of a "
+        "thread: that time is UNKNOWN. A - is none, or what nobody records. "
+        "Times end "
+        "at the last record that says what ran.",
+    .rows = rows,
+    .run = run};
