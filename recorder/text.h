@@ -79,7 +79,7 @@ RECORDER_FUNCTION_ void recorder_add_number_(struct recorder_string_ *s,
 /* True of a character of ASCII that is shown as it is. */
 RECORDER_INLINE_ bool recorder_text_is_plain_(char c)
 {
-    return (unsigned char)c - ' ' < 0x7fU - ' ';
+    return c >= ' ' && c < 0x7f;
 }
 /* Returns the length of the character at s[0..size) if it is shown as it is; 0
  * if it is escaped, as it is no text or controls the terminal. */
