@@ -44,7 +44,7 @@ TOOL_LIBS = -ldw -lelf -lsqlite3 -lz -lseccomp -lm
 TOOL_FLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) -Wstrict-prototypes \
 	$(TOOL_DIRS) -fPIC -fvisibility=hidden
 
-.PHONY: build test test-all run hanoi bench model asan ubsan tsan coverage fuzz test-ports \
+.PHONY: build test test-all run hanoi pipeline bench model asan ubsan tsan coverage fuzz test-ports \
 	ports-cost release install clean help run-tests
 
 build: packages-build $(EXAMPLES) build/recorder build/librecorder.so \
@@ -87,6 +87,15 @@ release/%.h: %.h $(HEADERS) release/amalgamate.awk
 
 hanoi: build/examples/hanoi/hanoi
 	@build/examples/hanoi/hanoi 6
+
+# A camera that drops a frame now and then: docs/pipeline.md.
+pipeline: build/examples/pipeline/pipeline build/recorder
+	@rm -f build/pipeline.rec
+	@RECORDER_FILE=build/pipeline.rec $<
+	@build/recorder latency build/pipeline.rec --by 1 --deadline 16.6ms \
+		--from 'frame .* from the sensor' --to '< encode frame .*' || true
+	@build/recorder switches build/pipeline.rec
+	@echo 'recorder view build/pipeline.rec: docs/pipeline.md tells how to go on'
 
 # Each file in ring/, inside/ and outside/ of tests/ is a program of its own.
 $(BUILD)/tests/%: tests/%.c $(HEADERS) $(wildcard tests/harness/*.h \
@@ -168,9 +177,11 @@ install: build/recorder build/librecorder.so build/lib/librecorder-run.so
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin lib/recorder share/pkgconfig \
 		share/recorder/formats share/man/man1 \
 		share/bash-completion/completions include/recorder \
-		include/recorder-1.x/recorder include/recorder-compat/qnx/sys)
+		include/recorder-1.x/recorder include/recorder-compat/qnx/sys \
+		include/recorder-hooks)
 	install -m 644 recorder*.h $(DESTDIR)$(PREFIX)/include
 	install -m 644 recorder/*.h $(DESTDIR)$(PREFIX)/include/recorder
+	install -m 644 hooks/*.h $(DESTDIR)$(PREFIX)/include/recorder-hooks
 	install -m 644 compat/recorder/* \
 		$(DESTDIR)$(PREFIX)/include/recorder-1.x/recorder
 	install -m 644 compat/qnx/trace.[ch] $(DESTDIR)$(PREFIX)/include/recorder-compat/qnx
@@ -198,6 +209,7 @@ clean:
 help:
 	@echo 'make            build the examples, the recorder command and what gdb needs'
 	@echo 'make hanoi      record the Towers of Hanoi, and show the dump'
+	@echo 'make pipeline   a camera that drops frames, and what finds why'
 	@echo 'make test       run the tests, in 5 minutes; installs what is missing (Debian)'
 	@echo 'make test-all   run all of them, at full length'
 	@echo 'make run        run one: TEST=whole, and of it one case: CASE=parked'

@@ -57,6 +57,9 @@ LIMITS
       thread, asks for none.
     * A thread that never recorded takes a row of the thread table when its
       first switch is poured.
+    * `freeze` of a trigger pours first. Where `recorder set` froze the recorder
+      switches, nothing is poured until it is thawed; where it is off, they are
+      dropped.
     * The processor is recorded up to 254; 255 are all above.
     * If the machine slept, switches from before that were poured after it have
       times that are late by the sleep.

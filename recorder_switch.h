@@ -27,8 +27,13 @@ PROMISES (each names the test that keeps it)
                 -> tests/inside/switch.c
     one_shot    with RECORDER_SWITCH_ONCE the first records stay, and none of
                 them is overwritten -> tests/inside/switch.c
+    counted     of a scheduler with nested interrupts, `recorder switches` says
+                what it counted itself, each time and each number
+                -> tests/ports/bare-switches.sh tests/outside/hooks.c
+    cheap       a switch costs what a record does, and at most 5 instructions
+                where it is turned off -> tests/ports/bare.sh
     nothing     what a program does not use costs it no byte; with RECORDER_OFF
-                nothing does -> tests/inside/switch.c
+                nothing does -> tests/outside/hooks.c
 
 LIMITS
     * A name is kept as an address, as of all `%s`.
@@ -149,11 +154,13 @@ CONTENTS
  * RECORDER_SWITCH_SPARE      see LIMITS
  * RECORDER_SWITCH_OFF_LIMIT  in ticks of RECORDER_TIME(): only where interrupts
  *                            were off for longer, recorder_switch_on() records
- *                            it. 0: it and recorder_switch_off() record each
- * RECORDER_CPU()             number of the processor, from 0 up to 255
+ *                            it. 0: it and recorder_switch_off() record each.
+ *                            Without it 100 us, 0 without RECORDER_TIME_HZ
+ * RECORDER_CPU()             number of the processor, 0 (the default) to 255
  * RECORDER_SWITCH_NUMBER(id) what RECORDER_THREAD() is while that task runs, or
  *                            0: readers take the two for the same
  */
+
 RECORDER_DECLARE(switches);
 RECORDER_DECLARE(interrupts);
 

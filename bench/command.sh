@@ -40,6 +40,14 @@ row 'recorder dump of a million records to /dev/null' \
 row 'record while recorder follow runs / alone' \
     "$(cut -d ' ' -f 3 cost)" 1.10 ''
 
+# recorder_kernel.h, where the kernel has perf events for this user.
+${CC:-cc} -O2 -I "$here/.." -o kernel "$here/target/kernel.c" -lpthread
+if ./kernel switch >cost && ./kernel pour >poured; then
+    row 'a context switch with recorder_kernel(), more than without' \
+        "$(cut -d ' ' -f 1 cost)" 0.6 ' us'
+    row 'a switch that is poured' "$(cut -d ' ' -f 1 poured)" 100 ' ns'
+fi
+
 # Its pages count as ours where they are mapped: twice would be 2 and more.
 room=$(df -Pk . | awk 'NR == 2 { print $4 }')
 if [ "$room" -gt 6000000 ]; then

@@ -286,6 +286,14 @@ static bool ask_is_code(void *of, uint64_t address)
 {
     return ((const struct library *)of)->target.is_code(address);
 }
+static bool ask_writable(void *of, size_t i, uint64_t *start, uint64_t *end)
+{
+    return ((const struct library *)of)->target.writable(i, start, end);
+}
+static bool ask_library(void *of, const char *name)
+{
+    return ((const struct library *)of)->target.has_library(name);
+}
 static bool ask_thread(void *of, size_t i, int32_t *id, uint64_t *sp)
 {
     return ((const struct library *)of)->target.kernel_thread(i, id, sp);
@@ -306,6 +314,8 @@ const char *library_tasks_open(struct library *library)
         .member = target->member ? ask_member : NULL,
         .variable = target->variable ? ask_variable : NULL,
         .is_code = target->is_code ? ask_is_code : NULL,
+        .writable = target->writable ? ask_writable : NULL,
+        .library = target->has_library ? ask_library : NULL,
         .thread = target->kernel_thread ? ask_thread : NULL,
         .thread_name = target->thread_name ? ask_thread_name : NULL};
     const char *wrong = tasks_open(&library->tasks, &program);

@@ -36,6 +36,8 @@ struct library_target {
                    uint32_t *bytes);
     bool (*variable)(uint64_t address, char *to, size_t size);
     bool (*is_code)(uint64_t address);
+    bool (*writable)(size_t i, uint64_t *start, uint64_t *end);
+    bool (*has_library)(const char *name);
     bool (*kernel_thread)(size_t i, int32_t *id, uint64_t *sp);
     void (*thread_name)(size_t i, char to[64]);
     uint64_t size;                /* bytes of memory there are at most */

@@ -46,6 +46,10 @@ MEMBER = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_char_p, ctypes.c_char_p,
                           ctypes.POINTER(ctypes.c_uint32))
 VARIABLE = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_uint64, ctypes.c_void_p,
                             ctypes.c_size_t)
+WRITABLE = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_size_t,
+                            ctypes.POINTER(ctypes.c_uint64),
+                            ctypes.POINTER(ctypes.c_uint64))
+HAS_LIBRARY = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_char_p)
 KERNEL_THREAD = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_size_t,
                                  ctypes.POINTER(ctypes.c_int32),
                                  ctypes.POINTER(ctypes.c_uint64))
@@ -57,7 +61,8 @@ class Target(ctypes.Structure):
     _fields_ = [("read", READ), ("write", WRITE), ("thread", THREAD),
                 ("constant", CONSTANT), ("symbol", SYMBOL),
                 ("member", MEMBER), ("variable", VARIABLE),
-                ("is_code", CONSTANT), ("kernel_thread", KERNEL_THREAD),
+                ("is_code", CONSTANT), ("writable", WRITABLE),
+                ("has_library", HAS_LIBRARY), ("kernel_thread", KERNEL_THREAD),
                 ("thread_name", THREAD_NAME), ("size", ctypes.c_uint64),
                 ("word_bytes", ctypes.c_uint32), ("machine", ctypes.c_uint32),
                 ("big_endian", ctypes.c_bool), ("live", ctypes.c_bool),
@@ -316,6 +321,8 @@ class Program:
         target.member = MEMBER(self.member)
         target.variable = VARIABLE(self.variable)
         target.is_code = CONSTANT(self.is_code)
+        target.writable = WRITABLE(self.writable)
+        target.has_library = HAS_LIBRARY(self.has_library)
         target.kernel_thread = KERNEL_THREAD(self.kernel_thread)
         target.thread_name = THREAD_NAME(self.thread_name)
         return target
@@ -468,6 +475,32 @@ class Program:
         """As struct tasks_program's."""
         try:
             return " in section " in output_of("info symbol 0x%x" % address)
+        except BaseException as error:
+            self.interrupted = error
+            return False
+
+    def writable(self, i, start, end):
+        """As struct tasks_program's."""
+        try:
+            if self.core:
+                parts = [(a, b) for a, b, writable in self.core.loads
+                         if writable]
+            else:
+                parts = [row[:2] for row in self.mapped
+                         if not row[3].startswith("/") and
+                         (row[2] or "rw-p")[1] == "w"]
+            if i < len(parts):
+                start[0], end[0] = parts[i]
+            return i < len(parts)
+        except BaseException as error:
+            self.interrupted = error
+            return False
+
+    def has_library(self, name):
+        """As struct tasks_program's."""
+        try:
+            return any(os.path.basename(one.filename or "").startswith(
+                name.decode()) for one in gdb.objfiles())
         except BaseException as error:
             self.interrupted = error
             return False

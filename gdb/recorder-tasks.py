@@ -38,14 +38,14 @@ class FrameId:
 
 
 class TaskUnwinder(Unwinder):
-    """Says of frame 0 of one thread that a task called it."""
+    """Says of the innermost function of one thread that a task called it."""
 
     def __init__(self):
         super().__init__("recorder-task")
 
     def __call__(self, pending):
         stop = Tour.now
-        if not Tour.is_shown() or pending.level() != 0:
+        if not Tour.is_shown() or not Tour.is_innermost(pending):
             return None
         # Below the task's own frames, or gdb takes the stack for a corrupt one.
         info = pending.create_unwind_info(FrameId(stop.sp - 256, 0))
@@ -74,7 +74,7 @@ class TaskFilter:
         if not Tour.is_shown():
             return frames
         return (frame for frame in frames
-                if frame.inferior_frame().level() > 0 and
+                if frame.inferior_frame().level() > Tour.level and
                 frame.inferior_frame().pc() != 0)
 
 # ---------------------------------------------------------------------- tour --
@@ -92,7 +92,25 @@ class Tour:
 
     now = None      # where it is: a Stop; None: there is none
     before = []     # where it was
+    place = None    # the thread's own program counter and stack pointer
+    level = 0       # of its innermost function's frame: those of what was
+                    # inlined into it come before
     hooked = False
+    limits = None   # gdb's settings, which would end a stack at the thread's
+                    # main(): as the user had them
+
+    @classmethod
+    def limit(cls, shows):
+        """Lets gdb go on to the task where the thread is in main()."""
+        names = ["backtrace past-main", "backtrace past-entry"]
+        if shows and cls.limits is None:
+            cls.limits = [gdb.parameter(name) for name in names]
+            for name in names:
+                output_of("set %s on" % name)
+        elif not shows and cls.limits is not None:
+            for name, value in zip(names, cls.limits):
+                output_of("set %s %s" % (name, "on" if value else "off"))
+            cls.limits = None
 
     @classmethod
     def is_shown(cls):
@@ -103,13 +121,34 @@ class Tour:
                 thread.ptid == cls.now.thread.ptid)
 
     @classmethod
+    def is_innermost(cls, pending):
+        """Is it the frame of the thread's innermost function?"""
+        return cls.place == tuple(int(pending.read_register(name))
+                                  for name in ("pc", "sp"))
+
+    @classmethod
     def show(cls, stop):
         """Goes there."""
-        cls.now = stop
+        cls.now = None
         stop.thread.switch()
         gdb.invalidate_cached_frames()
         frame = gdb.newest_frame()
-        (frame.older() if stop.registers is not None else frame).select()
+        cls.place = tuple(int(frame.read_register(name))
+                          for name in ("pc", "sp"))
+        cls.level = 0
+        cls.now = stop
+        cls.limit(stop.registers is not None)
+        gdb.invalidate_cached_frames()
+        frame = gdb.newest_frame()
+        if stop.registers is not None:
+            while frame.type() == gdb.INLINE_FRAME:
+                frame = frame.older()
+            cls.level = frame.level()
+            frame = frame.older()
+        if frame is None:
+            cls.end()
+            raise gdb.GdbError("recorder: gdb shows no frame of this task")
+        frame.select()
 
     @classmethod
     def push(cls, stop):
@@ -137,6 +176,7 @@ class Tour:
             return
         now, start = cls.now, (cls.before or [cls.now])[0]
         cls.now, cls.before = None, []
+        cls.limit(False)
         selected = gdb.selected_thread()
         gdb.invalidate_cached_frames()
         if selected is None:
@@ -150,6 +190,7 @@ class Tour:
         """The program goes on, or is gone."""
         if cls.now is not None:
             cls.now, cls.before = None, []
+            cls.limit(False)
             gdb.invalidate_cached_frames()
 
     @classmethod
@@ -199,17 +240,25 @@ class Tasks(Program):
             return Tour.now.address
         selected = gdb.selected_thread()
         for _, task in self.all():
-            thread = self.thread_at(task.thread) if task.thread >= 0 else None
+            thread = self.thread_of(task)
             if thread and selected and thread.ptid == selected.ptid:
                 return task.address
         return 0
+
+    def thread_of(self, task):
+        """The thread that runs a task, or None. A stub without a system has one
+        for all of them."""
+        if task.thread >= 0:
+            return self.thread_at(task.thread)
+        threads = self.inferior.threads()
+        return threads[0] if task.running and len(threads) == 1 else None
 
     def stop(self, i, task):
         """Where a tour goes to, for that task."""
         if task.dead:
             raise gdb.GdbError("recorder: task %s is dead" % title(task))
         if task.running:
-            thread = self.thread_at(task.thread) if task.thread >= 0 else None
+            thread = self.thread_of(task)
             if not thread:
                 raise gdb.GdbError(
                     "recorder: task %s runs, and on which thread is not known" %

@@ -255,8 +255,10 @@ RECORDER_SELDOM_ void recorder_action_do_(struct recorder_trigger_ *trigger,
 {
     unsigned actions = trigger->actions;
     bool again = actions & RECORDER_ACTION_AGAIN_;
-    if (actions & RECORDER_ACTION_FREEZE_)
+    if (actions & RECORDER_ACTION_FREEZE_) {
+        recorder_kernel_ask_(); /* what the kernel has led to it, too */
         recorder_action_change_(recorder_trace_frozen_);
+    }
     __atomic_store_n(&trigger->acting, recorder_os_thread_(), __ATOMIC_RELAXED);
     recorder_add_(&recorder_triggers_.acting, 1);
     if (!trigger->after)

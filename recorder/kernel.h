@@ -73,7 +73,6 @@ struct recorder_kernel_ {
     struct recorder_kernel_ring_ *rings;
     intptr_t pid;    /* whose rings these are; 0: there are none */
     int32_t pouring; /* id of the thread that pours; 0: none does */
-    struct recorder_moment opened; /* .ticks and, as monotonic_ns, RAW */
     uint64_t ticks_per_ns; /* in 1/2^32, as measured over 100 ms or more */
     struct {
         int32_t id;
@@ -121,8 +120,8 @@ RECORDER_FUNCTION_ void recorder_kernel_clock_(struct recorder_kernel_ *k,
 {
     struct recorder_moment now = recorder_kernel_now_(), from, to;
     struct recorder_clock_ known = {{0, 0, 0}, 0};
-    from.ticks = k->opened.monotonic_ns; /* they change places */
-    from.monotonic_ns = k->opened.ticks;
+    from.ticks = k->shown.opened_ns; /* they change places */
+    from.monotonic_ns = k->shown.opened_ticks;
     to.ticks = now.monotonic_ns;
     to.monotonic_ns = now.ticks;
     from.realtime_ns = to.realtime_ns = 0;
@@ -131,7 +130,8 @@ RECORDER_FUNCTION_ void recorder_kernel_clock_(struct recorder_kernel_ *k,
     known.ns_per_tick = k->ticks_per_ns;
     if (known.ns_per_tick && !recorder_clock_agrees_(clock, &known, 1000)) {
         clock->ns_per_tick = known.ns_per_tick;
-        k->opened = now;
+        k->shown.opened_ticks = now.ticks;
+        k->shown.opened_ns = now.monotonic_ns;
     } else if (to.ticks - from.ticks >= 100000000u) {
         k->ticks_per_ns = clock->ns_per_tick;
     }
@@ -444,7 +444,9 @@ RECORDER_SELDOM_ void recorder_kernel_pour_(void)
     struct recorder_kernel_ *k = &recorder_kernel_;
     struct recorder_signal_set_ before;
     int *at = recorder_os_errno_(), error = *at;
-    if (k->pid != recorder_os_process_() || !recorder_kernel_is_new_(k))
+    if (k->pid != recorder_os_process_() || !recorder_kernel_is_new_(k) ||
+        recorder_trace_is_frozen_(__atomic_load_n(&recorder_for_switches.trace,
+                                                  __ATOMIC_RELAXED)))
         return;
     recorder_os_block_(&before);
     if (recorder_kernel_enter_(k)) {

@@ -298,6 +298,8 @@ struct recorder_kernel_rings {
     uint64_t overwritten; /* switches that were gone before they were poured */
     uint64_t recorder;    /* address of the recorder that they go to */
     uint64_t formats[3];  /* addresses: in, out blocked, out preempted */
+    /* One moment: ticks, and CLOCK_MONOTONIC_RAW, which the switches have. */
+    uint64_t opened_ticks, opened_ns;
     /* Records what is new in the rings, and gives a thread the row that this
      * made for it; 0: none. For the program itself. */
     void (*pour)(void);
@@ -340,7 +342,9 @@ struct recorder_kernel_rings {
     AT(kernel, recorder_kernel_rings, overwritten, 56, 56)                     \
     AT(kernel, recorder_kernel_rings, recorder, 64, 64)                        \
     AT(kernel, recorder_kernel_rings, formats, 72, 72)                         \
-    AT(kernel, recorder_kernel_rings, pour, 96, 96)                            \
+    AT(kernel, recorder_kernel_rings, opened_ticks, 96, 96)                    \
+    AT(kernel, recorder_kernel_rings, opened_ns, 104, 104)                     \
+    AT(kernel, recorder_kernel_rings, pour, 112, 112)                          \
     AT(kernel_ring, recorder_kernel_ring, fd, 0, 0)                            \
     AT(kernel_ring, recorder_kernel_ring, cpu, 8, 8)                           \
     AT(kernel_ring, recorder_kernel_ring, address, 16, 16)                     \

@@ -5,7 +5,7 @@ set -u
 case $1 in
 build) packages="libdw-dev libsqlite3-dev zlib1g-dev libseccomp-dev" ;;
 test) packages="libdw-dev libsqlite3-dev zlib1g-dev libseccomp-dev g++ gcc-multilib clang
-    libcriterion-dev libbenchmark-dev gdb gdbserver elfutils lld babeltrace2
+    libcriterion-dev libbenchmark-dev libpth-dev libboost-fiber-dev gdb gdbserver elfutils lld babeltrace2
     gtkwave sigrok-cli protobuf-compiler sqlite3 xvfb xauth python3 chromium
     nodejs npm" ;;
 fuzz) packages="libdw-dev libsqlite3-dev zlib1g-dev clang-14 libclang-rt-14-dev" ;;

@@ -25,6 +25,18 @@ struct option_row {
             "case"                                                             \
     }
 
+/* Of verbs that show lines of logs, too. */
+#define ROW_LOG                                                                \
+    {                                                                          \
+        OPTION_LOG, "log", "FILE",                                             \
+            "lines of a text log, too, by their times, as records of a "       \
+            "recorder named after it; - is stdin; as often as needed: "        \
+            "journalctl -o short-iso-precise or -o export, dmesg "             \
+            "--time-format iso, 2026-11-22T09:50:00Z, Nov 22 09:50:00. Up to " \
+            "a minute before the first record and behind the last, or as "     \
+            "--since and --until say"                                          \
+    }
+
 struct call;
 
 struct verb {
@@ -37,6 +49,7 @@ struct verb {
     int (*run)(struct call *);
     bool follows;    /* --last 0 says something */
     bool unprepared; /* of programs without recorders, too */
+    bool kernel;     /* shows switches that the kernel has, too */
     bool starts;     /* a program, whose arguments are no options of the verb */
     int trouble;     /* exit status for trouble; 0: 1 */
 };
@@ -44,7 +57,8 @@ struct verb {
 /* One file a verb, in verbs/. */
 extern const struct verb verb_list, verb_dump, verb_follow, verb_stat, verb_set,
     verb_clear, verb_save, verb_watch, verb_export, verb_view, verb_diff,
-    verb_threads, verb_locks, verb_tasks, verb_switches, verb_latency, verb_run;
+    verb_threads, verb_locks, verb_tasks, verb_switches, verb_latency, verb_run,
+    verb_serve;
 
 struct call_option {
     int key;
@@ -82,6 +96,7 @@ enum {
     OPTION_SYSROOT,
     OPTION_SEVERITY,
     OPTION_FORMATS,
+    OPTION_LOG,
     OPTION_OWN
 };
 

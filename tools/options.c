@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
 #include "folder.h"
+#include "logs.h"
 #include "shown.h"
 
 #include "recorder/regex.h"
@@ -403,6 +404,73 @@ static void selection_check(struct call *call)
     }
 }
 
+/* Says what of a log is not shown, and what was taken for granted. */
+static void log_say(const struct call *call, const char *path,
+                    const struct reader_log_found *found)
+{
+    unsigned long long lines = found->lines, before = found->before,
+                       behind = found->behind, untimed = found->untimed;
+    if (!lines && !before && !behind)
+        fail(call,
+             "--log %s: no line begins with a time, as those of "
+             "journalctl -o short-iso-precise or -o export, dmesg "
+             "--time-format iso, 2026-11-22T09:50:00Z, Nov 22 09:50:00",
+             path);
+    if (before || behind)
+        warn(call,
+             "--log %s: left out %llu lines before and %llu behind the time "
+             "that is shown, which --since and --until choose",
+             path, before, behind);
+    if (untimed)
+        warn(call, "--log %s: left out %llu lines before the first time", path,
+             untimed);
+    if (found->no_zone)
+        warn(call, "--log %s: times without a zone are taken as local time%s",
+             path,
+             found->no_year ? ", and of the last year before the records' end"
+                            : "");
+}
+
+/* From a minute before the first record to one behind the last, or as --since
+ * and --until say. */
+static void log_add(struct call *call, const char *path)
+{
+    const int64_t minute = INT64_C(60000000000);
+    const struct reader_selection *s = &call->selection;
+    struct reader *reader = &call->reader;
+    struct reader_log_found found;
+    int64_t from = INT64_MAX, to = INT64_MIN;
+    const char *wrong;
+    for (size_t i = 0; i < reader->recorders_count; i++) {
+        const struct reader_recorder *r = reader->recorders[i];
+        if (r->oldest_ns != RECORDER_TIME_UNKNOWN_ && r->oldest_ns < from)
+            from = r->oldest_ns;
+        if (r->newest_ns > to)
+            to = r->newest_ns;
+    }
+    from = s->since_set ? s->since_ns : from == INT64_MAX ? 0 : from - minute;
+    to = s->until_set ? s->until_ns : to == INT64_MIN ? INT64_MAX : to + minute;
+    wrong = reader_log_add(reader, path, from, to, &found);
+    if (wrong)
+        fail(call, "--log %s: %s", path, wrong);
+    log_say(call, path, &found);
+}
+
+static void logs_add(struct call *call)
+{
+    bool any = false;
+    for (int i = 0; i < call->options_count; i++) {
+        if (call->options[i].key != OPTION_LOG)
+            continue;
+        if (!any)
+            reader_count(&call->reader);
+        any = true;
+        log_add(call, call->options[i].value);
+    }
+    if (any)
+        reader_rewind(&call->reader);
+}
+
 void call_take(struct call *call)
 {
     const char *since = call_option(call, OPTION_SINCE);
@@ -411,11 +479,17 @@ void call_take(struct call *call)
     const char *wrong = reader_take(&call->reader);
     if (wrong)
         fail(call, "%s", wrong);
-    selection_check(call);
+    if (call->reader.kernel_wrong)
+        warn(call,
+             "switches that the program did not record yet are left out, as "
+             "the kernel's rings cannot be read: %s",
+             call->reader.kernel_wrong);
     if (since && when(call, since, &s->since_order, &s->since_ns))
         s->since_set = true;
     if (until && when(call, until, &s->until_order, &s->until_ns))
         s->until_set = true;
+    logs_add(call);
+    selection_check(call);
     if (since || until) {
         reader_select(&call->reader, s);
         reader_rewind(&call->reader);
@@ -523,6 +597,7 @@ void call_open(struct call *call, int i)
         fail(call, "%s", wrong);
     codes_open(call);
     call->reader.codes = call->codes;
+    call->reader.kernel = call->verb->kernel;
 }
 
 const char *call_program(const struct call *call)

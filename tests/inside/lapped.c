@@ -15,6 +15,7 @@
 #include "reader/codes.c"
 #include "reader/ids.c"
 #include "reader/lists.c"
+#include "reader/logs.c"
 #include "reader/message.c"
 #include "reader/offsets.c"
 #include "reader/registry.c"

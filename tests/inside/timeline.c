@@ -1,8 +1,11 @@
 /* Events by time, spans, values: tools/export/timeline.c alone. */
 /* SPDX-License-Identifier: MIT */
 /* The reader is these few functions, over an array of events. */
+#include "export/buffer.c"
+#include "export/kinds.c"
 #include "export/timeline.c"
 #include "export/value.c"
+#include "reader/ids.c"
 
 #include <criterion/criterion.h>
 
@@ -51,6 +54,18 @@ unsigned reader_arguments(struct reader *reader, const struct reader_event *e,
                                      .integer = (int64_t)e->event.order};
     to[1] = (struct reader_argument){.kind = READER_STRING, .text = "1"};
     return 2;
+}
+/* No event here is of an interrupt. */
+size_t reader_word_text(struct reader *reader, const struct reader_event *e,
+                        unsigned i, char *to, size_t max)
+{
+    (void)reader, (void)e, (void)i, (void)to, (void)max;
+    abort();
+}
+const char *switches_name(const char *name, uint64_t id, char to[64])
+{
+    (void)name, (void)id, (void)to;
+    abort();
 }
 static void say(const char *format, va_list arguments)
 {

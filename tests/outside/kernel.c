@@ -17,7 +17,7 @@ static void kernel_begin(void)
 {
     build_begin();
     cr_assert_eq(chmod(build_folder, 0755), 0);
-    build_must("gcc -O1 -g " BUILD_INCLUDE BUILD_WARNINGS
+    build_must("gcc " BUILD_INCLUDE BUILD_WARNINGS
                "-o kernel " BUILD_PROGRAMS "/kernel.c -lpthread");
     build_must("./kernel same");
     if (build_run("./kernel switches") != 0)
@@ -97,6 +97,30 @@ Test(kernel, threads_come_and_go)
 Test(kernel, descriptors_may_be_closed)
 {
     each_user("closed");
+}
+
+Test(kernel, freeze_keeps_what_led_to_it)
+{
+    build_must("./kernel freeze");
+}
+
+/* Goal: a library that has the header comes and goes, with its thread. */
+Test(kernel, library_comes_and_goes)
+{
+    build_must(
+        "printf \"#include \\\"recorder_dump.h\\\"\\n#include "
+        "\\\"recorder_kernel.h\\\"\\n#include <poll.h>\\nvoid go(void) { "
+        "recorder_kernel(64, 2); for (int i = 0; i < 5; i++) poll(0, 0, 3); "
+        "recorder_dump_for(\\\"switches\\\"); }\\n\" >library.c && "
+        "printf \"#include <dlfcn.h>\\n#include <poll.h>\\nint main(void) { "
+        "for (int i = 0; i < 10; i++) { void *l = dlopen(\\\"./library.so\\\", "
+        "RTLD_NOW); ((void (*)(void))dlsym(l, \\\"go\\\"))(); dlclose(l); "
+        "poll(0, 0, 2); } return 7; }\\n\" >host.c && gcc -w -fPIC -shared "
+        BUILD_INCLUDE "-o library.so library.c -lpthread && gcc -o host host.c "
+        "-ldl");
+    cr_assert_eq(build_run("./host 2>out"), 7, "%s", build_text);
+    build_must("grep -c \"switches: thread\" out");
+    cr_assert_geq(atoi(build_text), 100);
 }
 
 /* ----------------------------------------------------------- environment -- */
@@ -208,6 +232,19 @@ Test(kernel, crashes_have_their_switches)
         dumped++;
     }
     cr_assert_gt(dumped, 2);
+    /* And they are in the recording, and in the core file. */
+    cr_assert_eq(build_run("ulimit -c 0; RECORDER_FILE=x.rec "
+                           "RECORDER_SWITCHES=64 ./crash dump null >with 2>&1"),
+                 139);
+    command_must("dump x.rec --names switches");
+    cr_assert(strstr(build_text, "switches: thread"), "%s", build_text);
+    if (build_run("read pattern </proc/sys/kernel/core_pattern && "
+                  "test \"$pattern\" = core") != 0)
+        return;
+    build_run("ulimit -c unlimited; RECORDER_SWITCHES=64 ./crash dump null "
+              ">with 2>&1");
+    command_must("dump $(ls core*) --names switches");
+    cr_assert(strstr(build_text, "switches: thread"), "%s", build_text);
 }
 
 /* Goal: survives. kill -9 leaves all in the recording but the last
@@ -231,4 +268,128 @@ Test(kernel, kill_leaves_them_in_the_recording)
         cr_assert_lt(atoi(build_text), 30000, "the last is %s us old",
                      build_text);
     }
+}
+
+/* --------------------------------------------------------------- outside -- */
+
+/* What dump or follow said, in the file "lines". Returns how many switches. */
+static int check(pid_t pid)
+{
+    char of[16] = "";
+    if (pid)
+        snprintf(of, sizeof of, "%d", pid);
+    build_must("python3 " BUILD_PROGRAMS "/kernel.py lines %s", of);
+    return atoi(build_text);
+}
+
+/* Goal: what the program did not record is seen from outside: all of it, with
+ * threads that have no row; and recorder_dump() would show the same. */
+Test(kernel, rings_are_read_from_outside)
+{
+    for (size_t i = 0; i < 2; i++) {
+        char line[200];
+        pid_t pid;
+        if (!is_user(i))
+            continue;
+        snprintf(line, sizeof line, "%s./kernel outside", users[i]);
+        pid = command_start(line);
+        build_must("%s" RECORDER " dump %d --json >lines", users[i], pid);
+        cr_assert_gt(check(pid), 20);
+        build_must("%s" RECORDER " dump %d --json --by-time >sorted && "
+                   "python3 -c \"import json; r = [json.loads(l) for l in "
+                   "open(\\\"sorted\\\")]; t = [e[\\\"ns\\\"] for e in r]; "
+                   "assert t == sorted(t); k = lambda e: (e[\\\"order\\\"], "
+                   "e[\\\"message\\\"]); assert sorted(map(k, r)) == "
+                   "[k(json.loads(l)) for l in open(\\\"lines\\\")]\"",
+                   users[i], pid);
+        build_must("%s" RECORDER " switches %d", users[i], pid);
+        cr_assert(strstr(build_text, "kernel"), "%s", build_text);
+        build_must("%s" RECORDER " export json %d -o - >x.json", users[i], pid);
+        build_must("%s" RECORDER " dump %d --names calls", users[i], pid);
+        cr_assert(!strstr(build_text, "switches"), "%s", build_text);
+        command_stop(pid);
+    }
+}
+
+/* Goal: a program that has closed the descriptors, and has other files there
+ * now, is read as far as that goes; the rest is said. */
+Test(kernel, closed_descriptors_are_said)
+{
+    pid_t pid = command_start("./kernel outside-closed");
+    command_must("dump %d", pid);
+    cr_assert(strstr(build_text, "closed their descriptors"), "%s", build_text);
+    cr_assert(strstr(build_text, "they begin"), "%s", build_text);
+    command_stop(pid);
+}
+
+/* Goal: whatever stands where rings should, reading ends, and well. */
+Test(kernel, hostile_rings)
+{
+    pid_t pid = command_start("./kernel hostile");
+    for (unsigned i = 0; i < scaled(400); i++) {
+        cr_assert_leq(command("dump %d", pid), 1, "%s", build_text);
+        cr_assert_leq(command("switches %d", pid), 1, "%s", build_text);
+    }
+    cr_assert_leq(build_run("timeout -s INT 1 " RECORDER " follow %d", pid), 130);
+    command_stop(pid);
+}
+
+/* Goal: while the program pours, each switch is seen once: in dumps and by a
+ * follower. */
+Test(kernel, no_switch_is_seen_twice)
+{
+    pid_t pid =
+        command_start("env RECORDER_SWITCHES=1024,1 ./kernel live");
+    for (unsigned i = 0; i < scaled(50); i++) {
+        command_must("dump %d --json >lines", pid);
+        check(0);
+    }
+    build_run("timeout 1 " RECORDER " follow %d --json >lines", pid);
+    cr_assert_gt(check(0), 100);
+    command_stop(pid);
+    pid = command_start("env RECORDER_SWITCHES=64 ./kernel live");
+    build_run("timeout 1 " RECORDER " follow %d --json >lines", pid);
+    cr_assert_gt(check(0), 100);
+    command_stop(pid);
+}
+
+/* ------------------------------------------------------------------- for -- */
+
+/* Goal: a program that records no switches shows them, all that /proc counts. */
+Test(kernel, program_that_records_none)
+{
+    for (size_t i = 0; i < 2; i++) {
+        char line[200];
+        pid_t pid;
+        if (!is_user(i))
+            continue;
+        snprintf(line, sizeof line, "%s./kernel bare", users[i]);
+        build_must("rm -f go");
+        pid = command_start(line);
+        build_must("python3 " BUILD_PROGRAMS "/kernel_for.py %d %s" RECORDER,
+                   pid, users[i]);
+        cr_assert_eq(atoi(build_text), 4, "%s", build_text);
+        command_stop(pid);
+    }
+}
+
+/* Goal: where the kernel refuses, the command says why and counts by /proc. */
+Test(kernel, counts_where_the_kernel_refuses)
+{
+    pid_t pid = command_start("./kernel live");
+    build_must("./kernel sandbox 1 " RECORDER " switches %d --for 100ms", pid);
+    cr_assert(strstr(build_text, "seccomp profile"), "%s", build_text);
+    cr_assert(strstr(build_text, "THREAD"), "%s", build_text);
+    cr_assert(strstr(build_text, "kernel"), "%s", build_text);
+    build_must("./kernel sandbox 38 " RECORDER " switches %d --for 100ms --json "
+               "2>said | python3 -c \"import json, sys; r = [json.loads(l) for l "
+               "in sys.stdin]; assert len(r) == 2 and max(e[\\\"blocked\\\"] "
+               "for e in r) > 10\" && grep -q \"no perf events\" said",
+               pid);
+    command_stop(pid);
+    cr_assert_eq(command("switches $$"), 1); /* a shell: it says how */
+    cr_assert(strstr(build_text, "--for 5s"), "%s", build_text);
+    cr_assert_eq(command("switches 999999999 --for 100ms"), 1);
+    cr_assert_eq(command("switches 1 --for soon"), 2);
+    cr_assert_eq(command("switches x --for 5s"), 2);
 }

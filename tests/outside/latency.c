@@ -14,7 +14,7 @@ static unsigned chance(unsigned of)
 static void latency_begin(void)
 {
     build_begin();
-    build_must("gcc -O1 " BUILD_INCLUDE "-o it " BUILD_PROGRAMS "/switches.c");
+    build_once("gcc -O1 " BUILD_INCLUDE "-o it " BUILD_PROGRAMS "/switches.c");
 }
 TestSuite(latency, .init = latency_begin, .fini = build_end, .timeout = 300);
 
@@ -130,10 +130,11 @@ Test(latency, refusals)
         command("latency rec --from \".*\" --to \".*\" --deadline soon"), 2);
     cr_assert_eq(command("latency nothing --from \".*\" --to \".*\""), 2);
     command_must("latency rec --from \".*\" --to \".*\" --by 3 --json");
-    cr_assert_str_eq(build_text,
-                     "recorder: rec: --by 3: 4 that match have no such argument\n"
-                     "{\"pairs\":0,\"without_end\":0,\"without_beginning\":0}"
-                     "\n");
+    cr_assert_str_eq(
+        build_text,
+        "recorder: rec: --by 3: 4 that match have no such argument\n"
+        "{\"pairs\":0,\"without_end\":0,\"without_beginning\":0}"
+        "\n");
 }
 
 /* Goal: every pair is that which a program counts that makes them. Method: tasks

@@ -7,11 +7,9 @@
 TestSuite(switches, .init = build_begin, .fini = build_end, .timeout = 300);
 
 /* ./it plays a script into a recording: see programs/switches.c. */
-static void player_build(const char *flags)
+static void player_build(void)
 {
-    build_must("gcc -O1 %s " BUILD_WARNINGS BUILD_INCLUDE
-               "-o it " BUILD_PROGRAMS "/switches.c",
-               flags);
+    build_once("gcc -O1 " BUILD_INCLUDE "-o it " BUILD_PROGRAMS "/switches.c");
 }
 static FILE *script_open(void)
 {
@@ -40,7 +38,7 @@ static void play(const char *text)
  * interrupts, a sleep, all counted by hand. */
 Test(switches, as_counted_by_hand)
 {
-    player_build("");
+    player_build();
     play("1000 in - 1 sensor 0 0 0\n"
          "81000 switch b 2 encoder 0 0 1\n"
          "100000 enter - 15 tick 0 0 4096\n"
@@ -118,7 +116,7 @@ static void must_say(const char *script, const char *rows)
  * it. Columns: id name runs running ready blocked ended unknown blocked. */
 Test(switches, nothing_is_guessed)
 {
-    player_build("");
+    player_build();
     /* The run of who did not leave ends; a second `in` counts nothing. */
     must_say("0 in - 1 main 0 0 0\n10 in - 1 main 0 0 0\n"
              "30 in - 2 isp 0 0 0\n100 sleep - 0 - 0 0 0\n",
@@ -357,7 +355,7 @@ static void sim_write(void)
 Test(switches, equal_a_scheduler)
 {
     chances = seed_of("equal_a_scheduler");
-    player_build("");
+    player_build();
     for (size_t i = 0; i < 4 + scaled(30); i++) {
         sim_run(1 + chance(1000));
         sim_write();
@@ -369,6 +367,32 @@ Test(switches, equal_a_scheduler)
     }
 }
 
+/* Goal: what a ring overwrote is unknown, and nothing else. Method: the records
+ * that it kept alone say the same; interrupts off, of another ring that kept
+ * all, reach back further, and change no state. */
+Test(switches, overwritten_is_unknown)
+{
+    chances = seed_of("overwritten_is_unknown");
+    build_once("gcc -O1 -DSIZE=64 " BUILD_INCLUDE "-o small " BUILD_PROGRAMS
+               "/switches.c");
+    player_build();
+    for (size_t i = 0; i < 3 + scaled(20); i++) {
+        sim_run(100 + chance(300));
+        build_must("./small \"" RECORDER " save \\$PID -o rec\" <script && "
+                   "kept=$(" RECORDER " dump rec | grep -c \"^[0-9]\") && "
+                   "test $kept -lt $(wc -l <script) && " RECORDER
+                   " switches rec --json >must && tail -n $kept script >tail "
+                   "&& ./it \"" RECORDER
+                   " save \\$PID -o rec\" <tail && " RECORDER
+                   " switches rec --json | diff must -");
+        build_must("{ echo 1 off - 0 - 0 0 0; cat script; } >more && "
+                   "./small \"" RECORDER
+                   " save \\$PID -o rec\" <more && " RECORDER
+                   " switches rec --json | grep -o .runs.*unknown_ns "
+                   ">is; grep -o .runs.*unknown_ns must | diff - is");
+    }
+}
+
 /* --------------------------------------------------------------- exports -- */
 
 /* Goal: what exports show adds up to the table. Method: random schedules; read
@@ -376,7 +400,7 @@ Test(switches, equal_a_scheduler)
 Test(switches, exports_add_up)
 {
     chances = seed_of("exports_add_up");
-    player_build("");
+    player_build();
     for (size_t i = 0; i < 2 + scaled(15); i++) {
         sim_run(1 + chance(500));
         build_must(RECORDER " switches rec --json >json; "
@@ -393,7 +417,7 @@ Test(switches, exports_add_up)
  * the one processor, and what runs is what the script says. */
 Test(switches, sigrok_reads_wires)
 {
-    player_build("");
+    player_build();
     play("0 in - 1 sensor 0 0 0\n"
          "20000 switch b 2 encoder 0 0 1\n"
          "24000 enter - 9 tick 0 0 0\n"
@@ -419,6 +443,25 @@ Test(switches, sigrok_reads_wires)
                      "%s", build_text);
 }
 
+/* Goal: of a run on Linux it says what perf sched says. Method: both look at
+ * threads that spin, sleep and yield; as root, where perf is there. */
+Test(switches, as_perf_sched, .init = build_long)
+{
+    if (!build_has("perf"))
+        build_skip("perf is not here");
+    if (build_run("perf sched record -o perf.data true") != 0)
+        build_skip("perf sched does not work here");
+    build_once("gcc -O1 " BUILD_INCLUDE "-o threads " BUILD_PROGRAMS
+               "/switching.c -lpthread");
+    if (build_run("RECORDER_FILE=rec perf sched record -o perf.data ./threads "
+                  "2>&1 && test -e rec && " RECORDER " switches rec") != 0)
+        build_skip("the kernel shows no switches: %s", build_text);
+    build_must(RECORDER " switches rec --json | grep -v \"interrupt.:\" >json; "
+                        "perf sched timehist -i perf.data --summary "
+                        "2>&- >text; python3 " BUILD_PROGRAMS
+                        "/switches.py json text");
+}
+
 /* --------------------------------------------------------------- hostile -- */
 
 static void must_be_sane(void)
@@ -440,8 +483,8 @@ Test(switches, hostile_sequences)
     static const char *const names[] = {"sensor", "?", "-", "x", "worker"};
     static const uint64_t ids[] = {0, 1, 2, 3, UINT64_MAX, 1u << 31};
     chances = seed_of("hostile_sequences");
-    player_build("");
-    for (size_t i = 0; i < 10 + scaled(40); i++) {
+    player_build();
+    for (size_t i = 0; i < 3 + scaled(40); i++) {
         FILE *script = script_open();
         uint64_t time = 1 + chance(1000);
         size_t lines = chance(2) ? chance(30) : chance(3000);
@@ -473,7 +516,7 @@ Test(switches, hostile_sequences)
 Test(switches, ten_thousand_threads)
 {
     FILE *script = script_open();
-    player_build("");
+    player_build();
     for (unsigned i = 0; i < 20000; i++)
         fprintf(script, "%u switch p %u - %u 0 %u\n", 10 * i, 1 + i % 10000,
                 i & 3, i % 10000);

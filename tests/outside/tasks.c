@@ -138,8 +138,39 @@ Test(tasks, all_sources_show_them)
     must_show(source, "  spin   running  thread ");
     kill(pid, SIGCONT);
     build_must("gdb -p %d --batch -ex \"generate-core-file core\"", pid);
+    command_must("save %d -o x.rec", pid);
+    command_must("save %d -o none.rec --no-stacks", pid);
     command_stop(pid);
     must_show("core", "  spin   running  thread ");
+    must_show("x.rec", "  spin   running  thread ");
+    build_must("eu-readelf -n x.rec | grep -c \"CORE .*PRSTATUS\"");
+    cr_assert_eq(atoi(build_text), 3 + 6); /* three threads; spin runs */
+    build_must("eu-readelf -n none.rec | grep -c \"CORE .*PRSTATUS\"");
+    cr_assert_eq(atoi(build_text), 1);
+}
+
+/* Goal: tools that know nothing of this see each task of a recording as a thread
+ * with its stack: gdb without a script of ours, and eu-stack. */
+Test(tasks, other_tools_see_saved_tasks)
+{
+    pid_t pid;
+    build_fibers("-O0 -g");
+    pid = start("3 locks,still");
+    command_must("save %d -o x.rec", pid);
+    command_stop(pid);
+    build_must("gdb -nx -q --batch -ex \"thread apply all bt\" ./fibers -c "
+               "x.rec 2>&1 | grep -c \" plain (fiber=\"");
+    cr_assert_eq(atoi(build_text), 4); /* with idle */
+    build_must("gdb -nx -q --batch -ex \"info threads\" ./fibers -c x.rec "
+               "2>&1 | grep -c \"LWP 50000.. *leave (state=WAITING)\"");
+    cr_assert_eq(atoi(build_text), 6);
+    build_run("eu-stack --core=x.rec -e ./fibers 2>/dev/null >stacks");
+    build_must("grep -c \"^TID 500000\" stacks");
+    cr_assert_eq(atoi(build_text), 6);
+    build_must("grep -c \" plain$\" stacks");
+    cr_assert_eq(atoi(build_text), 4);
+    build_must("grep -c \" take_both$\" stacks");
+    cr_assert_eq(atoi(build_text), 2);
 }
 
 /* Goal: of a program that crashed, the task that did is found with its stack. */
@@ -232,7 +263,12 @@ Test(tasks, stacks_of_a_busy_program_are_no_mixes)
     build_fibers("-O0 -g");
     pid = start("1000 busy 2 16384");
     for (int i = 0; i < looks; i++) {
-        command_must("tasks %d --json --stacks >json", pid);
+        if (i % 5 == 4) { /* what is saved is no mix either */
+            command_must("save %d -o x.rec", pid);
+            command_must("tasks x.rec --json --stacks >json");
+        } else {
+            command_must("tasks %d --json --stacks >json", pid);
+        }
         build_must(
             "python3 -c \"import json, sys; bad = {}; n = 0\n"
             "for l in open(\\\"json\\\"):\n"
@@ -279,6 +315,43 @@ Test(tasks, damage_is_told)
         command("tasks %d --stacks --all 2>&1", pid);
         must_say(says ? says + 2 : damages[i].says);
         command_stop(pid);
+    }
+}
+
+/* Goal: no recording crashes or hangs the reader. Method: words of a good one are
+ * changed to others, and to others of its own, which are addresses in it. */
+Test(tasks, scribbled_recordings)
+{
+    static unsigned char good[1 << 20], bad[sizeof good];
+    unsigned count = scaled(200) < 10 ? 10 : scaled(200);
+    uint64_t seed = seed_of("scribbled_recordings");
+    char path[128];
+    size_t size;
+    FILE *file;
+    pid_t pid;
+    build_fibers("-O0 -g");
+    pid = start("3 locks,still");
+    command_must("save %d -o x.rec", pid);
+    command_stop(pid);
+    snprintf(path, sizeof path, "%s/x.rec", build_folder);
+    file = fopen(path, "rb");
+    size = fread(good, 1, sizeof good, file);
+    fclose(file);
+    cr_assert(size > 4096 && size < sizeof good);
+    for (unsigned i = 0; i < count; i++) {
+        int status;
+        memcpy(bad, good, size);
+        for (uint64_t k = random_of(&seed) % 500 + 1; k; k--)
+            memcpy(bad + 8 * (random_of(&seed) % (size / 8)),
+                   good + 8 * (random_of(&seed) % (size / 8)), 8);
+        snprintf(path, sizeof path, "%s/bad.rec", build_folder);
+        file = fopen(path, "wb");
+        cr_assert_eq(fwrite(bad, 1, size, file), size);
+        fclose(file);
+        status = command("tasks bad.rec --stacks --all >out 2>&1");
+        cr_assert(status == 0 || status == 1, "status %d", status);
+        status = command("tasks bad.rec --tree --json >out 2>&1");
+        cr_assert(status == 0 || status == 1, "status %d", status);
     }
 }
 

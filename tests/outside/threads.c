@@ -309,6 +309,46 @@ Test(threads, deadlocks_are_named_in_words_of_32_bits)
         must_name(&deadlocks[i], true);
         command_stop(pid);
     }
+    pid = start("kinds");
+    until_pid("threads", pid, " once waits for once setup\n");
+    cr_assert(strstr(build_text, " semaphore waits for semaphore items\n"),
+              "%s", build_text);
+    cr_assert(
+        strstr(build_text, " to_write waits for rwlock table to write of "),
+        "%s", build_text);
+    cr_assert(strstr(build_text, " behind waits for rwlock pages to write of 1"
+                                 " reader\n"),
+              "%s", build_text);
+    command_stop(pid);
+}
+/* Goal: of programs of musl, whose library has no tables of its frames and
+ * notes few holders: what each waits for, and where. */
+Test(threads, waits_of_musl)
+{
+    static const char *const says[] = {
+        " mutex waits for mutex cash\n",
+        " recursive waits for mutex recursive of ",
+        " inheriting waits for mutex inheriting of ",
+        " condition waits for condition (which one is not told)\n",
+        " to_read waits for rwlock table to read\n",
+        " to_write waits for rwlock table to write\n",
+        " semaphore waits for semaphore items\n",
+        " barrier waits for barrier (which one is not told)\n",
+        " once waits for once setup\n",
+        " reader waits in read of 3 (pipe:",
+        "\n    take_item  ",
+        "Its libc is musl: of most locks it does not note who holds them.\n"};
+    pid_t pid;
+    if (!build_has("musl-gcc"))
+        return;
+    build_threads("musl-gcc -O2 -g -w");
+    pid = start("kinds");
+    until_pid("threads", pid, says[0]);
+    for (size_t i = 0; i < sizeof says / sizeof *says; i++)
+        cr_assert(strstr(build_text, says[i]), "no %s in\n%s", says[i],
+                  build_text);
+    command_must("locks %d", pid);
+    command_stop(pid);
 }
 
 /* ---------------------------------------------------------------- stacks -- */

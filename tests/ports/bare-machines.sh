@@ -100,7 +100,7 @@ save()
     # Not by its status: the machine may be gone before it has heard so.
     [ -s "$out/$file" ] || { cat "$out/gdb.txt" && return 1; }
     wait $machine_pid
-    grep -v '^qemu-system' "$out/$name.log" >"$out/$name.txt"
+    sed '/^qemu-system/d' "$out/$name.log" >"$out/$name.txt"
 }
 
 # check WHAT COMMAND...: runs it; one line if it succeeds, else all it said,

@@ -122,6 +122,30 @@ one_shot()
     cat $out/list && head -n 5 $out/dump && return 1
 }
 
+# examples/pipeline: what docs/pipeline.md shows. 80 images, of which the bug
+# makes some late and drops one each 35; mended, it does neither.
+pipeline() # NAME LATE DROPPED [option...]
+{
+    what=$1 late=$2 dropped=$3
+    shift 3
+    build m3 "$what" "$switches/scheduler.c $switches/cortex-m.c
+        examples/pipeline/pipeline.c" -I$switches -DFRAMES=80 \
+        -DSCHEDULER_TICK=1660 -DSCHEDULER_SENSOR=10 -DSCHEDULER_AWAKE "$@" &&
+        save m3 "$what" "$what.bin" \
+            "dump binary memory $what.bin 0x20000000 0x20100000" || return 1
+    source="--elf $out/$what --memory 0x20000000:$out/$what.bin"
+    # shellcheck disable=SC2086
+    build/recorder latency $source --from 'frame .* from the sensor' \
+        --to '< encode frame .*' --by 1 --deadline 16.6ms >$out/latency
+    [ $? = $((late > 0)) ] && grep -q "^$((80 - dropped)) pairs, 0 without an end;\
+ .*; $late beyond 16.6ms$" $out/latency || { cat $out/latency && return 1; }
+    # shellcheck disable=SC2086
+    build/recorder dump $source --names frames | grep -c 'SW2 frame .* dropped$' \
+        >$out/dropped
+    read -r n <$out/dropped
+    [ "$n" = "$dropped" ] && tail -n 2 $out/latency | head -n 1
+}
+
 check "Cortex-M3: each cell" exact m3 m3 -DRECORDER_SWITCH_OFF_LIMIT=0
 check "Cortex-M3: masks for more than 1 ms" exact m3 m3-long \
     -DRECORDER_SWITCH_OFF_LIMIT=1000
@@ -132,5 +156,7 @@ check "Cortex-M0: interrupts in records" counts m0 m0-counts
 check "MIPS: each cell" exact malta malta -DRECORDER_SWITCH_OFF_LIMIT=0
 check "MIPS: interrupts in records" counts malta malta-counts
 check "Cortex-M3: one shot" one_shot m3 m3-once
+check "Cortex-M3: pipeline" pipeline pipeline 4 2
+check "Cortex-M3: pipeline, mended" pipeline mended 0 0 -DPIPELINE_MENDED
 [ -s $out/failed ] || exit 0
 echo "--- of bare-switches.sh:" && cat $out/failed && exit 1

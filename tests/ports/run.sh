@@ -275,6 +275,22 @@ run_core()
     "$here/build/recorder" threads qemu_threads_*.core >said 2>&1
     cat said
     grep -q "name the program with --executable" said || return 1
+    # A kernel's core of aarch64 has a result in place of the first argument.
+    if [ "$1" = aarch64 ]; then
+        python3 -c '
+import struct, sys
+bytes = bytearray(open(sys.argv[1], "rb").read())
+at = bytes.find(struct.pack("<III", 5, 392, 1) + b"CORE")
+while at >= 0:
+    struct.pack_into("<q", bytes, at + 20 + 112, -512)
+    at = bytes.find(struct.pack("<III", 5, 392, 1) + b"CORE", at + 20)
+open("lost.core", "wb").write(bytes)' qemu_threads_*.core &&
+            "$here/build/recorder" threads --executable threads \
+                --sysroot "/usr/$name" lost.core >said 2>&1
+        cat said
+        [ "$(grep -c " waits for mutex (which one is not told)" said)" = 2 ] &&
+            ! grep DEADLOCK said || return 1
+    fi
     rm -f ./*.core
 }
 

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "recorder_dump.h"
 #include "recorder_set.h"
+#include "recorder_switch.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -11,6 +12,8 @@ RECORDER(net, 16, "All kinds of arguments");
 RECORDER_LANES(laned, 8, 4, "In four rings");
 RECORDER(one, 1);
 RECORDER(texts, 32, "Copies of strings");
+RECORDER(switches, 32, "What ran");
+RECORDER(interrupts, 8, "Without interrupts");
 RECORDER_TWEAK_DEFINE(retries, 3, "How often to try again");
 
 static char data[] = "from the data";
@@ -40,6 +43,18 @@ int main(void)
     record(texts, "%s, and %s", RECORDER_COPY(texts, data),
            RECORDER_COPY(texts, "a text that is longer than what one record "
                                 "holds, so that it goes on in others"));
+    for (uintptr_t i = 1; i < 4; i++) {
+        recorder_switch_in(i, data);
+        recorder_switch_enter(15, "tick", 0);
+        recorder_switch_ready(i + 1, "next", i);
+        recorder_switch_off(0);
+        recorder_switch_on(0);
+        recorder_switch_exit(15, "tick");
+        recorder_switch(i + 1, "next", i, RECORDER_PREEMPTED);
+        recorder_switch_sleep();
+        recorder_switch_wake();
+        recorder_switch_out(i + 1, "next", RECORDER_BLOCKED);
+    }
     puts("ready");
     fflush(stdout);
     return (int)sleep(300);

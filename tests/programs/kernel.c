@@ -7,9 +7,10 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#define RECORDER_KERNEL_SLOTS 131072
+#define RECORDER_KERNEL_SLOTS (__SIZEOF_POINTER__ == 8 ? 131072 : 65536)
 #include "recorder_dump.h"
 #include "recorder_kernel.h"
+#include "recorder_trigger.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -614,10 +615,43 @@ static int switches(void)
     return 0;
 }
 
+/* Goal: what led to a freeze is there, and nothing behind it. */
+static int freeze(void)
+{
+    static struct recorder_cursor cursor;
+    struct recorder_event event;
+    int64_t boom = 0;
+    int count = 0, i;
+    MUST(recorder_kernel(64, 0) == 0, "refused");
+    recorder_trigger("calls: \"boom\": freeze");
+    for (i = 0; i < 5; i++)
+        sleep_us(1000);
+    record(calls, "boom");
+    for (i = 0; i < 5; i++)
+        sleep_us(1000);
+    recorder_dump_to(sink, NULL);
+    while (recorder_next(&cursor, &event))
+        if (event.argument[1] == 0)
+            boom = (int64_t)event.time;
+    memset(&cursor, 0, sizeof cursor);
+    while (recorder_next(&cursor, &event)) {
+        struct seen seen = seen_of(&event);
+        MUST(!seen.way || seen.ticks < boom, "a switch behind the freeze");
+        count += seen.way != 0;
+    }
+    MUST(count >= 10, "%d switches", count);
+    recorder_trigger_thaw();
+    recorder_kernel_pour();
+    MUST(recorder_kernel_.shown.poured >= 20, "%llu switches behind a thaw",
+         (unsigned long long)recorder_kernel_.shown.poured);
+    return 0;
+}
+
 /* Records until it is killed; with threads, of which one sleeps. */
 __attribute__((noreturn)) static void live_forever(void)
 {
     struct worker worker;
+    alarm(100);
     printf("PID %d\n", (int)getpid());
     fflush(stdout);
     worker_start(&worker, work_later);
@@ -632,6 +666,88 @@ static int live_on(void)
     live_forever();
 }
 
+/* Threads that never record have worked, and stand still; the rings hold all of
+ * it. With "closed", the program has closed their descriptors. */
+static int stand(bool closed_too)
+{
+    struct worker workers[3];
+    void (*const works[3])(void) = {work_spin, work_both, work_yield};
+    int i;
+    MUST(recorder_kernel(1024, 0) == 0, "refused");
+    record(calls, "they begin");
+    for (i = 0; i < 3; i++)
+        worker_start(&workers[i], works[i]);
+    for (i = 0; i < 3; i++)
+        worker_wait(&workers[i]);
+    if (closed_too)
+        for (i = 3; i < 1024; i++)
+            close(i);
+    for (i = 3; closed_too && i < 200; i++) /* others have these numbers */
+        MUST(open("/dev/zero", O_RDONLY) >= 0, "no file");
+    printf("PID %d\n", (int)getpid());
+    fflush(stdout);
+    alarm(100); /* setpriv(1) takes off what ends it with the test */
+    pause();
+    return 0;
+}
+static int outside(void)
+{
+    return stand(false);
+}
+static int outside_closed(void)
+{
+    return stand(true);
+}
+
+/* Records no switches. Its threads stand still, work when somebody makes a file
+ * `go`, and stand still again. */
+static void work_then(void)
+{
+    char byte;
+    if (read(pipes[0][0], &byte, 1) == 1)
+        work_both();
+}
+static int bare(void)
+{
+    struct worker workers[3];
+    int i;
+    MUST(pipe(pipes[0]) == 0, "no pipe");
+    alarm(100);
+    for (i = 0; i < 3; i++)
+        worker_start(&workers[i], work_then);
+    sleep_us(100000);
+    printf("PID %d\n", (int)getpid());
+    fflush(stdout);
+    while (access("go", F_OK) != 0)
+        sleep_us(1000);
+    MUST(write(pipes[0][1], "xxx", 3) == 3, "no pipe");
+    pause();
+    return 0;
+}
+
+/* What readers find is nonsense, and changes. */
+static int hostile(void)
+{
+    uint64_t *words = (uint64_t *)(void *)&recorder_kernel_.shown;
+    struct recorder_kernel_rings right;
+    MUST(recorder_kernel(64, 0) == 0, "refused");
+    alarm(100);
+    right = recorder_kernel_.shown;
+    printf("PID %d\n", (int)getpid());
+    fflush(stdout);
+    for (;;) {
+        struct recorder_kernel_ring *ring = &recorder_kernel_.rings[0].shown;
+        size_t i = (size_t)rand() % 14;
+        uint64_t near = words[i] + (uint64_t)(rand() % 64) - 32;
+        words[i] = rand() % 4 ? near : (uint64_t)rand() << rand() % 33;
+        ring->fd = rand() % 4 ? 100 : (uint64_t)(rand() % 300);
+        ring->done = rand() % 2 ? 0 : (uint64_t)rand() << rand() % 33;
+        sleep_us(rand() % 3000);
+        if (rand() % 4 == 0)
+            memcpy(words, &right, 14 * sizeof *words);
+    }
+}
+
 /* --------------------------------------------------------------- refused -- */
 
 static int end(void)
@@ -643,8 +759,9 @@ static int end(void)
     fflush(NULL);
     return 7;
 }
-/* A sandbox in which perf_event_open() fails by that errno. */
-static int sandbox(int error)
+/* A sandbox in which perf_event_open() fails by that errno; for another program
+ * if there is one. */
+static int sandbox(int error, char **program_line)
 {
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
@@ -655,6 +772,8 @@ static int sandbox(int error)
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
         return 77;
+    if (*program_line)
+        execv(*program_line, program_line);
     return end();
 }
 /* This user's locked memory is used up, to the last page. */
@@ -728,10 +847,14 @@ int main(int count, char **arguments)
                  {"threads", threads},   {"closed", closed},
                  {"switches", switches}, {"live", live_on},
                  {"end", end},           {"locked", locked},
-                 {"same", same},         {"descriptors", no_descriptors}};
+                 {"same", same},         {"descriptors", no_descriptors},
+                 {"outside", outside},   {"outside-closed", outside_closed},
+                 {"bare", bare},         {"hostile", hostile},
+                 {"freeze", freeze}};
     pthread_barrier_init(&still, NULL, 1000);
     if (strcmp(what, "sandbox") == 0)
-        return sandbox(count > 2 ? atoi(arguments[2]) : EPERM);
+        return sandbox(count > 2 ? atoi(arguments[2]) : EPERM,
+                       arguments + (count > 2 ? 3 : count));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (strcmp(what, cases[i].name) == 0)
             return cases[i].run();

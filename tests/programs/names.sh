@@ -5,7 +5,7 @@
 # What is not interface ends in '_'.
 root=$1
 shift
-printf '#include "recorder_set.h"\nRECORDER(user, 4);\n' >names.c
+printf '#include "recorder_set.h"\n#include "recorder_switch.h"\nRECORDER(user, 4);\n' >names.c
 "$@" -I"$root" -O0 -fPIC -DRECORDER_LIBRARY -DRECORDER_LIBRARY_BODY -c names.c \
     -o names.o || exit 1
 {

@@ -1,4 +1,4 @@
-# switches.py JSON [VCD CHROME PERFETTO] - checks what recorder switches says.
+# switches.py JSON [VCD CHROME PERFETTO | PERF] - checks what recorder switches says.
 # SPDX-License-Identifier: MIT
 """No time is above the span, and those of a thread are the span. An interrupt
 may run on several processors at once. What exports say adds up to the same."""
@@ -114,6 +114,24 @@ def perfetto(path):
                  row[key])
 
 
+def perf(path):
+    """perf sched timehist --summary of the same run: it lacks a run at either
+    end, and looks at a clock in other places. The main thread ran before."""
+    found = 0
+    for line in open(path, encoding="utf-8"):
+        row = re.match(r" *(\S+)\[(\d+)/\d+\] +-?\d+ +(\d+) +([0-9.]+)", line)
+        for t in rows if row else []:
+            if t.get("thread") != row[1] or t.get("id") != int(row[2]):
+                continue
+            found += 1
+            missing = abs(t["runs"] - int(row[3]))
+            apart = abs(t["running_ns"] - float(row[4]) * 1e6)
+            assert missing <= 2, (line, t)
+            assert apart <= (missing * (t["longest_run_ns"] or 0) + 10000 *
+                             t["runs"] + t["running_ns"] / 10), (line, t)
+    same("threads that perf knows", found, 4)
+
+
 rows = [json.loads(line) for line in open(sys.argv[1], encoding="utf-8")]
 spans = {row["span_ns"] for row in rows if "cpu" in row}
 assert len(spans) <= 1, spans
@@ -124,7 +142,9 @@ for one in rows:
     check_row(one)
 same("interrupts", of("interrupt", "ns"), of("cpu", "interrupts_ns"))
 same("threads", of("thread", "running_ns"), of("cpu", "threads_ns"))
-if len(sys.argv) > 2:
+if len(sys.argv) == 3:
+    perf(sys.argv[2])
+elif len(sys.argv) > 3:
     vcd(sys.argv[2])
     chrome(sys.argv[3])
     perfetto(sys.argv[4])

@@ -136,11 +136,14 @@ static void put_arguments(struct chrome *c, const struct timeline_event *e,
         putc(':', file);
         put_argument(file, &e->arguments[i]);
     }
-    fputs(",\"order\":", file);
-    put_unsigned(file, e->read.event.order);
+    if (!e->read.outside) {
+        fputs(",\"order\":", file);
+        put_unsigned(file, e->read.event.order);
+        fprintf(file, ",\"caller\":\"0x%" PRIx64 "\"", e->read.event.caller);
+    }
     fputs(",\"location\":", file);
     put_string(file, e->location);
-    fprintf(file, ",\"caller\":\"0x%" PRIx64 "\"}", e->read.event.caller);
+    putc('}', file);
 }
 
 /* The recorder, and a category more for a severity: "disk,sw2". */
@@ -159,7 +162,7 @@ static void put_record(struct chrome *c, const struct timeline_event *e)
     size_t size;
     const char *message =
         reader_message(&c->timeline.call->reader, &e->read, &size);
-    const char *name = c->messages ? message : e->format;
+    const char *name = c->messages || e->read.outside ? message : e->format;
     if (c->spans_only && !e->opens)
         return;
     event_begin(c, e->opens ? 'B' : 'i', e->lane->id);

@@ -331,7 +331,7 @@ static uint64_t ticks_ns(const struct switches *s, const struct told *told)
     if (end == RECORDER_TIME_UNKNOWN_ || begin == RECORDER_TIME_UNKNOWN_ ||
         begin > end)
         return 0;
-    return (uint64_t)(end - begin);
+    return (uint64_t)end - (uint64_t)begin;
 }
 
 static void interrupts_on(struct switches *s, struct switches_cpu *cpu,

@@ -31,6 +31,7 @@ struct timeline_span {
 struct timeline_lane {
     const struct reader_thread *thread; /* null: unknown */
     unsigned number;                    /* 0: unknown, too */
+    const struct reader_recorder *log;  /* whose lines it has; null: a thread */
     size_t index;                       /* in timeline.lanes */
     uint32_t id; /* the kernel's, or one of ours that no other lane has */
     char name[32];
@@ -70,6 +71,7 @@ struct timeline {
     struct timeline_value *values;
     size_t values_count;
     bool switches; /* some event says what ran: see switches.h */
+    bool outside;  /* some event is a line of a log: see logs.h */
     struct timeline_inside *inside; /* timeline.c's own */
 };
 

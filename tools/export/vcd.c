@@ -143,6 +143,8 @@ static void put_lanes(struct vcd *v)
     for (size_t i = 0; i < t->lanes_count; i++) {
         const struct timeline_lane *lane = t->lanes[i];
         char name[64];
+        if (lane->log)
+            continue;
         if (lane->thread)
             snprintf(name, sizeof name, "T%u %s", lane->number, lane->name);
         else
@@ -150,7 +152,7 @@ static void put_lanes(struct vcd *v)
         put_variable(v, "wire 1", lane_code(lane, RUNNING), name, "");
         if (lane->thread_of)
             put_variable(v, "wire 1", lane_code(lane, IS_READY), name, "ready");
-        if (lane->silent)
+        if (lane->silent || lane->log)
             continue;
         put_variable(v, "wire 1", lane_code(lane, IN_SPAN), name, "span");
         if (!v->plain)
@@ -211,9 +213,11 @@ static void put_start(struct vcd *v)
     const struct timeline *t = &v->timeline;
     fputs("$enddefinitions $end\n#0\n$dumpvars\n", v->out.file);
     for (size_t i = 0; i < t->lanes_count; i++) {
+        if (t->lanes[i]->log)
+            continue;
         fprintf(v->out.file, "%c%s\n", v->switches.any ? 'x' : '0',
                 lane_code(t->lanes[i], RUNNING));
-        if (!t->lanes[i]->silent)
+        if (!t->lanes[i]->silent && !t->lanes[i]->log)
             fprintf(v->out.file, "0%s\n", lane_code(t->lanes[i], IN_SPAN));
         if (t->lanes[i]->thread_of)
             fprintf(v->out.file, "x%s\n", lane_code(t->lanes[i], IS_READY));
@@ -291,7 +295,8 @@ static void put_record(struct vcd *v, const struct timeline_event *e)
     putc('s', file);
     put_text(file, message, size);
     fprintf(file, " %s\n", recorder_code(v, e->recorder, MESSAGE));
-    put_order(v, e->read.event.order);
+    if (!e->read.outside)
+        put_order(v, e->read.event.order);
     for (size_t i = 0; i < t->values_count; i++) {
         const struct reader_argument *argument =
             timeline_value(&t->values[i], e);
@@ -394,7 +399,7 @@ static void put_event(struct vcd *v, const struct timeline_event *e)
 {
     put_changes(v, e->ns);
     put_time(v, e->ns);
-    if (v->running != e->lane && !v->switches.any) {
+    if (v->running != e->lane && !v->switches.any && !e->lane->log) {
         if (v->running)
             fprintf(v->out.file, "0%s\n", lane_code(v->running, RUNNING));
         v->running = e->lane;

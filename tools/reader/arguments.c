@@ -78,7 +78,9 @@ static void argument_make(struct text_context *c,
             to->real = single;
         to->kind = READER_REAL;
     } else if (f->kind == 's') {
-        to->changes = text_changes(c, word, &sizes);
+        /* %.0s shows nothing that could. */
+        to->changes =
+            text_most(f, event) && text_changes(c, word, &sizes);
         **strings = *RECORDER_FORMAT_CHANGES_;
         size = string_read(c, word, *strings + to->changes, sizes.shown,
                            text_most(f, event), &cut);

@@ -53,6 +53,8 @@ struct key {
     uint64_t order; /* less `base`, so that it ascends over a wrap */
     uint32_t lane, slot;
     uint32_t held; /* 1 + its index among those held back; 0: in its lane */
+    uint32_t number; /* of a switch of the kernel (kernel.c), else 0: several
+                      * may have one order */
 };
 
 /* A copy of a record that a later take delivers: its slot may change before. */
@@ -82,7 +84,7 @@ struct page {
 struct registry {
     uint64_t self, first, order, cleared, threads, threads_max, threads_count;
     uint64_t pid, line, tweaks, wraps_count, image, program;
-    uint64_t tasks; /* 0: none, or an older header's */
+    uint64_t tasks, kernel; /* 0: none, or an older header's */
     uint64_t first_link, cleared_link, tweaks_link; /* their addresses */
     uint32_t layout, bytes, head_bytes, later_sequence;
     struct recorder_moment start, later;
@@ -97,6 +99,10 @@ struct reader_inside {
     struct key *keys;
     size_t keys_count, keys_max, at, deliver;
     struct held *held;
+    size_t held_count;
+    struct kernel *kernel;   /* kernel.c's own; null: none */
+    uint64_t kernel_address; /* of the program's; 0: it has none */
+    uint64_t threads_max;    /* rows of its table */
     uint64_t base, end_before, end_still;
     uint64_t shown; /* a follower was given all keys below */
     unsigned still; /* takes since `end` moved */
@@ -121,6 +127,11 @@ struct reader_inside {
     uint64_t formats_bytes;
     struct page *pages;
     /* of reader_message and its like */
+    struct reader_log *logs; /* see logs.h */
+    size_t logs_count;
+    struct reader_event ahead; /* read, and handed out behind lines of logs */
+    bool ahead_set;
+    uint64_t order_before; /* of the last event that was no line */
     char *message, *text, *line;
     struct recorder_sizes_ text_sizes; /* of `text` */
     char *strings;                     /* of reader_arguments */
@@ -182,6 +193,8 @@ void clock_open(struct reader *, const struct registry *);
 void reader_clock(struct reader *, uint64_t newest_ticks);
 /* Returns the full ticks of a record's time word. */
 uint64_t ticks_of(const struct reader *, uint64_t order, uint64_t time);
+/* By how many bits the program shifts the ticks of this machine. */
+unsigned ticks_shift(const struct memory *);
 /* The ticks of a record, and their nanoseconds since the start. */
 uint64_t reader_ticks(const struct reader *,
                       const unsigned char raw[RECORD_MAX_BYTES]);
@@ -224,6 +237,25 @@ uint64_t lane_record(const struct reader *, const struct lane *, uint64_t slot,
                      unsigned char raw[RECORD_MAX_BYTES]);
 void rings_close(struct reader *);
 
+/* ---------------------------------------------------------------- kernel -- */
+
+/* Looks for the kernel's rings, before a take's end is read; false: none. */
+bool kernel_begin(struct reader *);
+/* Copies what is new in them. False: the program recorded it meanwhile, so that
+ * the take's end must be read again. */
+bool kernel_take(struct reader *);
+/* Adds that to the keys. `end` is the key of the take's end, `limit` that up to
+ * which it delivers; returns it anew. */
+uint64_t kernel_add(struct reader *, uint64_t end, uint64_t limit);
+/* True if a record was shown already, by a follower, from the kernel's rings. */
+bool kernel_has(const struct reader *, const struct reader_recorder *,
+                const unsigned char *raw, uint64_t key);
+/* How many were added to a recorder in the last take. */
+size_t kernel_added(const struct reader *, const struct reader_recorder *);
+/* The row that was made for a thread without one; null: none. */
+struct reader_thread *kernel_thread(const struct reader *, unsigned number);
+void kernel_close(struct reader *);
+
 /* --------------------------------------------------------------- message -- */
 
 /* The event whose strings are read, and a bound of their bytes. */
@@ -246,6 +278,26 @@ size_t format_bytes(struct reader *, uint64_t address,
                     char to[FORMAT_MAX_BYTES + 1]);
 /* Allocates memory that the reader keeps. Returns null if there is none. */
 char *text_room(char **at, size_t size);
+
+/* Makes a format of the reader's own. Returns what stands for its address; 0:
+ * there is no memory. */
+uint64_t format_made(struct reader *, uint64_t key, const char *text,
+                     const char *location);
+
+/* ------------------------------------------------------------------ logs -- */
+
+void logs_close(struct reader *);
+void logs_rewind(struct reader *);
+/* Makes an event of the next line that is not later than a time. False: there is
+ * none. */
+bool logs_next(struct reader *, int64_t until_ns, uint64_t order,
+               struct reader_event *);
+/* True if an address is that of a text of the event, which is a line. */
+bool logs_have(const struct reader *, const struct recorder_event *,
+               uint64_t address);
+/* Copies some of it, with a NUL behind its end; how much. */
+size_t logs_text(const struct reader *, const struct recorder_event *,
+                 uint64_t address, char *to, size_t size);
 
 /* ---------------------------------------------------------------- events -- */
 

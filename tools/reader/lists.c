@@ -341,7 +341,10 @@ static struct reader_thread *thread_number(struct reader *reader,
 struct reader_thread *reader_thread_of(struct reader *reader, unsigned number,
                                        uint64_t order)
 {
-    struct reader_thread *thread;
+    struct reader_thread *thread =
+        number > reader->threads_count ? kernel_thread(reader, number) : NULL;
+    if (thread)
+        return thread;
     if (reader->inside->no_threads)
         return thread_number(reader, number);
     if (number == 0 || number > reader->threads_count)

@@ -153,6 +153,19 @@ static const struct format *format_of(struct reader *reader,
     return format;
 }
 
+uint64_t format_made(struct reader *reader, uint64_t key, const char *text,
+                     const char *location)
+{
+    bool is_new;
+    struct format *format = format_add(reader, key, UINT64_MAX, 0, &is_new);
+    if (!format)
+        return 0;
+    format->event = true;
+    format->text = strdup(text);
+    format->location = strdup(location);
+    return CODED_FORMATS + (uint64_t)(format - reader->inside->formats);
+}
+
 /* True if a format shows argument `i` as a text. */
 static bool shows_text(const char *text, unsigned i)
 {
@@ -424,7 +437,7 @@ static ptrdiff_t token_bytes(struct text_context *c, uint64_t address, char *to,
         return -1;
     left = inside->text_sizes.shown - inside->token_read;
     if (left < size) {
-        size = left + 1; /* and a NUL */
+        size = left + 1;   /* and a NUL */
         inside->token = 0; /* its end was read: the next call begins another */
     }
     memcpy(to, inside->text + inside->token_read, size);
@@ -442,6 +455,8 @@ ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size)
     if (size > c->left)
         return -1;
     c->left -= size;
+    if (logs_have(c->reader, c->event, address))
+        return (ptrdiff_t)logs_text(c->reader, c->event, address, to, size);
     if ((inside->token && address == inside->token + inside->token_read) ||
         token_recorder(c->reader, address, &lane))
         return token_bytes(c, address, to, size);
@@ -457,6 +472,8 @@ bool text_changes(void *context, uint64_t address,
     struct memory *memory = c->reader->memory;
     uint64_t lane;
     unsigned char bytes[KEPT_SIZE_BYTES];
+    if (logs_have(c->reader, c->event, address))
+        return false;
     if (address - inside->texts < inside->texts_end - inside->texts) {
         if ((address & 3) == KEPT_SIZED &&
             bytes_read(memory, address - sizeof bytes, bytes, sizeof bytes))
@@ -546,6 +563,34 @@ const char *reader_message(struct reader *reader,
     return reader->inside->message;
 }
 
+/* The format of a line of a log: it has no order and no thread. */
+static const char *line_outside(const char *line)
+{
+    static char text[2048];
+    const char *end;
+    int width;
+    size_t at = 0;
+    while (*line && at < sizeof text - 64) {
+        enum recorder_field_ field =
+            *line == '{' ? recorder_field_(line + 1, &end, &width)
+                         : RECORDER_FIELDS_;
+        if (*line == '{' && line[1] == '{')
+            text[at++] = *line++;
+        if (field == RECORDER_ORDER_ || field == RECORDER_THREAD_NUMBER_)
+            at +=
+                (size_t)snprintf(text + at, 64, "%*s",
+                                 width % 60 * (width < 60 && width > -60), "-");
+        else if (field == RECORDER_FIELDS_)
+            text[at++] = *line;
+        else
+            at += (size_t)snprintf(text + at, 64, "%.*s", (int)(end - line),
+                                   line);
+        line = field == RECORDER_FIELDS_ ? line + 1 : end;
+    }
+    text[at] = '\0';
+    return text;
+}
+
 const char *reader_line(struct reader *reader, const struct reader_event *event,
                         const char *line, size_t *size)
 {
@@ -566,7 +611,8 @@ const char *reader_line(struct reader *reader, const struct reader_event *event,
     shown.name = event->recorder->name;
     shown.name_size = strlen(shown.name);
     to = recorder_string_at_(inside->line, RECORDER_TEXT_LINE_MAX_ - 1);
-    recorder_add_line_(&to, line ? line : reader->line, &shown);
+    line = line ? line : reader->line;
+    recorder_add_line_(&to, event->outside ? line_outside(line) : line, &shown);
     recorder_end_line_(&to);
     inside->line[to.size] = '\0';
     if (size)

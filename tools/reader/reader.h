@@ -26,7 +26,9 @@ FLOORS (a file calls only files of lower floors; inside.h declares the calls)
     events      makes events of records, chooses among them
     arguments   what an event was given
     message     what it says: formats, strings, lines
+    logs        lines of text logs, as events among the others
     rings       copies rings, finds whole records, counts them
+    kernel      switches that the kernel has
     lists       recorders, threads, tweaks
     registry    the one thing that is found; the clock
     bytes, offsets, codes, ids, array
@@ -67,6 +69,15 @@ struct memory {
     /* True if the bytes at an address cannot have changed: they are in a
      * read-only segment of the program or a library. Null pointer: unknown. */
     bool (*constant)(struct memory *, uint64_t address);
+    /* Maps, to be read, what the program has mapped by a descriptor of a perf
+     * event; null, and errno, EBADF where it is none any more. Null pointer: it
+     * does not run here. And gives that back. */
+    const void *(*descriptor)(struct memory *, int fd, size_t size);
+    void (*unmap)(struct memory *, const void *at, size_t size);
+    /* Sets the busy bit of the commit words, so many bytes of them, that are not
+     * the same in an earlier copy. Null pointer: there is none. */
+    void (*compare)(void *context, uint64_t address, size_t size);
+    void *compare_context;
     uint64_t size;       /* bound of all that can be read, in bytes */
     unsigned word_bytes; /* 4 or 8 */
     unsigned machine;    /* of the ELF header: EM_X86_64 */
@@ -125,6 +136,8 @@ struct reader_event {
                            * a severity and `event`; null: none */
     const struct reader_recorder *recorder;
     const struct reader_thread *thread; /* null: unknown */
+    bool outside; /* a line of a log (logs.h): `order` is of the record before
+                   * it, and it has no thread and no caller */
 };
 
 /* An argument by the conversion that takes it. */
@@ -174,6 +187,11 @@ struct reader {
                      * and waits for the rest; and reader_next() delivers the
                      * continuations of events that it delivered before: their
                      * format is 0, and their arguments are the first */
+    bool kernel;    /* set it to see switches that are in the kernel's rings
+                     * still (recorder_kernel.h) */
+    bool by_time;   /* set it to have events by (time, order), not by order */
+    const char *kernel_wrong; /* why these cannot be read; null: they can, or
+                               * there are none */
     char line[256]; /* that the program set, or the default */
     char program[RECORDER_PROGRAM_MAX_]; /* its name; "": unknown */
     struct recorder_clock_ clock;
@@ -211,6 +229,10 @@ const char *reader_select(struct reader *, const struct reader_selection *);
  * recorders and threads are found. Null, or what is wrong: `the program is
  * gone` for a process that has ended. */
 const char *reader_take(struct reader *);
+
+/* Copies what the kernel's rings hold by now, for the next take, before it is
+ * overwritten there. */
+void reader_kernel(struct reader *);
 
 /* Counts what the rings of the chosen recorders held at the last reader_take():
  * the figures of each. */

@@ -87,6 +87,9 @@ static void registry_rest(const struct memory *m, const unsigned char *from,
     }
     r->image = bytes_word(m, from + at->registry_image);
     r->program = bytes_word(m, from + at->registry_program);
+    r->kernel = r->bytes >= at->registry_kernel + m->word_bytes
+                    ? bytes_word(m, from + at->registry_kernel)
+                    : 0;
     r->tasks = r->bytes >= at->registry_tasks + m->word_bytes
                    ? bytes_word(m, from + at->registry_tasks)
                    : 0;
@@ -127,7 +130,7 @@ const char *registry_read(struct memory *memory, uint64_t address,
 
 /* By how many bits a 32-bit program on a 64-bit machine shifts its ticks
  * (recorder_ticks_() of x86). */
-static unsigned ticks_shift(const struct memory *memory)
+unsigned ticks_shift(const struct memory *memory)
 {
     return memory->word_bytes < sizeof(void *) ? 12 : 0;
 }

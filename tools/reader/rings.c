@@ -98,6 +98,8 @@ static const char *lane_open(struct reader *reader, struct lane *lane)
     uint64_t records = lane_size(lane) * offsets_of(m)->record_size;
     uint64_t commits = lane_size(lane) * m->word_bytes;
     unsigned char last;
+    if (m->compare)
+        m->compare(m->compare_context, commits_address(reader, lane), commits);
     if (m->map)
         lane->records = (unsigned char *)(uintptr_t)m->map(
             m, records_address(reader, lane), records + commits);
@@ -315,6 +317,8 @@ static bool slot_key(const struct reader *reader, const struct lane *lane,
         return false;
     *key =
         order_key(reader, bytes_word(reader->memory, raw + at->record_order));
+    if (kernel_has(reader, lane->recorder, raw, *key))
+        return false;
     return reader->cleared == 0 || *key >= order_key(reader, reader->cleared);
 }
 
@@ -664,5 +668,6 @@ void reader_count(struct reader *reader)
         recorder_figures_overwritten_(&r->figures, r->recorded, r->whole,
                                       r->begun);
         figures_kept(r, inside->lanes[i - 1].kept);
+        r->figures.kept += kernel_added(reader, r);
     }
 }

@@ -72,6 +72,8 @@ again:
     memcpy(reader->inside->wraps, registry.wraps, sizeof registry.wraps);
     reader->inside->no_threads = registry.threads == 0;
     reader->inside->image = registry.image;
+    reader->inside->kernel_address = registry.kernel;
+    reader->inside->threads_max = registry.threads_max;
     wrong = recorders_refresh(reader, &registry);
     if (!wrong)
         wrong = recorders_sort(reader);
@@ -118,7 +120,9 @@ void reader_close(struct reader *reader)
     size_t i;
     if (!inside)
         return;
+    kernel_close(reader);
     rings_close(reader);
+    logs_close(reader);
     for (i = 0; i < reader->recorders_count; i++)
         recorder_free(reader->recorders[i]);
     tweaks_free(reader);
@@ -171,7 +175,9 @@ const char *reader_select(struct reader *reader,
 static int keys_compare(const void *a, const void *b)
 {
     const struct key *left = a, *right = b;
-    return left->order < right->order ? -1 : left->order > right->order;
+    if (left->order != right->order)
+        return left->order < right->order ? -1 : 1;
+    return left->number < right->number ? -1 : left->number > right->number;
 }
 
 /* Sorts the keys; those below `limit` may be delivered. Of several with the
@@ -180,13 +186,14 @@ static void keys_sort(struct reader_inside *inside, uint64_t limit)
 {
     size_t low = 0, high = 0;
     for (size_t i = 1; i < inside->keys_count; i++)
-        if (inside->keys[i].order < inside->keys[i - 1].order) {
+        if (keys_compare(&inside->keys[i - 1], &inside->keys[i]) > 0) {
             qsort(inside->keys, inside->keys_count, sizeof *inside->keys,
                   keys_compare);
             break;
         }
     for (size_t i = 0; i < inside->keys_count; i++)
-        if (high == 0 || inside->keys[i].order != inside->keys[high - 1].order)
+        if (high == 0 || inside->keys[i].number ||
+            inside->keys[i].order != inside->keys[high - 1].order)
             inside->keys[high++] = inside->keys[i];
     inside->keys_count = high;
     while (low < high) {
@@ -197,6 +204,39 @@ static void keys_sort(struct reader_inside *inside, uint64_t limit)
             high = middle;
     }
     inside->deliver = low;
+}
+
+/* Sorts the keys that are delivered by (time, order). Records that go on from
+ * others have their times. False: there is no memory. */
+struct timed {
+    uint64_t ticks;
+    struct key key;
+};
+static int timed_compare(const void *a, const void *b)
+{
+    const struct timed *left = a, *right = b;
+    if (left->ticks != right->ticks)
+        return left->ticks < right->ticks ? -1 : 1;
+    return keys_compare(&left->key, &right->key);
+}
+static bool keys_by_time(struct reader *reader)
+{
+    struct reader_inside *inside = reader->inside;
+    size_t count = inside->deliver, i;
+    struct timed *timed = calloc(count + 1, sizeof *timed);
+    unsigned char raw[RECORD_MAX_BYTES];
+    if (!timed)
+        return false;
+    for (i = 0; i < count; i++) {
+        timed[i].key = inside->keys[i];
+        if (key_record(reader, &inside->keys[i], raw))
+            timed[i].ticks = reader_ticks(reader, raw);
+    }
+    qsort(timed, count, sizeof *timed, timed_compare);
+    for (i = 0; i < count; i++)
+        inside->keys[i] = timed[i].key;
+    free(timed);
+    return true;
 }
 
 /* Reads the order counter, before the rings: this take's end. Null, or
@@ -225,6 +265,19 @@ static const char *end_read(struct reader *reader)
     else
         inside->base = reader->end - 0x80000000u;
     return NULL;
+}
+
+/* Does so, and copies what the kernel's rings hold that lies behind this end. */
+static const char *end_and_kernel(struct reader *reader)
+{
+    static const struct timespec wait = {0, 1000000};
+    for (unsigned tries = 0;; tries++) {
+        bool kernel = kernel_begin(reader);
+        const char *gone = end_read(reader);
+        if (gone || !kernel || kernel_take(reader) || tries == 5)
+            return gone;
+        nanosleep(&wait, NULL); /* the program is recording them */
+    }
 }
 
 /* The key up to which this take delivers. A follower's is the end of the take
@@ -306,6 +359,7 @@ static const char *keys_hold(struct reader *reader)
     }
     free(inside->held);
     inside->held = held;
+    inside->held_count = left;
     inside->keys_count = left;
     return NULL;
 }
@@ -325,14 +379,14 @@ const char *reader_take(struct reader *reader)
     struct reader_inside *inside = reader->inside;
     const char *wrong = keys_hold(reader), *gone;
     bool due = inside->due = refresh_due(reader);
-    uint64_t end;
+    uint64_t end, limit;
     if (!wrong && inside->taken_before && (due || inside->still <= PATIENCE))
         wrong = reader_refresh(reader, due, false);
     if (!wrong)
         wrong = lanes_refresh(reader);
     /* From here on, time counts: a record that is overwritten now is missed,
      * and the one that overwrites it lies behind this take's end. */
-    gone = end_read(reader);
+    gone = end_and_kernel(reader);
     if (!wrong && !gone)
         pages_forget(reader);
     if (!inside->another &&
@@ -347,9 +401,14 @@ const char *reader_take(struct reader *reader)
     end = reader->memory->stale_order ? keys_end(inside)
                                       : order_key(reader, reader->end);
     reader->end = (end + inside->base) & word_max(reader->memory);
-    keys_sort(inside, wrong ? UINT64_MAX : limit_of(reader, end));
+    limit = wrong ? UINT64_MAX : limit_of(reader, end);
+    if (!wrong && inside->kernel && reader->kernel)
+        limit = kernel_add(reader, end, limit);
+    keys_sort(inside, limit);
     clock_settle(reader);
     inside->taken_before = true;
+    if (reader->by_time && !keys_by_time(reader) && !wrong)
+        wrong = "there is no memory for its records";
     if (reader->follows)
         events_look(reader);
     reader_rewind(reader);

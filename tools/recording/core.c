@@ -42,7 +42,10 @@ static void note_add(struct notes *notes, const struct memory *m,
     size_t name = strlen(owner) + 1, at = notes->size;
     size_t all = 12 + (name + 3) / 4 * 4 + (size + 3) / 4 * 4;
     unsigned char *to;
-    notes->bytes = need(realloc(notes->bytes, at + all));
+    if (at + all > notes->max) {
+        notes->max = 2 * (at + all);
+        notes->bytes = need(realloc(notes->bytes, notes->max));
+    }
     notes->size += all;
     to = notes->bytes + at;
     memset(to, 0, all);
@@ -102,6 +105,10 @@ static void note_process(struct notes *notes, const struct memory *m, int pid,
     struct elf_prstatus status = {0};
     struct elf_prpsinfo info = {0};
     const char *name;
+    for (size_t i = 0; i < notes->statuses_count; i++)
+        note_add(notes, m, "CORE", NT_PRSTATUS,
+                 notes->statuses + i * notes->status_bytes,
+                 notes->status_bytes);
     if (!m->native || m->word_bytes != sizeof(void *))
         return;
     status.pr_pid = info.pr_pid = pid;
@@ -111,7 +118,8 @@ static void note_process(struct notes *notes, const struct memory *m, int pid,
         strncpy(info.pr_psargs, source->modules[0].path,
                 sizeof info.pr_psargs - 1);
     }
-    note_add(notes, m, "CORE", NT_PRSTATUS, &status, sizeof status);
+    if (!notes->statuses_count)
+        note_add(notes, m, "CORE", NT_PRSTATUS, &status, sizeof status);
     note_add(notes, m, "CORE", NT_PRPSINFO, &info, sizeof info);
 }
 

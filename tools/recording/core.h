@@ -21,7 +21,11 @@ void pieces_sort(struct pieces *); /* by address */
 
 struct notes {
     unsigned char *bytes;
-    size_t size;
+    size_t size, max;
+    /* NT_PRSTATUS of threads, which debuggers show, one after the other; none:
+     * one of zeros is written. */
+    unsigned char *statuses;
+    size_t statuses_count, statuses_max, status_bytes;
 };
 /* Adds the notes of a recording, in the order in which a program writes
  * them. */

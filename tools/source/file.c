@@ -84,7 +84,8 @@ static void file_close(struct source *source)
     while (file->mapped) {
         struct mapped *next = file->mapped->next;
         if (file->mapped->bytes)
-            munmap(file->mapped->bytes, file->mapped->size);
+            munmap(file->mapped->bytes - file->mapped->before,
+                   file->mapped->size + file->mapped->before);
         free(file->mapped->extents);
         free(file->mapped);
         file->mapped = next;
@@ -308,8 +309,9 @@ const char *source_open_file(struct source *source, const char *path,
         return source_wrong(source, "%s", regular_error(errno));
     if (mapped->size == 0)
         return source_wrong(source, "is empty");
-    file->memory.size = mapped->worth;
     elf_version(EV_CURRENT);
+    copies_find(file, mapped, path);
+    file->memory.size = mapped->worth;
     elf = elf_memory((char *)mapped->bytes, mapped->size);
     if (!elf || elf_kind(elf) != ELF_K_ELF)
         wrong = source_wrong(source, "is no core file and no recording");

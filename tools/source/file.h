@@ -25,6 +25,7 @@ struct extent {
 struct mapped {
     unsigned char *bytes;
     size_t size;
+    size_t before; /* bytes of an earlier copy, in front of them */
     struct extent *extents; /* in which not all is zero; ascending */
     size_t extents_count, extents_max;
     uint64_t data, worth; /* bytes of data; bytes that reading may allocate */
@@ -46,6 +47,7 @@ struct file {
     struct ranges loads, constants; /* of all segments, of read-only ones */
     struct ranges fixed; /* read-only sections of a program without a system */
     struct mapped *mapped;
+    struct mapped *twice; /* of these, the file that holds two copies */
     struct binary *binaries;
     struct source *source;
     struct source_how how;
@@ -88,6 +90,10 @@ bool file_constant(struct memory *, uint64_t address);
 /* linked.c: finds the modules of a core file without a list of them, by the
  * program of --executable. */
 void linked_read(struct file *);
+
+/* twice.c: does a file hold two copies of a recording? Then it becomes the
+ * second, and slots that changed between them are not read. */
+bool copies_find(struct file *, struct mapped *, const char *path);
 
 /* notes.c: reads all notes. */
 void notes_read(struct file *, const struct mapped *, Elf *);

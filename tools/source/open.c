@@ -1,5 +1,6 @@
 /* open.c - opens what a user names as a SOURCE. */
 /* SPDX-License-Identifier: MIT */
+#include "fetch.h"
 #include "source.h"
 
 #include <errno.h>
@@ -22,6 +23,8 @@ const char *source_open(struct source *source, const char *name,
         wrong = pid == 0 || pid > INT32_MAX || errno
                     ? source_wrong(source, "no such process")
                     : source_open_process(source, (int)pid);
+    } else if (fetch_is_server(name)) {
+        wrong = source_open_server(source, name, how);
     } else {
         wrong = source_open_file(source, name, how);
     }

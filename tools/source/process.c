@@ -11,7 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -147,6 +149,42 @@ static bool process_constant(struct memory *memory, uint64_t address)
     constants_read(process);
     process->constants_ns = now;
     return range_has(&process->constants, address);
+}
+
+/* As struct memory's descriptor and unmap: a copy of the program's descriptor
+ * leads to its ring, if it is still that of a perf event: the program may have
+ * closed it, and opened a file that grows shorter while it is read. */
+static const void *process_descriptor(struct memory *memory, int fd,
+                                      size_t size)
+{
+    static const char wanted[] = "anon_inode:[perf_event]";
+    const struct process *process = (const struct process *)memory;
+    int of = (int)syscall(SYS_pidfd_open, process->pid, 0), copy;
+    char path[40], link[sizeof wanted];
+    void *at = MAP_FAILED;
+    if (of < 0)
+        return NULL;
+    copy = (int)syscall(SYS_pidfd_getfd, of, fd, 0);
+    if (copy >= 0) {
+        snprintf(path, sizeof path, "/proc/self/fd/%d", copy);
+        if (readlink(path, link, sizeof link) == sizeof wanted - 1 &&
+            memcmp(link, wanted, sizeof wanted - 1) == 0)
+            at = mmap(NULL, size, PROT_READ, MAP_SHARED, copy, 0);
+        else
+            errno = EBADF;
+        fd = errno;
+        close(copy);
+        errno = fd;
+    }
+    fd = errno;
+    close(of);
+    errno = fd;
+    return at == MAP_FAILED ? NULL : at;
+}
+static void process_unmap(struct memory *memory, const void *at, size_t size)
+{
+    (void)memory;
+    munmap((void *)(uintptr_t)at, size);
 }
 
 /* Reads the ELF header of an executable. Returns false if there is none. */
@@ -312,6 +350,8 @@ const char *source_open_process(struct source *source, int pid)
     process->memory.thread = process_thread;
     process->memory.stays = process_stays;
     process->memory.constant = process_constant;
+    process->memory.descriptor = process_descriptor;
+    process->memory.unmap = process_unmap;
     process->memory.size = (uint64_t)4 << 30; /* room for later mappings */
     process->memory.live = true;
     source_kind(&process->memory, header.e_ident, header.e_machine);

@@ -1,4 +1,5 @@
-/* source.h - a SOURCE of the command: a process, a core file, a recording. */
+/* source.h - a SOURCE of the command: a process, a core file, a recording, a
+ * server of one. */
 /* SPDX-License-Identifier: MIT */
 #ifndef SOURCE_H
 #define SOURCE_H
@@ -45,6 +46,8 @@ struct source {
     struct module *modules;
     size_t modules_count, modules_max;
     bool linked; /* a core file without a list of modules: an emulator's */
+    const char *server;  /* it came from there, http://HOST:PORT/; or null */
+    bool server_failed;  /* and did not answer */
     const char *sysroot; /* where its files are, if not null */
     /* Frees the memory of opening; each kind of source has its own. */
     void (*close)(struct source *);
@@ -91,6 +94,8 @@ enum note_word { NOTE_LAYOUT, NOTE_REGISTRY, NOTE_PID, NOTE_WHOLE, NOTE_START };
 const char *source_open_process(struct source *, int pid);
 const char *source_open_file(struct source *, const char *path,
                              const struct source_how *);
+const char *source_open_server(struct source *, const char *name,
+                               const struct source_how *);
 
 /* Keeps a piece of a mapped file. Returns false if there is no memory. */
 bool source_module(struct source *, uint64_t start, uint64_t end,
@@ -109,6 +114,10 @@ const char *regular_error(int error);
 /* Opens the file of a module that has its first byte, if it is the build that
  * ran, or the user named it. Returns -1 otherwise: see `state`. */
 int module_open(struct source *, struct module *);
+/* Opens a path as that of a module, if it is the build that ran; and asks the
+ * source's server, or the cache, for it. Below 0: no. */
+int module_try(struct source *, struct module *, const char *path);
+int module_fetch(struct source *, struct module *);
 /* Notes in `unopened` that bytes of it are missing. */
 void module_unopened(struct source *, const struct module *);
 

@@ -1,9 +1,11 @@
 /* command.c - what reading tasks asks of a program: libdwfl, and its threads. */
 /* SPDX-License-Identifier: MIT */
 #include <dwarf.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "file.h"
 #include "known.h"
 #include "stacks.h"
 
@@ -72,6 +74,52 @@ static bool command_is_code(void *of, uint64_t address)
     return dwfl && dwfl_addrmodule(dwfl, address);
 }
 
+/* Of a running process, the parts without a file; of a core file, all. */
+static bool command_writable(void *of, size_t i, uint64_t *start, uint64_t *end)
+{
+    struct tasks_command *command = of;
+    const struct source *source = command->source;
+    char path[32], line[512], flags[5], rest[8];
+    const struct file *file;
+    bool found = false;
+    FILE *maps;
+    if (!source->pid) {
+        /* A memory that keeps what is read is none of a file. */
+        file = source->memory->map ? (const struct file *)source->memory : NULL;
+        if (!file || i >= file->segments.count)
+            return false;
+        *start = file->segments.all[i].start;
+        *end =
+            *start +
+            (file->segments.all[i].writable ? file->segments.all[i].size : 0);
+        return true;
+    }
+    snprintf(path, sizeof path, "/proc/%d/maps", source->pid);
+    maps = fopen(path, "re");
+    while (maps && !found && fgets(line, sizeof line, maps)) {
+        *rest = '\0';
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %*s %*s %*s %7s", start,
+                   end, flags, rest) < 3 ||
+            flags[1] != 'w' || *rest == '/' || strncmp(rest, "[stack", 6) == 0)
+            continue;
+        found = i-- == 0;
+    }
+    if (maps)
+        fclose(maps);
+    return found;
+}
+
+static bool command_library(void *of, const char *name)
+{
+    const struct source *source = ((struct tasks_command *)of)->source;
+    for (size_t i = 0; i < source->modules_count; i++) {
+        const char *base = strrchr(source->modules[i].path, '/');
+        if (base && strncmp(base + 1, name, strlen(name)) == 0)
+            return true;
+    }
+    return false;
+}
+
 static bool command_thread(void *of, size_t i, int32_t *id, uint64_t *sp)
 {
     const struct threads *threads = &((struct tasks_command *)of)->threads;
@@ -94,6 +142,25 @@ static void command_thread_name(void *of, size_t i, char to[64])
              thread->name);
 }
 
+bool command_has_tasks(struct source *source)
+{
+    struct tasks_command command = {.source = source};
+    struct tasks_program program = {.memory = source->memory,
+                                    .registry = source->registry,
+                                    .of = &command,
+                                    .symbol = command_symbol,
+                                    .writable = command_writable,
+                                    .library = command_library};
+    struct tasks tasks;
+    bool has = false;
+    if (!tasks_open(&tasks, &program)) {
+        has = tasks.count != 0;
+        tasks_close(&tasks);
+    }
+    free(command.symbols);
+    return has;
+}
+
 /* ------------------------------------------------------------------ open -- */
 
 /* The threads, where they are known; else only what places need. */
@@ -109,21 +176,45 @@ static void threads_try(struct tasks_command *command, struct source *source)
     threads->unwind.dwfl = source_dwfl(source);
 }
 
+static void notes_find(struct tasks_command *command)
+{
+    const struct source *source = command->source;
+    const struct machine *machine = machine_of(source->memory);
+    struct threads notes = {.source = command->source, .machine = machine};
+    bool is_new;
+    if (!source->memory->stale_order || !machine)
+        return;
+    core_threads(&notes);
+    for (size_t i = 0; i < notes.count; i++) {
+        const struct thread *note = &notes.all[i];
+        if (note->id < NOTE_NUMBER)
+            continue;
+        ids_add(&command->notes, note->registers.value[machine->unwind.sp],
+                note->registers.value[machine->unwind.pc], 0, &is_new);
+        command->has_notes = true;
+    }
+    free(notes.all);
+}
+
 const char *command_tasks(struct tasks *tasks, struct tasks_command *command,
                           struct source *source)
 {
     struct tasks_program program = {.memory = source->memory,
                                     .registry = source->registry,
+                                    .live = source->pid != 0,
                                     .of = command,
                                     .symbol = command_symbol,
                                     .variable = command_variable,
                                     .is_code = command_is_code,
+                                    .writable = command_writable,
+                                    .library = command_library,
                                     .thread = command_thread,
                                     .thread_name = command_thread_name};
     const char *wrong;
     memset(command, 0, sizeof *command);
     command->source = source;
     threads_try(command, source);
+    notes_find(command);
     wrong = tasks_open(tasks, &program);
     if (wrong)
         return wrong;
@@ -141,6 +232,7 @@ void command_close(struct tasks *tasks, struct tasks_command *command)
 {
     tasks_close(tasks);
     threads_close(&command->threads);
+    ids_free(&command->notes);
     free(command->waits);
     free(command->symbols);
 }

@@ -123,7 +123,7 @@ const char *task_cycles_find(struct tasks *tasks, const size_t *next,
         return "there is no memory for it";
     for (size_t i = 0; i < tasks->cycles_count; i++) {
         struct task_cycle *cycle = &tasks->cycles[i];
-        if (tasks->program.memory->live && !cycle_lasts(tasks, cycle)) {
+        if (tasks->program.live && !cycle_lasts(tasks, cycle)) {
             free(cycle->nodes);
             continue;
         }

@@ -1,12 +1,282 @@
 /* known.c - what is known of libraries with tasks, as tables. */
 /* SPDX-License-Identifier: MIT */
+/*
+   A library is a table: by which symbols it is known, in which lists its tasks
+   stand, and where a task has what. docs/tasks.md tells how to add one. Offsets
+   are those of one version of the library on one processor: the names of its
+   symbols, or of its shared library, must tell that version.
+*/
 #include "known.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bytes.h"
 #include "tasks.h"
 
-const char *const known_names[] = {0};
+/* ------------------------------------------------------------------ tables -- */
+
+struct known_list {
+    enum list_kind kind;
+    const char *symbol; /* of a variable; null ends the lists */
+    unsigned offset;    /* in it */
+    const char *state;  /* of all tasks in it, or null */
+};
+struct known_row {
+    enum recorder_task_what_ what; /* 0 ends the rows */
+    unsigned offset, bytes;
+    /* Where versions and configurations differ, debug information tells. */
+    const char *type, *member;
+};
+struct known {
+    const char *name;
+    const char *library; /* whose file begins so; null: the symbols tell */
+    unsigned machine, word_bytes;
+    /* Of objects that have no name: they are found by where they point to, the
+     * table of a class, and the lists stand in them. */
+    const char *class_table;
+    unsigned class_at; /* in the table */
+    struct known_list lists[8];
+    struct known_row rows[16];
+    const char *states;             /* of values from 0 up; "" ends them */
+    const struct task_event *event; /* or null */
+    const struct task_ring *ring;   /* or null */
+    const char *words;              /* as of RECORDER_TASK_WORDS */
+    unsigned words_count;
+    bool on_first;         /* all run on the process's first thread */
+    bool runs_without;     /* a task without a context runs */
+    bool owners_are_tasks; /* an owner that is none is no owner */
+};
+
+/* Of Cortex-M: what ThreadX's port pushes below what the processor does. */
+#define THREADX_WORDS "\375\4\5\6\7\10\11\12\13\0\1\2\3\14\16\17\376"
+#define THREADX(what, bytes, member)                                           \
+    {                                                                          \
+        RECORDER_TASK_##what##_, 0, bytes, "TX_THREAD", "tx_thread_" member    \
+    }
+
+/* GNU Pth 2.0: what a thread waits for is a ring of events. Their types are
+ * those of its interface (pth.h), bits with others around them. */
+static const struct task_event pth_event = {
+    .object_at = 32,
+    .kind_at = 20,
+    .kind_bytes = 4,
+    .kinds = {{2, "file", EVENT_PLAIN},
+              {4, "select", EVENT_PLAIN},
+              {8, "signals", EVENT_PLAIN},
+              {16, "time", EVENT_PLAIN},
+              {32, "message", EVENT_OBJECT},
+              {64, "mutex", EVENT_OWNED},
+              {128, "condition", EVENT_OBJECT},
+              {256, "end of", EVENT_TASK},
+              {512, "function", EVENT_PLAIN}}};
+
+/* Boost.Fiber 1.74: wait_hook_ of a context is a link of the ring through a
+ * wait_queue, which stands behind the spinlock of an object, and in a context. */
+static const struct task_ring boost_ring = {
+    .head_at = 8, .owner_at = 24, .end_at = 32};
+
+static const struct known known[] = {
+    {.name = "Boost.Fiber",
+     .library = "libboost_fiber.so.1.74.",
+     .machine = EM_X86_64,
+     .word_bytes = 8,
+     .class_table = "_ZTVN5boost6fibers9schedulerE",
+     .class_at = 16,
+     .lists = {{LIST_LINK, "", 80, NULL},
+               {LIST_TABLE, "", 120, "dispatcher"},
+               {LIST_TABLE, "", 128, NULL}},
+     .rows = {{RECORDER_TASK_LINK_, 184, 8},
+              {RECORDER_TASK_WAITS_, 48, 8},
+              {RECORDER_TASK_FCONTEXT_, 208, 8}},
+     .states = "",
+     .ring = &boost_ring,
+     .runs_without = true},
+    {.name = "Pth",
+     .machine = EM_X86_64,
+     .word_bytes = 8,
+     .lists = {{LIST_NEXT, "__pth_NQ", 0, NULL},
+               {LIST_NEXT, "__pth_RQ", 0, NULL},
+               {LIST_NEXT, "__pth_WQ", 0, NULL},
+               {LIST_NEXT, "__pth_SQ", 0, "suspended"},
+               {LIST_NEXT, "__pth_DQ", 0, NULL},
+               {LIST_TABLE, "__pth_current", 0, "running"}},
+     .rows = {{RECORDER_TASK_NEXT_, 0, 8},
+              {RECORDER_TASK_NAME_, 24, 40},
+              {RECORDER_TASK_STATE_, 68, 4},
+              {RECORDER_TASK_WAITS_, 120, 8},
+              {RECORDER_TASK_OWNER_, 24, 8},
+              {RECORDER_TASK_UCONTEXT_, 264, 0}},
+     .states = "scheduler\0new\0ready\0waiting\0dead\0",
+     .event = &pth_event,
+     .on_first = true},
+    {.name = "ThreadX",
+     .machine = EM_ARM,
+     .word_bytes = 4,
+     .lists = {{LIST_TABLE, "_tx_thread_current_ptr", 0, "running"},
+               {LIST_NEXT, "_tx_thread_created_ptr", 0, NULL}},
+     .rows = {THREADX(NEXT, 4, "created_next"),
+              THREADX(NAME_AT, 4, "name"),
+              THREADX(STATE, 4, "state"),
+              THREADX(WORDS, 4, "stack_ptr"),
+              THREADX(WAITS, 4, "suspend_control_block"),
+              {RECORDER_TASK_OWNER_, 0, 4, "TX_MUTEX", "tx_mutex_owner"}},
+     .states = "ready\0completed\0terminated\0suspended\0sleep\0queue\0"
+               "semaphore\0flags\0blocks\0bytes\0device\0file\0tcp\0mutex\0"
+               "priority\0",
+     .words = THREADX_WORDS,
+     .words_count = sizeof THREADX_WORDS - 1,
+     .owners_are_tasks = true}};
+enum { KNOWN = sizeof known / sizeof *known };
+
+const char *const known_names[] = {"_ZTVN5boost6fibers9schedulerE",
+                                   "__pth_NQ",
+                                   "__pth_RQ",
+                                   "__pth_WQ",
+                                   "__pth_SQ",
+                                   "__pth_DQ",
+                                   "__pth_current",
+                                   0};
+
+/* ------------------------------------------------------------------ layout -- */
+
+/* Adds the lists whose symbols are there; false: one is missing. */
+static bool lists_find(struct tasks *tasks, const struct known *k,
+                       struct layout *layout)
+{
+    const struct tasks_program *program = &tasks->program;
+    for (const struct known_list *list = k->lists; list->symbol; list++) {
+        uint64_t size, at;
+        if (!*list->symbol)
+            continue; /* it stands in an object */
+        at = program->symbol(program->of, list->symbol, &size);
+        if (!at)
+            return false;
+        layout->lists[layout->lists_count++] =
+            (struct task_list){list->kind, at + list->offset, 1, list->state};
+    }
+    return true;
+}
+
+/* Adds the lists of an object, if it points to its class and has tasks. */
+static void object_add(struct tasks *tasks, const struct known *k,
+                       struct layout *layout, uint64_t object)
+{
+    for (const struct known_list *list = k->lists; list->symbol; list++) {
+        if (layout->lists_count == LISTS_MAX) {
+            tasks_warn(tasks, "it has more than %d schedulers of %s",
+                       LISTS_MAX / 3, k->name);
+            return;
+        }
+        layout->lists[layout->lists_count++] = (struct task_list){
+            list->kind, object + list->offset, 1, list->state};
+    }
+}
+
+/* Looks for objects of a class in all that the program writes to. */
+static void objects_find(struct tasks *tasks, const struct known *k,
+                         struct layout *layout, uint64_t table)
+{
+    enum { PIECE = 1 << 20 };
+    const struct tasks_program *program = &tasks->program;
+    struct memory *m = program->memory;
+    unsigned char *piece = malloc(PIECE), word[8];
+    uint64_t start, end, left = (uint64_t)1 << 30;
+    bytes_put_word(m, word, table);
+    for (size_t i = 0; piece && program->writable(program->of, i, &start, &end);
+         i++)
+        while (start < end && left) {
+            size_t got,
+                size = end - start < PIECE ? (size_t)(end - start) : PIECE;
+            got = m->read(m, start, piece, size);
+            for (size_t at = 0; at + 8 <= got; at += 8)
+                if (memcmp(piece + at, word, sizeof word) == 0)
+                    object_add(tasks, k, layout, start + at);
+            left = left > size ? left - size : 0;
+            start += size;
+        }
+    if (!left)
+        tasks_warn(tasks, "only its first GiB was searched for %s", k->name);
+    free(piece);
+}
+
+/* Is it the version that the table is of? */
+static bool is_version(struct tasks *tasks, const struct known *k)
+{
+    const struct tasks_program *program = &tasks->program;
+    if (!k->library ||
+        (program->library && program->library(program->of, k->library)))
+        return true;
+    tasks_warn(tasks,
+               "its tasks of %s are not shown: only those of %s* are "
+               "known here",
+               k->name, k->library);
+    return false;
+}
+
+/* Adds the rows; false: debug information lacks one. */
+static bool rows_find(struct tasks *tasks, const struct known *k,
+                      struct layout *layout)
+{
+    const struct tasks_program *program = &tasks->program;
+    for (const struct known_row *row = k->rows; row->what; row++) {
+        struct layout_row *to = &layout->rows[row->what];
+        unsigned bytes;
+        *to = (struct layout_row){true, row->offset, row->bytes};
+        if (row->member &&
+            (!program->member ||
+             !program->member(program->of, row->type, row->member, &to->offset,
+                              &bytes))) {
+            tasks_warn(tasks, "it has %s, but no debug information of %s.%s",
+                       k->name, row->type, row->member);
+            return false;
+        }
+    }
+    return true;
+}
+
+static void known_add(struct tasks *tasks, const struct known *k)
+{
+    const struct tasks_program *program = &tasks->program;
+    struct layout *layout = layout_add(tasks);
+    size_t size = 0;
+    uint64_t table = 0, bytes;
+    if (!layout)
+        return;
+    snprintf(layout->name, sizeof layout->name, "%s", k->name);
+    if (k->class_table)
+        table = program->symbol(program->of, k->class_table, &bytes);
+    if (!lists_find(tasks, k, layout) || (k->class_table && !table) ||
+        (table && !program->writable) || !is_version(tasks, k) ||
+        !rows_find(tasks, k, layout)) {
+        tasks->layouts_count--;
+        return;
+    }
+    if (table)
+        objects_find(tasks, k, layout, table + k->class_at);
+    while (k->states && k->states[size])
+        size += strlen(k->states + size) + 1;
+    layout_states(layout, k->states, size);
+    layout->event = k->event;
+    layout->ring = k->ring;
+    layout->runs_without = k->runs_without;
+    layout->owners_are_tasks = k->owners_are_tasks;
+    layout->words_count = k->words_count;
+    if (k->words_count)
+        memcpy(layout->words, k->words, k->words_count);
+    layout->on_first = k->on_first;
+    layout_span(layout);
+}
 
 const char *known_read(struct tasks *tasks)
 {
-    (void)tasks;
+    const struct memory *m = tasks->program.memory;
+    if (!tasks->program.symbol)
+        return NULL;
+    for (size_t i = 0; i < KNOWN; i++)
+        if (known[i].machine == m->machine &&
+            known[i].word_bytes == m->word_bytes)
+            known_add(tasks, &known[i]);
     return NULL;
 }

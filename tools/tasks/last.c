@@ -51,8 +51,8 @@ const char *lasts_read(struct tasks *tasks, struct reader *reader)
             newest[event.thread->number].is_set = true;
         }
     reader_count(reader);
-    now = reader->memory->live ? reader_realtime(reader)
-                               : reader_end_realtime(reader, &read_ns);
+    now = tasks->program.live ? reader_realtime(reader)
+                              : reader_end_realtime(reader, &read_ns);
     for (size_t i = 0; newest && i < tasks->lasts_count; i++)
         if (newest[i].is_set)
             last_set(&tasks->lasts[i], reader, &newest[i].event, now);

@@ -20,6 +20,14 @@ static void warn_end(struct tasks *tasks, size_t layout, uint64_t address)
         tasks->layouts[layout].name, (unsigned long long)address, tasks->count);
 }
 
+/* Was a known task found in this list? It may stand in others, too. */
+static bool is_of_list(const struct tasks *tasks, size_t layout, size_t list,
+                       uint64_t address)
+{
+    size_t i = ids_find(&tasks->ids, address, layout, 0);
+    return i < tasks->count && tasks->all[i].list == list;
+}
+
 /* Each task has the address of the next; the last has none, or the first's. */
 static void list_next(struct tasks *tasks, size_t layout, size_t list)
 {
@@ -30,15 +38,17 @@ static void list_next(struct tasks *tasks, size_t layout, size_t list)
         warn_end(tasks, layout, l->lists[list].at);
         return;
     }
-    for (at = first; at && tasks->count < TASKS_MAX;) {
+    at = first;
+    for (uint64_t steps = 0; at && steps < TASKS_MAX; steps++) {
+        if (steps && at == first)
+            return;
         if (!task_add(tasks, layout, list, at, &is_new)) {
             warn_end(tasks, layout, at);
             return;
         }
-        if (!is_new) {
-            if (at != first)
-                tasks_warn(tasks, "a list of %s goes in a circle, at 0x%llx",
-                           l->name, (unsigned long long)at);
+        if (!is_new && is_of_list(tasks, layout, list, at)) {
+            tasks_warn(tasks, "a list of %s goes in a circle, at 0x%llx",
+                       l->name, (unsigned long long)at);
             return;
         }
         if (!l->rows[RECORDER_TASK_NEXT_].is_set)

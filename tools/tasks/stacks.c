@@ -66,10 +66,9 @@ static size_t stack_keep(struct task_stacks *stacks, const uint64_t *frames,
     return number;
 }
 
-/* Walks a task's stack from its saved context on; how many frames. */
-static unsigned stack_walk(struct task_stacks *stacks, struct tasks *tasks,
-                           const struct task *task, struct registers *registers,
-                           uint64_t *frames, bool *whole)
+unsigned stack_walk(struct task_stacks *stacks, struct tasks *tasks,
+                    const struct task *task, struct registers *registers,
+                    uint64_t frames[FRAMES_MAX], bool *whole, uint64_t *end)
 {
     const struct unwind_machine *machine = stacks->unwind.machine;
     struct registers walked;
@@ -90,12 +89,12 @@ static unsigned stack_walk(struct task_stacks *stacks, struct tasks *tasks,
     count = (unsigned)unwind(&stacks->unwind, &walked, frames, whole);
     /* Schedulers put 0 where the outermost function would return to. */
     *whole |= walked.value[machine->pc] == 0;
+    *end = walked.value[machine->sp];
     return count;
 }
 
-/* Did nothing change that tells where the task stands? */
-static bool is_same(const struct task *a, const struct task *b,
-                    const struct registers *c, const struct registers *d)
+bool stack_is_same(const struct task *a, const struct task *b,
+                   const struct registers *c, const struct registers *d)
 {
     return a->running == b->running && a->state == b->state &&
            a->dead == b->dead &&
@@ -111,7 +110,7 @@ static bool stack_read_live(struct task_stacks *stacks, struct tasks *tasks,
     struct task now, later;
     struct registers first, second;
     bool exact;
-    uint64_t xpsr;
+    uint64_t xpsr, end;
     cache_renew(&tasks->cache);
     if (!task_again(tasks, task, &now))
         return false;
@@ -122,12 +121,25 @@ static bool stack_read_live(struct task_stacks *stacks, struct tasks *tasks,
         *count = 0;
         return true;
     }
-    *count = stack_walk(stacks, tasks, &now, &first, frames, whole);
+    *count = stack_walk(stacks, tasks, &now, &first, frames, whole, &end);
     cache_renew(&tasks->cache);
     return *count && task_again(tasks, task, &later) &&
            task_registers(tasks, &tasks->cache.memory, &later, &second, &exact,
                           &xpsr) &&
-           is_same(&now, &later, &first, &second);
+           stack_is_same(&now, &later, &first, &second);
+}
+
+/* Has a recording a note of a task with such a context? It has none of tasks
+ * that ran while they were saved. A core file has none of any. */
+static bool is_noted(struct tasks_command *command,
+                     const struct registers *registers)
+{
+    const struct unwind_machine *machine;
+    if (!command->has_notes)
+        return true;
+    machine = &machine_of(command->source->memory)->unwind;
+    return ids_find(&command->notes, registers->value[machine->sp],
+                    registers->value[machine->pc], 0) != IDS_NONE;
 }
 
 static void stack_read(struct task_stacks *stacks, struct tasks *tasks,
@@ -137,7 +149,9 @@ static void stack_read(struct task_stacks *stacks, struct tasks *tasks,
     uint64_t frames[FRAMES_MAX];
     struct registers registers;
     unsigned count = 0;
-    bool whole = false, live = tasks->program.memory->live, stood = !live;
+    uint64_t end;
+    bool whole = false, live = tasks->program.live;
+    bool stood = false;
     if (task->running) {
         const struct thread *thread = task->thread < command->threads.count
                                           ? &command->threads.all[task->thread]
@@ -148,16 +162,18 @@ static void stack_read(struct task_stacks *stacks, struct tasks *tasks,
         return;
     }
     if (!live)
-        count = stack_walk(stacks, tasks, task, &registers, frames, &whole);
-    for (int k = 0; k < STACK_TRIES && !stood; k++)
+        count =
+            stack_walk(stacks, tasks, task, &registers, frames, &whole, &end);
+    stood |= !live && is_noted(command, &registers);
+    for (int k = 0; live && k < STACK_TRIES && !stood; k++)
         stood = stack_read_live(stacks, tasks, task, frames, &count, &whole);
     task->moved = !stood;
     if (stood && count)
         task->stack = stack_keep(stacks, frames, count, whole, i);
 }
 
-const char *stacks_read(struct task_stacks *stacks, struct tasks *tasks,
-                        struct tasks_command *command, bool all)
+const char *stacks_open(struct task_stacks *stacks, struct tasks *tasks,
+                        struct source *source)
 {
     const struct machine *machine = machine_of(tasks->program.memory);
     memset(stacks, 0, sizeof *stacks);
@@ -165,9 +181,16 @@ const char *stacks_read(struct task_stacks *stacks, struct tasks *tasks,
         return "is of a processor whose stacks are not known here";
     stacks->unwind.memory = &tasks->cache.memory;
     stacks->unwind.machine = &machine->unwind;
-    stacks->unwind.dwfl = source_dwfl(command->source);
-    if (!stacks->unwind.dwfl)
-        return "there is no memory for it";
+    stacks->unwind.dwfl = source_dwfl(source);
+    return stacks->unwind.dwfl ? NULL : "there is no memory for it";
+}
+
+const char *stacks_read(struct task_stacks *stacks, struct tasks *tasks,
+                        struct tasks_command *command, bool all)
+{
+    const char *wrong = stacks_open(stacks, tasks, command->source);
+    if (wrong)
+        return wrong;
     for (size_t i = 0; i < tasks->count; i++)
         if (tasks->all[i].in_deadlock || (all && tasks->all[i].chosen))
             stack_read(stacks, tasks, command, i);

@@ -6,11 +6,18 @@
 #include "tasks.h"
 #include "threads.h"
 
+/* Ids of notes that `recorder save` makes of tasks: above those of threads, of
+ * which Linux has none above 2^22. With the number in the thread table, or with
+ * the place in the list. */
+enum { NOTE_NUMBER = 5000000, NOTE_PLACE = 5100000 };
+
 /* A program's threads beside its tasks; none where they are not known. */
 struct tasks_command {
     struct source *source;
     struct threads threads;
-    size_t *waits; /* of each thread, whom it waits for */
+    size_t *waits;    /* of each thread, whom it waits for */
+    struct ids notes; /* of a recording: the contexts of tasks in its notes */
+    bool has_notes;
     struct tasks_symbol {
         uint64_t address, size;
     } * symbols; /* of known_names */
@@ -20,6 +27,8 @@ struct tasks_command {
  * or what is wrong. */
 const char *command_tasks(struct tasks *, struct tasks_command *,
                           struct source *);
+/* Has the program tasks? */
+bool command_has_tasks(struct source *);
 void command_close(struct tasks *, struct tasks_command *);
 
 /* Stacks that differ. */
@@ -39,6 +48,16 @@ struct task_stacks {
     } starts[1024]; /* a direct-mapped cache */
 };
 
+/* Begins to read stacks of tasks. Null, or what is wrong. */
+const char *stacks_open(struct task_stacks *, struct tasks *, struct source *);
+/* Walks a task's stack from its saved context on; how many frames. `registers`:
+ * the context; *end: the stack pointer of the outermost frame. */
+unsigned stack_walk(struct task_stacks *, struct tasks *, const struct task *,
+                    struct registers *, uint64_t frames[FRAMES_MAX],
+                    bool *whole, uint64_t *end);
+/* Did nothing change that tells where the task stands? */
+bool stack_is_same(const struct task *, const struct task *,
+                   const struct registers *, const struct registers *);
 /* Reads the stacks of all chosen tasks, or only of those in deadlocks. Null, or
  * what is wrong. */
 const char *stacks_read(struct task_stacks *, struct tasks *,

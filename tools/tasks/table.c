@@ -19,13 +19,25 @@ void task_title(const struct tasks *tasks, const struct task *task, char to[64])
         snprintf(to, 64, "0x%llx", (unsigned long long)task->address);
 }
 
+/* The name, or what tells tasks apart that have neither name nor number. */
+static void name_shown(const struct tasks *tasks, const struct task *task,
+                       char to[64])
+{
+    *to = '\0';
+    if (*task->name ||
+        !tasks->layouts[task->layout].rows[RECORDER_TASK_ID_].is_set)
+        task_title(tasks, task, to);
+}
+
 void task_object(const struct tasks *tasks, const struct task *task,
                  char to[192])
 {
     const struct tasks_program *program = &tasks->program;
     char name[128];
-    if (!program->variable ||
-        !program->variable(program->of, task->object, name, sizeof name))
+    if (task->owner != TASK_NONE && task->owner_at == task->object)
+        task_title(tasks, &tasks->all[task->owner], name);
+    else if (!program->variable ||
+             !program->variable(program->of, task->object, name, sizeof name))
         snprintf(name, sizeof name, "0x%llx", (unsigned long long)task->object);
     snprintf(to, 192, "%s%s%s", task->why, *task->why ? " " : "", name);
 }
@@ -44,10 +56,14 @@ void task_waits(const struct tasks *tasks, const struct task *task,
                      (int)task->worker);
         return;
     }
-    if (!task->object)
+    if (!task->object) {
+        snprintf(to, 256, "%s", task->why);
         return;
+    }
     task_object(tasks, task, object);
-    if (task->owner != TASK_NONE)
+    if (task->owner_at == task->object) /* it waits for that task's end */
+        *holder = '\0';
+    else if (task->owner != TASK_NONE)
         task_title(tasks, &tasks->all[task->owner], holder);
     else if (task->owner_at)
         snprintf(holder, sizeof holder, "0x%llx",
@@ -104,7 +120,8 @@ static struct widths widths_of(const struct tasks *tasks)
         if (task->group == TASK_NONE || i < 4096)
             w.group = table_width(task_group(tasks, task), w.group);
         if (i < 65536 || task->object || task->running) {
-            w.name = table_width(task->name, w.name);
+            name_shown(tasks, task, text);
+            w.name = table_width(text, w.name);
             w.state = table_width(task_state(tasks, task, text), w.state);
             task_waits(tasks, task, text);
             w.waits = table_width(text, w.waits);
@@ -141,8 +158,12 @@ size_t tasks_table(FILE *to, const struct tasks *tasks,
         if (columns->marks)
             fputs(task->address == columns->here ? "* " : "  ", to);
         table_column(to, task_group(tasks, task), w.group);
-        fprintf(to, " %6lld  ", (long long)task->id);
-        table_column(to, task->name, w.name);
+        if (tasks->layouts[task->layout].rows[RECORDER_TASK_ID_].is_set)
+            fprintf(to, " %6lld  ", (long long)task->id);
+        else
+            fprintf(to, " %6s  ", "");
+        name_shown(tasks, task, text);
+        table_column(to, text, w.name);
         if (columns->address)
             fprintf(to, "  0x%-16llx", (unsigned long long)task->address);
         fputs("  ", to);

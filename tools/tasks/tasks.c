@@ -118,6 +118,34 @@ static size_t group_of(struct tasks *tasks, const struct layout *layout,
     return number;
 }
 
+/* What an event is of that a task waits for. */
+static void event_read(struct tasks *tasks, const struct layout *layout,
+                       uint64_t at, struct task *task)
+{
+    const struct task_event *event = layout->event;
+    struct memory *m = &tasks->cache.memory;
+    unsigned char bytes[8];
+    uint64_t number;
+    if (!bytes_read(m, at + event->kind_at, bytes, event->kind_bytes))
+        return;
+    number = bytes_number(m, bytes, event->kind_bytes);
+    for (unsigned i = 0; event->kinds[i].bit; i++) {
+        if (!(number & event->kinds[i].bit))
+            continue;
+        snprintf(task->why, sizeof task->why, "%s", event->kinds[i].why);
+        if (event->kinds[i].kind == EVENT_PLAIN ||
+            !bytes_read(m, at + event->object_at, bytes, m->word_bytes))
+            return;
+        task->object = bytes_word(m, bytes);
+        if (event->kinds[i].kind == EVENT_TASK)
+            task->owner_at = task->object;
+        if (event->kinds[i].kind == EVENT_OWNED)
+            task->owner_at =
+                word_in(tasks, layout, task->object, RECORDER_TASK_OWNER_);
+        return;
+    }
+}
+
 /* What it waits for, and the kind and the owner of that. */
 static void wait_read(struct tasks *tasks, const struct layout *layout,
                       const unsigned char *bytes, struct task *task)
@@ -126,7 +154,16 @@ static void wait_read(struct tasks *tasks, const struct layout *layout,
     if (!field(tasks, layout, bytes, RECORDER_TASK_WAITS_, &task->object) ||
         !task->object)
         return;
-    task->object -= layout->object_back;
+    if (layout->ring) { /* ring_read() finds it when all tasks are known */
+        task->object = 0;
+        return;
+    }
+    if (layout->event) {
+        at = task->object;
+        task->object = 0;
+        event_read(tasks, layout, at, task);
+        return;
+    }
     task->owner_at = word_in(tasks, layout, task->object, RECORDER_TASK_OWNER_);
     if (field(tasks, layout, bytes, RECORDER_TASK_WHY_AT_, &at))
         text_in(tasks, at, task->why, sizeof task->why);
@@ -153,8 +190,11 @@ static void state_read(struct tasks *tasks, const struct layout *layout,
     task->dead = text && strcmp(text, "dead") == 0;
     task->running =
         says ? text && strcmp(text, "running") == 0 : task->worker != 0;
-    if (layout->current)
-        task->running = layout->current == task->address;
+    if (layout->runs_without &&
+        field(tasks, layout, bytes, RECORDER_TASK_FCONTEXT_, &value))
+        task->running = value == 0;
+    text = layout->lists[task->list].state;
+    task->running |= text && strcmp(text, "running") == 0;
 }
 
 /* Reads a task of a layout. False: its memory is not there. */
@@ -204,11 +244,43 @@ bool task_add(struct tasks *tasks, size_t layout, size_t list, uint64_t address,
     return true;
 }
 
+/* Follows the links of waiting tasks to the object that the ring goes through. */
+static void ring_read(struct tasks *tasks, struct task *task)
+{
+    enum { STEPS = 4096 };
+    const struct layout *layout = &tasks->layouts[task->layout];
+    const struct task_ring *ring = layout->ring;
+    unsigned link = (unsigned)layout->rows[RECORDER_TASK_WAITS_].offset;
+    uint64_t at = word_in(tasks, layout, task->address, RECORDER_TASK_WAITS_);
+    struct memory *m = &tasks->cache.memory;
+    unsigned char bytes[8];
+    int steps = 0;
+    while (at && steps++ < STEPS &&
+           ids_find(&tasks->ids, at - link, task->layout, 0) != IDS_NONE)
+        at = bytes_read(m, at, bytes, m->word_bytes) ? bytes_word(m, bytes) : 0;
+    if (!at || steps >= STEPS || task->running)
+        return;
+    if (ids_find(&tasks->ids, at - ring->end_at, task->layout, 0) != IDS_NONE) {
+        task->object = task->owner_at = at - ring->end_at;
+        strcpy(task->why, "end of");
+        return;
+    }
+    task->object = at - ring->head_at;
+    if (bytes_read(m, task->object + ring->owner_at, bytes, m->word_bytes))
+        task->owner_at = bytes_word(m, bytes);
+    if (ids_find(&tasks->ids, task->owner_at, task->layout, 0) == IDS_NONE)
+        task->owner_at = 0; /* the object has no owner there */
+}
+
 bool task_again(struct tasks *tasks, const struct task *task, struct task *now)
 {
     *now = (struct task){
         .address = task->address, .layout = task->layout, .list = task->list};
-    return task_read(tasks, now);
+    if (!task_read(tasks, now))
+        return false;
+    if (tasks->layouts[now->layout].ring)
+        ring_read(tasks, now);
+    return true;
 }
 
 /* --------------------------------------------------------------- threads -- */
@@ -275,6 +347,9 @@ static void threads_link(struct tasks *tasks)
         size_t thread = task->running && task->worker
                             ? ids_find(&by_id, (uint32_t)task->worker, 0, 0)
                             : IDS_NONE;
+        if (task->running && tasks->layouts[task->layout].on_first &&
+            by_id.count)
+            thread = 0;
         if (thread != IDS_NONE && task->thread == TASK_NONE)
             task->thread = thread;
     }
@@ -289,6 +364,8 @@ const char *task_state(const struct tasks *tasks, const struct task *task,
     const struct layout *layout = &tasks->layouts[task->layout];
     if (task->moved)
         return "moving";
+    if (task->running && layout->lists[task->list].state)
+        return "running";
     if (layout->rows[RECORDER_TASK_STATE_].is_set &&
         task->state < layout->states_count)
         return layout->states[task->state];
@@ -346,6 +423,11 @@ static const char *tasks_sort(struct tasks *tasks)
     for (size_t i = 0; i < tasks->count; i++) {
         struct task *task = &tasks->all[i];
         tasks->order[i] = i;
+        if (tasks->layouts[task->layout].ring)
+            ring_read(tasks, task);
+        if (tasks->layouts[task->layout].owners_are_tasks &&
+            ids_find(&tasks->ids, task->owner_at, task->layout, 0) == IDS_NONE)
+            task->owner_at = 0;
         if (task->owner_at)
             task->owner =
                 ids_find(&tasks->ids, task->owner_at, task->layout, 0);

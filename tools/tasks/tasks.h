@@ -52,6 +52,7 @@ enum {
 struct tasks_program {
     struct memory *memory;
     uint64_t registry; /* 0: there is none */
+    bool live;         /* it may go on while it is read */
     void *of;
     /* A variable's address, and its size or 0; 0: there is none. */
     uint64_t (*symbol)(void *of, const char *name, uint64_t *size);
@@ -61,6 +62,11 @@ struct tasks_program {
     /* The variable that an address lies in: "name", "name+0x8". */
     bool (*variable)(void *of, uint64_t address, char *to, size_t size);
     bool (*is_code)(void *of, uint64_t address);
+    /* Part i of the memory that the program writes to; false: there are no
+     * more. */
+    bool (*writable)(void *of, size_t i, uint64_t *start, uint64_t *end);
+    /* Is a file mapped whose name, without folders, begins so? */
+    bool (*library)(void *of, const char *name);
     /* Kernel id and, if it is asked for, stack pointer (0: not known) of thread
      * i; false: there are no more. The name for people of it. */
     bool (*thread)(void *of, size_t i, int32_t *id, uint64_t *sp);
@@ -97,6 +103,30 @@ struct task_list {
     const char *state; /* of all in it, or null: the row tells */
 };
 
+/* Where a task waits for an event, which tells more: a structure with a number
+ * that says what it is, and an object. */
+enum event_kind {
+    EVENT_PLAIN,  /* no object */
+    EVENT_OBJECT, /* nobody holds it */
+    EVENT_OWNED,  /* its OWNER does */
+    EVENT_TASK    /* it is a task itself */
+};
+struct task_event {
+    unsigned object_at, kind_at, kind_bytes;
+    struct {
+        uint64_t bit; /* in the number; 0 ends them */
+        const char *why;
+        enum event_kind kind;
+    } kinds[12];
+};
+
+/* Where waiting tasks stand in a ring that goes through the object: the link in a
+ * task is WAITS; the ring's head stands so far in the object, or, of who waits
+ * for the end of a task, in that. */
+struct task_ring {
+    unsigned head_at, owner_at, end_at;
+};
+
 struct layout {
     char name[TASK_NAME_MAX];
     struct layout_row {
@@ -111,11 +141,14 @@ struct layout {
     unsigned words_count;
     struct task_list lists[LISTS_MAX];
     size_t lists_count;
-    uint64_t item_next, item_task; /* of LIST_ITEMS */
-    uint64_t item_end;             /* from the head to the item that ends it */
-    uint64_t current;              /* where the running task stands, or 0 */
-    uint64_t object_back;          /* from WAITS's value to the object */
-    uint64_t low, span;            /* the part of a task that has all rows */
+    uint64_t item_next, item_task;  /* of LIST_ITEMS */
+    uint64_t item_end;              /* from the head to the item that ends it */
+    const struct task_event *event; /* WAITS's value is its address; or null */
+    const struct task_ring *ring;   /* or null */
+    bool on_first;                  /* all run on the first thread */
+    bool runs_without;              /* no context: the task runs */
+    bool owners_are_tasks;          /* an owner that is none is no owner */
+    uint64_t low, span;             /* the part of a task that has all rows */
 };
 
 struct task {

@@ -51,6 +51,7 @@ void core_registers(const struct threads *threads, struct thread *thread,
                       is_interrupted(word_signed(m, value[machine->result]));
     for (unsigned i = 0; i < 6; i++)
         thread->arguments[i] = value[machine->arguments[i]];
+    thread->argument_lost = thread->in_call && machine->loses_argument;
 }
 
 /* Does the thread stand behind an instruction that calls the system? */
@@ -100,4 +101,22 @@ const char *core_threads(struct threads *threads)
                ? NULL
                : threads_wrong(threads, "has no threads: it is no core file "
                                         "that a process left");
+}
+
+size_t core_status(const struct machine *machine, const struct memory *m,
+                   int32_t id, const struct registers *registers,
+                   unsigned char *to, size_t max)
+{
+    unsigned word = machine->word_bytes, at = status_registers(m);
+    size_t size = at + machine->status_count * word + word; /* pr_fpvalid */
+    if (size > max)
+        return 0;
+    memset(to, 0, size);
+    bytes_put(m, to + status_id(m), (uint32_t)id, 4);
+    for (unsigned i = 0; i < machine->status_count; i++) {
+        int which = machine->status[i];
+        if (which >= 0 && registers->known[which])
+            bytes_put_word(m, to + at + i * word, registers->value[which]);
+    }
+    return size;
 }

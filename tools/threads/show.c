@@ -71,7 +71,9 @@ const char *show_kind(enum wait_kind kind)
 
 void show_object(struct threads *threads, const struct wait *wait, char to[256])
 {
-    if (!place_variable(threads, wait->object, to, 256))
+    if (!wait->object)
+        snprintf(to, 256, "(which one is not told)");
+    else if (!place_variable(threads, wait->object, to, 256))
         snprintf(to, 256, "0x%llx", (unsigned long long)wait->object);
 }
 

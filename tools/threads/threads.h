@@ -65,7 +65,7 @@ enum wait_kind {
 
 struct wait {
     enum wait_kind kind;
-    uint64_t object;   /* its address; of WAIT_THREAD, the futex */
+    uint64_t object;   /* its address; of WAIT_THREAD, the futex; 0: unknown */
     uint64_t futex;    /* the word in it that the kernel knows */
     bool inherits;     /* a mutex with priority inheritance */
     bool timed;        /* until a time */
@@ -85,6 +85,7 @@ struct thread {
     bool in_call; /* it waits in a system call, and these are known: */
     int64_t call;
     uint64_t arguments[6];
+    bool argument_lost; /* the first of them */
     uint64_t switches; /* how often it began to wait or was preempted */
     struct registers registers;
     bool has_registers; /* at least pc and sp */
@@ -184,6 +185,11 @@ void core_registers(const struct threads *, struct thread *,
 /* snapshots.c: the snapshots in a recording, each as a thread. Null, or what is
  * wrong. Takes the reader's records. */
 const char *snapshots_open(struct threads *, struct source *, struct reader *);
+
+/* Makes the bytes of an NT_PRSTATUS, whose size it returns, at most `max`;
+ * registers that are not known are 0. 0: it has more. */
+size_t core_status(const struct machine *, const struct memory *, int32_t id,
+                   const struct registers *, unsigned char *to, size_t max);
 
 /* ---------------------------------------------------------------- places -- */
 

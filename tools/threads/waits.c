@@ -152,8 +152,10 @@ static enum wait_kind kind_by_value(struct threads *threads,
 static uint64_t object_of(const struct threads *threads, enum wait_kind kind,
                           uint64_t futex)
 {
-    if (threads->is_musl)
-        return kind == WAIT_MUTEX ? futex - 4 : futex;
+    if (threads->is_musl) /* of two kinds, a waiter's stack has the futex */
+        return kind == WAIT_MUTEX                               ? futex - 4
+               : kind == WAIT_CONDITION || kind == WAIT_BARRIER ? 0
+                                                                : futex;
     switch (kind) {
     case WAIT_CONDITION: return futex - (futex & 4 ? 44 : 40);
     case WAIT_READ:
@@ -230,6 +232,11 @@ static void futex_find(struct threads *threads, struct thread *thread,
 {
     unsigned command = futex_command(thread);
     struct wait *wait = &thread->wait;
+    if (thread->argument_lost) {
+        wait->kind = kind;
+        wait->timed = thread->arguments[3] != 0;
+        return;
+    }
     wait->futex = thread->arguments[0];
     wait->timed = thread->arguments[3] != 0;
     wait->inherits = command == FUTEX_LOCK_PI || command == FUTEX_LOCK_PI2;
@@ -256,7 +263,7 @@ void wait_find(struct threads *threads, struct thread *thread)
     if (is_futex_wait(thread, wait->call)) {
         futex_find(threads, thread, kind_by_stack(threads, thread));
     } else if (wait->call && is_of_file(wait->call)) {
-        wait->fd = (int)thread->arguments[0];
+        wait->fd = thread->argument_lost ? -1 : (int)thread->arguments[0];
     } else if (wait->call && strcmp(wait->call, "restart_syscall") == 0) {
         /* After a stop; its arguments are those of the call before. */
         kind = kind_by_stack(threads, thread);

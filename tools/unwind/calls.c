@@ -1,8 +1,9 @@
-/* calls.c - the call in front of a return address, of x86-64. */
+/* calls.c - the call in front of a return address, of x86. */
 /* SPDX-License-Identifier: MIT */
 #include "unwind.h"
 
 #include <elf.h>
+#include <gelf.h>
 #include <string.h>
 
 /* The word that `ff /2` or `ff /4` with an address relative to its end has. */
@@ -32,11 +33,74 @@ static uint64_t linkage_target(struct unwind *u, uint64_t address)
     return word_behind(u, address + (uint64_t)(at + 6 - code), at + 2);
 }
 
+/* Where the linkage table's addresses stand, by the file; 0: it does not tell. */
+static uint64_t table_of(struct unwind *u, uint64_t address)
+{
+    GElf_Addr bias;
+    GElf_Phdr p;
+    GElf_Dyn entry;
+    Elf_Data *data;
+    size_t count;
+    Dwfl_Module *module = dwfl_addrmodule(u->dwfl, address);
+    Elf *elf = module ? dwfl_module_getelf(module, &bias) : NULL;
+    if (!elf || elf_getphdrnum(elf, &count) != 0)
+        return 0;
+    for (size_t i = 0; i < count && gelf_getphdr(elf, (int)i, &p); i++) {
+        if (p.p_type != PT_DYNAMIC || p.p_filesz > 65536)
+            continue;
+        data = elf_getdata_rawchunk(elf, (int64_t)p.p_offset, p.p_filesz,
+                                    ELF_T_DYN);
+        for (int k = 0;
+             data && gelf_getdyn(data, k, &entry) && entry.d_tag != DT_NULL;
+             k++)
+            if (entry.d_tag == DT_PLTGOT)
+                return entry.d_un.d_ptr + bias;
+    }
+    return 0;
+}
+
+/* As linkage_target(), of i386: the address has its own place, or one reckoned
+ * from the table, which is in ebx then. */
+static uint64_t linkage_target_386(struct unwind *u, uint64_t address)
+{
+    static const unsigned char endbr32[] = {0xf3, 0x0f, 0x1e, 0xfb};
+    unsigned char code[10], *at = code;
+    uint32_t place;
+    uint64_t target;
+    if (unwind_bytes(u, address, code, sizeof code) != sizeof code)
+        return 0;
+    if (memcmp(at, endbr32, sizeof endbr32) == 0)
+        at += sizeof endbr32;
+    memcpy(&place, at + 2, sizeof place);
+    if (at[0] != 0xff || (at[1] != 0x25 && at[1] != 0xa3))
+        return 0;
+    if (at[1] == 0xa3)
+        place += (uint32_t)table_of(u, address);
+    return unwind_word(u, place, &target) ? target : 0;
+}
+
+static enum calls call_before_386(struct unwind *u, uint64_t returns,
+                                  uint64_t target[2])
+{
+    unsigned char code[5];
+    uint32_t distance;
+    if (unwind_bytes(u, returns - sizeof code, code, sizeof code) !=
+            sizeof code ||
+        code[0] != 0xe8)
+        return CALLS_NO;
+    memcpy(&distance, code + 1, sizeof distance);
+    target[0] = (uint32_t)(returns + distance);
+    target[1] = linkage_target_386(u, target[0]);
+    return CALLS_YES;
+}
+
 enum calls call_before(struct unwind *u, uint64_t returns, uint64_t target[2])
 {
     unsigned char code[7];
     int32_t distance;
     target[0] = target[1] = 0;
+    if (u->memory->machine == EM_386)
+        return call_before_386(u, returns, target);
     if (u->memory->machine != EM_X86_64 ||
         unwind_bytes(u, returns - sizeof code, code, sizeof code) !=
             sizeof code)

@@ -9,6 +9,7 @@ FLOORS (a file calls only files of lower floors)
     walk           from a frame to the one that called it
     frame_pointer  finds a frame pointer that no register gave
     gate           the code through which programs of i386 call the system
+    scan           a caller by its call alone, where no table is
     calls          the call in front of a return address
     cfi            a frame's caller by the tables that compilers leave
     exidx          the same by the tables of ARM
@@ -96,6 +97,10 @@ bool cfi_is_entry(struct unwind *, uint64_t address);
 /* gate.c: leaves the kernel's own code for system calls of i386, which is no
  * function of the program; false: this is none. */
 bool gate_step(struct unwind *, struct registers *);
+
+/* scan.c: makes registers those of the next caller that its call tells. */
+enum unwind_step scan_step(struct unwind *, uint64_t address,
+                           struct registers *);
 
 /* calls.c: is there a call in front of a return address, and of what? target[0]
  * is what it calls, or an entry of a linkage table that leads to target[1]; 0:

@@ -83,6 +83,8 @@ static enum unwind_step step(struct unwind *u, uint64_t address,
         did = UNWIND_END;
     if (did == UNWIND_UNKNOWN)
         did = prologue_step(u, address, registers);
+    if (did == UNWIND_UNKNOWN && !row)
+        did = scan_step(u, address, registers);
     return did;
 }
 

@@ -18,6 +18,7 @@ enum {
     OPTION_CSV = OPTION_OWN,
     OPTION_CLEAR,
     OPTION_FUNCTION,
+    OPTION_BY_TIME,
     OPTION_COLOR,
     OPTION_NO_PAGER
 };
@@ -129,6 +130,8 @@ static void clear_begin(struct call *call, uint64_t *order)
                            call_option(call, OPTION_UNTIL),
                            s->thread,
                            s->severities};
+    if (call_option(call, OPTION_LOG))
+        misuse(call, "--clear does not go with --log");
     for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
         if (chosen[i])
             misuse(call, "--clear clears all records, --%s shows some of them",
@@ -169,6 +172,8 @@ static int dump(struct call *call)
         clear_begin(call, &order);
     else
         call_open(call, 0);
+    call->reader.kernel &= !clears; /* they are nobody's to clear */
+    call->reader.by_time = call_option(call, OPTION_BY_TIME);
     call_take(call);
     if (isatty(1) && !call_option(call, OPTION_NO_PAGER) && !as_json && !as_csv)
         pager_open();
@@ -189,8 +194,12 @@ static int dump(struct call *call)
 static const struct option_row rows[] = {
     {'j', "json", NULL, "one JSON object a line, integers exact"},
     {OPTION_CSV, "csv", NULL, "comma-separated values (RFC 4180)"},
+    ROW_LOG,
     {OPTION_FUNCTION, "function", NULL,
      "behind each line, the function that recorded it (of C++: | c++filt)"},
+    {OPTION_BY_TIME, "by-time", NULL,
+     "by ascending times, not by orders: switches that were poured, and texts "
+     "of a --log, among the records of their time"},
     {OPTION_CLEAR, "clear", NULL,
      "all that is shown here, and nothing else, is not shown again (see "
      "recorder clear); of a thread that is stopped inside a record for more "
@@ -205,7 +214,7 @@ const struct verb verb_dump = {
     .name = "dump",
     .arguments = "SOURCE",
     .summary =
-        "prints all records, merged and in order: what recorder_dump() prints",
+        "prints all records, merged and in order, as recorder_dump() does",
     .help = "A ~ in front of a text says that it may be another than the one "
             "that was recorded: a %s keeps an address, and what stands there "
             "is no constant of the program or of a library. RECORDER_COPY "
@@ -213,4 +222,5 @@ const struct verb verb_dump = {
             "the numbers of such arguments, from 0 and from 1.",
     .rows = rows,
     .selects = true,
-    .run = dump};
+    .run = dump,
+    .kernel = true};

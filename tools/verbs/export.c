@@ -67,6 +67,7 @@ static const struct option_row rows[] = {
     {'o', "output", "FILE", "where to; - is standard output"},
     {EXPORT_VALUE, "value", "RECORDER:N=NAME",
      "plot argument N of the recorders that match"},
+    ROW_LOG,
     {EXPORT_MESSAGES, "messages", NULL,
      "name events by their messages, not formats (perfetto, chrome)"},
     {EXPORT_PLAIN, "plain", NULL, "wires only, as sigrok takes them (vcd)"},
@@ -119,7 +120,7 @@ static int run(struct call *call)
         misuse(call, "it would fill this terminal: -o FILE, or -o - if you "
                      "want that");
     for (const struct option_row *row = rows + 1; row->name; row++)
-        if (call_option(call, row->key) && !(formats[i].uses & USES(row->key)))
+        if (row->key >= OPTION_OWN && call_option(call, row->key) && !(formats[i].uses & USES(row->key)))
             warn(call, "%s has no use for --%s", formats[i].name, row->name);
     call_open(call, 1);
     call_take(call);
@@ -139,4 +140,5 @@ const struct verb verb_export = {
     .help = help,
     .rows = rows,
     .selects = true,
-    .run = run};
+    .run = run,
+    .kernel = true};

@@ -166,4 +166,5 @@ const struct verb verb_follow = {
     .rows = rows,
     .selects = true,
     .run = follow,
+    .kernel = true,
     .follows = true};

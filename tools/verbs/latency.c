@@ -648,4 +648,5 @@ const struct verb verb_latency = {
     .rows = rows,
     .selects = true,
     .run = run,
+    .kernel = true,
     .trouble = 2};

@@ -25,7 +25,7 @@ struct locks {
 
 static bool is_lock(const struct wait *wait)
 {
-    return wait->kind != WAIT_NONE && wait->kind != WAIT_CALL;
+    return wait->kind != WAIT_NONE && wait->kind != WAIT_CALL && wait->object;
 }
 
 static void locks_collect(struct locks *locks)

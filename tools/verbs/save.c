@@ -13,6 +13,7 @@
 #include "log.h"
 #include "made.h"
 #include "output.h"
+#include "saved.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +21,12 @@
 #include <sys/stat.h>
 
 enum { TEXTS_MAX = 1 << 30 };
-enum { OPTION_FOLLOW = OPTION_OWN, OPTION_CHUNK, OPTION_KEEP };
+enum {
+    OPTION_FOLLOW = OPTION_OWN,
+    OPTION_CHUNK,
+    OPTION_KEEP,
+    OPTION_NO_STACKS
+};
 
 /* Memory that keeps the pages that were read. */
 struct kept_page {
@@ -87,9 +93,10 @@ static bool keeper_thread(struct memory *memory, int32_t id, char name[16])
 }
 
 /* Changes bytes of a kept page. */
-static void keeper_put(struct keeper *keeper, uint64_t address,
+static void keeper_put(struct memory *memory, uint64_t address,
                        const unsigned char *from, size_t size)
 {
+    struct keeper *keeper = (struct keeper *)memory;
     for (size_t i = 0; i < size; i++) {
         uint64_t at = (address + i) % PAGE_BYTES;
         struct kept_page *page = page_keep(keeper, address + i - at);
@@ -106,10 +113,10 @@ static void clock_keep(struct keeper *keeper)
     unsigned char set[4], bytes[3 * 8];
     if (!core_later(reader, bytes, set))
         return;
-    keeper_put(keeper, reader->registry + at->registry_later, bytes,
+    keeper_put(&keeper->memory, reader->registry + at->registry_later, bytes,
                sizeof bytes);
-    keeper_put(keeper, reader->registry + at->registry_later_sequence, set,
-               sizeof set);
+    keeper_put(&keeper->memory, reader->registry + at->registry_later_sequence,
+               set, sizeof set);
 }
 
 static bool keeper_constant(struct memory *memory, uint64_t address)
@@ -346,6 +353,8 @@ static int save(struct call *call)
     keeper.memory.constant = keeper.of->constant ? keeper_constant : NULL;
     look_at_all(call, &keeper);
     clock_keep(&keeper);
+    if (!call_option(call, OPTION_NO_STACKS))
+        tasks_save(call, &keeper.memory, keeper_put, &notes);
     for (size_t i = 0; i < call->reader.inside->lanes_count; i++)
         ring_add(&keeper, &call->reader, &call->reader.inside->lanes[i],
                  &pieces);
@@ -354,6 +363,7 @@ static int save(struct call *call)
             page_keep(&keeper, call->source.modules[i].start);
     pages_add(&keeper, &pieces);
     notes_make(&notes, call);
+    free(notes.statuses);
     file_open(&output, call, path);
     core_write(call, fileno(output.file), &notes, &pieces);
     output_close(&output);
@@ -377,6 +387,8 @@ static const struct option_row rows[] = {
     {OPTION_KEEP, "keep", "SIZE",
      "of a log, how much is kept (2G), or for how long (1h); the oldest file "
      "is deleted first"},
+    {OPTION_NO_STACKS, "no-stacks", NULL,
+     "without the tasks of a scheduler, and their stacks"},
     {0, NULL, NULL, NULL}};
 
 const struct verb verb_save = {
@@ -390,6 +402,10 @@ const struct verb verb_save = {
         "dump and list say how many were left out. A text that may have "
         "changed "
         "when it was read stays marked by a ~."
+        "\n\n"
+        "Of a program with a scheduler of its own (recorder tasks), it has the "
+        "tasks and their stacks, too: a debugger shows each as a thread, with "
+        "an id of 5000000 and its number in the thread table."
         "\n\n"
         "--follow makes DIR a log, until Ctrl-C or the end of the program: "
         "chunks 000001.rec, 000002.rec ..., the last of them .part until it is "

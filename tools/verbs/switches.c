@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "switches.h"
 #include "json.h"
+#include "kernel.h"
 #include "shown.h"
 #include "switches_show.h"
 #include "tables.h"
@@ -10,6 +11,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { OPTION_FOR = OPTION_OWN };
 
 /* ------------------------------------------------------------------ rows -- */
 
@@ -354,11 +357,44 @@ void switches_show(struct call *call, const char *thread)
 
 /* ------------------------------------------------------------------ verb -- */
 
+/* --for: the switches of a process, whatever it records itself. */
+static void record_for(struct call *call, const char *text)
+{
+    char *end;
+    long pid = call->arguments_count ? strtol(call->arguments[0], &end, 10) : 0;
+    int64_t ns;
+    if (pid <= 0 || pid > INT32_MAX || *end)
+        misuse(call, "--for needs the id of a running process");
+    if (!span_of(text, &ns) || ns <= 0)
+        misuse(call, "--for %s: is no time like 5s or 200ms", text);
+    call->name = call->arguments[0];
+    if (kernel_record(call, (int)pid, (uint64_t)ns)) {
+        if (!call->reader.taken)
+            fail(call, "none of its threads came or went in that time");
+        return;
+    }
+    warn(call, "so this is what the system counted meanwhile, without those "
+               "threads that have ended");
+    kernel_counts(call, (int)pid, (uint64_t)ns, call_option(call, 'j'));
+    exit(ferror(stdout) ? 1 : 0);
+}
+
 static int run(struct call *call)
 {
     const char *thread = call->selection.thread;
+    const char *time = call_option(call, OPTION_FOR);
     call->selection.thread = NULL; /* of the rows, not of the records */
+    if (time) {
+        record_for(call, time);
+        switches_show(call, thread);
+        return 0;
+    }
     call_open(call, 0);
+    if (!call->source.registry)
+        fail(call, call->source.pid
+                       ? "no recorder in it; --for 5s has the kernel record "
+                         "what its threads do"
+                       : "no recorder in it");
     call_take(call);
     switches_show(call, thread);
     return 0;
@@ -366,6 +402,9 @@ static int run(struct call *call)
 
 static const struct option_row rows[] = {
     {'j', "json", NULL, "one JSON object a line, times in nanoseconds"},
+    {OPTION_FOR, "for", "TIME",
+     "of a running process that records no switches (Linux): has the kernel "
+     "record them for so long, 5s or 200ms"},
     ROW_NAMES,
     {OPTION_SINCE, "since", "WHEN", "only what was from then on: see dump"},
     {OPTION_UNTIL, "until", "WHEN", "up to then, the same"},
@@ -392,4 +431,6 @@ const struct verb verb_switches = {
         "Times end "
         "at the last record that says what ran.",
     .rows = rows,
-    .run = run};
+    .run = run,
+    .kernel = true,
+    .unprepared = true};

@@ -81,8 +81,10 @@ static void node_text(struct view *view, size_t node)
         task_object(tasks, &tasks->all[node], text);
         printf(" waits for ");
         show_text(stdout, text);
-        fputs(" of task ", stdout);
-        title_text(tasks, tasks->all[node].owner);
+        if (tasks->all[node].owner_at != tasks->all[node].object) {
+            fputs(" of task ", stdout);
+            title_text(tasks, tasks->all[node].owner);
+        }
     }
     if (tasks->all[node].stack != TASK_NONE) {
         fputs(", at ", stdout);
@@ -390,7 +392,7 @@ static void view_text(struct call *call, struct view *view)
                ? ""
                : "; --all shows those of the scheduler, too",
            call->source.pid ? "Read while the process ran; nothing was stopped."
-                            : "");
+                            : "As the file has them.");
 }
 
 static int tasks_run(struct call *call)

@@ -106,6 +106,8 @@ static int run(struct call *call)
     }
     if (call_option(call, LIVE) && call_option(call, 'o'))
         misuse(call, "--live serves the page; -o does not go with it");
+    if (call_option(call, LIVE) && call_option(call, OPTION_LOG))
+        misuse(call, "--live does not go with --log");
     call_open(call, 0);
     if (call_option(call, LIVE)) {
         if (!call->source.pid && !call->source.memory->live)
@@ -124,6 +126,7 @@ static const struct option_row rows[] = {
     {'o', "output", "FILE", "write the page to FILE; - is stdout"},
     {VALUE, "value", "RECORDER:N=NAME",
      "plot argument N of the recorders that match"},
+    ROW_LOG,
     {NO_OPEN, "no-open", NULL, "do not open a browser"},
     {LIVE, "live", NULL,
      "serve the page on 127.0.0.1 and show what a running program records"},
@@ -157,4 +160,5 @@ const struct verb verb_view = {
         "until the program ends.",
     .rows = rows,
     .selects = true,
-    .run = run};
+    .run = run,
+    .kernel = true};

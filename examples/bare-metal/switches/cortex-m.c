@@ -46,6 +46,10 @@ uintptr_t *board_swap(uintptr_t *stack);
 uintptr_t *board_swap(uintptr_t *stack)
 {
     uintptr_t was = board_mask();
+    static bool named;
+    if (!named)
+        recorder_thread_name("scheduler");
+    named = true;
     scheduler_current->stack = stack;
     stack = scheduler_next()->stack;
     board_unmask(was);
@@ -132,9 +136,17 @@ void board_line(void)
     __asm__ volatile("dsb\n\tisb" : : : "memory");
 }
 
+/* QEMU's time jumps where a processor sleeps: not with SCHEDULER_AWAKE. */
 void board_sleep(void)
 {
+#ifdef SCHEDULER_AWAKE
+    const volatile unsigned *ticks = &scheduler_tick.count;
+    unsigned seen = *ticks;
+    while (*ticks == seen)
+        ;
+#else
     __asm__ volatile("wfi" : : : "memory");
+#endif
 }
 
 /* From here on main has the stack that it had, as a task, and interrupts have
@@ -151,5 +163,5 @@ void board_run(void)
                      :
                      : "r"(stack + 1024)
                      : "r0", "memory");
-    port_every(1000);
+    port_every(SCHEDULER_TICK);
 }

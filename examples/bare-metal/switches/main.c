@@ -7,10 +7,10 @@
 #endif
 
 static struct task sensor, filter, encoder;
-static struct queue raw, filtered;
+static struct queue raw = QUEUE(8), filtered = QUEUE(8);
 
 /* Works for so many rounds; an interrupt comes in between now and then. */
-static void work(unsigned rounds)
+static void work_on(unsigned rounds)
 {
     static unsigned random = 1;
     unsigned i, line;
@@ -36,7 +36,7 @@ static void sense(void)
     unsigned frame;
     for (frame = 1; frame <= FRAMES; frame++) {
         scheduler_wait_for_tick();
-        work(500);
+        work_on(500);
         queue_put(&raw, frame);
     }
     end(&raw);
@@ -45,7 +45,7 @@ static void pass_on(void)
 {
     uintptr_t frame;
     while ((frame = queue_get(&raw)) != 0) {
-        work(4000);
+        work_on(4000);
         queue_put(&filtered, frame);
     }
     end(&filtered);
@@ -54,10 +54,10 @@ static void encode(void)
 {
     uintptr_t frame;
     while ((frame = queue_get(&filtered)) != 0)
-        work(frame % 10 ? 6000 : 25000);
+        work_on(frame % 10 ? 6000 : 25000);
     { /* a mask in a mask, for long */
         uintptr_t outer = scheduler_mask(), inner = scheduler_mask();
-        work(20000);
+        work_on(20000);
         scheduler_unmask(inner);
         scheduler_unmask(outer);
     }

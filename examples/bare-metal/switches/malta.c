@@ -88,7 +88,7 @@ void board_unmask(uintptr_t was)
 void port_on_timer(uintptr_t pc)
 {
     scheduler_on_tick(pc);
-    port_timer(1000 * board_microsecond);
+    port_timer(SCHEDULER_TICK * board_microsecond);
 }
 void port_on_software(void)
 {
@@ -110,5 +110,5 @@ void board_sleep(void)
 }
 void board_run(void)
 {
-    port_timer(1000 * board_microsecond);
+    port_timer(SCHEDULER_TICK * board_microsecond);
 }

@@ -2,6 +2,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "scheduler.h"
 
+#ifndef SCHEDULER_SWITCHES
+#define SCHEDULER_SWITCHES 8192
+#define SCHEDULER_INTERRUPTS 4096
+#endif
 RECORDER(switches, SCHEDULER_SWITCHES, "Which task ran, which interrupt");
 RECORDER(interrupts, SCHEDULER_INTERRUPTS, "Where they were masked");
 
@@ -11,7 +15,7 @@ struct interrupt_counts scheduler_tick = {.name = "tick"},
                         scheduler_line = {.name = "line"};
 struct processor_counts scheduler_counts;
 
-enum { VECTOR_TICK = 15, VECTOR_LINE = 16, TICKS_OF_SENSOR = 5 };
+enum { VECTOR_TICK = 15, VECTOR_LINE = 16 };
 static struct task *waits_for_tick;
 static struct task idle;
 struct task *scheduler_tasks = &idle;
@@ -114,7 +118,7 @@ void scheduler_unmask(uintptr_t was)
 
 static void add(struct task *task, const char *name)
 {
-    static unsigned number = 100;
+    static unsigned number = 20;
     task->name = name;
     task->number = number++;
     task->counts.does = TASK_NEW;
@@ -194,6 +198,7 @@ static void wake(struct task *task)
 void scheduler_begin(void)
 {
     board_unmask(0);
+    recorder_thread_name(scheduler_current->name);
     scheduler_current->function();
     scheduler_mask();
     leave(TASK_ENDED);
@@ -206,11 +211,10 @@ void scheduler_begin(void)
 
 bool queue_put(struct queue *queue, uintptr_t word)
 {
-    const unsigned size = sizeof queue->words / sizeof *queue->words;
     uintptr_t was = scheduler_mask();
-    bool room = queue->count < size;
+    bool room = queue->count < queue->size;
     if (room)
-        queue->words[(queue->first + queue->count++) % size] = word;
+        queue->words[(queue->first + queue->count++) % queue->size] = word;
     if (room && queue->waits) {
         wake(queue->waits);
         queue->waits = NULL;
@@ -221,7 +225,6 @@ bool queue_put(struct queue *queue, uintptr_t word)
 
 uintptr_t queue_get(struct queue *queue)
 {
-    const unsigned size = sizeof queue->words / sizeof *queue->words;
     uintptr_t was = scheduler_mask(), word;
     while (queue->count == 0) {
         queue->waits = scheduler_current;
@@ -230,7 +233,7 @@ uintptr_t queue_get(struct queue *queue)
         was = scheduler_mask();
     }
     word = queue->words[queue->first];
-    queue->first = (queue->first + 1) % size;
+    queue->first = (queue->first + 1) % queue->size;
     queue->count--;
     scheduler_unmask(was);
     return word;
@@ -242,6 +245,16 @@ void scheduler_wait_for_tick(void)
     waits_for_tick = scheduler_current;
     leave(TASK_BLOCKED);
     scheduler_unmask(was);
+}
+
+#ifndef SCHEDULER_ROUNDS
+#define SCHEDULER_ROUNDS 16 /* of this loop in a microsecond, about */
+#endif
+__attribute__((noinline)) void work(unsigned microseconds)
+{
+    unsigned rounds = microseconds * SCHEDULER_ROUNDS;
+    while (rounds--)
+        __asm__ volatile("");
 }
 
 /* ------------------------------------------------------------ interrupts -- */
@@ -284,10 +297,12 @@ void scheduler_on_tick(uintptr_t pc)
 {
     static unsigned ticks;
     struct nested nested;
+    if (scheduler_tick.count == 0)
+        recorder_thread_name(scheduler_tick.name);
     enter(&nested, &scheduler_tick, VECTOR_TICK, pc);
     if (++ticks % 3 == 0)
         board_line(); /* nests */
-    if (ticks % TICKS_OF_SENSOR == 0 && waits_for_tick) {
+    if (ticks % SCHEDULER_SENSOR == 0 && waits_for_tick) {
         uintptr_t was = scheduler_mask();
         wake(waits_for_tick);
         waits_for_tick = NULL;
@@ -299,10 +314,10 @@ void scheduler_on_tick(uintptr_t pc)
 void scheduler_on_line(uintptr_t pc)
 {
     struct nested nested;
-    volatile unsigned work = 100;
+    if (scheduler_line.count == 0)
+        recorder_thread_name(scheduler_line.name);
     enter(&nested, &scheduler_line, VECTOR_LINE, pc);
-    while (work)
-        work--;
+    work(10);
     leave_interrupt(&nested, &scheduler_line, VECTOR_LINE);
 }
 
@@ -334,6 +349,7 @@ static void finish(void)
 void scheduler_run(void)
 {
     uintptr_t was;
+    recorder_thread_name(idle.name);
     board_run();
     was = scheduler_mask();
     board_switch();

@@ -2,20 +2,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Fixed priorities, tasks that wait in queues or for a tick, and interrupts
- * that nest. It counts by itself what it did and for how long, so that tests can
- * compare that with what was recorded.
+ * that nest. It counts by itself what it did and for how long, so that tests
+ * can compare that with what was recorded.
  */
 #ifndef SCHEDULER_H
 #define SCHEDULER_H
 
 #include "port.h"
 
-/* Tasks are threads of the recorder from 100 on; what else runs has the number
+/* Tasks are threads of the recorder from 20 on; what else runs has the number
  * that the board gives it, which is 1 in tasks. */
 static inline unsigned board_thread(void)
 {
     return RECORDER_THREAD();
 }
+#define RECORDER_THREADS 32 /* have names */
 #undef RECORDER_THREAD
 #define RECORDER_THREAD() scheduler_thread()
 #define RECORDER_SWITCH_NUMBER(id) ((const struct task *)(id))->number
@@ -34,6 +35,12 @@ extern volatile uint64_t scheduler_now;
 
 #include "recorder_dump.h"
 #include "recorder_switch.h"
+
+/* How many microseconds a tick takes, and how many ticks an image takes. */
+#ifndef SCHEDULER_TICK
+#define SCHEDULER_TICK 1000
+#define SCHEDULER_SENSOR 5
+#endif
 
 /* ----------------------------------------------------------------- tasks -- */
 
@@ -61,11 +68,16 @@ struct task {
     uintptr_t room[1024]; /* its stack: enough to record, not to dump */
 };
 
+/* static struct queue raw = QUEUE(2): of up to 2 words, at most 8. */
 struct queue {
     struct task *waits; /* who waits for a word, or null */
-    unsigned count, first;
+    unsigned size, count, first;
     uintptr_t words[8];
 };
+#define QUEUE(words)                                                           \
+    {                                                                          \
+        .size = (words)                                                        \
+    }
 
 extern struct task *volatile scheduler_current;
 
@@ -81,11 +93,15 @@ static inline unsigned scheduler_thread(void)
 void scheduler_add(struct task *task, const char *name, void (*function)(void));
 void scheduler_run(void);
 
-/* Of tasks: waits for a word, or for the next tick of the sensor. */
+/* Of tasks: waits for a word, or for the next tick of the sensor. One task at a
+ * time waits in a queue. */
 uintptr_t queue_get(struct queue *queue);
 void scheduler_wait_for_tick(void);
 /* Of tasks and interrupts. False: the queue is full. */
 bool queue_put(struct queue *queue, uintptr_t word);
+
+/* Uses the processor for some microseconds, not counting those of others. */
+void work(unsigned microseconds);
 
 /* Masks interrupts, and says how it was; as they were. They record it. */
 uintptr_t scheduler_mask(void);

@@ -147,6 +147,7 @@ function readTables(batch) {
       number: recorders.length, address, name, description, lanes,
       size: Number(size), kept: 0n, overwritten: 0n, lost: 0n, gap: null,
       hidden: hiddenNames.has(name),
+      log: BigInt(address) >> 63n === 1n, // lines of a text, without order
     });
   for (const [recorder, argument, name] of batch.series ?? [])
     values.push({
@@ -187,6 +188,8 @@ function readTables(batch) {
 }
 
 const recorderOf = row => sites[events.site[row]].recorder;
+// Of a line of a log "-": what it has is that of the record before.
+const orderOf = row => recorderOf(row).log ? '-' : events.order[row];
 const formatOf = row => sites[events.site[row]].format;
 const isHidden = row => recorderOf(row).hidden || formatOf(row).hidden;
 
@@ -346,7 +349,7 @@ async function eventOf(row) {
   const {recorder, format, caller} = sites[events.site[row]];
   const timed = events.time[row] !== TIME_UNKNOWN;
   return {
-    order: events.order[row],
+    order: recorder.log ? null : events.order[row],
     ns: timed ? events.time[row] : null,
     realtime: timed && about.start !== '0'
       ? BigInt(about.start) + events.time[row] : null,

@@ -104,7 +104,7 @@ function drawTable() {
     const at = events.at[row], cells = line.children;
     const {recorder, format} = sites[events.site[row]];
     const text = message(row, invalidate);
-    const texts = [events.order[row], seconds(row),
+    const texts = [orderOf(row), seconds(row),
       threads[events.thread[row]].label, recorder.name, format.name,
       severityText(format) + (text ?? '\u2026')];
     for (const [k, cell] of texts.entries()) {
@@ -162,7 +162,7 @@ async function showRecord() {
     list.append(make('dt', name), make('dd', value, {title}));
   };
   const {thread} = event;
-  field('order', String(event.order));
+  field('order', String(event.order ?? '-'));
   field('time', event.ns === null ? 'unknown' : `${seconds(row)} s`);
   field('wall clock', event.realtime === null ? 'unknown'
     : `${wall(event.realtime)} UTC`);
@@ -201,7 +201,7 @@ async function showRecord() {
   const first = Math.max(0, Math.min(row - 4, events.count - 9));
   for (let at = first; at < Math.min(first + 9, events.count); at++) {
     const {message: text} = await eventOf(at);
-    const item = make('button', `${events.order[at]} ${recorderOf(at).name}: ${
+    const item = make('button', `${orderOf(at)} ${recorderOf(at).name}: ${
       severityText(formatOf(at))}${text}`, {type: 'button', className: at === row ? 'here' : ''});
     item.addEventListener('click', () => select(at));
     near.appendChild(make('li', '')).append(item);
@@ -247,7 +247,7 @@ function showTip() {
 
 function textOf(row) {
   const text = message(row, invalidate) ?? '\u2026';
-  const lines = [`${events.order[row]}  ${seconds(row)} s  ${
+  const lines = [`${orderOf(row)}  ${seconds(row)} s  ${
     threads[events.thread[row]].label}`, `${recorderOf(row).name}: ${
     severityText(formatOf(row))}${text}`,
   formatOf(row).name];

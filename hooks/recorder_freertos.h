@@ -1,0 +1,93 @@
+/* recorder_freertos.h - what FreeRTOS's scheduler does, recorded. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * Include it at the end of FreeRTOSConfig.h; freertos.md has the other lines.
+ * It defines trace macros, which the kernel expands in tasks.c, where the
+ * control block and the lists are known.
+ */
+#ifndef RECORDER_FREERTOS_H
+#define RECORDER_FREERTOS_H
+#ifndef __ASSEMBLER__ /* some ports include their configuration there, too */
+
+#include "recorder_switch.h"
+
+/* What a switch needs of the moment before it, for each processor. */
+#ifdef configNUMBER_OF_CORES
+#define RECORDER_FREERTOS_CORES_ (configNUMBER_OF_CORES)
+#else
+#define RECORDER_FREERTOS_CORES_ 1
+#endif
+__attribute__((unused)) static struct {
+    void *from, *ended;
+} recorder_freertos_[RECORDER_FREERTOS_CORES_];
+#define RECORDER_FREERTOS_HERE_                                                \
+    recorder_freertos_[RECORDER_CPU() % RECORDER_FREERTOS_CORES_]
+
+/* Who is in the list of its priority could go on, and was preempted. */
+#define RECORDER_FREERTOS_WHY_(task)                                           \
+    ((void *)(task) == RECORDER_FREERTOS_HERE_.ended ? RECORDER_ENDED          \
+     : listIS_CONTAINED_WITHIN(&(pxReadyTasksLists[(task)->uxPriority]),       \
+                               &((task)->xStateListItem))                      \
+         ? RECORDER_PREEMPTED                                                  \
+         : RECORDER_BLOCKED)
+
+#define traceTASK_SWITCHED_OUT()                                               \
+    (RECORDER_FREERTOS_HERE_.from = (void *)pxCurrentTCB)
+/* The kernel expands this at each yield, also where the task stays the same. */
+#define traceTASK_SWITCHED_IN()                                                \
+    do {                                                                       \
+        TCB_t *recorder_from_ = (TCB_t *)RECORDER_FREERTOS_HERE_.from;         \
+        TCB_t *recorder_to_ = pxCurrentTCB;                                    \
+        if (!recorder_from_)                                                   \
+            recorder_switch_in(recorder_to_, recorder_to_->pcTaskName);        \
+        else if (recorder_to_ != recorder_from_)                               \
+            recorder_switch(recorder_to_, recorder_to_->pcTaskName,            \
+                            recorder_from_,                                    \
+                            RECORDER_FREERTOS_WHY_(recorder_from_));           \
+        RECORDER_FREERTOS_HERE_.ended = NULL;                                  \
+    } while (0)
+#define traceMOVED_TASK_TO_READY_STATE(task)                                   \
+    recorder_switch_ready(task, (task)->pcTaskName, pxCurrentTCB)
+/* A task that deletes itself runs until the next one does. */
+#define traceTASK_DELETE(task)                                                 \
+    do {                                                                       \
+        if ((void *)(task) == (void *)pxCurrentTCB)                            \
+            RECORDER_FREERTOS_HERE_.ended = (void *)(task);                    \
+        else                                                                   \
+            recorder_switch_out(task, (task)->pcTaskName, RECORDER_ENDED);     \
+    } while (0)
+
+/* Interrupts: the ports for Cortex-M have this in that of the tick. A handler
+ * of yours may have it, too. */
+#ifndef RECORDER_FREERTOS_VECTOR
+#if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
+#define RECORDER_FREERTOS_VECTOR() recorder_freertos_vector_()
+RECORDER_INLINE_ uintptr_t recorder_freertos_vector_(void)
+{
+    uintptr_t exception;
+    __asm__ volatile("mrs %0, ipsr" : "=r"(exception));
+    return exception;
+}
+#else
+#define RECORDER_FREERTOS_VECTOR() 0
+#endif
+#endif
+#ifndef RECORDER_FREERTOS_INTERRUPT /* the name of one */
+#define RECORDER_FREERTOS_INTERRUPT(vector) "interrupt"
+#endif
+#define traceISR_ENTER()                                                       \
+    recorder_switch_enter(                                                     \
+        RECORDER_FREERTOS_VECTOR(),                                            \
+        RECORDER_FREERTOS_INTERRUPT(RECORDER_FREERTOS_VECTOR()), 0)
+#define traceISR_EXIT()                                                        \
+    recorder_switch_exit(                                                      \
+        RECORDER_FREERTOS_VECTOR(),                                            \
+        RECORDER_FREERTOS_INTERRUPT(RECORDER_FREERTOS_VECTOR()))
+#define traceISR_EXIT_TO_SCHEDULER() traceISR_EXIT()
+
+/* Tickless idle. Without it, see freertos.md. */
+#define traceLOW_POWER_IDLE_BEGIN() recorder_switch_sleep()
+#define traceLOW_POWER_IDLE_END() recorder_switch_wake()
+
+#endif
+#endif

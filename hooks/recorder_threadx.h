@@ -1,0 +1,73 @@
+/* recorder_threadx.h - what ThreadX's scheduler does, recorded. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * Include it in one C file, behind tx_api.h and tx_thread.h; threadx.md has the
+ * other lines. It defines the functions that a kernel with
+ * TX_EXECUTION_PROFILE_ENABLE calls.
+ */
+#ifndef RECORDER_THREADX_H
+#define RECORDER_THREADX_H
+
+#include "recorder_switch.h"
+
+#ifndef RECORDER_THREADX_VECTOR /* of the interrupt that runs */
+#if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
+#define RECORDER_THREADX_VECTOR() recorder_threadx_vector_()
+RECORDER_INLINE_ uintptr_t recorder_threadx_vector_(void)
+{
+    uintptr_t exception;
+    __asm__ volatile("mrs %0, ipsr" : "=r"(exception));
+    return exception;
+}
+#else
+#define RECORDER_THREADX_VECTOR() 0
+#endif
+#endif
+#ifndef RECORDER_THREADX_INTERRUPT /* its name */
+#define RECORDER_THREADX_INTERRUPT(vector) "interrupt"
+#endif
+
+VOID _tx_execution_initialize(VOID);
+VOID _tx_execution_thread_enter(VOID);
+VOID _tx_execution_thread_exit(VOID);
+VOID _tx_execution_isr_enter(VOID);
+VOID _tx_execution_isr_exit(VOID);
+
+VOID _tx_execution_initialize(VOID)
+{
+}
+
+VOID _tx_execution_thread_enter(VOID)
+{
+    TX_THREAD *thread = _tx_thread_current_ptr;
+    if (thread)
+        recorder_switch_in(thread, thread->tx_thread_name);
+}
+
+/* The current thread is still the one that leaves; null: it was idle. */
+VOID _tx_execution_thread_exit(VOID)
+{
+    TX_THREAD *thread = _tx_thread_current_ptr;
+    if (!thread)
+        return;
+    recorder_switch_out(thread, thread->tx_thread_name,
+                        thread->tx_thread_state == TX_READY ? RECORDER_PREEMPTED
+                        : thread->tx_thread_state == TX_COMPLETED ||
+                                thread->tx_thread_state == TX_TERMINATED
+                            ? RECORDER_ENDED
+                            : RECORDER_BLOCKED);
+}
+
+VOID _tx_execution_isr_enter(VOID)
+{
+    recorder_switch_enter(RECORDER_THREADX_VECTOR(),
+                          RECORDER_THREADX_INTERRUPT(RECORDER_THREADX_VECTOR()),
+                          0);
+}
+VOID _tx_execution_isr_exit(VOID)
+{
+    recorder_switch_exit(RECORDER_THREADX_VECTOR(),
+                         RECORDER_THREADX_INTERRUPT(RECORDER_THREADX_VECTOR()));
+}
+
+#endif

@@ -1,0 +1,93 @@
+/* hooks/ with stand-ins of kernels, and what recorder_switch.h costs unused. */
+/* SPDX-License-Identifier: MIT */
+#include "harness/command.h"
+
+TestSuite(hooks, .init = build_begin, .fini = build_end, .timeout = 300);
+
+#define HOOKS TEST_ROOT "/tests/hooks/"
+
+/* Goal: what `recorder switches` says of a kernel's threads and interrupts is
+ * what the kernel counted. Method: a stand-in of ours, which has the names that
+ * the hooks rely on, chooses threads by chance, 3,000 times; it is read while
+ * it lives, as its threads' names stand in its memory. */
+static void kernel(const char *name, const char *files, unsigned ended)
+{
+    static const char *const compilers[] = {
+        "gcc -std=gnu11 -O2", "gcc -std=gnu11 -O0", "clang -std=gnu11 -O2"};
+    char *counted;
+    for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++) {
+        if (!sampled((unsigned)i) || (i == 2 && !build_has("clang")))
+            continue;
+        build_must("cd " HOOKS "%s && %s " BUILD_WARNINGS BUILD_INCLUDE
+                   "-I" TEST_ROOT "/hooks -I. %s -o $OLDPWD/kernel",
+                   name, compilers[i], files);
+        build_must("./kernel \"" RECORDER " switches \\$PID --json >json\" | "
+                   "sort");
+        counted = strdup(build_text);
+        build_must(
+            "sed -n \"s/^{.thread.:.\\([^\\\"]*\\).*.runs.:\\([0-9]*\\).*"
+            ".blocked.:\\([0-9]*\\),.preempted.:\\([0-9]*\\).*/"
+            "\\1 \\2 \\3 \\4/p; s/^{.interrupt.:.\\([^\\\"]*\\).*"
+            ".count.:\\([0-9]*\\).*/\\1 \\2/p\" json | sort");
+        cr_expect(strlen(counted) > 50 && strcmp(build_text, counted) == 0,
+                  "%s, %s: the recorder says\n%s and the kernel\n%s", name,
+                  compilers[i], build_text, counted);
+        free(counted);
+        build_must("grep -c \"\\\"state\\\":\\\"ended\\\"\" json");
+        cr_expect_eq((unsigned)atoi(build_text), ended, "%s: %s", name,
+                     build_text);
+    }
+}
+
+Test(hooks, freertos)
+{
+    kernel("freertos", "tasks.c", 2);
+}
+Test(hooks, threadx)
+{
+    kernel("threadx", "kernel.c hooks.c", 2);
+}
+Test(hooks, zephyr)
+{
+    kernel("zephyr", "kernel.c hooks.c", 2);
+}
+
+/* Goal: a program that includes recorder_switch.h and says nothing of it has
+ * not a byte more; one that says all of it has none more with RECORDER_OFF. */
+static void no_byte(const char *compiler)
+{
+    build_must(
+        "cat >all.c <<EOF\n"
+        "#include \"recorder.h\"\n"
+        "#ifdef WITH\n#include \"recorder_switch.h\"\n#endif\n"
+        "RECORDER(net, 64);\n"
+        "int main(void)\n{\n    record(net, \"%%d\", 1);\n"
+        "#if defined(WITH) && defined(RECORDER_OFF)\n"
+        "    recorder_switch(1, \"a\", 2, RECORDER_BLOCKED);\n"
+        "    recorder_switch_in(1, \"a\");\n"
+        "    recorder_switch_out(1, \"a\", RECORDER_ENDED);\n"
+        "    recorder_switch_ready(1, \"a\");\n"
+        "    recorder_switch_sleep();\n    recorder_switch_wake();\n"
+        "    recorder_switch_enter(1, \"a\", 0);\n"
+        "    recorder_switch_exit(1, \"a\");\n"
+        "    recorder_switch_off(0);\n    recorder_switch_on(0);\n"
+        "    recorder_switch_start();\n"
+        "#endif\n    return 0;\n}\nEOF\n"
+        "for how in -O2 -Os \"-O2 -DRECORDER_SWITCH_ONCE\" "
+        "\"-O2 -DRECORDER_OFF\"; do "
+        "for with in -DNONE -DWITH; do %s $how $with " BUILD_INCLUDE
+        "-c all.c -o all$with.o || exit; "
+        "size all$with.o | awk \"NR == 2 { print \\$1, \\$2, \\$3 }\" "
+        ">size$with; done; "
+        "diff size-DNONE size-DWITH || { echo \"with $how\"; exit 1; }; done",
+        compiler);
+}
+Test(hooks, unused_is_no_byte)
+{
+    no_byte("gcc");
+    no_byte("g++ -x c++");
+    if (build_has("clang"))
+        no_byte("clang");
+    if (build_has("clang++"))
+        no_byte("clang++ -x c++");
+}

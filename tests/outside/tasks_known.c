@@ -1,0 +1,161 @@
+/* Tasks of libraries that are known: Pth, Boost.Fiber; ucontext; and cores. */
+/* SPDX-License-Identifier: MIT */
+#include "harness/command.h"
+
+TestSuite(tasks_known, .init = build_begin, .fini = build_end, .timeout = 120);
+
+static void must_say(const char *text)
+{
+    cr_assert(strstr(build_text, text), "no \"%s\" in\n%s", text, build_text);
+}
+
+/* ------------------------------------------------------------------- Pth -- */
+
+static void must_show_pth(const char *source)
+{
+    static const char *const lines[] = {
+        "  joins        waiting  end of left\n",
+        "  conditional  waiting  condition condition\n",
+        "  sleeps       waiting  time\n",
+        "  left         waiting  mutex B, held by right\n",
+        "  right        waiting  mutex A, held by left\n",
+        "  yields       ready",
+        "  main         running",
+        "\n1 task: conditional\n    pth_yield < pth_wait < pth_cond_await < "
+        "conditional tasks_pth.c:",
+        " < take tasks_pth.c:",
+        " < joins tasks_pth.c:"};
+    command_must("tasks %s --stacks", source);
+    cr_assert_eq(strncmp(build_text, "DEADLOCK of 2 tasks: ", 21), 0, "%s",
+                 build_text);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        must_say(lines[i]);
+}
+
+/* Goal: names and states are those that Pth itself tells, live and from a core
+ * file, and waits and stacks are the threads' own. */
+Test(tasks_known, pth)
+{
+    char source[16];
+    pid_t pid;
+    build_must("gcc -g " BUILD_PROGRAMS "/tasks_pth.c -o program -lpth");
+    pid = command_start("./program");
+    snprintf(source, sizeof source, "%d", (int)pid);
+    must_show_pth(source);
+    command_must("tasks %s --json >json", source);
+    build_must("python3 " BUILD_PROGRAMS "/tasks_pth.py");
+    build_must("gdb -q --batch -p %d -ex \"generate-core-file core\" -ex "
+               "\"source " TEST_ROOT "/gdb/recorder-gdb.py\" -ex \"recorder "
+               "task joins\" -ex bt -ex \"recorder reset\" 2>&1",
+               pid);
+    command_stop(pid);
+    must_say(" in joins (argument=0x0) at ");
+    must_say("\n#0  ");
+    must_show_pth("core");
+}
+
+/* ----------------------------------------------------------------- Boost -- */
+
+static void must_show_boost(const char *source)
+{
+    command_must("tasks %s --stacks --all", source);
+    cr_assert_eq(strncmp(build_text, "DEADLOCK of 2 tasks: ", 21), 0, "%s",
+                 build_text);
+    must_say(" waits for A of task 0x");
+    must_say(" waits for B of task 0x");
+    must_say(", at _ZN5boost6fibers7context6resumeERSt11unique_lockINS0_6detail"
+             "13spinlock_ttasEE < _ZN5boost6fibers5mutex4lockEv < _Z4take");
+    must_say("  condition\n");
+    must_say("end of 0x");
+    must_say(" < _Z11conditionalv tasks_boost.cc:");
+    must_say(" < main tasks_boost.cc:");
+    must_say("\n8 tasks");
+}
+
+/* Goal: fibers of both threads' schedulers, what they wait for and their stacks,
+ * live and from a core file, of the release library without symbols. */
+Test(tasks_known, boost_fiber)
+{
+    char source[16];
+    pid_t pid;
+    build_must("g++ -g -O1 " BUILD_PROGRAMS "/tasks_boost.cc -o program "
+               "-lboost_fiber -lboost_context -lpthread");
+    pid = command_start("./program");
+    snprintf(source, sizeof source, "%d", (int)pid);
+    must_show_boost(source);
+    build_must("gdb -q --batch -p %d -ex \"generate-core-file core\" -ex "
+               "\"source " TEST_ROOT "/gdb/recorder-gdb.py\" -ex \"recorder "
+               "task apply all bt\" 2>&1",
+               pid);
+    command_stop(pid);
+    must_say("boost::fibers::mutex*) (one=");
+    must_say("conditional() () at ");
+    must_show_boost("core");
+}
+
+/* -------------------------------------------------------------- ucontext -- */
+
+/* Goal: contexts of swapcontext() have stacks, in the task or where a pointer
+ * of it leads, and one that never ran stands at its function. */
+Test(tasks_known, ucontext)
+{
+    static const char *const kinds[] = {"", "-DPOINTERS"};
+    for (int i = 0; i < 2; i++) {
+        pid_t pid;
+        build_must("gcc -g -O0 -D_GNU_SOURCE %s " BUILD_INCLUDE BUILD_PROGRAMS
+                   "/tasks_ucontext.c -o program",
+                   kinds[i]);
+        pid = command_start("./program");
+        command_must("tasks %d --stacks", pid);
+        command_stop(pid);
+        must_say("2 tasks: ");
+        must_say("    f tasks_ucontext.c:");
+        must_say(" < run tasks_ucontext.c:");
+        must_say("1 task: fresh\n    run tasks_ucontext.c:");
+    }
+}
+
+/* --------------------------------------------------------------- ThreadX -- */
+
+/* Goal: threads of a kernel with ThreadX's structures, on a Cortex-M3 behind a
+ * stub: list, waits, stacks; and the program goes on from where it stands.
+ * Method: qemu and a kernel of our own; members are found by debug information. */
+Test(tasks_known, threadx_over_a_stub)
+{
+    static const char *const lines[] = {"* ThreadX         idle      0x",
+                                        "  mutex    bank, held by withdraw\n",
+                                        "  mutex    cash, held by deposit\n",
+                                        "#1  ",
+                                        " in yield () at ",
+                                        " in mutex_get (mutex=",
+                                        " in take (one=",
+                                        "depth=depth@entry=2) at ",
+                                        " in deposit () at ",
+                                        "at tests",
+                                        "LEVEL 0 ",
+                                        "#1  ",
+                                        " in idle () at "};
+    const char *at;
+    if (!build_has("arm-none-eabi-gcc") || !build_has("qemu-system-arm") ||
+        !build_has("gdb-multiarch"))
+        return;
+    build_must("cd " TEST_ROOT " && arm-none-eabi-gcc -g -O1 -mcpu=cortex-m3 "
+               "-mthumb -ffreestanding -nostdlib -Wall -Wextra -Werror -T "
+               "tests/programs/tasks_threadx.ld tests/programs/tasks_threadx.c "
+               "-o %s/kernel",
+               build_folder);
+    build_must(
+        "gdb-multiarch -q --batch -ex \"target remote | exec "
+        "qemu-system-arm -M mps2-an385 -display none -monitor none "
+        "-serial none -kernel kernel -S -gdb stdio\" -ex \"source " TEST_ROOT
+        "/gdb/recorder-gdb.py\" -ex \"tbreak spin if spins == 50\" -ex "
+        "continue -ex \"recorder tasks\" -ex \"recorder task deposit\" "
+        "-ex bt -ex \"recorder task withdraw\" -ex stepi -ex \"printf "
+        "\\\"LEVEL %%d \\\", \\$_thread - 1\" -ex bt kernel 2>&1");
+    at = build_text;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        at = strstr(at, lines[i]);
+        cr_assert(at, "no \"%s\" in\n%s", lines[i], build_text);
+    }
+    cr_assert_null(strstr(build_text, "circle"), "%s", build_text);
+}

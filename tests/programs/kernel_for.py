@@ -1,0 +1,45 @@
+# kernel_for.py - `recorder switches PID --for` against /proc, to the unit.
+# SPDX-License-Identifier: MIT
+"""kernel_for.py PID COMMAND...: of ./kernel bare, whose threads begin when there
+is a file `go`."""
+import json
+import os
+import subprocess
+import sys
+import time
+
+PID, *COMMAND = sys.argv[1:]
+
+
+def counts():
+    """Blocked and preempted, by thread."""
+    found = {}
+    for thread in os.listdir(f"/proc/{PID}/task"):
+        with open(f"/proc/{PID}/task/{thread}/status") as file:
+            status = dict(line.split(":", 1) for line in file)
+        found[int(thread)] = (int(status["voluntary_ctxt_switches"]),
+                              int(status["nonvoluntary_ctxt_switches"]))
+    return found
+
+
+before = counts()
+look = subprocess.Popen([*COMMAND, "switches", PID, "--for", "1500ms", "--json"],
+                        stdout=subprocess.PIPE, text=True)
+time.sleep(0.4)
+open("go", "w").close()
+text = look.communicate()[0]
+assert look.returncode == 0, look.returncode
+after = counts()
+is_ = {}
+for line in text.splitlines():
+    thread = json.loads(line)
+    if "thread" in thread:
+        assert thread["thread"] == "kernel", line
+        is_[thread["id"]] = (thread["blocked"], thread["preempted"])
+for thread in before:
+    if thread == int(PID):
+        continue  # it sleeps all the time
+    must = tuple(a - b for a, b in zip(after[thread], before[thread]))
+    assert is_[thread] == must, (thread, is_[thread], must)
+    assert sum(must) > 10, must
+print(len(is_))

@@ -1,0 +1,47 @@
+// Fibers of Boost on two threads: a deadlock, conditions, ends of others.
+// SPDX-License-Identifier: MIT
+#include <boost/fiber/all.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <thread>
+#include <unistd.h>
+
+boost::fibers::mutex A, B, with_condition;
+boost::fibers::condition_variable condition;
+std::atomic<int> standing;
+
+__attribute__((noinline)) void take(boost::fibers::mutex *one,
+                                    boost::fibers::mutex *other)
+{
+    one->lock();
+    boost::this_fiber::yield();
+    standing++;
+    other->lock();
+}
+__attribute__((noinline)) void conditional()
+{
+    std::unique_lock<boost::fibers::mutex> lock(with_condition);
+    standing++;
+    condition.wait(lock);
+}
+__attribute__((noinline)) void says()
+{
+    while (standing < 4)
+        boost::this_fiber::sleep_for(std::chrono::milliseconds(10));
+    boost::this_fiber::sleep_for(std::chrono::milliseconds(200));
+    std::printf("PID %d\n", static_cast<int>(getpid()));
+    std::fflush(stdout);
+}
+
+int main()
+{
+    std::thread other([] {
+        boost::fibers::fiber waits(conditional);
+        waits.join();
+    });
+    boost::fibers::fiber left(take, &A, &B), right(take, &B, &A);
+    boost::fibers::fiber waits(conditional), tells(says);
+    left.join();
+}

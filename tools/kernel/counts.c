@@ -1,0 +1,138 @@
+/* counts.c - how often threads ran and waited, as /proc counts: without times. */
+/* SPDX-License-Identifier: MIT */
+#include "kernel.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "array.h"
+#include "json.h"
+#include "tables.h"
+
+struct counted {
+    int id;
+    char name[17];
+    bool timed; /* the kernel has schedstat */
+    uint64_t blocked, preempted, runs, run_ns, wait_ns;
+};
+struct counts {
+    struct counted *all;
+    size_t count, max;
+};
+
+static FILE *task_open(int pid, int id, const char *name)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/%s", pid, id, name);
+    return fopen(path, "re");
+}
+
+/* Reads what the system has of a thread; false: it has ended. */
+static bool counted_read(int pid, struct counted *to)
+{
+    FILE *file = task_open(pid, to->id, "status");
+    char line[256];
+    if (!file)
+        return false;
+    while (fgets(line, sizeof line, file)) {
+        sscanf(line, "Name: %16[^\n]", to->name);
+        sscanf(line, "voluntary_ctxt_switches: %" SCNu64, &to->blocked);
+        sscanf(line, "nonvoluntary_ctxt_switches: %" SCNu64, &to->preempted);
+    }
+    fclose(file);
+    file = task_open(pid, to->id, "schedstat");
+    to->timed = file && fscanf(file, "%" SCNu64 " %" SCNu64 " %" SCNu64,
+                               &to->run_ns, &to->wait_ns, &to->runs) == 3;
+    if (file)
+        fclose(file);
+    return true;
+}
+
+static void counts_read(int pid, struct counts *counts)
+{
+    char path[32];
+    struct dirent *entry;
+    DIR *tasks;
+    snprintf(path, sizeof path, "/proc/%d/task", pid);
+    tasks = opendir(path);
+    while (tasks && (entry = readdir(tasks))) {
+        struct counted one = {.id = atoi(entry->d_name)};
+        if (!one.id || !counted_read(pid, &one))
+            continue;
+        counts->all = need(array_room(counts->all, &counts->max,
+                                      counts->count + 1, sizeof one));
+        counts->all[counts->count++] = one;
+    }
+    if (tasks)
+        closedir(tasks);
+}
+
+/* Takes off what was counted before. */
+static void counted_since(struct counted *now, const struct counts *before)
+{
+    for (size_t i = 0; i < before->count; i++) {
+        const struct counted *was = &before->all[i];
+        if (was->id != now->id || was->blocked > now->blocked)
+            continue;
+        now->blocked -= was->blocked;
+        now->preempted -= was->preempted;
+        now->runs -= was->runs;
+        now->run_ns -= was->run_ns;
+        now->wait_ns -= was->wait_ns;
+    }
+}
+
+static void counted_show(const struct counted *t, bool as_json, int width)
+{
+    char text[32];
+    if (as_json) {
+        fputs("{\"thread\":", stdout);
+        json_string(stdout, t->name, strlen(t->name), false);
+        printf(",\"id\":%d,\"blocked\":%" PRIu64 ",\"preempted\":%" PRIu64,
+               t->id, t->blocked, t->preempted);
+        printf(t->timed ? ",\"runs\":%" PRIu64 ",\"running_ns\":%" PRIu64
+                          ",\"ready_ns\":%" PRIu64 "}\n"
+                        : ",\"runs\":null,\"running_ns\":null,"
+                          "\"ready_ns\":null}\n",
+               t->runs, t->run_ns, t->wait_ns);
+        return;
+    }
+    table_column(stdout, t->name, width);
+    printf(" %8d", t->id);
+    if (t->timed)
+        printf(" %8" PRIu64 " %10s", t->runs, table_time(t->run_ns, text));
+    else
+        printf(" %8s %10s", "-", "-");
+    printf(" %8" PRIu64 " %9" PRIu64 " %10s\n", t->blocked, t->preempted,
+           t->timed ? table_time(t->wait_ns, text) : "-");
+}
+
+void kernel_counts(struct call *call, int pid, uint64_t ns, bool as_json)
+{
+    struct counts before = {0}, now = {0};
+    struct timespec wait = {(time_t)(ns / 1000000000u),
+                            (long)(ns % 1000000000u)};
+    int width = 10;
+    counts_read(pid, &before);
+    if (!before.count)
+        fail(call, "no such process");
+    nanosleep(&wait, NULL);
+    counts_read(pid, &now);
+    if (!now.count)
+        fail(call, "has ended, and its counts with it");
+    for (size_t i = 0; i < now.count; i++)
+        width = table_width(now.all[i].name, width);
+    if (!as_json)
+        printf("%-*s %8s %8s %10s %8s %9s %10s\n", width, "THREAD", "ID",
+               "RUNS", "RUNNING", "BLOCKED", "PREEMPTED", "WAITED");
+    for (size_t i = 0; i < now.count; i++) {
+        counted_since(&now.all[i], &before);
+        counted_show(&now.all[i], as_json, width);
+    }
+    free(before.all);
+    free(now.all);
+}

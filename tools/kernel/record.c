@@ -1,0 +1,399 @@
+/* record.c - the switches of a program that records none, as a source. */
+/* SPDX-License-Identifier: MIT */
+/*
+    The events are opened on each thread and processor; threads that come later
+    inherit them. What readers find is a registry in the command's own memory,
+    with an empty recorder `switches` and the rings, which reader/kernel.c reads
+    as it reads those of a program that has recorder_kernel.h.
+*/
+#include "kernel.h"
+
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "array.h"
+#include "recorder/layout.h"
+#include "recorder/os_linux_kernel.h"
+
+enum {
+    SLOTS = 4,
+    CPUS = 1024,
+    RING_MOST = 4 << 20, /* bytes, as far as the user may lock them */
+    RING_LEAST = 16 << 10
+};
+
+/* All that the reader reads: its memory begins here. */
+struct own {
+    struct memory memory;
+    struct recorder_registry registry;
+    struct recorder recorder;
+    struct {
+        struct recorder_ring ring;
+        struct recorder_record records[SLOTS];
+        uintptr_t commit[SLOTS];
+        struct recorder_turn turns[SLOTS];
+    } ring;
+    struct recorder_kernel_rings kernel;
+    struct recorder_kernel_ring rings[CPUS];
+    uintptr_t order;
+    char name[16], description[64], program[16];
+    char formats[3][64];
+    /* The command's own. */
+    int pid;
+    const void *mapped[CPUS];
+    int *fds; /* of all events */
+    size_t fds_count, fds_max;
+    int32_t *threads;
+    size_t threads_count, threads_max;
+};
+
+/* ---------------------------------------------------------------- memory -- */
+
+static size_t own_read(struct memory *memory, uint64_t address, void *to,
+                       size_t size)
+{
+    const struct own *own = (const struct own *)memory;
+    uint64_t at = address - (uint64_t)(uintptr_t)own;
+    if (at >= sizeof *own)
+        return 0;
+    if (size > sizeof *own - at)
+        size = sizeof *own - at;
+    memcpy(to, (const char *)own + at, size);
+    return size;
+}
+static const void *own_descriptor(struct memory *memory, int fd, size_t size)
+{
+    const struct own *own = (const struct own *)memory;
+    (void)size;
+    return own->mapped[fd];
+}
+static void own_unmap(struct memory *memory, const void *at, size_t size)
+{
+    (void)memory, (void)at, (void)size; /* own_close() does */
+}
+static bool own_thread(struct memory *memory, int32_t id, char name[16])
+{
+    const struct own *own = (const struct own *)memory;
+    char path[64], text[17];
+    FILE *file;
+    size_t size;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/comm", own->pid, id);
+    file = fopen(path, "re");
+    if (!file)
+        return false;
+    size = fread(text, 1, sizeof text, file);
+    fclose(file);
+    memset(name, 0, 16);
+    if (size > 1)
+        memcpy(name, text, size - 1); /* without the newline */
+    return true;
+}
+
+static void rings_close(struct own *own)
+{
+    for (size_t i = 0; i < own->kernel.count; i++)
+        munmap((void *)(uintptr_t)own->mapped[i], own->kernel.bytes);
+    for (size_t i = 0; i < own->fds_count; i++)
+        close(own->fds[i]);
+    own->kernel.count = own->fds_count = own->threads_count = 0;
+}
+static void own_close(struct source *source)
+{
+    struct own *own = (struct own *)source->memory;
+    rings_close(own);
+    free(own->fds);
+    free(own->threads);
+    free(own);
+}
+
+/* ------------------------------------------------------------------ open -- */
+
+static const char *refused(struct source *source, long error)
+{
+    char text[16] = "";
+    recorder_kernel_file_("/proc/sys/kernel/perf_event_paranoid", text,
+                          sizeof text - 1);
+    if (error == ESRCH)
+        return source_wrong(source, "no such process");
+    if (error == ENOSYS)
+        return source_wrong(source, "its switches are not to be had: this "
+                                    "kernel has no perf events, or a sandbox "
+                                    "hides them");
+    if (error == EDQUOT)
+        return source_wrong(source, "its switches are not to be had: this "
+                                    "user's locked memory is used up: ulimit "
+                                    "-l, or sysctl "
+                                    "kernel.perf_event_mlock_kb, gives room");
+    if (error == EMFILE)
+        return source_wrong(source, "its switches are not to be had: it has "
+                                    "more threads than this command may have "
+                                    "descriptors (ulimit -n)");
+    if (error == EPERM && text[0] >= '0' && text[0] <= '2')
+        return source_wrong(source, "its switches are not to be had: a sandbox "
+                                    "refuses perf_event_open(): have the "
+                                    "container's seccomp profile allow it");
+    if (error == EACCES && text[0] >= '3')
+        return source_wrong(source,
+                            "its switches are not to be had: "
+                            "kernel.perf_event_paranoid is %.1s: sysctl "
+                            "kernel.perf_event_paranoid=2 allows it, or root",
+                            text);
+    if (error == EACCES || error == EPERM)
+        return source_wrong(source, "its switches are not to be had by this "
+                                    "user: run as its owner, or as root");
+    return source_wrong(source,
+                        "its switches are not to be had: "
+                        "perf_event_open(): %s",
+                        strerror((int)error));
+}
+
+static bool fd_add(struct own *own, int fd)
+{
+    int *fds =
+        array_room(own->fds, &own->fds_max, own->fds_count + 1, sizeof *fds);
+    if (!fds) {
+        close(fd);
+        return false;
+    }
+    own->fds = fds;
+    fds[own->fds_count++] = fd;
+    return true;
+}
+
+/* Maps the ring of a processor. Returns 0, or errno; EDQUOT: the user may lock
+ * no more memory. */
+static long ring_map(struct own *own, int fd, unsigned cpu)
+{
+    struct recorder_kernel_ring *ring = &own->rings[own->kernel.count];
+    void *at = mmap(NULL, own->kernel.bytes, PROT_READ, MAP_SHARED, fd, 0);
+    if (at == MAP_FAILED)
+        return errno == EPERM ? EDQUOT : errno;
+    *ring = (struct recorder_kernel_ring){
+        .fd = own->kernel.count, .cpu = cpu, .address = (uintptr_t)at};
+    ring->done = *(const uint64_t *)(const void *)((const char *)at +
+                                                   RECORDER_PERF_HEAD_);
+    own->mapped[own->kernel.count++] = at;
+    return 0;
+}
+
+/* Opens a thread's events: the first one's have the rings. Returns 0, or
+ * errno. */
+static long thread_open(struct own *own, int32_t thread,
+                        const struct recorder_perf_event_ *event)
+{
+    bool first = own->kernel.count == 0;
+    unsigned cpu, i;
+    for (cpu = i = 0; first ? cpu < CPUS : i < own->kernel.count; cpu++, i++) {
+        long fd = recorder_perf_open_(
+            event, thread, first ? (long)cpu : (long)own->rings[i].cpu);
+        if (first && fd == -ENODEV)
+            continue; /* it is off */
+        if (first && fd == -EINVAL && own->kernel.count)
+            break; /* there are no more */
+        if (fd < 0)
+            return -fd;
+        if (!fd_add(own, (int)fd))
+            return ENOMEM;
+        if (first) {
+            long error = ring_map(own, (int)fd, cpu);
+            if (error)
+                return error;
+        } else if (!recorder_perf_join_((int)fd, own->fds[i])) {
+            return errno;
+        }
+    }
+    return 0;
+}
+
+static bool thread_is_new(struct own *own, int32_t thread)
+{
+    int32_t *threads;
+    for (size_t i = 0; i < own->threads_count; i++)
+        if (own->threads[i] == thread)
+            return false;
+    threads = array_room(own->threads, &own->threads_max,
+                         own->threads_count + 1, sizeof *threads);
+    if (!threads)
+        return false;
+    own->threads = threads;
+    threads[own->threads_count++] = thread;
+    return true;
+}
+
+/* Opens the events of all threads, and of those that came meanwhile. Returns 0,
+ * or errno. */
+static long threads_open(struct own *own)
+{
+    struct recorder_perf_event_ event;
+    struct dirent *entry;
+    char path[32];
+    bool fresh = true, first;
+    long error = 0;
+    recorder_perf_event_set_(&event);
+    snprintf(path, sizeof path, "/proc/%d/task", own->pid);
+    for (unsigned looks = 0; fresh && !error && looks < 10; looks++) {
+        DIR *tasks = opendir(path);
+        fresh = false;
+        if (!tasks)
+            return ESRCH;
+        while (!error && (entry = readdir(tasks))) {
+            int32_t thread = atoi(entry->d_name);
+            if (!thread || !thread_is_new(own, thread))
+                continue;
+            fresh = true;
+            first = own->kernel.count == 0;
+            error = thread_open(own, thread, &event);
+            if (error == EINVAL && !own->fds_count &&
+                (event.flags & RECORDER_PERF_INHERIT_THREAD_)) {
+                event.flags &= ~RECORDER_PERF_INHERIT_THREAD_;
+                error = thread_open(own, thread, &event);
+            }
+            if (error == ESRCH && (!first || !own->kernel.count))
+                error = 0; /* it has ended */
+        }
+        closedir(tasks);
+    }
+    return error ? error : own->kernel.count ? 0 : ESRCH;
+}
+
+/* Copies a format and its place in the source. */
+static void format_put(char to[64], const char *text)
+{
+    int size = snprintf(to, 48, "%s", text);
+    strcpy(to + size + 1, "kernel:1");
+}
+
+/* Makes what the reader looks for: a program with an empty recorder. */
+static void own_fill(struct own *own)
+{
+    static const unsigned char magic[16] = RECORDER_MAGIC;
+    struct recorder_registry *registry = &own->registry;
+    memcpy(registry->magic, magic, sizeof magic);
+    registry->self = registry;
+    registry->layout = RECORDER_LAYOUT;
+    registry->bytes = sizeof *registry;
+    registry->head_bytes = sizeof(struct recorder_ring);
+    registry->first = &own->recorder;
+    registry->order = &own->order;
+    registry->start = recorder_now_();
+    registry->pid = own->pid;
+    registry->program = own->program;
+    registry->kernel = &own->kernel;
+    own->order = 1;
+    strcpy(own->name, "switches");
+    strcpy(own->description, "What ran, by the kernel");
+    own->recorder = (struct recorder)RECORDER_INIT_(own->name, own->description,
+                                                    &own->ring.ring,
+                                                    sizeof own->ring, SLOTS, 1);
+    format_put(own->formats[0], "\1in\2%.0sthread %d runs on cpu %hhu");
+    format_put(own->formats[1], "\1out b\2%.0sthread %d left cpu %hhu: blocks");
+    format_put(own->formats[2],
+               "\1out p\2%.0sthread %d left cpu %hhu: preempted");
+    for (unsigned i = 0; i < 3; i++)
+        own->kernel.formats[i] = (uintptr_t)own->formats[i];
+    own->kernel.rings = (uintptr_t)own->rings;
+    own->kernel.ring_bytes = sizeof *own->rings;
+    own->kernel.recorder = (uintptr_t)&own->recorder;
+}
+
+const char *kernel_source_open(struct source *source, int pid)
+{
+    struct own *own = calloc(1, sizeof *own);
+    struct recorder_moment opened = {0};
+    struct rlimit files;
+    uint64_t width = UINT64_MAX;
+    long error = 0;
+    memset(source, 0, sizeof *source);
+    if (!own)
+        return source_wrong(source, "there is no memory for it");
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+    own->pid = pid;
+    own->memory =
+        (struct memory){.read = own_read,
+                        .descriptor = own_descriptor,
+                        .unmap = own_unmap,
+                        .thread = own_thread,
+                        .size = sizeof *own,
+                        .word_bytes = sizeof(void *),
+                        .machine = EM_NONE,
+                        .big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__,
+                        .live = true,
+                        .native = true};
+    own_thread(&own->memory, pid, own->program);
+    own->kernel.page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+    own_fill(own);
+    for (unsigned i = 0; i < 5; i++) {
+        uint64_t before = recorder_clock_ns_(RECORDER_RAW_);
+        uint64_t ticks = recorder_ticks_();
+        uint64_t after = recorder_clock_ns_(RECORDER_RAW_);
+        if (after - before >= width)
+            continue;
+        width = after - before;
+        opened.ticks = ticks;
+        opened.monotonic_ns = before + width / 2;
+    }
+    own->kernel.opened_ticks = opened.ticks;
+    own->kernel.opened_ns = opened.monotonic_ns;
+    source->memory = &own->memory;
+    source->close = own_close;
+    source->registry = (uintptr_t)&own->registry;
+    source->registries = 1;
+    source->pid = pid;
+    for (size_t size = RING_MOST; size >= RING_LEAST; size /= 2) {
+        own->kernel.bytes = own->kernel.page_bytes + size;
+        error = threads_open(own);
+        if (error != EDQUOT)
+            break;
+        rings_close(own);
+    }
+    if (!error)
+        return NULL;
+    refused(source, error);
+    source->memory = NULL;
+    source->close = NULL;
+    own_close(&(struct source){.memory = &own->memory});
+    return source->why;
+}
+
+/* ---------------------------------------------------------------- record -- */
+
+bool kernel_record(struct call *call, int pid, uint64_t ns)
+{
+    const char *wrong = kernel_source_open(&call->source, pid);
+    uint64_t end = recorder_clock_ns_(RECORDER_MONOTONIC_) + ns, now;
+    char path[32];
+    snprintf(path, sizeof path, "/proc/%d/task", pid);
+    if (access(path, F_OK) != 0)
+        fail(call, "no such process");
+    if (wrong) {
+        warn(call, "%s", wrong);
+        return false;
+    }
+    wrong =
+        reader_open(&call->reader, call->source.memory, call->source.registry);
+    if (!wrong)
+        wrong = reader_select(&call->reader, &call->selection);
+    if (wrong)
+        fail(call, "%s", wrong);
+    call->reader.codes = call->codes;
+    call->reader.kernel = true;
+    do { /* before the rings are full */
+        reader_kernel(&call->reader);
+        now = recorder_clock_ns_(RECORDER_MONOTONIC_);
+        poll(NULL, 0, end - now < 20000000 ? (int)((end - now) / 1000000) : 20);
+        now = recorder_clock_ns_(RECORDER_MONOTONIC_);
+    } while (now < end && access(path, F_OK) == 0);
+    call_take(call);
+    return true;
+}

@@ -1,0 +1,446 @@
+/* kernel.c - switches that the kernel has, and the program did not record yet. */
+/* SPDX-License-Identifier: MIT */
+/*
+    The program's registry leads to its rings (recorder/layout.h); the memory
+    maps them by their descriptors. What lies below `done` is added to a take as
+    records of the program's recorder, with orders behind its end: as if the
+    program had recorded them then. A follower adds what is new, and leaves out
+    what the program records itself from then on: it is the same.
+*/
+#include "array.h"
+#include "inside.h"
+
+#include <errno.h>
+
+#include "recorder/os_linux_kernel.h"
+
+enum {
+    CPUS_MAX = 4096,
+    RING_BYTES_MAX = 1 << 26,
+    IN_FLIGHT = 2 /* switches that the kernel may be writing */
+};
+
+struct kernel_ring {
+    uint64_t address, done;
+    const unsigned char *mapped;
+    uint64_t seen;       /* all above was taken, or overwritten */
+    bool begun, follows; /* follows: what is gone was to be seen */
+};
+/* A switch, copied. */
+struct kernel_switch {
+    uint64_t ns;
+    uint32_t thread, cpu;
+    unsigned number, way; /* way: index of its format */
+};
+enum { KNOWN = 1024 /* threads whose numbers are found at once */ };
+struct kernel {
+    struct kernel_ring *rings;
+    size_t count;
+    uint64_t bytes, page_bytes, sequence, recorder, formats[3];
+    uint64_t opened_ticks, opened_ns;
+    struct kernel_switch *switches; /* since the last take */
+    size_t switches_count, switches_max;
+    size_t added;       /* so many of them are in a take: these are forgotten */
+    uint64_t number;    /* of the last that was added, from 1 on */
+    uint64_t first_end; /* key of the first take's end */
+    struct reader_thread *rows; /* of threads without one in the program */
+    size_t rows_count, rows_max;
+    unsigned rows_from; /* the first has this number */
+    struct {
+        uint32_t thread;
+        unsigned number;
+    } known[KNOWN];
+};
+
+/* ------------------------------------------------------------------ open -- */
+
+void kernel_close(struct reader *reader)
+{
+    struct kernel *kernel = reader->inside->kernel;
+    if (!kernel)
+        return;
+    for (size_t i = 0; i < kernel->count; i++)
+        if (kernel->rings[i].mapped)
+            reader->memory->unmap(reader->memory, kernel->rings[i].mapped,
+                                  kernel->bytes);
+    free(kernel->rings);
+    free(kernel->switches);
+    free(kernel->rows);
+    free(kernel);
+    reader->inside->kernel = NULL;
+}
+
+/* Reads struct recorder_kernel_rings. False: it means nothing. */
+static bool kernel_read(struct reader *reader, struct kernel *kernel,
+                        uint64_t *rings, uint64_t *ring_bytes)
+{
+    const struct offsets *at = offsets_of(reader->memory);
+    const struct memory *m = reader->memory;
+    unsigned char from[sizeof(struct recorder_kernel_rings)];
+    size_t size = at->kernel_pour, data;
+    if (size > sizeof from ||
+        !bytes_read(reader->memory, reader->inside->kernel_address, from, size))
+        return false;
+    kernel->count = (size_t)bytes_number(m, from + at->kernel_count, 8);
+    *rings = bytes_number(m, from + at->kernel_rings, 8);
+    *ring_bytes = bytes_number(m, from + at->kernel_ring_bytes, 8);
+    kernel->bytes = bytes_number(m, from + at->kernel_bytes, 8);
+    kernel->page_bytes = bytes_number(m, from + at->kernel_page_bytes, 8);
+    kernel->sequence = bytes_number(m, from + at->kernel_sequence, 8);
+    kernel->recorder = bytes_number(m, from + at->kernel_recorder, 8);
+    kernel->opened_ticks = bytes_number(m, from + at->kernel_opened_ticks, 8);
+    kernel->opened_ns = bytes_number(m, from + at->kernel_opened_ns, 8);
+    for (unsigned i = 0; i < 3; i++)
+        kernel->formats[i] =
+            bytes_number(m, from + at->kernel_formats + 8 * i, 8);
+    data = (size_t)(kernel->bytes - kernel->page_bytes);
+    return kernel->count <= CPUS_MAX && *ring_bytes >= 32 &&
+           *ring_bytes <= 4096 && kernel->page_bytes >= 2048 &&
+           kernel->page_bytes < kernel->bytes && data >= 4096 &&
+           data <= RING_BYTES_MAX && (data & (data - 1)) == 0;
+}
+
+/* Opens the rings, at the first take; later reads `sequence` and `done` anew.
+ * False: there are none. */
+static bool kernel_refresh(struct reader *reader)
+{
+    struct reader_inside *inside = reader->inside;
+    const struct offsets *at = offsets_of(reader->memory);
+    struct kernel *kernel = inside->kernel, now = {0};
+    uint64_t rings, ring_bytes;
+    if (!kernel_read(reader, &now, &rings, &ring_bytes))
+        return false;
+    if (!kernel) {
+        kernel = inside->kernel = calloc(1, sizeof *kernel);
+        if (!kernel)
+            return false;
+        *kernel = now;
+        kernel->rings = calloc(now.count + 1, sizeof *kernel->rings);
+        kernel->count = kernel->rings ? now.count : 0;
+        kernel->rows_from = (unsigned)inside->threads_max + 1;
+    }
+    kernel->sequence = now.sequence;
+    for (size_t i = 0; i < kernel->count && i < now.count; i++) {
+        struct kernel_ring *ring = &kernel->rings[i];
+        unsigned char from[sizeof(struct recorder_kernel_ring)];
+        bool first = !ring->address;
+        if (!bytes_read(reader->memory, rings + i * ring_bytes, from,
+                        sizeof from))
+            return false;
+        ring->address =
+            bytes_number(reader->memory, from + at->kernel_ring_address, 8);
+        ring->done =
+            bytes_number(reader->memory, from + at->kernel_ring_done, 8);
+        if (first)
+            ring->mapped = reader->memory->descriptor(
+                reader->memory,
+                (int)bytes_number(reader->memory, from + at->kernel_ring_fd, 8),
+                kernel->bytes);
+        if (first && !ring->mapped)
+            reader->kernel_wrong = errno == EBADF
+                                       ? "it has closed their descriptors"
+                                       : strerror(errno);
+    }
+    return true;
+}
+
+/* Reads the seqlock of `done`; false: it is gone. */
+static bool sequence_is(struct reader *reader, uint64_t expected)
+{
+    unsigned char from[8];
+    return bytes_read(reader->memory,
+                      reader->inside->kernel_address +
+                          offsets_of(reader->memory)->kernel_sequence,
+                      from, sizeof from) &&
+           bytes_number(reader->memory, from, 8) == expected;
+}
+
+/* Returns the number of a thread: its newest row's, or that of one that is made
+ * here; 0: there is no number left. */
+static unsigned number_find(struct reader *reader, int32_t id)
+{
+    struct kernel *kernel = reader->inside->kernel;
+    struct reader_thread *rows, *row;
+    unsigned shared = (1u << (thread_bits(reader->memory) - 1)) - 1, number;
+    size_t i;
+    for (i = reader->threads_count; i > 0; i--)
+        if (reader->threads[i - 1].id == id)
+            return reader->threads[i - 1].number;
+    for (i = kernel->rows_count; i > 0; i--)
+        if (kernel->rows[i - 1].id == id)
+            return kernel->rows[i - 1].number;
+    /* Above the program's rows; else, on 32 bits, its last: those it takes last
+     * itself. */
+    number = kernel->rows_from + (unsigned)kernel->rows_count;
+    if (kernel->rows_from >= shared)
+        number = shared - 1 - (unsigned)kernel->rows_count;
+    if (number >= shared || number <= reader->threads_count)
+        return 0;
+    rows = array_room(kernel->rows, &kernel->rows_max, kernel->rows_count + 1,
+                      sizeof *rows);
+    if (!rows)
+        return 0;
+    kernel->rows = rows;
+    row = &rows[kernel->rows_count];
+    kernel->rows_count++;
+    *row = (struct reader_thread){.id = id, .number = number};
+    row->known = reader->memory->thread != NULL;
+    row->alive =
+        row->known && reader->memory->thread(reader->memory, id, row->name);
+    return row->number;
+}
+
+static unsigned number_of(struct reader *reader, uint32_t thread)
+{
+    struct kernel *kernel = reader->inside->kernel;
+    size_t at = thread % KNOWN;
+    if (kernel->known[at].thread != thread || !kernel->known[at].number) {
+        kernel->known[at].thread = thread;
+        kernel->known[at].number = number_find(reader, (int32_t)thread);
+    }
+    return kernel->known[at].number;
+}
+
+/* ------------------------------------------------------------------ copy -- */
+
+static uint64_t ring_head(const struct kernel_ring *ring)
+{
+    const void *at = ring->mapped + RECORDER_PERF_HEAD_;
+    return __atomic_load_n((const uint64_t *)at, __ATOMIC_ACQUIRE);
+}
+
+/* Adds the new switches of a ring. Counts those that are overwritten, which a
+ * follower, or else the program, did not see. */
+static bool ring_copy(struct reader *reader, struct kernel_ring *ring)
+{
+    struct kernel *kernel = reader->inside->kernel;
+    const size_t one = sizeof(struct recorder_perf_switch_);
+    const uint64_t data = kernel->bytes - kernel->page_bytes;
+    const uint64_t room = data - IN_FLIGHT * one;
+    uint64_t head = ring_head(ring), all, at;
+    uint64_t from = ring->begun ? ring->seen : ring->done;
+    /* A 32-bit program keeps as many bits of `done`. */
+    all = (from - head) & word_max(reader->memory);
+    if (all > (uint64_t)1 << 40 || all % one)
+        return true; /* not as it should be */
+    ring->follows = ring->begun;
+    ring->begun = true;
+    ring->seen = head;
+    if (all > room) {
+        reader->missed += ring->follows ? (all - room) / one : 0;
+        all = room;
+    }
+    for (at = head + all; at != head;) {
+        struct recorder_perf_switch_ s;
+        struct kernel_switch *to;
+        at -= one;
+        memcpy(&s, ring->mapped + kernel->page_bytes + (at & (data - 1)), one);
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        if (at - ring_head(ring) >= room) {
+            reader->missed += ring->follows;
+            continue;
+        }
+        if (s.type != RECORDER_PERF_SWITCH_ || s.size != one ||
+            (reader->pid && s.process != reader->pid))
+            continue;
+        to = array_room(kernel->switches, &kernel->switches_max,
+                        kernel->switches_count + 1, sizeof *to);
+        if (!to)
+            return false;
+        kernel->switches = to;
+        to[kernel->switches_count++] = (struct kernel_switch){
+            .ns = s.ns,
+            .thread = s.thread,
+            .cpu = s.cpu,
+            .number = number_of(reader, s.thread),
+            .way = !(s.misc & RECORDER_PERF_OUT_)      ? 0
+                   : s.misc & RECORDER_PERF_PREEMPTED_ ? 2
+                                                       : 1};
+    }
+    return true;
+}
+
+bool kernel_begin(struct reader *reader)
+{
+    return reader->kernel && reader->memory->descriptor &&
+           reader->inside->kernel_address && kernel_refresh(reader);
+}
+
+bool kernel_take(struct reader *reader)
+{
+    struct kernel *kernel = reader->inside->kernel;
+    uint64_t missed = reader->missed;
+    bool first = false;
+    memset(kernel->known, 0, sizeof kernel->known); /* rows may be new */
+    if (kernel->added)
+        kernel->switches_count = kernel->added = 0;
+    for (size_t i = 0; i < kernel->count; i++) {
+        first |= !kernel->rings[i].begun;
+        if (kernel->rings[i].mapped && !ring_copy(reader, &kernel->rings[i]))
+            break;
+    }
+    if (!first ||
+        (!(kernel->sequence & 1) && sequence_is(reader, kernel->sequence)))
+        return true;
+    for (size_t i = 0; i < kernel->count; i++)
+        kernel->rings[i].begun = false;
+    kernel->switches_count = 0;
+    reader->missed = missed;
+    return false;
+}
+
+void reader_kernel(struct reader *reader)
+{
+    if (kernel_begin(reader))
+        kernel_take(reader);
+}
+
+/* --------------------------------------------------------------- threads -- */
+
+struct reader_thread *kernel_thread(const struct reader *reader,
+                                    unsigned number)
+{
+    const struct kernel *kernel = reader->inside->kernel;
+    for (size_t i = 0; kernel && i < kernel->rows_count; i++)
+        if (kernel->rows[i].number == number)
+            return &kernel->rows[i];
+    return NULL;
+}
+
+/* ------------------------------------------------------------------- add -- */
+
+/* Makes ticks of CLOCK_MONOTONIC_RAW as the program does: by the rate since it
+ * opened its rings. */
+static void clock_of(const struct reader *reader, struct recorder_clock_ *clock)
+{
+    const struct kernel *kernel = reader->inside->kernel;
+    struct recorder_moment from = {.ticks = kernel->opened_ns,
+                                   .monotonic_ns = kernel->opened_ticks};
+    struct recorder_moment to = {0};
+    uint64_t width = UINT64_MAX;
+    for (unsigned i = 0; i < 5; i++) {
+        uint64_t before = recorder_clock_ns_(RECORDER_RAW_);
+        uint64_t ticks = recorder_ticks_();
+        uint64_t after = recorder_clock_ns_(RECORDER_RAW_);
+        if (after - before >= width)
+            continue;
+        width = after - before;
+        to.ticks = before + width / 2;
+        to.monotonic_ns = ticks >> ticks_shift(reader->memory);
+    }
+    recorder_clock_set_(clock, &from, &to);
+    clock->start = to;
+}
+
+static int switches_compare(const void *a, const void *b)
+{
+    const struct kernel_switch *left = a, *right = b;
+    return left->ns < right->ns ? -1 : left->ns > right->ns;
+}
+
+/* Writes a switch as a record of the program. Returns its commit word. */
+static uint64_t record_put(struct reader *reader,
+                           const struct kernel_switch *from, uint64_t order,
+                           const struct recorder_clock_ *clock,
+                           unsigned char raw[RECORD_MAX_BYTES])
+{
+    const struct memory *m = reader->memory;
+    const struct offsets *at = offsets_of(m);
+    int64_t since = recorder_clock_time_(clock, from->ns);
+    uint64_t ticks = clock->start.monotonic_ns +
+                     (since == RECORDER_TIME_UNKNOWN_ ? 0 : (uint64_t)since);
+    unsigned char *arguments = raw + at->record_argument;
+    memset(raw, 0, RECORD_MAX_BYTES);
+    bytes_put_word(m, raw + at->record_format,
+                   reader->inside->kernel->formats[from->way]);
+    bytes_put_word(m, raw + at->record_order, order);
+    bytes_put_word(m, raw + at->record_time, ticks);
+    bytes_put_word(m, arguments + m->word_bytes, from->thread);
+    bytes_put_word(m, arguments + 2 * m->word_bytes,
+                   (from->cpu < 255 ? from->cpu : 255) | (uint64_t)from->number
+                                                             << 8);
+    return (uint64_t)1 << thread_bits(m) | from->number << 1;
+}
+
+/* Returns the recorder that the switches are of, if it was chosen. */
+static const struct reader_recorder *recorder_of(const struct reader *reader)
+{
+    for (size_t i = 0; i < reader->recorders_count; i++)
+        if (reader->recorders[i]->address == reader->inside->kernel->recorder)
+            return reader->recorders[i]->lane ? reader->recorders[i] : NULL;
+    return NULL;
+}
+
+/* Takes out keys from `limit` on: these orders are given to switches. */
+static void keys_cut(struct reader_inside *inside, uint64_t limit)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < inside->keys_count; i++)
+        if (inside->keys[i].order < limit)
+            inside->keys[count++] = inside->keys[i];
+    inside->keys_count = count;
+}
+
+uint64_t kernel_add(struct reader *reader, uint64_t end, uint64_t limit)
+{
+    struct reader_inside *inside = reader->inside;
+    struct kernel *kernel = inside->kernel;
+    size_t count = kernel->switches_count, i;
+    const struct reader_recorder *recorder = recorder_of(reader);
+    struct recorder_clock_ clock;
+    struct held *held;
+    struct key *keys;
+    if (!kernel->first_end)
+        kernel->first_end = end;
+    kernel->added = count;
+    if (!count || !recorder)
+        return limit;
+    if (!reader->follows)
+        keys_cut(inside, limit);
+    held = realloc(inside->held, (inside->held_count + count) * sizeof *held);
+    if (held)
+        inside->held = held;
+    keys = array_room(inside->keys, &inside->keys_max,
+                      inside->keys_count + count, sizeof *keys);
+    if (keys)
+        inside->keys = keys;
+    if (!held || !keys)
+        return limit;
+    qsort(kernel->switches, count, sizeof *kernel->switches, switches_compare);
+    clock_of(reader, &clock);
+    for (i = 0; i < count; i++) {
+        uint64_t key = reader->follows ? end - (end != 0) : limit + i;
+        struct held *to = &held[inside->held_count++];
+        to->commit = record_put(reader, &kernel->switches[i],
+                                (key + inside->base) & word_max(reader->memory),
+                                &clock, to->raw);
+        keys[inside->keys_count++] =
+            (struct key){.order = key,
+                         .lane = (uint32_t)recorder->lane - 1,
+                         .held = (uint32_t)inside->held_count,
+                         .number = (uint32_t)++kernel->number};
+    }
+    return reader->follows ? limit : limit + count;
+}
+
+bool kernel_has(const struct reader *reader,
+                const struct reader_recorder *recorder,
+                const unsigned char *raw, uint64_t key)
+{
+    const struct kernel *kernel = reader->inside->kernel;
+    uint64_t format;
+    if (!kernel || !reader->follows || !kernel->first_end ||
+        key < kernel->first_end || recorder->address != kernel->recorder)
+        return false;
+    format = bytes_word(reader->memory,
+                        raw + offsets_of(reader->memory)->record_format);
+    return format == kernel->formats[0] || format == kernel->formats[1] ||
+           format == kernel->formats[2];
+}
+
+size_t kernel_added(const struct reader *reader,
+                    const struct reader_recorder *recorder)
+{
+    const struct kernel *kernel = reader->inside->kernel;
+    return kernel && recorder_of(reader) == recorder ? kernel->added : 0;
+}
