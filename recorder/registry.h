@@ -53,7 +53,7 @@ RECORDER_SELDOM_ void recorder_forked_(void)
     }
     /* The thread keeps its lane: fork() may have been called by a handler that
      * interrupted a record, which goes on there. Other owners have ended. */
-    if (recorder_thread_self_ && registry->lane)
+    if (registry->lane) /* takes no other while `pid` is the parent's */
         registry->lane(recorder_thread_self_);
     registry->readers = 0;
     registry->dumping = 0; /* the thread that dumped is the parent's */
