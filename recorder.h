@@ -10,7 +10,8 @@
 
 PROMISES (each names the test that keeps it)
     whole       no reader ever accepts a mix of two records
-                -> tests/ring/whole.c tests/ring/parked.c tests/model/ring.c
+                -> tests/ring/whole.c tests/ring/parked.c tests/ring/lanes.c
+                tests/model/ring.c tests/model/lanes.c
     order       a record that happens before another has the smaller order
                 -> tests/ring/order.c
     kept        a quiet ring of n slots holds exactly its last n records of up
@@ -45,6 +46,10 @@ LIMITS
     * A ring with fewer slots than threads that hammer it loses records, which
       are counted: with 8 threads on 2 cores, of 4 slots up to 0.3 %, of 8 slots
       none were lost.
+    * RECORDER_LANES: a record ends on the thread of the kernel where it began:
+      a signal handler must not move a coroutine out of record() to another. A
+      child that runs no handlers of fork() (_Fork(), clone()) must not record
+      while its parent has a recording open: both write to one lane of its file.
     * x86: a sandbox that forbids rdtsc (seccomp's strict mode) ends a program
       that records.
     * In C++, a parameter pack is no list of arguments to record().
@@ -71,8 +76,8 @@ stands on a lower floor; no file includes one of the headers outside:
 
     1 language              5 registry, record, event
     2 os, layout, regex,    6 define, arguments, resume
-      heading
-    3 ring, memory
+      heading, word
+    3 ring, lane, memory
     4 clock, threads
 */
 #ifndef RECORDER_H
@@ -93,10 +98,13 @@ stands on a lower floor; no file includes one of the headers outside:
  *                                         to a power of two, at least 4, which
  *                                         is 352 bytes (32-bit: 176) and the
  *                                         ring's head; at most 2^30)
- * RECORDER_LANES(name, size, lanes)       the same with one ring of `size` for
- * RECORDER_LANES(name, size, lanes, "")   each of `lanes` groups of threads (a
- *                                         power of two), for recorders that
- *                                         many threads hammer
+ * RECORDER_LANES(name, size, lanes)       the same with `lanes` rings of `size`
+ * RECORDER_LANES(name, size, lanes, "")   (a power of two): one for each of
+ *                                         `lanes` - 1 threads at a time, up to
+ *                                         1023 (32-bit: 127), and one for all
+ *                                         others; for what many threads hammer.
+ *                                         Where a lane's thread has ended, the
+ *                                         next thread that begins takes it
  * RECORDER_DECLARE(name)                  for headers
  * RECORDER_AT(name, size, address)        without an operating system: in
  * RECORDER_AT(name, size, address, "")    memory that a reset leaves alone and
@@ -245,6 +253,8 @@ RECORDER_CALLED_PROTOTYPE_ void recorder_thread_name(const char *name);
 /* RECORDER and its like call these, before main() and when a library is closed.
  * Returns true if the recorder was not in the registry before. */
 RECORDER_CALLED_PROTOTYPE_ bool recorder_enter(struct recorder *recorder);
+RECORDER_CALLED_PROTOTYPE_ bool
+recorder_enter_lanes_(struct recorder *recorder);
 RECORDER_CALLED_PROTOTYPE_ void
 recorder_tweak_enter_(struct recorder_tweak *tweak);
 #if defined(RECORDER_IN_LIBRARY_) || defined(RECORDER_LIBRARY)

@@ -14,6 +14,7 @@
 RECORDER(on, 1024, "Recorded")
 RECORDER(off, 1024, "Switched off")
 RECORDER(traced, 1024, "Recorded and printed")
+RECORDER_LANES(laned, 1024, 4, "Recorded in the lane of one thread")
 
 static void record_0(long n, int thread)
 {
@@ -30,6 +31,13 @@ static void record_4(long n, int thread)
         record(on, "%ld of %ld bytes from %s:%d", i, n, "localhost", thread);
 }
 BENCH(record_4, "record/4 arguments")
+
+static void record_lane(long n, int thread)
+{
+    for (long i = 0; i < n; i++)
+        record(laned, "%ld of %ld bytes from %s:%d", i, n, "localhost", thread);
+}
+BENCH(record_lane, "record/4 arguments; in a lane")
 
 static void record_12(long n, int thread)
 {
@@ -50,9 +58,10 @@ BENCH(record_copy, "record/RECORDER_COPY of 16 bytes")
 
 static void record_copy_128(long n, int thread)
 {
-    static char text[] = "128 bytes of text: 4 slots. 128 bytes of text: 4 slots. "
-                         "128 bytes of text: 4 slots. 128 bytes of text: 4 slots. "
-                         "It is enough now";
+    static char text[] =
+        "128 bytes of text: 4 slots. 128 bytes of text: 4 slots. "
+        "128 bytes of text: 4 slots. 128 bytes of text: 4 slots. "
+        "It is enough now";
     (void)thread;
     for (long i = 0; i < n; i++)
         record(on, "%s", RECORDER_COPY(on, text));

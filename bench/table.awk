@@ -126,6 +126,8 @@ END {
                   "record/4 arguments; ring in memory"), 2, "")
     reached("record, 12 arguments / 4 arguments", "1.7",
             ratio("record/12 arguments", on), 2, "")
+    reached("record in a lane of its thread / in one ring", "0.85",
+            ratio("record/4 arguments; in a lane", on), 2, "")
     reached("record off / record on", "0.05", ratio("record/off", on), 3, "")
     reached("record watched by a trigger / not watched", "1.6",
             ratio("trigger/watched by one", on), 2, "")

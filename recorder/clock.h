@@ -186,7 +186,7 @@ RECORDER_INLINE_ uintptr_t recorder_time_(void)
 /* Reads all three clocks at one moment. Ticks and real time are each read
  * between two reads of the monotonic clock; of three tries, the shortest
  * counts. */
-RECORDER_FUNCTION_ struct recorder_moment recorder_now_(void)
+RECORDER_SELDOM_ struct recorder_moment recorder_now_(void)
 {
     struct recorder_moment best = {0, 0, 0};
     uint64_t width = UINT64_MAX;

@@ -73,7 +73,9 @@ extern "C" {
     __attribute__((unused)) static bool recorder_entered_##name;               \
     __attribute__((constructor(101))) static void recorder_enter_##name(void)  \
     {                                                                          \
-        recorder_entered_##name = recorder_enter(&recorder_for_##name);        \
+        recorder_entered_##name =                                              \
+            (lanes) == 1 ? recorder_enter(&recorder_for_##name)                \
+                         : recorder_enter_lanes_(&recorder_for_##name);        \
     }                                                                          \
     RECORDER_LEAVES_(name)                                                     \
     __extension__

@@ -450,7 +450,7 @@ recorder_batch_of_one_(struct recorder_batch_ *batch,
         kept->record = records[i];
         kept->recorder = recorder;
         kept->name = recorder->name;
-        kept->ring = recorder_lane_(recorder, thread);
+        kept->ring = NULL; /* it stands in no ring: no token is of it */
         kept->slot = 0;
         kept->thread = thread;
         batch->keys[i].index = i;

@@ -340,9 +340,9 @@ recorder_kernel_record_(struct recorder_kernel_ *k,
     r.argument[1] = at->thread;
     r.argument[2] = (at->cpu < 255 ? at->cpu : 255) | (uintptr_t)number << 8;
     r.order = recorder_orders_(1);
-    ring = recorder_lane_(recorder, number);
-    recorder_write_(ring, recorder->mask, recorder_positions_(ring, 1), number,
-                    &r);
+    ring = recorder_lane_(recorder, 0); /* lanes have owners, but for this one */
+    recorder_write_(ring, recorder->mask,
+                    recorder_positions_(ring, 1, number), number, &r);
     if (__atomic_load_n(&recorder->trace, __ATOMIC_RELAXED) > 0 &&
         recorder_home_.registry->hook)
         recorder_home_.registry->hook(recorder, number, &r, 1);

@@ -349,7 +349,7 @@ RECORDER_SELDOM_ void recorder_kernel_show_(struct recorder_kernel_ *k)
     k->shown.claim = recorder_kernel_claim_;
     __atomic_store_n(&registry->kernel, &k->shown, __ATOMIC_SEQ_CST);
     if (!k->forks)
-        recorder_os_at_fork_(NULL, recorder_kernel_forked_);
+        recorder_os_at_fork_(NULL, NULL, recorder_kernel_forked_);
     k->forks = true;
 }
 

@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-#define RECORDER_LAYOUT 1
+#define RECORDER_LAYOUT 2
 
 /* The most bytes that RECORDER_COPY keeps of a string. */
 #define RECORDER_COPY_MAX 1024
@@ -191,6 +191,15 @@ struct recorder_thread_row {
     char name[16];
 };
 
+/* Who owns a lane of all recorders: the thread of kernel id `id`; 0: nobody yet;
+ * UINTPTR_MAX: a thread looks whether its owner has ended. */
+struct recorder_owner {
+    uintptr_t id;
+    char line[RECORDER_CACHE_LINE - sizeof(uintptr_t)];
+};
+/* Threads that may own a lane at once, and one: lane 0 is everybody's. */
+#define RECORDER_OWNERS_MAX_ (__SIZEOF_POINTER__ == 8 ? 1024u : 128u)
+
 /* A named number that can be set while the program runs (recorder_set.h). */
 struct recorder_tweak {
     intptr_t value;
@@ -229,7 +238,7 @@ struct recorder_registry {
     uintptr_t threads_max, threads_count; /* rows; rows handed out */
     intptr_t pid;                         /* 0: not started */
     const char *line;                     /* of recorder_line(), or null */
-    unsigned (*thread)(void);             /* number of the calling thread */
+    unsigned (*thread)(void); /* number and lane of the calling thread */
     /* Prints a traced record: `count` records, from the head on. */
     void (*hook)(const struct recorder *recorder, unsigned thread,
                  const struct recorder_record *records, unsigned count);
@@ -253,6 +262,14 @@ struct recorder_registry {
     /* Behind the end of older programs' registries, as `bytes` tells. */
     struct recorder_tasks *tasks; /* of tasks_layout.h: the first of a list */
     struct recorder_kernel_rings *kernel; /* of recorder_kernel.h, or null */
+#ifdef RECORDER_HOSTED_
+    /* Since layout 2. Who owns which lane, RECORDER_OWNERS_MAX_ of them, or
+     * null; the lanes of the recorder that has the most; and where the next
+     * thread begins to look for one. */
+    struct recorder_owner *owners;
+    uintptr_t lanes_most, owners_next;
+    unsigned (*lane)(unsigned kept); /* takes one; null: there are none */
+#endif
 };
 enum {
     RECORDER_FILE_MODULE_,  /* a module began to record; of: its data */
@@ -414,6 +431,11 @@ RECORDER_PROGRAM_ struct recorder_thread_row recorder_rows_[RECORDER_THREADS] =
 #else
 #define RECORDER_ROWS_ 0, 0, 0
 #endif
+#ifdef RECORDER_HOSTED_
+#define RECORDER_OWNERS_ , 0, 1, 0, 0
+#else
+#define RECORDER_OWNERS_
+#endif
 RECORDER_PROGRAM_ struct recorder_registry recorder_registry __attribute__((
     aligned(RECORDER_CACHE_LINE))) = {RECORDER_MAGIC,
                                       &recorder_registry,
@@ -443,7 +465,7 @@ RECORDER_PROGRAM_ struct recorder_registry recorder_registry __attribute__((
                                       0,
                                       0,
                                       0,
-                                      0};
+                                      0 RECORDER_OWNERS_};
 
 /* The order counter and registry that this module uses: the program's own, once
  * registry.h has found them. */

@@ -25,9 +25,10 @@ other. They are safe in signal handlers.
             the program's name, without folders; null where it is unknown
         void recorder_os_yield_(void)
             lets other threads run
-        void recorder_os_at_fork_(void (*prepare)(void), void (*child)(void))
-            has `prepare` called before each fork(), and `child` in its child,
-            before fork() returns; null: nothing is called
+        void recorder_os_at_fork_(void (*prepare)(void), void (*parent)(void),
+                                  void (*child)(void))
+            has `prepare` called before each fork(), and `parent` behind it, or
+            `child` in its child, before fork() returns
         void recorder_os_exit_(int status)
             ends the process at once: _exit()
     clocks

@@ -109,10 +109,11 @@ extern int recorder_atfork_(void (*prepare)(void), void (*parent)(void),
                             void (*child)(void), void *module)
     RECORDER_LABEL_(RECORDER_ATFORK_) __attribute__((weak));
 RECORDER_INLINE_ void recorder_os_at_fork_(void (*prepare)(void),
+                                           void (*parent)(void),
                                            void (*child)(void))
 {
     if (recorder_atfork_)
-        recorder_atfork_(prepare, NULL, child, recorder_module_);
+        recorder_atfork_(prepare, parent, child, recorder_module_);
 }
 
 /* ---------------------------------------------------------------- memory -- */

@@ -44,9 +44,10 @@ RECORDER_INLINE_ void recorder_os_yield_(void)
 {
 }
 RECORDER_INLINE_ void recorder_os_at_fork_(void (*prepare)(void),
+                                           void (*parent)(void),
                                            void (*child)(void))
 {
-    (void)prepare, (void)child;
+    (void)prepare, (void)parent, (void)child;
 }
 RECORDER_INLINE_ void recorder_os_exit_(int status)
 {

@@ -236,9 +236,10 @@ RECORDER_INLINE_ void recorder_os_yield_(void)
     sched_yield();
 }
 RECORDER_INLINE_ void recorder_os_at_fork_(void (*prepare)(void),
+                                           void (*parent)(void),
                                            void (*child)(void))
 {
-    pthread_atfork(prepare, NULL, child);
+    pthread_atfork(prepare, parent, child);
 }
 
 /* ---------------------------------------------------------------- memory -- */

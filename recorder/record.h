@@ -12,15 +12,36 @@ extern "C" {
 
 /* ---------------------------------------------------------------- record -- */
 
+/* Returns lane `lane` of a recorder that has so many. */
 RECORDER_INLINE_ struct recorder_ring *
-recorder_lane_(const struct recorder *recorder, unsigned thread)
+recorder_lane_(const struct recorder *recorder, unsigned lane)
 {
     char *rings = (char *)__atomic_load_n(&recorder->rings, __ATOMIC_RELAXED);
     if (RECORDER_ONE_LANE_)
-        thread = 0;
+        lane = 0;
     return (struct recorder_ring *)(void *)(rings +
-                                            (thread & recorder->lanes_mask) *
-                                                recorder->ring_bytes);
+                                            lane * recorder->ring_bytes);
+}
+/* Returns the calling thread's number, and the lane that it writes to. */
+RECORDER_INLINE_ unsigned recorder_writer_(const struct recorder *recorder)
+{
+    unsigned self = recorder_self_();
+#ifdef RECORDER_HOSTED_
+    if (recorder_writer_lane_(self) > recorder->lanes_mask)
+        self = recorder_writer_thread_(self);
+#else
+    (void)recorder;
+#endif
+    return self;
+}
+RECORDER_INLINE_ struct recorder_ring *
+recorder_ring_of_(const struct recorder *recorder, unsigned writer)
+{
+#ifdef RECORDER_HOSTED_
+    return recorder_lane_(recorder, recorder_writer_lane_(writer));
+#else
+    return recorder_lane_(recorder, writer & (unsigned)recorder->lanes_mask);
+#endif
 }
 
 /* Shows the hook a record of `count` records of 4 words each. */
@@ -49,13 +70,13 @@ RECORDER_FUNCTION_ uintptr_t
 recorder_record_words_(const struct recorder *recorder, const char *format,
                        uintptr_t caller, const uintptr_t *words, unsigned count)
 {
-    unsigned thread = RECORDER_THREAD(), i;
+    unsigned writer = recorder_writer_(recorder), i;
     uintptr_t mask = recorder->mask, previous;
-    struct recorder_ring *ring = recorder_lane_(recorder, thread);
+    struct recorder_ring *ring = recorder_ring_of_(recorder, writer);
     struct recorder_record head = {
         (uintptr_t)format, 0, recorder_time_(), caller, {0, 0, 0, 0}};
     head.order = recorder_orders_(count);
-    previous = recorder_positions_(ring, count);
+    previous = recorder_positions_(ring, count, writer);
     for (i = 0; i < count; i++) {
         const uintptr_t *word = words + 4 * i;
         struct recorder_record r = {i == 0 ? head.format : 0,
@@ -63,27 +84,29 @@ recorder_record_words_(const struct recorder *recorder, const char *format,
                                     head.time,
                                     caller,
                                     {word[0], word[1], word[2], word[3]}};
-        recorder_write_(ring, mask, previous + i, thread, &r);
+        recorder_write_slowly_(ring, mask, previous + i, writer, &r);
     }
     if (__atomic_load_n(&recorder->trace, __ATOMIC_RELAXED) > 0)
-        recorder_hook_words_(recorder, thread, &head, words, count);
+        recorder_hook_words_(recorder, recorder_writer_thread_(writer), &head, words, count);
     return head.order;
 }
 
 /* Records one record of a recorder that is traced or watched, and shows it to
  * the hook. On its own, as what is watched is to cost little more than what is
  * not; `r` is a copy, so that the record of others stays in registers. */
-RECORDER_FUNCTION_ uintptr_t recorder_record_hooked_(
+RECORDER_SELDOM_ uintptr_t recorder_record_hooked_(
     const struct recorder *recorder, struct recorder_record *r)
 {
-    unsigned thread = RECORDER_THREAD();
+    unsigned writer = recorder_writer_(recorder);
     uintptr_t mask = recorder->mask;
-    struct recorder_ring *ring = recorder_lane_(recorder, thread);
+    struct recorder_ring *ring = recorder_ring_of_(recorder, writer);
     r->time = recorder_time_();
     r->order = recorder_orders_(1);
-    recorder_write_(ring, mask, recorder_positions_(ring, 1), thread, r);
+    recorder_write_slowly_(ring, mask, recorder_positions_(ring, 1, writer),
+                           writer, r);
     if (recorder_home_.registry->hook)
-        recorder_home_.registry->hook(recorder, thread, r, 1);
+        recorder_home_.registry->hook(recorder, recorder_writer_thread_(writer),
+                                      r, 1);
     return r->order;
 }
 
@@ -97,7 +120,7 @@ RECORDER_CALLED_ uintptr_t recorder_record_few_(const struct recorder *recorder,
     struct recorder_record r = {(uintptr_t)format, 0, 0, caller, {a, b, c, d}};
     struct recorder_ring *ring;
     uintptr_t mask;
-    unsigned thread;
+    unsigned writer;
     if (RECORDER_TRACES_ &&
         RECORDER_UNLIKELY_(
             __atomic_load_n(&recorder->trace, __ATOMIC_RELAXED) > 0)) {
@@ -107,12 +130,13 @@ RECORDER_CALLED_ uintptr_t recorder_record_few_(const struct recorder *recorder,
     }
     /* Loads and the clock come before the locked additions, which wait until
      * the stores of the previous record have drained (bench/record.c). */
-    thread = RECORDER_THREAD();
+    writer = recorder_writer_(recorder);
     mask = recorder->mask;
-    ring = recorder_lane_(recorder, thread);
+    ring = recorder_ring_of_(recorder, writer);
     r.time = recorder_time_();
     r.order = recorder_orders_(1);
-    recorder_write_(ring, mask, recorder_positions_(ring, 1), thread, &r);
+    recorder_write_(ring, mask, recorder_positions_(ring, 1, writer),
+                    writer, &r);
     return r.order;
 }
 
@@ -129,29 +153,29 @@ RECORDER_CALLED_ uintptr_t recorder_record_more_(
     struct recorder_record r = {(uintptr_t)format, 0, 0, caller, {a, b, c, d}};
     uintptr_t mask, previous, order;
     struct recorder_ring *ring;
-    unsigned thread;
+    unsigned writer;
     if (RECORDER_UNLIKELY_(
             __atomic_load_n(&recorder->trace, __ATOMIC_RELAXED) > 0)) {
         uintptr_t words[12] = {a, b, c, d, e, f, g, h, i, j, k, l};
         return recorder_record_words_(recorder, format, caller, words, count);
     }
-    thread = RECORDER_THREAD();
+    writer = recorder_writer_(recorder);
     mask = recorder->mask;
-    ring = recorder_lane_(recorder, thread);
+    ring = recorder_ring_of_(recorder, writer);
     r.time = recorder_time_();
     r.order = order = recorder_orders_(count);
-    previous = recorder_positions_(ring, count);
-    recorder_write_(ring, mask, previous, thread, &r);
+    previous = recorder_positions_(ring, count, writer);
+    recorder_write_(ring, mask, previous, writer, &r);
     r.format = 0;
     r.order = order + 1;
     r.argument[0] = e, r.argument[1] = f;
     r.argument[2] = g, r.argument[3] = h;
-    recorder_write_(ring, mask, previous + 1, thread, &r);
+    recorder_write_(ring, mask, previous + 1, writer, &r);
     if (count > 2) {
         r.order = order + 2;
         r.argument[0] = i, r.argument[1] = j;
         r.argument[2] = k, r.argument[3] = l;
-        recorder_write_(ring, mask, previous + 2, thread, &r);
+        recorder_write_(ring, mask, previous + 2, writer, &r);
     }
     return order;
 }
@@ -171,8 +195,8 @@ RECORDER_INLINE_ uintptr_t recorder_token_(const struct recorder_record *slot,
 RECORDER_CALLED_ const char *recorder_copy_bytes_(
     const struct recorder *recorder, const char *string, size_t size)
 {
-    unsigned thread = RECORDER_THREAD();
-    struct recorder_ring *ring = recorder_lane_(recorder, thread);
+    unsigned writer = recorder_writer_(recorder);
+    struct recorder_ring *ring = recorder_ring_of_(recorder, writer);
     uintptr_t mask = recorder->mask;
     /* At most half of the ring: the head and its text must fit together. */
     size_t room = (mask + 2) / 2 * RECORDER_TEXT_BYTES_;
@@ -188,7 +212,7 @@ RECORDER_CALLED_ const char *recorder_copy_bytes_(
             RECORDER_TEXT_BYTES_;
     count += count == 0;
     order = recorder_orders_(count);
-    last = recorder_positions_(ring, count) + count - 1;
+    last = recorder_positions_(ring, count, writer) + count - 1;
     for (i = count; i-- > 0;) { /* backwards: each holds the next's token */
         size_t at = i * RECORDER_TEXT_BYTES_;
         struct recorder_record text = {1 + size - at, order + i, 0, token,
@@ -198,7 +222,8 @@ RECORDER_CALLED_ const char *recorder_copy_bytes_(
             recorder_bytes_(text.argument, string + at, RECORDER_TEXT_BYTES_);
         else
             recorder_bytes_(text.argument, string + at, size - at);
-        slot = recorder_write_(ring, mask, last - i, thread, &text);
+        slot = recorder_write_slowly_(ring, mask, last - i,
+                                     writer, &text);
         token = slot ? recorder_token_(slot, order + i) : (uintptr_t)ring;
     }
     return (const char *)token;

@@ -18,10 +18,20 @@ extern "C" {
  * with them.
  */
 #ifdef RECORDER_HOSTED_
-/* Runs before fork(), for recordings. */
+/* Runs before fork(): for recordings; and the child may share the memory of a
+ * recording until its handler runs, so that a signal handler that records there
+ * must not take its lane for its own. */
 RECORDER_SELDOM_ void recorder_forks_(void)
 {
+    unsigned number = recorder_writer_thread_(recorder_thread_self_);
     recorder_file_tell_(RECORDER_FILE_FORKS_, NULL);
+    recorder_thread_kept_ = recorder_thread_self_ - number;
+    recorder_thread_self_ = number;
+}
+/* Runs in the parent, behind fork(). */
+RECORDER_SELDOM_ void recorder_has_forked_(void)
+{
+    recorder_thread_self_ |= recorder_thread_kept_;
 }
 /* Runs in the child of fork(). Its one thread takes a new row at its next
  * record; the rows of the parent's threads stay, dead, for the records they
@@ -30,7 +40,7 @@ RECORDER_SELDOM_ void recorder_forked_(void)
 {
     struct recorder_registry *registry = recorder_home_.registry;
     uintptr_t i;
-    recorder_thread_self_ = 0;
+    recorder_thread_self_ = recorder_thread_kept_;
     if (registry->pid == recorder_os_process_())
         return;         /* another module's handler has done all this */
     if (registry->file) /* first: the lines below must not write to its file */
@@ -41,6 +51,10 @@ RECORDER_SELDOM_ void recorder_forked_(void)
             row->state != RECORDER_ROW_TASK_)
             row->state = RECORDER_ROW_DEAD_;
     }
+    /* The thread keeps its lane: fork() may have been called by a handler that
+     * interrupted a record, which goes on there. Other owners have ended. */
+    if (registry->lane) /* takes no other while `pid` is the parent's */
+        registry->lane(recorder_thread_self_);
     registry->readers = 0;
     registry->dumping = 0; /* the thread that dumped is the parent's */
     registry->pid = recorder_os_process_();
@@ -101,7 +115,8 @@ RECORDER_SELDOM_ void recorder_start_(void)
         recorder_home_.numbers = true;
         registry->thread = recorder_thread_here_;
     }
-    recorder_os_at_fork_(recorder_forks_, recorder_forked_);
+    recorder_os_at_fork_(recorder_forks_, recorder_has_forked_,
+                         recorder_forked_);
     if (registry->file)
         registry->file(RECORDER_FILE_MODULE_, &recorder_home_);
 }
@@ -125,6 +140,28 @@ recorder_enter(struct recorder *recorder)
     recorder_file_tell_(RECORDER_FILE_ENTERED_, recorder);
     return true;
 }
+
+#ifdef RECORDER_HOSTED_
+/* The same for a recorder of several lanes: from now on threads take them. */
+__attribute__((cold)) RECORDER_CALLED_ bool
+recorder_enter_lanes_(struct recorder *recorder)
+{
+    struct recorder_registry *registry;
+    recorder_start_();
+    registry = recorder_home_.registry;
+    if (recorder->lanes_mask >= recorder_get_(&registry->lanes_most))
+        recorder_put_(&registry->lanes_most, recorder->lanes_mask + 1);
+    if (!registry->lane)
+        __atomic_store_n(&registry->lane, &recorder_thread_take_lane_,
+                         __ATOMIC_SEQ_CST);
+    return recorder_enter(recorder);
+}
+#else
+RECORDER_CALLED_ bool recorder_enter_lanes_(struct recorder *recorder)
+{
+    return recorder_enter(recorder);
+}
+#endif
 
 RECORDER_CALLED_ void recorder_tweak_enter_(struct recorder_tweak *tweak)
 {
@@ -180,14 +217,19 @@ recorder_start_library_(void)
 {
     recorder_start_();
 }
-/* Takes out the function that numbers threads, if it is this library's. */
+/* Takes out the functions that number threads and give them lanes, if they are
+ * this library's. */
 __attribute__((destructor(101), used)) static void recorder_stop_library_(void)
 {
     struct recorder_registry *registry = recorder_home_.registry;
-    if (!recorder_home_.numbers || !registry->thread)
-        return;
-    __atomic_store_n(&registry->thread, NULL, __ATOMIC_SEQ_CST);
-    recorder_readers_wait_();
+    bool numbers = recorder_home_.numbers && registry->thread;
+    bool lanes = registry->lane == recorder_thread_take_lane_;
+    if (numbers)
+        __atomic_store_n(&registry->thread, NULL, __ATOMIC_SEQ_CST);
+    if (lanes)
+        __atomic_store_n(&registry->lane, NULL, __ATOMIC_SEQ_CST);
+    if (numbers || lanes)
+        recorder_readers_wait_();
 }
 #endif
 

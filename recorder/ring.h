@@ -4,6 +4,7 @@
 #define RECORDER_RING_H_
 
 #include "layout.h"
+#include "word.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -13,51 +14,38 @@ extern "C" {
 #ifndef RECORDER_TICKETS
 #define RECORDER_TICKETS 64
 #endif
-#if !defined(RECORDER_HOSTED_) && !defined(RECORDER_ENTER) &&                 \
-    __GCC_ATOMIC_POINTER_LOCK_FREE < 2
-#error "recorder.h: this processor has no atomic instructions: define " \
-    "RECORDER_ENTER() and RECORDER_LEAVE(was)"
+/* Who writes to a ring: the number of a thread and, from this bit on, its lane, 0
+ * where the ring is not its own. A port does not say whether two threads have
+ * one number: there, no lane is owned. */
+#define RECORDER_WRITER_LANE_ 16
+#if defined(RECORDER_HOSTED_) || defined(RECORDER_ADD_OWNED_)
+#define RECORDER_WRITER_(owned, port) (owned)
+#else
+#define RECORDER_WRITER_(owned, port) (port)
 #endif
-/* Relaxed is quiet: these order nothing. */
-RECORDER_INLINE_ uintptr_t recorder_get_(const uintptr_t *from)
+RECORDER_INLINE_ unsigned recorder_writer_thread_(unsigned writer)
 {
-    return __atomic_load_n(from, __ATOMIC_RELAXED);
+    return RECORDER_WRITER_(writer & RECORDER_THREAD_SHARED, writer);
 }
-RECORDER_INLINE_ void recorder_put_(uintptr_t *to, uintptr_t value)
+RECORDER_INLINE_ unsigned recorder_writer_lane_(unsigned writer)
 {
-    __atomic_store_n(to, value, __ATOMIC_RELAXED);
+    return RECORDER_WRITER_(writer >> RECORDER_WRITER_LANE_, 0 * writer);
 }
-#ifndef RECORDER_ENTER
-RECORDER_INLINE_ uintptr_t recorder_add_(uintptr_t *to, uintptr_t value)
+
+/* Adds to a word that only the calling thread and its signal handlers change:
+ * one instruction, so that no handler comes between its load and its store. */
+#if defined(RECORDER_ADD_OWNED_) /* the model's */
+#define recorder_add_owned_ RECORDER_ADD_OWNED_
+#elif defined(RECORDER_HOSTED_) && (defined(__x86_64__) || defined(__i386__))
+RECORDER_INLINE_ uintptr_t recorder_add_owned_(uintptr_t *to, uintptr_t value)
 {
-    return __atomic_fetch_add(to, value, __ATOMIC_RELAXED);
+    __asm__ volatile("xadd %0, %1" : "+r"(value), "+m"(*to) : : "cc");
+    return value;
 }
-#define RECORDER_ADD_(to, value, order) __atomic_fetch_add(to, value, order)
-/* Compares and swaps, for what stands beside the ring: settings, triggers. */
-RECORDER_INLINE_ bool recorder_swap_(uintptr_t *to, uintptr_t *seen,
-                                     uintptr_t value)
+#else
+RECORDER_INLINE_ uintptr_t recorder_add_owned_(uintptr_t *to, uintptr_t value)
 {
-    return __atomic_compare_exchange_n(to, seen, value, false, __ATOMIC_SEQ_CST,
-                                       __ATOMIC_SEQ_CST);
-}
-#else /* these and recorder_raise_() read, then write */
-#define RECORDER_ADD_(to, value, order) recorder_add_(to, value)
-RECORDER_INLINE_ bool recorder_swap_(uintptr_t *to, uintptr_t *seen,
-                                     uintptr_t value)
-{
-    uintptr_t masked = RECORDER_ENTER(), was = recorder_get_(to);
-    bool same = was == *seen;
-    recorder_put_(to, same ? value : was);
-    RECORDER_LEAVE(masked);
-    *seen = was;
-    return same;
-}
-RECORDER_INLINE_ uintptr_t recorder_add_(uintptr_t *to, uintptr_t value)
-{
-    uintptr_t masked = RECORDER_ENTER(), was = recorder_get_(to);
-    recorder_put_(to, was + value);
-    RECORDER_LEAVE(masked);
-    return was;
+    return recorder_add_(to, value);
 }
 #endif
 
@@ -79,6 +67,9 @@ RECORDER_INLINE_ uintptr_t recorder_add_(uintptr_t *to, uintptr_t value)
  * record takes two read-modify-writes, W1 and W2, and no compare-and-swap, and
  * it waits for nobody. What takes several slots, for many arguments or for a
  * text, draws all its orders at W1 and all its positions at W2.
+ * The lane of one thread is a ring that only this thread and its handlers write
+ * to: there W2 is an addition that is no more than one instruction. A position
+ * is handed out once all the same. lane.h says whose a lane is.
  *
  *   writer                                      reader of slot k
  *   W1 order = recorder_order++     acq_rel     R1 c = commit[k]     acquire
@@ -113,6 +104,7 @@ RECORDER_INLINE_ uintptr_t recorder_add_(uintptr_t *to, uintptr_t value)
  *             raise it, and two tickets take one slot.
  *   W1        Acq_rel makes orders follow every chain of causes that a program
  *             can build, relaxed flags included.
+ *
  * gave_up and highest are exact (no packing, no modulus): a packed count leaks
  * slots. tests/model takes each label away in turn; the checker must then fail.
  */
@@ -224,12 +216,13 @@ RECORDER_INLINE_ void recorder_give_up_(struct recorder_turn *turn,
 /* Writes a record into a slot that the caller owns. Returns its place. */
 RECORDER_INLINE_ struct recorder_record *
 recorder_fill_(struct recorder_ring *ring, uintptr_t mask, uintptr_t slot,
-               uintptr_t lap, unsigned thread, const struct recorder_record *r)
+               uintptr_t lap, unsigned writer, const struct recorder_record *r)
 {
     uintptr_t *word =
         recorder_commits_(ring, mask) + slot; /* its commit word */
     struct recorder_record *place = recorder_records_(ring) + slot;
-    uintptr_t whole = (lap << RECORDER_THREAD_BITS_) + (uintptr_t)thread * 2;
+    uintptr_t whole = (lap << RECORDER_THREAD_BITS_) +
+                      (uintptr_t)recorder_writer_thread_(writer) * 2;
     recorder_put_(word, whole | RECORDER_BUSY_); RECORDER_STEP_(W4);
     recorder_fence_release_(); RECORDER_STEP_(W5);
     recorder_put_(&place->format, r->format);
@@ -244,12 +237,24 @@ recorder_fill_(struct recorder_ring *ring, uintptr_t mask, uintptr_t slot,
     return place;
 }
 
+/* Hands out `count` positions in a row, at most as many as the ring has slots.
+ * Returns the first of them less the ring's size. */
+RECORDER_INLINE_ uintptr_t recorder_positions_(struct recorder_ring *ring,
+                                               uintptr_t count, unsigned writer)
+{
+    uintptr_t previous = recorder_writer_lane_(writer)
+                             ? recorder_add_owned_(&ring->write, count)
+                             : recorder_add_(&ring->write, count);
+    RECORDER_STEP_(W2);
+    return previous;
+}
+
 /* The rare path of a ticket whose slot held `commit`. `previous` is its
  * position - size. Returns the record's place, or null where it was lost. Not
  * cold: gcc 12 then moves recorder_fill_() out of the fast path, too. */
 RECORDER_FUNCTION_ struct recorder_record *
 recorder_write_late_(struct recorder_ring *ring, uintptr_t mask,
-                     uintptr_t previous, uintptr_t commit, unsigned thread,
+                     uintptr_t previous, uintptr_t commit, unsigned writer,
                      const struct recorder_record *r)
 {
     uintptr_t *commits = recorder_commits_(ring, mask);
@@ -262,13 +267,13 @@ recorder_write_late_(struct recorder_ring *ring, uintptr_t mask,
             if (recorder_lap_wraps_(lap)) {
                 recorder_raise_(turn, lap_before); RECORDER_STEP_(H1);
             }
-            return recorder_fill_(ring, mask, slot, lap, thread, r);
+            return recorder_fill_(ring, mask, slot, lap, writer, r);
         }
         recorder_give_up_(turn, lap, mask + 1);
         recorder_add_(&ring->given_up, 1);
         if (tickets == RECORDER_TICKETS)
             break;
-        previous = recorder_add_(&ring->write, 1); RECORDER_STEP_(W2);
+        previous = recorder_positions_(ring, 1, writer);
         commit = __atomic_load_n(&commits[previous & mask], __ATOMIC_ACQUIRE);
         RECORDER_STEP_(W3);
     }
@@ -276,21 +281,11 @@ recorder_write_late_(struct recorder_ring *ring, uintptr_t mask,
     return NULL;
 }
 
-/* Hands out `count` positions in a row, at most as many as the ring has slots.
- * Returns the first of them less the ring's size. */
-RECORDER_INLINE_ uintptr_t recorder_positions_(struct recorder_ring *ring,
-                                               uintptr_t count)
-{
-    uintptr_t previous = recorder_add_(&ring->write, count);
-    RECORDER_STEP_(W2);
-    return previous;
-}
-
 /* Writes one record at the position one lap behind `previous`, which must be
  * whole by now. Returns its place, or null where it was lost. */
 RECORDER_INLINE_ struct recorder_record *
 recorder_write_(struct recorder_ring *ring, uintptr_t mask, uintptr_t previous,
-                unsigned thread, const struct recorder_record *r)
+                unsigned writer, const struct recorder_record *r)
 {
     uintptr_t slot = previous & mask, commit;
     uintptr_t *word = recorder_commits_(ring, mask) + slot;
@@ -301,10 +296,21 @@ recorder_write_(struct recorder_ring *ring, uintptr_t mask, uintptr_t previous,
                                        r->format, r->order, r->time, r->caller,
                                        {r->argument[0], r->argument[1],
                                         r->argument[2], r->argument[3]}};
-        return recorder_write_late_(ring, mask, previous, commit, thread,
+        return recorder_write_late_(ring, mask, previous, commit, writer,
                                     &late);
     }
-    return recorder_fill_(ring, mask, slot, (previous | mask) + 1, thread, r);
+    return recorder_fill_(ring, mask, slot, (previous | mask) + 1, writer, r);
+}
+
+/* The same for callers that are not in a hurry: the rare path does it all. */
+RECORDER_INLINE_ struct recorder_record *
+recorder_write_slowly_(struct recorder_ring *ring, uintptr_t mask,
+                       uintptr_t previous, unsigned writer,
+                       const struct recorder_record *r)
+{
+    uintptr_t *word = recorder_commits_(ring, mask) + (previous & mask), commit;
+    commit = __atomic_load_n(word, __ATOMIC_ACQUIRE); RECORDER_STEP_(W3);
+    return recorder_write_late_(ring, mask, previous, commit, writer, r);
 }
 
 /* Copies the record of a slot. Returns its commit word, or 0 where the slot

@@ -55,7 +55,7 @@ RECORDER_SELDOM_ struct recorder_stack_ *recorder_stack_reuse_(void)
     for (; stack; stack = stack->next) {
         int32_t owner = __atomic_load_n(&stack->owner, __ATOMIC_ACQUIRE);
         if (stack->process == (int32_t)recorder_os_process_() &&
-            (owner == self || recorder_os_thread_ended_(owner)) &&
+            (owner == self || recorder_thread_ended_((uintptr_t)owner)) &&
             __atomic_compare_exchange_n(&stack->owner, &owner, self, false,
                                         __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
             return stack;
@@ -193,7 +193,7 @@ recorder_dump_for_signal_(int sig, const struct recorder_lines_ *lines)
         int32_t other = __atomic_load_n(dumping, __ATOMIC_RELAXED);
         if (other == self)
             return; /* this thread crashed in its own dump */
-        if (other && !recorder_os_thread_ended_(other)) {
+        if (other && !recorder_thread_ended_((uintptr_t)other)) {
             recorder_os_poll_(NULL, 0, 10);
             continue;
         }

@@ -126,8 +126,9 @@ RECORDER_SELDOM_ unsigned recorder_task_worker(void)
 RECORDER_INLINE_ void recorder_task_switch(unsigned number)
 {
 #ifdef RECORDER_HOSTED_
+    unsigned self = recorder_thread_self_; /* its lane stays */
     if (number)
-        recorder_thread_self_ = number;
+        recorder_thread_self_ = self - recorder_writer_thread_(self) + number;
 #else
     (void)number;
 #endif

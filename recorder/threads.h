@@ -4,6 +4,7 @@
 #define RECORDER_THREADS_H_
 
 #include "clock.h"
+#include "lane.h"
 #include "os.h"
 #include "ring.h"
 
@@ -14,10 +15,24 @@ extern "C" {
 /* --------------------------------------------------------------- threads --
  *
  * A thread gets a number and a row of the table at its first record; the row of
- * a dead thread is given away only when the table is full. All of it is safe in
- * a signal handler: at worst the handler takes a second row.
+ * a dead thread is given away only when the table is full: it names who made the
+ * records that are still there. All of it is safe in a signal handler: at worst
+ * the handler takes a second row.
+ *
+ * It also gets a lane, of all recorders that have so many, as long as one is
+ * free; others share lane 0. A lane is owned by a thread of the kernel, not by a
+ * row: when that has ended, behind its last instruction, destructors of
+ * thread-local variables included, the next that looks there takes it (O1 to O5
+ * in lane.h).
  */
 
+#ifdef RECORDER_HOSTED_
+/* True if the thread of this kernel id has ended. */
+RECORDER_SELDOM_ bool recorder_thread_ended_(uintptr_t id)
+{
+    return recorder_os_thread_ended_((int32_t)id);
+}
+#endif
 /* Sets the name in a row, while readers may look at it. */
 RECORDER_SELDOM_ void recorder_thread_set_name_(struct recorder_thread_row *row,
                                                 const char *name)
@@ -30,13 +45,19 @@ RECORDER_SELDOM_ void recorder_thread_set_name_(struct recorder_thread_row *row,
 }
 
 #ifdef RECORDER_HOSTED_
-#define RECORDER_THREAD() recorder_thread_number_()
+/* Lanes that a thread looks at, at most: a system call for each. */
+#define RECORDER_OWNERS_TRIED_ 64
+#define RECORDER_THREAD() (recorder_self_() & RECORDER_THREAD_SHARED)
 
+/* The thread as a writer: its number, 0 before it has recorded, and its lane; and
+ * where its lane is kept while it calls fork(). The attribute stands at both, or
+ * gcc ignores it. */
 extern RECORDER_PROGRAM_ __thread unsigned recorder_thread_self_
     RECORDER_THREAD_LOCAL_;
-__thread unsigned recorder_thread_self_ RECORDER_THREAD_LOCAL_ =
-    0; /* 0: the thread has not recorded yet. The attribute stands at both, or
-        * gcc ignores it. */
+__thread unsigned recorder_thread_self_ RECORDER_THREAD_LOCAL_ = 0;
+extern RECORDER_PROGRAM_ __thread unsigned recorder_thread_kept_
+    RECORDER_THREAD_LOCAL_;
+__thread unsigned recorder_thread_kept_ RECORDER_THREAD_LOCAL_ = 0;
 
 /* Changes a row's state to RECORDER_ROW_TAKEN_ by compare-and-swap; false: it
  * had another state. It swaps 4 bytes, `named` too, as riscv64 cannot swap
@@ -69,35 +90,33 @@ recorder_thread_reuse_(const struct recorder_registry *registry)
         uint16_t state = __atomic_load_n(&row->state, __ATOMIC_ACQUIRE);
         if (state != RECORDER_ROW_DEAD_ &&
             !(state == RECORDER_ROW_ALIVE_ &&
-              recorder_os_thread_ended_(
-                  __atomic_load_n(&row->id, __ATOMIC_RELAXED))))
+              recorder_thread_ended_(
+                  (uintptr_t)__atomic_load_n(&row->id, __ATOMIC_RELAXED))))
             continue;
         if (!recorder_row_take_(row, state))
             continue;
         /* A living thread may have taken it between the look and the swap. */
-        if (state == RECORDER_ROW_DEAD_ || recorder_os_thread_ended_(row->id))
+        if (state == RECORDER_ROW_DEAD_ ||
+            recorder_thread_ended_((uintptr_t)row->id))
             return i + 1;
         __atomic_store_n(&row->state, RECORDER_ROW_ALIVE_, __ATOMIC_RELEASE);
     }
     return RECORDER_THREAD_SHARED;
 }
 
-/* Returns the table, which the first call maps; null if there is no memory. */
-RECORDER_SELDOM_ struct recorder_thread_row *
-recorder_thread_table_(struct recorder_registry *registry)
+/* Maps a table, unless another thread has. Returns it; null if there is no
+ * memory. Its pages are there once they are used. */
+RECORDER_INLINE_ void *recorder_map_once_(void *where, size_t bytes)
 {
-    struct recorder_thread_row *table =
-        __atomic_load_n(&registry->threads, __ATOMIC_ACQUIRE);
-    size_t bytes = RECORDER_THREADS * sizeof *table;
-    struct recorder_thread_row *mine;
+    typedef void *__attribute__((may_alias)) any;
+    any *at = (any *)where;
+    void *table = __atomic_load_n(at, __ATOMIC_ACQUIRE), *mine;
     if (table)
         return table;
-    mine = (struct recorder_thread_row *)recorder_os_memory_(bytes);
-    if (!mine)
-        return NULL;
-    recorder_put_(&registry->threads_max, RECORDER_THREADS);
-    if (__atomic_compare_exchange_n(&registry->threads, &table, mine, false,
-                                    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    mine = recorder_os_memory_(bytes);
+    if (!mine ||
+        __atomic_compare_exchange_n(at, &table, mine, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE))
         return mine;
     recorder_os_unmap_(mine, bytes);
     return table;
@@ -110,7 +129,11 @@ recorder_row_claim_(struct recorder_registry *registry)
 {
     uintptr_t max;
     unsigned number = RECORDER_THREAD_SHARED;
-    if (!recorder_thread_table_(registry))
+    if (!__atomic_load_n(&registry->threads, __ATOMIC_ACQUIRE))
+        recorder_put_(&registry->threads_max, RECORDER_THREADS);
+    if (!recorder_map_once_(&registry->threads,
+                            RECORDER_THREADS *
+                                sizeof(struct recorder_thread_row)))
         return number;
     max = recorder_get_(&registry->threads_max);
     if (recorder_get_(&registry->threads_count) < max)
@@ -194,31 +217,68 @@ RECORDER_FUNCTION_ unsigned recorder_thread_take_row_(void)
     return claimed ? claimed : number;
 }
 
-/* Returns the calling thread's number, by the module that started first: a
+/* Takes a lane for the calling thread, or the one that it kept over fork().
+ * Returns it as in a writer's word, 0 if it found none that is free.
+ * A child of vfork(), or of a clone() that runs no handlers, gets none: it may
+ * share this memory, and does not see which of its threads have ended. */
+RECORDER_SELDOM_ unsigned recorder_thread_take_lane_(unsigned kept)
+{
+    struct recorder_registry *registry = recorder_home_.registry;
+    uintptr_t me = (uintptr_t)recorder_os_thread_();
+    uintptr_t most = recorder_get_(&registry->lanes_most), tries;
+    struct recorder_owner *owners;
+    if (kept) {
+        recorder_put_(&registry->owners[recorder_writer_lane_(kept)].id, me);
+        return kept;
+    }
+    if (most > RECORDER_OWNERS_MAX_)
+        most = RECORDER_OWNERS_MAX_;
+    if (most == 1 || registry->pid != recorder_os_process_())
+        return 0;
+    owners = (struct recorder_owner *)recorder_map_once_(
+        &registry->owners, RECORDER_OWNERS_MAX_ * sizeof *owners);
+    for (tries = 1; owners && tries < most && tries <= RECORDER_OWNERS_TRIED_;
+         tries++) {
+        uintptr_t lane =
+            1 + recorder_add_(&registry->owners_next, 1) % (most - 1);
+        if (recorder_owner_take_(&owners[lane].id, me, recorder_thread_ended_))
+            return (unsigned)lane << RECORDER_WRITER_LANE_;
+    }
+    return 0;
+}
+
+/* Returns the calling thread's word, by the module that started first: a
  * preloaded library, else the program. All others ask it, since each module has
  * its own `recorder_thread_self_` if the program exports no symbols. */
 RECORDER_SELDOM_ unsigned
 recorder_thread_ask_(struct recorder_registry *registry)
 {
-    unsigned (*thread)(void), number = 0;
-    if (recorder_home_.numbers)
-        return recorder_thread_take_row_();
+    unsigned (*ask)(void) = NULL, (*lane)(unsigned), self;
     __atomic_fetch_add(&registry->readers, 1, __ATOMIC_SEQ_CST);
-    thread = __atomic_load_n(&registry->thread, __ATOMIC_SEQ_CST);
-    if (thread)
-        number = thread();
+    if (!recorder_home_.numbers)
+        ask = __atomic_load_n(&registry->thread, __ATOMIC_SEQ_CST);
+    if (ask)
+        self = ask();
+    else {
+        self = recorder_thread_self_; /* its lane is kept over fork() */
+        lane = __atomic_load_n(&registry->lane, __ATOMIC_SEQ_CST);
+        if (!self && lane)
+            self = lane(0);
+        self |= recorder_thread_take_row_();
+    }
     __atomic_fetch_sub(&registry->readers, 1, __ATOMIC_SEQ_CST);
-    return thread ? number : recorder_thread_take_row_();
+    return self;
 }
 
-RECORDER_FUNCTION_ unsigned recorder_thread_enter_(void)
+RECORDER_SELDOM_ unsigned recorder_thread_enter_(void)
 {
     struct recorder_registry *registry = recorder_home_.registry;
     int *error = recorder_os_errno_(), kept = *error;
-    unsigned number = recorder_thread_ask_(registry);
-    if (recorder_thread_self_ == 0)
-        recorder_thread_self_ = number;
-    else if (number != recorder_thread_self_ &&
+    unsigned self = recorder_thread_ask_(registry);
+    unsigned number = recorder_writer_thread_(self);
+    if (recorder_writer_thread_(recorder_thread_self_) == 0)
+        recorder_thread_self_ = self;
+    else if (number != recorder_writer_thread_(recorder_thread_self_) &&
              number != RECORDER_THREAD_SHARED)
         /* A handler came in between and took a row: ours is free again. */
         registry->threads[number - 1].state = RECORDER_ROW_DEAD_;
@@ -226,14 +286,22 @@ RECORDER_FUNCTION_ unsigned recorder_thread_enter_(void)
     return recorder_thread_self_;
 }
 
-RECORDER_INLINE_ unsigned recorder_thread_number_(void)
+/* Returns the calling thread's number and lane. */
+RECORDER_INLINE_ unsigned recorder_self_(void)
 {
-    unsigned number = recorder_thread_self_;
-    return RECORDER_UNLIKELY_(number == 0) ? recorder_thread_enter_() : number;
+    unsigned self = recorder_thread_self_;
+    return RECORDER_UNLIKELY_(recorder_writer_thread_(self) == 0)
+               ? recorder_thread_enter_()
+               : self;
 }
-RECORDER_FUNCTION_ unsigned recorder_thread_here_(void)
+RECORDER_SELDOM_ unsigned recorder_thread_here_(void)
 {
-    return recorder_thread_number_();
+    return recorder_self_();
+}
+#else
+RECORDER_INLINE_ unsigned recorder_self_(void)
+{
+    return RECORDER_THREAD();
 }
 #endif
 

@@ -60,7 +60,7 @@ struct run_cell run_cell_write(const struct recorder *r, unsigned lane,
         return cell;
     time = recorder_time_();
     order = recorder_orders_(count);
-    previous = recorder_positions_(ring, count);
+    previous = recorder_positions_(ring, count, thread);
     for (unsigned i = 0; i < count; i++) {
         const struct recorder_record record = {i ? 0 : (uintptr_t)format,
                                                order + i,

@@ -128,7 +128,7 @@ static void make(unsigned thread, uintptr_t parts)
 {
     uintptr_t o = order = recorder_orders_(parts), previous, i;
     tickets = 0;
-    previous = recorder_positions_(&all.ring, parts);
+    previous = recorder_positions_(&all.ring, parts, thread);
     for (i = 0; i < parts; i++, o++) {
         struct recorder_record r = {o, o, o, o, {o, o, o, o}};
         order = o;

@@ -15,6 +15,8 @@ cxx="${CXX:-c++} -std=gnu++11 -O2 -w"
 export GENMC_SECONDS
 export SEED
 
+# What the mutants are of.
+parts_checked="word.h ring.h lane.h"
 # slots writers records tickets readers words [parts] [how]
 configurations="order
 1 2 1 2 1 1 compare
@@ -41,6 +43,14 @@ deep="1 2 2 1 1 1 compare
 2 3 2 1 1 1
 1 3 1 3 1 1
 1 4 1 1 1 1"
+# handler slots parts, over, shared
+lanes="lanes handler 4 1
+lanes handler 2 1
+lanes handler 1 1
+lanes handler 4 3
+lanes handler 2 2
+lanes over
+lanes shared"
 # program bits thread_bits slots writers tickets
 wraps="wraps 5 2 1 2 1
 wraps 5 2 2 2 2
@@ -65,6 +75,9 @@ trials="order
 1 3 1 1 1 1
 2 2 1 1 1 1 2
 1 2 2 2 1 1
+lanes shared
+lanes handler 4 1
+lanes over
 wraps 5 3 1 2 1
 wraps-masked 5 3 1 2 1
 1 3 1 2 1 1"
@@ -84,6 +97,14 @@ words() # A configuration in words.
     follows) echo "orders follow a flag (W1)" && return ;;
     esac
     set -- $1
+    case $1,$2 in
+    lanes,handler)
+        echo "a lane of $3 slots and a handler of its thread, parts $4"
+        return
+        ;;
+    lanes,over) echo "a lane whose thread has ended" && return ;;
+    lanes,*) echo "lane 0" && return ;;
+    esac
     case $1 in
     wraps)
         echo "words of $2 bits, $3 of them for the thread," \
@@ -107,7 +128,7 @@ words() # A configuration in words.
 program() # Of a configuration: the program to run, and its arguments.
 {
     case $1 in
-    wraps*) echo "$1" ;;
+    wraps* | lanes*) echo "$1" ;;
     *) echo "ring $1" ;;
     esac
 }
@@ -188,17 +209,24 @@ make_mutant() # Makes the header of the mutant in $dir; says what went wrong.
 {
     cp -r $root/recorder.h $root/recorder "$dir"
     # Each label on the line of the step that it names.
-    sed -z 's/\n *RECORDER_STEP_(/ RECORDER_STEP_(/g' $root/recorder/ring.h \
-        >"$dir/recorder/ring.h"
+    for part in $parts_checked; do
+        sed -z 's/\n *RECORDER_STEP_(/ RECORDER_STEP_(/g' \
+            $root/recorder/$part >"$dir/recorder/$part"
+    done
     while read -r command; do
-        sed "$command" "$dir/recorder/ring.h" >"$dir/next" || return 1
-        if cmp -s "$dir/recorder/ring.h" "$dir/next"; then
-            echo "FAILED: ring.h has no such line any more: $command"
+        changed=
+        for part in $parts_checked; do
+            sed "$command" "$dir/recorder/$part" >"$dir/next" || return 1
+            cmp -s "$dir/recorder/$part" "$dir/next" || changed=1
+            mv "$dir/next" "$dir/recorder/$part"
+        done
+        if [ -z "$changed" ]; then
+            echo "FAILED: there is no such line any more: $command"
             return 1
         fi
-        mv "$dir/next" "$dir/recorder/ring.h"
     done <"$dir/sed"
-    $cc -I"$dir" ring.c "$build/weak.o" -o "$dir/ring" 2>"$dir/log" ||
+    $cc -I"$dir" ring.c "$build/weak.o" -o "$dir/ring" 2>"$dir/log" &&
+        $cc -I"$dir" lanes.c "$build/weak.o" -o "$dir/lanes" 2>"$dir/log" ||
         { echo "FAILED: does not compile: $(head -n 1 "$dir/log")"; return 1; }
 }
 
@@ -248,7 +276,7 @@ mutant() # Makes mutant number $1 and tries to catch it; prints its line.
     caught=$(try_mutant)
     by_genmc=
     case $MODEL_DEEP,$caught in
-    ,* | *,*" bits, "*) ;; # of numbers that wrap GenMC sees nothing
+    ,* | *,*" bits, "* | *,*lane*) ;; # GenMC sees no wraps and no lanes
     *)
         command -v genmc >/dev/null && by_genmc=$(genmc_try_mutant)
         command -v genmc >/dev/null && [ -z "$by_genmc" ] &&
@@ -291,6 +319,7 @@ mkdir -p "$build"
 $cc -c weak.c -o "$build/weak.o" &&
     $cc litmus.c "$build/weak.o" -o "$build/litmus" &&
     $cc -I$root ring.c "$build/weak.o" -o "$build/ring" &&
+    $cc -I$root lanes.c "$build/weak.o" -o "$build/lanes" &&
     make_wraps $root "$build" || exit 1
 
 awk -v build="$build" '
@@ -301,7 +330,7 @@ awk -v build="$build" '
 skipped=0
 {
     echo "litmus"
-    printf '%s\n' "$configurations" "$wraps" | sed 's/^/ring /'
+    printf '%s\n' "$configurations" "$lanes" "$wraps" | sed 's/^/ring /'
     [ -z "$MODEL_DEEP" ] ||
         printf '%s\n' "$deep" "$wraps_deep" | sed 's/^/ring /'
     if command -v genmc >/dev/null; then

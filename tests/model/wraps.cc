@@ -301,6 +301,9 @@ static struct recorder_turn *recorder_turns_(const struct recorder_ring *,
 {
     return now.turn;
 }
+static unsigned recorder_writer_thread_(unsigned writer) { return writer; }
+static unsigned recorder_writer_lane_(unsigned) { return 0; }
+#define recorder_add_owned_ recorder_add_
 #include "wraps.inc"
 
 /* Lets a thread of the state go on by one step, or, uninterrupted, to the end
@@ -318,7 +321,7 @@ static bool go_on(struct state *s, unsigned number, bool to_the_end)
         recorded = false;
     else {
         recorded =
-            recorder_write_(&ring, slots - 1, recorder_positions_(&ring, 1), 1,
+            recorder_write_(&ring, slots - 1, recorder_positions_(&ring, 1, 1), 1,
                             &records[0]);
         memset(me, 0, sizeof *me);
     }

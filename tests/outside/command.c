@@ -244,17 +244,17 @@ Test(command, figures_are_records)
     command_must("list --slots last.rec | head -6");
     cr_expect_str_eq(
         build_text,
-        "RECORDER     SIZE LANES    SLOTS     KEPT OVERWRITTEN   LOST  STATE   "
+        "RECORDER     SIZE LANES   EACH    SLOTS     KEPT OVERWRITTEN   LOST  STATE   "
         "DESCRIPTION\n"
-        "large       16384     1    16384    16384        3616      0  on      "
+        "large       16384     1  1409K    16384    16384        3616      0  on      "
         "Much\n"
-        "mixed        4096     1     4096     1024        ~976      0  on      "
+        "mixed        4096     1   353K     4096     1024        ~976      0  on      "
         "Long records and texts\n"
-        "lanes        1024     4     1000     1000           0      0  on      "
+        "lanes        1024     4    89K     1000     1000           0      0  on      "
         "Of several rings\n"
-        "small          64     1        2        2           0      0  on      "
+        "small          64     1     6K        2        2           0      0  on      "
         "Little\n"
-        "unused         64     1        0        0           0      0  on      "
+        "unused         64     1     6K        0        0           0      0  on      "
         "Nothing\n",
         "%s", build_text);
     command_must("list --json last.rec | grep mixed");
@@ -286,21 +286,21 @@ Test(command, list)
     int pid = (int)command_start("./program quiet");
     char wanted[2048];
     snprintf(wanted, sizeof wanted,
-             "RECORDER      SIZE LANES     KEPT OVERWRITTEN   LOST  STATE   "
+             "RECORDER      SIZE LANES   EACH     KEPT OVERWRITTEN   LOST  STATE   "
              "DESCRIPTION\n"
-             "main          4096     1        2           0      0  on      "
+             "main          4096     1   353K        2           0      0  on      "
              "All kinds of arguments\n"
-             "small            8     1        1           0      0  on      "
+             "small            8     1     1K        1           0      0  on      "
              "Keeps 8\n"
-             "laned           64     4        0           0      0  on      "
+             "laned           64     4     6K        0           0      0  on      "
              "In four rings\n"
-             "texts         4096     1        0           0      0  on      "
+             "texts         4096     1   353K        0           0      0  on      "
              "Copied \"texts\", and <more>\\n\n"
-             "cut_texts       32     1        0           0      0  on      \n"
-             "silent          16     1        0           0      0  on      "
+             "cut_texts       32     1     3K        0           0      0  on      \n"
+             "silent          16     1     2K        0           0      0  on      "
              "Is off\n"
-             "empty            4     1        0           0      0  on      \n"
-             "flood         1024     1        0           0      0  on      "
+             "empty            4     1     1K        0           0      0  on      \n"
+             "flood         1024     1    89K        0           0      0  on      "
              "At full speed\n"
              "\nTHREAD       ID  NAME            STATE\n"
              "1      %8d  program         alive\n"

@@ -14,6 +14,7 @@
 
 RECORDER(cost, 32, "What is looked at");
 RECORDER(other, 32, "A second one, so that no code is made for the first only");
+RECORDER_LANES(laned, 32, 4, "What is looked at in the lane of one thread");
 
 uintptr_t cost_one(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d);
 uintptr_t cost_two(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d);
@@ -40,14 +41,19 @@ __attribute__((noinline)) uintptr_t cost_three(uintptr_t a, uintptr_t b,
     return a;
 }
 
-/* The records of the steps: the words of one follow from its first. */
+/* The records of the steps: the words of one follow from its first. They go to
+ * `cost`, or to the lane of this thread. */
+static struct recorder_ring *looked_at;
+#define RECORD(...)                                                            \
+    (looked_at == recorder_for_cost.rings ? record(cost, __VA_ARGS__)          \
+                                          : record(laned, __VA_ARGS__))
 static volatile uintptr_t made, last_in_handler;
 static volatile sig_atomic_t done, stops;
 static void on_signal(int number)
 {
     uintptr_t n = ++made;
     (void)number;
-    last_in_handler = record(cost, "in %zu %zu %zu %zu", n, ~n, 3 * n, 5 * n);
+    last_in_handler = RECORD("in %zu %zu %zu %zu", n, ~n, 3 * n, 5 * n);
     if (stops)
         __asm__ volatile("int3");
 }
@@ -65,7 +71,7 @@ static int fail(const char *what)
 /* All slots whole; the orders are there, each once. */
 static int check(const uintptr_t *orders, unsigned count)
 {
-    const struct recorder_ring *ring = recorder_for_cost.rings;
+    const struct recorder_ring *ring = looked_at;
     uintptr_t slot, mask = recorder_for_cost.mask, i;
     unsigned found = 0;
     for (slot = 0; slot <= mask; slot++) {
@@ -97,11 +103,20 @@ int main(int count, char **arguments)
 {
     const char *kind = count > 1 ? arguments[1] : "";
     uintptr_t mask = recorder_for_cost.mask, i;
-    uintptr_t *commits = recorder_commits_(recorder_for_cost.rings, mask);
+    bool laned = strncmp(kind, "lane ", 5) == 0;
+    uintptr_t *commits;
     if (!*kind)
         return cost_one(1, 2, 3, 4) + cost_two(1, 2, 3, 4) +
                    cost_three(1, 2, 3, 4) ==
                0;
+    kind += laned ? 5 : 0;
+    looked_at = recorder_for_cost.rings;
+    if (laned)
+        looked_at = recorder_ring_of_(&recorder_for_laned,
+                                      recorder_writer_(&recorder_for_laned));
+    if (looked_at == recorder_for_laned.rings)
+        return fail("the thread has no lane");
+    commits = recorder_commits_(looked_at, mask);
     signal(SIGUSR1, on_signal);
     signal(SIGUSR2, on_end);
     stops = strcmp(kind, "all") == 0;
@@ -111,19 +126,19 @@ int main(int count, char **arguments)
         unsigned records = 1;
         /* A lap of records, and one after a slot that says busy. */
         if (strcmp(kind, "takes over") == 0) {
-            commit = &commits[recorder_for_cost.rings->write & mask];
+            commit = &commits[looked_at->write & mask];
             *commit |= 1;
             for (i = 0; i < 2 * mask; i++) {
                 n = ++made;
-                record(cost, "lap %zu %zu %zu %zu", n, ~n, 3 * n, 5 * n);
+                RECORD("lap %zu %zu %zu %zu", n, ~n, 3 * n, 5 * n);
             }
             *commit ^= 1;
         }
         for (i = 0; strcmp(kind, "takes over") != 0 && i <= mask; i++) {
             n = ++made;
-            record(cost, "lap %zu %zu %zu %zu", n, ~n, 3 * n, 5 * n);
+            RECORD("lap %zu %zu %zu %zu", n, ~n, 3 * n, 5 * n);
         }
-        commit = &commits[recorder_for_cost.rings->write & mask];
+        commit = &commits[looked_at->write & mask];
         if (rare)
             *commit |= 1;
         last_in_handler = 0;
@@ -133,11 +148,11 @@ int main(int count, char **arguments)
             records = 3;
             __asm__ volatile("int3");
             orders[0] =
-                record(cost, "long %zu%zu%zu%zu%zu%zu%zu%zu%zu%zu%zu%zu", n, ~n,
+                RECORD("long %zu%zu%zu%zu%zu%zu%zu%zu%zu%zu%zu%zu", n, ~n,
                        3 * n, 5 * n, n, 7 * n, n, n, n, 7 * n, n, n);
         } else {
             __asm__ volatile("int3");
-            orders[0] = record(cost, "%zu %zu %zu %zu", n, ~n, 3 * n, 5 * n);
+            orders[0] = RECORD("%zu %zu %zu %zu", n, ~n, 3 * n, 5 * n);
         }
         __asm__ volatile("int3");
         if (rare)
@@ -254,8 +269,9 @@ static void walk(unsigned i, unsigned locked)
     cr_assert(locked < 8, "8 locked instructions or more");
 }
 
-/* Goal: a record is two locked read-modify-writes, and no call. Method: the
- * listing of what a call site calls; all ways through it that make no call. */
+/* Goal: a record is at most two locked read-modify-writes, and no call. Method:
+ * the listing of what a call site calls; all ways through it that make no call.
+ * A way with two is there, and one with one, of a thread in its own lane. */
 Test(cost, two_locked_instructions_and_no_call)
 {
     unsigned i, j, seen = 0;
@@ -271,10 +287,11 @@ Test(cost, two_locked_instructions_and_no_call)
         memset(returns_after, 0, sizeof returns_after);
         walk(0, 0);
         for (j = 0; j < 8; j++)
-            cr_assert(returns_after[j] == (j == 2),
+            cr_assert(returns_after[j] == (j == 2 || j == 1),
                       "%s: %s returns without a call after %u locked "
                       "instructions%s",
-                      compilers[i], called, j, j == 2 ? "? No" : "");
+                      compilers[i], called, j,
+                      j == 2 || j == 1 ? "? No" : "");
         seen++;
     }
     if (!seen)
@@ -515,6 +532,37 @@ static void every_instruction(const char *kind)
     cr_assert(steps > 30);
 }
 
+/* How many locked instructions the thread runs from one stop to the next. */
+static unsigned locked_in_a_record(const char *kind)
+{
+    unsigned locked = 0;
+    pid_t child;
+    if (!build("gcc")) {
+        build_skip("no gcc here");
+    }
+    child = program_start(kind);
+    cr_assert(go_on(child, RUN, 0) == -1);
+    while (!at_stop(child, where_is(child).rip)) {
+        locked += (ptrace(PTRACE_PEEKTEXT, child,
+                          (void *)(uintptr_t)where_is(child).rip, NULL) &
+                   0xff) == 0xf0;
+        cr_assert(go_on(child, STEP, 0) == -1);
+    }
+    cr_assert(go_on(child, RUN, SIGUSR2) == -1);
+    cr_assert(go_on(child, RUN, 0) == 0);
+    return locked;
+}
+
+/* Goal: a record takes two locked instructions, however many arguments it has;
+ * in a lane that its thread owns, one. Method: single steps through it. */
+Test(cost, locked_instructions_that_are_run)
+{
+    cr_assert_eq(locked_in_a_record("4"), 2);
+    cr_assert_eq(locked_in_a_record("long"), 2);
+    cr_assert_eq(locked_in_a_record("lane 4"), 1);
+    cr_assert_eq(locked_in_a_record("lane long"), 1);
+}
+
 /* Goal: a signal between any two instructions of a record, whose handler
  * records into the same ring, leaves both records whole. Method: the program
  * records under ptrace; of each record one instruction more is run by single
@@ -536,17 +584,30 @@ Test(cost, signal_at_every_instruction_of_taking_over)
     every_instruction("takes over");
 }
 
-/* Goal: the same with one record that is interrupted at all its instructions.
- * Method: a signal before each step; the handler stops at its end, and is
- * followed by single steps back to where it came. */
-Test(cost, signals_at_all_instructions_of_one_record)
+/* Goal: the same in a lane that its thread owns, where the position is drawn
+ * without a lock prefix. */
+Test(cost, signal_at_every_instruction_in_a_lane)
+{
+    every_instruction("lane 4");
+    every_instruction("lane long");
+}
+Test(cost, signal_at_every_instruction_in_a_lane_that_gives_up)
+{
+    every_instruction("lane gives up");
+    every_instruction("lane takes over");
+}
+
+/* One record that is interrupted at all its instructions: a signal before each
+ * step; the handler stops at its end, and is followed by single steps back to
+ * where it came. */
+static void all_instructions(const char *kind)
 {
     unsigned steps = 0;
     pid_t child;
     if (!build("gcc")) {
         build_skip("no gcc here");
     }
-    child = program_start("all");
+    child = program_start(kind);
     cr_assert(go_on(child, RUN, 0) == -1);
     for (;; steps++) {
         struct user_regs_struct before = where_is(child), now;
@@ -564,8 +625,14 @@ Test(cost, signals_at_all_instructions_of_one_record)
               "the look found a fault");
     cr_assert(go_on(child, RUN, SIGUSR2) == -1); /* the second stop */
     cr_assert(go_on(child, RUN, 0) == 0);        /* the end */
-    cr_log_info("one record, %u signals inside of it", steps);
+    cr_log_info("%s: one record, %u signals inside of it", kind, steps);
     cr_assert(steps > 30);
+}
+/* Goal: one record may be interrupted at all its instructions. */
+Test(cost, signals_at_all_instructions_of_one_record)
+{
+    all_instructions("all");
+    all_instructions("lane all");
 }
 #endif
 #endif

@@ -299,40 +299,85 @@ Test(kept, the_newest_of_many_threads, .init = ring_learn)
 
 struct lane_thread {
     pthread_t thread;
-    unsigned number;
+    unsigned number, lane;
+    int32_t id;
     uintptr_t made;
 };
 static void *run_lane(void *argument)
 {
     struct lane_thread *me = argument;
     me->number = RECORDER_THREAD();
+    me->lane = recorder_writer_lane_(recorder_writer_(&recorder_for_laned));
+    me->id = recorder_os_thread_();
     for (me->made = 0; me->made < 100; me->made++)
         record(laned, "%zu", me->made);
     return NULL;
 }
+/* Waits until the kernel, too, has done with a thread. */
+static void end_lane(struct lane_thread *thread)
+{
+    pthread_join(thread->thread, NULL);
+    while (!recorder_os_thread_ended_(thread->id))
+        sched_yield();
+}
 
-/* Goal: each lane keeps the last n records of its threads. Method: 8 threads
- * one after the other; each lane must hold the last 16 of its latest thread,
- * and its commit words must name it. */
+/* Goal: each lane keeps the last n records of its thread, and is given again
+ * when that has ended. Method: 8 threads one after the other, which take lanes
+ * 1, 2 and 3 in turn; each lane must hold the last 16 of its latest thread, and
+ * its commit words must name it. Lane 0 is for those who find none. */
 Test(kept, lanes)
 {
     struct lane_thread threads[8];
     unsigned i, latest[4] = {0, 0, 0, 0};
-    uintptr_t lane, slot;
+    uintptr_t lane, slot, made[4] = {0, 0, 0, 0};
     for (i = 0; i < 8; i++) {
         threads[i].thread = ring_thread(run_lane, &threads[i]);
-        pthread_join(threads[i].thread, NULL);
-        latest[threads[i].number % 4] = threads[i].number;
+        end_lane(&threads[i]);
+        cr_assert_eq(threads[i].lane, 1 + i % 3);
+        cr_assert_eq(threads[i].number, i + 1); /* records name their thread */
+        latest[threads[i].lane] = threads[i].number;
+        made[threads[i].lane] += 100;
     }
     for (lane = 0; lane < 4; lane++) {
-        cr_assert(latest[lane] != 0, "no thread took lane %zu", (size_t)lane);
+        cr_assert(ring_of(&recorder_for_laned, lane)->write == made[lane]);
+        if (lane == 0)
+            continue;
         expect_kept(&recorder_for_laned, lane, 84, 100);
-        cr_assert(ring_of(&recorder_for_laned, lane)->write == 200);
         for (slot = 0; slot < 16; slot++) {
             struct recorder_record r;
             uintptr_t commit = recorder_look_(
                 ring_of(&recorder_for_laned, lane), 15, slot, &r);
             cr_assert(recorder_commit_thread_(commit) == latest[lane]);
         }
+    }
+}
+
+static pthread_barrier_t lanes_gate;
+static void *run_lane_at_once(void *argument)
+{
+    run_lane(argument);
+    pthread_barrier_wait(&lanes_gate);
+    return NULL;
+}
+
+/* Goal: no two threads own a lane at once; who finds none records in lane 0, and
+ * nothing is lost. Method: 8 threads at once and 4 lanes. */
+Test(kept, lanes_that_are_too_few)
+{
+    struct lane_thread threads[8];
+    unsigned i, owners[4] = {0, 0, 0, 0};
+    uintptr_t lane;
+    pthread_barrier_init(&lanes_gate, NULL, 8);
+    for (i = 0; i < 8; i++)
+        threads[i].thread = ring_thread(run_lane_at_once, &threads[i]);
+    for (i = 0; i < 8; i++) {
+        pthread_join(threads[i].thread, NULL);
+        owners[threads[i].lane]++;
+    }
+    for (lane = 0; lane < 4; lane++) {
+        cr_assert_eq(owners[lane], lane ? 1 : 5);
+        cr_assert(ring_of(&recorder_for_laned, lane)->write ==
+                  owners[lane] * 100);
+        cr_assert(ring_of(&recorder_for_laned, lane)->lost == 0);
     }
 }

@@ -68,7 +68,8 @@ const char *table_time(uint64_t ns, char to[32])
 static void recorders(FILE *to, const struct reader *reader, bool slots)
 {
     int width = table_names_width(reader);
-    fprintf(to, "%-*s %8s %5s ", width, "RECORDER", "SIZE", "LANES");
+    fprintf(to, "%-*s %8s %5s %6s ", width, "RECORDER", "SIZE", "LANES",
+            "EACH");
     if (slots)
         fprintf(to, "%8s ", "SLOTS");
     fprintf(to, "%8s %11s %6s  %-7s DESCRIPTION\n", "KEPT", "OVERWRITTEN",
@@ -83,8 +84,10 @@ static void recorders(FILE *to, const struct reader *reader, bool slots)
         if (r->wrong) {
             fprintf(to, " %s  ", r->wrong);
         } else {
-            fprintf(to, " %8llu %5llu ", (unsigned long long)r->figures.size,
-                    (unsigned long long)r->figures.lanes);
+            fprintf(to, " %8llu %5llu %5lluK ",
+                    (unsigned long long)r->figures.size,
+                    (unsigned long long)r->figures.lanes,
+                    (unsigned long long)(r->ring_bytes + 1023) / 1024);
             if (slots)
                 fprintf(to, "%8llu ",
                         (unsigned long long)r->figures.slots_kept);

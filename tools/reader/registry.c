@@ -42,6 +42,9 @@ static struct recorder_moment moment_read(const struct memory *m,
     return moment;
 }
 
+/* Layout 1 had the same members, up to `program`. */
+enum { LAYOUT_OLDEST = 1 };
+
 /* Reads the members that are the same in all layouts. */
 static void registry_head(const struct memory *m, const unsigned char *from,
                           struct registry *r)
@@ -103,11 +106,13 @@ const char *registry_read(struct memory *memory, uint64_t address,
         memcmp(bytes, magic, sizeof magic) != 0)
         return "no recorder in it";
     registry_head(memory, bytes, registry);
-    if (registry->layout != RECORDER_LAYOUT) {
+    if (registry->layout < LAYOUT_OLDEST ||
+        registry->layout > RECORDER_LAYOUT) {
         snprintf(text, sizeof text,
                  "was written by another version of recorder.h (layout %u, not "
-                 "%u)",
-                 (unsigned)registry->layout, (unsigned)RECORDER_LAYOUT);
+                 "%u to %u)",
+                 (unsigned)registry->layout, (unsigned)LAYOUT_OLDEST,
+                 (unsigned)RECORDER_LAYOUT);
         return text;
     }
     if (registry->self != address || registry->bytes > sizeof bytes ||

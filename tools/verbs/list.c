@@ -16,13 +16,15 @@ static void list_json(const struct reader *reader)
             continue;
         fputs("{\"recorder\":", stdout);
         json_string(stdout, r->name, strlen(r->name), false);
-        printf(",\"size\":%llu,\"lanes\":%llu,\"kept\":%llu,"
+        printf(",\"size\":%llu,\"lanes\":%llu,\"lane_bytes\":%llu,"
+               "\"kept\":%llu,"
                "\"overwritten\":%llu,\"estimated\":%s,\"slots_kept\":%llu,"
                "\"slots_overwritten\":%llu,\"lost\":%llu,"
                "\"missed\":%llu,\"left_out\":%llu,\"trace\":%lld,"
                "\"watched\":%s,\"frozen\":%s,\"description\":",
                (unsigned long long)r->figures.size,
                (unsigned long long)r->figures.lanes,
+               (unsigned long long)r->ring_bytes,
                (unsigned long long)r->figures.kept,
                (unsigned long long)r->figures.overwritten,
                r->figures.estimated ? "true" : "false",
@@ -73,7 +75,8 @@ const struct verb verb_list = {
     .name = "list",
     .arguments = "SOURCE",
     .summary = "shows the recorders, what they hold, and the threads",
-    .help = "KEPT and OVERWRITTEN are records. One of 5 to 12 arguments takes "
+    .help = "EACH is the memory of a lane, of which no page is there before "
+            "a thread records in it. KEPT and OVERWRITTEN are records. One of 5 to 12 arguments takes "
             "2 or 3 slots, a copied text one for each 32 bytes (on 32-bit "
             "machines 16): then the overwritten ones are an estimate, ~, from "
             "those that are kept.",

@@ -1,0 +1,63 @@
+/* word.h - words that several threads change. */
+/* SPDX-License-Identifier: MIT */
+#ifndef RECORDER_WORD_H_
+#define RECORDER_WORD_H_
+
+#include "language.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if !defined(RECORDER_HOSTED_) && !defined(RECORDER_ENTER) &&                 \
+    __GCC_ATOMIC_POINTER_LOCK_FREE < 2
+#error "recorder.h: this processor has no atomic instructions: define " \
+    "RECORDER_ENTER() and RECORDER_LEAVE(was)"
+#endif
+/* Relaxed is quiet: these order nothing. */
+RECORDER_INLINE_ uintptr_t recorder_get_(const uintptr_t *from)
+{
+    return __atomic_load_n(from, __ATOMIC_RELAXED);
+}
+RECORDER_INLINE_ void recorder_put_(uintptr_t *to, uintptr_t value)
+{
+    __atomic_store_n(to, value, __ATOMIC_RELAXED);
+}
+#ifndef RECORDER_ENTER
+RECORDER_INLINE_ uintptr_t recorder_add_(uintptr_t *to, uintptr_t value)
+{
+    return __atomic_fetch_add(to, value, __ATOMIC_RELAXED);
+}
+#define RECORDER_ADD_(to, value, order) __atomic_fetch_add(to, value, order)
+/* Compares and swaps, for what stands beside the ring: settings, triggers. */
+RECORDER_INLINE_ bool recorder_swap_(uintptr_t *to, uintptr_t *seen,
+                                     uintptr_t value)
+{
+    return __atomic_compare_exchange_n(to, seen, value, false, __ATOMIC_SEQ_CST,
+                                       __ATOMIC_SEQ_CST);
+}
+#else /* these and recorder_raise_() read, then write */
+#define RECORDER_ADD_(to, value, order) recorder_add_(to, value)
+RECORDER_INLINE_ bool recorder_swap_(uintptr_t *to, uintptr_t *seen,
+                                     uintptr_t value)
+{
+    uintptr_t masked = RECORDER_ENTER(), was = recorder_get_(to);
+    bool same = was == *seen;
+    recorder_put_(to, same ? value : was);
+    RECORDER_LEAVE(masked);
+    *seen = was;
+    return same;
+}
+RECORDER_INLINE_ uintptr_t recorder_add_(uintptr_t *to, uintptr_t value)
+{
+    uintptr_t masked = RECORDER_ENTER(), was = recorder_get_(to);
+    recorder_put_(to, was + value);
+    RECORDER_LEAVE(masked);
+    return was;
+}
+#endif
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+#endif

@@ -1,0 +1,214 @@
+/* Lanes of one thread: no position is handed out twice, whoever comes and goes. */
+/* SPDX-License-Identifier: MIT */
+#include "harness/ring.h"
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+TestSuite(lanes, .timeout = 600);
+
+RECORDER_LANES(laned, 64, 4, "Three threads at a time have a lane");
+
+/* Each word of a record follows from its first. */
+static uintptr_t made;
+static void record_one(uintptr_t n)
+{
+    record(laned, "%zu %zu %zu %zu", n, ~n, 3 * n, 5 * n);
+    __atomic_fetch_add(&made, 1, __ATOMIC_RELAXED);
+}
+static void record_five(uintptr_t n)
+{
+    record(laned, "%zu %zu %zu %zu %zu %zu %zu %zu", n, ~n, 3 * n, 5 * n, n, ~n,
+           3 * n, 5 * n);
+    __atomic_fetch_add(&made, 2, __ATOMIC_RELAXED);
+}
+static uintptr_t look_at_all(void)
+{
+    uintptr_t lane, slot, mixes = 0;
+    for (lane = 0; lane <= recorder_for_laned.lanes_mask; lane++)
+        for (slot = 0; slot <= recorder_for_laned.mask; slot++) {
+            struct recorder_record r;
+            uintptr_t n;
+            if (!recorder_look_(
+                    recorder_lane_(&recorder_for_laned, (unsigned)lane),
+                    recorder_for_laned.mask, slot, &r))
+                continue;
+            n = r.argument[0];
+            mixes += r.argument[1] != ~n || r.argument[2] != 3 * n ||
+                     r.argument[3] != 5 * n;
+        }
+    return mixes;
+}
+
+/* Nobody records any more: each position was handed out once, so that slots are
+ * whole, and records made = positions handed out - given up + lost. */
+static void check_counts(uintptr_t wanted)
+{
+    uintptr_t lane, slots = 0, lost = 0;
+    for (lane = 0; lane <= recorder_for_laned.lanes_mask; lane++) {
+        const struct recorder_ring *ring =
+            recorder_lane_(&recorder_for_laned, (unsigned)lane);
+        slots += ring->write - ring->given_up;
+        lost += ring->lost;
+    }
+    cr_assert_eq(slots + lost, wanted, "%zu slots and %zu lost of %zu records",
+                 (size_t)slots, (size_t)lost, (size_t)wanted);
+    cr_assert_eq(look_at_all(), 0);
+}
+
+static void on_signal(int number)
+{
+    record_one((uintptr_t)number);
+}
+
+/* Records when its thread ends, behind all that the thread does by itself. */
+static pthread_key_t key;
+static void record_at_the_end(void *value)
+{
+    record_one((uintptr_t)value);
+    record_five((uintptr_t)value);
+}
+static void *live(void *argument)
+{
+    uintptr_t i, many = (uintptr_t)argument;
+    pthread_setspecific(key, argument);
+    for (i = 0; i < many; i++)
+        if (i % 4)
+            record_one(i);
+        else
+            record_five(i);
+    return NULL;
+}
+static void *spawn(void *argument)
+{
+    uintptr_t i, many = scaled(4000);
+    for (i = 0; i < many; i++) {
+        pthread_t child = ring_thread(live, (void *)(100 + i % 200));
+        if (i % 8 == 0)
+            pthread_kill(child, SIGUSR1);
+        pthread_join(child, NULL);
+    }
+    return argument;
+}
+static bool over;
+static void *look_on(void *unused)
+{
+    uintptr_t mixes = 0;
+    (void)unused;
+    while (!__atomic_load_n(&over, __ATOMIC_RELAXED))
+        mixes += look_at_all();
+    return (void *)mixes;
+}
+
+/* Goal: lanes go from threads that end to those that begin, and no position is
+ * handed out twice: nothing is torn, nothing is counted wrong. Method: 6 threads
+ * make 4,000 threads each, one after the other, which record some 200 times,
+ * with a signal handler in between and once more when their variables are
+ * destroyed. There are 3 lanes. A reader looks at all slots meanwhile. */
+Test(lanes, threads_come_and_go)
+{
+    pthread_t spawners[6], reader;
+    void *mixes;
+    unsigned i;
+    pthread_key_create(&key, record_at_the_end);
+    signal(SIGUSR1, on_signal);
+    reader = ring_thread(look_on, NULL);
+    for (i = 0; i < 6; i++)
+        spawners[i] = ring_thread(spawn, NULL);
+    for (i = 0; i < 6; i++)
+        pthread_join(spawners[i], NULL);
+    __atomic_store_n(&over, true, __ATOMIC_RELAXED);
+    pthread_join(reader, &mixes);
+    cr_assert_eq((uintptr_t)mixes, 0);
+    check_counts(made);
+    for (i = 1; i < 4; i++)
+        cr_assert(recorder_lane_(&recorder_for_laned, i)->write > made / 100,
+                  "lane %u was not given again", i);
+    cr_log_info("%zu records", (size_t)made);
+}
+
+#ifndef __SANITIZE_THREAD__ /* it follows no threads into a child */
+static void *record_on(void *unused)
+{
+    uintptr_t i;
+    for (i = 0; !__atomic_load_n(&over, __ATOMIC_RELAXED); i++)
+        record_one(i);
+    return unused;
+}
+
+/* Goal: in a child of fork() the lanes of its parent's threads are free, its one
+ * thread keeps its own, and threads that it makes do not share that. Method: 3
+ * threads record while a thread forks; the child records, makes 4 threads, and
+ * looks at what all have made. */
+Test(lanes, fork_at_any_moment)
+{
+    pthread_t writers[2];
+    unsigned i, forks = scaled(200), mine;
+    pthread_key_create(&key, record_at_the_end);
+    record_one(1);
+    mine = recorder_writer_lane_(recorder_writer_(&recorder_for_laned));
+    cr_assert(mine != 0);
+    for (i = 0; i < 2; i++)
+        writers[i] = ring_thread(record_on, NULL);
+    for (i = 0; i < forks; i++) {
+        pid_t child = fork();
+        int status;
+        if (child == 0) {
+            pthread_t threads[4];
+            struct recorder_ring *lane;
+            uintptr_t before;
+            unsigned j;
+            if (recorder_writer_lane_(recorder_writer_(&recorder_for_laned)) !=
+                mine)
+                _exit(1);
+            lane = recorder_lane_(&recorder_for_laned, mine);
+            before = lane->write;
+            for (j = 0; j < 4; j++)
+                threads[j] = ring_thread(live, (void *)(uintptr_t)200);
+            for (j = 0; j < 100; j++)
+                record_one(j);
+            if (lane->write != before + 100)
+                _exit(2);
+            for (j = 0; j < 4; j++)
+                pthread_join(threads[j], NULL);
+            _exit(look_at_all() ? 3 : 0);
+        }
+        cr_assert(child > 0 && waitpid(child, &status, 0) == child);
+        cr_assert_eq(status, 0, "a child ends with %#x", (unsigned)status);
+        cr_assert_eq(
+            recorder_writer_lane_(recorder_writer_(&recorder_for_laned)), mine);
+        record_one(i);
+    }
+    __atomic_store_n(&over, true, __ATOMIC_RELAXED);
+    for (i = 0; i < 2; i++)
+        pthread_join(writers[i], NULL);
+    check_counts(made);
+}
+
+/* Goal: a child of vfork() that makes the first record takes no lane: it borrows
+ * its parent's memory, and does not see which of its threads live. */
+Test(lanes, vfork_takes_no_lane)
+{
+    pthread_t writers[2];
+    unsigned i;
+    pid_t child;
+    int status;
+    for (i = 0; i < 2; i++)
+        writers[i] = ring_thread(record_on, NULL);
+    child = vfork();
+    if (child == 0) {
+        recorder_record_few_(&recorder_for_laned, "vfork\0:0", 5, ~(uintptr_t)5,
+                             15, 25);
+        _exit(0);
+    }
+    cr_assert(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+    cr_assert_eq(recorder_writer_lane_(recorder_writer_(&recorder_for_laned)),
+                 0);
+    for (i = 0; i < 1000; i++)
+        record_one(i);
+    __atomic_store_n(&over, true, __ATOMIC_RELAXED);
+    for (i = 0; i < 2; i++)
+        pthread_join(writers[i], NULL);
+    check_counts(made + 1);
+}
+#endif
