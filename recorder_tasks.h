@@ -64,9 +64,10 @@ CONTENTS
 
 /* ---------------------------------------------------------- descriptions -- */
 
-/* Describes the tasks of a scheduler, at file scope. `head` is the address of the
- * variable that holds the first task, or of the head of the ring with LINK; it
- * may be any pointer. The rows, RECORDER_TASK and its like, come in any order. */
+/* Describes the tasks of a scheduler, at file scope. `head` is the address of
+ * the variable that holds the first task, or of the head of the ring with LINK;
+ * it may be any pointer. The rows, RECORDER_TASK and its like, come in any
+ * order. */
 #define RECORDER_TASKS(name, description, head, ...)                           \
     RECORDER_TASKS_DEFINE_(name, description, head, NULL, 0, __VA_ARGS__)
 #define RECORDER_TASKS_DECLARE(name)                                           \
@@ -98,8 +99,8 @@ CONTENTS
             sizeof(((type *)0)->member), NULL                                  \
     }
 /* A state: the words for its values from 0 up, each with "\0" behind it. Two of
- * them are known: `running`, of a task whose saved context is of old, and `dead`,
- * of one that is not shown. */
+ * them are known: `running`, of a task whose saved context is of old, and
+ * `dead`, of one that is not shown. */
 #define RECORDER_TASK_STATES(type, member, texts)                              \
     {                                                                          \
         RECORDER_TASK_STATE_, offsetof(type, member),                          \
@@ -194,8 +195,9 @@ RECORDER_PROTOTYPE_ void recorder_task_leave(struct recorder_tasks *tasks,
  *     recorder_task_switch(mine);                      // and behind it
  */
 
-/* Takes a row of the thread table for a task, with 15 bytes of its name. Returns
- * its number; 0: all rows are taken, and the task records as its worker. */
+/* Takes a row of the thread table for a task, with 15 bytes of its name.
+ * Returns its number; 0: all rows are taken, and the task records as its
+ * worker. */
 RECORDER_PROTOTYPE_ unsigned recorder_task_begin(const char *name);
 /* The number of the calling thread. */
 RECORDER_PROTOTYPE_ unsigned recorder_task_worker(void);

@@ -191,8 +191,8 @@ struct recorder_thread_row {
     char name[16];
 };
 
-/* Who owns a lane of all recorders: the thread of kernel id `id`; 0: nobody yet;
- * UINTPTR_MAX: a thread looks whether its owner has ended. */
+/* Who owns a lane of all recorders: the thread of kernel id `id`; 0: nobody
+ * yet; UINTPTR_MAX: a thread looks whether its owner has ended. */
 struct recorder_owner {
     uintptr_t id;
     char line[RECORDER_CACHE_LINE - sizeof(uintptr_t)];

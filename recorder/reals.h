@@ -24,8 +24,8 @@ struct recorder_decimal_ {
 };
 
 /* Multiplies a number without fraction by 2^shift, shift <= 32. */
-RECORDER_FUNCTION_ void recorder_decimal_multiply_(struct recorder_decimal_ *d,
-                                                   unsigned shift)
+RECORDER_SELDOM_ void recorder_decimal_multiply_(struct recorder_decimal_ *d,
+                                                 unsigned shift)
 {
     uint64_t carry = 0;
     for (unsigned i = d->end; i-- > d->first;) {
@@ -38,8 +38,8 @@ RECORDER_FUNCTION_ void recorder_decimal_multiply_(struct recorder_decimal_ *d,
 }
 
 /* Divides by 2^shift, shift <= 32. */
-RECORDER_FUNCTION_ void recorder_decimal_divide_(struct recorder_decimal_ *d,
-                                                 unsigned shift)
+RECORDER_SELDOM_ void recorder_decimal_divide_(struct recorder_decimal_ *d,
+                                               unsigned shift)
 {
     uint64_t rest = 0;
     unsigned i = d->first;
@@ -54,8 +54,8 @@ RECORDER_FUNCTION_ void recorder_decimal_divide_(struct recorder_decimal_ *d,
 }
 
 /* Sets a decimal to mantissa * 2^exponent, mantissa < 10^18. */
-RECORDER_FUNCTION_ void recorder_decimal_set_(struct recorder_decimal_ *d,
-                                              uint64_t mantissa, int exponent)
+RECORDER_SELDOM_ void recorder_decimal_set_(struct recorder_decimal_ *d,
+                                            uint64_t mantissa, int exponent)
 {
     d->first = RECORDER_DECIMAL_POINT_ - 2;
     d->end = RECORDER_DECIMAL_POINT_;
@@ -72,7 +72,7 @@ RECORDER_FUNCTION_ void recorder_decimal_set_(struct recorder_decimal_ *d,
 }
 
 /* Returns the index of the first digit that is not 0; for 0, of the units. */
-RECORDER_FUNCTION_ unsigned
+RECORDER_SELDOM_ unsigned
 recorder_decimal_lead_(const struct recorder_decimal_ *d)
 {
     unsigned i = d->first, lead;
@@ -87,7 +87,7 @@ recorder_decimal_lead_(const struct recorder_decimal_ *d)
 }
 
 /* Returns the index behind the last digit that is not 0; for 0, 0. */
-RECORDER_FUNCTION_ unsigned
+RECORDER_SELDOM_ unsigned
 recorder_decimal_tail_(const struct recorder_decimal_ *d)
 {
     unsigned i = d->end, tail;
@@ -102,8 +102,8 @@ recorder_decimal_tail_(const struct recorder_decimal_ *d)
 }
 
 /* Rounds to the digits before index `keep`, a tie to the even digit. */
-RECORDER_FUNCTION_ void recorder_decimal_round_(struct recorder_decimal_ *d,
-                                                unsigned keep)
+RECORDER_SELDOM_ void recorder_decimal_round_(struct recorder_decimal_ *d,
+                                              unsigned keep)
 {
     unsigned i = keep / 9;
     uint32_t unit = RECORDER_DECIMAL_BASE_, rest, odd;
@@ -135,9 +135,9 @@ RECORDER_FUNCTION_ void recorder_decimal_round_(struct recorder_decimal_ *d,
 }
 
 /* Writes n digits, from index `from` on. */
-RECORDER_FUNCTION_ void recorder_decimal_put_(struct recorder_formatter_ *f,
-                                              const struct recorder_decimal_ *d,
-                                              unsigned from, unsigned n)
+RECORDER_SELDOM_ void recorder_decimal_put_(struct recorder_formatter_ *f,
+                                            const struct recorder_decimal_ *d,
+                                            unsigned from, unsigned n)
 {
     while (n && from < d->end * 9) {
         unsigned i = from / 9, skip = from % 9, count = 9 - skip;
@@ -154,9 +154,9 @@ RECORDER_FUNCTION_ void recorder_decimal_put_(struct recorder_formatter_ *f,
 }
 
 /* Writes an exponent like e+07, with `least` digits or more. */
-RECORDER_FUNCTION_ void recorder_format_exponent_(struct recorder_formatter_ *f,
-                                                  char letter, int exponent,
-                                                  unsigned least)
+RECORDER_SELDOM_ void recorder_format_exponent_(struct recorder_formatter_ *f,
+                                                char letter, int exponent,
+                                                unsigned least)
 {
     char part[8], *end = part + sizeof part, *start;
     unsigned value = (unsigned)(exponent < 0 ? -exponent : exponent);
@@ -167,9 +167,8 @@ RECORDER_FUNCTION_ void recorder_format_exponent_(struct recorder_formatter_ *f,
 }
 
 /* Writes mantissa * 2^exponent as %f, %e or %g does. */
-RECORDER_FUNCTION_ void recorder_format_decimal_(struct recorder_formatter_ *f,
-                                                 uint64_t mantissa,
-                                                 int exponent)
+RECORDER_SELDOM_ void recorder_format_decimal_(struct recorder_formatter_ *f,
+                                               uint64_t mantissa, int exponent)
 {
     const unsigned point = RECORDER_DECIMAL_POINT_ * 9;
     bool alternate = f->flags & RECORDER_FORMAT_ALTERNATE_;
@@ -250,7 +249,7 @@ static inline uint64_t recorder_format_widen_(uint32_t bits)
     return sign | (uint64_t)(exponent + 1023 - 127) << 52 | mantissa << 29;
 }
 
-RECORDER_FUNCTION_ void recorder_format_real_(struct recorder_formatter_ *f)
+RECORDER_SELDOM_ void recorder_format_real_(struct recorder_formatter_ *f)
 {
     const uint64_t implied = (uint64_t)1 << 52;
     bool short_word = f->arguments->word_bytes == 4;

@@ -140,9 +140,9 @@ RECORDER_CALLED_ uintptr_t recorder_record_few_(const struct recorder *recorder,
     return r.order;
 }
 
-/* Records more than 4 arguments, `count` records of 4: 8 words, or 12. They come
- * one by one: those of a variable argument list would be copied twice. Returns
- * the first order. */
+/* Records more than 4 arguments, `count` records of 4: 8 words, or 12. They
+ * come one by one: those of a variable argument list would be copied twice.
+ * Returns the first order. */
 RECORDER_CALLED_ uintptr_t recorder_record_more_(
     const struct recorder *recorder, const char *format, unsigned count,
     uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e,

@@ -14,8 +14,8 @@ extern "C" {
 #ifndef RECORDER_TICKETS
 #define RECORDER_TICKETS 64
 #endif
-/* Who writes to a ring: the number of a thread and, from this bit on, its lane, 0
- * where the ring is not its own. A port does not say whether two threads have
+/* Who writes to a ring: the number of a thread and, from this bit on, its lane,
+ * 0 where the ring is not its own. A port does not say whether two threads have
  * one number: there, no lane is owned. */
 #define RECORDER_WRITER_LANE_ 16
 #if defined(RECORDER_HOSTED_) || defined(RECORDER_ADD_OWNED_)

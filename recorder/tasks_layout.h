@@ -1,4 +1,5 @@
-/* tasks_layout.h - how a scheduler's description of its tasks lies in memory. */
+/* tasks_layout.h - how a scheduler's description of its tasks lies in
+ * memory. */
 /* SPDX-License-Identifier: MIT */
 #ifndef RECORDER_TASKS_LAYOUT_H_
 #define RECORDER_TASKS_LAYOUT_H_

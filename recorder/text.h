@@ -127,7 +127,7 @@ RECORDER_FUNCTION_ void recorder_add_name_(struct recorder_string_ *s,
 /* Adds "2026-11-20 20:25:11.123456", UTC. Years count from March, so that the
  * leap day comes last: 153 days are 5 months, 1461 days 4 years, 146097 days
  * 400. */
-RECORDER_FUNCTION_ void recorder_add_wall_(struct recorder_string_ *s,
+RECORDER_SELDOM_ void recorder_add_wall_(struct recorder_string_ *s,
                                            uint64_t realtime_ns)
 {
     uint64_t seconds = realtime_ns / 1000000000u;

@@ -49,9 +49,9 @@ RECORDER_SELDOM_ void recorder_thread_set_name_(struct recorder_thread_row *row,
 #define RECORDER_OWNERS_TRIED_ 64
 #define RECORDER_THREAD() (recorder_self_() & RECORDER_THREAD_SHARED)
 
-/* The thread as a writer: its number, 0 before it has recorded, and its lane; and
- * where its lane is kept while it calls fork(). The attribute stands at both, or
- * gcc ignores it. */
+/* The thread as a writer: its number, 0 before it has recorded, and its lane;
+ * and where its lane is kept while it calls fork(). The attribute stands at
+ * both, or gcc ignores it. */
 extern RECORDER_PROGRAM_ __thread unsigned recorder_thread_self_
     RECORDER_THREAD_LOCAL_;
 __thread unsigned recorder_thread_self_ RECORDER_THREAD_LOCAL_ = 0;

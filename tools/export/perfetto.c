@@ -469,8 +469,9 @@ static void put_slices(struct perfetto *p, unsigned cpu,
     put_slice_ends(p, open, &depth, UINT64_MAX);
 }
 
-/* Writes the states of threads. It refuses two at once of a thread, one that runs
- * and runs, what comes behind DEAD, and has none that is unknown: STOPPED. */
+/* Writes the states of threads. It refuses two at once of a thread, one that
+ * runs and runs, what comes behind DEAD, and has none that is unknown:
+ * STOPPED. */
 static void put_states(struct perfetto *p)
 {
     static const unsigned states[SWITCHES_STATES] = {

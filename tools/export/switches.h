@@ -135,7 +135,8 @@ struct switches {
 
 /* Reads all events of the timeline, and goes back to its first. */
 void switches_read(struct switches *);
-/* Gives each thread a lane of the timeline: that of its number, or a new one. */
+/* Gives each thread a lane of the timeline: that of its number, or a new
+ * one. */
 void switches_lanes(struct switches *);
 /* Both, with all slices, for an export; nothing if no event says what ran, or
  * the call left out those of some threads, which is said. */

@@ -95,7 +95,8 @@ bool timeline_says(const struct timeline *, size_t recorder);
 /* Returns from when on no recorder that says what ran lacks a record, since the
  * timeline's start. After reader_count(). */
 uint64_t timeline_complete(const struct timeline *);
-/* Returns the lane of the thread that had a number last; null: there is none. */
+/* Returns the lane of the thread that had a number last; null: there is
+ * none. */
 struct timeline_lane *timeline_lane(const struct timeline *, unsigned number);
 /* Adds the lane of a thread that recorded nothing, and is known by this id. */
 struct timeline_lane *timeline_lane_add(struct timeline *, uint64_t id,

@@ -1,4 +1,5 @@
-/* counts.c - how often threads ran and waited, as /proc counts: without times. */
+/* counts.c - how often threads ran and waited, as /proc counts: without
+ * times. */
 /* SPDX-License-Identifier: MIT */
 #include "kernel.h"
 

@@ -1,13 +1,15 @@
-/* kernel.h - switches of programs that record none, and counts of the system. */
+/* kernel.h - switches of programs that record none, and counts of the
+ * system. */
 /* SPDX-License-Identifier: MIT */
 #ifndef KERNEL_H
 #define KERNEL_H
 
 #include "command.h"
 
-/* Opens rings of the command's own for the switches of all threads of a process,
- * as a source with a recorder `switches`: reader.kernel shows what they hold.
- * Returns null, or what is wrong and what to do; then nothing is open. */
+/* Opens rings of the command's own for the switches of all threads of a
+ * process, as a source with a recorder `switches`: reader.kernel shows what
+ * they hold. Returns null, or what is wrong and what to do; then nothing is
+ * open. */
 const char *kernel_source_open(struct source *, int pid);
 
 /* Opens the call's argument 0 so, copies switches for so long, or until the

@@ -247,7 +247,8 @@ bool kernel_take(struct reader *);
 /* Adds that to the keys. `end` is the key of the take's end, `limit` that up to
  * which it delivers; returns it anew. */
 uint64_t kernel_add(struct reader *, uint64_t end, uint64_t limit);
-/* True if a record was shown already, by a follower, from the kernel's rings. */
+/* True if a record was shown already, by a follower, from the kernel's
+ * rings. */
 bool kernel_has(const struct reader *, const struct reader_recorder *,
                 const unsigned char *raw, uint64_t key);
 /* How many were added to a recorder in the last take. */
@@ -288,8 +289,8 @@ uint64_t format_made(struct reader *, uint64_t key, const char *text,
 
 void logs_close(struct reader *);
 void logs_rewind(struct reader *);
-/* Makes an event of the next line that is not later than a time. False: there is
- * none. */
+/* Makes an event of the next line that is not later than a time. False: there
+ * is none. */
 bool logs_next(struct reader *, int64_t until_ns, uint64_t order,
                struct reader_event *);
 /* True if an address is that of a text of the event, which is a line. */

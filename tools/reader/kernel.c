@@ -1,4 +1,5 @@
-/* kernel.c - switches that the kernel has, and the program did not record yet. */
+/* kernel.c - switches that the kernel has, and the program did not record
+ * yet. */
 /* SPDX-License-Identifier: MIT */
 /*
     The program's registry leads to its rings (recorder/layout.h); the memory

@@ -65,8 +65,8 @@ static bool clock_read(const char **at, struct tm *date, int64_t *ns)
     return true;
 }
 
-/* Reads "Z", "+0100", "+01:00", " +01", and how far it is from UTC. False: there
- * is no zone. */
+/* Reads "Z", "+0100", "+01:00", " +01", and how far it is from UTC. False:
+ * there is no zone. */
 static bool zone_read(const char **at, int *seconds)
 {
     const char *from = *at + (**at == ' ' && strchr("+-", (*at)[1]));

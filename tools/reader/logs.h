@@ -28,7 +28,8 @@ struct reader_log_found {
 };
 
 /* Adds the lines of a file from one time to another, since the program's start.
- * After reader_take(), which must not be called again. Null, or what is wrong. */
+ * After reader_take(), which must not be called again. Null, or what is
+ * wrong. */
 const char *reader_log_add(struct reader *, const char *path, int64_t from_ns,
                            int64_t to_ns, struct reader_log_found *);
 

@@ -74,8 +74,8 @@ struct memory {
      * does not run here. And gives that back. */
     const void *(*descriptor)(struct memory *, int fd, size_t size);
     void (*unmap)(struct memory *, const void *at, size_t size);
-    /* Sets the busy bit of the commit words, so many bytes of them, that are not
-     * the same in an earlier copy. Null pointer: there is none. */
+    /* Sets the busy bit of the commit words, so many bytes of them, that are
+     * not the same in an earlier copy. Null pointer: there is none. */
     void (*compare)(void *context, uint64_t address, size_t size);
     void *compare_context;
     uint64_t size;       /* bound of all that can be read, in bytes */

@@ -267,7 +267,8 @@ static const char *end_read(struct reader *reader)
     return NULL;
 }
 
-/* Does so, and copies what the kernel's rings hold that lies behind this end. */
+/* Does so, and copies what the kernel's rings hold that lies behind this
+ * end. */
 static const char *end_and_kernel(struct reader *reader)
 {
     static const struct timespec wait = {0, 1000000};

@@ -1,4 +1,5 @@
-/* command.c - what reading tasks asks of a program: libdwfl, and its threads. */
+/* command.c - what reading tasks asks of a program: libdwfl, and its
+ * threads. */
 /* SPDX-License-Identifier: MIT */
 #include <dwarf.h>
 #include <inttypes.h>

@@ -59,8 +59,8 @@ static bool has_task(const struct graph *graph, size_t first, size_t count)
     return false;
 }
 
-/* As in tools/threads: who walks on from each node, once over each, and comes to
- * a node of the same walk, has found a circle. */
+/* As in tools/threads: who walks on from each node, once over each, and comes
+ * to a node of the same walk, has found a circle. */
 static bool cycles_collect(const struct graph *graph)
 {
     size_t all = graph->tasks->count + graph->threads, at, end, count;

@@ -73,7 +73,8 @@ static const struct task_event pth_event = {
               {512, "function", EVENT_PLAIN}}};
 
 /* Boost.Fiber 1.74: wait_hook_ of a context is a link of the ring through a
- * wait_queue, which stands behind the spinlock of an object, and in a context. */
+ * wait_queue, which stands behind the spinlock of an object, and in a
+ * context. */
 static const struct task_ring boost_ring = {
     .head_at = 8, .owner_at = 24, .end_at = 32};
 

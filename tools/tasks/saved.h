@@ -9,9 +9,10 @@
 typedef void tasks_put(struct memory *, uint64_t address,
                        const unsigned char *from, size_t size);
 
-/* Reads the tasks of a call's source, if it has any, through a memory that keeps
- * what is read; makes a note of each thread and of each task, and lets the
- * memory keep their stacks. Of a task that ran meanwhile there is no note. */
+/* Reads the tasks of a call's source, if it has any, through a memory that
+ * keeps what is read; makes a note of each thread and of each task, and lets
+ * the memory keep their stacks. Of a task that ran meanwhile there is no
+ * note. */
 void tasks_save(struct call *, struct memory *keeper, tasks_put *,
                 struct notes *);
 

@@ -244,7 +244,8 @@ bool task_add(struct tasks *tasks, size_t layout, size_t list, uint64_t address,
     return true;
 }
 
-/* Follows the links of waiting tasks to the object that the ring goes through. */
+/* Follows the links of waiting tasks to the object that the ring goes
+ * through. */
 static void ring_read(struct tasks *tasks, struct task *task)
 {
     enum { STEPS = 4096 };

@@ -120,9 +120,9 @@ struct task_event {
     } kinds[12];
 };
 
-/* Where waiting tasks stand in a ring that goes through the object: the link in a
- * task is WAITS; the ring's head stands so far in the object, or, of who waits
- * for the end of a task, in that. */
+/* Where waiting tasks stand in a ring that goes through the object: the link in
+ * a task is WAITS; the ring's head stands so far in the object, or, of who
+ * waits for the end of a task, in that. */
 struct task_ring {
     unsigned head_at, owner_at, end_at;
 };
@@ -229,8 +229,8 @@ const char *known_read(struct tasks *);
 
 /* lists.c: adds the tasks of all of a layout's lists. */
 const char *lists_read(struct tasks *, size_t layout);
-/* tasks.c: adds the task at an address. False, and a warning: it cannot be read.
- * *is_new: it was not known before. */
+/* tasks.c: adds the task at an address. False, and a warning: it cannot be
+ * read. *is_new: it was not known before. */
 bool task_add(struct tasks *, size_t layout, size_t list, uint64_t address,
               bool *is_new);
 
@@ -260,9 +260,9 @@ const char *lasts_read(struct tasks *, struct reader *);
 
 /* ---------------------------------------------------------------- cycles -- */
 
-/* What each thread waits for: next[i], a thread's index, or TASK_NONE. Finds the
- * cycles; of a running program, those that stand at some looks in a row. The
- * call `stands` says so of a cycle of threads; null: it does. */
+/* What each thread waits for: next[i], a thread's index, or TASK_NONE. Finds
+ * the cycles; of a running program, those that stand at some looks in a row.
+ * The call `stands` says so of a cycle of threads; null: it does. */
 const char *task_cycles_find(struct tasks *, const size_t *next, size_t count);
 
 /* ----------------------------------------------------------------- table -- */

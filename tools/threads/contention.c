@@ -146,8 +146,8 @@ static bool waits_count(struct contentions *to, const struct threads *threads,
     return true;
 }
 
-/* What is waited for without that anybody holds it: threads that have nothing to
- * do wait for a condition. */
+/* What is waited for without that anybody holds it: threads that have nothing
+ * to do wait for a condition. */
 static bool is_idle(const struct contention *row)
 {
     return row->kind == WAIT_CONDITION || row->kind == WAIT_SEMAPHORE ||

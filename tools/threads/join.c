@@ -1,4 +1,5 @@
-/* join.c - gives threads what was recorded of them: waits, and who holds what. */
+/* join.c - gives threads what was recorded of them: waits, and who holds
+ * what. */
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
 #include "recorded.h"

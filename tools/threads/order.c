@@ -23,7 +23,8 @@
 
 enum { CLASS_CHAINS = 16, STEPS_MAX = 4000000 };
 
-/* Threads are chosen for at most CIRCLE_MAX edges: so many are always enough. */
+/* Threads are chosen for at most CIRCLE_MAX edges: so many are always
+ * enough. */
 struct edge {
     size_t from, to; /* locks */
     size_t next;     /* 1 + the next of its first lock; 0: none */
@@ -185,7 +186,8 @@ static bool classes_join(struct search *search)
 
 /* ------------------------------------------------------------ components -- */
 
-/* The lock at the other end of an edge; with classes, the first of its class. */
+/* The lock at the other end of an edge; with classes, the first of its
+ * class. */
 static size_t node(const struct search *search, size_t lock)
 {
     return search->by_class ? class_find(search, lock) : lock;

@@ -35,7 +35,8 @@ static void transfer(struct prologue *p, uint32_t mask, unsigned base,
         prologue_leave(p);
 }
 
-/* A store or load of one register, with the base changed before or behind it. */
+/* A store or load of one register, with the base changed before or behind
+ * it. */
 static void single(struct prologue *p, bool loads, unsigned which,
                    unsigned base, int64_t distance, bool before, bool changes)
 {

@@ -33,7 +33,8 @@ static uint64_t linkage_target(struct unwind *u, uint64_t address)
     return word_behind(u, address + (uint64_t)(at + 6 - code), at + 2);
 }
 
-/* Where the linkage table's addresses stand, by the file; 0: it does not tell. */
+/* Where the linkage table's addresses stand, by the file; 0: it does not
+ * tell. */
 static uint64_t table_of(struct unwind *u, uint64_t address)
 {
     GElf_Addr bias;

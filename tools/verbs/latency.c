@@ -1,4 +1,5 @@
-/* latency.c - recorder latency: how long it takes from one record to another. */
+/* latency.c - recorder latency: how long it takes from one record to
+ * another. */
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
 #include "buffer.h"

@@ -1,4 +1,5 @@
-/* switches_show.h - what `recorder switches` prints, of a call that was taken. */
+/* switches_show.h - what `recorder switches` prints, of a call that was
+ * taken. */
 /* SPDX-License-Identifier: MIT */
 #ifndef SWITCHES_SHOW_H
 #define SWITCHES_SHOW_H
