@@ -22,13 +22,13 @@
     $ recorder tasks 4711 --stacks          // or a core file, or in gdb
 
 PROMISES (each names the test that keeps it)
-    free        the program does nothing for it: the rows say where the scheduler
-                has what it has anyway, and readers look there
+    free        the program does nothing for it: the rows say where the
+                scheduler has what it has anyway, and readers look there
                 -> tests/outside/tasks.c
     whole       every task is listed, with its own stack, in a running program
                 that is not stopped and in a core file -> tests/outside/tasks.c
-    harmless    whatever a row or a list holds, reading it ends, and says what is
-                wrong -> tests/outside/tasks.c
+    harmless    whatever a row or a list holds, reading it ends, and says what
+                is wrong -> tests/outside/tasks.c
     named       a task with a number has its own name in all that it records, on
                 whatever thread it runs -> tests/outside/tasks.c
     cheap       a number costs one store a switch; a table one compare-and-swap
@@ -44,8 +44,8 @@ LIMITS
       records with: libraries of a program that does not export its symbols have
       their own, and keep the worker's.
     * Stacks that are copied away while their task does not run are not read.
-    * With RECORDER_LIBRARY, only the file with RECORDER_LIBRARY_BODY may include
-      this.
+    * With RECORDER_LIBRARY, only the file with RECORDER_LIBRARY_BODY may
+      include this.
 
 CONTENTS
     descriptions    RECORDER_TASKS and its rows
@@ -87,8 +87,9 @@ CONTENTS
  *     WORKER          kernel id of the thread that runs it; or, where there are
  *                     structures for them, WORKER_AT the worker, and WORKER_ID
  *                     of that
- *     WAITS           address of what it waits for, or null; and of that, OWNER:
- *                     the task that holds it, or null; WHY_AT: a char *, "lock"
+ *     WAITS           address of what it waits for, or null; and of that,
+ *                     OWNER: the task that holds it, or null; WHY_AT: a
+ *                     char *, "lock"
  *     GROUP           address of its group; and of that, GROUP_NAME or
  *                     GROUP_NAME_AT
  *     NUMBER          see below

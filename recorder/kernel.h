@@ -340,7 +340,7 @@ recorder_kernel_record_(struct recorder_kernel_ *k,
     r.argument[1] = at->thread;
     r.argument[2] = (at->cpu < 255 ? at->cpu : 255) | (uintptr_t)number << 8;
     r.order = recorder_orders_(1);
-    ring = recorder_lane_(recorder, 0); /* lanes have owners, but for this one */
+    ring = recorder_lane_(recorder, 0); /* other lanes have owners */
     recorder_write_(ring, recorder->mask,
                     recorder_positions_(ring, 1, number), number, &r);
     if (__atomic_load_n(&recorder->trace, __ATOMIC_RELAXED) > 0 &&

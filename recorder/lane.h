@@ -18,8 +18,8 @@ extern "C" {
  *   O3 owner: id -> taken         acquire   if it is still id; else another's
  *   O4 id has ended, still        acquire   else put it back: another's
  *   O5 owner = me                 release
- *   O3, O4    An id may be given again, to a thread that takes this lane between
- *             O2 and O3. Else two threads write to the ring of one.
+ *   O3, O4    An id may be given again, to a thread that takes this lane
+ *             between O2 and O3. Else two threads write to the ring of one.
  *   O5 -> O3  Who finds that thread's id sees at O4 that it lives.
  *   O4        A thread's stores come before its end, and before who sees that
  *             (the kernel's order). Else positions are handed out again.

@@ -87,7 +87,8 @@ recorder_record_words_(const struct recorder *recorder, const char *format,
         recorder_write_slowly_(ring, mask, previous + i, writer, &r);
     }
     if (__atomic_load_n(&recorder->trace, __ATOMIC_RELAXED) > 0)
-        recorder_hook_words_(recorder, recorder_writer_thread_(writer), &head, words, count);
+        recorder_hook_words_(recorder, recorder_writer_thread_(writer), &head,
+                             words, count);
     return head.order;
 }
 

@@ -5,8 +5,8 @@
    stack later, elsewhere, by the program's instructions. The file that includes
    it has a recorder call_stack.
 
-       snapshot %p: at %p, sp %p, %p ...    an id, the program counter, the stack
-           pointer, and nine registers that functions keep, the frame pointer
+       snapshot %p: at %p, sp %p, %p ...    an id, the program counter, the
+           stack pointer, and nine registers that functions keep, the frame pointer
            first; those that the machine does not have are 0
        snapshot %p: from %p: %p ...         ten words of the stack
 

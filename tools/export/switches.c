@@ -319,7 +319,7 @@ static void interrupt_exit(struct switches *s, const struct told *told)
     nested_end(s, cpu, told->cpu, true);
 }
 
-/* --------------------------------------------------------- interrupts off -- */
+/* ------------------------------------------------------- interrupts off -- */
 
 /* Nanoseconds of the ticks before a record. */
 static uint64_t ticks_ns(const struct switches *s, const struct told *told)

@@ -16,19 +16,20 @@ nothing has to come in pairs:
     A thread is UNKNOWN until a record says what it does. `in` and `switch` end
     the run of whoever runs on that processor; without a word of why it left, it
     is UNKNOWN from then on. A second `in` of the same counts nothing.
-    `out` of a thread that was not said to run sets its state, and makes the time
-    since it was last heard of UNKNOWN, unless it says the same again. So does a
-    second processor on which a thread appears: when it left the first one is not
-    known. A thread that runs is ready: `ready` says nothing of it.
+    `out` of a thread that was not said to run sets its state, and makes the
+    time since it was last heard of UNKNOWN, unless it says the same again. So
+    does a second processor on which a thread appears: when it left the first
+    one is not known. A thread that runs is ready: `ready` says nothing of it.
     BLOCKED lasts until `ready` or, where nobody says that, until it runs.
-    `exit` takes interrupts off until it finds its own; those above it, and those
-    that are entered at the end, took an UNKNOWN time. One that was not entered
-    counts nothing. Of more than 32 in each other the outermost are forgotten.
+    `exit` takes interrupts off until it finds its own; those above it, and
+    those that are entered at the end, took an UNKNOWN time. One that was not
+    entered counts nothing. Of more than 32 in each other the outermost are
+    forgotten.
     `enter`, `in` and `switch` end a sleep.
     An id that ended and comes back with another name is another thread.
-    Where rings overwrote records, it all begins behind the last place at which a
-    record is missing. It ends with the last record, as nobody says what came
-    behind it.
+    Where rings overwrote records, it all begins behind the last place at
+    which a record is missing. It ends with the last record, as nobody says
+    what came behind it.
 */
 #ifndef SWITCHES_H
 #define SWITCHES_H

@@ -12,8 +12,9 @@ the records. Without a zone it is local time. What begins otherwise belongs to
 the line before. Or the file is of journalctl -o export.
 
 A line is an event of a recorder named after the file, without order, thread and
-caller; `order` is that of the record before it. A byte 0 is shown as 0x1a, which
-stands for what cannot be shown. Memory: 40 bytes a line; texts stay in the file.
+caller; `order` is that of the record before it. A byte 0 is shown as 0x1a,
+which stands for what cannot be shown. Memory: 40 bytes a line; texts stay in
+the file.
 */
 #ifndef LOGS_H
 #define LOGS_H

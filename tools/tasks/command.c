@@ -60,7 +60,7 @@ static uint64_t command_symbol(void *of, const char *name, uint64_t *size)
     return 0;
 }
 
-/* ------------------------------------------------------------ the program -- */
+/* ---------------------------------------------------------- the program -- */
 
 static bool command_variable(void *of, uint64_t address, char *to, size_t size)
 {

@@ -15,7 +15,7 @@
 #include "bytes.h"
 #include "tasks.h"
 
-/* ------------------------------------------------------------------ tables -- */
+/* --------------------------------------------------------------- tables -- */
 
 struct known_list {
     enum list_kind kind;
@@ -140,7 +140,7 @@ const char *const known_names[] = {"_ZTVN5boost6fibers9schedulerE",
                                    "__pth_current",
                                    0};
 
-/* ------------------------------------------------------------------ layout -- */
+/* --------------------------------------------------------------- layout -- */
 
 /* Adds the lists whose symbols are there; false: one is missing. */
 static bool lists_find(struct tasks *tasks, const struct known *k,

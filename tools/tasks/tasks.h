@@ -7,8 +7,8 @@
 
 PROMISES
     * The program knows nothing of this and is not stopped.
-    * Whatever the memory holds, hostile or changing, reading ends: lists that go
-      in circles, pointers to nowhere, millions of tasks.
+    * Whatever the memory holds, hostile or changing, reading ends: lists that
+      go in circles, pointers to nowhere, millions of tasks.
 
 FLOORS (a file calls only files of lower floors; down to cycles they are for
 gdb's library, too, and need no libdw)

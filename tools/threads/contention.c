@@ -17,7 +17,7 @@ static int64_t end_of(const struct threads *threads)
     return start && now > start ? (int64_t)(now - start) : recorded->last_ns;
 }
 
-/* ------------------------------------------------------------- contention -- */
+/* ----------------------------------------------------------- contention -- */
 
 static struct contention *row_of(struct contentions *to, uint64_t key,
                                  bool is_stack, enum wait_kind kind)
@@ -195,7 +195,7 @@ void contention_free(struct contentions *to)
     free(to->all);
 }
 
-/* --------------------------------------------------------------- activity -- */
+/* ------------------------------------------------------------- activity -- */
 
 struct change {
     int64_t ns;

@@ -120,7 +120,8 @@ static int run(struct call *call)
         misuse(call, "it would fill this terminal: -o FILE, or -o - if you "
                      "want that");
     for (const struct option_row *row = rows + 1; row->name; row++)
-        if (row->key >= OPTION_OWN && call_option(call, row->key) && !(formats[i].uses & USES(row->key)))
+        if (row->key >= OPTION_OWN && call_option(call, row->key) &&
+            !(formats[i].uses & USES(row->key)))
             warn(call, "%s has no use for --%s", formats[i].name, row->name);
     call_open(call, 1);
     call_take(call);

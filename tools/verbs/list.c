@@ -76,8 +76,8 @@ const struct verb verb_list = {
     .arguments = "SOURCE",
     .summary = "shows the recorders, what they hold, and the threads",
     .help = "EACH is the memory of a lane, of which no page is there before "
-            "a thread records in it. KEPT and OVERWRITTEN are records. One of 5 to 12 arguments takes "
-            "2 or 3 slots, a copied text one for each 32 bytes (on 32-bit "
+            "a thread records in it. KEPT and OVERWRITTEN are records. One of 5 "
+            "to 12 arguments takes 2 or 3 slots, a copied text one for each 32 bytes (on 32-bit "
             "machines 16): then the overwritten ones are an estimate, ~, from "
             "those that are kept.",
     .rows = rows,

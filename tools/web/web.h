@@ -3,8 +3,8 @@
 /*
    The server has one thread and poll(). Each connection is one request, GET,
    and one answer: a text, or what a stream adds piece by piece, each when all
-   before has been taken. A request has WEB_REQUEST_MAX bytes and ten seconds, an
-   answer a minute without a byte taken.
+   before has been taken. A request has WEB_REQUEST_MAX bytes and ten seconds,
+   an answer a minute without a byte taken.
 */
 #ifndef WEB_H
 #define WEB_H
