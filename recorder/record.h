@@ -55,7 +55,7 @@ recorder_hook_words_(const struct recorder *recorder, unsigned thread,
     if (!recorder_home_.registry->hook)
         return;
     for (i = 0; i < count; i++) {
-        records[i] = *head;
+        recorder_bytes_(&records[i], head, sizeof *head);
         records[i].format = i == 0 ? head->format : 0;
         records[i].order += i;
         for (j = 0; j < 4; j++)

@@ -253,12 +253,12 @@ RECORDER_SELDOM_ unsigned recorder_thread_take_lane_(unsigned kept)
 RECORDER_SELDOM_ unsigned
 recorder_thread_ask_(struct recorder_registry *registry)
 {
-    unsigned (*ask)(void) = NULL, (*lane)(unsigned), self;
+    unsigned (*thread)(void) = NULL, (*lane)(unsigned), self;
     __atomic_fetch_add(&registry->readers, 1, __ATOMIC_SEQ_CST);
     if (!recorder_home_.numbers)
-        ask = __atomic_load_n(&registry->thread, __ATOMIC_SEQ_CST);
-    if (ask)
-        self = ask();
+        thread = __atomic_load_n(&registry->thread, __ATOMIC_SEQ_CST);
+    if (thread)
+        self = thread();
     else {
         self = recorder_thread_self_; /* its lane is kept over fork() */
         lane = __atomic_load_n(&registry->lane, __ATOMIC_SEQ_CST);
