@@ -10,6 +10,8 @@ NAMES = {"runs": "in", "blocks": "b", "preempted": "p"}
 found = collections.defaultdict(list)
 count = 0
 for line in open(sys.argv[1]):
+    if line[-1] != "\n":
+        break  # a follower was ended in the middle of it
     event = json.loads(line)
     if event["recorder"] != "switches":
         continue
