@@ -199,7 +199,7 @@ enum { THREADS = 8, CPUS = 3 };
 static struct {
     struct {
         int state, cpu;
-        bool woken, seen;
+        bool woken, seen, waited, woke; /* woke: and waited then */
         uint64_t since, ns[STATES], runs, blocked, preempted;
         uint64_t longest_run, longest_wait, longest_wake;
     } threads[THREADS + 1];
@@ -218,6 +218,8 @@ static void sim_becomes(int id, int state)
         if (ns > sim.threads[id].longest_run)
             sim.threads[id].longest_run = ns;
     }
+    sim.threads[id].waited |= was == READY;
+    sim.threads[id].woke |= was == READY && sim.threads[id].woken;
     if (was == READY && ns > sim.threads[id].longest_wait)
         sim.threads[id].longest_wait = ns;
     if (was == READY && sim.threads[id].woken &&
@@ -338,9 +340,9 @@ static void sim_write(void)
         sim_number(to, "longest_run_ns", sim.threads[id].longest_run,
                    sim.threads[id].longest_run);
         sim_number(to, "longest_wait_ns", sim.threads[id].longest_wait,
-                   sim.threads[id].longest_wait);
+                   sim.threads[id].waited);
         sim_number(to, "longest_wait_after_wake_ns",
-                   sim.threads[id].longest_wake, sim.threads[id].longest_wake);
+                   sim.threads[id].longest_wake, sim.threads[id].woke);
         fputc('\n', to);
     }
     for (int cpu = 0; cpu < CPUS; cpu++)

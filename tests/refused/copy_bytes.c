@@ -1,6 +1,4 @@
-/* expect: passing argument 2 of 'recorder_copy_bytes_' from incompatible
- * pointer type || incompatible pointer types passing 'int *' to parameter of
- * type 'const char *' */
+/* expect: passing argument 2 of 'recorder_copy_bytes_' from incompatible pointer type || incompatible pointer types passing 'int *' to parameter of type 'const char *' */
 /* flags: -Werror */
 /* SPDX-License-Identifier: MIT */
 #include "recorder.h"

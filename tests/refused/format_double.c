@@ -1,5 +1,4 @@
-/* expect: format '%d' expects argument of type 'int', but argument 2 has type
- * 'double' || format specifies type 'int' but the argument has type 'double' */
+/* expect: format '%d' expects argument of type 'int', but argument 2 has type 'double' || format specifies type 'int' but the argument has type 'double' */
 /* flags: -Werror=format */
 /* SPDX-License-Identifier: MIT */
 #include "recorder.h"

@@ -1,5 +1,4 @@
-/* expect: format '%d' expects a matching 'int' argument || more '%' conversions
- * than data arguments */
+/* expect: format '%d' expects a matching 'int' argument || more '%' conversions than data arguments */
 /* flags: -Werror=format */
 /* SPDX-License-Identifier: MIT */
 #include "recorder.h"

@@ -1,5 +1,4 @@
-/* expect: too many arguments for format || data argument not used by format
- * string */
+/* expect: too many arguments for format || data argument not used by format string */
 /* flags: -Werror=format -Werror=format-extra-args */
 /* SPDX-License-Identifier: MIT */
 #include "recorder.h"

@@ -1,5 +1,4 @@
-/* expect: record(): an integer wider than a machine word; cast it, or record
- * its halves */
+/* expect: record(): an integer wider than a machine word; cast it, or record its halves */
 /* flags: -m32 */
 /* SPDX-License-Identifier: MIT */
 #include "recorder.h"

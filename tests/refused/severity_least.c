@@ -1,5 +1,4 @@
-/* expect: format '%d' expects argument of type 'int' || format specifies type
- * 'int' but the argument has type */
+/* expect: format '%d' expects argument of type 'int' || format specifies type 'int' but the argument has type */
 /* flags: -Werror=format -DRECORDER_SEVERITY_LEAST=3 */
 /* SPDX-License-Identifier: MIT */
 #include "recorder.h"

@@ -1,5 +1,4 @@
-/* expect: 'recorder_for_net' || use of undeclared identifier
- * 'recorder_for_net' */
+/* expect: 'recorder_for_net' || use of undeclared identifier 'recorder_for_net' */
 /* SPDX-License-Identifier: MIT */
 #include "recorder.h"
 void use(void);
