@@ -48,7 +48,7 @@ static void cell(const struct recorder *r, unsigned lane, const char *format,
                                          (lane - 1) * r->ring_bytes);
     unsigned thread = RECORDER_THREAD(); /* before its first order */
     uintptr_t time = recorder_time_(), order = recorder_orders_(count);
-    uintptr_t previous = recorder_positions_(ring, count);
+    uintptr_t previous = recorder_positions_(ring, count, thread);
     for (unsigned i = 0; i < count; i++) {
         struct recorder_record one = {i ? 0 : (uintptr_t)format,
                                       order + i,
