@@ -83,7 +83,9 @@ static enum unwind_step step(struct unwind *u, uint64_t address,
         did = UNWIND_END;
     if (did == UNWIND_UNKNOWN)
         did = prologue_step(u, address, registers);
-    if (did == UNWIND_UNKNOWN && !row)
+    /* No function is called behind which another begins, as where makecontext()
+     * has a context end: its caller is no guess's. */
+    if (did == UNWIND_UNKNOWN && !row && !cfi_row(u, address + 1))
         did = scan_step(u, address, registers);
     return did;
 }
