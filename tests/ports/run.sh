@@ -105,6 +105,8 @@ left_out()
         # Names of threads are those of their first record, and nobody knows
         # that a thread has ended.
         line) echo names_of_threads rows_of_others_are_unknown ;;
+        # Nobody tells that a thread has ended: its lane is not given again.
+        kept) echo lanes ;;
         # The layouts are not repeated but taken from the system's headers.
         signals) echo layouts stacks_are_used_again ;;
         # These compare the numbers of threads with the kernel's.
