@@ -236,7 +236,7 @@ static bool ring_copy(struct reader *reader, struct kernel_ring *ring)
         struct kernel_switch *to;
         at -= one;
         memcpy(&s, ring->mapped + kernel->page_bytes + (at & (data - 1)), one);
-        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        recorder_fence_acquire_();
         if (at - ring_head(ring) >= room) {
             reader->missed += ring->follows;
             continue;

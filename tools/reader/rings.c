@@ -54,9 +54,9 @@ uint64_t lane_record(const struct reader *reader, const struct lane *lane,
     commit = commit_of(reader, lane, slot);
     if (commit == 0 || (commit & 1))
         return 0;
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    recorder_fence_acquire_();
     memcpy(raw, lane->records + slot * bytes, bytes);
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    recorder_fence_acquire_();
     return commit_of(reader, lane, slot) == commit ? commit : 0;
 }
 

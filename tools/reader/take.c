@@ -250,7 +250,7 @@ static const char *end_read(struct reader *reader)
     if (!bytes_read(m, reader->order_address, bytes, m->word_bytes))
         return READER_GONE;
     reader->end = bytes_word(m, bytes);
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    recorder_fence_acquire_();
     if (inside->taken_before && m->live && !m->stale_order &&
         word_signed(m, reader->end - before) < 0)
         inside->another = true;
