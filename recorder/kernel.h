@@ -92,33 +92,13 @@ RECORDER_PROGRAM_ struct recorder_kernel_ recorder_kernel_;
 
 /* ------------------------------------------------------------------ time -- */
 
-/* Reads ticks and CLOCK_MONOTONIC_RAW, as monotonic_ns, at one moment: of five
- * tries, the shortest counts. */
-RECORDER_FUNCTION_ struct recorder_moment recorder_kernel_now_(void)
-{
-    struct recorder_moment best = {0, 0, 0};
-    uint64_t width = UINT64_MAX;
-    unsigned i;
-    for (i = 0; i < 5; i++) {
-        uint64_t before = recorder_clock_ns_(RECORDER_RAW_);
-        uint64_t ticks = recorder_ticks_();
-        uint64_t after = recorder_clock_ns_(RECORDER_RAW_);
-        if (after - before >= width)
-            continue;
-        width = after - before;
-        best.ticks = ticks;
-        best.monotonic_ns = before + width / 2;
-    }
-    return best;
-}
-
 /* Opens a clock that makes ticks of RAW, around now. Its rate is that since the
  * rings were opened; but if the machine slept meanwhile, when ticks may run and
  * RAW stands still, the rate measured before. */
 RECORDER_FUNCTION_ void recorder_kernel_clock_(struct recorder_kernel_ *k,
                                                struct recorder_clock_ *clock)
 {
-    struct recorder_moment now = recorder_kernel_now_(), from, to;
+    struct recorder_moment now = recorder_raw_now_(), from, to;
     struct recorder_clock_ known = {{0, 0, 0}, 0};
     from.ticks = k->shown.opened_ns; /* they change places */
     from.monotonic_ns = k->shown.opened_ticks;

@@ -312,7 +312,7 @@ RECORDER_SELDOM_ int recorder_kernel_begin_all_(struct recorder_kernel_ *k)
     recorder_perf_event_set_(&event);
     k->shown.page_bytes = recorder_os_auxiliary_(6 /* AT_PAGESZ */);
     k->shown.bytes = k->shown.page_bytes + ((uint64_t)k->kib << 10);
-    now = recorder_kernel_now_();
+    now = recorder_raw_now_();
     k->shown.opened_ticks = now.ticks;
     k->shown.opened_ns = now.monotonic_ns;
     k->ticks_per_ns = 0;

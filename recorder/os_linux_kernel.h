@@ -34,6 +34,26 @@ RECORDER_ASSERT_(sizeof(struct recorder_perf_event_) == 112,
 #define RECORDER_PERF_INHERIT_THREAD_ RECORDER_PERF_FLAG_(35) /* Linux 5.13 */
 enum { RECORDER_RAW_ = 4 /* CLOCK_MONOTONIC_RAW: not slewed by anyone */ };
 
+/* Reads ticks and CLOCK_MONOTONIC_RAW, as monotonic_ns, at one moment: of five
+ * tries, the shortest counts. */
+RECORDER_SELDOM_ struct recorder_moment recorder_raw_now_(void)
+{
+    struct recorder_moment best = {0, 0, 0};
+    uint64_t width = UINT64_MAX;
+    unsigned i;
+    for (i = 0; i < 5; i++) {
+        uint64_t before = recorder_clock_ns_(RECORDER_RAW_);
+        uint64_t ticks = recorder_ticks_();
+        uint64_t after = recorder_clock_ns_(RECORDER_RAW_);
+        if (after - before >= width)
+            continue;
+        width = after - before;
+        best.ticks = ticks;
+        best.monotonic_ns = before + width / 2;
+    }
+    return best;
+}
+
 /* PERF_RECORD_SWITCH, and whose it is: all records of such a ring are these. */
 struct recorder_perf_switch_ {
     uint32_t type;

@@ -307,9 +307,8 @@ static void own_fill(struct own *own)
 const char *kernel_source_open(struct source *source, int pid)
 {
     struct own *own = calloc(1, sizeof *own);
-    struct recorder_moment opened = {0};
+    struct recorder_moment opened;
     struct rlimit files;
-    uint64_t width = UINT64_MAX;
     long error = 0;
     memset(source, 0, sizeof *source);
     if (!own)
@@ -333,16 +332,7 @@ const char *kernel_source_open(struct source *source, int pid)
     own_thread(&own->memory, pid, own->program);
     own->kernel.page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
     own_fill(own);
-    for (unsigned i = 0; i < 5; i++) {
-        uint64_t before = recorder_clock_ns_(RECORDER_RAW_);
-        uint64_t ticks = recorder_ticks_();
-        uint64_t after = recorder_clock_ns_(RECORDER_RAW_);
-        if (after - before >= width)
-            continue;
-        width = after - before;
-        opened.ticks = ticks;
-        opened.monotonic_ns = before + width / 2;
-    }
+    opened = recorder_raw_now_();
     own->kernel.opened_ticks = opened.ticks;
     own->kernel.opened_ns = opened.monotonic_ns;
     source->memory = &own->memory;

@@ -317,18 +317,10 @@ static void clock_of(const struct reader *reader, struct recorder_clock_ *clock)
     const struct kernel *kernel = reader->inside->kernel;
     struct recorder_moment from = {.ticks = kernel->opened_ns,
                                    .monotonic_ns = kernel->opened_ticks};
-    struct recorder_moment to = {0};
-    uint64_t width = UINT64_MAX;
-    for (unsigned i = 0; i < 5; i++) {
-        uint64_t before = recorder_clock_ns_(RECORDER_RAW_);
-        uint64_t ticks = recorder_ticks_();
-        uint64_t after = recorder_clock_ns_(RECORDER_RAW_);
-        if (after - before >= width)
-            continue;
-        width = after - before;
-        to.ticks = before + width / 2;
-        to.monotonic_ns = ticks >> ticks_shift(reader->memory);
-    }
+    struct recorder_moment now = recorder_raw_now_();
+    struct recorder_moment to = {.ticks = now.monotonic_ns,
+                                 .monotonic_ns =
+                                     now.ticks >> ticks_shift(reader->memory)};
     recorder_clock_set_(clock, &from, &to);
     clock->start = to;
 }
