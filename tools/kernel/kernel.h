@@ -6,13 +6,8 @@
 
 #include "command.h"
 
-/* Opens rings of the command's own for the switches of all threads of a
- * process, as a source with a recorder `switches`: reader.kernel shows what
- * they hold. Returns null, or what is wrong and what to do; then nothing is
- * open. */
-const char *kernel_source_open(struct source *, int pid);
-
-/* Opens the call's argument 0 so, copies switches for so long, or until the
+/* Opens the call's argument 0 as a source with a recorder `switches`, of rings
+ * of the command's own, copies switches for so long, or until the
  * process has ended, and takes them. False: it cannot be, which is said. */
 bool kernel_record(struct call *, int pid, uint64_t ns);
 

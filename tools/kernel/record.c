@@ -304,7 +304,11 @@ static void own_fill(struct own *own)
     own->kernel.recorder = (uintptr_t)&own->recorder;
 }
 
-const char *kernel_source_open(struct source *source, int pid)
+/* Opens rings of the command's own for the switches of all threads of a
+ * process, as a source with a recorder `switches`: reader.kernel shows what
+ * they hold. Returns null, or what is wrong and what to do; then nothing is
+ * open. */
+static const char *kernel_source_open(struct source *source, int pid)
 {
     struct own *own = calloc(1, sizeof *own);
     struct recorder_moment opened;

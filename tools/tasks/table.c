@@ -71,7 +71,8 @@ void task_waits(const struct tasks *tasks, const struct task *task,
     snprintf(to, 256, "%s%s%s", object, *holder ? ", held by " : "", holder);
 }
 
-void task_age(int64_t ns, char to[24])
+/* "1.2 ms" */
+static void task_age(int64_t ns, char to[24])
 {
     static const struct {
         double ns;

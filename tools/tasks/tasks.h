@@ -282,7 +282,5 @@ void task_waits(const struct tasks *, const struct task *, char to[256]);
 void task_object(const struct tasks *, const struct task *, char to[192]);
 /* The name, or "#7", or its address. */
 void task_title(const struct tasks *, const struct task *, char to[64]);
-/* "1.2 ms" */
-void task_age(int64_t ns, char to[24]);
 
 #endif

@@ -314,7 +314,9 @@ void missing_warn(const struct call *call, const struct reader_recorder *r)
              r->name, r->figures.missed + r->figures.lost);
 }
 
-void switches_show(struct call *call, const char *thread)
+/* Prints what ran, by all events that were taken; `thread`: only of that one,
+ * or null. Ends the command if no record says it. */
+static void switches_show(struct call *call, const char *thread)
 {
     struct timeline timeline;
     struct switches s = {.timeline = &timeline};
