@@ -60,7 +60,7 @@ void show_deadlocks_json(FILE *, struct threads *);
  * them; null: all. */
 void show_tree(FILE *, struct threads *, const bool *chosen);
 /* "running at once: 0: 2 %, 1: 61 %". */
-void show_activity(FILE *, const struct threads *);
+void show_activity(FILE *, struct threads *);
 
 /* tallies.c: a table of what was waited for; as JSON, an object a line. */
 void show_contention(FILE *, struct threads *, const struct contentions *,

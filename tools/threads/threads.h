@@ -92,7 +92,7 @@ struct thread {
     int64_t call;
     uint64_t arguments[6];
     bool argument_lost; /* the first of them */
-    uint64_t switches; /* how often it began to wait or was preempted */
+    uint64_t switches;  /* how often it began to wait or was preempted */
     struct registers registers;
     bool has_registers; /* at least pc and sp */
     bool moved;         /* it ran while its stack was read */
@@ -142,7 +142,8 @@ struct threads {
     struct ids ids;      /* of places, by their addresses */
     struct place **places;
     size_t places_max;
-    bool has_libc; /* as a library */
+    bool has_libc;  /* as a library */
+    bool no_memory; /* a text is not whole */
     char why[256];
 };
 

@@ -18,7 +18,7 @@ struct lock {
     size_t count, max;
 };
 struct locks {
-    struct threads threads;
+    struct threads *threads;
     struct lock *all;
     size_t count, max;
 };
@@ -26,31 +26,6 @@ struct locks {
 static bool is_lock(const struct wait *wait)
 {
     return wait->kind != WAIT_NONE && wait->kind != WAIT_CALL && wait->object;
-}
-
-static void locks_collect(struct locks *locks)
-{
-    struct ids ids = {0};
-    for (size_t i = 0; i < locks->threads.count; i++) {
-        const struct wait *wait = &locks->threads.all[i].wait;
-        struct lock *lock;
-        bool is_new;
-        size_t at;
-        if (!is_lock(wait))
-            continue;
-        at = ids_add(&ids, wait->object, 0, 0, &is_new);
-        need(at == IDS_NONE ? NULL : locks);
-        locks->all = need(
-            array_room(locks->all, &locks->max, ids.count, sizeof *locks->all));
-        lock = &locks->all[at];
-        if (is_new)
-            *lock = (struct lock){.wait = wait};
-        lock->waiting = need(array_room(lock->waiting, &lock->max,
-                                        lock->count + 1, sizeof(size_t)));
-        lock->waiting[lock->count++] = i;
-    }
-    locks->count = ids.count;
-    ids_free(&ids);
 }
 
 /* Most threads first. */
@@ -61,6 +36,42 @@ static int lock_compare(const void *a, const void *b)
            : left->count < right->count               ? 1
            : left->wait->object < right->wait->object ? -1
                                                       : 1;
+}
+
+/* The locks that threads wait for. */
+static void locks_collect(struct locks *locks)
+{
+    struct ids ids = {0};
+    void *more = locks;
+    for (size_t i = 0; i < locks->threads->count; i++) {
+        const struct wait *wait = &locks->threads->all[i].wait;
+        struct lock *lock;
+        bool is_new;
+        size_t at;
+        if (!is_lock(wait))
+            continue;
+        at = ids_add(&ids, wait->object, 0, 0, &is_new);
+        more = at == IDS_NONE ? NULL
+                              : array_room(locks->all, &locks->max, at + 1,
+                                           sizeof *locks->all);
+        if (!more)
+            break;
+        locks->all = more;
+        lock = &locks->all[at];
+        if (is_new)
+            *lock = (struct lock){.wait = wait};
+        more = array_room(lock->waiting, &lock->max, lock->count + 1,
+                          sizeof(size_t));
+        if (!more)
+            break;
+        lock->waiting = more;
+        lock->waiting[lock->count++] = i;
+        locks->count = ids.count;
+    }
+    locks->threads->no_memory |= !more;
+    ids_free(&ids);
+    if (locks->count)
+        qsort(locks->all, locks->count, sizeof *locks->all, lock_compare);
 }
 
 /* ------------------------------------------------------------------ text -- */
@@ -75,47 +86,48 @@ static void lock_name(struct threads *threads, const struct wait *wait,
              (unsigned long long)wait->object);
 }
 
-static void locks_text(struct locks *locks)
+static void locks_text(FILE *to, struct locks *locks)
 {
     int name_width = 6, holder_width = 7;
     char name[300], holder[256];
+    show_deadlocks(to, locks->threads);
     for (size_t i = 0; i < locks->count; i++) {
-        lock_name(&locks->threads, locks->all[i].wait, name);
+        lock_name(locks->threads, locks->all[i].wait, name);
         name_width = table_width(name, name_width);
-        show_holder(&locks->threads, locks->all[i].wait, holder);
+        show_holder(locks->threads, locks->all[i].wait, holder);
         holder_width = table_width(holder, holder_width);
     }
     if (locks->count)
-        printf("%-10s %-*s  %-*s  WAITING\n", "KIND", name_width, "OBJECT",
-               holder_width, "HELD BY");
+        fprintf(to, "%-10s %-*s  %-*s  WAITING\n", "KIND", name_width, "OBJECT",
+                holder_width, "HELD BY");
     for (size_t i = 0; i < locks->count; i++) {
         const struct lock *lock = &locks->all[i];
         const struct wait *wait = lock->wait;
-        lock_name(&locks->threads, wait, name);
-        show_holder(&locks->threads, wait, holder);
-        printf("%-10s ", show_kind(wait->kind));
-        table_column(stdout, name, name_width);
-        fputs("  ", stdout);
-        table_column(stdout, *holder ? holder : "-", holder_width);
-        printf("  %zu: ", lock->count);
-        show_threads(stdout, &locks->threads, lock->waiting, lock->count);
-        show_site(stdout, &locks->threads,
-                  &locks->threads.all[lock->waiting[0]]);
-        putchar('\n');
+        lock_name(locks->threads, wait, name);
+        show_holder(locks->threads, wait, holder);
+        fprintf(to, "%-10s ", show_kind(wait->kind));
+        table_column(to, name, name_width);
+        fputs("  ", to);
+        table_column(to, *holder ? holder : "-", holder_width);
+        fprintf(to, "  %zu: ", lock->count);
+        show_threads(to, locks->threads, lock->waiting, lock->count);
+        show_site(to, locks->threads, &locks->threads->all[lock->waiting[0]]);
+        putc('\n', to);
     }
     if (locks->count)
-        putchar('\n');
-    puts(locks->count
-             ? "From outside only locks are seen that somebody waits for."
-             : "No thread waits for a lock.");
-    show_how(stdout, &locks->threads);
+        putc('\n', to);
+    fputs(locks->count
+              ? "From outside only locks are seen that somebody waits for.\n"
+              : "No thread waits for a lock.\n",
+          to);
+    show_how(to, locks->threads);
 }
 
 /* ------------------------------------------------------------------ JSON -- */
 
 static void locks_json(struct locks *locks)
 {
-    struct threads *threads = &locks->threads;
+    struct threads *threads = locks->threads;
     char symbol[256];
     show_deadlocks_json(stdout, threads);
     for (size_t i = 0; i < locks->count; i++) {
@@ -183,7 +195,7 @@ static void lock_dot(struct threads *threads, const struct lock *lock)
 
 static void locks_dot(struct locks *locks)
 {
-    struct threads *threads = &locks->threads;
+    struct threads *threads = locks->threads;
     bool *shown = need(calloc(threads->count + 1, sizeof *shown));
     puts("digraph locks {");
     for (size_t i = 0; i < locks->count; i++) {
@@ -228,49 +240,70 @@ static size_t circles_ignore(const struct call *call, struct threads *threads,
 }
 
 /* The end of the text: what the figures are, and what is not in them. */
-static void recorded_how(const struct threads *threads, enum contention_by by,
-                         const struct order *order, size_t ignored)
+static void recorded_how(FILE *to, const struct threads *threads,
+                         enum contention_by by, const struct order *order,
+                         size_t ignored)
 {
     const struct recorded *recorded = threads->recorded;
     if (order->more)
-        printf("There are more circles of locks than the first %zu.\n",
-               order->count);
+        fprintf(to, "There are more circles of locks than the first %zu.\n",
+                order->count);
     if (ignored)
-        printf("%zu circle%s of locks %s ignored.\n", ignored,
-               ignored == 1 ? "" : "s", ignored == 1 ? "is" : "are");
+        fprintf(to, "%zu circle%s of locks %s ignored.\n", ignored,
+                ignored == 1 ? "" : "s", ignored == 1 ? "is" : "are");
     if (!recorded->totals_count && !recorded->spans_count)
-        puts("No thread has waited for a lock.");
+        fputs("No thread has waited for a lock.\n", to);
     else if (by == BY_OBJECT)
-        puts("A wait that goes on counts until now, or until the last record.");
+        fputs(
+            "A wait that goes on counts until now, or until the last record.\n",
+            to);
     else
-        puts("Of the waits whose records are kept.");
-    show_how(stdout, threads);
+        fputs("Of the waits whose records are kept.\n", to);
+    show_how(to, threads);
+}
+
+/* What was recorded: deadlocks, waits, circles. */
+static void recorded_text(FILE *to, struct threads *threads,
+                          const struct order *order, enum contention_by by,
+                          size_t ignored)
+{
+    struct contentions contentions;
+    if (!contention_find(&contentions, threads, by)) {
+        threads->no_memory = true;
+        return;
+    }
+    show_deadlocks(to, threads);
+    show_contention(to, threads, &contentions, by);
+    if (contentions.count)
+        putc('\n', to);
+    for (size_t i = 0; i < order->count; i++) {
+        show_circle(to, threads, &order->circles[i]);
+        putc('\n', to);
+    }
+    recorded_how(to, threads, by, order, ignored);
+    contention_free(&contentions);
+}
+
+static void recorded_json(struct threads *threads, const struct order *order,
+                          enum contention_by by)
+{
+    struct contentions contentions;
+    need(contention_find(&contentions, threads, by) ? threads : NULL);
+    show_deadlocks_json(stdout, threads);
+    for (size_t i = 0; i < order->count; i++)
+        show_circle_json(stdout, threads, &order->circles[i]);
+    show_contention_json(stdout, threads, &contentions, by);
+    contention_free(&contentions);
 }
 
 static void locks_recorded(const struct call *call, struct threads *threads,
                            struct order *order, enum contention_by by)
 {
-    struct contentions contentions;
     size_t ignored = circles_ignore(call, threads, order);
-    if (!contention_find(&contentions, threads, by))
-        need(NULL);
-    if (call_option(call, 'j')) {
-        show_deadlocks_json(stdout, threads);
-        for (size_t i = 0; i < order->count; i++)
-            show_circle_json(stdout, threads, &order->circles[i]);
-        show_contention_json(stdout, threads, &contentions, by);
-    } else {
-        show_deadlocks(stdout, threads);
-        show_contention(stdout, threads, &contentions, by);
-        if (contentions.count)
-            putchar('\n');
-        for (size_t i = 0; i < order->count; i++) {
-            show_circle(stdout, threads, &order->circles[i]);
-            putchar('\n');
-        }
-        recorded_how(threads, by, order, ignored);
-    }
-    contention_free(&contentions);
+    if (call_option(call, 'j'))
+        recorded_json(threads, order, by);
+    else
+        recorded_text(stdout, threads, order, by, ignored);
 }
 
 /* ------------------------------------------------------------------ verb -- */
@@ -296,8 +329,7 @@ static void locks_outside(const struct call *call, struct locks *locks)
     if (call_option(call, 'j')) {
         locks_json(locks);
     } else {
-        show_deadlocks(stdout, &locks->threads);
-        locks_text(locks);
+        locks_text(stdout, locks);
     }
 }
 
@@ -305,31 +337,32 @@ static int locks_run(struct call *call)
 {
     static char buffer[1 << 16];
     enum contention_by by = by_option(call);
-    struct locks locks = {0};
+    struct threads threads;
+    struct locks locks = {.threads = &threads};
     struct order order = {0};
     size_t sure = 0;
     if (call_option(call, 'j') && call_option(call, OPTION_DOT))
         misuse(call, "--json or --dot");
-    show_open(call, &locks.threads, false);
+    show_open(call, &threads, false);
     setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
     locks_collect(&locks);
-    qsort(locks.all, locks.count, sizeof *locks.all, lock_compare);
-    if (locks.threads.recorded && !order_find(&order, locks.threads.recorded))
+    if (threads.recorded && !order_find(&order, threads.recorded))
         need(NULL);
     if (call_option(call, OPTION_DOT))
         locks_dot(&locks);
-    else if (locks.threads.recorded)
-        locks_recorded(call, &locks.threads, &order, by);
+    else if (threads.recorded)
+        locks_recorded(call, &threads, &order, by);
     else
         locks_outside(call, &locks);
     for (size_t i = 0; i < order.count; i++)
         sure += !order.circles[i].perhaps;
-    sure += locks.threads.cycles_count;
+    sure += threads.cycles_count;
+    need(threads.no_memory ? NULL : &threads);
     for (size_t i = 0; i < locks.count; i++)
         free(locks.all[i].waiting);
     free(locks.all);
     order_free(&order);
-    threads_close(&locks.threads);
+    threads_close(&threads);
     return call_option(call, OPTION_CHECK) && sure ? STATUS_DEADLOCK : 0;
 }
 

@@ -27,36 +27,37 @@ static bool is_chosen(const struct thread *thread, const char *wanted)
 
 /* ------------------------------------------------------------------ text -- */
 
-static void place_text(const struct place *place)
+static void place_text(FILE *to, const struct place *place)
 {
     char name[256];
     show_function(place, name);
-    fputs("    ", stdout);
-    table_column(stdout, name, 30);
-    fputs("  ", stdout);
+    fputs("    ", to);
+    table_column(to, name, 30);
+    fputs("  ", to);
     if (place->file || place->module)
-        show_text(stdout, show_base(place->file ? place->file : place->module));
+        show_text(to, show_base(place->file ? place->file : place->module));
     else
-        putchar('?');
+        putc('?', to);
     if (place->file)
-        printf(":%d", place->line);
-    putchar('\n');
+        fprintf(to, ":%d", place->line);
+    putc('\n', to);
 }
 
-static void stack_text(struct threads *threads, const struct thread *thread)
+static void stack_text(FILE *to, struct threads *threads,
+                       const struct thread *thread)
 {
     for (unsigned i = 0; i < thread->frames_count; i++)
         for (const struct place *place = place_of(threads, thread->frames[i]);
              place; place = place->outer)
-            place_text(place);
+            place_text(to, place);
     if (thread->frames_count == FRAMES_MAX)
-        printf("    ... (more than %d)\n", FRAMES_MAX);
+        fprintf(to, "    ... (more than %d)\n", FRAMES_MAX);
     else if (thread->missing) {
-        fputs("    ... (what called it is in ", stdout);
-        show_text(stdout, thread->missing);
-        puts(", which is not at hand: --sysroot DIR)");
+        fputs("    ... (what called it is in ", to);
+        show_text(to, thread->missing);
+        fputs(", which is not at hand: --sysroot DIR)\n", to);
     } else if (thread->frames_count && !thread->whole)
-        puts("    ... (what called it is not known)");
+        fputs("    ... (what called it is not known)\n", to);
 }
 
 /* Threads of one stack that do the same, in a line each. */
@@ -80,25 +81,37 @@ static void words_of(struct threads *threads, size_t which, char to[2200])
              holds);
 }
 
-static void line_add(struct line **lines, size_t *count, size_t *max,
+/* False: there is no memory. */
+static bool line_add(struct line **lines, size_t *count, size_t *max,
                      const char *words, size_t which)
 {
     struct line *line = NULL;
+    void *more;
     for (size_t i = *count; i-- > 0 && !line;)
         if (strcmp((*lines)[i].words, words) == 0)
             line = &(*lines)[i];
     if (!line) {
-        *lines = need(array_room(*lines, max, *count + 1, sizeof **lines));
-        line = &(*lines)[(*count)++];
-        *line = (struct line){.words = need(strdup(words))};
+        more = array_room(*lines, max, *count + 1, sizeof **lines);
+        if (!more)
+            return false;
+        *lines = more;
+        line = &(*lines)[*count];
+        *line = (struct line){.words = strdup(words)};
+        if (!line->words)
+            return false;
+        ++*count;
     }
-    line->which = need(array_room(line->which, &line->max, line->count + 1,
-                                  sizeof *line->which));
+    more = array_room(line->which, &line->max, line->count + 1,
+                      sizeof *line->which);
+    if (!more)
+        return false;
+    line->which = more;
     line->which[line->count++] = which;
+    return true;
 }
 
 /* Prints the threads whose stack is that of thread `first`, and the stack. */
-static void group_text(struct threads *threads, const size_t *group,
+static void group_text(FILE *to, struct threads *threads, const size_t *group,
                        size_t count)
 {
     struct line *lines = NULL;
@@ -106,29 +119,33 @@ static void group_text(struct threads *threads, const size_t *group,
     char words[2200];
     for (size_t i = 0; i < count; i++) {
         words_of(threads, group[i], words);
-        line_add(&lines, &lines_count, &lines_max, words, group[i]);
+        if (!line_add(&lines, &lines_count, &lines_max, words, group[i]))
+            threads->no_memory = true;
     }
     for (size_t i = 0; i < lines_count; i++) {
         if (lines[i].count > 1)
-            printf("%zu threads: ", lines[i].count);
-        show_threads(stdout, threads, lines[i].which, lines[i].count);
-        show_text(stdout, lines[i].words);
-        putchar('\n');
+            fprintf(to, "%zu threads: ", lines[i].count);
+        show_threads(to, threads, lines[i].which, lines[i].count);
+        show_text(to, lines[i].words);
+        putc('\n', to);
         free(lines[i].words);
         free(lines[i].which);
     }
     free(lines);
-    stack_text(threads, &threads->all[group[0]]);
-    putchar('\n');
+    stack_text(to, threads, &threads->all[group[0]]);
+    putc('\n', to);
 }
 
 /* A stack is printed where the first of its threads comes. */
-static void threads_text(struct threads *threads, const char *wanted)
+static void stacks_text(FILE *to, struct threads *threads, const char *wanted)
 {
-    size_t *group = need(calloc(threads->count + 1, sizeof *group));
-    size_t *next = need(calloc(threads->count + 1, sizeof *next));
-    size_t *last = need(calloc(threads->count + 1, sizeof *last));
-    for (size_t i = 0; i < threads->count; i++) { /* lists, by stack */
+    size_t *group = calloc(threads->count + 1, sizeof *group);
+    size_t *next = calloc(threads->count + 1, sizeof *next);
+    size_t *last = calloc(threads->count + 1, sizeof *last);
+    bool has_memory = group && next && last;
+    threads->no_memory |= !has_memory;
+    for (size_t i = 0; has_memory && i < threads->count; i++) {
+        /* lists, by stack */
         size_t stack = threads->all[i].stack;
         if (!is_chosen(&threads->all[i], wanted))
             continue;
@@ -136,29 +153,44 @@ static void threads_text(struct threads *threads, const char *wanted)
             next[last[stack] - 1] = i + 1;
         last[stack] = i + 1;
     }
-    for (size_t i = 0; i < threads->count; i++) {
+    for (size_t i = 0; has_memory && i < threads->count; i++) {
         size_t count = 0, at = i + 1, stack = threads->all[i].stack;
         if (!is_chosen(&threads->all[i], wanted) || !last[stack])
             continue;
         for (; at; at = next[at - 1])
             group[count++] = at - 1;
         last[stack] = 0; /* it is shown */
-        group_text(threads, group, count);
+        group_text(to, threads, group, count);
     }
     free(group);
     free(next);
     free(last);
 }
 
-static void tree_text(struct threads *threads, const char *wanted)
+static void tree_text(FILE *to, struct threads *threads, const char *wanted)
 {
-    bool *chosen = need(calloc(threads->count + 1, sizeof *chosen));
-    for (size_t i = 0; i < threads->count; i++)
+    bool *chosen = calloc(threads->count + 1, sizeof *chosen);
+    threads->no_memory |= !chosen;
+    for (size_t i = 0; chosen && i < threads->count; i++)
         chosen[i] = is_chosen(&threads->all[i], wanted);
-    show_tree(stdout, threads, chosen);
-    putchar('\n');
-    show_activity(stdout, threads);
+    show_tree(to, threads, chosen);
+    putc('\n', to);
+    show_activity(to, threads);
     free(chosen);
+}
+
+static void threads_text(FILE *to, struct threads *threads, const char *wanted)
+{
+    show_deadlocks(to, threads);
+    if (threads->recorded)
+        tree_text(to, threads, wanted);
+    else
+        stacks_text(to, threads, wanted);
+    if (!threads->recorded)
+        fprintf(to, "%zu thread%s, %zu different stack%s. ", threads->count,
+                threads->count == 1 ? "" : "s", threads->stacks_count,
+                threads->stacks_count == 1 ? "" : "s");
+    show_how(to, threads);
 }
 
 /* ------------------------------------------------------------------ JSON -- */
@@ -334,17 +366,9 @@ static int threads_run(struct call *call)
             if (is_chosen(&threads.all[i], wanted))
                 thread_json(&threads, i);
     } else {
-        show_deadlocks(stdout, &threads);
-        if (threads.recorded)
-            tree_text(&threads, wanted);
-        else
-            threads_text(&threads, wanted);
-        if (!threads.recorded)
-            printf("%zu thread%s, %zu different stack%s. ", threads.count,
-                   threads.count == 1 ? "" : "s", threads.stacks_count,
-                   threads.stacks_count == 1 ? "" : "s");
-        show_how(stdout, &threads);
+        threads_text(stdout, &threads, wanted);
     }
+    need(threads.no_memory ? NULL : &threads);
     threads_close(&threads);
     return 0;
 }
