@@ -7,10 +7,7 @@
 
 #include <string.h>
 
-/* ------------------------------------------------------------------ open -- */
-
-/* Gives threads the numbers that they have in the program's own records. */
-static void numbers_of(struct threads *threads, struct reader *reader)
+void show_numbers(struct threads *threads, struct reader *reader)
 {
     /* Only threads are wanted: no recorder has such a name. */
     reader_select(reader, &(struct reader_selection){.names = "[^ -~]"});
@@ -26,23 +23,6 @@ static void numbers_of(struct threads *threads, struct reader *reader)
             memcpy(threads->all[at].name, row->name,
                    sizeof threads->all[at].name);
     }
-}
-
-void show_open(struct call *call, struct threads *threads, bool stop)
-{
-    const char *wrong;
-    call_open(call, 0);
-    if (stop && !call->source.pid)
-        fail(call, "does not run: --stop is for running programs");
-    wrong = threads_open(threads, &call->source,
-                         call->source.registry ? &call->reader : NULL, stop);
-    if (wrong && call->source.memory->stale_order && call->source.registry)
-        wrong = snapshots_open(threads, &call->source, &call->reader);
-    if (wrong)
-        fail(call, "%s", wrong);
-    if (call->source.registry && !call->source.memory->stale_order &&
-        !threads->recorded)
-        numbers_of(threads, &call->reader);
 }
 
 void show_text(FILE *to, const char *text)

@@ -1,127 +1,14 @@
 /* locks.c - recorder locks: what is waited for, who holds it, who waits. */
 /* SPDX-License-Identifier: MIT */
-#include "array.h"
+#include "command.h"
 #include "json.h"
 #include "show.h"
-#include "tables.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { OPTION_DOT = OPTION_OWN, OPTION_CHECK, OPTION_BY, OPTION_IGNORE };
 enum { STATUS_DEADLOCK = 3 };
-
-/* What threads wait for: an object, and the threads. */
-struct lock {
-    const struct wait *wait; /* of the first */
-    size_t *waiting;
-    size_t count, max;
-};
-struct locks {
-    struct threads *threads;
-    struct lock *all;
-    size_t count, max;
-};
-
-static bool is_lock(const struct wait *wait)
-{
-    return wait->kind != WAIT_NONE && wait->kind != WAIT_CALL && wait->object;
-}
-
-/* Most threads first. */
-static int lock_compare(const void *a, const void *b)
-{
-    const struct lock *left = a, *right = b;
-    return left->count > right->count                 ? -1
-           : left->count < right->count               ? 1
-           : left->wait->object < right->wait->object ? -1
-                                                      : 1;
-}
-
-/* The locks that threads wait for. */
-static void locks_collect(struct locks *locks)
-{
-    struct ids ids = {0};
-    void *more = locks;
-    for (size_t i = 0; i < locks->threads->count; i++) {
-        const struct wait *wait = &locks->threads->all[i].wait;
-        struct lock *lock;
-        bool is_new;
-        size_t at;
-        if (!is_lock(wait))
-            continue;
-        at = ids_add(&ids, wait->object, 0, 0, &is_new);
-        more = at == IDS_NONE ? NULL
-                              : array_room(locks->all, &locks->max, at + 1,
-                                           sizeof *locks->all);
-        if (!more)
-            break;
-        locks->all = more;
-        lock = &locks->all[at];
-        if (is_new)
-            *lock = (struct lock){.wait = wait};
-        more = array_room(lock->waiting, &lock->max, lock->count + 1,
-                          sizeof(size_t));
-        if (!more)
-            break;
-        lock->waiting = more;
-        lock->waiting[lock->count++] = i;
-        locks->count = ids.count;
-    }
-    locks->threads->no_memory |= !more;
-    ids_free(&ids);
-    if (locks->count)
-        qsort(locks->all, locks->count, sizeof *locks->all, lock_compare);
-}
-
-/* ------------------------------------------------------------------ text -- */
-
-/* "bank (0x55d0c8a04060)". */
-static void lock_name(struct threads *threads, const struct wait *wait,
-                      char to[300])
-{
-    char name[256];
-    show_object(threads, wait, name);
-    snprintf(to, 300, *name == '0' ? "%s" : "%s (0x%llx)", name,
-             (unsigned long long)wait->object);
-}
-
-static void locks_text(FILE *to, struct locks *locks)
-{
-    int name_width = 6, holder_width = 7;
-    char name[300], holder[256];
-    show_deadlocks(to, locks->threads);
-    for (size_t i = 0; i < locks->count; i++) {
-        lock_name(locks->threads, locks->all[i].wait, name);
-        name_width = table_width(name, name_width);
-        show_holder(locks->threads, locks->all[i].wait, holder);
-        holder_width = table_width(holder, holder_width);
-    }
-    if (locks->count)
-        fprintf(to, "%-10s %-*s  %-*s  WAITING\n", "KIND", name_width, "OBJECT",
-                holder_width, "HELD BY");
-    for (size_t i = 0; i < locks->count; i++) {
-        const struct lock *lock = &locks->all[i];
-        const struct wait *wait = lock->wait;
-        lock_name(locks->threads, wait, name);
-        show_holder(locks->threads, wait, holder);
-        fprintf(to, "%-10s ", show_kind(wait->kind));
-        table_column(to, name, name_width);
-        fputs("  ", to);
-        table_column(to, *holder ? holder : "-", holder_width);
-        fprintf(to, "  %zu: ", lock->count);
-        show_threads(to, locks->threads, lock->waiting, lock->count);
-        show_site(to, locks->threads, &locks->threads->all[lock->waiting[0]]);
-        putc('\n', to);
-    }
-    if (locks->count)
-        putc('\n', to);
-    fputs(locks->count
-              ? "From outside only locks are seen that somebody waits for.\n"
-              : "No thread waits for a lock.\n",
-          to);
-    show_how(to, locks->threads);
-}
 
 /* ------------------------------------------------------------------ JSON -- */
 
@@ -239,51 +126,6 @@ static size_t circles_ignore(const struct call *call, struct threads *threads,
     return ignored;
 }
 
-/* The end of the text: what the figures are, and what is not in them. */
-static void recorded_how(FILE *to, const struct threads *threads,
-                         enum contention_by by, const struct order *order,
-                         size_t ignored)
-{
-    const struct recorded *recorded = threads->recorded;
-    if (order->more)
-        fprintf(to, "There are more circles of locks than the first %zu.\n",
-                order->count);
-    if (ignored)
-        fprintf(to, "%zu circle%s of locks %s ignored.\n", ignored,
-                ignored == 1 ? "" : "s", ignored == 1 ? "is" : "are");
-    if (!recorded->totals_count && !recorded->spans_count)
-        fputs("No thread has waited for a lock.\n", to);
-    else if (by == BY_OBJECT)
-        fputs(
-            "A wait that goes on counts until now, or until the last record.\n",
-            to);
-    else
-        fputs("Of the waits whose records are kept.\n", to);
-    show_how(to, threads);
-}
-
-/* What was recorded: deadlocks, waits, circles. */
-static void recorded_text(FILE *to, struct threads *threads,
-                          const struct order *order, enum contention_by by,
-                          size_t ignored)
-{
-    struct contentions contentions;
-    if (!contention_find(&contentions, threads, by)) {
-        threads->no_memory = true;
-        return;
-    }
-    show_deadlocks(to, threads);
-    show_contention(to, threads, &contentions, by);
-    if (contentions.count)
-        putc('\n', to);
-    for (size_t i = 0; i < order->count; i++) {
-        show_circle(to, threads, &order->circles[i]);
-        putc('\n', to);
-    }
-    recorded_how(to, threads, by, order, ignored);
-    contention_free(&contentions);
-}
-
 static void recorded_json(struct threads *threads, const struct order *order,
                           enum contention_by by)
 {
@@ -303,7 +145,7 @@ static void locks_recorded(const struct call *call, struct threads *threads,
     if (call_option(call, 'j'))
         recorded_json(threads, order, by);
     else
-        recorded_text(stdout, threads, order, by, ignored);
+        show_locks_recorded(stdout, threads, order, by, ignored);
 }
 
 /* ------------------------------------------------------------------ verb -- */
@@ -329,7 +171,7 @@ static void locks_outside(const struct call *call, struct locks *locks)
     if (call_option(call, 'j')) {
         locks_json(locks);
     } else {
-        locks_text(stdout, locks);
+        show_locks(stdout, locks);
     }
 }
 
@@ -338,14 +180,14 @@ static int locks_run(struct call *call)
     static char buffer[1 << 16];
     enum contention_by by = by_option(call);
     struct threads threads;
-    struct locks locks = {.threads = &threads};
+    struct locks locks;
     struct order order = {0};
     size_t sure = 0;
     if (call_option(call, 'j') && call_option(call, OPTION_DOT))
         misuse(call, "--json or --dot");
     show_open(call, &threads, false);
     setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
-    locks_collect(&locks);
+    locks_find(&locks, &threads);
     if (threads.recorded && !order_find(&order, threads.recorded))
         need(NULL);
     if (call_option(call, OPTION_DOT))
@@ -358,9 +200,7 @@ static int locks_run(struct call *call)
         sure += !order.circles[i].perhaps;
     sure += threads.cycles_count;
     need(threads.no_memory ? NULL : &threads);
-    for (size_t i = 0; i < locks.count; i++)
-        free(locks.all[i].waiting);
-    free(locks.all);
+    locks_free(&locks);
     order_free(&order);
     threads_close(&threads);
     return call_option(call, OPTION_CHECK) && sure ? STATUS_DEADLOCK : 0;
