@@ -49,6 +49,7 @@ struct source {
     const char *server;  /* it came from there, http://HOST:PORT/; or null */
     bool server_failed;  /* and did not answer */
     const char *sysroot; /* where its files are, if not null */
+    struct Dwfl *dwfl;   /* of source_dwfl(); null: not needed yet */
     /* Frees the memory of opening; each kind of source has its own. */
     void (*close)(struct source *);
     /* The build-id of what is mapped at an address, as the source itself has
@@ -75,6 +76,8 @@ struct source_how {
 const char *source_open(struct source *, const char *name,
                         const struct source_how *);
 void source_close(struct source *);
+/* symbols.c: what source_dwfl() made. */
+void source_dwfl_end(struct source *);
 
 /* Returns the function that an address lies in, "name+0x12", or null. Valid
  * until the next call. */

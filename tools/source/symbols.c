@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* There is one for the process, as a command has one source. */
-static Dwfl *dwfl;
 static const Dwfl_Callbacks callbacks = {
     .find_elf = dwfl_build_id_find_elf,
     .find_debuginfo = dwfl_standard_find_debuginfo,
@@ -16,8 +14,9 @@ static const Dwfl_Callbacks callbacks = {
 
 static void modules_report(struct source *source)
 {
+    Dwfl *dwfl;
     elf_version(EV_CURRENT);
-    dwfl = dwfl_begin(&callbacks);
+    dwfl = source->dwfl = dwfl_begin(&callbacks);
     if (!dwfl)
         return;
     dwfl_report_begin(dwfl);
@@ -33,11 +32,19 @@ static void modules_report(struct source *source)
 
 Dwfl *source_dwfl(struct source *source)
 {
-    if (!dwfl)
+    if (!source->dwfl)
         modules_report(source);
-    return dwfl;
+    return source->dwfl;
 }
 
+void source_dwfl_end(struct source *source)
+{
+    if (source->dwfl)
+        dwfl_end(source->dwfl);
+    source->dwfl = NULL;
+}
+
+/* A command has one source, and so one cache. */
 const char *source_function(struct source *source, uint64_t address)
 {
     static struct {
@@ -54,7 +61,8 @@ const char *source_function(struct source *source, uint64_t address)
     known->address = address;
     *known->text = '\0';
     /* The call precedes the return address. */
-    module = source_dwfl(source) ? dwfl_addrmodule(dwfl, address - 1) : NULL;
+    module =
+        source_dwfl(source) ? dwfl_addrmodule(source->dwfl, address - 1) : NULL;
     name = module ? dwfl_module_addrinfo(module, address - 1, &offset, &symbol,
                                          NULL, NULL, NULL)
                   : NULL;
