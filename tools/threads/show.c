@@ -465,14 +465,17 @@ void show_deadlocks_json(FILE *to, struct threads *threads)
 
 void show_how(FILE *to, const struct threads *threads)
 {
-    size_t running = 0, moved = 0;
+    size_t running = 0, moved = 0, debugged = 0;
     for (size_t i = 0; i < threads->count; i++) {
+        debugged += threads->all[i].state == 't';
         running += !threads->all[i].frames_count && !threads->all[i].ended;
         moved += threads->all[i].moved;
     }
     if (threads->stopped_ns)
         fprintf(to, "The process was stopped for %.1f ms.\n",
                 (double)threads->stopped_ns / 1e6);
+    else if (threads->source->pid && debugged && debugged == threads->count)
+        fputs("Read while a debugger had the process stopped.\n", to);
     else if (threads->source->pid)
         fputs("Read while the process ran; nothing was stopped.\n", to);
     else if (threads->count && threads->all[0].is_snapshot)
@@ -494,5 +497,5 @@ void show_how(FILE *to, const struct threads *threads)
               to);
     if (threads->too_many)
         fprintf(to, "It has more than %d threads: the others are left out.\n",
-                THREADS_MAX);
+                THREADS_SHOWN_MAX);
 }

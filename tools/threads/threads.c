@@ -29,7 +29,7 @@ size_t threads_holder(const struct threads *threads, const struct wait *wait,
 struct thread *threads_add(struct threads *threads)
 {
     struct thread *all;
-    threads->too_many = threads->count == THREADS_MAX;
+    threads->too_many = threads->count == THREADS_SHOWN_MAX;
     all = threads->too_many ? NULL
                             : array_room(threads->all, &threads->max,
                                          threads->count + 1, sizeof *all);
