@@ -149,6 +149,8 @@ bool run_begin(void);
 void run_process_begin(void);
 /* Moves the rings into the file that was asked for, if there is none yet. */
 void run_file(void);
+/* Returns the word at an address, 0 if none can be read there. */
+uintptr_t run_word_at(const void *address);
 /* Returns the number of a living thread, or 0. */
 uintptr_t run_thread_number(pthread_t);
 void run_threads_fork(void);   /* in front of fork() */
@@ -159,6 +161,8 @@ void run_threads_forked(void); /* in its child */
 /* Returns the id of the stack at a call, which it records if it is new; 0: it
  * is not known. */
 uintptr_t run_stack(uintptr_t site, uintptr_t cfa, bool creates);
+/* Records the module of a function, if it is new. */
+void run_stack_module(uintptr_t function);
 void run_stacks_begin(void);
 void run_stacks_forked(void);
 

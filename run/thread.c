@@ -257,10 +257,10 @@ bool run_begin(void)
 
 /* ---------------------------------------------------------------- create -- */
 
-/* Returns the word at an address, 0 if none can be read there. The system call
+/* The system call
  * reads a signal mask before it refuses what it is asked to do with it. Each
  * pthread_create() does it, so no sandbox that allows threads forbids it. */
-static uintptr_t word_at(const void *address)
+uintptr_t run_word_at(const void *address)
 {
     uintptr_t word = 0;
     int error = errno;
@@ -314,7 +314,8 @@ static int create(struct start *start, pthread_t *to,
     start->parent = t->number;
     start->site = site;
     start->stack = stack = run_stack(site, cfa, true);
-    start->first = word_at(argument);
+    run_stack_module(function);
+    start->first = run_word_at(argument);
     *s = *start;
     run_count(t, RUN_OTHER);
     errno = error;

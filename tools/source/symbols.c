@@ -12,6 +12,14 @@ static const Dwfl_Callbacks callbacks = {
     .section_address = dwfl_offline_section_address,
     .debuginfo_path = NULL};
 
+static void module_report(struct source *source, struct module *m)
+{
+    int fd = m->offset == 0 ? module_open(source, m) : -1;
+    if (fd >= 0 &&
+        !dwfl_report_elf(source->dwfl, m->path, m->path, fd, m->start, false))
+        close(fd);
+}
+
 static void modules_report(struct source *source)
 {
     Dwfl *dwfl;
@@ -20,14 +28,18 @@ static void modules_report(struct source *source)
     if (!dwfl)
         return;
     dwfl_report_begin(dwfl);
-    for (size_t i = 0; i < source->modules_count; i++) {
-        struct module *m = &source->modules[i];
-        int fd = m->offset == 0 ? module_open(source, m) : -1;
-        if (fd >= 0 &&
-            !dwfl_report_elf(dwfl, m->path, m->path, fd, m->start, false))
-            close(fd);
-    }
+    for (size_t i = 0; i < source->modules_count; i++)
+        module_report(source, &source->modules[i]);
     dwfl_report_end(dwfl, NULL, NULL);
+}
+
+void source_dwfl_add(struct source *source, struct module *m)
+{
+    if (!source->dwfl)
+        return;
+    dwfl_report_begin_add(source->dwfl);
+    module_report(source, m);
+    dwfl_report_end(source->dwfl, NULL, NULL);
 }
 
 Dwfl *source_dwfl(struct source *source)

@@ -197,6 +197,8 @@ static const char *past_read(struct threads *threads, struct reader *reader)
                          "recorder run records; recorder list shows who "
                          "recorded")
                    : NULL;
+    if (!recorded_opened(threads->recorded, threads->source))
+        return threads_wrong(threads, "there is no memory for it");
     wrong = recorded_join(threads);
     if (!wrong && !inside_sort(threads))
         wrong = threads_wrong(threads, "there is no memory for it");

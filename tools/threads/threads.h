@@ -125,7 +125,7 @@ struct threads {
     struct unwind unwind;
     struct thread *all;
     size_t count, max;
-    bool too_many; /* more than THREADS_SHOWN_MAX: the others are not looked at */
+    bool too_many; /* beyond THREADS_SHOWN_MAX they are not looked at */
     struct by_inside {
         int32_t inside;
         size_t index;
