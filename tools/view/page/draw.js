@@ -194,6 +194,8 @@ function drawSpans(lane, top, texts) {
       put(painted(row), x, y, long, SPAN - 2);
       if (long > 30)
         texts.push([row, x + 4, long - 8, y + SPAN / 2 - 1]);
+      if (long >= ARROW_SPAN && recorderOf(row).name === WAITS)
+        ends.push([close.list[place], y + (SPAN - 2) / 2]);
       place = Math.max(place + 1, close.gallop(toNs(x + 1), place));
     }
   }
@@ -207,6 +209,35 @@ function drawSpans(lane, top, texts) {
     pen.globalAlpha = 1;
     texts.push([row, x + 4, width - x - 8,
       top + LANE + depth * SPAN + SPAN / 2 - 1, true]);
+  }
+}
+
+// Arrows from who unlocked, signalled or posted to the end of a wait: between
+// lanes, at its time; none of waits that are too short to be seen.
+const ARROW_SPAN = 5, ARROWS_MAX = 2000;
+const ends = [], arrows = []; // ends: [row, y], as the spans are drawn
+const BY = /: -?\d+, by T([1-9]\d*)(?:, on cpu \d+)?$/;
+function drawArrows() {
+  const tops = new Map(layout.filter(l => l.lane && threads[l.lane.thing.row] ===
+    l.lane.thing).map(l => [l.lane.thing.number, RULER + l.top - view.scrolled]));
+  arrows.length = 0;
+  for (const [row, y] of ends) {
+    if (events.at[row] > view.to || arrows.length >= ARROWS_MAX) continue;
+    const by = BY.exec(message(row, invalidate) ?? '');
+    const from = by ? Number(by[1]) : 0, top = tops.get(from);
+    if (top === undefined || from === threads[events.thread[row]].number)
+      continue;
+    arrows.push({row, from, x: Math.round(toX(events.at[row])), y,
+      top: top + LANE - 3});
+  }
+  ends.length = 0;
+  pen.fillStyle = ink.text;
+  for (const {x, y, top} of arrows) {
+    const down = top < y ? 1 : -1;
+    pen.fillRect(x, Math.min(top, y), 1, Math.abs(y - top));
+    pen.fillRect(x - 2, top - 1, 5, 2); // who it comes from
+    for (let i = 0; i < 5; i++)
+      pen.fillRect(x - i, y - down * i, 2 * i + 1, 1);
   }
 }
 
@@ -391,6 +422,7 @@ function drawLanes() {
   putAll();
   for (const [texts, top] of all)
     drawTexts(texts, top);
+  drawArrows();
   for (const {lane, top: y} of seen) {
     const top = RULER + y - view.scrolled;
     if (!lane || lane.levels) continue;

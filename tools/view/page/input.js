@@ -262,7 +262,7 @@ window.recorder = {
   events, recorders, threads, formats, sites, values, blocks, hits, view,
   eventOf, filter, isHidden, show, showAll, pan, zoom, select, find, hide, link, toX,
   rowAt, layout: () => layout, search, table, late,
-  strips, processors, stateAt,
+  strips, processors, stateAt, arrows,
   get missed() { return missed; },
   get frame_ms() { return frame_ms; },
   get taking() { return taking; },
