@@ -218,8 +218,9 @@ const ARROW_SPAN = 5, ARROWS_MAX = 2000;
 const ends = [], arrows = []; // ends: [row, y], as the spans are drawn
 const BY = /: -?\d+, by T([1-9]\d*)(?:, on cpu \d+)?$/;
 function drawArrows() {
-  const tops = new Map(layout.filter(l => l.lane && threads[l.lane.thing.row] ===
-    l.lane.thing).map(l => [l.lane.thing.number, RULER + l.top - view.scrolled]));
+  const tops = new Map(layout.filter(({lane}) =>
+    lane && threads[lane.thing.row] === lane.thing).map(({lane, top}) =>
+    [lane.thing.number, RULER + top - view.scrolled]));
   arrows.length = 0;
   for (const [row, y] of ends) {
     if (events.at[row] > view.to || arrows.length >= ARROWS_MAX) continue;
