@@ -170,8 +170,8 @@ static inline int run_cpu(void)
 uintptr_t run_word_at(const void *address);
 /* Returns the number of a living thread, or 0. */
 uintptr_t run_thread_number(pthread_t);
-void run_threads_fork(void);   /* in front of fork() */
-void run_threads_forked(void); /* in its child */
+void run_threads_fork(void);                 /* in front of fork() */
+void run_threads_forked(bool rings_are_new); /* in its child */
 
 /* ---------------------------------------------------------------- stacks -- */
 
@@ -203,7 +203,7 @@ RUN_INLINE uintptr_t *run_object_word(const struct run_object *o, unsigned j)
 {
     return run_cell_word(&recorder_for_lock_total, &o->total, j);
 }
-void run_objects_forked(void);
+void run_objects_forked(bool rings_are_new);
 /* Notes the calling thread where somebody waits for the object. */
 void run_object_gives(const struct run_thread *, uintptr_t address);
 
