@@ -310,7 +310,7 @@ static unsigned recorder_writer_lane_(unsigned) { return 0; }
  * of its record. Returns whether it recorded: false where it lost its record. */
 static bool go_on(struct state *s, unsigned number, bool to_the_end)
 {
-    bool recorded;
+    recorder_record *place = NULL;
     now = s->memory;
     me = &s->thread[number];
     replayed = tickets = 0;
@@ -318,15 +318,14 @@ static bool go_on(struct state *s, unsigned number, bool to_the_end)
     closed = false;
     alone = to_the_end;
     if (setjmp(stopped))
-        recorded = false;
+        place = NULL;
     else {
-        recorded =
-            recorder_write_(&ring, slots - 1, recorder_positions_(&ring, 1, 1), 1,
-                            &records[0]);
+        recorder_write_(&ring, slots - 1, recorder_positions_(&ring, 1, 1), 1,
+                        &records[0], &place);
         memset(me, 0, sizeof *me);
     }
     s->memory = now;
-    return recorded;
+    return place;
 }
 
 /* ------------------------------------------------------------ the search -- */
