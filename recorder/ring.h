@@ -175,7 +175,7 @@ RECORDER_INLINE_ bool recorder_take_turn_(struct recorder_turn *turn,
                RECORDER_THREAD_BITS_;
     if (distance == 0) /* no lap lies between */
         return true;
-    gave_up = __atomic_load_n(&turn->gave_up, __ATOMIC_ACQUIRE);
+    gave_up = RECORDER_LOAD_(&turn->gave_up, __ATOMIC_ACQUIRE);
     RECORDER_STEP_(P1);
     highest = recorder_get_(&turn->highest); RECORDER_STEP_(P2);
     if (gave_up != distance || highest != lap_before)
@@ -233,7 +233,7 @@ recorder_fill_(struct recorder_ring *ring, uintptr_t mask, uintptr_t slot,
     recorder_put_(&place->argument[1], r->argument[1]);
     recorder_put_(&place->argument[2], r->argument[2]);
     recorder_put_(&place->argument[3], r->argument[3]); RECORDER_STEP_(W6_end);
-    __atomic_store_n(word, whole, __ATOMIC_RELEASE); RECORDER_STEP_(W7);
+    RECORDER_STORE_(word, whole, __ATOMIC_RELEASE); RECORDER_STEP_(W7);
     return place;
 }
 
@@ -266,7 +266,7 @@ recorder_write_late_(struct recorder_ring *ring, uintptr_t mask,
         uintptr_t lap = lap_before + mask + 1, commit;
         uintptr_t *word = recorder_commits_(ring, mask) + slot;
         struct recorder_turn *turn = recorder_turns_(ring, mask) + slot;
-        commit = __atomic_load_n(word, __ATOMIC_ACQUIRE); RECORDER_STEP_(W3);
+        commit = RECORDER_LOAD_(word, __ATOMIC_ACQUIRE); RECORDER_STEP_(W3);
         if (recorder_take_turn_(turn, commit, lap_before)) {
             if (recorder_lap_wraps_(lap)) {
                 recorder_raise_(turn, lap_before); RECORDER_STEP_(H1);
@@ -299,7 +299,7 @@ RECORDER_INLINE_ uintptr_t recorder_write_(struct recorder_ring *ring,
     uintptr_t slot = previous & mask, commit;
     uintptr_t *word = recorder_commits_(ring, mask) + slot;
     struct recorder_record *written;
-    commit = __atomic_load_n(word, __ATOMIC_ACQUIRE); RECORDER_STEP_(W3);
+    commit = RECORDER_LOAD_(word, __ATOMIC_ACQUIRE); RECORDER_STEP_(W3);
     if (RECORDER_UNLIKELY_(!recorder_is_turn_(commit, previous, mask) ||
                            recorder_lap_wraps_((previous | mask) + 1))) {
         struct recorder_record late = {/* so that *r stays in registers */
@@ -325,7 +325,7 @@ RECORDER_INLINE_ uintptr_t recorder_look_(const struct recorder_ring *ring,
     const uintptr_t *from = &recorder_records_(ring)[slot].format;
     uintptr_t *to = &copy->format, commit, again;
     unsigned i;
-    commit = __atomic_load_n(word, __ATOMIC_ACQUIRE); RECORDER_STEP_(R1);
+    commit = RECORDER_LOAD_(word, __ATOMIC_ACQUIRE); RECORDER_STEP_(R1);
     if (commit == 0 || (commit & RECORDER_BUSY_))
         return 0;
     for (i = 0; i < sizeof *copy / sizeof *to; i++)

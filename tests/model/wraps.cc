@@ -268,6 +268,8 @@ ALWAYS_INLINE bool swap_if(short_word *p, short_word *expected,
 #define RECORDER_STEP_(label) ((void)0)
 #define RECORDER_LAPS_WRAP_ 1
 #define RECORDER_ADD_(to, value, order) recorder_add_(to, value)
+#define RECORDER_LOAD_(from, order) recorder_get_(from)
+#define RECORDER_STORE_(to, value, order) recorder_put_(to, value)
 #define RECORDER_THREAD_BITS_ thread_bits
 #define RECORDER_THREAD_SHARED ((1u << (thread_bits - 1)) - 1)
 #define RECORDER_TICKETS tickets_max
