@@ -28,6 +28,8 @@ static void modules_report(struct source *source)
             !dwfl_report_elf(dwfl, m->path, m->path, fd, m->start, false))
             close(fd);
     }
+    if (source->program && !source->modules_count)
+        dwfl_report_elf(dwfl, source->program, source->program, -1, 0, true);
     dwfl_report_end(dwfl, NULL, NULL);
 }
 
