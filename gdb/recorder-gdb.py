@@ -444,7 +444,7 @@ class Program:
         """As struct tasks_program's: "a.b" is a member of a member."""
         try:
             bits, kind = 0, gdb.lookup_type(type_.decode())
-            for name in member.decode().split("."):
+            for name in filter(None, member.decode().split(".")):
                 field = kind.strip_typedefs()[name]
                 bits, kind = bits + field.bitpos, field.type
             offset[0], size[0] = bits // 8, kind.sizeof

@@ -33,9 +33,12 @@ void task_object(const struct tasks *tasks, const struct task *task,
                  char to[192])
 {
     const struct tasks_program *program = &tasks->program;
+    const struct layout *layout = &tasks->layouts[task->layout];
     char name[128];
     if (task->owner != TASK_NONE && task->owner_at == task->object)
         task_title(tasks, &tasks->all[task->owner], name);
+    else if (freertos_name(layout, task->object))
+        snprintf(name, sizeof name, "%s", freertos_name(layout, task->object));
     else if (!program->variable ||
              !program->variable(program->of, task->object, name, sizeof name))
         snprintf(name, sizeof name, "0x%llx", (unsigned long long)task->object);

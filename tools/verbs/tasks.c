@@ -447,9 +447,10 @@ const struct verb verb_tasks = {
     .arguments = "SOURCE",
     .summary = "shows the tasks of a scheduler inside a program",
     .help =
-        "Of a running process, which is not stopped, or a core file: fibers, "
-        "coroutines or green threads, if the program describes them by "
-        "recorder_tasks.h, or by a library that is known here. Tasks and "
+        "Of a running process, which is not stopped, a core file, or a "
+        "memory image: fibers, coroutines or green threads, if the program "
+        "describes them by recorder_tasks.h, or uses a library or a kernel "
+        "that is known here, as FreeRTOS and ThreadX are. Tasks and "
         "threads that wait for each other in a circle come first, as a "
         "DEADLOCK; of a running process, only if the circle stood at 20 looks "
         "in 60 ms. A task that ran while its stack was read is `moving`. The "
