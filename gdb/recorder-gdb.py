@@ -314,9 +314,9 @@ class Program:
             target.thread = THREAD(self.thread)
         if self.mapped or self.core:
             target.constant = CONSTANT(self.constant)
-        target.machine = MACHINES.get(
-            architecture.name(), 40 if architecture.name().startswith("arm")
-            else 0)
+        name = architecture.name()
+        target.machine = MACHINES.get(name, 40 if name.startswith("arm") else
+                                      8 if name.startswith("mips") else 0)
         target.symbol = SYMBOL(self.symbol)
         target.member = MEMBER(self.member)
         target.variable = VARIABLE(self.variable)

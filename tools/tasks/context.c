@@ -9,7 +9,8 @@
 static const struct task_machine machines[] = {{EM_X86_64, 8, 7, 16},
                                                {EM_386, 4, 4, 8},
                                                {EM_AARCH64, 8, 31, 32},
-                                               {EM_ARM, 4, 13, 15}};
+                                               {EM_ARM, 4, 13, 15},
+                                               {EM_MIPS, 4, 29, 64}};
 
 const struct task_machine *task_machine(const struct memory *m)
 {

@@ -12,18 +12,33 @@ struct newest {
     bool is_set;
 };
 
-static void last_set(struct task_last *last, struct reader *reader,
-                     const struct reader_event *event, uint64_t now)
+/* The newest of all records; RECORDER_TIME_UNKNOWN_: there is none, or their
+ * times are not known. */
+static int64_t newest_ns(const struct reader *reader)
 {
+    int64_t newest = RECORDER_TIME_UNKNOWN_;
+    for (size_t i = 0; i < reader->recorders_count; i++)
+        if (reader->recorders[i]->newest_ns > newest)
+            newest = reader->recorders[i]->newest_ns;
+    return newest;
+}
+
+/* `now` is a date where the program goes on, else the time of its newest
+ * record: a machine without a calendar has no dates. */
+static void last_set(struct task_last *last, struct reader *reader,
+                     const struct reader_event *event, bool live, int64_t now)
+{
+    int64_t then = live ? (int64_t)event->realtime_ns : event->ns;
     size_t size;
     const char *message = reader_message(reader, event, &size);
     const char *name = event->recorder->name;
     last->text = malloc(strlen(name) + size + 3);
     if (last->text)
         sprintf(last->text, "%s: %s", name, message);
-    last->has_age = event->realtime_ns && now >= event->realtime_ns;
+    last->has_age =
+        (live ? then > 0 : then != RECORDER_TIME_UNKNOWN_) && now >= then;
     if (last->has_age)
-        last->age_ns = (int64_t)(now - event->realtime_ns);
+        last->age_ns = now - then;
 }
 
 const char *lasts_read(struct tasks *tasks, struct reader *reader)
@@ -32,7 +47,8 @@ const char *lasts_read(struct tasks *tasks, struct reader *reader)
     bool *numbers = calloc(NUMBERS_MAX, sizeof *numbers);
     struct reader_event event;
     const char *wrong = numbers ? reader_take(reader) : "no memory";
-    uint64_t now, read_ns;
+    bool live = tasks->program.live;
+    int64_t now;
     size_t highest = 0;
     for (size_t i = 0; i < tasks->count && !wrong; i++) {
         if (tasks->all[i].number > highest)
@@ -51,11 +67,10 @@ const char *lasts_read(struct tasks *tasks, struct reader *reader)
             newest[event.thread->number].is_set = true;
         }
     reader_count(reader);
-    now = tasks->program.live ? reader_realtime(reader)
-                              : reader_end_realtime(reader, &read_ns);
+    now = live ? (int64_t)reader_realtime(reader) : newest_ns(reader);
     for (size_t i = 0; newest && i < tasks->lasts_count; i++)
         if (newest[i].is_set)
-            last_set(&tasks->lasts[i], reader, &newest[i].event, now);
+            last_set(&tasks->lasts[i], reader, &newest[i].event, live, now);
     free(newest);
     free(numbers);
     return wrong;

@@ -80,9 +80,10 @@ static void task_age(int64_t ns, char to[24])
     static const struct {
         double ns;
         const char *name;
-    } units[] = {{3600e9, "h"}, {60e9, "min"}, {1e9, "s"}, {1e6, "ms"}};
+    } units[] = {
+        {3600e9, "h"}, {60e9, "min"}, {1e9, "s"}, {1e6, "ms"}, {1e3, "us"}};
     size_t i = 0;
-    while (i < 3 && (double)ns < units[i].ns)
+    while (i < 4 && (double)ns < units[i].ns)
         i++;
     snprintf(to, 24, "%.1f %s", (double)ns / units[i].ns, units[i].name);
 }

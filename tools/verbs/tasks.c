@@ -184,7 +184,7 @@ static void stacks_text(struct view *view)
     }
     if (none)
         printf("\n%zu task%s without a stack here: running, moving, or its "
-               "context is not known\n",
+               "context cannot be read\n",
                none, none == 1 ? "" : "s");
     free(order);
     free(named);
