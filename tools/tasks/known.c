@@ -134,6 +134,8 @@ static const struct known known[] = {
      .lists = {{LIST_TABLE, "_tx_thread_current_ptr", 0, "running"},
                {LIST_NEXT, "_tx_thread_created_ptr", 0, NULL}},
      .rows = {THREADX(NEXT, 4, "created_next"),
+              {RECORDER_TASK_PREVIOUS_, 0, 4, "TX_THREAD",
+               "tx_thread_created_previous", true},
               THREADX(NAME_AT, 4, "name"),
               THREADX(STATE, 4, "state"),
               THREADX(WORDS, 4, "stack_ptr"),

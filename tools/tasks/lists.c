@@ -40,6 +40,22 @@ static void warn_circle(struct tasks *tasks, size_t layout, uint64_t address)
                tasks->layouts[layout].name, (unsigned long long)address);
 }
 
+/* Where a list is damaged: from its first task backwards, which comes to the
+ * last where the list is a ring, up to a task that is known. */
+static void list_previous(struct tasks *tasks, size_t layout, size_t list,
+                          uint64_t first)
+{
+    const struct layout_row *row =
+        &tasks->layouts[layout].rows[RECORDER_TASK_PREVIOUS_];
+    uint64_t at = first;
+    bool is_new = true;
+    for (uint64_t steps = 0; row->is_set && is_new && steps < TASKS_MAX;
+         steps++)
+        if (!word_at(tasks, at + row->offset, &at) || !at || at == first ||
+            !task_add(tasks, layout, list, at, &is_new))
+            return;
+}
+
 /* Each task has the address of the next; the last has none, or the first's. */
 static void list_next(struct tasks *tasks, size_t layout, size_t list)
 {
@@ -57,10 +73,12 @@ static void list_next(struct tasks *tasks, size_t layout, size_t list)
             return;
         if (circle_closes(&circle, at)) {
             warn_circle(tasks, layout, at);
+            list_previous(tasks, layout, list, first);
             return;
         }
         if (!task_add(tasks, layout, list, at, &is_new)) {
             warn_end(tasks, layout, at);
+            list_previous(tasks, layout, list, first);
             return;
         }
         if (!l->rows[RECORDER_TASK_NEXT_].is_set)

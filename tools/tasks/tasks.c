@@ -214,6 +214,8 @@ static bool task_read(struct tasks *tasks, struct task *task)
     if (!bytes_read(m, task->address + layout->low, bytes,
                     (size_t)layout->span))
         return false;
+    task->since_ns = -1;
+    field(tasks, layout, bytes, RECORDER_TASK_SINCE_, &task->since);
     task->owner = task->group = task->thread = task->stack = TASK_NONE;
     if (field(tasks, layout, bytes, RECORDER_TASK_ID_, &value))
         task->id = signed_of(value, layout->rows[RECORDER_TASK_ID_].bytes);

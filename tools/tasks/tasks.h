@@ -198,6 +198,9 @@ struct task {
     size_t thread;     /* index of the thread that runs it, or TASK_NONE */
     int32_t worker;    /* kernel id of that, or 0 */
     uint32_t number;   /* in the thread table, or 0 */
+    uint32_t records;  /* the number whose last record is its own, or 0 */
+    uint64_t since;    /* ticks when its state began, or 0; and how long ago: */
+    int64_t since_ns;  /* below 0: not known */
     size_t stack;      /* stacks.c's: which, or TASK_NONE */
     bool internal, running, dead;
     bool moved;   /* it ran while it was looked at */
@@ -298,7 +301,8 @@ struct task_last {
     int64_t age_ns;
     bool has_age;
 };
-/* Reads it for all numbers; the reader has taken nothing yet. */
+/* Reads it for all numbers, and since when states are; the reader has taken
+ * nothing yet. */
 const char *lasts_read(struct tasks *, struct reader *);
 
 /* ---------------------------------------------------------------- cycles -- */
