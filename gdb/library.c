@@ -396,11 +396,12 @@ bool library_task_registers(struct library *library, size_t i,
                         &to->xpsr))
         return false;
     to->sp = machine->sp;
-    to->pc = machine->pc;
+    to->pc = machine->pc < 63 ? machine->pc : 63; /* MIPS: 64 here */
     to->known = 0;
     for (unsigned k = 0; k < 64; k++) {
-        to->value[k] = registers.value[k];
-        to->known |= (uint64_t)registers.known[k] << k;
+        unsigned which = k == to->pc ? machine->pc : k;
+        to->value[k] = registers.value[which];
+        to->known |= (uint64_t)registers.known[which] << k;
     }
     return true;
 }

@@ -67,7 +67,8 @@ struct library_task {
     bool running, dead, internal;
 };
 
-/* The registers that a task goes on with, by DWARF number. */
+/* The registers that a task goes on with, by DWARF number; the program counter
+ * is 63 at most. */
 struct library_registers {
     uint64_t value[64], known; /* a bit for each */
     uint64_t xpsr;             /* of a Cortex-M, else 0 */

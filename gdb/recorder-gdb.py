@@ -319,9 +319,9 @@ class Program:
             target.thread = THREAD(self.thread)
         if self.mapped or self.core:
             target.constant = CONSTANT(self.constant)
-        target.machine = MACHINES.get(
-            architecture.name(), 40 if architecture.name().startswith("arm")
-            else 0)
+        name = architecture.name()
+        target.machine = MACHINES.get(name, 40 if name.startswith("arm") else
+                                      8 if name.startswith("mips") else 0)
         target.symbol = SYMBOL(self.symbol)
         target.member = MEMBER(self.member)
         target.variable = VARIABLE(self.variable)
@@ -450,7 +450,7 @@ class Program:
         """As struct tasks_program's: "a.b" is a member of a member."""
         try:
             bits, kind = 0, gdb.lookup_type(type_.decode())
-            for name in member.decode().split("."):
+            for name in filter(None, member.decode().split(".")):
                 field = kind.strip_typedefs()[name]
                 bits, kind = bits + field.bitpos, field.type
             offset[0], size[0] = bits // 8, kind.sizeof

@@ -47,7 +47,9 @@ struct source {
     size_t threads_count;
     struct module *modules;
     size_t modules_count, modules_max;
-    bool linked; /* a core file without a list of modules: an emulator's */
+    const char
+        *program; /* of a source without modules, its ELF file; or null */
+    bool linked;  /* a core file without a list of modules: an emulator's */
     const char *server;  /* it came from there, http://HOST:PORT/; or null */
     bool server_failed;  /* and did not answer */
     const char *sysroot; /* where its files are, if not null */
