@@ -61,6 +61,7 @@ install_all()
         'Description: Lock-free flight recorder for C and C++' \
         "Version: $VERSION" 'Cflags: -I${includedir}' >"$scratch/recorder.pc"
     put 644 "$share/pkgconfig" "$scratch/recorder.pc"
+    put 644 "$share/cmake/recorder" packages/cmake/*
     put 755 "$PREFIX/bin" build/recorder
     build/recorder --man-page >"$scratch/recorder.1"
     put 644 "$share/man/man1" "$scratch/recorder.1"
