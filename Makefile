@@ -69,8 +69,10 @@ build/tools.a: $(TOOLS)
 	ar rcs $@ $^
 build/recorder: $(patsubst %.c,build/%.o,$(wildcard tools/*.c)) build/tools.a
 	$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(TOOL_LIBS)
-build/librecorder.so: build/gdb/library.o build/tools.a
-	$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-z,defs $^ -o $@
+build/librecorder.so.1: build/gdb/library.o build/tools.a
+	$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-z,defs -Wl,-soname,$(@F) $^ -o $@
+build/librecorder.so: build/librecorder.so.1
+	ln -sf librecorder.so.1 $@
 
 # What `recorder run` puts in front of a program: run/ for this machine, and for
 # those whose compilers are installed in build/lib/TRIPLET/.

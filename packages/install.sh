@@ -67,7 +67,9 @@ install_all()
     put 644 "$share/man/man1" "$scratch/recorder.1"
     build/recorder --bash-completion >"$scratch/recorder"
     put 644 "$share/bash-completion/completions" "$scratch/recorder"
-    put 644 "$PREFIX/lib" build/librecorder.so
+    put 644 "$PREFIX/lib" build/librecorder.so.1
+    echo "$PREFIX/lib/librecorder.so" >>"$made"
+    ln -sf librecorder.so.1 "$DESTDIR$PREFIX/lib/librecorder.so"
     for library in $(cd build/lib && find . -name '*.so'); do
         library=${library#./}
         put 644 "$(dirname "$PREFIX/lib/recorder/$library")" \
