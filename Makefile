@@ -49,7 +49,7 @@ TOOL_FLAGS = -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) $(CFLAGS) $(WARNINGS) \
 	-Wstrict-prototypes $(TOOL_DIRS) -fPIC -fvisibility=hidden
 
 .PHONY: build test test-all run hanoi pipeline bench model asan ubsan tsan coverage fuzz test-ports \
-	ports-cost release install uninstall deps clean help run-tests run-libraries
+	ports-cost release dist install uninstall deps clean help run-tests run-libraries
 
 build: $(EXAMPLES) build/recorder build/librecorder.so \
 	build/lib/librecorder-run.so
@@ -100,11 +100,17 @@ build/examples/%: examples/%.c $(HEADERS)
 		-Wstrict-prototypes -I. $< -o $@
 
 # The headers in one file each, for people who copy a file into their project.
-release: release/recorder.h release/recorder_dump.h release/recorder_set.h \
-	release/recorder_trigger.h release/recorder_switch.h release/recorder_tasks.h \
-	release/recorder_kernel.h
+RELEASE := $(patsubst %,release/%,$(wildcard recorder*.h))
+release: $(RELEASE)
 release/%.h: %.h $(HEADERS) release/amalgamate.awk
 	@awk -f release/amalgamate.awk $< >$@.new && mv $@.new $@
+
+# What is committed, and those headers, as one archive.
+dist: $(RELEASE)
+	@mkdir -p build
+	git archive -o build/recorder-$(VERSION).tar.gz \
+		--prefix=recorder-$(VERSION)/release/ $(RELEASE:%=--add-file=%) \
+		--prefix=recorder-$(VERSION)/ HEAD
 
 hanoi: build/examples/hanoi/hanoi
 	@build/examples/hanoi/hanoi 6
@@ -219,6 +225,7 @@ help:
 	@echo 'make bench      measure, and write the table into README.md'
 	@echo 'make coverage   which lines of the headers the tests reach'
 	@echo 'make release    recorder.h and its like in one file each, in release/'
+	@echo 'make dist       build/recorder-$(VERSION).tar.gz: what is committed, and those'
 	@echo 'make install    headers, command, manual, gdb, below PREFIX=$(PREFIX)'
 	@echo 'make uninstall  take them away'
 	@echo 'make clean      remove build/'
