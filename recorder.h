@@ -90,11 +90,16 @@ stands on a lower floor; no file includes one of the headers outside:
 
 #include "recorder/language.h"
 
-/* Version of this header. RECORDER_LAYOUT is the version of the layout in
- * memory; it stands with RECORDER_MAGIC in recorder/layout.h. */
+/* Version of this header, a semantic version: a program that compiled goes on
+ * to compile until MAJOR changes. RECORDER_LAYOUT is the version of the layout
+ * in memory; it stands with RECORDER_MAGIC in recorder/layout.h. */
 #define RECORDER_VERSION_MAJOR 2
 #define RECORDER_VERSION_MINOR 0
 #define RECORDER_VERSION_PATCH 0
+#define RECORDER_VERSION /* "2.0.0" */                                         \
+    RECORDER_QUOTE_(RECORDER_VERSION_MAJOR)                                    \
+    "." RECORDER_QUOTE_(RECORDER_VERSION_MINOR) "." RECORDER_QUOTE_(           \
+        RECORDER_VERSION_PATCH)
 
 /* ------------------------------------------------------------- interface --
  *

@@ -132,7 +132,7 @@ def load_library():
     paths = [named] if named else [
         os.path.join(HERE, "librecorder.so"),
         os.path.join(HERE, "..", "build", "librecorder.so"),  # a checkout
-        os.path.join(HERE, "..", "..", "lib", "librecorder.so")]  # share/x/
+        os.path.join(HERE, "..", "..", "lib", "librecorder.so.1")]  # share/x/
     path = next((path for path in paths if os.path.exists(path)), None)
     if not path:
         raise gdb.GdbError("recorder: no librecorder.so: make install puts it "

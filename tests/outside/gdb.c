@@ -455,7 +455,7 @@ Test(gdb, installed)
     leave_core("./program abort");
     build_must("mkdir -p usr/share/recorder usr/lib && "
                "cp " SCRIPT " usr/share/recorder && "
-               "cp " TEST_ROOT "/build/librecorder.so usr/lib");
+               "cp " TEST_ROOT "/build/librecorder.so.1 usr/lib");
     build_must("gdb -nx -q -batch ./program core "
                "-ex \"source usr/share/recorder/recorder-gdb.py\" "
                "-ex \"recorder dump\" | grep \" T1] net: all is recorded\"");
