@@ -1,0 +1,142 @@
+/* RECORDER_SPAN: what it records, what it costs; recorder spans. */
+/* SPDX-License-Identifier: MIT */
+#include "harness/build.h"
+
+TestSuite(spans, .init = build_begin, .fini = build_end, .timeout = 240);
+
+#define PROGRAM BUILD_PROGRAMS "/spans.c"
+
+/* ----------------------------------------------------------------- macro -- */
+
+static const char in_both[] = "net: > returns 1\n"
+                              "net: < returns 1 result=10\n"
+                              "net: > returns 2\n"
+                              "net: > early\n"
+                              "disk: > two in a block\n"
+                              "disk: < two in a block result=-2\n"
+                              "net: < early\n"
+                              "net: < returns 2\n"
+                              "net: > loop 0\n"
+                              "net: < loop 0\n"
+                              "net: > loop 1\n"
+                              "net: < loop 1\n"
+                              "net: > breaks\n"
+                              "net: < breaks\n"
+                              "net: > 1 literal array\n"
+                              "net: > eleven 1 2 3 4 5 6 7 8 9.5 10 2\n"
+                              "net: < eleven 1 2 3 4 5 6 7 8 9.5 10 2 "
+                              "result=-1\n"
+                              "net: > four 1 2 3 4\n"
+                              "net: < four 1 2 3 4 result=0\n"
+                              "net: < 1 literal array result=1\n"
+                              "disk: > closed while off\n";
+static const char in_cxx[] = "net: > try\n"
+                             "net: > throws 1\n"
+                             "net: > throws 0\n"
+                             "net: < throws 0\n"
+                             "net: < throws 1\n"
+                             "net: < try\n"
+                             "net: > caught\n"
+                             "net: < caught\n"
+                             "net: > member m\n"
+                             "net: > lambda 7\n"
+                             "net: < lambda 7\n"
+                             "net: < member m\n"
+                             "net: > template\n"
+                             "net: < template result=21\n";
+static const char at_end[] = "net: > cancelled\n"
+                             "net: > sleeps\n"
+                             "net: < sleeps\n"
+                             "net: < cancelled\n";
+
+static void closes(const char *compiler)
+{
+    static const char *const ways[] = {"-O0", "-O2"};
+    bool cxx = strstr(compiler, "++") != NULL;
+    char *expected;
+    cr_assert(
+        asprintf(&expected, "%s%s%s", in_both, cxx ? in_cxx : "", at_end) > 0);
+    for (unsigned i = 0; i < sizeof ways / sizeof *ways; i++) {
+        if (!sampled(i))
+            continue;
+        build_must("%s %s -fexceptions " BUILD_WARNINGS BUILD_INCLUDE
+                   "-o spans " PROGRAM " -lpthread && "
+                   "RECORDER_LINE=\"{recorder}: {message}\" ./spans 2>&1 | "
+                   "grep -E \"^(net|disk): \"",
+                   compiler, ways[i]);
+        cr_expect_str_eq(build_text, expected, "%s %s:\n%s", compiler, ways[i],
+                         build_text);
+    }
+    build_must("%s -O2 -DRECORDER_OFF " BUILD_WARNINGS BUILD_INCLUDE
+               "-o off " PROGRAM " -lpthread && { ./off; test $? = 1; } && "
+               "! nm off | grep recorder_",
+               compiler);
+    free(expected);
+}
+
+/* Goal: however a block is left, its span is closed, with the arguments of its
+ * head, which were evaluated once, and with its result; a recorder that is off
+ * opens none; with RECORDER_OFF there is no code. */
+Test(spans, closed_however_the_block_is_left)
+{
+    static const char *const compilers[] = {
+        "gcc -std=gnu11", "g++ -x c++ -std=c++11", "clang",
+        "clang++ -x c++ -std=c++20", "g++ -x c++ -std=c++20"};
+    for (unsigned i = 0; i < sizeof compilers / sizeof *compilers; i++)
+        if (build_has(i < 2 || i == 4 ? "gcc" : "clang") &&
+            (i < 2 || sampled(i)))
+            closes(compilers[i]);
+}
+
+/* Goal: what is wrong is refused in words. */
+Test(spans, mistakes_are_refused)
+{
+    static const struct {
+        const char *body, *said;
+    } mistakes[] = {
+        {"RECORDER_SPAN(net, \"%d\", 1); RECORDER_SPAN_RESULT(net, 0.5);",
+         "a result is an integer, an enum or a pointer"},
+        {"RECORDER_SPAN(net, \"x\", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12);",
+         "at most 11 arguments"},
+        {"RECORDER_SPAN(net, \"%s\", 1);", "format"}};
+    static const char *const compilers[] = {"gcc", "g++ -x c++"};
+    for (unsigned i = 0; i < 6; i++) {
+        FILE *file;
+        char path[128];
+        snprintf(path, sizeof path, "%s/wrong.c", build_folder);
+        file = fopen(path, "w");
+        cr_assert(file);
+        fprintf(file,
+                "#include \"recorder.h\"\nRECORDER(net, 16)\n"
+                "int main(void) { %s return 0; }\n",
+                mistakes[i / 2].body);
+        fclose(file);
+        cr_assert(build_run("%s " BUILD_WARNINGS BUILD_INCLUDE "-c wrong.c",
+                            compilers[i % 2]) != 0);
+        cr_expect(strstr(build_text, mistakes[i / 2].said), "%s: %s",
+                  compilers[i % 2], build_text);
+    }
+}
+
+/* ------------------------------------------------------------------ cost -- */
+
+/* Goal: a span costs its two records and nothing else: no call, and no code
+ * where nobody says RECORDER_SPAN. Method: the size of a function with a span
+ * beside that of one with two records, and the functions that are there. */
+Test(spans, cost_two_records)
+{
+    unsigned long span, two;
+    build_must("printf \"#include \\\"recorder.h\\\"\nRECORDER(net, 16)\n"
+               "void work(void);\nvoid span(int i);\nvoid two(int i);\n"
+               "void span(int i) { RECORDER_SPAN(net, \\\"a %%%%d\\\", i); "
+               "work(); }\nvoid two(int i) { record(net, \\\"> a %%%%d\\\", i);"
+               " work(); record(net, \\\"< a %%%%d\\\", i); }\n\" >cost.c && "
+               "gcc -O2 " BUILD_WARNINGS BUILD_INCLUDE "-c cost.c && "
+               "nm cost.o | grep -c span && nm -S cost.o | "
+               "sed -n \"s/^[^ ]* \\([^ ]*\\) T [st].*/\\1/p\"");
+    cr_assert(sscanf(build_text, "1 %lx %lx", &span, &two) == 2, "%s",
+              build_text);
+    cr_log_info("%lu bytes, two records %lu", span, two);
+    cr_assert(span <= two + 16, "a span has %lu bytes, two records %lu", span,
+              two);
+}
