@@ -4,6 +4,7 @@
 
 TestSuite(spans, .init = build_begin, .fini = build_end, .timeout = 240);
 
+#define COMMAND TEST_ROOT "/build/recorder "
 #define PROGRAM BUILD_PROGRAMS "/spans.c"
 
 /* ----------------------------------------------------------------- macro -- */
@@ -139,4 +140,32 @@ Test(spans, cost_two_records)
     cr_log_info("%lu bytes, two records %lu", span, two);
     cr_assert(span <= two + 16, "a span has %lu bytes, two records %lu", span,
               two);
+}
+
+/* ---------------------------------------------------------- asynchronous -- */
+
+static void async_recording(void)
+{
+    build_must("gcc -O1 -g " BUILD_WARNINGS BUILD_INCLUDE
+               "-o async " BUILD_PROGRAMS "/async.c -lpthread && "
+               "./async async.rec");
+}
+
+/* Goal: a span that begins in one thread ends in another, by its id; arrows
+ * lead through its records; one that is forgotten, or begins no more, harms
+ * none. Method: what each export says, read by another program. */
+Test(spans, across_threads_in_exports)
+{
+    static const char *const formats[] = {"chrome", "perfetto", "sqlite"};
+    async_recording();
+    for (unsigned i = 0; i < 3; i++) {
+        build_must(COMMAND "export %s async.rec -o out.%s", formats[i],
+                   formats[i]);
+        if (i == 1)
+            build_must("protoc --decode=Trace -I" BUILD_PROGRAMS
+                       " perfetto.proto <out.perfetto >text && "
+                       "mv text out.perfetto");
+        build_must("python3 " BUILD_PROGRAMS "/async.py %s out.%s", formats[i],
+                   formats[i]);
+    }
 }

@@ -50,7 +50,7 @@ struct sqlite {
     struct timeline timeline;
     struct output out;
     sqlite3 *db;
-    sqlite3_stmt *event, *format, *span, *value;
+    sqlite3_stmt *event, *format, *span, *late, *value;
     struct ids formats;
 };
 
@@ -222,24 +222,52 @@ static void put_event(struct sqlite *s, const struct timeline_event *e)
     step(s, s->event);
 }
 
-/* Ends the spans from `depth` on. `closer` is null if they never ended. */
+/* Ends the spans from `depth` on: of those that an event ends, the first is its
+ * own, and the others are closed by nobody. Null: they never ended. */
 static void put_spans(struct sqlite *s, const struct timeline_lane *lane,
                       size_t depth, size_t count,
                       const struct timeline_event *closer)
 {
-    for (; count--; depth++) {
+    for (size_t i = 0; i < count; i++, depth++) {
         const struct timeline_span *span = &lane->spans[depth];
         bind_integer(s->span, 1, (int64_t)span->order);
-        if (closer) {
+        if (closer && i == 0)
             bind_integer(s->span, 2, (int64_t)closer->read.event.order);
+        if (closer)
             bind_integer(s->span, 7, (int64_t)(closer->ns - span->ns));
-        }
         bind_integer(s->span, 3, (int64_t)lane->index + 1);
         bind_integer(s->span, 4, (int64_t)depth);
         bind_string(s->span, 5, span->name);
         bind_integer(s->span, 6, s->timeline.start_ns + (int64_t)span->ns);
         step(s, s->span);
     }
+}
+
+/* Corrects a span that another has cut, and its own record ends now. */
+static void put_late_end(struct sqlite *s, const struct timeline_event *e)
+{
+    if (!e->ended || e->closed)
+        return;
+    bind_integer(s->late, 1, (int64_t)e->read.event.order);
+    bind_integer(s->late, 2, (int64_t)(e->ns - e->ended->ns));
+    bind_integer(s->late, 3, (int64_t)e->ended->order);
+    step(s, s->late);
+}
+
+/* A row of an asynchronous span: it has no thread and no depth. */
+static void put_async(struct sqlite *s, const struct spans_async *async,
+                      const struct timeline_event *closer)
+{
+    char *name = need(strndup(async->name, async->name_size));
+    bind_integer(s->span, 1, (int64_t)async->order);
+    if (closer) {
+        bind_integer(s->span, 2, (int64_t)closer->read.event.order);
+        bind_integer(s->span, 7, (int64_t)(closer->ns - async->ns));
+    }
+    bind_string(s->span, 5, name);
+    bind_integer(s->span, 6, s->timeline.start_ns + (int64_t)async->ns);
+    step(s, s->span);
+    free(name);
 }
 
 static void put_values(struct sqlite *s, const struct timeline_event *e)
@@ -273,6 +301,8 @@ static void begin(struct sqlite *s)
                    "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     s->format = prepare(s, "insert into format values (?, ?, ?, ?, ?)");
     s->span = prepare(s, "insert into span values (?, ?, ?, ?, ?, ?, ?)");
+    s->late = prepare(s, "update span set closed = ?, length_ns = ?"
+                         " where opened = ?");
     s->value = prepare(s, "insert into value values (?, ?, ?, ?)");
 }
 
@@ -299,6 +329,7 @@ static void end(struct sqlite *s)
     sqlite3_finalize(s->event);
     sqlite3_finalize(s->format);
     sqlite3_finalize(s->span);
+    sqlite3_finalize(s->late);
     sqlite3_finalize(s->value);
     execute(s, "create index event_recorder on event (recorder);"
                "create index event_thread on event (thread); commit");
@@ -325,11 +356,17 @@ void export_sqlite(struct call *call, const char *path)
     put_threads(&s);
     while (timeline_next(t, &e)) {
         put_spans(&s, e.lane, e.lane->depth, e.closed, &e);
+        put_late_end(&s, &e);
+        if (e.step == SPANS_CLOSES && e.was_open)
+            put_async(&s, &e.async, &e);
         put_event(&s, &e);
         put_values(&s, &e);
     }
     for (size_t i = 0; i < t->lanes_count; i++)
         put_spans(&s, t->lanes[i], 0, t->lanes[i]->depth, NULL);
+    for (size_t i = 0; i < t->asyncs.count; i++)
+        if (t->asyncs.at[i].open)
+            put_async(&s, &t->asyncs.at[i], NULL);
     end(&s);
     timeline_close(t);
     output_close(&s.out);
