@@ -169,3 +169,44 @@ Test(spans, across_threads_in_exports)
                    formats[i]);
     }
 }
+
+/* ------------------------------------------------------------------ verb -- */
+
+/* Goal: recorder spans counts each span once, with its own time, whatever is
+ * forgotten, crosses or was never begun. Method: spans as chance has them,
+ * beside what the records of the dump come to. */
+Test(spans, all_are_counted)
+{
+    uint64_t random = seed_of("all_are_counted");
+    build_must("gcc -O1 -g " BUILD_WARNINGS BUILD_INCLUDE
+               "-o random " BUILD_PROGRAMS "/spans_random.c -lpthread");
+    for (unsigned i = 0; i < scaled(20); i++)
+        build_must("rm -f r.rec && ./random r.rec %" PRIu64 " && " COMMAND
+                   "dump --json r.rec >out.dump && " COMMAND
+                   "spans --json r.rec >out && " COMMAND
+                   "spans --histogram r.rec >text && "
+                   "python3 " BUILD_PROGRAMS "/async.py spans out",
+                   random_of(&random));
+}
+
+/* Goal: a newcomer sees what there is, and what is wrong. */
+Test(spans, table)
+{
+    static const char *const must[] = {
+        "^SPAN  *COUNT  *TOTAL  *MEDIAN  *99%  *LONGEST  *AT  *OPEN$",
+        "^net: request (by id)  *4 .* 1$",
+        "^net: named (by id)  *1 .* 0$",
+        "^net: serve  *4  *[89].*ms  *2.* ms  *2.* ms  *2.* ms .* 0$",
+        "^net: forgotten  *0  *-  *-  *-  *-  *-  *1$",
+        "^recorder: async.rec: 1 record closes a span whose beginning is not "
+        "there, overwritten or of another name; the first is 5 of net$"};
+    async_recording();
+    build_must(COMMAND "spans async.rec >table 2>&1");
+    for (size_t i = 0; i < sizeof must / sizeof *must; i++)
+        cr_expect_eq(
+            build_run("grep -e \"%s\" table || { cat table; false; }", must[i]),
+            0, "%s\n%s", must[i], build_text);
+    build_must(COMMAND "spans --last 1 async.rec 2>&1");
+    cr_expect_not_null(strstr(build_text, "there is no span"), "%s",
+                       build_text);
+}

@@ -48,9 +48,8 @@ enum spans_step spans_step(const char *format)
 
 /* ---------------------------------------------------------- asynchronous -- */
 
-/* Returns a number for a text, the same for the same. */
-static uint64_t text_number(struct spans_asyncs *s, const char *text,
-                            size_t size)
+uint64_t spans_text_number(struct spans_asyncs *s, const char *text,
+                           size_t size)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     for (size_t i = 0; i < size; i++)
@@ -83,7 +82,7 @@ struct spans_async *spans_async(struct spans_asyncs *s, const char *format,
     if (id->kind == READER_STRING) {
         struct reader_argument plain = *id;
         reader_unmark(&plain, 1);
-        word = text_number(s, plain.text, plain.text_size);
+        word = spans_text_number(s, plain.text, plain.text_size);
     } else if (id->kind == READER_REAL) {
         memcpy(&word, &id->real, sizeof word);
     } else if (id->kind == READER_SIGNED || id->kind == READER_CHARACTER) {
@@ -91,7 +90,7 @@ struct spans_async *spans_async(struct spans_asyncs *s, const char *format,
     } else {
         word = id->word;
     }
-    number = text_number(s, name, name_size) * 2;
+    number = spans_text_number(s, name, name_size) * 2;
     i = ids_of(&s->ids, recorder->address, number + (id->kind == READER_STRING),
                word, &is_new);
     s->at = need(array_room(s->at, &s->max, s->ids.count, sizeof *s->at));

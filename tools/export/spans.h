@@ -52,6 +52,9 @@ struct spans_asyncs {
 struct spans_async *spans_async(struct spans_asyncs *, const char *format,
                                 const struct reader_recorder *,
                                 const struct reader_argument *, unsigned count);
+/* Returns a number for a text, the same for the same. */
+uint64_t spans_text_number(struct spans_asyncs *, const char *text,
+                           size_t size);
 void spans_free(struct spans_asyncs *);
 
 #endif

@@ -3,6 +3,7 @@
 #include "histogram.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "array.h"
@@ -31,30 +32,54 @@ uint64_t histogram_within(const uint64_t *ns, size_t count, size_t thousandths)
     return ns[rank ? rank - 1 : 0];
 }
 
-void histogram_print(const uint64_t *ns, size_t count)
+/* A step of those that histograms have. */
+struct step {
+    uint64_t from, to;
+    size_t count, at; /* of times in it, and up to it */
+    int number;
+};
+
+/* Goes to the next step that has times. False: there is none. */
+static bool step_next(struct step *step, const uint64_t *ns, size_t count)
 {
     static const uint64_t steps[] = {1, 2, 5};
-    uint64_t unit = 1, below = 0;
-    size_t at = 0, most = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        at = 0;
-        below = 0;
-        unit = 1;
-        for (size_t i = 0; at < count && i < 57; i++) {
-            uint64_t high = unit * steps[i % 3];
-            size_t next = array_count_to(ns, count, sizeof *ns, high);
-            char text[2][32];
-            if (pass == 0 && next - at > most)
-                most = next - at;
-            if (pass == 1 && next > at)
-                printf("%10s to %-10s %8zu %.*s\n",
-                       histogram_time(below, text[0]),
-                       histogram_time(high, text[1]), next - at,
-                       (int)((40 * (next - at) + most - 1) / most),
-                       "########################################");
-            at = next;
-            below = high;
-            unit *= i % 3 == 2 ? 10 : 1;
-        }
+    while (step->at < count && step->number < 57) {
+        uint64_t unit = 1;
+        size_t next;
+        for (int i = 0; i < step->number / 3; i++)
+            unit *= 10;
+        step->from = step->to;
+        step->to = unit * steps[step->number++ % 3];
+        next = array_count_to(ns, count, sizeof *ns, step->to);
+        step->count = next - step->at;
+        step->at = next;
+        if (step->count)
+            return true;
     }
+    return false;
+}
+
+void histogram_print(const uint64_t *ns, size_t count)
+{
+    struct step step = {0};
+    size_t most = 1;
+    char text[2][32];
+    while (step_next(&step, ns, count))
+        if (step.count > most)
+            most = step.count;
+    step = (struct step){0};
+    while (step_next(&step, ns, count))
+        printf("%10s to %-10s %8zu %.*s\n", histogram_time(step.from, text[0]),
+               histogram_time(step.to, text[1]), step.count,
+               (int)((40 * step.count + most - 1) / most),
+               "########################################");
+}
+
+void histogram_json(const uint64_t *ns, size_t count)
+{
+    struct step step = {0};
+    bool any = false;
+    for (; step_next(&step, ns, count); any = true)
+        printf("%s[%" PRIu64 ",%" PRIu64 ",%zu]", any ? "," : "", step.from,
+               step.to, step.count);
 }

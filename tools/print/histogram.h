@@ -15,5 +15,7 @@ void histogram_sort(uint64_t *ns, size_t count);
 uint64_t histogram_within(const uint64_t *ns, size_t count, size_t thousandths);
 /* Steps of 1, 2, 5, 10 ...: how many took no longer, and a bar. */
 void histogram_print(const uint64_t *ns, size_t count);
+/* The same as "[from,to,count]", with commas between. */
+void histogram_json(const uint64_t *ns, size_t count);
 
 #endif
