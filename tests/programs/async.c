@@ -1,11 +1,15 @@
 /* Spans that begin in one thread and end in another, and one that is forgotten.
  *
- *     async FILE      leaves a recording
+ *     async FILE          leaves a recording
+ *     async - COMMAND     runs a command at the end; PID is its own
  */
 /* SPDX-License-Identifier: MIT */
 #include "recorder_dump.h"
 
 #include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 RECORDER(net, 256, "Requests")
@@ -29,8 +33,10 @@ static void *serve(void *unused)
 int main(int argc, char **argv)
 {
     pthread_t server;
-    if (argc != 2 || !recorder_file(argv[1]))
+    char pid[16];
+    if (argc < 2 || (argc == 2 && !recorder_file(argv[1])))
         return 1;
+    prctl(PR_SET_PTRACER, -1L, 0, 0, 0); /* the command is no ancestor */
     recorder_thread_name("client");
     for (unsigned i = 0; i < 4; i++)
         record(net, ">> request %u of %s", i, "a client");
@@ -44,5 +50,6 @@ int main(int argc, char **argv)
     usleep(1000);
     record(net, "<< request %u", 0u);
     record(net, "end");
-    return 0;
+    snprintf(pid, sizeof pid, "%d", (int)getpid());
+    return argc == 2 || setenv("PID", pid, 1) != 0 ? 0 : system(argv[2]) != 0;
 }
