@@ -83,7 +83,8 @@ def spans(path):
     stacks, cuts, asyncs, found = {}, {}, {}, {}
 
     def name_of(text):
-        return re.split("[%,:;=(]", text.lstrip("<>= "))[0].rstrip()
+        name, end = re.match("([^%,:;=(]*)(.?)", text.lstrip("<>= ")).groups()
+        return (re.sub(r"\w+$", "", name) if end == "=" else name).rstrip()
 
     def find(list_, closed):
         agree = [s for s in list_ if s[0] == closed[0]

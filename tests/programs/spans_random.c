@@ -21,7 +21,7 @@ static void step(uint64_t r)
     case 1: record(net, "< a %u", id); break;
     case 2: record(net, "> b"); break;
     case 3: record(net, "< b: %u", id); break;
-    case 4: record(disk, "> read block %u", id); break;
+    case 4: record(disk, "> read block=%u", id); break;
     case 5: record(disk, "< read, %u bytes", id); break;
     case 6: record(disk, "> b"); break;
     case 7: record(disk, "< b"); break;

@@ -12,18 +12,23 @@
 
 /* ----------------------------------------------------------------- names -- */
 
-const char *spans_name(const char *format, size_t *size)
-{
-    format += strspn(format, "<>= ");
-    *size = strcspn(format, "%,:;=(");
-    while (*size && isspace((unsigned char)format[*size - 1]))
-        --*size;
-    return format;
-}
-
 static bool is_word(char c)
 {
     return isalnum((unsigned char)c) || c == '_';
+}
+
+const char *spans_name(const char *format, size_t *size)
+{
+    size_t end;
+    format += strspn(format, "<>= ");
+    end = *size = strcspn(format, "%,:;=(");
+    while (format[*size] == '=' && end && is_word(format[end - 1]))
+        end--;
+    if (end) /* "request id=%d": id is an argument's name */
+        *size = end;
+    while (*size && isspace((unsigned char)format[*size - 1]))
+        --*size;
+    return format;
 }
 
 int spans_match(const char *open, size_t open_size, const char *close,

@@ -7,7 +7,8 @@
     => NAME %u ...  it goes on here, in this thread
     << NAME %u ...  closes the span of that recorder, name and id, in any thread
 
-NAME is what stands in front of the first conversion or one of ,:;=( and may be
+NAME is what stands in front of the first conversion, of an argument's name
+("request" of "> request id=%d"), or one of ,:;=( and may be
 less on one side than on the other, by whole words: "< read, %u bytes" closes
 "> read block %u". Without a name, "<" closes the innermost of the recorder.
 */

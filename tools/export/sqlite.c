@@ -1,6 +1,7 @@
 /* sqlite.c - a database: every field a column, and a view to read. */
 /* SPDX-License-Identifier: MIT */
 #include "export.h"
+#include "names.h"
 #include "shown.h"
 
 #include <inttypes.h>
@@ -52,7 +53,9 @@ struct sqlite {
     sqlite3 *db;
     sqlite3_stmt *event, *format, *span, *late, *value;
     struct ids formats;
+    struct names named;
 };
+enum { EVENT_COLUMNS = 22 };
 
 static void check(struct sqlite *s, int status)
 {
@@ -219,6 +222,12 @@ static void put_event(struct sqlite *s, const struct timeline_event *e)
     bind_text(s->event, 10, message, size);
     for (unsigned i = 0; i < e->arguments_count; i++)
         bind_argument(s->event, 11 + (int)i, &e->arguments[i]);
+    for (size_t i = 0; i < s->named.count; i++) {
+        const struct reader_argument *of =
+            names_find(s->named.at[i], e->arguments, e->arguments_count);
+        if (of)
+            bind_argument(s->event, EVENT_COLUMNS + 1 + (int)i, of);
+    }
     step(s, s->event);
 }
 
@@ -287,6 +296,22 @@ static void put_values(struct sqlite *s, const struct timeline_event *e)
 
 /* ------------------------------------------------------------------- all -- */
 
+/* Adds a column for each name that formats give an argument. */
+static sqlite3_stmt *event_prepare(struct sqlite *s)
+{
+    char sql[2 * (NAMES_MAX + EVENT_COLUMNS) + 64], text[512];
+    size_t at = (size_t)sprintf(sql, "insert into event values (?");
+    for (size_t i = 0; i < s->named.count; i++) {
+        snprintf(text, sizeof text, "alter table event add column \"%s\"",
+                 s->named.columns[i]);
+        execute(s, text);
+    }
+    for (size_t i = 1; i < EVENT_COLUMNS + s->named.count; i++)
+        at += (size_t)snprintf(sql + at, sizeof sql - at, ",?");
+    snprintf(sql + at, sizeof sql - at, ")");
+    return prepare(s, sql);
+}
+
 /* The file is thrown away if it does not become whole: it needs no journal. */
 static void begin(struct sqlite *s)
 {
@@ -296,9 +321,7 @@ static void begin(struct sqlite *s)
     execute(s, "pragma journal_mode = off; pragma synchronous = off; begin");
     execute(s, s->timeline.outside ? SCHEMA("unique", "event.rowid")
                                    : SCHEMA("primary key", "ord"));
-    s->event =
-        prepare(s, "insert into event values (?, ?, ?, ?, ?, ?, ?, ?, ?, "
-                   "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    s->event = event_prepare(s);
     s->format = prepare(s, "insert into format values (?, ?, ?, ?, ?)");
     s->span = prepare(s, "insert into span values (?, ?, ?, ?, ?, ?, ?)");
     s->late = prepare(s, "update span set closed = ?, length_ns = ?"
@@ -349,6 +372,7 @@ void export_sqlite(struct call *call, const char *path)
     struct timeline *t = &s.timeline;
     struct timeline_event e;
     output_open(&s.out, call, path);
+    names_read(&s.named, call);
     timeline_open(t, call, EXPORT_VALUE);
     begin(&s);
     put_source(&s);
@@ -371,4 +395,5 @@ void export_sqlite(struct call *call, const char *path)
     timeline_close(t);
     output_close(&s.out);
     ids_free(&s.formats);
+    names_close(&s.named);
 }

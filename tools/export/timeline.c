@@ -63,17 +63,21 @@ static void value_add(struct timeline *t, const char *option, size_t recorder,
     size_t i, size = strlen(of) + strlen(value->name) + 2;
     for (i = 0; i < t->values_count; i++)
         if (t->values[i].recorder == recorder &&
-            (t->values[i].argument == value->argument ||
-             strcmp(t->values[i].name, value->name) == 0))
-            misuse(t->call, "--value %s: %s has a value of that %s", option, of,
-                   t->values[i].argument == value->argument ? "argument"
-                                                            : "name");
+            strcmp(t->values[i].name, value->name) == 0)
+            misuse(t->call, "--value %s: %s has a value of that name", option,
+                   of);
+        else if (t->values[i].recorder == recorder && !value->field &&
+                 !t->values[i].field &&
+                 t->values[i].argument == value->argument)
+            misuse(t->call, "--value %s: %s has a value of that argument",
+                   option, of);
     t->values =
         need(realloc(t->values, (t->values_count + 1) * sizeof *t->values));
     add = &t->values[t->values_count++];
     *add = (struct timeline_value){.recorder = recorder,
                                    .argument = value->argument};
     add->name = need(strdup(value->name));
+    add->field = value->field ? need(strdup(value->field)) : NULL;
     add->label = need(malloc(size));
     snprintf(add->label, size, several ? "%s %s" : "%s%s", several ? of : "",
              value->name);
@@ -105,11 +109,14 @@ static void values_open(struct timeline *t, const char *option)
 const struct reader_argument *timeline_value(const struct timeline_value *value,
                                              const struct timeline_event *event)
 {
-    const struct reader_argument *argument = &event->arguments[value->argument];
-    if (value->recorder != event->recorder ||
-        value->argument >= event->arguments_count || !value_is_number(argument))
+    unsigned i;
+    if (value->recorder != event->recorder)
         return NULL;
-    return argument;
+    i = value_place(value->field, value->argument, event->arguments,
+                    event->arguments_count);
+    return i < event->arguments_count && value_is_number(&event->arguments[i])
+               ? &event->arguments[i]
+               : NULL;
 }
 
 const char *timeline_name(const struct timeline *t,
@@ -120,8 +127,11 @@ const char *timeline_name(const struct timeline *t,
                                         "arg9", "arg10", "arg11", "arg12"};
     for (size_t n = 0; n < t->values_count; n++)
         if (t->values[n].recorder == event->recorder &&
-            t->values[n].argument == i)
+            value_place(t->values[n].field, t->values[n].argument,
+                        event->arguments, event->arguments_count) == i)
             return t->values[n].name;
+    if (event->arguments[i].name && !is_reserved(event->arguments[i].name))
+        return event->arguments[i].name;
     return names[i];
 }
 
@@ -379,10 +389,15 @@ void timeline_close(struct timeline *t)
 {
     size_t i;
     for (i = 0; i < t->values_count; i++) {
-        if (!t->values[i].seen)
+        if (!t->values[i].seen && t->values[i].field)
+            warn(t->call, "%s has no number %s: no value %s",
+                 t->call->reader.recorders[t->values[i].recorder]->name,
+                 t->values[i].field, t->values[i].name);
+        else if (!t->values[i].seen)
             warn(t->call, "%s has no number as argument %u: no value %s",
                  t->call->reader.recorders[t->values[i].recorder]->name,
                  t->values[i].argument + 1, t->values[i].name);
+        free(t->values[i].field);
         free(t->values[i].name);
         free(t->values[i].label);
     }

@@ -14,7 +14,7 @@ SPANS   A record whose format starts with '>' opens a span of its thread; one
         without a '>' closes nothing: the '>' was overwritten. What is open at
         the end ends with its thread, or with the last record.
 VALUES  --value RECORDER:N=NAME makes argument N, if it is a number, a value of
-        each recorder whose name matches.
+        each recorder whose name matches; RECORDER:bytes that of "bytes=%d".
 TIME    A record without a known time gets that of the record before.
 */
 #ifndef TIMELINE_H
@@ -54,6 +54,7 @@ struct timeline_lane {
 struct timeline_value {
     size_t recorder;   /* its index in the reader */
     unsigned argument; /* from 0 */
+    char *field;       /* the name in the format, in place of it; or null */
     char *name;        /* of the argument */
     char *label;       /* tells those of several recorders apart */
     bool seen;
@@ -132,7 +133,8 @@ const char *timeline_span_name(const char *text);
 /* Returns the argument that is a value in this event, or null. */
 const struct reader_argument *timeline_value(const struct timeline_value *,
                                              const struct timeline_event *);
-/* Returns the name of argument `i`: "arg1", or the NAME of --value. */
+/* Returns the name of argument `i`: the NAME of --value, that which its format
+ * gives it, or "arg1". */
 const char *timeline_name(const struct timeline *,
                           const struct timeline_event *, unsigned i);
 

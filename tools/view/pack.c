@@ -162,6 +162,9 @@ void view_pack_warn(const struct view_pack *pack)
         if (!matches)
             warn(pack->call, "--value %s: no recorder has such a name",
                  value->names);
+        else if (!seen && value->field)
+            warn(pack->call, "%s has no number %s: no value %s", value->names,
+                 value->field, value->name);
         else if (!seen)
             warn(pack->call, "%s has no number as argument %u: no value %s",
                  value->names, value->argument + 1, value->name);
@@ -222,7 +225,8 @@ static void add_series(struct view_pack *pack, uint32_t number,
         pack->series[pack->series_count++] = (struct series){0};
         pack->series_of[before + i] = (uint32_t)pack->series_count;
         to = rows_next(&pack->new_series);
-        fprintf(to, "[%" PRIu32 ",%u,", number, value->argument + 1);
+        fprintf(to, "[%" PRIu32 ",%u,", number,
+                value->field ? 0 : value->argument + 1);
         write_text(pack, to, value->name);
         fputc(']', to);
     }
@@ -373,7 +377,8 @@ static void put_values(struct view_pack *pack, uint32_t recorder,
                        size_t row)
 {
     for (size_t i = 0; i < pack->values_count; i++) {
-        unsigned argument = pack->values[i].argument;
+        unsigned argument = value_place(
+            pack->values[i].field, pack->values[i].argument, arguments, count);
         uint32_t number = pack->series_of[recorder * pack->values_count + i];
         struct series *series;
         if (!number || argument >= count ||

@@ -21,7 +21,8 @@
     recorders   [address, name, ...] the same; figures: of all that there are
     threads     [row, number, id, name] the same, with 1 behind them if it has
                 ended, or again with another name or end; they begin with row 1, as row 0 is the thread that is unknown
-    series      [recorder, argument, name] the same: a value to plot
+    series      [recorder, argument, name] the same: a value to plot; 0: the
+                argument that its format names
     switches    in the first batch of a file, if records say what ran: rows of
                 its threads, names of its interrupts, count, and base64 of raw
                 deflate of so many slices (switches.h): 8 * what + state, index

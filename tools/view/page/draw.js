@@ -488,7 +488,8 @@ function makePlots() {
     const colour = colourOf(value.recorder);
     box.className = 'plot';
     name.textContent = value.name;
-    name.title = `argument ${value.argument} of ${value.recorder.name}`;
+    name.title = `${value.argument ? `argument ${value.argument}`
+      : value.name} of ${value.recorder.name}`;
     box.append(name);
     $('plots').append(box);
     const axis = {stroke: ink.dim, font: `11px ${ink.mono}`,

@@ -4,8 +4,11 @@
 
 // As tools/export/spans.h says it: the name stands in front of the first
 // conversion or one of ,:;=( and agrees with another by whole words.
-const spanName = text => text.replace(/^[<>= ]+/, '').split(/[%,:;=(]/, 1)[0]
-  .trimEnd();
+function spanName(text) {
+  const [, name, end] = /^[<>= ]*([^%,:;=(]*)(.?)/s.exec(text);
+  const without = end === '=' ? name.replace(/\w+$/, '') : name;
+  return (without || name).trimEnd();
+}
 function namesAgree(one, other) {
   const [short, long] = one.length < other.length ? [one, other] : [other, one];
   return long.startsWith(short) &&
