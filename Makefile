@@ -40,6 +40,7 @@ AGAIN = make run$(patsubst %, RECORDER_TEST_SCALE=%,$(filter-out \
 # each, and of the rest what the linker finds that they need.
 TOOLS := $(patsubst %.c,build/%.o,$(wildcard tools/*/*.c))
 TOOL_DIRS = -I. $(addprefix -I,tools $(patsubst %/,%,$(wildcard tools/*/)))
+GDB_LIBS = -ldw -lelf -lseccomp # gdb has the first two itself
 TOOL_LIBS = -ldw -lelf -lsqlite3 -lz -lseccomp -lm
 TOOL_FLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) -Wstrict-prototypes \
 	$(TOOL_DIRS) -fPIC -fvisibility=hidden
@@ -60,7 +61,7 @@ build/tools.a: $(TOOLS)
 build/recorder: $(patsubst %.c,build/%.o,$(wildcard tools/*.c)) build/tools.a
 	$(CC) $^ -o $@ $(TOOL_LIBS)
 build/librecorder.so: build/gdb/library.o build/tools.a
-	$(CC) -shared -Wl,-z,defs $^ -o $@
+	$(CC) -shared -Wl,-z,defs $^ -o $@ $(GDB_LIBS)
 
 # What `recorder run` puts in front of a program: run/ for this machine, and for
 # those whose compilers are installed in build/lib/TRIPLET/.

@@ -251,6 +251,10 @@ stands on a lower floor; no file includes one of the headers outside:
  * RECORDER_THREADS      how many threads can have a name; default: none
  * RECORDER_CACHE_LINE   of a cache, where processors share memory; without it
  *                       each recorder has one lane
+ * RECORDER_ONE_PROCESSOR  the port's promise: all that records, and all that
+ *                       reads meanwhile, runs on one processor, as an interrupt
+ *                       does. Then barriers hold back the compiler alone; a
+ *                       port that does not promise it has the processor's
  *
  * and for recorder_dump.h, but in front of this header, too
  *

@@ -124,6 +124,17 @@ bool library_task(struct library *, size_t i, struct library_task *);
 bool library_task_registers(struct library *, size_t i,
                             struct library_registers *);
 
+/* Reads the threads of a running process, by its id, or of a file, as the command
+ * does, by the library's own way to it; `executable` and `sysroot`: as its
+ * options, or null. Once, and instead of library_open(). */
+const char *library_threads_open(struct library *, const char *source,
+                                 const char *executable, const char *sysroot);
+/* The text of `recorder threads`; of one thread, if not null, by its number,
+ * kernel id or name: "" is returned where there is none. And of `recorder
+ * locks`. */
+const char *library_waits(struct library *, const char *wanted);
+const char *library_locks(struct library *);
+
 /* The names of recorders, and of tweaks behind them; null: there are no more.
  * Valid until library_free(). */
 const char *library_name(struct library *, size_t i);
