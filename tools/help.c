@@ -8,7 +8,7 @@ static const struct verb *const verbs[] = {
     &verb_list,    &verb_dump,    &verb_follow, &verb_stat,  &verb_set,
     &verb_clear,   &verb_save,    &verb_watch,  &verb_diff,  &verb_export,
     &verb_view,    &verb_threads, &verb_locks,  &verb_tasks, &verb_switches,
-    &verb_latency, &verb_run,     &verb_serve};
+    &verb_latency, &verb_spans,   &verb_run,    &verb_serve};
 enum { VERBS = sizeof verbs / sizeof *verbs };
 
 const struct verb *help_verb(const char *name)
@@ -21,7 +21,7 @@ const struct verb *help_verb(const char *name)
 
 const char *help_verbs(void)
 {
-    static char text[128];
+    static char text[256];
     size_t at = 0;
     for (int i = 0; i < VERBS; i++)
         at += (size_t)snprintf(text + at, sizeof text - at, "%s%s",
