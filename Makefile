@@ -6,6 +6,11 @@ CXX ?= c++
 CFLAGS ?= -O2 -g
 WARNINGS = -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wundef
 PREFIX ?= /usr/local
+# Where Python looks for modules: of Debian's, what lies below PREFIX, else there.
+PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
+PYTHONDIR ?= $(shell $(PYTHON) -c 'import sys; print(next((path for path in \
+	sys.path if path.startswith("$(PREFIX)/lib/") and path.endswith("-packages")), \
+	"$(PREFIX)/lib/python3/dist-packages"))')
 # Where gdb looks for what to load at each start; Debian's does here.
 GDBINIT ?= /etc/gdb/gdbinit.d
 VERSION := $(shell awk '/define RECORDER_VERSION_(MAJOR|MINOR|PATCH)/ \
@@ -39,7 +44,7 @@ AGAIN = make run$(patsubst %, RECORDER_TEST_SCALE=%,$(filter-out \
 # The recorder command, and the reader in it as a library, for gdb: a main file
 # each, and of the rest what the linker finds that they need.
 TOOLS := $(patsubst %.c,build/%.o,$(wildcard tools/*/*.c))
-TOOL_DIRS = -I. $(addprefix -I,tools $(patsubst %/,%,$(wildcard tools/*/)))
+TOOL_DIRS = -I. -Ilibrary $(addprefix -I,tools $(patsubst %/,%,$(wildcard tools/*/)))
 TOOL_LIBS = -ldw -lelf -lsqlite3 -lz -lseccomp -lm
 TOOL_FLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) -Wstrict-prototypes \
 	$(TOOL_DIRS) -fPIC -fvisibility=hidden
@@ -51,7 +56,7 @@ build: packages-build $(EXAMPLES) build/recorder build/librecorder.so \
 	build/lib/librecorder-run.so
 run-libraries: $(RUN_LIBRARIES)
 
-build/%.o: %.c $(HEADERS) $(wildcard tools/*.h tools/*/*.h tools/view/page/* gdb/*.h)
+build/%.o: %.c $(HEADERS) $(wildcard tools/*.h tools/*/*.h tools/view/page/* gdb/*.h library/*.h)
 	@mkdir -p $(@D)
 	$(CC) $(TOOL_FLAGS) -c $< -o $@
 build/tools.a: $(TOOLS)
@@ -59,8 +64,12 @@ build/tools.a: $(TOOLS)
 	ar rcs $@ $^
 build/recorder: $(patsubst %.c,build/%.o,$(wildcard tools/*.c)) build/tools.a
 	$(CC) $^ -o $@ $(TOOL_LIBS)
-build/librecorder.so: build/gdb/library.o build/tools.a
-	$(CC) -shared -Wl,-z,defs $^ -o $@
+build/librecorder.so.1: build/gdb/library.o $(patsubst %.c,build/%.o,$(wildcard \
+		library/*.c)) build/tools/options.o build/tools.a library/exports.map
+	$(CC) -shared -Wl,-z,defs -Wl,-soname,$(@F) -Wl,--version-script=library/exports.map \
+		$(filter %.o %.a,$^) -o $@ -Wl,--as-needed $(TOOL_LIBS) -lpthread
+build/librecorder.so: build/librecorder.so.1
+	ln -sf librecorder.so.1 $@
 
 # What `recorder run` puts in front of a program: run/ for this machine, and for
 # those whose compilers are installed in build/lib/TRIPLET/.
@@ -202,7 +211,11 @@ install: build/recorder build/librecorder.so run-libraries
 	build/recorder --man-page > $(DESTDIR)$(PREFIX)/share/man/man1/recorder.1
 	build/recorder --bash-completion \
 		> $(DESTDIR)$(PREFIX)/share/bash-completion/completions/recorder
-	install -m 644 build/librecorder.so $(DESTDIR)$(PREFIX)/lib
+	install -m 644 library/recorder_reader.h $(DESTDIR)$(PREFIX)/include
+	install -m 644 build/librecorder.so.1 $(DESTDIR)$(PREFIX)/lib
+	ln -sf librecorder.so.1 $(DESTDIR)$(PREFIX)/lib/librecorder.so
+	install -d $(DESTDIR)$(PYTHONDIR)/recorder
+	install -m 644 python/recorder/*.py $(DESTDIR)$(PYTHONDIR)/recorder
 	cd build/lib && find . -name '*.so' -exec install -D -m 644 \
 		{} $(abspath $(DESTDIR)$(PREFIX))/lib/recorder/{} \;
 	install -m 644 gdb/recorder-gdb.py gdb/recorder-tasks.py $(DESTDIR)$(PREFIX)/share/recorder

@@ -3,6 +3,7 @@
 #ifndef COMMAND_H
 #define COMMAND_H
 
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -124,8 +125,18 @@ void call_open(struct call *, int i);
  * command if the take fails. */
 void call_take(struct call *);
 void call_close(struct call *);
+/* Warns of files that were not opened, whose bytes are missing. */
+void call_warn_unopened(const struct call *);
 /* The name of the source's program, or of the source where that is unknown. */
 const char *call_program(const struct call *);
+
+/* What a call uses in place of stderr and exit() where it is made by a library,
+ * in somebody else's process: see library/. Null: this is the command. */
+struct call_host {
+    FILE *error, *warnings; /* without `recorder: `, and usage */
+    jmp_buf end;
+};
+extern _Thread_local struct call_host *call_host;
 
 /* The exit status of fail() from now on; it begins with 1. */
 void trouble_set(int status);

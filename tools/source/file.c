@@ -303,7 +303,8 @@ const char *source_open_file(struct source *source, const char *path,
     file->memory.map = file_map;
     file->memory.constant = file_constant;
     file_at_work = path;
-    sigaction(SIGBUS, &action, NULL);
+    if (!how->in_library)
+        sigaction(SIGBUS, &action, NULL);
     mapped = mapped_open(file, path);
     if (!mapped)
         return source_wrong(source, "%s", regular_error(errno));

@@ -68,6 +68,8 @@ struct source_how {
     size_t images_count;
     const char *registry; /* address: which of several */
     bool unprepared;      /* it may be without a recorder */
+    bool in_library;      /* no handler of SIGBUS is installed: the library in
+                           * library/ has its own */
 };
 
 /* Opens a source. Returns null, or what is wrong, kept in `why`; then there is
