@@ -3,13 +3,13 @@
 # SPDX-License-Identifier: MIT
 set -u
 case $1 in
-build) packages="libdw-dev libsqlite3-dev zlib1g-dev libseccomp-dev" ;;
-test) packages="libdw-dev libsqlite3-dev zlib1g-dev libseccomp-dev g++ gcc-multilib clang
+build) packages="libdw-dev libsqlite3-dev zlib1g-dev libzstd-dev libseccomp-dev" ;;
+test) packages="libdw-dev libsqlite3-dev zlib1g-dev libzstd-dev libseccomp-dev g++ gcc-multilib clang
     libcriterion-dev libbenchmark-dev libpth-dev libboost-fiber-dev gdb gdbserver elfutils lld babeltrace2
     gtkwave sigrok-cli protobuf-compiler sqlite3 xvfb xauth python3 chromium
     nodejs npm pigz pbzip2 lbzip2 xz-utils zstd memcached redis-server libjemalloc2
     libtcmalloc-minimal4 python3-numpy python3-pandas" ;;
-fuzz) packages="libdw-dev libsqlite3-dev zlib1g-dev clang-14 libclang-rt-14-dev" ;;
+fuzz) packages="libdw-dev libsqlite3-dev zlib1g-dev libzstd-dev clang-14 libclang-rt-14-dev" ;;
 *) echo "packages.sh: build, test or fuzz" >&2 && exit 2 ;;
 esac
 missing=

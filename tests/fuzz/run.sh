@@ -22,7 +22,7 @@ flags="-std=gnu11 -D_GNU_SOURCE -Dnanosleep=fuzz_nanosleep -Dexit=fuzz_exit
 flags=$(echo $flags)
 sources="tests/fuzz/fuzz.c tests/fuzz/verbs.c tests/fuzz/texts.c
     tests/fuzz/walks.c     $(ls tools/*.c tools/*/*.c | grep -v /main.c) gdb/library.c library/*.c"
-libraries="-ldw -lelf -lsqlite3 -lz -lseccomp -lm -lpthread"
+libraries="-ldw -lelf -lsqlite3 -lz -lzstd -lseccomp -lm -lpthread"
 # Compiles what has changed, into $out/FOLDER: FOLDER COMPILER FLAGS...
 objects()
 {
