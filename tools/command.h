@@ -53,13 +53,15 @@ struct verb {
     bool kernel;     /* shows switches that the kernel has, too */
     bool starts;     /* a program, whose arguments are no options of the verb */
     int trouble;     /* exit status for trouble; 0: 1 */
+    bool registries; /* takes --registry all */
+    const char *words; /* that its first argument is one of; null: any */
 };
 
 /* One file a verb, in verbs/. */
 extern const struct verb verb_list, verb_dump, verb_follow, verb_stat, verb_set,
     verb_clear, verb_save, verb_watch, verb_export, verb_view, verb_diff,
     verb_threads, verb_locks, verb_tasks, verb_switches, verb_latency, verb_run,
-    verb_serve;
+    verb_serve, verb_ps;
 
 struct call_option {
     int key;

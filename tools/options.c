@@ -127,7 +127,9 @@ const struct option_row common_rows[] = {
      "first that knows a code counts, then those of RECORDER_FORMATS, "
      "DIR:DIR..., then those of /usr/share/recorder/formats"},
     {OPTION_REGISTRY, "registry", "ADDRESS",
-     "which of several, in a process of libraries that share nothing"},
+     "which of several, in a process of libraries that share nothing; all: "
+     "list, "
+     "dump and stat show one behind the other"},
     {'h', "help", NULL, "this text"},
     {0, NULL, NULL, NULL}};
 
@@ -580,6 +582,9 @@ void call_open(struct call *call, int i)
     const char *elf = call_option(call, OPTION_ELF), *wrong;
     struct stat is;
     char *end;
+    if (how.registry && strcmp(how.registry, "all") == 0)
+        misuse(call, "--registry all goes with list, dump and stat; here it "
+                     "takes the address of one");
     if (how.registry && (strtoull(how.registry, &end, 0) == 0 || *end))
         misuse(call, "--registry %s: is no address", how.registry);
     for (int k = 0; k < call->options_count; k++)

@@ -81,4 +81,5 @@ const struct verb verb_list = {
             "machines 16): then the overwritten ones are an estimate, ~, from "
             "those that are kept.",
     .rows = rows,
-    .run = list};
+    .run = list,
+    .registries = true};
