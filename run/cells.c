@@ -67,8 +67,8 @@ struct run_cell run_cell_write(const struct recorder *r, unsigned lane,
                                                {words[4 * i], words[4 * i + 1],
                                                 words[4 * i + 2],
                                                 words[4 * i + 3]}};
-        const struct recorder_record *slot =
-            recorder_write_(ring, r->mask, previous + i, thread, &record);
+        struct recorder_record *slot;
+        recorder_write_(ring, r->mask, previous + i, thread, &record, &slot);
         if (i == 0 && slot)
             cell.start = (unsigned)(slot - recorder_records_(ring));
     }
