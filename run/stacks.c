@@ -8,12 +8,20 @@
    A function that calls alloca() has frames of many sizes: its words differ,
    or lie beyond the thread's stack, and it is unwound again.
 
+   Of code without tables only the call is known. There the stack itself is
+   recorded once, with the registers (snapshot.h), and walked when it is read.
+   It is the same stack again if it is as deep and has the same words in it that
+   lie in code.
+
    The stacks are known as long as call_stack has room: a record that is
    evicted would leave its id without a meaning.
 */
 #include "run.h"
 
+#include "snapshot.h"
+
 #include <dlfcn.h>
+#include <link.h>
 #include <unistd.h>
 #include <unwind.h>
 
@@ -26,7 +34,10 @@ enum {
     MODULES = 128,
     VARIANTS = 4,      /* of places, of one and the same stack */
     ROOM = 8192 - 512, /* slots of call_stack; a few records may be under way */
-    UNWINDER = 8192    /* bytes of stack that the unwinder may need */
+    UNWINDER = 8192,   /* bytes of stack that the unwinder may need */
+    SNAPSHOT = 4096,   /* bytes of a stack that are recorded */
+    SNAPSHOT_SLOTS = 3 * (2 + SNAPSHOT / (int)sizeof(void *) / 10),
+    CODES = 32 /* pieces of code that words of a stack are looked for in */
 };
 
 struct stack {
@@ -35,6 +46,7 @@ struct stack {
     unsigned count;
     const uintptr_t *pcs;
     const uint32_t *places; /* of each pc, in bytes above the call */
+    uintptr_t room, words;  /* of a snapshot: its depth, and a hash; or 0 */
 };
 static struct stack stacks[STACKS];
 static struct stack *sites[SITES];
@@ -67,8 +79,6 @@ static uint32_t site_hash(uintptr_t site)
 /* --------------------------------------------------------------- modules -- */
 
 #if __GLIBC_PREREQ(2, 35)
-#include <link.h>
-
 static __typeof__(&_dl_find_object) find_object;
 
 /* The modules that call_stack has: a recording knows those by itself that were
@@ -183,11 +193,43 @@ void run_stack_module(uintptr_t function)
         module_record(function + 1);
 }
 
+/* Code that was there at the start. */
+static struct code {
+    uintptr_t start, bytes;
+} codes[CODES];
+static unsigned codes_count;
+
+static int codes_add(struct dl_phdr_info *info, size_t size, void *of)
+{
+    (void)size;
+    for (unsigned i = 0; i < info->dlpi_phnum && codes_count < CODES; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type == PT_LOAD && p->p_flags & PF_X)
+            codes[codes_count++] =
+                (struct code){info->dlpi_addr + p->p_vaddr, p->p_memsz};
+    }
+    return of != NULL;
+}
+
+/* A hash of what may be return addresses in a stack, and where they are. */
+static uintptr_t stack_words(uintptr_t cfa, uintptr_t room)
+{
+    const uintptr_t *word = (const uintptr_t *)cfa;
+    uintptr_t count = (room < SNAPSHOT ? room : SNAPSHOT) / sizeof *word;
+    uint64_t hash = 0;
+    for (uintptr_t i = 0; i < count; i++)
+        for (unsigned k = 0; k < codes_count; k++)
+            if (word[i] - codes[k].start < codes[k].bytes)
+                hash = run_mix(hash ^ i, word[i]);
+    return (uintptr_t)hash | 1;
+}
+
 void run_stacks_begin(void)
 {
     void *found = dlsym(RTLD_DEFAULT, "_dl_find_object");
     dlerror(); /* that it is not there is not the program's error */
     unwinds = found != NULL;
+    dl_iterate_phdr(codes_add, NULL);
 #if __GLIBC_PREREQ(2, 35)
     __builtin_memcpy(&find_object, &found, sizeof find_object);
 #endif
@@ -208,10 +250,12 @@ void run_stacks_forked(void)
 /* ---------------------------------------------------------------- unwind -- */
 
 struct walk {
-    uintptr_t site, high; /* high: the end of the thread's stack, or ~0 */
+    uintptr_t site, high;  /* high: the end of the thread's stack, or ~0 */
+    uintptr_t room, words; /* if a snapshot is to be taken; or 0 */
     uintptr_t pcs[FRAMES];
     uintptr_t cfas[FRAMES]; /* the stack pointer in that frame */
     unsigned count;
+    bool whole; /* it reached the end of the thread's stack */
 };
 
 static _Unwind_Reason_Code walk_step(struct _Unwind_Context *context, void *of)
@@ -222,7 +266,8 @@ static _Unwind_Reason_Code walk_step(struct _Unwind_Context *context, void *of)
     if (walk->count == 0 && pc != (walk->site & ~(uintptr_t)1) &&
         pc != walk->site)
         return _URC_NO_REASON; /* the library's own frames */
-    if (walk->count == FRAMES || pc == 0 || cfa >= walk->high)
+    walk->whole = walk->count == FRAMES || cfa >= walk->high;
+    if (walk->whole || pc == 0)
         return _URC_END_OF_STACK;
     if (walk->count && is_own(pc))
         return _URC_NO_REASON; /* between a thread's function and its caller */
@@ -266,7 +311,7 @@ static uintptr_t stack_same(const struct walk *walk, unsigned count,
         __atomic_load_n(&sites[site_hash(walk->site)], __ATOMIC_ACQUIRE);
     uintptr_t id = 0;
     for (*variants = 0; s; s = s->next)
-        if (s->count == count &&
+        if (s->count == count && !s->words && !walk->words &&
             __builtin_memcmp(s->pcs, walk->pcs, count * sizeof *s->pcs) == 0) {
             id = s->id;
             ++*variants;
@@ -302,6 +347,8 @@ static uintptr_t stack_add(const struct walk *walk, uintptr_t cfa)
     stack->pcs = pcs = pool + at;
     stack->places = places = (uint32_t *)(void *)(pcs + count);
     stack->count = count;
+    stack->room = walk->room;
+    stack->words = walk->words;
     stack->id = same ? same : number + 1;
     for (i = 0; i < count; i++) {
         pcs[i] = walk->pcs[i];
@@ -334,6 +381,8 @@ static const struct stack *stack_find(uintptr_t site, uintptr_t cfa,
         unsigned i = 1;
         if (s->pcs[0] != (site & ~(uintptr_t)1) && s->pcs[0] != site)
             continue;
+        if (s->words && (s->room != room || s->words != stack_words(cfa, room)))
+            continue;
         while (i < s->count && s->places[i] < room &&
                is_word(*(const uintptr_t *)(cfa + s->places[i]), s->pcs[i]))
             i++;
@@ -343,7 +392,23 @@ static const struct stack *stack_find(uintptr_t site, uintptr_t cfa,
     return NULL;
 }
 
-uintptr_t run_stack(uintptr_t site, uintptr_t cfa, bool creates)
+/* Is there room for the stack of a call without tables? Of one call at most so
+ * many, and of all not so many that others find no room. */
+static bool has_room(uintptr_t site)
+{
+    const struct stack *s =
+        __atomic_load_n(&sites[site_hash(site)], __ATOMIC_ACQUIRE);
+    unsigned count = 0;
+    for (; s; s = s->next)
+        count += s->words && s->pcs[0] == site;
+    return count < VARIANTS &&
+           recorder_get_(&slots_used) + SNAPSHOT_SLOTS < ROOM / 2;
+}
+
+/* As run_stack(). `snapshot`: how deep the stack is that is to be recorded. Not
+ * a part of it: what this needs would be part of the snapshot. */
+__attribute__((noinline)) static uintptr_t
+stack_of(uintptr_t site, uintptr_t cfa, bool creates, uintptr_t *snapshot)
 {
     struct run_thread *t = &run_self;
     /* How much of the thread's own stack lies above the call; 0: the call came
@@ -356,8 +421,10 @@ uintptr_t run_stack(uintptr_t site, uintptr_t cfa, bool creates)
     if (known)
         return known->id;
     walk.site = site;
+    walk.room = walk.words = 0;
     walk.high = room ? t->stack_high : UINTPTR_MAX;
     walk.count = 0;
+    walk.whole = false;
     if (is_full())
         return 0;
     if ((unwinds || creates) && room &&
@@ -365,10 +432,26 @@ uintptr_t run_stack(uintptr_t site, uintptr_t cfa, bool creates)
         t->inside++;
         _Unwind_Backtrace(walk_step, &walk);
         t->inside--;
+        if (walk.count <= 1 && !walk.whole && has_room(site)) {
+            walk.room = *snapshot = room;
+            walk.words = stack_words(cfa, room);
+        }
     }
     if (walk.count == 0) {
         walk.pcs[0] = site;
         walk.count = 1;
     }
     return stack_add(&walk, cfa);
+}
+
+uintptr_t run_stack(uintptr_t site, uintptr_t cfa, bool creates)
+{
+    uintptr_t room = 0, id = stack_of(site, cfa, creates, &room);
+    if (id && room) {
+        run_self.inside++;
+        recorder_add_(&slots_used, SNAPSHOT_SLOTS);
+        snapshot_take(id, run_self.stack_high, SNAPSHOT);
+        run_self.inside--;
+    }
+    return id;
 }

@@ -301,6 +301,28 @@ Test(waits, waits_are_summed_up)
                "l[\\\"total_ns\\\"], l\n\"");
 }
 
+/* Goal: of a program without tables, whole stacks, by what it recorded of them;
+ * not those of another thread that came to the same call by another way. */
+Test(waits, stacks_without_tables)
+{
+    pid_t pid;
+    build_must("gcc -O2 -g -fno-asynchronous-unwind-tables -fno-unwind-tables "
+               "-o untabled " BUILD_PROGRAMS "/threads.c -lpthread");
+    pid = command_start(RECORDER " run -q -o untabled.rec ./untabled two");
+    until("threads", "untabled.rec", "DEADLOCK");
+    command_stop(pid);
+    command_must("threads untabled.rec");
+    build_must(RECORDER
+               " threads untabled.rec | grep -A 3 \" deposit  waits \"");
+    must_say("at transfer threads.c:");
+    must_say(" < deposit threads.c:");
+    must_say("made by T1");
+    must_say(" < main threads.c:");
+    build_must(RECORDER
+               " threads untabled.rec | grep -A 3 \" withdraw  waits \"");
+    must_say(" < withdraw threads.c:");
+}
+
 /* Goal: functions of libraries that were opened after the recording began are
  * named, of the build that ran and no other; where one library lay in the place
  * of another, nothing is said rather than what may be wrong. */

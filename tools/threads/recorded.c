@@ -420,6 +420,12 @@ bool recorded_opened(const struct recorded *recorded, struct source *source)
     return done;
 }
 
+struct stack *recorded_stack_of(struct recorded *recorded, uint64_t number)
+{
+    size_t at = ids_find(&recorded->stack_ids, number, 0, 0);
+    return at == IDS_NONE ? NULL : &recorded->stacks[at];
+}
+
 /* Ten frames a record, of which the last is filled up with zeros. */
 static void stack_read(const struct entry *entry)
 {
@@ -429,6 +435,9 @@ static void stack_read(const struct entry *entry)
     bool is_new;
     size_t at;
     opened_read(entry);
+    if (begins(entry->format, "snapshot %p: at %p, sp") &&
+        (stack = recorded_stack_of(recorded, word[0])))
+        recorded->has_snapshots = stack->has_snapshot = true;
     if (!begins(entry->format, "stack %u from %u: %p") || !word[0] ||
         word[1] >= FRAMES_MAX)
         return;
@@ -479,6 +488,8 @@ static void stacks_join(struct recorded *recorded)
             product = (product + stack->frames[k]) * 0xbf58476d1ce4e5b9u;
         }
         stack->same = stack->number;
+        if (stack->has_snapshot) /* they differ above the call */
+            continue;
         at = ids_add(&known, sum, product, stack->count, &is_new);
         if (at == IDS_NONE) {
             recorded->no_memory = true;

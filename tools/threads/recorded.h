@@ -77,8 +77,9 @@ struct stack {
     uint64_t number;
     uint64_t *frames; /* return addresses */
     unsigned count;
-    uint64_t same; /* the number of the first that has these frames */
-    size_t first;  /* recorded.c's own: the first of those of one hash */
+    bool has_snapshot; /* which tells of more frames than these */
+    uint64_t same;     /* the number of the first that has these frames */
+    size_t first;      /* recorded.c's own: the first of those of one hash */
 };
 
 /* A file of code that a stack or a function lies in. */
@@ -112,6 +113,7 @@ struct recorded {
     struct opened *opened;
     size_t opened_count, opened_max;
     int64_t first_ns, last_ns; /* of waits: from when all are known */
+    bool has_snapshots;        /* of stacks: see snapshots_extend() */
     bool no_memory;
 };
 
@@ -129,6 +131,7 @@ struct past *recorded_past(const struct recorded *, unsigned number);
 bool recorded_opened(const struct recorded *, struct source *);
 /* The frames of a stack; null: it is not kept. */
 const struct stack *recorded_stack(const struct recorded *, uint64_t number);
+struct stack *recorded_stack_of(struct recorded *, uint64_t number);
 
 /* ------------------------------------------------------------------ join -- */
 

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
 #include "bytes.h"
+#include "recorded.h"
 #include "threads.h"
 
 #include <stdlib.h>
@@ -129,11 +130,12 @@ static void piece_add(struct snapshots *s, const struct reader_event *event)
     s->count++;
 }
 
-static const char *gather(struct snapshots *s, struct reader *reader)
+static const char *gather(struct snapshots *s, struct reader *reader,
+                          const char *names)
 {
     struct reader_event event;
     const char *wrong, *format, *place;
-    reader_select(reader, &(struct reader_selection){.names = NULL});
+    reader_select(reader, &(struct reader_selection){.names = names});
     wrong = reader_take(reader);
     while (!wrong && reader_next(reader, &event)) {
         format = reader_format(reader, &event.event, &place);
@@ -182,7 +184,7 @@ const char *snapshots_open(struct threads *threads, struct source *source,
         wrong = threads_wrong(threads, "is of a processor whose stacks are not "
                                        "known here");
     if (!wrong)
-        wrong = gather(&s, reader);
+        wrong = gather(&s, reader, NULL);
     if (!wrong && threads->count == 0)
         wrong =
             threads_wrong(threads, "is a recording: it holds records, but no "
@@ -196,4 +198,44 @@ const char *snapshots_open(struct threads *threads, struct source *source,
     if (wrong)
         threads_close(threads);
     return wrong;
+}
+
+/* Takes over what lies above the program's call, which is all that is known of
+ * a stack so far. */
+static void stack_extend(struct stack *stack, const struct thread *from)
+{
+    unsigned i = 0;
+    while (i < from->frames_count && from->frames[i] != stack->frames[0] - 1)
+        i++;
+    for (i++; i < from->frames_count && stack->count < FRAMES_MAX; i++)
+        stack->frames[stack->count++] = from->frames[i] + 1;
+}
+
+const char *snapshots_extend(struct threads *threads)
+{
+    struct recorded *recorded = threads->recorded;
+    struct threads own = {.source = threads->source,
+                          .machine = threads->machine,
+                          .unwind = threads->unwind};
+    struct snapshots s = {.threads = &own};
+    struct reader reader;
+    const char *wrong;
+    if (!recorded->has_snapshots || !threads->machine)
+        return NULL;
+    wrong = reader_open(&reader, recorded->reader.memory,
+                        recorded->reader.registry);
+    if (wrong)
+        return threads_wrong(threads, "%s", wrong);
+    wrong = gather(&s, &reader, "call_stack");
+    if (!wrong)
+        walk_all(&s);
+    for (size_t i = 0; i < own.count && !wrong; i++) {
+        struct stack *stack = recorded_stack_of(recorded, own.all[i].snapshot);
+        if (stack && stack->count == 1 && stack->has_snapshot)
+            stack_extend(stack, &own.all[i]);
+    }
+    reader_close(&reader);
+    free(s.pieces);
+    free(own.all);
+    return wrong ? threads_wrong(threads, "%s", wrong) : NULL;
 }

@@ -199,7 +199,9 @@ static const char *past_read(struct threads *threads, struct reader *reader)
                    : NULL;
     if (!recorded_opened(threads->recorded, threads->source))
         return threads_wrong(threads, "there is no memory for it");
-    wrong = recorded_join(threads);
+    wrong = snapshots_extend(threads);
+    if (!wrong)
+        wrong = recorded_join(threads);
     if (!wrong && !inside_sort(threads))
         wrong = threads_wrong(threads, "there is no memory for it");
     return wrong ? wrong : recorded_waits(threads);

@@ -203,6 +203,10 @@ void core_registers(const struct threads *, struct thread *,
  * wrong. Takes the reader's records. */
 const char *snapshots_open(struct threads *, struct source *, struct reader *);
 
+/* Walks the stacks that recorder run recorded of code without tables, and adds
+ * their frames to what is known of them. Null, or what is wrong. */
+const char *snapshots_extend(struct threads *);
+
 /* Makes the bytes of an NT_PRSTATUS, whose size it returns, at most `max`;
  * registers that are not known are 0. 0: it has more. */
 size_t core_status(const struct machine *, const struct memory *, int32_t id,
