@@ -202,10 +202,12 @@ const char *snapshots_open(struct threads *threads, struct source *source,
 
 /* Takes over what lies above the program's call, which is all that is known of
  * a stack so far. */
-static void stack_extend(struct stack *stack, const struct thread *from)
+static void stack_extend(struct stack *stack, const struct thread *from,
+                         uint64_t no_address)
 {
+    uint64_t call = (stack->frames[0] & ~no_address) - 1;
     unsigned i = 0;
-    while (i < from->frames_count && from->frames[i] != stack->frames[0] - 1)
+    while (i < from->frames_count && from->frames[i] != call)
         i++;
     for (i++; i < from->frames_count && stack->count < FRAMES_MAX; i++)
         stack->frames[stack->count++] = from->frames[i] + 1;
@@ -232,7 +234,8 @@ const char *snapshots_extend(struct threads *threads)
     for (size_t i = 0; i < own.count && !wrong; i++) {
         struct stack *stack = recorded_stack_of(recorded, own.all[i].snapshot);
         if (stack && stack->count == 1 && stack->has_snapshot)
-            stack_extend(stack, &own.all[i]);
+            stack_extend(stack, &own.all[i],
+                         threads->machine->unwind.no_address);
     }
     reader_close(&reader);
     free(s.pieces);
