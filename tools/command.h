@@ -97,6 +97,8 @@ enum {
     OPTION_SEVERITY,
     OPTION_FORMATS,
     OPTION_LOG,
+    OPTION_GREP,
+    OPTION_WHERE,
     OPTION_OWN
 };
 
