@@ -78,6 +78,9 @@ RECORDER_LOUD_
 /* A row: what a member of a structure is.
  *
  *     NEXT            of a task: the next task, or null
+ *     PREVIOUS        of a task: the task before it. Where a list is damaged,
+ *                     readers come from its other end, if the first task's
+ *                     PREVIOUS is the last
  *     LINK            the next task's LINK, in a ring through the head
  *     ID              a number for users; below 0, or with INTERNAL that is not
  *                     0, it is the scheduler's own, and shown on demand
@@ -92,6 +95,7 @@ RECORDER_LOUD_
  *     WAITS           address of what it waits for, or null; and of that,
  *                     OWNER: the task that holds it, or null; WHY_AT: a
  *                     char *, "lock"
+ *     SINCE           RECORDER_TIME() when its state began, a uintptr_t
  *     GROUP           address of its group; and of that, GROUP_NAME or
  *                     GROUP_NAME_AT
  *     NUMBER          see below

@@ -30,6 +30,9 @@ static void modules_report(struct source *source)
     dwfl_report_begin(dwfl);
     for (size_t i = 0; i < source->modules_count; i++)
         module_report(source, &source->modules[i]);
+    if (source->program && !source->modules_count)
+        dwfl_report_elf(source->dwfl, source->program, source->program, -1, 0,
+                        true);
     dwfl_report_end(dwfl, NULL, NULL);
 }
 
