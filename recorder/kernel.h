@@ -322,7 +322,7 @@ recorder_kernel_record_(struct recorder_kernel_ *k,
     r.order = recorder_stamp_order_(recorder_stamp_time_(), 1);
     ring = recorder_lane_(recorder, 0); /* other lanes have owners */
     recorder_write_(ring, recorder->mask,
-                    recorder_positions_(ring, 1, number), number, &r);
+                    recorder_positions_(ring, 1, number), number, &r, NULL);
     if (__atomic_load_n(&recorder->trace, __ATOMIC_RELAXED) > 0 &&
         recorder_home_.registry->hook)
         recorder_home_.registry->hook(recorder, number, &r, 1);

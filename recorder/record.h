@@ -131,7 +131,7 @@ recorder_record_words_(const struct recorder *recorder, const char *format,
                                     head.time,
                                     caller,
                                     {word[0], word[1], word[2], word[3]}};
-        recorder_write_slowly_(ring, mask, previous + i, writer, &r);
+        recorder_write_late_(ring, mask, previous + i, writer, &r, NULL);
     }
     if (__atomic_load_n(&recorder->trace, __ATOMIC_RELAXED) > 0)
         recorder_hook_words_(recorder, recorder_writer_thread_(writer), &head,
@@ -150,8 +150,8 @@ RECORDER_SELDOM_ uintptr_t recorder_record_hooked_(
     struct recorder_ring *ring = recorder_ring_of_(recorder, writer);
     r->time = recorder_stamp_time_();
     r->order = recorder_stamp_order_(r->time, 1);
-    recorder_write_slowly_(ring, mask, recorder_positions_(ring, 1, writer),
-                           writer, r);
+    recorder_write_late_(ring, mask, recorder_positions_(ring, 1, writer),
+                         writer, r, NULL);
     if (recorder_home_.registry->hook)
         recorder_home_.registry->hook(recorder, recorder_writer_thread_(writer),
                                       r, 1);
@@ -183,9 +183,8 @@ RECORDER_CALLED_ uintptr_t recorder_record_few_(const struct recorder *recorder,
     ring = recorder_ring_of_(recorder, writer);
     r.time = recorder_stamp_time_();
     r.order = recorder_stamp_order_(r.time, 1);
-    recorder_write_(ring, mask, recorder_positions_(ring, 1, writer),
-                    writer, &r);
-    return r.order;
+    return recorder_write_(ring, mask, recorder_positions_(ring, 1, writer),
+                           writer, &r, NULL);
 }
 
 /* Records more than 4 arguments, `count` records of 4: 8 words, or 12. They
@@ -213,17 +212,17 @@ RECORDER_CALLED_ uintptr_t recorder_record_more_(
     r.time = recorder_stamp_time_();
     r.order = order = recorder_stamp_order_(r.time, count);
     previous = recorder_positions_(ring, count, writer);
-    recorder_write_(ring, mask, previous, writer, &r);
+    recorder_write_(ring, mask, previous, writer, &r, NULL);
     r.format = 0;
     r.order = order + 1;
     r.argument[0] = e, r.argument[1] = f;
     r.argument[2] = g, r.argument[3] = h;
-    recorder_write_(ring, mask, previous + 1, writer, &r);
+    recorder_write_(ring, mask, previous + 1, writer, &r, NULL);
     if (count > 2) {
         r.order = order + 2;
         r.argument[0] = i, r.argument[1] = j;
         r.argument[2] = k, r.argument[3] = l;
-        recorder_write_(ring, mask, previous + 2, writer, &r);
+        recorder_write_(ring, mask, previous + 2, writer, &r, NULL);
     }
     return order;
 }
@@ -271,8 +270,7 @@ RECORDER_CALLED_ const char *recorder_copy_bytes_(
             recorder_bytes_(text.argument, string + at, RECORDER_TEXT_BYTES_);
         else
             recorder_bytes_(text.argument, string + at, size - at);
-        slot = recorder_write_slowly_(ring, mask, last - i,
-                                     writer, &text);
+        recorder_write_late_(ring, mask, last - i, writer, &text, &slot);
         token = slot ? recorder_token_(slot, own) : (uintptr_t)ring;
     }
     return (const char *)token;

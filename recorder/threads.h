@@ -53,12 +53,19 @@ RECORDER_SELDOM_ void recorder_thread_set_name_(struct recorder_thread_row *row,
 /* The thread as a writer: its number, 0 before it has recorded, and its lane;
  * and where its lane is kept while it calls fork(). The attribute stands at
  * both, or gcc ignores it. */
+#ifdef RECORDER_OS_OWN_
+#define recorder_thread_self_ (*recorder_os_own_(0))
+#define recorder_thread_kept_ (*recorder_os_own_(1))
+RECORDER_ASSERT_(RECORDER_OS_SHARED_ == RECORDER_THREAD_SHARED,
+                 "a number that threads share");
+#else
 extern RECORDER_PROGRAM_ __thread unsigned recorder_thread_self_
     RECORDER_THREAD_LOCAL_;
 __thread unsigned recorder_thread_self_ RECORDER_THREAD_LOCAL_ = 0;
 extern RECORDER_PROGRAM_ __thread unsigned recorder_thread_kept_
     RECORDER_THREAD_LOCAL_;
 __thread unsigned recorder_thread_kept_ RECORDER_THREAD_LOCAL_ = 0;
+#endif
 
 /* Changes a row's state to RECORDER_ROW_TAKEN_ by compare-and-swap; false: it
  * had another state. It swaps 4 bytes, `named` too, as riscv64 cannot swap

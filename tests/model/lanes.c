@@ -91,7 +91,9 @@ static void make(unsigned writer, uintptr_t what, uintptr_t count)
     uintptr_t previous = recorder_positions_(&all.ring, count, writer), i;
     for (i = 0; i < count; i++, what++) {
         struct recorder_record r = {0, what, 0, 0, {~what, 0, 0, 0}};
-        if (recorder_write_(&all.ring, slots - 1, previous + i, writer, &r))
+        struct recorder_record *place;
+        recorder_write_(&all.ring, slots - 1, previous + i, writer, &r, &place);
+        if (place)
             made |= (uintptr_t)1 << what;
     }
 }

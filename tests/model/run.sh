@@ -10,6 +10,9 @@ root=../..
 build=$root/build/model
 cc="${CC:-cc} -std=gnu11 -O2 -w"
 cxx="${CXX:-c++} -std=gnu++11 -O2 -w"
+# A port with one processor: what holds the compiler back there counts as a
+# fence of the processor, as what is on one processor sees its own stores.
+one="-DRECORDER_FENCE_(order)=__atomic_thread_fence(order)"
 : "${SEED:=$(date +%s)}"
 : "${GENMC_SECONDS:=300}"
 export GENMC_SECONDS
@@ -38,7 +41,14 @@ configurations="order
 1 4 1 3 1 2 random 20000
 1 3 2 2 1 8 random 20000
 2 3 2 2 1 8 random 20000
-2 3 1 2 1 8 2 random 20000"
+2 3 1 2 1 8 2 random 20000
+one order
+one 1 2 1 2 1 8
+one 1 3 1 2 1 2
+one 1 2 2 2 1 2
+one 2 2 2 2 1 2
+one 2 2 1 2 1 1 2
+one 2 3 2 2 1 8 random 20000"
 deep="1 2 2 1 1 1 compare
 2 3 2 1 1 1
 1 3 1 3 1 1
@@ -86,6 +96,13 @@ lanes clocks 2
 wraps 5 3 1 2 1
 wraps-masked 5 3 1 2 1
 1 3 1 2 1 1"
+# The same for mutants of an order or of a fence, where there is one processor.
+trials_one="one order
+one 2 2 2 1 1 1
+one 1 2 1 2 1 2
+one 1 3 1 1 1 1
+one 1 2 2 2 1 1
+one 1 3 1 2 1 1"
 # What GenMC checks of these: it enters every execution one by one.
 genmc_trials="order
 follows
@@ -98,6 +115,7 @@ genmc_deep="1 3 1 2 0 1
 words() # A configuration in words.
 {
     case $1 in
+    one\ *) echo "one processor: $(words "${1#one }")" && return ;;
     order) echo "orders (W1)" && return ;;
     follows) echo "orders follow a flag (W1)" && return ;;
     esac
@@ -136,6 +154,7 @@ program() # Of a configuration: the program to run, and its arguments.
 {
     case $1 in
     wraps* | lanes*) echo "$1" ;;
+    one\ *) echo "ring-one ${1#one }" ;;
     *) echo "ring $1" ;;
     esac
 }
@@ -235,11 +254,16 @@ make_mutant() # Makes the header of the mutant in $dir; says what went wrong.
     $cc -I"$dir" ring.c "$build/weak.o" -o "$dir/ring" 2>"$dir/log" &&
         $cc -I"$dir" lanes.c "$build/weak.o" -o "$dir/lanes" 2>"$dir/log" ||
         { echo "FAILED: does not compile: $(head -n 1 "$dir/log")"; return 1; }
+    sed -z 's/\n *RECORDER_STEP_(/ RECORDER_STEP_(/g' $root/recorder/ring.h |
+        cmp -s - "$dir/recorder/ring.h" ||
+        ! grep -q "__ATOMIC_\|recorder_fence_" "$dir/sed" ||
+        $cc -DRECORDER_ONE_PROCESSOR "$one" -I"$dir" ring.c "$build/weak.o" \
+            -o "$dir/ring-one"
 }
 
-try_mutant() # Runs it until it fails; prints that, or nothing.
+try_mutant() # $1: trials. Runs it until it fails; prints that, or nothing.
 {
-    echo "$trials" | while read -r trial; do
+    echo "$1" | while read -r trial; do
         case $trial in
         wraps*)
             [ -x "$dir/wraps" ] || make_wraps "$dir" "$dir" 2>"$dir/log" ||
@@ -280,7 +304,11 @@ mutant() # Makes mutant number $1 and tries to catch it; prints its line.
         echo "mutant: $name: $caught"
         return 1
     fi
-    caught=$(try_mutant)
+    caught=$(try_mutant "$trials")
+    if [ -x "$dir/ring-one" ]; then
+        by_one=$(try_mutant "$trials_one")
+        [ -n "$by_one" ] || caught="FAILED: not caught on one processor"
+    fi
     by_genmc=
     case $MODEL_DEEP,$caught in
     ,* | *,*" bits, "* | *,*lane* | *,*clock*) ;; # GenMC sees no wraps and no lanes
@@ -326,6 +354,7 @@ mkdir -p "$build"
 $cc -c weak.c -o "$build/weak.o" &&
     $cc litmus.c "$build/weak.o" -o "$build/litmus" &&
     $cc -I$root ring.c "$build/weak.o" -o "$build/ring" &&
+    $cc -DRECORDER_ONE_PROCESSOR "$one" -I$root ring.c "$build/weak.o" -o "$build/ring-one" &&
     $cc -I$root lanes.c "$build/weak.o" -o "$build/lanes" &&
     make_wraps $root "$build" || exit 1
 
