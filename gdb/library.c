@@ -25,7 +25,11 @@ struct library {
     struct tasks tasks;
     bool has_tasks;
     char state[24]; /* of library_task() */
-    char *text;     /* the text that was returned last */
+    struct shown {  /* names that it gave, escaped */
+        struct shown *next;
+        char text[];
+    } * shown;
+    char *text; /* the text that was returned last */
     size_t text_size;
     char why[256];
     char file[4 * 1023 + 1], name[128]; /* of library_at(), as shown */
@@ -83,6 +87,11 @@ void library_free(struct library *library)
     reader_close(&library->reader);
     if (library->has_tasks)
         tasks_close(&library->tasks);
+    while (library->shown) {
+        struct shown *next = library->shown->next;
+        free(library->shown);
+        library->shown = next;
+    }
     free(library->text);
     free(library);
 }
@@ -354,6 +363,20 @@ const char *library_tasks(struct library *library, const char *group,
     return text_end(library, text);
 }
 
+/* A name as it is shown, until library_free(); "": there is no memory. */
+static const char *name_shown(struct library *library, const char *name)
+{
+    size_t size = strlen(name);
+    const char *text = text_shown(name, &size);
+    struct shown *shown = malloc(sizeof *shown + size + 1);
+    if (!shown)
+        return "";
+    memcpy(shown->text, text, size + 1);
+    shown->next = library->shown;
+    library->shown = shown;
+    return shown->text;
+}
+
 bool library_task(struct library *library, size_t i, struct library_task *to)
 {
     const struct tasks *tasks = &library->tasks;
@@ -362,9 +385,9 @@ bool library_task(struct library *library, size_t i, struct library_task *to)
         return false;
     task = &tasks->all[tasks->order[i]];
     *to = (struct library_task){
-        .name = task->name,
-        .group = task_group(tasks, task),
-        .state = task_state(tasks, task, library->state),
+        .name = name_shown(library, task->name),
+        .group = name_shown(library, task_group(tasks, task)),
+        .state = name_shown(library, task_state(tasks, task, library->state)),
         .address = task->address,
         .id = task->id,
         .thread = task->thread == TASK_NONE ? -1 : (int64_t)task->thread,
