@@ -92,7 +92,7 @@ struct thread {
     int64_t call;
     uint64_t arguments[6];
     bool argument_lost; /* the first of them */
-    uint64_t switches; /* how often it began to wait or was preempted */
+    uint64_t switches;  /* how often it began to wait or was preempted */
     struct registers registers;
     bool has_registers; /* at least pc and sp */
     bool moved;         /* it ran while its stack was read */
@@ -244,5 +244,8 @@ int32_t wait_owner(struct threads *, uint64_t mutex);
 
 /* Finds the cycles of waits; of a running process, those that last. */
 const char *cycles_find(struct threads *);
+/* Does a thread of a running process still wait, in the call that it was seen
+ * in, for what that thread holds? Of all other sources, it does. */
+bool thread_waits_still(struct threads *, size_t thread, size_t holder);
 
 #endif
