@@ -377,6 +377,14 @@ static bool token_piece(struct reader *reader,
            commit_thread(m, commit) == event->thread;
 }
 
+/* The order of the next piece of a text. */
+static uint64_t order_next(const struct reader *reader, uint64_t order)
+{
+    return order < reader->clocked
+               ? recorder_order_next_(order)
+               : ((order + 1) & word_max(reader->memory));
+}
+
 /* Assembles the text of a token in inside->text, as far as it is still there,
  * as recorder_text_of_() does in the program. */
 static void token_text(struct reader *reader,
@@ -391,7 +399,7 @@ static void token_text(struct reader *reader,
     while (to && token && !*mark) {
         if (!token_piece(reader, event, token, &piece) ||
             (size == 0 ? word_signed(m, event->order - piece.order) < 0
-                       : piece.order != ((order + 1) & word_max(m)) ||
+                       : piece.order != order_next(reader, order) ||
                              piece.left != left - 1))
             break;
         order = piece.order;
@@ -591,6 +599,19 @@ static const char *line_outside(const char *line)
     return text;
 }
 
+/* Reads a line format, unless it was the last one that was read. */
+static const struct recorder_line_ *line_read(struct reader_inside *inside,
+                                              const char *line)
+{
+    if (!inside->line_format || strcmp(inside->line_format, line) != 0) {
+        free(inside->line_format);
+        inside->line_format = strdup(line);
+        recorder_line_read_(&inside->line_read,
+                            inside->line_format ? inside->line_format : "");
+    }
+    return &inside->line_read;
+}
+
 const char *reader_line(struct reader *reader, const struct reader_event *event,
                         const char *line, size_t *size)
 {
@@ -612,7 +633,9 @@ const char *reader_line(struct reader *reader, const struct reader_event *event,
     shown.name_size = strlen(shown.name);
     to = recorder_string_at_(inside->line, RECORDER_TEXT_LINE_MAX_ - 1);
     line = line ? line : reader->line;
-    recorder_add_line_(&to, event->outside ? line_outside(line) : line, &shown);
+    recorder_add_line_(
+        &to, line_read(inside, event->outside ? line_outside(line) : line),
+        &shown);
     recorder_end_line_(&to);
     inside->line[to.size] = '\0';
     if (size)
