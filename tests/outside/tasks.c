@@ -334,7 +334,7 @@ Test(tasks, a_number_names_the_task_everywhere)
     }
     build_must("gdb -q --batch -p %d -ex \"source " TEST_ROOT
                "/gdb/recorder-gdb.py\" -ex \"recorder at 1\" -ex \"recorder "
-               "threads\" 2>&1",
+               "list\" 2>&1",
                pid);
     command_stop(pid);
     must_say("It is of task idle: recorder task idle\n");

@@ -331,11 +331,19 @@ __attribute__((noinline)) static void spin(struct fiber *fiber)
     for (volatile long i = 0; !go; i++)
         continue;
 }
+/* Have left and right gone, if there are they? A worker holds `big` until one
+ * has. */
+static bool locks_stand(void)
+{
+    bool stand;
+    pthread_mutex_lock(&big);
+    stand = !A.owner || (A.waiters && B.waiters);
+    pthread_mutex_unlock(&big);
+    return stand;
+}
 __attribute__((noinline)) static void crash(struct fiber *fiber)
 {
-    while (standing < (unsigned)fiber->argument ||
-           (A.owner && !(*(struct fiber *volatile *)&A.waiters &&
-                         *(struct fiber *volatile *)&B.waiters)))
+    while (standing < (unsigned)fiber->argument || !locks_stand())
         yield();
     record(work, "about to crash %d", fiber->argument);
     *(volatile int *)0 = 1;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum {
-    STACK_TRIES = 3, /* how often it is read that its task leaves meanwhile */
+    STACK_TRIES = 8, /* how often it is read that its task leaves meanwhile */
     SPAN_MAX = 256 * 1024 /* bytes of a stack that are compared */
 };
 
