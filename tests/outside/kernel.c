@@ -386,6 +386,15 @@ Test(kernel, program_that_records_none)
     }
 }
 
+/* Goal: a live page gets what ran, as it comes, and all of it. Method: the
+ * records that it gets, too, read by programs/view_live.py. */
+Test(kernel, live_page_has_what_ran)
+{
+    build_must("python3 " BUILD_PROGRAMS "/view_live.py " RECORDER
+               " ./kernel live");
+    cr_assert(strstr(build_text, " threads, "), "%s", build_text);
+}
+
 /* Goal: where the kernel refuses, the command says why and counts by /proc. */
 Test(kernel, counts_where_the_kernel_refuses)
 {
