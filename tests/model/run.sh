@@ -19,7 +19,7 @@ export GENMC_SECONDS
 export SEED
 
 # What the mutants are of.
-parts_checked="word.h ring.h lane.h"
+parts_checked="word.h ring.h lane.h order.h"
 # slots writers records tickets readers words [parts] [how]
 configurations="order
 1 2 1 2 1 1 compare
@@ -60,7 +60,10 @@ lanes handler 1 1
 lanes handler 4 3
 lanes handler 2 2
 lanes over
-lanes shared"
+lanes shared
+lanes clock 1
+lanes clock 3
+lanes clocks 2"
 # program bits thread_bits slots writers tickets
 wraps="wraps 5 2 1 2 1
 wraps 5 2 2 2 2
@@ -88,6 +91,8 @@ trials="order
 lanes shared
 lanes handler 4 1
 lanes over
+lanes clock 2
+lanes clocks 2
 wraps 5 3 1 2 1
 wraps-masked 5 3 1 2 1
 1 3 1 2 1 1"
@@ -120,6 +125,8 @@ words() # A configuration in words.
         echo "a lane of $3 slots and a handler of its thread, parts $4"
         return
         ;;
+    lanes,clock) echo "orders by the clock and a handler, units $3" && return ;;
+    lanes,clocks) echo "orders by the clock in lane 0, units $3" && return ;;
     lanes,over) echo "a lane whose thread has ended" && return ;;
     lanes,*) echo "lane 0" && return ;;
     esac
@@ -304,7 +311,7 @@ mutant() # Makes mutant number $1 and tries to catch it; prints its line.
     fi
     by_genmc=
     case $MODEL_DEEP,$caught in
-    ,* | *,*" bits, "* | *,*lane*) ;; # GenMC sees no wraps and no lanes
+    ,* | *,*" bits, "* | *,*lane* | *,*clock*) ;; # GenMC sees no wraps and no lanes
     *)
         command -v genmc >/dev/null && by_genmc=$(genmc_try_mutant)
         command -v genmc >/dev/null && [ -z "$by_genmc" ] &&
