@@ -119,11 +119,12 @@ for thread in threads:
             if of == thread}
     begins = {time for time, what, _ in said if what == "runs"}
     ends = {(time, why) for time, what, why in said if what == "leaves"}
+    left = {time for time, _ in ends}
     for i, (begin, end, state, _) in enumerate(joined):
         if state == "running":
             assert begin in begins, f"{thread}: runs from {begin}"
             # The last one ends with the program.
-            assert i == len(joined) - 1 or end in {t for t, _ in ends}, \
+            assert i == len(joined) - 1 or end in left, \
                 f"{thread}: runs until {end}"
             runs += 1
         if state in ("ready", "blocked"):
