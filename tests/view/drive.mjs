@@ -767,6 +767,44 @@ const tests = {
     quiet(page);
   },
 
+  // Threads that wait for work, and the kernel's rings: a strip below each, a
+  // lane for each processor, and both grow. What is in them programs/view_live.py
+  // compares with the records.
+  async live_switches() {
+    process.env.RECORDER_SWITCHES = '64';
+    const child = await startProgram();
+    if (run('dump', String(child.pid), '--json', '-e', 'cpu') === '')
+      return; // this machine lets nobody see them
+    const server = await start(recorder, 'view', '--live', '--no-open',
+      String(child.pid));
+    const page = await open(await server.line());
+    const look = () => page.evaluate(() => {
+      const {strips, processors, layout} = window.recorder;
+      return {
+        ends: [...strips.values()].map(s => Math.max(0, ...s.running.end)),
+        sorted: [...strips.values()].every(s => Object.values(s).every(
+          ({begin, end}) => begin.every((b, i) => b <= end[i] &&
+            (i === 0 || b >= end[i - 1])))),
+        runs: processors.reduce((sum, cpu) => sum + cpu.runs.begin.length, 0),
+        lanes: layout().filter(l => l.lane && l.lane.levels).length,
+      };
+    });
+    for (let i = 0, before; i < 3; i++) {
+      await child.more(300);
+      await page.waitForFunction(most => [...window.recorder.strips.values()]
+        .some(s => s.running.end.at(-1) > most),
+      before ? Math.max(...before.ends) : 0);
+      const now = await look();
+      must(now.sorted, 'slices of a state do not overlap');
+      must(now.lanes >= 1, 'a lane for each processor that ran something');
+      must(!before || now.runs > before.runs, 'more runs come');
+      before = now;
+    }
+    await page.evaluate(() => window.recorder.show(
+      window.recorder.events.first, window.recorder.events.last));
+    quiet(page);
+  },
+
   async live() {
     const child = await startProgram();
     const server = await start(recorder, 'view', '--live', '--no-open',
