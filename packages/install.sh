@@ -48,6 +48,7 @@ install_all()
     made=$scratch/made
     echo "$list" >"$made"
     [ -z "$DESTDIR" ] || mkdir -p "$DESTDIR"
+    folder "${list%/*}" # who may not write here hears of it once
     trap finish EXIT
     include=$PREFIX/include share=$PREFIX/share
     put 644 "$include" recorder*.h

@@ -130,6 +130,20 @@ Test(install, names_what_is_missing)
     cr_expect_str_empty(build_text);
 }
 
+/* Goal: where there is no apt-get, what is missing is named, and no more asked.
+ */
+Test(install, works_without_apt)
+{
+    build_must("mkdir bin && ln -s /usr/bin/* bin && rm -f bin/apt-get && "
+               "PATH=$PWD/bin " MAKE "deps");
+    cr_expect_str_empty(build_text);
+    build_must("printf \"#!/bin/sh\\ncase \\$* in *-lz*) exit 1;; esac\\n"
+               "exec cc \\\"\\$@\\\"\\n\" >without && chmod +x without");
+    cr_expect_neq(build_run("PATH=$PWD/bin " MAKE "deps CC=$PWD/without"), 0);
+    said("libraries that are not here: zlib\n");
+    cr_expect_null(strstr(build_text, "make deps"), "%s", build_text);
+}
+
 /* Goal: nobody becomes root by make alone. */
 Test(install, asks_no_sudo)
 {
