@@ -45,6 +45,7 @@ finish()
 install_all()
 {
     scratch=$(mktemp -d)
+    trap 'rm -rf "$scratch"' EXIT
     made=$scratch/made
     echo "$list" >"$made"
     [ -z "$DESTDIR" ] || mkdir -p "$DESTDIR"
