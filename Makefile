@@ -11,6 +11,11 @@ prefix = $(abspath $(patsubst ~/%,$(HOME)/%,$(PREFIX)))
 # Only a system's gdb loads what is installed for the system.
 GDBINIT ?= $(if $(filter /usr /usr/local,$(prefix)),$(firstword \
 	$(wildcard /etc/gdbinit.d) /etc/gdb/gdbinit.d))
+# Where Python looks for modules: of Debian's, what lies below PREFIX, else there.
+PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
+PYTHONDIR ?= $(shell $(PYTHON) -c 'import sys; print(next((path for path in \
+	sys.path if path.startswith("$(prefix)/lib/") and path.endswith("-packages")), \
+	"$(prefix)/lib/python3/dist-packages"))')
 VERSION := $(shell awk '/define RECORDER_VERSION_(MAJOR|MINOR|PATCH)/ \
 	{ printf "%s%s", dot, $$3; dot = "." }' recorder.h)
 
@@ -43,9 +48,8 @@ AGAIN = make run$(patsubst %, RECORDER_TEST_SCALE=%,$(filter-out \
 # The recorder command, and the reader in it as a library, for gdb: a main file
 # each, and of the rest what the linker finds that they need.
 TOOLS := $(patsubst %.c,build/%.o,$(wildcard tools/*/*.c))
-TOOL_DIRS = -I. $(addprefix -I,tools $(patsubst %/,%,$(wildcard tools/*/)))
-GDB_LIBS = -ldw -lelf -lseccomp # gdb has the first two itself
-TOOL_LIBS = -ldw -lelf -lsqlite3 -lz -lseccomp -lm
+TOOL_DIRS = -I. -Ilibrary $(addprefix -I,tools $(patsubst %/,%,$(wildcard tools/*/)))
+TOOL_LIBS = -ldw -lelf -lsqlite3 -lz -lzstd -lseccomp -lm
 TOOL_FLAGS = -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) $(CFLAGS) $(WARNINGS) \
 	-Wstrict-prototypes $(TOOL_DIRS) -fPIC -fvisibility=hidden
 
@@ -63,7 +67,7 @@ build/libraries: packages/libraries.sh
 	@mkdir -p $(@D) && touch $@
 deps: packages-build
 
-build/%.o: %.c $(HEADERS) $(wildcard tools/*.h tools/*/*.h tools/view/page/* gdb/*.h) | build/libraries
+build/%.o: %.c $(HEADERS) $(wildcard tools/*.h tools/*/*.h tools/view/page/* gdb/*.h library/*.h) | build/libraries
 	@mkdir -p $(@D)
 	$(CC) $(TOOL_FLAGS) -c $< -o $@
 build/tools.a: $(TOOLS)
@@ -71,8 +75,11 @@ build/tools.a: $(TOOLS)
 	ar rcs $@ $^
 build/recorder: $(patsubst %.c,build/%.o,$(wildcard tools/*.c)) build/tools.a
 	$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(TOOL_LIBS)
-build/librecorder.so.1: build/gdb/library.o build/tools.a
-	$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-z,defs -Wl,-soname,$(@F) $^ -o $@ $(GDB_LIBS)
+build/librecorder.so.1: build/gdb/library.o $(patsubst %.c,build/%.o,$(wildcard \
+		library/*.c)) build/tools/options.o build/tools.a library/exports.map
+	$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-z,defs -Wl,-soname,$(@F) \
+		-Wl,--version-script=library/exports.map $(filter %.o %.a,$^) -o $@ \
+		-Wl,--as-needed $(TOOL_LIBS) -lpthread
 build/librecorder.so: build/librecorder.so.1
 	ln -sf librecorder.so.1 $@
 
@@ -202,7 +209,7 @@ bench: packages-test build/bench/bench build/recorder
 	@sh bench/run.sh build/bench/bench README.md
 
 installer = VERSION='$(VERSION)' PREFIX='$(prefix)' DESTDIR='$(DESTDIR)' \
-	GDBINIT='$(GDBINIT)' sh packages/install.sh
+	PYTHONDIR='$(PYTHONDIR)' GDBINIT='$(GDBINIT)' sh packages/install.sh
 install: build/recorder build/librecorder.so run-libraries
 	@$(installer) install
 uninstall:

@@ -7,17 +7,19 @@
 #
 # Reads what a live process, a core file, a recording or a remote stub holds, by
 # gdb's own way to its memory. No code of the program is run, and no debug
-# information is needed. Rings are read and text is made by librecorder.so, the
-# reader of the `recorder` command: see library.h.
+# information is needed. Rings are read and text is made by librecorder.so.1, the
+# reader of the `recorder` command, which the Python module `recorder` calls.
 #
 # RECORDER_LIBRARY in the environment names another library than the one that
 # was installed or built with this file.
 
 import bisect
+import glob
 import os
 import platform
 import re
 import struct
+import sys
 
 import gdb
 
@@ -31,134 +33,30 @@ if not hasattr(gdb.Architecture, "integer_type"):
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-# ------------------------------------------------------------------ library --
+# ------------------------------------------------------------------- module --
 
-READ = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_uint64, ctypes.c_void_p,
-                        ctypes.c_size_t)
-WRITE = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_uint64, ctypes.c_void_p,
-                         ctypes.c_size_t)
-THREAD = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_int32, ctypes.c_void_p)
-CONSTANT = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_uint64)
-SYMBOL = ctypes.CFUNCTYPE(ctypes.c_uint64, ctypes.c_char_p,
-                          ctypes.POINTER(ctypes.c_uint64))
-MEMBER = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_char_p, ctypes.c_char_p,
-                          ctypes.POINTER(ctypes.c_uint64),
-                          ctypes.POINTER(ctypes.c_uint32))
-VARIABLE = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_uint64, ctypes.c_void_p,
-                            ctypes.c_size_t)
-WRITABLE = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_size_t,
-                            ctypes.POINTER(ctypes.c_uint64),
-                            ctypes.POINTER(ctypes.c_uint64))
-HAS_LIBRARY = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_char_p)
-KERNEL_THREAD = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_size_t,
-                                 ctypes.POINTER(ctypes.c_int32),
-                                 ctypes.POINTER(ctypes.c_uint64))
-THREAD_NAME = ctypes.CFUNCTYPE(None, ctypes.c_size_t, ctypes.c_void_p)
-
-
-class Target(ctypes.Structure):
-    """struct library_target"""
-    _fields_ = [("read", READ), ("write", WRITE), ("thread", THREAD),
-                ("constant", CONSTANT), ("symbol", SYMBOL),
-                ("member", MEMBER), ("variable", VARIABLE),
-                ("is_code", CONSTANT), ("writable", WRITABLE),
-                ("has_library", HAS_LIBRARY), ("kernel_thread", KERNEL_THREAD),
-                ("thread_name", THREAD_NAME), ("size", ctypes.c_uint64),
-                ("word_bytes", ctypes.c_uint32), ("machine", ctypes.c_uint32),
-                ("big_endian", ctypes.c_bool), ("live", ctypes.c_bool),
-                ("native", ctypes.c_bool), ("stale_order", ctypes.c_bool)]
-
-
-class Event(ctypes.Structure):
-    """struct library_event"""
-    _fields_ = [("line", ctypes.c_char_p), ("file", ctypes.c_char_p),
-                ("name", ctypes.c_char_p), ("caller", ctypes.c_uint64),
-                ("file_line", ctypes.c_uint32), ("thread", ctypes.c_int32),
-                ("alive", ctypes.c_bool), ("is_task", ctypes.c_bool)]
-
-
-class Task(ctypes.Structure):
-    """struct library_task"""
-    _fields_ = [("name", ctypes.c_char_p), ("group", ctypes.c_char_p),
-                ("state", ctypes.c_char_p), ("address", ctypes.c_uint64),
-                ("id", ctypes.c_int64), ("thread", ctypes.c_int64),
-                ("running", ctypes.c_bool), ("dead", ctypes.c_bool),
-                ("internal", ctypes.c_bool)]
-
-
-class Registers(ctypes.Structure):
-    """struct library_registers"""
-    _fields_ = [("value", ctypes.c_uint64 * 64), ("known", ctypes.c_uint64),
-                ("xpsr", ctypes.c_uint64), ("sp", ctypes.c_uint32),
-                ("pc", ctypes.c_uint32)]
-
-
-# Each function of library.h: what it returns, and takes behind the library.
-FUNCTIONS = {
-    "free": (None, []),
-    "candidate": (ctypes.c_size_t, [ctypes.c_uint64]),
-    "scan": (ctypes.c_size_t, [ctypes.c_uint64, ctypes.c_uint64]),
-    "open": (ctypes.c_char_p, []),
-    "take": (ctypes.c_char_p, [ctypes.c_char_p, ctypes.c_uint64]),
-    "list": (ctypes.c_char_p, []),
-    "threads": (ctypes.c_char_p, []),
-    "dump": (ctypes.c_char_p, []),
-    "several": (ctypes.c_char_p, []),
-    "warnings": (ctypes.c_char_p, []),
-    "at": (ctypes.c_char_p, [ctypes.c_uint64, ctypes.POINTER(Event)]),
-    "set": (ctypes.c_char_p, [ctypes.c_char_p]),
-    "clear": (ctypes.c_char_p, []),
-    "name": (ctypes.c_char_p, [ctypes.c_size_t]),
-    "tasks_open": (ctypes.c_char_p, []),
-    "tasks_warnings": (ctypes.c_char_p, []),
-    "groups": (ctypes.c_char_p, []),
-    "tasks": (ctypes.c_char_p, [ctypes.c_char_p, ctypes.c_bool,
-                                ctypes.c_uint64]),
-    "task": (ctypes.c_bool, [ctypes.c_size_t, ctypes.POINTER(Task)]),
-    "task_registers": (ctypes.c_bool, [ctypes.c_size_t,
-                                       ctypes.POINTER(Registers)]),
-    "threads_open": (ctypes.c_char_p, [ctypes.c_char_p, ctypes.c_char_p,
-                                       ctypes.c_char_p]),
-    "waits": (ctypes.c_char_p, [ctypes.c_char_p]),
-    "locks": (ctypes.c_char_p, []),
-}
+# The module of this checkout; or where gdb's Python looks; or of this prefix.
+if os.path.exists(os.path.join(HERE, "..", "python", "recorder")):
+    sys.path.insert(0, os.path.join(HERE, "..", "python"))
+sys.path += glob.glob(os.path.join(HERE, "..", "..", "lib", "python3*",
+                                   "*-packages"))
+try:
+    import recorder
+    from recorder._gdb import (CONSTANT, FUNCTIONS, HAS_LIBRARY, KERNEL_THREAD,
+                               MEMBER, READ, SYMBOL, THREAD, THREAD_NAME,
+                               VARIABLE, WRITABLE, WRITE, Event, Registers,
+                               Target, Task, text_of)
+except ImportError as missing:
+    raise gdb.GdbError("recorder-gdb.py: no Python module `recorder`, which "
+                       "make install puts where Python finds it: %s" % missing)
 
 
 def load_library():
-    """Loads librecorder.so, once."""
-    if load_library.loaded:
-        return load_library.loaded
-    named = os.environ.get("RECORDER_LIBRARY")
-    paths = [named] if named else [
-        os.path.join(HERE, "librecorder.so"),
-        os.path.join(HERE, "..", "build", "librecorder.so"),  # a checkout
-        os.path.join(HERE, "..", "..", "lib", "librecorder.so.1")]  # share/x/
-    path = next((path for path in paths if os.path.exists(path)), None)
-    if not path:
-        raise gdb.GdbError("recorder: no librecorder.so: make install puts it "
-                           "where it is found, RECORDER_LIBRARY names another; "
-                           "looked for " +
-                           ", ".join(map(os.path.normpath, paths)))
+    """librecorder, with the functions of gdb/library.h."""
     try:
-        library = ctypes.CDLL(os.path.abspath(path))
-        library.library_new.restype = ctypes.c_void_p
-        library.library_new.argtypes = [ctypes.POINTER(Target)]
-        for name, (result, arguments) in FUNCTIONS.items():
-            function = getattr(library, "library_" + name)
-            function.restype = result
-            function.argtypes = [ctypes.c_void_p] + arguments
-    except (OSError, AttributeError) as error:
+        return recorder._gdb.library()
+    except recorder.Error as error:
         raise gdb.GdbError("recorder: %s" % error)
-    load_library.loaded = library
-    return library
-
-
-load_library.loaded = None
-
-
-def text_of(text):
-    """What the library says, as gdb.write() takes it."""
-    return text.decode("utf-8", "backslashreplace")
 
 # ------------------------------------------------------------------- target --
 
@@ -293,12 +191,12 @@ class Program:
         self.mapped = mappings()
         # What the library calls must live as long as it.
         self.target = self.make_target()
-        self.of = self.library.library_new(ctypes.byref(self.target))
+        self.of = self.library.recorder_gdb_new(ctypes.byref(self.target))
         if not self.of:
             raise gdb.GdbError("recorder: there is no memory for it")
 
     def make_target(self):
-        """struct library_target"""
+        """struct recorder_gdb_target"""
         architecture = self.inferior.architecture()
         byte = architecture.integer_type(8)
         one = gdb.Value(b"\1\0", architecture.integer_type(16))
@@ -345,12 +243,12 @@ class Program:
                 self.find()
             self.must(self.call(self.opens, *self.arguments))
         except BaseException:
-            self.library.library_free(self.of)
+            self.library.recorder_gdb_free(self.of)
             raise
         return self
 
     def __exit__(self, *_):
-        self.library.library_free(self.of)
+        self.library.recorder_gdb_free(self.of)
 
     # ---------------------------------------------------------- callbacks --
 
@@ -545,7 +443,7 @@ class Program:
 
     def call(self, name, *arguments):
         """A function of the library's; what stopped a callback stops us."""
-        result = getattr(self.library, "library_" + name)(self.of, *arguments)
+        result = getattr(self.library, "recorder_gdb_" + name)(self.of, *arguments)
         if self.interrupted:
             raise self.interrupted
         return result

@@ -4,6 +4,7 @@
 #
 # PREFIX      where it will be used, an absolute path
 # DESTDIR     in front of all paths that are written: for those who make packages
+# PYTHONDIR   the folder where Python finds the module `recorder`
 # GDBINIT     the folder of what gdb loads at each start; empty: leave gdb alone
 #
 # PREFIX/share/recorder/installed names each file and, with a / at its end, each
@@ -69,6 +70,7 @@ install_all()
     put 644 "$share/man/man1" "$scratch/recorder.1"
     build/recorder --bash-completion >"$scratch/recorder"
     put 644 "$share/bash-completion/completions" "$scratch/recorder"
+    put 644 "$include" library/recorder_reader.h
     put 644 "$PREFIX/lib" build/librecorder.so.1
     echo "$PREFIX/lib/librecorder.so" >>"$made"
     ln -sf librecorder.so.1 "$DESTDIR$PREFIX/lib/librecorder.so"
@@ -77,6 +79,7 @@ install_all()
         put 644 "$(dirname "$PREFIX/lib/recorder/$library")" \
             "build/lib/$library"
     done
+    put 644 "$PYTHONDIR/recorder" python/recorder/*.py
     folder "$share/recorder/formats"
     put 644 "$share/recorder" gdb/recorder-gdb.py gdb/recorder-tasks.py
     echo "source $share/recorder/recorder-gdb.py" >"$scratch/recorder.gdb"

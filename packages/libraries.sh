@@ -15,6 +15,7 @@ libelf:libelf.h:elf_begin(0,ELF_C_NULL,0):-lelf:libelf-dev:elfutils-libelf-devel
 libdw:elfutils/libdwfl.h:dwfl_begin(0):-ldw:libdw-dev:elfutils-devel:libdw-devel:libelf:elfutils-dev
 sqlite:sqlite3.h:sqlite3_libversion():-lsqlite3:libsqlite3-dev:sqlite-devel:sqlite3-devel:sqlite:sqlite-dev
 zlib:zlib.h:zlibVersion():-lz:zlib1g-dev:zlib-devel:zlib-devel:zlib:zlib-dev
+zstd:zstd.h:ZSTD_versionNumber():-lzstd:libzstd-dev:libzstd-devel:libzstd-devel:zstd:zstd-dev
 libseccomp:seccomp.h:seccomp_version():-lseccomp:libseccomp-dev:libseccomp-devel:libseccomp-devel:libseccomp:libseccomp-dev
 "
 

@@ -17,12 +17,12 @@ cd "$(dirname "$0")/../.."
 out=build/fuzz
 mkdir -p $out
 flags="-std=gnu11 -D_GNU_SOURCE -Dnanosleep=fuzz_nanosleep -Dexit=fuzz_exit
-    -Disatty=fuzz_isatty -Dsetvbuf=fuzz_setvbuf -O1 -g -Wall -Wextra -I. -Itools -Igdb
+    -Disatty=fuzz_isatty -Dsetvbuf=fuzz_setvbuf -O1 -g -Wall -Wextra -I. -Itools -Igdb -Ilibrary
     $(printf -- '-I%s ' tools/*/) -fsanitize=address,undefined -fno-sanitize-recover=undefined"
 flags=$(echo $flags)
 sources="tests/fuzz/fuzz.c tests/fuzz/verbs.c tests/fuzz/texts.c
-    tests/fuzz/walks.c     $(ls tools/*.c tools/*/*.c | grep -v /main.c) gdb/library.c"
-libraries="-ldw -lelf -lsqlite3 -lz -lseccomp -lm -lpthread"
+    tests/fuzz/walks.c     $(ls tools/*.c tools/*/*.c | grep -v /main.c) gdb/library.c library/*.c"
+libraries="-ldw -lelf -lsqlite3 -lz -lzstd -lseccomp -lm -lpthread"
 # Compiles what has changed, into $out/FOLDER: FOLDER COMPILER FLAGS...
 objects()
 {

@@ -340,7 +340,7 @@ Test(gdb, errors)
     build_must(GDB "sleep -ex starti -ex \"recorder dump\" || :");
     said("recorder: no recorder in it\n");
     build_must("RECORDER_LIBRARY=/nowhere " GDB "-ex \"recorder dump\" || :");
-    said("recorder: no librecorder.so: \nlooked for /nowhere\n");
+    said("recorder: no librecorder.so.1: \nlooked for /nowhere\n");
     build_must("RECORDER_LIBRARY=/etc/passwd " GDB "-ex \"recorder dump\" "
                "|| :");
     said("recorder: /etc/passwd: \n");
@@ -453,8 +453,10 @@ Test(gdb, installed)
 {
     compile("-g", true);
     leave_core("./program abort");
-    build_must("mkdir -p usr/share/recorder usr/lib && "
+    build_must("mkdir -p usr/share/recorder usr/lib/python3/dist-packages && "
                "cp " SCRIPT " usr/share/recorder && "
+               "cp -r " TEST_ROOT "/python/recorder "
+               "usr/lib/python3/dist-packages && "
                "cp " TEST_ROOT "/build/librecorder.so.1 usr/lib");
     build_must("gdb -nx -q -batch ./program core "
                "-ex \"source usr/share/recorder/recorder-gdb.py\" "

@@ -287,28 +287,13 @@ static const char *elf_read(struct source *source, struct file *file,
     return wrong;
 }
 
-const char *source_open_file(struct source *source, const char *path,
-                             const struct source_how *how)
+/* Reads the file that lies at a path. */
+static const char *file_open(struct source *source, struct file *file,
+                             const char *path)
 {
-    struct file *file = calloc(1, sizeof *file);
-    struct mapped *mapped;
-    struct sigaction action = {.sa_handler = cut_off};
+    struct mapped *mapped = mapped_open(file, path);
     const char *wrong;
     Elf *elf;
-    if (!file)
-        return source_wrong(source, "there is no memory for it");
-    source->memory = &file->memory;
-    source->close = file_close;
-    source->build_id = file_build_id;
-    source->sysroot = how->sysroot;
-    file->source = source;
-    file->how = *how;
-    file->memory.read = file_read;
-    file->memory.map = file_map;
-    file->memory.constant = file_constant;
-    file_at_work = path;
-    sigaction(SIGBUS, &action, NULL);
-    mapped = mapped_open(file, path);
     if (!mapped)
         return source_wrong(source, "%s", regular_error(errno));
     if (mapped->size == 0)
@@ -322,5 +307,40 @@ const char *source_open_file(struct source *source, const char *path,
     else
         wrong = elf_read(source, file, mapped, elf, path);
     elf_end(elf);
+    return wrong;
+}
+
+const char *source_open_file(struct source *source, const char *path,
+                             const struct source_how *how)
+{
+    struct file *file = calloc(1, sizeof *file);
+    struct sigaction action = {.sa_handler = cut_off};
+    char name[64];
+    const char *wrong;
+    int unpacked;
+    if (!file)
+        return source_wrong(source, "there is no memory for it");
+    source->memory = &file->memory;
+    source->close = file_close;
+    source->build_id = file_build_id;
+    source->sysroot = how->sysroot;
+    file->source = source;
+    file->how = *how;
+    file->memory.read = file_read;
+    file->memory.map = file_map;
+    file->memory.constant = file_constant;
+    file_at_work = path;
+    if (!how->in_library)
+        sigaction(SIGBUS, &action, NULL);
+    wrong = source_unpack(source, path, &unpacked);
+    if (wrong)
+        return wrong;
+    if (unpacked >= 0) {
+        snprintf(name, sizeof name, "/proc/self/fd/%d", unpacked);
+        path = name;
+    }
+    wrong = file_open(source, file, path);
+    if (unpacked >= 0)
+        close(unpacked);
     return wrong;
 }

@@ -42,6 +42,7 @@ struct source {
     uint64_t registry; /* address; 0: no recorder in it */
     size_t registries; /* how many there are with recorders */
     char others[128];  /* of them, the addresses of some more: " 0x1000" */
+    uint64_t all[16];  /* of them, the addresses of the first */
     int pid;           /* of a running process, else 0 */
     const struct source_thread *threads; /* of a core file, by ascending id */
     size_t threads_count;
@@ -73,6 +74,8 @@ struct source_how {
     size_t images_count;
     const char *registry; /* address: which of several */
     bool unprepared;      /* it may be without a recorder */
+    bool in_library;      /* no handler of SIGBUS is installed: the library in
+                           * library/ has its own */
 };
 
 /* Opens a source. Returns null, or what is wrong, kept in `why`; then there is
@@ -104,6 +107,17 @@ const char *source_open_file(struct source *, const char *path,
                              const struct source_how *);
 const char *source_open_server(struct source *, const char *name,
                                const struct source_how *);
+
+/* programs.c: lists all processes, ascending; how many. The caller frees. */
+size_t programs_all(int **all);
+/* The name of a process's program; false: it has ended. */
+enum { PROGRAM_NAME_MAX = 256 };
+bool program_name(int pid, char to[PROGRAM_NAME_MAX]);
+/* Finds the process whose program or own name this is: *pid, 0: none. Of
+ * several, those count that have recorders, unless `unprepared`. Null, or what
+ * is wrong: there are several. */
+const char *source_named(struct source *, const char *name, bool unprepared,
+                         int *pid);
 
 /* Keeps a piece of a mapped file. Returns false if there is no memory. */
 bool source_module(struct source *, uint64_t start, uint64_t end,

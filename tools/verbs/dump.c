@@ -223,4 +223,5 @@ const struct verb verb_dump = {
     .rows = rows,
     .selects = true,
     .run = dump,
-    .kernel = true};
+    .kernel = true,
+    .registries = true};

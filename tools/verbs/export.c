@@ -149,4 +149,5 @@ const struct verb verb_export = {
     .rows = rows,
     .selects = true,
     .run = run,
-    .kernel = true};
+    .kernel = true,
+    .words = "perfetto chrome speedscope ctf vcd sqlite json csv"};

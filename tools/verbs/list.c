@@ -86,4 +86,5 @@ const struct verb verb_list = {
             "text one for each 32 bytes (on 32-bit machines 16): then the "
             "overwritten ones are an estimate, ~, from those that are kept.",
     .rows = rows,
-    .run = list};
+    .run = list,
+    .registries = true};
