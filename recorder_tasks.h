@@ -93,8 +93,8 @@ RECORDER_LOUD_
  *                     structures for them, WORKER_AT the worker, and WORKER_ID
  *                     of that
  *     WAITS           address of what it waits for, or null; and of that,
- *                     OWNER: the task that holds it, or null; WHY_AT: a
- *                     char *, "lock"
+ *                     OWNER: the task that holds it, or null, or the kernel id
+ *                     of a thread that does; WHY_AT: a char *, "lock"
  *     SINCE           RECORDER_TIME() when its state began, a uintptr_t
  *     GROUP           address of its group; and of that, GROUP_NAME or
  *                     GROUP_NAME_AT

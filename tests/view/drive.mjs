@@ -241,6 +241,50 @@ const tests = {
     quiet(page);
   },
 
+  // PROGRAM is what `recorder run` recorded of programs/run_plugin.c: a bar for
+  // the wait of a thread, and an arrow to its end from who unlocked.
+  async waits() {
+    const page = await open(view(program));
+    const waits = dumped(program).filter(e => e.recorder === 'lock_wait');
+    const begin = waits.find(e => e.message.startsWith('>mutex'));
+    const end = waits.find(e => e.message.startsWith('<mutex'));
+    const from = Number(end.arguments[2].value ?? end.arguments[2]);
+    must(from > 0 && from !== end.thread, `by T${from}: ${end.message}`);
+    const look = () => page.evaluate(() => window.recorder.releases.map(a => ({
+      order: String(window.recorder.events.order[a.row]), from: a.from,
+      down: a.top < a.y})));
+    await soon(look, [{order: String(end.order), from, down: true}], 'arrows');
+    const {shaft, bar, back, colours} = await page.evaluate(([b, e]) => {
+      const {releases: [arrow], toX, layout, events} = window.recorder;
+      const context = document.getElementById('canvas').getContext('2d');
+      const pixel = (x, y) => context.getImageData(x, y, 1, 1).data.slice(0, 3)
+        .join();
+      const row = order => events.order.indexOf(BigInt(order));
+      const middle = (events.at[row(b)] + events.at[row(e)]) / 2;
+      const probe = document.createElement('canvas').getContext('2d');
+      const css = getComputedStyle(document.documentElement);
+      const dark = css.getPropertyValue('--dark').trim() === '1';
+      const painted = colour => {
+        probe.fillStyle = colour;
+        probe.fillRect(0, 0, 1, 1);
+        return probe.getImageData(0, 0, 1, 1).data.slice(0, 3).join();
+      };
+      return {
+        shaft: pixel(arrow.x, (arrow.top + arrow.y) / 2),
+        bar: pixel(Math.round(toX(middle)), arrow.y + 4),
+        back: pixel(Math.round(toX(middle)) , arrow.y - 20),
+        colours: [painted(css.getPropertyValue('--text').trim()),
+          painted(dark ? 'hsl(4 62% 64%)' : 'hsl(4 68% 41%)')],
+      };
+    }, [String(begin.order), String(end.order)]);
+    equal([shaft, bar], colours, 'colours of arrow and bar');
+    must(back !== bar, 'nothing tells the bar');
+    // Zoomed out until the wait is a point, there is none.
+    await page.evaluate(() => window.recorder.show(-1e12, 1e12));
+    await soon(look, [], 'arrows of points');
+    quiet(page);
+  },
+
   // Nothing that was recorded is taken for HTML or script; nothing is loaded.
   async hostile() {
     const {pid} = await startProgram(), address = view(pid);
