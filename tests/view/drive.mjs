@@ -370,6 +370,14 @@ const tests = {
       ({...sum, [name]: (sum[name] ?? 0) + 1}), {});
     equal(sorts(arrows), {'client server': 4, 'server server': 3,
       'client client': 2}, 'arrows');
+    await page.evaluate(() => window.recorder.select([...Array(
+      window.recorder.events.count).keys()].find(row => window.recorder.sites[
+      window.recorder.events.site[row]].format.text.startsWith('=>'))));
+    await page.locator('#show-spans').click();
+    await soon(() => page.locator('#record dt').allTextContents()
+      .then(names => names.filter(name => /^arg|bytes/.test(name))),
+    ['argument 1', 'argument 2', 'bytes'], 'names of arguments');
+    await page.locator('#show-spans').click();
     // Less in view: fewer spans; the thread that ended ends what it left open.
     await page.evaluate(() => {
       const {recorder} = window, {events} = recorder;
