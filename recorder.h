@@ -50,6 +50,11 @@ LIMITS
       a signal handler must not move a coroutine out of record() to another. A
       child that runs no handlers of fork() (_Fork(), clone()) must not record
       while its parent has a recording open: both write to one lane of its file.
+    * RECORDER_CLOCK_ORDER: orders are not 1, 2, 3 but leave gaps. They follow
+      what one thread has seen of another, as those of the counter do, as far
+      as the processors' clocks agree, which Linux checks when it starts; it is
+      asked once, by reading a file, before the first recorder is there. A
+      machine that is stopped and goes on elsewhere may set its clock back.
     * x86: a sandbox that forbids rdtsc (seccomp's strict mode) ends a program
       that records.
     * In C++, a parameter pack is no list of arguments to record().
@@ -78,7 +83,7 @@ stands on a lower floor; no file includes one of the headers outside:
     2 os, layout, regex,    6 define, arguments, resume
       heading, word
     3 ring, lane, memory
-    4 clock, threads
+    4 clock, order, threads
 */
 #ifndef RECORDER_H
 #define RECORDER_H
@@ -133,6 +138,11 @@ stands on a lower floor; no file includes one of the headers outside:
  * RECORDER_TICKETS, 64 if not defined: positions that a record may draw, where
  *     threads are stopped inside a record, before it counts as lost.
  * -DRECORDER_OFF compiles it all away; formats and arguments are still checked.
+ * -DRECORDER_CLOCK_ORDER, for all files of a program and its libraries: orders
+ *     are made of the clock, so that threads with lanes share no memory at all
+ *     (recorder/order.h). Linux on x86-64, where processors count alike; else,
+ *     and where a file is compiled without it, orders are by the counter, and
+ *     `recorder list` says so.
  * -DRECORDER_LIBRARY only declares what the macros call, for programs of many
  *     files: one defines RECORDER_LIBRARY_BODY before it includes this header.
  */
@@ -221,6 +231,10 @@ stands on a lower floor; no file includes one of the headers outside:
  * RECORDER_THREADS      how many threads can have a name; default: none
  * RECORDER_CACHE_LINE   of a cache, where processors share memory; without it
  *                       each recorder has one lane
+ * RECORDER_ONE_PROCESSOR  the port's promise: all that records, and all that
+ *                       reads meanwhile, runs on one processor, as an interrupt
+ *                       does. Then barriers hold back the compiler alone; a
+ *                       port that does not promise it has the processor's
  *
  * and for recorder_dump.h, but in front of this header, too
  *

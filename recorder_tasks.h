@@ -76,6 +76,9 @@ CONTENTS
 /* A row: what a member of a structure is.
  *
  *     NEXT            of a task: the next task, or null
+ *     PREVIOUS        of a task: the task before it. Where a list is damaged,
+ *                     readers come from its other end, if the first task's
+ *                     PREVIOUS is the last
  *     LINK            the next task's LINK, in a ring through the head
  *     ID              a number for users; below 0, or with INTERNAL that is not
  *                     0, it is the scheduler's own, and shown on demand
@@ -90,6 +93,7 @@ CONTENTS
  *     WAITS           address of what it waits for, or null; and of that,
  *                     OWNER: the task that holds it, or null; WHY_AT: a
  *                     char *, "lock"
+ *     SINCE           RECORDER_TIME() when its state began, a uintptr_t
  *     GROUP           address of its group; and of that, GROUP_NAME or
  *                     GROUP_NAME_AT
  *     NUMBER          see below

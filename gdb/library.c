@@ -7,6 +7,7 @@
 
 #include "inside.h"
 #include "settings.h"
+#include "show.h"
 #include "shown.h"
 #include "source.h"
 #include "tables.h"
@@ -24,6 +25,9 @@ struct recorder_gdb {
     struct reader reader;
     struct tasks tasks;
     bool has_tasks;
+    struct source own; /* of recorder_gdb_threads_open(), with its own memory */
+    struct threads threads;
+    bool has_own, has_threads;
     char state[24]; /* of recorder_gdb_task() */
     char *text;     /* the text that was returned last */
     size_t text_size;
@@ -84,6 +88,10 @@ void recorder_gdb_free(struct recorder_gdb *library)
     reader_close(&library->reader);
     if (library->has_tasks)
         tasks_close(&library->tasks);
+    if (library->has_threads)
+        threads_close(&library->threads);
+    if (library->has_own)
+        source_close(&library->own);
     free(library->text);
     free(library);
 }
@@ -134,7 +142,8 @@ static FILE *text_begin(struct recorder_gdb *library)
 }
 static const char *text_end(struct recorder_gdb *library, FILE *text)
 {
-    if (!text || fclose(text) != 0 || !library->text)
+    if (!text || fclose(text) != 0 || !library->text ||
+        library->threads.no_memory)
         return "there is no memory for it\n";
     return library->text;
 }
@@ -391,13 +400,80 @@ bool recorder_gdb_task_registers(struct recorder_gdb *library, size_t i,
                         &to->xpsr))
         return false;
     to->sp = machine->sp;
-    to->pc = machine->pc;
+    to->pc = machine->pc < 63 ? machine->pc : 63; /* MIPS: 64 here */
     to->known = 0;
     for (unsigned k = 0; k < 64; k++) {
-        to->value[k] = registers.value[k];
-        to->known |= (uint64_t)registers.known[k] << k;
+        unsigned which = k == to->pc ? machine->pc : k;
+        to->value[k] = registers.value[which];
+        to->known |= (uint64_t)registers.known[which] << k;
     }
     return true;
+}
+
+/* --------------------------------------------------------------- threads -- */
+
+const char *recorder_gdb_threads_open(struct recorder_gdb *library,
+                                      const char *name, const char *executable,
+                                      const char *sysroot)
+{
+    const struct source_how how = {
+        .executable = executable, .sysroot = sysroot, .unprepared = true};
+    struct source *source = &library->own;
+    struct reader *reader = &library->reader;
+    const char *wrong = source_open(source, name, &how);
+    library->has_own = !wrong;
+    if (!wrong && source->registry)
+        wrong = reader_open(reader, source->memory, source->registry);
+    if (!wrong)
+        wrong = threads_open(&library->threads, source,
+                             source->registry ? reader : NULL, false);
+    if (wrong) {
+        snprintf(library->why, sizeof library->why, "%s", wrong);
+        return library->why;
+    }
+    library->has_threads = true;
+    if (source->registry && !source->memory->stale_order &&
+        !library->threads.recorded)
+        show_numbers(&library->threads, reader);
+    return NULL;
+}
+
+const char *recorder_gdb_waits(struct recorder_gdb *library, const char *wanted)
+{
+    struct threads *threads = &library->threads;
+    bool has = !wanted;
+    FILE *text = text_begin(library);
+    for (size_t i = 0; i < threads->count && !has; i++)
+        has = show_chosen(&threads->all[i], wanted);
+    if (text && has)
+        show_list(text, threads, wanted);
+    return text_end(library, text);
+}
+
+/* What was recorded; false: there is no memory. */
+static bool locks_recorded(FILE *text, struct threads *threads)
+{
+    struct order order = {0};
+    if (!order_find(&order, threads->recorded))
+        return false;
+    show_locks_recorded(text, threads, &order, BY_OBJECT, 0);
+    order_free(&order);
+    return true;
+}
+
+const char *recorder_gdb_locks(struct recorder_gdb *library)
+{
+    struct threads *threads = &library->threads;
+    struct locks locks;
+    FILE *text = text_begin(library);
+    if (text && threads->recorded) {
+        threads->no_memory |= !locks_recorded(text, threads);
+    } else if (text) {
+        locks_find(&locks, threads);
+        show_locks(text, &locks);
+        locks_free(&locks);
+    }
+    return text_end(library, text);
 }
 
 const char *recorder_gdb_name(struct recorder_gdb *library, size_t i)

@@ -67,7 +67,8 @@ struct recorder_gdb_task {
     bool running, dead, internal;
 };
 
-/* The registers that a task goes on with, by DWARF number. */
+/* The registers that a task goes on with, by DWARF number; the program counter
+ * is 63 at most. */
 struct recorder_gdb_registers {
     uint64_t value[64], known; /* a bit for each */
     uint64_t xpsr;             /* of a Cortex-M, else 0 */
@@ -125,6 +126,18 @@ bool recorder_gdb_task(struct recorder_gdb *, size_t i,
 /* False: its context is not known. */
 bool recorder_gdb_task_registers(struct recorder_gdb *, size_t i,
                                  struct recorder_gdb_registers *);
+
+/* Reads the threads of a running process, by its id, or of a file, as the command
+ * does, by the library's own way to it; `executable` and `sysroot`: as its
+ * options, or null. Once, and instead of recorder_gdb_open(). */
+const char *recorder_gdb_threads_open(struct recorder_gdb *, const char *source,
+                                      const char *executable,
+                                      const char *sysroot);
+/* The text of `recorder threads`; of one thread, if not null, by its number,
+ * kernel id or name: "" is returned where there is none. And of `recorder
+ * locks`. */
+const char *recorder_gdb_waits(struct recorder_gdb *, const char *wanted);
+const char *recorder_gdb_locks(struct recorder_gdb *);
 
 /* The names of recorders, and of tweaks behind them; null: there are no more.
  * Valid until recorder_gdb_free(). */

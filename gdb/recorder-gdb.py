@@ -166,8 +166,9 @@ class Program:
     """The recorders of what gdb looks at now: with Program() as program: ...
     With another call than "open": of what that opens."""
 
-    def __init__(self, opens="open"):
+    def __init__(self, opens="open", *arguments):
         self.opens = opens
+        self.arguments = arguments
         self.library = load_library()
         self.inferior = gdb.selected_inferior()
         self.interrupted = None
@@ -216,9 +217,9 @@ class Program:
             target.thread = THREAD(self.thread)
         if self.mapped or self.core:
             target.constant = CONSTANT(self.constant)
-        target.machine = MACHINES.get(
-            architecture.name(), 40 if architecture.name().startswith("arm")
-            else 0)
+        name = architecture.name()
+        target.machine = MACHINES.get(name, 40 if name.startswith("arm") else
+                                      8 if name.startswith("mips") else 0)
         target.symbol = SYMBOL(self.symbol)
         target.member = MEMBER(self.member)
         target.variable = VARIABLE(self.variable)
@@ -238,8 +239,9 @@ class Program:
 
     def __enter__(self):
         try:
-            self.find()
-            self.must(self.call(self.opens))
+            if not self.arguments:
+                self.find()
+            self.must(self.call(self.opens, *self.arguments))
         except BaseException:
             self.library.recorder_gdb_free(self.of)
             raise
@@ -346,7 +348,7 @@ class Program:
         """As struct tasks_program's: "a.b" is a member of a member."""
         try:
             bits, kind = 0, gdb.lookup_type(type_.decode())
-            for name in member.decode().split("."):
+            for name in filter(None, member.decode().split(".")):
                 field = kind.strip_typedefs()[name]
                 bits, kind = bits + field.bitpos, field.type
             offset[0], size[0] = bits // 8, kind.sizeof
@@ -629,17 +631,72 @@ recorder_dump() and of the command `recorder dump`."""
         return [name for name in words if name.startswith(word)]
 
 
+def outside():
+    """What the library opens to look at threads by itself: name, executable
+    and root of files. None: gdb reaches the program through another program."""
+    inferior = gdb.selected_inferior()
+    connection = inferior.connection
+    files = output_of("info files")
+    core = re.search(r"core dump file:\n\t`(.*)', file type", files)
+    if core:
+        root = gdb.parameter("sysroot") or ""
+        file = gdb.current_progspace().filename
+        return (core.group(1).encode(), file.encode() if file else None,
+                root.encode() if os.path.isdir(root) else None)
+    if connection and connection.type == "native" and inferior.pid:
+        return str(inferior.pid).encode(), None, None
+    return None
+
+
 class Threads(Command):
-    """Show the threads that recorded.
+    """Show what each thread waits for, who holds it, and its stack.
 
-Usage: recorder threads
+Usage: recorder threads [THREAD]
 
-ID is the kernel's: the LWP of `info threads`."""
+The text is that of the command `recorder threads`, of any process or core file,
+with or without recorders; deadlocks come first, and of a program that `recorder
+run` ran, who made which thread. THREAD is a number (T2), the kernel's id, which
+is the LWP of `info threads`, or a name. Behind a remote stub, and of other
+recordings, only the threads that recorded are listed."""
 
     def invoke(self, argument, from_tty):
+        wanted = argument.strip()
+        where = outside()
+        if where:
+            try:
+                with Program("threads_open", *where) as program:
+                    text = program.call("waits",
+                                        wanted.encode() if wanted else None)
+                    if not text:
+                        raise gdb.GdbError("recorder: no thread is %s" % wanted)
+                    gdb.write(text_of(text))
+                    return
+            except gdb.GdbError as error:
+                if " recording without " not in str(error):
+                    raise
         self.nothing(argument)
         with Program() as program:
             gdb.write(text_of(program.call("threads")))
+
+
+class Locks(Command):
+    """Show the locks that threads wait for, who holds them, and deadlocks.
+
+Usage: recorder locks
+
+The text is that of the command `recorder locks`, of any process or core file,
+with or without recorders; of a program that `recorder run` ran, how long was
+waited for what, too, and locks that are taken in a circle."""
+
+    def invoke(self, argument, from_tty):
+        self.nothing(argument)
+        where = outside()
+        if not where:
+            raise gdb.GdbError("recorder: the locks of a process of this "
+                               "machine, a core file or a recording can be "
+                               "read, not those behind a remote stub")
+        with Program("threads_open", *where) as program:
+            gdb.write(text_of(program.call("locks")))
 
 
 class At(Command):
@@ -744,6 +801,7 @@ Recorder()
 List("list")
 Dump("dump")
 Threads("threads")
+Locks("locks")
 At("at")
 Set("set")
 Clear("clear")

@@ -108,6 +108,18 @@
 #define RECORDER_STEP_(label) ((void)0)
 #endif
 
+/* RECORDER_ONE_PROCESSOR (recorder.h): an interrupt sees all that was executed
+ * before it, so there a fence holds the compiler back, not the processor. By
+ * empty assembly: clang for MIPS makes an instruction of a signal fence. */
+#if defined(RECORDER_ONE_PROCESSOR) && defined(RECORDER_HOSTED_)
+#error "recorder.h: RECORDER_ONE_PROCESSOR is for ports, with RECORDER_THREAD()"
+#elif defined(RECORDER_ONE_PROCESSOR) && defined(RECORDER_CACHE_LINE)
+#error "recorder.h: RECORDER_CACHE_LINE says that there are several processors"
+#elif defined(RECORDER_ONE_PROCESSOR) && !defined(RECORDER_FENCE_)
+#define RECORDER_FENCE_(order) __asm__ volatile("" : : : "memory")
+#elif !defined(RECORDER_FENCE_) /* else the model's */
+#define RECORDER_FENCE_(order) __atomic_thread_fence(order)
+#endif
 /* Fences. gcc warns that ThreadSanitizer does not see them; it need not: every
  * word that they order is atomic, and the model checker sees them. */
 #if defined(__SANITIZE_THREAD__) && !defined(__clang__)
@@ -116,11 +128,11 @@
 #endif
 RECORDER_INLINE_ void recorder_fence_acquire_(void)
 {
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    RECORDER_FENCE_(__ATOMIC_ACQUIRE);
 }
 RECORDER_INLINE_ void recorder_fence_release_(void)
 {
-    __atomic_thread_fence(__ATOMIC_RELEASE);
+    RECORDER_FENCE_(__ATOMIC_RELEASE);
 }
 #if defined(__SANITIZE_THREAD__) && !defined(__clang__)
 #pragma GCC diagnostic pop

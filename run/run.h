@@ -149,6 +149,25 @@ bool run_begin(void);
 void run_process_begin(void);
 /* Moves the rings into the file that was asked for, if there is none yet. */
 void run_file(void);
+/* Where the kernel keeps the number of the CPU that a thread runs on, counted
+ * from its thread pointer; 0: nowhere, as glibc is older than 2.35. */
+extern intptr_t run_cpu_at;
+/* Returns that number; below 0: it is not known. */
+static inline int run_cpu(void)
+{
+    int32_t cpu = -1;
+    if (!run_cpu_at)
+        return cpu;
+#if defined(__x86_64__)
+    __asm__ volatile("movl %%fs:(%1), %0" : "=r"(cpu) : "r"(run_cpu_at));
+#elif defined(__aarch64__) || defined(__arm__) || defined(__riscv)
+    cpu = *(const volatile int32_t *)((const char *)__builtin_thread_pointer() +
+                                      run_cpu_at);
+#endif
+    return cpu;
+}
+/* Returns the word at an address, 0 if none can be read there. */
+uintptr_t run_word_at(const void *address);
 /* Returns the number of a living thread, or 0. */
 uintptr_t run_thread_number(pthread_t);
 void run_threads_fork(void);   /* in front of fork() */
@@ -159,6 +178,8 @@ void run_threads_forked(void); /* in its child */
 /* Returns the id of the stack at a call, which it records if it is new; 0: it
  * is not known. */
 uintptr_t run_stack(uintptr_t site, uintptr_t cfa, bool creates);
+/* Records the module of a function, if it is new. */
+void run_stack_module(uintptr_t function);
 void run_stacks_begin(void);
 void run_stacks_forked(void);
 
@@ -285,7 +306,7 @@ RUN_INLINE bool run_gave(struct run_thread *t, const volatile void *lock,
 
 /* A kind of wait: its formats. */
 struct run_kind {
-    const char *begin, *now, *end, *total;
+    const char *begin, *now, *end, *end_cpu, *total;
     bool lock; /* a thread holds it */
 };
 extern const struct run_kind run_mutex, run_mutex_until, run_cond,

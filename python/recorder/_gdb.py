@@ -90,6 +90,10 @@ FUNCTIONS = {
     "task": (ctypes.c_bool, [ctypes.c_size_t, ctypes.POINTER(Task)]),
     "task_registers": (ctypes.c_bool, [ctypes.c_size_t,
                                        ctypes.POINTER(Registers)]),
+    "threads_open": (ctypes.c_char_p, [ctypes.c_char_p, ctypes.c_char_p,
+                                       ctypes.c_char_p]),
+    "waits": (ctypes.c_char_p, [ctypes.c_char_p]),
+    "locks": (ctypes.c_char_p, []),
 }
 
 

@@ -2,6 +2,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "harness/command.h"
 
+#include <dlfcn.h>
+#include <sched.h>
+
 TestSuite(run, .init = build_begin, .fini = build_end, .timeout = 120);
 
 #define RUN RECORDER " run -q "
@@ -199,12 +202,31 @@ Test(run, records)
                "[1-9]\" lines");
     build_must("grep \"lock_wait 2 >mutex 0x[0-9a-f]* of [1-9][0-9]*, stack "
                "[1-9][0-9]*, holding 0 (waits_long+\" lines");
-    build_must("grep \"lock_wait 2 <mutex 0x[0-9a-f]*: 0, by T1 "
+    build_must("grep \"lock_wait 2 <mutex 0x[0-9a-f]*: 0, by T1[^(]*"
                "(waits_long+\" lines");
     build_must("grep \"thread_now 2 mutex .*, until [1-9]\" lines");
     build_must("grep \"lock_total 2 mutex 0x[0-9a-f]*: taken 0, waited 1 "
                "times, [1-9]\" lines");
     build_must("grep \"thread_life 1 joined 0x[0-9a-f]*: 0\" lines");
+}
+
+/* Goal: the CPU that a thread started on, and that it went on on behind a wait,
+ * is recorded. Method: the program may run on one alone. */
+Test(run, cpu_numbers)
+{
+    const unsigned *rseq = dlsym(RTLD_DEFAULT, "__rseq_size");
+    cpu_set_t set;
+    size_t cpu = CPU_SETSIZE;
+    if (!rseq || *rseq == 0)
+        cr_skip_test("glibc or the kernel does not tell the CPU");
+    cr_assert_eq(sched_getaffinity(0, sizeof set, &set), 0);
+    while (cpu-- > 0 && !CPU_ISSET(cpu, &set))
+        ;
+    build_c("run_modes", "");
+    build_must("taskset -c %zu " RUN "-o cpu.rec ./run_modes threads 8 65536; "
+               RECORDER " dump cpu.rec | grep \": started \\|: <\" >lines; "
+               "test $(wc -l <lines) -ge 10 && ! grep -v \", on cpu %zu$\" "
+               "lines", cpu, cpu);
 }
 
 /* Goal: a lock that another thread unlocks is not said to be held. */

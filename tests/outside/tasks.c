@@ -91,8 +91,16 @@ static void must_say(const char *text)
 {
     cr_assert(strstr(build_text, text), "no \"%s\" in\n%s", text, build_text);
 }
+/* A line that has a text must have another one behind it. */
+static void must_say_on_line(const char *text, const char *then)
+{
+    const char *at = strstr(build_text, text);
+    const char *found = at ? strstr(at, then) : NULL;
+    cr_assert(found && found < at + strcspn(at, "\n"), "no \"%s...%s\" in\n%s",
+              text, then, build_text);
+}
 /* All that is said of ./fibers 3 locks,spin,still, in each kind of source. */
-static void must_show(const char *source, const char *runs)
+static void must_show(const char *source)
 {
     command_must("tasks %s --stacks", source);
     cr_assert_eq(strncmp(build_text, "DEADLOCK of 2 tasks: ", 21), 0, "%s",
@@ -104,7 +112,7 @@ static void must_show(const char *source, const char *runs)
     must_say("\nuserCluster        1  T0     waiting  ");
     must_say("work: 2 in f, example ");
     must_say("held by right  work: left wants the other ");
-    must_say(runs);
+    must_say_on_line("  spin   running  ", "  thread ");
     must_say("\n3 tasks: T0, T1, T2\n    leave tasks_fibers.c:");
     must_say(" < stand tasks_fibers.c:");
     must_say(" < f tasks_fibers.c:");
@@ -133,16 +141,16 @@ Test(tasks, all_sources_show_them)
     build_fibers("-O0 -g");
     pid = start("3 locks,spin,still");
     snprintf(source, sizeof source, "%d", (int)pid);
-    must_show(source, "  spin   running  thread ");
+    must_show(source);
     kill(pid, SIGSTOP);
-    must_show(source, "  spin   running  thread ");
+    must_show(source);
     kill(pid, SIGCONT);
     build_must("gdb -p %d --batch -ex \"generate-core-file core\"", pid);
     command_must("save %d -o x.rec", pid);
     command_must("save %d -o none.rec --no-stacks", pid);
     command_stop(pid);
-    must_show("core", "  spin   running  thread ");
-    must_show("x.rec", "  spin   running  thread ");
+    must_show("core");
+    must_show("x.rec");
     build_must("eu-readelf -n x.rec | grep -c \"CORE .*PRSTATUS\"");
     cr_assert_eq(atoi(build_text), 3 + 6); /* three threads; spin runs */
     build_must("eu-readelf -n none.rec | grep -c \"CORE .*PRSTATUS\"");
@@ -180,7 +188,7 @@ Test(tasks, a_crash_is_found_in_a_core_file)
     build_must("gdb --batch -ex run -ex \"generate-core-file core\" --args "
                "./fibers 3 crash");
     command_must("tasks core --stacks");
-    must_say("  crash  running  thread ");
+    must_say_on_line("  crash  running  ", "  thread ");
     must_say("work: about to crash 3 ");
     must_say("\n1 task: crash\n    crash tasks_fibers.c:");
     must_say("\n3 tasks: T0, T1, T2\n    leave ");
@@ -252,6 +260,56 @@ Test(tasks, a_number_names_the_task_everywhere)
     must_say("        0  left            task\n");
 }
 
+/* Goal: a task without a number in its description has the last record of the
+ * row with its name, and one that runs under no name that of its worker. */
+Test(tasks, last_records_without_numbers)
+{
+    static const char *const modes[] = {"3 locks,spin,still",
+                                        "3 plain,spin,still"};
+    build_fibers("-O0 -g -DUNNUMBERED");
+    for (int i = 0; i < 2; i++) {
+        pid_t pid = start(modes[i]);
+        command_must("tasks %d", pid);
+        must_say_on_line("  spin ", "  work: spin ");
+        if (i == 0)
+            must_say_on_line("  T2 ", "  work: 2 in f, example ");
+        else
+            cr_assert_null(strstr(build_text, " in f, example"), "%s",
+                           build_text);
+        command_stop(pid);
+    }
+}
+
+/* Goal: how long a state lasts is what has passed: of what goes on, since it
+ * began, of a core file, until the last thing in it. */
+Test(tasks, states_have_times)
+{
+    static const char look[] =
+        "python3 -c \"import json; r = [json.loads(l) for l in "
+        "open(\\\"json\\\")]; print([t[\\\"state_ns\\\"] for t in r if "
+        "t.get(\\\"name\\\") == \\\"T1\\\"][0])\"";
+    double ns[3];
+    pid_t pid;
+    build_fibers("-O0 -g");
+    pid = start("3 locks,still");
+    for (int i = 0; i < 2; i++) {
+        command_must("tasks %d --json >json", pid);
+        build_must(look);
+        ns[i] = atof(build_text);
+        usleep(500000);
+    }
+    build_must("gdb -p %d --batch -ex \"generate-core-file core\"", pid);
+    command_stop(pid);
+    command_must("tasks core --json >json");
+    build_must(look);
+    ns[2] = atof(build_text);
+    cr_assert(ns[0] > 0 && ns[1] > ns[0] + 0.5e9, "%f and %f", ns[0], ns[1]);
+    cr_assert(ns[2] >= 0 && ns[2] < ns[0], "%f and %f", ns[0], ns[2]);
+    command_must("tasks core");
+    must_say("  STATE ");
+    must_say("  FOR  WAITS ON ");
+}
+
 /* ------------------------------------------------------------------ race -- */
 
 /* Goal: every stack that is printed is one that a task had. Method: two workers
@@ -297,6 +355,7 @@ Test(tasks, damage_is_told)
         const char *mode, *says;
     } damages[] = {
         {"wild", "recorder: PID: a list of fibers ends at a bad address, "},
+        {"wild", "\nuserCluster        1  T0 "}, /* from its other end */
         {"ring", "\n2 tasks"},
         {"hole", " waiting  "},
         {"name", "xxxxxxxxxxxxxxxx"},

@@ -39,7 +39,8 @@ struct lock {
 };
 struct fiber {
     void *sp; /* saved by fiber_switch() */
-    struct fiber *all_next, *queue_next;
+    struct fiber *all_next, *all_previous, *queue_next;
+    uintptr_t since; /* its state is what it is */
     int id;
     enum state state;
     char name[16];
@@ -107,7 +108,11 @@ RECORDER_TASKS(fibers, "Fibers of the test", &all_fibers,
                RECORDER_TASK(GROUP, struct fiber, group),
                RECORDER_TASK(GROUP_NAME_AT, struct group, name),
                RECORDER_TASK(WORKER, struct fiber, worker),
-               RECORDER_TASK(NUMBER, struct fiber, number))
+#ifndef UNNUMBERED
+               RECORDER_TASK(NUMBER, struct fiber, number),
+#endif
+               RECORDER_TASK(PREVIOUS, struct fiber, all_previous),
+               RECORDER_TASK(SINCE, struct fiber, since))
 
 /* ------------------------------------------------------------- scheduler -- */
 
@@ -145,6 +150,7 @@ static void leave(enum state state)
 {
     struct fiber *fiber = self();
     fiber->state = state;
+    fiber->since = RECORDER_TIME();
     fiber_switch(&fiber->sp, worker_of());
     pthread_mutex_unlock(&big);
 }
@@ -179,6 +185,7 @@ __attribute__((noinline)) void lock_give(struct lock *lock)
     if (fiber) {
         lock->waiters = fiber->queue_next;
         fiber->state = READY;
+        fiber->since = RECORDER_TIME();
         enqueue(fiber);
     }
     pthread_mutex_unlock(&big);
@@ -220,7 +227,14 @@ static struct fiber *spawn(const char *name, void (*function)(struct fiber *),
     fiber->sp = top;
     pthread_mutex_lock(&big);
     fiber->id = group == &internal ? -1 : ++ids;
+    fiber->since = RECORDER_TIME();
     fiber->all_next = all_fibers;
+    if (all_fibers) { /* of the first, it is the last */
+        fiber->all_previous = all_fibers->all_previous;
+        all_fibers->all_previous = fiber;
+    } else {
+        fiber->all_previous = fiber;
+    }
     all_fibers = fiber;
     living++;
     enqueue(fiber);
@@ -249,6 +263,7 @@ static void *work_on(void *argument)
         queue = fiber->queue_next;
         queue_end = queue ? queue_end : &queue;
         fiber->state = RUNNING;
+        fiber->since = RECORDER_TIME();
         fiber->worker = (int)syscall(SYS_gettid);
         current = fiber;
         recorder_task_switch(fiber->number);

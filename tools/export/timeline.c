@@ -508,13 +508,13 @@ void timeline_rewind(struct timeline *t)
 }
 
 /* Who unlocked, signalled or posted at the end of a wait: "<mutex %p: %d, by
- * T%u" of lock_wait. */
+ * T%u" of lock_wait, with a CPU's number behind it or without. */
 static struct timeline_lane *ended_by(const struct timeline *t,
                                       const struct timeline_event *e)
 {
     struct timeline_lane *by = NULL;
     if (strcmp(e->read.recorder->name, "lock_wait") == 0 &&
-        strstr(e->format, ": %d, by T%u") && e->arguments_count == 3)
+        strstr(e->format, ": %d, by T%u") && e->arguments_count >= 3)
         by = timeline_lane(t, (unsigned)e->arguments[2].word);
     return by == e->lane ? NULL : by;
 }

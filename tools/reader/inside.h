@@ -10,6 +10,7 @@
 #include "ids.h"
 #include "reader.h"
 #include "recorder/format.h"
+#include "recorder/order.h"
 #include "recorder/regex.h"
 #include "recorder/text.h"
 
@@ -84,7 +85,7 @@ struct page {
 struct registry {
     uint64_t self, first, order, cleared, threads, threads_max, threads_count;
     uint64_t pid, line, tweaks, wraps_count, image, program;
-    uint64_t tasks, kernel; /* 0: none, or an older header's */
+    uint64_t tasks, kernel, clocked; /* 0: none, or an older header's */
     uint64_t first_link, cleared_link, tweaks_link; /* their addresses */
     uint32_t layout, bytes, head_bytes, later_sequence;
     struct recorder_moment start, later;
@@ -117,6 +118,7 @@ struct reader_inside {
     uint64_t refreshed_ns;        /* when, by CLOCK_MONOTONIC */
     struct recorder_moment later; /* noted by the program, or its start */
     uint32_t head_bytes, wraps_count;
+    uint64_t start_ticks; /* of the program */
     struct recorder_wrap wraps[RECORDER_WRAPS_MAX_];
     size_t recorders_max, tweaks_max;
     struct reader_recorder **sorted; /* by address of their rings */

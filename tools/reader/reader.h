@@ -86,6 +86,7 @@ struct memory {
     bool native;      /* its ticks are those of this machine's kind: of 32
                        * bits, those of x86 on x86-64 */
     bool stale_order; /* the order counter is as of some time before */
+    bool ticks_here;  /* its ticks are of this machine's clock, now */
 };
 
 /* ------------------------------------------------------------------ what -- */
@@ -180,6 +181,7 @@ struct reader {
     struct memory *memory;
     uint64_t registry;
     uint64_t pid, order_address, cleared_address, cleared;
+    uint64_t clocked; /* orders below are of the clock, others of the counter */
     uint64_t end;   /* orders from here on were not yet given */
     bool follows;   /* set it to follow: an event is held back for
                              * one take, so that none comes too late */

@@ -144,6 +144,7 @@ static const char *program_add(struct file *file)
     segments_of(&file->program, mapped, elf, &cut);
     constants_of_bare(file, elf);
     elf_end(elf);
+    source->program = file->how.executable;
     return NULL;
 }
 
@@ -233,7 +234,8 @@ static void file_scan(struct source *source, struct file *file)
 }
 
 static const char *elf_read(struct source *source, struct file *file,
-                            const struct mapped *mapped, Elf *elf)
+                            const struct mapped *mapped, Elf *elf,
+                            const char *path)
 {
     GElf_Ehdr header;
     uint64_t cut = 0;
@@ -242,6 +244,8 @@ static const char *elf_read(struct source *source, struct file *file,
         return source_wrong(source, "its ELF header is damaged");
     source_kind(&file->memory, header.e_ident, header.e_machine);
     file->is_program = header.e_type != ET_CORE;
+    if (file->is_program)
+        source->program = path;
     if (header.e_phoff > mapped->size ||
         (uint64_t)header.e_phnum * header.e_phentsize >
             mapped->size - header.e_phoff)
@@ -301,7 +305,7 @@ static const char *file_open(struct source *source, struct file *file,
     if (!elf || elf_kind(elf) != ELF_K_ELF)
         wrong = source_wrong(source, "is no core file and no recording");
     else
-        wrong = elf_read(source, file, mapped, elf);
+        wrong = elf_read(source, file, mapped, elf, path);
     elf_end(elf);
     return wrong;
 }

@@ -65,6 +65,7 @@ const char *source_open(struct source *source, const char *name,
 void source_close(struct source *source)
 {
     size_t i;
+    source_dwfl_end(source);
     if (source->close)
         source->close(source);
     for (i = 0; i < source->modules_count; i++)

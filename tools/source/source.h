@@ -23,6 +23,8 @@ struct module {
     char *path;
     const char *place;       /* the file's path now: --executable; or null */
     bool writable;           /* as far as is known: without that, false */
+    unsigned char id[20];    /* its build-id, if that was recorded, and the */
+    unsigned id_size;        /* size; 0: the source's memory may have it */
     struct binary *binary;   /* file.c's own: the file, when it was needed */
     enum module_state state; /* of the piece with the file's first byte */
     int error;
@@ -46,10 +48,13 @@ struct source {
     size_t threads_count;
     struct module *modules;
     size_t modules_count, modules_max;
-    bool linked; /* a core file without a list of modules: an emulator's */
+    const char
+        *program; /* of a source without modules, its ELF file; or null */
+    bool linked;  /* a core file without a list of modules: an emulator's */
     const char *server;  /* it came from there, http://HOST:PORT/; or null */
     bool server_failed;  /* and did not answer */
     const char *sysroot; /* where its files are, if not null */
+    struct Dwfl *dwfl;   /* of source_dwfl(); null: not needed yet */
     /* Frees the memory of opening; each kind of source has its own. */
     void (*close)(struct source *);
     /* The build-id of what is mapped at an address, as the source itself has
@@ -78,6 +83,9 @@ struct source_how {
 const char *source_open(struct source *, const char *name,
                         const struct source_how *);
 void source_close(struct source *);
+/* symbols.c: what source_dwfl() made, and a module that is added to it. */
+void source_dwfl_end(struct source *);
+void source_dwfl_add(struct source *, struct module *);
 
 /* Returns the function that an address lies in, "name+0x12", or null. Valid
  * until the next call. */
@@ -116,6 +124,14 @@ bool source_module(struct source *, uint64_t start, uint64_t end,
                    uint64_t offset, const char *path, size_t path_size,
                    bool writable);
 
+/* Adds a file that the program opened later, with its build-id, of at most 20
+ * bytes; nothing where another module lies. False: there is no memory. */
+bool source_module_late(struct source *, uint64_t start, uint64_t end,
+                        const char *path, const unsigned char *id,
+                        unsigned id_size);
+/* The build-id of a module as it was mapped; its size, 0: unknown. */
+size_t module_build_id(struct source *, const struct module *,
+                       unsigned char to[64]);
 /* Returns the module that an address lies in, or null. They are sorted. */
 struct module *module_at(const struct source *, uint64_t address);
 /* Returns the module that has the first byte of a file, or null. */

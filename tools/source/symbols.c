@@ -6,38 +6,60 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* There is one for the process, as a command has one source. */
-static Dwfl *dwfl;
 static const Dwfl_Callbacks callbacks = {
     .find_elf = dwfl_build_id_find_elf,
     .find_debuginfo = dwfl_standard_find_debuginfo,
     .section_address = dwfl_offline_section_address,
     .debuginfo_path = NULL};
 
+static void module_report(struct source *source, struct module *m)
+{
+    int fd = m->offset == 0 ? module_open(source, m) : -1;
+    if (fd >= 0 &&
+        !dwfl_report_elf(source->dwfl, m->path, m->path, fd, m->start, false))
+        close(fd);
+}
+
 static void modules_report(struct source *source)
 {
+    Dwfl *dwfl;
     elf_version(EV_CURRENT);
-    dwfl = dwfl_begin(&callbacks);
+    dwfl = source->dwfl = dwfl_begin(&callbacks);
     if (!dwfl)
         return;
     dwfl_report_begin(dwfl);
-    for (size_t i = 0; i < source->modules_count; i++) {
-        struct module *m = &source->modules[i];
-        int fd = m->offset == 0 ? module_open(source, m) : -1;
-        if (fd >= 0 &&
-            !dwfl_report_elf(dwfl, m->path, m->path, fd, m->start, false))
-            close(fd);
-    }
+    for (size_t i = 0; i < source->modules_count; i++)
+        module_report(source, &source->modules[i]);
+    if (source->program && !source->modules_count)
+        dwfl_report_elf(source->dwfl, source->program, source->program, -1, 0,
+                        true);
     dwfl_report_end(dwfl, NULL, NULL);
+}
+
+void source_dwfl_add(struct source *source, struct module *m)
+{
+    if (!source->dwfl)
+        return;
+    dwfl_report_begin_add(source->dwfl);
+    module_report(source, m);
+    dwfl_report_end(source->dwfl, NULL, NULL);
 }
 
 Dwfl *source_dwfl(struct source *source)
 {
-    if (!dwfl)
+    if (!source->dwfl)
         modules_report(source);
-    return dwfl;
+    return source->dwfl;
 }
 
+void source_dwfl_end(struct source *source)
+{
+    if (source->dwfl)
+        dwfl_end(source->dwfl);
+    source->dwfl = NULL;
+}
+
+/* A command has one source, and so one cache. */
 const char *source_function(struct source *source, uint64_t address)
 {
     static struct {
@@ -54,7 +76,8 @@ const char *source_function(struct source *source, uint64_t address)
     known->address = address;
     *known->text = '\0';
     /* The call precedes the return address. */
-    module = source_dwfl(source) ? dwfl_addrmodule(dwfl, address - 1) : NULL;
+    module =
+        source_dwfl(source) ? dwfl_addrmodule(source->dwfl, address - 1) : NULL;
     name = module ? dwfl_module_addrinfo(module, address - 1, &offset, &symbol,
                                          NULL, NULL, NULL)
                   : NULL;

@@ -20,12 +20,40 @@ static void warn_end(struct tasks *tasks, size_t layout, uint64_t address)
         tasks->layouts[layout].name, (unsigned long long)address, tasks->count);
 }
 
-/* Was a known task found in this list? It may stand in others, too. */
-static bool is_of_list(const struct tasks *tasks, size_t layout, size_t list,
-                       uint64_t address)
+/* Tells that a walk goes in a circle: it comes to where it was at a step that is
+ * a power of 2 (Brent). */
+struct circle {
+    uint64_t at, steps;
+};
+static bool circle_closes(struct circle *circle, uint64_t at)
 {
-    size_t i = ids_find(&tasks->ids, address, layout, 0);
-    return i < tasks->count && tasks->all[i].list == list;
+    if (at == circle->at && circle->steps)
+        return true;
+    if ((circle->steps & (circle->steps - 1)) == 0)
+        circle->at = at;
+    circle->steps++;
+    return false;
+}
+static void warn_circle(struct tasks *tasks, size_t layout, uint64_t address)
+{
+    tasks_warn(tasks, "a list of %s goes in a circle, at 0x%llx",
+               tasks->layouts[layout].name, (unsigned long long)address);
+}
+
+/* Where a list is damaged: from its first task backwards, which comes to the
+ * last where the list is a ring, up to a task that is known. */
+static void list_previous(struct tasks *tasks, size_t layout, size_t list,
+                          uint64_t first)
+{
+    const struct layout_row *row =
+        &tasks->layouts[layout].rows[RECORDER_TASK_PREVIOUS_];
+    uint64_t at = first;
+    bool is_new = true;
+    for (uint64_t steps = 0; row->is_set && is_new && steps < TASKS_MAX;
+         steps++)
+        if (!word_at(tasks, at + row->offset, &at) || !at || at == first ||
+            !task_add(tasks, layout, list, at, &is_new))
+            return;
 }
 
 /* Each task has the address of the next; the last has none, or the first's. */
@@ -33,6 +61,7 @@ static void list_next(struct tasks *tasks, size_t layout, size_t list)
 {
     const struct layout *l = &tasks->layouts[layout];
     uint64_t next = l->rows[RECORDER_TASK_NEXT_].offset, first, at;
+    struct circle circle = {0};
     bool is_new;
     if (!word_at(tasks, l->lists[list].at, &first)) {
         warn_end(tasks, layout, l->lists[list].at);
@@ -42,13 +71,14 @@ static void list_next(struct tasks *tasks, size_t layout, size_t list)
     for (uint64_t steps = 0; at && steps < TASKS_MAX; steps++) {
         if (steps && at == first)
             return;
-        if (!task_add(tasks, layout, list, at, &is_new)) {
-            warn_end(tasks, layout, at);
+        if (circle_closes(&circle, at)) {
+            warn_circle(tasks, layout, at);
+            list_previous(tasks, layout, list, first);
             return;
         }
-        if (!is_new && is_of_list(tasks, layout, list, at)) {
-            tasks_warn(tasks, "a list of %s goes in a circle, at 0x%llx",
-                       l->name, (unsigned long long)at);
+        if (!task_add(tasks, layout, list, at, &is_new)) {
+            warn_end(tasks, layout, at);
+            list_previous(tasks, layout, list, first);
             return;
         }
         if (!l->rows[RECORDER_TASK_NEXT_].is_set)
@@ -62,12 +92,15 @@ static void list_next(struct tasks *tasks, size_t layout, size_t list)
 
 /* Each link has the address of the next link, and the last that of the head. Of
  * items, each also has the address of its task. */
-static void list_ring(struct tasks *tasks, size_t layout, size_t list)
+static void list_ring(struct tasks *tasks, size_t layout, size_t list,
+                      uint64_t head)
 {
     const struct layout *l = &tasks->layouts[layout];
-    bool items = l->lists[list].kind == LIST_ITEMS, is_new = true;
-    uint64_t head = l->lists[list].at + (items ? l->item_end : 0);
-    uint64_t next = items ? l->item_next : 0, at = head, task, steps;
+    const struct freertos *items =
+        l->lists[list].kind == LIST_ITEMS ? l->freertos : NULL;
+    uint64_t next = items ? items->next : 0, at = head, task, steps;
+    struct circle circle = {0};
+    bool is_new;
     for (steps = 0; steps < TASKS_MAX; steps++) {
         if (!word_at(tasks, at + next, &at)) {
             warn_end(tasks, layout, at);
@@ -75,18 +108,27 @@ static void list_ring(struct tasks *tasks, size_t layout, size_t list)
         }
         if (at == head || !at)
             return;
+        if (circle_closes(&circle, at)) {
+            warn_circle(tasks, layout, at);
+            return;
+        }
         task = at - l->rows[RECORDER_TASK_LINK_].offset;
-        if ((items && !word_at(tasks, at + l->item_task, &task)) ||
+        if ((items && !word_at(tasks, at + items->task, &task)) ||
             !task_add(tasks, layout, list, task, &is_new)) {
             warn_end(tasks, layout, at);
             return;
         }
-        if (!is_new) {
-            tasks_warn(tasks, "a list of %s goes in a circle, at 0x%llx",
-                       l->name, (unsigned long long)at);
-            return;
-        }
     }
+}
+
+/* An array of lists of items; one that was never set up is zeros. */
+static void list_items(struct tasks *tasks, size_t layout, size_t list)
+{
+    const struct task_list *l = &tasks->layouts[layout].lists[list];
+    const struct freertos *items = tasks->layouts[layout].freertos;
+    for (uint64_t i = 0; i < l->count; i++)
+        list_ring(tasks, layout, list,
+                  l->at + i * items->list_bytes + items->end);
 }
 
 static void list_table(struct tasks *tasks, size_t layout, size_t list)
@@ -113,7 +155,9 @@ const char *lists_read(struct tasks *tasks, size_t layout)
         case LIST_NEXT: list_next(tasks, layout, i); break;
         case LIST_TABLE: list_table(tasks, layout, i); break;
         case LIST_LINK:
-        case LIST_ITEMS: list_ring(tasks, layout, i); break;
+            list_ring(tasks, layout, i, tasks->layouts[layout].lists[i].at);
+            break;
+        case LIST_ITEMS: list_items(tasks, layout, i); break;
         }
     if (tasks->count >= TASKS_MAX)
         tasks_warn(tasks, "it has more than %d tasks: the others are left out",

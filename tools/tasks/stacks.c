@@ -17,18 +17,14 @@ static const struct place_start *start_of(struct task_stacks *stacks,
     struct place_start *start =
         &stacks->starts[(address ^ address >> 10) %
                         (sizeof stacks->starts / sizeof *stacks->starts)];
-    Dwfl_Module *module;
-    GElf_Off offset = 0;
-    GElf_Sym symbol;
+    struct function function;
     if (start->address == address && address)
         return start;
-    module = dwfl_addrmodule(stacks->unwind.dwfl, address);
     start->address = address;
-    start->is_code = module != NULL;
-    start->is_start = module &&
-                      dwfl_module_addrinfo(module, address, &offset, &symbol,
-                                           NULL, NULL, NULL) &&
-                      offset == 0;
+    start->is_code = dwfl_addrmodule(stacks->unwind.dwfl, address) != NULL;
+    start->is_start = start->is_code &&
+                      function_find(&stacks->unwind, address, &function) &&
+                      function.start == address;
     return start;
 }
 

@@ -21,7 +21,16 @@ struct tasks_command {
     struct tasks_symbol {
         uint64_t address, size;
     } * symbols; /* of known_names */
+    struct type_found {
+        const char *type; /* that was looked for last */
+        Dwarf_Die die;
+        bool is_there;
+    } type;
 };
+
+/* types.c: as struct tasks_program's member. Keeps the type that it found. */
+bool type_member(struct source *, struct type_found *, const char *type,
+                 const char *member, uint64_t *offset, unsigned *bytes);
 
 /* Opens the tasks of a source, its threads, and the deadlocks among both. Null,
  * or what is wrong. */

@@ -151,8 +151,15 @@ static void wait_read(struct tasks *tasks, const struct layout *layout,
                       const unsigned char *bytes, struct task *task)
 {
     uint64_t at;
-    if (!field(tasks, layout, bytes, RECORDER_TASK_WAITS_, &task->object) ||
-        !task->object)
+    if (!field(tasks, layout, bytes, RECORDER_TASK_WAITS_, &task->object))
+        return;
+    if (layout->freertos) {
+        at = task->object;
+        task->object = 0;
+        freertos_wait(tasks, layout, at, task);
+        return;
+    }
+    if (!task->object)
         return;
     if (layout->ring) { /* ring_read() finds it when all tasks are known */
         task->object = 0;
@@ -207,6 +214,8 @@ static bool task_read(struct tasks *tasks, struct task *task)
     if (!bytes_read(m, task->address + layout->low, bytes,
                     (size_t)layout->span))
         return false;
+    task->since_ns = -1;
+    field(tasks, layout, bytes, RECORDER_TASK_SINCE_, &task->since);
     task->owner = task->group = task->thread = task->stack = TASK_NONE;
     if (field(tasks, layout, bytes, RECORDER_TASK_ID_, &value))
         task->id = signed_of(value, layout->rows[RECORDER_TASK_ID_].bytes);
@@ -367,6 +376,8 @@ const char *task_state(const struct tasks *tasks, const struct task *task,
         return "moving";
     if (task->running && layout->lists[task->list].state)
         return "running";
+    if (task->blocked)
+        return "blocked";
     if (layout->rows[RECORDER_TASK_STATE_].is_set &&
         task->state < layout->states_count)
         return layout->states[task->state];
@@ -469,6 +480,8 @@ void tasks_close(struct tasks *tasks)
         free(tasks->cycles[i].nodes);
     for (size_t i = 0; i < tasks->lasts_count; i++)
         free(tasks->lasts[i].text);
+    for (size_t i = 0; i < tasks->layouts_count; i++)
+        free(tasks->layouts[i].freertos);
     free(tasks->lasts);
     free(tasks->cycles);
     free(tasks->order);
