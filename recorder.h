@@ -23,6 +23,9 @@ PROMISES (each names the test that keeps it)
                 first record excepted), waits for nobody, and may be called
                 anywhere: signal handlers, constructors, after fork()
                 -> tests/outside/cost.c tests/ring/threads.c
+    closed      a RECORDER_SPAN is closed however its block is left, by return,
+                break, goto, an exception, a cancelled thread
+                -> tests/outside/spans.c
     alone       the header needs nothing but the compiler and, on a system that
                 is not Linux, what recorder/os_posix.h includes
                 -> tests/outside/freestanding.c tests/outside/languages.c
@@ -80,7 +83,7 @@ The rest stands in recorder/, one subject a file. Each file includes only what
 stands on a lower floor; no file includes one of the headers outside:
 
     1 language              5 registry, record, event
-    2 os, layout, regex,    6 define, arguments, resume
+    2 os, layout, regex,    6 define, arguments, resume, span
       heading, word
     3 ring, lane, memory
     4 clock, order, threads
@@ -90,11 +93,16 @@ stands on a lower floor; no file includes one of the headers outside:
 
 #include "recorder/language.h"
 
-/* Version of this header. RECORDER_LAYOUT is the version of the layout in
- * memory; it stands with RECORDER_MAGIC in recorder/layout.h. */
+/* Version of this header, a semantic version: a program that compiled goes on
+ * to compile until MAJOR changes. RECORDER_LAYOUT is the version of the layout
+ * in memory; it stands with RECORDER_MAGIC in recorder/layout.h. */
 #define RECORDER_VERSION_MAJOR 2
 #define RECORDER_VERSION_MINOR 0
 #define RECORDER_VERSION_PATCH 0
+#define RECORDER_VERSION /* "2.0.0" */                                         \
+    RECORDER_QUOTE_(RECORDER_VERSION_MAJOR)                                    \
+    "." RECORDER_QUOTE_(RECORDER_VERSION_MINOR) "." RECORDER_QUOTE_(           \
+        RECORDER_VERSION_PATCH)
 
 /* ------------------------------------------------------------- interface --
  *
@@ -127,6 +135,14 @@ stands on a lower floor; no file includes one of the headers outside:
  * RECORDER_COPY_BYTES(name, pointer, size)
  *                                         the same of `size` bytes, NULs, which
  *                                         %s shows as \x00, included
+ * RECORDER_SPAN(name, "format", ...)      at the head of a block: records
+ *                                         "> format" there and "< format" where
+ *                                         the block is left, however that is;
+ *                                         up to 11 arguments. One of a recorder
+ *                                         in a block
+ * RECORDER_SPAN_RESULT(name, value)       in that block: what it ends with, an
+ *                                         integer or a pointer, is recorded at
+ *                                         the end, as "result=..."
  * RECORDER_SW2 and its like               in front of the format: how severe
  *                                         the record is, see below
  * RECORDER_TRACE(name)                    an intptr_t lvalue: 0 record (the
@@ -175,6 +191,25 @@ stands on a lower floor; no file includes one of the headers outside:
 #define RECORDER_COPY(name, string) recorder_copy_(&recorder_for_##name, string)
 #define RECORDER_COPY_BYTES(name, pointer, size)                               \
     recorder_copy_bytes_(&recorder_for_##name, pointer, size)
+#define RECORDER_SPAN(name, ...)                                               \
+    RECORDER_PICK_(                                                            \
+        __VA_ARGS__, RECORDER_SPAN_MANY_, RECORDER_SPAN_MANY_,                 \
+        RECORDER_SPAN_MANY_, RECORDER_SPAN_MANY_, RECORDER_SPAN_MANY_,         \
+        RECORDER_SPAN_MANY_, RECORDER_SPAN_MANY_, RECORDER_SPAN_MANY_,         \
+        RECORDER_SPAN_MANY_, RECORDER_SPAN_MANY_, RECORDER_SPAN_MANY_,         \
+        RECORDER_SPAN_MANY_, RECORDER_SPAN_MANY_, RECORDER_SPAN_MANY_,         \
+        RECORDER_SPAN_MANY_, RECORDER_SPAN_MANY_, RECORDER_SPAN_MANY_,         \
+        RECORDER_SPAN_MANY_, RECORDER_SPAN_MANY_, RECORDER_SPAN_11_,           \
+        RECORDER_SPAN_11_, RECORDER_SPAN_11_, RECORDER_SPAN_11_,               \
+        RECORDER_SPAN_11_, RECORDER_SPAN_11_, RECORDER_SPAN_11_,               \
+        RECORDER_SPAN_11_, RECORDER_SPAN_3_, RECORDER_SPAN_3_,                 \
+        RECORDER_SPAN_3_, RECORDER_SPAN_3_, 0)                                 \
+    (name, RECORDER_CHECK_((__VA_ARGS__)),                                     \
+     RECORDER_PICK_(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  \
+                    0, 0, 0, 0, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0),      \
+     __VA_ARGS__, 0, 0, 0, 0, 0, 0, 0, 0)
+#define RECORDER_SPAN_RESULT(name, value)                                      \
+    RECORDER_SPAN_SET_(recorder_span_of_##name, value)
 #ifdef RECORDER_OFF
 #define RECORDER_TRACE(name)                                                   \
     (*((void)sizeof recorder_for_##name, &recorder_trace_off_))
@@ -314,5 +349,6 @@ recorder_copy_(const struct recorder *recorder, const char *string);
 #endif
 #endif
 #endif /* RECORDER_NOTHING_ */
+#include "recorder/span.h"
 
 #endif

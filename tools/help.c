@@ -8,7 +8,8 @@ static const struct verb *const verbs[] = {
     &verb_list,    &verb_dump,    &verb_follow, &verb_stat,  &verb_set,
     &verb_clear,   &verb_save,    &verb_watch,  &verb_diff,  &verb_export,
     &verb_view,    &verb_threads, &verb_locks,  &verb_tasks, &verb_switches,
-    &verb_latency, &verb_run,     &verb_serve,  &verb_ps};
+    &verb_latency, &verb_spans,   &verb_run,    &verb_serve,
+    &verb_ps};
 enum { VERBS = sizeof verbs / sizeof *verbs };
 
 const struct verb *help_verb(const char *name)

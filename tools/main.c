@@ -77,8 +77,7 @@ int main(int argc, char **argv)
     else if (helps || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         return help_show(NULL), written();
     if (strcmp(name, "--version") == 0) {
-        printf("recorder %d.%d.%d\n", RECORDER_VERSION_MAJOR,
-               RECORDER_VERSION_MINOR, RECORDER_VERSION_PATCH);
+        puts("recorder " RECORDER_VERSION);
         return written();
     }
     if (strcmp(name, "--man-page") == 0)

@@ -151,6 +151,8 @@ static const struct {
     {"show", "switches --json --since -1s --until 9 @", true},
     {"show", "latency --from .* --to .* --by 1 --histogram @", true},
     {"show", "latency --from ready.* --to in.* --by id --deadline 1ns @", true},
+    {"show", "spans --histogram @", true},
+    {"show", "spans --json @", true},
     {"function", "dump --function @", true},
     {"function", "dump --json --function --since 2000-01-01 @", true},
     {"export", "export perfetto -o # --messages --value .*:1=v @", false},

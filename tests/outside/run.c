@@ -385,3 +385,20 @@ Test(run, refused)
                "grep \"records to $PWD/a%%.dash.$(cat pid) \" said || grep "
                "\"records to $PWD/a%%.bash.$(cat pid) \" said");
 }
+
+/* Goal: a program's path may be of any length, and no write goes behind an array.
+ * Method: a command compiled as distributions do, which checks
+ * the size of what realpath() writes to; and a path of 3,000 bytes. */
+Test(run, long_paths)
+{
+    build_must("gcc -std=gnu11 -D_GNU_SOURCE -O2 -U_FORTIFY_SOURCE "
+               "-D_FORTIFY_SOURCE=2 -Werror " BUILD_INCLUDE
+               "$(printf -- \"-I%%s \" " TEST_ROOT "/tools " TEST_ROOT
+               "/tools/*/) -c -o run.o " TEST_ROOT "/tools/verbs/run.c");
+    build_must("name=$(printf %%0200d 1); top=$PWD; i=0; "
+               "while test $i -lt 15; do mkdir $name && cd $name || exit; "
+               "i=$((i + 1)); done; cp /bin/true true && ln -s $PWD/true "
+               "$top/short");
+    build_must(RECORDER " run -q ./short");
+    cr_expect_str_empty(build_text);
+}

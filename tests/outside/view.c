@@ -64,6 +64,16 @@ LONG_PROMISE(hostile, "")
 PROMISE(click, "")
 /* Spans are paired by thread and recorder, and nest. */
 LONG_PROMISE(spans, "")
+/* Spans by name and by id: their lanes, arrows and figures. */
+Test(view, spans_by_name)
+{
+    if (!browser_can_drive())
+        return;
+    build_must("gcc -O1 -g " BUILD_INCLUDE "-o async " BUILD_PROGRAMS
+               "/async.c -lpthread && ./async - \"node " TEST_ROOT
+               "/tests/view/drive.mjs spans_by_name " TEST_ROOT
+               "/build/recorder \\$PID " BROWSER_MODULES " .\"");
+}
 /* Wheel, drag and keys move the view; the table follows; a span is measured. */
 PROMISE(zoom, "")
 /* A regular expression finds what it should, marked, in lanes and in order. */

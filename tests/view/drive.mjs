@@ -286,6 +286,64 @@ const tests = {
     quiet(named);
   },
 
+  // Spans from thread to thread have a lane and arrows; the table has all names
+  // of what is in view, as `recorder spans` counts them. PROGRAM: the id of
+  // a process of async.c.
+  async spans_by_name() {
+    const pid = program.replace(/.*\//, ''), page = await open(view(pid));
+    const said = () => run('spans', '--json', pid).split('\n')
+      .filter(line => line).map(line => JSON.parse(line));
+    const wanted = said().filter(({count}) => count)
+      .map(s => [`${s.recorder}: ${s.span}${s.by_id ? ' (by id)' : ''}`,
+        s.count, s.total_ns, s.median_ns, s.p99_ns, s.longest_ns,
+        s.longest_order]);
+    const drawn = () => page.evaluate(() => window.recorder.spansInView()
+      .map(s => [`${s.recorder.name}: ${s.name}${s.byId ? ' (by id)' : ''}`,
+        s.count, s.total, s.median, s.most, s.longest,
+        Number(window.recorder.events.order[s.row])]));
+    equal(await drawn(), wanted, 'spans in view');
+    await page.locator('#show-spans').click();
+    equal(await page.locator('#spans tbody tr').count(), wanted.length,
+      'lines of the table');
+    equal((await page.locator('#spans tbody th button').allTextContents()),
+      wanted.map(([name]) => name), 'names in the table');
+    must(/^[\u2581-\u2588 ]+$/.test(await text(page,
+      '#spans tbody tr >> nth=0 >> td.histogram')), 'a histogram');
+    await page.locator('#spans tbody button').first().click();
+    equal(await page.evaluate(() => Number(window.recorder.events.order[
+      window.recorder.view.selected])), wanted[0][6], 'the longest');
+    const lanes = await page.evaluate(() => window.recorder.asyncLanes
+      .map(({thing, spans}) => [thing.label,
+        spans.reduce((sum, {open}) => sum + open.count, 0)]));
+    equal(lanes, [['net: request', 4], ['net: named', 1]], 'lanes by id');
+    const arrows = await page.evaluate(() => {
+      const {arrows: {from, to}, events, threads} = window.recorder;
+      const thread = row => threads[events.thread[row]].name;
+      return [...from.list.subarray(0, from.count)].map((row, i) =>
+        `${thread(row)} ${thread(to.list[i])}`);
+    });
+    const sorts = list => list.reduce((sum, name) =>
+      ({...sum, [name]: (sum[name] ?? 0) + 1}), {});
+    equal(sorts(arrows), {'client server': 4, 'server server': 3,
+      'client client': 2}, 'arrows');
+    // Less in view: fewer spans; the thread that ended ends what it left open.
+    await page.evaluate(() => {
+      const {recorder} = window, {events} = recorder;
+      recorder.show(events.last - 1, events.last + 1);
+    });
+    equal(await drawn(), [], 'spans at the end');
+    await soon(() => text(page, '#spans caption'), 'No span in view', 'table');
+    const open_end = await page.evaluate(() => {
+      const {recorder} = window;
+      const {lane} = recorder.layout().find(l =>
+        l.lane?.thing.name === 'server');
+      return [lane.thing.ended, lane.open.length,
+        lane.last < recorder.events.last];
+    });
+    equal(open_end, [true, 1, true], 'what an ended thread left open');
+    quiet(page);
+  },
+
   // A '<' closes the last span of its thread and recorder, and those within.
   async spans() {
     const {pid} = await startProgram(), page = await open(view(pid));

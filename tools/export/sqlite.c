@@ -1,6 +1,7 @@
 /* sqlite.c - a database: every field a column, and a view to read. */
 /* SPDX-License-Identifier: MIT */
 #include "export.h"
+#include "names.h"
 #include "shown.h"
 
 #include <inttypes.h>
@@ -50,9 +51,11 @@ struct sqlite {
     struct timeline timeline;
     struct output out;
     sqlite3 *db;
-    sqlite3_stmt *event, *format, *span, *value;
+    sqlite3_stmt *event, *format, *span, *late, *value;
     struct ids formats;
+    struct names named;
 };
+enum { EVENT_COLUMNS = 22 };
 
 static void check(struct sqlite *s, int status)
 {
@@ -219,27 +222,61 @@ static void put_event(struct sqlite *s, const struct timeline_event *e)
     bind_text(s->event, 10, message, size);
     for (unsigned i = 0; i < e->arguments_count; i++)
         bind_argument(s->event, 11 + (int)i, &e->arguments[i]);
+    for (size_t i = 0; i < s->named.count; i++) {
+        const struct reader_argument *of =
+            names_find(s->named.at[i], e->arguments, e->arguments_count);
+        if (of)
+            bind_argument(s->event, EVENT_COLUMNS + 1 + (int)i, of);
+    }
     step(s, s->event);
 }
 
-/* Ends the spans from `depth` on. `closer` is null if they never ended. */
+/* Ends the spans from `depth` on: of those that an event ends, the first is its
+ * own, and the others are closed by nobody. Null: they never ended. */
 static void put_spans(struct sqlite *s, const struct timeline_lane *lane,
                       size_t depth, size_t count,
                       const struct timeline_event *closer)
 {
-    for (; count--; depth++) {
+    for (size_t i = 0; i < count; i++, depth++) {
         const struct timeline_span *span = &lane->spans[depth];
         bind_integer(s->span, 1, (int64_t)span->order);
-        if (closer) {
+        if (closer && i == 0)
             bind_integer(s->span, 2, (int64_t)closer->read.event.order);
+        if (closer)
             bind_integer(s->span, 7, (int64_t)(closer->ns - span->ns));
-        }
         bind_integer(s->span, 3, (int64_t)lane->index + 1);
         bind_integer(s->span, 4, (int64_t)depth);
         bind_string(s->span, 5, span->name);
         bind_integer(s->span, 6, s->timeline.start_ns + (int64_t)span->ns);
         step(s, s->span);
     }
+}
+
+/* Corrects a span that another has cut, and its own record ends now. */
+static void put_late_end(struct sqlite *s, const struct timeline_event *e)
+{
+    if (!e->ended || e->closed)
+        return;
+    bind_integer(s->late, 1, (int64_t)e->read.event.order);
+    bind_integer(s->late, 2, (int64_t)(e->ns - e->ended->ns));
+    bind_integer(s->late, 3, (int64_t)e->ended->order);
+    step(s, s->late);
+}
+
+/* A row of an asynchronous span: it has no thread and no depth. */
+static void put_async(struct sqlite *s, const struct spans_async *async,
+                      const struct timeline_event *closer)
+{
+    char *name = need(strndup(async->name, async->name_size));
+    bind_integer(s->span, 1, (int64_t)async->order);
+    if (closer) {
+        bind_integer(s->span, 2, (int64_t)closer->read.event.order);
+        bind_integer(s->span, 7, (int64_t)(closer->ns - async->ns));
+    }
+    bind_string(s->span, 5, name);
+    bind_integer(s->span, 6, s->timeline.start_ns + (int64_t)async->ns);
+    step(s, s->span);
+    free(name);
 }
 
 static void put_values(struct sqlite *s, const struct timeline_event *e)
@@ -259,6 +296,22 @@ static void put_values(struct sqlite *s, const struct timeline_event *e)
 
 /* ------------------------------------------------------------------- all -- */
 
+/* Adds a column for each name that formats give an argument. */
+static sqlite3_stmt *event_prepare(struct sqlite *s)
+{
+    char sql[2 * (NAMES_MAX + EVENT_COLUMNS) + 64], text[512];
+    size_t at = (size_t)sprintf(sql, "insert into event values (?");
+    for (size_t i = 0; i < s->named.count; i++) {
+        snprintf(text, sizeof text, "alter table event add column \"%s\"",
+                 s->named.columns[i]);
+        execute(s, text);
+    }
+    for (size_t i = 1; i < EVENT_COLUMNS + s->named.count; i++)
+        at += (size_t)snprintf(sql + at, sizeof sql - at, ",?");
+    snprintf(sql + at, sizeof sql - at, ")");
+    return prepare(s, sql);
+}
+
 /* The file is thrown away if it does not become whole: it needs no journal. */
 static void begin(struct sqlite *s)
 {
@@ -268,11 +321,11 @@ static void begin(struct sqlite *s)
     execute(s, "pragma journal_mode = off; pragma synchronous = off; begin");
     execute(s, s->timeline.outside ? SCHEMA("unique", "event.rowid")
                                    : SCHEMA("primary key", "ord"));
-    s->event =
-        prepare(s, "insert into event values (?, ?, ?, ?, ?, ?, ?, ?, ?, "
-                   "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    s->event = event_prepare(s);
     s->format = prepare(s, "insert into format values (?, ?, ?, ?, ?)");
     s->span = prepare(s, "insert into span values (?, ?, ?, ?, ?, ?, ?)");
+    s->late = prepare(s, "update span set closed = ?, length_ns = ?"
+                         " where opened = ?");
     s->value = prepare(s, "insert into value values (?, ?, ?, ?)");
 }
 
@@ -299,6 +352,7 @@ static void end(struct sqlite *s)
     sqlite3_finalize(s->event);
     sqlite3_finalize(s->format);
     sqlite3_finalize(s->span);
+    sqlite3_finalize(s->late);
     sqlite3_finalize(s->value);
     execute(s, "create index event_recorder on event (recorder);"
                "create index event_thread on event (thread); commit");
@@ -318,6 +372,7 @@ void export_sqlite(struct call *call, const char *path)
     struct timeline *t = &s.timeline;
     struct timeline_event e;
     output_open(&s.out, call, path);
+    names_read(&s.named, call);
     timeline_open(t, call, EXPORT_VALUE);
     begin(&s);
     put_source(&s);
@@ -325,13 +380,20 @@ void export_sqlite(struct call *call, const char *path)
     put_threads(&s);
     while (timeline_next(t, &e)) {
         put_spans(&s, e.lane, e.lane->depth, e.closed, &e);
+        put_late_end(&s, &e);
+        if (e.step == SPANS_CLOSES && e.was_open)
+            put_async(&s, &e.async, &e);
         put_event(&s, &e);
         put_values(&s, &e);
     }
     for (size_t i = 0; i < t->lanes_count; i++)
         put_spans(&s, t->lanes[i], 0, t->lanes[i]->depth, NULL);
+    for (size_t i = 0; i < t->asyncs.count; i++)
+        if (t->asyncs.at[i].open)
+            put_async(&s, &t->asyncs.at[i], NULL);
     end(&s);
     timeline_close(t);
     output_close(&s.out);
     ids_free(&s.formats);
+    names_close(&s.named);
 }

@@ -3,6 +3,7 @@
 #include "csv.h"
 #include "fields.h"
 #include "json.h"
+#include "names.h"
 #include "shown.h"
 #include "text.h"
 
@@ -46,7 +47,9 @@ static void csv_argument(FILE *file, const struct reader_argument *argument)
     }
 }
 
-void csv_head(FILE *file)
+static struct names named; /* columns */
+
+void csv_head(FILE *file, struct call *call)
 {
 #define NAME(name) name,
     static const char *const names[FIELDS] = {FIELD_NAMES(NAME)};
@@ -55,7 +58,12 @@ void csv_head(FILE *file)
         fprintf(file, i ? ",%s" : "%s", names[i]);
     for (i = 1; i <= 12; i++)
         fprintf(file, ",argument%d", i);
-    fputs(",may_have_changed\r\n", file);
+    fputs(",may_have_changed", file);
+    names_close(&named);
+    names_read(&named, call);
+    for (size_t n = 0; n < named.count; n++)
+        fprintf(file, ",%s", named.columns[n]);
+    fputs("\r\n", file);
 }
 
 void csv_event(FILE *file, struct call *call, const struct reader_event *e)
@@ -79,5 +87,12 @@ void csv_event(FILE *file, struct call *call, const struct reader_event *e)
     for (i = 0; i < count; i++)
         if (arguments[i].changes)
             fprintf(file, "%s%u", first++ ? " " : "", i + 1);
+    for (size_t n = 0; n < named.count; n++) {
+        const struct reader_argument *of =
+            names_find(named.at[n], arguments, count);
+        putc_unlocked(',', file);
+        if (of)
+            csv_argument(file, of);
+    }
     fputs("\r\n", file);
 }

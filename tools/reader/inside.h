@@ -3,6 +3,7 @@
 #ifndef INSIDE_H
 #define INSIDE_H
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,6 +74,7 @@ struct format {
     bool hardware, event;
     unsigned buffer_at; /* of one made of words: which argument is its size */
     bool no_texts;      /* it is known to take none */
+    char **names;       /* of its 12 arguments, or null; null: not looked at */
 };
 
 struct page {
@@ -277,6 +279,8 @@ const char *reader_headed(struct reader *, struct recorder_event *);
 ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size);
 /* The formatter's `changes`: true if a text may have changed. */
 bool text_changes(void *context, uint64_t address, struct recorder_sizes_ *);
+/* Frees the names of a format's arguments; null: there are none. */
+void names_free(char **names);
 /* Reads what stands at a format's address, NULs included, as far as
  * format_read() looks at it. Returns how many bytes, 0 if there are none. */
 size_t format_bytes(struct reader *, uint64_t address,

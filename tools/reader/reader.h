@@ -158,6 +158,8 @@ struct reader_argument {
     double real;
     const char *text; /* until the next event is asked for its arguments */
     size_t text_size; /* without the NUL behind it */
+    const char *name; /* that the format gives it, "bytes=%d", until
+                       * reader_close(); null: none */
     bool changes;     /* may be another text than the one recorded: `text`
                        * has RECORDER_FORMAT_CHANGES_ in front of it */
 };

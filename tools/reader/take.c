@@ -134,6 +134,7 @@ void reader_close(struct reader *reader)
         free(inside->formats[i].text);
         free(inside->formats[i].location);
         free(inside->formats[i].kind);
+        names_free(inside->formats[i].names);
     }
     free(reader->recorders);
     free(reader->threads);

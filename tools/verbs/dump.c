@@ -98,7 +98,7 @@ static void dump_events(struct call *call, bool head, bool as_csv)
 {
     struct reader_event event;
     if (head)
-        csv_head(stdout);
+        csv_head(stdout, call);
     while (reader_next(&call->reader, &event)) {
         if (as_csv) {
             csv_event(stdout, call, &event);

@@ -95,6 +95,9 @@ function makeLayout() {
       .sort((a, b) => a.thing.number === b.thing.number ? 0
         : a.thing.number - b.thing.number),
     lane => LANE + SPAN * lane.depth + (stripOf(lane) ? STRIP : 0));
+  if (view.threads && asyncLanes.length)
+    add('Spans by id', asyncLanes.filter(lane => !lane.thing.recorder.hidden),
+      lane => LANE + SPAN * lane.depth);
   if (view.recorders)
     add('Recorders', recorderLanes.filter(lane => lane && !lane.thing.hidden),
       () => LANE);
@@ -197,15 +200,16 @@ function drawSpans(lane, top, texts) {
       place = Math.max(place + 1, close.gallop(toNs(x + 1), place));
     }
   }
-  // Not closed by the end of what is known: open at the right.
+  // Not closed by the end of what is known, or of its thread: faint.
+  const right = lane.thing.ended ? Math.min(width, toX(lane.last)) : width;
   for (const [depth, row] of lane.open.slice(0, DEPTH_SHOWN).entries()) {
     const x = Math.max(LABELS, toX(at[row]));
-    if (!(x <= width) || isHidden(row)) continue;
+    if (!(x <= right) || isHidden(row)) continue;
     pen.fillStyle = colourOf(painted(row));
     pen.globalAlpha = 0.35;
-    pen.fillRect(x, top + LANE + depth * SPAN, width - x, SPAN - 2);
+    pen.fillRect(x, top + LANE + depth * SPAN, Math.max(2, right - x), SPAN - 2);
     pen.globalAlpha = 1;
-    texts.push([row, x + 4, width - x - 8,
+    texts.push([row, x + 4, right - x - 8,
       top + LANE + depth * SPAN + SPAN / 2 - 1, true]);
   }
 }
@@ -214,7 +218,7 @@ function drawTexts(texts, top) {
   for (const [row, x, most, y, faint] of texts) {
     let text = message(row, invalidate);
     if (text === null) continue;
-    if (y !== undefined) text = text.slice(1).trimStart();
+    if (y !== undefined) text = text.replace(/^(>>|>)\s*/, '');
     text = severityText(formatOf(row)) + text;
     pen.fillStyle = y === undefined ? inkOf(row) : faint ? ink.text
       : inkOn(painted(row));
@@ -391,6 +395,7 @@ function drawLanes() {
   putAll();
   for (const [texts, top] of all)
     drawTexts(texts, top);
+  drawArrows(seen);
   for (const {lane, top: y} of seen) {
     const top = RULER + y - view.scrolled;
     if (!lane || lane.levels) continue;
@@ -450,7 +455,8 @@ function rowAt(x, y) {
     if (place < spans.open.count && at[spans.open.list[place]] <= ns)
       return spans.open.list[place];
   }
-  if (depth >= 0 && depth < DEPTH_SHOWN && at[lane.open[depth]] <= ns)
+  if (depth >= 0 && depth < DEPTH_SHOWN && at[lane.open[depth]] <= ns &&
+      !(lane.thing.ended && ns > lane.last))
     return lane.open[depth];
   const {rows} = lane, place = rows.find(ns);
   const near = [place - 1, place].filter(p => p >= 0 && p < rows.count)
@@ -482,7 +488,8 @@ function makePlots() {
     const colour = colourOf(value.recorder);
     box.className = 'plot';
     name.textContent = value.name;
-    name.title = `argument ${value.argument} of ${value.recorder.name}`;
+    name.title = `${value.argument ? `argument ${value.argument}`
+      : value.name} of ${value.recorder.name}`;
     box.append(name);
     $('plots').append(box);
     const axis = {stroke: ink.dim, font: `11px ${ink.mono}`,
