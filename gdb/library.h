@@ -59,8 +59,7 @@ struct recorder_gdb_event {
 
 /* A task of a scheduler inside the program. */
 struct recorder_gdb_task {
-    const char *name, *group; /* until recorder_gdb_free() */
-    const char *state;        /* until the next call */
+    const char *name, *group, *state; /* escaped; until recorder_gdb_free() */
     uint64_t address;
     int64_t id;
     int64_t thread; /* index of the thread that runs it, or -1 */
@@ -131,7 +130,8 @@ bool recorder_gdb_task_registers(struct recorder_gdb *, size_t i,
  * does, by the library's own way to it; `executable` and `sysroot`: as its
  * options, or null. Once, and instead of recorder_gdb_open(). */
 const char *recorder_gdb_threads_open(struct recorder_gdb *, const char *source,
-                                 const char *executable, const char *sysroot);
+                                      const char *executable,
+                                      const char *sysroot);
 /* The text of `recorder threads`; of one thread, if not null, by its number,
  * kernel id or name: "" is returned where there is none. And of `recorder
  * locks`. */
