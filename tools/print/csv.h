@@ -5,8 +5,10 @@
 
 #include "command.h"
 
-/* Print one line with its CRLF: the names of the columns; an event. */
-void csv_head(FILE *);
-void csv_event(FILE *, struct call *, const struct reader_event *);
+/* Print one line with its CRLF: the names of the columns; an event. `calls`:
+ * of these sources it is one (sources.h). */
+void csv_head(FILE *, const struct call *calls);
+void csv_event(FILE *, const struct call *calls, struct call *,
+               const struct reader_event *);
 
 #endif

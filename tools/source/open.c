@@ -44,8 +44,11 @@ const char *source_open(struct source *source, const char *name,
 void source_close(struct source *source)
 {
     size_t i;
+    symbols_close(source);
     if (source->close)
         source->close(source);
+    free(source->note.text);
+    source->note.text = NULL;
     for (i = 0; i < source->modules_count; i++)
         free(source->modules[i].path);
     free(source->modules);

@@ -35,6 +35,13 @@ struct source_thread {
     size_t size;
 };
 
+/* What a recording says of where it comes from; zeros: nothing. */
+struct source_note {
+    char *text;        /* "host=web1\nservice=shop\n", whole lines; or null */
+    int64_t offset_ns; /* its clock and this make the time of its fleet, */
+    int64_t error_ns;  /* give or take this; 0: it was not measured */
+};
+
 struct source {
     struct memory *memory;
     uint64_t registry; /* address; 0: no recorder in it */
@@ -55,9 +62,11 @@ struct source {
      * it; its size, 0: it has none. */
     size_t (*build_id)(struct source *, uint64_t address, unsigned char to[64]);
     char why[512];
-    char warning[512];   /* what the user should know; "": nothing */
-    char unopened[1024]; /* files whose bytes are missing, and why; or "" */
-    bool unopened_more;  /* and others */
+    char warning[512];       /* what the user should know; "": nothing */
+    char unopened[1024];     /* files whose bytes are missing, and why; or "" */
+    bool unopened_more;      /* and others */
+    struct symbols *symbols; /* symbols.c's own; null: none was asked for */
+    struct source_note note;
 };
 
 /* Options of a source beside its name. */
@@ -81,13 +90,16 @@ void source_close(struct source *);
 const char *source_function(struct source *, uint64_t address);
 /* The source's modules, as libdwfl has them; null: there is no memory. */
 struct Dwfl *source_dwfl(struct source *);
+void symbols_close(struct source *);
 
 /* The note of a recording, by its owner and type, and the words in it. A file
  * that `recorder save` wrote has the first three: the others are the claim of a
  * process that writes the file, which may remove what it left there before. */
 #define NOTE_OWNER "RECORDER"
-enum { NOTE_TYPE = 1 };
+enum { NOTE_TYPE = 1, NOTE_SOURCE_TYPE = 2 };
 enum note_word { NOTE_LAYOUT, NOTE_REGISTRY, NOTE_PID, NOTE_WHOLE, NOTE_START };
+/* The other: offset and error, of 64 bits each, then the text. */
+enum { NOTE_SOURCE_WORDS = 16, NOTE_SOURCE_MAX = 65536 };
 
 /* ----------------------------------------------------------------- kinds -- */
 

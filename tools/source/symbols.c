@@ -4,10 +4,17 @@
 
 #include <elfutils/libdwfl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
-/* There is one for the process, as a command has one source. */
-static Dwfl *dwfl;
+struct symbols {
+    Dwfl *dwfl;
+    struct known {
+        uint64_t address;
+        char text[256];
+    } known[256]; /* the last answers, by a hash of the address */
+};
+
 static const Dwfl_Callbacks callbacks = {
     .find_elf = dwfl_build_id_find_elf,
     .find_debuginfo = dwfl_standard_find_debuginfo,
@@ -16,8 +23,9 @@ static const Dwfl_Callbacks callbacks = {
 
 static void modules_report(struct source *source)
 {
+    Dwfl *dwfl;
     elf_version(EV_CURRENT);
-    dwfl = dwfl_begin(&callbacks);
+    source->symbols->dwfl = dwfl = dwfl_begin(&callbacks);
     if (!dwfl)
         return;
     dwfl_report_begin(dwfl);
@@ -33,28 +41,38 @@ static void modules_report(struct source *source)
 
 Dwfl *source_dwfl(struct source *source)
 {
-    if (!dwfl)
+    if (!source->symbols)
+        source->symbols = calloc(1, sizeof *source->symbols);
+    if (source->symbols && !source->symbols->dwfl)
         modules_report(source);
-    return dwfl;
+    return source->symbols ? source->symbols->dwfl : NULL;
+}
+
+void symbols_close(struct source *source)
+{
+    if (source->symbols)
+        dwfl_end(source->symbols->dwfl);
+    free(source->symbols);
+    source->symbols = NULL;
 }
 
 const char *source_function(struct source *source, uint64_t address)
 {
-    static struct {
-        uint64_t address;
-        char text[256];
-    } cache[256], *known;
+    struct known *known;
     const char *name;
     Dwfl_Module *module;
+    Dwfl *dwfl = source_dwfl(source);
     GElf_Off offset = 0;
     GElf_Sym symbol;
-    known = &cache[(address ^ address >> 8) & 255];
+    if (!source->symbols)
+        return NULL;
+    known = &source->symbols->known[(address ^ address >> 8) & 255];
     if (known->address == address && address)
         return *known->text ? known->text : NULL;
     known->address = address;
     *known->text = '\0';
     /* The call precedes the return address. */
-    module = source_dwfl(source) ? dwfl_addrmodule(dwfl, address - 1) : NULL;
+    module = dwfl ? dwfl_addrmodule(dwfl, address - 1) : NULL;
     name = module ? dwfl_module_addrinfo(module, address - 1, &offset, &symbol,
                                          NULL, NULL, NULL)
                   : NULL;

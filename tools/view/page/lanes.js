@@ -122,7 +122,7 @@ function addToLanes(from, to) {
         (threadLanes[thread] ??= new Lane(threads[thread])).add(row, format);
     }
     // Who recorded it is not known: nothing can be paired.
-    if ((format.opens || format.closes) && thread)
+    if ((format.opens || format.closes) && !threads[thread].unknown)
       (threadLanes[thread] ??= new Lane(threads[thread]))
         .span(row, format);
     if (shownRows && !hidden)
