@@ -102,7 +102,7 @@ RECORDER_FUNCTION_ void recorder_show_(struct recorder_scratch_ *s,
 RECORDER_FUNCTION_ size_t recorder_line_of_(struct recorder_scratch_ *s,
                                             const struct recorder_clock_ *clock,
                                             const struct recorder_event *event,
-                                            const char *line)
+                                            const struct recorder_line_ *line)
 {
     struct recorder_shown_ shown;
     struct recorder_string_ to;
@@ -113,20 +113,19 @@ RECORDER_FUNCTION_ size_t recorder_line_of_(struct recorder_scratch_ *s,
     return to.size;
 }
 
-/* Returns the current line format, copied to `to`; the default if none is set
- * or it cannot be read. */
-RECORDER_SELDOM_ const char *recorder_line_current_(struct recorder_scratch_ *s,
-                                                    char *to, size_t max)
+/* Reads the current line format, copied to `to`; the default if none is set or
+ * it cannot be read. */
+RECORDER_SELDOM_ void recorder_line_current_(struct recorder_scratch_ *s,
+                                             char *to, size_t max,
+                                             struct recorder_line_ *read)
 {
     const char *line =
         __atomic_load_n(&recorder_home_.registry->line, __ATOMIC_ACQUIRE);
     ptrdiff_t size =
         line ? recorder_memory_copy_(&s->memory, (uintptr_t)line, to, max - 1)
              : -1;
-    if (size <= 0)
-        return RECORDER_LINE_DEFAULT_;
-    to[size] = '\0';
-    return to;
+    to[size > 0 ? size : 0] = '\0';
+    recorder_line_read_(read, size > 0 ? to : RECORDER_LINE_DEFAULT_);
 }
 
 /* Updates the names of threads that the program did not name itself: a thread
@@ -271,7 +270,7 @@ struct recorder_lines_ {
 
 /* Shows an event by `lines` or, if that is null, by the line format. */
 RECORDER_FUNCTION_ void recorder_dump_event_(
-    const struct recorder_lines_ *lines, const char *format,
+    const struct recorder_lines_ *lines, const struct recorder_line_ *line,
     struct recorder_scratch_ *s, const struct recorder_clock_ *clock,
     const struct recorder_event *event, struct recorder_output_ *out)
 {
@@ -280,7 +279,7 @@ RECORDER_FUNCTION_ void recorder_dump_event_(
         lines->show(lines, s, clock, event, out);
         return;
     }
-    size = recorder_line_of_(s, clock, event, format);
+    size = recorder_line_of_(s, clock, event, line);
     recorder_output_line_(out, s->line, size);
 }
 
@@ -292,10 +291,11 @@ RECORDER_FUNCTION_ size_t recorder_dump_passes_(
 {
     struct recorder_clock_ clock;
     struct recorder_event event;
-    char line[256];
-    const char *format = recorder_line_current_(s, line, sizeof line);
+    struct recorder_line_ line;
+    char format[256];
     size_t shown = 0, all = 0;
     bool first = true;
+    recorder_line_current_(s, format, sizeof format, &line);
     recorder_clock_open_(&clock);
     recorder_threads_refresh_();
     s->batch.end = __atomic_load_n(recorder_home_.order, __ATOMIC_ACQUIRE);
@@ -316,7 +316,7 @@ RECORDER_FUNCTION_ size_t recorder_dump_passes_(
             while (recorder_batch_at_(&s->batch, s->at)->record.order !=
                    event.order)
                 s->at++;
-            recorder_dump_event_(lines, format, s, &clock, &event, out);
+            recorder_dump_event_(lines, &line, s, &clock, &event, out);
         }
     } while (s->batch.more && !out->failed);
     if (all > shown)
@@ -468,15 +468,15 @@ recorder_print_with_(struct recorder_scratch_ *s,
     struct recorder_output_ out = recorder_output_to_(recorder_output_fd_);
     struct recorder_clock_ clock;
     struct recorder_event event;
-    char line[RECORDER_STACK_LINE_];
-    const char *format;
+    struct recorder_line_ line;
+    char format[RECORDER_STACK_LINE_];
     s->trace = (intptr_t)recorder_trace_value_(
         __atomic_load_n(&recorder->trace, __ATOMIC_RELAXED));
     recorder_batch_of_one_(&s->batch, recorder, thread, records, count);
     recorder_event_of_(&s->batch, 0, count, &event);
     recorder_clock_open_(&clock);
-    format = recorder_line_current_(s, line, sizeof line);
-    recorder_dump_event_(lines, format, s, &clock, &event, &out);
+    recorder_line_current_(s, format, sizeof format, &line);
+    recorder_dump_event_(lines, &line, s, &clock, &event, &out);
     recorder_scratch_close_(s);
 }
 RECORDER_SELDOM_ void

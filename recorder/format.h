@@ -179,6 +179,20 @@ static inline unsigned recorder_format_index_(const char *list, char c)
     return i;
 }
 
+static inline bool recorder_format_is_modifier_(char c)
+{
+    switch (c) {
+    case 'h':
+    case 'l':
+    case 'q':
+    case 'j':
+    case 'z':
+    case 't':
+    case 'L': return true;
+    default: return false;
+    }
+}
+
 /* Reads the length modifier, which says how many bits an integer has. */
 static inline void recorder_format_modifier_(struct recorder_formatter_ *f)
 {
@@ -187,7 +201,7 @@ static inline void recorder_format_modifier_(struct recorder_formatter_ *f)
     bool twice = (c == 'h' || c == 'l') && f->at[1] == c;
     f->wide = c == 'l';
     f->bits = 32;
-    if (recorder_format_index_("hlqjztL", c) == 7)
+    if (!recorder_format_is_modifier_(c))
         return;
     f->at += 1 + twice;
     if (c == 'h')
@@ -215,8 +229,12 @@ RECORDER_FUNCTION_ void recorder_format_parse_(struct recorder_formatter_ *f)
     f->start = f->at;
     f->missing = false;
     f->flags = 0;
-    for (; (flag = recorder_format_index_("-+ #0'I", *f->at)) < 7; f->at++)
+    for (; *f->at <= '0' || *f->at == 'I'; f->at++) {
+        flag = recorder_format_index_("-+ #0'I", *f->at);
+        if (flag == 7)
+            break;
         f->flags |= 1U << flag;
+    }
     width = recorder_format_size_(f);
     if (width < 0)
         f->flags |= RECORDER_FORMAT_LEFT_;

@@ -88,11 +88,8 @@ RECORDER_FUNCTION_ void recorder_format_put_(struct recorder_formatter_ *f,
     size_t at = f->length;
     size_t room = at < f->room ? f->room - at : 0;
     size_t fit = n < room ? n : room;
-    char *to = f->to;
-    for (size_t i = 0; i < fit; i++) {
-        RECORDER_FORMAT_LOOP_(i);
-        to[at + i] = s[i];
-    }
+    if (fit)
+        recorder_bytes_(f->to + at, s, fit);
     f->length = n > SIZE_MAX - at ? SIZE_MAX : at + n;
 }
 

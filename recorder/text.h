@@ -2,7 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
     struct recorder_string_ to = recorder_string_at_(text, sizeof text);
-    recorder_add_line_(&to, RECORDER_LINE_DEFAULT_, &shown);
+    recorder_line_read_(&line, RECORDER_LINE_DEFAULT_);
+    recorder_add_line_(&to, &line, &shown);
 
 PROMISES
     * No memory, no library call, safe in signal handlers.
@@ -54,9 +55,9 @@ RECORDER_INLINE_ struct recorder_string_ recorder_string_at_(char *to,
 RECORDER_FUNCTION_ void recorder_add_text_(struct recorder_string_ *s,
                                            const char *text, size_t size)
 {
-    size_t i;
-    for (i = 0; i < size && s->size + i < s->max; i++)
-        s->to[s->size + i] = text[i];
+    size_t room = s->size < s->max ? s->max - s->size : 0;
+    if (room)
+        recorder_bytes_(s->to + s->size, text, size < room ? size : room);
     s->size += size;
 }
 RECORDER_FUNCTION_ void recorder_add_string_(struct recorder_string_ *s,
@@ -128,7 +129,7 @@ RECORDER_FUNCTION_ void recorder_add_name_(struct recorder_string_ *s,
  * leap day comes last: 153 days are 5 months, 1461 days 4 years, 146097 days
  * 400. */
 RECORDER_SELDOM_ void recorder_add_wall_(struct recorder_string_ *s,
-                                           uint64_t realtime_ns)
+                                         uint64_t realtime_ns)
 {
     uint64_t seconds = realtime_ns / 1000000000u;
     uint64_t days = seconds / 86400 + 719468; /* from March 1st of year 0 */
@@ -368,28 +369,74 @@ RECORDER_SELDOM_ const char *recorder_line_check_(const char *line)
     "{order} {seconds} {wall} {location} {caller} {thread} {name} {recorder} " \
     "{severity} {message}"
 
-/* Adds the line of an event, by a format such as RECORDER_LINE_DEFAULT_. */
-RECORDER_FUNCTION_ void recorder_add_line_(struct recorder_string_ *to,
-                                           const char *line,
-                                           const struct recorder_shown_ *shown)
+/* A part of a line format: a field, or text. */
+struct recorder_piece_ {
+    const char *text;    /* not of a field */
+    unsigned short size; /* of the text */
+    short width, field;  /* RECORDER_FIELDS_: this is text */
+};
+
+/* Reads the part at `line`, which is not empty. Returns its end. */
+RECORDER_FUNCTION_ const char *
+recorder_piece_read_(struct recorder_piece_ *part, const char *line)
 {
     const char *end;
-    int width;
-    while (*line) {
-        enum recorder_field_ field = RECORDER_FIELDS_;
-        if (*line == '{')
-            field = recorder_field_(line + 1, &end, &width);
-        if (*line == '{' && line[1] == '{')
-            line++;
-        if (field == RECORDER_FIELDS_) {
-            for (end = line + 1; *end && *end != '{'; end++)
-                ;
-            recorder_add_text_(to, line, (size_t)(end - line));
-            line = end;
-            continue;
-        }
-        recorder_add_column_(to, shown, field, width);
-        line = end;
+    int width = 0;
+    part->field = RECORDER_FIELDS_;
+    if (*line == '{')
+        part->field = (short)recorder_field_(line + 1, &end, &width);
+    part->width = (short)width;
+    if (part->field != RECORDER_FIELDS_)
+        return end;
+    line += *line == '{' && line[1] == '{';
+    for (end = line + 1; *end && *end != '{' && end - line < 1000; end++)
+        ;
+    part->text = line;
+    part->size = (unsigned short)(end - line);
+    return end;
+}
+
+/* A line format whose parts were read once, for many lines. */
+struct recorder_line_ {
+    const char *rest; /* the parts that had no room */
+    unsigned count;
+    struct recorder_piece_ piece[16];
+};
+
+/* Reads a line format such as RECORDER_LINE_DEFAULT_, which must stay. */
+RECORDER_FUNCTION_ void recorder_line_read_(struct recorder_line_ *to,
+                                            const char *line)
+{
+    const unsigned most = sizeof to->piece / sizeof to->piece[0];
+    for (to->count = 0; *line && to->count < most; to->count++)
+        line = recorder_piece_read_(&to->piece[to->count], line);
+    to->rest = line;
+}
+
+RECORDER_FUNCTION_ void recorder_add_piece_(struct recorder_string_ *to,
+                                            const struct recorder_piece_ *part,
+                                            const struct recorder_shown_ *shown)
+{
+    if (part->field == RECORDER_FIELDS_)
+        recorder_add_text_(to, part->text, part->size);
+    else
+        recorder_add_column_(to, shown, (enum recorder_field_)part->field,
+                             part->width);
+}
+
+/* Adds the line of an event. */
+RECORDER_FUNCTION_ void recorder_add_line_(struct recorder_string_ *to,
+                                           const struct recorder_line_ *line,
+                                           const struct recorder_shown_ *shown)
+{
+    struct recorder_piece_ part;
+    const char *rest = line->rest;
+    unsigned i;
+    for (i = 0; i < line->count; i++)
+        recorder_add_piece_(to, &line->piece[i], shown);
+    while (*rest) {
+        rest = recorder_piece_read_(&part, rest);
+        recorder_add_piece_(to, &part, shown);
     }
 }
 
@@ -457,9 +504,10 @@ RECORDER_SELDOM_ void recorder_add_counted_(struct recorder_string_ *to,
 /* Adds "DUMPING net SIZE 256, 256 ENTRIES, 1744 OVERWRITTEN, 2 LOST", and
  * ", FROZEN" or ", WATCHED" by a trigger. Entries are records; "~1744" is an
  * estimate. */
-RECORDER_SELDOM_ void recorder_add_summary_(
-    struct recorder_string_ *to, const char *name, size_t name_size,
-    const struct recorder_figures_ *figures, int64_t trace)
+RECORDER_SELDOM_ void
+recorder_add_summary_(struct recorder_string_ *to, const char *name,
+                      size_t name_size, const struct recorder_figures_ *figures,
+                      int64_t trace)
 {
     recorder_add_string_(to, "DUMPING ");
     if (name)

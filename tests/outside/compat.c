@@ -242,7 +242,7 @@ static const char display_shows[] =
 
 /* Goal: programs of the kinds that use recorder 1.x, of several files each,
  * compile without a word and show what they record. */
-Test(compat, compiler)
+Test(compat, compiler, .init = build_long)
 {
     static const char *const compilers[] = {
         "g++ -std=c++14", "g++ -std=c++20 -O2", "clang++ -std=c++17"};

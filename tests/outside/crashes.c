@@ -445,7 +445,7 @@ Test(crashes, dump_and_die_static, .init = build_long)
 {
     expect_ways("gcc", "-O1 -static", IN_CPP | ONCE | DYNAMIC);
 }
-Test(crashes, dump_and_die_in_cpp)
+Test(crashes, dump_and_die_in_cpp, .init = build_long)
 {
     expect_ways("g++", "-x c++ -O1", ONCE | DYNAMIC);
 }
@@ -457,7 +457,7 @@ Test(crashes, dump_and_die_32_bits, .init = build_long)
 /* Goal: a signal that comes while a crash is dumped changes neither the dump
  * nor the death. Method: the dump is longer than its pipe, which is read only
  * after the signal was sent; also where stderr does not block. */
-Test(crashes, another_signal_in_a_dump)
+Test(crashes, another_signal_in_a_dump, .init = build_long)
 {
     static const int signals[] = {0,       SIGUSR1, SIGUSR2, SIGTERM, SIGINT,
                                   SIGSEGV, SIGABRT, SIGHUP,  SIGPIPE, SIGALRM};

@@ -119,7 +119,7 @@ static void everywhere(const char *flags, bool alone)
                RECORDER_COMMAND " list core | diff - gdb.list && "
                "grep \"its rings are not in there\" gdb.list");
 }
-Test(gdb, position_independent) { everywhere("-g -fPIE -pie", false); }
+Test(gdb, position_independent, .init = build_long) { everywhere("-g -fPIE -pie", false); }
 Test(gdb, at_a_fixed_address, .init = build_long)
 {
     everywhere("-g0 -no-pie -fno-pie", false);
@@ -145,7 +145,7 @@ Test(gdb, of_32_bits, .init = build_long)
 }
 
 /* Goal: the same by gdbserver. Method: as above, with and without symbols. */
-Test(gdb, remote)
+Test(gdb, remote, .init = build_long)
 {
     static const char *const flags[] = {"-g", "-s"};
     char source[64], target[256];
@@ -178,7 +178,7 @@ static void at_selects(const char *gdb, bool lines)
     cr_assert(strstr(strstr(build_text, "\n>"), id), "%s is not selected:\n%s",
               id, build_text);
 }
-Test(gdb, at_selects_the_thread_that_wrote)
+Test(gdb, at_selects_the_thread_that_wrote, .init = build_long)
 {
     static const char *const flags[] = {"-g -O2", "-g0 -s"};
     for (int i = 0; i < 2; i++) {

@@ -82,7 +82,7 @@ static void no_byte(const char *compiler)
         "diff size-DNONE size-DWITH || { echo \"with $how\"; exit 1; }; done",
         compiler);
 }
-Test(hooks, unused_is_no_byte)
+Test(hooks, unused_is_no_byte, .init = build_long)
 {
     no_byte("gcc");
     no_byte("g++ -x c++");

@@ -206,7 +206,7 @@ static void file_write(const unsigned char *bytes, size_t size)
 
 /* Goal: the command itself says what is wrong, in its own words, and exits with
  * 1; in 500 MB. Method: the same as above, of some bytes and lengths. */
-Test(hostile, command)
+Test(hostile, command, .init = build_long)
 {
     static unsigned char bytes[1 << 17];
     char what[128];
@@ -265,7 +265,7 @@ static void keeps_secret(const char *line, int status, const char *words)
  * that their formats and strings are in, then a pipe; neither is opened, by any
  * verb. A file that is named where the program has no build-id is not, either,
  * until the user names it. */
-Test(hostile, names_a_private_file)
+Test(hostile, names_a_private_file, .init = build_long)
 {
     for (int i = 0; i < 2; i++) {
         const char *other = i ? "no build-id" : "their build-ids differ";
@@ -320,7 +320,7 @@ static void is_plain(const char *line)
  * program's own dump is the command's, byte for byte. Method: names, texts,
  * formats, descriptions, a source's path and a function's name that hold all of
  * it. */
-Test(hostile, moves_no_cursor)
+Test(hostile, moves_no_cursor, .init = build_long)
 {
     static const char *const verbs[] = {
         "dump --csv",  "dump --json",     "list",
@@ -449,7 +449,7 @@ Test(hostile, live_among_strangers, .init = build_long)
 {
     live("strangers");
 }
-Test(hostile, live_among_sleepers)
+Test(hostile, live_among_sleepers, .init = build_long)
 {
     live("asleep");
 }

@@ -336,7 +336,7 @@ Test(kernel, hostile_rings)
 
 /* Goal: while the program pours, each switch is seen once: in dumps and by a
  * follower. */
-Test(kernel, no_switch_is_seen_twice)
+Test(kernel, no_switch_is_seen_twice, .init = build_long)
 {
     pid_t pid =
         command_start("env RECORDER_SWITCHES=1024,1 ./kernel live");

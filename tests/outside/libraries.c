@@ -33,7 +33,7 @@ enum { COMPILERS = sizeof compilers / sizeof compilers[0] };
  * Method: a part by each compiler, linked with a program in C and one in C++;
  * each part must give the order that follows, see the thread's number and find
  * the others' records. */
-Test(libraries, files_of_many_compilers)
+Test(libraries, files_of_many_compilers, .init = build_long)
 {
     char parts[256] = "", objects[256] = "";
     unsigned i;
@@ -106,7 +106,7 @@ static void build_libraries(char *open_local, char *open_mixed)
  * numbers; closed, their recorders are gone; opened again, they are back; and
  * so in the child of a fork(). Method: programs that export their symbols and
  * programs that do not, of each kind, open a library of each compiler. */
-Test(libraries, opened_later)
+Test(libraries, opened_later, .init = build_long)
 {
     static const char *const programs[] = {
         "gcc -O2",

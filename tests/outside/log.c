@@ -75,7 +75,7 @@ static void counts_must_be(unsigned threads, unsigned records, const char *what)
 /* Goal: written + missed are all positions that were handed out, whatever was
  * lost. Method: 1 to 16 threads, rings of 2^6 to 2^20 slots, slow to unlimited
  * rates. */
-Test(log, counts_are_exact)
+Test(log, counts_are_exact, .init = build_long)
 {
     static const struct {
         unsigned slots, threads, records, rate;
@@ -216,7 +216,7 @@ Test(log, counts_what_it_leaves_out)
 
 /* Goal: what a log holds is bounded, by size or age, and the oldest goes first.
  * Method: many more records than are kept. */
-Test(log, keeps_as_much_as_it_should)
+Test(log, keeps_as_much_as_it_should, .init = build_long)
 {
     pid_t pid;
     log_build(1 << 18);

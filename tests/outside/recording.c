@@ -340,7 +340,7 @@ Test(recording, refuses_threads)
 
 /* Goal: a thread of a library's constructor is there before RECORDER_FILE: the
  * program runs as without it, and says so. */
-Test(recording, refuses_early_threads)
+Test(recording, refuses_early_threads, .init = build_long)
 {
     build_must(COMPILE
                " && echo \"#include <pthread.h>\n"
@@ -391,7 +391,7 @@ static void moves_texts(const char *flags)
                    "\"lost: <(<lost>|0x.*)>\" all && grep -Eq "
                    "\"kept: <0x.*>\" all");
 }
-Test(recording, moves_texts)
+Test(recording, moves_texts, .init = build_long)
 {
     moves_texts("");
     moves_texts("-m32");
@@ -585,7 +585,7 @@ Test(recording, shares_a_volume)
 /* Goal: a program that was killed while it made its recording does not keep the
  * next one from making its own, and no recording that was kept is lost for it.
  * Method: killed at its first system call, at its second, until it lives on. */
-Test(recording, begins_again)
+Test(recording, begins_again, .init = build_long)
 {
     unsigned at, killed = 0;
     int status;
@@ -840,7 +840,7 @@ static void is_defined(const char *compiler)
         build_must("ls %s", i == 4 ? "moved" : "f.*");
     }
 }
-Test(recording, is_defined)
+Test(recording, is_defined, .init = build_long)
 {
     is_defined("gcc");
     is_defined("clang");

@@ -115,7 +115,7 @@ Test(refused, in_c)
 }
 
 /* Goal and method: the same in C++. */
-Test(refused, in_cxx)
+Test(refused, in_cxx, .init = build_long)
 {
     refuse_all("g++", ".cc");
     if (test_scale() >= 1)

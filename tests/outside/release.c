@@ -45,7 +45,7 @@ Test(release, objects_are_the_same, .init = build_long)
 }
 
 /* Goal: no compiler has a word to say of them, in any language. */
-Test(release, no_word)
+Test(release, no_word, .init = build_long)
 {
     static const char *const languages[] = {
         "gcc -std=c11",         "gcc -std=c17",          "gcc -std=c2x",

@@ -33,7 +33,7 @@ static void must_say(const char *command, const char *text)
 
 /* Goal: each interposed function answers as without, errors, errno, deadlocks
  * that are told, cancellation, in a child of fork(), too. */
-Test(run, calls_answer_alike)
+Test(run, calls_answer_alike, .init = build_long)
 {
     build_c("run_calls", "");
     must_be_alike("", "./run_calls", 42);
@@ -47,7 +47,7 @@ Test(run, calls_answer_alike)
 
 /* Goal: programs of C++, with exceptions, thread-local objects, waits with time
  * limits, with all allocators, and under sanitizers. */
-Test(run, languages_allocators_sanitizers)
+Test(run, languages_allocators_sanitizers, .init = build_long)
 {
     static const char *const allocators[] = {"libjemalloc.so.2",
                                              "libtcmalloc_minimal.so.4"};
@@ -270,7 +270,7 @@ Test(run, forks)
 
 /* Goal: a library that makes threads before the program begins, and a program
  * with recorders of its own, exported or not, share numbers and a file. */
-Test(run, early_and_own)
+Test(run, early_and_own, .init = build_long)
 {
     build_must("gcc -shared -fPIC -o libearly.so " BUILD_PROGRAMS
                "/run_early.c");

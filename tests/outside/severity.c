@@ -21,7 +21,7 @@ static const char *const headings[] = {
 
 /* Goal: a severity costs a record nothing. Method: the disassembly of call
  * sites with each severity is that without, byte for byte; the texts differ. */
-Test(severity, call_sites_are_the_same)
+Test(severity, call_sites_are_the_same, .init = build_long)
 {
     static const char *const levels[] = {"-O2", "-O0", "-Os"};
     for (size_t i = 0; i < 3 * COUNT(compilers); i++) {

@@ -31,7 +31,7 @@ static void executable(const char *compiler)
 {
     executable_core(compiler, "core");
 }
-Test(sources, position_independent) { executable("gcc -O2 -g -fPIE -pie"); }
+Test(sources, position_independent, .init = build_long) { executable("gcc -O2 -g -fPIE -pie"); }
 Test(sources, at_a_fixed_address, .init = build_long)
 {
     executable("gcc -O2 -fno-pie -no-pie");
@@ -115,7 +115,7 @@ Test(sources, aarch64, .init = build_long)
 {
     machine("aarch64-linux-gnu", "qemu-aarch64", "");
 }
-Test(sources, s390x)
+Test(sources, s390x, .init = build_long)
 {
     machine("s390x-linux-gnu", "qemu-s390x", "-march=z10");
 }
@@ -158,7 +158,7 @@ static void build_parts(void)
 
 /* Goal: recorders in libraries are found: linked, opened later, in a program
  * with recorders of its own and in one without. */
-Test(sources, libraries)
+Test(sources, libraries, .init = build_long)
 {
     char text[128], address[32], *at;
     pid_t pid;
@@ -199,7 +199,7 @@ Test(sources, libraries)
 
 /* Goal: a library that is closed and opened all the time harms no reader.
  * Method: 100 readers look at a program that does nothing else. */
-Test(sources, library_that_comes_and_goes)
+Test(sources, library_that_comes_and_goes, .init = build_long)
 {
     pid_t pid;
     build_parts();
@@ -426,7 +426,7 @@ Test(sources, program_of_a_core)
 /* Goal: --function names what the very build has there that ran, wherever its
  * file is by now, or nothing. Method: what takes its name is of another
  * build-id, and of another name for main(); then there is none. */
-Test(sources, functions_of_the_build_that_ran)
+Test(sources, functions_of_the_build_that_ran, .init = build_long)
 {
     static const char *const by_now[] = {"true",
                                          "rm program && cp other program",
@@ -485,7 +485,7 @@ Test(sources, cut_off_core, .init = build_long)
 
 /* Goal: what was laid out by another version of recorder.h is not guessed at.
  * Method: a header with another RECORDER_LAYOUT. */
-Test(sources, other_layout)
+Test(sources, other_layout, .init = build_long)
 {
     char text[256];
     pid_t pid;
@@ -507,7 +507,7 @@ Test(sources, other_layout)
 /* Goal: what layout 1 left behind is read: it had no lanes of one thread, and a
  * shorter registry. Method: a header with that number and size; the dump is as
  * that of a program with this one. */
-Test(sources, layout_1)
+Test(sources, layout_1, .init = build_long)
 {
     build_must("cp " TEST_ROOT "/recorder*.h . && cp -r " TEST_ROOT
                "/recorder . && sed -i "

@@ -15,7 +15,7 @@ static const char *const languages[] = {
 
 /* Goal: the header is silent in C and C++, and nothing is left of it with
  * -DRECORDER_OFF. */
-Test(tasks, the_header_compiles)
+Test(tasks, the_header_compiles, .init = build_long)
 {
     for (size_t i = 0; i < sizeof languages / sizeof *languages; i++) {
         if (i > 1 && !sampled(2)) /* one of C, one of C++ */
@@ -61,7 +61,7 @@ Test(tasks, numbers_may_be_used_up)
 
 /* Goal: two switches of numbers, to a task and back, cost at most 1 ns: half a
  * nanosecond each. */
-Test(tasks, a_number_costs_one_store)
+Test(tasks, a_number_costs_one_store, .init = build_long)
 {
     double least = 1e9;
     build_must("gcc -O2 " BUILD_INCLUDE NUMBERS " -o numbers -lpthread");
@@ -188,7 +188,7 @@ Test(tasks, a_crash_is_found_in_a_core_file)
 
 /* Goal: it works for optimized programs, and for those without names of
  * functions: frames are counted then. */
-Test(tasks, optimized_and_stripped)
+Test(tasks, optimized_and_stripped, .init = build_long)
 {
     pid_t pid;
     build_fibers("-O2 -g");

@@ -163,7 +163,7 @@ static int line_of(const char *text)
 }
 
 /* Goal: all ways to go on end where they would have without a tour. */
-Test(tasks_gdb, the_program_goes_on_as_without_a_tour)
+Test(tasks_gdb, the_program_goes_on_as_without_a_tour, .init = build_long)
 {
     static const char *const tours[] = {
         "", "recorder task T1\nup\n",
@@ -204,7 +204,7 @@ Test(tasks_gdb, the_program_goes_on_as_without_a_tour)
 
 /* Goal: a hook of the user's stays, and is named; MI steps from where the
  * program stands. */
-Test(tasks_gdb, hooks_and_interfaces_of_others)
+Test(tasks_gdb, hooks_and_interfaces_of_others, .init = build_long)
 {
     build_fibers();
     write_file("hook.gdb",

@@ -120,7 +120,7 @@ Test(tasks_known, ucontext)
 /* Goal: threads of a kernel with ThreadX's structures, on a Cortex-M3 behind a
  * stub: list, waits, stacks; and the program goes on from where it stands.
  * Method: qemu and a kernel of our own; members are found by debug information. */
-Test(tasks_known, threadx_over_a_stub)
+Test(tasks_known, threadx_over_a_stub, .init = build_long)
 {
     static const char *const lines[] = {"* ThreadX         idle      0x",
                                         "  mutex    bank, held by withdraw\n",

@@ -24,7 +24,7 @@ static void check(const char *dump, unsigned long *records, unsigned long *torn)
 
 /* Goal: while rings go round, no record is torn, and some are kept. Method: two
  * threads fill them as fast as they can; each argument tells the record. */
-Test(twice, no_record_is_torn)
+Test(twice, no_record_is_torn, .init = build_long)
 {
     unsigned long records, torn;
     char dump[512];

@@ -33,7 +33,7 @@ TestSuite(view, .init = build_begin, .fini = build_end, .timeout = 250);
 /* What the page holds is what `recorder dump --json` says, event by event. */
 PROMISE(round_trip, "")
 /* What ran: a strip below each thread, a lane for each processor. */
-Test(view, switches)
+Test(view, switches, .init = build_long)
 {
     static const char script[] = "0 in - 1 sensor 0 0 0\n"
                                  "20000 switch b 2 encoder 0 0 1\n"
@@ -59,7 +59,7 @@ Test(view, switches)
                "/build/recorder rec " BROWSER_MODULES " .");
 }
 /* No recorded text is taken for HTML or script; the page asks for nothing. */
-PROMISE(hostile, "")
+LONG_PROMISE(hostile, "")
 /* A click in the timeline or the table shows the whole record. */
 PROMISE(click, "")
 /* Spans are paired by thread and recorder, and nest. */
@@ -69,18 +69,18 @@ PROMISE(zoom, "")
 /* A regular expression finds what it should, marked, in lanes and in order. */
 PROMISE(search, "")
 /* A severity is shown in its colour, marked, and chosen by. */
-PROMISE(severity, "")
+LONG_PROMISE(severity, "")
 /* The address holds time range, selection, hidden recorders and search. */
 LONG_PROMISE(link, "")
 /* Without a mouse: what it does can be done by keys. */
-PROMISE(keys, "")
+LONG_PROMISE(keys, "")
 /* Nothing is cut off or covered in a narrow window. */
 LONG_PROMISE(narrow, "")
 /* Overwritten records are a gap with their number; values are as recorded. */
-PROMISE(gaps, "")
+LONG_PROMISE(gaps, "")
 /* New events arrive in several browsers, whatever strangers send, and the page
  * says that the program has ended. */
-PROMISE(live, "")
+LONG_PROMISE(live, "")
 /* A record whose time is not known is in the table. */
 LONG_PROMISE(timeless, "-DTIMELESS")
 /* A million events fit, load and move; prints figures. */

@@ -133,6 +133,8 @@ struct reader_inside {
     bool ahead_set;
     uint64_t order_before; /* of the last event that was no line */
     char *message, *text, *line;
+    char *line_format;
+    struct recorder_line_ line_read; /* of it */
     struct recorder_sizes_ text_sizes; /* of `text` */
     char *strings;                     /* of reader_arguments */
     uint64_t texts, texts_end;         /* of a recording made of events */

@@ -591,6 +591,19 @@ static const char *line_outside(const char *line)
     return text;
 }
 
+/* Reads a line format, unless it was the last one that was read. */
+static const struct recorder_line_ *line_read(struct reader_inside *inside,
+                                              const char *line)
+{
+    if (!inside->line_format || strcmp(inside->line_format, line) != 0) {
+        free(inside->line_format);
+        inside->line_format = strdup(line);
+        recorder_line_read_(&inside->line_read,
+                            inside->line_format ? inside->line_format : "");
+    }
+    return &inside->line_read;
+}
+
 const char *reader_line(struct reader *reader, const struct reader_event *event,
                         const char *line, size_t *size)
 {
@@ -612,7 +625,9 @@ const char *reader_line(struct reader *reader, const struct reader_event *event,
     shown.name_size = strlen(shown.name);
     to = recorder_string_at_(inside->line, RECORDER_TEXT_LINE_MAX_ - 1);
     line = line ? line : reader->line;
-    recorder_add_line_(&to, event->outside ? line_outside(line) : line, &shown);
+    recorder_add_line_(
+        &to, line_read(inside, event->outside ? line_outside(line) : line),
+        &shown);
     recorder_end_line_(&to);
     inside->line[to.size] = '\0';
     if (size)

@@ -142,6 +142,7 @@ void reader_close(struct reader *reader)
     free(inside->message);
     free(inside->text);
     free(inside->line);
+    free(inside->line_format);
     free(inside->strings);
     free(inside->names);
     free(inside->thread);
