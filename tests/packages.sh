@@ -1,5 +1,5 @@
 #!/bin/sh
-# packages.sh build|test|fuzz - installs the Debian packages that are missing.
+# packages.sh build|fleet|test|fuzz - installs the Debian packages that are missing.
 # SPDX-License-Identifier: MIT
 set -u
 case $1 in
@@ -8,9 +8,10 @@ test) packages="libdw-dev libsqlite3-dev zlib1g-dev libseccomp-dev g++ gcc-multi
     libcriterion-dev libbenchmark-dev libpth-dev libboost-fiber-dev gdb gdbserver elfutils lld babeltrace2
     gtkwave sigrok-cli protobuf-compiler sqlite3 xvfb xauth python3 chromium
     nodejs npm pigz pbzip2 lbzip2 xz-utils zstd memcached redis-server libjemalloc2
-    libtcmalloc-minimal4" ;;
+    libtcmalloc-minimal4 nats-server libnats-dev libzstd-dev libssl-dev openssl" ;;
+fleet) packages="libdw-dev libsqlite3-dev zlib1g-dev libseccomp-dev libnats-dev libzstd-dev libssl-dev" ;;
 fuzz) packages="libdw-dev libsqlite3-dev zlib1g-dev clang-14 libclang-rt-14-dev" ;;
-*) echo "packages.sh: build, test or fuzz" >&2 && exit 2 ;;
+*) echo "packages.sh: build, fleet, test or fuzz" >&2 && exit 2 ;;
 esac
 missing=
 for package in $packages; do
