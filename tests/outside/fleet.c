@@ -98,11 +98,11 @@ Test(fleet, a_snapshot_has_all_that_was_there)
     agent_start("web1", "");
     agent_start("web2", "LD_PRELOAD=./ahead.so");
     /* Its waits are 2 s longer, too. */
-    build_must(UNTIL(FLEET " who shop " HUB
-                           ">who; grep -q \"^web1  *1 \" who &&"
-                           " grep -q \"^web2  *1 .*+[12][0-9][0-9][0-9]\\.\" "
-                           "who") " || "
-                                  "{ cat who; false; }");
+    build_must(
+        UNTIL(FLEET " who shop " HUB ">who; grep -q \"^web1  *1 \" who &&"
+                    " grep -q \"^web2  *1 .*+[12][0-9][0-9][0-9]\\.\" "
+                    "who") " || "
+                           "{ cat who; false; }");
     build_must(FLEET " freeze shop --why \"p99 went up\" " HUB ">said");
     build_must("grep -q \"^snapshot 2.*: 2 of 2 agents within .* ms, 2 "
                "processes; 2 stored, .* kB, .* s\\$\" said || { cat said; "
@@ -321,4 +321,131 @@ Test(fleet, hostile_requests_and_objects)
                 "cat said; grep -qE \"^recorder-fleet: %s: .*(%s)\" said",
                 objects[i].name, objects[i].said);
     build_must("ls -A in | wc -l | grep -x 0 && test ! -e x");
+}
+
+/* Goal: the rights of docs/fleet.md do what they say, and TLS lets in nobody
+ * else. Method: certificates are made by openssl; the configuration is that of
+ * the manual, word by word. */
+#define CERT(name, issuer)                                                     \
+    "openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes "          \
+    "-keyout " name ".key -subj /CN=" name " -addext subjectAltName=DNS:" name \
+    ",IP:127.0.0.1 -out " name ".csr "                                         \
+    "2>/dev/null && openssl x509 -req -in " name ".csr -CA " issuer ".pem "    \
+    "-CAkey " issuer ".key -CAcreateserial -copy_extensions copy -days 2 "     \
+    "-out " name ".pem 2>/dev/null"
+#define AS(name)                                                               \
+    "--server tls://127.0.0.1:$(cat port) --ca ca.pem --cert " name ".pem "    \
+    "--key " name ".key "
+Test(fleet, rights_are_what_the_manual_says)
+{
+    build_must("for i in ca other; do openssl req -x509 -newkey ec -pkeyopt "
+               "ec_paramgen_curve:P-256 -nodes "
+               "-keyout $i.key -subj /CN=$i -days 2 -out $i.pem 2>/dev/null; "
+               "done");
+    build_must(CERT("hub", "ca") " && " CERT("agent-shop", "ca") " && " CERT(
+        "reader-shop",
+        "ca") " && " CERT("operator", "ca") " && " CERT("stranger", "other"));
+    build_must(
+        "python3 -c \"import socket; s = socket.socket(); "
+        "s.bind((\\\"127.0.0.1\\\", 0)); print(s.getsockname()[1])\" "
+        ">port; awk \"/^# hub.conf/ { on = 1 } /^\\`\\`\\`/ { on = 0 } "
+        "on\" " TEST_ROOT "/docs/fleet.md | sed \"s,listen: .*,listen: "
+        "127.0.0.1:$(cat port),; s,/var/lib/recorder-hub,$PWD/js,; "
+        "s,/etc/recorder/,,g\" >hub.conf; grep -q verify_and_map hub.conf "
+        "&& (nats-server -c hub.conf >hub.log 2>&1 & echo $! >>pids)");
+    build_must(UNTIL("grep -q \"Server is ready\" hub.log"));
+    cr_assert_eq(build_run(FLEET " bucket shop " AS("reader-shop")), 1);
+    cr_assert_eq(build_run(FLEET " bucket shop " AS("agent-shop")), 1);
+    build_must(FLEET " bucket shop --max 50M " AS("operator"));
+    program_start("here/command quiet");
+    build_must("(" FLEET " agent --service shop --host web1 --spool spool "
+               "--match \"$PWD/here/.*\" " AS(
+                   "agent-shop") ">web1.log 2>&1 & "
+                                 "echo $! >>pids); " UNTIL(
+                                     "grep -q \"agent of\" web1.log"));
+    build_must(FLEET " freeze shop --why x " AS(
+        "reader-shop") ">said; cat said; "
+                       "grep -q \"1 stored\" said");
+    build_must(FLEET
+               " fetch shop $(cut -d \" \" -f 2 said | tr -d :) -o in " AS(
+                   "reader-shop"));
+    /* An agent reads nothing; a reader stores nothing, which is said. */
+    cr_assert_eq(build_run(FLEET " list shop " AS("agent-shop")), 1);
+    build_must("(" FLEET " agent --service shop --host web2 --spool spool2 "
+               "--match \"$PWD/here/.*\" " AS(
+                   "reader-shop") ">web2.log 2>&1 & "
+                                  "echo $! >>pids); " UNTIL(
+                                      "grep -qi \"permissions violation\" "
+                                      "web2.log"));
+    /* Another authority's certificate, none, and no TLS. */
+    cr_assert_eq(build_run(FLEET " who shop " AS("stranger")), 1);
+    cr_assert_eq(build_run(FLEET " who shop --server tls://127.0.0.1:$(cat "
+                                 "port) --ca ca.pem"),
+                 1);
+    cr_assert_eq(build_run(FLEET " who shop " HUB), 1);
+    cr_assert_eq(build_run(FLEET " who shop --server nats://192.0.2.1:4222"),
+                 1);
+    cr_assert_neq(strstr(build_text, "without tls://"), NULL, "%s", build_text);
+}
+
+/* Goal: the schema and the line of the manual load recordings of several hosts
+ * into ClickHouse, and it answers as SQLite does. Method: both are asked the
+ * manual's kinds of questions. */
+#define CLICKHOUSE "clickhouse-client --host 127.0.0.1 --port $(cat port) "
+Test(fleet, clickhouse_answers_as_sqlite_does)
+{
+    pid_t pid;
+    if (!build_has("clickhouse-server") || !build_has("clickhouse-client"))
+        return;
+    pid = program_start("here/command everything in.txt");
+    build_must(RECORDER " save %d -o a.rec --label host=web1 --label "
+                        "service=shop --label error_ns=5 --label taken_ns=17",
+               pid);
+    pid = program_start("here/command quiet");
+    build_must(RECORDER " save %d -o b.rec --label host=web2", pid);
+    build_must("python3 -c \"import socket; s = [socket.socket() for i in "
+               "(1, 2)]; [i.bind((\\\"127.0.0.1\\\", 0)) for i in s]; "
+               "print(*[i.getsockname()[1] for i in s])\" >ports; cut -d \" \" "
+               "-f 1 ports >port");
+    build_must(
+        "cat >ch.xml <<END\n<yandex><logger><level>error</level><log>"
+        "ch.log</log><errorlog>ch.err</errorlog></logger><tcp_port>$(cat "
+        "port)</tcp_port><http_port>$(cut -d \" \" -f 2 ports)"
+        "</http_port><listen_host>127.0.0.1</listen_host><path>./ch/"
+        "</path><tmp_path>./ch/tmp/</tmp_path><users_config>users.xml"
+        "</users_config><default_profile>default</default_profile>"
+        "<default_database>default</default_database><mark_cache_size>"
+        "100000000</mark_cache_size></yandex>\nEND\n"
+        "cat >users.xml <<END\n<yandex><profiles><default/></profiles>"
+        "<users><default><password></password><networks><ip>::/0</ip>"
+        "</networks><profile>default</profile><quota>default</quota>"
+        "</default></users><quotas><default/></quotas></yandex>\nEND\n"
+        "clickhouse-server --config-file=ch.xml >ch.out 2>&1 & echo $! "
+        ">>pids; " UNTIL(CLICKHOUSE "-q \"select 1\" 2>said"));
+    build_must("awk \"/^-- clickhouse.sql/ { on = 1 } /^\\`\\`\\`/ { on = 0 } "
+               "on\" " TEST_ROOT "/docs/fleet.md | " CLICKHOUSE "--multiquery");
+    build_must("columns=$(" RECORDER " export csv *.rec -o - | head -n 1 | tr "
+               "-d \"\\r\" | sed s/,order,/,ord,/); " RECORDER " export csv "
+               "*.rec -o - | " CLICKHOUSE "-q \"insert into event ($columns) "
+               "format CSVWithNames\" && " RECORDER " export sqlite *.rec -o "
+               "all.db");
+    build_must(CLICKHOUSE
+               "-q \"select host, format, count() from event group by"
+               " host, format order by host, format\" | tr \"\\t\" \"|\" >one");
+    build_must(
+        "sqlite3 all.db \"select host, format.format, count(*) from event join "
+        "source on source.id = event.source join format on format.id = "
+        "event.format group by 1, 2 order by 1, 2\" >two; grep -c . two;"
+        " awk -F \"|\" \"{ n += \\$NF } END { print n }\" one >count; awk "
+        "-F \"|\" \"{ n += \\$NF } END { print n }\" two | cmp - count && "
+        "test $(cat count) -gt 200");
+    build_must(CLICKHOUSE
+               "-q \"select host, ord, wall_ns from event where "
+               "wall_ns between (select min(wall_ns) from event) and (select "
+               "min(wall_ns) + 100000 from event) order by wall_ns, host, ord\""
+               " | tr \"\\t\" \"|\" >one; sqlite3 all.db \"select host, ord, "
+               "wall_ns from event join source on source.id = event.source "
+               "where wall_ns between (select min(wall_ns) from event) and "
+               "(select min(wall_ns) + 100000 from event) order by wall_ns, "
+               "host, ord\" >two; test -s two && cmp one two");
 }
