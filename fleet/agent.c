@@ -209,9 +209,10 @@ struct target {
 struct child {
     struct target target;
     pid_t pid;
-    int fd;
+    int fd, said; /* readable when it ended; what it says on stderr */
     uint64_t until_ns;
-    char path[4096], said[4096];
+    bool late;
+    char path[4096];
 };
 static struct {
     struct target *all; /* smallest first */
@@ -298,12 +299,11 @@ static void child_start(const struct target *t)
     char labels[5][160], pid[16];
     const char *arguments[16] = {options.command, "save",
                                  t->file ? t->file : pid, "-o", c->path};
-    int count = 5, failed;
+    int count = 5, failed, said[2];
     posix_spawn_file_actions_t files;
     *c = (struct child){.target = *t, .fd = -1};
     snprintf(pid, sizeof pid, "%d", t->pid);
-    snprintf(c->path, sizeof c->path, "%s/.save-%u", options.spool, number);
-    snprintf(c->said, sizeof c->said, "%s/.said-%u", options.spool, number++);
+    snprintf(c->path, sizeof c->path, "%s/.save-%u", options.spool, number++);
     snprintf(labels[0], sizeof *labels, "host=%s", options.host);
     snprintf(labels[1], sizeof *labels, "service=%s", options.service);
     snprintf(labels[2], sizeof *labels, "boot=%s", boot_id());
@@ -314,19 +314,26 @@ static void child_start(const struct target *t)
         arguments[count++] = labels[i];
     }
     arguments[count] = NULL;
+    if (pipe2(said, O_CLOEXEC | O_NONBLOCK) != 0) {
+        error_write(t, strerror(errno));
+        free(t->file);
+        return;
+    }
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&files, 2, c->said,
-                                     O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    posix_spawn_file_actions_adddup2(&files, said[1], 2);
     failed = posix_spawnp(&c->pid, options.command, &files, NULL,
                           (char **)(uintptr_t)arguments, environ);
     posix_spawn_file_actions_destroy(&files);
+    close(said[1]);
     if (failed) {
+        close(said[0]);
         error_write(t, strerror(failed));
         free(t->file);
         return;
     }
+    c->said = said[0];
     c->fd = (int)syscall(SYS_pidfd_open, c->pid, 0);
     c->until_ns = now_ns() + SAVE_SECONDS * SECOND;
     saves.children_count++;
@@ -348,11 +355,14 @@ static void children_start(void)
 
 static void child_end(struct child *c, int status)
 {
-    char path[4096], text[512] = "recorder save was ended: it took too long";
+    char path[4096], text[512];
     struct target *t = &c->target;
     bool saved = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-    int fd = open(c->said, O_RDONLY | O_CLOEXEC);
     ssize_t size;
+    snprintf(text, sizeof text,
+             c->late ? "recorder save took more than %d s"
+                     : "recorder save failed, status %d",
+             c->late ? SAVE_SECONDS : status);
     if (saved) {
         pthread_mutex_lock(&state.lock);
         spool_path(path, snapshot_of(t), t->process, ".rec");
@@ -361,15 +371,13 @@ static void child_end(struct child *c, int status)
         if (!saved)
             error_write(t, strerror(errno));
     } else {
-        size = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+        size = read(c->said, text, sizeof text - 1);
         if (size > 0)
             text[size] = '\0';
         error_write(t, text);
     }
-    if (fd >= 0)
-        close(fd);
     unlink(c->path);
-    unlink(c->said);
+    close(c->said);
     close(c->fd);
     free(t->file);
     spool_wake();
@@ -380,7 +388,8 @@ static void children_wait(void)
     for (size_t i = saves.children_count; i-- > 0;) {
         struct child *c = &saves.children[i];
         int status;
-        if (now_ns() > c->until_ns)
+        c->late |= now_ns() > c->until_ns;
+        if (c->late)
             kill(c->pid, SIGKILL);
         if (waitpid(c->pid, &status, WNOHANG) != c->pid)
             continue;

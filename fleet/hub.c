@@ -20,6 +20,14 @@ static void hub_error(natsConnection *connection, natsSubscription *sub,
         text && *text ? text : natsStatus_GetText(status));
 }
 
+/* Without this one, libnats waits until it is connected. */
+static void hub_connected(natsConnection *connection, void *context)
+{
+    (void)connection;
+    (void)context;
+    say("%s: connected", options.server);
+}
+
 static bool is_loopback(const char *server)
 {
     const char *host = strstr(server, "://");
@@ -71,7 +79,7 @@ void hub_connect(struct hub *hub, bool patient)
     if (patient) {
         check(natsOptions_SetMaxReconnect(o, -1), "reconnect");
         check(natsOptions_SetReconnectWait(o, 200), "reconnect");
-        check(natsOptions_SetRetryOnFailedConnect(o, true, NULL, NULL),
+        check(natsOptions_SetRetryOnFailedConnect(o, true, hub_connected, NULL),
               "reconnect");
     }
     status = natsConnection_Connect(&hub->connection, o);

@@ -36,12 +36,38 @@ void spool_path(char to[4096], const char *snapshot, const char *process,
     snprintf(to, 4096, "%s/%s/%s%s", options.spool, snapshot, process, kind);
 }
 
+static bool ends_with(const char *text, const char *end)
+{
+    size_t size = strlen(text), of = strlen(end);
+    return size > of && strcmp(text + size - of, end) == 0;
+}
+
+/* Removes what an agent that was killed had begun: .save-1, x.rec.zst.part */
+static void folder_clean(const char *path, bool deeper)
+{
+    struct dirent *entry;
+    DIR *folder = opendir(path);
+    while (folder && (entry = readdir(folder))) {
+        const char *name = entry->d_name;
+        char file[4096];
+        snprintf(file, sizeof file, "%.3800s/%s", path, name);
+        if (strncmp(name, ".save-", 6) == 0 ||
+            strncmp(name, ".recorder-", 10) == 0 || ends_with(name, ".part"))
+            unlink(file);
+        else if (deeper && is_name(name))
+            folder_clean(file, false);
+    }
+    if (folder)
+        closedir(folder);
+}
+
 void spool_open(void)
 {
     if (mkdir(options.spool, 0700) != 0 && errno != EEXIST)
         fail("%s: %s", options.spool, strerror(errno));
     if (access(options.spool, R_OK | W_OK | X_OK) != 0)
         fail("%s: %s", options.spool, strerror(errno));
+    folder_clean(options.spool, true);
 }
 
 /* Writes a file whole, or not at all. */
@@ -105,12 +131,6 @@ struct entries {
     struct entry *all;
     size_t count;
 };
-
-static bool ends_with(const char *text, const char *end)
-{
-    size_t size = strlen(text), of = strlen(end);
-    return size > of && strcmp(text + size - of, end) == 0;
-}
 
 /* Reads `about` of a snapshot, as text to be freed; null: it has none. */
 static char *about_read(const char *snapshot, size_t *size)

@@ -240,13 +240,14 @@ static natsSubscription *subscribe(struct hub *hub, const char *subject,
     char stream[160];
     jsSubOptions o;
     jsErrCode code = 0;
-    natsStatus status;
+    natsStatus status = NATS_TIMEOUT;
     snprintf(stream, sizeof stream, "OBJ_%s", hub_bucket());
     jsSubOptions_Init(&o);
     o.Stream = stream;
     o.Ordered = true;
     o.Config.DeliverPolicy = last ? js_DeliverLastPerSubject : js_DeliverAll;
-    status = js_SubscribeSync(&sub, hub->stream, subject, NULL, &o, &code);
+    for (int i = 0; i < 3 && status == NATS_TIMEOUT; i++)
+        status = js_SubscribeSync(&sub, hub->stream, subject, NULL, &o, &code);
     if (status != NATS_OK)
         fail("bucket %s: %s%s", hub_bucket(), natsStatus_GetText(status),
              status == NATS_NOT_FOUND || code == 10059 ? ": there is none"

@@ -449,3 +449,93 @@ Test(fleet, clickhouse_answers_as_sqlite_does)
                "(select min(wall_ns) + 100000 from event) order by wall_ns, "
                "host, ord\" >two; test -s two && cmp one two");
 }
+
+/* Goal: a spool that is too full loses automatic snapshots first, the oldest of
+ * them, and what persons asked for last; a disk that is full loses nothing that
+ * was there. Method: no hub; a spool of 30 KB; a file system of 60 KB. */
+Test(fleet, a_full_spool_keeps_what_persons_asked_for)
+{
+    build_must(
+        "echo 1 >port; mkdir -p spool-web1/old-auto spool-web1/old-hand "
+        "spool-web1/new-auto; for i in auto hand; do echo "
+        "\"{\\\"ship_ns\\\":0,\\\"when_ns\\\":1,\\\"why\\\":\\\"x\\\","
+        "\\\"by\\\":\\\"y\\\",\\\"automatic\\\":$(test $i = auto && echo 1 "
+        "|| echo 0)}\" >spool-web1/old-$i/about; head -c 20000 /dev/zero "
+        ">spool-web1/old-$i/p.1.rec.zst; done; sed s/:1,/:2,/ "
+        "spool-web1/old-auto/about >spool-web1/new-auto/about; head -c "
+        "9000 /dev/zero >spool-web1/new-auto/p.1.rec.zst");
+    agent_start("web1", "--keep 30K");
+    build_must(UNTIL("test ! -e spool-web1/old-auto/p.1.rec.zst"));
+    build_must("sleep 1; test -e spool-web1/old-hand/p.1.rec.zst && test -e "
+               "spool-web1/new-auto/p.1.rec.zst && grep -q \"old-auto/p.1.rec."
+               "zst is thrown away\" web1.log");
+}
+Test(fleet, a_full_disk_is_said)
+{
+    hub_start("");
+    if (build_run("mkdir spool-web1 && mount -t tmpfs -o size=60k none "
+                  "spool-web1") != 0)
+        return; /* who may not mount cannot try it */
+    build_must(FLEET " bucket shop --max 50M --age 1d " HUB);
+    program_start("here/command quiet");
+    agent_start("web1", "");
+    build_run(FLEET " freeze shop --why x --wait 3 " HUB ">said 2>&1; " FLEET
+                    " list shop -v " HUB
+                    ">list; cat said list web1.log; umount "
+                    "-l spool-web1");
+    cr_assert_neq(strstr(build_text, "No space left"), NULL, "%s", build_text);
+}
+
+/* Goal: whenever the server or the agent is killed, each snapshot that was begun
+ * is stored once, whole. Method: 20 times each, at random moments, while freezes
+ * go on; then all that is listed is fetched and read. */
+static void kill_at_random(bool server)
+{
+    unsigned seed = (unsigned)getpid();
+    fprintf(stderr, "seed %u\n", seed);
+    fleet_start();
+    for (int i = 0; i < 20; i++) {
+        unsigned ms = (unsigned)rand_r(&seed) % 900;
+        build_run(
+            CLIENT("request",
+                   "recorder.freeze.shop") " \"{\\\"id\\\":\\\"k%d\\\"}\" "
+                                           ">answer-k%d 2>&1 & sleep "
+                                           "0.%03u; kill -9 $(cat %s); wait",
+            i, i, ms, server ? "hub" : "web1.pid");
+        if (server)
+            hub_start("");
+        else
+            agent_start("web1", "");
+    }
+    build_must(
+        "sleep 3; " UNTIL("test $(ls spool-web1/*/*.rec* 2>/dev/null | wc"
+                          " -l) = 0"));
+    build_must(
+        "grep -l web1 answer-k* | cut -d - -f 2 >said; wc -l <said; " FLEET
+        " list shop -v " HUB ">list; grep -c ^k list; for i in "
+        "$(grep ^k list | cut -d \" \" -f 1); do " FLEET " fetch shop $i "
+        "-o in-$i " HUB "|| exit 1; done");
+    fputs(build_text, stderr);
+    build_must("for i in in-*/*.rec; do " RECORDER " dump $i | grep -q \"main: "
+               "third\" || exit 1; done; test $(ls in-*/*.rec | wc -l) -ge 8");
+    if (server) /* an answer was a promise: the agent lived all the time */
+        build_must(
+            "for i in $(cat said); do test $(ls in-$i/*.rec | wc -l) = 2 "
+            "|| { echo $i; exit 1; }; done");
+}
+Test(fleet, kills_of_the_server, .init = fleet_begin)
+{
+    if (test_scale() < 1) {
+        fleet_end();
+        cr_skip_test("long: RECORDER_TEST_SCALE=1 runs it");
+    }
+    kill_at_random(true);
+}
+Test(fleet, kills_of_the_agent, .init = fleet_begin)
+{
+    if (test_scale() < 1) {
+        fleet_end();
+        cr_skip_test("long: RECORDER_TEST_SCALE=1 runs it");
+    }
+    kill_at_random(false);
+}
