@@ -539,3 +539,30 @@ Test(fleet, kills_of_the_agent, .init = fleet_begin)
     }
     kill_at_random(false);
 }
+
+/* Goal: a hundred agents are told at once, and all that they save is stored and
+ * fetched. */
+Test(fleet, a_hundred_agents, .init = fleet_begin)
+{
+    if (test_scale() < 1) {
+        fleet_end();
+        cr_skip_test("long: RECORDER_TEST_SCALE=1 runs it");
+    }
+    hub_start("");
+    build_must(FLEET " bucket shop --max 50M --age 1d " HUB);
+    program_start("here/command quiet");
+    build_must(
+        "for i in $(seq 100); do " FLEET " agent --service shop --host "
+        "h$i --spool spool-$i --match \"$PWD/here/.*\" " HUB ">>all.log "
+        "2>&1 & echo $! >>pids; done; for i in $(seq 200); do test $(grep"
+        " -c \"agent of\" all.log) = 100 && break; sleep 0.1; done; "
+        "sleep 1; for i in 1 2 3; do " FLEET " freeze shop --why x "
+        "--wait 60 " HUB ">said && break; done; cat said; grep -q \"100 "
+        "of 100 agents within [0-9]* ms, 100 processes; 100 stored\" "
+        "said");
+    fputs(build_text, stderr);
+    build_must("test $(sed \"s/.*within //; s/ ms.*//\" said) -lt 1000; " FLEET
+               " fetch shop $(cut -d \" \" -f 2 said | tr -d :) -o in " HUB
+               "| wc -l | grep -x 100; " RECORDER " dump in/*.rec | grep -c "
+               "\"main: third\" | grep -x 100");
+}
