@@ -6,13 +6,22 @@ CXX ?= c++
 CFLAGS ?= -O2 -g
 WARNINGS = -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wundef
 PREFIX ?= /usr/local
-# Where gdb looks for what to load at each start; Debian's does here.
-GDBINIT ?= /etc/gdb/gdbinit.d
+prefix = $(abspath $(patsubst ~/%,$(HOME)/%,$(PREFIX)))
+# Where gdb looks for what to load at each start: Fedora's, else Debian's folder.
+# Only a system's gdb loads what is installed for the system.
+GDBINIT ?= $(if $(filter /usr /usr/local,$(prefix)),$(firstword \
+	$(wildcard /etc/gdbinit.d) /etc/gdb/gdbinit.d))
+# Where Python looks for modules: of Debian's, what lies below PREFIX, else there.
+PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
+PYTHONDIR ?= $(shell $(PYTHON) -c 'import sys; print(next((path for path in \
+	sys.path if path.startswith("$(prefix)/lib/") and path.endswith("-packages")), \
+	"$(prefix)/lib/python3/dist-packages"))')
 VERSION := $(shell awk '/define RECORDER_VERSION_(MAJOR|MINOR|PATCH)/ \
 	{ printf "%s%s", dot, $$3; dot = "." }' recorder.h)
 
 HEADERS := $(wildcard recorder*.h recorder/*.h)
-EXAMPLES := $(patsubst %.c,build/%,$(wildcard examples/*/*.c))
+EXAMPLES := $(patsubst %.c,build/%,$(filter-out examples/go/%,\
+	$(wildcard examples/*/*.c)))
 # What looks at code in its own process, which a sanitizer sees, and the rest:
 # they compile and run programs of their own.
 # TEST=whole chooses one, CASE=... one of its cases, for all that runs tests.
@@ -39,28 +48,41 @@ AGAIN = make run$(patsubst %, RECORDER_TEST_SCALE=%,$(filter-out \
 # The recorder command, and the reader in it as a library, for gdb: a main file
 # each, and of the rest what the linker finds that they need.
 TOOLS := $(patsubst %.c,build/%.o,$(wildcard tools/*/*.c))
-TOOL_DIRS = -I. $(addprefix -I,tools $(patsubst %/,%,$(wildcard tools/*/)))
-TOOL_LIBS = -ldw -lelf -lsqlite3 -lz -lseccomp -lm
-TOOL_FLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) -Wstrict-prototypes \
-	$(TOOL_DIRS) -fPIC -fvisibility=hidden
+TOOL_DIRS = -I. -Ilibrary $(addprefix -I,tools $(patsubst %/,%,$(wildcard tools/*/)))
+TOOL_LIBS = -ldw -lelf -lsqlite3 -lz -lzstd -lseccomp -lm
+TOOL_FLAGS = -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) $(CFLAGS) $(WARNINGS) \
+	-Wstrict-prototypes $(TOOL_DIRS) -fPIC -fvisibility=hidden
 
 .PHONY: build fleet test test-all run hanoi pipeline bench model asan ubsan tsan coverage fuzz test-ports \
-	ports-cost release install clean help run-tests run-libraries
+	ports-cost release dist install uninstall deps clean help run-tests run-libraries
 
-build: packages-build $(EXAMPLES) build/recorder build/librecorder.so \
+build: $(EXAMPLES) build/recorder build/librecorder.so \
 	build/lib/librecorder-run.so
 run-libraries: $(RUN_LIBRARIES)
 
-build/%.o: %.c $(HEADERS) $(wildcard tools/*.h tools/*/*.h tools/view/page/* gdb/*.h)
+# Says which libraries are missing, before the compiler says it less well.
+build/libraries: packages/libraries.sh
+	@CC='$(CC)' CPPFLAGS='$(CPPFLAGS)' CFLAGS='$(CFLAGS)' \
+		LDFLAGS='$(LDFLAGS)' sh packages/libraries.sh
+	@mkdir -p $(@D) && touch $@
+deps: packages-build
+
+build/%.o: %.c $(HEADERS) $(wildcard tools/*.h tools/*/*.h tools/view/page/* gdb/*.h library/*.h) | build/libraries
 	@mkdir -p $(@D)
 	$(CC) $(TOOL_FLAGS) -c $< -o $@
 build/tools.a: $(TOOLS)
 	@rm -f $@
 	ar rcs $@ $^
 build/recorder: $(patsubst %.c,build/%.o,$(wildcard tools/*.c)) build/tools.a
-	$(CC) $^ -o $@ $(TOOL_LIBS)
-build/librecorder.so: build/gdb/library.o build/tools.a
-	$(CC) -shared -Wl,-z,defs $^ -o $@
+	$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(TOOL_LIBS)
+build/librecorder.so.1: build/gdb/library.o $(patsubst %.c,build/%.o,$(wildcard \
+		library/*.c)) build/tools/options.o build/tools/labels.o \
+		build/tools/sources.o build/tools.a library/exports.map
+	$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-z,defs -Wl,-soname,$(@F) \
+		-Wl,--version-script=library/exports.map $(filter %.o %.a,$^) -o $@ \
+		-Wl,--as-needed $(TOOL_LIBS) -lpthread
+build/librecorder.so: build/librecorder.so.1
+	ln -sf librecorder.so.1 $@
 
 # recorder-fleet, for many hosts: docs/fleet.md. It alone needs libnats.
 FLEET = $(if $(filter outside/fleet,$(TESTS)),build/recorder-fleet)
@@ -74,10 +96,10 @@ build/recorder-fleet: $(patsubst %.c,build/%.o,$(wildcard fleet/*.c)) build/tool
 
 # What `recorder run` puts in front of a program: run/ for this machine, and for
 # those whose compilers are installed in build/lib/TRIPLET/.
-RUN_FLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) -Wstrict-prototypes \
-	-I. -fPIC -fexceptions -funwind-tables -fasynchronous-unwind-tables \
+RUN_FLAGS = -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) $(CFLAGS) $(WARNINGS) \
+	-Wstrict-prototypes -I. -fPIC -fexceptions -funwind-tables -fasynchronous-unwind-tables \
 	-fvisibility=hidden
-RUN_LINK = -shared -shared-libgcc -Wl,-z,defs,-z,now
+RUN_LINK = $(LDFLAGS) -shared -shared-libgcc -Wl,-z,defs,-z,now
 RUN_VERSIONS = -DRUN_VERSIONS -Wl,--version-script=run/versions.map
 RUN_MACHINES = $(foreach t,arm-linux-gnueabihf aarch64-linux-gnu,$(if \
 	$(shell command -v $t-gcc),$t))
@@ -97,11 +119,17 @@ build/examples/%: examples/%.c $(HEADERS)
 		-Wstrict-prototypes -I. $< -o $@
 
 # The headers in one file each, for people who copy a file into their project.
-release: release/recorder.h release/recorder_dump.h release/recorder_set.h \
-	release/recorder_trigger.h release/recorder_switch.h release/recorder_tasks.h \
-	release/recorder_kernel.h
+RELEASE := $(patsubst %,release/%,$(wildcard recorder*.h))
+release: $(RELEASE)
 release/%.h: %.h $(HEADERS) release/amalgamate.awk
 	@awk -f release/amalgamate.awk $< >$@.new && mv $@.new $@
+
+# What is committed, and those headers, as one archive.
+dist: $(RELEASE)
+	@mkdir -p build
+	git archive -o build/recorder-$(VERSION).tar.gz \
+		--prefix=recorder-$(VERSION)/release/ $(RELEASE:%=--add-file=%) \
+		--prefix=recorder-$(VERSION)/ HEAD
 
 hanoi: build/examples/hanoi/hanoi
 	@build/examples/hanoi/hanoi 6
@@ -190,46 +218,25 @@ build/bench/%.o: bench/%.c $(HEADERS) bench/shim.h
 	$(CC) -std=gnu11 -O2 $(WARNINGS) -I. -c $< -o $@
 build/bench/bench: bench/shim.cc $(patsubst %.c,build/%.o,$(wildcard bench/*.c))
 	$(CXX) -std=c++17 -O2 -I. $^ -o $@ -lbenchmark -lpthread
-bench: packages-test build/bench/bench build/recorder
-	@sh bench/run.sh build/bench/bench README.md
+build/bench/clock/bench: bench/shim.cc build/bench/clock/threads.o
+	$(CXX) -std=c++17 -O2 -I. $^ -o $@ -lbenchmark -lpthread
+build/bench/clock/threads.o: bench/threads.c
+bench: packages-test build/bench/bench build/bench/clock/bench build/recorder
+	@sh bench/run.sh build/bench/bench README.md build/bench/clock/bench
 
+installer = VERSION='$(VERSION)' PREFIX='$(prefix)' DESTDIR='$(DESTDIR)' \
+	PYTHONDIR='$(PYTHONDIR)' GDBINIT='$(GDBINIT)' sh packages/install.sh
 install: build/recorder build/librecorder.so run-libraries
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin lib/recorder share/pkgconfig \
-		share/recorder/formats share/man/man1 \
-		share/bash-completion/completions include/recorder \
-		include/recorder-1.x/recorder include/recorder-compat/qnx/sys \
-		include/recorder-hooks)
-	install -m 644 recorder*.h $(DESTDIR)$(PREFIX)/include
-	install -m 644 recorder/*.h $(DESTDIR)$(PREFIX)/include/recorder
-	install -m 644 hooks/*.h $(DESTDIR)$(PREFIX)/include/recorder-hooks
-	install -m 644 compat/recorder/* \
-		$(DESTDIR)$(PREFIX)/include/recorder-1.x/recorder
-	install -m 644 compat/qnx/trace.[ch] $(DESTDIR)$(PREFIX)/include/recorder-compat/qnx
-	install -m 644 compat/qnx/sys/* $(DESTDIR)$(PREFIX)/include/recorder-compat/qnx/sys
-	printf '%s\n' 'includedir=$(PREFIX)/include' '' 'Name: recorder' \
-		'Description: Lock-free flight recorder for C and C++' \
-		'Version: $(VERSION)' 'Cflags: -I$${includedir}' \
-		> $(DESTDIR)$(PREFIX)/share/pkgconfig/recorder.pc
-	install build/recorder $(DESTDIR)$(PREFIX)/bin
-	[ ! -e build/recorder-fleet ] || \
-		install build/recorder-fleet $(DESTDIR)$(PREFIX)/bin
-	build/recorder --man-page > $(DESTDIR)$(PREFIX)/share/man/man1/recorder.1
-	build/recorder --bash-completion \
-		> $(DESTDIR)$(PREFIX)/share/bash-completion/completions/recorder
-	install -m 644 build/librecorder.so $(DESTDIR)$(PREFIX)/lib
-	cd build/lib && find . -name '*.so' -exec install -D -m 644 \
-		{} $(abspath $(DESTDIR)$(PREFIX))/lib/recorder/{} \;
-	install -m 644 gdb/recorder-gdb.py gdb/recorder-tasks.py $(DESTDIR)$(PREFIX)/share/recorder
-	@install -d $(DESTDIR)$(GDBINIT) 2>/dev/null && \
-		echo 'source $(PREFIX)/share/recorder/recorder-gdb.py' 2>/dev/null \
-		> $(DESTDIR)$(GDBINIT)/recorder.gdb || echo 'For gdb, put into' \
-		'~/.gdbinit: source $(PREFIX)/share/recorder/recorder-gdb.py'
+	@$(installer) install
+uninstall:
+	@$(installer) uninstall
 
 clean:
 	rm -rf build
 
 help:
 	@echo 'make            build the examples, the recorder command and what gdb needs'
+	@echo 'make deps       install the libraries that the command needs (Debian)'
 	@echo 'make fleet      build recorder-fleet, for many hosts: docs/fleet.md'
 	@echo 'make hanoi      record the Towers of Hanoi, and show the dump'
 	@echo 'make pipeline   a camera that drops frames, and what finds why'
@@ -243,5 +250,7 @@ help:
 	@echo 'make bench      measure, and write the table into README.md'
 	@echo 'make coverage   which lines of the headers the tests reach'
 	@echo 'make release    recorder.h and its like in one file each, in release/'
+	@echo 'make dist       build/recorder-$(VERSION).tar.gz: what is committed, and those'
 	@echo 'make install    headers, command, manual, gdb, below PREFIX=$(PREFIX)'
+	@echo 'make uninstall  take them away'
 	@echo 'make clean      remove build/'

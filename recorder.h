@@ -23,6 +23,9 @@ PROMISES (each names the test that keeps it)
                 first record excepted), waits for nobody, and may be called
                 anywhere: signal handlers, constructors, after fork()
                 -> tests/outside/cost.c tests/ring/threads.c
+    closed      a RECORDER_SPAN is closed however its block is left, by return,
+                break, goto, an exception, a cancelled thread
+                -> tests/outside/spans.c
     alone       the header needs nothing but the compiler and, on a system that
                 is not Linux, what recorder/os_posix.h includes
                 -> tests/outside/freestanding.c tests/outside/languages.c
@@ -50,9 +53,16 @@ LIMITS
       a signal handler must not move a coroutine out of record() to another. A
       child that runs no handlers of fork() (_Fork(), clone()) must not record
       while its parent has a recording open: both write to one lane of its file.
+    * RECORDER_CLOCK_ORDER: orders are not 1, 2, 3 but leave gaps. They follow
+      what one thread has seen of another, as those of the counter do, as far
+      as the processors' clocks agree, which Linux checks when it starts; it is
+      asked once, by reading a file, before the first recorder is there. A
+      machine that is stopped and goes on elsewhere may set its clock back.
     * x86: a sandbox that forbids rdtsc (seccomp's strict mode) ends a program
       that records.
-    * In C++, a parameter pack is no list of arguments to record().
+    * In C++, a parameter pack is no list of arguments to record(), which says
+      so. A struct is none, unless recorder_argument(value), which the program
+      defines in the namespace of its type, makes a number or a string of it.
     * 32-bit machines: orders and positions count modulo 2^32, laps modulo 2^24.
       The proof ends where a ring hands out 2^24 positions while no record is
       completed in one of its slots (one thread is stopped inside record() for
@@ -75,21 +85,26 @@ The rest stands in recorder/, one subject a file. Each file includes only what
 stands on a lower floor; no file includes one of the headers outside:
 
     1 language              5 registry, record, event
-    2 os, layout, regex,    6 define, arguments, resume
+    2 os, layout, regex,    6 define, arguments, resume, span
       heading, word
     3 ring, lane, memory
-    4 clock, threads
+    4 clock, order, threads
 */
 #ifndef RECORDER_H
 #define RECORDER_H
 
 #include "recorder/language.h"
 
-/* Version of this header. RECORDER_LAYOUT is the version of the layout in
- * memory; it stands with RECORDER_MAGIC in recorder/layout.h. */
+/* Version of this header, a semantic version: a program that compiled goes on
+ * to compile until MAJOR changes. RECORDER_LAYOUT is the version of the layout
+ * in memory; it stands with RECORDER_MAGIC in recorder/layout.h. */
 #define RECORDER_VERSION_MAJOR 2
 #define RECORDER_VERSION_MINOR 0
 #define RECORDER_VERSION_PATCH 0
+#define RECORDER_VERSION /* "2.0.0" */                                         \
+    RECORDER_QUOTE_(RECORDER_VERSION_MAJOR)                                    \
+    "." RECORDER_QUOTE_(RECORDER_VERSION_MINOR) "." RECORDER_QUOTE_(           \
+        RECORDER_VERSION_PATCH)
 
 /* ------------------------------------------------------------- interface --
  *
@@ -115,13 +130,22 @@ stands on a lower floor; no file includes one of the headers outside:
  * record(name, "format", ...)             records up to 12 arguments; its value
  *                                         is the order of the record, 0 if off;
  *                                         recorder_order is that of the next.
- *                                         `#undef record` where the name is
- *                                         taken, and use RECORDER_RECORD
+ *                                         -DRECORDER_NO_RECORD leaves the word
+ *                                         record alone: RECORDER_RECORD(name,
+ *                                         ...) says it
  * RECORDER_COPY(name, string)             as an argument for %s: copies up to
  *                                         RECORDER_COPY_MAX bytes into the ring
  * RECORDER_COPY_BYTES(name, pointer, size)
  *                                         the same of `size` bytes, NULs, which
  *                                         %s shows as \x00, included
+ * RECORDER_SPAN(name, "format", ...)      at the head of a block: records
+ *                                         "> format" there and "< format" where
+ *                                         the block is left, however that is;
+ *                                         up to 11 arguments. One of a recorder
+ *                                         in a block
+ * RECORDER_SPAN_RESULT(name, value)       in that block: what it ends with, an
+ *                                         integer or a pointer, is recorded at
+ *                                         the end, as "result=..."
  * RECORDER_SW2 and its like               in front of the format: how severe
  *                                         the record is, see below
  * RECORDER_TRACE(name)                    an intptr_t lvalue: 0 record (the
@@ -133,6 +157,11 @@ stands on a lower floor; no file includes one of the headers outside:
  * RECORDER_TICKETS, 64 if not defined: positions that a record may draw, where
  *     threads are stopped inside a record, before it counts as lost.
  * -DRECORDER_OFF compiles it all away; formats and arguments are still checked.
+ * -DRECORDER_CLOCK_ORDER, for all files of a program and its libraries: orders
+ *     are made of the clock, so that threads with lanes share no memory at all
+ *     (recorder/order.h). Linux on x86-64, where processors count alike; else,
+ *     and where a file is compiled without it, orders are by the counter, and
+ *     `recorder list` says so.
  * -DRECORDER_LIBRARY only declares what the macros call, for programs of many
  *     files: one defines RECORDER_LIBRARY_BODY before it includes this header.
  */
@@ -161,10 +190,31 @@ stands on a lower floor; no file includes one of the headers outside:
         RECORDER_8_, RECORDER_8_, RECORDER_4_, RECORDER_4_, RECORDER_4_,       \
         RECORDER_4_, RECORDER_4_, 0)                                           \
     (name, RECORDER_CHECK_((__VA_ARGS__)), __VA_ARGS__, 0, 0, 0, 0, 0, 0)
+#ifndef RECORDER_NO_RECORD
 #define record RECORDER_RECORD
+#endif
 #define RECORDER_COPY(name, string) recorder_copy_(&recorder_for_##name, string)
 #define RECORDER_COPY_BYTES(name, pointer, size)                               \
     recorder_copy_bytes_(&recorder_for_##name, pointer, size)
+#define RECORDER_SPAN(name, ...)                                               \
+    RECORDER_PICK_(                                                            \
+        __VA_ARGS__, RECORDER_SPAN_MANY_, RECORDER_SPAN_MANY_,                 \
+        RECORDER_SPAN_MANY_, RECORDER_SPAN_MANY_, RECORDER_SPAN_MANY_,         \
+        RECORDER_SPAN_MANY_, RECORDER_SPAN_MANY_, RECORDER_SPAN_MANY_,         \
+        RECORDER_SPAN_MANY_, RECORDER_SPAN_MANY_, RECORDER_SPAN_MANY_,         \
+        RECORDER_SPAN_MANY_, RECORDER_SPAN_MANY_, RECORDER_SPAN_MANY_,         \
+        RECORDER_SPAN_MANY_, RECORDER_SPAN_MANY_, RECORDER_SPAN_MANY_,         \
+        RECORDER_SPAN_MANY_, RECORDER_SPAN_MANY_, RECORDER_SPAN_11_,           \
+        RECORDER_SPAN_11_, RECORDER_SPAN_11_, RECORDER_SPAN_11_,               \
+        RECORDER_SPAN_11_, RECORDER_SPAN_11_, RECORDER_SPAN_11_,               \
+        RECORDER_SPAN_11_, RECORDER_SPAN_3_, RECORDER_SPAN_3_,                 \
+        RECORDER_SPAN_3_, RECORDER_SPAN_3_, 0)                                 \
+    (name, RECORDER_CHECK_((__VA_ARGS__)),                                     \
+     RECORDER_PICK_(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  \
+                    0, 0, 0, 0, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0),      \
+     __VA_ARGS__, 0, 0, 0, 0, 0, 0, 0, 0)
+#define RECORDER_SPAN_RESULT(name, value)                                      \
+    RECORDER_SPAN_SET_(recorder_span_of_##name, value)
 #ifdef RECORDER_OFF
 #define RECORDER_TRACE(name)                                                   \
     (*((void)sizeof recorder_for_##name, &recorder_trace_off_))
@@ -221,6 +271,10 @@ stands on a lower floor; no file includes one of the headers outside:
  * RECORDER_THREADS      how many threads can have a name; default: none
  * RECORDER_CACHE_LINE   of a cache, where processors share memory; without it
  *                       each recorder has one lane
+ * RECORDER_ONE_PROCESSOR  the port's promise: all that records, and all that
+ *                       reads meanwhile, runs on one processor, as an interrupt
+ *                       does. Then barriers hold back the compiler alone; a
+ *                       port that does not promise it has the processor's
  *
  * and for recorder_dump.h, but in front of this header, too
  *
@@ -235,6 +289,7 @@ stands on a lower floor; no file includes one of the headers outside:
  * recorder_enter(&recorder_for_NAME) for each recorder.
  */
 
+RECORDER_QUIET_
 #include "recorder/arguments.h"
 #include "recorder/define.h"
 #include "recorder/event.h"
@@ -300,5 +355,7 @@ recorder_copy_(const struct recorder *recorder, const char *string);
 #endif
 #endif
 #endif /* RECORDER_NOTHING_ */
+#include "recorder/span.h"
+RECORDER_LOUD_
 
 #endif

@@ -19,6 +19,65 @@ function shown(text)
     return text
 }
 function figure(x) { return sprintf(x < 100 ? "%.1f" : "%.0f", x) }
+# A table of figures for each number of threads.
+function threads_table(title, of, i, j, what, row)
+{
+    printf "\n%s\n\n", title
+    row = "| threads |"
+    what = "|---|"
+    for (j = 1; j <= columns_count; j++) {
+        row = row " " columns[j] " |"
+        what = what "---:|"
+    }
+    print row "\n" what
+    for (i = 1; i <= names_count; i++)
+        if (names[i] in threaded) {
+            what = names[i]
+            sub(/^[^\/]*\//, "", what)
+            row = "| " what " |"
+            for (j = 1; j <= columns_count; j++)
+                row = row " " figure(of[names[i], columns[j]]) " |"
+            print row
+        }
+}
+# A closed network of n cores and one station for each line that all of them
+# change (Denning and Buzen): a core works `own` ns and waits `line` ns for each
+# of `lines`; a line serves one core at a time. So a record of all cores together
+# takes at least (own + lines * line) / n, and at least `line`.
+function modelled(what, name, lines, j, n, own, line, bound, row)
+{
+    own = cpu[name, 1]
+    line = wall["threads/an addition to one word", 2]
+    row = "| " what " |"
+    for (j = 2; j <= 7; j++) {
+        n = 2 ^ (j - 1)
+        bound = (own + lines * line) / n
+        row = row " " figure(lines && bound < line ? line : bound) " |"
+    }
+    print row
+}
+function model()
+{
+    if (!(("threads/an addition to one word", 2) in wall))
+        return
+    printf "\nA model, not a measurement, of more cores: the least wall-clock" \
+           " ns per record of all\ntogether, if each line that they share takes" \
+           " %s ns from core to core (an addition to one word\nby 2 threads)" \
+           " and nothing else slows them down.\n\n", \
+           figure(wall["threads/an addition to one word", 2])
+    print "| cores | 2 | 4 | 8 | 16 | 32 | 64 |\n|---|---:|---:|---:|---:|---:|---:|"
+    modelled("one recorder: 2 lines", "threads/one recorder", 2)
+    modelled("RECORDER_LANES: 1 line", "threads/RECORDER_LANES", 1)
+    modelled("RECORDER_LANES by the clock: none",
+             "threads/RECORDER_LANES by the clock", 0)
+}
+# CPU time of one with so many threads, over another.
+function ratio_of(above, threads_above, below, threads_below)
+{
+    if (!((above, threads_above) in cpu) || !((below, threads_below) in cpu))
+        return ""
+    return cpu[above, threads_above] / cpu[below, threads_below]
+}
 function ratio(above, below)
 {
     if (!(above in middle) || !(below in middle))
@@ -61,6 +120,7 @@ file == 2 && /^"/ {
     split_name(text)
     if (is_median && name in threaded) {
         wall[name, threads] = value[2]
+        cpu[name, threads] = value[3]
         busy[threads] += value[3] / value[2]
         busy_count[threads]++
     } else if (is_median)
@@ -83,27 +143,14 @@ END {
             printf "| %s | %s | %s |\n", shown(names[i]),
                    figure(middle[names[i]]), figure(least[names[i]])
 
-    printf "\nWall-clock ns per record of all threads together, median:\n\n"
-    head = "| threads |"
-    line = "|---|"
-    for (j = 1; j <= columns_count; j++) {
-        head = head " " columns[j] " |"
-        line = line "---:|"
-    }
-    print head "\n" line
-    for (i = 1; i <= names_count; i++)
-        if (names[i] in threaded) {
-            what = names[i]
-            sub(/^[^\/]*\//, "", what)
-            row = "| " what " |"
-            for (j = 1; j <= columns_count; j++)
-                row = row " " figure(wall[names[i], columns[j]]) " |"
-            print row
-        }
+    threads_table("Wall-clock ns per record of all threads together, median:",
+                  wall)
     row = "| cores that were at it |" # fewer than there are: others were, too
     for (j = 1; j <= columns_count; j++)
         row = row " " figure(busy[columns[j]] / busy_count[columns[j]]) " |"
     print row
+    threads_table("CPU ns per record, of all threads together, median:", cpu)
+    model()
 
     print "\n| size and compile time | |\n|---|---:|"
     for (i = 1; i <= sizes_count; i++)
@@ -128,6 +175,17 @@ END {
             ratio("record/12 arguments", on), 2, "")
     reached("record in a lane of its thread / in one ring", "0.85",
             ratio("record/4 arguments; in a lane", on), 2, "")
+    plain = "threads/RECORDER_LANES"
+    clocked = plain " by the clock"
+    reached("record in a lane by the clock, 2 threads / 1, CPU time", "1.1",
+            ratio_of(clocked, 2, clocked, 1), 2, "")
+    reached("record in a lane, 2 threads / 1, CPU time", "",
+            ratio_of(plain, 2, plain, 1), 2, "")
+    reached("record in a lane / its floor", "1.1",
+            ratio_of(plain, 1, "threads/floor of RECORDER_LANES", 1), 2, "")
+    reached("record in a lane by the clock / its floor", "1.1",
+            ratio_of(clocked, 1, "threads/floor of RECORDER_LANES by the clock",
+                     1), 2, "")
     reached("record off / record on", "0.05", ratio("record/off", on), 3, "")
     reached("record watched by a trigger / not watched", "1.6",
             ratio("trigger/watched by one", on), 2, "")

@@ -1,11 +1,16 @@
 /* threads.c: what a record costs when many threads record at once. */
 /* SPDX-License-Identifier: MIT */
-/* The figure is wall-clock time, from the first thread's start to the last
- * one's end, divided by the records of all threads together: were threads free
- * of each other, n of them on n cores would show an n-th of what one shows. */
+/* Two figures for each. Wall-clock time, from the first thread's start to the
+ * last one's end, divided by the records of all threads together: were threads
+ * free of each other, n of them on n cores would show an n-th of what one shows.
+ * And CPU time of all threads, divided alike: were they free of each other, it
+ * would be the same for any number. */
 #include "../recorder.h"
 #include "shim.h"
 
+#ifndef BY
+#define BY "" /* what gives orders, in the names of benchmarks */
+#endif
 #define THREADS                                                                \
     {                                                                          \
         1, 2, 4, 16, 64, 256                                                   \
@@ -24,16 +29,22 @@ static void on_one(long n, int thread)
     for (long i = 0; i < n; i++)
         record(together, "%ld of %ld by %d", i, n, thread);
 }
-BENCH(on_one, "threads/one recorder", .threads = THREADS, .setup = number)
+BENCH(on_one, "threads/one recorder" BY, .threads = THREADS, .setup = number)
 
-RECORDER_LANES(lanes, 1024, 64, "64 rings, by thread")
+RECORDER_LANES(lanes, 1024, 512, "A ring for each thread")
 static void on_lanes(long n, int thread)
 {
     for (long i = 0; i < n; i++)
         record(lanes, "%ld of %ld by %d", i, n, thread);
 }
-BENCH(on_lanes, "threads/RECORDER_LANES with 64 lanes", .threads = THREADS,
-      .setup = number)
+/* A thread may get a lane that none has used: its memory comes now. */
+static void fill_lane(int thread)
+{
+    number(thread);
+    on_lanes(1024, thread);
+}
+BENCH(on_lanes, "threads/RECORDER_LANES" BY, .threads = THREADS,
+      .setup = fill_lane)
 
 /* A recorder for each of 256 threads, and a function that records there. */
 #define EACH_4(do, i) do(i##0) do(i##1) do(i##2) do(i##3)
@@ -58,4 +69,93 @@ static void on_own(long n, int thread)
     static void (*const own[256])(long, int) = {EACH_256(OWN_FUNCTION)};
     own[thread](n, thread);
 }
-BENCH(on_own, "threads/a recorder each", .threads = THREADS, .setup = number)
+BENCH(on_own, "threads/a recorder each" BY, .threads = THREADS, .setup = number)
+
+/* ----------------------------------------------------------------- floor --
+ *
+ * The same without what makes a record safe (floor_record() of record.c says
+ * what that is): an order, a time, a position and eight words.
+ */
+extern uintptr_t floor_orders;
+extern struct floor_ring {
+    uintptr_t write __attribute__((aligned(RECORDER_CACHE_LINE)));
+    struct recorder_record records[1024]
+        __attribute__((aligned(RECORDER_CACHE_LINE)));
+} floor_rings[257];
+uintptr_t floor_orders __attribute__((aligned(RECORDER_CACHE_LINE)));
+struct floor_ring floor_rings[257]; /* the last one is everybody's */
+
+static inline uintptr_t floor_time(void)
+{
+#ifdef RECORDER_CLOCKED_
+    return recorder_order_ticks_();
+#else
+    return RECORDER_TIME();
+#endif
+}
+static inline uintptr_t floor_order_of(uintptr_t time)
+{
+#ifdef RECORDER_CLOCKED_
+    return time;
+#else
+    (void)time;
+    return recorder_add_(&floor_orders, 1);
+#endif
+}
+static inline void floor_words(struct floor_ring *ring, uintptr_t position,
+                               uintptr_t order, uintptr_t time,
+                               const char *format, long i, long n, int thread)
+{
+    struct recorder_record *to = &ring->records[position % 1024];
+    recorder_put_(&to->format, (uintptr_t)format);
+    recorder_put_(&to->order, order);
+    recorder_put_(&to->time, time);
+    recorder_put_(&to->caller, (uintptr_t)__builtin_return_address(0));
+    recorder_put_(&to->argument[0], (uintptr_t)i);
+    recorder_put_(&to->argument[1], (uintptr_t)n);
+    recorder_put_(&to->argument[2], (uintptr_t)thread);
+    recorder_put_(&to->argument[3], 0);
+}
+__attribute__((noinline)) static void floor_one(const char *format, long i,
+                                                long n, int thread)
+{
+    uintptr_t time = floor_time(), order = floor_order_of(time);
+    uintptr_t position = recorder_add_(&floor_rings[256].write, 1);
+    floor_words(&floor_rings[256], position, order, time, format, i, n, thread);
+}
+__attribute__((noinline)) static void floor_lane(const char *format, long i,
+                                                 long n, int thread)
+{
+    struct floor_ring *ring = &floor_rings[thread];
+    uintptr_t time = floor_time(), order = floor_order_of(time);
+    uintptr_t position = recorder_add_owned_(&ring->write, 1);
+    floor_words(ring, position, order, time, format, i, n, thread);
+}
+static void on_floor_one(long n, int thread)
+{
+    for (long i = 0; i < n; i++)
+        floor_one("%ld of %ld by %d", i, n, thread);
+}
+BENCH(on_floor_one, "threads/floor of one recorder" BY, .threads = THREADS)
+static void on_floor_lanes(long n, int thread)
+{
+    for (long i = 0; i < n; i++)
+        floor_lane("%ld of %ld by %d", i, n, thread);
+}
+BENCH(on_floor_lanes, "threads/floor of RECORDER_LANES" BY, .threads = THREADS)
+
+/* ------------------------------------------------------------------ line --
+ *
+ * What a line costs that cores take from each other: the model of more cores in
+ * table.awk takes the time from one addition to the next. It is the least: a
+ * core that has the line may add twice before it loses it.
+ */
+static uintptr_t line_moved[RECORDER_CACHE_LINE / sizeof(uintptr_t)]
+    __attribute__((aligned(RECORDER_CACHE_LINE)));
+static void move_line(long n, int thread)
+{
+    (void)thread;
+    for (long i = 0; i < n; i++)
+        recorder_add_(line_moved, 1);
+}
+BENCH(move_line, "threads/an addition to one word" BY, .threads = THREADS)

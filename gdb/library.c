@@ -7,6 +7,7 @@
 
 #include "inside.h"
 #include "settings.h"
+#include "show.h"
 #include "shown.h"
 #include "source.h"
 #include "tables.h"
@@ -17,18 +18,25 @@
 
 enum { PIECE = 65536 }; /* bytes of a dump at a time, or a little more */
 
-struct library {
+struct recorder_gdb {
     struct memory memory; /* first: the reader is given its address */
-    struct library_target target;
+    struct recorder_gdb_target target;
     struct source source; /* the registry in it; nothing is opened */
     struct reader reader;
     struct tasks tasks;
     bool has_tasks;
-    char state[24]; /* of library_task() */
-    char *text;     /* the text that was returned last */
+    struct source own; /* of recorder_gdb_threads_open(), with its own memory */
+    struct threads threads;
+    bool has_own, has_threads;
+    char state[24]; /* of recorder_gdb_task() */
+    struct shown {  /* names that it gave, escaped */
+        struct shown *next;
+        char text[];
+    } * shown;
+    char *text; /* the text that was returned last */
     size_t text_size;
     char why[256];
-    char file[4 * 1023 + 1], name[128]; /* of library_at(), as shown */
+    char file[4 * 1023 + 1], name[128]; /* of recorder_gdb_at(), as shown */
     bool head_given;
 };
 
@@ -37,27 +45,28 @@ struct library {
 static size_t memory_read(struct memory *memory, uint64_t address, void *to,
                           size_t size)
 {
-    const struct library *library = (const struct library *)memory;
+    const struct recorder_gdb *library = (const struct recorder_gdb *)memory;
     size_t got = library->target.read(address, to, size);
     return got < size ? got : size;
 }
 static bool memory_write(struct memory *memory, uint64_t address,
                          const void *from, size_t size)
 {
-    return ((const struct library *)memory)->target.write(address, from, size);
+    return ((const struct recorder_gdb *)memory)
+        ->target.write(address, from, size);
 }
 static bool memory_thread(struct memory *memory, int32_t id, char name[16])
 {
-    return ((const struct library *)memory)->target.thread(id, name);
+    return ((const struct recorder_gdb *)memory)->target.thread(id, name);
 }
 static bool memory_constant(struct memory *memory, uint64_t address)
 {
-    return ((const struct library *)memory)->target.constant(address);
+    return ((const struct recorder_gdb *)memory)->target.constant(address);
 }
 
-struct library *library_new(const struct library_target *target)
+struct recorder_gdb *recorder_gdb_new(const struct recorder_gdb_target *target)
 {
-    struct library *library = calloc(1, sizeof *library);
+    struct recorder_gdb *library = calloc(1, sizeof *library);
     if (!library)
         return NULL;
     library->target = *target;
@@ -76,32 +85,42 @@ struct library *library_new(const struct library_target *target)
     return library;
 }
 
-void library_free(struct library *library)
+void recorder_gdb_free(struct recorder_gdb *library)
 {
     if (!library)
         return;
     reader_close(&library->reader);
     if (library->has_tasks)
         tasks_close(&library->tasks);
+    while (library->shown) {
+        struct shown *next = library->shown->next;
+        free(library->shown);
+        library->shown = next;
+    }
+    if (library->has_threads)
+        threads_close(&library->threads);
+    if (library->has_own)
+        source_close(&library->own);
     free(library->text);
     free(library);
 }
 
 /* ------------------------------------------------------------------ open -- */
 
-size_t library_candidate(struct library *library, uint64_t address)
+size_t recorder_gdb_candidate(struct recorder_gdb *library, uint64_t address)
 {
     source_candidate(&library->source, address);
     return library->source.registries;
 }
 
-size_t library_scan(struct library *library, uint64_t start, uint64_t end)
+size_t recorder_gdb_scan(struct recorder_gdb *library, uint64_t start,
+                         uint64_t end)
 {
     source_scan(&library->source, start, end);
     return library->source.registries;
 }
 
-const char *library_open(struct library *library)
+const char *recorder_gdb_open(struct recorder_gdb *library)
 {
     if (!library->source.registry)
         return "no recorder in it";
@@ -110,8 +129,8 @@ const char *library_open(struct library *library)
                        library->source.registry);
 }
 
-const char *library_take(struct library *library, const char *names,
-                         uint64_t last)
+const char *recorder_gdb_take(struct recorder_gdb *library, const char *names,
+                              uint64_t last)
 {
     struct reader_selection selection = {.names = names, .last = last};
     const char *wrong = reader_select(&library->reader, &selection);
@@ -124,20 +143,21 @@ const char *library_take(struct library *library, const char *names,
 /* ----------------------------------------------------------------- texts -- */
 
 /* Begins the next text to return. Returns null if there is no memory. */
-static FILE *text_begin(struct library *library)
+static FILE *text_begin(struct recorder_gdb *library)
 {
     free(library->text);
     library->text = NULL;
     return open_memstream(&library->text, &library->text_size);
 }
-static const char *text_end(struct library *library, FILE *text)
+static const char *text_end(struct recorder_gdb *library, FILE *text)
 {
-    if (!text || fclose(text) != 0 || !library->text)
+    if (!text || fclose(text) != 0 || !library->text ||
+        library->threads.no_memory)
         return "there is no memory for it\n";
     return library->text;
 }
 
-const char *library_list(struct library *library)
+const char *recorder_gdb_list(struct recorder_gdb *library)
 {
     FILE *text = text_begin(library);
     reader_count(&library->reader);
@@ -146,7 +166,7 @@ const char *library_list(struct library *library)
     return text_end(library, text);
 }
 
-const char *library_threads(struct library *library)
+const char *recorder_gdb_threads(struct recorder_gdb *library)
 {
     FILE *text = text_begin(library);
     if (text)
@@ -154,7 +174,7 @@ const char *library_threads(struct library *library)
     return text_end(library, text);
 }
 
-const char *library_dump(struct library *library)
+const char *recorder_gdb_dump(struct recorder_gdb *library)
 {
     struct reader *reader = &library->reader;
     struct reader_event event;
@@ -174,7 +194,7 @@ const char *library_dump(struct library *library)
     return text_end(library, text);
 }
 
-const char *library_several(struct library *library)
+const char *recorder_gdb_several(struct recorder_gdb *library)
 {
     FILE *text = text_begin(library);
     if (text && *library->source.warning)
@@ -182,7 +202,7 @@ const char *library_several(struct library *library)
     return text_end(library, text);
 }
 
-const char *library_warnings(struct library *library)
+const char *recorder_gdb_warnings(struct recorder_gdb *library)
 {
     const struct reader *reader = &library->reader;
     FILE *text = text_begin(library);
@@ -195,13 +215,13 @@ const char *library_warnings(struct library *library)
     return text_end(library, text);
 }
 
-const char *library_at(struct library *library, uint64_t order,
-                       struct library_event *to)
+const char *recorder_gdb_at(struct recorder_gdb *library, uint64_t order,
+                            struct recorder_gdb_event *to)
 {
     struct reader *reader = &library->reader;
     struct reader_selection one = {.since_order = order, .until_order = order};
     struct reader_event event;
-    const char *wrong = library_take(library, NULL, 0);
+    const char *wrong = recorder_gdb_take(library, NULL, 0);
     const char *location;
     bool given;
     size_t size;
@@ -242,7 +262,7 @@ const char *library_at(struct library *library, uint64_t order,
 
 /* --------------------------------------------------------------- changes -- */
 
-const char *library_set(struct library *library, const char *items)
+const char *recorder_gdb_set(struct recorder_gdb *library, const char *items)
 {
     struct settings settings = {0};
     const char *wrong = settings_add(&settings, &library->reader, items);
@@ -254,7 +274,7 @@ const char *library_set(struct library *library, const char *items)
                                                        : "cannot be written";
 }
 
-const char *library_clear(struct library *library)
+const char *recorder_gdb_clear(struct recorder_gdb *library)
 {
     struct reader *reader = &library->reader;
     const char *wrong = reader_take(reader);
@@ -267,45 +287,46 @@ const char *library_clear(struct library *library)
 
 static uint64_t ask_symbol(void *of, const char *name, uint64_t *size)
 {
-    return ((const struct library *)of)->target.symbol(name, size);
+    return ((const struct recorder_gdb *)of)->target.symbol(name, size);
 }
 static bool ask_member(void *of, const char *type, const char *member,
                        uint64_t *offset, unsigned *bytes)
 {
     uint32_t size = 0;
-    bool has = ((const struct library *)of)
+    bool has = ((const struct recorder_gdb *)of)
                    ->target.member(type, member, offset, &size);
     *bytes = size;
     return has;
 }
 static bool ask_variable(void *of, uint64_t address, char *to, size_t size)
 {
-    return ((const struct library *)of)->target.variable(address, to, size);
+    return ((const struct recorder_gdb *)of)
+        ->target.variable(address, to, size);
 }
 static bool ask_is_code(void *of, uint64_t address)
 {
-    return ((const struct library *)of)->target.is_code(address);
+    return ((const struct recorder_gdb *)of)->target.is_code(address);
 }
 static bool ask_writable(void *of, size_t i, uint64_t *start, uint64_t *end)
 {
-    return ((const struct library *)of)->target.writable(i, start, end);
+    return ((const struct recorder_gdb *)of)->target.writable(i, start, end);
 }
 static bool ask_library(void *of, const char *name)
 {
-    return ((const struct library *)of)->target.has_library(name);
+    return ((const struct recorder_gdb *)of)->target.has_library(name);
 }
 static bool ask_thread(void *of, size_t i, int32_t *id, uint64_t *sp)
 {
-    return ((const struct library *)of)->target.kernel_thread(i, id, sp);
+    return ((const struct recorder_gdb *)of)->target.kernel_thread(i, id, sp);
 }
 static void ask_thread_name(void *of, size_t i, char to[64])
 {
-    ((const struct library *)of)->target.thread_name(i, to);
+    ((const struct recorder_gdb *)of)->target.thread_name(i, to);
 }
 
-const char *library_tasks_open(struct library *library)
+const char *recorder_gdb_tasks_open(struct recorder_gdb *library)
 {
-    const struct library_target *target = &library->target;
+    const struct recorder_gdb_target *target = &library->target;
     const struct tasks_program program = {
         .memory = &library->memory,
         .registry = library->source.registry,
@@ -327,12 +348,12 @@ const char *library_tasks_open(struct library *library)
            "uses no library that is known here";
 }
 
-const char *library_tasks_warnings(struct library *library)
+const char *recorder_gdb_tasks_warnings(struct recorder_gdb *library)
 {
     return library->tasks.warnings;
 }
 
-const char *library_groups(struct library *library)
+const char *recorder_gdb_groups(struct recorder_gdb *library)
 {
     FILE *text = text_begin(library);
     if (text)
@@ -340,8 +361,8 @@ const char *library_groups(struct library *library)
     return text_end(library, text);
 }
 
-const char *library_tasks(struct library *library, const char *group,
-                          bool internal, uint64_t here)
+const char *recorder_gdb_tasks(struct recorder_gdb *library, const char *group,
+                               bool internal, uint64_t here)
 {
     const struct task_columns columns = {
         .address = true, .marks = true, .here = here};
@@ -354,17 +375,32 @@ const char *library_tasks(struct library *library, const char *group,
     return text_end(library, text);
 }
 
-bool library_task(struct library *library, size_t i, struct library_task *to)
+/* A name as it is shown, until recorder_gdb_free(); "": there is no memory. */
+static const char *name_shown(struct recorder_gdb *library, const char *name)
+{
+    size_t size = strlen(name);
+    const char *text = text_shown(name, &size);
+    struct shown *shown = malloc(sizeof *shown + size + 1);
+    if (!shown)
+        return "";
+    memcpy(shown->text, text, size + 1);
+    shown->next = library->shown;
+    library->shown = shown;
+    return shown->text;
+}
+
+bool recorder_gdb_task(struct recorder_gdb *library, size_t i,
+                       struct recorder_gdb_task *to)
 {
     const struct tasks *tasks = &library->tasks;
     const struct task *task;
     if (i >= tasks->count)
         return false;
     task = &tasks->all[tasks->order[i]];
-    *to = (struct library_task){
-        .name = task->name,
-        .group = task_group(tasks, task),
-        .state = task_state(tasks, task, library->state),
+    *to = (struct recorder_gdb_task){
+        .name = name_shown(library, task->name),
+        .group = name_shown(library, task_group(tasks, task)),
+        .state = name_shown(library, task_state(tasks, task, library->state)),
         .address = task->address,
         .id = task->id,
         .thread = task->thread == TASK_NONE ? -1 : (int64_t)task->thread,
@@ -374,8 +410,8 @@ bool library_task(struct library *library, size_t i, struct library_task *to)
     return true;
 }
 
-bool library_task_registers(struct library *library, size_t i,
-                            struct library_registers *to)
+bool recorder_gdb_task_registers(struct recorder_gdb *library, size_t i,
+                                 struct recorder_gdb_registers *to)
 {
     struct tasks *tasks = &library->tasks;
     const struct task_machine *machine = task_machine(&library->memory);
@@ -387,16 +423,83 @@ bool library_task_registers(struct library *library, size_t i,
                         &to->xpsr))
         return false;
     to->sp = machine->sp;
-    to->pc = machine->pc;
+    to->pc = machine->pc < 63 ? machine->pc : 63; /* MIPS: 64 here */
     to->known = 0;
     for (unsigned k = 0; k < 64; k++) {
-        to->value[k] = registers.value[k];
-        to->known |= (uint64_t)registers.known[k] << k;
+        unsigned which = k == to->pc ? machine->pc : k;
+        to->value[k] = registers.value[which];
+        to->known |= (uint64_t)registers.known[which] << k;
     }
     return true;
 }
 
-const char *library_name(struct library *library, size_t i)
+/* --------------------------------------------------------------- threads -- */
+
+const char *recorder_gdb_threads_open(struct recorder_gdb *library,
+                                      const char *name, const char *executable,
+                                      const char *sysroot)
+{
+    const struct source_how how = {
+        .executable = executable, .sysroot = sysroot, .unprepared = true};
+    struct source *source = &library->own;
+    struct reader *reader = &library->reader;
+    const char *wrong = source_open(source, name, &how);
+    library->has_own = !wrong;
+    if (!wrong && source->registry)
+        wrong = reader_open(reader, source->memory, source->registry);
+    if (!wrong)
+        wrong = threads_open(&library->threads, source,
+                             source->registry ? reader : NULL, false);
+    if (wrong) {
+        snprintf(library->why, sizeof library->why, "%s", wrong);
+        return library->why;
+    }
+    library->has_threads = true;
+    if (source->registry && !source->memory->stale_order &&
+        !library->threads.recorded)
+        show_numbers(&library->threads, reader);
+    return NULL;
+}
+
+const char *recorder_gdb_waits(struct recorder_gdb *library, const char *wanted)
+{
+    struct threads *threads = &library->threads;
+    bool has = !wanted;
+    FILE *text = text_begin(library);
+    for (size_t i = 0; i < threads->count && !has; i++)
+        has = show_chosen(&threads->all[i], wanted);
+    if (text && has)
+        show_list(text, threads, wanted);
+    return text_end(library, text);
+}
+
+/* What was recorded; false: there is no memory. */
+static bool locks_recorded(FILE *text, struct threads *threads)
+{
+    struct order order = {0};
+    if (!order_find(&order, threads->recorded))
+        return false;
+    show_locks_recorded(text, threads, &order, BY_OBJECT, 0);
+    order_free(&order);
+    return true;
+}
+
+const char *recorder_gdb_locks(struct recorder_gdb *library)
+{
+    struct threads *threads = &library->threads;
+    struct locks locks;
+    FILE *text = text_begin(library);
+    if (text && threads->recorded) {
+        threads->no_memory |= !locks_recorded(text, threads);
+    } else if (text) {
+        locks_find(&locks, threads);
+        show_locks(text, &locks);
+        locks_free(&locks);
+    }
+    return text_end(library, text);
+}
+
+const char *recorder_gdb_name(struct recorder_gdb *library, size_t i)
 {
     const struct reader *reader = &library->reader;
     if (i < reader->recorders_count)

@@ -1,15 +1,15 @@
 /* library.h - the reader as a shared library, for a memory that others read. */
 /* SPDX-License-Identifier: MIT */
 /*
-    struct library *library = library_new(&target);
+    struct recorder_gdb *library = recorder_gdb_new(&target);
     const char *wrong;
-    library_candidate(library, address);        // or library_scan()
-    wrong = library_open(library);
+    recorder_gdb_candidate(library, address);        // or recorder_gdb_scan()
+    wrong = recorder_gdb_open(library);
     if (!wrong)
-        wrong = library_take(library, "net.*", 100);
-    while (!wrong && *(text = library_dump(library)))
+        wrong = recorder_gdb_take(library, "net.*", 100);
+    while (!wrong && *(text = recorder_gdb_dump(library)))
         fputs(text, stdout);
-    library_free(library);
+    recorder_gdb_free(library);
 
     gdb/recorder-gdb.py calls it by ctypes: what changes here changes there. All
     texts are valid until the next call, unless it is said how long.
@@ -23,7 +23,7 @@
 
 /* Whose recorders are read: struct memory of reader.h, as functions without a
  * context, and how its processor sees words. */
-struct library_target {
+struct recorder_gdb_target {
     size_t (*read)(uint64_t address, void *to, size_t size);
     /* Null pointers: nothing can be written; threads are not known; nor is
      * what cannot have changed. */
@@ -46,7 +46,7 @@ struct library_target {
 };
 
 /* One record, by its order. */
-struct library_event {
+struct recorder_gdb_event {
     const char *line; /* of the dump, with its newline */
     const char *file; /* "dir/file.c", NUL-terminated */
     const char *name; /* of the thread that wrote it; "": unknown */
@@ -58,74 +58,88 @@ struct library_event {
 };
 
 /* A task of a scheduler inside the program. */
-struct library_task {
-    const char *name, *group; /* until library_free() */
-    const char *state;        /* until the next call */
+struct recorder_gdb_task {
+    const char *name, *group, *state; /* escaped; until recorder_gdb_free() */
     uint64_t address;
     int64_t id;
     int64_t thread; /* index of the thread that runs it, or -1 */
     bool running, dead, internal;
 };
 
-/* The registers that a task goes on with, by DWARF number. */
-struct library_registers {
+/* The registers that a task goes on with, by DWARF number; the program counter
+ * is 63 at most. */
+struct recorder_gdb_registers {
     uint64_t value[64], known; /* a bit for each */
     uint64_t xpsr;             /* of a Cortex-M, else 0 */
     uint32_t sp, pc;           /* their numbers */
 };
 
-struct library;
+struct recorder_gdb;
 
 /* Makes a library for a target, which is copied. Null: there is no memory. */
-struct library *library_new(const struct library_target *);
-void library_free(struct library *);
+struct recorder_gdb *recorder_gdb_new(const struct recorder_gdb_target *);
+void recorder_gdb_free(struct recorder_gdb *);
 
 /* Looks for the registry at an address, and in all that lies from `start` to
  * `end`; how many with recorders were found by now. */
-size_t library_candidate(struct library *, uint64_t address);
-size_t library_scan(struct library *, uint64_t start, uint64_t end);
+size_t recorder_gdb_candidate(struct recorder_gdb *, uint64_t address);
+size_t recorder_gdb_scan(struct recorder_gdb *, uint64_t start, uint64_t end);
 
 /* Null, or what is wrong, as of all functions here that give a text of it. */
-const char *library_open(struct library *);
+const char *recorder_gdb_open(struct recorder_gdb *);
 /* Reads the rings of recorders by a regular expression, or null; the last so
- * many records, or 0 for all. Of library_take(), library_at() and
- * library_clear(), one is called, once: another look is another library. */
-const char *library_take(struct library *, const char *names, uint64_t last);
+ * many records, or 0 for all. Of recorder_gdb_take(), recorder_gdb_at() and
+ * recorder_gdb_clear(), one is called, once: another look is another library. */
+const char *recorder_gdb_take(struct recorder_gdb *, const char *names,
+                              uint64_t last);
 
 /* The texts of `recorder list`: all of it; its part about threads. */
-const char *library_list(struct library *);
-const char *library_threads(struct library *);
+const char *recorder_gdb_list(struct recorder_gdb *);
+const char *recorder_gdb_threads(struct recorder_gdb *);
 /* The text of `recorder dump`, piece by piece, in whole lines; "": its end. */
-const char *library_dump(struct library *);
+const char *recorder_gdb_dump(struct recorder_gdb *);
 /* Warnings, a line each: several registries, damaged recorders; "": none. */
-const char *library_several(struct library *);
-const char *library_warnings(struct library *);
+const char *recorder_gdb_several(struct recorder_gdb *);
+const char *recorder_gdb_warnings(struct recorder_gdb *);
 /* Finds the record of an order, whatever its recorder. */
-const char *library_at(struct library *, uint64_t order,
-                       struct library_event *);
+const char *recorder_gdb_at(struct recorder_gdb *, uint64_t order,
+                            struct recorder_gdb_event *);
 
 /* Does what `recorder set` does with such settings. */
-const char *library_set(struct library *, const char *settings);
+const char *recorder_gdb_set(struct recorder_gdb *, const char *settings);
 /* Hides all records made up to now. */
-const char *library_clear(struct library *);
+const char *recorder_gdb_clear(struct recorder_gdb *);
 
 /* Reads the tasks of schedulers, with or without recorders in the program. */
-const char *library_tasks_open(struct library *);
+const char *recorder_gdb_tasks_open(struct recorder_gdb *);
 /* The texts of them: warnings; groups; all whose group matches an extended
  * regular expression (null: all), with the scheduler's own if `internal`; the
  * one at address `here` is marked. Null: the expression is wrong. */
-const char *library_tasks_warnings(struct library *);
-const char *library_groups(struct library *);
-const char *library_tasks(struct library *, const char *group, bool internal,
-                          uint64_t here);
+const char *recorder_gdb_tasks_warnings(struct recorder_gdb *);
+const char *recorder_gdb_groups(struct recorder_gdb *);
+const char *recorder_gdb_tasks(struct recorder_gdb *, const char *group,
+                               bool internal, uint64_t here);
 /* Task i, by group and id; false: there are no more. */
-bool library_task(struct library *, size_t i, struct library_task *);
+bool recorder_gdb_task(struct recorder_gdb *, size_t i,
+                       struct recorder_gdb_task *);
 /* False: its context is not known. */
-bool library_task_registers(struct library *, size_t i,
-                            struct library_registers *);
+bool recorder_gdb_task_registers(struct recorder_gdb *, size_t i,
+                                 struct recorder_gdb_registers *);
+
+/* Reads the threads of a running process, by its id, or of a file, as the command
+ * does, by the library's own way to it; `executable` and `sysroot`: as its
+ * options, or null. Once, and instead of recorder_gdb_open(). */
+const char *recorder_gdb_threads_open(struct recorder_gdb *, const char *source,
+                                      const char *executable,
+                                      const char *sysroot);
+/* The text of `recorder threads`; of one thread, if not null, by its number,
+ * kernel id or name: "" is returned where there is none. And of `recorder
+ * locks`. */
+const char *recorder_gdb_waits(struct recorder_gdb *, const char *wanted);
+const char *recorder_gdb_locks(struct recorder_gdb *);
 
 /* The names of recorders, and of tweaks behind them; null: there are no more.
- * Valid until library_free(). */
-const char *library_name(struct library *, size_t i);
+ * Valid until recorder_gdb_free(). */
+const char *recorder_gdb_name(struct recorder_gdb *, size_t i);
 
 #endif

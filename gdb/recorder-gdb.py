@@ -7,17 +7,19 @@
 #
 # Reads what a live process, a core file, a recording or a remote stub holds, by
 # gdb's own way to its memory. No code of the program is run, and no debug
-# information is needed. Rings are read and text is made by librecorder.so, the
-# reader of the `recorder` command: see library.h.
+# information is needed. Rings are read and text is made by librecorder.so.1, the
+# reader of the `recorder` command, which the Python module `recorder` calls.
 #
 # RECORDER_LIBRARY in the environment names another library than the one that
 # was installed or built with this file.
 
 import bisect
+import glob
 import os
 import platform
 import re
 import struct
+import sys
 
 import gdb
 
@@ -31,130 +33,30 @@ if not hasattr(gdb.Architecture, "integer_type"):
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-# ------------------------------------------------------------------ library --
+# ------------------------------------------------------------------- module --
 
-READ = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_uint64, ctypes.c_void_p,
-                        ctypes.c_size_t)
-WRITE = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_uint64, ctypes.c_void_p,
-                         ctypes.c_size_t)
-THREAD = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_int32, ctypes.c_void_p)
-CONSTANT = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_uint64)
-SYMBOL = ctypes.CFUNCTYPE(ctypes.c_uint64, ctypes.c_char_p,
-                          ctypes.POINTER(ctypes.c_uint64))
-MEMBER = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_char_p, ctypes.c_char_p,
-                          ctypes.POINTER(ctypes.c_uint64),
-                          ctypes.POINTER(ctypes.c_uint32))
-VARIABLE = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_uint64, ctypes.c_void_p,
-                            ctypes.c_size_t)
-WRITABLE = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_size_t,
-                            ctypes.POINTER(ctypes.c_uint64),
-                            ctypes.POINTER(ctypes.c_uint64))
-HAS_LIBRARY = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_char_p)
-KERNEL_THREAD = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_size_t,
-                                 ctypes.POINTER(ctypes.c_int32),
-                                 ctypes.POINTER(ctypes.c_uint64))
-THREAD_NAME = ctypes.CFUNCTYPE(None, ctypes.c_size_t, ctypes.c_void_p)
-
-
-class Target(ctypes.Structure):
-    """struct library_target"""
-    _fields_ = [("read", READ), ("write", WRITE), ("thread", THREAD),
-                ("constant", CONSTANT), ("symbol", SYMBOL),
-                ("member", MEMBER), ("variable", VARIABLE),
-                ("is_code", CONSTANT), ("writable", WRITABLE),
-                ("has_library", HAS_LIBRARY), ("kernel_thread", KERNEL_THREAD),
-                ("thread_name", THREAD_NAME), ("size", ctypes.c_uint64),
-                ("word_bytes", ctypes.c_uint32), ("machine", ctypes.c_uint32),
-                ("big_endian", ctypes.c_bool), ("live", ctypes.c_bool),
-                ("native", ctypes.c_bool), ("stale_order", ctypes.c_bool)]
-
-
-class Event(ctypes.Structure):
-    """struct library_event"""
-    _fields_ = [("line", ctypes.c_char_p), ("file", ctypes.c_char_p),
-                ("name", ctypes.c_char_p), ("caller", ctypes.c_uint64),
-                ("file_line", ctypes.c_uint32), ("thread", ctypes.c_int32),
-                ("alive", ctypes.c_bool), ("is_task", ctypes.c_bool)]
-
-
-class Task(ctypes.Structure):
-    """struct library_task"""
-    _fields_ = [("name", ctypes.c_char_p), ("group", ctypes.c_char_p),
-                ("state", ctypes.c_char_p), ("address", ctypes.c_uint64),
-                ("id", ctypes.c_int64), ("thread", ctypes.c_int64),
-                ("running", ctypes.c_bool), ("dead", ctypes.c_bool),
-                ("internal", ctypes.c_bool)]
-
-
-class Registers(ctypes.Structure):
-    """struct library_registers"""
-    _fields_ = [("value", ctypes.c_uint64 * 64), ("known", ctypes.c_uint64),
-                ("xpsr", ctypes.c_uint64), ("sp", ctypes.c_uint32),
-                ("pc", ctypes.c_uint32)]
-
-
-# Each function of library.h: what it returns, and takes behind the library.
-FUNCTIONS = {
-    "free": (None, []),
-    "candidate": (ctypes.c_size_t, [ctypes.c_uint64]),
-    "scan": (ctypes.c_size_t, [ctypes.c_uint64, ctypes.c_uint64]),
-    "open": (ctypes.c_char_p, []),
-    "take": (ctypes.c_char_p, [ctypes.c_char_p, ctypes.c_uint64]),
-    "list": (ctypes.c_char_p, []),
-    "threads": (ctypes.c_char_p, []),
-    "dump": (ctypes.c_char_p, []),
-    "several": (ctypes.c_char_p, []),
-    "warnings": (ctypes.c_char_p, []),
-    "at": (ctypes.c_char_p, [ctypes.c_uint64, ctypes.POINTER(Event)]),
-    "set": (ctypes.c_char_p, [ctypes.c_char_p]),
-    "clear": (ctypes.c_char_p, []),
-    "name": (ctypes.c_char_p, [ctypes.c_size_t]),
-    "tasks_open": (ctypes.c_char_p, []),
-    "tasks_warnings": (ctypes.c_char_p, []),
-    "groups": (ctypes.c_char_p, []),
-    "tasks": (ctypes.c_char_p, [ctypes.c_char_p, ctypes.c_bool,
-                                ctypes.c_uint64]),
-    "task": (ctypes.c_bool, [ctypes.c_size_t, ctypes.POINTER(Task)]),
-    "task_registers": (ctypes.c_bool, [ctypes.c_size_t,
-                                       ctypes.POINTER(Registers)]),
-}
+# The module of this checkout; or where gdb's Python looks; or of this prefix.
+if os.path.exists(os.path.join(HERE, "..", "python", "recorder")):
+    sys.path.insert(0, os.path.join(HERE, "..", "python"))
+sys.path += glob.glob(os.path.join(HERE, "..", "..", "lib", "python3*",
+                                   "*-packages"))
+try:
+    import recorder
+    from recorder._gdb import (CONSTANT, FUNCTIONS, HAS_LIBRARY, KERNEL_THREAD,
+                               MEMBER, READ, SYMBOL, THREAD, THREAD_NAME,
+                               VARIABLE, WRITABLE, WRITE, Event, Registers,
+                               Target, Task, text_of)
+except ImportError as missing:
+    raise gdb.GdbError("recorder-gdb.py: no Python module `recorder`, which "
+                       "make install puts where Python finds it: %s" % missing)
 
 
 def load_library():
-    """Loads librecorder.so, once."""
-    if load_library.loaded:
-        return load_library.loaded
-    named = os.environ.get("RECORDER_LIBRARY")
-    paths = [named] if named else [
-        os.path.join(HERE, "librecorder.so"),
-        os.path.join(HERE, "..", "build", "librecorder.so"),  # a checkout
-        os.path.join(HERE, "..", "..", "lib", "librecorder.so")]  # share/x/
-    path = next((path for path in paths if os.path.exists(path)), None)
-    if not path:
-        raise gdb.GdbError("recorder: no librecorder.so: make install puts it "
-                           "where it is found, RECORDER_LIBRARY names another; "
-                           "looked for " +
-                           ", ".join(map(os.path.normpath, paths)))
+    """librecorder, with the functions of gdb/library.h."""
     try:
-        library = ctypes.CDLL(os.path.abspath(path))
-        library.library_new.restype = ctypes.c_void_p
-        library.library_new.argtypes = [ctypes.POINTER(Target)]
-        for name, (result, arguments) in FUNCTIONS.items():
-            function = getattr(library, "library_" + name)
-            function.restype = result
-            function.argtypes = [ctypes.c_void_p] + arguments
-    except (OSError, AttributeError) as error:
+        return recorder._gdb.library()
+    except recorder.Error as error:
         raise gdb.GdbError("recorder: %s" % error)
-    load_library.loaded = library
-    return library
-
-
-load_library.loaded = None
-
-
-def text_of(text):
-    """What the library says, as gdb.write() takes it."""
-    return text.decode("utf-8", "backslashreplace")
 
 # ------------------------------------------------------------------- target --
 
@@ -264,8 +166,9 @@ class Program:
     """The recorders of what gdb looks at now: with Program() as program: ...
     With another call than "open": of what that opens."""
 
-    def __init__(self, opens="open"):
+    def __init__(self, opens="open", *arguments):
         self.opens = opens
+        self.arguments = arguments
         self.library = load_library()
         self.inferior = gdb.selected_inferior()
         self.interrupted = None
@@ -288,12 +191,12 @@ class Program:
         self.mapped = mappings()
         # What the library calls must live as long as it.
         self.target = self.make_target()
-        self.of = self.library.library_new(ctypes.byref(self.target))
+        self.of = self.library.recorder_gdb_new(ctypes.byref(self.target))
         if not self.of:
             raise gdb.GdbError("recorder: there is no memory for it")
 
     def make_target(self):
-        """struct library_target"""
+        """struct recorder_gdb_target"""
         architecture = self.inferior.architecture()
         byte = architecture.integer_type(8)
         one = gdb.Value(b"\1\0", architecture.integer_type(16))
@@ -314,9 +217,9 @@ class Program:
             target.thread = THREAD(self.thread)
         if self.mapped or self.core:
             target.constant = CONSTANT(self.constant)
-        target.machine = MACHINES.get(
-            architecture.name(), 40 if architecture.name().startswith("arm")
-            else 0)
+        name = architecture.name()
+        target.machine = MACHINES.get(name, 40 if name.startswith("arm") else
+                                      8 if name.startswith("mips") else 0)
         target.symbol = SYMBOL(self.symbol)
         target.member = MEMBER(self.member)
         target.variable = VARIABLE(self.variable)
@@ -336,15 +239,16 @@ class Program:
 
     def __enter__(self):
         try:
-            self.find()
-            self.must(self.call(self.opens))
+            if not self.arguments:
+                self.find()
+            self.must(self.call(self.opens, *self.arguments))
         except BaseException:
-            self.library.library_free(self.of)
+            self.library.recorder_gdb_free(self.of)
             raise
         return self
 
     def __exit__(self, *_):
-        self.library.library_free(self.of)
+        self.library.recorder_gdb_free(self.of)
 
     # ---------------------------------------------------------- callbacks --
 
@@ -444,7 +348,7 @@ class Program:
         """As struct tasks_program's: "a.b" is a member of a member."""
         try:
             bits, kind = 0, gdb.lookup_type(type_.decode())
-            for name in member.decode().split("."):
+            for name in filter(None, member.decode().split(".")):
                 field = kind.strip_typedefs()[name]
                 bits, kind = bits + field.bitpos, field.type
             offset[0], size[0] = bits // 8, kind.sizeof
@@ -539,7 +443,7 @@ class Program:
 
     def call(self, name, *arguments):
         """A function of the library's; what stopped a callback stops us."""
-        result = getattr(self.library, "library_" + name)(self.of, *arguments)
+        result = getattr(self.library, "recorder_gdb_" + name)(self.of, *arguments)
         if self.interrupted:
             raise self.interrupted
         return result
@@ -727,17 +631,72 @@ recorder_dump() and of the command `recorder dump`."""
         return [name for name in words if name.startswith(word)]
 
 
+def outside():
+    """What the library opens to look at threads by itself: name, executable
+    and root of files. None: gdb reaches the program through another program."""
+    inferior = gdb.selected_inferior()
+    connection = inferior.connection
+    files = output_of("info files")
+    core = re.search(r"core dump file:\n\t`(.*)', file type", files)
+    if core:
+        root = gdb.parameter("sysroot") or ""
+        file = gdb.current_progspace().filename
+        return (core.group(1).encode(), file.encode() if file else None,
+                root.encode() if os.path.isdir(root) else None)
+    if connection and connection.type == "native" and inferior.pid:
+        return str(inferior.pid).encode(), None, None
+    return None
+
+
 class Threads(Command):
-    """Show the threads that recorded.
+    """Show what each thread waits for, who holds it, and its stack.
 
-Usage: recorder threads
+Usage: recorder threads [THREAD]
 
-ID is the kernel's: the LWP of `info threads`."""
+The text is that of the command `recorder threads`, of any process or core file,
+with or without recorders; deadlocks come first, and of a program that `recorder
+run` ran, who made which thread. THREAD is a number (T2), the kernel's id, which
+is the LWP of `info threads`, or a name. Behind a remote stub, and of other
+recordings, only the threads that recorded are listed."""
 
     def invoke(self, argument, from_tty):
+        wanted = argument.strip()
+        where = outside()
+        if where:
+            try:
+                with Program("threads_open", *where) as program:
+                    text = program.call("waits",
+                                        wanted.encode() if wanted else None)
+                    if not text:
+                        raise gdb.GdbError("recorder: no thread is %s" % wanted)
+                    gdb.write(text_of(text))
+                    return
+            except gdb.GdbError as error:
+                if " recording without " not in str(error):
+                    raise
         self.nothing(argument)
         with Program() as program:
             gdb.write(text_of(program.call("threads")))
+
+
+class Locks(Command):
+    """Show the locks that threads wait for, who holds them, and deadlocks.
+
+Usage: recorder locks
+
+The text is that of the command `recorder locks`, of any process or core file,
+with or without recorders; of a program that `recorder run` ran, how long was
+waited for what, too, and locks that are taken in a circle."""
+
+    def invoke(self, argument, from_tty):
+        self.nothing(argument)
+        where = outside()
+        if not where:
+            raise gdb.GdbError("recorder: the locks of a process of this "
+                               "machine, a core file or a recording can be "
+                               "read, not those behind a remote stub")
+        with Program("threads_open", *where) as program:
+            gdb.write(text_of(program.call("locks")))
 
 
 class At(Command):
@@ -842,6 +801,7 @@ Recorder()
 List("list")
 Dump("dump")
 Threads("threads")
+Locks("locks")
 At("at")
 Set("set")
 Clear("clear")

@@ -23,7 +23,9 @@ NAMES = {
         ["r%d" % i for i in range(8, 16)] + ["rip"],
     3: ["eax", "ecx", "edx", "ebx", "esp", "ebp", "esi", "edi", "eip"],
     183: ["x%d" % i for i in range(31)] + ["sp", "pc"],
-    40: ["r%d" % i for i in range(13)] + ["sp", "lr", "pc"]}
+    40: ["r%d" % i for i in range(13)] + ["sp", "lr", "pc"],
+    8: ["r%d" % i for i in range(29)] + ["sp", "s8", "ra"] + [None] * 31 +
+        ["pc"]}
 
 # Where a tour is: a task's registers by name, which the unwinder shows on one
 # thread, or None: the frames are that thread's own.
@@ -271,7 +273,7 @@ class Tasks(Program):
             raise gdb.GdbError("recorder: the context of task %s is not known, "
                                "or cannot be read" % title(task))
         values = {names[k]: registers.value[k] for k in range(len(names))
-                  if registers.known >> k & 1}
+                  if names[k] and registers.known >> k & 1}
         if registers.xpsr:
             values["xpsr"] = registers.xpsr
         return Stop(gdb.selected_thread(), values,

@@ -39,6 +39,7 @@ RECORDER_INLINE_ uint64_t recorder_ticks_(void)
     return RECORDER_TIME();
 }
 #elif defined(__x86_64__) && __SIZEOF_POINTER__ == 8
+#define RECORDER_TSC_
 RECORDER_INLINE_ uint64_t recorder_ticks_(void)
 {
     return __builtin_ia32_rdtsc();

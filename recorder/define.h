@@ -13,9 +13,9 @@ extern "C" {
  * slots threads lose much, and a record of 12 arguments would never be
  * whole. */
 #define RECORDER_SLOTS_(size)                                                  \
-    ((size) <= 4 ? (size_t)4                                                   \
-                 : (size_t)1 << (64 - __builtin_clzll(                         \
-                                         ((unsigned long long)(size)-1) | 1)))
+    ((size) <= 4                                                               \
+         ? sizeof(char[4]) /* a size_t without a cast */                       \
+         : sizeof(char) << (64 - __builtin_clzll(((size) + 0ull - 1) | 1)))
 #define RECORDER_FIRST_(first, ...) first
 #define RECORDER_SECOND_(first, second, ...) second
 
@@ -43,33 +43,34 @@ extern "C" {
 /* Repeats a declaration that RECORDER_DECLARE may have made in a header. */
 #define RECORDER_AGAIN_(declaration)                                           \
     _Pragma("GCC diagnostic push")                                             \
-    _Pragma("GCC diagnostic ignored \"-Wredundant-decls\"")                    \
-    RECORDER_UNDEFINED_                                                        \
-    declaration;                                                               \
+        _Pragma("GCC diagnostic ignored \"-Wredundant-decls\"")                \
+            RECORDER_UNDEFINED_ declaration;                                   \
     _Pragma("GCC diagnostic pop")
 
-#ifdef RECORDER_OFF
 #define RECORDER_DEFINE_(name, size, lanes, description)                       \
     RECORDER_CHECK_SIZE_(name, size, lanes, description)                       \
-    RECORDER_AGAIN_(extern __attribute__((unused)) struct recorder             \
-                        recorder_for_##name)                                   \
+    RECORDER_DEFINE_SLOTS_(name, RECORDER_SLOTS_(size), lanes, description)
+#ifdef RECORDER_OFF
+#define RECORDER_DEFINE_SLOTS_(name, slots, lanes, description)                \
+    RECORDER_AGAIN_(                                                           \
+        extern __attribute__((unused)) struct recorder recorder_for_##name)    \
     __extension__
 #else
-/* The final __extension__ lets a user write a semicolon behind the macro or,
- * where something follows in the file, none; no compiler warns of either. */
-#define RECORDER_DEFINE_(name, size, lanes, description)                       \
-    RECORDER_CHECK_SIZE_(name, size, lanes, description)                       \
+/* Of exactly so many slots, a power of two: below 4, for a single writer. The
+ * final __extension__ lets a user write a semicolon behind the macro or, where
+ * something follows in the file, none; no compiler warns of either. */
+#define RECORDER_DEFINE_SLOTS_(name, slots, lanes, description)                \
     static struct {                                                            \
         struct recorder_ring ring;                                             \
-        struct recorder_record records[RECORDER_SLOTS_(size)];                 \
-        uintptr_t commit[RECORDER_SLOTS_(size)];                               \
-        struct recorder_turn turns[RECORDER_SLOTS_(size)];                     \
+        struct recorder_record records[slots];                                 \
+        uintptr_t commit[slots];                                               \
+        struct recorder_turn turns[slots];                                     \
     } __attribute__((aligned(RECORDER_RING_ALIGN_)))                           \
     recorder_rings_for_##name[lanes];                                          \
     RECORDER_AGAIN_(extern struct recorder recorder_for_##name)                \
     struct recorder recorder_for_##name = RECORDER_INIT_(                      \
         #name, "" description, &recorder_rings_for_##name[0].ring,             \
-        sizeof recorder_rings_for_##name[0], RECORDER_SLOTS_(size), lanes);    \
+        sizeof recorder_rings_for_##name[0], slots, lanes);                    \
     __attribute__((unused)) static bool recorder_entered_##name;               \
     __attribute__((constructor(101))) static void recorder_enter_##name(void)  \
     {                                                                          \

@@ -298,7 +298,7 @@ RECORDER_FUNCTION_ size_t recorder_dump_passes_(
     recorder_line_current_(s, format, sizeof format, &line);
     recorder_clock_open_(&clock);
     recorder_threads_refresh_();
-    s->batch.end = __atomic_load_n(recorder_home_.order, __ATOMIC_ACQUIRE);
+    s->batch.end = recorder_order_end_();
     s->batch.regex = choice->regex;
     s->batch.last = choice->lines_max
                         ? recorder_choice_fit_(&s->batch, choice->lines_max)

@@ -62,6 +62,9 @@ struct recorder_cursor {
     struct recorder_severity_cached_ cached[RECORDER_SEVERITIES_MAX_];
     struct recorder_key_ keys[RECORDER_CURSOR_MAX_];
     struct recorder_kept_ kept[RECORDER_CURSOR_MAX_];
+    /* Where orders are of the clock (recorder_next_missed_): records taken out,
+     * positions handed out, what was cleared, and positions gone until then. */
+    uintptr_t taken, handed, cleared, gone;
 };
 
 /* ----------------------------------------------------------------- batch -- */
@@ -136,7 +139,7 @@ RECORDER_INLINE_ uintptr_t recorder_batch_from_(const struct recorder_batch_ *b)
 {
     uintptr_t from = ~(UINTPTR_MAX >> 1);
     uintptr_t cleared = recorder_get_(&recorder_home_.registry->cleared);
-    uintptr_t now = recorder_get_(recorder_home_.order);
+    uintptr_t now = recorder_order_now_();
     if (cleared && cleared - b->end <= now - b->end)
         return 0; /* everything before `end` was cleared */
     if (cleared && cleared - b->end > from)
@@ -374,6 +377,56 @@ RECORDER_FUNCTION_ void recorder_next_severity_(struct recorder_cursor *cursor,
     event->hardware = heading.hardware;
 }
 
+#ifdef RECORDER_ORDER_CHOICE_
+/* Counts the positions that all rings handed out, and how many of them have a
+ * record, not yet taken out, of an order below the batch's end. */
+RECORDER_SELDOM_ uintptr_t
+recorder_batch_positions_(const struct recorder_batch_ *batch, bool whole)
+{
+    uintptr_t from = recorder_batch_from_(batch), count = 0, lane, slot;
+    const struct recorder *r = recorder_readers_enter_();
+    for (; r; r = recorder_list_next_(r))
+        for (lane = 0; lane <= r->lanes_mask; lane++) {
+            const struct recorder_ring *ring =
+                recorder_lane_(r, (unsigned)lane);
+            if (!whole)
+                count += recorder_get_(&ring->write) -
+                         recorder_get_(&ring->given_up);
+            for (slot = 0; slot <= r->mask && whole && from; slot++) {
+                uintptr_t commit =
+                    recorder_get_(&recorder_commits_(ring, r->mask)[slot]);
+                uintptr_t order =
+                    recorder_get_(&recorder_records_(ring)[slot].order);
+                count += commit && !(commit & RECORDER_BUSY_) &&
+                         order - batch->end >= from;
+            }
+        }
+    recorder_readers_leave_();
+    return count;
+}
+/* Counts what was missed where orders have gaps: positions that were handed out
+ * and have neither been taken out nor are still there. A ring that has gone, or
+ * a clearing, begins anew with what is known. */
+RECORDER_SELDOM_ void recorder_next_missed_(struct recorder_cursor *cursor)
+{
+    uintptr_t cleared = recorder_get_(&recorder_home_.registry->cleared);
+    uintptr_t handed = recorder_batch_positions_(&cursor->batch, false);
+    uintptr_t left, gone;
+    cursor->batch.end = recorder_order_now_();
+    recorder_order_end_(); /* those positions are whole */
+    left = handed - recorder_batch_positions_(&cursor->batch, true);
+    if (handed < cursor->handed || cleared != cursor->cleared)
+        cursor->taken = left - cursor->gone;
+    gone = (intptr_t)(left - cursor->taken) > 0 ? left - cursor->taken : 0;
+    cursor->missed += (uint64_t)(intptr_t)(gone - cursor->gone);
+    if ((int64_t)cursor->missed < 0) /* the program had set it to 0 */
+        cursor->missed = 0;
+    cursor->gone = gone;
+    cursor->handed = handed;
+    cursor->cleared = cleared;
+}
+#endif
+
 /* Looks for the next batch. */
 RECORDER_FUNCTION_ void recorder_next_batch_(struct recorder_cursor *cursor)
 {
@@ -382,14 +435,30 @@ RECORDER_FUNCTION_ void recorder_next_batch_(struct recorder_cursor *cursor)
     batch->kept = cursor->kept;
     batch->keys = cursor->keys;
     batch->max = RECORDER_CURSOR_MAX_;
-    batch->end = __atomic_load_n(recorder_home_.order, __ATOMIC_ACQUIRE);
+#ifdef RECORDER_ORDER_CHOICE_
+    if (recorder_order_has_gaps_())
+        recorder_next_missed_(cursor);
+#endif
+    batch->end = recorder_order_end_();
     recorder_batch_fill_(batch);
     /* A missing order may have been drawn and not yet written: a writer that
      * runs has written it by a second look. */
-    if (recorder_batch_gap_(batch))
+    if (!recorder_order_has_gaps_() && recorder_batch_gap_(batch))
         recorder_batch_fill_(batch);
     for (i = 0; i < RECORDER_SEVERITIES_MAX_; i++)
         cursor->cached[i].format = 0; /* a library may have gone meanwhile */
+}
+
+/* Takes the next event out of the cursor's batch, and counts. */
+RECORDER_INLINE_ bool recorder_next_take_(struct recorder_cursor *cursor,
+                                          struct recorder_event *event)
+{
+    size_t next = cursor->batch.next;
+    bool taken = recorder_batch_take_(
+        &cursor->batch, event,
+        recorder_order_has_gaps_() ? NULL : &cursor->missed);
+    cursor->taken += cursor->batch.next - next;
+    return taken;
 }
 
 RECORDER_FUNCTION_ bool recorder_next(struct recorder_cursor *cursor,
@@ -402,9 +471,9 @@ RECORDER_FUNCTION_ bool recorder_next(struct recorder_cursor *cursor,
         batch->begun = true;
         batch->count = batch->next = 0;
     }
-    if (!recorder_batch_take_(batch, event, &cursor->missed)) {
+    if (!recorder_next_take_(cursor, event)) {
         recorder_next_batch_(cursor);
-        if (!recorder_batch_take_(batch, event, &cursor->missed))
+        if (!recorder_next_take_(cursor, event))
             return false;
     }
     recorder_next_severity_(cursor, event);

@@ -142,6 +142,7 @@ struct recorder_recording_ {
     char path[RECORDER_PATH_MAX_], program[RECORDER_PATH_MAX_];
     struct recorder_fork_slot_ open[RECORDER_FORK_SLOTS_];
     unsigned open_count;
+    uintptr_t forks; /* the end of what was recorded before fork() */
 };
 RECORDER_PROGRAM_ struct recorder_recording_ *recorder_recording_ = 0;
 
@@ -436,6 +437,10 @@ RECORDER_SELDOM_ void recorder_core_sync_(struct recorder_recording_ *file)
     recorder_core_sync_traces_(file);
     recorder_put_(&to->cleared, recorder_get_(&from->cleared));
     recorder_put_(file->order, recorder_get_(from->order));
+#ifdef RECORDER_ORDER_CHOICE_
+    if (recorder_order_clocked_(recorder_home_.registry))
+        recorder_put_(&to->clocked, recorder_get_(&from->clocked));
+#endif
     recorder_put_(&to->threads_count, recorder_get_(&from->threads_count));
     if (set && !(set & 1) && set != to->later_sequence) {
         struct recorder_moment later;

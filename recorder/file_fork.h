@@ -59,6 +59,7 @@ RECORDER_SELDOM_ void recorder_fork_prepare_(struct recorder_recording_ *file)
     const struct recorder *r;
     uintptr_t lane, slot, next;
     file->open_count = 0;
+    file->forks = recorder_order_end_();
     for (r = file->image->first; r; r = r->next)
         for (lane = 0; lane <= r->lanes_mask; lane++) {
             struct recorder_ring *ring = recorder_move_lane_(r->rings, r, lane);
@@ -86,6 +87,19 @@ RECORDER_INLINE_ void recorder_fork_put_(const struct recorder_fork_slot_ *open)
                   open->commit);
 }
 
+/* Returns the end of what the parent recorded before fork(): its counter is the
+ * child's by now, its clock is not. */
+RECORDER_INLINE_ uintptr_t
+recorder_fork_order_(const struct recorder_recording_ *file)
+{
+#ifdef RECORDER_CLOCKED_
+    if (recorder_get_(recorder_order_until_) == UINTPTR_MAX)
+        return file->forks;
+#endif
+    (void)file;
+    return recorder_get_(recorder_home_.registry->order);
+}
+
 /* Copies the parent's file into the parts of a child. Rings above 64 MB in all
  * begin empty. */
 RECORDER_SELDOM_ void
@@ -93,7 +107,7 @@ recorder_fork_inherit_(const struct recorder_recording_ *file,
                        char *const to[RECORDER_PARTS_])
 {
     const struct recorder_registry *registry = recorder_home_.registry;
-    uintptr_t order = recorder_get_(registry->order), left = 64u << 20;
+    uintptr_t order = recorder_fork_order_(file), left = 64u << 20;
     const struct recorder *r;
     struct recorder_thread_row *row;
     uintptr_t process[RECORDER_NOTE_WORDS_];

@@ -407,7 +407,7 @@ RECORDER_FUNCTION_ bool recorder_format_bytes_(struct recorder_formatter_ *f,
 
 /* Writes bytes as "00 1b ff", a blank behind each but the last, and moves
  * on. */
-RECORDER_FUNCTION_ void
+RECORDER_SELDOM_ void
 recorder_format_hex_(struct recorder_formatter_ *f, uint64_t *address,
                              size_t size)
 {

@@ -64,6 +64,10 @@ RECORDER_SELDOM_ void recorder_kernel_refused_(int error)
         recorder_kernel_say_("the process has no descriptor left for each "
                              "processor (ulimit -n); goes on without",
                              0, "");
+    else if (error == RECORDER_ENODEV_)
+        recorder_kernel_say_("the kernel has perf events for none of its "
+                             "processors; goes on without",
+                             0, "");
     else if (error != RECORDER_EPERM_ && error != RECORDER_EACCES_KERNEL_)
         recorder_kernel_say_("the kernel refuses perf_event_open() by error",
                              (uint64_t)error, "; goes on without");
@@ -159,7 +163,10 @@ RECORDER_SELDOM_ int recorder_kernel_cpus_(struct recorder_kernel_ *k,
             return error;
         }
     }
-    return k->shown.count ? 0 : RECORDER_ENODEV_;
+    if (k->shown.count)
+        return 0;
+    recorder_kernel_refused_(RECORDER_ENODEV_);
+    return RECORDER_ENODEV_;
 }
 
 /* Allocates what is kept for each processor. */
@@ -204,9 +211,9 @@ RECORDER_SELDOM_ unsigned recorder_kernel_tasks_(int32_t *to, unsigned max)
 }
 
 /* Has one thread that is there already write into the rings of all processors.
- * Returns false if there are too few descriptors: the program shall have three
- * of four. */
-RECORDER_SELDOM_ bool
+ * Returns 0, or errno; EMFILE, too, if there are too few descriptors: the
+ * program shall have three of four. */
+RECORDER_SELDOM_ int
 recorder_kernel_task_(struct recorder_kernel_ *k, int32_t id,
                       const struct recorder_perf_event_ *event)
 {
@@ -214,34 +221,41 @@ recorder_kernel_task_(struct recorder_kernel_ *k, int32_t id,
     if (most > RECORDER_KERNEL_TASKS_)
         most = RECORDER_KERNEL_TASKS_;
     if (k->extra_count + 2 * k->shown.count > most)
-        return false;
+        return RECORDER_EMFILE_;
     for (i = 0; i < k->shown.count; i++) {
         const struct recorder_kernel_ring *ring = &k->rings[i].shown;
         long fd = recorder_perf_open_(event, id, (long)ring->cpu);
+        if (fd == -RECORDER_ENODEV_)
+            continue; /* this one is off by now */
         if (fd < 0)
-            return fd == -RECORDER_ESRCH_; /* it has ended */
+            return fd == -RECORDER_ESRCH_ ? 0 : (int)-fd; /* it has ended */
         if (!recorder_perf_join_((int)fd, (int)ring->fd)) {
+            int error = *recorder_os_errno_();
             recorder_os_close_((int)fd);
-            return false;
+            return error;
         }
         k->extra[k->extra_count++] = (int32_t)fd;
     }
-    return true;
+    return 0;
 }
 
 /* Does so with all threads but the calling one. Looks again until no thread is
  * new: one that had no event may have started others. Returns how many have
- * none. */
+ * none, and puts why the first one has none into *error. */
 RECORDER_SELDOM_ unsigned
 recorder_kernel_threads_(struct recorder_kernel_ *k,
-                         const struct recorder_perf_event_ *event)
+                         const struct recorder_perf_event_ *event, int *error)
 {
     const size_t bytes = RECORDER_KERNEL_TASKS_ * sizeof(int32_t);
     int32_t *known = (int32_t *)recorder_os_memory_(2 * bytes);
     int32_t *now = known ? known + RECORDER_KERNEL_TASKS_ : NULL;
     unsigned count = 1, without = 0, fresh = 1, looks, i, j;
-    if (!known)
+    int refused;
+    *error = 0;
+    if (!known) {
+        *error = RECORDER_ENOMEM_KERNEL_;
         return 1;
+    }
     known[0] = recorder_os_thread_();
     for (looks = 0; fresh && looks < 10; looks++) {
         unsigned all = recorder_kernel_tasks_(now, RECORDER_KERNEL_TASKS_);
@@ -252,7 +266,10 @@ recorder_kernel_threads_(struct recorder_kernel_ *k,
             if (j < count || count == RECORDER_KERNEL_TASKS_)
                 continue;
             known[count++] = now[i];
-            without += !recorder_kernel_task_(k, now[i], event);
+            refused = recorder_kernel_task_(k, now[i], event);
+            without += refused != 0;
+            if (!*error)
+                *error = refused;
             fresh++;
         }
     }
@@ -321,12 +338,20 @@ RECORDER_SELDOM_ int recorder_kernel_begin_all_(struct recorder_kernel_ *k)
         recorder_kernel_close_(k, true);
         return error;
     }
-    without = recorder_kernel_threads_(k, &event);
+    without = recorder_kernel_threads_(k, &event, &error);
     if (without)
         recorder_kernel_say_(
             "of threads that were there before, those of", without,
-            " are not recorded, as descriptors are few (ulimit -n): "
-            "RECORDER_SWITCHES in the environment comes before all threads");
+            error == RECORDER_EMFILE_
+                ? " are not recorded, as descriptors are few (ulimit -n): "
+                  "RECORDER_SWITCHES in the environment comes before all "
+                  "threads"
+            : error == RECORDER_EPERM_ || error == RECORDER_EACCES_KERNEL_
+                ? " are not recorded, as a sandbox refuses perf_event_open() "
+                  "for them: RECORDER_SWITCHES in the environment comes before "
+                  "all threads"
+                : " are not recorded, as the kernel refuses: RECORDER_SWITCHES "
+                  "in the environment comes before all threads");
     __atomic_store_n(&k->pid, recorder_os_process_(), __ATOMIC_RELEASE);
     return 0;
 }

@@ -10,6 +10,9 @@ extern "C" {
 #endif
 
 #define RECORDER_LAYOUT 2
+/* The layout of a program whose orders are of the clock: readers that know the
+ * counter alone would take all of its records for too young. */
+#define RECORDER_LAYOUT_CLOCKED_ 3
 
 /* The most bytes that RECORDER_COPY keeps of a string. */
 #define RECORDER_COPY_MAX 1024
@@ -41,7 +44,7 @@ RECORDER_ASSERT_(RECORDER_THREADS < RECORDER_THREAD_SHARED,
  *              was cut off */
 struct recorder_record {
     uintptr_t format;      /* "format\0file:line" */
-    uintptr_t order;       /* 1, 2, 3 ... over all recorders */
+    uintptr_t order;       /* ascends over all recorders: order.h */
     uintptr_t time;        /* ticks */
     uintptr_t caller;      /* return address of the record call */
     uintptr_t argument[4]; /* a double bit for bit, on 32 bits as a float */
@@ -103,7 +106,7 @@ struct recorder {
 /* Initialises a recorder that is on and in no list. */
 #define RECORDER_INIT_(name, description, rings, ring_bytes, slots, lanes)     \
     {                                                                          \
-        0, rings, (slots)-1, (lanes)-1, ring_bytes, name, description, 0       \
+        0, rings, (slots)-1, (lanes)-1, ring_bytes, name, description, NULL    \
     }
 
 /* `trace` is below 0: off; 0: record; above: print, too. Two bits of it, where
@@ -192,10 +195,11 @@ struct recorder_thread_row {
 };
 
 /* Who owns a lane of all recorders: the thread of kernel id `id`; 0: nobody
- * yet; UINTPTR_MAX: a thread looks whether its owner has ended. */
+ * yet; UINTPTR_MAX: a thread looks whether its owner has ended. And the last
+ * unit of the clock that gave the lane an order (order.h). */
 struct recorder_owner {
-    uintptr_t id;
-    char line[RECORDER_CACHE_LINE - sizeof(uintptr_t)];
+    uintptr_t id, last;
+    char line[RECORDER_CACHE_LINE - 2 * sizeof(uintptr_t)];
 };
 /* Threads that may own a lane at once, and one: lane 0 is everybody's. */
 #define RECORDER_OWNERS_MAX_ (__SIZEOF_POINTER__ == 8 ? 1024u : 128u)
@@ -269,8 +273,21 @@ struct recorder_registry {
     struct recorder_owner *owners;
     uintptr_t lanes_most, owners_next;
     unsigned (*lane)(unsigned kept); /* takes one; null: there are none */
+    /* Lower orders are of the clock, others of the counter. UINTPTR_MAX: all
+     * are of the clock, and `order` is not used. 0: nobody chose the clock; or
+     * why it was chosen in vain (RECORDER_CLOCKED_NOT_TRUSTED_). */
+    uintptr_t clocked;
 #endif
 };
+enum {
+    RECORDER_CLOCKED_NOT_TRUSTED_ = 1, /* this machine's clock is not the one */
+    RECORDER_CLOCKED_NOT_ALL_ = 2      /* a file was compiled without it */
+};
+/* True if there are orders of the clock: orders have gaps. */
+RECORDER_INLINE_ bool recorder_clocked_is_(uint64_t clocked)
+{
+    return clocked > RECORDER_CLOCKED_NOT_ALL_;
+}
 enum {
     RECORDER_FILE_MODULE_,  /* a module began to record; of: its data */
     RECORDER_FILE_ENTERED_, /* a recorder is in the list; of: it */
@@ -305,11 +322,18 @@ struct recorder_kernel_rings {
     void (*pour)(void);
     unsigned (*claim)(int32_t id);
 };
+#ifdef RECORDER_HOSTED_
+#define RECORDER_OFFSETS_HOSTED_(AT)                                           \
+    AT(registry, recorder_registry, clocked, 384, 608)
+#else
+#define RECORDER_OFFSETS_HOSTED_(AT)
+#endif
 /* Offsets of the members in bytes, for readers of another word size than the
  * program's: AT(name, structure, member, with words of 4 bytes, of 8). Members
  * of 64 bits stand at multiples of 8 everywhere. The assertions below compare
  * this table with the compiler's own offsets. */
 #define RECORDER_OFFSETS_(AT)                                                  \
+    RECORDER_OFFSETS_HOSTED_(AT)                                               \
     AT(registry, recorder_registry, self, 16, 16)                              \
     AT(registry, recorder_registry, layout, 20, 24)                            \
     AT(registry, recorder_registry, bytes, 24, 28)                             \
@@ -432,7 +456,7 @@ RECORDER_PROGRAM_ struct recorder_thread_row recorder_rows_[RECORDER_THREADS] =
 #define RECORDER_ROWS_ 0, 0, 0
 #endif
 #ifdef RECORDER_HOSTED_
-#define RECORDER_OWNERS_ , 0, 1, 0, 0
+#define RECORDER_OWNERS_ , 0, 1, 0, 0, 0
 #else
 #define RECORDER_OWNERS_
 #endif

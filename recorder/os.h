@@ -1,7 +1,7 @@
 /* os.h - what recorder asks of an operating system. */
 /* SPDX-License-Identifier: MIT */
 /*
-One of os_linux.h, os_posix.h and os_none.h answers. All that varies with the
+One of os_linux.h, os_posix.h, os_windows.h and os_none.h answers. All that varies with the
 system stands there, but for the clock's ticks (clock.h). To add a system, write
 a file that answers all of this; tests/house.sh looks for each name.
 
@@ -137,6 +137,8 @@ Linux only (file.h). So is compat/, which asks for recorder_os_write_line_().
 #include "os_none.h"
 #elif defined(RECORDER_LINUX_)
 #include "os_linux.h"
+#elif defined(_WIN32)
+#include "os_windows_signal.h"
 #else
 #include "os_posix.h"
 #endif

@@ -10,6 +10,53 @@
 extern "C" {
 #endif
 
+/* ----------------------------------------------------------------- stamp --
+ *
+ * The time of a record, read before its order is drawn, and its order: of
+ * `count` records, at most 3, the first.
+ */
+RECORDER_INLINE_ uintptr_t recorder_stamp_time_(void)
+{
+#ifdef RECORDER_CLOCKED_
+    return recorder_order_ticks_();
+#else
+    return recorder_time_();
+#endif
+}
+RECORDER_INLINE_ uintptr_t recorder_stamp_order_(uintptr_t time,
+                                                 uintptr_t count)
+{
+#ifdef RECORDER_CLOCKED_
+    uintptr_t order = recorder_order_by_clock_(recorder_self_(), time, 1);
+    if (order != UINTPTR_MAX)
+        return order;
+#endif
+    (void)time;
+    return recorder_orders_(count);
+}
+/* Returns the first order of a text of `count` records. */
+RECORDER_INLINE_ uintptr_t recorder_stamp_text_(uintptr_t count)
+{
+#ifdef RECORDER_CLOCKED_
+    uintptr_t order = recorder_order_by_clock_(
+        recorder_self_(), recorder_order_ticks_(),
+        (count + RECORDER_UNIT_PARTS_ - 1) / RECORDER_UNIT_PARTS_);
+    if (order != UINTPTR_MAX)
+        return order;
+#endif
+    return recorder_orders_(count);
+}
+/* Returns the i-th order behind the first of a text. */
+RECORDER_INLINE_ uintptr_t recorder_stamp_piece_(uintptr_t order, size_t i)
+{
+#ifdef RECORDER_CLOCKED_
+    if (order < recorder_get_(recorder_order_until_))
+        for (; i > 0; i--)
+            order = (uintptr_t)recorder_order_next_(order);
+#endif
+    return order + i;
+}
+
 /* ---------------------------------------------------------------- record -- */
 
 /* Returns lane `lane` of a recorder that has so many. */
@@ -74,8 +121,8 @@ recorder_record_words_(const struct recorder *recorder, const char *format,
     uintptr_t mask = recorder->mask, previous;
     struct recorder_ring *ring = recorder_ring_of_(recorder, writer);
     struct recorder_record head = {
-        (uintptr_t)format, 0, recorder_time_(), caller, {0, 0, 0, 0}};
-    head.order = recorder_orders_(count);
+        (uintptr_t)format, 0, recorder_stamp_time_(), caller, {0, 0, 0, 0}};
+    head.order = recorder_stamp_order_(head.time, count);
     previous = recorder_positions_(ring, count, writer);
     for (i = 0; i < count; i++) {
         const uintptr_t *word = words + 4 * i;
@@ -84,7 +131,7 @@ recorder_record_words_(const struct recorder *recorder, const char *format,
                                     head.time,
                                     caller,
                                     {word[0], word[1], word[2], word[3]}};
-        recorder_write_slowly_(ring, mask, previous + i, writer, &r);
+        recorder_write_late_(ring, mask, previous + i, writer, &r, NULL);
     }
     if (__atomic_load_n(&recorder->trace, __ATOMIC_RELAXED) > 0)
         recorder_hook_words_(recorder, recorder_writer_thread_(writer), &head,
@@ -101,10 +148,10 @@ RECORDER_SELDOM_ uintptr_t recorder_record_hooked_(
     unsigned writer = recorder_writer_(recorder);
     uintptr_t mask = recorder->mask;
     struct recorder_ring *ring = recorder_ring_of_(recorder, writer);
-    r->time = recorder_time_();
-    r->order = recorder_orders_(1);
-    recorder_write_slowly_(ring, mask, recorder_positions_(ring, 1, writer),
-                           writer, r);
+    r->time = recorder_stamp_time_();
+    r->order = recorder_stamp_order_(r->time, 1);
+    recorder_write_late_(ring, mask, recorder_positions_(ring, 1, writer),
+                         writer, r, NULL);
     if (recorder_home_.registry->hook)
         recorder_home_.registry->hook(recorder, recorder_writer_thread_(writer),
                                       r, 1);
@@ -134,11 +181,10 @@ RECORDER_CALLED_ uintptr_t recorder_record_few_(const struct recorder *recorder,
     writer = recorder_writer_(recorder);
     mask = recorder->mask;
     ring = recorder_ring_of_(recorder, writer);
-    r.time = recorder_time_();
-    r.order = recorder_orders_(1);
-    recorder_write_(ring, mask, recorder_positions_(ring, 1, writer),
-                    writer, &r);
-    return r.order;
+    r.time = recorder_stamp_time_();
+    r.order = recorder_stamp_order_(r.time, 1);
+    return recorder_write_(ring, mask, recorder_positions_(ring, 1, writer),
+                           writer, &r, NULL);
 }
 
 /* Records more than 4 arguments, `count` records of 4: 8 words, or 12. They
@@ -163,20 +209,20 @@ RECORDER_CALLED_ uintptr_t recorder_record_more_(
     writer = recorder_writer_(recorder);
     mask = recorder->mask;
     ring = recorder_ring_of_(recorder, writer);
-    r.time = recorder_time_();
-    r.order = order = recorder_orders_(count);
+    r.time = recorder_stamp_time_();
+    r.order = order = recorder_stamp_order_(r.time, count);
     previous = recorder_positions_(ring, count, writer);
-    recorder_write_(ring, mask, previous, writer, &r);
+    recorder_write_(ring, mask, previous, writer, &r, NULL);
     r.format = 0;
     r.order = order + 1;
     r.argument[0] = e, r.argument[1] = f;
     r.argument[2] = g, r.argument[3] = h;
-    recorder_write_(ring, mask, previous + 1, writer, &r);
+    recorder_write_(ring, mask, previous + 1, writer, &r, NULL);
     if (count > 2) {
         r.order = order + 2;
         r.argument[0] = i, r.argument[1] = j;
         r.argument[2] = k, r.argument[3] = l;
-        recorder_write_(ring, mask, previous + 2, writer, &r);
+        recorder_write_(ring, mask, previous + 2, writer, &r, NULL);
     }
     return order;
 }
@@ -212,20 +258,20 @@ RECORDER_CALLED_ const char *recorder_copy_bytes_(
     count = ((size < room ? size : room) + RECORDER_TEXT_BYTES_ - 1) /
             RECORDER_TEXT_BYTES_;
     count += count == 0;
-    order = recorder_orders_(count);
+    order = recorder_stamp_text_(count);
     last = recorder_positions_(ring, count, writer) + count - 1;
     for (i = count; i-- > 0;) { /* backwards: each holds the next's token */
         size_t at = i * RECORDER_TEXT_BYTES_;
-        struct recorder_record text = {1 + size - at, order + i, 0, token,
+        uintptr_t own = recorder_stamp_piece_(order, i);
+        struct recorder_record text = {1 + size - at, own, 0, token,
                                        {0, 0, 0, 0}};
         struct recorder_record *slot;
         if (size - at >= RECORDER_TEXT_BYTES_)
             recorder_bytes_(text.argument, string + at, RECORDER_TEXT_BYTES_);
         else
             recorder_bytes_(text.argument, string + at, size - at);
-        slot = recorder_write_slowly_(ring, mask, last - i,
-                                     writer, &text);
-        token = slot ? recorder_token_(slot, order + i) : (uintptr_t)ring;
+        recorder_write_late_(ring, mask, last - i, writer, &text, &slot);
+        token = slot ? recorder_token_(slot, own) : (uintptr_t)ring;
     }
     return (const char *)token;
 }

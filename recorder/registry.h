@@ -39,13 +39,18 @@ RECORDER_SELDOM_ void recorder_has_forked_(void)
 RECORDER_SELDOM_ void recorder_forked_(void)
 {
     struct recorder_registry *registry = recorder_home_.registry;
-    uintptr_t i;
+    uintptr_t i, rows;
     recorder_thread_self_ = recorder_thread_kept_;
     if (registry->pid == recorder_os_process_())
         return;         /* another module's handler has done all this */
     if (registry->file) /* first: the lines below must not write to its file */
         registry->file(RECORDER_FILE_FORKED_, NULL);
-    for (i = 0; i < registry->threads_max; i++) {
+    /* Rows behind those that were handed out are free: each page of them that
+     * is read is a page fault. */
+    rows = registry->threads_count < registry->threads_max
+               ? registry->threads_count
+               : registry->threads_max;
+    for (i = 0; i < rows; i++) {
         struct recorder_thread_row *row = &registry->threads[i];
         if (row->state != RECORDER_ROW_FREE_ &&
             row->state != RECORDER_ROW_TASK_)
@@ -80,7 +85,9 @@ recorder_of_program_(struct recorder_registry *own)
         for (; at + sizeof *own <= data.at + data.file_bytes;
              at += RECORDER_CACHE_LINE) {
             struct recorder_registry *r = (struct recorder_registry *)at;
-            if (r->self == r && r->layout == RECORDER_LAYOUT &&
+            if (r->self == r &&
+                (r->layout == RECORDER_LAYOUT ||
+                 r->layout == RECORDER_LAYOUT_CLOCKED_) &&
                 __builtin_memcmp(r->magic, own->magic, sizeof r->magic) == 0)
                 return r;
         }
@@ -95,18 +102,56 @@ recorder_of_program_(struct recorder_registry *own)
 }
 #endif
 
+/* Chooses how orders are given, or finds how they are. `first`: no module has
+ * started before. */
+RECORDER_INLINE_ void recorder_start_order_(struct recorder_registry *registry,
+                                            bool first)
+{
+#ifdef RECORDER_CLOCKED_
+    static uintptr_t counter = 0; /* of a program that is older than orders by
+                                   * the clock */
+    uintptr_t *clocked = recorder_order_clocked_(registry);
+    recorder_order_until_ = clocked ? clocked : &counter;
+    if (&recorder_order_counts_)
+        recorder_order_count_(registry);
+    if (!clocked || recorder_get_(clocked) != 0)
+        return;
+    if (!first || &recorder_order_counts_)
+        recorder_put_(clocked, RECORDER_CLOCKED_NOT_ALL_);
+    else if (!recorder_order_is_trusted_() ||
+             !recorder_thread_owners_(registry))
+        recorder_put_(clocked, RECORDER_CLOCKED_NOT_TRUSTED_);
+    else {
+        registry->layout = RECORDER_LAYOUT_CLOCKED_;
+        registry->lane = recorder_thread_take_lane_;
+        recorder_put_(clocked, UINTPTR_MAX);
+    }
+#elif defined(RECORDER_ORDER_CHOICE_)
+    recorder_order_count_(registry);
+    (void)first;
+#elif defined(RECORDER_CLOCK_ORDER)
+    if (first)
+        registry->clocked = RECORDER_CLOCKED_NOT_TRUSTED_;
+#else
+    (void)registry, (void)first;
+#endif
+}
+
 /* Starts this module, once: finds the registry, and starts it if nobody has. */
 RECORDER_SELDOM_ void recorder_start_(void)
 {
     struct recorder_registry *registry;
+    bool first;
     if (recorder_home_.started)
         return;
     recorder_home_.started = true;
     registry = recorder_of_program_(&recorder_registry);
     recorder_home_.order = registry->order;
     recorder_home_.registry = registry;
-    if (!registry->start.monotonic_ns)
+    first = !registry->start.monotonic_ns;
+    if (first)
         registry->start = recorder_now_();
+    recorder_start_order_(registry, first);
     recorder_time_(); /* notes the first wrap */
     registry->pid = recorder_os_process_();
     if (!registry->program)

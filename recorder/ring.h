@@ -175,7 +175,7 @@ RECORDER_INLINE_ bool recorder_take_turn_(struct recorder_turn *turn,
                RECORDER_THREAD_BITS_;
     if (distance == 0) /* no lap lies between */
         return true;
-    gave_up = __atomic_load_n(&turn->gave_up, __ATOMIC_ACQUIRE);
+    gave_up = RECORDER_LOAD_(&turn->gave_up, __ATOMIC_ACQUIRE);
     RECORDER_STEP_(P1);
     highest = recorder_get_(&turn->highest); RECORDER_STEP_(P2);
     if (gave_up != distance || highest != lap_before)
@@ -233,7 +233,7 @@ recorder_fill_(struct recorder_ring *ring, uintptr_t mask, uintptr_t slot,
     recorder_put_(&place->argument[1], r->argument[1]);
     recorder_put_(&place->argument[2], r->argument[2]);
     recorder_put_(&place->argument[3], r->argument[3]); RECORDER_STEP_(W6_end);
-    __atomic_store_n(word, whole, __ATOMIC_RELEASE); RECORDER_STEP_(W7);
+    RECORDER_STORE_(word, whole, __ATOMIC_RELEASE); RECORDER_STEP_(W7);
     return place;
 }
 
@@ -249,68 +249,70 @@ RECORDER_INLINE_ uintptr_t recorder_positions_(struct recorder_ring *ring,
     return previous;
 }
 
-/* The rare path of a ticket whose slot held `commit`. `previous` is its
- * position - size. Returns the record's place, or null where it was lost. Not
- * cold: gcc 12 then moves recorder_fill_() out of the fast path, too. */
-RECORDER_FUNCTION_ struct recorder_record *
+/* The rare path of a ticket whose turn had not come, or that begins a wrap.
+ * `previous` is its position - size. Returns the record's order, and puts its
+ * place into *place, null where it was lost; `place` may be null. Not cold:
+ * gcc 12 then moves recorder_fill_() out of the fast path, too. */
+RECORDER_FUNCTION_ uintptr_t
 recorder_write_late_(struct recorder_ring *ring, uintptr_t mask,
-                     uintptr_t previous, uintptr_t commit, unsigned writer,
-                     const struct recorder_record *r)
+                     uintptr_t previous, unsigned writer,
+                     const struct recorder_record *r,
+                     struct recorder_record **place)
 {
-    uintptr_t *commits = recorder_commits_(ring, mask);
+    struct recorder_record *written = NULL;
     unsigned tickets = 1;
     for (;; tickets++) {
         uintptr_t slot = previous & mask, lap_before = previous - slot;
-        uintptr_t lap = lap_before + mask + 1;
+        uintptr_t lap = lap_before + mask + 1, commit;
+        uintptr_t *word = recorder_commits_(ring, mask) + slot;
         struct recorder_turn *turn = recorder_turns_(ring, mask) + slot;
+        commit = RECORDER_LOAD_(word, __ATOMIC_ACQUIRE); RECORDER_STEP_(W3);
         if (recorder_take_turn_(turn, commit, lap_before)) {
             if (recorder_lap_wraps_(lap)) {
                 recorder_raise_(turn, lap_before); RECORDER_STEP_(H1);
             }
-            return recorder_fill_(ring, mask, slot, lap, writer, r);
+            written = recorder_fill_(ring, mask, slot, lap, writer, r);
+            break;
         }
         recorder_give_up_(turn, lap, mask + 1);
         recorder_add_(&ring->given_up, 1);
-        if (tickets == RECORDER_TICKETS)
+        if (tickets == RECORDER_TICKETS) {
+            recorder_add_(&ring->lost, 1);
             break;
+        }
         previous = recorder_positions_(ring, 1, writer);
-        commit = __atomic_load_n(&commits[previous & mask], __ATOMIC_ACQUIRE);
-        RECORDER_STEP_(W3);
     }
-    recorder_add_(&ring->lost, 1);
-    return NULL;
+    if (place)
+        *place = written;
+    return r->order;
 }
 
 /* Writes one record at the position one lap behind `previous`, which must be
- * whole by now. Returns its place, or null where it was lost. */
-RECORDER_INLINE_ struct recorder_record *
-recorder_write_(struct recorder_ring *ring, uintptr_t mask, uintptr_t previous,
-                unsigned writer, const struct recorder_record *r)
+ * whole by now. Returns its order, so that it need not outlive the rare path,
+ * and puts its place into *place, as above. */
+RECORDER_INLINE_ uintptr_t recorder_write_(struct recorder_ring *ring,
+                                           uintptr_t mask, uintptr_t previous,
+                                           unsigned writer,
+                                           const struct recorder_record *r,
+                                           struct recorder_record **place)
 {
     uintptr_t slot = previous & mask, commit;
     uintptr_t *word = recorder_commits_(ring, mask) + slot;
-    commit = __atomic_load_n(word, __ATOMIC_ACQUIRE); RECORDER_STEP_(W3);
+    struct recorder_record *written;
+    commit = RECORDER_LOAD_(word, __ATOMIC_ACQUIRE); RECORDER_STEP_(W3);
     if (RECORDER_UNLIKELY_(!recorder_is_turn_(commit, previous, mask) ||
                            recorder_lap_wraps_((previous | mask) + 1))) {
         struct recorder_record late = {/* so that *r stays in registers */
                                        r->format, r->order, r->time, r->caller,
                                        {r->argument[0], r->argument[1],
                                         r->argument[2], r->argument[3]}};
-        return recorder_write_late_(ring, mask, previous, commit, writer,
-                                    &late);
+        return recorder_write_late_(ring, mask, previous, writer, &late, place);
     }
-    return recorder_fill_(ring, mask, slot, (previous | mask) + 1, writer, r);
-}
-
-/* The same for callers that are not in a hurry: the rare path does it all. */
-RECORDER_INLINE_ struct recorder_record *
-recorder_write_slowly_(struct recorder_ring *ring, uintptr_t mask,
-                       uintptr_t previous, unsigned writer,
-                       const struct recorder_record *r)
-{
-    uintptr_t *word = recorder_commits_(ring, mask) + (previous & mask), commit;
-    commit = __atomic_load_n(word, __ATOMIC_ACQUIRE); RECORDER_STEP_(W3);
-    return recorder_write_late_(ring, mask, previous, commit, writer, r);
+    written =
+        recorder_fill_(ring, mask, slot, (previous | mask) + 1, writer, r);
+    if (place)
+        *place = written;
+    return r->order;
 }
 
 /* Copies the record of a slot. Returns its commit word, or 0 where the slot
@@ -323,7 +325,7 @@ RECORDER_INLINE_ uintptr_t recorder_look_(const struct recorder_ring *ring,
     const uintptr_t *from = &recorder_records_(ring)[slot].format;
     uintptr_t *to = &copy->format, commit, again;
     unsigned i;
-    commit = __atomic_load_n(word, __ATOMIC_ACQUIRE); RECORDER_STEP_(R1);
+    commit = RECORDER_LOAD_(word, __ATOMIC_ACQUIRE); RECORDER_STEP_(R1);
     if (commit == 0 || (commit & RECORDER_BUSY_))
         return 0;
     for (i = 0; i < sizeof *copy / sizeof *to; i++)

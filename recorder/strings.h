@@ -151,7 +151,8 @@ RECORDER_FUNCTION_ void recorder_text_of_(struct recorder_scratch_ *s,
         if (!recorder_text_piece_(s, event, token, &piece) ||
             !recorder_is_text_(piece.format) ||
             (size == 0 ? (uintptr_t)event->order - piece.order > UINTPTR_MAX / 2
-                       : piece.order != order + 1 || piece.format != left + 1))
+                       : !recorder_order_follows_(order, piece.order) ||
+                             piece.format != left + 1))
             break;
         order = piece.order;
         left = piece.format - 1;

@@ -36,6 +36,9 @@ enum recorder_task_what_ {
     RECORDER_TASK_WORKER_AT_, /* address of a worker, or null */
     RECORDER_TASK_NUMBER_,    /* by recorder_task_begin() */
     RECORDER_TASK_INTERNAL_,  /* not 0: it is the scheduler's own */
+    RECORDER_TASK_PREVIOUS_,  /* address of the task before, or null */
+    RECORDER_TASK_SINCE_,     /* RECORDER_TIME() when its state began; 0: not
+                               * known */
     /* Of what a task waits for: */
     RECORDER_TASK_OWNER_, /* address of the task that must act first, or null */
     /* Of a group: */

@@ -5,6 +5,7 @@
 
 #include "clock.h"
 #include "lane.h"
+#include "order.h"
 #include "os.h"
 #include "ring.h"
 
@@ -52,12 +53,19 @@ RECORDER_SELDOM_ void recorder_thread_set_name_(struct recorder_thread_row *row,
 /* The thread as a writer: its number, 0 before it has recorded, and its lane;
  * and where its lane is kept while it calls fork(). The attribute stands at
  * both, or gcc ignores it. */
+#ifdef RECORDER_OS_OWN_
+#define recorder_thread_self_ (*recorder_os_own_(0))
+#define recorder_thread_kept_ (*recorder_os_own_(1))
+RECORDER_ASSERT_(RECORDER_OS_SHARED_ == RECORDER_THREAD_SHARED,
+                 "a number that threads share");
+#else
 extern RECORDER_PROGRAM_ __thread unsigned recorder_thread_self_
     RECORDER_THREAD_LOCAL_;
 __thread unsigned recorder_thread_self_ RECORDER_THREAD_LOCAL_ = 0;
 extern RECORDER_PROGRAM_ __thread unsigned recorder_thread_kept_
     RECORDER_THREAD_LOCAL_;
 __thread unsigned recorder_thread_kept_ RECORDER_THREAD_LOCAL_ = 0;
+#endif
 
 /* Changes a row's state to RECORDER_ROW_TAKEN_ by compare-and-swap; false: it
  * had another state. It swaps 4 bytes, `named` too, as riscv64 cannot swap
@@ -150,7 +158,7 @@ RECORDER_SELDOM_ void recorder_row_fill_(struct recorder_registry *registry,
 {
     struct recorder_thread_row *row = &registry->threads[number - 1];
     __atomic_store_n(&row->id, id, __ATOMIC_RELAXED);
-    recorder_put_(&row->first, recorder_get_(registry->order));
+    recorder_put_(&row->first, recorder_order_now_());
     __atomic_store_n(&row->named, named, __ATOMIC_RELAXED);
     recorder_thread_set_name_(row, name);
     __atomic_store_n(&row->state, state, __ATOMIC_RELEASE);
@@ -217,6 +225,34 @@ RECORDER_FUNCTION_ unsigned recorder_thread_take_row_(void)
     return claimed ? claimed : number;
 }
 
+/* Returns the owners of lanes; null if there is no memory. */
+RECORDER_SELDOM_ struct recorder_owner *
+recorder_thread_owners_(struct recorder_registry *registry)
+{
+    return (struct recorder_owner *)recorder_map_once_(
+        &registry->owners,
+        RECORDER_OWNERS_MAX_ * sizeof(struct recorder_owner));
+}
+/* Takes one of the lanes from `first` up to `end`, as in a writer's word. */
+RECORDER_SELDOM_ unsigned
+recorder_thread_try_lanes_(uintptr_t first, uintptr_t end, uintptr_t me)
+{
+    struct recorder_registry *registry = recorder_home_.registry;
+    uintptr_t count = end - first, tries;
+    struct recorder_owner *owners;
+    if (count == 0)
+        return 0;
+    owners = recorder_thread_owners_(registry);
+    for (tries = 0; owners && tries < count && tries < RECORDER_OWNERS_TRIED_;
+         tries++) {
+        uintptr_t lane =
+            first + recorder_add_(&registry->owners_next, 1) % count;
+        if (recorder_owner_take_(&owners[lane].id, me, recorder_thread_ended_))
+            return (unsigned)lane << RECORDER_WRITER_LANE_;
+    }
+    return 0;
+}
+
 /* Takes a lane for the calling thread, or the one that it kept over fork().
  * Returns it as in a writer's word, 0 if it found none that is free.
  * A child of vfork(), or of a clone() that runs no handlers, gets none: it may
@@ -225,26 +261,23 @@ RECORDER_SELDOM_ unsigned recorder_thread_take_lane_(unsigned kept)
 {
     struct recorder_registry *registry = recorder_home_.registry;
     uintptr_t me = (uintptr_t)recorder_os_thread_();
-    uintptr_t most = recorder_get_(&registry->lanes_most), tries;
-    struct recorder_owner *owners;
+    uintptr_t most = recorder_get_(&registry->lanes_most);
+    unsigned lane;
     if (kept) {
         recorder_put_(&registry->owners[recorder_writer_lane_(kept)].id, me);
         return kept;
     }
     if (most > RECORDER_OWNERS_MAX_)
         most = RECORDER_OWNERS_MAX_;
-    if (most == 1 || registry->pid != recorder_os_process_())
+    if (registry->pid != recorder_os_process_())
         return 0;
-    owners = (struct recorder_owner *)recorder_map_once_(
-        &registry->owners, RECORDER_OWNERS_MAX_ * sizeof *owners);
-    for (tries = 1; owners && tries < most && tries <= RECORDER_OWNERS_TRIED_;
-         tries++) {
-        uintptr_t lane =
-            1 + recorder_add_(&registry->owners_next, 1) % (most - 1);
-        if (recorder_owner_take_(&owners[lane].id, me, recorder_thread_ended_))
-            return (unsigned)lane << RECORDER_WRITER_LANE_;
-    }
-    return 0;
+    lane = recorder_thread_try_lanes_(1, most, me);
+#ifdef RECORDER_CLOCKED_ /* a lane that no recorder has still gives orders */
+    if (!lane && most < RECORDER_UNIT_LANES_ &&
+        recorder_clocked_is_(recorder_get_(recorder_order_until_)))
+        lane = recorder_thread_try_lanes_(most, RECORDER_UNIT_LANES_, me);
+#endif
+    return lane;
 }
 
 /* Returns the calling thread's word, by the module that started first: a

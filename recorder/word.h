@@ -23,12 +23,56 @@ RECORDER_INLINE_ void recorder_put_(uintptr_t *to, uintptr_t value)
 {
     __atomic_store_n(to, value, __ATOMIC_RELAXED);
 }
+/* Order is loud: the accesses of the ring that order others. With
+ * RECORDER_ONE_PROCESSOR they are relaxed ones beside the fences of that port,
+ * which order more than an acquire or a release does. */
+#ifndef RECORDER_ONE_PROCESSOR
+#define RECORDER_LOAD_(from, order) __atomic_load_n(from, order)
+#define RECORDER_STORE_(to, value, order) __atomic_store_n(to, value, order)
+#define RECORDER_ADD_BY_(to, value, order) __atomic_fetch_add(to, value, order)
+#else
+#define RECORDER_LOAD_(from, order) recorder_load_(from, order)
+#define RECORDER_STORE_(to, value, order) recorder_store_(to, value, order)
+#define RECORDER_ADD_BY_(to, value, order) recorder_add_by_(to, value, order)
+RECORDER_INLINE_ void recorder_before_(int order)
+{
+    if (order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL)
+        recorder_fence_release_();
+}
+RECORDER_INLINE_ void recorder_after_(int order)
+{
+    if (order == __ATOMIC_ACQUIRE || order == __ATOMIC_ACQ_REL)
+        recorder_fence_acquire_();
+}
+RECORDER_INLINE_ uintptr_t recorder_load_(const uintptr_t *from, int order)
+{
+    uintptr_t value = recorder_get_(from);
+    recorder_after_(order);
+    return value;
+}
+RECORDER_INLINE_ void recorder_store_(uintptr_t *to, uintptr_t value, int order)
+{
+    recorder_before_(order);
+    recorder_put_(to, value);
+}
+#ifndef RECORDER_ENTER
+RECORDER_INLINE_ uintptr_t recorder_add_by_(uintptr_t *to, uintptr_t value,
+                                            int order)
+{
+    uintptr_t was;
+    recorder_before_(order);
+    was = __atomic_fetch_add(to, value, __ATOMIC_RELAXED);
+    recorder_after_(order);
+    return was;
+}
+#endif
+#endif
 #ifndef RECORDER_ENTER
 RECORDER_INLINE_ uintptr_t recorder_add_(uintptr_t *to, uintptr_t value)
 {
     return __atomic_fetch_add(to, value, __ATOMIC_RELAXED);
 }
-#define RECORDER_ADD_(to, value, order) __atomic_fetch_add(to, value, order)
+#define RECORDER_ADD_(to, value, order) RECORDER_ADD_BY_(to, value, order)
 /* Compares and swaps, for what stands beside the ring: settings, triggers. */
 RECORDER_INLINE_ bool recorder_swap_(uintptr_t *to, uintptr_t *seen,
                                      uintptr_t value)

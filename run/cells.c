@@ -12,9 +12,7 @@ RECORDER_LANES(thread_held, 4, RUN_LANES, "What each thread holds")
 RECORDER_LANES(thread_calls, 4, RUN_LANES, "How often each thread called")
 RECORDER_LANES(lock_total, 4, RUN_OBJECTS, "What was waited for")
 /* Of one slot: what a thread waits for is one record, written by itself. */
-#undef RECORDER_SLOTS_
-#define RECORDER_SLOTS_(size) ((size_t)(size))
-RECORDER_LANES(thread_now, 1, RUN_LANES, "What each thread waits for");
+RECORDER_DEFINE_SLOTS_(thread_now, 1, RUN_LANES, "What each thread waits for");
 #pragma GCC visibility pop
 
 /* A library's constructor may make a thread before those of this file run. */
@@ -69,8 +67,8 @@ struct run_cell run_cell_write(const struct recorder *r, unsigned lane,
                                                {words[4 * i], words[4 * i + 1],
                                                 words[4 * i + 2],
                                                 words[4 * i + 3]}};
-        const struct recorder_record *slot =
-            recorder_write_(ring, r->mask, previous + i, thread, &record);
+        struct recorder_record *slot;
+        recorder_write_(ring, r->mask, previous + i, thread, &record, &slot);
         if (i == 0 && slot)
             cell.start = (unsigned)(slot - recorder_records_(ring));
     }

@@ -17,6 +17,7 @@
 #ifndef RUN_H
 #define RUN_H
 
+#undef _TIME_BITS /* it renames functions: time64.c has them under both names */
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -149,16 +150,37 @@ bool run_begin(void);
 void run_process_begin(void);
 /* Moves the rings into the file that was asked for, if there is none yet. */
 void run_file(void);
+/* Where the kernel keeps the number of the CPU that a thread runs on, counted
+ * from its thread pointer; 0: nowhere, as glibc is older than 2.35. */
+extern intptr_t run_cpu_at;
+/* Returns that number; below 0: it is not known. */
+static inline int run_cpu(void)
+{
+    int32_t cpu = -1;
+    if (!run_cpu_at)
+        return cpu;
+#if defined(__x86_64__)
+    __asm__ volatile("movl %%fs:(%1), %0" : "=r"(cpu) : "r"(run_cpu_at));
+#elif defined(__aarch64__) || defined(__arm__) || defined(__riscv)
+    cpu = *(const volatile int32_t *)((const char *)__builtin_thread_pointer() +
+                                      run_cpu_at);
+#endif
+    return cpu;
+}
+/* Returns the word at an address, 0 if none can be read there. */
+uintptr_t run_word_at(const void *address);
 /* Returns the number of a living thread, or 0. */
 uintptr_t run_thread_number(pthread_t);
-void run_threads_fork(void);   /* in front of fork() */
-void run_threads_forked(void); /* in its child */
+void run_threads_fork(void);                 /* in front of fork() */
+void run_threads_forked(bool rings_are_new); /* in its child */
 
 /* ---------------------------------------------------------------- stacks -- */
 
 /* Returns the id of the stack at a call, which it records if it is new; 0: it
  * is not known. */
 uintptr_t run_stack(uintptr_t site, uintptr_t cfa, bool creates);
+/* Records the module of a function, if it is new. */
+void run_stack_module(uintptr_t function);
 void run_stacks_begin(void);
 void run_stacks_forked(void);
 
@@ -182,7 +204,7 @@ RUN_INLINE uintptr_t *run_object_word(const struct run_object *o, unsigned j)
 {
     return run_cell_word(&recorder_for_lock_total, &o->total, j);
 }
-void run_objects_forked(void);
+void run_objects_forked(bool rings_are_new);
 /* Notes the calling thread where somebody waits for the object. */
 void run_object_gives(const struct run_thread *, uintptr_t address);
 
@@ -285,7 +307,7 @@ RUN_INLINE bool run_gave(struct run_thread *t, const volatile void *lock,
 
 /* A kind of wait: its formats. */
 struct run_kind {
-    const char *begin, *now, *end, *total;
+    const char *begin, *now, *end, *end_cpu, *total;
     bool lock; /* a thread holds it */
 };
 extern const struct run_kind run_mutex, run_mutex_until, run_cond,
@@ -315,13 +337,33 @@ struct run_limit {
     enum { RUN_FOREVER, RUN_TIMED, RUN_CLOCK } how;
     clockid_t clock;
     const struct timespec *until;
+    bool wide; /* it is a struct run_timespec64 */
 };
+/* Machines whose time_t had 32 bits have functions for one of 64, too, under
+ * names of their own: see time64.c. */
+#if defined(__TIMESIZE) && __TIMESIZE == 32 && __GLIBC_PREREQ(2, 34)
+#define RUN_TIME64
+#endif
+struct run_timespec64 {
+    int64_t tv_sec;
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    int32_t pad, tv_nsec;
+#else
+    int32_t tv_nsec, pad;
+#endif
+};
+RUN_INLINE long run_limit_ns(const struct run_limit *l)
+{
+    return l->wide ? ((const struct run_timespec64 *)(const void *)l->until)
+                         ->tv_nsec
+                   : l->until->tv_nsec;
+}
 /* Would the real function wait by this limit? Where it would not, it says what
  * is wrong with it, also of a lock that is free. */
 RUN_INLINE bool run_limit_is_valid(const struct run_limit *l)
 {
     return l->how == RUN_FOREVER ||
-           (l->until->tv_nsec >= 0 && l->until->tv_nsec < 1000000000 &&
+           (run_limit_ns(l) >= 0 && run_limit_ns(l) < 1000000000 &&
             (l->how == RUN_TIMED || l->clock == CLOCK_REALTIME ||
              l->clock == CLOCK_MONOTONIC));
 }
@@ -331,6 +373,14 @@ int run_mutex_lock(pthread_mutex_t *, const struct run_limit *, uintptr_t site,
                    uintptr_t cfa);
 int run_mutex_trylock(pthread_mutex_t *, uintptr_t site, uintptr_t cfa);
 int run_mutex_unlock(pthread_mutex_t *, uintptr_t site);
+/* And functions for times of other sizes. */
+int run_rwlock_lock(pthread_rwlock_t *, bool writes, const struct run_limit *,
+                    uintptr_t site, uintptr_t cfa);
+int run_semaphore_wait(sem_t *, const struct run_limit *, uintptr_t site,
+                       uintptr_t cfa);
+int run_thread_join(pthread_t, void **, const struct run_limit *,
+                    uintptr_t site, uintptr_t cfa);
+int run_c11_of(int result);
 #pragma GCC visibility pop
 
 #endif

@@ -52,6 +52,13 @@ static bool is_own(uintptr_t pc)
            (uintptr_t)etext - (uintptr_t)__ehdr_start;
 }
 
+static bool is_full(void)
+{
+    return recorder_get_(&slots_used) >= ROOM ||
+           recorder_get_(&stacks_count) >= STACKS ||
+           recorder_get_(&pool_used) + 2 * FRAMES > POOL;
+}
+
 static uint32_t site_hash(uintptr_t site)
 {
     return (uint32_t)((site * 0x9E3779B97F4A7C15ull) >> 52);
@@ -66,42 +73,102 @@ static __typeof__(&_dl_find_object) find_object;
 
 /* The modules that call_stack has: a recording knows those by itself that were
  * loaded when it was made, and no other. */
-static uintptr_t modules[MODULES]; /* where they are mapped; 0: free */
+static uintptr_t modules[MODULES]; /* their hashes; 0: free */
 
+enum { PATH_BYTES = 512 };
+
+/* Copies a module's build-id, as the linker wrote it; its size, 0: none. The
+ * head of the file and the notes are in its first piece, if anywhere. */
+static unsigned module_id(const struct dl_find_object *module, uintptr_t to[6])
+{
+    const char *start = module->dlfo_map_start;
+    uintptr_t bytes = (uintptr_t)module->dlfo_map_end - (uintptr_t)start;
+    const ElfW(Ehdr) *head = (const void *)start;
+    const ElfW(Phdr) * all, *note;
+    if (bytes < 4096 || !run_word_at(start) ||
+        __builtin_memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 ||
+        head->e_phoff > 4096 - sizeof *all ||
+        head->e_phnum > (4096 - head->e_phoff) / sizeof *all)
+        return 0;
+    all = (const void *)(start + head->e_phoff);
+    for (note = all; note < all + head->e_phnum; note++) {
+        ElfW(Nhdr) n;
+        uintptr_t at = note->p_offset;
+        if (note->p_type != PT_NOTE || at > 4096 || note->p_filesz > 4096 - at)
+            continue;
+        while (at + sizeof n <= note->p_offset + note->p_filesz) {
+            __builtin_memcpy(&n, start + at, sizeof n);
+            at += sizeof n;
+            if (n.n_type == NT_GNU_BUILD_ID && n.n_namesz == 4 &&
+                n.n_descsz <= 20 && at + 4 + 20 <= 4096) {
+                __builtin_memcpy(to, start + at + 4, n.n_descsz);
+                return n.n_descsz;
+            }
+            if (n.n_namesz > 4096 || n.n_descsz > 4096)
+                break;
+            at += ((n.n_namesz + 3) & ~3u) + ((n.n_descsz + 3) & ~3u);
+        }
+    }
+    return 0;
+}
+
+/* The path of a module's file. It may have been opened by one that is relative
+ * to the folder in which the program was. */
+static const char *module_path(const char *name, char to[PATH_BYTES])
+{
+    size_t size, at;
+    ssize_t got;
+    while (name[0] == '.' && name[1] == '/')
+        name += 2;
+    size = __builtin_strlen(name);
+    if (*name == '/' || size > PATH_BYTES / 2)
+        return name;
+    if (!*name) {
+        got = readlink("/proc/self/exe", to, PATH_BYTES - 1);
+        to[got < 0 ? 0 : got] = '\0';
+        return to;
+    }
+    if (!getcwd(to, PATH_BYTES / 2 - 2))
+        return name;
+    at = __builtin_strlen(to);
+    to[at] = '/';
+    __builtin_memcpy(to + at + 1, name, size + 1);
+    return to;
+}
+
+/* Another module may come to lie where one was that was closed. */
 static void module_record(uintptr_t pc)
 {
-    static const char format[] = RUN_FORMAT("module %p to %p %s");
+    static const char format[] =
+        RUN_FORMAT("module %p to %p %s, build-id of %u: %p %p %p %p %p %p");
     struct dl_find_object found;
-    char path[512];
+    char path[PATH_BYTES];
     const char *name;
-    uintptr_t start;
-    ssize_t size;
-    unsigned i;
+    uintptr_t id[6] = {0}, key, start;
+    unsigned i, bytes;
     if (!find_object || find_object((void *)(pc - 1), &found) != 0)
         return;
     start = (uintptr_t)found.dlfo_map_start;
+    bytes = module_id(&found, id);
+    key = (start ^ (uintptr_t)found.dlfo_map_end * 31 ^ id[0]) | 1;
     for (i = 0; i < MODULES; i++) {
         uintptr_t seen = 0;
-        if (__atomic_compare_exchange_n(&modules[i], &seen, start, false,
+        if (__atomic_compare_exchange_n(&modules[i], &seen, key, false,
                                         __ATOMIC_RELAXED, __ATOMIC_RELAXED))
             break;
-        if (seen == start)
+        if (seen == key)
             return;
     }
     if (i == MODULES)
         return;
-    name = found.dlfo_link_map->l_name;
-    if (!*name) {
-        size = readlink("/proc/self/exe", path, sizeof path - 1);
-        path[size < 0 ? 0 : size] = '\0';
-        name = path;
-    }
-    recorder_add_(&slots_used, 40); /* 1,024 bytes of text, and the record */
+    name = module_path(found.dlfo_link_map->l_name, path);
+    recorder_add_(&slots_used, 42); /* 1,024 bytes of text, and the record */
     run_record(
         &recorder_for_call_stack, format, pc,
         RUN_WORDS(start, (uintptr_t)found.dlfo_map_end,
-                  (uintptr_t)recorder_copy_(&recorder_for_call_stack, name)),
-        1);
+                  (uintptr_t)recorder_copy_(&recorder_for_call_stack, name),
+                  bytes, id[0], id[1], id[2], id[3], id[4], id[5]),
+        3);
 }
 #else
 static void module_record(uintptr_t pc)
@@ -109,6 +176,12 @@ static void module_record(uintptr_t pc)
     (void)pc;
 }
 #endif
+
+void run_stack_module(uintptr_t function)
+{
+    if (!is_full())
+        module_record(function + 1);
+}
 
 void run_stacks_begin(void)
 {
@@ -182,13 +255,6 @@ static bool is_word(uintptr_t word, uintptr_t pc)
     word &= ~(uintptr_t)1;
 #endif
     return word == pc;
-}
-
-static bool is_full(void)
-{
-    return recorder_get_(&slots_used) >= ROOM ||
-           recorder_get_(&stacks_count) >= STACKS ||
-           recorder_get_(&pool_used) + 2 * FRAMES > POOL;
 }
 
 /* Returns the id of a stack with the same return addresses, in other places; 0:

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "real.h"
 
+#include <dlfcn.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -202,20 +203,25 @@ __attribute__((noinline)) static void *thread_run(void *of)
 {
     static const char format[] =
         RUN_FORMAT("started %p(%p) as %p, made by T%u");
+    static const char format_cpu[] =
+        RUN_FORMAT("started %p(%p) as %p, made by T%u, on cpu %u");
     struct start *s = of;
     void *(*run)(void *) = s->run;
     int (*run_c11)(void *) = s->run_c11;
     void *argument = s->argument;
     struct run_thread *t = &run_self;
+    int cpu = run_cpu();
     t->inside++;
     t->lane = (unsigned)(s - starts) + 1;
     t->stack_high = RUN_CFA;
     t->stack_bytes = s->stack_bytes ? s->stack_bytes : usual_stack;
     thread_begin(t, s);
-    run_record(&recorder_for_thread_life, format, s->site,
+    run_record(&recorder_for_thread_life, cpu < 0 ? format : format_cpu,
+               s->site,
                RUN_WORDS(run ? (uintptr_t)run : (uintptr_t)run_c11,
-                         (uintptr_t)argument, (uintptr_t)s->thread, s->parent),
-               1);
+                         (uintptr_t)argument, (uintptr_t)s->thread, s->parent,
+                         (uintptr_t)(unsigned)cpu),
+               cpu < 0 ? 1 : 2);
     pthread_setspecific(key, (void *)1);
     t->inside--;
     if (run_c11)
@@ -225,6 +231,18 @@ __attribute__((noinline)) static void *thread_run(void *of)
 static int thread_run_c11(void *of)
 {
     return (int)(intptr_t)thread_run(of);
+}
+
+intptr_t run_cpu_at;
+
+/* glibc tells where the kernel writes it, by restartable sequences. */
+static void cpu_find(void)
+{
+    const unsigned *size = dlsym(RTLD_DEFAULT, "__rseq_size");
+    const ptrdiff_t *offset = dlsym(RTLD_DEFAULT, "__rseq_offset");
+    dlerror(); /* that they are not there is not the program's error */
+    if (size && offset && *size) /* behind the number at a sequence's start */
+        run_cpu_at = *offset + (ptrdiff_t)sizeof(uint32_t);
 }
 
 bool run_begin(void)
@@ -237,6 +255,7 @@ bool run_begin(void)
     begins = true;
     run_cells_begin();
     run_stacks_begin();
+    cpu_find();
     if (pthread_attr_init(&attribute) == 0) {
         pthread_attr_getstacksize(&attribute, &usual_stack);
         pthread_attr_destroy(&attribute);
@@ -257,10 +276,10 @@ bool run_begin(void)
 
 /* ---------------------------------------------------------------- create -- */
 
-/* Returns the word at an address, 0 if none can be read there. The system call
+/* The system call
  * reads a signal mask before it refuses what it is asked to do with it. Each
  * pthread_create() does it, so no sandbox that allows threads forbids it. */
-static uintptr_t word_at(const void *address)
+uintptr_t run_word_at(const void *address)
 {
     uintptr_t word = 0;
     int error = errno;
@@ -314,7 +333,8 @@ static int create(struct start *start, pthread_t *to,
     start->parent = t->number;
     start->site = site;
     start->stack = stack = run_stack(site, cfa, true);
-    start->first = word_at(argument);
+    run_stack_module(function);
+    start->first = run_word_at(argument);
     *s = *start;
     run_count(t, RUN_OTHER);
     errno = error;
@@ -362,7 +382,7 @@ void run_threads_fork(void)
 }
 
 /* The child has one thread. Cells of others would speak of the parent's. */
-void run_threads_forked(void)
+void run_threads_forked(bool rings_are_new)
 {
     struct run_thread *t = &run_self;
     uintptr_t high = recorder_get_(&run_lanes_high);
@@ -370,11 +390,13 @@ void run_threads_forked(void)
     if (t->lane)
         self = starts[t->lane - 1];
     for (unsigned i = 0; i < high; i++) {
+        starts[i].number = 0;
+        if (rings_are_new)
+            continue;
         run_cell_clear(&recorder_for_thread_self, i);
         run_cell_clear(&recorder_for_thread_now, i);
         run_cell_clear(&recorder_for_thread_held, i);
         run_cell_clear(&recorder_for_thread_calls, i);
-        starts[i].number = 0;
     }
     __builtin_memset(lanes_used, 0, sizeof lanes_used);
     lanes_ran_out = false;

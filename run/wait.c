@@ -9,6 +9,7 @@
         RUN_FORMAT(">" kind " %p" what "stack %u, holding %u"),                \
         RUN_FORMAT(kind " %p" what "stack %u, until %u"),                      \
         RUN_FORMAT("<" kind " %p: %d, by T%u"),                                \
+        RUN_FORMAT("<" kind " %p: %d, by T%u, on cpu %u"),                     \
         RUN_FORMAT(kind " %p: taken %u, waited %u times, %u ticks, longest "   \
                         "%u from %p" HIGH),                                    \
         is_lock}
@@ -102,7 +103,7 @@ void run_wait_end(struct run_wait *wait)
     struct run_thread *t = wait->thread;
     uintptr_t now;
     uint64_t ticks;
-    int error = errno;
+    int error = errno, cpu = run_cpu();
     if (!t)
         return;
     t->inside++;
@@ -116,8 +117,11 @@ void run_wait_end(struct run_wait *wait)
         recorder_add_(&wait->object->waiters, (uintptr_t)-1);
         add_to_total(wait, ticks);
     }
-    run_record(&recorder_for_lock_wait, wait->kind->end, wait->site,
-               RUN_WORDS(wait->address, wait->result, wait->by), 1);
+    run_record(&recorder_for_lock_wait,
+               cpu < 0 ? wait->kind->end : wait->kind->end_cpu, wait->site,
+               RUN_WORDS(wait->address, wait->result, wait->by,
+                         (uintptr_t)(unsigned)cpu),
+               1);
     if (wait->mutex)
         run_took(t, wait->mutex, RUN_WRITE, run_mutex.total, wait->site,
                  wait->cfa);

@@ -1,14 +1,18 @@
 #!/bin/sh
-# apt.sh COMMAND... - apt-get COMMAND by root, lists fresh, until it works.
+# apt.sh COMMAND... - apt-get COMMAND, lists fresh, until it works.
 # SPDX-License-Identifier: MIT
 # A mirror may refuse for a moment, the lists be of before an update, another
-# hold the lock: it tries five times, in two minutes and more.
+# hold the lock: it tries five times, in two minutes and more. It needs root;
+# SUDO names a command that gives it.
 command -v apt-get >/dev/null || exit 127
-sudo=
-[ "$(id -u)" = 0 ] || sudo=sudo
+[ "$(id -u)" = 0 ] || [ -n "${SUDO:-}" ] || {
+    echo "apt.sh: only root may install packages;" \
+        "SUDO=sudo in the environment asks sudo" >&2
+    exit 77
+}
 for pause in 5 15 40 60 ""; do
-    $sudo apt-get update -qq &&
-        DEBIAN_FRONTEND=noninteractive $sudo apt-get -qq \
+    ${SUDO:-} apt-get update -qq &&
+        ${SUDO:-} env DEBIAN_FRONTEND=noninteractive apt-get -qq \
             -o DPkg::Lock::Timeout=120 "$@" >/dev/null && exit
     code=$?
     [ -z "$pause" ] || echo "apt.sh: $1 again in $pause s" >&2

@@ -180,7 +180,9 @@ systems()
         recorder/os.h | sort -u >"$scratch/asked"
     [ "$(wc -l <"$scratch/asked")" -ge 35 ] ||
         echo "recorder/os.h: says too little of what it asks"
-    for file in recorder/os_linux.h recorder/os_posix.h recorder/os_none.h; do
+    for file in recorder/os_linux.h recorder/os_posix.h recorder/os_none.h \
+        "recorder/os_windows.h recorder/os_windows_signal.h"; do
+        # shellcheck disable=SC2086
         functions $file | awk '{ print $3 }' | sort -u |
             comm -23 "$scratch/asked" - |
             sed "s|.*|$file: lacks &(), which os.h asks for|"

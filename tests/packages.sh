@@ -1,18 +1,26 @@
 #!/bin/sh
 # packages.sh build|fleet|test|fuzz - installs the Debian packages that are missing.
 # SPDX-License-Identifier: MIT
+# Where there is no apt-get, it says what of the libraries is missing; what else
+# tests need, they say themselves.
 set -u
+libraries=$(sh packages/libraries.sh names debian)
 case $1 in
-build) packages="libdw-dev libsqlite3-dev zlib1g-dev libseccomp-dev" ;;
-test) packages="libdw-dev libsqlite3-dev zlib1g-dev libseccomp-dev g++ gcc-multilib clang
+build) packages=$libraries ;;
+test) packages="$libraries g++ gcc-multilib clang
     libcriterion-dev libbenchmark-dev libpth-dev libboost-fiber-dev gdb gdbserver elfutils lld babeltrace2
-    gtkwave sigrok-cli protobuf-compiler sqlite3 xvfb xauth python3 chromium
+    gtkwave sigrok-cli protobuf-compiler sqlite3 xvfb xauth python3 chromium pkg-config cmake meson
+    build-essential debhelper lintian rustc cargo golang-go
     nodejs npm pigz pbzip2 lbzip2 xz-utils zstd memcached redis-server libjemalloc2
-    libtcmalloc-minimal4 nats-server libnats-dev libzstd-dev libssl-dev openssl" ;;
-fleet) packages="libdw-dev libsqlite3-dev zlib1g-dev libseccomp-dev libnats-dev libzstd-dev libssl-dev" ;;
-fuzz) packages="libdw-dev libsqlite3-dev zlib1g-dev clang-14 libclang-rt-14-dev" ;;
+    libtcmalloc-minimal4 python3-numpy python3-pandas nats-server libnats-dev libssl-dev openssl" ;;
+fleet) packages="$libraries libnats-dev libssl-dev" ;;
+fuzz) packages="$libraries clang-14 libclang-rt-14-dev" ;;
 *) echo "packages.sh: build, fleet, test or fuzz" >&2 && exit 2 ;;
 esac
+if ! command -v apt-get >/dev/null; then
+    sh packages/libraries.sh
+    exit
+fi
 missing=
 for package in $packages; do
     command -v "$package" >/dev/null && continue # from elsewhere: as good

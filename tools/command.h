@@ -3,6 +3,7 @@
 #ifndef COMMAND_H
 #define COMMAND_H
 
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -52,13 +53,15 @@ struct verb {
     bool kernel;     /* shows switches that the kernel has, too */
     bool starts;     /* a program, whose arguments are no options of the verb */
     int trouble;     /* exit status for trouble; 0: 1 */
+    bool registries; /* takes --registry all */
+    const char *words; /* that its first argument is one of; null: any */
 };
 
 /* One file a verb, in verbs/. */
 extern const struct verb verb_list, verb_dump, verb_follow, verb_stat, verb_set,
     verb_clear, verb_save, verb_watch, verb_export, verb_view, verb_diff,
-    verb_threads, verb_locks, verb_tasks, verb_switches, verb_latency, verb_run,
-    verb_serve;
+    verb_threads, verb_locks, verb_tasks, verb_switches, verb_latency,
+    verb_spans, verb_run, verb_serve, verb_ps;
 
 struct call_option {
     int key;
@@ -103,6 +106,8 @@ enum {
     OPTION_FORMATS,
     OPTION_LOG,
     OPTION_LABEL,
+    OPTION_GREP,
+    OPTION_WHERE,
     OPTION_OWN
 };
 
@@ -141,8 +146,18 @@ bool call_when(struct call *, const char *text, uint64_t *order, int64_t *ns);
 int64_t call_newest_ns(struct call *);
 /* True if --thread names a thread, or a number by which records are known. */
 bool call_has_thread(struct call *);
+/* Warns of files that were not opened, whose bytes are missing. */
+void call_warn_unopened(const struct call *);
 /* The name of the source's program, or of the source where that is unknown. */
 const char *call_program(const struct call *);
+
+/* What a call uses in place of stderr and exit() where it is made by a library,
+ * in somebody else's process: see library/. Null: this is the command. */
+struct call_host {
+    FILE *error, *warnings; /* without `recorder: `, and usage */
+    jmp_buf end;
+};
+extern _Thread_local struct call_host *call_host;
 
 /* The exit status of fail() from now on; it begins with 1. */
 void trouble_set(int status);

@@ -8,7 +8,8 @@ static const struct verb *const verbs[] = {
     &verb_list,    &verb_dump,    &verb_follow, &verb_stat,  &verb_set,
     &verb_clear,   &verb_save,    &verb_watch,  &verb_diff,  &verb_export,
     &verb_view,    &verb_threads, &verb_locks,  &verb_tasks, &verb_switches,
-    &verb_latency, &verb_run,     &verb_serve};
+    &verb_latency, &verb_spans,   &verb_run,    &verb_serve,
+    &verb_ps};
 enum { VERBS = sizeof verbs / sizeof *verbs };
 
 const struct verb *help_verb(const char *name)
@@ -21,7 +22,7 @@ const struct verb *help_verb(const char *name)
 
 const char *help_verbs(void)
 {
-    static char text[128];
+    static char text[256];
     size_t at = 0;
     for (int i = 0; i < VERBS; i++)
         at += (size_t)snprintf(text + at, sizeof text - at, "%s%s",
@@ -96,7 +97,9 @@ static const char sources[] =
     "SOURCE is the id of a running process, a core file, or a recording (a "
     "file left by RECORDER_FILE, recorder_file() or recorder save), or the "
     "folder of a log (recorder save --follow), of which all chunks are read. A "
-    "process "
+    "file may be packed by gzip or zstd. A program's name is a SOURCE, too, "
+    "where one process has it and no file: recorder ps lists those that "
+    "record. A process "
     "is neither stopped nor asked. Exit status: 0; 1 for trouble; 2 for "
     "misuse. Of diff: 0 for no difference, 1 for some, 2 for trouble; of "
     "latency: 1 "
@@ -173,17 +176,69 @@ void help_man_page(void)
     puts(".SH SEE ALSO\n.BR gdb (1)");
 }
 
-/* Prints completion for bash: verbs, their options, files and processes. */
+/* What completes the value of an option, by the name of its argument or its
+ * own; null: the names of files. */
+static const char *completes(const struct option_row *row)
+{
+    static const struct {
+        const char *option, *words;
+    } known[] = {{"color", "always never auto"},
+                 {"severity", "0 1 2 3 hw0 hw1 hw2 hw3 sw0 sw1 sw2 sw3"},
+                 {"registry", "all"},
+                 {"names", "$(_recorder_names)"},
+                 {"thread", "$(_recorder_threads)"},
+                 {"do", "freeze save= run= exit"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(row->name, known[i].option) == 0)
+            return known[i].words;
+    return NULL;
+}
+
+/* Shell functions: the source among the words, its recorders and threads. */
+static const char completion_source[] =
+    "# compgen expands words as the shell does: those of a source are let\n"
+    "# through only if no character in them means anything.\n"
+    "_recorder_plain() { grep -x '[[:alnum:]_.+-]*'; }\n"
+    "# The first word that is a source, if one was typed.\n"
+    "_recorder_source() {\n"
+    "    local i\n"
+    "    for ((i = 2; i < COMP_CWORD; i++)); do\n"
+    "        [ -e \"${COMP_WORDS[i]}\" ] || [ -e \"/proc/${COMP_WORDS[i]}\" ] "
+    "||\n"
+    "            continue\n"
+    "        [[ ${COMP_WORDS[i]} = -* ]] || { echo \"${COMP_WORDS[i]}\"; "
+    "return; }\n"
+    "    done\n"
+    "}\n"
+    "_recorder_names() {\n"
+    "    local source=$(_recorder_source)\n"
+    "    [ -z \"$source\" ] || recorder list \"$source\" 2>/dev/null |\n"
+    "        sed -n '1d; /^$/q; s/[[:blank:]].*//p' | _recorder_plain\n"
+    "}\n"
+    "_recorder_threads() {\n"
+    "    local source=$(_recorder_source)\n"
+    "    [ -z \"$source\" ] || recorder list \"$source\" 2>/dev/null |\n"
+    "        sed -n '/^THREAD/,/^$/{/^[0-9]/s/[[:blank:]].*//p}' | "
+    "_recorder_plain\n"
+    "}\n"
+    "_recorder_words() {\n"
+    "    COMPREPLY=($(compgen -W \"$1\" -- \"${COMP_WORDS[COMP_CWORD]}\"))\n"
+    "}\n";
+
+/* Prints completion for bash: verbs, their options and the values of these,
+ * formats, files, and processes that record, by their ids and names. */
 void help_completion(void)
 {
     const struct option_row *rows[ROWS_MAX];
+    fputs(completion_source, stdout);
     puts("_recorder() {\n"
          "    local word=${COMP_WORDS[COMP_CWORD]} options\n"
+         "    local before=${COMP_WORDS[COMP_CWORD - 1]}\n"
          "    if [ \"$COMP_CWORD\" = 1 ]; then");
-    fputs("        COMPREPLY=($(compgen -W '--help --version", stdout);
+    fputs("        _recorder_words '--help --version", stdout);
     for (int i = 0; i < VERBS; i++)
         printf(" %s", verbs[i]->name);
-    puts("' -- \"$word\"))\n        return\n    fi\n"
+    puts("'\n        return\n    fi\n"
          "    case ${COMP_WORDS[1]} in");
     for (int i = 0; i < VERBS; i++) {
         int count = rows_of(verbs[i], rows);
@@ -192,13 +247,33 @@ void help_completion(void)
             printf("%s--%s", k ? " " : "", rows[k]->name);
         puts("' ;;");
     }
-    puts("    esac\n"
-         "    case $word in\n"
-         "    -*) COMPREPLY=($(compgen -W \"$options\" -- \"$word\")) ;;\n"
-         "    [0-9]*) COMPREPLY=($(compgen -W \"$(cd /proc && echo [0-9]*)\" "
-         "-- \"$word\")) ;;\n"
-         "    *) COMPREPLY=($(compgen -f -- \"$word\")) ;;\n"
-         "    esac\n"
-         "}\n"
-         "complete -o filenames -F _recorder recorder");
+    puts("    esac\n    case ${COMP_WORDS[1]}$before in");
+    for (int i = 0; i < VERBS; i++) {
+        int count = rows_of(verbs[i], rows);
+        for (int k = 0; k < count; k++)
+            if (rows[k]->argument && completes(rows[k])) {
+                printf("    %s--%s", verbs[i]->name, rows[k]->name);
+                if (rows[k]->key < 256)
+                    printf(" | %s-%c", verbs[i]->name, rows[k]->key);
+                printf(") _recorder_words \"%s\"; return ;;\n",
+                       completes(rows[k]));
+            }
+    }
+    puts(
+        "    exportexport) _recorder_words 'perfetto chrome speedscope ctf vcd "
+        "sqlite json csv'; return ;;\n"
+        "    esac\n"
+        "    case $word in\n"
+        "    -*) _recorder_words \"$options\" ;;\n"
+        "    [0-9]*) _recorder_words \"$(recorder ps --brief 2>/dev/null | "
+        "sed 's/ .*//')\" ;;\n"
+        "    *) COMPREPLY=($(compgen -f -- \"$word\"))\n"
+        "        COMPREPLY+=($(compgen -W \"$(recorder ps --brief "
+        "2>/dev/null | sed 's/[^ ]* //' | _recorder_plain | sort | uniq -u)\" "
+        "-- \"$word\"))\n"
+        "        [ -n \"$word\" ] || COMPREPLY+=($(recorder ps --brief "
+        "2>/dev/null | sed 's/ .*//')) ;;\n"
+        "    esac\n"
+        "}\n"
+        "complete -o filenames -F _recorder recorder");
 }

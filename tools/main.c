@@ -1,11 +1,14 @@
 /* main.c - recorder: reads flight recorders from outside the program. */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
+#include "filters.h"
 #include "recorder.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* Returns 0 if all of stdout was written, else ends the command. */
@@ -16,10 +19,53 @@ static int written(void)
     return 0;
 }
 
+/* --registry all: runs the verb for each, in a process of its own, as a verb is
+ * run once. Returns the worst status. */
+static int run_each(struct call *call)
+{
+    struct source_how how = {.executable = call_option(call, 'e'),
+                             .sysroot = call_option(call, OPTION_SYSROOT)};
+    struct source source;
+    uint64_t all[sizeof source.all / sizeof *source.all];
+    size_t count;
+    int worst = 0, status;
+    call->name = call->arguments_count ? call->arguments[0] : "";
+    if (source_open(&source, call->name, &how))
+        fail(call, "%s", source.why);
+    count = source.registries < sizeof all / sizeof *all
+                ? source.registries
+                : sizeof all / sizeof *all;
+    memcpy(all, source.all, sizeof all);
+    if (source.registries > count)
+        warn(call, "it has %zu registries, of which these are the first",
+             source.registries);
+    source_close(&source);
+    for (size_t i = 0; i < count; i++) {
+        char address[24];
+        snprintf(address, sizeof address, "0x%llx", (unsigned long long)all[i]);
+        if (!call_option(call, 'j'))
+            printf("%sREGISTRY %s\n", i ? "\n" : "", address);
+        fflush(stdout);
+        if (fork() == 0) {
+            for (int k = 0; k < call->options_count; k++)
+                if (call->options[k].key == OPTION_REGISTRY)
+                    call->options[k].value = address;
+            status = call->verb->run(call);
+            call_close(call);
+            exit(status ? fflush(stdout), status : written());
+        }
+        if (wait(&status) < 0 || !WIFEXITED(status))
+            worst = 1;
+        else if (WEXITSTATUS(status) > worst)
+            worst = WEXITSTATUS(status);
+    }
+    return worst;
+}
+
 int main(int argc, char **argv)
 {
     static struct call call;
-    const char *name = argc > 1 ? argv[1] : "";
+    const char *name = argc > 1 ? argv[1] : "", *registry;
     bool helps;
     int status, fd;
     do /* no file may get the descriptor of a closed stdout */
@@ -32,8 +78,7 @@ int main(int argc, char **argv)
     else if (helps || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         return help_show(NULL), written();
     if (strcmp(name, "--version") == 0) {
-        printf("recorder %d.%d.%d\n", RECORDER_VERSION_MAJOR,
-               RECORDER_VERSION_MINOR, RECORDER_VERSION_PATCH);
+        puts("recorder " RECORDER_VERSION);
         return written();
     }
     if (strcmp(name, "--man-page") == 0)
@@ -57,7 +102,11 @@ int main(int argc, char **argv)
     if (call.verb->trouble)
         trouble_set(call.verb->trouble);
     selection_parse(&call);
+    registry = call_option(&call, OPTION_REGISTRY);
+    if (registry && call.verb->registries && strcmp(registry, "all") == 0)
+        return run_each(&call);
     status = call.verb->run(&call);
     call_close(&call);
+    filters_free(call.selection.filters);
     return status ? fflush(stdout), status : written();
 }

@@ -1,6 +1,7 @@
 /* options.c - the command line of verbs: options, sources, selections. */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
+#include "filters.h"
 #include "folder.h"
 #include "labels.h"
 #include "logs.h"
@@ -27,32 +28,46 @@ void trouble_set(int status)
     trouble = status;
 }
 
+_Thread_local struct call_host *call_host;
+
+/* Ends the command, or the call of a library. */
+_Noreturn static void end(int status)
+{
+    if (call_host)
+        longjmp(call_host->end, 1);
+    exit(status);
+}
+
 void *need(void *memory)
 {
     if (!memory) {
-        fputs("recorder: there is no memory left\n", stderr);
-        exit(trouble);
+        fprintf(call_host ? call_host->error : stderr,
+                "%sthere is no memory left\n", call_host ? "" : "recorder: ");
+        end(trouble);
     }
     return memory;
 }
 
-/* Prints the lines of a format on stderr. Quoted texts may come from hostile
- * files, so they are escaped. */
-static void say(const struct call *call, const char *format, va_list arguments)
+/* Prints the lines of a format. Quoted texts may come from hostile files, so
+ * they are escaped. */
+static void say(FILE *to, const struct call *call, const char *format,
+                va_list arguments)
 {
     char text[1024], *line = text, *next;
     size_t size;
     vsnprintf(text, sizeof text, format, arguments);
-    fflush(stdout);
-    fprintf(stderr, "recorder: ");
+    if (!call_host) {
+        fflush(stdout);
+        fprintf(to, "recorder: ");
+    }
     if (call && call->name) {
         size = strlen(call->name);
-        fprintf(stderr, "%s: ", text_shown(call->name, &size));
+        fprintf(to, "%s: ", text_shown(call->name, &size));
     }
     do {
         next = strchr(format, '\n') ? strchr(line, '\n') : NULL;
         size = next ? (size_t)(next - line) : strlen(line);
-        fprintf(stderr, "%s\n", text_shown(line, &size));
+        fprintf(to, "%s\n", text_shown(line, &size));
         line = next ? next + 1 : NULL;
     } while (line);
 }
@@ -61,11 +76,11 @@ void fail(const struct call *call, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    say(call, format, arguments);
+    say(call_host ? call_host->error : stderr, call, format, arguments);
     va_end(arguments);
     if (trouble_goes_to)
         longjmp(*trouble_goes_to, 1);
-    exit(trouble);
+    end(trouble);
 }
 
 bool call_try(struct call *call, void (*does)(struct call *))
@@ -85,7 +100,7 @@ void warn(const struct call *call, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    say(call, format, arguments);
+    say(call_host ? call_host->warnings : stderr, call, format, arguments);
     va_end(arguments);
 }
 
@@ -102,8 +117,10 @@ void misuse(const struct call *call, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    say(NULL, format, arguments);
+    say(call_host ? call_host->error : stderr, NULL, format, arguments);
     va_end(arguments);
+    if (call_host)
+        end(2);
     usage(stderr, call ? call->verb : NULL);
     fprintf(stderr, "recorder %s%s--help tells more\n",
             call && call->verb ? call->verb->name : "",
@@ -129,7 +146,9 @@ const struct option_row common_rows[] = {
      "first that knows a code counts, then those of RECORDER_FORMATS, "
      "DIR:DIR..., then those of /usr/share/recorder/formats"},
     {OPTION_REGISTRY, "registry", "ADDRESS",
-     "which of several, in a process of libraries that share nothing"},
+     "which of several, in a process of libraries that share nothing; all: "
+     "list, "
+     "dump and stat show one behind the other"},
     {'h', "help", NULL, "this text"},
     {0, NULL, NULL, NULL}};
 
@@ -148,6 +167,14 @@ const struct option_row selection_rows[] = {
      "only from these severities up: 2 is hw2,sw2; hw1,sw3; of one kind only, "
      "where the other is not named. Records without a severity are left out; "
      "overwritten ones are counted whatever theirs was"},
+    {OPTION_GREP, "grep", "REGEX",
+     "only whose message has it: extended syntax, any case unless a letter is "
+     "a capital; of several, all"},
+    {OPTION_WHERE, "where", "CONDITION",
+     "only with such arguments: 'net: bytes>1000 peer=alpha', of recorders "
+     "named net those of \"bytes=%d\" and \"peer=%s\" in formats, or by their "
+     "places: '2>=0.5'; > < >= <= = != & (a bit of it is set) ~ (a text has "
+     "the REGEX). Of several, any"},
     {'L', "line", "LINE", "what a line shows, of " RECORDER_LINE_FIELDS_},
     {0, NULL, NULL, NULL}};
 
@@ -516,6 +543,23 @@ void call_take(struct call *call)
     }
 }
 
+static void filters_parse(struct call *call)
+{
+    for (int i = 0; i < call->options_count; i++) {
+        const struct call_option *option = &call->options[i];
+        struct filters **filters = &call->selection.filters;
+        const char *wrong = NULL;
+        if (option->key == OPTION_GREP)
+            wrong = filters_grep(filters, option->value);
+        else if (option->key == OPTION_WHERE)
+            wrong = filters_where(filters, option->value);
+        if (wrong)
+            misuse(call, "--%s %s: %s",
+                   option->key == OPTION_GREP ? "grep" : "where", option->value,
+                   wrong);
+    }
+}
+
 void selection_parse(struct call *call)
 {
     struct reader_selection *s = &call->selection;
@@ -544,6 +588,7 @@ void selection_parse(struct call *call)
     wrong = s->names ? recorder_regex_check_(s->names) : NULL;
     if (wrong)
         misuse(call, "--names %s: %s", s->names, wrong);
+    filters_parse(call);
 }
 
 static void codes_say(void *context, const char *text)
@@ -579,10 +624,14 @@ void call_open(struct call *call, int i)
                              .sysroot = call_option(call, OPTION_SYSROOT),
                              .images = call->images,
                              .registry = call_option(call, OPTION_REGISTRY),
+                             .in_library = call_host,
                              .unprepared = call->verb->unprepared};
     const char *elf = call_option(call, OPTION_ELF), *wrong;
     struct stat is;
     char *end;
+    if (how.registry && strcmp(how.registry, "all") == 0)
+        misuse(call, "--registry all goes with list, dump and stat; here it "
+                     "takes the address of one");
     if (how.registry && (strtoull(how.registry, &end, 0) == 0 || *end))
         misuse(call, "--registry %s: is no address", how.registry);
     for (int k = 0; k < call->options_count; k++)
@@ -627,7 +676,7 @@ const char *call_program(const struct call *call)
     return *call->reader.program ? call->reader.program : call->name;
 }
 
-void call_close(struct call *call)
+void call_warn_unopened(const struct call *call)
 {
     const struct source *source = &call->source;
     if (*source->unopened)
@@ -636,6 +685,11 @@ void call_close(struct call *call)
              "were not opened: %s%s; --sysroot DIR says where the right files "
              "are",
              source->unopened, source->unopened_more ? ", and more" : "");
+}
+
+void call_close(struct call *call)
+{
+    call_warn_unopened(call);
     reader_close(&call->reader);
     source_close(&call->source);
     codes_free(call->codes);

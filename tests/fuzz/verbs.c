@@ -151,6 +151,9 @@ static const struct {
     {"show", "switches --json --since -1s --until 9 @", true},
     {"show", "latency --from .* --to .* --by 1 --histogram @", true},
     {"show", "latency --from ready.* --to in.* --by id --deadline 1ns @", true},
+    {"show", "dump --grep a --where .*:1>0 @", true},
+    {"show", "spans --histogram @", true},
+    {"show", "spans --json @", true},
     {"function", "dump --function @", true},
     {"function", "dump --json --function --since 2000-01-01 @", true},
     {"export", "export perfetto -o # --messages --value .*:1=v @", false},
@@ -259,13 +262,13 @@ static bool seen_constant(uint64_t address)
 
 bool fuzz_gdb(unsigned char *bytes, size_t size)
 {
-    struct library_target target = {.read = seen_read,
+    struct recorder_gdb_target target = {.read = seen_read,
                                     .write = seen_write,
                                     .thread = seen_thread,
                                     .constant = seen_constant,
                                     .native = true};
-    struct library_event event;
-    struct library *library;
+    struct recorder_gdb_event event;
+    struct recorder_gdb *library;
     const char *text;
     bool opened = false;
     if (!fuzz_open(&seen, bytes, size))
@@ -274,32 +277,32 @@ bool fuzz_gdb(unsigned char *bytes, size_t size)
     target.big_endian = seen.big;
     target.size = size; /* gdb's script passes that of the file */
     for (int what = 0; what < 3; what++) { /* each asks another library */
-        library = need(library_new(&target));
+        library = need(recorder_gdb_new(&target));
         for (unsigned i = 0; i < seen.segments; i++)
-            library_scan(library, seen.segment[i].address,
+            recorder_gdb_scan(library, seen.segment[i].address,
                          seen.segment[i].address + seen.segment[i].size);
-        if (!library_open(library)) {
+        if (!recorder_gdb_open(library)) {
             opened = true;
-            if (what == 0 && !library_take(library, "n.*|t.*", 20))
-                while (*(text = library_dump(library)))
+            if (what == 0 && !recorder_gdb_take(library, "n.*|t.*", 20))
+                while (*(text = recorder_gdb_dump(library)))
                     fuzz_plain_text(text);
-            if (what == 1 && !library_at(library, 9, &event)) {
+            if (what == 1 && !recorder_gdb_at(library, 9, &event)) {
                 fuzz_plain_text(event.line);
                 fuzz_plain_text(event.file);
                 fuzz_plain_text(event.name);
             }
-            fuzz_plain_text(library_list(library));
-            fuzz_plain_text(library_threads(library));
-            fuzz_plain_text(library_several(library));
-            fuzz_plain_text(library_warnings(library));
-            for (size_t i = 0; (text = library_name(library, i)); i++)
+            fuzz_plain_text(recorder_gdb_list(library));
+            fuzz_plain_text(recorder_gdb_threads(library));
+            fuzz_plain_text(recorder_gdb_several(library));
+            fuzz_plain_text(recorder_gdb_warnings(library));
+            for (size_t i = 0; (text = recorder_gdb_name(library, i)); i++)
                 if (strlen(text) > 1 << 16)
                     abort();
             if (what == 2)
-                fuzz_plain_text(library_set(library, "n.*=2 retries=trace")),
-                    library_clear(library);
+                fuzz_plain_text(recorder_gdb_set(library, "n.*=2 retries=trace")),
+                    recorder_gdb_clear(library);
         }
-        library_free(library);
+        recorder_gdb_free(library);
     }
     return opened;
 }

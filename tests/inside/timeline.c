@@ -1,9 +1,10 @@
 /* Events by time, spans, values: tools/export/timeline.c alone. */
 /* SPDX-License-Identifier: MIT */
 /* The reader is these few functions, over an array of events. */
+#include "export/timeline.c"
 #include "export/buffer.c"
 #include "export/kinds.c"
-#include "export/timeline.c"
+#include "export/spans.c"
 #include "export/value.c"
 #include "reader/ids.c"
 
@@ -60,6 +61,11 @@ size_t reader_word_text(struct reader *reader, const struct reader_event *e,
                         unsigned i, char *to, size_t max)
 {
     (void)reader, (void)e, (void)i, (void)to, (void)max;
+    abort();
+}
+void reader_unmark(struct reader_argument *arguments, unsigned count)
+{
+    (void)arguments, (void)count;
     abort();
 }
 const char *switches_name(const char *name, uint64_t id, char to[64])
@@ -218,6 +224,65 @@ Test(timeline, pairs_spans)
     cr_assert_str_eq(spans_text(),
                      ". (a (b of %d . . . )b of %d . (c, which a ends "
                      ")c, which a ends )a . . (> (x 02");
+}
+
+/* Goal: a close finds its span by its name; one that is forgotten shifts no
+ * other, neither those around it nor those that follow. */
+Test(timeline, a_forgotten_close_shifts_nothing)
+{
+    add(1, 0, 0, "> outer");
+    for (int i = 0; i < 3; i++) {
+        add(10 * i + 2, 0, 0, "> request %d");
+        add(10 * i + 3, 0, 0, "> parse");
+        if (i != 1)
+            add(10 * i + 4, 0, 0, "< parse");
+        add(10 * i + 5, 0, 0, "< request %d: done");
+    }
+    add(40, 0, 0, "< parses");
+    add(41, 0, 0, "< out");
+    add(42, 0, 0, "<");
+    cr_assert_str_eq(spans_text(),
+                     "(outer (request %d (parse )parse . )request %d . "
+                     "(request %d (parse )parse )request %d . "
+                     "(request %d (parse )parse . )request %d . "
+                     ". . )outer . 0");
+}
+
+/* Goal: a span that another cut is measured by its own close; names agree by
+ * whole words. */
+Test(timeline, spans_that_cross)
+{
+    struct timeline_event e;
+    uint64_t ns[5] = {0};
+    add(1, 0, 0, "> a");
+    add(2, 0, 0, "> b");
+    add(4, 0, 0, "< a");
+    add(8, 0, 0, "< b, %d bytes");
+    add(9, 0, 0, "> read block %d");
+    add(19, 0, 0, "< read, %d KiB");
+    timeline_open(&timeline, &call, 1);
+    for (int i = 0; timeline_next(&timeline, &e);)
+        if (e.ended)
+            ns[i++] = e.ns - e.ended->ns;
+    cr_assert(ns[0] == 3 && ns[1] == 6 && ns[2] == 10 && ns[3] == 0);
+    timeline_close(&timeline);
+}
+
+/* Goal: what an ended thread left open ends with its last record. */
+Test(timeline, ended_threads_end_their_spans)
+{
+    struct timeline_event e;
+    add(1, 0, 0, "> a");
+    add(5, 0, 1, "last of T1");
+    add(2, 1, 0, "> b");
+    add(9, 1, 0, "goes on");
+    threads[0].known = threads[1].known = threads[1].alive = true;
+    timeline_open(&timeline, &call, 1);
+    while (timeline_next(&timeline, &e))
+        ;
+    cr_assert_eq(timeline_lane_end(&timeline, timeline.lanes[0]), 4);
+    cr_assert_eq(timeline_lane_end(&timeline, timeline.lanes[1]), 8);
+    timeline_close(&timeline);
 }
 
 /* Goal: where the thread is not known, records of several would mix. */

@@ -7,6 +7,10 @@
  * lanes over                  a lane that five threads look at, one of them by the
  *                             id of the first, which has ended before
  * lanes shared                two threads in lane 0
+ * lanes clock UNITS           a thread draws orders of so many units by a clock
+ *                             that stands still or goes on; a signal handler
+ *                             draws one anywhere in that, once or not at all
+ * lanes clocks UNITS          two threads in lane 0 do so at once
  *
  * The addition of an owner is a load and a store here: nobody but a handler of
  * the same thread comes between two accesses that have no step between them, and
@@ -33,6 +37,11 @@ static bool counts(const volatile void *p);
 #define RECORDER_ADD_OWNED_(to, value) add_owned(to, value, false)
 #define RECORDER_ADD_IN_TWO_(to, value)                                        \
     add_owned(to, value, true) /* mutant's */
+static bool swap_owned(uintptr_t *to, uintptr_t *seen, uintptr_t value,
+                       bool in_two);
+#define RECORDER_SWAP_OWNED_(to, seen, value) swap_owned(to, seen, value, false)
+#define RECORDER_SWAP_IN_TWO_(to, seen, value)                                 \
+    swap_owned(to, seen, value, true) /* mutant's */
 #define RECORDER_TIME() ((uintptr_t)0)
 #define RECORDER_THREAD() 1u
 #include "recorder.h"
@@ -61,6 +70,19 @@ static uintptr_t add_owned(uintptr_t *to, uintptr_t value, bool in_two)
     return was;
 }
 
+static bool swap_owned(uintptr_t *to, uintptr_t *seen, uintptr_t value,
+                       bool in_two)
+{
+    uintptr_t was = __atomic_load_n(to, __ATOMIC_RELAXED), expected = *seen;
+    *seen = was;
+    if (was != expected)
+        return false;
+    if (in_two)
+        handle();
+    __atomic_store_n(to, value, __ATOMIC_RELAXED);
+    return true;
+}
+
 /* A record is told by its first argument, `what`; the table of what was made has
  * a bit for each. */
 static __thread uintptr_t made;
@@ -69,7 +91,9 @@ static void make(unsigned writer, uintptr_t what, uintptr_t count)
     uintptr_t previous = recorder_positions_(&all.ring, count, writer), i;
     for (i = 0; i < count; i++, what++) {
         struct recorder_record r = {0, what, 0, 0, {~what, 0, 0, 0}};
-        if (recorder_write_(&all.ring, slots - 1, previous + i, writer, &r))
+        struct recorder_record *place;
+        recorder_write_(&all.ring, slots - 1, previous + i, writer, &r, &place);
+        if (place)
             made |= (uintptr_t)1 << what;
     }
 }
@@ -86,6 +110,11 @@ static uintptr_t look(unsigned slot)
 
 /* --------------------------------------------------------------- handler -- */
 
+/* With units: what the handler drew, 0 where it did not run. */
+static unsigned units;
+static __thread uintptr_t handled;
+static uintptr_t draw(uintptr_t lane, uintptr_t count);
+
 static uintptr_t signal_sent;
 static __thread bool interruptible;
 enum { OWN = 1u << RECORDER_WRITER_LANE_ | 1 };
@@ -96,7 +125,10 @@ static void handle(void)
     if (!interruptible || !__atomic_load_n(&signal_sent, __ATOMIC_RELAXED))
         return;
     interruptible = false;
-    make(OWN, 10, 1);
+    if (units)
+        handled = draw(1, 1);
+    else
+        make(OWN, 10, 1);
 }
 static void *owner(void *unused)
 {
@@ -243,6 +275,65 @@ static int shared(void)
     return 0;
 }
 
+/* ----------------------------------------------------------------- clock -- */
+
+/* Units are told by a clock that stands still: so all want the same one. The
+ * result of a thread has a bit for each unit that it drew. */
+enum { UNIT = 4 };
+static uintptr_t last_unit;
+static uintptr_t draw(uintptr_t lane, uintptr_t count)
+{
+    uintptr_t order = recorder_order_take_(&last_unit, lane, UNIT, count);
+    uintptr_t unit = order >> RECORDER_UNIT_BITS_;
+    return (((uintptr_t)1 << count) - 1) << unit;
+}
+static void *draw_two(void *lane)
+{
+    uintptr_t first, second;
+    handled = 0;
+    interruptible = lane != NULL;
+    first = draw((uintptr_t)lane, units);
+    second = draw((uintptr_t)lane, 1);
+    handle();
+    interruptible = false;
+    weak_check(first < second, "orders of a thread ascend");
+    weak_check(!(first & second) && !(handled & (first | second)),
+               "an order is given once");
+    return (void *)(first | second | handled);
+}
+static int clock_of_one(void)
+{
+    weak_thread thread[2];
+    void *result[2];
+    uintptr_t all_drawn;
+    unsigned i;
+    weak_begin(&thread[0], draw_two, (void *)1);
+    weak_begin(&thread[1], sender, NULL);
+    for (i = 0; i < 2; i++)
+        weak_join(thread[i], &result[i]);
+    all_drawn = (uintptr_t)result[0] >> UNIT;
+    weak_check((all_drawn & (all_drawn + 1)) == 0, "no unit is left out");
+    weak_check(recorder_get_(&last_unit) ==
+                   UNIT + (unsigned)__builtin_popcountl(all_drawn) - 1,
+               "the last unit is the highest");
+    return __builtin_popcountl(all_drawn) > (int)units + 1;
+}
+static int clock_of_all(void)
+{
+    weak_thread thread[2];
+    void *result[2];
+    unsigned i;
+    for (i = 0; i < 2; i++)
+        weak_begin(&thread[i], draw_two, NULL);
+    for (i = 0; i < 2; i++)
+        weak_join(thread[i], &result[i]);
+    weak_check(!((uintptr_t)result[0] & (uintptr_t)result[1]),
+               "an order is given once");
+    weak_check(recorder_get_(&last_unit) == UNIT + 2 * (units + 1) - 1,
+               "the last unit is the highest");
+    return 0;
+}
+
 int main(int count, char **arguments)
 {
     const char *what = count > 1 ? arguments[1] : "";
@@ -260,8 +351,14 @@ int main(int count, char **arguments)
         program = over;
     else if (strcmp(what, "shared") == 0)
         program = shared;
+    else if (strncmp(what, "clock", 5) == 0 && count == 3) {
+        units = (unsigned)atoi(arguments[2]);
+        if (units > 0 && units <= MAX)
+            program = what[5] ? clock_of_all : clock_of_one;
+    }
     if (!program) {
-        fprintf(stderr, "usage: lanes handler slots parts | over | shared\n");
+        fprintf(stderr, "usage: lanes handler slots parts | over | shared | "
+                        "clock units | clocks units\n");
         return 2;
     }
     r = weak_explore(program, flags);

@@ -130,12 +130,13 @@ static void make(unsigned thread, uintptr_t parts)
     tickets = 0;
     previous = recorder_positions_(&all.ring, parts, thread);
     for (i = 0; i < parts; i++, o++) {
-        struct recorder_record r = {o, o, o, o, {o, o, o, o}};
+        struct recorder_record r = {o, o, o, o, {o, o, o, o}}, *place;
         order = o;
         tickets = 1;
         if (i > 0)
             drew(previous + i);
-        if (recorder_write_(&all.ring, SLOTS - 1, previous + i, thread, &r))
+        recorder_write_(&all.ring, SLOTS - 1, previous + i, thread, &r, &place);
+        if (place)
             table |= entry(drawn, o);
     }
 }

@@ -10,13 +10,16 @@ root=../..
 build=$root/build/model
 cc="${CC:-cc} -std=gnu11 -O2 -w"
 cxx="${CXX:-c++} -std=gnu++11 -O2 -w"
+# A port with one processor: what holds the compiler back there counts as a
+# fence of the processor, as what is on one processor sees its own stores.
+one="-DRECORDER_FENCE_(order)=__atomic_thread_fence(order)"
 : "${SEED:=$(date +%s)}"
 : "${GENMC_SECONDS:=300}"
 export GENMC_SECONDS
 export SEED
 
 # What the mutants are of.
-parts_checked="word.h ring.h lane.h"
+parts_checked="word.h ring.h lane.h order.h"
 # slots writers records tickets readers words [parts] [how]
 configurations="order
 1 2 1 2 1 1 compare
@@ -38,7 +41,14 @@ configurations="order
 1 4 1 3 1 2 random 20000
 1 3 2 2 1 8 random 20000
 2 3 2 2 1 8 random 20000
-2 3 1 2 1 8 2 random 20000"
+2 3 1 2 1 8 2 random 20000
+one order
+one 1 2 1 2 1 8
+one 1 3 1 2 1 2
+one 1 2 2 2 1 2
+one 2 2 2 2 1 2
+one 2 2 1 2 1 1 2
+one 2 3 2 2 1 8 random 20000"
 deep="1 2 2 1 1 1 compare
 2 3 2 1 1 1
 1 3 1 3 1 1
@@ -50,7 +60,10 @@ lanes handler 1 1
 lanes handler 4 3
 lanes handler 2 2
 lanes over
-lanes shared"
+lanes shared
+lanes clock 1
+lanes clock 3
+lanes clocks 2"
 # program bits thread_bits slots writers tickets
 wraps="wraps 5 2 1 2 1
 wraps 5 2 2 2 2
@@ -78,9 +91,18 @@ trials="order
 lanes shared
 lanes handler 4 1
 lanes over
+lanes clock 2
+lanes clocks 2
 wraps 5 3 1 2 1
 wraps-masked 5 3 1 2 1
 1 3 1 2 1 1"
+# The same for mutants of an order or of a fence, where there is one processor.
+trials_one="one order
+one 2 2 2 1 1 1
+one 1 2 1 2 1 2
+one 1 3 1 1 1 1
+one 1 2 2 2 1 1
+one 1 3 1 2 1 1"
 # What GenMC checks of these: it enters every execution one by one.
 genmc_trials="order
 follows
@@ -93,6 +115,7 @@ genmc_deep="1 3 1 2 0 1
 words() # A configuration in words.
 {
     case $1 in
+    one\ *) echo "one processor: $(words "${1#one }")" && return ;;
     order) echo "orders (W1)" && return ;;
     follows) echo "orders follow a flag (W1)" && return ;;
     esac
@@ -102,6 +125,8 @@ words() # A configuration in words.
         echo "a lane of $3 slots and a handler of its thread, parts $4"
         return
         ;;
+    lanes,clock) echo "orders by the clock and a handler, units $3" && return ;;
+    lanes,clocks) echo "orders by the clock in lane 0, units $3" && return ;;
     lanes,over) echo "a lane whose thread has ended" && return ;;
     lanes,*) echo "lane 0" && return ;;
     esac
@@ -129,6 +154,7 @@ program() # Of a configuration: the program to run, and its arguments.
 {
     case $1 in
     wraps* | lanes*) echo "$1" ;;
+    one\ *) echo "ring-one ${1#one }" ;;
     *) echo "ring $1" ;;
     esac
 }
@@ -228,11 +254,16 @@ make_mutant() # Makes the header of the mutant in $dir; says what went wrong.
     $cc -I"$dir" ring.c "$build/weak.o" -o "$dir/ring" 2>"$dir/log" &&
         $cc -I"$dir" lanes.c "$build/weak.o" -o "$dir/lanes" 2>"$dir/log" ||
         { echo "FAILED: does not compile: $(head -n 1 "$dir/log")"; return 1; }
+    sed -z 's/\n *RECORDER_STEP_(/ RECORDER_STEP_(/g' $root/recorder/ring.h |
+        cmp -s - "$dir/recorder/ring.h" ||
+        ! grep -q "__ATOMIC_\|recorder_fence_" "$dir/sed" ||
+        $cc -DRECORDER_ONE_PROCESSOR "$one" -I"$dir" ring.c "$build/weak.o" \
+            -o "$dir/ring-one"
 }
 
-try_mutant() # Runs it until it fails; prints that, or nothing.
+try_mutant() # $1: trials. Runs it until it fails; prints that, or nothing.
 {
-    echo "$trials" | while read -r trial; do
+    echo "$1" | while read -r trial; do
         case $trial in
         wraps*)
             [ -x "$dir/wraps" ] || make_wraps "$dir" "$dir" 2>"$dir/log" ||
@@ -273,10 +304,14 @@ mutant() # Makes mutant number $1 and tries to catch it; prints its line.
         echo "mutant: $name: $caught"
         return 1
     fi
-    caught=$(try_mutant)
+    caught=$(try_mutant "$trials")
+    if [ -x "$dir/ring-one" ]; then
+        by_one=$(try_mutant "$trials_one")
+        [ -n "$by_one" ] || caught="FAILED: not caught on one processor"
+    fi
     by_genmc=
     case $MODEL_DEEP,$caught in
-    ,* | *,*" bits, "* | *,*lane*) ;; # GenMC sees no wraps and no lanes
+    ,* | *,*" bits, "* | *,*lane* | *,*clock*) ;; # GenMC sees no wraps and no lanes
     *)
         command -v genmc >/dev/null && by_genmc=$(genmc_try_mutant)
         command -v genmc >/dev/null && [ -z "$by_genmc" ] &&
@@ -319,6 +354,7 @@ mkdir -p "$build"
 $cc -c weak.c -o "$build/weak.o" &&
     $cc litmus.c "$build/weak.o" -o "$build/litmus" &&
     $cc -I$root ring.c "$build/weak.o" -o "$build/ring" &&
+    $cc -DRECORDER_ONE_PROCESSOR "$one" -I$root ring.c "$build/weak.o" -o "$build/ring-one" &&
     $cc -I$root lanes.c "$build/weak.o" -o "$build/lanes" &&
     make_wraps $root "$build" || exit 1
 

@@ -268,6 +268,8 @@ ALWAYS_INLINE bool swap_if(short_word *p, short_word *expected,
 #define RECORDER_STEP_(label) ((void)0)
 #define RECORDER_LAPS_WRAP_ 1
 #define RECORDER_ADD_(to, value, order) recorder_add_(to, value)
+#define RECORDER_LOAD_(from, order) recorder_get_(from)
+#define RECORDER_STORE_(to, value, order) recorder_put_(to, value)
 #define RECORDER_THREAD_BITS_ thread_bits
 #define RECORDER_THREAD_SHARED ((1u << (thread_bits - 1)) - 1)
 #define RECORDER_TICKETS tickets_max
@@ -310,7 +312,7 @@ static unsigned recorder_writer_lane_(unsigned) { return 0; }
  * of its record. Returns whether it recorded: false where it lost its record. */
 static bool go_on(struct state *s, unsigned number, bool to_the_end)
 {
-    bool recorded;
+    recorder_record *place = NULL;
     now = s->memory;
     me = &s->thread[number];
     replayed = tickets = 0;
@@ -318,15 +320,14 @@ static bool go_on(struct state *s, unsigned number, bool to_the_end)
     closed = false;
     alone = to_the_end;
     if (setjmp(stopped))
-        recorded = false;
+        place = NULL;
     else {
-        recorded =
-            recorder_write_(&ring, slots - 1, recorder_positions_(&ring, 1, 1), 1,
-                            &records[0]);
+        recorder_write_(&ring, slots - 1, recorder_positions_(&ring, 1, 1), 1,
+                        &records[0], &place);
         memset(me, 0, sizeof *me);
     }
     s->memory = now;
-    return recorded;
+    return place;
 }
 
 /* ------------------------------------------------------------ the search -- */

@@ -170,4 +170,47 @@ Test(freestanding, what_is_missing_is_said)
     says("gcc", port, "define RECORDER_WRITE(text, size)");
     sprintf(port, "%s#include <recorder.h>\\nRECORDER_LANES(a, 4, 2)", ready);
     says("gcc", port, "lanes need a port with RECORDER_CACHE_LINE");
+    sprintf(port,
+            "#define RECORDER_ONE_PROCESSOR\n#define RECORDER_CACHE_LINE 64\n"
+            "%s#include <recorder.h>",
+            ready);
+    says("gcc", port, "says that there are several processors");
+    says("gcc", "#define RECORDER_ONE_PROCESSOR\n#include <recorder.h>",
+         "RECORDER_ONE_PROCESSOR is for ports");
+}
+
+/* Goal: a record has the processor's barriers, unless the port promises that
+ * there is one processor; then it has none of them. Method: its code. */
+Test(freestanding, barriers_unless_there_is_one_processor)
+{
+    static const char *const promises[] = {"", "-DRECORDER_ONE_PROCESSOR"};
+    static const struct {
+        const char *compiler, *objdump, *barrier;
+        unsigned long count; /* W1 two, unless masked; W3, W5 and W7 */
+    } machines[] = {
+        {"arm-none-eabi-gcc -mcpu=cortex-m3 -mthumb", "arm-none-eabi-objdump",
+         "dmb", 5},
+        {"arm-none-eabi-gcc -mcpu=cortex-m0 -mthumb -DNO_ATOMICS",
+         "arm-none-eabi-objdump", "dmb", 3},
+        {"clang --target=mips-linux-gnu -march=mips32r2 -mno-abicalls "
+         "-fno-pic -G0",
+         "mips-linux-gnu-objdump", "sync", 5},
+    };
+    for (unsigned i = 0; i < sizeof machines / sizeof *machines; i++) {
+        unsigned long count[2];
+        for (unsigned j = 0; j < 2; j++) {
+            build_must("%s %s -O2 -std=c11 -ffreestanding " BUILD_INCLUDE
+                       "-c -o one.o " PROGRAM " && %s -d "
+                       "--disassemble=recorder_record_few_ one.o >one.s && "
+                       "grep -q :$ one.s && grep -cw %s one.s || true",
+                       machines[i].compiler, promises[j], machines[i].objdump,
+                       machines[i].barrier);
+            cr_assert(build_text[0], "%s: no code", machines[i].compiler);
+            count[j] = strtoul(build_text, NULL, 10);
+        }
+        cr_expect_eq(count[0], machines[i].count, "%s: %lu barriers",
+                     machines[i].compiler, count[0]);
+        cr_expect_eq(count[1], 0, "%s: %lu barriers on one processor",
+                     machines[i].compiler, count[1]);
+    }
 }

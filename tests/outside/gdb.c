@@ -4,9 +4,8 @@
  * Real gdb in batch mode, on processes, core files, recordings and gdbserver.
  * Its functions may not be called: `recorder` runs no code of the program.
  */
-#include "harness/build.h"
+#include "harness/command.h"
 
-#define RECORDER_COMMAND TEST_ROOT "/build/recorder"
 #define SCRIPT TEST_ROOT "/gdb/recorder-gdb.py"
 #define GDB                                                                    \
     "gdb -nx -q -batch -ex \"set may-call-functions off\" "                    \
@@ -57,23 +56,29 @@ static void leave_core(const char *how)
 }
 
 /* The whole of `list` and `dump` and parts of the last must be the same in gdb
- * as of the command; the time in the first line of a dump left out. */
+ * as of the command; the time in the first line of a dump left out. So must
+ * `threads`, but for how they were read; of a recording, which has no stacks,
+ * and behind a stub, it is the list's part. */
 static void must_agree(const char *gdb, const char *source)
 {
+    const char *verb = strstr(gdb, "remote") ? "list" : "threads";
     build_must(GDB "%s "
                "-ex \"pipe recorder list | cat >gdb.list\" "
                "-ex \"pipe recorder dump | cat >gdb.dump\" "
                "-ex \"pipe -d @ recorder dump n.*|OPENED last 4 @ "
                "cat >gdb.last\" "
                "-ex \"pipe recorder threads | cat >gdb.threads\"", gdb);
-    build_must(RECORDER_COMMAND " list %s >list; "
-               RECORDER_COMMAND " dump %s >dump; "
-               RECORDER_COMMAND " dump -n \"n.*|OPENED\" --last 4 %s >last; "
+    build_must(RECORDER " list %s >list; "
+               RECORDER " dump %s >dump; "
+               RECORDER " dump -n \"n.*|OPENED\" --last 4 %s >last; "
                "sed -n \"/^THREAD/,/^\\$/{/./p}\" list >threads; "
+               RECORDER " %s %s >told 2>&- && "
+               "grep -q \"different stack\" told && mv told threads; "
+               "sed -i \"/different stack/s/Read .*//\" threads gdb.threads; "
                "sed -i \"1s/AT .* UTC//\" *dump *last; "
                "test -s list && test -s dump && for part in list dump last "
                "threads; do diff $part gdb.$part || exit; done",
-               source, source, source);
+               source, source, source, verb, source);
 }
 
 /* Each of these, a newline behind each, must be in what the last gdb said. */
@@ -101,7 +106,7 @@ static void everywhere(const char *flags, bool alone)
     sprintf(source, "%d", pid);
     sprintf(attach, "-p %d", pid);
     must_agree(attach, source);
-    build_must(RECORDER_COMMAND " save %d -o saved", pid);
+    build_must(RECORDER " save %d -o saved", pid);
     stop(pid);
     must_agree("./program saved", "saved");
     must_agree("-c saved", "saved");
@@ -116,7 +121,7 @@ static void everywhere(const char *flags, bool alone)
     must_agree("./program core", "core");
     build_must("mv kept away"); /* gdb takes what it lacks for zeros */
     build_must(GDB "./program core -ex \"pipe recorder list | cat >gdb.list\"; "
-               RECORDER_COMMAND " list core | diff - gdb.list && "
+               RECORDER " list core | diff - gdb.list && "
                "grep \"its rings are not in there\" gdb.list");
 }
 Test(gdb, position_independent, .init = build_long) { everywhere("-g -fPIE -pie", false); }
@@ -167,7 +172,7 @@ Test(gdb, remote, .init = build_long)
 static void at_selects(const char *gdb, bool lines)
 {
     char id[64];
-    build_must("sed -n \"s/^3 *\\([0-9]*\\) *reader .*/\\1/p\" threads");
+    build_must("sed -n \"s/^3 *\\([0-9]*\\) *reader .*/\\1/p\" list");
     sprintf(id, "%d)", atoi(build_text));
     cr_assert_str_neq(id, "0)");
     build_must(GDB "%s -ex \"recorder at 8\" -ex \"echo >\\n\" -ex thread "
@@ -217,12 +222,12 @@ Test(gdb, set_and_clear)
          "recorder: net=of: on, off, trace, freeze, thaw or a number\n"
          "recorder: n[: missing ]\n"
          "recorder: NAME=VALUE is missing\n");
-    build_must(RECORDER_COMMAND " list %d | grep -e \" trace  *Bytes\" "
+    build_must(RECORDER " list %d | grep -e \" trace  *Bytes\" "
                "-e \" off  *Reads\" -e \"retries  *-7 \" | wc -l | grep 3",
                pid);
-    build_must(RECORDER_COMMAND " dump %d | grep \" 11 RECORDS\"", pid);
+    build_must(RECORDER " dump %d | grep \" 11 RECORDS\"", pid);
     build_must(GDB "-p %d -ex \"recorder clear\"", pid);
-    build_must(RECORDER_COMMAND " dump %d | grep \" 0 RECORDS\"", pid);
+    build_must(RECORDER " dump %d | grep \" 0 RECORDS\"", pid);
     stop(pid);
     leave_core("./program abort");
     build_must(GDB "./program core -ex \"recorder set net=on\" "
@@ -244,7 +249,7 @@ Test(gdb, help_and_completion)
                "-ex \"complete recorder set io=o\" "
                "-ex \"complete recorder set io=on ret\"");
     said("recorder list -- Show the recorders\nrecorder dump -- Print\n"
-         "recorder threads -- Show\nrecorder at -- Show one record\n"
+         "recorder threads -- Show\nrecorder locks -- Show\nrecorder at -- Show one record\n"
          "recorder set -- Turn\nrecorder clear -- Show no more\n"
          "Usage: recorder dump [REGEX] [last N]\n");
     cr_assert(strstr(build_text, "\nrecorder dump\n"
@@ -287,12 +292,12 @@ Test(gdb, several_registries, .init = build_long)
     cr_assert(at && sscanf(at, "shows another: %31s", address) == 1, "%s",
               build_text);
     cr_assert(strstr(at + 1, "shows another: "), "%s", build_text);
-    build_must(RECORDER_COMMAND " dump %d 2>&1 | grep -v ^FLIGHT" NO_TIMES
+    build_must(RECORDER " dump %d 2>&1 | grep -v ^FLIGHT" NO_TIMES
                ">dump && " GDB "%s -ex \"recorder dump\" 2>&1 | "
                "sed -n \"/^DUMP/,/another:/p\"" NO_TIMES "| sort >gdb.dump; "
                "sed \"s/^recorder: [0-9]*: //\" dump | sort | diff - gdb.dump",
                pid, gdb);
-    build_must(RECORDER_COMMAND " dump --registry %s %d | tail -n +2" NO_TIMES
+    build_must(RECORDER " dump --registry %s %d | tail -n +2" NO_TIMES
                ">dump && " GDB "%s -ex \"set recorder-registry %s\" "
                "-ex \"recorder dump\" 2>&1 | sed -n \"/^DUMP/,/3$/p\"" NO_TIMES
                "| diff dump -", address, pid, gdb, address);
@@ -335,7 +340,7 @@ Test(gdb, errors)
     build_must(GDB "sleep -ex starti -ex \"recorder dump\" || :");
     said("recorder: no recorder in it\n");
     build_must("RECORDER_LIBRARY=/nowhere " GDB "-ex \"recorder dump\" || :");
-    said("recorder: no librecorder.so: \nlooked for /nowhere\n");
+    said("recorder: no librecorder.so.1: \nlooked for /nowhere\n");
     build_must("RECORDER_LIBRARY=/etc/passwd " GDB "-ex \"recorder dump\" "
                "|| :");
     said("recorder: /etc/passwd: \n");
@@ -354,10 +359,92 @@ Test(gdb, speed, .init = build_long)
     build_must("timeout 200 " GDB
                "-ex \"target remote | gdbserver --once --attach - %d\" "
                "-ex \"pipe recorder dump | cat >gdb.dump\"; "
-               RECORDER_COMMAND " dump %d >dump; "
+               RECORDER " dump %d >dump; "
                "sed -i \"1s/AT .* UTC//\" *dump; cmp dump gdb.dump; "
                "grep -c \"io: record \" dump | grep -x 100000", pid, pid);
     stop(pid);
+}
+
+/* -------------------------------------------------------------- threads -- */
+
+/* Runs gdb until it says something: threads take their time to wait. */
+static void until(const char *gdb, const char *says)
+{
+    for (int i = 0; i < 50; i++) {
+        build_must(GDB "%s", gdb);
+        if (strstr(build_text, says))
+            return;
+    }
+    cr_assert_fail("not \"%s\" of: %s\n%s", says, build_command, build_text);
+}
+/* Both commands of gdb, and a deadlock as each must tell it. */
+static void must_name(const char *source, const char *head, const char *texts)
+{
+    static const char *const verbs[] = {"threads", "locks"};
+    for (int i = 0; i < 2; i++) {
+        const char *at;
+        char gdb[256];
+        snprintf(gdb, sizeof gdb, "%s -ex \"echo >\\n\" -ex \"recorder %s\"",
+                 source, verbs[i]);
+        until(gdb, head);
+        at = strstr(build_text, "\n>\n");
+        cr_assert(at && strncmp(at + 3, head, strlen(head)) == 0, "%s: %s",
+                  verbs[i], build_text);
+        said(texts);
+    }
+}
+/* A program with a deadlock, alive and from its core file. */
+static void deadlock(const char *line, const char *texts, const char *dead)
+{
+    char gdb[256];
+    pid_t pid = command_start(line);
+    snprintf(gdb, sizeof gdb, "-p %d", (int)pid);
+    must_name(gdb, "DEADLOCK of 2 threads: each waits for what the next holds",
+              texts);
+    build_must("gdb -p %d --batch -ex \"generate-core-file core\"", (int)pid);
+    must_name("-c core", "DEADLOCK of 2 threads: ", dead);
+    if (strstr(line, "/recorder run")) {
+        command_stop(pid);
+        must_name("-c rec", "DEADLOCK of 2 threads: ", texts);
+    }
+}
+
+/* Goal: gdb tells the deadlock of a program that knows no recorder, and of one
+ * that recorder run runs, with who made which thread: of the process, its core
+ * file and the recording of one that was killed. */
+Test(gdb, deadlocks_are_named)
+{
+    build_must("gcc -g " BUILD_INCLUDE "-o threads " BUILD_PROGRAMS
+               "/threads.c -lpthread");
+    deadlock("./threads two",
+             " deposit waits for mutex bank of \n withdraw waits for mutex "
+             "cash of \n, at transfer threads.c:\n",
+             " waits for mutex bank of \n, at transfer threads.c:\n");
+    deadlock(RECORDER " run -q -o rec ./threads two",
+             " deposit holds cash, taken at \n waits for mutex bank of T\n < "
+             "withdraw threads.c:\n",
+             " deposit holds cash, taken at \n waits for mutex bank of T\n");
+}
+
+/* Goal: one thread alone is shown by number, id and name; and a name that is
+ * none is said. Where nothing can be told, that is said, too. */
+Test(gdb, threads_are_chosen)
+{
+    pid_t pid;
+    build_must("gcc -g " BUILD_INCLUDE "-o threads " BUILD_PROGRAMS
+               "/threads.c -lpthread");
+    pid = command_start("./threads two");
+    build_must(GDB "-p %d -ex \"recorder threads withdraw\"", (int)pid);
+    said(" withdraw waits \nRead while a debugger had the process stopped.\n");
+    cr_assert_null(strstr(strstr(build_text, "different stack"), "deposit"));
+    build_must(GDB "-p %d -ex \"recorder threads nobody\" "
+                   "-ex \"recorder locks too\" || :",
+               (int)pid);
+    said("recorder: no thread is nobody\nUsage: recorder locks\n");
+    build_must(GDB "-ex \"target remote | gdbserver --once --attach - %d\" "
+                   "-ex \"recorder locks\" || :",
+               (int)pid);
+    said("not those behind a remote stub\n");
 }
 
 /* Goal: found by itself in the places where `make install` puts it, too.
@@ -366,9 +453,11 @@ Test(gdb, installed)
 {
     compile("-g", true);
     leave_core("./program abort");
-    build_must("mkdir -p usr/share/recorder usr/lib && "
+    build_must("mkdir -p usr/share/recorder usr/lib/python3/dist-packages && "
                "cp " SCRIPT " usr/share/recorder && "
-               "cp " TEST_ROOT "/build/librecorder.so usr/lib");
+               "cp -r " TEST_ROOT "/python/recorder "
+               "usr/lib/python3/dist-packages && "
+               "cp " TEST_ROOT "/build/librecorder.so.1 usr/lib");
     build_must("gdb -nx -q -batch ./program core "
                "-ex \"source usr/share/recorder/recorder-gdb.py\" "
                "-ex \"recorder dump\" | grep \" T1] net: all is recorded\"");

@@ -148,8 +148,21 @@ Test(kernel, refusals_are_said_and_harm_nothing)
     must_refuse(as, "", "sandbox 13", "seccomp profile");
     must_refuse(as, "", "sandbox 38", "no perf events");
     must_refuse(as, "", "sandbox 7", "by error 7");
+    must_refuse(as, "", "sandbox 19", "none of its processors");
+    must_refuse(as, "", "sandbox 24", "no descriptor left");
+    must_refuse(as, "", "thread 1", "a sandbox refuses");
+    must_refuse(as, "", "thread 24", "descriptors are few");
     must_refuse(as, "", "descriptors", "no descriptor left");
     must_refuse(as, "", "locked", "locked memory is used up");
+}
+/* Goal: a processor that is off is no refusal: of the others there are rings. */
+Test(kernel, processors_may_be_off)
+{
+    int status = build_run("./kernel off");
+    if (status == 77)
+        build_skip("there is one processor, or no sandbox");
+    cr_assert_eq(status, 0, "%s", build_text);
+    cr_assert_str_eq(build_text, "");
 }
 /* kernel.perf_event_paranoid is the machine's: as root, where it may be set. */
 Test(kernel, paranoid_is_named)
@@ -386,6 +399,9 @@ Test(kernel, counts_where_the_kernel_refuses)
                "in sys.stdin]; assert len(r) == 2 and max(e[\\\"blocked\\\"] "
                "for e in r) > 10\" && grep -q \"no perf events\" said",
                pid);
+    build_must("./kernel sandbox 19 " RECORDER " switches %d --for 100ms", pid);
+    cr_assert(strstr(build_text, "none of its processors"), "%s", build_text);
+    cr_assert(strstr(build_text, "THREAD"), "%s", build_text);
     command_stop(pid);
     cr_assert_eq(command("switches $$"), 1); /* a shell: it says how */
     cr_assert(strstr(build_text, "--for 5s"), "%s", build_text);

@@ -73,3 +73,23 @@ Test(release, one_after_the_other)
                "return recorder_dump() != 1; }\" >both.c && "
                "gcc " BUILD_WARNINGS "-I. both.c -o both && ./both");
 }
+
+/* Goal: a release is of one version: the headers' text and numbers, the newest
+ * chapter of CHANGELOG, and the archive, which has all that is committed. */
+Test(release, one_version)
+{
+    make_release();
+    build_must("cp " BUILD_PROGRAMS "/version.c . && "
+               "gcc -I. version.c -o version && ./version >said && "
+               "sed -n \"s/^## \\([0-9.]*\\).*/\\1/p\" " TEST_ROOT
+               "/CHANGELOG.md | head -n 1 >newest && "
+               "cat newest newest | diff - said");
+    if (build_run("git -C " TEST_ROOT " rev-parse HEAD") != 0)
+        build_skip("not a checkout: no archive can be made of it");
+    build_must("env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -s -C " TEST_ROOT
+               " dist && name=recorder-$(cat newest) && "
+               "tar -xf " TEST_ROOT "/build/$name.tar.gz && cd $name && "
+               "test ! -e build && test -e tests/run.sh && "
+               "for door in recorder*.h; do test -s release/$door || exit; done "
+               "&& gcc -Irelease ../version.c -o again && ./again");
+}

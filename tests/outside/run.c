@@ -2,6 +2,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "harness/command.h"
 
+#include <dlfcn.h>
+#include <sched.h>
+
 TestSuite(run, .init = build_begin, .fini = build_end, .timeout = 120);
 
 #define RUN RECORDER " run -q "
@@ -43,6 +46,30 @@ Test(run, calls_answer_alike, .init = build_long)
                   i ? "--all --count" : "--always");
         build_must("cmp without with && test $(wc -l <with) -gt 500");
     }
+}
+
+/* Goal: on a machine of 32 bits, functions that take times of 64 answer as
+ * without, and their waits are recorded. Method: the library and the program
+ * for i386. */
+Test(run, times_of_64_bits, .init = build_long)
+{
+    static const char *const kinds[] = {"mutex", "cond", "rwlock", "sem",
+                                        "thread"};
+    if (!build_can("gcc", "-m32 -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64"))
+        return;
+    build_must("gcc -m32 -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -O2 -o calls "
+               BUILD_PROGRAMS "/run_calls.c -lpthread -lrt && nm -D calls | "
+               "grep -q __sem_timedwait64");
+    build_must("cd " TEST_ROOT " && gcc -m32 -std=gnu11 -D_GNU_SOURCE -O1 -I. "
+               "-fPIC -fexceptions -fasynchronous-unwind-tables "
+               "-fvisibility=hidden -shared -shared-libgcc -Wl,-z,defs,-z,now "
+               "run/*.c -o $OLDPWD/run32.so");
+    build_must("./calls >without; test $? = 42");
+    build_must("LD_PRELOAD=$PWD/run32.so RECORDER_RUN=:$PWD/calls.rec ./calls "
+               ">with; test $? = 42 && cmp without with");
+    command_must("dump -n lock_wait calls.rec >lines");
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        build_must("grep -q \"lock_wait: >%s 0x[^,]* until\" lines", kinds[i]);
 }
 
 /* Goal: programs of C++, with exceptions, thread-local objects, waits with time
@@ -199,12 +226,31 @@ Test(run, records)
                "[1-9]\" lines");
     build_must("grep \"lock_wait 2 >mutex 0x[0-9a-f]* of [1-9][0-9]*, stack "
                "[1-9][0-9]*, holding 0 (waits_long+\" lines");
-    build_must("grep \"lock_wait 2 <mutex 0x[0-9a-f]*: 0, by T1 "
+    build_must("grep \"lock_wait 2 <mutex 0x[0-9a-f]*: 0, by T1[^(]*"
                "(waits_long+\" lines");
     build_must("grep \"thread_now 2 mutex .*, until [1-9]\" lines");
     build_must("grep \"lock_total 2 mutex 0x[0-9a-f]*: taken 0, waited 1 "
                "times, [1-9]\" lines");
     build_must("grep \"thread_life 1 joined 0x[0-9a-f]*: 0\" lines");
+}
+
+/* Goal: the CPU that a thread started on, and that it went on on behind a wait,
+ * is recorded. Method: the program may run on one alone. */
+Test(run, cpu_numbers)
+{
+    const unsigned *rseq = dlsym(RTLD_DEFAULT, "__rseq_size");
+    cpu_set_t set;
+    size_t cpu = CPU_SETSIZE;
+    if (!rseq || *rseq == 0)
+        cr_skip_test("glibc or the kernel does not tell the CPU");
+    cr_assert_eq(sched_getaffinity(0, sizeof set, &set), 0);
+    while (cpu-- > 0 && !CPU_ISSET(cpu, &set))
+        ;
+    build_c("run_modes", "");
+    build_must("taskset -c %zu " RUN "-o cpu.rec ./run_modes threads 8 65536; "
+               RECORDER " dump cpu.rec | grep \": started \\|: <\" >lines; "
+               "test $(wc -l <lines) -ge 10 && ! grep -v \", on cpu %zu$\" "
+               "lines", cpu, cpu);
 }
 
 /* Goal: a lock that another thread unlocks is not said to be held. */
@@ -362,4 +408,21 @@ Test(run, refused)
                " run -o a%%%%.%%e.%%p sh -c \"echo \\$\\$\" >pid 2>said; "
                "grep \"records to $PWD/a%%.dash.$(cat pid) \" said || grep "
                "\"records to $PWD/a%%.bash.$(cat pid) \" said");
+}
+
+/* Goal: a program's path may be of any length, and no write goes behind an array.
+ * Method: a command compiled as distributions do, which checks
+ * the size of what realpath() writes to; and a path of 3,000 bytes. */
+Test(run, long_paths)
+{
+    build_must("gcc -std=gnu11 -D_GNU_SOURCE -O2 -U_FORTIFY_SOURCE "
+               "-D_FORTIFY_SOURCE=2 -Werror " BUILD_INCLUDE
+               "$(printf -- \"-I%%s \" " TEST_ROOT "/tools " TEST_ROOT
+               "/tools/*/) -c -o run.o " TEST_ROOT "/tools/verbs/run.c");
+    build_must("name=$(printf %%0200d 1); top=$PWD; i=0; "
+               "while test $i -lt 15; do mkdir $name && cd $name || exit; "
+               "i=$((i + 1)); done; cp /bin/true true && ln -s $PWD/true "
+               "$top/short");
+    build_must(RECORDER " run -q ./short");
+    cr_expect_str_empty(build_text);
 }

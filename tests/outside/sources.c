@@ -498,7 +498,7 @@ Test(sources, other_layout, .init = build_long)
     cr_assert_eq(command("dump %d", pid), 1);
     snprintf(text, sizeof text,
              "recorder: %d: was written by another version of recorder.h "
-             "(layout 99, not 1 to 2)\n",
+             "(layout 99, not 1 to 3)\n",
              (int)pid);
     cr_assert_str_eq(build_text, text, "%s", build_text);
     command_stop(pid);

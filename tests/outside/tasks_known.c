@@ -1,4 +1,5 @@
-/* Tasks of libraries that are known: Pth, Boost.Fiber; ucontext; and cores. */
+/* Tasks of libraries and kernels that are known; of ucontext; live, in core files
+ * and memory images. */
 /* SPDX-License-Identifier: MIT */
 #include "harness/command.h"
 
@@ -115,47 +116,123 @@ Test(tasks_known, ucontext)
     }
 }
 
-/* --------------------------------------------------------------- ThreadX -- */
+/* --------------------------------------------------------------- kernels -- */
 
-/* Goal: threads of a kernel with ThreadX's structures, on a Cortex-M3 behind a
- * stub: list, waits, stacks; and the program goes on from where it stands.
- * Method: qemu and a kernel of our own; members are found by debug information. */
-Test(tasks_known, threadx_over_a_stub, .init = build_long)
+/* The lines in a text must follow each other, with others between them. */
+static void must_say_in_order(const char *const *lines)
 {
-    static const char *const lines[] = {"* ThreadX         idle      0x",
-                                        "  mutex    bank, held by withdraw\n",
-                                        "  mutex    cash, held by deposit\n",
-                                        "#1  ",
-                                        " in yield () at ",
-                                        " in mutex_get (mutex=",
-                                        " in take (one=",
-                                        "depth=depth@entry=2) at ",
-                                        " in deposit () at ",
-                                        "at tests",
-                                        "LEVEL 0 ",
-                                        "#1  ",
-                                        " in idle () at "};
-    const char *at;
-    if (!build_has("arm-none-eabi-gcc") || !build_has("qemu-system-arm") ||
-        !build_has("gdb-multiarch"))
-        return;
-    build_must("cd " TEST_ROOT " && arm-none-eabi-gcc -g -O1 -mcpu=cortex-m3 "
+    const char *at = build_text;
+    for (; *lines; lines++) {
+        at = strstr(at, *lines);
+        cr_assert(at, "no \"%s\" in\n%s", *lines, build_text);
+    }
+}
+#define IN_ORDER(...)                                                          \
+    must_say_in_order((const char *const[]){__VA_ARGS__, NULL})
+
+static bool has_kernels(void)
+{
+    return build_has("arm-none-eabi-gcc") && build_has("qemu-system-arm") &&
+           build_has("gdb-multiarch");
+}
+/* Builds a kernel for a Cortex-M, runs it under qemu until its tasks stand, and
+ * keeps its memory in ram.bin; `commands` of gdb are given then. */
+static void kernel_run(const char *name, const char *flags, const char *board,
+                       const char *commands)
+{
+    build_must("cd " TEST_ROOT " && arm-none-eabi-gcc -g -O1 %s "
                "-mthumb -ffreestanding -nostdlib -Wall -Wextra -Werror -T "
-               "tests/programs/tasks_threadx.ld tests/programs/tasks_threadx.c "
+               "tests/programs/tasks_threadx.ld tests/programs/%s "
                "-o %s/kernel",
-               build_folder);
+               flags, name, build_folder);
     build_must(
         "gdb-multiarch -q --batch -ex \"target remote | exec "
-        "qemu-system-arm -M mps2-an385 -display none -monitor none "
+        "qemu-system-arm -M %s -display none -monitor none "
         "-serial none -kernel kernel -S -gdb stdio\" -ex \"source " TEST_ROOT
-        "/gdb/recorder-gdb.py\" -ex \"tbreak spin if spins == 50\" -ex "
-        "continue -ex \"recorder tasks\" -ex \"recorder task deposit\" "
-        "-ex bt -ex \"recorder task withdraw\" -ex stepi -ex \"printf "
-        "\\\"LEVEL %%d \\\", \\$_thread - 1\" -ex bt kernel 2>&1");
-    at = build_text;
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        at = strstr(at, lines[i]);
-        cr_assert(at, "no \"%s\" in\n%s", lines[i], build_text);
-    }
+        "/gdb/recorder-gdb.py\" -ex \"tbreak spin if spins "
+        "== 50\" -ex continue -ex \"dump binary memory ram.bin "
+        "0x20000000 0x20010000\" %s -ex kill kernel 2>&1 || :",
+        board, commands);
     cr_assert_null(strstr(build_text, "circle"), "%s", build_text);
+}
+#define KERNEL_IMAGE "--elf kernel --memory 0x20000000:ram.bin"
+#define KERNEL_TOUR                                                            \
+    "-ex \"recorder tasks\" -ex \"recorder task deposit\" -ex bt -ex "         \
+    "\"recorder task withdraw\" -ex stepi -ex \"printf \\\"LEVEL %d \\\", "    \
+    "\\$_thread - 1\" -ex bt"
+
+/* Goal: threads of a kernel with ThreadX's structures, on a Cortex-M3 behind a
+ * stub and in its memory: list, waits, stacks; and the program goes on from where
+ * it stands. Method: qemu and a kernel of our own; members are found by debug
+ * information. */
+Test(tasks_known, threadx)
+{
+    if (!has_kernels())
+        return;
+    kernel_run("tasks_threadx.c", "-mcpu=cortex-m3", "mps2-an385", KERNEL_TOUR);
+    IN_ORDER(
+        "* ThreadX         idle      0x", "  mutex    bank, held by withdraw\n",
+        "  mutex    cash, held by deposit\n", "#1  ", " in yield () at ",
+        " in mutex_get (mutex=", " in take (one=", "depth=depth@entry=2) at ",
+        " in deposit () at ", "at tests", "LEVEL 0 ", "#1  ",
+        " in idle () at ");
+    command_must("tasks " KERNEL_IMAGE " --stacks");
+    IN_ORDER("DEADLOCK of 2 tasks: each waits for what the next holds\n",
+             "ThreadX         idle      running",
+             "mutex    bank, held by "
+             "withdraw\n",
+             "mutex    cash, held by deposit\n",
+             "1 task: deposit\n    yield tasks_threadx.c:",
+             " < mutex_get tasks_threadx.c:", " < take tasks_threadx.c:",
+             " < take tasks_threadx.c:", " < take tasks_threadx.c:",
+             " < deposit tasks_threadx.c:", "\n3 tasks");
+    build_must("arm-none-eabi-strip -g kernel");
+    cr_assert_eq(command("tasks " KERNEL_IMAGE), 1);
+    must_say("it has ThreadX, but no debug information of TX_THREAD.");
+}
+
+/* Goal: the same of FreeRTOS, with and without a floating-point unit, in two
+ * configurations; all that a task may wait for. */
+static void freertos(const char *flags, const char *board, bool other)
+{
+    kernel_run("tasks_freertos.c", flags, board, KERNEL_TOUR);
+    must_say("* FreeRTOS     ");
+    IN_ORDER("#1  ", " in yield () at ",
+             " in block (state=", " in mutex_take (mutex=", " in take (one=",
+             "depth=depth@entry=2) at ", " in deposit () at ", "at tests",
+             "LEVEL 0 ", "#1  ", " in idle () at ");
+    command_must("tasks " KERNEL_IMAGE " --stacks");
+    must_say("  deposit   blocked    mutex the bank, held by withdraw\n");
+    must_say("  withdraw  blocked    mutex cash, held by deposit\n");
+    must_say("  reads     blocked    empty queue commands\n");
+    must_say("  sends     blocked    full queue results\n");
+    must_say("  turns     blocked    semaphore turn\n");
+    must_say("  pushed    blocked    events buttons\n");
+    must_say("  sleeps    blocked    time\n");
+    must_say(other ? "  told      suspended\n"
+                   : "  told      blocked    notification\n");
+    must_say("  frozen    suspended\n");
+    must_say("  gone      deleted  \n");
+    must_say("  idle      running  \n");
+    must_say(other ? "\nFreeRTOS         idle " : "\nFreeRTOS     11  idle ");
+    must_say(
+        "  task deposit waits for mutex the bank of task withdraw, at yield "
+        "tasks_freertos.c:");
+    IN_ORDER("1 task: deposit\n    yield tasks_freertos.c:",
+             " < block tasks_freertos.c:", " < mutex_take tasks_freertos.c:",
+             " < take tasks_freertos.c:", " < take tasks_freertos.c:",
+             " < take tasks_freertos.c:", " < deposit tasks_freertos.c:");
+    must_say("\n1 task without a stack here");
+    must_say("\n11 tasks");
+}
+Test(tasks_known, freertos)
+{
+    if (!has_kernels())
+        return;
+    freertos("-mcpu=cortex-m3", "mps2-an385", false);
+    if (sampled(2))
+        freertos("-mcpu=cortex-m4 -mfloat-abi=hard", "mps2-an386", false);
+    if (sampled(1))
+        freertos("-mcpu=cortex-m4 -mfloat-abi=hard -DOTHER", "mps2-an386",
+                 true);
 }

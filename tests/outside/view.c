@@ -58,12 +58,34 @@ Test(view, switches, .init = build_long)
     build_must("node " TEST_ROOT "/tests/view/drive.mjs switches " TEST_ROOT
                "/build/recorder rec " BROWSER_MODULES " .");
 }
+/* Waits of threads are bars, with arrows from who released them. */
+Test(view, waits)
+{
+    if (!browser_can_drive())
+        return;
+    build_must("gcc -g -fPIC -shared -DPLUGIN -DWAITS=waits -DWORKS=works -o "
+               "one.so " BUILD_PROGRAMS "/run_plugin.c -lpthread; gcc -g -o "
+               "plugin " BUILD_PROGRAMS "/run_plugin.c -lpthread -ldl; "
+               TEST_ROOT "/build/recorder run -q -o rec ./plugin ./one.so");
+    build_must("node " TEST_ROOT "/tests/view/drive.mjs waits " TEST_ROOT
+               "/build/recorder rec " BROWSER_MODULES " .");
+}
 /* No recorded text is taken for HTML or script; the page asks for nothing. */
 LONG_PROMISE(hostile, "")
 /* A click in the timeline or the table shows the whole record. */
 PROMISE(click, "")
 /* Spans are paired by thread and recorder, and nest. */
 LONG_PROMISE(spans, "")
+/* Spans by name and by id: their lanes, arrows and figures. */
+Test(view, spans_by_name)
+{
+    if (!browser_can_drive())
+        return;
+    build_must("gcc -O1 -g " BUILD_INCLUDE "-o async " BUILD_PROGRAMS
+               "/async.c -lpthread && ./async - \"node " TEST_ROOT
+               "/tests/view/drive.mjs spans_by_name " TEST_ROOT
+               "/build/recorder \\$PID " BROWSER_MODULES " .\"");
+}
 /* Wheel, drag and keys move the view; the table follows; a span is measured. */
 PROMISE(zoom, "")
 /* A regular expression finds what it should, marked, in lanes and in order. */

@@ -301,6 +301,44 @@ Test(waits, waits_are_summed_up)
                "l[\\\"total_ns\\\"], l\n\"");
 }
 
+/* Goal: functions of libraries that were opened after the recording began are
+ * named, of the build that ran and no other; where one library lay in the place
+ * of another, nothing is said rather than what may be wrong. */
+Test(waits, libraries_opened_late_are_named)
+{
+    static const char *const builds[] = {"one", "two"};
+    for (int i = 0; i < 2; i++)
+        build_must("gcc -g -fPIC -shared -DPLUGIN -DWAITS=waits_in_%s "
+                   "-DWORKS=works_in_%s -o %s.so " BUILD_PROGRAMS
+                   "/run_plugin.c -lpthread",
+                   builds[i], builds[i], builds[i]);
+    build_must("gcc -g -o plugin " BUILD_PROGRAMS "/run_plugin.c -lpthread "
+               "-ldl; mkdir away; cd away; " RECORDER
+               " run -q -o ../late.rec ../plugin ../one.so");
+    command_must("threads late.rec");
+    must_say("works_in_one(0x0), made by T1 ");
+    must_say("at work run_plugin.c:");
+    must_say(" < main run_plugin.c:");
+    command_must("locks late.rec");
+    must_say("waits_in_one run_plugin.c:");
+    command_must("dump late.rec | grep \"module 0x\"");
+    must_say("/one.so, build-id of 20: 0x");
+    build_must("mv one.so real.so; cp two.so one.so");
+    command_must("threads late.rec");
+    must_not_say("works_in_");
+    build_must("mv real.so one.so; " RECORDER
+               " run -q -o both.rec ./plugin ./one.so ./two.so");
+    build_must(RECORDER
+               " dump both.rec | grep -o \"module 0x[^ ]* to [^ ]* "
+               "[^ ]*/[ot][nw][eo].so\" | cut -d \" \" -f 2 | sort -u | wc "
+               "-l");
+    if (atoi(build_text) != 1)
+        cr_skip_test("the two were not put in one place");
+    command_must("locks both.rec");
+    must_say("mutex ");
+    must_not_say("waits_in_");
+}
+
 /* Goal: exports have an arrow from who ended a wait to its end. */
 Test(waits, exports_have_arrows)
 {

@@ -81,11 +81,13 @@ run()
     (cd "$out" && exec timeout -k 1 600 "$@" $common -kernel "$program" </dev/null)
 }
 
-# save MACHINE NAME FILE COMMAND: runs it up to image_done(), where gdb does the
-# command, which writes the file. What the program writes is in NAME.txt.
+# save MACHINE NAME FILE COMMAND [option...]: runs it up to image_done(), where
+# gdb does the command, which writes the file, and what its options say. What the
+# program writes is in NAME.txt, what gdb says in gdb.txt.
 save()
 {
     saved=$1 name=$2 file=$3 command=$4
+    shift 4
     rm -f "$out/gdb.socket" "$out/$file"
     run "$saved" "$name" -S -gdb unix:gdb.socket,server=on,wait=off \
         >"$out/$name.log" 2>&1 &
@@ -96,7 +98,7 @@ save()
     done
     (cd "$out" && timeout 300 gdb-multiarch -nx -q -batch -ex "set confirm off" \
         -ex "target remote gdb.socket" -ex "break image_done" -ex continue \
-        -ex "$command" -ex kill "$name") >"$out/gdb.txt" 2>&1
+        -ex "$command" "$@" -ex kill "$name") >"$out/gdb.txt" 2>&1
     # Not by its status: the machine may be gone before it has heard so.
     [ -s "$out/$file" ] || { cat "$out/gdb.txt" && return 1; }
     wait $machine_pid

@@ -122,6 +122,38 @@ one_shot()
     cat $out/list && head -n 5 $out/dump && return 1
 }
 
+# `recorder tasks` of the memory while tasks stand, and gdb's tour of them.
+tasks() # MACHINE NAME
+{
+    on=$1 what=$2 board=cortex-m.c from=0x20000000 stack=0x203ff000 reads=said
+    [ "$on" = malta ] && board=malta.c from=0x80100000 stack= reads=switches
+    build "$on" "$what" "$switches/scheduler.c $tests/bare-tasks.c $switches/$board" \
+        -I$switches -DSCHEDULER_SWITCHES=512 -DSCHEDULER_INTERRUPTS=512 &&
+        save "$on" "$what" "$what.bin" \
+            "dump binary memory $what.bin $from $from+0x100000" \
+            -ex "source $root/gdb/recorder-gdb.py" -ex "recorder tasks" \
+            -ex "recorder task reader" -ex bt -ex "recorder prev" \
+            ${stack:+-ex "dump binary memory $what.stack $stack $stack+0x1000"} ||
+        return 1
+    # shellcheck disable=SC2086
+    build/recorder tasks --elf $out/$what --memory $from:$out/$what.bin \
+        ${stack:+--memory $stack:$out/$what.stack} --stacks >$out/tasks || return 1
+    grep -E -q '^scheduler +20 +idle +ready +' $out/tasks &&
+        grep -E -q "^scheduler +21 +reader +blocked +$reads: .* +[0-9.]+ [mu]s\$" \
+            $out/tasks &&
+        grep -E -q '^scheduler +22 +last +running +said: the last stops ' \
+            $out/tasks &&
+        grep -q ' < queue_get .* < deep .* < deep .* < deep .* < deep .* < read_words .* < scheduler_begin ' \
+            $out/tasks &&
+        grep -A 1 '^1 task: idle' $out/tasks | grep -q ' < scheduler_run .* < main ' &&
+        grep -A 1 '^1 task: fresh' $out/tasks | grep -q '^    scheduler_begin ' &&
+        grep -q '^#.* in queue_get ' $out/gdb.txt &&
+        [ "$(grep -c '^#.* in deep ' $out/gdb.txt)" = 4 ] &&
+        grep -q '^#.* in read_words ' $out/gdb.txt &&
+        grep -q '^#0 .*image_done ' $out/gdb.txt && return
+    cat $out/tasks $out/gdb.txt && return 1
+}
+
 # examples/pipeline: what docs/pipeline.md shows. 80 images, of which the bug
 # makes some late and drops one each 35; mended, it does neither.
 pipeline() # NAME LATE DROPPED [option...]
@@ -156,6 +188,10 @@ check "Cortex-M0: interrupts in records" counts m0 m0-counts
 check "MIPS: each cell" exact malta malta -DRECORDER_SWITCH_OFF_LIMIT=0
 check "MIPS: interrupts in records" counts malta malta-counts
 check "Cortex-M3: one shot" one_shot m3 m3-once
+check "Cortex-M3: tasks" tasks m3 m3-tasks
+check "Cortex-M4F: tasks" tasks m4f m4f-tasks
+check "Cortex-M0: tasks" tasks m0 m0-tasks
+check "MIPS: tasks" tasks malta malta-tasks
 check "Cortex-M3: pipeline" pipeline pipeline 4 2
 check "Cortex-M3: pipeline, mended" pipeline mended 0 0 -DPIPELINE_MENDED
 [ -s $out/failed ] || exit 0

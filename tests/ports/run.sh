@@ -296,20 +296,55 @@ open("lost.core", "wb").write(bytes)' qemu_threads_*.core &&
     rm -f ./*.core
 }
 
-# Two files, by the macros of a port; wine is run where it is, not installed.
+# Two files of C or C++, by the macros of a port; then recorder/os_windows.h: two
+# files and a DLL, and each way to end, with the status that it has without us.
 run_windows()
 {
-    gcc=x86_64-w64-mingw32-gcc
+    export WINEDEBUG=-all WINEPREFIX="$PWD/$out/wine"
     for language in "c -std=c11" "c++ -std=c++11"; do
+        compile="x86_64-w64-mingw32-gcc-posix -x $language -O2 -Wall -Wextra"
+        compile="$compile -Werror -I."
+        link="x86_64-w64-mingw32-gcc-posix -static"
+        of=$out/$1/${language%% *}
+        mkdir -p "$of" || return 1
         for part in HERE OTHER; do
-            # shellcheck disable=SC2086
-            $gcc -x $language -O2 -Wall -Wextra -Werror -I. -D$part -c \
-                -o "$out/$1/$part.o" tests/ports/windows.c || return 1
+            $compile -D$part -c -o "$of/$part.o" tests/ports/windows.c ||
+                return 1
         done
-        $gcc -o "$out/$1/windows.exe" "$out/$1/HERE.o" "$out/$1/OTHER.o" &&
-            WINEDEBUG=-all WINEPREFIX=$PWD/$out/wine timeout 600 \
-                wine "$out/$1/windows.exe" || return 1
+        $link -o "$of/windows.exe" "$of/HERE.o" "$of/OTHER.o" &&
+            timeout 600 wine "$of/windows.exe" &&
+            hosted_windows || return 1
     done
+}
+hosted_windows()
+{
+    source=tests/ports/hosted_windows.c
+    $compile -DOTHER -c -o "$of/OTHER.o" $source &&
+        $compile -c -o "$of/HERE.o" $source &&
+        $compile -DDLL -shared -static -o "$of/hosted_windows.dll" $source &&
+        $link -o "$of/hosted_windows.exe" "$of/HERE.o" "$of/OTHER.o" &&
+        (cd "$of" && timeout 600 wine hosted_windows.exe) || return 1
+    # No debugger that wine would start on a crash.
+    wine reg add 'HKLM\Software\Microsoft\Windows NT\CurrentVersion\AeDebug' \
+        /v Debugger /d '' /f >/dev/null 2>&1
+    while read -r how status words; do
+        (cd "$of" && timeout 100 wine hosted_windows.exe crash "$how" \
+            </dev/null) >"$of/said" 2>&1
+        is=$?
+        [ "$is" = "$status" ] && grep -q "last words before $how" "$of/said" &&
+            grep -q "recorder: $words in thread" "$of/said" && continue
+        echo "$how: status $is, must be $status and $words"
+        tail -n 20 "$of/said"
+        return 1
+    done <<EOF
+segv 5 SIGSEGV (signal 11)
+divide 148 SIGFPE (signal 8)
+illegal 29 SIGILL (signal 4)
+deep 253 SIGSEGV (signal 11)
+abort 3 SIGABRT (signal 22)
+term 3 SIGTERM (signal 15)
+break 3 (signal 21)
+EOF
 }
 
 # What recorder/os_posix.h does in its own way, by two C libraries.
@@ -479,12 +514,18 @@ for target in $targets; do
     esac
 done >>"$out/jobs"
 if [ $# = 0 ]; then
-    if command -v wine >/dev/null && command -v x86_64-w64-mingw32-gcc \
-        >/dev/null; then
+    missing=
+    for package in g++-mingw-w64-x86-64-posix wine wine64; do
+        dpkg-query -W -f '${Status}' $package 2>/dev/null |
+            grep -q 'install ok installed' || missing="$missing $package"
+    done
+    # shellcheck disable=SC2086
+    if [ -z "$missing" ] || sh tests/apt.sh install -y \
+        --no-install-recommends $missing >"$out/wine.log" 2>&1; then
         targets="$targets windows"
-        echo "windows windows two-files" >>"$out/jobs"
+        echo "windows windows all" >>"$out/jobs"
     else
-        echo "windows  left out: no mingw-w64, or no wine"
+        echo "windows  left out: could not install$missing"
     fi
 fi
 xargs -r -P "$(nproc)" -L 1 sh tests/ports/run.sh --job <"$out/jobs" >"$out/said"

@@ -70,27 +70,52 @@ def span_name(text):
     return text[1:].lstrip(" ") or text
 
 
+def pair_name(text):
+    """What a close must say: "receive" of ">receive %u"."""
+    return re.split("[%,:;=(]", span_name(text))[0].rstrip()
+
+
+def names_agree(opened, closed):
+    short, long = sorted([opened, closed], key=len)
+    return long.startswith(short) and not (
+        short and re.match("[A-Za-z0-9_]", long[len(short):]))
+
+
+def ends_of(events):
+    """When what is open in a thread ends."""
+    ends = {e["thread"]: e["at"] for e in by_time(events)}
+    ends[1] = max(e["at"] for e in events)
+    return ends
+
+
 def spans_of(events):
     """(thread, name, start, end, depth) of each span, in the order of their
-    starts, and which records open one. The last time ends what is open."""
+    starts, and which records open one. A close that finds its span ends those
+    inside, too. What is open ends with its thread's last record, where the
+    thread has ended: all but main have."""
     open_, spans, openers = {}, [], set()
-    last = max(e["at"] for e in events)
+    ends = ends_of(events)
     for e in by_time(events):
         stack = open_.setdefault(e["thread"], [])
         if e["format"].startswith(">"):
             openers.add(e["order"])
-            span = [e["thread"], span_name(e["format"]), e["at"], last,
-                    len(stack)]
+            span = [e["thread"], span_name(e["format"]), e["at"],
+                    ends[e["thread"]], len(stack)]
             spans.append(span)
             stack.append((e["recorder"], span))
         elif e["format"].startswith("<"):
-            if e["recorder"] not in [recorder for recorder, _ in stack]:
+            name = pair_name(e["format"])
+            found = [i for i, (recorder, span) in enumerate(stack)
+                     if recorder == e["recorder"]
+                     and names_agree(pair_name(">" + span[1]), name)]
+            same_name = [i for i in found
+                         if pair_name(">" + stack[i][1][1]) == name]
+            if not found:
                 continue
-            while True:
-                recorder, span = stack.pop()
+            at = (same_name or found)[-1]
+            for _, span in stack[at:]:
                 span[3] = e["at"]
-                if recorder == e["recorder"]:
-                    break
+            del stack[at:]
     return [tuple(span) for span in spans], openers
 
 
@@ -618,9 +643,9 @@ def sqlite(path, events):
         same("further arguments", set(row[14 + len(arguments):]) - {None},
              set())
     same("number of records", len(rows), len(events))
-    last = max(e["at"] for e in events)
-    spans = [(thread, name, start, last if length is None else start + length,
-              depth) for thread, name, start, length, depth in
+    ends = ends_of(events)
+    spans = [(thread, name, start,
+              ends[thread] if length is None else start + length, depth) for thread, name, start, length, depth in
              database.execute("select thread.number, span.name, start_ns,"
                               " length_ns, depth from span join thread"
                               " on thread.id = thread order by opened")]

@@ -759,22 +759,58 @@ static int end(void)
     fflush(NULL);
     return 7;
 }
-/* A sandbox in which perf_event_open() fails by that errno; for another program
- * if there is one. */
-static int sandbox(int error, char **program_line)
+/* From here on perf_event_open() fails by that errno: `any`, or only if one of
+ * its arguments is, or is not, 0. */
+enum fails { ANY, FIRST_PROCESSOR, OTHER_THREADS };
+static bool refuse(int error, enum fails which)
 {
+    const unsigned argument = which == FIRST_PROCESSOR ? 2 : 1;
+    const unsigned low = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0;
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+                 (uint32_t)offsetof(struct seccomp_data, args[argument]) + low),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, which == OTHER_THREADS,
+                 which == FIRST_PROCESSOR),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (uint32_t)error),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
     struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+/* The same in a sandbox, for another program if there is one. */
+static int sandbox(int error, char **program_line)
+{
+    if (!refuse(error, ANY))
         return 77;
     if (*program_line)
         execv(*program_line, program_line);
     return end();
+}
+/* The first processor is off: a thread on another has its switches. */
+static int processor_is_off(void)
+{
+    cpu_set_t second;
+    CPU_ZERO(&second);
+    CPU_SET(1, &second);
+    if (sched_setaffinity(0, sizeof second, &second) != 0 ||
+        !refuse(ENODEV, FIRST_PROCESSOR))
+        return 77;
+    return switches();
+}
+/* A thread that is there already is refused. */
+static int thread_is_refused(int error)
+{
+    struct worker worker;
+    int status;
+    if (!refuse(error, OTHER_THREADS))
+        return 77;
+    worker_start(&worker, work_later);
+    status = end();
+    go = true;
+    worker_wait(&worker);
+    return status;
 }
 /* This user's locked memory is used up, to the last page. */
 static int locked(void)
@@ -850,11 +886,13 @@ int main(int count, char **arguments)
                  {"same", same},         {"descriptors", no_descriptors},
                  {"outside", outside},   {"outside-closed", outside_closed},
                  {"bare", bare},         {"hostile", hostile},
-                 {"freeze", freeze}};
+                 {"freeze", freeze},     {"off", processor_is_off}};
     pthread_barrier_init(&still, NULL, 1000);
     if (strcmp(what, "sandbox") == 0)
         return sandbox(count > 2 ? atoi(arguments[2]) : EPERM,
                        arguments + (count > 2 ? 3 : count));
+    if (strcmp(what, "thread") == 0 && count > 2)
+        return thread_is_refused(atoi(arguments[2]));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (strcmp(what, cases[i].name) == 0)
             return cases[i].run();

@@ -8,12 +8,14 @@
     locks   left and right wait for each other's lock
     spin    a task runs and never yields
     walk    a task steps through steps() when the others stand
+    mixed   a task and a thread wait for each other's mutex, and a task for the
+            former; another one for a lock that a thread holds
     crash   a task ends the program by a signal
     busy    tasks yield at full speed, from one of five depths
     still   says PID only when all tasks stand still
     plain   tasks have no numbers
     bench   switches COUNT tasks, prints ns a switch, and ends
-    wild, ring, hole, name, many, owner    damages the descriptions
+    wild, ring, hole, name, escape, many, owner    damages the descriptions
 */
 #include "recorder_dump.h"
 #include "recorder_tasks.h"
@@ -39,7 +41,8 @@ struct lock {
 };
 struct fiber {
     void *sp; /* saved by fiber_switch() */
-    struct fiber *all_next, *queue_next;
+    struct fiber *all_next, *all_previous, *queue_next;
+    uintptr_t since; /* its state is what it is */
     int id;
     enum state state;
     char name[16];
@@ -107,7 +110,11 @@ RECORDER_TASKS(fibers, "Fibers of the test", &all_fibers,
                RECORDER_TASK(GROUP, struct fiber, group),
                RECORDER_TASK(GROUP_NAME_AT, struct group, name),
                RECORDER_TASK(WORKER, struct fiber, worker),
-               RECORDER_TASK(NUMBER, struct fiber, number))
+#ifndef UNNUMBERED
+               RECORDER_TASK(NUMBER, struct fiber, number),
+#endif
+               RECORDER_TASK(PREVIOUS, struct fiber, all_previous),
+               RECORDER_TASK(SINCE, struct fiber, since))
 
 /* ------------------------------------------------------------- scheduler -- */
 
@@ -145,6 +152,7 @@ static void leave(enum state state)
 {
     struct fiber *fiber = self();
     fiber->state = state;
+    fiber->since = RECORDER_TIME();
     fiber_switch(&fiber->sp, worker_of());
     pthread_mutex_unlock(&big);
 }
@@ -179,6 +187,7 @@ __attribute__((noinline)) void lock_give(struct lock *lock)
     if (fiber) {
         lock->waiters = fiber->queue_next;
         fiber->state = READY;
+        fiber->since = RECORDER_TIME();
         enqueue(fiber);
     }
     pthread_mutex_unlock(&big);
@@ -220,7 +229,14 @@ static struct fiber *spawn(const char *name, void (*function)(struct fiber *),
     fiber->sp = top;
     pthread_mutex_lock(&big);
     fiber->id = group == &internal ? -1 : ++ids;
+    fiber->since = RECORDER_TIME();
     fiber->all_next = all_fibers;
+    if (all_fibers) { /* of the first, it is the last */
+        fiber->all_previous = all_fibers->all_previous;
+        all_fibers->all_previous = fiber;
+    } else {
+        fiber->all_previous = fiber;
+    }
     all_fibers = fiber;
     living++;
     enqueue(fiber);
@@ -249,6 +265,7 @@ static void *work_on(void *argument)
         queue = fiber->queue_next;
         queue_end = queue ? queue_end : &queue;
         fiber->state = RUNNING;
+        fiber->since = RECORDER_TIME();
         fiber->worker = (int)syscall(SYS_gettid);
         current = fiber;
         recorder_task_switch(fiber->number);
@@ -314,13 +331,62 @@ __attribute__((noinline)) static void spin(struct fiber *fiber)
     for (volatile long i = 0; !go; i++)
         continue;
 }
+/* Have left and right gone, if there are they? A worker holds `big` until one
+ * has. */
+static bool locks_stand(void)
+{
+    bool stand;
+    pthread_mutex_lock(&big);
+    stand = !A.owner || (A.waiters && B.waiters);
+    pthread_mutex_unlock(&big);
+    return stand;
+}
 __attribute__((noinline)) static void crash(struct fiber *fiber)
 {
-    while (standing < (unsigned)fiber->argument)
+    while (standing < (unsigned)fiber->argument || !locks_stand())
         yield();
     record(work, "about to crash %d", fiber->argument);
     *(volatile int *)0 = 1;
 }
+/* A task that waits in the kernel, with its worker; and a thread of no task. */
+static pthread_mutex_t of_task = PTHREAD_MUTEX_INITIALIZER,
+                       of_thread = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t both;
+static struct lock threads_own;
+static volatile bool mixed_waits;
+__attribute__((noinline)) static void mixes(struct fiber *fiber)
+{
+    (void)fiber;
+    lock_take(&A);
+    pthread_mutex_lock(&of_task);
+    pthread_barrier_wait(&both);
+    mixed_waits = true;
+    pthread_mutex_lock(&of_thread);
+}
+__attribute__((noinline)) static void hangs(struct fiber *fiber)
+{
+    (void)fiber;
+    while (!mixed_waits)
+        yield();
+    __atomic_fetch_add(&standing, 1, __ATOMIC_RELAXED);
+    lock_take(&A);
+}
+__attribute__((noinline)) static void asks(struct fiber *fiber)
+{
+    (void)fiber;
+    __atomic_fetch_add(&standing, 1, __ATOMIC_RELAXED);
+    lock_take(&threads_own);
+}
+static void *plain_thread(void *argument)
+{
+    pthread_setname_np(pthread_self(), "plain");
+    pthread_mutex_lock(&of_thread);
+    threads_own.owner = (struct fiber *)(intptr_t)syscall(SYS_gettid);
+    pthread_barrier_wait(&both);
+    pthread_mutex_lock(&of_task);
+    return argument;
+}
+
 /* For a debugger to go on in. */
 static volatile int counter;
 __attribute__((noinline)) void step_in(void)
@@ -378,6 +444,11 @@ static void damage(const char *mode)
         second->sp = (void *)64;
     if (strstr(mode, "name"))
         memset(second->name, 'x', sizeof second->name);
+    if (strstr(mode, "escape")) {
+        strcpy(second->name, "\33[31mred");
+        recorder_tasks_fibers.name = "fi\33[2Jbers";
+        second->all_next = (struct fiber *)8;
+    }
     if (strstr(mode, "owner"))
         second->waits = (struct lock *)16;
     if (strstr(mode, "many"))
@@ -425,6 +496,17 @@ int main(int argc, char **argv)
     if (strstr(mode, "locks")) {
         spawn("left", left, 1, &user);
         spawn("right", right, 2, &user);
+        still += 2;
+    }
+    if (strstr(mode, "mixed")) {
+        pthread_t thread;
+        pthread_barrier_init(&both, NULL, 2);
+        pthread_create(&thread, NULL, plain_thread, NULL);
+        while (!*(struct fiber *volatile *)&threads_own.owner)
+            usleep(1000);
+        spawn("mixes", mixes, 1, &user);
+        spawn("hangs", hangs, 2, &user);
+        spawn("asks", asks, 3, &user);
         still += 2;
     }
     if (strstr(mode, "spin"))

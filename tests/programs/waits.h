@@ -56,8 +56,8 @@ static void cell(const struct recorder *r, unsigned lane, const char *format,
                                       site,
                                       {words[4 * i], words[4 * i + 1],
                                        words[4 * i + 2], words[4 * i + 3]}};
-        struct recorder_record *at =
-            recorder_write_(ring, r->mask, previous + i, thread, &one);
+        struct recorder_record *at;
+        recorder_write_(ring, r->mask, previous + i, thread, &one, &at);
         for (unsigned k = 0; k < 4 && places; k++)
             places[4 * i + k] = (uintptr_t *)&at->argument[k];
     }

@@ -241,6 +241,50 @@ const tests = {
     quiet(page);
   },
 
+  // PROGRAM is what `recorder run` recorded of programs/run_plugin.c: a bar for
+  // the wait of a thread, and an arrow to its end from who unlocked.
+  async waits() {
+    const page = await open(view(program));
+    const waits = dumped(program).filter(e => e.recorder === 'lock_wait');
+    const begin = waits.find(e => e.message.startsWith('>mutex'));
+    const end = waits.find(e => e.message.startsWith('<mutex'));
+    const from = Number(end.arguments[2].value ?? end.arguments[2]);
+    must(from > 0 && from !== end.thread, `by T${from}: ${end.message}`);
+    const look = () => page.evaluate(() => window.recorder.releases.map(a => ({
+      order: String(window.recorder.events.order[a.row]), from: a.from,
+      down: a.top < a.y})));
+    await soon(look, [{order: String(end.order), from, down: true}], 'arrows');
+    const {shaft, bar, back, colours} = await page.evaluate(([b, e]) => {
+      const {releases: [arrow], toX, layout, events} = window.recorder;
+      const context = document.getElementById('canvas').getContext('2d');
+      const pixel = (x, y) => context.getImageData(x, y, 1, 1).data.slice(0, 3)
+        .join();
+      const row = order => events.order.indexOf(BigInt(order));
+      const middle = (events.at[row(b)] + events.at[row(e)]) / 2;
+      const probe = document.createElement('canvas').getContext('2d');
+      const css = getComputedStyle(document.documentElement);
+      const dark = css.getPropertyValue('--dark').trim() === '1';
+      const painted = colour => {
+        probe.fillStyle = colour;
+        probe.fillRect(0, 0, 1, 1);
+        return probe.getImageData(0, 0, 1, 1).data.slice(0, 3).join();
+      };
+      return {
+        shaft: pixel(arrow.x, (arrow.top + arrow.y) / 2),
+        bar: pixel(Math.round(toX(middle)), arrow.y + 4),
+        back: pixel(Math.round(toX(middle)) , arrow.y - 20),
+        colours: [painted(css.getPropertyValue('--text').trim()),
+          painted(dark ? 'hsl(4 62% 64%)' : 'hsl(4 68% 41%)')],
+      };
+    }, [String(begin.order), String(end.order)]);
+    equal([shaft, bar], colours, 'colours of arrow and bar');
+    must(back !== bar, 'nothing tells the bar');
+    // Zoomed out until the wait is a point, there is none.
+    await page.evaluate(() => window.recorder.show(-1e12, 1e12));
+    await soon(look, [], 'arrows of points');
+    quiet(page);
+  },
+
   // Nothing that was recorded is taken for HTML or script; nothing is loaded.
   async hostile() {
     const {pid} = await startProgram(), address = view(pid);
@@ -284,6 +328,64 @@ const tests = {
     equal(await text(named, '#source'), name, 'name');
     equal(await named.locator('b').count(), 0, 'elements from a name');
     quiet(named);
+  },
+
+  // Spans from thread to thread have a lane and arrows; the table has all names
+  // of what is in view, as `recorder spans` counts them. PROGRAM: the id of
+  // a process of async.c.
+  async spans_by_name() {
+    const pid = program.replace(/.*\//, ''), page = await open(view(pid));
+    const said = () => run('spans', '--json', pid).split('\n')
+      .filter(line => line).map(line => JSON.parse(line));
+    const wanted = said().filter(({count}) => count)
+      .map(s => [`${s.recorder}: ${s.span}${s.by_id ? ' (by id)' : ''}`,
+        s.count, s.total_ns, s.median_ns, s.p99_ns, s.longest_ns,
+        s.longest_order]);
+    const drawn = () => page.evaluate(() => window.recorder.spansInView()
+      .map(s => [`${s.recorder.name}: ${s.name}${s.byId ? ' (by id)' : ''}`,
+        s.count, s.total, s.median, s.most, s.longest,
+        Number(window.recorder.events.order[s.row])]));
+    equal(await drawn(), wanted, 'spans in view');
+    await page.locator('#show-spans').click();
+    equal(await page.locator('#spans tbody tr').count(), wanted.length,
+      'lines of the table');
+    equal((await page.locator('#spans tbody th button').allTextContents()),
+      wanted.map(([name]) => name), 'names in the table');
+    must(/^[\u2581-\u2588 ]+$/.test(await text(page,
+      '#spans tbody tr >> nth=0 >> td.histogram')), 'a histogram');
+    await page.locator('#spans tbody button').first().click();
+    equal(await page.evaluate(() => Number(window.recorder.events.order[
+      window.recorder.view.selected])), wanted[0][6], 'the longest');
+    const lanes = await page.evaluate(() => window.recorder.asyncLanes
+      .map(({thing, spans}) => [thing.label,
+        spans.reduce((sum, {open}) => sum + open.count, 0)]));
+    equal(lanes, [['net: request', 4], ['net: named', 1]], 'lanes by id');
+    const arrows = await page.evaluate(() => {
+      const {arrows: {from, to}, events, threads} = window.recorder;
+      const thread = row => threads[events.thread[row]].name;
+      return [...from.list.subarray(0, from.count)].map((row, i) =>
+        `${thread(row)} ${thread(to.list[i])}`);
+    });
+    const sorts = list => list.reduce((sum, name) =>
+      ({...sum, [name]: (sum[name] ?? 0) + 1}), {});
+    equal(sorts(arrows), {'client server': 4, 'server server': 3,
+      'client client': 2}, 'arrows');
+    // Less in view: fewer spans; the thread that ended ends what it left open.
+    await page.evaluate(() => {
+      const {recorder} = window, {events} = recorder;
+      recorder.show(events.last - 1, events.last + 1);
+    });
+    equal(await drawn(), [], 'spans at the end');
+    await soon(() => text(page, '#spans caption'), 'No span in view', 'table');
+    const open_end = await page.evaluate(() => {
+      const {recorder} = window;
+      const {lane} = recorder.layout().find(l =>
+        l.lane?.thing.name === 'server');
+      return [lane.thing.ended, lane.open.length,
+        lane.last < recorder.events.last];
+    });
+    equal(open_end, [true, 1, true], 'what an ended thread left open');
+    quiet(page);
   },
 
   // A '<' closes the last span of its thread and recorder, and those within.

@@ -217,6 +217,61 @@ static void put_ends(struct chrome *c, uint64_t ns,
     }
 }
 
+/* Begins an event of an asynchronous span, "b", or of its arrow, "s". */
+static void async_begin(struct chrome *c, char phase, uint32_t tid,
+                        const struct spans_async *async, uint64_t ns)
+{
+    FILE *file = c->out.file;
+    event_begin(c, phase, tid);
+    put_time(c, ns);
+    fprintf(file, ",\"id\":\"%zx.%zx\",\"cat\":", async->number, async->turn);
+    put_string(file, async->recorder->name);
+    fputs(",\"name\":", file);
+    json_string(file, async->name, async->name_size, false);
+}
+
+static void put_async_end(struct chrome *c, const struct spans_async *async,
+                          uint64_t ns)
+{
+    async_begin(c, 'e', 0, async, ns);
+    putc('}', c->out.file);
+}
+
+/* Opens and closes an asynchronous span, and leads an arrow through the records
+ * that say so: they must lie in a span, of a nanosecond here. */
+static void put_async(struct chrome *c, const struct timeline_event *e)
+{
+    static const char flows[] = {
+        [SPANS_OPENS] = 's', [SPANS_GOES_ON] = 't', [SPANS_CLOSES] = 'f'};
+    struct spans_async async = e->async;
+    FILE *file = c->out.file;
+    size_t size;
+    const char *message;
+    if (!e->step || (e->step != SPANS_OPENS && !e->was_open))
+        return;
+    if (e->step == SPANS_OPENS && e->was_open) {
+        async.turn--;
+        put_async_end(c, &async, e->ns);
+        async.turn++;
+    }
+    if (e->step == SPANS_CLOSES)
+        put_async_end(c, &async, e->ns);
+    message = reader_message(&c->timeline->call->reader, &e->read, &size);
+    if (e->step == SPANS_OPENS) {
+        async_begin(c, 'b', 0, &async, e->ns);
+        fputs(",\"args\":{\"message\":", file);
+        json_string(file, message, size, false);
+        fputs("}}", file);
+    }
+    event_begin(c, 'X', e->lane->id);
+    put_time(c, e->ns);
+    fputs(",\"dur\":0.001,\"cat\":\"async\"", file);
+    put_name(c, timeline_span_name(message));
+    putc('}', file);
+    async_begin(c, flows[e->step], e->lane->id, &async, e->ns);
+    fputs(e->step == SPANS_OPENS ? "}" : ",\"bp\":\"e\"}", file);
+}
+
 /* An arrow from who ended a wait to its end, which must lie in a span at either
  * side. */
 static void put_wake(struct chrome *c, const struct timeline_event *e)
@@ -347,14 +402,19 @@ static size_t put_source(struct chrome *c, size_t index)
             put_wake(c, &e);
         put_ends(c, e.ns, e.lane, e.lane->depth + e.closed, e.closed);
         put_record(c, &e);
-        if (!c->spans_only)
+        if (!c->spans_only) {
+            put_async(c, &e);
             put_values(c, &e);
+        }
         spans += e.opens;
         output_check(&c->out);
     }
     for (size_t i = 0; i < t->lanes_count; i++)
-        put_ends(c, t->length_ns, t->lanes[i], t->lanes[i]->depth,
-                 t->lanes[i]->depth);
+        put_ends(c, timeline_lane_end(t, t->lanes[i]), t->lanes[i],
+                 t->lanes[i]->depth, t->lanes[i]->depth);
+    for (size_t i = 0; !c->spans_only && i < t->asyncs.count; i++)
+        if (t->asyncs.at[i].open)
+            put_async_end(c, &t->asyncs.at[i], t->length_ns);
     if (!c->spans_only) {
         put_switches(c);
         switches_free(&c->switches);

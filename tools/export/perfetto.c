@@ -93,6 +93,12 @@ static uint64_t track_of_cpu(const struct perfetto *p, unsigned cpu,
                         4 * cpu + what);
 }
 
+/* Of an asynchronous span; all of one id take turns on one track. */
+static uint64_t track_of_async(const struct perfetto *p, size_t number)
+{
+    return track(p, ((size_t)1 << 40) + number);
+}
+
 static void packet_begin(struct perfetto *p)
 {
     p->packet.size = 0;
@@ -304,6 +310,48 @@ static void put_wake(struct perfetto *p, const struct timeline_event *e)
     event_end(p, begin);
 }
 
+static uint64_t flow_of(const struct perfetto *p, const struct spans_async *a)
+{
+    return p->base + (UINT64_C(1) << 62) + ((uint64_t)a->number << 24) +
+           (a->turn & 0xffffff);
+}
+
+static void put_async_end(struct perfetto *p, const struct spans_async *async,
+                          uint64_t ns)
+{
+    event_end(p, event_begin(p, ns, END, track_of_async(p, async->number)));
+}
+
+/* Opens and closes an asynchronous span on a track of its own. Tracks of one
+ * name are shown as one. */
+static void put_async(struct perfetto *p, const struct timeline_event *e)
+{
+    const struct spans_async *async = &e->async;
+    struct buffer *b = &p->packet;
+    const char *message;
+    size_t begin, size;
+    if (e->was_open && (e->step == SPANS_OPENS || e->step == SPANS_CLOSES))
+        put_async_end(p, async, e->ns);
+    if (e->step != SPANS_OPENS)
+        return;
+    if (async->turn == 0) {
+        packet_begin(p);
+        begin = put_begin(b, 60);
+        put_number(b, 1, track_of_async(p, async->number));
+        put_number(b, 5, track(p, 0));
+        put_text(b, 2, async->name, async->name_size);
+        put_end(b, begin);
+        packet_end(p);
+    }
+    message = reader_message(&p->timeline->call->reader, &e->read, &size);
+    begin = event_begin(p, e->ns, BEGIN, track_of_async(p, async->number));
+    put_number(
+        b, 3,
+        interned(p, &p->categories, 1, e->recorder, e->read.recorder->name));
+    put_string(b, 23, timeline_span_name(message));
+    event_end(p, begin);
+}
+
 static void put_record(struct perfetto *p, const struct timeline_event *e)
 {
     const struct recorder_event *record = &e->read.event;
@@ -337,6 +385,9 @@ static void put_record(struct perfetto *p, const struct timeline_event *e)
         put_number(b, 34, location);
     if (e->by)
         put_flow(p, FLOW_END, p->base + record->order);
+    if (e->step == SPANS_OPENS || (e->step && e->was_open))
+        put_flow(p, e->step == SPANS_CLOSES ? FLOW_END : FLOW,
+                 flow_of(p, &e->async));
     inner = annotation(p, "message");
     put_text(b, 6, message, size);
     put_end(b, inner);
@@ -550,11 +601,15 @@ static void put_source(struct perfetto *p)
         put_ends(p, e.ns, e.lane->index, e.closed);
         put_wake(p, &e);
         put_record(p, &e);
+        put_async(p, &e);
         put_values(p, &e);
         output_check(p->out);
     }
     for (size_t i = 0; i < t->lanes_count; i++)
-        put_ends(p, t->length_ns, i, t->lanes[i]->depth);
+        put_ends(p, timeline_lane_end(t, t->lanes[i]), i, t->lanes[i]->depth);
+    for (size_t i = 0; i < t->asyncs.count; i++)
+        if (t->asyncs.at[i].open)
+            put_async_end(p, &t->asyncs.at[i], t->length_ns);
     put_switches(p);
     output_check(p->out);
     switches_free(&p->switches);

@@ -3,6 +3,7 @@
 #include "array.h"
 #include "export.h"
 #include "labels.h"
+#include "names.h"
 #include "shown.h"
 #include "sources.h"
 
@@ -95,7 +96,7 @@ struct sqlite {
     const struct call *calls;
     struct output out;
     sqlite3 *db;
-    sqlite3_stmt *event, *format, *span, *value;
+    sqlite3_stmt *event, *format, *span, *late, *value;
     struct ids formats;
     int64_t source;             /* from 1; 0: there is only one */
     int64_t recorders, threads; /* ids of earlier sources; and of formats: */
@@ -104,7 +105,9 @@ struct sqlite {
         uint64_t order, wall_ns;
     } * merged; /* of several sources: the keys of this one's events */
     size_t merged_count, merged_max;
+    struct names named;
 };
+enum { EVENT_COLUMNS = 22 };
 
 static void check(struct sqlite *s, int status)
 {
@@ -325,21 +328,28 @@ static void put_event(struct sqlite *s, const struct timeline_event *e)
     bind_source(s, s->event, 23);
     if (s->source)
         bind_integer(s->event, 24, (int64_t)merged_of(s, read->event.order));
+    for (size_t i = 0; i < s->named.count; i++) {
+        const struct reader_argument *of =
+            names_find(s->named.at[i], e->arguments, e->arguments_count);
+        if (of)
+            bind_argument(s->event, EVENT_COLUMNS + 1 + (int)i, of);
+    }
     step(s, s->event);
 }
 
-/* Ends the spans from `depth` on. `closer` is null if they never ended. */
+/* Ends the spans from `depth` on: of those that an event ends, the first is its
+ * own, and the others are closed by nobody. Null: they never ended. */
 static void put_spans(struct sqlite *s, const struct timeline_lane *lane,
                       size_t depth, size_t count,
                       const struct timeline_event *closer)
 {
-    for (; count--; depth++) {
+    for (size_t i = 0; i < count; i++, depth++) {
         const struct timeline_span *span = &lane->spans[depth];
         bind_integer(s->span, 1, (int64_t)span->order);
-        if (closer) {
+        if (closer && i == 0)
             bind_integer(s->span, 2, (int64_t)closer->read.event.order);
+        if (closer)
             bind_integer(s->span, 7, (int64_t)(closer->ns - span->ns));
-        }
         bind_integer(s->span, 3, s->threads + (int64_t)lane->index + 1);
         bind_integer(s->span, 4, (int64_t)depth);
         bind_string(s->span, 5, span->name);
@@ -347,6 +357,35 @@ static void put_spans(struct sqlite *s, const struct timeline_lane *lane,
         bind_source(s, s->span, 8);
         step(s, s->span);
     }
+}
+
+/* Corrects a span that another has cut, and its own record ends now. */
+static void put_late_end(struct sqlite *s, const struct timeline_event *e)
+{
+    if (!e->ended || e->closed)
+        return;
+    bind_integer(s->late, 1, (int64_t)e->read.event.order);
+    bind_integer(s->late, 2, (int64_t)(e->ns - e->ended->ns));
+    bind_integer(s->late, 3, (int64_t)e->ended->order);
+    bind_source(s, s->late, 4);
+    step(s, s->late);
+}
+
+/* A row of an asynchronous span: it has no thread and no depth. */
+static void put_async(struct sqlite *s, const struct spans_async *async,
+                      const struct timeline_event *closer)
+{
+    char *name = need(strndup(async->name, async->name_size));
+    bind_integer(s->span, 1, (int64_t)async->order);
+    if (closer) {
+        bind_integer(s->span, 2, (int64_t)closer->read.event.order);
+        bind_integer(s->span, 7, (int64_t)(closer->ns - async->ns));
+    }
+    bind_string(s->span, 5, name);
+    bind_integer(s->span, 6, s->timeline->start_ns + (int64_t)async->ns);
+    bind_source(s, s->span, 8);
+    step(s, s->span);
+    free(name);
 }
 
 static void put_values(struct sqlite *s, const struct timeline_event *e)
@@ -379,6 +418,22 @@ static void columns_add(struct sqlite *s)
     }
 }
 
+/* Adds a column for each name that formats give an argument. */
+static sqlite3_stmt *event_prepare(struct sqlite *s)
+{
+    char sql[2 * (NAMES_MAX + EVENT_COLUMNS) + 64], text[512];
+    size_t at = (size_t)sprintf(sql, "insert into event values (?");
+    for (size_t i = 0; i < s->named.count; i++) {
+        snprintf(text, sizeof text, "alter table event add column \"%s\"",
+                 s->named.columns[i]);
+        execute(s, text);
+    }
+    for (size_t i = 1; i < EVENT_COLUMNS + s->named.count; i++)
+        at += (size_t)snprintf(sql + at, sizeof sql - at, ",?");
+    snprintf(sql + at, sizeof sql - at, ")");
+    return prepare(s, sql);
+}
+
 /* The file is thrown away if it does not become whole: it needs no journal. */
 static void begin(struct sqlite *s)
 {
@@ -393,9 +448,14 @@ static void begin(struct sqlite *s)
                                         : SCHEMA("primary key", "ord"));
     if (sources_labelled(s->calls))
         columns_add(s);
-    s->event = prepare_rows(s, "event", 22, 2);
+    s->event =
+        s->source ? prepare_rows(s, "event", 22, 2) : event_prepare(s);
     s->format = prepare(s, "insert into format values (?, ?, ?, ?, ?)");
     s->span = prepare_rows(s, "span", 7, 1);
+    s->late = prepare(s, s->source ? "update span set closed = ?, length_ns = ?"
+                                     " where opened = ? and source = ?"
+                                   : "update span set closed = ?, length_ns = ?"
+                                     " where opened = ?");
     s->value = prepare_rows(s, "value", 4, 1);
 }
 
@@ -457,11 +517,17 @@ static void put_all(struct sqlite *s)
         merged_read(s);
     while (timeline_next(t, &e)) {
         put_spans(s, e.lane, e.lane->depth, e.closed, &e);
+        put_late_end(s, &e);
+        if (e.step == SPANS_CLOSES && e.was_open)
+            put_async(s, &e.async, &e);
         put_event(s, &e);
         put_values(s, &e);
     }
     for (size_t i = 0; i < t->lanes_count; i++)
         put_spans(s, t->lanes[i], 0, t->lanes[i]->depth, NULL);
+    for (size_t i = 0; i < t->asyncs.count; i++)
+        if (t->asyncs.at[i].open)
+            put_async(s, &t->asyncs.at[i], NULL);
     s->recorders += (int64_t)t->call->reader.recorders_count;
     s->threads += (int64_t)t->lanes_count;
     s->formats_before += (int64_t)s->formats.count;
@@ -474,6 +540,7 @@ static void end(struct sqlite *s)
     sqlite3_finalize(s->event);
     sqlite3_finalize(s->format);
     sqlite3_finalize(s->span);
+    sqlite3_finalize(s->late);
     sqlite3_finalize(s->value);
     if (s->source)
         execute(s, "create index event_merged on event (merged_ns);"
@@ -496,6 +563,8 @@ void export_sqlite(struct call *calls, const char *path)
     struct timeline *all;
     size_t count, i;
     output_open(&s.out, calls, path);
+    if (!calls->title) /* of several, columns of formats' names are not told */
+        names_read(&s.named, calls);
     all = timelines_open(calls, EXPORT_VALUE, &count);
     for (i = 0; i < count; i++) {
         s.timeline = &all[i];
@@ -508,4 +577,5 @@ void export_sqlite(struct call *calls, const char *path)
     free(s.merged);
     timelines_close(all, count);
     output_close(&s.out);
+    names_close(&s.named);
 }

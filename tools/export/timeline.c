@@ -38,6 +38,7 @@ struct timeline_inside {
     char **names;
     size_t names_max;
     uint64_t done;
+    struct timeline_span ended; /* that was cut before */
 };
 
 /* ---------------------------------------------------------------- values -- */
@@ -62,17 +63,21 @@ static void value_add(struct timeline *t, const char *option, size_t recorder,
     size_t i, size = strlen(of) + strlen(value->name) + 2;
     for (i = 0; i < t->values_count; i++)
         if (t->values[i].recorder == recorder &&
-            (t->values[i].argument == value->argument ||
-             strcmp(t->values[i].name, value->name) == 0))
-            misuse(t->call, "--value %s: %s has a value of that %s", option, of,
-                   t->values[i].argument == value->argument ? "argument"
-                                                            : "name");
+            strcmp(t->values[i].name, value->name) == 0)
+            misuse(t->call, "--value %s: %s has a value of that name", option,
+                   of);
+        else if (t->values[i].recorder == recorder && !value->field &&
+                 !t->values[i].field &&
+                 t->values[i].argument == value->argument)
+            misuse(t->call, "--value %s: %s has a value of that argument",
+                   option, of);
     t->values =
         need(realloc(t->values, (t->values_count + 1) * sizeof *t->values));
     add = &t->values[t->values_count++];
     *add = (struct timeline_value){.recorder = recorder,
                                    .argument = value->argument};
     add->name = need(strdup(value->name));
+    add->field = value->field ? need(strdup(value->field)) : NULL;
     add->label = need(malloc(size));
     snprintf(add->label, size, several ? "%s %s" : "%s%s", several ? of : "",
              value->name);
@@ -104,11 +109,14 @@ static void values_open(struct timeline *t, const char *option)
 const struct reader_argument *timeline_value(const struct timeline_value *value,
                                              const struct timeline_event *event)
 {
-    const struct reader_argument *argument = &event->arguments[value->argument];
-    if (value->recorder != event->recorder ||
-        value->argument >= event->arguments_count || !value_is_number(argument))
+    unsigned i;
+    if (value->recorder != event->recorder)
         return NULL;
-    return argument;
+    i = value_place(value->field, value->argument, event->arguments,
+                    event->arguments_count);
+    return i < event->arguments_count && value_is_number(&event->arguments[i])
+               ? &event->arguments[i]
+               : NULL;
 }
 
 const char *timeline_name(const struct timeline *t,
@@ -119,8 +127,11 @@ const char *timeline_name(const struct timeline *t,
                                         "arg9", "arg10", "arg11", "arg12"};
     for (size_t n = 0; n < t->values_count; n++)
         if (t->values[n].recorder == event->recorder &&
-            t->values[n].argument == i)
+            value_place(t->values[n].field, t->values[n].argument,
+                        event->arguments, event->arguments_count) == i)
             return t->values[n].name;
+    if (event->arguments[i].name && !is_reserved(event->arguments[i].name))
+        return event->arguments[i].name;
     return names[i];
 }
 
@@ -292,6 +303,26 @@ uint64_t timeline_complete(const struct timeline *t)
     return (uint64_t)from - (uint64_t)t->start_ns;
 }
 
+/* Notes the time of a lane's last record. */
+static void lane_note(struct timeline_lane *lane, const struct reader_event *e,
+                      bool known)
+{
+    if (known && (!lane->noted || e->ns > lane->last_ns)) {
+        lane->noted = true;
+        lane->last_ns = e->ns;
+    }
+}
+
+uint64_t timeline_lane_end(const struct timeline *t,
+                           const struct timeline_lane *lane)
+{
+    const struct reader_thread *thread = lane->thread;
+    if (!thread || !thread->known || thread->alive || !lane->noted ||
+        lane->last_ns < t->start_ns)
+        return t->length_ns;
+    return (uint64_t)lane->last_ns - (uint64_t)t->start_ns;
+}
+
 /* Reads all events once, to find the earliest time behind each. */
 static void look_ahead(struct timeline *t, bool quiet)
 {
@@ -318,7 +349,7 @@ static void look_ahead(struct timeline *t, bool quiet)
         if (e.kind)
             look_at_kind(t, &e);
         t->outside |= e.outside;
-        lane_of(t, &e);
+        lane_note(lane_of(t, &e), &e, known);
     }
     in->before = in->first = first;
     t->start_ns = first;
@@ -358,17 +389,24 @@ void timeline_close(struct timeline *t)
 {
     size_t i;
     for (i = 0; i < t->values_count; i++) {
-        if (!t->values[i].seen)
+        if (!t->values[i].seen && t->values[i].field)
+            warn(t->call, "%s has no number %s: no value %s",
+                 t->call->reader.recorders[t->values[i].recorder]->name,
+                 t->values[i].field, t->values[i].name);
+        else if (!t->values[i].seen)
             warn(t->call, "%s has no number as argument %u: no value %s",
                  t->call->reader.recorders[t->values[i].recorder]->name,
                  t->values[i].argument + 1, t->values[i].name);
+        free(t->values[i].field);
         free(t->values[i].name);
         free(t->values[i].label);
     }
     for (i = 0; i < t->lanes_count; i++) {
         free(t->lanes[i]->spans);
+        free(t->lanes[i]->cut);
         free(t->lanes[i]);
     }
+    spans_free(&t->asyncs);
     free(t->lanes);
     free(t->values);
     for (i = 0; i < t->inside->name_ids.count; i++)
@@ -411,7 +449,7 @@ void timelines_close(struct timeline *all, size_t count)
 
 const char *timeline_span_name(const char *text)
 {
-    const char *name = text + 1;
+    const char *name = text + (spans_step(text) != SPANS_NONE ? 2 : 1);
     while (*name == ' ')
         name++;
     return *name ? name : text;
@@ -443,28 +481,92 @@ static const char *interrupt_name(struct timeline *t,
 static void span_open(struct timeline *t, struct timeline_event *e)
 {
     struct timeline_lane *lane = e->lane;
+    struct timeline_span span = {.recorder = e->read.recorder,
+                                 .order = e->read.event.order,
+                                 .ns = e->ns,
+                                 .depth = lane->depth};
     char how;
     bool enters = kind_of(e->read.kind, &how) == KIND_ENTER;
+    span.name = enters ? interrupt_name(t, e) : timeline_span_name(e->format);
+    span.pair = spans_name(e->format, &span.pair_size);
     lane->spans = need(array_room(lane->spans, &lane->spans_max,
                                   lane->depth + 1, sizeof *lane->spans));
-    lane->spans[lane->depth++] = (struct timeline_span){
-        .name = enters ? interrupt_name(t, e) : timeline_span_name(e->format),
-        .recorder = e->read.recorder,
-        .order = e->read.event.order,
-        .ns = e->ns};
+    lane->spans[lane->depth++] = span;
     e->opens = true;
 }
 
-static void span_close(struct timeline_event *e)
+/* Finds the innermost of some spans that a record closes: one of its whole name
+ * first. Returns its place, from 1 on; 0: there is none. It looks at so many
+ * only, as a hostile file may hold any number that is never closed. */
+static size_t span_find(const struct timeline_span *spans, size_t count,
+                        const struct timeline_event *e)
+{
+    enum { MOST = 1000 };
+    size_t size, found = 0, least = count > MOST ? count - MOST : 0;
+    const char *name = spans_name(e->format, &size);
+    for (size_t i = count; i > least; i--) {
+        const struct timeline_span *span = &spans[i - 1];
+        int match;
+        if (span->recorder != e->read.recorder)
+            continue;
+        match = spans_match(span->pair, span->pair_size, name, size);
+        if (match == 2)
+            return i;
+        if (match == 1 && !found)
+            found = i;
+    }
+    return found;
+}
+
+static void span_close(struct timeline *t, struct timeline_event *e)
 {
     struct timeline_lane *lane = e->lane;
-    size_t depth = lane->depth;
-    while (depth && lane->spans[depth - 1].recorder != e->read.recorder)
-        depth--;
-    if (depth == 0)
+    size_t at = span_find(lane->spans, lane->depth, e);
+    if (at) {
+        size_t cut = lane->depth - at;
+        if (cut) {
+            lane->cut =
+                need(array_room(lane->cut, &lane->cut_max,
+                                lane->cut_count + cut, sizeof *lane->cut));
+            memcpy(lane->cut + lane->cut_count, lane->spans + at,
+                   cut * sizeof *lane->cut);
+        }
+        lane->cut_count += cut;
+        e->closed = cut + 1;
+        lane->depth = at - 1;
+        e->ended = &lane->spans[at - 1];
         return;
-    e->closed = lane->depth - (depth - 1);
-    lane->depth = depth - 1;
+    }
+    at = span_find(lane->cut, lane->cut_count, e);
+    if (!at)
+        return;
+    t->inside->ended = lane->cut[at - 1];
+    e->ended = &t->inside->ended;
+    lane->cut_count--;
+    memmove(&lane->cut[at - 1], &lane->cut[at],
+            (lane->cut_count - (at - 1)) * sizeof *lane->cut);
+}
+
+/* Notes what a record says of an asynchronous span. */
+static void async_note(struct timeline *t, struct timeline_event *e,
+                       enum spans_step step)
+{
+    struct spans_async *async =
+        spans_async(&t->asyncs, e->format, e->read.recorder, e->arguments,
+                    e->arguments_count);
+    if (!async)
+        return;
+    e->step = step;
+    e->was_open = async->open;
+    if (step == SPANS_OPENS) {
+        async->turn += async->order != 0;
+        async->order = e->read.event.order;
+        async->ns = e->ns;
+        async->open = true;
+    } else if (step == SPANS_CLOSES) {
+        async->open = false;
+    }
+    e->async = *async;
 }
 
 /* ------------------------------------------------------------------ gaps -- */
@@ -530,17 +632,19 @@ void timeline_rewind(struct timeline *t)
     in->before = in->first;
     in->done = 0;
     for (size_t i = 0; i < t->lanes_count; i++)
-        t->lanes[i]->depth = 0;
+        t->lanes[i]->depth = t->lanes[i]->cut_count = 0;
+    spans_free(&t->asyncs);
+    t->asyncs = (struct spans_asyncs){0};
 }
 
 /* Who unlocked, signalled or posted at the end of a wait: "<mutex %p: %d, by
- * T%u" of lock_wait. */
+ * T%u" of lock_wait, with a CPU's number behind it or without. */
 static struct timeline_lane *ended_by(const struct timeline *t,
                                       const struct timeline_event *e)
 {
     struct timeline_lane *by = NULL;
     if (strcmp(e->read.recorder->name, "lock_wait") == 0 &&
-        strstr(e->format, ": %d, by T%u") && e->arguments_count == 3)
+        strstr(e->format, ": %d, by T%u") && e->arguments_count >= 3)
         by = timeline_lane(t, (unsigned)e->arguments[2].word);
     return by == e->lane ? NULL : by;
 }
@@ -561,10 +665,12 @@ bool timeline_next(struct timeline *t, struct timeline_event *e)
     for (size_t i = 0; i < t->values_count; i++)
         if (timeline_value(&t->values[i], e))
             t->values[i].seen = true;
-    if (e->format[0] == '>' && e->lane->thread)
+    if (spans_step(e->format) != SPANS_NONE)
+        async_note(t, e, spans_step(e->format));
+    else if (e->format[0] == '>' && e->lane->thread)
         span_open(t, e);
     else if (e->format[0] == '<' && e->lane->thread)
-        span_close(e);
+        span_close(t, e);
     if (e->format[0] == '<')
         e->by = ended_by(t, e);
     return true;

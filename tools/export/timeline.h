@@ -6,24 +6,30 @@
         ...
     // timeline.lanes[i]->spans[0 to depth-1] are open at the end
 
-SPANS   A record whose format starts with '>' opens a span of its thread, and
-        the next of the same thread and recorder that starts with '<' closes it.
-        One of an interrupt (kinds.h) has the name of that.
-        As viewers nest spans, it closes those opened in between, too. A '<'
-        without a '>' of the kind closes nothing: the '>' was overwritten.
+SPANS   A record whose format starts with '>' opens a span of its thread; one
+        that starts with '<' closes the innermost of the same thread, recorder
+        and name (spans.h). One of an interrupt (kinds.h) has the name of that.
+        As viewers nest spans, those opened in between end there, too: they are
+        cut, but a '<' of their own that comes later finds them still. A '<'
+        without a '>' closes nothing: the '>' was overwritten. What is open at
+        the end ends with its thread, or with the last record.
 VALUES  --value RECORDER:N=NAME makes argument N, if it is a number, a value of
-        each recorder whose name matches.
+        each recorder whose name matches; RECORDER:bytes that of "bytes=%d".
 TIME    A record without a known time gets that of the record before.
 */
 #ifndef TIMELINE_H
 #define TIMELINE_H
 
 #include "command.h"
+#include "spans.h"
 
 struct timeline_span {
     const char *name; /* the opening format behind its '>' */
+    const char *pair; /* what its end is to say, as spans_name() */
+    size_t pair_size;
     const struct reader_recorder *recorder;
     uint64_t order, ns; /* of the record that opened it */
+    size_t depth;
 };
 
 /* A line of a timeline: a thread, or all threads of one number that are not
@@ -39,11 +45,16 @@ struct timeline_lane {
     const struct switches_thread *thread_of; /* switches.h: what ran; or null */
     struct timeline_span *spans; /* the open ones, outermost first */
     size_t depth, spans_max;
+    struct timeline_span *cut; /* those that others ended, and not their own */
+    size_t cut_count, cut_max;
+    int64_t last_ns; /* of its last record, since the program's start */
+    bool noted;      /* it has one with a known time */
 };
 
 struct timeline_value {
     size_t recorder;   /* its index in the reader */
     unsigned argument; /* from 0 */
+    char *field;       /* the name in the format, in place of it; or null */
     char *name;        /* of the argument */
     char *label;       /* tells those of several recorders apart */
     bool seen;
@@ -58,7 +69,13 @@ struct timeline_event {
     struct reader_argument arguments[12];
     unsigned arguments_count;
     bool opens;    /* the last of lane->spans */
-    size_t closed; /* so many spans, which stand behind lane->depth still */
+    size_t closed; /* so many spans, which stand behind lane->depth still: the
+                    * first is this record's own, the others are cut */
+    const struct timeline_span *ended; /* its own, which may have been cut
+                                        * before; null: none */
+    enum spans_step step;     /* of an asynchronous span, or SPANS_NONE: */
+    struct spans_async async; /* that, with this step */
+    bool was_open;            /* before it */
     struct timeline_lane *by; /* who ended this wait (recorder run); or null */
 };
 
@@ -72,6 +89,7 @@ struct timeline {
     size_t lanes_count;
     struct timeline_value *values;
     size_t values_count;
+    struct spans_asyncs asyncs;
     bool switches; /* some event says what ran: see switches.h */
     bool outside;  /* some event is a line of a log: see logs.h */
     struct timeline_inside *inside; /* timeline.c's own */
@@ -109,6 +127,10 @@ struct timeline_lane *timeline_lane(const struct timeline *, unsigned number);
 struct timeline_lane *timeline_lane_add(struct timeline *, uint64_t id,
                                         const char *name);
 
+/* Returns when the spans that are open at the end of a lane end: with its
+ * thread, or with the last record of all. */
+uint64_t timeline_lane_end(const struct timeline *,
+                           const struct timeline_lane *);
 /* Returns the name of the span that an event opens: its format, or the subject
  * of an interrupt's. */
 const char *timeline_opened(const struct timeline_event *);
@@ -118,7 +140,8 @@ const char *timeline_span_name(const char *text);
 /* Returns the argument that is a value in this event, or null. */
 const struct reader_argument *timeline_value(const struct timeline_value *,
                                              const struct timeline_event *);
-/* Returns the name of argument `i`: "arg1", or the NAME of --value. */
+/* Returns the name of argument `i`: the NAME of --value, that which its format
+ * gives it, or "arg1". */
 const char *timeline_name(const struct timeline *,
                           const struct timeline_event *, unsigned i);
 

@@ -1,4 +1,4 @@
-/* value.h - --value RECORDER:N=NAME: an argument that is drawn as a plot. */
+/* value.h - --value RECORDER:N=NAME or RECORDER:FIELD: an argument that is drawn as a plot. */
 /* SPDX-License-Identifier: MIT */
 #ifndef VALUE_H
 #define VALUE_H
@@ -8,13 +8,18 @@
 struct value_option {
     char *names;       /* extended regular expression for whole names */
     unsigned argument; /* from 0 */
-    char *name;        /* NAME, or "argument 2" */
+    char *field;       /* the name in the format, in place of it; or null */
+    char *name;        /* NAME, or "argument 2", or the field */
 };
 
 /* Parses the option; RECORDER may hold colons. If it cannot be parsed, that is
  * misuse. */
 void value_open(const struct call *, const char *option, struct value_option *);
 void value_close(struct value_option *);
+/* Finds the argument of a value among those of an event; `count` where it has
+ * none. */
+unsigned value_place(const char *field, unsigned argument,
+                     const struct reader_argument *, unsigned count);
 
 /* True if an argument can be drawn; *value is its value. */
 bool value_is_number(const struct reader_argument *);

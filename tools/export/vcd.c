@@ -256,16 +256,17 @@ static void put_text(FILE *file, const char *text, size_t size)
             fprintf(file, "\\%03o", (unsigned char)text[i]);
 }
 
-static void put_spans(struct vcd *v, const struct timeline_lane *lane)
+static void put_spans(struct vcd *v, const struct timeline_lane *lane,
+                      size_t depth)
 {
     FILE *file = v->out.file;
-    fprintf(file, "%d%s\n", lane->depth > 0, lane_code(lane, IN_SPAN));
+    fprintf(file, "%d%s\n", depth > 0, lane_code(lane, IN_SPAN));
     if (v->plain)
         return;
     putc('s', file);
-    if (!lane->depth)
+    if (!depth)
         put_text(file, "-", 1);
-    for (size_t i = 0; i < lane->depth; i++) {
+    for (size_t i = 0; i < depth; i++) {
         if (i)
             put_text(file, " > ", 3);
         put_text(file, lane->spans[i].name, strlen(lane->spans[i].name));
@@ -405,8 +406,11 @@ static void put_event(struct vcd *v, const struct timeline_event *e)
         v->running = e->lane;
         fprintf(v->out.file, "1%s\n", lane_code(v->running, RUNNING));
     }
-    if (e->opens || e->closed)
-        put_spans(v, e->lane);
+    if (e->ns >= timeline_lane_end(&v->timeline, e->lane) && e->lane->depth &&
+        e->ns != v->timeline.length_ns)
+        put_spans(v, e->lane, 0); /* its thread ends */
+    else if (e->opens || e->closed)
+        put_spans(v, e->lane, e->lane->depth);
     if (!v->plain)
         put_record(v, e);
 }

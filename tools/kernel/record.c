@@ -132,6 +132,10 @@ static const char *refused(struct source *source, long error)
                                     "user's locked memory is used up: ulimit "
                                     "-l, or sysctl "
                                     "kernel.perf_event_mlock_kb, gives room");
+    if (error == ENODEV)
+        return source_wrong(source, "its switches are not to be had: the "
+                                    "kernel has perf events for none of its "
+                                    "processors");
     if (error == EMFILE)
         return source_wrong(source, "its switches are not to be had: it has "
                                     "more threads than this command may have "
@@ -198,6 +202,8 @@ static long thread_open(struct own *own, int32_t thread,
             continue; /* it is off */
         if (first && fd == -EINVAL && own->kernel.count)
             break; /* there are no more */
+        if (!first && fd == -ENODEV)
+            continue; /* it is off by now */
         if (fd < 0)
             return -fd;
         if (!fd_add(own, (int)fd))
@@ -210,7 +216,7 @@ static long thread_open(struct own *own, int32_t thread,
             return errno;
         }
     }
-    return 0;
+    return own->kernel.count ? 0 : ENODEV;
 }
 
 static bool thread_is_new(struct own *own, int32_t thread)

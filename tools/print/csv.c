@@ -4,6 +4,7 @@
 #include "fields.h"
 #include "json.h"
 #include "labels.h"
+#include "names.h"
 #include "shown.h"
 #include "sources.h"
 #include "text.h"
@@ -74,7 +75,9 @@ static void csv_source(FILE *file, const struct call *calls,
     putc_unlocked(',', file);
 }
 
-void csv_head(FILE *file, const struct call *calls)
+static struct names named; /* columns; of several sources there are none */
+
+void csv_head(FILE *file, struct call *calls)
 {
 #define NAME(name) name,
     static const char *const names[FIELDS] = {FIELD_NAMES(NAME)};
@@ -90,7 +93,13 @@ void csv_head(FILE *file, const struct call *calls)
         fprintf(file, i ? ",%s" : "%s", names[i]);
     for (i = 1; i <= 12; i++)
         fprintf(file, ",argument%d", i);
-    fputs(",may_have_changed\r\n", file);
+    fputs(",may_have_changed", file);
+    names_close(&named);
+    if (!calls->title)
+        names_read(&named, calls);
+    for (size_t n = 0; n < named.count; n++)
+        fprintf(file, ",%s", named.columns[n]);
+    fputs("\r\n", file);
 }
 
 void csv_event(FILE *file, const struct call *calls, struct call *call,
@@ -117,5 +126,12 @@ void csv_event(FILE *file, const struct call *calls, struct call *call,
     for (i = 0; i < count; i++)
         if (arguments[i].changes)
             fprintf(file, "%s%u", first++ ? " " : "", i + 1);
+    for (size_t n = 0; n < named.count; n++) {
+        const struct reader_argument *of =
+            names_find(named.at[n], arguments, count);
+        putc_unlocked(',', file);
+        if (of)
+            csv_argument(file, of);
+    }
     fputs("\r\n", file);
 }

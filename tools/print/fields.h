@@ -23,7 +23,24 @@
     NAME("caller")                                                             \
     NAME("format")                                                             \
     NAME("message")
-enum { FIELDS = 15, FIELD_MESSAGE = 14 };
+enum {
+    FIELD_ORDER,
+    FIELD_NS,
+    FIELD_WALL_NS,
+    FIELD_RECORDER,
+    FIELD_SEVERITY,
+    FIELD_KIND,
+    FIELD_THREAD,
+    FIELD_THREAD_NAME,
+    FIELD_TID,
+    FIELD_LOCATION,
+    FIELD_FILE,
+    FIELD_LINE,
+    FIELD_CALLER,
+    FIELD_FORMAT,
+    FIELD_MESSAGE,
+    FIELDS
+};
 
 /* "sw2", or null: the event has no severity. */
 const char *event_severity(const struct recorder_event *);

@@ -114,6 +114,14 @@ void json_event(FILE *file, struct call *call, const struct reader_event *e)
         if (arguments[i].changes)
             fprintf(file, "%s%u", first++ ? "," : "", i);
     putc_unlocked(']', file);
+    for (i = first = 0; i < count; i++)
+        if (arguments[i].name) {
+            fprintf(file, "%s\"%s\":", first++ ? "," : ",\"named\":{",
+                    arguments[i].name);
+            json_argument(file, &arguments[i]);
+        }
+    if (first)
+        putc_unlocked('}', file);
     fputs_unlocked(keys[FIELD_MESSAGE], file);
     json_argument(file, &fields[FIELD_MESSAGE]);
     putc_unlocked('}', file);

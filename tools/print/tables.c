@@ -155,8 +155,28 @@ static void tweaks(FILE *to, const struct reader *reader)
     }
 }
 
+/* Says by what orders are given, where the clock was chosen. */
+static void orders(FILE *to, const struct reader *reader)
+{
+    if (reader->clocked == UINT64_MAX)
+        fputs("Orders are by the clock.\n", to);
+    else if (recorder_clocked_is_(reader->clocked))
+        fprintf(
+            to,
+            "Orders are by the counter from %llu on, and by the clock below: "
+            "a module that was opened then is compiled without "
+            "RECORDER_CLOCK_ORDER.\n",
+            (unsigned long long)reader->clocked);
+    else if (reader->clocked)
+        fprintf(to, "Orders are by the counter: %s.\n",
+                reader->clocked == RECORDER_CLOCKED_NOT_TRUSTED_
+                    ? "this machine's clock cannot be trusted to keep them"
+                    : "not all files are compiled with RECORDER_CLOCK_ORDER");
+}
+
 void tables(FILE *to, const struct reader *reader, bool slots)
 {
+    orders(to, reader);
     recorders(to, reader, slots);
     recorders_left_out(to, reader);
     if (reader->threads_count)

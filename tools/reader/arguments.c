@@ -79,8 +79,7 @@ static void argument_make(struct text_context *c,
         to->kind = READER_REAL;
     } else if (f->kind == 's') {
         /* %.0s shows nothing that could. */
-        to->changes =
-            text_most(f, event) && text_changes(c, word, &sizes);
+        to->changes = text_most(f, event) && text_changes(c, word, &sizes);
         **strings = *RECORDER_FORMAT_CHANGES_;
         size = string_read(c, word, *strings + to->changes, sizes.shown,
                            text_most(f, event), &cut);
@@ -105,6 +104,59 @@ static void argument_make(struct text_context *c,
     }
 }
 
+/* Returns where the name of a conversion begins, "bytes" of "bytes=%d", and its
+ * size, or null. Quotes, brackets and 0x may stand between. */
+static const char *name_of(const char *format, const char *percent,
+                           size_t *size)
+{
+    const char *at = percent, *end;
+    if (at - format > 2 && (at[-1] | 0x20) == 'x' && at[-2] == '0')
+        at -= 2;
+    while (at > format && strchr("\"'([{<", at[-1]))
+        at--;
+    if (at == format || *--at != '=')
+        return NULL;
+    end = at;
+    while (at > format && (isalnum((unsigned char)at[-1]) || at[-1] == '_'))
+        at--;
+    *size = (size_t)(end - at);
+    return *size && *size < 64 && !isdigit((unsigned char)*at) ? at : NULL;
+}
+
+/* Notes the name of a conversion. The first of several of a name has it. */
+static void name_note(char **names, const char *format, const char *percent,
+                      size_t word)
+{
+    size_t size;
+    const char *name = name_of(format, percent, &size);
+    if (!name || names[word])
+        return;
+    for (size_t i = 0; i < 12; i++)
+        if (names[i] && strlen(names[i]) == size &&
+            memcmp(names[i], name, size) == 0)
+            return;
+    names[word] = strndup(name, size);
+}
+
+/* Finds what is kept of a format; null: it was decoded, and is not kept. */
+static struct format *format_known(struct reader *reader,
+                                   const struct reader_event *event)
+{
+    struct reader_inside *inside = reader->inside;
+    bool is_new;
+    if (event->event.format != event->raw.format)
+        return NULL;
+    return &inside->formats[ids_add(&inside->format_ids, event->event.format, 0,
+                                    0, &is_new)];
+}
+
+void names_free(char **names)
+{
+    for (size_t i = 0; names && i < 12; i++)
+        free(names[i]);
+    free(names);
+}
+
 unsigned reader_arguments(struct reader *reader,
                           const struct reader_event *event,
                           struct reader_argument to[12])
@@ -118,9 +170,15 @@ unsigned reader_arguments(struct reader *reader,
     const char *location;
     const char *format = reader_format(reader, &event->event, &location);
     char *strings = text_room(&reader->inside->strings, 12 * STRING_MAX);
+    struct format *known;
+    char **names = NULL;
+    const char *percent;
     unsigned i;
     if (!format || !strings)
         return 0;
+    known = format_known(reader, event);
+    if (known && !known->names)
+        known->names = names = calloc(12, sizeof *names);
     for (i = 0; i < 12; i++) { /* a word that only a `*` takes is an int */
         to[i] = (struct reader_argument){0};
         to[i].kind = event->event.missing_arguments >> i & 1 ? READER_LOST
@@ -132,13 +190,18 @@ unsigned reader_arguments(struct reader *reader,
     for (f.at = format; !recorder_format_ended_(f.at);) {
         if (*f.at++ != '%')
             continue;
+        percent = f.at - 1;
         recorder_format_parse_(&f);
+        if (names && f.kind && f.kind != '%' && f.word < 12)
+            name_note(names, format, percent, f.word);
         if (!f.kind || f.kind == '%' || f.missing || f.word >= 12 ||
             f.conversion == 'm' || to[f.word].kind == READER_STRING)
             continue; /* a second look at the same string needs no room */
         reader->inside->token = 0;
         argument_make(&context, &f, &strings, &to[f.word]);
     }
+    for (i = 0; known && known->names && i < 12; i++)
+        to[i].name = known->names[i];
     return f.used < 12 ? f.used : 12;
 }
 
@@ -215,14 +278,12 @@ unsigned reader_texts(struct reader *reader, const struct reader_event *event,
     const char *location;
     const char *format = reader_format(reader, &event->event, &location);
     char *strings = text_room(&inside->strings, 12 * STRING_MAX);
-    struct format *known = NULL; /* of one that was decoded: it is not kept */
+    struct format *known;
     unsigned count = 0;
-    bool is_new, seen = false;
+    bool seen = false;
     if (!format || !strings)
         return 0;
-    if (event->event.format == event->raw.format)
-        known = &inside->formats[ids_add(&inside->format_ids,
-                                         event->event.format, 0, 0, &is_new)];
+    known = format_known(reader, event);
     if (known && known->no_texts)
         return 0;
     for (f.at = format; !recorder_format_ended_(f.at) && count < 12;) {

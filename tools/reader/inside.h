@@ -3,6 +3,7 @@
 #ifndef INSIDE_H
 #define INSIDE_H
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "ids.h"
 #include "reader.h"
 #include "recorder/format.h"
+#include "recorder/order.h"
 #include "recorder/regex.h"
 #include "recorder/text.h"
 
@@ -72,6 +74,7 @@ struct format {
     bool hardware, event;
     unsigned buffer_at; /* of one made of words: which argument is its size */
     bool no_texts;      /* it is known to take none */
+    char **names;       /* of its 12 arguments, or null; null: not looked at */
 };
 
 struct page {
@@ -84,7 +87,7 @@ struct page {
 struct registry {
     uint64_t self, first, order, cleared, threads, threads_max, threads_count;
     uint64_t pid, line, tweaks, wraps_count, image, program;
-    uint64_t tasks, kernel; /* 0: none, or an older header's */
+    uint64_t tasks, kernel, clocked; /* 0: none, or an older header's */
     uint64_t first_link, cleared_link, tweaks_link; /* their addresses */
     uint32_t layout, bytes, head_bytes, later_sequence;
     struct recorder_moment start, later;
@@ -117,6 +120,7 @@ struct reader_inside {
     uint64_t refreshed_ns;        /* when, by CLOCK_MONOTONIC */
     struct recorder_moment later; /* noted by the program, or its start */
     uint32_t head_bytes, wraps_count;
+    uint64_t start_ticks; /* of the program */
     struct recorder_wrap wraps[RECORDER_WRAPS_MAX_];
     size_t recorders_max, tweaks_max;
     struct reader_recorder **sorted; /* by address of their rings */
@@ -275,6 +279,8 @@ const char *reader_headed(struct reader *, struct recorder_event *);
 ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size);
 /* The formatter's `changes`: true if a text may have changed. */
 bool text_changes(void *context, uint64_t address, struct recorder_sizes_ *);
+/* Frees the names of a format's arguments; null: there are none. */
+void names_free(char **names);
 /* Reads what stands at a format's address, NULs included, as far as
  * format_read() looks at it. Returns how many bytes, 0 if there are none. */
 size_t format_bytes(struct reader *, uint64_t address,

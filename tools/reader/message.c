@@ -377,6 +377,14 @@ static bool token_piece(struct reader *reader,
            commit_thread(m, commit) == event->thread;
 }
 
+/* The order of the next piece of a text. */
+static uint64_t order_next(const struct reader *reader, uint64_t order)
+{
+    return order < reader->clocked
+               ? recorder_order_next_(order)
+               : ((order + 1) & word_max(reader->memory));
+}
+
 /* Assembles the text of a token in inside->text, as far as it is still there,
  * as recorder_text_of_() does in the program. */
 static void token_text(struct reader *reader,
@@ -391,7 +399,7 @@ static void token_text(struct reader *reader,
     while (to && token && !*mark) {
         if (!token_piece(reader, event, token, &piece) ||
             (size == 0 ? word_signed(m, event->order - piece.order) < 0
-                       : piece.order != ((order + 1) & word_max(m)) ||
+                       : piece.order != order_next(reader, order) ||
                              piece.left != left - 1))
             break;
         order = piece.order;

@@ -24,6 +24,7 @@ LIMITS
 FLOORS (a file calls only files of lower floors; inside.h declares the calls)
     take        opens a reader, and takes what its program holds
     events      makes events of records, chooses among them
+    filters     chooses by what an event says
     arguments   what an event was given
     message     what it says: formats, strings, lines
     logs        lines of text logs, as events among the others
@@ -86,6 +87,7 @@ struct memory {
     bool native;      /* its ticks are those of this machine's kind: of 32
                        * bits, those of x86 on x86-64 */
     bool stale_order; /* the order counter is as of some time before */
+    bool ticks_here;  /* its ticks are of this machine's clock, now */
 };
 
 /* ------------------------------------------------------------------ what -- */
@@ -157,6 +159,8 @@ struct reader_argument {
     double real;
     const char *text; /* until the next event is asked for its arguments */
     size_t text_size; /* without the NUL behind it */
+    const char *name; /* that the format gives it, "bytes=%d", until
+                       * reader_close(); null: none */
     bool changes;     /* may be another text than the one recorded: `text`
                        * has RECORDER_FORMAT_CHANGES_ in front of it */
 };
@@ -172,6 +176,8 @@ struct reader_selection {
     int64_t since_ns, until_ns;        /* from the program's start */
     const char *thread;                /* number or name */
     unsigned severities; /* a set: see recorder_severities_; 0: any, or none */
+    struct filters *filters; /* of texts and arguments; null: none (filters.h).
+                              * Whose it is frees it behind the reader */
 };
 
 /* ---------------------------------------------------------------- reader -- */
@@ -180,8 +186,9 @@ struct reader {
     struct memory *memory;
     uint64_t registry;
     uint64_t pid, order_address, cleared_address, cleared;
-    uint64_t end; /* orders from here on were not yet given */
-    bool follows; /* set it to follow: an event is held back for
+    uint64_t clocked; /* orders below are of the clock, others of the counter */
+    uint64_t end;   /* orders from here on were not yet given */
+    bool follows;   /* set it to follow: an event is held back for
                              * one take, so that none comes too late */
     bool logs;    /* set it for a log: each take delivers all that is whole,
                      * and waits for the rest; and reader_next() delivers the

@@ -90,6 +90,11 @@ static void registry_rest(const struct memory *m, const unsigned char *from,
     r->kernel = r->bytes >= at->registry_kernel + m->word_bytes
                     ? bytes_word(m, from + at->registry_kernel)
                     : 0;
+    r->clocked = r->bytes >= at->registry_clocked + m->word_bytes
+                     ? bytes_word(m, from + at->registry_clocked)
+                     : 0;
+    if (m->word_bytes < 8 && recorder_clocked_is_(r->clocked))
+        r->clocked = 0; /* damaged */
     r->tasks = r->bytes >= at->registry_tasks + m->word_bytes
                    ? bytes_word(m, from + at->registry_tasks)
                    : 0;
@@ -107,12 +112,12 @@ const char *registry_read(struct memory *memory, uint64_t address,
         return "no recorder in it";
     registry_head(memory, bytes, registry);
     if (registry->layout < LAYOUT_OLDEST ||
-        registry->layout > RECORDER_LAYOUT) {
+        registry->layout > RECORDER_LAYOUT_CLOCKED_) {
         snprintf(text, sizeof text,
                  "was written by another version of recorder.h (layout %u, not "
                  "%u to %u)",
                  (unsigned)registry->layout, (unsigned)LAYOUT_OLDEST,
-                 (unsigned)RECORDER_LAYOUT);
+                 (unsigned)RECORDER_LAYOUT_CLOCKED_);
         return text;
     }
     if (registry->self != address || registry->bytes > sizeof bytes ||

@@ -67,6 +67,10 @@ again:
     reader->pid = registry.pid;
     reader->order_address = registry.order;
     reader->cleared = registry.cleared;
+    reader->clocked = registry.clocked;
+    reader->inside->start_ticks = registry.start.ticks;
+    if (registry.clocked == UINT64_MAX && !reader->memory->ticks_here)
+        reader->memory->stale_order = true; /* the counter is not used */
     reader->inside->head_bytes = registry.head_bytes;
     reader->inside->wraps_count = (uint32_t)registry.wraps_count;
     memcpy(reader->inside->wraps, registry.wraps, sizeof registry.wraps);
@@ -130,6 +134,7 @@ void reader_close(struct reader *reader)
         free(inside->formats[i].text);
         free(inside->formats[i].location);
         free(inside->formats[i].kind);
+        names_free(inside->formats[i].names);
     }
     free(reader->recorders);
     free(reader->threads);
@@ -240,17 +245,15 @@ static bool keys_by_time(struct reader *reader)
     return true;
 }
 
-/* Reads the order counter, before the rings: this take's end. Null, or
+/* Reads the end of the orders, before the rings: this take's end. Null, or
  * READER_GONE. A recording's counter is that of its start (stale_order). */
 static const char *end_read(struct reader *reader)
 {
     struct reader_inside *inside = reader->inside;
     struct memory *m = reader->memory;
-    unsigned char bytes[8];
     uint64_t before = reader->end;
-    if (!bytes_read(m, reader->order_address, bytes, m->word_bytes))
+    if (!reader_order(reader, &reader->end))
         return READER_GONE;
-    reader->end = bytes_word(m, bytes);
     recorder_fence_acquire_();
     if (inside->taken_before && m->live && !m->stale_order &&
         word_signed(m, reader->end - before) < 0)

@@ -156,6 +156,7 @@ static const char *program_add(struct file *file)
     segments_of(&file->program, mapped, elf, &cut);
     constants_of_bare(file, elf);
     elf_end(elf);
+    source->program = file->how.executable;
     return NULL;
 }
 
@@ -245,7 +246,8 @@ static void file_scan(struct source *source, struct file *file)
 }
 
 static const char *elf_read(struct source *source, struct file *file,
-                            const struct mapped *mapped, Elf *elf)
+                            const struct mapped *mapped, Elf *elf,
+                            const char *path)
 {
     GElf_Ehdr header;
     uint64_t cut = 0;
@@ -254,6 +256,8 @@ static const char *elf_read(struct source *source, struct file *file,
         return source_wrong(source, "its ELF header is damaged");
     source_kind(&file->memory, header.e_ident, header.e_machine);
     file->is_program = header.e_type != ET_CORE;
+    if (file->is_program)
+        source->program = path;
     if (header.e_phoff > mapped->size ||
         (uint64_t)header.e_phnum * header.e_phentsize >
             mapped->size - header.e_phoff)
@@ -295,14 +299,37 @@ static const char *elf_read(struct source *source, struct file *file,
     return wrong;
 }
 
+/* Reads the file that lies at a path. */
+static const char *file_open(struct source *source, struct file *file,
+                             const char *path)
+{
+    struct mapped *mapped = mapped_open(file, path);
+    const char *wrong;
+    Elf *elf;
+    if (!mapped)
+        return source_wrong(source, "%s", regular_error(errno));
+    if (mapped->size == 0)
+        return source_wrong(source, "is empty");
+    elf_version(EV_CURRENT);
+    copies_find(file, mapped, path);
+    file->memory.size = mapped->worth;
+    elf = elf_memory((char *)mapped->bytes, mapped->size);
+    if (!elf || elf_kind(elf) != ELF_K_ELF)
+        wrong = source_wrong(source, "is no core file and no recording");
+    else
+        wrong = elf_read(source, file, mapped, elf, path);
+    elf_end(elf);
+    return wrong;
+}
+
 const char *source_open_file(struct source *source, const char *path,
                              const struct source_how *how)
 {
     struct file *file = calloc(1, sizeof *file);
-    struct mapped *mapped;
     struct sigaction action = {.sa_sigaction = cut_off, .sa_flags = SA_SIGINFO};
+    char name[64];
     const char *wrong;
-    Elf *elf;
+    int unpacked;
     if (!file)
         return source_wrong(source, "there is no memory for it");
     source->memory = &file->memory;
@@ -317,20 +344,17 @@ const char *source_open_file(struct source *source, const char *path,
     file->path = path;
     file->next = files;
     files = file;
-    sigaction(SIGBUS, &action, NULL);
-    mapped = mapped_open(file, path);
-    if (!mapped)
-        return source_wrong(source, "%s", regular_error(errno));
-    if (mapped->size == 0)
-        return source_wrong(source, "is empty");
-    elf_version(EV_CURRENT);
-    copies_find(file, mapped, path);
-    file->memory.size = mapped->worth;
-    elf = elf_memory((char *)mapped->bytes, mapped->size);
-    if (!elf || elf_kind(elf) != ELF_K_ELF)
-        wrong = source_wrong(source, "is no core file and no recording");
-    else
-        wrong = elf_read(source, file, mapped, elf);
-    elf_end(elf);
+    if (!how->in_library)
+        sigaction(SIGBUS, &action, NULL);
+    wrong = source_unpack(source, path, &unpacked);
+    if (wrong)
+        return wrong;
+    if (unpacked >= 0) {
+        snprintf(name, sizeof name, "/proc/self/fd/%d", unpacked);
+        path = name;
+    }
+    wrong = file_open(source, file, path);
+    if (unpacked >= 0)
+        close(unpacked);
     return wrong;
 }

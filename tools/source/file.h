@@ -97,6 +97,10 @@ void linked_read(struct file *);
  * second, and slots that changed between them are not read. */
 bool copies_find(struct file *, struct mapped *, const char *path);
 
+/* unpack.c: is a file packed by gzip or zstd? Then *fd is of a file that it was
+ * unpacked into, and has no name, else below 0. Null, or what is wrong. */
+const char *source_unpack(struct source *, const char *path, int *fd);
+
 /* notes.c: reads all notes. */
 void notes_read(struct file *, const struct mapped *, Elf *);
 /* As struct memory's thread: of those that a core file's notes tell. */

@@ -64,6 +64,37 @@ void source_kind(struct memory *memory, const unsigned char ident[16],
     memory->native = is_native(ident, machine);
 }
 
+bool source_module_late(struct source *source, uint64_t start, uint64_t end,
+                        const char *path, const unsigned char *id,
+                        unsigned id_size)
+{
+    size_t at = array_count_to(source->modules, source->modules_count,
+                               sizeof *source->modules, start);
+    struct module *m, late;
+    if (start >= end || (at && source->modules[at - 1].end > start) ||
+        (at < source->modules_count && source->modules[at].start < end))
+        return true;
+    if (!source_module(source, start, end, 0, path, strlen(path), false))
+        return false;
+    m = &source->modules[at];
+    late = source->modules[source->modules_count - 1];
+    memmove(m + 1, m, (source->modules_count - 1 - at) * sizeof *m);
+    *m = late;
+    m->id_size = id_size < sizeof m->id ? id_size : sizeof m->id;
+    memcpy(m->id, id, m->id_size);
+    source_dwfl_add(source, m);
+    return true;
+}
+
+size_t module_build_id(struct source *source, const struct module *m,
+                       unsigned char to[64])
+{
+    if (m->id_size == 0)
+        return source->build_id(source, m->start, to);
+    memcpy(to, m->id, m->id_size);
+    return m->id_size;
+}
+
 struct module *module_first(const struct source *source, const char *path)
 {
     for (size_t i = 0; i < source->modules_count; i++)

@@ -67,14 +67,14 @@ static bool is_recording(Elf *elf, uint64_t address)
     return noted && mapped;
 }
 
-/* Tells if it is an ELF file of the build that was mapped at `address`. If the
+/* Tells if it is an ELF file of the build that was mapped as a module. If the
  * source has no build-id there, it returns `unknown`, unless it is a
  * recording. */
-static bool is_build(struct source *source, uint64_t address, int fd,
+static bool is_build(struct source *source, const struct module *m, int fd,
                      bool unknown)
 {
     unsigned char is[64], was[64];
-    size_t was_size = source->build_id(source, address, was), is_size = 0;
+    size_t was_size = module_build_id(source, m, was), is_size = 0;
     Elf *elf;
     bool is_elf, recording;
     elf_version(EV_CURRENT);
@@ -82,7 +82,7 @@ static bool is_build(struct source *source, uint64_t address, int fd,
     is_elf = elf && elf_kind(elf) == ELF_K_ELF;
     if (is_elf)
         is_size = source_build_id(elf, is);
-    recording = is_elf && is_recording(elf, address);
+    recording = is_elf && is_recording(elf, m->start);
     elf_end(elf);
     if (!is_elf || !was_size)
         return is_elf && (unknown || recording);
@@ -96,7 +96,7 @@ static int try_open(struct source *source, struct module *m, const char *path,
     int fd = regular_open(path);
     m->state = fd < 0 ? MODULE_MISSING : MODULE_OPENED;
     m->error = errno;
-    if (fd < 0 || is_build(source, m->start, fd, unknown))
+    if (fd < 0 || is_build(source, m, fd, unknown))
         return fd;
     m->state = MODULE_DIFFERS;
     close(fd);
@@ -158,7 +158,7 @@ int module_open(struct source *source, struct module *m)
     fd = try_open(source, m, m->path, false);
     if (fd < 0 && source->server)
         fd = module_fetch(source, m);
-    if (fd < 0 && !source->build_id(source, m->start, was))
+    if (fd < 0 && !module_build_id(source, m, was))
         m->state = MODULE_UNKNOWN;
     return fd;
 }

@@ -4,12 +4,33 @@
 #include "source.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static bool is_number(const char *name)
 {
     return *name && strspn(name, "0123456789") == strlen(name);
+}
+
+/* Opens a file; where there is none, or it is a program and no source, the
+ * process of a program of that name. */
+static const char *open_named(struct source *source, const char *name,
+                              const struct source_how *how)
+{
+    const char *wrong = source_open_file(source, name, how), *several;
+    char why[sizeof source->why];
+    int pid;
+    if (!wrong || strchr(name, '/') || how->images_count)
+        return wrong;
+    snprintf(why, sizeof why, "%s", wrong);
+    source_close(source);
+    memset(source, 0, sizeof *source);
+    several = source_named(source, name, how->unprepared, &pid);
+    if (several)
+        return several;
+    return pid ? source_open_process(source, pid)
+               : source_wrong(source, "%s", why);
 }
 
 const char *source_open(struct source *source, const char *name,
@@ -26,7 +47,7 @@ const char *source_open(struct source *source, const char *name,
     } else if (fetch_is_server(name)) {
         wrong = source_open_server(source, name, how);
     } else {
-        wrong = source_open_file(source, name, how);
+        wrong = open_named(source, name, how);
     }
     if (!wrong && how->registry) {
         source->registry = strtoull(how->registry, NULL, 0);
@@ -44,7 +65,7 @@ const char *source_open(struct source *source, const char *name,
 void source_close(struct source *source)
 {
     size_t i;
-    symbols_close(source);
+    source_dwfl_end(source);
     if (source->close)
         source->close(source);
     free(source->note.text);

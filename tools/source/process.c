@@ -355,6 +355,7 @@ const char *source_open_process(struct source *source, int pid)
     process->memory.size = (uint64_t)4 << 30; /* room for later mappings */
     process->memory.live = true;
     source_kind(&process->memory, header.e_ident, header.e_machine);
+    process->memory.ticks_here = process->memory.native;
     source->memory = &process->memory;
     source->close = process_close;
     source->build_id = process_build_id;

@@ -87,7 +87,7 @@ const char *source_open_server(struct source *source, const char *name,
 int module_fetch(struct source *source, struct module *m)
 {
     unsigned char id[64];
-    size_t size = source->build_id(source, m->start, id);
+    size_t size = module_build_id(source, m, id);
     char name[140] = "/module/", *folder = NULL, *path = NULL, *new = NULL;
     char why[256];
     bool refused = false;

@@ -20,6 +20,8 @@ void source_candidate(struct source *source, uint64_t address)
         return; /* a copy of it: it is not at its own address */
     if (source->registries && address == source->registry)
         return; /* memory may be scanned twice: an image over a file */
+    if (first && source->registries < sizeof source->all / sizeof *source->all)
+        source->all[source->registries] = address;
     if (first && source->registries++ && strlen(source->others) < 100)
         snprintf(strchr(source->others, '\0'), 24, " 0x%llx",
                  (unsigned long long)address);

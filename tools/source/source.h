@@ -23,6 +23,8 @@ struct module {
     char *path;
     const char *place;       /* the file's path now: --executable; or null */
     bool writable;           /* as far as is known: without that, false */
+    unsigned char id[20];    /* its build-id, if that was recorded, and the */
+    unsigned id_size;        /* size; 0: the source's memory may have it */
     struct binary *binary;   /* file.c's own: the file, when it was needed */
     enum module_state state; /* of the piece with the file's first byte */
     int error;
@@ -47,15 +49,19 @@ struct source {
     uint64_t registry; /* address; 0: no recorder in it */
     size_t registries; /* how many there are with recorders */
     char others[128];  /* of them, the addresses of some more: " 0x1000" */
+    uint64_t all[16];  /* of them, the addresses of the first */
     int pid;           /* of a running process, else 0 */
     const struct source_thread *threads; /* of a core file, by ascending id */
     size_t threads_count;
     struct module *modules;
     size_t modules_count, modules_max;
-    bool linked; /* a core file without a list of modules: an emulator's */
+    const char
+        *program; /* of a source without modules, its ELF file; or null */
+    bool linked;  /* a core file without a list of modules: an emulator's */
     const char *server;  /* it came from there, http://HOST:PORT/; or null */
     bool server_failed;  /* and did not answer */
     const char *sysroot; /* where its files are, if not null */
+    struct Dwfl *dwfl;   /* of source_dwfl(); null: not needed yet */
     /* Frees the memory of opening; each kind of source has its own. */
     void (*close)(struct source *);
     /* The build-id of what is mapped at an address, as the source itself has
@@ -77,6 +83,8 @@ struct source_how {
     size_t images_count;
     const char *registry; /* address: which of several */
     bool unprepared;      /* it may be without a recorder */
+    bool in_library;      /* no handler of SIGBUS is installed: the library in
+                           * library/ has its own */
 };
 
 /* Opens a source. Returns null, or what is wrong, kept in `why`; then there is
@@ -84,13 +92,15 @@ struct source_how {
 const char *source_open(struct source *, const char *name,
                         const struct source_how *);
 void source_close(struct source *);
+/* symbols.c: what source_dwfl() made, and a module that is added to it. */
+void source_dwfl_end(struct source *);
+void source_dwfl_add(struct source *, struct module *);
 
 /* Returns the function that an address lies in, "name+0x12", or null. Valid
  * until the next call. */
 const char *source_function(struct source *, uint64_t address);
 /* The source's modules, as libdwfl has them; null: there is no memory. */
 struct Dwfl *source_dwfl(struct source *);
-void symbols_close(struct source *);
 
 /* The note of a recording, by its owner and type, and the words in it. A file
  * that `recorder save` wrote has the first three: the others are the claim of a
@@ -109,11 +119,30 @@ const char *source_open_file(struct source *, const char *path,
 const char *source_open_server(struct source *, const char *name,
                                const struct source_how *);
 
+/* programs.c: lists all processes, ascending; how many. The caller frees. */
+size_t programs_all(int **all);
+/* The name of a process's program; false: it has ended. */
+enum { PROGRAM_NAME_MAX = 256 };
+bool program_name(int pid, char to[PROGRAM_NAME_MAX]);
+/* Finds the process whose program or own name this is: *pid, 0: none. Of
+ * several, those count that have recorders, unless `unprepared`. Null, or what
+ * is wrong: there are several. */
+const char *source_named(struct source *, const char *name, bool unprepared,
+                         int *pid);
+
 /* Keeps a piece of a mapped file. Returns false if there is no memory. */
 bool source_module(struct source *, uint64_t start, uint64_t end,
                    uint64_t offset, const char *path, size_t path_size,
                    bool writable);
 
+/* Adds a file that the program opened later, with its build-id, of at most 20
+ * bytes; nothing where another module lies. False: there is no memory. */
+bool source_module_late(struct source *, uint64_t start, uint64_t end,
+                        const char *path, const unsigned char *id,
+                        unsigned id_size);
+/* The build-id of a module as it was mapped; its size, 0: unknown. */
+size_t module_build_id(struct source *, const struct module *,
+                       unsigned char to[64]);
 /* Returns the module that an address lies in, or null. They are sorted. */
 struct module *module_at(const struct source *, uint64_t address);
 /* Returns the module that has the first byte of a file, or null. */

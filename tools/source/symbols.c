@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 struct symbols {
-    Dwfl *dwfl;
     struct known {
         uint64_t address;
         char text[256];
@@ -21,37 +20,51 @@ static const Dwfl_Callbacks callbacks = {
     .section_address = dwfl_offline_section_address,
     .debuginfo_path = NULL};
 
+static void module_report(struct source *source, struct module *m)
+{
+    int fd = m->offset == 0 ? module_open(source, m) : -1;
+    if (fd >= 0 &&
+        !dwfl_report_elf(source->dwfl, m->path, m->path, fd, m->start, false))
+        close(fd);
+}
+
 static void modules_report(struct source *source)
 {
     Dwfl *dwfl;
     elf_version(EV_CURRENT);
-    source->symbols->dwfl = dwfl = dwfl_begin(&callbacks);
+    dwfl = source->dwfl = dwfl_begin(&callbacks);
     if (!dwfl)
         return;
     dwfl_report_begin(dwfl);
-    for (size_t i = 0; i < source->modules_count; i++) {
-        struct module *m = &source->modules[i];
-        int fd = m->offset == 0 ? module_open(source, m) : -1;
-        if (fd >= 0 &&
-            !dwfl_report_elf(dwfl, m->path, m->path, fd, m->start, false))
-            close(fd);
-    }
+    for (size_t i = 0; i < source->modules_count; i++)
+        module_report(source, &source->modules[i]);
+    if (source->program && !source->modules_count)
+        dwfl_report_elf(source->dwfl, source->program, source->program, -1, 0,
+                        true);
     dwfl_report_end(dwfl, NULL, NULL);
+}
+
+void source_dwfl_add(struct source *source, struct module *m)
+{
+    if (!source->dwfl)
+        return;
+    dwfl_report_begin_add(source->dwfl);
+    module_report(source, m);
+    dwfl_report_end(source->dwfl, NULL, NULL);
 }
 
 Dwfl *source_dwfl(struct source *source)
 {
-    if (!source->symbols)
-        source->symbols = calloc(1, sizeof *source->symbols);
-    if (source->symbols && !source->symbols->dwfl)
+    if (!source->dwfl)
         modules_report(source);
-    return source->symbols ? source->symbols->dwfl : NULL;
+    return source->dwfl;
 }
 
-void symbols_close(struct source *source)
+void source_dwfl_end(struct source *source)
 {
-    if (source->symbols)
-        dwfl_end(source->symbols->dwfl);
+    if (source->dwfl)
+        dwfl_end(source->dwfl);
+    source->dwfl = NULL;
     free(source->symbols);
     source->symbols = NULL;
 }
@@ -64,6 +77,8 @@ const char *source_function(struct source *source, uint64_t address)
     Dwfl *dwfl = source_dwfl(source);
     GElf_Off offset = 0;
     GElf_Sym symbol;
+    if (!source->symbols)
+        source->symbols = calloc(1, sizeof *source->symbols);
     if (!source->symbols)
         return NULL;
     known = &source->symbols->known[(address ^ address >> 8) & 255];

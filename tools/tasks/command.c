@@ -60,6 +60,14 @@ static uint64_t command_symbol(void *of, const char *name, uint64_t *size)
     return 0;
 }
 
+static bool command_member(void *of, const char *type, const char *member,
+                           uint64_t *offset, unsigned *bytes)
+{
+    struct tasks_command *command = of;
+    return type_member(command->source, &command->type, type, member, offset,
+                       bytes);
+}
+
 /* ---------------------------------------------------------- the program -- */
 
 static bool command_variable(void *of, uint64_t address, char *to, size_t size)
@@ -70,9 +78,16 @@ static bool command_variable(void *of, uint64_t address, char *to, size_t size)
 
 static bool command_is_code(void *of, uint64_t address)
 {
-    struct tasks_command *command = of;
-    Dwfl *dwfl = source_dwfl(command->source);
-    return dwfl && dwfl_addrmodule(dwfl, address);
+    struct source *source = ((struct tasks_command *)of)->source;
+    Dwfl *dwfl = source_dwfl(source);
+    Dwfl_Module *module = dwfl ? dwfl_addrmodule(dwfl, address) : NULL;
+    GElf_Off offset;
+    GElf_Sym symbol;
+    /* A firmware's file reaches from its code to its data. */
+    return module && (!source->program ||
+                      (dwfl_module_addrinfo(module, address, &offset, &symbol,
+                                            NULL, NULL, NULL) &&
+                       GELF_ST_TYPE(symbol.st_info) == STT_FUNC));
 }
 
 /* Of a running process, the parts without a file; of a core file, all. */
@@ -143,6 +158,12 @@ static void command_thread_name(void *of, size_t i, char to[64])
              thread->name);
 }
 
+static bool command_waits_still(void *of, size_t i, size_t holder)
+{
+    struct threads *threads = &((struct tasks_command *)of)->threads;
+    return thread_waits_still(threads, i, holder);
+}
+
 bool command_has_tasks(struct source *source)
 {
     struct tasks_command command = {.source = source};
@@ -150,6 +171,7 @@ bool command_has_tasks(struct source *source)
                                     .registry = source->registry,
                                     .of = &command,
                                     .symbol = command_symbol,
+                                    .member = command_member,
                                     .writable = command_writable,
                                     .library = command_library};
     struct tasks tasks;
@@ -205,12 +227,14 @@ const char *command_tasks(struct tasks *tasks, struct tasks_command *command,
                                     .live = source->pid != 0,
                                     .of = command,
                                     .symbol = command_symbol,
+                                    .member = command_member,
                                     .variable = command_variable,
                                     .is_code = command_is_code,
                                     .writable = command_writable,
                                     .library = command_library,
                                     .thread = command_thread,
-                                    .thread_name = command_thread_name};
+                                    .thread_name = command_thread_name,
+                                    .waits_still = command_waits_still};
     const char *wrong;
     memset(command, 0, sizeof *command);
     command->source = source;

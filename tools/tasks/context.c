@@ -9,7 +9,8 @@
 static const struct task_machine machines[] = {{EM_X86_64, 8, 7, 16},
                                                {EM_386, 4, 4, 8},
                                                {EM_AARCH64, 8, 31, 32},
-                                               {EM_ARM, 4, 13, 15}};
+                                               {EM_ARM, 4, 13, 15},
+                                               {EM_MIPS, 4, 29, 64}};
 
 const struct task_machine *task_machine(const struct memory *m)
 {
@@ -84,10 +85,16 @@ static bool words_read(struct memory *m, uint64_t sp,
         if (words[i] < REGISTERS_MAX) {
             set(to, words[i], value);
         } else if (words[i] == RECORDER_TASK_XPSR_) {
+            if (!(value >> 24 & 1))
+                return false; /* a Cortex-M has no other mode than Thumb */
             more += value >> 9 & 1 ? 4 : 0;
             *xpsr = value;
             *exact = true;
-        } else if (words[i] == RECORDER_TASK_EXC_RETURN_ && !(value & 16)) {
+        } else if (words[i] == RECORDER_TASK_EXC_RETURN_) {
+            if (value >> 8 != 0xffffff)
+                return false;
+            if (value & 16)
+                continue;
             sp += 16 * (uint64_t)m->word_bytes; /* s16 to s31 */
             more += 72;                         /* s0 to s15, FPSCR, a word */
         }
@@ -98,26 +105,40 @@ static bool words_read(struct memory *m, uint64_t sp,
     return to->known[machine->pc];
 }
 
+static bool is_code(const struct tasks *tasks, uint64_t address)
+{
+    const struct tasks_program *program = &tasks->program;
+    return !program->is_code || program->is_code(program->of, address);
+}
+
+/* The first form that leads to code. */
+static bool forms_read(const struct tasks *tasks, struct memory *m, uint64_t sp,
+                       const struct task_form *form, struct registers *to,
+                       bool *exact, uint64_t *xpsr)
+{
+    const struct task_machine *machine = task_machine(m);
+    for (; form->count; form++) {
+        memset(to, 0, sizeof *to);
+        if (words_read(m, sp, (const unsigned char *)form->words, form->count,
+                       to, exact, xpsr) &&
+            is_code(tasks, to->value[machine->pc]))
+            return true;
+    }
+    return false;
+}
+
 /* Boost's: mxcsr and x87's words, in later releases a guard, then r12 r13 r14
  * r15 rbx rbp rip; the form whose rip is code. */
 static bool fcontext_read(const struct tasks *tasks, struct memory *m,
                           uint64_t sp, struct registers *to)
 {
-    static const unsigned char forms[2][9] = {
-        {0377, 12, 13, 14, 15, 3, 6, 16},
-        {0377, 0377, 12, 13, 14, 15, 3, 6, 16}};
-    const struct tasks_program *program = &tasks->program;
+    static const struct task_form forms[] = {{"\377\14\15\16\17\3\6\20", 8},
+                                             {"\377\377\14\15\16\17\3\6\20", 9},
+                                             {NULL, 0}};
     bool exact;
     uint64_t xpsr;
-    if (m->machine != EM_X86_64)
-        return false;
-    for (unsigned i = 0; i < 2; i++) {
-        memset(to, 0, sizeof *to);
-        if (words_read(m, sp, forms[i], 8 + i, to, &exact, &xpsr) &&
-            (!program->is_code || program->is_code(program->of, to->value[16])))
-            return true;
-    }
-    return false;
+    return m->machine == EM_X86_64 &&
+           forms_read(tasks, m, sp, forms, to, &exact, &xpsr);
 }
 
 /* --------------------------------------------------------------- context -- */
@@ -149,6 +170,9 @@ bool task_registers(const struct tasks *tasks, struct memory *m,
         return ucontext_read(m, bytes_word(m, bytes), to);
     if (what == RECORDER_TASK_FCONTEXT_)
         return fcontext_read(tasks, m, bytes_word(m, bytes), to);
+    if (layout->forms)
+        return forms_read(tasks, m, bytes_word(m, bytes), layout->forms, to,
+                          exact, xpsr);
     return words_read(m, bytes_word(m, bytes), layout->words,
                       layout->words_count, to, exact, xpsr);
 }

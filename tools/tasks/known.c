@@ -22,17 +22,20 @@ struct known_list {
     const char *symbol; /* of a variable; null ends the lists */
     unsigned offset;    /* in it */
     const char *state;  /* of all tasks in it, or null */
+    bool optional;      /* not all versions and configurations have it */
 };
 struct known_row {
     enum recorder_task_what_ what; /* 0 ends the rows */
-    unsigned offset, bytes;
-    /* Where versions and configurations differ, debug information tells. */
+    unsigned offset, bytes;        /* 0: as many as debug information says */
+    /* Where versions and configurations differ, debug information tells: the
+     * first of the members, with | between them, that is there. */
     const char *type, *member;
+    bool optional;
 };
 struct known {
     const char *name;
     const char *library; /* whose file begins so; null: the symbols tell */
-    unsigned machine, word_bytes;
+    unsigned machine, word_bytes; /* 0: all */
     /* Of objects that have no name: they are found by where they point to, the
      * table of a class, and the lists stand in them. */
     const char *class_table;
@@ -44,10 +47,23 @@ struct known {
     const struct task_ring *ring;   /* or null */
     const char *words;              /* as of RECORDER_TASK_WORDS */
     unsigned words_count;
+    const struct task_form *forms; /* or several of them, or null */
+    bool is_freertos;
     bool on_first;         /* all run on the process's first thread */
     bool runs_without;     /* a task without a context runs */
     bool owners_are_tasks; /* an owner that is none is no owner */
 };
+
+/* FreeRTOS on a Cortex-M: r4 to r11, with a floating-point unit EXC_RETURN and
+ * its registers, and above that what the processor pushed. */
+static const struct task_form freertos_forms[] = {
+    {"\4\5\6\7\10\11\12\13\375\0\1\2\3\14\16\17\376", 17},
+    {"\4\5\6\7\10\11\12\13\0\1\2\3\14\16\17\376", 16},
+    {NULL, 0}};
+#define FREERTOS(what, bytes, type, member)                                    \
+    {                                                                          \
+        RECORDER_TASK_##what##_, 0, bytes, "struct " type, member              \
+    }
 
 /* Of Cortex-M: what ThreadX's port pushes below what the processor does. */
 #define THREADX_WORDS "\375\4\5\6\7\10\11\12\13\0\1\2\3\14\16\17\376"
@@ -118,6 +134,8 @@ static const struct known known[] = {
      .lists = {{LIST_TABLE, "_tx_thread_current_ptr", 0, "running"},
                {LIST_NEXT, "_tx_thread_created_ptr", 0, NULL}},
      .rows = {THREADX(NEXT, 4, "created_next"),
+              {RECORDER_TASK_PREVIOUS_, 0, 4, "TX_THREAD",
+               "tx_thread_created_previous", true},
               THREADX(NAME_AT, 4, "name"),
               THREADX(STATE, 4, "state"),
               THREADX(WORDS, 4, "stack_ptr"),
@@ -128,6 +146,27 @@ static const struct known known[] = {
                "priority\0",
      .words = THREADX_WORDS,
      .words_count = sizeof THREADX_WORDS - 1,
+     .owners_are_tasks = true},
+    {.name = "FreeRTOS",
+     .lists = {{LIST_TABLE, "pxCurrentTCB", 0, "running", true},
+               {LIST_TABLE, "pxCurrentTCBs", 0, "running", true},
+               {LIST_ITEMS, "pxReadyTasksLists", 0, "ready"},
+               {LIST_ITEMS, "xPendingReadyList", 0, "ready", true},
+               {LIST_ITEMS, "xDelayedTaskList1", 0, "blocked"},
+               {LIST_ITEMS, "xDelayedTaskList2", 0, "blocked"},
+               {LIST_ITEMS, "xSuspendedTaskList", 0, "suspended", true},
+               {LIST_ITEMS, "xTasksWaitingTermination", 0, "deleted", true}},
+     .rows = {FREERTOS(NAME, 0, "tskTaskControlBlock", "pcTaskName"),
+              FREERTOS(WORDS, 0, "tskTaskControlBlock", "pxTopOfStack"),
+              FREERTOS(WAITS, 0, "tskTaskControlBlock",
+                       "xEventListItem.pxContainer|xEventListItem.pvContainer"),
+              FREERTOS(OWNER, 0, "QueueDefinition",
+                       "u.xSemaphore.xMutexHolder|pcTail"),
+              {RECORDER_TASK_ID_, 0, 0, "struct tskTaskControlBlock",
+               "uxTCBNumber", true}},
+     .states = "",
+     .forms = freertos_forms,
+     .is_freertos = true,
      .owners_are_tasks = true}};
 enum { KNOWN = sizeof known / sizeof *known };
 
@@ -138,6 +177,17 @@ const char *const known_names[] = {"_ZTVN5boost6fibers9schedulerE",
                                    "__pth_SQ",
                                    "__pth_DQ",
                                    "__pth_current",
+                                   "_tx_thread_current_ptr",
+                                   "_tx_thread_created_ptr",
+                                   "pxCurrentTCB",
+                                   "pxCurrentTCBs",
+                                   "pxReadyTasksLists",
+                                   "xPendingReadyList",
+                                   "xDelayedTaskList1",
+                                   "xDelayedTaskList2",
+                                   "xSuspendedTaskList",
+                                   "xTasksWaitingTermination",
+                                   "xQueueRegistry",
                                    0};
 
 /* --------------------------------------------------------------- layout -- */
@@ -147,15 +197,21 @@ static bool lists_find(struct tasks *tasks, const struct known *k,
                        struct layout *layout)
 {
     const struct tasks_program *program = &tasks->program;
+    unsigned word = program->memory->word_bytes;
     for (const struct known_list *list = k->lists; list->symbol; list++) {
         uint64_t size, at;
         if (!*list->symbol)
             continue; /* it stands in an object */
         at = program->symbol(program->of, list->symbol, &size);
+        if (!at && list->optional)
+            continue;
         if (!at)
             return false;
-        layout->lists[layout->lists_count++] =
-            (struct task_list){list->kind, at + list->offset, 1, list->state};
+        /* How many heads they are is known when their size is. */
+        if (list->kind != LIST_ITEMS)
+            size = list->kind == LIST_TABLE && size > word ? size / word : 1;
+        layout->lists[layout->lists_count++] = (struct task_list){
+            list->kind, at + list->offset, size, list->state};
     }
     return true;
 }
@@ -216,19 +272,38 @@ static bool is_version(struct tasks *tasks, const struct known *k)
     return false;
 }
 
+bool known_member(struct tasks *tasks, const char *type, const char *members,
+                  uint64_t *offset, unsigned *bytes)
+{
+    const struct tasks_program *program = &tasks->program;
+    char member[64];
+    size_t size;
+    do {
+        size = strcspn(members, "|");
+        snprintf(member, sizeof member, "%.*s", (int)size, members);
+        members += size + (members[size] == '|');
+        if (program->member &&
+            program->member(program->of, type, member, offset, bytes))
+            return true;
+    } while (*members);
+    return false;
+}
+
 /* Adds the rows; false: debug information lacks one. */
 static bool rows_find(struct tasks *tasks, const struct known *k,
                       struct layout *layout)
 {
-    const struct tasks_program *program = &tasks->program;
     for (const struct known_row *row = k->rows; row->what; row++) {
         struct layout_row *to = &layout->rows[row->what];
         unsigned bytes;
         *to = (struct layout_row){true, row->offset, row->bytes};
-        if (row->member &&
-            (!program->member ||
-             !program->member(program->of, row->type, row->member, &to->offset,
-                              &bytes))) {
+        if (!row->member)
+            continue;
+        to->is_set =
+            known_member(tasks, row->type, row->member, &to->offset, &bytes);
+        if (to->is_set && !to->bytes)
+            to->bytes = bytes;
+        if (!to->is_set && !row->optional) {
             tasks_warn(tasks, "it has %s, but no debug information of %s.%s",
                        k->name, row->type, row->member);
             return false;
@@ -240,6 +315,7 @@ static bool rows_find(struct tasks *tasks, const struct known *k,
 static void known_add(struct tasks *tasks, const struct known *k)
 {
     const struct tasks_program *program = &tasks->program;
+    const struct memory *m = program->memory;
     struct layout *layout = layout_add(tasks);
     size_t size = 0;
     uint64_t table = 0, bytes;
@@ -250,7 +326,10 @@ static void known_add(struct tasks *tasks, const struct known *k)
         table = program->symbol(program->of, k->class_table, &bytes);
     if (!lists_find(tasks, k, layout) || (k->class_table && !table) ||
         (table && !program->writable) || !is_version(tasks, k) ||
-        !rows_find(tasks, k, layout)) {
+        !rows_find(tasks, k, layout) ||
+        (k->is_freertos && !freertos_open(tasks, layout)) ||
+        !layout_span(layout)) {
+        free(layout->freertos);
         tasks->layouts_count--;
         return;
     }
@@ -267,7 +346,8 @@ static void known_add(struct tasks *tasks, const struct known *k)
     if (k->words_count)
         memcpy(layout->words, k->words, k->words_count);
     layout->on_first = k->on_first;
-    layout_span(layout);
+    if (m->machine == EM_ARM)
+        layout->forms = k->forms;
 }
 
 const char *known_read(struct tasks *tasks)
@@ -276,8 +356,8 @@ const char *known_read(struct tasks *tasks)
     if (!tasks->program.symbol)
         return NULL;
     for (size_t i = 0; i < KNOWN; i++)
-        if (known[i].machine == m->machine &&
-            known[i].word_bytes == m->word_bytes)
+        if ((!known[i].machine || known[i].machine == m->machine) &&
+            (!known[i].word_bytes || known[i].word_bytes == m->word_bytes))
             known_add(tasks, &known[i]);
     return NULL;
 }

@@ -1,8 +1,10 @@
 /* last.c - the newest record of each task and thread. */
 /* SPDX-License-Identifier: MIT */
-#include "array.h"
 #include "inside.h"
 #include "tasks.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 enum { NUMBERS_MAX = 65536 };
 
@@ -12,50 +14,225 @@ struct newest {
     bool is_set;
 };
 
-static void last_set(struct task_last *last, struct reader *reader,
-                     const struct reader_event *event, uint64_t now)
+/* The newest of all records; RECORDER_TIME_UNKNOWN_: there is none, or their
+ * times are not known. */
+static int64_t newest_ns(const struct reader *reader)
 {
+    int64_t newest = RECORDER_TIME_UNKNOWN_;
+    for (size_t i = 0; i < reader->recorders_count; i++)
+        if (reader->recorders[i]->newest_ns > newest)
+            newest = reader->recorders[i]->newest_ns;
+    return newest;
+}
+
+/* `now` is a date where the program goes on, else the time of its newest
+ * record: a machine without a calendar has no dates. */
+static void last_set(struct task_last *last, struct reader *reader,
+                     const struct reader_event *event, bool live, int64_t now)
+{
+    int64_t then = live ? (int64_t)event->realtime_ns : event->ns;
     size_t size;
     const char *message = reader_message(reader, event, &size);
     const char *name = event->recorder->name;
     last->text = malloc(strlen(name) + size + 3);
     if (last->text)
         sprintf(last->text, "%s: %s", name, message);
-    last->has_age = event->realtime_ns && now >= event->realtime_ns;
+    last->has_age =
+        (live ? then > 0 : then != RECORDER_TIME_UNKNOWN_) && now >= then;
     if (last->has_age)
-        last->age_ns = (int64_t)(now - event->realtime_ns);
+        last->age_ns = now - then;
+}
+
+/* ------------------------------------------------------------- whose own -- */
+
+static const struct reader *compared; /* qsort() passes nothing on */
+static int row_compare(const void *a, const void *b)
+{
+    const struct reader_thread *threads = compared->threads;
+    return strcmp(threads[*(const size_t *)a].name,
+                  threads[*(const size_t *)b].name);
+}
+
+/* The row of a scheduler's task, or of a machine without a system, that has the
+ * name; TASK_NONE: there is none, or several. */
+static size_t row_named(const struct reader *reader, const size_t *rows,
+                        size_t count, const char *name)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(reader->threads[rows[middle]].name, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && strcmp(reader->threads[rows[low]].name, name) == 0 &&
+                   (low + 1 == count ||
+                    strcmp(reader->threads[rows[low + 1]].name, name) != 0)
+               ? rows[low]
+               : TASK_NONE;
+}
+
+/* A task without a number has the records of the row of its name, if no other
+ * has that name, too. */
+static void records_by_name(struct tasks *tasks, const struct reader *reader)
+{
+    size_t *rows = calloc(reader->threads_count + 1, sizeof *rows);
+    size_t *owners = calloc(reader->threads_count + 1, sizeof *owners);
+    size_t count = 0;
+    for (size_t i = 0; rows && i < reader->threads_count; i++)
+        if (!reader->threads[i].id && *reader->threads[i].name)
+            rows[count++] = i;
+    compared = reader;
+    if (rows)
+        qsort(rows, count, sizeof *rows, row_compare);
+    for (size_t i = 0; rows && owners && i < tasks->count; i++) {
+        struct task *task = &tasks->all[i];
+        size_t row = task->number || task->dead || !*task->name
+                         ? TASK_NONE
+                         : row_named(reader, rows, count, task->name);
+        if (row == TASK_NONE)
+            continue;
+        if (owners[row]++ == 0)
+            task->records = reader->threads[row].number;
+    }
+    for (size_t i = 0; rows && owners && i < tasks->count; i++) {
+        struct task *task = &tasks->all[i];
+        size_t row = task->number || !task->records
+                         ? TASK_NONE
+                         : row_named(reader, rows, count, task->name);
+        if (row != TASK_NONE && owners[row] > 1)
+            task->records = 0;
+    }
+    free(rows);
+    free(owners);
+}
+
+/* A task that runs without a number has those of its worker. */
+static void records_by_worker(struct tasks *tasks, const struct reader *reader)
+{
+    const struct tasks_program *program = &tasks->program;
+    struct ids ids = {0};
+    size_t *rows = calloc(reader->threads_count + 1, sizeof *rows), number;
+    bool is_new;
+    for (size_t i = 0; rows && i < reader->threads_count; i++) {
+        const struct reader_thread *thread = &reader->threads[i];
+        if (!thread->id || !thread->alive)
+            continue;
+        number = ids_add(&ids, (uint32_t)thread->id, 0, 0, &is_new);
+        if (number != IDS_NONE)
+            rows[number] = i;
+    }
+    for (size_t i = 0; rows && i < tasks->count; i++) {
+        struct task *task = &tasks->all[i];
+        int32_t id = task->worker;
+        if (!task->running || task->number || task->records)
+            continue;
+        if (task->thread != TASK_NONE && program->thread)
+            program->thread(program->of, task->thread, &id, NULL);
+        number = ids_find(&ids, (uint32_t)id, 0, 0);
+        if (id && number != IDS_NONE)
+            task->records = reader->threads[rows[number]].number;
+    }
+    ids_free(&ids);
+    free(rows);
+}
+
+/* ------------------------------------------------------------------ read -- */
+
+/* How long states last: until now, or, of what does not go on, until the newest
+ * record or the newest state. Of a word of 32 bits, the time next to the newest
+ * record's, in ticks, counts. */
+static void since_set(struct tasks *tasks, const struct reader *reader,
+                      uint64_t newest, int64_t now)
+{
+    int64_t *times = calloc(tasks->count + 1, sizeof *times);
+    for (size_t i = 0; times && i < tasks->count; i++) {
+        const struct task *task = &tasks->all[i];
+        const struct layout *layout = &tasks->layouts[task->layout];
+        uint64_t ticks = task->since;
+        if (layout->rows[RECORDER_TASK_SINCE_].bytes == 4)
+            ticks = newest + (uint64_t)(int32_t)(ticks - newest);
+        times[i] = task->since ? recorder_clock_time_(&reader->clock, ticks)
+                               : RECORDER_TIME_UNKNOWN_;
+        if (!tasks->program.live && times[i] > now)
+            now = times[i];
+    }
+    for (size_t i = 0; times && i < tasks->count; i++)
+        if (times[i] != RECORDER_TIME_UNKNOWN_ && times[i] <= now)
+            tasks->all[i].since_ns = now - times[i];
+    free(times);
+}
+
+static bool has_short_ticks(const struct tasks *tasks)
+{
+    for (size_t i = 0; i < tasks->layouts_count; i++) {
+        const struct layout_row *row =
+            &tasks->layouts[i].rows[RECORDER_TASK_SINCE_];
+        if (row->is_set && row->bytes == 4)
+            return true;
+    }
+    return false;
+}
+
+/* The newest event of all numbers that tasks have; the ticks of the newest of
+ * all. */
+static uint64_t events_read(struct tasks *tasks, struct reader *reader,
+                            struct newest *newest, const bool *numbers)
+{
+    struct reader_event event;
+    uint64_t ticks = 0;
+    while (reader_next(reader, &event)) {
+        size_t number = event.thread ? event.thread->number : 0;
+        if (!event.outside && event.event.time > ticks)
+            ticks = event.event.time;
+        if (number < tasks->lasts_count && numbers[number])
+            newest[number] = (struct newest){event, true};
+    }
+    return ticks;
 }
 
 const char *lasts_read(struct tasks *tasks, struct reader *reader)
 {
     struct newest *newest = NULL;
     bool *numbers = calloc(NUMBERS_MAX, sizeof *numbers);
-    struct reader_event event;
     const char *wrong = numbers ? reader_take(reader) : "no memory";
-    uint64_t now, read_ns;
+    bool live = tasks->program.live;
+    uint64_t ticks = 0;
+    int64_t now, ns;
     size_t highest = 0;
+    if (!wrong) {
+        records_by_name(tasks, reader);
+        records_by_worker(tasks, reader);
+    }
     for (size_t i = 0; i < tasks->count && !wrong; i++) {
-        if (tasks->all[i].number > highest)
-            highest = tasks->all[i].number;
-        numbers[tasks->all[i].number] = tasks->all[i].number != 0;
+        struct task *task = &tasks->all[i];
+        if (task->number)
+            task->records = task->number;
+        if (task->records >= NUMBERS_MAX)
+            task->records = 0;
+        if (task->records > highest)
+            highest = task->records;
+        numbers[task->records] = task->records != 0;
     }
     if (!wrong && highest) {
         newest = calloc(highest + 1, sizeof *newest);
         tasks->lasts = calloc(highest + 1, sizeof *tasks->lasts);
-        tasks->lasts_count = tasks->lasts ? highest + 1 : 0;
+        tasks->lasts_count = tasks->lasts && newest ? highest + 1 : 0;
     }
-    while (newest && tasks->lasts && reader_next(reader, &event))
-        if (event.thread && event.thread->number <= highest &&
-            numbers[event.thread->number]) {
-            newest[event.thread->number].event = event;
-            newest[event.thread->number].is_set = true;
-        }
+    if (!wrong && (newest || has_short_ticks(tasks)))
+        ticks = events_read(tasks, reader, newest, numbers);
     reader_count(reader);
-    now = tasks->program.live ? reader_realtime(reader)
-                              : reader_end_realtime(reader, &read_ns);
-    for (size_t i = 0; newest && i < tasks->lasts_count; i++)
+    now = live ? (int64_t)reader_realtime(reader) : newest_ns(reader);
+    for (size_t i = 0; i < tasks->lasts_count; i++)
         if (newest[i].is_set)
-            last_set(&tasks->lasts[i], reader, &newest[i].event, now);
+            last_set(&tasks->lasts[i], reader, &newest[i].event, live, now);
+    ns = !live ? now
+         : now && reader->clock.start.realtime_ns
+             ? now - (int64_t)reader->clock.start.realtime_ns
+             : RECORDER_TIME_UNKNOWN_;
+    if (!wrong)
+        since_set(tasks, reader, ticks, ns);
     free(newest);
     free(numbers);
     return wrong;

@@ -13,6 +13,19 @@ static bool word_at(struct tasks *tasks, uint64_t address, uint64_t *word)
     return true;
 }
 
+/* May one more step be done? Whatever the memory holds, they end. */
+static bool step(struct tasks *tasks)
+{
+    if (tasks->steps_left && tasks->count < tasks->limit) {
+        tasks->steps_left--;
+        return true;
+    }
+    tasks_warn(tasks,
+               "it has too many tasks: after %zu the others are left out",
+               tasks->count);
+    return false;
+}
+
 static void warn_end(struct tasks *tasks, size_t layout, uint64_t address)
 {
     tasks_warn(
@@ -20,12 +33,39 @@ static void warn_end(struct tasks *tasks, size_t layout, uint64_t address)
         tasks->layouts[layout].name, (unsigned long long)address, tasks->count);
 }
 
-/* Was a known task found in this list? It may stand in others, too. */
-static bool is_of_list(const struct tasks *tasks, size_t layout, size_t list,
-                       uint64_t address)
+/* Tells that a walk goes in a circle: it comes to where it was at a step that is
+ * a power of 2 (Brent). */
+struct circle {
+    uint64_t at, steps;
+};
+static bool circle_closes(struct circle *circle, uint64_t at)
 {
-    size_t i = ids_find(&tasks->ids, address, layout, 0);
-    return i < tasks->count && tasks->all[i].list == list;
+    if (at == circle->at && circle->steps)
+        return true;
+    if ((circle->steps & (circle->steps - 1)) == 0)
+        circle->at = at;
+    circle->steps++;
+    return false;
+}
+static void warn_circle(struct tasks *tasks, size_t layout, uint64_t address)
+{
+    tasks_warn(tasks, "a list of %s goes in a circle, at 0x%llx",
+               tasks->layouts[layout].name, (unsigned long long)address);
+}
+
+/* Where a list is damaged: from its first task backwards, which comes to the
+ * last where the list is a ring, up to a task that is known. */
+static void list_previous(struct tasks *tasks, size_t layout, size_t list,
+                          uint64_t first)
+{
+    const struct layout_row *row =
+        &tasks->layouts[layout].rows[RECORDER_TASK_PREVIOUS_];
+    uint64_t at = first;
+    bool is_new = true;
+    while (row->is_set && is_new && step(tasks))
+        if (!word_at(tasks, at + row->offset, &at) || !at || at == first ||
+            !task_add(tasks, layout, list, at, &is_new))
+            return;
 }
 
 /* Each task has the address of the next; the last has none, or the first's. */
@@ -33,22 +73,24 @@ static void list_next(struct tasks *tasks, size_t layout, size_t list)
 {
     const struct layout *l = &tasks->layouts[layout];
     uint64_t next = l->rows[RECORDER_TASK_NEXT_].offset, first, at;
+    struct circle circle = {0};
     bool is_new;
     if (!word_at(tasks, l->lists[list].at, &first)) {
         warn_end(tasks, layout, l->lists[list].at);
         return;
     }
     at = first;
-    for (uint64_t steps = 0; at && steps < TASKS_MAX; steps++) {
-        if (steps && at == first)
+    while (at && step(tasks)) {
+        if (circle.steps && at == first)
             return;
-        if (!task_add(tasks, layout, list, at, &is_new)) {
-            warn_end(tasks, layout, at);
+        if (circle_closes(&circle, at)) {
+            warn_circle(tasks, layout, at);
+            list_previous(tasks, layout, list, first);
             return;
         }
-        if (!is_new && is_of_list(tasks, layout, list, at)) {
-            tasks_warn(tasks, "a list of %s goes in a circle, at 0x%llx",
-                       l->name, (unsigned long long)at);
+        if (!task_add(tasks, layout, list, at, &is_new)) {
+            warn_end(tasks, layout, at);
+            list_previous(tasks, layout, list, first);
             return;
         }
         if (!l->rows[RECORDER_TASK_NEXT_].is_set)
@@ -62,31 +104,43 @@ static void list_next(struct tasks *tasks, size_t layout, size_t list)
 
 /* Each link has the address of the next link, and the last that of the head. Of
  * items, each also has the address of its task. */
-static void list_ring(struct tasks *tasks, size_t layout, size_t list)
+static void list_ring(struct tasks *tasks, size_t layout, size_t list,
+                      uint64_t head)
 {
     const struct layout *l = &tasks->layouts[layout];
-    bool items = l->lists[list].kind == LIST_ITEMS, is_new = true;
-    uint64_t head = l->lists[list].at + (items ? l->item_end : 0);
-    uint64_t next = items ? l->item_next : 0, at = head, task, steps;
-    for (steps = 0; steps < TASKS_MAX; steps++) {
+    const struct freertos *items =
+        l->lists[list].kind == LIST_ITEMS ? l->freertos : NULL;
+    uint64_t next = items ? items->next : 0, at = head, task;
+    struct circle circle = {0};
+    bool is_new;
+    while (step(tasks)) {
         if (!word_at(tasks, at + next, &at)) {
             warn_end(tasks, layout, at);
             return;
         }
         if (at == head || !at)
             return;
+        if (circle_closes(&circle, at)) {
+            warn_circle(tasks, layout, at);
+            return;
+        }
         task = at - l->rows[RECORDER_TASK_LINK_].offset;
-        if ((items && !word_at(tasks, at + l->item_task, &task)) ||
+        if ((items && !word_at(tasks, at + items->task, &task)) ||
             !task_add(tasks, layout, list, task, &is_new)) {
             warn_end(tasks, layout, at);
             return;
         }
-        if (!is_new) {
-            tasks_warn(tasks, "a list of %s goes in a circle, at 0x%llx",
-                       l->name, (unsigned long long)at);
-            return;
-        }
     }
+}
+
+/* An array of lists of items; one that was never set up is zeros. */
+static void list_items(struct tasks *tasks, size_t layout, size_t list)
+{
+    const struct task_list *l = &tasks->layouts[layout].lists[list];
+    const struct freertos *items = tasks->layouts[layout].freertos;
+    for (uint64_t i = 0; i < l->count; i++)
+        list_ring(tasks, layout, list,
+                  l->at + i * items->list_bytes + items->end);
 }
 
 static void list_table(struct tasks *tasks, size_t layout, size_t list)
@@ -95,7 +149,7 @@ static void list_table(struct tasks *tasks, size_t layout, size_t list)
     uint64_t task, at = l->at;
     unsigned word = tasks->cache.memory.word_bytes;
     bool is_new;
-    for (uint64_t i = 0; i < l->count; i++, at += word) {
+    for (uint64_t i = 0; i < l->count && step(tasks); i++, at += word) {
         if (!word_at(tasks, at, &task)) {
             warn_end(tasks, layout, at);
             return;
@@ -113,10 +167,9 @@ const char *lists_read(struct tasks *tasks, size_t layout)
         case LIST_NEXT: list_next(tasks, layout, i); break;
         case LIST_TABLE: list_table(tasks, layout, i); break;
         case LIST_LINK:
-        case LIST_ITEMS: list_ring(tasks, layout, i); break;
+            list_ring(tasks, layout, i, tasks->layouts[layout].lists[i].at);
+            break;
+        case LIST_ITEMS: list_items(tasks, layout, i); break;
         }
-    if (tasks->count >= TASKS_MAX)
-        tasks_warn(tasks, "it has more than %d tasks: the others are left out",
-                   TASKS_MAX);
     return NULL;
 }

@@ -33,27 +33,39 @@ void task_object(const struct tasks *tasks, const struct task *task,
                  char to[192])
 {
     const struct tasks_program *program = &tasks->program;
+    const struct layout *layout = &tasks->layouts[task->layout];
     char name[128];
     if (task->owner != TASK_NONE && task->owner_at == task->object)
         task_title(tasks, &tasks->all[task->owner], name);
+    else if (freertos_name(layout, task->object))
+        snprintf(name, sizeof name, "%s", freertos_name(layout, task->object));
     else if (!program->variable ||
              !program->variable(program->of, task->object, name, sizeof name))
         snprintf(name, sizeof name, "0x%llx", (unsigned long long)task->object);
     snprintf(to, 192, "%s%s%s", task->why, *task->why ? " " : "", name);
 }
 
+void task_thread(const struct tasks *tasks, size_t thread, int32_t id,
+                 char to[80])
+{
+    const struct tasks_program *program = &tasks->program;
+    char name[64] = "";
+    if (thread != TASK_NONE && program->thread_name)
+        program->thread_name(program->of, thread, name);
+    if (*name)
+        snprintf(to, 80, "thread %s", name);
+    else
+        snprintf(to, 80, "thread %d", (int)id);
+}
+
 void task_waits(const struct tasks *tasks, const struct task *task,
                 char to[256])
 {
-    const struct tasks_program *program = &tasks->program;
-    char object[192], holder[64] = "";
+    char object[192], holder[80] = "";
     *to = '\0';
     if (task->running) {
-        if (task->thread != TASK_NONE && program->thread_name)
-            program->thread_name(program->of, task->thread, holder);
-        if (*holder || task->worker)
-            snprintf(to, 256, *holder ? "thread %s" : "thread %s%d", holder,
-                     (int)task->worker);
+        if (task->thread != TASK_NONE || task->worker)
+            task_thread(tasks, task->thread, task->worker, to);
         return;
     }
     if (!task->object) {
@@ -65,6 +77,8 @@ void task_waits(const struct tasks *tasks, const struct task *task,
         *holder = '\0';
     else if (task->owner != TASK_NONE)
         task_title(tasks, &tasks->all[task->owner], holder);
+    else if (task->owner_thread != TASK_NONE)
+        task_thread(tasks, task->owner_thread, (int32_t)task->owner_at, holder);
     else if (task->owner_at)
         snprintf(holder, sizeof holder, "0x%llx",
                  (unsigned long long)task->owner_at);
@@ -77,9 +91,10 @@ static void task_age(int64_t ns, char to[24])
     static const struct {
         double ns;
         const char *name;
-    } units[] = {{3600e9, "h"}, {60e9, "min"}, {1e9, "s"}, {1e6, "ms"}};
+    } units[] = {
+        {3600e9, "h"}, {60e9, "min"}, {1e9, "s"}, {1e6, "ms"}, {1e3, "us"}};
     size_t i = 0;
-    while (i < 3 && (double)ns < units[i].ns)
+    while (i < 4 && (double)ns < units[i].ns)
         i++;
     snprintf(to, 24, "%.1f %s", (double)ns / units[i].ns, units[i].name);
 }
@@ -87,8 +102,9 @@ static void task_age(int64_t ns, char to[24])
 static void last_print(FILE *to, const struct tasks *tasks,
                        const struct task *task)
 {
-    const struct task_last *last =
-        task->number < tasks->lasts_count ? &tasks->lasts[task->number] : NULL;
+    const struct task_last *last = task->records < tasks->lasts_count
+                                       ? &tasks->lasts[task->records]
+                                       : NULL;
     char age[24] = "";
     size_t size = last && last->text ? strlen(last->text) : 0;
     const char *text = size ? text_shown(last->text, &size) : "";
@@ -107,13 +123,13 @@ static void last_print(FILE *to, const struct tasks *tasks,
 
 /* The widths of columns, so that all fit. */
 struct widths {
-    int group, name, state, waits;
+    int group, name, state, since, waits; /* of `since`, 0: none is known */
 };
 
 static struct widths widths_of(const struct tasks *tasks)
 {
-    struct widths w = {5, 4, 5, 8};
-    char text[256];
+    struct widths w = {5, 4, 5, 0, 8};
+    char text[256], age[24];
     for (size_t i = 0; i < tasks->count; i++) {
         const struct task *task = &tasks->all[i];
         if (!task->chosen)
@@ -124,6 +140,9 @@ static struct widths widths_of(const struct tasks *tasks)
             name_shown(tasks, task, text);
             w.name = table_width(text, w.name);
             w.state = table_width(task_state(tasks, task, text), w.state);
+            task_age(task->since_ns, age);
+            if (task->since_ns >= 0)
+                w.since = table_width(age, w.since ? w.since : 3);
             task_waits(tasks, task, text);
             w.waits = table_width(text, w.waits);
         }
@@ -150,6 +169,8 @@ size_t tasks_table(FILE *to, const struct tasks *tasks,
                     "ID", w.name, "NAME",
                     columns->address ? "ADDRESS             " : "", w.state,
                     "STATE");
+            if (w.since)
+                fprintf(to, "%*s  ", w.since, "FOR");
             if (lasts)
                 fprintf(to, "%-*s  %-*s %9s\n", w.waits, "WAITS ON", TEXT_WIDTH,
                         "LAST RECORD", "AGE");
@@ -169,6 +190,11 @@ size_t tasks_table(FILE *to, const struct tasks *tasks,
             fprintf(to, "  0x%-16llx", (unsigned long long)task->address);
         fputs("  ", to);
         table_column(to, task_state(tasks, task, text), w.state);
+        *text = '\0';
+        if (task->since_ns >= 0)
+            task_age(task->since_ns, text);
+        if (w.since)
+            fprintf(to, "  %*s", w.since, text);
         task_waits(tasks, task, text);
         if (*text || lasts)
             fputs("  ", to);

@@ -14,12 +14,14 @@ FLOORS (a file calls only files of lower floors; down to cycles they are for
 gdb's library, too, and need no libdw)
     stacks     who called whom in each task; equal stacks once
     command    what tasks.c asks of a program, by libdwfl; its threads
+    types      where a structure has a member, by debug information
     table      tasks as text in columns
     cycles     tasks and threads that wait for each other in a circle
     last       the newest record of each task
     tasks      finds the layouts, reads all of their tasks
     context    the registers that a task goes on with
     lists      where a layout's tasks stand
+    freertos   the objects that tasks of FreeRTOS wait for
     layouts    descriptions that the program holds
     known      what is known of libraries, as tables
     cache      pages of the program's memory
@@ -36,6 +38,7 @@ gdb's library, too, and need no libdw)
 
 enum {
     TASKS_MAX = 1 << 22,
+    STEPS_MAX = 1 << 24, /* through all lists, and places of tables */
     LAYOUTS_MAX = 64,
     STATES_MAX = 64,
     WORDS_MAX = 64,
@@ -56,7 +59,9 @@ struct tasks_program {
     void *of;
     /* A variable's address, and its size or 0; 0: there is none. */
     uint64_t (*symbol)(void *of, const char *name, uint64_t *size);
-    /* Where a member is, as debug information has it; false: it has none. */
+    /* Where a member is, "a.b" of a member of a member, as debug information
+     * has it; with member "", the size of the type, `struct x` or the name of a
+     * typedef. False: it has none. */
     bool (*member)(void *of, const char *type, const char *member,
                    uint64_t *offset, unsigned *bytes);
     /* The variable that an address lies in: "name", "name+0x8". */
@@ -71,6 +76,8 @@ struct tasks_program {
      * i; false: there are no more. The name for people of it. */
     bool (*thread)(void *of, size_t i, int32_t *id, uint64_t *sp);
     void (*thread_name)(void *of, size_t i, char to[64]);
+    /* Does thread i wait as it did, for what thread `holder` holds? */
+    bool (*waits_still)(void *of, size_t i, size_t holder);
 };
 
 /* ----------------------------------------------------------------- cache -- */
@@ -95,7 +102,8 @@ enum list_kind {
     LIST_NEXT,  /* `at` holds the first task; NEXT leads on */
     LIST_LINK,  /* `at` is the head of a ring of links */
     LIST_TABLE, /* `at` is an array of `count` addresses, some null */
-    LIST_ITEMS  /* `at` is the head of a ring of items, which name a task */
+    LIST_ITEMS  /* `at` is an array of `count` heads of rings of items, which
+                 * name a task */
 };
 struct task_list {
     enum list_kind kind;
@@ -127,6 +135,34 @@ struct task_ring {
     unsigned head_at, owner_at, end_at;
 };
 
+/* FreeRTOS: tasks stand in lists by items, and wait in lists of objects. All
+ * but `pending` and `names` are offsets and sizes. */
+struct freertos {
+    uint64_t list_bytes, end;    /* of a list; the item in it that ends it */
+    uint64_t next, task, inside; /* of an item: the next, its task, its list */
+    uint64_t value;              /* of an item; all bits are set in an end's */
+    unsigned value_bytes;
+    uint64_t receive, send; /* of a queue: lists of tasks that wait */
+    uint64_t first, item;   /* null in a mutex; 0 in a semaphore */
+    uint64_t held, most;    /* messages */
+    uint64_t bits;          /* of a group of events: the list */
+    uint64_t notified;      /* of a task: 1 while it waits to be */
+    unsigned count_bytes, notified_bytes; /* of numbers; 0: there is none */
+    bool has_bits;
+    uint64_t pending; /* the list of those that wait no more, or 0 */
+    struct freertos_name {
+        uint64_t object;
+        char name[TASK_NAME_MAX];
+    } names[32]; /* that the program gave queues */
+    size_t names_count;
+};
+
+/* A way to save a context: as RECORDER_TASK_WORDS has it. */
+struct task_form {
+    const char *words;
+    unsigned count;
+};
+
 struct layout {
     char name[TASK_NAME_MAX];
     struct layout_row {
@@ -141,8 +177,8 @@ struct layout {
     unsigned words_count;
     struct task_list lists[LISTS_MAX];
     size_t lists_count;
-    uint64_t item_next, item_task;  /* of LIST_ITEMS */
-    uint64_t item_end;              /* from the head to the item that ends it */
+    const struct task_form *forms;  /* or null; a count of 0 ends them */
+    struct freertos *freertos;      /* or null */
     const struct task_event *event; /* WAITS's value is its address; or null */
     const struct task_ring *ring;   /* or null */
     bool on_first;                  /* all run on the first thread */
@@ -156,18 +192,23 @@ struct task {
     uint32_t layout, list;
     int64_t id;
     char name[TASK_NAME_MAX];
-    char why[16];      /* kind of what it waits for, or "" */
-    uint64_t state;    /* its value */
-    uint64_t object;   /* that it waits for, or 0 */
-    uint64_t owner_at; /* address of the task that holds it, or 0 */
-    size_t owner;      /* and its index, or TASK_NONE */
-    size_t group;      /* index of its group, or TASK_NONE */
-    size_t thread;     /* index of the thread that runs it, or TASK_NONE */
-    int32_t worker;    /* kernel id of that, or 0 */
-    uint32_t number;   /* in the thread table, or 0 */
-    size_t stack;      /* stacks.c's: which, or TASK_NONE */
+    char why[16];        /* kind of what it waits for, or "" */
+    uint64_t state;      /* its value */
+    uint64_t object;     /* that it waits for, or 0 */
+    uint64_t owner_at;   /* address of the task that holds it, or 0 */
+    size_t owner;        /* and its index, or TASK_NONE */
+    size_t owner_thread; /* where OWNER is the kernel id of a thread: which */
+    size_t group;        /* index of its group, or TASK_NONE */
+    size_t thread;       /* index of the thread that runs it, or TASK_NONE */
+    int32_t worker;      /* kernel id of that, or 0 */
+    uint32_t number;     /* in the thread table, or 0 */
+    uint32_t records;    /* the number whose last record is its own, or 0 */
+    uint64_t since;   /* ticks when its state began, or 0; and how long ago: */
+    int64_t since_ns; /* below 0: not known */
+    size_t stack;     /* stacks.c's: which, or TASK_NONE */
     bool internal, running, dead;
-    bool moved; /* it ran while it was looked at */
+    bool moved;   /* it ran while it was looked at */
+    bool blocked; /* whatever its list says */
     bool in_deadlock, chosen;
 };
 
@@ -184,7 +225,9 @@ struct tasks {
     size_t layouts_count;
     struct task *all;
     size_t count, max;
-    struct ids ids; /* of their addresses */
+    size_t limit; /* of count: TASKS_MAX, or what the memory has room for */
+    uint64_t steps_left; /* through lists */
+    struct ids ids;      /* of their addresses */
     struct group {
         uint64_t address;
         char name[TASK_NAME_MAX];
@@ -203,8 +246,10 @@ struct tasks {
 /* Finds and reads all tasks. Null, or what is wrong; then it is closed. */
 const char *tasks_open(struct tasks *, const struct tasks_program *);
 void tasks_close(struct tasks *);
-/* Reads a task again, as it is now, past the cache; false: it is gone. */
+/* Reads a task again, as it is now, past the cache; false: it is gone. Without
+ * what it waits for, where a ring tells that: then task_again_waits() does. */
 bool task_again(struct tasks *, const struct task *, struct task *now);
+void task_again_waits(struct tasks *, struct task *now);
 /* Adds a line of warning, once. */
 void tasks_warn(struct tasks *, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -223,6 +268,15 @@ struct layout *layout_add(struct tasks *);
 bool layout_span(struct layout *);
 /* Adds texts with NULs between them to a layout's states. */
 void layout_states(struct layout *, const char *texts, size_t size);
+
+/* freertos.c: finds what is known by debug information alone, and has LIST_ITEMS
+ * as long as they are; false, and a warning: it has none. */
+bool freertos_open(struct tasks *, struct layout *);
+/* What a task waits for, whose item for events stands in `list`, or 0. */
+void freertos_wait(struct tasks *, const struct layout *, uint64_t list,
+                   struct task *);
+/* The name that the program gave an object, or null. */
+const char *freertos_name(const struct layout *, uint64_t object);
 
 /* known.c: adds the layouts of libraries that are in the program. */
 const char *known_read(struct tasks *);
@@ -255,14 +309,15 @@ struct task_last {
     int64_t age_ns;
     bool has_age;
 };
-/* Reads it for all numbers; the reader has taken nothing yet. */
+/* Reads it for all numbers, and since when states are; the reader has taken
+ * nothing yet. */
 const char *lasts_read(struct tasks *, struct reader *);
 
 /* ---------------------------------------------------------------- cycles -- */
 
 /* What each thread waits for: next[i], a thread's index, or TASK_NONE. Finds
- * the cycles; of a running program, those that stand at some looks in a row.
- * The call `stands` says so of a cycle of threads; null: it does. */
+ * the cycles through tasks; of a running program, those that stand at some looks
+ * in a row. A thread that runs a task is reached through that. */
 const char *task_cycles_find(struct tasks *, const size_t *next, size_t count);
 
 /* ----------------------------------------------------------------- table -- */
@@ -278,6 +333,8 @@ size_t tasks_table(FILE *, const struct tasks *, const struct task_columns *);
 void tasks_groups(FILE *, const struct tasks *);
 /* "lock B, held by right", "thread 4713 worker1", or "". */
 void task_waits(const struct tasks *, const struct task *, char to[256]);
+/* "thread 4713 worker1", by its index, or TASK_NONE, or else its id. */
+void task_thread(const struct tasks *, size_t thread, int32_t id, char to[80]);
 /* "lock B": what it waits for. */
 void task_object(const struct tasks *, const struct task *, char to[192]);
 /* The name, or "#7", or its address. */

@@ -4,6 +4,7 @@
 #include "threads.h"
 
 #include <dwarf.h>
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,7 +181,7 @@ static struct place *place_new(struct threads *threads, uint64_t address)
     const struct module *mapped = module_at(threads->source, address);
     const char *name;
     GElf_Sym symbol;
-    GElf_Addr bias;
+    GElf_Addr bias, odd;
     if (!place)
         return NULL;
     place->address = address;
@@ -192,8 +193,11 @@ static struct place *place_new(struct threads *threads, uint64_t address)
     }
     if (!module)
         return place;
-    name = dwfl_module_addrinfo(module, address, &place->offset, &symbol, NULL,
-                                NULL, NULL);
+    /* Bit 0 of a symbol's value says that its instructions are Thumb's. */
+    odd = threads->unwind.memory->machine == EM_ARM;
+    name = dwfl_module_addrinfo(module, address | odd, &place->offset, &symbol,
+                                NULL, NULL, NULL);
+    place->offset = address - (((address | odd) - place->offset) & ~odd);
     /* Of a symbol without a size it is not known where its function ends. */
     if (name && symbol.st_size)
         place->function = function_name(name);

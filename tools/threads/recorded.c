@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "recorded.h"
 #include "array.h"
+#include "bytes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -361,6 +362,64 @@ const struct stack *recorded_stack(const struct recorded *recorded,
     return at == IDS_NONE ? NULL : &recorded->stacks[at];
 }
 
+/* A piece of a file: its path, size and words of its build-id. Those of a cell
+ * of code that no build-id tells are no proof of what lay there. */
+static void opened_read(const struct entry *entry)
+{
+    struct recorded *recorded = entry->recorded;
+    const struct memory *memory = recorded->reader.memory;
+    const uint64_t *word = entry->word;
+    unsigned char id[6 * 8];
+    struct opened *to;
+    char path[1024];
+    if (!begins(entry->format, "module %p to %p %s, build-id of %u: ") ||
+        word[3] == 0 || word[3] > sizeof to->id ||
+        !reader_word_text(&recorded->reader, entry->event, 2, path,
+                          sizeof path))
+        return;
+    to = array_room(recorded->opened, &recorded->opened_max,
+                    recorded->opened_count + 1, sizeof *to);
+    if (to)
+        recorded->opened = to;
+    to = to ? to + recorded->opened_count : NULL;
+    if (to)
+        *to = (struct opened){.start = word[0],
+                              .end = word[1],
+                              .path = strdup(path),
+                              .id_size = (unsigned)word[3]};
+    if (!to || !to->path) {
+        recorded->no_memory = true;
+        return;
+    }
+    for (unsigned i = 0; i < 6; i++)
+        bytes_put_word(memory, id + i * memory->word_bytes, word[4 + i]);
+    memcpy(to->id, id, sizeof to->id);
+    recorded->opened_count++;
+}
+
+/* Did another lie there, too, before or after? */
+static bool is_ambiguous(const struct recorded *recorded, size_t which)
+{
+    const struct opened *all = recorded->opened, *own = &all[which];
+    for (size_t i = 0; i < recorded->opened_count; i++)
+        if (all[i].start < own->end && own->start < all[i].end &&
+            memcmp(all[i].id, own->id, sizeof own->id) != 0)
+            return true;
+    return false;
+}
+
+bool recorded_opened(const struct recorded *recorded, struct source *source)
+{
+    bool done = true;
+    for (size_t i = 0; i < recorded->opened_count && done; i++) {
+        const struct opened *from = &recorded->opened[i];
+        if (!is_ambiguous(recorded, i))
+            done = source_module_late(source, from->start, from->end,
+                                      from->path, from->id, from->id_size);
+    }
+    return done;
+}
+
 /* Ten frames a record, of which the last is filled up with zeros. */
 static void stack_read(const struct entry *entry)
 {
@@ -369,6 +428,7 @@ static void stack_read(const struct entry *entry)
     struct stack *stacks, *stack;
     bool is_new;
     size_t at;
+    opened_read(entry);
     if (!begins(entry->format, "stack %u from %u: %p") || !word[0] ||
         word[1] >= FRAMES_MAX)
         return;
@@ -527,6 +587,9 @@ void recorded_free(struct recorded *recorded)
     ids_free(&recorded->stack_ids);
     ids_free(&recorded->numbers);
     reader_close(&recorded->reader);
+    for (size_t i = 0; i < recorded->opened_count; i++)
+        free(recorded->opened[i].path);
+    free(recorded->opened);
     free(recorded->pasts);
     free(recorded->stacks);
     free(recorded->totals);

@@ -81,6 +81,14 @@ struct stack {
     size_t first;  /* recorded.c's own: the first of those of one hash */
 };
 
+/* A file of code that a stack or a function lies in. */
+struct opened {
+    uint64_t start, end;
+    char *path;
+    unsigned char id[20]; /* its build-id */
+    unsigned id_size;
+};
+
 struct recorded {
     struct reader reader; /* of its own: another has its own selection */
     struct past *pasts;
@@ -101,6 +109,8 @@ struct recorded {
         uint64_t stack;  /* or the other way round */
     } * made;
     size_t made_max;
+    struct opened *opened;
+    size_t opened_count, opened_max;
     int64_t first_ns, last_ns; /* of waits: from when all are known */
     bool no_memory;
 };
@@ -114,6 +124,9 @@ struct recorded *recorded_look(const struct reader *, const char *names,
 void recorded_free(struct recorded *);
 /* The recorded thread of a number; null: unknown. */
 struct past *recorded_past(const struct recorded *, unsigned number);
+/* Adds the files that the program opened after the source's list of them was
+ * made. False: there is no memory. */
+bool recorded_opened(const struct recorded *, struct source *);
 /* The frames of a stack; null: it is not kept. */
 const struct stack *recorded_stack(const struct recorded *, uint64_t number);
 

@@ -7,10 +7,7 @@
 
 #include <string.h>
 
-/* ------------------------------------------------------------------ open -- */
-
-/* Gives threads the numbers that they have in the program's own records. */
-static void numbers_of(struct threads *threads, struct reader *reader)
+void show_numbers(struct threads *threads, struct reader *reader)
 {
     /* Only threads are wanted: no recorder has such a name. */
     reader_select(reader, &(struct reader_selection){.names = "[^ -~]"});
@@ -26,23 +23,6 @@ static void numbers_of(struct threads *threads, struct reader *reader)
             memcpy(threads->all[at].name, row->name,
                    sizeof threads->all[at].name);
     }
-}
-
-void show_open(struct call *call, struct threads *threads, bool stop)
-{
-    const char *wrong;
-    call_open(call, 0);
-    if (stop && !call->source.pid)
-        fail(call, "does not run: --stop is for running programs");
-    wrong = threads_open(threads, &call->source,
-                         call->source.registry ? &call->reader : NULL, stop);
-    if (wrong && call->source.memory->stale_order && call->source.registry)
-        wrong = snapshots_open(threads, &call->source, &call->reader);
-    if (wrong)
-        fail(call, "%s", wrong);
-    if (call->source.registry && !call->source.memory->stale_order &&
-        !threads->recorded)
-        numbers_of(threads, &call->reader);
 }
 
 void show_text(FILE *to, const char *text)
@@ -485,14 +465,17 @@ void show_deadlocks_json(FILE *to, struct threads *threads)
 
 void show_how(FILE *to, const struct threads *threads)
 {
-    size_t running = 0, moved = 0;
+    size_t running = 0, moved = 0, debugged = 0;
     for (size_t i = 0; i < threads->count; i++) {
+        debugged += threads->all[i].state == 't';
         running += !threads->all[i].frames_count && !threads->all[i].ended;
         moved += threads->all[i].moved;
     }
     if (threads->stopped_ns)
         fprintf(to, "The process was stopped for %.1f ms.\n",
                 (double)threads->stopped_ns / 1e6);
+    else if (threads->source->pid && debugged && debugged == threads->count)
+        fputs("Read while a debugger had the process stopped.\n", to);
     else if (threads->source->pid)
         fputs("Read while the process ran; nothing was stopped.\n", to);
     else if (threads->count && threads->all[0].is_snapshot)
@@ -514,5 +497,5 @@ void show_how(FILE *to, const struct threads *threads)
               to);
     if (threads->too_many)
         fprintf(to, "It has more than %d threads: the others are left out.\n",
-                THREADS_MAX);
+                THREADS_SHOWN_MAX);
 }

@@ -4,15 +4,19 @@
 #define SHOW_H
 
 #include <regex.h>
+#include <stdio.h>
 
-#include "command.h"
 #include "contention.h"
 #include "order.h"
 #include "threads.h"
 
-/* Opens the call's source and its threads, with their numbers in the program's
- * registry, if it has one; says what is wrong and exits with 1. */
+/* command.c: opens the call's source and its threads, with their numbers in the
+ * program's registry, if it has one; says what is wrong and exits with 1. */
+struct call;
 void show_open(struct call *, struct threads *, bool stop);
+
+/* Gives threads the numbers that they have in the program's own records. */
+void show_numbers(struct threads *, struct reader *);
 
 /* Prints a text of the program, escaped. */
 void show_text(FILE *, const char *text);
@@ -60,7 +64,7 @@ void show_deadlocks_json(FILE *, struct threads *);
  * them; null: all. */
 void show_tree(FILE *, struct threads *, const bool *chosen);
 /* "running at once: 0: 2 %, 1: 61 %". */
-void show_activity(FILE *, const struct threads *);
+void show_activity(FILE *, struct threads *);
 
 /* tallies.c: a table of what was waited for; as JSON, an object a line. */
 void show_contention(FILE *, struct threads *, const struct contentions *,
@@ -72,6 +76,32 @@ void show_circle(FILE *, struct threads *, const struct circle *);
 void show_circle_json(FILE *, struct threads *, const struct circle *);
 /* Does a lock, function or file of a circle match a regular expression? */
 bool show_circle_has(struct threads *, const struct circle *, const regex_t *);
+
+/* list.c: is it the thread that is wanted: by number, kernel id or name? */
+bool show_chosen(const struct thread *, const char *wanted);
+/* All threads, or the one that is wanted, with their stacks. */
+void show_list(FILE *, struct threads *, const char *wanted);
+
+/* held.c: the locks that threads wait for, most threads first. */
+/* What threads wait for: an object, and the threads. */
+struct lock {
+    const struct wait *wait; /* of the first */
+    size_t *waiting;
+    size_t count, max;
+};
+struct locks {
+    struct threads *threads;
+    struct lock *all;
+    size_t count, max;
+};
+
+void locks_find(struct locks *, struct threads *);
+void locks_free(struct locks *);
+/* Them, with deadlocks; what was recorded, with circles, of which so many are
+ * left out. */
+void show_locks(FILE *, struct locks *);
+void show_locks_recorded(FILE *, struct threads *, const struct order *,
+                         enum contention_by, size_t ignored);
 
 /* The end of the output: how it was read, and what was left out. */
 void show_how(FILE *, const struct threads *);

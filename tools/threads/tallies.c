@@ -22,31 +22,44 @@ struct cell {
     size_t size;
 };
 
+/* What stands where there is no memory for a text. */
+static char no_text[] = "?";
+static void text_free(char *text)
+{
+    if (text != no_text)
+        free(text);
+}
+
 static FILE *cell_begin(struct cell *cell)
 {
     cell->text = NULL;
-    return cell->to = need(open_memstream(&cell->text, &cell->size));
+    return cell->to = open_memstream(&cell->text, &cell->size);
 }
-static char *cell_end(struct cell *cell)
+static char *cell_end(struct threads *threads, struct cell *cell)
 {
-    fclose(cell->to);
-    return need(cell->text);
+    if (cell->to && fclose(cell->to) == 0 && cell->text)
+        return cell->text;
+    free(cell->text);
+    threads->no_memory = true;
+    return no_text;
 }
-static char *text_of(const char *text)
+static char *text_of(struct threads *threads, const char *text)
 {
-    return need(strdup(text));
+    char *copy = strdup(text);
+    threads->no_memory |= !copy;
+    return copy ? copy : no_text;
 }
-static char *count_of(uint64_t count)
+static char *count_of(struct threads *threads, uint64_t count)
 {
     char text[32];
     snprintf(text, sizeof text, "%llu", (unsigned long long)count);
-    return text_of(text);
+    return text_of(threads, text);
 }
-static char *time_of(uint64_t ns)
+static char *time_of(struct threads *threads, uint64_t ns)
 {
     char text[32];
     show_time(text, ns > INT64_MAX ? INT64_MAX : (int64_t)ns);
-    return text_of(text);
+    return text_of(threads, text);
 }
 
 /* A place by a stack, or by the site alone. */
@@ -59,16 +72,17 @@ static char *place_text(struct threads *threads, uint64_t number, uint64_t site)
     struct cell cell;
     for (unsigned i = 0; stack && i < stack->count; i++)
         frames[i] = stack->frames[i] - 1;
-    show_frames(cell_begin(&cell), threads, "", frames, count, PLACE_FRAMES);
-    return cell_end(&cell);
+    if (cell_begin(&cell))
+        show_frames(cell.to, threads, "", frames, count, PLACE_FRAMES);
+    return cell_end(threads, &cell);
 }
 
-static char *threads_text(const struct threads *threads,
-                          const struct contention *row)
+static char *threads_text(struct threads *threads, const struct contention *row)
 {
     struct cell cell;
-    show_threads(cell_begin(&cell), threads, row->waiting, row->waiting_count);
-    return cell_end(&cell);
+    if (cell_begin(&cell))
+        show_threads(cell.to, threads, row->waiting, row->waiting_count);
+    return cell_end(threads, &cell);
 }
 
 /* Who holds an object: as a thread that waits knows it, or by what all hold. */
@@ -77,7 +91,7 @@ static char *holder_text(struct threads *threads, const struct contention *row)
     char text[256] = "";
     if (row->waiting_count) {
         show_holder(threads, &threads->all[row->waiting[0]].wait, text);
-        return text_of(text);
+        return text_of(threads, text);
     }
     for (size_t i = 0; i < threads->count && !*text; i++) {
         const struct past *past = threads->all[i].past;
@@ -85,7 +99,7 @@ static char *holder_text(struct threads *threads, const struct contention *row)
             if (past->holds[k].object == row->key)
                 show_name(threads, i, text);
     }
-    return text_of(text);
+    return text_of(threads, text);
 }
 
 static char *object_text(struct threads *threads, uint64_t object)
@@ -94,7 +108,7 @@ static char *object_text(struct threads *threads, uint64_t object)
     char text[256] = "several";
     if (object)
         show_object(threads, &wait, text);
-    return text_of(text);
+    return text_of(threads, text);
 }
 
 /* ---------------------------------------------------------------- tables -- */
@@ -122,14 +136,13 @@ static const struct column columns[][COLUMNS_MAX + 2] = {
                    {"TOTAL", true},
                    {"LONGEST", true}}};
 
-static char *thread_text(const struct threads *threads,
-                         const struct contention *row)
+static char *thread_text(struct threads *threads, const struct contention *row)
 {
     const struct past *past = &threads->recorded->pasts[row->key];
     char name[64] = "?";
     if (past->index != THREAD_NONE)
         show_name(threads, past->index, name);
-    return text_of(name);
+    return text_of(threads, name);
 }
 
 static void row_make(struct threads *threads, const struct contention *from,
@@ -140,18 +153,20 @@ static void row_make(struct threads *threads, const struct contention *from,
     char **text = to->text;
     if (by == BY_THREAD) {
         *text++ = thread_text(threads, from);
-        *text++ = past->has_calls ? count_of(past->calls[0] + past->calls[5])
-                                  : text_of("?");
+        *text++ = past->has_calls
+                      ? count_of(threads, past->calls[0] + past->calls[5])
+                      : text_of(threads, "?");
     } else {
-        *text++ = text_of(show_kind(from->kind));
+        *text++ = text_of(threads, show_kind(from->kind));
         *text++ =
             object_text(threads, by == BY_OBJECT ? from->key : from->object);
     }
-    *text++ = count_of(from->waited);
+    *text++ = count_of(threads, from->waited);
     if (by == BY_OBJECT)
-        *text++ = from->taken ? count_of(from->taken) : text_of("-");
-    *text++ = time_of(from->ns);
-    *text++ = time_of(from->longest_ns);
+        *text++ = from->taken ? count_of(threads, from->taken)
+                              : text_of(threads, "-");
+    *text++ = time_of(threads, from->ns);
+    *text++ = time_of(threads, from->longest_ns);
     if (by == BY_OBJECT)
         *text++ = holder_text(threads, from);
 }
@@ -171,8 +186,11 @@ void show_contention(FILE *to, struct threads *threads,
                      const struct contentions *from, enum contention_by by)
 {
     const struct column *column = columns[by];
-    struct texts *rows = need(calloc(from->count + 1, sizeof *rows));
+    struct texts *rows = calloc(from->count + 1, sizeof *rows);
     int width[COLUMNS_MAX] = {0}, count = 0;
+    threads->no_memory |= !rows;
+    if (!rows)
+        return;
     for (; column[count].name; count++)
         width[count] = (int)strlen(column[count].name);
     for (size_t i = 0; i < from->count; i++) {
@@ -192,16 +210,16 @@ void show_contention(FILE *to, struct threads *threads,
             row->longest_site);
         for (int k = 0; k < count; k++) {
             column_show(to, rows[i].text[k], width[k], column[k].is_number);
-            free(rows[i].text[k]);
+            text_free(rows[i].text[k]);
         }
         if (row->waiting_count) {
             char *waiting = threads_text(threads, row);
             fputs(by == BY_THREAD ? "waits now" : waiting, to);
             fputs(*place ? ", at " : "", to);
-            free(waiting);
+            text_free(waiting);
         }
         fprintf(to, "%s\n", place);
-        free(place);
+        text_free(place);
     }
     free(rows);
 }
@@ -227,7 +245,7 @@ static void place_json(FILE *to, struct threads *threads, uint64_t number,
 {
     char *text = place_text(threads, number, site);
     string_json(to, text);
-    free(text);
+    text_free(text);
 }
 
 void show_contention_json(FILE *to, struct threads *threads,
@@ -264,7 +282,7 @@ void show_contention_json(FILE *to, struct threads *threads,
             char *holder = holder_text(threads, row);
             fputs(",\"held_by\":", to);
             string_json(to, holder);
-            free(holder);
+            text_free(holder);
         }
         fputs(",\"waiting\":[", to);
         for (size_t k = 0; k < row->waiting_count; k++)
@@ -288,7 +306,7 @@ static void locks_names(FILE *to, struct threads *threads,
         char *name = object_text(threads, held_of(&circle->takings[i])->object);
         fputs(i == 0 ? "" : i + 1 == circle->count ? " and " : ", ", to);
         show_text(to, name);
-        free(name);
+        text_free(name);
     }
 }
 
@@ -315,11 +333,11 @@ void show_circle(FILE *to, struct threads *threads, const struct circle *circle)
         show_text(to, name);
         fprintf(to, "%s at %s, holding ",
                 taking->chain->reads ? " to read" : "", place);
-        free(name);
-        free(place);
+        text_free(name);
+        text_free(place);
         name = object_text(threads, held->object);
         show_text(to, name);
-        free(name);
+        text_free(name);
         fprintf(to, "%s, taken at ", held->reads ? " to read" : "");
         show_address(to, threads, held->site);
         putc('\n', to);

@@ -29,7 +29,7 @@ size_t threads_holder(const struct threads *threads, const struct wait *wait,
 struct thread *threads_add(struct threads *threads)
 {
     struct thread *all;
-    threads->too_many = threads->count == THREADS_MAX;
+    threads->too_many = threads->count == THREADS_SHOWN_MAX;
     all = threads->too_many ? NULL
                             : array_room(threads->all, &threads->max,
                                          threads->count + 1, sizeof *all);
@@ -197,6 +197,8 @@ static const char *past_read(struct threads *threads, struct reader *reader)
                          "recorder run records; recorder list shows who "
                          "recorded")
                    : NULL;
+    if (!recorded_opened(threads->recorded, threads->source))
+        return threads_wrong(threads, "there is no memory for it");
     wrong = recorded_join(threads);
     if (!wrong && !inside_sort(threads))
         wrong = threads_wrong(threads, "there is no memory for it");

@@ -28,7 +28,7 @@ FLOORS (a file calls only files of lower floors)
 #include "source.h"
 #include "unwind.h"
 
-enum { THREADS_MAX = 65536 };
+enum { THREADS_SHOWN_MAX = 65536 };
 
 /* What differs between processors: where the notes of a core file have what. */
 struct machine {
@@ -92,7 +92,7 @@ struct thread {
     int64_t call;
     uint64_t arguments[6];
     bool argument_lost; /* the first of them */
-    uint64_t switches; /* how often it began to wait or was preempted */
+    uint64_t switches;  /* how often it began to wait or was preempted */
     struct registers registers;
     bool has_registers; /* at least pc and sp */
     bool moved;         /* it ran while its stack was read */
@@ -125,7 +125,7 @@ struct threads {
     struct unwind unwind;
     struct thread *all;
     size_t count, max;
-    bool too_many; /* more than THREADS_MAX: the others are not looked at */
+    bool too_many; /* beyond THREADS_SHOWN_MAX they are not looked at */
     struct by_inside {
         int32_t inside;
         size_t index;
@@ -142,7 +142,8 @@ struct threads {
     struct ids ids;      /* of places, by their addresses */
     struct place **places;
     size_t places_max;
-    bool has_libc; /* as a library */
+    bool has_libc;  /* as a library */
+    bool no_memory; /* a text is not whole */
     char why[256];
 };
 
@@ -244,5 +245,8 @@ int32_t wait_owner(struct threads *, uint64_t mutex);
 
 /* Finds the cycles of waits; of a running process, those that last. */
 const char *cycles_find(struct threads *);
+/* Does a thread of a running process still wait, in the call that it was seen
+ * in, for what that thread holds? Of all other sources, it does. */
+bool thread_waits_still(struct threads *, size_t thread, size_t holder);
 
 #endif

@@ -55,8 +55,11 @@ static void stack_show(struct tree *tree, uint64_t number, uint64_t site,
     bool is_new = true;
     for (unsigned i = 0; stack && i < stack->count; i++)
         frames[i] = stack->frames[i] - 1;
-    to = need(array_room(tree->first_with, &tree->stacks_max,
-                         tree->stacks.count + 1, sizeof *to));
+    to = array_room(tree->first_with, &tree->stacks_max, tree->stacks.count + 1,
+                    sizeof *to);
+    tree->threads->no_memory |= !to;
+    if (!to)
+        return;
     tree->first_with = to;
     at = stack ? ids_add(&tree->stacks, number, 0, 0, &is_new) : IDS_NONE;
     if (at != IDS_NONE && is_new)
@@ -163,7 +166,7 @@ static void group_show(struct tree *tree, const size_t *group, size_t count,
 /* Shows the threads of a list, and below each those that it made. */
 static void list_show(struct tree *tree, size_t first, int indent)
 {
-    size_t *group = NULL, max = 0;
+    size_t *group = NULL, *more, max = 0;
     for (size_t at = first, count; at; first = at) {
         for (count = 0; at && (!count || is_alike(tree, first - 1, at - 1));
              at = tree->next[at - 1]) {
@@ -172,7 +175,11 @@ static void list_show(struct tree *tree, size_t first, int indent)
             tree->shown[at - 1] = true;
             if (tree->chosen && !tree->chosen[at - 1])
                 continue;
-            group = need(array_room(group, &max, count + 1, sizeof *group));
+            more = array_room(group, &max, count + 1, sizeof *group);
+            tree->threads->no_memory |= !more;
+            if (!more)
+                break;
+            group = more;
             group[count++] = at - 1;
             first = at;
         }
@@ -194,15 +201,17 @@ static size_t maker_of(const struct threads *threads, size_t thread)
     return maker && maker != past ? maker->index : THREAD_NONE;
 }
 
-/* Pairs of a thread's number and index, sorted; those without a number last. */
+/* Pairs of a thread's number and index, sorted; those without a number last.
+ * Null: there is no memory. */
 static uint64_t *by_number(const struct threads *threads)
 {
-    uint64_t *pairs = need(calloc(threads->count + 1, 2 * sizeof *pairs));
-    for (size_t i = 0; i < threads->count; i++) {
+    uint64_t *pairs = calloc(threads->count + 1, 2 * sizeof *pairs);
+    for (size_t i = 0; pairs && i < threads->count; i++) {
         pairs[2 * i] = threads->all[i].number - 1u;
         pairs[2 * i + 1] = i;
     }
-    qsort(pairs, threads->count, 2 * sizeof *pairs, array_compare);
+    if (pairs)
+        qsort(pairs, threads->count, 2 * sizeof *pairs, array_compare);
     return pairs;
 }
 
@@ -212,20 +221,22 @@ void show_tree(FILE *to, struct threads *threads, const bool *chosen)
     struct tree tree = {.to = to,
                         .threads = threads,
                         .chosen = chosen,
-                        .child = need(calloc(count + 1, sizeof(size_t))),
-                        .next = need(calloc(count + 1, sizeof(size_t))),
-                        .shown = need(calloc(count + 1, sizeof(bool)))};
+                        .child = calloc(count + 1, sizeof(size_t)),
+                        .next = calloc(count + 1, sizeof(size_t)),
+                        .shown = calloc(count + 1, sizeof(bool))};
     uint64_t *sorted = by_number(threads);
-    for (size_t i = count; i-- > 0;) {
+    threads->no_memory |= !tree.child || !tree.next || !tree.shown || !sorted;
+    for (size_t i = count; !threads->no_memory && i-- > 0;) {
         size_t at = sorted[2 * i + 1], maker = maker_of(threads, at);
         size_t *list = maker == THREAD_NONE ? &roots : &tree.child[maker];
         tree.next[at] = *list;
         *list = at + 1;
     }
     free(sorted);
-    list_show(&tree, roots, 0);
+    if (!threads->no_memory)
+        list_show(&tree, roots, 0);
     /* Of a damaged recording, threads may have made each other in a circle. */
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && !threads->no_memory; i++)
         if (!tree.shown[i]) {
             tree.next[i] = 0;
             list_show(&tree, i + 1, 0);
@@ -241,13 +252,15 @@ void show_tree(FILE *to, struct threads *threads, const bool *chosen)
 
 enum { LEVELS_SHOWN = 8 };
 
-void show_activity(FILE *to, const struct threads *threads)
+void show_activity(FILE *to, struct threads *threads)
 {
     struct activity activity;
     int64_t all, more = 0;
     bool first = true;
-    if (!activity_find(&activity, threads))
-        need(NULL);
+    if (!activity_find(&activity, threads)) {
+        threads->no_memory = true;
+        return;
+    }
     all = activity.end_ns - activity.begin_ns;
     fputs("running at once: ", to);
     for (size_t i = 0; i < activity.levels_count; i++) {

@@ -90,6 +90,19 @@ static enum unwind_step step(struct unwind *u, uint64_t address,
     return did;
 }
 
+/* Whoever makes a task or a thread may let it begin with a jump by the register
+ * that has a caller's address: then its first function seems to be called by
+ * itself, from in front of its first instruction. */
+static bool is_first(struct unwind *u, uint64_t address,
+                     const struct registers *registers)
+{
+    const struct unwind_machine *machine = u->machine;
+    uint64_t caller = registers->value[machine->pc] & ~machine->no_address;
+    struct function function;
+    return machine->returns != machine->pc && caller <= address &&
+           function_find(u, address, &function) && function.start == caller;
+}
+
 /* `called`: the first frame goes on behind a call. */
 static size_t walk(struct unwind *u, struct registers *registers, uint64_t *to,
                    bool called, bool *whole)
@@ -111,6 +124,10 @@ static size_t walk(struct unwind *u, struct registers *registers, uint64_t *to,
         case UNWIND_END: *whole = true; return count;
         case UNWIND_UNKNOWN: return count;
         case UNWIND_NEXT: break;
+        }
+        if (is_first(u, address, registers)) {
+            *whole = true;
+            return count;
         }
         /* Only the innermost function may have put nothing on the stack. */
         if (registers->value[machine->sp] < sp + (count > 1))

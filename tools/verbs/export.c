@@ -74,7 +74,8 @@ static const struct {
 static const struct option_row rows[] = {
     {'o', "output", "FILE", "where to; - is standard output"},
     {EXPORT_VALUE, "value", "RECORDER:N=NAME",
-     "plot argument N of the recorders that match"},
+     "plot argument N of the recorders that match; RECORDER:bytes is that of "
+     "\"bytes=%d\" in formats"},
     ROW_LOG,
     ROW_LABEL,
     {EXPORT_MESSAGES, "messages", NULL,
@@ -89,9 +90,15 @@ static const char help[] =
     "vcd (waveforms for gtkwave -S FILE.tcl FILE.vcd and, with --plain, for "
     "sigrok), sqlite (a database: select * from log), json (one object a line, "
     "as dump --json) or csv (RFC 4180). A record whose format starts with > "
-    "opens a span of its thread; the next of the same thread and recorder that "
-    "starts with < closes it. --value 'net:2=bytes' makes a plot of the second "
-    "argument of what net recorded; it may be given again. Where records say "
+    "opens a span of its thread; one that starts with < closes the innermost "
+    "of the same thread, recorder and name, which is the text in front of the "
+    "first conversion. >> opens a span whose first argument is its id, which "
+    "=> takes further and << closes in any thread: perfetto and chrome draw "
+    "it on a line of its own, and arrows through its records. --value "
+    "'net:2=bytes' makes a plot of the second "
+    "argument of what net recorded, --value net:bytes of what a format names, "
+    "\"bytes=%d\"; it may be given again. Such names are keys and columns of "
+    "the other formats, too. Where records say "
     "what ran (recorder_switch.h), vcd has wires of it, perfetto its tables of "
     "threads and processors (where a state is unknown: stopped), chrome a "
     "process CPUs. FILE gets its name "
@@ -156,4 +163,5 @@ const struct verb verb_export = {
     .rows = rows,
     .selects = true,
     .run = run,
-    .kernel = true};
+    .kernel = true,
+    .words = "perfetto chrome speedscope ctf vcd sqlite json csv"};

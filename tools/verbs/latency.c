@@ -3,6 +3,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
 #include "buffer.h"
+#include "histogram.h"
 #include "json.h"
 #include "kinds.h"
 #include "shown.h"
@@ -362,74 +363,20 @@ static void worst_texts(struct latency *l)
                 }
 }
 
-/* "1.028 ms". */
-static const char *time_text(uint64_t ns, char to[32])
-{
-    if (ns < 1000)
-        snprintf(to, 32, "%u ns", (unsigned)ns);
-    else if (ns < 1000000)
-        snprintf(to, 32, "%.3f us", (double)ns / 1e3);
-    else if (ns < 1000000000)
-        snprintf(to, 32, "%.3f ms", (double)ns / 1e6);
-    else
-        snprintf(to, 32, "%.3f s", (double)ns / 1e9);
-    return to;
-}
-
-static int ns_compare(const void *a, const void *b)
-{
-    return array_compare(a, b);
-}
-
-/* The time within which so many of a thousand pairs end. */
-static uint64_t within(const struct latency *l, size_t thousandths)
-{
-    size_t rank = (l->pairs * thousandths + 999) / 1000;
-    return l->ns[rank ? rank - 1 : 0];
-}
-
 static void print_worst(const struct latency *l)
 {
     char late[32], took[32];
     for (size_t i = 0; i < l->worst_count; i++) {
         const struct pair *pair = &l->worst[i];
         printf("late by %s: %" PRIu64 " %s, %" PRIu64 " %s, %s\n",
-               time_text(pair->ns - l->deadline_ns, late), pair->from,
+               histogram_time(pair->ns - l->deadline_ns, late), pair->from,
                pair->texts[0] ? pair->texts[0] : "?", pair->to,
                pair->texts[1] ? pair->texts[1] : "?",
-               time_text(pair->ns, took));
+               histogram_time(pair->ns, took));
     }
     if (l->beyond > l->worst_count)
         printf("and %" PRIu64 " more: --most N shows more of them\n",
                l->beyond - l->worst_count);
-}
-
-/* Steps of 1, 2, 5, 10 ...: how many pairs took no longer, and a bar. */
-static void print_histogram(const struct latency *l)
-{
-    static const uint64_t steps[] = {1, 2, 5};
-    uint64_t unit = 1, below = 0;
-    size_t at = 0, most = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        at = 0;
-        below = 0;
-        unit = 1;
-        for (size_t i = 0; at < l->pairs && i < 57; i++) {
-            uint64_t high = unit * steps[i % 3];
-            size_t next = array_count_to(l->ns, l->pairs, sizeof *l->ns, high);
-            char text[2][32];
-            if (pass == 0 && next - at > most)
-                most = next - at;
-            if (pass == 1 && next > at)
-                printf("%10s to %-10s %8zu %.*s\n", time_text(below, text[0]),
-                       time_text(high, text[1]), next - at,
-                       (int)((40 * (next - at) + most - 1) / most),
-                       "########################################");
-            at = next;
-            below = high;
-            unit *= i % 3 == 2 ? 10 : 1;
-        }
-    }
 }
 
 static void print_text(const struct latency *l)
@@ -443,20 +390,22 @@ static void print_text(const struct latency *l)
     if (l->without_begin)
         printf(", %" PRIu64 " without a beginning", l->without_begin);
     if (l->pairs)
-        printf("; least %s, mean %s, most %s", time_text(l->ns[0], text[0]),
-               time_text((uint64_t)(l->sum / (double)l->pairs), text[1]),
-               time_text(l->ns[l->pairs - 1], text[2]));
+        printf("; least %s, mean %s, most %s",
+               histogram_time(l->ns[0], text[0]),
+               histogram_time((uint64_t)(l->sum / (double)l->pairs), text[1]),
+               histogram_time(l->ns[l->pairs - 1], text[2]));
     if (deadline)
         printf("; %" PRIu64 " beyond %s", l->beyond, deadline);
     putchar('\n');
     if (!l->pairs)
         return;
-    printf(
-        "half within %s, 90%% %s, 99%% %s, 99.9%% %s\n",
-        time_text(within(l, 500), text[0]), time_text(within(l, 900), text[1]),
-        time_text(within(l, 990), text[2]), time_text(within(l, 999), text[3]));
+    printf("half within %s, 90%% %s, 99%% %s, 99.9%% %s\n",
+           histogram_time(histogram_within(l->ns, l->pairs, 500), text[0]),
+           histogram_time(histogram_within(l->ns, l->pairs, 900), text[1]),
+           histogram_time(histogram_within(l->ns, l->pairs, 990), text[2]),
+           histogram_time(histogram_within(l->ns, l->pairs, 999), text[3]));
     if (call_option(l->call, OPTION_HISTOGRAM))
-        print_histogram(l);
+        histogram_print(l->ns, l->pairs);
 }
 
 static void json_text(const char *key, const char *text)
@@ -489,7 +438,7 @@ static void print_json(const struct latency *l)
                l->ns[0], l->sum / (double)l->pairs, l->ns[l->pairs - 1]);
         for (size_t i = 0; i < 4; i++)
             printf(",\"%s_ns\":%" PRIu64, parts[i].name,
-                   within(l, parts[i].thousandths));
+                   histogram_within(l->ns, l->pairs, parts[i].thousandths));
     }
     if (l->deadline_ns)
         printf(",\"deadline_ns\":%" PRIu64 ",\"beyond\":%" PRIu64
@@ -600,7 +549,7 @@ static int run(struct call *call)
     pair_all(&l);
     warnings(&l);
     if (l.pairs)
-        qsort(l.ns, l.pairs, sizeof *l.ns, ns_compare);
+        histogram_sort(l.ns, l.pairs);
     worst_texts(&l);
     if (call_option(call, 'j'))
         print_json(&l);

@@ -14,6 +14,12 @@ enum { OPTION_SLOTS = OPTION_OWN };
 static void list_json(const struct call *call)
 {
     const struct reader *reader = &call->reader;
+    if (reader->clocked) {
+        putchar('{');
+        json_source(stdout, call);
+        printf("\"orders\":\"%s\"}\n",
+               reader->clocked == UINT64_MAX ? "clock" : "counter");
+    }
     for (size_t i = 0; i < reader->recorders_count; i++) {
         const struct reader_recorder *r = reader->recorders[i];
         if (!r->chosen)
@@ -111,12 +117,13 @@ const struct verb verb_list = {
     .name = "list",
     .arguments = "SOURCE...",
     .summary = "shows the recorders, what they hold, and the threads",
-    .help =
-        "EACH is the memory of a lane, of which no page is there before "
-        "a thread records in it. KEPT and OVERWRITTEN are records. One of 5 "
-        "to 12 arguments takes 2 or 3 slots, a copied text one for each 32 "
-        "bytes (on 32-bit "
-        "machines 16): then the overwritten ones are an estimate, ~, from "
-        "those that are kept.",
+    .help = "Orders are given by a counter, or by the clock if the program is "
+            "compiled with RECORDER_CLOCK_ORDER: then a line above the "
+            "recorders says by which. EACH is the memory of a lane, of which no "
+            "page is there before a thread records in it. KEPT and OVERWRITTEN "
+            "are records. One of 5 to 12 arguments takes 2 or 3 slots, a copied "
+            "text one for each 32 bytes (on 32-bit machines 16): then the "
+            "overwritten ones are an estimate, ~, from those that are kept.",
     .rows = rows,
-    .run = list};
+    .run = list,
+    .registries = true};

@@ -1,9 +1,8 @@
 /* locks.c - recorder locks: what is waited for, who holds it, who waits. */
 /* SPDX-License-Identifier: MIT */
-#include "array.h"
+#include "command.h"
 #include "json.h"
 #include "show.h"
-#include "tables.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,111 +10,11 @@
 enum { OPTION_DOT = OPTION_OWN, OPTION_CHECK, OPTION_BY, OPTION_IGNORE };
 enum { STATUS_DEADLOCK = 3 };
 
-/* What threads wait for: an object, and the threads. */
-struct lock {
-    const struct wait *wait; /* of the first */
-    size_t *waiting;
-    size_t count, max;
-};
-struct locks {
-    struct threads threads;
-    struct lock *all;
-    size_t count, max;
-};
-
-static bool is_lock(const struct wait *wait)
-{
-    return wait->kind != WAIT_NONE && wait->kind != WAIT_CALL && wait->object;
-}
-
-static void locks_collect(struct locks *locks)
-{
-    struct ids ids = {0};
-    for (size_t i = 0; i < locks->threads.count; i++) {
-        const struct wait *wait = &locks->threads.all[i].wait;
-        struct lock *lock;
-        bool is_new;
-        size_t at;
-        if (!is_lock(wait))
-            continue;
-        at = ids_add(&ids, wait->object, 0, 0, &is_new);
-        need(at == IDS_NONE ? NULL : locks);
-        locks->all = need(
-            array_room(locks->all, &locks->max, ids.count, sizeof *locks->all));
-        lock = &locks->all[at];
-        if (is_new)
-            *lock = (struct lock){.wait = wait};
-        lock->waiting = need(array_room(lock->waiting, &lock->max,
-                                        lock->count + 1, sizeof(size_t)));
-        lock->waiting[lock->count++] = i;
-    }
-    locks->count = ids.count;
-    ids_free(&ids);
-}
-
-/* Most threads first. */
-static int lock_compare(const void *a, const void *b)
-{
-    const struct lock *left = a, *right = b;
-    return left->count > right->count                 ? -1
-           : left->count < right->count               ? 1
-           : left->wait->object < right->wait->object ? -1
-                                                      : 1;
-}
-
-/* ------------------------------------------------------------------ text -- */
-
-/* "bank (0x55d0c8a04060)". */
-static void lock_name(struct threads *threads, const struct wait *wait,
-                      char to[300])
-{
-    char name[256];
-    show_object(threads, wait, name);
-    snprintf(to, 300, *name == '0' ? "%s" : "%s (0x%llx)", name,
-             (unsigned long long)wait->object);
-}
-
-static void locks_text(struct locks *locks)
-{
-    int name_width = 6, holder_width = 7;
-    char name[300], holder[256];
-    for (size_t i = 0; i < locks->count; i++) {
-        lock_name(&locks->threads, locks->all[i].wait, name);
-        name_width = table_width(name, name_width);
-        show_holder(&locks->threads, locks->all[i].wait, holder);
-        holder_width = table_width(holder, holder_width);
-    }
-    if (locks->count)
-        printf("%-10s %-*s  %-*s  WAITING\n", "KIND", name_width, "OBJECT",
-               holder_width, "HELD BY");
-    for (size_t i = 0; i < locks->count; i++) {
-        const struct lock *lock = &locks->all[i];
-        const struct wait *wait = lock->wait;
-        lock_name(&locks->threads, wait, name);
-        show_holder(&locks->threads, wait, holder);
-        printf("%-10s ", show_kind(wait->kind));
-        table_column(stdout, name, name_width);
-        fputs("  ", stdout);
-        table_column(stdout, *holder ? holder : "-", holder_width);
-        printf("  %zu: ", lock->count);
-        show_threads(stdout, &locks->threads, lock->waiting, lock->count);
-        show_site(stdout, &locks->threads,
-                  &locks->threads.all[lock->waiting[0]]);
-        putchar('\n');
-    }
-    if (locks->count)
-        putchar('\n');
-    puts(locks->count
-             ? "From outside only locks are seen that somebody waits for."
-             : "No thread waits for a lock.");
-    show_how(stdout, &locks->threads);
-}
-
 /* ------------------------------------------------------------------ JSON -- */
 
 static void locks_json(struct locks *locks)
 {
-    struct threads *threads = &locks->threads;
+    struct threads *threads = locks->threads;
     char symbol[256];
     show_deadlocks_json(stdout, threads);
     for (size_t i = 0; i < locks->count; i++) {
@@ -183,7 +82,7 @@ static void lock_dot(struct threads *threads, const struct lock *lock)
 
 static void locks_dot(struct locks *locks)
 {
-    struct threads *threads = &locks->threads;
+    struct threads *threads = locks->threads;
     bool *shown = need(calloc(threads->count + 1, sizeof *shown));
     puts("digraph locks {");
     for (size_t i = 0; i < locks->count; i++) {
@@ -227,50 +126,26 @@ static size_t circles_ignore(const struct call *call, struct threads *threads,
     return ignored;
 }
 
-/* The end of the text: what the figures are, and what is not in them. */
-static void recorded_how(const struct threads *threads, enum contention_by by,
-                         const struct order *order, size_t ignored)
+static void recorded_json(struct threads *threads, const struct order *order,
+                          enum contention_by by)
 {
-    const struct recorded *recorded = threads->recorded;
-    if (order->more)
-        printf("There are more circles of locks than the first %zu.\n",
-               order->count);
-    if (ignored)
-        printf("%zu circle%s of locks %s ignored.\n", ignored,
-               ignored == 1 ? "" : "s", ignored == 1 ? "is" : "are");
-    if (!recorded->totals_count && !recorded->spans_count)
-        puts("No thread has waited for a lock.");
-    else if (by == BY_OBJECT)
-        puts("A wait that goes on counts until now, or until the last record.");
-    else
-        puts("Of the waits whose records are kept.");
-    show_how(stdout, threads);
+    struct contentions contentions;
+    need(contention_find(&contentions, threads, by) ? threads : NULL);
+    show_deadlocks_json(stdout, threads);
+    for (size_t i = 0; i < order->count; i++)
+        show_circle_json(stdout, threads, &order->circles[i]);
+    show_contention_json(stdout, threads, &contentions, by);
+    contention_free(&contentions);
 }
 
 static void locks_recorded(const struct call *call, struct threads *threads,
                            struct order *order, enum contention_by by)
 {
-    struct contentions contentions;
     size_t ignored = circles_ignore(call, threads, order);
-    if (!contention_find(&contentions, threads, by))
-        need(NULL);
-    if (call_option(call, 'j')) {
-        show_deadlocks_json(stdout, threads);
-        for (size_t i = 0; i < order->count; i++)
-            show_circle_json(stdout, threads, &order->circles[i]);
-        show_contention_json(stdout, threads, &contentions, by);
-    } else {
-        show_deadlocks(stdout, threads);
-        show_contention(stdout, threads, &contentions, by);
-        if (contentions.count)
-            putchar('\n');
-        for (size_t i = 0; i < order->count; i++) {
-            show_circle(stdout, threads, &order->circles[i]);
-            putchar('\n');
-        }
-        recorded_how(threads, by, order, ignored);
-    }
-    contention_free(&contentions);
+    if (call_option(call, 'j'))
+        recorded_json(threads, order, by);
+    else
+        show_locks_recorded(stdout, threads, order, by, ignored);
 }
 
 /* ------------------------------------------------------------------ verb -- */
@@ -296,8 +171,7 @@ static void locks_outside(const struct call *call, struct locks *locks)
     if (call_option(call, 'j')) {
         locks_json(locks);
     } else {
-        show_deadlocks(stdout, &locks->threads);
-        locks_text(locks);
+        show_locks(stdout, locks);
     }
 }
 
@@ -305,31 +179,30 @@ static int locks_run(struct call *call)
 {
     static char buffer[1 << 16];
     enum contention_by by = by_option(call);
-    struct locks locks = {0};
+    struct threads threads;
+    struct locks locks;
     struct order order = {0};
     size_t sure = 0;
     if (call_option(call, 'j') && call_option(call, OPTION_DOT))
         misuse(call, "--json or --dot");
-    show_open(call, &locks.threads, false);
+    show_open(call, &threads, false);
     setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
-    locks_collect(&locks);
-    qsort(locks.all, locks.count, sizeof *locks.all, lock_compare);
-    if (locks.threads.recorded && !order_find(&order, locks.threads.recorded))
+    locks_find(&locks, &threads);
+    if (threads.recorded && !order_find(&order, threads.recorded))
         need(NULL);
     if (call_option(call, OPTION_DOT))
         locks_dot(&locks);
-    else if (locks.threads.recorded)
-        locks_recorded(call, &locks.threads, &order, by);
+    else if (threads.recorded)
+        locks_recorded(call, &threads, &order, by);
     else
         locks_outside(call, &locks);
     for (size_t i = 0; i < order.count; i++)
         sure += !order.circles[i].perhaps;
-    sure += locks.threads.cycles_count;
-    for (size_t i = 0; i < locks.count; i++)
-        free(locks.all[i].waiting);
-    free(locks.all);
+    sure += threads.cycles_count;
+    need(threads.no_memory ? NULL : &threads);
+    locks_free(&locks);
     order_free(&order);
-    threads_close(&locks.threads);
+    threads_close(&threads);
     return call_option(call, OPTION_CHECK) && sure ? STATUS_DEADLOCK : 0;
 }
 

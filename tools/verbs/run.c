@@ -288,7 +288,7 @@ static void pattern_set(const struct call *call, const struct program *program)
 {
     static struct recorder_recording_ file;
     const char *pattern = call_option(call, 'o');
-    char folder[PATH_MAX] = "", *text = NULL, *end;
+    char folder[PATH_MAX] = "", *text = NULL, *end, *real;
     if (!pattern)
         pattern = "%e.%p.rec";
     if (!*pattern)
@@ -309,8 +309,11 @@ static void pattern_set(const struct call *call, const struct program *program)
              : text);
     if (setenv("RECORDER_RUN", text, 1) != 0)
         need(NULL);
-    if (!realpath(program->path, file.program))
+    real = realpath(program->path, NULL);
+    if (!real)
         cannot(program->path, errno);
+    snprintf(file.program, sizeof file.program, "%s", strrchr(real, '/') + 1);
+    free(real);
     end = strchr(text, ':') + 1;
     if (strlen(end) >= sizeof file.pattern)
         fail(NULL, "%s: %s", end, strerror(ENAMETOOLONG));

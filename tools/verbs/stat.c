@@ -155,4 +155,5 @@ const struct verb verb_stat = {
             "a file, it is that of the records kept. ~ marks an estimate, "
             "where records take several slots.",
     .rows = rows,
-    .run = stat};
+    .run = stat,
+    .registries = true};

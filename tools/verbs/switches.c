@@ -363,9 +363,17 @@ static void switches_show(struct call *call, const char *thread)
 static void record_for(struct call *call, const char *text)
 {
     char *end;
-    long pid = call->arguments_count ? strtol(call->arguments[0], &end, 10) : 0;
+    const char *name = call->arguments_count ? call->arguments[0] : "", *wrong;
+    long pid = strtol(name, &end, 10);
     int64_t ns;
-    if (pid <= 0 || pid > INT32_MAX || *end)
+    int named = 0;
+    if (*end) { /* of a program */
+        wrong = source_named(&call->source, name, true, &named);
+        if (wrong)
+            fail(NULL, "%s: %s", name, wrong);
+        pid = named;
+    }
+    if (pid <= 0 || pid > INT32_MAX)
         misuse(call, "--for needs the id of a running process");
     if (!span_of(text, &ns) || ns <= 0)
         misuse(call, "--for %s: is no time like 5s or 200ms", text);

@@ -81,7 +81,11 @@ static void node_text(struct view *view, size_t node)
         task_object(tasks, &tasks->all[node], text);
         printf(" waits for ");
         show_text(stdout, text);
-        if (tasks->all[node].owner_at != tasks->all[node].object) {
+        if (tasks->all[node].owner == TASK_NONE) {
+            task_thread(tasks, tasks->all[node].owner_thread, 0, text);
+            fputs(" of ", stdout);
+            show_text(stdout, text);
+        } else if (tasks->all[node].owner_at != tasks->all[node].object) {
             fputs(" of task ", stdout);
             title_text(tasks, tasks->all[node].owner);
         }
@@ -184,7 +188,7 @@ static void stacks_text(struct view *view)
     }
     if (none)
         printf("\n%zu task%s without a stack here: running, moving, or its "
-               "context is not known\n",
+               "context cannot be read\n",
                none, none == 1 ? "" : "s");
     free(order);
     free(named);
@@ -305,6 +309,8 @@ static void task_json(struct view *view, const struct task *task)
     text_json(task->name);
     fputs(",\"state\":", stdout);
     text_json(task_state(tasks, task, text));
+    if (task->since_ns >= 0)
+        printf(",\"state_ns\":%lld", (long long)task->since_ns);
     printf(",\"internal\":%s,\"running\":%s,\"worker\":",
            task->internal ? "true" : "false", task->running ? "true" : "false");
     if (task->worker)
@@ -327,11 +333,12 @@ static void task_json(struct view *view, const struct task *task)
     }
     printf(",\"number\":%u,\"in_deadlock\":%s,\"last\":", task->number,
            task->in_deadlock ? "true" : "false");
-    if (task->number < tasks->lasts_count && tasks->lasts[task->number].text) {
-        text_json(tasks->lasts[task->number].text);
-        if (tasks->lasts[task->number].has_age)
+    if (task->records < tasks->lasts_count &&
+        tasks->lasts[task->records].text) {
+        text_json(tasks->lasts[task->records].text);
+        if (tasks->lasts[task->records].has_age)
             printf(",\"age_ns\":%lld",
-                   (long long)tasks->lasts[task->number].age_ns);
+                   (long long)tasks->lasts[task->records].age_ns);
     } else {
         fputs("null", stdout);
     }
@@ -447,13 +454,15 @@ const struct verb verb_tasks = {
     .arguments = "SOURCE",
     .summary = "shows the tasks of a scheduler inside a program",
     .help =
-        "Of a running process, which is not stopped, or a core file: fibers, "
-        "coroutines or green threads, if the program describes them by "
-        "recorder_tasks.h, or by a library that is known here. Tasks and "
+        "Of a running process, which is not stopped, a core file, or a "
+        "memory image: fibers, coroutines or green threads, if the program "
+        "describes them by recorder_tasks.h, or uses a library or a kernel "
+        "that is known here, as FreeRTOS and ThreadX are. Tasks and "
         "threads that wait for each other in a circle come first, as a "
         "DEADLOCK; of a running process, only if the circle stood at 20 looks "
         "in 60 ms. A task that ran while its stack was read is `moving`. The "
-        "last record is that of a task with a number in the thread table.",
+        "last record is that of a task with a number in the thread table, or "
+        "with the name of a row there, or of the worker that runs it.",
     .rows = rows,
     .unprepared = true,
     .run = tasks_run};

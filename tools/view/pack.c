@@ -64,7 +64,8 @@ struct view_pack {
     bool in_html;
     const struct switches *switches; /* that were not written; or null */
     struct ids recorders, threads, formats, callers, sites;
-    char (*names)[17]; /* of the threads, by number, as the page has them */
+    char (*names)[18]; /* of the threads, by number, as the page has them, and
+                        * behind each whether it has ended */
     struct rows new_recorders, new_threads, new_formats, new_callers, new_sites,
         new_series;
     struct buffer figures; /* as the page has them */
@@ -77,6 +78,9 @@ struct view_pack {
         bool seen;
     } * series;
     size_t series_count;
+    struct spans_asyncs asyncs;
+    unsigned char *steps; /* by number of format: enum spans_step */
+    struct buffer event_asyncs;
     uint32_t *series_of; /* by recorder and value: number + 1; 0: none */
     size_t series_of_count;
     struct buffer messages, arguments; /* of a block */
@@ -144,6 +148,9 @@ void view_pack_free(struct view_pack *pack)
     ids_free(&pack->formats);
     ids_free(&pack->callers);
     ids_free(&pack->sites);
+    spans_free(&pack->asyncs);
+    free(pack->event_asyncs.at);
+    free(pack->steps);
     deflateEnd(&pack->deflate);
     if (pack->calls)
         merge_end(&pack->merge);
@@ -166,6 +173,9 @@ void view_pack_warn(const struct view_pack *pack)
         if (!matches)
             warn(pack->call, "--value %s: no recorder has such a name",
                  value->names);
+        else if (!seen && value->field)
+            warn(pack->call, "%s has no number %s: no value %s", value->names,
+                 value->field, value->name);
         else if (!seen)
             warn(pack->call, "%s has no number as argument %u: no value %s",
                  value->names, value->argument + 1, value->name);
@@ -226,7 +236,8 @@ static void add_series(struct view_pack *pack, uint32_t number,
         pack->series[pack->series_count++] = (struct series){0};
         pack->series_of[before + i] = (uint32_t)pack->series_count;
         to = rows_next(&pack->new_series);
-        fprintf(to, "[%" PRIu32 ",%u,", number, value->argument + 1);
+        fprintf(to, "[%" PRIu32 ",%u,", number,
+                value->field ? 0 : value->argument + 1);
         write_text(pack, to, value->name);
         fputc(']', to);
     }
@@ -280,21 +291,25 @@ static uint32_t unknown_number(struct view_pack *pack)
 static uint32_t thread_number(struct view_pack *pack,
                               const struct reader_thread *thread)
 {
-    bool new;
+    bool new, ended;
     uint32_t number;
     if (!thread)
         return pack->calls ? unknown_number(pack) : 0;
     number = (uint32_t)ids_of(&pack->threads, thread->number, thread->first,
                               pack->source, &new);
     if (new)
-        pack->names = need(realloc(pack->names, pack->threads.max * 17));
-    if (new || strcmp(pack->names[number], thread->name) != 0) {
+        pack->names =
+            need(realloc(pack->names, pack->threads.max * sizeof *pack->names));
+    ended = thread->known && !thread->alive;
+    if (new || strcmp(pack->names[number], thread->name) != 0 ||
+        pack->names[number][17] != ended) {
         FILE *to = rows_next(&pack->new_threads);
         strcpy(pack->names[number], thread->name);
+        pack->names[number][17] = ended;
         fprintf(to, "[%" PRIu32 ",%u,%" PRId32 ",", number + 1, thread->number,
                 thread->id);
         write_text(pack, to, thread->name);
-        write_source(pack, to);
+        fprintf(to, ",%" PRIu64 ",%d]", pack->source, ended);
     }
     return number + 1;
 }
@@ -307,7 +322,8 @@ static uint32_t silent_number(struct view_pack *pack,
     uint32_t number =
         (uint32_t)ids_of(&pack->threads, UINT64_MAX, lane->index, 0, &new);
     FILE *to = rows_next(&pack->new_threads);
-    pack->names = need(realloc(pack->names, pack->threads.max * 17));
+    pack->names =
+        need(realloc(pack->names, pack->threads.max * sizeof *pack->names));
     pack->names[number][0] = '\0';
     fprintf(to, "[%" PRIu32 ",null,%" PRIu32 ",", number + 1, lane->id);
     write_text(pack, to, lane->thread_of->shown);
@@ -344,6 +360,9 @@ static uint32_t format_number(struct view_pack *pack,
         if (severity)
             fprintf(to, ",\"%s\"", severity);
         fputc(']', to);
+        pack->steps = need(realloc(pack->steps, pack->formats.max));
+        pack->steps[number] =
+            format ? (unsigned char)spans_step(format) : SPANS_NONE;
     }
     return number;
 }
@@ -405,7 +424,8 @@ static void put_values(struct view_pack *pack, uint32_t recorder,
                        size_t row)
 {
     for (size_t i = 0; i < pack->values_count; i++) {
-        unsigned argument = pack->values[i].argument;
+        unsigned argument = value_place(
+            pack->values[i].field, pack->values[i].argument, arguments, count);
         uint32_t number = pack->series_of[recorder * pack->values_count + i];
         struct series *series;
         if (!number || argument >= count ||
@@ -418,6 +438,21 @@ static void put_values(struct view_pack *pack, uint32_t recorder,
         series->count++;
         series->seen = true;
     }
+}
+
+/* Numbers the id of an asynchronous span, from 1 on; 0: the record has none. */
+static void put_async(struct view_pack *pack, const struct reader_event *event,
+                      const struct reader_argument *arguments, unsigned count)
+{
+    const struct spans_async *async;
+    const char *format, *location;
+    if (pack->steps[format_number(pack, &event->event)] == SPANS_NONE)
+        return;
+    format = reader_format(pack->reader, &event->event, &location);
+    async = format ? spans_async(&pack->asyncs, format, event->recorder,
+                                 arguments, count)
+                   : NULL;
+    buffer_varint(&pack->event_asyncs, async ? async->number + 1 : 0);
 }
 
 static void put_event(struct view_pack *pack, const struct reader_event *event,
@@ -444,6 +479,7 @@ static void put_event(struct view_pack *pack, const struct reader_event *event,
     put_signed(&pack->times, ns - pack->ns);
     buffer_varint(&pack->event_threads, thread_number(pack, event->thread));
     buffer_varint(&pack->event_sites, site_number(pack, event));
+    put_async(pack, event, arguments, count);
     pack->order = event->event.order;
     pack->ns = ns;
 }
@@ -462,6 +498,7 @@ static void write_columns(struct view_pack *pack, FILE *to)
     join(pack, &pack->times);
     join(pack, &pack->event_threads);
     join(pack, &pack->event_sites);
+    join(pack, &pack->event_asyncs);
     for (size_t i = 0; i < pack->series_count; i++) {
         struct series *series = &pack->series[i];
         buffer_varint(&pack->joined, series->count);

@@ -29,6 +29,7 @@ PART(plot_licence, "uplot/LICENSE")
 PART(plot, "uplot/uPlot.iife.min.js")
 PART(data, "data.js")
 PART(lanes, "lanes.js")
+PART(spans, "spans.js")
 PART(states, "states.js")
 PART(draw, "draw.js")
 PART(panes, "panes.js")
@@ -56,6 +57,7 @@ static void write_script(struct view_page *page, FILE *to)
     fprintf(to, "</script>\n<script nonce=\"%s\">\n", page->nonce);
     WRITE_PART(to, data);
     WRITE_PART(to, lanes);
+    WRITE_PART(to, spans);
     WRITE_PART(to, states);
     WRITE_PART(to, draw);
     WRITE_PART(to, panes);

@@ -8,7 +8,8 @@
     columns     base64 of raw deflate of: their orders, times in ns, threads
                 and sites, one column after the other, as varints (orders and
                 times as zigzag differences to the row above, modulo 2^64);
-                then for each series: how many, their rows as differences, and
+                for each event whose format begins with >>, => or << a number
+                of its span's id, 0: none (spans.h); then for each series: how many, their rows as differences, and
                 as many doubles
     texts       for each VIEW_BLOCK events base64 of raw deflate of: the size
                 of what follows as varint; their messages, a newline behind
@@ -18,9 +19,10 @@
     callers     [address, function] the same
     sites       [recorder, format, caller] the same: where a record is made
     recorders   [address, name, ...] the same; figures: of all that there are
-    threads     [row, number, id, name] the same, or again with another name;
-                they begin with row 1, as row 0 is the thread that is unknown
-    series      [recorder, argument, name] the same: a value to plot
+    threads     [row, number, id, name] the same, with 1 behind them if it has
+                ended, or again with another name or end; they begin with row 1, as row 0 is the thread that is unknown
+    series      [recorder, argument, name] the same: a value to plot; 0: the
+                argument that its format names
     switches    in the first batch of a file, if records say what ran: rows of
                 its threads, names of its interrupts, count, and base64 of raw
                 deflate of so many slices (switches.h): 8 * what + state, index

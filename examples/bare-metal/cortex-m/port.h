@@ -41,6 +41,9 @@ static inline void port_unmask(uintptr_t was)
 }
 #endif
 
+/* The board has one processor, and nothing else reads while it records. */
+#define RECORDER_ONE_PROCESSOR
+
 /* Code and constants, RAM, the board's RAM: a load from elsewhere faults. */
 #define RECORDER_READABLE(address)                                             \
     ((address) < 0x400000u || (address)-0x20000000u < 0x400000u ||             \

@@ -17,8 +17,11 @@ static inline uintptr_t port_count(void)
 }
 
 /* 1 is main, 2 an interrupt, 3 an interrupt in that. */
-#define RECORDER_THREAD() (port_level + 1)
-extern volatile unsigned port_level;
+#define RECORDER_THREAD() port_context
+extern volatile unsigned port_context;
+
+/* The board has one processor, and nothing else reads while it records. */
+#define RECORDER_ONE_PROCESSOR
 
 /* The first 128 MB of memory, cached. */
 #define RECORDER_READABLE(address) ((address)-0x80000000u < 0x8000000u)

@@ -6,7 +6,7 @@ typedef void port_function(void);
 extern uint32_t port_bss[], port_bss_end[]; /* malta.ld */
 extern port_function *const port_constructors[], *const port_constructors_end[];
 
-volatile unsigned port_level;
+volatile unsigned port_context;
 
 void port_begin(void);
 void port_begin(void)
@@ -15,6 +15,7 @@ void port_begin(void)
     uint32_t *to;
     for (to = port_bss; to < port_bss_end; to++)
         *to = 0;
+    port_context = 1;
     for (call = port_constructors; call < port_constructors_end; call++)
         (*call)(); /* the recorders enter their list */
     main();
@@ -38,7 +39,7 @@ void port_timer(uint32_t ticks)
         MOVE_TO("$11", now + ticks);
         MOVE_FROM("$9", then);
     } while (then - now >= ticks);
-    if (port_level == 0)
+    if (port_context == 1)
         status |= TIMER | SOFTWARE | ON;
     MOVE_TO("$12", status);
 }
@@ -68,7 +69,7 @@ void __attribute__((weak)) port_on_return(void)
 void port_on_exception(uint32_t cause, uintptr_t pc, uint32_t status);
 void port_on_exception(uint32_t cause, uintptr_t pc, uint32_t status)
 {
-    port_level++;
+    port_context++;
     if (cause >> 2 & 31) {
         port_on_fault(pc);
         port_reset();
@@ -81,7 +82,7 @@ void port_on_exception(uint32_t cause, uintptr_t pc, uint32_t status)
         port_on_timer(pc);
         MOVE_TO("$12", 2 /* EXL, as it was */);
     }
-    if (--port_level == 0)
+    if (--port_context == 1)
         port_on_return();
 }
 

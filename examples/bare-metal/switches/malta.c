@@ -77,7 +77,7 @@ void board_unmask(uintptr_t was)
     uint32_t status;
     if (was)
         return;
-    if (switches_soon && port_level == 0)
+    if (switches_soon && port_context == 1)
         switch_now();
     STATUS_FROM(status);
     STATUS_TO(status | ON);

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "scheduler.h"
 
+#include "recorder_tasks.h"
+
 #ifndef SCHEDULER_SWITCHES
 #define SCHEDULER_SWITCHES 8192
 #define SCHEDULER_INTERRUPTS 4096
@@ -19,6 +21,16 @@ enum { VECTOR_TICK = 15, VECTOR_LINE = 16 };
 static struct task *waits_for_tick;
 static struct task idle;
 struct task *scheduler_tasks = &idle;
+
+/* For `recorder tasks`: where a task has what; names by enum task_state. */
+RECORDER_TASKS(scheduler, "Tasks of the scheduler", &scheduler_tasks,
+               RECORDER_TASK(NEXT, struct task, next),
+               RECORDER_TASK(ID, struct task, number),
+               RECORDER_TASK(NAME_AT, struct task, name),
+               RECORDER_TASK(NUMBER, struct task, number),
+               RECORDER_TASK_STATES(struct task, counts.does,
+                                    "ready\0blocked\0dead\0running\0new\0"),
+               RECORDER_TASK_WORDS(struct task, stack, BOARD_WORDS))
 
 /* -------------------------------------------------------------- counting -- */
 

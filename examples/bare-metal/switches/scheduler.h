@@ -136,6 +136,14 @@ uint32_t board_ticks(void);
 extern const uint32_t board_microsecond;
 /* Makes the first registers of a task: it begins in scheduler_begin(). */
 uintptr_t *board_stack(uintptr_t *end);
+/* What stands there, by DWARF number, as RECORDER_TASK_WORDS has it: of MIPS, s0
+ * to s8, ra, which becomes pc, and Status; of a Cortex-M, r4 to r11, EXC_RETURN,
+ * r0 to r3, r12, lr, pc, psr. */
+#ifdef __mips__
+#define BOARD_WORDS "\20\21\22\23\24\25\26\27\36\100\377\377"
+#else
+#define BOARD_WORDS "\4\5\6\7\10\11\12\13\375\0\1\2\3\14\16\17\376"
+#endif
 /* Starts to switch and to call scheduler_on_tick(). */
 void board_run(void);
 /* Interrupts are masked: lets scheduler_next() say who runs, now or as soon as

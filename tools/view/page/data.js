@@ -23,6 +23,7 @@ const threads = [{number: 0, id: 0, name: '', label: 'T?', source: 0,
   unknown: true, shown: 'T?'}];
 const formats = [], callers = [], sites = [];
 const values = []; // to plot
+const asyncKeys = new Map(); // of rows that say `>>`, `=>` or `<<`: of their id
 // What recorder run keeps up to date rather than records: no point in time.
 const CELLS = new Set(['thread_self', 'thread_now', 'thread_held',
   'thread_calls', 'lock_total']);
@@ -135,6 +136,10 @@ function readColumns(packed, count) {
     events.thread[i] = bytes.number();
   for (let i = from; i < to; i++)
     events.site[i] = bytes.number();
+  for (let i = from; i < to; i++) {
+    const key = formatOf(i).step ? bytes.number() : 0;
+    if (key) asyncKeys.set(i, key);
+  }
   for (const value of values) {
     const some = bytes.number(), first = value.rows.length;
     for (let i = 0, row = from; i < some; i++)
@@ -178,17 +183,20 @@ function readTables(batch) {
       end: BigInt(oldest) === TIME_UNKNOWN ? NaN : Number(oldest),
     };
   }
-  for (const [i, number, id, name, source = 0] of batch.threads ?? []) {
+  for (const [i, number, id, name, source = 0, ended = 0] of
+    batch.threads ?? []) {
     const label = number === null ? name : `T${number} ${name}`;
     threads[i] = Object.assign(threads[i] ?? {},
       {row: i, number: number ?? Infinity, id, name, label, source,
-        unknown: number === null && id === 0, shown: titled(source, label)});
+        ended: ended === 1, unknown: number === null && id === 0,
+        shown: titled(source, label)});
   }
   for (const [text, location, severity = null] of batch.formats ?? [])
     formats.push({
       text, location, severity, hidden: isBelow(severity), name: location.slice(location.lastIndexOf('/') + 1),
-      opens: text !== null && text.startsWith('>'),
-      closes: text !== null && text.startsWith('<'),
+      step: /^(>>|=>|<<)/.exec(text ?? '')?.[0] ?? null, // across threads
+      opens: /^>(?!>)/.test(text ?? ''), closes: /^<(?!<)/.test(text ?? ''),
+      span: spanName(text ?? ''),
     });
   for (const [address, name] of batch.callers ?? [])
     callers.push({address, name});

@@ -100,6 +100,11 @@ function makeLayout() {
         .sort((a, b) => a.thing.number === b.thing.number ? 0
           : a.thing.number - b.thing.number),
       lane => LANE + SPAN * lane.depth + (stripOf(lane) ? STRIP : 0));
+    const byId = asyncLanes.filter(lane => !lane.thing.recorder.hidden &&
+      (!source || lane.thing.recorder.source === i));
+    if (view.threads && (source ? byId : asyncLanes).length)
+      add(source ? `${is}, spans by id` : 'Spans by id', byId,
+        lane => LANE + SPAN * lane.depth);
     if (view.recorders)
       add(source ? `${is}, recorders` : 'Recorders',
         recorderLanes.filter(lane => own(lane) && !lane.thing.hidden),
@@ -201,19 +206,52 @@ function drawSpans(lane, top, texts) {
       put(painted(row), x, y, long, SPAN - 2);
       if (long > 30)
         texts.push([row, x + 4, long - 8, y + SPAN / 2 - 1]);
+      if (long >= RELEASE_SPAN && recorderOf(row).name === WAITS)
+        ends.push([close.list[place], y + (SPAN - 2) / 2]);
       place = Math.max(place + 1, close.gallop(toNs(x + 1), place));
     }
   }
-  // Not closed by the end of what is known: open at the right.
+  // Not closed by the end of what is known, or of its thread: faint.
+  const right = lane.thing.ended ? Math.min(width, toX(lane.last)) : width;
   for (const [depth, row] of lane.open.slice(0, DEPTH_SHOWN).entries()) {
     const x = Math.max(LABELS, toX(at[row]));
-    if (!(x <= width) || isHidden(row)) continue;
+    if (!(x <= right) || isHidden(row)) continue;
     pen.fillStyle = colourOf(painted(row));
     pen.globalAlpha = 0.35;
-    pen.fillRect(x, top + LANE + depth * SPAN, width - x, SPAN - 2);
+    pen.fillRect(x, top + LANE + depth * SPAN, Math.max(2, right - x), SPAN - 2);
     pen.globalAlpha = 1;
-    texts.push([row, x + 4, width - x - 8,
+    texts.push([row, x + 4, right - x - 8,
       top + LANE + depth * SPAN + SPAN / 2 - 1, true]);
+  }
+}
+
+// Arrows from who unlocked, signalled or posted to the end of a wait: between
+// lanes, at its time; none of waits that are too short to be seen.
+const RELEASE_SPAN = 5, RELEASES_MAX = 2000;
+const ends = [], releases = []; // ends: [row, y], as the spans are drawn
+const BY = /: -?\d+, by T([1-9]\d*)(?:, on cpu \d+)?$/;
+function drawReleases() {
+  const tops = new Map(layout.filter(({lane}) =>
+    lane && threads[lane.thing.row] === lane.thing).map(({lane, top}) =>
+    [lane.thing.number, RULER + top - view.scrolled]));
+  releases.length = 0;
+  for (const [row, y] of ends) {
+    if (events.at[row] > view.to || releases.length >= RELEASES_MAX) continue;
+    const by = BY.exec(message(row, invalidate) ?? '');
+    const from = by ? Number(by[1]) : 0, top = tops.get(from);
+    if (top === undefined || from === threads[events.thread[row]].number)
+      continue;
+    releases.push({row, from, x: Math.round(toX(events.at[row])), y,
+      top: top + LANE - 3});
+  }
+  ends.length = 0;
+  pen.fillStyle = ink.text;
+  for (const {x, y, top} of releases) {
+    const down = top < y ? 1 : -1;
+    pen.fillRect(x, Math.min(top, y), 1, Math.abs(y - top));
+    pen.fillRect(x - 2, top - 1, 5, 2); // who it comes from
+    for (let i = 0; i < 5; i++)
+      pen.fillRect(x - i, y - down * i, 2 * i + 1, 1);
   }
 }
 
@@ -221,7 +259,7 @@ function drawTexts(texts, top) {
   for (const [row, x, most, y, faint] of texts) {
     let text = message(row, invalidate);
     if (text === null) continue;
-    if (y !== undefined) text = text.slice(1).trimStart();
+    if (y !== undefined) text = text.replace(/^(>>|>)\s*/, '');
     text = severityText(formatOf(row)) + text;
     pen.fillStyle = y === undefined ? inkOf(row) : faint ? ink.text
       : inkOn(painted(row));
@@ -398,6 +436,8 @@ function drawLanes() {
   putAll();
   for (const [texts, top] of all)
     drawTexts(texts, top);
+  drawReleases();
+  drawArrows(seen);
   for (const {lane, top: y} of seen) {
     const top = RULER + y - view.scrolled;
     if (!lane || lane.levels) continue;
@@ -457,7 +497,8 @@ function rowAt(x, y) {
     if (place < spans.open.count && at[spans.open.list[place]] <= ns)
       return spans.open.list[place];
   }
-  if (depth >= 0 && depth < DEPTH_SHOWN && at[lane.open[depth]] <= ns)
+  if (depth >= 0 && depth < DEPTH_SHOWN && at[lane.open[depth]] <= ns &&
+      !(lane.thing.ended && ns > lane.last))
     return lane.open[depth];
   const {rows} = lane, place = rows.find(ns);
   const near = [place - 1, place].filter(p => p >= 0 && p < rows.count)
@@ -489,7 +530,8 @@ function makePlots() {
     const colour = colourOf(value.recorder);
     box.className = 'plot';
     name.textContent = value.name;
-    name.title = `argument ${value.argument} of ${value.recorder.name}`;
+    name.title = `${value.argument ? `argument ${value.argument}`
+      : value.name} of ${value.recorder.name}`;
     box.append(name);
     $('plots').append(box);
     const axis = {stroke: ink.dim, font: `11px ${ink.mono}`,

@@ -138,6 +138,7 @@ $('zoom-out').addEventListener('click', () => zoom(1 / 0.6));
 $('zoom-all').addEventListener('click', showAll);
 $('show-threads').addEventListener('click', () => toggle('threads'));
 $('show-recorders').addEventListener('click', () => toggle('recorders'));
+$('show-spans').addEventListener('click', toggleSpans);
 $('help-open').addEventListener('click', () => $('help').showModal());
 $('theme').addEventListener('click', () => {
   document.documentElement.dataset.theme = ink.dark ? 'light' : 'dark';
@@ -262,7 +263,8 @@ window.recorder = {
   events, recorders, threads, formats, sites, values, blocks, hits, view,
   eventOf, filter, isHidden, show, showAll, pan, zoom, select, find, hide, link, toX,
   rowAt, layout: () => layout, search, table, late,
-  strips, processors, stateAt,
+  strips, processors, stateAt, asyncLanes, arrows, spansInView,
+  releases,
   get missed() { return missed; },
   get frame_ms() { return frame_ms; },
   get taking() { return taking; },

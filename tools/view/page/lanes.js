@@ -57,9 +57,9 @@ class Rows {
   }
 }
 
-// A '<' closes the last span of its thread and recorder that a '>' opened and
-// those that were opened since; one that finds none closes nothing, for its '>'
-// was overwritten.
+// A '<' closes the innermost span of its thread, recorder and name, and those
+// that were opened since are cut there, but still measured by a '<' of their
+// own; one that finds none closes nothing, for its '>' was overwritten.
 const WAITS = 'lock_wait'; // of recorder run: what threads wait for
 const DEPTH_MAX = 1000, DEPTH_SHOWN = 12;
 class Lane {
@@ -70,6 +70,8 @@ class Lane {
     this.severe = {2: new Rows(), 3: new Rows()}; // of these severities
     this.spans = []; // by depth: the rows of what opens and closes them
     this.open = []; // rows of spans that are not closed yet
+    this.cut = []; // of those that others ended
+    this.last = -Infinity; // time of its last record
     this.deepest = 0; // so many were open at once
   }
   add(row, {severity}) {
@@ -84,9 +86,14 @@ class Lane {
       this.deepest = Math.max(this.deepest, open.length);
       return;
     }
-    let last = open.length - 1;
-    while (last >= 0 && recorderOf(open[last]) !== recorder) last--;
-    if (last < 0) return;
+    const last = findSpan(open, recorder, {name: format.span});
+    if (last < 0) {
+      const cut = findSpan(this.cut, recorder, {name: format.span});
+      if (cut >= 0) noteSpan(...this.cut.splice(cut, 1), row, false);
+      return;
+    }
+    noteSpan(open[last], row, false);
+    if (this.cut.length < DEPTH_MAX) this.cut.push(...open.slice(last + 1));
     for (let depth = open.length - 1; depth >= last; depth--)
       this.close(depth, open[depth], row);
     open.length = last;
@@ -122,13 +129,17 @@ function addToLanes(from, to) {
         (threadLanes[thread] ??= new Lane(threads[thread])).add(row, format);
     }
     // Who recorded it is not known: nothing can be paired.
+    if (format.step) addAsync(row, format, recorder);
+    if (thread && threadLanes[thread])
+      threadLanes[thread].last = Math.max(threadLanes[thread].last,
+        known ? at : -Infinity);
     if ((format.opens || format.closes) && !threads[thread].unknown)
       (threadLanes[thread] ??= new Lane(threads[thread]))
         .span(row, format);
     if (shownRows && !hidden)
       shownRows.push(row);
   }
-  for (const lanes of [threadLanes, recorderLanes])
+  for (const lanes of [threadLanes, recorderLanes, asyncLanes])
     for (const lane of lanes)
       for (const rows of lane ? [lane.rows, ...Object.values(lane.severe)] : [])
         if (!rows.sorted) rows.sort();
@@ -141,6 +152,7 @@ function addToLanes(from, to) {
 // Anew, for other recorders or severities are hidden.
 function makeLanes() {
   threadLanes.length = recorderLanes.length = 0;
+  forgetSpans();
   shownRows = leastSeverity || recorders.some(r => r.hidden) ? [] : null;
   addToLanes(0, events.count);
   markHits();

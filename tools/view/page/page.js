@@ -14,6 +14,7 @@ function invalidate() {
     if (values.length) drawPlots();
     showTip();
     showStatus();
+    showSpans();
     frame_ms = performance.now() - begun;
   });
 }

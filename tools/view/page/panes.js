@@ -218,7 +218,10 @@ async function showRecord() {
 
 // How long a span lasts, for the record of either end.
 function spanOf(row) {
-  const lane = threadLanes[events.thread[row]], at = events.at;
+  const at = events.at, lane = formatOf(row).step
+    ? asyncs.get(asyncKeys.get(row))?.lane ??
+      asyncLanes.find(({rows}) => rows.list.includes(row))
+    : threadLanes[events.thread[row]];
   for (const {open, close} of lane?.spans ?? []) {
     const i = open.list.subarray(0, open.count).indexOf(row);
     const k = i < 0 ? close.list.subarray(0, close.count).indexOf(row) : i;
@@ -252,7 +255,8 @@ function textOf(row) {
     threads[events.thread[row]].shown}`, `${recorderOf(row).name}: ${
     severityText(formatOf(row))}${text}`,
   formatOf(row).name];
-  const span = formatOf(row).opens ? spanOf(row) : null;
+  const {opens, step} = formatOf(row);
+  const span = opens || step ? spanOf(row) : null;
   if (span) lines.push(span);
   return lines.join('\n');
 }

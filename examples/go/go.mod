@@ -1,0 +1,3 @@
+module recorder.example/ferry
+
+go 1.19

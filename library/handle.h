@@ -1,0 +1,62 @@
+/* handle.h - what the files of librecorder share. */
+/* SPDX-License-Identifier: MIT */
+#ifndef HANDLE_H
+#define HANDLE_H
+
+#pragma GCC visibility push(default)
+#include "recorder_reader.h"
+#pragma GCC visibility pop
+
+#include "command.h"
+#include "ids.h"
+
+/* Texts by number: a chain of pieces of 15 bytes, so that equal texts end in
+ * the same piece. */
+struct texts {
+    struct ids pieces;
+    uint32_t *number; /* of the text that ends in a piece; 0: none does */
+    size_t number_max;
+    struct text {
+        char *at;
+        size_t size;
+    } * all; /* the first is no text */
+    size_t count, max;
+};
+
+struct recorder_reader {
+    struct call call;
+    struct call_host host;
+    char
+        *strings[2 * 64 + 1]; /* copies of the source and the options' values */
+    size_t strings_count;
+    char *error, *warnings; /* as the host's streams have them */
+    size_t error_size, warnings_size;
+    char said[2048]; /* the error that was returned last */
+    struct reader_event event;
+    struct recorder_reader_argument arguments[12];
+    char file[4096];
+    struct texts texts;
+    bool has_event;
+    bool cut; /* by cut.c: the file was cut off while it was read */
+};
+
+/* Enters and leaves the library: one thread at a time is in it. What leaves
+ * says whether the source was whole; if not, the error is set. */
+void library_enter(struct recorder_reader *);
+bool library_leave(struct recorder_reader *);
+
+/* cut.c: minds pages that a file lost while it is read, for as many readers as
+ * there are. Call within library_enter(). */
+void cut_begin(void);
+void cut_end(void);
+/* The reader that this thread reads for, or null. */
+void cut_watch(struct recorder_reader *);
+
+/* The next event and its fields, as print/fields.h has them. */
+bool library_next(struct recorder_reader *, struct reader_argument *fields);
+
+/* Numbers a text; 0: there is no memory. */
+uint32_t texts_add(struct texts *, const char *text, size_t size);
+void texts_free(struct texts *);
+
+#endif

@@ -1,0 +1,298 @@
+/* order.h - orders by the clock, in programs that choose them. */
+/* SPDX-License-Identifier: MIT */
+#ifndef RECORDER_ORDER_H_
+#define RECORDER_ORDER_H_
+
+#include "clock.h"
+#include "lane.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* With RECORDER_CLOCK_ORDER, where a program can keep it. */
+#if defined(RECORDER_TSC_) && defined(RECORDER_LINUX_)
+#define RECORDER_ORDER_CHOICE_ /* a program may have chosen the clock */
+#ifdef RECORDER_CLOCK_ORDER
+#define RECORDER_CLOCKED_
+#endif
+#endif
+
+/* ----------------------------------------------------------------- order --
+ *
+ * A counter gives each order once and in the row of causes, but all cores of
+ * the machine share its line. An order by the clock shares nothing: it is made
+ * of the ticks of the record, which all cores count alike.
+ *
+ *     63                             10 9                2 1      0
+ *     +--------------------------------+------------------+--------+
+ *     | unit: 16 ticks, since the      | lane, exclusive  | part   |
+ *     | program's start                | or with the unit |        |
+ *     +--------------------------------+------------------+--------+
+ *
+ * Records of one unit and of different lanes differ by the lane; its bits are
+ * mixed with the unit's because tokens keep the low bits of an order. A record
+ * of 5 to 12 arguments has parts 0 to 2; a text has as many units as it needs.
+ * Threads without a lane, and those of lanes that do not fit, are lane 0.
+ *
+ *   K1 unit = ticks / 16                 behind all that the thread has seen
+ *   K2 last = the last unit of the lane  relaxed
+ *   K3 last -> max(unit, last + 1)       if it is still last; else K2 again
+ *   K4 clocked above the order ?         relaxed; else the counter gives it
+ *
+ *   K1   Rdtscp waits for all loads before it. Else a thread that has seen the
+ *        store of another may have an earlier clock (tests/ring/clock.c counts
+ *        how often rdtsc alone has).
+ *   K3   One instruction without a lock prefix, as nobody but a handler of the
+ *        same thread comes between; in lane 0, which threads share, with it.
+ *        Else two records have one order.
+ *   K4   The program has gone over to the counter: recorder_order_count_().
+ *
+ * tests/model takes each label away in turn; the checker must then fail.
+ */
+enum {
+    RECORDER_UNIT_TICKS_ = 4, /* log2 of ticks: less than a record takes */
+    RECORDER_UNIT_BITS_ = 10, /* the position of a unit's lowest bit */
+    RECORDER_UNIT_LANES_ = 256,
+    RECORDER_UNIT_PARTS_ = 4,
+    /* The end of what a reader takes lies so many ticks ahead, as a text takes
+     * units ahead of its time; and it is settled so many later, as who drew an
+     * order before has written its record, if it runs. */
+    RECORDER_AHEAD_TICKS_ = 1024,
+    RECORDER_SETTLE_TICKS_ = 8192,
+    /* From a change to the counter to its first order. */
+    RECORDER_COUNT_TICKS_ = 1 << 17
+};
+/* Where the orders of a unit and lane begin. */
+RECORDER_INLINE_ uint64_t recorder_order_of_unit_(uint64_t unit, uint64_t lane)
+{
+    return unit << RECORDER_UNIT_BITS_ |
+           ((lane ^ unit) & (RECORDER_UNIT_LANES_ - 1)) * RECORDER_UNIT_PARTS_;
+}
+/* The order of the next piece of a text, where orders are of the clock. */
+RECORDER_INLINE_ uint64_t recorder_order_next_(uint64_t order)
+{
+    uint64_t unit = order >> RECORDER_UNIT_BITS_;
+    uint64_t lane = order / RECORDER_UNIT_PARTS_ ^ unit;
+    if (order % RECORDER_UNIT_PARTS_ < RECORDER_UNIT_PARTS_ - 1)
+        return order + 1;
+    return recorder_order_of_unit_(unit + 1, lane);
+}
+
+#if !defined(RECORDER_ENTER)
+/* Compares and swaps a word that only the calling thread and its signal handlers
+ * change; *seen becomes what was there. */
+#if defined(RECORDER_SWAP_OWNED_) /* the model's */
+#define recorder_swap_owned_ RECORDER_SWAP_OWNED_
+#elif defined(RECORDER_HOSTED_) && defined(__x86_64__)
+RECORDER_INLINE_ bool recorder_swap_owned_(uintptr_t *to, uintptr_t *seen,
+                                           uintptr_t value)
+{
+    uintptr_t was = *seen;
+    __asm__ volatile("cmpxchg %2, %1"
+                     : "+a"(*seen), "+m"(*to)
+                     : "r"(value)
+                     : "cc");
+    return *seen == was;
+}
+#else
+RECORDER_INLINE_ bool recorder_swap_owned_(uintptr_t *to, uintptr_t *seen,
+                                           uintptr_t value)
+{
+    return recorder_swap_(to, seen, value);
+}
+#endif
+
+/* Takes `units` units in a row, the first of them `unit` or, if that is taken
+ * already, the next that is free. `last` is of the lane; lane 0 is shared.
+ * Returns the first order. */
+RECORDER_INLINE_ uintptr_t recorder_order_take_(uintptr_t *last, uintptr_t lane,
+                                                uintptr_t unit, uintptr_t units)
+{
+    uintptr_t seen = recorder_get_(last), from, to;
+    RECORDER_STEP_(K2);
+    bool taken;
+    do {
+        from = unit > seen ? unit : seen + 1;
+        to = from + units - 1;
+        taken = lane ? recorder_swap_owned_(last, &seen, to)
+                     : __atomic_compare_exchange_n(last, &seen, to, false,
+                                                   __ATOMIC_RELAXED,
+                                                   __ATOMIC_RELAXED);
+        RECORDER_STEP_(K3);
+    } while (RECORDER_UNLIKELY_(!taken));
+    return (uintptr_t)recorder_order_of_unit_(from, lane);
+}
+#endif
+
+#ifdef RECORDER_ORDER_CHOICE_
+/* ---------------------------------------------------------------- choice --
+ *
+ * The first module that starts chooses for the program, if all of its files are
+ * compiled so and the clock can be trusted. A module that cannot do so, now or
+ * later, has all modules go over to the counter.
+ */
+
+/* The registry's word, or null where the program is older than it. */
+RECORDER_INLINE_ uintptr_t *
+recorder_order_clocked_(struct recorder_registry *registry)
+{
+    return registry->bytes >= offsetof(struct recorder_registry, clocked) +
+                                  sizeof registry->clocked
+               ? &registry->clocked
+               : NULL;
+}
+/* The unit of this moment. */
+RECORDER_INLINE_ uintptr_t
+recorder_order_unit_(const struct recorder_registry *registry, uint64_t ticks)
+{
+    return (ticks - registry->start.ticks) >> RECORDER_UNIT_TICKS_;
+}
+/* Goes over to the counter, for good: it begins where the clock will be in some
+ * microseconds. This returns no earlier, so that nobody draws an order from the
+ * counter while others have lower ones of the clock; and who reads a clock so
+ * late sees the word below (K4). */
+RECORDER_SELDOM_ void recorder_order_count_(struct recorder_registry *registry)
+{
+    uintptr_t *clocked = recorder_order_clocked_(registry), from;
+    uint64_t now = recorder_ticks_();
+    if (!clocked || recorder_get_(clocked) != UINTPTR_MAX)
+        return;
+    from = recorder_order_unit_(registry, now + RECORDER_COUNT_TICKS_)
+           << RECORDER_UNIT_BITS_;
+    recorder_put_(registry->order, from);
+    __atomic_store_n(clocked, from, __ATOMIC_RELEASE);
+    while (recorder_ticks_() - now < RECORDER_COUNT_TICKS_)
+        ;
+    recorder_file_tell_(RECORDER_FILE_SYNC_, NULL);
+}
+#endif
+
+#ifdef RECORDER_CLOCKED_
+RECORDER_MODULE_ uintptr_t *recorder_order_until_ = &recorder_registry.clocked;
+/* Only in a module with files that draw orders from the counter alone. */
+extern char recorder_order_counts_ __attribute__((weak, visibility("hidden")));
+
+/* Reads the clock, behind all loads before it. */
+RECORDER_INLINE_ uint64_t recorder_order_ticks_(void)
+{
+    uint32_t low, high, processor;
+    __asm__ volatile("rdtscp"
+                     : "=a"(low), "=d"(high), "=c"(processor)
+                     :
+                     : "memory");
+    RECORDER_STEP_(K1);
+    return (uint64_t)high << 32 | low;
+}
+
+/* The file in which Linux names the clock that it lives by. */
+#ifndef RECORDER_CLOCK_SOURCE_
+#define RECORDER_CLOCK_SOURCE_                                                 \
+    "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+#endif
+/* True if all processors count alike: the processor says that its clock never
+ * changes its rate or stops, and Linux, which compares them, lives by it. */
+RECORDER_SELDOM_ bool recorder_order_is_trusted_(void)
+{
+    uint32_t of[3][4]; /* eax, ebx, ecx and edx */
+    char name[8] = "";
+    int *error = recorder_os_errno_(), kept = *error;
+    unsigned i;
+    long fd;
+    for (i = 0; i < 3; i++)
+        __asm__ volatile("cpuid"
+                         : "=a"(of[i][0]), "=b"(of[i][1]), "=c"(of[i][2]),
+                           "=d"(of[i][3])
+                         : "a"(i == 0   ? 0x80000000u /* the highest */
+                               : i == 1 ? 0x80000001u
+                                        : 0x80000007u),
+                           "c"(0));
+    if (of[0][0] < 0x80000007u || !(of[1][3] >> 27 & 1) /* rdtscp */ ||
+        !(of[2][3] >> 8 & 1) /* invariant TSC */)
+        return false;
+    fd = recorder_syscall_(SYS_openat, (long)RECORDER_AT_CWD_,
+                           RECORDER_CLOCK_SOURCE_, (long)RECORDER_O_CLOEXEC_);
+    if (fd >= 0) {
+        recorder_os_read_((int)fd, name, sizeof name - 1);
+        recorder_os_close_((int)fd);
+    }
+    *error = kept;
+    return name[0] == 't' && name[1] == 's' && name[2] == 'c' &&
+           name[3] == '\n';
+}
+
+/* Returns the first of the orders of a record, or of a text of so many units;
+ * UINTPTR_MAX where the counter gives it. */
+RECORDER_INLINE_ uintptr_t recorder_order_by_clock_(unsigned self,
+                                                    uint64_t ticks,
+                                                    uintptr_t units)
+{
+    const struct recorder_registry *registry = recorder_home_.registry;
+    uintptr_t until = recorder_get_(recorder_order_until_), lane, order;
+    if (!recorder_clocked_is_(until))
+        return UINTPTR_MAX;
+    lane = recorder_writer_lane_(self);
+    if (lane >= RECORDER_UNIT_LANES_)
+        lane = 0;
+    order = recorder_order_take_(&registry->owners[lane].last, lane,
+                                 recorder_order_unit_(registry, ticks), units);
+    return order < until ? order : UINTPTR_MAX; /* K4 */
+}
+#elif defined(RECORDER_ORDER_CHOICE_)
+RECORDER_MODULE_ char recorder_order_counts_ = 0;
+#endif
+
+/* --------------------------------------------------------------- readers -- */
+
+/* The order that the next record gets, or a lower one that was not given. */
+RECORDER_INLINE_ uintptr_t recorder_order_now_(void)
+{
+#ifdef RECORDER_CLOCKED_
+    if (recorder_get_(recorder_order_until_) == UINTPTR_MAX)
+        return recorder_order_unit_(recorder_home_.registry,
+                                    recorder_order_ticks_())
+               << RECORDER_UNIT_BITS_;
+#endif
+    return __atomic_load_n(recorder_home_.order, __ATOMIC_ACQUIRE);
+}
+/* True if a text goes on from one order to the other. */
+RECORDER_INLINE_ bool recorder_order_follows_(uintptr_t order, uintptr_t next)
+{
+#ifdef RECORDER_ORDER_CHOICE_
+    const uintptr_t *clocked = recorder_order_clocked_(recorder_home_.registry);
+    if (clocked && order < recorder_get_(clocked))
+        return next == recorder_order_next_(order);
+#endif
+    return next == order + 1;
+}
+/* True if orders are left out, as those of the clock are. */
+RECORDER_INLINE_ bool recorder_order_has_gaps_(void)
+{
+#ifdef RECORDER_ORDER_CHOICE_
+    const uintptr_t *clocked = recorder_order_clocked_(recorder_home_.registry);
+    return clocked && recorder_clocked_is_(recorder_get_(clocked));
+#else
+    return false;
+#endif
+}
+/* The end of what a reader takes; by the clock, once it is settled. */
+RECORDER_INLINE_ uintptr_t recorder_order_end_(void)
+{
+#ifdef RECORDER_CLOCKED_
+    if (recorder_get_(recorder_order_until_) == UINTPTR_MAX) {
+        uint64_t now = recorder_order_ticks_();
+        uintptr_t end = recorder_order_unit_(recorder_home_.registry,
+                                             now + RECORDER_AHEAD_TICKS_)
+                        << RECORDER_UNIT_BITS_;
+        while (recorder_order_ticks_() - now < RECORDER_SETTLE_TICKS_)
+            ;
+        return end;
+    }
+#endif
+    return recorder_order_now_();
+}
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+#endif

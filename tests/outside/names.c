@@ -1,0 +1,166 @@
+/* Names that formats give their arguments, and what chooses records by them. */
+/* SPDX-License-Identifier: MIT */
+#include "harness/build.h"
+
+#define COMMAND TEST_ROOT "/build/recorder "
+
+static void begin(void)
+{
+    build_begin();
+    build_must("gcc -O1 -g " BUILD_WARNINGS BUILD_INCLUDE
+               "-o named " BUILD_PROGRAMS "/named.c && ./named rec");
+}
+TestSuite(names, .init = begin, .fini = build_end, .timeout = 120);
+
+/* The last command said so, line by line. */
+static void said(const char *wanted)
+{
+    cr_expect_str_eq(build_text, wanted, "%s:\n%s", build_command, build_text);
+}
+
+/* ----------------------------------------------------------------- names -- */
+
+/* Goal: "bytes=%d" names its argument, quotes and 0x between or not; what is no
+ * name is none. */
+Test(names, in_json)
+{
+    build_must(COMMAND "dump --json rec >all && sed -n \"1p;2p;4p;25p\" all | "
+                       "sed \"s/.*may_have_changed...[^,]*,//; "
+                       "s/,.message.*//\"");
+    said("\"named\":{\"bytes\":-500,\"peer\":\"alpha\",\"addr\":65261,"
+         "\"load\":0.0}\n"
+         "\"named\":{\"bytes\":1,\"thread\":0}\n"
+         "\"named\":{\"id\":0,\"result\":0}\n"
+         "\"named\":{\"x\":4,\"X\":5,\"width\":7}\n");
+    build_must("python3 -c \"import json; [json.loads(l) for l in "
+               "open(\\\"all\\\")]\"");
+}
+
+/* Goal: each name is a column; one that is something else already has a _. */
+Test(names, are_columns)
+{
+    build_must(COMMAND "export csv rec -o csv && python3 -c \"import csv; "
+                       "rows = list(csv.DictReader(open(\\\"csv\\\")))\n"
+                       "for i in 0, 1, 3, 24: print(*[rows[i][c] for c in "
+                       "\\\"bytes peer addr load thread_ id result x\\\""
+                       ".split()], sep=\\\"|\\\")\"");
+    said("-500|alpha|65261|0.0||||\n"
+         "1||||0|||\n"
+         "|||||0|0|\n"
+         "|||||||4\n");
+    build_must(COMMAND "dump --csv rec | cmp - csv && " COMMAND
+                       "export sqlite rec -o db && sqlite3 db \"select bytes, "
+                       "peer, addr, load, thread_, id, result from event where "
+                       "ord in (1, 2, 4) or x is not null; "
+                       "select sum(bytes) from event where recorder = 1\"");
+    said("-500|alpha|65261|0.0|||\n1||||0||\n|||||0|0\n||||||\n4500\n");
+}
+
+/* Goal: timelines and traces have them, and --value takes them. */
+Test(names, in_traces)
+{
+    build_must(COMMAND "export perfetto rec -o p --value net:bytes && protoc "
+                       "--decode=Trace -I" BUILD_PROGRAMS " perfetto.proto <p "
+                       ">text && grep -c \"name: .bytes.\" text && "
+                       "grep -c COUNTER text");
+    cr_expect_eq(build_text[strlen(build_text) - 2], '6', "%s", build_text);
+    build_must(COMMAND "export chrome rec --value net:bytes=B >json && grep -o "
+                       "\"args.:{.B.:[-0-9]*\" json | tail -1 && "
+                       "grep -c \"peer.:.alpha\" json");
+    said("args\":{\"B\":2000\n2\n");
+    build_must(COMMAND "export vcd rec -o v.vcd --value disk:bytes 2>&1 && "
+                       "grep -c \"real.*disk_bytes\" v.vcd && " COMMAND
+                       "view rec -o v.html --value net:load");
+    cr_assert_eq(build_run(COMMAND "export vcd rec --value net:9x -o v"), 2);
+    cr_expect(strstr(build_text, "or RECORDER:FIELD, of \"FIELD=%d\""), "%s",
+              build_text);
+    build_must(COMMAND "export vcd rec -o v.vcd --value net:nothing 2>&1");
+    cr_expect(strstr(build_text, "net has no number nothing: no value"), "%s",
+              build_text);
+}
+
+/* --------------------------------------------------------------- filters -- */
+
+/* Chooses, and prints the orders that are left, with a blank behind each. */
+static void chosen(const char *options, const char *orders)
+{
+    build_must(COMMAND
+               "dump --line \"{order} \" %s rec >text && "
+               "sed -n \"s/^\\([0-9]*\\) $/\\1/p\" text | tr \"\\n\" \" \"",
+               options);
+    cr_expect_str_eq(build_text, orders, "%s: %s", options, build_text);
+}
+
+/* Goal: --where compares arguments by name or place, numbers as numbers and
+ * texts as texts; --grep looks at messages; both choose with all the others. */
+Test(names, choose_records)
+{
+    static const char *const some[][2] = {
+        {"--where \"net: bytes>1000\"", "17 21 "},
+        {"--where \"bytes>1000\"", "6 10 14 17 18 21 22 "},
+        {"--where \"net: bytes>=1000\"", "13 17 21 "},
+        {"--where \"net:bytes>=1k\"", "13 17 21 "},
+        {"--where \"net: bytes<0\"", "1 "},
+        {"--where \"net: bytes<=-0x1f4\"", "1 "},
+        {"--where \"n.t|disk: bytes = 500\"", "9 "},
+        {"--where \"net: bytes!=500 peer~gamma,\"", "21 "},
+        {"--where \"net: bytes>0 peer!=alpha load<2.1\"", "9 17 "},
+        {"--where \"peer~^.lpha\"", "1 13 "},
+        {"--where \"peer=\\\"beta\\\"\"", "5 17 "},
+        {"--where \"addr=0xfeee\"", "5 "},
+        {"--where \"load=0.5\" --where \"load=1\"", "5 9 "},
+        {"--where \"1=3 2=30\"", "16 "},
+        {"--where \"disk: 2&4\"", "18 22 "},
+        {"--where \"bytes>9e14\"", "22 "},
+        {"--where \"bytes=1125899906842624\"", "22 "},
+        {"--where \"nothing=1\"", ""},
+        {"--where \"x=4\"", "25 "},
+        {"--grep \"BLOCKS\"", ""},
+        {"--grep \"blocks, thread=-[13]\"", "6 14 "},
+        {"--grep \"Sent|read\" --grep \"peer|3\"", "14 "},
+        {"--grep \"sent\" --where \"bytes<1\"", "1 5 "},
+        {"--grep \"sent\" --last 2 --names net", "17 21 "},
+        {"--grep \"request\" --since 20", "20 23 24 "}};
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++)
+        chosen(some[i][0], some[i][1]);
+}
+
+/* Goal: each verb that chooses takes them. */
+Test(names, choose_in_every_verb)
+{
+    build_must(COMMAND "spans --json --where \"id<3\" rec");
+    cr_expect(strstr(build_text, "\"count\":3,"), "%s", build_text);
+    build_must(COMMAND "export json rec --where \"id<3\" | wc -l && " COMMAND
+                       "export csv rec --where \"id<3\" | wc -l && " COMMAND
+                       "save rec --where \"id<3\" -o small && " COMMAND
+                       "dump --json small | wc -l && " COMMAND
+                       "view rec --grep \"id=[012]\" -o v.html && "
+                       "grep -o \"columns\" v.html | wc -l && " COMMAND
+                       "latency rec --from \"> .*\" --to \"< .*\" --grep "
+                       "\"id=[012]\" | head -1");
+    cr_expect(strncmp(build_text, "6\n7\n6\n", 6) == 0, "%s", build_text);
+    cr_expect(strstr(build_text, "\n3 pairs, 0 without an end"), "%s",
+              build_text);
+    cr_expect_eq(build_run(COMMAND "diff rec rec --where \"id<3\""), 0, "%s",
+                 build_text);
+}
+
+/* Goal: what is wrong is said. */
+Test(names, wrong_conditions)
+{
+    static const char *const some[][2] = {
+        {"--grep \"(\"", "--grep (: Unmatched ("},
+        {"--where \"\"", "nothing: it should be FIELD OP VALUE"},
+        {"--where \"net: bytes\"", "bytes: it should be FIELD OP VALUE"},
+        {"--where \"net: 13>1\"", "13>1: it should be FIELD OP VALUE"},
+        {"--where \"bytes>x\"", "bytes>x: is compared with no number"},
+        {"--where \"bytes&1.5\"", "& takes an integer"},
+        {"--where \"(: a=1\"", "--where (: a=1: "},
+        {"--where \"a=\\\"x\"", "a quote has no end"},
+        {"--where \"a~(\"", "Unmatched ("}};
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
+        cr_expect_eq(build_run(COMMAND "dump rec %s", some[i][0]), 2);
+        cr_expect(strstr(build_text, some[i][1]), "%s: %s", some[i][0],
+                  build_text);
+    }
+}

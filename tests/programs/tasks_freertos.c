@@ -1,0 +1,323 @@
+/* A small kernel for Cortex-M with the structures that FreeRTOS has. */
+/* SPDX-License-Identifier: MIT */
+/*
+    Two tasks take a mutex each and want the other's; others wait for all else
+    that there is to wait for; then one runs in spin(). The scheduler is PendSV,
+    with the registers of the floating-point unit if there is one. What stands
+    where depends on the configuration in FreeRTOS; -DOTHER is another one.
+*/
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef OTHER
+#define CONTAINER pvContainer
+#define CHECK uint32_t check;
+#define NAME_MAX 10
+typedef uint16_t TickType_t;
+#else
+#define CONTAINER pxContainer
+#define CHECK
+#define NAME_MAX 16
+typedef uint32_t TickType_t;
+#endif
+
+typedef struct xLIST_ITEM {
+    CHECK TickType_t xItemValue;
+    struct xLIST_ITEM *pxNext, *pxPrevious;
+    void *pvOwner;
+    struct xLIST *CONTAINER;
+} ListItem_t;
+typedef struct xMINI_LIST_ITEM {
+    CHECK TickType_t xItemValue;
+    struct xLIST_ITEM *pxNext, *pxPrevious;
+} MiniListItem_t;
+typedef struct xLIST {
+    CHECK uint32_t uxNumberOfItems;
+    ListItem_t *pxIndex;
+    MiniListItem_t xListEnd;
+} List_t;
+typedef struct tskTaskControlBlock {
+    void *pxTopOfStack;
+    ListItem_t xStateListItem, xEventListItem;
+    uint32_t uxPriority, *pxStack;
+    char pcTaskName[NAME_MAX];
+#ifndef OTHER
+    uint32_t uxTCBNumber;
+    uint8_t ucNotifyState[2];
+#endif
+} TCB_t;
+typedef struct QueueDefinition {
+    int8_t *pcHead, *pcWriteTo;
+#ifdef OTHER
+    TCB_t *pcTail;
+#else
+    union {
+        struct {
+            int8_t *pcTail, *pcReadFrom;
+        } xQueue;
+        struct {
+            TCB_t *xMutexHolder;
+            uint32_t uxRecursiveCallCount;
+        } xSemaphore;
+    } u;
+#endif
+    List_t xTasksWaitingToSend, xTasksWaitingToReceive;
+    uint32_t uxMessagesWaiting, uxLength, uxItemSize;
+} Queue_t;
+typedef struct EventGroupDef_t {
+    uint32_t uxEventBits;
+    List_t xTasksWaitingForBits;
+} EventGroup_t;
+typedef struct QUEUE_REGISTRY_ITEM {
+    const char *pcQueueName;
+    Queue_t *xHandle;
+} QueueRegistryItem_t;
+#ifdef OTHER
+#define HOLDER(mutex) (mutex)->pcTail
+#else
+#define HOLDER(mutex) (mutex)->u.xSemaphore.xMutexHolder
+#endif
+
+enum { TASKS = 11, STACK_WORDS = 256, PRIORITIES = 5 };
+TCB_t *pxCurrentTCB;
+static List_t pxReadyTasksLists[PRIORITIES], xDelayedTaskList1,
+    xDelayedTaskList2, xPendingReadyList, xSuspendedTaskList,
+    xTasksWaitingTermination;
+Queue_t cash, bank, commands, results, turn;
+EventGroup_t buttons;
+QueueRegistryItem_t xQueueRegistry[4] = {{"the bank", &bank}};
+static TCB_t tasks[TASKS];
+static uint32_t stacks[TASKS][STACK_WORDS];
+static unsigned next;
+
+/* ----------------------------------------------------------------- lists -- */
+
+static void list_init(List_t *list)
+{
+    list->pxIndex = (ListItem_t *)(void *)&list->xListEnd;
+    list->xListEnd.xItemValue = (TickType_t)-1;
+    list->xListEnd.pxNext = list->xListEnd.pxPrevious = list->pxIndex;
+}
+static void list_add(List_t *list, ListItem_t *item)
+{
+    ListItem_t *end = (ListItem_t *)(void *)&list->xListEnd;
+    item->pxNext = end;
+    item->pxPrevious = end->pxPrevious;
+    end->pxPrevious->pxNext = item;
+    end->pxPrevious = item;
+    item->CONTAINER = list;
+    list->uxNumberOfItems++;
+}
+static void list_remove(ListItem_t *item)
+{
+    item->pxNext->pxPrevious = item->pxPrevious;
+    item->pxPrevious->pxNext = item->pxNext;
+    item->CONTAINER->uxNumberOfItems--;
+    item->CONTAINER = NULL;
+}
+
+/* ------------------------------------------------------------- scheduler -- */
+
+/* The next task in turn that is ready. */
+__attribute__((used)) void *kernel_switch(void *saved)
+{
+    if (pxCurrentTCB)
+        pxCurrentTCB->pxTopOfStack = saved;
+    do
+        next = (next + 1) % TASKS;
+    while (tasks[next].xStateListItem.CONTAINER != &pxReadyTasksLists[1]);
+    pxCurrentTCB = &tasks[next];
+    return tasks[next].pxTopOfStack;
+}
+__attribute__((naked)) void PendSV_Handler(void)
+{
+    __asm__ volatile("mrs r0, psp\n"
+                     "cbz r0, 1f\n"
+#ifdef __ARM_FP
+                     "tst lr, #0x10\n"
+                     "it eq\n"
+                     "vstmdbeq r0!, {s16-s31}\n"
+                     "stmdb r0!, {r4-r11, lr}\n"
+                     "1: bl kernel_switch\n"
+                     "ldmia r0!, {r4-r11, lr}\n"
+                     "tst lr, #0x10\n"
+                     "it eq\n"
+                     "vldmiaeq r0!, {s16-s31}\n"
+                     "msr psp, r0\n"
+                     "bx lr\n"
+#else
+                     "stmdb r0!, {r4-r11}\n"
+                     "1: bl kernel_switch\n"
+                     "ldmia r0!, {r4-r11}\n"
+                     "msr psp, r0\n"
+                     "mvn lr, #2\n" /* 0xfffffffd */
+                     "bx lr\n"
+#endif
+    );
+}
+static void yield(void)
+{
+    *(volatile uint32_t *)0xe000ed04 = 1u << 28;
+    __asm__ volatile("dsb\n\tisb" : : : "memory");
+}
+/* Stands in a list by its state, and in one by an event, or in none. */
+__attribute__((noinline)) void block(List_t *state, List_t *event)
+{
+    list_remove(&pxCurrentTCB->xStateListItem);
+    list_add(state, &pxCurrentTCB->xStateListItem);
+    if (event)
+        list_add(event, &pxCurrentTCB->xEventListItem);
+    yield();
+}
+
+/* ----------------------------------------------------------------- tasks -- */
+
+__attribute__((noinline)) void mutex_take(Queue_t *mutex)
+{
+    if (HOLDER(mutex))
+        block(&xSuspendedTaskList, &mutex->xTasksWaitingToReceive);
+    HOLDER(mutex) = pxCurrentTCB;
+    yield();
+}
+__attribute__((noinline)) void take(Queue_t *one, Queue_t *other, int depth)
+{
+    if (depth) {
+        take(one, other, depth - 1);
+    } else {
+        mutex_take(one);
+        mutex_take(other);
+    }
+    __asm__ volatile("");
+}
+volatile float amount = 1.5f;
+static void deposit(void)
+{
+#ifdef __ARM_FP
+    amount *= 2; /* its context has registers of the floating-point unit */
+#endif
+    take(&cash, &bank, 2);
+}
+static void withdraw(void)
+{
+    take(&bank, &cash, 1);
+}
+static void reads(void)
+{
+    block(&xDelayedTaskList1, &commands.xTasksWaitingToReceive);
+}
+static void sends(void)
+{
+    block(&xSuspendedTaskList, &results.xTasksWaitingToSend);
+}
+static void turns(void)
+{
+    block(&xSuspendedTaskList, &turn.xTasksWaitingToReceive);
+}
+static void pushed(void)
+{
+    block(&xDelayedTaskList2, &buttons.xTasksWaitingForBits);
+}
+static void sleeps(void)
+{
+    block(&xDelayedTaskList2, NULL);
+}
+static void told(void)
+{
+#ifndef OTHER
+    pxCurrentTCB->ucNotifyState[1] = 1;
+#endif
+    block(&xSuspendedTaskList, NULL);
+}
+static void frozen(void)
+{
+    block(&xSuspendedTaskList, NULL);
+}
+static void gone(void)
+{
+    block(&xTasksWaitingTermination, NULL);
+}
+volatile unsigned spins;
+__attribute__((noinline)) void spin(void)
+{
+    spins++;
+}
+static void idle(void)
+{
+    for (;;) {
+        spin();
+        if (spins < 100)
+            yield();
+    }
+}
+
+/* ----------------------------------------------------------------- reset -- */
+
+static void task_make(unsigned i, const char *name, void (*function)(void))
+{
+#ifdef __ARM_FP
+    uint32_t *frame = &stacks[i][STACK_WORDS - 17 - 4];
+    frame[8] = 0xfffffffd; /* to thread mode, on the process's stack */
+    frame[15] = (uint32_t)function;
+    frame[16] = 1u << 24; /* Thumb */
+#else
+    uint32_t *frame = &stacks[i][STACK_WORDS - 16 - 4];
+    frame[14] = (uint32_t)function;
+    frame[15] = 1u << 24;
+#endif
+    tasks[i].pxTopOfStack = frame;
+    tasks[i].pxStack = stacks[i];
+    tasks[i].xStateListItem.pvOwner = tasks[i].xEventListItem.pvOwner =
+        &tasks[i];
+    for (unsigned k = 0; k < NAME_MAX - 1 && name[k]; k++)
+        tasks[i].pcTaskName[k] = name[k];
+#ifndef OTHER
+    tasks[i].uxTCBNumber = i + 1;
+#endif
+    list_add(&pxReadyTasksLists[1], &tasks[i].xStateListItem);
+}
+static void queue_make(Queue_t *queue, uint32_t item_bytes)
+{
+    list_init(&queue->xTasksWaitingToSend);
+    list_init(&queue->xTasksWaitingToReceive);
+    queue->uxLength = 1;
+    queue->uxItemSize = item_bytes;
+    queue->pcHead = queue->pcWriteTo = (int8_t *)queue;
+}
+void reset(void)
+{
+    List_t *const lists[] = {
+        &xDelayedTaskList1,        &xDelayedTaskList2,
+        &xPendingReadyList,        &xSuspendedTaskList,
+        &xTasksWaitingTermination, &buttons.xTasksWaitingForBits};
+#ifdef __ARM_FP
+    *(volatile uint32_t *)0xe000ed88 |= 15u << 20; /* CPACR */
+#endif
+    for (unsigned i = 0; i < PRIORITIES; i++)
+        list_init(&pxReadyTasksLists[i]);
+    for (unsigned i = 0; i < sizeof lists / sizeof *lists; i++)
+        list_init(lists[i]);
+    queue_make(&cash, 0);
+    queue_make(&bank, 0);
+    cash.pcHead = bank.pcHead = NULL;
+    queue_make(&commands, 8);
+    queue_make(&results, 8);
+    queue_make(&turn, 0);
+    task_make(0, "deposit", deposit);
+    task_make(1, "withdraw", withdraw);
+    task_make(2, "reads", reads);
+    task_make(3, "sends", sends);
+    task_make(4, "turns", turns);
+    task_make(5, "pushed", pushed);
+    task_make(6, "sleeps", sleeps);
+    task_make(7, "told", told);
+    task_make(8, "frozen", frozen);
+    task_make(9, "gone", gone);
+    task_make(10, "idle", idle);
+    next = TASKS - 1;
+    yield();
+    for (;;)
+        continue;
+}
+__attribute__((section(".vectors"),
+               used)) static const void *const vectors[16] = {
+    (void *)0x20010000, (void *)reset, [14] = (void *)PendSV_Handler};

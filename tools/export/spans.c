@@ -1,0 +1,120 @@
+/* spans.c - which records are one span: by name, and across threads by id. */
+/* SPDX-License-Identifier: MIT */
+#include "spans.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "buffer.h"
+#include "command.h"
+
+/* ----------------------------------------------------------------- names -- */
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+const char *spans_name(const char *format, size_t *size)
+{
+    size_t end;
+    format += strspn(format, "<>= ");
+    end = *size = strcspn(format, "%,:;=(");
+    while (format[*size] == '=' && end && is_word(format[end - 1]))
+        end--;
+    if (end) /* "request id=%d": id is an argument's name */
+        *size = end;
+    while (*size && isspace((unsigned char)format[*size - 1]))
+        --*size;
+    return format;
+}
+
+int spans_match(const char *open, size_t open_size, const char *close,
+                size_t close_size)
+{
+    size_t less = open_size < close_size ? open_size : close_size;
+    if (memcmp(open, close, less) != 0)
+        return 0;
+    if (open_size == close_size)
+        return 2;
+    return less == 0 ||
+           !is_word(open_size > close_size ? open[less] : close[less]);
+}
+
+enum spans_step spans_step(const char *format)
+{
+    return format[0] == '>' && format[1] == '>'   ? SPANS_OPENS
+           : format[0] == '=' && format[1] == '>' ? SPANS_GOES_ON
+           : format[0] == '<' && format[1] == '<' ? SPANS_CLOSES
+                                                  : SPANS_NONE;
+}
+
+/* ---------------------------------------------------------- asynchronous -- */
+
+uint64_t spans_text_number(struct spans_asyncs *s, const char *text,
+                           size_t size)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+    for (uint64_t again = 0;; again++) {
+        bool is_new;
+        size_t i = ids_of(&s->text_ids, hash, size, again, &is_new);
+        s->texts = need(array_room(s->texts, &s->texts_max, s->text_ids.count,
+                                   sizeof *s->texts));
+        if (is_new) {
+            s->texts[i] = need(malloc(size + 1));
+            memcpy(s->texts[i], text, size);
+        }
+        if (memcmp(s->texts[i], text, size) == 0)
+            return i;
+    }
+}
+
+struct spans_async *spans_async(struct spans_asyncs *s, const char *format,
+                                const struct reader_recorder *recorder,
+                                const struct reader_argument *id,
+                                unsigned count)
+{
+    size_t name_size, i;
+    const char *name = spans_name(format, &name_size);
+    uint64_t word = 0, number;
+    bool is_new;
+    if (!count || id->kind == READER_LOST)
+        return NULL;
+    if (id->kind == READER_STRING) {
+        struct reader_argument plain = *id;
+        reader_unmark(&plain, 1);
+        word = spans_text_number(s, plain.text, plain.text_size);
+    } else if (id->kind == READER_REAL) {
+        memcpy(&word, &id->real, sizeof word);
+    } else if (id->kind == READER_SIGNED || id->kind == READER_CHARACTER) {
+        word = (uint64_t)id->integer;
+    } else {
+        word = id->word;
+    }
+    number = spans_text_number(s, name, name_size) * 2;
+    i = ids_of(&s->ids, recorder->address, number + (id->kind == READER_STRING),
+               word, &is_new);
+    s->at = need(array_room(s->at, &s->max, s->ids.count, sizeof *s->at));
+    if (is_new) {
+        s->at[i] = (struct spans_async){.name = name,
+                                        .name_size = name_size,
+                                        .recorder = recorder,
+                                        .number = i};
+        s->count = s->ids.count;
+    }
+    return &s->at[i];
+}
+
+void spans_free(struct spans_asyncs *s)
+{
+    for (size_t i = 0; i < s->text_ids.count; i++)
+        free(s->texts[i]);
+    ids_free(&s->ids);
+    ids_free(&s->text_ids);
+    free(s->texts);
+    free(s->at);
+}

@@ -1,0 +1,21 @@
+/* histogram.h - how long many things took. */
+/* SPDX-License-Identifier: MIT */
+#ifndef HISTOGRAM_H
+#define HISTOGRAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Makes "1.028 ms". */
+const char *histogram_time(uint64_t ns, char to[32]);
+
+/* Of some times; the others want them sorted. */
+void histogram_sort(uint64_t *ns, size_t count);
+/* The time within which so many of a thousand end; there is one at least. */
+uint64_t histogram_within(const uint64_t *ns, size_t count, size_t thousandths);
+/* Steps of 1, 2, 5, 10 ...: how many took no longer, and a bar. */
+void histogram_print(const uint64_t *ns, size_t count);
+/* The same as "[from,to,count]", with commas between. */
+void histogram_json(const uint64_t *ns, size_t count);
+
+#endif

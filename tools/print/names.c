@@ -1,0 +1,101 @@
+/* names.c - the names that formats give their arguments, of all events. */
+/* SPDX-License-Identifier: MIT */
+#include "names.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "array.h"
+#include "buffer.h"
+#include "fields.h"
+
+static void name_add(struct names *names, const char *name)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (strcasecmp(names->at[i], name) == 0)
+            return;
+    if (names->count == NAMES_MAX)
+        return;
+    names->at = need(array_room(names->at, &names->max, names->count + 1,
+                                sizeof *names->at));
+    names->at[names->count++] = need(strdup(name));
+}
+
+/* True if a column has another meaning in some output. */
+static bool is_reserved(const char *column)
+{
+#define RESERVED(name) name,
+    static const char *const reserved[] = {FIELD_NAMES(RESERVED) "ord",
+                                           "may_have_changed", "rowid", "oid"};
+    size_t size = strncasecmp(column, "argument", 8) == 0 ? 8 : 3;
+    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
+        if (strcasecmp(column, reserved[i]) == 0)
+            return true;
+    return strncasecmp(column, "argument", size) == 0 &&
+           strspn(column + size, "0123456789") == strlen(column + size);
+}
+
+static bool is_taken(const struct names *names, size_t by, const char *column)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (i != by && strcasecmp(names->at[i], column) == 0)
+            return true;
+    for (size_t i = 0; i < by; i++)
+        if (strcasecmp(names->columns[i], column) == 0)
+            return true;
+    return is_reserved(column);
+}
+
+static void columns_make(struct names *names)
+{
+    names->columns = need(calloc(names->count + 1, sizeof *names->columns));
+    for (size_t i = 0; i < names->count; i++) {
+        size_t size = strlen(names->at[i]);
+        char *column = need(calloc(1, size + NAMES_MAX + 64));
+        memcpy(column, names->at[i], size);
+        while (is_taken(names, i, column) && size < NAMES_MAX + 64)
+            column[size++] = '_';
+        names->columns[i] = column;
+    }
+}
+
+void names_read(struct names *names, struct call *call)
+{
+    struct reader_argument arguments[12];
+    struct reader_event e;
+    struct ids formats = {0};
+    unsigned count;
+    bool is_new;
+    while (reader_next(&call->reader, &e)) {
+        ids_of(&formats, e.event.format, 0, 0, &is_new);
+        if (!is_new)
+            continue;
+        count = reader_arguments(&call->reader, &e, arguments);
+        for (unsigned i = 0; i < count; i++)
+            if (arguments[i].name)
+                name_add(names, arguments[i].name);
+    }
+    ids_free(&formats);
+    reader_rewind(&call->reader);
+    columns_make(names);
+}
+
+const struct reader_argument *names_find(const char *name,
+                                         const struct reader_argument *argument,
+                                         unsigned count)
+{
+    for (; count--; argument++)
+        if (argument->name && strcasecmp(argument->name, name) == 0)
+            return argument;
+    return NULL;
+}
+
+void names_close(struct names *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        free(names->at[i]), free(names->columns[i]);
+    free(names->at);
+    free(names->columns);
+    *names = (struct names){0};
+}

@@ -1,0 +1,151 @@
+/* programs.c - processes by the name of their program. */
+/* SPDX-License-Identifier: MIT */
+#include "array.h"
+#include "source.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The last part of the path of a process's executable; false: it has none, or
+ * is not ours to read. */
+static bool executable_name(int pid, char to[PROGRAM_NAME_MAX])
+{
+    static const char gone[] = " (deleted)";
+    char link[64], path[PATH_MAX];
+    const char *name;
+    ssize_t size;
+    snprintf(link, sizeof link, "/proc/%d/exe", pid);
+    size = readlink(link, path, sizeof path - 1);
+    if (size <= 0)
+        return false;
+    path[size] = '\0';
+    if ((size_t)size > sizeof gone &&
+        strcmp(path + size - (sizeof gone - 1), gone) == 0)
+        path[(size_t)size - (sizeof gone - 1)] = '\0';
+    name = strrchr(path, '/');
+    name = name ? name + 1 : path;
+    if (strlen(name) >= PROGRAM_NAME_MAX)
+        return false;
+    strcpy(to, name);
+    return true;
+}
+
+/* The name that a process gave itself, or has of its file: 15 bytes. */
+static bool own_name(int pid, char to[PROGRAM_NAME_MAX])
+{
+    char path[64];
+    ssize_t got = -1;
+    int fd;
+    snprintf(path, sizeof path, "/proc/%d/comm", pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        got = read(fd, to, PROGRAM_NAME_MAX - 1);
+        close(fd);
+    }
+    if (got <= 0)
+        return false;
+    to[got - (to[got - 1] == '\n')] = '\0';
+    return true;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    return *(const int *)a < *(const int *)b
+               ? -1
+               : *(const int *)a > *(const int *)b;
+}
+
+size_t programs_all(int **all)
+{
+    size_t count = 0, max = 0;
+    struct dirent *entry;
+    DIR *from = opendir("/proc");
+    *all = NULL;
+    while (from && (entry = readdir(from))) {
+        int *more;
+        if (strspn(entry->d_name, "0123456789") != strlen(entry->d_name) ||
+            !(more = array_room(*all, &max, count + 1, sizeof **all)))
+            continue;
+        *all = more;
+        more[count++] = atoi(entry->d_name);
+    }
+    if (from)
+        closedir(from);
+    if (count)
+        qsort(*all, count, sizeof **all, by_number);
+    return count;
+}
+
+bool program_name(int pid, char to[PROGRAM_NAME_MAX])
+{
+    return executable_name(pid, to) || own_name(pid, to);
+}
+
+/* True if a process has recorders. */
+static bool has_recorders(int pid)
+{
+    static const struct source_how how;
+    struct source *source = malloc(sizeof *source);
+    char name[16];
+    bool has;
+    snprintf(name, sizeof name, "%d", pid);
+    has = source && !source_open(source, name, &how);
+    if (has) {
+        has = source->registries > 0;
+        source_close(source);
+    }
+    free(source);
+    return has;
+}
+
+/* Processes of a name, without our own. */
+static size_t named_all(const char *name, int **all)
+{
+    size_t count = programs_all(all), named = 0;
+    char text[PROGRAM_NAME_MAX];
+    for (size_t i = 0; i < count; i++) {
+        int pid = (*all)[i];
+        if (pid != getpid() &&
+            ((executable_name(pid, text) && strcmp(text, name) == 0) ||
+             (own_name(pid, text) && strcmp(text, name) == 0)))
+            (*all)[named++] = pid;
+    }
+    return named;
+}
+
+const char *source_named(struct source *source, const char *name,
+                         bool unprepared, int *pid)
+{
+    int *all;
+    size_t count = named_all(name, &all), some = 0, at = 0;
+    char list[160] = "";
+    *pid = 0;
+    if (count > 1 && !unprepared) { /* those that record, if any do */
+        for (size_t i = 0; i < count; i++)
+            if (has_recorders(all[i])) {
+                int one = all[some];
+                all[some++] = all[i];
+                all[i] = one;
+            }
+        count = some ? some : count;
+    }
+    if (count == 1)
+        *pid = all[0];
+    for (size_t i = 0; i < count && at < sizeof list - 40; i++)
+        at += (size_t)snprintf(list + at, sizeof list - at, "%s%d",
+                               i ? ", " : "", all[i]);
+    free(all);
+    return count <= 1
+               ? NULL
+               : source_wrong(source,
+                              "is the name of %zu processes, %s%s: name one by "
+                              "its id; recorder ps lists those that record",
+                              count, list,
+                              at < sizeof list - 40 ? "" : " and more");
+}

@@ -1,0 +1,184 @@
+/* unpack.c - a file that gzip or zstd packed, as the file that it was. */
+/* SPDX-License-Identifier: MIT */
+/*
+   It is unpacked into a file that has no name, in $TMPDIR or /var/tmp, with
+   holes where there are zeros: rings that were never written take no room. What
+   unpacks to far more than it could be is refused: zeros, which cost time, and
+   what is not zero, which costs room on the disk.
+*/
+#include "file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#define GIB ((uint64_t)1 << 30)
+enum { BLOCK = 1 << 16, TIMES = 64 }; /* a recording packs to a tenth or so */
+
+struct unpacked {
+    struct source *source;
+    int fd;
+    uint64_t size, data; /* bytes, and those of blocks that are not all zero */
+    uint64_t size_max, data_max;
+};
+
+static bool is_zero(const unsigned char *bytes, size_t size)
+{
+    return size == 0 ||
+           (bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0);
+}
+
+/* Adds a block, of BLOCK bytes but for the last; null, or what is wrong. */
+static const char *block_add(struct unpacked *to, const unsigned char *bytes,
+                             size_t size)
+{
+    if (to->size == 0 && (size < 4 || memcmp(bytes, "\177ELF", 4) != 0))
+        return source_wrong(to->source, "is no core file and no recording, "
+                                        "but something else that was packed");
+    if (!is_zero(bytes, size)) {
+        to->data += size;
+        if (to->data <= to->data_max &&
+            pwrite(to->fd, bytes, size, (off_t)to->size) != (ssize_t)size)
+            return source_wrong(to->source, "cannot be unpacked: %s",
+                                strerror(errno ? errno : ENOSPC));
+    }
+    to->size += size;
+    if (to->size > to->size_max || to->data > to->data_max)
+        return source_wrong(
+            to->source,
+            "unpacks to more than %u GiB, which is no recording but made to "
+            "harm; if it is one after all, unpack it yourself, and name that",
+            (unsigned)((to->data > to->data_max ? to->data_max : to->size_max) /
+                       GIB));
+    return NULL;
+}
+
+/* gzip: also of several members, behind each other. Closes `fd`. */
+static const char *gzip_unpack(struct unpacked *to, int fd)
+{
+    static unsigned char block[BLOCK];
+    const char *wrong = NULL;
+    gzFile from = gzdopen(fd, "rb");
+    int got = 0, error = Z_OK;
+    if (!from) {
+        close(fd);
+        return source_wrong(to->source, "there is no memory for it");
+    }
+    while (!wrong && (got = gzread(from, block, BLOCK)) > 0)
+        wrong = block_add(to, block, (size_t)got);
+    if (!wrong && got < 0 && strcmp(gzerror(from, &error), "") != 0 &&
+        error != Z_BUF_ERROR) /* that one is cut off: as far as it goes */
+        wrong = source_wrong(to->source, "cannot be unpacked: gzip: %s",
+                             error == Z_DATA_ERROR ? "it is damaged"
+                                                   : gzerror(from, &error));
+    gzclose(from);
+    return wrong;
+}
+
+/* Fills `out` from `in`, which it reads on from `fd`. False: the end. */
+static bool zstd_fill(ZSTD_DStream *stream, ZSTD_inBuffer *in,
+                      ZSTD_outBuffer *out, int fd, size_t *error)
+{
+    static unsigned char packed[BLOCK];
+    while (out->pos < out->size) {
+        size_t before = out->pos;
+        if (in->pos == in->size) {
+            ssize_t got = read(fd, packed, sizeof packed);
+            *in = (ZSTD_inBuffer){packed, got > 0 ? (size_t)got : 0, 0};
+        }
+        *error = ZSTD_decompressStream(stream, out, in);
+        if (ZSTD_isError(*error))
+            return false;
+        if (in->size == 0 && out->pos == before)
+            return false;
+    }
+    return true;
+}
+
+/* zstd: several frames, too; a window takes 128 MiB at most. Closes `fd`. */
+static const char *zstd_unpack(struct unpacked *to, int fd)
+{
+    static unsigned char block[BLOCK];
+    const char *wrong = NULL;
+    ZSTD_inBuffer in = {block, 0, 0};
+    ZSTD_DStream *stream = ZSTD_createDStream();
+    size_t error = 0;
+    bool more = stream;
+    if (!stream)
+        wrong = source_wrong(to->source, "there is no memory for it");
+    while (more && !wrong) {
+        ZSTD_outBuffer out = {block, BLOCK, 0};
+        more = zstd_fill(stream, &in, &out, fd, &error);
+        if (out.pos)
+            wrong = block_add(to, block, out.pos);
+        if (!wrong && ZSTD_isError(error))
+            wrong = source_wrong(to->source, "cannot be unpacked: zstd: %s",
+                                 ZSTD_getErrorName(error));
+    }
+    ZSTD_freeDStream(stream);
+    close(fd);
+    return wrong;
+}
+
+/* A new file without a name; its descriptor, or below 0. */
+static int unnamed(void)
+{
+    const char *folder = getenv("TMPDIR");
+    char path[4096];
+    int fd;
+    if (!folder || !*folder)
+        folder = "/var/tmp";
+    if (snprintf(path, sizeof path, "%s/recorder-XXXXXX", folder) >=
+        (int)sizeof path)
+        return -1;
+    fd = mkostemp(path, O_CLOEXEC);
+    if (fd >= 0)
+        unlink(path);
+    return fd;
+}
+
+const char *source_unpack(struct source *source, const char *path, int *fd)
+{
+    unsigned char magic[4] = {0};
+    int packed = regular_open(path);
+    struct unpacked to = {.source = source, .fd = -1};
+    const char *wrong = NULL;
+    bool gzip, zstd;
+    struct stat is;
+    *fd = -1;
+    if (packed < 0 || pread(packed, magic, 4, 0) != 4 ||
+        fstat(packed, &is) != 0) {
+        if (packed >= 0)
+            close(packed);
+        return NULL; /* who opens it next says why */
+    }
+    gzip = magic[0] == 0x1f && magic[1] == 0x8b;
+    zstd = memcmp(magic, "\x28\xb5\x2f\xfd", 4) == 0;
+    if (!gzip && !zstd) {
+        close(packed);
+        return NULL;
+    }
+    to.data_max = (uint64_t)is.st_size * TIMES;
+    to.size_max = to.data_max > 16 * GIB ? to.data_max : 16 * GIB;
+    to.data_max = to.data_max > GIB ? to.data_max : GIB;
+    to.fd = unnamed();
+    if (to.fd < 0) {
+        close(packed);
+        return source_wrong(source, "there is no file to unpack it into: %s",
+                            strerror(errno));
+    }
+    wrong = gzip ? gzip_unpack(&to, packed) : zstd_unpack(&to, packed);
+    if (!wrong && ftruncate(to.fd, (off_t)to.size) != 0)
+        wrong = source_wrong(source, "cannot be unpacked: %s", strerror(errno));
+    if (wrong)
+        close(to.fd);
+    else
+        *fd = to.fd;
+    return wrong;
+}

@@ -1,0 +1,220 @@
+/* freertos.c - FreeRTOS: its lists of items, and the objects that tasks wait
+ * for. */
+/* SPDX-License-Identifier: MIT */
+/*
+   A task has an item for its state and one for events. Of the latter, the list
+   that it stands in is a member of what the task waits for: of a queue, which
+   mutexes and semaphores are, too, or of a group of events. Where what is
+   depends on the kernel's version and configuration: debug information tells.
+*/
+#include "bytes.h"
+#include "known.h"
+#include "tasks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LISTS_OF_STATE_MAX = 1024, /* one for each priority */
+    PLACES_MAX = 1024          /* of names of queues */
+};
+
+static bool word_at(struct tasks *tasks, uint64_t address, uint64_t *word)
+{
+    struct memory *m = &tasks->cache.memory;
+    unsigned char bytes[8];
+    if (!bytes_read(m, address, bytes, m->word_bytes))
+        return false;
+    *word = bytes_word(m, bytes);
+    return true;
+}
+
+static bool number_at(struct tasks *tasks, uint64_t at, unsigned size,
+                      uint64_t *number)
+{
+    struct memory *m = &tasks->cache.memory;
+    unsigned char bytes[8];
+    if (!size || size > sizeof bytes || !bytes_read(m, at, bytes, size))
+        return false;
+    *number = bytes_number(m, bytes, size);
+    return true;
+}
+
+/* ------------------------------------------------------------------ open -- */
+
+/* Reads the names that the program gave queues. */
+static void names_read(struct tasks *tasks, struct freertos *of)
+{
+    const struct tasks_program *program = &tasks->program;
+    struct memory *m = &tasks->cache.memory;
+    uint64_t size, object, name, text, handle, whole;
+    uint64_t at = program->symbol(program->of, "xQueueRegistry", &size);
+    const char *type = "struct QUEUE_REGISTRY_ITEM";
+    unsigned bytes, item;
+    if (!at || !known_member(tasks, type, "pcQueueName", &text, &bytes) ||
+        !known_member(tasks, type, "xHandle", &handle, &bytes) ||
+        !known_member(tasks, type, "", &whole, &item) || !item)
+        return;
+    if (size > (uint64_t)PLACES_MAX * item)
+        size = (uint64_t)PLACES_MAX * item;
+    for (;
+         size >= item && of->names_count < sizeof of->names / sizeof *of->names;
+         size -= item, at += item) {
+        struct freertos_name *to = &of->names[of->names_count];
+        if (!word_at(tasks, at + handle, &object) || !object ||
+            !word_at(tasks, at + text, &name) || !name)
+            continue;
+        to->object = object;
+        m->read(m, name, to->name, sizeof to->name - 1);
+        of->names_count++;
+    }
+}
+
+bool freertos_open(struct tasks *tasks, struct layout *layout)
+{
+    const struct tasks_program *program = &tasks->program;
+    struct freertos *of = calloc(1, sizeof *of);
+    static const char list[] = "struct xLIST", item[] = "struct xLIST_ITEM",
+                      queue[] = "struct QueueDefinition";
+    unsigned bytes, list_bytes;
+    uint64_t at;
+    layout->freertos = of;
+    if (!of || !known_member(tasks, list, "", &at, &list_bytes) ||
+        !known_member(tasks, list, "xListEnd", &of->end, &bytes) ||
+        !known_member(tasks, item, "pxNext", &of->next, &bytes) ||
+        !known_member(tasks, item, "pvOwner", &of->task, &bytes) ||
+        !known_member(tasks, item, "pxContainer|pvContainer", &of->inside,
+                      &bytes) ||
+        !known_member(tasks, item, "xItemValue", &of->value,
+                      &of->value_bytes) ||
+        !known_member(tasks, queue, "xTasksWaitingToReceive", &of->receive,
+                      &bytes) ||
+        !known_member(tasks, queue, "xTasksWaitingToSend", &of->send, &bytes) ||
+        !known_member(tasks, queue, "pcHead", &of->first, &bytes) ||
+        !known_member(tasks, queue, "uxMessagesWaiting", &of->held, &bytes) ||
+        !known_member(tasks, queue, "uxLength", &of->most, &bytes) ||
+        !known_member(tasks, queue, "uxItemSize", &of->item,
+                      &of->count_bytes)) {
+        tasks_warn(tasks,
+                   "it has %s, but no debug information of its lists and "
+                   "queues",
+                   layout->name);
+        return false;
+    }
+    of->list_bytes = list_bytes;
+    of->has_bits = known_member(tasks, "EventGroup_t", "xTasksWaitingForBits",
+                                &of->bits, &bytes);
+    if (!known_member(tasks, "struct tskTaskControlBlock", "ucNotifyState",
+                      &of->notified, &of->notified_bytes))
+        of->notified_bytes = 0;
+    of->pending = program->symbol(program->of, "xPendingReadyList", &at);
+    for (size_t i = 0; i < layout->lists_count; i++) {
+        struct task_list *lists = &layout->lists[i];
+        if (lists->kind != LIST_ITEMS)
+            continue;
+        lists->count = list_bytes ? lists->count / list_bytes : 0;
+        if (lists->count > LISTS_OF_STATE_MAX)
+            lists->count = LISTS_OF_STATE_MAX;
+        if (!lists->count)
+            lists->count = 1;
+    }
+    names_read(tasks, of);
+    return true;
+}
+
+const char *freertos_name(const struct layout *layout, uint64_t object)
+{
+    const struct freertos *of = layout->freertos;
+    for (size_t i = 0; of && i < of->names_count; i++)
+        if (of->names[i].object == object)
+            return of->names[i].name;
+    return NULL;
+}
+
+/* ------------------------------------------------------------------ wait -- */
+
+/* Is it a list? The item that ends one has a value of its own, and the next one
+ * is in the same list. */
+static bool is_list(struct tasks *tasks, const struct freertos *of, uint64_t at)
+{
+    uint64_t end = at + of->end, next, inside, value;
+    return number_at(tasks, end + of->value, of->value_bytes, &value) &&
+           value == UINT64_MAX >> (64 - 8 * of->value_bytes) &&
+           word_at(tasks, end + of->next, &next) &&
+           (next == end ||
+            (word_at(tasks, next + of->inside, &inside) && inside == at));
+}
+
+/* Is it a queue: has it another list beside the one in which a task waits, and
+ * no more messages than it has room for? */
+static bool is_queue(struct tasks *tasks, const struct freertos *of,
+                     uint64_t at, uint64_t other)
+{
+    uint64_t held, most;
+    return is_list(tasks, of, at + other) &&
+           number_at(tasks, at + of->held, of->count_bytes, &held) &&
+           number_at(tasks, at + of->most, of->count_bytes, &most) && most &&
+           held <= most;
+}
+
+/* It waits for a queue, to receive from it or to send to it. A mutex is one
+ * without a buffer, a semaphore one of nothings. */
+static void queue_wait(struct tasks *tasks, const struct layout *layout,
+                       uint64_t queue, bool sends, struct task *task)
+{
+    const struct freertos *of = layout->freertos;
+    const struct layout_row *owner = &layout->rows[RECORDER_TASK_OWNER_];
+    uint64_t first = queue, item;
+    task->object = queue;
+    word_at(tasks, queue + of->first, &first);
+    if (!first) {
+        strcpy(task->why, "mutex");
+        word_at(tasks, queue + owner->offset, &task->owner_at);
+        return;
+    }
+    if (number_at(tasks, queue + of->item, of->count_bytes, &item) && !item)
+        strcpy(task->why, "semaphore");
+    else
+        strcpy(task->why, sends ? "full queue" : "empty queue");
+}
+
+/* Does it wait to be notified, by any of its places for that? */
+static bool is_notified(struct tasks *tasks, const struct freertos *of,
+                        const struct task *task)
+{
+    struct memory *m = &tasks->cache.memory;
+    unsigned char bytes[64];
+    unsigned count = of->notified_bytes;
+    if (count > sizeof bytes)
+        count = sizeof bytes;
+    if (!count || !bytes_read(m, task->address + of->notified, bytes, count))
+        return false;
+    for (unsigned i = 0; i < count; i++)
+        if (bytes[i] == 1)
+            return true;
+    return false;
+}
+
+void freertos_wait(struct tasks *tasks, const struct layout *layout,
+                   uint64_t list, struct task *task)
+{
+    const struct freertos *of = layout->freertos;
+    const char *state = layout->lists[task->list].state;
+    if (task->running || strcmp(state, "ready") == 0 ||
+        strcmp(state, "deleted") == 0 || (list && list == of->pending))
+        return;
+    if (!list) {
+        if (is_notified(tasks, of, task))
+            strcpy(task->why, "notification");
+        else if (strcmp(state, "blocked") == 0)
+            strcpy(task->why, "time");
+    } else if (is_queue(tasks, of, list - of->receive, of->send)) {
+        queue_wait(tasks, layout, list - of->receive, false, task);
+    } else if (is_queue(tasks, of, list - of->send, of->receive)) {
+        queue_wait(tasks, layout, list - of->send, true, task);
+    } else {
+        strcpy(task->why, of->has_bits ? "events" : "");
+        task->object = list - (of->has_bits ? of->bits : 0);
+    }
+    task->blocked = *task->why || task->object;
+}

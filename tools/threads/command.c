@@ -1,0 +1,21 @@
+/* command.c - opens the threads of the source that the command was given. */
+/* SPDX-License-Identifier: MIT */
+#include "command.h"
+#include "show.h"
+
+void show_open(struct call *call, struct threads *threads, bool stop)
+{
+    const char *wrong;
+    call_open(call, 0);
+    if (stop && !call->source.pid)
+        fail(call, "does not run: --stop is for running programs");
+    wrong = threads_open(threads, &call->source,
+                         call->source.registry ? &call->reader : NULL, stop);
+    if (wrong && call->source.memory->stale_order && call->source.registry)
+        wrong = snapshots_open(threads, &call->source, &call->reader);
+    if (wrong)
+        fail(call, "%s", wrong);
+    if (call->source.registry && !call->source.memory->stale_order &&
+        !threads->recorded)
+        show_numbers(threads, &call->reader);
+}

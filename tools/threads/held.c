@@ -1,0 +1,162 @@
+/* held.c - the locks that threads wait for, in words. */
+/* SPDX-License-Identifier: MIT */
+#include "array.h"
+#include "recorded.h"
+#include "show.h"
+#include "tables.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_lock(const struct wait *wait)
+{
+    return wait->kind != WAIT_NONE && wait->kind != WAIT_CALL && wait->object;
+}
+
+/* Most threads first. */
+static int lock_compare(const void *a, const void *b)
+{
+    const struct lock *left = a, *right = b;
+    return left->count > right->count                 ? -1
+           : left->count < right->count               ? 1
+           : left->wait->object < right->wait->object ? -1
+                                                      : 1;
+}
+
+void locks_find(struct locks *locks, struct threads *threads)
+{
+    struct ids ids = {0};
+    void *more = locks;
+    *locks = (struct locks){.threads = threads};
+    for (size_t i = 0; i < locks->threads->count; i++) {
+        const struct wait *wait = &locks->threads->all[i].wait;
+        struct lock *lock;
+        bool is_new;
+        size_t at;
+        if (!is_lock(wait))
+            continue;
+        at = ids_add(&ids, wait->object, 0, 0, &is_new);
+        more = at == IDS_NONE ? NULL
+                              : array_room(locks->all, &locks->max, at + 1,
+                                           sizeof *locks->all);
+        if (!more)
+            break;
+        locks->all = more;
+        lock = &locks->all[at];
+        if (is_new)
+            *lock = (struct lock){.wait = wait};
+        more = array_room(lock->waiting, &lock->max, lock->count + 1,
+                          sizeof(size_t));
+        if (!more)
+            break;
+        lock->waiting = more;
+        lock->waiting[lock->count++] = i;
+        locks->count = ids.count;
+    }
+    locks->threads->no_memory |= !more;
+    ids_free(&ids);
+    if (locks->count)
+        qsort(locks->all, locks->count, sizeof *locks->all, lock_compare);
+}
+
+void locks_free(struct locks *locks)
+{
+    for (size_t i = 0; i < locks->count; i++)
+        free(locks->all[i].waiting);
+    free(locks->all);
+}
+
+/* ------------------------------------------------------------------ text -- */
+
+/* "bank (0x55d0c8a04060)". */
+static void lock_name(struct threads *threads, const struct wait *wait,
+                      char to[300])
+{
+    char name[256];
+    show_object(threads, wait, name);
+    snprintf(to, 300, *name == '0' ? "%s" : "%s (0x%llx)", name,
+             (unsigned long long)wait->object);
+}
+
+void show_locks(FILE *to, struct locks *locks)
+{
+    int name_width = 6, holder_width = 7;
+    char name[300], holder[256];
+    show_deadlocks(to, locks->threads);
+    for (size_t i = 0; i < locks->count; i++) {
+        lock_name(locks->threads, locks->all[i].wait, name);
+        name_width = table_width(name, name_width);
+        show_holder(locks->threads, locks->all[i].wait, holder);
+        holder_width = table_width(holder, holder_width);
+    }
+    if (locks->count)
+        fprintf(to, "%-10s %-*s  %-*s  WAITING\n", "KIND", name_width, "OBJECT",
+                holder_width, "HELD BY");
+    for (size_t i = 0; i < locks->count; i++) {
+        const struct lock *lock = &locks->all[i];
+        const struct wait *wait = lock->wait;
+        lock_name(locks->threads, wait, name);
+        show_holder(locks->threads, wait, holder);
+        fprintf(to, "%-10s ", show_kind(wait->kind));
+        table_column(to, name, name_width);
+        fputs("  ", to);
+        table_column(to, *holder ? holder : "-", holder_width);
+        fprintf(to, "  %zu: ", lock->count);
+        show_threads(to, locks->threads, lock->waiting, lock->count);
+        show_site(to, locks->threads, &locks->threads->all[lock->waiting[0]]);
+        putc('\n', to);
+    }
+    if (locks->count)
+        putc('\n', to);
+    fputs(locks->count
+              ? "From outside only locks are seen that somebody waits for.\n"
+              : "No thread waits for a lock.\n",
+          to);
+    show_how(to, locks->threads);
+}
+
+/* -------------------------------------------------------------- recorded -- */
+
+/* The end of the text: what the figures are, and what is not in them. */
+static void recorded_how(FILE *to, const struct threads *threads,
+                         enum contention_by by, const struct order *order,
+                         size_t ignored)
+{
+    const struct recorded *recorded = threads->recorded;
+    if (order->more)
+        fprintf(to, "There are more circles of locks than the first %zu.\n",
+                order->count);
+    if (ignored)
+        fprintf(to, "%zu circle%s of locks %s ignored.\n", ignored,
+                ignored == 1 ? "" : "s", ignored == 1 ? "is" : "are");
+    if (!recorded->totals_count && !recorded->spans_count)
+        fputs("No thread has waited for a lock.\n", to);
+    else if (by == BY_OBJECT)
+        fputs(
+            "A wait that goes on counts until now, or until the last record.\n",
+            to);
+    else
+        fputs("Of the waits whose records are kept.\n", to);
+    show_how(to, threads);
+}
+
+void show_locks_recorded(FILE *to, struct threads *threads,
+                         const struct order *order, enum contention_by by,
+                         size_t ignored)
+{
+    struct contentions contentions;
+    if (!contention_find(&contentions, threads, by)) {
+        threads->no_memory = true;
+        return;
+    }
+    show_deadlocks(to, threads);
+    show_contention(to, threads, &contentions, by);
+    if (contentions.count)
+        putc('\n', to);
+    for (size_t i = 0; i < order->count; i++) {
+        show_circle(to, threads, &order->circles[i]);
+        putc('\n', to);
+    }
+    recorded_how(to, threads, by, order, ignored);
+    contention_free(&contentions);
+}

@@ -1,0 +1,187 @@
+/* list.c - all threads in words: what each does, and its stack. */
+/* SPDX-License-Identifier: MIT */
+#include "array.h"
+#include "show.h"
+#include "tables.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool show_chosen(const struct thread *thread, const char *wanted)
+{
+    char id[16], number[16];
+    if (!wanted)
+        return true;
+    snprintf(id, sizeof id, "%d", (int)thread->id);
+    snprintf(number, sizeof number, "%u", thread->number);
+    return strcmp(id, wanted) == 0 || strcmp(thread->name, wanted) == 0 ||
+           (thread->number &&
+            (strcmp(number, wanted) == 0 ||
+             (*wanted == 'T' && strcmp(number, wanted + 1) == 0)));
+}
+
+static void place_text(FILE *to, const struct place *place)
+{
+    char name[256];
+    show_function(place, name);
+    fputs("    ", to);
+    table_column(to, name, 30);
+    fputs("  ", to);
+    if (place->file || place->module)
+        show_text(to, show_base(place->file ? place->file : place->module));
+    else
+        putc('?', to);
+    if (place->file)
+        fprintf(to, ":%d", place->line);
+    putc('\n', to);
+}
+
+static void stack_text(FILE *to, struct threads *threads,
+                       const struct thread *thread)
+{
+    for (unsigned i = 0; i < thread->frames_count; i++)
+        for (const struct place *place = place_of(threads, thread->frames[i]);
+             place; place = place->outer)
+            place_text(to, place);
+    if (thread->frames_count == FRAMES_MAX)
+        fprintf(to, "    ... (more than %d)\n", FRAMES_MAX);
+    else if (thread->missing) {
+        fputs("    ... (what called it is in ", to);
+        show_text(to, thread->missing);
+        fputs(", which is not at hand: --sysroot DIR)\n", to);
+    } else if (thread->frames_count && !thread->whole)
+        fputs("    ... (what called it is not known)\n", to);
+}
+
+/* Threads of one stack that do the same, in a line each. */
+struct line {
+    char *words;
+    size_t *which;
+    size_t count, max;
+};
+
+/* What a thread does, its number in the program's registry, and what it
+ * holds. */
+static void words_of(struct threads *threads, size_t which, char to[2200])
+{
+    const struct thread *thread = &threads->all[which];
+    char wait[1024], holds[1024], number[16] = "";
+    show_wait(threads, thread, wait);
+    show_holds(threads, which, holds);
+    if (thread->number)
+        snprintf(number, sizeof number, "T%u ", thread->number);
+    snprintf(to, 2200, " %s%s%s%s", number, thread->moved ? "~ " : "", wait,
+             holds);
+}
+
+/* False: there is no memory. */
+static bool line_add(struct line **lines, size_t *count, size_t *max,
+                     const char *words, size_t which)
+{
+    struct line *line = NULL;
+    void *more;
+    for (size_t i = *count; i-- > 0 && !line;)
+        if (strcmp((*lines)[i].words, words) == 0)
+            line = &(*lines)[i];
+    if (!line) {
+        more = array_room(*lines, max, *count + 1, sizeof **lines);
+        if (!more)
+            return false;
+        *lines = more;
+        line = &(*lines)[*count];
+        *line = (struct line){.words = strdup(words)};
+        if (!line->words)
+            return false;
+        ++*count;
+    }
+    more = array_room(line->which, &line->max, line->count + 1,
+                      sizeof *line->which);
+    if (!more)
+        return false;
+    line->which = more;
+    line->which[line->count++] = which;
+    return true;
+}
+
+/* Prints the threads whose stack is that of thread `first`, and the stack. */
+static void group_text(FILE *to, struct threads *threads, const size_t *group,
+                       size_t count)
+{
+    struct line *lines = NULL;
+    size_t lines_count = 0, lines_max = 0;
+    char words[2200];
+    for (size_t i = 0; i < count; i++) {
+        words_of(threads, group[i], words);
+        if (!line_add(&lines, &lines_count, &lines_max, words, group[i]))
+            threads->no_memory = true;
+    }
+    for (size_t i = 0; i < lines_count; i++) {
+        if (lines[i].count > 1)
+            fprintf(to, "%zu threads: ", lines[i].count);
+        show_threads(to, threads, lines[i].which, lines[i].count);
+        show_text(to, lines[i].words);
+        putc('\n', to);
+        free(lines[i].words);
+        free(lines[i].which);
+    }
+    free(lines);
+    stack_text(to, threads, &threads->all[group[0]]);
+    putc('\n', to);
+}
+
+/* A stack is printed where the first of its threads comes. */
+static void stacks_text(FILE *to, struct threads *threads, const char *wanted)
+{
+    size_t *group = calloc(threads->count + 1, sizeof *group);
+    size_t *next = calloc(threads->count + 1, sizeof *next);
+    size_t *last = calloc(threads->count + 1, sizeof *last);
+    bool has_memory = group && next && last;
+    threads->no_memory |= !has_memory;
+    for (size_t i = 0; has_memory && i < threads->count; i++) {
+        /* lists, by stack */
+        size_t stack = threads->all[i].stack;
+        if (!show_chosen(&threads->all[i], wanted))
+            continue;
+        if (last[stack])
+            next[last[stack] - 1] = i + 1;
+        last[stack] = i + 1;
+    }
+    for (size_t i = 0; has_memory && i < threads->count; i++) {
+        size_t count = 0, at = i + 1, stack = threads->all[i].stack;
+        if (!show_chosen(&threads->all[i], wanted) || !last[stack])
+            continue;
+        for (; at; at = next[at - 1])
+            group[count++] = at - 1;
+        last[stack] = 0; /* it is shown */
+        group_text(to, threads, group, count);
+    }
+    free(group);
+    free(next);
+    free(last);
+}
+
+static void tree_text(FILE *to, struct threads *threads, const char *wanted)
+{
+    bool *chosen = calloc(threads->count + 1, sizeof *chosen);
+    threads->no_memory |= !chosen;
+    for (size_t i = 0; chosen && i < threads->count; i++)
+        chosen[i] = show_chosen(&threads->all[i], wanted);
+    show_tree(to, threads, chosen);
+    putc('\n', to);
+    show_activity(to, threads);
+    free(chosen);
+}
+
+void show_list(FILE *to, struct threads *threads, const char *wanted)
+{
+    show_deadlocks(to, threads);
+    if (threads->recorded)
+        tree_text(to, threads, wanted);
+    else
+        stacks_text(to, threads, wanted);
+    if (!threads->recorded)
+        fprintf(to, "%zu thread%s, %zu different stack%s. ", threads->count,
+                threads->count == 1 ? "" : "s", threads->stacks_count,
+                threads->stacks_count == 1 ? "" : "s");
+    show_how(to, threads);
+}

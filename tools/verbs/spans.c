@@ -1,0 +1,286 @@
+/* spans.c - recorder spans: how often and how long, by the name of spans. */
+/* SPDX-License-Identifier: MIT */
+#include "array.h"
+#include "buffer.h"
+#include "histogram.h"
+#include "json.h"
+#include "shown.h"
+#include "switches_show.h"
+#include "tables.h"
+#include "timeline.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPTION_HISTOGRAM = OPTION_OWN };
+
+/* All spans of one recorder and name. */
+struct name {
+    const struct reader_recorder *recorder;
+    char *text;
+    bool is_async;
+    uint64_t *ns; /* of those that were closed */
+    size_t count, max;
+    uint64_t total, open, longest, longest_order;
+};
+
+struct spans {
+    struct call *call;
+    struct timeline timeline;
+    struct ids ids;
+    struct name *names;
+    size_t names_count, names_max;
+    uint64_t without_begin;
+    const struct reader_recorder *without_recorder; /* of the first of those */
+    uint64_t without_order;
+};
+
+/* Finds the row of a name. One of no characters is shown as its format. Valid
+ * until the next call. */
+static struct name *name_of(struct spans *s,
+                            const struct reader_recorder *recorder,
+                            const char *text, size_t size, const char *format,
+                            bool is_async)
+{
+    bool is_new;
+    size_t i;
+    if (!size) {
+        text = format;
+        size = strlen(format);
+    }
+    i = ids_of(&s->ids, recorder->address,
+               spans_text_number(&s->timeline.asyncs, text, size), is_async,
+               &is_new);
+    s->names = need(
+        array_room(s->names, &s->names_max, s->ids.count, sizeof *s->names));
+    s->names_count = s->ids.count;
+    if (is_new)
+        s->names[i] = (struct name){.recorder = recorder,
+                                    .text = need(strndup(text, size)),
+                                    .is_async = is_async};
+    return &s->names[i];
+}
+
+static struct name *name_of_span(struct spans *s,
+                                 const struct timeline_span *span)
+{
+    return name_of(s, span->recorder, span->pair, span->pair_size, span->name,
+                   false);
+}
+
+static struct name *name_of_async(struct spans *s,
+                                  const struct spans_async *async)
+{
+    return name_of(s, async->recorder, async->name, async->name_size, "?",
+                   true);
+}
+
+static void add(struct name *name, uint64_t ns, uint64_t order)
+{
+    name->ns = need(
+        array_room(name->ns, &name->max, name->count + 1, sizeof *name->ns));
+    name->ns[name->count++] = ns;
+    name->total += ns;
+    if (name->count == 1 || ns > name->longest) {
+        name->longest = ns;
+        name->longest_order = order;
+    }
+}
+
+static void without_begin(struct spans *s, const struct timeline_event *e)
+{
+    if (s->without_begin++)
+        return;
+    s->without_recorder = e->read.recorder;
+    s->without_order = e->read.event.order;
+}
+
+static void add_event(struct spans *s, const struct timeline_event *e)
+{
+    if (e->step == SPANS_OPENS && e->was_open)
+        name_of_async(s, &e->async)->open++;
+    if (e->step == SPANS_CLOSES && e->was_open)
+        add(name_of_async(s, &e->async), e->ns - e->async.ns, e->async.order);
+    else if (e->ended)
+        add(name_of_span(s, e->ended), e->ns - e->ended->ns, e->ended->order);
+    else if (e->step == SPANS_CLOSES || (!e->step && e->format[0] == '<'))
+        without_begin(s, e);
+}
+
+static void add_open(struct spans *s)
+{
+    struct timeline *t = &s->timeline;
+    for (size_t i = 0; i < t->lanes_count; i++) {
+        struct timeline_lane *lane = t->lanes[i];
+        for (size_t n = 0; n < lane->depth; n++)
+            name_of_span(s, &lane->spans[n])->open++;
+        for (size_t n = 0; n < lane->cut_count; n++)
+            name_of_span(s, &lane->cut[n])->open++;
+    }
+    for (size_t i = 0; i < t->asyncs.count; i++)
+        if (t->asyncs.at[i].open)
+            name_of_async(s, &t->asyncs.at[i])->open++;
+}
+
+/* ----------------------------------------------------------------- print -- */
+
+static int longer(const void *a, const void *b)
+{
+    const struct name *left = a, *right = b;
+    int names = strcmp(left->recorder->name, right->recorder->name);
+    return left->total != right->total ? (left->total < right->total ? 1 : -1)
+           : names                     ? names
+                                       : strcmp(left->text, right->text);
+}
+
+static void print_json(const struct name *name)
+{
+    static const struct {
+        const char *key;
+        size_t thousandths;
+    } parts[] = {{"median", 500}, {"p90", 900}, {"p99", 990}, {"p999", 999}};
+    printf("{\"recorder\":");
+    json_string(stdout, name->recorder->name, strlen(name->recorder->name),
+                false);
+    printf(",\"span\":");
+    json_string(stdout, name->text, strlen(name->text), false);
+    printf(",\"by_id\":%s,\"count\":%zu,\"open\":%" PRIu64
+           ",\"total_ns\":%" PRIu64,
+           name->is_async ? "true" : "false", name->count, name->open,
+           name->total);
+    for (size_t i = 0; name->count && i < sizeof parts / sizeof *parts; i++)
+        printf(",\"%s_ns\":%" PRIu64, parts[i].key,
+               histogram_within(name->ns, name->count, parts[i].thousandths));
+    if (name->count)
+        printf(",\"least_ns\":%" PRIu64 ",\"longest_ns\":%" PRIu64
+               ",\"longest_order\":%" PRIu64,
+               name->ns[0], name->longest, name->longest_order);
+    printf(",\"histogram\":[");
+    histogram_json(name->ns, name->count);
+    puts("]}");
+}
+
+/* "net: request", and "by id" behind it. */
+static char *title_of(const struct name *name)
+{
+    char *title;
+    if (asprintf(&title, "%s: %s%s", name->recorder->name, name->text,
+                 name->is_async ? " (by id)" : "") < 0)
+        need(NULL);
+    return title;
+}
+
+static void print_row(const struct name *name, const char *title, int width)
+{
+    char text[4][32], order[32] = "-";
+    table_column(stdout, title, width);
+    for (int i = 0; i < 4; i++)
+        strcpy(text[i], "-");
+    if (name->count) {
+        table_time(name->total, text[0]);
+        table_time(histogram_within(name->ns, name->count, 500), text[1]);
+        table_time(histogram_within(name->ns, name->count, 990), text[2]);
+        table_time(name->longest, text[3]);
+        snprintf(order, sizeof order, "%" PRIu64, name->longest_order);
+    }
+    printf(" %8zu %10s %10s %10s %10s %9s %7" PRIu64 "\n", name->count, text[0],
+           text[1], text[2], text[3], order, name->open);
+}
+
+static void print_table(const struct spans *s)
+{
+    char **titles = need(calloc(s->names_count + 1, sizeof *titles));
+    int width = 4;
+    for (size_t i = 0; i < s->names_count; i++) {
+        titles[i] = title_of(&s->names[i]);
+        width = table_width(titles[i], width);
+    }
+    printf("%-*s %8s %10s %10s %10s %10s %9s %7s\n", width, "SPAN", "COUNT",
+           "TOTAL", "MEDIAN", "99%", "LONGEST", "AT", "OPEN");
+    for (size_t i = 0; i < s->names_count; i++) {
+        print_row(&s->names[i], titles[i], width);
+        if (call_option(s->call, OPTION_HISTOGRAM))
+            histogram_print(s->names[i].ns, s->names[i].count);
+        free(titles[i]);
+    }
+    free(titles);
+}
+
+/* ------------------------------------------------------------------ verb -- */
+
+static void warnings(const struct spans *s)
+{
+    const struct reader *reader = &s->call->reader;
+    for (size_t i = 0; i < reader->recorders_count; i++)
+        if (reader->recorders[i]->chosen)
+            missing_warn(s->call, reader->recorders[i]);
+    if (s->without_begin)
+        warn(s->call,
+             "%" PRIu64 " %s a span whose beginning is not there, "
+             "overwritten or of another name; the first is %" PRIu64 " of %s",
+             s->without_begin,
+             s->without_begin == 1 ? "record closes" : "records close",
+             s->without_order, s->without_recorder->name);
+    if (!s->names_count)
+        warn(s->call, "there is no span: no format starts with >");
+}
+
+static int run(struct call *call)
+{
+    struct spans s = {.call = call};
+    struct timeline_event e;
+    call_open(call, 0);
+    call_take(call);
+    reader_count(&call->reader);
+    timeline_open(&s.timeline, call, TIMELINE_QUIET);
+    while (timeline_next(&s.timeline, &e))
+        add_event(&s, &e);
+    add_open(&s);
+    for (size_t i = 0; i < s.names_count; i++)
+        histogram_sort(s.names[i].ns, s.names[i].count);
+    if (s.names_count)
+        qsort(s.names, s.names_count, sizeof *s.names, longer);
+    warnings(&s);
+    if (call_option(call, 'j'))
+        for (size_t i = 0; i < s.names_count; i++)
+            print_json(&s.names[i]);
+    else if (s.names_count)
+        print_table(&s);
+    for (size_t i = 0; i < s.names_count; i++) {
+        free(s.names[i].text);
+        free(s.names[i].ns);
+    }
+    free(s.names);
+    ids_free(&s.ids);
+    timeline_close(&s.timeline);
+    return 0;
+}
+
+static const struct option_row rows[] = {
+    {OPTION_HISTOGRAM, "histogram", NULL, "how many took how long, too"},
+    {'j', "json", NULL,
+     "a JSON object a line for each name, with a histogram of [from, to, "
+     "count] in ns"},
+    {0, NULL, NULL, NULL}};
+
+const struct verb verb_spans = {
+    .name = "spans",
+    .arguments = "SOURCE",
+    .summary = "count, total, median, 99% and longest of spans, by name",
+    .help =
+        "A span is a block with RECORDER_SPAN(net, \"request %d\", id), or "
+        "what "
+        "formats that start with > and < say. Its name stands in front of the "
+        "first conversion or one of ,:;=( so that all requests are one line. A "
+        "record closes the innermost span of its thread, recorder and name: "
+        "one that is forgotten shifts no other, and is counted as OPEN. \"by "
+        "id\" are spans of >> and <<, which may begin and end in different "
+        "threads: their first argument says which is which. AT is the order "
+        "of the record that opened the longest: see it with dump --since "
+        "ORDER.\n\n"
+        "Spans that began before the first record that is kept are not "
+        "counted.",
+    .rows = rows,
+    .selects = true,
+    .run = run};
