@@ -53,7 +53,7 @@ TOOL_LIBS = -ldw -lelf -lsqlite3 -lz -lzstd -lseccomp -lm
 TOOL_FLAGS = -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) $(CFLAGS) $(WARNINGS) \
 	-Wstrict-prototypes $(TOOL_DIRS) -fPIC -fvisibility=hidden
 
-.PHONY: build test test-all run hanoi pipeline bench model asan ubsan tsan coverage fuzz test-ports \
+.PHONY: build fleet test test-all run hanoi pipeline bench model asan ubsan tsan coverage fuzz test-ports \
 	ports-cost release dist install uninstall deps clean help run-tests run-libraries
 
 build: $(EXAMPLES) build/recorder build/librecorder.so \
@@ -76,12 +76,23 @@ build/tools.a: $(TOOLS)
 build/recorder: $(patsubst %.c,build/%.o,$(wildcard tools/*.c)) build/tools.a
 	$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(TOOL_LIBS)
 build/librecorder.so.1: build/gdb/library.o $(patsubst %.c,build/%.o,$(wildcard \
-		library/*.c)) build/tools/options.o build/tools.a library/exports.map
+		library/*.c)) build/tools/options.o build/tools/labels.o \
+		build/tools/sources.o build/tools.a library/exports.map
 	$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-z,defs -Wl,-soname,$(@F) \
 		-Wl,--version-script=library/exports.map $(filter %.o %.a,$^) -o $@ \
 		-Wl,--as-needed $(TOOL_LIBS) -lpthread
 build/librecorder.so: build/librecorder.so.1
 	ln -sf librecorder.so.1 $@
+
+# recorder-fleet, for many hosts: docs/fleet.md. It alone needs libnats.
+FLEET = $(if $(filter outside/fleet,$(TESTS)),build/recorder-fleet)
+FLEET_LIBS = -lnats -lzstd -lcrypto
+fleet: packages-fleet build/recorder build/recorder-fleet
+build/fleet/%.o: fleet/%.c fleet/fleet.h $(HEADERS) $(wildcard tools/*.h tools/*/*.h)
+	@mkdir -p $(@D)
+	$(CC) $(TOOL_FLAGS) -Ifleet -c $< -o $@
+build/recorder-fleet: $(patsubst %.c,build/%.o,$(wildcard fleet/*.c)) build/tools.a
+	$(CC) $^ -o $@ $(FLEET_LIBS) $(TOOL_LIBS) -lpthread
 
 # What `recorder run` puts in front of a program: run/ for this machine, and for
 # those whose compilers are installed in build/lib/TRIPLET/.
@@ -151,14 +162,16 @@ test: packages-test
 test-all:
 	@$(MAKE) --no-print-directory test RECORDER_TEST_SCALE=1
 
-run-tests: build/recorder build/librecorder.so build/lib/librecorder-run.so $(TESTS:%=$(BUILD)/tests/%)
+run-tests: build/recorder build/librecorder.so build/lib/librecorder-run.so \
+		$(FLEET) $(TESTS:%=$(BUILD)/tests/%)
 	@AGAIN="$(AGAIN)" sh tests/run.sh $(SCRIPTS) $(TESTS:%=$(BUILD)/tests/%)
 
 # One test, and all that it says: make run TEST=whole CASE=readers_see_a_mix
 ifeq ($(MAKECMDGOALS)$(TEST),run)
 $(error make run TEST=... [CASE=...]: which test?)
 endif
-run: build/recorder build/librecorder.so build/lib/librecorder-run.so $(TESTS:%=$(BUILD)/tests/%)
+run: build/recorder build/librecorder.so build/lib/librecorder-run.so \
+		$(FLEET) $(TESTS:%=$(BUILD)/tests/%)
 	@$(BUILD)/tests/$(TESTS) --verbose $(CASE:%=--filter '*/%')
 
 SANITIZE = $(MAKE) --no-print-directory -s -j$(CORES) run-tests \
@@ -224,6 +237,7 @@ clean:
 help:
 	@echo 'make            build the examples, the recorder command and what gdb needs'
 	@echo 'make deps       install the libraries that the command needs (Debian)'
+	@echo 'make fleet      build recorder-fleet, for many hosts: docs/fleet.md'
 	@echo 'make hanoi      record the Towers of Hanoi, and show the dump'
 	@echo 'make pipeline   a camera that drops frames, and what finds why'
 	@echo 'make test       run the tests, in 6 minutes; installs what is missing (Debian)'

@@ -1,5 +1,5 @@
 #!/bin/sh
-# packages.sh build|test|fuzz - installs the Debian packages that are missing.
+# packages.sh build|fleet|test|fuzz - installs the Debian packages that are missing.
 # SPDX-License-Identifier: MIT
 # Where there is no apt-get, it says what of the libraries is missing; what else
 # tests need, they say themselves.
@@ -12,9 +12,10 @@ test) packages="$libraries g++ gcc-multilib clang
     gtkwave sigrok-cli protobuf-compiler sqlite3 xvfb xauth python3 chromium pkg-config cmake meson
     build-essential debhelper dh-python lintian rustc cargo golang-go
     nodejs npm pigz pbzip2 lbzip2 xz-utils zstd memcached redis-server libjemalloc2
-    libtcmalloc-minimal4 python3-numpy python3-pandas" ;;
+    libtcmalloc-minimal4 python3-numpy python3-pandas nats-server libnats-dev libssl-dev openssl" ;;
+fleet) packages="$libraries libnats-dev libssl-dev" ;;
 fuzz) packages="$libraries clang-14 libclang-rt-14-dev" ;;
-*) echo "packages.sh: build, test or fuzz" >&2 && exit 2 ;;
+*) echo "packages.sh: build, fleet, test or fuzz" >&2 && exit 2 ;;
 esac
 if ! command -v apt-get >/dev/null; then
     sh packages/libraries.sh

@@ -79,6 +79,11 @@ struct call {
     struct source source;
     struct reader reader;
     struct reader_selection selection;
+    struct call *next;    /* of several SOURCES (sources.h); or null */
+    char *title;          /* names one of several; null: it is the only one */
+    uint64_t pid_shown;   /* of several: one that no other has */
+    struct label *labels; /* labels.h */
+    size_t labels_count;
     const char *line;       /* --line, or null */
     const char *images[16]; /* --memory */
     struct codes *codes;    /* --formats */
@@ -100,6 +105,7 @@ enum {
     OPTION_SEVERITY,
     OPTION_FORMATS,
     OPTION_LOG,
+    OPTION_LABEL,
     OPTION_GREP,
     OPTION_WHERE,
     OPTION_OWN
@@ -129,6 +135,17 @@ void call_open(struct call *, int i);
  * command if the take fails. */
 void call_take(struct call *);
 void call_close(struct call *);
+/* Of several SOURCES: does it, and returns true; false: it failed, and said
+ * why. Returns and exits are not to be expected of misuse(). */
+bool call_try(struct call *, void (*does)(struct call *));
+/* Takes, and warns of switches that cannot be read; no more. */
+void call_take_all(struct call *);
+/* Reads a WHEN; true: it is a time, else an order. */
+bool call_when(struct call *, const char *text, uint64_t *order, int64_t *ns);
+/* Returns the time of the newest kept record, or 0. */
+int64_t call_newest_ns(struct call *);
+/* True if --thread names a thread, or a number by which records are known. */
+bool call_has_thread(struct call *);
 /* Warns of files that were not opened, whose bytes are missing. */
 void call_warn_unopened(const struct call *);
 /* The name of the source's program, or of the source where that is unknown. */

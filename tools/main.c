@@ -85,6 +85,10 @@ int main(int argc, char **argv)
         return help_man_page(), written();
     if (strcmp(name, "--bash-completion") == 0)
         return help_completion(), written();
+    if (strcmp(name, "fleet") == 0) { /* a command of its own */
+        execvp("recorder-fleet", argv + 1);
+        fail(NULL, "recorder-fleet: %s: make fleet builds it", strerror(errno));
+    }
     call.verb = help_verb(name);
     if (!call.verb)
         misuse(NULL,

@@ -3,6 +3,7 @@
 #include "command.h"
 #include "filters.h"
 #include "folder.h"
+#include "labels.h"
 #include "logs.h"
 #include "shown.h"
 
@@ -11,6 +12,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,6 +21,7 @@
 /* --------------------------------------------------------------- trouble -- */
 
 static int trouble = 1;
+static jmp_buf *trouble_goes_to; /* call_try(); null: the command ends */
 
 void trouble_set(int status)
 {
@@ -75,7 +78,22 @@ void fail(const struct call *call, const char *format, ...)
     va_start(arguments, format);
     say(call_host ? call_host->error : stderr, call, format, arguments);
     va_end(arguments);
+    if (trouble_goes_to)
+        longjmp(*trouble_goes_to, 1);
     end(trouble);
+}
+
+bool call_try(struct call *call, void (*does)(struct call *))
+{
+    jmp_buf here;
+    trouble_goes_to = &here;
+    if (setjmp(here) == 0) {
+        does(call);
+        trouble_goes_to = NULL;
+        return true;
+    }
+    trouble_goes_to = NULL;
+    return false;
 }
 
 void warn(const struct call *call, const char *format, ...)
@@ -227,7 +245,7 @@ bool parse(struct call *call, int argc, char **argv)
     }
     call->arguments = argv + optind;
     call->arguments_count = argc - optind;
-    if (call->arguments_count > 1 && !strchr(call->verb->arguments, ' '))
+    if (call->arguments_count > 1 && !strpbrk(call->verb->arguments, " ."))
         misuse(call, "it takes one %s: %s is too much", call->verb->arguments,
                call->arguments[1]);
     return true;
@@ -268,8 +286,7 @@ bool span_of(const char *text, int64_t *ns)
     return false;
 }
 
-/* Returns the time of the newest kept record, or 0. */
-static int64_t newest_ns(struct call *call)
+int64_t call_newest_ns(struct call *call)
 {
     int64_t newest = 0;
     reader_count(&call->reader);
@@ -307,7 +324,7 @@ static bool zoned(const char *zone, struct tm *date, int64_t *seconds)
  * the last record's day; a zone may follow. */
 static bool wall_of(struct call *call, const char *text, int64_t *ns)
 {
-    uint64_t start = call->reader.clock.start.realtime_ns;
+    uint64_t start = reader_start_realtime(&call->reader);
     struct tm date = {0};
     double fraction = 0;
     int64_t seconds;
@@ -316,7 +333,7 @@ static bool wall_of(struct call *call, const char *text, int64_t *ns)
         time = end + (*end == 'T' || *end == ' ');
     } else {
         time_t last =
-            (time_t)((start + (uint64_t)newest_ns(call)) / 1000000000u);
+            (time_t)((start + (uint64_t)call_newest_ns(call)) / 1000000000u);
         if (strstr(text, "local"))
             localtime_r(&last, &date);
         else
@@ -350,7 +367,7 @@ static bool wall_of(struct call *call, const char *text, int64_t *ns)
 /* Reads "now" or "now-2m". */
 static bool now_of(const struct call *call, const char *text, int64_t *ns)
 {
-    uint64_t start = call->reader.clock.start.realtime_ns;
+    uint64_t start = reader_start_realtime(&call->reader);
     int64_t more = 0;
     if (strncmp(text, "now", 3) != 0 ||
         (text[3] && (!strchr("+-", text[3]) || !span_of(text + 3, &more))))
@@ -359,9 +376,8 @@ static bool now_of(const struct call *call, const char *text, int64_t *ns)
     return !__builtin_add_overflow(*ns, more, ns);
 }
 
-/* --since or --until; true: it is a time, else it is an order. */
-static bool when(struct call *call, const char *text, uint64_t *order,
-                 int64_t *ns)
+bool call_when(struct call *call, const char *text, uint64_t *order,
+               int64_t *ns)
 {
     if (strspn(text, "0123456789") == strlen(text) && *text) {
         *order = number_of(call, text, "WHEN");
@@ -369,7 +385,7 @@ static bool when(struct call *call, const char *text, uint64_t *order,
     }
     if (span_of(text, ns)) {
         if (*text == '-')
-            *ns += newest_ns(call);
+            *ns += call_newest_ns(call);
         return true;
     }
     if (!now_of(call, text, ns) && !wall_of(call, text, ns))
@@ -391,8 +407,7 @@ static void names_text(const struct reader *reader, char *to, size_t max)
                                reader->recorders[i]->name);
 }
 
-/* True if --thread names a thread, or a number by which records are known. */
-static bool thread_exists(struct call *call)
+bool call_has_thread(struct call *call)
 {
     struct reader_selection of_thread = {.thread = call->selection.thread};
     struct reader_event event;
@@ -425,7 +440,7 @@ static void selection_check(struct call *call)
         names_text(reader, names, sizeof names);
         tell(call, "no recorder is named %s; there are: %s",
              call->selection.names, names);
-    } else if (call->selection.thread && !thread_exists(call)) {
+    } else if (call->selection.thread && !call_has_thread(call)) {
         tell(call, "no thread is %s: recorder list shows the threads",
              call->selection.thread);
     }
@@ -498,11 +513,8 @@ static void logs_add(struct call *call)
         reader_rewind(&call->reader);
 }
 
-void call_take(struct call *call)
+void call_take_all(struct call *call)
 {
-    const char *since = call_option(call, OPTION_SINCE);
-    const char *until = call_option(call, OPTION_UNTIL);
-    struct reader_selection *s = &call->selection;
     const char *wrong = reader_take(&call->reader);
     if (wrong)
         fail(call, "%s", wrong);
@@ -511,9 +523,17 @@ void call_take(struct call *call)
              "switches that the program did not record yet are left out, as "
              "the kernel's rings cannot be read: %s",
              call->reader.kernel_wrong);
-    if (since && when(call, since, &s->since_order, &s->since_ns))
+}
+
+void call_take(struct call *call)
+{
+    const char *since = call_option(call, OPTION_SINCE);
+    const char *until = call_option(call, OPTION_UNTIL);
+    struct reader_selection *s = &call->selection;
+    call_take_all(call);
+    if (since && call_when(call, since, &s->since_order, &s->since_ns))
         s->since_set = true;
-    if (until && when(call, until, &s->until_order, &s->until_ns))
+    if (until && call_when(call, until, &s->until_order, &s->until_ns))
         s->until_set = true;
     logs_add(call);
     selection_check(call);
@@ -636,6 +656,7 @@ void call_open(struct call *call, int i)
         fail(call, "%s", wrong);
     if (*call->source.warning)
         warn(call, "%s", call->source.warning);
+    labels_read(call);
     if (!call->source.registry) /* a verb that can do without */
         return;
     wrong =
@@ -644,6 +665,7 @@ void call_open(struct call *call, int i)
         wrong = reader_select(&call->reader, &call->selection);
     if (wrong)
         fail(call, "%s", wrong);
+    call->reader.offset_ns = call->source.note.offset_ns;
     codes_open(call);
     call->reader.codes = call->codes;
     call->reader.kernel = call->verb->kernel;
@@ -672,4 +694,5 @@ void call_close(struct call *call)
     source_close(&call->source);
     codes_free(call->codes);
     call->codes = NULL;
+    labels_free(call);
 }

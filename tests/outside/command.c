@@ -582,7 +582,7 @@ Test(command, help)
             "recorder: SOURCE is missing: the id of a running process, a "
             "core file or a recording\n",
             "dump");
-    REFUSES(2, "recorder: it takes one SOURCE: b is too much\n", "dump a b");
+    REFUSES(2, "recorder: it takes one SOURCE: b is too much\n", "stat a b");
     REFUSES(2, "recorder: -l: an argument is missing\n", "dump -l");
     REFUSES(2, "recorder: --last: x is no number\n", "dump -l x a");
     REFUSES(2, "recorder: --last 0 is nothing\n", "dump -l 0 a");

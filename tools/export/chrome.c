@@ -11,10 +11,11 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct chrome {
-    struct timeline timeline;
+    struct timeline *timeline; /* of the source that is being written */
     struct switches switches;
     struct output out;
     uint64_t pid;
@@ -59,6 +60,7 @@ static void event_begin(struct chrome *c, char phase, uint32_t tid)
 }
 static void put_time(struct chrome *c, uint64_t ns)
 {
+    ns += c->timeline->later_ns;
     fprintf(c->out.file, ",\"ts\":%" PRIu64 ".%03" PRIu64, ns / 1000,
             ns % 1000);
 }
@@ -70,13 +72,14 @@ static void put_name(struct chrome *c, const char *name)
 
 /* ---------------------------------------------------------------- events -- */
 
-static void put_metadata(struct chrome *c)
+/* Writes what is known of a source, as members of an object. */
+static void put_about(struct chrome *c)
 {
-    const struct timeline *t = &c->timeline;
+    const struct timeline *t = c->timeline;
     FILE *file = c->out.file;
     uint64_t end, read;
     end = reader_end_realtime(&t->call->reader, &read);
-    fprintf(file, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"source\":");
+    fputs("\"source\":", file);
     put_string(file, t->call->name);
     fputs(",\"program\":", file);
     put_string(file, call_program(t->call));
@@ -87,12 +90,31 @@ static void put_metadata(struct chrome *c)
     fprintf(file, ",\"start_ns\":\"%" PRId64 "\"", t->start_ns);
     if (t->realtime_ns)
         fprintf(file, ",\"start_wall_ns\":\"%" PRIu64 "\"", t->realtime_ns);
+}
+
+/* Of several sources, the name says which, and the order is theirs. */
+static void put_process(struct chrome *c, size_t index)
+{
+    const struct timeline *t = c->timeline;
+    const char *title = t->call->title;
+    FILE *file = c->out.file;
+    char *name = NULL;
     fprintf(file,
-            "},\n\"traceEvents\":[\n{\"ph\":\"M\",\"pid\":%" PRIu64
+            "%s\n{\"ph\":\"M\",\"pid\":%" PRIu64
             ",\"tid\":0,\"name\":\"process_name\",\"args\":{\"name\":",
-            c->pid);
-    put_string(file, call_program(t->call));
+            index ? "," : "", c->pid);
+    if (title && asprintf(&name, "%s: %s", title, call_program(t->call)) < 0)
+        need(NULL);
+    put_string(file, name ? name : call_program(t->call));
+    free(name);
     fputs("}}", file);
+    if (title) {
+        event_begin(c, 'M', 0);
+        fprintf(file,
+                ",\"name\":\"process_sort_index\",\"args\":"
+                "{\"sort_index\":%zu}}",
+                index);
+    }
     for (size_t i = 0; i < t->lanes_count; i++) {
         event_begin(c, 'M', t->lanes[i]->id);
         fputs(",\"name\":\"thread_name\",\"args\":{\"name\":", file);
@@ -108,7 +130,7 @@ static void put_metadata(struct chrome *c)
 
 static void put_gaps(struct chrome *c)
 {
-    const struct timeline *t = &c->timeline;
+    const struct timeline *t = c->timeline;
     for (size_t i = 0; i < t->call->reader.recorders_count; i++) {
         uint64_t ns;
         const char *gap = timeline_gap(t, i, &ns);
@@ -132,7 +154,7 @@ static void put_arguments(struct chrome *c, const struct timeline_event *e,
     json_string(file, message, size, false);
     for (unsigned i = 0; i < e->arguments_count; i++) {
         putc(',', file);
-        put_string(file, timeline_name(&c->timeline, e, i));
+        put_string(file, timeline_name(c->timeline, e, i));
         putc(':', file);
         put_argument(file, &e->arguments[i]);
     }
@@ -161,7 +183,7 @@ static void put_record(struct chrome *c, const struct timeline_event *e)
     FILE *file = c->out.file;
     size_t size;
     const char *message =
-        reader_message(&c->timeline.call->reader, &e->read, &size);
+        reader_message(&c->timeline->call->reader, &e->read, &size);
     const char *name = c->messages || e->read.outside ? message : e->format;
     if (c->spans_only && !e->opens)
         return;
@@ -234,7 +256,7 @@ static void put_async(struct chrome *c, const struct timeline_event *e)
     }
     if (e->step == SPANS_CLOSES)
         put_async_end(c, &async, e->ns);
-    message = reader_message(&c->timeline.call->reader, &e->read, &size);
+    message = reader_message(&c->timeline->call->reader, &e->read, &size);
     if (e->step == SPANS_OPENS) {
         async_begin(c, 'b', 0, &async, e->ns);
         fputs(",\"args\":{\"message\":", file);
@@ -277,8 +299,8 @@ static void put_wake(struct chrome *c, const struct timeline_event *e)
 
 static void put_values(struct chrome *c, const struct timeline_event *e)
 {
-    for (size_t i = 0; i < c->timeline.values_count; i++) {
-        const struct timeline_value *value = &c->timeline.values[i];
+    for (size_t i = 0; i < c->timeline->values_count; i++) {
+        const struct timeline_value *value = &c->timeline->values[i];
         const struct reader_argument *argument = timeline_value(value, e);
         if (!argument || !isfinite(value_number(argument)))
             continue;
@@ -361,45 +383,74 @@ static void put_switches(struct chrome *c)
             }
 }
 
-static void export_events(struct call *call, const char *path, bool spans_only)
+/* Writes the metadata and events of a source. Returns how many spans. */
+static size_t put_source(struct chrome *c, size_t index)
 {
-    struct chrome c = {.spans_only = spans_only};
-    struct timeline *t = &c.timeline;
+    struct timeline *t = c->timeline;
     struct timeline_event e;
-    size_t i, spans = 0;
-    timeline_open(t, call, EXPORT_VALUE);
-    if (!spans_only)
-        switches_export(&c.switches, t);
-    output_open(&c.out, call, path);
-    c.pid = call->reader.pid ? call->reader.pid : 1;
-    c.messages = !spans_only && call_option(call, EXPORT_MESSAGES);
-    put_metadata(&c);
-    if (!spans_only)
-        put_gaps(&c);
+    size_t spans = 0;
+    c->pid = t->call->title        ? t->call->pid_shown
+             : t->call->reader.pid ? t->call->reader.pid
+                                   : 1;
+    if (!c->spans_only)
+        switches_export(&c->switches, t);
+    put_process(c, index);
+    if (!c->spans_only)
+        put_gaps(c);
     while (timeline_next(t, &e)) {
-        if (!spans_only)
-            put_wake(&c, &e);
-        put_ends(&c, e.ns, e.lane, e.lane->depth + e.closed, e.closed);
-        put_record(&c, &e);
-        if (!spans_only) {
-            put_async(&c, &e);
-            put_values(&c, &e);
+        if (!c->spans_only)
+            put_wake(c, &e);
+        put_ends(c, e.ns, e.lane, e.lane->depth + e.closed, e.closed);
+        put_record(c, &e);
+        if (!c->spans_only) {
+            put_async(c, &e);
+            put_values(c, &e);
         }
         spans += e.opens;
-        output_check(&c.out);
+        output_check(&c->out);
     }
-    for (i = 0; i < t->lanes_count; i++)
-        put_ends(&c, timeline_lane_end(t, t->lanes[i]), t->lanes[i],
+    for (size_t i = 0; i < t->lanes_count; i++)
+        put_ends(c, timeline_lane_end(t, t->lanes[i]), t->lanes[i],
                  t->lanes[i]->depth, t->lanes[i]->depth);
-    for (i = 0; !spans_only && i < t->asyncs.count; i++)
+    for (size_t i = 0; !c->spans_only && i < t->asyncs.count; i++)
         if (t->asyncs.at[i].open)
-            put_async_end(&c, &t->asyncs.at[i], t->length_ns);
-    put_switches(&c);
+            put_async_end(c, &t->asyncs.at[i], t->length_ns);
+    if (!c->spans_only) {
+        put_switches(c);
+        switches_free(&c->switches);
+    }
+    return spans;
+}
+
+static void export_events(struct call *calls, const char *path, bool spans_only)
+{
+    struct chrome c = {.spans_only = spans_only};
+    size_t count, i, spans = 0;
+    struct timeline *all = timelines_open(calls, EXPORT_VALUE, &count);
+    output_open(&c.out, calls, path);
+    c.messages = !spans_only && call_option(calls, EXPORT_MESSAGES);
+    fputs("{\"displayTimeUnit\":\"ns\",\"otherData\":{", c.out.file);
+    for (i = 0; i < count; i++) {
+        c.timeline = &all[i];
+        if (!calls->title) {
+            put_about(&c);
+            continue;
+        }
+        fputs(i ? "," : "", c.out.file);
+        put_string(c.out.file, all[i].call->title);
+        fputs(":{", c.out.file);
+        put_about(&c);
+        putc('}', c.out.file);
+    }
+    fputs("},\n\"traceEvents\":[", c.out.file);
+    for (i = 0; i < count; i++) {
+        c.timeline = &all[i];
+        spans += put_source(&c, i);
+    }
     fputs("\n]}\n", c.out.file);
     if (spans_only && !spans)
-        warn(call, "there is no span: no format starts with >");
-    switches_free(&c.switches);
-    timeline_close(t);
+        warn(calls, "there is no span: no format starts with >");
+    timelines_close(all, count);
     output_close(&c.out);
 }
 

@@ -66,11 +66,12 @@ static const uint64_t SEVERITIES = UINT64_C(1) << 32;
 enum { /* what a packet says of its sequence */ CLEARED = 1, NEEDED = 2 };
 
 struct perfetto {
-    struct timeline timeline;
+    struct timeline *timeline; /* of the source that is being written */
     struct switches switches;
-    struct output out;
+    struct output *out;
     struct buffer packet, interned;
     struct ids categories, names, annotations, locations;
+    size_t index;     /* of the source */
     uint64_t base;    /* of tracks' ids, so that traces can be put together */
     uint64_t zero_ns; /* monotonic, of the timeline's start */
     bool messages;
@@ -82,13 +83,13 @@ static uint64_t track(const struct perfetto *p, size_t number)
 }
 static uint64_t track_of_value(const struct perfetto *p, size_t value)
 {
-    return track(p, 1 + p->timeline.lanes_count + value);
+    return track(p, 1 + p->timeline->lanes_count + value);
 }
 
 static uint64_t track_of_cpu(const struct perfetto *p, unsigned cpu,
                              enum switches_what what)
 {
-    return track(p, 1 + p->timeline.lanes_count + p->timeline.values_count +
+    return track(p, 1 + p->timeline->lanes_count + p->timeline->values_count +
                         4 * cpu + what);
 }
 
@@ -115,8 +116,8 @@ static void packet_end(struct perfetto *p)
     }
     buffer_varint(&head, 1 << 3 | 2);
     buffer_varint(&head, p->packet.size);
-    fwrite(head.at, 1, head.size, p->out.file);
-    fwrite(p->packet.at, 1, p->packet.size, p->out.file);
+    fwrite(head.at, 1, head.size, p->out->file);
+    fwrite(p->packet.at, 1, p->packet.size, p->out->file);
     free(head.at);
 }
 
@@ -158,7 +159,7 @@ static uint64_t interned_location(struct perfetto *p,
 /* Writes the clocks, and says which one all later packets use. */
 static void put_clock(struct perfetto *p)
 {
-    const struct timeline *t = &p->timeline;
+    const struct timeline *t = p->timeline;
     size_t snapshot, clock;
     packet_begin(p);
     put_number(&p->packet, 13, CLEARED);
@@ -183,13 +184,26 @@ static void put_clock(struct perfetto *p)
 
 static uint64_t pid_of(const struct perfetto *p)
 {
-    uint64_t pid = p->timeline.call->reader.pid;
+    const struct call *call = p->timeline->call;
+    uint64_t pid = call->title ? call->pid_shown : call->reader.pid;
     return pid ? pid : 1; /* 0 is the kernel's idle thread */
+}
+
+/* Of several sources, the name says which. */
+static void put_process_name(struct perfetto *p)
+{
+    const struct call *call = p->timeline->call;
+    char *name = NULL;
+    if (call->title &&
+        asprintf(&name, "%s: %s", call->title, call_program(call)) < 0)
+        need(NULL);
+    put_string(&p->packet, 6, name ? name : call_program(call));
+    free(name);
 }
 
 static void put_tracks(struct perfetto *p)
 {
-    const struct timeline *t = &p->timeline;
+    const struct timeline *t = p->timeline;
     struct buffer *b = &p->packet;
     size_t i, begin, inner;
     packet_begin(p);
@@ -197,7 +211,7 @@ static void put_tracks(struct perfetto *p)
     put_number(b, 1, track(p, 0));
     inner = put_begin(b, 3);
     put_number(b, 1, pid_of(p));
-    put_string(b, 6, call_program(t->call));
+    put_process_name(p);
     put_end(b, inner);
     put_end(b, begin);
     packet_end(p);
@@ -329,7 +343,7 @@ static void put_async(struct perfetto *p, const struct timeline_event *e)
         put_end(b, begin);
         packet_end(p);
     }
-    message = reader_message(&p->timeline.call->reader, &e->read, &size);
+    message = reader_message(&p->timeline->call->reader, &e->read, &size);
     begin = event_begin(p, e->ns, BEGIN, track_of_async(p, async->number));
     put_number(
         b, 3,
@@ -341,7 +355,7 @@ static void put_async(struct perfetto *p, const struct timeline_event *e)
 static void put_record(struct perfetto *p, const struct timeline_event *e)
 {
     const struct recorder_event *record = &e->read.event;
-    const struct timeline *t = &p->timeline;
+    const struct timeline *t = p->timeline;
     struct buffer *b = &p->packet;
     size_t begin, inner, size;
     uint64_t location;
@@ -392,9 +406,9 @@ static void put_record(struct perfetto *p, const struct timeline_event *e)
 
 static void put_values(struct perfetto *p, const struct timeline_event *e)
 {
-    for (size_t i = 0; i < p->timeline.values_count; i++) {
+    for (size_t i = 0; i < p->timeline->values_count; i++) {
         const struct reader_argument *argument =
-            timeline_value(&p->timeline.values[i], e);
+            timeline_value(&p->timeline->values[i], e);
         size_t begin;
         if (!argument)
             continue;
@@ -420,7 +434,7 @@ static void put_ends(struct perfetto *p, uint64_t ns, size_t lane, size_t count)
 /* Marks where the kept records of each recorder begin. */
 static void put_gaps(struct perfetto *p)
 {
-    const struct timeline *t = &p->timeline;
+    const struct timeline *t = p->timeline;
     for (size_t i = 0; i < t->call->reader.recorders_count; i++) {
         uint64_t ns;
         const char *gap = timeline_gap(t, i, &ns);
@@ -556,54 +570,74 @@ static void put_states(struct perfetto *p)
 
 static void put_switches(struct perfetto *p)
 {
-    put_states(p);
+    if (!p->timeline->call->title) /* its tables know one machine */
+        put_states(p);
     for (unsigned cpu = 0; cpu < SWITCHES_CPUS; cpu++)
         for (unsigned what = SWITCHES_INTERRUPT;
              p->switches.cpus[cpu] && what <= SWITCHES_OFF; what++)
             put_slices(p, cpu, what);
 }
 
-void export_perfetto(struct call *call, const char *path)
+static uint64_t zero_of(const struct timeline *t)
 {
-    struct perfetto p = {0};
-    struct timeline *t = &p.timeline;
+    uint64_t monotonic = t->call->reader.clock.start.monotonic_ns;
+    bool known = t->start_ns >= 0 || (uint64_t)-t->start_ns <= monotonic;
+    return known ? monotonic + (uint64_t)t->start_ns : 0;
+}
+
+/* Writes a source: a sequence of packets of its own. */
+static void put_source(struct perfetto *p)
+{
+    struct timeline *t = p->timeline;
     struct timeline_event e;
-    uint64_t monotonic = call->reader.clock.start.monotonic_ns;
-    size_t i;
-    timeline_open(t, call, EXPORT_VALUE);
-    switches_export(&p.switches, t);
-    output_open(&p.out, call, path);
-    p.messages = call_option(call, EXPORT_MESSAGES);
-    p.base = (t->realtime_ns ^ call->reader.pid << 48) *
-                 UINT64_C(0x9e3779b97f4a7c15) |
-             1;
-    if (t->start_ns >= 0 || (uint64_t)-t->start_ns <= monotonic)
-        p.zero_ns = monotonic + (uint64_t)t->start_ns;
-    put_clock(&p);
-    put_tracks(&p);
-    put_gaps(&p);
+    switches_export(&p->switches, t);
+    p->base = ((t->realtime_ns ^ t->call->reader.pid << 48) + p->index) *
+                  UINT64_C(0x9e3779b97f4a7c15) |
+              1;
+    put_clock(p);
+    put_tracks(p);
+    put_gaps(p);
     while (timeline_next(t, &e)) {
-        put_ends(&p, e.ns, e.lane->index, e.closed);
-        put_wake(&p, &e);
-        put_record(&p, &e);
-        put_async(&p, &e);
-        put_values(&p, &e);
-        output_check(&p.out);
+        put_ends(p, e.ns, e.lane->index, e.closed);
+        put_wake(p, &e);
+        put_record(p, &e);
+        put_async(p, &e);
+        put_values(p, &e);
+        output_check(p->out);
     }
-    for (i = 0; i < t->lanes_count; i++)
-        put_ends(&p, timeline_lane_end(t, t->lanes[i]), i, t->lanes[i]->depth);
-    for (i = 0; i < t->asyncs.count; i++)
+    for (size_t i = 0; i < t->lanes_count; i++)
+        put_ends(p, timeline_lane_end(t, t->lanes[i]), i, t->lanes[i]->depth);
+    for (size_t i = 0; i < t->asyncs.count; i++)
         if (t->asyncs.at[i].open)
-            put_async_end(&p, &t->asyncs.at[i], t->length_ns);
-    put_switches(&p);
-    output_check(&p.out);
-    switches_free(&p.switches);
-    timeline_close(t);
-    output_close(&p.out);
-    free(p.packet.at);
-    free(p.interned.at);
-    ids_free(&p.categories);
-    ids_free(&p.names);
-    ids_free(&p.annotations);
-    ids_free(&p.locations);
+            put_async_end(p, &t->asyncs.at[i], t->length_ns);
+    put_switches(p);
+    output_check(p->out);
+    switches_free(&p->switches);
+    free(p->packet.at);
+    free(p->interned.at);
+    ids_free(&p->categories);
+    ids_free(&p->names);
+    ids_free(&p->annotations);
+    ids_free(&p->locations);
+}
+
+void export_perfetto(struct call *calls, const char *path)
+{
+    struct output out;
+    size_t count, i;
+    struct timeline *all = timelines_open(calls, EXPORT_VALUE, &count);
+    uint64_t zero = zero_of(&all[0]), later = all[0].later_ns;
+    output_open(&out, calls, path);
+    /* The clock is that of the first source's machine, from its start on. */
+    zero = zero > later ? zero - later : 0;
+    for (i = 0; i < count; i++) {
+        struct perfetto p = {.timeline = &all[i],
+                             .out = &out,
+                             .index = i,
+                             .messages = call_option(calls, EXPORT_MESSAGES),
+                             .zero_ns = zero + all[i].later_ns};
+        put_source(&p);
+    }
+    timelines_close(all, count);
+    output_close(&out);
 }

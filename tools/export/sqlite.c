@@ -1,8 +1,11 @@
 /* sqlite.c - a database: every field a column, and a view to read. */
 /* SPDX-License-Identifier: MIT */
+#include "array.h"
 #include "export.h"
+#include "labels.h"
 #include "names.h"
 #include "shown.h"
+#include "sources.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -47,12 +50,61 @@
     " join format on format.id = event.format"                                 \
     " left join thread on thread.id = event.thread order by " by ";"
 
+/* Of several sources: each table says of which. `merged_ns` is the largest
+ * wall-clock time of a source up to an event: by it, events of a source stay in
+ * their order. Labels are columns of `source` besides. */
+static const char schema_of_many[] =
+    "create table source (id integer primary key, source text unique, name "
+    "text, program text, pid integer, offset_ns integer, error_ns integer,"
+    " end_wall_ns integer, read_wall_ns integer);"
+    "create table recorder (id integer primary key, name text, description "
+    "text,"
+    " size integer, lanes integer, overwritten integer, lost integer,"
+    " estimated integer, source integer references source);"
+    "create table thread (id integer primary key, number integer, tid "
+    "integer,"
+    " name text, source integer references source);"
+    "create table format (id integer primary key, format text, file text,"
+    " line integer, arguments integer);"
+    "create table event (ord integer, ns integer, wall_ns integer,"
+    " recorder integer references recorder, thread integer references thread,"
+    " format integer references format, caller text, severity text,"
+    " kind text,"
+    " message text,"
+    " arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9, arg10, arg11,"
+    " arg12, source integer references source, merged_ns integer,"
+    " primary key (source, ord));"
+    "create table span (opened integer, closed integer,"
+    " thread integer references thread, depth integer,"
+    " name text, start_ns integer, length_ns integer,"
+    " source integer references source);"
+    "create table value (ord integer, ns integer, name text, value,"
+    " source integer references source);"
+    "create view log as select source.source as source, ord, wall_ns,"
+    " strftime('%Y-%m-%d %H:%M:%S', wall_ns / 1000000000, 'unixepoch') ||"
+    " printf('.%06d', wall_ns / 1000 % 1000000) as wall,"
+    " file || ':' || line as location, thread.name as thread,"
+    " recorder.name as recorder, severity, kind, message"
+    " from event join recorder on recorder.id = event.recorder"
+    " join source on source.id = event.source"
+    " join format on format.id = event.format"
+    " left join thread on thread.id = event.thread"
+    " order by merged_ns, event.source, ord;";
+
 struct sqlite {
-    struct timeline timeline;
+    struct timeline *timeline; /* of the source that is being written */
+    const struct call *calls;
     struct output out;
     sqlite3 *db;
     sqlite3_stmt *event, *format, *span, *late, *value;
     struct ids formats;
+    int64_t source;             /* from 1; 0: there is only one */
+    int64_t recorders, threads; /* ids of earlier sources; and of formats: */
+    int64_t formats_before;
+    struct merged {
+        uint64_t order, wall_ns;
+    } * merged; /* of several sources: the keys of this one's events */
+    size_t merged_count, merged_max;
     struct names named;
 };
 enum { EVENT_COLUMNS = 22 };
@@ -60,7 +112,7 @@ enum { EVENT_COLUMNS = 22 };
 static void check(struct sqlite *s, int status)
 {
     if (status != SQLITE_OK && status != SQLITE_DONE)
-        fail(s->timeline.call, "%s: %s", s->out.path,
+        fail(s->out.call, "%s: %s", s->out.path,
              status == SQLITE_FULL ? "No space left on device"
                                    : sqlite3_errmsg(s->db));
 }
@@ -140,14 +192,32 @@ static void bind_argument(sqlite3_stmt *to, int column,
 
 /* ------------------------------------------------------------------ rows -- */
 
+/* Prepares an insertion of so many columns, and one of several sources. */
+static sqlite3_stmt *prepare_rows(struct sqlite *s, const char *table,
+                                  unsigned columns, unsigned more)
+{
+    char sql[160];
+    int at = snprintf(sql, sizeof sql, "insert into %s values (?", table);
+    columns += s->source ? more : 0;
+    while (--columns)
+        at += snprintf(sql + at, sizeof sql - (size_t)at, ", ?");
+    snprintf(sql + at, sizeof sql - (size_t)at, ")");
+    return prepare(s, sql);
+}
+
+static void bind_source(const struct sqlite *s, sqlite3_stmt *to, int column)
+{
+    if (s->source)
+        bind_integer(to, column, s->source);
+}
+
 static void put_recorders(struct sqlite *s)
 {
-    const struct reader *reader = &s->timeline.call->reader;
-    sqlite3_stmt *to =
-        prepare(s, "insert into recorder values (?, ?, ?, ?, ?, ?, ?, ?)");
+    const struct reader *reader = &s->timeline->call->reader;
+    sqlite3_stmt *to = prepare_rows(s, "recorder", 8, 1);
     for (size_t i = 0; i < reader->recorders_count; i++) {
         const struct reader_recorder *recorder = reader->recorders[i];
-        bind_integer(to, 1, (int64_t)i + 1);
+        bind_integer(to, 1, s->recorders + (int64_t)i + 1);
         bind_string(to, 2, recorder->name);
         bind_string(to, 3, recorder->description);
         bind_integer(to, 4, (int64_t)recorder->figures.size);
@@ -155,6 +225,7 @@ static void put_recorders(struct sqlite *s)
         bind_integer(to, 6, (int64_t)recorder->figures.overwritten);
         bind_integer(to, 7, (int64_t)recorder->figures.lost);
         bind_integer(to, 8, recorder->figures.estimated != 0);
+        bind_source(s, to, 9);
         step(s, to);
     }
     sqlite3_finalize(to);
@@ -162,16 +233,17 @@ static void put_recorders(struct sqlite *s)
 
 static void put_threads(struct sqlite *s)
 {
-    const struct timeline *t = &s->timeline;
-    sqlite3_stmt *to = prepare(s, "insert into thread values (?, ?, ?, ?)");
+    const struct timeline *t = s->timeline;
+    sqlite3_stmt *to = prepare_rows(s, "thread", 4, 1);
     for (size_t i = 0; i < t->lanes_count; i++) {
         const struct reader_thread *thread = t->lanes[i]->thread;
         if (!thread)
             continue;
-        bind_integer(to, 1, (int64_t)i + 1);
+        bind_integer(to, 1, s->threads + (int64_t)i + 1);
         bind_integer(to, 2, thread->number);
         bind_integer(to, 3, thread->id);
         bind_string(to, 4, thread->name);
+        bind_source(s, to, 5);
         step(s, to);
     }
     sqlite3_finalize(to);
@@ -181,7 +253,8 @@ static int64_t format_of(struct sqlite *s, const struct timeline_event *e)
 {
     bool is_new;
     int64_t id =
-        (int64_t)ids_of(&s->formats, e->read.event.format, 0, 0, &is_new) + 1;
+        s->formats_before + 1 +
+        (int64_t)ids_of(&s->formats, e->read.event.format, 0, 0, &is_new);
     size_t size;
     unsigned line = reader_location(e->location, &size);
     if (!is_new)
@@ -197,6 +270,36 @@ static int64_t format_of(struct sqlite *s, const struct timeline_event *e)
     return id;
 }
 
+/* Reads the keys of a source's events, in their order. */
+static void merged_read(struct sqlite *s)
+{
+    struct reader *reader = &s->timeline->call->reader;
+    struct reader_event e;
+    uint64_t wall_ns = 0;
+    s->merged_count = 0;
+    while (reader_next(reader, &e)) {
+        s->merged = need(array_room(s->merged, &s->merged_max,
+                                    s->merged_count + 1, sizeof *s->merged));
+        if (e.ns != RECORDER_TIME_UNKNOWN_ && e.realtime_ns > wall_ns)
+            wall_ns = e.realtime_ns;
+        s->merged[s->merged_count++] = (struct merged){e.event.order, wall_ns};
+    }
+    timeline_rewind(s->timeline);
+}
+
+static uint64_t merged_of(const struct sqlite *s, uint64_t order)
+{
+    size_t low = 0, high = s->merged_count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (s->merged[middle].order <= order)
+            low = middle;
+        else
+            high = middle;
+    }
+    return s->merged_count ? s->merged[low].wall_ns : 0;
+}
+
 static void put_event(struct sqlite *s, const struct timeline_event *e)
 {
     const struct reader_event *read = &e->read;
@@ -210,18 +313,21 @@ static void put_event(struct sqlite *s, const struct timeline_event *e)
         if (read->realtime_ns)
             bind_integer(s->event, 3, (int64_t)read->realtime_ns);
     }
-    bind_integer(s->event, 4, (int64_t)e->recorder + 1);
+    bind_integer(s->event, 4, s->recorders + (int64_t)e->recorder + 1);
     if (read->thread)
-        bind_integer(s->event, 5, (int64_t)e->lane->index + 1);
+        bind_integer(s->event, 5, s->threads + (int64_t)e->lane->index + 1);
     bind_integer(s->event, 6, format);
     if (!read->outside)
         bind_hexadecimal(s->event, 7, read->event.caller);
     bind_string(s->event, 8, event_severity(&read->event));
-    message = reader_message(&s->timeline.call->reader, read, &size);
+    message = reader_message(&s->timeline->call->reader, read, &size);
     bind_string(s->event, 9, read->kind);
     bind_text(s->event, 10, message, size);
     for (unsigned i = 0; i < e->arguments_count; i++)
         bind_argument(s->event, 11 + (int)i, &e->arguments[i]);
+    bind_source(s, s->event, 23);
+    if (s->source)
+        bind_integer(s->event, 24, (int64_t)merged_of(s, read->event.order));
     for (size_t i = 0; i < s->named.count; i++) {
         const struct reader_argument *of =
             names_find(s->named.at[i], e->arguments, e->arguments_count);
@@ -244,10 +350,11 @@ static void put_spans(struct sqlite *s, const struct timeline_lane *lane,
             bind_integer(s->span, 2, (int64_t)closer->read.event.order);
         if (closer)
             bind_integer(s->span, 7, (int64_t)(closer->ns - span->ns));
-        bind_integer(s->span, 3, (int64_t)lane->index + 1);
+        bind_integer(s->span, 3, s->threads + (int64_t)lane->index + 1);
         bind_integer(s->span, 4, (int64_t)depth);
         bind_string(s->span, 5, span->name);
-        bind_integer(s->span, 6, s->timeline.start_ns + (int64_t)span->ns);
+        bind_integer(s->span, 6, s->timeline->start_ns + (int64_t)span->ns);
+        bind_source(s, s->span, 8);
         step(s, s->span);
     }
 }
@@ -260,6 +367,7 @@ static void put_late_end(struct sqlite *s, const struct timeline_event *e)
     bind_integer(s->late, 1, (int64_t)e->read.event.order);
     bind_integer(s->late, 2, (int64_t)(e->ns - e->ended->ns));
     bind_integer(s->late, 3, (int64_t)e->ended->order);
+    bind_source(s, s->late, 4);
     step(s, s->late);
 }
 
@@ -274,27 +382,41 @@ static void put_async(struct sqlite *s, const struct spans_async *async,
         bind_integer(s->span, 7, (int64_t)(closer->ns - async->ns));
     }
     bind_string(s->span, 5, name);
-    bind_integer(s->span, 6, s->timeline.start_ns + (int64_t)async->ns);
+    bind_integer(s->span, 6, s->timeline->start_ns + (int64_t)async->ns);
+    bind_source(s, s->span, 8);
     step(s, s->span);
     free(name);
 }
 
 static void put_values(struct sqlite *s, const struct timeline_event *e)
 {
-    for (size_t i = 0; i < s->timeline.values_count; i++) {
-        const struct timeline_value *value = &s->timeline.values[i];
+    for (size_t i = 0; i < s->timeline->values_count; i++) {
+        const struct timeline_value *value = &s->timeline->values[i];
         const struct reader_argument *argument = timeline_value(value, e);
         if (!argument)
             continue;
         bind_integer(s->value, 1, (int64_t)e->read.event.order);
-        bind_integer(s->value, 2, s->timeline.start_ns + (int64_t)e->ns);
+        bind_integer(s->value, 2, s->timeline->start_ns + (int64_t)e->ns);
         bind_string(s->value, 3, value->label);
         bind_argument(s->value, 4, argument);
+        bind_source(s, s->value, 5);
         step(s, s->value);
     }
 }
 
 /* ------------------------------------------------------------------- all -- */
+
+/* Adds a column for each label. A name of one is a plain word (labels.c). */
+static void columns_add(struct sqlite *s)
+{
+    const char *name;
+    for (size_t i = 0; (name = labels_name(s->calls, i)); i++) {
+        char *sql =
+            sqlite3_mprintf("alter table source add column \"%w\" text", name);
+        execute(s, need(sql));
+        sqlite3_free(sql);
+    }
+}
 
 /* Adds a column for each name that formats give an argument. */
 static sqlite3_stmt *event_prepare(struct sqlite *s)
@@ -319,32 +441,98 @@ static void begin(struct sqlite *s)
         sqlite3_open(s->out.temporary ? s->out.temporary : ":memory:", &s->db);
     check(s, status);
     execute(s, "pragma journal_mode = off; pragma synchronous = off; begin");
-    execute(s, s->timeline.outside ? SCHEMA("unique", "event.rowid")
-                                   : SCHEMA("primary key", "ord"));
-    s->event = event_prepare(s);
+    if (s->source)
+        execute(s, schema_of_many);
+    else
+        execute(s, s->timeline->outside ? SCHEMA("unique", "event.rowid")
+                                        : SCHEMA("primary key", "ord"));
+    if (sources_labelled(s->calls))
+        columns_add(s);
+    s->event =
+        s->source ? prepare_rows(s, "event", 22, 2) : event_prepare(s);
     s->format = prepare(s, "insert into format values (?, ?, ?, ?, ?)");
-    s->span = prepare(s, "insert into span values (?, ?, ?, ?, ?, ?, ?)");
-    s->late = prepare(s, "update span set closed = ?, length_ns = ?"
-                         " where opened = ?");
-    s->value = prepare(s, "insert into value values (?, ?, ?, ?)");
+    s->span = prepare_rows(s, "span", 7, 1);
+    s->late = prepare(s, s->source ? "update span set closed = ?, length_ns = ?"
+                                     " where opened = ? and source = ?"
+                                   : "update span set closed = ?, length_ns = ?"
+                                     " where opened = ?");
+    s->value = prepare_rows(s, "value", 4, 1);
+}
+
+static void put_labels(struct sqlite *s)
+{
+    const struct call *call = s->timeline->call;
+    for (size_t i = 0; i < call->labels_count; i++) {
+        char *sql = sqlite3_mprintf(
+            "update source set \"%w\" = ? where rowid = %lld",
+            call->labels[i].name, s->source ? (long long)s->source : 1);
+        sqlite3_stmt *statement = prepare(s, need(sql));
+        bind_string(statement, 1, call->labels[i].value);
+        step(s, statement);
+        sqlite3_finalize(statement);
+        sqlite3_free(sql);
+    }
 }
 
 static void put_source(struct sqlite *s)
 {
-    const struct call *call = s->timeline.call;
-    sqlite3_stmt *statement =
-        prepare(s, "insert into source values (?, ?, ?, ?, ?)");
+    const struct call *call = s->timeline->call;
+    const struct source_note *note = &call->source.note;
+    sqlite3_stmt *statement = prepare(
+        s, s->source ? "insert into source (name, program, pid, end_wall_ns,"
+                       " read_wall_ns, id, source, offset_ns, error_ns)"
+                       " values (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                     : "insert into source (name, program, pid, end_wall_ns,"
+                       " read_wall_ns) values (?, ?, ?, ?, ?)");
     uint64_t ends, read;
     ends = reader_end_realtime(&call->reader, &read);
-    sqlite3_bind_text(statement, 1, call->name, -1, SQLITE_STATIC);
-    sqlite3_bind_text(statement, 2, call_program(call), -1, SQLITE_STATIC);
+    bind_string(statement, 1, call->name);
+    bind_string(statement, 2, call_program(call));
     sqlite3_bind_int64(statement, 3, (sqlite3_int64)call->reader.pid);
     if (ends)
         sqlite3_bind_int64(statement, 4, (sqlite3_int64)ends);
     if (read)
         sqlite3_bind_int64(statement, 5, (sqlite3_int64)read);
+    if (s->source) {
+        bind_source(s, statement, 6);
+        bind_string(statement, 7, call->title);
+        bind_integer(statement, 8, note->offset_ns);
+        if (note->error_ns)
+            bind_integer(statement, 9, note->error_ns);
+    }
     step(s, statement);
     sqlite3_finalize(statement);
+    put_labels(s);
+}
+
+/* Writes all of a source; ids go on behind those of the one before. */
+static void put_all(struct sqlite *s)
+{
+    struct timeline *t = s->timeline;
+    struct timeline_event e;
+    put_source(s);
+    put_recorders(s);
+    put_threads(s);
+    if (s->source)
+        merged_read(s);
+    while (timeline_next(t, &e)) {
+        put_spans(s, e.lane, e.lane->depth, e.closed, &e);
+        put_late_end(s, &e);
+        if (e.step == SPANS_CLOSES && e.was_open)
+            put_async(s, &e.async, &e);
+        put_event(s, &e);
+        put_values(s, &e);
+    }
+    for (size_t i = 0; i < t->lanes_count; i++)
+        put_spans(s, t->lanes[i], 0, t->lanes[i]->depth, NULL);
+    for (size_t i = 0; i < t->asyncs.count; i++)
+        if (t->asyncs.at[i].open)
+            put_async(s, &t->asyncs.at[i], NULL);
+    s->recorders += (int64_t)t->call->reader.recorders_count;
+    s->threads += (int64_t)t->lanes_count;
+    s->formats_before += (int64_t)s->formats.count;
+    ids_free(&s->formats);
+    s->formats = (struct ids){0};
 }
 
 static void end(struct sqlite *s)
@@ -354,6 +542,9 @@ static void end(struct sqlite *s)
     sqlite3_finalize(s->span);
     sqlite3_finalize(s->late);
     sqlite3_finalize(s->value);
+    if (s->source)
+        execute(s, "create index event_merged on event (merged_ns);"
+                   "create index event_wall on event (wall_ns)");
     execute(s, "create index event_recorder on event (recorder);"
                "create index event_thread on event (thread); commit");
     if (!s->out.temporary) { /* to a pipe */
@@ -366,34 +557,25 @@ static void end(struct sqlite *s)
     check(s, sqlite3_close(s->db));
 }
 
-void export_sqlite(struct call *call, const char *path)
+void export_sqlite(struct call *calls, const char *path)
 {
-    struct sqlite s = {0};
-    struct timeline *t = &s.timeline;
-    struct timeline_event e;
-    output_open(&s.out, call, path);
-    names_read(&s.named, call);
-    timeline_open(t, call, EXPORT_VALUE);
-    begin(&s);
-    put_source(&s);
-    put_recorders(&s);
-    put_threads(&s);
-    while (timeline_next(t, &e)) {
-        put_spans(&s, e.lane, e.lane->depth, e.closed, &e);
-        put_late_end(&s, &e);
-        if (e.step == SPANS_CLOSES && e.was_open)
-            put_async(&s, &e.async, &e);
-        put_event(&s, &e);
-        put_values(&s, &e);
+    struct sqlite s = {.calls = calls, .source = calls->title != NULL};
+    struct timeline *all;
+    size_t count, i;
+    output_open(&s.out, calls, path);
+    if (!calls->title) /* of several, columns of formats' names are not told */
+        names_read(&s.named, calls);
+    all = timelines_open(calls, EXPORT_VALUE, &count);
+    for (i = 0; i < count; i++) {
+        s.timeline = &all[i];
+        if (i == 0)
+            begin(&s);
+        put_all(&s);
+        s.source += calls->title != NULL;
     }
-    for (size_t i = 0; i < t->lanes_count; i++)
-        put_spans(&s, t->lanes[i], 0, t->lanes[i]->depth, NULL);
-    for (size_t i = 0; i < t->asyncs.count; i++)
-        if (t->asyncs.at[i].open)
-            put_async(&s, &t->asyncs.at[i], NULL);
     end(&s);
-    timeline_close(t);
+    free(s.merged);
+    timelines_close(all, count);
     output_close(&s.out);
-    ids_free(&s.formats);
     names_close(&s.named);
 }

@@ -419,6 +419,32 @@ void timeline_close(struct timeline *t)
     free(t->inside);
 }
 
+struct timeline *timelines_open(struct call *calls, int value_key,
+                                size_t *count)
+{
+    struct timeline *all = NULL;
+    uint64_t first = UINT64_MAX;
+    size_t i = 0;
+    for (*count = 0; calls; calls = calls->next) {
+        all = need(realloc(all, (*count + 1) * sizeof *all));
+        timeline_open(&all[*count], calls, value_key);
+        if (all[*count].realtime_ns && all[*count].realtime_ns < first)
+            first = all[*count].realtime_ns;
+        ++*count;
+    }
+    for (; i < *count; i++)
+        if (all[i].realtime_ns)
+            all[i].later_ns = all[i].realtime_ns - first;
+    return all;
+}
+
+void timelines_close(struct timeline *all, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        timeline_close(&all[i]);
+    free(all);
+}
+
 /* ----------------------------------------------------------------- spans -- */
 
 const char *timeline_span_name(const char *text)

@@ -83,6 +83,7 @@ struct timeline {
     struct call *call;
     int64_t start_ns;     /* of the first event, since the program's start */
     uint64_t length_ns;   /* from there to the last */
+    uint64_t later_ns;    /* of several: its start behind that of the first */
     uint64_t realtime_ns; /* at start_ns, since 1970; 0: unknown */
     struct timeline_lane **lanes;
     size_t lanes_count;
@@ -107,6 +108,12 @@ bool timeline_read(struct timeline *, struct reader_event *, uint64_t *ns);
 /* Goes back to the first event. */
 void timeline_rewind(struct timeline *);
 void timeline_close(struct timeline *);
+
+/* Opens a timeline for each of a list of calls, and sets their later_ns: what
+ * tells no date begins with the first. Returns them; *count: how many. */
+struct timeline *timelines_open(struct call *calls, int value_key,
+                                size_t *count);
+void timelines_close(struct timeline *, size_t count);
 
 /* True if a recorder has records of what ran. */
 bool timeline_says(const struct timeline *, size_t recorder);

@@ -3,8 +3,10 @@
 #include "csv.h"
 #include "fields.h"
 #include "json.h"
+#include "labels.h"
 #include "names.h"
 #include "shown.h"
+#include "sources.h"
 #include "text.h"
 
 #include <inttypes.h>
@@ -47,29 +49,66 @@ static void csv_argument(FILE *file, const struct reader_argument *argument)
     }
 }
 
-static struct names named; /* columns */
+static void csv_text(FILE *file, const char *text)
+{
+    csv_string(file, text, strlen(text));
+}
 
-void csv_head(FILE *file, struct call *call)
+/* Prints what tells sources apart: its name, labels, process and clock. */
+static void csv_source(FILE *file, const struct call *calls,
+                       const struct call *call)
+{
+    const struct source_note *note = &call->source.note;
+    const char *name, *value;
+    csv_text(file, call->title ? call->title : call->name);
+    for (size_t i = 0; (name = labels_name(calls, i)); i++) {
+        putc_unlocked(',', file);
+        value = label_of(call, name);
+        if (value)
+            csv_text(file, value);
+    }
+    fprintf(file, ",%" PRIu64 ",", call->reader.pid);
+    csv_text(file, call_program(call));
+    fprintf(file, ",%" PRId64 ",", note->offset_ns);
+    if (note->error_ns)
+        fprintf(file, "%" PRId64, note->error_ns);
+    putc_unlocked(',', file);
+}
+
+static struct names named; /* columns; of several sources there are none */
+
+void csv_head(FILE *file, struct call *calls)
 {
 #define NAME(name) name,
     static const char *const names[FIELDS] = {FIELD_NAMES(NAME)};
+    const char *label;
     int i;
+    if (sources_labelled(calls)) {
+        fputs("source", file);
+        for (i = 0; (label = labels_name(calls, (size_t)i)); i++)
+            fprintf(file, ",%s", label);
+        fputs(",pid,program,offset_ns,error_ns,", file);
+    }
     for (i = 0; i < FIELDS; i++)
         fprintf(file, i ? ",%s" : "%s", names[i]);
     for (i = 1; i <= 12; i++)
         fprintf(file, ",argument%d", i);
     fputs(",may_have_changed", file);
     names_close(&named);
-    names_read(&named, call);
+    if (!calls->title)
+        names_read(&named, calls);
     for (size_t n = 0; n < named.count; n++)
         fprintf(file, ",%s", named.columns[n]);
     fputs("\r\n", file);
 }
 
-void csv_event(FILE *file, struct call *call, const struct reader_event *e)
+void csv_event(FILE *file, const struct call *calls, struct call *call,
+               const struct reader_event *e)
 {
     struct reader_argument fields[FIELDS], arguments[12];
     unsigned count, first = 0, i;
+    if (sources_labelled(calls))
+        csv_source(file, calls, call);
     fields_of(&call->reader, e, fields);
     for (i = 0; i < FIELDS; i++) {
         if (i)

@@ -6,9 +6,11 @@
 #include "command.h"
 
 /* Print one line with its CRLF: the names of the columns, the last of which are
- * those that formats name; an event. The head reads all events, from the
- * first. */
-void csv_head(FILE *, struct call *);
-void csv_event(FILE *, struct call *, const struct reader_event *);
+ * those that formats name, where there is one source; an event. The head reads
+ * all events, from the first. `calls`: of these sources it is one
+ * (sources.h). */
+void csv_head(FILE *, struct call *calls);
+void csv_event(FILE *, const struct call *calls, struct call *,
+               const struct reader_event *);
 
 #endif

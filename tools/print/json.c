@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "json.h"
 #include "fields.h"
+#include "labels.h"
+#include "sources.h"
 #include "text.h"
 
 #include <inttypes.h>
@@ -62,6 +64,30 @@ void json_argument(FILE *file, const struct reader_argument *argument)
     }
 }
 
+static void json_text(FILE *file, const char *text)
+{
+    json_string(file, text, strlen(text), false);
+}
+
+void json_source(FILE *file, const struct call *call)
+{
+    const struct source_note *note = &call->source.note;
+    if (!sources_labelled(call))
+        return;
+    fputs("\"source\":", file);
+    json_text(file, call->title ? call->title : call->name);
+    for (size_t i = 0; i < call->labels_count; i++) {
+        fprintf(file, ",\"%s\":", call->labels[i].name);
+        json_text(file, call->labels[i].value);
+    }
+    fprintf(file, ",\"pid\":%" PRIu64 ",\"program\":", call->reader.pid);
+    json_text(file, call_program(call));
+    fprintf(file, ",\"offset_ns\":%" PRId64, note->offset_ns);
+    if (note->error_ns)
+        fprintf(file, ",\"error_ns\":%" PRId64, note->error_ns);
+    putc_unlocked(',', file);
+}
+
 void json_event(FILE *file, struct call *call, const struct reader_event *e)
 {
 #define KEY(name) ",\"" name "\":",
@@ -70,6 +96,7 @@ void json_event(FILE *file, struct call *call, const struct reader_event *e)
     unsigned count, first = 0, i;
     fields_of(&call->reader, e, fields);
     putc_unlocked('{', file);
+    json_source(file, call);
     for (i = 0; i < FIELD_MESSAGE; i++) {
         fputs_unlocked(keys[i] + (i == 0), file); /* no comma yet */
         json_argument(file, &fields[i]);

@@ -11,6 +11,9 @@
 void json_string(FILE *, const char *text, size_t size, bool in_html);
 /* Prints an argument: a number, a string or null. */
 void json_argument(FILE *, const struct reader_argument *);
+/* Prints what tells a source apart, as members in front of others; nothing if
+ * it is the only one and has no labels. */
+void json_source(FILE *, const struct call *);
 /* Prints an event as an object, as `dump --json` does, without a newline. */
 void json_event(FILE *, struct call *, const struct reader_event *);
 

@@ -84,7 +84,7 @@ static bool event_at(struct reader *reader, size_t *i, struct reader_event *to)
     to->thread = reader_thread_of(reader, head.thread, head.order);
     to->ns = recorder_clock_time_(&reader->clock, event->time);
     if (to->ns != RECORDER_TIME_UNKNOWN_ && reader->clock.start.realtime_ns)
-        to->realtime_ns = reader->clock.start.realtime_ns + (uint64_t)to->ns;
+        to->realtime_ns = reader_start_realtime(reader) + (uint64_t)to->ns;
     *i += head.format ? continuation(reader, *i, &head, event) : 1;
     to->raw = *event;
     if (head.format)

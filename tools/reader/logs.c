@@ -527,7 +527,7 @@ static void line_event(const struct reader *reader,
     to->outside = true;
     to->recorder = log->recorder;
     to->ns = l->ns;
-    to->realtime_ns = reader->clock.start.realtime_ns + (uint64_t)l->ns;
+    to->realtime_ns = reader_start_realtime(reader) + (uint64_t)l->ns;
 }
 
 bool logs_next(struct reader *reader, int64_t until_ns, uint64_t order,

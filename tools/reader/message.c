@@ -622,7 +622,7 @@ const char *reader_line(struct reader *reader, const struct reader_event *event,
         return "";
     shown.event = &event->event;
     shown.ns = event->ns;
-    shown.realtime_ns = reader->clock.start.realtime_ns;
+    shown.realtime_ns = reader_start_realtime(reader);
     shown.thread = event->thread ? event->thread->name : NULL;
     shown.message_size = message_make(reader, &event->event, &shown.location);
     shown.message = inside->message ? inside->message : "";

@@ -190,18 +190,19 @@ struct reader {
     uint64_t end;   /* orders from here on were not yet given */
     bool follows;   /* set it to follow: an event is held back for
                              * one take, so that none comes too late */
-    bool logs;      /* set it for a log: each take delivers all that is whole,
+    bool logs;    /* set it for a log: each take delivers all that is whole,
                      * and waits for the rest; and reader_next() delivers the
                      * continuations of events that it delivered before: their
                      * format is 0, and their arguments are the first */
-    bool kernel;    /* set it to see switches that are in the kernel's rings
+    bool kernel;  /* set it to see switches that are in the kernel's rings
                      * still (recorder_kernel.h) */
-    bool by_time;   /* set it to have events by (time, order), not by order */
+    bool by_time; /* set it to have events by (time, order), not by order */
     const char *kernel_wrong; /* why these cannot be read; null: they can, or
                                * there are none */
-    char line[256]; /* that the program set, or the default */
+    char line[256];           /* that the program set, or the default */
     char program[RECORDER_PROGRAM_MAX_]; /* its name; "": unknown */
     struct recorder_clock_ clock;
+    int64_t offset_ns; /* set it: its clock and this make all its dates */
     const struct codes *codes; /* texts of codes; null: there are none */
     struct reader_recorder **recorders;
     size_t recorders_count;
@@ -247,6 +248,8 @@ size_t reader_kernel_count(const struct reader *);
  * the figures of each. */
 void reader_count(struct reader *);
 
+/* Returns the date of the program's start, since 1970, UTC; 0: unknown. */
+uint64_t reader_start_realtime(const struct reader *);
 /* Returns now, since 1970, UTC; 0: the program's machine has no date. */
 uint64_t reader_realtime(const struct reader *);
 /* Returns the time of the newest record that the last reader_count() counted;

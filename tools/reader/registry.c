@@ -232,6 +232,12 @@ void reader_clock(struct reader *reader, uint64_t newest_ticks)
     recorder_clock_set_(&reader->clock, &start, later);
 }
 
+uint64_t reader_start_realtime(const struct reader *reader)
+{
+    uint64_t start = reader->clock.start.realtime_ns;
+    return start ? start + (uint64_t)reader->offset_ns : 0;
+}
+
 uint64_t reader_realtime(const struct reader *reader)
 {
     bool has_date = reader->pid || reader->clock.start.realtime_ns;
@@ -240,7 +246,7 @@ uint64_t reader_realtime(const struct reader *reader)
 
 uint64_t reader_end_realtime(const struct reader *reader, uint64_t *read_ns)
 {
-    uint64_t start = reader->clock.start.realtime_ns;
+    uint64_t start = reader_start_realtime(reader);
     int64_t newest = RECORDER_TIME_UNKNOWN_;
     bool runs = reader->memory->live && !reader->memory->stale_order;
     for (size_t i = 0; i < reader->recorders_count; i++)

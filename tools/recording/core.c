@@ -4,6 +4,7 @@
 #include "core.h"
 #include "array.h"
 #include "inside.h"
+#include "labels.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -134,10 +135,30 @@ static void note_recorder(struct notes *notes, const struct memory *m,
     note_add(notes, m, NOTE_OWNER, NOTE_TYPE, d, (NOTE_PID + 1) * word);
 }
 
+/* Adds where it comes from, if anything is known of that. */
+static void note_source(struct notes *notes, const struct call *call)
+{
+    const struct memory *m = call->source.memory;
+    const struct source_note *note = &call->source.note;
+    char *text, *d;
+    size_t size = labels_text(call, &text);
+    if (size || note->offset_ns || note->error_ns) {
+        d = need(malloc(NOTE_SOURCE_WORDS + size));
+        bytes_put(m, (unsigned char *)d, (uint64_t)note->offset_ns, 8);
+        bytes_put(m, (unsigned char *)d + 8, (uint64_t)note->error_ns, 8);
+        memcpy(d + NOTE_SOURCE_WORDS, text, size);
+        note_add(notes, m, NOTE_OWNER, NOTE_SOURCE_TYPE, d,
+                 NOTE_SOURCE_WORDS + size);
+        free(d);
+    }
+    free(text);
+}
+
 void notes_make(struct notes *notes, struct call *call)
 {
     const struct memory *m = call->source.memory;
     note_recorder(notes, m, &call->reader);
+    note_source(notes, call);
     note_process(notes, m, (int)call->reader.pid, &call->source);
     if (call->source.pid)
         note_auxiliary(notes, m, call->source.pid);

@@ -66,13 +66,21 @@ static const void *file_map(struct memory *memory, uint64_t address,
 /* ------------------------------------------------------------------ open -- */
 
 /* SIGBUS comes if another process truncates a file that is mapped here. */
-static const char *file_at_work;
-static void cut_off(int sig)
+static struct file *files; /* that are open */
+static void cut_off(int sig, siginfo_t *info, void *context)
 {
     static const char text[] = ": was cut off while it was read\n";
+    const struct file *file = files, *known = NULL;
+    const char *at = info->si_addr, *path;
     (void)sig;
-    if (write(2, "recorder: ", 10) < 0 ||
-        write(2, file_at_work, strlen(file_at_work)) < 0 ||
+    (void)context;
+    for (; file && !known; file = file->next)
+        for (const struct mapped *m = file->mapped; m && !known; m = m->next)
+            if (at >= (char *)m->bytes - m->before &&
+                at < (char *)m->bytes + m->size)
+                known = file;
+    path = known ? known->path : files ? files->path : "?";
+    if (write(2, "recorder: ", 10) < 0 || write(2, path, strlen(path)) < 0 ||
         write(2, text, sizeof text - 1) < 0)
         _exit(1);
     _exit(1);
@@ -80,7 +88,11 @@ static void cut_off(int sig)
 
 static void file_close(struct source *source)
 {
-    struct file *file = (struct file *)source->memory;
+    struct file *file = (struct file *)source->memory, **at = &files;
+    while (*at && *at != file)
+        at = &(*at)->next;
+    if (*at)
+        *at = file->next;
     while (file->mapped) {
         struct mapped *next = file->mapped->next;
         if (file->mapped->bytes)
@@ -314,7 +326,7 @@ const char *source_open_file(struct source *source, const char *path,
                              const struct source_how *how)
 {
     struct file *file = calloc(1, sizeof *file);
-    struct sigaction action = {.sa_handler = cut_off};
+    struct sigaction action = {.sa_sigaction = cut_off, .sa_flags = SA_SIGINFO};
     char name[64];
     const char *wrong;
     int unpacked;
@@ -329,7 +341,9 @@ const char *source_open_file(struct source *source, const char *path,
     file->memory.read = file_read;
     file->memory.map = file_map;
     file->memory.constant = file_constant;
-    file_at_work = path;
+    file->path = path;
+    file->next = files;
+    files = file;
     if (!how->in_library)
         sigaction(SIGBUS, &action, NULL);
     wrong = source_unpack(source, path, &unpacked);

@@ -25,7 +25,7 @@ struct extent {
 struct mapped {
     unsigned char *bytes;
     size_t size;
-    size_t before; /* bytes of an earlier copy, in front of them */
+    size_t before;          /* bytes of an earlier copy, in front of them */
     struct extent *extents; /* in which not all is zero; ascending */
     size_t extents_count, extents_max;
     uint64_t data, worth; /* bytes of data; bytes that reading may allocate */
@@ -50,6 +50,8 @@ struct file {
     struct mapped *twice; /* of these, the file that holds two copies */
     struct binary *binaries;
     struct source *source;
+    const char *path;
+    struct file *next; /* of those that are open */
     struct source_how how;
     struct source_thread *threads; /* of a core file: those there were */
     size_t threads_count, threads_max;

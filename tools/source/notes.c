@@ -111,6 +111,22 @@ static void note_recorder(struct file *file, const unsigned char *d,
     m->live = true; /* perhaps */
 }
 
+/* Keeps the whole lines of the note, up to a NUL. */
+static void note_source(struct file *file, const unsigned char *d, size_t size)
+{
+    struct source_note *to = &file->source->note;
+    const char *text = (const char *)d + NOTE_SOURCE_WORDS;
+    if (to->text || size < NOTE_SOURCE_WORDS ||
+        size > NOTE_SOURCE_WORDS + NOTE_SOURCE_MAX)
+        return;
+    to->offset_ns = (int64_t)bytes_number(&file->memory, d, 8);
+    to->error_ns = (int64_t)bytes_number(&file->memory, d + 8, 8);
+    size = strnlen(text, size - NOTE_SOURCE_WORDS);
+    while (size && text[size - 1] != '\n')
+        size--;
+    to->text = strndup(text, size);
+}
+
 /* Reads the notes of at most 16 segments, and no more bytes than the file has:
  * many segments that share their notes are a forgery. */
 void notes_read(struct file *file, const struct mapped *mapped, Elf *elf)
@@ -139,6 +155,8 @@ void notes_read(struct file *file, const struct mapped *mapped, Elf *elf)
                 memcmp(owner, NOTE_OWNER, sizeof NOTE_OWNER) == 0) {
                 if (note.n_type == NOTE_TYPE)
                     note_recorder(file, d, note.n_descsz);
+                else if (note.n_type == NOTE_SOURCE_TYPE)
+                    note_source(file, d, note.n_descsz);
             } else if (note.n_type == NT_FILE) {
                 note_files(file, d, note.n_descsz);
             } else if (note.n_type == NT_PRSTATUS) {

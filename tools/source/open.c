@@ -68,6 +68,8 @@ void source_close(struct source *source)
     source_dwfl_end(source);
     if (source->close)
         source->close(source);
+    free(source->note.text);
+    source->note.text = NULL;
     for (i = 0; i < source->modules_count; i++)
         free(source->modules[i].path);
     free(source->modules);

@@ -37,6 +37,13 @@ struct source_thread {
     size_t size;
 };
 
+/* What a recording says of where it comes from; zeros: nothing. */
+struct source_note {
+    char *text;        /* "host=web1\nservice=shop\n", whole lines; or null */
+    int64_t offset_ns; /* its clock and this make the time of its fleet, */
+    int64_t error_ns;  /* give or take this; 0: it was not measured */
+};
+
 struct source {
     struct memory *memory;
     uint64_t registry; /* address; 0: no recorder in it */
@@ -61,9 +68,11 @@ struct source {
      * it; its size, 0: it has none. */
     size_t (*build_id)(struct source *, uint64_t address, unsigned char to[64]);
     char why[512];
-    char warning[512];   /* what the user should know; "": nothing */
-    char unopened[1024]; /* files whose bytes are missing, and why; or "" */
-    bool unopened_more;  /* and others */
+    char warning[512];       /* what the user should know; "": nothing */
+    char unopened[1024];     /* files whose bytes are missing, and why; or "" */
+    bool unopened_more;      /* and others */
+    struct symbols *symbols; /* symbols.c's own; null: none was asked for */
+    struct source_note note;
 };
 
 /* Options of a source beside its name. */
@@ -97,8 +106,10 @@ struct Dwfl *source_dwfl(struct source *);
  * that `recorder save` wrote has the first three: the others are the claim of a
  * process that writes the file, which may remove what it left there before. */
 #define NOTE_OWNER "RECORDER"
-enum { NOTE_TYPE = 1 };
+enum { NOTE_TYPE = 1, NOTE_SOURCE_TYPE = 2 };
 enum note_word { NOTE_LAYOUT, NOTE_REGISTRY, NOTE_PID, NOTE_WHOLE, NOTE_START };
+/* The other: offset and error, of 64 bits each, then the text. */
+enum { NOTE_SOURCE_WORDS = 16, NOTE_SOURCE_MAX = 65536 };
 
 /* ----------------------------------------------------------------- kinds -- */
 

@@ -4,7 +4,15 @@
 
 #include <elfutils/libdwfl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
+
+struct symbols {
+    struct known {
+        uint64_t address;
+        char text[256];
+    } known[256]; /* the last answers, by a hash of the address */
+};
 
 static const Dwfl_Callbacks callbacks = {
     .find_elf = dwfl_build_id_find_elf,
@@ -57,27 +65,29 @@ void source_dwfl_end(struct source *source)
     if (source->dwfl)
         dwfl_end(source->dwfl);
     source->dwfl = NULL;
+    free(source->symbols);
+    source->symbols = NULL;
 }
 
-/* A command has one source, and so one cache. */
 const char *source_function(struct source *source, uint64_t address)
 {
-    static struct {
-        uint64_t address;
-        char text[256];
-    } cache[256], *known;
+    struct known *known;
     const char *name;
     Dwfl_Module *module;
+    Dwfl *dwfl = source_dwfl(source);
     GElf_Off offset = 0;
     GElf_Sym symbol;
-    known = &cache[(address ^ address >> 8) & 255];
+    if (!source->symbols)
+        source->symbols = calloc(1, sizeof *source->symbols);
+    if (!source->symbols)
+        return NULL;
+    known = &source->symbols->known[(address ^ address >> 8) & 255];
     if (known->address == address && address)
         return *known->text ? known->text : NULL;
     known->address = address;
     *known->text = '\0';
     /* The call precedes the return address. */
-    module =
-        source_dwfl(source) ? dwfl_addrmodule(source->dwfl, address - 1) : NULL;
+    module = dwfl ? dwfl_addrmodule(dwfl, address - 1) : NULL;
     name = module ? dwfl_module_addrinfo(module, address - 1, &offset, &symbol,
                                          NULL, NULL, NULL)
                   : NULL;

@@ -12,7 +12,10 @@
 
 #include "csv.h"
 #include "json.h"
+#include "labels.h"
 #include "line.h"
+#include "shown.h"
+#include "sources.h"
 
 enum {
     OPTION_CSV = OPTION_OWN,
@@ -78,36 +81,76 @@ static void output_check(const struct call *call)
     fail(call, "stdout: %s", strerror(errno));
 }
 
-static void dump_text(struct call *call, bool head, bool in_color,
-                      bool functions)
+/* Prints the name of one of several sources in front of a line. */
+static void title_print(const struct call *call, int width)
 {
-    struct reader_event event;
     size_t size;
     const char *text;
-    if (head) {
-        text = reader_head(&call->reader, &size);
-        fwrite(text, 1, size, stdout);
-    }
-    while (reader_next(&call->reader, &event)) {
-        line_print(call, &event, in_color, functions);
-        output_check(call);
+    if (!call->title)
+        return;
+    size = strlen(call->title);
+    text = text_shown(call->title, &size);
+    printf("%-*s ", width, text);
+}
+
+/* Prints what stands above all records, for each source. */
+static void dump_head(struct call *calls, int width)
+{
+    for (struct call *c = calls; c; c = c->next) {
+        size_t size;
+        const char *text = reader_head(&c->reader, &size), *end = text + size;
+        char clock[64];
+        while (text < end) {
+            const char *newline = memchr(text, '\n', (size_t)(end - text));
+            size =
+                newline ? (size_t)(newline + 1 - text) : (size_t)(end - text);
+            title_print(c, width);
+            fwrite(text, 1, size, stdout);
+            text += size;
+        }
+        if (sources_clock(c, clock)) {
+            title_print(c, width);
+            printf("CLOCK %s, WHICH ITS TIMES HAVE\n", clock);
+        }
     }
 }
 
-static void dump_events(struct call *call, bool head, bool as_csv)
+static void dump_text(struct call *calls, bool head, bool in_color,
+                      bool functions)
 {
     struct reader_event event;
+    struct merge merge;
+    struct call *of;
+    int width = sources_width(calls);
     if (head)
-        csv_head(stdout, call);
-    while (reader_next(&call->reader, &event)) {
+        dump_head(calls, width);
+    merge_begin(&merge, calls);
+    while ((of = merge_next(&merge, &event))) {
+        title_print(of, width);
+        line_print(of, &event, in_color, functions);
+        output_check(of);
+    }
+    merge_end(&merge);
+}
+
+static void dump_events(struct call *calls, bool head, bool as_csv)
+{
+    struct reader_event event;
+    struct merge merge;
+    struct call *of;
+    if (head)
+        csv_head(stdout, calls);
+    merge_begin(&merge, calls);
+    while ((of = merge_next(&merge, &event))) {
         if (as_csv) {
-            csv_event(stdout, call, &event);
+            csv_event(stdout, calls, of, &event);
         } else {
-            json_event(stdout, call, &event);
+            json_event(stdout, of, &event);
             putchar('\n');
         }
-        output_check(call);
+        output_check(of);
     }
+    merge_end(&merge);
 }
 
 /* ----------------------------------------------------------------- clear -- */
@@ -134,6 +177,8 @@ static void clear_begin(struct call *call, uint64_t *order)
                            s->filters};
     if (call_option(call, OPTION_LOG))
         misuse(call, "--clear does not go with --log");
+    if (call->arguments_count > 1)
+        misuse(call, "--clear goes with one SOURCE");
     for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
         if (chosen[i])
             misuse(call, "--clear clears all records, --%s shows some of them",
@@ -160,6 +205,15 @@ static void dump_all(struct call *call, bool head, bool in_color)
         output_check(call);
 }
 
+/* Of several sources, lines show the date: each began at another. */
+static void lines_choose(struct call *calls)
+{
+    for (struct call *c = calls; c; c = c->next)
+        if (c->title && !c->line)
+            c->line = "{wall} [{name} {order}] {recorder}: "
+                      "{severity}{message}";
+}
+
 static int dump(struct call *call)
 {
     static char buffer[1 << 16];
@@ -168,35 +222,37 @@ static int dump(struct call *call)
     bool in_color = line_color(call, call_option(call, OPTION_COLOR));
     bool clears = call_option(call, OPTION_CLEAR);
     uint64_t order = 0;
+    struct call *calls = call;
     if (as_json && as_csv)
         misuse(call, "--json or --csv");
     if (clears)
         clear_begin(call, &order);
     else
-        call_open(call, 0);
-    call->reader.kernel &= !clears; /* they are nobody's to clear */
-    call->reader.by_time = call_option(call, OPTION_BY_TIME);
-    call_take(call);
+        calls = sources_open(call, 0);
+    for (struct call *c = calls; c; c = c->next) {
+        c->reader.kernel &= !clears; /* they are nobody's to clear */
+        c->reader.by_time = call_option(call, OPTION_BY_TIME);
+    }
+    sources_take(calls);
+    lines_choose(calls);
     if (isatty(1) && !call_option(call, OPTION_NO_PAGER) && !as_json && !as_csv)
         pager_open();
     setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
-    dump_all(call, true, in_color);
-    for (size_t i = 0; i < call->reader.recorders_count; i++)
-        if (call->reader.recorders[i]->wrong)
-            warn(call, "recorder %s: %s", call->reader.recorders[i]->name,
-                 call->reader.recorders[i]->wrong);
+    dump_all(calls, true, in_color);
+    sources_warn(calls);
     if (clears && !reader_take(&call->reader)) /* what came late */
         dump_all(call, false, in_color);
     if (clears && !reader_clear(&call->reader, order))
         fail(call, "cannot be cleared: %s", strerror(errno));
     pager_close();
-    return 0;
+    return sources_close(calls);
 }
 
 static const struct option_row rows[] = {
     {'j', "json", NULL, "one JSON object a line, integers exact"},
     {OPTION_CSV, "csv", NULL, "comma-separated values (RFC 4180)"},
     ROW_LOG,
+    ROW_LABEL,
     {OPTION_FUNCTION, "function", NULL,
      "behind each line, the function that recorded it (of C++: | c++filt)"},
     {OPTION_BY_TIME, "by-time", NULL,
@@ -214,7 +270,7 @@ static const struct option_row rows[] = {
 
 const struct verb verb_dump = {
     .name = "dump",
-    .arguments = "SOURCE",
+    .arguments = "SOURCE...",
     .summary =
         "prints all records, merged and in order, as recorder_dump() does",
     .help = "A ~ in front of a text says that it may be another than the one "

@@ -2,32 +2,40 @@
 /* SPDX-License-Identifier: MIT */
 #include "export.h"
 #include "csv.h"
+#include "labels.h"
 #include "progress.h"
+#include "sources.h"
 
 #include <string.h>
 #include <unistd.h>
 
 /* ----------------------------------------------------------- text, lines -- */
 
-static void export_lines(struct call *call, const char *path, bool csv)
+static void export_lines(struct call *calls, const char *path, bool csv)
 {
     struct reader_event e;
+    struct merge merge;
     struct output out;
-    uint64_t done = 0;
-    output_open(&out, call, path);
+    struct call *of;
+    uint64_t done = 0, all = 0;
+    output_open(&out, calls, path);
+    for (of = calls; of; of = of->next)
+        all += of->reader.taken;
     if (csv)
-        csv_head(out.file, call);
-    while (reader_next(&call->reader, &e)) {
-        progress(call, done++, call->reader.taken);
+        csv_head(out.file, calls);
+    merge_begin(&merge, calls);
+    while ((of = merge_next(&merge, &e))) {
+        progress(calls, done++, all);
         if (csv) {
-            csv_event(out.file, call, &e);
+            csv_event(out.file, calls, of, &e);
         } else {
-            json_event(out.file, call, &e);
+            json_event(out.file, of, &e);
             putc('\n', out.file);
         }
         output_check(&out);
     }
-    progress(call, 1, 1);
+    merge_end(&merge);
+    progress(calls, 1, 1);
     output_close(&out);
 }
 static void export_json(struct call *call, const char *path)
@@ -53,15 +61,15 @@ static const struct {
     const char *name;
     void (*write)(struct call *, const char *path);
     unsigned uses;
-    bool is_folder;
-} formats[] = {{"perfetto", export_perfetto, VALUES | MESSAGES, false},
-               {"chrome", export_chrome, VALUES | MESSAGES, false},
-               {"speedscope", export_speedscope, 0, false},
-               {"ctf", export_ctf, VALUES, true},
-               {"vcd", export_vcd, VALUES | PLAIN, false},
-               {"sqlite", export_sqlite, VALUES, false},
-               {"json", export_json, 0, false},
-               {"csv", export_csv, 0, false}};
+    bool is_folder, takes_many;
+} formats[] = {{"perfetto", export_perfetto, VALUES | MESSAGES, false, true},
+               {"chrome", export_chrome, VALUES | MESSAGES, false, true},
+               {"speedscope", export_speedscope, 0, false, true},
+               {"ctf", export_ctf, VALUES, true, false},
+               {"vcd", export_vcd, VALUES | PLAIN, false, false},
+               {"sqlite", export_sqlite, VALUES, false, true},
+               {"json", export_json, 0, false, true},
+               {"csv", export_csv, 0, false, true}};
 
 static const struct option_row rows[] = {
     {'o', "output", "FILE", "where to; - is standard output"},
@@ -69,6 +77,7 @@ static const struct option_row rows[] = {
      "plot argument N of the recorders that match; RECORDER:bytes is that of "
      "\"bytes=%d\" in formats"},
     ROW_LOG,
+    ROW_LABEL,
     {EXPORT_MESSAGES, "messages", NULL,
      "name events by their messages, not formats (perfetto, chrome)"},
     {EXPORT_PLAIN, "plain", NULL, "wires only, as sigrok takes them (vcd)"},
@@ -93,7 +102,12 @@ static const char help[] =
     "what ran (recorder_switch.h), vcd has wires of it, perfetto its tables of "
     "threads and processors (where a state is unknown: stopped), chrome a "
     "process CPUs. FILE gets its name "
-    "only when it is whole.";
+    "only when it is whole."
+    "\n\n"
+    "Several SOURCES are put on one time axis: perfetto, chrome and speedscope "
+    "have a process for each, sqlite a table of them and a column source, json "
+    "and csv are merged by wall-clock time, with columns of the sources' "
+    "labels. ctf and vcd take one.";
 
 enum { FORMATS = sizeof formats / sizeof *formats };
 
@@ -112,8 +126,9 @@ static size_t format_of(struct call *call)
         misuse(call, "FORMAT and SOURCE are missing; formats are %s", all);
     if (i == FORMATS)
         misuse(call, "%s is no format; there are %s", name, all);
-    if (call->arguments_count > 2)
-        misuse(call, "it takes one SOURCE: %s is too much", call->arguments[2]);
+    if (call->arguments_count > 2 && !formats[i].takes_many)
+        misuse(call, "%s takes one SOURCE: %s is too much", name,
+               call->arguments[2]);
     return i;
 }
 
@@ -121,6 +136,7 @@ static int run(struct call *call)
 {
     const char *path = call_option(call, 'o');
     size_t i = format_of(call);
+    struct call *calls;
     if (formats[i].is_folder && (!path || strcmp(path, "-") == 0))
         misuse(call, "%s is a folder, so it needs -o FOLDER", formats[i].name);
     if (!path && isatty(1))
@@ -130,20 +146,18 @@ static int run(struct call *call)
         if (row->key >= OPTION_OWN && call_option(call, row->key) &&
             !(formats[i].uses & USES(row->key)))
             warn(call, "%s has no use for --%s", formats[i].name, row->name);
-    call_open(call, 1);
-    call_take(call);
-    reader_count(&call->reader);
-    for (size_t n = 0; n < call->reader.recorders_count; n++)
-        if (call->reader.recorders[n]->wrong)
-            warn(call, "recorder %s: %s", call->reader.recorders[n]->name,
-                 call->reader.recorders[n]->wrong);
-    formats[i].write(call, path ? path : "-");
-    return 0;
+    calls = sources_open(call, 1);
+    sources_take(calls);
+    for (struct call *c = calls; c; c = c->next)
+        reader_count(&c->reader);
+    sources_warn(calls);
+    formats[i].write(calls, path ? path : "-");
+    return sources_close(calls);
 }
 
 const struct verb verb_export = {
     .name = "export",
-    .arguments = "FORMAT SOURCE",
+    .arguments = "FORMAT SOURCE...",
     .summary = "writes a file for perfetto, gtkwave, babeltrace2, sqlite3 ...",
     .help = help,
     .rows = rows,

@@ -1,6 +1,9 @@
 /* list.c - recorder list: recorders and threads, as they are now. */
 /* SPDX-License-Identifier: MIT */
 #include "json.h"
+#include "labels.h"
+#include "shown.h"
+#include "sources.h"
 #include "tables.h"
 
 #include <string.h>
@@ -8,16 +11,22 @@
 enum { OPTION_SLOTS = OPTION_OWN };
 
 /* Prints an object for each recorder and each thread. */
-static void list_json(const struct reader *reader)
+static void list_json(const struct call *call)
 {
-    if (reader->clocked)
-        printf("{\"orders\":\"%s\"}\n",
+    const struct reader *reader = &call->reader;
+    if (reader->clocked) {
+        putchar('{');
+        json_source(stdout, call);
+        printf("\"orders\":\"%s\"}\n",
                reader->clocked == UINT64_MAX ? "clock" : "counter");
+    }
     for (size_t i = 0; i < reader->recorders_count; i++) {
         const struct reader_recorder *r = reader->recorders[i];
         if (!r->chosen)
             continue;
-        fputs("{\"recorder\":", stdout);
+        putchar('{');
+        json_source(stdout, call);
+        fputs("\"recorder\":", stdout);
         json_string(stdout, r->name, strlen(r->name), false);
         printf(",\"size\":%llu,\"lanes\":%llu,\"lane_bytes\":%llu,"
                "\"kept\":%llu,"
@@ -44,7 +53,9 @@ static void list_json(const struct reader *reader)
     }
     for (size_t i = 0; i < reader->threads_count; i++) {
         const struct reader_thread *t = &reader->threads[i];
-        printf("{\"thread\":%u,\"tid\":%d,\"alive\":%s,\"name\":", t->number,
+        putchar('{');
+        json_source(stdout, call);
+        printf("\"thread\":%u,\"tid\":%d,\"alive\":%s,\"name\":", t->number,
                (int)t->id,
                t->is_task  ? "true"
                : !t->known ? "null"
@@ -55,28 +66,56 @@ static void list_json(const struct reader *reader)
     }
 }
 
+/* Names one of several sources, above its tables. */
+static void list_title(const struct call *call)
+{
+    char clock[64];
+    if (!call->title)
+        return;
+    fputs("SOURCE ", stdout);
+    table_column(stdout, call->title, 0);
+    fputs(": ", stdout);
+    table_column(stdout, call->name, 0);
+    fputs(", program ", stdout);
+    table_column(stdout, call_program(call), 0);
+    printf(", pid %llu", (unsigned long long)call->reader.pid);
+    if (sources_clock(call, clock))
+        printf(", clock %s", clock);
+    for (size_t i = 0; i < call->labels_count; i++) {
+        printf(", %s=", call->labels[i].name);
+        table_column(stdout, call->labels[i].value, 0);
+    }
+    putchar('\n');
+}
+
 static int list(struct call *call)
 {
-    call_open(call, 0);
-    call_take(call);
-    reader_count(&call->reader);
-    if (call_option(call, 'j')) {
-        list_json(&call->reader);
-        return 0;
+    struct call *calls = sources_open(call, 0);
+    sources_take(calls);
+    for (struct call *c = calls; c; c = c->next) {
+        reader_count(&c->reader);
+        if (call_option(call, 'j')) {
+            list_json(c);
+            continue;
+        }
+        if (c != calls)
+            putchar('\n');
+        list_title(c);
+        tables(stdout, &c->reader, call_option(call, OPTION_SLOTS));
     }
-    tables(stdout, &call->reader, call_option(call, OPTION_SLOTS));
-    return 0;
+    return sources_close(calls);
 }
 
 static const struct option_row rows[] = {
     {'j', "json", NULL, "one JSON object a line"},
     {OPTION_SLOTS, "slots", NULL, "how many slots are in use, too"},
     ROW_NAMES,
+    ROW_LABEL,
     {0, NULL, NULL, NULL}};
 
 const struct verb verb_list = {
     .name = "list",
-    .arguments = "SOURCE",
+    .arguments = "SOURCE...",
     .summary = "shows the recorders, what they hold, and the threads",
     .help = "Orders are given by a counter, or by the clock if the program is "
             "compiled with RECORDER_CLOCK_ORDER: then a line above the "

@@ -10,6 +10,7 @@
 #include "buffer.h"
 #include "core.h"
 #include "inside.h"
+#include "labels.h"
 #include "log.h"
 #include "made.h"
 #include "output.h"
@@ -406,6 +407,10 @@ static const struct option_row rows[] = {
      "is deleted first"},
     {OPTION_NO_STACKS, "no-stacks", NULL,
      "without the tasks of a scheduler, and their stacks"},
+    {OPTION_LABEL, "label", "NAME=VALUE",
+     "what the recording says of where it comes from: host=web1, service=shop; "
+     "offset_ns=N is added to its clock where it is shown, and error_ns=N is "
+     "how exact that is. As often as needed"},
     {0, NULL, NULL, NULL}};
 
 const struct verb verb_save = {

@@ -1,8 +1,10 @@
 /* view.c - recorder view: a timeline in one HTML file, or a live one. */
 /* SPDX-License-Identifier: MIT */
 #include "view.h"
+#include "labels.h"
 #include "output.h"
 #include "progress.h"
+#include "sources.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,10 +45,13 @@ static int write_file(struct call *call, const struct value_option *values,
     struct timeline timeline;
     struct switches switches;
     char *own = path ? NULL : default_path(call);
-    size_t done = 0, some;
-    call_take(call);
-    call->reader.missed = 0; /* the figures have them */
-    reader_count(&call->reader);
+    size_t done = 0, some, all = 0;
+    sources_take(call);
+    for (struct call *c = call; c; c = c->next) {
+        c->reader.missed = 0; /* the figures have them */
+        reader_count(&c->reader);
+        all += c->reader.taken;
+    }
     if (!path) {
         path = own;
         must_be_ours(call, path);
@@ -54,9 +59,11 @@ static int write_file(struct call *call, const struct value_option *values,
     }
     output_open(&output, call, path);
     pack = view_pack_new(call, &call->reader, values, values_count);
-    timeline_open(&timeline, call, TIMELINE_QUIET);
-    switches_export(&switches, &timeline);
-    view_pack_switches(pack, &switches);
+    if (!call->title) { /* of several machines, processors are not told */
+        timeline_open(&timeline, call, TIMELINE_QUIET);
+        switches_export(&switches, &timeline);
+        view_pack_switches(pack, &switches);
+    }
     view_page_begin(&page, output.file);
     do {
         fputs("<script type=\"application/json\" class=\"batch\">",
@@ -64,13 +71,15 @@ static int write_file(struct call *call, const struct value_option *values,
         some = view_pack_write(pack, output.file, VIEW_BATCH, true);
         fputs("</script>\n", output.file);
         done += some;
-        progress(call, done, call->reader.taken);
+        progress(call, done, all);
     } while (some == VIEW_BATCH);
     view_page_end(&page, output.file);
     view_pack_warn(pack);
     view_pack_free(pack);
-    switches_free(&switches);
-    timeline_close(&timeline);
+    if (!call->title) {
+        switches_free(&switches);
+        timeline_close(&timeline);
+    }
     output_close(&output);
     if (strcmp(path, "-") != 0) {
         printf("%s\n", path);
@@ -92,6 +101,7 @@ static int run(struct call *call)
     size_t count = 0;
     const char *port_text = call_option(call, PORT);
     unsigned long port = 0;
+    struct call *calls;
     int status;
     for (int i = 0; i < call->options_count; i++)
         if (call->options[i].key == VALUE)
@@ -108,18 +118,20 @@ static int run(struct call *call)
         misuse(call, "--live serves the page; -o does not go with it");
     if (call_option(call, LIVE) && call_option(call, OPTION_LOG))
         misuse(call, "--live does not go with --log");
-    call_open(call, 0);
+    if (call_option(call, LIVE) && call->arguments_count > 1)
+        misuse(call, "--live shows one SOURCE");
+    calls = sources_open(call, 0);
     if (call_option(call, LIVE)) {
         if (!call->source.pid && !call->source.memory->live)
             fail(call, "--live needs the id of a running process");
         status = view_live(call, values, count, (unsigned)port,
                            !call_option(call, NO_OPEN));
     } else
-        status = write_file(call, values, count, call_option(call, 'o'),
+        status = write_file(calls, values, count, call_option(call, 'o'),
                             !call_option(call, NO_OPEN));
     while (count > 0)
         value_close(&values[--count]);
-    return status;
+    return sources_close(calls) ? 1 : status;
 }
 
 static const struct option_row rows[] = {
@@ -127,6 +139,7 @@ static const struct option_row rows[] = {
     {VALUE, "value", "RECORDER:N=NAME",
      "plot argument N of the recorders that match"},
     ROW_LOG,
+    ROW_LABEL,
     {NO_OPEN, "no-open", NULL, "do not open a browser"},
     {LIVE, "live", NULL,
      "serve the page on 127.0.0.1 and show what a running program records"},
@@ -135,7 +148,7 @@ static const struct option_row rows[] = {
 
 const struct verb verb_view = {
     .name = "view",
-    .arguments = "SOURCE",
+    .arguments = "SOURCE...",
     .summary = "shows a timeline in a browser",
     .help =
         "Writes one HTML file that needs no network and no other file, and\n"
@@ -154,6 +167,11 @@ const struct verb verb_view = {
         "blocked, nothing where that is unknown; and each processor has a "
         "lane,\n"
         "with interrupts nested in it. Not with --live.\n"
+        "\n"
+        "Several SOURCES stand under each other on one time axis, each with "
+        "its\n"
+        "host, program, threads and recorders; without the strips and "
+        "processors.\n"
         "\n"
         "With --live, SOURCE is the id of a running process: the page is\n"
         "served at the address that is printed, for up to 32 browsers,\n"

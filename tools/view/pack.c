@@ -3,6 +3,7 @@
 #include "buffer.h"
 #include "fields.h"
 #include "json.h"
+#include "sources.h"
 #include "text.h"
 #include "view.h"
 
@@ -53,8 +54,11 @@ struct rows {
 };
 
 struct view_pack {
-    struct call *call;
-    struct reader *reader;
+    struct call *call;     /* whose event it is, of several: now */
+    struct reader *reader; /* of that source */
+    struct call *calls;    /* of several sources, all; else null */
+    struct merge merge;
+    uint64_t source, start; /* of several: its number; the date of time 0 */
     const struct value_option *values;
     size_t values_count;
     bool in_html;
@@ -116,6 +120,11 @@ struct view_pack *view_pack_new(struct call *call, struct reader *reader,
     struct view_pack *pack = need(calloc(1, sizeof *pack));
     pack->call = call;
     pack->reader = reader;
+    if (call->title) {
+        pack->calls = call;
+        pack->start = sources_start(call);
+        merge_begin(&pack->merge, call);
+    }
     pack->values = values;
     pack->values_count = values_count;
     /* Raw, as DecompressionStream("deflate-raw") wants it. */
@@ -149,6 +158,8 @@ void view_pack_free(struct view_pack *pack)
     if (pack->follow)
         switches_free(pack->follow);
     free(pack->follow);
+    if (pack->calls)
+        merge_end(&pack->merge);
     free(pack->names);
     free(pack->series);
     free(pack->series_of);
@@ -238,23 +249,48 @@ static void add_series(struct view_pack *pack, uint32_t number,
     }
 }
 
+/* Ends a row; of several sources with the number of its own. */
+static void write_source(const struct view_pack *pack, FILE *to)
+{
+    if (pack->calls)
+        fprintf(to, ",%" PRIu64, pack->source);
+    fputc(']', to);
+}
+
 static uint32_t recorder_number(struct view_pack *pack,
                                 const struct reader_recorder *recorder)
 {
     bool new;
-    uint32_t number =
-        (uint32_t)ids_of(&pack->recorders, recorder->address, 0, 0, &new);
+    uint32_t number = (uint32_t)ids_of(&pack->recorders, recorder->address,
+                                       pack->source, 0, &new);
     if (new) {
         FILE *to = rows_next(&pack->new_recorders);
         fprintf(to, "[\"0x%" PRIx64 "\",", recorder->address);
         write_text(pack, to, recorder->name);
         fputc(',', to);
         write_text(pack, to, recorder->description);
-        fprintf(to, ",\"%" PRIu64 "\",\"%" PRIu64 "\"]", recorder->figures.size,
+        fprintf(to, ",\"%" PRIu64 "\",\"%" PRIu64 "\"", recorder->figures.size,
                 recorder->figures.lanes);
+        write_source(pack, to);
         add_series(pack, number, recorder->name);
     }
     return number;
+}
+
+/* Of several sources, each has a thread that is unknown. */
+static uint32_t unknown_number(struct view_pack *pack)
+{
+    bool new;
+    uint32_t number = (uint32_t)ids_of(&pack->threads, UINT64_MAX, UINT64_MAX,
+                                       pack->source, &new);
+    if (new) {
+        FILE *to = rows_next(&pack->new_threads);
+        pack->names = need(realloc(pack->names, pack->threads.max * 17));
+        pack->names[number][0] = '\0';
+        fprintf(to, "[%" PRIu32 ",null,0,\"T?\"", number + 1);
+        write_source(pack, to);
+    }
+    return number + 1;
 }
 
 /* Returns the number of a thread; 0: unknown. */
@@ -264,9 +300,9 @@ static uint32_t thread_number(struct view_pack *pack,
     bool new, ended;
     uint32_t number;
     if (!thread)
-        return 0;
-    number = (uint32_t)ids_of(&pack->threads, thread->number, thread->first, 0,
-                              &new);
+        return pack->calls ? unknown_number(pack) : 0;
+    number = (uint32_t)ids_of(&pack->threads, thread->number, thread->first,
+                              pack->source, &new);
     if (new)
         pack->names =
             need(realloc(pack->names, pack->threads.max * sizeof *pack->names));
@@ -279,7 +315,7 @@ static uint32_t thread_number(struct view_pack *pack,
         fprintf(to, "[%" PRIu32 ",%u,%" PRId32 ",", number + 1, thread->number,
                 thread->id);
         write_text(pack, to, thread->name);
-        fputs(ended ? ",1]" : "]", to);
+        fprintf(to, ",%" PRIu64 ",%d]", pack->source, ended);
     }
     return number + 1;
 }
@@ -301,6 +337,16 @@ static uint32_t silent_number(struct view_pack *pack,
     return number + 1;
 }
 
+/* From now on, it is about this one of several sources. */
+static void pack_enter(struct view_pack *pack, struct call *call)
+{
+    pack->call = call;
+    pack->reader = &call->reader;
+    pack->source = 0;
+    for (const struct call *c = pack->calls; c != call; c = c->next)
+        pack->source++;
+}
+
 static uint32_t format_number(struct view_pack *pack,
                               const struct recorder_event *event)
 {
@@ -308,7 +354,7 @@ static uint32_t format_number(struct view_pack *pack,
     const char *severity = event_severity(event);
     uint32_t number = (uint32_t)ids_of(
         &pack->formats, event->format,
-        (uint64_t)(event->severity + 4 * event->hardware), 0, &new);
+        (uint64_t)(event->severity + 4 * event->hardware), pack->source, &new);
     if (new) {
         FILE *to = rows_next(&pack->new_formats);
         const char *location = "?";
@@ -330,7 +376,8 @@ static uint32_t format_number(struct view_pack *pack,
 static uint32_t caller_number(struct view_pack *pack, uint64_t caller)
 {
     bool new;
-    uint32_t number = (uint32_t)ids_of(&pack->callers, caller, 0, 0, &new);
+    uint32_t number =
+        (uint32_t)ids_of(&pack->callers, caller, pack->source, 0, &new);
     if (new) {
         FILE *to = rows_next(&pack->new_callers);
         fprintf(to, "[\"0x%" PRIx64 "\",", caller);
@@ -422,6 +469,10 @@ static void put_event(struct view_pack *pack, const struct reader_event *event,
     size_t size;
     uint32_t thread = thread_number(pack, event->thread);
     const char *message = reader_message(pack->reader, event, &size);
+    uint64_t ns = (uint64_t)event->ns;
+    if (pack->calls && event->ns != RECORDER_TIME_UNKNOWN_ &&
+        event->realtime_ns)
+        ns = event->realtime_ns - pack->start;
     buffer_add(&pack->messages, message, size);
     buffer_add(&pack->messages, "\n", 1);
     count = reader_arguments(pack->reader, event, arguments);
@@ -432,14 +483,14 @@ static void put_event(struct view_pack *pack, const struct reader_event *event,
         put_values(pack, recorder_number(pack, event->recorder), arguments,
                    count, row);
     put_signed(&pack->orders, event->event.order - pack->order);
-    put_signed(&pack->times, (uint64_t)event->ns - pack->ns);
+    put_signed(&pack->times, ns - pack->ns);
     buffer_varint(&pack->event_threads, thread);
     buffer_varint(&pack->event_sites, site_number(pack, event));
     if (pack->follow)
         switches_hear(pack->follow, event, thread);
     put_async(pack, event, arguments, count);
     pack->order = event->event.order;
-    pack->ns = (uint64_t)event->ns;
+    pack->ns = ns;
 }
 
 static void write_block(struct view_pack *pack, FILE *to)
@@ -467,12 +518,31 @@ static void write_columns(struct view_pack *pack, FILE *to)
     write_packed(pack, to);
 }
 
-/* Adds all recorders, those without an event, too, and their figures if they
- * have changed. */
-static void write_figures(struct view_pack *pack, FILE *to)
+/* Calls a function for each source, as if an event of it came. */
+static void sources_each(struct view_pack *pack,
+                         void (*does)(struct view_pack *, FILE *, bool *),
+                         FILE *to, bool *any)
 {
+    struct call *call = pack->call;
     struct reader *reader = pack->reader;
+    uint64_t source = pack->source;
+    if (!pack->calls)
+        does(pack, to, any);
+    for (struct call *c = pack->calls; c; c = c->next) {
+        pack_enter(pack, c);
+        does(pack, to, any);
+    }
+    pack->call = call;
+    pack->reader = reader;
+    pack->source = source;
+}
+
+static void figures_know(struct view_pack *pack, FILE *to, bool *any)
+{
+    const struct reader *reader = pack->reader;
     struct buffer *now = &pack->joined;
+    (void)to;
+    (void)any;
     for (size_t i = 0; i < reader->recorders_count; i++) {
         const struct reader_recorder *r = reader->recorders[i];
         if (!r->chosen)
@@ -482,6 +552,49 @@ static void write_figures(struct view_pack *pack, FILE *to)
         buffer_add(now, &r->oldest_ns, sizeof r->oldest_ns);
         buffer_add(now, &r->trace, sizeof r->trace);
     }
+}
+
+/* A time of this source on the axis of all. */
+static int64_t time_of_all(const struct view_pack *pack, int64_t ns)
+{
+    uint64_t start = reader_start_realtime(pack->reader);
+    return pack->calls && start && ns != RECORDER_TIME_UNKNOWN_
+               ? (int64_t)(start + (uint64_t)ns - pack->start)
+               : ns;
+}
+
+static void figures_write(struct view_pack *pack, FILE *to, bool *any)
+{
+    const struct reader *reader = pack->reader;
+    for (size_t i = 0; i < reader->recorders_count; i++) {
+        const struct reader_recorder *r = reader->recorders[i];
+        if (!r->chosen)
+            continue;
+        fprintf(to,
+                "%s[%" PRIu32 ",\"%" PRIu64 "\",\"%" PRIu64 "\",\"%" PRIu64
+                "\",%d,\"%" PRId64 "\",\"%s\"",
+                *any ? "," : "", recorder_number(pack, r), r->figures.kept,
+                r->figures.overwritten, r->figures.lost,
+                r->figures.estimated != 0, time_of_all(pack, r->oldest_ns),
+                recorder_trace_is_frozen_(r->trace)    ? "frozen"
+                : recorder_trace_is_watched_(r->trace) ? "watched"
+                                                       : "");
+        *any = true;
+        if (r->wrong) {
+            fputc(',', to);
+            write_text(pack, to, r->wrong);
+        }
+        fputc(']', to);
+    }
+}
+
+/* Adds all recorders, those without an event, too, and their figures if they
+ * have changed. */
+static void write_figures(struct view_pack *pack, FILE *to)
+{
+    struct buffer *now = &pack->joined;
+    bool any = false;
+    sources_each(pack, figures_know, NULL, NULL);
     if (now->size == pack->figures.size &&
         (now->size == 0 || memcmp(now->at, pack->figures.at, now->size) == 0)) {
         now->size = 0;
@@ -491,25 +604,7 @@ static void write_figures(struct view_pack *pack, FILE *to)
     buffer_add(&pack->figures, now->at, now->size);
     now->size = 0;
     fputs(",\"figures\":[", to);
-    for (size_t i = 0, some = 0; i < reader->recorders_count; i++) {
-        const struct reader_recorder *r = reader->recorders[i];
-        if (!r->chosen)
-            continue;
-        fprintf(to,
-                "%s[%" PRIu32 ",\"%" PRIu64 "\",\"%" PRIu64 "\",\"%" PRIu64
-                "\",%d,\"%" PRId64 "\",\"%s\"",
-                some++ ? "," : "", recorder_number(pack, r), r->figures.kept,
-                r->figures.overwritten, r->figures.lost,
-                r->figures.estimated != 0, r->oldest_ns,
-                recorder_trace_is_frozen_(r->trace)    ? "frozen"
-                : recorder_trace_is_watched_(r->trace) ? "watched"
-                                                       : "");
-        if (r->wrong) {
-            fputc(',', to);
-            write_text(pack, to, r->wrong);
-        }
-        fputc(']', to);
-    }
+    sources_each(pack, figures_write, to, &any);
     fputc(']', to);
 }
 
@@ -598,6 +693,18 @@ static void write_switches(struct view_pack *pack, FILE *to)
         pack->follow->slices_count = 0;
 }
 
+/* Gets the next event, of any source. */
+static bool event_next(struct view_pack *pack, struct reader_event *event)
+{
+    struct call *of;
+    if (!pack->calls)
+        return reader_next(pack->reader, event);
+    of = merge_next(&pack->merge, event);
+    if (of && of != pack->call)
+        pack_enter(pack, of);
+    return of;
+}
+
 size_t view_pack_write(struct view_pack *pack, FILE *to, size_t max,
                        bool in_html)
 {
@@ -606,7 +713,7 @@ size_t view_pack_write(struct view_pack *pack, FILE *to, size_t max,
     pack->in_html = in_html;
     pack->order = pack->ns = 0;
     fputs("{\"texts\":[", to);
-    while (count < max && reader_next(pack->reader, &event)) {
+    while (count < max && event_next(pack, &event)) {
         if (count && count % VIEW_BLOCK == 0) {
             write_block(pack, to);
             fputc(',', to);

@@ -1,6 +1,7 @@
 /* page.c - the page of a timeline, and a browser for it. */
 /* SPDX-License-Identifier: MIT */
 #include "json.h"
+#include "sources.h"
 #include "view.h"
 
 #include <errno.h>
@@ -65,17 +66,43 @@ static void write_script(struct view_page *page, FILE *to)
     fputs("</script>\n", to);
 }
 
+/* Writes what each of several sources is: its name, program, process, clock. */
+static void write_sources(const struct view_page *page, FILE *to)
+{
+    const char *next = ",\"sources\":[";
+    for (const struct call *c = page->call; c && c->title; c = c->next) {
+        char clock[64];
+        fputs(next, to);
+        next = ",";
+        fputs("{\"title\":", to);
+        json_string(to, c->title, strlen(c->title), true);
+        fputs(",\"program\":", to);
+        json_string(to, call_program(c), strlen(call_program(c)), true);
+        fprintf(to, ",\"pid\":\"%" PRIu64 "\",\"clock\":\"%s\"}", c->reader.pid,
+                sources_clock(c, clock) ? clock : "");
+    }
+    if (page->call->title)
+        fputc(']', to);
+}
+
 /* Writes the data that are in no batch. */
 static void write_about(struct view_page *page, FILE *to)
 {
     const struct reader *reader = page->reader;
     fputs("<script type=\"application/json\" id=\"about\">{\"source\":", to);
-    json_string(to, page->call->name, strlen(page->call->name), true);
+    if (page->call->title)
+        fprintf(to, "\"%zu sources\"", sources_count(page->call));
+    else
+        json_string(to, page->call->name, strlen(page->call->name), true);
     fprintf(to,
             ",\"live\":%s,\"pid\":\"%" PRIu64 "\",\"start\":\"%" PRIu64
-            "\",\"block\":%d}</script>\n",
+            "\",\"block\":%d",
             page->live ? "true" : "false", reader->pid,
-            reader->clock.start.realtime_ns, VIEW_BLOCK);
+            page->call->title ? sources_start(page->call)
+                              : reader_start_realtime(reader),
+            VIEW_BLOCK);
+    write_sources(page, to);
+    fputs("}</script>\n", to);
 }
 
 static void write_escaped(const char *text, FILE *to)
@@ -95,6 +122,10 @@ static void write_title(const struct view_page *page, FILE *to)
     const struct reader *reader = page->reader;
     char text[2][32];
     uint64_t times[2];
+    if (page->call->title) {
+        fprintf(to, "%zu sources \u2013 recorder", sources_count(page->call));
+        return;
+    }
     times[0] = reader_end_realtime(reader, &times[1]);
     for (int i = 0; i < 2; i++) {
         struct recorder_string_ wall = recorder_string_at_(text[i], SECONDS);

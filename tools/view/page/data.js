@@ -6,6 +6,10 @@ const about = JSON.parse(document.getElementById('about').textContent);
 // Beyond 146 years no program ran: such a time is unknown or damaged.
 const TIME_MAX = 0x40000000, TIME_UNKNOWN = -(1n << 63n);
 
+// Of several sources, what is one's has its title in front: "web1 T1 io".
+const titled = (source, text) => about.sources
+  ? `${about.sources[source].title} ${text}` : text;
+
 // Columns by row: an event's row is its place in the order. `at` is its time in
 // ns since the start as a double, NaN if unknown; `time` has the last bit, too.
 const events = {
@@ -15,7 +19,8 @@ const events = {
   first: Infinity, last: -Infinity, // of all known times
 };
 const recorders = []; // {name, description, kept, overwritten, lost, oldest...}
-const threads = [{number: 0, id: 0, name: '', label: 'T?'}];
+const threads = [{number: 0, id: 0, name: '', label: 'T?', source: 0,
+  unknown: true, shown: 'T?'}];
 const formats = [], callers = [], sites = [];
 const values = []; // to plot
 const asyncKeys = new Map(); // of rows that say `>>`, `=>` or `<<`: of their id
@@ -150,9 +155,11 @@ function readColumns(packed, count) {
 }
 
 function readTables(batch) {
-  for (const [address, name, description, size, lanes] of batch.recorders ?? [])
+  for (const [address, name, description, size, lanes, source = 0] of
+    batch.recorders ?? [])
     recorders.push({
-      number: recorders.length, address, name, description, lanes,
+      number: recorders.length, address, name, description, lanes, source,
+      shown: titled(source, name),
       size: Number(size), kept: 0n, overwritten: 0n, lost: 0n, gap: null,
       hidden: hiddenNames.has(name), cell: CELLS.has(name),
       log: BigInt(address) >> 63n === 1n, // lines of a text, without order
@@ -176,10 +183,14 @@ function readTables(batch) {
       end: BigInt(oldest) === TIME_UNKNOWN ? NaN : Number(oldest),
     };
   }
-  for (const [i, number, id, name, ended] of batch.threads ?? [])
+  for (const [i, number, id, name, source = 0, ended = 0] of
+    batch.threads ?? []) {
+    const label = number === null ? name : `T${number} ${name}`;
     threads[i] = Object.assign(threads[i] ?? {},
-      {row: i, number: number ?? Infinity, id, name, ended: ended === 1,
-        label: number === null ? name : `T${number} ${name}`});
+      {row: i, number: number ?? Infinity, id, name, label, source,
+        ended: ended === 1, unknown: number === null && id === 0,
+        shown: titled(source, label)});
+  }
   for (const [text, location, severity = null] of batch.formats ?? [])
     formats.push({
       text, location, severity, hidden: isBelow(severity), name: location.slice(location.lastIndexOf('/') + 1),

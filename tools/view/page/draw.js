@@ -89,18 +89,27 @@ function makeLayout() {
   if (view.threads && processors.length)
     add('Processors', processors.filter(cpu => cpu), cpu =>
       LANE + SPAN * cpu.levels.length);
-  if (view.threads)
-    add('Threads', threadLanes.filter(lane => lane &&
-      (lane.rows.count || stripOf(lane)))
-      .sort((a, b) => a.thing.number === b.thing.number ? 0
-        : a.thing.number - b.thing.number),
-    lane => LANE + SPAN * lane.depth + (stripOf(lane) ? STRIP : 0));
-  if (view.threads && asyncLanes.length)
-    add('Spans by id', asyncLanes.filter(lane => !lane.thing.recorder.hidden),
-      lane => LANE + SPAN * lane.depth);
-  if (view.recorders)
-    add('Recorders', recorderLanes.filter(lane => lane && !lane.thing.hidden),
-      () => LANE);
+  // Of several sources, each has its threads and recorders under its name.
+  for (const [i, source] of (about.sources ?? [null]).entries()) {
+    const is = source ? `${source.title}: ${source.program} ${source.pid}` : '';
+    const own = lane => lane && (!source || lane.thing.source === i);
+    if (view.threads)
+      add(source ? `${is}${source.clock && `, clock ${source.clock}`}`
+        : 'Threads', threadLanes.filter(lane => own(lane) &&
+        (lane.rows.count || stripOf(lane)))
+        .sort((a, b) => a.thing.number === b.thing.number ? 0
+          : a.thing.number - b.thing.number),
+      lane => LANE + SPAN * lane.depth + (stripOf(lane) ? STRIP : 0));
+    const byId = asyncLanes.filter(lane => !lane.thing.recorder.hidden &&
+      (!source || lane.thing.recorder.source === i));
+    if (view.threads && (source ? byId : asyncLanes).length)
+      add(source ? `${is}, spans by id` : 'Spans by id', byId,
+        lane => LANE + SPAN * lane.depth);
+    if (view.recorders)
+      add(source ? `${is}, recorders` : 'Recorders',
+        recorderLanes.filter(lane => own(lane) && !lane.thing.hidden),
+        () => LANE);
+  }
   layoutHeight = top;
   $('stage').style.setProperty('--wanted', `${top + RULER + 6}px`);
 }

@@ -133,7 +133,7 @@ function addToLanes(from, to) {
     if (thread && threadLanes[thread])
       threadLanes[thread].last = Math.max(threadLanes[thread].last,
         known ? at : -Infinity);
-    if ((format.opens || format.closes) && thread)
+    if ((format.opens || format.closes) && !threads[thread].unknown)
       (threadLanes[thread] ??= new Lane(threads[thread]))
         .span(row, format);
     if (shownRows && !hidden)

@@ -259,7 +259,8 @@ function link() {
   const parts = [];
   if (!all)
     parts.push(`t=${view.from.toFixed(3)},${view.to.toFixed(3)}`);
-  if (view.selected >= 0) parts.push(`s=${events.order[view.selected]}`);
+  if (view.selected >= 0) parts.push(`s=${about.sources ? view.selected
+    : events.order[view.selected]}`); // orders are of one source
   const hidden = recorders.filter(r => r.hidden)
     .map(r => encodeURIComponent(r.name));
   if (hidden.length) parts.push(`h=${hidden.join(',')}`);
@@ -301,9 +302,10 @@ function restore(hash) {
   names.forEach(name => hiddenNames.add(name));
   let row = -1;
   if (/^\d{1,20}$/.test(parts.get('s') ?? '')) {
-    row = placeOf(events.order.subarray(0, events.count),
-      BigInt(parts.get('s')));
-    if (row >= events.count || String(events.order[row]) !== parts.get('s'))
+    row = about.sources ? Number(parts.get('s'))
+      : placeOf(events.order.subarray(0, events.count), BigInt(parts.get('s')));
+    if (row >= events.count ||
+        !about.sources && String(events.order[row]) !== parts.get('s'))
       row = -1;
   }
   select(row); // which moves the view to it

@@ -13,7 +13,7 @@ function showRecorders() {
   while (list.children.length < recorders.length) {
     const recorder = recorders[list.children.length];
     const button = make('button', '', {type: 'button'});
-    button.append(make('i', ''), make('span', recorder.name));
+    button.append(make('i', ''), make('span', recorder.shown));
     button.addEventListener('click', event =>
       event.altKey ? showOnly(recorder) : hide(recorder, !recorder.hidden));
     list.append(button);
@@ -105,7 +105,7 @@ function drawTable() {
     const {recorder, format} = sites[events.site[row]];
     const text = message(row, invalidate);
     const texts = [orderOf(row), seconds(row),
-      threads[events.thread[row]].label, recorder.name, format.name,
+      threads[events.thread[row]].shown, recorder.name, format.name,
       severityText(format) + (text ?? '\u2026')];
     for (const [k, cell] of texts.entries()) {
       const shown = String(cell);
@@ -162,11 +162,12 @@ async function showRecord() {
     list.append(make('dt', name), make('dd', value, {title}));
   };
   const {thread} = event;
+  if (about.sources) field('source', about.sources[thread.source].title);
   field('order', String(event.order ?? '-'));
   field('time', event.ns === null ? 'unknown' : `${seconds(row)} s`);
   field('wall clock', event.realtime === null ? 'unknown'
     : `${wall(event.realtime)} UTC`);
-  field('thread', thread.number ? `T${thread.number} ${thread.name}, ` +
+  field('thread', !thread.unknown ? `T${thread.number} ${thread.name}, ` +
     `kernel id ${thread.id}` : 'unknown');
   field('recorder', event.recorder);
   if (event.severity) field('severity', event.severity);
@@ -268,7 +269,7 @@ function showTip() {
 function textOf(row) {
   const text = message(row, invalidate) ?? '\u2026';
   const lines = [`${orderOf(row)}  ${seconds(row)} s  ${
-    threads[events.thread[row]].label}`, `${recorderOf(row).name}: ${
+    threads[events.thread[row]].shown}`, `${recorderOf(row).name}: ${
     severityText(formatOf(row))}${text}`,
   formatOf(row).name];
   const {opens, step} = formatOf(row);

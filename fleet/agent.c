@@ -1,0 +1,514 @@
+/* agent.c - finds processes, freezes on request, trigger or death, and saves. */
+/* SPDX-License-Identifier: MIT */
+/*
+    Three threads: libnats', which answers and queues; this one, which looks for
+    processes and runs `recorder save`, a child with a time limit for each, so
+    that a hostile or dying process takes nobody along; and the spool's, which
+    ships. Nothing is switched off in a process: a freeze is a copy.
+*/
+#include "fleet.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <malloc.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum {
+    AT_ONCE = 2,            /* saves */
+    ALONE_BYTES = 64 << 20, /* a process of more memory is saved alone */
+    SAVE_SECONDS = 60,
+    SCAN_MS = 5000,
+    TRIGGER_MS = 250,
+    KNOWN = 64,
+    HOURLY = 12 /* automatic snapshots at most */
+};
+static const uint64_t SECOND = 1000000000, JOIN = 30 * SECOND,
+                      MEET = 2 * SECOND;
+
+/* ------------------------------------------------------------- snapshots -- */
+
+static struct {
+    pthread_mutex_t lock; /* of all of this */
+    char last[65];        /* the newest, */
+    bool automatic;       /* of a trigger or death, */
+    uint64_t begun_ns;    /* and when */
+    char known[KNOWN][65];
+    size_t known_count;
+    uint64_t hour[HOURLY]; /* when the last automatic ones were */
+    size_t hour_count;
+    char due[KNOWN][65]; /* to be saved: queued for the agent's thread */
+    size_t due_count;
+    size_t processes;
+    int wake;
+} state = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static bool is_known(const char *id)
+{
+    for (size_t i = 0; i < state.known_count && i < KNOWN; i++)
+        if (strcmp(state.known[i], id) == 0)
+            return true;
+    return false;
+}
+
+static void wake(void)
+{
+    uint64_t one = 1;
+    if (write(state.wake, &one, sizeof one) < 0)
+        return; /* it is awake */
+}
+
+/* Two triggers at one moment are one snapshot: the smaller id is its name. */
+static void take_id(const char *id)
+{
+    spool_rename(state.last, id);
+    for (size_t i = 0; i < state.due_count; i++)
+        if (strcmp(state.due[i], state.last) == 0)
+            strcpy(state.due[i], id);
+    strcpy(state.known[state.known_count++ % KNOWN], id);
+    strcpy(state.last, id);
+}
+
+/* Begins a snapshot, or joins another. Returns its id; null: it is refused. */
+static const char *begin(const char *id, const char *why, const char *by,
+                         bool automatic)
+{
+    uint64_t now = now_ns();
+    if (is_known(id))
+        return automatic ? state.last : id;
+    if (automatic && *state.last && now - state.begun_ns < JOIN) {
+        if (state.automatic && now - state.begun_ns < MEET &&
+            strcmp(id, state.last) < 0)
+            take_id(id);
+        return state.last;
+    }
+    if (automatic && state.hour_count >= HOURLY &&
+        now - state.hour[state.hour_count % HOURLY] < 3600 * SECOND)
+        return NULL;
+    if (state.due_count == KNOWN ||
+        !spool_begin(id, why, by, automatic, automatic ? real_ns() + MEET : 0))
+        return NULL;
+    if (automatic)
+        state.hour[state.hour_count++ % HOURLY] = now;
+    strcpy(state.known[state.known_count++ % KNOWN], id);
+    strcpy(state.last, id);
+    state.automatic = automatic;
+    state.begun_ns = now;
+    strcpy(state.due[state.due_count++], id);
+    wake();
+    return id;
+}
+
+/* -------------------------------------------------------------- requests -- */
+
+static void answer(natsConnection *connection, natsMsg *message,
+                   const char *snapshot, uint64_t begun_ns)
+{
+    char *json = NULL;
+    size_t size;
+    FILE *to;
+    if (!natsMsg_GetReply(message))
+        return;
+    to = need(open_memstream(&json, &size));
+    fputs("{\"host\":", to);
+    json_write(to, options.host);
+    fprintf(to,
+            ",\"processes\":%zu,\"clock_ns\":%" PRIu64 ",\"spool\":%" PRIu64,
+            state.processes, real_ns(), snapshot ? 0 : spool_bytes());
+    fprintf(to, ",\"took_ns\":%" PRIu64, now_ns() - begun_ns);
+    if (snapshot)
+        fprintf(to, ",\"snapshot\":\"%s\"", snapshot);
+    putc('}', to);
+    if (fclose(to) == 0)
+        natsConnection_Publish(connection, natsMsg_GetReply(message), json,
+                               (int)size);
+    free(json);
+}
+
+static void requested(natsConnection *connection, natsSubscription *sub,
+                      natsMsg *message, void *context)
+{
+    const char *json = natsMsg_GetData(message);
+    size_t size = (size_t)natsMsg_GetDataLength(message);
+    uint64_t begun_ns = now_ns();
+    char *id, *why, *by;
+    const char *taken;
+    (void)sub;
+    (void)context;
+    if (size > 4096) {
+        say("a request of %zu bytes is refused", size);
+        natsMsg_Destroy(message);
+        return;
+    }
+    id = json_get(json, size, "$.id");
+    why = json_get(json, size, "$.why");
+    by = json_get(json, size, "$.by");
+    if (json_number(json, size, "$.who")) {
+        answer(connection, message, NULL, begun_ns);
+    } else if (!id || !is_name(id)) {
+        say("a request whose id is no name is refused");
+    } else {
+        pthread_mutex_lock(&state.lock);
+        taken = begin(id, why ? why : "", by ? by : "",
+                      json_number(json, size, "$.automatic"));
+        if (taken)
+            answer(connection, message, taken, begun_ns);
+        pthread_mutex_unlock(&state.lock);
+    }
+    free(id);
+    free(why);
+    free(by);
+    natsMsg_Destroy(message);
+}
+
+/* Freezes the service: here at once, wherever else the hub reaches. Returns in
+ * `id` the snapshot that it became. False: there were too many. */
+static bool freeze_all(struct hub *hub, const char *why, char id[65])
+{
+    char *json = NULL, own[65];
+    const char *taken;
+    size_t size;
+    FILE *to = need(open_memstream(&json, &size));
+    snapshot_new(own);
+    fprintf(to, "{\"id\":\"%s\",\"automatic\":1,\"by\":", own);
+    json_write(to, options.host);
+    fputs(",\"why\":", to);
+    json_write(to, why);
+    putc('}', to);
+    if (fclose(to) != 0)
+        need(NULL);
+    pthread_mutex_lock(&state.lock);
+    taken = begin(own, why, options.host, true);
+    if (taken)
+        strcpy(id, taken);
+    pthread_mutex_unlock(&state.lock);
+    if (taken && strcmp(id, own) == 0)
+        natsConnection_Publish(hub->connection, hub_subject(), json, (int)size);
+    free(json);
+    return taken;
+}
+
+/* ------------------------------------------------------------------ save -- */
+
+struct target {
+    char snapshot[65], process[65], *file;
+    int pid;
+    uint64_t bytes; /* of its memory */
+};
+struct child {
+    struct target target;
+    pid_t pid;
+    int fd, said; /* readable when it ended; what it says on stderr */
+    uint64_t until_ns;
+    bool late;
+    char path[4096];
+};
+static struct {
+    struct target *all; /* smallest first */
+    size_t count;
+    struct child children[AT_ONCE];
+    size_t children_count;
+} saves;
+
+static uint64_t memory_of(int pid)
+{
+    char path[32];
+    unsigned long all, resident = 0;
+    FILE *from;
+    snprintf(path, sizeof path, "/proc/%d/statm", pid);
+    from = fopen(path, "re");
+    if (from && fscanf(from, "%lu %lu", &all, &resident) != 2)
+        resident = 0;
+    if (from)
+        fclose(from);
+    return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void target_add(const char *snapshot, const struct process *p,
+                       const char *file)
+{
+    struct target *t;
+    size_t i = saves.count;
+    saves.all = need(realloc(saves.all, (i + 1) * sizeof *saves.all));
+    t = &saves.all[saves.count++];
+    *t = (struct target){.pid = p->pid,
+                         .file = file ? need(strdup(file)) : NULL,
+                         .bytes = file ? 0 : memory_of(p->pid)};
+    snprintf(t->snapshot, sizeof t->snapshot, "%s", snapshot);
+    /* It may have been saved for the same snapshot before, while it ran. */
+    snprintf(t->process, sizeof t->process, "%s.%d%s", p->program, p->pid,
+             file ? "-ended" : "");
+    for (; i && saves.all[i - 1].bytes > saves.all[i].bytes; i--) {
+        struct target other = saves.all[i];
+        saves.all[i] = saves.all[i - 1];
+        saves.all[i - 1] = other;
+    }
+}
+
+/* The snapshot may have got another id since. */
+static const char *snapshot_of(const struct target *t)
+{
+    char path[4096];
+    spool_path(path, t->snapshot, "about", "");
+    return access(path, F_OK) == 0 ? t->snapshot : state.last;
+}
+
+static void error_write(const struct target *t, const char *text)
+{
+    char path[4096];
+    FILE *to;
+    pthread_mutex_lock(&state.lock);
+    spool_path(path, snapshot_of(t), t->process, ".error");
+    pthread_mutex_unlock(&state.lock);
+    to = fopen(path, "we");
+    if (to) {
+        fprintf(to, "%.*s", (int)strcspn(text, "\n"), text);
+        fclose(to);
+    }
+    say("%s: %s is not saved: %.*s", t->snapshot, t->process,
+        (int)strcspn(text, "\n"), text);
+}
+
+/* What the kernel calls this boot, as clocks that count from it tell. */
+static const char *boot_id(void)
+{
+    static char text[40];
+    FILE *from = *text ? NULL : fopen("/proc/sys/kernel/random/boot_id", "re");
+    if (from && fscanf(from, "%36s", text) != 1)
+        strcpy(text, "unknown");
+    if (from)
+        fclose(from);
+    return text;
+}
+
+static void child_start(const struct target *t)
+{
+    static unsigned number;
+    struct child *c = &saves.children[saves.children_count];
+    char labels[5][160], pid[16];
+    const char *arguments[16] = {options.command, "save",
+                                 t->file ? t->file : pid, "-o", c->path};
+    int count = 5, failed, said[2];
+    posix_spawn_file_actions_t files;
+    *c = (struct child){.target = *t, .fd = -1};
+    snprintf(pid, sizeof pid, "%d", t->pid);
+    snprintf(c->path, sizeof c->path, "%s/.save-%u", options.spool, number++);
+    snprintf(labels[0], sizeof *labels, "host=%s", options.host);
+    snprintf(labels[1], sizeof *labels, "service=%s", options.service);
+    snprintf(labels[2], sizeof *labels, "boot=%s", boot_id());
+    snprintf(labels[3], sizeof *labels, "snapshot=%s", t->snapshot);
+    snprintf(labels[4], sizeof *labels, "taken_ns=%" PRIu64, real_ns());
+    for (int i = 0; i < 5; i++) {
+        arguments[count++] = "--label";
+        arguments[count++] = labels[i];
+    }
+    arguments[count] = NULL;
+    if (pipe2(said, O_CLOEXEC | O_NONBLOCK) != 0) {
+        error_write(t, strerror(errno));
+        free(t->file);
+        return;
+    }
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_adddup2(&files, said[1], 2);
+    failed = posix_spawnp(&c->pid, options.command, &files, NULL,
+                          (char **)(uintptr_t)arguments, environ);
+    posix_spawn_file_actions_destroy(&files);
+    close(said[1]);
+    if (failed) {
+        close(said[0]);
+        error_write(t, strerror(failed));
+        free(t->file);
+        return;
+    }
+    c->said = said[0];
+    c->fd = (int)syscall(SYS_pidfd_open, c->pid, 0);
+    c->until_ns = now_ns() + SAVE_SECONDS * SECOND;
+    saves.children_count++;
+}
+
+static void children_start(void)
+{
+    while (saves.count && saves.children_count < AT_ONCE) {
+        struct target t = saves.all[0];
+        bool alone = t.bytes > ALONE_BYTES;
+        for (size_t i = 0; i < saves.children_count; i++)
+            alone |= saves.children[i].target.bytes > ALONE_BYTES;
+        if (alone && saves.children_count)
+            return;
+        memmove(saves.all, saves.all + 1, --saves.count * sizeof *saves.all);
+        child_start(&t);
+    }
+}
+
+static void child_end(struct child *c, int status)
+{
+    char path[4096], text[512];
+    struct target *t = &c->target;
+    bool saved = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    ssize_t size;
+    snprintf(text, sizeof text,
+             c->late ? "recorder save took more than %d s"
+                     : "recorder save failed, status %d",
+             c->late ? SAVE_SECONDS : status);
+    if (saved) {
+        pthread_mutex_lock(&state.lock);
+        spool_path(path, snapshot_of(t), t->process, ".rec");
+        saved = rename(c->path, path) == 0;
+        pthread_mutex_unlock(&state.lock);
+        if (!saved)
+            error_write(t, strerror(errno));
+    } else {
+        size = read(c->said, text, sizeof text - 1);
+        if (size > 0)
+            text[size] = '\0';
+        error_write(t, text);
+    }
+    unlink(c->path);
+    close(c->said);
+    close(c->fd);
+    free(t->file);
+    spool_wake();
+}
+
+static void children_wait(void)
+{
+    for (size_t i = saves.children_count; i-- > 0;) {
+        struct child *c = &saves.children[i];
+        int status;
+        c->late |= now_ns() > c->until_ns;
+        if (c->late)
+            kill(c->pid, SIGKILL);
+        if (waitpid(c->pid, &status, WNOHANG) != c->pid)
+            continue;
+        child_end(c, status);
+        saves.children[i] = saves.children[--saves.children_count];
+    }
+}
+
+/* ------------------------------------------------------------------ loop -- */
+
+/* Takes the snapshots that are due: a target for each process. */
+static void due_take(const struct processes *in)
+{
+    char due[KNOWN][65];
+    size_t count;
+    uint64_t word;
+    if (read(state.wake, &word, sizeof word) < 0)
+        return;
+    pthread_mutex_lock(&state.lock);
+    memcpy(due, state.due, sizeof due);
+    count = state.due_count;
+    state.due_count = 0;
+    pthread_mutex_unlock(&state.lock);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < in->count; k++)
+            if (in->all[k].recorders && in->all[k].alive)
+                target_add(due[i], &in->all[k], NULL);
+}
+
+/* A process has ended: what its recording holds goes with a snapshot. */
+static void process_ended(struct hub *hub, struct process *p)
+{
+    char why[128], id[65];
+    snprintf(why, sizeof why, "%s.%d ended", p->program, p->pid);
+    close(p->fd);
+    p->fd = -1;
+    p->alive = p->recorders = false;
+    p->retries = 7;
+    if (p->file && !options.no_deaths && freeze_all(hub, why, id))
+        target_add(id, p, p->file);
+}
+
+static void triggers_look(struct hub *hub, struct processes *in)
+{
+    char why[128], id[65];
+    for (size_t i = 0; i < in->count; i++)
+        if (in->all[i].writes_count && in->all[i].alive &&
+            process_triggered(&in->all[i])) {
+            snprintf(why, sizeof why, "%s of %s.%d", options.trigger,
+                     in->all[i].program, in->all[i].pid);
+            freeze_all(hub, why, id);
+        }
+}
+
+static void agent_wait(struct hub *hub, struct processes *in, int timeout_ms)
+{
+    size_t count = 1 + saves.children_count, i;
+    struct pollfd *fds = need(calloc(count + in->count, sizeof *fds));
+    fds[0] = (struct pollfd){.fd = state.wake, .events = POLLIN};
+    for (i = 0; i < saves.children_count; i++)
+        fds[1 + i] =
+            (struct pollfd){.fd = saves.children[i].fd, .events = POLLIN};
+    for (i = 0; i < in->count; i++)
+        fds[count + i] = (struct pollfd){.fd = in->all[i].fd, .events = POLLIN};
+    if (poll(fds, count + in->count, timeout_ms) > 0)
+        for (i = 0; i < in->count; i++)
+            if (fds[count + i].revents && in->all[i].fd >= 0)
+                process_ended(hub, &in->all[i]);
+    free(fds);
+}
+
+static void scan(struct processes *in)
+{
+    size_t count;
+    processes_scan(in);
+    malloc_trim(0);
+    count = processes_recording(in);
+    pthread_mutex_lock(&state.lock);
+    state.processes = count;
+    pthread_mutex_unlock(&state.lock);
+}
+
+int fleet_agent(void)
+{
+    static struct hub hub;
+    struct processes in = {0};
+    natsSubscription *sub;
+    pthread_t shipper;
+    uint64_t scan_ns = 0, trigger_ns = 0;
+    signal(SIGPIPE, SIG_IGN);
+    mallopt(M_ARENA_MAX, 1); /* it sleeps most of the time: small, not fast */
+    mallopt(M_MMAP_THRESHOLD, 65536);
+    spool_open();
+    state.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    scan(&in);
+    hub_connect(&hub, true);
+    if (natsConnection_Subscribe(&sub, hub.connection, hub_subject(), requested,
+                                 NULL) != NATS_OK)
+        fail("%s: no subscription", hub_subject());
+    if (pthread_create(&shipper, NULL, spool_ship, &hub) != 0)
+        fail("no thread");
+    say("agent of %s on %s: %zu processes with recorders", options.service,
+        options.host, state.processes);
+    for (;;) {
+        uint64_t now = now_ns();
+        if (now - scan_ns >= SCAN_MS * UINT64_C(1000000)) {
+            scan(&in);
+            scan_ns = now;
+        }
+        if (options.trigger && now - trigger_ns >= TRIGGER_MS * 1000000) {
+            triggers_look(&hub, &in);
+            trigger_ns = now;
+        }
+        due_take(&in);
+        children_wait();
+        children_start();
+        agent_wait(&hub, &in,
+                   options.trigger        ? TRIGGER_MS
+                   : saves.children_count ? 1000
+                                          : SCAN_MS);
+    }
+}

@@ -1,0 +1,335 @@
+/* main.c - recorder-fleet: its verbs and options. */
+/* SPDX-License-Identifier: MIT */
+#include "fleet.h"
+#include "recorder.h"
+#include "shown.h"
+
+#include <ctype.h>
+#include <getopt.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "recorder/regex.h"
+
+struct options options = {.server = "nats://127.0.0.1:4222",
+                          .why = "",
+                          .output = ".",
+                          .max = "10G",
+                          .age = "7d",
+                          .replicas = "1",
+                          .keep_bytes = UINT64_C(1) << 30,
+                          .wait_ns = UINT64_C(30000000000),
+                          .largest_bytes = UINT64_C(8) << 30};
+
+/* --------------------------------------------------------------- trouble -- */
+
+static pthread_mutex_t texts_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+void texts_lock(void)
+{
+    pthread_mutex_lock(&texts_mutex);
+}
+
+void texts_unlock(void)
+{
+    pthread_mutex_unlock(&texts_mutex);
+}
+
+/* Quoted texts may come from anywhere: they are escaped. */
+static void say_all(const char *format, va_list arguments)
+{
+    char text[1024];
+    size_t size;
+    vsnprintf(text, sizeof text, format, arguments);
+    size = strlen(text);
+    fflush(stdout);
+    texts_lock();
+    fprintf(stderr, "recorder-fleet: %s\n", text_shown(text, &size));
+    texts_unlock();
+}
+
+void say(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    say_all(format, arguments);
+    va_end(arguments);
+}
+
+void fail(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    say_all(format, arguments);
+    va_end(arguments);
+    exit(1);
+}
+
+void *need(void *memory)
+{
+    if (!memory)
+        fail("there is no memory left");
+    return memory;
+}
+
+static uint64_t clock_ns(clockid_t which)
+{
+    struct timespec now;
+    clock_gettime(which, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+uint64_t real_ns(void)
+{
+    return clock_ns(CLOCK_REALTIME);
+}
+uint64_t now_ns(void)
+{
+    return clock_ns(CLOCK_MONOTONIC);
+}
+
+static bool is_plain(char c)
+{
+    return isalnum((unsigned char)c) || c == '.' || c == '_' || c == '-';
+}
+
+bool is_name(const char *text)
+{
+    size_t size = 0;
+    while (text[size] && (unsigned char)text[size] < 128 &&
+           is_plain(text[size]))
+        size++;
+    return size && !text[size] && size <= 64 && *text != '.';
+}
+
+void name_of(char to[65], const char *text)
+{
+    size_t i = 0;
+    for (; text[i] && i < 64; i++)
+        to[i] = (unsigned char)text[i] < 128 && is_plain(text[i]) &&
+                        (i || text[i] != '.')
+                    ? text[i]
+                    : '_';
+    to[i] = '\0';
+    if (!i)
+        strcpy(to, "_");
+}
+
+/* --------------------------------------------------------------- options -- */
+
+enum {
+    SERVER = 256,
+    CA,
+    CERT,
+    KEY,
+    CREDS,
+    NKEY,
+    INSECURE,
+    SERVICE,
+    HOST,
+    SPOOL,
+    MATCH,
+    TRIGGER,
+    COMMAND,
+    KEEP,
+    NO_DEATHS,
+    WHY,
+    MAX,
+    AGE,
+    REPLICAS,
+    WAIT,
+    LARGEST
+};
+
+static const struct row {
+    int key;
+    const char *name, *argument, *help;
+} rows[] = {
+    {SERVER, "server", "URL",
+     "the hub: tls://HOST:4222, or nats://127.0.0.1:4222, the default"},
+    {CA, "ca", "FILE", "certificate of the authority that signed the hub's"},
+    {CERT, "cert", "FILE", "our certificate; --key FILE its key"},
+    {KEY, "key", "FILE", NULL},
+    {CREDS, "creds", "FILE", "credentials: JWT and seed"},
+    {NKEY, "nkey", "FILE", "the file of a seed"},
+    {INSECURE, "insecure", NULL, "a hub without TLS that is not on this host"},
+    {SERVICE, "service", "NAME", "agent: whose processes these are"},
+    {HOST, "host", "NAME",
+     "agent: another name than the host's; fetch: only hosts that match"},
+    {SPOOL, "spool", "DIR", "agent: where recordings wait to be stored"},
+    {KEEP, "keep", "SIZE", "agent: how much of them at most: 1G"},
+    {MATCH, "match", "REGEX",
+     "agent: processes of any user whose executable's path matches; otherwise "
+     "all of its own user"},
+    {TRIGGER, "trigger", "REGEX",
+     "agent: a new record of a recorder of such a name freezes the service"},
+    {NO_DEATHS, "no-deaths", NULL,
+     "agent: the end of a process with a recording freezes nothing"},
+    {COMMAND, "recorder", "FILE", "agent: the recorder command"},
+    {WHY, "why", "TEXT", "freeze: what happened"},
+    {WAIT, "wait", "SECONDS", "freeze: how long to wait for what is stored"},
+    {'o', "output", "DIR", "fetch: where to"},
+    {LARGEST, "largest", "SIZE", "fetch: of a recording, at most: 8G"},
+    {'v', "verbose", NULL, "list: a line for each process"},
+    {MAX, "max", "SIZE", "bucket: bytes at most: 10G"},
+    {AGE, "age", "TIME", "bucket: how long they are kept: 7d"},
+    {REPLICAS, "replicas", "N", "bucket: on so many servers"},
+    {'h', "help", NULL, "this text"}};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static void help(void)
+{
+    puts("usage: recorder-fleet agent --service NAME --spool DIR [options]\n"
+         "       recorder-fleet freeze SERVICE --why TEXT [options]\n"
+         "       recorder-fleet list SERVICE [-v] [options]\n"
+         "       recorder-fleet fetch SERVICE SNAPSHOT -o DIR [options]\n"
+         "       recorder-fleet who SERVICE [options]\n"
+         "       recorder-fleet bucket SERVICE [--max 10G] [--age 7d]\n\n"
+         "Keeps the last seconds of all processes of a service, on all hosts: "
+         "a freeze has\neach agent save what its processes hold, and store it. "
+         "Nothing is switched off\nin a process. The hub is a NATS server with "
+         "JetStream. recorder dump, view and\nexport read what fetch writes. "
+         "Exit status: 0; 1 for trouble, also if a snapshot\nlacks something; "
+         "2 for misuse. docs/fleet.md tells the rest.\n");
+    for (int i = 0; i < ROWS; i++)
+        if (rows[i].help)
+            printf("  %s--%s%s%-*s %s\n", rows[i].key < 256 ? "" : "",
+                   rows[i].name, rows[i].argument ? " " : "",
+                   (int)(20 - strlen(rows[i].name)),
+                   rows[i].argument ? rows[i].argument : "", rows[i].help);
+}
+
+_Noreturn static void misuse(const char *what)
+{
+    say("%s; recorder-fleet --help tells more", what);
+    exit(2);
+}
+
+static uint64_t bytes_of(const char *text)
+{
+    static const char units[] = "KMGT";
+    char *end;
+    uint64_t number = strtoull(text, &end, 10);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    if (end == text || (*end && (!unit || end[1])) || number > 1u << 20)
+        misuse("a size is a number and K, M, G or T");
+    return unit ? number << 10 * (unit - units + 1) : number;
+}
+
+static void option_take(int key, char *value)
+{
+    const char **const texts[] = {&options.server,
+                                  &options.ca,
+                                  &options.cert,
+                                  &options.key,
+                                  &options.creds,
+                                  &options.nkey,
+                                  NULL,
+                                  &options.service,
+                                  &options.host,
+                                  &options.spool,
+                                  &options.match,
+                                  &options.trigger,
+                                  &options.command,
+                                  NULL,
+                                  NULL,
+                                  &options.why,
+                                  &options.max,
+                                  &options.age,
+                                  &options.replicas};
+    if (key == 'h')
+        help(), exit(0);
+    else if (key == 'o')
+        options.output = value;
+    else if (key == 'v')
+        options.verbose = true;
+    else if (key == INSECURE)
+        options.insecure = true;
+    else if (key == NO_DEATHS)
+        options.no_deaths = true;
+    else if (key == KEEP)
+        options.keep_bytes = bytes_of(value);
+    else if (key == LARGEST)
+        options.largest_bytes = bytes_of(value);
+    else if (key == WAIT)
+        options.wait_ns = strtoull(value, NULL, 10) * 1000000000u;
+    else if (key >= SERVER && key <= REPLICAS)
+        *texts[key - SERVER] = value;
+    else
+        misuse("there is no such option, or its argument is missing");
+}
+
+static void parse(int argc, char **argv)
+{
+    struct option longs[ROWS + 1];
+    int key;
+    memset(longs, 0, sizeof longs);
+    for (int i = 0; i < ROWS; i++)
+        longs[i] = (struct option){.name = rows[i].name,
+                                   .has_arg = rows[i].argument != NULL,
+                                   .val = rows[i].key};
+    opterr = 0;
+    while ((key = getopt_long(argc, argv, "o:vh", longs, NULL)) != -1)
+        option_take(key, optarg);
+}
+
+/* The recorder command beside this one, or that of PATH. */
+static void command_find(void)
+{
+    static char path[4096 + 16];
+    ssize_t size = readlink("/proc/self/exe", path, 4096);
+    char *slash;
+    path[size > 0 ? size : 0] = '\0';
+    slash = strrchr(path, '/');
+    if (slash)
+        strcpy(slash + 1, "recorder");
+    if (!options.command)
+        options.command = slash && access(path, X_OK) == 0 ? path : "recorder";
+}
+
+static int agent_verb(void)
+{
+    static char host[256], name[65];
+    const char *patterns[] = {options.match, options.trigger};
+    if (!options.service || !is_name(options.service) || !options.spool)
+        misuse("agent needs --service NAME and --spool DIR");
+    for (int i = 0; i < 2; i++)
+        if (patterns[i] && recorder_regex_check_(patterns[i]))
+            misuse("--match and --trigger are regular expressions");
+    gethostname(host, sizeof host - 1);
+    name_of(name, options.host ? options.host : host);
+    options.host = name;
+    command_find();
+    return fleet_agent();
+}
+
+int main(int argc, char **argv)
+{
+    const char *verb;
+    parse(argc, argv);
+    argc -= optind;
+    argv += optind;
+    verb = argc ? argv[0] : "";
+    if (strcmp(verb, "help") == 0)
+        return help(), 0;
+    if (strcmp(verb, "agent") == 0 && argc == 1)
+        return agent_verb();
+    if (argc < 2 || !is_name(argv[1]))
+        misuse("agent; or freeze, list, fetch, who, bucket and a SERVICE");
+    options.service = argv[1];
+    options.hosts = options.host;
+    if (options.hosts && recorder_regex_check_(options.hosts))
+        misuse("--host of fetch is a regular expression");
+    if (strcmp(verb, "fetch") == 0 && argc == 3)
+        return fleet_fetch(argv[2]);
+    if (argc != 2)
+        misuse("fetch SERVICE SNAPSHOT; the others take a SERVICE");
+    return strcmp(verb, "freeze") == 0   ? fleet_freeze()
+           : strcmp(verb, "list") == 0   ? fleet_list()
+           : strcmp(verb, "who") == 0    ? fleet_who()
+           : strcmp(verb, "bucket") == 0 ? fleet_bucket()
+                                         : (misuse("no such verb"), 2);
+}

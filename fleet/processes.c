@@ -1,0 +1,213 @@
+/* processes.c - which processes of this host have recorders. */
+/* SPDX-License-Identifier: MIT */
+#include "fleet.h"
+#include "source.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "recorder/regex.h"
+
+enum { WRITES_MAX = 256 };
+
+/* The time at which a process started, in ticks since boot; 0: it is gone. */
+static uint64_t start_of(int pid)
+{
+    char path[32], text[1024], *at;
+    ssize_t size;
+    int fd;
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    size = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    if (size <= 0)
+        return 0;
+    text[size] = '\0';
+    at = strrchr(text, ')'); /* a name may hold anything */
+    for (int i = 2; at && i < 22; i++)
+        at = strchr(at + 1, ' ');
+    return at ? strtoull(at + 1, NULL, 10) : 0;
+}
+
+/* Does it belong to the service: our user's, or as --match says? */
+static bool is_ours(int pid)
+{
+    char path[32], exe[4096];
+    struct stat is;
+    ssize_t size;
+    snprintf(path, sizeof path, "/proc/%d", pid);
+    if (stat(path, &is) != 0 || (!options.match && is.st_uid != geteuid()))
+        return false;
+    snprintf(path, sizeof path, "/proc/%d/exe", pid);
+    size = readlink(path, exe, sizeof exe - 1);
+    if (size <= 0)
+        return false;
+    exe[size] = '\0';
+    return !options.match || recorder_regex_match_(options.match, exe);
+}
+
+/* Is the file at a path a recording: a core file with our note? */
+static bool is_recording(const char *path)
+{
+    struct source source;
+    const struct source_how how = {0};
+    bool is;
+    if (source_open(&source, path, &how))
+        return false;
+    is = source.memory->stale_order;
+    source_close(&source);
+    return is;
+}
+
+/* The file that holds its rings, mapped shared; or null. */
+static char *file_of(int pid)
+{
+    char path[32], line[8192], *file = NULL;
+    FILE *maps;
+    snprintf(path, sizeof path, "/proc/%d/maps", pid);
+    maps = fopen(path, "re");
+    while (maps && !file && fgets(line, sizeof line, maps)) {
+        char *at = strchr(line, '/'), *mode = strchr(line, ' ');
+        if (!at || !mode || strncmp(mode + 1, "rw-s", 4) != 0)
+            continue;
+        at[strcspn(at, "\n")] = '\0';
+        if (is_recording(at))
+            file = strdup(at);
+    }
+    if (maps)
+        fclose(maps);
+    return file;
+}
+
+/* Notes the write words of the rings that --trigger names. */
+static void triggers_of(struct process *p, struct source *source)
+{
+    struct reader reader;
+    if (!options.trigger ||
+        reader_open(&reader, source->memory, source->registry))
+        return;
+    for (size_t i = 0; i < reader.recorders_count; i++) {
+        const struct reader_recorder *r = reader.recorders[i];
+        uint64_t lanes = r->figures.lanes ? r->figures.lanes : 1;
+        if (!recorder_regex_match_(options.trigger, r->name))
+            continue;
+        for (uint64_t k = 0; k < lanes && p->writes_count < WRITES_MAX; k++) {
+            p->writes = need(
+                realloc(p->writes, (p->writes_count + 1) * sizeof *p->writes));
+            p->seen =
+                need(realloc(p->seen, (p->writes_count + 1) * sizeof *p->seen));
+            p->writes[p->writes_count] = r->rings + k * r->ring_bytes;
+            p->seen[p->writes_count++] = UINT64_MAX; /* not looked at yet */
+        }
+    }
+    reader_close(&reader);
+    process_triggered(p); /* what is there by now triggers nothing */
+}
+
+bool process_triggered(struct process *p)
+{
+    bool any = false;
+    for (size_t i = 0; i < p->writes_count; i++) {
+        uint64_t word = 0;
+        struct iovec to = {&word, sizeof word},
+                     from = {(void *)(uintptr_t)p->writes[i], sizeof word};
+        if (process_vm_readv(p->pid, &to, 1, &from, 1, 0) != sizeof word)
+            continue;
+        any |= p->seen[i] != UINT64_MAX && word != p->seen[i];
+        p->seen[i] = word;
+    }
+    return any;
+}
+
+/* Looks into a process. One without recorders may get some: it is looked at
+ * again, after 5 s, 10 s, up to 10 minutes. */
+static void process_look(struct process *p)
+{
+    struct source source;
+    const char *name;
+    char program[65];
+    p->retry_ns = now_ns() + (UINT64_C(5000000000) << p->retries);
+    p->retries += p->retries < 7;
+    memset(&source, 0, sizeof source);
+    if (source_open_process(&source, p->pid) || !source.registry) {
+        source_close(&source);
+        return;
+    }
+    name = source.modules_count ? strrchr(source.modules[0].path, '/') : NULL;
+    name_of(program, name ? name + 1 : "program");
+    snprintf(p->program, sizeof p->program, "%.32s", program);
+    triggers_of(p, &source);
+    source_close(&source);
+    p->file = file_of(p->pid);
+    p->fd = (int)syscall(SYS_pidfd_open, p->pid, 0);
+    p->recorders = true;
+}
+
+static void process_drop(struct process *p)
+{
+    if (p->fd >= 0)
+        close(p->fd);
+    free(p->file);
+    free(p->writes);
+    free(p->seen);
+}
+
+static struct process *process_of(struct processes *in, int pid, uint64_t start)
+{
+    struct process *p;
+    for (size_t i = 0; i < in->count; i++)
+        if (in->all[i].pid == pid && in->all[i].start == start)
+            return &in->all[i];
+    if (in->count == in->max) {
+        in->max = in->max ? 2 * in->max : 64;
+        in->all = need(realloc(in->all, in->max * sizeof *in->all));
+    }
+    p = &in->all[in->count++];
+    *p = (struct process){.pid = pid, .fd = -1, .start = start};
+    return p;
+}
+
+void processes_scan(struct processes *in)
+{
+    struct dirent *entry;
+    DIR *folder = opendir("/proc");
+    size_t kept = 0, i;
+    for (i = 0; i < in->count; i++)
+        in->all[i].alive = false;
+    while (folder && (entry = readdir(folder))) {
+        int pid = atoi(entry->d_name);
+        uint64_t start;
+        struct process *p;
+        if (pid <= 0 || pid == getpid() || !is_ours(pid) ||
+            !(start = start_of(pid)))
+            continue;
+        p = process_of(in, pid, start);
+        p->alive = true;
+        if (!p->recorders && now_ns() >= p->retry_ns)
+            process_look(p);
+    }
+    if (folder)
+        closedir(folder);
+    for (i = 0; i < in->count; i++) /* one with a descriptor is told of first */
+        if (in->all[i].alive || in->all[i].fd >= 0)
+            in->all[kept++] = in->all[i];
+        else
+            process_drop(&in->all[i]);
+    in->count = kept;
+}
+
+size_t processes_recording(const struct processes *in)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < in->count; i++)
+        count += in->all[i].recorders;
+    return count;
+}

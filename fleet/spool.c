@@ -1,0 +1,392 @@
+/* spool.c - recordings that wait to be stored: SPOOL/SNAPSHOT/PROGRAM.PID.rec */
+/* SPDX-License-Identifier: MIT */
+/*
+    What is here survives the agent: a file gets its name when it is whole and
+    on the disk. It is packed, sent, and removed when all of it is acknowledged.
+    One that was sent in part is sent again under another nuid.
+*/
+#include "fleet.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all names */
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static bool woken;
+
+void spool_wake(void)
+{
+    pthread_mutex_lock(&lock);
+    woken = true;
+    pthread_cond_signal(&changed);
+    pthread_mutex_unlock(&lock);
+}
+
+void spool_path(char to[4096], const char *snapshot, const char *process,
+                const char *kind)
+{
+    snprintf(to, 4096, "%s/%s/%s%s", options.spool, snapshot, process, kind);
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t size = strlen(text), of = strlen(end);
+    return size > of && strcmp(text + size - of, end) == 0;
+}
+
+/* Removes what an agent that was killed had begun: .save-1, x.rec.zst.part */
+static void folder_clean(const char *path, bool deeper)
+{
+    struct dirent *entry;
+    DIR *folder = opendir(path);
+    while (folder && (entry = readdir(folder))) {
+        const char *name = entry->d_name;
+        char file[4096];
+        snprintf(file, sizeof file, "%.3800s/%s", path, name);
+        if (strncmp(name, ".save-", 6) == 0 ||
+            strncmp(name, ".recorder-", 10) == 0 || ends_with(name, ".part"))
+            unlink(file);
+        else if (deeper && is_name(name))
+            folder_clean(file, false);
+    }
+    if (folder)
+        closedir(folder);
+}
+
+void spool_open(void)
+{
+    if (mkdir(options.spool, 0700) != 0 && errno != EEXIST)
+        fail("%s: %s", options.spool, strerror(errno));
+    if (access(options.spool, R_OK | W_OK | X_OK) != 0)
+        fail("%s: %s", options.spool, strerror(errno));
+    folder_clean(options.spool, true);
+}
+
+/* Writes a file whole, or not at all. */
+static bool file_write(const char *path, const char *text, size_t size)
+{
+    char part[4128];
+    int fd;
+    bool done;
+    snprintf(part, sizeof part, "%s.part", path);
+    fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    done = fd >= 0 && write(fd, text, size) == (ssize_t)size && fsync(fd) == 0;
+    if (fd >= 0)
+        close(fd);
+    return done && rename(part, path) == 0;
+}
+
+bool spool_begin(const char *snapshot, const char *why, const char *by,
+                 bool automatic, uint64_t ship_ns)
+{
+    char path[4096], *json = NULL;
+    size_t size;
+    FILE *to = need(open_memstream(&json, &size));
+    bool done;
+    fprintf(to,
+            "{\"ship_ns\":%" PRIu64 ",\"when_ns\":%" PRIu64
+            ",\"automatic\":%d,\"why\":",
+            ship_ns, real_ns(), automatic);
+    json_write(to, why);
+    fputs(",\"by\":", to);
+    json_write(to, by);
+    putc('}', to);
+    if (fclose(to) != 0)
+        need(NULL);
+    spool_path(path, snapshot, "", "");
+    mkdir(path, 0700);
+    spool_path(path, snapshot, "about", "");
+    done = file_write(path, json, size);
+    free(json);
+    return done;
+}
+
+void spool_rename(const char *snapshot, const char *to)
+{
+    char from[4096], path[4096];
+    spool_path(from, snapshot, "", "");
+    spool_path(path, to, "", "");
+    pthread_mutex_lock(&lock);
+    if (rename(from, path) != 0)
+        say("%s: %s", path, strerror(errno));
+    pthread_mutex_unlock(&lock);
+}
+
+/* ------------------------------------------------------------------ walk -- */
+
+struct entry {
+    char snapshot[65], file[256];
+    uint64_t bytes, when_ns;
+    bool automatic;
+};
+struct entries {
+    struct entry *all;
+    size_t count;
+};
+
+/* Reads `about` of a snapshot, as text to be freed; null: it has none. */
+static char *about_read(const char *snapshot, size_t *size)
+{
+    char path[4096], *text = need(malloc(4096));
+    ssize_t got;
+    int fd;
+    spool_path(path, snapshot, "about", "");
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    got = fd < 0 ? -1 : read(fd, text, 4096);
+    if (fd >= 0)
+        close(fd);
+    if (got > 0) {
+        *size = (size_t)got;
+        return text;
+    }
+    free(text);
+    return NULL;
+}
+
+static void snapshot_read(struct entries *to, const char *snapshot)
+{
+    char path[4096], *about;
+    size_t size, files = 0;
+    struct dirent *entry;
+    DIR *folder;
+    uint64_t when_ns = 0;
+    bool automatic = true;
+    about = about_read(snapshot, &size);
+    if (about) {
+        when_ns = json_number(about, size, "$.when_ns");
+        automatic = json_number(about, size, "$.automatic");
+    }
+    free(about);
+    spool_path(path, snapshot, "", "");
+    folder = opendir(path);
+    while (folder && (entry = readdir(folder))) {
+        const char *name = entry->d_name;
+        struct stat is;
+        if (*name == '.' || !is_name(name))
+            continue;
+        files += strcmp(name, "about") != 0;
+        if (!ends_with(name, ".rec") && !ends_with(name, ".rec.zst") &&
+            !ends_with(name, ".error"))
+            continue;
+        spool_path(path, snapshot, name, "");
+        if (lstat(path, &is) != 0 || !S_ISREG(is.st_mode))
+            continue;
+        to->all = need(realloc(to->all, (to->count + 1) * sizeof *to->all));
+        to->all[to->count] = (struct entry){.bytes = (uint64_t)is.st_size,
+                                            .when_ns = when_ns,
+                                            .automatic = automatic};
+        snprintf(to->all[to->count].snapshot, 65, "%s", snapshot);
+        snprintf(to->all[to->count++].file, 256, "%s", name);
+    }
+    if (folder)
+        closedir(folder);
+    if (!files && about && real_ns() - when_ns > UINT64_C(60000000000)) {
+        spool_path(path, snapshot, "about", "");
+        unlink(path);
+        spool_path(path, snapshot, "", "");
+        rmdir(path);
+    }
+}
+
+static int entry_compare(const void *a, const void *b)
+{
+    const struct entry *left = a, *right = b;
+    return left->when_ns != right->when_ns
+               ? (left->when_ns < right->when_ns ? -1 : 1)
+               : strcmp(left->file, right->file);
+}
+
+/* Lists what is there, the oldest first. */
+static struct entries spool_read(void)
+{
+    struct entries to = {0};
+    struct dirent *entry;
+    DIR *folder = opendir(options.spool);
+    while (folder && (entry = readdir(folder)))
+        if (is_name(entry->d_name))
+            snapshot_read(&to, entry->d_name);
+    if (folder)
+        closedir(folder);
+    if (to.count)
+        qsort(to.all, to.count, sizeof *to.all, entry_compare);
+    return to;
+}
+
+uint64_t spool_bytes(void)
+{
+    struct entries in = spool_read();
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < in.count; i++)
+        bytes += in.all[i].bytes;
+    free(in.all);
+    return bytes;
+}
+
+/* Over --keep, the oldest automatic one goes, those of persons last. */
+static void spool_keep(struct entries *in)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < in->count; i++)
+        bytes += in->all[i].bytes;
+    for (int manual = 0; manual < 2; manual++)
+        for (size_t i = 0; i < in->count && bytes > options.keep_bytes; i++) {
+            struct entry *e = &in->all[i];
+            char path[4096];
+            if (e->automatic == (bool)manual || !*e->file)
+                continue;
+            spool_path(path, e->snapshot, e->file, "");
+            unlink(path);
+            say("%s/%s is thrown away: the spool has more than %" PRIu64
+                " bytes",
+                e->snapshot, e->file, options.keep_bytes);
+            bytes -= e->bytes;
+            *e->file = '\0';
+        }
+}
+
+/* ------------------------------------------------------------------ ship -- */
+
+/* Packs a recording beside it. The name is there when all of it is. */
+static const char *pack(const char *path, const char *snapshot)
+{
+    static unsigned char in[1 << 16], out[1 << 16];
+    char to[4128], part[4160];
+    ZSTD_CStream *stream = need(ZSTD_createCStream());
+    const char *wrong = NULL;
+    int from, fd;
+    ssize_t size = 1;
+    snprintf(to, sizeof to, "%s.zst", path);
+    snprintf(part, sizeof part, "%s.part", to);
+    from = open(path, O_RDWR | O_CLOEXEC);
+    fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (from < 0 || fd < 0)
+        wrong = strerror(errno);
+    else
+        note_snapshot(from, snapshot); /* which may have got another id */
+    ZSTD_initCStream(stream, 1);
+    while (!wrong && size > 0) {
+        ZSTD_inBuffer piece = {in, 0, 0};
+        size_t left = 1;
+        size = read(from, in, sizeof in);
+        if (size < 0)
+            wrong = strerror(errno);
+        piece.size = size > 0 ? (size_t)size : 0;
+        while (!wrong && (piece.pos < piece.size || (size == 0 && left))) {
+            ZSTD_outBuffer packed = {out, sizeof out, 0};
+            left = ZSTD_compressStream2(stream, &packed, &piece,
+                                        size ? ZSTD_e_continue : ZSTD_e_end);
+            if (ZSTD_isError(left))
+                wrong = ZSTD_getErrorName(left);
+            else if (write(fd, out, packed.pos) != (ssize_t)packed.pos)
+                wrong = errno ? strerror(errno) : "the disk is full";
+        }
+    }
+    ZSTD_freeCStream(stream);
+    if (!wrong && (fsync(fd) != 0 || rename(part, to) != 0))
+        wrong = strerror(errno);
+    if (from >= 0)
+        close(from);
+    if (fd >= 0)
+        close(fd);
+    unlink(wrong ? part : path);
+    return wrong;
+}
+
+/* Stores one file. Null, or why not. */
+static const char *send_one(struct hub *hub, const struct entry *e,
+                            const char *about, size_t size, bool *again)
+{
+    static struct object o;
+    char path[4096], process[65], *text;
+    const char *wrong;
+    bool failed = ends_with(e->file, ".error");
+    int fd;
+    memset(&o, 0, sizeof o);
+    snprintf(process, sizeof process, "%.*s",
+             (int)(strlen(e->file) - (failed ? 6 : 8)), e->file);
+    name_of(o.host, options.host);
+    snprintf(o.name, sizeof o.name, "%s/%s/%s.rec.zst", o.host, process,
+             e->snapshot);
+    o.when_ns = json_number(about, size, "$.when_ns");
+    text = json_get(about, size, "$.why");
+    snprintf(o.why, sizeof o.why, "%s", text ? text : "");
+    free(text);
+    text = json_get(about, size, "$.by");
+    snprintf(o.by, sizeof o.by, "%s", text ? text : "");
+    free(text);
+    spool_path(path, e->snapshot, e->file, "");
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return NULL; /* it was thrown away */
+    if (failed && read(fd, o.error, sizeof o.error - 1) <= 0)
+        strcpy(o.error, "unknown");
+    wrong = store_put(hub, &o, failed ? -1 : fd, again);
+    close(fd);
+    if (!wrong)
+        unlink(path);
+    return wrong;
+}
+
+/* Packs and sends one entry. Null, or why not. */
+static const char *ship_one(struct hub *hub, struct entry *e, bool *again)
+{
+    char path[4096], *about;
+    const char *wrong = NULL;
+    size_t size;
+    pthread_mutex_lock(&lock); /* nobody gives it another id meanwhile */
+    about = about_read(e->snapshot, &size);
+    spool_path(path, e->snapshot, e->file, "");
+    if (!about || json_number(about, size, "$.ship_ns") > real_ns()) {
+        pthread_mutex_unlock(&lock);
+        free(about);
+        return NULL;
+    }
+    if (ends_with(e->file, ".rec")) {
+        wrong = pack(path, e->snapshot);
+        strcat(e->file, ".zst");
+    }
+    pthread_mutex_unlock(&lock);
+    if (!wrong)
+        wrong = send_one(hub, e, about, size, again);
+    free(about);
+    return wrong;
+}
+
+void *spool_ship(void *context)
+{
+    struct hub *hub = context;
+    uint64_t said_ns = 0;
+    for (;;) {
+        struct entries in = spool_read();
+        const char *wrong = NULL;
+        bool again = false;
+        struct timespec until;
+        spool_keep(&in);
+        for (size_t i = 0; i < in.count && !wrong; i++)
+            if (*in.all[i].file && strlen(in.all[i].file) < 250)
+                wrong = ship_one(hub, &in.all[i], &again);
+        if (wrong && (!said_ns || now_ns() - said_ns > UINT64_C(60000000000))) {
+            say("recordings stay in %s: %s", options.spool, wrong);
+            said_ns = now_ns();
+        }
+        free(in.all);
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec += wrong ? 5 : 1;
+        pthread_mutex_lock(&lock);
+        while (!woken || wrong) {
+            if (pthread_cond_timedwait(&changed, &lock, &until) == ETIMEDOUT)
+                break;
+        }
+        woken = false;
+        pthread_mutex_unlock(&lock);
+    }
+    return NULL;
+}

@@ -1,0 +1,408 @@
+/* store.c - whole recordings, in the layout of NATS' object store. */
+/* SPDX-License-Identifier: MIT */
+/*
+    The bytes are chunks on $O.BUCKET.C.NUID; when all are acknowledged, the
+    metadata, JSON, go to $O.BUCKET.M.<base64url of the name>, in place of what
+    stood there. An object is there only with its metadata. A chunk says when it
+    was sent, and when the one before was acknowledged: with the server's stamps
+    that tells how the clocks differ.
+*/
+#include "fleet.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <openssl/evp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include <zstd.h>
+
+enum {
+    CHUNK_MIN = 4096,
+    CHUNK_MAX = 128 << 10,
+    CHUNKS_WANTED = 8, /* as many measurements of the clock */
+    TRIES = 6
+};
+static const unsigned FULL_BUCKET = 10077, FULL_ACCOUNT = 10023;
+
+/* ------------------------------------------------------------------ texts -- */
+
+static void base64url(char *to, const unsigned char *from, size_t size)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                 "abcdefghijklmnopqrstuvwxyz0123456789-_";
+    for (size_t i = 0; i < size; i += 3) {
+        unsigned bits = (unsigned)from[i] << 16;
+        bits |= i + 1 < size ? (unsigned)from[i + 1] << 8 : 0;
+        bits |= i + 2 < size ? from[i + 2] : 0;
+        for (unsigned k = 0; k < 4; k++)
+            *to++ = i + k > size ? '=' : digits[bits >> (18 - 6 * k) & 63];
+    }
+    *to = '\0';
+}
+
+static void digest_text(EVP_MD_CTX *sum, char to[64])
+{
+    unsigned char bytes[EVP_MAX_MD_SIZE];
+    unsigned size;
+    EVP_DigestFinal_ex(sum, bytes, &size);
+    strcpy(to, "SHA-256=");
+    base64url(to + 8, bytes, size);
+}
+
+static void meta_subject(char to[512], const char *name)
+{
+    int at = snprintf(to, 128, "$O.%s.M.", hub_bucket());
+    base64url(to + at, (const unsigned char *)name, strlen(name));
+}
+
+/* ------------------------------------------------------------------- put -- */
+
+/* Publishes a message until it is acknowledged; one that was stored is known
+ * again by its id. Null, or why not. */
+static const char *publish(struct hub *hub, const char *subject, const char *id,
+                           const void *bytes, size_t size, const char *rollup,
+                           uint64_t *acked_ns, bool *again)
+{
+    natsStatus status = NATS_TIMEOUT;
+    jsErrCode code = 0;
+    for (int i = 0; i < TRIES && status != NATS_OK; i++) {
+        natsMsg *message;
+        char number[32];
+        code = 0;
+        if (natsMsg_Create(&message, subject, NULL, bytes, (int)size) !=
+            NATS_OK)
+            return "there is no memory left";
+        if (id)
+            natsMsgHeader_Set(message, "Nats-Msg-Id", id);
+        if (rollup)
+            natsMsgHeader_Set(message, "Nats-Rollup", rollup);
+        snprintf(number, sizeof number, "%" PRIu64, real_ns());
+        natsMsgHeader_Set(message, "Recorder-Sent", number);
+        snprintf(number, sizeof number, "%" PRIu64, *acked_ns);
+        if (*acked_ns)
+            natsMsgHeader_Set(message, "Recorder-Acked", number);
+        status = js_PublishMsg(NULL, hub->stream, message, NULL, &code);
+        natsMsg_Destroy(message);
+        if ((unsigned)code == FULL_BUCKET || (unsigned)code == FULL_ACCOUNT)
+            return *again = true, "the bucket is full";
+        if (status != NATS_OK && status != NATS_TIMEOUT)
+            usleep(200000);
+    }
+    *acked_ns = real_ns();
+    *again = true;
+    return status == NATS_OK              ? NULL
+           : status == NATS_NO_RESPONDERS ? "there is no such bucket: "
+                                            "recorder-fleet bucket SERVICE"
+                                          : natsStatus_GetText(status);
+}
+
+static void header(FILE *to, const char *name, const char *value)
+{
+    fprintf(to, ",\"%s\":[", name);
+    json_write(to, value);
+    putc(']', to);
+}
+
+/* Writes the metadata, as the object store of NATS has them. */
+static char *metadata(const struct object *o, uint64_t chunk, size_t *size)
+{
+    char *text = NULL, date[64];
+    time_t now = time(NULL);
+    struct tm tm;
+    FILE *to = need(open_memstream(&text, size));
+    gmtime_r(&now, &tm);
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &tm);
+    fputs("{\"name\":", to);
+    json_write(to, o->name);
+    fprintf(to, ",\"headers\":{\"when_ns\":[\"%" PRIu64 "\"]", o->when_ns);
+    header(to, "host", o->host);
+    header(to, "why", o->why);
+    header(to, "by", o->by);
+    if (*o->error)
+        header(to, "error", o->error);
+    fprintf(to,
+            "},\"options\":{\"max_chunk_size\":%" PRIu64
+            "},\"bucket\":\"%s\",\"nuid\":\"%s\",\"size\":%" PRIu64
+            ",\"mtime\":\"%s\",\"chunks\":%" PRIu64 ",\"digest\":\"%s\"}",
+            chunk, hub_bucket(), o->nuid, o->size, date, o->chunks, o->digest);
+    if (fclose(to) != 0)
+        need(NULL);
+    return text;
+}
+
+/* A unique id of 22 characters, as libnats makes it for inboxes. */
+static void nuid_new(char to[64])
+{
+    natsInbox *inbox;
+    if (natsInbox_Create(&inbox) != NATS_OK)
+        need(NULL);
+    snprintf(to, 64, "%s", strrchr(inbox, '.') + 1);
+    natsInbox_Destroy(inbox);
+}
+
+const char *store_put(struct hub *hub, struct object *o, int fd, bool *again)
+{
+    static unsigned char bytes[CHUNK_MAX];
+    struct stat is = {0};
+    char subject[512], id[96], *json;
+    EVP_MD_CTX *sum = need(EVP_MD_CTX_new());
+    const char *wrong = NULL;
+    uint64_t acked = 0, chunk;
+    size_t json_size;
+    ssize_t size = 0;
+    *again = false;
+    nuid_new(o->nuid);
+    o->size = o->chunks = 0;
+    EVP_DigestInit_ex(sum, EVP_sha256(), NULL);
+    if (fd >= 0 && fstat(fd, &is) != 0)
+        wrong = strerror(errno);
+    chunk = (uint64_t)is.st_size / CHUNKS_WANTED;
+    chunk = chunk < CHUNK_MIN   ? CHUNK_MIN
+            : chunk > CHUNK_MAX ? CHUNK_MAX
+                                : chunk;
+    snprintf(subject, sizeof subject, "$O.%s.C.%s", hub_bucket(), o->nuid);
+    while (!wrong && fd >= 0 && (size = read(fd, bytes, chunk)) > 0) {
+        EVP_DigestUpdate(sum, bytes, (size_t)size);
+        snprintf(id, sizeof id, "%s.%" PRIu64, o->nuid, o->chunks);
+        wrong =
+            publish(hub, subject, id, bytes, (size_t)size, NULL, &acked, again);
+        o->size += (uint64_t)size;
+        o->chunks++;
+    }
+    if (!wrong && size < 0)
+        wrong = strerror(errno);
+    digest_text(sum, o->digest);
+    EVP_MD_CTX_free(sum);
+    if (wrong)
+        return wrong;
+    meta_subject(subject, o->name);
+    json = metadata(o, chunk, &json_size);
+    wrong = publish(hub, subject, NULL, json, json_size, "sub", &acked, again);
+    free(json);
+    return wrong;
+}
+
+/* ------------------------------------------------------------------ list -- */
+
+static void copy(char *to, size_t max, char *text)
+{
+    snprintf(to, max, "%s", text ? text : "");
+    free(text);
+}
+
+/* Splits HOST/PROGRAM.PID/SNAPSHOT.rec.zst: each becomes part of a path. */
+static bool name_split(struct object *o)
+{
+    char *process = strchr(o->name, '/');
+    char *snapshot = process ? strchr(process + 1, '/') : NULL, *end;
+    if (!snapshot || strchr(snapshot + 1, '/') || process - o->name > 64 ||
+        snapshot - process > 65 || strlen(snapshot) > 64)
+        return false;
+    snprintf(o->host, sizeof o->host, "%.*s", (int)(process - o->name),
+             o->name);
+    snprintf(o->process, sizeof o->process, "%.*s",
+             (int)(snapshot - process - 1), process + 1);
+    snprintf(o->snapshot, sizeof o->snapshot, "%s", snapshot + 1);
+    end = strstr(o->snapshot, ".rec.zst");
+    if (!end || end[8])
+        return false;
+    *end = '\0';
+    return is_name(o->host) && is_name(o->process) && is_name(o->snapshot);
+}
+
+bool store_object(natsMsg *message, struct object *o)
+{
+    const char *json = natsMsg_GetData(message), *acked = NULL;
+    size_t size = (size_t)natsMsg_GetDataLength(message);
+    memset(o, 0, sizeof *o);
+    copy(o->name, sizeof o->name, json_get(json, size, "$.name"));
+    copy(o->nuid, sizeof o->nuid, json_get(json, size, "$.nuid"));
+    copy(o->digest, sizeof o->digest, json_get(json, size, "$.digest"));
+    copy(o->why, sizeof o->why, json_get(json, size, "$.headers.why[0]"));
+    copy(o->by, sizeof o->by, json_get(json, size, "$.headers.by[0]"));
+    copy(o->error, sizeof o->error, json_get(json, size, "$.headers.error[0]"));
+    o->when_ns = json_number(json, size, "$.headers.when_ns[0]");
+    o->size = json_number(json, size, "$.size");
+    o->chunks = json_number(json, size, "$.chunks");
+    if (natsMsgHeader_Get(message, "Recorder-Acked", &acked) == NATS_OK)
+        o->acked_ns = strtoull(acked, NULL, 10);
+    return name_split(o) && is_name(o->nuid);
+}
+
+/* Reads what a subject has, in order; one message is what it had last. */
+static natsSubscription *subscribe(struct hub *hub, const char *subject,
+                                   bool last)
+{
+    natsSubscription *sub = NULL;
+    char stream[160];
+    jsSubOptions o;
+    jsErrCode code = 0;
+    natsStatus status = NATS_TIMEOUT;
+    snprintf(stream, sizeof stream, "OBJ_%s", hub_bucket());
+    jsSubOptions_Init(&o);
+    o.Stream = stream;
+    o.Ordered = true;
+    o.Config.DeliverPolicy = last ? js_DeliverLastPerSubject : js_DeliverAll;
+    for (int i = 0; i < 3 && status == NATS_TIMEOUT; i++)
+        status = js_SubscribeSync(&sub, hub->stream, subject, NULL, &o, &code);
+    if (status != NATS_OK)
+        fail("bucket %s: %s%s", hub_bucket(), natsStatus_GetText(status),
+             status == NATS_NOT_FOUND || code == 10059 ? ": there is none"
+                                                       : "");
+    return sub;
+}
+
+static uint64_t pending_of(natsMsg *message, int64_t *stamp)
+{
+    jsMsgMetaData *data = NULL;
+    uint64_t pending = 0;
+    if (natsMsg_GetMetaData(&data, message) != NATS_OK)
+        return 0;
+    pending = data->NumPending;
+    *stamp = data->Timestamp;
+    jsMsgMetaData_Destroy(data);
+    return pending;
+}
+
+void store_list(struct hub *hub, void (*each)(void *, const struct object *),
+                void *context)
+{
+    char subject[160];
+    natsSubscription *sub;
+    natsMsg *message;
+    uint64_t pending = 1;
+    int64_t stamp, wait = 1500;
+    snprintf(subject, sizeof subject, "$O.%s.M.>", hub_bucket());
+    sub = subscribe(hub, subject, true);
+    while (pending &&
+           natsSubscription_NextMsg(&message, sub, wait) == NATS_OK) {
+        struct object o;
+        pending = pending_of(message, &stamp);
+        if (store_object(message, &o))
+            each(context, &o);
+        natsMsg_Destroy(message);
+        wait = 10000;
+    }
+    natsSubscription_Destroy(sub);
+}
+
+/* ------------------------------------------------------------------- get -- */
+
+struct getter {
+    ZSTD_DStream *stream;
+    EVP_MD_CTX *sum;
+    int fd;
+    uint64_t packed, written;
+    bool ended; /* the packed data have an end, and it was there */
+};
+
+/* Writes what a chunk holds; zeros stay holes. */
+static const char *chunk_unpack(struct getter *g, const void *bytes,
+                                size_t size)
+{
+    static unsigned char out[1 << 16];
+    ZSTD_inBuffer in = {bytes, size, 0};
+    while (in.pos < in.size) {
+        ZSTD_outBuffer to = {out, sizeof out, 0};
+        size_t left = ZSTD_decompressStream(g->stream, &to, &in);
+        if (ZSTD_isError(left))
+            return "it is no zstd data";
+        g->ended = left == 0;
+        if (g->written + to.pos > options.largest_bytes)
+            return "it is larger than --largest allows";
+        if (to.pos && (*out || memcmp(out, out + 1, to.pos - 1) != 0) &&
+            pwrite(g->fd, out, to.pos, (off_t)g->written) != (ssize_t)to.pos)
+            return strerror(errno);
+        g->written += to.pos;
+    }
+    return NULL;
+}
+
+/* Of all chunks, the narrowest bounds of the clock count. */
+static void clock_take(uint64_t sent, uint64_t acked, int64_t stamp,
+                       int64_t *offset_ns, int64_t *error_ns)
+{
+    int64_t half = (int64_t)(acked - sent) / 2;
+    if (!sent || acked < sent || (*error_ns && half >= *error_ns))
+        return;
+    *error_ns = half ? half : 1;
+    *offset_ns = stamp - (int64_t)(sent + (acked - sent) / 2);
+}
+
+static uint64_t header_number(natsMsg *message, const char *name)
+{
+    const char *text = NULL;
+    return natsMsgHeader_Get(message, name, &text) == NATS_OK
+               ? strtoull(text, NULL, 10)
+               : 0;
+}
+
+static const char *chunks_get(struct hub *hub, const struct object *o,
+                              struct getter *g, int64_t *offset_ns,
+                              int64_t *error_ns)
+{
+    static char text[128];
+    char subject[160];
+    natsSubscription *sub;
+    natsMsg *message;
+    const char *wrong = NULL;
+    uint64_t i, sent = 0;
+    int64_t stamp = 0, before = 0;
+    snprintf(subject, sizeof subject, "$O.%s.C.%s", hub_bucket(), o->nuid);
+    sub = subscribe(hub, subject, false);
+    for (i = 0; i < o->chunks && !wrong; i++) {
+        int size;
+        if (natsSubscription_NextMsg(&message, sub, i ? 5000 : 3000) !=
+            NATS_OK) {
+            snprintf(text, sizeof text,
+                     "chunk %" PRIu64 " of %" PRIu64 " is missing", i + 1,
+                     o->chunks);
+            wrong = text;
+            break;
+        }
+        size = natsMsg_GetDataLength(message);
+        pending_of(message, &stamp);
+        clock_take(sent, header_number(message, "Recorder-Acked"), before,
+                   offset_ns, error_ns);
+        sent = header_number(message, "Recorder-Sent");
+        before = stamp;
+        EVP_DigestUpdate(g->sum, natsMsg_GetData(message), (size_t)size);
+        g->packed += (uint64_t)size;
+        if (g->packed > o->size)
+            wrong = "it is longer than its metadata say";
+        else
+            wrong = chunk_unpack(g, natsMsg_GetData(message), (size_t)size);
+        natsMsg_Destroy(message);
+    }
+    clock_take(sent, o->acked_ns, before, offset_ns, error_ns);
+    natsSubscription_Destroy(sub);
+    return wrong;
+}
+
+const char *store_get(struct hub *hub, const struct object *o, int fd,
+                      int64_t *offset_ns, int64_t *error_ns)
+{
+    struct getter g = {.stream = need(ZSTD_createDStream()),
+                       .sum = need(EVP_MD_CTX_new()),
+                       .fd = fd};
+    const char *wrong;
+    char digest[64];
+    *offset_ns = *error_ns = 0;
+    EVP_DigestInit_ex(g.sum, EVP_sha256(), NULL);
+    wrong = chunks_get(hub, o, &g, offset_ns, error_ns);
+    digest_text(g.sum, digest);
+    if (!wrong && g.packed != o->size)
+        wrong = "it is shorter than its metadata say";
+    if (!wrong && strcmp(digest, o->digest) != 0)
+        wrong = "its digest is wrong: it is damaged";
+    if (!wrong && !g.ended)
+        wrong = "its packed data have no end";
+    if (!wrong && ftruncate(fd, (off_t)g.written) != 0)
+        wrong = strerror(errno);
+    EVP_MD_CTX_free(g.sum);
+    ZSTD_freeDStream(g.stream);
+    return wrong;
+}

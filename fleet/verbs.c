@@ -1,0 +1,452 @@
+/* verbs.c - freeze, list, fetch, who and bucket. */
+/* SPDX-License-Identifier: MIT */
+#include "fleet.h"
+#include "shown.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "recorder/regex.h"
+
+void snapshot_new(char to[65])
+{
+    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+    unsigned char random[4] = {0};
+    time_t now = time(NULL);
+    struct tm tm;
+    size_t at;
+    gmtime_r(&now, &tm);
+    at = strftime(to, 65, "%Y%m%d-%H%M%S-", &tm);
+    if (getrandom(random, sizeof random, 0) < 0)
+        random[0] = (unsigned char)getpid();
+    for (size_t i = 0; i < sizeof random; i++)
+        to[at++] = digits[random[i] % 36];
+    to[at] = '\0';
+}
+
+static const char *shown(const char *text)
+{
+    static char all[4][300];
+    static unsigned next;
+    size_t size = strlen(text);
+    char *to = all[next++ % 4];
+    snprintf(to, sizeof *all, "%s", text_shown(text, &size));
+    return to;
+}
+
+/* "29.1 MB" */
+static const char *bytes_text(uint64_t bytes)
+{
+    static char text[32];
+    double value = (double)bytes;
+    if (bytes < 1000000)
+        snprintf(text, sizeof text, "%.1f kB", value / 1e3);
+    else
+        snprintf(text, sizeof text, "%.1f MB", value / 1e6);
+    return text;
+}
+
+/* ----------------------------------------------------------------- hosts -- */
+
+struct host {
+    char name[65];
+    bool answered;
+};
+struct hosts {
+    struct host *all;
+    size_t count;
+};
+
+static struct host *host_of(struct hosts *in, const char *name)
+{
+    for (size_t i = 0; i < in->count; i++)
+        if (strcmp(in->all[i].name, name) == 0)
+            return &in->all[i];
+    in->all = need(realloc(in->all, (in->count + 1) * sizeof *in->all));
+    in->all[in->count] = (struct host){0};
+    snprintf(in->all[in->count].name, sizeof in->all->name, "%s", name);
+    return &in->all[in->count++];
+}
+
+static void host_know(void *hosts, const struct object *o)
+{
+    host_of(hosts, o->host);
+}
+
+/* Asks all agents, and calls `each` with every answer, until none came for half
+ * a second. */
+static void ask(struct hub *hub, const char *request,
+                void (*each)(void *, const char *json, size_t size,
+                             uint64_t asked_ns),
+                void *context)
+{
+    natsInbox *inbox;
+    natsSubscription *sub;
+    natsMsg *message;
+    uint64_t asked_ns = real_ns(), begun_ns = now_ns();
+    if (natsInbox_Create(&inbox) != NATS_OK ||
+        natsConnection_SubscribeSync(&sub, hub->connection, inbox) != NATS_OK ||
+        natsConnection_PublishRequestString(hub->connection, hub_subject(),
+                                            inbox, request) != NATS_OK)
+        fail("%s: the request cannot be sent", options.server);
+    while (natsSubscription_NextMsg(
+               &message, sub, now_ns() - begun_ns < 1000000000 ? 1000 : 500) ==
+           NATS_OK) {
+        each(context, natsMsg_GetData(message),
+             (size_t)natsMsg_GetDataLength(message), asked_ns);
+        natsMsg_Destroy(message);
+    }
+    natsSubscription_Destroy(sub);
+    natsInbox_Destroy(inbox);
+}
+
+/* ---------------------------------------------------------------- freeze -- */
+
+struct freezing {
+    struct hosts hosts;
+    const char *id;
+    size_t answered, processes, stored, failed;
+    uint64_t told_ns, bytes;
+    bool told; /* each failure was said */
+};
+
+static void freeze_answer(void *context, const char *json, size_t size,
+                          uint64_t asked_ns)
+{
+    struct freezing *f = context;
+    char *host = json_get(json, size, "$.host"), name[65];
+    struct host *of;
+    name_of(name, host ? host : "?");
+    free(host);
+    of = host_of(&f->hosts, name);
+    f->answered += !of->answered;
+    of->answered = true;
+    f->processes += json_number(json, size, "$.processes");
+    f->told_ns = real_ns() - asked_ns;
+}
+
+static void freeze_count(void *context, const struct object *o)
+{
+    struct freezing *f = context;
+    if (strcmp(o->snapshot, f->id) != 0)
+        return;
+    f->stored += !*o->error;
+    f->failed += *o->error != '\0';
+    f->bytes += o->size;
+    if (*o->error && f->told)
+        say("%s: %s is not saved: %s", o->host, o->process, shown(o->error));
+}
+
+int fleet_freeze(void)
+{
+    struct freezing f = {0};
+    struct hub hub;
+    char id[65], *json = NULL, by[65];
+    const char *user = getenv("USER"), *next = "; not heard of: ";
+    size_t size, missing = 0;
+    uint64_t begun_ns;
+    FILE *to = need(open_memstream(&json, &size));
+    snapshot_new(id);
+    f.id = id;
+    name_of(by, user ? user : "somebody");
+    fprintf(to, "{\"id\":\"%s\",\"by\":\"%s\",\"why\":", id, by);
+    json_write(to, options.why);
+    putc('}', to);
+    if (fclose(to) != 0)
+        need(NULL);
+    hub_connect(&hub, false);
+    store_list(&hub, host_know, &f.hosts);
+    begun_ns = now_ns();
+    ask(&hub, json, freeze_answer, &f);
+    free(json);
+    if (!f.answered)
+        fail("no agent of %s answers", options.service);
+    printf("snapshot %s: %zu of %zu agents within %.0f ms, %zu processes", id,
+           f.answered, f.hosts.count, (double)f.told_ns / 1e6, f.processes);
+    fflush(stdout);
+    for (;;) {
+        f.stored = f.failed = 0;
+        f.bytes = 0;
+        store_list(&hub, freeze_count, &f);
+        if (f.stored + f.failed >= f.processes ||
+            now_ns() - begun_ns > options.wait_ns)
+            break;
+        usleep(200000);
+    }
+    printf("; %zu stored, %s, %.1f s", f.stored, bytes_text(f.bytes),
+           (double)(now_ns() - begun_ns) / 1e9);
+    for (size_t i = 0; i < f.hosts.count; i++)
+        if (!f.hosts.all[i].answered) {
+            printf("%s%s", next, f.hosts.all[i].name);
+            next = ", ";
+            missing++;
+        }
+    putchar('\n');
+    f.told = true;
+    if (f.failed)
+        store_list(&hub, freeze_count, &f);
+    hub_close(&hub);
+    return missing || f.stored < f.processes;
+}
+
+/* ------------------------------------------------------------------ list -- */
+
+struct objects {
+    struct object *all;
+    size_t count;
+};
+
+static void object_keep(void *context, const struct object *o)
+{
+    struct objects *to = context;
+    if ((to->count & (to->count - 1)) == 0)
+        to->all = need(realloc(to->all, (to->count ? 2 * to->count : 1) *
+                                            sizeof *to->all));
+    to->all[to->count++] = *o;
+}
+
+static int object_compare(const void *a, const void *b)
+{
+    const struct object *left = a, *right = b;
+    int by = strcmp(left->snapshot, right->snapshot);
+    return by ? by : strcmp(left->name, right->name);
+}
+
+static struct objects objects_read(struct hub *hub)
+{
+    struct objects all = {0};
+    store_list(hub, object_keep, &all);
+    if (all.count)
+        qsort(all.all, all.count, sizeof *all.all, object_compare);
+    return all;
+}
+
+static void snapshot_print(const struct object *o, size_t count)
+{
+    char date[32] = "?";
+    time_t when = (time_t)(o->when_ns / 1000000000u);
+    size_t hosts = 0, failed = 0;
+    uint64_t bytes = 0;
+    struct tm tm;
+    if (gmtime_r(&when, &tm))
+        strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S", &tm);
+    for (size_t i = 0; i < count; i++) {
+        hosts += i == 0 || strcmp(o[i].host, o[i - 1].host) != 0;
+        failed += *o[i].error != '\0';
+        bytes += o[i].size;
+    }
+    printf("%-22s %-19s %5zu %9zu %8s  %s", o->snapshot, date, hosts, count,
+           bytes_text(bytes), shown(o->why));
+    if (failed)
+        printf(" (%zu not saved)", failed);
+    putchar('\n');
+    for (size_t i = 0; i < count && options.verbose; i++)
+        printf("    %-30s %-24s %s\n", o[i].host, o[i].process,
+               *o[i].error ? shown(o[i].error) : bytes_text(o[i].size));
+}
+
+int fleet_list(void)
+{
+    struct hub hub;
+    struct objects all;
+    hub_connect(&hub, false);
+    all = objects_read(&hub);
+    printf("%-22s %-19s %5s %9s %8s  WHY\n", "SNAPSHOT", "WHEN", "HOSTS",
+           "PROCESSES", "SIZE");
+    for (size_t i = 0, k; i < all.count; i = k) {
+        for (k = i + 1; k < all.count &&
+                        strcmp(all.all[k].snapshot, all.all[i].snapshot) == 0;
+             k++)
+            ;
+        snapshot_print(&all.all[i], k - i);
+    }
+    free(all.all);
+    hub_close(&hub);
+    return 0;
+}
+
+/* ----------------------------------------------------------------- fetch -- */
+
+/* A recording that is being fetched: it gets its name when it is whole. */
+struct fetched {
+    const struct object *object; /* null: it cannot be fetched */
+    int fd;
+    int64_t offset_ns, error_ns;
+};
+
+static void fetched_path(char to[4128], const struct object *o,
+                         const char *more)
+{
+    snprintf(to, 4128, "%.3900s/%s-%s.rec%s", options.output, o->host,
+             o->process, more);
+}
+
+static void fetch_begin(struct hub *hub, const struct object *o,
+                        struct fetched *f)
+{
+    char part[4128];
+    const char *wrong;
+    if (*o->error) {
+        say("%s: was not saved: %s", o->name, shown(o->error));
+        return;
+    }
+    fetched_path(part, o, ".part");
+    unlink(part);
+    f->fd =
+        open(part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (f->fd < 0)
+        fail("%s: %s", part, strerror(errno));
+    wrong = store_get(hub, o, f->fd, &f->offset_ns, &f->error_ns);
+    if (!wrong) {
+        f->object = o;
+        return;
+    }
+    close(f->fd);
+    unlink(part);
+    say("%s: %s", o->name, wrong);
+}
+
+/* Sets its clock: of what a host sent, the narrowest measurement counts. */
+static bool fetch_end(struct fetched *f, const struct fetched *all,
+                      size_t count)
+{
+    const struct fetched *best = f;
+    char part[4128], path[4128];
+    bool done;
+    for (size_t i = 0; i < count; i++)
+        if (all[i].object && all[i].error_ns &&
+            strcmp(all[i].object->host, f->object->host) == 0 &&
+            (!best->error_ns || all[i].error_ns < best->error_ns))
+            best = &all[i];
+    if (best->error_ns && !note_clock(f->fd, best->offset_ns, best->error_ns))
+        say("%s: has no note for its clock", f->object->name);
+    fetched_path(part, f->object, ".part");
+    fetched_path(path, f->object, "");
+    done = fsync(f->fd) == 0 && rename(part, path) == 0;
+    if (!done)
+        say("%s: %s", path, strerror(errno));
+    close(f->fd);
+    if (done)
+        puts(path);
+    return done;
+}
+
+int fleet_fetch(const char *snapshot)
+{
+    struct hub hub;
+    struct objects all;
+    struct fetched *fetched;
+    size_t chosen = 0, done = 0, i;
+    if (!is_name(snapshot))
+        fail("%.80s: is no snapshot", shown(snapshot));
+    if (mkdir(options.output, 0700) != 0 && errno != EEXIST)
+        fail("%s: %s", options.output, strerror(errno));
+    hub_connect(&hub, false);
+    all = objects_read(&hub);
+    fetched = need(calloc(all.count + 1, sizeof *fetched));
+    for (i = 0; i < all.count; i++) {
+        if (strcmp(all.all[i].snapshot, snapshot) != 0 ||
+            (options.hosts &&
+             !recorder_regex_match_(options.hosts, all.all[i].host)))
+            continue;
+        fetch_begin(&hub, &all.all[i], &fetched[chosen++]);
+    }
+    for (i = 0; i < chosen; i++)
+        done += fetched[i].object && fetch_end(&fetched[i], fetched, chosen);
+    free(fetched);
+    free(all.all);
+    hub_close(&hub);
+    if (!chosen)
+        fail("%s has no such snapshot: recorder-fleet list %s", hub_bucket(),
+             options.service);
+    return done < chosen;
+}
+
+/* ------------------------------------------------------------------- who -- */
+
+static void who_answer(void *context, const char *json, size_t size,
+                       uint64_t asked_ns)
+{
+    char *host = json_get(json, size, "$.host");
+    uint64_t now = real_ns(), clock = json_number(json, size, "$.clock_ns");
+    ++*(size_t *)context;
+    printf("%-30s %9" PRIu64 " %10s %+9.1f ms +-%.1f\n",
+           shown(host ? host : "?"), json_number(json, size, "$.processes"),
+           bytes_text(json_number(json, size, "$.spool")),
+           (double)(int64_t)(clock - (asked_ns + (now - asked_ns) / 2)) / 1e6,
+           (double)(now - asked_ns) / 2e6);
+    free(host);
+}
+
+int fleet_who(void)
+{
+    struct hub hub;
+    size_t count = 0;
+    hub_connect(&hub, false);
+    printf("%-30s %9s %10s %9s\n", "HOST", "PROCESSES", "SPOOL", "CLOCK");
+    ask(&hub, "{\"who\":1}", who_answer, &count);
+    hub_close(&hub);
+    if (!count)
+        fail("no agent of %s answers", options.service);
+    return 0;
+}
+
+/* ---------------------------------------------------------------- bucket -- */
+
+/* "10G", "7d": a number and a unit; 0: it is none. */
+static uint64_t number_of(const char *text, const char *units,
+                          const uint64_t *each)
+{
+    char *end;
+    uint64_t number = strtoull(text, &end, 10);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    if (end == text || !unit || end[1])
+        fail("%s: is no number with one of %s behind it", text, units);
+    return number * each[unit - units];
+}
+
+int fleet_bucket(void)
+{
+    static const uint64_t bytes[] = {1 << 20, 1 << 30, UINT64_C(1) << 40};
+    static const uint64_t seconds[] = {60, 3600, 86400};
+    char name[160], chunks[160], metas[160];
+    const char *subjects[] = {chunks, metas};
+    struct hub hub;
+    jsStreamConfig config;
+    jsErrCode code = 0;
+    natsStatus status;
+    snprintf(name, sizeof name, "OBJ_%s", hub_bucket());
+    snprintf(chunks, sizeof chunks, "$O.%s.C.>", hub_bucket());
+    snprintf(metas, sizeof metas, "$O.%s.M.>", hub_bucket());
+    jsStreamConfig_Init(&config);
+    config.Name = name;
+    config.Subjects = subjects;
+    config.SubjectsLen = 2;
+    config.AllowRollup = true;
+    config.Discard = js_DiscardNew;
+    config.MaxBytes = (int64_t)number_of(options.max, "MGT", bytes);
+    config.MaxAge =
+        (int64_t)(number_of(options.age, "mhd", seconds) * 1000000000u);
+    config.Duplicates = INT64_C(600) * 1000000000;
+    config.Replicas = atoi(options.replicas);
+    if (config.MaxAge && config.MaxAge < config.Duplicates)
+        config.Duplicates = config.MaxAge;
+    hub_connect(&hub, false);
+    status = js_AddStream(NULL, hub.stream, &config, NULL, &code);
+    if (status != NATS_OK && code == 10058) /* there is one: change it */
+        status = js_UpdateStream(NULL, hub.stream, &config, NULL, &code);
+    if (status != NATS_OK)
+        fail("bucket %s: %s (%d)", hub_bucket(), natsStatus_GetText(status),
+             (int)code);
+    printf("bucket %s: at most %s, for %s\n", hub_bucket(), options.max,
+           options.age);
+    hub_close(&hub);
+    return 0;
+}

@@ -1,0 +1,568 @@
+/* recorder-fleet, against real servers: what is frozen is stored whole. */
+/* SPDX-License-Identifier: MIT */
+#define BUILD_SECONDS 100
+#include "harness/command.h"
+
+#define FLEET TEST_ROOT "/build/recorder-fleet"
+#define HUB "--server nats://127.0.0.1:$(cat port) "
+#define CLIENT(what, subject)                                                  \
+    "./fleet " what " nats://127.0.0.1:$(cat port) " subject
+/* Until a command succeeds. */
+#define UNTIL(...)                                                             \
+    "for i in $(seq 60); do " __VA_ARGS__                                      \
+    " && break; sleep 0.05; done; " __VA_ARGS__
+
+/* Starts a server on a port that nobody has. What is started here ends with the
+ * test: their ids are in the file `pids`. */
+static void hub_start(const char *more)
+{
+    build_must("test -s port || python3 -c \"import socket; s = "
+               "socket.socket(); s.bind((\\\"127.0.0.1\\\", 0)); "
+               "print(s.getsockname()[1])\" >port");
+    build_must(
+        "printf \"listen: 127.0.0.1:%%s\\njetstream { store_dir: "
+        "\\\"$PWD/js\\\", max_file: 200M }\\n%%s\\n\" $(cat port) \"%s\" "
+        ">hub.conf",
+        more);
+    build_must(
+        "nats-server -c hub.conf >>hub.log 2>&1 & echo $! >hub; cat hub "
+        ">>pids; " UNTIL(
+            "python3 -c \"import socket; "
+            "socket.create_connection((\\\"127.0.0.1\\\", $(cat port)))\" "
+            "2>said"));
+}
+
+static void fleet_begin(void)
+{
+    build_begin();
+    command_build("command", "gcc -O2");
+    build_once("gcc -O1 -o fleet " BUILD_PROGRAMS "/fleet.c -lnats");
+    build_must("mkdir -p here && mv command here/ && touch pids");
+}
+static void fleet_end(void)
+{
+    if (build_folder[0])
+        build_run("kill -9 $(cat pids) 2>&1; sleep 0.1");
+    build_end();
+}
+TestSuite(fleet, .init = fleet_begin, .fini = fleet_end, .timeout = 300);
+
+/* Starts an agent of a host; it watches the programs of this test's folder. */
+static void agent_start(const char *host, const char *more)
+{
+    build_must("%s " FLEET " agent --service shop --host %s --spool spool-%s "
+               "--match \"$PWD/here/.*\" " HUB "%s >>%s.log 2>&1 & echo $! "
+               ">%s.pid; cat %s.pid >>pids; " UNTIL("grep -q \"agent of\" "
+                                                    "%s.log"),
+               strchr(more, '=') ? more : "", host, host,
+               strchr(more, '=') ? "" : more, host, host, host, host, host);
+}
+
+static pid_t program_start(const char *what)
+{
+    char line[256];
+    pid_t pid;
+    snprintf(line, sizeof line, "%s", what);
+    pid = command_start(line);
+    build_must("echo %d >>pids", pid);
+    return pid;
+}
+
+/* Makes the bucket, two agents and two programs. */
+static void fleet_start(void)
+{
+    hub_start("");
+    build_must(FLEET " bucket shop --max 50M --age 1d " HUB);
+    program_start("here/command quiet");
+    program_start("env RECORDER_FILE=b.rec here/command quiet");
+    agent_start("web1", "");
+}
+
+/* Goal: who freezes gets what each process held, whole, once for each agent,
+ * and with the clocks' difference; the processes go on as before. Method: one
+ * of two agents lives 2 s in the future; what is fetched is compared with dumps
+ * of the processes. */
+Test(fleet, a_snapshot_has_all_that_was_there)
+{
+    pid_t pid;
+    hub_start("");
+    build_must(FLEET " bucket shop --max 50M --age 1d " HUB);
+    pid = program_start("here/command quiet");
+    build_must("cat >ahead.c <<END\n"
+               "#define _GNU_SOURCE\n#include <time.h>\n"
+               "#include <sys/syscall.h>\n#include <unistd.h>\n"
+               "int clock_gettime(clockid_t c, struct timespec *t)\n"
+               "{ int r = (int)syscall(SYS_clock_gettime, c, t);\n"
+               "if (c == CLOCK_REALTIME) t->tv_sec += 2; return r; }\nEND\n"
+               "gcc -shared -fPIC -O1 ahead.c -o ahead.so");
+    agent_start("web1", "");
+    agent_start("web2", "LD_PRELOAD=./ahead.so");
+    /* Its waits are 2 s longer, too. */
+    build_must(
+        UNTIL(FLEET " who shop " HUB ">who; grep -q \"^web1  *1 \" who &&"
+                    " grep -q \"^web2  *1 .*+[12][0-9][0-9][0-9]\\.\" "
+                    "who") " || "
+                           "{ cat who; false; }");
+    build_must(FLEET " freeze shop --why \"p99 went up\" " HUB ">said");
+    build_must("grep -q \"^snapshot 2.*: 2 of 2 agents within .* ms, 2 "
+               "processes; 2 stored, .* kB, .* s\\$\" said || { cat said; "
+               "false; }");
+    build_must(FLEET " list shop -v " HUB ">list; cat list; test $(wc -l <list)"
+                     " = 4 && grep -q \"2         2 .* p99 went up\\$\" list");
+    build_must(FLEET
+               " fetch shop $(cut -d \" \" -f 2 said | tr -d :) -o in " HUB);
+    build_must("test $(stat -c %%a in/*.rec | sort -u) = 600");
+    build_must(RECORDER
+               " dump %d | tail -n 3 >live; for i in in/*.rec; do " RECORDER
+               " dump $i | grep CLOCK; " RECORDER " dump $i | tail -n "
+               "3 | cmp - live || exit 1; done",
+               pid);
+    /* CLOCK -2.001 s, +-1.93 ms: wrong by no more than it says */
+    build_must(
+        RECORDER
+        " export json in/web1*.rec -o - | head -n 1 >one; " RECORDER
+        " export json in/web2*.rec -o - | head -n 1 >two; "
+        "python3 -c \"\nimport json\n"
+        "for name, ahead in ((\\\"one\\\", 0), (\\\"two\\\", -2e9)):\n"
+        " e = json.load(open(name))\n"
+        " assert e[\\\"service\\\"] == \\\"shop\\\", e\n"
+        " assert abs(e[\\\"offset_ns\\\"] - ahead) <= e[\\\"error_ns\\\"]"
+        ", e\n\"");
+    build_must(RECORDER " list %d | grep -q \"small .* on \"", pid);
+    build_must("ls spool-web1/*/*.rec* 2>&1 | grep -q \"No such\"");
+}
+
+/* Goal: a new record of a trigger's ring, and the death of a process with a
+ * recording, freeze the service; at one moment they are one snapshot. */
+Test(fleet, triggers_and_deaths_freeze)
+{
+    pid_t pid;
+    hub_start("");
+    build_must(FLEET " bucket shop --max 50M --age 1d " HUB);
+    program_start("here/command count 2 1");
+    pid = program_start("env RECORDER_FILE=b.rec here/command words");
+    agent_start("web1", "--trigger \"sm.ll\"");
+    agent_start("web2", "--trigger \"sm.ll\"");
+    build_must("sleep 1; " FLEET " list shop " HUB "| wc -l | grep -x 1");
+    build_must("touch go"); /* its last words trigger at both agents */
+    build_must(UNTIL(FLEET " list shop -v " HUB ">list; grep -q web2 list && "
+                           "grep -q web1 list"));
+    build_must("sleep 2; " FLEET " list shop -v " HUB ">list; cat list; test "
+               "$(grep -c ^2 list) = 1");
+    build_must("grep -q \"sm.ll of command\" list");
+    kill(pid, SIGKILL);
+    build_must(
+        UNTIL(FLEET " list shop -v " HUB "| grep -q \"command.*-ended\""));
+    /* It joined the one of the moment before. */
+    build_must(FLEET " list shop -v " HUB "| grep -c ^2 | grep -x 1");
+}
+
+/* Goal: what cannot be stored stays, and is stored once when it can be: without
+ * a server, after the agent was killed, with a full bucket. */
+Test(fleet, nothing_is_lost_or_doubled)
+{
+    pid_t pid;
+    fleet_start();
+    pid = program_start("env RECORDER_FILE=c.rec here/command quiet");
+    build_must("sleep 6; " FLEET " who shop " HUB "| grep -q \"^web1  *3 \"");
+    build_must("kill -9 $(cat hub)");
+    kill(pid, SIGKILL); /* which freezes */
+    build_must(UNTIL("test $(ls spool-web1/*/*.rec* 2>/dev/null | wc -l) = 3"));
+    build_must("kill -9 $(cat web1.pid); ls spool-web1/*");
+    hub_start("");
+    build_must(FLEET " list shop " HUB "| wc -l | grep -x 1");
+    agent_start("web1", "");
+    build_must(UNTIL(FLEET " list shop -v " HUB
+                           ">list; grep -c \"^ .*web1\" list "
+                           "| grep -qx 3"));
+    build_must("grep -q \"command[.0-9]*-ended\" list && " FLEET
+               " fetch shop $(awk "
+               "\"NR == 2 { print \\$1 }\" list) -o in " HUB);
+    build_must("for i in in/*.rec; do " RECORDER " dump $i | tail -n 1 | grep "
+               "\"main: third\" || exit 1; done; ls in | wc -l | grep -x 3");
+}
+Test(fleet, a_full_bucket_is_said)
+{
+    hub_start("");
+    build_must(FLEET " bucket shop --max 1M --age 1d " HUB);
+    build_must("for size in 100000 2000; do for i in $(seq 80); do " CLIENT(
+        "put", "\\$O.recordings-shop.C.x") " \"$(head -c $size /dev/zero | tr "
+                                           "\"\\0\" x)\" >said || break; done; "
+                                           "done; cat said; test -s said");
+    program_start("here/command quiet");
+    agent_start("web1", "");
+    build_must(FLEET " freeze shop --why x --wait 3 " HUB ">said; test $? = 1; "
+                     "grep -q \" 0 stored\" said || { cat said; false; }");
+    build_must("grep -q \"recordings stay in spool-web1: the bucket is full\" "
+               "web1.log && " FLEET " who shop " HUB "| grep -q \"[1-9] kB\"");
+    build_must(FLEET " bucket shop --max 50M --age 1d " HUB "&& " UNTIL(
+        FLEET " list shop -v " HUB "| grep -q command"));
+}
+
+/* Goal: the layout is that of NATS' object store: names, base64url, digest. */
+Test(fleet, the_layout_is_the_object_stores)
+{
+    fleet_start();
+    build_must(FLEET " freeze shop --why x " HUB ">said");
+    build_must(CLIENT(
+        "read",
+        "OBJ_recordings-shop") " >all; python3 -c \"\n"
+                               "import base64, json\n"
+                               "chunks, metas = {}, []\n"
+                               "for line in open(\\\"all\\\"):\n"
+                               " subject, size, rest = line.split(\\\" \\\", "
+                               "2)\n"
+                               " kind, last = subject.split(\\\".\\\", 3)[2:]\n"
+                               " if kind == \\\"C\\\":\n"
+                               "  chunks.setdefault(last, "
+                               "[]).append((int(size), rest))\n"
+                               " else:\n"
+                               "  o = "
+                               "json.loads(rest[rest.index(\\\"{\\\"):])\n"
+                               "  name = "
+                               "base64.urlsafe_b64decode(last).decode()\n"
+                               "  assert name == o[\\\"name\\\"] and len(last) "
+                               "%% 4 == 0\n"
+                               "  assert \\\"Nats-Rollup=sub\\\" in rest, "
+                               "rest\n"
+                               "  assert "
+                               "name.startswith(\\\"web1/command.\\\"), name\n"
+                               "  assert o[\\\"bucket\\\"] == "
+                               "\\\"recordings-shop\\\"\n"
+                               "  metas.append(o)\n"
+                               "assert len(metas) == len(chunks) == 2\n"
+                               "for o in metas:\n"
+                               " mine = chunks[o[\\\"nuid\\\"]]\n"
+                               " assert len(mine) == o[\\\"chunks\\\"]\n"
+                               " assert sum(c[0] for c in mine) == "
+                               "o[\\\"size\\\"]\n"
+                               " top = "
+                               "o[\\\"options\\\"][\\\"max_chunk_size\\\"]\n"
+                               " assert all(c[0] <= top for c in mine)\n"
+                               " for i, c in enumerate(mine):\n"
+                               "  assert \\\"Nats-Msg-Id=%%s.%%d\\\" %% "
+                               "(o[\\\"nuid\\\"], i) in "
+                               "c[1]\n"
+                               " d = o[\\\"digest\\\"]\n"
+                               " assert d.startswith(\\\"SHA-256=\\\") and "
+                               "len(d) == 52\n"
+                               "\"");
+}
+
+/* Goal: nobody who may speak makes an agent or a reader write where they should
+ * not, take memory, or believe what is damaged. */
+Test(fleet, hostile_requests_and_objects)
+{
+    static const char *const requests[] = {"{\\\"id\\\":\\\"../../x\\\"}",
+                                           "{\\\"id\\\":\\\"a/b\\\"}",
+                                           "{\\\"id\\\":\\\"..\\\"}",
+                                           "{\\\"id\\\":7, \\\"why\\\":[]",
+                                           "{\\\"id\\\":null}",
+                                           "no json",
+                                           "long",
+                                           ""};
+    static const struct {
+        const char *name, *more, *said;
+    } objects[] = {
+        {"../../x/../s1.rec.zst", "\\\"nuid\\\":\\\"x\\\",\\\"chunks\\\":1",
+         NULL},
+        {"h/../s1.rec.zst", "\\\"nuid\\\":\\\"x\\\",\\\"chunks\\\":1", NULL},
+        {"h/p.1/s1.rec.zst", "\\\"nuid\\\":\\\"../x\\\",\\\"chunks\\\":1",
+         NULL},
+        {"h/p.2/s1.rec.zst",
+         "\\\"nuid\\\":\\\"x\\\",\\\"chunks\\\":2147483648,\\\"size\\\":9",
+         "longer than its metadata|no zstd data"},
+        {"h/p.3/s1.rec.zst",
+         "\\\"nuid\\\":\\\"none\\\",\\\"chunks\\\":4,\\\"size\\\":9",
+         "chunk 1 of 4 is missing"},
+        {"h/p.4/s1.rec.zst", "\\\"nuid\\\":\\\"x\\\",\\\"chunks\\\":0",
+         "its digest is wrong"}};
+    fleet_start();
+    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
+        build_must(CLIENT("request", "recorder.freeze.shop \"%s\""),
+                   requests[i]);
+    build_must(
+        "test ! -e x && test ! -e a && ls -A spool-web1 | wc -l | grep -x"
+        " 0 && kill -0 $(cat web1.pid)");
+    /* The same id twice is one snapshot. */
+    build_must("for i in 1 2; do " CLIENT(
+        "request", "recorder.freeze.shop") " \"{\\\"id\\\":\\\"twice\\\"}\"; "
+                                           "done | grep -c web1 | grep -x "
+                                           "2; sleep 2; " FLEET
+                                           " list shop -v " HUB
+                                           "| grep -c command | "
+                                           "grep -x 2");
+    build_must(CLIENT("put", "\\$O.recordings-shop.C.x") " \"some bytes, not "
+                                                         "packed\"");
+    for (size_t i = 0; i < sizeof objects / sizeof *objects; i++)
+        build_must(
+            "name=\"%s\"; " CLIENT(
+                "put",
+                "\\$O.recordings-shop.M.$(echo "
+                "-n $name | base64 -w 0 | tr +/ -_)") " \"{\\\"name\\\":"
+                                                      "\\\"$name\\\",%s,"
+                                                      "\\\"digest\\\":\\\"SHA-"
+                                                      "256=no\\\"}\"",
+            objects[i].name, objects[i].more);
+    build_must("printf \"\\033[31m\" >esc; " CLIENT(
+        "put",
+        "\\$O.recordings-shop.M.eA==") " \"{\\\"name\\\":\\\"h/p/"
+                                       "s2.rec.zst\\\",\\\"nuid\\\":\\\"x\\\","
+                                       "\\\"headers\\\":{\\\"why"
+                                       "\\\":[\\\"a\\u001b[31m\\\"]}}\"; " FLEET
+                                       " list shop " HUB
+                                       ">list; ! grep -q \"$(printf "
+                                       "\"\\033\")\" list && grep -q "
+                                       "\"s2 .*a.x1b\" list");
+    cr_assert_eq(build_run(FLEET " fetch shop s1 -o in " HUB "2>said"), 1);
+    for (size_t i = 0; i < sizeof objects / sizeof *objects; i++)
+        if (objects[i].said)
+            build_must(
+                "cat said; grep -qE \"^recorder-fleet: %s: .*(%s)\" said",
+                objects[i].name, objects[i].said);
+    build_must("ls -A in | wc -l | grep -x 0 && test ! -e x");
+}
+
+/* Goal: the rights of docs/fleet.md do what they say, and TLS lets in nobody
+ * else. Method: certificates are made by openssl; the configuration is that of
+ * the manual, word by word. */
+#define CERT(name, issuer)                                                     \
+    "openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes "          \
+    "-keyout " name ".key -subj /CN=" name " -addext subjectAltName=DNS:" name \
+    ",IP:127.0.0.1 -out " name ".csr "                                         \
+    "2>/dev/null && openssl x509 -req -in " name ".csr -CA " issuer ".pem "    \
+    "-CAkey " issuer ".key -CAcreateserial -copy_extensions copy -days 2 "     \
+    "-out " name ".pem 2>/dev/null"
+#define AS(name)                                                               \
+    "--server tls://127.0.0.1:$(cat port) --ca ca.pem --cert " name ".pem "    \
+    "--key " name ".key "
+Test(fleet, rights_are_what_the_manual_says)
+{
+    build_must("for i in ca other; do openssl req -x509 -newkey ec -pkeyopt "
+               "ec_paramgen_curve:P-256 -nodes "
+               "-keyout $i.key -subj /CN=$i -days 2 -out $i.pem 2>/dev/null; "
+               "done");
+    build_must(CERT("hub", "ca") " && " CERT("agent-shop", "ca") " && " CERT(
+        "reader-shop",
+        "ca") " && " CERT("operator", "ca") " && " CERT("stranger", "other"));
+    build_must(
+        "python3 -c \"import socket; s = socket.socket(); "
+        "s.bind((\\\"127.0.0.1\\\", 0)); print(s.getsockname()[1])\" "
+        ">port; awk \"/^# hub.conf/ { on = 1 } /^\\`\\`\\`/ { on = 0 } "
+        "on\" " TEST_ROOT "/docs/fleet.md | sed \"s,listen: .*,listen: "
+        "127.0.0.1:$(cat port),; s,/var/lib/recorder-hub,$PWD/js,; "
+        "s,/etc/recorder/,,g\" >hub.conf; grep -q verify_and_map hub.conf "
+        "&& (nats-server -c hub.conf >hub.log 2>&1 & echo $! >>pids)");
+    build_must(UNTIL("grep -q \"Server is ready\" hub.log"));
+    cr_assert_eq(build_run(FLEET " bucket shop " AS("reader-shop")), 1);
+    cr_assert_eq(build_run(FLEET " bucket shop " AS("agent-shop")), 1);
+    build_must(FLEET " bucket shop --max 50M " AS("operator"));
+    program_start("here/command quiet");
+    build_must("(" FLEET " agent --service shop --host web1 --spool spool "
+               "--match \"$PWD/here/.*\" " AS(
+                   "agent-shop") ">web1.log 2>&1 & "
+                                 "echo $! >>pids); " UNTIL(
+                                     "grep -q \"agent of\" web1.log"));
+    build_must(FLEET " freeze shop --why x " AS(
+        "reader-shop") ">said; cat said; "
+                       "grep -q \"1 stored\" said");
+    build_must(FLEET
+               " fetch shop $(cut -d \" \" -f 2 said | tr -d :) -o in " AS(
+                   "reader-shop"));
+    /* An agent reads nothing; a reader stores nothing, which is said. */
+    cr_assert_eq(build_run(FLEET " list shop " AS("agent-shop")), 1);
+    build_must("(" FLEET " agent --service shop --host web2 --spool spool2 "
+               "--match \"$PWD/here/.*\" " AS(
+                   "reader-shop") ">web2.log 2>&1 & "
+                                  "echo $! >>pids); " UNTIL(
+                                      "grep -qi \"permissions violation\" "
+                                      "web2.log"));
+    /* Another authority's certificate, none, and no TLS. */
+    cr_assert_eq(build_run(FLEET " who shop " AS("stranger")), 1);
+    cr_assert_eq(build_run(FLEET " who shop --server tls://127.0.0.1:$(cat "
+                                 "port) --ca ca.pem"),
+                 1);
+    cr_assert_eq(build_run(FLEET " who shop " HUB), 1);
+    cr_assert_eq(build_run(FLEET " who shop --server nats://192.0.2.1:4222"),
+                 1);
+    cr_assert_neq(strstr(build_text, "without tls://"), NULL, "%s", build_text);
+}
+
+/* Goal: the schema and the line of the manual load recordings of several hosts
+ * into ClickHouse, and it answers as SQLite does. Method: both are asked the
+ * manual's kinds of questions. */
+#define CLICKHOUSE "clickhouse-client --host 127.0.0.1 --port $(cat port) "
+Test(fleet, clickhouse_answers_as_sqlite_does)
+{
+    pid_t pid;
+    if (!build_has("clickhouse-server") || !build_has("clickhouse-client"))
+        return;
+    pid = program_start("here/command everything in.txt");
+    build_must(RECORDER " save %d -o a.rec --label host=web1 --label "
+                        "service=shop --label error_ns=5 --label taken_ns=17",
+               pid);
+    pid = program_start("here/command quiet");
+    build_must(RECORDER " save %d -o b.rec --label host=web2", pid);
+    build_must("python3 -c \"import socket; s = [socket.socket() for i in "
+               "(1, 2)]; [i.bind((\\\"127.0.0.1\\\", 0)) for i in s]; "
+               "print(*[i.getsockname()[1] for i in s])\" >ports; cut -d \" \" "
+               "-f 1 ports >port");
+    build_must(
+        "cat >ch.xml <<END\n<yandex><logger><level>error</level><log>"
+        "ch.log</log><errorlog>ch.err</errorlog></logger><tcp_port>$(cat "
+        "port)</tcp_port><http_port>$(cut -d \" \" -f 2 ports)"
+        "</http_port><listen_host>127.0.0.1</listen_host><path>./ch/"
+        "</path><tmp_path>./ch/tmp/</tmp_path><users_config>users.xml"
+        "</users_config><default_profile>default</default_profile>"
+        "<default_database>default</default_database><mark_cache_size>"
+        "100000000</mark_cache_size></yandex>\nEND\n"
+        "cat >users.xml <<END\n<yandex><profiles><default/></profiles>"
+        "<users><default><password></password><networks><ip>::/0</ip>"
+        "</networks><profile>default</profile><quota>default</quota>"
+        "</default></users><quotas><default/></quotas></yandex>\nEND\n"
+        "clickhouse-server --config-file=ch.xml >ch.out 2>&1 & echo $! "
+        ">>pids; " UNTIL(CLICKHOUSE "-q \"select 1\" 2>said"));
+    build_must("awk \"/^-- clickhouse.sql/ { on = 1 } /^\\`\\`\\`/ { on = 0 } "
+               "on\" " TEST_ROOT "/docs/fleet.md | " CLICKHOUSE "--multiquery");
+    build_must("columns=$(" RECORDER " export csv *.rec -o - | head -n 1 | tr "
+               "-d \"\\r\" | sed s/,order,/,ord,/); " RECORDER " export csv "
+               "*.rec -o - | " CLICKHOUSE "-q \"insert into event ($columns) "
+               "format CSVWithNames\" && " RECORDER " export sqlite *.rec -o "
+               "all.db");
+    build_must(CLICKHOUSE
+               "-q \"select host, format, count() from event group by"
+               " host, format order by host, format\" | tr \"\\t\" \"|\" >one");
+    build_must(
+        "sqlite3 all.db \"select host, format.format, count(*) from event join "
+        "source on source.id = event.source join format on format.id = "
+        "event.format group by 1, 2 order by 1, 2\" >two; grep -c . two;"
+        " awk -F \"|\" \"{ n += \\$NF } END { print n }\" one >count; awk "
+        "-F \"|\" \"{ n += \\$NF } END { print n }\" two | cmp - count && "
+        "test $(cat count) -gt 200");
+    build_must(CLICKHOUSE
+               "-q \"select host, ord, wall_ns from event where "
+               "wall_ns between (select min(wall_ns) from event) and (select "
+               "min(wall_ns) + 100000 from event) order by wall_ns, host, ord\""
+               " | tr \"\\t\" \"|\" >one; sqlite3 all.db \"select host, ord, "
+               "wall_ns from event join source on source.id = event.source "
+               "where wall_ns between (select min(wall_ns) from event) and "
+               "(select min(wall_ns) + 100000 from event) order by wall_ns, "
+               "host, ord\" >two; test -s two && cmp one two");
+}
+
+/* Goal: a spool that is too full loses automatic snapshots first, the oldest of
+ * them, and what persons asked for last; a disk that is full loses nothing that
+ * was there. Method: no hub; a spool of 30 KB; a file system of 60 KB. */
+Test(fleet, a_full_spool_keeps_what_persons_asked_for)
+{
+    build_must(
+        "echo 1 >port; mkdir -p spool-web1/old-auto spool-web1/old-hand "
+        "spool-web1/new-auto; for i in auto hand; do echo "
+        "\"{\\\"ship_ns\\\":0,\\\"when_ns\\\":1,\\\"why\\\":\\\"x\\\","
+        "\\\"by\\\":\\\"y\\\",\\\"automatic\\\":$(test $i = auto && echo 1 "
+        "|| echo 0)}\" >spool-web1/old-$i/about; head -c 20000 /dev/zero "
+        ">spool-web1/old-$i/p.1.rec.zst; done; sed s/:1,/:2,/ "
+        "spool-web1/old-auto/about >spool-web1/new-auto/about; head -c "
+        "9000 /dev/zero >spool-web1/new-auto/p.1.rec.zst");
+    agent_start("web1", "--keep 30K");
+    build_must(UNTIL("test ! -e spool-web1/old-auto/p.1.rec.zst"));
+    build_must("sleep 1; test -e spool-web1/old-hand/p.1.rec.zst && test -e "
+               "spool-web1/new-auto/p.1.rec.zst && grep -q \"old-auto/p.1.rec."
+               "zst is thrown away\" web1.log");
+}
+Test(fleet, a_full_disk_is_said)
+{
+    hub_start("");
+    if (build_run("mkdir spool-web1 && mount -t tmpfs -o size=60k none "
+                  "spool-web1") != 0)
+        return; /* who may not mount cannot try it */
+    build_must(FLEET " bucket shop --max 50M --age 1d " HUB);
+    program_start("here/command quiet");
+    agent_start("web1", "");
+    build_run(FLEET " freeze shop --why x --wait 3 " HUB ">said 2>&1; " FLEET
+                    " list shop -v " HUB
+                    ">list; cat said list web1.log; umount "
+                    "-l spool-web1");
+    cr_assert_neq(strstr(build_text, "No space left"), NULL, "%s", build_text);
+}
+
+/* Goal: whenever the server or the agent is killed, each snapshot that was begun
+ * is stored once, whole. Method: 20 times each, at random moments, while freezes
+ * go on; then all that is listed is fetched and read. */
+static void kill_at_random(bool server)
+{
+    unsigned seed = (unsigned)getpid();
+    fprintf(stderr, "seed %u\n", seed);
+    fleet_start();
+    for (int i = 0; i < 20; i++) {
+        unsigned ms = (unsigned)rand_r(&seed) % 900;
+        build_run(
+            CLIENT("request",
+                   "recorder.freeze.shop") " \"{\\\"id\\\":\\\"k%d\\\"}\" "
+                                           ">answer-k%d 2>&1 & sleep "
+                                           "0.%03u; kill -9 $(cat %s); wait",
+            i, i, ms, server ? "hub" : "web1.pid");
+        if (server)
+            hub_start("");
+        else
+            agent_start("web1", "");
+    }
+    build_must(
+        "sleep 3; " UNTIL("test $(ls spool-web1/*/*.rec* 2>/dev/null | wc"
+                          " -l) = 0"));
+    build_must(
+        "grep -l web1 answer-k* | cut -d - -f 2 >said; wc -l <said; " FLEET
+        " list shop -v " HUB ">list; grep -c ^k list; for i in "
+        "$(grep ^k list | cut -d \" \" -f 1); do " FLEET " fetch shop $i "
+        "-o in-$i " HUB "|| exit 1; done");
+    fputs(build_text, stderr);
+    build_must("for i in in-*/*.rec; do " RECORDER " dump $i | grep -q \"main: "
+               "third\" || exit 1; done; test $(ls in-*/*.rec | wc -l) -ge 8");
+    if (server) /* an answer was a promise: the agent lived all the time */
+        build_must(
+            "for i in $(cat said); do test $(ls in-$i/*.rec | wc -l) = 2 "
+            "|| { echo $i; exit 1; }; done");
+}
+Test(fleet, kills_of_the_server, .init = fleet_begin)
+{
+    if (test_scale() < 1) {
+        fleet_end();
+        cr_skip_test("long: RECORDER_TEST_SCALE=1 runs it");
+    }
+    kill_at_random(true);
+}
+Test(fleet, kills_of_the_agent, .init = fleet_begin)
+{
+    if (test_scale() < 1) {
+        fleet_end();
+        cr_skip_test("long: RECORDER_TEST_SCALE=1 runs it");
+    }
+    kill_at_random(false);
+}
+
+/* Goal: a hundred agents are told at once, and all that they save is stored and
+ * fetched. */
+Test(fleet, a_hundred_agents, .init = fleet_begin)
+{
+    if (test_scale() < 1) {
+        fleet_end();
+        cr_skip_test("long: RECORDER_TEST_SCALE=1 runs it");
+    }
+    hub_start("");
+    build_must(FLEET " bucket shop --max 50M --age 1d " HUB);
+    program_start("here/command quiet");
+    build_must(
+        "for i in $(seq 100); do " FLEET " agent --service shop --host "
+        "h$i --spool spool-$i --match \"$PWD/here/.*\" " HUB ">>all.log "
+        "2>&1 & echo $! >>pids; done; for i in $(seq 200); do test $(grep"
+        " -c \"agent of\" all.log) = 100 && break; sleep 0.1; done; "
+        "sleep 1; for i in 1 2 3; do " FLEET " freeze shop --why x "
+        "--wait 60 " HUB ">said && break; done; cat said; grep -q \"100 "
+        "of 100 agents within [0-9]* ms, 100 processes; 100 stored\" "
+        "said");
+    fputs(build_text, stderr);
+    build_must("test $(sed \"s/.*within //; s/ ms.*//\" said) -lt 1000; " FLEET
+               " fetch shop $(cut -d \" \" -f 2 said | tr -d :) -o in " HUB
+               "| wc -l | grep -x 100; " RECORDER " dump in/*.rec | grep -c "
+               "\"main: third\" | grep -x 100");
+}

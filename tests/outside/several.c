@@ -1,0 +1,226 @@
+/* Several SOURCES in one call: one time axis, and each source as it is. */
+/* SPDX-License-Identifier: MIT */
+#define BUILD_SECONDS 100
+#include "harness/command.h"
+
+/* Leaves a.rec, b.rec and c.rec of programs that recorded at the same time;
+ * the clocks of the hosts web1 and web2 are told to be off by 2 s. */
+static void recordings_make(void)
+{
+    static const char *const names[] = {"a", "b", "c"};
+    pid_t pids[3];
+    build_begin();
+    command_build("command", "gcc -O2");
+    for (int i = 0; i < 3; i++) {
+        char line[128];
+        build_must("mkdir -p in_%s && ln -s ../command in_%s/", names[i],
+                   names[i]);
+        snprintf(line, sizeof line,
+                 "sh -c \"cd in_%s && exec ./command count 400 500\"",
+                 names[i]);
+        pids[i] = command_start(line);
+    }
+    for (int i = 0; i < 3; i++)
+        build_must("until " RECORDER " dump %d | grep -q \"number 400\"; do "
+                   "sleep 0.05; done", pids[i]);
+    command_must("save %d -o a.rec --label host=web1 --label service=shop "
+                 "--label offset_ns=-2000000000 --label error_ns=400000",
+                 pids[0]);
+    command_must("save %d -o b.rec --label host=web2 --label "
+                 "offset_ns=2000000000",
+                 pids[1]);
+    command_must("save %d -o c.rec", pids[2]);
+    for (int i = 0; i < 3; i++)
+        command_stop(pids[i]);
+}
+TestSuite(several, .init = recordings_make, .fini = build_end, .timeout = 200);
+
+#define LINE "--line \"{order} {wall} {message}\""
+
+/* Goal: the events of each source stand in its order, as alone, and those of
+ * all by time. Method: without the names in front, the lines of each source
+ * are its own dump; programs whose clocks are 2 s apart each follow the other;
+ * two whose clocks agree are mixed. */
+Test(several, sources_are_merged_by_time)
+{
+    static const char *const titles[] = {"web1", "c   ", "web2"};
+    static const char *const files[] = {"a", "c", "b"};
+    command_must("dump b.rec a.rec c.rec " LINE " >all");
+    for (int i = 0; i < 3; i++)
+        build_must("sed -n \"s/^%s //p\" all | grep -v READ >mine && "
+                   RECORDER " dump %s.rec " LINE " | grep -v READ >alone && "
+                   "cmp mine alone",
+                   titles[i], files[i]);
+    build_must("grep -c \"number\" all | grep -x 1200");
+    build_must("grep number all | cut -c 1-4 | uniq | tr -d \" \\n\" | grep -x "
+               "web1cweb2");
+    build_must("grep -x \"web1 CLOCK -2.000 s, +-400.0 us, WHICH ITS TIMES "
+               "HAVE\" all && grep -x \"web2 CLOCK +2.000 s, +-unknown, .*\" "
+               "all && test $(grep -c CLOCK all) = 2");
+    /* The same moment: who is told another offset goes among the others. */
+    command_must("save a.rec -o same.rec --label offset_ns=0 --label host=x");
+    command_must("dump same.rec c.rec " LINE " | grep number >all");
+    build_must("test $(cut -c 1 all | uniq | wc -l) -gt 20");
+    build_must("sed \"s/^. *[0-9]* //\" all | cut -c 1-26 | sort -c");
+}
+
+/* Goal: a source that cannot be read is told of, and takes no other along.
+ * Method: one that is no file, one cut off, one of noise among two good ones. */
+Test(several, one_damaged_source_stops_no_other)
+{
+    build_must("head -c 700 b.rec >cut.rec; seq 1000 >noise.rec");
+    command_must("dump a.rec c.rec " LINE " | grep number >good");
+    cr_assert_eq(command("dump a.rec cut.rec none.rec noise.rec c.rec " LINE
+                         " >all 2>said"), 1);
+    build_must("grep number all | cmp - good");
+    build_must("grep -q \"^recorder: cut.rec: \" said && grep -q \"^recorder: "
+               "none.rec: No such file\" said && grep -q \"^recorder: "
+               "noise.rec: is no core file\" said && test $(wc -l <said) = 3");
+    cr_assert_eq(command("export json none.rec a.rec c.rec -o all.json"), 1);
+    build_must("test $(wc -l <all.json) = 800");
+    cr_assert_eq(command("list none.rec a.rec c.rec"), 1);
+    cr_assert_neq(strstr(build_text, "\nSOURCE web1: a.rec, program command, "
+                                     "pid "), NULL, "%s", build_text);
+    cr_assert_eq(command("dump none.rec noise.rec >all"), 1);
+    build_must("test ! -s all");
+}
+
+/* Goal: --last, --since and --until choose on the axis of all. */
+Test(several, options_choose_among_all)
+{
+    command_must("dump a.rec b.rec c.rec " LINE " | grep number >all");
+    command_must("dump a.rec b.rec c.rec --last 403 " LINE
+                 " | grep number >last");
+    build_must("tail -n 403 all | cmp - last");
+    command_must("dump a.rec b.rec c.rec --since -1s " LINE
+                 " | grep number >since && grep \"^web2\" all | cmp - since");
+    command_must("dump a.rec b.rec c.rec --until -1s --names flood " LINE
+                 " | grep number >until && grep -v \"^web2\" all | "
+                 "cmp - until");
+    build_must("at=$(grep ^c all | head -n 200 | tail -n 1 | tr -s \" \" |"
+               " cut -d \" \" -f 3-4) && " RECORDER " dump a.rec b.rec c.rec --since \"$at\" "
+               LINE " | grep -c number | grep -x 601");
+    cr_assert_eq(command("dump a.rec b.rec --since 12"), 2);
+    cr_assert_eq(command("dump a.rec b.rec --names no_such_recorder"), 1);
+    cr_assert_eq(command("dump a.rec b.rec --clear"), 2);
+    cr_assert_eq(command("view --live a.rec b.rec"), 2);
+    cr_assert_eq(command("export vcd a.rec b.rec -o x.vcd"), 2);
+    cr_assert_eq(command("stat a.rec b.rec"), 2);
+}
+
+/* Goal: outputs of several sources tell whose an event is. Method: csv, json,
+ * sqlite, chrome and the page are read back. */
+Test(several, outputs_tell_sources_apart)
+{
+    command_must("export csv a.rec c.rec --label region=eu -o all.csv");
+    build_must("head -n 1 all.csv | grep -q ^source,host,service,region,pid,"
+               "program,offset_ns,error_ns,order,ns,wall_ns,");
+    build_must("grep -c \"^web1,web1,shop,eu,[0-9]*,command,-2000000000,400000,"
+               "\" all.csv | grep -x 400");
+    build_must("grep -c \"^c,,,eu,[0-9]*,command,0,,\" all.csv | grep -x 400");
+    command_must("export csv a.rec -o one.csv"); /* the same columns */
+    build_must("head -n 1 one.csv | grep -q ^source,host,service,pid,");
+    command_must("export csv c.rec -o one.csv");
+    build_must("head -n 1 one.csv | grep -q ^order,ns,");
+    command_must("dump --json a.rec c.rec | tail -n 1 | grep -q "
+                 "\"^{.source.:.c.,.pid.:[0-9]*,.program.:.command.,"
+                 ".offset_ns.:0,.order.:400,\"");
+    command_must("export sqlite a.rec b.rec c.rec -o all.db");
+    build_must("sqlite3 all.db \"select count(*), count(distinct source) from "
+               "log\" | grep -x \"1200|3\"");
+    build_must("sqlite3 all.db \"select source, host, service, offset_ns, "
+               "error_ns, pid > 0 from source order by id\" >rows; cat rows | "
+               "tr \"\\n\" \" \" | grep -x \"web1|web1|shop|-2000000000|400000|1 "
+               "web2|web2||2000000000||1 c|||0||1 \"");
+    command_must("dump a.rec b.rec c.rec " LINE " | grep number | "
+                 "sed \"s/  */ /; s/ [^ ]* [^ ]* number/ number/\" >lines");
+    build_must("sqlite3 -separator \" \" all.db \"select source, ord, message "
+               "from log\" | cmp - lines");
+    command_must("export chrome a.rec b.rec c.rec -o all.json");
+    build_must("grep -c .name.:.process_name. all.json | grep -x 3 && grep -q "
+               "\"web1: command\" all.json && grep \\\"i\\\" all.json | grep "
+               "-o pid.:[0-9]* | sort | uniq -c | grep -c \" 400 \" | grep -x "
+               "3");
+    command_must("export perfetto a.rec b.rec c.rec -o all.pftrace");
+    command_must("view a.rec b.rec c.rec -o all.html --no-open");
+    build_must("grep -q \"sources.:\\[{.title.:.web1.,.program.:.command.,.pid."
+               ":.[0-9]*.,.clock.:.-2.000 s, +-400.0 us.},\" all.html");
+}
+
+/* Goal: two sources of one name are told apart, and labels are no columns that
+ * there are anyway. */
+Test(several, names_and_labels)
+{
+    command_must("dump a.rec a.rec --last 2 " LINE " >all");
+    build_must("grep number all | cut -d \" \" -f 1 | sort -u | tr \"\\n\" \" \""
+               " | grep -x \"a.rec#1 a.rec#2 \"");
+    build_must("mkdir in && cp c.rec in && " RECORDER " dump c.rec in/c.rec "
+               "--last 2 " LINE " | grep number | cut -d \" \" -f 1 | sort -u |"
+               " tr \"\\n\" \" \" | grep -x \"c.rec in/c.rec \"");
+    cr_assert_eq(command("dump a.rec --label order=1"), 2);
+    cr_assert_eq(command("dump a.rec --label Host=1"), 2);
+    cr_assert_eq(command("dump a.rec --label host"), 2);
+    cr_assert_eq(command("save a.rec -o x.rec --label offset_ns=soon"), 2);
+    /* What a recording says of itself is shown escaped, and kept by save. */
+    build_must(RECORDER " save a.rec -o x.rec --label "
+               "\"host=$(printf \"w\\033[31m\")\" --last 3");
+    command_must("dump x.rec c.rec --last 500 " LINE " >all");
+    build_must("grep -c \"^w.x1b.31m [0-9]\" all | grep -x 3 || cat all");
+    command_must("list x.rec c.rec >all");
+    build_must("grep -q \"service=shop\" all && ! grep -q \"$(printf \"\\033\")"
+               "\" all");
+}
+
+/* Goal: processes that run are sources as well. */
+Test(several, running_processes)
+{
+    pid_t a, b;
+    a = command_start("./command quiet");
+    b = command_start("./command quiet");
+    command_must("dump %d %d c.rec --last 5 " LINE " | grep -v DUMPING >all",
+                 a, b);
+    build_must("test $(grep -c \"^%d  *[0-9]\" all) = 2 -o $(grep -c \"^%d  "
+               "*[0-9]\" all) = 3", a, b);
+    command_stop(a);
+    command_stop(b);
+}
+
+/* Goal: a million events of 60 recordings take at most 3 s of a core, and 100
+ * recordings at most 250 MB. */
+Test(several, a_million_events_of_60_recordings, .init = recordings_make)
+{
+    if (test_scale() < 1) {
+        build_end();
+        cr_skip_test("long: RECORDER_TEST_SCALE=1 runs it");
+    }
+    build_must("cat >many.c <<END\n"
+               "#include \"recorder_dump.h\"\n"
+               "RECORDER(net, 16384)\nRECORDER(disk, 2048)\n"
+               "int main(void) { for (int i = 0; i < 17500; i++)"
+               " if (i %% 10) record(net, \"%%d bytes from %%s\", i, \"host\");"
+               " else record(disk, \"load %%.2f, %%u blocks\", 0.75, 12u);"
+               " return 0; }\nEND\n"
+               "gcc -O2 " BUILD_INCLUDE "many.c -o many -lpthread && mkdir m &&"
+               " for i in $(seq 100); do RECORDER_FILE=m/$i.rec ./many; done");
+    build_must("python3 -c \"\n"
+               "import resource, subprocess, sys, glob\n"
+               "files = sorted(glob.glob(sys.argv[2]))[:int(sys.argv[3])]\n"
+               "with open(sys.argv[4], sys.argv[5]) as out:\n"
+               "  subprocess.run([sys.argv[1], sys.argv[6]] + files, "
+               "stdout=out, check=True)\n"
+               "used = resource.getrusage(resource.RUSAGE_CHILDREN)\n"
+               "print(used.ru_utime, used.ru_maxrss)\n\" " RECORDER
+               " \"m/*.rec\" 60 all w dump >took");
+    build_must("cat took; test $(grep -c bytes all) = 945000 && "
+               "awk \"\\$1 < 3 { ok = 1 } END { exit !ok }\" took");
+    build_must("rm all; bash -c \"ulimit -n 1024; exec " RECORDER
+               " dump m/*.rec\" >/dev/null");
+    build_must("python3 -c \"\n"
+               "import resource, subprocess, sys, glob\n"
+               "subprocess.run([sys.argv[1], sys.argv[2]] + "
+               "glob.glob(sys.argv[3]), stdout=subprocess.DEVNULL, "
+               "check=True)\n"
+               "used = resource.getrusage(resource.RUSAGE_CHILDREN)\n"
+               "print(used.ru_maxrss)\n\" " RECORDER " dump \"m/*.rec\" >took");
+    build_must("cat took; test $(cat took) -lt 250000");
+}

@@ -1,0 +1,85 @@
+/* Talks to a NATS server as any other client would, for tests of the fleet. */
+/* SPDX-License-Identifier: MIT */
+/*
+    fleet request URL SUBJECT TEXT      publishes; prints the answers of 500 ms
+    fleet put URL SUBJECT TEXT          publishes, and waits until it is stored
+    fleet read URL STREAM               prints each message: its subject, size,
+                                        headers, and its text if it is JSON
+*/
+#include <nats/nats.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void must(natsStatus status, const char *what)
+{
+    if (status == NATS_OK)
+        return;
+    printf("%s: %s\n", what, natsStatus_GetText(status));
+    exit(1);
+}
+
+static void request(natsConnection *nc, const char *subject, const char *text)
+{
+    natsSubscription *sub;
+    natsInbox *inbox;
+    natsMsg *message;
+    must(natsInbox_Create(&inbox), "inbox");
+    must(natsConnection_SubscribeSync(&sub, nc, inbox), "subscribe");
+    must(natsConnection_PublishRequestString(nc, subject, inbox, text), "ask");
+    while (natsSubscription_NextMsg(&message, sub, 500) == NATS_OK) {
+        printf("%.*s\n", natsMsg_GetDataLength(message),
+               natsMsg_GetData(message));
+        natsMsg_Destroy(message);
+    }
+}
+
+static void print(natsMsg *message)
+{
+    static const char *const names[] = {"Nats-Msg-Id", "Nats-Rollup",
+                                        "Recorder-Sent", "Recorder-Acked"};
+    const char *data = natsMsg_GetData(message), *value;
+    int size = natsMsg_GetDataLength(message);
+    printf("%s %d", natsMsg_GetSubject(message), size);
+    for (int i = 0; i < 4; i++)
+        if (natsMsgHeader_Get(message, names[i], &value) == NATS_OK)
+            printf(" %s=%s", names[i], value);
+    if (size && *data == '{')
+        printf(" %.*s", size, data);
+    putchar('\n');
+}
+
+int main(int count, char **values)
+{
+    natsConnection *nc;
+    jsCtx *js;
+    if (count < 4)
+        return 2;
+    must(natsConnection_ConnectTo(&nc, values[2]), "connect");
+    must(natsConnection_JetStream(&js, nc, NULL), "JetStream");
+    if (strcmp(values[1], "request") == 0) {
+        char *text = values[4];
+        if (strcmp(text, "long") == 0) { /* more than a command line takes */
+            text = calloc(1, 1000000);
+            memset(text, 'x', 999999);
+            memcpy(text, "{\"id\":\"", 7);
+            memcpy(text + 999990, "\"}", 3);
+        }
+        request(nc, values[3], text);
+    } else if (strcmp(values[1], "put") == 0) {
+        must(js_Publish(NULL, js, values[3], values[4], (int)strlen(values[4]),
+                        NULL, NULL),
+             "put");
+    } else {
+        jsStreamInfo *info;
+        must(js_GetStreamInfo(&info, js, values[3], NULL, NULL), "stream");
+        for (uint64_t i = info->State.FirstSeq; i <= info->State.LastSeq; i++) {
+            natsMsg *message;
+            if (js_GetMsg(&message, js, values[3], i, NULL, NULL) != NATS_OK)
+                continue;
+            print(message);
+            natsMsg_Destroy(message);
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,33 @@
+/* labels.h - what tells sources apart: host=web1, service=shop. */
+/* SPDX-License-Identifier: MIT */
+#ifndef LABELS_H
+#define LABELS_H
+
+#include "command.h"
+
+/* Of verbs that show several sources, and of save. */
+#define ROW_LABEL                                                              \
+    {                                                                          \
+        OPTION_LABEL, "label", "NAME=VALUE",                                   \
+            "a label of all SOURCES, over that of the same name which a "      \
+            "recording holds; as often as needed: host=web1, service=shop. "   \
+            "host names the source in front of lines; csv, json and sqlite "   \
+            "have a column for each"                                           \
+    }
+
+struct label {
+    char *name, *value;
+};
+
+/* Reads the labels of a call's source: those of its note, and of --label. */
+void labels_read(struct call *);
+void labels_free(struct call *);
+/* Returns the value of a label, or null. */
+const char *label_of(const struct call *, const char *name);
+/* Returns label `i` of all that a list of calls has, each name once; null:
+ * there are no more. */
+const char *labels_name(const struct call *calls, size_t i);
+/* Writes the labels as lines, "host=web1\n". Returns their size. */
+size_t labels_text(const struct call *, char **text);
+
+#endif
