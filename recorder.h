@@ -58,6 +58,9 @@ LIMITS
       as the processors' clocks agree, which Linux checks when it starts; it is
       asked once, by reading a file, before the first recorder is there. A
       machine that is stopped and goes on elsewhere may set its clock back.
+    * RECORDER_FILE, RECORDER_DUMP and the like in the environment are read by
+      recorder_dump.h: a program none of whose files includes it records into
+      memory only, whatever they say; recorder save PID makes a file of that.
     * x86: a sandbox that forbids rdtsc (seccomp's strict mode) ends a program
       that records.
     * In C++, a parameter pack is no list of arguments to record(), which says

@@ -162,7 +162,7 @@ static inline unsigned recorder_format_position_(struct recorder_formatter_ *f)
 }
 
 /* Returns a width or a precision: a number, or the int that a * consumes. */
-static inline int64_t recorder_format_size_(struct recorder_formatter_ *f)
+RECORDER_SELDOM_ int64_t recorder_format_size_(struct recorder_formatter_ *f)
 {
     if (*f->at != '*')
         return recorder_format_number_(&f->at);

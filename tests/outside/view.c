@@ -103,6 +103,8 @@ LONG_PROMISE(gaps, "")
 /* New events arrive in several browsers, whatever strangers send, and the page
  * says that the program has ended. */
 LONG_PROMISE(live, "")
+/* What ran comes, too, where the kernel says it: strips and processors. */
+LONG_PROMISE(live_switches, "-include " TEST_ROOT "/recorder_kernel.h")
 /* A record whose time is not known is in the table. */
 LONG_PROMISE(timeless, "-DTIMELESS")
 /* A million events fit, load and move; prints figures. */

@@ -370,6 +370,14 @@ const tests = {
       ({...sum, [name]: (sum[name] ?? 0) + 1}), {});
     equal(sorts(arrows), {'client server': 4, 'server server': 3,
       'client client': 2}, 'arrows');
+    await page.evaluate(() => window.recorder.select([...Array(
+      window.recorder.events.count).keys()].find(row => window.recorder.sites[
+      window.recorder.events.site[row]].format.text.startsWith('=>'))));
+    await page.locator('#show-spans').click();
+    await soon(() => page.locator('#record dt').allTextContents()
+      .then(names => names.filter(name => /^arg|bytes/.test(name))),
+    ['argument 1', 'argument 2', 'bytes'], 'names of arguments');
+    await page.locator('#show-spans').click();
     // Less in view: fewer spans; the thread that ended ends what it left open.
     await page.evaluate(() => {
       const {recorder} = window, {events} = recorder;
@@ -764,6 +772,44 @@ const tests = {
       equal(value[2], wanted.map(e => e.arguments[i]), `${name}, values`);
     }
     await page.waitForSelector('#plots .uplot');
+    quiet(page);
+  },
+
+  // Threads that wait for work, and the kernel's rings: a strip below each, a
+  // lane for each processor, and both grow. What is in them programs/view_live.py
+  // compares with the records.
+  async live_switches() {
+    process.env.RECORDER_SWITCHES = '64';
+    const child = await startProgram();
+    if (run('dump', String(child.pid), '--json', '-e', 'cpu') === '')
+      return; // this machine lets nobody see them
+    const server = await start(recorder, 'view', '--live', '--no-open',
+      String(child.pid));
+    const page = await open(await server.line());
+    const look = () => page.evaluate(() => {
+      const {strips, processors, layout} = window.recorder;
+      return {
+        ends: [...strips.values()].map(s => Math.max(0, ...s.running.end)),
+        sorted: [...strips.values()].every(s => Object.values(s).every(
+          ({begin, end}) => begin.every((b, i) => b <= end[i] &&
+            (i === 0 || b >= end[i - 1])))),
+        runs: processors.reduce((sum, cpu) => sum + cpu.runs.begin.length, 0),
+        lanes: layout().filter(l => l.lane && l.lane.levels).length,
+      };
+    });
+    for (let i = 0, before; i < 3; i++) {
+      await child.more(300);
+      await page.waitForFunction(most => [...window.recorder.strips.values()]
+        .some(s => s.running.end.at(-1) > most),
+      before ? Math.max(...before.ends) : 0);
+      const now = await look();
+      must(now.sorted, 'slices of a state do not overlap');
+      must(now.lanes >= 1, 'a lane for each processor that ran something');
+      must(!before || now.runs > before.runs, 'more runs come');
+      before = now;
+    }
+    await page.evaluate(() => window.recorder.show(
+      window.recorder.events.first, window.recorder.events.last));
     quiet(page);
   },
 

@@ -240,6 +240,8 @@ const char *reader_take(struct reader *);
 /* Copies what the kernel's rings hold by now, for the next take, before it is
  * overwritten there. */
 void reader_kernel(struct reader *);
+/* Returns how many switches these are. */
+size_t reader_kernel_count(const struct reader *);
 
 /* Counts what the rings of the chosen recorders held at the last reader_take():
  * the figures of each. */
