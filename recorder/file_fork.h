@@ -59,7 +59,9 @@ RECORDER_SELDOM_ void recorder_fork_prepare_(struct recorder_recording_ *file)
     const struct recorder *r;
     uintptr_t lane, slot, next;
     file->open_count = 0;
+#ifdef RECORDER_CLOCKED_
     file->forks = recorder_order_end_();
+#endif
     for (r = file->image->first; r; r = r->next)
         for (lane = 0; lane <= r->lanes_mask; lane++) {
             struct recorder_ring *ring = recorder_move_lane_(r->rings, r, lane);

@@ -319,7 +319,7 @@ recorder_kernel_record_(struct recorder_kernel_ *k,
     r.time = (uintptr_t)ticks;
     r.argument[1] = at->thread;
     r.argument[2] = (at->cpu < 255 ? at->cpu : 255) | (uintptr_t)number << 8;
-    r.order = recorder_stamp_order_(recorder_stamp_time_(), 1);
+    r.order = recorder_order_new_(recorder_time_now_(), 1);
     ring = recorder_lane_(recorder, 0); /* other lanes have owners */
     recorder_write_(ring, recorder->mask,
                     recorder_positions_(ring, 1, number), number, &r, NULL);

@@ -10,12 +10,12 @@
 extern "C" {
 #endif
 
-/* ----------------------------------------------------------------- stamp --
+/* ------------------------------------------------------------ time, order --
  *
  * The time of a record, read before its order is drawn, and its order: of
  * `count` records, at most 3, the first.
  */
-RECORDER_INLINE_ uintptr_t recorder_stamp_time_(void)
+RECORDER_INLINE_ uintptr_t recorder_time_now_(void)
 {
 #ifdef RECORDER_CLOCKED_
     return recorder_order_ticks_();
@@ -23,8 +23,8 @@ RECORDER_INLINE_ uintptr_t recorder_stamp_time_(void)
     return recorder_time_();
 #endif
 }
-RECORDER_INLINE_ uintptr_t recorder_stamp_order_(uintptr_t time,
-                                                 uintptr_t count)
+RECORDER_INLINE_ uintptr_t recorder_order_new_(uintptr_t time,
+                                               uintptr_t count)
 {
 #ifdef RECORDER_CLOCKED_
     uintptr_t order = recorder_order_by_clock_(recorder_self_(), time, 1);
@@ -35,7 +35,7 @@ RECORDER_INLINE_ uintptr_t recorder_stamp_order_(uintptr_t time,
     return recorder_orders_(count);
 }
 /* Returns the first order of a text of `count` records. */
-RECORDER_INLINE_ uintptr_t recorder_stamp_text_(uintptr_t count)
+RECORDER_INLINE_ uintptr_t recorder_order_text_(uintptr_t count)
 {
 #ifdef RECORDER_CLOCKED_
     uintptr_t order = recorder_order_by_clock_(
@@ -47,7 +47,7 @@ RECORDER_INLINE_ uintptr_t recorder_stamp_text_(uintptr_t count)
     return recorder_orders_(count);
 }
 /* Returns the i-th order behind the first of a text. */
-RECORDER_INLINE_ uintptr_t recorder_stamp_piece_(uintptr_t order, size_t i)
+RECORDER_INLINE_ uintptr_t recorder_order_piece_(uintptr_t order, size_t i)
 {
 #ifdef RECORDER_CLOCKED_
     if (order < recorder_get_(recorder_order_until_))
@@ -121,8 +121,8 @@ recorder_record_words_(const struct recorder *recorder, const char *format,
     uintptr_t mask = recorder->mask, previous;
     struct recorder_ring *ring = recorder_ring_of_(recorder, writer);
     struct recorder_record head = {
-        (uintptr_t)format, 0, recorder_stamp_time_(), caller, {0, 0, 0, 0}};
-    head.order = recorder_stamp_order_(head.time, count);
+        (uintptr_t)format, 0, recorder_time_now_(), caller, {0, 0, 0, 0}};
+    head.order = recorder_order_new_(head.time, count);
     previous = recorder_positions_(ring, count, writer);
     for (i = 0; i < count; i++) {
         const uintptr_t *word = words + 4 * i;
@@ -148,8 +148,8 @@ RECORDER_SELDOM_ uintptr_t recorder_record_hooked_(
     unsigned writer = recorder_writer_(recorder);
     uintptr_t mask = recorder->mask;
     struct recorder_ring *ring = recorder_ring_of_(recorder, writer);
-    r->time = recorder_stamp_time_();
-    r->order = recorder_stamp_order_(r->time, 1);
+    r->time = recorder_time_now_();
+    r->order = recorder_order_new_(r->time, 1);
     recorder_write_late_(ring, mask, recorder_positions_(ring, 1, writer),
                          writer, r, NULL);
     if (recorder_home_.registry->hook)
@@ -181,8 +181,8 @@ RECORDER_CALLED_ uintptr_t recorder_record_few_(const struct recorder *recorder,
     writer = recorder_writer_(recorder);
     mask = recorder->mask;
     ring = recorder_ring_of_(recorder, writer);
-    r.time = recorder_stamp_time_();
-    r.order = recorder_stamp_order_(r.time, 1);
+    r.time = recorder_time_now_();
+    r.order = recorder_order_new_(r.time, 1);
     return recorder_write_(ring, mask, recorder_positions_(ring, 1, writer),
                            writer, &r, NULL);
 }
@@ -209,8 +209,8 @@ RECORDER_CALLED_ uintptr_t recorder_record_more_(
     writer = recorder_writer_(recorder);
     mask = recorder->mask;
     ring = recorder_ring_of_(recorder, writer);
-    r.time = recorder_stamp_time_();
-    r.order = order = recorder_stamp_order_(r.time, count);
+    r.time = recorder_time_now_();
+    r.order = order = recorder_order_new_(r.time, count);
     previous = recorder_positions_(ring, count, writer);
     recorder_write_(ring, mask, previous, writer, &r, NULL);
     r.format = 0;
@@ -258,11 +258,11 @@ RECORDER_CALLED_ const char *recorder_copy_bytes_(
     count = ((size < room ? size : room) + RECORDER_TEXT_BYTES_ - 1) /
             RECORDER_TEXT_BYTES_;
     count += count == 0;
-    order = recorder_stamp_text_(count);
+    order = recorder_order_text_(count);
     last = recorder_positions_(ring, count, writer) + count - 1;
     for (i = count; i-- > 0;) { /* backwards: each holds the next's token */
         size_t at = i * RECORDER_TEXT_BYTES_;
-        uintptr_t own = recorder_stamp_piece_(order, i);
+        uintptr_t own = recorder_order_piece_(order, i);
         struct recorder_record text = {1 + size - at, own, 0, token,
                                        {0, 0, 0, 0}};
         struct recorder_record *slot;
