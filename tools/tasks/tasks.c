@@ -467,6 +467,8 @@ const char *task_state(const struct tasks *tasks, const struct task *task,
     *to = '\0';
     if (layout->rows[RECORDER_TASK_STATE_].is_set)
         snprintf(to, 24, "%llu", (unsigned long long)task->state);
+    else if (task->object || *task->why)
+        return "waiting";
     return to;
 }
 
