@@ -536,7 +536,7 @@ const char *tasks_open(struct tasks *tasks, const struct tasks_program *program)
     tasks->limit = program->memory->size / TASK_BYTES_MIN < TASKS_MAX
                        ? (size_t)(program->memory->size / TASK_BYTES_MIN)
                        : TASKS_MAX;
-    tasks->steps_left = STEPS_MAX;
+    tasks->steps_left = STEPS_LEAST + 4 * (uint64_t)tasks->limit;
     if (!cache_open(&tasks->cache, program->memory, CACHE_PAGES))
         return "there is no memory for it";
     wrong = layouts_read(tasks);
