@@ -56,7 +56,9 @@ CONTENTS
 #define RECORDER_TASKS_H
 
 #include "recorder.h"
+RECORDER_QUIET_
 #include "recorder/tasks_layout.h"
+RECORDER_LOUD_
 
 #if defined(RECORDER_LIBRARY) && !defined(RECORDER_LIBRARY_BODY)
 #error "with RECORDER_LIBRARY, only the file with RECORDER_LIBRARY_BODY may"
@@ -216,7 +218,9 @@ RECORDER_PROTOTYPE_ void recorder_task_end(unsigned number);
 } /* extern "C" */
 #endif
 
+RECORDER_QUIET_
 #include "recorder/tasks.h"
+RECORDER_LOUD_
 #endif /* RECORDER_NOTHING_ */
 
 #endif

@@ -21,6 +21,14 @@ static uint64_t argument_word(struct recorder_reader *r,
     }
 }
 
+static uint32_t name_of(struct recorder_reader *r,
+                        const struct reader_argument *argument)
+{
+    return argument->name
+               ? texts_add(&r->texts, argument->name, strlen(argument->name))
+               : 0;
+}
+
 static void fill_arguments(struct recorder_reader *r,
                            const struct recorder_reader_columns *to,
                            uint64_t row)
@@ -32,6 +40,9 @@ static void fill_arguments(struct recorder_reader *r,
     for (unsigned i = 0; i < to->arguments; i++) {
         to->kind[first + i] = i < count ? (uint8_t)arguments[i].kind
                                         : (uint8_t)RECORDER_READER_LOST;
+        if (to->argument_name)
+            to->argument_name[first + i] =
+                i < count ? name_of(r, &arguments[i]) : 0;
         if (to->argument)
             to->argument[first + i] =
                 i < count ? argument_word(r, &arguments[i]) : 0;

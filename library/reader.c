@@ -229,7 +229,8 @@ static unsigned arguments_make(struct recorder_reader *r)
             .text = from[i].kind == READER_STRING ? from[i].text : NULL,
             .text_size = from[i].text_size,
             .kind = from[i].kind,
-            .may_have_changed = from[i].changes};
+            .may_have_changed = from[i].changes,
+            .name = from[i].name};
     return count;
 }
 

@@ -135,6 +135,7 @@ struct recorder_reader_columns {
     uint32_t *location, *format, *message;
     uint64_t *argument; /* the word, bits of the double, number of the text */
     uint8_t *kind;      /* of each argument; RECORDER_READER_LOST: none */
+    uint32_t *argument_name; /* text that the format calls it by; 0: none */
 };
 
 /* "1.2.3": the version of the library. */

@@ -46,9 +46,11 @@ finish()
 install_all()
 {
     scratch=$(mktemp -d)
+    trap 'rm -rf "$scratch"' EXIT
     made=$scratch/made
     echo "$list" >"$made"
     [ -z "$DESTDIR" ] || mkdir -p "$DESTDIR"
+    folder "${list%/*}" # who may not write here hears of it once
     trap finish EXIT
     include=$PREFIX/include share=$PREFIX/share
     put 644 "$include" recorder*.h
@@ -97,6 +99,10 @@ uninstall_all()
     LC_ALL=C sort -r "$DESTDIR$list" | while read -r path; do
         case $path in
         */../*) ;;
+        "$PREFIX"/*.py | "$PYTHONDIR"/recorder/*.py) # and what Python made of it
+            cache=$DESTDIR${path%/*}/__pycache__ name=${path##*/}
+            rm -f "$DESTDIR$path" "$cache/${name%.py}".*.pyc
+            rmdir "$cache" 2>/dev/null || : ;;
         "$PREFIX"/*[!/] | */recorder.gdb) rm -f "$DESTDIR$path" ;;
         */) # below PREFIX, or what PREFIX or GDBINIT is in
             case $path:$PREFIX/:$GDBINIT/ in

@@ -16,6 +16,7 @@ TEXTS = ("recorder", "severity", "thread_name", "location", "format",
          "message")
 FIELDS = ("order", "ns", "wall_ns", "recorder", "severity", "thread",
           "thread_name", "tid", "location", "message", "format", "caller")
+RAW = ("argument", "kind", "argument_name")
 EXACT = 1 << 53  # integers up to here are exact as doubles
 
 
@@ -25,6 +26,7 @@ def pieces_of(source, names, arguments):
            for name in names}
     raw["argument"] = numpy.empty((ROWS, arguments), numpy.uint64)
     raw["kind"] = numpy.empty((ROWS, arguments), numpy.uint8)
+    raw["argument_name"] = numpy.zeros((ROWS, arguments), numpy.uint32)
     c = CColumns(rows=ROWS, arguments=arguments)
     for name, array in raw.items():
         setattr(c, name, array.ctypes.data)
@@ -40,14 +42,14 @@ def pieces_of(source, names, arguments):
                for name, array in raw.items()}
 
 
-def joined(arrays):
-    """Arrays below each other; what some lack in width is LOST."""
+def joined(arrays, lacks):
+    """Arrays below each other; what some lack in width is `lacks`."""
     if arrays[0].ndim == 1:
         return numpy.concatenate(arrays)
     width = max(array.shape[1] for array in arrays)
     return numpy.concatenate([
         numpy.pad(array, ((0, 0), (0, width - array.shape[1])),
-                  constant_values=LOST) for array in arrays])
+                  constant_values=lacks) for array in arrays])
 
 
 def raw_of(source, names, arguments):
@@ -59,7 +61,8 @@ def raw_of(source, names, arguments):
                     "so on" % (unknown[0], ", ".join(FIELDS)))
     names = names or FIELDS
     pieces = list(pieces_of(source, names, min(max(arguments, 0), 12)))
-    raw = {name: joined([piece[name] for piece in pieces])
+    raw = {name: joined([piece[name] for piece in pieces],
+                        LOST if name == "kind" else 0)
            for name in pieces[0]}
     table, size = [None], ctypes.c_size_t()
     while True:
@@ -102,20 +105,30 @@ def argument_of(words, kinds, table):
 
 
 def arguments_of(raw, table):
-    """A column for each argument that any record has."""
-    return {"argument%d" % i: argument_of(
-                numpy.ascontiguousarray(raw["argument"][:, i]),
-                raw["kind"][:, i], table)
-            for i in range(raw["kind"].shape[1])}
+    """A column for each argument that any record has, by its number; and for
+    each name that a format gives one, "bytes=%d": where it is no field's."""
+    words, kinds = raw["argument"], raw["kind"]
+    found = {"argument%d" % i: argument_of(
+                 numpy.ascontiguousarray(words[:, i]), kinds[:, i], table)
+             for i in range(kinds.shape[1])}
+    for number in numpy.unique(raw["argument_name"]):
+        name = table[number]
+        if number and name not in FIELDS + ("wall",) and name not in found:
+            here = raw["argument_name"] == number
+            row, at = numpy.arange(len(here)), here.argmax(axis=1)
+            kind = numpy.where(here[row, at], kinds[row, at], LOST)
+            found[name] = argument_of(
+                numpy.ascontiguousarray(words[row, at]), kind, table)
+    return found
 
 
 def columns(source, names, arguments):
     """A dictionary of arrays: those fields, or all; and argument0 and so on, as
-    many as any record has, up to `arguments`. A time that is not known is the
+    many as any record has, up to `arguments`, which a format may also name. A time that is not known is the
     least int64, an order of 0 is of a line of a log."""
     raw, table = raw_of(source, names, arguments)
     found = {name: table[raw[name]] if name in TEXTS else raw[name]
-             for name in raw if name not in ("argument", "kind")}
+             for name in raw if name not in RAW}
     found.update(arguments_of(raw, table))
     return found
 
@@ -139,7 +152,7 @@ def frame(source, names, arguments):
                 found[name] = table[raw[name]]
         elif name == "wall_ns":  # the least int64 is NaT
             found["wall"] = pandas.to_datetime(raw[name], utc=True)
-        elif name not in ("argument", "kind"):
+        elif name not in RAW:
             found[name] = raw[name]
     found.update(arguments_of(raw, table))
     return pandas.DataFrame(found)

@@ -127,7 +127,7 @@ class CColumns(Structure):
         (name, c_void_p) for name in (
             "order", "ns", "wall_ns", "caller", "recorder", "severity",
             "thread", "thread_name", "tid", "location", "format", "message",
-            "argument", "kind")]
+            "argument", "kind", "argument_name")]
 
 
 FUNCTIONS = {

@@ -43,6 +43,10 @@ Test(python, columns)
     command_build("program", "gcc -O2 -g");
     command_core("./program", "in.txt");
     build_must(PYTHON "columns core");
+    build_must("gcc -O2 " BUILD_INCLUDE "-o named " BUILD_PROGRAMS
+               "/named.c -lpthread && ./named named.rec && "
+               PYTHON "columns named.rec");
+    cr_assert(!strstr(build_text, ", 0 of named"), "%s", build_text);
 }
 
 /* Goal: a log and a server are read, too, and a program as it records. */

@@ -124,8 +124,15 @@ def columns(name):
                 now = found["argument%d" % k][i]
                 assert (now is None or now != now) if was is None else (
                     now == was or was != was), (k, was, now, e)
+        fields = set(vars(type(ours[0]))["__slots__"]) | {"wall"}
+        for one in {one for e in ours for one in e.names} - fields:
+            was = [e[one] if one in e.names else None for e in ours]
+            for old, now in zip(was, found[one]):
+                assert now == old or old is None and (
+                    now is None or now != now), (one, old, now)
         some = source.columns("ns", "recorder", arguments=1)
-        assert sorted(some) == ["argument0", "ns", "recorder"]
+        assert {"argument0", "ns", "recorder"} <= set(some), some
+        assert "message" not in some and "argument1" not in some
         try:
             source.columns("nanoseconds")
             raise AssertionError
@@ -137,9 +144,10 @@ def columns(name):
         assert list(frame.recorder) == [e.recorder for e in ours]
         assert frame.recorder.dtype == "category"
         assert frame.wall[0].value == ours[0].wall_ns
-    with recorder.open(name, names="main", last=1) as source:
+        named = sum(1 for e in ours if e.names)
+    with recorder.open(name, last=1) as source:
         assert len(source.frame()) == 1
-    print("columns of %d records" % len(ours))
+    print("columns of %d records, %d of named arguments" % (len(ours), named))
 
 
 def wrong(name, *line, **options):
