@@ -334,9 +334,10 @@ class Program:
         """As struct tasks_program's."""
         try:
             name = name.decode()
-            at = re.match("0x([0-9a-f]+)$", output_of(
+            # gdb may say behind it that the frame is of another language.
+            at = re.match("0x([0-9a-f]+)", output_of(
                 "with language c -- output/x (unsigned long)&%s" % name))
-            many = re.match("([0-9]+)$", output_of(
+            many = re.match("([0-9]+)", output_of(
                 "with language c -- output sizeof(%s)" % name))
             size[0] = int(many.group(1)) if many else 0
             return int(at.group(1), 16) if at else 0

@@ -186,6 +186,8 @@ class Tour:
         if selected.ptid == now.thread.ptid and start.thread.is_valid():
             start.thread.switch()
             gdb.newest_frame().select()
+            # The file of `advance 10` is that of the frame shown last.
+            output_of("frame")
 
     @classmethod
     def forget(cls, event=None):

@@ -68,6 +68,7 @@ static void must_show_boost(const char *source)
              "13spinlock_ttasEE < _ZN5boost6fibers5mutex4lockEv < _Z4take");
     must_say("  condition\n");
     must_say("end of 0x");
+    must_say("  waiting  ");
     must_say(" < _Z11conditionalv tasks_boost.cc:");
     must_say(" < main tasks_boost.cc:");
     must_say("\n8 tasks");
@@ -92,6 +93,10 @@ Test(tasks_known, boost_fiber)
     must_say("boost::fibers::mutex*) (one=");
     must_say("conditional() () at ");
     must_show_boost("core");
+    build_must("gdb -q --batch -ex \"source " TEST_ROOT
+               "/gdb/recorder-gdb.py\" -ex \"break take\" -ex run -ex "
+               "\"recorder tasks\" -ex kill program 2>&1"); /* a C++ frame */
+    must_say("\n  Boost.Fiber  ");
 }
 
 /* -------------------------------------------------------------- ucontext -- */

@@ -467,6 +467,8 @@ const char *task_state(const struct tasks *tasks, const struct task *task,
     *to = '\0';
     if (layout->rows[RECORDER_TASK_STATE_].is_set)
         snprintf(to, 24, "%llu", (unsigned long long)task->state);
+    else if (task->object || *task->why)
+        return "waiting";
     return to;
 }
 
@@ -534,7 +536,7 @@ const char *tasks_open(struct tasks *tasks, const struct tasks_program *program)
     tasks->limit = program->memory->size / TASK_BYTES_MIN < TASKS_MAX
                        ? (size_t)(program->memory->size / TASK_BYTES_MIN)
                        : TASKS_MAX;
-    tasks->steps_left = STEPS_MAX;
+    tasks->steps_left = STEPS_LEAST + 4 * (uint64_t)tasks->limit;
     if (!cache_open(&tasks->cache, program->memory, CACHE_PAGES))
         return "there is no memory for it";
     wrong = layouts_read(tasks);

@@ -38,7 +38,8 @@ gdb's library, too, and need no libdw)
 
 enum {
     TASKS_MAX = 1 << 22,
-    STEPS_MAX = 1 << 24, /* through all lists, and places of tables */
+    STEPS_LEAST = 1 << 16, /* through all lists, and places of tables: so many
+                            * and four for each task that there may be */
     LAYOUTS_MAX = 64,
     STATES_MAX = 64,
     WORDS_MAX = 64,
