@@ -49,7 +49,7 @@ TOOL_FLAGS = -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) $(CFLAGS) $(WARNINGS) \
 	-Wstrict-prototypes $(TOOL_DIRS) -fPIC -fvisibility=hidden
 
 .PHONY: build test test-all run hanoi pipeline bench model asan ubsan tsan coverage fuzz test-ports \
-	ports-cost release dist install uninstall deps clean help run-tests run-libraries
+	ports-cost release dist site install uninstall deps clean help run-tests run-libraries
 
 build: $(EXAMPLES) build/recorder build/librecorder.so \
 	build/lib/librecorder-run.so
@@ -206,6 +206,9 @@ bench: packages-test build/bench/bench build/recorder
 # Where Python finds a module: PYTHONDIR, or what packages/install.sh finds out.
 installer = PYTHONDIR='$(PYTHONDIR)' VERSION='$(VERSION)' PREFIX='$(prefix)' DESTDIR='$(DESTDIR)' \
 	GDBINIT='$(GDBINIT)' sh packages/install.sh
+# The documentation as HTML, by lowdown (Debian), without a network.
+site: build/recorder
+	@sh site/site.sh build/site
 install: build/recorder build/librecorder.so run-libraries
 	@$(installer) install
 uninstall:
@@ -230,6 +233,7 @@ help:
 	@echo 'make coverage   which lines of the headers the tests reach'
 	@echo 'make release    recorder.h and its like in one file each, in release/'
 	@echo 'make dist       build/recorder-$(VERSION).tar.gz: what is committed, and those'
+	@echo 'make site       the documentation as HTML, in build/site/ (needs lowdown)'
 	@echo 'make install    headers, command, manual, gdb, below PREFIX=$(PREFIX)'
 	@echo 'make uninstall  take them away'
 	@echo 'make clean      remove build/'

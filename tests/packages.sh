@@ -12,7 +12,7 @@ test) packages="$libraries g++ gcc-multilib clang
     gtkwave sigrok-cli protobuf-compiler sqlite3 xvfb xauth python3 chromium pkg-config cmake meson
     build-essential debhelper lintian rustc cargo golang-go
     nodejs npm pigz pbzip2 lbzip2 xz-utils zstd memcached redis-server libjemalloc2
-    libtcmalloc-minimal4 python3-numpy python3-pandas" ;;
+    libtcmalloc-minimal4 python3-numpy python3-pandas lowdown" ;;
 fuzz) packages="$libraries clang-14 libclang-rt-14-dev" ;;
 *) echo "packages.sh: build, test or fuzz" >&2 && exit 2 ;;
 esac
