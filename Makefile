@@ -11,6 +11,11 @@ prefix = $(abspath $(patsubst ~/%,$(HOME)/%,$(PREFIX)))
 # Only a system's gdb loads what is installed for the system.
 GDBINIT ?= $(if $(filter /usr /usr/local,$(prefix)),$(firstword \
 	$(wildcard /etc/gdbinit.d) /etc/gdb/gdbinit.d))
+# Where Python looks for modules: of Debian's, what lies below PREFIX, else there.
+PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
+PYTHONDIR ?= $(shell $(PYTHON) -c 'import sys; print(next((path for path in \
+	sys.path if path.startswith("$(prefix)/lib/") and path.endswith("-packages")), \
+	"$(prefix)/lib/python3/dist-packages"))')
 VERSION := $(shell awk '/define RECORDER_VERSION_(MAJOR|MINOR|PATCH)/ \
 	{ printf "%s%s", dot, $$3; dot = "." }' recorder.h)
 
@@ -200,15 +205,17 @@ build/bench/%.o: bench/%.c $(HEADERS) bench/shim.h
 	$(CC) -std=gnu11 -O2 $(WARNINGS) -I. -c $< -o $@
 build/bench/bench: bench/shim.cc $(patsubst %.c,build/%.o,$(wildcard bench/*.c))
 	$(CXX) -std=c++17 -O2 -I. $^ -o $@ -lbenchmark -lpthread
-bench: packages-test build/bench/bench build/recorder
-	@sh bench/run.sh build/bench/bench README.md
+build/bench/clock/bench: bench/shim.cc build/bench/clock/threads.o
+	$(CXX) -std=c++17 -O2 -I. $^ -o $@ -lbenchmark -lpthread
+build/bench/clock/threads.o: bench/threads.c
+bench: packages-test build/bench/bench build/bench/clock/bench build/recorder
+	@sh bench/run.sh build/bench/bench README.md build/bench/clock/bench
 
-# Where Python finds a module: PYTHONDIR, or what packages/install.sh finds out.
-installer = PYTHONDIR='$(PYTHONDIR)' VERSION='$(VERSION)' PREFIX='$(prefix)' DESTDIR='$(DESTDIR)' \
-	GDBINIT='$(GDBINIT)' sh packages/install.sh
 # The documentation as HTML, by lowdown (Debian), without a network.
 site: build/recorder
 	@sh site/site.sh build/site
+installer = VERSION='$(VERSION)' PREFIX='$(prefix)' DESTDIR='$(DESTDIR)' \
+	PYTHONDIR='$(PYTHONDIR)' GDBINIT='$(GDBINIT)' sh packages/install.sh
 install: build/recorder build/librecorder.so run-libraries
 	@$(installer) install
 uninstall:

@@ -58,9 +58,14 @@ LIMITS
       as the processors' clocks agree, which Linux checks when it starts; it is
       asked once, by reading a file, before the first recorder is there. A
       machine that is stopped and goes on elsewhere may set its clock back.
+    * RECORDER_FILE, RECORDER_DUMP and the like in the environment are read by
+      recorder_dump.h: a program none of whose files includes it records into
+      memory only, whatever they say; recorder save PID makes a file of that.
     * x86: a sandbox that forbids rdtsc (seccomp's strict mode) ends a program
       that records.
-    * In C++, a parameter pack is no list of arguments to record().
+    * In C++, a parameter pack is no list of arguments to record(), which says
+      so. A struct is none, unless recorder_argument(value), which the program
+      defines in the namespace of its type, makes a number or a string of it.
     * 32-bit machines: orders and positions count modulo 2^32, laps modulo 2^24.
       The proof ends where a ring hands out 2^24 positions while no record is
       completed in one of its slots (one thread is stopped inside record() for
@@ -128,8 +133,9 @@ stands on a lower floor; no file includes one of the headers outside:
  * record(name, "format", ...)             records up to 12 arguments; its value
  *                                         is the order of the record, 0 if off;
  *                                         recorder_order is that of the next.
- *                                         `#undef record` where the name is
- *                                         taken, and use RECORDER_RECORD
+ *                                         -DRECORDER_NO_RECORD leaves the word
+ *                                         record alone: RECORDER_RECORD(name,
+ *                                         ...) says it
  * RECORDER_COPY(name, string)             as an argument for %s: copies up to
  *                                         RECORDER_COPY_MAX bytes into the ring
  * RECORDER_COPY_BYTES(name, pointer, size)
@@ -187,7 +193,9 @@ stands on a lower floor; no file includes one of the headers outside:
         RECORDER_8_, RECORDER_8_, RECORDER_4_, RECORDER_4_, RECORDER_4_,       \
         RECORDER_4_, RECORDER_4_, 0)                                           \
     (name, RECORDER_CHECK_((__VA_ARGS__)), __VA_ARGS__, 0, 0, 0, 0, 0, 0)
+#ifndef RECORDER_NO_RECORD
 #define record RECORDER_RECORD
+#endif
 #define RECORDER_COPY(name, string) recorder_copy_(&recorder_for_##name, string)
 #define RECORDER_COPY_BYTES(name, pointer, size)                               \
     recorder_copy_bytes_(&recorder_for_##name, pointer, size)
@@ -284,6 +292,7 @@ stands on a lower floor; no file includes one of the headers outside:
  * recorder_enter(&recorder_for_NAME) for each recorder.
  */
 
+RECORDER_QUIET_
 #include "recorder/arguments.h"
 #include "recorder/define.h"
 #include "recorder/event.h"
@@ -350,5 +359,6 @@ recorder_copy_(const struct recorder *recorder, const char *string);
 #endif
 #endif /* RECORDER_NOTHING_ */
 #include "recorder/span.h"
+RECORDER_LOUD_
 
 #endif

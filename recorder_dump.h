@@ -120,6 +120,7 @@ CONTENTS
 #endif
 
 #ifndef RECORDER_NOTHING_
+RECORDER_QUIET_
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -242,6 +243,7 @@ RECORDER_PROTOTYPE_ bool recorder_file(const char *path);
 #include "recorder/file.h"
 #endif
 #endif
+RECORDER_LOUD_
 #endif /* RECORDER_NOTHING_ */
 
 #endif

@@ -79,6 +79,7 @@ CONTENTS
 #endif
 
 #ifndef RECORDER_NOTHING_
+RECORDER_QUIET_
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -114,6 +115,7 @@ RECORDER_PROTOTYPE_ void recorder_kernel_pour(void);
 #else
 #include "recorder/kernel_none.h"
 #endif
+RECORDER_LOUD_
 #endif /* RECORDER_NOTHING_ */
 
 #endif

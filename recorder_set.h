@@ -39,6 +39,7 @@ CONTENTS
 #include "recorder_dump.h"
 
 #ifndef RECORDER_NOTHING_
+RECORDER_QUIET_
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -80,6 +81,7 @@ recorder_configure_type(unsigned char conversion, recorder_type *function);
 #endif
 
 #include "recorder/set.h"
+RECORDER_LOUD_
 #endif /* RECORDER_NOTHING_ */
 
 #endif

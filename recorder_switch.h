@@ -164,6 +164,8 @@ CONTENTS
 RECORDER_DECLARE(switches);
 RECORDER_DECLARE(interrupts);
 
+RECORDER_QUIET_
 #include "recorder/switch.h"
+RECORDER_LOUD_
 
 #endif

@@ -56,7 +56,9 @@ CONTENTS
 #define RECORDER_TASKS_H
 
 #include "recorder.h"
+RECORDER_QUIET_
 #include "recorder/tasks_layout.h"
+RECORDER_LOUD_
 
 #if defined(RECORDER_LIBRARY) && !defined(RECORDER_LIBRARY_BODY)
 #error "with RECORDER_LIBRARY, only the file with RECORDER_LIBRARY_BODY may"
@@ -91,8 +93,8 @@ CONTENTS
  *                     structures for them, WORKER_AT the worker, and WORKER_ID
  *                     of that
  *     WAITS           address of what it waits for, or null; and of that,
- *                     OWNER: the task that holds it, or null; WHY_AT: a
- *                     char *, "lock"
+ *                     OWNER: the task that holds it, or null, or the kernel id
+ *                     of a thread that does; WHY_AT: a char *, "lock"
  *     SINCE           RECORDER_TIME() when its state began, a uintptr_t
  *     GROUP           address of its group; and of that, GROUP_NAME or
  *                     GROUP_NAME_AT
@@ -216,7 +218,9 @@ RECORDER_PROTOTYPE_ void recorder_task_end(unsigned number);
 } /* extern "C" */
 #endif
 
+RECORDER_QUIET_
 #include "recorder/tasks.h"
+RECORDER_LOUD_
 #endif /* RECORDER_NOTHING_ */
 
 #endif

@@ -67,6 +67,7 @@ CONTENTS
 #include "recorder_dump.h"
 
 #ifndef RECORDER_NOTHING_
+RECORDER_QUIET_
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -126,6 +127,7 @@ RECORDER_PROTOTYPE_ void recorder_trigger_thaw(void);
 #endif
 
 #include "recorder/trigger.h"
+RECORDER_LOUD_
 #endif /* RECORDER_NOTHING_ */
 
 #endif

@@ -48,6 +48,36 @@ if ./kernel switch >cost && ./kernel pour >poured; then
     row 'a switch that is poured' "$(cut -d ' ' -f 1 poured)" 100 ' ns'
 fi
 
+# What recorder run costs: in one process the library's functions and glibc's
+# take turns; of fork() and of a start, programs with and without do, and the
+# least counts, as the machine may be busy.
+run=$here/../build/lib/librecorder-run.so
+if [ -e "$run" ]; then
+    ${CC:-cc} -O2 -o run "$here/target/run.c" -lpthread
+    "$recorder" run -q -o run.rec ./run calls >cost
+    row 'recorder run: lock and unlock, more than without' \
+        "$(awk '{ print $1 }' cost)" 10 ' ns'
+    row 'recorder run: a wait' "$(awk '{ print $3 / 1000 }' cost)" 0.3 ' us'
+    row 'recorder run: a thread that is made and joined' \
+        "$(awk '{ print $5 / 1000 }' cost)" 3 ' us'
+    rm -f with without
+    for i in 1 2 3 4 5 6 7 8 9 10 11; do
+        "$recorder" run -q -o run.rec ./run fork >>with
+        ./run fork >>without
+    done
+    row 'recorder run: a fork() whose child ends' \
+        "$({ sort -n with | head -n 1; sort -n without | head -n 1; } |
+            awk '{ ms[NR] = $1 / 1e6 } END { print ms[1] - ms[2] }')" 0.1 ' ms'
+    rm -f with without
+    for i in 1 2 3 4 5 6 7 8 9 10 11; do
+        LD_PRELOAD=$run RECORDER_RUN=:run.rec ./run start >>with
+        ./run start >>without
+    done
+    row 'recorder run: the start of a program without threads' \
+        "$({ sort -n with | head -n 1; sort -n without | head -n 1; } |
+            awk '{ ms[NR] = $1 / 1e6 } END { print ms[1] - ms[2] }')" 0.3 ' ms'
+fi
+
 # Its pages count as ours where they are mapped: twice would be 2 and more.
 room=$(df -Pk . | awk 'NR == 2 { print $4 }')
 if [ "$room" -gt 6000000 ]; then

@@ -1,18 +1,19 @@
 #!/bin/sh
 # run.sh: runs all benchmarks and writes their figures into the README.
 # SPDX-License-Identifier: MIT
-# usage: run.sh BENCH [README]
+# usage: run.sh BENCH [README [BENCH...]]
 # The tables go to standard output, and into README between the lines
 # <!-- bench --> and <!-- /bench -->. REPETITIONS=5 is quick and coarse.
 set -eu
 LC_ALL=C
 export LC_ALL
-if [ $# -lt 1 ] || [ $# -gt 2 ]; then
-    echo 'usage: run.sh BENCH [README]' >&2
+if [ $# -lt 1 ]; then
+    echo 'usage: run.sh BENCH [README [BENCH...]]' >&2
     exit 2
 fi
 bench=$1
 readme=${2-}
+shift $(($# < 2 ? $# : 2))
 here=$(dirname "$0")
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -21,16 +22,23 @@ trap 'rm -rf "$dir"' EXIT
 # or lasts for a while hits all benchmarks alike. Other programs that run count
 # little in the CPU time of one thread; threads need the machine for themselves.
 measure() {
-    "$bench" --benchmark_enable_random_interleaving=true \
+    of=$1
+    shift
+    "$of" --benchmark_enable_random_interleaving=true \
         --benchmark_repetitions="${REPETITIONS:-31}" \
         --benchmark_format=csv "$@"
 }
-"$bench" --benchmark_list_tests >"$dir/names"
-measure --benchmark_filter='-^dump/' --benchmark_min_time=0.03 >"$dir/csv"
+for each in "$bench" "$@"; do
+    "$each" --benchmark_list_tests
+done >"$dir/names"
+measure "$bench" --benchmark_filter='-^dump/' --benchmark_min_time=0.03 >"$dir/csv"
 if grep -q '^dump/' "$dir/names"; then # a process where no other ring is filled
-    measure --benchmark_filter='^dump/' --benchmark_min_time=0.01 \
+    measure "$bench" --benchmark_filter='^dump/' --benchmark_min_time=0.01 \
         --benchmark_repetitions=5 >>"$dir/csv"
 fi
+for each in "$@"; do # programs that make another choice
+    measure "$each" --benchmark_min_time=0.03 >>"$dir/csv"
+done
 "$here/size.sh" >"$dir/sizes"
 
 {

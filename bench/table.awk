@@ -68,6 +68,15 @@ function model()
     print "| cores | 2 | 4 | 8 | 16 | 32 | 64 |\n|---|---:|---:|---:|---:|---:|---:|"
     modelled("one recorder: 2 lines", "threads/one recorder", 2)
     modelled("RECORDER_LANES: 1 line", "threads/RECORDER_LANES", 1)
+    modelled("RECORDER_LANES by the clock: none",
+             "threads/RECORDER_LANES by the clock", 0)
+}
+# CPU time of one with so many threads, over another.
+function ratio_of(above, threads_above, below, threads_below)
+{
+    if (!((above, threads_above) in cpu) || !((below, threads_below) in cpu))
+        return ""
+    return cpu[above, threads_above] / cpu[below, threads_below]
 }
 function ratio(above, below)
 {
@@ -166,6 +175,17 @@ END {
             ratio("record/12 arguments", on), 2, "")
     reached("record in a lane of its thread / in one ring", "0.85",
             ratio("record/4 arguments; in a lane", on), 2, "")
+    plain = "threads/RECORDER_LANES"
+    clocked = plain " by the clock"
+    reached("record in a lane by the clock, 2 threads / 1, CPU time", "1.1",
+            ratio_of(clocked, 2, clocked, 1), 2, "")
+    reached("record in a lane, 2 threads / 1, CPU time", "",
+            ratio_of(plain, 2, plain, 1), 2, "")
+    reached("record in a lane / its floor", "1.1",
+            ratio_of(plain, 1, "threads/floor of RECORDER_LANES", 1), 2, "")
+    reached("record in a lane by the clock / its floor", "1.1",
+            ratio_of(clocked, 1, "threads/floor of RECORDER_LANES by the clock",
+                     1), 2, "")
     reached("record off / record on", "0.05", ratio("record/off", on), 3, "")
     reached("record watched by a trigger / not watched", "1.6",
             ratio("trigger/watched by one", on), 2, "")

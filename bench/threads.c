@@ -8,6 +8,9 @@
 #include "../recorder.h"
 #include "shim.h"
 
+#ifndef BY
+#define BY "" /* what gives orders, in the names of benchmarks */
+#endif
 #define THREADS                                                                \
     {                                                                          \
         1, 2, 4, 16, 64, 256                                                   \
@@ -26,7 +29,7 @@ static void on_one(long n, int thread)
     for (long i = 0; i < n; i++)
         record(together, "%ld of %ld by %d", i, n, thread);
 }
-BENCH(on_one, "threads/one recorder", .threads = THREADS, .setup = number)
+BENCH(on_one, "threads/one recorder" BY, .threads = THREADS, .setup = number)
 
 RECORDER_LANES(lanes, 1024, 512, "A ring for each thread")
 static void on_lanes(long n, int thread)
@@ -34,7 +37,14 @@ static void on_lanes(long n, int thread)
     for (long i = 0; i < n; i++)
         record(lanes, "%ld of %ld by %d", i, n, thread);
 }
-BENCH(on_lanes, "threads/RECORDER_LANES", .threads = THREADS, .setup = number)
+/* A thread may get a lane that none has used: its memory comes now. */
+static void fill_lane(int thread)
+{
+    number(thread);
+    on_lanes(1024, thread);
+}
+BENCH(on_lanes, "threads/RECORDER_LANES" BY, .threads = THREADS,
+      .setup = fill_lane)
 
 /* A recorder for each of 256 threads, and a function that records there. */
 #define EACH_4(do, i) do(i##0) do(i##1) do(i##2) do(i##3)
@@ -59,7 +69,7 @@ static void on_own(long n, int thread)
     static void (*const own[256])(long, int) = {EACH_256(OWN_FUNCTION)};
     own[thread](n, thread);
 }
-BENCH(on_own, "threads/a recorder each", .threads = THREADS, .setup = number)
+BENCH(on_own, "threads/a recorder each" BY, .threads = THREADS, .setup = number)
 
 /* ----------------------------------------------------------------- floor --
  *
@@ -75,6 +85,23 @@ extern struct floor_ring {
 uintptr_t floor_orders __attribute__((aligned(RECORDER_CACHE_LINE)));
 struct floor_ring floor_rings[257]; /* the last one is everybody's */
 
+static inline uintptr_t floor_time(void)
+{
+#ifdef RECORDER_CLOCKED_
+    return recorder_order_ticks_();
+#else
+    return RECORDER_TIME();
+#endif
+}
+static inline uintptr_t floor_order_of(uintptr_t time)
+{
+#ifdef RECORDER_CLOCKED_
+    return time;
+#else
+    (void)time;
+    return recorder_add_(&floor_orders, 1);
+#endif
+}
 static inline void floor_words(struct floor_ring *ring, uintptr_t position,
                                uintptr_t order, uintptr_t time,
                                const char *format, long i, long n, int thread)
@@ -92,8 +119,7 @@ static inline void floor_words(struct floor_ring *ring, uintptr_t position,
 __attribute__((noinline)) static void floor_one(const char *format, long i,
                                                 long n, int thread)
 {
-    uintptr_t time = RECORDER_TIME();
-    uintptr_t order = recorder_add_(&floor_orders, 1);
+    uintptr_t time = floor_time(), order = floor_order_of(time);
     uintptr_t position = recorder_add_(&floor_rings[256].write, 1);
     floor_words(&floor_rings[256], position, order, time, format, i, n, thread);
 }
@@ -101,8 +127,7 @@ __attribute__((noinline)) static void floor_lane(const char *format, long i,
                                                  long n, int thread)
 {
     struct floor_ring *ring = &floor_rings[thread];
-    uintptr_t time = RECORDER_TIME();
-    uintptr_t order = recorder_add_(&floor_orders, 1);
+    uintptr_t time = floor_time(), order = floor_order_of(time);
     uintptr_t position = recorder_add_owned_(&ring->write, 1);
     floor_words(ring, position, order, time, format, i, n, thread);
 }
@@ -111,13 +136,13 @@ static void on_floor_one(long n, int thread)
     for (long i = 0; i < n; i++)
         floor_one("%ld of %ld by %d", i, n, thread);
 }
-BENCH(on_floor_one, "threads/floor of one recorder", .threads = THREADS)
+BENCH(on_floor_one, "threads/floor of one recorder" BY, .threads = THREADS)
 static void on_floor_lanes(long n, int thread)
 {
     for (long i = 0; i < n; i++)
         floor_lane("%ld of %ld by %d", i, n, thread);
 }
-BENCH(on_floor_lanes, "threads/floor of RECORDER_LANES", .threads = THREADS)
+BENCH(on_floor_lanes, "threads/floor of RECORDER_LANES" BY, .threads = THREADS)
 
 /* ------------------------------------------------------------------ line --
  *
@@ -133,4 +158,4 @@ static void move_line(long n, int thread)
     for (long i = 0; i < n; i++)
         recorder_add_(line_moved, 1);
 }
-BENCH(move_line, "threads/an addition to one word", .threads = THREADS)
+BENCH(move_line, "threads/an addition to one word" BY, .threads = THREADS)

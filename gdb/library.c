@@ -29,7 +29,11 @@ struct recorder_gdb {
     struct threads threads;
     bool has_own, has_threads;
     char state[24]; /* of recorder_gdb_task() */
-    char *text;     /* the text that was returned last */
+    struct shown {  /* names that it gave, escaped */
+        struct shown *next;
+        char text[];
+    } * shown;
+    char *text; /* the text that was returned last */
     size_t text_size;
     char why[256];
     char file[4 * 1023 + 1], name[128]; /* of recorder_gdb_at(), as shown */
@@ -88,6 +92,11 @@ void recorder_gdb_free(struct recorder_gdb *library)
     reader_close(&library->reader);
     if (library->has_tasks)
         tasks_close(&library->tasks);
+    while (library->shown) {
+        struct shown *next = library->shown->next;
+        free(library->shown);
+        library->shown = next;
+    }
     if (library->has_threads)
         threads_close(&library->threads);
     if (library->has_own)
@@ -366,6 +375,20 @@ const char *recorder_gdb_tasks(struct recorder_gdb *library, const char *group,
     return text_end(library, text);
 }
 
+/* A name as it is shown, until recorder_gdb_free(); "": there is no memory. */
+static const char *name_shown(struct recorder_gdb *library, const char *name)
+{
+    size_t size = strlen(name);
+    const char *text = text_shown(name, &size);
+    struct shown *shown = malloc(sizeof *shown + size + 1);
+    if (!shown)
+        return "";
+    memcpy(shown->text, text, size + 1);
+    shown->next = library->shown;
+    library->shown = shown;
+    return shown->text;
+}
+
 bool recorder_gdb_task(struct recorder_gdb *library, size_t i,
                        struct recorder_gdb_task *to)
 {
@@ -375,9 +398,9 @@ bool recorder_gdb_task(struct recorder_gdb *library, size_t i,
         return false;
     task = &tasks->all[tasks->order[i]];
     *to = (struct recorder_gdb_task){
-        .name = task->name,
-        .group = task_group(tasks, task),
-        .state = task_state(tasks, task, library->state),
+        .name = name_shown(library, task->name),
+        .group = name_shown(library, task_group(tasks, task)),
+        .state = name_shown(library, task_state(tasks, task, library->state)),
         .address = task->address,
         .id = task->id,
         .thread = task->thread == TASK_NONE ? -1 : (int64_t)task->thread,

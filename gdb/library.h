@@ -59,8 +59,7 @@ struct recorder_gdb_event {
 
 /* A task of a scheduler inside the program. */
 struct recorder_gdb_task {
-    const char *name, *group; /* until recorder_gdb_free() */
-    const char *state;        /* until the next call */
+    const char *name, *group, *state; /* escaped; until recorder_gdb_free() */
     uint64_t address;
     int64_t id;
     int64_t thread; /* index of the thread that runs it, or -1 */

@@ -11,17 +11,23 @@
 
 #include "recorder_switch.h"
 
+/* Who runs, on this processor: a variable of tasks.c, or V11's macro. */
+#ifndef RECORDER_FREERTOS_CURRENT
+#define RECORDER_FREERTOS_CURRENT pxCurrentTCB
+#endif
+
 /* What a switch needs of the moment before it, for each processor. */
-#ifdef configNUMBER_OF_CORES
-#define RECORDER_FREERTOS_CORES_ (configNUMBER_OF_CORES)
+#if defined(RECORDER_FREERTOS_CORES)
+#elif defined(configNUMBER_OF_CORES)
+#define RECORDER_FREERTOS_CORES (configNUMBER_OF_CORES)
 #else
-#define RECORDER_FREERTOS_CORES_ 1
+#define RECORDER_FREERTOS_CORES 1
 #endif
 __attribute__((unused)) static struct {
     void *from, *ended;
-} recorder_freertos_[RECORDER_FREERTOS_CORES_];
+} recorder_freertos_[RECORDER_FREERTOS_CORES];
 #define RECORDER_FREERTOS_HERE_                                                \
-    recorder_freertos_[RECORDER_CPU() % RECORDER_FREERTOS_CORES_]
+    recorder_freertos_[RECORDER_CPU() % RECORDER_FREERTOS_CORES]
 
 /* Who is in the list of its priority could go on, and was preempted. */
 #define RECORDER_FREERTOS_WHY_(task)                                           \
@@ -32,12 +38,12 @@ __attribute__((unused)) static struct {
          : RECORDER_BLOCKED)
 
 #define traceTASK_SWITCHED_OUT()                                               \
-    (RECORDER_FREERTOS_HERE_.from = (void *)pxCurrentTCB)
+    (RECORDER_FREERTOS_HERE_.from = (void *)RECORDER_FREERTOS_CURRENT)
 /* The kernel expands this at each yield, also where the task stays the same. */
 #define traceTASK_SWITCHED_IN()                                                \
     do {                                                                       \
         TCB_t *recorder_from_ = (TCB_t *)RECORDER_FREERTOS_HERE_.from;         \
-        TCB_t *recorder_to_ = pxCurrentTCB;                                    \
+        TCB_t *recorder_to_ = RECORDER_FREERTOS_CURRENT;                       \
         if (!recorder_from_)                                                   \
             recorder_switch_in(recorder_to_, recorder_to_->pcTaskName);        \
         else if (recorder_to_ != recorder_from_)                               \
@@ -47,11 +53,11 @@ __attribute__((unused)) static struct {
         RECORDER_FREERTOS_HERE_.ended = NULL;                                  \
     } while (0)
 #define traceMOVED_TASK_TO_READY_STATE(task)                                   \
-    recorder_switch_ready(task, (task)->pcTaskName, pxCurrentTCB)
+    recorder_switch_ready(task, (task)->pcTaskName, RECORDER_FREERTOS_CURRENT)
 /* A task that deletes itself runs until the next one does. */
 #define traceTASK_DELETE(task)                                                 \
     do {                                                                       \
-        if ((void *)(task) == (void *)pxCurrentTCB)                            \
+        if ((void *)(task) == (void *)RECORDER_FREERTOS_CURRENT)               \
             RECORDER_FREERTOS_HERE_.ended = (void *)(task);                    \
         else                                                                   \
             recorder_switch_out(task, (task)->pcTaskName, RECORDER_ENDED);     \

@@ -32,25 +32,39 @@ RECORDER_INLINE_ uintptr_t recorder_zephyr_vector_(void)
 #define RECORDER_ZEPHYR_NAME_(thread) "thread"
 #endif
 
-void sys_trace_thread_switched_in_user(void);
-void sys_trace_thread_switched_out_user(void);
+/* Before, four of these functions had an argument. */
+#ifdef RECORDER_ZEPHYR_ARGUMENTS
+#define RECORDER_ZEPHYR_THREAD_ __attribute__((unused)) struct k_thread *of
+#define RECORDER_ZEPHYR_NESTED_ __attribute__((unused)) int nested
+#else
+#define RECORDER_ZEPHYR_THREAD_ void
+#define RECORDER_ZEPHYR_NESTED_ void
+#endif
+/* While the kernel switches, k_current_get() may be the thread-local copy of
+ * another thread. */
+#ifndef RECORDER_ZEPHYR_CURRENT
+#define RECORDER_ZEPHYR_CURRENT() k_sched_current_thread_query()
+#endif
+
+void sys_trace_thread_switched_in_user(RECORDER_ZEPHYR_THREAD_);
+void sys_trace_thread_switched_out_user(RECORDER_ZEPHYR_THREAD_);
 void sys_trace_thread_sched_ready_user(struct k_thread *thread);
 void sys_trace_thread_abort_user(struct k_thread *thread);
-void sys_trace_isr_enter_user(void);
-void sys_trace_isr_exit_user(void);
+void sys_trace_isr_enter_user(RECORDER_ZEPHYR_NESTED_);
+void sys_trace_isr_exit_user(RECORDER_ZEPHYR_NESTED_);
 void sys_trace_idle_user(void);
 
-void sys_trace_thread_switched_in_user(void)
+void sys_trace_thread_switched_in_user(RECORDER_ZEPHYR_THREAD_)
 {
-    k_tid_t thread = k_current_get();
+    k_tid_t thread = RECORDER_ZEPHYR_CURRENT();
     recorder_switch_in(thread, RECORDER_ZEPHYR_NAME_(thread));
 }
 
 /* The current thread is still the one that leaves: its state has no bit where
  * it could go on, except that it stands in the queue of those that could. */
-void sys_trace_thread_switched_out_user(void)
+void sys_trace_thread_switched_out_user(RECORDER_ZEPHYR_THREAD_)
 {
-    k_tid_t thread = k_current_get();
+    k_tid_t thread = RECORDER_ZEPHYR_CURRENT();
     unsigned state = thread->base.thread_state;
     recorder_switch_out(thread, RECORDER_ZEPHYR_NAME_(thread),
                         state & _THREAD_DEAD ? RECORDER_ENDED
@@ -62,24 +76,24 @@ void sys_trace_thread_switched_out_user(void)
 void sys_trace_thread_sched_ready_user(struct k_thread *thread)
 {
     recorder_switch_ready(thread, RECORDER_ZEPHYR_NAME_(thread),
-                          k_current_get());
+                          RECORDER_ZEPHYR_CURRENT());
 }
 
 /* One that aborts itself is told of when it leaves. */
 void sys_trace_thread_abort_user(struct k_thread *thread)
 {
-    if (thread != k_current_get())
+    if (thread != RECORDER_ZEPHYR_CURRENT())
         recorder_switch_out(thread, RECORDER_ZEPHYR_NAME_(thread),
                             RECORDER_ENDED);
 }
 
-void sys_trace_isr_enter_user(void)
+void sys_trace_isr_enter_user(RECORDER_ZEPHYR_NESTED_)
 {
     recorder_switch_enter(RECORDER_ZEPHYR_VECTOR(),
                           RECORDER_ZEPHYR_INTERRUPT(RECORDER_ZEPHYR_VECTOR()),
                           0);
 }
-void sys_trace_isr_exit_user(void)
+void sys_trace_isr_exit_user(RECORDER_ZEPHYR_NESTED_)
 {
     recorder_switch_exit(RECORDER_ZEPHYR_VECTOR(),
                          RECORDER_ZEPHYR_INTERRUPT(RECORDER_ZEPHYR_VECTOR()));

@@ -4,8 +4,7 @@
 #
 # PREFIX      where it will be used, an absolute path
 # DESTDIR     in front of all paths that are written: for those who make packages
-# PYTHONDIR   the folder of Python's modules; empty: where the system's Python
-#             looks below PREFIX, else PREFIX/lib/python3/dist-packages
+# PYTHONDIR   the folder where Python finds the module `recorder`
 # GDBINIT     the folder of what gdb loads at each start; empty: leave gdb alone
 #
 # PREFIX/share/recorder/installed names each file and, with a / at its end, each
@@ -44,27 +43,17 @@ finish()
     rm -rf "$scratch"
 }
 
-# Where a Python of the system looks for modules, below PREFIX.
-python_folder()
-{
-    python=$(command -v /usr/bin/python3 || command -v python3 || echo false)
-    PREFIX=$PREFIX "$python" -c 'import os, sys
-own = os.environ["PREFIX"] + "/lib/"
-print(next(path for path in sys.path + [own + "python3/dist-packages"]
-           if path.startswith(own) and path.endswith("-packages")))' 2>/dev/null ||
-        echo "$PREFIX/lib/python3/dist-packages"
-}
-
 install_all()
 {
     scratch=$(mktemp -d)
+    trap 'rm -rf "$scratch"' EXIT
     made=$scratch/made
     echo "$list" >"$made"
     [ -z "$DESTDIR" ] || mkdir -p "$DESTDIR"
+    folder "${list%/*}" # who may not write here hears of it once
     trap finish EXIT
     include=$PREFIX/include share=$PREFIX/share
     put 644 "$include" recorder*.h
-    put 644 "$include" library/recorder_reader.h
     put 644 "$include/recorder" recorder/*.h
     put 644 "$include/recorder-hooks" hooks/*.h
     put 644 "$include/recorder-1.x/recorder" compat/recorder/*
@@ -81,15 +70,16 @@ install_all()
     put 644 "$share/man/man1" "$scratch/recorder.1"
     build/recorder --bash-completion >"$scratch/recorder"
     put 644 "$share/bash-completion/completions" "$scratch/recorder"
+    put 644 "$include" library/recorder_reader.h
     put 644 "$PREFIX/lib" build/librecorder.so.1
     echo "$PREFIX/lib/librecorder.so" >>"$made"
     ln -sf librecorder.so.1 "$DESTDIR$PREFIX/lib/librecorder.so"
-    put 644 "${PYTHONDIR:-$(python_folder)}/recorder" python/recorder/*.py
     for library in $(cd build/lib && find . -name '*.so'); do
         library=${library#./}
         put 644 "$(dirname "$PREFIX/lib/recorder/$library")" \
             "build/lib/$library"
     done
+    put 644 "$PYTHONDIR/recorder" python/recorder/*.py
     folder "$share/recorder/formats"
     put 644 "$share/recorder" gdb/recorder-gdb.py gdb/recorder-tasks.py
     echo "source $share/recorder/recorder-gdb.py" >"$scratch/recorder.gdb"
@@ -109,10 +99,11 @@ uninstall_all()
     LC_ALL=C sort -r "$DESTDIR$list" | while read -r path; do
         case $path in
         */../*) ;;
+        "$PREFIX"/*.py | "$PYTHONDIR"/recorder/*.py) # and what Python made of it
+            cache=$DESTDIR${path%/*}/__pycache__ name=${path##*/}
+            rm -f "$DESTDIR$path" "$cache/${name%.py}".*.pyc
+            rmdir "$cache" 2>/dev/null || : ;;
         "$PREFIX"/*[!/] | */recorder.gdb) rm -f "$DESTDIR$path" ;;
-        "$PREFIX"/*-packages/recorder/) # and what Python made of the module
-            rm -rf "$DESTDIR$path/__pycache__"
-            rmdir "$DESTDIR$path" 2>/dev/null || : ;;
         */) # below PREFIX, or what PREFIX or GDBINIT is in
             case $path:$PREFIX/:$GDBINIT/ in
             "$PREFIX"/*:* | *:"$path"*)

@@ -62,16 +62,23 @@ RECORDER_INLINE_ uintptr_t recorder_returned_(uintptr_t order)
             RECORDER_WORD_(name, k),                                           \
             RECORDER_WORD_(name, l)))
 
+#ifdef __cplusplus
+#define RECORDER_NO_ORDER_ uintptr_t()
+#else
+#define RECORDER_NO_ORDER_ ((uintptr_t)0)
+#endif
+
 /* A recorder that is off costs one load and one branch; its arguments are not
  * evaluated. */
 #ifdef RECORDER_OFF
 #define RECORDER_CALL_(name, check, format, call)                              \
-    recorder_word_of_word_(1 ? (uintptr_t)0 : (check, recorder_returned_(call)))
+    recorder_word_of_word_(1 ? RECORDER_NO_ORDER_                              \
+                             : (check, recorder_returned_(call)))
 #else
 #define RECORDER_CALL_(name, check, format, call)                              \
     (RECORDER_DROPPED_(format)                                                 \
              __atomic_load_n(&recorder_for_##name.trace, __ATOMIC_RELAXED) < 0 \
-         ? (uintptr_t)0                                                        \
+         ? RECORDER_NO_ORDER_                                                  \
          : (check, recorder_returned_(call)))
 #endif
 
@@ -207,7 +214,11 @@ RECORDER_CALLED_PROTOTYPE_ uintptr_t recorder_word_of_array_(
 #define RECORDER_NO_LONG_DOUBLE_                                               \
     "record(): a long double does not fit a word; cast it to double"
 #define RECORDER_NO_STRUCT_                                                    \
-    "record(): a struct is no argument; record its members"
+    "record(): a struct is no argument; record its members, or define "        \
+    "recorder_argument() of its type"
+#define RECORDER_NO_PACK_                                                      \
+    "record(): a parameter pack is no list of arguments; record its elements " \
+    "one by one"
 #define RECORDER_NO_64_BITS_                                                   \
     "record(): an integer wider than a machine word; cast it, or record "      \
     "its halves"
@@ -218,7 +229,7 @@ RECORDER_CALLED_PROTOTYPE_ uintptr_t recorder_word_of_array_(
     recorder_word_<RECORDER_IS_LITERAL_(#x)>(&recorder_for_##name, 0, x)
 #define RECORDER_MANY_(name, check, ...)                                       \
     ([] { static_assert(sizeof(#name) == 0, RECORDER_TOO_MANY_); }(),          \
-     (uintptr_t)0)
+     RECORDER_NO_ORDER_)
 template <typename T> struct recorder_is_long_double_ {
     enum { value = 0 };
 };
@@ -237,9 +248,43 @@ RECORDER_INLINE_ auto recorder_checked_(int, const T &text)
 {
     return recorder_characters_(text.data(), text.size());
 }
-template <typename T> RECORDER_INLINE_ T recorder_checked_(long, T value)
+/* What the check sees of a type, and a record keeps: of an enum class its
+ * integer, of a type for which the program defines recorder_argument(), what
+ * that returns; it is found in the type's namespace. */
+struct recorder_converts_ {
+    static char is(long long);
+    static char (&is(...))[2];
+};
+template <typename T, bool is_scoped> struct recorder_plain_ {
+    typedef T type;
+};
+template <typename T> struct recorder_plain_<T, true> {
+    typedef __underlying_type(T) type;
+};
+template <typename T, bool is_enum = __is_enum(T)> struct recorder_scoped_ {
+    enum { value = false };
+};
+template <typename T> struct recorder_scoped_<T, true> {
+    enum { value = sizeof(recorder_converts_::is(T())) == 2 };
+};
+template <typename T>
+RECORDER_INLINE_ typename recorder_plain_<T, recorder_scoped_<T>::value>::type
+recorder_checked_(long, T value)
 {
-    return value;
+    return static_cast<
+        typename recorder_plain_<T, recorder_scoped_<T>::value>::type>(value);
+}
+template <typename T>
+RECORDER_INLINE_ auto recorder_checked_(int, const T &value)
+    -> decltype(recorder_checked_(0, recorder_argument(value)))
+{
+    return recorder_checked_(0, recorder_argument(value));
+}
+template <typename T, typename U, typename... More>
+RECORDER_INLINE_ int recorder_checked_(int, T, U, More...)
+{
+    static_assert(sizeof(T) == 0, RECORDER_NO_PACK_);
+    return 0;
 }
 template <bool literal, typename T>
 RECORDER_INLINE_ uintptr_t recorder_word_(const struct recorder *, long,
@@ -270,6 +315,19 @@ RECORDER_INLINE_ uintptr_t recorder_word_(const struct recorder *recorder, int,
     return literal ? (uintptr_t)array
                    : recorder_word_of_array_(recorder, (uintptr_t)array, size);
 }
+template <bool literal, typename T>
+RECORDER_INLINE_ auto recorder_word_(const struct recorder *recorder, int,
+                                     const T &value)
+    -> decltype(recorder_argument(value), uintptr_t())
+{
+    return recorder_word_<false>(recorder, 0, recorder_argument(value));
+}
+template <bool literal, typename T, typename U, typename... More>
+RECORDER_INLINE_ uintptr_t recorder_word_(const struct recorder *, int, T, U,
+                                          More...)
+{
+    return 0; /* a pack: recorder_checked_() refuses it */
+}
 /* std::string, std::string_view and their like. */
 template <bool literal, typename T>
 RECORDER_INLINE_ auto recorder_word_(const struct recorder *recorder, int,
@@ -285,7 +343,7 @@ RECORDER_INLINE_ auto recorder_word_(const struct recorder *recorder, int,
  * real and complex numbers, 12 for a struct, 13 for a union. */
 #define RECORDER_MANY_(name, check, ...)                                       \
     (sizeof(struct {                                                           \
-         _Static_assert(sizeof(#name) == 0, RECORDER_TOO_MANY_);               \
+         RECORDER_ASSERT_MEMBER_(sizeof(#name) == 0, RECORDER_TOO_MANY_);      \
          char none;                                                            \
      }) *                                                                      \
      (uintptr_t)0)
@@ -300,10 +358,13 @@ RECORDER_INLINE_ auto recorder_word_(const struct recorder *recorder, int,
 #define RECORDER_STRUCT_                                                       \
     _Pragma("clang diagnostic push") _Pragma(                                  \
     "clang diagnostic ignored \"-Wpredefined-identifier-outside-function\"")   \
+    _Pragma("clang diagnostic ignored \"-Wc11-extensions\"")                   \
     struct
+#define RECORDER_ASSERT_MEMBER_ _Static_assert
 #define RECORDER_STRUCT_END_ _Pragma("clang diagnostic pop")
 #else
 #define RECORDER_STRUCT_ struct
+#define RECORDER_ASSERT_MEMBER_ __extension__ _Static_assert
 #define RECORDER_STRUCT_END_
 #endif
 /* The type of x if x is text, an array undecayed; else char *, so that no
@@ -324,14 +385,15 @@ RECORDER_INLINE_ auto recorder_word_(const struct recorder *recorder, int,
                                   (RECORDER_TEXT_TYPE_(x) *)0))
 #define RECORDER_WORD_(name, x)                                                \
     (sizeof(RECORDER_STRUCT_ {                                                 \
-         _Static_assert(__builtin_classify_type(x) != 12 &&                    \
-                            __builtin_classify_type(x) != 13,                  \
-                        RECORDER_NO_STRUCT_);                                  \
-         _Static_assert(_Generic((x), float : 1, double : 1, default : 0) ||   \
-                            (__builtin_classify_type(x) != 8 &&                \
-                             __builtin_classify_type(x) != 9),                 \
-                        RECORDER_NO_LONG_DOUBLE_);                             \
-         _Static_assert(RECORDER_FITS_(x), RECORDER_NO_64_BITS_);              \
+         RECORDER_ASSERT_MEMBER_(__builtin_classify_type(x) != 12 &&           \
+                                     __builtin_classify_type(x) != 13,         \
+                                 RECORDER_NO_STRUCT_);                         \
+         RECORDER_ASSERT_MEMBER_(                                              \
+             _Generic((x), float : 1, double : 1, default : 0) ||              \
+                 (__builtin_classify_type(x) != 8 &&                           \
+                  __builtin_classify_type(x) != 9),                            \
+             RECORDER_NO_LONG_DOUBLE_);                                        \
+         RECORDER_ASSERT_MEMBER_(RECORDER_FITS_(x), RECORDER_NO_64_BITS_);     \
          char none;                                                            \
      } RECORDER_STRUCT_END_) *                                                 \
          (uintptr_t)0 +                                                        \

@@ -13,9 +13,9 @@ extern "C" {
  * slots threads lose much, and a record of 12 arguments would never be
  * whole. */
 #define RECORDER_SLOTS_(size)                                                  \
-    ((size) <= 4 ? (size_t)4                                                   \
-                 : (size_t)1 << (64 - __builtin_clzll(                         \
-                                         ((unsigned long long)(size)-1) | 1)))
+    ((size) <= 4                                                               \
+         ? sizeof(char[4]) /* a size_t without a cast */                       \
+         : sizeof(char) << (64 - __builtin_clzll(((size) + 0ull - 1) | 1)))
 #define RECORDER_FIRST_(first, ...) first
 #define RECORDER_SECOND_(first, second, ...) second
 
@@ -43,9 +43,8 @@ extern "C" {
 /* Repeats a declaration that RECORDER_DECLARE may have made in a header. */
 #define RECORDER_AGAIN_(declaration)                                           \
     _Pragma("GCC diagnostic push")                                             \
-    _Pragma("GCC diagnostic ignored \"-Wredundant-decls\"")                    \
-    RECORDER_UNDEFINED_                                                        \
-    declaration;                                                               \
+        _Pragma("GCC diagnostic ignored \"-Wredundant-decls\"")                \
+            RECORDER_UNDEFINED_ declaration;                                   \
     _Pragma("GCC diagnostic pop")
 
 #define RECORDER_DEFINE_(name, size, lanes, description)                       \
@@ -53,8 +52,8 @@ extern "C" {
     RECORDER_DEFINE_SLOTS_(name, RECORDER_SLOTS_(size), lanes, description)
 #ifdef RECORDER_OFF
 #define RECORDER_DEFINE_SLOTS_(name, slots, lanes, description)                \
-    RECORDER_AGAIN_(extern __attribute__((unused)) struct recorder             \
-                        recorder_for_##name)                                   \
+    RECORDER_AGAIN_(                                                           \
+        extern __attribute__((unused)) struct recorder recorder_for_##name)    \
     __extension__
 #else
 /* Of exactly so many slots, a power of two: below 4, for a single writer. The

@@ -162,7 +162,7 @@ static inline unsigned recorder_format_position_(struct recorder_formatter_ *f)
 }
 
 /* Returns a width or a precision: a number, or the int that a * consumes. */
-static inline int64_t recorder_format_size_(struct recorder_formatter_ *f)
+RECORDER_SELDOM_ int64_t recorder_format_size_(struct recorder_formatter_ *f)
 {
     if (*f->at != '*')
         return recorder_format_number_(&f->at);
@@ -407,7 +407,7 @@ RECORDER_FUNCTION_ bool recorder_format_bytes_(struct recorder_formatter_ *f,
 
 /* Writes bytes as "00 1b ff", a blank behind each but the last, and moves
  * on. */
-RECORDER_FUNCTION_ void
+RECORDER_SELDOM_ void
 recorder_format_hex_(struct recorder_formatter_ *f, uint64_t *address,
                              size_t size)
 {

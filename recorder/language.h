@@ -41,10 +41,31 @@
 /* Declares such a function in a door: g++ wants `inline` at the definition. */
 #define RECORDER_PROTOTYPE_ RECORDER_HIDDEN_
 #else
-#define RECORDER_ASSERT_(condition, text) _Static_assert(condition, text)
+#define RECORDER_ASSERT_(condition, text)                                      \
+    __extension__ _Static_assert(condition, text) /* gnu99 -pedantic asks */
 #define RECORDER_FUNCTION_ static __attribute__((noinline, unused))
 #define RECORDER_SELDOM_ static __attribute__((noinline, unused, cold))
 #define RECORDER_PROTOTYPE_ static __attribute__((unused))
+#endif
+/* Stands in a door in front of its parts, and behind them. C++ programs may ask
+ * for warnings of what is C in them: they go for the parts, whose every line is
+ * C, too; what macros put into a program is written without. */
+#ifdef __cplusplus
+#ifdef __clang__
+#define RECORDER_QUIET_CASTS_
+#else
+#define RECORDER_QUIET_CASTS_                                                  \
+    _Pragma("GCC diagnostic ignored \"-Wuseless-cast\"")
+#endif
+#define RECORDER_QUIET_                                                        \
+    _Pragma("GCC diagnostic push")                                             \
+        _Pragma("GCC diagnostic ignored \"-Wold-style-cast\"") _Pragma(        \
+            "GCC diagnostic ignored \"-Wzero-as-null-pointer-constant\"")      \
+            RECORDER_QUIET_CASTS_
+#define RECORDER_LOUD_ _Pragma("GCC diagnostic pop")
+#else
+#define RECORDER_QUIET_
+#define RECORDER_LOUD_
 #endif
 /* The functions that the macros call. With RECORDER_LIBRARY they are declared
  * only: the file that defines RECORDER_LIBRARY_BODY, too, contains them. */
@@ -120,6 +141,7 @@
 #elif !defined(RECORDER_FENCE_) /* else the model's */
 #define RECORDER_FENCE_(order) __atomic_thread_fence(order)
 #endif
+RECORDER_QUIET_
 /* Fences. gcc warns that ThreadSanitizer does not see them; it need not: every
  * word that they order is atomic, and the model checker sees them. */
 #if defined(__SANITIZE_THREAD__) && !defined(__clang__)
@@ -177,6 +199,8 @@ RECORDER_INLINE_ const char *recorder_behind_(const char *text,
             return NULL;
     return text;
 }
+
+RECORDER_LOUD_
 
 #if defined(__PIC__) && !defined(__PIE__) && defined(RECORDER_HOSTED_)
 #define RECORDER_IN_LIBRARY_

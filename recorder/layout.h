@@ -106,7 +106,7 @@ struct recorder {
 /* Initialises a recorder that is on and in no list. */
 #define RECORDER_INIT_(name, description, rings, ring_bytes, slots, lanes)     \
     {                                                                          \
-        0, rings, (slots)-1, (lanes)-1, ring_bytes, name, description, 0       \
+        0, rings, (slots)-1, (lanes)-1, ring_bytes, name, description, NULL    \
     }
 
 /* `trace` is below 0: off; 0: record; above: print, too. Two bits of it, where

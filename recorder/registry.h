@@ -39,13 +39,18 @@ RECORDER_SELDOM_ void recorder_has_forked_(void)
 RECORDER_SELDOM_ void recorder_forked_(void)
 {
     struct recorder_registry *registry = recorder_home_.registry;
-    uintptr_t i;
+    uintptr_t i, rows;
     recorder_thread_self_ = recorder_thread_kept_;
     if (registry->pid == recorder_os_process_())
         return;         /* another module's handler has done all this */
     if (registry->file) /* first: the lines below must not write to its file */
         registry->file(RECORDER_FILE_FORKED_, NULL);
-    for (i = 0; i < registry->threads_max; i++) {
+    /* Rows behind those that were handed out are free: each page of them that
+     * is read is a page fault. */
+    rows = registry->threads_count < registry->threads_max
+               ? registry->threads_count
+               : registry->threads_max;
+    for (i = 0; i < rows; i++) {
         struct recorder_thread_row *row = &registry->threads[i];
         if (row->state != RECORDER_ROW_FREE_ &&
             row->state != RECORDER_ROW_TASK_)

@@ -181,18 +181,19 @@ class recorder_span_guard_
     struct recorder_span_ variable                                             \
         __attribute__((cleanup(recorder_span_close_), unused)) = value
 #define RECORDER_SPAN_SET_(variable, value)                                    \
-    recorder_span_result_(                                                     \
-        &(variable),                                                           \
-        sizeof(RECORDER_STRUCT_ {                                              \
-            _Static_assert(__builtin_classify_type(value) != 8 &&              \
-                               __builtin_classify_type(value) != 9 &&          \
-                               __builtin_classify_type(value) != 12 &&         \
-                               __builtin_classify_type(value) != 13,           \
-                           RECORDER_SPAN_NO_REAL_);                            \
-            _Static_assert(RECORDER_FITS_(value), RECORDER_NO_64_BITS_);       \
-            char none;                                                         \
-        } RECORDER_STRUCT_END_) *                                              \
-                (uintptr_t)0 +                                                 \
-            (uintptr_t)(value))
+    recorder_span_result_(&(variable),                                         \
+                          sizeof(RECORDER_STRUCT_ {                            \
+                              RECORDER_ASSERT_MEMBER_(                         \
+                                  __builtin_classify_type(value) != 8 &&       \
+                                      __builtin_classify_type(value) != 9 &&   \
+                                      __builtin_classify_type(value) != 12 &&  \
+                                      __builtin_classify_type(value) != 13,    \
+                                  RECORDER_SPAN_NO_REAL_);                     \
+                              RECORDER_ASSERT_MEMBER_(RECORDER_FITS_(value),   \
+                                                      RECORDER_NO_64_BITS_);   \
+                              char none;                                       \
+                          } RECORDER_STRUCT_END_) *                            \
+                                  (uintptr_t)0 +                               \
+                              (uintptr_t)(value))
 #endif
 #endif

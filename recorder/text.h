@@ -230,7 +230,7 @@ enum recorder_field_ {
 
 /* Reads a field behind its brace. Returns its kind, RECORDER_FIELDS_ if there
  * is no such field; sets its width (below 0: filled from the left) and end. */
-RECORDER_FUNCTION_ enum recorder_field_
+RECORDER_SELDOM_ enum recorder_field_
 recorder_field_(const char *at, const char **end, int *width)
 {
     static const char names[RECORDER_FIELDS_][12] = {
@@ -404,8 +404,8 @@ struct recorder_line_ {
 };
 
 /* Reads a line format such as RECORDER_LINE_DEFAULT_, which must stay. */
-RECORDER_FUNCTION_ void recorder_line_read_(struct recorder_line_ *to,
-                                            const char *line)
+RECORDER_SELDOM_ void recorder_line_read_(struct recorder_line_ *to,
+                                          const char *line)
 {
     const unsigned most = sizeof to->piece / sizeof to->piece[0];
     for (to->count = 0; *line && to->count < most; to->count++)

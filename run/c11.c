@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "real.h"
 
-static int c11_of(int result)
+int run_c11_of(int result)
 {
     switch (result) {
     case 0: return thrd_success;
@@ -17,8 +17,8 @@ RUN_EXPORT int mtx_lock(mtx_t *m)
 {
     static const struct run_limit forever = {.how = RUN_FOREVER};
     if (!RUN_HAS(pthread_mutex_lock))
-        return c11_of(run_base_lock((pthread_mutex_t *)m));
-    return c11_of(
+        return run_c11_of(run_base_lock((pthread_mutex_t *)m));
+    return run_c11_of(
         run_mutex_lock((pthread_mutex_t *)m, &forever, RUN_SITE, RUN_CFA));
 }
 RUN_EXPORT int mtx_timedlock(mtx_t *restrict m,
@@ -27,20 +27,21 @@ RUN_EXPORT int mtx_timedlock(mtx_t *restrict m,
     const struct run_limit limit = {.how = RUN_TIMED, .until = until};
     if (!RUN_HAS(pthread_mutex_timedlock))
         return thrd_error;
-    return c11_of(
+    return run_c11_of(
         run_mutex_lock((pthread_mutex_t *)m, &limit, RUN_SITE, RUN_CFA));
 }
 RUN_EXPORT int mtx_trylock(mtx_t *m)
 {
     if (!RUN_HAS(pthread_mutex_trylock))
-        return c11_of(run_base_trylock((pthread_mutex_t *)m));
-    return c11_of(run_mutex_trylock((pthread_mutex_t *)m, RUN_SITE, RUN_CFA));
+        return run_c11_of(run_base_trylock((pthread_mutex_t *)m));
+    return run_c11_of(
+        run_mutex_trylock((pthread_mutex_t *)m, RUN_SITE, RUN_CFA));
 }
 RUN_EXPORT int mtx_unlock(mtx_t *m)
 {
     if (!RUN_HAS(pthread_mutex_unlock))
-        return c11_of(run_base_unlock((pthread_mutex_t *)m));
-    return c11_of(run_mutex_unlock((pthread_mutex_t *)m, RUN_SITE));
+        return run_c11_of(run_base_unlock((pthread_mutex_t *)m));
+    return run_c11_of(run_mutex_unlock((pthread_mutex_t *)m, RUN_SITE));
 }
 RUN_EXPORT int mtx_init(mtx_t *m, int type)
 {
@@ -60,25 +61,25 @@ RUN_EXPORT void mtx_destroy(mtx_t *m)
 RUN_EXPORT int cnd_wait(cnd_t *c, mtx_t *m)
 {
     static const struct run_limit forever = {.how = RUN_FOREVER};
-    return c11_of(run_cond_wait(&run_cond_new, (pthread_cond_t *)c,
-                                (pthread_mutex_t *)m, &forever, RUN_SITE,
-                                RUN_CFA));
+    return run_c11_of(run_cond_wait(&run_cond_new, (pthread_cond_t *)c,
+                                    (pthread_mutex_t *)m, &forever, RUN_SITE,
+                                    RUN_CFA));
 }
 RUN_EXPORT int cnd_timedwait(cnd_t *restrict c, mtx_t *restrict m,
                              const struct timespec *restrict until)
 {
     const struct run_limit limit = {.how = RUN_TIMED, .until = until};
-    return c11_of(run_cond_wait(&run_cond_new, (pthread_cond_t *)c,
-                                (pthread_mutex_t *)m, &limit, RUN_SITE,
-                                RUN_CFA));
+    return run_c11_of(run_cond_wait(&run_cond_new, (pthread_cond_t *)c,
+                                    (pthread_mutex_t *)m, &limit, RUN_SITE,
+                                    RUN_CFA));
 }
 RUN_EXPORT int cnd_signal(cnd_t *c)
 {
-    return c11_of(run_cond_signal(&run_cond_new, (pthread_cond_t *)c));
+    return run_c11_of(run_cond_signal(&run_cond_new, (pthread_cond_t *)c));
 }
 RUN_EXPORT int cnd_broadcast(cnd_t *c)
 {
-    return c11_of(run_cond_broadcast(&run_cond_new, (pthread_cond_t *)c));
+    return run_c11_of(run_cond_broadcast(&run_cond_new, (pthread_cond_t *)c));
 }
 RUN_EXPORT int cnd_init(cnd_t *c)
 {

@@ -6,9 +6,15 @@ static int wait_real(const struct run_cond_real *real, pthread_cond_t *c,
                      pthread_mutex_t *m, const struct run_limit *l)
 {
     switch (l->how) {
+#ifdef RUN_TIME64
+    case RUN_TIMED:
+        return (l->wide ? run_wide.pthread_cond_timedwait
+                        : real->timedwait)(c, m, l->until);
+#else
     case RUN_TIMED: return real->timedwait(c, m, l->until);
+#endif
     case RUN_CLOCK:
-        return run_real.pthread_cond_clockwait(c, m, l->clock, l->until);
+        return RUN_LIMITED(l, pthread_cond_clockwait)(c, m, l->clock, l->until);
     default: return real->wait(c, m);
     }
 }
@@ -124,7 +130,8 @@ RUN_EXPORT int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m,
                                       clockid_t clock,
                                       const struct timespec *until)
 {
-    const struct run_limit limit = {RUN_CLOCK, clock, until};
+    const struct run_limit limit = {
+        .how = RUN_CLOCK, .clock = clock, .until = until};
     if (!RUN_HAS(pthread_cond_clockwait))
         return ENOSYS;
     return run_cond_wait(&run_cond_new, c, m, &limit, RUN_SITE, RUN_CFA);

@@ -35,11 +35,11 @@ static int join_real(const struct join *j)
         return run_real.thrd_join(j->thread, j->value_c11);
     switch (j->limit.how) {
     case RUN_TIMED:
-        return run_real.pthread_timedjoin_np(j->thread, j->value,
-                                             j->limit.until);
+        return RUN_LIMITED(&j->limit, pthread_timedjoin_np)(j->thread, j->value,
+                                                            j->limit.until);
     case RUN_CLOCK:
-        return run_real.pthread_clockjoin_np(j->thread, j->value,
-                                             j->limit.clock, j->limit.until);
+        return RUN_LIMITED(&j->limit, pthread_clockjoin_np)(
+            j->thread, j->value, j->limit.clock, j->limit.until);
     default: return run_real.pthread_join(j->thread, j->value);
     }
 }
@@ -64,6 +64,14 @@ static int join(const struct join *j, uintptr_t site, uintptr_t cfa)
     return result;
 }
 
+int run_thread_join(pthread_t thread, void **value,
+                    const struct run_limit *limit, uintptr_t site,
+                    uintptr_t cfa)
+{
+    const struct join j = {thread, value, NULL, false, *limit};
+    return join(&j, site, cfa);
+}
+
 RUN_EXPORT int pthread_join(pthread_t thread, void **value)
 {
     const struct join j = {.thread = thread, .value = value};
@@ -74,21 +82,20 @@ RUN_EXPORT int pthread_join(pthread_t thread, void **value)
 RUN_EXPORT int pthread_timedjoin_np(pthread_t thread, void **value,
                                     const struct timespec *until)
 {
-    const struct join j = {
-        thread, value, NULL, false, {RUN_TIMED, CLOCK_REALTIME, until}};
+    const struct run_limit limit = {.how = RUN_TIMED, .until = until};
     if (!RUN_HAS(pthread_timedjoin_np))
         return ENOSYS;
-    return join(&j, RUN_SITE, RUN_CFA);
+    return run_thread_join(thread, value, &limit, RUN_SITE, RUN_CFA);
 }
 RUN_EXPORT int pthread_clockjoin_np(pthread_t thread, void **value,
                                     clockid_t clock,
                                     const struct timespec *until)
 {
-    const struct join j = {
-        thread, value, NULL, false, {RUN_CLOCK, clock, until}};
+    const struct run_limit limit = {
+        .how = RUN_CLOCK, .clock = clock, .until = until};
     if (!RUN_HAS(pthread_clockjoin_np))
         return ENOSYS;
-    return join(&j, RUN_SITE, RUN_CFA);
+    return run_thread_join(thread, value, &limit, RUN_SITE, RUN_CFA);
 }
 RUN_EXPORT int thrd_join(thrd_t thread, int *value)
 {

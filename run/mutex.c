@@ -5,9 +5,9 @@
 static int lock_real(pthread_mutex_t *m, const struct run_limit *l)
 {
     switch (l->how) {
-    case RUN_TIMED: return run_real.pthread_mutex_timedlock(m, l->until);
+    case RUN_TIMED: return RUN_LIMITED(l, pthread_mutex_timedlock)(m, l->until);
     case RUN_CLOCK:
-        return run_real.pthread_mutex_clocklock(m, l->clock, l->until);
+        return RUN_LIMITED(l, pthread_mutex_clocklock)(m, l->clock, l->until);
     default: return run_real.pthread_mutex_lock(m);
     }
 }
@@ -118,7 +118,8 @@ RUN_EXPORT int pthread_mutex_timedlock(pthread_mutex_t *m,
 RUN_EXPORT int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
                                        const struct timespec *until)
 {
-    const struct run_limit limit = {RUN_CLOCK, clock, until};
+    const struct run_limit limit = {
+        .how = RUN_CLOCK, .clock = clock, .until = until};
     if (!RUN_HAS(pthread_mutex_clocklock))
         return ENOSYS;
     return lock(m, &limit, RUN_SITE, RUN_CFA);

@@ -7,6 +7,10 @@
 enum { FREE = 0, GONE = 1, BEGINS = 2, PROBES = 32 };
 
 static struct run_object objects[RUN_OBJECTS];
+/* Which 16ths of them have ever had an address: a bit each. The others lie in
+ * pages that need not be touched. */
+static uintptr_t blocks;
+enum { BLOCK = RUN_OBJECTS / 16 };
 uintptr_t run_waiting;
 
 static unsigned first_row(uintptr_t address)
@@ -45,6 +49,9 @@ struct run_object *run_object_make(uintptr_t address, const char *format,
         o->total = run_cell_write(&recorder_for_lock_total, i, format, site,
                                   RUN_WORDS(address), 3);
         o->by = 0;
+        if (!(recorder_get_(&blocks) >> i / BLOCK & 1))
+            __atomic_fetch_or(&blocks, (uintptr_t)1 << i / BLOCK,
+                              __ATOMIC_RELAXED);
         __atomic_store_n(&o->address, address, __ATOMIC_RELEASE);
         found = o;
     }
@@ -68,13 +75,14 @@ void run_object_gives(const struct run_thread *t, uintptr_t address)
 }
 
 /* The child of fork() has no totals and nobody who waits. */
-void run_objects_forked(void)
+void run_objects_forked(bool rings_are_new)
 {
     for (unsigned i = 0; i < RUN_OBJECTS; i++) {
-        if (objects[i].address == FREE)
+        if (!(blocks >> i / BLOCK & 1) || objects[i].address == FREE)
             continue;
-        run_cell_clear(&recorder_for_lock_total, i);
+        if (!rings_are_new)
+            run_cell_clear(&recorder_for_lock_total, i);
         objects[i].address = objects[i].waiters = 0;
     }
-    run_waiting = 0;
+    run_waiting = blocks = 0;
 }

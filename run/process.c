@@ -24,13 +24,23 @@ void run_file(void)
         *pattern = '\0'; /* said once */
 }
 
+/* The child of a process with a file of ours has new memory for all rings, of
+ * which each page that is touched is a page fault. */
+static bool rings_are_new;
+
+static void forks(void)
+{
+    rings_are_new = recorder_recording_ && recorder_recording_->forgets;
+    run_threads_fork();
+}
+
 static void forked(void)
 {
     run_self.inside++;
     run_stacks_forked();
     run_order_forked();
-    run_objects_forked();
-    run_threads_forked();
+    run_objects_forked(rings_are_new);
+    run_threads_forked(rings_are_new);
     run_self.inside--;
 }
 
@@ -46,7 +56,7 @@ void run_process_begin(void)
 {
     const char *text = getenv("RECORDER_RUN");
     const char *path = text ? strchr(text, ':') : NULL;
-    pthread_atfork(run_threads_fork, NULL, forked);
+    pthread_atfork(forks, NULL, forked);
     if (!path)
         return;
     run_each_begin(has(text, "all"), has(text, "count"));

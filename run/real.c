@@ -5,6 +5,9 @@
 #include <dlfcn.h>
 
 struct run_real run_real;
+#ifdef RUN_TIME64
+struct run_wide run_wide;
+#endif
 bool run_has_tsan;
 extern void __tsan_init(void) __attribute__((weak));
 static __thread bool resolves __attribute__((tls_model("initial-exec")));
@@ -104,6 +107,10 @@ bool run_resolve(void)
     if (!run_real.name)                                                        \
         FIND(run_real.name, next, #name);
     RUN_REALS(RESOLVE)
+#ifdef RUN_TIME64
+#define RESOLVE_WIDE(name) FIND(run_wide.name, next, "__" #name "64");
+    RUN_WIDES(RESOLVE_WIDE)
+#endif
     find_conds(&run_cond_old, next_old);
     find_conds(&run_cond_new, next_new);
     run_has_tsan = __tsan_init != NULL;

@@ -62,9 +62,32 @@
 struct run_real {
 #define RUN_REAL_MEMBER_(name) __typeof__(&name) name;
     RUN_REALS(RUN_REAL_MEMBER_)
-#undef RUN_REAL_MEMBER_
 };
 extern struct run_real run_real;
+#ifdef RUN_TIME64
+#define RUN_WIDES(X)                                                           \
+    X(pthread_timedjoin_np)                                                    \
+    X(pthread_clockjoin_np)                                                    \
+    X(pthread_mutex_timedlock)                                                 \
+    X(pthread_mutex_clocklock)                                                 \
+    X(pthread_cond_timedwait)                                                  \
+    X(pthread_cond_clockwait)                                                  \
+    X(pthread_rwlock_timedrdlock)                                              \
+    X(pthread_rwlock_timedwrlock)                                              \
+    X(pthread_rwlock_clockrdlock)                                              \
+    X(pthread_rwlock_clockwrlock)                                              \
+    X(sem_timedwait)                                                           \
+    X(sem_clockwait)
+/* Of the same types, but for the times that the pointers lead to. */
+struct run_wide {
+    RUN_WIDES(RUN_REAL_MEMBER_)
+};
+extern struct run_wide run_wide;
+#define RUN_LIMITED(limit, name) ((limit)->wide ? run_wide.name : run_real.name)
+#else
+#define RUN_LIMITED(limit, name) run_real.name
+#endif
+#undef RUN_REAL_MEMBER_
 extern bool run_has_tsan; /* ThreadSanitizer is part of the program */
 
 /* Those of conditions, which some machines have in two versions: with another

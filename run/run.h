@@ -17,6 +17,7 @@
 #ifndef RUN_H
 #define RUN_H
 
+#undef _TIME_BITS /* it renames functions: time64.c has them under both names */
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -170,8 +171,8 @@ static inline int run_cpu(void)
 uintptr_t run_word_at(const void *address);
 /* Returns the number of a living thread, or 0. */
 uintptr_t run_thread_number(pthread_t);
-void run_threads_fork(void);   /* in front of fork() */
-void run_threads_forked(void); /* in its child */
+void run_threads_fork(void);                 /* in front of fork() */
+void run_threads_forked(bool rings_are_new); /* in its child */
 
 /* ---------------------------------------------------------------- stacks -- */
 
@@ -203,7 +204,7 @@ RUN_INLINE uintptr_t *run_object_word(const struct run_object *o, unsigned j)
 {
     return run_cell_word(&recorder_for_lock_total, &o->total, j);
 }
-void run_objects_forked(void);
+void run_objects_forked(bool rings_are_new);
 /* Notes the calling thread where somebody waits for the object. */
 void run_object_gives(const struct run_thread *, uintptr_t address);
 
@@ -336,13 +337,33 @@ struct run_limit {
     enum { RUN_FOREVER, RUN_TIMED, RUN_CLOCK } how;
     clockid_t clock;
     const struct timespec *until;
+    bool wide; /* it is a struct run_timespec64 */
 };
+/* Machines whose time_t had 32 bits have functions for one of 64, too, under
+ * names of their own: see time64.c. */
+#if defined(__TIMESIZE) && __TIMESIZE == 32 && __GLIBC_PREREQ(2, 34)
+#define RUN_TIME64
+#endif
+struct run_timespec64 {
+    int64_t tv_sec;
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    int32_t pad, tv_nsec;
+#else
+    int32_t tv_nsec, pad;
+#endif
+};
+RUN_INLINE long run_limit_ns(const struct run_limit *l)
+{
+    return l->wide ? ((const struct run_timespec64 *)(const void *)l->until)
+                         ->tv_nsec
+                   : l->until->tv_nsec;
+}
 /* Would the real function wait by this limit? Where it would not, it says what
  * is wrong with it, also of a lock that is free. */
 RUN_INLINE bool run_limit_is_valid(const struct run_limit *l)
 {
     return l->how == RUN_FOREVER ||
-           (l->until->tv_nsec >= 0 && l->until->tv_nsec < 1000000000 &&
+           (run_limit_ns(l) >= 0 && run_limit_ns(l) < 1000000000 &&
             (l->how == RUN_TIMED || l->clock == CLOCK_REALTIME ||
              l->clock == CLOCK_MONOTONIC));
 }
@@ -352,6 +373,14 @@ int run_mutex_lock(pthread_mutex_t *, const struct run_limit *, uintptr_t site,
                    uintptr_t cfa);
 int run_mutex_trylock(pthread_mutex_t *, uintptr_t site, uintptr_t cfa);
 int run_mutex_unlock(pthread_mutex_t *, uintptr_t site);
+/* And functions for times of other sizes. */
+int run_rwlock_lock(pthread_rwlock_t *, bool writes, const struct run_limit *,
+                    uintptr_t site, uintptr_t cfa);
+int run_semaphore_wait(sem_t *, const struct run_limit *, uintptr_t site,
+                       uintptr_t cfa);
+int run_thread_join(pthread_t, void **, const struct run_limit *,
+                    uintptr_t site, uintptr_t cfa);
+int run_c11_of(int result);
 #pragma GCC visibility pop
 
 #endif

@@ -9,21 +9,24 @@ static int lock_real(pthread_rwlock_t *l, bool writes,
 {
     switch (limit->how) {
     case RUN_TIMED:
-        return writes ? run_real.pthread_rwlock_timedwrlock(l, limit->until)
-                      : run_real.pthread_rwlock_timedrdlock(l, limit->until);
+        return writes ? RUN_LIMITED(limit,
+                                    pthread_rwlock_timedwrlock)(l, limit->until)
+                      : RUN_LIMITED(limit, pthread_rwlock_timedrdlock)(
+                            l, limit->until);
     case RUN_CLOCK:
-        return writes ? run_real.pthread_rwlock_clockwrlock(l, limit->clock,
-                                                            limit->until)
-                      : run_real.pthread_rwlock_clockrdlock(l, limit->clock,
-                                                            limit->until);
+        return writes ? RUN_LIMITED(limit, pthread_rwlock_clockwrlock)(
+                            l, limit->clock, limit->until)
+                      : RUN_LIMITED(limit, pthread_rwlock_clockrdlock)(
+                            l, limit->clock, limit->until);
     default:
         return writes ? run_real.pthread_rwlock_wrlock(l)
                       : run_real.pthread_rwlock_rdlock(l);
     }
 }
 
-static int lock(pthread_rwlock_t *l, bool writes, const struct run_limit *limit,
-                uintptr_t site, uintptr_t cfa)
+int run_rwlock_lock(pthread_rwlock_t *l, bool writes,
+                    const struct run_limit *limit, uintptr_t site,
+                    uintptr_t cfa)
 {
     static const struct run_kind *const kinds[2][2] = {
         {&run_read, &run_read_until}, {&run_write, &run_write_until}};
@@ -73,13 +76,13 @@ RUN_EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t *l)
 {
     if (!RUN_HAS(pthread_rwlock_rdlock))
         return ENOSYS;
-    return lock(l, false, &forever, RUN_SITE, RUN_CFA);
+    return run_rwlock_lock(l, false, &forever, RUN_SITE, RUN_CFA);
 }
 RUN_EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t *l)
 {
     if (!RUN_HAS(pthread_rwlock_wrlock))
         return ENOSYS;
-    return lock(l, true, &forever, RUN_SITE, RUN_CFA);
+    return run_rwlock_lock(l, true, &forever, RUN_SITE, RUN_CFA);
 }
 RUN_EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t *l,
                                           const struct timespec *until)
@@ -87,7 +90,7 @@ RUN_EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t *l,
     const struct run_limit limit = {.how = RUN_TIMED, .until = until};
     if (!RUN_HAS(pthread_rwlock_timedrdlock))
         return ENOSYS;
-    return lock(l, false, &limit, RUN_SITE, RUN_CFA);
+    return run_rwlock_lock(l, false, &limit, RUN_SITE, RUN_CFA);
 }
 RUN_EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t *l,
                                           const struct timespec *until)
@@ -95,23 +98,25 @@ RUN_EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t *l,
     const struct run_limit limit = {.how = RUN_TIMED, .until = until};
     if (!RUN_HAS(pthread_rwlock_timedwrlock))
         return ENOSYS;
-    return lock(l, true, &limit, RUN_SITE, RUN_CFA);
+    return run_rwlock_lock(l, true, &limit, RUN_SITE, RUN_CFA);
 }
 RUN_EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock,
                                           const struct timespec *until)
 {
-    const struct run_limit limit = {RUN_CLOCK, clock, until};
+    const struct run_limit limit = {
+        .how = RUN_CLOCK, .clock = clock, .until = until};
     if (!RUN_HAS(pthread_rwlock_clockrdlock))
         return ENOSYS;
-    return lock(l, false, &limit, RUN_SITE, RUN_CFA);
+    return run_rwlock_lock(l, false, &limit, RUN_SITE, RUN_CFA);
 }
 RUN_EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock,
                                           const struct timespec *until)
 {
-    const struct run_limit limit = {RUN_CLOCK, clock, until};
+    const struct run_limit limit = {
+        .how = RUN_CLOCK, .clock = clock, .until = until};
     if (!RUN_HAS(pthread_rwlock_clockwrlock))
         return ENOSYS;
-    return lock(l, true, &limit, RUN_SITE, RUN_CFA);
+    return run_rwlock_lock(l, true, &limit, RUN_SITE, RUN_CFA);
 }
 RUN_EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t *l)
 {

@@ -7,13 +7,13 @@
 static int wait_real(sem_t *s, const struct run_limit *l)
 {
     switch (l->how) {
-    case RUN_TIMED: return run_real.sem_timedwait(s, l->until);
-    case RUN_CLOCK: return run_real.sem_clockwait(s, l->clock, l->until);
+    case RUN_TIMED: return RUN_LIMITED(l, sem_timedwait)(s, l->until);
+    case RUN_CLOCK: return RUN_LIMITED(l, sem_clockwait)(s, l->clock, l->until);
     default: return run_real.sem_wait(s);
     }
 }
-static int sem(sem_t *s, const struct run_limit *l, uintptr_t site,
-               uintptr_t cfa)
+int run_semaphore_wait(sem_t *s, const struct run_limit *l, uintptr_t site,
+                       uintptr_t cfa)
 {
     struct run_thread *t = run_thread();
     int result, error = errno;
@@ -41,22 +41,23 @@ RUN_EXPORT int sem_wait(sem_t *s)
     static const struct run_limit forever = {.how = RUN_FOREVER};
     if (!RUN_HAS(sem_wait))
         return errno = ENOSYS, -1;
-    return sem(s, &forever, RUN_SITE, RUN_CFA);
+    return run_semaphore_wait(s, &forever, RUN_SITE, RUN_CFA);
 }
 RUN_EXPORT int sem_timedwait(sem_t *s, const struct timespec *until)
 {
     const struct run_limit limit = {.how = RUN_TIMED, .until = until};
     if (!RUN_HAS(sem_timedwait))
         return errno = ENOSYS, -1;
-    return sem(s, &limit, RUN_SITE, RUN_CFA);
+    return run_semaphore_wait(s, &limit, RUN_SITE, RUN_CFA);
 }
 RUN_EXPORT int sem_clockwait(sem_t *s, clockid_t clock,
                              const struct timespec *until)
 {
-    const struct run_limit limit = {RUN_CLOCK, clock, until};
+    const struct run_limit limit = {
+        .how = RUN_CLOCK, .clock = clock, .until = until};
     if (!RUN_HAS(sem_clockwait))
         return errno = ENOSYS, -1;
-    return sem(s, &limit, RUN_SITE, RUN_CFA);
+    return run_semaphore_wait(s, &limit, RUN_SITE, RUN_CFA);
 }
 RUN_EXPORT int sem_trywait(sem_t *s)
 {

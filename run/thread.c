@@ -382,7 +382,7 @@ void run_threads_fork(void)
 }
 
 /* The child has one thread. Cells of others would speak of the parent's. */
-void run_threads_forked(void)
+void run_threads_forked(bool rings_are_new)
 {
     struct run_thread *t = &run_self;
     uintptr_t high = recorder_get_(&run_lanes_high);
@@ -390,11 +390,13 @@ void run_threads_forked(void)
     if (t->lane)
         self = starts[t->lane - 1];
     for (unsigned i = 0; i < high; i++) {
+        starts[i].number = 0;
+        if (rings_are_new)
+            continue;
         run_cell_clear(&recorder_for_thread_self, i);
         run_cell_clear(&recorder_for_thread_now, i);
         run_cell_clear(&recorder_for_thread_held, i);
         run_cell_clear(&recorder_for_thread_calls, i);
-        starts[i].number = 0;
     }
     __builtin_memset(lanes_used, 0, sizeof lanes_used);
     lanes_ran_out = false;

@@ -10,7 +10,7 @@ build) packages=$libraries ;;
 test) packages="$libraries g++ gcc-multilib clang
     libcriterion-dev libbenchmark-dev libpth-dev libboost-fiber-dev gdb gdbserver elfutils lld babeltrace2
     gtkwave sigrok-cli protobuf-compiler sqlite3 xvfb xauth python3 chromium pkg-config cmake meson
-    build-essential debhelper lintian rustc cargo golang-go
+    build-essential debhelper dh-python lintian rustc cargo golang-go
     nodejs npm pigz pbzip2 lbzip2 xz-utils zstd memcached redis-server libjemalloc2
     libtcmalloc-minimal4 python3-numpy python3-pandas lowdown" ;;
 fuzz) packages="$libraries clang-14 libclang-rt-14-dev" ;;

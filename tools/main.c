@@ -1,6 +1,7 @@
 /* main.c - recorder: reads flight recorders from outside the program. */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
+#include "filters.h"
 #include "recorder.h"
 
 #include <errno.h>
@@ -102,5 +103,6 @@ int main(int argc, char **argv)
         return run_each(&call);
     status = call.verb->run(&call);
     call_close(&call);
+    filters_free(call.selection.filters);
     return status ? fflush(stdout), status : written();
 }

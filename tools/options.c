@@ -1,6 +1,7 @@
 /* options.c - the command line of verbs: options, sources, selections. */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
+#include "filters.h"
 #include "folder.h"
 #include "logs.h"
 #include "shown.h"
@@ -148,6 +149,14 @@ const struct option_row selection_rows[] = {
      "only from these severities up: 2 is hw2,sw2; hw1,sw3; of one kind only, "
      "where the other is not named. Records without a severity are left out; "
      "overwritten ones are counted whatever theirs was"},
+    {OPTION_GREP, "grep", "REGEX",
+     "only whose message has it: extended syntax, any case unless a letter is "
+     "a capital; of several, all"},
+    {OPTION_WHERE, "where", "CONDITION",
+     "only with such arguments: 'net: bytes>1000 peer=alpha', of recorders "
+     "named net those of \"bytes=%d\" and \"peer=%s\" in formats, or by their "
+     "places: '2>=0.5'; > < >= <= = != & (a bit of it is set) ~ (a text has "
+     "the REGEX). Of several, any"},
     {'L', "line", "LINE", "what a line shows, of " RECORDER_LINE_FIELDS_},
     {0, NULL, NULL, NULL}};
 
@@ -514,6 +523,23 @@ void call_take(struct call *call)
     }
 }
 
+static void filters_parse(struct call *call)
+{
+    for (int i = 0; i < call->options_count; i++) {
+        const struct call_option *option = &call->options[i];
+        struct filters **filters = &call->selection.filters;
+        const char *wrong = NULL;
+        if (option->key == OPTION_GREP)
+            wrong = filters_grep(filters, option->value);
+        else if (option->key == OPTION_WHERE)
+            wrong = filters_where(filters, option->value);
+        if (wrong)
+            misuse(call, "--%s %s: %s",
+                   option->key == OPTION_GREP ? "grep" : "where", option->value,
+                   wrong);
+    }
+}
+
 void selection_parse(struct call *call)
 {
     struct reader_selection *s = &call->selection;
@@ -542,6 +568,7 @@ void selection_parse(struct call *call)
     wrong = s->names ? recorder_regex_check_(s->names) : NULL;
     if (wrong)
         misuse(call, "--names %s: %s", s->names, wrong);
+    filters_parse(call);
 }
 
 static void codes_say(void *context, const char *text)

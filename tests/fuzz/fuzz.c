@@ -178,16 +178,17 @@ void fuzz_again(const char *path)
 
 static const char *const targets[] = {"read", "show",    "function", "export",
                                       "save", "view",    "gdb",      "elf",
-                                      "options", "headers", "walk"};
+                                      "options", "headers", "walk", "tasks"};
 enum { READ, SHOW, FUNCTION, EXPORT, SAVE, VIEW, GDB, ELF, OPTIONS, HEADERS,
-       WALK, TARGETS };
+       WALK, TASKS, TARGETS };
 static unsigned target;
 
 /* A verb that fails ends the command, and frees nothing before. */
 int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void)
 {
-    return target != READ && target != GDB && target != WALK;
+    return target != READ && target != GDB && target != WALK &&
+           target != TASKS;
 }
 
 bool fuzz_choose(const char *name)
@@ -216,6 +217,8 @@ int fuzz_one(const unsigned char *bytes, size_t size)
         return fuzz_check(bytes, size);
     if (target == WALK)
         return !fuzz_walk(bytes, size);
+    if (target == TASKS)
+        return !fuzz_tasks(bytes, size);
     if (target == ELF)
         return !fuzz_executable(good, file_of(bytes, size));
     if (target < GDB)

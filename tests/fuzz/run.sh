@@ -21,7 +21,7 @@ flags="-std=gnu11 -D_GNU_SOURCE -Dnanosleep=fuzz_nanosleep -Dexit=fuzz_exit
     $(printf -- '-I%s ' tools/*/) -fsanitize=address,undefined -fno-sanitize-recover=undefined"
 flags=$(echo $flags)
 sources="tests/fuzz/fuzz.c tests/fuzz/verbs.c tests/fuzz/texts.c
-    tests/fuzz/walks.c     $(ls tools/*.c tools/*/*.c | grep -v /main.c) gdb/library.c library/*.c"
+    tests/fuzz/walks.c tests/fuzz/tasks.c $(ls tools/*.c tools/*/*.c | grep -v /main.c) gdb/library.c library/*.c"
 libraries="-ldw -lelf -lsqlite3 -lz -lzstd -lseccomp -lm -lpthread"
 # Compiles what has changed, into $out/FOLDER: FOLDER COMPILER FLAGS...
 objects()
@@ -55,12 +55,12 @@ objects clang $clang -DFUZZER -fsanitize=fuzzer-no-link
 $clang $flags -fsanitize=fuzzer $out/clang/*.o -o $out/fuzz $libraries
 seconds=${1:-60}
 [ $# = 0 ] || shift
-[ $# != 0 ] || set -- read show function export save view gdb elf options headers walk
+[ $# != 0 ] || set -- read show function export save view gdb elf options headers walk tasks
 each=$((seconds / $#))
 [ $each != 0 ] || each=1
 rm -rf $out/seeds
 mkdir -p $out/seeds/files $out/seeds/programs $out/seeds/options $out/seeds/headers \
-    $out/seeds/walk
+    $out/seeds/walk $out/seeds/tasks
 for bits in 64 32; do
     program=$out/program-$bits
     gcc -m$bits -O1 -g -I. -o $program tests/programs/hostile.c -lpthread || continue
@@ -75,6 +75,13 @@ done
 for first in 0 1 2 3 4 5; do
     { printf "\\$first" && head -c 100000 build/recorder | tail -c 9000; } \
         >$out/seeds/walk/$first
+done
+# The same of lists: of the rest, words that lead into the memory, that are
+# small, and that are anything.
+for first in 0 1 2 3 4 5 6 7 8 9; do
+    { printf "\\$first" && head -c $((20000 + 3000 * first)) build/recorder |
+        tail -c 1500 && head -c $((90000 + 3000 * first)) build/recorder |
+        tail -c 1500; } >$out/seeds/tasks/$first
 done
 # The first byte chooses: see the files.
 n=0
@@ -98,6 +105,7 @@ for target; do
     seeds=$out/seeds/files limits="-max_len=131072"
     case $target in
     elf) seeds=$out/seeds/programs limits="-max_len=262144" ;;
+    tasks) seeds=$out/seeds/tasks limits="-max_len=4000" ;;
     walk) seeds=$out/seeds/walk limits="-max_len=9000" ;;
     options | headers) seeds=$out/seeds/$target limits="-max_len=300" ;;
     esac

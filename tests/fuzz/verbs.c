@@ -151,6 +151,7 @@ static const struct {
     {"show", "switches --json --since -1s --until 9 @", true},
     {"show", "latency --from .* --to .* --by 1 --histogram @", true},
     {"show", "latency --from ready.* --to in.* --by id --deadline 1ns @", true},
+    {"show", "dump --grep a --where .*:1>0 @", true},
     {"show", "spans --histogram @", true},
     {"show", "spans --json @", true},
     {"function", "dump --function @", true},

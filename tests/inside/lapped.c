@@ -12,6 +12,7 @@
 #pragma GCC diagnostic ignored "-Wshadow"
 #include "reader/arguments.c"
 #include "reader/events.c"
+#include "reader/filters.c"
 #include "reader/codes.c"
 #include "reader/ids.c"
 #include "reader/kernel.c"

@@ -549,7 +549,8 @@ Test(command, help)
     static const char *const verbs[] = {
         "list",     "dump",    "follow", "stat",    "set",   "clear",
         "save",     "export",  "view",   "threads", "locks", "tasks",
-        "switches", "latency", "spans",  "run",     "serve", "ps"};
+        "switches", "latency", "spans",  "run",     "serve",
+        "ps"};
     build_must(RECORDER " --help >help && ! grep -q \".\\{80\\}\" help");
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         build_must("grep -q \"^  %s \" help", verbs[i]);

@@ -42,6 +42,7 @@ Test(debian, packages, .init = build_long)
     said("made/recorder_");
     said("made/recorder-dev_");
     said("made/librecorder1_");
+    said("made/python3-recorder_");
     build_must("grep -x includedir=.{prefix}/include "
                "-E root/usr/share/pkgconfig/recorder.pc && "
                "gcc -Iroot/usr/include " BUILD_PROGRAMS "/installed.c -o hello "
@@ -50,6 +51,10 @@ Test(debian, packages, .init = build_long)
     said(" T1] net: 42 bytes from example.org\n");
     build_must("root/usr/bin/recorder run --always -o run.rec ./hello && "
                "root/usr/bin/recorder threads run.rec");
+    build_must("PYTHONPATH=root/usr/lib/python3/dist-packages python3 -c "
+               "\"import recorder\nfor event in recorder.open(\\\"hello.rec\\\"): "
+               "print(event.message)\"");
+    cr_expect_str_eq(build_text, "42 bytes from example.org\n");
     build_must("gzip -t root/usr/share/man/man1/recorder.1.gz && "
                "test -e root/usr/share/bash-completion/completions/recorder && "
                "test -e root/etc/gdb/gdbinit.d/recorder.gdb && "

@@ -42,6 +42,10 @@ static void kernel(const char *name, const char *files, unsigned ended)
 Test(hooks, freertos)
 {
     kernel("freertos", "tasks.c", 2);
+    kernel("freertos",
+           "-DESP_PLATFORM -DRECORDER_FREERTOS_CORES=2 "
+           "\"-DRECORDER_FREERTOS_CURRENT=pxCurrentTCBs[1]\" tasks.c",
+           2);
 }
 Test(hooks, threadx)
 {
@@ -50,6 +54,7 @@ Test(hooks, threadx)
 Test(hooks, zephyr)
 {
     kernel("zephyr", "kernel.c hooks.c", 2);
+    kernel("zephyr", "-DRECORDER_ZEPHYR_ARGUMENTS kernel.c hooks.c", 2);
 }
 
 /* Goal: a program that includes recorder_switch.h and says nothing of it has

@@ -58,7 +58,10 @@ Test(install, uninstall_removes_all)
                "touch p/bin/other p/include/recorder/other.h && " FIND
                " >before.list");
     build_must(INSTALL " && touch p/share/recorder/formats/mine && " INSTALL);
-    build_must("test $(find p -type f | wc -l) -gt 60");
+    build_must("test $(find p -type f | wc -l) -gt 60 && cd "
+               "p/lib/python3*/*-packages && "
+               "env -u PYTHONDONTWRITEBYTECODE python3 -c "
+               "\"import recorder\" && test -d recorder/__pycache__");
     build_must(UNINSTALL
                " && rm p/share/recorder/formats/mine && "
                "rmdir p/share/recorder/formats p/share/recorder && " FIND
@@ -97,6 +100,11 @@ Test(install, used_by_pkg_config)
     build_must(
         "RECORDER_FILE=hello.rec ./hello && p/bin/recorder dump hello.rec");
     said(" T1] net: 42 bytes from example.org\n");
+    build_must("cd p/lib/python3*/*-packages && python3 -c "
+               "\"import recorder\nfor event in "
+               "recorder.open(\\\"$OLDPWD/hello.rec\\\"): "
+               "print(event.message)\"");
+    said("42 bytes from example.org\n");
     build_must("p/bin/recorder run --always -o run.rec ./hello && "
                "p/bin/recorder list run.rec");
     said("net ");
@@ -128,6 +136,20 @@ Test(install, names_what_is_missing)
     said("no C compiler");
     build_must("sh " TEST_ROOT "/packages/libraries.sh");
     cr_expect_str_empty(build_text);
+}
+
+/* Goal: where there is no apt-get, what is missing is named, and no more asked.
+ */
+Test(install, works_without_apt)
+{
+    build_must("mkdir bin && ln -s /usr/bin/* bin && rm -f bin/apt-get && "
+               "PATH=$PWD/bin " MAKE "deps");
+    cr_expect_str_empty(build_text);
+    build_must("printf \"#!/bin/sh\\ncase \\$* in *-lsqlite3*) exit 1;; esac\\n"
+               "exec cc \\\"\\$@\\\"\\n\" >without && chmod +x without");
+    cr_expect_neq(build_run("PATH=$PWD/bin " MAKE "deps CC=$PWD/without"), 0);
+    said("libraries that are not here: sqlite\n");
+    cr_expect_null(strstr(build_text, "make deps"), "%s", build_text);
 }
 
 /* Goal: nobody becomes root by make alone. */

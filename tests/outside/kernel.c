@@ -386,6 +386,38 @@ Test(kernel, program_that_records_none)
     }
 }
 
+/* Goal: of switches that the program did not record, save says how many it
+ * leaves out; a selection has them, and their threads. Method: the counts are
+ * those of the program, which stands still. */
+Test(kernel, save_has_them_where_events_are_chosen)
+{
+    pid_t pid = command_start("./kernel outside");
+    unsigned count = 0;
+    build_must(RECORDER " save %d -o whole 2>said; cat said", pid);
+    cr_assert(sscanf(build_text, "recorder: %*d: %u switches", &count) == 1 &&
+                  count > 20,
+              "%s", build_text);
+    cr_assert(strstr(build_text, "left out: a selection"), "%s", build_text);
+    build_must(RECORDER " save %d --since -1h -o chosen 2>said; ! test -s said",
+               pid);
+    build_must("for i in %d chosen; do " RECORDER " switches $i --json | "
+               "grep thread | sed \"s/.[a-z_]*_ns.:[^,]*,//g\" | sort "
+               ">counts.$i && wc -l <counts.$i; done; "
+               "cmp counts.%d counts.chosen && cat counts.chosen",
+               pid, pid);
+    cr_assert_geq(atoi(build_text), 3, "%s", build_text);
+    command_stop(pid);
+}
+
+/* Goal: a live page gets what ran, as it comes, and all of it. Method: the
+ * records that it gets, too, read by programs/view_live.py. */
+Test(kernel, live_page_has_what_ran)
+{
+    build_must("python3 " BUILD_PROGRAMS "/view_live.py " RECORDER
+               " ./kernel live");
+    cr_assert(strstr(build_text, " threads, "), "%s", build_text);
+}
+
 /* Goal: where the kernel refuses, the command says why and counts by /proc. */
 Test(kernel, counts_where_the_kernel_refuses)
 {

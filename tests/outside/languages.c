@@ -153,6 +153,87 @@ Test(languages, strings)
         strings_of("clang++");
 }
 
+/* Goal: an enum class is its integer, and a type of the program's own what its
+ * recorder_argument() returns; a parameter pack and other structs are refused
+ * in words. */
+static void types_of(const char *compiler)
+{
+    static const char *const standards[] = {"11", "17", "20"};
+    for (unsigned i = 0; i < sizeof standards / sizeof *standards; i++) {
+        if (!sampled(i))
+            continue;
+        build_must("%s -std=c++%s " BUILD_WARNINGS BUILD_INCLUDE
+                   "-o types " BUILD_PROGRAMS "/types.cc && "
+                   "RECORDER_LINE=\"{message}\" ./types 2>&1 | tail -5",
+                   compiler, standards[i]);
+        cr_expect_str_eq(build_text,
+                         "4 3 1\nat (1,2) busy 2.5\npack 7\ntext\n"
+                         "> span idle\n",
+                         "%s", build_text);
+    }
+    build_must("printf \"#include \\\"recorder.h\\\"\nRECORDER(net, 16)\n"
+               "template <class... A> void f(A... a) { record(net, "
+               "\\\"%%%%d %%%%d\\\", a...); }\nint main() { f(1, 2); }\n\" "
+               ">pack.cc && ! %s " BUILD_INCLUDE "-c pack.cc",
+               compiler);
+    cr_expect(strstr(build_text, "a parameter pack is no list of arguments"),
+              "%s", build_text);
+}
+Test(languages, types_of_a_program)
+{
+    types_of("g++");
+    if (build_has("clang++"))
+        types_of("clang++");
+}
+
+/* Goal: programs that ask for more warnings get none of ours: neither of the
+ * headers, nor of what their macros put into a program. */
+Test(languages, silent_in_strict_programs)
+{
+    static const char *const compilers[] = {
+        "g++ -std=c++11 -Wold-style-cast -Wuseless-cast "
+        "-Wzero-as-null-pointer-constant",
+        "clang++ -std=c++17 -Wold-style-cast -Wzero-as-null-pointer-constant",
+        "gcc -x c -std=gnu99", "clang -x c -std=gnu99",
+        "g++ -std=c++20 -Wold-style-cast -Wuseless-cast "
+        "-Wzero-as-null-pointer-constant"};
+    build_must("for h in $(cd " TEST_ROOT " && ls recorder*.h); do "
+               "echo \"#include \\\"$h\\\"\"; done >strict.cc && "
+               "printf \"RECORDER(net, 64, \\\"x\\\")\n"
+               "RECORDER_LANES(many, 64, 4)\n"
+               "int main(void) { char text[9] = \\\"abc\\\"; "
+               "RECORDER_SPAN(net, \\\"a %%%%d\\\", 1); "
+               "RECORDER_SPAN_RESULT(net, 5); "
+               "record(many, \\\"%%%%s %%%%s %%%%d %%%%f %%%%lu\\\", text, "
+               "RECORDER_COPY(net, text), 1, 2.5, 5ul); "
+               "RECORDER_TRACE(net) = 0; return record(net, \\\"x\\\") == 0;"
+               " }\n\" >>strict.cc");
+    for (unsigned i = 0; i < sizeof compilers / sizeof *compilers; i++)
+        if (sampled(i) && (build_has("clang") || i % 4 == 0 || i == 2))
+            build_must("%s " BUILD_WARNINGS BUILD_INCLUDE
+                       "-fsyntax-only strict.cc",
+                       compilers[i]);
+}
+
+/* Goal: with RECORDER_NO_RECORD the word record is the program's own. */
+static void no_record(const char *compiler)
+{
+    build_must(
+        "printf \"#include \\\"recorder_set.h\\\"\n"
+        "RECORDER(net, 16)\nstatic int record(int x);\n"
+        "static int record(int x) { return x; }\n"
+        "struct log { int record; };\n"
+        "int main(void) { struct log l = {record(1)}; "
+        "return RECORDER_RECORD(net, \\\"%%%%d\\\", l.record) == 0; }"
+        "\n\" >own.c && %s -DRECORDER_NO_RECORD " BUILD_WARNINGS BUILD_INCLUDE
+        "-o own own.c -lpthread && ./own",
+        compiler);
+}
+Test(languages, the_word_record_is_free)
+{
+    each_compiler(no_record);
+}
+
 /* Goal: recorders and tweaks of one name, in namespaces and outside of them,
  * are different ones; outside, a C file and a C++ file see the same. */
 Test(languages, namespaces)

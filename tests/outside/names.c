@@ -78,3 +78,89 @@ Test(names, in_traces)
     cr_expect(strstr(build_text, "net has no number nothing: no value"), "%s",
               build_text);
 }
+
+/* --------------------------------------------------------------- filters -- */
+
+/* Chooses, and prints the orders that are left, with a blank behind each. */
+static void chosen(const char *options, const char *orders)
+{
+    build_must(COMMAND
+               "dump --line \"{order} \" %s rec >text && "
+               "sed -n \"s/^\\([0-9]*\\) $/\\1/p\" text | tr \"\\n\" \" \"",
+               options);
+    cr_expect_str_eq(build_text, orders, "%s: %s", options, build_text);
+}
+
+/* Goal: --where compares arguments by name or place, numbers as numbers and
+ * texts as texts; --grep looks at messages; both choose with all the others. */
+Test(names, choose_records)
+{
+    static const char *const some[][2] = {
+        {"--where \"net: bytes>1000\"", "17 21 "},
+        {"--where \"bytes>1000\"", "6 10 14 17 18 21 22 "},
+        {"--where \"net: bytes>=1000\"", "13 17 21 "},
+        {"--where \"net:bytes>=1k\"", "13 17 21 "},
+        {"--where \"net: bytes<0\"", "1 "},
+        {"--where \"net: bytes<=-0x1f4\"", "1 "},
+        {"--where \"n.t|disk: bytes = 500\"", "9 "},
+        {"--where \"net: bytes!=500 peer~gamma,\"", "21 "},
+        {"--where \"net: bytes>0 peer!=alpha load<2.1\"", "9 17 "},
+        {"--where \"peer~^.lpha\"", "1 13 "},
+        {"--where \"peer=\\\"beta\\\"\"", "5 17 "},
+        {"--where \"addr=0xfeee\"", "5 "},
+        {"--where \"load=0.5\" --where \"load=1\"", "5 9 "},
+        {"--where \"1=3 2=30\"", "16 "},
+        {"--where \"disk: 2&4\"", "18 22 "},
+        {"--where \"bytes>9e14\"", "22 "},
+        {"--where \"bytes=1125899906842624\"", "22 "},
+        {"--where \"nothing=1\"", ""},
+        {"--where \"x=4\"", "25 "},
+        {"--grep \"BLOCKS\"", ""},
+        {"--grep \"blocks, thread=-[13]\"", "6 14 "},
+        {"--grep \"Sent|read\" --grep \"peer|3\"", "14 "},
+        {"--grep \"sent\" --where \"bytes<1\"", "1 5 "},
+        {"--grep \"sent\" --last 2 --names net", "17 21 "},
+        {"--grep \"request\" --since 20", "20 23 24 "}};
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++)
+        chosen(some[i][0], some[i][1]);
+}
+
+/* Goal: each verb that chooses takes them. */
+Test(names, choose_in_every_verb)
+{
+    build_must(COMMAND "spans --json --where \"id<3\" rec");
+    cr_expect(strstr(build_text, "\"count\":3,"), "%s", build_text);
+    build_must(COMMAND "export json rec --where \"id<3\" | wc -l && " COMMAND
+                       "export csv rec --where \"id<3\" | wc -l && " COMMAND
+                       "save rec --where \"id<3\" -o small && " COMMAND
+                       "dump --json small | wc -l && " COMMAND
+                       "view rec --grep \"id=[012]\" -o v.html && "
+                       "grep -o \"columns\" v.html | wc -l && " COMMAND
+                       "latency rec --from \"> .*\" --to \"< .*\" --grep "
+                       "\"id=[012]\" | head -1");
+    cr_expect(strncmp(build_text, "6\n7\n6\n", 6) == 0, "%s", build_text);
+    cr_expect(strstr(build_text, "\n3 pairs, 0 without an end"), "%s",
+              build_text);
+    cr_expect_eq(build_run(COMMAND "diff rec rec --where \"id<3\""), 0, "%s",
+                 build_text);
+}
+
+/* Goal: what is wrong is said. */
+Test(names, wrong_conditions)
+{
+    static const char *const some[][2] = {
+        {"--grep \"(\"", "--grep (: Unmatched ("},
+        {"--where \"\"", "nothing: it should be FIELD OP VALUE"},
+        {"--where \"net: bytes\"", "bytes: it should be FIELD OP VALUE"},
+        {"--where \"net: 13>1\"", "13>1: it should be FIELD OP VALUE"},
+        {"--where \"bytes>x\"", "bytes>x: is compared with no number"},
+        {"--where \"bytes&1.5\"", "& takes an integer"},
+        {"--where \"(: a=1\"", "--where (: a=1: "},
+        {"--where \"a=\\\"x\"", "a quote has no end"},
+        {"--where \"a~(\"", "Unmatched ("}};
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
+        cr_expect_eq(build_run(COMMAND "dump rec %s", some[i][0]), 2);
+        cr_expect(strstr(build_text, some[i][1]), "%s: %s", some[i][0],
+                  build_text);
+    }
+}

@@ -48,6 +48,30 @@ Test(run, calls_answer_alike, .init = build_long)
     }
 }
 
+/* Goal: on a machine of 32 bits, functions that take times of 64 answer as
+ * without, and their waits are recorded. Method: the library and the program
+ * for i386. */
+Test(run, times_of_64_bits, .init = build_long)
+{
+    static const char *const kinds[] = {"mutex", "cond", "rwlock", "sem",
+                                        "thread"};
+    if (!build_can("gcc", "-m32 -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64"))
+        return;
+    build_must("gcc -m32 -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -O2 -o calls "
+               BUILD_PROGRAMS "/run_calls.c -lpthread -lrt && nm -D calls | "
+               "grep -q __sem_timedwait64");
+    build_must("cd " TEST_ROOT " && gcc -m32 -std=gnu11 -D_GNU_SOURCE -O1 -I. "
+               "-fPIC -fexceptions -fasynchronous-unwind-tables "
+               "-fvisibility=hidden -shared -shared-libgcc -Wl,-z,defs,-z,now "
+               "run/*.c -o $OLDPWD/run32.so");
+    build_must("./calls >without; test $? = 42");
+    build_must("LD_PRELOAD=$PWD/run32.so RECORDER_RUN=:$PWD/calls.rec ./calls "
+               ">with; test $? = 42 && cmp without with");
+    command_must("dump -n lock_wait calls.rec >lines");
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        build_must("grep -q \"lock_wait: >%s 0x[^,]* until\" lines", kinds[i]);
+}
+
 /* Goal: programs of C++, with exceptions, thread-local objects, waits with time
  * limits, with all allocators, and under sanitizers. */
 Test(run, languages_allocators_sanitizers, .init = build_long)

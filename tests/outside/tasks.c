@@ -181,6 +181,44 @@ Test(tasks, other_tools_see_saved_tasks)
     cr_assert_eq(atoi(build_text), 2);
 }
 
+/* Goal: a deadlock of tasks and threads is named with both: a task holds a mutex
+ * that a thread waits for, and that thread one that the task waits for, in the
+ * kernel, with its worker. `recorder threads` tells the same of the threads. */
+Test(tasks, deadlocks_of_tasks_and_threads)
+{
+    char sources[2][16] = {"", "core"};
+    pid_t pid;
+    build_fibers("-O0 -g");
+    pid = start("3 mixed,still");
+    snprintf(sources[0], sizeof sources[0], "%d", (int)pid);
+    command_must("threads %d", pid);
+    cr_assert_eq(strncmp(build_text, "DEADLOCK of 2 threads: ", 23), 0, "%s",
+                 build_text);
+    build_must("gdb -p %d --batch -ex \"generate-core-file core\"", pid);
+    for (int i = 0; i < 2; i++) {
+        if (i == 1)
+            command_stop(pid);
+        command_must("tasks %s", sources[i]);
+        cr_assert_eq(strncmp(build_text,
+                             "DEADLOCK of 1 task and 2 threads: each "
+                             "waits for what the next holds, the "
+                             "last for the first\n",
+                             88),
+                     0, "%s", build_text);
+        must_say("\n  task mixes runs on thread ");
+        must_say(" waits for mutex of_thread of ");
+        must_say(" waits for mutex of_task of ");
+        must_say_on_line("  hangs  waiting  ", "  lock A, held by mixes ");
+        must_say_on_line("  asks   waiting  ",
+                         "  lock threads_own, held by thread ");
+        command_must("tasks %s --json >json", sources[i]);
+        build_must("python3 -c \"import json; r = [json.loads(l) for l in "
+                   "open(\\\"json\\\")]; print(sorted(list(x)[0] for x in "
+                   "r[0][\\\"deadlock\\\"]))\"");
+        cr_assert_str_eq(build_text, "['task', 'thread', 'thread']\n");
+    }
+}
+
 /* Goal: of a program that crashed, the task that did is found with its stack. */
 Test(tasks, a_crash_is_found_in_a_core_file)
 {
@@ -192,6 +230,49 @@ Test(tasks, a_crash_is_found_in_a_core_file)
     must_say("work: about to crash 3 ");
     must_say("\n1 task: crash\n    crash tasks_fibers.c:");
     must_say("\n3 tasks: T0, T1, T2\n    leave ");
+}
+
+/* Goal: the same of another processor. Method: clang compiles for it, an emulator
+ * runs the program and leaves its core. */
+Test(tasks, aarch64)
+{
+    static const char flags[] =
+        "-static -isystem /usr/$t/include -L/usr/$t/lib -B/usr/$t/lib "
+        "-L/usr/lib/gcc-cross/$t/12 -B/usr/lib/gcc-cross/$t/12 "
+        "--ld-path=/usr/bin/$t-ld -g";
+    static const char *const levels[] = {"-O0", "-O2"};
+    if (!build_has("clang") || !build_has("qemu-aarch64") ||
+        build_run(
+            "t=aarch64-linux-gnu && echo \"int main(void) { return 0; }\" "
+            ">can.c && clang --target=$t %s -o can can.c -lpthread && "
+            "qemu-aarch64 ./can",
+            flags) != 0) {
+        fprintf(stderr, "skipped: no program for aarch64 can be built here\n");
+        return;
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        if (!sampled(i))
+            continue;
+        build_must("t=aarch64-linux-gnu && clang --target=$t %s %s "
+                   "-D_GNU_SOURCE " BUILD_INCLUDE "-o program " FIBERS
+                   " -lpthread",
+                   flags, levels[i]);
+        build_run("rm -f core; ulimit -c unlimited && cd $PWD && "
+                  "qemu-aarch64 ./program 3 locks,crash; mv qemu_*.core core");
+        command_must("tasks core --executable program --stacks");
+        cr_assert_eq(strncmp(build_text, "DEADLOCK of 2 tasks: ", 21), 0, "%s",
+                     build_text);
+        must_say("  task left waits for lock B of task right, at leave "
+                 "tasks_fibers.c:");
+        must_say_on_line("  crash  running  ", "  work: about to crash 5 ");
+        must_say_on_line("  T1     waiting  ", "  work: 1 in f, example ");
+        must_say("\n3 tasks: T0, T1, T2\n    leave tasks_fibers.c:");
+        must_say(" < stand tasks_fibers.c:");
+        must_say(" < f tasks_fibers.c:");
+        if (i == 0) /* else it jumps to f() */
+            must_say(" < plain tasks_fibers.c:");
+        must_say("\n1 task: crash\n    crash tasks_fibers.c:");
+    }
 }
 
 /* Goal: it works for optimized programs, and for those without names of
@@ -253,7 +334,7 @@ Test(tasks, a_number_names_the_task_everywhere)
     }
     build_must("gdb -q --batch -p %d -ex \"source " TEST_ROOT
                "/gdb/recorder-gdb.py\" -ex \"recorder at 1\" -ex \"recorder "
-               "threads\" 2>&1",
+               "list\" 2>&1",
                pid);
     command_stop(pid);
     must_say("It is of task idle: recorder task idle\n");

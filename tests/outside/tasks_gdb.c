@@ -138,6 +138,21 @@ Test(tasks_gdb, a_tour_shows_stacks_and_changes_nothing)
     must_say("SAME True");
 }
 
+/* Goal: no name of the program moves the terminal's cursor. */
+Test(tasks_gdb, names_are_escaped)
+{
+    pid_t pid;
+    build_fibers();
+    write_file("names.gdb", STOP "recorder groups\nrecorder tasks\nrecorder "
+                                 "workers\nrecorder task apply .*red bt 1\n");
+    pid = command_start("./fibers 3 still,damage,escape 1");
+    build_must("gdb -q --batch -x names.gdb -p %d 2>&1", pid);
+    command_stop(pid);
+    must_say("Task \\x1b[31mred (");
+    must_say("a list of fi\\x1b[2Jbers ends at a bad address");
+    cr_assert_null(strchr(build_text, '\33'), "%s", build_text);
+}
+
 /* Ways to go on from steps(); %d is the line of "there". */
 static const char *const ways[] = {"next",
                                    "nexti",

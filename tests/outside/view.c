@@ -58,6 +58,18 @@ Test(view, switches, .init = build_long)
     build_must("node " TEST_ROOT "/tests/view/drive.mjs switches " TEST_ROOT
                "/build/recorder rec " BROWSER_MODULES " .");
 }
+/* Waits of threads are bars, with arrows from who released them. */
+Test(view, waits)
+{
+    if (!browser_can_drive())
+        return;
+    build_must("gcc -g -fPIC -shared -DPLUGIN -DWAITS=waits -DWORKS=works -o "
+               "one.so " BUILD_PROGRAMS "/run_plugin.c -lpthread; gcc -g -o "
+               "plugin " BUILD_PROGRAMS "/run_plugin.c -lpthread -ldl; "
+               TEST_ROOT "/build/recorder run -q -o rec ./plugin ./one.so");
+    build_must("node " TEST_ROOT "/tests/view/drive.mjs waits " TEST_ROOT
+               "/build/recorder rec " BROWSER_MODULES " .");
+}
 /* No recorded text is taken for HTML or script; the page asks for nothing. */
 LONG_PROMISE(hostile, "")
 /* A click in the timeline or the table shows the whole record. */
@@ -91,6 +103,8 @@ LONG_PROMISE(gaps, "")
 /* New events arrive in several browsers, whatever strangers send, and the page
  * says that the program has ended. */
 LONG_PROMISE(live, "")
+/* What ran comes, too, where the kernel says it: strips and processors. */
+LONG_PROMISE(live_switches, "-include " TEST_ROOT "/recorder_kernel.h")
 /* A record whose time is not known is in the table. */
 LONG_PROMISE(timeless, "-DTIMELESS")
 /* A million events fit, load and move; prints figures. */

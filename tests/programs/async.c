@@ -20,7 +20,7 @@ static void *serve(void *unused)
     for (unsigned i = 0; i < 4; i++) {
         RECORDER_SPAN(net, "serve %u", i);
         usleep(1000);
-        record(net, "=> request %u parsed", i);
+        record(net, "=> request %u parsed, bytes=%*d", i, 5, 100);
         usleep(1000);
         if (i != 2)
             record(net, "<< request %u: %d", i, 200);

@@ -8,12 +8,14 @@
     locks   left and right wait for each other's lock
     spin    a task runs and never yields
     walk    a task steps through steps() when the others stand
+    mixed   a task and a thread wait for each other's mutex, and a task for the
+            former; another one for a lock that a thread holds
     crash   a task ends the program by a signal
     busy    tasks yield at full speed, from one of five depths
     still   says PID only when all tasks stand still
     plain   tasks have no numbers
     bench   switches COUNT tasks, prints ns a switch, and ends
-    wild, ring, hole, name, many, owner    damages the descriptions
+    wild, ring, hole, name, escape, many, owner    damages the descriptions
 */
 #include "recorder_dump.h"
 #include "recorder_tasks.h"
@@ -329,13 +331,62 @@ __attribute__((noinline)) static void spin(struct fiber *fiber)
     for (volatile long i = 0; !go; i++)
         continue;
 }
+/* Have left and right gone, if there are they? A worker holds `big` until one
+ * has. */
+static bool locks_stand(void)
+{
+    bool stand;
+    pthread_mutex_lock(&big);
+    stand = !A.owner || (A.waiters && B.waiters);
+    pthread_mutex_unlock(&big);
+    return stand;
+}
 __attribute__((noinline)) static void crash(struct fiber *fiber)
 {
-    while (standing < (unsigned)fiber->argument)
+    while (standing < (unsigned)fiber->argument || !locks_stand())
         yield();
     record(work, "about to crash %d", fiber->argument);
     *(volatile int *)0 = 1;
 }
+/* A task that waits in the kernel, with its worker; and a thread of no task. */
+static pthread_mutex_t of_task = PTHREAD_MUTEX_INITIALIZER,
+                       of_thread = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t both;
+static struct lock threads_own;
+static volatile bool mixed_waits;
+__attribute__((noinline)) static void mixes(struct fiber *fiber)
+{
+    (void)fiber;
+    lock_take(&A);
+    pthread_mutex_lock(&of_task);
+    pthread_barrier_wait(&both);
+    mixed_waits = true;
+    pthread_mutex_lock(&of_thread);
+}
+__attribute__((noinline)) static void hangs(struct fiber *fiber)
+{
+    (void)fiber;
+    while (!mixed_waits)
+        yield();
+    __atomic_fetch_add(&standing, 1, __ATOMIC_RELAXED);
+    lock_take(&A);
+}
+__attribute__((noinline)) static void asks(struct fiber *fiber)
+{
+    (void)fiber;
+    __atomic_fetch_add(&standing, 1, __ATOMIC_RELAXED);
+    lock_take(&threads_own);
+}
+static void *plain_thread(void *argument)
+{
+    pthread_setname_np(pthread_self(), "plain");
+    pthread_mutex_lock(&of_thread);
+    threads_own.owner = (struct fiber *)(intptr_t)syscall(SYS_gettid);
+    pthread_barrier_wait(&both);
+    pthread_mutex_lock(&of_task);
+    return argument;
+}
+
 /* For a debugger to go on in. */
 static volatile int counter;
 __attribute__((noinline)) void step_in(void)
@@ -393,6 +444,11 @@ static void damage(const char *mode)
         second->sp = (void *)64;
     if (strstr(mode, "name"))
         memset(second->name, 'x', sizeof second->name);
+    if (strstr(mode, "escape")) {
+        strcpy(second->name, "\33[31mred");
+        recorder_tasks_fibers.name = "fi\33[2Jbers";
+        second->all_next = (struct fiber *)8;
+    }
     if (strstr(mode, "owner"))
         second->waits = (struct lock *)16;
     if (strstr(mode, "many"))
@@ -440,6 +496,17 @@ int main(int argc, char **argv)
     if (strstr(mode, "locks")) {
         spawn("left", left, 1, &user);
         spawn("right", right, 2, &user);
+        still += 2;
+    }
+    if (strstr(mode, "mixed")) {
+        pthread_t thread;
+        pthread_barrier_init(&both, NULL, 2);
+        pthread_create(&thread, NULL, plain_thread, NULL);
+        while (!*(struct fiber *volatile *)&threads_own.owner)
+            usleep(1000);
+        spawn("mixes", mixes, 1, &user);
+        spawn("hangs", hangs, 2, &user);
+        spawn("asks", asks, 3, &user);
         still += 2;
     }
     if (strstr(mode, "spin"))

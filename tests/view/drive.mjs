@@ -241,6 +241,50 @@ const tests = {
     quiet(page);
   },
 
+  // PROGRAM is what `recorder run` recorded of programs/run_plugin.c: a bar for
+  // the wait of a thread, and an arrow to its end from who unlocked.
+  async waits() {
+    const page = await open(view(program));
+    const waits = dumped(program).filter(e => e.recorder === 'lock_wait');
+    const begin = waits.find(e => e.message.startsWith('>mutex'));
+    const end = waits.find(e => e.message.startsWith('<mutex'));
+    const from = Number(end.arguments[2].value ?? end.arguments[2]);
+    must(from > 0 && from !== end.thread, `by T${from}: ${end.message}`);
+    const look = () => page.evaluate(() => window.recorder.releases.map(a => ({
+      order: String(window.recorder.events.order[a.row]), from: a.from,
+      down: a.top < a.y})));
+    await soon(look, [{order: String(end.order), from, down: true}], 'arrows');
+    const {shaft, bar, back, colours} = await page.evaluate(([b, e]) => {
+      const {releases: [arrow], toX, layout, events} = window.recorder;
+      const context = document.getElementById('canvas').getContext('2d');
+      const pixel = (x, y) => context.getImageData(x, y, 1, 1).data.slice(0, 3)
+        .join();
+      const row = order => events.order.indexOf(BigInt(order));
+      const middle = (events.at[row(b)] + events.at[row(e)]) / 2;
+      const probe = document.createElement('canvas').getContext('2d');
+      const css = getComputedStyle(document.documentElement);
+      const dark = css.getPropertyValue('--dark').trim() === '1';
+      const painted = colour => {
+        probe.fillStyle = colour;
+        probe.fillRect(0, 0, 1, 1);
+        return probe.getImageData(0, 0, 1, 1).data.slice(0, 3).join();
+      };
+      return {
+        shaft: pixel(arrow.x, (arrow.top + arrow.y) / 2),
+        bar: pixel(Math.round(toX(middle)), arrow.y + 4),
+        back: pixel(Math.round(toX(middle)) , arrow.y - 20),
+        colours: [painted(css.getPropertyValue('--text').trim()),
+          painted(dark ? 'hsl(4 62% 64%)' : 'hsl(4 68% 41%)')],
+      };
+    }, [String(begin.order), String(end.order)]);
+    equal([shaft, bar], colours, 'colours of arrow and bar');
+    must(back !== bar, 'nothing tells the bar');
+    // Zoomed out until the wait is a point, there is none.
+    await page.evaluate(() => window.recorder.show(-1e12, 1e12));
+    await soon(look, [], 'arrows of points');
+    quiet(page);
+  },
+
   // Nothing that was recorded is taken for HTML or script; nothing is loaded.
   async hostile() {
     const {pid} = await startProgram(), address = view(pid);
@@ -326,6 +370,14 @@ const tests = {
       ({...sum, [name]: (sum[name] ?? 0) + 1}), {});
     equal(sorts(arrows), {'client server': 4, 'server server': 3,
       'client client': 2}, 'arrows');
+    await page.evaluate(() => window.recorder.select([...Array(
+      window.recorder.events.count).keys()].find(row => window.recorder.sites[
+      window.recorder.events.site[row]].format.text.startsWith('=>'))));
+    await page.locator('#show-spans').click();
+    await soon(() => page.locator('#record dt').allTextContents()
+      .then(names => names.filter(name => /^arg|bytes/.test(name))),
+    ['argument 1', 'argument 2', 'bytes'], 'names of arguments');
+    await page.locator('#show-spans').click();
     // Less in view: fewer spans; the thread that ended ends what it left open.
     await page.evaluate(() => {
       const {recorder} = window, {events} = recorder;
@@ -720,6 +772,44 @@ const tests = {
       equal(value[2], wanted.map(e => e.arguments[i]), `${name}, values`);
     }
     await page.waitForSelector('#plots .uplot');
+    quiet(page);
+  },
+
+  // Threads that wait for work, and the kernel's rings: a strip below each, a
+  // lane for each processor, and both grow. What is in them programs/view_live.py
+  // compares with the records.
+  async live_switches() {
+    process.env.RECORDER_SWITCHES = '64';
+    const child = await startProgram();
+    if (run('dump', String(child.pid), '--json', '-e', 'cpu') === '')
+      return; // this machine lets nobody see them
+    const server = await start(recorder, 'view', '--live', '--no-open',
+      String(child.pid));
+    const page = await open(await server.line());
+    const look = () => page.evaluate(() => {
+      const {strips, processors, layout} = window.recorder;
+      return {
+        ends: [...strips.values()].map(s => Math.max(0, ...s.running.end)),
+        sorted: [...strips.values()].every(s => Object.values(s).every(
+          ({begin, end}) => begin.every((b, i) => b <= end[i] &&
+            (i === 0 || b >= end[i - 1])))),
+        runs: processors.reduce((sum, cpu) => sum + cpu.runs.begin.length, 0),
+        lanes: layout().filter(l => l.lane && l.lane.levels).length,
+      };
+    });
+    for (let i = 0, before; i < 3; i++) {
+      await child.more(300);
+      await page.waitForFunction(most => [...window.recorder.strips.values()]
+        .some(s => s.running.end.at(-1) > most),
+      before ? Math.max(...before.ends) : 0);
+      const now = await look();
+      must(now.sorted, 'slices of a state do not overlap');
+      must(now.lanes >= 1, 'a lane for each processor that ran something');
+      must(!before || now.runs > before.runs, 'more runs come');
+      before = now;
+    }
+    await page.evaluate(() => window.recorder.show(
+      window.recorder.events.first, window.recorder.events.last));
     quiet(page);
   },
 

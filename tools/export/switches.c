@@ -18,6 +18,15 @@ struct told {
     uint64_t id, more;
     unsigned cpu, number;
     uint64_t named;
+    const char *name; /* null: the event has it */
+    uint64_t off_ns;
+    uint32_t row;
+};
+/* The same, of an event that is gone when its time comes. */
+struct switches_heard {
+    struct told told;
+    uint64_t sequence;
+    char name[SWITCHES_NAME_MAX];
 };
 
 /* ---------------------------------------------------------------- slices -- */
@@ -108,11 +117,15 @@ static struct switches_thread **thread_of(struct switches *s, uint64_t id)
 static void name_read(struct switches *s, const struct told *told,
                       char to[SWITCHES_NAME_MAX])
 {
-    const struct reader_thread *thread = told->event->thread;
+    const struct reader_thread *thread;
     size_t i = 0;
+    if (told->name) {
+        strcpy(to, told->name);
+        return;
+    }
+    thread = told->event->thread;
     if (told->named)
-        reader_word_text(&s->timeline->call->reader, told->event, 0, to,
-                         SWITCHES_NAME_MAX);
+        reader_word_text(s->reader, told->event, 0, to, SWITCHES_NAME_MAX);
     else
         snprintf(to, SWITCHES_NAME_MAX, "%s", thread ? thread->name : "");
     while ((unsigned char)to[i] >= ' ' && to[i] != 0x7f)
@@ -128,6 +141,8 @@ static struct switches_thread *subject(struct switches *s,
     char name[SWITCHES_NAME_MAX];
     if (told->number)
         thread->number = told->number;
+    if (told->row)
+        thread->row = told->row;
     if (told->named && told->named == thread->named)
         return thread;
     name_read(s, told, name);
@@ -135,6 +150,7 @@ static struct switches_thread *subject(struct switches *s,
         strcmp(thread->name, name) != 0) {
         thread = thread_add(s, told->id);
         thread->number = told->number;
+        thread->row = told->row;
         *thread_of(s, told->id) = thread;
     }
     if (*name)
@@ -324,7 +340,7 @@ static void interrupt_exit(struct switches *s, const struct told *told)
 /* Nanoseconds of the ticks before a record. */
 static uint64_t ticks_ns(const struct switches *s, const struct told *told)
 {
-    const struct recorder_clock_ *clock = &s->timeline->call->reader.clock;
+    const struct recorder_clock_ *clock = &s->reader->clock;
     uint64_t time = told->event->event.time;
     int64_t end = recorder_clock_time_(clock, time);
     int64_t begin = recorder_clock_time_(clock, time - told->more);
@@ -337,7 +353,8 @@ static uint64_t ticks_ns(const struct switches *s, const struct told *told)
 static void interrupts_on(struct switches *s, struct switches_cpu *cpu,
                           const struct told *told)
 {
-    uint64_t begin = told->ns, ticks = ticks_ns(s, told), ns;
+    uint64_t begin = told->ns, ns;
+    uint64_t ticks = told->name ? told->off_ns : ticks_ns(s, told);
     if (cpu->off)
         begin = cpu->off_since;
     else if (ticks)
@@ -351,11 +368,10 @@ static void interrupts_on(struct switches *s, struct switches_cpu *cpu,
     ns = in_window(s, begin, told->ns);
     cpu->off_count += is_inside(s, told->ns);
     cpu->off_ns += ns;
-    if (ns > cpu->off_longest) {
+    if (ns > cpu->off_longest && !told->name) {
         cpu->off_longest = ns;
         cpu->off_caller = told->event->event.caller;
-        reader_format(&s->timeline->call->reader, &told->event->event,
-                      &cpu->off_location);
+        reader_format(s->reader, &told->event->event, &cpu->off_location);
     }
     slice_add(s, (struct switches_slice){.what = SWITCHES_OFF,
                                          .begin = begin,
@@ -509,6 +525,7 @@ static void finish(struct switches *s)
 
 void switches_read(struct switches *s)
 {
+    s->reader = &s->timeline->call->reader;
     read_all(s);
     finish(s);
     timeline_rewind(s->timeline);
@@ -560,8 +577,117 @@ void switches_free(struct switches *s)
     free(s->interrupts);
     free(s->slices);
     free(s->latest);
+    free(s->heard);
     ids_free(&s->ids);
     ids_free(&s->vectors);
+}
+
+/* ---------------------------------------------------------------- follow -- */
+
+enum { CUT_NS = 250000000 }; /* a state that goes on is shown so late */
+
+void switches_follow(struct switches *s, struct reader *reader)
+{
+    *s = (struct switches){
+        .reader = reader, .until_ns = UINT64_MAX, .keeps = true};
+}
+
+void switches_hear(struct switches *s, const struct reader_event *e,
+                   uint32_t row)
+{
+    struct switches_heard *add;
+    struct told told;
+    if (e->ns < 0)
+        return;
+    if ((uint64_t)e->ns > s->newest)
+        s->newest = (uint64_t)e->ns;
+    if (!told_read(&told, e, (uint64_t)e->ns))
+        return;
+    if (!s->newest_before && e->recorder->complete_ns > s->complete)
+        s->complete = e->recorder->complete_ns;
+    s->heard = need(array_room(s->heard, &s->heard_max, s->heard_count + 1,
+                               sizeof *s->heard));
+    add = &s->heard[s->heard_count];
+    *add = (struct switches_heard){.told = told, .sequence = s->heard_count};
+    s->heard_count++;
+    name_read(s, &told, add->name);
+    if (told.kind == KIND_ON)
+        add->told.off_ns = ticks_ns(s, &told);
+    if (told.number && e->thread && e->thread->number == told.number)
+        add->told.row = row;
+    add->told.event = NULL;
+}
+
+static int heard_compare(const void *a, const void *b)
+{
+    const struct switches_heard *left = a, *right = b;
+    if (left->told.ns != right->told.ns)
+        return left->told.ns < right->told.ns ? -1 : 1;
+    return left->sequence < right->sequence ? -1
+                                            : left->sequence > right->sequence;
+}
+
+/* Ends what goes on; `forget`: what goes on from here is unknown. */
+static void cut_all(struct switches *s, bool forget)
+{
+    for (size_t i = 0; i < s->threads_count; i++) {
+        struct switches_thread *thread = s->threads[i];
+        enum switches_state state = thread->state;
+        if (forget || (thread->since < s->now && state != SWITCHES_UNKNOWN &&
+                       state != SWITCHES_ENDED))
+            state_set(s, thread, state, forget ? SWITCHES_UNKNOWN : state);
+    }
+    for (unsigned i = 0; forget && i < SWITCHES_CPUS; i++)
+        if (s->cpus[i]) {
+            s->cpus[i]->runs = NULL;
+            s->cpus[i]->depth = 0;
+            s->cpus[i]->asleep = s->cpus[i]->off = false;
+        }
+}
+
+/* Reads what was heard up to a time. */
+static void heard_read(struct switches *s, uint64_t until)
+{
+    size_t i;
+    if (s->heard_count)
+        qsort(s->heard, s->heard_count, sizeof *s->heard, heard_compare);
+    for (i = 0; i < s->heard_count && s->heard[i].told.ns <= until; i++) {
+        struct told *told = &s->heard[i].told;
+        told->name = s->heard[i].name;
+        if ((int64_t)told->ns < s->complete)
+            continue;
+        if (!s->any) { /* what is known begins here */
+            s->any = true;
+            s->begin_ns = s->now = told->ns;
+        }
+        if (told->ns < s->now)
+            told->ns = s->now;
+        if (told->kind == KIND_OFF || told->kind == KIND_ON)
+            take_off(s, told);
+        else
+            take(s, told);
+    }
+    s->heard_count -= i;
+    memmove(s->heard, s->heard + i, s->heard_count * sizeof *s->heard);
+    for (size_t k = 0; k < s->heard_count; k++)
+        s->heard[k].sequence = k;
+    if (s->any && s->now < until && until != UINT64_MAX)
+        s->now = until;
+}
+
+void switches_heard(struct switches *s, bool gap, bool last)
+{
+    heard_read(s, last ? UINT64_MAX : s->newest_before);
+    if (gap || last || s->now - s->cut_ns >= CUT_NS) {
+        cut_all(s, gap);
+        s->cut_ns = s->now;
+    }
+    if (s->named != s->threads_count)
+        names_make(s);
+    s->named = s->threads_count;
+    if (s->slices_count)
+        qsort(s->slices, s->slices_count, sizeof *s->slices, slices_compare);
+    s->newest_before = s->newest;
 }
 
 const char *switches_name(const char *name, uint64_t id, char to[64])

@@ -49,6 +49,7 @@ enum switches_state {
 enum { SWITCHES_NAME_MAX = 41, SWITCHES_NESTED_MAX = 32, SWITCHES_CPUS = 256 };
 
 struct switches_thread {
+    uint32_t row; /* of a page that follows: it has this thread there */
     uint64_t id;
     uint64_t named; /* address of its name; 0: none */
     char name[SWITCHES_NAME_MAX];
@@ -113,7 +114,8 @@ struct switches_slice {
 };
 
 struct switches {
-    struct timeline *timeline;
+    struct timeline *timeline; /* null: it follows a reader */
+    struct reader *reader;
     uint64_t since_ns, until_ns; /* the window, since the timeline's start */
     bool keeps;                  /* slices, too */
     /* Set by switches_read(): */
@@ -132,6 +134,12 @@ struct switches {
     struct switches_thread **latest; /* by number of ids */
     size_t threads_max, interrupts_max, latest_max, slices_max;
     uint64_t now;
+    struct switches_heard *heard; /* of a reader that is followed */
+    size_t heard_count, heard_max;
+    uint64_t newest, newest_before; /* of all takes, and but the last */
+    uint64_t cut_ns;                /* when states that go on were ended */
+    int64_t complete;               /* of what the first take had */
+    size_t named;                   /* threads, when names were made */
 };
 
 /* Reads all events of the timeline, and goes back to its first. */
@@ -143,6 +151,22 @@ void switches_lanes(struct switches *);
  * the call left out those of some threads, which is said. */
 void switches_export(struct switches *, struct timeline *);
 void switches_free(struct switches *);
+
+/* The same for a reader that follows a program, take by take. Times are since
+ * the program's start; slices are those since the caller set slices_count to 0.
+
+    switches_follow(&s, reader);
+    // of each take: switches_hear() for each event, then switches_heard()
+*/
+void switches_follow(struct switches *, struct reader *);
+/* Remembers what an event says. `row`: of its thread, for the page. */
+void switches_hear(struct switches *, const struct reader_event *,
+                   uint32_t row);
+/* Ends a take. What is older than the newest of the take before is complete,
+ * as takes do not overlap, and is read by time; the rest has to wait, unless
+ * this is the last. States that go on get a slice now and then. `gap`: records
+ * are missing before this take, so from there all are unknown. */
+void switches_heard(struct switches *, bool gap, bool last);
 /* Returns the name of a slice's thread or interrupt. */
 const char *switches_slice_name(const struct switches *,
                                 const struct switches_slice *, char to[64]);

@@ -1,5 +1,6 @@
 /* events.c - makes events of records, chooses among them, hands them out. */
 /* SPDX-License-Identifier: MIT */
+#include "filters.h"
 #include "inside.h"
 
 /* A record with its words in the host's order. */
@@ -103,8 +104,7 @@ static bool thread_is(const struct reader_event *event, const char *wanted)
     return event->thread && strcmp(event->thread->name, wanted) == 0;
 }
 
-static bool is_chosen(const struct reader *reader,
-                      const struct reader_event *event)
+static bool is_chosen(struct reader *reader, const struct reader_event *event)
 {
     const struct reader_inside *inside = reader->inside;
     const struct reader_selection *s = &inside->selection;
@@ -125,7 +125,9 @@ static bool is_chosen(const struct reader *reader,
         !recorder_severity_chosen_(s->severities, event->event.severity,
                                    event->event.hardware))
         return false;
-    return !inside->thread || thread_is(event, inside->thread);
+    if (inside->thread && !thread_is(event, inside->thread))
+        return false;
+    return !s->filters || filters_match(s->filters, reader, event);
 }
 
 static bool record_next(struct reader *reader, struct reader_event *event)
@@ -189,7 +191,7 @@ static bool is_selective(const struct reader_inside *inside)
 {
     const struct reader_selection *s = &inside->selection;
     return inside->thread || s->since_order || s->until_order || s->since_set ||
-           s->until_set || s->severities;
+           s->until_set || s->severities || s->filters;
 }
 
 static uint64_t events_count(struct reader *reader)

@@ -261,6 +261,8 @@ bool kernel_has(const struct reader *, const struct reader_recorder *,
 size_t kernel_added(const struct reader *, const struct reader_recorder *);
 /* The row that was made for a thread without one; null: none. */
 struct reader_thread *kernel_thread(const struct reader *, unsigned number);
+/* The highest number of such a row; 0: there is none. */
+unsigned kernel_threads_end(const struct reader *);
 void kernel_close(struct reader *);
 
 /* --------------------------------------------------------------- message -- */

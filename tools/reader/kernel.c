@@ -296,7 +296,23 @@ void reader_kernel(struct reader *reader)
         kernel_take(reader);
 }
 
+size_t reader_kernel_count(const struct reader *reader)
+{
+    const struct kernel *kernel = reader->inside->kernel;
+    return kernel ? kernel->switches_count : 0;
+}
+
 /* --------------------------------------------------------------- threads -- */
+
+unsigned kernel_threads_end(const struct reader *reader)
+{
+    const struct kernel *kernel = reader->inside->kernel;
+    unsigned end = 0;
+    for (size_t i = 0; kernel && i < kernel->rows_count; i++)
+        if (kernel->rows[i].number > end)
+            end = kernel->rows[i].number;
+    return end;
+}
 
 struct reader_thread *kernel_thread(const struct reader *reader,
                                     unsigned number)

@@ -24,6 +24,7 @@ LIMITS
 FLOORS (a file calls only files of lower floors; inside.h declares the calls)
     take        opens a reader, and takes what its program holds
     events      makes events of records, chooses among them
+    filters     chooses by what an event says
     arguments   what an event was given
     message     what it says: formats, strings, lines
     logs        lines of text logs, as events among the others
@@ -175,6 +176,8 @@ struct reader_selection {
     int64_t since_ns, until_ns;        /* from the program's start */
     const char *thread;                /* number or name */
     unsigned severities; /* a set: see recorder_severities_; 0: any, or none */
+    struct filters *filters; /* of texts and arguments; null: none (filters.h).
+                              * Whose it is frees it behind the reader */
 };
 
 /* ---------------------------------------------------------------- reader -- */
@@ -237,6 +240,8 @@ const char *reader_take(struct reader *);
 /* Copies what the kernel's rings hold by now, for the next take, before it is
  * overwritten there. */
 void reader_kernel(struct reader *);
+/* Returns how many switches these are. */
+size_t reader_kernel_count(const struct reader *);
 
 /* Counts what the rings of the chosen recorders held at the last reader_take():
  * the figures of each. */

@@ -245,6 +245,8 @@ static void put_threads(struct made *made, struct buffer *to,
     const struct offsets *at = offsets_of(m);
     const struct reader *reader = &made->call->reader;
     uint64_t max = reader->threads_count;
+    if (kernel_threads_end(reader) > max) /* behind those of the program */
+        max = kernel_threads_end(reader);
     if (reader->logs)
         max = made->program->is.threads_max ? made->program->is.threads_max
                                             : RECORDER_THREADS;
@@ -623,12 +625,18 @@ static bool threads_write(struct made *made)
     uint64_t count = reader->threads_count;
     unsigned char *rows, bytes[8];
     bool done;
+    if (kernel_threads_end(reader) > count)
+        count = kernel_threads_end(reader);
     if (count > made->threads_max)
         count = made->threads_max;
     rows = need(calloc(count + 1, at->row_size));
     for (size_t i = 0; i < count; i++) {
-        const struct reader_thread *t = &reader->threads[i];
+        const struct reader_thread *t = i < reader->threads_count
+                                            ? &reader->threads[i]
+                                            : kernel_thread(reader, (unsigned)i + 1);
         unsigned char *row = rows + i * at->row_size;
+        if (!t)
+            continue;
         bytes_put_word(m, row + at->row_first, t->first);
         bytes_put(m, row + at->row_id, (uint32_t)t->id, 4);
         bytes_put(m, row + at->row_state,

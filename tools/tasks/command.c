@@ -158,6 +158,12 @@ static void command_thread_name(void *of, size_t i, char to[64])
              thread->name);
 }
 
+static bool command_waits_still(void *of, size_t i, size_t holder)
+{
+    struct threads *threads = &((struct tasks_command *)of)->threads;
+    return thread_waits_still(threads, i, holder);
+}
+
 bool command_has_tasks(struct source *source)
 {
     struct tasks_command command = {.source = source};
@@ -227,7 +233,8 @@ const char *command_tasks(struct tasks *tasks, struct tasks_command *command,
                                     .writable = command_writable,
                                     .library = command_library,
                                     .thread = command_thread,
-                                    .thread_name = command_thread_name};
+                                    .thread_name = command_thread_name,
+                                    .waits_still = command_waits_still};
     const char *wrong;
     memset(command, 0, sizeof *command);
     command->source = source;

@@ -11,8 +11,18 @@
 struct graph {
     struct tasks *tasks;
     const size_t *next; /* of threads */
+    size_t *runs;       /* the task that a thread runs, or TASK_NONE */
     size_t threads;
 };
+
+/* The node of whoever holds what a thread holds: the task that it runs. */
+static size_t holder_node(const struct graph *graph, size_t thread)
+{
+    if (thread >= graph->threads)
+        return TASK_NONE;
+    return graph->runs[thread] != TASK_NONE ? graph->runs[thread]
+                                            : graph->tasks->count + thread;
+}
 
 /* What a node waits for: a task that runs, for what its thread waits for. */
 static size_t waits_for(const struct graph *graph, size_t node)
@@ -23,10 +33,13 @@ static size_t waits_for(const struct graph *graph, size_t node)
         if (task->running)
             return task->thread < graph->threads ? tasks->count + task->thread
                                                  : TASK_NONE;
-        return task->dead ? TASK_NONE : task->owner;
+        if (task->dead)
+            return TASK_NONE;
+        return task->owner != TASK_NONE
+                   ? task->owner
+                   : holder_node(graph, task->owner_thread);
     }
-    node = graph->next[node - tasks->count];
-    return node == TASK_NONE ? TASK_NONE : tasks->count + node;
+    return holder_node(graph, graph->next[node - tasks->count]);
 }
 
 static bool cycle_keep(const struct graph *graph, size_t first, size_t count)
@@ -82,18 +95,28 @@ static bool cycles_collect(const struct graph *graph)
     return whole;
 }
 
-/* Do all tasks of the circle wait for the next, as they are now? */
-static bool cycle_stands(struct tasks *tasks, const struct task_cycle *cycle)
+/* Do all of the circle wait for the next, as they are now? */
+static bool cycle_stands(const struct graph *graph,
+                         const struct task_cycle *cycle)
 {
+    struct tasks *tasks = graph->tasks;
+    const struct tasks_program *program = &tasks->program;
     for (size_t i = 0; i < cycle->count; i++) {
         size_t next = cycle->nodes[(i + 1) % cycle->count];
         const struct task *task;
         struct task now;
-        if (cycle->nodes[i] >= tasks->count)
+        if (cycle->nodes[i] >= tasks->count) {
+            size_t thread = cycle->nodes[i] - tasks->count;
+            if (program->waits_still &&
+                !program->waits_still(program->of, thread, graph->next[thread]))
+                return false;
             continue;
+        }
         task = &tasks->all[cycle->nodes[i]];
-        if (!task_again(tasks, task, &now) || now.object != task->object ||
-            now.running != task->running ||
+        if (!task_again(tasks, task, &now))
+            return false;
+        task_again_waits(tasks, &now);
+        if (now.object != task->object || now.running != task->running ||
             (next < tasks->count && now.owner_at != tasks->all[next].address))
             return false;
     }
@@ -102,12 +125,13 @@ static bool cycle_stands(struct tasks *tasks, const struct task_cycle *cycle)
 
 /* In one look at a running program, tasks may seem to wait in a circle that
  * never was: such a circle does not stand for 20 looks in 60 ms. */
-static bool cycle_lasts(struct tasks *tasks, const struct task_cycle *cycle)
+static bool cycle_lasts(const struct graph *graph,
+                        const struct task_cycle *cycle)
 {
     const struct timespec wait = {.tv_nsec = 3000000};
     for (int i = 0; i < 20; i++) {
-        cache_renew(&tasks->cache);
-        if (!cycle_stands(tasks, cycle))
+        cache_renew(&graph->tasks->cache);
+        if (!cycle_stands(graph, cycle))
             return false;
         nanosleep(&wait, NULL);
     }
@@ -117,13 +141,21 @@ static bool cycle_lasts(struct tasks *tasks, const struct task_cycle *cycle)
 const char *task_cycles_find(struct tasks *tasks, const size_t *next,
                              size_t count)
 {
-    const struct graph graph = {tasks, next, count};
+    struct graph graph = {tasks, next, NULL, count};
     size_t kept = 0;
-    if (!cycles_collect(&graph))
+    graph.runs = calloc(count + 1, sizeof *graph.runs);
+    for (size_t i = 0; graph.runs && i < count; i++)
+        graph.runs[i] = TASK_NONE;
+    for (size_t i = 0; graph.runs && i < tasks->count; i++)
+        if (tasks->all[i].running && tasks->all[i].thread < count)
+            graph.runs[tasks->all[i].thread] = i;
+    if (!graph.runs || !cycles_collect(&graph)) {
+        free(graph.runs);
         return "there is no memory for it";
+    }
     for (size_t i = 0; i < tasks->cycles_count; i++) {
         struct task_cycle *cycle = &tasks->cycles[i];
-        if (tasks->program.live && !cycle_lasts(tasks, cycle)) {
+        if (tasks->program.live && !cycle_lasts(&graph, cycle)) {
             free(cycle->nodes);
             continue;
         }
@@ -133,5 +165,6 @@ const char *task_cycles_find(struct tasks *tasks, const size_t *next,
         tasks->cycles[kept++] = *cycle;
     }
     tasks->cycles_count = kept;
+    free(graph.runs);
     return NULL;
 }

@@ -14,7 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LISTS_OF_STATE_MAX = 1024 }; /* one for each priority */
+enum {
+    LISTS_OF_STATE_MAX = 1024, /* one for each priority */
+    PLACES_MAX = 1024          /* of names of queues */
+};
 
 static bool word_at(struct tasks *tasks, uint64_t address, uint64_t *word)
 {
@@ -52,6 +55,8 @@ static void names_read(struct tasks *tasks, struct freertos *of)
         !known_member(tasks, type, "xHandle", &handle, &bytes) ||
         !known_member(tasks, type, "", &whole, &item) || !item)
         return;
+    if (size > (uint64_t)PLACES_MAX * item)
+        size = (uint64_t)PLACES_MAX * item;
     for (;
          size >= item && of->names_count < sizeof of->names / sizeof *of->names;
          size -= item, at += item) {

@@ -13,6 +13,19 @@ static bool word_at(struct tasks *tasks, uint64_t address, uint64_t *word)
     return true;
 }
 
+/* May one more step be done? Whatever the memory holds, they end. */
+static bool step(struct tasks *tasks)
+{
+    if (tasks->steps_left && tasks->count < tasks->limit) {
+        tasks->steps_left--;
+        return true;
+    }
+    tasks_warn(tasks,
+               "it has too many tasks: after %zu the others are left out",
+               tasks->count);
+    return false;
+}
+
 static void warn_end(struct tasks *tasks, size_t layout, uint64_t address)
 {
     tasks_warn(
@@ -49,8 +62,7 @@ static void list_previous(struct tasks *tasks, size_t layout, size_t list,
         &tasks->layouts[layout].rows[RECORDER_TASK_PREVIOUS_];
     uint64_t at = first;
     bool is_new = true;
-    for (uint64_t steps = 0; row->is_set && is_new && steps < TASKS_MAX;
-         steps++)
+    while (row->is_set && is_new && step(tasks))
         if (!word_at(tasks, at + row->offset, &at) || !at || at == first ||
             !task_add(tasks, layout, list, at, &is_new))
             return;
@@ -68,8 +80,8 @@ static void list_next(struct tasks *tasks, size_t layout, size_t list)
         return;
     }
     at = first;
-    for (uint64_t steps = 0; at && steps < TASKS_MAX; steps++) {
-        if (steps && at == first)
+    while (at && step(tasks)) {
+        if (circle.steps && at == first)
             return;
         if (circle_closes(&circle, at)) {
             warn_circle(tasks, layout, at);
@@ -98,10 +110,10 @@ static void list_ring(struct tasks *tasks, size_t layout, size_t list,
     const struct layout *l = &tasks->layouts[layout];
     const struct freertos *items =
         l->lists[list].kind == LIST_ITEMS ? l->freertos : NULL;
-    uint64_t next = items ? items->next : 0, at = head, task, steps;
+    uint64_t next = items ? items->next : 0, at = head, task;
     struct circle circle = {0};
     bool is_new;
-    for (steps = 0; steps < TASKS_MAX; steps++) {
+    while (step(tasks)) {
         if (!word_at(tasks, at + next, &at)) {
             warn_end(tasks, layout, at);
             return;
@@ -137,7 +149,7 @@ static void list_table(struct tasks *tasks, size_t layout, size_t list)
     uint64_t task, at = l->at;
     unsigned word = tasks->cache.memory.word_bytes;
     bool is_new;
-    for (uint64_t i = 0; i < l->count; i++, at += word) {
+    for (uint64_t i = 0; i < l->count && step(tasks); i++, at += word) {
         if (!word_at(tasks, at, &task)) {
             warn_end(tasks, layout, at);
             return;
@@ -159,8 +171,5 @@ const char *lists_read(struct tasks *tasks, size_t layout)
             break;
         case LIST_ITEMS: list_items(tasks, layout, i); break;
         }
-    if (tasks->count >= TASKS_MAX)
-        tasks_warn(tasks, "it has more than %d tasks: the others are left out",
-                   TASKS_MAX);
     return NULL;
 }

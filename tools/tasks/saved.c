@@ -64,25 +64,23 @@ static bool task_keep(struct tasks *direct, struct task_stacks *stacks,
                       tasks_put *put, struct registers *context)
 {
     const struct layout *layout = &direct->layouts[task->layout];
-    struct task now, later;
-    struct registers after;
-    uint64_t frames[FRAMES_MAX], end, sp, xpsr;
-    bool whole, exact;
+    struct task now;
+    uint64_t frames[FRAMES_MAX], walked, end, sp;
+    size_t noted;
+    bool whole;
     cache_renew(&direct->cache);
     if (!task_again(direct, task, &now) || now.running || now.dead ||
-        !stack_walk(stacks, direct, &now, context, frames, &whole, &end))
+        !stack_walk(stacks, direct, &now, context, frames, &whole, &walked))
         return false;
+    noted = stack_note(stacks, direct, context, walked);
     sp = context->value[stacks->unwind.machine->sp];
-    end = end >= sp && end - sp < STACK_MAX - BELOW - ABOVE ? end + ABOVE
-                                                            : sp + 4096;
+    end = walked >= sp && walked - sp < STACK_MAX - BELOW - ABOVE
+              ? walked + ABOVE
+              : sp + 4096;
     bytes_keep(direct, keeper, put, sp - BELOW, (size_t)(end - sp) + BELOW);
     bytes_keep(direct, keeper, put, task->address + layout->low,
                (size_t)layout->span);
-    cache_renew(&direct->cache);
-    return task_again(direct, task, &later) &&
-           task_registers(direct, &direct->cache.memory, &later, &after, &exact,
-                          &xpsr) &&
-           stack_is_same(&now, &later, context, &after);
+    return stack_stood(stacks, direct, &now, context, walked, noted);
 }
 
 static void tasks_note(struct call *call, struct tasks *kept,

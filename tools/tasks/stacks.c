@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How often a stack is read that its task leaves meanwhile. */
-enum { STACK_TRIES = 3 };
+enum {
+    STACK_TRIES = 8, /* how often it is read that its task leaves meanwhile */
+    SPAN_MAX = 256 * 1024 /* bytes of a stack that are compared */
+};
 
 /* Is there code at an address, and does a function begin there? A task that has
  * not begun goes on at the start of a function, all others behind a call. */
@@ -89,24 +91,57 @@ unsigned stack_walk(struct task_stacks *stacks, struct tasks *tasks,
     return count;
 }
 
-bool stack_is_same(const struct task *a, const struct task *b,
-                   const struct registers *c, const struct registers *d)
+/* Copies the bytes from the saved stack pointer to the outermost frame, and the
+ * words that end it, into half 0 or 1 of the span. */
+static size_t span_read(struct task_stacks *stacks, struct tasks *tasks,
+                        unsigned half, const struct registers *registers,
+                        uint64_t end)
 {
-    return a->running == b->running && a->state == b->state &&
-           a->dead == b->dead &&
-           memcmp(c->value, d->value, sizeof c->value) == 0;
+    struct memory *m = &tasks->cache.memory;
+    uint64_t sp = registers->value[stacks->unwind.machine->sp];
+    uint64_t size = end - sp + 8 * m->word_bytes;
+    if (!stacks->span)
+        stacks->span = malloc((size_t)2 * SPAN_MAX);
+    return stacks->span ? m->read(m, sp, stacks->span + half * (size_t)SPAN_MAX,
+                                  size < SPAN_MAX ? (size_t)size : SPAN_MAX)
+                        : 0;
 }
 
-/* Reads the stack of a task that may go on meanwhile: between two looks at its
- * context that agree. */
+size_t stack_note(struct task_stacks *stacks, struct tasks *tasks,
+                  const struct registers *registers, uint64_t end)
+{
+    return span_read(stacks, tasks, 0, registers, end);
+}
+
+bool stack_stood(struct task_stacks *stacks, struct tasks *tasks,
+                 const struct task *then, const struct registers *registers,
+                 uint64_t end, size_t noted)
+{
+    struct registers after;
+    struct task now;
+    uint64_t xpsr;
+    bool exact;
+    cache_renew(&tasks->cache);
+    return task_again(tasks, then, &now) &&
+           task_registers(tasks, &tasks->cache.memory, &now, &after, &exact,
+                          &xpsr) &&
+           now.running == then->running && now.state == then->state &&
+           now.dead == then->dead &&
+           memcmp(registers->value, after.value, sizeof after.value) == 0 &&
+           span_read(stacks, tasks, 1, registers, end) == noted &&
+           (!noted ||
+            memcmp(stacks->span, stacks->span + SPAN_MAX, noted) == 0);
+}
+
+/* Reads the stack of a task that may go on meanwhile. */
 static bool stack_read_live(struct task_stacks *stacks, struct tasks *tasks,
                             struct task *task, uint64_t *frames,
                             unsigned *count, bool *whole)
 {
-    struct task now, later;
-    struct registers first, second;
-    bool exact;
-    uint64_t xpsr, end;
+    struct registers registers;
+    struct task now;
+    uint64_t end;
+    size_t noted;
     cache_renew(&tasks->cache);
     if (!task_again(tasks, task, &now))
         return false;
@@ -117,12 +152,11 @@ static bool stack_read_live(struct task_stacks *stacks, struct tasks *tasks,
         *count = 0;
         return true;
     }
-    *count = stack_walk(stacks, tasks, &now, &first, frames, whole, &end);
-    cache_renew(&tasks->cache);
-    return *count && task_again(tasks, task, &later) &&
-           task_registers(tasks, &tasks->cache.memory, &later, &second, &exact,
-                          &xpsr) &&
-           stack_is_same(&now, &later, &first, &second);
+    *count = stack_walk(stacks, tasks, &now, &registers, frames, whole, &end);
+    if (!*count)
+        return false;
+    noted = stack_note(stacks, tasks, &registers, end);
+    return stack_stood(stacks, tasks, &now, &registers, end, noted);
 }
 
 /* Has a recording a note of a task with such a context? It has none of tasks
@@ -198,6 +232,7 @@ void stacks_close(struct task_stacks *stacks)
     for (size_t i = 0; i < stacks->count; i++)
         free(stacks->all[i].frames);
     free(stacks->all);
+    free(stacks->span);
     ids_free(&stacks->ids);
     unwind_close(&stacks->unwind);
 }

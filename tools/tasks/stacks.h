@@ -51,6 +51,7 @@ struct task_stacks {
     size_t count, max;
     struct ids ids;
     struct unwind unwind;
+    unsigned char *span; /* the bytes of a stack, twice */
     struct place_start {
         uint64_t address;
         bool is_start, is_code;
@@ -64,9 +65,14 @@ const char *stacks_open(struct task_stacks *, struct tasks *, struct source *);
 unsigned stack_walk(struct task_stacks *, struct tasks *, const struct task *,
                     struct registers *, uint64_t frames[FRAMES_MAX],
                     bool *whole, uint64_t *end);
-/* Did nothing change that tells where the task stands? */
-bool stack_is_same(const struct task *, const struct task *,
-                   const struct registers *, const struct registers *);
+/* Notes the bytes of a stack that was walked; how many. */
+size_t stack_note(struct task_stacks *, struct tasks *,
+                  const struct registers *, uint64_t end);
+/* Did the task stand from before `then` was read up to now? Its context is the
+ * same, and so are the bytes of its stack that were noted: it may have gone on
+ * and come back. */
+bool stack_stood(struct task_stacks *, struct tasks *, const struct task *then,
+                 const struct registers *, uint64_t end, size_t noted);
 /* Reads the stacks of all chosen tasks, or only of those in deadlocks. Null, or
  * what is wrong. */
 const char *stacks_read(struct task_stacks *, struct tasks *,

@@ -45,18 +45,27 @@ void task_object(const struct tasks *tasks, const struct task *task,
     snprintf(to, 192, "%s%s%s", task->why, *task->why ? " " : "", name);
 }
 
+void task_thread(const struct tasks *tasks, size_t thread, int32_t id,
+                 char to[80])
+{
+    const struct tasks_program *program = &tasks->program;
+    char name[64] = "";
+    if (thread != TASK_NONE && program->thread_name)
+        program->thread_name(program->of, thread, name);
+    if (*name)
+        snprintf(to, 80, "thread %s", name);
+    else
+        snprintf(to, 80, "thread %d", (int)id);
+}
+
 void task_waits(const struct tasks *tasks, const struct task *task,
                 char to[256])
 {
-    const struct tasks_program *program = &tasks->program;
-    char object[192], holder[64] = "";
+    char object[192], holder[80] = "";
     *to = '\0';
     if (task->running) {
-        if (task->thread != TASK_NONE && program->thread_name)
-            program->thread_name(program->of, task->thread, holder);
-        if (*holder || task->worker)
-            snprintf(to, 256, *holder ? "thread %s" : "thread %s%d", holder,
-                     (int)task->worker);
+        if (task->thread != TASK_NONE || task->worker)
+            task_thread(tasks, task->thread, task->worker, to);
         return;
     }
     if (!task->object) {
@@ -68,6 +77,8 @@ void task_waits(const struct tasks *tasks, const struct task *task,
         *holder = '\0';
     else if (task->owner != TASK_NONE)
         task_title(tasks, &tasks->all[task->owner], holder);
+    else if (task->owner_thread != TASK_NONE)
+        task_thread(tasks, task->owner_thread, (int32_t)task->owner_at, holder);
     else if (task->owner_at)
         snprintf(holder, sizeof holder, "0x%llx",
                  (unsigned long long)task->owner_at);

@@ -4,23 +4,25 @@
 #include "array.h"
 #include "bytes.h"
 #include "recorder/regex.h"
+#include "shown.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CACHE_PAGES = 4096 };
+enum { CACHE_PAGES = 4096, TASK_BYTES_MIN = 16 /* without a stack */ };
 
 void tasks_warn(struct tasks *tasks, const char *format, ...)
 {
-    char line[256];
-    size_t at = strlen(tasks->warnings);
+    char text[256], line[4 * sizeof text + 1];
+    size_t at = strlen(tasks->warnings), size;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(line, sizeof line - 1, format, arguments);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    strcat(line, "\n");
+    size = strlen(text); /* names in it are the program's */
+    snprintf(line, sizeof line, "%s\n", text_shown(text, &size));
     if (!strstr(tasks->warnings, line) &&
         at + strlen(line) < sizeof tasks->warnings)
         strcpy(tasks->warnings + at, line);
@@ -216,6 +218,7 @@ static bool task_read(struct tasks *tasks, struct task *task)
         return false;
     task->since_ns = -1;
     field(tasks, layout, bytes, RECORDER_TASK_SINCE_, &task->since);
+    task->owner_thread = TASK_NONE;
     task->owner = task->group = task->thread = task->stack = TASK_NONE;
     if (field(tasks, layout, bytes, RECORDER_TASK_ID_, &value))
         task->id = signed_of(value, layout->rows[RECORDER_TASK_ID_].bytes);
@@ -243,7 +246,7 @@ bool task_add(struct tasks *tasks, size_t layout, size_t list, uint64_t address,
     *is_new = number == IDS_NONE;
     if (!*is_new)
         return true;
-    if (!task_read(tasks, &task))
+    if (tasks->count == tasks->limit || !task_read(tasks, &task))
         return false;
     all = array_room(tasks->all, &tasks->max, tasks->count + 1, sizeof *all);
     if (!all || ids_add(&tasks->ids, address, layout, 0, is_new) == IDS_NONE)
@@ -253,44 +256,95 @@ bool task_add(struct tasks *tasks, size_t layout, size_t list, uint64_t address,
     return true;
 }
 
-/* Follows the links of waiting tasks to the object that the ring goes
- * through. */
-static void ring_read(struct tasks *tasks, struct task *task)
+/* ----------------------------------------------------------------- rings -- */
+
+/* Where the links of waiting tasks lead from a task's own: to the object that
+ * the ring goes through, or to a task in `ends`, which is the same for all on
+ * the way. 0: nowhere, or in a circle of tasks alone. */
+static uint64_t ring_end(struct tasks *tasks, const struct task *task,
+                         const uint64_t *ends)
 {
-    enum { STEPS = 4096 };
     const struct layout *layout = &tasks->layouts[task->layout];
-    const struct task_ring *ring = layout->ring;
-    unsigned link = (unsigned)layout->rows[RECORDER_TASK_WAITS_].offset;
+    uint64_t link = layout->rows[RECORDER_TASK_WAITS_].offset;
     uint64_t at = word_in(tasks, layout, task->address, RECORDER_TASK_WAITS_);
     struct memory *m = &tasks->cache.memory;
     unsigned char bytes[8];
-    int steps = 0;
-    while (at && steps++ < STEPS &&
-           ids_find(&tasks->ids, at - link, task->layout, 0) != IDS_NONE)
+    for (size_t steps = 0; at && steps <= tasks->count; steps++) {
+        size_t i = ids_find(&tasks->ids, at - link, task->layout, 0);
+        if (i == IDS_NONE)
+            return at;
+        if (ends && ends[i])
+            return ends[i];
         at = bytes_read(m, at, bytes, m->word_bytes) ? bytes_word(m, bytes) : 0;
-    if (!at || steps >= STEPS || task->running)
+    }
+    return 0;
+}
+
+/* Notes where the ring leads, of all tasks on the way; 1: nowhere. */
+static uint64_t ring_note(struct tasks *tasks, size_t task, uint64_t *ends)
+{
+    uint32_t layout = tasks->all[task].layout;
+    const struct layout *l = &tasks->layouts[layout];
+    uint64_t link = l->rows[RECORDER_TASK_WAITS_].offset;
+    uint64_t end = ring_end(tasks, &tasks->all[task], ends);
+    for (size_t i = task; i != IDS_NONE && !ends[i];) {
+        uint64_t at =
+            word_in(tasks, l, tasks->all[i].address, RECORDER_TASK_WAITS_);
+        ends[i] = end ? end : 1;
+        i = ids_find(&tasks->ids, at - link, layout, 0);
+    }
+    return end == 1 ? 0 : end;
+}
+
+/* What a task waits for through whose object a ring leads to an address. */
+static void ring_wait(struct tasks *tasks, struct task *task, uint64_t end)
+{
+    const struct task_ring *ring = tasks->layouts[task->layout].ring;
+    struct memory *m = &tasks->cache.memory;
+    unsigned char bytes[8];
+    if (!end || task->running)
         return;
-    if (ids_find(&tasks->ids, at - ring->end_at, task->layout, 0) != IDS_NONE) {
-        task->object = task->owner_at = at - ring->end_at;
+    if (ids_find(&tasks->ids, end - ring->end_at, task->layout, 0) !=
+        IDS_NONE) {
+        task->object = task->owner_at = end - ring->end_at;
         strcpy(task->why, "end of");
         return;
     }
-    task->object = at - ring->head_at;
+    task->object = end - ring->head_at;
     if (bytes_read(m, task->object + ring->owner_at, bytes, m->word_bytes))
         task->owner_at = bytes_word(m, bytes);
     if (ids_find(&tasks->ids, task->owner_at, task->layout, 0) == IDS_NONE)
         task->owner_at = 0; /* the object has no owner there */
 }
 
+/* The same of all tasks, each step once. */
+static bool rings_read(struct tasks *tasks)
+{
+    uint64_t *ends = NULL;
+    for (size_t i = 0; i < tasks->count; i++) {
+        struct task *task = &tasks->all[i];
+        if (!tasks->layouts[task->layout].ring)
+            continue;
+        if (!ends)
+            ends = calloc(tasks->count, sizeof *ends);
+        if (!ends)
+            return false;
+        ring_wait(tasks, task, ring_note(tasks, i, ends));
+    }
+    free(ends);
+    return true;
+}
+
 bool task_again(struct tasks *tasks, const struct task *task, struct task *now)
 {
     *now = (struct task){
         .address = task->address, .layout = task->layout, .list = task->list};
-    if (!task_read(tasks, now))
-        return false;
+    return task_read(tasks, now);
+}
+void task_again_waits(struct tasks *tasks, struct task *now)
+{
     if (tasks->layouts[now->layout].ring)
-        ring_read(tasks, now);
-    return true;
+        ring_wait(tasks, now, ring_end(tasks, now, NULL));
 }
 
 /* --------------------------------------------------------------- threads -- */
@@ -308,24 +362,40 @@ static bool stack_bounds(struct tasks *tasks, const struct task *task,
     return *low && *bytes;
 }
 
-/* A task runs on the thread that it names, or whose stack pointer lies in its
- * stack. */
-static void thread_link(struct tasks *tasks, size_t thread, int32_t id,
-                        uint64_t sp)
-{
+struct bounds {
     uint64_t low, bytes;
-    for (size_t i = 0; i < tasks->count; i++) {
-        struct task *task = &tasks->all[i];
-        if (task->thread != TASK_NONE || task->dead)
-            continue;
-        if (task->running && task->worker && task->worker == id)
-            task->thread = thread;
-        else if (!task->worker && sp &&
-                 stack_bounds(tasks, task, &low, &bytes) && sp - low < bytes) {
-            task->thread = thread;
-            task->running = true;
-        }
+    size_t task;
+};
+
+/* The stacks of tasks that name no worker, by their lowest addresses; null: no
+ * layout has them, or there is no memory. */
+static struct bounds *stacks_sorted(struct tasks *tasks, size_t *count)
+{
+    struct bounds *all = calloc(tasks->count + 1, sizeof *all);
+    *count = 0;
+    for (size_t i = 0; all && i < tasks->count; i++) {
+        const struct task *task = &tasks->all[i];
+        struct bounds *to = &all[*count];
+        to->task = i;
+        *count += !task->dead && !task->worker &&
+                  stack_bounds(tasks, task, &to->low, &to->bytes);
     }
+    if (all)
+        qsort(all, *count, sizeof *all, array_compare);
+    return all;
+}
+
+/* The task in whose stack a thread's stack pointer lies runs on the thread. */
+static void thread_link(struct tasks *tasks, const struct bounds *stacks,
+                        size_t count, size_t thread, uint64_t sp)
+{
+    size_t behind = array_count_to(stacks, count, sizeof *stacks, sp);
+    const struct bounds *stack = behind ? &stacks[behind - 1] : NULL;
+    if (!stack || sp - stack->low >= stack->bytes ||
+        tasks->all[stack->task].thread != TASK_NONE)
+        return;
+    tasks->all[stack->task].thread = thread;
+    tasks->all[stack->task].running = true;
 }
 
 static bool any_stack_rows(const struct tasks *tasks)
@@ -341,17 +411,21 @@ static void threads_link(struct tasks *tasks)
     const struct tasks_program *program = &tasks->program;
     bool by_stack = any_stack_rows(tasks);
     struct ids by_id = {0};
+    struct bounds *stacks;
+    size_t count = 0;
     int32_t id;
     uint64_t sp;
     bool is_new;
+    stacks = by_stack ? stacks_sorted(tasks, &count) : NULL;
     for (size_t i = 0;
          program->thread &&
          program->thread(program->of, i, &id, by_stack ? &sp : NULL);
          i++) {
         ids_add(&by_id, (uint32_t)id, 0, 0, &is_new);
-        if (by_stack)
-            thread_link(tasks, i, id, sp);
+        if (stacks)
+            thread_link(tasks, stacks, count, i, sp);
     }
+    free(stacks);
     for (size_t i = 0; i < tasks->count; i++) {
         struct task *task = &tasks->all[i];
         size_t thread = task->running && task->worker
@@ -362,6 +436,11 @@ static void threads_link(struct tasks *tasks)
             thread = 0;
         if (thread != IDS_NONE && task->thread == TASK_NONE)
             task->thread = thread;
+        if (task->owner == TASK_NONE && task->owner_at &&
+            task->owner_at <= INT32_MAX) {
+            thread = ids_find(&by_id, task->owner_at, 0, 0);
+            task->owner_thread = thread == IDS_NONE ? TASK_NONE : thread;
+        }
     }
     ids_free(&by_id);
 }
@@ -430,13 +509,11 @@ static int order_compare(const void *a, const void *b)
 static const char *tasks_sort(struct tasks *tasks)
 {
     tasks->order = calloc(tasks->count + 1, sizeof *tasks->order);
-    if (!tasks->order)
+    if (!tasks->order || !rings_read(tasks))
         return "there is no memory for it";
     for (size_t i = 0; i < tasks->count; i++) {
         struct task *task = &tasks->all[i];
         tasks->order[i] = i;
-        if (tasks->layouts[task->layout].ring)
-            ring_read(tasks, task);
         if (tasks->layouts[task->layout].owners_are_tasks &&
             ids_find(&tasks->ids, task->owner_at, task->layout, 0) == IDS_NONE)
             task->owner_at = 0;
@@ -454,6 +531,10 @@ const char *tasks_open(struct tasks *tasks, const struct tasks_program *program)
     const char *wrong = NULL;
     memset(tasks, 0, sizeof *tasks);
     tasks->program = *program;
+    tasks->limit = program->memory->size / TASK_BYTES_MIN < TASKS_MAX
+                       ? (size_t)(program->memory->size / TASK_BYTES_MIN)
+                       : TASKS_MAX;
+    tasks->steps_left = STEPS_MAX;
     if (!cache_open(&tasks->cache, program->memory, CACHE_PAGES))
         return "there is no memory for it";
     wrong = layouts_read(tasks);

@@ -38,6 +38,7 @@ gdb's library, too, and need no libdw)
 
 enum {
     TASKS_MAX = 1 << 22,
+    STEPS_MAX = 1 << 24, /* through all lists, and places of tables */
     LAYOUTS_MAX = 64,
     STATES_MAX = 64,
     WORDS_MAX = 64,
@@ -75,6 +76,8 @@ struct tasks_program {
      * i; false: there are no more. The name for people of it. */
     bool (*thread)(void *of, size_t i, int32_t *id, uint64_t *sp);
     void (*thread_name)(void *of, size_t i, char to[64]);
+    /* Does thread i wait as it did, for what thread `holder` holds? */
+    bool (*waits_still)(void *of, size_t i, size_t holder);
 };
 
 /* ----------------------------------------------------------------- cache -- */
@@ -189,19 +192,20 @@ struct task {
     uint32_t layout, list;
     int64_t id;
     char name[TASK_NAME_MAX];
-    char why[16];      /* kind of what it waits for, or "" */
-    uint64_t state;    /* its value */
-    uint64_t object;   /* that it waits for, or 0 */
-    uint64_t owner_at; /* address of the task that holds it, or 0 */
-    size_t owner;      /* and its index, or TASK_NONE */
-    size_t group;      /* index of its group, or TASK_NONE */
-    size_t thread;     /* index of the thread that runs it, or TASK_NONE */
-    int32_t worker;    /* kernel id of that, or 0 */
-    uint32_t number;   /* in the thread table, or 0 */
-    uint32_t records;  /* the number whose last record is its own, or 0 */
-    uint64_t since;    /* ticks when its state began, or 0; and how long ago: */
-    int64_t since_ns;  /* below 0: not known */
-    size_t stack;      /* stacks.c's: which, or TASK_NONE */
+    char why[16];        /* kind of what it waits for, or "" */
+    uint64_t state;      /* its value */
+    uint64_t object;     /* that it waits for, or 0 */
+    uint64_t owner_at;   /* address of the task that holds it, or 0 */
+    size_t owner;        /* and its index, or TASK_NONE */
+    size_t owner_thread; /* where OWNER is the kernel id of a thread: which */
+    size_t group;        /* index of its group, or TASK_NONE */
+    size_t thread;       /* index of the thread that runs it, or TASK_NONE */
+    int32_t worker;      /* kernel id of that, or 0 */
+    uint32_t number;     /* in the thread table, or 0 */
+    uint32_t records;    /* the number whose last record is its own, or 0 */
+    uint64_t since;   /* ticks when its state began, or 0; and how long ago: */
+    int64_t since_ns; /* below 0: not known */
+    size_t stack;     /* stacks.c's: which, or TASK_NONE */
     bool internal, running, dead;
     bool moved;   /* it ran while it was looked at */
     bool blocked; /* whatever its list says */
@@ -221,7 +225,9 @@ struct tasks {
     size_t layouts_count;
     struct task *all;
     size_t count, max;
-    struct ids ids; /* of their addresses */
+    size_t limit; /* of count: TASKS_MAX, or what the memory has room for */
+    uint64_t steps_left; /* through lists */
+    struct ids ids;      /* of their addresses */
     struct group {
         uint64_t address;
         char name[TASK_NAME_MAX];
@@ -240,8 +246,10 @@ struct tasks {
 /* Finds and reads all tasks. Null, or what is wrong; then it is closed. */
 const char *tasks_open(struct tasks *, const struct tasks_program *);
 void tasks_close(struct tasks *);
-/* Reads a task again, as it is now, past the cache; false: it is gone. */
+/* Reads a task again, as it is now, past the cache; false: it is gone. Without
+ * what it waits for, where a ring tells that: then task_again_waits() does. */
 bool task_again(struct tasks *, const struct task *, struct task *now);
+void task_again_waits(struct tasks *, struct task *now);
 /* Adds a line of warning, once. */
 void tasks_warn(struct tasks *, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -308,8 +316,8 @@ const char *lasts_read(struct tasks *, struct reader *);
 /* ---------------------------------------------------------------- cycles -- */
 
 /* What each thread waits for: next[i], a thread's index, or TASK_NONE. Finds
- * the cycles; of a running program, those that stand at some looks in a row.
- * The call `stands` says so of a cycle of threads; null: it does. */
+ * the cycles through tasks; of a running program, those that stand at some looks
+ * in a row. A thread that runs a task is reached through that. */
 const char *task_cycles_find(struct tasks *, const size_t *next, size_t count);
 
 /* ----------------------------------------------------------------- table -- */
@@ -325,6 +333,8 @@ size_t tasks_table(FILE *, const struct tasks *, const struct task_columns *);
 void tasks_groups(FILE *, const struct tasks *);
 /* "lock B, held by right", "thread 4713 worker1", or "". */
 void task_waits(const struct tasks *, const struct task *, char to[256]);
+/* "thread 4713 worker1", by its index, or TASK_NONE, or else its id. */
+void task_thread(const struct tasks *, size_t thread, int32_t id, char to[80]);
 /* "lock B": what it waits for. */
 void task_object(const struct tasks *, const struct task *, char to[192]);
 /* The name, or "#7", or its address. */

@@ -110,6 +110,15 @@ static bool holder_same(struct threads *threads, const struct thread *thread,
     return wait.holder == holder;
 }
 
+bool thread_waits_still(struct threads *threads, size_t thread, size_t holder)
+{
+    const struct thread *one = &threads->all[thread];
+    struct thread look = {.id = one->id};
+    return one->past || !threads->source->pid ||
+           (look_same(threads, one, &look) &&
+            holder_same(threads, one, holder) && process_stood(threads, &look));
+}
+
 /* Is it true of one moment? All of its threads are looked at, then who holds
  * what they wait for, then all threads again: if none ran from the first looks
  * to the last, all waited, for those holders, at once. */

@@ -245,5 +245,8 @@ int32_t wait_owner(struct threads *, uint64_t mutex);
 
 /* Finds the cycles of waits; of a running process, those that last. */
 const char *cycles_find(struct threads *);
+/* Does a thread of a running process still wait, in the call that it was seen
+ * in, for what that thread holds? Of all other sources, it does. */
+bool thread_waits_still(struct threads *, size_t thread, size_t holder);
 
 #endif

@@ -121,15 +121,17 @@ enum { UNFINISHED_NS = 50000000 };
 static void clear_begin(struct call *call, uint64_t *order)
 {
     static const struct timespec wait = {0, UNFINISHED_NS};
-    static const char *const choosing[] = {"names", "last",   "since",
-                                           "until", "thread", "severity"};
+    static const char *const choosing[] = {
+        "names",  "last",     "since",          "until",
+        "thread", "severity", "grep or --where"};
     const struct reader_selection *s = &call->selection;
     const bool chosen[] = {s->names,
                            s->last,
                            call_option(call, OPTION_SINCE),
                            call_option(call, OPTION_UNTIL),
                            s->thread,
-                           s->severities};
+                           s->severities,
+                           s->filters};
     if (call_option(call, OPTION_LOG))
         misuse(call, "--clear does not go with --log");
     for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)

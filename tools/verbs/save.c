@@ -316,12 +316,28 @@ static int save_log(struct call *call, const char *folder)
     if (call_option(call, 'l'))
         misuse(call, "--last and --follow: a log has no last events");
     call_open(call, 0);
+    call->reader.kernel = false; /* a log has what the program recorded */
     if (!call->source.pid)
         fail(call, "is no running process: nothing is added to it");
     return log_follow(call, folder, &limits);
 }
 
 /* ------------------------------------------------------------------ verb -- */
+
+/* The memory of a process has not what the kernel's rings hold: says so. */
+static void switches_say(struct call *call)
+{
+    size_t count;
+    reader_kernel(&call->reader);
+    count = reader_kernel_count(&call->reader);
+    call->reader.kernel = false;
+    if (count)
+        warn(call,
+             "%zu switches that the program did not record yet are left out: "
+             "a selection, as --since -1h, has them, or recorder_kernel_pour() "
+             "in the program",
+             count);
+}
 
 static int save(struct call *call)
 {
@@ -344,6 +360,7 @@ static int save(struct call *call)
         save_events(call, path);
         return 0;
     }
+    switches_say(call);
     keeper.of = call->source.memory;
     keeper.memory = *keeper.of;
     keeper.memory.read = keeper_read;
@@ -401,7 +418,8 @@ const struct verb verb_save = {
         "events, it has only those, in rings that are as large as that takes; "
         "dump and list say how many were left out. A text that may have "
         "changed "
-        "when it was read stays marked by a ~."
+        "when it was read stays marked by a ~. Switches that only the "
+        "kernel's rings hold are in it where events are chosen."
         "\n\n"
         "Of a program with a scheduler of its own (recorder tasks), it has the "
         "tasks and their stacks, too: a debugger shows each as a thread, with "
@@ -419,4 +437,5 @@ const struct verb verb_save = {
         "leaves all closed chunks, and the .part up to its last look.",
     .rows = rows,
     .selects = true,
+    .kernel = true,
     .run = save};

@@ -81,7 +81,11 @@ static void node_text(struct view *view, size_t node)
         task_object(tasks, &tasks->all[node], text);
         printf(" waits for ");
         show_text(stdout, text);
-        if (tasks->all[node].owner_at != tasks->all[node].object) {
+        if (tasks->all[node].owner == TASK_NONE) {
+            task_thread(tasks, tasks->all[node].owner_thread, 0, text);
+            fputs(" of ", stdout);
+            show_text(stdout, text);
+        } else if (tasks->all[node].owner_at != tasks->all[node].object) {
             fputs(" of task ", stdout);
             title_text(tasks, tasks->all[node].owner);
         }

@@ -95,6 +95,7 @@ static void answer_stream(struct server *server, struct web_client *client)
     reader_select(&stream->reader, &call->selection);
     stream->pack = view_pack_new(call, &stream->reader, server->values,
                                  server->values_count);
+    view_pack_follow(stream->pack);
     client->own = stream;
     if (!web_stream(&server->web, client, "text/event-stream", -1))
         web_refuse(client, "503 Service Unavailable");
@@ -195,6 +196,10 @@ static void stream_more(struct web *web, struct web_client *client)
     }
     if (stream->more)
         send_batch(client);
+    if (server->ended && !stream->more) {
+        view_pack_ends(stream->pack);
+        send_batch(client);
+    }
     if (server->ended && !stream->more)
         send_end(client, server->ended);
 }

@@ -59,6 +59,9 @@ struct view_pack {
     size_t values_count;
     bool in_html;
     const struct switches *switches; /* that were not written; or null */
+    struct switches *follow;         /* of a running program; or null */
+    uint64_t missed;                 /* when they were read */
+    bool ends;
     struct ids recorders, threads, formats, callers, sites;
     char (*names)[18]; /* of the threads, by number, as the page has them, and
                         * behind each whether it has ended */
@@ -143,6 +146,9 @@ void view_pack_free(struct view_pack *pack)
     free(pack->event_asyncs.at);
     free(pack->steps);
     deflateEnd(&pack->deflate);
+    if (pack->follow)
+        switches_free(pack->follow);
+    free(pack->follow);
     free(pack->names);
     free(pack->series);
     free(pack->series_of);
@@ -414,6 +420,7 @@ static void put_event(struct view_pack *pack, const struct reader_event *event,
     struct reader_argument arguments[12];
     unsigned count;
     size_t size;
+    uint32_t thread = thread_number(pack, event->thread);
     const char *message = reader_message(pack->reader, event, &size);
     buffer_add(&pack->messages, message, size);
     buffer_add(&pack->messages, "\n", 1);
@@ -426,8 +433,10 @@ static void put_event(struct view_pack *pack, const struct reader_event *event,
                    count, row);
     put_signed(&pack->orders, event->event.order - pack->order);
     put_signed(&pack->times, (uint64_t)event->ns - pack->ns);
-    buffer_varint(&pack->event_threads, thread_number(pack, event->thread));
+    buffer_varint(&pack->event_threads, thread);
     buffer_varint(&pack->event_sites, site_number(pack, event));
+    if (pack->follow)
+        switches_hear(pack->follow, event, thread);
     put_async(pack, event, arguments, count);
     pack->order = event->event.order;
     pack->ns = (uint64_t)event->ns;
@@ -510,11 +519,23 @@ void view_pack_switches(struct view_pack *pack, const struct switches *s)
 {
     pack->switches = s->slices_count ? s : NULL;
 }
+void view_pack_follow(struct view_pack *pack)
+{
+    if (pack->call->selection.thread)
+        return;
+    pack->follow = need(malloc(sizeof *pack->follow));
+    switches_follow(pack->follow, pack->reader);
+}
+void view_pack_ends(struct view_pack *pack)
+{
+    pack->ends = true;
+}
 
 static void write_slices(struct view_pack *pack, const struct switches *s)
 {
     struct buffer *b = &pack->joined;
-    uint64_t before = 0, start = (uint64_t)s->timeline->start_ns;
+    uint64_t before = 0;
+    uint64_t start = s->timeline ? (uint64_t)s->timeline->start_ns : 0;
     for (size_t i = 0; i < s->slices_count; i++) {
         const struct switches_slice *slice = &s->slices[i];
         buffer_varint(b, 8 * slice->what + slice->state);
@@ -527,6 +548,31 @@ static void write_slices(struct view_pack *pack, const struct switches *s)
     }
 }
 
+/* The row of a thread in the page. One that recorded nothing is known there by
+ * what ran. */
+static uint32_t row_of(struct view_pack *pack, struct switches_thread *thread)
+{
+    struct timeline_lane silent = {.index = thread->index,
+                                   .id = (uint32_t)thread->id,
+                                   .thread_of = thread};
+    const struct timeline_lane *lane = thread->lane;
+    if (lane)
+        return lane->thread ? thread_number(pack, lane->thread)
+                            : silent_number(pack, lane);
+    if (!thread->row)
+        thread->row = silent_number(pack, &silent);
+    return thread->row;
+}
+
+/* Ends a take of a running program. */
+static void follow_switches(struct view_pack *pack)
+{
+    struct switches *s = pack->follow;
+    switches_heard(s, pack->reader->missed != pack->missed, pack->ends);
+    pack->missed = pack->reader->missed;
+    pack->switches = s->slices_count ? s : NULL;
+}
+
 static void write_switches(struct view_pack *pack, FILE *to)
 {
     const struct switches *s = pack->switches;
@@ -535,12 +581,8 @@ static void write_switches(struct view_pack *pack, FILE *to)
         return;
     pack->switches = NULL;
     fputs(",\"switches\":{\"threads\":[", to);
-    for (size_t i = 0; i < s->threads_count; i++) {
-        const struct timeline_lane *lane = s->threads[i]->lane;
-        fprintf(to, "%s%" PRIu32, i ? "," : "",
-                lane->thread ? thread_number(pack, lane->thread)
-                             : silent_number(pack, lane));
-    }
+    for (size_t i = 0; i < s->threads_count; i++)
+        fprintf(to, "%s%" PRIu32, i ? "," : "", row_of(pack, s->threads[i]));
     fputs("],\"interrupts\":[", to);
     for (size_t i = 0; i < s->interrupts_count; i++) {
         fputs(i ? "," : "", to);
@@ -552,6 +594,8 @@ static void write_switches(struct view_pack *pack, FILE *to)
     write_slices(pack, s);
     write_packed(pack, to);
     fputc('}', to);
+    if (pack->follow)
+        pack->follow->slices_count = 0;
 }
 
 size_t view_pack_write(struct view_pack *pack, FILE *to, size_t max,
@@ -574,6 +618,8 @@ size_t view_pack_write(struct view_pack *pack, FILE *to, size_t max,
     fprintf(to, "],\"count\":%zu,\"missed\":[\"%" PRIu64 "\",%d]", count,
             pack->reader->missed, pack->reader->missed_estimated);
     write_figures(pack, to);
+    if (pack->follow && count < max)
+        follow_switches(pack);
     write_switches(pack, to);
     fputs(",\"columns\":", to);
     write_columns(pack, to);

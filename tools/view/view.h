@@ -20,11 +20,13 @@
     sites       [recorder, format, caller] the same: where a record is made
     recorders   [address, name, ...] the same; figures: of all that there are
     threads     [row, number, id, name] the same, with 1 behind them if it has
-                ended, or again with another name or end; they begin with row 1, as row 0 is the thread that is unknown
+                ended, or again with another name or end; they begin with row 1,
+                as row 0 is the thread that is unknown
     series      [recorder, argument, name] the same: a value to plot; 0: the
                 argument that its format names
-    switches    in the first batch of a file, if records say what ran: rows of
-                its threads, names of its interrupts, count, and base64 of raw
+    switches    in the first batch of a file, and in any of a running program,
+                if records say what ran: rows of its threads, names of its
+                interrupts, count, and base64 of raw
                 deflate of so many slices (switches.h): 8 * what + state, index
                 of thread or interrupt, processor, depth, begin as difference
                 to the one above, length
@@ -47,6 +49,10 @@ void view_pack_free(struct view_pack *);
 void view_pack_warn(const struct view_pack *);
 /* The next batch has them, too. */
 void view_pack_switches(struct view_pack *, const struct switches *);
+/* Batches of a running program have what ran since; view_pack_ends(): the next
+ * one has the rest. */
+void view_pack_follow(struct view_pack *);
+void view_pack_ends(struct view_pack *);
 /* Writes the next events, at most `max`, as a batch. Returns how many. The
  * figures of recorders are those of the last reader_count(). */
 size_t view_pack_write(struct view_pack *, FILE *, size_t max, bool in_html);

@@ -17,7 +17,13 @@ typedef tskTCB TCB_t;
 
 static List_t pxReadyTasksLists[configMAX_PRIORITIES];
 static List_t xDelayedTaskList, xTasksWaitingTermination;
+#ifdef ESP_PLATFORM /* ESP-IDF */
+static TCB_t *volatile pxCurrentTCBs[2];
+#define CURRENT pxCurrentTCBs[1]
+#else
 static TCB_t *volatile pxCurrentTCB;
+#define CURRENT pxCurrentTCB
+#endif
 
 enum { TASKS = 6 };
 static TCB_t tasks[TASKS];
@@ -43,18 +49,18 @@ static void choose(void)
             to = task;
         }
     }
-    pxCurrentTCB = to;
+    CURRENT = to;
 }
 
 static void vTaskSwitchContext(void)
 {
-    TCB_t *from = pxCurrentTCB;
+    TCB_t *from = CURRENT;
     traceTASK_SWITCHED_OUT();
     choose();
     traceTASK_SWITCHED_IN();
-    if (pxCurrentTCB == from)
+    if (CURRENT == from)
         return;
-    pxCurrentTCB->runs++;
+    CURRENT->runs++;
     from->blocked += from->xStateListItem.container == &xDelayedTaskList;
     from->preempted +=
         from->xStateListItem.container == &pxReadyTasksLists[from->uxPriority];
@@ -70,7 +76,7 @@ static void tick(void)
         if (tasks[i].xStateListItem.container == &xDelayedTaskList &&
             random_below(3) == 0) {
             ready(&tasks[i]);
-            yields |= tasks[i].uxPriority >= pxCurrentTCB->uxPriority;
+            yields |= tasks[i].uxPriority >= CURRENT->uxPriority;
         }
     if (yields) {
         traceISR_EXIT_TO_SCHEDULER();
@@ -84,7 +90,7 @@ static void vTaskDelete(TCB_t *task)
 {
     traceTASK_DELETE(task);
     task->xStateListItem.container = &xTasksWaitingTermination;
-    if (task == pxCurrentTCB)
+    if (task == CURRENT)
         vTaskSwitchContext();
 }
 
@@ -99,25 +105,25 @@ int main(int argc, char **argv)
     }
     choose();
     traceTASK_SWITCHED_IN(); /* as vTaskStartScheduler() does */
-    pxCurrentTCB->runs++;
+    CURRENT->runs++;
     for (i = 0; i < 3000; i++) {
         if (random_below(2) == 0) {
             tick();
-        } else if (pxCurrentTCB != &tasks[0]) {
+        } else if (CURRENT != &tasks[0]) {
             if (random_below(3)) /* vTaskDelay() */
-                pxCurrentTCB->xStateListItem.container = &xDelayedTaskList;
+                CURRENT->xStateListItem.container = &xDelayedTaskList;
             vTaskSwitchContext(); /* else taskYIELD() */
         } else {
             traceLOW_POWER_IDLE_BEGIN();
             traceLOW_POWER_IDLE_END();
         }
-        if (i >= 2000 && !deleted && pxCurrentTCB != &tasks[1]) {
+        if (i >= 2000 && !deleted && CURRENT != &tasks[1]) {
             vTaskDelete(&tasks[1]);
             deleted++;
         }
-        if (i >= 2500 && deleted == 1 && pxCurrentTCB != &tasks[0]) {
+        if (i >= 2500 && deleted == 1 && CURRENT != &tasks[0]) {
             deleted++;
-            vTaskDelete(pxCurrentTCB);
+            vTaskDelete(CURRENT);
         }
     }
     for (i = 0; i < TASKS; i++)

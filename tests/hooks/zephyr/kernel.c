@@ -11,9 +11,20 @@ enum {
     THREADS = 5,
     WAITS = _THREAD_PENDING | _THREAD_SLEEPING | _THREAD_SUSPENDED
 };
-static struct k_thread threads[THREADS], *current;
+static struct k_thread threads[THREADS], *current, *copy;
+#ifdef RECORDER_ZEPHYR_ARGUMENTS
+#define THREAD current
+#define NESTED 0
+#else
+#define THREAD
+#define NESTED
+#endif
 
 k_tid_t k_current_get(void)
+{
+    return copy;
+}
+k_tid_t k_sched_current_thread_query(void)
 {
     return current;
 }
@@ -39,12 +50,13 @@ static void swap(void)
     k_tid_t from = current, to = choose();
     if (to == from)
         return;
-    sys_trace_thread_switched_out_user();
+    sys_trace_thread_switched_out_user(THREAD);
     from->preempted += from->base.thread_state == _THREAD_QUEUED;
     from->blocked += (from->base.thread_state & WAITS) != 0;
     current = to;
     to->runs++;
-    sys_trace_thread_switched_in_user();
+    sys_trace_thread_switched_in_user(THREAD);
+    copy = to;
 }
 
 int main(int argc, char **argv)
@@ -59,12 +71,13 @@ int main(int argc, char **argv)
     }
     current = threads;
     current->runs++;
-    sys_trace_thread_switched_in_user();
+    sys_trace_thread_switched_in_user(THREAD);
+    copy = current;
     for (i = 0; i < 3000; i++) {
         if (random_below(2) == 0) {
             if (current == threads && random_below(2))
                 sys_trace_idle_user();
-            sys_trace_isr_enter_user();
+            sys_trace_isr_enter_user(NESTED);
             ticks++;
             for (k = 0; k < THREADS; k++)
                 if ((threads[k].base.thread_state & WAITS) &&
@@ -72,7 +85,7 @@ int main(int argc, char **argv)
                     threads[k].base.thread_state = _THREAD_QUEUED;
                     sys_trace_thread_sched_ready_user(&threads[k]);
                 }
-            sys_trace_isr_exit_user();
+            sys_trace_isr_exit_user(NESTED);
             swap();
         } else if (current != threads) {
             current->base.thread_state = waits[random_below(3)];

@@ -197,6 +197,8 @@ function drawSpans(lane, top, texts) {
       put(painted(row), x, y, long, SPAN - 2);
       if (long > 30)
         texts.push([row, x + 4, long - 8, y + SPAN / 2 - 1]);
+      if (long >= RELEASE_SPAN && recorderOf(row).name === WAITS)
+        ends.push([close.list[place], y + (SPAN - 2) / 2]);
       place = Math.max(place + 1, close.gallop(toNs(x + 1), place));
     }
   }
@@ -211,6 +213,36 @@ function drawSpans(lane, top, texts) {
     pen.globalAlpha = 1;
     texts.push([row, x + 4, right - x - 8,
       top + LANE + depth * SPAN + SPAN / 2 - 1, true]);
+  }
+}
+
+// Arrows from who unlocked, signalled or posted to the end of a wait: between
+// lanes, at its time; none of waits that are too short to be seen.
+const RELEASE_SPAN = 5, RELEASES_MAX = 2000;
+const ends = [], releases = []; // ends: [row, y], as the spans are drawn
+const BY = /: -?\d+, by T([1-9]\d*)(?:, on cpu \d+)?$/;
+function drawReleases() {
+  const tops = new Map(layout.filter(({lane}) =>
+    lane && threads[lane.thing.row] === lane.thing).map(({lane, top}) =>
+    [lane.thing.number, RULER + top - view.scrolled]));
+  releases.length = 0;
+  for (const [row, y] of ends) {
+    if (events.at[row] > view.to || releases.length >= RELEASES_MAX) continue;
+    const by = BY.exec(message(row, invalidate) ?? '');
+    const from = by ? Number(by[1]) : 0, top = tops.get(from);
+    if (top === undefined || from === threads[events.thread[row]].number)
+      continue;
+    releases.push({row, from, x: Math.round(toX(events.at[row])), y,
+      top: top + LANE - 3});
+  }
+  ends.length = 0;
+  pen.fillStyle = ink.text;
+  for (const {x, y, top} of releases) {
+    const down = top < y ? 1 : -1;
+    pen.fillRect(x, Math.min(top, y), 1, Math.abs(y - top));
+    pen.fillRect(x - 2, top - 1, 5, 2); // who it comes from
+    for (let i = 0; i < 5; i++)
+      pen.fillRect(x - i, y - down * i, 2 * i + 1, 1);
   }
 }
 
@@ -395,6 +427,7 @@ function drawLanes() {
   putAll();
   for (const [texts, top] of all)
     drawTexts(texts, top);
+  drawReleases();
   drawArrows(seen);
   for (const {lane, top: y} of seen) {
     const top = RULER + y - view.scrolled;

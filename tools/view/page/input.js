@@ -264,6 +264,7 @@ window.recorder = {
   eventOf, filter, isHidden, show, showAll, pan, zoom, select, find, hide, link, toX,
   rowAt, layout: () => layout, search, table, late,
   strips, processors, stateAt, asyncLanes, arrows, spansInView,
+  releases,
   get missed() { return missed; },
   get frame_ms() { return frame_ms; },
   get taking() { return taking; },

@@ -12,6 +12,11 @@ class Slices {
   end = [];
   of = []; // row of the thread, or name of the interrupt
   push(begin, end, of) {
+    const last = this.end.length - 1; // of a live page: it goes on
+    if (about.live && this.end[last] === begin && this.of[last] === of) {
+      this.end[last] = end;
+      return;
+    }
     this.begin.push(begin);
     this.end.push(end);
     this.of.push(of);

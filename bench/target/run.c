@@ -1,0 +1,188 @@
+/* run.c: a program for recorder run, to measure what its calls cost. */
+/* SPDX-License-Identifier: MIT */
+/*
+   run calls: prints nanoseconds of lock and unlock, of a wait, of a thread that
+   is made and joined: how many more the library's functions take than glibc's
+   own, which take turns with them in one process, and what glibc's take.
+   run fork: prints nanoseconds of a fork() whose child ends.
+   run start: the same of the program itself, which ends at once.
+*/
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { ROUNDS = 31, PAIRS = 20000, TURNS = 300, THREADS = 50, FORKS = 40 };
+
+static struct calls {
+    int (*lock)(pthread_mutex_t *), (*unlock)(pthread_mutex_t *);
+    int (*wait)(sem_t *), (*post)(sem_t *);
+    int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *),
+                  void *);
+    int (*join)(pthread_t, void **);
+} own = {pthread_mutex_lock, pthread_mutex_unlock, sem_wait,
+         sem_post,           pthread_create,       pthread_join},
+  real;
+
+static double now(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
+}
+static int compare(const void *a, const void *b)
+{
+    double d = *(const double *)a - *(const double *)b;
+    return (d > 0) - (d < 0);
+}
+static double median(double *all, int count)
+{
+    qsort(all, (size_t)count, sizeof *all, compare);
+    return all[count / 2];
+}
+
+static double pairs(const struct calls *c)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    double start = now(CLOCK_THREAD_CPUTIME_ID);
+    for (int i = 0; i < PAIRS; i++) {
+        c->lock(&mutex);
+        c->unlock(&mutex);
+    }
+    return (now(CLOCK_THREAD_CPUTIME_ID) - start) / PAIRS;
+}
+
+/* Two threads take turns: each turn is a wait of one of them. Their CPU time,
+ * as the machine may be busy. */
+static sem_t first, second;
+static double other_ns;
+static void *turns(void *of)
+{
+    const struct calls *c = of;
+    double start = now(CLOCK_THREAD_CPUTIME_ID);
+    for (int i = 0; i < TURNS; i++) {
+        c->wait(&first);
+        c->post(&second);
+    }
+    other_ns = now(CLOCK_THREAD_CPUTIME_ID) - start;
+    return NULL;
+}
+static double waits(const struct calls *c)
+{
+    pthread_t id;
+    double start, ns;
+    sem_init(&first, 0, 0);
+    sem_init(&second, 0, 0);
+    own.create(&id, NULL, turns, (void *)c);
+    start = now(CLOCK_THREAD_CPUTIME_ID);
+    for (int i = 0; i < TURNS; i++) {
+        c->post(&first);
+        c->wait(&second);
+    }
+    ns = now(CLOCK_THREAD_CPUTIME_ID) - start;
+    own.join(id, NULL);
+    return (ns + other_ns) / (2 * TURNS);
+}
+
+static void *nothing(void *of)
+{
+    return of;
+}
+static double threads(const struct calls *c)
+{
+    double start = now(CLOCK_PROCESS_CPUTIME_ID);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_t id;
+        c->create(&id, NULL, nothing, NULL);
+        c->join(id, NULL);
+    }
+    return (now(CLOCK_PROCESS_CPUTIME_ID) - start) / THREADS;
+}
+
+static double forks(void)
+{
+    double all[FORKS];
+    for (int i = 0; i < FORKS; i++) {
+        double start = now(CLOCK_MONOTONIC);
+        pid_t child = fork();
+        if (child == 0)
+            _exit(0);
+        waitpid(child, NULL, 0);
+        all[i] = now(CLOCK_MONOTONIC) - start;
+    }
+    return median(all, FORKS);
+}
+
+/* The program starts itself, to end. */
+static double starts(char *self)
+{
+    double all[FORKS];
+    for (int i = 0; i < FORKS; i++) {
+        char *const line[] = {self, "end", NULL};
+        double start = now(CLOCK_MONOTONIC);
+        pid_t child = vfork();
+        if (child == 0) {
+            execv(self, line);
+            _exit(1);
+        }
+        waitpid(child, NULL, 0);
+        all[i] = now(CLOCK_MONOTONIC) - start;
+    }
+    return median(all, FORKS);
+}
+
+static void measure(double (*what)(const struct calls *))
+{
+    double more[ROUNDS], without[ROUNDS];
+    for (int i = 0; i < ROUNDS; i++) {
+        without[i] = what(&real);
+        more[i] = what(&own) - without[i];
+    }
+    printf("%.1f %.1f ", median(more, ROUNDS), median(without, ROUNDS));
+}
+
+static void *libc;
+static void take(void *to, const char *name)
+{
+    void *found = dlsym(libc, name);
+    if (!found)
+        exit(1);
+    memcpy(to, &found, sizeof found);
+}
+
+int main(int argc, char **argv)
+{
+    pthread_t id;
+    if (argc == 2 && strcmp(argv[1], "end") == 0)
+        return 0;
+    if (argc == 2 && strcmp(argv[1], "start") == 0) {
+        printf("%.0f\n", starts(argv[0]));
+        return 0;
+    }
+    libc = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
+    if (argc < 2 || !libc)
+        return 2;
+    take(&real.lock, "pthread_mutex_lock");
+    take(&real.unlock, "pthread_mutex_unlock");
+    take(&real.wait, "sem_wait");
+    take(&real.post, "sem_post");
+    take(&real.create, "pthread_create");
+    take(&real.join, "pthread_join");
+    own.create(&id, NULL, nothing, NULL); /* the recording begins */
+    own.join(id, NULL);
+    if (strcmp(argv[1], "fork") == 0) {
+        printf("%.0f\n", forks());
+        return 0;
+    }
+    measure(pairs);
+    measure(waits);
+    measure(threads);
+    puts("");
+    return 0;
+}
