@@ -53,8 +53,9 @@ TOOL_LIBS = -ldw -lelf -lsqlite3 -lz -lzstd -lseccomp -lm
 TOOL_FLAGS = -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) $(CFLAGS) $(WARNINGS) \
 	-Wstrict-prototypes $(TOOL_DIRS) -fPIC -fvisibility=hidden
 
-.PHONY: build fleet test test-all run hanoi pipeline bench model asan ubsan tsan coverage fuzz test-ports \
-	ports-cost release dist install uninstall deps clean help run-tests run-libraries
+.PHONY: build fleet test test-all run hanoi pipeline bench model asan ubsan tsan coverage fuzz \
+	test-ports ports-cost release dist site install uninstall deps clean help run-tests \
+	run-libraries
 
 build: $(EXAMPLES) build/recorder build/librecorder.so \
 	build/lib/librecorder-run.so
@@ -224,6 +225,9 @@ build/bench/clock/threads.o: bench/threads.c
 bench: packages-test build/bench/bench build/bench/clock/bench build/recorder
 	@sh bench/run.sh build/bench/bench README.md build/bench/clock/bench
 
+# The documentation as HTML, by lowdown (Debian), without a network.
+site: build/recorder
+	@sh site/site.sh build/site
 installer = VERSION='$(VERSION)' PREFIX='$(prefix)' DESTDIR='$(DESTDIR)' \
 	PYTHONDIR='$(PYTHONDIR)' GDBINIT='$(GDBINIT)' sh packages/install.sh
 install: build/recorder build/librecorder.so run-libraries
@@ -251,6 +255,7 @@ help:
 	@echo 'make coverage   which lines of the headers the tests reach'
 	@echo 'make release    recorder.h and its like in one file each, in release/'
 	@echo 'make dist       build/recorder-$(VERSION).tar.gz: what is committed, and those'
+	@echo 'make site       the documentation as HTML, in build/site/ (needs lowdown)'
 	@echo 'make install    headers, command, manual, gdb, below PREFIX=$(PREFIX)'
 	@echo 'make uninstall  take them away'
 	@echo 'make clean      remove build/'

@@ -48,7 +48,8 @@ extern "C" {
  *        Else two records have one order.
  *   K4   The program has gone over to the counter: recorder_order_count_().
  *
- * tests/model takes each label away in turn; the checker must then fail.
+ * tests/model takes K2 and K3 away in turn; the checker must then fail. K1 is
+ * of the processor, which no checker has; K4 is tested with libraries.
  */
 enum {
     RECORDER_UNIT_TICKS_ = 4, /* log2 of ticks: less than a record takes */

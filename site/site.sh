@@ -1,0 +1,212 @@
+#!/bin/sh
+# site.sh FOLDER - the documentation as plain HTML, by lowdown; needs no network.
+# SPDX-License-Identifier: MIT
+#
+# A page of docs/ that the list below does not name is refused, and so is a link
+# that leads nowhere: tests/outside/site.c.
+set -eu
+cd "$(dirname "$0")/.."
+out=$1
+# A section, or PAGE:what the menu calls it.
+pages="Start
+index:Overview
+tutorial:From a crash to its cause
+install:Install
+How to
+server:A server
+library:A library
+container:Container and systemd
+rtos:RTOS and bare metal
+python:Python
+languages:Other languages
+pipeline:A dropped frame
+tasks:Tasks of your own
+threads:Threads and locks
+Reference
+reference/index:The headers
+reference/command:The command
+reference/say:What you can say
+Background
+explanation:How it works, limits
+sizing:How large a ring
+cost:What a record costs"
+
+command -v lowdown >/dev/null || {
+    echo "site.sh: lowdown is not installed (Debian: apt-get install lowdown)" >&2
+    exit 1
+}
+for page in docs/*.md; do
+    name=${page#docs/}
+    printf '%s\n' "$pages" | grep -q "^${name%.md}:" || {
+        echo "site.sh: $page is in no section of the menu" >&2
+        exit 1
+    }
+done
+rm -rf "$out"
+mkdir -p "$out/reference" "$out/source"
+cp site/site.css docs/*.png "$out"
+
+# The menu, as seen from a page: PAGE
+menu()
+{
+    up=
+    case $1 in */*) up=../ ;; esac
+    printf '%s\n' "$pages" | awk -F: -v here="$1" -v up="$up" '
+        NF == 1 { print "<h2>" $1 "</h2>"; next }
+        { print "<a href=\"" up $1 ".html\"" \
+            ($1 == here ? " aria-current=\"page\"" : "") ">" $2 "</a>" }'
+}
+
+# A whole page around the HTML of stdin: PAGE TITLE
+frame()
+{
+    up=
+    case $1 in */*) up=../ ;; esac
+    cat >"$out/$1.html" <<END
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>$2 - Recorder</title>
+<link rel="stylesheet" href="${up}site.css">
+</head>
+<body><div class="page">
+<nav><a class="name" href="${up}index.html">Recorder</a>
+$(menu "$1")
+</nav>
+<main>
+$(cat)
+</main>
+</div></body>
+</html>
+END
+}
+
+# Markdown of stdin as HTML; a table may be wider than a phone.
+html()
+{
+    lowdown -t html --html-no-skiphtml --html-no-escapehtml |
+        sed 's|<table>|<div class="table"><table>|; s|</table>|</table></div>|'
+}
+
+# Links of HTML that stand for files of this checkout, from FOLDER: a page of
+# docs becomes its page here, another file is copied to source/, as text.
+links()
+{
+    awk -v folder="$1" -v out="$out" '
+        # docs/../a/b is a/b.
+        function plain(path)
+        {
+            while (match(path, /[^\/]+\/\.\.\//))
+                path = substr(path, 1, RSTART - 1) substr(path, RSTART + RLENGTH)
+            return path
+        }
+        function place(link, path, anchor, copy)
+        {
+            if (link ~ /^(https?:|#|mailto:)/ || link ~ /^reference\//)
+                return link
+            anchor = match(link, /#/) ? substr(link, RSTART) : ""
+            sub(/#.*/, "", link)
+            path = plain(folder == "." ? link : folder "/" link)
+            if (path ~ /^docs\/[^\/]*\.md$/) {
+                sub(/^docs\//, "", path)
+                sub(/\.md$/, ".html", path)
+                return path anchor
+            }
+            if (path == "README.md") return "index.html" anchor
+            if (path ~ /^docs\/.*\.png$/) return substr(path, 6)
+            if (path == "recorder") return "reference/index.html"
+            if (path ~ /^recorder[a-z_]*\.h$/)
+                return "reference/" substr(path, 1, length(path) - 2) ".html"
+            copy = path
+            gsub(/\//, "-", copy)
+            system("if test -d " path "; then ls " path "; else cat " path \
+                "; fi >" out "/source/" copy ".txt")
+            return "source/" copy ".txt"
+        }
+        {
+            line = ""
+            while (match($0, /(href|src)="[^"]*"/)) {
+                found = substr($0, RSTART, RLENGTH)
+                rest = substr($0, RSTART + RLENGTH)
+                quote = index(found, "\"")
+                line = line substr($0, 1, RSTART - 1) substr(found, 1, quote) \
+                    place(substr(found, quote + 1, length(found) - quote - 1)) "\""
+                $0 = rest
+            }
+            print line $0
+        }'
+}
+
+title()
+{
+    sed -n 's/^# //p' "$1" | head -n 1
+}
+
+for page in docs/*.md; do
+    name=${page#docs/}
+    html <"$page" | links docs | frame "${name%.md}" "$(title "$page")"
+done
+html <README.md | links . | frame index "A flight recorder for C"
+
+# ------------------------------------------------------------- reference --
+
+# The text of a file, in which each macro and function of its own is a target.
+source_page()
+{
+    sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g' "$1" | awk '
+        match($0, /^(#define |[A-Za-z].*[ *])?(RECORDER|RECORDER_[A-Z0-9_]*[A-Z0-9]|recorder_[a-z0-9_]*[a-z0-9]|record)\(/) {
+            name = substr($0, RSTART, RLENGTH - 1)
+            sub(/.*[ *]/, "", name)
+            if (!(name in seen)) {
+                seen[name] = 1
+                sub(name, "<span id=\"" name "\">" name "</span>")
+            }
+        }
+        /^#define record / { sub(/record/, "<span id=\"record\">record</span>") }
+        { print }'
+}
+reference=$out/reference
+: >"$reference/names"
+{
+    echo '<h1>The headers</h1>
+<p>Each page is a header as it stands: what it promises, its limits, and what it declares. What is not here is no interface.</p>
+<ul>'
+    for door in recorder*.h library/recorder_reader.h; do
+        name=${door##*/} name=${name%.h}
+        source_page "$door" >"$reference/text"
+        sed -n "s|.*<span id=\"\([^\"]*\)\".*|\1 $name|p" "$reference/text" \
+            >>"$reference/names"
+        { echo "<h1>${door##*/}</h1><pre><code>" && cat "$reference/text" &&
+            echo '</code></pre>'; } | frame "reference/$name" "${door##*/}"
+        sed -n "1s|^/\* [a-z_.]*h - \(.*\) \*/|<li><a href=\"$name.html\">${door##*/}</a>: \1</li>|p" "$door"
+    done
+    echo '</ul><h2>All names</h2><div class="names">'
+    LC_ALL=C sort -u "$reference/names" |
+        sed 's|\(.*\) \(.*\)|<a href="\2.html#\1"><code>\1</code></a>|'
+    echo '</div>'
+} >"$reference/text.index"
+frame reference/index "The headers" <"$reference/text.index"
+escaped()
+{
+    sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g'
+}
+{
+    echo '<h1>The command</h1><pre><code>'
+    build/recorder --help | escaped
+    echo '</code></pre>'
+    for verb in $(build/recorder --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
+        echo "<h2 id=\"$verb\">recorder $verb</h2><pre><code>"
+        build/recorder "$verb" --help | escaped
+        echo '</code></pre>'
+    done
+} | frame reference/command "The command"
+{
+    echo '# What you can say'
+    awk '/^## / { inside = /^## What you can say/; next } inside' README.md
+} | html | links . | sed 's|href="#|href="index.html#|g; s,\(href\|src\)=",&../,g
+    s|="../\(https*:\)|="\1|g' |
+    frame reference/say "What you can say"
+rm "$reference/text" "$reference/text.index" "$reference/names"
+echo "$out/index.html"

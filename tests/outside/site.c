@@ -1,0 +1,25 @@
+/* The documentation is true: what the tutorial types, and where links lead. */
+/* SPDX-License-Identifier: MIT */
+#include "harness/build.h"
+
+#define SITE "/usr/bin/python3 " BUILD_PROGRAMS "/site.py "
+
+TestSuite(site, .init = build_begin, .fini = build_end, .timeout = 120);
+
+/* Goal: a newcomer who types what docs/tutorial.md says sees what it shows. */
+Test(site, tutorial)
+{
+    build_must("ulimit -c 0; export RECORDER=" TEST_ROOT " PATH=" TEST_ROOT
+               "/build:$PATH; " SITE "tutorial " TEST_ROOT
+               "/docs/tutorial.md");
+}
+
+/* Goal: each page of docs/ is in the menu, each link leads somewhere, and the
+ * reference has the names of the headers. */
+Test(site, links)
+{
+    if (build_run("command -v lowdown") != 0)
+        build_skip("no lowdown");
+    build_must("sh " TEST_ROOT "/site/site.sh $PWD/html && " SITE
+               "links html");
+}

@@ -1,0 +1,96 @@
+"""Checks the documentation: tests/outside/site.c
+
+site.py tutorial PAGE   types what stands behind each $, and compares what is
+                        said with the page, but for digits; ... is any lines
+site.py links FOLDER    each link of each page leads somewhere
+"""
+# SPDX-License-Identifier: MIT
+
+import html.parser
+import os
+import re
+import subprocess
+import sys
+
+
+def shape(line):
+    """A line without the values of its numbers."""
+    return re.sub(r"0+", "0", re.sub(r"[0-9]", "0", re.sub(" +", " ", line)))
+
+
+def agrees(page, said):
+    """Are these lines what was said? "..." stands for any, also for none."""
+    if not page:
+        return not said
+    if page[0] == "...":
+        return any(agrees(page[1:], said[i:]) for i in range(len(said) + 1))
+    return bool(said) and shape(page[0]) == shape(said[0]) and agrees(
+        page[1:], said[1:])
+
+
+def tutorial(path):
+    """Runs the console blocks of a page, in this folder."""
+    ran = 0
+    for block in re.findall(r"^```console\n(.*?)^```$", open(path).read(),
+                            re.M | re.S):
+        for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
+            command, _, text = part.partition("\n")
+            done = subprocess.run(["sh", "-c", command], text=True,
+                                  stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT)
+            assert agrees(text.splitlines(), done.stdout.splitlines()), (
+                "%s: $ %s\nsays:\n%s\nbut the page:\n%s" %
+                (path, command, done.stdout, text))
+            ran += 1
+    assert ran >= 4, ran
+    print("%d commands" % ran)
+
+
+class Page(html.parser.HTMLParser):
+    """The links and targets of a page."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.links, self.targets = [], set()
+        self.feed(open(path).read())
+
+    def handle_starttag(self, tag, attributes):
+        for name, value in attributes:
+            if name in ("href", "src"):
+                self.links.append(value)
+            if name == "id":
+                self.targets.add(value)
+
+
+def links(folder):
+    """All of them, and no page asks the network for anything."""
+    pages = {os.path.join(where, name): None
+             for where, _, names in os.walk(folder)
+             for name in names if name.endswith(".html")}
+    for path in pages:
+        pages[path] = Page(path)
+    count = 0
+    for path, page in pages.items():
+        for link in page.links:
+            if link.startswith(("http:", "https:")):
+                assert not re.search(r'(src|rel="stylesheet" href)="http',
+                                     open(path).read()), path
+                continue
+            file, _, anchor = link.partition("#")
+            to = os.path.normpath(os.path.join(os.path.dirname(path), file)
+                                  if file else path)
+            assert os.path.exists(to), "%s: no %s" % (path, link)
+            if anchor and to in pages:
+                assert anchor in pages[to].targets, "%s: no %s" % (path, link)
+            count += 1
+    assert len(pages) > 20 and count > 400, (len(pages), count)
+    names = pages[os.path.join(folder, "reference", "index.html")].links
+    for name in ("recorder.html#RECORDER", "recorder.html#record",
+                 "recorder_dump.html#recorder_dump",
+                 "recorder_reader.html#recorder_reader_open"):
+        assert name in names, name
+    print("%d pages, %d links" % (len(pages), count))
+
+
+if __name__ == "__main__":
+    {"tutorial": tutorial, "links": links}[sys.argv[1]](sys.argv[2])
