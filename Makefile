@@ -223,7 +223,7 @@ build/bench/clock/bench: bench/shim.cc build/bench/clock/threads.o
 	$(CXX) -std=c++17 -O2 -I. $^ -o $@ -lbenchmark -lpthread
 build/bench/clock/threads.o: bench/threads.c
 bench: packages-test build/bench/bench build/bench/clock/bench build/recorder
-	@sh bench/run.sh build/bench/bench README.md build/bench/clock/bench
+	@sh bench/run.sh build/bench/bench docs/benchmarks.md build/bench/clock/bench
 
 # The documentation as HTML, by lowdown (Debian), without a network.
 site: build/recorder
@@ -251,7 +251,7 @@ help:
 	@echo 'make fuzz       hostile files for the reader, SECONDS=60'
 	@echo 'make model      model-check the ring, and that mutants are caught'
 	@echo 'make test-ports other processors under qemu, and bare metal'
-	@echo 'make bench      measure, and write the table into README.md'
+	@echo 'make bench      measure, and write the tables into docs/benchmarks.md'
 	@echo 'make coverage   which lines of the headers the tests reach'
 	@echo 'make release    recorder.h and its like in one file each, in release/'
 	@echo 'make dist       build/recorder-$(VERSION).tar.gz: what is committed, and those'

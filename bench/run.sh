@@ -1,14 +1,14 @@
 #!/bin/sh
-# run.sh: runs all benchmarks and writes their figures into the README.
+# run.sh: runs all benchmarks and writes their figures into a page of docs.
 # SPDX-License-Identifier: MIT
-# usage: run.sh BENCH [README [BENCH...]]
-# The tables go to standard output, and into README between the lines
+# usage: run.sh BENCH [PAGE [BENCH...]]
+# The tables go to standard output, and into the page between the lines
 # <!-- bench --> and <!-- /bench -->. REPETITIONS=5 is quick and coarse.
 set -eu
 LC_ALL=C
 export LC_ALL
 if [ $# -lt 1 ]; then
-    echo 'usage: run.sh BENCH [README [BENCH...]]' >&2
+    echo 'usage: run.sh BENCH [PAGE [BENCH...]]' >&2
     exit 2
 fi
 bench=$1

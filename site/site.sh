@@ -17,6 +17,9 @@ server:A server
 library:A library
 container:Container and systemd
 rtos:RTOS and bare metal
+diff:A good run and a bad one
+triggers:Triggers
+fleet:A fleet
 python:Python
 languages:Other languages
 pipeline:A dropped frame
@@ -24,12 +27,15 @@ tasks:Tasks of your own
 threads:Threads and locks
 Reference
 reference/index:The headers
-reference/command:The command
-reference/say:What you can say
+say:What you can say
+command:The command
+reference/command:Its options
 Background
 explanation:How it works, limits
 sizing:How large a ring
-cost:What a record costs"
+cost:What a record costs
+benchmarks:Benchmarks
+proof:How we know that it is right"
 
 command -v lowdown >/dev/null || {
     echo "site.sh: lowdown is not installed (Debian: apt-get install lowdown)" >&2
@@ -202,11 +208,5 @@ escaped()
         echo '</code></pre>'
     done
 } | frame reference/command "The command"
-{
-    echo '# What you can say'
-    awk '/^## / { inside = /^## What you can say/; next } inside' README.md
-} | html | links . | sed 's|href="#|href="index.html#|g; s,\(href\|src\)=",&../,g
-    s|="../\(https*:\)|="\1|g' |
-    frame reference/say "What you can say"
 rm "$reference/text" "$reference/text.index" "$reference/names"
 echo "$out/index.html"

@@ -110,34 +110,33 @@ prototypes()
         }' "$scratch/all" "$scratch/doors"
 }
 
-# README names each macro of the doors, and no word that is not in the code.
+# docs/say.md names each macro of the doors, and no word that is not in the code.
 macros()
 {
-    awk '/^## / { inside = /^## What you can say/ }
-        inside { gsub(/[^A-Za-z0-9_]+/, " "); n = split($0, word, " ")
+    awk '{ gsub(/[^A-Za-z0-9_]+/, " "); n = split($0, word, " ")
             for (i = 1; i <= n; i++)
                 if (word[i] ~ /^(RECORDER|recorder_|record$)/ && !seen[word[i]]++)
-                    print FNR, word[i] }' README.md |
+                    print FNR, word[i] }' docs/say.md |
         sed 's/ D\(RECORDER\)/ \1/' >"$scratch/said"
     for name in $(sed -n 's/^#define \([A-Za-z0-9_]*[A-Za-z0-9]\)\([( ].*\)*$/\1/p' $doors |
         grep -v '_H$' | sort -u); do
         grep -q " $name$" "$scratch/said" ||
-            echo "README.md: the table of what you can say lacks $name"
+            echo "docs/say.md: the table lacks $name"
     done
     while read -r line name; do
         grep -qw "$name" $doors $parts || [ -e "$name.h" ] ||
-            echo "README.md:$line: $name is in no header"
+            echo "docs/say.md:$line: $name is in no header"
     done <"$scratch/said"
 }
 
-# README names each verb of the command, and no other.
+# docs/command.md names each verb of the command, and no other.
 verbs()
 {
     ls tools/verbs | sed -n 's/\.c$//p' | sort >"$scratch/verbs"
-    sed -n 's/^| `recorder \([a-z]*\) .*/\1/p' README.md | sort |
+    sed -n 's/^| `recorder \([a-z]*\) .*/\1/p' docs/command.md | sort |
         diff "$scratch/verbs" - |
-        sed -n 's|^< \(.*\)|README.md: the table of verbs lacks \1|p
-            s|^> \(.*\)|README.md: tools/verbs/\1.c does not exist|p'
+        sed -n 's|^< \(.*\)|docs/command.md: the table of verbs lacks \1|p
+            s|^> \(.*\)|docs/command.md: tools/verbs/\1.c does not exist|p'
     [ ! -x build/recorder ] || build/recorder --help |
         sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p' | sort |
         diff "$scratch/verbs" - |
@@ -145,10 +144,11 @@ verbs()
             s|^> \(.*\)|tools/verbs/\1.c does not exist; --help names it|p'
 }
 
-# README names each door; what it names or links to is there.
+# README names each door and each page of docs; what it names or links to is
+# there.
 files()
 {
-    for file in $doors; do
+    for file in $doors docs/*.md; do
         grep -q "($file)" README.md || echo "README.md: no link to $file"
     done
     grep -no '](\([a-z][^):#]*\))\|`recorder[a-z_/]*\.h`' README.md |

@@ -380,9 +380,8 @@ static bool token_piece(struct reader *reader,
 /* The order of the next piece of a text. */
 static uint64_t order_next(const struct reader *reader, uint64_t order)
 {
-    return order < reader->clocked
-               ? recorder_order_next_(order)
-               : ((order + 1) & word_max(reader->memory));
+    return order < reader->clocked ? recorder_order_next_(order)
+                                   : ((order + 1) & word_max(reader->memory));
 }
 
 /* Assembles the text of a token in inside->text, as far as it is still there,
@@ -600,8 +599,8 @@ static const char *line_outside(const char *line)
 }
 
 /* Reads a line format, unless it was the last one that was read. */
-static const struct recorder_line_ *line_read(struct reader_inside *inside,
-                                              const char *line)
+static const struct recorder_line_ *
+line_format_read(struct reader_inside *inside, const char *line)
 {
     if (!inside->line_format || strcmp(inside->line_format, line) != 0) {
         free(inside->line_format);
@@ -634,7 +633,8 @@ const char *reader_line(struct reader *reader, const struct reader_event *event,
     to = recorder_string_at_(inside->line, RECORDER_TEXT_LINE_MAX_ - 1);
     line = line ? line : reader->line;
     recorder_add_line_(
-        &to, line_read(inside, event->outside ? line_outside(line) : line),
+        &to,
+        line_format_read(inside, event->outside ? line_outside(line) : line),
         &shown);
     recorder_end_line_(&to);
     inside->line[to.size] = '\0';

@@ -238,6 +238,32 @@ uint64_t reader_start_realtime(const struct reader *reader)
     return start ? start + (uint64_t)reader->offset_ns : 0;
 }
 
+/* The end by the clock, as recorder_order_end_() has it in the program: a text
+ * takes units ahead, and who drew an order before has written its record. */
+static uint64_t order_by_clock(const struct reader *reader)
+{
+    uint64_t now = recorder_ticks_();
+    uint64_t end = now - reader->inside->start_ticks + RECORDER_AHEAD_TICKS_;
+    while (recorder_ticks_() - now < RECORDER_SETTLE_TICKS_)
+        ;
+    return end >> RECORDER_UNIT_TICKS_ << RECORDER_UNIT_BITS_;
+}
+
+bool reader_order(struct reader *reader, uint64_t *order)
+{
+    const struct memory *m = reader->memory;
+    unsigned char bytes[8];
+    if (reader->clocked == UINT64_MAX && m->ticks_here) {
+        *order = order_by_clock(reader);
+        return true;
+    }
+    if (!bytes_read(reader->memory, reader->order_address, bytes,
+                    m->word_bytes))
+        return false;
+    *order = bytes_word(m, bytes);
+    return true;
+}
+
 uint64_t reader_realtime(const struct reader *reader)
 {
     bool has_date = reader->pid || reader->clock.start.realtime_ns;
