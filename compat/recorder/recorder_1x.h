@@ -62,6 +62,7 @@ CONTENTS
 #undef RECORDER_VERSION_MAJOR
 #undef RECORDER_VERSION_MINOR
 #undef RECORDER_VERSION_PATCH
+#undef RECORDER_VERSION
 #define RECORDER_VERSION(major, minor, patch)                                  \
     (((major) << 16) | ((minor) << 8) | (patch))
 #define RECORDER_VERSION_MAJOR(version) (((version) >> 16) & 0xff)

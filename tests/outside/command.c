@@ -257,6 +257,16 @@ Test(command, figures_are_records)
         "unused         64     1     6K        0        0           0      0  on      "
         "Nothing\n",
         "%s", build_text);
+    /* What would keep a minute follows from slots and times: of `large`, whose
+     * records take one slot each, by the first and last of them. */
+    command_must("list --sizes last.rec >sizes; " RECORDER
+                 " dump last.rec --names large --json >large; "
+                 "python3 " BUILD_PROGRAMS "/list_sizes.py && "
+                 "grep \"^unused\" sizes");
+    cr_expect_str_eq(build_text,
+                     "unused           64          6          0            -    "
+                     "        -             -             -\n",
+                     "%s", build_text);
     command_must("list --json last.rec | grep mixed");
     cr_expect_not_null(strstr(build_text,
                               "\"kept\":1024,\"overwritten\":976,\"estimated\":"

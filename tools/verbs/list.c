@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { OPTION_SLOTS = OPTION_OWN };
+enum { OPTION_SLOTS = OPTION_OWN, OPTION_SIZES };
 
 /* Prints an object for each recorder and each thread. */
 static void list_json(const struct call *call)
@@ -88,6 +88,56 @@ static void list_title(const struct call *call)
     putchar('\n');
 }
 
+/* Prints how many slots a recorder of one lane needs, to keep `seconds`. */
+static void print_slots(double slots_per_second, double seconds)
+{
+    double wanted = slots_per_second * seconds;
+    uint64_t slots = 4; /* the least that RECORDER makes */
+    while ((double)slots < wanted && slots < UINT64_C(1) << 62)
+        slots *= 2;
+    printf(" %13llu", (unsigned long long)slots);
+}
+
+/* What recorders take and for how long they keep, at the rate of what they hold
+ * now; and what they would need. */
+static void list_sizes(const struct reader *reader)
+{
+    int width = table_names_width(reader);
+    printf("%-*s %10s %10s %10s %12s %12s %13s %13s\n", width, "RECORDER",
+           "SLOTS", "KIB", "USED", "SPAN", "SLOTS/S", "1 S NEEDS",
+           "1 MIN NEEDS");
+    for (size_t i = 0; i < reader->recorders_count; i++) {
+        const struct reader_recorder *r = reader->recorders[i];
+        bool timed = r->figures.slots_kept > 1 &&
+                     r->newest_ns != RECORDER_TIME_UNKNOWN_ &&
+                     r->newest_ns > r->oldest_ns;
+        double rate = 0;
+        char span[32] = "-";
+        if (!r->chosen || r->wrong)
+            continue;
+        table_column(stdout, r->name, width);
+        printf(" %10llu %10llu %10llu",
+               (unsigned long long)(r->figures.size * r->figures.lanes),
+               (unsigned long long)(r->ring_bytes * r->figures.lanes + 1023) /
+                   1024,
+               (unsigned long long)r->figures.slots_kept);
+        if (timed) {
+            uint64_t ns = (uint64_t)(r->newest_ns - r->oldest_ns);
+            rate = (double)r->figures.slots_kept * 1e9 / (double)ns;
+            table_time(ns, span);
+        }
+        printf(" %12s", span);
+        if (timed) {
+            printf(" %12.1f", rate);
+            print_slots(rate, 1);
+            print_slots(rate, 60);
+            putchar('\n');
+        } else {
+            printf(" %12s %13s %13s\n", "-", "-", "-");
+        }
+    }
+}
+
 static int list(struct call *call)
 {
     struct call *calls = sources_open(call, 0);
@@ -101,7 +151,10 @@ static int list(struct call *call)
         if (c != calls)
             putchar('\n');
         list_title(c);
-        tables(stdout, &c->reader, call_option(call, OPTION_SLOTS));
+        if (call_option(call, OPTION_SIZES))
+            list_sizes(&c->reader);
+        else
+            tables(stdout, &c->reader, call_option(call, OPTION_SLOTS));
     }
     return sources_close(calls);
 }
@@ -109,6 +162,8 @@ static int list(struct call *call)
 static const struct option_row rows[] = {
     {'j', "json", NULL, "one JSON object a line"},
     {OPTION_SLOTS, "slots", NULL, "how many slots are in use, too"},
+    {OPTION_SIZES, "sizes", NULL,
+     "memory, time kept, and slots for 1 s, 1 min"},
     ROW_NAMES,
     ROW_LABEL,
     {0, NULL, NULL, NULL}};
@@ -117,13 +172,16 @@ const struct verb verb_list = {
     .name = "list",
     .arguments = "SOURCE...",
     .summary = "shows the recorders, what they hold, and the threads",
-    .help = "Orders are given by a counter, or by the clock if the program is "
-            "compiled with RECORDER_CLOCK_ORDER: then a line above the "
-            "recorders says by which. EACH is the memory of a lane, of which no "
-            "page is there before a thread records in it. KEPT and OVERWRITTEN "
-            "are records. One of 5 to 12 arguments takes 2 or 3 slots, a copied "
-            "text one for each 32 bytes (on 32-bit machines 16): then the "
-            "overwritten ones are an estimate, ~, from those that are kept.",
+    .help =
+        "Orders are given by a counter, or by the clock if the program is "
+        "compiled with RECORDER_CLOCK_ORDER: then a line above the "
+        "recorders says by which. EACH is the memory of a lane, of which no "
+        "page is there before a thread records in it. KEPT and OVERWRITTEN "
+        "are records. One of 5 to 12 arguments takes 2 or 3 slots, a copied "
+        "text one for each 32 bytes (on 32-bit machines 16): then the "
+        "overwritten ones are an estimate, ~, from those that are kept. With "
+        "--sizes, what recorders would need is told from the slots that "
+        "they hold and the time from the oldest to the newest of them.",
     .rows = rows,
     .run = list,
     .registries = true};
