@@ -31,19 +31,20 @@ static char *title_try(const struct call *call, int way, size_t number)
 {
     const char *host = label_of(call, "host");
     char *text = NULL;
+    int size = 0;
     if (way == 0)
         return host ? need(strdup(host)) : title_of_path(call->name);
     if (way == 1 && host)
-        asprintf(&text, "%s/%s.%" PRIu64, host, call_program(call),
-                 call->reader.pid);
+        size = asprintf(&text, "%s/%s.%" PRIu64, host, call_program(call),
+                        call->reader.pid);
     else if (way == 1)
         text = strdup(call->name);
     else if (way == 2)
-        asprintf(&text, "%s%s%s", host ? host : "", host ? ":" : "",
-                 call->name);
+        size = asprintf(&text, "%s%s%s", host ? host : "", host ? ":" : "",
+                        call->name);
     else
-        asprintf(&text, "%s#%zu", call->name, number);
-    return need(text);
+        size = asprintf(&text, "%s#%zu", call->name, number);
+    return need(size < 0 ? NULL : text);
 }
 
 static bool title_is_taken(const struct call *calls, const struct call *of)

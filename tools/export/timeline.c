@@ -320,7 +320,8 @@ uint64_t timeline_lane_end(const struct timeline *t,
     if (!thread || !thread->known || thread->alive || !lane->noted ||
         lane->last_ns < t->start_ns)
         return t->length_ns;
-    return (uint64_t)lane->last_ns - (uint64_t)t->start_ns;
+    /* behind it: who sorts by time must not see an end before its start */
+    return (uint64_t)lane->last_ns - (uint64_t)t->start_ns + 1;
 }
 
 /* Reads all events once, to find the earliest time behind each. */
