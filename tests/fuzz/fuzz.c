@@ -73,7 +73,7 @@ static void check_event(struct call *call, const struct reader_event *event,
                  arguments[i].text[arguments[i].text_size] == '\0',
              "an argument's text has no end");
     json_event(out, call, event);
-    csv_event(out, call, event);
+    csv_event(out, call, call, event);
 }
 
 /* Half the range of an order's word, from which differences are negative. */

@@ -68,7 +68,7 @@ Test(packages, cmake_find_package)
     }
     build_must("cmake --build made");
     program_records("made");
-    build_must("diff -r moved/include second/include | "
+    build_must("diff -r -x recorder_reader.h moved/include second/include | "
                "grep -v \"^Only in moved/include: recorder-\" || :");
     cr_expect_str_empty(build_text);
     for (int i = 0; i < 3; i++) {

