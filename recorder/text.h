@@ -371,14 +371,15 @@ RECORDER_SELDOM_ const char *recorder_line_check_(const char *line)
 
 /* A part of a line format: a field, or text. */
 struct recorder_piece_ {
-    const char *text;    /* not of a field */
-    unsigned short size; /* of the text */
-    short width, field;  /* RECORDER_FIELDS_: this is text */
+    unsigned short at, size; /* of a text, in the line format */
+    short width, field;      /* RECORDER_FIELDS_: this is text */
 };
 
-/* Reads the part at `line`, which is not empty. Returns its end. */
-RECORDER_FUNCTION_ const char *
-recorder_piece_read_(struct recorder_piece_ *part, const char *line)
+/* Reads the part at `line`, which is not empty, of a line format. Returns its
+ * end. */
+RECORDER_SELDOM_ const char *recorder_piece_read_(struct recorder_piece_ *part,
+                                                  const char *format,
+                                                  const char *line)
 {
     const char *end;
     int width = 0;
@@ -391,16 +392,16 @@ recorder_piece_read_(struct recorder_piece_ *part, const char *line)
     line += *line == '{' && line[1] == '{';
     for (end = line + 1; *end && *end != '{' && end - line < 1000; end++)
         ;
-    part->text = line;
+    part->at = (unsigned short)(line - format);
     part->size = (unsigned short)(end - line);
     return end;
 }
 
 /* A line format whose parts were read once, for many lines. */
 struct recorder_line_ {
-    const char *rest; /* the parts that had no room */
+    const char *format, *rest; /* the parts that had no room */
     unsigned count;
-    struct recorder_piece_ piece[16];
+    struct recorder_piece_ piece[14];
 };
 
 /* Reads a line format such as RECORDER_LINE_DEFAULT_, which must stay. */
@@ -408,17 +409,19 @@ RECORDER_SELDOM_ void recorder_line_read_(struct recorder_line_ *to,
                                           const char *line)
 {
     const unsigned most = sizeof to->piece / sizeof to->piece[0];
+    to->format = line;
     for (to->count = 0; *line && to->count < most; to->count++)
-        line = recorder_piece_read_(&to->piece[to->count], line);
+        line = recorder_piece_read_(&to->piece[to->count], to->format, line);
     to->rest = line;
 }
 
 RECORDER_FUNCTION_ void recorder_add_piece_(struct recorder_string_ *to,
                                             const struct recorder_piece_ *part,
+                                            const char *format,
                                             const struct recorder_shown_ *shown)
 {
     if (part->field == RECORDER_FIELDS_)
-        recorder_add_text_(to, part->text, part->size);
+        recorder_add_text_(to, format + part->at, part->size);
     else
         recorder_add_column_(to, shown, (enum recorder_field_)part->field,
                              part->width);
@@ -430,13 +433,13 @@ RECORDER_FUNCTION_ void recorder_add_line_(struct recorder_string_ *to,
                                            const struct recorder_shown_ *shown)
 {
     struct recorder_piece_ part;
-    const char *rest = line->rest;
+    const char *at = line->rest, *end;
     unsigned i;
     for (i = 0; i < line->count; i++)
-        recorder_add_piece_(to, &line->piece[i], shown);
-    while (*rest) {
-        rest = recorder_piece_read_(&part, rest);
-        recorder_add_piece_(to, &part, shown);
+        recorder_add_piece_(to, &line->piece[i], line->format, shown);
+    for (; *at; at = end) {
+        end = recorder_piece_read_(&part, at, at);
+        recorder_add_piece_(to, &part, at, shown);
     }
 }
 
