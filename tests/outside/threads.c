@@ -495,7 +495,7 @@ Test(threads, what_cannot_be_read_says_why)
     pid_t pid;
     build_threads("gcc -O2 -g");
     must_refuse("2147483647", "no such process");
-    must_refuse("threads", "is a program, no core file");
+    must_refuse("./threads", "is a program, no core file");
     build_must("echo text >text");
     must_refuse("text", "is no core file");
     cr_assert_eq(command("locks --json --dot 1"), 2);
