@@ -331,7 +331,7 @@ __attribute__((noinline)) static void spin(struct fiber *fiber)
     for (volatile long i = 0; !go; i++)
         continue;
 }
-/* Have left and right gone, if there are they? A worker holds `big` until one
+/* Have left and right gone, if they run at all? A worker holds `big` until one
  * has. */
 static bool locks_stand(void)
 {
