@@ -116,7 +116,7 @@ one_shot()
     build/recorder list $source | tr -s ' ' >$out/list || return 1
     # shellcheck disable=SC2086
     build/recorder dump $source >$out/dump || return 1
-    grep -q '^switches 512 1 504 0 0 off ' $out/list &&
+    grep -q '^switches 512 1 [0-9]*K 504 0 0 off ' $out/list &&
         grep -q '^1 .*: idle (0x[0-9a-f]*) runs on cpu 0$' $out/dump &&
         sed -n 's/^switches //p' $out/list && return
     cat $out/list && head -n 5 $out/dump && return 1
