@@ -280,7 +280,7 @@ Test(timeline, ended_threads_end_their_spans)
     timeline_open(&timeline, &call, 1);
     while (timeline_next(&timeline, &e))
         ;
-    cr_assert_eq(timeline_lane_end(&timeline, timeline.lanes[0]), 4);
+    cr_assert_eq(timeline_lane_end(&timeline, timeline.lanes[0]), 5);
     cr_assert_eq(timeline_lane_end(&timeline, timeline.lanes[1]), 8);
     timeline_close(&timeline);
 }
