@@ -147,4 +147,41 @@ static void *run_once(void *argument)
     return NULL;
 }
 
+/* ------------------------------------------------------------- hand-offs -- */
+
+/* 8 threads record under a mutex, until it has changed hands so often. */
+static void relay_by_mutex(uintptr_t hops)
+{
+    struct relay relay = {.runners = 8, .hops = hops};
+    pthread_mutex_init(&relay.mutex, NULL);
+    run_relay(&relay, run_mutex, "mutex");
+}
+
+/* 4 threads in a circle of pipes. */
+static void relay_by_pipe(uintptr_t hops)
+{
+    struct relay relay = {.runners = 4, .hops = hops};
+    uintptr_t token = 0;
+    unsigned i;
+    for (i = 0; i < relay.runners; i++)
+        cr_assert(pipe(relay.pipes[i]) == 0);
+    cr_assert(write(relay.pipes[0][1], &token, sizeof token) == sizeof token);
+    run_relay(&relay, run_pipe, "pipe");
+}
+
+/* Threads one after the other, each with one record between two of its maker. */
+static void relay_by_join(uintptr_t hops)
+{
+    struct relay relay = {.runners = 1, .hops = hops};
+    while (relay.turn < relay.hops) {
+        pthread_t thread = ring_thread(run_once, &relay);
+        pthread_join(thread, NULL);
+        relay.token = take_over(&relay, relay.token, relay.turn);
+        relay.turn++;
+    }
+    cr_log_info("start and join: %zu hand-offs", (size_t)relay.turn);
+    cr_assert(relay.faults == 0, "%zu orders not above the one before",
+              (size_t)relay.faults);
+}
+
 #endif

@@ -45,31 +45,15 @@ Test(clock, by_a_flag)
  * 100,000 hand-offs of each. */
 Test(clock, by_a_mutex)
 {
-    struct relay relay = {.runners = 8, .hops = scaled(100000)};
-    pthread_mutex_init(&relay.mutex, NULL);
-    run_relay(&relay, run_mutex, "mutex");
+    relay_by_mutex(scaled(100000));
 }
 Test(clock, by_a_pipe)
 {
-    struct relay relay = {.runners = 4, .hops = scaled(100000)};
-    uintptr_t token = 0;
-    unsigned i;
-    for (i = 0; i < relay.runners; i++)
-        cr_assert(pipe(relay.pipes[i]) == 0);
-    cr_assert(write(relay.pipes[0][1], &token, sizeof token) == sizeof token);
-    run_relay(&relay, run_pipe, "pipe");
+    relay_by_pipe(scaled(100000));
 }
 Test(clock, by_join)
 {
-    struct relay relay = {.runners = 1, .hops = scaled(100000)};
-    while (relay.turn < relay.hops) {
-        pthread_t thread = ring_thread(run_once, &relay);
-        pthread_join(thread, NULL);
-        relay.token = take_over(&relay, relay.token, relay.turn);
-        relay.turn++;
-    }
-    cr_assert(relay.faults == 0, "%zu orders not above the one before",
-              (size_t)relay.faults);
+    relay_by_join(scaled(100000));
 }
 
 #ifdef RECORDER_CLOCKED_

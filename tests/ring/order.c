@@ -38,37 +38,21 @@ Test(order, by_a_relaxed_flag)
  * mutex has changed hands 100,000 times. */
 Test(order, by_a_mutex)
 {
-    struct relay relay = {.runners = 8, .hops = scaled(100000)};
-    pthread_mutex_init(&relay.mutex, NULL);
-    run_relay(&relay, run_mutex, "mutex");
+    relay_by_mutex(scaled(100000));
 }
 
 /* Goal: orders follow a pipe. Method: 4 threads in a circle of pipes, 200,000
  * times. */
 Test(order, by_a_pipe)
 {
-    struct relay relay = {.runners = 4, .hops = scaled(200000)};
-    uintptr_t token = 0;
-    unsigned i;
-    for (i = 0; i < relay.runners; i++)
-        cr_assert(pipe(relay.pipes[i]) == 0);
-    cr_assert(write(relay.pipes[0][1], &token, sizeof token) == sizeof token);
-    run_relay(&relay, run_pipe, "pipe");
+    relay_by_pipe(scaled(200000));
 }
 
 /* Goal: orders follow the start of a thread and its end. Method: 50,000 threads
  * one after the other, each with one record between two of its maker. */
 Test(order, by_join)
 {
-    struct relay relay = {.runners = 1, .hops = scaled(100000)};
-    while (relay.turn < relay.hops) {
-        pthread_t thread = ring_thread(run_once, &relay);
-        pthread_join(thread, NULL);
-        relay.token = take_over(&relay, relay.token, relay.turn);
-        relay.turn++;
-    }
-    cr_log_info("start and join: %zu hand-offs", (size_t)relay.turn);
-    cr_assert(relay.faults == 0);
+    relay_by_join(scaled(100000));
 }
 
 /* ---------------------------------------------------------------- unique -- */
