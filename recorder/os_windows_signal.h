@@ -138,8 +138,7 @@ RECORDER_SELDOM_ void recorder_win_handle_exception_(int sig, const void *info,
     handler(sig, (void *)(uintptr_t)info, context);
 }
 /* Runs when no handler of the program took an exception. */
-RECORDER_SELDOM_ int
-recorder_win_on_exception_(struct recorder_exception_ *e)
+RECORDER_SELDOM_ int recorder_win_on_exception_(struct recorder_exception_ *e)
 {
     int sig = recorder_win_signal_of_(*e->code);
     recorder_filter_ *before = recorder_win_before_;
@@ -162,19 +161,21 @@ RECORDER_SELDOM_ int recorder_os_action_(int sig,
                                          const struct recorder_action_ *action,
                                          struct recorder_action_ *old)
 {
+    bool exception = recorder_win_is_exception_(sig), ours = exception;
     void (*now)(int) = NULL;
     void (*set)(int, void *, void *) = action ? action->handler : NULL;
     if (sig < 1 || sig > 31)
         return -1;
-    if (!recorder_win_is_exception_(sig) && sig != RECORDER_SIGABRT_ &&
-        sig != RECORDER_SIGTERM_ && sig != RECORDER_SIGBREAK_ && sig != 2) {
+    if (!exception && sig != RECORDER_SIGABRT_ && sig != RECORDER_SIGTERM_ &&
+        sig != RECORDER_SIGBREAK_ && sig != 2) {
         *recorder_os_errno_() = 22; /* EINVAL */
         return -1;
     }
-    if (!recorder_win_is_exception_(sig)) {
+    if (!exception) {
         now = recorder_win_signal_(sig, NULL);
         if ((intptr_t)now == -1)
             return -1;
+        ours = now == recorder_win_on_signal_;
         if (!action || action->flags & RECORDER_SA_SIGINFO_)
             recorder_win_signal_(sig,
                                  action && set ? recorder_win_on_signal_ : now);
@@ -183,21 +184,16 @@ RECORDER_SELDOM_ int recorder_os_action_(int sig,
     }
     if (old) {
         __builtin_memset(old, 0, sizeof *old);
-        old->handler =
-            recorder_win_is_exception_(sig) || now == recorder_win_on_signal_
-                ? recorder_win_handlers_[sig]
-                : (void (*)(int, void *, void *))(uintptr_t)now;
-        old->flags =
-            recorder_win_is_exception_(sig) || now == recorder_win_on_signal_
-                ? RECORDER_SA_SIGINFO_
-                : 0;
+        old->handler = ours ? recorder_win_handlers_[sig]
+                            : (void (*)(int, void *, void *))(uintptr_t)now;
+        old->flags = ours ? RECORDER_SA_SIGINFO_ : 0;
     }
     if (!action)
         return 0;
     recorder_win_handlers_[sig] = set;
     if (set && sig == RECORDER_SIGSEGV_ && !recorder_win_stack_)
         recorder_win_stack_ = (char *)recorder_os_memory_(RECORDER_WIN_STACK_);
-    if (set && recorder_win_is_exception_(sig)) {
+    if (set && exception) {
         recorder_filter_ *before =
             recorder_win_filter_(recorder_win_on_exception_);
         if (before != recorder_win_on_exception_)
