@@ -67,5 +67,20 @@ static inline bool bytes_read(struct memory *m, uint64_t address, void *to,
 {
     return m->read(m, address, to, size) == size;
 }
+/* Reads a number of 1 to 8 bytes, or a word. False: it is not there. */
+static inline bool bytes_read_number(struct memory *m, uint64_t address,
+                                     unsigned size, uint64_t *number)
+{
+    unsigned char bytes[8];
+    if (!size || size > sizeof bytes || !bytes_read(m, address, bytes, size))
+        return false;
+    *number = bytes_number(m, bytes, size);
+    return true;
+}
+static inline bool bytes_read_word(struct memory *m, uint64_t address,
+                                   uint64_t *word)
+{
+    return bytes_read_number(m, address, m->word_bytes, word);
+}
 
 #endif

@@ -251,17 +251,11 @@ static uint64_t order_by_clock(const struct reader *reader)
 
 bool reader_order(struct reader *reader, uint64_t *order)
 {
-    const struct memory *m = reader->memory;
-    unsigned char bytes[8];
-    if (reader->clocked == UINT64_MAX && m->ticks_here) {
+    if (reader->clocked == UINT64_MAX && reader->memory->ticks_here) {
         *order = order_by_clock(reader);
         return true;
     }
-    if (!bytes_read(reader->memory, reader->order_address, bytes,
-                    m->word_bytes))
-        return false;
-    *order = bytes_word(m, bytes);
-    return true;
+    return bytes_read_word(reader->memory, reader->order_address, order);
 }
 
 uint64_t reader_realtime(const struct reader *reader)

@@ -17,16 +17,6 @@
 
 enum { LIBRARIES_MAX = 4096 };
 
-static bool word_at(const struct file *file, uint64_t address, uint64_t *to)
-{
-    struct memory *m = file->source->memory;
-    unsigned char bytes[8];
-    if (!bytes_read(m, address, bytes, m->word_bytes))
-        return false;
-    *to = bytes_word(m, bytes);
-    return true;
-}
-
 /* Notes all that a file's segments map, moved by `bias`; *dynamic: where its
  * dynamic section is. */
 static bool segments_note(struct file *file, Elf *elf, uint64_t bias,
@@ -114,13 +104,16 @@ static uint64_t list_of(const struct file *file, uint64_t dynamic)
     unsigned word = file->memory.word_bytes;
     uint64_t tag, value, list;
     for (unsigned i = 0; i < 256; i++, dynamic += 2 * word) {
-        if (!word_at(file, dynamic, &tag) || tag == DT_NULL ||
-            !word_at(file, dynamic + word, &value))
+        if (!bytes_read_word(file->source->memory, dynamic, &tag) ||
+            tag == DT_NULL ||
+            !bytes_read_word(file->source->memory, dynamic + word, &value))
             return 0;
         if (tag == DT_DEBUG ||
             (file->memory.machine == EM_MIPS && tag == DT_MIPS_RLD_MAP_REL &&
-             word_at(file, dynamic + value, &value)))
-            return word_at(file, value + word, &list) ? list : 0;
+             bytes_read_word(file->source->memory, dynamic + value, &value)))
+            return bytes_read_word(file->source->memory, value + word, &list)
+                       ? list
+                       : 0;
     }
     return 0;
 }
@@ -134,14 +127,15 @@ void linked_read(struct file *file)
     at = dynamic ? list_of(file, dynamic) : 0;
     for (unsigned i = 0; at && i < LIBRARIES_MAX; i++) {
         char path[PATH_MAX] = "";
-        if (!word_at(file, at, &bias) || !word_at(file, at + word, &name) ||
-            !word_at(file, at + 2 * word, &end))
+        if (!bytes_read_word(file->source->memory, at, &bias) ||
+            !bytes_read_word(file->source->memory, at + word, &name) ||
+            !bytes_read_word(file->source->memory, at + 2 * word, &end))
             break;
         file->memory.read(&file->memory, name, path, sizeof path - 1);
         if (i > 0 && *path == '/') /* the first is the program */
             library_note(file, bias, end, path);
         modules_sort(file->source);
-        if (!word_at(file, at + 3 * word, &at))
+        if (!bytes_read_word(file->source->memory, at + 3 * word, &at))
             break;
     }
     file->source->linked = file->source->modules_count;

@@ -76,11 +76,9 @@ static bool words_read(struct memory *m, uint64_t sp,
     const struct task_machine *machine = task_machine(m);
     uint64_t more = 0;
     for (unsigned i = 0; i < count; i++) {
-        unsigned char bytes[8];
         uint64_t value;
-        if (!bytes_read(m, sp, bytes, m->word_bytes))
+        if (!bytes_read_word(m, sp, &value))
             return false;
-        value = bytes_word(m, bytes);
         sp += m->word_bytes;
         if (words[i] < REGISTERS_MAX) {
             set(to, words[i], value);

@@ -19,27 +19,6 @@ enum {
     PLACES_MAX = 1024          /* of names of queues */
 };
 
-static bool word_at(struct tasks *tasks, uint64_t address, uint64_t *word)
-{
-    struct memory *m = &tasks->cache.memory;
-    unsigned char bytes[8];
-    if (!bytes_read(m, address, bytes, m->word_bytes))
-        return false;
-    *word = bytes_word(m, bytes);
-    return true;
-}
-
-static bool number_at(struct tasks *tasks, uint64_t at, unsigned size,
-                      uint64_t *number)
-{
-    struct memory *m = &tasks->cache.memory;
-    unsigned char bytes[8];
-    if (!size || size > sizeof bytes || !bytes_read(m, at, bytes, size))
-        return false;
-    *number = bytes_number(m, bytes, size);
-    return true;
-}
-
 /* ------------------------------------------------------------------ open -- */
 
 /* Reads the names that the program gave queues. */
@@ -61,8 +40,9 @@ static void names_read(struct tasks *tasks, struct freertos *of)
          size >= item && of->names_count < sizeof of->names / sizeof *of->names;
          size -= item, at += item) {
         struct freertos_name *to = &of->names[of->names_count];
-        if (!word_at(tasks, at + handle, &object) || !object ||
-            !word_at(tasks, at + text, &name) || !name)
+        if (!bytes_read_word(&tasks->cache.memory, at + handle, &object) ||
+            !object ||
+            !bytes_read_word(&tasks->cache.memory, at + text, &name) || !name)
             continue;
         to->object = object;
         m->read(m, name, to->name, sizeof to->name - 1);
@@ -138,11 +118,13 @@ const char *freertos_name(const struct layout *layout, uint64_t object)
 static bool is_list(struct tasks *tasks, const struct freertos *of, uint64_t at)
 {
     uint64_t end = at + of->end, next, inside, value;
-    return number_at(tasks, end + of->value, of->value_bytes, &value) &&
+    return bytes_read_number(&tasks->cache.memory, end + of->value,
+                             of->value_bytes, &value) &&
            value == UINT64_MAX >> (64 - 8 * of->value_bytes) &&
-           word_at(tasks, end + of->next, &next) &&
-           (next == end ||
-            (word_at(tasks, next + of->inside, &inside) && inside == at));
+           bytes_read_word(&tasks->cache.memory, end + of->next, &next) &&
+           (next == end || (bytes_read_word(&tasks->cache.memory,
+                                            next + of->inside, &inside) &&
+                            inside == at));
 }
 
 /* Is it a queue: has it another list beside the one in which a task waits, and
@@ -152,9 +134,11 @@ static bool is_queue(struct tasks *tasks, const struct freertos *of,
 {
     uint64_t held, most;
     return is_list(tasks, of, at + other) &&
-           number_at(tasks, at + of->held, of->count_bytes, &held) &&
-           number_at(tasks, at + of->most, of->count_bytes, &most) && most &&
-           held <= most;
+           bytes_read_number(&tasks->cache.memory, at + of->held,
+                             of->count_bytes, &held) &&
+           bytes_read_number(&tasks->cache.memory, at + of->most,
+                             of->count_bytes, &most) &&
+           most && held <= most;
 }
 
 /* It waits for a queue, to receive from it or to send to it. A mutex is one
@@ -166,13 +150,16 @@ static void queue_wait(struct tasks *tasks, const struct layout *layout,
     const struct layout_row *owner = &layout->rows[RECORDER_TASK_OWNER_];
     uint64_t first = queue, item;
     task->object = queue;
-    word_at(tasks, queue + of->first, &first);
+    bytes_read_word(&tasks->cache.memory, queue + of->first, &first);
     if (!first) {
         strcpy(task->why, "mutex");
-        word_at(tasks, queue + owner->offset, &task->owner_at);
+        bytes_read_word(&tasks->cache.memory, queue + owner->offset,
+                        &task->owner_at);
         return;
     }
-    if (number_at(tasks, queue + of->item, of->count_bytes, &item) && !item)
+    if (bytes_read_number(&tasks->cache.memory, queue + of->item,
+                          of->count_bytes, &item) &&
+        !item)
         strcpy(task->why, "semaphore");
     else
         strcpy(task->why, sends ? "full queue" : "empty queue");

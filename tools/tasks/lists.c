@@ -3,16 +3,6 @@
 #include "bytes.h"
 #include "tasks.h"
 
-static bool word_at(struct tasks *tasks, uint64_t address, uint64_t *word)
-{
-    struct memory *m = &tasks->cache.memory;
-    unsigned char bytes[8];
-    if (!bytes_read(m, address, bytes, m->word_bytes))
-        return false;
-    *word = bytes_word(m, bytes);
-    return true;
-}
-
 /* May one more step be done? Whatever the memory holds, they end. */
 static bool step(struct tasks *tasks)
 {
@@ -63,8 +53,8 @@ static void list_previous(struct tasks *tasks, size_t layout, size_t list,
     uint64_t at = first;
     bool is_new = true;
     while (row->is_set && is_new && step(tasks))
-        if (!word_at(tasks, at + row->offset, &at) || !at || at == first ||
-            !task_add(tasks, layout, list, at, &is_new))
+        if (!bytes_read_word(&tasks->cache.memory, at + row->offset, &at) ||
+            !at || at == first || !task_add(tasks, layout, list, at, &is_new))
             return;
 }
 
@@ -75,7 +65,7 @@ static void list_next(struct tasks *tasks, size_t layout, size_t list)
     uint64_t next = l->rows[RECORDER_TASK_NEXT_].offset, first, at;
     struct circle circle = {0};
     bool is_new;
-    if (!word_at(tasks, l->lists[list].at, &first)) {
+    if (!bytes_read_word(&tasks->cache.memory, l->lists[list].at, &first)) {
         warn_end(tasks, layout, l->lists[list].at);
         return;
     }
@@ -95,7 +85,7 @@ static void list_next(struct tasks *tasks, size_t layout, size_t list)
         }
         if (!l->rows[RECORDER_TASK_NEXT_].is_set)
             return;
-        if (!word_at(tasks, at + next, &at)) {
+        if (!bytes_read_word(&tasks->cache.memory, at + next, &at)) {
             warn_end(tasks, layout, at);
             return;
         }
@@ -114,7 +104,7 @@ static void list_ring(struct tasks *tasks, size_t layout, size_t list,
     struct circle circle = {0};
     bool is_new;
     while (step(tasks)) {
-        if (!word_at(tasks, at + next, &at)) {
+        if (!bytes_read_word(&tasks->cache.memory, at + next, &at)) {
             warn_end(tasks, layout, at);
             return;
         }
@@ -125,7 +115,8 @@ static void list_ring(struct tasks *tasks, size_t layout, size_t list,
             return;
         }
         task = at - l->rows[RECORDER_TASK_LINK_].offset;
-        if ((items && !word_at(tasks, at + items->task, &task)) ||
+        if ((items &&
+             !bytes_read_word(&tasks->cache.memory, at + items->task, &task)) ||
             !task_add(tasks, layout, list, task, &is_new)) {
             warn_end(tasks, layout, at);
             return;
@@ -150,7 +141,7 @@ static void list_table(struct tasks *tasks, size_t layout, size_t list)
     unsigned word = tasks->cache.memory.word_bytes;
     bool is_new;
     for (uint64_t i = 0; i < l->count && step(tasks); i++, at += word) {
-        if (!word_at(tasks, at, &task)) {
+        if (!bytes_read_word(&tasks->cache.memory, at, &task)) {
             warn_end(tasks, layout, at);
             return;
         }

@@ -267,15 +267,14 @@ static uint64_t ring_end(struct tasks *tasks, const struct task *task,
     const struct layout *layout = &tasks->layouts[task->layout];
     uint64_t link = layout->rows[RECORDER_TASK_WAITS_].offset;
     uint64_t at = word_in(tasks, layout, task->address, RECORDER_TASK_WAITS_);
-    struct memory *m = &tasks->cache.memory;
-    unsigned char bytes[8];
     for (size_t steps = 0; at && steps <= tasks->count; steps++) {
         size_t i = ids_find(&tasks->ids, at - link, task->layout, 0);
         if (i == IDS_NONE)
             return at;
         if (ends && ends[i])
             return ends[i];
-        at = bytes_read(m, at, bytes, m->word_bytes) ? bytes_word(m, bytes) : 0;
+        if (!bytes_read_word(&tasks->cache.memory, at, &at))
+            return 0;
     }
     return 0;
 }
