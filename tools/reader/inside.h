@@ -94,6 +94,12 @@ struct registry {
     struct recorder_wrap wraps[RECORDER_WRAPS_MAX_];
 };
 
+/* A line format that was read, and the text that its parts point into. */
+struct line_format {
+    char *of, *text;
+    struct recorder_line_ read;
+};
+
 struct reader_inside {
     struct reader_selection selection;
     char *names, *thread;
@@ -137,8 +143,7 @@ struct reader_inside {
     bool ahead_set;
     uint64_t order_before; /* of the last event that was no line */
     char *message, *text, *line;
-    char *line_format;
-    struct recorder_line_ line_read; /* of it */
+    struct line_format lines[2]; /* of the program's events, of logs' lines */
     struct recorder_sizes_ text_sizes; /* of `text` */
     char *strings;                     /* of reader_arguments */
     uint64_t texts, texts_end;         /* of a recording made of events */

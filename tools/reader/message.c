@@ -598,17 +598,20 @@ static const char *line_outside(const char *line)
     return text;
 }
 
-/* Reads a line format, unless it was the last one that was read. */
+/* Reads a line format, of events of the program or of lines of logs, unless it
+ * was the last one that was read of these. */
 static const struct recorder_line_ *
-line_format_read(struct reader_inside *inside, const char *line)
+line_format_read(struct reader_inside *inside, bool outside, const char *line)
 {
-    if (!inside->line_format || strcmp(inside->line_format, line) != 0) {
-        free(inside->line_format);
-        inside->line_format = strdup(line);
-        recorder_line_read_(&inside->line_read,
-                            inside->line_format ? inside->line_format : "");
+    struct line_format *to = &inside->lines[outside];
+    if (!to->of || strcmp(to->of, line) != 0) {
+        free(to->of);
+        free(to->text);
+        to->of = strdup(line);
+        to->text = strdup(outside ? line_outside(line) : line);
+        recorder_line_read_(&to->read, to->text ? to->text : "");
     }
-    return &inside->line_read;
+    return &to->read;
 }
 
 const char *reader_line(struct reader *reader, const struct reader_event *event,
@@ -632,10 +635,8 @@ const char *reader_line(struct reader *reader, const struct reader_event *event,
     shown.name_size = strlen(shown.name);
     to = recorder_string_at_(inside->line, RECORDER_TEXT_LINE_MAX_ - 1);
     line = line ? line : reader->line;
-    recorder_add_line_(
-        &to,
-        line_format_read(inside, event->outside ? line_outside(line) : line),
-        &shown);
+    recorder_add_line_(&to, line_format_read(inside, event->outside, line),
+                       &shown);
     recorder_end_line_(&to);
     inside->line[to.size] = '\0';
     if (size)

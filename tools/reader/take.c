@@ -147,7 +147,10 @@ void reader_close(struct reader *reader)
     free(inside->message);
     free(inside->text);
     free(inside->line);
-    free(inside->line_format);
+    for (i = 0; i < 2; i++) {
+        free(inside->lines[i].of);
+        free(inside->lines[i].text);
+    }
     free(inside->strings);
     free(inside->names);
     free(inside->thread);
