@@ -651,7 +651,7 @@ static int freeze(void)
 __attribute__((noreturn)) static void live_forever(void)
 {
     struct worker worker;
-    alarm(100);
+    alarm(600);
     printf("PID %d\n", (int)getpid());
     fflush(stdout);
     worker_start(&worker, work_later);

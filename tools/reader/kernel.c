@@ -34,6 +34,7 @@ struct kernel_switch {
     unsigned number, way; /* way: index of its format */
 };
 enum { KNOWN = 1024 /* threads whose numbers are found at once */ };
+#define NONE_YET UINT64_MAX /* above each key */
 struct kernel {
     struct kernel_ring *rings;
     size_t count;
@@ -43,7 +44,7 @@ struct kernel {
     size_t switches_count, switches_max;
     size_t added;       /* so many of them are in a take: these are forgotten */
     uint64_t number;    /* of the last that was added, from 1 on */
-    uint64_t first_end; /* key of the first take's end */
+    uint64_t first_end; /* key of the first take's end; NONE_YET: before it */
     struct reader_thread *rows; /* of threads without one in the program */
     size_t rows_count, rows_max;
     unsigned rows_from; /* the first has this number */
@@ -116,6 +117,7 @@ static bool kernel_refresh(struct reader *reader)
         if (!kernel)
             return false;
         *kernel = now;
+        kernel->first_end = NONE_YET;
         kernel->rings = calloc(now.count + 1, sizeof *kernel->rings);
         kernel->count = kernel->rings ? now.count : 0;
         kernel->rows_from = (unsigned)inside->threads_max + 1;
@@ -271,18 +273,20 @@ bool kernel_take(struct reader *reader)
 {
     struct kernel *kernel = reader->inside->kernel;
     uint64_t missed = reader->missed;
-    bool first = false;
     memset(kernel->known, 0, sizeof kernel->known); /* rows may be new */
     if (kernel->added)
         kernel->switches_count = kernel->added = 0;
-    for (size_t i = 0; i < kernel->count; i++) {
-        first |= !kernel->rings[i].begun;
+    for (size_t i = 0; i < kernel->count; i++)
         if (kernel->rings[i].mapped && !ring_copy(reader, &kernel->rings[i]))
             break;
-    }
-    if (!first ||
-        (!(kernel->sequence & 1) && sequence_is(reader, kernel->sequence)))
+    if (kernel->first_end != NONE_YET)
         return true;
+    if (!(kernel->sequence & 1) && sequence_is(reader, kernel->sequence)) {
+        /* Here, before this take reads the program's rings: what the program
+         * pours from now on may be in them already. */
+        kernel->first_end = order_key(reader, reader->end);
+        return true;
+    }
     for (size_t i = 0; i < kernel->count; i++)
         kernel->rings[i].begun = false;
     kernel->switches_count = 0;
@@ -399,8 +403,6 @@ uint64_t kernel_add(struct reader *reader, uint64_t end, uint64_t limit)
     struct recorder_clock_ clock;
     struct held *held;
     struct key *keys;
-    if (!kernel->first_end)
-        kernel->first_end = end;
     kernel->added = count;
     if (!count || !recorder)
         return limit;
@@ -438,8 +440,8 @@ bool kernel_has(const struct reader *reader,
 {
     const struct kernel *kernel = reader->inside->kernel;
     uint64_t format;
-    if (!kernel || !reader->follows || !kernel->first_end ||
-        key < kernel->first_end || recorder->address != kernel->recorder)
+    if (!kernel || !reader->follows || key < kernel->first_end ||
+        recorder->address != kernel->recorder)
         return false;
     format = bytes_word(reader->memory,
                         raw + offsets_of(reader->memory)->record_format);
