@@ -12,13 +12,15 @@
     "for i in $(seq 60); do " __VA_ARGS__                                      \
     " && break; sleep 0.05; done; " __VA_ARGS__
 
-/* Starts a server on a port that nobody has. What is started here ends with the
- * test: their ids are in the file `pids`. */
+/* Starts a server on a port that nobody has, nor may get while the server is
+ * down: below those that the kernel gives to who connects. What is started here
+ * ends with the test: their ids are in the file `pids`. */
 static void hub_start(const char *more)
 {
-    build_must("test -s port || python3 -c \"import socket; s = "
-               "socket.socket(); s.bind((\\\"127.0.0.1\\\", 0)); "
-               "print(s.getsockname()[1])\" >port");
+    build_must("until test -s port; do python3 -c \"import random, socket; s = "
+               "socket.socket(); s.bind((\\\"127.0.0.1\\\", "
+               "random.randrange(10000, 32000))); "
+               "print(s.getsockname()[1])\" >port 2>said; done");
     build_must(
         "printf \"listen: 127.0.0.1:%%s\\njetstream { store_dir: "
         "\\\"$PWD/js\\\", max_file: 200M }\\n%%s\\n\" $(cat port) \"%s\" "
