@@ -38,7 +38,14 @@ extern "C" {
  *   K1 unit = ticks / 16                 behind all that the thread has seen
  *   K2 last = the last unit of the lane  relaxed
  *   K3 last -> max(unit, last + 1)       if it is still last; else K2 again
- *   K4 clocked above the order ?         relaxed; else the counter gives it
+ *   K4 clocked                           acquire
+ *   K5 clocked above the order ?         else the counter gives it
+ *
+ * Who goes over from the clock to the counter, as a module asks for it:
+ *
+ *   C1 counter = what the clock will be in some microseconds
+ *   C2 clocked = counter                 release
+ *   C3 wait until the clock is there
  *
  *   K1   Rdtscp waits for all loads before it. Else a thread that has seen the
  *        store of another may have an earlier clock (tests/ring/clock.c counts
@@ -46,10 +53,13 @@ extern "C" {
  *   K3   One instruction without a lock prefix, as nobody but a handler of the
  *        same thread comes between; in lane 0, which threads share, with it.
  *        Else two records have one order.
- *   K4   The program has gone over to the counter: recorder_order_count_().
+ *   K5   Who reads a clock so late sees C2, as a store takes less time than C3.
+ *        Else the clock gives what the counter gives.
+ *   C2 -> K4  Who sees that draws from the counter that was set at C1.
+ *   C3   Else the counter is ahead of the clock, by which others still draw.
  *
- * tests/model takes K2 and K3 away in turn; the checker must then fail. K1 is
- * of the processor, which no checker has; K4 is tested with libraries.
+ * tests/model takes each label but K1 away in turn; the checker must then fail.
+ * K1 is of the processor, which no checker has.
  */
 enum {
     RECORDER_UNIT_TICKS_ = 4, /* log2 of ticks: less than a record takes */
@@ -60,10 +70,12 @@ enum {
      * units ahead of its time; and it is settled so many later, as who drew an
      * order before has written its record, if it runs. */
     RECORDER_AHEAD_TICKS_ = 1024,
-    RECORDER_SETTLE_TICKS_ = 8192,
-    /* From a change to the counter to its first order. */
-    RECORDER_COUNT_TICKS_ = 1 << 17
+    RECORDER_SETTLE_TICKS_ = 8192
 };
+/* From a change to the counter to its first order. */
+#ifndef RECORDER_COUNT_TICKS_ /* the model's */
+#define RECORDER_COUNT_TICKS_ (1u << 17)
+#endif
 /* Where the orders of a unit and lane begin. */
 RECORDER_INLINE_ uint64_t recorder_order_of_unit_(uint64_t unit, uint64_t lane)
 {
@@ -124,6 +136,35 @@ RECORDER_INLINE_ uintptr_t recorder_order_take_(uintptr_t *last, uintptr_t lane,
     } while (RECORDER_UNLIKELY_(!taken));
     return (uintptr_t)recorder_order_of_unit_(from, lane);
 }
+
+/* Where the orders of the clock end. */
+RECORDER_INLINE_ uintptr_t recorder_order_limit_(const uintptr_t *clocked)
+{
+    uintptr_t limit = __atomic_load_n(clocked, __ATOMIC_ACQUIRE);
+    RECORDER_STEP_(K4);
+    return limit;
+}
+/* Returns an order that was taken, or UINTPTR_MAX where the counter gives it:
+ * the program has gone over to that. */
+RECORDER_INLINE_ uintptr_t recorder_order_below_(uintptr_t limit,
+                                                 uintptr_t order)
+{
+    bool below = order < limit; RECORDER_STEP_(K5);
+    return below ? order : UINTPTR_MAX;
+}
+/* Goes over to the counter, from the order `from` on; `now` is the clock when
+ * that was chosen. This returns no earlier, so that nobody draws an order from
+ * the counter while others have lower ones of the clock. */
+RECORDER_SELDOM_ void recorder_order_switch_(uintptr_t *clocked,
+                                             uintptr_t *counter,
+                                             uintptr_t from, uint64_t now)
+{
+    recorder_put_(counter, from); RECORDER_STEP_(C1);
+    __atomic_store_n(clocked, from, __ATOMIC_RELEASE); RECORDER_STEP_(C2);
+    while (recorder_ticks_() - now < RECORDER_COUNT_TICKS_)
+        ;
+    RECORDER_STEP_(C3);
+}
 #endif
 
 #ifdef RECORDER_ORDER_CHOICE_
@@ -150,9 +191,7 @@ recorder_order_unit_(const struct recorder_registry *registry, uint64_t ticks)
     return (ticks - registry->start.ticks) >> RECORDER_UNIT_TICKS_;
 }
 /* Goes over to the counter, for good: it begins where the clock will be in some
- * microseconds. This returns no earlier, so that nobody draws an order from the
- * counter while others have lower ones of the clock; and who reads a clock so
- * late sees the word below (K4). */
+ * microseconds. */
 RECORDER_SELDOM_ void recorder_order_count_(struct recorder_registry *registry)
 {
     uintptr_t *clocked = recorder_order_clocked_(registry), from;
@@ -161,10 +200,7 @@ RECORDER_SELDOM_ void recorder_order_count_(struct recorder_registry *registry)
         return;
     from = recorder_order_unit_(registry, now + RECORDER_COUNT_TICKS_)
            << RECORDER_UNIT_BITS_;
-    recorder_put_(registry->order, from);
-    __atomic_store_n(clocked, from, __ATOMIC_RELEASE);
-    while (recorder_ticks_() - now < RECORDER_COUNT_TICKS_)
-        ;
+    recorder_order_switch_(clocked, registry->order, from, now);
     recorder_file_tell_(RECORDER_FILE_SYNC_, NULL);
 }
 #endif
@@ -229,7 +265,8 @@ RECORDER_INLINE_ uintptr_t recorder_order_by_clock_(unsigned self,
                                                     uintptr_t units)
 {
     const struct recorder_registry *registry = recorder_home_.registry;
-    uintptr_t until = recorder_get_(recorder_order_until_), lane, order;
+    uintptr_t until = recorder_order_limit_(recorder_order_until_);
+    uintptr_t lane, order;
     if (!recorder_clocked_is_(until))
         return UINTPTR_MAX;
     lane = recorder_writer_lane_(self);
@@ -237,7 +274,7 @@ RECORDER_INLINE_ uintptr_t recorder_order_by_clock_(unsigned self,
         lane = 0;
     order = recorder_order_take_(&registry->owners[lane].last, lane,
                                  recorder_order_unit_(registry, ticks), units);
-    return order < until ? order : UINTPTR_MAX; /* K4 */
+    return recorder_order_below_(until, order);
 }
 #elif defined(RECORDER_ORDER_CHOICE_)
 RECORDER_MODULE_ char recorder_order_counts_ = 0;

@@ -11,6 +11,8 @@
  *                             that stands still or goes on; a signal handler
  *                             draws one anywhere in that, once or not at all
  * lanes clocks UNITS          two threads in lane 0 do so at once
+ * lanes counter               two threads draw orders by a clock that goes on,
+ *                             while a third goes over to the counter
  *
  * The addition of an owner is a load and a store here: nobody but a handler of
  * the same thread comes between two accesses that have no step between them, and
@@ -42,7 +44,9 @@ static bool swap_owned(uintptr_t *to, uintptr_t *seen, uintptr_t value,
 #define RECORDER_SWAP_OWNED_(to, seen, value) swap_owned(to, seen, value, false)
 #define RECORDER_SWAP_IN_TWO_(to, seen, value)                                 \
     swap_owned(to, seen, value, true) /* mutant's */
-#define RECORDER_TIME() ((uintptr_t)0)
+static uintptr_t read_clock(void);
+#define RECORDER_TIME() read_clock()
+#define RECORDER_COUNT_TICKS_ 5u
 #define RECORDER_THREAD() 1u
 #include "recorder.h"
 
@@ -334,6 +338,80 @@ static int clock_of_all(void)
     return 0;
 }
 
+/* --------------------------------------------------------------- counter -- */
+
+/* A clock goes on by one with each reading, a unit is one tick. The first draw
+ * takes units ahead of the clock, as a text does. The processor's part: who
+ * reads the clock so late sees C2; where it would not, it draws nothing. The
+ * counter begins later than that, by more than orders are ahead. */
+enum { AHEAD = 2, SEEN = 2, LANES = 3 };
+static uintptr_t clock_now, clocked, counter, units_of[LANES], told;
+#define COUNTER_FROM ((uintptr_t)RECORDER_COUNT_TICKS_ << RECORDER_UNIT_BITS_)
+static uintptr_t read_clock(void)
+{
+    return __atomic_fetch_add(&clock_now, 1, __ATOMIC_RELAXED);
+}
+static uintptr_t count_one(void)
+{
+    return __atomic_fetch_add(&counter, 1, __ATOMIC_ACQ_REL);
+}
+static uintptr_t draw_either(uintptr_t lane, uintptr_t count)
+{
+    uintptr_t unit = read_clock(), limit, order = UINTPTR_MAX;
+    limit = recorder_order_limit_(&clocked);
+    if (unit >= SEEN && limit == UINTPTR_MAX)
+        return 0;
+    if (recorder_clocked_is_(limit))
+        order = recorder_order_below_(
+            limit, recorder_order_take_(&units_of[lane], lane, unit, count));
+    if (order == UINTPTR_MAX)
+        return count_one();
+    weak_check(order < COUNTER_FROM, "the clock's orders are the lower ones");
+    return order;
+}
+static void *draw_on(void *lane)
+{
+    uintptr_t heard = __atomic_load_n(&told, __ATOMIC_RELAXED);
+    uintptr_t first = draw_either((uintptr_t)lane, AHEAD);
+    uintptr_t second = first ? draw_either((uintptr_t)lane, 1) : 0;
+    interruptible = false;
+    weak_check(!first || first > heard, "an order follows what was heard");
+    weak_check(!second || second > first, "orders of a thread ascend");
+    return (void *)(first | second << 32);
+}
+static void *go_over(void *unused)
+{
+    uintptr_t order;
+    (void)unused;
+    interruptible = false;
+    recorder_order_switch_(&clocked, &counter, COUNTER_FROM, 0);
+    order = count_one();
+    __atomic_store_n(&told, order, __ATOMIC_RELAXED);
+    return (void *)order;
+}
+static int to_the_counter(void)
+{
+    weak_thread thread[3];
+    void *result[3];
+    uintptr_t orders[5];
+    unsigned i, j;
+    __atomic_store_n(&clocked, UINTPTR_MAX, __ATOMIC_RELAXED);
+    weak_begin(&thread[0], draw_on, (void *)1);
+    weak_begin(&thread[1], draw_on, (void *)2);
+    weak_begin(&thread[2], go_over, NULL);
+    for (i = 0; i < 3; i++) {
+        weak_join(thread[i], &result[i]);
+        orders[i] = (uintptr_t)result[i] & UINT32_MAX;
+        if (i < 2)
+            orders[i + 3] = (uintptr_t)result[i] >> 32;
+    }
+    for (i = 0; i < 5; i++)
+        for (j = 0; j < i; j++)
+            weak_check(!orders[i] || orders[i] != orders[j],
+                       "an order is given once");
+    return 0;
+}
+
 int main(int count, char **arguments)
 {
     const char *what = count > 1 ? arguments[1] : "";
@@ -347,7 +425,9 @@ int main(int count, char **arguments)
         parts = (unsigned)atoi(arguments[3]);
         if (slots > 0 && slots <= MAX && parts > 0 && parts <= slots)
             program = handler;
-    } else if (strcmp(what, "over") == 0)
+    } else if (strcmp(what, "counter") == 0)
+        program = to_the_counter;
+    else if (strcmp(what, "over") == 0)
         program = over;
     else if (strcmp(what, "shared") == 0)
         program = shared;
@@ -358,7 +438,7 @@ int main(int count, char **arguments)
     }
     if (!program) {
         fprintf(stderr, "usage: lanes handler slots parts | over | shared | "
-                        "clock units | clocks units\n");
+                        "clock units | clocks units | counter\n");
         return 2;
     }
     r = weak_explore(program, flags);

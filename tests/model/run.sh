@@ -63,7 +63,8 @@ lanes over
 lanes shared
 lanes clock 1
 lanes clock 3
-lanes clocks 2"
+lanes clocks 2
+lanes counter"
 # program bits thread_bits slots writers tickets
 wraps="wraps 5 2 1 2 1
 wraps 5 2 2 2 2
@@ -93,6 +94,7 @@ lanes handler 4 1
 lanes over
 lanes clock 2
 lanes clocks 2
+lanes counter
 wraps 5 3 1 2 1
 wraps-masked 5 3 1 2 1
 1 3 1 2 1 1"
@@ -127,6 +129,7 @@ words() # A configuration in words.
         ;;
     lanes,clock) echo "orders by the clock and a handler, units $3" && return ;;
     lanes,clocks) echo "orders by the clock in lane 0, units $3" && return ;;
+    lanes,counter) echo "from the clock to the counter" && return ;;
     lanes,over) echo "a lane whose thread has ended" && return ;;
     lanes,*) echo "lane 0" && return ;;
     esac
