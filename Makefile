@@ -219,9 +219,11 @@ build/bench/%.o: bench/%.c $(HEADERS) bench/shim.h
 	$(CC) -std=gnu11 -O2 $(WARNINGS) -I. -c $< -o $@
 build/bench/bench: bench/shim.cc $(patsubst %.c,build/%.o,$(wildcard bench/*.c))
 	$(CXX) -std=c++17 -O2 -I. $^ -o $@ -lbenchmark -lpthread
-build/bench/clock/bench: bench/shim.cc build/bench/clock/threads.o
+build/bench/clock/bench: bench/shim.cc build/bench/clock/threads.o \
+		build/bench/clock/steps.o
 	$(CXX) -std=c++17 -O2 -I. $^ -o $@ -lbenchmark -lpthread
 build/bench/clock/threads.o: bench/threads.c
+build/bench/clock/steps.o: bench/steps.c
 bench: packages-test build/bench/bench build/bench/clock/bench build/recorder
 	@sh bench/run.sh build/bench/bench docs/benchmarks.md build/bench/clock/bench
 

@@ -1,0 +1,107 @@
+/* steps.c: what each thing that a record does costs, one after the other. */
+/* SPDX-License-Identifier: MIT */
+/* Each is the one before it and one more, until it is the real thing. The
+ * differences are what a step adds where all before it is done; on a processor
+ * that does several things at once they need not be what it takes alone. */
+#include "../recorder.h"
+#include "shim.h"
+
+#ifndef BY
+#define BY "" /* what gives orders, in the names of benchmarks */
+#endif
+#ifdef RECORDER_CLOCKED_
+#define STEP_CLOCK() recorder_order_ticks_()
+#define STEP_ORDER(time, position)                                             \
+    recorder_order_take_(&last, (position) == OWNED,                           \
+                         (time) >> RECORDER_UNIT_TICKS_, 1)
+#else
+#define STEP_CLOCK() RECORDER_TIME()
+#define STEP_ORDER(time, position) recorder_add_(&last, 1)
+#endif
+
+enum { SLOTS = 1024 };
+RECORDER(stepped, SLOTS, "A record in a ring of all threads")
+RECORDER_LANES(stepped_lanes, SLOTS, 4, "A record in a lane of its thread")
+
+static uintptr_t last __attribute__((aligned(RECORDER_CACHE_LINE)));
+static struct {
+    uintptr_t write __attribute__((aligned(RECORDER_CACHE_LINE)));
+    struct recorder_record records[SLOTS]
+        __attribute__((aligned(RECORDER_CACHE_LINE)));
+    uintptr_t commits[SLOTS];
+} flat __attribute__((aligned(RECORDER_CACHE_LINE)));
+
+enum steps { CLOCK, WORDS, OWNED, LOCKED, ORDER, COMMIT };
+
+/* One copy for each number of steps and each kind of position. */
+static inline __attribute__((always_inline)) void
+step(enum steps steps, enum steps position, const char *format, long i, long n)
+{
+    uintptr_t time = STEP_CLOCK(), order = 0, at = (uintptr_t)i, lap;
+    uintptr_t *commit;
+    struct recorder_record *to;
+    if (steps == CLOCK) {
+        BENCH_USE(time);
+        return;
+    }
+    if (steps >= ORDER)
+        order = STEP_ORDER(time, position);
+    if (steps >= OWNED)
+        at = position == OWNED ? recorder_add_owned_(&flat.write, 1)
+                               : recorder_add_(&flat.write, 1);
+    to = &flat.records[at % SLOTS];
+    commit = &flat.commits[at % SLOTS];
+    lap = at / SLOTS * SLOTS << RECORDER_THREAD_BITS_;
+    if (steps >= COMMIT) {
+        if (__atomic_load_n(commit, __ATOMIC_ACQUIRE) > lap)
+            return; /* a younger record is there: never, with one thread */
+        recorder_put_(commit, lap | 1);
+        recorder_fence_release_();
+    }
+    recorder_put_(&to->format, (uintptr_t)format);
+    recorder_put_(&to->order, order);
+    recorder_put_(&to->time, time);
+    recorder_put_(&to->caller, (uintptr_t)__builtin_return_address(0));
+    recorder_put_(&to->argument[0], (uintptr_t)i);
+    recorder_put_(&to->argument[1], (uintptr_t)n);
+    recorder_put_(&to->argument[2], 3);
+    recorder_put_(&to->argument[3], 4);
+    if (steps >= COMMIT)
+        __atomic_store_n(commit, lap, __ATOMIC_RELEASE);
+}
+#define STEPS(name, steps, position, text)                                     \
+    __attribute__((noinline)) static void name##_one(const char *format,       \
+                                                     long i, long n)           \
+    {                                                                          \
+        step(steps, position, format, i, n);                                   \
+    }                                                                          \
+    static void name(long n, int thread)                                       \
+    {                                                                          \
+        (void)thread;                                                          \
+        for (long i = 0; i < n; i++)                                           \
+            name##_one("%ld of %ld, %d, %d", i, n);                            \
+    }                                                                          \
+    BENCH(name, "steps/" text BY)
+
+STEPS(clock, CLOCK, OWNED, "the clock")
+STEPS(words, WORDS, OWNED, "and 8 words")
+STEPS(owned, OWNED, OWNED, "and a position of its own")
+STEPS(owned_order, ORDER, OWNED, "and an order: the floor of a lane")
+STEPS(owned_commit, COMMIT, OWNED, "and a commit word: never torn")
+static void lane(long n, int thread)
+{
+    (void)thread;
+    for (long i = 0; i < n; i++)
+        record(stepped_lanes, "%ld of %ld, %d, %d", i, n, 3, 4);
+}
+BENCH(lane, "steps/record in a lane: whose it is and may be lost" BY)
+STEPS(locked, LOCKED, LOCKED, "the clock; 8 words; a position of all threads")
+STEPS(locked_order, ORDER, LOCKED, "and an order: the floor of a ring")
+STEPS(locked_commit, COMMIT, LOCKED, "and a commit word of that")
+static void plain(long n, int thread)
+{
+    (void)thread;
+    for (long i = 0; i < n; i++)
+        record(stepped, "%ld of %ld, %d, %d", i, n, 3, 4);
+}
+BENCH(plain, "steps/record in a ring" BY)
