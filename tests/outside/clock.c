@@ -17,7 +17,7 @@ static void clock_begin(void)
 {
     pid_t pid;
     build_must("echo tsc >tsc");
-    build_must("gcc -O1 " WITH CLOCK "-o plain " PROGRAM " -lpthread -ldl");
+    build_once("gcc -O1 " WITH CLOCK "-o plain " PROGRAM " -lpthread -ldl");
     pid = command_start("./plain");
     command_must("list %d", pid);
     command_stop(pid);
