@@ -65,7 +65,8 @@ export function view(pid, ...more) {
   return `file://${file}`;
 }
 // A page that must have no error, ask for nothing and run nothing foreign.
-export async function open(address, more = {}) {
+// `before` prepares it, `during` looks at it while it loads.
+export async function open(address, more = {}, during = null, before = null) {
   const page = await browser.newPage({
     viewport: {width: 1440, height: 900}, ...more});
   page.setDefaultTimeout(100000);
@@ -75,7 +76,10 @@ export async function open(address, more = {}) {
   page.on('console', said => said.type() === 'error' &&
     page.wrong.push(said.text()));
   page.on('request', request => page.asked.push(request.url()));
-  await page.goto(address);
+  await before?.(page);
+  const loaded = page.goto(address);
+  await during?.(page);
+  await loaded;
   await page.evaluate(() => window.recorder.ready);
   return page;
 }

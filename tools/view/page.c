@@ -28,6 +28,7 @@ PART(plot_css, "uplot/uPlot.min.css")
 PART(plot_licence, "uplot/LICENSE")
 PART(plot, "uplot/uPlot.iife.min.js")
 PART(data, "data.js")
+PART(colours, "colours.js")
 PART(lanes, "lanes.js")
 PART(spans, "spans.js")
 PART(states, "states.js")
@@ -56,6 +57,7 @@ static void write_script(struct view_page *page, FILE *to)
     WRITE_PART(to, plot);
     fprintf(to, "</script>\n<script nonce=\"%s\">\n", page->nonce);
     WRITE_PART(to, data);
+    WRITE_PART(to, colours);
     WRITE_PART(to, lanes);
     WRITE_PART(to, spans);
     WRITE_PART(to, states);

@@ -155,6 +155,7 @@ function readColumns(packed, count) {
 }
 
 function readTables(batch) {
+  newNames.push(...(batch.names ?? []).map(([name, of = 0]) => [name, of]));
   for (const [address, name, description, size, lanes, source = 0] of
     batch.recorders ?? [])
     recorders.push({

@@ -24,25 +24,6 @@ const toNs = x => view.from + (x - LABELS) / (width - LABELS) *
 
 // ------------------------------------------------------------------ colours --
 
-const HUES = [212, 28, 150, 318, 4, 262, 186, 52, 96, 340, 236, 168];
-function colourOf(recorder) {
-  const i = recorder.number % HUES.length;
-  return ink.dark ? `hsl(${HUES[i]} 62% 64%)` : `hsl(${HUES[i]} 68% 41%)`;
-}
-// Waits have colours by their kinds: reds for locks, blues for who has no work.
-const WAIT_HUES = {mutex: 4, rwlock: 1, spin: 3, once: 7, cond: 0, sem: 6,
-  barrier: 5, thread: 2, holding: 8};
-function painted(row) {
-  const recorder = recorderOf(row);
-  if (recorder.name !== WAITS) return recorder;
-  const hue = WAIT_HUES[formatOf(row).text.slice(1).split(' ', 1)[0]];
-  return hue === undefined ? recorder : {number: HUES.length * 10000 + hue};
-}
-// Of a text on it. The hues between are bright: white is not read on them.
-function inkOn(recorder) {
-  const hue = HUES[recorder.number % HUES.length];
-  return !ink.dark && hue > 40 && hue < 200 ? ink.text : ink.back;
-}
 // Of a text about an event: red or yellow if it was severe.
 function inkOf(row) {
   const level = formatOf(row).severity?.at(-1);
@@ -107,8 +88,8 @@ function makeLayout() {
         lane => LANE + SPAN * lane.depth);
     if (view.recorders)
       add(source ? `${is}, recorders` : 'Recorders',
-        recorderLanes.filter(lane => own(lane) && !lane.thing.hidden),
-        () => LANE);
+        recordersByName().map(({number}) => recorderLanes[number])
+          .filter(lane => own(lane) && !lane.thing.hidden), () => LANE);
   }
   layoutHeight = top;
   $('stage').style.setProperty('--wanted', `${top + RULER + 6}px`);
@@ -130,16 +111,13 @@ function resize() {
 
 // -------------------------------------------------------------------- lanes --
 
-// Rectangles by recorder: one change of colour for each.
-const batches = new Map();
-function put(recorder, x, y, w, h) {
-  if (!batches.has(recorder.number)) batches.set(recorder.number, []);
-  batches.get(recorder.number).push(x, y, w, h);
-}
+// Rectangles by colour: one change of it for each.
+const batches = Array.from({length: PLAIN + 1}, () => []);
+const put = (colour, x, y, w, h) => batches[colour].push(x, y, w, h);
 function putAll() {
-  for (const [number, batch] of batches) {
+  for (const [colour, batch] of batches.entries()) {
     if (!batch.length) continue;
-    pen.fillStyle = colourOf({number});
+    pen.fillStyle = colourOf(colour);
     for (let i = 0; i < batch.length; i += 4)
       pen.fillRect(batch[i], batch[i + 1], batch[i + 2], batch[i + 3]);
     batch.length = 0;
@@ -166,7 +144,7 @@ function drawTicks(lane, top) {
     const here = Math.max(1, next - place);
     const gap = (next < count ? toX(at[list[next]]) : width) - x;
     const tall = Math.min(LANE - 6, 9 + Math.log2(here));
-    put(recorderOf(row), x, top + LANE - 3 - tall, gap > 3 ? 2 : 1, tall);
+    put(painted(row), x, top + LANE - 3 - tall, gap > 3 ? 2 : 1, tall);
     if (gap > 60 && here === 1 &&
         !(formatOf(row).opens && lane.thing.label)) // its bar says it
       texts.push([row, x + 5, Math.min(gap, width - x) - 10]);
@@ -304,7 +282,7 @@ function drawLabel({lane, top: y, height: h}, top) {
   }
   pen.textAlign = 'left';
   if (recorder) {
-    pen.fillStyle = colourOf(thing);
+    pen.fillStyle = markOf(thing);
     pen.fillRect(left, top + LANE / 2 - 4, 8, 8);
     left += 14;
   }
@@ -527,7 +505,7 @@ function makePlots() {
   for (const value of values) {
     const box = document.createElement('div');
     const name = document.createElement('p');
-    const colour = colourOf(value.recorder);
+    const colour = colourOf(value.recorder.colour);
     box.className = 'plot';
     name.textContent = value.name;
     name.title = `${value.argument ? `argument ${value.argument}`

@@ -97,7 +97,7 @@ const keys = {
   Home: () => step(-tableCount()), End: () => step(tableCount()),
   n: () => nextHit(1), N: () => nextHit(-1),
   q: () => scrollLanes(-4 * LANE), e: () => scrollLanes(4 * LANE),
-  m: measure, '/': () => $('search').focus(), f: () => about.live && follow(),
+  m: measure, c: () => colourBySpans(!bySpans), '/': () => $('search').focus(), f: () => about.live && follow(),
   '?': () => $('help').showModal(),
   Escape: () => {
     view.measure = null;
@@ -106,7 +106,7 @@ const keys = {
 };
 document.addEventListener('keydown', event => {
   if (event.ctrlKey || event.metaKey || event.altKey || $('help').open) return;
-  if (event.target === $('severity')) return;
+  if (event.target.tagName === 'SELECT') return;
   if (event.target === $('search')) {
     if (event.key === 'Escape') canvas.focus();
     return;
@@ -131,6 +131,8 @@ $('search-form').addEventListener('submit', event => {
   find($('search').value).then(() => nextHit(1));
 });
 $('severity').addEventListener('change', () => filter($('severity').value));
+$('colour').addEventListener('change', () =>
+  colourBySpans($('colour').value === 'spans'));
 $('search-next').addEventListener('click', () => nextHit(1));
 $('search-previous').addEventListener('click', () => nextHit(-1));
 $('zoom-in').addEventListener('click', () => zoom(0.6));
@@ -173,6 +175,7 @@ function showFollows() {
 async function takeLive(batches) {
   const from = events.count, {length} = recorders, plots = values.length;
   await takeBatches(batches);
+  giveColours();
   if (values.length > plots) makePlots();
   if (!shownRows && recorders.slice(length).some(r => r.hidden)) makeLanes();
   else addToLanes(from, events.count);
@@ -197,9 +200,11 @@ async function takeWaiting(link) {
     const some = waiting.splice(0);
     await takeLive(some);
     // A full batch has more of what was there before behind it.
+    if (!events.count && recorders.length) $('loading').hidden = true;
     if (!caughtUp && events.count && some.at(-1).count < about.block) {
       caughtUp = true;
       restore(link);
+      $('loading').hidden = true;
     }
   }
   taking = null;
@@ -224,22 +229,51 @@ function listen(link) {
   });
   source.addEventListener('end', event => {
     source.close();
+    $('loading').hidden = true;
     Promise.resolve(taking).then(() => say(JSON.parse(event.data), 'off'));
   });
   // A new stream would begin anew, and so must the page.
   source.addEventListener('error', () => {
     source.close();
+    $('loading').hidden = true;
     say('connection lost: load the page again to go on', 'off');
   });
 }
 
 // -------------------------------------------------------------------- start --
 
+// Says what is waited for, and how much of it is there: 0 to 1.
+function loading(text, part) {
+  $('loading').firstChild.textContent = text;
+  if (part !== undefined) $('loading').lastChild.value = part;
+  return new Promise(done => setTimeout(done)); // so that it is seen
+}
+const TAKEN_AT_ONCE = 16; // batches
+async function takeAll() {
+  const batches = [], elements = document.querySelectorAll('script.batch');
+  let seen = performance.now();
+  const tell = async part => {
+    if (performance.now() - seen < 100) return;
+    await loading('Unpacking the records\u2026', part);
+    seen = performance.now();
+  };
+  for (const [i, element] of elements.entries()) {
+    batches.push(JSON.parse(element.textContent));
+    element.textContent = ''; // that memory is not needed twice
+    await tell(i / elements.length / 3);
+  }
+  grow(batches.reduce((sum, {count}) => sum + count, 0));
+  for (let i = 0; i < batches.length; i += TAKEN_AT_ONCE) {
+    await tell(1 / 3 + i / batches.length * 2 / 3);
+    await takeBatches(batches.slice(i, i + TAKEN_AT_ONCE));
+  }
+  giveColours();
+}
+
 async function start() {
   $('source').textContent = /^\d+$/.test(about.source)
     ? `process ${about.source}` : about.source;
-  await takeBatches([...document.querySelectorAll('script.batch')]
-    .map(element => JSON.parse(element.textContent)));
+  await takeAll();
   resize();
   paint();
   const link = restored = location.hash;
@@ -255,7 +289,16 @@ async function start() {
   await new Promise(done => requestAnimationFrame(() =>
     requestAnimationFrame(done)));
   performance.mark('recorder-ready');
-  if (about.live) listen(link);
+  $('loading').hidden = !about.live;
+  if (about.live) {
+    loading('Waiting for the records of the program\u2026');
+    listen(link);
+  }
+}
+function failed(error) {
+  $('loading').dataset.failed = '';
+  loading(`This browser cannot show the page: ${error.message}`);
+  throw error;
 }
 
 // For scripts and tests.
@@ -264,9 +307,9 @@ window.recorder = {
   eventOf, filter, isHidden, show, showAll, pan, zoom, select, find, hide, link, toX,
   rowAt, layout: () => layout, search, table, late,
   strips, processors, stateAt, asyncLanes, arrows, spansInView,
-  releases,
+  releases, PALETTE, recorderColours, spanColours, painted, colourBySpans,
   get missed() { return missed; },
   get frame_ms() { return frame_ms; },
   get taking() { return taking; },
-  ready: start(),
+  ready: start().catch(failed),
 };

@@ -266,6 +266,7 @@ function link() {
   if (hidden.length) parts.push(`h=${hidden.join(',')}`);
   if (search.text) parts.push(`q=${encodeURIComponent(search.text)}`);
   if (leastSeverity) parts.push(`v=${leastSeverity}`);
+  if (bySpans) parts.push('c=spans');
   if (!view.threads || !view.recorders)
     parts.push(`l=${view.threads ? 't' : ''}${view.recorders ? 'r' : ''}`);
   if (view.scrolled > 0) parts.push(`y=${Math.round(view.scrolled)}`);
@@ -298,6 +299,7 @@ function restore(hash) {
     view[what] = (parts.get('l') ?? 'tr').includes(letter);
     $(`show-${what}`).setAttribute('aria-pressed', String(view[what]));
   }
+  colourBySpans(parts.get('c') === 'spans');
   filter(parts.get('v') ?? '');
   names.forEach(name => hiddenNames.add(name));
   let row = -1;

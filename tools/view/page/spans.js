@@ -185,6 +185,11 @@ function makeSpans() {
     const button = make('button', `${span.recorder.name}: ${span.name}${
       span.byId ? ' (by id)' : ''}`, {type: 'button',
       title: 'To the longest that is in view'});
+    if (bySpans) {
+      const mark = make('i', '');
+      mark.style.backgroundColor = colourOf(painted(span.row));
+      button.prepend(mark);
+    }
     button.addEventListener('click', () => select(span.row));
     line.appendChild(make('th', '', {scope: 'row'})).append(button);
     for (const text of [group(span.count), ...[span.total, span.median,
