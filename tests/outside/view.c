@@ -102,6 +102,8 @@ LONG_PROMISE(narrow, "")
 LONG_PROMISE(colours, "")
 /* What is waited for is said: a large page, a program, a browser too old. */
 LONG_PROMISE(loading, "")
+/* 500 threads are put in order, filtered, and folded: a click opens a fold. */
+LONG_PROMISE(lanes, "-DMANY")
 /* Overwritten records are a gap with their number; values are as recorded. */
 LONG_PROMISE(gaps, "")
 /* New events arrive in several browsers, whatever strangers send, and the page

@@ -32,6 +32,7 @@ PART(colours, "colours.js")
 PART(lanes, "lanes.js")
 PART(spans, "spans.js")
 PART(states, "states.js")
+PART(threads, "threads.js")
 PART(draw, "draw.js")
 PART(panes, "panes.js")
 PART(page, "page.js")
@@ -61,6 +62,7 @@ static void write_script(struct view_page *page, FILE *to)
     WRITE_PART(to, lanes);
     WRITE_PART(to, spans);
     WRITE_PART(to, states);
+    WRITE_PART(to, threads);
     WRITE_PART(to, draw);
     WRITE_PART(to, panes);
     WRITE_PART(to, page);

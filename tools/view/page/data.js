@@ -187,6 +187,7 @@ function readTables(batch) {
   for (const [i, number, id, name, source = 0, ended = 0] of
     batch.threads ?? []) {
     const label = number === null ? name : `T${number} ${name}`;
+    if (threads[i] && threads[i].name !== name) forgetFolds();
     threads[i] = Object.assign(threads[i] ?? {},
       {row: i, number: number ?? Infinity, id, name, label, source,
         ended: ended === 1, unknown: number === null && id === 0,

@@ -59,14 +59,16 @@ function readColours() {
 function makeLayout() {
   let top = 0;
   layout = [];
-  const add = (title, lanes, heightOf) => {
+  const addLines = (title, lines, heightOf) => {
     layout.push({title, top, height: HEADING});
     top += HEADING;
-    for (const lane of lanes) {
-      layout.push({lane, top, height: heightOf(lane)});
-      top += heightOf(lane);
+    for (const line of lines) {
+      layout.push({...line, top, height: heightOf(line.lane)});
+      top += layout.at(-1).height;
     }
   };
+  const add = (title, list, heightOf) =>
+    addLines(title, list.map(lane => ({lane, within: 0})), heightOf);
   if (view.threads && processors.length)
     add('Processors', processors.filter(cpu => cpu), cpu =>
       LANE + SPAN * cpu.levels.length);
@@ -74,13 +76,13 @@ function makeLayout() {
   for (const [i, source] of (about.sources ?? [null]).entries()) {
     const is = source ? `${source.title}: ${source.program} ${source.pid}` : '';
     const own = lane => lane && (!source || lane.thing.source === i);
-    if (view.threads)
-      add(source ? `${is}${source.clock && `, clock ${source.clock}`}`
-        : 'Threads', threadLanes.filter(lane => own(lane) &&
-        (lane.rows.count || stripOf(lane)))
-        .sort((a, b) => a.thing.number === b.thing.number ? 0
-          : a.thing.number - b.thing.number),
+    if (view.threads) {
+      const {lines, words} = threadLines(i, threadLanes.filter(lane =>
+        own(lane) && (lane.rows.count || stripOf(lane))));
+      addLines((source ? `${is}${source.clock && `, clock ${source.clock}`}`
+        : 'Threads') + words, lines,
       lane => LANE + SPAN * lane.depth + (stripOf(lane) ? STRIP : 0));
+    }
     const byId = asyncLanes.filter(lane => !lane.thing.recorder.hidden &&
       (!source || lane.thing.recorder.source === i));
     if (view.threads && (source ? byId : asyncLanes).length)
@@ -92,6 +94,8 @@ function makeLayout() {
           .filter(lane => own(lane) && !lane.thing.hidden), () => LANE);
   }
   layoutHeight = top;
+  noteLines();
+  showLanes();
   $('stage').style.setProperty('--wanted', `${top + RULER + 6}px`);
 }
 
@@ -209,14 +213,16 @@ const RELEASE_SPAN = 5, RELEASES_MAX = 2000;
 const ends = [], releases = []; // ends: [row, y], as the spans are drawn
 const BY = /: -?\d+, by T([1-9]\d*)(?:, on cpu \d+)?$/;
 function drawReleases() {
-  const tops = new Map(layout.filter(({lane}) =>
-    lane && threads[lane.thing.row] === lane.thing).map(({lane, top}) =>
-    [lane.thing.number, RULER + top - view.scrolled]));
+  const byNumber = new Map(ends.length ? threads.map(t => [t.number, t]) : []);
+  const topOf = number => {
+    const line = lineOf(byNumber.get(number));
+    return line && RULER + line.top - view.scrolled;
+  };
   releases.length = 0;
   for (const [row, y] of ends) {
     if (events.at[row] > view.to || releases.length >= RELEASES_MAX) continue;
     const by = BY.exec(message(row, invalidate) ?? '');
-    const from = by ? Number(by[1]) : 0, top = tops.get(from);
+    const from = by ? Number(by[1]) : 0, top = by ? topOf(from) : undefined;
     if (top === undefined || from === threads[events.thread[row]].number)
       continue;
     releases.push({row, from, x: Math.round(toX(events.at[row])), y,
@@ -263,15 +269,16 @@ function drawGap(recorder, top) {
   pen.fillText(text, end - room + 3, top + LANE / 2 + 1);
 }
 
-function drawLabel({lane, top: y, height: h}, top) {
+function drawLabel({lane, within, folds: fold, height: h}, top) {
   const {thing} = lane, middle = top + LANE / 2 + 1;
   const recorder = thing.overwritten !== undefined;
-  let left = 10, right = LABELS - 10;
+  let left = 10 + 12 * within, right = LABELS - 10;
   pen.fillStyle = ink.panel;
   pen.fillRect(0, top, LABELS, h);
   pen.textAlign = 'right';
   pen.fillStyle = ink.dim;
-  const count = group(lane.levels ? lane.runs.begin.length : lane.rows.count);
+  const count = thing.idle ? '' // of which there is none
+    : group(lane.levels ? lane.runs.begin.length : lane.rows.count);
   pen.fillText(count, right, middle);
   right -= count.length * ink.letter + 8;
   if (recorder && thing.lost > 0n) {
@@ -284,6 +291,15 @@ function drawLabel({lane, top: y, height: h}, top) {
   if (recorder) {
     pen.fillStyle = markOf(thing);
     pen.fillRect(left, top + LANE / 2 - 4, 8, 8);
+    left += 14;
+  }
+  if (fold) {
+    pen.fillStyle = ink.dim;
+    pen.beginPath();
+    for (const [x, y] of fold.open ? [[0, -3], [8, -3], [4, 4]]
+      : [[1, -4], [1, 4], [8, 0]])
+      pen.lineTo(left + x, middle - 1 + y);
+    pen.fill();
     left += 14;
   }
   pen.fillStyle = ink.text;
@@ -461,10 +477,12 @@ function draw() {
   canvas.hidden = false;
 }
 
+const lineAt = y => y < RULER ? undefined
+  : layout.find(l => l.lane && y >= RULER + l.top - view.scrolled &&
+    y < RULER + l.top - view.scrolled + l.height);
 // The event nearest to a point: of its lane's ticks, or the span below it.
 function rowAt(x, y) {
-  const line = layout.find(l => l.lane && y >= RULER + l.top - view.scrolled &&
-    y < RULER + l.top - view.scrolled + l.height);
+  const line = lineAt(y);
   if (!line || x < LABELS || y < RULER || line.lane.levels) return -1;
   const {lane} = line, ns = toNs(x), at = events.at;
   const depth = Math.floor((y - RULER + view.scrolled - line.top - LANE) /

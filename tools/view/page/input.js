@@ -37,7 +37,10 @@ canvas.addEventListener('pointermove', event => {
 canvas.addEventListener('pointerup', event => {
   const {x, y} = pointOf(event);
   if (drag?.measures && Math.abs(x - drag.x) < 3) view.measure = null;
-  if (drag && !drag.moved && !drag.measures) select(rowAt(x, y));
+  const line = lineAt(y);
+  if (drag && !drag.moved && !drag.measures)
+    if (x < LABELS && line?.folds) toggleFold(line.lane.thing.fold);
+    else select(rowAt(x, y));
   drag = null;
   view.pointer = {x, y};
   invalidate();
@@ -107,7 +110,7 @@ const keys = {
 document.addEventListener('keydown', event => {
   if (event.ctrlKey || event.metaKey || event.altKey || $('help').open) return;
   if (event.target.tagName === 'SELECT') return;
-  if (event.target === $('search')) {
+  if (event.target.tagName === 'INPUT') {
     if (event.key === 'Escape') canvas.focus();
     return;
   }
@@ -130,6 +133,15 @@ $('search-form').addEventListener('submit', event => {
   clearTimeout(typing);
   find($('search').value).then(() => nextHit(1));
 });
+$('lane-filter').addEventListener('input', () => {
+  clearTimeout(typing);
+  typing = setTimeout(() => filterLanes($('lane-filter').value), 200);
+});
+$('lane-order').addEventListener('change', () =>
+  orderLanes($('lane-order').value));
+for (const what of ['names', 'idle'])
+  $(`fold-${what}`).addEventListener('click', () => foldLanes(what,
+    $(`fold-${what}`).getAttribute('aria-pressed') !== 'true'));
 $('severity').addEventListener('change', () => filter($('severity').value));
 $('colour').addEventListener('change', () =>
   colourBySpans($('colour').value === 'spans'));
@@ -141,6 +153,10 @@ $('zoom-all').addEventListener('click', showAll);
 $('show-threads').addEventListener('click', () => toggle('threads'));
 $('show-recorders').addEventListener('click', () => toggle('recorders'));
 $('show-spans').addEventListener('click', toggleSpans);
+$('more').addEventListener('click', () => {
+  const shown = document.body.toggleAttribute('data-more');
+  $('more').setAttribute('aria-expanded', String(shown));
+});
 $('help-open').addEventListener('click', () => $('help').showModal());
 $('theme').addEventListener('click', () => {
   document.documentElement.dataset.theme = ink.dark ? 'light' : 'dark';
@@ -307,7 +323,7 @@ window.recorder = {
   eventOf, filter, isHidden, show, showAll, pan, zoom, select, find, hide, link, toX,
   rowAt, layout: () => layout, search, table, late,
   strips, processors, stateAt, asyncLanes, arrows, spansInView,
-  releases, PALETTE, recorderColours, spanColours, painted, colourBySpans,
+  releases, lanes, PALETTE, recorderColours, spanColours, painted, colourBySpans,
   get missed() { return missed; },
   get frame_ms() { return frame_ms; },
   get taking() { return taking; },
