@@ -1,9 +1,9 @@
 /* kernel.c - what the kernel's rings cost: a switch, a poured record. */
 /* SPDX-License-Identifier: MIT */
 /*
-    ./kernel switch     us that a switch takes longer with the rings than without,
-                        and with an event of the kernel that nobody reads: the
-                        least of many turns, which alternate
+    ./kernel switch     us that a switch takes longer with the rings than
+                        without, and with an event of the kernel that nobody
+                        reads: the least of many turns, which alternate
     ./kernel pour       ns of a record that is poured: the median, and of a pour
                         that finds nothing
 */
@@ -41,8 +41,8 @@ static double median(double *all, size_t count)
     return all[count / 2];
 }
 
-/* What switches are seen by: nobody; an event of the kernel as recorder_kernel()
- * opens it, by this program itself; recorder_kernel(). */
+/* What sees switches: nothing; an event of the kernel, as recorder_kernel()
+ * opens it; recorder_kernel(). */
 enum { NOBODY, EVENT, RINGS, WAYS };
 
 static void event_open(void)
@@ -53,8 +53,7 @@ static void event_open(void)
             .type = PERF_TYPE_SOFTWARE,
             .size = sizeof event,
             .config = PERF_COUNT_SW_DUMMY,
-            .sample_type =
-                PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU,
+            .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU,
             .inherit = 1,
             .exclude_kernel = 1,
             .exclude_hv = 1,
