@@ -250,16 +250,19 @@ const tests = {
     const end = waits.find(e => e.message.startsWith('<mutex'));
     const from = Number(end.arguments[2].value ?? end.arguments[2]);
     must(from > 0 && from !== end.thread, `by T${from}: ${end.message}`);
-    const look = () => page.evaluate(() => window.recorder.releases.map(a => ({
-      order: String(window.recorder.events.order[a.row]), from: a.from,
-      down: a.top < a.y})));
+    // On a busy machine other threads wait, too.
+    const look = () => page.evaluate(order => window.recorder.releases
+      .map(a => ({order: String(window.recorder.events.order[a.row]),
+        from: a.from, down: a.top < a.y}))
+      .filter(a => a.order === order), String(end.order));
     await soon(look, [{order: String(end.order), from, down: true}], 'arrows');
     const {shaft, bar, back, colours} = await page.evaluate(([b, e]) => {
-      const {releases: [arrow], toX, layout, events} = window.recorder;
+      const {releases, toX, layout, events} = window.recorder;
       const context = document.getElementById('canvas').getContext('2d');
       const pixel = (x, y) => context.getImageData(x, y, 1, 1).data.slice(0, 3)
         .join();
       const row = order => events.order.indexOf(BigInt(order));
+      const arrow = releases.find(a => a.row === row(e));
       const middle = (events.at[row(b)] + events.at[row(e)]) / 2;
       const probe = document.createElement('canvas').getContext('2d');
       const css = getComputedStyle(document.documentElement);
@@ -345,7 +348,13 @@ const tests = {
       .map(s => [`${s.recorder.name}: ${s.name}${s.byId ? ' (by id)' : ''}`,
         s.count, s.total, s.median, s.most, s.longest,
         Number(window.recorder.events.order[s.row])]));
-    equal(await drawn(), wanted, 'spans in view');
+    // Two looks at a process: its clock's rate is a little more exact in the
+    // second.
+    const shown = await drawn();
+    const isTime = column => column >= 2 && column <= 5;
+    equal(shown.map((s, i) => s.map((x, j) => isTime(j)
+      && Math.abs(x - wanted[i]?.[j]) < 100 ? wanted[i][j] : x)),
+    wanted, 'spans in view');
     await page.locator('#show-spans').click();
     equal(await page.locator('#spans tbody tr').count(), wanted.length,
       'lines of the table');
