@@ -166,7 +166,8 @@ stands on a lower floor; no file includes one of the headers outside:
  *     and where a file is compiled without it, orders are by the counter, and
  *     `recorder list` says so.
  * -DRECORDER_LIBRARY only declares what the macros call, for programs of many
- *     files: one defines RECORDER_LIBRARY_BODY before it includes this header.
+ *     files: one defines RECORDER_LIBRARY_BODY before it includes this header,
+ *     and recorder_dump.h and its like if any file calls their functions.
  */
 #define RECORDER(name, ...)                                                    \
     RECORDER_DEFINE_(name, RECORDER_FIRST_(__VA_ARGS__, 0), 1,                 \
@@ -323,7 +324,8 @@ recorder_tweak_leave_(struct recorder_tweak *tweak);
 #ifndef RECORDER_HOSTED_
 /* RECORDER_AT: continues the ring, or empties it. Orders continue behind its
  * last one. */
-RECORDER_PROTOTYPE_ void recorder_resume(const struct recorder *recorder);
+RECORDER_CALLED_PROTOTYPE_ void
+recorder_resume(const struct recorder *recorder);
 #endif
 
 /* record() calls these with up to 4 arguments, with more, and for text. They
@@ -350,7 +352,7 @@ recorder_copy_(const struct recorder *recorder, const char *string);
 } /* extern "C" */
 #endif
 
-#if !defined(RECORDER_LIBRARY) || defined(RECORDER_LIBRARY_BODY)
+#ifndef RECORDER_DECLARED_
 #include "recorder/record.h"
 #include "recorder/registry.h"
 #ifndef RECORDER_HOSTED_

@@ -306,7 +306,7 @@ RECORDER_SELDOM_ bool recorder_file_open_(const char *path,
     return done;
 }
 
-RECORDER_SELDOM_ bool recorder_file(const char *path)
+RECORDER_CALLED_SELDOM_ bool recorder_file(const char *path)
 {
     return path && *path &&
            recorder_file_open_(path,
@@ -346,7 +346,7 @@ RECORDER_SELDOM_ bool recorder_file_open_(const char *path,
     recorder_say_(&say);
     return false;
 }
-RECORDER_SELDOM_ bool recorder_file(const char *path)
+RECORDER_CALLED_SELDOM_ bool recorder_file(const char *path)
 {
     return path && *path && recorder_file_open_(path, "");
 }
