@@ -60,7 +60,8 @@ LIMITS
       machine that is stopped and goes on elsewhere may set its clock back.
     * RECORDER_FILE, RECORDER_DUMP and the like in the environment are read by
       recorder_dump.h: a program none of whose files includes it records into
-      memory only, whatever they say; recorder save PID makes a file of that.
+      memory only, whatever they say, as recorder list PID tells; recorder save
+      PID makes a file of that.
     * x86: a sandbox that forbids rdtsc (seccomp's strict mode) ends a program
       that records.
     * In C++, a parameter pack is no list of arguments to record(), which says
