@@ -314,6 +314,21 @@ Test(run, forks)
                "ls *.rec");
 }
 
+/* Goal: fork() does not copy an entry of the page table for each page that the
+ * rings took before they moved into the file: 1,400 of them. */
+Test(run, forks_copy_few_pages)
+{
+    int without;
+    build_c("run_modes", "");
+    if (build_run("./run_modes pages") == 77 || sysconf(_SC_PAGESIZE) != 4096)
+        build_skip("this kernel does not tell which pages are there");
+    without = atoi(build_text);
+    build_must(RUN "-o pages.rec ./run_modes pages");
+    cr_expect_gt(atoi(build_text), 0);
+    cr_expect_lt(atoi(build_text), without + 200, "%s, %d without", build_text,
+                 without);
+}
+
 /* Goal: a library that makes threads before the program begins, and a program
  * with recorders of its own, exported or not, share numbers and a file. */
 Test(run, early_and_own, .init = build_long)
