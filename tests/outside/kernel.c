@@ -46,7 +46,7 @@ Test(kernel, counts_are_those_of_proc)
 {
     each_user("counts");
 }
-Test(kernel, threads_that_are_there_already)
+Test(kernel, threads_that_are_there_already, .init = build_long)
 {
     each_user("before");
 }

@@ -53,7 +53,7 @@ Test(tasks, records_bear_the_name_of_their_task)
 
 /* Goal: a task that finds no row has no number, and the next one to find a row
  * has the number of one that ended. */
-Test(tasks, numbers_may_be_used_up)
+Test(tasks, numbers_may_be_used_up, .init = build_long)
 {
     build_must("gcc -O2 " BUILD_INCLUDE NUMBERS
                " -o numbers -lpthread && ./numbers scarce");
