@@ -96,8 +96,8 @@ Test(clock_order, follow_and_clear)
 
 /* Goal: the program goes by the counter where it must, and `list` says why.
  * Method: Linux that lives by another clock, or does not say; a program of 32
- * bits, which has no such orders, as other processors have none; a file without the
- * macro, in front of the others or behind, in C and C++. */
+ * bits, which has no such orders, as other processors have none; a file without
+ * the macro, in front of the others or behind, in C and C++. */
 Test(clock_order, falls_back, .init = build_long)
 {
     static const struct {
