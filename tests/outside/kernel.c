@@ -17,7 +17,7 @@ static void kernel_begin(void)
 {
     build_begin();
     cr_assert_eq(chmod(build_folder, 0755), 0);
-    build_must("gcc " BUILD_INCLUDE BUILD_WARNINGS
+    build_once("gcc " BUILD_INCLUDE BUILD_WARNINGS
                "-o kernel " BUILD_PROGRAMS "/kernel.c -lpthread");
     build_must("./kernel same");
     if (build_run("./kernel switches") != 0)
@@ -46,7 +46,7 @@ Test(kernel, counts_are_those_of_proc)
 {
     each_user("counts");
 }
-Test(kernel, threads_that_are_there_already)
+Test(kernel, threads_that_are_there_already, .init = build_long)
 {
     each_user("before");
 }
