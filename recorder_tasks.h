@@ -111,7 +111,7 @@ RECORDER_LOUD_
  * there, from that address up, as "\17\16\15\14\3\6\20" of x86-64: r15 r14 r13
  * r12 rbx rbp and the return address. The task's stack pointer is behind them.
  * \377 is a word without meaning; of Cortex-M, \376 is xPSR and \375 is
- * EXC_RETURN. */
+ * EXC_RETURN; of RISC-V, \374 is mstatus. */
 #define RECORDER_TASK_WORDS(type, member, numbers)                             \
     {                                                                          \
         RECORDER_TASK_WORDS_, offsetof(type, member), sizeof("" numbers) - 1,  \

@@ -51,10 +51,12 @@ enum recorder_task_what_ {
 
 /* Numbers in `more` of WORDS that are no registers. */
 enum {
-    RECORDER_TASK_SKIP_ = 0377,      /* a word without meaning */
-    RECORDER_TASK_XPSR_ = 0376,      /* of Cortex-M: bit 9 set: sp += 4 */
-    RECORDER_TASK_EXC_RETURN_ = 0375 /* bit 4 clear: 16 more words follow here,
-                                      * and 72 more bytes at the end */
+    RECORDER_TASK_SKIP_ = 0377,       /* a word without meaning */
+    RECORDER_TASK_XPSR_ = 0376,       /* of Cortex-M: bit 9 set: sp += 4 */
+    RECORDER_TASK_EXC_RETURN_ = 0375, /* bit 4 clear: 16 more words follow here,
+                                       * and 72 more bytes at the end */
+    RECORDER_TASK_MSTATUS_ = 0374 /* of RISC-V: its trap came from machine mode,
+                                   * and has interrupts off */
 };
 
 /* A row. All members are words, so that readers need no table of offsets. */

@@ -34,11 +34,8 @@ enum {
 static const struct kind {
     unsigned machine, word;
     bool big;
-} kinds[] = {{EM_X86_64, 8, false},
-             {EM_ARM, 4, false},
-             {EM_AARCH64, 8, false},
-             {EM_MIPS, 4, true},
-             {EM_386, 4, false}};
+} kinds[] = {{EM_X86_64, 8, false}, {EM_ARM, 4, false}, {EM_AARCH64, 8, false},
+             {EM_MIPS, 4, true},    {EM_386, 4, false}, {EM_RISCV, 4, false}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 struct fuzz_tasks {

@@ -410,7 +410,7 @@ Test(tasks, stacks_of_a_busy_program_are_no_mixes)
             command_must("tasks %d --json --stacks >json", pid);
         }
         build_must(
-            "python3 -c \"import json, sys; n = cut = 0\n"
+            "python3 -c \"import json, sys; n = 0\n"
             "for l in open(\\\"json\\\"):\n"
             "  r = json.loads(l)\n"
             "  assert \\\"deadlock\\\" not in r, l\n"
@@ -418,12 +418,33 @@ Test(tasks, stacks_of_a_busy_program_are_no_mixes)
             "  s = [f[\\\"function\\\"] for f in r[\\\"stack\\\"]]\n"
             "  n += 1; d = len(s) - 4\n"
             "  if r[\\\"running\\\"] or s == [\\\"begin\\\"]: continue\n"
-            "  whole = [\\\"leave\\\", \\\"yield\\\"] + "
-            "[\\\"busy_deep\\\"] * 5 + [\\\"busy\\\", \\\"begin\\\"]\n"
-            "  if s == whole[:len(s)] and len(s) < 9: cut += 1\n"
-            "  elif d < 1 or d > 5 or s != whole[:d + 2] + whole[7:]: print(s)\n"
-            "assert n > 500 and cut <= n // 500, (n, cut)\"");
+            "  if d < 1 or d > 5 or s != [\\\"leave\\\", \\\"yield\\\"] + "
+            "[\\\"busy_deep\\\"] * d + [\\\"busy\\\", \\\"begin\\\"]: print(s)\n"
+            "assert n > 500, n\"");
         cr_assert_str_eq(build_text, "", "%s", build_text);
+    }
+    command_stop(pid);
+}
+
+/* Goal: a task whose worker was stopped on the way to save its context, when
+ * its state is the next one already, is not shown as that of before: it was so
+ * in one of 30,000 stacks of a busy machine. */
+Test(tasks, a_context_that_is_not_saved_yet)
+{
+    pid_t pid;
+    build_fibers("-O0 -g");
+    pid = start("2 late,still 1");
+    for (int i = 0; i < 2; i++) {
+        if (i == 0)
+            command_must("tasks %d --json --stacks >json", pid);
+        else
+            build_must(RECORDER " save %d -o x.rec && " RECORDER
+                                " tasks x.rec --json --stacks >json",
+                       pid);
+        build_must("grep late json");
+        must_say("\"state\":\"ready\"");
+        must_say("\"running\":true,\"worker\":");
+        cr_assert_null(strstr(build_text, "busy_deep"), "%s", build_text);
     }
     command_stop(pid);
 }

@@ -196,16 +196,9 @@ Test(tasks_known, threadx)
     must_say("it has ThreadX, but no debug information of TX_THREAD.");
 }
 
-/* Goal: the same of FreeRTOS, with and without a floating-point unit, in two
- * configurations; all that a task may wait for. */
-static void freertos(const char *flags, const char *board, bool other)
+/* What the memory of programs/tasks_freertos.c says. */
+static void freertos_says(bool other)
 {
-    kernel_run("tasks_freertos.c", flags, board, KERNEL_TOUR);
-    must_say("* FreeRTOS     ");
-    IN_ORDER("#1  ", " in yield () at ",
-             " in block (state=", " in mutex_take (mutex=", " in take (one=",
-             "depth=depth@entry=2) at ", " in deposit () at ", "at tests",
-             "LEVEL 0 ", "#1  ", " in idle () at ");
     command_must("tasks " KERNEL_IMAGE " --stacks");
     must_say("  deposit   blocked    mutex the bank, held by withdraw\n");
     must_say("  withdraw  blocked    mutex cash, held by deposit\n");
@@ -230,14 +223,60 @@ static void freertos(const char *flags, const char *board, bool other)
     must_say("\n1 task without a stack here");
     must_say("\n11 tasks");
 }
+
+/* Goal: the same of FreeRTOS, with and without a floating-point unit, in two
+ * configurations; all that a task may wait for. */
+static void freertos(const char *flags, const char *board, bool other)
+{
+    kernel_run("tasks_freertos.c", flags, board, KERNEL_TOUR);
+    must_say("* FreeRTOS     ");
+    IN_ORDER("#1  ", " in yield () at ",
+             " in block (state=", " in mutex_take (mutex=", " in take (one=",
+             "depth=depth@entry=2) at ", " in deposit () at ", "at tests",
+             "LEVEL 0 ", "#1  ", " in idle () at ");
+    freertos_says(other);
+}
 Test(tasks_known, freertos)
 {
     if (!has_kernels())
         return;
     freertos("-mcpu=cortex-m3", "mps2-an385", false);
+    if (sampled(0))
+        freertos("-mcpu=cortex-m0", "mps2-an385", false);
     if (sampled(2))
         freertos("-mcpu=cortex-m4 -mfloat-abi=hard", "mps2-an386", false);
     if (sampled(1))
         freertos("-mcpu=cortex-m4 -mfloat-abi=hard -DOTHER", "mps2-an386",
                  true);
+}
+
+/* Goal: the same in the memory of other processors, as FreeRTOS saves tasks
+ * there. Method: the kernel's program runs by qemu as one of Linux. */
+Test(tasks_known, freertos_on_risc_v_and_mips)
+{
+#define MIPS32 "-march=mips32r2 -mno-abicalls -fno-pic -G0 -msoft-float"
+    static const char *const targets[][3] = {
+        {"riscv32", "riscv32-unknown-elf", "-march=rv32imac -mabi=ilp32"},
+        {"riscv64", "riscv64-unknown-elf",
+         "-march=rv64imac -mabi=lp64 -mcmodel=medany"},
+        {"mips", "mips-linux-gnu", MIPS32},
+        {"mipsel", "mipsel-linux-gnu", MIPS32}};
+    if (!build_has("clang") || !build_has("ld.lld"))
+        build_skip("clang and lld are not here");
+    for (unsigned i = 0; i < 8; i++) {
+        const char *const *target = targets[i / 2];
+        bool other = i % 2;
+        char emulator[32];
+        snprintf(emulator, sizeof emulator, "qemu-%s", target[0]);
+        if (!build_has(emulator))
+            build_skip("qemu-user is not here");
+        build_must("cd " TEST_ROOT " && clang --target=%s %s %s -g -O1 "
+                   "-ffreestanding -nostdlib -static -Wall -Wextra -Werror "
+                   "-fuse-ld=lld -Wl,-T,tests/programs/tasks_user.ld "
+                   "tests/programs/tasks_freertos.c -o %s/kernel && cd %s && "
+                   "timeout 30 %s ./kernel >ram.bin",
+                   target[1], target[2], other ? "-DOTHER" : "", build_folder,
+                   build_folder, emulator);
+        freertos_says(other);
+    }
 }

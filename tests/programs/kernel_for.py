@@ -22,10 +22,25 @@ def counts():
     return found
 
 
+def waits(pid):
+    """Has it opened its events, of which there is one a thread and more, and
+    sleeps? It does so only behind that."""
+    try:
+        files = [os.readlink(f"/proc/{pid}/fd/{fd}")
+                 for fd in os.listdir(f"/proc/{pid}/fd")]
+        with open(f"/proc/{pid}/stat") as file:
+            state = file.read().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return False
+    return (sum("perf_event" in file for file in files) >= len(before) and
+            state == "S")
+
+
 before = counts()
-look = subprocess.Popen([*COMMAND, "switches", PID, "--for", "1500ms", "--json"],
+look = subprocess.Popen([*COMMAND, "switches", PID, "--for", "2500ms", "--json"],
                         stdout=subprocess.PIPE, text=True)
-time.sleep(0.4)
+while look.poll() is None and not waits(look.pid):
+    time.sleep(0.01)
 open("go", "w").close()
 text = look.communicate()[0]
 assert look.returncode == 0, look.returncode

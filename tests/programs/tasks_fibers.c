@@ -11,6 +11,8 @@
     mixed   a task and a thread wait for each other's mutex, and a task for the
             former; another one for a lock that a thread holds
     crash   a task ends the program by a signal
+    late    a task stays on its worker, with its next state, as if the worker
+            had lost its processor before the task's context is saved
     busy    tasks yield at full speed, from one of five depths
     still   says PID only when all tasks stand still
     plain   tasks have no numbers
@@ -147,12 +149,16 @@ __attribute__((noinline)) static void *worker_of(void)
     return worker_sp;
 }
 
+static struct fiber *volatile stays; /* it comes to fiber_switch() never */
+
 /* Leaves to the worker; `big` is held, and released by the next. */
 static void leave(enum state state)
 {
     struct fiber *fiber = self();
     fiber->state = state;
     fiber->since = RECORDER_TIME();
+    while (fiber == stays)
+        pause();
     fiber_switch(&fiber->sp, worker_of());
     pthread_mutex_unlock(&big);
 }
@@ -431,6 +437,17 @@ __attribute__((noinline)) static void busy(struct fiber *fiber)
         busy_deep((int)(i % 5));
 }
 
+/* Its context is that of many calls deep, and it stands in few. */
+static void late(struct fiber *fiber)
+{
+    while (standing < (unsigned)fiber->argument)
+        yield();
+    busy_deep(30);
+    standing++;
+    stays = fiber;
+    yield();
+}
+
 /* ---------------------------------------------------------------- damage -- */
 
 static void damage(const char *mode)
@@ -509,6 +526,8 @@ int main(int argc, char **argv)
         spawn("asks", asks, 3, &user);
         still += 2;
     }
+    if (strstr(mode, "late"))
+        spawn("late", late, (int)still + 1, &user);
     if (strstr(mode, "spin"))
         spawn("spin", spin, 7, &user);
     if (strstr(mode, "crash"))
@@ -519,8 +538,9 @@ int main(int argc, char **argv)
         pthread_t thread;
         pthread_create(&thread, NULL, work_on, (void *)(i + 1));
     }
+    still += !!still + !!strstr(mode, "late");
     while (strstr(mode, "still") &&
-           __atomic_load_n(&standing, __ATOMIC_RELAXED) < still + !!still)
+           __atomic_load_n(&standing, __ATOMIC_RELAXED) < still)
         usleep(1000);
     if (strstr(mode, "still"))
         usleep(50000);

@@ -1,10 +1,14 @@
-/* A small kernel for Cortex-M with the structures that FreeRTOS has. */
+/* A small kernel with the structures that FreeRTOS has. */
 /* SPDX-License-Identifier: MIT */
 /*
     Two tasks take a mutex each and want the other's; others wait for all else
-    that there is to wait for; then one runs in spin(). The scheduler is PendSV,
-    with the registers of the floating-point unit if there is one. What stands
-    where depends on the configuration in FreeRTOS; -DOTHER is another one.
+    that there is to wait for; then one runs in spin(). On a Cortex-M the
+    scheduler is PendSV, with the registers of the floating-point unit if there
+    is one. On RISC-V and MIPS, under Linux, which qemu plays, a task goes to
+    trap() with the address where it goes on in a register that no compiler uses,
+    as by an exception; the memory from 0x20000000 on is written to stdout when
+    all stand. What stands where depends on the configuration in FreeRTOS;
+    -DOTHER is another one.
 */
 #include <stddef.h>
 #include <stdint.h>
@@ -39,7 +43,8 @@ typedef struct xLIST {
 typedef struct tskTaskControlBlock {
     void *pxTopOfStack;
     ListItem_t xStateListItem, xEventListItem;
-    uint32_t uxPriority, *pxStack;
+    uint32_t uxPriority;
+    uintptr_t *pxStack;
     char pcTaskName[NAME_MAX];
 #ifndef OTHER
     uint32_t uxTCBNumber;
@@ -87,7 +92,7 @@ Queue_t cash, bank, commands, results, turn;
 EventGroup_t buttons;
 QueueRegistryItem_t xQueueRegistry[4] = {{"the bank", &bank}};
 static TCB_t tasks[TASKS];
-static uint32_t stacks[TASKS][STACK_WORDS];
+static uintptr_t stacks[TASKS][STACK_WORDS] __attribute__((aligned(16)));
 static unsigned next;
 
 /* ----------------------------------------------------------------- lists -- */
@@ -124,14 +129,41 @@ __attribute__((used)) void *kernel_switch(void *saved)
     if (pxCurrentTCB)
         pxCurrentTCB->pxTopOfStack = saved;
     do
-        next = (next + 1) % TASKS;
+        next = next + 1 < TASKS ? next + 1 : 0;
     while (tasks[next].xStateListItem.CONTAINER != &pxReadyTasksLists[1]);
     pxCurrentTCB = &tasks[next];
     return tasks[next].pxTopOfStack;
 }
+#ifdef __arm__
 __attribute__((naked)) void PendSV_Handler(void)
 {
-    __asm__ volatile("mrs r0, psp\n"
+    __asm__ volatile(".syntax unified\n"
+                     "mrs r0, psp\n"
+#if __ARM_ARCH < 7
+                     "cmp r0, #0\n"
+                     "beq 1f\n"
+                     "subs r0, #32\n"
+                     "stmia r0!, {r4-r7}\n"
+                     "mov r4, r8\n"
+                     "mov r5, r9\n"
+                     "mov r6, r10\n"
+                     "mov r7, r11\n"
+                     "stmia r0!, {r4-r7}\n"
+                     "subs r0, #32\n"
+                     "1: bl kernel_switch\n"
+                     "adds r0, #16\n"
+                     "ldmia r0!, {r4-r7}\n"
+                     "mov r8, r4\n"
+                     "mov r9, r5\n"
+                     "mov r10, r6\n"
+                     "mov r11, r7\n"
+                     "msr psp, r0\n"
+                     "subs r0, #32\n"
+                     "ldmia r0!, {r4-r7}\n"
+                     "movs r0, #2\n"
+                     "mvns r0, r0\n"
+                     "bx r0\n"
+#else
                      "cbz r0, 1f\n"
 #ifdef __ARM_FP
                      "tst lr, #0x10\n"
@@ -153,13 +185,90 @@ __attribute__((naked)) void PendSV_Handler(void)
                      "mvn lr, #2\n" /* 0xfffffffd */
                      "bx lr\n"
 #endif
+#endif
     );
 }
-static void yield(void)
+__attribute__((noinline)) static void yield(void)
 {
     *(volatile uint32_t *)0xe000ed04 = 1u << 28;
     __asm__ volatile("dsb\n\tisb" : : : "memory");
 }
+#elif defined(__riscv)
+#if __riscv_xlen == 64
+#define SAVE(i, at) "sd x" #i ", 8 * " #at "(sp)\n"
+#define LOAD(i, at) "ld x" #i ", 8 * " #at "(sp)\n"
+#define MOVE "addi sp, sp, 8 * "
+#else
+#define SAVE(i, at) "sw x" #i ", 4 * " #at "(sp)\n"
+#define LOAD(i, at) "lw x" #i ", 4 * " #at "(sp)\n"
+#define MOVE "addi sp, sp, 4 * "
+#endif
+#define ALL(of)                                                                \
+    of(1, 1) of(6, 3) of(7, 4) of(8, 5) of(9, 6) of(10, 7) of(11, 8) of(12, 9) \
+        of(13, 10) of(14, 11) of(15, 12) of(16, 13) of(17, 14) of(18, 15)      \
+            of(19, 16) of(20, 17) of(21, 18) of(22, 19) of(23, 20) of(24, 21)  \
+                of(25, 22) of(26, 23) of(27, 24) of(28, 25) of(29, 26)         \
+                    of(30, 27) of(31, 28)
+/* Behind the registers stand how deep it is in critical sections, if that is
+ * noted, and mstatus. */
+#ifdef OTHER
+#define WORDS 30
+#define STATUS SAVE(5, 29)
+#else
+#define WORDS 31
+#define STATUS SAVE(0, 29) SAVE(5, 30)
+#endif
+#define TEXT_(number) #number
+#define TEXT(number) TEXT_(number)
+/* x5 has where the task goes on. */
+__attribute__((naked)) void trap(void)
+{
+    __asm__ volatile(MOVE "-" TEXT(WORDS) "\n" SAVE(5, 0) SAVE(5, 2)
+                         ALL(SAVE) "li x5, 0x1880\n" STATUS "mv a0, sp\n"
+                                   "call kernel_switch\n"
+                                   "mv sp, a0\n" LOAD(5, 0) ALL(LOAD)
+                                       MOVE TEXT(WORDS) "\n"
+                                                        "jr x5\n");
+}
+__attribute__((noinline)) static void yield(void)
+{
+    __asm__ volatile("jal x5, trap" : : : "x5", "memory");
+}
+#else
+/* $26 has where the task goes on. */
+#define SAVE(i, at) "sw $" #i ", " #at "($sp)\n"
+#define LOAD(i, at) "lw $" #i ", " #at "($sp)\n"
+#define ALL(of)                                                                \
+    of(1, 16) of(16, 20) of(17, 24) of(18, 28) of(19, 32) of(20, 36)           \
+        of(21, 40) of(22, 44) of(23, 48) of(2, 52) of(3, 56) of(4, 60)         \
+            of(5, 64) of(6, 68) of(7, 72) of(8, 76) of(9, 80) of(10, 84)       \
+                of(11, 88) of(12, 92) of(13, 96) of(14, 100) of(15, 104)       \
+                    of(24, 108) of(25, 112) of(30, 116) of(31, 120)            \
+                        of(26, 124)
+__attribute__((naked)) void trap(void)
+{
+    __asm__ volatile(
+        ".set noat\n.set noreorder\n"
+        "addiu $sp, $sp, -132\n" ALL(SAVE) "move $a0, $sp\n"
+                                           "jal kernel_switch\n"
+                                           "nop\n"
+                                           "move $sp, $v0\n" ALL(
+                                               LOAD) "jr $26\n"
+                                                     "addiu $sp, $sp, 132\n");
+}
+__attribute__((noinline)) static void yield(void)
+{
+    __asm__ volatile(".set noreorder\n"
+                     "lui $27, %%hi(trap)\n"
+                     "addiu $27, $27, %%lo(trap)\n"
+                     "jalr $26, $27\n"
+                     "nop\n"
+                     ".set reorder"
+                     :
+                     :
+                     : "memory");
+}
+#endif
 /* Stands in a list by its state, and in one by an event, or in none. */
 __attribute__((noinline)) void block(List_t *state, List_t *event)
 {
@@ -237,10 +346,42 @@ static void gone(void)
     block(&xTasksWaitingTermination, NULL);
 }
 volatile unsigned spins;
+#ifdef __arm__
 __attribute__((noinline)) void spin(void)
 {
     spins++;
 }
+#else
+/* Writes the memory, and ends. */
+extern char _end[];
+static void call(long number, long a, long b, long c)
+{
+#ifdef __riscv
+    register long a0 __asm__("a0") = a, a1 __asm__("a1") = b,
+                     a2 __asm__("a2") = c, a7 __asm__("a7") = number;
+    __asm__ volatile("ecall" : "+r"(a0) : "r"(a1), "r"(a2), "r"(a7) : "memory");
+#else
+    register long v0 __asm__("$2") = number, a0 __asm__("$4") = a,
+                     a1 __asm__("$5") = b, a2 __asm__("$6") = c;
+    __asm__ volatile("syscall"
+                     : "+r"(v0)
+                     : "r"(a0), "r"(a1), "r"(a2)
+                     : "$7", "memory");
+#endif
+}
+__attribute__((noinline)) void spin(void)
+{
+    if (++spins < 50)
+        return;
+#ifdef __riscv
+    call(64, 1, 0x20000000, (long)_end - 0x20000000);
+    call(93, 0, 0, 0);
+#else
+    call(4004, 1, 0x20000000, (long)_end - 0x20000000);
+    call(4001, 0, 0, 0);
+#endif
+}
+#endif
 static void idle(void)
 {
     for (;;) {
@@ -254,13 +395,20 @@ static void idle(void)
 
 static void task_make(unsigned i, const char *name, void (*function)(void))
 {
-#ifdef __ARM_FP
-    uint32_t *frame = &stacks[i][STACK_WORDS - 17 - 4];
+#ifdef __riscv
+    uintptr_t *frame = &stacks[i][STACK_WORDS - WORDS - 6];
+    frame[0] = (uintptr_t)function;
+    frame[WORDS - 1] = 0x1880;
+#elif defined(__mips__)
+    uintptr_t *frame = &stacks[i][STACK_WORDS - 33 - 7];
+    frame[31] = (uintptr_t)function;
+#elif defined(__ARM_FP)
+    uintptr_t *frame = &stacks[i][STACK_WORDS - 17 - 4];
     frame[8] = 0xfffffffd; /* to thread mode, on the process's stack */
     frame[15] = (uint32_t)function;
     frame[16] = 1u << 24; /* Thumb */
 #else
-    uint32_t *frame = &stacks[i][STACK_WORDS - 16 - 4];
+    uintptr_t *frame = &stacks[i][STACK_WORDS - 16 - 4];
     frame[14] = (uint32_t)function;
     frame[15] = 1u << 24;
 #endif
@@ -283,6 +431,7 @@ static void queue_make(Queue_t *queue, uint32_t item_bytes)
     queue->uxItemSize = item_bytes;
     queue->pcHead = queue->pcWriteTo = (int8_t *)queue;
 }
+void reset(void);
 void reset(void)
 {
     List_t *const lists[] = {
@@ -318,6 +467,8 @@ void reset(void)
     for (;;)
         continue;
 }
+#ifdef __arm__
 __attribute__((section(".vectors"),
                used)) static const void *const vectors[16] = {
     (void *)0x20010000, (void *)reset, [14] = (void *)PendSV_Handler};
+#endif

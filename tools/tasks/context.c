@@ -6,11 +6,10 @@
 #include <elf.h>
 #include <string.h>
 
-static const struct task_machine machines[] = {{EM_X86_64, 8, 7, 16},
-                                               {EM_386, 4, 4, 8},
-                                               {EM_AARCH64, 8, 31, 32},
-                                               {EM_ARM, 4, 13, 15},
-                                               {EM_MIPS, 4, 29, 64}};
+static const struct task_machine machines[] = {
+    {EM_X86_64, 8, 7, 16}, {EM_386, 4, 4, 8},    {EM_AARCH64, 8, 31, 32},
+    {EM_ARM, 4, 13, 15},   {EM_MIPS, 4, 29, 64}, {EM_RISCV, 4, 2, 64},
+    {EM_RISCV, 8, 2, 64}};
 
 const struct task_machine *task_machine(const struct memory *m)
 {
@@ -95,6 +94,10 @@ static bool words_read(struct memory *m, uint64_t sp,
                 continue;
             sp += 16 * (uint64_t)m->word_bytes; /* s16 to s31 */
             more += 72;                         /* s0 to s15, FPSCR, a word */
+        } else if (words[i] == RECORDER_TASK_MSTATUS_) {
+            if ((value & 0x180f) != 0x1800) /* MPP; MIE, and what M has not */
+                return false;
+            *exact = true;
         }
     }
     if (machine->elf == EM_ARM && to->known[machine->pc])
@@ -109,7 +112,7 @@ static bool is_code(const struct tasks *tasks, uint64_t address)
     return !program->is_code || program->is_code(program->of, address);
 }
 
-/* The first form that leads to code. */
+/* The first form of this processor that leads to code. */
 static bool forms_read(const struct tasks *tasks, struct memory *m, uint64_t sp,
                        const struct task_form *form, struct registers *to,
                        bool *exact, uint64_t *xpsr)
@@ -117,7 +120,8 @@ static bool forms_read(const struct tasks *tasks, struct memory *m, uint64_t sp,
     const struct task_machine *machine = task_machine(m);
     for (; form->count; form++) {
         memset(to, 0, sizeof *to);
-        if (words_read(m, sp, (const unsigned char *)form->words, form->count,
+        if (form->machine == m->machine &&
+            words_read(m, sp, (const unsigned char *)form->words, form->count,
                        to, exact, xpsr) &&
             is_code(tasks, to->value[machine->pc]))
             return true;
@@ -130,13 +134,13 @@ static bool forms_read(const struct tasks *tasks, struct memory *m, uint64_t sp,
 static bool fcontext_read(const struct tasks *tasks, struct memory *m,
                           uint64_t sp, struct registers *to)
 {
-    static const struct task_form forms[] = {{"\377\14\15\16\17\3\6\20", 8},
-                                             {"\377\377\14\15\16\17\3\6\20", 9},
-                                             {NULL, 0}};
+    static const struct task_form forms[] = {
+        {EM_X86_64, "\377\14\15\16\17\3\6\20", 8},
+        {EM_X86_64, "\377\377\14\15\16\17\3\6\20", 9},
+        {0, NULL, 0}};
     bool exact;
     uint64_t xpsr;
-    return m->machine == EM_X86_64 &&
-           forms_read(tasks, m, sp, forms, to, &exact, &xpsr);
+    return forms_read(tasks, m, sp, forms, to, &exact, &xpsr);
 }
 
 /* --------------------------------------------------------------- context -- */

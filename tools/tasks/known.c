@@ -54,12 +54,29 @@ struct known {
     bool owners_are_tasks; /* an owner that is none is no owner */
 };
 
-/* FreeRTOS on a Cortex-M: r4 to r11, with a floating-point unit EXC_RETURN and
- * its registers, and above that what the processor pushed. */
+/* FreeRTOS as its ports save a task. On a Cortex-M r4 to r11, with a
+ * floating-point unit EXC_RETURN and its registers, and above that what the
+ * processor pushed. On RISC-V pc, ra, from t0 on all of 32 or 16 registers, how
+ * deep it is in critical sections (not in early releases), and mstatus. On a
+ * PIC32MX two free words, lo, hi, at, s0 to s7, v0, v1, a0 to a3, t0 to t9, s8,
+ * ra, pc and Status. */
 static const struct task_form freertos_forms[] = {
-    {"\4\5\6\7\10\11\12\13\375\0\1\2\3\14\16\17\376", 17},
-    {"\4\5\6\7\10\11\12\13\0\1\2\3\14\16\17\376", 16},
-    {NULL, 0}};
+    {EM_ARM, "\4\5\6\7\10\11\12\13\375\0\1\2\3\14\16\17\376", 17},
+    {EM_ARM, "\4\5\6\7\10\11\12\13\0\1\2\3\14\16\17\376", 16},
+    {EM_RISCV,
+     "\100\1\5\6\7\10\11\12\13\14\15\16\17\20\21\22\23\24\25\26\27\30\31"
+     "\32\33\34\35\36\37\377\374",
+     31},
+    {EM_RISCV,
+     "\100\1\5\6\7\10\11\12\13\14\15\16\17\20\21\22\23\24\25\26\27\30\31"
+     "\32\33\34\35\36\37\374",
+     30},
+    {EM_RISCV, "\100\1\5\6\7\10\11\12\13\14\15\16\17\377\374", 15},
+    {EM_MIPS,
+     "\377\377\377\377\1\20\21\22\23\24\25\26\27\2\3\4\5\6\7\10\11\12\13"
+     "\14\15\16\17\30\31\36\37\100\377",
+     33},
+    {0, NULL, 0}};
 #define FREERTOS(what, bytes, type, member)                                    \
     {                                                                          \
         RECORDER_TASK_##what##_, 0, bytes, "struct " type, member              \
@@ -315,7 +332,6 @@ static bool rows_find(struct tasks *tasks, const struct known *k,
 static void known_add(struct tasks *tasks, const struct known *k)
 {
     const struct tasks_program *program = &tasks->program;
-    const struct memory *m = program->memory;
     struct layout *layout = layout_add(tasks);
     size_t size = 0;
     uint64_t table = 0, bytes;
@@ -346,8 +362,7 @@ static void known_add(struct tasks *tasks, const struct known *k)
     if (k->words_count)
         memcpy(layout->words, k->words, k->words_count);
     layout->on_first = k->on_first;
-    if (m->machine == EM_ARM)
-        layout->forms = k->forms;
+    layout->forms = k->forms;
 }
 
 const char *known_read(struct tasks *tasks)

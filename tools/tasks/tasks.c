@@ -178,7 +178,8 @@ static void wait_read(struct tasks *tasks, const struct layout *layout,
         text_in(tasks, at, task->why, sizeof task->why);
 }
 
-/* A state that has a word for tasks that run says it; else a worker does. */
+/* A task runs if its state says so, and as long as it has a worker: until that
+ * has saved its context, the state may be the next one already. */
 static void state_read(struct tasks *tasks, const struct layout *layout,
                        const unsigned char *bytes, struct task *task)
 {
@@ -198,7 +199,7 @@ static void state_read(struct tasks *tasks, const struct layout *layout,
     }
     task->dead = text && strcmp(text, "dead") == 0;
     task->running =
-        says ? text && strcmp(text, "running") == 0 : task->worker != 0;
+        task->worker != 0 || (says && text && strcmp(text, "running") == 0);
     if (layout->runs_without &&
         field(tasks, layout, bytes, RECORDER_TASK_FCONTEXT_, &value))
         task->running = value == 0;

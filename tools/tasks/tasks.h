@@ -160,6 +160,7 @@ struct freertos {
 
 /* A way to save a context: as RECORDER_TASK_WORDS has it. */
 struct task_form {
+    unsigned machine; /* EM_ARM */
     const char *words;
     unsigned count;
 };
