@@ -36,9 +36,10 @@ PROMISES (each names the test that keeps it)
 LIMITS
     * Linux 5.13; from 4.7 on with rings that children of fork() fill, too.
       Elsewhere recorder_kernel() says so.
-    * A switch costs the program some 0.5 us more. Each processor has a
-      descriptor, from 100 up, and locked memory: the kernel grants a user 516
-      KiB a processor, then what RLIMIT_MEMLOCK says.
+    * A switch takes 0.5 to 1 us longer, all of it the kernel's (docs/
+      benchmarks.md). Each processor has a descriptor, from 100 up, and locked
+      memory: the kernel grants a user 516 KiB a processor, then what
+      RLIMIT_MEMLOCK says.
     * A switch that was poured has the order of the pour, and the time of the
       switch: dumps by order show a pour in one piece, `recorder dump --by-time`
       sorts.

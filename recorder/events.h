@@ -29,7 +29,11 @@ RECORDER_INLINE_ bool recorder_chosen_(const struct recorder *recorder,
 RECORDER_FUNCTION_ void recorder_sort_keys_(struct recorder_key_ *keys,
                                             size_t count)
 {
-    size_t gap = 1, i, j;
+    size_t gap = 1, i = 1, j;
+    while (i < count && keys[i - 1].order <= keys[i].order)
+        i++;
+    if (i >= count)
+        return; /* they were sorted: of one ring that never came round */
     while (gap < count / 3)
         gap = gap < 4 ? 4 : gap * 9 / 4 + 1;
     for (;; gap = gap <= 4 ? 1 : (gap - 1) * 4 / 9) {

@@ -156,7 +156,7 @@ Test(find, by_name_those_that_record)
 }
 
 /* Goal: of libraries that share nothing, --registry all shows all. */
-Test(find, all_registries)
+Test(find, all_registries, .init = build_long)
 {
     int pid;
     build_must("for part in one two; do gcc -O2 -fPIC -shared " BUILD_INCLUDE
@@ -218,7 +218,7 @@ static void refused(const char *file, const char *text)
 
 /* Goal: what is packed may be cut off, damaged or made to harm: that is said,
  * in bounded time, memory and room on the disk. */
-Test(find, hostile_packed)
+Test(find, hostile_packed, .init = build_long)
 {
     int pid = (int)command_start("./program quiet");
     command_must("save %d -o saved", pid);

@@ -120,6 +120,7 @@ struct reader_thread {
     int32_t id;        /* of the kernel */
     bool known, alive; /* when it was read: `alive` is known to be right */
     bool is_task;      /* of the program's own scheduler (recorder_tasks.h) */
+    bool is_free;      /* no thread had this number */
     uint64_t first;    /* records of a lower order are an earlier thread's */
     char name[17];
 };

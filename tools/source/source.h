@@ -56,8 +56,9 @@ struct source {
     struct module *modules;
     size_t modules_count, modules_max;
     const char
-        *program; /* of a source without modules, its ELF file; or null */
-    bool linked;  /* a core file without a list of modules: an emulator's */
+        *program;   /* of a source without modules, its ELF file; or null */
+    bool half_made; /* a recording that its program has not finished making */
+    bool linked;    /* a core file without a list of modules: an emulator's */
     const char *server;  /* it came from there, http://HOST:PORT/; or null */
     bool server_failed;  /* and did not answer */
     const char *sysroot; /* where its files are, if not null */
@@ -92,6 +93,9 @@ struct source_how {
 const char *source_open(struct source *, const char *name,
                         const struct source_how *);
 void source_close(struct source *);
+/* Says of a recording that is half made that something, a "nothing" or a "no
+ * thread", is in it yet. */
+const char *source_half_made(struct source *, const char *what);
 /* symbols.c: what source_dwfl() made, and a module that is added to it. */
 void source_dwfl_end(struct source *);
 void source_dwfl_add(struct source *, struct module *);

@@ -54,6 +54,8 @@ static void list_json(const struct call *call)
     }
     for (size_t i = 0; i < reader->threads_count; i++) {
         const struct reader_thread *t = &reader->threads[i];
+        if (t->is_free)
+            continue;
         putchar('{');
         json_source(stdout, call);
         printf("\"thread\":%u,\"tid\":%d,\"alive\":%s,\"name\":", t->number,
