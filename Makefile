@@ -20,7 +20,7 @@ VERSION := $(shell awk '/define RECORDER_VERSION_(MAJOR|MINOR|PATCH)/ \
 	{ printf "%s%s", dot, $$3; dot = "." }' recorder.h)
 
 HEADERS := $(wildcard recorder*.h recorder/*.h)
-EXAMPLES := $(patsubst %.c,build/%,$(filter-out examples/go/%,\
+EXAMPLES := $(patsubst %.c,build/%,$(filter-out examples/go/% examples/library/%,\
 	$(wildcard examples/*/*.c)))
 # What looks at code in its own process, which a sanitizer sees, and the rest:
 # they compile and run programs of their own.

@@ -1,10 +1,12 @@
 /* reader.c - sources, records, recorders and threads, as C functions. */
 /* SPDX-License-Identifier: MIT */
 #include "fields.h"
+#include "filters.h"
 #define RECORDER_OFF /* only its version is asked */
 #include "recorder.h"
 
 #include "handle.h"
+#include "labels.h"
 #include "logs.h"
 
 #include <pthread.h>
@@ -121,6 +123,8 @@ static void reader_free(struct recorder_reader *r)
     reader_close(&r->call.reader);
     source_close(&r->call.source);
     codes_free(r->call.codes);
+    filters_free(r->call.selection.filters);
+    labels_free(&r->call);
     for (size_t i = 0; i < r->strings_count; i++)
         free(r->strings[i]);
     if (r->host.error)

@@ -26,6 +26,22 @@ struct option_row {
             "case"                                                             \
     }
 
+/* Of verbs that show records, or count them. */
+#define ROW_GREP                                                               \
+    {                                                                          \
+        OPTION_GREP, "grep", "REGEX",                                          \
+            "only whose message has it: extended syntax, any case unless a "   \
+            "letter is a capital; of several, all"                             \
+    }
+#define ROW_WHERE                                                              \
+    {                                                                          \
+        OPTION_WHERE, "where", "CONDITION",                                    \
+            "only with such arguments: 'net: bytes>1000 peer=alpha', of "      \
+            "recorders named net those of \"bytes=%d\" and \"peer=%s\" in "    \
+            "formats, or by their places: '2>=0.5'; > < >= <= = != & (a bit "  \
+            "of it is set) ~ (a text has the REGEX). Of several, any"          \
+    }
+
 /* Of verbs that show lines of logs, too. */
 #define ROW_LOG                                                                \
     {                                                                          \

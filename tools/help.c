@@ -176,8 +176,8 @@ void help_man_page(void)
     puts(".SH SEE ALSO\n.BR gdb (1)");
 }
 
-/* What completes the value of an option, by the name of its argument or its
- * own; null: the names of files. */
+/* What completes the value of an option, by its name: words, or "/", folders;
+ * null: the names of files. */
 static const char *completes(const struct option_row *row)
 {
     static const struct {
@@ -187,6 +187,11 @@ static const char *completes(const struct option_row *row)
                  {"registry", "all"},
                  {"names", "$(_recorder_names)"},
                  {"thread", "$(_recorder_threads)"},
+                 {"value", "$(_recorder_names :)"},
+                 {"where", "$(_recorder_names :)"},
+                 {"when", "$(_recorder_names :)"},
+                 {"formats", "/"},
+                 {"sysroot", "/"},
                  {"do", "freeze save= run= exit"}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(row->name, known[i].option) == 0)
@@ -199,9 +204,16 @@ static const char completion_source[] =
     "# compgen expands words as the shell does: those of a source are let\n"
     "# through only if no character in them means anything.\n"
     "_recorder_plain() { grep -x '[[:alnum:]_.+-]*'; }\n"
-    "# The first word that is a source, if one was typed.\n"
+    "_recorder_programs() {\n"
+    "    recorder ps --brief 2>/dev/null | sed 's/[^ ]* //' | _recorder_plain |"
+    "\n"
+    "        sort | uniq -u\n"
+    "}\n"
+    "# The first word that is a source, if one was typed: a file, a process, "
+    "or\n"
+    "# the name of one that records.\n"
     "_recorder_source() {\n"
-    "    local i\n"
+    "    local i programs\n"
     "    for ((i = 2; i < COMP_CWORD; i++)); do\n"
     "        [ -e \"${COMP_WORDS[i]}\" ] || [ -e \"/proc/${COMP_WORDS[i]}\" ] "
     "||\n"
@@ -209,11 +221,19 @@ static const char completion_source[] =
     "        [[ ${COMP_WORDS[i]} = -* ]] || { echo \"${COMP_WORDS[i]}\"; "
     "return; }\n"
     "    done\n"
+    "    programs=$'\\n'$(_recorder_programs)$'\\n'\n"
+    "    for ((i = 2; i < COMP_CWORD; i++)); do\n"
+    "        [[ $programs = *$'\\n'\"${COMP_WORDS[i]}\"$'\\n'* ]] || continue\n"
+    "        echo \"${COMP_WORDS[i]}\"\n"
+    "        return\n"
+    "    done\n"
     "}\n"
+    "# With what is to stand behind each, a : or a =.\n"
     "_recorder_names() {\n"
     "    local source=$(_recorder_source)\n"
     "    [ -z \"$source\" ] || recorder list \"$source\" 2>/dev/null |\n"
-    "        sed -n '1d; /^$/q; s/[[:blank:]].*//p' | _recorder_plain\n"
+    "        sed -n '1d; /^$/q; s/[[:blank:]].*//p' | _recorder_plain |\n"
+    "        sed \"s/$/$1/\"\n"
     "}\n"
     "_recorder_threads() {\n"
     "    local source=$(_recorder_source)\n"
@@ -222,8 +242,10 @@ static const char completion_source[] =
     "_recorder_plain\n"
     "}\n"
     "_recorder_words() {\n"
-    "    COMPREPLY=($(compgen -W \"$1\" -- \"${COMP_WORDS[COMP_CWORD]}\"))\n"
-    "}\n";
+    "    COMPREPLY=($(compgen -W \"$1\" -- \"$word\"))\n"
+    "    [[ ${COMPREPLY[*]} != *[=:] ]] || compopt -o nospace 2>/dev/null\n"
+    "}\n"
+    "_recorder_folders() { COMPREPLY=($(compgen -d -- \"$word\")); }\n";
 
 /* Prints completion for bash: verbs, their options and the values of these,
  * formats, files, and processes that record, by their ids and names. */
@@ -234,6 +256,9 @@ void help_completion(void)
     puts("_recorder() {\n"
          "    local word=${COMP_WORDS[COMP_CWORD]} options\n"
          "    local before=${COMP_WORDS[COMP_CWORD - 1]}\n"
+         "    # bash makes three words of --color=auto, and two of --color=\n"
+         "    [ \"$word\" != = ] || word=\n"
+         "    [ \"$before\" != = ] || before=${COMP_WORDS[COMP_CWORD - 2]}\n"
          "    if [ \"$COMP_CWORD\" = 1 ]; then");
     fputs("        _recorder_words '--help --version", stdout);
     for (int i = 0; i < VERBS; i++)
@@ -255,8 +280,11 @@ void help_completion(void)
                 printf("    %s--%s", verbs[i]->name, rows[k]->name);
                 if (rows[k]->key < 256)
                     printf(" | %s-%c", verbs[i]->name, rows[k]->key);
-                printf(") _recorder_words \"%s\"; return ;;\n",
-                       completes(rows[k]));
+                if (*completes(rows[k]) == '/')
+                    puts(") _recorder_folders; return ;;");
+                else
+                    printf(") _recorder_words \"%s\"; return ;;\n",
+                           completes(rows[k]));
             }
     }
     puts(
@@ -264,12 +292,23 @@ void help_completion(void)
         "sqlite json csv'; return ;;\n"
         "    esac\n"
         "    case $word in\n"
+        "    -*) ;;\n"
+        "    *) if [ \"${COMP_WORDS[1]}\" = set ] && "
+        "[ -n \"$(_recorder_source)\" ]; then\n"
+        "        if [[ ${COMP_WORDS[*]:COMP_CWORD - 1} = *=* ]]; then\n"
+        "            _recorder_words 'on off trace freeze thaw'\n"
+        "        else\n"
+        "            _recorder_words \"$(_recorder_names =)\"\n"
+        "        fi\n"
+        "        return\n"
+        "    fi ;;\n"
+        "    esac\n"
+        "    case $word in\n"
         "    -*) _recorder_words \"$options\" ;;\n"
         "    [0-9]*) _recorder_words \"$(recorder ps --brief 2>/dev/null | "
         "sed 's/ .*//')\" ;;\n"
         "    *) COMPREPLY=($(compgen -f -- \"$word\"))\n"
-        "        COMPREPLY+=($(compgen -W \"$(recorder ps --brief "
-        "2>/dev/null | sed 's/[^ ]* //' | _recorder_plain | sort | uniq -u)\" "
+        "        COMPREPLY+=($(compgen -W \"$(_recorder_programs)\" "
         "-- \"$word\"))\n"
         "        [ -n \"$word\" ] || COMPREPLY+=($(recorder ps --brief "
         "2>/dev/null | sed 's/ .*//')) ;;\n"

@@ -167,14 +167,8 @@ const struct option_row selection_rows[] = {
      "only from these severities up: 2 is hw2,sw2; hw1,sw3; of one kind only, "
      "where the other is not named. Records without a severity are left out; "
      "overwritten ones are counted whatever theirs was"},
-    {OPTION_GREP, "grep", "REGEX",
-     "only whose message has it: extended syntax, any case unless a letter is "
-     "a capital; of several, all"},
-    {OPTION_WHERE, "where", "CONDITION",
-     "only with such arguments: 'net: bytes>1000 peer=alpha', of recorders "
-     "named net those of \"bytes=%d\" and \"peer=%s\" in formats, or by their "
-     "places: '2>=0.5'; > < >= <= = != & (a bit of it is set) ~ (a text has "
-     "the REGEX). Of several, any"},
+    ROW_GREP,
+    ROW_WHERE,
     {'L', "line", "LINE", "what a line shows, of " RECORDER_LINE_FIELDS_},
     {0, NULL, NULL, NULL}};
 

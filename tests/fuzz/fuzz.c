@@ -176,11 +176,25 @@ void fuzz_again(const char *path)
 
 /* --------------------------------------------------------------- targets -- */
 
-static const char *const targets[] = {"read", "show",    "function", "export",
-                                      "save", "view",    "gdb",      "elf",
-                                      "options", "headers", "walk", "tasks"};
-enum { READ, SHOW, FUNCTION, EXPORT, SAVE, VIEW, GDB, ELF, OPTIONS, HEADERS,
-       WALK, TASKS, TARGETS };
+static const char *const targets[] = {
+    "read", "show",    "function", "export", "save",  "view", "gdb",
+    "elf",  "options", "headers",  "walk",   "tasks", "api"};
+enum {
+    READ,
+    SHOW,
+    FUNCTION,
+    EXPORT,
+    SAVE,
+    VIEW,
+    GDB,
+    ELF,
+    OPTIONS,
+    HEADERS,
+    WALK,
+    TASKS,
+    API,
+    TARGETS
+};
 static unsigned target;
 
 /* A verb that fails ends the command, and frees nothing before. */
@@ -188,7 +202,7 @@ int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void)
 {
     return target != READ && target != GDB && target != WALK &&
-           target != TASKS;
+           target != TASKS && target != API;
 }
 
 bool fuzz_choose(const char *name)
@@ -219,6 +233,8 @@ int fuzz_one(const unsigned char *bytes, size_t size)
         return !fuzz_walk(bytes, size);
     if (target == TASKS)
         return !fuzz_tasks(bytes, size);
+    if (target == API)
+        return !fuzz_api(file_of(bytes, size), sum(bytes, size));
     if (target == ELF)
         return !fuzz_executable(good, file_of(bytes, size));
     if (target < GDB)
@@ -501,7 +517,7 @@ static void say_cases(void)
 {
     fprintf(stderr, "%-8s %8lu cases, %lu of them got past %s\n",
             targets[target], cases, cases - refused,
-            target < ELF ? "the registry" : "its reader");
+            target < ELF || target == API ? "the registry" : "its reader");
 }
 
 int LLVMFuzzerInitialize(int *count, char ***arguments)

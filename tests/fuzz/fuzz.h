@@ -15,7 +15,7 @@ int fuzz_check(const unsigned char *bytes, size_t size);
  * "save" and "view", the command's verbs; "gdb", gdb's library; "elf", the
  * program that --executable names, and "options", texts, both with the good
  * recording of FUZZ_GOOD; "headers", texts that the headers take; "walk",
- * stacks; "tasks", lists of tasks. False: there is none. */
+ * stacks; "tasks", lists of tasks; "api", librecorder. False: there is none. */
 bool fuzz_choose(const char *target);
 /* The chosen target's check. 1: the bytes were refused, 0: they were not. */
 int fuzz_one(const unsigned char *bytes, size_t size);
@@ -40,6 +40,8 @@ bool fuzz_options(const char *good, const char *text);
 bool fuzz_walk(const unsigned char *bytes, size_t size);
 /* tasks.c: false: there are no tasks. */
 bool fuzz_tasks(const unsigned char *bytes, size_t size);
+/* api.c: one of several ways, by number; false: the file was refused. */
+bool fuzz_api(const char *path, unsigned which);
 /* texts.c */
 bool fuzz_texts(const char *text);
 

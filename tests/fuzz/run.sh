@@ -21,7 +21,7 @@ flags="-std=gnu11 -D_GNU_SOURCE -Dnanosleep=fuzz_nanosleep -Dexit=fuzz_exit
     $(printf -- '-I%s ' tools/*/) -fsanitize=address,undefined -fno-sanitize-recover=undefined"
 flags=$(echo $flags)
 sources="tests/fuzz/fuzz.c tests/fuzz/verbs.c tests/fuzz/texts.c
-    tests/fuzz/walks.c tests/fuzz/tasks.c $(ls tools/*.c tools/*/*.c | grep -v /main.c) gdb/library.c library/*.c"
+    tests/fuzz/walks.c tests/fuzz/tasks.c tests/fuzz/api.c $(ls tools/*.c tools/*/*.c | grep -v /main.c) gdb/library.c library/*.c"
 libraries="-ldw -lelf -lsqlite3 -lz -lzstd -lseccomp -lm -lpthread"
 # Compiles what has changed, into $out/FOLDER: FOLDER COMPILER FLAGS...
 objects()
@@ -55,7 +55,7 @@ objects clang $clang -DFUZZER -fsanitize=fuzzer-no-link
 $clang $flags -fsanitize=fuzzer $out/clang/*.o -o $out/fuzz $libraries
 seconds=${1:-60}
 [ $# = 0 ] || shift
-[ $# != 0 ] || set -- read show function export save view gdb elf options headers walk tasks
+[ $# != 0 ] || set -- read show function export save view gdb elf options headers walk tasks api
 each=$((seconds / $#))
 [ $each != 0 ] || each=1
 rm -rf $out/seeds

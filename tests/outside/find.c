@@ -281,6 +281,21 @@ Test(find, completion)
     completes("dump --color a", "always auto ");
     sprintf(words, "dump %d --names s", pid);
     completes(words, "silent small ");
+    sprintf(words, "dump %s --names s", name);
+    completes(words, "silent small ");
+    /* bash makes words of = and : of their own. */
+    completes("dump --color =", "always auto never ");
+    completes("dump --color = n", "never ");
+    sprintf(words, "set %d s", pid);
+    completes(words, "silent= small= ");
+    sprintf(words, "set %d small = t", pid);
+    completes(words, "thaw trace ");
+    sprintf(words, "set %d small = off s", pid);
+    completes(words, "silent= small= ");
+    sprintf(words, "stat %d --where s", pid);
+    completes(words, "silent: small: ");
+    build_must("mkdir -p formats-1 formats-2 && touch formats-3");
+    completes("dump --formats f", "formats-1 formats-2 ");
     sprintf(words, "dump %d", pid);
     sprintf(to, "%d ", pid);
     completes(words, to);

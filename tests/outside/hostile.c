@@ -70,13 +70,14 @@ Test(hostile, mutated_32_bits, .init = build_long)
 }
 
 /* Goal: what is true of the reader is true of all that stands on it: each verb
- * that reads a file, each export, the page, gdb's library, a program given by
- * hand. Method: words and headers of a good recording, or of its program, are
- * changed; every byte that is shown is looked at, and what is saved is read. */
+ * that reads a file, each export, the page, gdb's library, librecorder, a
+ * program given by hand. Method: words and headers of a good recording, or of
+ * its program, are changed; every byte that is shown is looked at, and what is
+ * saved is read. */
 Test(hostile, every_target, .init = build_long)
 {
     static const char *const targets[] = {"show", "function", "export", "save",
-                                          "view", "gdb",      "elf"};
+                                          "view", "gdb",      "elf",    "api"};
     unsigned long cases, refused;
     char how[200];
     if (!begin(""))

@@ -14,6 +14,17 @@ Test(site, tutorial)
                "/docs/tutorial.md");
 }
 
+/* Goal: so does who types what the pages on servers and on libraries say. */
+Test(site, server_and_library)
+{
+    static const char *const pages[] = {"server", "library"};
+    for (size_t i = 0; i < sizeof pages / sizeof *pages; i++)
+        build_must("mkdir %s && cd %s && export RECORDER=" TEST_ROOT
+                   " PATH=" TEST_ROOT "/build:$PATH && " SITE
+                   "tutorial " TEST_ROOT "/docs/%s.md",
+                   pages[i], pages[i], pages[i]);
+}
+
 /* Goal: each page of docs/ is in the menu, each link leads somewhere, and the
  * reference has the names of the headers. */
 Test(site, links)

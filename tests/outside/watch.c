@@ -69,6 +69,20 @@ Test(watch, each_condition)
                       cases[i].condition, build_text);
         }
     }
+    /* Of those that are chosen, and stat counts those. */
+    command_must(
+        "watch %d --when disk: --grep \"latency 9 ms\" --where \"1>8\" "
+        "--times 3 >seen && grep -c \"disk: latency 9 ms$\" seen",
+        program);
+    cr_expect_str_eq(build_text, "3\n");
+    build_must("rates() { " RECORDER
+               " stat %d --interval 0.3 $@ | tr -s \" \" | "
+               "sed -n \"s/^disk ~*\\([^ ]* [^ ]*\\) .*/\\1/p\"; }; "
+               "until rates --grep 9.ms --where disk:1=9 >nines; "
+               "awk \"{ exit !(\\$1 > 0) }\" nines; do :; done; "
+               "rates >all; cat nines all | tr \"\\n\" \" \" | "
+               "awk \"{ exit !(\\$2 > 0 && 10 * \\$2 < \\$4) }\"",
+               program);
     /* Any of several. */
     command_must("watch %d --when \"disk: 1=3\" --when \"net: sw2\" --times 30",
                  program);

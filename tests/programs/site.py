@@ -38,6 +38,11 @@ def tutorial(path):
             done = subprocess.run(["sh", "-c", command], text=True,
                                   stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT)
+            started = re.search(r"echo \$! >(\S+)", command)
+            if started: # the program records a moment later
+                subprocess.run(["sh", "-c", "until recorder list $(cat %s) "
+                                ">started 2>&1; do sleep 0.1; done" %
+                                started[1]], timeout=60)
             assert agrees(text.splitlines(), done.stdout.splitlines()), (
                 "%s: $ %s\nsays:\n%s\nbut the page:\n%s" %
                 (path, command, done.stdout, text))

@@ -263,3 +263,36 @@ void reader_rewind(struct reader *reader)
     reader->missed = missed;
     reader->taken = inside->selection.last;
 }
+
+void reader_match(struct reader *reader)
+{
+    struct reader_event event;
+    size_t i;
+    for (i = 0; i < reader->recorders_count; i++) {
+        struct reader_recorder *r = reader->recorders[i];
+        r->matched = 0;
+        r->matched_oldest_ns = r->matched_newest_ns = RECORDER_TIME_UNKNOWN_;
+    }
+    for (i = 0; reader_next(reader, &event);) {
+        struct reader_recorder *r;
+        while (i < reader->recorders_count &&
+               reader->recorders[i] != event.recorder)
+            i++;
+        if (i == reader->recorders_count) /* it stands before the last one */
+            for (i = 0; i < reader->recorders_count &&
+                        reader->recorders[i] != event.recorder;)
+                i++;
+        if (i == reader->recorders_count)
+            continue; /* a log's */
+        r = reader->recorders[i];
+        r->matched++;
+        if (event.ns == RECORDER_TIME_UNKNOWN_)
+            continue;
+        if (r->matched_oldest_ns == RECORDER_TIME_UNKNOWN_ ||
+            event.ns < r->matched_oldest_ns)
+            r->matched_oldest_ns = event.ns;
+        if (r->matched_newest_ns == RECORDER_TIME_UNKNOWN_ ||
+            event.ns > r->matched_newest_ns)
+            r->matched_newest_ns = event.ns;
+    }
+}

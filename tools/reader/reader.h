@@ -109,6 +109,8 @@ struct reader_recorder {
     uint64_t recorded;            /* positions handed out and not given up */
     uint64_t whole, begun;        /* slots; records that begin in these */
     int64_t oldest_ns, newest_ns; /* of what is kept; unknown if nothing is */
+    uint64_t matched; /* by reader_match(): of how many, and their times */
+    int64_t matched_oldest_ns, matched_newest_ns;
     int64_t complete_ns; /* behind it no ring overwrote a record; unknown: none
                           * overwrote any */
 };
@@ -250,6 +252,10 @@ size_t reader_kernel_count(const struct reader *);
 /* Counts what the rings of the chosen recorders held at the last reader_take():
  * the figures of each. */
 void reader_count(struct reader *);
+
+/* Takes all events that reader_next() would give, and counts them: `matched` of
+ * each recorder. With a selection that is how many records it chooses. */
+void reader_match(struct reader *);
 
 /* Returns the date of the program's start, since 1970, UTC; 0: unknown. */
 uint64_t reader_start_realtime(const struct reader *);

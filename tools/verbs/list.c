@@ -141,8 +141,22 @@ static void list_sizes(const struct reader *reader)
     }
 }
 
+/* With --grep and --where, KEPT is how many records these choose. */
+static void list_match(struct reader *reader)
+{
+    reader_match(reader);
+    for (size_t i = 0; i < reader->recorders_count; i++)
+        reader->recorders[i]->figures.kept = reader->recorders[i]->matched;
+}
+
 static int list(struct call *call)
 {
+    for (int key = OPTION_SLOTS; key <= OPTION_SIZES; key++)
+        if (call->selection.filters && call_option(call, key))
+            misuse(call,
+                   "--%s counts slots, which --grep and --where cannot "
+                   "choose",
+                   key == OPTION_SLOTS ? "slots" : "sizes");
     struct call *calls = sources_open(call, 0);
     sources_take(calls);
     for (struct call *c = calls; c; c = c->next) {
@@ -151,6 +165,8 @@ static int list(struct call *call)
             warn(c, "%s", unheeded);
         free(unheeded);
         reader_count(&c->reader);
+        if (c->selection.filters)
+            list_match(&c->reader);
         if (call_option(call, 'j')) {
             list_json(c);
             continue;
@@ -172,6 +188,8 @@ static const struct option_row rows[] = {
     {OPTION_SIZES, "sizes", NULL,
      "memory, time kept, and slots for 1 s, 1 min"},
     ROW_NAMES,
+    ROW_GREP,
+    ROW_WHERE,
     ROW_LABEL,
     {0, NULL, NULL, NULL}};
 
@@ -184,7 +202,10 @@ const struct verb verb_list = {
         "compiled with RECORDER_CLOCK_ORDER: then a line above the "
         "recorders says by which. EACH is the memory of a lane, of which no "
         "page is there before a thread records in it. KEPT and OVERWRITTEN "
-        "are records. One of 5 to 12 arguments takes 2 or 3 slots, a copied "
+        "are records; with --grep or --where, KEPT is how many these choose, "
+        "and "
+        "the others are of all. One of 5 to 12 arguments takes 2 or 3 slots, a "
+        "copied "
         "text one for each 32 bytes (on 32-bit machines 16): then the "
         "overwritten ones are an estimate, ~, from those that are kept. With "
         "--sizes, what recorders would need is told from the slots that "

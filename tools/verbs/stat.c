@@ -18,6 +18,7 @@ struct before {
     size_t count;
     uint64_t ns;
     double seconds;
+    bool chosen; /* --grep or --where: rates are those of `matched` */
 };
 
 static void before_set(struct before *before, const struct reader *reader,
@@ -56,6 +57,8 @@ static double rate_of(const struct reader_recorder *r, size_t i,
                       const struct before *before)
 {
     double seconds;
+    if (before->recorded && before->chosen)
+        return (double)r->matched / before->seconds;
     if (before->recorded) {
         uint64_t first = i < before->count ? before->recorded[i] : 0;
         if (r->recorded < first) /* its library was opened anew */
@@ -84,7 +87,9 @@ static void table(const struct reader *reader, const struct before *before)
         per_second = rate_of(r, i, before);
         if (per_second >= 0)
             snprintf(rate, sizeof rate, "%s%.1f",
-                     before->recorded && is_estimate(r) ? "~" : "", per_second);
+                     before->recorded && !before->chosen && is_estimate(r) ? "~"
+                                                                           : "",
+                     per_second);
         if (r->newest_ns != RECORDER_TIME_UNKNOWN_)
             span_text(r->newest_ns - r->oldest_ns, span);
         table_column(stdout, r->name, width);
@@ -96,6 +101,33 @@ static void table(const struct reader *reader, const struct before *before)
     }
 }
 
+/* Puts what --grep and --where choose in the place of what is kept. */
+static void kept_set(struct reader_recorder *r,
+                     const struct reader_recorder *of)
+{
+    r->figures.kept = of->matched;
+    r->oldest_ns = of->matched_oldest_ns;
+    r->newest_ns = of->matched_newest_ns;
+}
+
+/* The same of a running program, whose reader gives each event once: by another
+ * reader, which takes all that is there now. */
+static void kept_now(struct call *call)
+{
+    struct reader now, *reader = &call->reader;
+    if (reader_open(&now, call->source.memory, reader->registry))
+        return;
+    now.codes = reader->codes;
+    if (!reader_select(&now, &call->selection) && !reader_take(&now)) {
+        reader_match(&now);
+        for (size_t i = 0; i < reader->recorders_count; i++)
+            for (size_t k = 0; k < now.recorders_count; k++)
+                if (now.recorders[k]->address == reader->recorders[i]->address)
+                    kept_set(reader->recorders[i], now.recorders[k]);
+    }
+    reader_close(&now);
+}
+
 static int stat(struct call *call)
 {
     const char *interval = call_option(call, OPTION_INTERVAL), *wrong = NULL;
@@ -103,7 +135,7 @@ static int stat(struct call *call)
     struct before before = {0};
     double seconds = 1;
     struct timespec wait;
-    uint64_t ns;
+    uint64_t ns, missed;
     char *end;
     if (interval) {
         seconds = strtod(interval, &end);
@@ -118,6 +150,13 @@ static int stat(struct call *call)
     call_take(call);
     ns = recorder_clock_ns_(RECORDER_MONOTONIC_);
     reader_count(&call->reader);
+    before.chosen = call->selection.filters != NULL;
+    if (before.chosen)
+        reader_match(&call->reader);
+    if (before.chosen && !call->source.pid)
+        for (size_t i = 0; i < call->reader.recorders_count; i++)
+            kept_set(call->reader.recorders[i], call->reader.recorders[i]);
+    missed = call->reader.missed;
     if (!call->source.pid && !watch) {
         table(&call->reader, &before);
         return 0;
@@ -129,12 +168,21 @@ static int stat(struct call *call)
         ns = recorder_clock_ns_(RECORDER_MONOTONIC_);
         before.seconds = (double)(ns - before.ns) / 1e9;
         reader_count(&call->reader);
+        if (before.chosen) {
+            reader_match(&call->reader);
+            kept_now(call);
+        }
         if (watch && isatty(1))
             fputs("\033[H\033[2J", stdout);
         table(&call->reader, &before);
         if (fflush(stdout) != 0)
             fail(call, "stdout: %s", strerror(errno));
     } while (watch && !wrong);
+    if (before.chosen && call->reader.missed != missed)
+        warn(call,
+             "%llu records were overwritten before they could be looked at: "
+             "RECORDS/S is less than it was",
+             (unsigned long long)(call->reader.missed - missed));
     free(before.recorded);
     if (wrong)
         warn(call, "%s", wrong);
@@ -145,6 +193,8 @@ static const struct option_row rows[] = {
     {'w', "watch", NULL, "again and again, until the program ends"},
     {OPTION_INTERVAL, "interval", "S", "measure for so many seconds: 1"},
     ROW_NAMES,
+    ROW_GREP,
+    ROW_WHERE,
     {0, NULL, NULL, NULL}};
 
 const struct verb verb_stat = {
@@ -153,7 +203,9 @@ const struct verb verb_stat = {
     .summary = "shows records per second, and what time span is kept",
     .help = "Of a running program, the rate is measured during an interval; of "
             "a file, it is that of the records kept. ~ marks an estimate, "
-            "where records take several slots.",
+            "where records take several slots. With --grep or --where, "
+            "OVERWRITTEN and LOST are of all records, the others of those that "
+            "these choose.",
     .rows = rows,
     .run = stat,
     .registries = true};

@@ -437,7 +437,9 @@ const struct verb verb_switches = {
         "for how long, and where longest. RUNNING includes interrupts.\n\n"
         "Nothing is guessed: where a record is missing, a state is unknown "
         "until the next tells it, and so is all before the first record of a "
-        "thread: that time is UNKNOWN. A - is none, or what nobody records. "
+        "thread: that time is UNKNOWN. So there is no --grep and no --where: "
+        "a time is what lies between two records, and one left out would make "
+        "it another. A - is none, or what nobody records. "
         "Times end "
         "at the last record that says what ran.",
     .rows = rows,

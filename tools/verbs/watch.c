@@ -390,6 +390,8 @@ static const struct option_row rows[] = {
      "%t the seconds since 1970), run=COMMAND (the record's line is its stdin, "
      "RECORDER_PID in its environment), exit; as often as needed"},
     {OPTION_TIMES, "times", "N", "act so often: 1; 0 is without end"},
+    ROW_GREP,
+    ROW_WHERE,
     {0, NULL, NULL, NULL}};
 
 const struct verb verb_watch = {
