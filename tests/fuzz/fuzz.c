@@ -178,9 +178,10 @@ void fuzz_again(const char *path)
 
 static const char *const targets[] = {"read", "show",    "function", "export",
                                       "save", "view",    "gdb",      "elf",
-                                      "options", "headers", "walk", "tasks"};
+                                      "options", "headers", "walk", "tasks",
+                                      "symbols"};
 enum { READ, SHOW, FUNCTION, EXPORT, SAVE, VIEW, GDB, ELF, OPTIONS, HEADERS,
-       WALK, TASKS, TARGETS };
+       WALK, TASKS, SYMBOLS, TARGETS };
 static unsigned target;
 
 /* A verb that fails ends the command, and frees nothing before. */
@@ -188,7 +189,7 @@ int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void)
 {
     return target != READ && target != GDB && target != WALK &&
-           target != TASKS;
+           target != TASKS && target != SYMBOLS;
 }
 
 bool fuzz_choose(const char *name)
@@ -219,6 +220,8 @@ int fuzz_one(const unsigned char *bytes, size_t size)
         return !fuzz_walk(bytes, size);
     if (target == TASKS)
         return !fuzz_tasks(bytes, size);
+    if (target == SYMBOLS)
+        return !fuzz_demangle(bytes, size);
     if (target == ELF)
         return !fuzz_executable(good, file_of(bytes, size));
     if (target < GDB)
