@@ -782,7 +782,7 @@ Test(recording, leaves_children_alone)
 
 /* Goal: libraries that are opened later are in the file, and stay there when
  * they are closed; others that take their place hide nothing. */
-Test(recording, has_libraries)
+Test(recording, has_libraries, .init = build_long)
 {
     if (!has_command())
         return;

@@ -105,7 +105,7 @@ Test(run, languages_allocators_sanitizers, .init = build_long)
 }
 
 /* Goal: compressors put out the same bytes, and what they left is read. */
-Test(run, compressors)
+Test(run, compressors, .init = build_long)
 {
     static const char *const lines[][2] = {{"pigz", "pigz -c -p 4"},
                                            {"pbzip2", "pbzip2 -c -p4"},

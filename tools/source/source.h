@@ -132,6 +132,10 @@ size_t programs_all(int **all);
 /* The name of a process's program; false: it has ended. */
 enum { PROGRAM_NAME_MAX = 256 };
 bool program_name(int pid, char to[PROGRAM_NAME_MAX]);
+/* A sentence on why RECORDER_FILE in a process's environment made no recording;
+ * null: it is not there, or the process has one. The caller frees. */
+struct reader;
+char *program_without_file(int pid, const struct reader *);
 /* Finds the process whose program or own name this is: *pid, 0: none. Of
  * several, those count that have recorders, unless `unprepared`. Null, or what
  * is wrong: there are several. */
