@@ -338,6 +338,30 @@ Test(run, forks)
                "ls *.rec");
 }
 
+/* Goal: a daemon, which forks twice, leaves its session and folder and closes
+ * its descriptors, has a recording of its own, where it was asked for; it is
+ * read while it runs and after SIGKILL. A real one, too. */
+Test(run, daemons)
+{
+    build_c("run_modes", "");
+    build_must(RUN "-o %%e.%%p.rec ./run_modes daemon; "
+               "until test -s ready; do sleep 0.05; done; "
+               "until " RECORDER " threads run_modes.$(cat ready).rec | grep "
+               "\"waits for mutex .* of T\"; do sleep 0.05; done; "
+               "kill -KILL $(cat ready); "
+               RECORDER " locks run_modes.$(cat ready).rec | grep \"^mutex \" "
+               "&& test $(ls *.rec | wc -l) = 1");
+    if (!build_has("memcached"))
+        return;
+    build_must("mkdir d && cd d && " RUN "-o %%e.%%p.rec memcached -d -u root "
+               "-s $PWD/sock -P $PWD/pid -t 2; until test -S sock && test -s "
+               "pid; do sleep 0.05; done; until " RECORDER " threads "
+               "memcached.$(cat pid).rec >said; do sleep 0.05; done; "
+               "kill -KILL $(cat pid); "
+               RECORDER " threads memcached.$(cat pid).rec | grep \" made by "
+               "T[0-9]\"");
+}
+
 /* Goal: fork() does not copy an entry of the page table for each page that the
  * rings took before they moved into the file: 1,400 of them. */
 Test(run, forks_copy_few_pages)
