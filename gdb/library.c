@@ -5,6 +5,7 @@
 #include "library.h"
 #pragma GCC visibility pop
 
+#include "handle.h"
 #include "inside.h"
 #include "settings.h"
 #include "show.h"
@@ -28,6 +29,7 @@ struct recorder_gdb {
     struct source own; /* of recorder_gdb_threads_open(), with its own memory */
     struct threads threads;
     bool has_own, has_threads;
+    bool cut; /* by cut.c: the source lost pages while it was read */
     char state[24]; /* of recorder_gdb_task() */
     struct shown {  /* names that it gave, escaped */
         struct shown *next;
@@ -99,8 +101,10 @@ void recorder_gdb_free(struct recorder_gdb *library)
     }
     if (library->has_threads)
         threads_close(&library->threads);
-    if (library->has_own)
+    if (library->has_own) {
         source_close(&library->own);
+        cut_end();
+    }
     free(library->text);
     free(library);
 }
@@ -435,42 +439,73 @@ bool recorder_gdb_task_registers(struct recorder_gdb *library, size_t i,
 
 /* --------------------------------------------------------------- threads -- */
 
-const char *recorder_gdb_threads_open(struct recorder_gdb *library,
-                                      const char *name, const char *executable,
-                                      const char *sysroot)
+static const char cut_off[] = "was cut off while it was read";
+
+static const char *threads_of(struct recorder_gdb *library, const char *name,
+                              const struct source_how *how)
 {
-    const struct source_how how = {
-        .executable = executable, .sysroot = sysroot, .unprepared = true};
     struct source *source = &library->own;
     struct reader *reader = &library->reader;
-    const char *wrong = source_open(source, name, &how);
+    const char *wrong = source_open(source, name, how);
     library->has_own = !wrong;
+    if (wrong)
+        cut_end();
     if (!wrong && source->registry)
         wrong = reader_open(reader, source->memory, source->registry);
     if (!wrong)
         wrong = threads_open(&library->threads, source,
                              source->registry ? reader : NULL, false);
-    if (wrong) {
-        snprintf(library->why, sizeof library->why, "%s", wrong);
-        return library->why;
-    }
-    library->has_threads = true;
-    if (source->registry && !source->memory->stale_order &&
+    library->has_threads = !wrong;
+    if (!wrong && source->registry && !source->memory->stale_order &&
         !library->threads.recorded)
         show_numbers(&library->threads, reader);
-    return NULL;
+    return wrong;
+}
+
+const char *recorder_gdb_threads_open(struct recorder_gdb *library,
+                                      const char *name, const char *executable,
+                                      const char *sysroot)
+{
+    const struct source_how how = {.executable = executable,
+                                   .sysroot = sysroot,
+                                   .unprepared = true,
+                                   .in_library = true};
+    const char *wrong;
+    cut_begin();
+    cut_watch(&library->cut);
+    wrong = threads_of(library, name, &how);
+    cut_watch(NULL);
+    if (library->cut)
+        wrong = cut_off;
+    if (wrong)
+        snprintf(library->why, sizeof library->why, "%s", wrong);
+    return wrong ? library->why : NULL;
+}
+
+/* Begins and ends a text of the threads: what is read for it may be cut. */
+static FILE *threads_text_begin(struct recorder_gdb *library)
+{
+    cut_watch(&library->cut);
+    return text_begin(library);
+}
+static const char *threads_text_end(struct recorder_gdb *library, FILE *text)
+{
+    cut_watch(NULL);
+    if (text && library->cut)
+        fprintf(text, "The file %s: not all of it is shown.\n", cut_off);
+    return text_end(library, text);
 }
 
 const char *recorder_gdb_waits(struct recorder_gdb *library, const char *wanted)
 {
     struct threads *threads = &library->threads;
     bool has = !wanted;
-    FILE *text = text_begin(library);
+    FILE *text = threads_text_begin(library);
     for (size_t i = 0; i < threads->count && !has; i++)
         has = show_chosen(&threads->all[i], wanted);
     if (text && has)
         show_list(text, threads, wanted);
-    return text_end(library, text);
+    return threads_text_end(library, text);
 }
 
 /* What was recorded; false: there is no memory. */
@@ -488,7 +523,7 @@ const char *recorder_gdb_locks(struct recorder_gdb *library)
 {
     struct threads *threads = &library->threads;
     struct locks locks;
-    FILE *text = text_begin(library);
+    FILE *text = threads_text_begin(library);
     if (text && threads->recorded) {
         threads->no_memory |= !locks_recorded(text, threads);
     } else if (text) {
@@ -496,7 +531,7 @@ const char *recorder_gdb_locks(struct recorder_gdb *library)
         show_locks(text, &locks);
         locks_free(&locks);
     }
-    return text_end(library, text);
+    return threads_text_end(library, text);
 }
 
 const char *recorder_gdb_name(struct recorder_gdb *library, size_t i)

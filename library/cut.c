@@ -15,7 +15,7 @@
 static struct sigaction before;
 static size_t readers;
 /* Initial-exec, because a handler may not allocate what a dynamic model does. */
-static __thread struct recorder_reader *watched
+static __thread bool *watched
     __attribute__((tls_model("initial-exec")));
 
 static void pass_on(int sig, siginfo_t *info, void *context)
@@ -35,7 +35,7 @@ static void on_cut(int sig, siginfo_t *info, void *context)
     if (watched && info->si_code == BUS_ADRERR &&
         mmap((void *)at, page, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED)
-        watched->cut = true;
+        *watched = true;
     else
         pass_on(sig, info, context);
 }
@@ -57,7 +57,7 @@ void cut_end(void)
         sigaction(SIGBUS, &before, NULL); /* nobody put another over it */
 }
 
-void cut_watch(struct recorder_reader *r)
+void cut_watch(bool *cut)
 {
-    watched = r;
+    watched = cut;
 }

@@ -49,8 +49,8 @@ bool library_leave(struct recorder_reader *);
  * there are. Call within library_enter(). */
 void cut_begin(void);
 void cut_end(void);
-/* The reader that this thread reads for, or null. */
-void cut_watch(struct recorder_reader *);
+/* What is set when this thread reads such a page, or null. */
+void cut_watch(bool *cut);
 
 /* The next event and its fields, as print/fields.h has them. */
 bool library_next(struct recorder_reader *, struct reader_argument *fields);

@@ -49,7 +49,7 @@ void library_enter(struct recorder_reader *r)
 {
     pthread_mutex_lock(&in);
     call_host = &r->host;
-    cut_watch(r);
+    cut_watch(&r->cut);
 }
 
 bool library_leave(struct recorder_reader *r)

@@ -8,14 +8,16 @@
 # prints the packages of all of them.
 set -u
 
-# What it is called, the header, a function, and the package for developers in
-# Debian, Fedora, openSUSE, Arch and Alpine.
+# Without spaces: what it is called, the header, a function (libiberty's header
+# has another path on each system, so it is declared here), and the package for
+# developers in Debian, Fedora, openSUSE, Arch and Alpine.
 table="
 libelf:libelf.h:elf_begin(0,ELF_C_NULL,0):-lelf:libelf-dev:elfutils-libelf-devel:libelf-devel:libelf:elfutils-dev
 libdw:elfutils/libdwfl.h:dwfl_begin(0):-ldw:libdw-dev:elfutils-devel:libdw-devel:libelf:elfutils-dev
 sqlite:sqlite3.h:sqlite3_libversion():-lsqlite3:libsqlite3-dev:sqlite-devel:sqlite3-devel:sqlite:sqlite-dev
 zlib:zlib.h:zlibVersion():-lz:zlib1g-dev:zlib-devel:zlib-devel:zlib:zlib-dev
 zstd:zstd.h:ZSTD_versionNumber():-lzstd:libzstd-dev:libzstd-devel:libzstd-devel:zstd:zstd-dev
+libiberty:stddef.h:__extension__({__typeof__(int(void))cplus_demangle_v3_callback;cplus_demangle_v3_callback();}):-liberty:libiberty-dev:binutils-devel:binutils-devel:binutils:binutils-dev
 libseccomp:seccomp.h:seccomp_version():-lseccomp:libseccomp-dev:libseccomp-devel:libseccomp-devel:libseccomp:libseccomp-dev
 "
 

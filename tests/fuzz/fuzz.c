@@ -178,7 +178,7 @@ void fuzz_again(const char *path)
 
 static const char *const targets[] = {
     "read", "show",    "function", "export", "save",  "view", "gdb",
-    "elf",  "options", "headers",  "walk",   "tasks", "api"};
+    "elf",  "options", "headers",  "walk",   "tasks", "api",  "symbols"};
 enum {
     READ,
     SHOW,
@@ -193,6 +193,7 @@ enum {
     WALK,
     TASKS,
     API,
+    SYMBOLS,
     TARGETS
 };
 static unsigned target;
@@ -202,7 +203,7 @@ int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void)
 {
     return target != READ && target != GDB && target != WALK &&
-           target != TASKS && target != API;
+           target != TASKS && target != API && target != SYMBOLS;
 }
 
 bool fuzz_choose(const char *name)
@@ -235,6 +236,8 @@ int fuzz_one(const unsigned char *bytes, size_t size)
         return !fuzz_tasks(bytes, size);
     if (target == API)
         return !fuzz_api(file_of(bytes, size), sum(bytes, size));
+    if (target == SYMBOLS)
+        return !fuzz_demangle(bytes, size);
     if (target == ELF)
         return !fuzz_executable(good, file_of(bytes, size));
     if (target < GDB)

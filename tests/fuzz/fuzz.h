@@ -15,7 +15,8 @@ int fuzz_check(const unsigned char *bytes, size_t size);
  * "save" and "view", the command's verbs; "gdb", gdb's library; "elf", the
  * program that --executable names, and "options", texts, both with the good
  * recording of FUZZ_GOOD; "headers", texts that the headers take; "walk",
- * stacks; "tasks", lists of tasks; "api", librecorder. False: there is none. */
+ * stacks; "tasks", lists of tasks; "api", librecorder; "symbols", names of
+ * functions. False: there is none. */
 bool fuzz_choose(const char *target);
 /* The chosen target's check. 1: the bytes were refused, 0: they were not. */
 int fuzz_one(const unsigned char *bytes, size_t size);
@@ -42,7 +43,8 @@ bool fuzz_walk(const unsigned char *bytes, size_t size);
 bool fuzz_tasks(const unsigned char *bytes, size_t size);
 /* api.c: one of several ways, by number; false: the file was refused. */
 bool fuzz_api(const char *path, unsigned which);
-/* texts.c */
+/* texts.c; a symbol: false: it is no name of C++ or Rust. */
+bool fuzz_demangle(const unsigned char *bytes, size_t size);
 bool fuzz_texts(const char *text);
 
 enum { FUZZ_SEGMENTS = 64 };

@@ -22,7 +22,7 @@ flags="-std=gnu11 -D_GNU_SOURCE -Dnanosleep=fuzz_nanosleep -Dexit=fuzz_exit
 flags=$(echo $flags)
 sources="tests/fuzz/fuzz.c tests/fuzz/verbs.c tests/fuzz/texts.c
     tests/fuzz/walks.c tests/fuzz/tasks.c tests/fuzz/api.c $(ls tools/*.c tools/*/*.c | grep -v /main.c) gdb/library.c library/*.c"
-libraries="-ldw -lelf -lsqlite3 -lz -lzstd -lseccomp -lm -lpthread"
+libraries="-ldw -lelf -lsqlite3 -lz -lzstd -lseccomp -liberty -lm -lpthread"
 # Compiles what has changed, into $out/FOLDER: FOLDER COMPILER FLAGS...
 objects()
 {
@@ -55,12 +55,12 @@ objects clang $clang -DFUZZER -fsanitize=fuzzer-no-link
 $clang $flags -fsanitize=fuzzer $out/clang/*.o -o $out/fuzz $libraries
 seconds=${1:-60}
 [ $# = 0 ] || shift
-[ $# != 0 ] || set -- read show function export save view gdb elf options headers walk tasks api
+[ $# != 0 ] || set -- read show function export save view gdb elf options headers walk tasks api symbols
 each=$((seconds / $#))
 [ $each != 0 ] || each=1
 rm -rf $out/seeds
 mkdir -p $out/seeds/files $out/seeds/programs $out/seeds/options $out/seeds/headers \
-    $out/seeds/walk $out/seeds/tasks
+    $out/seeds/walk $out/seeds/tasks $out/seeds/symbols
 for bits in 64 32; do
     program=$out/program-$bits
     gcc -m$bits -O1 -g -I. -o $program tests/programs/hostile.c -lpthread || continue
@@ -83,6 +83,8 @@ for first in 0 1 2 3 4 5 6 7 8 9; do
         tail -c 1500 && head -c $((90000 + 3000 * first)) build/recorder |
         tail -c 1500; } >$out/seeds/tasks/$first
 done
+# Letters of names as they are: see fuzz_demangle().
+printf '\0' >$out/seeds/symbols/0 && printf '\1' >$out/seeds/symbols/1
 # The first byte chooses: see the files.
 n=0
 for first in a b c d e f g h i; do
@@ -106,6 +108,7 @@ for target; do
     case $target in
     elf) seeds=$out/seeds/programs limits="-max_len=262144" ;;
     tasks) seeds=$out/seeds/tasks limits="-max_len=4000" ;;
+    symbols) seeds=$out/seeds/symbols limits="-max_len=2000" ;;
     walk) seeds=$out/seeds/walk limits="-max_len=9000" ;;
     options | headers) seeds=$out/seeds/$target limits="-max_len=300" ;;
     esac

@@ -12,6 +12,7 @@
 #include "recorder_trigger.h"
 
 #include "reader/codes.h"
+#include "source/source.h"
 #include "tests/harness/shown.h"
 
 RECORDER(net, 16, "A name that expressions match");
@@ -157,4 +158,31 @@ bool fuzz_texts(const char *text)
     }
     heard();
     return right;
+}
+
+/* Bytes below 128 are letters of such names; the others repeat some of what is
+ * there, so that names have parts that others refer to. */
+bool fuzz_demangle(const unsigned char *bytes, size_t size)
+{
+    static const char letters[] = "_ZNSKIJEPRF0123456789abcdfiltTLXDvwCQMUOsVGAhnz"
+                                  "$.@ ";
+    char symbol[2200], plain[DEMANGLED_MAX];
+    size_t at = 2;
+    strcpy(symbol, size && bytes[0] & 1 ? "_R" : "_Z");
+    for (size_t i = 1; i < size && at < sizeof symbol - 1; i++) {
+        size_t most = sizeof symbol - 1 - at, back = bytes[i] & 127;
+        if (bytes[i] < 128 || back + 2 > at) {
+            symbol[at++] = letters[bytes[i] % (sizeof letters - 1)];
+        } else {
+            most = most < back ? most : back;
+            memmove(symbol + at, symbol + at - back, most);
+            at += most;
+        }
+    }
+    symbol[at] = '\0';
+    if (!source_demangle(symbol, plain))
+        return false;
+    if (!*plain || strlen(plain) >= sizeof plain)
+        abort();
+    return true;
 }

@@ -409,6 +409,17 @@ static void deadlock(const char *line, const char *texts, const char *dead)
     }
 }
 
+/* Goal: a recording that is cut while gdb's library reads its threads does not
+ * end gdb. Method: Python in its place, and a file that is cut and made whole
+ * again and again until both were seen. */
+Test(gdb, threads_of_a_file_that_is_cut)
+{
+    build_must("gcc -o modes " BUILD_PROGRAMS "/run_modes.c -lpthread && "
+               RECORDER " run -q -o whole ./modes threads 8");
+    build_must("python3 " BUILD_PROGRAMS "/gdb_cut.py whole " TEST_ROOT
+               "/build/librecorder.so");
+}
+
 /* Goal: gdb tells the deadlock of a program that knows no recorder, and of one
  * that recorder run runs, with who made which thread: of the process, its core
  * file and the recording of one that was killed. */

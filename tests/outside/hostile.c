@@ -108,6 +108,19 @@ Test(hostile, walks, .init = build_long)
     cr_assert(cases == scaled(20000) && refused < cases, "%s", build_text);
 }
 
+/* Goal: no symbol of a file keeps who shows its name busy, or takes more memory
+ * than there is. */
+Test(hostile, symbols, .init = build_long)
+{
+    unsigned long cases, refused;
+    char how[64];
+    build_must("sh " FUZZ "run.sh --replay");
+    snprintf(how, sizeof how, "--ways %u --target symbols --random",
+             scaled(20000));
+    replay(how, &cases, &refused);
+    cr_assert(cases == scaled(20000) && refused < cases, "%s", build_text);
+}
+
 /* Goal: reading ends and harms nobody, whatever a program's lists of tasks, its
  * descriptions of them, its kernels and saved contexts hold; each within the
  * replay's limits of time and memory. */

@@ -234,6 +234,30 @@ Test(run, records)
     build_must("grep \"thread_life 1 joined 0x[0-9a-f]*: 0\" lines");
 }
 
+/* Goal: functions, variables and what a thread runs have the names of their
+ * source in C++, from the process and from its recording; json has the symbol,
+ * too. Method: looks until the thread waits. */
+Test(run, names_of_cxx)
+{
+    pid_t pid;
+    build_must("g++ -O1 -g -o names " BUILD_PROGRAMS "/run_names.cc -lpthread");
+    pid = command_start(RUN "-o names.rec ./names");
+    build_must("i=0; until " RECORDER " threads names.rec 2>&1 | tee seen | "
+               "grep -q \"waits for mutex bank::first of T1\"; do i=$((i + 1)); "
+               "test $i -lt 600 || { cat seen; exit 1; }; sleep 0.05; done");
+    build_must("grep \"std::thread of main::{lambda()#1}, made by T1\" seen && "
+               "grep \"< bank::account::take<double> run_names.cc:[0-9]\" seen "
+               "&& ! grep _Z seen");
+    command_must("locks names.rec | grep \"^mutex *bank::first \"");
+    command_must("threads %d | grep \"bank::account::take<double> \"", pid);
+    command_must("threads --json names.rec | grep \"\\\"function\\\":"
+                 "\\\"bank::account::take<double>\\\",\\\"symbol\\\":"
+                 "\\\"_ZN4bank7account4takeIdEEiT_\\\"\"");
+    command_must("dump --function names.rec | grep \"(bank::account::take<dou"
+                 "ble>+0x[0-9a-f]*)\"");
+    command_stop(pid);
+}
+
 /* Goal: the CPU that a thread started on, and that it went on on behind a wait,
  * is recorded. Method: the program may run on one alone. */
 Test(run, cpu_numbers)
@@ -312,6 +336,30 @@ Test(run, forks)
     build_must("rm *.rec; " RECORDER
                " run -q --always sh -c \"true; exit 0\" && "
                "ls *.rec");
+}
+
+/* Goal: a daemon, which forks twice, leaves its session and folder and closes
+ * its descriptors, has a recording of its own, where it was asked for; it is
+ * read while it runs and after SIGKILL. A real one, too. */
+Test(run, daemons)
+{
+    build_c("run_modes", "");
+    build_must(RUN "-o %%e.%%p.rec ./run_modes daemon; "
+               "until test -s ready; do sleep 0.05; done; "
+               "until " RECORDER " threads run_modes.$(cat ready).rec | grep "
+               "\"waits for mutex .* of T\"; do sleep 0.05; done; "
+               "kill -KILL $(cat ready); "
+               RECORDER " locks run_modes.$(cat ready).rec | grep \"^mutex \" "
+               "&& test $(ls *.rec | wc -l) = 1");
+    if (!build_has("memcached"))
+        return;
+    build_must("mkdir d && cd d && " RUN "-o %%e.%%p.rec memcached -d -u root "
+               "-s $PWD/sock -P $PWD/pid -t 2; until test -S sock && test -s "
+               "pid; do sleep 0.05; done; until " RECORDER " threads "
+               "memcached.$(cat pid).rec >said; do sleep 0.05; done; "
+               "kill -KILL $(cat pid); "
+               RECORDER " threads memcached.$(cat pid).rec | grep \" made by "
+               "T[0-9]\"");
 }
 
 /* Goal: fork() does not copy an entry of the page table for each page that the

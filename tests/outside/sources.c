@@ -381,15 +381,15 @@ Test(sources, times_of_a_clock_of_its_own)
 Test(sources, wrong_files)
 {
     build_must("mkdir folder && : >empty && echo text >text.txt &&"
-               " mkfifo pipe && cp /bin/true program");
+               " mkfifo pipe && cp /bin/true a.program");
     FAILS("dump nothing", "recorder: nothing: No such file or directory\n");
     FAILS("dump folder", "recorder: folder: Is a directory\n");
     FAILS("dump pipe", "recorder: pipe: is no regular file\n");
     FAILS("dump empty", "recorder: empty: is empty\n");
     FAILS("dump text.txt",
           "recorder: text.txt: is no core file and no recording\n");
-    FAILS("dump program",
-          "recorder: program: is a program, no core file or recording\n");
+    FAILS("dump a.program",
+          "recorder: a.program: is a program, no core file or recording\n");
 }
 
 /* Goal: a core file is read with the program that left it, at its place or

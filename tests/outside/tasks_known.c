@@ -64,12 +64,12 @@ static void must_show_boost(const char *source)
                  build_text);
     must_say(" waits for A of task 0x");
     must_say(" waits for B of task 0x");
-    must_say(", at _ZN5boost6fibers7context6resumeERSt11unique_lockINS0_6detail"
-             "13spinlock_ttasEE < _ZN5boost6fibers5mutex4lockEv < _Z4take");
+    must_say(", at boost::fibers::context::resume < boost::fibers::mutex::lock "
+             "< take");
     must_say("  condition\n");
     must_say("end of 0x");
     must_say("  waiting  ");
-    must_say(" < _Z11conditionalv tasks_boost.cc:");
+    must_say(" < conditional tasks_boost.cc:");
     must_say(" < main tasks_boost.cc:");
     must_say("\n8 tasks");
 }

@@ -298,6 +298,28 @@ open("lost.core", "wb").write(bytes)' qemu_threads_*.core &&
 
 # Two files of C or C++, by the macros of a port; then recorder/os_windows.h: two
 # files and a DLL, and each way to end, with the status that it has without us.
+# recorder run's library there: its counts are those of a program that knows its
+# own. counts TARGET N.
+run_counts()
+{
+    case $1 in
+    armhf) name=arm-linux-gnueabihf ;;
+    *) name=aarch64-linux-gnu ;;
+    esac
+    of=$PWD/$out/$1/counts library=build/lib/$name/librecorder-run.so
+    make -s $library && rm -f "$of.rec" &&
+        $name-gcc -O2 -o "$of" tests/programs/run_counts.c -lpthread &&
+        timeout 600 "$qemu" -L /usr/$name -E "LD_PRELOAD=$PWD/$library" \
+            -E "RECORDER_RUN=:$of.rec" "$of" "$2" >"$of.own" || return 1
+    build/recorder dump --line '{message}' -n thread_life "$of.rec" |
+        sed -n 's/^ended: //p' | tr -d , | awk '{
+            l += $2; t += $6; f += $8; u += $10; r += $12; s += $22; p += $24
+            o += $26
+        } END {
+            print "lock", l, "trylock", t, "failed", f, "unlock", u, "rwlock",
+                r, "sem", s, "post", p, "other", o
+        }' | diff "$of.own" -
+}
 run_windows()
 {
     export WINEDEBUG=-all WINEPREFIX="$PWD/$out/wine"
@@ -505,6 +527,9 @@ for target in $targets; do
     esac
     case $target in # that of riscv64 writes none
     armhf | aarch64 | mips) echo "core $target deadlock" ;;
+    esac
+    case $target in
+    armhf | aarch64) echo "counts $target 100" ;;
     esac
     for level in $levels; do
         echo "chain $target $level"

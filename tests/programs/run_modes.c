@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -121,13 +122,43 @@ static int pages(void)
     printf("%lu\n", present);
     return 0;
 }
-/* fork: a child makes threads, and is forked while another thread waits. */
 static void *waits_long(void *of)
 {
     pthread_mutex_lock(&two);
     pthread_mutex_unlock(&two);
     return of;
 }
+/* daemon: forks twice and leaves session, folder and descriptors, as daemons do,
+ * then makes a thread that waits for a lock; says in the file `ready` who it
+ * is. */
+static int becomes_daemon(void)
+{
+    pthread_t thread;
+    int fd = open("ready.new", O_WRONLY | O_CREAT, 0600), copy;
+    char text[32];
+    if (fork() > 0)
+        return 0;
+    setsid();
+    if (fork() > 0)
+        _exit(0);
+    copy = fcntl(fd, F_DUPFD, 100);
+    for (int i = 0; i < 100; i++)
+        close(i);
+    open("/dev/null", O_RDWR);
+    dup(0);
+    dup(0);
+    pthread_mutex_lock(&two);
+    if (pthread_create(&thread, NULL, waits_long, NULL))
+        _exit(1);
+    rename("ready.new", "ready");
+    if (chdir("/") != 0 || write(copy, text, (size_t)sprintf(text, "%d\n",
+                                                           (int)getpid())) < 0)
+        _exit(1);
+    close(copy);
+    pause();
+    return 0;
+}
+/* fork: a child makes threads, and is forked while another thread waits. */
 static int fork_with_threads(void)
 {
     pthread_t thread, other;
@@ -294,6 +325,8 @@ int main(int argc, char **argv)
         return forks(n, argc > 3);
     if (strcmp(mode, "pages") == 0)
         return pages();
+    if (strcmp(mode, "daemon") == 0)
+        return becomes_daemon();
     if (strcmp(mode, "fork") == 0)
         return fork_with_threads();
     if (strcmp(mode, "coroutines") == 0)

@@ -103,6 +103,10 @@ void source_dwfl_add(struct source *, struct module *);
 /* Returns the function that an address lies in, "name+0x12", or null. Valid
  * until the next call. */
 const char *source_function(struct source *, uint64_t address);
+/* demangle.c: a symbol of C++ or Rust as the name that its source has, without
+ * types of arguments, cut with "..." if it is longer; false: it is none. */
+enum { DEMANGLED_MAX = 4096 };
+bool source_demangle(const char *symbol, char to[DEMANGLED_MAX]);
 /* The source's modules, as libdwfl has them; null: there is no memory. */
 struct Dwfl *source_dwfl(struct source *);
 

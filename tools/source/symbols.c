@@ -5,6 +5,7 @@
 #include <elfutils/libdwfl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 struct symbols {
@@ -71,7 +72,9 @@ void source_dwfl_end(struct source *source)
 
 const char *source_function(struct source *source, uint64_t address)
 {
+    enum { SHOWN_MAX = 230 };
     struct known *known;
+    char plain[DEMANGLED_MAX];
     const char *name;
     Dwfl_Module *module;
     Dwfl *dwfl = source_dwfl(source);
@@ -98,7 +101,10 @@ const char *source_function(struct source *source, uint64_t address)
             module_unopened(source, m);
         return NULL;
     }
-    snprintf(known->text, sizeof known->text, "%s+0x%llx", name,
+    if (source_demangle(name, plain))
+        name = plain;
+    snprintf(known->text, sizeof known->text, "%.*s%s+0x%llx", SHOWN_MAX, name,
+             strlen(name) > SHOWN_MAX ? "..." : "",
              (unsigned long long)offset + 1);
     return known->text;
 }

@@ -169,8 +169,19 @@ static struct place *place_line(struct place *place, Dwfl_Module *module)
  * without what gcc adds to a part or a copy of a function: ".cold". */
 static char *function_name(const char *symbol)
 {
-    return symbol && *symbol ? strndup(symbol, 1 + strcspn(symbol + 1, "@."))
-                             : NULL;
+    return *symbol ? strndup(symbol, 1 + strcspn(symbol + 1, "@.")) : NULL;
+}
+
+/* Names the function of a symbol, as its source does if that is known. */
+static void place_name(struct place *place, const char *symbol)
+{
+    char plain[DEMANGLED_MAX];
+    if (source_demangle(symbol, plain)) {
+        place->function = strdup(plain);
+        place->symbol = place->function ? strdup(symbol) : NULL;
+    } else {
+        place->function = function_name(symbol);
+    }
 }
 
 static struct place *place_new(struct threads *threads, uint64_t address)
@@ -200,7 +211,7 @@ static struct place *place_new(struct threads *threads, uint64_t address)
     place->offset = address - (((address | odd) - place->offset) & ~odd);
     /* Of a symbol without a size it is not known where its function ends. */
     if (name && symbol.st_size)
-        place->function = function_name(name);
+        place_name(place, name);
     if (!place->function && dwfl_module_getelf(module, &bias))
         place->offset = address - bias;
     return place_line(place, module);
@@ -211,6 +222,7 @@ void place_free(struct place *place)
     while (place) {
         struct place *outer = place->outer;
         free(place->function);
+        free(place->symbol);
         free(place);
         place = outer;
     }
@@ -240,13 +252,17 @@ bool place_variable(struct threads *threads, uint64_t address, char *to,
     Dwfl_Module *module = dwfl_module_of(dwfl, address);
     GElf_Off offset = 0;
     GElf_Sym symbol = {0};
+    char plain[DEMANGLED_MAX];
     const char *name = module ? dwfl_module_addrinfo(module, address, &offset,
                                                      &symbol, NULL, NULL, NULL)
                               : NULL;
     if (!name || GELF_ST_TYPE(symbol.st_info) != STT_OBJECT ||
         offset >= symbol.st_size)
         return false;
-    snprintf(to, size, offset ? "%s+0x%llx" : "%s", name,
+    if (source_demangle(name, plain))
+        name = plain;
+    snprintf(to, size, offset ? "%.*s%s+0x%llx" : "%.*s%s", (int)size - 24,
+             name, strlen(name) > size - 24 ? "..." : "",
              (unsigned long long)offset);
     return true;
 }

@@ -284,7 +284,8 @@ const char *show_base(const char *path)
 void show_function(const struct place *place, char to[256])
 {
     if (place->function)
-        snprintf(to, 256, "%s", place->function);
+        snprintf(to, 256, "%.252s%s", place->function,
+                 strlen(place->function) > 252 ? "..." : "");
     else if (place->offset && place->module)
         snprintf(to, 256, "%s+0x%llx", show_base(place->module),
                  (unsigned long long)place->offset);

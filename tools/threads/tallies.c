@@ -378,6 +378,8 @@ static bool place_has(const struct place *place, const regex_t *regex)
     for (; place; place = place->outer)
         if ((place->function &&
              regexec(regex, place->function, 0, NULL, 0) == 0) ||
+            (place->symbol &&
+             regexec(regex, place->symbol, 0, NULL, 0) == 0) ||
             (place->file && regexec(regex, place->file, 0, NULL, 0) == 0))
             return true;
     return false;

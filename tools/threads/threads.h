@@ -217,6 +217,7 @@ size_t core_status(const struct machine *, const struct memory *, int32_t id,
 struct place {
     uint64_t address;
     char *function;   /* null: no symbol tells */
+    char *symbol;     /* of it, if its name in the source is another; or null */
     uint64_t offset;  /* in it */
     const char *file; /* null: no debug information */
     int line;
@@ -231,7 +232,8 @@ void place_free(struct place *);
 const char *place_plain(const char *function);
 /* Is a module the library with the functions of threads? */
 bool place_is_libc(const char *path);
-/* The variable that an address lies in, "name" or "name+0x8"; false: none. */
+/* The variable that an address lies in, "name" or "name+0x8", by its name in
+ * the source; false: none. */
 bool place_variable(struct threads *, uint64_t address, char *to, size_t size);
 
 /* ----------------------------------------------------------------- waits -- */

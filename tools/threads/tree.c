@@ -28,13 +28,16 @@ struct tree {
 static void start_words(struct threads *threads, const struct past *past,
                         char to[300])
 {
-    static const char table[] = "_ZTVNSt6thread11_State_impl";
+    static const char table[] = "vtable for std::thread::_State_impl<"
+                                "std::thread::_Invoker<std::tuple<";
     const struct place *place = place_of(threads, past->start);
-    char name[256];
-    if (place_variable(threads, past->first, name, sizeof name) &&
-        strncmp(name, table, sizeof table - 1) == 0) {
-        name[strcspn(name, "+")] = '\0';
-        snprintf(to, 300, "%s", name);
+    char type[1024], name[256];
+    if (place_variable(threads, past->first, type, sizeof type) &&
+        strncmp(type, table, sizeof table - 1) == 0) {
+        char *end = strstr(type, "> > >+0x");
+        if (end)
+            *end = '\0';
+        snprintf(to, 300, "std::thread of %.280s", type + sizeof table - 1);
         return;
     }
     if (place)

@@ -43,6 +43,8 @@ static void place_json(const struct place *place)
     printf("{\"address\":\"0x%llx\",\"function\":",
            (unsigned long long)place->address);
     string_json(place->function);
+    fputs(",\"symbol\":", stdout);
+    string_json(place->symbol);
     printf(",\"inlined\":%s,\"file\":", place->outer ? "true" : "false");
     string_json(place->file);
     printf(",\"line\":%d,\"module\":", place->line);
