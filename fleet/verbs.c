@@ -229,6 +229,7 @@ int fleet_freeze(void)
 struct objects {
     struct object *all;
     size_t count;
+    bool complete;
 };
 
 static void object_keep(void *context, const struct object *o)
@@ -250,7 +251,7 @@ static int object_compare(const void *a, const void *b)
 static struct objects objects_read(struct hub *hub)
 {
     struct objects all = {0};
-    store_list(hub, object_keep, &all);
+    all.complete = store_list(hub, object_keep, &all);
     if (all.count)
         qsort(all.all, all.count, sizeof *all.all, object_compare);
     return all;
@@ -297,7 +298,7 @@ int fleet_list(void)
     }
     free(all.all);
     hub_close(&hub);
-    return 0;
+    return !all.complete;
 }
 
 /* ----------------------------------------------------------------- fetch -- */
@@ -394,7 +395,7 @@ int fleet_fetch(const char *snapshot)
     if (!chosen)
         fail("%s has no such snapshot: recorder-fleet list %s", hub_bucket(),
              options.service);
-    return done < chosen;
+    return done < chosen || !all.complete;
 }
 
 /* ------------------------------------------------------------------- who -- */
@@ -469,6 +470,10 @@ int fleet_bucket(void)
     status = js_AddStream(NULL, hub.stream, &config, NULL, &code);
     if (status != NATS_OK && code == 10058) /* there is one: change it */
         status = js_UpdateStream(NULL, hub.stream, &config, NULL, &code);
+    if (code == 10047)
+        fail("bucket %s: the hub has less room than %s: its max_file, or "
+             "another --max",
+             hub_bucket(), options.max);
     if (status != NATS_OK)
         fail("bucket %s: %s (%d)", hub_bucket(), natsStatus_GetText(status),
              (int)code);

@@ -12,26 +12,62 @@
     "end=$(($(date +%%s) + 40)); until " __VA_ARGS__                           \
     " || test $(date +%%s) -gt $end; do sleep 0.05; done; " __VA_ARGS__
 
-/* Starts a server on a port that nobody has, nor may get while the server is
- * down: below those that the kernel gives to who connects. What is started here
- * ends with the test: their ids are in the file `pids`. */
-static void hub_start(const char *more)
+/* Writes a port that nobody has into a file that is not there yet. Nobody may
+ * get it while its server is down: it is below those that the kernel gives to
+ * who connects. */
+static void port_make(const char *file)
 {
-    build_must("until test -s port; do python3 -c \"import random, socket; s = "
+    build_must("until test -s %s; do python3 -c \"import random, socket; s = "
                "socket.socket(); s.bind((\\\"127.0.0.1\\\", "
                "random.randrange(10000, 32000))); "
-               "print(s.getsockname()[1])\" >port 2>said; done");
+               "print(s.getsockname()[1])\" >%s 2>said; done",
+               file, file);
+}
+
+#define LISTENS(port)                                                          \
+    UNTIL("python3 -c \"import socket; "                                       \
+          "socket.create_connection((\\\"127.0.0.1\\\", $(cat " port           \
+          ")))\" 2>said")
+
+/* Starts a server. What is started here ends with the test: their ids are in
+ * the file `pids`. */
+static void hub_start(const char *more)
+{
+    port_make("port");
     build_must(
         "printf \"listen: 127.0.0.1:%%s\\njetstream { store_dir: "
         "\\\"$PWD/js\\\", max_file: 200M }\\n%%s\\n\" $(cat port) \"%s\" "
         ">hub.conf",
         more);
+    build_must("nats-server -c hub.conf >>hub.log 2>&1 & echo $! >hub; cat hub "
+               ">>pids; " LISTENS("port"));
+}
+
+/* Starts one of the three servers of a cluster. */
+static void cluster_server(int i)
+{
     build_must(
-        "nats-server -c hub.conf >>hub.log 2>&1 & echo $! >hub; cat hub "
-        ">>pids; " UNTIL(
-            "python3 -c \"import socket; "
-            "socket.create_connection((\\\"127.0.0.1\\\", $(cat port)))\" "
-            "2>said"));
+        "printf \"listen: 127.0.0.1:%%s\\nserver_name: s%d\\njetstream { "
+        "store_dir: \\\"$PWD/js%d\\\", max_file: 200M }\\ncluster { name: "
+        "hub, listen: 127.0.0.1:%%s, routes: [nats://127.0.0.1:%%s, "
+        "nats://127.0.0.1:%%s, nats://127.0.0.1:%%s] }\\n\" $(cat port%d "
+        "route%d route1 route2 route3) >hub%d.conf; nats-server -c "
+        "hub%d.conf >>hub%d.log 2>&1 & echo $! >hub%d; cat hub%d "
+        ">>pids; " LISTENS("port%d"),
+        i, i, i, i, i, i, i, i, i, i, i);
+}
+
+/* Starts all three. Their URLs are where that of a server stands otherwise. */
+static void cluster_start(void)
+{
+    static const char *const files[] = {"port1",  "port2",  "port3",
+                                        "route1", "route2", "route3"};
+    for (int i = 0; i < 6; i++)
+        port_make(files[i]);
+    build_must("echo $(cat port1),nats://127.0.0.1:$(cat port2),nats://127.0.0."
+               "1:$(cat port3) >port");
+    for (int i = 1; i <= 3; i++)
+        cluster_server(i);
 }
 
 static void fleet_begin(void)
@@ -197,7 +233,7 @@ Test(fleet, a_full_bucket_is_said)
                      "grep -q \" 0 stored\" said || { cat said; false; }");
     build_must(UNTIL("grep -q \"recordings stay in spool-web1: the bucket is "
                      "full\" web1.log"));
-    build_must(FLEET " who shop " HUB "| grep -q \"[1-9] kB\"");
+    build_must(FLEET " who shop " HUB "| grep -q \"[1-9][0-9.]* kB\"");
     build_must(FLEET " bucket shop --max 50M --age 1d " HUB "&& " UNTIL(
         FLEET " list shop -v " HUB "| grep -q command"));
 }
@@ -348,10 +384,9 @@ Test(fleet, rights_are_what_the_manual_says)
     build_must(CERT("hub", "ca") " && " CERT("agent-shop", "ca") " && " CERT(
         "reader-shop",
         "ca") " && " CERT("operator", "ca") " && " CERT("stranger", "other"));
+    port_make("port");
     build_must(
-        "python3 -c \"import socket; s = socket.socket(); "
-        "s.bind((\\\"127.0.0.1\\\", 0)); print(s.getsockname()[1])\" "
-        ">port; awk \"/^# hub.conf/ { on = 1 } /^\\`\\`\\`/ { on = 0 } "
+        "awk \"/^# hub.conf/ { on = 1 } /^\\`\\`\\`/ { on = 0 } "
         "on\" " TEST_ROOT "/docs/fleet.md | sed \"s,listen: .*,listen: "
         "127.0.0.1:$(cat port),; s,/var/lib/recorder-hub,$PWD/js,; "
         "s,/etc/recorder/,,g\" >hub.conf; grep -q verify_and_map hub.conf "
@@ -541,6 +576,91 @@ Test(fleet, kills_of_the_agent, .init = fleet_begin)
         cr_skip_test("long: RECORDER_TEST_SCALE=1 runs it");
     }
     kill_at_random(false);
+}
+
+/* Goal: a cluster of three goes on without any one of its servers, and so do
+ * agents: what is asked for before, while and after one is killed is stored
+ * once, whole. Method: each in turn is killed while a freeze is under way, and
+ * comes back when another freeze was stored without it. */
+Test(fleet, a_cluster_goes_on_without_a_server)
+{
+    unsigned seed = (unsigned)getpid();
+    int first = test_scale() < 1 ? 1 + (int)(seed % 3) : 1;
+    int last = test_scale() < 1 ? first : 3;
+    fprintf(stderr, "seed %u\n", seed);
+    cluster_start();
+    build_must(
+        UNTIL(FLEET " bucket shop --max 50M --age 1d --replicas 3 " HUB));
+    program_start("here/command quiet");
+    program_start("env RECORDER_FILE=b.rec here/command quiet");
+    agent_start("web1", "");
+    for (int i = first; i <= last; i++) {
+        build_run(
+            CLIENT("request",
+                   "recorder.freeze.shop") " \"{\\\"id\\\":\\\"k%d\\\"}\" "
+                                           ">answer-k%d 2>&1 & sleep 0.%03u; "
+                                           "kill -9 $(cat hub%d); wait",
+            i, i, (unsigned)rand_r(&seed) % 400, i);
+        build_must(UNTIL(FLEET " freeze shop --why after%d " HUB
+                               ">said 2>&1; grep -q \"1 of 1 agents .* 2 "
+                               "stored\" said") " || { cat said *.log; "
+                                                "false; }",
+                   i, i);
+        cluster_server(i);
+    }
+    build_must(UNTIL("test $(ls spool-web1/*/*.rec* 2>/dev/null | wc -l) = 0"));
+    build_must(UNTIL(FLEET " list shop -v " HUB ">list"));
+    build_must(
+        "cat list web1.log; for i in $(seq %d %d); do grep -q "
+        "\"after$i\\$\" list && if grep -q web1 answer-k$i; then grep -q "
+        "\"^k$i .* 1 *2 \" list; fi || exit 1; done",
+        first, last);
+    fputs(build_text, stderr);
+    if (first != last) /* its server was among them */
+        build_must("grep -q \"connection is lost\" web1.log && grep -q \": "
+                   "connected\" web1.log");
+    build_must("for i in $(grep -o \"^[2k][^ ]*\" list); do " FLEET
+               " fetch shop $i -o in-$i " HUB "|| exit 1; done; for i in "
+               "in-*/*.rec; do " RECORDER
+               " dump $i | grep -q \"main: third\" || exit 1; done; "
+               "test $(ls in-*/*.rec | wc -l) = $(grep -c \"^ .*web1\" list)");
+}
+
+/* Goal: --nkey and --creds say who one is, to servers that know users by their
+ * keys, and by a JWT of an operator; who has none, or another, stays outside.
+ * Method: keys and JWTs are made by openssl. */
+Test(fleet, keys_and_credentials_let_in)
+{
+    build_must("python3 " BUILD_PROGRAMS
+               "/fleet_keys.py nkey agent && python3 " BUILD_PROGRAMS
+               "/fleet_keys.py nkey other && python3 " BUILD_PROGRAMS
+               "/fleet_keys.py jwt operator reader");
+    hub_start("authorization { users = [ { nkey: $(cat agent.public) } ] }");
+    build_must(FLEET " bucket shop --max 50M --nkey agent.seed " HUB);
+    program_start("here/command quiet");
+    agent_start("web1", "--nkey agent.seed");
+    build_must(FLEET " freeze shop --why x --nkey agent.seed " HUB
+                     "| grep \"1 stored\"");
+    cr_assert_eq(build_run(FLEET " list shop " HUB), 1);
+    cr_assert_eq(build_run(FLEET " list shop --nkey other.seed " HUB), 1);
+    cr_assert_neq(strstr(build_text, "Authentication Violation"), NULL, "%s",
+                  build_text);
+    cr_assert_eq(build_run(FLEET " list shop --nkey agent.public " HUB), 1);
+    cr_assert_neq(strstr(build_text, "is the seed of a key"), NULL, "%s",
+                  build_text);
+    build_must("kill -9 $(cat hub web1.pid); rm port; mv js js.nkey");
+    hub_start("$(cat operator.conf)");
+    build_must(FLEET " bucket shop --max 50M --creds operator.creds " HUB);
+    agent_start("web1", "--creds operator.creds");
+    build_must(FLEET " freeze shop --why x --creds reader.creds " HUB
+                     "| grep \"1 stored\"");
+    build_must("rm -r spool-web1; kill -9 $(cat web1.pid)");
+    /* Who may not store does not, and says why. */
+    agent_start("web2", "--creds reader.creds");
+    build_must(FLEET " freeze shop --why y --wait 1 --creds reader.creds " HUB
+                     "; " UNTIL("grep -qi \"permissions violation\" web2.log"));
+    cr_assert_eq(build_run(FLEET " list shop " HUB), 1);
+    cr_assert_eq(build_run(FLEET " list shop --creds agent.seed " HUB), 1);
 }
 
 /* Goal: a hundred agents are told at once, before any of them works, and all
