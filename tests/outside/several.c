@@ -142,6 +142,17 @@ Test(several, outputs_tell_sources_apart)
                "-o pid.:[0-9]* | sort | uniq -c | grep -c \" 400 \" | grep -x "
                "3");
     command_must("export perfetto a.rec b.rec c.rec -o all.pftrace");
+    /* A trace for each, which babeltrace2 merges. */
+    command_must("export ctf a.rec b.rec c.rec -o all.ctf");
+    build_must("ls all.ctf | tr \"\\n\" \" \" | grep -x \"c web1 web2 \" && "
+               "babeltrace2 all.ctf 2>warnings >text; test ! -s warnings && "
+               "sed \"s/.*) \\([a-z0-9]*\\):command:.*message = .number "
+               "\\([0-9]*\\).*/\\1 \\2/\" text >is; grep number lines | sed "
+               "\"s/ .* / /\" | cmp - is && wc -l <is | grep -x 1200");
+    command_must("save a.rec -o d.rec --label host=we/b");
+    command_must("save a.rec -o e.rec --label host=we:b");
+    command_must("export ctf d.rec e.rec -o two.ctf");
+    build_must("ls two.ctf | tr \"\\n\" \" \" | grep -x \"we_b we_b-2 \"");
     command_must("view a.rec b.rec c.rec -o all.html --no-open");
     build_must("grep -q \"sources.:\\[{.title.:.web1.,.program.:.command.,.pid."
                ":.[0-9]*.,.clock.:.-2.000 s, +-400.0 us.},\" all.html");
