@@ -197,7 +197,7 @@ Test(fleet, triggers_and_deaths_freeze)
 
 /* Goal: what cannot be stored stays, and is stored once when it can be: without
  * a server, after the agent was killed, with a full bucket. */
-Test(fleet, nothing_is_lost_or_doubled)
+Test(fleet, nothing_is_lost_or_doubled, .init = build_long)
 {
     pid_t pid;
     fleet_start();
@@ -219,7 +219,7 @@ Test(fleet, nothing_is_lost_or_doubled)
     build_must("for i in in/*.rec; do " RECORDER " dump $i | tail -n 1 | grep "
                "\"main: third\" || exit 1; done; ls in | wc -l | grep -x 3");
 }
-Test(fleet, a_full_bucket_is_said)
+Test(fleet, a_full_bucket_is_said, .init = build_long)
 {
     hub_start("");
     build_must(FLEET " bucket shop --max 1M --age 1d " HUB);
@@ -290,7 +290,7 @@ Test(fleet, the_layout_is_the_object_stores)
 
 /* Goal: nobody who may speak makes an agent or a reader write where they should
  * not, take memory, or believe what is damaged. */
-Test(fleet, hostile_requests_and_objects)
+Test(fleet, hostile_requests_and_objects, .init = build_long)
 {
     static const char *const requests[] = {"{\\\"id\\\":\\\"../../x\\\"}",
                                            "{\\\"id\\\":\\\"a/b\\\"}",
@@ -375,7 +375,7 @@ Test(fleet, hostile_requests_and_objects)
 #define AS(name)                                                               \
     "--server tls://127.0.0.1:$(cat port) --ca ca.pem --cert " name ".pem "    \
     "--key " name ".key "
-Test(fleet, rights_are_what_the_manual_says)
+Test(fleet, rights_are_what_the_manual_says, .init = build_long)
 {
     build_must("for i in ca other; do openssl req -x509 -newkey ec -pkeyopt "
                "ec_paramgen_curve:P-256 -nodes "

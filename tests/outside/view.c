@@ -98,6 +98,12 @@ LONG_PROMISE(link, "")
 LONG_PROMISE(keys, "")
 /* Nothing is cut off or covered in a narrow window. */
 LONG_PROMISE(narrow, "")
+/* 32 recorders are told apart; a name has its colour in all pages. */
+LONG_PROMISE(colours, "")
+/* What is waited for is said: a large page, a program, a browser too old. */
+LONG_PROMISE(loading, "")
+/* 500 threads are put in order, filtered, and folded: a click opens a fold. */
+LONG_PROMISE(lanes, "-DMANY")
 /* Overwritten records are a gap with their number; values are as recorded. */
 LONG_PROMISE(gaps, "")
 /* New events arrive in several browsers, whatever strangers send, and the page

@@ -243,7 +243,7 @@ static void compare(const struct worker *worker)
     if (must.in) {
         uint64_t apart = is.run_ns > must.run_ns ? is.run_ns - must.run_ns
                                                  : must.run_ns - is.run_ns;
-        MUST(apart <= must.in * 20000 + must.run_ns / 5,
+        MUST(apart <= must.in * 100000 + must.run_ns / 5,
              "thread %d: ran %llu ns; the system: %llu, in %lu slices",
              worker->id, (unsigned long long)is.run_ns,
              (unsigned long long)must.run_ns, must.in);

@@ -4,6 +4,7 @@
     Records, says "ready", then reads stdin: a number n records n more, the end
     of stdin ends it. -DMILLION: a million records of 16 threads in 8 recorders,
     a tenth of them spans. -DTIMELESS: of some records the time is unknown.
+    -DMANY: 500 threads, of a pool and others.
 */
 #ifdef TIMELESS
 #include <stdint.h>
@@ -35,7 +36,36 @@ static uintptr_t sometimes(void)
 }
 #endif
 
-#ifndef MILLION
+#ifdef MANY
+RECORDER(net, 64)
+RECORDER(job, 8192)
+
+static void hostile_records(void)
+{
+}
+/* The names of most differ in numbers only; the last ones record later. */
+static void *work(void *at)
+{
+    static unsigned count;
+    unsigned i = __atomic_fetch_add(&count, 1, __ATOMIC_RELAXED);
+    char name[16];
+    (void)at;
+    snprintf(name, sizeof name,
+             i % 50 == 7   ? "alone%c"
+             : i % 5 == 3 ? "io-%u"
+                          : "worker-%u",
+             i % 50 == 7 ? 'a' + i / 50 : i);
+    recorder_thread_name(name);
+    for (unsigned k = 0; k < 1 + i % 5; k++) {
+        record(job, "> job %u", i);
+        record(job, "step=%u of %u", k, i);
+        record(job, "< job");
+    }
+    return NULL;
+}
+enum { THREADS = 500 };
+
+#elif !defined MILLION
 RECORDER(net, 64, "Bytes on the wire")
 RECORDER(disk, 256, "Reads and writes: </script><b>&amp;\"'\n\x01\xff")
 RECORDER(job, 1024, "What is done, as spans")

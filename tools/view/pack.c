@@ -66,11 +66,11 @@ struct view_pack {
     struct switches *follow;         /* of a running program; or null */
     uint64_t missed;                 /* when they were read */
     bool ends;
-    struct ids recorders, threads, formats, callers, sites;
+    struct ids recorders, known, threads, formats, callers, sites;
     char (*names)[18]; /* of the threads, by number, as the page has them, and
                         * behind each whether it has ended */
     struct rows new_recorders, new_threads, new_formats, new_callers, new_sites,
-        new_series;
+        new_series, new_names;
     struct buffer figures; /* as the page has them */
     /* of a batch: */
     uint64_t order, ns;
@@ -147,6 +147,7 @@ void view_pack_free(struct view_pack *pack)
         free(pack->series[i].reals.at);
     }
     ids_free(&pack->recorders);
+    ids_free(&pack->known);
     ids_free(&pack->threads);
     ids_free(&pack->formats);
     ids_free(&pack->callers);
@@ -537,6 +538,20 @@ static void sources_each(struct view_pack *pack,
     pack->source = source;
 }
 
+/* Adds the name of a recorder, also of one that is not chosen: which colour a
+ * name has depends on all. */
+static void know_name(struct view_pack *pack, const struct reader_recorder *r)
+{
+    bool new;
+    ids_of(&pack->known, r->address, pack->source, 0, &new);
+    if (new) {
+        FILE *to = rows_next(&pack->new_names);
+        fputc('[', to);
+        write_text(pack, to, r->name);
+        write_source(pack, to);
+    }
+}
+
 static void figures_know(struct view_pack *pack, FILE *to, bool *any)
 {
     const struct reader *reader = pack->reader;
@@ -545,6 +560,7 @@ static void figures_know(struct view_pack *pack, FILE *to, bool *any)
     (void)any;
     for (size_t i = 0; i < reader->recorders_count; i++) {
         const struct reader_recorder *r = reader->recorders[i];
+        know_name(pack, r);
         if (!r->chosen)
             continue;
         buffer_varint(now, recorder_number(pack, r));
@@ -730,6 +746,7 @@ size_t view_pack_write(struct view_pack *pack, FILE *to, size_t max,
     write_switches(pack, to);
     fputs(",\"columns\":", to);
     write_columns(pack, to);
+    rows_write(&pack->new_names, to, "names");
     rows_write(&pack->new_recorders, to, "recorders");
     rows_write(&pack->new_series, to, "series");
     rows_write(&pack->new_threads, to, "threads");

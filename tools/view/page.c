@@ -28,9 +28,11 @@ PART(plot_css, "uplot/uPlot.min.css")
 PART(plot_licence, "uplot/LICENSE")
 PART(plot, "uplot/uPlot.iife.min.js")
 PART(data, "data.js")
+PART(colours, "colours.js")
 PART(lanes, "lanes.js")
 PART(spans, "spans.js")
 PART(states, "states.js")
+PART(threads, "threads.js")
 PART(draw, "draw.js")
 PART(panes, "panes.js")
 PART(page, "page.js")
@@ -56,9 +58,11 @@ static void write_script(struct view_page *page, FILE *to)
     WRITE_PART(to, plot);
     fprintf(to, "</script>\n<script nonce=\"%s\">\n", page->nonce);
     WRITE_PART(to, data);
+    WRITE_PART(to, colours);
     WRITE_PART(to, lanes);
     WRITE_PART(to, spans);
     WRITE_PART(to, states);
+    WRITE_PART(to, threads);
     WRITE_PART(to, draw);
     WRITE_PART(to, panes);
     WRITE_PART(to, page);

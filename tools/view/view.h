@@ -19,6 +19,7 @@
     callers     [address, function] the same
     sites       [recorder, format, caller] the same: where a record is made
     recorders   [address, name, ...] the same; figures: of all that there are
+    names       [name] the same, of all recorders, also of those not chosen
     threads     [row, number, id, name] the same, with 1 behind them if it has
                 ended, or again with another name or end; they begin with row 1,
                 as row 0 is the thread that is unknown

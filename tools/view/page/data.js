@@ -155,6 +155,7 @@ function readColumns(packed, count) {
 }
 
 function readTables(batch) {
+  newNames.push(...(batch.names ?? []).map(([name, of = 0]) => [name, of]));
   for (const [address, name, description, size, lanes, source = 0] of
     batch.recorders ?? [])
     recorders.push({
@@ -186,6 +187,7 @@ function readTables(batch) {
   for (const [i, number, id, name, source = 0, ended = 0] of
     batch.threads ?? []) {
     const label = number === null ? name : `T${number} ${name}`;
+    if (threads[i] && threads[i].name !== name) forgetFolds();
     threads[i] = Object.assign(threads[i] ?? {},
       {row: i, number: number ?? Infinity, id, name, label, source,
         ended: ended === 1, unknown: number === null && id === 0,

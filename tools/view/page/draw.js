@@ -24,25 +24,6 @@ const toNs = x => view.from + (x - LABELS) / (width - LABELS) *
 
 // ------------------------------------------------------------------ colours --
 
-const HUES = [212, 28, 150, 318, 4, 262, 186, 52, 96, 340, 236, 168];
-function colourOf(recorder) {
-  const i = recorder.number % HUES.length;
-  return ink.dark ? `hsl(${HUES[i]} 62% 64%)` : `hsl(${HUES[i]} 68% 41%)`;
-}
-// Waits have colours by their kinds: reds for locks, blues for who has no work.
-const WAIT_HUES = {mutex: 4, rwlock: 1, spin: 3, once: 7, cond: 0, sem: 6,
-  barrier: 5, thread: 2, holding: 8};
-function painted(row) {
-  const recorder = recorderOf(row);
-  if (recorder.name !== WAITS) return recorder;
-  const hue = WAIT_HUES[formatOf(row).text.slice(1).split(' ', 1)[0]];
-  return hue === undefined ? recorder : {number: HUES.length * 10000 + hue};
-}
-// Of a text on it. The hues between are bright: white is not read on them.
-function inkOn(recorder) {
-  const hue = HUES[recorder.number % HUES.length];
-  return !ink.dark && hue > 40 && hue < 200 ? ink.text : ink.back;
-}
 // Of a text about an event: red or yellow if it was severe.
 function inkOf(row) {
   const level = formatOf(row).severity?.at(-1);
@@ -78,14 +59,16 @@ function readColours() {
 function makeLayout() {
   let top = 0;
   layout = [];
-  const add = (title, lanes, heightOf) => {
+  const addLines = (title, lines, heightOf) => {
     layout.push({title, top, height: HEADING});
     top += HEADING;
-    for (const lane of lanes) {
-      layout.push({lane, top, height: heightOf(lane)});
-      top += heightOf(lane);
+    for (const line of lines) {
+      layout.push({...line, top, height: heightOf(line.lane)});
+      top += layout.at(-1).height;
     }
   };
+  const add = (title, list, heightOf) =>
+    addLines(title, list.map(lane => ({lane, within: 0})), heightOf);
   if (view.threads && processors.length)
     add('Processors', processors.filter(cpu => cpu), cpu =>
       LANE + SPAN * cpu.levels.length);
@@ -93,13 +76,13 @@ function makeLayout() {
   for (const [i, source] of (about.sources ?? [null]).entries()) {
     const is = source ? `${source.title}: ${source.program} ${source.pid}` : '';
     const own = lane => lane && (!source || lane.thing.source === i);
-    if (view.threads)
-      add(source ? `${is}${source.clock && `, clock ${source.clock}`}`
-        : 'Threads', threadLanes.filter(lane => own(lane) &&
-        (lane.rows.count || stripOf(lane)))
-        .sort((a, b) => a.thing.number === b.thing.number ? 0
-          : a.thing.number - b.thing.number),
+    if (view.threads) {
+      const {lines, words} = threadLines(i, threadLanes.filter(lane =>
+        own(lane) && (lane.rows.count || stripOf(lane))));
+      addLines((source ? `${is}${source.clock && `, clock ${source.clock}`}`
+        : 'Threads') + words, lines,
       lane => LANE + SPAN * lane.depth + (stripOf(lane) ? STRIP : 0));
+    }
     const byId = asyncLanes.filter(lane => !lane.thing.recorder.hidden &&
       (!source || lane.thing.recorder.source === i));
     if (view.threads && (source ? byId : asyncLanes).length)
@@ -107,10 +90,12 @@ function makeLayout() {
         lane => LANE + SPAN * lane.depth);
     if (view.recorders)
       add(source ? `${is}, recorders` : 'Recorders',
-        recorderLanes.filter(lane => own(lane) && !lane.thing.hidden),
-        () => LANE);
+        recordersByName().map(({number}) => recorderLanes[number])
+          .filter(lane => own(lane) && !lane.thing.hidden), () => LANE);
   }
   layoutHeight = top;
+  noteLines();
+  showLanes();
   $('stage').style.setProperty('--wanted', `${top + RULER + 6}px`);
 }
 
@@ -130,16 +115,13 @@ function resize() {
 
 // -------------------------------------------------------------------- lanes --
 
-// Rectangles by recorder: one change of colour for each.
-const batches = new Map();
-function put(recorder, x, y, w, h) {
-  if (!batches.has(recorder.number)) batches.set(recorder.number, []);
-  batches.get(recorder.number).push(x, y, w, h);
-}
+// Rectangles by colour: one change of it for each.
+const batches = Array.from({length: PLAIN + 1}, () => []);
+const put = (colour, x, y, w, h) => batches[colour].push(x, y, w, h);
 function putAll() {
-  for (const [number, batch] of batches) {
+  for (const [colour, batch] of batches.entries()) {
     if (!batch.length) continue;
-    pen.fillStyle = colourOf({number});
+    pen.fillStyle = colourOf(colour);
     for (let i = 0; i < batch.length; i += 4)
       pen.fillRect(batch[i], batch[i + 1], batch[i + 2], batch[i + 3]);
     batch.length = 0;
@@ -166,7 +148,7 @@ function drawTicks(lane, top) {
     const here = Math.max(1, next - place);
     const gap = (next < count ? toX(at[list[next]]) : width) - x;
     const tall = Math.min(LANE - 6, 9 + Math.log2(here));
-    put(recorderOf(row), x, top + LANE - 3 - tall, gap > 3 ? 2 : 1, tall);
+    put(painted(row), x, top + LANE - 3 - tall, gap > 3 ? 2 : 1, tall);
     if (gap > 60 && here === 1 &&
         !(formatOf(row).opens && lane.thing.label)) // its bar says it
       texts.push([row, x + 5, Math.min(gap, width - x) - 10]);
@@ -231,14 +213,16 @@ const RELEASE_SPAN = 5, RELEASES_MAX = 2000;
 const ends = [], releases = []; // ends: [row, y], as the spans are drawn
 const BY = /: -?\d+, by T([1-9]\d*)(?:, on cpu \d+)?$/;
 function drawReleases() {
-  const tops = new Map(layout.filter(({lane}) =>
-    lane && threads[lane.thing.row] === lane.thing).map(({lane, top}) =>
-    [lane.thing.number, RULER + top - view.scrolled]));
+  const byNumber = new Map(ends.length ? threads.map(t => [t.number, t]) : []);
+  const topOf = number => {
+    const line = lineOf(byNumber.get(number));
+    return line && RULER + line.top - view.scrolled;
+  };
   releases.length = 0;
   for (const [row, y] of ends) {
     if (events.at[row] > view.to || releases.length >= RELEASES_MAX) continue;
     const by = BY.exec(message(row, invalidate) ?? '');
-    const from = by ? Number(by[1]) : 0, top = tops.get(from);
+    const from = by ? Number(by[1]) : 0, top = by ? topOf(from) : undefined;
     if (top === undefined || from === threads[events.thread[row]].number)
       continue;
     releases.push({row, from, x: Math.round(toX(events.at[row])), y,
@@ -285,15 +269,16 @@ function drawGap(recorder, top) {
   pen.fillText(text, end - room + 3, top + LANE / 2 + 1);
 }
 
-function drawLabel({lane, top: y, height: h}, top) {
+function drawLabel({lane, within, folds: fold, height: h}, top) {
   const {thing} = lane, middle = top + LANE / 2 + 1;
   const recorder = thing.overwritten !== undefined;
-  let left = 10, right = LABELS - 10;
+  let left = 10 + 12 * within, right = LABELS - 10;
   pen.fillStyle = ink.panel;
   pen.fillRect(0, top, LABELS, h);
   pen.textAlign = 'right';
   pen.fillStyle = ink.dim;
-  const count = group(lane.levels ? lane.runs.begin.length : lane.rows.count);
+  const count = thing.idle ? '' // of which there is none
+    : group(lane.levels ? lane.runs.begin.length : lane.rows.count);
   pen.fillText(count, right, middle);
   right -= count.length * ink.letter + 8;
   if (recorder && thing.lost > 0n) {
@@ -304,8 +289,17 @@ function drawLabel({lane, top: y, height: h}, top) {
   }
   pen.textAlign = 'left';
   if (recorder) {
-    pen.fillStyle = colourOf(thing);
+    pen.fillStyle = markOf(thing);
     pen.fillRect(left, top + LANE / 2 - 4, 8, 8);
+    left += 14;
+  }
+  if (fold) {
+    pen.fillStyle = ink.dim;
+    pen.beginPath();
+    for (const [x, y] of fold.open ? [[0, -3], [8, -3], [4, 4]]
+      : [[1, -4], [1, 4], [8, 0]])
+      pen.lineTo(left + x, middle - 1 + y);
+    pen.fill();
     left += 14;
   }
   pen.fillStyle = ink.text;
@@ -483,10 +477,12 @@ function draw() {
   canvas.hidden = false;
 }
 
+const lineAt = y => y < RULER ? undefined
+  : layout.find(l => l.lane && y >= RULER + l.top - view.scrolled &&
+    y < RULER + l.top - view.scrolled + l.height);
 // The event nearest to a point: of its lane's ticks, or the span below it.
 function rowAt(x, y) {
-  const line = layout.find(l => l.lane && y >= RULER + l.top - view.scrolled &&
-    y < RULER + l.top - view.scrolled + l.height);
+  const line = lineAt(y);
   if (!line || x < LABELS || y < RULER || line.lane.levels) return -1;
   const {lane} = line, ns = toNs(x), at = events.at;
   const depth = Math.floor((y - RULER + view.scrolled - line.top - LANE) /
@@ -527,7 +523,7 @@ function makePlots() {
   for (const value of values) {
     const box = document.createElement('div');
     const name = document.createElement('p');
-    const colour = colourOf(value.recorder);
+    const colour = colourOf(value.recorder.colour);
     box.className = 'plot';
     name.textContent = value.name;
     name.title = `${value.argument ? `argument ${value.argument}`

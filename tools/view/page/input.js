@@ -37,7 +37,10 @@ canvas.addEventListener('pointermove', event => {
 canvas.addEventListener('pointerup', event => {
   const {x, y} = pointOf(event);
   if (drag?.measures && Math.abs(x - drag.x) < 3) view.measure = null;
-  if (drag && !drag.moved && !drag.measures) select(rowAt(x, y));
+  const line = lineAt(y);
+  if (drag && !drag.moved && !drag.measures)
+    if (x < LABELS && line?.folds) toggleFold(line.lane.thing.fold);
+    else select(rowAt(x, y));
   drag = null;
   view.pointer = {x, y};
   invalidate();
@@ -97,7 +100,7 @@ const keys = {
   Home: () => step(-tableCount()), End: () => step(tableCount()),
   n: () => nextHit(1), N: () => nextHit(-1),
   q: () => scrollLanes(-4 * LANE), e: () => scrollLanes(4 * LANE),
-  m: measure, '/': () => $('search').focus(), f: () => about.live && follow(),
+  m: measure, c: () => colourBySpans(!bySpans), '/': () => $('search').focus(), f: () => about.live && follow(),
   '?': () => $('help').showModal(),
   Escape: () => {
     view.measure = null;
@@ -106,8 +109,8 @@ const keys = {
 };
 document.addEventListener('keydown', event => {
   if (event.ctrlKey || event.metaKey || event.altKey || $('help').open) return;
-  if (event.target === $('severity')) return;
-  if (event.target === $('search')) {
+  if (event.target.tagName === 'SELECT') return;
+  if (event.target.tagName === 'INPUT') {
     if (event.key === 'Escape') canvas.focus();
     return;
   }
@@ -130,7 +133,18 @@ $('search-form').addEventListener('submit', event => {
   clearTimeout(typing);
   find($('search').value).then(() => nextHit(1));
 });
+$('lane-filter').addEventListener('input', () => {
+  clearTimeout(typing);
+  typing = setTimeout(() => filterLanes($('lane-filter').value), 200);
+});
+$('lane-order').addEventListener('change', () =>
+  orderLanes($('lane-order').value));
+for (const what of ['names', 'idle'])
+  $(`fold-${what}`).addEventListener('click', () => foldLanes(what,
+    $(`fold-${what}`).getAttribute('aria-pressed') !== 'true'));
 $('severity').addEventListener('change', () => filter($('severity').value));
+$('colour').addEventListener('change', () =>
+  colourBySpans($('colour').value === 'spans'));
 $('search-next').addEventListener('click', () => nextHit(1));
 $('search-previous').addEventListener('click', () => nextHit(-1));
 $('zoom-in').addEventListener('click', () => zoom(0.6));
@@ -139,6 +153,10 @@ $('zoom-all').addEventListener('click', showAll);
 $('show-threads').addEventListener('click', () => toggle('threads'));
 $('show-recorders').addEventListener('click', () => toggle('recorders'));
 $('show-spans').addEventListener('click', toggleSpans);
+$('more').addEventListener('click', () => {
+  const shown = document.body.toggleAttribute('data-more');
+  $('more').setAttribute('aria-expanded', String(shown));
+});
 $('help-open').addEventListener('click', () => $('help').showModal());
 $('theme').addEventListener('click', () => {
   document.documentElement.dataset.theme = ink.dark ? 'light' : 'dark';
@@ -173,6 +191,7 @@ function showFollows() {
 async function takeLive(batches) {
   const from = events.count, {length} = recorders, plots = values.length;
   await takeBatches(batches);
+  giveColours();
   if (values.length > plots) makePlots();
   if (!shownRows && recorders.slice(length).some(r => r.hidden)) makeLanes();
   else addToLanes(from, events.count);
@@ -197,9 +216,11 @@ async function takeWaiting(link) {
     const some = waiting.splice(0);
     await takeLive(some);
     // A full batch has more of what was there before behind it.
+    if (!events.count && recorders.length) $('loading').hidden = true;
     if (!caughtUp && events.count && some.at(-1).count < about.block) {
       caughtUp = true;
       restore(link);
+      $('loading').hidden = true;
     }
   }
   taking = null;
@@ -224,22 +245,51 @@ function listen(link) {
   });
   source.addEventListener('end', event => {
     source.close();
+    $('loading').hidden = true;
     Promise.resolve(taking).then(() => say(JSON.parse(event.data), 'off'));
   });
   // A new stream would begin anew, and so must the page.
   source.addEventListener('error', () => {
     source.close();
+    $('loading').hidden = true;
     say('connection lost: load the page again to go on', 'off');
   });
 }
 
 // -------------------------------------------------------------------- start --
 
+// Says what is waited for, and how much of it is there: 0 to 1.
+function loading(text, part) {
+  $('loading').firstChild.textContent = text;
+  if (part !== undefined) $('loading').lastChild.value = part;
+  return new Promise(done => setTimeout(done)); // so that it is seen
+}
+const TAKEN_AT_ONCE = 16; // batches
+async function takeAll() {
+  const batches = [], elements = document.querySelectorAll('script.batch');
+  let seen = performance.now();
+  const tell = async part => {
+    if (performance.now() - seen < 100) return;
+    await loading('Unpacking the records\u2026', part);
+    seen = performance.now();
+  };
+  for (const [i, element] of elements.entries()) {
+    batches.push(JSON.parse(element.textContent));
+    element.textContent = ''; // that memory is not needed twice
+    await tell(i / elements.length / 3);
+  }
+  grow(batches.reduce((sum, {count}) => sum + count, 0));
+  for (let i = 0; i < batches.length; i += TAKEN_AT_ONCE) {
+    await tell(1 / 3 + i / batches.length * 2 / 3);
+    await takeBatches(batches.slice(i, i + TAKEN_AT_ONCE));
+  }
+  giveColours();
+}
+
 async function start() {
   $('source').textContent = /^\d+$/.test(about.source)
     ? `process ${about.source}` : about.source;
-  await takeBatches([...document.querySelectorAll('script.batch')]
-    .map(element => JSON.parse(element.textContent)));
+  await takeAll();
   resize();
   paint();
   const link = restored = location.hash;
@@ -255,7 +305,16 @@ async function start() {
   await new Promise(done => requestAnimationFrame(() =>
     requestAnimationFrame(done)));
   performance.mark('recorder-ready');
-  if (about.live) listen(link);
+  $('loading').hidden = !about.live;
+  if (about.live) {
+    loading('Waiting for the records of the program\u2026');
+    listen(link);
+  }
+}
+function failed(error) {
+  $('loading').dataset.failed = '';
+  loading(`This browser cannot show the page: ${error.message}`);
+  throw error;
 }
 
 // For scripts and tests.
@@ -264,9 +323,9 @@ window.recorder = {
   eventOf, filter, isHidden, show, showAll, pan, zoom, select, find, hide, link, toX,
   rowAt, layout: () => layout, search, table, late,
   strips, processors, stateAt, asyncLanes, arrows, spansInView,
-  releases,
+  releases, lanes, PALETTE, recorderColours, spanColours, painted, colourBySpans,
   get missed() { return missed; },
   get frame_ms() { return frame_ms; },
   get taking() { return taking; },
-  ready: start(),
+  ready: start().catch(failed),
 };

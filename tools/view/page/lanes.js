@@ -139,8 +139,8 @@ function addToLanes(from, to) {
     if (shownRows && !hidden)
       shownRows.push(row);
   }
-  for (const lanes of [threadLanes, recorderLanes, asyncLanes])
-    for (const lane of lanes)
+  for (const all of [threadLanes, recorderLanes, asyncLanes])
+    for (const lane of all)
       for (const rows of lane ? [lane.rows, ...Object.values(lane.severe)] : [])
         if (!rows.sorted) rows.sort();
   for (const recorder of recorders)
@@ -153,6 +153,7 @@ function addToLanes(from, to) {
 function makeLanes() {
   threadLanes.length = recorderLanes.length = 0;
   forgetSpans();
+  forgetFolds();
   shownRows = leastSeverity || recorders.some(r => r.hidden) ? [] : null;
   addToLanes(0, events.count);
   markHits();
@@ -164,8 +165,8 @@ function markHits() {
   for (let row = 0; row < flags.length; row++)
     if (flags[row] && !isHidden(row))
       list.push(row);
-  for (const lanes of [threadLanes, recorderLanes])
-    for (const lane of lanes) {
+  for (const all of [threadLanes, recorderLanes, [...folds.values()]])
+    for (const lane of all) {
       if (!lane) continue;
       lane.hits = new Rows();
       for (let i = 0; i < lane.rows.count && list.length; i++)

@@ -63,6 +63,7 @@ function show(from, to, everything = false) {
     showFollows();
   }
   followView();
+  settle();
   remember();
   invalidate();
 }
@@ -88,8 +89,7 @@ function scrollLanes(by) {
 }
 // Scrolls an event's thread, or else its recorder, into sight.
 function showLane(row) {
-  const things = [threads[events.thread[row]], recorderOf(row)];
-  const line = layout.find(l => things.includes(l.lane?.thing));
+  const line = lineOf(threads[events.thread[row]]) ?? lineOf(recorderOf(row));
   if (!line) return;
   const {top, height: tall} = line, room = height - RULER;
   if (top < view.scrolled || top + tall > view.scrolled + room)
@@ -266,6 +266,8 @@ function link() {
   if (hidden.length) parts.push(`h=${hidden.join(',')}`);
   if (search.text) parts.push(`q=${encodeURIComponent(search.text)}`);
   if (leastSeverity) parts.push(`v=${leastSeverity}`);
+  if (bySpans) parts.push('c=spans');
+  parts.push(...lanesInLink());
   if (!view.threads || !view.recorders)
     parts.push(`l=${view.threads ? 't' : ''}${view.recorders ? 'r' : ''}`);
   if (view.scrolled > 0) parts.push(`y=${Math.round(view.scrolled)}`);
@@ -298,6 +300,8 @@ function restore(hash) {
     view[what] = (parts.get('l') ?? 'tr').includes(letter);
     $(`show-${what}`).setAttribute('aria-pressed', String(view[what]));
   }
+  colourBySpans(parts.get('c') === 'spans');
+  lanesFromLink(parts);
   filter(parts.get('v') ?? '');
   names.forEach(name => hiddenNames.add(name));
   let row = -1;

@@ -10,18 +10,19 @@ const make = (tag, textContent, properties = {}) =>
 function showRecorders() {
   $('severity').hidden = !formats.some(({severity}) => severity);
   const list = $('recorders');
-  while (list.children.length < recorders.length) {
-    const recorder = recorders[list.children.length];
+  if (list.children.length < recorders.length) list.replaceChildren();
+  const sorted = recordersByName();
+  for (const recorder of list.children.length ? [] : sorted) {
     const button = make('button', '', {type: 'button'});
     button.append(make('i', ''), make('span', recorder.shown));
     button.addEventListener('click', event =>
       event.altKey ? showOnly(recorder) : hide(recorder, !recorder.hidden));
     list.append(button);
   }
-  for (const [i, recorder] of recorders.entries()) {
+  for (const [i, recorder] of sorted.entries()) {
     const button = list.children[i];
     button.setAttribute('aria-pressed', String(!recorder.hidden));
-    button.firstChild.style.backgroundColor = colourOf(recorder);
+    button.firstChild.style.backgroundColor = markOf(recorder);
     button.title = [
       recorder.description || recorder.name,
       `${group(recorder.size)} slots` +

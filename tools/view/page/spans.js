@@ -106,12 +106,14 @@ function arrowsInView() {
       asyncKeys.get(end) === selected);
 }
 function drawArrows(seen) {
-  const tops = new Map(seen.filter(line => line.lane)
-    .map(line => [line.lane.thing, RULER + line.top - view.scrolled]));
+  const topOf = thing => {
+    const line = lineOf(thing);
+    return seen.includes(line) ? RULER + line.top - view.scrolled : undefined;
+  };
   pen.strokeStyle = pen.fillStyle = ink.accent;
   for (const [from, to] of arrowsInView()) {
-    const y = tops.get(threads[events.thread[from]]);
-    const end = tops.get(threads[events.thread[to]]);
+    const y = topOf(threads[events.thread[from]]);
+    const end = topOf(threads[events.thread[to]]);
     if (y === undefined || end === undefined || y === end) continue;
     const x = toX(events.at[from]), right = toX(events.at[to]);
     const low = end + LANE / 2, top = y + LANE / 2;
@@ -185,6 +187,11 @@ function makeSpans() {
     const button = make('button', `${span.recorder.name}: ${span.name}${
       span.byId ? ' (by id)' : ''}`, {type: 'button',
       title: 'To the longest that is in view'});
+    if (bySpans) {
+      const mark = make('i', '');
+      mark.style.backgroundColor = colourOf(painted(span.row));
+      button.prepend(mark);
+    }
     button.addEventListener('click', () => select(span.row));
     line.appendChild(make('th', '', {scope: 'row'})).append(button);
     for (const text of [group(span.count), ...[span.total, span.median,

@@ -125,9 +125,8 @@ function drawProcessor(cpu, top) {
 
 // What was at a point of a processor's lane, or of a thread's strip.
 function stateAt(x, y) {
-  const line = layout.find(l => l.lane && y >= RULER + l.top - view.scrolled &&
-    y < RULER + l.top - view.scrolled + l.height);
-  if (!line || x < LABELS || y < RULER) return null;
+  const line = lineAt(y);
+  if (!line || x < LABELS) return null;
   const {lane} = line, ns = toNs(x), strip = stripOf(lane);
   const below = y - RULER + view.scrolled - line.top;
   const say = (slices, text) => {
