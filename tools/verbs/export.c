@@ -108,8 +108,7 @@ static const char help[] =
     "have a process for each, sqlite a table of them and a column source, json "
     "and csv are merged by wall-clock time, with columns of the sources' "
     "labels; ctf has a folder for each in FOLDER, which babeltrace2 and Trace "
-    "Compass open as one. vcd has one clock and one set of wires, and takes "
-    "one.";
+    "Compass open as one. vcd has one set of wires, and takes one.";
 
 enum { FORMATS = sizeof formats / sizeof *formats };
 
@@ -130,9 +129,9 @@ static size_t format_of(struct call *call)
         misuse(call, "%s is no format; there are %s", name, all);
     if (call->arguments_count > 2 && !formats[i].takes_many)
         misuse(call,
-               "%s has one clock and one set of wires, and takes one SOURCE: "
+               "%s takes one SOURCE: %s is too much: it has one set of wires; "
                "write a file of each, or perfetto, chrome or ctf of all",
-               name);
+               name, call->arguments[2]);
     return i;
 }
 
