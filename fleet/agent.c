@@ -504,6 +504,7 @@ int fleet_agent(void)
     if (natsConnection_Subscribe(&sub, hub.connection, hub_subject(), requested,
                                  NULL) != NATS_OK)
         fail("%s: no subscription", hub_subject());
+    natsConnection_FlushTimeout(hub.connection, 2000); /* the hub knows of it */
     /* This thread and those it starts, and `recorder save`: libnats' threads
      * are there already, and answer before others work. */
     errno = 0;

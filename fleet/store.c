@@ -234,10 +234,10 @@ bool store_object(natsMsg *message, struct object *o)
     return name_split(o) && is_name(o->nuid);
 }
 
-_Noreturn static void bucket_fail(natsStatus status, jsErrCode code)
+static void bucket_say(natsStatus status, jsErrCode code)
 {
-    fail("bucket %s: %s%s", hub_bucket(), natsStatus_GetText(status),
-         status == NATS_NOT_FOUND || code == 10059 ? ": there is none" : "");
+    say("bucket %s: %s%s", hub_bucket(), natsStatus_GetText(status),
+        status == NATS_NOT_FOUND || code == 10059 ? ": there is none" : "");
 }
 
 /* A cluster that lost a server elects another, and says nothing meanwhile. */
@@ -247,7 +247,8 @@ static void patience(jsOptions *js)
     js->Wait = LIST_MS;
 }
 
-/* Reads what a subject has, in order; `last`: of each subject what came last. */
+/* Reads what a subject has, in order; `last`: of each subject what came last.
+ * Null: it is said why not. */
 static natsSubscription *subscribe(struct hub *hub, const char *subject,
                                    bool last)
 {
@@ -265,30 +266,34 @@ static natsSubscription *subscribe(struct hub *hub, const char *subject,
     patience(&js);
     for (int i = 0; i < LIST_TRIES && status == NATS_TIMEOUT; i++)
         status = js_SubscribeSync(&sub, hub->stream, subject, &js, &o, &code);
-    if (status != NATS_OK)
-        bucket_fail(status, code);
+    if (status != NATS_OK) {
+        bucket_say(status, code);
+        return NULL;
+    }
     return sub;
 }
 
-/* Asks the leader of the bucket's servers how many objects it has. */
-static size_t objects_count(struct hub *hub, const char *subject)
+/* Asks the leader of the bucket's servers how many objects it has. False: it is
+ * said why that is not known. */
+static bool objects_count(struct hub *hub, const char *subject, size_t *count)
 {
     char stream[160];
     jsStreamInfo *info = NULL;
     jsOptions js;
     jsErrCode code = 0;
     natsStatus status = NATS_TIMEOUT;
-    size_t count;
     snprintf(stream, sizeof stream, "OBJ_%s", hub_bucket());
     patience(&js);
     js.Stream.Info.SubjectsFilter = subject;
     for (int i = 0; i < LIST_TRIES && status == NATS_TIMEOUT; i++)
         status = js_GetStreamInfo(&info, hub->stream, stream, &js, &code);
-    if (status != NATS_OK)
-        bucket_fail(status, code);
-    count = info->State.Subjects ? (size_t)info->State.Subjects->Count : 0;
+    if (status != NATS_OK) {
+        bucket_say(status, code);
+        return false;
+    }
+    *count = info->State.Subjects ? (size_t)info->State.Subjects->Count : 0;
     jsStreamInfo_Destroy(info);
-    return count;
+    return true;
 }
 
 static uint64_t pending_of(natsMsg *message, int64_t *stamp)
@@ -311,7 +316,7 @@ static size_t list_read(struct hub *hub, const char *subject, natsMsg **to,
     uint64_t pending = 1;
     int64_t stamp, wait = LIST_MS;
     size_t count = 0;
-    while (pending && count < max &&
+    while (sub && pending && count < max &&
            natsSubscription_NextMsg(&to[count], sub, wait) == NATS_OK) {
         pending = pending_of(to[count++], &stamp);
         wait = 10000;
@@ -329,7 +334,8 @@ bool store_list(struct hub *hub, void (*each)(void *, const struct object *),
     size_t wanted, count = 0, max, i;
     natsMsg **all;
     snprintf(subject, sizeof subject, "$O.%s.M.>", hub_bucket());
-    wanted = objects_count(hub, subject);
+    if (!objects_count(hub, subject, &wanted))
+        return false;
     max = wanted + wanted / 2 + 1000; /* some may come meanwhile */
     all = need(calloc(max, sizeof *all));
     for (int k = 0; k < LIST_TRIES && count < wanted; k++) {
@@ -417,6 +423,8 @@ static const char *chunks_get(struct hub *hub, const struct object *o,
     int64_t stamp = 0, before = 0;
     snprintf(subject, sizeof subject, "$O.%s.C.%s", hub_bucket(), o->nuid);
     sub = subscribe(hub, subject, false);
+    if (!sub)
+        return "it cannot be read";
     for (i = 0; i < o->chunks && !wrong; i++) {
         int size;
         if (natsSubscription_NextMsg(&message, sub, i ? 5000 : 3000) !=

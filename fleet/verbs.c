@@ -180,6 +180,7 @@ int fleet_freeze(void)
     const char *user = getenv("USER"), *next = "; not heard of: ";
     size_t size, missing = 0;
     uint64_t begun_ns;
+    bool known;
     FILE *to = need(open_memstream(&json, &size));
     snapshot_new(id);
     f.id = id;
@@ -195,18 +196,22 @@ int fleet_freeze(void)
     free(json);
     if (!f.answered)
         fail("no agent of %s answers", options.service);
-    store_list(&hub, host_know, &f.hosts);
-    printf("snapshot %s: %zu of %zu agents within %.0f ms, %zu processes", id,
-           f.answered, f.hosts.count, (double)f.told_ns / 1e6, f.processes);
+    known = store_list(&hub, host_know, &f.hosts);
+    printf("snapshot %s: %zu of %zu agents within %.0f ms, %zu processes%s", id,
+           f.answered, f.hosts.count, (double)f.told_ns / 1e6, f.processes,
+           known ? "" : "; what is stored is not known\n");
     fflush(stdout);
+    if (!known)
+        return 1;
     for (;;) {
         f.stored = f.failed = 0;
         f.bytes = 0;
-        store_list(&hub, freeze_count, &f);
+        /* What cannot be listed now may be so later: the line gets its end. */
+        known = store_list(&hub, freeze_count, &f);
         if (f.stored + f.failed >= f.processes ||
             now_ns() - begun_ns > options.wait_ns)
             break;
-        usleep(200000);
+        usleep(known ? 200000 : 1000000);
     }
     printf("; %zu stored, %s, %.1f s", f.stored, bytes_text(f.bytes),
            (double)(now_ns() - begun_ns) / 1e9);
@@ -287,6 +292,8 @@ int fleet_list(void)
     struct objects all;
     hub_connect(&hub, false);
     all = objects_read(&hub);
+    if (!all.complete && !all.count)
+        return 1;
     printf("%-22s %-19s %5s %9s %8s  WHY\n", "SNAPSHOT", "WHEN", "HOSTS",
            "PROCESSES", "SIZE");
     for (size_t i = 0, k; i < all.count; i = k) {
@@ -379,6 +386,8 @@ int fleet_fetch(const char *snapshot)
         fail("%s: %s", options.output, strerror(errno));
     hub_connect(&hub, false);
     all = objects_read(&hub);
+    if (!all.complete && !all.count)
+        return 1;
     fetched = need(calloc(all.count + 1, sizeof *fetched));
     for (i = 0; i < all.count; i++) {
         if (strcmp(all.all[i].snapshot, snapshot) != 0 ||
