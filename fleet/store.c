@@ -27,7 +27,8 @@ enum {
     LIST_MS = 1500,
     LIST_TRIES = 10
 };
-static const unsigned FULL_BUCKET = 10077, FULL_ACCOUNT = 10023;
+static const unsigned FULL_BUCKET = 10077, FULL_ACCOUNT = 10023,
+                      NOT_AVAILABLE = 10008;
 
 /* ------------------------------------------------------------------ texts -- */
 
@@ -236,11 +237,20 @@ bool store_object(natsMsg *message, struct object *o)
 
 static void bucket_say(natsStatus status, jsErrCode code)
 {
-    say("bucket %s: %s%s", hub_bucket(), natsStatus_GetText(status),
+    say("bucket %s: %s (%d)%s", hub_bucket(), natsStatus_GetText(status),
+        (int)code,
         status == NATS_NOT_FOUND || code == 10059 ? ": there is none" : "");
 }
 
-/* A cluster that lost a server elects another, and says nothing meanwhile. */
+/* A cluster that lost a server elects another, and says nothing meanwhile, or
+ * that it is not available. */
+static bool is_electing(natsStatus status, jsErrCode code)
+{
+    if (code == (jsErrCode)NOT_AVAILABLE)
+        usleep(LIST_MS * 1000);
+    return status == NATS_TIMEOUT || code == (jsErrCode)NOT_AVAILABLE;
+}
+
 static void patience(jsOptions *js)
 {
     jsOptions_Init(js);
@@ -264,7 +274,7 @@ static natsSubscription *subscribe(struct hub *hub, const char *subject,
     o.Ordered = true;
     o.Config.DeliverPolicy = last ? js_DeliverLastPerSubject : js_DeliverAll;
     patience(&js);
-    for (int i = 0; i < LIST_TRIES && status == NATS_TIMEOUT; i++)
+    for (int i = 0; i < LIST_TRIES && is_electing(status, code); i++)
         status = js_SubscribeSync(&sub, hub->stream, subject, &js, &o, &code);
     if (status != NATS_OK) {
         bucket_say(status, code);
@@ -285,7 +295,7 @@ static bool objects_count(struct hub *hub, const char *subject, size_t *count)
     snprintf(stream, sizeof stream, "OBJ_%s", hub_bucket());
     patience(&js);
     js.Stream.Info.SubjectsFilter = subject;
-    for (int i = 0; i < LIST_TRIES && status == NATS_TIMEOUT; i++)
+    for (int i = 0; i < LIST_TRIES && is_electing(status, code); i++)
         status = js_GetStreamInfo(&info, hub->stream, stream, &js, &code);
     if (status != NATS_OK) {
         bucket_say(status, code);

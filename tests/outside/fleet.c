@@ -50,19 +50,31 @@ static void cluster_server(int i)
         "printf \"listen: 127.0.0.1:%%s\\nserver_name: s%d\\njetstream { "
         "store_dir: \\\"$PWD/js%d\\\", max_file: 200M }\\ncluster { name: "
         "hub, listen: 127.0.0.1:%%s, routes: [nats://127.0.0.1:%%s, "
-        "nats://127.0.0.1:%%s, nats://127.0.0.1:%%s] }\\n\" $(cat port%d "
-        "route%d route1 route2 route3) >hub%d.conf; nats-server -c "
+        "nats://127.0.0.1:%%s, nats://127.0.0.1:%%s] }\\nhttp: "
+        "127.0.0.1:%%s\\n\" $(cat port%d "
+        "route%d route1 route2 route3 health%d) >hub%d.conf; nats-server -c "
         "hub%d.conf >>hub%d.log 2>&1 & echo $! >hub%d; cat hub%d "
         ">>pids; " LISTENS("port%d"),
         i, i, i, i, i, i, i, i, i, i, i);
 }
 
+/* Waits until a server has all that the others have: before that, another one
+ * must not be taken away. */
+static void cluster_whole(int i)
+{
+    build_must(UNTIL("python3 -c \"import urllib.request as u; "
+                     "u.urlopen(\\\"http://127.0.0.1:$(cat "
+                     "health%d)/healthz\\\").read()\" 2>said"),
+               i);
+}
+
 /* Starts all three. Their URLs are where that of a server stands otherwise. */
 static void cluster_start(void)
 {
-    static const char *const files[] = {"port1",  "port2",  "port3",
-                                        "route1", "route2", "route3"};
-    for (int i = 0; i < 6; i++)
+    static const char *const files[] = {"port1",   "port2",   "port3",
+                                        "route1",  "route2",  "route3",
+                                        "health1", "health2", "health3"};
+    for (int i = 0; i < 9; i++)
         port_make(files[i]);
     build_must("echo $(cat port1),nats://127.0.0.1:$(cat port2),nats://127.0.0."
                "1:$(cat port3) >port");
@@ -94,7 +106,7 @@ static void agent_start(const char *host, const char *more)
                ">%s.pid; cat %s.pid >>pids; " UNTIL("grep -q \"agent of\" "
                                                     "%s.log"),
                host, strchr(more, '=') ? more : "", host, host,
-               strchr(more, '=') ? "" : more, host, host, host, host, host);
+               strchr(more, '=') ? "" : more, host, host, host, host);
 }
 
 static pid_t program_start(const char *what)
@@ -631,6 +643,7 @@ Test(fleet, a_cluster_goes_on_without_a_server, .init = build_long)
                                                 "false; }",
                    i);
         cluster_server(i);
+        cluster_whole(i);
     }
     build_must(UNTIL("test $(ls spool-web1/*/*.rec* 2>/dev/null | wc -l) = 0"));
     build_must(UNTIL(FLEET " list shop -v " HUB ">list"));
