@@ -459,9 +459,19 @@ static void triggers_look(struct hub *hub, struct processes *in)
         }
 }
 
+/* Sets how many processes the answers say. */
+static void processes_tell(const struct processes *in)
+{
+    size_t count = processes_recording(in);
+    pthread_mutex_lock(&state.lock);
+    state.processes = count;
+    pthread_mutex_unlock(&state.lock);
+}
+
 static void agent_wait(struct hub *hub, struct processes *in, int timeout_ms)
 {
     size_t count = 1 + saves.children_count, i;
+    bool ended = false;
     struct pollfd *fds = need(calloc(count + in->count, sizeof *fds));
     fds[0] = (struct pollfd){.fd = state.wake, .events = POLLIN};
     for (i = 0; i < saves.children_count; i++)
@@ -472,19 +482,17 @@ static void agent_wait(struct hub *hub, struct processes *in, int timeout_ms)
     if (poll(fds, count + in->count, timeout_ms) > 0)
         for (i = 0; i < in->count; i++)
             if (fds[count + i].revents && in->all[i].fd >= 0)
-                process_ended(hub, &in->all[i]);
+                process_ended(hub, &in->all[i]), ended = true;
     free(fds);
+    if (ended) /* who freezes waits for no more than there are */
+        processes_tell(in);
 }
 
 static void scan(struct processes *in)
 {
-    size_t count;
     processes_scan(in);
     malloc_trim(0);
-    count = processes_recording(in);
-    pthread_mutex_lock(&state.lock);
-    state.processes = count;
-    pthread_mutex_unlock(&state.lock);
+    processes_tell(in);
 }
 
 int fleet_agent(void)
@@ -504,6 +512,7 @@ int fleet_agent(void)
     if (natsConnection_Subscribe(&sub, hub.connection, hub_subject(), requested,
                                  NULL) != NATS_OK)
         fail("%s: no subscription", hub_subject());
+    natsConnection_FlushTimeout(hub.connection, 2000); /* the hub knows of it */
     /* This thread and those it starts, and `recorder save`: libnats' threads
      * are there already, and answer before others work. */
     errno = 0;

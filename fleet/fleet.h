@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
     hub         a connection to a NATS server, by its rights
+    nkey        the public key of a seed, as NATS writes both
     json        what JSON says, by SQLite
     note        the note of a recording that says where it is from
     store       whole recordings, in the layout of NATS' object store
@@ -64,6 +65,12 @@ void hub_close(struct hub *);
 const char *hub_subject(void);
 const char *hub_bucket(void);
 
+/* ------------------------------------------------------------------ nkey -- */
+
+/* Makes the public key of the seed in a file. Null, or what is wrong. */
+enum { NKEY_SIZE = 64 };
+const char *nkey_public(char to[NKEY_SIZE], const char *path);
+
 /* ------------------------------------------------------------------ json -- */
 
 /* Returns what stands at a path, as text to be freed, or null: there is no such
@@ -91,8 +98,9 @@ struct object {
 /* Stores a file, or what went wrong with it if there is none. Null, or why it
  * could not: worth another try if `again`. */
 const char *store_put(struct hub *, struct object *, int fd, bool *again);
-/* Calls `each` with the newest of every name; a null `snapshot` is any. */
-void store_list(struct hub *, void (*each)(void *, const struct object *),
+/* Calls `each` with the newest of every name. False: it is said that some are
+ * missing. */
+bool store_list(struct hub *, void (*each)(void *, const struct object *),
                 void *context);
 /* Reads an object of a message; false: it is none of ours. */
 bool store_object(natsMsg *, struct object *);

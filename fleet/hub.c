@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SERVERS_MAX = 32 };
+
 /* The server's refusals come whenever they come: the call that they are about
  * only times out. */
 static void hub_error(natsConnection *connection, natsSubscription *sub,
@@ -24,9 +26,17 @@ static void hub_error(natsConnection *connection, natsSubscription *sub,
 /* Without this one, libnats waits until it is connected. */
 static void hub_connected(natsConnection *connection, void *context)
 {
+    char url[256] = "";
+    (void)context;
+    natsConnection_GetConnectedUrl(connection, url, sizeof url);
+    say("%s: connected", *url ? url : options.server);
+}
+
+static void hub_lost(natsConnection *connection, void *context)
+{
     (void)connection;
     (void)context;
-    say("%s: connected", options.server);
+    say("%s: the connection is lost; trying on", options.server);
 }
 
 static bool is_loopback(const char *server)
@@ -43,15 +53,34 @@ static void check(natsStatus status, const char *what)
         fail("%s: %s: %s", options.server, what, natsStatus_GetText(status));
 }
 
-static void secure(natsOptions *o)
+/* Sets the servers, of which --server has one or more, with commas between
+ * them. Each is by TLS or on this host. */
+static void servers_set(natsOptions *o)
 {
-    bool tls = strncmp(options.server, "tls://", 6) == 0;
-    if (!tls && !options.insecure && !is_loopback(options.server))
-        fail("%s: without tls:// everybody on the way reads what is recorded; "
-             "--insecure if you want that",
-             options.server);
+    char *all = need(strdup(options.server)), *rest = all;
+    const char *servers[SERVERS_MAX];
+    int count = 0;
+    bool tls = false;
+    for (char *one; (one = strsep(&rest, ","));) {
+        if (count == SERVERS_MAX)
+            fail("%s: are more than %d servers", options.server, SERVERS_MAX);
+        servers[count++] = one;
+        if (strncmp(one, "tls://", 6) == 0)
+            tls = true;
+        else if (!options.insecure && !is_loopback(one))
+            fail("%s: without tls:// everybody on the way reads what is "
+                 "recorded; --insecure if you want that",
+                 one);
+    }
+    check(natsOptions_SetServers(o, servers, count), "the address");
     if (tls)
         check(natsOptions_SetSecure(o, true), "tls");
+    free(all);
+}
+
+static void secure(natsOptions *o)
+{
+    char key[NKEY_SIZE];
     if (options.ca)
         check(natsOptions_LoadCATrustedCertificates(o, options.ca), options.ca);
     if (options.cert)
@@ -61,8 +90,12 @@ static void secure(natsOptions *o)
     if (options.creds)
         check(natsOptions_SetUserCredentialsFromFiles(o, options.creds, NULL),
               options.creds);
-    if (options.nkey)
-        check(natsOptions_SetNKeyFromSeed(o, NULL, options.nkey), options.nkey);
+    if (options.nkey) {
+        const char *wrong = nkey_public(key, options.nkey);
+        if (wrong)
+            fail("%s: %s", options.nkey, wrong);
+        check(natsOptions_SetNKeyFromSeed(o, key, options.nkey), options.nkey);
+    }
 }
 
 void hub_connect(struct hub *hub, bool patient)
@@ -71,7 +104,7 @@ void hub_connect(struct hub *hub, bool patient)
     jsOptions js;
     natsStatus status;
     check(natsOptions_Create(&o), "memory");
-    check(natsOptions_SetURL(o, options.server), "the address");
+    servers_set(o);
     check(natsOptions_SetName(o, "recorder-fleet"), "name");
     check(natsOptions_SetErrorHandler(o, hub_error, NULL), "handler");
     check(natsOptions_SetTimeout(o, 5000), "timeout");
@@ -80,6 +113,9 @@ void hub_connect(struct hub *hub, bool patient)
     if (patient) {
         check(natsOptions_SetMaxReconnect(o, -1), "reconnect");
         check(natsOptions_SetReconnectWait(o, 200), "reconnect");
+        check(natsOptions_SetDisconnectedCB(o, hub_lost, NULL), "reconnect");
+        check(natsOptions_SetReconnectedCB(o, hub_connected, NULL),
+              "reconnect");
         check(natsOptions_SetRetryOnFailedConnect(o, true, hub_connected, NULL),
               "reconnect");
     }

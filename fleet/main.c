@@ -149,12 +149,13 @@ static const struct row {
     const char *name, *argument, *help;
 } rows[] = {
     {SERVER, "server", "URL",
-     "the hub: tls://HOST:4222, or nats://127.0.0.1:4222, the default"},
+     "the hub: tls://HOST:4222, or nats://127.0.0.1:4222, the default; of a "
+     "cluster: URL,URL,..."},
     {CA, "ca", "FILE", "certificate of the authority that signed the hub's"},
     {CERT, "cert", "FILE", "our certificate; --key FILE its key"},
     {KEY, "key", "FILE", NULL},
-    {CREDS, "creds", "FILE", "credentials: JWT and seed"},
-    {NKEY, "nkey", "FILE", "the file of a seed"},
+    {CREDS, "creds", "FILE", "who we are: a file of a JWT and its seed"},
+    {NKEY, "nkey", "FILE", "who we are: a file of a seed, SU..."},
     {INSECURE, "insecure", NULL, "a hub without TLS that is not on this host"},
     {SERVICE, "service", "NAME", "agent: whose processes these are"},
     {HOST, "host", "NAME",

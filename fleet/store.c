@@ -23,9 +23,12 @@ enum {
     CHUNK_MIN = 4096,
     CHUNK_MAX = 128 << 10,
     CHUNKS_WANTED = 8, /* as many measurements of the clock */
-    TRIES = 6
+    TRIES = 6,
+    LIST_MS = 1500,
+    LIST_TRIES = 10
 };
-static const unsigned FULL_BUCKET = 10077, FULL_ACCOUNT = 10023;
+static const unsigned FULL_BUCKET = 10077, FULL_ACCOUNT = 10023,
+                      NOT_AVAILABLE = 10008;
 
 /* ------------------------------------------------------------------ texts -- */
 
@@ -232,13 +235,37 @@ bool store_object(natsMsg *message, struct object *o)
     return name_split(o) && is_name(o->nuid);
 }
 
-/* Reads what a subject has, in order; one message is what it had last. */
+static void bucket_say(natsStatus status, jsErrCode code)
+{
+    say("bucket %s: %s (%d)%s", hub_bucket(), natsStatus_GetText(status),
+        (int)code,
+        status == NATS_NOT_FOUND || code == 10059 ? ": there is none" : "");
+}
+
+/* A cluster that lost a server elects another, and says nothing meanwhile, or
+ * that it is not available. */
+static bool is_electing(natsStatus status, jsErrCode code)
+{
+    if (code == (jsErrCode)NOT_AVAILABLE)
+        usleep(LIST_MS * 1000);
+    return status == NATS_TIMEOUT || code == (jsErrCode)NOT_AVAILABLE;
+}
+
+static void patience(jsOptions *js)
+{
+    jsOptions_Init(js);
+    js->Wait = LIST_MS;
+}
+
+/* Reads what a subject has, in order; `last`: of each subject what came last.
+ * Null: it is said why not. */
 static natsSubscription *subscribe(struct hub *hub, const char *subject,
                                    bool last)
 {
     natsSubscription *sub = NULL;
     char stream[160];
     jsSubOptions o;
+    jsOptions js;
     jsErrCode code = 0;
     natsStatus status = NATS_TIMEOUT;
     snprintf(stream, sizeof stream, "OBJ_%s", hub_bucket());
@@ -246,13 +273,37 @@ static natsSubscription *subscribe(struct hub *hub, const char *subject,
     o.Stream = stream;
     o.Ordered = true;
     o.Config.DeliverPolicy = last ? js_DeliverLastPerSubject : js_DeliverAll;
-    for (int i = 0; i < 3 && status == NATS_TIMEOUT; i++)
-        status = js_SubscribeSync(&sub, hub->stream, subject, NULL, &o, &code);
-    if (status != NATS_OK)
-        fail("bucket %s: %s%s", hub_bucket(), natsStatus_GetText(status),
-             status == NATS_NOT_FOUND || code == 10059 ? ": there is none"
-                                                       : "");
+    patience(&js);
+    for (int i = 0; i < LIST_TRIES && is_electing(status, code); i++)
+        status = js_SubscribeSync(&sub, hub->stream, subject, &js, &o, &code);
+    if (status != NATS_OK) {
+        bucket_say(status, code);
+        return NULL;
+    }
     return sub;
+}
+
+/* Asks the leader of the bucket's servers how many objects it has. False: it is
+ * said why that is not known. */
+static bool objects_count(struct hub *hub, const char *subject, size_t *count)
+{
+    char stream[160];
+    jsStreamInfo *info = NULL;
+    jsOptions js;
+    jsErrCode code = 0;
+    natsStatus status = NATS_TIMEOUT;
+    snprintf(stream, sizeof stream, "OBJ_%s", hub_bucket());
+    patience(&js);
+    js.Stream.Info.SubjectsFilter = subject;
+    for (int i = 0; i < LIST_TRIES && is_electing(status, code); i++)
+        status = js_GetStreamInfo(&info, hub->stream, stream, &js, &code);
+    if (status != NATS_OK) {
+        bucket_say(status, code);
+        return false;
+    }
+    *count = info->State.Subjects ? (size_t)info->State.Subjects->Count : 0;
+    jsStreamInfo_Destroy(info);
+    return true;
 }
 
 static uint64_t pending_of(natsMsg *message, int64_t *stamp)
@@ -267,26 +318,55 @@ static uint64_t pending_of(natsMsg *message, int64_t *stamp)
     return pending;
 }
 
-void store_list(struct hub *hub, void (*each)(void *, const struct object *),
-                void *context)
+/* Reads all messages of metadata into an array. Returns how many there were. */
+static size_t list_read(struct hub *hub, const char *subject, natsMsg **to,
+                        size_t max)
 {
-    char subject[160];
-    natsSubscription *sub;
-    natsMsg *message;
+    natsSubscription *sub = subscribe(hub, subject, true);
     uint64_t pending = 1;
-    int64_t stamp, wait = 1500;
-    snprintf(subject, sizeof subject, "$O.%s.M.>", hub_bucket());
-    sub = subscribe(hub, subject, true);
-    while (pending &&
-           natsSubscription_NextMsg(&message, sub, wait) == NATS_OK) {
-        struct object o;
-        pending = pending_of(message, &stamp);
-        if (store_object(message, &o))
-            each(context, &o);
-        natsMsg_Destroy(message);
+    int64_t stamp, wait = LIST_MS;
+    size_t count = 0;
+    while (sub && pending && count < max &&
+           natsSubscription_NextMsg(&to[count], sub, wait) == NATS_OK) {
+        pending = pending_of(to[count++], &stamp);
         wait = 10000;
     }
     natsSubscription_Destroy(sub);
+    return count;
+}
+
+/* Who reads is served by any server of a cluster, also by one that was away and
+ * does not have all yet: the leader knows how many objects there are. */
+bool store_list(struct hub *hub, void (*each)(void *, const struct object *),
+                void *context)
+{
+    char subject[160];
+    size_t wanted, count = 0, max, i;
+    natsMsg **all;
+    snprintf(subject, sizeof subject, "$O.%s.M.>", hub_bucket());
+    if (!objects_count(hub, subject, &wanted))
+        return false;
+    max = wanted + wanted / 2 + 1000; /* some may come meanwhile */
+    all = need(calloc(max, sizeof *all));
+    for (int k = 0; k < LIST_TRIES && count < wanted; k++) {
+        for (i = 0; i < count; i++)
+            natsMsg_Destroy(all[i]);
+        if (k)
+            usleep(300000);
+        count = list_read(hub, subject, all, max);
+    }
+    for (i = 0; i < count; i++) {
+        struct object o;
+        if (store_object(all[i], &o))
+            each(context, &o);
+        natsMsg_Destroy(all[i]);
+    }
+    free(all);
+    if (count < wanted)
+        say("bucket %s: %zu of %zu are listed: the server that was asked lacks "
+            "some",
+            hub_bucket(), count, wanted);
+    return count >= wanted;
 }
 
 /* ------------------------------------------------------------------- get -- */
@@ -342,7 +422,7 @@ static uint64_t header_number(natsMsg *message, const char *name)
 
 static const char *chunks_get(struct hub *hub, const struct object *o,
                               struct getter *g, int64_t *offset_ns,
-                              int64_t *error_ns)
+                              int64_t *error_ns, bool *missing)
 {
     static char text[128];
     char subject[160];
@@ -353,6 +433,8 @@ static const char *chunks_get(struct hub *hub, const struct object *o,
     int64_t stamp = 0, before = 0;
     snprintf(subject, sizeof subject, "$O.%s.C.%s", hub_bucket(), o->nuid);
     sub = subscribe(hub, subject, false);
+    if (!sub)
+        return "it cannot be read";
     for (i = 0; i < o->chunks && !wrong; i++) {
         int size;
         if (natsSubscription_NextMsg(&message, sub, i ? 5000 : 3000) !=
@@ -360,6 +442,7 @@ static const char *chunks_get(struct hub *hub, const struct object *o,
             snprintf(text, sizeof text,
                      "chunk %" PRIu64 " of %" PRIu64 " is missing", i + 1,
                      o->chunks);
+            *missing = true;
             wrong = text;
             break;
         }
@@ -382,8 +465,9 @@ static const char *chunks_get(struct hub *hub, const struct object *o,
     return wrong;
 }
 
-const char *store_get(struct hub *hub, const struct object *o, int fd,
-                      int64_t *offset_ns, int64_t *error_ns)
+static const char *get_once(struct hub *hub, const struct object *o, int fd,
+                            int64_t *offset_ns, int64_t *error_ns,
+                            bool *missing)
 {
     struct getter g = {.stream = need(ZSTD_createDStream()),
                        .sum = need(EVP_MD_CTX_new()),
@@ -392,7 +476,7 @@ const char *store_get(struct hub *hub, const struct object *o, int fd,
     char digest[64];
     *offset_ns = *error_ns = 0;
     EVP_DigestInit_ex(g.sum, EVP_sha256(), NULL);
-    wrong = chunks_get(hub, o, &g, offset_ns, error_ns);
+    wrong = chunks_get(hub, o, &g, offset_ns, error_ns, missing);
     digest_text(g.sum, digest);
     if (!wrong && g.packed != o->size)
         wrong = "it is shorter than its metadata say";
@@ -404,5 +488,20 @@ const char *store_get(struct hub *hub, const struct object *o, int fd,
         wrong = strerror(errno);
     EVP_MD_CTX_free(g.sum);
     ZSTD_freeDStream(g.stream);
+    return wrong;
+}
+
+/* What one server of a cluster does not have yet, another may have. */
+const char *store_get(struct hub *hub, const struct object *o, int fd,
+                      int64_t *offset_ns, int64_t *error_ns)
+{
+    const char *wrong = NULL;
+    bool missing = true;
+    for (int i = 0; i < 2 && missing; i++) {
+        missing = false;
+        if (ftruncate(fd, 0) != 0)
+            return strerror(errno);
+        wrong = get_once(hub, o, fd, offset_ns, error_ns, &missing);
+    }
     return wrong;
 }

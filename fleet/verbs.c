@@ -180,6 +180,7 @@ int fleet_freeze(void)
     const char *user = getenv("USER"), *next = "; not heard of: ";
     size_t size, missing = 0;
     uint64_t begun_ns;
+    bool known;
     FILE *to = need(open_memstream(&json, &size));
     snapshot_new(id);
     f.id = id;
@@ -195,18 +196,22 @@ int fleet_freeze(void)
     free(json);
     if (!f.answered)
         fail("no agent of %s answers", options.service);
-    store_list(&hub, host_know, &f.hosts);
-    printf("snapshot %s: %zu of %zu agents within %.0f ms, %zu processes", id,
-           f.answered, f.hosts.count, (double)f.told_ns / 1e6, f.processes);
+    known = store_list(&hub, host_know, &f.hosts);
+    printf("snapshot %s: %zu of %zu agents within %.0f ms, %zu processes%s", id,
+           f.answered, f.hosts.count, (double)f.told_ns / 1e6, f.processes,
+           known ? "" : "; what is stored is not known\n");
     fflush(stdout);
+    if (!known)
+        return 1;
     for (;;) {
         f.stored = f.failed = 0;
         f.bytes = 0;
-        store_list(&hub, freeze_count, &f);
+        /* What cannot be listed now may be so later: the line gets its end. */
+        known = store_list(&hub, freeze_count, &f);
         if (f.stored + f.failed >= f.processes ||
             now_ns() - begun_ns > options.wait_ns)
             break;
-        usleep(200000);
+        usleep(known ? 200000 : 1000000);
     }
     printf("; %zu stored, %s, %.1f s", f.stored, bytes_text(f.bytes),
            (double)(now_ns() - begun_ns) / 1e9);
@@ -229,6 +234,7 @@ int fleet_freeze(void)
 struct objects {
     struct object *all;
     size_t count;
+    bool complete;
 };
 
 static void object_keep(void *context, const struct object *o)
@@ -250,7 +256,7 @@ static int object_compare(const void *a, const void *b)
 static struct objects objects_read(struct hub *hub)
 {
     struct objects all = {0};
-    store_list(hub, object_keep, &all);
+    all.complete = store_list(hub, object_keep, &all);
     if (all.count)
         qsort(all.all, all.count, sizeof *all.all, object_compare);
     return all;
@@ -286,6 +292,8 @@ int fleet_list(void)
     struct objects all;
     hub_connect(&hub, false);
     all = objects_read(&hub);
+    if (!all.complete && !all.count)
+        return 1;
     printf("%-22s %-19s %5s %9s %8s  WHY\n", "SNAPSHOT", "WHEN", "HOSTS",
            "PROCESSES", "SIZE");
     for (size_t i = 0, k; i < all.count; i = k) {
@@ -297,7 +305,7 @@ int fleet_list(void)
     }
     free(all.all);
     hub_close(&hub);
-    return 0;
+    return !all.complete;
 }
 
 /* ----------------------------------------------------------------- fetch -- */
@@ -378,6 +386,8 @@ int fleet_fetch(const char *snapshot)
         fail("%s: %s", options.output, strerror(errno));
     hub_connect(&hub, false);
     all = objects_read(&hub);
+    if (!all.complete && !all.count)
+        return 1;
     fetched = need(calloc(all.count + 1, sizeof *fetched));
     for (i = 0; i < all.count; i++) {
         if (strcmp(all.all[i].snapshot, snapshot) != 0 ||
@@ -394,7 +404,7 @@ int fleet_fetch(const char *snapshot)
     if (!chosen)
         fail("%s has no such snapshot: recorder-fleet list %s", hub_bucket(),
              options.service);
-    return done < chosen;
+    return done < chosen || !all.complete;
 }
 
 /* ------------------------------------------------------------------- who -- */
@@ -469,6 +479,10 @@ int fleet_bucket(void)
     status = js_AddStream(NULL, hub.stream, &config, NULL, &code);
     if (status != NATS_OK && code == 10058) /* there is one: change it */
         status = js_UpdateStream(NULL, hub.stream, &config, NULL, &code);
+    if (code == 10047)
+        fail("bucket %s: the hub has less room than %s: its max_file, or "
+             "another --max",
+             hub_bucket(), options.max);
     if (status != NATS_OK)
         fail("bucket %s: %s (%d)", hub_bucket(), natsStatus_GetText(status),
              (int)code);

@@ -9,29 +9,77 @@
     "./fleet " what " nats://127.0.0.1:$(cat port) " subject
 /* Until a command succeeds; 40 s are for a machine that has much to do. */
 #define UNTIL(...)                                                             \
-    "end=$(($(date +%%s) + 40)); until " __VA_ARGS__                           \
-    " || test $(date +%%s) -gt $end; do sleep 0.05; done; " __VA_ARGS__
+    "( end=$(($(date +%%s) + 40)); until " __VA_ARGS__                         \
+    "; do test $(date +%%s) -le $end || exit 1; sleep 0.05; done )"
 
-/* Starts a server on a port that nobody has, nor may get while the server is
- * down: below those that the kernel gives to who connects. What is started here
- * ends with the test: their ids are in the file `pids`. */
-static void hub_start(const char *more)
+/* Writes a port that nobody has into a file that is not there yet. Nobody may
+ * get it while its server is down: it is below those that the kernel gives to
+ * who connects. */
+static void port_make(const char *file)
 {
-    build_must("until test -s port; do python3 -c \"import random, socket; s = "
+    build_must("until test -s %s; do python3 -c \"import random, socket; s = "
                "socket.socket(); s.bind((\\\"127.0.0.1\\\", "
                "random.randrange(10000, 32000))); "
-               "print(s.getsockname()[1])\" >port 2>said; done");
+               "print(s.getsockname()[1])\" >%s 2>said; done",
+               file, file);
+}
+
+#define LISTENS(port)                                                          \
+    UNTIL("python3 -c \"import socket; "                                       \
+          "socket.create_connection((\\\"127.0.0.1\\\", $(cat " port           \
+          ")))\" 2>said")
+
+/* Starts a server. What is started here ends with the test: their ids are in
+ * the file `pids`. */
+static void hub_start(const char *more)
+{
+    port_make("port");
     build_must(
         "printf \"listen: 127.0.0.1:%%s\\njetstream { store_dir: "
         "\\\"$PWD/js\\\", max_file: 200M }\\n%%s\\n\" $(cat port) \"%s\" "
         ">hub.conf",
         more);
+    build_must("nats-server -c hub.conf >>hub.log 2>&1 & echo $! >hub; cat hub "
+               ">>pids; " LISTENS("port"));
+}
+
+/* Starts one of the three servers of a cluster. */
+static void cluster_server(int i)
+{
     build_must(
-        "nats-server -c hub.conf >>hub.log 2>&1 & echo $! >hub; cat hub "
-        ">>pids; " UNTIL(
-            "python3 -c \"import socket; "
-            "socket.create_connection((\\\"127.0.0.1\\\", $(cat port)))\" "
-            "2>said"));
+        "printf \"listen: 127.0.0.1:%%s\\nserver_name: s%d\\njetstream { "
+        "store_dir: \\\"$PWD/js%d\\\", max_file: 200M }\\ncluster { name: "
+        "hub, listen: 127.0.0.1:%%s, routes: [nats://127.0.0.1:%%s, "
+        "nats://127.0.0.1:%%s, nats://127.0.0.1:%%s] }\\nhttp: "
+        "127.0.0.1:%%s\\n\" $(cat port%d "
+        "route%d route1 route2 route3 health%d) >hub%d.conf; nats-server -c "
+        "hub%d.conf >>hub%d.log 2>&1 & echo $! >hub%d; cat hub%d "
+        ">>pids; " LISTENS("port%d"),
+        i, i, i, i, i, i, i, i, i, i, i);
+}
+
+/* Waits until a server has all that the others have: before that, another one
+ * must not be taken away. */
+static void cluster_whole(int i)
+{
+    build_must(UNTIL("python3 -c \"import urllib.request as u; "
+                     "u.urlopen(\\\"http://127.0.0.1:$(cat "
+                     "health%d)/healthz\\\").read()\" 2>said"),
+               i);
+}
+
+/* Starts all three. Their URLs are where that of a server stands otherwise. */
+static void cluster_start(void)
+{
+    static const char *const files[] = {"port1",   "port2",   "port3",
+                                        "route1",  "route2",  "route3",
+                                        "health1", "health2", "health3"};
+    for (int i = 0; i < 9; i++)
+        port_make(files[i]);
+    build_must("echo $(cat port1),nats://127.0.0.1:$(cat port2),nats://127.0.0."
+               "1:$(cat port3) >port");
+    for (int i = 1; i <= 3; i++)
+        cluster_server(i);
 }
 
 static void fleet_begin(void)
@@ -52,12 +100,13 @@ TestSuite(fleet, .init = fleet_begin, .fini = fleet_end, .timeout = 300);
 /* Starts an agent of a host; it watches the programs of this test's folder. */
 static void agent_start(const char *host, const char *more)
 {
-    build_must("%s " FLEET " agent --service shop --host %s --spool spool-%s "
+    build_must("rm -f %s.log; %s " FLEET
+               " agent --service shop --host %s --spool spool-%s "
                "--match \"$PWD/here/.*\" " HUB "%s >>%s.log 2>&1 & echo $! "
                ">%s.pid; cat %s.pid >>pids; " UNTIL("grep -q \"agent of\" "
                                                     "%s.log"),
-               strchr(more, '=') ? more : "", host, host,
-               strchr(more, '=') ? "" : more, host, host, host, host, host);
+               host, strchr(more, '=') ? more : "", host, host,
+               strchr(more, '=') ? "" : more, host, host, host, host);
 }
 
 static pid_t program_start(const char *what)
@@ -183,6 +232,31 @@ Test(fleet, nothing_is_lost_or_doubled, .init = build_long)
     build_must("for i in in/*.rec; do " RECORDER " dump $i | tail -n 1 | grep "
                "\"main: third\" || exit 1; done; ls in | wc -l | grep -x 3");
 }
+/* Goal: who freezes hears the end of the line, also if the hub goes away while
+ * it waits; and at once if there is no bucket. */
+Test(fleet, a_freeze_ends_its_line, .init = build_long)
+{
+    hub_start("");
+    program_start("here/command quiet");
+    agent_start("web1", "");
+    cr_assert_eq(build_run(FLEET " freeze shop --why x " HUB), 1);
+    cr_assert_neq(strstr(build_text, "1 processes; what is stored is not known"
+                                     "\n"),
+                  NULL, "%s", build_text);
+    build_must(FLEET " bucket shop --max 1M --age 1d " HUB);
+    build_must("for size in 100000 2000; do for i in $(seq 80); do " CLIENT(
+        "put", "\\$O.recordings-shop.C.x") " \"$(head -c $size /dev/zero | tr "
+                                           "\"\\0\" x)\" >said || break; done; "
+                                           "done");
+    build_must(
+        "(" FLEET " freeze shop --why x --wait 4 " HUB ">out 2>err; "
+        "echo $? >status) & " UNTIL(
+            "grep -q processes out") "; kill -9 "
+                                     "$(cat hub); wait; cat out err status; "
+                                     "grep -q \"; 0 stored, .* "
+                                     "s\\$\" out && test $(cat status) = 1");
+}
+
 Test(fleet, a_full_bucket_is_said, .init = build_long)
 {
     hub_start("");
@@ -197,7 +271,7 @@ Test(fleet, a_full_bucket_is_said, .init = build_long)
                      "grep -q \" 0 stored\" said || { cat said; false; }");
     build_must(UNTIL("grep -q \"recordings stay in spool-web1: the bucket is "
                      "full\" web1.log"));
-    build_must(FLEET " who shop " HUB "| grep -q \"[1-9] kB\"");
+    build_must(FLEET " who shop " HUB "| grep -q \"[1-9][0-9.]* kB\"");
     build_must(FLEET " bucket shop --max 50M --age 1d " HUB "&& " UNTIL(
         FLEET " list shop -v " HUB "| grep -q command"));
 }
@@ -348,10 +422,9 @@ Test(fleet, rights_are_what_the_manual_says, .init = build_long)
     build_must(CERT("hub", "ca") " && " CERT("agent-shop", "ca") " && " CERT(
         "reader-shop",
         "ca") " && " CERT("operator", "ca") " && " CERT("stranger", "other"));
+    port_make("port");
     build_must(
-        "python3 -c \"import socket; s = socket.socket(); "
-        "s.bind((\\\"127.0.0.1\\\", 0)); print(s.getsockname()[1])\" "
-        ">port; awk \"/^# hub.conf/ { on = 1 } /^\\`\\`\\`/ { on = 0 } "
+        "awk \"/^# hub.conf/ { on = 1 } /^\\`\\`\\`/ { on = 0 } "
         "on\" " TEST_ROOT "/docs/fleet.md | sed \"s,listen: .*,listen: "
         "127.0.0.1:$(cat port),; s,/var/lib/recorder-hub,$PWD/js,; "
         "s,/etc/recorder/,,g\" >hub.conf; grep -q verify_and_map hub.conf "
@@ -541,6 +614,86 @@ Test(fleet, kills_of_the_agent, .init = fleet_begin)
         cr_skip_test("long: RECORDER_TEST_SCALE=1 runs it");
     }
     kill_at_random(false);
+}
+
+/* Goal: a cluster of three goes on without any one of its servers, and so do
+ * agents: what is asked for before, while and after one is killed is stored
+ * once, whole. Method: each in turn is killed while a freeze is under way, and
+ * comes back when another freeze was stored without it. */
+Test(fleet, a_cluster_goes_on_without_a_server, .init = build_long)
+{
+    unsigned seed = (unsigned)getpid();
+    fprintf(stderr, "seed %u\n", seed);
+    cluster_start();
+    build_must(
+        UNTIL(FLEET " bucket shop --max 50M --age 1d --replicas 3 " HUB));
+    program_start("here/command quiet");
+    program_start("env RECORDER_FILE=b.rec here/command quiet");
+    agent_start("web1", "");
+    for (int i = 1; i <= 3; i++) {
+        build_run(
+            CLIENT("request",
+                   "recorder.freeze.shop") " \"{\\\"id\\\":\\\"k%d\\\"}\" "
+                                           ">answer-k%d 2>&1 & sleep 0.%03u; "
+                                           "kill -9 $(cat hub%d); wait",
+            i, i, (unsigned)rand_r(&seed) % 400, i);
+        build_must(UNTIL(FLEET " freeze shop --why after%d " HUB
+                               ">said 2>&1; grep -q \"1 of 1 agents .* 2 "
+                               "stored\" said") " || { cat said *.log; "
+                                                "false; }",
+                   i);
+        cluster_server(i);
+        cluster_whole(i);
+    }
+    build_must(UNTIL("test $(ls spool-web1/*/*.rec* 2>/dev/null | wc -l) = 0"));
+    build_must(UNTIL(FLEET " list shop -v " HUB ">list"));
+    build_must("cat list web1.log; for i in 1 2 3; do grep -q \"after$i\\$\" "
+               "list && if grep -q web1 answer-k$i; then grep -q \"^k$i .* 1 "
+               "*2 \" list; fi || exit 1; done; grep -q \"connection is lost\" "
+               "web1.log && grep -q \": connected\" web1.log");
+    fputs(build_text, stderr); /* the agent's server was among them */
+    build_must("for i in $(grep -o \"^[2k][^ ]*\" list); do " FLEET
+               " fetch shop $i -o in-$i " HUB "|| exit 1; done; for i in "
+               "in-*/*.rec; do " RECORDER
+               " dump $i | grep -q \"main: third\" || exit 1; done; "
+               "test $(ls in-*/*.rec | wc -l) = $(grep -c \"^ .*web1\" list)");
+}
+
+/* Goal: --nkey and --creds say who one is, to servers that know users by their
+ * keys, and by a JWT of an operator; who has none, or another, stays outside.
+ * Method: keys and JWTs are made by openssl. */
+Test(fleet, keys_and_credentials_let_in, .init = build_long)
+{
+    build_must("python3 " BUILD_PROGRAMS
+               "/fleet_keys.py nkey agent && python3 " BUILD_PROGRAMS
+               "/fleet_keys.py nkey other && python3 " BUILD_PROGRAMS
+               "/fleet_keys.py jwt operator reader");
+    hub_start("authorization { users = [ { nkey: $(cat agent.public) } ] }");
+    build_must(FLEET " bucket shop --max 50M --nkey agent.seed " HUB);
+    program_start("here/command quiet");
+    agent_start("web1", "--nkey agent.seed");
+    build_must(FLEET " freeze shop --why x --nkey agent.seed " HUB
+                     "| grep \"1 stored\"");
+    cr_assert_eq(build_run(FLEET " list shop " HUB), 1);
+    cr_assert_eq(build_run(FLEET " list shop --nkey other.seed " HUB), 1);
+    cr_assert_neq(strstr(build_text, "Authentication Violation"), NULL, "%s",
+                  build_text);
+    cr_assert_eq(build_run(FLEET " list shop --nkey agent.public " HUB), 1);
+    cr_assert_neq(strstr(build_text, "is the seed of a key"), NULL, "%s",
+                  build_text);
+    build_must("kill -9 $(cat hub web1.pid); rm port; mv js js.nkey");
+    hub_start("$(cat operator.conf)");
+    build_must(FLEET " bucket shop --max 50M --creds operator.creds " HUB);
+    agent_start("web1", "--creds operator.creds");
+    build_must(FLEET " freeze shop --why x --creds reader.creds " HUB
+                     "| grep \"1 stored\"");
+    build_must("rm -r spool-web1; kill -9 $(cat web1.pid)");
+    /* Who may not store does not, and says why. */
+    agent_start("web2", "--creds reader.creds");
+    build_must(FLEET " freeze shop --why y --wait 1 --creds reader.creds " HUB
+                     "; " UNTIL("grep -qi \"permissions violation\" web2.log"));
+    cr_assert_eq(build_run(FLEET " list shop " HUB), 1);
+    cr_assert_eq(build_run(FLEET " list shop --creds agent.seed " HUB), 1);
 }
 
 /* Goal: a hundred agents are told at once, before any of them works, and all

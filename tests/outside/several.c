@@ -142,6 +142,17 @@ Test(several, outputs_tell_sources_apart)
                "-o pid.:[0-9]* | sort | uniq -c | grep -c \" 400 \" | grep -x "
                "3");
     command_must("export perfetto a.rec b.rec c.rec -o all.pftrace");
+    /* A trace for each, which babeltrace2 merges. */
+    command_must("export ctf a.rec b.rec c.rec -o all.ctf");
+    build_must("ls all.ctf | tr \"\\n\" \" \" | grep -x \"c web1 web2 \" && "
+               "babeltrace2 all.ctf 2>warnings >text; test ! -s warnings && "
+               "sed \"s/.*) \\([a-z0-9]*\\):command:.*message = .number "
+               "\\([0-9]*\\).*/\\1 \\2/\" text >is; grep number lines | sed "
+               "\"s/ .* / /\" | cmp - is && wc -l <is | grep -x 1200");
+    command_must("save a.rec -o d.rec --label host=we/b");
+    command_must("save a.rec -o e.rec --label host=we:b");
+    command_must("export ctf d.rec e.rec -o two.ctf");
+    build_must("ls two.ctf | tr \"\\n\" \" \" | grep -x \"we_b we_b-2 \"");
     command_must("view a.rec b.rec c.rec -o all.html --no-open");
     build_must("grep -q \"sources.:\\[{.title.:.web1.,.program.:.command.,.pid."
                ":.[0-9]*.,.clock.:.-2.000 s, +-400.0 us.},\" all.html");
@@ -183,6 +194,38 @@ Test(several, running_processes)
                "*[0-9]\" all) = 3", a, b);
     command_stop(a);
     command_stop(b);
+}
+
+/* Goal: to learn how fast this machine's clock ticks, a command waits once, not
+ * for each of its sources. Method: its waits are counted, of one program that
+ * has just started and of eight. Each wait that is not long enough is followed
+ * by a longer one: there are up to three. */
+Test(several, clocks_are_waited_for_once)
+{
+    char pids[128] = "";
+    pid_t all[8];
+    build_must("cat >waits.c <<END\n"
+               "#include <time.h>\n#include <stdio.h>\n"
+               "static int waits;\n"
+               "int nanosleep(const struct timespec *t, struct timespec *left)"
+               "\n{ waits++; return clock_nanosleep(CLOCK_MONOTONIC, 0, t, "
+               "left); }\n"
+               "__attribute__((destructor)) static void say(void)\n"
+               "{ FILE *f = fopen(\"waits\", \"w\"); fprintf(f, "
+               "\"%%d\\n\", waits); fclose(f); }\nEND\n"
+               "gcc -shared -fPIC -O1 waits.c -o waits.so");
+    for (int i = 0; i < 8; i++) {
+        all[i] = command_start("./command count 100 2000");
+        sprintf(pids + strlen(pids), " %d", (int)all[i]);
+    }
+    for (int i = 0; i < 8; i++)
+        build_must("until " RECORDER " dump %d | grep -q \"number 100\"; do "
+                   "sleep 0.05; done", (int)all[i]);
+    build_must("LD_PRELOAD=./waits.so " RECORDER " dump%s >all && cat waits && "
+               "test $(cat waits) -ge 1 -a $(cat waits) -le 3", pids);
+    build_must("test $(grep -c \"number 100\" all) = 8");
+    for (int i = 0; i < 8; i++)
+        command_stop(all[i]);
 }
 
 /* Goal: a million events of 60 recordings take at most 3 s of a core, and 100

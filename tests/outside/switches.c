@@ -415,6 +415,28 @@ Test(switches, exports_add_up)
     }
 }
 
+/* Goal: of several sources, what ran is shown for each, below its own process.
+ * Method: random schedules of two; the sums by source and thread of Chrome's
+ * JSON and of Perfetto's slices are those of the tables. */
+Test(switches, of_several_sources_stand_apart)
+{
+    chances = seed_of("of_several_sources_stand_apart");
+    player_build();
+    for (size_t i = 0; i < 1 + scaled(8); i++) {
+        for (int k = 0; k < 2; k++) {
+            sim_run(50 + chance(300));
+            build_must(RECORDER " switches rec --json >json%d && rm -f rec%d && "
+                                RECORDER " save rec -o rec%d --label host=h%d",
+                       k, k, k, k);
+        }
+        build_must("for i in chrome perfetto; do " RECORDER
+                   " export $i rec0 rec1 -o $i || exit; done; protoc "
+                   "--decode=Trace -I" BUILD_PROGRAMS
+                   " perfetto.proto <perfetto >text && python3 " BUILD_PROGRAMS
+                   "/switches_several.py chrome text h0 json0 h1 json1");
+    }
+}
+
 /* Goal: sigrok reads the wires of --plain; never do two threads run at once on
  * the one processor, and what runs is what the script says. */
 Test(switches, sigrok_reads_wires)

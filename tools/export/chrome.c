@@ -324,13 +324,28 @@ static uint32_t cpu_line(unsigned cpu, enum switches_what what)
     return 4 * cpu + what;
 }
 
-static void put_cpu_name(struct chrome *c, uint64_t pid, const char *what,
-                         uint32_t line, const char *text)
+static void put_cpu_name(struct chrome *c, uint64_t pid, uint32_t line,
+                         const char *text)
 {
     fprintf(c->out.file,
             ",\n{\"ph\":\"M\",\"pid\":%" PRIu64 ",\"tid\":%" PRIu32
-            ",\"name\":\"%s_name\",\"args\":{\"name\":\"%s\"}}",
-            pid, line, what, text);
+            ",\"name\":\"thread_name\",\"args\":{\"name\":\"%s\"}}",
+            pid, line, text);
+}
+
+/* "CPUs", or "web1: CPUs" */
+static void put_cpus_name(struct chrome *c, uint64_t pid)
+{
+    const char *title = c->timeline->call->title;
+    char text[300];
+    snprintf(text, sizeof text, "%.256s%sCPUs", title ? title : "",
+             title ? ": " : "");
+    fprintf(c->out.file,
+            ",\n{\"ph\":\"M\",\"pid\":%" PRIu64
+            ",\"tid\":0,\"name\":\"process_name\",\"args\":{\"name\":",
+            pid);
+    put_string(c->out.file, text);
+    fputs("}}", c->out.file);
 }
 
 static void put_slice(struct chrome *c, uint64_t pid,
@@ -369,7 +384,7 @@ static void put_switches(struct chrome *c)
     char text[40];
     if (!s->slices_count)
         return;
-    put_cpu_name(c, pid, "process", 0, "CPUs");
+    put_cpus_name(c, pid);
     for (size_t i = 0; i < s->slices_count; i++) {
         used[s->slices[i].cpu][s->slices[i].what] = true;
         put_slice(c, pid, &s->slices[i]);
@@ -379,7 +394,7 @@ static void put_switches(struct chrome *c)
         for (unsigned k = 0; k < 4; k++)
             if (used[i][k]) {
                 snprintf(text, sizeof text, lines[k], i);
-                put_cpu_name(c, pid, "thread", cpu_line(i, k), text);
+                put_cpu_name(c, pid, cpu_line(i, k), text);
             }
 }
 

@@ -4,7 +4,8 @@
     An event holds its arguments in the types that its format gives them; one of
     which arguments were lost is of a class without them. babeltrace2 ends at a
     time that goes back in a stream, so that streams are sorted by time. Records
-    overwritten are events that the first packet of a stream discarded.
+    overwritten are events that the first packet of a stream discarded. Several
+    sources are a trace each, in a folder of its own: readers take them all.
 */
 #include "export.h"
 #include "shown.h"
@@ -17,7 +18,7 @@
 enum { PACKET_BYTES = 65536 }; /* an index of packets makes viewers quick */
 
 struct stream {
-    char name[32];        /* of its file */
+    char name[160];       /* of its file */
     struct buffer packet; /* events of the packet that is being filled */
     uint64_t begin, end, discarded;
     bool begun;
@@ -25,7 +26,7 @@ struct stream {
 
 struct ctf {
     struct timeline timeline;
-    struct output out;
+    struct output *out;
     struct buffer metadata;
     struct ids classes;
     struct stream *streams; /* one a recorder */
@@ -56,7 +57,7 @@ static void packet_write(struct ctf *ctf, struct stream *stream)
     buffer_little(&head, bits, 8); /* of the packet */
     buffer_little(&head, stream->discarded, 8);
     buffer_add(&head, stream->packet.at, stream->packet.size);
-    output_append(&ctf->out, stream->name, head.at, head.size);
+    output_append(ctf->out, stream->name, head.at, head.size);
     free(head.at);
     stream->packet.size = 0;
     stream->begin = stream->end;
@@ -117,6 +118,10 @@ static void put_head(struct ctf *ctf)
         "    source = \"",
         t->call->reader.pid);
     put_literal(b, t->call->name);
+    if (t->call->title) {
+        buffer_print(b, "\";\n    hostname = \"");
+        put_literal(b, t->call->title);
+    }
     buffer_print(b, "\";\n    procname = \"");
     put_literal(b, call_program(t->call));
     buffer_print(b, "\";\n    end_wall_ns = %" PRIu64 ";\n", end);
@@ -295,20 +300,26 @@ static void put_record(struct ctf *ctf, const struct timeline_event *e)
         packet_write(ctf, stream);
 }
 
-void export_ctf(struct call *call, const char *path)
+/* Writes a trace into a folder of the output, "" or "NAME/". */
+static void put_trace(struct call *call, struct output *out, const char *folder)
 {
-    struct ctf ctf = {0};
+    struct ctf ctf = {.out = out};
     struct timeline *t = &ctf.timeline;
     struct timeline_event e;
     size_t i, count = call->reader.recorders_count;
-    output_folder(&ctf.out, call, path);
+    char name[160];
     timeline_open(t, call, EXPORT_VALUE);
+    if (*folder && !t->realtime_ns)
+        warn(call,
+             "knows no date: babeltrace2 opens its folder %s alone, not with "
+             "others",
+             folder);
     ctf.offset = t->start_ns > 0 ? (uint64_t)t->start_ns : 0;
     ctf.streams = need(calloc(count + 1, sizeof *ctf.streams));
     put_head(&ctf);
     for (i = 0; i < count; i++)
-        snprintf(ctf.streams[i].name, sizeof ctf.streams[i].name, "stream-%zu",
-                 i);
+        snprintf(ctf.streams[i].name, sizeof ctf.streams[i].name,
+                 "%sstream-%zu", folder, i);
     while (timeline_next(t, &e))
         put_record(&ctf, &e);
     for (i = 0; i < count; i++) {
@@ -317,10 +328,22 @@ void export_ctf(struct call *call, const char *path)
             packet_write(&ctf, &ctf.streams[i]);
         free(ctf.streams[i].packet.at);
     }
-    output_append(&ctf.out, "metadata", ctf.metadata.at, ctf.metadata.size);
+    snprintf(name, sizeof name, "%smetadata", folder);
+    output_append(out, name, ctf.metadata.at, ctf.metadata.size);
     timeline_close(t);
-    output_folder_close(&ctf.out);
     free(ctf.streams);
     free(ctf.metadata.at);
     ids_free(&ctf.classes);
+}
+
+void export_ctf(struct call *calls, const char *path)
+{
+    struct output out;
+    output_folder(&out, calls, path);
+    for (struct call *c = calls; c; c = c->next) {
+        char *folder = c->title ? output_subfolder(&out, c->title) : NULL;
+        put_trace(c, &out, folder ? folder : "");
+        free(folder);
+    }
+    output_folder_close(&out);
 }

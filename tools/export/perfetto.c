@@ -508,11 +508,12 @@ static void put_slices(struct perfetto *p, unsigned cpu,
     struct switches_slice open[SWITCHES_NESTED_MAX + 1];
     unsigned depth = 0;
     bool any = false;
-    char name[64], text[80];
+    char name[64], text[96];
     size_t begin;
     for (size_t i = 0; i < s->slices_count; i++) {
         const struct switches_slice *slice = &s->slices[i];
-        if (slice->cpu != cpu || slice->what != what)
+        if (slice->cpu != cpu || slice->what != what ||
+            (what == SWITCHES_THREAD && slice->state != SWITCHES_RUNNING))
             continue;
         if (!any)
             put_cpu_track(p, cpu, what);
@@ -526,7 +527,11 @@ static void put_slices(struct perfetto *p, unsigned cpu,
                      switches_slice_name(s, slice, name),
                      slice->state == SWITCHES_UNKNOWN ? " (end unknown)" : "");
         else
-            strcpy(text, what == SWITCHES_IDLE ? "sleep" : "interrupts off");
+            snprintf(text, sizeof text, "%s",
+                     what == SWITCHES_THREAD
+                         ? switches_slice_name(s, slice, name)
+                     : what == SWITCHES_IDLE ? "sleep"
+                                             : "interrupts off");
         begin = event_begin(p, slice->begin, BEGIN, track_of_cpu(p, cpu, what));
         put_string(&p->packet, 23, text);
         event_end(p, begin);
@@ -568,12 +573,15 @@ static void put_states(struct perfetto *p)
     free(last);
 }
 
+/* trace_processor's tables of threads and processors know one machine: of
+ * several sources, what ran is slices on tracks of each. */
 static void put_switches(struct perfetto *p)
 {
-    if (!p->timeline->call->title) /* its tables know one machine */
+    bool several = p->timeline->call->title;
+    if (!several)
         put_states(p);
     for (unsigned cpu = 0; cpu < SWITCHES_CPUS; cpu++)
-        for (unsigned what = SWITCHES_INTERRUPT;
+        for (unsigned what = several ? SWITCHES_THREAD : SWITCHES_INTERRUPT;
              p->switches.cpus[cpu] && what <= SWITCHES_OFF; what++)
             put_slices(p, cpu, what);
 }

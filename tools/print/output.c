@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "output.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -211,6 +212,32 @@ void output_append(struct output *output, const char *name, const void *from,
     if (!file || fwrite(from, 1, size, file) != size || fclose(file) != 0)
         output_fail(output->call, output->path, errno);
     free(path);
+}
+
+char *output_subfolder(struct output *output, const char *name)
+{
+    size_t size = strlen(name), all = strlen(output->temporary);
+    char *path, *at, *plain;
+    if (size > 100)
+        size = 100;
+    path = need(malloc(all + size + 16));
+    plain = path + all + 1;
+    sprintf(path, "%s/%.*s", output->temporary, (int)size, name);
+    for (at = plain; *at; at++)
+        if (!isalnum((unsigned char)*at) && !strchr("-_.+@", *at))
+            *at = '_';
+    if (!*plain || *plain == '.')
+        *plain = '_';
+    for (unsigned i = 2; mkdir(path, 0777) != 0; i++) {
+        if (errno != EEXIST || i > 999999)
+            output_fail(output->call, output->path, errno);
+        sprintf(plain + size, "-%u", i);
+    }
+    output_temporary(path);
+    at = need(malloc(strlen(plain) + 2));
+    sprintf(at, "%s/", plain);
+    free(path);
+    return at;
 }
 
 void output_folder_close(struct output *output)

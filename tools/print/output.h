@@ -24,6 +24,10 @@ void output_folder(struct output *, struct call *, const char *path);
 /* Adds bytes to a file of the folder; creates it first if need be. */
 void output_append(struct output *, const char *name, const void *from,
                    size_t size);
+/* Makes a folder in it, of the first of these names that is free: `name`, with
+ * _ for all that a file's name is better without, name-2, name-3 ... Returns
+ * that, and a slash, to be freed. */
+char *output_subfolder(struct output *, const char *name);
 /* Gives the folder its final name. */
 void output_folder_close(struct output *);
 

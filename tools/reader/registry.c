@@ -170,6 +170,9 @@ static bool rate_agrees(const struct recorder_clock_ *known,
 static void later_settle(struct reader *reader, bool is_here,
                          uint64_t newest_ticks)
 {
+    /* The rate of this machine's ticks is measured from here on, for all
+     * sources of a command: those behind the first need not wait. */
+    static _Thread_local struct recorder_moment first;
     struct recorder_moment *later = &reader->inside->later;
     struct recorder_moment start = reader->clock.start, now = recorder_now_();
     struct recorder_moment then = now;
@@ -177,14 +180,19 @@ static void later_settle(struct reader *reader, bool is_here,
     struct timespec wait = {0, is_here ? 2000000 : 20000000};
     unsigned shift = ticks_shift(reader->memory);
     uint64_t noted_ns = later->monotonic_ns - start.monotonic_ns, span;
+    uint64_t enough_ns = 0;
+    if (now.monotonic_ns - first.monotonic_ns > 1000000000)
+        first = now;
     start.ticks <<= shift;
     known.ns_per_tick >>= shift;
     recorder_clock_set_(&since, &start, &now);
     /* On a busy machine, a longer interval is needed to measure the rate. */
     for (; wait.tv_nsec < 100000000; wait.tv_nsec *= is_here ? 4 : 10) {
-        nanosleep(&wait, NULL);
+        enough_ns += (uint64_t)wait.tv_nsec;
+        if (recorder_now_().monotonic_ns - first.monotonic_ns < enough_ns)
+            nanosleep(&wait, NULL);
         then = recorder_now_();
-        recorder_clock_set_(&local, &now, &then);
+        recorder_clock_set_(&local, &first, &then);
         if (is_here && now.monotonic_ns > start.monotonic_ns &&
             recorder_clock_agrees_(&since, &local, 1000)) {
             *later = now;
@@ -192,12 +200,12 @@ static void later_settle(struct reader *reader, bool is_here,
             return;
         }
     }
-    if (noted_ns > then.monotonic_ns - now.monotonic_ns ||
+    if (noted_ns > then.monotonic_ns - first.monotonic_ns ||
         !rate_agrees(&known, noted_ns, &local, shift))
         return;
     span = newest_ticks > reader->clock.start.ticks
                ? (newest_ticks << shift) - start.ticks
-               : then.ticks - now.ticks;
+               : then.ticks - first.ticks;
     later->ticks = (start.ticks + span) >> shift;
     later->monotonic_ns =
         start.monotonic_ns + recorder_clock_scale_(&local, span);

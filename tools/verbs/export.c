@@ -65,7 +65,7 @@ static const struct {
 } formats[] = {{"perfetto", export_perfetto, VALUES | MESSAGES, false, true},
                {"chrome", export_chrome, VALUES | MESSAGES, false, true},
                {"speedscope", export_speedscope, 0, false, true},
-               {"ctf", export_ctf, VALUES, true, false},
+               {"ctf", export_ctf, VALUES, true, true},
                {"vcd", export_vcd, VALUES | PLAIN, false, false},
                {"sqlite", export_sqlite, VALUES, false, true},
                {"json", export_json, 0, false, true},
@@ -107,7 +107,8 @@ static const char help[] =
     "Several SOURCES are put on one time axis: perfetto, chrome and speedscope "
     "have a process for each, sqlite a table of them and a column source, json "
     "and csv are merged by wall-clock time, with columns of the sources' "
-    "labels. ctf and vcd take one.";
+    "labels; ctf has a folder for each in FOLDER, which babeltrace2 and Trace "
+    "Compass open as one. vcd has one set of wires, and takes one.";
 
 enum { FORMATS = sizeof formats / sizeof *formats };
 
@@ -127,8 +128,10 @@ static size_t format_of(struct call *call)
     if (i == FORMATS)
         misuse(call, "%s is no format; there are %s", name, all);
     if (call->arguments_count > 2 && !formats[i].takes_many)
-        misuse(call, "%s takes one SOURCE: %s is too much", name,
-               call->arguments[2]);
+        misuse(call,
+               "%s takes one SOURCE: %s is too much: it has one set of wires; "
+               "write a file of each, or perfetto, chrome or ctf of all",
+               name, call->arguments[2]);
     return i;
 }
 
