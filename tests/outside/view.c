@@ -100,6 +100,8 @@ LONG_PROMISE(keys, "")
 LONG_PROMISE(narrow, "")
 /* 32 recorders are told apart; a name has its colour in all pages. */
 LONG_PROMISE(colours, "")
+/* Times of day are those of the records, and the zone is said. */
+LONG_PROMISE(clock, "")
 /* What is waited for is said: a large page, a program, a browser too old. */
 LONG_PROMISE(loading, "")
 /* 500 threads are put in order, filtered, and folded: a click opens a fold. */

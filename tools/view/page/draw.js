@@ -339,13 +339,14 @@ function tickText(ns, step) {
 const group = number => String(number).replace(/\B(?=(\d{3})+$)/g, '\u2009');
 
 function drawRuler() {
-  const step = stepFor((view.to - view.from) / (width - LABELS) * 116);
+  const step = clockStep((view.to - view.from) / (width - LABELS) *
+    (clock === 'start' ? 116 : 150)), shift = clockShift(step);
   pen.fillStyle = ink.panel;
   pen.fillRect(0, 0, width, RULER);
   pen.fillStyle = ink.line;
   pen.fillRect(0, RULER - 1, width, 1);
   pen.fillStyle = ink.dim;
-  pen.fillText('seconds', 10, 13);
+  pen.fillText(clockTitle(), 10, 13);
   pen.save();
   pen.beginPath();
   pen.rect(LABELS, 0, width - LABELS, height);
@@ -354,13 +355,13 @@ function drawRuler() {
   for (const {at} of late)
     if (at >= view.from && at <= view.to)
       pen.fillRect(Math.round(toX(at)) - 1, RULER - 10, 2, 6);
-  for (let ns = Math.ceil(view.from / step) * step - step; ns <= view.to;
-    ns += step) {
+  for (let ns = Math.ceil((view.from + shift) / step) * step - shift - step;
+    ns <= view.to; ns += step) {
     const x = Math.round(toX(ns));
     pen.fillStyle = ink.line;
     pen.fillRect(x, RULER - 9, 1, 9);
     pen.fillStyle = ink.text;
-    if (x + 4 >= LABELS) pen.fillText(tickText(ns, step), x + 4, 13);
+    if (x + 4 >= LABELS) pen.fillText(clockTick(ns, step), x + 4, 13);
     for (let i = 1; i < 5; i++)
       pen.fillRect(Math.round(toX(ns + i * step / 5)), RULER - 4, 1, 3);
   }

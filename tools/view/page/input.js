@@ -100,7 +100,8 @@ const keys = {
   Home: () => step(-tableCount()), End: () => step(tableCount()),
   n: () => nextHit(1), N: () => nextHit(-1),
   q: () => scrollLanes(-4 * LANE), e: () => scrollLanes(4 * LANE),
-  m: measure, c: () => colourBySpans(!bySpans), '/': () => $('search').focus(), f: () => about.live && follow(),
+  m: measure, c: () => colourBySpans(!bySpans),
+  t: () => setClock({start: 'local', local: 'utc', utc: 'start'}[clock]), '/': () => $('search').focus(), f: () => about.live && follow(),
   '?': () => $('help').showModal(),
   Escape: () => {
     view.measure = null;
@@ -137,6 +138,7 @@ $('lane-filter').addEventListener('input', () => {
   clearTimeout(typing);
   typing = setTimeout(() => filterLanes($('lane-filter').value), 200);
 });
+$('clock').addEventListener('change', () => setClock($('clock').value));
 $('lane-order').addEventListener('change', () =>
   orderLanes($('lane-order').value));
 for (const what of ['names', 'idle'])
@@ -290,6 +292,7 @@ async function start() {
   $('source').textContent = /^\d+$/.test(about.source)
     ? `process ${about.source}` : about.source;
   await takeAll();
+  nameZone();
   resize();
   paint();
   const link = restored = location.hash;
@@ -323,7 +326,7 @@ window.recorder = {
   eventOf, filter, isHidden, show, showAll, pan, zoom, select, find, hide, link, toX,
   rowAt, layout: () => layout, search, table, late,
   strips, processors, stateAt, asyncLanes, arrows, spansInView,
-  releases, lanes, PALETTE, recorderColours, spanColours, painted, colourBySpans,
+  releases, lanes, clockTick, clockStep, PALETTE, recorderColours, spanColours, painted, colourBySpans,
   get missed() { return missed; },
   get frame_ms() { return frame_ms; },
   get taking() { return taking; },

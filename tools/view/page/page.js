@@ -23,7 +23,7 @@ function showStatus() {
   const span = view.to - view.from;
   const parts = [`${duration(span)} in view`];
   if (view.pointer && view.pointer.x > LABELS)
-    parts.unshift(`${(toNs(view.pointer.x) / 1e9).toFixed(9)} s`);
+    parts.unshift(placeText(toNs(view.pointer.x)));
   if (view.measure) {
     const {from, to} = view.measure;
     const count = countBetween(Math.min(from, to), Math.max(from, to));
@@ -267,6 +267,7 @@ function link() {
   if (search.text) parts.push(`q=${encodeURIComponent(search.text)}`);
   if (leastSeverity) parts.push(`v=${leastSeverity}`);
   if (bySpans) parts.push('c=spans');
+  if (clock !== 'start') parts.push(`z=${clock}`);
   parts.push(...lanesInLink());
   if (!view.threads || !view.recorders)
     parts.push(`l=${view.threads ? 't' : ''}${view.recorders ? 'r' : ''}`);
@@ -301,6 +302,7 @@ function restore(hash) {
     $(`show-${what}`).setAttribute('aria-pressed', String(view[what]));
   }
   colourBySpans(parts.get('c') === 'spans');
+  setClock(parts.get('z'));
   lanesFromLink(parts);
   filter(parts.get('v') ?? '');
   names.forEach(name => hiddenNames.add(name));

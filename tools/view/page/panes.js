@@ -105,7 +105,7 @@ function drawTable() {
     const at = events.at[row], cells = line.children;
     const {recorder, format} = sites[events.site[row]];
     const text = message(row, invalidate);
-    const texts = [orderOf(row), seconds(row),
+    const texts = [orderOf(row), timeOf(row),
       threads[events.thread[row]].shown, recorder.name, format.name,
       severityText(format) + (text ?? '\u2026')];
     for (const [k, cell] of texts.entries()) {
@@ -168,6 +168,10 @@ async function showRecord() {
   field('time', event.ns === null ? 'unknown' : `${seconds(row)} s`);
   field('wall clock', event.realtime === null ? 'unknown'
     : `${wall(event.realtime)} UTC`);
+  if (event.realtime !== null)
+    field('local time', `${dateText(event.realtime, 'local')} ${
+      clockText(event.realtime, 9, 'local')} ${
+      zoneText(msOf(event.realtime), 'local')}`, zoneName());
   field('thread', !thread.unknown ? `T${thread.number} ${thread.name}, ` +
     `kernel id ${thread.id}` : 'unknown');
   field('recorder', event.recorder);
@@ -269,7 +273,7 @@ function showTip() {
 
 function textOf(row) {
   const text = message(row, invalidate) ?? '\u2026';
-  const lines = [`${orderOf(row)}  ${seconds(row)} s  ${
+  const lines = [`${orderOf(row)}  ${timeOf(row)}${unitText()}  ${
     threads[events.thread[row]].shown}`, `${recorderOf(row).name}: ${
     severityText(formatOf(row))}${text}`,
   formatOf(row).name];
