@@ -104,6 +104,8 @@ LONG_PROMISE(colours, "")
 LONG_PROMISE(clock, "")
 /* What is waited for is said: a large page, a program, a browser too old. */
 LONG_PROMISE(loading, "")
+/* The page's filter shows what --where and --grep choose. */
+PROMISE(filter, "")
 /* 500 threads are put in order, filtered, and folded: a click opens a fold. */
 LONG_PROMISE(lanes, "-DMANY")
 /* Overwritten records are a gap with their number; values are as recorded. */

@@ -34,6 +34,7 @@ PART(spans, "spans.js")
 PART(states, "states.js")
 PART(threads, "threads.js")
 PART(clock, "clock.js")
+PART(filter, "filter.js")
 PART(draw, "draw.js")
 PART(panes, "panes.js")
 PART(page, "page.js")
@@ -65,6 +66,7 @@ static void write_script(struct view_page *page, FILE *to)
     WRITE_PART(to, states);
     WRITE_PART(to, threads);
     WRITE_PART(to, clock);
+    WRITE_PART(to, filter);
     WRITE_PART(to, draw);
     WRITE_PART(to, panes);
     WRITE_PART(to, page);

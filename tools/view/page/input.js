@@ -100,8 +100,9 @@ const keys = {
   Home: () => step(-tableCount()), End: () => step(tableCount()),
   n: () => nextHit(1), N: () => nextHit(-1),
   q: () => scrollLanes(-4 * LANE), e: () => scrollLanes(4 * LANE),
-  m: measure, c: () => colourBySpans(!bySpans),
-  t: () => setClock({start: 'local', local: 'utc', utc: 'start'}[clock]), '/': () => $('search').focus(), f: () => about.live && follow(),
+  m: measure, g: () => $('filter').select(), c: () => colourBySpans(!bySpans),
+  t: () => setClock({start: 'local', local: 'utc', utc: 'start'}[clock]),
+  '/': () => $('search').select(), f: () => about.live && follow(),
   '?': () => $('help').showModal(),
   Escape: () => {
     view.measure = null;
@@ -144,7 +145,12 @@ $('lane-order').addEventListener('change', () =>
 for (const what of ['names', 'idle'])
   $(`fold-${what}`).addEventListener('click', () => foldLanes(what,
     $(`fold-${what}`).getAttribute('aria-pressed') !== 'true'));
-$('severity').addEventListener('change', () => filter($('severity').value));
+$('filter').addEventListener('change', () => pick($('filter').value));
+$('filter').addEventListener('keydown', event => {
+  if (event.key === 'Enter') pick($('filter').value);
+});
+$('severity').addEventListener('change', () =>
+  filterSeverity($('severity').value));
 $('colour').addEventListener('change', () =>
   colourBySpans($('colour').value === 'spans'));
 $('search-next').addEventListener('click', () => nextHit(1));
@@ -194,6 +200,7 @@ async function takeLive(batches) {
   const from = events.count, {length} = recorders, plots = values.length;
   await takeBatches(batches);
   giveColours();
+  pickMore();
   if (values.length > plots) makePlots();
   if (!shownRows && recorders.slice(length).some(r => r.hidden)) makeLanes();
   else addToLanes(from, events.count);
@@ -323,7 +330,7 @@ function failed(error) {
 // For scripts and tests.
 window.recorder = {
   events, recorders, threads, formats, sites, values, blocks, hits, view,
-  eventOf, filter, isHidden, show, showAll, pan, zoom, select, find, hide, link, toX,
+  eventOf, pick, picked, isHidden, show, showAll, pan, zoom, select, find, hide, link, toX,
   rowAt, layout: () => layout, search, table, late,
   strips, processors, stateAt, asyncLanes, arrows, spansInView,
   releases, lanes, clockTick, clockStep, PALETTE, recorderColours, spanColours, painted, colourBySpans,

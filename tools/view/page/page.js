@@ -158,7 +158,7 @@ function showOnly(recorder) {
     other.hidden = !already && other !== recorder;
   recordersChanged();
 }
-function filter(least) {
+function filterSeverity(least) {
   setSeverity(least);
   $('severity').value = leastSeverity;
   recordersChanged();
@@ -266,6 +266,7 @@ function link() {
   if (hidden.length) parts.push(`h=${hidden.join(',')}`);
   if (search.text) parts.push(`q=${encodeURIComponent(search.text)}`);
   if (leastSeverity) parts.push(`v=${leastSeverity}`);
+  if (picked.text) parts.push(`w=${encodeURIComponent(picked.text)}`);
   if (bySpans) parts.push('c=spans');
   if (clock !== 'start') parts.push(`z=${clock}`);
   parts.push(...lanesInLink());
@@ -304,7 +305,7 @@ function restore(hash) {
   colourBySpans(parts.get('c') === 'spans');
   setClock(parts.get('z'));
   lanesFromLink(parts);
-  filter(parts.get('v') ?? '');
+  filterSeverity(parts.get('v') ?? '');
   names.forEach(name => hiddenNames.add(name));
   let row = -1;
   if (/^\d{1,20}$/.test(parts.get('s') ?? '')) {
@@ -320,4 +321,6 @@ function restore(hash) {
   else showAll();
   scrollLanes((Number(parts.get('y')) || 0) - view.scrolled);
   find(decoded(parts.get('q') ?? ''));
+  const filter = decoded(parts.get('w') ?? '');
+  if (filter !== picked.text) pick(filter);
 }

@@ -177,7 +177,7 @@ async function showRecord() {
   field('recorder', event.recorder);
   if (event.severity) field('severity', event.severity);
   field('format', event.format ?? 'not readable');
-  const names = argumentNames(event.format ?? '');
+  const names = formatOf(row).fields;
   for (const [i, {kind, value}] of event.arguments.entries())
     field(names[i] ?? `argument ${i + 1}`, kind === 'lost' ? 'lost' : `${
       kind === 'pointer' ? `0x${value.toString(16)}`
@@ -220,22 +220,6 @@ async function showRecord() {
   if (focused && document.activeElement === document.body)
     [...box.querySelectorAll('button')].find(b => b.ariaLabel === focused)
       ?.focus();
-}
-
-// The names that a format gives its arguments: "bytes" of "bytes=%d".
-function argumentNames(format) {
-  const names = [], seen = new Set();
-  const conversion =
-    /%(?:%|[-+ #0']*(\*|\d+)?(?:\.(\*|\d+)?)?(?:[hlLqjzt]|w\d+)*[a-zA-Z])/g;
-  for (const found of format.matchAll(conversion)) {
-    if (found[0] === '%%') continue;
-    names.length += [found[1], found[2]].filter(part => part === '*').length;
-    const before = format.slice(0, found.index);
-    const name = /([a-z_]\w*)=["'([{<]*(?:0x)?$/i.exec(before)?.[1];
-    names.push(seen.has(name) ? undefined : name);
-    seen.add(name);
-  }
-  return names;
 }
 
 // How long a span lasts, for the record of either end.
