@@ -96,6 +96,10 @@ LONG_PROMISE(severity, "")
 LONG_PROMISE(link, "")
 /* Without a mouse: what it does can be done by keys. */
 LONG_PROMISE(keys, "")
+/* A screen reader has a tree of lanes, a table, and what is selected. */
+PROMISE(access, "")
+/* On a phone, fingers move and zoom, and nothing is cut off. */
+LONG_PROMISE(phone, "")
 /* Nothing is cut off or covered in a narrow window. */
 LONG_PROMISE(narrow, "")
 /* 32 recorders are told apart; a name has its colour in all pages. */

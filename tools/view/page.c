@@ -39,6 +39,7 @@ PART(draw, "draw.js")
 PART(panes, "panes.js")
 PART(page, "page.js")
 PART(input, "input.js")
+PART(access, "access.js")
 #define WRITE_PART(to, name)                                                   \
     fwrite(part_##name, 1, (size_t)(part_##name##_end - part_##name), to)
 
@@ -70,6 +71,7 @@ static void write_script(struct view_page *page, FILE *to)
     WRITE_PART(to, draw);
     WRITE_PART(to, panes);
     WRITE_PART(to, page);
+    WRITE_PART(to, access);
     WRITE_PART(to, input);
     fputs("</script>\n", to);
 }

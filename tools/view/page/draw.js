@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: MIT
 'use strict';
 
-const LABELS = 208, RULER = 30, LANE = 24, HEADING = 20, SPAN = 15;
+let LABELS = 208; // px, for names; fewer on a phone
+const RULER = 30, LANE = 24, HEADING = 20, SPAN = 15;
 const LEAST_VIEW = 10; // ns
 
 const $ = id => document.getElementById(id);
@@ -95,13 +96,17 @@ function makeLayout() {
   }
   layoutHeight = top;
   noteLines();
+  showTree();
   showLanes();
   $('stage').style.setProperty('--wanted', `${top + RULER + 6}px`);
 }
 
 function resize() {
   const box = canvas.parentElement.getBoundingClientRect();
-  const scale = window.devicePixelRatio || 1;
+  const scale = window.devicePixelRatio || 1, labels = LABELS;
+  LABELS = box.width < 640 ? 108 : 208;
+  $('stage').style.setProperty('--labels', `${LABELS}px`);
+  if (LABELS !== labels && values.length) makePlots();
   width = Math.max(LABELS + 100, Math.floor(box.width));
   height = Math.floor(box.height);
   const wide = Math.round(width * scale), tall = Math.round(height * scale);
@@ -277,7 +282,7 @@ function drawLabel({lane, within, folds: fold, height: h}, top) {
   pen.fillRect(0, top, LABELS, h);
   pen.textAlign = 'right';
   pen.fillStyle = ink.dim;
-  const count = thing.idle ? '' // of which there is none
+  const count = thing.idle || LABELS < 150 ? '' // there is none, or no room
     : group(lane.levels ? lane.runs.begin.length : lane.rows.count);
   pen.fillText(count, right, middle);
   right -= count.length * ink.letter + 8;
@@ -476,6 +481,8 @@ function draw() {
   pen.fillRect(LABELS - 1, 0, 1, height);
   drawThumb();
   canvas.hidden = false;
+  $('lanes').firstElementChild.style.transform =
+    `translateY(${-view.scrolled}px)`;
 }
 
 const lineAt = y => y < RULER ? undefined

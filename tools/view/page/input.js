@@ -14,12 +14,18 @@ canvas.addEventListener('pointerdown', event => {
   if (event.button !== 0) return;
   const {x, y} = pointOf(event);
   canvas.setPointerCapture(event.pointerId);
+  if (event.pointerType === 'touch') fingers.set(event.pointerId, {x, y});
+  if (fingers.size > 1) {
+    drag = null;
+    return;
+  }
   drag = {x, y, moved: false, measures: event.shiftKey && x >= LABELS};
   if (drag.measures)
     view.measure = {from: toNs(x), to: toNs(x)};
 });
 canvas.addEventListener('pointermove', event => {
   const {x, y} = pointOf(event);
+  if (pinched(event)) return;
   view.pointer = {x, y, down: Boolean(drag)};
   if (drag?.measures) {
     view.measure.to = toNs(Math.max(LABELS, Math.min(x, width)));
@@ -36,6 +42,7 @@ canvas.addEventListener('pointermove', event => {
 });
 canvas.addEventListener('pointerup', event => {
   const {x, y} = pointOf(event);
+  fingers.delete(event.pointerId);
   if (drag?.measures && Math.abs(x - drag.x) < 3) view.measure = null;
   const line = lineAt(y);
   if (drag && !drag.moved && !drag.measures)
@@ -45,7 +52,8 @@ canvas.addEventListener('pointerup', event => {
   view.pointer = {x, y};
   invalidate();
 });
-canvas.addEventListener('pointercancel', () => {
+canvas.addEventListener('pointercancel', event => {
+  fingers.delete(event.pointerId);
   drag = null;
 });
 canvas.addEventListener('pointerleave', () => {
@@ -120,6 +128,7 @@ document.addEventListener('keydown', event => {
     : event.key.toLowerCase();
   if (!Object.hasOwn(keys, key)) return;
   event.preventDefault();
+  if ('wsad+=-0'.includes(key) || /^Arrow(Left|Right)$/.test(key)) tellView();
   keys[key]();
 });
 
@@ -333,7 +342,7 @@ window.recorder = {
   eventOf, pick, picked, isHidden, show, showAll, pan, zoom, select, find, hide, link, toX,
   rowAt, layout: () => layout, search, table, late,
   strips, processors, stateAt, asyncLanes, arrows, spansInView,
-  releases, lanes, clockTick, clockStep, PALETTE, recorderColours, spanColours, painted, colourBySpans,
+  releases, lanes, tree, clockTick, clockStep, PALETTE, recorderColours, spanColours, painted, colourBySpans,
   get missed() { return missed; },
   get frame_ms() { return frame_ms; },
   get taking() { return taking; },

@@ -56,7 +56,8 @@ function makeTable() {
   while (table.lines.length > wanted)
     table.lines.pop().remove();
   while (table.lines.length < wanted) {
-    const line = make('div', '', {className: 'row'});
+    const line = make('div', '', {className: 'row',
+      id: `row-${table.lines.length}`});
     line.setAttribute('role', 'row');
     for (let i = 0; i < 6; i++) {
       const cell = line.appendChild(make('span', ''));
@@ -124,7 +125,11 @@ function drawTable() {
   }
   view.tableFrom = Math.min(from, to);
   view.tableTo = to;
-  $('rows').setAttribute('aria-rowcount', String(count + 1));
+  $('table').setAttribute('aria-rowcount', String(count + 1));
+  const {id} = table.lines.find(line => line.row >= 0 &&
+    line.row === view.selected) ?? {};
+  if (id) $('table').setAttribute('aria-activedescendant', id);
+  else $('table').removeAttribute('aria-activedescendant');
 }
 
 // The table shows what the timeline shows.
@@ -151,6 +156,7 @@ function neighbour(row, step, same) {
 async function showRecord() {
   const row = view.selected, box = $('record');
   if (row < 0) {
+    tell('');
     box.replaceChildren(make('p', events.count
       ? 'Click an event to see all of its record.'
       : 'There is no record.', {className: 'empty'}));
@@ -158,6 +164,7 @@ async function showRecord() {
   }
   const event = await eventOf(row);
   if (row !== view.selected) return;
+  tellEvent(row, event);
   const list = make('dl', '');
   const field = (name, value, title = '') => {
     list.append(make('dt', name), make('dd', value, {title}));
