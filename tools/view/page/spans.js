@@ -209,7 +209,7 @@ function makeSpans() {
     head.append(make('th', name, {scope: 'col'}));
   const table = make('table', '');
   table.append(make('caption', list.length
-    ? `${group(list.length)} names of spans in view` : 'No span in view'));
+    ? `${group(list.length)} ${list.length === 1 ? 'name' : 'names'} of spans in view` : 'No span in view'));
   if (list.length) {
     table.appendChild(make('thead', '')).append(head);
     table.append(body);
