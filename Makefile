@@ -99,8 +99,11 @@ build/recorder-fleet: $(patsubst %.c,build/%.o,$(wildcard fleet/*.c)) build/tool
 # those whose compilers are installed in build/lib/TRIPLET/.
 RUN_FLAGS = -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) $(CFLAGS) $(WARNINGS) \
 	-Wstrict-prototypes -I. -fPIC -fexceptions -funwind-tables -fasynchronous-unwind-tables \
-	-fvisibility=hidden
-RUN_LINK = $(LDFLAGS) -shared -shared-libgcc -Wl,-z,defs,-z,now
+	-fvisibility=hidden -fdata-sections
+# What is small lies together, behind the rings: a page fault less for each of
+# them at the start of a program and in each child.
+RUN_LINK = $(LDFLAGS) -shared -shared-libgcc -Wl,-z,defs,-z,now \
+	-Wl,--sort-section=alignment
 RUN_VERSIONS = -DRUN_VERSIONS -Wl,--version-script=run/versions.map
 RUN_MACHINES = $(foreach t,arm-linux-gnueabihf aarch64-linux-gnu,$(if \
 	$(shell command -v $t-gcc),$t))
@@ -145,6 +148,8 @@ pipeline: build/examples/pipeline/pipeline build/recorder
 	@echo 'recorder view build/pipeline.rec: docs/pipeline.md tells how to go on'
 
 # Each file in ring/, inside/ and outside/ of tests/ is a program of its own.
+# Those of outside/ only run commands.
+$(BUILD)/tests/outside/%: CFLAGS += -O0
 $(BUILD)/tests/%: tests/%.c $(HEADERS) $(wildcard tests/harness/*.h \
 		compat/recorder/* tools/*.[ch] tools/*/*.[ch])
 	@mkdir -p $(@D)

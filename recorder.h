@@ -60,7 +60,8 @@ LIMITS
       machine that is stopped and goes on elsewhere may set its clock back.
     * RECORDER_FILE, RECORDER_DUMP and the like in the environment are read by
       recorder_dump.h: a program none of whose files includes it records into
-      memory only, whatever they say; recorder save PID makes a file of that.
+      memory only, whatever they say, as recorder list PID tells; recorder save
+      PID makes a file of that.
     * x86: a sandbox that forbids rdtsc (seccomp's strict mode) ends a program
       that records.
     * In C++, a parameter pack is no list of arguments to record(), which says
@@ -166,7 +167,8 @@ stands on a lower floor; no file includes one of the headers outside:
  *     and where a file is compiled without it, orders are by the counter, and
  *     `recorder list` says so.
  * -DRECORDER_LIBRARY only declares what the macros call, for programs of many
- *     files: one defines RECORDER_LIBRARY_BODY before it includes this header.
+ *     files: one defines RECORDER_LIBRARY_BODY before it includes this header,
+ *     and recorder_dump.h and its like if any file calls their functions.
  */
 #define RECORDER(name, ...)                                                    \
     RECORDER_DEFINE_(name, RECORDER_FIRST_(__VA_ARGS__, 0), 1,                 \
@@ -323,7 +325,8 @@ recorder_tweak_leave_(struct recorder_tweak *tweak);
 #ifndef RECORDER_HOSTED_
 /* RECORDER_AT: continues the ring, or empties it. Orders continue behind its
  * last one. */
-RECORDER_PROTOTYPE_ void recorder_resume(const struct recorder *recorder);
+RECORDER_CALLED_PROTOTYPE_ void
+recorder_resume(const struct recorder *recorder);
 #endif
 
 /* record() calls these with up to 4 arguments, with more, and for text. They
@@ -350,7 +353,7 @@ recorder_copy_(const struct recorder *recorder, const char *string);
 } /* extern "C" */
 #endif
 
-#if !defined(RECORDER_LIBRARY) || defined(RECORDER_LIBRARY_BODY)
+#ifndef RECORDER_DECLARED_
 #include "recorder/record.h"
 #include "recorder/registry.h"
 #ifndef RECORDER_HOSTED_

@@ -115,9 +115,6 @@ CONTENTS
 #define RECORDER_DUMP_H
 
 #include "recorder.h"
-#if defined(RECORDER_LIBRARY) && !defined(RECORDER_LIBRARY_BODY)
-#error "with RECORDER_LIBRARY, only the file with RECORDER_LIBRARY_BODY reads"
-#endif
 
 #ifndef RECORDER_NOTHING_
 RECORDER_QUIET_
@@ -130,15 +127,16 @@ extern "C" {
 /* Each function shows all rings, merged by order, and returns the number of
  * records shown. Without an operating system, stderr is RECORDER_WRITE of the
  * port, and there are no descriptors. */
-RECORDER_PROTOTYPE_ size_t recorder_dump(void); /* to stderr */
+RECORDER_CALLED_PROTOTYPE_ size_t recorder_dump(void); /* to stderr */
 #ifdef RECORDER_HOSTED_
-RECORDER_PROTOTYPE_ size_t recorder_dump_fd(int fd);
+RECORDER_CALLED_PROTOTYPE_ size_t recorder_dump_fd(int fd);
 #endif
 /* To stderr, the recorders whose whole name matches: an extended regular
  * expression, case-insensitive. */
-RECORDER_PROTOTYPE_ size_t recorder_dump_for(const char *regex);
+RECORDER_CALLED_PROTOTYPE_ size_t recorder_dump_for(const char *regex);
 /* To sink(context, text, size), one line a call, not NUL-terminated. */
-RECORDER_PROTOTYPE_ size_t recorder_dump_to(recorder_sink *sink, void *context);
+RECORDER_CALLED_PROTOTYPE_ size_t recorder_dump_to(recorder_sink *sink,
+                                                   void *context);
 
 /* Sets the line of a record; the text is kept, not copied. Null: the default,
  * "{order} [{seconds} {location} T{thread}] {recorder}: {severity}{message}".
@@ -150,7 +148,7 @@ RECORDER_PROTOTYPE_ size_t recorder_dump_to(recorder_sink *sink, void *context);
  * {recorder:-12} fills from the left; {{ is a brace. At most 255 bytes.
  * Environment: RECORDER_LINE. Returns false, and says so on stderr, where a
  * field is unknown; then nothing changes. */
-RECORDER_PROTOTYPE_ bool recorder_line(const char *line);
+RECORDER_CALLED_PROTOTYPE_ bool recorder_line(const char *line);
 
 /* ---------------------------------------------------------------- events --
  *
@@ -163,16 +161,16 @@ RECORDER_PROTOTYPE_ bool recorder_line(const char *line);
  * counts orders that were overwritten before the cursor came to them. Orders
  * that events skip tell nothing: a record of 5 to 12 arguments has 2 or 3, a
  * copied text one for each 32 bytes. Both structs stand in recorder/event.h and
- * recorder/events.h. */
+ * recorder/cursor.h. */
 struct recorder_cursor;
 struct recorder_event;
 
 /* Takes the next event. False: there is none yet. */
-RECORDER_PROTOTYPE_ bool recorder_next(struct recorder_cursor *cursor,
-                                       struct recorder_event *event);
+RECORDER_CALLED_PROTOTYPE_ bool recorder_next(struct recorder_cursor *cursor,
+                                              struct recorder_event *event);
 /* Writes the message of an event as snprintf() would: at most `size` - 1 bytes
  * and a NUL. Returns the length of the whole message. */
-RECORDER_PROTOTYPE_ size_t
+RECORDER_CALLED_PROTOTYPE_ size_t
 recorder_event_text(const struct recorder_event *event, char *to, size_t size);
 
 #ifdef RECORDER_HOSTED_
@@ -183,13 +181,13 @@ recorder_event_text(const struct recorder_event *event, char *to, size_t size);
  * without a handler dump, and the program goes on. False: `sig` is ignored,
  * stops the process, or cannot be caught, or the program runs with more rights
  * than its caller (setuid); nothing changes. */
-RECORDER_PROTOTYPE_ bool recorder_dump_on_signal(int sig);
+RECORDER_CALLED_PROTOTYPE_ bool recorder_dump_on_signal(int sig);
 
 /* The same for the signals by which programs crash (QUIT ILL TRAP ABRT BUS FPE
  * SEGV SYS XCPU XFSZ) and, where the program has no handler for them, USR1 and
  * USR2. `add` and `remove` are masks: 1u << SIGTERM. */
-RECORDER_PROTOTYPE_ void recorder_dump_on_common_signals(unsigned add,
-                                                         unsigned remove);
+RECORDER_CALLED_PROTOTYPE_ void
+recorder_dump_on_common_signals(unsigned add, unsigned remove);
 
 /* Sets what these dumps show: "last=100, to=/tmp/%p.dump, names=net".
  *     last    so many of the newest records of each recorder, or last=all; not
@@ -206,13 +204,13 @@ RECORDER_PROTOTYPE_ void recorder_dump_on_common_signals(unsigned add,
  * program runs with more rights than its caller (setuid). Returns false, and
  * says why on stderr, where a setting means nothing; then nothing changes.
  * recorder_dump() and its like always show everything. */
-RECORDER_PROTOTYPE_ bool recorder_dump_set(const char *setting);
+RECORDER_CALLED_PROTOTYPE_ bool recorder_dump_set(const char *setting);
 
 /* Gives the calling thread an alternate signal stack, if it has none, so that
  * it can dump after its own has overflowed. The functions above do so for the
  * thread that calls them. False: no memory. The stack of a thread that has
  * ended is given to the next that asks. */
-RECORDER_PROTOTYPE_ bool recorder_alt_stack(void);
+RECORDER_CALLED_PROTOTYPE_ bool recorder_alt_stack(void);
 
 /* ------------------------------------------------------------ recordings -- */
 
@@ -229,18 +227,21 @@ RECORDER_PROTOTYPE_ bool recorder_alt_stack(void);
  * namespace or on another host, too, stays: the new one is PATH.1 to PATH.9.
  *
  * The environment's RECORDER_FILE does that before main(). */
-RECORDER_PROTOTYPE_ bool recorder_file(const char *path);
+RECORDER_CALLED_PROTOTYPE_ bool recorder_file(const char *path);
 #endif
 
 #ifdef __cplusplus
 } /* extern "C" */
 #endif
 
+#include "recorder/cursor.h"
+#ifndef RECORDER_DECLARED_
 #include "recorder/dump.h"
 #ifdef RECORDER_HOSTED_
 #include "recorder/signal.h"
 #ifndef RECORDER_NO_FILE
 #include "recorder/file.h"
+#endif
 #endif
 #endif
 RECORDER_LOUD_

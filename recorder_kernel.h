@@ -36,9 +36,10 @@ PROMISES (each names the test that keeps it)
 LIMITS
     * Linux 5.13; from 4.7 on with rings that children of fork() fill, too.
       Elsewhere recorder_kernel() says so.
-    * A switch costs the program some 0.5 us more. Each processor has a
-      descriptor, from 100 up, and locked memory: the kernel grants a user 516
-      KiB a processor, then what RLIMIT_MEMLOCK says.
+    * A switch takes 0.5 to 1 us longer, all of it the kernel's (docs/
+      benchmarks.md). Each processor has a descriptor, from 100 up, and locked
+      memory: the kernel grants a user 516 KiB a processor, then what
+      RLIMIT_MEMLOCK says.
     * A switch that was poured has the order of the pour, and the time of the
       switch: dumps by order show a pour in one piece, `recorder dump --by-time`
       sorts.
@@ -73,10 +74,6 @@ CONTENTS
 #define RECORDER_KERNEL_H
 
 #include "recorder.h"
-#if defined(RECORDER_LIBRARY) && !defined(RECORDER_LIBRARY_BODY)
-#error                                                                         \
-    "with RECORDER_LIBRARY, the file with RECORDER_LIBRARY_BODY includes this"
-#endif
 
 #ifndef RECORDER_NOTHING_
 RECORDER_QUIET_
@@ -100,17 +97,19 @@ extern "C" {
  * They are records of a recorder `switches`, which has RECORDER_KERNEL_SLOTS
  * slots, 8192 unless that is defined before this header is included; or of the
  * program's own RECORDER(switches, ...) in another file. */
-RECORDER_PROTOTYPE_ int recorder_kernel(unsigned kib, unsigned ms);
+RECORDER_CALLED_PROTOTYPE_ int recorder_kernel(unsigned kib, unsigned ms);
 
 /* Records what the rings hold that was not recorded before. Safe in signal
  * handlers. */
-RECORDER_PROTOTYPE_ void recorder_kernel_pour(void);
+RECORDER_CALLED_PROTOTYPE_ void recorder_kernel_pour(void);
 
 #ifdef __cplusplus
 } /* extern "C" */
 #endif
 
-#ifdef RECORDER_LINUX_
+#if defined(RECORDER_DECLARED_)
+/* only the file with RECORDER_LIBRARY_BODY has the functions */
+#elif defined(RECORDER_LINUX_)
 #include "recorder/kernel_open.h"
 #else
 #include "recorder/kernel_none.h"

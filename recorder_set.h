@@ -64,7 +64,7 @@ extern "C" {
  * bad, and says so on stderr.
  *
  * Environment: RECORDER_TRACES is a specification for the program's start. */
-RECORDER_PROTOTYPE_ int recorder_trace_set(const char *specification);
+RECORDER_CALLED_PROTOTYPE_ int recorder_trace_set(const char *specification);
 
 /* ----------------------------------------------------------- conversions -- */
 
@@ -73,14 +73,16 @@ RECORDER_PROTOTYPE_ int recorder_trace_set(const char *specification);
  * conversion as written. `trace` is the recorder's RECORDER_TRACE in a trace,
  * when what the word points at is there; 0 in a dump, when it may be gone; and
  * has bit 0 set for %+. Returns the function that was set before. */
-RECORDER_PROTOTYPE_ recorder_type *
+RECORDER_CALLED_PROTOTYPE_ recorder_type *
 recorder_configure_type(unsigned char conversion, recorder_type *function);
 
 #ifdef __cplusplus
 } /* extern "C" */
 #endif
 
+#ifndef RECORDER_DECLARED_
 #include "recorder/set.h"
+#endif
 RECORDER_LOUD_
 #endif /* RECORDER_NOTHING_ */
 

@@ -44,8 +44,6 @@ LIMITS
       records with: libraries of a program that does not export its symbols have
       their own, and keep the worker's.
     * Stacks that are copied away while their task does not run are not read.
-    * With RECORDER_LIBRARY, only the file with RECORDER_LIBRARY_BODY may
-      include this.
 
 CONTENTS
     descriptions    RECORDER_TASKS and its rows
@@ -59,10 +57,6 @@ CONTENTS
 RECORDER_QUIET_
 #include "recorder/tasks_layout.h"
 RECORDER_LOUD_
-
-#if defined(RECORDER_LIBRARY) && !defined(RECORDER_LIBRARY_BODY)
-#error "with RECORDER_LIBRARY, only the file with RECORDER_LIBRARY_BODY may"
-#endif
 
 /* ---------------------------------------------------------- descriptions -- */
 
@@ -183,14 +177,19 @@ extern "C" {
 #endif
 
 /* Where constructors do not run, main() calls this, of &recorder_tasks_NAME. */
-RECORDER_PROTOTYPE_ void recorder_tasks_enter(struct recorder_tasks *tasks);
+RECORDER_CALLED_PROTOTYPE_ void
+recorder_tasks_enter(struct recorder_tasks *tasks);
+#if defined(RECORDER_IN_LIBRARY_) || defined(RECORDER_LIBRARY)
+RECORDER_CALLED_PROTOTYPE_ void
+recorder_tasks_leave_(struct recorder_tasks *tasks);
+#endif
 
 /* Put a task into the table of &recorder_tasks_NAME, and take it out, from any
  * thread and at any moment. False: the table is full. */
-RECORDER_PROTOTYPE_ bool recorder_task_enter(struct recorder_tasks *tasks,
-                                             void *task);
-RECORDER_PROTOTYPE_ void recorder_task_leave(struct recorder_tasks *tasks,
-                                             const void *task);
+RECORDER_CALLED_PROTOTYPE_ bool
+recorder_task_enter(struct recorder_tasks *tasks, void *task);
+RECORDER_CALLED_PROTOTYPE_ void
+recorder_task_leave(struct recorder_tasks *tasks, const void *task);
 
 /* --------------------------------------------------------------- numbers --
  *
@@ -205,21 +204,27 @@ RECORDER_PROTOTYPE_ void recorder_task_leave(struct recorder_tasks *tasks,
 /* Takes a row of the thread table for a task, with 15 bytes of its name.
  * Returns its number; 0: all rows are taken, and the task records as its
  * worker. */
-RECORDER_PROTOTYPE_ unsigned recorder_task_begin(const char *name);
+RECORDER_CALLED_PROTOTYPE_ unsigned recorder_task_begin(const char *name);
 /* The number of the calling thread. */
-RECORDER_PROTOTYPE_ unsigned recorder_task_worker(void);
+RECORDER_CALLED_PROTOTYPE_ unsigned recorder_task_worker(void);
 /* What the calling thread records from now on has that number; 0 changes
  * nothing. Before it sleeps or ends, a worker goes back to its own. */
+#ifdef RECORDER_LIBRARY
+extern void recorder_task_switch(unsigned number);
+#else
 RECORDER_INLINE_ void recorder_task_switch(unsigned number);
+#endif
 /* The task has ended: its row stays for its records, until rows are scarce. */
-RECORDER_PROTOTYPE_ void recorder_task_end(unsigned number);
+RECORDER_CALLED_PROTOTYPE_ void recorder_task_end(unsigned number);
 
 #ifdef __cplusplus
 } /* extern "C" */
 #endif
 
 RECORDER_QUIET_
+#ifndef RECORDER_DECLARED_
 #include "recorder/tasks.h"
+#endif
 RECORDER_LOUD_
 #endif /* RECORDER_NOTHING_ */
 

@@ -105,28 +105,30 @@ extern "C" {
  *
  * Environment: RECORDER_TRIGGERS, when the program starts, unless it runs with
  * more rights than its caller (setuid). */
-RECORDER_PROTOTYPE_ bool recorder_trigger(const char *text);
+RECORDER_CALLED_PROTOTYPE_ bool recorder_trigger(const char *text);
 
 /* The same, and calls function(context, seen) between freeze and dump; "NAMES:
  * CONDITIONS" needs no actions then. It runs in the middle of a record(), and
  * must be fit for where that is called. `seen` is valid until it returns. With
  * after= it is the record that came when the time was over. */
-RECORDER_PROTOTYPE_ bool
+RECORDER_CALLED_PROTOTYPE_ bool
 recorder_trigger_call(const char *text, recorder_trigger_function *function,
                       void *context);
 
 /* Lets all triggers that have acted act once more, and looks for recorders that
  * came since. */
-RECORDER_PROTOTYPE_ void recorder_trigger_arm(void);
+RECORDER_CALLED_PROTOTYPE_ void recorder_trigger_arm(void);
 
 /* Sets all recorders that freeze turned off to what they were before. */
-RECORDER_PROTOTYPE_ void recorder_trigger_thaw(void);
+RECORDER_CALLED_PROTOTYPE_ void recorder_trigger_thaw(void);
 
 #ifdef __cplusplus
 } /* extern "C" */
 #endif
 
+#ifndef RECORDER_DECLARED_
 #include "recorder/trigger.h"
+#endif
 RECORDER_LOUD_
 #endif /* RECORDER_NOTHING_ */
 

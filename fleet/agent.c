@@ -32,7 +32,8 @@ enum {
     SCAN_MS = 5000,
     TRIGGER_MS = 250,
     KNOWN = 64,
-    HOURLY = 12 /* automatic snapshots at most */
+    HOURLY = 12, /* automatic snapshots at most */
+    NICE = 10    /* of all work */
 };
 static const uint64_t SECOND = 1000000000, JOIN = 30 * SECOND,
                       MEET = 2 * SECOND;
@@ -48,7 +49,10 @@ static struct {
     size_t known_count;
     uint64_t hour[HOURLY]; /* when the last automatic ones were */
     size_t hour_count;
-    char due[KNOWN][65]; /* to be saved: queued for the agent's thread */
+    struct due { /* to be saved: queued for the agent's thread */
+        char id[65], why[256], by[65];
+        bool automatic;
+    } due[KNOWN];
     size_t due_count;
     size_t processes;
     int wake;
@@ -72,10 +76,14 @@ static void wake(void)
 /* Two triggers at one moment are one snapshot: the smaller id is its name. */
 static void take_id(const char *id)
 {
-    spool_rename(state.last, id);
+    bool queued = false;
     for (size_t i = 0; i < state.due_count; i++)
-        if (strcmp(state.due[i], state.last) == 0)
-            strcpy(state.due[i], id);
+        if (strcmp(state.due[i].id, state.last) == 0) {
+            strcpy(state.due[i].id, id);
+            queued = true;
+        }
+    if (!queued)
+        spool_rename(state.last, id);
     strcpy(state.known[state.known_count++ % KNOWN], id);
     strcpy(state.last, id);
 }
@@ -85,6 +93,7 @@ static const char *begin(const char *id, const char *why, const char *by,
                          bool automatic)
 {
     uint64_t now = now_ns();
+    struct due *due = &state.due[state.due_count];
     if (is_known(id))
         return automatic ? state.last : id;
     if (automatic && *state.last && now - state.begun_ns < JOIN) {
@@ -93,11 +102,9 @@ static const char *begin(const char *id, const char *why, const char *by,
             take_id(id);
         return state.last;
     }
-    if (automatic && state.hour_count >= HOURLY &&
-        now - state.hour[state.hour_count % HOURLY] < 3600 * SECOND)
-        return NULL;
     if (state.due_count == KNOWN ||
-        !spool_begin(id, why, by, automatic, automatic ? real_ns() + MEET : 0))
+        (automatic && state.hour_count >= HOURLY &&
+         now - state.hour[state.hour_count % HOURLY] < 3600 * SECOND))
         return NULL;
     if (automatic)
         state.hour[state.hour_count++ % HOURLY] = now;
@@ -105,8 +112,11 @@ static const char *begin(const char *id, const char *why, const char *by,
     strcpy(state.last, id);
     state.automatic = automatic;
     state.begun_ns = now;
-    strcpy(state.due[state.due_count++], id);
-    wake();
+    strcpy(due->id, id);
+    snprintf(due->why, sizeof due->why, "%s", why);
+    snprintf(due->by, sizeof due->by, "%s", by);
+    due->automatic = automatic;
+    state.due_count++;
     return id;
 }
 
@@ -165,6 +175,7 @@ static void requested(natsConnection *connection, natsSubscription *sub,
         if (taken)
             answer(connection, message, taken, begun_ns);
         pthread_mutex_unlock(&state.lock);
+        wake(); /* the work comes behind the answer */
     }
     free(id);
     free(why);
@@ -195,6 +206,7 @@ static bool freeze_all(struct hub *hub, const char *why, char id[65])
     pthread_mutex_unlock(&state.lock);
     if (taken && strcmp(id, own) == 0)
         natsConnection_Publish(hub->connection, hub_subject(), json, (int)size);
+    wake();
     free(json);
     return taken;
 }
@@ -403,20 +415,23 @@ static void children_wait(void)
 /* Takes the snapshots that are due: a target for each process. */
 static void due_take(const struct processes *in)
 {
-    char due[KNOWN][65];
-    size_t count;
     uint64_t word;
     if (read(state.wake, &word, sizeof word) < 0)
         return;
     pthread_mutex_lock(&state.lock);
-    memcpy(due, state.due, sizeof due);
-    count = state.due_count;
+    for (size_t i = 0; i < state.due_count; i++) {
+        const struct due *d = &state.due[i];
+        if (!spool_begin(d->id, d->why, d->by, d->automatic,
+                         d->automatic ? real_ns() + MEET : 0))
+            say("%s/%s: %s: nothing is saved", options.spool, d->id,
+                strerror(errno));
+        else
+            for (size_t k = 0; k < in->count; k++)
+                if (in->all[k].recorders && in->all[k].alive)
+                    target_add(d->id, &in->all[k], NULL);
+    }
     state.due_count = 0;
     pthread_mutex_unlock(&state.lock);
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < in->count; k++)
-            if (in->all[k].recorders && in->all[k].alive)
-                target_add(due[i], &in->all[k], NULL);
 }
 
 /* A process has ended: what its recording holds goes with a snapshot. */
@@ -489,6 +504,11 @@ int fleet_agent(void)
     if (natsConnection_Subscribe(&sub, hub.connection, hub_subject(), requested,
                                  NULL) != NATS_OK)
         fail("%s: no subscription", hub_subject());
+    /* This thread and those it starts, and `recorder save`: libnats' threads
+     * are there already, and answer before others work. */
+    errno = 0;
+    if (nice(NICE) == -1 && errno)
+        say("nice: %s", strerror(errno));
     if (pthread_create(&shipper, NULL, spool_ship, &hub) != 0)
         fail("no thread");
     say("agent of %s on %s: %zu processes with recorders", options.service,

@@ -4,6 +4,7 @@
 #include "shown.h"
 #include "text.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,31 +117,41 @@ const char *hub_bucket(void)
 
 /* ------------------------------------------------------------------ json -- */
 
-/* Asks SQLite, which knows JSON, about a text. */
-static char *json_text(const char *json, size_t size, const char *sql,
+/* Asks SQLite, which knows JSON, about a text. One connection serves all
+ * threads: a request is answered at once, and an agent is small. */
+enum asked { JSON_GET, JSON_QUOTE };
+static char *json_text(enum asked what, const char *json, size_t size,
                        const char *path)
 {
-    static _Thread_local sqlite3 *db;
-    sqlite3_stmt *statement = NULL;
+    static const char *const texts[] = {"select json_extract(?, ?)",
+                                        "select json_quote(?)"};
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static sqlite3 *db;
+    static sqlite3_stmt *statements[2];
+    sqlite3_stmt **statement = &statements[what];
     char *text = NULL;
-    if (!db && sqlite3_open(":memory:", &db) != SQLITE_OK)
-        fail("SQLite: %s", sqlite3_errmsg(db));
-    if (size > 1 << 20 ||
-        sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK)
+    if (size > 1 << 20)
         return NULL;
-    sqlite3_bind_text(statement, 1, json, (int)size, SQLITE_TRANSIENT);
+    pthread_mutex_lock(&lock);
+    if ((!db && sqlite3_open(":memory:", &db) != SQLITE_OK) ||
+        (!*statement &&
+         sqlite3_prepare_v2(db, texts[what], -1, statement, NULL) != SQLITE_OK))
+        fail("SQLite: %s", sqlite3_errmsg(db));
+    sqlite3_bind_text(*statement, 1, json, (int)size, SQLITE_STATIC);
     if (path)
-        sqlite3_bind_text(statement, 2, path, -1, SQLITE_TRANSIENT);
-    if (sqlite3_step(statement) == SQLITE_ROW &&
-        sqlite3_column_text(statement, 0))
-        text = strdup((const char *)sqlite3_column_text(statement, 0));
-    sqlite3_finalize(statement);
+        sqlite3_bind_text(*statement, 2, path, -1, SQLITE_STATIC);
+    if (sqlite3_step(*statement) == SQLITE_ROW &&
+        sqlite3_column_text(*statement, 0))
+        text = strdup((const char *)sqlite3_column_text(*statement, 0));
+    sqlite3_reset(*statement);
+    sqlite3_clear_bindings(*statement);
+    pthread_mutex_unlock(&lock);
     return text;
 }
 
 char *json_get(const char *json, size_t size, const char *path)
 {
-    return json_text(json, size, "select json_extract(?, ?)", path);
+    return json_text(JSON_GET, json, size, path);
 }
 
 void json_write(FILE *to, const char *text)
@@ -150,7 +161,7 @@ void json_write(FILE *to, const char *text)
     texts_lock();
     text = text_repaired(text, &size);
     text = text_shown(text, &size); /* no control characters */
-    quoted = json_text(text, size, "select json_quote(?)", NULL);
+    quoted = json_text(JSON_QUOTE, text, size, NULL);
     texts_unlock();
     fputs(need(quoted), to);
     free(quoted);

@@ -80,31 +80,60 @@ static void host_know(void *hosts, const struct object *o)
     host_of(hosts, o->host);
 }
 
-/* Asks all agents, and calls `each` with every answer, until none came for half
- * a second. */
+struct answer {
+    natsMsg *message;
+    uint64_t asked_ns, took_ns; /* since 1970; until it was here */
+};
+
+/* Asks all agents until none answered for half a second, at least for a second;
+ * then calls `each`, which takes its time, with every answer. The hub says at
+ * once if there is no agent. */
 static void ask(struct hub *hub, const char *request,
-                void (*each)(void *, const char *json, size_t size,
-                             uint64_t asked_ns),
-                void *context)
+                void (*each)(void *, const struct answer *), void *context)
 {
     natsInbox *inbox;
     natsSubscription *sub;
-    natsMsg *message;
-    uint64_t asked_ns = real_ns(), begun_ns = now_ns();
+    struct answer *all = NULL, one = {0};
+    uint64_t begun_ns;
+    size_t count = 0;
     if (natsInbox_Create(&inbox) != NATS_OK ||
-        natsConnection_SubscribeSync(&sub, hub->connection, inbox) != NATS_OK ||
-        natsConnection_PublishRequestString(hub->connection, hub_subject(),
+        natsConnection_SubscribeSync(&sub, hub->connection, inbox) != NATS_OK)
+        fail("%s: the answers have no inbox", options.server);
+    one.asked_ns = real_ns();
+    begun_ns = now_ns();
+    if (natsConnection_PublishRequestString(hub->connection, hub_subject(),
                                             inbox, request) != NATS_OK)
         fail("%s: the request cannot be sent", options.server);
-    while (natsSubscription_NextMsg(
-               &message, sub, now_ns() - begun_ns < 1000000000 ? 1000 : 500) ==
-           NATS_OK) {
-        each(context, natsMsg_GetData(message),
-             (size_t)natsMsg_GetDataLength(message), asked_ns);
-        natsMsg_Destroy(message);
+    while (natsSubscription_NextMsg(&one.message, sub,
+                                    !count ? 5000
+                                    : now_ns() - begun_ns < 1000000000
+                                        ? 1000
+                                        : 500) == NATS_OK) {
+        one.took_ns = now_ns() - begun_ns;
+        if ((count & (count - 1)) == 0)
+            all = need(realloc(all, (count ? 2 * count : 1) * sizeof *all));
+        all[count++] = one;
     }
+    for (size_t i = 0; i < count; i++) {
+        each(context, &all[i]);
+        natsMsg_Destroy(all[i].message);
+    }
+    free(all);
     natsSubscription_Destroy(sub);
     natsInbox_Destroy(inbox);
+}
+
+/* What stands at a path of an answer, to be freed; or null. */
+static char *answer_text(const struct answer *a, const char *path)
+{
+    return json_get(natsMsg_GetData(a->message),
+                    (size_t)natsMsg_GetDataLength(a->message), path);
+}
+
+static uint64_t answer_number(const struct answer *a, const char *path)
+{
+    return json_number(natsMsg_GetData(a->message),
+                       (size_t)natsMsg_GetDataLength(a->message), path);
 }
 
 /* ---------------------------------------------------------------- freeze -- */
@@ -117,19 +146,18 @@ struct freezing {
     bool told; /* each failure was said */
 };
 
-static void freeze_answer(void *context, const char *json, size_t size,
-                          uint64_t asked_ns)
+static void freeze_answer(void *context, const struct answer *a)
 {
     struct freezing *f = context;
-    char *host = json_get(json, size, "$.host"), name[65];
+    char *host = answer_text(a, "$.host"), name[65];
     struct host *of;
     name_of(name, host ? host : "?");
     free(host);
     of = host_of(&f->hosts, name);
     f->answered += !of->answered;
     of->answered = true;
-    f->processes += json_number(json, size, "$.processes");
-    f->told_ns = real_ns() - asked_ns;
+    f->processes += answer_number(a, "$.processes");
+    f->told_ns = a->took_ns;
 }
 
 static void freeze_count(void *context, const struct object *o)
@@ -162,12 +190,12 @@ int fleet_freeze(void)
     if (fclose(to) != 0)
         need(NULL);
     hub_connect(&hub, false);
-    store_list(&hub, host_know, &f.hosts);
     begun_ns = now_ns();
     ask(&hub, json, freeze_answer, &f);
     free(json);
     if (!f.answered)
         fail("no agent of %s answers", options.service);
+    store_list(&hub, host_know, &f.hosts);
     printf("snapshot %s: %zu of %zu agents within %.0f ms, %zu processes", id,
            f.answered, f.hosts.count, (double)f.told_ns / 1e6, f.processes);
     fflush(stdout);
@@ -371,17 +399,16 @@ int fleet_fetch(const char *snapshot)
 
 /* ------------------------------------------------------------------- who -- */
 
-static void who_answer(void *context, const char *json, size_t size,
-                       uint64_t asked_ns)
+static void who_answer(void *context, const struct answer *a)
 {
-    char *host = json_get(json, size, "$.host");
-    uint64_t now = real_ns(), clock = json_number(json, size, "$.clock_ns");
+    char *host = answer_text(a, "$.host");
+    uint64_t clock = answer_number(a, "$.clock_ns");
     ++*(size_t *)context;
     printf("%-30s %9" PRIu64 " %10s %+9.1f ms +-%.1f\n",
-           shown(host ? host : "?"), json_number(json, size, "$.processes"),
-           bytes_text(json_number(json, size, "$.spool")),
-           (double)(int64_t)(clock - (asked_ns + (now - asked_ns) / 2)) / 1e6,
-           (double)(now - asked_ns) / 2e6);
+           shown(host ? host : "?"), answer_number(a, "$.processes"),
+           bytes_text(answer_number(a, "$.spool")),
+           (double)(int64_t)(clock - (a->asked_ns + a->took_ns / 2)) / 1e6,
+           (double)a->took_ns / 2e6);
     free(host);
 }
 

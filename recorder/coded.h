@@ -48,7 +48,7 @@ RECORDER_INLINE_ void recorder_coded_severity_(struct recorder_headed_ *h,
 }
 
 /* Adds the conversions of a buffer, which stands behind so many arguments. */
-RECORDER_FUNCTION_ void recorder_coded_buffer_(struct recorder_string_ *to,
+RECORDER_SELDOM_ void recorder_coded_buffer_(struct recorder_string_ *to,
                                                unsigned count)
 {
     recorder_add_string_(to, " [%");
@@ -59,7 +59,7 @@ RECORDER_FUNCTION_ void recorder_coded_buffer_(struct recorder_string_ *to,
 }
 
 /* Takes the words of a record apart. False: its first word was lost. */
-RECORDER_FUNCTION_ bool recorder_coded_of_(const struct recorder_event *event,
+RECORDER_SELDOM_ bool recorder_coded_of_(const struct recorder_event *event,
                                            struct recorder_coded_ *to)
 {
     struct recorder_string_ format =

@@ -324,7 +324,7 @@ RECORDER_FUNCTION_ size_t recorder_dump_passes_(
     return shown;
 }
 
-RECORDER_SELDOM_ bool recorder_line(const char *line)
+RECORDER_CALLED_SELDOM_ bool recorder_line(const char *line)
 {
     struct recorder_string_ say;
     const char *wrong = NULL;
@@ -400,7 +400,8 @@ RECORDER_SELDOM_ size_t recorder_dump_out_(const char *regex,
     return recorder_dump_choice_(&choice, out, lines);
 }
 
-RECORDER_SELDOM_ size_t recorder_dump_to(recorder_sink *sink, void *context)
+RECORDER_CALLED_SELDOM_ size_t recorder_dump_to(recorder_sink *sink,
+                                                void *context)
 {
     struct recorder_output_ out = recorder_output_to_(-1);
     out.sink = sink;
@@ -408,18 +409,18 @@ RECORDER_SELDOM_ size_t recorder_dump_to(recorder_sink *sink, void *context)
     return recorder_dump_out_(NULL, &out, NULL);
 }
 #ifdef RECORDER_HOSTED_
-RECORDER_SELDOM_ size_t recorder_dump_fd(int fd)
+RECORDER_CALLED_SELDOM_ size_t recorder_dump_fd(int fd)
 {
     struct recorder_output_ out = recorder_output_to_(fd);
     return recorder_dump_out_(NULL, &out, NULL);
 }
 #endif
-RECORDER_SELDOM_ size_t recorder_dump(void)
+RECORDER_CALLED_SELDOM_ size_t recorder_dump(void)
 {
     struct recorder_output_ out = recorder_output_to_(recorder_output_fd_);
     return recorder_dump_out_(NULL, &out, NULL);
 }
-RECORDER_SELDOM_ size_t recorder_dump_for(const char *regex)
+RECORDER_CALLED_SELDOM_ size_t recorder_dump_for(const char *regex)
 {
     struct recorder_output_ out = recorder_output_to_(recorder_output_fd_);
     const char *wrong = recorder_regex_check_(regex);
@@ -518,8 +519,8 @@ RECORDER_FUNCTION_ void recorder_print_(const struct recorder *recorder,
     recorder_print_lines_(recorder, thread, records, count, NULL);
 }
 
-RECORDER_FUNCTION_ size_t
-recorder_event_text(const struct recorder_event *event, char *to, size_t size)
+RECORDER_CALLED_ size_t recorder_event_text(const struct recorder_event *event,
+                                            char *to, size_t size)
 {
     char stack[RECORDER_SCRATCH_STACK_] __attribute__((aligned(16)));
     struct recorder_scratch_ s;

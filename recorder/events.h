@@ -4,7 +4,7 @@
 #define RECORDER_EVENTS_H_
 
 #include "coded.h"
-#include "event.h"
+#include "cursor.h"
 #include "heading.h"
 #include "memory.h"
 #include "record.h"
@@ -14,58 +14,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* ------------------------------------------------------------- interface -- */
-
-/* A record copied out of its slot, and where it came from. */
-struct recorder_kept_ {
-    struct recorder_record record;
-    const struct recorder *recorder;
-    const char *name;
-    const struct recorder_ring *ring;
-    uint32_t slot, thread;
-};
-/* Sorts a kept record: its order and its index in the batch. */
-struct recorder_key_ {
-    uintptr_t order; /* less the batch's end, so that it ascends over a wrap */
-    uintptr_t index;
-};
-/* The records of the smallest orders above `after`, ascending. */
-struct recorder_batch_ {
-    struct recorder_kept_ *kept; /* `max` of each */
-    struct recorder_key_ *keys;  /* a permutation: all below `used` */
-    size_t max, used, count, next;
-    uintptr_t after; /* the last order that was taken out */
-    uintptr_t end;   /* orders from here on are too young */
-    bool begun;      /* `after` is set; 0 may be an order, as orders wrap */
-    bool more;       /* the batch had no room for all */
-    const char *regex;
-    size_t last; /* only as many events of each recorder; 0: all */
-};
-
-/* What the heading of a format says, by its address; 0: no entry. */
-struct recorder_severity_cached_ {
-    uint64_t format;
-    int32_t severity;
-    bool hardware, event;
-};
-
-#define RECORDER_CURSOR_MAX_ 256
-#define RECORDER_SEVERITIES_MAX_ 32
-struct recorder_cursor {
-    /* Orders passed by that were overwritten. Events skip orders without that:
-     * a record of 5 to 12 arguments has 2 or 3, a copied text some of its own.
-     */
-    uint64_t missed;
-    struct recorder_batch_ batch;
-    /* Emptied for each batch. */
-    struct recorder_severity_cached_ cached[RECORDER_SEVERITIES_MAX_];
-    struct recorder_key_ keys[RECORDER_CURSOR_MAX_];
-    struct recorder_kept_ kept[RECORDER_CURSOR_MAX_];
-    /* Where orders are of the clock (recorder_next_missed_): records taken out,
-     * positions handed out, what was cleared, and positions gone until then. */
-    uintptr_t taken, handed, cleared, gone;
-};
 
 /* ----------------------------------------------------------------- batch -- */
 
@@ -81,7 +29,11 @@ RECORDER_INLINE_ bool recorder_chosen_(const struct recorder *recorder,
 RECORDER_FUNCTION_ void recorder_sort_keys_(struct recorder_key_ *keys,
                                             size_t count)
 {
-    size_t gap = 1, i, j;
+    size_t gap = 1, i = 1, j;
+    while (i < count && keys[i - 1].order <= keys[i].order)
+        i++;
+    if (i >= count)
+        return; /* they were sorted: of one ring that never came round */
     while (gap < count / 3)
         gap = gap < 4 ? 4 : gap * 9 / 4 + 1;
     for (;; gap = gap <= 4 ? 1 : (gap - 1) * 4 / 9) {
@@ -461,8 +413,8 @@ RECORDER_INLINE_ bool recorder_next_take_(struct recorder_cursor *cursor,
     return taken;
 }
 
-RECORDER_FUNCTION_ bool recorder_next(struct recorder_cursor *cursor,
-                                      struct recorder_event *event)
+RECORDER_CALLED_ bool recorder_next(struct recorder_cursor *cursor,
+                                    struct recorder_event *event)
 {
     struct recorder_batch_ *batch = &cursor->batch;
     uintptr_t cleared = recorder_get_(&recorder_home_.registry->cleared);

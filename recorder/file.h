@@ -12,8 +12,6 @@
 extern "C" {
 #endif
 
-RECORDER_PROGRAM_ unsigned char recorder_file_asked_ = 0;
-
 #ifdef RECORDER_LINUX_
 /* ------------------------------------------------------------------ file -- */
 
@@ -306,7 +304,7 @@ RECORDER_SELDOM_ bool recorder_file_open_(const char *path,
     return done;
 }
 
-RECORDER_SELDOM_ bool recorder_file(const char *path)
+RECORDER_CALLED_SELDOM_ bool recorder_file(const char *path)
 {
     return path && *path &&
            recorder_file_open_(path,
@@ -346,7 +344,7 @@ RECORDER_SELDOM_ bool recorder_file_open_(const char *path,
     recorder_say_(&say);
     return false;
 }
-RECORDER_SELDOM_ bool recorder_file(const char *path)
+RECORDER_CALLED_SELDOM_ bool recorder_file(const char *path)
 {
     return path && *path && recorder_file_open_(path, "");
 }
@@ -357,9 +355,10 @@ RECORDER_SELDOM_ bool recorder_file(const char *path)
 __attribute__((constructor(103))) static void recorder_file_enter_(void)
 {
     const char *path = recorder_os_environment_("RECORDER_FILE");
-    if (recorder_file_asked_ || recorder_home_.registry->image)
+    struct recorder_registry *registry = recorder_home_.registry;
+    if (registry->file_asked == RECORDER_FILE_LOOKED_ || registry->image)
         return;
-    recorder_file_asked_ = 1;
+    registry->file_asked = RECORDER_FILE_LOOKED_;
     if (path && *path)
         recorder_file_open_(path, "a library started threads before the file "
                                   "could be made: recorder save PID makes one "

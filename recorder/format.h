@@ -89,25 +89,40 @@ recorder_format_(char *to, size_t size, const char *format,
 {
     struct recorder_formatter_ f;
     const char *literal = format, *s = format;
+    bool plain = true; /* literal[0..s) needs no escape */
     f.arguments = arguments;
     f.next = f.used = 0;
     f.to = to;
     f.room = size ? size - 1 : 0;
     f.length = 0;
-    while (!recorder_format_ended_(s)) {
-        const char *from = s++;
-        if (*from != '%')
+    for (;;) {
+        const char *end;
+        while (*s >= 0x20 && *s < 0x7f && *s != '%')
+            s++;
+        end = s;
+        if (*s == '%') {
+            f.at = s + 1;
+            recorder_format_parse_(&f);
+            s = f.at;
+            if (!f.kind) {
+                plain = false; /* its last byte is any */
+                continue;
+            }
+        } else if (!recorder_format_ended_(s)) {
+            plain = false;
+            s++;
             continue;
-        f.at = s;
-        recorder_format_parse_(&f);
-        s = f.at;
-        if (!f.kind)
-            continue;
-        recorder_format_escape_(&f, literal, (size_t)(from - literal), true);
+        }
+        if (plain)
+            recorder_format_put_(&f, literal, (size_t)(end - literal));
+        else
+            recorder_format_escape_(&f, literal, (size_t)(end - literal), true);
+        if (end == s)
+            break;
         recorder_format_convert_(&f);
         literal = s;
+        plain = true;
     }
-    recorder_format_escape_(&f, literal, (size_t)(s - literal), true);
     if (size)
         to[f.length < f.room ? f.length : f.room] = '\0';
     return f.length;
@@ -211,24 +226,20 @@ static inline void recorder_format_modifier_(struct recorder_formatter_ *f)
 }
 
 /* True if this character is a conversion of the program's own. */
-static inline bool recorder_format_is_own_(const struct recorder_formatter_ *f)
+RECORDER_SELDOM_ bool
+recorder_format_is_own_(const struct recorder_formatter_ *f)
 {
-    const struct recorder_arguments_ *a = f->arguments;
-    return a && a->types && !recorder_format_ended_(f->at) && *f->at != '%' &&
-           a->types[(unsigned char)*f->at];
+    return !recorder_format_ended_(f->at) && *f->at != '%' &&
+           f->arguments->types[(unsigned char)*f->at];
 }
 
-/* Parses the conversion behind a '%' and consumes its words. */
-RECORDER_FUNCTION_ void recorder_format_parse_(struct recorder_formatter_ *f)
+/* Parses position, flags, width and precision; most conversions have none.
+   Returns the position. */
+RECORDER_SELDOM_ unsigned recorder_format_fields_(struct recorder_formatter_ *f)
 {
-    static const char conversions[] = "dsuxp%cfgeioXFGEaAbBCS";
-    static const char kinds[] = "dsuuu%cfffduufffffuucs";
     unsigned position = recorder_format_position_(f), flag;
     int64_t width;
-    bool own;
     f->start = f->at;
-    f->missing = false;
-    f->flags = 0;
     for (; *f->at <= '0' || *f->at == 'I'; f->at++) {
         flag = recorder_format_index_("-+ #0'I", *f->at);
         if (flag == 7)
@@ -239,18 +250,33 @@ RECORDER_FUNCTION_ void recorder_format_parse_(struct recorder_formatter_ *f)
     if (width < 0)
         f->flags |= RECORDER_FORMAT_LEFT_;
     f->width = (unsigned)(width < 0 ? -width : width);
-    f->precision = -1;
     if (*f->at == '.') {
         f->at++;
         f->precision = (int)recorder_format_size_(f);
     }
-    own = recorder_format_is_own_(f);
+    return position;
+}
+
+/* Parses the conversion behind a '%' and consumes its words. */
+RECORDER_FUNCTION_ void recorder_format_parse_(struct recorder_formatter_ *f)
+{
+    static const char conversions[] = "dsuxp%cfgeioXFGEaAbBCS";
+    static const char kinds[] = "dsuuu%cfffduufffffuucs";
+    unsigned position = 0;
+    bool types = f->arguments && f->arguments->types, own;
+    f->start = f->at;
+    f->missing = false;
+    f->flags = f->width = 0;
+    f->precision = -1;
+    if (*f->at <= '9' || *f->at == 'I')
+        position = recorder_format_fields_(f);
+    own = types && recorder_format_is_own_(f);
     if (!own)
         recorder_format_modifier_(f);
     f->kind = 0;
     if (recorder_format_ended_(f->at))
         return;
-    own = own || recorder_format_is_own_(f);
+    own = own || (types && recorder_format_is_own_(f));
     f->conversion = *f->at++;
     f->kind = kinds[recorder_format_index_(conversions, f->conversion)];
     if (own)
@@ -354,7 +380,8 @@ RECORDER_FUNCTION_ void recorder_format_integer_(struct recorder_formatter_ *f)
     }
     if (alternate && value && (shift == 4 || shift == 1))
         base = pointer ? 'x' : c;
-    recorder_format_begin_(f, negative, base);
+    if (negative || base || f->flags)
+        recorder_format_begin_(f, negative, base);
     start = recorder_format_digits_(end, value, shift, c == 'X', precision > 0);
     count = (size_t)(end - start);
     if (alternate && shift == 3 && (!count || *start != '0') &&
@@ -401,7 +428,8 @@ RECORDER_FUNCTION_ bool recorder_format_bytes_(struct recorder_formatter_ *f,
         for (size_t i = 0; i < held; i++)
             piece[i] = piece[used + i];
     }
-    recorder_format_escape_(f, piece, held, true);
+    if (held)
+        recorder_format_escape_(f, piece, held, true);
     return !more;
 }
 
@@ -526,7 +554,7 @@ RECORDER_SELDOM_ unsigned recorder_format_utf8_(char *to, uint32_t character)
    n if its end is missing; 0 if it is none, a control character or one that
    turns the direction of text: U+061C, U+200E, U+200F, U+202A to U+202E, U+2066
    to U+2069. */
-RECORDER_FUNCTION_ size_t recorder_format_sequence_(const char *s, size_t n)
+RECORDER_SELDOM_ size_t recorder_format_sequence_(const char *s, size_t n)
 {
     unsigned char c = (unsigned char)s[0];
     unsigned low = c == 0xe0 || c == 0xc2 ? 0xa0 : c == 0xf0 ? 0x90 : 0x80;
@@ -562,10 +590,15 @@ RECORDER_FUNCTION_ size_t recorder_format_escape_(struct recorder_formatter_ *f,
 {
     const char *hex = "0123456789abcdef";
     size_t from = 0, i = 0; /* s[from..i) is plain and not yet written */
-    while (i < n) {
-        unsigned char c = (unsigned char)s[i];
-        bool ascii = c >= 0x20 && c < 0x7f;
-        size_t length = ascii ? 1 : recorder_format_sequence_(s + i, n - i);
+    for (;;) {
+        unsigned char c;
+        size_t length;
+        while (i < n && s[i] >= 0x20 && s[i] < 0x7f)
+            i++;
+        if (i == n)
+            break;
+        c = (unsigned char)s[i];
+        length = recorder_format_sequence_(s + i, n - i);
         if (length > n - i && !whole)
             break;
         if (length && length <= n - i) {

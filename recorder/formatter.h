@@ -119,13 +119,19 @@ RECORDER_FUNCTION_ char *recorder_format_digits_(char *end, uint64_t value,
 {
     const char *digits = upper ? "0123456789ABCDEF" : "0123456789abcdef";
     const char *last = end - least;
-    uint32_t low;
+    uint32_t low, two, tens;
     for (; shift && value; value >>= shift)
         *--end = digits[value & ((1U << shift) - 1)];
     for (; value > UINT32_MAX; value /= 10)
-        *--end = digits[value % 10];
-    for (low = (uint32_t)value; low; low /= 10)
-        *--end = digits[low % 10];
+        *--end = (char)('0' + value % 10);
+    for (low = (uint32_t)value; low > 9; low /= 100) {
+        two = low % 100;
+        tens = two * 103 >> 10; /* two / 10 */
+        *--end = (char)('0' + two - 10 * tens);
+        *--end = (char)('0' + tens);
+    }
+    if (low)
+        *--end = (char)('0' + low);
     while (end > last) {
         RECORDER_FORMAT_LOOP_(end);
         *--end = '0';

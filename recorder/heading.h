@@ -51,7 +51,7 @@ RECORDER_INLINE_ bool recorder_heading_is_(const struct recorder_headed_ *h,
 }
 
 /* Returns where a word of the heading begins, or null if it is not there. */
-RECORDER_FUNCTION_ const char *
+RECORDER_SELDOM_ const char *
 recorder_heading_word_(const struct recorder_headed_ *h, const char *word)
 {
     size_t at = 0;
@@ -67,7 +67,7 @@ recorder_heading_word_(const struct recorder_headed_ *h, const char *word)
 
 /* Sets the severity by the first word that is one: "h0" to "h3", "s0" to
  * "s3". */
-RECORDER_FUNCTION_ void recorder_heading_severe_(struct recorder_headed_ *h)
+RECORDER_SELDOM_ void recorder_heading_severe_(struct recorder_headed_ *h)
 {
     const char *words = h->words;
     size_t at;
@@ -81,17 +81,11 @@ RECORDER_FUNCTION_ void recorder_heading_severe_(struct recorder_headed_ *h)
         }
 }
 
-/* Takes the heading off a format: returns the text behind it, the format itself
- * where there is none. Reads up to the format's NUL, or where the heading
- * ends. */
-RECORDER_FUNCTION_ const char *
-recorder_heading_(const char *format, struct recorder_headed_ *heading)
+/* Does it for a format that begins as one with a heading. */
+RECORDER_SELDOM_ const char *
+recorder_heading_take_(const char *format, struct recorder_headed_ *heading)
 {
     size_t i = 0, end = 0;
-    heading->words = format;
-    heading->size = 0;
-    heading->severity = -1;
-    heading->hardware = heading->event = false;
     while (i < RECORDER_HEADING_MAX_ && format[i] == '\1') {
         do
             i++;
@@ -108,6 +102,18 @@ recorder_heading_(const char *format, struct recorder_headed_ *heading)
     recorder_heading_severe_(heading);
     heading->event = recorder_heading_word_(heading, "event") != NULL;
     return format + end;
+}
+/* Takes the heading off a format: returns the text behind it, the format itself
+ * where there is none. Reads up to the format's NUL, or where the heading
+ * ends. */
+RECORDER_FUNCTION_ const char *
+recorder_heading_(const char *format, struct recorder_headed_ *heading)
+{
+    heading->words = format;
+    heading->size = 0;
+    heading->severity = -1;
+    heading->hardware = heading->event = false;
+    return *format == '\1' ? recorder_heading_take_(format, heading) : format;
 }
 
 /* -------------------------------------------------------------- severity -- */

@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-RECORDER_SELDOM_ int recorder_kernel(unsigned kib, unsigned ms)
+RECORDER_CALLED_SELDOM_ int recorder_kernel(unsigned kib, unsigned ms)
 {
 #ifdef RECORDER_HOSTED_
     struct recorder_string_ say;
@@ -26,7 +26,7 @@ RECORDER_SELDOM_ int recorder_kernel(unsigned kib, unsigned ms)
     (void)kib, (void)ms;
     return 1; /* EPERM */
 }
-RECORDER_SELDOM_ void recorder_kernel_pour(void)
+RECORDER_CALLED_SELDOM_ void recorder_kernel_pour(void)
 {
 }
 

@@ -398,7 +398,7 @@ RECORDER_SELDOM_ void recorder_kernel_forked_(void)
     *at = error;
 }
 
-RECORDER_SELDOM_ int recorder_kernel(unsigned kib, unsigned ms)
+RECORDER_CALLED_SELDOM_ int recorder_kernel(unsigned kib, unsigned ms)
 {
     struct recorder_kernel_ *k = &recorder_kernel_;
     struct recorder_registry *registry = recorder_home_.registry;
@@ -434,7 +434,7 @@ RECORDER_SELDOM_ int recorder_kernel(unsigned kib, unsigned ms)
     return error;
 }
 
-RECORDER_SELDOM_ void recorder_kernel_pour(void)
+RECORDER_CALLED_SELDOM_ void recorder_kernel_pour(void)
 {
     recorder_kernel_ask_();
 }

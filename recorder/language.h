@@ -67,16 +67,21 @@
 #define RECORDER_QUIET_
 #define RECORDER_LOUD_
 #endif
-/* The functions that the macros call. With RECORDER_LIBRARY they are declared
- * only: the file that defines RECORDER_LIBRARY_BODY, too, contains them. */
+/* The functions that the macros call, and those of the doors. With
+ * RECORDER_LIBRARY they are declared only: the file that defines
+ * RECORDER_LIBRARY_BODY, too, contains them. RECORDER_DECLARED_ is defined in
+ * all files but that one. */
 #if defined(RECORDER_LIBRARY_BODY)
 #define RECORDER_CALLED_ __attribute__((noinline, visibility("default")))
+#define RECORDER_CALLED_SELDOM_                                                \
+    __attribute__((noinline, cold, visibility("default")))
 #define RECORDER_CALLED_PROTOTYPE_ extern
 #elif defined(RECORDER_LIBRARY)
-#define RECORDER_CALLED_ extern
+#define RECORDER_DECLARED_
 #define RECORDER_CALLED_PROTOTYPE_ extern
 #else
 #define RECORDER_CALLED_ RECORDER_FUNCTION_
+#define RECORDER_CALLED_SELDOM_ RECORDER_SELDOM_
 #define RECORDER_CALLED_PROTOTYPE_ RECORDER_PROTOTYPE_
 #endif
 #define RECORDER_INLINE_ static inline __attribute__((always_inline, unused))

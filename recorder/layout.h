@@ -252,6 +252,7 @@ struct recorder_registry {
      * process will end; the signals for which a handler of ours is set. */
     int32_t dumping;
     unsigned char taken[65];
+    unsigned char file_asked; /* RECORDER_FILE_NOBODY_; 0: an older header */
     /* With words of 4 bytes: the last RECORDER_WRAPS_MAX_ half-wraps. Number i
      * stands at i mod RECORDER_WRAPS_MAX_; the oldest may be changing. Count 0:
      * the clock has no more bits than a word. */
@@ -278,6 +279,11 @@ struct recorder_registry {
      * why it was chosen in vain (RECORDER_CLOCKED_NOT_TRUSTED_). */
     uintptr_t clocked;
 #endif
+};
+/* Who looks at RECORDER_FILE in the environment. */
+enum {
+    RECORDER_FILE_NOBODY_ = 1, /* no module includes recorder_dump.h */
+    RECORDER_FILE_LOOKED_ = 2  /* file.h has */
 };
 enum {
     RECORDER_CLOCKED_NOT_TRUSTED_ = 1, /* this machine's clock is not the one */
@@ -350,6 +356,7 @@ struct recorder_kernel_rings {
     AT(registry, recorder_registry, pid, 116, 144)                             \
     AT(registry, recorder_registry, line, 120, 152)                            \
     AT(registry, recorder_registry, tweaks, 132, 176)                          \
+    AT(registry, recorder_registry, file_asked, 209, 261)                      \
     AT(registry, recorder_registry, wraps_count, 212, 264)                     \
     AT(registry, recorder_registry, wraps, 216, 272)                           \
     AT(registry, recorder_registry, image, 348, 536)                           \
@@ -482,6 +489,7 @@ RECORDER_PROGRAM_ struct recorder_registry recorder_registry __attribute__((
                                       0,
                                       0,
                                       {0},
+                                      RECORDER_FILE_NOBODY_,
                                       0,
                                       {{0, 0}},
                                       UINTPTR_MAX,

@@ -69,7 +69,7 @@ recorder_memory_pipe_open_(struct recorder_memory_ *memory)
 /* Copies through the pipe: write() fails with EFAULT where a load would fault.
  * Returns how many bytes, or -1. A copy fits the empty pipe, so that neither
  * call blocks. */
-RECORDER_FUNCTION_ ptrdiff_t recorder_memory_pipe_(
+RECORDER_SELDOM_ ptrdiff_t recorder_memory_pipe_(
     struct recorder_memory_ *memory, uintptr_t from, void *to, size_t size)
 {
     long count;
@@ -85,7 +85,7 @@ RECORDER_FUNCTION_ ptrdiff_t recorder_memory_pipe_(
 
 /* Copies up to `size` bytes from an address of this process. Returns how many
  * (fewer where memory ends), or -1 if not even the first can be read. */
-RECORDER_FUNCTION_ ptrdiff_t recorder_memory_copy_(
+RECORDER_SELDOM_ ptrdiff_t recorder_memory_copy_(
     struct recorder_memory_ *memory, uint64_t from, void *to, size_t size)
 {
     ptrdiff_t count = -1;

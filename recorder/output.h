@@ -76,7 +76,7 @@ RECORDER_SELDOM_ bool recorder_output_wait_(const struct recorder_output_ *out,
 
 /* Writes all of a text, in pieces that a pipe takes whole. Writes nothing after
  * an error. */
-RECORDER_FUNCTION_ void recorder_output_write_(struct recorder_output_ *out,
+RECORDER_SELDOM_ void recorder_output_write_(struct recorder_output_ *out,
                                                const char *text, size_t size)
 {
     while (size && !out->failed) {
@@ -102,7 +102,7 @@ RECORDER_FUNCTION_ void recorder_output_write_(struct recorder_output_ *out,
 #elif !defined(RECORDER_WRITE)
 #error "recorder_dump.h: define RECORDER_WRITE(text, size)"
 #else
-RECORDER_FUNCTION_ void recorder_output_write_(struct recorder_output_ *out,
+RECORDER_SELDOM_ void recorder_output_write_(struct recorder_output_ *out,
                                                const char *text, size_t size)
 {
     (void)out;

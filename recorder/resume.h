@@ -56,7 +56,7 @@ RECORDER_FUNCTION_ void recorder_resume_slot_(struct recorder_ring *ring,
 /* Continues the ring of a RECORDER_AT if its stamp is right, else empties it.
  * Orders continue behind the ring's last one; a damaged order that is 65,536 or
  * more ahead of another is ignored. */
-RECORDER_FUNCTION_ void recorder_resume(const struct recorder *recorder)
+RECORDER_CALLED_ void recorder_resume(const struct recorder *recorder)
 {
     struct recorder_ring *ring = recorder->rings;
     const uintptr_t *stamp = (const uintptr_t *)ring - RECORDER_STAMP_WORDS_;

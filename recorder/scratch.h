@@ -18,7 +18,8 @@ extern "C" {
 #define RECORDER_FETCH_MAX_ 232
 struct recorder_fetched_ {
     uint64_t address; /* 0: none */
-    size_t size;
+    uint32_t size;
+    uint32_t length; /* of a format that is here to its location's end, else 0 */
     char bytes[RECORDER_FETCH_MAX_];
 };
 

@@ -14,7 +14,7 @@ extern "C" {
 
 RECORDER_PROGRAM_ recorder_type *recorder_types_[256] = {0};
 
-RECORDER_SELDOM_ recorder_type *
+RECORDER_CALLED_SELDOM_ recorder_type *
 recorder_configure_type(unsigned char conversion, recorder_type *function)
 {
     recorder_type *before;
@@ -308,7 +308,7 @@ RECORDER_SELDOM_ bool recorder_set_copy_(const char **from, char *to,
     return size < RECORDER_SET_MAX_;
 }
 
-RECORDER_SELDOM_ int recorder_trace_set(const char *specification)
+RECORDER_CALLED_SELDOM_ int recorder_trace_set(const char *specification)
 {
     const char *at = specification;
     int result = RECORDER_TRACE_OK, one;

@@ -23,7 +23,7 @@ without RECORDER_SPAN has no code of this file.
 #include "arguments.h"
 #ifdef RECORDER_NOTHING_
 #include "off.h"
-#elif !defined(RECORDER_LIBRARY) || defined(RECORDER_LIBRARY_BODY)
+#elif !defined(RECORDER_DECLARED_)
 #include "record.h"
 #endif
 

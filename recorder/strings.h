@@ -13,7 +13,7 @@ extern "C" {
 
 /* Returns up to RECORDER_FETCH_MAX_ bytes at an address, from a cache of this
  * dump; null if they cannot be read. */
-RECORDER_FUNCTION_ const struct recorder_fetched_ *
+RECORDER_FUNCTION_ struct recorder_fetched_ *
 recorder_fetch_(struct recorder_scratch_ *s, uint64_t address)
 {
     struct recorder_fetched_ *f =
@@ -26,7 +26,8 @@ recorder_fetch_(struct recorder_scratch_ *s, uint64_t address)
         recorder_memory_copy_(&s->memory, address, f->bytes, sizeof f->bytes);
     if (size <= 0)
         return NULL;
-    f->size = (size_t)size;
+    f->size = (uint32_t)size;
+    f->length = 0;
     f->address = address;
     return f;
 }
@@ -44,23 +45,29 @@ RECORDER_FUNCTION_ const char *recorder_format_of_(struct recorder_scratch_ *s,
                                                    uint64_t address,
                                                    const char **location)
 {
-    const struct recorder_fetched_ *f = recorder_fetch_(s, address);
+    struct recorder_fetched_ *f = recorder_fetch_(s, address);
     size_t length, size, i;
     *location = "?";
-    recorder_heading_("", &s->heading);
+    if (!f || !RECORDER_MARKS_)
+        recorder_heading_("", &s->heading);
     if (!f)
         return NULL;
     size = f->size;
     recorder_bytes_(s->format, f->bytes, sizeof f->bytes);
-    length = recorder_length_(s->format, size);
-    i = length + 1;
-    if (i > size || i + recorder_length_(s->format + i, size - i) == size) {
+    length = f->length;
+    if (!length) {
+        length = recorder_length_(s->format, size);
+        i = length + 1;
+        if (i <= size && i + recorder_length_(s->format + i, size - i) < size)
+            f->length = (uint32_t)length;
+    }
+    if (!f->length) {
         /* It is longer than a fetch. */
         ptrdiff_t copied = recorder_memory_copy_(&s->memory, address, s->format,
                                                  s->format_max - 1);
         size = copied > 0 ? (size_t)copied : 0;
+        length = recorder_format_end_(s->format, size);
     }
-    length = recorder_format_end_(s->format, size);
     if (length + 1 < size)
         *location = s->format + length + 1;
     return RECORDER_MARKS_ ? recorder_heading_(s->format, &s->heading)
@@ -247,7 +254,7 @@ RECORDER_FUNCTION_ bool recorder_text_changes_(void *context, uint64_t address,
         return false;
     piece->address = 0;
     return !recorder_is_constant_(&c->scratch->constants, (uintptr_t)address,
-                                 piece->bytes, sizeof piece->bytes);
+                                  piece->bytes, sizeof piece->bytes);
 }
 
 #ifdef __cplusplus

@@ -31,7 +31,7 @@
 #include "arguments.h"
 #if defined(RECORDER_NOTHING_)
 #include "off.h"
-#elif !defined(RECORDER_LIBRARY) || defined(RECORDER_LIBRARY_BODY)
+#elif !defined(RECORDER_DECLARED_)
 #include "record.h"
 #elif !defined(RECORDER_TIME)
 #include "clock.h"

@@ -23,7 +23,7 @@ RECORDER_INLINE_ struct recorder_tasks **recorder_tasks_first_(void)
                : NULL;
 }
 
-RECORDER_SELDOM_ void recorder_tasks_enter(struct recorder_tasks *tasks)
+RECORDER_CALLED_SELDOM_ void recorder_tasks_enter(struct recorder_tasks *tasks)
 {
     struct recorder_tasks **link;
     recorder_start_();
@@ -37,8 +37,8 @@ RECORDER_SELDOM_ void recorder_tasks_enter(struct recorder_tasks *tasks)
     __atomic_store_n(link, tasks, __ATOMIC_RELEASE);
 }
 
-#ifdef RECORDER_IN_LIBRARY_
-RECORDER_SELDOM_ void recorder_tasks_leave_(struct recorder_tasks *tasks)
+#if defined(RECORDER_IN_LIBRARY_) || defined(RECORDER_LIBRARY)
+RECORDER_CALLED_SELDOM_ void recorder_tasks_leave_(struct recorder_tasks *tasks)
 {
     struct recorder_tasks **link = recorder_tasks_first_();
     while (link && *link && *link != tasks)
@@ -63,8 +63,8 @@ RECORDER_INLINE_ void **recorder_task_place_(const struct recorder_tasks *tasks,
     return &tasks->table[((hash >> 8) + n) % tasks->table_max];
 }
 
-RECORDER_SELDOM_ bool recorder_task_enter(struct recorder_tasks *tasks,
-                                          void *task)
+RECORDER_CALLED_SELDOM_ bool recorder_task_enter(struct recorder_tasks *tasks,
+                                                 void *task)
 {
     uintptr_t n;
     for (n = 0; n < tasks->table_max; n++) {
@@ -77,8 +77,8 @@ RECORDER_SELDOM_ bool recorder_task_enter(struct recorder_tasks *tasks,
     return false;
 }
 
-RECORDER_SELDOM_ void recorder_task_leave(struct recorder_tasks *tasks,
-                                          const void *task)
+RECORDER_CALLED_SELDOM_ void recorder_task_leave(struct recorder_tasks *tasks,
+                                                 const void *task)
 {
     uintptr_t n;
     for (n = 0; n < tasks->table_max; n++) {
@@ -92,7 +92,7 @@ RECORDER_SELDOM_ void recorder_task_leave(struct recorder_tasks *tasks,
 
 /* --------------------------------------------------------------- numbers -- */
 
-RECORDER_SELDOM_ unsigned recorder_task_begin(const char *name)
+RECORDER_CALLED_SELDOM_ unsigned recorder_task_begin(const char *name)
 {
 #ifdef RECORDER_HOSTED_
     struct recorder_registry *registry = recorder_home_.registry;
@@ -107,7 +107,7 @@ RECORDER_SELDOM_ unsigned recorder_task_begin(const char *name)
 #endif
 }
 
-RECORDER_SELDOM_ void recorder_task_end(unsigned number)
+RECORDER_CALLED_SELDOM_ void recorder_task_end(unsigned number)
 {
     struct recorder_registry *registry = recorder_home_.registry;
     struct recorder_thread_row *row;
@@ -118,12 +118,17 @@ RECORDER_SELDOM_ void recorder_task_end(unsigned number)
         __atomic_store_n(&row->state, RECORDER_ROW_DEAD_, __ATOMIC_RELEASE);
 }
 
-RECORDER_SELDOM_ unsigned recorder_task_worker(void)
+RECORDER_CALLED_SELDOM_ unsigned recorder_task_worker(void)
 {
     return RECORDER_THREAD();
 }
 
-RECORDER_INLINE_ void recorder_task_switch(unsigned number)
+#ifdef RECORDER_LIBRARY
+RECORDER_CALLED_
+#else
+RECORDER_INLINE_
+#endif
+void recorder_task_switch(unsigned number)
 {
 #ifdef RECORDER_HOSTED_
     unsigned self = recorder_thread_self_; /* its lane stays */

@@ -97,17 +97,17 @@ RECORDER_FUNCTION_ void recorder_add_name_(struct recorder_string_ *s,
                                            const char *name, size_t max)
 {
     struct recorder_formatter_ f;
-    size_t i = 0, have, shown;
+    size_t i = 0, have, shown, size;
     char c[4], escape[5];
-    for (; i < max; i += shown ? shown : 1) {
-        c[0] = __atomic_load_n(&name[i], __ATOMIC_RELAXED);
-        shown = recorder_text_is_plain_(c[0]);
-        if (shown) {
-            if (s->size < s->max)
-                s->to[s->size] = c[0];
-            s->size++;
-            continue;
+    for (;; i += shown ? shown : 1) {
+        for (size = s->size; i < max; i++, size++) {
+            c[0] = __atomic_load_n(&name[i], __ATOMIC_RELAXED);
+            if (!recorder_text_is_plain_(c[0]))
+                break;
+            if (size < s->max)
+                s->to[size] = c[0];
         }
+        s->size = size;
         for (have = 0; have < sizeof c && i + have < max; have++) {
             c[have] = __atomic_load_n(&name[i + have], __ATOMIC_RELAXED);
             if (!c[have])
@@ -157,11 +157,13 @@ RECORDER_FUNCTION_ void recorder_add_seconds_(struct recorder_string_ *s,
                                               int64_t ns)
 {
     uint64_t us = (uint64_t)(ns < 0 ? -ns : ns) / 1000;
+    char text[24], *end = text + sizeof text;
+    char *from = recorder_format_digits_(end, us % 1000000, 0, false, 6);
+    *--from = '.';
+    from = recorder_format_digits_(from, us / 1000000, 0, false, 1);
     if (ns < 0)
-        recorder_add_string_(s, "-");
-    recorder_add_number_(s, us / 1000000, 10, 1);
-    recorder_add_string_(s, ".");
-    recorder_add_number_(s, us % 1000000, 10, 6);
+        *--from = '-';
+    recorder_add_text_(s, from, (size_t)(end - from));
 }
 
 /* ---------------------------------------------------------------- format -- */
@@ -197,21 +199,32 @@ recorder_add_unreadable_(struct recorder_string_ *to,
 /* ------------------------------------------------------------------ line -- */
 
 /* Returns "file.c:12" of "dir/file.c:12", or "?" if the location holds control
- * characters. */
-RECORDER_INLINE_ const char *recorder_location_name_(const char *location)
+ * characters; and the name's size. */
+RECORDER_FUNCTION_ const char *recorder_location_sized_(const char *location,
+                                                        size_t *size)
 {
     const char *name = location, *at = location;
-    size_t shown = 1;
-    for (; *at; at += shown) {
-        shown = recorder_text_is_plain_(*at);
-        if (!shown)
-            shown = recorder_text_shown_(at, recorder_length_(at, 4));
-        if (!shown)
+    size_t shown;
+    for (;;) {
+        while (recorder_text_is_plain_(*at))
+            if (*at++ == '/')
+                name = at;
+        if (!*at)
+            break;
+        shown = recorder_text_shown_(at, recorder_length_(at, 4));
+        if (!shown) {
+            *size = 1;
             return "?";
-        if (*at == '/')
-            name = at + 1;
+        }
+        at += shown;
     }
+    *size = (size_t)(at - name);
     return name;
+}
+RECORDER_INLINE_ const char *recorder_location_name_(const char *location)
+{
+    size_t size;
+    return recorder_location_sized_(location, &size);
 }
 
 enum recorder_field_ {
@@ -284,6 +297,7 @@ RECORDER_FUNCTION_ void recorder_add_field_(struct recorder_string_ *to,
     const struct recorder_event *event = shown->event;
     bool timed = shown->ns != RECORDER_TIME_UNKNOWN_;
     size_t size = shown->message_size, max = shown->message_max;
+    const char *location;
     switch (field) {
     case RECORDER_ORDER_: recorder_add_number_(to, event->order, 10, 1); break;
     case RECORDER_SECONDS_:
@@ -299,7 +313,8 @@ RECORDER_FUNCTION_ void recorder_add_field_(struct recorder_string_ *to,
             recorder_add_string_(to, "?");
         break;
     case RECORDER_LOCATION_:
-        recorder_add_string_(to, recorder_location_name_(shown->location));
+        location = recorder_location_sized_(shown->location, &size);
+        recorder_add_text_(to, location, size);
         break;
     case RECORDER_CALLER_:
         recorder_add_string_(to, "0x");
@@ -319,8 +334,9 @@ RECORDER_FUNCTION_ void recorder_add_field_(struct recorder_string_ *to,
                            shown->name ? shown->name_size : 1);
         break;
     case RECORDER_SEVERITY_:
-        recorder_add_string_(
-            to, recorder_severity_text_(shown->severity, shown->hardware));
+        if (shown->severity >= 0)
+            recorder_add_string_(
+                to, recorder_severity_text_(shown->severity, shown->hardware));
         break;
     default:
         recorder_add_text_(to, shown->message, size < max ? size : max);
@@ -330,10 +346,10 @@ RECORDER_FUNCTION_ void recorder_add_field_(struct recorder_string_ *to,
 }
 
 /* Adds a field, filled with blanks to its width. */
-RECORDER_FUNCTION_ void
-recorder_add_column_(struct recorder_string_ *to,
-                     const struct recorder_shown_ *shown,
-                     enum recorder_field_ field, int width)
+RECORDER_SELDOM_ void recorder_add_column_(struct recorder_string_ *to,
+                                           const struct recorder_shown_ *shown,
+                                           enum recorder_field_ field,
+                                           int width)
 {
     size_t start = to->size, columns = (size_t)(width < 0 ? -width : width);
     size_t length, blanks, i;
@@ -415,31 +431,28 @@ RECORDER_SELDOM_ void recorder_line_read_(struct recorder_line_ *to,
     to->rest = line;
 }
 
-RECORDER_FUNCTION_ void recorder_add_piece_(struct recorder_string_ *to,
-                                            const struct recorder_piece_ *part,
-                                            const char *format,
-                                            const struct recorder_shown_ *shown)
-{
-    if (part->field == RECORDER_FIELDS_)
-        recorder_add_text_(to, format + part->at, part->size);
-    else
-        recorder_add_column_(to, shown, (enum recorder_field_)part->field,
-                             part->width);
-}
-
 /* Adds the line of an event. */
 RECORDER_FUNCTION_ void recorder_add_line_(struct recorder_string_ *to,
                                            const struct recorder_line_ *line,
                                            const struct recorder_shown_ *shown)
 {
-    struct recorder_piece_ part;
-    const char *at = line->rest, *end;
+    struct recorder_piece_ more;
+    const char *format = line->format, *rest = line->rest;
     unsigned i;
-    for (i = 0; i < line->count; i++)
-        recorder_add_piece_(to, &line->piece[i], line->format, shown);
-    for (; *at; at = end) {
-        end = recorder_piece_read_(&part, at, at);
-        recorder_add_piece_(to, &part, at, shown);
+    for (i = 0; i < line->count || *rest; i++) {
+        const struct recorder_piece_ *part = &line->piece[i];
+        if (i >= line->count) {
+            part = &more;
+            format = rest;
+            rest = recorder_piece_read_(&more, rest, rest);
+        }
+        if (part->field == RECORDER_FIELDS_)
+            recorder_add_text_(to, format + part->at, part->size);
+        else if (!part->width)
+            recorder_add_field_(to, shown, (enum recorder_field_)part->field);
+        else
+            recorder_add_column_(to, shown, (enum recorder_field_)part->field,
+                                 part->width);
     }
 }
 

@@ -314,9 +314,9 @@ RECORDER_SELDOM_ bool recorder_trigger_one_(const char *text, size_t size,
 }
 
 /* Sets the triggers of a text, which are divided by ';' outside of "TEXT". */
-RECORDER_SELDOM_ bool recorder_trigger_call(const char *text,
-                                            recorder_trigger_function *function,
-                                            void *context)
+RECORDER_CALLED_SELDOM_ bool
+recorder_trigger_call(const char *text, recorder_trigger_function *function,
+                      void *context)
 {
     bool good = true, quoted = false;
     recorder_start_();
@@ -339,12 +339,12 @@ RECORDER_SELDOM_ bool recorder_trigger_call(const char *text,
     }
     return good;
 }
-RECORDER_SELDOM_ bool recorder_trigger(const char *text)
+RECORDER_CALLED_SELDOM_ bool recorder_trigger(const char *text)
 {
     return recorder_trigger_call(text, NULL, NULL);
 }
 
-RECORDER_SELDOM_ void recorder_trigger_arm(void)
+RECORDER_CALLED_SELDOM_ void recorder_trigger_arm(void)
 {
     unsigned i;
     for (i = 0; i < RECORDER_TRIGGERS_; i++) {
@@ -357,7 +357,7 @@ RECORDER_SELDOM_ void recorder_trigger_arm(void)
     recorder_action_mark_();
 }
 
-RECORDER_SELDOM_ void recorder_trigger_thaw(void)
+RECORDER_CALLED_SELDOM_ void recorder_trigger_thaw(void)
 {
     recorder_action_change_(recorder_trace_thawed_);
 }

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* RECORDER_FILE, and what descriptor 2 leads to, are the program's. */
 #define RECORDER_FILE_PRELOADED
@@ -11,16 +13,45 @@
 
 static char pattern[RECORDER_PATH_MAX_];
 
+/* The recorders of cells.c. */
+static const struct recorder *const recorders[] = {
+    &recorder_for_thread_life,  &recorder_for_lock_wait,
+    &recorder_for_lock_order,   &recorder_for_call_stack,
+    &recorder_for_thread_self,  &recorder_for_thread_now,
+    &recorder_for_thread_held,  &recorder_for_thread_calls,
+    &recorder_for_lock_total};
+enum { RECORDERS = sizeof recorders / sizeof *recorders };
+
+/* Gives back the pages where the rings were before they moved into the file.
+ * The move has read all of them, and each fork() would copy their entries in
+ * the page table. */
+static void rings_leave(struct recorder_ring *const was[RECORDERS])
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    for (unsigned i = 0; i < RECORDERS; i++) {
+        uintptr_t start = (uintptr_t)was[i], end;
+        end = (start + (recorders[i]->lanes_mask + 1) *
+                           recorders[i]->ring_bytes) & ~(page - 1);
+        start = (start + page - 1) & ~(page - 1);
+        if (recorders[i]->rings != was[i] && start < end)
+            madvise((void *)start, end - start, MADV_DONTNEED);
+    }
+}
+
 void run_file(void)
 {
     struct recorder_registry *registry = recorder_home_.registry;
+    struct recorder_ring *was[RECORDERS];
     if (!*pattern || registry->image ||
         recorder_os_process_stat_(recorder_os_process_(),
                                   RECORDER_STAT_THREADS_) > 1)
         return;
-    if (recorder_file(pattern))
+    for (unsigned i = 0; i < RECORDERS; i++)
+        was[i] = recorders[i]->rings;
+    if (recorder_file(pattern)) {
         recorder_file_forget_in_child_();
-    else
+        rings_leave(was);
+    } else
         *pattern = '\0'; /* said once */
 }
 

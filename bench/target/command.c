@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
     command million           records a million, says its process id, and waits
+    command switches          the same of switches, of 16 tasks
     command big               with -DBIG: fills 2 GiB, and ends
     command follow RECORDER   ns per record: alone, and while RECORDER follows
 */
@@ -9,6 +10,7 @@
 #define _GNU_SOURCE
 #endif
 #include "recorder_dump.h"
+#include "recorder_switch.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -27,6 +29,7 @@ RECORDER(net, 1 << 18);
 RECORDER(io, 1 << 18);
 RECORDER(task, 1 << 19);
 RECORDER(often, 4096);
+RECORDER(switches, 1 << 20);
 #endif
 
 #ifdef BIG
@@ -49,6 +52,16 @@ static void million(void)
             record(io, "read %d at %#x: %s", i, i * 2, "done");
         else
             record(task, "%d runs for %d us", i, i % 1000);
+}
+
+static void million_switches(void)
+{
+    unsigned i, from = 0, to;
+    for (i = 0; i < 1000000; i++, from = to) {
+        to = (from + 1 + i * 7 % 15) % 16;
+        recorder_switch(1 + to, "a task", 1 + from,
+                        i % 3 ? RECORDER_BLOCKED : RECORDER_PREEMPTED);
+    }
 }
 
 static double now(clockid_t clock)
@@ -122,7 +135,10 @@ int main(int argc, char **argv)
     if (argc > 2) {
         follow(argv[2]);
     } else {
-        million();
+        if (argc > 1 && strcmp(argv[1], "switches") == 0)
+            million_switches();
+        else
+            million();
         printf("%d\n", (int)getpid());
         fflush(stdout);
         pause();

@@ -69,7 +69,7 @@ Test(alarms, python)
 
 /* Goal: a server of C++ with 50 clients, every kind of lock of its library, and
  * std::lock(), which tries. Looks while it runs find nothing either. */
-Test(alarms, server_of_cxx)
+Test(alarms, server_of_cxx, .init = build_long)
 {
     const unsigned requests = scaled(10000);
     build_must("g++ -g -o server " BUILD_PROGRAMS

@@ -17,7 +17,7 @@ static void clock_begin(void)
 {
     pid_t pid;
     build_must("echo tsc >tsc");
-    build_must("gcc -O1 " WITH CLOCK "-o plain " PROGRAM " -lpthread -ldl");
+    build_once("gcc -O1 " WITH CLOCK "-o plain " PROGRAM " -lpthread -ldl");
     pid = command_start("./plain");
     command_must("list %d", pid);
     command_stop(pid);
@@ -98,7 +98,7 @@ Test(clock_order, follow_and_clear)
 /* Goal: the program goes by the counter where it must, and `list` says why.
  * Method: Linux that lives by another clock, or does not say; a file without the
  * macro, in front of the others or behind, in C and C++. */
-Test(clock_order, falls_back)
+Test(clock_order, falls_back, .init = build_long)
 {
     static const struct {
         const char *why, *build, *before;
@@ -148,7 +148,7 @@ Test(clock_order, falls_back)
 /* Goal: libraries agree with the program. Method: one that has the macro and one
  * that has not, opened by a program that hides its symbols or exports them;
  * records of both in turn. */
-Test(clock_order, libraries)
+Test(clock_order, libraries, .init = build_long)
 {
     static const char *const exports[] = {"", "-rdynamic "};
     clock_begin();

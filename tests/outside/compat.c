@@ -160,7 +160,7 @@ Test(compat, everything_clangxx)
 
 /* Goal: the same with the functions in a library, whatever the language, and no
  * word from the compiler in any standard. */
-Test(compat, everything_library)
+Test(compat, everything_library, .init = build_long)
 {
     static const char *const c[] = {"gcc -std=c11 -O2", "gcc -std=gnu17",
                                     "gcc -std=c2x -O2", "clang -std=c11 -O2"};
@@ -438,7 +438,7 @@ static void check_corpus(const char *compiler, const char *extension)
                "%s -o x x.o recorder.o && ./x 2>is && cmp is shows",
                compiler, extension, compiler);
 }
-Test(compat, corpus)
+Test(compat, corpus, .init = build_long)
 {
     build_library();
     check_corpus("gcc -std=c11", "c");

@@ -591,7 +591,8 @@ Test(cost, signal_at_every_instruction_in_a_lane)
     every_instruction("lane 4");
     every_instruction("lane long");
 }
-Test(cost, signal_at_every_instruction_in_a_lane_that_gives_up)
+Test(cost, signal_at_every_instruction_in_a_lane_that_gives_up,
+     .init = build_long)
 {
     every_instruction("lane gives up");
     every_instruction("lane takes over");

@@ -482,7 +482,7 @@ Test(crashes, another_signal_in_a_dump, .init = build_long)
 /* Goal: in a sandbox that refuses sigaction() and kill(), too, a fault ends the
  * program with a dump and with the core file that it would have without us; a
  * signal that was sent ends it with that signal's status. */
-Test(crashes, sandbox_that_refuses)
+Test(crashes, sandbox_that_refuses, .init = build_long)
 {
     static const char *const faults[] = {"null", "call"};
     unsigned i;
@@ -560,7 +560,7 @@ Test(crashes, stderr_a_file)
 
 /* Goal: gdb shows the crash in the core file as it would have without us.
  * Method: its words for both, with the addresses that may differ left out. */
-Test(crashes, seen_by_gdb)
+Test(crashes, seen_by_gdb, .init = build_long)
 {
     static const char *const asked[] = {"null", "abort", "fpe"};
     unsigned i;
@@ -776,7 +776,7 @@ Test(crashes, dump_with_a_recording)
 
 /* Goal: a program with large rings is done with its dump at once. Method: rings
  * of a million slots; the time from the crash to the end. */
-Test(crashes, large_rings_die_soon)
+Test(crashes, large_rings_die_soon, .init = build_long)
 {
     double seconds;
     build_must("sed s/16384/1048576/ " BUILD_PROGRAMS "/last.c | "

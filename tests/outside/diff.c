@@ -70,7 +70,7 @@ static int told(unsigned bug, int lines)
 /* Goal: the cause of a bug stands among the first five lines, in nine of ten
  * pairs of recordings. Method: fifteen bugs, several seeds; each run differs in
  * length, in requests and in which thread serves them. */
-Test(diff, causes_come_first)
+Test(diff, causes_come_first, .init = build_long)
 {
     uint64_t state = seed_of("causes_come_first");
     unsigned seeds = scaled(8), pairs = 0, found = 0, first = 0;
@@ -269,7 +269,7 @@ Test(diff, json_agrees)
 
 /* Goal: damaged recordings neither crash nor hang it, nor pass through what
  * harms a terminal. Method: words all over both are overwritten by chance. */
-Test(diff, hostile)
+Test(diff, hostile, .init = build_long)
 {
     uint64_t state = seed_of("hostile");
     unsigned rounds_count = scaled(60), whole = 0;

@@ -56,6 +56,49 @@ Test(find, ps)
     command_stop(other);
 }
 
+/* Goal: where RECORDER_FILE is in the environment of a process and made no
+ * recording, list and ps say why; else they say nothing of it. Method: a program
+ * that includes recorder.h only, one that reads it and cannot obey, one that
+ * obeys, and one whose environment has none. */
+Test(find, recorder_file_not_heeded)
+{
+    static const struct {
+        const char *environment, *program, *says;
+    } cases[] = {
+        {"RECORDER_FILE=$PWD/a.rec", "deaf", "includes recorder_dump.h"},
+        {"RECORDER_FILE=$PWD/no/b.rec", "reads", "its stderr says why"},
+        {"RECORDER_FILE=$PWD/c.rec", "reads", NULL},
+        {"RECORDER_FILE=", "deaf", NULL}};
+    size_t i;
+    build_must("gcc " BUILD_INCLUDE "-o deaf " BUILD_PROGRAMS "/unheeded.c");
+    build_must("gcc " BUILD_INCLUDE "-DREADS -o reads " BUILD_PROGRAMS
+               "/unheeded.c");
+    for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char line[128], why[64];
+        int pid;
+        sprintf(line, "env %s ./%s 2>errors", cases[i].environment,
+                cases[i].program);
+        pid = (int)command_start(line);
+        command_must("list %d 2>&1", pid);
+        cr_expect_eq(strstr(build_text, "RECORDER_FILE=") != NULL,
+                     cases[i].says != NULL, "%s", build_text);
+        sprintf(why, "recorder save %d makes a file", pid);
+        if (cases[i].says)
+            cr_expect(strstr(build_text, cases[i].says) &&
+                          strstr(build_text, why),
+                      "%s", build_text);
+        command_must("ps --interval 1ms 2>&- | grep \"^ *%d \"", pid);
+        sprintf(why, "(recorder list %d says why)", pid);
+        cr_expect_eq(strstr(build_text, why) != NULL, cases[i].says != NULL,
+                     "%s", build_text);
+        command_must("ps --interval 1ms --json 2>&- | grep \":%d,\"", pid);
+        cr_expect_eq(strstr(build_text, "\"no_recording\":\"RECORDER_FILE=") !=
+                         NULL,
+                     cases[i].says != NULL, "%s", build_text);
+        command_stop(pid);
+    }
+}
+
 /* Goal: a SOURCE may be a program's name, where that is one process; a file
  * that can be read comes first; whatever is wrong is said. */
 Test(find, by_name)
@@ -113,7 +156,7 @@ Test(find, by_name_those_that_record)
 }
 
 /* Goal: of libraries that share nothing, --registry all shows all. */
-Test(find, all_registries)
+Test(find, all_registries, .init = build_long)
 {
     int pid;
     build_must("for part in one two; do gcc -O2 -fPIC -shared " BUILD_INCLUDE
@@ -175,7 +218,7 @@ static void refused(const char *file, const char *text)
 
 /* Goal: what is packed may be cut off, damaged or made to harm: that is said,
  * in bounded time, memory and room on the disk. */
-Test(find, hostile_packed)
+Test(find, hostile_packed, .init = build_long)
 {
     int pid = (int)command_start("./program quiet");
     command_must("save %d -o saved", pid);

@@ -420,7 +420,7 @@ Test(follow, a_recording_to_the_end)
 
 /* Goal: what comes later is followed, too. Method: a thread starts, and a
  * library is opened; all records of one program, in order, none missing. */
-Test(follow, later_threads_and_libraries)
+Test(follow, later_threads_and_libraries, .init = build_long)
 {
     char line[256];
     int wanted = 1, order, lines[3] = {0};

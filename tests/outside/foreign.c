@@ -54,7 +54,7 @@ static void read_alive_and_dead(const char *leave, const char *seat,
     said("DUMPING tickets SIZE 64, 6 ENTRIES\n");
 }
 
-Test(foreign, rust)
+Test(foreign, rust, .init = build_long)
 {
     if (build_run("test -x /usr/bin/cargo -a -x /usr/bin/rustc") != 0)
         build_skip("no rustc and cargo of Debian here");
@@ -70,7 +70,7 @@ Test(foreign, rust)
     read_alive_and_dead(" main.rs:9 ", " main.rs:11 ", " main.rs:14 ");
 }
 
-Test(foreign, go)
+Test(foreign, go, .init = build_long)
 {
     if (build_run("test -x /usr/bin/go") != 0)
         build_skip("no go of Debian here");

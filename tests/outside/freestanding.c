@@ -76,7 +76,7 @@ static void needs_nothing(const char *compiler, const char *headers,
  * thread-local storage and no atomic that is a call, and include nothing but
  * what stands beside the compiler; recording needs not even memcpy. Method: the
  * undefined symbols of a program that uses all of the interface. */
-Test(freestanding, native)
+Test(freestanding, native, .init = build_long)
 {
     needs_nothing("gcc", GCC_HEADERS, "-std=c11");
     needs_nothing("clang", CLANG_HEADERS, "-std=c11");
@@ -109,7 +109,7 @@ Test(freestanding, mips_big_endian)
 
 /* Goal: triggers act by the macros of a port, with and without atomic
  * instructions; what a machine without a system has not is refused. */
-Test(freestanding, triggers)
+Test(freestanding, triggers, .init = build_long)
 {
     static const char *const options[] = {"", "-DBARE_MASKS"};
     for (unsigned i = 0; i < sizeof options / sizeof *options; i++) {

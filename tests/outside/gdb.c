@@ -311,7 +311,7 @@ Test(gdb, several_registries, .init = build_long)
 }
 
 /* Goal: what is wrong is said, and nothing is guessed. */
-Test(gdb, errors)
+Test(gdb, errors, .init = build_long)
 {
     compile("-g", true);
     leave_core("./program abort");

@@ -107,6 +107,20 @@ Test(hostile, walks, .init = build_long)
     cr_assert(cases == scaled(20000) && refused < cases, "%s", build_text);
 }
 
+/* Goal: reading ends and harms nobody, whatever a program's lists of tasks, its
+ * descriptions of them, its kernels and saved contexts hold; each within the
+ * replay's limits of time and memory. */
+Test(hostile, lists_of_tasks, .init = build_long)
+{
+    unsigned long cases, refused;
+    char how[64];
+    build_must("sh " FUZZ "run.sh --replay");
+    snprintf(how, sizeof how, "--ways %u --target tasks --random",
+             scaled(1000));
+    replay(how, &cases, &refused);
+    cr_assert(cases == scaled(1000) && refused < cases / 2, "%s", build_text);
+}
+
 /* Goal: no file keeps the reader busy, or takes more memory than it is worth.
  * Method: lists without end, ten thousands of recorders, formats, notes and
  * segments; 10 s of a processor and 512 MiB for each, most of which are the

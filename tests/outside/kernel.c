@@ -17,7 +17,7 @@ static void kernel_begin(void)
 {
     build_begin();
     cr_assert_eq(chmod(build_folder, 0755), 0);
-    build_must("gcc " BUILD_INCLUDE BUILD_WARNINGS
+    build_once("gcc " BUILD_INCLUDE BUILD_WARNINGS
                "-o kernel " BUILD_PROGRAMS "/kernel.c -lpthread");
     build_must("./kernel same");
     if (build_run("./kernel switches") != 0)
@@ -46,7 +46,7 @@ Test(kernel, counts_are_those_of_proc)
 {
     each_user("counts");
 }
-Test(kernel, threads_that_are_there_already)
+Test(kernel, threads_that_are_there_already, .init = build_long)
 {
     each_user("before");
 }
@@ -390,26 +390,58 @@ Test(kernel, program_that_records_none)
     }
 }
 
-/* Goal: of switches that the program did not record, save says how many it
- * leaves out; a selection has them, and their threads. Method: the counts are
- * those of the program, which stands still. */
-Test(kernel, save_has_them_where_events_are_chosen)
+static void save_has_them(const char *flags)
 {
-    pid_t pid = command_start("./kernel outside");
-    unsigned count = 0;
-    build_must(RECORDER " save %d -o whole 2>said; cat said", pid);
-    cr_assert(sscanf(build_text, "recorder: %*d: %u switches", &count) == 1 &&
-                  count > 20,
-              "%s", build_text);
-    cr_assert(strstr(build_text, "left out: a selection"), "%s", build_text);
-    build_must(RECORDER " save %d --since -1h -o chosen 2>said; ! test -s said",
-               pid);
-    build_must("for i in %d chosen; do " RECORDER " switches $i --json | "
-               "grep thread | sed \"s/.[a-z_]*_ns.:[^,]*,//g\" | sort "
-               ">counts.$i && wc -l <counts.$i; done; "
-               "cmp counts.%d counts.chosen && cat counts.chosen",
+    unsigned threads, lines;
+    pid_t pid;
+    build_must("gcc %s -O1 " BUILD_INCLUDE "-o saved " BUILD_PROGRAMS
+               "/kernel.c -lpthread",
+               flags);
+    pid = command_start("./saved outside");
+    build_must("(" RECORDER " save %d -o whole && " RECORDER
+               " save %d --since -1h -o chosen && " RECORDER
+               " save whole -o again) 2>said; status=$?; cat said; exit $status",
                pid, pid);
-    cr_assert_geq(atoi(build_text), 3, "%s", build_text);
+    cr_assert_str_eq(build_text, "");
+    build_must("for i in %d whole chosen again; do " RECORDER
+               " switches $i --json | "
+               "grep thread | sed \"s/.[a-z_]*_ns.:[^,]*,//g\" | sort "
+               ">counts.$i; " RECORDER " dump $i --json | sed "
+               "\"s/.\\(ns\\|wall_ns\\|caller\\|alive\\).:[^,]*,//g\" "
+               ">lines.$i; cmp lines.%d lines.$i && "
+               "cmp counts.%d counts.$i || exit 1; done; "
+               "wc -l <counts.whole; grep -c leaves lines.whole",
+               pid, pid, pid);
+    cr_assert(sscanf(build_text, "%u %u", &threads, &lines) == 2 &&
+                  threads >= 3 && lines > 20,
+              "%s", build_text);
+    command_must("list whole");
+    cr_assert(strstr(build_text, "was not recorded when this was saved"), "%s",
+              build_text);
+    cr_assert_null(strstr(build_text, "ended"), "%s", build_text);
+    command_stop(pid);
+}
+
+/* Goal: a recording of a process has the switches that it did not record, and
+ * their threads. Method: lines and counts are those of the program, which
+ * stands still; of a selection, of all, and of what is saved of that. */
+Test(kernel, save_has_them)
+{
+    save_has_them("");
+    if (build_can("gcc", "-m32"))
+        save_has_them("-m32");
+}
+
+/* Goal: while the program records them, each switch is in what is saved once,
+ * and none is missing. */
+Test(kernel, save_has_each_once)
+{
+    pid_t pid = command_start("env RECORDER_SWITCHES=1024,1 ./kernel live");
+    for (unsigned i = 0; i < scaled(20) + 1; i++) {
+        command_must("save %d -o x%u.rec", pid, i);
+        command_must("dump x%u.rec --json >lines", i);
+        cr_assert_gt(check(0), 10);
+    }
     command_stop(pid);
 }
 

@@ -72,7 +72,7 @@ Test(languages, clang, .init = build_long)
 {
     speak_c("clang");
 }
-Test(languages, gxx) { speak_cxx("g++"); }
+Test(languages, gxx, .init = build_long) { speak_cxx("g++"); }
 Test(languages, clangxx, .init = build_long)
 {
     speak_cxx("clang++");
@@ -322,7 +322,7 @@ static void check_symbols(const char *compiler)
 /* Goal: nothing of the header but recorder_ names meets the linker, and nothing
  * of the system but a handful of functions is needed. Method: nm of an object
  * that uses all of the interface and nothing else. */
-Test(languages, symbols_are_ours) { each_compiler(check_symbols); }
+Test(languages, symbols_are_ours, .init = build_long) { each_compiler(check_symbols); }
 
 /* Goal: what is not interface ends in '_', so that a program may have any other
  * name for itself, and a library exports nothing else. */

@@ -6,6 +6,7 @@
 
 #define HOST BUILD_PROGRAMS "/host.c"
 #define PART BUILD_PROGRAMS "/part.c"
+#define DECLARED BUILD_PROGRAMS "/declared.c"
 #define SELFTEST BUILD_PROGRAMS "/selftest.c"
 #define WITH BUILD_WARNINGS BUILD_INCLUDE
 #define LIBRARY WITH "-O2 -fPIC -shared "
@@ -351,6 +352,46 @@ Test(libraries, before_main)
                 must_say_ok("./early # %s %s", compilers[i].as, ways[way]);
             }
         }
+    }
+}
+
+/* Goal: with RECORDER_LIBRARY any file calls the functions of all doors, and
+ * one has them. Method: a program of three files, by each compiler and the body
+ * by another, which must link, silently, and dump, crash and make a recording
+ * as one file does; a file that only declares has no function of ours. */
+Test(libraries, any_file_dumps)
+{
+    unsigned i;
+    for (i = 0; i < COMPILERS; i++) {
+        const char *as = compilers[i].as;
+        if (!sampled(i) || !build_has(compilers[i].command))
+            continue;
+        build_must("%s -O1 -Wredundant-decls " WITH
+                   "-DRECORDER_LIBRARY -DBODY -c -o body.o " DECLARED,
+                   compilers[(i + 1) % COMPILERS].as);
+        build_must("%s -O1 -Wredundant-decls " WITH
+                   "-DRECORDER_LIBRARY -DMAIN -c -o main.o " DECLARED,
+                   as);
+        build_must("%s -O1 -Wredundant-decls " WITH
+                   "-DRECORDER_LIBRARY -DOTHER -c -o other.o " DECLARED,
+                   as);
+        build_must("! nm other.o | grep -E \"[tTW] recorder_(dump|next|batch|"
+                   "task_|trigger|format|trace)\"");
+        build_must("g++ -o declared main.o other.o body.o -lpthread");
+        build_must("./declared");
+        cr_expect_not_null(strstr(build_text, "\nseen here\nin a job\n"
+                                              "1 seen, dumped\n"),
+                           "%s", build_text);
+        cr_expect_not_null(strstr(build_text, " T2] disk: in a job\n"), "%s",
+                           build_text);
+        cr_expect_eq(build_run("ulimit -c 0; ./declared crash"), 128 + SIGSEGV);
+        cr_expect_not_null(strstr(build_text, "] net: 2 arguments\n"), "%s",
+                           build_text);
+        build_must(
+            "rm -f declared.rec; "
+            "RECORDER_FILE=declared.rec ./declared >/dev/null && " TEST_ROOT
+            "/build/recorder dump declared.rec | "
+            "grep \" T2\\] disk: in a job\"");
     }
 }
 

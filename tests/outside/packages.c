@@ -84,7 +84,7 @@ Test(packages, cmake_find_package)
 
 /* Goal: a project that contains the sources, or fetches them, installs nothing
  * of ours. */
-Test(packages, cmake_contains)
+Test(packages, cmake_contains, .init = build_long)
 {
     if (!build_has("cmake"))
         build_skip("no cmake here");
@@ -100,7 +100,7 @@ Test(packages, cmake_contains)
 }
 
 /* Goal: a Meson subproject, and an installed dependency, are found by version. */
-Test(packages, meson)
+Test(packages, meson, .init = build_long)
 {
     if (!build_has(MESON))
         build_skip("no meson here");

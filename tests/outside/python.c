@@ -36,7 +36,7 @@ Test(python, reads_32_bits, .init = build_long)
 }
 
 /* Goal: columns and frames hold the values of the records, exactly. */
-Test(python, columns)
+Test(python, columns, .init = build_long)
 {
     if (build_run("/usr/bin/python3 -c \"import pandas\"") != 0)
         build_skip("no python3-pandas");
@@ -108,7 +108,7 @@ Test(python, c_interface)
 
 /* Goal: docs/python.md finds its bug. Method: its code runs, and prints what
  * stands there, but for the digits. */
-Test(python, the_page_finds_its_bug)
+Test(python, the_page_finds_its_bug, .init = build_long)
 {
     if (build_run("/usr/bin/python3 -c \"import pandas\"") != 0)
         build_skip("no python3-pandas");

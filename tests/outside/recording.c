@@ -646,8 +646,30 @@ Test(recording, names_files)
                    "/build/recorder dump y | tail -n +2 | diff 1 -");
 }
 
+/* Sets the word of the note in a recording that says whether it is whole. */
+static void must_be_half_made(const char *name)
+{
+    char path[200];
+    struct stat stat;
+    char *bytes, *note;
+    int fd;
+    snprintf(path, sizeof path, "%s/%s", build_folder, name);
+    fd = open(path, O_RDWR);
+    cr_assert(fd >= 0 && fstat(fd, &stat) == 0);
+    bytes = mmap(NULL, (size_t)stat.st_size, PROT_READ | PROT_WRITE, MAP_SHARED,
+                 fd, 0);
+    cr_assert_neq(bytes, MAP_FAILED);
+    note = memmem(bytes, (size_t)stat.st_size, "\1\0\0\0RECORDER", 13);
+    cr_assert_not_null(note);
+    /* Behind the note's type, its name, and three words. */
+    ((uintptr_t *)(void *)(note + 16))[3] = 0;
+    munmap(bytes, (size_t)stat.st_size);
+    close(fd);
+}
+
 /* Goal: of what a program leaves that was killed while it made its file, the
- * command says that. Method: the first that such a file holds. */
+ * command says that. Method: the first that such a file holds; the same with a
+ * head that counts no program header yet; one in which all but the last is. */
 Test(recording, half_made)
 {
     build_once(COMPILE);
@@ -658,6 +680,23 @@ Test(recording, half_made)
     cr_assert_str_eq(build_text,
                      "recorder: f: nothing is in it yet: its program makes it "
                      "just now, or was killed while it did\n");
+    build_must("head -c 2 /dev/zero | dd of=f bs=1 seek=%d conv=notrunc "
+               "status=none",
+               sizeof(void *) == 8 ? 56 : 44);
+    for (size_t i = 0; i < 3; i++) {
+        static const char *const verbs[] = {"dump", "threads", "locks"};
+        cr_assert_eq(build_run(TEST_ROOT "/build/recorder %s f", verbs[i]), 1);
+        cr_expect(strstr(build_text, " is in it yet: its program makes it just "
+                                     "now, or was killed while it did\n"),
+                  "%s: %s", verbs[i], build_text);
+    }
+    build_must("RECORDER_FILE=g ./r few");
+    must_be_half_made("g");
+    cr_assert_eq(build_run(TEST_ROOT "/build/recorder threads g"), 1);
+    cr_expect_str_eq(build_text,
+                     "recorder: g: no thread is in it yet: its program makes "
+                     "it just now, or was killed while it did\n");
+    build_must(TEST_ROOT "/build/recorder dump g");
 }
 
 /* Goal: no space, no right: one line, and nothing is left. */
@@ -743,7 +782,7 @@ Test(recording, leaves_children_alone)
 
 /* Goal: libraries that are opened later are in the file, and stay there when
  * they are closed; others that take their place hide nothing. */
-Test(recording, has_libraries)
+Test(recording, has_libraries, .init = build_long)
 {
     if (!has_command())
         return;

@@ -105,7 +105,7 @@ Test(run, languages_allocators_sanitizers, .init = build_long)
 }
 
 /* Goal: compressors put out the same bytes, and what they left is read. */
-Test(run, compressors)
+Test(run, compressors, .init = build_long)
 {
     static const char *const lines[][2] = {{"pigz", "pigz -c -p 4"},
                                            {"pbzip2", "pbzip2 -c -p4"},
@@ -312,6 +312,21 @@ Test(run, forks)
     build_must("rm *.rec; " RECORDER
                " run -q --always sh -c \"true; exit 0\" && "
                "ls *.rec");
+}
+
+/* Goal: fork() does not copy an entry of the page table for each page that the
+ * rings took before they moved into the file: 1,400 of them. */
+Test(run, forks_copy_few_pages)
+{
+    int without;
+    build_c("run_modes", "");
+    if (build_run("./run_modes pages") == 77 || sysconf(_SC_PAGESIZE) != 4096)
+        build_skip("this kernel does not tell which pages are there");
+    without = atoi(build_text);
+    build_must(RUN "-o pages.rec ./run_modes pages");
+    cr_expect_gt(atoi(build_text), 0);
+    cr_expect_lt(atoi(build_text), without + 200, "%s, %d without", build_text,
+                 without);
 }
 
 /* Goal: a library that makes threads before the program begins, and a program

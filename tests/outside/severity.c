@@ -102,7 +102,7 @@ Test(severity, readers_agree)
                         "-ex \"generate-core-file core\"",
                (int)pid, (int)pid);
     for (size_t i = 0; i < COUNT(sources); i++) {
-        char source[64], gdb[64];
+        char source[64], gdb[96];
         sprintf(source, "%d", (int)pid);
         sprintf(gdb, "-p %d", (int)pid);
         if (sources[i]) {

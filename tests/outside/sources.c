@@ -69,7 +69,7 @@ Test(sources, cxx, .init = build_long)
 {
     executable("g++ -O2 -x c++ -std=c++11");
 }
-Test(sources, words_of_32_bits) { executable("gcc -m32 -O2"); }
+Test(sources, words_of_32_bits, .init = build_long) { executable("gcc -m32 -O2"); }
 Test(sources, words_of_32_bits_static, .init = build_long)
 {
     executable("gcc -m32 -s -static");
@@ -233,7 +233,7 @@ Test(sources, library_that_comes_and_goes, .init = build_long)
     } while (0)
 
 /* Goal: a program of 32 bits has its times, whoever reads it first. */
-Test(sources, times_of_32_bits)
+Test(sources, times_of_32_bits, .init = build_long)
 {
     pid_t pid;
     if (!build_can("gcc", "-m32"))

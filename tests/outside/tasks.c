@@ -53,7 +53,7 @@ Test(tasks, records_bear_the_name_of_their_task)
 
 /* Goal: a task that finds no row has no number, and the next one to find a row
  * has the number of one that ended. */
-Test(tasks, numbers_may_be_used_up)
+Test(tasks, numbers_may_be_used_up, .init = build_long)
 {
     build_must("gcc -O2 " BUILD_INCLUDE NUMBERS
                " -o numbers -lpthread && ./numbers scarce");
@@ -77,7 +77,7 @@ Test(tasks, a_number_costs_one_store, .init = build_long)
 
 static void build_fibers(const char *options)
 {
-    build_must("gcc %s -D_GNU_SOURCE " BUILD_INCLUDE FIBERS
+    build_once("gcc %s -D_GNU_SOURCE " BUILD_INCLUDE FIBERS
                " -o fibers -lpthread",
                options);
 }

@@ -76,7 +76,7 @@ static void must_show_boost(const char *source)
 
 /* Goal: fibers of both threads' schedulers, what they wait for and their stacks,
  * live and from a core file, of the release library without symbols. */
-Test(tasks_known, boost_fiber)
+Test(tasks_known, boost_fiber, .init = build_long)
 {
     char source[16];
     pid_t pid;

@@ -2,14 +2,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
     fleet request URL SUBJECT TEXT      publishes; prints the answers of 500 ms
+    fleet told URL SUBJECT TEXT COUNT   publishes; prints after how many
+                                        microseconds the last of COUNT answered,
+                                        by its clock, and all was here
+    fleet bare URL SUBJECT COUNT        so many processes that only answer, for
+                                        ever: no agent can be faster
     fleet put URL SUBJECT TEXT          publishes, and waits until it is stored
     fleet read URL STREAM               prints each message: its subject, size,
                                         headers, and its text if it is JSON
 */
+#include <inttypes.h>
 #include <nats/nats.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
 
 static void must(natsStatus status, const char *what)
 {
@@ -34,6 +44,68 @@ static void request(natsConnection *nc, const char *subject, const char *text)
     }
 }
 
+static uint64_t real_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void told(natsConnection *nc, const char *subject, const char *text,
+                 int count)
+{
+    natsSubscription *sub;
+    natsInbox *inbox;
+    natsMsg *message;
+    uint64_t asked, last = 0;
+    must(natsInbox_Create(&inbox), "inbox");
+    must(natsConnection_SubscribeSync(&sub, nc, inbox), "subscribe");
+    asked = real_ns();
+    must(natsConnection_PublishRequestString(nc, subject, inbox, text), "ask");
+    while (count--) {
+        const char *stamp;
+        must(natsSubscription_NextMsg(&message, sub, 60000), "answer");
+        stamp = strstr(natsMsg_GetData(message), "\"clock_ns\":");
+        if (stamp && strtoull(stamp + 11, NULL, 10) > last)
+            last = strtoull(stamp + 11, NULL, 10);
+        natsMsg_Destroy(message);
+    }
+    printf("%" PRIu64 " %" PRIu64 "\n",
+           last > asked ? (last - asked) / 1000 : 0,
+           (real_ns() - asked) / 1000);
+}
+
+static void answer(natsConnection *nc, natsSubscription *sub, natsMsg *message,
+                   void *context)
+{
+    char text[64];
+    (void)sub;
+    (void)context;
+    snprintf(text, sizeof text, "{\"clock_ns\":%" PRIu64 "}", real_ns());
+    natsConnection_PublishString(nc, natsMsg_GetReply(message), text);
+    natsMsg_Destroy(message);
+}
+
+static void bare(const char *url, const char *subject, int count)
+{
+    natsConnection *nc;
+    natsSubscription *sub;
+    natsOptions *o;
+    while (count--)
+        if (fork() == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            must(natsOptions_Create(&o), "options");
+            must(natsOptions_SetURL(o, url), "options");
+            must(natsOptions_SetSendAsap(o, true), "options");
+            must(natsConnection_Connect(&nc, o), "connect");
+            must(natsConnection_Subscribe(&sub, nc, subject, answer, NULL),
+                 "subscribe");
+            break;
+        }
+    for (;;)
+        pause();
+}
+
 static void print(natsMsg *message)
 {
     static const char *const names[] = {"Nats-Msg-Id", "Nats-Rollup",
@@ -55,6 +127,8 @@ int main(int count, char **values)
     jsCtx *js;
     if (count < 4)
         return 2;
+    if (strcmp(values[1], "bare") == 0)
+        bare(values[2], values[3], atoi(values[4]));
     must(natsConnection_ConnectTo(&nc, values[2]), "connect");
     must(natsConnection_JetStream(&js, nc, NULL), "JetStream");
     if (strcmp(values[1], "request") == 0) {
@@ -66,6 +140,8 @@ int main(int count, char **values)
             memcpy(text + 999990, "\"}", 3);
         }
         request(nc, values[3], text);
+    } else if (strcmp(values[1], "told") == 0) {
+        told(nc, values[3], values[4], atoi(values[5]));
     } else if (strcmp(values[1], "put") == 0) {
         must(js_Publish(NULL, js, values[3], values[4], (int)strlen(values[4]),
                         NULL, NULL),

@@ -127,6 +127,8 @@ void table_threads(FILE *to, const struct reader *reader)
     fprintf(to, "%-6s %8s  %-15s STATE\n", "THREAD", "ID", "NAME");
     for (size_t i = 0; i < reader->threads_count; i++) {
         const struct reader_thread *t = &reader->threads[i];
+        if (t->is_free)
+            continue;
         fprintf(to, "%-6u %8d  ", t->number, (int)t->id);
         table_column(to, t->name, 15);
         fprintf(to, " %s\n",

@@ -3,11 +3,38 @@
 #include "filters.h"
 #include "inside.h"
 
-/* A record with its words in the host's order. */
+/* A record with its words in the host's order. Begins as a record does whose
+ * words have 8 bytes. */
 struct words {
     uint64_t format, order, time, caller, argument[4];
     unsigned thread;
 };
+#define AT_8(name, structure, member, at_4, at_8) AT_8_##name##_##member = at_8,
+enum { RECORDER_OFFSETS_(AT_8) };
+#undef AT_8
+_Static_assert(AT_8_record_format == offsetof(struct words, format) &&
+                   AT_8_record_order == offsetof(struct words, order) &&
+                   AT_8_record_time == offsetof(struct words, time) &&
+                   AT_8_record_caller == offsetof(struct words, caller) &&
+                   AT_8_record_argument == offsetof(struct words, argument),
+               "words_of() copies a record as it is");
+
+static void words_of(const struct memory *m, const unsigned char *raw,
+                     struct words *to)
+{
+    const struct offsets *at = offsets_of(m);
+    if (m->word_bytes == 8 && m->big_endian == BYTES_BIG_ENDIAN) {
+        memcpy(to, raw, offsetof(struct words, thread));
+        return;
+    }
+    to->format = bytes_word(m, raw + at->record_format);
+    to->order = bytes_word(m, raw + at->record_order);
+    to->time = bytes_word(m, raw + at->record_time);
+    to->caller = bytes_word(m, raw + at->record_caller);
+    for (unsigned i = 0; i < 4; i++)
+        to->argument[i] =
+            bytes_word(m, raw + at->record_argument + i * m->word_bytes);
+}
 
 /* Copies a key's record; false: it was overwritten. */
 static bool words_at(const struct reader *reader, const struct key *key,
@@ -16,17 +43,12 @@ static bool words_at(const struct reader *reader, const struct key *key,
     const struct reader_inside *inside = reader->inside;
     const struct memory *m = reader->memory;
     unsigned char raw[RECORD_MAX_BYTES];
-    const struct offsets *at = offsets_of(m);
     uint64_t commit = key_record(reader, key, raw);
-    to->order = bytes_word(m, raw + at->record_order);
-    if (!commit || ((to->order - inside->base) & word_max(m)) != key->order)
+    if (!commit)
         return false;
-    to->format = bytes_word(m, raw + at->record_format);
-    to->time = bytes_word(m, raw + at->record_time);
-    to->caller = bytes_word(m, raw + at->record_caller);
-    for (unsigned i = 0; i < 4; i++)
-        to->argument[i] =
-            bytes_word(m, raw + at->record_argument + i * m->word_bytes);
+    words_of(m, raw, to);
+    if (((to->order - inside->base) & word_max(m)) != key->order)
+        return false;
     to->thread = commit_thread(m, commit);
     return true;
 }

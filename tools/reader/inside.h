@@ -90,6 +90,7 @@ struct registry {
     uint64_t tasks, kernel, clocked; /* 0: none, or an older header's */
     uint64_t first_link, cleared_link, tweaks_link; /* their addresses */
     uint32_t layout, bytes, head_bytes, later_sequence;
+    unsigned char file_asked;
     struct recorder_moment start, later;
     struct recorder_wrap wraps[RECORDER_WRAPS_MAX_];
 };

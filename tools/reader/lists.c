@@ -296,6 +296,7 @@ const char *threads_refresh(struct reader *reader,
         state = bytes_number(memory, row + at->row_state, 2);
         thread->alive = state == RECORDER_ROW_ALIVE_;
         thread->is_task = state == RECORDER_ROW_TASK_;
+        thread->is_free = state == RECORDER_ROW_FREE_;
         memset(thread->name, 0, sizeof thread->name);
         memcpy(thread->name, row + at->row_name, 15);
         thread->known = !thread->alive || memory->thread;

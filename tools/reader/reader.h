@@ -118,6 +118,7 @@ struct reader_thread {
     int32_t id;        /* of the kernel */
     bool known, alive; /* when it was read: `alive` is known to be right */
     bool is_task;      /* of the program's own scheduler (recorder_tasks.h) */
+    bool is_free;      /* no thread had this number */
     uint64_t first;    /* records of a lower order are an earlier thread's */
     char name[17];
 };
@@ -187,6 +188,8 @@ struct reader {
     uint64_t registry;
     uint64_t pid, order_address, cleared_address, cleared;
     uint64_t clocked; /* orders below are of the clock, others of the counter */
+    unsigned char file_asked; /* RECORDER_FILE_LOOKED_ ...; 0: not known */
+    bool in_file;             /* its rings are in a recording */
     uint64_t end;   /* orders from here on were not yet given */
     bool follows;   /* set it to follow: an event is held back for
                              * one take, so that none comes too late */

@@ -78,6 +78,7 @@ static void registry_rest(const struct memory *m, const unsigned char *from,
     r->line = bytes_word(m, from + at->registry_line);
     r->tweaks = bytes_word(m, from + at->registry_tweaks);
     r->tweaks_link = r->self + at->registry_tweaks;
+    r->file_asked = from[at->registry_file_asked];
     r->wraps_count = bytes_word(m, from + at->registry_wraps_count);
     for (i = 0; i < RECORDER_WRAPS_MAX_; i++) {
         const unsigned char *wrap =

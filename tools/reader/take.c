@@ -68,6 +68,8 @@ again:
     reader->order_address = registry.order;
     reader->cleared = registry.cleared;
     reader->clocked = registry.clocked;
+    reader->file_asked = registry.file_asked;
+    reader->in_file = registry.image != 0;
     reader->inside->start_ticks = registry.start.ticks;
     if (registry.clocked == UINT64_MAX && !reader->memory->ticks_here)
         reader->memory->stale_order = true; /* the counter is not used */

@@ -47,12 +47,12 @@ struct made_ring *made_ring(struct made *made, struct reader_recorder *r,
     return ring;
 }
 
-/* Where `size` bytes lie apart from all that the program had of files and from
- * its registry; 0: nowhere. */
-static uint64_t base_of(const struct call *call, uint64_t size)
+uint64_t made_base(const struct call *call, const struct pieces *also,
+                   uint64_t size)
 {
     const struct source *source = &call->source;
-    size_t count = source->modules_count + 2, i;
+    size_t others = also ? also->count : 0;
+    size_t count = source->modules_count + others + 2, i, k;
     uint64_t(*taken)[2], best = 0, room = 0, end = 65536;
     if (source->memory->word_bytes == 8)
         return BASE_64;
@@ -60,6 +60,10 @@ static uint64_t base_of(const struct call *call, uint64_t size)
     for (i = 0; i < source->modules_count; i++) {
         taken[i][0] = source->modules[i].start;
         taken[i][1] = source->modules[i].end;
+    }
+    for (k = 0; k < others; k++, i++) {
+        taken[i][0] = also->all[k].address;
+        taken[i][1] = also->all[k].address + also->all[k].size;
     }
     taken[i][0] = call->reader.registry;
     taken[i++][1] = call->reader.registry + PAGE_BYTES;
@@ -330,7 +334,7 @@ const char *made_begin(struct made *made, struct call *call, int fd,
         return wrong;
     for (i = 0; i < made->rings_count; i++)
         bytes += made_ring_bytes(made->m, made->rings[i].slots) + 64;
-    made->base = base_of(call, bytes);
+    made->base = made_base(call, NULL, bytes);
     if (!made->base)
         return "it is too much for the addresses of its program";
     put(&head, NULL,
@@ -616,20 +620,11 @@ bool made_flush(struct made *made)
     return done;
 }
 
-/* Writes the thread table, and how many rows it has. */
-static bool threads_write(struct made *made)
+unsigned char *made_threads(const struct reader *reader, uint64_t count)
 {
-    const struct memory *m = made->m;
+    const struct memory *m = reader->memory;
     const struct offsets *at = offsets_of(m);
-    const struct reader *reader = &made->call->reader;
-    uint64_t count = reader->threads_count;
-    unsigned char *rows, bytes[8];
-    bool done;
-    if (kernel_threads_end(reader) > count)
-        count = kernel_threads_end(reader);
-    if (count > made->threads_max)
-        count = made->threads_max;
-    rows = need(calloc(count + 1, at->row_size));
+    unsigned char *rows = need(calloc(count + 1, at->row_size));
     for (size_t i = 0; i < count; i++) {
         const struct reader_thread *t = i < reader->threads_count
                                             ? &reader->threads[i]
@@ -647,6 +642,23 @@ static bool threads_write(struct made *made)
         bytes_put(m, row + at->row_named, 1, 2);
         memcpy(row + at->row_name, t->name, 15);
     }
+    return rows;
+}
+
+/* Writes the thread table, and how many rows it has. */
+static bool threads_write(struct made *made)
+{
+    const struct memory *m = made->m;
+    const struct offsets *at = offsets_of(m);
+    const struct reader *reader = &made->call->reader;
+    uint64_t count = reader->threads_count;
+    unsigned char *rows, bytes[8];
+    bool done;
+    if (kernel_threads_end(reader) > count)
+        count = kernel_threads_end(reader);
+    if (count > made->threads_max)
+        count = made->threads_max;
+    rows = made_threads(reader, count);
     bytes_put_word(m, bytes, count);
     done = core_put(made->fd, rows, count * at->row_size, made->threads_at) &&
            core_put(made->fd, bytes, m->word_bytes,

@@ -109,6 +109,11 @@ bool made_end(struct made *);
 void made_free(struct made *);
 /* Frees the rest. */
 void made_close(struct made *);
+/* Where `size` bytes lie apart from all that the program had of files, from its
+ * registry and from the pieces, or null; 0: nowhere. */
+uint64_t made_base(const struct call *, const struct pieces *, uint64_t size);
+/* The rows of so many threads, as a program has them; the caller frees them. */
+unsigned char *made_threads(const struct reader *, uint64_t count);
 /* How many bytes a file of so many slots has. */
 uint64_t made_ring_bytes(const struct memory *, uint64_t slots);
 

@@ -245,6 +245,24 @@ static void file_scan(struct source *source, struct file *file)
             }
 }
 
+const char *source_half_made(struct source *source, const char *what)
+{
+    return source_wrong(source,
+                        "%s is in it yet: its program makes it just now, or "
+                        "was killed while it did",
+                        what);
+}
+
+/* A program that makes a recording writes a note of whose it is, then a head
+ * that counts no program header yet, and then the headers. */
+static bool claim_is_alone(const struct mapped *mapped, const GElf_Ehdr *header)
+{
+    enum { CLAIM = 512 }; /* its bytes are fewer */
+    return header->e_type == ET_CORE && header->e_phnum == 0 &&
+           memmem(mapped->bytes, mapped->size < CLAIM ? mapped->size : CLAIM,
+                  NOTE_OWNER, sizeof NOTE_OWNER);
+}
+
 static const char *elf_read(struct source *source, struct file *file,
                             const struct mapped *mapped, Elf *elf,
                             const char *path)
@@ -268,6 +286,7 @@ static const char *elf_read(struct source *source, struct file *file,
         constants_of_bare(file, elf);
     else
         notes_read(file, mapped, elf);
+    source->half_made |= claim_is_alone(mapped, &header);
     if (file->threads_count && !file->memory.stale_order)
         file->memory.thread = file_thread; /* of a recording, it is only one */
     file->memory.size += cut < mapped->worth ? cut : mapped->worth;
@@ -288,10 +307,8 @@ static const char *elf_read(struct source *source, struct file *file,
         wrong = program_check(file);
     if (!wrong && !source->registry)
         file_scan(source, file);
-    if (!wrong && !source->registry && file->half_made)
-        wrong = source_wrong(source,
-                             "nothing is in it yet: its program makes it just "
-                             "now, or was killed while it did");
+    if (!wrong && !source->registry && source->half_made)
+        wrong = source_half_made(source, "nothing");
     if (!wrong && !source->registry && cut && !file->how.unprepared)
         wrong = source_wrong(
             source, "no recorder in it; it is cut off: %llu bytes are missing",

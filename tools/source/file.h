@@ -58,7 +58,6 @@ struct file {
     uint64_t entry, headers; /* of the program: the latter, its ELF's */
     uint64_t scanned;
     bool is_program; /* not a core file: a firmware's ELF file */
-    bool half_made;  /* a recording that its program has not finished making */
 };
 
 /* binaries.c: maps a whole file. Returns null, with errno, if it cannot. */

@@ -100,8 +100,8 @@ static void note_recorder(struct file *file, const unsigned char *d,
     bool claims = size >= (NOTE_WHOLE + 1) * (size_t)m->word_bytes;
     if (size < (NOTE_REGISTRY + 1) * (size_t)m->word_bytes)
         return;
-    file->half_made = claims && !recorder_word_(m, d, size, NOTE_WHOLE);
-    if (file->half_made) { /* its process may have got further */
+    file->source->half_made = claims && !recorder_word_(m, d, size, NOTE_WHOLE);
+    if (file->source->half_made) { /* its process may have got further */
         source_candidate(file->source, registry);
     } else {
         file->source->registry = registry;

@@ -1,6 +1,7 @@
 /* programs.c - processes by the name of their program. */
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
+#include "reader.h"
 #include "source.h"
 
 #include <dirent.h>
@@ -52,6 +53,50 @@ static bool own_name(int pid, char to[PROGRAM_NAME_MAX])
         return false;
     to[got - (to[got - 1] == '\n')] = '\0';
     return true;
+}
+
+/* What the environment of a process had at its start behind "NAME="; null: it
+ * had none, or is not ours to read. */
+static char *environment_of(int pid, const char *name)
+{
+    char path[64], *item = NULL, *found = NULL;
+    size_t room = 0, size = strlen(name);
+    FILE *from;
+    snprintf(path, sizeof path, "/proc/%d/environ", pid);
+    from = fopen(path, "re");
+    while (from && !found && getdelim(&item, &room, '\0', from) > 0)
+        if (strncmp(item, name, size) == 0 && item[size] == '=')
+            found = strdup(item + size + 1);
+    free(item);
+    if (from)
+        fclose(from);
+    return found;
+}
+
+char *program_without_file(int pid, const struct reader *reader)
+{
+    char *path, *why = NULL;
+    int size = -1;
+    if (!pid || reader->in_file || !reader->file_asked)
+        return NULL;
+    path = environment_of(pid, "RECORDER_FILE");
+    if (path && *path && reader->file_asked == RECORDER_FILE_NOBODY_)
+        size = asprintf(&why,
+                        "RECORDER_FILE=%s in its environment is not read: no "
+                        "file of the program includes recorder_dump.h, or only "
+                        "with RECORDER_NO_FILE; recorder save %d makes a file "
+                        "of its rings",
+                        path, pid);
+    else if (path && *path)
+        size = asprintf(
+            &why,
+            "RECORDER_FILE=%s in its environment made no "
+            "recording: its stderr says why, unless it %shas more "
+            "rights than its caller; recorder save %d makes a file "
+            "of its rings",
+            path, strstr(path, "%p") ? "" : "is a child of fork() or ", pid);
+    free(path);
+    return size < 0 ? NULL : why;
 }
 
 static int by_number(const void *a, const void *b)

@@ -56,8 +56,9 @@ struct source {
     struct module *modules;
     size_t modules_count, modules_max;
     const char
-        *program; /* of a source without modules, its ELF file; or null */
-    bool linked;  /* a core file without a list of modules: an emulator's */
+        *program;   /* of a source without modules, its ELF file; or null */
+    bool half_made; /* a recording that its program has not finished making */
+    bool linked;    /* a core file without a list of modules: an emulator's */
     const char *server;  /* it came from there, http://HOST:PORT/; or null */
     bool server_failed;  /* and did not answer */
     const char *sysroot; /* where its files are, if not null */
@@ -92,6 +93,9 @@ struct source_how {
 const char *source_open(struct source *, const char *name,
                         const struct source_how *);
 void source_close(struct source *);
+/* Says of a recording that is half made that something, a "nothing" or a "no
+ * thread", is in it yet. */
+const char *source_half_made(struct source *, const char *what);
 /* symbols.c: what source_dwfl() made, and a module that is added to it. */
 void source_dwfl_end(struct source *);
 void source_dwfl_add(struct source *, struct module *);
@@ -124,6 +128,10 @@ size_t programs_all(int **all);
 /* The name of a process's program; false: it has ended. */
 enum { PROGRAM_NAME_MAX = 256 };
 bool program_name(int pid, char to[PROGRAM_NAME_MAX]);
+/* A sentence on why RECORDER_FILE in a process's environment made no recording;
+ * null: it is not there, or the process has one. The caller frees. */
+struct reader;
+char *program_without_file(int pid, const struct reader *);
 /* Finds the process whose program or own name this is: *pid, 0: none. Of
  * several, those count that have recorders, unless `unprepared`. Null, or what
  * is wrong: there are several. */

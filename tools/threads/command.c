@@ -13,6 +13,8 @@ void show_open(struct call *call, struct threads *threads, bool stop)
                          call->source.registry ? &call->reader : NULL, stop);
     if (wrong && call->source.memory->stale_order && call->source.registry)
         wrong = snapshots_open(threads, &call->source, &call->reader);
+    if (wrong && call->source.half_made)
+        wrong = source_half_made(&call->source, "no thread");
     if (wrong)
         fail(call, "%s", wrong);
     if (call->source.registry && !call->source.memory->stale_order &&

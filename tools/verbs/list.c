@@ -6,6 +6,7 @@
 #include "sources.h"
 #include "tables.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { OPTION_SLOTS = OPTION_OWN, OPTION_SIZES };
@@ -53,6 +54,8 @@ static void list_json(const struct call *call)
     }
     for (size_t i = 0; i < reader->threads_count; i++) {
         const struct reader_thread *t = &reader->threads[i];
+        if (t->is_free)
+            continue;
         putchar('{');
         json_source(stdout, call);
         printf("\"thread\":%u,\"tid\":%d,\"alive\":%s,\"name\":", t->number,
@@ -143,6 +146,10 @@ static int list(struct call *call)
     struct call *calls = sources_open(call, 0);
     sources_take(calls);
     for (struct call *c = calls; c; c = c->next) {
+        char *unheeded = program_without_file(c->source.pid, &c->reader);
+        if (unheeded)
+            warn(c, "%s", unheeded);
+        free(unheeded);
         reader_count(&c->reader);
         if (call_option(call, 'j')) {
             list_json(c);
@@ -181,7 +188,9 @@ const struct verb verb_list = {
         "text one for each 32 bytes (on 32-bit machines 16): then the "
         "overwritten ones are an estimate, ~, from those that are kept. With "
         "--sizes, what recorders would need is told from the slots that "
-        "they hold and the time from the oldest to the newest of them.",
+        "they hold and the time from the oldest to the newest of them. Where "
+        "RECORDER_FILE in the environment of a process made no recording, "
+        "a line on stderr says why.",
     .rows = rows,
     .run = list,
     .registries = true};

@@ -80,6 +80,7 @@ struct figures {
     double rate;           /* records per second; below 0: unknown */
     bool estimated;        /* it, as some records take several slots */
     const char *recording; /* its path; null: there is none */
+    char *unheeded;        /* why not, if it was asked for; or null */
 };
 
 /* The rate is that of the orders that were given out since the first look, of
@@ -127,6 +128,7 @@ static void figures_get(struct figures *f, struct found *found)
     }
     if (oldest <= newest)
         f->span_ns = newest - oldest;
+    f->unheeded = program_without_file(found->pid, reader);
     figures_rate(f, found, whole, begun);
 }
 
@@ -164,6 +166,8 @@ static void line_show(const struct found *found, const struct figures *f,
            names);
     free(names);
     table_column(stdout, f->recording ? f->recording : "-", 0);
+    if (f->unheeded)
+        printf(" (recorder list %d says why)", found->pid);
     putchar('\n');
 }
 
@@ -190,6 +194,8 @@ static void json_show(const struct found *found, const struct figures *f)
     else
         printf(",\"span_ns\":null");
     json_text("recording", f->recording);
+    if (f->unheeded)
+        json_text("no_recording", f->unheeded);
     fputs(",\"recorders\":[", stdout);
     for (size_t i = 0; i < found->reader.recorders_count; i++) {
         const char *name = found->reader.recorders[i]->name;
@@ -235,6 +241,7 @@ static void all_show(struct call *call, struct all *all)
                 json_show(found, &figures);
             else
                 line_show(found, &figures, width, names_width);
+            free(figures.unheeded);
         }
         reader_close(&found->reader);
         source_close(&found->source);

@@ -15,6 +15,7 @@
 #include "made.h"
 #include "output.h"
 #include "saved.h"
+#include "unpoured.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -41,6 +42,7 @@ struct keeper {
     struct ids ids;        /* of their addresses */
     struct kept_page **pages; /* by that number */
     size_t max;
+    bool fresh; /* what is read is read anew: it is to be of one moment */
 };
 
 static bool in_ring(const struct keeper *keeper, uint64_t address)
@@ -75,12 +77,15 @@ static size_t keeper_read(struct memory *memory, uint64_t address, void *to,
         return keeper->of->read(keeper->of, address, to, size);
     while (done < size) {
         uint64_t at = (address + done) % PAGE_BYTES;
-        const struct kept_page *page = page_keep(keeper, address + done - at);
+        struct kept_page *page = page_keep(keeper, address + done - at);
         size_t piece = size - done;
         if (page->size <= at)
             break;
         if (piece > page->size - at)
             piece = page->size - at;
+        if (keeper->fresh)
+            keeper->of->read(keeper->of, address + done, page->bytes + at,
+                             piece);
         memcpy((char *)to + done, page->bytes + at, piece);
         done += piece;
     }
@@ -126,7 +131,29 @@ static bool keeper_constant(struct memory *memory, uint64_t address)
     return keeper->of->constant(keeper->of, address);
 }
 
+static const void *keeper_descriptor(struct memory *memory, int fd, size_t size)
+{
+    struct keeper *keeper = (struct keeper *)memory;
+    return keeper->of->descriptor(keeper->of, fd, size);
+}
+
+static void keeper_unmap(struct memory *memory, const void *at, size_t size)
+{
+    struct keeper *keeper = (struct keeper *)memory;
+    keeper->of->unmap(keeper->of, at, size);
+}
+
 /* -------------------------------------------------------------- segments -- */
+
+/* True if a record is of this take, and not of a later time: where switches
+ * follow, they have its order. */
+static bool is_taken(const struct reader *reader, const unsigned char *raw)
+{
+    const struct memory *m = reader->memory;
+    uint64_t order = bytes_word(m, raw + offsets_of(m)->record_order);
+    return !reader_kernel_count(reader) ||
+           order_key(reader, order) < order_key(reader, reader->end);
+}
 
 /* Leaves in a copy of records and commit words only whole records: other slots
  * get a commit word of 0. */
@@ -137,7 +164,7 @@ static void slots_clean(const struct reader *reader, const struct lane *lane,
     size_t bytes = offsets_of(reader->memory)->record_size;
     unsigned char raw[RECORD_MAX_BYTES];
     for (slot = 0; slot < lane->recorder->figures.size; slot++)
-        if (!lane_record(reader, lane, slot, raw))
+        if (!lane_record(reader, lane, slot, raw) || !is_taken(reader, raw))
             memset(commits + slot * word, 0, word);
         else if (!lane->copy) {
             memcpy(records + slot * bytes, raw, bytes);
@@ -202,10 +229,12 @@ static void look_at_all(struct call *call, struct keeper *keeper)
     size_t size;
     reader_close(&call->reader);
     wrong = reader_open(&call->reader, &keeper->memory, call->source.registry);
-    if (!wrong)
-        wrong = reader_take(&call->reader);
     if (wrong)
         fail(call, "%s", wrong);
+    call->reader.kernel = true;
+    keeper->fresh = true; /* what the program recorded, and the kernel has */
+    call_take_all(call);
+    keeper->fresh = false;
     reader_head(&call->reader, &size);
     while (reader_next(&call->reader, &event))
         reader_texts(&call->reader, &event, texts);
@@ -325,21 +354,6 @@ static int save_log(struct call *call, const char *folder)
 
 /* ------------------------------------------------------------------ verb -- */
 
-/* The memory of a process has not what the kernel's rings hold: says so. */
-static void switches_say(struct call *call)
-{
-    size_t count;
-    reader_kernel(&call->reader);
-    count = reader_kernel_count(&call->reader);
-    call->reader.kernel = false;
-    if (count)
-        warn(call,
-             "%zu switches that the program did not record yet are left out: "
-             "a selection, as --since -1h, has them, or recorder_kernel_pour() "
-             "in the program",
-             count);
-}
-
 static int save(struct call *call)
 {
     const char *path = call_option(call, 'o');
@@ -361,7 +375,6 @@ static int save(struct call *call)
         save_events(call, path);
         return 0;
     }
-    switches_say(call);
     keeper.of = call->source.memory;
     keeper.memory = *keeper.of;
     keeper.memory.read = keeper_read;
@@ -369,6 +382,8 @@ static int save(struct call *call)
     keeper.memory.write = NULL;
     keeper.memory.thread = keeper.of->thread ? keeper_thread : NULL;
     keeper.memory.constant = keeper.of->constant ? keeper_constant : NULL;
+    keeper.memory.descriptor = keeper.of->descriptor ? keeper_descriptor : NULL;
+    keeper.memory.unmap = keeper_unmap;
     look_at_all(call, &keeper);
     clock_keep(&keeper);
     if (!call_option(call, OPTION_NO_STACKS))
@@ -380,11 +395,13 @@ static int save(struct call *call)
         if (call->source.modules[i].offset == 0) /* it has the build-id */
             page_keep(&keeper, call->source.modules[i].start);
     pages_add(&keeper, &pieces);
+    unpoured_add(call, keeper_put, &keeper.memory, &pieces);
     notes_make(&notes, call);
     free(notes.statuses);
     file_open(&output, call, path);
     core_write(call, fileno(output.file), &notes, &pieces);
     output_close(&output);
+    reader_close(&call->reader); /* its memory is the keeper's */
     for (size_t i = 0; i < pieces.count; i++)
         free(pieces.all[i].owned);
     for (size_t i = 0; i < keeper.ids.count; i++)
@@ -424,7 +441,8 @@ const struct verb verb_save = {
         "dump and list say how many were left out. A text that may have "
         "changed "
         "when it was read stays marked by a ~. Switches that only the "
-        "kernel's rings hold are in it where events are chosen."
+        "kernel's rings hold are in it, in a recorder of their own where no "
+        "events are chosen."
         "\n\n"
         "Of a program with a scheduler of its own (recorder tasks), it has the "
         "tasks and their stacks, too: a debugger shows each as a thread, with "

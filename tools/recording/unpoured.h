@@ -1,0 +1,17 @@
+/* unpoured.h - adds switches to a recording of all of a program's memory. */
+/* SPDX-License-Identifier: MIT */
+#ifndef UNPOURED_H
+#define UNPOURED_H
+
+#include "core.h"
+
+/* Adds the switches that the last take had from the kernel's rings, as a
+ * recorder of their own, which stands behind that of the program's switches.
+ * `put` changes bytes of the program in the recording, of which the pieces are
+ * sorted by address. Returns how many there are. */
+size_t unpoured_add(struct call *,
+                    void (*put)(struct memory *, uint64_t address,
+                                const unsigned char *from, size_t size),
+                    struct memory *kept, struct pieces *);
+
+#endif
