@@ -96,12 +96,20 @@ LONG_PROMISE(severity, "")
 LONG_PROMISE(link, "")
 /* Without a mouse: what it does can be done by keys. */
 LONG_PROMISE(keys, "")
+/* A screen reader has a tree of lanes, a table, and what is selected. */
+PROMISE(access, "")
+/* On a phone, fingers move and zoom, and nothing is cut off. */
+LONG_PROMISE(phone, "")
 /* Nothing is cut off or covered in a narrow window. */
 LONG_PROMISE(narrow, "")
 /* 32 recorders are told apart; a name has its colour in all pages. */
 LONG_PROMISE(colours, "")
+/* Times of day are those of the records, and the zone is said. */
+LONG_PROMISE(clock, "")
 /* What is waited for is said: a large page, a program, a browser too old. */
 LONG_PROMISE(loading, "")
+/* The page's filter shows what --where and --grep choose. */
+PROMISE(filter, "")
 /* 500 threads are put in order, filtered, and folded: a click opens a fold. */
 LONG_PROMISE(lanes, "-DMANY")
 /* Overwritten records are a gap with their number; values are as recorded. */

@@ -106,7 +106,7 @@ static void *work(void *name)
         record(net, "%d bytes from %s", 100 * i, "example.org");
         if (i % 3 == 0) {
             record(job, ">seek %d", i);
-            record(disk, RECORDER_HW1 "read block %u, load %.2f",
+            record(disk, RECORDER_HW1 "read block=%u, load=%.2f",
                    7u * (unsigned)i, sin(i / 10.0));
             record(job, "< seek");
         }

@@ -9,7 +9,8 @@
 import {browser, children, test} from './driver.mjs';
 
 const tests = {};
-for (const name of ['shown', 'looks', 'used', 'lanes', 'live', 'million'])
+for (const name of ['shown', 'looks', 'used', 'lanes', 'filter',
+  'access', 'live', 'million'])
   Object.assign(tests, (await import(`./${name}.mjs`)).tests);
 
 let status = 0;

@@ -3,7 +3,7 @@
 import {readFileSync} from 'node:fs';
 import {createServer} from 'node:http';
 import {recorder, folder, must, equal, soon, start, startProgram, view, open,
-  quiet} from './driver.mjs';
+  quiet, text, dumped} from './driver.mjs';
 
 const rgb = hex => [1, 3, 5].map(i => parseInt(hex.slice(i, i + 2), 16));
 const linear = c => c <= 10.31475 ? c / 255 / 12.92
@@ -125,6 +125,52 @@ export const tests = {
     equal(await again.locator('#colour').inputValue(), 'spans', 'by the link');
     quiet(again);
     quiet(page);
+  },
+
+  // Times of day, here or in UTC, are those of the records; the zone is said.
+  async clock() {
+    const {pid} = await startProgram(), address = view(pid);
+    const json = dumped(pid);
+    for (const [timezoneId, minutes, zone] of [['Asia/Kolkata', 330, 'UTC+5:30'],
+      ['America/Phoenix', -420, 'UTC\u22127'], ['UTC', 0, 'UTC']]) {
+      const page = await open(address, {timezoneId});
+      // As in another reader of the same process, but for what its clock's rate
+      // is measured by: tens of nanoseconds.
+      const near = async (place, minute) => {
+        const cell = (await text(page, `#rows .row >> nth=${place} >> ` +
+          'span >> nth=1'));
+        const ns = BigInt(json[place].wall_ns) + BigInt(minute) * 60000000000n;
+        const wanted = new Date(Number(ns / 1000000n)).toISOString();
+        const part = Number(ns % 1000000000n);
+        const [, whole, is] = /^(\d\d:\d\d:\d\d)\.(\d{9})$/.exec(cell) ?? [];
+        return whole === wanted.slice(11, 19) && Math.abs(is - part) < 1000 ||
+          Math.abs(is - part) > 1e9 - 1000 || `${cell} is not ${wanted} ${part}`;
+      };
+      equal((await text(page, '#rows span >> nth=1'))[1], '.', 'since the start');
+      await page.keyboard.press('t');
+      await soon(() => near(3, minutes), true, `local in ${timezoneId}`);
+      equal(await text(page, '#time-title'), 'local time', 'the heading');
+      equal(await page.locator('#clock option:checked').textContent(),
+        `Times: local, ${zone} (${await page.evaluate(() =>
+          Intl.DateTimeFormat().resolvedOptions().timeZone)})`, 'the zone');
+      await page.locator('#rows .row').nth(3).click();
+      await page.waitForSelector('#record dl');
+      must((await text(page, '#record')).includes(` ${zone}`), 'the record');
+      // Steps of the ruler are whole on the wall.
+      const ticks = await page.evaluate(() => {
+        const {clockTick, clockStep} = window.recorder;
+        return [clockStep(7e8), clockStep(2e10), clockStep(4e13),
+          clockTick(0, 1e9).length, clockTick(0, 1e3).length];
+      });
+      equal(ticks, [1e9, 3e10, 4.32e13, 8, 16], 'steps and their texts');
+      await page.keyboard.press('t');
+      await soon(() => near(3, 0), true, 'UTC');
+      await page.waitForFunction(() => location.hash.includes('z=utc'));
+      const again = await open(page.url(), {timezoneId});
+      equal(await again.locator('#clock').inputValue(), 'utc', 'by the link');
+      quiet(page);
+      quiet(again);
+    }
   },
 
   // A page that is large says so before it is there; a live one, that it waits.

@@ -70,7 +70,7 @@ struct view_pack {
     char (*names)[18]; /* of the threads, by number, as the page has them, and
                         * behind each whether it has ended */
     struct rows new_recorders, new_threads, new_formats, new_callers, new_sites,
-        new_series, new_names;
+        new_series, new_names, new_fields;
     struct buffer figures; /* as the page has them */
     /* of a batch: */
     uint64_t order, ns;
@@ -83,6 +83,7 @@ struct view_pack {
     size_t series_count;
     struct spans_asyncs asyncs;
     unsigned char *steps; /* by number of format: enum spans_step */
+    bool *fields_known;   /* the same: the page has names of arguments */
     struct buffer event_asyncs;
     uint32_t *series_of; /* by recorder and value: number + 1; 0: none */
     size_t series_of_count;
@@ -155,6 +156,7 @@ void view_pack_free(struct view_pack *pack)
     spans_free(&pack->asyncs);
     free(pack->event_asyncs.at);
     free(pack->steps);
+    free(pack->fields_known);
     deflateEnd(&pack->deflate);
     if (pack->follow)
         switches_free(pack->follow);
@@ -368,6 +370,9 @@ static uint32_t format_number(struct view_pack *pack,
             fprintf(to, ",\"%s\"", severity);
         fputc(']', to);
         pack->steps = need(realloc(pack->steps, pack->formats.max));
+        pack->fields_known =
+            need(realloc(pack->fields_known, pack->formats.max));
+        pack->fields_known[number] = false;
         pack->steps[number] =
             format ? (unsigned char)spans_step(format) : SPANS_NONE;
     }
@@ -409,7 +414,8 @@ static void put_argument(struct buffer *to, const struct reader_argument *from)
 {
     const char *text;
     size_t size;
-    buffer_varint(to, from->kind);
+    /* A string that may have changed is packed without its mark. */
+    buffer_varint(to, from->changes ? READER_LOST + 1u : from->kind);
     switch (from->kind) {
     case READER_SIGNED:
     case READER_CHARACTER: put_signed(to, (uint64_t)from->integer); break;
@@ -417,8 +423,8 @@ static void put_argument(struct buffer *to, const struct reader_argument *from)
     case READER_POINTER: buffer_varint(to, from->word); break;
     case READER_REAL: buffer_real(to, from->real); break;
     case READER_STRING:
-        size = from->text_size;
-        text = text_repaired(from->text, &size);
+        size = from->text_size - from->changes;
+        text = text_repaired(from->text + from->changes, &size);
         buffer_varint(to, size);
         buffer_add(to, text, size);
         break;
@@ -449,11 +455,12 @@ static void put_values(struct view_pack *pack, uint32_t recorder,
 
 /* Numbers the id of an asynchronous span, from 1 on; 0: the record has none. */
 static void put_async(struct view_pack *pack, const struct reader_event *event,
-                      const struct reader_argument *arguments, unsigned count)
+                      uint32_t number, const struct reader_argument *arguments,
+                      unsigned count)
 {
     const struct spans_async *async;
     const char *format, *location;
-    if (pack->steps[format_number(pack, &event->event)] == SPANS_NONE)
+    if (pack->steps[number] == SPANS_NONE)
         return;
     format = reader_format(pack->reader, &event->event, &location);
     async = format ? spans_async(&pack->asyncs, format, event->recorder,
@@ -462,13 +469,35 @@ static void put_async(struct view_pack *pack, const struct reader_event *event,
     buffer_varint(&pack->event_asyncs, async ? async->number + 1 : 0);
 }
 
+/* Adds the names that a format gives its arguments, once. */
+static void know_fields(struct view_pack *pack, uint32_t number,
+                        const struct reader_argument *arguments, unsigned count)
+{
+    unsigned named = count;
+    FILE *to;
+    if (pack->fields_known[number])
+        return;
+    pack->fields_known[number] = true;
+    while (named && !arguments[named - 1].name)
+        named--;
+    if (!named)
+        return;
+    to = rows_next(&pack->new_fields);
+    fprintf(to, "[%" PRIu32, number);
+    for (unsigned i = 0; i < named; i++) {
+        fputc(',', to);
+        write_text(pack, to, arguments[i].name);
+    }
+    fputc(']', to);
+}
+
 static void put_event(struct view_pack *pack, const struct reader_event *event,
                       size_t row)
 {
     struct reader_argument arguments[12];
     unsigned count;
     size_t size;
-    uint32_t thread = thread_number(pack, event->thread);
+    uint32_t format, thread = thread_number(pack, event->thread);
     const char *message = reader_message(pack->reader, event, &size);
     uint64_t ns = (uint64_t)event->ns;
     if (pack->calls && event->ns != RECORDER_TIME_UNKNOWN_ &&
@@ -489,7 +518,9 @@ static void put_event(struct view_pack *pack, const struct reader_event *event,
     buffer_varint(&pack->event_sites, site_number(pack, event));
     if (pack->follow)
         switches_hear(pack->follow, event, thread);
-    put_async(pack, event, arguments, count);
+    format = format_number(pack, &event->event);
+    know_fields(pack, format, arguments, count);
+    put_async(pack, event, format, arguments, count);
     pack->order = event->event.order;
     pack->ns = ns;
 }
@@ -751,6 +782,7 @@ size_t view_pack_write(struct view_pack *pack, FILE *to, size_t max,
     rows_write(&pack->new_series, to, "series");
     rows_write(&pack->new_threads, to, "threads");
     rows_write(&pack->new_formats, to, "formats");
+    rows_write(&pack->new_fields, to, "fields");
     rows_write(&pack->new_callers, to, "callers");
     rows_write(&pack->new_sites, to, "sites");
     fputc('}', to);

@@ -33,10 +33,13 @@ PART(lanes, "lanes.js")
 PART(spans, "spans.js")
 PART(states, "states.js")
 PART(threads, "threads.js")
+PART(clock, "clock.js")
+PART(filter, "filter.js")
 PART(draw, "draw.js")
 PART(panes, "panes.js")
 PART(page, "page.js")
 PART(input, "input.js")
+PART(access, "access.js")
 #define WRITE_PART(to, name)                                                   \
     fwrite(part_##name, 1, (size_t)(part_##name##_end - part_##name), to)
 
@@ -63,9 +66,12 @@ static void write_script(struct view_page *page, FILE *to)
     WRITE_PART(to, spans);
     WRITE_PART(to, states);
     WRITE_PART(to, threads);
+    WRITE_PART(to, clock);
+    WRITE_PART(to, filter);
     WRITE_PART(to, draw);
     WRITE_PART(to, panes);
     WRITE_PART(to, page);
+    WRITE_PART(to, access);
     WRITE_PART(to, input);
     fputs("</script>\n", to);
 }

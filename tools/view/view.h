@@ -13,9 +13,11 @@
                 as many doubles
     texts       for each VIEW_BLOCK events base64 of raw deflate of: the size
                 of what follows as varint; their messages, a newline behind
-                each; their arguments: how many, and each as its kind and value
+                each; their arguments: how many, and each as its kind and value;
+                a text that may have changed has the kind behind the last one
     formats     [format, location] that no batch had before, in order, with
                 "sw2" behind them where their records have a severity
+    fields      [format, name...] the same: names that it gives arguments
     callers     [address, function] the same
     sites       [recorder, format, caller] the same: where a record is made
     recorders   [address, name, ...] the same; figures: of all that there are

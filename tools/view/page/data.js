@@ -198,8 +198,10 @@ function readTables(batch) {
       text, location, severity, hidden: isBelow(severity), name: location.slice(location.lastIndexOf('/') + 1),
       step: /^(>>|=>|<<)/.exec(text ?? '')?.[0] ?? null, // across threads
       opens: /^>(?!>)/.test(text ?? ''), closes: /^<(?!<)/.test(text ?? ''),
-      span: spanName(text ?? ''),
+      span: spanName(text ?? ''), fields: [],
     });
+  for (const [format, ...names] of batch.fields ?? [])
+    formats[format].fields = names;
   for (const [address, name] of batch.callers ?? [])
     callers.push({address, name});
   for (const [recorder, format, caller] of batch.sites ?? [])
@@ -213,7 +215,9 @@ const recorderOf = row => sites[events.site[row]].recorder;
 // Of a line of a log "-": what it has is that of the record before.
 const orderOf = row => recorderOf(row).log ? '-' : events.order[row];
 const formatOf = row => sites[events.site[row]].format;
-const isHidden = row => recorderOf(row).hidden || formatOf(row).hidden;
+// Is its recorder or severity not shown, or does the filter not want it?
+const isLeftOut = row => recorderOf(row).hidden || formatOf(row).hidden;
+const isHidden = row => isLeftOut(row) || isUnpicked(row);
 
 // Is a severity, "sw2" or null, left out?
 function isBelow(severity) {
@@ -338,31 +342,47 @@ function message(row, later) {
   return null;
 }
 
-// The arguments: their kinds as in reader.h, and their values, exact.
+// The arguments: their kinds as in view.h, and their values, exact.
 const KINDS = ['signed', 'unsigned', 'real', 'character', 'string', 'pointer',
-  'lost'];
+  'lost', 'changed'];
+function readArguments(from) {
+  const list = [];
+  for (let left = from.number(); left > 0; left--) {
+    const kind = KINDS[from.number()];
+    let value = null;
+    if (kind === 'signed' || kind === 'character') {
+      from.signed();
+      value = BigInt.asIntN(64, from.big());
+    } else if (kind === 'unsigned' || kind === 'pointer') {
+      from.number();
+      value = from.big();
+    } else if (kind === 'real')
+      value = from.real();
+    else if (kind === 'string' || kind === 'changed') {
+      const plain = utf8.decode(from.part(from.number()));
+      list.push({kind: 'string', value: kind === 'changed' ? `~${plain}` : plain,
+        plain});
+      continue;
+    }
+    list.push({kind, value});
+  }
+  return list;
+}
+function skipArguments(from) {
+  for (let left = from.number(); left > 0; left--) {
+    const kind = from.number();
+    if (kind === 2)
+      from.next += 8;
+    else if (kind === 4 || kind === 7)
+      from.part(from.number());
+    else if (kind !== 6)
+      from.number();
+  }
+}
 function argumentsOf(block, row) {
   const from = new Bytes(block.bytes);
-  for (let at = block.first; ; at++) {
-    const list = [];
-    for (let left = from.number(); left > 0; left--) {
-      const kind = KINDS[from.number()];
-      let value = null;
-      if (kind === 'signed' || kind === 'character') {
-        from.signed();
-        value = BigInt.asIntN(64, from.big());
-      } else if (kind === 'unsigned' || kind === 'pointer') {
-        from.number();
-        value = from.big();
-      } else if (kind === 'real')
-        value = from.real();
-      else if (kind === 'string')
-        value = utf8.decode(from.part(from.number()));
-      list.push({kind, value});
-    }
-    if (at === row)
-      return list;
-  }
+  for (let at = block.first; at < row; at++) skipArguments(from);
+  return readArguments(from);
 }
 
 // All that is known of an event.

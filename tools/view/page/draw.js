@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: MIT
 'use strict';
 
-const LABELS = 208, RULER = 30, LANE = 24, HEADING = 20, SPAN = 15;
+let LABELS = 208; // px, for names; fewer on a phone
+const RULER = 30, LANE = 24, HEADING = 20, SPAN = 15;
 const LEAST_VIEW = 10; // ns
 
 const $ = id => document.getElementById(id);
@@ -95,13 +96,17 @@ function makeLayout() {
   }
   layoutHeight = top;
   noteLines();
+  showTree();
   showLanes();
   $('stage').style.setProperty('--wanted', `${top + RULER + 6}px`);
 }
 
 function resize() {
   const box = canvas.parentElement.getBoundingClientRect();
-  const scale = window.devicePixelRatio || 1;
+  const scale = window.devicePixelRatio || 1, labels = LABELS;
+  LABELS = box.width < 640 ? 108 : 208;
+  $('stage').style.setProperty('--labels', `${LABELS}px`);
+  if (LABELS !== labels && values.length) makePlots();
   width = Math.max(LABELS + 100, Math.floor(box.width));
   height = Math.floor(box.height);
   const wide = Math.round(width * scale), tall = Math.round(height * scale);
@@ -277,7 +282,7 @@ function drawLabel({lane, within, folds: fold, height: h}, top) {
   pen.fillRect(0, top, LABELS, h);
   pen.textAlign = 'right';
   pen.fillStyle = ink.dim;
-  const count = thing.idle ? '' // of which there is none
+  const count = thing.idle || LABELS < 150 ? '' // there is none, or no room
     : group(lane.levels ? lane.runs.begin.length : lane.rows.count);
   pen.fillText(count, right, middle);
   right -= count.length * ink.letter + 8;
@@ -339,13 +344,14 @@ function tickText(ns, step) {
 const group = number => String(number).replace(/\B(?=(\d{3})+$)/g, '\u2009');
 
 function drawRuler() {
-  const step = stepFor((view.to - view.from) / (width - LABELS) * 116);
+  const step = clockStep((view.to - view.from) / (width - LABELS) *
+    (clock === 'start' ? 116 : 150)), shift = clockShift(step);
   pen.fillStyle = ink.panel;
   pen.fillRect(0, 0, width, RULER);
   pen.fillStyle = ink.line;
   pen.fillRect(0, RULER - 1, width, 1);
   pen.fillStyle = ink.dim;
-  pen.fillText('seconds', 10, 13);
+  pen.fillText(clockTitle(), 10, 13);
   pen.save();
   pen.beginPath();
   pen.rect(LABELS, 0, width - LABELS, height);
@@ -354,13 +360,13 @@ function drawRuler() {
   for (const {at} of late)
     if (at >= view.from && at <= view.to)
       pen.fillRect(Math.round(toX(at)) - 1, RULER - 10, 2, 6);
-  for (let ns = Math.ceil(view.from / step) * step - step; ns <= view.to;
-    ns += step) {
+  for (let ns = Math.ceil((view.from + shift) / step) * step - shift - step;
+    ns <= view.to; ns += step) {
     const x = Math.round(toX(ns));
     pen.fillStyle = ink.line;
     pen.fillRect(x, RULER - 9, 1, 9);
     pen.fillStyle = ink.text;
-    if (x + 4 >= LABELS) pen.fillText(tickText(ns, step), x + 4, 13);
+    if (x + 4 >= LABELS) pen.fillText(clockTick(ns, step), x + 4, 13);
     for (let i = 1; i < 5; i++)
       pen.fillRect(Math.round(toX(ns + i * step / 5)), RULER - 4, 1, 3);
   }
@@ -475,6 +481,8 @@ function draw() {
   pen.fillRect(LABELS - 1, 0, 1, height);
   drawThumb();
   canvas.hidden = false;
+  $('lanes').firstElementChild.style.transform =
+    `translateY(${-view.scrolled}px)`;
 }
 
 const lineAt = y => y < RULER ? undefined

@@ -14,12 +14,18 @@ canvas.addEventListener('pointerdown', event => {
   if (event.button !== 0) return;
   const {x, y} = pointOf(event);
   canvas.setPointerCapture(event.pointerId);
+  if (event.pointerType === 'touch') fingers.set(event.pointerId, {x, y});
+  if (fingers.size > 1) {
+    drag = null;
+    return;
+  }
   drag = {x, y, moved: false, measures: event.shiftKey && x >= LABELS};
   if (drag.measures)
     view.measure = {from: toNs(x), to: toNs(x)};
 });
 canvas.addEventListener('pointermove', event => {
   const {x, y} = pointOf(event);
+  if (pinched(event)) return;
   view.pointer = {x, y, down: Boolean(drag)};
   if (drag?.measures) {
     view.measure.to = toNs(Math.max(LABELS, Math.min(x, width)));
@@ -36,6 +42,7 @@ canvas.addEventListener('pointermove', event => {
 });
 canvas.addEventListener('pointerup', event => {
   const {x, y} = pointOf(event);
+  fingers.delete(event.pointerId);
   if (drag?.measures && Math.abs(x - drag.x) < 3) view.measure = null;
   const line = lineAt(y);
   if (drag && !drag.moved && !drag.measures)
@@ -45,7 +52,8 @@ canvas.addEventListener('pointerup', event => {
   view.pointer = {x, y};
   invalidate();
 });
-canvas.addEventListener('pointercancel', () => {
+canvas.addEventListener('pointercancel', event => {
+  fingers.delete(event.pointerId);
   drag = null;
 });
 canvas.addEventListener('pointerleave', () => {
@@ -100,7 +108,9 @@ const keys = {
   Home: () => step(-tableCount()), End: () => step(tableCount()),
   n: () => nextHit(1), N: () => nextHit(-1),
   q: () => scrollLanes(-4 * LANE), e: () => scrollLanes(4 * LANE),
-  m: measure, c: () => colourBySpans(!bySpans), '/': () => $('search').focus(), f: () => about.live && follow(),
+  m: measure, g: () => $('filter').select(), c: () => colourBySpans(!bySpans),
+  t: () => setClock({start: 'local', local: 'utc', utc: 'start'}[clock]),
+  '/': () => $('search').select(), f: () => about.live && follow(),
   '?': () => $('help').showModal(),
   Escape: () => {
     view.measure = null;
@@ -118,6 +128,7 @@ document.addEventListener('keydown', event => {
     : event.key.toLowerCase();
   if (!Object.hasOwn(keys, key)) return;
   event.preventDefault();
+  if ('wsad+=-0'.includes(key) || /^Arrow(Left|Right)$/.test(key)) tellView();
   keys[key]();
 });
 
@@ -137,12 +148,18 @@ $('lane-filter').addEventListener('input', () => {
   clearTimeout(typing);
   typing = setTimeout(() => filterLanes($('lane-filter').value), 200);
 });
+$('clock').addEventListener('change', () => setClock($('clock').value));
 $('lane-order').addEventListener('change', () =>
   orderLanes($('lane-order').value));
 for (const what of ['names', 'idle'])
   $(`fold-${what}`).addEventListener('click', () => foldLanes(what,
     $(`fold-${what}`).getAttribute('aria-pressed') !== 'true'));
-$('severity').addEventListener('change', () => filter($('severity').value));
+$('filter').addEventListener('change', () => pick($('filter').value));
+$('filter').addEventListener('keydown', event => {
+  if (event.key === 'Enter') pick($('filter').value);
+});
+$('severity').addEventListener('change', () =>
+  filterSeverity($('severity').value));
 $('colour').addEventListener('change', () =>
   colourBySpans($('colour').value === 'spans'));
 $('search-next').addEventListener('click', () => nextHit(1));
@@ -192,6 +209,7 @@ async function takeLive(batches) {
   const from = events.count, {length} = recorders, plots = values.length;
   await takeBatches(batches);
   giveColours();
+  pickMore();
   if (values.length > plots) makePlots();
   if (!shownRows && recorders.slice(length).some(r => r.hidden)) makeLanes();
   else addToLanes(from, events.count);
@@ -290,6 +308,7 @@ async function start() {
   $('source').textContent = /^\d+$/.test(about.source)
     ? `process ${about.source}` : about.source;
   await takeAll();
+  nameZone();
   resize();
   paint();
   const link = restored = location.hash;
@@ -320,10 +339,10 @@ function failed(error) {
 // For scripts and tests.
 window.recorder = {
   events, recorders, threads, formats, sites, values, blocks, hits, view,
-  eventOf, filter, isHidden, show, showAll, pan, zoom, select, find, hide, link, toX,
+  eventOf, pick, picked, isHidden, show, showAll, pan, zoom, select, find, hide, link, toX,
   rowAt, layout: () => layout, search, table, late,
   strips, processors, stateAt, asyncLanes, arrows, spansInView,
-  releases, lanes, PALETTE, recorderColours, spanColours, painted, colourBySpans,
+  releases, lanes, tree, clockTick, clockStep, PALETTE, recorderColours, spanColours, painted, colourBySpans,
   get missed() { return missed; },
   get frame_ms() { return frame_ms; },
   get taking() { return taking; },

@@ -99,7 +99,8 @@ class Lane {
     open.length = last;
   }
   close(depth, opener, row) {
-    if (depth >= DEPTH_SHOWN || isHidden(opener) ||
+    if (depth >= DEPTH_SHOWN || isLeftOut(opener) ||
+        isUnpicked(opener) && isUnpicked(row) ||
         !(events.at[opener] <= events.at[row]))
       return;
     while (this.spans.length <= depth)
@@ -122,7 +123,7 @@ function addToLanes(from, to) {
   for (let row = from; row < to; row++) {
     const {recorder, format} = sites[events.site[row]], at = events.at[row];
     const thread = events.thread[row], known = !Number.isNaN(at);
-    const hidden = recorder.hidden || format.hidden;
+    const hidden = recorder.hidden || format.hidden || isUnpicked(row);
     if (known && !hidden) {
       (recorderLanes[recorder.number] ??= new Lane(recorder)).add(row, format);
       if (!recorder.cell)
@@ -154,7 +155,8 @@ function makeLanes() {
   threadLanes.length = recorderLanes.length = 0;
   forgetSpans();
   forgetFolds();
-  shownRows = leastSeverity || recorders.some(r => r.hidden) ? [] : null;
+  shownRows = leastSeverity || picked.flags || recorders.some(r => r.hidden)
+    ? [] : null;
   addToLanes(0, events.count);
   markHits();
 }

@@ -23,7 +23,7 @@ function showStatus() {
   const span = view.to - view.from;
   const parts = [`${duration(span)} in view`];
   if (view.pointer && view.pointer.x > LABELS)
-    parts.unshift(`${(toNs(view.pointer.x) / 1e9).toFixed(9)} s`);
+    parts.unshift(placeText(toNs(view.pointer.x)));
   if (view.measure) {
     const {from, to} = view.measure;
     const count = countBetween(Math.min(from, to), Math.max(from, to));
@@ -158,7 +158,7 @@ function showOnly(recorder) {
     other.hidden = !already && other !== recorder;
   recordersChanged();
 }
-function filter(least) {
+function filterSeverity(least) {
   setSeverity(least);
   $('severity').value = leastSeverity;
   recordersChanged();
@@ -266,7 +266,9 @@ function link() {
   if (hidden.length) parts.push(`h=${hidden.join(',')}`);
   if (search.text) parts.push(`q=${encodeURIComponent(search.text)}`);
   if (leastSeverity) parts.push(`v=${leastSeverity}`);
+  if (picked.text) parts.push(`w=${encodeURIComponent(picked.text)}`);
   if (bySpans) parts.push('c=spans');
+  if (clock !== 'start') parts.push(`z=${clock}`);
   parts.push(...lanesInLink());
   if (!view.threads || !view.recorders)
     parts.push(`l=${view.threads ? 't' : ''}${view.recorders ? 'r' : ''}`);
@@ -301,8 +303,9 @@ function restore(hash) {
     $(`show-${what}`).setAttribute('aria-pressed', String(view[what]));
   }
   colourBySpans(parts.get('c') === 'spans');
+  setClock(parts.get('z'));
   lanesFromLink(parts);
-  filter(parts.get('v') ?? '');
+  filterSeverity(parts.get('v') ?? '');
   names.forEach(name => hiddenNames.add(name));
   let row = -1;
   if (/^\d{1,20}$/.test(parts.get('s') ?? '')) {
@@ -318,4 +321,6 @@ function restore(hash) {
   else showAll();
   scrollLanes((Number(parts.get('y')) || 0) - view.scrolled);
   find(decoded(parts.get('q') ?? ''));
+  const filter = decoded(parts.get('w') ?? '');
+  if (filter !== picked.text) pick(filter);
 }

@@ -56,7 +56,8 @@ function makeTable() {
   while (table.lines.length > wanted)
     table.lines.pop().remove();
   while (table.lines.length < wanted) {
-    const line = make('div', '', {className: 'row'});
+    const line = make('div', '', {className: 'row',
+      id: `row-${table.lines.length}`});
     line.setAttribute('role', 'row');
     for (let i = 0; i < 6; i++) {
       const cell = line.appendChild(make('span', ''));
@@ -105,7 +106,7 @@ function drawTable() {
     const at = events.at[row], cells = line.children;
     const {recorder, format} = sites[events.site[row]];
     const text = message(row, invalidate);
-    const texts = [orderOf(row), seconds(row),
+    const texts = [orderOf(row), timeOf(row),
       threads[events.thread[row]].shown, recorder.name, format.name,
       severityText(format) + (text ?? '\u2026')];
     for (const [k, cell] of texts.entries()) {
@@ -124,7 +125,11 @@ function drawTable() {
   }
   view.tableFrom = Math.min(from, to);
   view.tableTo = to;
-  $('rows').setAttribute('aria-rowcount', String(count + 1));
+  $('table').setAttribute('aria-rowcount', String(count + 1));
+  const {id} = table.lines.find(line => line.row >= 0 &&
+    line.row === view.selected) ?? {};
+  if (id) $('table').setAttribute('aria-activedescendant', id);
+  else $('table').removeAttribute('aria-activedescendant');
 }
 
 // The table shows what the timeline shows.
@@ -151,6 +156,7 @@ function neighbour(row, step, same) {
 async function showRecord() {
   const row = view.selected, box = $('record');
   if (row < 0) {
+    tell('');
     box.replaceChildren(make('p', events.count
       ? 'Click an event to see all of its record.'
       : 'There is no record.', {className: 'empty'}));
@@ -158,6 +164,7 @@ async function showRecord() {
   }
   const event = await eventOf(row);
   if (row !== view.selected) return;
+  tellEvent(row, event);
   const list = make('dl', '');
   const field = (name, value, title = '') => {
     list.append(make('dt', name), make('dd', value, {title}));
@@ -168,12 +175,16 @@ async function showRecord() {
   field('time', event.ns === null ? 'unknown' : `${seconds(row)} s`);
   field('wall clock', event.realtime === null ? 'unknown'
     : `${wall(event.realtime)} UTC`);
+  if (event.realtime !== null)
+    field('local time', `${dateText(event.realtime, 'local')} ${
+      clockText(event.realtime, 9, 'local')} ${
+      zoneText(msOf(event.realtime), 'local')}`, zoneName());
   field('thread', !thread.unknown ? `T${thread.number} ${thread.name}, ` +
     `kernel id ${thread.id}` : 'unknown');
   field('recorder', event.recorder);
   if (event.severity) field('severity', event.severity);
   field('format', event.format ?? 'not readable');
-  const names = argumentNames(event.format ?? '');
+  const names = formatOf(row).fields;
   for (const [i, {kind, value}] of event.arguments.entries())
     field(names[i] ?? `argument ${i + 1}`, kind === 'lost' ? 'lost' : `${
       kind === 'pointer' ? `0x${value.toString(16)}`
@@ -218,22 +229,6 @@ async function showRecord() {
       ?.focus();
 }
 
-// The names that a format gives its arguments: "bytes" of "bytes=%d".
-function argumentNames(format) {
-  const names = [], seen = new Set();
-  const conversion =
-    /%(?:%|[-+ #0']*(\*|\d+)?(?:\.(\*|\d+)?)?(?:[hlLqjzt]|w\d+)*[a-zA-Z])/g;
-  for (const found of format.matchAll(conversion)) {
-    if (found[0] === '%%') continue;
-    names.length += [found[1], found[2]].filter(part => part === '*').length;
-    const before = format.slice(0, found.index);
-    const name = /([a-z_]\w*)=["'([{<]*(?:0x)?$/i.exec(before)?.[1];
-    names.push(seen.has(name) ? undefined : name);
-    seen.add(name);
-  }
-  return names;
-}
-
 // How long a span lasts, for the record of either end.
 function spanOf(row) {
   const at = events.at, lane = formatOf(row).step
@@ -269,7 +264,7 @@ function showTip() {
 
 function textOf(row) {
   const text = message(row, invalidate) ?? '\u2026';
-  const lines = [`${orderOf(row)}  ${seconds(row)} s  ${
+  const lines = [`${orderOf(row)}  ${timeOf(row)}${unitText()}  ${
     threads[events.thread[row]].shown}`, `${recorderOf(row).name}: ${
     severityText(formatOf(row))}${text}`,
   formatOf(row).name];

@@ -69,12 +69,13 @@ function addAsync(row, format, recorder) {
   if (key === undefined) return;
   const was = asyncs.get(key), lane = was?.lane ??
     asyncLane(recorder, format.span);
-  if (!Number.isNaN(events.at[row])) lane.add(row, format);
-  if (was) {
+  const unpicked = isUnpicked(row);
+  if (!Number.isNaN(events.at[row]) && !unpicked) lane.add(row, format);
+  if (was && !(unpicked && isUnpicked(was.last))) {
     arrows.from.push(was.last);
     arrows.to.push(row);
-    was.last = row;
   }
+  if (was) was.last = row;
   if (was && format.step !== '=>') {
     if (was.depth >= 0) {
       lane.close(was.depth, was.opener, row);
@@ -143,11 +144,12 @@ function spansInView() {
     for (let i = 0; i < open.count; i++) {
       const from = at[open.list[i]], to = at[close.list[i]], ns = to - from;
       if (!(from <= view.to && to >= view.from && ns >= 0)) continue;
+      if (isUnpicked(open.list[i]) && isUnpicked(close.list[i])) continue;
       times.push(ns);
       total += ns;
       if (ns > longest) [longest, row] = [ns, open.list[i]];
     }
-    if (!times.length || isHidden(open.list[0])) continue;
+    if (!times.length || isLeftOut(open.list[0])) continue;
     times.sort((a, b) => a - b);
     const within = part =>
       times[Math.max(0, Math.ceil(times.length * part / 1000) - 1)];
@@ -171,12 +173,12 @@ function histogramOf(times) {
 
 let spansShown = '', spansTimer = 0;
 function showSpans() {
-  const box = $('spans'), key = `${view.from} ${view.to} ${events.count}`;
+  const box = $('spans'), key = `${view.from} ${view.to} ${events.count} ${picked.run}`;
   $('show-spans').hidden = !spanNames.size && box.hidden;
   if (box.hidden || key === spansShown || spansTimer) return;
   spansTimer = setTimeout(() => {
     spansTimer = 0;
-    spansShown = `${view.from} ${view.to} ${events.count}`;
+    spansShown = `${view.from} ${view.to} ${events.count} ${picked.run}`;
     makeSpans();
   }, 150);
 }
@@ -207,7 +209,7 @@ function makeSpans() {
     head.append(make('th', name, {scope: 'col'}));
   const table = make('table', '');
   table.append(make('caption', list.length
-    ? `${group(list.length)} names of spans in view` : 'No span in view'));
+    ? `${group(list.length)} ${list.length === 1 ? 'name' : 'names'} of spans in view` : 'No span in view'));
   if (list.length) {
     table.appendChild(make('thead', '')).append(head);
     table.append(body);

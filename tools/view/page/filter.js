@@ -1,0 +1,300 @@
+// filter.js - which events are shown: --where and --grep as the command has
+// them (tools/reader/filters.h), read and met in the same way.
+// SPDX-License-Identifier: MIT
+'use strict';
+
+// -------------------------------------------------------------------- parse --
+
+const CLASSES = {alpha: 'a-zA-Z', upper: 'A-Z', lower: 'a-z', digit: '0-9',
+  alnum: 'a-zA-Z0-9', xdigit: '0-9a-fA-F', space: '\\s', blank: ' \\t',
+  punct: '!-/:-@[-`{-~', print: ' -~', graph: '!-~', cntrl: '\\0-\\x1f\\x7f'};
+// The inside of a bracket expression of POSIX: a backslash stands for itself.
+function bracketOf(text, from) {
+  let at = from + 1, out = '[';
+  if (text[at] === '^') out += text[at++];
+  for (const first = at; at === first || text[at] !== ']';) {
+    const named = /^\[:(\w+):\]/.exec(text.slice(at));
+    if (at >= text.length) throw new Error('Unmatched [');
+    if (named && !CLASSES[named[1]])
+      throw new Error('Invalid character class name');
+    out += named ? CLASSES[named[1]].replace(/[[`]/g, '\\$&')
+      : '\\[]^'.includes(text[at]) ? `\\${text[at]}` : text[at];
+    at += named ? named[0].length : 1;
+  }
+  return [`${out}]`, at + 1];
+}
+// An extended expression of POSIX as one of JavaScript.
+function extended(text) {
+  let out = '';
+  for (let at = 0; at < text.length;) {
+    const c = text[at], next = text[at + 1];
+    if (c === '[') {
+      const [inside, end] = bracketOf(text, at);
+      out += inside;
+      at = end;
+    } else if (c === '\\') {
+      if (next === undefined) throw new Error('Trailing backslash');
+      out += '<>'.includes(next) ? '\\b' : /[wWsSbB1-9]/.test(next)
+        ? `\\${next}` : /\w/.test(next) ? next : `\\${next}`;
+      at += 2;
+    } else {
+      if (c === '(' && next === '?')
+        throw new Error('Invalid preceding regular expression');
+      out += c;
+      at++;
+    }
+  }
+  return out;
+}
+// Letters match either case, unless one is a capital.
+const wordsOf = text => new RegExp(extended(text),
+  /[A-Z]/.test(text.replace(/\\./gs, '')) ? 's' : 'is');
+
+const LEAST = -(1n << 63n), MOST = (1n << 64n) - 1n;
+function realOf(text) {
+  if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) return Number(text);
+  const [, sign, word] = /^([+-]?)(0x[\da-f]+|inf(?:inity)?|nan)$/i
+    .exec(text) ?? [];
+  if (word === undefined) return null;
+  const size = /^i/i.test(word) ? Infinity : /^n/i.test(word) ? NaN
+    : Number(word);
+  return sign === '-' ? -size : size;
+}
+// "1000", "-5", "0x1f", "1.5", "10k": {real, integer}; null: no number.
+function numberOf(text) {
+  const [, sign, digits] = /^([+-]?)(0x[\da-f]+|0[0-7]*|[1-9]\d*)$/i
+    .exec(text) ?? [];
+  let integer = null, real = realOf(text);
+  if (digits !== undefined) {
+    integer = BigInt(/^0\d/.test(digits) ? `0o${digits.slice(1)}` : digits);
+    if (sign === '-') integer = -integer;
+    if (integer < LEAST || integer > MOST) integer = null;
+  }
+  const unit = 'kMG'.indexOf(text.at(-1));
+  if (real === null && text.length > 1 && unit >= 0) {
+    const part = realOf(text.slice(0, -1));
+    real = part === null ? null : part * 1000 ** (unit + 1);
+    if (Number.isInteger(real) && Math.abs(real) < 9e18)
+      integer = BigInt(real);
+  }
+  return real === null ? null : {real, integer};
+}
+
+const FIELD = /^([A-Za-z0-9_]*) *(>=|<=|==|!=|[><=&~])? */;
+// FIELD OP VALUE: [test, what stands behind it].
+function readTest(text) {
+  const [head, field, how] = FIELD.exec(text), part = text.slice(0, 40);
+  const place = /^\d/.test(field);
+  if (!field || !how || place && !/^([1-9]|1[0-2])$/.test(field.replace(/^0+/,
+    ''))) throw new Error(`${part || 'nothing'}: it should be FIELD OP VALUE: ` +
+      'the name that a format gives an argument or its place, 1 to 12; ' +
+      '> < >= <= = != & or ~; a number or a text');
+  let rest = text.slice(head.length), value, number = null;
+  if (/^["']/.test(rest)) {
+    const quote = rest[0];
+    const quoted = new RegExp(`^${quote}((?:\\\\[\\\\${quote}]|[^${quote}])*)${
+      quote}`, 's').exec(rest);
+    if (!quoted) throw new Error(`${part}: a quote has no end`);
+    value = quoted[1].replace(new RegExp(`\\\\([\\\\${quote}])`, 'g'), '$1');
+    rest = rest.slice(quoted[0].length);
+  } else {
+    [value] = /^\S*/.exec(rest);
+    rest = rest.slice(value.length);
+    number = numberOf(value);
+  }
+  const test = {field: place ? null : field, place: place ? field - 1 : -1,
+    how: how === '==' ? '=' : how, text: value, number,
+    regex: how === '~' ? wordsOf(value) : null};
+  if (/^[<>&]/.test(how) && !number)
+    throw new Error(`${part}: is compared with no number`);
+  if (how === '&' && number.integer === null)
+    throw new Error(`${part}: & takes an integer`);
+  return [test, rest.trimStart()];
+}
+// Where names of recorders end: at the last ':' in front of a condition.
+function namesEnd(text) {
+  let found = -1;
+  for (let at = 0; at < text.length && !/["'<>=&~]/.test(text[at]); at++)
+    if (text[at] === ':' &&
+        (text[at + 1] === ' ' || found < 0 || text[at + 1] !== ']'))
+      found = at;
+  return found;
+}
+function readWhere(text) {
+  const end = namesEnd(text), tests = [];
+  const names = end < 0 ? null
+    : new RegExp(`^(?:${extended(text.slice(0, end).trimEnd())})$`, 'i');
+  let rest = text.slice(end + 1).trimStart();
+  do {
+    if (tests.length === 16)
+      throw new Error('at most 16 arguments are compared');
+    const [test, more] = readTest(rest);
+    tests.push(test);
+    rest = more;
+  } while (rest);
+  return {names, tests};
+}
+// Words as a shell makes them.
+function shellWords(text) {
+  const words = [];
+  for (const [word] of text.matchAll(
+    /(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s'"\\])+|\S/gs))
+    words.push(word.replace(/'([^']*)'|"((?:\\.|[^"\\])*)"|\\(.)/gs,
+      (_, plain, quoted, one) => plain ?? one ??
+        quoted.replace(/\\(["\\$`])/g, '$1')));
+  return words;
+}
+// "net: bytes>1000", or "--where 'net: bytes>1000' --grep 'timed? out'".
+function readFilter(text) {
+  const filter = {greps: [], wheres: []};
+  if (!/^\s*--?\w/.test(text)) {
+    filter.wheres.push(readWhere(text.trim()));
+    return filter;
+  }
+  const words = shellWords(text);
+  while (words.length) {
+    const [, option, given] = /^--(where|grep)(?:=(.*))?$/s
+      .exec(words.shift()) ?? [];
+    const value = given ?? words.shift();
+    if (!option || value === undefined)
+      throw new Error('it should be a condition, net: bytes>1000, or ' +
+        '--where CONDITION and --grep REGEX');
+    if (option === 'grep') filter.greps.push(wordsOf(value));
+    else filter.wheres.push(readWhere(value));
+  }
+  return filter;
+}
+
+// -------------------------------------------------------------------- match --
+
+function textMeets({how, text, regex}, plain) {
+  return how === '~' ? regex.test(plain)
+    : /^!?=$/.test(how) && (plain === text) === (how === '=');
+}
+function numberMeets(test, {kind, value}) {
+  const {how, number} = test;
+  if (!number || how === '~') return false;
+  if (how === '&')
+    return kind !== 'real' && (BigInt.asUintN(64, value) &
+      BigInt.asUintN(64, number.integer)) !== 0n;
+  const exact = kind !== 'real' && number.integer !== null;
+  const is = exact ? value : Number(value);
+  const than = exact ? number.integer : number.real;
+  switch (how) {
+  case '>': return is > than;
+  case '<': return is < than;
+  case '>=': return is >= than;
+  case '<=': return is <= than;
+  case '=': return is === than;
+  default: return is !== than;
+  }
+}
+function meets(test, argument) {
+  if (!argument || argument.kind === 'lost') return false;
+  if (argument.kind === 'string') return textMeets(test, argument.plain);
+  if (argument.kind === 'character' && (!test.number || test.how === '~'))
+    return textMeets(test, String.fromCharCode(Number(argument.value & 0xffn)));
+  return numberMeets(test, argument);
+}
+
+// The events that the filter wants. `flags`: by row; null: all.
+const picked = {text: '', filter: null, flags: null, upTo: 0, count: 0, run: 0};
+const isUnpicked = row => picked.flags !== null && !picked.flags[row];
+
+// For each site what its events must meet: lists of [place, test].
+function planFor({recorder, format}) {
+  return picked.filter.wheres.filter(({names}) => !names ||
+    recorder.name.length < 64 && names.test(recorder.name))
+    .map(({tests}) => tests.map(test => [test.field === null ? test.place
+      : format.fields.indexOf(test.field), test]))
+    .filter(tests => tests.every(([place]) => place >= 0));
+}
+// Looks at the events of a block that is unpacked, from a row on.
+function pickBlock(block, plans, from) {
+  const {greps, wheres} = picked.filter, {flags} = picked;
+  const bytes = wheres.length ? new Bytes(block.bytes) : null;
+  for (let i = 0; i < block.messages.length; i++) {
+    const row = block.first + i, plan = plans[events.site[row]];
+    const wanted = row >= from && plan.length > 0;
+    const list = bytes && (wanted ? readArguments(bytes) : skipArguments(bytes));
+    flags[row] = (!bytes || wanted && plan.some(tests =>
+      tests.every(([place, test]) => meets(test, list[place])))) &&
+      greps.every(regex => regex.test(block.messages[i])) ? 1 : 0;
+    if (row >= from) picked.count += flags[row];
+  }
+}
+function plansNow() {
+  return picked.filter.wheres.length ? sites.map(planFor) : sites.map(() => [1]);
+}
+function roomForFlags(flags) {
+  if (flags.length >= events.count) return flags;
+  const more = new Uint8Array(Math.ceil(events.count * 1.25));
+  more.set(flags);
+  return more;
+}
+// What came just now: its texts are unpacked.
+function pickMore() {
+  if (!picked.flags) return;
+  const plans = plansNow();
+  picked.flags = roomForFlags(picked.flags);
+  while (picked.upTo < events.count) {
+    const block = blockOf(picked.upTo);
+    pickBlock(block, plans, picked.upTo);
+    picked.upTo = block.first + block.messages.length;
+  }
+  showPicked();
+}
+// Block by block, so that the page stays alive; what it finds is shown at the
+// end. Blocks without a site that could be wanted are not unpacked.
+async function pick(text) {
+  const run = ++picked.run, box = $('filter');
+  Object.assign(picked, {text, filter: null, flags: null, upTo: 0, count: 0});
+  box.value = text;
+  box.setCustomValidity('');
+  box.title = '';
+  remember();
+  if (text.trim())
+    try {
+      picked.filter = readFilter(text);
+    } catch (error) {
+      box.setCustomValidity(error.message);
+      box.title = error.message;
+    }
+  if (!picked.filter) {
+    recordersChanged();
+    showPicked();
+    return;
+  }
+  const filter = picked.filter;
+  let flags = new Uint8Array(events.count), shown = performance.now(), upTo = 0;
+  let count = 0;
+  while (upTo < events.count) {
+    const block = blockOf(upTo), plans = plansNow();
+    const end = block.first + block.count;
+    flags = roomForFlags(flags);
+    if (events.site.subarray(upTo, end).some(site => plans[site].length)) {
+      await load(block);
+      if (run !== picked.run) return;
+      Object.assign(picked, {flags, count});
+      pickBlock(block, plans, upTo);
+      ({count} = picked);
+      picked.flags = null; // not before all are known
+    }
+    upTo = end;
+    if (performance.now() - shown > 100) {
+      showPicked(upTo / events.count);
+      await new Promise(done => setTimeout(done));
+      if (run !== picked.run) return;
+      shown = performance.now();
+    }
+  }
+  Object.assign(picked, {filter, flags, count, upTo});
+  recordersChanged();
+  showPicked();
+}
+function showPicked(part) {
+  const {validity, validationMessage} = $('filter');
+  $('filtered').textContent = !validity.valid ? validationMessage
+    : part !== undefined ? `${Math.round(part * 100)} %`
+      : picked.flags ? `${group(picked.count)} of ${group(events.count)}` : '';
+}
