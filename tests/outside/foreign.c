@@ -66,7 +66,7 @@ Test(foreign, rust, .init = build_long)
     said("] trips: 3 boats, 2.25 hours: -1 2 3 4 5 6 F ten words\n");
     build_must("RECORDER_FILE=off.rec ./ferry && " RECORDER
                " dump off.rec --function --names trips");
-    said("ferry4trip");
+    said("(ferry::trip+0x");
     read_alive_and_dead(" main.rs:9 ", " main.rs:11 ", " main.rs:14 ");
 }
 
