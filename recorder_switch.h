@@ -161,8 +161,11 @@ CONTENTS
  *                            0: readers take the two for the same
  */
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wredundant-decls" /* recorder_kernel.h */
 RECORDER_DECLARE(switches);
 RECORDER_DECLARE(interrupts);
+#pragma GCC diagnostic pop
 
 RECORDER_QUIET_
 #include "recorder/switch.h"

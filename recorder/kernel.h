@@ -46,7 +46,10 @@ struct recorder_kernel_slots_ {
     struct recorder_turn turns[RECORDER_SLOTS_(RECORDER_KERNEL_SLOTS)];
 } __attribute__((aligned(RECORDER_RING_ALIGN_)));
 static struct recorder_kernel_slots_ recorder_kernel_slots_;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wredundant-decls" /* recorder_switch.h */
 extern RECORDER_PROGRAM_ struct recorder recorder_for_switches;
+#pragma GCC diagnostic pop
 struct recorder recorder_for_switches = RECORDER_INIT_(
     "switches", "What ran, by the kernel", &recorder_kernel_slots_.ring,
     sizeof recorder_kernel_slots_, RECORDER_SLOTS_(RECORDER_KERNEL_SLOTS), 1);
