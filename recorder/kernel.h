@@ -48,11 +48,17 @@ struct recorder_kernel_slots_ {
 static struct recorder_kernel_slots_ recorder_kernel_slots_;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wredundant-decls" /* recorder_switch.h */
+#ifdef __cplusplus
+extern "C++" { /* as RECORDER_DECLARE() says */
+#endif
 extern RECORDER_PROGRAM_ struct recorder recorder_for_switches;
-#pragma GCC diagnostic pop
 struct recorder recorder_for_switches = RECORDER_INIT_(
     "switches", "What ran, by the kernel", &recorder_kernel_slots_.ring,
     sizeof recorder_kernel_slots_, RECORDER_SLOTS_(RECORDER_KERNEL_SLOTS), 1);
+#ifdef __cplusplus
+}
+#endif
+#pragma GCC diagnostic pop
 __attribute__((constructor(101))) static void recorder_enter_switches_(void)
 {
     recorder_enter(&recorder_for_switches);

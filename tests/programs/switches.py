@@ -127,7 +127,8 @@ def perf(path):
             missing = abs(t["runs"] - int(row[3]))
             apart = abs(t["running_ns"] - float(row[4]) * 1e6)
             assert missing <= 2, (line, t)
-            assert apart <= (missing * (t["longest_run_ns"] or 0) + 10000 *
+            # A busy host takes the processor away between the two clocks.
+            assert apart <= (missing * (t["longest_run_ns"] or 0) + 100000 *
                              t["runs"] + t["running_ns"] / 10), (line, t)
     same("threads that perf knows", found, 4)
 
