@@ -763,15 +763,15 @@ Test(crashes, dump_with_a_recording)
 {
     build_last();
     build_must(LAST "RECORDER_FILE=f ./last crash 2>said; cat said; "
-               "test $(grep -c [A-Z] said) = 3 && "
+               "test $(grep -c . said) = 3 && "
                "grep \"^recorder: its records: recorder dump /.*/f$\" said");
     build_must("test -x " TEST_ROOT "/build/recorder || exit 0; "
                "$(sed -n \"s|^recorder: its records: recorder|" TEST_ROOT
                "/build/recorder|p\" said) | grep \"small: last words\"");
     build_must(LAST "RECORDER_DUMP=last=2 RECORDER_FILE=g ./last crash 2>said; "
-               "test $(grep -c T1 said) = 8 && grep \"dump /.*/g$\" said");
+               "test $(grep -c T1] said) = 8 && grep \"dump /.*/g$\" said");
     build_must(LAST "RECORDER_FILE=h ./last asked 2>said; cat said; "
-               "test $(grep -c [A-Z] said) = 4");
+               "test $(grep -c . said) = 4");
 }
 
 /* Goal: a program with large rings is done with its dump at once. Method: rings

@@ -435,9 +435,9 @@ Test(sources, functions_of_the_build_that_ran, .init = build_long)
     command_build("program", "gcc -O2");
     command_build("other", "gcc -O2 -Wl,--build-id=0x1234");
     build_must("cp program kept && objcopy --redefine-sym main=wrong other");
+    command_core("./program", "in.txt");
     for (int i = 0; i < 3; i++) {
         build_must("rm -f program && cp kept program");
-        command_core("./program", "in.txt");
         pid = command_start("./program quiet");
         command_must("save %d -o saved", pid);
         build_must("%s", by_now[i]);
