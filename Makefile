@@ -214,7 +214,7 @@ model:
 
 # Other processors under qemu, and machines without an operating system. It sees
 # to its packages by itself.
-test-ports: build/recorder
+test-ports: build/recorder build/librecorder.so
 	@sh tests/ports/run.sh
 ports-cost: test-ports
 	@sh tests/ports/cost.sh
