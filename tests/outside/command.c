@@ -7,7 +7,7 @@ static void command_begin(void)
     build_begin();
     command_build("program", "gcc -O2");
 }
-TestSuite(command, .init = command_begin, .fini = build_end, .timeout = 120);
+TestSuite(command, .init = command_begin, .fini = build_end, .timeout = 300);
 
 /* A shell command's whole output must be this. */
 #define SAYS(text, ...)                                                        \

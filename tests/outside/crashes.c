@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-TestSuite(crashes, .init = build_begin, .fini = build_end, .timeout = 250);
+TestSuite(crashes, .init = build_begin, .fini = build_end, .timeout = 400);
 
 /* --------------------------------------------------------------- children --
  *

@@ -14,7 +14,7 @@ static void begin(void)
     build_once("gcc " BUILD_WARNINGS BUILD_INCLUDE "-o program " BUILD_PROGRAMS
                "/diff.c -lpthread");
 }
-TestSuite(diff, .init = begin, .fini = build_end, .timeout = 250);
+TestSuite(diff, .init = begin, .fini = build_end, .timeout = 400);
 
 enum { BUGS = 15 };
 

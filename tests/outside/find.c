@@ -7,7 +7,7 @@ static void find_begin(void)
     build_begin();
     command_build("program", "gcc -O2");
 }
-TestSuite(find, .init = find_begin, .fini = build_end, .timeout = 120);
+TestSuite(find, .init = find_begin, .fini = build_end, .timeout = 300);
 
 /* A copy of the program by a name that no other process has. */
 static void named(char name[32])

@@ -23,7 +23,7 @@ static void kernel_begin(void)
     if (build_run("./kernel switches") != 0)
         build_skip("%s", build_text);
 }
-TestSuite(kernel, .init = kernel_begin, .fini = build_end, .timeout = 240);
+TestSuite(kernel, .init = kernel_begin, .fini = build_end, .timeout = 300);
 
 static bool is_user(size_t i)
 {

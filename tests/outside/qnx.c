@@ -10,7 +10,7 @@
 /* The records of a dump, without what stands in front of their messages. */
 #define MESSAGES " | grep -a -v -e ^FLIGHT -e ^DUMPING"
 
-TestSuite(qnx, .init = build_begin, .fini = build_end, .timeout = 240);
+TestSuite(qnx, .init = build_begin, .fini = build_end, .timeout = 300);
 
 static void compile(void)
 {

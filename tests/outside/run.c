@@ -5,7 +5,7 @@
 #include <dlfcn.h>
 #include <sched.h>
 
-TestSuite(run, .init = build_begin, .fini = build_end, .timeout = 120);
+TestSuite(run, .init = build_begin, .fini = build_end, .timeout = 300);
 
 #define RUN RECORDER " run -q "
 

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "harness/command.h"
 
-TestSuite(serve, .init = build_begin, .fini = build_end, .timeout = 120);
+TestSuite(serve, .init = build_begin, .fini = build_end, .timeout = 300);
 
 #define PYTHON                                                                 \
     "XDG_CACHE_HOME=$PWD/cache timeout 100 python3 " BUILD_PROGRAMS "/serve."  \

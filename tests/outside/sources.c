@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "harness/command.h"
 
-TestSuite(sources, .init = build_begin, .fini = build_end, .timeout = 120);
+TestSuite(sources, .init = build_begin, .fini = build_end, .timeout = 300);
 
 /* ----------------------------------------------------------- executables -- */
 

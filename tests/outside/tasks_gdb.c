@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "harness/command.h"
 
-TestSuite(tasks_gdb, .init = build_begin, .fini = build_end, .timeout = 120);
+TestSuite(tasks_gdb, .init = build_begin, .fini = build_end, .timeout = 300);
 
 #define SCRIPT TEST_ROOT "/gdb/recorder-gdb.py"
 #define STOP                                                                   \

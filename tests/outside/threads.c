@@ -6,7 +6,7 @@
 
 #include <sys/resource.h>
 
-TestSuite(threads, .init = build_begin, .fini = build_end, .timeout = 120);
+TestSuite(threads, .init = build_begin, .fini = build_end, .timeout = 300);
 
 #define PROGRAM BUILD_PROGRAMS "/threads.c"
 
