@@ -415,9 +415,10 @@ Test(switches, exports_add_up)
     }
 }
 
-/* Goal: of several sources, what ran is shown for each, below its own process.
- * Method: random schedules of two; the sums by source and thread of Chrome's
- * JSON and of Perfetto's slices are those of the tables. */
+/* Goal: of several sources, what ran is shown for each, below its own process
+ * or, in Perfetto's tables, as its own machine. Method: random schedules of two;
+ * the sums by source and thread of Chrome's JSON and of Perfetto's states are
+ * those of the tables. */
 Test(switches, of_several_sources_stand_apart)
 {
     chances = seed_of("of_several_sources_stand_apart");
