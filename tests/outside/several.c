@@ -104,7 +104,6 @@ Test(several, options_choose_among_all)
     cr_assert_eq(command("dump a.rec b.rec --names no_such_recorder"), 1);
     cr_assert_eq(command("dump a.rec b.rec --clear"), 2);
     cr_assert_eq(command("view --live a.rec b.rec"), 2);
-    cr_assert_eq(command("export vcd a.rec b.rec -o x.vcd"), 2);
     cr_assert_eq(command("stat a.rec b.rec"), 2);
 }
 
@@ -156,6 +155,25 @@ Test(several, outputs_tell_sources_apart)
     command_must("view a.rec b.rec c.rec -o all.html --no-open");
     build_must("grep -q \"sources.:\\[{.title.:.web1.,.program.:.command.,.pid."
                ":.[0-9]*.,.clock.:.-2.000 s, +-400.0 us.},\" all.html");
+}
+
+/* Goal: waveforms of several sources are those of each, in a scope of its own
+ * name, on one time axis; gtkwave's reader takes them. */
+Test(several, waves_of_each_have_a_scope)
+{
+    command_must("save a.rec -o d.rec --label host=we/b");
+    command_must("save c.rec -o e.rec --label host=we:b");
+    build_must("for i in b c d e; do " RECORDER " export vcd $i.rec -o $i.vcd "
+               "|| exit; done");
+    command_must("export vcd b.rec e.rec d.rec c.rec -o all.vcd");
+    build_must("python3 " BUILD_PROGRAMS "/vcd_several.py all.vcd web2 b.vcd "
+               "we_b e.vcd we_b_2 d.vcd c c.vcd && vcd2fst all.vcd all.fst && "
+               "fst2vcd all.fst | grep -c \"scope module\" | grep -x 12");
+    build_must("grep -q \"web2.threads.* .*we_b_2.order\" all.tcl");
+    command_must("export vcd --plain d.rec c.rec -o two.vcd");
+    build_must("grep -c \"var wire 1 .* \\(c\\|we_b\\)_T1_command \" two.vcd | "
+               "grep -x 2 && sigrok-cli -i two.vcd -I vcd -O vcd | grep -c "
+               "\"var wire .*_T1_command \" | grep -x 2");
 }
 
 /* Goal: two sources of one name are told apart, and labels are no columns that

@@ -430,6 +430,10 @@ Test(switches, of_several_sources_stand_apart)
                                 RECORDER " save rec -o rec%d --label host=h%d",
                        k, k, k, k);
         }
+        build_must("for i in 0 1; do " RECORDER " export vcd rec$i -o vcd$i "
+                   "|| exit; done; " RECORDER " export vcd rec0 rec1 -o vcd && "
+                   "python3 " BUILD_PROGRAMS "/vcd_several.py vcd h0 vcd0 h1 "
+                   "vcd1");
         build_must("for i in chrome perfetto; do " RECORDER
                    " export $i rec0 rec1 -o $i || exit; done; protoc "
                    "--decode=Trace -I" BUILD_PROGRAMS
