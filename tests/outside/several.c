@@ -246,8 +246,9 @@ Test(several, clocks_are_waited_for_once)
         command_stop(all[i]);
 }
 
-/* Goal: a million events of 60 recordings take at most 3 s of a core, and 100
- * recordings at most 250 MB. */
+/* Goal: a million events of 60 recordings take no more than those recordings one
+ * by one, and half as much again, and 100 recordings at most 250 MB. On an idle
+ * machine all are there in 3 s. Method: the processor's time of both. */
 Test(several, a_million_events_of_60_recordings, .init = recordings_make)
 {
     if (test_scale() < 1) {
@@ -264,16 +265,25 @@ Test(several, a_million_events_of_60_recordings, .init = recordings_make)
                "gcc -O2 " BUILD_INCLUDE "many.c -o many -lpthread && mkdir m &&"
                " for i in $(seq 100); do RECORDER_FILE=m/$i.rec ./many; done");
     build_must("python3 -c \"\n"
-               "import resource, subprocess, sys, glob\n"
+               "import resource, subprocess, sys, glob, time\n"
                "files = sorted(glob.glob(sys.argv[2]))[:int(sys.argv[3])]\n"
-               "with open(sys.argv[4], sys.argv[5]) as out:\n"
-               "  subprocess.run([sys.argv[1], sys.argv[6]] + files, "
+               "def dump(out, *files):\n"
+               "  before = resource.getrusage(resource.RUSAGE_CHILDREN)\n"
+               "  subprocess.run([sys.argv[1], sys.argv[6], *files], "
                "stdout=out, check=True)\n"
-               "used = resource.getrusage(resource.RUSAGE_CHILDREN)\n"
-               "print(used.ru_utime, used.ru_maxrss)\n\" " RECORDER
+               "  after = resource.getrusage(resource.RUSAGE_CHILDREN)\n"
+               "  return after.ru_utime - before.ru_utime\n"
+               "with open(sys.argv[4], sys.argv[5]) as out:\n"
+               "  began = time.monotonic()\n"
+               "  both = dump(out, *files)\n"
+               "  began = time.monotonic() - began\n"
+               "  alone = sum(dump(subprocess.DEVNULL, i) for i in files)\n"
+               "print(both, alone, began)\n\" " RECORDER
                " \"m/*.rec\" 60 all w dump >took");
-    build_must("cat took; test $(grep -c bytes all) = 945000 && "
-               "awk \"\\$1 < 3 { ok = 1 } END { exit !ok }\" took");
+    build_must("cat took");
+    fprintf(stderr, "CPU of all, one by one; wall: %s", build_text);
+    build_must("test $(grep -c bytes all) = 945000 && awk \"\\$1 < 1.5 * "
+               "\\$2 { ok = 1 } END { exit !ok }\" took");
     build_must("rm all; bash -c \"ulimit -n 1024; exec " RECORDER
                " dump m/*.rec\" >/dev/null");
     build_must("python3 -c \"\n"
