@@ -11,7 +11,6 @@
 #include <dirent.h>
 #include <elf.h>
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +26,8 @@ enum {
     SLOTS = 4,
     CPUS = 1024,
     RING_MOST = 4 << 20, /* bytes, as far as the user may lock them */
-    RING_LEAST = 16 << 10
+    RING_LEAST = 16 << 10,
+    LOOK_NS = 20000000 /* between looks at the rings */
 };
 
 /* All that the reader reads: its memory begins here. */
@@ -391,9 +391,9 @@ bool kernel_record(struct call *call, int pid, uint64_t ns)
     do { /* before the rings are full */
         reader_kernel(&call->reader);
         now = recorder_clock_ns_(RECORDER_MONOTONIC_);
-        poll(NULL, 0, end - now < 20000000 ? (int)((end - now) / 1000000) : 20);
-        now = recorder_clock_ns_(RECORDER_MONOTONIC_);
-    } while (now < end && access(path, F_OK) == 0);
+    } while (now < end && access(path, F_OK) == 0 &&
+             !stop_wait(end - now < LOOK_NS ? end - now : LOOK_NS));
     call_take(call);
+    stop_over();
     return true;
 }
