@@ -402,6 +402,14 @@ Test(kernel, stopped_shows_what_it_has)
     command_stop(pid);
 }
 
+/* Goal: so does the end of the program, whether or not it was waited for. */
+Test(kernel, ended_shows_what_it_has)
+{
+    pid_t pid = command_start("./kernel bare");
+    build_must("python3 " BUILD_PROGRAMS "/kernel_dies.py %d " RECORDER, pid);
+    command_stop(pid);
+}
+
 static void save_has_them(const char *flags)
 {
     unsigned threads, lines;
