@@ -255,15 +255,22 @@ Test(tasks_known, freertos)
 Test(tasks_known, freertos_on_risc_v_and_mips)
 {
 #define MIPS32 "-march=mips32r2 -mno-abicalls -fno-pic -G0 -msoft-float"
+#define RV32 "-march=rv32imac -mabi=ilp32"
+#define RV32E                                                                  \
+    "-DEMBEDDED " RV32 " -ffixed-x16 -ffixed-x17 -ffixed-x18 -ffixed-x19 "     \
+    "-ffixed-x20 -ffixed-x21 -ffixed-x22 -ffixed-x23 -ffixed-x24 "             \
+    "-ffixed-x25 -ffixed-x26 -ffixed-x27 -ffixed-x28 -ffixed-x29 "             \
+    "-ffixed-x30 -ffixed-x31"
     static const char *const targets[][3] = {
-        {"riscv32", "riscv32-unknown-elf", "-march=rv32imac -mabi=ilp32"},
+        {"riscv32", "riscv32-unknown-elf", RV32},
+        {"riscv32", "riscv32-unknown-elf", RV32E},
         {"riscv64", "riscv64-unknown-elf",
          "-march=rv64imac -mabi=lp64 -mcmodel=medany"},
         {"mips", "mips-linux-gnu", MIPS32},
         {"mipsel", "mipsel-linux-gnu", MIPS32}};
     if (!build_has("clang") || !build_has("ld.lld"))
         build_skip("clang and lld are not here");
-    for (unsigned i = 0; i < 8; i++) {
+    for (unsigned i = 0; i < 2 * sizeof targets / sizeof *targets; i++) {
         const char *const *target = targets[i / 2];
         bool other = i % 2;
         char emulator[32];
