@@ -150,6 +150,11 @@ static bool fuzz_thread(void *of, size_t i, int32_t *id, uint64_t *sp)
         *sp = REGION + 16u * f->places[i + 16];
     return i < 16;
 }
+static uint64_t fuzz_waits_on(void *of, size_t i)
+{
+    const struct fuzz_tasks *f = of;
+    return REGION + 8u * f->places[i + 48];
+}
 static void fuzz_thread_name(void *of, size_t i, char to[64])
 {
     (void)of;
@@ -255,7 +260,8 @@ bool fuzz_tasks(const unsigned char *bytes, size_t size)
                                     .writable = fuzz_writable,
                                     .library = fuzz_library,
                                     .thread = fuzz_thread,
-                                    .thread_name = fuzz_thread_name};
+                                    .thread_name = fuzz_thread_name,
+                                    .waits_on = fuzz_waits_on};
     struct tasks tasks;
     const struct kind *kind;
     bool has;

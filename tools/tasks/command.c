@@ -158,6 +158,13 @@ static void command_thread_name(void *of, size_t i, char to[64])
              thread->name);
 }
 
+static uint64_t command_waits_on(void *of, size_t i)
+{
+    const struct threads *threads = &((struct tasks_command *)of)->threads;
+    const struct wait *wait = &threads->all[i].wait;
+    return wait->timed || wait->kind == WAIT_THREAD ? 0 : wait->object;
+}
+
 static bool command_waits_still(void *of, size_t i, size_t holder)
 {
     struct threads *threads = &((struct tasks_command *)of)->threads;
@@ -234,6 +241,7 @@ const char *command_tasks(struct tasks *tasks, struct tasks_command *command,
                                     .library = command_library,
                                     .thread = command_thread,
                                     .thread_name = command_thread_name,
+                                    .waits_on = command_waits_on,
                                     .waits_still = command_waits_still};
     const char *wrong;
     memset(command, 0, sizeof *command);

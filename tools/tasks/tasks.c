@@ -349,6 +349,24 @@ void task_again_waits(struct tasks *tasks, struct task *now)
 
 /* --------------------------------------------------------------- threads -- */
 
+size_t task_of_futex(struct tasks *tasks, uint64_t address)
+{
+    for (size_t i = 0; address && i < tasks->layouts_count; i++) {
+        const struct layout *layout = &tasks->layouts[i];
+        const struct layout_row *futex = &layout->rows[RECORDER_TASK_FUTEX_];
+        size_t owner;
+        if (!futex->is_set)
+            continue;
+        owner = ids_find(&tasks->ids,
+                         word_in(tasks, layout, address - futex->offset,
+                                 RECORDER_TASK_OWNER_),
+                         i, 0);
+        if (owner != IDS_NONE && !tasks->all[owner].dead)
+            return owner;
+    }
+    return TASK_NONE;
+}
+
 /* The stack that a task has, by its rows; false: they do not tell. */
 static bool stack_bounds(struct tasks *tasks, const struct task *task,
                          uint64_t *low, uint64_t *bytes)
@@ -566,6 +584,7 @@ void tasks_close(struct tasks *tasks)
     for (size_t i = 0; i < tasks->layouts_count; i++)
         free(tasks->layouts[i].freertos);
     free(tasks->lasts);
+    free(tasks->holders);
     free(tasks->cycles);
     free(tasks->order);
     free(tasks->groups);

@@ -77,6 +77,8 @@ struct tasks_program {
      * i; false: there are no more. The name for people of it. */
     bool (*thread)(void *of, size_t i, int32_t *id, uint64_t *sp);
     void (*thread_name)(void *of, size_t i, char to[64]);
+    /* The address of what thread i waits for without an end, or 0. */
+    uint64_t (*waits_on)(void *of, size_t i);
     /* Does thread i wait as it did, for what thread `holder` holds? */
     bool (*waits_still)(void *of, size_t i, size_t holder);
 };
@@ -239,6 +241,8 @@ struct tasks {
     size_t *order; /* of all, as they are shown */
     struct task_cycle *cycles;
     size_t cycles_count, cycles_max;
+    size_t *holders; /* of threads: the task that holds what the thread waits
+                      * for, as its OWNER says, or TASK_NONE; or null */
     struct task_last *lasts; /* by thread number, or null */
     size_t lasts_count;
     char warnings[1024]; /* a line each */
@@ -252,6 +256,9 @@ void tasks_close(struct tasks *);
  * what it waits for, where a ring tells that: then task_again_waits() does. */
 bool task_again(struct tasks *, const struct task *, struct task *now);
 void task_again_waits(struct tasks *, struct task *now);
+/* The task that holds what threads wait for at an address, as a FUTEX row has
+ * it; TASK_NONE: no description tells. */
+size_t task_of_futex(struct tasks *, uint64_t address);
 /* Adds a line of warning, once. */
 void tasks_warn(struct tasks *, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
