@@ -92,6 +92,8 @@ RECORDER_LOUD_
  *     FUTEX           of what threads may wait for, too: the pthread_mutex_t or
  *                     the futex that they wait by. OWNER's task holds that,
  *                     wherever the thread that locked it is
+ *     TIMED           of a task: not 0 while it waits no longer than a time: then
+ *                     what it waits for is no deadlock
  *     SINCE           RECORDER_TIME() when its state began, a uintptr_t
  *     GROUP           address of its group; and of that, GROUP_NAME or
  *                     GROUP_NAME_AT

@@ -49,6 +49,8 @@ enum recorder_task_what_ {
     /* Of what a task waits for: */
     RECORDER_TASK_FUTEX_, /* what threads wait for it by: a pthread_mutex_t, or
                            * the word that they give the kernel */
+    /* Of a task: */
+    RECORDER_TASK_TIMED_, /* not 0: it waits no longer than a time */
     RECORDER_TASK_WHATS_
 };
 

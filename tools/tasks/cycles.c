@@ -33,7 +33,7 @@ static size_t waits_for(const struct graph *graph, size_t node)
         if (task->running)
             return task->thread < graph->threads ? tasks->count + task->thread
                                                  : TASK_NONE;
-        if (task->dead)
+        if (task->dead || task->timed)
             return TASK_NONE;
         return task->owner != TASK_NONE
                    ? task->owner
@@ -122,7 +122,8 @@ static bool cycle_stands(const struct graph *graph,
         if (!task_again(tasks, task, &now))
             return false;
         task_again_waits(tasks, &now);
-        if (now.object != task->object || now.running != task->running ||
+        if (now.object != task->object || now.timed ||
+            now.running != task->running ||
             (next < tasks->count && now.owner_at != tasks->all[next].address))
             return false;
     }

@@ -124,6 +124,7 @@ enum event_kind {
 };
 struct task_event {
     unsigned object_at, kind_at, kind_bytes;
+    unsigned next_at; /* the next of a ring of events, any of which will do */
     struct {
         uint64_t bit; /* in the number; 0 ends them */
         const char *why;
@@ -136,6 +137,7 @@ struct task_event {
  * waits for the end of a task, in that. */
 struct task_ring {
     unsigned head_at, owner_at, end_at;
+    unsigned timed_at; /* in a task: null, unless it waits for a time */
 };
 
 /* FreeRTOS: tasks stand in lists by items, and wait in lists of objects. All
@@ -185,6 +187,8 @@ struct layout {
     struct freertos *freertos;      /* or null */
     const struct task_event *event; /* WAITS's value is its address; or null */
     const struct task_ring *ring;   /* or null */
+    uint64_t waits_in, owned_in;    /* states, as bits, in which WAITS and OWNER
+                                  * are true; 0: all */
     bool on_first;                  /* all run on the first thread */
     bool runs_without;              /* no context: the task runs */
     bool owners_are_tasks;          /* an owner that is none is no owner */
@@ -213,6 +217,7 @@ struct task {
     bool internal, running, dead;
     bool moved;   /* it ran while it was looked at */
     bool blocked; /* whatever its list says */
+    bool timed;   /* it waits no longer than a time */
     bool in_deadlock, chosen;
 };
 

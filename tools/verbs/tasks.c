@@ -343,9 +343,10 @@ static void task_json(struct view *view, const struct task *task)
         text_json(text);
         fputs(",\"owner\":", stdout);
         if (task->owner_at)
-            printf("\"0x%llx\"}", (unsigned long long)task->owner_at);
+            printf("\"0x%llx\"", (unsigned long long)task->owner_at);
         else
-            fputs("null}", stdout);
+            fputs("null", stdout);
+        printf(",\"timed\":%s}", task->timed ? "true" : "false");
     } else {
         fputs("null", stdout);
     }
