@@ -219,6 +219,28 @@ Test(tasks, deadlocks_of_tasks_and_threads)
     }
 }
 
+/* Goal: a task that runs and names no worker runs on the thread whose stack
+ * pointer lies where its own stack does. */
+Test(tasks, who_runs_is_found_by_stack_pointers, .init = build_long)
+{
+    char sources[2][16] = {"", "core"};
+    pid_t pid;
+    build_fibers("-O0 -g -DNOWHERE");
+    pid = start("3 mixed,still");
+    snprintf(sources[0], sizeof sources[0], "%d", (int)pid);
+    build_must("gdb -p %d --batch -ex \"generate-core-file core\"", pid);
+    for (int i = 0; i < 2; i++) {
+        if (i == 1)
+            command_stop(pid);
+        command_must("tasks %s", sources[i]);
+        cr_assert_eq(
+            strncmp(build_text, "DEADLOCK of 1 task and 2 threads: ", 34), 0,
+            "%s", build_text);
+        must_say("\n  task mixes runs on thread ");
+        must_say_on_line("  mixes  running  ", "  thread ");
+    }
+}
+
 /* Goal: a mutex whose structure names its task is held by that, not by the
  * thread that locked it, which has left the task: a deadlock through it is
  * named. Where the structure is not described, nothing is guessed. */
@@ -521,6 +543,7 @@ Test(tasks, damage_is_told)
         pid = start(arguments);
         command("tasks %d --stacks --all 2>&1", pid);
         must_say(says ? says + 2 : damages[i].says);
+        cr_assert_null(strstr(build_text, " moving "), "%s", build_text);
         command_stop(pid);
     }
 }

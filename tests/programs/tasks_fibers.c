@@ -117,7 +117,9 @@ RECORDER_TASKS(fibers, "Fibers of the test", &all_fibers,
 #endif
                RECORDER_TASK(GROUP, struct fiber, group),
                RECORDER_TASK(GROUP_NAME_AT, struct group, name),
+#ifndef NOWHERE
                RECORDER_TASK(WORKER, struct fiber, worker),
+#endif
 #ifndef UNNUMBERED
                RECORDER_TASK(NUMBER, struct fiber, number),
 #endif

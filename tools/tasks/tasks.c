@@ -479,6 +479,7 @@ static void threads_link(struct tasks *tasks)
         }
     }
     ids_free(&by_id);
+    runs_link(tasks);
 }
 
 /* ------------------------------------------------------------------ open -- */

@@ -19,6 +19,7 @@ gdb's library, too, and need no libdw)
     cycles     tasks and threads that wait for each other in a circle
     last       the newest record of each task
     tasks      finds the layouts, reads all of their tasks
+    runs       on which thread a task runs that does not say so
     context    the registers that a task goes on with
     lists      where a layout's tasks stand
     freertos   the objects that tasks of FreeRTOS wait for
@@ -71,6 +72,9 @@ struct tasks_program {
     /* Part i of the memory that the program writes to; false: there are no
      * more. */
     bool (*writable)(void *of, size_t i, uint64_t *start, uint64_t *end);
+    /* The part of its memory, with the same rights and of one file or none, that
+     * an address lies in. */
+    bool (*mapping)(void *of, uint64_t address, uint64_t *start, uint64_t *end);
     /* Is a file mapped whose name, without folders, begins so? */
     bool (*library)(void *of, const char *name);
     /* Kernel id and, if it is asked for, stack pointer (0: not known) of thread
@@ -314,6 +318,10 @@ const struct task_machine *task_machine(const struct memory *);
  * Cortex-M, else 0. */
 bool task_registers(const struct tasks *, struct memory *, const struct task *,
                     struct registers *, bool *exact, uint64_t *xpsr);
+
+/* runs.c: tells which thread runs each task that runs and names no worker: the
+ * only thread, or the only one in whose part of the memory its stack lies. */
+void runs_link(struct tasks *);
 
 /* ------------------------------------------------------------------ last -- */
 
