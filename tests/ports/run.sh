@@ -585,6 +585,7 @@ if [ $# = 0 ]; then
     sh tests/ports/bare.sh || status=1
     sh tests/ports/bare-switches.sh || status=1
     sh tests/ports/bare-freertos.sh || status=1
+    sh tests/ports/tasks.sh || status=1
 fi
 # Last, since the end of a long log is what people see of it.
 for log in $(awk '$5 != "ok" { print $1 "/" $2 "-" $3 ".log" }' "$out/said"); do
