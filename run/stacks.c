@@ -235,7 +235,7 @@ void run_stacks_begin(void)
 #endif
 }
 
-/* The child of fork() begins with empty rings. */
+/* The child of fork() begins with empty rings: its stacks are recorded anew. */
 void run_stacks_forked(void)
 {
     for (uintptr_t i = 0; i < stacks_count && i < STACKS; i++)

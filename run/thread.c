@@ -384,8 +384,10 @@ void run_threads_fork(void)
 /* The child has one thread. Cells of others would speak of the parent's. */
 void run_threads_forked(bool rings_are_new)
 {
+    static const char format[] = RUN_FORMAT("forked from T%u");
     struct run_thread *t = &run_self;
     uintptr_t high = recorder_get_(&run_lanes_high);
+    const unsigned parent = t->number;
     struct start self = {0};
     if (t->lane)
         self = starts[t->lane - 1];
@@ -406,9 +408,12 @@ void run_threads_forked(bool rings_are_new)
     lanes_used[(t->lane - 1) / 64] |= (uint64_t)1 << ((t->lane - 1) % 64);
     t->number = RECORDER_THREAD();
     self.number = t->number;
-    self.stack = 0; /* of the parent's stacks */
+    if (rings_are_new)
+        self.stack = 0; /* of the parent's stacks */
     starts[t->lane - 1] = self;
     cells_begin(t, t->kept[0], t->kept[1]);
     self_write(t, &starts[t->lane - 1]);
+    if (!rings_are_new) /* they have what it did in the parent */
+        run_record(&recorder_for_thread_life, format, 0, RUN_WORDS(parent), 1);
     t->inside--;
 }

@@ -32,6 +32,16 @@ static void must_say(const char *command, const char *text)
     cr_assert_str_eq(build_text, text, "%s", command);
 }
 
+/* Of what the last command said. */
+static void must_have(const char *what)
+{
+    cr_assert(strstr(build_text, what), "no \"%s\" in\n%s", what, build_text);
+}
+static void must_not_have(const char *what)
+{
+    cr_assert_null(strstr(build_text, what), "%s", build_text);
+}
+
 /* ------------------------------------------------------------- unchanged -- */
 
 /* Goal: each interposed function answers as without, errors, errno, deadlocks
@@ -340,17 +350,56 @@ Test(run, forks)
 
 /* Goal: a daemon, which forks twice, leaves its session and folder and closes
  * its descriptors, has a recording of its own, where it was asked for; it is
- * read while it runs and after SIGKILL. A real one, too. */
+ * read while it runs and after SIGKILL. What its thread took and called in front
+ * of fork() is its own, not another's: it holds what it held, and locks in both
+ * orders alone. */
 Test(run, daemons)
 {
     build_c("run_modes", "");
     build_must(RUN "-o %%e.%%p.rec ./run_modes daemon; "
                "until test -s ready; do sleep 0.05; done; "
-               "until " RECORDER " threads run_modes.$(cat ready).rec | grep "
-               "\"waits for mutex .* of T\"; do sleep 0.05; done; "
-               "kill -KILL $(cat ready); "
-               RECORDER " locks run_modes.$(cat ready).rec | grep \"^mutex \" "
-               "&& test $(ls *.rec | wc -l) = 1");
+               "until " RECORDER " threads $(cat ready) >live && test $(grep -c "
+               "\"waits for mutex .* of T3 \" live) = 2; do sleep 0.05; done; "
+               "kill -KILL $(cat ready); " RECORDER
+               " threads run_modes.$(cat ready).rec >dead && " RECORDER
+               " locks --check run_modes.$(cat ready).rec >locks; "
+               "test $(ls *.rec | wc -l) = 1");
+    for (int i = 0; i < 2; i++) {
+        build_must("cat %s", i ? "live" : "dead");
+        must_have("T3 ");
+        must_have("holds kept, taken at locks_early run_modes.c:");
+        must_have("    was T2 of the process that forked this one\n");
+        must_have("waits for mutex kept of T3 ");
+        must_have("      at waits_long run_modes.c:");
+        must_have("      waits_long(0x0), made by T3 ");
+        must_not_have("T1 ");
+        must_not_have("ended");
+    }
+    build_must("cat locks");
+    must_have("mutex  kept ");
+    must_not_have("LOCK ORDER");
+}
+
+/* Goal: real daemons, too. */
+Test(run, real_daemons)
+{
+    if (build_has("redis-server"))
+        build_must(
+            "mkdir redis && cd redis && " RUN "redis-server --port 0 "
+            "--unixsocket $PWD/sock --daemonize yes --pidfile $PWD/pid --save "
+            "\"\" --logfile $PWD/log --dir $PWD && until redis-cli -s sock "
+            "ping 2>&1 | grep PONG && test -s pid; do sleep 0.05; done; "
+            "redis-cli -s sock incr a; cp pid was; until " RECORDER
+            " threads $(cat pid) >live && grep \" bio_lazy_free  waits for \" "
+            "live; do sleep 0.05; done; redis-cli -s "
+            "sock shutdown; until test ! -e pid; do sleep 0.05; done; "
+            "test $(ls *.rec | wc -l) = 1 && " RECORDER
+            " threads *.$(cat was).rec >dead && for i in live dead; do grep "
+            "\"^    was T1 of the process\" $i && grep -A 2 \" bio_lazy_free "
+            " waits for condition \" $i | tr -s \"\\n \" \" \" | grep "
+            "\"at bioProcessBackgroundJobs bioProcessBackgroundJobs(0x2), "
+            "made by T2 .* at bioInit <\" || { cat $i; exit 1; }; done && "
+            RECORDER " locks --check *.rec");
     if (!build_has("memcached"))
         return;
     build_must("mkdir d && cd d && " RUN "-o %%e.%%p.rec memcached -d -u root "

@@ -18,7 +18,8 @@
 #include <unistd.h>
 
 static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER,
-                       two = PTHREAD_MUTEX_INITIALIZER;
+                       two = PTHREAD_MUTEX_INITIALIZER,
+                       kept = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static pthread_barrier_t barrier;
 static int count;
@@ -128,14 +129,35 @@ static void *waits_long(void *of)
     pthread_mutex_unlock(&two);
     return of;
 }
+/* What a daemon does in front of its first fork(): takes two locks in the order
+ * that it will not keep to, and keeps one of them. */
+__attribute__((noinline)) static void locks_early(void)
+{
+    pthread_mutex_lock(&one);
+    pthread_mutex_lock(&kept);
+    pthread_mutex_unlock(&one);
+}
+/* And behind the last. */
+__attribute__((noinline)) static void locks_late(void)
+{
+    pthread_mutex_lock(&one);
+    pthread_mutex_unlock(&one);
+}
+__attribute__((noinline)) static void *waits_for_kept(void *of)
+{
+    pthread_mutex_lock(&kept);
+    pthread_mutex_unlock(&kept);
+    return of;
+}
 /* daemon: forks twice and leaves session, folder and descriptors, as daemons do,
- * then makes a thread that waits for a lock; says in the file `ready` who it
- * is. */
+ * then makes threads that wait for locks, of which one was taken in front of
+ * it all; says in the file `ready` who it is. */
 static int becomes_daemon(void)
 {
     pthread_t thread;
     int fd = open("ready.new", O_WRONLY | O_CREAT, 0600), copy;
     char text[32];
+    locks_early();
     if (fork() > 0)
         return 0;
     setsid();
@@ -147,8 +169,10 @@ static int becomes_daemon(void)
     open("/dev/null", O_RDWR);
     dup(0);
     dup(0);
+    locks_late();
     pthread_mutex_lock(&two);
-    if (pthread_create(&thread, NULL, waits_long, NULL))
+    if (pthread_create(&thread, NULL, waits_long, NULL) ||
+        pthread_create(&thread, NULL, waits_for_kept, NULL))
         _exit(1);
     rename("ready.new", "ready");
     if (chdir("/") != 0 || write(copy, text, (size_t)sprintf(text, "%d\n",

@@ -100,6 +100,9 @@ static void stranger(const struct threads *threads, int32_t id, char to[256])
         snprintf(to, 256, "%d, which is no thread of this program", (int)id);
     else if (process_name(id, name))
         snprintf(to, 256, "%d %s, of another process", (int)id, name);
+    else if (id < threads->source->pid) /* older than this process */
+        snprintf(to, 256, "%d, which has ended, or forked this process",
+                 (int)id);
     else
         snprintf(to, 256, "%d, which has ended", (int)id);
 }

@@ -77,7 +77,9 @@ static void stack_show(struct tree *tree, uint64_t number, uint64_t site,
 static void does_words(struct threads *threads, const struct thread *thread,
                        char to[1024])
 {
-    if (thread->ended)
+    if (thread->past && thread->past->is_parents)
+        strcpy(to, "is of the process that forked this one");
+    else if (thread->ended)
         strcpy(to, "ended");
     else
         show_wait(threads, thread, to);
@@ -160,6 +162,9 @@ static void group_show(struct tree *tree, const size_t *group, size_t count,
         show_taken(tree->to, threads, thread);
         putc('\n', tree->to);
     }
+    if (thread->past && thread->past->forked_from)
+        fprintf(tree->to, "%*swas T%u of the process that forked this one\n",
+                indent + 4, "", thread->past->forked_from);
     if (thread->past && thread->past->is_made)
         made_show(tree, thread, indent + 4, count);
 }
