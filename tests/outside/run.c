@@ -114,6 +114,24 @@ Test(run, languages_allocators_sanitizers, .init = build_long)
         fprintf(stderr, "skipped: ThreadSanitizer does not run here\n");
 }
 
+/* Goal: valgrind reports of a program what it reports without, by each tool;
+ * with the first its threads are seen. */
+Test(run, valgrind, .init = build_long)
+{
+    static const char *const tools[] = {"memcheck", "helgrind", "drd"};
+    if (!build_has("valgrind"))
+        build_skip("no valgrind here");
+    build_c("run_modes", "");
+    for (size_t i = 0; i < 3; i++) {
+        char line[128];
+        snprintf(line, sizeof line, "valgrind -q --error-exitcode=9 --tool=%s "
+                 "./run_modes threads 3 65536", tools[i]);
+        must_be_alike("", line, 0);
+        must_say("ls *.rec | wc -l", "1\n");
+    }
+    command_must("threads *.rec | grep \"made by T1.* main run_modes.c:\"");
+}
+
 /* Goal: compressors put out the same bytes, and what they left is read. */
 Test(run, compressors, .init = build_long)
 {
@@ -329,6 +347,25 @@ Test(run, threads_of_all_kinds)
     must_be_alike("", "./run_modes threads 2000 32768", 0);
 }
 
+/* Goal: where more threads live than are seen, that is said, and those of which
+ * nothing is known are shown once. Method: 1,100 wait for a lock. */
+Test(run, more_threads_than_are_seen, .init = build_long)
+{
+    pid_t pid;
+    build_c("run_modes", "");
+    pid = command_start(RUN "-o crowd.rec ./run_modes crowd 1100");
+    build_must("i=0; until " RECORDER " threads %d >seen && grep -q \"^77 "
+               "threads: .* waits for mutex two of T1 \" seen; do i=$((i + 1)); "
+               "test $i -lt 200 || { cat seen; exit 1; }; sleep 0.1; done; "
+               "cat seen", pid);
+    must_have("  1023 threads: T2");
+    must_have("\nMore than 1024 threads lived at once");
+    command_stop(pid);
+    command_must("locks crowd.rec");
+    must_have("\nMore than 1024 threads lived at once");
+    must_not_have("DEADLOCK");
+}
+
 /* Goal: a child of fork() has a file if it makes a thread, and no other;
  * what it runs has its own. */
 Test(run, forks)
@@ -512,6 +549,16 @@ Test(run, refused)
                       strchr(build_text, '\n') ==
                           build_text + strlen(build_text) - 1,
                   "%s: %s", refused[i].line, build_text);
+    }
+    cr_assert_eq(build_run("ulimit -f 100; " RUN "./dynamic"), 1);
+    must_have("a recording takes 6 MB, and ulimit -f allows less\n");
+    if (build_run("mkdir small && mount -t tmpfs -o size=1m none small") == 0) {
+        int status = build_run(RUN "-o small/x ./dynamic");
+        cr_expect(status == 1 && strstr(build_text, "/small: No space left on "
+                                                    "device: a recording takes "
+                                                    "6 MB\n"),
+                  "%d %s", status, build_text);
+        build_must("umount small");
     }
     cr_assert_eq(command("run"), 2);
     cr_assert_eq(build_run(RUN "./dynamic --help"), 0, "%s", build_text);

@@ -316,6 +316,23 @@ static int life(void)
     return 1;
 }
 
+/* crowd N: so many threads wait for a lock. */
+static int crowd(int n)
+{
+    pthread_attr_t a;
+    pthread_t thread;
+    pthread_attr_init(&a);
+    pthread_attr_setstacksize(&a, 65536);
+    pthread_mutex_lock(&two);
+    for (int i = 0; i < n; i++)
+        if (pthread_create(&thread, &a, waits_long, NULL))
+            return 1;
+    printf("PID %d\n", (int)getpid());
+    fflush(stdout);
+    pause();
+    return 0;
+}
+
 /* handed: locked by one thread, unlocked by another, then a wait. */
 static void *unlocks(void *of)
 {
@@ -359,6 +376,8 @@ int main(int argc, char **argv)
         return signals();
     if (strcmp(mode, "life") == 0)
         return life();
+    if (strcmp(mode, "crowd") == 0)
+        return crowd(n);
     if (strcmp(mode, "handed") == 0)
         return handed();
     return 2;

@@ -171,6 +171,8 @@ static void life_read(const struct entry *entry)
         past->maker = (unsigned)word[3];
         past->made_at = entry->event->event.caller;
         past->made_ns = entry->event->ns;
+    } else if (begins(entry->format, "unseen: more than %u threads")) {
+        entry->recorded->seen_most = (unsigned)word[0];
     } else if (begins(entry->format, "forked from T%u")) {
         fork_read(entry, (unsigned)word[0]);
     } else if (begins(entry->format, "ended: ")) {

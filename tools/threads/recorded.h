@@ -115,6 +115,7 @@ struct recorded {
     size_t made_max;
     struct opened *opened;
     size_t opened_count, opened_max;
+    unsigned seen_most;        /* threads at once; there were more; or 0 */
     int64_t first_ns, last_ns; /* of waits: from when all are known */
     bool has_snapshots;        /* of stacks: see snapshots_extend() */
     bool no_memory;
