@@ -320,7 +320,8 @@ run_counts()
 }
 # And its stacks: from where a thread waits and was made out to main, by tables,
 # which the library walks itself, and without, where it records the stack for
-# its reader. In a program of C, whose deadlock is read after SIGKILL.
+# its reader. In a program of C, whose deadlock is read after SIGKILL; one of C++
+# says and ends as without.
 # shellcheck disable=SC2086
 run_stacks()
 {
@@ -366,6 +367,13 @@ run_stacks()
             echo "$said" | grep -q "$line" || return 1
         done
     done
+    rm -f "$of.rec"
+    $name-g++ -O2 -w -o "$of" tests/programs/run_cxx.cc -lpthread || return 1
+    timeout 60 "$qemu" -L /usr/$name "$of" >"$of.without"
+    [ $? = 3 ] || return 1
+    timeout 60 "$qemu" -L /usr/$name -E "LD_PRELOAD=$PWD/$library" \
+        -E "RECORDER_RUN=:$of.rec" "$of" >"$of.with"
+    [ $? = 3 ] && diff "$of.without" "$of.with"
 }
 # Two files of C or C++, by the macros of a port; then recorder/os_windows.h: two
 # files and a DLL, and each way to end, with the status that it has without us.
