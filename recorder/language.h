@@ -34,8 +34,9 @@
 #if defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__) &&                    \
     defined(RECORDER_HOSTED_) && !defined(__clang__) && __GNUC__ >= 12
 #define RECORDER_PASSES_                                                       \
-    , optimize("Og,no-tree-dominator-opts,no-reorder-blocks,if-conversion,"    \
-               "crossjumping,peephole2,ipa-ra,ipa-cp,reorder-functions")
+    , optimize("Og,no-tree-dominator-opts,no-reorder-blocks,tree-sra,"         \
+               "if-conversion,cse-follow-jumps,crossjumping,peephole2,ipa-ra," \
+               "reorder-functions")
 #else
 #define RECORDER_PASSES_
 #endif
