@@ -215,7 +215,7 @@ Test(fleet, nothing_is_lost_or_doubled, .init = build_long)
     pid_t pid;
     fleet_start();
     pid = program_start("env RECORDER_FILE=c.rec here/command quiet");
-    build_must("sleep 6; " FLEET " who shop " HUB "| grep -q \"^web1  *3 \"");
+    build_must(UNTIL(FLEET " who shop " HUB "| grep -q \"^web1  *3 \""));
     build_must("kill -9 $(cat hub)");
     kill(pid, SIGKILL); /* which freezes */
     build_must(UNTIL("test $(ls spool-web1/*/*.rec* 2>/dev/null | wc -l) = 3"));
@@ -365,10 +365,10 @@ Test(fleet, hostile_requests_and_objects, .init = build_long)
     build_must("for i in 1 2; do " CLIENT(
         "request", "recorder.freeze.shop") " \"{\\\"id\\\":\\\"twice\\\"}\"; "
                                            "done | grep -c web1 | grep -x "
-                                           "2; sleep 2; " FLEET
+                                           "2; " UNTIL(FLEET
                                            " list shop -v " HUB
                                            "| grep -c command | "
-                                           "grep -x 2");
+                                           "grep -x 2"));
     build_must(CLIENT("put", "\\$O.recordings-shop.C.x") " \"some bytes, not "
                                                          "packed\"");
     for (size_t i = 0; i < sizeof objects / sizeof *objects; i++)
@@ -716,10 +716,8 @@ Test(fleet, a_hundred_agents, .init = fleet_begin)
                             " agent --service shop --host "
                             "h$i --spool spool-$i --match \"$PWD/here/.*\" " HUB
                             ">>all.log "
-                            "2>&1 & echo $! >>pids; done; for i in $(seq 200); "
-                            "do test $(grep"
-                            " -c \"agent of\" all.log) = 100 && break; sleep "
-                            "0.1; done");
+                            "2>&1 & echo $! >>pids; done; until test $(grep -c "
+                            "\"agent of\" all.log) = 100; do sleep 0.1; done");
     for (int i = 0; i < 4; i++)
         build_must(
             CLIENT("told", "bare x 100") " >>bare; for i in 1 2 3; do " FLEET
