@@ -191,6 +191,7 @@ Test(tasks, deadlocks_of_tasks_and_threads)
     build_fibers("-O0 -g");
     pid = start("3 mixed,still");
     snprintf(sources[0], sizeof sources[0], "%d", (int)pid);
+    command_rests(pid); /* threads take their time to wait */
     command_must("threads %d", pid);
     cr_assert_eq(strncmp(build_text, "DEADLOCK of 2 threads: ", 23), 0, "%s",
                  build_text);

@@ -83,6 +83,11 @@ Test(tasks_known, boost_fiber, .init = build_long)
     build_must("g++ -g -O1 " BUILD_PROGRAMS "/tasks_boost.cc -o program "
                "-lboost_fiber -lboost_context -lpthread");
     pid = command_start("./program");
+    /* One of them is on another thread, which takes its time. */
+    build_must("until " RECORDER " tasks %d --stacks --all >said; "
+               "grep -q ^DEADLOCK said && grep -q \"^8 tasks\" said && "
+               "grep -q \"  condition$\" said; do sleep 0.05; done",
+               pid);
     snprintf(source, sizeof source, "%d", (int)pid);
     must_show_boost(source);
     build_must("gdb -q --batch -p %d -ex \"generate-core-file core\" -ex "
