@@ -366,9 +366,9 @@ Test(fleet, hostile_requests_and_objects, .init = build_long)
         "request", "recorder.freeze.shop") " \"{\\\"id\\\":\\\"twice\\\"}\"; "
                                            "done | grep -c web1 | grep -x "
                                            "2; " UNTIL(FLEET
-                                           " list shop -v " HUB
-                                           "| grep -c command | "
-                                           "grep -x 2"));
+                                                       " list shop -v " HUB
+                                                       "| grep -c command | "
+                                                       "grep -x 2"));
     build_must(CLIENT("put", "\\$O.recordings-shop.C.x") " \"some bytes, not "
                                                          "packed\"");
     for (size_t i = 0; i < sizeof objects / sizeof *objects; i++)
