@@ -447,8 +447,8 @@ Test(cost, compiles_soon, .init = build_long)
     cr_log_info("%.2f s, without recordings %.2f s, reference %.2f s: "
                 "%.2f, %.2f",
                 whole, without, base, whole / base, without / base);
-    cr_assert(whole <= 3.2 * base, "%.2f of the reference", whole / base);
-    cr_assert(without <= 2.2 * base, "%.2f of the reference", without / base);
+    cr_assert(whole <= 1.9 * base, "%.2f of the reference", whole / base);
+    cr_assert(without <= 1.5 * base, "%.2f of the reference", without / base);
 }
 
 /* ------------------------------------------------------- single steps -- */

@@ -417,6 +417,26 @@ Test(kernel, program_that_records_none)
     }
 }
 
+/* Goal: Ctrl-C shows what there is by then, and the status is that of a program
+ * that it ended; so where the kernel refuses. */
+Test(kernel, stopped_shows_what_it_has)
+{
+    pid_t pid = command_start("./kernel live");
+    build_must("python3 " BUILD_PROGRAMS "/kernel_stop.py %d " RECORDER, pid);
+    build_must("python3 " BUILD_PROGRAMS
+               "/kernel_stop.py %d ./kernel sandbox 1 " RECORDER,
+               pid);
+    command_stop(pid);
+}
+
+/* Goal: so does the end of the program, whether or not it was waited for. */
+Test(kernel, ended_shows_what_it_has)
+{
+    pid_t pid = command_start("./kernel bare");
+    build_must("python3 " BUILD_PROGRAMS "/kernel_dies.py %d " RECORDER, pid);
+    command_stop(pid);
+}
+
 static void save_has_them(const char *flags)
 {
     unsigned threads, lines;

@@ -415,9 +415,10 @@ Test(switches, exports_add_up)
     }
 }
 
-/* Goal: of several sources, what ran is shown for each, below its own process.
- * Method: random schedules of two; the sums by source and thread of Chrome's
- * JSON and of Perfetto's slices are those of the tables. */
+/* Goal: of several sources, what ran is shown for each, below its own process
+ * or, in Perfetto's tables, as its own machine. Method: random schedules of two;
+ * the sums by source and thread of Chrome's JSON and of Perfetto's states are
+ * those of the tables. */
 Test(switches, of_several_sources_stand_apart)
 {
     chances = seed_of("of_several_sources_stand_apart");
@@ -429,6 +430,10 @@ Test(switches, of_several_sources_stand_apart)
                                 RECORDER " save rec -o rec%d --label host=h%d",
                        k, k, k, k);
         }
+        build_must("for i in 0 1; do " RECORDER " export vcd rec$i -o vcd$i "
+                   "|| exit; done; " RECORDER " export vcd rec0 rec1 -o vcd && "
+                   "python3 " BUILD_PROGRAMS "/vcd_several.py vcd h0 vcd0 h1 "
+                   "vcd1");
         build_must("for i in chrome perfetto; do " RECORDER
                    " export $i rec0 rec1 -o $i || exit; done; protoc "
                    "--decode=Trace -I" BUILD_PROGRAMS
