@@ -62,7 +62,7 @@ Test(tasks_known, pth)
 
 static void must_show_boost(const char *source)
 {
-    command_must("tasks %s --stacks --all", source);
+    command_must("tasks %s --stacks --all 2>&1", source);
     cr_assert_eq(strncmp(build_text, "DEADLOCK of 2 tasks: ", 21), 0, "%s",
                  build_text);
     must_say(" waits for A of task 0x");
