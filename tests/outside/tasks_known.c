@@ -58,6 +58,27 @@ Test(tasks_known, pth)
     must_show_pth("core");
 }
 
+/* Goal: a debugger that knows nothing of this finds the libraries in a
+ * recording, and through their functions those of the program. */
+Test(tasks_known, other_tools_see_saved_threads_of_pth)
+{
+    pid_t pid;
+    build_must("gcc -g -DRECORDED " BUILD_INCLUDE BUILD_PROGRAMS
+               "/tasks_pth.c -o program -lpth");
+    pid = command_start("./program");
+    command_must("save %d -o x.rec", pid);
+    command_stop(pid);
+    must_show_pth("x.rec");
+    build_must("gdb -nx -q --batch -ex \"thread apply all bt\" ./program -c "
+               "x.rec 2>&1");
+    must_say(" in pth_cond_await () from ");
+    must_say(" in conditional (argument=0x0) at ");
+    must_say(" in joins (argument=0x0) at ");
+    build_run("eu-stack --core=x.rec -e ./program 2>/dev/null >stacks");
+    build_must("grep -c \" take$\" stacks");
+    cr_assert_eq(atoi(build_text), 3);
+}
+
 /* ----------------------------------------------------------------- Boost -- */
 
 static void must_show_boost(const char *source)

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "saved.h"
 #include "array.h"
+#include "libraries.h"
 #include "stacks.h"
 
 #include <stdlib.h>
@@ -135,6 +136,8 @@ void tasks_save(struct call *call, struct memory *keeper, tasks_put *put,
     if (!command_tasks(&kept, &command, &call->source)) {
         call->source.memory = program;
         tasks_note(call, &kept, &direct, keeper, put, notes);
+        if (call->source.pid)
+            libraries_keep(call->source.pid, keeper);
         command_close(&kept, &command);
     }
     call->source.memory = program;
