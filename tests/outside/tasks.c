@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "harness/command.h"
 
-TestSuite(tasks, .init = build_begin, .fini = build_end, .timeout = 120);
+TestSuite(tasks, .init = build_begin, .fini = build_end, .timeout = 300);
 
 #define FIBERS BUILD_PROGRAMS "/tasks_fibers.c"
 #define NUMBERS BUILD_PROGRAMS "/tasks_numbers.c"

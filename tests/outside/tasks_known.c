@@ -3,7 +3,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "harness/command.h"
 
-TestSuite(tasks_known, .init = build_begin, .fini = build_end, .timeout = 120);
+TestSuite(tasks_known, .init = build_begin, .fini = build_end, .timeout = 300);
 
 static void must_say(const char *text)
 {
