@@ -121,6 +121,15 @@ Test(tasks_known, boost_fiber, .init = build_long)
     must_say("boost::fibers::mutex*) (one=");
     must_say("conditional() () at ");
     must_show_boost("core");
+    build_must("g++ -g -O1 -DRECORDED " BUILD_INCLUDE BUILD_PROGRAMS
+               "/tasks_boost.cc -o recorded -lboost_fiber -lboost_context "
+               "-lpthread");
+    pid = command_start("./recorded");
+    command_must("save %d -o x.rec", pid);
+    command_stop(pid);
+    must_show_boost("x.rec");
+    build_must("stat -c %%s x.rec");
+    cr_assert_lt(atoi(build_text), 1 << 21); /* not all that was searched */
     build_must("gdb -q --batch -ex \"source " TEST_ROOT
                "/gdb/recorder-gdb.py\" -ex \"break take\" -ex run -ex "
                "\"recorder tasks\" -ex kill program 2>&1"); /* a C++ frame */

@@ -10,6 +10,15 @@
 #include <thread>
 #include <unistd.h>
 
+#ifdef RECORDED // so that `recorder save` takes it
+#include "recorder.h"
+RECORDER(work, 64, "What fibers do")
+__attribute__((constructor)) static void begins()
+{
+    record(work, "begins");
+}
+#endif
+
 boost::fibers::mutex A, B, with_condition;
 boost::fibers::timed_mutex C, D;
 boost::fibers::condition_variable condition;

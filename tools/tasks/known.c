@@ -250,8 +250,9 @@ static void object_add(struct tasks *tasks, const struct known *k,
                        struct layout *layout, uint64_t object)
 {
     struct memory *m = tasks->program.memory;
-    uint64_t out, back;
-    if (!bytes_read_word(m, object + k->out_at, &out) ||
+    uint64_t class, out, back;
+    if (!bytes_read_word(m, object, &class) ||
+        !bytes_read_word(m, object + k->out_at, &out) ||
         !bytes_read_word(m, out + k->back_at, &back) || back != object)
         return;
     for (const struct known_list *list = k->lists; list->symbol; list++) {
@@ -271,7 +272,7 @@ static void objects_find(struct tasks *tasks, const struct known *k,
 {
     enum { PIECE = 1 << 20 };
     const struct tasks_program *program = &tasks->program;
-    struct memory *m = program->memory;
+    struct memory *m = program->searched ? program->searched : program->memory;
     unsigned char *piece = malloc(PIECE), word[8];
     uint64_t start, end, left = (uint64_t)1 << 30;
     bytes_put_word(m, word, table);

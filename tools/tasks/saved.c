@@ -129,11 +129,11 @@ void tasks_save(struct call *call, struct memory *keeper, tasks_put *put,
     struct memory *program = call->source.memory;
     if (!machine_of(program) || !command_has_tasks(&call->source))
         return;
-    if (command_tasks(&direct, &direct_command, &call->source))
+    if (command_tasks(&direct, &direct_command, &call->source, NULL))
         return;
     threads_note(notes, &direct_command.threads, program);
     call->source.memory = keeper;
-    if (!command_tasks(&kept, &command, &call->source)) {
+    if (!command_tasks(&kept, &command, &call->source, program)) {
         call->source.memory = program;
         tasks_note(call, &kept, &direct, keeper, put, notes);
         if (call->source.pid)
