@@ -114,6 +114,28 @@ Test(run, languages_allocators_sanitizers, .init = build_long)
         fprintf(stderr, "skipped: ThreadSanitizer does not run here\n");
 }
 
+/* Goal: programs that close descriptors which are not theirs, fork and spawn from
+ * threads, close libraries whose threads locked, and end in odd ways, say and
+ * end as without; what they left is read, and none of it is a deadlock. */
+Test(run, odd_programs)
+{
+    static const struct {
+        const char *line;
+        int status;
+    } odd[] = {{"./run_odd closes", 9}, {"./run_odd forks", 3},
+               {"./run_odd spawns", 3}, {"./run_odd opens ./odd.so", 3},
+               {"./run_odd exits", 0},  {"./run_odd aborts", 128 + 6}};
+    build_c("run_odd", "");
+    build_c("run_odd", "-shared -fPIC -Dmain=unused");
+    build_must("mv run_odd odd.so");
+    build_c("run_odd", "");
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        must_be_alike("", odd[i].line, odd[i].status);
+        build_must("for i in *.rec; do " RECORDER " threads $i && " RECORDER
+                   " locks --check $i || exit; done; rm *.rec");
+    }
+}
+
 /* Goal: valgrind reports of a program what it reports without, by each tool;
  * with the first its threads are seen. */
 Test(run, valgrind, .init = build_long)
