@@ -4,8 +4,9 @@
 
 #include <dlfcn.h>
 #include <sched.h>
+#include <sys/prctl.h>
 
-TestSuite(run, .init = build_begin, .fini = build_end, .timeout = 120);
+TestSuite(run, .init = build_begin, .fini = build_end, .timeout = 300);
 
 #define RUN RECORDER " run -q "
 
@@ -189,7 +190,8 @@ Test(run, servers)
     }
     if (build_has("memcached"))
         build_must(
-            RUN "memcached -u root -s ./cached -t 4 & sleep 0.3; printf "
+            RUN "memcached -u root -s ./cached -t 4 & until test -S cached; "
+                "do sleep 0.05; done; printf "
                 "\"set a 0 0 1\\r\\nx\\r\\nget a\\r\\nquit\\r\\n\" | python3 "
                 "-c \"import socket, sys; s = "
                 "socket.socket(socket.AF_UNIX); s.connect(\\\"cached\\\"); "
@@ -475,6 +477,7 @@ Test(run, real_daemons)
 Test(run, forks_copy_few_pages)
 {
     int without;
+    prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); /* 512 pages at once, by chance */
     build_c("run_modes", "");
     if (build_run("./run_modes pages") == 77 || sysconf(_SC_PAGESIZE) != 4096)
         build_skip("this kernel does not tell which pages are there");

@@ -424,6 +424,22 @@ abort 3 SIGABRT (signal 22)
 term 3 SIGTERM (signal 15)
 break 3 (signal 21)
 EOF
+    windows_recordings
+}
+
+# The recording of a killed program shows on Linux what the program could show,
+# twice: the second makes one of its own, and keeps the first.
+windows_recordings()
+{
+    rm -f "$of"/w.rec*
+    for kept in "" .old; do
+        (cd "$of" && RECORDER_FILE=w.rec timeout 100 wine hosted_windows.exe \
+            killed | tr -d '\r' | grep '^[0-9]' >shown)
+        [ "$(wc -l <"$of/shown")" -gt 256 ] && [ -e "$of/w.rec$kept" ] &&
+            build/recorder dump --line '{order} {recorder} {name} {message}' \
+                "$of/w.rec" | grep '^[0-9]' | diff "$of/shown" - || return 1
+    done
+    echo "$(wc -l <"$of/shown") records of a killed program read on Linux"
 }
 
 # What recorder/os_posix.h does in its own way, by two C libraries.
@@ -628,6 +644,8 @@ status=0
 if [ $# = 0 ]; then
     sh tests/ports/bare.sh || status=1
     sh tests/ports/bare-switches.sh || status=1
+    sh tests/ports/bare-freertos.sh || status=1
+    sh tests/ports/tasks.sh || status=1
 fi
 # Last, since the end of a long log is what people see of it.
 for log in $(awk '$5 != "ok" { print $1 "/" $2 "-" $3 ".log" }' "$out/said"); do

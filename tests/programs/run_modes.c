@@ -123,11 +123,29 @@ static int pages(void)
     printf("%lu\n", present);
     return 0;
 }
+static int waiter; /* its kernel id */
 static void *waits_long(void *of)
 {
+    __atomic_store_n(&waiter, (int)gettid(), __ATOMIC_RELEASE);
     pthread_mutex_lock(&two);
     pthread_mutex_unlock(&two);
     return of;
+}
+/* Waits until that thread is asleep, for the lock. */
+static void until_it_waits(void)
+{
+    char path[64], state = '?';
+    while (state != 'S') {
+        FILE *stat;
+        usleep(20000);
+        snprintf(path, sizeof path, "/proc/self/task/%d/stat",
+                 __atomic_load_n(&waiter, __ATOMIC_ACQUIRE));
+        stat = fopen(path, "r");
+        if (stat && fscanf(stat, "%*d (%*[^)]) %c", &state) != 1)
+            state = '?';
+        if (stat)
+            fclose(stat);
+    }
 }
 /* What a daemon does in front of its first fork(): takes two locks in the order
  * that it will not keep to, and keeps one of them. */
@@ -190,7 +208,7 @@ static int fork_with_threads(void)
     pid_t pid;
     pthread_mutex_lock(&two);
     pthread_create(&thread, NULL, waits_long, NULL);
-    usleep(20000);
+    until_it_waits();
     pid = fork();
     if (pid == 0) {
         pthread_mutex_unlock(&two);
