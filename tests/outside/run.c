@@ -242,6 +242,30 @@ Test(run, counts_are_exact)
     must_sum_up();
 }
 
+/* Goal: with --count each lock has its number, with --all each time that it was
+ * taken is recorded. Method: main's two threads take one 100 times each. */
+Test(run, each_lock_is_counted)
+{
+    build_c("run_odd", "");
+    cr_assert_eq(build_run(RUN "--count -o count.rec ./run_odd forks; "
+                           RUN "--all -o all.rec ./run_odd forks"), 3);
+    command_must("locks --json count.rec | grep \"\\\"symbol\\\":\\\"mutex\\\""
+                 ".*\\\"taken\\\":200,\"");
+    command_must("dump --line \"{message}\" -n lock_wait all.rec | grep -c "
+                 "\"^>holding\"");
+    cr_assert_str_eq(build_text, "200\n");
+}
+
+/* Goal: a program that becomes itself anew leaves two recordings under one
+ * name: the first is kept beside. */
+Test(run, the_same_program_again)
+{
+    build_c("run_modes", "");
+    build_must(RUN "-o again.%%p.rec ./run_modes again && ls again.*.rec "
+               "again.*.rec.old | wc -l && " RECORDER
+               " threads again.*.rec.old | grep \" made by T1 \"");
+}
+
 /* Goal: they are on other machines, too. */
 Test(run, counts_are_exact_elsewhere)
 {

@@ -394,6 +394,12 @@ int main(int argc, char **argv)
         return signals();
     if (strcmp(mode, "life") == 0)
         return life();
+    if (strncmp(mode, "again", 5) == 0) { /* again: and once more */
+        pthread_t thread;
+        pthread_create(&thread, NULL, nothing, NULL);
+        pthread_join(thread, NULL);
+        return mode[5] ? 0 : execl(argv[0], argv[0], "again!", (char *)NULL);
+    }
     if (strcmp(mode, "crowd") == 0)
         return crowd(n);
     if (strcmp(mode, "handed") == 0)
