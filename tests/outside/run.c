@@ -256,6 +256,21 @@ Test(run, each_lock_is_counted)
     cr_assert_str_eq(build_text, "200\n");
 }
 
+/* Goal: a lock on the stack of main's thread is said to be there, live and
+ * after SIGKILL. */
+Test(run, locks_on_the_stack_of_main)
+{
+    pid_t pid;
+    build_c("run_modes", "");
+    pid = command_start(RUN "-o stack.rec ./run_modes stack");
+    build_must("until " RECORDER " threads %d | grep \"waits for mutex "
+               "0x[0-9a-f]* on the stack of T1 of T1 \"; do sleep 0.05; done",
+               pid);
+    command_stop(pid);
+    command_must("locks stack.rec | grep \"^mutex *0x[0-9a-f]* on the stack of "
+                 "T1 *[0-9]\"");
+}
+
 /* Goal: a program that becomes itself anew leaves two recordings under one
  * name: the first is kept beside. */
 Test(run, the_same_program_again)
