@@ -122,10 +122,11 @@ Test(tasks_gdb, a_tour_shows_stacks_and_changes_nothing)
     build_fibers();
     write_file("sum.py", sum);
     write_file("tour.gdb", tour);
-    write_file("live.gdb", STOP "source sum.py\nbreak steps\nrun\n"
-                                "python before = summed()\nsource tour.gdb\n"
-                                "python print('SAME', before == summed())\n"
-                                "generate-core-file core\n");
+    write_file("live.gdb",
+               STOP "source sum.py\nrecorder reset\nbreak steps\nrun\n"
+                    "python before = summed()\nsource tour.gdb\n"
+                    "python print('SAME', before == summed())\n"
+                    "generate-core-file core\n");
     write_file("core.gdb", STOP "source sum.py\n"
                                 "python before = summed()\nsource tour.gdb\n"
                                 "python print('SAME', before == summed())\n");

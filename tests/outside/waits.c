@@ -452,6 +452,16 @@ Test(waits, a_busy_program_that_was_run_has_no_deadlock)
     cr_assert_eq(command("locks --check rec"), 0, "%s", build_text);
 }
 
+/* Goal: a program that hangs, one command, the answer: as README and docs tell
+ * it. Method: types what stands there, in a folder that is empty. */
+Test(waits, what_readme_tells_to_type_is_true)
+{
+    build_must("RECORDER=" RECORDER " python3 " BUILD_PROGRAMS
+               "/typed.py " TEST_ROOT "/README.md \"Why does it hang?\"");
+    build_must("RECORDER=" RECORDER " python3 " BUILD_PROGRAMS
+               "/typed.py " TEST_ROOT "/docs/threads.md");
+}
+
 /* --------------------------------------------------------------- hostile -- */
 
 /* Goal: whatever a recording says of threads and locks, and wherever it ends,
