@@ -247,20 +247,21 @@ static uint64_t memory_of(int pid)
     return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
+/* `ended`: the process is gone, and its recording is what there is. */
 static void target_add(const char *snapshot, const struct process *p,
-                       const char *file)
+                       bool ended)
 {
     struct target *t;
     size_t i = saves.count;
     saves.all = need(realloc(saves.all, (i + 1) * sizeof *saves.all));
     t = &saves.all[saves.count++];
-    *t = (struct target){.pid = p->pid,
-                         .file = file ? need(strdup(file)) : NULL,
-                         .bytes = file ? 0 : memory_of(p->pid)};
+    *t = (struct target){.pid = p->pid, .bytes = ended ? 0 : memory_of(p->pid)};
+    if (ended || p->by_file)
+        t->file = need(strdup(p->file));
     snprintf(t->snapshot, sizeof t->snapshot, "%s", snapshot);
     /* It may have been saved for the same snapshot before, while it ran. */
     snprintf(t->process, sizeof t->process, "%s.%d%s", p->program, p->pid,
-             file ? "-ended" : "");
+             ended ? "-ended" : "");
     for (; i && saves.all[i - 1].bytes > saves.all[i].bytes; i--) {
         struct target other = saves.all[i];
         saves.all[i] = saves.all[i - 1];
@@ -428,7 +429,7 @@ static void due_take(const struct processes *in)
         else
             for (size_t k = 0; k < in->count; k++)
                 if (in->all[k].recorders && in->all[k].alive)
-                    target_add(d->id, &in->all[k], NULL);
+                    target_add(d->id, &in->all[k], false);
     }
     state.due_count = 0;
     pthread_mutex_unlock(&state.lock);
@@ -444,7 +445,7 @@ static void process_ended(struct hub *hub, struct process *p)
     p->alive = p->recorders = false;
     p->retries = 7;
     if (p->file && !options.no_deaths && freeze_all(hub, why, id))
-        target_add(id, p, p->file);
+        target_add(id, p, true);
 }
 
 static void triggers_look(struct hub *hub, struct processes *in)

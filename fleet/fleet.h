@@ -4,7 +4,7 @@
     hub         a connection to a NATS server, by its rights
     nkey        the public key of a seed, as NATS writes both
     json        what JSON says, by SQLite
-    note        the note of a recording that says where it is from
+    note        a recording's notes, and the one that says where it is from
     store       whole recordings, in the layout of NATS' object store
     processes   which processes of this host have recorders
     spool       recordings that wait to be stored, in a folder
@@ -82,6 +82,8 @@ uint64_t json_number(const char *json, size_t size, const char *path);
 
 /* ------------------------------------------------------------------ note -- */
 
+/* True if a file is a recording: a core file with a note of ours. */
+bool note_is_recording(int fd);
 /* Sets the clock of a recording's note. False: it has no such note. */
 bool note_clock(int fd, int64_t offset_ns, int64_t error_ns);
 /* Sets the snapshot of its text to another of the same length. */
@@ -114,6 +116,7 @@ struct process {
     int pid, fd;             /* fd: it is readable when the process ended */
     uint64_t start;          /* in ticks since boot: with pid, which it is */
     bool recorders, alive;   /* it has some; it was there at the last look */
+    bool by_file;            /* it may not be read, but its recording may */
     char *executable;        /* its path */
     char program[33];        /* with id and kind, a short name */
     char *file;              /* its recording, which outlives it; or null */

@@ -211,7 +211,7 @@ Test(fleet, triggers_and_deaths_freeze)
 
 /* Goal: agents count processes that have recorders, as long as they have them:
  * not each other, nor what has become another program by exec(). */
-Test(fleet, agents_count_who_records)
+Test(fleet, agents_count_who_records, .init = build_long)
 {
     hub_start("");
     build_must(
@@ -235,6 +235,36 @@ Test(fleet, agents_count_who_records)
     build_must("touch go; " UNTIL(
         FLEET " who shop " HUB ">who; grep -q \"^web1  *0 \" who && grep -q "
               "\"^web2  *0 \" who"));
+}
+
+/* Goal: who may not read a process has its recording still: it is found, saved
+ * while it runs, and when it ends. Method: reading is refused, as yama does. */
+Test(fleet, a_recording_is_enough)
+{
+    pid_t pid;
+    hub_start("");
+    build_must(FLEET " bucket shop --max 50M --age 1d " HUB);
+    build_must("cat >deny.c <<END\n#include <errno.h>\n#include <sys/types.h>\n"
+               "ssize_t process_vm_readv(void) { errno = EPERM; return -1; }\n"
+               "END\ngcc -shared -fPIC -O1 deny.c -o deny.so");
+    program_start("here/command quiet");
+    pid = program_start("env RECORDER_FILE=b.rec here/command quiet");
+    agent_start("web1", "LD_PRELOAD=./deny.so");
+    build_must("grep -q \"command.%d may not be read: its recording is saved\" "
+               "web1.log",
+               pid);
+    build_must(FLEET
+               " freeze shop --why x " HUB
+               ">said; cat said; grep -q \" 1 processes; 1 stored\" said");
+    kill(pid, SIGKILL);
+    build_must(UNTIL(FLEET " list shop -v " HUB
+                           ">list; grep -q \"command.%d-ended\" list"),
+               pid);
+    build_must(FLEET
+               " fetch shop $(cut -d \" \" -f 2 said | tr -d :) -o in " HUB
+               "&& for i in in/*.rec; do " RECORDER
+               " dump $i | grep -q \"main: third\" || exit 1; done; ls in "
+               "| wc -l | grep -x 2");
 }
 
 /* Goal: an agent of a hundred processes has below 10 MB, and needs less than
