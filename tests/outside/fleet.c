@@ -620,6 +620,17 @@ Test(fleet, rights_are_what_the_manual_says, .init = build_long)
                                  "port) --ca ca.pem"),
                  1);
     cr_assert_eq(build_run(FLEET " who shop " HUB), 1);
+    /* An agent says so, and ends: what is in its spool is for the next. */
+    cr_assert_eq(build_run("timeout 60 " FLEET " agent --service shop --spool "
+                           "spool3 --match none " AS("stranger") "2>&1"),
+                 1);
+    cr_assert_neq(strstr(build_text, "is given up"), NULL, "%s", build_text);
+    cr_assert_eq(build_run("timeout 60 " FLEET " agent --service shop --spool "
+                           "spool3 --match none " AS(
+                               "agent-shop") "--ca other.pem 2>&1"),
+                 1);
+    cr_assert_neq(strstr(build_text, "SSL handshake error"), NULL, "%s",
+                  build_text);
     cr_assert_eq(build_run(FLEET " who shop --server nats://192.0.2.1:4222"),
                  1);
     cr_assert_neq(strstr(build_text, "without tls://"), NULL, "%s", build_text);
