@@ -36,7 +36,7 @@ enum {
     NICE = 10    /* of all work */
 };
 static const uint64_t SECOND = 1000000000, JOIN = 30 * SECOND,
-                      MEET = 2 * SECOND;
+                      MEET = SHIP_LATER_NS;
 
 /* ------------------------------------------------------------- snapshots -- */
 
@@ -422,8 +422,7 @@ static void due_take(const struct processes *in)
     pthread_mutex_lock(&state.lock);
     for (size_t i = 0; i < state.due_count; i++) {
         const struct due *d = &state.due[i];
-        if (!spool_begin(d->id, d->why, d->by, d->automatic,
-                         d->automatic ? real_ns() + MEET : 0))
+        if (!spool_begin(d->id, d->why, d->by, d->automatic))
             say("%s/%s: %s: nothing is saved", options.spool, d->id,
                 strerror(errno));
         else

@@ -140,8 +140,9 @@ bool process_triggered(struct process *);
 /* SPOOL/SNAPSHOT/PROGRAM.PID.rec, .rec.zst when it is packed, or .error; and
  * about, which says why, by whom, and since when it may be sent. */
 void spool_open(void);
+enum { SHIP_LATER_NS = 2000000000 }; /* until an automatic one has its id */
 bool spool_begin(const char *snapshot, const char *why, const char *by,
-                 bool automatic, uint64_t ship_ns);
+                 bool automatic);
 /* Takes the id of another snapshot of the same moment. */
 void spool_rename(const char *snapshot, const char *to);
 /* Makes the path of a process's file; `kind`: ".rec", ".rec.zst", ".error". */

@@ -14,12 +14,13 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all names */
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t changed; /* by the monotonic clock: the other may jump */
 static bool woken;
 
 void spool_wake(void)
@@ -63,11 +64,19 @@ static void folder_clean(const char *path, bool deeper)
 
 void spool_open(void)
 {
+    pthread_condattr_t how;
+    int fd;
     if (mkdir(options.spool, 0700) != 0 && errno != EEXIST)
         fail("%s: %s", options.spool, strerror(errno));
-    if (access(options.spool, R_OK | W_OK | X_OK) != 0)
+    fd = open(options.spool, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 || access(options.spool, R_OK | W_OK | X_OK) != 0)
         fail("%s: %s", options.spool, strerror(errno));
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0) /* until this process ends */
+        fail("%s: is the spool of an agent that runs", options.spool);
     folder_clean(options.spool, true);
+    pthread_condattr_init(&how);
+    pthread_condattr_setclock(&how, CLOCK_MONOTONIC);
+    pthread_cond_init(&changed, &how);
 }
 
 /* Writes a file whole, or not at all. */
@@ -85,7 +94,7 @@ static bool file_write(const char *path, const char *text, size_t size)
 }
 
 bool spool_begin(const char *snapshot, const char *why, const char *by,
-                 bool automatic, uint64_t ship_ns)
+                 bool automatic)
 {
     char path[4096], *json = NULL;
     size_t size;
@@ -94,7 +103,7 @@ bool spool_begin(const char *snapshot, const char *why, const char *by,
     fprintf(to,
             "{\"ship_ns\":%" PRIu64 ",\"when_ns\":%" PRIu64
             ",\"automatic\":%d,\"why\":",
-            ship_ns, real_ns(), automatic);
+            real_ns() + (automatic ? SHIP_LATER_NS : 0), real_ns(), automatic);
     json_write(to, why);
     fputs(",\"by\":", to);
     json_write(to, by);
@@ -188,7 +197,8 @@ static void snapshot_read(struct entries *to, const char *snapshot)
     }
     if (folder)
         closedir(folder);
-    if (!files && about && real_ns() - when_ns > UINT64_C(60000000000)) {
+    if (!files && about &&
+        (int64_t)(real_ns() - when_ns) > INT64_C(60000000000)) {
         spool_path(path, snapshot, "about", "");
         unlink(path);
         spool_path(path, snapshot, "", "");
@@ -341,10 +351,15 @@ static const char *ship_one(struct hub *hub, struct entry *e, bool *again)
     char path[4096], *about;
     const char *wrong = NULL;
     size_t size;
+    int64_t wait_ns;
     pthread_mutex_lock(&lock); /* nobody gives it another id meanwhile */
     about = about_read(e->snapshot, &size);
     spool_path(path, e->snapshot, e->file, "");
-    if (!about || json_number(about, size, "$.ship_ns") > real_ns()) {
+    wait_ns = about
+                  ? (int64_t)(json_number(about, size, "$.ship_ns") - real_ns())
+                  : INT64_MAX;
+    /* More than was ever asked for: the clock went back. */
+    if (!about || (wait_ns > 0 && wait_ns <= SHIP_LATER_NS)) {
         pthread_mutex_unlock(&lock);
         free(about);
         return NULL;
@@ -378,7 +393,7 @@ void *spool_ship(void *context)
             said_ns = now_ns();
         }
         free(in.all);
-        clock_gettime(CLOCK_REALTIME, &until);
+        clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_sec += wrong ? 5 : 1;
         pthread_mutex_lock(&lock);
         while (!woken || wrong) {

@@ -149,7 +149,6 @@ Test(fleet, a_snapshot_has_all_that_was_there)
                "gcc -shared -fPIC -O1 ahead.c -o ahead.so");
     agent_start("web1", "");
     agent_start("web2", "LD_PRELOAD=./ahead.so");
-    /* Its waits are 2 s longer, too. */
     build_must(
         UNTIL(FLEET " who shop " HUB ">who; grep -q \"^web1  *1 \" who &&"
                     " grep -q \"^web2  *1 .*+[12][0-9][0-9][0-9]\\.\" "
@@ -435,6 +434,34 @@ Test(fleet, a_hub_with_a_full_disk_loses_nothing, .init = build_long)
                         " dump in-$i/*.rec | tail -n 3 | cmp - live || exit 1; "
                         "done",
                pid);
+}
+
+/* Goal: a clock that is set back keeps nothing from the hub, and one spool has
+ * one agent. Method: the clock is an hour ahead until a trigger's snapshot has
+ * begun, with no bucket; then it goes back, and there is one. */
+Test(fleet, a_clock_set_back_delays_nothing, .init = build_long)
+{
+    pid_t pid;
+    hub_start("");
+    build_must("cat >ahead.c <<END\n"
+               "#define _GNU_SOURCE\n#include <time.h>\n"
+               "#include <sys/syscall.h>\n#include <unistd.h>\n"
+               "int clock_gettime(clockid_t c, struct timespec *t)\n"
+               "{ int r = (int)syscall(SYS_clock_gettime, c, t);\n"
+               "if (c == CLOCK_REALTIME && !access(\"ahead\", 0)) t->tv_sec += "
+               "3600; return r; }\nEND\n"
+               "gcc -shared -fPIC -O1 ahead.c -o ahead.so; touch ahead");
+    pid = program_start("env RECORDER_FILE=b.rec here/command quiet");
+    agent_start("web1", "LD_PRELOAD=./ahead.so");
+    cr_assert_eq(
+        build_run(FLEET " agent --service shop --spool spool-web1 " HUB "2>&1"),
+        1);
+    cr_assert_neq(strstr(build_text, "is the spool of an agent"), NULL, "%s",
+                  build_text);
+    kill(pid, SIGKILL);
+    build_must(UNTIL("ls spool-web1/*/*.rec* 2>said"));
+    build_must("rm ahead; " FLEET " bucket shop --max 50M --age 1d " HUB);
+    build_must(UNTIL(FLEET " list shop -v " HUB ">list; grep -q command list"));
 }
 
 /* Goal: the layout is that of NATS' object store: names, base64url, digest. */
