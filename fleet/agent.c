@@ -50,7 +50,7 @@ static struct {
     uint64_t hour[HOURLY]; /* when the last automatic ones were */
     size_t hour_count;
     struct due { /* to be saved: queued for the agent's thread */
-        char id[65], why[256], by[65];
+        char id[65], why[WHY_MAX + 1], by[65];
         bool automatic;
     } due[KNOWN];
     size_t due_count;
@@ -422,9 +422,9 @@ static void due_take(const struct processes *in)
     pthread_mutex_lock(&state.lock);
     for (size_t i = 0; i < state.due_count; i++) {
         const struct due *d = &state.due[i];
-        if (!spool_begin(d->id, d->why, d->by, d->automatic))
-            say("%s/%s: %s: nothing is saved", options.spool, d->id,
-                strerror(errno));
+        const char *wrong = spool_begin(d->id, d->why, d->by, d->automatic);
+        if (wrong)
+            say("%s/%s: %s: nothing is saved", options.spool, d->id, wrong);
         else
             for (size_t k = 0; k < in->count; k++)
                 if (in->all[k].recorders && in->all[k].alive)

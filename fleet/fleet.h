@@ -40,6 +40,8 @@ void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 _Noreturn void fail(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 void *need(void *);
+/* Null, or why a write() of so many bytes did less. */
+const char *write_wrong(ssize_t done, size_t size);
 /* Escaped texts are made in one place, by one thread at a time. */
 void texts_lock(void);
 void texts_unlock(void);
@@ -91,10 +93,11 @@ bool note_snapshot(int fd, const char *snapshot);
 
 /* ----------------------------------------------------------------- store -- */
 
+enum { WHY_MAX = 255 };
 struct object {
     char name[256]; /* HOST/PROGRAM.PID/SNAPSHOT.rec.zst */
     char host[65], process[65], snapshot[65];
-    char nuid[64], digest[64], why[256], by[65], error[256];
+    char nuid[64], digest[64], why[WHY_MAX + 1], by[65], error[256];
     uint64_t size, chunks, when_ns, acked_ns;
 };
 /* Stores a file, or what went wrong with it if there is none. Null, or why it
@@ -141,8 +144,9 @@ bool process_triggered(struct process *);
  * about, which says why, by whom, and since when it may be sent. */
 void spool_open(void);
 enum { SHIP_LATER_NS = 2000000000 }; /* until an automatic one has its id */
-bool spool_begin(const char *snapshot, const char *why, const char *by,
-                 bool automatic);
+/* Null, or why a snapshot cannot begin. */
+const char *spool_begin(const char *snapshot, const char *why, const char *by,
+                        bool automatic);
 /* Takes the id of another snapshot of the same moment. */
 void spool_rename(const char *snapshot, const char *to);
 /* Makes the path of a process's file; `kind`: ".rec", ".rec.zst", ".error". */

@@ -79,27 +79,30 @@ void spool_open(void)
     pthread_cond_init(&changed, &how);
 }
 
-/* Writes a file whole, or not at all. */
-static bool file_write(const char *path, const char *text, size_t size)
+/* Writes a file whole, or not at all. Null, or why not. */
+static const char *file_write(const char *path, const char *text, size_t size)
 {
     char part[4128];
+    const char *wrong = NULL;
     int fd;
-    bool done;
     snprintf(part, sizeof part, "%s.part", path);
     fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    done = fd >= 0 && write(fd, text, size) == (ssize_t)size && fsync(fd) == 0;
-    if (fd >= 0)
-        close(fd);
-    return done && rename(part, path) == 0;
+    if (fd < 0)
+        return strerror(errno);
+    wrong = write_wrong(write(fd, text, size), size);
+    if (!wrong && (fsync(fd) != 0 || rename(part, path) != 0))
+        wrong = strerror(errno);
+    close(fd);
+    return wrong;
 }
 
-bool spool_begin(const char *snapshot, const char *why, const char *by,
-                 bool automatic)
+const char *spool_begin(const char *snapshot, const char *why, const char *by,
+                        bool automatic)
 {
     char path[4096], *json = NULL;
     size_t size;
     FILE *to = need(open_memstream(&json, &size));
-    bool done;
+    const char *wrong;
     fprintf(to,
             "{\"ship_ns\":%" PRIu64 ",\"when_ns\":%" PRIu64
             ",\"automatic\":%d,\"why\":",
@@ -111,11 +114,12 @@ bool spool_begin(const char *snapshot, const char *why, const char *by,
     if (fclose(to) != 0)
         need(NULL);
     spool_path(path, snapshot, "", "");
-    mkdir(path, 0700);
+    wrong = mkdir(path, 0700) != 0 && errno != EEXIST ? strerror(errno) : NULL;
     spool_path(path, snapshot, "about", "");
-    done = file_write(path, json, size);
+    if (!wrong)
+        wrong = file_write(path, json, size);
     free(json);
-    return done;
+    return wrong;
 }
 
 void spool_rename(const char *snapshot, const char *to)
@@ -295,8 +299,8 @@ static const char *pack(const char *path, const char *snapshot)
                                         size ? ZSTD_e_continue : ZSTD_e_end);
             if (ZSTD_isError(left))
                 wrong = ZSTD_getErrorName(left);
-            else if (write(fd, out, packed.pos) != (ssize_t)packed.pos)
-                wrong = errno ? strerror(errno) : "the disk is full";
+            else
+                wrong = write_wrong(write(fd, out, packed.pos), packed.pos);
         }
     }
     ZSTD_freeCStream(stream);

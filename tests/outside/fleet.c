@@ -92,7 +92,7 @@ static void fleet_begin(void)
 static void fleet_end(void)
 {
     if (build_folder[0])
-        build_run("kill -9 $(cat pids) 2>&1; sleep 0.1; umount -l js "
+        build_run("kill -9 $(cat pids) 2>&1; sleep 0.1; umount -l js full "
                   "spool-web1 2>&1");
     build_end();
 }
@@ -805,6 +805,15 @@ Test(fleet, a_full_disk_is_said)
     build_run(FLEET " freeze shop --why x --wait 3 " HUB ">said 2>&1; " FLEET
                     " list shop -v " HUB ">list; cat said list web1.log");
     cr_assert_neq(strstr(build_text, "No space left"), NULL, "%s", build_text);
+    /* Nor does fetch leave a part of a recording. */
+    build_must("umount -l spool-web1; mkdir full && mount -t tmpfs -o size=16k "
+               "none full && " FLEET " freeze shop --why y " HUB ">said");
+    cr_assert_eq(build_run(FLEET " fetch shop $(cut -d \" \" -f 2 said | tr -d "
+                                 ":) -o full " HUB "2>&1"),
+                 1);
+    cr_assert_neq(strstr(build_text, "the disk is full"), NULL, "%s",
+                  build_text);
+    build_must("ls -A full | wc -l | grep -x 0");
 }
 
 /* Goal: whenever the server or the agent is killed, each snapshot that was begun
