@@ -61,10 +61,6 @@ RECORDER_PROTOTYPE_ void
 recorder_format_integer_(struct recorder_formatter_ *f);
 static inline void recorder_format_character_(struct recorder_formatter_ *f);
 RECORDER_PROTOTYPE_ void recorder_format_string_(struct recorder_formatter_ *f);
-RECORDER_PROTOTYPE_ unsigned recorder_format_utf8_(char *to,
-                                                   uint32_t character);
-RECORDER_PROTOTYPE_ size_t recorder_format_escape_(
-    struct recorder_formatter_ *f, const char *s, size_t n, bool whole);
 
 /* size_t recorder_format_(char *to, size_t size, const char *format,
                           const struct recorder_arguments_ *arguments)
@@ -532,88 +528,6 @@ RECORDER_FUNCTION_ void recorder_format_string_(struct recorder_formatter_ *f)
     start = recorder_format_digits_(end, address, 4, false, 1);
     recorder_format_put_(f, "0x", 2);
     recorder_format_put_(f, start, (size_t)(end - start));
-}
-
-/* Writes a character as UTF-8, U+FFFD if it is none. Returns its length. */
-RECORDER_SELDOM_ unsigned recorder_format_utf8_(char *to, uint32_t character)
-{
-    unsigned length;
-    if (character > 0x10ffff || character >> 11 == 0xd800 >> 11)
-        character = 0xfffd;
-    length = character < 0x80      ? 1
-             : character < 0x800   ? 2
-             : character < 0x10000 ? 3
-                                   : 4;
-    for (unsigned i = length; --i; character >>= 6)
-        to[i] = (char)(0x80 | (character & 0x3f));
-    to[0] = (char)((length == 1 ? 0 : 0xf00U >> length & 0xff) | character);
-    return length;
-}
-
-/* Returns the length of the UTF-8 sequence, ASCII apart, at s[0..n): more than
-   n if its end is missing; 0 if it is none, a control character or one that
-   turns the direction of text: U+061C, U+200E, U+200F, U+202A to U+202E, U+2066
-   to U+2069. */
-RECORDER_SELDOM_ size_t recorder_format_sequence_(const char *s, size_t n)
-{
-    unsigned char c = (unsigned char)s[0];
-    unsigned low = c == 0xe0 || c == 0xc2 ? 0xa0 : c == 0xf0 ? 0x90 : 0x80;
-    unsigned high = c == 0xed ? 0x9f : c == 0xf4 ? 0x8f : 0xbf;
-    size_t length = c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
-    if (c < 0xc2 || c > 0xf4)
-        return 0;
-    for (size_t i = 1; i < length && i < n; i++) {
-        unsigned char next = (unsigned char)s[i];
-        if (next < low || next > high)
-            return 0;
-        low = 0x80;
-        high = 0xbf;
-    }
-    if (n >= 2 && c == 0xd8 && s[1] == '\x9c')
-        return 0;
-    if (n >= 3 && c == 0xe2) {
-        unsigned last = (unsigned char)s[2];
-        if (s[1] == '\x80' &&
-            (last == 0x8e || last == 0x8f || (last >= 0xaa && last <= 0xae)))
-            return 0;
-        if (s[1] == '\x81' && last >= 0xa6 && last <= 0xa9)
-            return 0;
-    }
-    return length;
-}
-
-/* Writes s[0..n), escaped. Returns how many bytes it took: n, or less if not
-   `whole` and s ends within a UTF-8 sequence. */
-RECORDER_FUNCTION_ size_t recorder_format_escape_(struct recorder_formatter_ *f,
-                                                  const char *s, size_t n,
-                                                  bool whole)
-{
-    const char *hex = "0123456789abcdef";
-    size_t from = 0, i = 0; /* s[from..i) is plain and not yet written */
-    for (;;) {
-        unsigned char c;
-        size_t length;
-        while (i < n && s[i] >= 0x20 && s[i] < 0x7f)
-            i++;
-        if (i == n)
-            break;
-        c = (unsigned char)s[i];
-        length = recorder_format_sequence_(s + i, n - i);
-        if (length > n - i && !whole)
-            break;
-        if (length && length <= n - i) {
-            i += length;
-            continue;
-        }
-        char escape[4] = {'\\', 'x', hex[c >> 4], hex[c & 15]};
-        if (c == '\n' || c == '\t' || c == '\r')
-            escape[1] = c == '\n' ? 'n' : c == '\t' ? 't' : 'r';
-        recorder_format_put_(f, s + from, i - from);
-        recorder_format_put_(f, escape, escape[1] == 'x' ? 4 : 2);
-        from = ++i;
-    }
-    recorder_format_put_(f, s + from, i - from);
-    return i;
 }
 
 #ifdef __cplusplus

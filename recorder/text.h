@@ -28,7 +28,7 @@ extern "C" {
 #define RECORDER_TEXT_LINE_MAX_ 4096
 #define RECORDER_PROGRAM_MAX_ 64 /* bytes of a program's name, with its NUL */
 
-RECORDER_FUNCTION_ size_t recorder_length_(const char *text, size_t max)
+RECORDER_READING_ size_t recorder_length_(const char *text, size_t max)
 {
     size_t length = 0;
     while (length < max && text[length])
@@ -52,24 +52,24 @@ RECORDER_INLINE_ struct recorder_string_ recorder_string_at_(char *to,
     return empty;
 }
 
-RECORDER_FUNCTION_ void recorder_add_text_(struct recorder_string_ *s,
-                                           const char *text, size_t size)
+RECORDER_READING_ void recorder_add_text_(struct recorder_string_ *s,
+                                          const char *text, size_t size)
 {
     size_t room = s->size < s->max ? s->max - s->size : 0;
     if (room)
         recorder_bytes_(s->to + s->size, text, size < room ? size : room);
     s->size += size;
 }
-RECORDER_FUNCTION_ void recorder_add_string_(struct recorder_string_ *s,
-                                             const char *text)
+RECORDER_READING_ void recorder_add_string_(struct recorder_string_ *s,
+                                            const char *text)
 {
     recorder_add_text_(s, text,
                        recorder_length_(text, RECORDER_TEXT_LINE_MAX_));
 }
 /* Adds a number, with at least `digits` digits. */
-RECORDER_FUNCTION_ void recorder_add_number_(struct recorder_string_ *s,
-                                             uint64_t number, unsigned base,
-                                             unsigned digits)
+RECORDER_READING_ void recorder_add_number_(struct recorder_string_ *s,
+                                            uint64_t number, unsigned base,
+                                            unsigned digits)
 {
     char text[20], *end = text + sizeof text;
     const char *from =
@@ -84,7 +84,7 @@ RECORDER_INLINE_ bool recorder_text_is_plain_(char c)
 }
 /* Returns the length of the character at s[0..size) if it is shown as it is; 0
  * if it is escaped, as it is no text or controls the terminal. */
-RECORDER_FUNCTION_ size_t recorder_text_shown_(const char *s, size_t size)
+RECORDER_READING_ size_t recorder_text_shown_(const char *s, size_t size)
 {
     size_t length = 1;
     if (!recorder_text_is_plain_(*s))
@@ -93,8 +93,8 @@ RECORDER_FUNCTION_ size_t recorder_text_shown_(const char *s, size_t size)
 }
 
 /* Adds a name, escaped like the text of messages. */
-RECORDER_FUNCTION_ void recorder_add_name_(struct recorder_string_ *s,
-                                           const char *name, size_t max)
+RECORDER_READING_ void recorder_add_name_(struct recorder_string_ *s,
+                                          const char *name, size_t max)
 {
     struct recorder_formatter_ f;
     size_t i = 0, have, shown, size;
@@ -153,8 +153,8 @@ RECORDER_SELDOM_ void recorder_add_wall_(struct recorder_string_ *s,
     recorder_add_number_(s, realtime_ns / 1000 % 1000000, 10, 6);
 }
 
-RECORDER_FUNCTION_ void recorder_add_seconds_(struct recorder_string_ *s,
-                                              int64_t ns)
+RECORDER_READING_ void recorder_add_seconds_(struct recorder_string_ *s,
+                                             int64_t ns)
 {
     uint64_t us = (uint64_t)(ns < 0 ? -ns : ns) / 1000;
     char text[24], *end = text + sizeof text;
@@ -200,8 +200,8 @@ recorder_add_unreadable_(struct recorder_string_ *to,
 
 /* Returns "file.c:12" of "dir/file.c:12", or "?" if the location holds control
  * characters; and the name's size. */
-RECORDER_FUNCTION_ const char *recorder_location_sized_(const char *location,
-                                                        size_t *size)
+RECORDER_READING_ const char *recorder_location_sized_(const char *location,
+                                                       size_t *size)
 {
     const char *name = location, *at = location;
     size_t shown;
@@ -290,9 +290,9 @@ struct recorder_shown_ {
     size_t message_max;  /* bytes of it that can be read */
 };
 
-RECORDER_FUNCTION_ void recorder_add_field_(struct recorder_string_ *to,
-                                            const struct recorder_shown_ *shown,
-                                            enum recorder_field_ field)
+RECORDER_READING_ void recorder_add_field_(struct recorder_string_ *to,
+                                           const struct recorder_shown_ *shown,
+                                           enum recorder_field_ field)
 {
     const struct recorder_event *event = shown->event;
     bool timed = shown->ns != RECORDER_TIME_UNKNOWN_;
@@ -432,9 +432,9 @@ RECORDER_SELDOM_ void recorder_line_read_(struct recorder_line_ *to,
 }
 
 /* Adds the line of an event. */
-RECORDER_FUNCTION_ void recorder_add_line_(struct recorder_string_ *to,
-                                           const struct recorder_line_ *line,
-                                           const struct recorder_shown_ *shown)
+RECORDER_READING_ void recorder_add_line_(struct recorder_string_ *to,
+                                          const struct recorder_line_ *line,
+                                          const struct recorder_shown_ *shown)
 {
     struct recorder_piece_ more;
     const char *format = line->format, *rest = line->rest;
@@ -458,7 +458,7 @@ RECORDER_FUNCTION_ void recorder_add_line_(struct recorder_string_ *to,
 
 /* Ends a line by a newline, and marks it if it was cut; `to` must have room for
  * a byte more than `max`. */
-RECORDER_FUNCTION_ void recorder_end_line_(struct recorder_string_ *to)
+RECORDER_READING_ void recorder_end_line_(struct recorder_string_ *to)
 {
     static const char cut[] = "...[cut]";
     if (to->size > to->max) {

@@ -29,7 +29,7 @@ static void begin_long(void)
         end();
     build_long();
 }
-TestSuite(export, .init = begin, .fini = end, .timeout = 250);
+TestSuite(export, .init = begin, .fini = end, .timeout = 400);
 
 static const char *const formats[] = {"perfetto", "chrome", "speedscope",
                                       "vcd",      "sqlite", "json",

@@ -33,7 +33,7 @@ static void recordings_make(void)
     for (int i = 0; i < 3; i++)
         command_stop(pids[i]);
 }
-TestSuite(several, .init = recordings_make, .fini = build_end, .timeout = 200);
+TestSuite(several, .init = recordings_make, .fini = build_end, .timeout = 400);
 
 #define LINE "--line \"{order} {wall} {message}\""
 
