@@ -208,10 +208,13 @@ sizes()
         $1 > may { print $2 ":" $1 ": longer than " may " lines" }'
 }
 
-# Each header compiles with nothing before it.
+# Each header compiles with nothing before it; `make test` asks one compiler for
+# C and another for C++.
 alone()
 {
-    for compiler in gcc "g++ -std=c++11" clang "clang++ -std=c++11"; do
+    set -- gcc "clang++ -std=c++11"
+    case ${RECORDER_TEST_SCALE:-1} in 0*) ;; *) set -- "$@" "g++ -std=c++11" clang ;; esac
+    for compiler; do
         command -v "${compiler%% *}" >/dev/null || continue
         case $compiler in *++*) as=c++ ;; *) as=c ;; esac
         for file in $doors $parts; do
