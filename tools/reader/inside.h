@@ -69,6 +69,7 @@ struct held {
 struct format {
     uint64_t address;
     char *text, *location; /* text: behind the heading */
+    struct recorder_plan_ *plan; /* of the text; null: none */
     char *kind;            /* see reader_event; null: none */
     int severity;          /* as in recorder_headed_; -1: none */
     bool hardware, event;

@@ -103,7 +103,7 @@ static void format_read(struct reader *reader, struct format *format)
     if (size == 0)
         return;
     /* No program has more of them than memory. */
-    inside->formats_bytes += size;
+    inside->formats_bytes += size + sizeof *format->plan;
     if (inside->formats_bytes > reader->memory->size + FORMATS_SLACK)
         return;
     length = recorder_format_end_(bytes, size);
@@ -112,6 +112,7 @@ static void format_read(struct reader *reader, struct format *format)
     format->hardware = heading.hardware;
     format->event = heading.event;
     format->kind = format_kind(&heading);
+    format->plan = calloc(1, sizeof *format->plan);
     if (length + 1 < size)
         format->location = strndup(bytes + length + 1, size - length - 1);
 }
@@ -177,7 +178,7 @@ static bool shows_text(const char *text, unsigned i)
         if (*f.at++ != '%')
             continue;
         recorder_format_parse_(&f);
-        if (f.kind == 's' && !f.missing && f.word == i)
+        if (f.how.kind == 's' && !f.missing && f.word == i)
             return true;
     }
     return false;
@@ -257,12 +258,17 @@ static void coded_apply(struct reader *reader, struct recorder_event *event,
     memcpy(event->argument, coded.argument, sizeof event->argument);
 }
 
+static const char *format_location(const struct format *format)
+{
+    return format && format->location ? format->location : "?";
+}
+
 const char *reader_format(struct reader *reader,
                           const struct recorder_event *event,
                           const char **location)
 {
     const struct format *format = format_of(reader, event);
-    *location = format && format->location ? format->location : "?";
+    *location = format_location(format);
     return format ? format->text : NULL;
 }
 
@@ -541,7 +547,7 @@ static size_t message_make(struct reader *reader,
     struct reader_inside *inside = reader->inside;
     struct text_context context = {
         .reader = reader, .event = event, .left = TEXTS_MAX};
-    const char *format = reader_format(reader, event, location);
+    const struct format *format = format_of(reader, event);
     struct recorder_arguments_ arguments = {.word = event->argument,
                                             .count = 12,
                                             .missing = event->missing_arguments,
@@ -551,11 +557,14 @@ static size_t message_make(struct reader *reader,
                                             .context = &context,
                                             .changes = text_changes};
     inside->token = 0;
+    *location = format_location(format);
     if (!text_room(&inside->message, MESSAGE_MAX))
         return 0;
-    return format ? recorder_format_(inside->message, MESSAGE_MAX, format,
-                                     &arguments)
-                  : message_without(event, inside->message);
+    return format && format->text
+               ? recorder_format_planned_(inside->message, MESSAGE_MAX,
+                                          format->text, &arguments,
+                                          format->plan)
+               : message_without(event, inside->message);
 }
 
 const char *reader_message(struct reader *reader,

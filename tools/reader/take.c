@@ -12,14 +12,14 @@
 static void line_read(struct reader *reader, uint64_t address)
 {
     char text[4 * sizeof reader->line + 1];
-    struct recorder_formatter_ f = {.to = text, .room = sizeof text - 1};
+    struct recorder_formatter_ f = {.text = {text, sizeof text - 1, 0}};
     char *line =
         address ? bytes_string(reader->memory, address, sizeof reader->line - 1)
                 : NULL;
     if (line)
         recorder_format_escape_(&f, line, strlen(line), true);
-    text[f.length] = '\0';
-    strcpy(reader->line, line && f.length < sizeof reader->line
+    text[f.text.size] = '\0';
+    strcpy(reader->line, line && f.text.size < sizeof reader->line
                              ? text
                              : RECORDER_LINE_DEFAULT_);
     free(line);
@@ -135,6 +135,7 @@ void reader_close(struct reader *reader)
     for (i = 0; i < inside->formats_count; i++) {
         free(inside->formats[i].text);
         free(inside->formats[i].location);
+        free(inside->formats[i].plan);
         free(inside->formats[i].kind);
         names_free(inside->formats[i].names);
     }
