@@ -56,8 +56,8 @@ extern "C" {
 
 RECORDER_PROTOTYPE_ void recorder_format_parse_(struct recorder_formatter_ *f);
 static inline void recorder_format_reset_(struct recorder_formatter_ *f);
-RECORDER_PROTOTYPE_ uint64_t
-recorder_format_word_(struct recorder_formatter_ *f, unsigned i);
+static inline uint64_t recorder_format_word_(struct recorder_formatter_ *f,
+                                             unsigned i);
 static inline void recorder_format_convert_(struct recorder_formatter_ *f);
 RECORDER_PROTOTYPE_ void recorder_format_own_(struct recorder_formatter_ *f);
 RECORDER_PROTOTYPE_ void
@@ -189,8 +189,8 @@ RECORDER_SELDOM_ unsigned recorder_format_count_(const char *format)
 }
 
 /* Returns word i. */
-RECORDER_FUNCTION_ uint64_t recorder_format_word_(struct recorder_formatter_ *f,
-                                                  unsigned i)
+static inline uint64_t recorder_format_word_(struct recorder_formatter_ *f,
+                                             unsigned i)
 {
     const struct recorder_arguments_ *a = f->arguments;
     if (!a || i >= a->count || (i < 32 && (a->missing >> i & 1))) {

@@ -22,6 +22,7 @@ static void line_read(struct reader *reader, uint64_t address)
     strcpy(reader->line, line && f.text.size < sizeof reader->line
                              ? text
                              : RECORDER_LINE_DEFAULT_);
+    reader->inside->lines[0].own = reader->inside->lines[1].own = false;
     free(line);
 }
 
@@ -375,11 +376,13 @@ static const char *keys_hold(struct reader *reader)
     return NULL;
 }
 
-/* Forgets cached pages of a running program, whose strings may change. If it
- * has ended, the caller keeps them: they are all that is left. */
+/* Forgets cached pages of a running program, whose strings may change, and
+ * which of them cannot. If it has ended, the caller keeps them: they are all
+ * that is left. */
 static void pages_forget(struct reader *reader)
 {
     struct reader_inside *inside = reader->inside;
+    memset(inside->constants, 0, sizeof inside->constants);
     if (reader->memory->live && inside->pages)
         for (size_t i = 0; i < PAGES; i++)
             inside->pages[i].address = 0;
