@@ -85,8 +85,8 @@ LIMITS
     * Where the program runs with more rights than its caller (setuid, file
       capabilities), the environment sets nothing and no signal dumps: the
       caller could read the records.
-    * Recordings are made on Linux only: elsewhere recorder_file() says so, and
-      returns false. -DRECORDER_NO_FILE leaves them out.
+    * Recordings are made on Linux and Windows: elsewhere recorder_file() says
+      so, and returns false. -DRECORDER_NO_FILE leaves them out.
     * The records survive the program, not the machine: nothing waits for the
       disk. Truncating a file that is in use kills its program (SIGBUS).
     * recorder_file() needs a process of one thread, else it says so and returns

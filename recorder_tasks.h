@@ -89,6 +89,11 @@ RECORDER_LOUD_
  *     WAITS           address of what it waits for, or null; and of that,
  *                     OWNER: the task that holds it, or null, or the kernel id
  *                     of a thread that does; WHY_AT: a char *, "lock"
+ *     FUTEX           of what threads may wait for, too: the pthread_mutex_t or
+ *                     the futex that they wait by. OWNER's task holds that,
+ *                     wherever the thread that locked it is
+ *     TIMED           of a task: not 0 while it waits no longer than a time: then
+ *                     what it waits for is no deadlock
  *     SINCE           RECORDER_TIME() when its state began, a uintptr_t
  *     GROUP           address of its group; and of that, GROUP_NAME or
  *                     GROUP_NAME_AT

@@ -114,6 +114,7 @@ struct process {
     int pid, fd;             /* fd: it is readable when the process ended */
     uint64_t start;          /* in ticks since boot: with pid, which it is */
     bool recorders, alive;   /* it has some; it was there at the last look */
+    char *executable;        /* its path */
     char program[33];        /* with id and kind, a short name */
     char *file;              /* its recording, which outlives it; or null */
     uint64_t retry_ns;       /* of one without: when to look again, */

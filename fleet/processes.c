@@ -3,9 +3,9 @@
 #include "fleet.h"
 #include "source.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -38,20 +38,15 @@ static uint64_t start_of(int pid)
 }
 
 /* Does it belong to the service: our user's, or as --match says? */
-static bool is_ours(int pid)
+static bool is_ours(int pid, char executable[PATH_MAX])
 {
-    char path[32], exe[4096];
+    char path[32];
     struct stat is;
-    ssize_t size;
     snprintf(path, sizeof path, "/proc/%d", pid);
     if (stat(path, &is) != 0 || (!options.match && is.st_uid != geteuid()))
         return false;
-    snprintf(path, sizeof path, "/proc/%d/exe", pid);
-    size = readlink(path, exe, sizeof exe - 1);
-    if (size <= 0)
-        return false;
-    exe[size] = '\0';
-    return !options.match || recorder_regex_match_(options.match, exe);
+    return program_path(pid, executable) &&
+           (!options.match || recorder_regex_match_(options.match, executable));
 }
 
 /* Is the file at a path a recording: a core file with our note? */
@@ -132,17 +127,15 @@ bool process_triggered(struct process *p)
 static void process_look(struct process *p)
 {
     struct source source;
-    const char *name;
-    char program[65];
+    char program[65], name[PROGRAM_NAME_MAX];
     p->retry_ns = now_ns() + (UINT64_C(5000000000) << p->retries);
     p->retries += p->retries < 7;
     memset(&source, 0, sizeof source);
-    if (source_open_process(&source, p->pid) || !source.registry) {
+    if (source_open_process(&source, p->pid) || !source.registries) {
         source_close(&source);
         return;
     }
-    name = source.modules_count ? strrchr(source.modules[0].path, '/') : NULL;
-    name_of(program, name ? name + 1 : "program");
+    name_of(program, program_name(p->pid, name) ? name : "program");
     snprintf(p->program, sizeof p->program, "%.32s", program);
     triggers_of(p, &source);
     source_close(&source);
@@ -155,47 +148,62 @@ static void process_drop(struct process *p)
 {
     if (p->fd >= 0)
         close(p->fd);
+    free(p->executable);
     free(p->file);
     free(p->writes);
     free(p->seen);
 }
 
-static struct process *process_of(struct processes *in, int pid, uint64_t start)
+static struct process *process_begin(struct process *p, int pid, uint64_t start,
+                                     const char *executable)
+{
+    *p = (struct process){.pid = pid, .fd = -1, .start = start};
+    p->executable = need(strdup(executable));
+    return p;
+}
+
+/* Finds a process, or adds it. One that runs another program now, by exec(), is
+ * another one, with the same id and start. */
+static struct process *process_of(struct processes *in, int pid, uint64_t start,
+                                  const char *executable)
 {
     struct process *p;
-    for (size_t i = 0; i < in->count; i++)
-        if (in->all[i].pid == pid && in->all[i].start == start)
-            return &in->all[i];
+    for (size_t i = 0; i < in->count; i++) {
+        p = &in->all[i];
+        if (p->pid != pid || p->start != start)
+            continue;
+        if (strcmp(p->executable, executable) == 0)
+            return p;
+        process_drop(p);
+        return process_begin(p, pid, start, executable);
+    }
     if (in->count == in->max) {
         in->max = in->max ? 2 * in->max : 64;
         in->all = need(realloc(in->all, in->max * sizeof *in->all));
     }
-    p = &in->all[in->count++];
-    *p = (struct process){.pid = pid, .fd = -1, .start = start};
-    return p;
+    return process_begin(&in->all[in->count++], pid, start, executable);
 }
 
 void processes_scan(struct processes *in)
 {
-    struct dirent *entry;
-    DIR *folder = opendir("/proc");
-    size_t kept = 0, i;
+    char executable[PATH_MAX];
+    size_t count, kept = 0, i;
+    int *pids;
     for (i = 0; i < in->count; i++)
         in->all[i].alive = false;
-    while (folder && (entry = readdir(folder))) {
-        int pid = atoi(entry->d_name);
+    count = programs_all(&pids);
+    for (i = 0; i < count; i++) {
         uint64_t start;
         struct process *p;
-        if (pid <= 0 || pid == getpid() || !is_ours(pid) ||
-            !(start = start_of(pid)))
+        if (pids[i] == getpid() || !is_ours(pids[i], executable) ||
+            !(start = start_of(pids[i])))
             continue;
-        p = process_of(in, pid, start);
+        p = process_of(in, pids[i], start, executable);
         p->alive = true;
         if (!p->recorders && now_ns() >= p->retry_ns)
             process_look(p);
     }
-    if (folder)
-        closedir(folder);
+    free(pids);
     for (i = 0; i < in->count; i++) /* one with a descriptor is told of first */
         if (in->all[i].alive || in->all[i].fd >= 0)
             in->all[kept++] = in->all[i];

@@ -27,8 +27,7 @@ enum {
     LIST_MS = 1500,
     LIST_TRIES = 10
 };
-static const unsigned FULL_BUCKET = 10077, FULL_ACCOUNT = 10023,
-                      NOT_AVAILABLE = 10008;
+static const unsigned NOT_AVAILABLE = 10008;
 
 /* ------------------------------------------------------------------ texts -- */
 
@@ -63,6 +62,17 @@ static void meta_subject(char to[512], const char *name)
 
 /* ------------------------------------------------------------------- put -- */
 
+/* What is full, if a code of JetStream says so; or null. */
+static const char *full_text(jsErrCode code)
+{
+    switch ((unsigned)code) {
+    case 10077: return "the bucket is full";
+    case 10002: return "the hub's limit of our account is reached";
+    case 10023: return "the hub is full: its max_file";
+    default: return NULL;
+    }
+}
+
 /* Publishes a message until it is acknowledged; one that was stored is known
  * again by its id. Null, or why not. */
 static const char *publish(struct hub *hub, const char *subject, const char *id,
@@ -89,8 +99,8 @@ static const char *publish(struct hub *hub, const char *subject, const char *id,
             natsMsgHeader_Set(message, "Recorder-Acked", number);
         status = js_PublishMsg(NULL, hub->stream, message, NULL, &code);
         natsMsg_Destroy(message);
-        if ((unsigned)code == FULL_BUCKET || (unsigned)code == FULL_ACCOUNT)
-            return *again = true, "the bucket is full";
+        if (full_text(code))
+            return *again = true, full_text(code);
         if (status != NATS_OK && status != NATS_TIMEOUT)
             usleep(200000);
     }

@@ -456,7 +456,7 @@ Usage: recorder reset [quietly]"""
         if argument.strip() not in ("", "quietly"):
             self.misuse("%s is not taken" % argument.strip())
         Tour.end()
-        if not argument.strip():
+        if not argument.strip() and gdb.selected_thread():
             gdb.execute("frame")
 
 

@@ -28,9 +28,9 @@ extern "C" {
 struct recorder_coded_ {
     uint32_t word, code; /* code: of an exception, else 0 */
     bool exception;
-    bool buffer;    /* the last two arguments are its size and its token */
-    unsigned count; /* of arguments */
-    uint32_t missing;  /* bit i: argument i was lost, or never was */
+    bool buffer;      /* the last two arguments are its size and its token */
+    unsigned count;   /* of arguments */
+    uint32_t missing; /* bit i: argument i was lost, or never was */
     uint64_t argument[12];
     char format[RECORDER_CODED_FORMAT_MAX_]; /* where no file has a better */
 };
@@ -49,7 +49,7 @@ RECORDER_INLINE_ void recorder_coded_severity_(struct recorder_headed_ *h,
 
 /* Adds the conversions of a buffer, which stands behind so many arguments. */
 RECORDER_SELDOM_ void recorder_coded_buffer_(struct recorder_string_ *to,
-                                               unsigned count)
+                                             unsigned count)
 {
     recorder_add_string_(to, " [%");
     recorder_add_number_(to, count + 1, 10, 1);
@@ -60,7 +60,7 @@ RECORDER_SELDOM_ void recorder_coded_buffer_(struct recorder_string_ *to,
 
 /* Takes the words of a record apart. False: its first word was lost. */
 RECORDER_SELDOM_ bool recorder_coded_of_(const struct recorder_event *event,
-                                           struct recorder_coded_ *to)
+                                         struct recorder_coded_ *to)
 {
     struct recorder_string_ format =
         recorder_string_at_(to->format, sizeof to->format - 1);

@@ -4,7 +4,7 @@
 #define RECORDER_CRASH_H_
 
 #include "dump.h"
-#if defined(RECORDER_LINUX_) && !defined(RECORDER_NO_FILE)
+#if defined(RECORDER_OS_FILES_) && !defined(RECORDER_NO_FILE)
 #include "file_core.h"
 #endif
 
@@ -168,7 +168,7 @@ RECORDER_SELDOM_ void recorder_crash_say_(struct recorder_output_ *out,
 /* Returns the path of the recording that this process makes, or null. */
 RECORDER_INLINE_ const char *recorder_crash_recording_(void)
 {
-#if defined(RECORDER_LINUX_) && !defined(RECORDER_NO_FILE)
+#if defined(RECORDER_OS_FILES_) && !defined(RECORDER_NO_FILE)
     return recorder_recording_ ? recorder_recording_->path : NULL;
 #else
     return NULL;

@@ -33,10 +33,10 @@ recorder_event_row_(const struct recorder_event *event)
 
 /* Does what recorder_event_text() does; copied texts come from the scratch's
  * batch. */
-RECORDER_FUNCTION_ size_t recorder_message_(struct recorder_scratch_ *s,
-                                            const struct recorder_event *event,
-                                            char *to, size_t size,
-                                            const char **location)
+RECORDER_READING_ size_t recorder_message_(struct recorder_scratch_ *s,
+                                           const struct recorder_event *event,
+                                           char *to, size_t size,
+                                           const char **location)
 {
     struct recorder_text_context_ context;
     struct recorder_arguments_ arguments;
@@ -73,10 +73,10 @@ RECORDER_FUNCTION_ size_t recorder_message_(struct recorder_scratch_ *s,
 }
 
 /* Fills in the fields of a line for the event that the scratch is at. */
-RECORDER_FUNCTION_ void recorder_show_(struct recorder_scratch_ *s,
-                                       const struct recorder_clock_ *clock,
-                                       const struct recorder_event *event,
-                                       struct recorder_shown_ *shown)
+RECORDER_READING_ void recorder_show_(struct recorder_scratch_ *s,
+                                      const struct recorder_clock_ *clock,
+                                      const struct recorder_event *event,
+                                      struct recorder_shown_ *shown)
 {
     const struct recorder_thread_row *row = recorder_event_row_(event);
     const struct recorder_fetched_ *name;
@@ -270,10 +270,12 @@ struct recorder_lines_ {
 };
 
 /* Shows an event by `lines` or, if that is null, by the line format. */
-RECORDER_FUNCTION_ void recorder_dump_event_(
-    const struct recorder_lines_ *lines, const struct recorder_line_ *line,
-    struct recorder_scratch_ *s, const struct recorder_clock_ *clock,
-    const struct recorder_event *event, struct recorder_output_ *out)
+RECORDER_READING_ void recorder_dump_event_(const struct recorder_lines_ *lines,
+                                            const struct recorder_line_ *line,
+                                            struct recorder_scratch_ *s,
+                                            const struct recorder_clock_ *clock,
+                                            const struct recorder_event *event,
+                                            struct recorder_output_ *out)
 {
     size_t size;
     if (lines) {
@@ -286,7 +288,7 @@ RECORDER_FUNCTION_ void recorder_dump_event_(
 
 /* Dumps the chosen events. A pass takes the smallest orders above those shown,
  * as many as there is memory for: usually all of them. */
-RECORDER_FUNCTION_ size_t recorder_dump_passes_(
+RECORDER_READING_ size_t recorder_dump_passes_(
     struct recorder_scratch_ *s, const struct recorder_choice_ *choice,
     struct recorder_output_ *out, const struct recorder_lines_ *lines)
 {
@@ -461,7 +463,7 @@ recorder_batch_of_one_(struct recorder_batch_ *batch,
     batch->count = count;
 }
 
-RECORDER_FUNCTION_ void
+RECORDER_READING_ void
 recorder_print_with_(struct recorder_scratch_ *s,
                      const struct recorder *recorder, unsigned thread,
                      const struct recorder_record *records, unsigned count,
@@ -494,7 +496,7 @@ recorder_print_unspared_(struct recorder_scratch_ *s,
 
 /* Prints a traced record by one write(); nothing of one that is only
  * watched. */
-RECORDER_FUNCTION_ void
+RECORDER_READING_ void
 recorder_print_lines_(const struct recorder *recorder, unsigned thread,
                       const struct recorder_record *records, unsigned count,
                       const struct recorder_lines_ *lines)
@@ -512,10 +514,10 @@ recorder_print_lines_(const struct recorder *recorder, unsigned thread,
     recorder_os_release_signals_(&held);
 }
 /* The registry's hook. */
-RECORDER_FUNCTION_ void recorder_print_(const struct recorder *recorder,
-                                        unsigned thread,
-                                        const struct recorder_record *records,
-                                        unsigned count)
+RECORDER_READING_ void recorder_print_(const struct recorder *recorder,
+                                       unsigned thread,
+                                       const struct recorder_record *records,
+                                       unsigned count)
 {
     recorder_print_lines_(recorder, thread, records, count, NULL);
 }

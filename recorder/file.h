@@ -4,7 +4,7 @@
 #define RECORDER_FILE_H_
 
 #include "dump.h"
-#ifdef RECORDER_LINUX_
+#ifdef RECORDER_OS_FILES_
 #include "file_fork.h"
 #endif
 
@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-#ifdef RECORDER_LINUX_
+#ifdef RECORDER_OS_FILES_
 /* ------------------------------------------------------------------ file -- */
 
 /* Returns how many rows the thread table has in the file. */
@@ -86,7 +86,7 @@ recorder_file_fill_(struct recorder_recording_ *file,
 
 /* Moves the thread table into the file. */
 RECORDER_SELDOM_ void recorder_file_threads_(struct recorder_recording_ *file,
-                                               struct recorder_thread_row *rows)
+                                             struct recorder_thread_row *rows)
 {
     struct recorder_registry *registry = recorder_home_.registry;
     uintptr_t count = recorder_file_rows_();
@@ -100,9 +100,9 @@ RECORDER_SELDOM_ void recorder_file_threads_(struct recorder_recording_ *file,
 
 /* Moves the recorders and the thread table into the file. */
 RECORDER_SELDOM_ void recorder_file_move_(struct recorder_recording_ *file,
-                                            struct recorder_moves_ *moves,
-                                            size_t moves_max,
-                                            struct recorder_thread_row *rows)
+                                          struct recorder_moves_ *moves,
+                                          size_t moves_max,
+                                          struct recorder_thread_row *rows)
 {
     struct recorder_registry *registry = recorder_home_.registry;
     struct recorder_clock_ clock;
@@ -136,7 +136,7 @@ RECORDER_SELDOM_ void recorder_file_move_(struct recorder_recording_ *file,
 /* Makes the file and moves everything into it. Returns false, and says what is
  * wrong, if it cannot. */
 RECORDER_SELDOM_ bool recorder_file_begin_(struct recorder_recording_ *file,
-                                             const char *path)
+                                           const char *path)
 {
     struct recorder_modules_ modules;
     struct recorder_file_size_ size;
@@ -154,12 +154,9 @@ RECORDER_SELDOM_ bool recorder_file_begin_(struct recorder_recording_ *file,
     for (; *path; path++)
         file->own_process |= path[0] == '%' && path[1] == 'p';
     recorder_os_folder_(file->folder, sizeof file->folder - 1);
-    recorder_os_read_link_("/proc/self/exe", file->program,
-                           sizeof file->program - 1);
-    if (recorder_os_file_("/proc/self/exe", &program, sizeof program) !=
-            sizeof program ||
-        __builtin_memcmp(program.ident, "\177ELF", 4) != 0) {
-        recorder_open_say_("/proc/self/exe", "cannot be read", NULL);
+    recorder_os_path_(file->program, sizeof file->program - 1);
+    if (!recorder_os_machine_(&program)) {
+        recorder_open_say_(file->program, "cannot be read", NULL);
         return false;
     }
     if (!recorder_modules_open_(&modules, file, NULL)) {
@@ -180,7 +177,7 @@ RECORDER_SELDOM_ bool recorder_file_begin_(struct recorder_recording_ *file,
                 recorder_os_unlink_(file->path);
                 recorder_open_fail_(file->path, "mmap", -RECORDER_ENOMEM_);
             }
-            recorder_os_close_(fd);
+            recorder_os_keep_(fd);
         }
         if (rows)
             recorder_file_move_(file, &moves, size.recorders, rows);
@@ -194,7 +191,7 @@ RECORDER_SELDOM_ bool recorder_file_begin_(struct recorder_recording_ *file,
 
 /* Adds the formats of a library that was opened; `of` is an address in it. */
 RECORDER_SELDOM_ void recorder_file_module_(struct recorder_recording_ *file,
-                                              const void *of)
+                                            const void *of)
 {
     struct recorder_modules_ modules;
     size_t i;
@@ -218,9 +215,8 @@ RECORDER_SELDOM_ void recorder_file_module_(struct recorder_recording_ *file,
 
 /* Gives a recorder rings in the file, before anybody records into it. If its
  * library was closed and is back, it gets its earlier rings. */
-RECORDER_SELDOM_ void
-recorder_file_recorder_(struct recorder_recording_ *file,
-                        struct recorder *recorder)
+RECORDER_SELDOM_ void recorder_file_recorder_(struct recorder_recording_ *file,
+                                              struct recorder *recorder)
 {
     struct recorder *copy = recorder_move_copy_of_(file, recorder);
     if (copy && (copy->mask != recorder->mask ||
@@ -275,8 +271,7 @@ RECORDER_SELDOM_ void recorder_file_notify_(int what, const void *of)
 
 /* Opens a recording, for recorder_file() and RECORDER_FILE. `threads` is the
  * message if the process has more than one thread. */
-RECORDER_SELDOM_ bool recorder_file_open_(const char *path,
-                                            const char *threads)
+RECORDER_SELDOM_ bool recorder_file_open_(const char *path, const char *threads)
 {
     struct recorder_recording_ *file;
     struct recorder_signal_set_ all;
@@ -286,8 +281,7 @@ RECORDER_SELDOM_ bool recorder_file_open_(const char *path,
     recorder_start_();
     if (recorder_home_.registry->image) {
         recorder_open_say_(path, "the process has a recording already", NULL);
-    } else if (recorder_os_process_stat_(recorder_os_process_(),
-                                         RECORDER_STAT_THREADS_) > 1) {
+    } else if (!recorder_os_is_alone_()) {
         recorder_open_say_(path, threads, NULL);
     } else {
         /* A handler that records meanwhile would write into the old ring. */
@@ -329,8 +323,7 @@ __attribute__((destructor(103))) static void recorder_file_leave_(void)
 }
 #endif
 #else
-RECORDER_SELDOM_ bool recorder_file_open_(const char *path,
-                                            const char *threads)
+RECORDER_SELDOM_ bool recorder_file_open_(const char *path, const char *threads)
 {
     struct recorder_string_ say;
     char text[1024];
@@ -339,7 +332,7 @@ RECORDER_SELDOM_ bool recorder_file_open_(const char *path,
     recorder_add_string_(&say, "recorder: ");
     recorder_add_name_(&say, path, sizeof text - 200);
     recorder_add_string_(&say,
-                         ": recordings are made on Linux only; goes on in "
+                         ": this system makes no recordings; goes on in "
                          "memory\n");
     recorder_say_(&say);
     return false;

@@ -21,7 +21,7 @@ CONTENTS
 
 #include "events.h"
 #include "memory.h"
-#include "os_linux_file.h"
+#include "os_file.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -40,7 +40,7 @@ RECORDER_SELDOM_ const char *recorder_path_basename_(const char *path)
 
 /* Copies memory that may be unmapped meanwhile. Returns false if it was. */
 RECORDER_SELDOM_ bool recorder_memory_copy_all_(void *to, uintptr_t from,
-                                                  uintptr_t bytes)
+                                                uintptr_t bytes)
 {
     struct recorder_memory_ memory;
     uintptr_t done = 0;
@@ -135,8 +135,8 @@ struct recorder_recording_ {
     char *note, *status, *info; /* contents of the notes that name a process */
     uint64_t inode;
     uint32_t device[2];
-    bool own_process;                         /* %p is in the pattern */
-    bool forgets; /* a child of fork() begins with empty rings, in memory */
+    bool own_process; /* %p is in the pattern */
+    bool forgets;     /* a child of fork() begins with empty rings, in memory */
     void (*notify)(int what, const void *of); /* for the registry */
     char pattern[RECORDER_PATH_MAX_], folder[RECORDER_PATH_MAX_];
     char path[RECORDER_PATH_MAX_], program[RECORDER_PATH_MAX_];
@@ -153,7 +153,7 @@ RECORDER_INLINE_ uintptr_t recorder_round_up_(uintptr_t bytes, uintptr_t to)
 
 /* Allocates zeroed memory in the last part. Returns null if it is full. */
 RECORDER_SELDOM_ char *recorder_core_take_(struct recorder_recording_ *file,
-                                             uintptr_t bytes, bool ring)
+                                           uintptr_t bytes, bool ring)
 {
     struct recorder_part_ *part = &file->parts[file->parts_count - 1];
     bytes = recorder_round_up_(bytes, RECORDER_CACHE_LINE);
@@ -190,8 +190,8 @@ recorder_core_bytes_(const struct recorder_recording_ *file,
 
 /* Maps `bytes` of the file as a further part. Returns false on failure. */
 RECORDER_SELDOM_ bool recorder_core_map_(struct recorder_recording_ *file,
-                                           int fd, uintptr_t offset,
-                                           uintptr_t bytes)
+                                         int fd, uintptr_t offset,
+                                         uintptr_t bytes)
 {
     struct recorder_part_ *part = &file->parts[file->parts_count];
     part->memory = recorder_os_share_(fd, offset, bytes);
@@ -252,8 +252,8 @@ enum { /* the words of the first note */
 /* Writes a note's head at *at and sets *at behind the note. Returns where its
  * contents go. */
 RECORDER_SELDOM_ char *recorder_core_note_(char **at, const char *name,
-                                             uint32_t name_bytes, uint32_t type,
-                                             uint32_t bytes)
+                                           uint32_t name_bytes, uint32_t type,
+                                           uint32_t bytes)
 {
     uint32_t head[3];
     char *contents = *at + sizeof head + recorder_round_up_(name_bytes, 4);
@@ -282,23 +282,19 @@ RECORDER_SELDOM_ void recorder_core_owner_(uintptr_t *words, uintptr_t whole)
 {
     intptr_t pid = recorder_os_process_();
     char text[64];
-    long size;
     words[RECORDER_OWNER_LAYOUT_] = RECORDER_LAYOUT;
     words[RECORDER_OWNER_REGISTRY_] = (uintptr_t)recorder_home_.registry;
     words[RECORDER_OWNER_PID_] = (uintptr_t)pid;
     words[RECORDER_OWNER_WHOLE_] = whole;
-    words[RECORDER_OWNER_START_] =
-        recorder_os_process_stat_(pid, RECORDER_STAT_START_);
-    words[RECORDER_OWNER_BOOT_] = recorder_core_hash_(
-        text, recorder_os_file_("/proc/sys/kernel/random/boot_id", text,
-                                sizeof text));
-    size = recorder_os_read_link_("/proc/self/ns/pid", text, sizeof text);
+    words[RECORDER_OWNER_START_] = recorder_os_process_start_(pid);
+    words[RECORDER_OWNER_BOOT_] =
+        recorder_core_hash_(text, recorder_os_boot_(text, sizeof text));
     words[RECORDER_OWNER_NAMESPACE_] =
-        recorder_core_hash_(text, size > 0 ? (size_t)size : 0);
+        recorder_core_hash_(text, recorder_os_namespace_(text, sizeof text));
     words[RECORDER_OWNER_TELLS_] = 0;
 }
-RECORDER_SELDOM_ void
-recorder_core_set_owner_(struct recorder_recording_ *file, uintptr_t whole)
+RECORDER_SELDOM_ void recorder_core_set_owner_(struct recorder_recording_ *file,
+                                               uintptr_t whole)
 {
     uintptr_t words[RECORDER_NOTE_WORDS_];
     int32_t id = (int32_t)recorder_os_process_();
@@ -317,12 +313,10 @@ recorder_core_set_owner_(struct recorder_recording_ *file, uintptr_t whole)
 }
 
 /* Adds the notes of the process. Returns false if there is no room. */
-RECORDER_SELDOM_ bool
-recorder_core_add_notes_(struct recorder_recording_ *file)
+RECORDER_SELDOM_ bool recorder_core_add_notes_(struct recorder_recording_ *file)
 {
     char auxiliary[RECORDER_AUXILIARY_MAX_], *start, *at, *to;
-    size_t size =
-        recorder_os_file_("/proc/self/auxv", auxiliary, sizeof auxiliary);
+    size_t size = recorder_os_vector_(auxiliary, sizeof auxiliary);
     uintptr_t bytes = 4 * 24 + RECORDER_NOTE_WORDS_ * sizeof(uintptr_t) +
                       RECORDER_STATUS_BYTES_ + RECORDER_INFO_BYTES_ + size +
                       4 * 4;
@@ -342,7 +336,7 @@ recorder_core_add_notes_(struct recorder_recording_ *file)
         to, recorder_path_basename_(file->program),
         recorder_length_(recorder_path_basename_(file->program), 15));
     to += 16;
-    i = recorder_os_file_("/proc/self/cmdline", to, 79);
+    i = recorder_os_words_(to, 79);
     while (i > 0 && to[i - 1] == '\0')
         i--;
     while (i-- > 0)
@@ -359,9 +353,9 @@ recorder_core_add_notes_(struct recorder_recording_ *file)
 
 /* Makes the ELF head and the copies of the registry, of the order word and of
  * the line format. Returns false if there is no room. */
-RECORDER_SELDOM_ bool
-recorder_core_begin_(struct recorder_recording_ *file,
-                     const struct recorder_elf_ *program, unsigned headers)
+RECORDER_SELDOM_ bool recorder_core_begin_(struct recorder_recording_ *file,
+                                           const struct recorder_elf_ *program,
+                                           unsigned headers)
 {
     const struct recorder_registry *registry = recorder_home_.registry;
     struct recorder_elf_ elf;

@@ -73,16 +73,6 @@ recorder_modules_add_note_(struct recorder_recording_ *file,
                                      (uintptr_t)(at - start), RECORDER_ELF_R_);
 }
 
-struct recorder_dl_info_ {
-    uintptr_t bias;
-    const char *path;
-    const struct recorder_elf_header_ *headers;
-    uint16_t headers_count;
-};
-extern int recorder_os_modules_(int (*each)(struct recorder_dl_info_ *, size_t,
-                                            void *),
-                                void *context) RECORDER_LABEL_(dl_iterate_phdr);
-
 /* True if a module records: its data hold a recorder_home_ that leads to our
  * registry. */
 __attribute__((no_sanitize("address", "thread"))) RECORDER_SELDOM_ bool
@@ -150,7 +140,7 @@ recorder_module_path_(struct recorder_modules_ *to,
     if (to->text && to->text_size < to->text_max)
         string = recorder_string_at_(to->text + to->text_size,
                                      to->text_max - to->text_size);
-    if (*path != '/') {
+    if (!recorder_os_is_absolute_(path)) {
         recorder_add_string_(&string, to->file->folder);
         recorder_add_string_(&string, "/");
     }

@@ -23,7 +23,7 @@ enum {
 
 /* Says "recorder: PATH: WRONG; goes on in memory", or what `then` says. */
 RECORDER_SELDOM_ void recorder_open_say_(const char *path, const char *wrong,
-                                           const char *then)
+                                         const char *then)
 {
     struct recorder_string_ say;
     char text[1024];
@@ -47,7 +47,7 @@ RECORDER_SELDOM_ void recorder_open_say_(const char *path, const char *wrong,
 /* Says why a call failed: in words if a user can do something about it, else by
  * the call's name and the error number. */
 RECORDER_SELDOM_ void recorder_open_fail_(const char *path, const char *call,
-                                            long error)
+                                          long error)
 {
     static const struct {
         short error;
@@ -112,8 +112,8 @@ recorder_open_claim_make_(struct recorder_open_claim_ *claim)
 
 /* Reads the claim of a file, wherever its first note stands. Returns false if
  * the file is no recording of ours. */
-RECORDER_SELDOM_ bool
-recorder_open_claim_read_(int fd, struct recorder_open_claim_ *to)
+RECORDER_SELDOM_ bool recorder_open_claim_read_(int fd,
+                                                struct recorder_open_claim_ *to)
 {
     if (recorder_os_read_(fd, &to->elf, sizeof to->elf) !=
             (long)sizeof to->elf ||
@@ -155,7 +155,7 @@ recorder_open_is_alive_(int fd, const struct recorder_open_claim_ *claim)
             me[RECORDER_OWNER_NAMESPACE_])
         return pid > 0 && pid != recorder_os_process_() &&
                recorder_os_process_exists_(pid) &&
-               recorder_os_process_stat_(pid, RECORDER_STAT_START_) ==
+               recorder_os_process_start_(pid) ==
                    claim->words[RECORDER_OWNER_START_];
     if (writer < 0)
         return true;
@@ -267,19 +267,20 @@ recorder_open_clear_(const char *path)
 /* Makes the path from the pattern, the folder in which the program started to
  * record, and a number. Returns false if it is too long. */
 RECORDER_SELDOM_ bool recorder_open_path_(struct recorder_recording_ *file,
-                                            unsigned number)
+                                          unsigned number)
 {
     struct recorder_string_ to;
     char host[66];
     size_t size;
     to = recorder_string_at_(file->path, sizeof file->path - 1);
-    if (*file->pattern != '/') {
+    if (!recorder_os_is_absolute_(file->pattern)) {
         recorder_add_string_(&to, file->folder);
         recorder_add_string_(&to, "/");
     }
-    size = recorder_os_file_("/proc/sys/kernel/hostname", host,
-                             sizeof host - 1);
-    host[size ? size - 1 : 0] = '\0'; /* instead of a newline */
+    size = recorder_os_host_(host, sizeof host - 1);
+    if (size && host[size - 1] == '\n')
+        size--;
+    host[size] = '\0';
     recorder_add_path_(&to, file->pattern,
                        recorder_path_basename_(file->program), host);
     if (number) {
@@ -324,7 +325,7 @@ RECORDER_SELDOM_ long recorder_open_at_(const char *path, uintptr_t bytes)
 /* Makes the file, of `bytes`. Returns its descriptor; a negative number, and
  * says why, if it cannot. */
 RECORDER_SELDOM_ int recorder_open_new_(struct recorder_recording_ *file,
-                                          uintptr_t bytes)
+                                        uintptr_t bytes)
 {
     enum recorder_open_found_ found = RECORDER_IN_USE_;
     struct recorder_statx_ stat;
@@ -368,7 +369,7 @@ RECORDER_SELDOM_ int recorder_open_new_(struct recorder_recording_ *file,
 /* Adds a part if the last one has no room for `low` and `high` bytes. Returns
  * false if that fails, or if another file is at the path by now. */
 RECORDER_SELDOM_ bool recorder_open_room_(struct recorder_recording_ *file,
-                                            uintptr_t low, uintptr_t high)
+                                          uintptr_t low, uintptr_t high)
 {
     struct recorder_part_ *part = &file->parts[file->parts_count - 1];
     uintptr_t bytes =

@@ -106,7 +106,7 @@ recorder_heading_take_(const char *format, struct recorder_headed_ *heading)
 /* Takes the heading off a format: returns the text behind it, the format itself
  * where there is none. Reads up to the format's NUL, or where the heading
  * ends. */
-RECORDER_FUNCTION_ const char *
+RECORDER_READING_ const char *
 recorder_heading_(const char *format, struct recorder_headed_ *heading)
 {
     heading->words = format;
@@ -130,8 +130,8 @@ RECORDER_INLINE_ const char *recorder_severity_text_(int severity,
 /* Reads which severities to choose: "hw1,sw3" is hardware from 1 up and
  * software from 3 up, "2" both from 2 up; in any case. Returns them as a set,
  * and as *end what stands behind them; 0: it is none. */
-RECORDER_FUNCTION_ unsigned recorder_severities_(const char *text,
-                                                 const char **end)
+RECORDER_READING_ unsigned recorder_severities_(const char *text,
+                                                const char **end)
 {
     unsigned set = 0, kinds, least;
     for (;; text++) {

@@ -28,7 +28,20 @@
 #define RECORDER_NOTHING_
 #endif
 
-/* RECORDER_SELDOM_: gcc compiles such a function for size, in half the time.
+/* The passes of gcc for a function that need not be fast: they take half the
+ * time of -O2 and make code of the same size. They are added to the options of
+ * the command line, of which gcc before 12 loses some. */
+#if defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__) &&                    \
+    defined(RECORDER_HOSTED_) && !defined(__clang__) && __GNUC__ >= 12
+#define RECORDER_PASSES_                                                       \
+    , optimize("Og,no-tree-dominator-opts,no-reorder-blocks,if-conversion,"    \
+               "crossjumping,peephole2,ipa-ra,ipa-cp,reorder-functions")
+#else
+#define RECORDER_PASSES_
+#endif
+/* RECORDER_SELDOM_: gcc compiles such a function for size. RECORDER_READING_:
+ * readers call it for each record that they show; nobody who records does. gcc
+ * runs the few passes of -Og over both, and those that make code small.
  *
  * Variables that the whole program shares are weak and exported; those of one
  * module are weak and hidden. Functions are static in C, and hidden inline ones
@@ -37,14 +50,20 @@
 #ifdef __cplusplus
 #define RECORDER_ASSERT_(condition, text) static_assert(condition, text)
 #define RECORDER_FUNCTION_ inline __attribute__((noinline)) RECORDER_HIDDEN_
-#define RECORDER_SELDOM_ inline __attribute__((noinline, cold)) RECORDER_HIDDEN_
+#define RECORDER_SELDOM_                                                       \
+    inline __attribute__((noinline, cold RECORDER_PASSES_)) RECORDER_HIDDEN_
+#define RECORDER_READING_                                                      \
+    inline __attribute__((noinline RECORDER_PASSES_)) RECORDER_HIDDEN_
 /* Declares such a function in a door: g++ wants `inline` at the definition. */
 #define RECORDER_PROTOTYPE_ RECORDER_HIDDEN_
 #else
 #define RECORDER_ASSERT_(condition, text)                                      \
     __extension__ _Static_assert(condition, text) /* gnu99 -pedantic asks */
 #define RECORDER_FUNCTION_ static __attribute__((noinline, unused))
-#define RECORDER_SELDOM_ static __attribute__((noinline, unused, cold))
+#define RECORDER_SELDOM_                                                       \
+    static __attribute__((noinline, unused, cold RECORDER_PASSES_))
+#define RECORDER_READING_                                                      \
+    static __attribute__((noinline, unused RECORDER_PASSES_))
 #define RECORDER_PROTOTYPE_ static __attribute__((unused))
 #endif
 /* Stands in a door in front of its parts, and behind them. C++ programs may ask
@@ -74,7 +93,7 @@
 #if defined(RECORDER_LIBRARY_BODY)
 #define RECORDER_CALLED_ __attribute__((noinline, visibility("default")))
 #define RECORDER_CALLED_SELDOM_                                                \
-    __attribute__((noinline, cold, visibility("default")))
+    __attribute__((noinline, cold, visibility("default") RECORDER_PASSES_))
 #define RECORDER_CALLED_PROTOTYPE_ extern
 #elif defined(RECORDER_LIBRARY)
 #define RECORDER_DECLARED_

@@ -1,9 +1,10 @@
 /* os.h - what recorder asks of an operating system. */
 /* SPDX-License-Identifier: MIT */
 /*
-One of os_linux.h, os_posix.h, os_windows.h and os_none.h answers. All that varies with the
-system stands there, but for the clock's ticks (clock.h). To add a system, write
-a file that answers all of this; tests/house.sh looks for each name.
+One of os_linux.h, os_posix.h, os_windows.h and os_none.h answers. All that
+varies with the system stands there, but for the clock's ticks (clock.h). To add
+a system, write a file that answers all of this; tests/house.sh looks for each
+name.
 
 Functions return as their namesakes of POSIX do, -1 with errno, unless it says
 other. They are safe in signal handlers.
@@ -125,8 +126,9 @@ other. They are safe in signal handlers.
         char *recorder_os_environment_(const char *name)
             getenv(); null unless the program is trusted
 
-Recordings ask for more, each with its sentence in os_linux_file.h: they are for
-Linux only (file.h). So is compat/, which asks for recorder_os_write_line_().
+Recordings ask for more (os_file.h); a system that answers that, too, defines
+RECORDER_OS_FILES_. compat/ asks for recorder_os_write_line_(), and is for Linux
+only.
 */
 #ifndef RECORDER_OS_H_
 #define RECORDER_OS_H_

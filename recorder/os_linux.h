@@ -6,6 +6,8 @@
 #include "language.h"
 #include <sys/syscall.h>
 
+#define RECORDER_OS_FILES_ /* os_linux_file.h */
+
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -1,44 +1,15 @@
-/* os_linux_file.h - Linux: calls and layouts that only recordings need. */
+/* os_linux_file.h - Linux answers what os_file.h asks. */
 /* SPDX-License-Identifier: MIT */
 #ifndef RECORDER_OS_LINUX_FILE_H_
 #define RECORDER_OS_LINUX_FILE_H_
 
+#include "file_elf.h"
 #include "os.h"
 #include "text.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* The head of an ELF file and a program header, in the layout of <elf.h>. */
-struct recorder_elf_ {
-    unsigned char ident[16];
-    uint16_t type, machine;
-    uint32_t version;
-    uintptr_t entry, headers, sections;
-    uint32_t flags;
-    uint16_t bytes, header_bytes, headers_count;
-    uint16_t section_bytes, sections_count, names;
-};
-struct recorder_elf_header_ {
-    uint32_t type;
-#if __SIZEOF_POINTER__ == 8
-    uint32_t flags;
-#endif
-    uintptr_t offset, address, physical, file_bytes, memory_bytes;
-#if __SIZEOF_POINTER__ == 4
-    uint32_t flags;
-#endif
-    uintptr_t align;
-};
-enum {
-    RECORDER_ELF_LOAD_ = 1,
-    RECORDER_ELF_NOTE_ = 4,
-    RECORDER_ELF_CORE_ = 4,
-    RECORDER_ELF_X_ = 1,
-    RECORDER_ELF_W_ = 2,
-    RECORDER_ELF_R_ = 4
-};
 
 struct recorder_statx_ {
     uint32_t mask, block_bytes;
@@ -53,14 +24,14 @@ struct recorder_statx_ {
 
 #if defined(__mips__)
 enum {
-    RECORDER_O_NEW_ = 0x502 /* RDWR, CREAT, EXCL */,
+    RECORDER_O_NEW_ = 0x502,
     RECORDER_O_NONBLOCK_ = 0x80,
     RECORDER_MAP_NORESERVE_ = 0xc02,
     RECORDER_MAP_FIXED_ = 0xc12
 };
 #else
 enum {
-    RECORDER_O_NEW_ = 0302,
+    RECORDER_O_NEW_ = 0302 /* RDWR, CREAT, EXCL */,
     RECORDER_O_NONBLOCK_ = 04000,
     RECORDER_MAP_NORESERVE_ = 0x4022 /* private, anonymous */,
     RECORDER_MAP_FIXED_ = 0x4032
@@ -91,10 +62,14 @@ enum {
 #endif
 };
 
-/* Returns the size of a page in bytes. */
 RECORDER_INLINE_ uintptr_t recorder_os_page_bytes_(void)
 {
     return recorder_os_auxiliary_(6 /* AT_PAGESZ */);
+}
+
+RECORDER_INLINE_ bool recorder_os_is_absolute_(const char *path)
+{
+    return *path == '/';
 }
 
 /* Returns what a call returned, or minus errno where that is -1. */
@@ -102,15 +77,14 @@ RECORDER_INLINE_ long recorder_os_result_(long value)
 {
     return value == -1 ? -(long)*recorder_os_errno_() : value;
 }
-/* Opens a file for this process only. Returns a descriptor, or minus errno. */
+/* Opens a file for this process only. */
 RECORDER_SELDOM_ long recorder_os_openat_(const char *path, long flags,
-                                            long mode)
+                                          long mode)
 {
     return recorder_os_result_(
         recorder_syscall_(SYS_openat, (long)RECORDER_AT_CWD_, path,
                           flags | RECORDER_O_CLOEXEC_, mode));
 }
-/* Does the same, but fails if the path is a symbolic link. */
 RECORDER_SELDOM_ long recorder_os_open_(const char *path, long flags)
 {
     return recorder_os_openat_(path, flags | RECORDER_O_NOFOLLOW_, 0600);
@@ -118,7 +92,7 @@ RECORDER_SELDOM_ long recorder_os_open_(const char *path, long flags)
 /* Reads at most `max` bytes of a file. Returns how many; 0 also where the file
  * cannot be opened. */
 RECORDER_SELDOM_ size_t recorder_os_file_(const char *path, void *to,
-                                            size_t max)
+                                          size_t max)
 {
     long fd = recorder_os_openat_(path, 0, 0);
     size_t size = 0;
@@ -133,7 +107,6 @@ RECORDER_SELDOM_ size_t recorder_os_file_(const char *path, void *to,
     recorder_os_close_((int)fd);
     return size;
 }
-/* Returns the effective user id. */
 RECORDER_SELDOM_ uint32_t recorder_os_user_(void)
 {
 #ifdef SYS_geteuid32
@@ -142,10 +115,8 @@ RECORDER_SELDOM_ uint32_t recorder_os_user_(void)
     return (uint32_t)recorder_syscall_(SYS_geteuid);
 #endif
 }
-/* statx() of a descriptor or, where `fd` is -1, of a path, without following a
- * link. Returns 0 or minus errno. */
 RECORDER_SELDOM_ long recorder_os_statx_(int fd, const char *path,
-                                           struct recorder_statx_ *to)
+                                         struct recorder_statx_ *to)
 {
 #ifdef SYS_statx
     const long empty = 0x1000, no_follow = 0x100;
@@ -157,9 +128,7 @@ RECORDER_SELDOM_ long recorder_os_statx_(int fd, const char *path,
     return -RECORDER_ENOSYS_;
 #endif
 }
-/* Returns 1 if a process has the file open or mapped for writing, 0 if none
- * has, minus errno if the file system cannot tell. The kernel grants a read
- * lease only where there is no writer. */
+/* The kernel grants a read lease only where there is no writer. */
 RECORDER_SELDOM_ long recorder_os_has_writer_(int fd)
 {
     const int set = 1024;                /* F_SETLEASE */
@@ -169,16 +138,13 @@ RECORDER_SELDOM_ long recorder_os_has_writer_(int fd)
         recorder_os_fcntl_(fd, set, none);
     return result == -RECORDER_EAGAIN_ ? 1 : result;
 }
-/* Locks a file until `fd` is closed. Returns -RECORDER_EAGAIN_ if another holds
- * the lock. */
 RECORDER_SELDOM_ long recorder_os_lock_(int fd)
 {
     return recorder_os_result_(
         recorder_syscall_(SYS_flock, (long)fd, 2L | 4L /* LOCK_EX, LOCK_NB */));
 }
-/* Maps a piece of a file, shared. Returns null on failure. */
 RECORDER_SELDOM_ char *recorder_os_share_(int fd, uintptr_t offset,
-                                            uintptr_t bytes)
+                                          uintptr_t bytes)
 {
 #if __SIZEOF_POINTER__ == 8
     long at =
@@ -189,10 +155,9 @@ RECORDER_SELDOM_ char *recorder_os_share_(int fd, uintptr_t offset,
 #endif
     return at == -1 ? NULL : (char *)at;
 }
-/* Enlarges a file of `offset` bytes, which is positioned at its end, and takes
- * the disk space. Returns 0 or minus errno. SIGXFSZ may be raised. */
+/* SIGXFSZ may be raised. */
 RECORDER_SELDOM_ long recorder_os_allocate_(int fd, uintptr_t offset,
-                                              uintptr_t bytes)
+                                            uintptr_t bytes)
 {
     const uintptr_t piece = 65536;
     long result;
@@ -226,7 +191,6 @@ RECORDER_SELDOM_ long recorder_os_allocate_(int fd, uintptr_t offset,
     return result < 0 ? result : 0;
 }
 
-/* Moves the file's position, from where reads and writes go on. */
 RECORDER_SELDOM_ bool recorder_os_seek_(int fd, uintptr_t offset)
 {
     return recorder_syscall_(SYS_lseek, (long)fd, (long)offset, 0L) >= 0;
@@ -235,47 +199,40 @@ RECORDER_SELDOM_ void recorder_os_truncate_(int fd, uintptr_t bytes)
 {
     recorder_syscall_(SYS_ftruncate, (long)fd, (long)bytes);
 }
-/* Copies the target of a symbolic link, without a NUL. Returns its bytes, or
- * -1. */
-RECORDER_SELDOM_ long recorder_os_read_link_(const char *path, char *to,
-                                               size_t max)
+RECORDER_INLINE_ void recorder_os_keep_(int fd)
 {
-    return recorder_syscall_(SYS_readlinkat, (long)RECORDER_AT_CWD_, path, to,
-                             max);
+    recorder_os_close_(fd); /* the mapping keeps the file */
 }
-/* Copies the working directory's path, with a NUL. Where it cannot be told,
- * nothing is copied. */
 RECORDER_SELDOM_ void recorder_os_folder_(char *to, size_t max)
 {
     recorder_syscall_(SYS_getcwd, to, max);
 }
-/* Reserves zeroed memory that takes no swap space until it is used. Returns
- * null on failure. */
 RECORDER_SELDOM_ char *recorder_os_reserve_(uintptr_t bytes)
 {
     void *memory =
         recorder_os_mmap_(NULL, bytes, 3, RECORDER_MAP_NORESERVE_, -1, 0);
     return memory == (void *)-1 ? NULL : (char *)memory;
 }
-/* Puts zeroed memory in the place of what is mapped at an address. */
 RECORDER_SELDOM_ bool recorder_os_map_over_(void *at, uintptr_t bytes)
 {
     return recorder_os_mmap_(at, bytes, 3, RECORDER_MAP_FIXED_, -1, 0) !=
            (void *)-1;
 }
-/* Moves a mapping to an address, in the place of what is mapped there. */
 RECORDER_SELDOM_ bool recorder_os_move_over_(void *from, void *at,
-                                               uintptr_t bytes)
+                                             uintptr_t bytes)
 {
     return recorder_syscall_(SYS_mremap, from, bytes, bytes,
                              3L /* MAYMOVE, FIXED */, at) != -1;
 }
 
+extern int recorder_os_modules_(int (*each)(struct recorder_dl_info_ *, size_t,
+                                            void *),
+                                void *context) RECORDER_LABEL_(dl_iterate_phdr);
+
 extern int recorder_os_rename_(const char *from, const char *to)
     RECORDER_LABEL_(rename);
 extern int recorder_os_unlink_(const char *path) RECORDER_LABEL_(unlink);
 
-/* False if there is surely no such process. */
 RECORDER_SELDOM_ bool recorder_os_process_exists_(intptr_t pid)
 {
     return recorder_syscall_(SYS_kill, (long)pid, 0L) == 0 ||
@@ -286,7 +243,7 @@ RECORDER_SELDOM_ bool recorder_os_process_exists_(intptr_t pid)
  * zombie. Fields count from 1, as in proc(5). */
 enum { RECORDER_STAT_THREADS_ = 20, RECORDER_STAT_START_ = 22 };
 RECORDER_SELDOM_ uintptr_t recorder_os_process_stat_(intptr_t pid,
-                                                       unsigned wanted)
+                                                     unsigned wanted)
 {
     struct recorder_string_ path;
     char text[1024], name[40];
@@ -313,41 +270,52 @@ RECORDER_SELDOM_ uintptr_t recorder_os_process_stat_(intptr_t pid,
     return number;
 }
 
-/* The number of registers in the machine's NT_PRSTATUS; 0: unknown, and the
- * note is left out. */
-#if defined(__x86_64__) && __SIZEOF_POINTER__ == 8
-#define RECORDER_REGISTERS_ 27
-#elif defined(__i386__)
-#define RECORDER_REGISTERS_ 17
-#elif defined(__aarch64__) && __SIZEOF_POINTER__ == 8
-#define RECORDER_REGISTERS_ 34
-#elif defined(__arm__)
-#define RECORDER_REGISTERS_ 18
-#elif defined(__riscv)
-#define RECORDER_REGISTERS_ 32
-#elif defined(__powerpc__)
-#define RECORDER_REGISTERS_ 48
-#elif defined(__s390x__)
-#define RECORDER_REGISTERS_ 27
-#elif defined(__mips__) && (__SIZEOF_POINTER__ == 8) == (_MIPS_SIM == _ABI64)
-#define RECORDER_REGISTERS_ 45
-#else
-#define RECORDER_REGISTERS_ 0
-#endif
-/* NT_PRSTATUS: a signal (three ints, two shorts), two masks, ids, 4 times. */
-#define RECORDER_STATUS_PID_ (16 + 2 * sizeof(long))
-#define RECORDER_STATUS_BYTES_                                                 \
-    (RECORDER_STATUS_PID_ + 16 + (8 + RECORDER_REGISTERS_ + 1) * sizeof(long))
-/* NT_PRPSINFO: four letters, flags, user and group, four ids, two names. */
-#if __SIZEOF_POINTER__ == 8
-#define RECORDER_INFO_PID_ 24
-#elif defined(__powerpc__) || defined(__mips__) || defined(__riscv)
-#define RECORDER_INFO_PID_ 16
-#else
-#define RECORDER_INFO_PID_ 12
-#endif
-#define RECORDER_INFO_BYTES_ (RECORDER_INFO_PID_ + 16 + 16 + 80)
-enum { RECORDER_AUXILIARY_MAX_ = 2048 };
+RECORDER_INLINE_ uintptr_t recorder_os_process_start_(intptr_t pid)
+{
+    return recorder_os_process_stat_(pid, RECORDER_STAT_START_);
+}
+RECORDER_INLINE_ bool recorder_os_is_alone_(void)
+{
+    return recorder_os_process_stat_(recorder_os_process_(),
+                                     RECORDER_STAT_THREADS_) <= 1;
+}
+
+RECORDER_SELDOM_ size_t recorder_os_link_(const char *path, char *to,
+                                          size_t max)
+{
+    long size = recorder_syscall_(SYS_readlinkat, (long)RECORDER_AT_CWD_, path,
+                                  to, max);
+    return size > 0 ? (size_t)size : 0;
+}
+RECORDER_INLINE_ size_t recorder_os_path_(char *to, size_t max)
+{
+    return recorder_os_link_("/proc/self/exe", to, max);
+}
+RECORDER_INLINE_ size_t recorder_os_namespace_(char *to, size_t max)
+{
+    return recorder_os_link_("/proc/self/ns/pid", to, max);
+}
+RECORDER_INLINE_ size_t recorder_os_boot_(char *to, size_t max)
+{
+    return recorder_os_file_("/proc/sys/kernel/random/boot_id", to, max);
+}
+RECORDER_INLINE_ size_t recorder_os_host_(char *to, size_t max)
+{
+    return recorder_os_file_("/proc/sys/kernel/hostname", to, max);
+}
+RECORDER_INLINE_ size_t recorder_os_words_(char *to, size_t max)
+{
+    return recorder_os_file_("/proc/self/cmdline", to, max);
+}
+RECORDER_INLINE_ size_t recorder_os_vector_(char *to, size_t max)
+{
+    return recorder_os_file_("/proc/self/auxv", to, max);
+}
+RECORDER_SELDOM_ bool recorder_os_machine_(struct recorder_elf_ *to)
+{
+    return recorder_os_file_("/proc/self/exe", to, sizeof *to) == sizeof *to &&
+           __builtin_memcmp(to->ident, "\177ELF", 4) == 0;
+}
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -15,8 +15,9 @@ PROMISES
     * GetLastError() is what it was before -> tests/ports/hosted_windows.c
 
 LIMITS
-    * No memory of a PE program can be replaced by that of a file, as mmap() does
-      it on Linux: there are no recordings (file.h).
+    * recorder_file() cannot see whether other threads record: the program calls
+      it before it starts them. RECORDER_FILE in the environment does that.
+    * Paths are in the code page of the process, as those of fopen() are.
     * Signals are those of the C library, and exceptions by their names: SIGSEGV
       of an access violation or a full stack, SIGILL, SIGFPE, SIGTRAP of a
       breakpoint; SIGABRT; SIGINT, SIGTERM and SIGBREAK if they are asked for.
@@ -34,12 +35,15 @@ CONTENTS
     files       descriptors of the C library
     environment of the process
 
-os_windows_signal.h has its signals and exceptions.
+os_windows_signal.h has its signals and exceptions, os_windows_file.h what
+recordings need.
 */
 #ifndef RECORDER_OS_WINDOWS_H_
 #define RECORDER_OS_WINDOWS_H_
 
 #include "language.h"
+
+#define RECORDER_OS_FILES_ /* os_windows_file.h */
 
 #if __SIZEOF_POINTER__ != 8
 #error "recorder.h: Windows has 64 bits, or define RECORDER_THREAD()"

@@ -41,8 +41,8 @@ RECORDER_SELDOM_ void recorder_add_path_(struct recorder_string_ *to,
                                  10, 1);
         else
             recorder_add_text_(to, pattern, 1);
-        pattern += c == 'p' || c == 'e' || (c == 'h' && host) || c == 't' ||
-                   c == '%';
+        pattern +=
+            c == 'p' || c == 'e' || (c == 'h' && host) || c == 't' || c == '%';
     }
 }
 
@@ -77,7 +77,7 @@ RECORDER_SELDOM_ bool recorder_output_wait_(const struct recorder_output_ *out,
 /* Writes all of a text, in pieces that a pipe takes whole. Writes nothing after
  * an error. */
 RECORDER_SELDOM_ void recorder_output_write_(struct recorder_output_ *out,
-                                               const char *text, size_t size)
+                                             const char *text, size_t size)
 {
     while (size && !out->failed) {
         size_t piece = size < RECORDER_PIPE_BYTES_ || !out->patience_ns
@@ -103,7 +103,7 @@ RECORDER_SELDOM_ void recorder_output_write_(struct recorder_output_ *out,
 #error "recorder_dump.h: define RECORDER_WRITE(text, size)"
 #else
 RECORDER_SELDOM_ void recorder_output_write_(struct recorder_output_ *out,
-                                               const char *text, size_t size)
+                                             const char *text, size_t size)
 {
     (void)out;
     if (size)
@@ -117,8 +117,8 @@ RECORDER_INLINE_ void recorder_output_flush_(struct recorder_output_ *out)
     out->gathered_size = 0;
 }
 
-RECORDER_FUNCTION_ void recorder_output_line_(struct recorder_output_ *out,
-                                              const char *text, size_t size)
+RECORDER_READING_ void recorder_output_line_(struct recorder_output_ *out,
+                                             const char *text, size_t size)
 {
     if (out->sink) {
         out->sink(out->context, text, size);

@@ -13,7 +13,7 @@ extern "C" {
 
 /* Returns up to RECORDER_FETCH_MAX_ bytes at an address, from a cache of this
  * dump; null if they cannot be read. */
-RECORDER_FUNCTION_ struct recorder_fetched_ *
+RECORDER_READING_ struct recorder_fetched_ *
 recorder_fetch_(struct recorder_scratch_ *s, uint64_t address)
 {
     struct recorder_fetched_ *f =
@@ -42,9 +42,9 @@ recorder_fetch_(struct recorder_scratch_ *s, uint64_t address)
 /* Returns the format at an address, its heading taken off into s->heading, and
  * in *location the "file:line" behind it, all in s->format; null if it cannot
  * be read, as its library was closed. */
-RECORDER_FUNCTION_ const char *recorder_format_of_(struct recorder_scratch_ *s,
-                                                   uint64_t address,
-                                                   const char **location)
+RECORDER_READING_ const char *recorder_format_of_(struct recorder_scratch_ *s,
+                                                  uint64_t address,
+                                                  const char **location)
 {
     struct recorder_fetched_ *f = recorder_fetch_(s, address);
     size_t length, size, i;
@@ -103,8 +103,8 @@ RECORDER_SELDOM_ void recorder_rings_bound_(struct recorder_scratch_ *s)
     recorder_readers_leave_();
 }
 /* True if `address` is a token, that is, lies inside a ring. */
-RECORDER_FUNCTION_ bool recorder_is_token_(struct recorder_scratch_ *s,
-                                           uint64_t address)
+RECORDER_READING_ bool recorder_is_token_(struct recorder_scratch_ *s,
+                                          uint64_t address)
 {
     bool is;
     if (!s->rings_end)
@@ -119,10 +119,10 @@ RECORDER_FUNCTION_ bool recorder_is_token_(struct recorder_scratch_ *s,
 /* Finds the text record of a token: in the batch, behind the head that is being
  * shown, else in its ring, unless its recorder has left. Both slots and the low
  * bits of orders come round, so the thread must be the event's, too. */
-RECORDER_FUNCTION_ bool recorder_text_piece_(const struct recorder_scratch_ *s,
-                                             const struct recorder_event *event,
-                                             uint64_t token,
-                                             struct recorder_record *piece)
+RECORDER_READING_ bool recorder_text_piece_(const struct recorder_scratch_ *s,
+                                            const struct recorder_event *event,
+                                            uint64_t token,
+                                            struct recorder_record *piece)
 {
     uintptr_t slot = (uintptr_t)token & ~(sizeof *piece - 1);
     uintptr_t low = (uintptr_t)token & (sizeof *piece - 1);
@@ -156,9 +156,9 @@ RECORDER_FUNCTION_ bool recorder_text_piece_(const struct recorder_scratch_ *s,
 
 /* Assembles the text of a token in s->text, as far as it is still there. Pieces
  * are one text if their orders and sizes are consecutive. */
-RECORDER_FUNCTION_ void recorder_text_of_(struct recorder_scratch_ *s,
-                                          const struct recorder_event *event,
-                                          uint64_t token)
+RECORDER_READING_ void recorder_text_of_(struct recorder_scratch_ *s,
+                                         const struct recorder_event *event,
+                                         uint64_t token)
 {
     struct recorder_record piece;
     uintptr_t order = 0, left = 0, count;
@@ -206,7 +206,7 @@ struct recorder_text_context_ {
 
 /* Copies bytes of a text and a NUL as if they stood at its token: the formatter
  * asks for them in pieces. Returns how many. */
-RECORDER_FUNCTION_ ptrdiff_t recorder_text_bytes_(
+RECORDER_READING_ ptrdiff_t recorder_text_bytes_(
     struct recorder_text_context_ *c, uint64_t address, char *to, size_t size)
 {
     const char *text = c->scratch->text;
@@ -228,8 +228,8 @@ RECORDER_FUNCTION_ ptrdiff_t recorder_text_bytes_(
 
 /* The formatter's `text`: copies the bytes at an address, or the text of a
  * token. */
-RECORDER_FUNCTION_ ptrdiff_t recorder_text_(void *context, uint64_t address,
-                                            char *to, size_t size)
+RECORDER_READING_ ptrdiff_t recorder_text_(void *context, uint64_t address,
+                                           char *to, size_t size)
 {
     struct recorder_text_context_ *c = (struct recorder_text_context_ *)context;
     const struct recorder_fetched_ *f;

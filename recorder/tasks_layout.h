@@ -46,6 +46,11 @@ enum recorder_task_what_ {
     RECORDER_TASK_GROUP_NAME_AT_,
     /* Of a worker: */
     RECORDER_TASK_WORKER_ID_, /* kernel id of its thread */
+    /* Of what a task waits for: */
+    RECORDER_TASK_FUTEX_, /* what threads wait for it by: a pthread_mutex_t, or
+                           * the word that they give the kernel */
+    /* Of a task: */
+    RECORDER_TASK_TIMED_, /* not 0: it waits no longer than a time */
     RECORDER_TASK_WHATS_
 };
 

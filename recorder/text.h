@@ -28,7 +28,7 @@ extern "C" {
 #define RECORDER_TEXT_LINE_MAX_ 4096
 #define RECORDER_PROGRAM_MAX_ 64 /* bytes of a program's name, with its NUL */
 
-RECORDER_FUNCTION_ size_t recorder_length_(const char *text, size_t max)
+RECORDER_READING_ size_t recorder_length_(const char *text, size_t max)
 {
     size_t length = 0;
     while (length < max && text[length])
@@ -52,9 +52,9 @@ RECORDER_SELDOM_ void recorder_add_string_(struct recorder_string_ *s,
                        recorder_length_(text, RECORDER_TEXT_LINE_MAX_));
 }
 /* Adds a number, with at least `digits` digits. */
-RECORDER_FUNCTION_ void recorder_add_number_(struct recorder_string_ *s,
-                                             uint64_t number, unsigned base,
-                                             unsigned digits)
+RECORDER_READING_ void recorder_add_number_(struct recorder_string_ *s,
+                                            uint64_t number, unsigned base,
+                                            unsigned digits)
 {
     char text[20], *end = text + sizeof text;
     const char *from =
@@ -79,8 +79,8 @@ RECORDER_SELDOM_ size_t recorder_text_shown_(const char *s, size_t size)
 }
 
 /* Adds a name, escaped like the text of messages. */
-RECORDER_FUNCTION_ void recorder_add_name_(struct recorder_string_ *s,
-                                           const char *name, size_t max)
+RECORDER_READING_ void recorder_add_name_(struct recorder_string_ *s,
+                                          const char *name, size_t max)
 {
     struct recorder_formatter_ f;
     size_t i = 0, have, shown, size;
@@ -140,8 +140,8 @@ RECORDER_SELDOM_ void recorder_add_wall_(struct recorder_string_ *s,
     recorder_add_number_(s, realtime_ns / 1000 % 1000000, 10, 6);
 }
 
-RECORDER_FUNCTION_ void recorder_add_seconds_(struct recorder_string_ *s,
-                                              int64_t ns)
+RECORDER_READING_ void recorder_add_seconds_(struct recorder_string_ *s,
+                                             int64_t ns)
 {
     uint64_t us = (uint64_t)(ns < 0 ? -ns : ns) / 1000;
     char text[24], *end = text + sizeof text;
@@ -431,9 +431,9 @@ RECORDER_SELDOM_ void recorder_add_column_(struct recorder_string_ *to,
 }
 
 /* Adds the line of an event. */
-RECORDER_FUNCTION_ void recorder_add_line_(struct recorder_string_ *to,
-                                           const struct recorder_line_ *line,
-                                           const struct recorder_shown_ *shown)
+RECORDER_READING_ void recorder_add_line_(struct recorder_string_ *to,
+                                          const struct recorder_line_ *line,
+                                          const struct recorder_shown_ *shown)
 {
     struct recorder_piece_ more;
     const char *format = line->format, *rest = line->rest;
@@ -456,7 +456,7 @@ RECORDER_FUNCTION_ void recorder_add_line_(struct recorder_string_ *to,
 
 /* Ends a line by a newline, and marks it if it was cut; `to` must have room for
  * a byte more than `max`. */
-RECORDER_FUNCTION_ void recorder_end_line_(struct recorder_string_ *to)
+RECORDER_READING_ void recorder_end_line_(struct recorder_string_ *to)
 {
     static const char cut[] = "...[cut]";
     if (to->size > to->max) {

@@ -68,7 +68,8 @@ static void forks(void)
 static void forked(void)
 {
     run_self.inside++;
-    run_stacks_forked();
+    if (rings_are_new)
+        run_stacks_forked();
     run_order_forked();
     run_objects_forked(rings_are_new);
     run_threads_forked(rings_are_new);

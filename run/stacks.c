@@ -235,7 +235,7 @@ void run_stacks_begin(void)
 #endif
 }
 
-/* The child of fork() begins with empty rings. */
+/* The child of fork() begins with empty rings: its stacks are recorded anew. */
 void run_stacks_forked(void)
 {
     for (uintptr_t i = 0; i < stacks_count && i < STACKS; i++)
@@ -258,11 +258,22 @@ struct walk {
     bool whole; /* it reached the end of the thread's stack */
 };
 
+/* Returns the stack pointer in a frame. By ARM's tables the unwinder knows no
+ * CFA while it only looks. */
+static uintptr_t walk_sp(struct _Unwind_Context *context)
+{
+#ifdef __ARM_EABI_UNWINDER__
+    return (uintptr_t)_Unwind_GetGR(context, 13);
+#else
+    return (uintptr_t)_Unwind_GetCFA(context);
+#endif
+}
+
 static _Unwind_Reason_Code walk_step(struct _Unwind_Context *context, void *of)
 {
     struct walk *walk = of;
     uintptr_t pc = (uintptr_t)_Unwind_GetIP(context);
-    uintptr_t cfa = (uintptr_t)_Unwind_GetCFA(context);
+    uintptr_t cfa = walk_sp(context);
     if (walk->count == 0 && pc != (walk->site & ~(uintptr_t)1) &&
         pc != walk->site)
         return _URC_NO_REASON; /* the library's own frames */
@@ -284,8 +295,8 @@ static uintptr_t walk_place(const struct walk *walk, unsigned i)
 #ifdef __x86_64__
     return walk->cfas[i] - sizeof(uintptr_t);
 #else
-    uintptr_t at = walk->cfas[i];
-    while (at - sizeof at >= walk->cfas[i - 1]) {
+    uintptr_t at = walk->cfas[i], low = walk->cfas[i - 1];
+    while (at > low && at - low >= sizeof at) {
         at -= sizeof at;
         if ((*(const uintptr_t *)at & ~(uintptr_t)1) == walk->pcs[i])
             return at;

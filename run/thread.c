@@ -3,6 +3,8 @@
 #include "real.h"
 
 #include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -245,6 +247,13 @@ static void cpu_find(void)
         run_cpu_at = *offset + (ptrdiff_t)sizeof(uint32_t);
 }
 
+/* Is a tool of valgrind's at work? Its libraries stand in LD_PRELOAD. */
+static bool is_under(const char *tool)
+{
+    const char *libraries = getenv("LD_PRELOAD");
+    return libraries && strstr(libraries, tool);
+}
+
 bool run_begin(void)
 {
     static bool begins;
@@ -253,6 +262,9 @@ bool run_begin(void)
     if (ready || begins || !run_resolve())
         return ready;
     begins = true;
+    /* These know only what is locked, and would report what is atomic here. */
+    if (is_under("/vgpreload_helgrind") || is_under("/vgpreload_drd"))
+        return false;
     run_cells_begin();
     run_stacks_begin();
     cpu_find();
@@ -260,7 +272,8 @@ bool run_begin(void)
         pthread_attr_getstacksize(&attribute, &usual_stack);
         pthread_attr_destroy(&attribute);
     }
-    tells_readable =
+    tells_readable = /* valgrind reports such a call */
+        !is_under("/vgpreload_") &&
         syscall(SYS_rt_sigprocmask, -1, (void *)8, NULL, 8) == -1 &&
         errno == EFAULT;
     errno = error;
@@ -293,6 +306,20 @@ uintptr_t run_word_at(const void *address)
     return word;
 }
 
+/* A thread gets no lane: it is not seen, and never to be taken for a stranger.
+ * Says so once. */
+static RUN_SELDOM void lanes_are_out(struct run_thread *t)
+{
+    static const char format[] =
+        RUN_FORMAT("unseen: more than %u threads at once");
+    if (lanes_ran_out)
+        return;
+    lanes_ran_out = true;
+    t->inside++;
+    run_record(&recorder_for_thread_life, format, 0, RUN_WORDS(RUN_LANES), 1);
+    t->inside--;
+}
+
 /* Makes a thread that runs what `start` says. `to` is where its pthread_t goes.
  */
 static int create(struct start *start, pthread_t *to,
@@ -315,8 +342,8 @@ static int create(struct start *start, pthread_t *to,
         run_file();
         t->inside--;
         lane = lane_take();
-        if (!lane) /* the thread is never to be taken for a stranger */
-            lanes_ran_out = true;
+        if (!lane)
+            lanes_are_out(t);
     }
     if (!lane)
         return is_c11 ? run_real.thrd_create(to, start->run_c11, argument)
@@ -384,8 +411,10 @@ void run_threads_fork(void)
 /* The child has one thread. Cells of others would speak of the parent's. */
 void run_threads_forked(bool rings_are_new)
 {
+    static const char format[] = RUN_FORMAT("forked from T%u");
     struct run_thread *t = &run_self;
     uintptr_t high = recorder_get_(&run_lanes_high);
+    const unsigned parent = t->number;
     struct start self = {0};
     if (t->lane)
         self = starts[t->lane - 1];
@@ -406,9 +435,12 @@ void run_threads_forked(bool rings_are_new)
     lanes_used[(t->lane - 1) / 64] |= (uint64_t)1 << ((t->lane - 1) % 64);
     t->number = RECORDER_THREAD();
     self.number = t->number;
-    self.stack = 0; /* of the parent's stacks */
+    if (rings_are_new)
+        self.stack = 0; /* of the parent's stacks */
     starts[t->lane - 1] = self;
     cells_begin(t, t->kept[0], t->kept[1]);
     self_write(t, &starts[t->lane - 1]);
+    if (!rings_are_new) /* they have what it did in the parent */
+        run_record(&recorder_for_thread_life, format, 0, RUN_WORDS(parent), 1);
     t->inside--;
 }

@@ -173,19 +173,29 @@ includes()
         sed -n 's/^tsort: \(.*\.h\)$/\1: is in a circle of includes/p'
 }
 
-# What os.h asks of a system, each of the systems' files defines.
+# What os.h asks of a system, each of the systems' files defines; what os_file.h
+# asks, those that have recordings.
 systems()
 {
-    sed -n '/^\/\*$/,/^\*\//s/^        .* [*]*\(recorder_os_[a-z_]*\)(.*/\1/p' \
-        recorder/os.h | sort -u >"$scratch/asked"
-    [ "$(wc -l <"$scratch/asked")" -ge 35 ] ||
-        echo "recorder/os.h: says too little of what it asks"
-    for file in recorder/os_linux.h recorder/os_posix.h recorder/os_none.h \
-        "recorder/os_windows.h recorder/os_windows_signal.h"; do
+    answers recorder/os.h 35 recorder/os_linux.h recorder/os_posix.h \
+        recorder/os_none.h "recorder/os_windows.h recorder/os_windows_signal.h"
+    answers recorder/os_file.h 25 recorder/os_linux_file.h \
+        recorder/os_windows_file.h
+}
+# answers CONTRACT LEAST FILES...: at least so many functions are asked for.
+answers()
+{
+    contract=$1
+    sed -n '/^\/\*$/,/^\*\//s/^        .*[ *(]\(recorder_os_[a-z_]*\)(.*/\1/p' \
+        "$contract" | sort -u >"$scratch/asked"
+    [ "$(wc -l <"$scratch/asked")" -ge "$2" ] ||
+        echo "$contract: says too little of what it asks"
+    shift 2
+    for file in "$@"; do
         # shellcheck disable=SC2086
         functions $file | awk '{ print $3 }' | sort -u |
             comm -23 "$scratch/asked" - |
-            sed "s|.*|$file: lacks &(), which os.h asks for|"
+            sed "s|.*|$file: lacks &(), which $contract asks for|"
     done
 }
 

@@ -138,6 +138,13 @@ static bool fuzz_writable(void *of, size_t i, uint64_t *start, uint64_t *end)
     *end = REGION + REGION_BYTES;
     return i == 0;
 }
+static bool fuzz_mapping(void *of, uint64_t address, uint64_t *start,
+                         uint64_t *end)
+{
+    *start = address & ~(uint64_t)255;
+    *end = *start + place(of, "mapping");
+    return address < *end;
+}
 static bool fuzz_library(void *of, const char *name)
 {
     return place(of, name) < 250;
@@ -149,6 +156,11 @@ static bool fuzz_thread(void *of, size_t i, int32_t *id, uint64_t *sp)
     if (sp)
         *sp = REGION + 16u * f->places[i + 16];
     return i < 16;
+}
+static uint64_t fuzz_waits_on(void *of, size_t i)
+{
+    const struct fuzz_tasks *f = of;
+    return REGION + 8u * f->places[i + 48];
 }
 static void fuzz_thread_name(void *of, size_t i, char to[64])
 {
@@ -254,8 +266,10 @@ bool fuzz_tasks(const unsigned char *bytes, size_t size)
                                     .is_code = fuzz_is_code,
                                     .writable = fuzz_writable,
                                     .library = fuzz_library,
+                                    .mapping = fuzz_mapping,
                                     .thread = fuzz_thread,
-                                    .thread_name = fuzz_thread_name};
+                                    .thread_name = fuzz_thread_name,
+                                    .waits_on = fuzz_waits_on};
     struct tasks tasks;
     const struct kind *kind;
     bool has;

@@ -39,7 +39,7 @@ static char *build_text; /* what the last command said */
 
 /* Seconds that a command may take: a hang is a failure, not a wait. */
 #ifndef BUILD_SECONDS
-#define BUILD_SECONDS 60
+#define BUILD_SECONDS 120
 #endif
 
 static inline void build_begin(void)

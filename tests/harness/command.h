@@ -5,12 +5,14 @@
     pid_t pid = command_start("./command quiet");   it says "PID n" and waits
     cr_assert_eq(command("dump %d", pid), 0);       what it said is build_text
     command_stop(pid);
+    command_rests(pid);              waits until all of its threads are asleep
 */
 #ifndef COMMAND_TEST_H
 #define COMMAND_TEST_H
 
 #include "build.h"
 
+#include <dirent.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -61,6 +63,48 @@ __attribute__((unused)) static void command_stop(pid_t pid)
 {
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
+}
+
+/* Is a thread on its way to sleep, or awake? Where the system tells what call it
+ * sleeps in, it has left its processor. */
+__attribute__((unused)) static bool command_runs(pid_t pid, const char *thread)
+{
+    static const char *const files[] = {"stat", "syscall"};
+    char path[300], text[512];
+    for (int i = 0; i < 2; i++) {
+        FILE *file;
+        size_t size;
+        snprintf(path, sizeof path, "/proc/%d/task/%s/%s", (int)pid, thread,
+                 files[i]);
+        file = fopen(path, "r");
+        size = file ? fread(text, 1, sizeof text - 1, file) : 0;
+        text[size] = '\0';
+        if (file)
+            fclose(file);
+        if (strstr(text, i ? "running" : ") R "))
+            return true;
+    }
+    return false;
+}
+
+/* Waits until all threads of a process are asleep: who says "PID n" and then
+ * waits may be on the way to that. */
+__attribute__((unused)) static void command_rests(pid_t pid)
+{
+    double limit = seconds_now() + 60;
+    bool runs = true;
+    while (runs) {
+        char path[64];
+        DIR *threads;
+        struct dirent *thread;
+        usleep(2000);
+        snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+        threads = opendir(path);
+        cr_assert(threads && seconds_now() < limit, "it does not rest");
+        for (runs = false; !runs && (thread = readdir(threads)) != NULL;)
+            runs = *thread->d_name != '.' && command_runs(pid, thread->d_name);
+        closedir(threads);
+    }
 }
 
 /* Tells programs/command.c to go, and waits until that is done. */

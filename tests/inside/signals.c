@@ -47,7 +47,7 @@ static void release(void)
     close(stderr_kept);
     close(said);
 }
-TestSuite(signals, .init = capture, .fini = release, .timeout = 120);
+TestSuite(signals, .init = capture, .fini = release, .timeout = 300);
 
 /* Whole dumps since the last call. Async-signal-safe. */
 static int dumps(void)

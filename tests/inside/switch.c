@@ -17,7 +17,7 @@ static uintptr_t limit;
 RECORDER(switches, 64, "");
 RECORDER(interrupts, 64, "");
 
-TestSuite(switch, .timeout = 60);
+TestSuite(switch, .timeout = 240);
 
 static struct recorder_cursor cursor;
 static struct recorder_event event;

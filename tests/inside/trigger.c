@@ -492,12 +492,12 @@ Test(trigger, after_by_the_clock)
     double began = 0, took;
     cr_assert(recorder_trigger("disk: 1=5 after=30ms: freeze"));
     record(net, "before");
-    record(disk, "%d", 5);
     began = seconds_now();
+    record(disk, "%d", 5);
     while (record(net, "behind"))
         sleep_ms(1);
     took = seconds_now() - began;
-    cr_assert(took > 0.029 && took < 10, "%f s", took);
+    cr_assert(took > 0.029 && took < 60, "%f s", took);
     cr_assert_not_null(strstr(said(), "after=30ms: freeze: record 2\n"));
 }
 

@@ -6,7 +6,7 @@
 */
 #include "harness/command.h"
 
-TestSuite(alarms, .init = build_begin, .fini = build_end, .timeout = 200);
+TestSuite(alarms, .init = build_begin, .fini = build_end, .timeout = 400);
 
 #define RUN RECORDER " run -q "
 

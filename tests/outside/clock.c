@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "harness/command.h"
 
-TestSuite(clock_order, .init = build_begin, .fini = build_end, .timeout = 240);
+TestSuite(clock_order, .init = build_begin, .fini = build_end, .timeout = 300);
 
 /* Compiles with orders by the clock, and for a machine whose Linux lives by the
  * clock of its processors, whatever this one's does. */

@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-TestSuite(compat, .init = build_begin, .fini = build_end, .timeout = 280);
+TestSuite(compat, .init = build_begin, .fini = build_end, .timeout = 400);
 
 #define COMPAT BUILD_PROGRAMS "/compat_"
 #define INCLUDE "-I" TEST_ROOT "/compat "

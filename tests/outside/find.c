@@ -7,7 +7,7 @@ static void find_begin(void)
     build_begin();
     command_build("program", "gcc -O2");
 }
-TestSuite(find, .init = find_begin, .fini = build_end, .timeout = 120);
+TestSuite(find, .init = find_begin, .fini = build_end, .timeout = 300);
 
 /* A copy of the program by a name that no other process has. */
 static void named(char name[32])
@@ -15,6 +15,11 @@ static void named(char name[32])
     sprintf(name, "found-%d", (int)getpid());
     build_must("cp program %s", name);
 }
+
+/* Without times: of a program that noted none, each reader measures anew how
+ * fast its clock ticks. */
+#define UNTIMED                                                                \
+    "--line \"{order} {location} T{thread} {recorder}: {message}\" "
 
 /* Goal: `recorder ps` shows what records, how fast, and where; nothing else.
  * Method: a program at a known rate, with and without a recording, beside one
@@ -112,8 +117,9 @@ Test(find, by_name)
               build_text);
     one = (int)command_start(line);
     /* The program's file has that name, too, but is no source. */
-    command_must("dump %s >by-name && " RECORDER " dump %d >by-id && "
-                 "tail -n 5 by-name >a && tail -n 5 by-id >b && cmp a b",
+    command_must("dump %s " UNTIMED ">by-name && " RECORDER " dump %d " UNTIMED
+                 ">by-id && tail -n 5 by-name >a && tail -n 5 by-id >b && "
+                 "cmp a b && grep third a",
                  name, one);
     command_must("set %s main=off && " RECORDER " list %s | grep \"^main.* off\"",
                  name, name);
@@ -192,8 +198,8 @@ Test(find, packed)
     int pid = (int)command_start("env RECORDER_FILE=kept ./program quiet");
     command_must("save %d -o saved && cat kept kept >twice", pid);
     command_stop(pid);
-    build_must("for file in kept saved twice; do " RECORDER " dump $file | "
-               "tail -n +2 >plain; test -s plain || exit; "
+    build_must("for file in kept saved twice; do " RECORDER " dump $file "
+               UNTIMED "| tail -n +2 >plain; test -s plain || exit; "
                "gzip -k $file; zstd -q $file; "
                "half=$(($(stat -c %%s $file) / 2)); "
                "{ head -c $half $file | gzip; "
@@ -201,7 +207,8 @@ Test(find, packed)
                "{ head -c $half $file | zstd; "
                "tail -c +$((half + 1)) $file | zstd; } >$file.two.zst; "
                "for packed in $file.gz $file.zst $file.two.gz $file.two.zst; "
-               "do TMPDIR=. " RECORDER " dump $packed 2>said | tail -n +2 | "
+               "do TMPDIR=. " RECORDER " dump $packed " UNTIMED
+               "2>said | tail -n +2 | "
                "cmp plain - || exit; test ! -s said || exit; done; done; "
                "ls | grep recorder-; test $? = 1");
 }

@@ -12,7 +12,7 @@ static void follow_begin(void)
     build_begin();
     command_build("program", "gcc -O2");
 }
-TestSuite(follow, .init = follow_begin, .fini = build_end, .timeout = 120);
+TestSuite(follow, .init = follow_begin, .fini = build_end, .timeout = 300);
 
 /* ------------------------------------------------------------- followers -- */
 

@@ -36,10 +36,13 @@ static void compile(const char *flags, bool alone)
 /* Starts the program; its id is in the file `pid`, and is returned. */
 static int start(const char *how)
 {
+    int pid;
     build_must("rm -f ready; %s >output 2>&1 & echo $! >pid; "
                "until test -e ready; do sleep 0.01; kill -0 $!; done; cat pid",
                how);
-    return atoi(build_text);
+    pid = atoi(build_text);
+    command_rests(pid);
+    return pid;
 }
 
 static void stop(int pid)

@@ -42,7 +42,7 @@ static void replay(const char *how, unsigned long *cases,
                  2, "%s", build_text);
 }
 
-TestSuite(hostile, .init = build_begin, .fini = build_end, .timeout = 290);
+TestSuite(hostile, .init = build_begin, .fini = build_end, .timeout = 400);
 
 static void mutations(const char *flags)
 {

@@ -4,6 +4,8 @@
 
 #include "harness/random.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,8 +15,12 @@ static const char *const users[] = {"", NOBODY};
 
 /* Compiles programs/kernel.c as ./kernel. Skips the test where this machine
  * lets nobody see its switches, with what it said. */
+static int sysctl_lock; /* who changes what the kernel allows has it alone */
 static void kernel_begin(void)
 {
+    sysctl_lock = open(TEST_ROOT "/build/kernel.lock",
+                       O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    cr_assert(sysctl_lock >= 0 && flock(sysctl_lock, LOCK_SH) == 0);
     build_begin();
     cr_assert_eq(chmod(build_folder, 0755), 0);
     build_once("gcc " BUILD_INCLUDE BUILD_WARNINGS
@@ -23,7 +29,7 @@ static void kernel_begin(void)
     if (build_run("./kernel switches") != 0)
         build_skip("%s", build_text);
 }
-TestSuite(kernel, .init = kernel_begin, .fini = build_end, .timeout = 240);
+TestSuite(kernel, .init = kernel_begin, .fini = build_end, .timeout = 300);
 
 static bool is_user(size_t i)
 {
@@ -59,27 +65,35 @@ Test(kernel, overwritten_is_counted)
 }
 
 /* Goal: in_time. Method: a thread that blocks in read() alone does so between
- * the records around it; mutants, 1 us late and 3 us early, must fail. */
+ * the records around it; mutants, late or early by a little more than the nearest
+ * switches are from their records, must fail. */
 Test(kernel, switches_lie_in_their_calls)
 {
+    long behind, before;
     each_user("times");
+    build_must("./kernel times");
+    cr_assert(sscanf(build_text, "%*d inside, %*d outside, at least %ld ns "
+                                 "behind and %ld before",
+                     &behind, &before) == 2 &&
+                  behind < 20000 && before < 20000,
+              "%s", build_text);
     build_must("cp -r " TEST_ROOT "/recorder " TEST_ROOT "/recorder*.h . && "
                "sed -i \"s/return clock->start.monotonic_ns +/& "
                "recorder_kernel_late_() +/\" recorder/kernel.h && "
                "grep -q late_ recorder/kernel.h");
-    /* A thread is 1 us in read() before it blocks: so -3 us. */
-    for (int late = -3; late <= 1; late += 4) {
+    for (int i = 0; i < 2; i++) {
+        long late = i ? before / 1000 + 2 : -behind / 1000 - 2;
         /* In ticks. */
         build_must(
             "printf \"#include \\\"recorder.h\\\"\\n#include "
             "\\\"recorder/clock.h\\\"\\n__attribute__((unused)) static "
             "uint64_t recorder_kernel_late_(void) { struct recorder_clock_ c; "
-            "recorder_clock_open_(&c); return (uint64_t)(%d * (int64_t)"
+            "recorder_clock_open_(&c); return (uint64_t)(%ld * (int64_t)"
             "((UINT64_C(1000) << 32) / c.ns_per_tick)); }\\n\" >late.h && "
             "gcc -w -D_GNU_SOURCE -I. -include late.h -o late " BUILD_PROGRAMS
             "/kernel.c -lpthread",
             late);
-        cr_assert_eq(build_run("./late times"), 3, "%d us late: %s", late,
+        cr_assert_eq(build_run("./late times"), 3, "%ld us late: %s", late,
                      build_text);
     }
 }
@@ -167,6 +181,7 @@ Test(kernel, processors_may_be_off)
 /* kernel.perf_event_paranoid is the machine's: as root, where it may be set. */
 Test(kernel, paranoid_is_named)
 {
+    cr_assert_eq(flock(sysctl_lock, LOCK_EX), 0);
     if (!is_user(1) ||
         build_run("cd /proc/sys/kernel && was=$(cat perf_event_paranoid) && "
                   "echo 3 >perf_event_paranoid && cat perf_event_paranoid && "
@@ -261,10 +276,11 @@ Test(kernel, crashes_have_their_switches)
 }
 
 /* Goal: survives. kill -9 leaves all in the recording but the last
- * milliseconds; a recording without a thread has what was poured. */
+ * milliseconds; a recording without a thread has what was poured. Once more,
+ * where the machine let the program run and not the thread that pours. */
 Test(kernel, kill_leaves_them_in_the_recording)
 {
-    for (unsigned i = 0; i < scaled(10) + 1; i++) {
+    for (unsigned i = 0, tries = 0; i < scaled(10) + 1; i++) {
         pid_t pid = command_start(
             "env RECORDER_FILE=x.%p.rec RECORDER_SWITCHES=64,10 ./kernel live");
         usleep((useconds_t)(150000 + (unsigned)rand() % 100000));
@@ -278,8 +294,10 @@ Test(kernel, kill_leaves_them_in_the_recording)
             "\\\")]; t = lambda n: max(e[\\\"ns\\\"] for e in r if "
             "e[\\\"recorder\\\"] == n); print((t(\\\"calls\\\") - "
             "t(\\\"switches\\\")) // 1000)\"");
-        cr_assert_lt(atoi(build_text), 30000, "the last is %s us old",
-                     build_text);
+        if (atoi(build_text) >= 30000) {
+            cr_assert_lt(++tries, 20u, "the last is %s us old", build_text);
+            i--;
+        }
     }
 }
 
@@ -306,6 +324,7 @@ Test(kernel, rings_are_read_from_outside)
             continue;
         snprintf(line, sizeof line, "%s./kernel outside", users[i]);
         pid = command_start(line);
+        command_rests(pid);
         build_must("%s" RECORDER " dump %d --json >lines", users[i], pid);
         cr_assert_gt(check(pid), 20);
         build_must("%s" RECORDER " dump %d --json --by-time >sorted && "
@@ -372,7 +391,9 @@ Test(kernel, no_switch_is_seen_twice, .init = build_long)
 
 /* ------------------------------------------------------------------- for -- */
 
-/* Goal: a program that records no switches shows them, all that /proc counts. */
+/* Goal: a program that records no switches shows them, all that /proc counts.
+ * Method: it works for less than it is looked at; where the machine made it work
+ * for longer (77), it is looked at for longer. */
 Test(kernel, program_that_records_none)
 {
     for (size_t i = 0; i < 2; i++) {
@@ -381,13 +402,39 @@ Test(kernel, program_that_records_none)
         if (!is_user(i))
             continue;
         snprintf(line, sizeof line, "%s./kernel bare", users[i]);
-        build_must("rm -f go");
-        pid = command_start(line);
-        build_must("python3 " BUILD_PROGRAMS "/kernel_for.py %d %s" RECORDER,
-                   pid, users[i]);
-        cr_assert_eq(atoi(build_text), 4, "%s", build_text);
-        command_stop(pid);
+        for (int ms = 2000, status = 77; status == 77; ms *= 2) {
+            cr_assert_lt(ms, 40000, "%s", build_text);
+            build_must("rm -f go");
+            pid = command_start(line);
+            command_rests(pid);
+            status = build_run("python3 " BUILD_PROGRAMS
+                               "/kernel_for.py %d %d %s" RECORDER,
+                               pid, ms, users[i]);
+            cr_assert(status == 77 || (status == 0 && atoi(build_text) == 4),
+                      "%d: %s", status, build_text);
+            command_stop(pid);
+        }
     }
+}
+
+/* Goal: Ctrl-C shows what there is by then, and the status is that of a program
+ * that it ended; so where the kernel refuses. */
+Test(kernel, stopped_shows_what_it_has)
+{
+    pid_t pid = command_start("./kernel live");
+    build_must("python3 " BUILD_PROGRAMS "/kernel_stop.py %d " RECORDER, pid);
+    build_must("python3 " BUILD_PROGRAMS
+               "/kernel_stop.py %d ./kernel sandbox 1 " RECORDER,
+               pid);
+    command_stop(pid);
+}
+
+/* Goal: so does the end of the program, whether or not it was waited for. */
+Test(kernel, ended_shows_what_it_has)
+{
+    pid_t pid = command_start("./kernel bare");
+    build_must("python3 " BUILD_PROGRAMS "/kernel_dies.py %d " RECORDER, pid);
+    command_stop(pid);
 }
 
 static void save_has_them(const char *flags)
@@ -398,6 +445,7 @@ static void save_has_them(const char *flags)
                "/kernel.c -lpthread",
                flags);
     pid = command_start("./saved outside");
+    command_rests(pid);
     build_must("(" RECORDER " save %d -o whole && " RECORDER
                " save %d --since -1h -o chosen && " RECORDER
                " save whole -o again) 2>said; status=$?; cat said; exit $status",
@@ -458,16 +506,16 @@ Test(kernel, live_page_has_what_ran)
 Test(kernel, counts_where_the_kernel_refuses)
 {
     pid_t pid = command_start("./kernel live");
-    build_must("./kernel sandbox 1 " RECORDER " switches %d --for 100ms", pid);
+    build_must("./kernel sandbox 1 " RECORDER " switches %d --for 300ms", pid);
     cr_assert(strstr(build_text, "seccomp profile"), "%s", build_text);
     cr_assert(strstr(build_text, "THREAD"), "%s", build_text);
     cr_assert(strstr(build_text, "kernel"), "%s", build_text);
-    build_must("./kernel sandbox 38 " RECORDER " switches %d --for 100ms --json "
+    build_must("./kernel sandbox 38 " RECORDER " switches %d --for 300ms --json "
                "2>said | python3 -c \"import json, sys; r = [json.loads(l) for l "
                "in sys.stdin]; assert len(r) == 2 and max(e[\\\"blocked\\\"] "
                "for e in r) > 10\" && grep -q \"no perf events\" said",
                pid);
-    build_must("./kernel sandbox 19 " RECORDER " switches %d --for 100ms", pid);
+    build_must("./kernel sandbox 19 " RECORDER " switches %d --for 300ms", pid);
     cr_assert(strstr(build_text, "none of its processors"), "%s", build_text);
     cr_assert(strstr(build_text, "THREAD"), "%s", build_text);
     command_stop(pid);

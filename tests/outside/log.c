@@ -174,7 +174,8 @@ Test(log, survives_kills)
             snprintf(victim, sizeof victim, "%d", (int)pid);
         build_must("rm -rf chunks; touch go; " RECORDER
                    " save %d --follow --chunk 4M -o chunks >said 2>&1 & log=$!;"
-                   " until ls chunks/0* >/dev/null 2>&1; do sleep 0.01; done;"
+                   " until test $(" RECORDER " dump chunks --names few 2>&1 |"
+                   " wc -l) -gt 1100; do sleep 0.01; done;"
                    " sleep 0.%u; kill -9 %s; wait $log; echo $? >status",
                    pid, ms, victim);
         command_stop(pid);

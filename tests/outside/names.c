@@ -10,7 +10,7 @@ static void begin(void)
     build_once("gcc -O1 -g " BUILD_WARNINGS BUILD_INCLUDE
                "-o named " BUILD_PROGRAMS "/named.c && ./named rec");
 }
-TestSuite(names, .init = begin, .fini = build_end, .timeout = 120);
+TestSuite(names, .init = begin, .fini = build_end, .timeout = 300);
 
 /* The last command said so, line by line. */
 static void said(const char *wanted)

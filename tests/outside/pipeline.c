@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "harness/command.h"
 
-TestSuite(pipeline, .init = build_begin, .fini = build_end, .timeout = 120);
+TestSuite(pipeline, .init = build_begin, .fini = build_end, .timeout = 300);
 
 /* Goal: what docs/pipeline.md shows of a Cortex-M3 holds for threads, too. In
  * 40 frames the bug strikes once, unless one was dropped before, as it was

@@ -8,7 +8,7 @@
 
 #define PYTHON "/usr/bin/python3 " BUILD_PROGRAMS "/python.py "
 
-TestSuite(python, .init = build_begin, .fini = build_end, .timeout = 250);
+TestSuite(python, .init = build_begin, .fini = build_end, .timeout = 400);
 
 /* Goal: all that the module says of a source is what the command says of it.
  * Method: every field of every record by --json, every line, table and option,

@@ -18,7 +18,7 @@
 
 #include "recorder.h"
 
-TestSuite(recording, .init = build_begin, .fini = build_end, .timeout = 280);
+TestSuite(recording, .init = build_begin, .fini = build_end, .timeout = 400);
 
 #define PROGRAM BUILD_PROGRAMS "/recording.c"
 #define LIBRARY BUILD_PROGRAMS "/recording_library.c"

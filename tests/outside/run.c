@@ -4,8 +4,9 @@
 
 #include <dlfcn.h>
 #include <sched.h>
+#include <sys/prctl.h>
 
-TestSuite(run, .init = build_begin, .fini = build_end, .timeout = 120);
+TestSuite(run, .init = build_begin, .fini = build_end, .timeout = 300);
 
 #define RUN RECORDER " run -q "
 
@@ -30,6 +31,16 @@ static void must_say(const char *command, const char *text)
 {
     build_must("%s", command);
     cr_assert_str_eq(build_text, text, "%s", command);
+}
+
+/* Of what the last command said. */
+static void must_have(const char *what)
+{
+    cr_assert(strstr(build_text, what), "no \"%s\" in\n%s", what, build_text);
+}
+static void must_not_have(const char *what)
+{
+    cr_assert_null(strstr(build_text, what), "%s", build_text);
 }
 
 /* ------------------------------------------------------------- unchanged -- */
@@ -104,6 +115,24 @@ Test(run, languages_allocators_sanitizers, .init = build_long)
         fprintf(stderr, "skipped: ThreadSanitizer does not run here\n");
 }
 
+/* Goal: valgrind reports of a program what it reports without, by each tool;
+ * with the first its threads are seen. */
+Test(run, valgrind, .init = build_long)
+{
+    static const char *const tools[] = {"memcheck", "helgrind", "drd"};
+    if (!build_has("valgrind"))
+        build_skip("no valgrind here");
+    build_c("run_modes", "");
+    for (size_t i = 0; i < 3; i++) {
+        char line[128];
+        snprintf(line, sizeof line, "valgrind -q --error-exitcode=9 --tool=%s "
+                 "./run_modes threads 3 65536", tools[i]);
+        must_be_alike("", line, 0);
+        must_say("ls *.rec | wc -l", "1\n");
+    }
+    command_must("threads *.rec | grep \"made by T1.* main run_modes.c:\"");
+}
+
 /* Goal: compressors put out the same bytes, and what they left is read. */
 Test(run, compressors, .init = build_long)
 {
@@ -139,7 +168,8 @@ Test(run, servers)
     }
     if (build_has("memcached"))
         build_must(
-            RUN "memcached -u root -s ./cached -t 4 & sleep 0.3; printf "
+            RUN "memcached -u root -s ./cached -t 4 & until test -S cached; "
+                "do sleep 0.05; done; printf "
                 "\"set a 0 0 1\\r\\nx\\r\\nget a\\r\\nquit\\r\\n\" | python3 "
                 "-c \"import socket, sys; s = "
                 "socket.socket(socket.AF_UNIX); s.connect(\\\"cached\\\"); "
@@ -319,6 +349,25 @@ Test(run, threads_of_all_kinds)
     must_be_alike("", "./run_modes threads 2000 32768", 0);
 }
 
+/* Goal: where more threads live than are seen, that is said, and those of which
+ * nothing is known are shown once. Method: 1,100 wait for a lock. */
+Test(run, more_threads_than_are_seen, .init = build_long)
+{
+    pid_t pid;
+    build_c("run_modes", "");
+    pid = command_start(RUN "-o crowd.rec ./run_modes crowd 1100");
+    build_must("i=0; until " RECORDER " threads %d >seen && grep -q \"^77 "
+               "threads: .* waits for mutex two of T1 \" seen; do i=$((i + 1)); "
+               "test $i -lt 200 || { cat seen; exit 1; }; sleep 0.1; done; "
+               "cat seen", pid);
+    must_have("  1023 threads: T2");
+    must_have("\nMore than 1024 threads lived at once");
+    command_stop(pid);
+    command_must("locks crowd.rec");
+    must_have("\nMore than 1024 threads lived at once");
+    must_not_have("DEADLOCK");
+}
+
 /* Goal: a child of fork() has a file if it makes a thread, and no other;
  * what it runs has its own. */
 Test(run, forks)
@@ -340,17 +389,56 @@ Test(run, forks)
 
 /* Goal: a daemon, which forks twice, leaves its session and folder and closes
  * its descriptors, has a recording of its own, where it was asked for; it is
- * read while it runs and after SIGKILL. A real one, too. */
+ * read while it runs and after SIGKILL. What its thread took and called in front
+ * of fork() is its own, not another's: it holds what it held, and locks in both
+ * orders alone. */
 Test(run, daemons)
 {
     build_c("run_modes", "");
     build_must(RUN "-o %%e.%%p.rec ./run_modes daemon; "
                "until test -s ready; do sleep 0.05; done; "
-               "until " RECORDER " threads run_modes.$(cat ready).rec | grep "
-               "\"waits for mutex .* of T\"; do sleep 0.05; done; "
-               "kill -KILL $(cat ready); "
-               RECORDER " locks run_modes.$(cat ready).rec | grep \"^mutex \" "
-               "&& test $(ls *.rec | wc -l) = 1");
+               "until " RECORDER " threads $(cat ready) >live && test $(grep -c "
+               "\"waits for mutex .* of T3 \" live) = 2; do sleep 0.05; done; "
+               "kill -KILL $(cat ready); " RECORDER
+               " threads run_modes.$(cat ready).rec >dead && " RECORDER
+               " locks --check run_modes.$(cat ready).rec >locks; "
+               "test $(ls *.rec | wc -l) = 1");
+    for (int i = 0; i < 2; i++) {
+        build_must("cat %s", i ? "live" : "dead");
+        must_have("T3 ");
+        must_have("holds kept, taken at locks_early run_modes.c:");
+        must_have("    was T2 of the process that forked this one\n");
+        must_have("waits for mutex kept of T3 ");
+        must_have("      at waits_long run_modes.c:");
+        must_have("      waits_long(0x0), made by T3 ");
+        must_not_have("T1 ");
+        must_not_have("ended");
+    }
+    build_must("cat locks");
+    must_have("mutex  kept ");
+    must_not_have("LOCK ORDER");
+}
+
+/* Goal: real daemons, too. */
+Test(run, real_daemons)
+{
+    if (build_has("redis-server"))
+        build_must(
+            "mkdir redis && cd redis && " RUN "redis-server --port 0 "
+            "--unixsocket $PWD/sock --daemonize yes --pidfile $PWD/pid --save "
+            "\"\" --logfile $PWD/log --dir $PWD && until redis-cli -s sock "
+            "ping 2>&1 | grep PONG && test -s pid; do sleep 0.05; done; "
+            "redis-cli -s sock incr a; cp pid was; until " RECORDER
+            " threads $(cat pid) >live && grep \" bio_lazy_free  waits for \" "
+            "live; do sleep 0.05; done; redis-cli -s "
+            "sock shutdown; until test ! -e pid; do sleep 0.05; done; "
+            "test $(ls *.rec | wc -l) = 1 && " RECORDER
+            " threads *.$(cat was).rec >dead && for i in live dead; do grep "
+            "\"^    was T1 of the process\" $i && grep -A 2 \" bio_lazy_free "
+            " waits for condition \" $i | tr -s \"\\n \" \" \" | grep "
+            "\"at bioProcessBackgroundJobs bioProcessBackgroundJobs(0x2), "
+            "made by T2 .* at bioInit <\" || { cat $i; exit 1; }; done && "
+            RECORDER " locks --check *.rec");
     if (!build_has("memcached"))
         return;
     build_must("mkdir d && cd d && " RUN "-o %%e.%%p.rec memcached -d -u root "
@@ -367,6 +455,7 @@ Test(run, daemons)
 Test(run, forks_copy_few_pages)
 {
     int without;
+    prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); /* 512 pages at once, by chance */
     build_c("run_modes", "");
     if (build_run("./run_modes pages") == 77 || sysconf(_SC_PAGESIZE) != 4096)
         build_skip("this kernel does not tell which pages are there");
@@ -463,6 +552,16 @@ Test(run, refused)
                       strchr(build_text, '\n') ==
                           build_text + strlen(build_text) - 1,
                   "%s: %s", refused[i].line, build_text);
+    }
+    cr_assert_eq(build_run("ulimit -f 100; " RUN "./dynamic"), 1);
+    must_have("a recording takes 6 MB, and ulimit -f allows less\n");
+    if (build_run("mkdir small && mount -t tmpfs -o size=1m none small") == 0) {
+        int status = build_run(RUN "-o small/x ./dynamic");
+        cr_expect(status == 1 && strstr(build_text, "/small: No space left on "
+                                                    "device: a recording takes "
+                                                    "6 MB\n"),
+                  "%d %s", status, build_text);
+        build_must("umount small");
     }
     cr_assert_eq(command("run"), 2);
     cr_assert_eq(build_run(RUN "./dynamic --help"), 0, "%s", build_text);

@@ -9,7 +9,7 @@ RECORDER(middle, 16, "16 slots");
 RECORDER(large, 64, "64 slots");
 RECORDER_LANES(lanes, 8, 2, "Two lanes");
 
-TestSuite(safety, .timeout = 280);
+TestSuite(safety, .timeout = 400);
 
 /* ----------------------------------------------------------------- calls -- */
 

@@ -3,7 +3,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "harness/command.h"
 
-TestSuite(saved, .init = build_begin, .fini = build_end, .timeout = 120);
+TestSuite(saved, .init = build_begin, .fini = build_end, .timeout = 300);
 
 /* A program that records into the file "recording", and what is saved of it. */
 static pid_t start_and_save(void)

@@ -8,7 +8,7 @@
     "gdb -nx -q -batch -ex \"set may-call-functions off\" -ex "                \
     "\"source " TEST_ROOT "/gdb/recorder-gdb.py\" "
 
-TestSuite(severity, .init = build_begin, .fini = build_end, .timeout = 240);
+TestSuite(severity, .init = build_begin, .fini = build_end, .timeout = 300);
 
 static const char *const compilers[] = {"gcc", "clang", "g++ -x c++",
                                         "clang++ -x c++"};

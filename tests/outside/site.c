@@ -4,7 +4,7 @@
 
 #define SITE "/usr/bin/python3 " BUILD_PROGRAMS "/site.py "
 
-TestSuite(site, .init = build_begin, .fini = build_end, .timeout = 120);
+TestSuite(site, .init = build_begin, .fini = build_end, .timeout = 300);
 
 /* Goal: a newcomer who types what docs/tutorial.md says sees what it shows. */
 Test(site, tutorial)

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "harness/command.h"
 
-TestSuite(sources, .init = build_begin, .fini = build_end, .timeout = 120);
+TestSuite(sources, .init = build_begin, .fini = build_end, .timeout = 300);
 
 /* ----------------------------------------------------------- executables -- */
 
@@ -298,7 +298,7 @@ static void times_elsewhere(const char *compiler)
     /* Of one without a recording and without a reader, a core is all. */
     pid = command_start("sh -c \"ulimit -c unlimited; exec ./program count 20 "
                         "20000\"");
-    sleep(1);
+    build_must("until test $(od -An -td4 last) -eq 20; do sleep 0.05; done");
     snprintf(pid_text, sizeof pid_text, "%d", (int)pid);
     times_of(pid_text, "", "here");
     if (build_run("grep -x core /proc/sys/kernel/core_pattern") == 0)
@@ -335,7 +335,7 @@ Test(sources, heads_tell_program_and_times)
     for (int i = 0; i < 3; i++) {
         command_must("dump %s | sed -n \"1{s/.* AT \\(.*\\) UTC, READ AT "
                      "\\(.*\\) UTC, PROGRAM server, PID [0-9]*, .*/\\1\\n\\2/p"
-                     "};\\$p\" >head && { head -n 2 head; dump=1; date -d "
+                     "};\\$p\" >head && { head -n 2 head; dump=1; date -u -d "
                      "@$(stat -c %%Y in.txt) +%%F\\ %%T; } | while read t; do "
                      "date -u -d \"$t\" +%%s.%%N; done",
                      files[i]);

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "harness/build.h"
 
-TestSuite(spans, .init = build_begin, .fini = build_end, .timeout = 240);
+TestSuite(spans, .init = build_begin, .fini = build_end, .timeout = 300);
 
 #define COMMAND TEST_ROOT "/build/recorder "
 #define PROGRAM BUILD_PROGRAMS "/spans.c"

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "harness/command.h"
 
-TestSuite(tasks, .init = build_begin, .fini = build_end, .timeout = 120);
+TestSuite(tasks, .init = build_begin, .fini = build_end, .timeout = 300);
 
 #define FIBERS BUILD_PROGRAMS "/tasks_fibers.c"
 #define NUMBERS BUILD_PROGRAMS "/tasks_numbers.c"
@@ -217,6 +217,72 @@ Test(tasks, deadlocks_of_tasks_and_threads)
                    "r[0][\\\"deadlock\\\"]))\"");
         cr_assert_str_eq(build_text, "['task', 'thread', 'thread']\n");
     }
+}
+
+/* Goal: a task that runs and names no worker runs on the thread whose stack
+ * pointer lies where its own stack does. */
+Test(tasks, who_runs_is_found_by_stack_pointers, .init = build_long)
+{
+    char sources[2][16] = {"", "core"};
+    pid_t pid;
+    build_fibers("-O0 -g -DNOWHERE");
+    pid = start("3 mixed,still");
+    snprintf(sources[0], sizeof sources[0], "%d", (int)pid);
+    build_must("gdb -p %d --batch -ex \"generate-core-file core\"", pid);
+    for (int i = 0; i < 2; i++) {
+        if (i == 1)
+            command_stop(pid);
+        command_must("tasks %s", sources[i]);
+        cr_assert_eq(
+            strncmp(build_text, "DEADLOCK of 1 task and 2 threads: ", 34), 0,
+            "%s", build_text);
+        must_say("\n  task mixes runs on thread ");
+        must_say_on_line("  mixes  running  ", "  thread ");
+    }
+}
+
+/* Goal: a mutex whose structure names its task is held by that, not by the
+ * thread that locked it, which has left the task: a deadlock through it is
+ * named. Where the structure is not described, nothing is guessed. */
+Test(tasks, a_mutex_of_a_parked_task)
+{
+    char sources[2][16] = {"", "core"};
+    pid_t pid;
+    build_fibers("-O0 -g");
+    pid = start("3 parked,still");
+    snprintf(sources[0], sizeof sources[0], "%d", (int)pid);
+    build_must("timeout 60 sh -c \"until " RECORDER " threads %d | grep -q "
+               "plain.*shared; do sleep 0.1; done\"",
+               pid);
+    build_must("gdb -p %d --batch -ex \"generate-core-file core\"", pid);
+    for (int i = 0; i < 2; i++) {
+        if (i == 1)
+            command_stop(pid);
+        command_must("tasks %s", sources[i]);
+        cr_assert_eq(strncmp(build_text,
+                             "DEADLOCK of 1 task and 1 thread: each waits "
+                             "for what the next holds\n",
+                             68),
+                     0, "%s", build_text);
+        must_say("\n  task parks waits for lock threads_own of thread ");
+        must_say(" waits for mutex shared+0x10 of task parks, at ");
+        must_say("\n4 tasks");
+        must_say(" waits for mutex shared+0x10 of task parks\n");
+        must_say_on_line("  parks  waiting  ",
+                         "  lock threads_own, held by thread ");
+        command_must("tasks %s --json >json", sources[i]);
+        build_must("python3 -c \"import json; r = [json.loads(l) for l in "
+                   "open(\\\"json\\\")]; print(sorted(list(x)[0] for x in "
+                   "r[0][\\\"deadlock\\\"]))\"");
+        cr_assert_str_eq(build_text, "['task', 'thread']\n");
+    }
+    if (!sampled(2))
+        return;
+    build_fibers("-O0 -g -DUNDESCRIBED");
+    pid = start("3 parked,still");
+    command_must("tasks %d", pid);
+    command_stop(pid);
+    cr_assert_null(strstr(build_text, "DEADLOCK"), "%s", build_text);
 }
 
 /* Goal: of a program that crashed, the task that did is found with its stack. */
@@ -477,6 +543,7 @@ Test(tasks, damage_is_told)
         pid = start(arguments);
         command("tasks %d --stacks --all 2>&1", pid);
         must_say(says ? says + 2 : damages[i].says);
+        cr_assert_null(strstr(build_text, " moving "), "%s", build_text);
         command_stop(pid);
     }
 }

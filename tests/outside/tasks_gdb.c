@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "harness/command.h"
 
-TestSuite(tasks_gdb, .init = build_begin, .fini = build_end, .timeout = 120);
+TestSuite(tasks_gdb, .init = build_begin, .fini = build_end, .timeout = 300);
 
 #define SCRIPT TEST_ROOT "/gdb/recorder-gdb.py"
 #define STOP                                                                   \
@@ -122,10 +122,11 @@ Test(tasks_gdb, a_tour_shows_stacks_and_changes_nothing)
     build_fibers();
     write_file("sum.py", sum);
     write_file("tour.gdb", tour);
-    write_file("live.gdb", STOP "source sum.py\nbreak steps\nrun\n"
-                                "python before = summed()\nsource tour.gdb\n"
-                                "python print('SAME', before == summed())\n"
-                                "generate-core-file core\n");
+    write_file("live.gdb",
+               STOP "source sum.py\nrecorder reset\nbreak steps\nrun\n"
+                    "python before = summed()\nsource tour.gdb\n"
+                    "python print('SAME', before == summed())\n"
+                    "generate-core-file core\n");
     write_file("core.gdb", STOP "source sum.py\n"
                                 "python before = summed()\nsource tour.gdb\n"
                                 "python print('SAME', before == summed())\n");
@@ -237,8 +238,12 @@ Test(tasks_gdb, hooks_and_interfaces_of_others, .init = build_long)
                      "-interpreter-exec console \"recorder task T1\"\n"
                      "-stack-list-frames 1 1\n-exec-next\n"
                      "-stack-list-frames 0 0\n-gdb-exit\n");
-    build_must("(while read -r line; do echo \"$line\"; sleep 0.3; done <mi) | "
-               "gdb -q -i=mi2 --args ./fibers 3 locks,walk 1 2>&1");
+    /* The next command is given when the program has stopped. */
+    build_must("mkfifo in; gdb -q -i=mi2 --args ./fibers 3 locks,walk 1 <in "
+               ">out 2>&1 & exec 3>in; n=0; while read -r line; do "
+               "echo \"$line\" >&3; case $line in -exec-*) n=$((n + 1)); "
+               "until test $(grep -c \"^.stopped\" out) -ge $n; do "
+               "sleep 0.05; done;; esac; done <mi; exec 3>&-; wait; cat out");
     IN_ORDER("reason=\"breakpoint-hit\"", "reason=\"end-stepping-range\"",
              "level=\"1\"", "func=\"leave\"", "reason=\"end-stepping-range\"",
              "level=\"0\"", "func=\"steps\"");

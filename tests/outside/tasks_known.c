@@ -3,7 +3,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "harness/command.h"
 
-TestSuite(tasks_known, .init = build_begin, .fini = build_end, .timeout = 120);
+TestSuite(tasks_known, .init = build_begin, .fini = build_end, .timeout = 300);
 
 static void must_say(const char *text)
 {
@@ -20,6 +20,8 @@ static void must_show_pth(const char *source)
         "  sleeps       waiting  time\n",
         "  left         waiting  mutex B, held by right\n",
         "  right        waiting  mutex A, held by left\n",
+        "  patient      waiting  mutex D, held by hurried\n",
+        "  hurried      waiting  mutex C, held by patient, for a time\n",
         "  yields       ready",
         "  main         running",
         "\n1 task: conditional\n    pth_yield < pth_wait < pth_cond_await < "
@@ -31,6 +33,7 @@ static void must_show_pth(const char *source)
                  build_text);
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         must_say(lines[i]);
+    cr_assert_null(strstr(build_text + 1, "DEADLOCK"), "%s", build_text);
 }
 
 /* Goal: names and states are those that Pth itself tells, live and from a core
@@ -71,7 +74,11 @@ static void must_show_boost(const char *source)
     must_say("  waiting  ");
     must_say(" < conditional tasks_boost.cc:");
     must_say(" < main tasks_boost.cc:");
-    must_say("\n8 tasks");
+    must_say("  C, held by 0x");
+    must_say("  D, held by 0x");
+    must_say(", for a time\n");
+    cr_assert_null(strstr(build_text + 1, "DEADLOCK"), "%s", build_text);
+    must_say("\n10 tasks");
 }
 
 /* Goal: fibers of both threads' schedulers, what they wait for and their stacks,
@@ -105,9 +112,12 @@ Test(tasks_known, boost_fiber, .init = build_long)
  * of it leads, and one that never ran stands at its function. */
 Test(tasks_known, ucontext)
 {
-    static const char *const kinds[] = {"", "-DPOINTERS"};
-    for (int i = 0; i < 2; i++) {
+    static const char *const kinds[] = {"", "-m32 -DPOINTERS", "-DPOINTERS",
+                                        "-m32"};
+    for (unsigned i = 0; i < 4; i++) {
         pid_t pid;
+        if (i > 1 && !sampled(i))
+            continue;
         build_must("gcc -g -O0 -D_GNU_SOURCE %s " BUILD_INCLUDE BUILD_PROGRAMS
                    "/tasks_ucontext.c -o program",
                    kinds[i]);
@@ -118,6 +128,10 @@ Test(tasks_known, ucontext)
         must_say("    f tasks_ucontext.c:");
         must_say(" < run tasks_ucontext.c:");
         must_say("1 task: fresh\n    run tasks_ucontext.c:");
+        if (!strstr(kinds[i], "POINTERS")) {
+            must_say("  runs   running  thread "); /* there is one */
+            must_say("1 task: runs\n    ");
+        }
     }
 }
 
@@ -175,22 +189,27 @@ Test(tasks_known, threadx)
     if (!has_kernels())
         return;
     kernel_run("tasks_threadx.c", "-mcpu=cortex-m3", "mps2-an385", KERNEL_TOUR);
-    IN_ORDER(
-        "* ThreadX         idle      0x", "  mutex    bank, held by withdraw\n",
-        "  mutex    cash, held by deposit\n", "#1  ", " in yield () at ",
-        " in mutex_get (mutex=", " in take (one=", "depth=depth@entry=2) at ",
-        " in deposit () at ", "at tests", "LEVEL 0 ", "#1  ",
-        " in idle () at ");
+    IN_ORDER("* ThreadX         idle      0x",
+             "  mutex      bank, held by withdraw\n",
+             "  mutex      cash, held by deposit\n", "#1  ", " in yield () at ",
+             " in mutex_get (mutex=", " in take (one=",
+             "depth=depth@entry=2) at ", " in deposit () at ", "at tests",
+             "LEVEL 0 ", "#1  ", " in idle () at ");
     command_must("tasks " KERNEL_IMAGE " --stacks");
     IN_ORDER("DEADLOCK of 2 tasks: each waits for what the next holds\n",
              "ThreadX         idle      running",
-             "mutex    bank, held by "
-             "withdraw\n",
-             "mutex    cash, held by deposit\n",
+             "mutex      bank, held by withdraw\n",
+             "mutex      cash, held by deposit\n",
              "1 task: deposit\n    yield tasks_threadx.c:",
              " < mutex_get tasks_threadx.c:", " < take tasks_threadx.c:",
              " < take tasks_threadx.c:", " < take tasks_threadx.c:",
-             " < deposit tasks_threadx.c:", "\n3 tasks");
+             " < deposit tasks_threadx.c:", "\n7 tasks");
+    must_say("  patient   mutex      blue, held by hurried\n");
+    must_say("  hurried   mutex      red, held by patient, for a time\n");
+    must_say("  turns     semaphore  turn\n");
+    must_say("  had       ready    \n");
+    cr_assert_null(strstr(strstr(build_text, "DEADLOCK") + 1, "DEADLOCK"), "%s",
+                   build_text);
     build_must("arm-none-eabi-strip -g kernel");
     cr_assert_eq(command("tasks " KERNEL_IMAGE), 1);
     must_say("it has ThreadX, but no debug information of TX_THREAD.");
@@ -202,10 +221,10 @@ static void freertos_says(bool other)
     command_must("tasks " KERNEL_IMAGE " --stacks");
     must_say("  deposit   blocked    mutex the bank, held by withdraw\n");
     must_say("  withdraw  blocked    mutex cash, held by deposit\n");
-    must_say("  reads     blocked    empty queue commands\n");
+    must_say("  reads     blocked    empty queue commands, for a time\n");
     must_say("  sends     blocked    full queue results\n");
     must_say("  turns     blocked    semaphore turn\n");
-    must_say("  pushed    blocked    events buttons\n");
+    must_say("  pushed    blocked    events buttons, for a time\n");
     must_say("  sleeps    blocked    time\n");
     must_say(other ? "  told      suspended\n"
                    : "  told      blocked    notification\n");
@@ -255,15 +274,22 @@ Test(tasks_known, freertos)
 Test(tasks_known, freertos_on_risc_v_and_mips)
 {
 #define MIPS32 "-march=mips32r2 -mno-abicalls -fno-pic -G0 -msoft-float"
+#define RV32 "-march=rv32imac -mabi=ilp32"
+#define RV32E                                                                  \
+    "-DEMBEDDED " RV32 " -ffixed-x16 -ffixed-x17 -ffixed-x18 -ffixed-x19 "     \
+    "-ffixed-x20 -ffixed-x21 -ffixed-x22 -ffixed-x23 -ffixed-x24 "             \
+    "-ffixed-x25 -ffixed-x26 -ffixed-x27 -ffixed-x28 -ffixed-x29 "             \
+    "-ffixed-x30 -ffixed-x31"
     static const char *const targets[][3] = {
-        {"riscv32", "riscv32-unknown-elf", "-march=rv32imac -mabi=ilp32"},
+        {"riscv32", "riscv32-unknown-elf", RV32},
+        {"riscv32", "riscv32-unknown-elf", RV32E},
         {"riscv64", "riscv64-unknown-elf",
          "-march=rv64imac -mabi=lp64 -mcmodel=medany"},
         {"mips", "mips-linux-gnu", MIPS32},
         {"mipsel", "mipsel-linux-gnu", MIPS32}};
     if (!build_has("clang") || !build_has("ld.lld"))
         build_skip("clang and lld are not here");
-    for (unsigned i = 0; i < 8; i++) {
+    for (unsigned i = 0; i < 2 * sizeof targets / sizeof *targets; i++) {
         const char *const *target = targets[i / 2];
         bool other = i % 2;
         char emulator[32];

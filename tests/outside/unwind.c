@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "harness/command.h"
 
-TestSuite(unwind, .init = build_begin, .fini = build_end, .timeout = 120);
+TestSuite(unwind, .init = build_begin, .fini = build_end, .timeout = 300);
 
 static const char *const functions[] = {
     "innermost", "fills",        "large",   "grows",      "keeps", "takes_any",

@@ -16,7 +16,7 @@ static void drive(const char *test, const char *flags)
     fputs(build_text, stderr);
 }
 
-TestSuite(view, .init = build_begin, .fini = build_end, .timeout = 250);
+TestSuite(view, .init = build_begin, .fini = build_end, .timeout = 400);
 
 /* A promise is a function of drive.mjs, where its steps are. */
 #define PROMISE(test, flags)                                                   \

@@ -1,8 +1,8 @@
 /* hosted_windows.c - recorder/os_windows.h: a program and a DLL of Windows. */
 /* SPDX-License-Identifier: MIT */
 /*
-hosted_windows.exe [crash HOW]; run.sh looks at what it prints. -DDLL: the DLL.
--DOTHER: another file of the program.
+hosted_windows.exe [crash HOW | killed]; run.sh looks at what it prints. -DDLL:
+the DLL. -DOTHER: another file of the program.
 */
 #include "recorder_dump.h"
 #include "recorder_trigger.h"
@@ -137,14 +137,33 @@ static int crash(const char *how)
     return 77;
 }
 
+typedef uintptr_t of_dll(int number);
+
+/* Says what a reader of the program's recording must show, and is killed. */
+static int killed(void)
+{
+    HMODULE dll = LoadLibraryA("hosted_windows.dll");
+    MUST(dll);
+    ((of_dll *)(uintptr_t)GetProcAddress(dll, "dll_record"))(5);
+    threads();
+    other_record(6);
+    record(of_main, "killed %s", "now");
+    recorder_line("{order} {recorder} {name} {message}");
+    fputs(dumped(), stdout);
+    fflush(stdout);
+    TerminateProcess(GetCurrentProcess(), 9);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
-    typedef uintptr_t of_dll(int number);
     HMODULE dll;
     FARPROC function;
     uintptr_t first;
     if (argc > 2)
         return crash(argv[2]);
+    if (argc > 1)
+        return killed();
     /* what a program has of errors stays, at a thread's first record, too */
     SetLastError(4711);
     errno = EDOM;

@@ -296,8 +296,6 @@ open("lost.core", "wb").write(bytes)' qemu_threads_*.core &&
     rm -f ./*.core
 }
 
-# Two files of C or C++, by the macros of a port; then recorder/os_windows.h: two
-# files and a DLL, and each way to end, with the status that it has without us.
 # recorder run's library there: its counts are those of a program that knows its
 # own. counts TARGET N.
 run_counts()
@@ -320,6 +318,65 @@ run_counts()
                 r, "sem", s, "post", p, "other", o
         }' | diff "$of.own" -
 }
+# And its stacks: from where a thread waits and was made out to main, by tables,
+# which the library walks itself, and without, where it records the stack for
+# its reader. In a program of C, whose deadlock is read after SIGKILL; one of C++
+# says and ends as without.
+# shellcheck disable=SC2086
+run_stacks()
+{
+    case $1 in
+    armhf)
+        name=arm-linux-gnueabihf
+        set -- "$@" "-marm" "-mthumb" "-marm -funwind-tables" \
+            "-mthumb -funwind-tables"
+        ;;
+    *)
+        name=aarch64-linux-gnu
+        set -- "$@" "" "-fno-asynchronous-unwind-tables -fno-unwind-tables"
+        ;;
+    esac
+    of=$PWD/$out/$1/stacks library=build/lib/$name/librecorder-run.so
+    make -s $library || return 1
+    shift 2
+    for flags; do
+        echo "$name $flags"
+        rm -f "$of.rec"
+        $name-gcc -O2 -g -w $flags -o "$of" tests/programs/threads.c \
+            -lpthread || return 1
+        "$qemu" -L /usr/$name -E "LD_PRELOAD=$PWD/$library" \
+            -E "RECORDER_RUN=:$of.rec" "$of" two &
+        tries=0
+        until said=$(build/recorder threads --executable "$of" "$of.rec" \
+            2>&1) && case $said in DEADLOCK*) ;; *) false ;; esac; do
+            tries=$((tries + 1))
+            kill -0 $! 2>/dev/null && [ $tries -lt 600 ] || {
+                echo "it does not hang: $said"
+                kill -KILL $!
+                return 1
+            }
+            sleep 0.1
+        done
+        kill -KILL $!
+        wait $!
+        said=$(build/recorder threads --executable "$of" "$of.rec" 2>&1)
+        echo "$said"
+        for line in "at transfer threads.c:[0-9]* < deposit threads.c:[0-9]*" \
+            "at transfer threads.c:[0-9]* < withdraw threads.c:[0-9]*" \
+            "made by T1 .* at thread threads.c:[0-9]* < two threads.c:[0-9]* < main threads.c:[0-9]*"; do
+            echo "$said" | grep -q "$line" || return 1
+        done
+    done
+    rm -f "$of.rec"
+    $name-g++ -O2 -w -o "$of" tests/programs/run_cxx.cc -lpthread || return 1
+    timeout 60 "$qemu" -L /usr/$name "$of" >"$of.without"
+    [ $? = 3 ] || return 1
+    timeout 60 "$qemu" -L /usr/$name -E "LD_PRELOAD=$PWD/$library" \
+        -E "RECORDER_RUN=:$of.rec" "$of" >"$of.with"
+    [ $? = 3 ] && diff "$of.without" "$of.with"
+}
+# Two files of C or C++, by the macros of a port; then recorder/os_windows.h: two
+# files and a DLL, and each way to end, with the status that it has without us.
 run_windows()
 {
     export WINEDEBUG=-all WINEPREFIX="$PWD/$out/wine"
@@ -367,6 +424,22 @@ abort 3 SIGABRT (signal 22)
 term 3 SIGTERM (signal 15)
 break 3 (signal 21)
 EOF
+    windows_recordings
+}
+
+# The recording of a killed program shows on Linux what the program could show,
+# twice: the second makes one of its own, and keeps the first.
+windows_recordings()
+{
+    rm -f "$of"/w.rec*
+    for kept in "" .old; do
+        (cd "$of" && RECORDER_FILE=w.rec timeout 100 wine hosted_windows.exe \
+            killed | tr -d '\r' | grep '^[0-9]' >shown)
+        [ "$(wc -l <"$of/shown")" -gt 256 ] && [ -e "$of/w.rec$kept" ] &&
+            build/recorder dump --line '{order} {recorder} {name} {message}' \
+                "$of/w.rec" | grep '^[0-9]' | diff "$of/shown" - || return 1
+    done
+    echo "$(wc -l <"$of/shown") records of a killed program read on Linux"
 }
 
 # What recorder/os_posix.h does in its own way, by two C libraries.
@@ -529,7 +602,10 @@ for target in $targets; do
     armhf | aarch64 | mips) echo "core $target deadlock" ;;
     esac
     case $target in
-    armhf | aarch64) echo "counts $target 100" ;;
+    armhf | aarch64)
+        echo "counts $target 100"
+        echo "stacks $target recorded"
+        ;;
     esac
     for level in $levels; do
         echo "chain $target $level"
@@ -568,6 +644,8 @@ status=0
 if [ $# = 0 ]; then
     sh tests/ports/bare.sh || status=1
     sh tests/ports/bare-switches.sh || status=1
+    sh tests/ports/bare-freertos.sh || status=1
+    sh tests/ports/tasks.sh || status=1
 fi
 # Last, since the end of a long log is what people see of it.
 for log in $(awk '$5 != "ok" { print $1 "/" $2 "-" $3 ".log" }' "$out/said"); do

@@ -9,7 +9,7 @@
                                         ever: no agent can be faster
     fleet put URL SUBJECT TEXT          publishes, and waits until it is stored
     fleet read URL STREAM               prints each message: its subject, size,
-                                        headers, and its text if it is JSON
+                                        headers, and metadata's text
 */
 #include <inttypes.h>
 #include <nats/nats.h>
@@ -116,7 +116,8 @@ static void print(natsMsg *message)
     for (int i = 0; i < 4; i++)
         if (natsMsgHeader_Get(message, names[i], &value) == NATS_OK)
             printf(" %s=%s", names[i], value);
-    if (size && *data == '{')
+    /* Not of chunks, which may begin with any byte. */
+    if (size && *data == '{' && strstr(natsMsg_GetSubject(message), ".M."))
         printf(" %.*s", size, data);
     putchar('\n');
 }

@@ -18,7 +18,8 @@
 #include <unistd.h>
 
 static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER,
-                       two = PTHREAD_MUTEX_INITIALIZER;
+                       two = PTHREAD_MUTEX_INITIALIZER,
+                       kept = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static pthread_barrier_t barrier;
 static int count;
@@ -122,20 +123,59 @@ static int pages(void)
     printf("%lu\n", present);
     return 0;
 }
+static int waiter; /* its kernel id */
 static void *waits_long(void *of)
 {
+    __atomic_store_n(&waiter, (int)gettid(), __ATOMIC_RELEASE);
     pthread_mutex_lock(&two);
     pthread_mutex_unlock(&two);
     return of;
 }
+/* Waits until that thread is asleep, for the lock. */
+static void until_it_waits(void)
+{
+    char path[64], state = '?';
+    while (state != 'S') {
+        FILE *stat;
+        usleep(20000);
+        snprintf(path, sizeof path, "/proc/self/task/%d/stat",
+                 __atomic_load_n(&waiter, __ATOMIC_ACQUIRE));
+        stat = fopen(path, "r");
+        if (stat && fscanf(stat, "%*d (%*[^)]) %c", &state) != 1)
+            state = '?';
+        if (stat)
+            fclose(stat);
+    }
+}
+/* What a daemon does in front of its first fork(): takes two locks in the order
+ * that it will not keep to, and keeps one of them. */
+__attribute__((noinline)) static void locks_early(void)
+{
+    pthread_mutex_lock(&one);
+    pthread_mutex_lock(&kept);
+    pthread_mutex_unlock(&one);
+}
+/* And behind the last. */
+__attribute__((noinline)) static void locks_late(void)
+{
+    pthread_mutex_lock(&one);
+    pthread_mutex_unlock(&one);
+}
+__attribute__((noinline)) static void *waits_for_kept(void *of)
+{
+    pthread_mutex_lock(&kept);
+    pthread_mutex_unlock(&kept);
+    return of;
+}
 /* daemon: forks twice and leaves session, folder and descriptors, as daemons do,
- * then makes a thread that waits for a lock; says in the file `ready` who it
- * is. */
+ * then makes threads that wait for locks, of which one was taken in front of
+ * it all; says in the file `ready` who it is. */
 static int becomes_daemon(void)
 {
     pthread_t thread;
     int fd = open("ready.new", O_WRONLY | O_CREAT, 0600), copy;
     char text[32];
+    locks_early();
     if (fork() > 0)
         return 0;
     setsid();
@@ -147,8 +187,10 @@ static int becomes_daemon(void)
     open("/dev/null", O_RDWR);
     dup(0);
     dup(0);
+    locks_late();
     pthread_mutex_lock(&two);
-    if (pthread_create(&thread, NULL, waits_long, NULL))
+    if (pthread_create(&thread, NULL, waits_long, NULL) ||
+        pthread_create(&thread, NULL, waits_for_kept, NULL))
         _exit(1);
     rename("ready.new", "ready");
     if (chdir("/") != 0 || write(copy, text, (size_t)sprintf(text, "%d\n",
@@ -166,7 +208,7 @@ static int fork_with_threads(void)
     pid_t pid;
     pthread_mutex_lock(&two);
     pthread_create(&thread, NULL, waits_long, NULL);
-    usleep(20000);
+    until_it_waits();
     pid = fork();
     if (pid == 0) {
         pthread_mutex_unlock(&two);
@@ -292,6 +334,23 @@ static int life(void)
     return 1;
 }
 
+/* crowd N: so many threads wait for a lock. */
+static int crowd(int n)
+{
+    pthread_attr_t a;
+    pthread_t thread;
+    pthread_attr_init(&a);
+    pthread_attr_setstacksize(&a, 65536);
+    pthread_mutex_lock(&two);
+    for (int i = 0; i < n; i++)
+        if (pthread_create(&thread, &a, waits_long, NULL))
+            return 1;
+    printf("PID %d\n", (int)getpid());
+    fflush(stdout);
+    pause();
+    return 0;
+}
+
 /* handed: locked by one thread, unlocked by another, then a wait. */
 static void *unlocks(void *of)
 {
@@ -335,6 +394,8 @@ int main(int argc, char **argv)
         return signals();
     if (strcmp(mode, "life") == 0)
         return life();
+    if (strcmp(mode, "crowd") == 0)
+        return crowd(n);
     if (strcmp(mode, "handed") == 0)
         return handed();
     return 2;

@@ -33,30 +33,32 @@ def chrome(path):
 
 
 def perfetto(path):
-    """The same: tracks named CPU N, below a process."""
-    hosts, tracks, opened, sums = {}, {}, {}, {}
+    """The same, of the states of threads: each source is a machine."""
+    hosts, tracks, states, sums = {}, set(), {}, {}
     for packet in open(path, encoding="utf-8").read().split("\npacket {"):
-        assert "generic_kernel_task_state_event" not in packet
-        uuid = re.search(r"  track_descriptor \{.*?    uuid: (\d+)", packet,
-                         re.S)
-        parent = re.search(r"    parent_uuid: (\d+)", packet)
+        machine = re.search(r"^  machine_id: (\d+)", packet, re.M)
+        if not packet.strip():
+            continue
+        machine = machine[1]  # no packet is without
         process = re.search(r'      process_name: "(.*?):', packet)
-        if uuid and process:
-            hosts[uuid[1]] = process[1]
-        elif uuid and re.search(r'    name: "CPU \d+"', packet):
-            tracks[uuid[1]] = parent[1]
-        track = re.search(r"    track_uuid: (\d+)", packet)
-        if not track or track[1] not in tracks:
+        thread = re.search(r"  thread \{.*?    tid: (\d+)", packet, re.S)
+        if process:
+            assert machine not in hosts, "two sources are one machine"
+            hosts[machine] = process[1]
+        if thread:
+            tracks.add((machine, int(thread[1])))
+        if "generic_kernel_task_state_event" not in packet:
             continue
         ns = int(re.search(r"^  timestamp: (\d+)", packet, re.M)[1])
-        if "type: SLICE_BEGIN" in packet:
-            assert track[1] not in opened, "two run at once"
-            opened[track[1]] = ns, re.search(r'    name: "(.*)"', packet)[1]
-        else:
-            begun, name = opened.pop(track[1])
-            key = hosts[tracks[track[1]]], name
-            sums[key] = sums.get(key, 0) + ns - begun
-    assert not opened, opened
+        of = machine, int(re.search(r"    tid: (\d+)", packet)[1])
+        assert of in tracks, f"{of} has no track"
+        before, since = states.get(of, (None, ns))
+        assert before is None or since < ns, "two states at once"
+        if before == 3:
+            key = hosts[machine], re.search(r'    comm: "(.*)"', packet)[1]
+            sums[key] = sums.get(key, 0) + ns - since
+        states[of] = int(re.search(r"    state: (\d+)", packet)[1]), ns
+    assert len(hosts) == 2, hosts
     return sums
 
 

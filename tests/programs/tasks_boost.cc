@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 boost::fibers::mutex A, B, with_condition;
+boost::fibers::timed_mutex C, D;
 boost::fibers::condition_variable condition;
 std::atomic<int> standing;
 
@@ -26,9 +27,23 @@ __attribute__((noinline)) void conditional()
     standing++;
     condition.wait(lock);
 }
+__attribute__((noinline)) void patient()
+{
+    C.lock();
+    boost::this_fiber::yield();
+    standing++;
+    D.lock();
+}
+__attribute__((noinline)) void hurried()
+{
+    D.lock();
+    boost::this_fiber::yield();
+    standing++;
+    C.try_lock_for(std::chrono::hours(1));
+}
 __attribute__((noinline)) void says()
 {
-    while (standing < 4)
+    while (standing < 6)
         boost::this_fiber::sleep_for(std::chrono::milliseconds(10));
     boost::this_fiber::sleep_for(std::chrono::milliseconds(200));
     std::printf("PID %d\n", static_cast<int>(getpid()));
@@ -42,6 +57,7 @@ int main()
         waits.join();
     });
     boost::fibers::fiber left(take, &A, &B), right(take, &B, &A);
-    boost::fibers::fiber waits(conditional), tells(says);
+    boost::fibers::fiber waits(conditional), first(patient), second(hurried);
+    boost::fibers::fiber tells(says);
     left.join();
 }

@@ -10,6 +10,8 @@
     walk    a task steps through steps() when the others stand
     mixed   a task and a thread wait for each other's mutex, and a task for the
             former; another one for a lock that a thread holds
+    parked  a task that has left its worker holds a mutex for which a thread
+            waits, and waits for a lock of that thread
     crash   a task ends the program by a signal
     late    a task stays on its worker, with its next state, as if the worker
             had lost its processor before the task's context is saved
@@ -40,6 +42,7 @@ struct group {
 struct fiber;
 struct lock {
     struct fiber *owner, *waiters;
+    pthread_mutex_t mutex; /* for threads */
 };
 struct fiber {
     void *sp; /* saved by fiber_switch() */
@@ -109,9 +112,14 @@ RECORDER_TASKS(fibers, "Fibers of the test", &all_fibers,
                RECORDER_TASK(WAITS, struct fiber, waits),
                RECORDER_TASK(WHY_AT, struct fiber, why),
                RECORDER_TASK(OWNER, struct lock, owner),
+#ifndef UNDESCRIBED
+               RECORDER_TASK(FUTEX, struct lock, mutex),
+#endif
                RECORDER_TASK(GROUP, struct fiber, group),
                RECORDER_TASK(GROUP_NAME_AT, struct group, name),
+#ifndef NOWHERE
                RECORDER_TASK(WORKER, struct fiber, worker),
+#endif
 #ifndef UNNUMBERED
                RECORDER_TASK(NUMBER, struct fiber, number),
 #endif
@@ -393,6 +401,25 @@ static void *plain_thread(void *argument)
     return argument;
 }
 
+/* A task that is parked with a mutex; and a thread of no task. */
+static struct lock shared = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+__attribute__((noinline)) static void parks(struct fiber *fiber)
+{
+    pthread_mutex_lock(&shared.mutex);
+    shared.owner = fiber;
+    __atomic_fetch_add(&standing, 1, __ATOMIC_RELAXED);
+    lock_take(&threads_own);
+}
+static void *mutex_thread(void *argument)
+{
+    pthread_setname_np(pthread_self(), "plain");
+    threads_own.owner = (struct fiber *)(intptr_t)syscall(SYS_gettid);
+    while (!*(struct fiber *volatile *)&shared.owner)
+        usleep(1000);
+    pthread_mutex_lock(&shared.mutex);
+    return argument;
+}
+
 /* For a debugger to go on in. */
 static volatile int counter;
 __attribute__((noinline)) void step_in(void)
@@ -525,6 +552,14 @@ int main(int argc, char **argv)
         spawn("hangs", hangs, 2, &user);
         spawn("asks", asks, 3, &user);
         still += 2;
+    }
+    if (strstr(mode, "parked")) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, mutex_thread, NULL);
+        while (!*(struct fiber *volatile *)&threads_own.owner)
+            usleep(1000);
+        spawn("parks", parks, 1, &user);
+        still++;
     }
     if (strstr(mode, "late"))
         spawn("late", late, (int)still + 1, &user);

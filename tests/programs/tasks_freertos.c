@@ -8,7 +8,8 @@
     trap() with the address where it goes on in a register that no compiler uses,
     as by an exception; the memory from 0x20000000 on is written to stdout when
     all stand. What stands where depends on the configuration in FreeRTOS;
-    -DOTHER is another one.
+    -DOTHER is another one. -DEMBEDDED is RV32E's port: the compiler is told to
+    leave alone the registers that RV32E has not.
 */
 #include <stddef.h>
 #include <stdint.h>
@@ -203,15 +204,24 @@ __attribute__((noinline)) static void yield(void)
 #define LOAD(i, at) "lw x" #i ", 4 * " #at "(sp)\n"
 #define MOVE "addi sp, sp, 4 * "
 #endif
-#define ALL(of)                                                                \
+#define HALF(of)                                                               \
     of(1, 1) of(6, 3) of(7, 4) of(8, 5) of(9, 6) of(10, 7) of(11, 8) of(12, 9) \
-        of(13, 10) of(14, 11) of(15, 12) of(16, 13) of(17, 14) of(18, 15)      \
-            of(19, 16) of(20, 17) of(21, 18) of(22, 19) of(23, 20) of(24, 21)  \
-                of(25, 22) of(26, 23) of(27, 24) of(28, 25) of(29, 26)         \
-                    of(30, 27) of(31, 28)
+        of(13, 10) of(14, 11) of(15, 12)
+#ifdef EMBEDDED
+#define ALL(of) HALF(of)
+#else
+#define ALL(of)                                                                \
+    HALF(of)                                                                   \
+    of(16, 13) of(17, 14) of(18, 15) of(19, 16) of(20, 17) of(21, 18)          \
+        of(22, 19) of(23, 20) of(24, 21) of(25, 22) of(26, 23) of(27, 24)      \
+            of(28, 25) of(29, 26) of(30, 27) of(31, 28)
+#endif
 /* Behind the registers stand how deep it is in critical sections, if that is
  * noted, and mstatus. */
-#ifdef OTHER
+#ifdef EMBEDDED
+#define WORDS 15
+#define STATUS SAVE(0, 13) SAVE(5, 14)
+#elif defined(OTHER)
 #define WORDS 30
 #define STATUS SAVE(5, 29)
 #else

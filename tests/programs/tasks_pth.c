@@ -25,6 +25,20 @@ static void *right(void *argument)
     take(&B, &A);
     return argument;
 }
+pth_mutex_t C = PTH_MUTEX_INIT, D = PTH_MUTEX_INIT;
+static void *patient(void *argument)
+{
+    take(&C, &D);
+    return argument;
+}
+static void *hurried(void *argument)
+{
+    pth_mutex_acquire(&D, FALSE, NULL);
+    pth_yield(NULL);
+    pth_mutex_acquire(&C, FALSE,
+                      pth_event(PTH_EVENT_TIME, pth_timeout(1000, 0)));
+    return argument;
+}
 static void *sleeps(void *argument)
 {
     pth_sleep(1000);
@@ -64,6 +78,8 @@ int main(void)
     pth_init();
     first = start("left", left);
     start("right", right);
+    start("patient", patient);
+    start("hurried", hurried);
     start("sleeps", sleeps);
     start("joins", joins);
     start("conditional", conditional);

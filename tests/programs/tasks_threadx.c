@@ -1,18 +1,26 @@
 /* A small kernel for Cortex-M with the structures that ThreadX has. */
 /* SPDX-License-Identifier: MIT */
 /*
-    Two threads take a mutex each and want the other's; a third one then runs in
-    spin(). The scheduler is PendSV. Members stand in another order than in
-    ThreadX: debug information tells where.
+    Two threads take a mutex each and want the other's; two more do so, of which
+    one waits for a time; one waits for a semaphore, one has waited for a mutex
+    that it has now; then one runs in spin(). The scheduler is PendSV. Members
+    stand in another order than in ThreadX, and debug information tells where;
+    but as there, of a semaphore the first thread that waits stands where a mutex
+    has its owner, and what a thread waited for is never cleared.
 */
 #include <stdint.h>
 
+typedef struct TX_TIMER_INTERNAL_STRUCT {
+    uint32_t other[5];
+    void *tx_timer_internal_list_head;
+} TX_TIMER_INTERNAL;
 typedef struct TX_THREAD_STRUCT {
     uint32_t tx_thread_id;
     uint32_t other[3];
     const char *tx_thread_name;
     void *tx_thread_stack_ptr;
     uint32_t tx_thread_state;
+    TX_TIMER_INTERNAL tx_thread_timer;
     void *tx_thread_suspend_control_block;
     struct TX_THREAD_STRUCT *tx_thread_created_next;
 } TX_THREAD;
@@ -20,10 +28,21 @@ typedef struct TX_MUTEX_STRUCT {
     uint32_t tx_mutex_id[2];
     TX_THREAD *tx_mutex_owner;
 } TX_MUTEX;
-enum { READY = 0, MUTEX_SUSPENDED = 13, THREADS = 3, STACK_WORDS = 256 };
+typedef struct TX_SEMAPHORE_STRUCT {
+    uint32_t tx_semaphore_id[2];
+    TX_THREAD *tx_semaphore_suspension_list;
+} TX_SEMAPHORE;
+enum {
+    READY = 0,
+    SEMAPHORE_SUSPENDED = 6,
+    MUTEX_SUSPENDED = 13,
+    THREADS = 7,
+    STACK_WORDS = 256
+};
 
 TX_THREAD *_tx_thread_created_ptr, *_tx_thread_current_ptr;
-TX_MUTEX cash, bank;
+TX_MUTEX cash, bank, red, blue, spare;
+TX_SEMAPHORE turn;
 static TX_THREAD threads[THREADS];
 static uint32_t stacks[THREADS][STACK_WORDS];
 static unsigned next;
@@ -85,6 +104,31 @@ static void withdraw(void)
 {
     take(&bank, &cash, 1);
 }
+static void patient(void)
+{
+    take(&red, &blue, 1);
+}
+static void hurried(void)
+{
+    _tx_thread_current_ptr->tx_thread_timer.tx_timer_internal_list_head =
+        &threads[0];
+    take(&blue, &red, 1);
+}
+static void turns(void)
+{
+    TX_THREAD *self = _tx_thread_current_ptr;
+    turn.tx_semaphore_suspension_list = self;
+    self->tx_thread_suspend_control_block = &turn;
+    self->tx_thread_state = SEMAPHORE_SUSPENDED;
+    yield();
+}
+static void had(void)
+{
+    _tx_thread_current_ptr->tx_thread_suspend_control_block = &spare;
+    spare.tx_mutex_owner = _tx_thread_current_ptr;
+    for (;;)
+        yield();
+}
 volatile unsigned spins;
 __attribute__((noinline)) void spin(void)
 {
@@ -113,7 +157,11 @@ void reset(void)
 {
     thread_make(0, "deposit", deposit);
     thread_make(1, "withdraw", withdraw);
-    thread_make(2, "idle", idle);
+    thread_make(2, "patient", patient);
+    thread_make(3, "hurried", hurried);
+    thread_make(4, "turns", turns);
+    thread_make(5, "had", had);
+    thread_make(6, "idle", idle);
     _tx_thread_created_ptr = &threads[0];
     next = THREADS - 1;
     yield();

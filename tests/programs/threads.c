@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -258,9 +259,11 @@ static void *wait_timed(void *with)
 }
 /* Was woken, and cannot have its mutex back. */
 static pthread_cond_t late = PTHREAD_COND_INITIALIZER;
+static bool late_waits;
 static void *wait_late(void *with)
 {
     pthread_mutex_lock(&late_mutex);
+    late_waits = true;
     pthread_cond_wait(&late, &late_mutex);
     return with;
 }
@@ -337,6 +340,11 @@ static void kinds(void)
     pthread_mutex_lock(&recursive);
     pthread_mutex_lock(&inheriting);
     pthread_mutex_lock(&late_mutex);
+    while (!late_waits) { /* it has the mutex until it waits */
+        pthread_mutex_unlock(&late_mutex);
+        usleep(1000);
+        pthread_mutex_lock(&late_mutex);
+    }
     pthread_cond_signal(&late);
     mtx_lock(&plain);
     pthread_rwlock_wrlock(&table);
@@ -495,7 +503,11 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof waits / sizeof *waits && argc > 1; i++)
         if (strcmp(argv[1], waits[i].name) == 0)
             waits[i].start();
-    settle(500);
+    /* Of these, a thread runs on. */
+    settle(argc > 1 && (strcmp(argv[1], "busy") == 0 ||
+                        strcmp(argv[1], "running") == 0)
+               ? 500
+               : 30000);
     if (argc > 3)
         abort();
     printf("PID %d\n", (int)getpid());

@@ -11,7 +11,7 @@ import os
 import re
 import subprocess
 import sys
-import threading
+import time
 import urllib.request
 import zlib
 
@@ -48,12 +48,15 @@ pid = program.stdout.readline().split()[1]
 server = subprocess.Popen([sys.argv[1], "view", "--live", "--no-open", pid],
                           stdout=subprocess.PIPE, text=True)
 stream = urllib.request.urlopen(server.stdout.readline().strip() + "events")
-threading.Timer(1.5, program.kill).start()
-batches, ended = [], False
+# It ends when some batches with what ran have come, after a while.
+batches, ended, begun = [], False, time.monotonic()
 for line in stream:
     line = line.decode()
     if line.startswith("data: {"):
         batches.append(json.loads(line[6:]))
+        if (sum("switches" in batch for batch in batches) > 4 and
+                time.monotonic() > begun + 1.5):
+            program.kill()
     ended = line.startswith("event: end")
     if ended:
         break

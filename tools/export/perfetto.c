@@ -64,6 +64,9 @@ enum { /* of events */ BEGIN = 1, END = 2, INSTANT = 3, COUNTER = 4 };
 /* Categories: recorders by their index, severities from here on. */
 static const uint64_t SEVERITIES = UINT64_C(1) << 32;
 enum { /* what a packet says of its sequence */ CLEARED = 1, NEEDED = 2 };
+/* Of several sources each is a machine: it has threads and processors of its
+ * own in trace_processor's tables. One source is the machine of the trace. */
+enum { MACHINE = 98 };
 
 struct perfetto {
     struct timeline *timeline; /* of the source that is being written */
@@ -104,6 +107,8 @@ static void packet_begin(struct perfetto *p)
     p->packet.size = 0;
     p->interned.size = 0;
     put_number(&p->packet, 10, (p->base >> 32) | 1); /* the sequence */
+    if (p->timeline->call->title)
+        put_number(&p->packet, MACHINE, (p->base >> 32) | 1);
 }
 
 static void packet_end(struct perfetto *p)
@@ -455,9 +460,10 @@ static void put_gaps(struct perfetto *p)
 static void put_cpu_track(struct perfetto *p, unsigned cpu,
                           enum switches_what what)
 {
-    static const char *const names[] = {"CPU %u", "CPU %u interrupts",
-                                        "CPU %u sleeps",
-                                        "CPU %u interrupts off"};
+    static const char *const names[] = {
+        [SWITCHES_INTERRUPT] = "CPU %u interrupts",
+        [SWITCHES_IDLE] = "CPU %u sleeps",
+        [SWITCHES_OFF] = "CPU %u interrupts off"};
     char name[40];
     size_t begin;
     snprintf(name, sizeof name, names[what], cpu);
@@ -500,7 +506,8 @@ static void put_slice_ends(struct perfetto *p, struct switches_slice *open,
     }
 }
 
-/* Writes the slices of one kind of one processor, which may nest. */
+/* Writes the slices of one kind of one processor, which may nest; threads' are
+ * in put_states(). */
 static void put_slices(struct perfetto *p, unsigned cpu,
                        enum switches_what what)
 {
@@ -512,8 +519,7 @@ static void put_slices(struct perfetto *p, unsigned cpu,
     size_t begin;
     for (size_t i = 0; i < s->slices_count; i++) {
         const struct switches_slice *slice = &s->slices[i];
-        if (slice->cpu != cpu || slice->what != what ||
-            (what == SWITCHES_THREAD && slice->state != SWITCHES_RUNNING))
+        if (slice->cpu != cpu || slice->what != what)
             continue;
         if (!any)
             put_cpu_track(p, cpu, what);
@@ -528,10 +534,7 @@ static void put_slices(struct perfetto *p, unsigned cpu,
                      slice->state == SWITCHES_UNKNOWN ? " (end unknown)" : "");
         else
             snprintf(text, sizeof text, "%s",
-                     what == SWITCHES_THREAD
-                         ? switches_slice_name(s, slice, name)
-                     : what == SWITCHES_IDLE ? "sleep"
-                                             : "interrupts off");
+                     what == SWITCHES_IDLE ? "sleep" : "interrupts off");
         begin = event_begin(p, slice->begin, BEGIN, track_of_cpu(p, cpu, what));
         put_string(&p->packet, 23, text);
         event_end(p, begin);
@@ -573,15 +576,11 @@ static void put_states(struct perfetto *p)
     free(last);
 }
 
-/* trace_processor's tables of threads and processors know one machine: of
- * several sources, what ran is slices on tracks of each. */
 static void put_switches(struct perfetto *p)
 {
-    bool several = p->timeline->call->title;
-    if (!several)
-        put_states(p);
+    put_states(p);
     for (unsigned cpu = 0; cpu < SWITCHES_CPUS; cpu++)
-        for (unsigned what = several ? SWITCHES_THREAD : SWITCHES_INTERRUPT;
+        for (unsigned what = SWITCHES_INTERRUPT;
              p->switches.cpus[cpu] && what <= SWITCHES_OFF; what++)
             put_slices(p, cpu, what);
 }

@@ -14,6 +14,8 @@
     recorders.net_bytes         a value
     order                       of the last record
 
+    Of several sources, each has these in a scope of its name.
+
     --plain keeps what is a wire, and takes time coarse enough for sigrok, which
     makes a sample of every unit of it.
 */
@@ -37,17 +39,28 @@ struct change {
     bool ends;
 };
 
+/* The file. */
+struct waves {
+    struct output out;
+    bool plain;
+    uint64_t length_ns; /* from the first record of all to the last */
+    uint64_t unit_ns;   /* of time in the file */
+    uint64_t now;       /* the last unit written */
+};
+
+/* A source, and its wires. */
 struct vcd {
-    struct timeline timeline;
+    struct waves *waves;
+    struct timeline *timeline;
     struct switches switches;
     struct change *changes; /* by time, then ends first */
     size_t changes_count, changes_max, changed;
     unsigned (*active)[2]; /* of each interrupt; [1]: with unknown end */
-    struct output out;
-    bool plain;
-    uint64_t unit_ns; /* of time in the file */
-    uint64_t now;     /* the last unit written */
     const struct timeline_lane *running;
+    struct timeline_event event; /* the next one, unless it is at its end */
+    bool ended, closed;  /* closed: that is written, or the file's end is */
+    char *scope;         /* its name; null: it is the only one */
+    uint64_t first_code; /* of its variables */
 };
 
 /* Makes a variable's id in the file: its number in digits from ! to ~. */
@@ -62,33 +75,57 @@ static const char *code(uint64_t number)
     return text + at;
 }
 
+/* The variables of a source: its order, then lanes, recorders, values,
+ * interrupts, processors. */
 enum { RUNNING, IN_SPAN, SPANS, IS_READY, OF_LANE };
-static const char *lane_code(const struct timeline_lane *lane, size_t which)
-{
-    return code(1 + lane->index * OF_LANE + which);
-}
 enum { RECORD, MESSAGE, OF_RECORDER };
+enum { IDLE, OFF, OF_CPU };
+static uint64_t recorders_first(const struct vcd *v)
+{
+    return v->first_code + 1 + v->timeline->lanes_count * OF_LANE;
+}
+static uint64_t values_first(const struct vcd *v)
+{
+    return recorders_first(v) +
+           v->timeline->call->reader.recorders_count * OF_RECORDER;
+}
+static uint64_t interrupts_first(const struct vcd *v)
+{
+    return values_first(v) + v->timeline->values_count;
+}
+static uint64_t cpus_first(const struct vcd *v)
+{
+    return interrupts_first(v) + v->switches.interrupts_count;
+}
+static uint64_t codes_end(const struct vcd *v)
+{
+    return cpus_first(v) + SWITCHES_CPUS * OF_CPU;
+}
+
+static const char *lane_code(const struct vcd *v,
+                             const struct timeline_lane *lane, size_t which)
+{
+    return code(v->first_code + 1 + lane->index * OF_LANE + which);
+}
 static const char *recorder_code(const struct vcd *v, size_t i, size_t which)
 {
-    return code(1 + v->timeline.lanes_count * OF_LANE + i * OF_RECORDER +
-                which);
+    return code(recorders_first(v) + i * OF_RECORDER + which);
 }
 static const char *value_code(const struct vcd *v, size_t i)
 {
-    return recorder_code(v, v->timeline.call->reader.recorders_count, i);
+    return code(values_first(v) + i);
 }
 static const char *interrupt_code(const struct vcd *v, size_t i)
 {
-    return value_code(v, v->timeline.values_count + i);
+    return code(interrupts_first(v) + i);
 }
-enum { IDLE, OFF, OF_CPU };
 static const char *cpu_code(const struct vcd *v, size_t i, size_t which)
 {
-    return interrupt_code(v, v->switches.interrupts_count + i * OF_CPU + which);
+    return code(cpus_first(v) + i * OF_CPU + which);
 }
-static const char *order_code(void)
+static const char *order_code(const struct vcd *v)
 {
-    return code(0);
+    return code(v->first_code);
 }
 
 /* ---------------------------------------------------------- declarations -- */
@@ -103,43 +140,59 @@ static void put_name(FILE *file, const char *name)
 static void put_variable(struct vcd *v, const char *type, const char *of_code,
                          const char *name, const char *behind)
 {
-    fprintf(v->out.file, "$var %s %s ", type, of_code);
-    put_name(v->out.file, name);
+    fprintf(v->waves->out.file, "$var %s %s ", type, of_code);
+    if (v->waves->plain && v->scope) /* sigrok knows no scopes */
+        fprintf(v->waves->out.file, "%s_", v->scope);
+    put_name(v->waves->out.file, name);
     if (*behind)
-        putc('_', v->out.file);
-    put_name(v->out.file, behind);
-    fputs(" $end\n", v->out.file);
+        putc('_', v->waves->out.file);
+    put_name(v->waves->out.file, behind);
+    fputs(" $end\n", v->waves->out.file);
 }
 
-static void put_head(struct vcd *v)
+static void put_about(const struct vcd *v, FILE *file)
+{
+    const struct timeline *t = v->timeline;
+    const char *program = t->call->reader.program;
+    const char *scope = v->scope ? v->scope : "";
+    if (*program && !strchr(program, '$')) /* "$end" would end it */
+        fprintf(file, "$comment %s%sprogram %s $end\n", scope,
+                v->scope ? ": " : "", program);
+    fprintf(file,
+            "$comment %s%s%" PRIu64 " is %" PRId64
+            " ns since the program's start $end\n",
+            scope, v->scope ? ": " : "", t->later_ns, t->start_ns);
+}
+
+static void put_head(struct waves *w, const struct vcd *all, size_t count)
 {
     static const char *const units[] = {"1 ns",   "10 ns",  "100 ns", "1 us",
                                         "10 us",  "100 us", "1 ms",   "10 ms",
                                         "100 ms", "1 s",    "10 s",   "100 s"};
-    const struct timeline *t = &v->timeline;
-    const char *program = t->call->reader.program;
+    uint64_t start_ns = 0;
     size_t unit = 0;
-    v->unit_ns = 1;
-    if (v->plain)
-        for (; t->length_ns / v->unit_ns > SAMPLES_MAX && unit < 11; unit++)
-            v->unit_ns *= 10;
-    fputs("$version recorder $end\n", v->out.file);
-    if (*program && !strchr(program, '$')) /* "$end" would end it */
-        fprintf(v->out.file, "$comment program %s $end\n", program);
-    fprintf(v->out.file,
-            "$comment 0 is %" PRId64 " ns since the program's start $end\n",
-            t->start_ns);
-    if (t->realtime_ns)
-        fprintf(v->out.file,
+    w->unit_ns = 1;
+    if (w->plain)
+        for (; w->length_ns / w->unit_ns > SAMPLES_MAX && unit < 11; unit++)
+            w->unit_ns *= 10;
+    fputs("$version recorder $end\n", w->out.file);
+    for (size_t i = 0; i < count; i++) {
+        const struct timeline *t = all[i].timeline;
+        put_about(&all[i], w->out.file);
+        if (t->realtime_ns && !start_ns)
+            start_ns = t->realtime_ns - t->later_ns;
+    }
+    if (start_ns)
+        fprintf(w->out.file,
                 "$comment 0 is %" PRIu64 " ns since 1970, UTC $end\n",
-                t->realtime_ns);
-    fprintf(v->out.file, "$timescale %s $end\n", units[unit]);
+                start_ns);
+    fprintf(w->out.file, "$timescale %s $end\n", units[unit]);
 }
 
 static void put_lanes(struct vcd *v)
 {
-    const struct timeline *t = &v->timeline;
-    fputs("$scope module threads $end\n", v->out.file);
+    const struct timeline *t = v->timeline;
+    fputs("$scope module threads $end\n", v->waves->out.file);
     for (size_t i = 0; i < t->lanes_count; i++) {
         const struct timeline_lane *lane = t->lanes[i];
         char name[64];
@@ -149,16 +202,18 @@ static void put_lanes(struct vcd *v)
             snprintf(name, sizeof name, "T%u %s", lane->number, lane->name);
         else
             snprintf(name, sizeof name, "%s", lane->name);
-        put_variable(v, "wire 1", lane_code(lane, RUNNING), name, "");
+        put_variable(v, "wire 1", lane_code(v, lane, RUNNING), name, "");
         if (lane->thread_of)
-            put_variable(v, "wire 1", lane_code(lane, IS_READY), name, "ready");
+            put_variable(v, "wire 1", lane_code(v, lane, IS_READY), name,
+                         "ready");
         if (lane->silent || lane->log)
             continue;
-        put_variable(v, "wire 1", lane_code(lane, IN_SPAN), name, "span");
-        if (!v->plain)
-            put_variable(v, "string 1", lane_code(lane, SPANS), name, "spans");
+        put_variable(v, "wire 1", lane_code(v, lane, IN_SPAN), name, "span");
+        if (!v->waves->plain)
+            put_variable(v, "string 1", lane_code(v, lane, SPANS), name,
+                         "spans");
     }
-    fputs("$upscope $end\n", v->out.file);
+    fputs("$upscope $end\n", v->waves->out.file);
 }
 
 static void put_machine(struct vcd *v)
@@ -167,13 +222,13 @@ static void put_machine(struct vcd *v)
     char name[64];
     if (!s->any)
         return;
-    fputs("$scope module interrupts $end\n", v->out.file);
+    fputs("$scope module interrupts $end\n", v->waves->out.file);
     for (size_t i = 0; i < s->interrupts_count; i++)
         put_variable(
             v, "wire 1", interrupt_code(v, i),
             switches_name(s->interrupts[i].name, s->interrupts[i].id, name),
             "");
-    fputs("$upscope $end\n$scope module cpus $end\n", v->out.file);
+    fputs("$upscope $end\n$scope module cpus $end\n", v->waves->out.file);
     for (size_t i = 0; i < SWITCHES_CPUS; i++) {
         if (!s->cpus[i])
             continue;
@@ -184,13 +239,13 @@ static void put_machine(struct vcd *v)
             put_variable(v, "wire 1", cpu_code(v, i, OFF), name,
                          "interrupts_off");
     }
-    fputs("$upscope $end\n", v->out.file);
+    fputs("$upscope $end\n", v->waves->out.file);
 }
 
 static void put_recorders(struct vcd *v)
 {
-    const struct timeline *t = &v->timeline;
-    fputs("$scope module recorders $end\n", v->out.file);
+    const struct timeline *t = v->timeline;
+    fputs("$scope module recorders $end\n", v->waves->out.file);
     for (size_t i = 0; i < t->call->reader.recorders_count; i++) {
         const struct reader_recorder *recorder = t->call->reader.recorders[i];
         const char *name = recorder->name;
@@ -204,46 +259,50 @@ static void put_recorders(struct vcd *v)
                 put_variable(v, "real 64", value_code(v, n), name,
                              t->values[n].name);
     }
-    fputs("$upscope $end\n", v->out.file);
-    put_variable(v, "integer 64", order_code(), "order", "");
+    fputs("$upscope $end\n", v->waves->out.file);
+    put_variable(v, "integer 64", order_code(v), "order", "");
 }
 
 static void put_start(struct vcd *v)
 {
-    const struct timeline *t = &v->timeline;
-    fputs("$enddefinitions $end\n#0\n$dumpvars\n", v->out.file);
+    const struct timeline *t = v->timeline;
     for (size_t i = 0; i < t->lanes_count; i++) {
         if (t->lanes[i]->log)
             continue;
-        fprintf(v->out.file, "%c%s\n", v->switches.any ? 'x' : '0',
-                lane_code(t->lanes[i], RUNNING));
+        fprintf(v->waves->out.file, "%c%s\n", v->switches.any ? 'x' : '0',
+                lane_code(v, t->lanes[i], RUNNING));
         if (!t->lanes[i]->silent && !t->lanes[i]->log)
-            fprintf(v->out.file, "0%s\n", lane_code(t->lanes[i], IN_SPAN));
+            fprintf(v->waves->out.file, "0%s\n",
+                    lane_code(v, t->lanes[i], IN_SPAN));
         if (t->lanes[i]->thread_of)
-            fprintf(v->out.file, "x%s\n", lane_code(t->lanes[i], IS_READY));
+            fprintf(v->waves->out.file, "x%s\n",
+                    lane_code(v, t->lanes[i], IS_READY));
     }
     for (size_t i = 0; i < v->switches.interrupts_count; i++)
-        fprintf(v->out.file, "0%s\n", interrupt_code(v, i));
+        fprintf(v->waves->out.file, "0%s\n", interrupt_code(v, i));
     for (size_t i = 0; i < SWITCHES_CPUS; i++) {
         const struct switches_cpu *cpu = v->switches.cpus[i];
         if (cpu && cpu->sleeps)
-            fprintf(v->out.file, "0%s\n", cpu_code(v, i, IDLE));
+            fprintf(v->waves->out.file, "0%s\n", cpu_code(v, i, IDLE));
         if (cpu && cpu->offs)
-            fprintf(v->out.file, "0%s\n", cpu_code(v, i, OFF));
+            fprintf(v->waves->out.file, "0%s\n", cpu_code(v, i, OFF));
     }
-    if (!v->plain) /* readers want a change, even if there is no record */
-        fprintf(v->out.file, "b0 %s\n", order_code());
-    fputs("$end\n", v->out.file);
+    if (!v->waves
+             ->plain) /* readers want a change, even if there is no record */
+        fprintf(v->waves->out.file, "b0 %s\n", order_code(v));
 }
 
 /* --------------------------------------------------------------- changes -- */
 
+/* `ns`: since the start of the source's timeline. */
 static void put_time(struct vcd *v, uint64_t ns)
 {
-    if (ns / v->unit_ns == v->now)
+    struct waves *w = v->waves;
+    uint64_t unit = (v->timeline->later_ns + ns) / w->unit_ns;
+    if (unit == w->now)
         return;
-    v->now = ns / v->unit_ns;
-    fprintf(v->out.file, "#%" PRIu64 "\n", v->now);
+    w->now = unit;
+    fprintf(w->out.file, "#%" PRIu64 "\n", unit);
 }
 
 /* Writes a string; blanks and unprintable bytes are in octal. */
@@ -259,9 +318,9 @@ static void put_text(FILE *file, const char *text, size_t size)
 static void put_spans(struct vcd *v, const struct timeline_lane *lane,
                       size_t depth)
 {
-    FILE *file = v->out.file;
-    fprintf(file, "%d%s\n", depth > 0, lane_code(lane, IN_SPAN));
-    if (v->plain)
+    FILE *file = v->waves->out.file;
+    fprintf(file, "%d%s\n", depth > 0, lane_code(v, lane, IN_SPAN));
+    if (v->waves->plain)
         return;
     putc('s', file);
     if (!depth)
@@ -271,7 +330,7 @@ static void put_spans(struct vcd *v, const struct timeline_lane *lane,
             put_text(file, " > ", 3);
         put_text(file, lane->spans[i].name, strlen(lane->spans[i].name));
     }
-    fprintf(file, " %s\n", lane_code(lane, SPANS));
+    fprintf(file, " %s\n", lane_code(v, lane, SPANS));
 }
 
 static void put_order(struct vcd *v, uint64_t order)
@@ -279,16 +338,16 @@ static void put_order(struct vcd *v, uint64_t order)
     int bit = 63;
     while (bit && !(order >> bit))
         bit--;
-    putc('b', v->out.file);
+    putc('b', v->waves->out.file);
     for (; bit >= 0; bit--)
-        putc((int)('0' + (order >> bit & 1)), v->out.file);
-    fprintf(v->out.file, " %s\n", order_code());
+        putc((int)('0' + (order >> bit & 1)), v->waves->out.file);
+    fprintf(v->waves->out.file, " %s\n", order_code(v));
 }
 
 static void put_record(struct vcd *v, const struct timeline_event *e)
 {
-    const struct timeline *t = &v->timeline;
-    FILE *file = v->out.file;
+    const struct timeline *t = v->timeline;
+    FILE *file = v->waves->out.file;
     const char *message;
     size_t size;
     fprintf(file, "1%s\n", recorder_code(v, e->recorder, RECORD));
@@ -352,16 +411,16 @@ static void put_thread(struct vcd *v, const struct switches_slice *slice,
 {
     const struct timeline_lane *lane = v->switches.threads[slice->of]->lane;
     bool unknown = ends || slice->state == SWITCHES_UNKNOWN;
-    fprintf(v->out.file, "%c%s\n",
+    fprintf(v->waves->out.file, "%c%s\n",
             unknown                            ? 'x'
             : slice->state == SWITCHES_RUNNING ? '1'
                                                : '0',
-            lane_code(lane, RUNNING));
-    fprintf(v->out.file, "%c%s\n",
+            lane_code(v, lane, RUNNING));
+    fprintf(v->waves->out.file, "%c%s\n",
             unknown                          ? 'x'
             : slice->state == SWITCHES_READY ? '1'
                                              : '0',
-            lane_code(lane, IS_READY));
+            lane_code(v, lane, IS_READY));
 }
 
 static void put_change(struct vcd *v, const struct change *change)
@@ -373,7 +432,7 @@ static void put_change(struct vcd *v, const struct change *change)
     case SWITCHES_INTERRUPT:
         active = v->active[slice->of];
         active[slice->state == SWITCHES_UNKNOWN] += change->ends ? -1u : 1u;
-        fprintf(v->out.file, "%c%s\n",
+        fprintf(v->waves->out.file, "%c%s\n",
                 active[0]   ? '1'
                 : active[1] ? 'x'
                             : '0',
@@ -381,38 +440,110 @@ static void put_change(struct vcd *v, const struct change *change)
         break;
     default:
         fprintf(
-            v->out.file, "%d%s\n", !change->ends,
+            v->waves->out.file, "%d%s\n", !change->ends,
             cpu_code(v, slice->cpu, slice->what == SWITCHES_IDLE ? IDLE : OFF));
-    }
-}
-
-/* Writes what changed up to a time. */
-static void put_changes(struct vcd *v, uint64_t ns)
-{
-    for (; v->changed < v->changes_count && v->changes[v->changed].ns <= ns;
-         v->changed++) {
-        put_time(v, v->changes[v->changed].ns);
-        put_change(v, &v->changes[v->changed]);
     }
 }
 
 static void put_event(struct vcd *v, const struct timeline_event *e)
 {
-    put_changes(v, e->ns);
+    FILE *file = v->waves->out.file;
     put_time(v, e->ns);
     if (v->running != e->lane && !v->switches.any && !e->lane->log) {
         if (v->running)
-            fprintf(v->out.file, "0%s\n", lane_code(v->running, RUNNING));
+            fprintf(file, "0%s\n", lane_code(v, v->running, RUNNING));
         v->running = e->lane;
-        fprintf(v->out.file, "1%s\n", lane_code(v->running, RUNNING));
+        fprintf(file, "1%s\n", lane_code(v, v->running, RUNNING));
     }
-    if (e->ns >= timeline_lane_end(&v->timeline, e->lane) && e->lane->depth &&
-        e->ns != v->timeline.length_ns)
+    if (e->ns >= timeline_lane_end(v->timeline, e->lane) && e->lane->depth &&
+        e->ns != v->timeline->length_ns)
         put_spans(v, e->lane, 0); /* its thread ends */
     else if (e->opens || e->closed)
         put_spans(v, e->lane, e->lane->depth);
-    if (!v->plain)
+    if (!v->waves->plain)
         put_record(v, e);
+}
+
+/* ----------------------------------------------------------------- merge -- */
+
+static void read_next(struct vcd *v)
+{
+    v->ended = !timeline_next(v->timeline, &v->event);
+}
+
+/* Behind the last record of a source, while others go on, nothing runs and no
+ * span is open. */
+static void put_end(struct vcd *v)
+{
+    const struct timeline *t = v->timeline;
+    put_time(v, t->length_ns + v->waves->unit_ns);
+    if (v->running)
+        fprintf(v->waves->out.file, "0%s\n", lane_code(v, v->running, RUNNING));
+    for (size_t i = 0; i < t->lanes_count; i++)
+        if (t->lanes[i]->depth)
+            put_spans(v, t->lanes[i], 0);
+}
+
+/* What is next in a source, and when, on the axis of all. Of one time, changes
+ * come before events. */
+enum next { CHANGE, EVENT, END, NOTHING };
+static enum next next_of(const struct vcd *v, uint64_t *ns)
+{
+    const struct timeline *t = v->timeline;
+    const struct change *change =
+        v->changed < v->changes_count ? &v->changes[v->changed] : NULL;
+    enum next next = NOTHING;
+    if (change && (v->ended || change->ns <= v->event.ns)) {
+        *ns = change->ns;
+        next = CHANGE;
+    } else if (!v->ended) {
+        *ns = v->event.ns;
+        next = EVENT;
+    } else if (!v->closed) {
+        *ns = t->length_ns + v->waves->unit_ns;
+        next = END;
+    }
+    *ns += t->later_ns;
+    return next;
+}
+
+static void put_next(struct vcd *v, enum next next)
+{
+    if (next == CHANGE) {
+        put_time(v, v->changes[v->changed].ns);
+        put_change(v, &v->changes[v->changed++]);
+    } else if (next == EVENT) {
+        put_event(v, &v->event);
+        read_next(v);
+    } else {
+        put_end(v);
+        v->closed = true;
+    }
+    output_check(&v->waves->out);
+}
+
+/* Writes all changes and events of all sources, by time. */
+static void put_all(struct vcd *all, size_t count)
+{
+    struct vcd *first;
+    for (size_t i = 0; i < count; i++)
+        read_next(&all[i]);
+    do {
+        enum next next = NOTHING;
+        uint64_t least = 0;
+        first = NULL;
+        for (size_t i = 0; i < count; i++) {
+            uint64_t ns = 0;
+            enum next one = next_of(&all[i], &ns);
+            if (one != NOTHING && (!first || ns < least)) {
+                first = &all[i];
+                least = ns;
+                next = one;
+            }
+        }
+        if (first)
+            put_next(first, next);
+    } while (first);
 }
 
 /* ---------------------------------------------------------------- script -- */
@@ -438,8 +569,11 @@ static bool script_may(const char *path)
 }
 
 /* FILE.tcl for FILE.vcd: viewers open with no signal shown. */
-static void script_write(struct call *call, const char *path)
+static void script_write(struct call *call, const char *path,
+                         const struct vcd *all, size_t count)
 {
+    static const char *const parts[] = {"threads.*", "interrupts.*", "cpus.*",
+                                        "recorders.*", "order*"};
     size_t size = strlen(path);
     char *name = need(malloc(size + 5));
     struct output out;
@@ -456,7 +590,13 @@ static void script_write(struct call *call, const char *path)
     }
     output_open(&out, call, name);
     fputs(script_head, out.file);
-    fputs("foreach part {threads.* interrupts.* cpus.* recorders.* order*} {\n"
+    fputs("foreach part {", out.file);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
+            fprintf(out.file, "%s%s%s%s", i || k ? " " : "",
+                    all[i].scope ? all[i].scope : "", all[i].scope ? "." : "",
+                    parts[k]);
+    fputs("} {\n"
           "    set names {}\n"
           "    for {set i 0} {$i < [gtkwave::getNumFacs]} {incr i} {\n"
           "        set name [gtkwave::getFacName $i]\n"
@@ -470,35 +610,99 @@ static void script_write(struct call *call, const char *path)
     free(name);
 }
 
-void export_vcd(struct call *call, const char *path)
+/* ---------------------------------------------------------------- export -- */
+
+static bool scope_is_taken(const struct vcd *all, size_t i, const char *name)
 {
-    struct vcd v = {.plain = call_option(call, EXPORT_PLAIN)};
-    struct timeline_event e;
-    bool to_file;
-    output_open(&v.out, call, path);
-    to_file = v.out.temporary;
-    timeline_open(&v.timeline, call, EXPORT_VALUE);
-    switches_export(&v.switches, &v.timeline);
-    changes_make(&v);
-    put_head(&v);
-    put_lanes(&v);
-    put_machine(&v);
-    if (v.plain && !v.timeline.lanes_count)
-        warn(call, "there is no record, and so no wire");
-    if (!v.plain)
-        put_recorders(&v);
-    put_start(&v);
-    while (timeline_next(&v.timeline, &e)) {
-        put_event(&v, &e);
-        output_check(&v.out);
+    while (i--)
+        if (strcmp(all[i].scope, name) == 0)
+            return true;
+    return false;
+}
+
+/* Makes the name of a source's scope: letters and digits, as no other has it. */
+static char *scope_make(const struct vcd *all, size_t i)
+{
+    const char *title = all[i].timeline->call->title;
+    char *name = NULL;
+    for (unsigned number = 1; !name; number++) {
+        if ((number == 1 ? asprintf(&name, "%s", title)
+                         : asprintf(&name, "%s_%u", title, number)) < 0)
+            need(NULL);
+        for (char *at = name; *at; at++)
+            *at = isalnum((unsigned char)*at) ? *at : '_';
+        if (scope_is_taken(all, i, name)) {
+            free(name);
+            name = NULL;
+        }
     }
-    put_changes(&v, UINT64_MAX);
-    put_time(&v, v.timeline.length_ns + v.unit_ns);
-    free(v.changes);
-    free(v.active);
-    switches_free(&v.switches);
-    timeline_close(&v.timeline);
-    output_close(&v.out);
-    if (to_file && !v.plain)
-        script_write(call, path);
+    return name;
+}
+
+static void vcd_open(struct vcd *all, size_t i, struct waves *w,
+                     struct timeline *timeline)
+{
+    struct vcd *v = &all[i];
+    uint64_t length = timeline->later_ns + timeline->length_ns;
+    *v = (struct vcd){.waves = w, .timeline = timeline};
+    v->first_code = i ? codes_end(v - 1) : 0;
+    switches_export(&v->switches, timeline);
+    changes_make(v);
+    if (timeline->call->title)
+        v->scope = scope_make(all, i);
+    w->length_ns = length > w->length_ns ? length : w->length_ns;
+}
+
+static void put_variables(struct vcd *v)
+{
+    FILE *file = v->waves->out.file;
+    if (v->scope)
+        fprintf(file, "$scope module %s $end\n", v->scope);
+    put_lanes(v);
+    put_machine(v);
+    if (v->waves->plain && !v->timeline->lanes_count)
+        warn(v->timeline->call, "there is no record, and so no wire");
+    if (!v->waves->plain)
+        put_recorders(v);
+    if (v->scope)
+        fputs("$upscope $end\n", file);
+}
+
+void export_vcd(struct call *calls, const char *path)
+{
+    struct waves w = {.plain = call_option(calls, EXPORT_PLAIN)};
+    size_t count, i;
+    struct timeline *timelines;
+    struct vcd *all;
+    bool to_file;
+    output_open(&w.out, calls, path);
+    to_file = w.out.temporary;
+    timelines = timelines_open(calls, EXPORT_VALUE, &count);
+    all = need(calloc(count, sizeof *all));
+    for (i = 0; i < count; i++)
+        vcd_open(all, i, &w, &timelines[i]);
+    for (i = 0; i < count; i++)
+        all[i].closed =
+            timelines[i].later_ns + timelines[i].length_ns == w.length_ns;
+    put_head(&w, all, count);
+    for (i = 0; i < count; i++)
+        put_variables(&all[i]);
+    fputs("$enddefinitions $end\n#0\n$dumpvars\n", w.out.file);
+    for (i = 0; i < count; i++)
+        put_start(&all[i]);
+    fputs("$end\n", w.out.file);
+    put_all(all, count);
+    if (w.now <= w.length_ns / w.unit_ns)
+        fprintf(w.out.file, "#%" PRIu64 "\n", w.length_ns / w.unit_ns + 1);
+    output_close(&w.out);
+    if (to_file && !w.plain)
+        script_write(calls, path, all, count);
+    for (i = 0; i < count; i++) {
+        free(all[i].changes);
+        free(all[i].active);
+        free(all[i].scope);
+        switches_free(&all[i].switches);
+    }
+    free(all);
+    timelines_close(timelines, count);
 }

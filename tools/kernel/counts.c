@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "array.h"
 #include "json.h"
@@ -115,13 +114,12 @@ static void counted_show(const struct counted *t, bool as_json, int width)
 void kernel_counts(struct call *call, int pid, uint64_t ns, bool as_json)
 {
     struct counts before = {0}, now = {0};
-    struct timespec wait = {(time_t)(ns / 1000000000u),
-                            (long)(ns % 1000000000u)};
     int width = 10;
     counts_read(pid, &before);
     if (!before.count)
         fail(call, "no such process");
-    nanosleep(&wait, NULL);
+    stop_wait(ns);
+    stop_over();
     counts_read(pid, &now);
     if (!now.count)
         fail(call, "has ended, and its counts with it");

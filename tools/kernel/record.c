@@ -11,7 +11,6 @@
 #include <dirent.h>
 #include <elf.h>
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +26,8 @@ enum {
     SLOTS = 4,
     CPUS = 1024,
     RING_MOST = 4 << 20, /* bytes, as far as the user may lock them */
-    RING_LEAST = 16 << 10
+    RING_LEAST = 16 << 10,
+    LOOK_NS = 20000000 /* between looks at the rings */
 };
 
 /* All that the reader reads: its memory begins here. */
@@ -51,7 +51,10 @@ struct own {
     const void *mapped[CPUS];
     int *fds; /* of all events */
     size_t fds_count, fds_max;
-    int32_t *threads;
+    struct own_thread { /* that was there when it was opened */
+        int32_t id;
+        char name[16];
+    } * threads;
     size_t threads_count, threads_max;
 };
 
@@ -79,13 +82,12 @@ static void own_unmap(struct memory *memory, const void *at, size_t size)
 {
     (void)memory, (void)at, (void)size; /* own_close() does */
 }
-static bool own_thread(struct memory *memory, int32_t id, char name[16])
+static bool comm_read(int pid, int32_t id, char name[16])
 {
-    const struct own *own = (const struct own *)memory;
     char path[64], text[17];
     FILE *file;
     size_t size;
-    snprintf(path, sizeof path, "/proc/%d/task/%d/comm", own->pid, id);
+    snprintf(path, sizeof path, "/proc/%d/task/%d/comm", pid, id);
     file = fopen(path, "re");
     if (!file)
         return false;
@@ -94,7 +96,19 @@ static bool own_thread(struct memory *memory, int32_t id, char name[16])
     memset(name, 0, 16);
     if (size > 1)
         memcpy(name, text, size - 1); /* without the newline */
-    return true;
+    return size > 0;
+}
+/* A thread that has ended has the name that it had at first, if it was there
+ * then. */
+static bool own_thread(struct memory *memory, int32_t id, char name[16])
+{
+    const struct own *own = (const struct own *)memory;
+    if (comm_read(own->pid, id, name))
+        return true;
+    for (size_t i = 0; i < own->threads_count; i++)
+        if (own->threads[i].id == id)
+            memcpy(name, own->threads[i].name, 16);
+    return false;
 }
 
 static void rings_close(struct own *own)
@@ -221,16 +235,18 @@ static long thread_open(struct own *own, int32_t thread,
 
 static bool thread_is_new(struct own *own, int32_t thread)
 {
-    int32_t *threads;
+    struct own_thread *threads;
     for (size_t i = 0; i < own->threads_count; i++)
-        if (own->threads[i] == thread)
+        if (own->threads[i].id == thread)
             return false;
     threads = array_room(own->threads, &own->threads_max,
                          own->threads_count + 1, sizeof *threads);
     if (!threads)
         return false;
     own->threads = threads;
-    threads[own->threads_count++] = thread;
+    threads[own->threads_count] = (struct own_thread){.id = thread};
+    comm_read(own->pid, thread, threads[own->threads_count].name);
+    own->threads_count++;
     return true;
 }
 
@@ -339,7 +355,7 @@ static const char *kernel_source_open(struct source *source, int pid)
                         .big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__,
                         .live = true,
                         .native = true};
-    own_thread(&own->memory, pid, own->program);
+    comm_read(pid, pid, own->program);
     own->kernel.page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
     own_fill(own);
     opened = recorder_raw_now_();
@@ -368,14 +384,37 @@ static const char *kernel_source_open(struct source *source, int pid)
 
 /* ---------------------------------------------------------------- record -- */
 
+/* False: a process has ended, also if its parent has not asked for it yet: then
+ * its first thread alone is left. */
+static bool is_running(int pid)
+{
+    char path[32], text[1024], *state;
+    unsigned long threads;
+    size_t size;
+    FILE *file;
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    file = fopen(path, "re");
+    if (!file)
+        return false;
+    size = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[size] = '\0';
+    state = strrchr(text, ')');
+    /* Behind the name: state, 16 numbers, threads. */
+    if (!state || sscanf(state,
+                         ") %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+                         "%*s %*s %*s %*s %*s %*s %lu",
+                         &threads) != 1)
+        return size > 0;
+    return strchr("ZX", state[2]) == NULL || threads > 1;
+}
+
 bool kernel_record(struct call *call, int pid, uint64_t ns)
 {
     const char *wrong = kernel_source_open(&call->source, pid);
     uint64_t end = recorder_clock_ns_(RECORDER_MONOTONIC_) + ns, now;
-    char path[32];
-    snprintf(path, sizeof path, "/proc/%d/task", pid);
-    if (access(path, F_OK) != 0)
-        fail(call, "no such process");
+    if (!is_running(pid))
+        fail(call, "no such process, or it has ended");
     if (wrong) {
         warn(call, "%s", wrong);
         return false;
@@ -391,9 +430,9 @@ bool kernel_record(struct call *call, int pid, uint64_t ns)
     do { /* before the rings are full */
         reader_kernel(&call->reader);
         now = recorder_clock_ns_(RECORDER_MONOTONIC_);
-        poll(NULL, 0, end - now < 20000000 ? (int)((end - now) / 1000000) : 20);
-        now = recorder_clock_ns_(RECORDER_MONOTONIC_);
-    } while (now < end && access(path, F_OK) == 0);
+    } while (now < end && is_running(pid) &&
+             !stop_wait(end - now < LOOK_NS ? end - now : LOOK_NS));
     call_take(call);
+    stop_over();
     return true;
 }

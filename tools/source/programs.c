@@ -13,22 +13,29 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The last part of the path of a process's executable; false: it has none, or
- * is not ours to read. */
-static bool executable_name(int pid, char to[PROGRAM_NAME_MAX])
+bool program_path(int pid, char to[PATH_MAX])
 {
     static const char gone[] = " (deleted)";
-    char link[64], path[PATH_MAX];
-    const char *name;
+    char link[64];
     ssize_t size;
     snprintf(link, sizeof link, "/proc/%d/exe", pid);
-    size = readlink(link, path, sizeof path - 1);
+    size = readlink(link, to, PATH_MAX - 1);
     if (size <= 0)
         return false;
-    path[size] = '\0';
+    to[size] = '\0';
     if ((size_t)size > sizeof gone &&
-        strcmp(path + size - (sizeof gone - 1), gone) == 0)
-        path[(size_t)size - (sizeof gone - 1)] = '\0';
+        strcmp(to + size - (sizeof gone - 1), gone) == 0)
+        to[(size_t)size - (sizeof gone - 1)] = '\0';
+    return true;
+}
+
+/* The last part of that path. */
+static bool executable_name(int pid, char to[PROGRAM_NAME_MAX])
+{
+    char path[PATH_MAX];
+    const char *name;
+    if (!program_path(pid, path))
+        return false;
     name = strrchr(path, '/');
     name = name ? name + 1 : path;
     if (strlen(name) >= PROGRAM_NAME_MAX)

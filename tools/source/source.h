@@ -5,6 +5,7 @@
 #define SOURCE_H
 
 #include <libelf.h>
+#include <limits.h>
 
 #include "reader.h"
 
@@ -130,6 +131,9 @@ const char *source_open_server(struct source *, const char *name,
 /* programs.c: lists all processes, ascending; how many. The caller frees. */
 size_t programs_all(int **all);
 /* The name of a process's program; false: it has ended. */
+/* Reads the path of a process's executable, which may have been deleted since.
+ * False: it has none, or is not ours to read. */
+bool program_path(int pid, char to[PATH_MAX]);
 enum { PROGRAM_NAME_MAX = 256 };
 bool program_name(int pid, char to[PROGRAM_NAME_MAX]);
 /* A sentence on why RECORDER_FILE in a process's environment made no recording;

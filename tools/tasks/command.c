@@ -125,6 +125,31 @@ static bool command_writable(void *of, size_t i, uint64_t *start, uint64_t *end)
     return found;
 }
 
+/* Of a process the mapping, of a core file the segment. */
+static bool command_mapping(void *of, uint64_t address, uint64_t *start,
+                            uint64_t *end)
+{
+    struct tasks_command *command = of;
+    const struct source *source = command->source;
+    char path[32], line[512];
+    bool found = false;
+    FILE *maps;
+    if (!source->pid) {
+        for (size_t i = 0; command_writable(of, i, start, end); i++)
+            if (address >= *start && address < *end)
+                return true;
+        return false;
+    }
+    snprintf(path, sizeof path, "/proc/%d/maps", source->pid);
+    maps = fopen(path, "re");
+    while (maps && !found && fgets(line, sizeof line, maps))
+        found = sscanf(line, "%" SCNx64 "-%" SCNx64, start, end) == 2 &&
+                address >= *start && address < *end;
+    if (maps)
+        fclose(maps);
+    return found;
+}
+
 static bool command_library(void *of, const char *name)
 {
     const struct source *source = ((struct tasks_command *)of)->source;
@@ -156,6 +181,13 @@ static void command_thread_name(void *of, size_t i, char to[64])
     const struct thread *thread = &threads->all[i];
     snprintf(to, 64, "%d%s%s", (int)thread->id, *thread->name ? " " : "",
              thread->name);
+}
+
+static uint64_t command_waits_on(void *of, size_t i)
+{
+    const struct threads *threads = &((struct tasks_command *)of)->threads;
+    const struct wait *wait = &threads->all[i].wait;
+    return wait->timed || wait->kind == WAIT_THREAD ? 0 : wait->object;
 }
 
 static bool command_waits_still(void *of, size_t i, size_t holder)
@@ -232,8 +264,10 @@ const char *command_tasks(struct tasks *tasks, struct tasks_command *command,
                                     .is_code = command_is_code,
                                     .writable = command_writable,
                                     .library = command_library,
+                                    .mapping = command_mapping,
                                     .thread = command_thread,
                                     .thread_name = command_thread_name,
+                                    .waits_on = command_waits_on,
                                     .waits_still = command_waits_still};
     const char *wrong;
     memset(command, 0, sizeof *command);

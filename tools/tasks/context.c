@@ -41,6 +41,17 @@ static const struct ucontext ucontexts[] = {
       {0x98, 1, 2},
       {0xa0, 1, 7},
       {0xa8, 1, 16}}},
+    {EM_386,
+     0x50,
+     {{0x24, 1, 7}, /* edi, esi, ebp, esp, ebx, edx, ecx, eax, eip */
+      {0x28, 1, 6},
+      {0x2c, 1, 5},
+      {0x30, 1, 4},
+      {0x34, 1, 3},
+      {0x38, 1, 2},
+      {0x3c, 1, 1},
+      {0x40, 1, 0},
+      {0x4c, 1, 8}}},
     {EM_AARCH64, 0x1c0, {{0xb8, 31, 0}, {0x1b0, 1, 31}, {0x1b8, 1, 32}}}};
 
 static void set(struct registers *to, unsigned which, uint64_t value)

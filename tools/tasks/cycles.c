@@ -33,12 +33,14 @@ static size_t waits_for(const struct graph *graph, size_t node)
         if (task->running)
             return task->thread < graph->threads ? tasks->count + task->thread
                                                  : TASK_NONE;
-        if (task->dead)
+        if (task->dead || task->timed)
             return TASK_NONE;
         return task->owner != TASK_NONE
                    ? task->owner
                    : holder_node(graph, task->owner_thread);
     }
+    if (tasks->holders[node - tasks->count] != TASK_NONE)
+        return tasks->holders[node - tasks->count];
     return holder_node(graph, graph->next[node - tasks->count]);
 }
 
@@ -110,13 +112,18 @@ static bool cycle_stands(const struct graph *graph,
             if (program->waits_still &&
                 !program->waits_still(program->of, thread, graph->next[thread]))
                 return false;
+            if (tasks->holders[thread] != TASK_NONE &&
+                task_of_futex(tasks, program->waits_on(program->of, thread)) !=
+                    tasks->holders[thread])
+                return false;
             continue;
         }
         task = &tasks->all[cycle->nodes[i]];
         if (!task_again(tasks, task, &now))
             return false;
         task_again_waits(tasks, &now);
-        if (now.object != task->object || now.running != task->running ||
+        if (now.object != task->object || now.timed ||
+            now.running != task->running ||
             (next < tasks->count && now.owner_at != tasks->all[next].address))
             return false;
     }
@@ -138,6 +145,20 @@ static bool cycle_lasts(const struct graph *graph,
     return true;
 }
 
+/* Finds which task holds what each thread waits for. False: there is no
+ * memory. */
+static bool holders_find(struct tasks *tasks, size_t count)
+{
+    const struct tasks_program *program = &tasks->program;
+    tasks->holders = calloc(count + 1, sizeof *tasks->holders);
+    for (size_t i = 0; tasks->holders && i < count; i++)
+        tasks->holders[i] =
+            program->waits_on
+                ? task_of_futex(tasks, program->waits_on(program->of, i))
+                : TASK_NONE;
+    return tasks->holders != NULL;
+}
+
 const char *task_cycles_find(struct tasks *tasks, const size_t *next,
                              size_t count)
 {
@@ -149,7 +170,7 @@ const char *task_cycles_find(struct tasks *tasks, const size_t *next,
     for (size_t i = 0; graph.runs && i < tasks->count; i++)
         if (tasks->all[i].running && tasks->all[i].thread < count)
             graph.runs[tasks->all[i].thread] = i;
-    if (!graph.runs || !cycles_collect(&graph)) {
+    if (!graph.runs || !holders_find(tasks, count) || !cycles_collect(&graph)) {
         free(graph.runs);
         return "there is no memory for it";
     }

@@ -203,5 +203,9 @@ void freertos_wait(struct tasks *tasks, const struct layout *layout,
         strcpy(task->why, of->has_bits ? "events" : "");
         task->object = list - (of->has_bits ? of->bits : 0);
     }
+    /* Who waits without an end is suspended, if tasks can be. */
+    for (size_t i = 0; task->object && i < layout->lists_count; i++)
+        task->timed |= strcmp(state, "blocked") == 0 &&
+                       strcmp(layout->lists[i].state, "suspended") == 0;
     task->blocked = *task->why || task->object;
 }

@@ -45,6 +45,7 @@ struct known {
     const char *states;             /* of values from 0 up; "" ends them */
     const struct task_event *event; /* or null */
     const struct task_ring *ring;   /* or null */
+    uint64_t waits_in, owned_in;    /* states, as bits; 0: all */
     const char *words;              /* as of RECORDER_TASK_WORDS */
     unsigned words_count;
     const struct task_form *forms; /* or several of them, or null */
@@ -109,7 +110,7 @@ static const struct task_event pth_event = {
  * wait_queue, which stands behind the spinlock of an object, and in a
  * context. */
 static const struct task_ring boost_ring = {
-    .head_at = 8, .owner_at = 24, .end_at = 32};
+    .head_at = 8, .owner_at = 24, .end_at = 32, .timed_at = 128};
 
 static const struct known known[] = {
     {.name = "Boost.Fiber",
@@ -157,10 +158,16 @@ static const struct known known[] = {
               THREADX(STATE, 4, "state"),
               THREADX(WORDS, 4, "stack_ptr"),
               THREADX(WAITS, 4, "suspend_control_block"),
+              {RECORDER_TASK_TIMED_, 0, 4, "TX_THREAD",
+               "tx_thread_timer.tx_timer_internal_list_head", true},
               {RECORDER_TASK_OWNER_, 0, 4, "TX_MUTEX", "tx_mutex_owner"}},
      .states = "ready\0completed\0terminated\0suspended\0sleep\0queue\0"
                "semaphore\0flags\0blocks\0bytes\0device\0file\0tcp\0mutex\0"
                "priority\0",
+     /* What a thread waited for stays there; and other objects have other
+      * threads where a mutex has its owner. */
+     .waits_in = 1 << 5 | 1 << 6 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 13,
+     .owned_in = 1 << 13,
      .words = THREADX_WORDS,
      .words_count = sizeof THREADX_WORDS - 1,
      .owners_are_tasks = true},
@@ -356,6 +363,8 @@ static void known_add(struct tasks *tasks, const struct known *k)
     layout_states(layout, k->states, size);
     layout->event = k->event;
     layout->ring = k->ring;
+    layout->waits_in = k->waits_in;
+    layout->owned_in = k->owned_in;
     layout->runs_without = k->runs_without;
     layout->owners_are_tasks = k->owners_are_tasks;
     layout->words_count = k->words_count;

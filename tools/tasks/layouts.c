@@ -34,7 +34,7 @@ struct layout *layout_add(struct tasks *tasks)
 /* Which structure has a member; those of tasks are read in one piece. */
 static bool is_of_task(unsigned what)
 {
-    return what < RECORDER_TASK_OWNER_;
+    return what < RECORDER_TASK_OWNER_ || what == RECORDER_TASK_TIMED_;
 }
 
 bool layout_span(struct layout *layout)

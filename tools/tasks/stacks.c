@@ -113,21 +113,28 @@ size_t stack_note(struct task_stacks *stacks, struct tasks *tasks,
     return span_read(stacks, tasks, 0, registers, end);
 }
 
-bool stack_stood(struct task_stacks *stacks, struct tasks *tasks,
-                 const struct task *then, const struct registers *registers,
-                 uint64_t end, size_t noted)
+/* Has a task the state and the context, or none, that it had? */
+static bool context_stood(struct tasks *tasks, const struct task *then,
+                          const struct registers *registers)
 {
     struct registers after;
     struct task now;
     uint64_t xpsr;
     bool exact;
     cache_renew(&tasks->cache);
-    return task_again(tasks, then, &now) &&
-           task_registers(tasks, &tasks->cache.memory, &now, &after, &exact,
-                          &xpsr) &&
-           now.running == then->running && now.state == then->state &&
+    if (!task_again(tasks, then, &now))
+        return false;
+    task_registers(tasks, &tasks->cache.memory, &now, &after, &exact, &xpsr);
+    return now.running == then->running && now.state == then->state &&
            now.dead == then->dead &&
-           memcmp(registers->value, after.value, sizeof after.value) == 0 &&
+           memcmp(registers, &after, sizeof after) == 0;
+}
+
+bool stack_stood(struct task_stacks *stacks, struct tasks *tasks,
+                 const struct task *then, const struct registers *registers,
+                 uint64_t end, size_t noted)
+{
+    return context_stood(tasks, then, registers) &&
            span_read(stacks, tasks, 1, registers, end) == noted &&
            (!noted ||
             memcmp(stacks->span, stacks->span + SPAN_MAX, noted) == 0);
@@ -153,8 +160,8 @@ static bool stack_read_live(struct task_stacks *stacks, struct tasks *tasks,
         return true;
     }
     *count = stack_walk(stacks, tasks, &now, &registers, frames, whole, &end);
-    if (!*count)
-        return false;
+    if (!*count) /* it has no context that is known here, or none at all */
+        return context_stood(tasks, &now, &registers);
     noted = stack_note(stacks, tasks, &registers, end);
     return stack_stood(stacks, tasks, &now, &registers, end, noted);
 }

@@ -82,7 +82,8 @@ void task_waits(const struct tasks *tasks, const struct task *task,
     else if (task->owner_at)
         snprintf(holder, sizeof holder, "0x%llx",
                  (unsigned long long)task->owner_at);
-    snprintf(to, 256, "%s%s%s", object, *holder ? ", held by " : "", holder);
+    snprintf(to, 256, "%s%s%s%s", object, *holder ? ", held by " : "", holder,
+             task->timed ? ", for a time" : "");
 }
 
 /* "1.2 ms" */

@@ -127,7 +127,7 @@ static void event_read(struct tasks *tasks, const struct layout *layout,
     const struct task_event *event = layout->event;
     struct memory *m = &tasks->cache.memory;
     unsigned char bytes[8];
-    uint64_t number;
+    uint64_t number, next;
     if (!bytes_read(m, at + event->kind_at, bytes, event->kind_bytes))
         return;
     number = bytes_number(m, bytes, event->kind_bytes);
@@ -138,6 +138,8 @@ static void event_read(struct tasks *tasks, const struct layout *layout,
         if (event->kinds[i].kind == EVENT_PLAIN ||
             !bytes_read(m, at + event->object_at, bytes, m->word_bytes))
             return;
+        task->timed =
+            bytes_read_word(m, at + event->next_at, &next) && next != at;
         task->object = bytes_word(m, bytes);
         if (event->kinds[i].kind == EVENT_TASK)
             task->owner_at = task->object;
@@ -148,6 +150,12 @@ static void event_read(struct tasks *tasks, const struct layout *layout,
     }
 }
 
+/* Is a state one of those that are bits? */
+static bool is_state_of(uint64_t bits, uint64_t state)
+{
+    return !bits || (state < 64 && bits >> state & 1);
+}
+
 /* What it waits for, and the kind and the owner of that. */
 static void wait_read(struct tasks *tasks, const struct layout *layout,
                       const unsigned char *bytes, struct task *task)
@@ -155,6 +163,10 @@ static void wait_read(struct tasks *tasks, const struct layout *layout,
     uint64_t at;
     if (!field(tasks, layout, bytes, RECORDER_TASK_WAITS_, &task->object))
         return;
+    if (!is_state_of(layout->waits_in, task->state))
+        task->object = 0;
+    if (field(tasks, layout, bytes, RECORDER_TASK_TIMED_, &at))
+        task->timed = at != 0;
     if (layout->freertos) {
         at = task->object;
         task->object = 0;
@@ -173,7 +185,9 @@ static void wait_read(struct tasks *tasks, const struct layout *layout,
         event_read(tasks, layout, at, task);
         return;
     }
-    task->owner_at = word_in(tasks, layout, task->object, RECORDER_TASK_OWNER_);
+    if (is_state_of(layout->owned_in, task->state))
+        task->owner_at =
+            word_in(tasks, layout, task->object, RECORDER_TASK_OWNER_);
     if (field(tasks, layout, bytes, RECORDER_TASK_WHY_AT_, &at))
         text_in(tasks, at, task->why, sizeof task->why);
 }
@@ -302,8 +316,12 @@ static void ring_wait(struct tasks *tasks, struct task *task, uint64_t end)
     const struct task_ring *ring = tasks->layouts[task->layout].ring;
     struct memory *m = &tasks->cache.memory;
     unsigned char bytes[8];
+    uint64_t timed;
     if (!end || task->running)
         return;
+    task->timed = ring->timed_at &&
+                  bytes_read_word(m, task->address + ring->timed_at, &timed) &&
+                  timed;
     if (ids_find(&tasks->ids, end - ring->end_at, task->layout, 0) !=
         IDS_NONE) {
         task->object = task->owner_at = end - ring->end_at;
@@ -348,6 +366,24 @@ void task_again_waits(struct tasks *tasks, struct task *now)
 }
 
 /* --------------------------------------------------------------- threads -- */
+
+size_t task_of_futex(struct tasks *tasks, uint64_t address)
+{
+    for (size_t i = 0; address && i < tasks->layouts_count; i++) {
+        const struct layout *layout = &tasks->layouts[i];
+        const struct layout_row *futex = &layout->rows[RECORDER_TASK_FUTEX_];
+        size_t owner;
+        if (!futex->is_set)
+            continue;
+        owner = ids_find(&tasks->ids,
+                         word_in(tasks, layout, address - futex->offset,
+                                 RECORDER_TASK_OWNER_),
+                         i, 0);
+        if (owner != IDS_NONE && !tasks->all[owner].dead)
+            return owner;
+    }
+    return TASK_NONE;
+}
 
 /* The stack that a task has, by its rows; false: they do not tell. */
 static bool stack_bounds(struct tasks *tasks, const struct task *task,
@@ -443,6 +479,7 @@ static void threads_link(struct tasks *tasks)
         }
     }
     ids_free(&by_id);
+    runs_link(tasks);
 }
 
 /* ------------------------------------------------------------------ open -- */
@@ -566,6 +603,7 @@ void tasks_close(struct tasks *tasks)
     for (size_t i = 0; i < tasks->layouts_count; i++)
         free(tasks->layouts[i].freertos);
     free(tasks->lasts);
+    free(tasks->holders);
     free(tasks->cycles);
     free(tasks->order);
     free(tasks->groups);

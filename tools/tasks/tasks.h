@@ -19,6 +19,7 @@ gdb's library, too, and need no libdw)
     cycles     tasks and threads that wait for each other in a circle
     last       the newest record of each task
     tasks      finds the layouts, reads all of their tasks
+    runs       on which thread a task runs that does not say so
     context    the registers that a task goes on with
     lists      where a layout's tasks stand
     freertos   the objects that tasks of FreeRTOS wait for
@@ -71,12 +72,17 @@ struct tasks_program {
     /* Part i of the memory that the program writes to; false: there are no
      * more. */
     bool (*writable)(void *of, size_t i, uint64_t *start, uint64_t *end);
+    /* The part of its memory, with the same rights and of one file or none, that
+     * an address lies in. */
+    bool (*mapping)(void *of, uint64_t address, uint64_t *start, uint64_t *end);
     /* Is a file mapped whose name, without folders, begins so? */
     bool (*library)(void *of, const char *name);
     /* Kernel id and, if it is asked for, stack pointer (0: not known) of thread
      * i; false: there are no more. The name for people of it. */
     bool (*thread)(void *of, size_t i, int32_t *id, uint64_t *sp);
     void (*thread_name)(void *of, size_t i, char to[64]);
+    /* The address of what thread i waits for without an end, or 0. */
+    uint64_t (*waits_on)(void *of, size_t i);
     /* Does thread i wait as it did, for what thread `holder` holds? */
     bool (*waits_still)(void *of, size_t i, size_t holder);
 };
@@ -122,6 +128,7 @@ enum event_kind {
 };
 struct task_event {
     unsigned object_at, kind_at, kind_bytes;
+    unsigned next_at; /* the next of a ring of events, any of which will do */
     struct {
         uint64_t bit; /* in the number; 0 ends them */
         const char *why;
@@ -134,6 +141,7 @@ struct task_event {
  * waits for the end of a task, in that. */
 struct task_ring {
     unsigned head_at, owner_at, end_at;
+    unsigned timed_at; /* in a task: null, unless it waits for a time */
 };
 
 /* FreeRTOS: tasks stand in lists by items, and wait in lists of objects. All
@@ -183,6 +191,8 @@ struct layout {
     struct freertos *freertos;      /* or null */
     const struct task_event *event; /* WAITS's value is its address; or null */
     const struct task_ring *ring;   /* or null */
+    uint64_t waits_in, owned_in;    /* states, as bits, in which WAITS and OWNER
+                                  * are true; 0: all */
     bool on_first;                  /* all run on the first thread */
     bool runs_without;              /* no context: the task runs */
     bool owners_are_tasks;          /* an owner that is none is no owner */
@@ -211,6 +221,7 @@ struct task {
     bool internal, running, dead;
     bool moved;   /* it ran while it was looked at */
     bool blocked; /* whatever its list says */
+    bool timed;   /* it waits no longer than a time */
     bool in_deadlock, chosen;
 };
 
@@ -239,6 +250,8 @@ struct tasks {
     size_t *order; /* of all, as they are shown */
     struct task_cycle *cycles;
     size_t cycles_count, cycles_max;
+    size_t *holders; /* of threads: the task that holds what the thread waits
+                      * for, as its OWNER says, or TASK_NONE; or null */
     struct task_last *lasts; /* by thread number, or null */
     size_t lasts_count;
     char warnings[1024]; /* a line each */
@@ -252,6 +265,9 @@ void tasks_close(struct tasks *);
  * what it waits for, where a ring tells that: then task_again_waits() does. */
 bool task_again(struct tasks *, const struct task *, struct task *now);
 void task_again_waits(struct tasks *, struct task *now);
+/* The task that holds what threads wait for at an address, as a FUTEX row has
+ * it; TASK_NONE: no description tells. */
+size_t task_of_futex(struct tasks *, uint64_t address);
 /* Adds a line of warning, once. */
 void tasks_warn(struct tasks *, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -302,6 +318,10 @@ const struct task_machine *task_machine(const struct memory *);
  * Cortex-M, else 0. */
 bool task_registers(const struct tasks *, struct memory *, const struct task *,
                     struct registers *, bool *exact, uint64_t *xpsr);
+
+/* runs.c: tells which thread runs each task that runs and names no worker: the
+ * only thread, or the only one in whose part of the memory its stack lies. */
+void runs_link(struct tasks *);
 
 /* ------------------------------------------------------------------ last -- */
 

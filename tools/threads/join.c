@@ -36,7 +36,11 @@ const char *recorded_join(struct threads *threads)
     struct recorded *recorded = threads->recorded;
     for (size_t i = 0; i < recorded->pasts_count; i++) {
         struct past *past = &recorded->pasts[i];
-        struct thread *thread = thread_of(threads, past);
+        struct thread *thread;
+        past->ended |= past->is_parents;
+        if (past->heir)
+            continue;
+        thread = thread_of(threads, past);
         if (!thread)
             return threads->too_many
                        ? NULL
@@ -156,10 +160,16 @@ static bool holders_add(struct threads *threads, struct wait *wait,
     return true;
 }
 
-/* The thread of an id, also one that has ended. */
+/* The thread of an id, also one that has ended, or that it had in front of
+ * fork(). */
 static size_t index_of(const struct threads *threads, int32_t id)
 {
+    const struct recorded *recorded = threads->recorded;
     size_t at = id > 0 ? threads_index(threads, id) : THREAD_NONE;
+    for (size_t i = 0; id > 0 && at == THREAD_NONE && i < recorded->pasts_count;
+         i++)
+        if (recorded->pasts[i].heir && recorded->pasts[i].id == id)
+            at = recorded->pasts[recorded_heir(recorded, i)].index;
     for (size_t i = threads->count; id > 0 && at == THREAD_NONE && i-- > 0;)
         if (threads->all[i].ended && threads->all[i].id == id)
             at = i;

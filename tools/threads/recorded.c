@@ -28,10 +28,18 @@ static bool begins(const char *format, const char *with)
 
 /* ---------------------------------------------------------------- pasts -- */
 
+size_t recorded_heir(const struct recorded *recorded, size_t past)
+{
+    while (recorded->pasts[past].heir)
+        past = recorded->pasts[past].heir - 1;
+    return past;
+}
+
 struct past *recorded_past(const struct recorded *recorded, unsigned number)
 {
     size_t at = ids_find(&recorded->numbers, number, 0, 0);
-    return at == IDS_NONE ? NULL : &recorded->pasts[at];
+    return at == IDS_NONE ? NULL
+                          : &recorded->pasts[recorded_heir(recorded, at)];
 }
 
 /* The past of the thread that recorded an event, made if need be. */
@@ -130,6 +138,21 @@ static void created_read(const struct entry *entry, uint64_t handle,
     *made = (struct made){0};
 }
 
+/* What is known so far is of the parent's threads, one of which goes on as this
+ * one. An heir comes behind those whose heir it is, so no chain of them is a
+ * circle. */
+static void fork_read(const struct entry *entry, unsigned number)
+{
+    struct recorded *recorded = entry->recorded;
+    size_t own = (size_t)(entry->past - recorded->pasts);
+    size_t was = ids_find(&recorded->numbers, number, 0, 0);
+    for (size_t i = 0; i < recorded->pasts_count; i++)
+        recorded->pasts[i].is_parents |= i != own;
+    entry->past->forked_from = number;
+    if (was < own) /* IDS_NONE is larger */
+        recorded->pasts[was].heir = own + 1;
+}
+
 static void life_read(const struct entry *entry)
 {
     struct past *past = entry->past;
@@ -148,6 +171,10 @@ static void life_read(const struct entry *entry)
         past->maker = (unsigned)word[3];
         past->made_at = entry->event->event.caller;
         past->made_ns = entry->event->ns;
+    } else if (begins(entry->format, "unseen: more than %u threads")) {
+        entry->recorded->seen_most = (unsigned)word[0];
+    } else if (begins(entry->format, "forked from T%u")) {
+        fork_read(entry, (unsigned)word[0]);
     } else if (begins(entry->format, "ended: ")) {
         past->ended = past->has_calls = true;
         past->ended_ns = entry->event->ns;
@@ -543,6 +570,17 @@ static void event_read(struct recorded *recorded,
     readers[i].read(&entry);
 }
 
+/* What a thread did in front of fork() is its own in the child, too. */
+static void heirs_join(struct recorded *recorded)
+{
+    for (size_t i = 0; i < recorded->spans_count; i++)
+        recorded->spans[i].past =
+            recorded_heir(recorded, recorded->spans[i].past);
+    for (size_t i = 0; i < recorded->chains_count; i++)
+        recorded->chains[i].past =
+            recorded_heir(recorded, recorded->chains[i].past);
+}
+
 static bool has_self(const struct recorded *recorded)
 {
     for (size_t i = 0; i < recorded->pasts_count; i++)
@@ -581,6 +619,7 @@ struct recorded *recorded_look(const struct reader *of, const char *names,
             *wrong = "there is no memory for it";
     }
     stacks_join(recorded);
+    heirs_join(recorded);
     if (!*wrong && recorded->no_memory)
         *wrong = "there is no memory for it";
     if (!*wrong)

@@ -27,6 +27,7 @@ struct past {
     bool has_self;                   /* thread_self tells of it */
     bool is_made;                    /* by pthread_create: these are known */
     unsigned maker;                  /* the number of the thread that made it */
+    unsigned forked_from;            /* its number in the parent; 0: none */
     uint64_t start, argument, first; /* what runs; a word at the argument */
     uint64_t made_at;                /* site */
     uint64_t made_stack, stack_bytes;
@@ -43,8 +44,10 @@ struct past {
     int64_t wait_ns; /* when it began */
     uint64_t calls[CALLS_COUNT];
     bool has_calls;
-    size_t index; /* among the threads; THREAD_NONE */
-    size_t span;  /* 1 + the one that has begun; 0: none */
+    bool is_parents; /* a thread of the process that forked this one */
+    size_t heir;     /* 1 + the past of the thread that it became; 0: none */
+    size_t index;    /* among the threads; THREAD_NONE */
+    size_t span;     /* 1 + the one that has begun; 0: none */
 };
 
 /* A wait, begun and ended. */
@@ -112,6 +115,7 @@ struct recorded {
     size_t made_max;
     struct opened *opened;
     size_t opened_count, opened_max;
+    unsigned seen_most;        /* threads at once; there were more; or 0 */
     int64_t first_ns, last_ns; /* of waits: from when all are known */
     bool has_snapshots;        /* of stacks: see snapshots_extend() */
     bool no_memory;
@@ -124,8 +128,11 @@ struct recorded *recorded_read(const struct reader *, const char **wrong);
 struct recorded *recorded_look(const struct reader *, const char *names,
                                const char **wrong);
 void recorded_free(struct recorded *);
-/* The recorded thread of a number; null: unknown. */
+/* The recorded thread of a number; null: unknown. Of one that called fork(), the
+ * one that it became in the child. */
 struct past *recorded_past(const struct recorded *, unsigned number);
+/* The past of a thread that goes on: it, or what it became. */
+size_t recorded_heir(const struct recorded *, size_t past);
 /* Adds the files that the program opened after the source's list of them was
  * made. False: there is no memory. */
 bool recorded_opened(const struct recorded *, struct source *);

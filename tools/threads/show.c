@@ -100,6 +100,9 @@ static void stranger(const struct threads *threads, int32_t id, char to[256])
         snprintf(to, 256, "%d, which is no thread of this program", (int)id);
     else if (process_name(id, name))
         snprintf(to, 256, "%d %s, of another process", (int)id, name);
+    else if (id < threads->source->pid) /* older than this process */
+        snprintf(to, 256, "%d, which has ended, or forked this process",
+                 (int)id);
     else
         snprintf(to, 256, "%d, which has ended", (int)id);
 }
@@ -375,7 +378,7 @@ static bool follows(const struct threads *threads, const struct thread *a,
                     const struct thread *b)
 {
     return b->id == a->id + 1 && strcmp(a->name, b->name) == 0 &&
-           (!threads->recorded || b->number == a->number + 1);
+           (!threads->recorded || b->number == (a->number ? a->number + 1 : 0));
 }
 
 void show_threads(FILE *to, const struct threads *threads, const size_t *which,
@@ -485,6 +488,11 @@ void show_how(FILE *to, const struct threads *threads)
         fputs("As recorder run recorded them.\n", to);
     else
         fputs("As the core file has them.\n", to);
+    if (threads->recorded && threads->recorded->seen_most)
+        fprintf(to,
+                "More than %u threads lived at once: of those beyond nothing "
+                "was recorded.\n",
+                threads->recorded->seen_most);
     if (running && threads->source->pid && !threads->stopped_ns)
         fputs("A thread that runs has no stack here: --stop reads it.\n", to);
     if (moved)

@@ -77,7 +77,9 @@ static void stack_show(struct tree *tree, uint64_t number, uint64_t site,
 static void does_words(struct threads *threads, const struct thread *thread,
                        char to[1024])
 {
-    if (thread->ended)
+    if (thread->past && thread->past->is_parents)
+        strcpy(to, "is of the process that forked this one");
+    else if (thread->ended)
         strcpy(to, "ended");
     else
         show_wait(threads, thread, to);
@@ -85,19 +87,25 @@ static void does_words(struct threads *threads, const struct thread *thread,
 
 /* ---------------------------------------------------------------- groups -- */
 
-/* Are two threads of one maker shown as one? They made none, and were made at
- * one place for the same, and do the same there. */
+/* Were two threads made at one place for the same, and hold nothing? */
+static bool is_made_alike(const struct past *one, const struct past *other)
+{
+    return one->start == other->start && one->made_stack == other->made_stack &&
+           one->made_at == other->made_at && !one->holds_count &&
+           !other->holds_count;
+}
+
+/* Are two threads of one maker shown as one? They made none, are alike, as far
+ * as anything is known of them, and do the same at one place. */
 static bool is_alike(const struct tree *tree, size_t a, size_t b)
 {
     struct threads *threads = tree->threads;
     const struct thread *one = &threads->all[a], *other = &threads->all[b];
     char left[1024], right[1024];
-    if (tree->child[a] || tree->child[b] || !one->past || !other->past ||
-        one->past->start != other->past->start ||
-        one->past->made_stack != other->past->made_stack ||
-        one->past->made_at != other->past->made_at ||
-        one->ended != other->ended || one->past->holds_count ||
-        other->past->holds_count || one->frames_count != other->frames_count ||
+    if (tree->child[a] || tree->child[b] || !one->past != !other->past ||
+        (one->past && !is_made_alike(one->past, other->past)) ||
+        one->ended != other->ended ||
+        one->frames_count != other->frames_count ||
         memcmp(one->frames, other->frames,
                one->frames_count * sizeof *one->frames) != 0)
         return false;
@@ -160,6 +168,9 @@ static void group_show(struct tree *tree, const size_t *group, size_t count,
         show_taken(tree->to, threads, thread);
         putc('\n', tree->to);
     }
+    if (thread->past && thread->past->forked_from)
+        fprintf(tree->to, "%*swas T%u of the process that forked this one\n",
+                indent + 4, "", thread->past->forked_from);
     if (thread->past && thread->past->is_made)
         made_show(tree, thread, indent + 4, count);
 }

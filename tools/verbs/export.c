@@ -61,15 +61,15 @@ static const struct {
     const char *name;
     void (*write)(struct call *, const char *path);
     unsigned uses;
-    bool is_folder, takes_many;
-} formats[] = {{"perfetto", export_perfetto, VALUES | MESSAGES, false, true},
-               {"chrome", export_chrome, VALUES | MESSAGES, false, true},
-               {"speedscope", export_speedscope, 0, false, true},
-               {"ctf", export_ctf, VALUES, true, true},
-               {"vcd", export_vcd, VALUES | PLAIN, false, false},
-               {"sqlite", export_sqlite, VALUES, false, true},
-               {"json", export_json, 0, false, true},
-               {"csv", export_csv, 0, false, true}};
+    bool is_folder;
+} formats[] = {{"perfetto", export_perfetto, VALUES | MESSAGES, false},
+               {"chrome", export_chrome, VALUES | MESSAGES, false},
+               {"speedscope", export_speedscope, 0, false},
+               {"ctf", export_ctf, VALUES, true},
+               {"vcd", export_vcd, VALUES | PLAIN, false},
+               {"sqlite", export_sqlite, VALUES, false},
+               {"json", export_json, 0, false},
+               {"csv", export_csv, 0, false}};
 
 static const struct option_row rows[] = {
     {'o', "output", "FILE", "where to; - is standard output"},
@@ -108,7 +108,8 @@ static const char help[] =
     "have a process for each, sqlite a table of them and a column source, json "
     "and csv are merged by wall-clock time, with columns of the sources' "
     "labels; ctf has a folder for each in FOLDER, which babeltrace2 and Trace "
-    "Compass open as one. vcd has one set of wires, and takes one.";
+    "Compass open as one; vcd has the wires of each in a scope of its name; "
+    "perfetto's tables of what ran know each as a machine.";
 
 enum { FORMATS = sizeof formats / sizeof *formats };
 
@@ -127,11 +128,6 @@ static size_t format_of(struct call *call)
         misuse(call, "FORMAT and SOURCE are missing; formats are %s", all);
     if (i == FORMATS)
         misuse(call, "%s is no format; there are %s", name, all);
-    if (call->arguments_count > 2 && !formats[i].takes_many)
-        misuse(call,
-               "%s takes one SOURCE: %s is too much: it has one set of wires; "
-               "write a file of each, or perfetto, chrome or ctf of all",
-               name, call->arguments[2]);
     return i;
 }
 

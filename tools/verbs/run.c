@@ -16,7 +16,9 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -25,6 +27,7 @@
 enum { OPTION_ALL = OPTION_OWN, OPTION_COUNT, OPTION_ALWAYS };
 /* Exit statuses for a program that does not run, as of env and sh. */
 enum { CANNOT_RUN = 126, NOT_FOUND = 127, SCRIPTS = 4, MACHINE_FLAGS = 0x600 };
+enum { RECORDING_BYTES = 6 << 20 }; /* of 64 bits; of 32, half */
 
 /* What must be equal in a library and in the program that loads it. */
 struct machine {
@@ -282,6 +285,25 @@ static void preload_set(const struct program *program, const char *library)
     free(text);
 }
 
+/* Is there room for a recording in a folder, which the program would only find
+ * out in silence? Ends the command if not. */
+static void room_look(const char *folder)
+{
+    struct statvfs disk;
+    struct rlimit limit;
+    unsigned long long room;
+    if (statvfs(folder, &disk) == 0 && disk.f_blocks) {
+        room = getuid() == 0 ? disk.f_bfree : disk.f_bavail;
+        if (room * disk.f_frsize < RECORDING_BYTES)
+            fail(NULL, "%s: %s: a recording takes 6 MB", folder,
+                 strerror(ENOSPC));
+    }
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+        limit.rlim_cur < RECORDING_BYTES)
+        fail(NULL, "%s: %s: a recording takes 6 MB, and ulimit -f allows less",
+             folder, strerror(EFBIG));
+}
+
 /* Sets what the library reads: options, and the path of recordings, which is
  * absolute as programs change their folder. Says where they will be. */
 static void pattern_set(const struct call *call, const struct program *program)
@@ -325,6 +347,7 @@ static void pattern_set(const struct call *call, const struct program *program)
     *end = '\0';
     if (access(*file.path ? file.path : "/", W_OK | X_OK) != 0)
         fail(NULL, "%s: %s", file.path, strerror(errno));
+    room_look(*file.path ? file.path : "/");
     *end = '/';
     if (!call_option(call, 'q'))
         warn(NULL, "records to %s%s", file.path,

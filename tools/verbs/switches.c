@@ -414,7 +414,7 @@ static const struct option_row rows[] = {
     {'j', "json", NULL, "one JSON object a line, times in nanoseconds"},
     {OPTION_FOR, "for", "TIME",
      "of a running process that records no switches (Linux): has the kernel "
-     "record them for so long, 5s or 200ms"},
+     "record them for so long, 5s or 200ms; Ctrl-C shows what it has by then"},
     ROW_NAMES,
     {OPTION_SINCE, "since", "WHEN", "only what was from then on: see dump"},
     {OPTION_UNTIL, "until", "WHEN", "up to then, the same"},

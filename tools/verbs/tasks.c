@@ -52,6 +52,26 @@ static void frames_text(struct view *view, const struct task_stack *stack)
         fputs(" < ...", stdout);
 }
 
+/* "waits for mutex B of 4713 worker1", or of the task that holds it. */
+static void thread_text(struct view *view, size_t i)
+{
+    struct threads *threads = &view->command.threads;
+    size_t holder = view->tasks.holders[i];
+    struct thread thread = threads->all[i];
+    char text[1024];
+    if (holder != TASK_NONE) {
+        thread.wait.holder = THREAD_NONE;
+        thread.wait.holder_id = 0;
+        thread.wait.holders_count = thread.wait.readers = 0;
+    }
+    show_wait(threads, &thread, text);
+    show_text(stdout, text);
+    if (holder == TASK_NONE)
+        return;
+    fputs(" of task ", stdout);
+    title_text(&view->tasks, holder);
+}
+
 /* What the node of a circle waits for, with where it stands. */
 static void node_text(struct view *view, size_t node)
 {
@@ -64,9 +84,8 @@ static void node_text(struct view *view, size_t node)
         fputs("thread ", stdout);
         node -= tasks->count;
         show_threads(stdout, threads, &node, 1);
-        show_wait(threads, thread, text);
         putchar(' ');
-        show_text(stdout, text);
+        thread_text(view, node);
         show_site(stdout, threads, thread);
         putchar('\n');
         return;
@@ -123,18 +142,17 @@ static void threads_text(struct view *view)
 {
     struct threads *threads = &view->command.threads;
     enum { FEW = 32 };
-    char words[1024];
     for (size_t i = 0; i < threads->count; i++) {
         const struct thread *thread = &threads->all[i];
-        if (threads->count > FEW && thread->wait.holder == THREAD_NONE)
+        if (threads->count > FEW && thread->wait.holder == THREAD_NONE &&
+            view->tasks.holders[i] == TASK_NONE)
             continue;
         if (i == 0)
             putchar('\n');
         fputs("thread ", stdout);
         show_threads(stdout, threads, &i, 1);
         putchar(' ');
-        show_wait(threads, thread, words);
-        show_text(stdout, words);
+        thread_text(view, i);
         putchar('\n');
     }
     if (threads->count > FEW)
@@ -325,9 +343,10 @@ static void task_json(struct view *view, const struct task *task)
         text_json(text);
         fputs(",\"owner\":", stdout);
         if (task->owner_at)
-            printf("\"0x%llx\"}", (unsigned long long)task->owner_at);
+            printf("\"0x%llx\"", (unsigned long long)task->owner_at);
         else
-            fputs("null}", stdout);
+            fputs("null", stdout);
+        printf(",\"timed\":%s}", task->timed ? "true" : "false");
     } else {
         fputs("null", stdout);
     }

@@ -114,6 +114,8 @@ static void past_json(struct threads *threads, const struct past *past)
     else
         fputs("null,\"start\":", stdout);
     string_json(past->is_made && start ? start->function : NULL);
+    if (past->forked_from)
+        printf(",\"forked_from\":%u", past->forked_from);
     printf(",\"argument\":\"0x%llx\",\"made_ns\":",
            (unsigned long long)past->argument);
     if (past->made_ns != NS_UNKNOWN)

@@ -1,0 +1,92 @@
+/* os_file.h - what recordings ask of an operating system. */
+/* SPDX-License-Identifier: MIT */
+/*
+One of os_linux_file.h and os_windows_file.h answers; other systems have no
+recordings, and define no RECORDER_OS_FILES_. tests/house.sh looks for each name.
+
+`Minus errno`: minus one of RECORDER_ENOENT_ and those that stand by it.
+
+    files
+        RECORDER_O_NEW_, RECORDER_O_NONBLOCK_
+            flags of open(): to make a file that is not there; not to wait
+        long recorder_os_open_(const char *path, long flags)
+            opens a file for this process only, for reading if there is no flag,
+            2 for both; fails if the path is a link. A descriptor, or minus errno
+        long recorder_os_statx_(int fd, const char *path,
+                                struct recorder_statx_ *to)
+            what a descriptor or, where `fd` is -1, a path is, which may be a
+            link: mode, links, user, bytes, times[6] (changed, in s since 1970),
+            inode, device. 0, or minus errno
+        uint32_t recorder_os_user_(void)
+            whose files this process makes
+        bool recorder_os_seek_(int fd, uintptr_t offset)
+            moves the file's position, from where reads and writes go on
+        long recorder_os_allocate_(int fd, uintptr_t offset, uintptr_t bytes)
+            enlarges a file of `offset` bytes, which is positioned at its end,
+            by `bytes`, and takes the disk space. 0 or more, or minus errno
+        void recorder_os_truncate_(int fd, uintptr_t bytes)
+            shortens a file
+        char *recorder_os_share_(int fd, uintptr_t offset, uintptr_t bytes)
+            maps a piece of a file, shared; both are multiples of 64K. Null
+            where it cannot
+        void recorder_os_keep_(int fd)
+            leaves a file to its mapping
+        long recorder_os_has_writer_(int fd)
+            1 if a process has the file of a recording mapped, 0 if none has,
+            minus errno if that cannot be told
+        long recorder_os_lock_(int fd)
+            locks a file until `fd` is closed. -RECORDER_EAGAIN_: another did
+        int recorder_os_rename_(const char *from, const char *to)
+        int recorder_os_unlink_(const char *path)
+            as in POSIX
+        bool recorder_os_is_absolute_(const char *path)
+            true if a path does not depend on the working directory
+    memory
+        uintptr_t recorder_os_page_bytes_(void)
+            the size of a page
+        char *recorder_os_reserve_(uintptr_t bytes)
+            zeroed memory that takes no swap space until it is used, or null
+        bool recorder_os_map_over_(void *at, uintptr_t bytes)
+            puts zeroed memory in the place of what is mapped there
+        bool recorder_os_move_over_(void *from, void *at, uintptr_t bytes)
+            moves a mapping there; these three are for children of fork()
+    process
+        bool recorder_os_is_alone_(void)
+            false if the process has other threads that may record
+        bool recorder_os_process_exists_(intptr_t pid)
+            false if there is surely no such process
+        uintptr_t recorder_os_process_start_(intptr_t pid)
+            when it began, in units of the system; 0 where there is none
+        int recorder_os_modules_(int (*each)(struct recorder_dl_info_ *, size_t,
+                                            void *), void *context)
+            dl_iterate_phdr(): the program first, then its libraries
+        bool recorder_os_machine_(struct recorder_elf_ *to)
+            class, byte order, machine and its flags, as an ELF head has them
+    texts; each returns its size, 0 where it is not known, and writes no NUL
+        size_t recorder_os_path_(char *to, size_t max)
+            the program's file, folders parted by '/'
+        size_t recorder_os_words_(char *to, size_t max)
+            its command line, words parted by NUL or blanks
+        size_t recorder_os_host_(char *to, size_t max)
+            the name of the machine; a newline may end it
+        size_t recorder_os_boot_(char *to, size_t max)
+        size_t recorder_os_namespace_(char *to, size_t max)
+            what is another text after each start of the machine; what is the
+            same for processes that see the same pids
+        size_t recorder_os_vector_(char *to, size_t max)
+            NT_AUXV of the process
+        void recorder_os_folder_(char *to, size_t max)
+            the working directory, with a NUL
+*/
+#ifndef RECORDER_OS_FILE_H_
+#define RECORDER_OS_FILE_H_
+
+#include "os.h"
+
+#ifdef RECORDER_LINUX_
+#include "os_linux_file.h"
+#else
+#include "os_windows_file.h"
+#endif
+
+#endif
