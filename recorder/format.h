@@ -90,7 +90,7 @@ static inline void recorder_plan_add_(struct recorder_plan_ *plan,
 {
     struct recorder_planned_ *part = &plan->part[plan->count];
     if (plan->count == sizeof plan->part / sizeof *part || f->varies ||
-        f->how.kind == '*' || f->at - format > UINT16_MAX)
+        f->how.kind == '*' || (uintptr_t)(f->at - format) > UINT16_MAX)
         return;
     part->literal = (uint16_t)(literal - format);
     part->size = (uint16_t)size;
