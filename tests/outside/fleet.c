@@ -832,10 +832,14 @@ static void kill_at_random(bool server)
                                            ">answer-k%d 2>&1 & sleep "
                                            "0.%03u; kill -9 $(cat %s); wait",
             i, i, ms, server ? "hub" : "web1.pid");
-        if (server)
+        if (server) {
             hub_start("");
-        else
+            /* Else the next request finds no agent, on a fast machine. */
+            build_must(UNTIL("test $(grep -c \": connected\" web1.log) -gt %d"),
+                       i);
+        } else {
             agent_start("web1", "");
+        }
     }
     build_must(
         "sleep 3; " UNTIL("test $(ls spool-web1/*/*.rec* 2>/dev/null | wc"
