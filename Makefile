@@ -77,7 +77,7 @@ build/tools.a: $(TOOLS)
 build/recorder: $(patsubst %.c,build/%.o,$(wildcard tools/*.c)) build/tools.a
 	$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(TOOL_LIBS)
 build/librecorder.so.1: build/gdb/library.o $(patsubst %.c,build/%.o,$(wildcard \
-		library/*.c)) build/tools/options.o build/tools/labels.o \
+		library/*.c)) build/tools/options.o build/tools/trouble.o build/tools/labels.o \
 		build/tools/sources.o build/tools.a library/exports.map
 	$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-z,defs -Wl,-soname,$(@F) \
 		-Wl,--version-script=library/exports.map $(filter %.o %.a,$^) -o $@ \

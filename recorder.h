@@ -64,8 +64,9 @@ LIMITS
       PID makes a file of that.
     * x86: a sandbox that forbids rdtsc (seccomp's strict mode) ends a program
       that records.
-    * In C++, a parameter pack is no list of arguments to record(), which says
-      so. A struct is none, unless recorder_argument(value), which the program
+    * In C++, record(app::net, ...) says that it is record(net, ...) behind using
+      app::recorder_for_net, and a parameter pack that it is no list of
+      arguments. A struct is none, unless recorder_argument(value), which the program
       defines in the namespace of its type, makes a number or a string of it.
     * 32-bit machines: orders and positions count modulo 2^32, laps modulo 2^24.
       The proof ends where a ring hands out 2^24 positions while no record is

@@ -44,8 +44,8 @@ LIMITS
       switch: dumps by order show a pour in one piece, `recorder dump --by-time`
       sorts.
     * Of the time before a thread ends, its last switch is missing: the kernel
-      takes the event away before. When a blocked thread became ready is not
-      known.
+      takes the event away before. So how long its last run was is not known,
+      nor when a blocked thread became ready.
     * Threads that were there before recorder_kernel() take a descriptor more a
       thread and processor, as long as a quarter of RLIMIT_NOFILE lasts; a
       processor that is turned on later is not recorded. RECORDER_SWITCHES comes

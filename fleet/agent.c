@@ -36,7 +36,7 @@ enum {
     NICE = 10    /* of all work */
 };
 static const uint64_t SECOND = 1000000000, JOIN = 30 * SECOND,
-                      MEET = 2 * SECOND;
+                      MEET = SHIP_LATER_NS;
 
 /* ------------------------------------------------------------- snapshots -- */
 
@@ -50,7 +50,7 @@ static struct {
     uint64_t hour[HOURLY]; /* when the last automatic ones were */
     size_t hour_count;
     struct due { /* to be saved: queued for the agent's thread */
-        char id[65], why[256], by[65];
+        char id[65], why[WHY_MAX + 1], by[65];
         bool automatic;
     } due[KNOWN];
     size_t due_count;
@@ -247,20 +247,21 @@ static uint64_t memory_of(int pid)
     return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
+/* `ended`: the process is gone, and its recording is what there is. */
 static void target_add(const char *snapshot, const struct process *p,
-                       const char *file)
+                       bool ended)
 {
     struct target *t;
     size_t i = saves.count;
     saves.all = need(realloc(saves.all, (i + 1) * sizeof *saves.all));
     t = &saves.all[saves.count++];
-    *t = (struct target){.pid = p->pid,
-                         .file = file ? need(strdup(file)) : NULL,
-                         .bytes = file ? 0 : memory_of(p->pid)};
+    *t = (struct target){.pid = p->pid, .bytes = ended ? 0 : memory_of(p->pid)};
+    if (ended || p->by_file)
+        t->file = need(strdup(p->file));
     snprintf(t->snapshot, sizeof t->snapshot, "%s", snapshot);
     /* It may have been saved for the same snapshot before, while it ran. */
     snprintf(t->process, sizeof t->process, "%s.%d%s", p->program, p->pid,
-             file ? "-ended" : "");
+             ended ? "-ended" : "");
     for (; i && saves.all[i - 1].bytes > saves.all[i].bytes; i--) {
         struct target other = saves.all[i];
         saves.all[i] = saves.all[i - 1];
@@ -421,14 +422,13 @@ static void due_take(const struct processes *in)
     pthread_mutex_lock(&state.lock);
     for (size_t i = 0; i < state.due_count; i++) {
         const struct due *d = &state.due[i];
-        if (!spool_begin(d->id, d->why, d->by, d->automatic,
-                         d->automatic ? real_ns() + MEET : 0))
-            say("%s/%s: %s: nothing is saved", options.spool, d->id,
-                strerror(errno));
+        const char *wrong = spool_begin(d->id, d->why, d->by, d->automatic);
+        if (wrong)
+            say("%s/%s: %s: nothing is saved", options.spool, d->id, wrong);
         else
             for (size_t k = 0; k < in->count; k++)
                 if (in->all[k].recorders && in->all[k].alive)
-                    target_add(d->id, &in->all[k], NULL);
+                    target_add(d->id, &in->all[k], false);
     }
     state.due_count = 0;
     pthread_mutex_unlock(&state.lock);
@@ -444,7 +444,7 @@ static void process_ended(struct hub *hub, struct process *p)
     p->alive = p->recorders = false;
     p->retries = 7;
     if (p->file && !options.no_deaths && freeze_all(hub, why, id))
-        target_add(id, p, p->file);
+        target_add(id, p, true);
 }
 
 static void triggers_look(struct hub *hub, struct processes *in)

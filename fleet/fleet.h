@@ -4,7 +4,7 @@
     hub         a connection to a NATS server, by its rights
     nkey        the public key of a seed, as NATS writes both
     json        what JSON says, by SQLite
-    note        the note of a recording that says where it is from
+    note        a recording's notes, and the one that says where it is from
     store       whole recordings, in the layout of NATS' object store
     processes   which processes of this host have recorders
     spool       recordings that wait to be stored, in a folder
@@ -40,6 +40,8 @@ void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 _Noreturn void fail(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 void *need(void *);
+/* Null, or why a write() of so many bytes did less. */
+const char *write_wrong(ssize_t done, size_t size);
 /* Escaped texts are made in one place, by one thread at a time. */
 void texts_lock(void);
 void texts_unlock(void);
@@ -82,6 +84,8 @@ uint64_t json_number(const char *json, size_t size, const char *path);
 
 /* ------------------------------------------------------------------ note -- */
 
+/* True if a file is a recording: a core file with a note of ours. */
+bool note_is_recording(int fd);
 /* Sets the clock of a recording's note. False: it has no such note. */
 bool note_clock(int fd, int64_t offset_ns, int64_t error_ns);
 /* Sets the snapshot of its text to another of the same length. */
@@ -89,10 +93,11 @@ bool note_snapshot(int fd, const char *snapshot);
 
 /* ----------------------------------------------------------------- store -- */
 
+enum { WHY_MAX = 255 };
 struct object {
     char name[256]; /* HOST/PROGRAM.PID/SNAPSHOT.rec.zst */
     char host[65], process[65], snapshot[65];
-    char nuid[64], digest[64], why[256], by[65], error[256];
+    char nuid[64], digest[64], why[WHY_MAX + 1], by[65], error[256];
     uint64_t size, chunks, when_ns, acked_ns;
 };
 /* Stores a file, or what went wrong with it if there is none. Null, or why it
@@ -114,6 +119,7 @@ struct process {
     int pid, fd;             /* fd: it is readable when the process ended */
     uint64_t start;          /* in ticks since boot: with pid, which it is */
     bool recorders, alive;   /* it has some; it was there at the last look */
+    bool by_file;            /* it may not be read, but its recording may */
     char *executable;        /* its path */
     char program[33];        /* with id and kind, a short name */
     char *file;              /* its recording, which outlives it; or null */
@@ -137,8 +143,10 @@ bool process_triggered(struct process *);
 /* SPOOL/SNAPSHOT/PROGRAM.PID.rec, .rec.zst when it is packed, or .error; and
  * about, which says why, by whom, and since when it may be sent. */
 void spool_open(void);
-bool spool_begin(const char *snapshot, const char *why, const char *by,
-                 bool automatic, uint64_t ship_ns);
+enum { SHIP_LATER_NS = 2000000000 }; /* until an automatic one has its id */
+/* Null, or why a snapshot cannot begin. */
+const char *spool_begin(const char *snapshot, const char *why, const char *by,
+                        bool automatic);
 /* Takes the id of another snapshot of the same moment. */
 void spool_rename(const char *snapshot, const char *to);
 /* Makes the path of a process's file; `kind`: ".rec", ".rec.zst", ".error". */

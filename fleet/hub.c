@@ -7,20 +7,31 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { SERVERS_MAX = 32 };
 
 /* The server's refusals come whenever they come: the call that they are about
- * only times out. */
+ * only times out, and is tried again. One text is said once a minute. */
 static void hub_error(natsConnection *connection, natsSubscription *sub,
                       natsStatus status, void *context)
 {
+    static char said[512];
+    static uint64_t said_ns;
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     const char *text = NULL;
     (void)sub;
     (void)context;
     natsConnection_GetLastError(connection, &text);
-    say("%s: %s", options.server,
-        text && *text ? text : natsStatus_GetText(status));
+    text = text && *text ? text : natsStatus_GetText(status);
+    pthread_mutex_lock(&lock);
+    if (strncmp(text, said, sizeof said - 1) != 0 ||
+        now_ns() - said_ns > UINT64_C(60000000000)) {
+        say("%s: %s", options.server, text);
+        snprintf(said, sizeof said, "%s", text);
+        said_ns = now_ns();
+    }
+    pthread_mutex_unlock(&lock);
 }
 
 /* Without this one, libnats waits until it is connected. */
@@ -39,6 +50,18 @@ static void hub_lost(natsConnection *connection, void *context)
     say("%s: the connection is lost; trying on", options.server);
 }
 
+/* libnats gives up what a server refused twice. What is in the spool is sent by
+ * the next agent: systemd starts it. */
+static void hub_closed(natsConnection *connection, void *context)
+{
+    const char *text = NULL;
+    (void)context;
+    natsConnection_GetLastError(connection, &text);
+    say("%s: the connection is given up: %s", options.server,
+        text && *text ? text : "?");
+    _exit(1);
+}
+
 static bool is_loopback(const char *server)
 {
     const char *host = strstr(server, "://");
@@ -47,10 +70,22 @@ static bool is_loopback(const char *server)
            strncmp(host, "localhost", 9) == 0 || strncmp(host, "[::1]", 5) == 0;
 }
 
+/* What libnats says of its last error, without the line of its source: which
+ * certificate is refused, and why. "": nothing more than the status does. */
+static const char *error_more(natsStatus status)
+{
+    const char *text = nats_GetLastError(NULL);
+    const char *end = text && *text == '(' ? strstr(text, "): ") : NULL;
+    text = end ? end + 3 : text ? text : "";
+    return strcmp(text, natsStatus_GetText(status)) == 0 ? "" : text;
+}
+
 static void check(natsStatus status, const char *what)
 {
+    const char *more = status == NATS_OK ? "" : error_more(status);
     if (status != NATS_OK)
-        fail("%s: %s: %s", options.server, what, natsStatus_GetText(status));
+        fail("%s: %s: %s%s%s", options.server, what, natsStatus_GetText(status),
+             *more ? ": " : "", more);
 }
 
 /* Sets the servers, of which --server has one or more, with commas between
@@ -116,14 +151,19 @@ void hub_connect(struct hub *hub, bool patient)
         check(natsOptions_SetDisconnectedCB(o, hub_lost, NULL), "reconnect");
         check(natsOptions_SetReconnectedCB(o, hub_connected, NULL),
               "reconnect");
-        check(natsOptions_SetRetryOnFailedConnect(o, true, hub_connected, NULL),
-              "reconnect");
+        check(natsOptions_SetClosedCB(o, hub_closed, NULL), "reconnect");
     }
     status = natsConnection_Connect(&hub->connection, o);
+    if (status != NATS_OK && patient) { /* who goes on trying says not why */
+        say("%s: no connection: %s%s%s; trying on", options.server,
+            natsStatus_GetText(status), *error_more(status) ? ": " : "",
+            error_more(status));
+        check(natsOptions_SetRetryOnFailedConnect(o, true, hub_connected, NULL),
+              "reconnect");
+        status = natsConnection_Connect(&hub->connection, o);
+    }
     natsOptions_Destroy(o);
-    if (status == NATS_NOT_YET_CONNECTED && patient)
-        say("%s: is not there yet; trying on", options.server);
-    else
+    if (status != NATS_NOT_YET_CONNECTED)
         check(status, "no connection");
     check(jsOptions_Init(&js), "JetStream");
     js.Wait = 5000;

@@ -5,6 +5,7 @@
 #include "shown.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <getopt.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -74,6 +75,13 @@ void *need(void *memory)
     if (!memory)
         fail("there is no memory left");
     return memory;
+}
+
+const char *write_wrong(ssize_t done, size_t size)
+{
+    return done < 0               ? strerror(errno)
+           : (size_t)done == size ? NULL
+                                  : "the disk is full";
 }
 
 static uint64_t clock_ns(clockid_t which)
@@ -326,6 +334,8 @@ int main(int argc, char **argv)
         misuse("--host of fetch is a regular expression");
     if (strcmp(verb, "fetch") == 0 && argc == 3)
         return fleet_fetch(argv[2]);
+    if (strlen(options.why) > WHY_MAX)
+        misuse("--why takes 255 bytes");
     if (argc != 2)
         misuse("fetch SERVICE SNAPSHOT; the others take a SERVICE");
     return strcmp(verb, "freeze") == 0   ? fleet_freeze()

@@ -1,4 +1,4 @@
-/* note.c - changes the note of a recording that says where it is from. */
+/* note.c - a recording's notes, and the one that says where it is from. */
 /* SPDX-License-Identifier: MIT */
 #include "fleet.h"
 #include "source.h"
@@ -8,8 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Finds the note: its place in the file, and its size; 0: there is none. */
-static uint64_t note_find(int fd, size_t *size, bool *big_endian)
+enum { ANY = -1, SEGMENTS_MAX = 64, SEGMENT_MAX = 16 << 20 };
+
+/* Finds a note of ours: its place in the file, and its size; 0: there is none.
+ * The file is read, not mapped: somebody may cut it off meanwhile. */
+static uint64_t note_find(int fd, int type, size_t *size, bool *big_endian)
 {
     Elf *elf;
     size_t count = 0;
@@ -19,21 +22,22 @@ static uint64_t note_find(int fd, size_t *size, bool *big_endian)
     if (!elf || elf_kind(elf) != ELF_K_ELF || elf_getphdrnum(elf, &count) != 0)
         count = 0;
     *big_endian = count && elf_getident(elf, NULL)[EI_DATA] == ELFDATA2MSB;
-    for (size_t i = 0; i < count && i < 64 && !found; i++) {
+    for (size_t i = 0; i < count && i < SEGMENTS_MAX && !found; i++) {
         GElf_Phdr p;
         GElf_Nhdr note;
         size_t at = 0, name, value;
         Elf_Data *data;
-        if (!gelf_getphdr(elf, (int)i, &p) || p.p_type != PT_NOTE)
+        if (!gelf_getphdr(elf, (int)i, &p) || p.p_type != PT_NOTE ||
+            p.p_filesz > SEGMENT_MAX)
             continue;
         data = elf_getdata_rawchunk(elf, (int64_t)p.p_offset, p.p_filesz,
                                     ELF_T_NHDR);
         while (data && (at = gelf_getnote(data, at, &note, &name, &value)) > 0)
-            if (note.n_type == NOTE_SOURCE_TYPE &&
-                note.n_namesz == sizeof NOTE_OWNER &&
+            if (note.n_namesz == sizeof NOTE_OWNER &&
                 memcmp((char *)data->d_buf + name, NOTE_OWNER,
                        sizeof NOTE_OWNER) == 0 &&
-                note.n_descsz >= NOTE_SOURCE_WORDS) {
+                (type == ANY || (note.n_type == (GElf_Word)type &&
+                                 note.n_descsz >= NOTE_SOURCE_WORDS))) {
                 found = p.p_offset + value;
                 *size = note.n_descsz;
             }
@@ -42,13 +46,20 @@ static uint64_t note_find(int fd, size_t *size, bool *big_endian)
     return found;
 }
 
+bool note_is_recording(int fd)
+{
+    bool big_endian;
+    size_t size;
+    return note_find(fd, ANY, &size, &big_endian);
+}
+
 bool note_clock(int fd, int64_t offset_ns, int64_t error_ns)
 {
     const uint64_t words[] = {(uint64_t)offset_ns, (uint64_t)error_ns};
     unsigned char bytes[NOTE_SOURCE_WORDS];
     bool big_endian;
     size_t size;
-    uint64_t at = note_find(fd, &size, &big_endian);
+    uint64_t at = note_find(fd, NOTE_SOURCE_TYPE, &size, &big_endian);
     for (unsigned i = 0; i < sizeof bytes; i++)
         bytes[i] = (unsigned char)(words[i / 8] >>
                                    8 * (big_endian ? 7 - i % 8 : i % 8));
@@ -60,7 +71,7 @@ bool note_snapshot(int fd, const char *snapshot)
     char text[4096 + 1], *line;
     bool big_endian;
     size_t size, length = strlen(snapshot);
-    uint64_t at = note_find(fd, &size, &big_endian);
+    uint64_t at = note_find(fd, NOTE_SOURCE_TYPE, &size, &big_endian);
     if (!at || size > sizeof text - 1 ||
         pread(fd, text, size, (off_t)at) != (ssize_t)size)
         return false;

@@ -49,17 +49,15 @@ static bool is_ours(int pid, char executable[PATH_MAX])
            (!options.match || recorder_regex_match_(options.match, executable));
 }
 
-/* Is the file at a path a recording: a core file with our note? */
 static bool is_recording(const char *path)
 {
-    struct source source;
-    const struct source_how how = {0};
-    bool is;
-    if (source_open(&source, path, &how))
-        return false;
-    is = source.memory->stale_order;
-    source_close(&source);
-    return is;
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    struct stat is;
+    bool found = fd >= 0 && fstat(fd, &is) == 0 && S_ISREG(is.st_mode) &&
+                 note_is_recording(fd);
+    if (fd >= 0)
+        close(fd);
+    return found;
 }
 
 /* The file that holds its rings, mapped shared; or null. */
@@ -123,25 +121,33 @@ bool process_triggered(struct process *p)
 }
 
 /* Looks into a process. One without recorders may get some: it is looked at
- * again, after 5 s, 10 s, up to 10 minutes. */
+ * again, after 5 s, 10 s, up to 10 minutes. One that may not be read may have a
+ * recording that may. */
 static void process_look(struct process *p)
 {
     struct source source;
     char program[65], name[PROGRAM_NAME_MAX];
+    bool read;
     p->retry_ns = now_ns() + (UINT64_C(5000000000) << p->retries);
     p->retries += p->retries < 7;
     memset(&source, 0, sizeof source);
-    if (source_open_process(&source, p->pid) || !source.registries) {
-        source_close(&source);
-        return;
+    read = !source_open_process(&source, p->pid);
+    p->recorders = read && source.registries;
+    if (p->recorders || !read)
+        p->file = file_of(p->pid);
+    p->by_file = !read && p->file;
+    p->recorders |= p->by_file;
+    if (p->recorders) {
+        name_of(program, program_name(p->pid, name) ? name : "program");
+        snprintf(p->program, sizeof p->program, "%.32s", program);
+        p->fd = (int)syscall(SYS_pidfd_open, p->pid, 0);
     }
-    name_of(program, program_name(p->pid, name) ? name : "program");
-    snprintf(p->program, sizeof p->program, "%.32s", program);
-    triggers_of(p, &source);
+    if (p->recorders && read)
+        triggers_of(p, &source);
     source_close(&source);
-    p->file = file_of(p->pid);
-    p->fd = (int)syscall(SYS_pidfd_open, p->pid, 0);
-    p->recorders = true;
+    if (p->by_file)
+        say("%s.%d may not be read: its recording is saved%s", p->program,
+            p->pid, options.trigger ? ", and its triggers are not seen" : "");
 }
 
 static void process_drop(struct process *p)

@@ -14,12 +14,13 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all names */
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t changed; /* by the monotonic clock: the other may jump */
 static bool woken;
 
 void spool_wake(void)
@@ -63,38 +64,49 @@ static void folder_clean(const char *path, bool deeper)
 
 void spool_open(void)
 {
+    pthread_condattr_t how;
+    int fd;
     if (mkdir(options.spool, 0700) != 0 && errno != EEXIST)
         fail("%s: %s", options.spool, strerror(errno));
-    if (access(options.spool, R_OK | W_OK | X_OK) != 0)
+    fd = open(options.spool, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 || access(options.spool, R_OK | W_OK | X_OK) != 0)
         fail("%s: %s", options.spool, strerror(errno));
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0) /* until this process ends */
+        fail("%s: is the spool of an agent that runs", options.spool);
     folder_clean(options.spool, true);
+    pthread_condattr_init(&how);
+    pthread_condattr_setclock(&how, CLOCK_MONOTONIC);
+    pthread_cond_init(&changed, &how);
 }
 
-/* Writes a file whole, or not at all. */
-static bool file_write(const char *path, const char *text, size_t size)
+/* Writes a file whole, or not at all. Null, or why not. */
+static const char *file_write(const char *path, const char *text, size_t size)
 {
     char part[4128];
+    const char *wrong = NULL;
     int fd;
-    bool done;
     snprintf(part, sizeof part, "%s.part", path);
     fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    done = fd >= 0 && write(fd, text, size) == (ssize_t)size && fsync(fd) == 0;
-    if (fd >= 0)
-        close(fd);
-    return done && rename(part, path) == 0;
+    if (fd < 0)
+        return strerror(errno);
+    wrong = write_wrong(write(fd, text, size), size);
+    if (!wrong && (fsync(fd) != 0 || rename(part, path) != 0))
+        wrong = strerror(errno);
+    close(fd);
+    return wrong;
 }
 
-bool spool_begin(const char *snapshot, const char *why, const char *by,
-                 bool automatic, uint64_t ship_ns)
+const char *spool_begin(const char *snapshot, const char *why, const char *by,
+                        bool automatic)
 {
     char path[4096], *json = NULL;
     size_t size;
     FILE *to = need(open_memstream(&json, &size));
-    bool done;
+    const char *wrong;
     fprintf(to,
             "{\"ship_ns\":%" PRIu64 ",\"when_ns\":%" PRIu64
             ",\"automatic\":%d,\"why\":",
-            ship_ns, real_ns(), automatic);
+            real_ns() + (automatic ? SHIP_LATER_NS : 0), real_ns(), automatic);
     json_write(to, why);
     fputs(",\"by\":", to);
     json_write(to, by);
@@ -102,11 +114,12 @@ bool spool_begin(const char *snapshot, const char *why, const char *by,
     if (fclose(to) != 0)
         need(NULL);
     spool_path(path, snapshot, "", "");
-    mkdir(path, 0700);
+    wrong = mkdir(path, 0700) != 0 && errno != EEXIST ? strerror(errno) : NULL;
     spool_path(path, snapshot, "about", "");
-    done = file_write(path, json, size);
+    if (!wrong)
+        wrong = file_write(path, json, size);
     free(json);
-    return done;
+    return wrong;
 }
 
 void spool_rename(const char *snapshot, const char *to)
@@ -188,7 +201,8 @@ static void snapshot_read(struct entries *to, const char *snapshot)
     }
     if (folder)
         closedir(folder);
-    if (!files && about && real_ns() - when_ns > UINT64_C(60000000000)) {
+    if (!files && about &&
+        (int64_t)(real_ns() - when_ns) > INT64_C(60000000000)) {
         spool_path(path, snapshot, "about", "");
         unlink(path);
         spool_path(path, snapshot, "", "");
@@ -285,8 +299,8 @@ static const char *pack(const char *path, const char *snapshot)
                                         size ? ZSTD_e_continue : ZSTD_e_end);
             if (ZSTD_isError(left))
                 wrong = ZSTD_getErrorName(left);
-            else if (write(fd, out, packed.pos) != (ssize_t)packed.pos)
-                wrong = errno ? strerror(errno) : "the disk is full";
+            else
+                wrong = write_wrong(write(fd, out, packed.pos), packed.pos);
         }
     }
     ZSTD_freeCStream(stream);
@@ -341,10 +355,15 @@ static const char *ship_one(struct hub *hub, struct entry *e, bool *again)
     char path[4096], *about;
     const char *wrong = NULL;
     size_t size;
+    int64_t wait_ns;
     pthread_mutex_lock(&lock); /* nobody gives it another id meanwhile */
     about = about_read(e->snapshot, &size);
     spool_path(path, e->snapshot, e->file, "");
-    if (!about || json_number(about, size, "$.ship_ns") > real_ns()) {
+    wait_ns = about
+                  ? (int64_t)(json_number(about, size, "$.ship_ns") - real_ns())
+                  : INT64_MAX;
+    /* More than was ever asked for: the clock went back. */
+    if (!about || (wait_ns > 0 && wait_ns <= SHIP_LATER_NS)) {
         pthread_mutex_unlock(&lock);
         free(about);
         return NULL;
@@ -378,7 +397,7 @@ void *spool_ship(void *context)
             said_ns = now_ns();
         }
         free(in.all);
-        clock_gettime(CLOCK_REALTIME, &until);
+        clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_sec += wrong ? 5 : 1;
         pthread_mutex_lock(&lock);
         while (!woken || wrong) {

@@ -395,6 +395,7 @@ static const char *chunk_unpack(struct getter *g, const void *bytes,
 {
     static unsigned char out[1 << 16];
     ZSTD_inBuffer in = {bytes, size, 0};
+    const char *wrong = NULL;
     while (in.pos < in.size) {
         ZSTD_outBuffer to = {out, sizeof out, 0};
         size_t left = ZSTD_decompressStream(g->stream, &to, &in);
@@ -403,9 +404,11 @@ static const char *chunk_unpack(struct getter *g, const void *bytes,
         g->ended = left == 0;
         if (g->written + to.pos > options.largest_bytes)
             return "it is larger than --largest allows";
-        if (to.pos && (*out || memcmp(out, out + 1, to.pos - 1) != 0) &&
-            pwrite(g->fd, out, to.pos, (off_t)g->written) != (ssize_t)to.pos)
-            return strerror(errno);
+        if (to.pos && (*out || memcmp(out, out + 1, to.pos - 1) != 0))
+            wrong = write_wrong(pwrite(g->fd, out, to.pos, (off_t)g->written),
+                                to.pos);
+        if (wrong)
+            return wrong;
         g->written += to.pos;
     }
     return NULL;

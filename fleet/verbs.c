@@ -151,7 +151,9 @@ static void freeze_answer(void *context, const struct answer *a)
     struct freezing *f = context;
     char *host = answer_text(a, "$.host"), name[65];
     struct host *of;
-    name_of(name, host ? host : "?");
+    if (!host) /* no agent says that */
+        return;
+    name_of(name, host);
     free(host);
     of = host_of(&f->hosts, name);
     f->answered += !of->answered;
@@ -413,9 +415,11 @@ static void who_answer(void *context, const struct answer *a)
 {
     char *host = answer_text(a, "$.host");
     uint64_t clock = answer_number(a, "$.clock_ns");
+    if (!host)
+        return;
     ++*(size_t *)context;
-    printf("%-30s %9" PRIu64 " %10s %+9.1f ms +-%.1f\n",
-           shown(host ? host : "?"), answer_number(a, "$.processes"),
+    printf("%-30s %9" PRIu64 " %10s %+9.1f ms +-%.1f\n", shown(host),
+           answer_number(a, "$.processes"),
            bytes_text(answer_number(a, "$.spool")),
            (double)(int64_t)(clock - (a->asked_ns + a->took_ns / 2)) / 1e6,
            (double)a->took_ns / 2e6);

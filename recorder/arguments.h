@@ -62,21 +62,27 @@ RECORDER_INLINE_ uintptr_t recorder_returned_(uintptr_t order)
             RECORDER_WORD_(name, k),                                           \
             RECORDER_WORD_(name, l)))
 
+/* RECORDER_NAMED_: g++ refuses record(app::net, ...), for it makes the name
+ * recorder_for_app; this says in front of that what helps. */
 #ifdef __cplusplus
 #define RECORDER_NO_ORDER_ uintptr_t()
+#define RECORDER_NAMED_(name)                                                  \
+    sizeof(recorder_named_<recorder_is_qualified_(#name)>) == 0 ||
 #else
 #define RECORDER_NO_ORDER_ ((uintptr_t)0)
+#define RECORDER_NAMED_(name)
 #endif
 
 /* A recorder that is off costs one load and one branch; its arguments are not
  * evaluated. */
 #ifdef RECORDER_OFF
 #define RECORDER_CALL_(name, check, format, call)                              \
-    recorder_word_of_word_(1 ? RECORDER_NO_ORDER_                              \
-                             : (check, recorder_returned_(call)))
+    recorder_word_of_word_(RECORDER_NAMED_(name) 1                             \
+                               ? RECORDER_NO_ORDER_                            \
+                               : (check, recorder_returned_(call)))
 #else
 #define RECORDER_CALL_(name, check, format, call)                              \
-    (RECORDER_DROPPED_(format)                                                 \
+    (RECORDER_NAMED_(name) RECORDER_DROPPED_(format)                           \
              __atomic_load_n(&recorder_for_##name.trace, __ATOMIC_RELAXED) < 0 \
          ? RECORDER_NO_ORDER_                                                  \
          : (check, recorder_returned_(call)))
@@ -279,6 +285,15 @@ RECORDER_INLINE_ auto recorder_checked_(int, const T &value)
     -> decltype(recorder_checked_(0, recorder_argument(value)))
 {
     return recorder_checked_(0, recorder_argument(value));
+}
+template <bool qualified> struct recorder_named_ {
+    static_assert(!qualified,
+                  "record(app::net, ...): write record(net, ...) in namespace "
+                  "app, or behind: using app::recorder_for_net;");
+};
+constexpr bool recorder_is_qualified_(const char *name)
+{
+    return *name && (*name == ':' || recorder_is_qualified_(name + 1));
 }
 template <typename T, typename U, typename... More>
 RECORDER_INLINE_ int recorder_checked_(int, T, U, More...)

@@ -44,20 +44,6 @@ RECORDER_INLINE_ void recorder_constants_open_(struct recorder_constants_ *c,
     c->whole = false;
 }
 
-/* True if an address lies in a segment of the program that is loaded without
- * the right to write. */
-RECORDER_SELDOM_ bool
-recorder_is_program_constant_(const struct recorder_constants_ *c,
-                              uintptr_t address)
-{
-    struct recorder_os_headers_ headers = c->program;
-    struct recorder_os_segment_ segment;
-    while (recorder_os_next_segment_(&headers, &segment))
-        if (!segment.writable && address - segment.at < segment.file_bytes)
-            return true;
-    return false;
-}
-
 /* A line of /proc/self/maps on its way through the parser:
  * "start-end rw-p offset device inode   /path". */
 struct recorder_maps_line_ {
@@ -107,6 +93,23 @@ RECORDER_SELDOM_ bool recorder_constant_add_(struct recorder_constants_ *c,
     return true;
 }
 
+/* True if an address lies in a segment of the program that is loaded without
+ * the right to write. Keeps that segment, too. */
+RECORDER_SELDOM_ bool
+recorder_is_program_constant_(struct recorder_constants_ *c, uintptr_t address)
+{
+    struct recorder_os_headers_ headers = c->program;
+    struct recorder_os_segment_ segment;
+    while (recorder_os_next_segment_(&headers, &segment))
+        if (!segment.writable && address - segment.at < segment.file_bytes) {
+            struct recorder_range_ range = {segment.at,
+                                            segment.at + segment.file_bytes};
+            recorder_constant_add_(c, &range);
+            return true;
+        }
+    return false;
+}
+
 /* Reads /proc/self/maps by pieces of `size` bytes at `piece`, and keeps its
  * constant ranges as long as there is room. Returns whether an address is in
  * one of them. */
@@ -144,12 +147,12 @@ RECORDER_INLINE_ bool recorder_is_constant_(struct recorder_constants_ *c,
                                             size_t size)
 {
     size_t i;
-    if (!RECORDER_OS_MAPS_ || recorder_is_program_constant_(c, address))
-        return true;
     for (i = 0; i < c->count; i++)
         if (address - c->ranges[i].start <
             c->ranges[i].end - c->ranges[i].start)
             return true;
+    if (!RECORDER_OS_MAPS_ || recorder_is_program_constant_(c, address))
+        return true;
     return !c->whole && recorder_maps_read_(c, address, piece, size);
 }
 

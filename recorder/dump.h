@@ -61,9 +61,10 @@ RECORDER_READING_ size_t recorder_message_(struct recorder_scratch_ *s,
         arguments.word = coded.argument;
         arguments.missing = coded.missing;
         format = coded.format;
+        s->plan = NULL;
     }
     if (format)
-        return recorder_format_(to, size, format, &arguments);
+        return recorder_format_planned_(to, size, format, &arguments, s->plan);
     string = recorder_string_at_(to, size ? size - 1 : 0);
     recorder_add_unreadable_(&string, event);
     if (size)
@@ -99,10 +100,10 @@ RECORDER_READING_ void recorder_show_(struct recorder_scratch_ *s,
 
 /* Writes the line of the event that the scratch is at, with its final newline,
  * into scratch->line. Returns its size. */
-RECORDER_READING_ size_t recorder_line_of_(struct recorder_scratch_ *s,
-                                           const struct recorder_clock_ *clock,
-                                           const struct recorder_event *event,
-                                           const struct recorder_line_ *line)
+RECORDER_INLINE_ size_t recorder_line_of_(struct recorder_scratch_ *s,
+                                          const struct recorder_clock_ *clock,
+                                          const struct recorder_event *event,
+                                          const struct recorder_line_ *line)
 {
     struct recorder_shown_ shown;
     struct recorder_string_ to;

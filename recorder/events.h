@@ -149,7 +149,7 @@ recorder_batch_from_last_(const struct recorder_batch_ *batch,
 }
 
 /* Fills the batch with the smallest orders from `after` on, up to `end`. */
-RECORDER_READING_ void recorder_batch_fill_(struct recorder_batch_ *batch)
+RECORDER_FUNCTION_ void recorder_batch_fill_(struct recorder_batch_ *batch)
 {
     uintptr_t all = recorder_batch_from_(batch), to = UINTPTR_MAX, lane, slot;
     uintptr_t from = all;
@@ -227,9 +227,9 @@ RECORDER_INLINE_ uint64_t recorder_ticks_of_(const struct recorder_record *r)
 #endif
 
 /* Makes an event of the run of records at i. */
-RECORDER_READING_ void recorder_event_of_(const struct recorder_batch_ *batch,
-                                          size_t i, size_t run,
-                                          struct recorder_event *event)
+RECORDER_FUNCTION_ void recorder_event_of_(const struct recorder_batch_ *batch,
+                                           size_t i, size_t run,
+                                           struct recorder_event *event)
 {
     const struct recorder_kept_ *head = recorder_batch_at_(batch, i);
     size_t j, k;

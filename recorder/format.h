@@ -55,10 +55,14 @@ extern "C" {
 #endif
 
 RECORDER_PROTOTYPE_ void recorder_format_parse_(struct recorder_formatter_ *f);
+static inline void recorder_format_reset_(struct recorder_formatter_ *f);
+static inline uint64_t recorder_format_word_(struct recorder_formatter_ *f,
+                                             unsigned i);
 static inline void recorder_format_convert_(struct recorder_formatter_ *f);
 RECORDER_PROTOTYPE_ void recorder_format_own_(struct recorder_formatter_ *f);
 RECORDER_PROTOTYPE_ void
 recorder_format_integer_(struct recorder_formatter_ *f);
+static inline void recorder_format_plain_(struct recorder_formatter_ *f);
 static inline void recorder_format_character_(struct recorder_formatter_ *f);
 RECORDER_PROTOTYPE_ void recorder_format_string_(struct recorder_formatter_ *f);
 
@@ -77,54 +81,103 @@ static inline bool recorder_format_ended_(const char *s)
     return !s[0] || (s[0] == '\n' && !s[1]);
 }
 
-/* Text that is no conversion stays with the literal text around it, because an
-   odd '%' must not tear a UTF-8 sequence. */
-RECORDER_FUNCTION_ size_t
+/* Keeps the part of a format that ends at f->at, if there is room and other
+   words need no other parsing. */
+static inline void recorder_plan_add_(struct recorder_plan_ *plan,
+                                      const struct recorder_formatter_ *f,
+                                      const char *format, const char *literal,
+                                      size_t size)
+{
+    struct recorder_planned_ *part = &plan->part[plan->count];
+    if (plan->count == sizeof plan->part / sizeof *part || f->varies ||
+        f->how.kind == '*' || (uintptr_t)(f->at - format) > UINT16_MAX)
+        return;
+    part->literal = (uint16_t)(literal - format);
+    part->size = (uint16_t)size;
+    part->end = (uint16_t)(f->at - format);
+    part->how = f->how;
+    plan->count++;
+}
+
+/* Writes the text up to the next conversion and parses that; kind is 0 at the
+   format's end. Text that is no conversion stays with the literal text around
+   it, because an odd '%' must not tear a UTF-8 sequence. */
+RECORDER_SELDOM_ void recorder_format_next_(struct recorder_formatter_ *f,
+                                            const char *format,
+                                            struct recorder_plan_ *plan)
+{
+    const char *literal = f->at, *s = literal, *end;
+    bool plain = true; /* literal[0..s) needs no escape */
+    for (;;) {
+        while (*s >= 0x20 && *s < 0x7f && *s != '%')
+            s++;
+        f->at = end = s;
+        if (recorder_format_ended_(s)) {
+            recorder_format_reset_(f);
+            break;
+        }
+        s++;
+        if (*end == '%') {
+            f->at = s;
+            recorder_format_parse_(f);
+            if (f->how.kind)
+                break;
+            s = f->at;
+        }
+        plain = false; /* also of a conversion, whose last byte is any */
+    }
+    if (!plain) {
+        recorder_format_escape_(f, literal, (size_t)(end - literal), true);
+        return;
+    }
+    if (plan)
+        recorder_plan_add_(plan, f, format, literal, (size_t)(end - literal));
+    recorder_format_put_(f, literal, (size_t)(end - literal));
+}
+
+/* The plan, unless it is null, is of this format and these words' size: it was
+   filled by calls before, or is empty. */
+RECORDER_FUNCTION_ size_t recorder_format_planned_(
+    char *to, size_t size, const char *format,
+    const struct recorder_arguments_ *arguments, struct recorder_plan_ *plan)
+{
+    struct recorder_formatter_ f;
+    unsigned i;
+    f.arguments = arguments;
+    f.next = f.used = 0;
+    f.at = format;
+    f.text.to = to;
+    f.text.max = size ? size - 1 : 0;
+    f.text.size = 0;
+    for (i = 0;; i++) {
+        if (plan && i < plan->count) {
+            const struct recorder_planned_ *part = &plan->part[i];
+            recorder_format_put_(&f, format + part->literal, part->size);
+            f.at = format + part->end;
+            f.how = part->how;
+            f.missing = false;
+            if (f.how.kind && f.how.kind != '%')
+                f.word = recorder_format_word_(&f, f.next++);
+        } else {
+            recorder_format_next_(&f, format,
+                                  plan && i == plan->count ? plan : NULL);
+        }
+        if (!f.how.kind)
+            break;
+        recorder_format_convert_(&f);
+    }
+    if (size)
+        to[f.text.size < f.text.max ? f.text.size : f.text.max] = '\0';
+    return f.text.size;
+}
+RECORDER_INLINE_ size_t
 recorder_format_(char *to, size_t size, const char *format,
                  const struct recorder_arguments_ *arguments)
 {
-    struct recorder_formatter_ f;
-    const char *literal = format, *s = format;
-    bool plain = true; /* literal[0..s) needs no escape */
-    f.arguments = arguments;
-    f.next = f.used = 0;
-    f.to = to;
-    f.room = size ? size - 1 : 0;
-    f.length = 0;
-    for (;;) {
-        const char *end;
-        while (*s >= 0x20 && *s < 0x7f && *s != '%')
-            s++;
-        end = s;
-        if (*s == '%') {
-            f.at = s + 1;
-            recorder_format_parse_(&f);
-            s = f.at;
-            if (!f.kind) {
-                plain = false; /* its last byte is any */
-                continue;
-            }
-        } else if (!recorder_format_ended_(s)) {
-            plain = false;
-            s++;
-            continue;
-        }
-        if (plain)
-            recorder_format_put_(&f, literal, (size_t)(end - literal));
-        else
-            recorder_format_escape_(&f, literal, (size_t)(end - literal), true);
-        if (end == s)
-            break;
-        recorder_format_convert_(&f);
-        literal = s;
-        plain = true;
-    }
-    if (size)
-        to[f.length < f.room ? f.length : f.room] = '\0';
-    return f.length;
+    return recorder_format_planned_(to, size, format, arguments, NULL);
 }
 
-RECORDER_FUNCTION_ unsigned recorder_format_count_(const char *format)
+RECORDER_SELDOM_ unsigned recorder_format_count_(const char *format)
 {
     struct recorder_formatter_ f;
     f.arguments = NULL;
@@ -135,22 +188,28 @@ RECORDER_FUNCTION_ unsigned recorder_format_count_(const char *format)
     return f.used;
 }
 
-/* Consumes the word at `position`, which counts from 1; 0: the next word. */
-RECORDER_FUNCTION_ uint64_t recorder_format_take_(struct recorder_formatter_ *f,
-                                                  unsigned position)
+/* Returns word i. */
+static inline uint64_t recorder_format_word_(struct recorder_formatter_ *f,
+                                             unsigned i)
 {
     const struct recorder_arguments_ *a = f->arguments;
-    unsigned i = position ? position - 1 : f->next++;
-    if (i >= f->used)
-        f->used = i + 1;
     if (!a || i >= a->count || (i < 32 && (a->missing >> i & 1))) {
         f->missing = true;
         return 0;
     }
     return a->word_bytes == 4 ? (uint32_t)a->word[i] : a->word[i];
 }
+/* Consumes the word at `position`, which counts from 1; 0: the next word. */
+RECORDER_SELDOM_ uint64_t recorder_format_take_(struct recorder_formatter_ *f,
+                                                unsigned position)
+{
+    unsigned i = position ? position - 1 : f->next++;
+    if (i >= f->used)
+        f->used = i + 1;
+    return recorder_format_word_(f, i);
+}
 
-RECORDER_FUNCTION_ unsigned recorder_format_number_(const char **s)
+RECORDER_SELDOM_ unsigned recorder_format_number_(const char **s)
 {
     unsigned n = 0, most = RECORDER_FORMAT_MOST_;
     for (; **s >= '0' && **s <= '9'; ++*s) {
@@ -168,6 +227,7 @@ static inline unsigned recorder_format_position_(struct recorder_formatter_ *f)
     unsigned n = recorder_format_number_(&s);
     if (!n || *s != '$')
         return 0;
+    f->varies = true;
     f->at = s + 1;
     return n;
 }
@@ -177,6 +237,7 @@ RECORDER_SELDOM_ int64_t recorder_format_size_(struct recorder_formatter_ *f)
 {
     if (*f->at != '*')
         return recorder_format_number_(&f->at);
+    f->varies = true;
     f->at++;
     return (int32_t)recorder_format_take_(f, recorder_format_position_(f));
 }
@@ -210,15 +271,15 @@ static inline void recorder_format_modifier_(struct recorder_formatter_ *f)
     const struct recorder_arguments_ *a = f->arguments;
     char c = *f->at;
     bool twice = (c == 'h' || c == 'l') && f->at[1] == c;
-    f->wide = c == 'l';
-    f->bits = 32;
+    f->how.wide = c == 'l';
+    f->how.bits = 32;
     if (!recorder_format_is_modifier_(c))
         return;
     f->at += 1 + twice;
     if (c == 'h')
-        f->bits = twice ? 8 : 16;
+        f->how.bits = twice ? 8 : 16;
     else if (!a || a->word_bytes != 4)
-        f->bits = 64;
+        f->how.bits = 64;
 }
 
 /* True if this character is a conversion of the program's own. */
@@ -240,21 +301,28 @@ RECORDER_SELDOM_ unsigned recorder_format_fields_(struct recorder_formatter_ *f)
         flag = recorder_format_index_("-+ #0'I", *f->at);
         if (flag == 7)
             break;
-        f->flags |= 1U << flag;
+        f->how.flags |= 1U << flag;
     }
     width = recorder_format_size_(f);
     if (width < 0)
-        f->flags |= RECORDER_FORMAT_LEFT_;
-    f->width = (unsigned)(width < 0 ? -width : width);
+        f->how.flags |= RECORDER_FORMAT_LEFT_;
+    f->how.width = (unsigned)(width < 0 ? -width : width);
     if (*f->at == '.') {
         f->at++;
-        f->precision = (int)recorder_format_size_(f);
+        f->how.precision = (int)recorder_format_size_(f);
     }
     return position;
 }
 
+static inline void recorder_format_reset_(struct recorder_formatter_ *f)
+{
+    struct recorder_conversion_ none = {0, 0, -1, 0, '\0', '\0', false, false};
+    f->how = none;
+    f->varies = false;
+}
+
 /* Parses the conversion behind a '%' and consumes its words. */
-RECORDER_FUNCTION_ void recorder_format_parse_(struct recorder_formatter_ *f)
+RECORDER_SELDOM_ void recorder_format_parse_(struct recorder_formatter_ *f)
 {
     static const char conversions[] = "dsuxp%cfgeioXFGEaAbBCS";
     static const char kinds[] = "dsuuu%cfffduufffffuucs";
@@ -262,64 +330,74 @@ RECORDER_FUNCTION_ void recorder_format_parse_(struct recorder_formatter_ *f)
     bool types = f->arguments && f->arguments->types, own;
     f->start = f->at;
     f->missing = false;
-    f->flags = f->width = 0;
-    f->precision = -1;
+    recorder_format_reset_(f);
     if (*f->at <= '9' || *f->at == 'I')
         position = recorder_format_fields_(f);
     own = types && recorder_format_is_own_(f);
     if (!own)
         recorder_format_modifier_(f);
-    f->kind = 0;
     if (recorder_format_ended_(f->at))
         return;
     own = own || (types && recorder_format_is_own_(f));
-    f->conversion = *f->at++;
-    f->kind = kinds[recorder_format_index_(conversions, f->conversion)];
+    f->how.conversion = *f->at++;
+    f->how.kind = kinds[recorder_format_index_(conversions, f->how.conversion)];
     if (own)
-        f->kind = '*';
-    if (!own && (f->conversion == 'C' || f->conversion == 'S'))
-        f->wide = true;
-    if (f->conversion != '%' && f->conversion != 'm')
+        f->how.kind = '*';
+    else if (f->how.conversion == 'C' || f->how.conversion == 'S')
+        f->how.wide = true;
+    else if (f->how.conversion == 'd' || f->how.conversion == 'u')
+        f->how.plain = !f->how.flags && f->how.precision < 0;
+    if (f->how.conversion != '%' && f->how.conversion != 'm')
         f->word = recorder_format_take_(f, position);
 }
 
 /* --------------------------------------------------------------- convert -- */
 
-/* Every conversion writes its text without regard to the width; the padding is
-   then inserted in front, behind, or after the sign and the 0x. */
-static inline void recorder_format_convert_(struct recorder_formatter_ *f)
+/* Inserts what the text from `start` on lacks to its width: in front, behind,
+   or after the sign and the 0x. */
+RECORDER_SELDOM_ void recorder_format_pad_(struct recorder_formatter_ *f,
+                                           size_t start)
 {
-    size_t start = f->length, pad;
-    if (f->kind == '%') {
-        recorder_format_put_(f, "%", 1);
-        return;
-    }
-    if (f->missing) {
-        recorder_format_put_(f, "<lost>", 6);
-        return;
-    }
-    f->prefix = 0;
-    if (f->kind == '*') {
-        recorder_format_own_(f);
-        return;
-    }
-    if (f->kind == 's')
-        recorder_format_string_(f);
-    else if (f->kind == 'c')
-        recorder_format_character_(f);
-    else if (f->kind == 'f')
-        recorder_format_real_(f);
-    else
-        recorder_format_integer_(f);
-    if (f->length - start >= f->width)
-        return;
-    pad = f->width - (f->length - start);
-    if (f->flags & RECORDER_FORMAT_LEFT_)
-        recorder_format_insert_(f, f->length, ' ', pad);
-    else if (f->flags & RECORDER_FORMAT_ZERO_)
+    size_t pad = f->how.width - (f->text.size - start);
+    if (f->how.flags & RECORDER_FORMAT_LEFT_)
+        recorder_format_insert_(f, f->text.size, ' ', pad);
+    else if (f->how.flags & RECORDER_FORMAT_ZERO_)
         recorder_format_insert_(f, start + f->prefix, '0', pad);
     else
         recorder_format_insert_(f, start, ' ', pad);
+}
+
+RECORDER_SELDOM_ void recorder_format_rare_(struct recorder_formatter_ *f)
+{
+    f->prefix = 0;
+    if (f->how.kind == '%' || f->missing || f->how.kind == '*')
+        f->how.width = 0;
+    if (f->how.kind == '%')
+        recorder_format_put_(f, "%", 1);
+    else if (f->missing)
+        recorder_format_put_(f, "<lost>", 6);
+    else if (f->how.kind == '*')
+        recorder_format_own_(f);
+    else if (f->how.kind == 'c')
+        recorder_format_character_(f);
+    else if (f->how.kind == 'f')
+        recorder_format_real_(f);
+    else
+        recorder_format_integer_(f);
+}
+
+/* Every conversion writes its text without regard to the width. */
+static inline void recorder_format_convert_(struct recorder_formatter_ *f)
+{
+    size_t start = f->text.size;
+    if (f->how.plain && !f->missing)
+        recorder_format_plain_(f);
+    else if (f->how.kind == 's' && !f->missing)
+        recorder_format_string_(f);
+    else
+        recorder_format_rare_(f);
+    if (f->text.size - start < f->how.width)
+        recorder_format_pad_(f, start);
 }
 
 /* ------------------------------------------------------------------- own -- */
@@ -331,7 +409,7 @@ RECORDER_SELDOM_ void recorder_format_own_(struct recorder_formatter_ *f)
     const struct recorder_arguments_ *a = f->arguments;
     char text[512], format[32];
     size_t n = (size_t)(f->at - f->start), length;
-    intptr_t plus = f->flags & RECORDER_FORMAT_PLUS_ ? 1 : 0;
+    intptr_t plus = f->how.flags & RECORDER_FORMAT_PLUS_ ? 1 : 0;
     n = n < sizeof format - 2 ? n : 0;
     format[0] = '%';
     for (size_t i = 0; i < n; i++) {
@@ -339,7 +417,7 @@ RECORDER_SELDOM_ void recorder_format_own_(struct recorder_formatter_ *f)
         format[i + 1] = f->start[i];
     }
     format[n + 1] = '\0';
-    length = a->types[(unsigned char)f->conversion](
+    length = a->types[(unsigned char)f->how.conversion](
         a->trace | plus, format, text, sizeof text, (uintptr_t)f->word);
     n = length < sizeof text ? length : sizeof text - 1;
     recorder_format_escape_(f, text, n, true);
@@ -349,34 +427,49 @@ RECORDER_SELDOM_ void recorder_format_own_(struct recorder_formatter_ *f)
 
 /* -------------------------------------------------------------- integers -- */
 
-RECORDER_FUNCTION_ void recorder_format_integer_(struct recorder_formatter_ *f)
+/* Writes a decimal number that has no flags and no precision. */
+static inline void recorder_format_plain_(struct recorder_formatter_ *f)
+{
+    char digit[24], *end = digit + sizeof digit, *start;
+    unsigned unused = 64 - f->how.bits;
+    uint64_t value = f->word << unused;
+    bool negative = f->how.conversion == 'd' && value >> 63;
+    start = recorder_format_whole_(end,
+                                   (negative ? 0 - value : value) >> unused, 1);
+    *--start = '-';
+    start += !negative;
+    recorder_format_put_(f, start, (size_t)(end - start));
+}
+
+RECORDER_SELDOM_ void recorder_format_integer_(struct recorder_formatter_ *f)
 {
     char digit[64], *end = digit + sizeof digit, *start;
-    char c = f->conversion, base = 0;
+    char c = f->how.conversion, base = 0;
     bool pointer = c == 'p', negative = false;
-    bool alternate = pointer || (f->flags & RECORDER_FORMAT_ALTERNATE_);
+    bool alternate = pointer || (f->how.flags & RECORDER_FORMAT_ALTERNATE_);
     unsigned shift = c == 'o'                           ? 3
                      : c == 'b' || c == 'B'             ? 1
                      : c == 'x' || c == 'X' || c == 'p' ? 4
                                                         : 0;
-    uint64_t most = UINT64_MAX >> (pointer ? 0 : 64 - f->bits);
+    uint64_t most = UINT64_MAX >> (pointer ? 0 : 64 - f->how.bits);
     uint64_t value = f->word & most;
-    size_t precision = f->precision < 0 ? 1 : (size_t)f->precision, count;
-    if (f->precision >= 0 || (pointer && !value))
-        f->flags &= ~RECORDER_FORMAT_ZERO_;
+    size_t precision = f->how.precision < 0 ? 1 : (size_t)f->how.precision,
+           count;
+    if (f->how.precision >= 0 || (pointer && !value))
+        f->how.flags &= ~RECORDER_FORMAT_ZERO_;
     if (pointer && !value) {
         recorder_format_put_(f, "(nil)", 5);
         return;
     }
-    if (f->kind == 'u' && !pointer)
-        f->flags &= ~(RECORDER_FORMAT_PLUS_ | RECORDER_FORMAT_SPACE_);
-    if (f->kind == 'd' && value > most / 2) {
+    if (f->how.kind == 'u' && !pointer)
+        f->how.flags &= ~(RECORDER_FORMAT_PLUS_ | RECORDER_FORMAT_SPACE_);
+    if (f->how.kind == 'd' && value > most / 2) {
         negative = true;
         value = (0 - value) & most;
     }
     if (alternate && value && (shift == 4 || shift == 1))
         base = pointer ? 'x' : c;
-    if (negative || base || f->flags)
+    if (negative || base || f->how.flags)
         recorder_format_begin_(f, negative, base);
     start = recorder_format_digits_(end, value, shift, c == 'X', precision > 0);
     count = (size_t)(end - start);
@@ -384,7 +477,7 @@ RECORDER_FUNCTION_ void recorder_format_integer_(struct recorder_formatter_ *f)
         precision <= count)
         precision = count + 1; /* an octal number begins with 0 */
     if (precision > count)
-        recorder_format_insert_(f, f->length, '0', precision - count);
+        recorder_format_insert_(f, f->text.size, '0', precision - count);
     recorder_format_put_(f, start, count);
 }
 
@@ -431,16 +524,15 @@ RECORDER_FUNCTION_ bool recorder_format_bytes_(struct recorder_formatter_ *f,
 
 /* Writes bytes as "00 1b ff", a blank behind each but the last, and moves
  * on. */
-RECORDER_SELDOM_ void
-recorder_format_hex_(struct recorder_formatter_ *f, uint64_t *address,
-                             size_t size)
+RECORDER_SELDOM_ void recorder_format_hex_(struct recorder_formatter_ *f,
+                                           uint64_t *address, size_t size)
 {
     static const char hex[] = "0123456789abcdef";
     char piece[32];
     while (size) {
-        size_t got = recorder_format_read_(f->arguments, *address, piece,
-                                           size < sizeof piece ? size
-                                                               : sizeof piece);
+        size_t got =
+            recorder_format_read_(f->arguments, *address, piece,
+                                  size < sizeof piece ? size : sizeof piece);
         *address += got;
         size = got ? size - got : 0;
         for (size_t i = 0; i < got; i++) {
@@ -484,9 +576,9 @@ static inline void recorder_format_character_(struct recorder_formatter_ *f)
 {
     char utf8[4] = {(char)f->word};
     unsigned n = 1;
-    if (f->wide)
+    if (f->how.wide)
         n = recorder_format_utf8_(utf8, (uint32_t)f->word);
-    f->flags &= ~RECORDER_FORMAT_ZERO_;
+    f->how.flags &= ~RECORDER_FORMAT_ZERO_;
     recorder_format_escape_(f, utf8, n, true);
 }
 
@@ -494,12 +586,13 @@ RECORDER_FUNCTION_ void recorder_format_string_(struct recorder_formatter_ *f)
 {
     const size_t most = 65536; /* bounds what a wild pointer prints */
     struct recorder_sizes_ sizes = {SIZE_MAX, SIZE_MAX};
-    size_t precision = f->precision < 0 ? SIZE_MAX : (size_t)f->precision;
+    size_t precision =
+        f->how.precision < 0 ? SIZE_MAX : (size_t)f->how.precision;
     size_t left = precision < most ? precision : most;
     uint64_t address = f->word;
     char digit[16], *end = digit + sizeof digit, *start;
     const struct recorder_arguments_ *a = f->arguments;
-    f->flags &= ~RECORDER_FORMAT_ZERO_;
+    f->how.flags &= ~RECORDER_FORMAT_ZERO_;
     if (!address) {
         recorder_format_put_(f, "(null)", precision < 6 ? 0 : 6);
         return;
@@ -507,17 +600,17 @@ RECORDER_FUNCTION_ void recorder_format_string_(struct recorder_formatter_ *f)
     if (left && a->changes && a->changes(a->context, address, &sizes) &&
         recorder_format_read_(a, address, digit, 1))
         recorder_format_put_(f, RECORDER_FORMAT_CHANGES_, 1);
-    if (sizes.kept < SIZE_MAX && f->flags & RECORDER_FORMAT_ALTERNATE_) {
+    if (sizes.kept < SIZE_MAX && f->how.flags & RECORDER_FORMAT_ALTERNATE_) {
         left = sizes.kept < left ? sizes.kept : left;
         sizes.shown -= sizes.kept;
         recorder_format_hex_(f, &address, left);
         left = precision < most ? 0 : sizes.shown;
     }
-    if (sizes.shown < left && !f->wide)
+    if (sizes.shown < left && !f->how.wide)
         left = sizes.shown;
-    if (f->wide ? recorder_format_wides_(f, &address, &left)
-                : recorder_format_bytes_(f, &address, &left,
-                                        sizes.shown == SIZE_MAX))
+    if (f->how.wide ? recorder_format_wides_(f, &address, &left)
+                    : recorder_format_bytes_(f, &address, &left,
+                                             sizes.shown == SIZE_MAX))
         return;
     if (!left && (precision <= most || sizes.shown < most))
         return;

@@ -40,6 +40,37 @@ struct recorder_arguments_ {
 };
 #define RECORDER_FORMAT_CHANGES_ "~"
 
+/* A text that grows up to `max` bytes; `size` counts those that did not fit,
+ * too. */
+struct recorder_string_ {
+    char *to;
+    size_t max, size;
+};
+
+/* How a conversion is written. */
+struct recorder_conversion_ {
+    unsigned flags;
+    unsigned width;
+    int precision;   /* negative: none was given */
+    unsigned bits;   /* how much of the word an integer conversion looks at */
+    char conversion; /* as written */
+    char kind;       /* the function it needs; 0: it prints as it stands */
+    bool wide;       /* %ls, %lc */
+    bool plain;      /* %d or %u of any size, without flags and precision */
+};
+
+/* A part of a format: text that needs no escape, and the conversion behind it,
+   which consumes the next word. Kind 0: there the format ends. */
+struct recorder_planned_ {
+    uint16_t literal, size, end; /* the text; where the part ends */
+    struct recorder_conversion_ how;
+};
+/* The first parts of a format that is shown again and again. */
+struct recorder_plan_ {
+    unsigned count;
+    struct recorder_planned_ part[6];
+};
+
 /* A format being worked on. */
 struct recorder_formatter_ {
     const char *at;                              /* in the format */
@@ -47,22 +78,15 @@ struct recorder_formatter_ {
     unsigned next; /* index of the word to consume next */
     unsigned used; /* one more than the highest index that was consumed */
 
-    char *to; /* the text: `room` bytes, and one for the NUL */
-    size_t room;
-    size_t length; /* of the whole text, with the bytes that found no room */
+    struct recorder_string_ text; /* with room for a NUL behind `max` */
 
     /* the conversion at hand */
     const char *start; /* behind its '%' */
     uint64_t word;
-    unsigned flags;
-    unsigned width;
-    int precision;   /* negative: none was given */
-    unsigned bits;   /* how much of the word an integer conversion looks at */
+    struct recorder_conversion_ how;
     unsigned prefix; /* length of the sign and 0x, before padding zeros */
-    bool wide;       /* %ls, %lc */
+    bool varies;     /* its words are not just the next one */
     bool missing;    /* this word, or that of a *, was lost */
-    char conversion; /* as written */
-    char kind;       /* the function it needs; 0: it prints as it stands */
 };
 
 /* flags: bit i stands for character i of "-+ #0'I", of which the C locale
@@ -81,47 +105,65 @@ struct recorder_formatter_ {
 
 /* ---------------------------------------------------------------- output -- */
 
-/* Appends s[0..n). */
-RECORDER_FUNCTION_ void recorder_format_put_(struct recorder_formatter_ *f,
-                                             const char *s, size_t n)
+/* Adds as much of a text as there is room for, and counts all of it. */
+RECORDER_SELDOM_ void recorder_add_cut_(struct recorder_string_ *s,
+                                        const char *text, size_t size)
 {
-    size_t at = f->length;
-    size_t room = at < f->room ? f->room - at : 0;
-    size_t fit = n < room ? n : room;
-    if (fit)
-        recorder_bytes_(f->to + at, s, fit);
-    f->length = n > SIZE_MAX - at ? SIZE_MAX : at + n;
+    size_t at = s->size;
+    if (at < s->max)
+        recorder_bytes_(s->to + at, text, s->max - at);
+    s->size = size > SIZE_MAX - at ? SIZE_MAX : at + size;
+}
+RECORDER_FUNCTION_ void recorder_add_text_(struct recorder_string_ *s,
+                                           const char *text, size_t size)
+{
+    size_t at = s->size;
+    if (at > s->max || size > s->max - at) {
+        recorder_add_cut_(s, text, size);
+        return;
+    }
+    s->size = at + size;
+    if (size > 3) {
+        recorder_bytes_(s->to + at, text, size);
+        return;
+    }
+    for (; size; size--) { /* a call of memcpy() would take longer */
+        RECORDER_FORMAT_LOOP_(size);
+        s->to[at + size - 1] = text[size - 1];
+    }
+}
+RECORDER_INLINE_ void recorder_format_put_(struct recorder_formatter_ *f,
+                                           const char *s, size_t n)
+{
+    recorder_add_text_(&f->text, s, n);
 }
 
 /* Inserts `fill` n times. Takes time by the bytes that have room, not by n. */
-RECORDER_FUNCTION_ void recorder_format_insert_(struct recorder_formatter_ *f,
-                                                size_t at, char fill, size_t n)
+RECORDER_SELDOM_ void recorder_format_insert_(struct recorder_formatter_ *f,
+                                              size_t at, char fill, size_t n)
 {
-    size_t length = n > SIZE_MAX - f->length ? SIZE_MAX : f->length + n;
-    size_t end = length < f->room ? length : f->room;
+    size_t size = f->text.size;
+    size_t length = n > SIZE_MAX - size ? SIZE_MAX : size + n;
+    size_t end = length < f->text.max ? length : f->text.max;
     size_t gap = at < end && n < end - at ? at + n : end;
-    f->length = length;
+    f->text.size = length;
     for (size_t i = end; i > gap; i--) {
         RECORDER_FORMAT_LOOP_(i);
-        f->to[i - 1] = f->to[i - 1 - n];
+        f->text.to[i - 1] = f->text.to[i - 1 - n];
     }
     for (size_t i = at; i < gap; i++) {
         RECORDER_FORMAT_LOOP_(i);
-        f->to[i] = fill;
+        f->text.to[i] = fill;
     }
 }
 
-/* Writes `value` before `end`, with `least` digits or more. Returns its begin.
-   Shift 0 is decimal; otherwise a digit has `shift` bits. */
-RECORDER_FUNCTION_ char *recorder_format_digits_(char *end, uint64_t value,
-                                                 unsigned shift, bool upper,
-                                                 unsigned least)
+/* Writes `value` in decimal before `end`, with `least` digits or more. Returns
+   its begin. */
+RECORDER_FUNCTION_ char *recorder_format_whole_(char *end, uint64_t value,
+                                                unsigned least)
 {
-    const char *digits = upper ? "0123456789ABCDEF" : "0123456789abcdef";
     const char *last = end - least;
     uint32_t low, two, tens;
-    for (; shift && value; value >>= shift)
-        *--end = digits[value & ((1U << shift) - 1)];
     for (; value > UINT32_MAX; value /= 10)
         *--end = (char)('0' + value % 10);
     for (low = (uint32_t)value; low > 9; low /= 100) {
@@ -138,18 +180,31 @@ RECORDER_FUNCTION_ char *recorder_format_digits_(char *end, uint64_t value,
     }
     return end;
 }
+/* The same of another base: a digit has `shift` bits; 0 is decimal. */
+RECORDER_SELDOM_ char *recorder_format_digits_(char *end, uint64_t value,
+                                               unsigned shift, bool upper,
+                                               unsigned least)
+{
+    const char *digits = upper ? "0123456789ABCDEF" : "0123456789abcdef";
+    const char *last = end - least;
+    if (!shift)
+        return recorder_format_whole_(end, value, least);
+    for (; value || end > last; value >>= shift)
+        *--end = digits[value & ((1U << shift) - 1)];
+    return end;
+}
 
 /* Begins a number by its sign and 0x or the like; padding zeros follow both. */
-RECORDER_FUNCTION_ void recorder_format_begin_(struct recorder_formatter_ *f,
-                                               bool negative, char base)
+RECORDER_SELDOM_ void recorder_format_begin_(struct recorder_formatter_ *f,
+                                             bool negative, char base)
 {
     char prefix[3];
     unsigned n = 0;
     if (negative)
         prefix[n++] = '-';
-    else if (f->flags & RECORDER_FORMAT_PLUS_)
+    else if (f->how.flags & RECORDER_FORMAT_PLUS_)
         prefix[n++] = '+';
-    else if (f->flags & RECORDER_FORMAT_SPACE_)
+    else if (f->how.flags & RECORDER_FORMAT_SPACE_)
         prefix[n++] = ' ';
     if (base) {
         prefix[n++] = '0';

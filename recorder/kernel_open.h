@@ -363,9 +363,10 @@ RECORDER_SELDOM_ void recorder_kernel_show_(struct recorder_kernel_ *k)
     k->shown.rings = (uintptr_t)k->rings;
     k->shown.ring_bytes = sizeof *k->rings;
     k->shown.recorder = (uintptr_t)&recorder_for_switches;
-    /* Readers want these words whatever the text shows: see the vocabulary. */
+    /* Readers want these words whatever the text shows: see the vocabulary. By
+     * `k` they know that all is recorded of a run but the end of a thread. */
     k->shown.formats[0] =
-        (uintptr_t)RECORDER_FORMAT_("\1in\2%.0sthread %d runs on cpu %hhu");
+        (uintptr_t)RECORDER_FORMAT_("\1in k\2%.0sthread %d runs on cpu %hhu");
     k->shown.formats[1] = (uintptr_t)RECORDER_FORMAT_(
         "\1out b\2%.0sthread %d leaves cpu %hhu: blocks");
     k->shown.formats[2] = (uintptr_t)RECORDER_FORMAT_(

@@ -150,7 +150,7 @@ RECORDER_SELDOM_ void recorder_decimal_put_(struct recorder_formatter_ *f,
         from += count;
         n -= count;
     }
-    recorder_format_insert_(f, f->length, '0', n);
+    recorder_format_insert_(f, f->text.size, '0', n);
 }
 
 /* Writes an exponent like e+07, with `least` digits or more. */
@@ -160,7 +160,7 @@ RECORDER_SELDOM_ void recorder_format_exponent_(struct recorder_formatter_ *f,
 {
     char part[8], *end = part + sizeof part, *start;
     unsigned value = (unsigned)(exponent < 0 ? -exponent : exponent);
-    start = recorder_format_digits_(end, value, 0, false, least);
+    start = recorder_format_whole_(end, value, least);
     *--start = exponent < 0 ? '-' : '+';
     *--start = letter;
     recorder_format_put_(f, start, (size_t)(end - start));
@@ -171,9 +171,9 @@ RECORDER_SELDOM_ void recorder_format_decimal_(struct recorder_formatter_ *f,
                                                uint64_t mantissa, int exponent)
 {
     const unsigned point = RECORDER_DECIMAL_POINT_ * 9;
-    bool alternate = f->flags & RECORDER_FORMAT_ALTERNATE_;
-    char letter = f->conversion, style = (char)(letter | 0x20);
-    unsigned precision = f->precision < 0 ? 6 : (unsigned)f->precision;
+    bool alternate = f->how.flags & RECORDER_FORMAT_ALTERNATE_;
+    char letter = f->how.conversion, style = (char)(letter | 0x20);
+    unsigned precision = f->how.precision < 0 ? 6 : (unsigned)f->how.precision;
     unsigned lead, tail, whole;
     struct recorder_decimal_ d;
     recorder_decimal_set_(&d, mantissa, exponent);
@@ -208,28 +208,28 @@ RECORDER_SELDOM_ void
 recorder_format_hexadecimal_(struct recorder_formatter_ *f, uint64_t mantissa,
                              int exponent)
 {
-    bool upper = f->conversion == 'A';
+    bool upper = f->how.conversion == 'A';
     char digit[14], *end = digit + sizeof digit, *start;
     unsigned count = 13, zeros = 0; /* digits behind the point */
-    if (f->precision < 0) {
+    if (f->how.precision < 0) {
         for (; count && !(mantissa & 15); count--)
             mantissa >>= 4;
-    } else if (f->precision < 13) {
-        unsigned drop = 4 * (13 - (unsigned)f->precision);
+    } else if (f->how.precision < 13) {
+        unsigned drop = 4 * (13 - (unsigned)f->how.precision);
         uint64_t half = (uint64_t)1 << (drop - 1);
         uint64_t rest = mantissa & (half * 2 - 1);
-        count = (unsigned)f->precision;
+        count = (unsigned)f->how.precision;
         mantissa >>= drop;
         mantissa += rest > half || (rest == half && (mantissa & 1));
     } else {
-        zeros = (unsigned)f->precision - 13;
+        zeros = (unsigned)f->how.precision - 13;
     }
     start = recorder_format_digits_(end, mantissa, 4, upper, count + 1);
     recorder_format_put_(f, start, 1);
     recorder_format_put_(f, ".",
-                         count || (f->flags & RECORDER_FORMAT_ALTERNATE_));
+                         count || (f->how.flags & RECORDER_FORMAT_ALTERNATE_));
     recorder_format_put_(f, start + 1, count);
-    recorder_format_insert_(f, f->length, '0', zeros);
+    recorder_format_insert_(f, f->text.size, '0', zeros);
     recorder_format_exponent_(f, upper ? 'P' : 'p', exponent, 1);
 }
 
@@ -257,11 +257,11 @@ RECORDER_SELDOM_ void recorder_format_real_(struct recorder_formatter_ *f)
         short_word ? recorder_format_widen_((uint32_t)f->word) : f->word;
     uint64_t mantissa = bits & (implied - 1);
     int exponent = (int)(bits >> 52 & 0x7ff);
-    bool upper = f->conversion < 'a', negative = bits >> 63;
-    bool hexadecimal = f->conversion == 'a' || f->conversion == 'A';
+    bool upper = f->how.conversion < 'a', negative = bits >> 63;
+    bool hexadecimal = f->how.conversion == 'a' || f->how.conversion == 'A';
     if (exponent == 0x7ff) {
         const char *names = upper ? "INFNAN" : "infnan";
-        f->flags &= ~RECORDER_FORMAT_ZERO_;
+        f->how.flags &= ~RECORDER_FORMAT_ZERO_;
         recorder_format_begin_(f, negative, 0);
         recorder_format_put_(f, mantissa ? names + 3 : names, 3);
         return;

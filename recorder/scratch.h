@@ -20,6 +20,7 @@ struct recorder_fetched_ {
     uint64_t address; /* 0: none */
     uint32_t size;
     uint32_t length; /* of a format that is here to its location's end, else 0 */
+    struct recorder_plan_ plan; /* of such a format */
     char bytes[RECORDER_FETCH_MAX_];
 };
 
@@ -29,6 +30,7 @@ struct recorder_scratch_ {
     struct recorder_batch_ batch;
     size_t at;               /* which of the batch is being shown */
     struct recorder_headed_ heading; /* of the format that was read last */
+    struct recorder_plan_ *plan;     /* of that format; null: none */
     struct recorder_fetched_ *fetched;
     size_t fetched_mask;
     struct recorder_constants_ constants;

@@ -28,6 +28,7 @@ recorder_fetch_(struct recorder_scratch_ *s, uint64_t address)
         return NULL;
     f->size = (uint32_t)size;
     f->length = 0;
+    f->plan.count = 0;
     f->address = address;
     return f;
 }
@@ -48,6 +49,7 @@ RECORDER_READING_ const char *recorder_format_of_(struct recorder_scratch_ *s,
     struct recorder_fetched_ *f = recorder_fetch_(s, address);
     size_t length, size, i;
     *location = "?";
+    s->plan = NULL;
     if (!f || !RECORDER_MARKS_)
         recorder_heading_("", &s->heading);
     if (!f)
@@ -61,7 +63,9 @@ RECORDER_READING_ const char *recorder_format_of_(struct recorder_scratch_ *s,
         if (i <= size && i + recorder_length_(s->format + i, size - i) < size)
             f->length = (uint32_t)length;
     }
-    if (!f->length) {
+    if (f->length) {
+        s->plan = &f->plan;
+    } else {
         /* It is longer than a fetch. */
         ptrdiff_t copied = recorder_memory_copy_(&s->memory, address, s->format,
                                                  s->format_max - 1);
@@ -84,24 +88,30 @@ recorder_list_find_(const struct recorder *recorder, uintptr_t address)
         recorder = recorder_list_next_(recorder);
     return recorder;
 }
-/* True if `address` is a token, that is, lies inside a ring. Caches the bounds
- * of all rings, as most addresses lie outside. */
+/* Looks up the bounds of all rings. */
+RECORDER_SELDOM_ void recorder_rings_bound_(struct recorder_scratch_ *s)
+{
+    const struct recorder *recorder = recorder_readers_enter_();
+    for (s->rings = UINTPTR_MAX; recorder;
+         recorder = recorder_list_next_(recorder)) {
+        uintptr_t start = (uintptr_t)recorder->rings;
+        uintptr_t end =
+            start + recorder->ring_bytes * (recorder->lanes_mask + 1);
+        s->rings = start < s->rings ? start : s->rings;
+        s->rings_end = end > s->rings_end ? end : s->rings_end;
+    }
+    recorder_readers_leave_();
+}
+/* True if `address` is a token, that is, lies inside a ring. */
 RECORDER_READING_ bool recorder_is_token_(struct recorder_scratch_ *s,
                                           uint64_t address)
 {
-    const struct recorder *first = recorder_readers_enter_(), *recorder = first;
     bool is;
     if (!s->rings_end)
-        for (s->rings = UINTPTR_MAX; recorder;
-             recorder = recorder_list_next_(recorder)) {
-            uintptr_t start = (uintptr_t)recorder->rings;
-            uintptr_t end =
-                start + recorder->ring_bytes * (recorder->lanes_mask + 1);
-            s->rings = start < s->rings ? start : s->rings;
-            s->rings_end = end > s->rings_end ? end : s->rings_end;
-        }
-    is = address >= s->rings && address < s->rings_end &&
-         recorder_list_find_(first, (uintptr_t)address);
+        recorder_rings_bound_(s);
+    if (address < s->rings || address >= s->rings_end)
+        return false; /* most of them */
+    is = recorder_list_find_(recorder_readers_enter_(), (uintptr_t)address);
     recorder_readers_leave_();
     return is;
 }
@@ -238,8 +248,8 @@ RECORDER_READING_ ptrdiff_t recorder_text_(void *context, uint64_t address,
 /* The formatter's `changes`: true if the text at an address may have changed
  * since it was recorded. A record that prints at once shows what it was
  * given. */
-RECORDER_READING_ bool recorder_text_changes_(void *context, uint64_t address,
-                                              struct recorder_sizes_ *sizes)
+RECORDER_SELDOM_ bool recorder_text_changes_(void *context, uint64_t address,
+                                             struct recorder_sizes_ *sizes)
 {
     struct recorder_text_context_ *c = (struct recorder_text_context_ *)context;
     struct recorder_fetched_ *piece = &c->scratch->fetched[0];

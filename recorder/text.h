@@ -38,13 +38,6 @@ RECORDER_READING_ size_t recorder_length_(const char *text, size_t max)
 
 /* ---------------------------------------------------------------- string -- */
 
-/* A text that grows up to `max` bytes; `size` counts those that did not fit,
- * too. */
-struct recorder_string_ {
-    char *to;
-    size_t max, size;
-};
-
 RECORDER_INLINE_ struct recorder_string_ recorder_string_at_(char *to,
                                                              size_t max)
 {
@@ -52,16 +45,8 @@ RECORDER_INLINE_ struct recorder_string_ recorder_string_at_(char *to,
     return empty;
 }
 
-RECORDER_READING_ void recorder_add_text_(struct recorder_string_ *s,
-                                          const char *text, size_t size)
-{
-    size_t room = s->size < s->max ? s->max - s->size : 0;
-    if (room)
-        recorder_bytes_(s->to + s->size, text, size < room ? size : room);
-    s->size += size;
-}
-RECORDER_READING_ void recorder_add_string_(struct recorder_string_ *s,
-                                            const char *text)
+RECORDER_SELDOM_ void recorder_add_string_(struct recorder_string_ *s,
+                                           const char *text)
 {
     recorder_add_text_(s, text,
                        recorder_length_(text, RECORDER_TEXT_LINE_MAX_));
@@ -73,7 +58,8 @@ RECORDER_READING_ void recorder_add_number_(struct recorder_string_ *s,
 {
     char text[20], *end = text + sizeof text;
     const char *from =
-        recorder_format_digits_(end, number, base == 16 ? 4 : 0, false, digits);
+        base == 16 ? recorder_format_digits_(end, number, 4, false, digits)
+                   : recorder_format_whole_(end, number, digits);
     recorder_add_text_(s, from, (size_t)(end - from));
 }
 
@@ -84,7 +70,7 @@ RECORDER_INLINE_ bool recorder_text_is_plain_(char c)
 }
 /* Returns the length of the character at s[0..size) if it is shown as it is; 0
  * if it is escaped, as it is no text or controls the terminal. */
-RECORDER_READING_ size_t recorder_text_shown_(const char *s, size_t size)
+RECORDER_SELDOM_ size_t recorder_text_shown_(const char *s, size_t size)
 {
     size_t length = 1;
     if (!recorder_text_is_plain_(*s))
@@ -100,14 +86,17 @@ RECORDER_READING_ void recorder_add_name_(struct recorder_string_ *s,
     size_t i = 0, have, shown, size;
     char c[4], escape[5];
     for (;; i += shown ? shown : 1) {
+        char *to = s->to;
         for (size = s->size; i < max; i++, size++) {
             c[0] = __atomic_load_n(&name[i], __ATOMIC_RELAXED);
             if (!recorder_text_is_plain_(c[0]))
                 break;
             if (size < s->max)
-                s->to[size] = c[0];
+                to[size] = c[0];
         }
         s->size = size;
+        if (i < max && !c[0])
+            return;
         for (have = 0; have < sizeof c && i + have < max; have++) {
             c[have] = __atomic_load_n(&name[i + have], __ATOMIC_RELAXED);
             if (!c[have])
@@ -116,12 +105,10 @@ RECORDER_READING_ void recorder_add_name_(struct recorder_string_ *s,
         if (!have)
             return;
         shown = recorder_text_shown_(c, have);
-        f.to = escape;
-        f.room = sizeof escape - 1;
-        f.length = 0;
+        f.text = recorder_string_at_(escape, sizeof escape - 1);
         if (!shown)
             recorder_format_escape_(&f, c, 1, true);
-        recorder_add_text_(s, shown ? c : escape, shown ? shown : f.length);
+        recorder_add_text_(s, shown ? c : escape, shown ? shown : f.text.size);
     }
 }
 
@@ -158,9 +145,9 @@ RECORDER_READING_ void recorder_add_seconds_(struct recorder_string_ *s,
 {
     uint64_t us = (uint64_t)(ns < 0 ? -ns : ns) / 1000;
     char text[24], *end = text + sizeof text;
-    char *from = recorder_format_digits_(end, us % 1000000, 0, false, 6);
+    char *from = recorder_format_whole_(end, us % 1000000, 6);
     *--from = '.';
-    from = recorder_format_digits_(from, us / 1000000, 0, false, 1);
+    from = recorder_format_whole_(from, us / 1000000, 1);
     if (ns < 0)
         *--from = '-';
     recorder_add_text_(s, from, (size_t)(end - from));
@@ -200,8 +187,8 @@ recorder_add_unreadable_(struct recorder_string_ *to,
 
 /* Returns "file.c:12" of "dir/file.c:12", or "?" if the location holds control
  * characters; and the name's size. */
-RECORDER_READING_ const char *recorder_location_sized_(const char *location,
-                                                       size_t *size)
+RECORDER_FUNCTION_ const char *recorder_location_sized_(const char *location,
+                                                        size_t *size)
 {
     const char *name = location, *at = location;
     size_t shown;
@@ -290,9 +277,9 @@ struct recorder_shown_ {
     size_t message_max;  /* bytes of it that can be read */
 };
 
-RECORDER_READING_ void recorder_add_field_(struct recorder_string_ *to,
-                                           const struct recorder_shown_ *shown,
-                                           enum recorder_field_ field)
+RECORDER_INLINE_ void recorder_add_field_(struct recorder_string_ *to,
+                                          const struct recorder_shown_ *shown,
+                                          enum recorder_field_ field)
 {
     const struct recorder_event *event = shown->event;
     bool timed = shown->ns != RECORDER_TIME_UNKNOWN_;
@@ -345,26 +332,6 @@ RECORDER_READING_ void recorder_add_field_(struct recorder_string_ *to,
     }
 }
 
-/* Adds a field, filled with blanks to its width. */
-RECORDER_SELDOM_ void recorder_add_column_(struct recorder_string_ *to,
-                                           const struct recorder_shown_ *shown,
-                                           enum recorder_field_ field,
-                                           int width)
-{
-    size_t start = to->size, columns = (size_t)(width < 0 ? -width : width);
-    size_t length, blanks, i;
-    recorder_add_field_(to, shown, field);
-    length = to->size - start;
-    if (length >= columns || start + columns > to->max)
-        return;
-    blanks = columns - length;
-    to->size += blanks;
-    for (i = length; width > 0 && i-- > 0;)
-        to->to[start + blanks + i] = to->to[start + i];
-    for (i = 0; i < blanks; i++)
-        to->to[start + (width > 0 ? i : length + i)] = ' ';
-}
-
 /* Returns the first unknown field of a line format, from behind its brace, or
  * null if all fields are known. */
 RECORDER_SELDOM_ const char *recorder_line_check_(const char *line)
@@ -400,11 +367,13 @@ RECORDER_SELDOM_ const char *recorder_piece_read_(struct recorder_piece_ *part,
     const char *end;
     int width = 0;
     part->field = RECORDER_FIELDS_;
+    part->width = 0;
     if (*line == '{')
         part->field = (short)recorder_field_(line + 1, &end, &width);
-    part->width = (short)width;
-    if (part->field != RECORDER_FIELDS_)
+    if (part->field != RECORDER_FIELDS_) {
+        part->width = (short)width;
         return end;
+    }
     line += *line == '{' && line[1] == '{';
     for (end = line + 1; *end && *end != '{' && end - line < 1000; end++)
         ;
@@ -431,6 +400,36 @@ RECORDER_SELDOM_ void recorder_line_read_(struct recorder_line_ *to,
     to->rest = line;
 }
 
+RECORDER_PROTOTYPE_ void
+recorder_add_line_(struct recorder_string_ *to,
+                   const struct recorder_line_ *line,
+                   const struct recorder_shown_ *shown);
+
+/* Adds a field, filled with blanks to its width. */
+RECORDER_SELDOM_ void recorder_add_column_(struct recorder_string_ *to,
+                                           const struct recorder_shown_ *shown,
+                                           const struct recorder_piece_ *part)
+{
+    struct recorder_line_ field;
+    int width = part->width;
+    size_t start = to->size, columns = (size_t)(width < 0 ? -width : width);
+    size_t length, blanks, i;
+    field.rest = "";
+    field.count = 1;
+    field.piece[0] = *part;
+    field.piece[0].width = 0;
+    recorder_add_line_(to, &field, shown);
+    length = to->size - start;
+    if (length >= columns || start + columns > to->max)
+        return;
+    blanks = columns - length;
+    to->size += blanks;
+    for (i = length; width > 0 && i-- > 0;)
+        to->to[start + blanks + i] = to->to[start + i];
+    for (i = 0; i < blanks; i++)
+        to->to[start + (width > 0 ? i : length + i)] = ' ';
+}
+
 /* Adds the line of an event. */
 RECORDER_READING_ void recorder_add_line_(struct recorder_string_ *to,
                                           const struct recorder_line_ *line,
@@ -451,8 +450,7 @@ RECORDER_READING_ void recorder_add_line_(struct recorder_string_ *to,
         else if (!part->width)
             recorder_add_field_(to, shown, (enum recorder_field_)part->field);
         else
-            recorder_add_column_(to, shown, (enum recorder_field_)part->field,
-                                 part->width);
+            recorder_add_column_(to, shown, part);
     }
 }
 

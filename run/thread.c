@@ -83,7 +83,7 @@ uintptr_t run_thread_number(pthread_t thread)
 /* ----------------------------------------------------------------- cells -- */
 
 static const char stranger_format[] =
-    RUN_FORMAT("thread not made by pthread_create: %p");
+    RUN_FORMAT("thread not made by pthread_create: %p, stack of %u up to %p");
 static const char thread_format[] =
     RUN_FORMAT("thread %p made by T%u: %p(%p -> %p), stack %u, detached %u, "
                "stack of %u");
@@ -133,7 +133,10 @@ static void self_write(const struct run_thread *t, const struct start *s)
             3);
     else
         run_cell_write(&recorder_for_thread_self, t->lane - 1, stranger_format,
-                       0, RUN_WORDS((uintptr_t)s->thread), 3);
+                       0,
+                       RUN_WORDS((uintptr_t)s->thread, t->stack_bytes,
+                                 t->stack_high),
+                       3);
 }
 
 /* The thread has its lane, which holds how it was made. */

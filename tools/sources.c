@@ -380,6 +380,10 @@ void merge_begin(struct merge *merge, struct call *calls)
 
 struct call *merge_next(struct merge *merge, struct reader_event *event)
 {
+    if (merge->begun && merge->count == 1)
+        return reader_next(&merge->heap[0]->call->reader, event)
+                   ? merge->heap[0]->call
+                   : NULL;
     if (merge->begun && merge->count) {
         if (!source_next(merge->heap[0]))
             merge->heap[0] = merge->heap[--merge->count];

@@ -825,10 +825,33 @@ static ptrdiff_t fuzz_read(void *context, uint64_t address, char *to,
     return (ptrdiff_t)n;
 }
 
+/* Fails unless a format that was parsed for other words shows these as one that
+   is parsed for them. */
+static void same_when_planned(const char *format,
+                              const struct recorder_arguments_ *arguments)
+{
+    struct recorder_arguments_ others = *arguments;
+    struct recorder_plan_ plan = {0};
+    char line[120], planned[120];
+    uint64_t words[32];
+    size_t length = recorder_format_(line, sizeof line, format, arguments);
+    for (unsigned i = 0; i < COUNT(words); i++)
+        words[i] = random_below(2) ? random_word() : 0x100;
+    others.word = words;
+    others.missing = random_below(3) ? 0 : (uint32_t)random_word();
+    recorder_format_planned_(planned, sizeof planned, format, &others, &plan);
+    if (length != recorder_format_planned_(planned, sizeof planned, format,
+                                           arguments, &plan) ||
+        strcmp(line, planned))
+        cr_assert_fail("SEED=%llu: \"%s\": [%s], but by its %u parts [%s]",
+                       (unsigned long long)seed, format, line, plan.count,
+                       planned);
+}
+
 /* Goal: no format and no words can do harm. Method: a million random formats
    of characters that matter to printf; the text is one terminated line within
-   its buffer, its length does not depend on the buffer, and the words that
-   recorder_format_count_ counts are enough. */
+   its buffer, its length does not depend on the buffer, the words that
+   recorder_format_count_ counts are enough, and parsing once is enough. */
 Test(format, never_beyond_fuzz)
 {
     static const char letters[] = "%%%%%%%%diouxXcspeEfFgGaAnmbBlhhjztqLCSI"
@@ -853,6 +876,8 @@ Test(format, never_beyond_fuzz)
             arguments.count = 32;
         memset(line, '\x02', sizeof line);
         length = recorder_format_(line, size, format, &arguments);
+        if (i % 4 == 0)
+            same_when_planned(format, &arguments);
         bool right = length == recorder_format_(NULL, 0, format, &arguments);
         for (size_t k = size; k < sizeof line; k++)
             right = right && line[k] == '\x02';

@@ -99,6 +99,21 @@ Test(diff, causes_come_first, .init = build_long)
     cr_assert(found * 10 >= pairs * 9);
 }
 
+/* Leaves a recording of a good run; once more, where it took twice as long as
+ * the shortest so far: a machine that is busy elsewhere held it up. */
+static void run_undisturbed(uint64_t *state, const char *name)
+{
+    static double least = 1e9;
+    double took = 1e9;
+    for (int i = 0; i == 0 || (i < 10 && took > 2 * least); i++) {
+        double start = seconds_now();
+        build_run("rm -f %s.rec*", name);
+        run(0, (unsigned)random_of(state) % 1000000, name);
+        took = seconds_now() - start;
+        least = took < least ? took : least;
+    }
+}
+
 /* Goal: of two good runs nothing is told, in 95 of 100 pairs. Method: each of
  * some recordings with each other. One of them may differ: a machine that is
  * busy elsewhere held a run up for 0.8 s, and that was told. */
@@ -109,10 +124,11 @@ Test(diff, good_runs_are_alike)
     unsigned *of_run = calloc(runs, sizeof *of_run);
     char name[2][16];
     cr_assert(of_run);
-    for (unsigned i = 0; i < runs; i++) {
-        snprintf(name[0], sizeof *name, "good%u", i);
-        run(0, (unsigned)random_of(&state) % 1000000, name[0]);
-    }
+    for (unsigned k = 0; k < 2; k++) /* the first may have been disturbed */
+        for (unsigned i = 0; i < runs; i++) {
+            snprintf(name[0], sizeof *name, "good%u", i);
+            run_undisturbed(&state, name[0]);
+        }
     for (unsigned i = 0; i < runs * runs; i++) {
         int status;
         if (i / runs == i % runs)

@@ -38,10 +38,16 @@ Test(find, ps)
     cr_assert(strncmp(build_text, "    PID  PROGRAM ", 17) == 0, "%s",
               build_text);
     cr_assert_eq(build_run("grep \"^ *%d \" ps", other), 1, "%s", build_text);
-    /* At most 1,000 a second, and on a busy machine fewer. */
-    build_must("grep \"^ *%d  %s \" ps | awk \"{ exit !(\\$3 > 50 && \\$3 < "
-               "1100 && \\$4 > 0 && /main, / && / -\\$/) }\"",
-               slow, name);
+    /* At most 1,000 a second; another look, where the machine was busy. */
+    for (int i = 0;
+         build_run("grep \"^ *%d  %s \" ps | awk \"{ exit !(\\$3 > 50 && \\$3 < "
+                   "1100 && \\$4 > 0 && /main, / && / -\\$/) }\"",
+                   slow, name) != 0;
+         i++) {
+        build_must("cat ps");
+        cr_assert_lt(i, 10, "%s", build_text);
+        command_must("ps --interval 500ms >ps 2>errors");
+    }
     build_must("grep \"^ *%d  %s \" ps | awk \"{ exit !(\\$3 == 0 && \\$4 == 3) "
                "}\" && grep \"^ *%d .*/kept$\" ps",
                file, name, file);
@@ -308,9 +314,14 @@ Test(find, completion)
     completes(words, to);
     sprintf(words, "dump %d", other);
     completes(words, " ");
-    build_must("rm %s", name);
-    sprintf(words, "dump %.8s", name);
-    sprintf(to, "%s ", name);
+    command_stop(pid);
+    /* The beginning of a name that no other test has. */
+    build_must("mv %s %s-x", name, name);
+    sprintf(line, "./%s-x quiet", name);
+    pid = (int)command_start(line);
+    build_must("rm %s-x", name);
+    sprintf(words, "dump %s-", name);
+    sprintf(to, "%s-x ", name);
     completes(words, to);
     command_stop(pid);
     command_stop(other);

@@ -415,3 +415,32 @@ static void check_alone(const char *compiler)
 /* Goal: the header is one file that asks for no library, no feature macro and
  * no other header. Method: two lines of program, linked with nothing. */
 Test(languages, header_stands_alone) { each_compiler(check_alone); }
+
+/* Goal: gcc's analyzer finds what is wrong in a program, and nothing in the
+ * headers: in a file that records, in one that dumps and leaves the code to
+ * another, and, where there is time, in one that has it all. */
+Test(languages, analyzed)
+{
+    static const char *const kinds[] = {
+        "-include recorder.h", "-include recorder_dump.h -DRECORDER_LIBRARY",
+        "-include recorder_dump.h --param analyzer-bb-explosion-factor=1"};
+    if (!build_has("gcc") ||
+        build_run("gcc -fanalyzer -x c -c -o none.o /dev/null") != 0)
+        build_skip("no gcc with -fanalyzer here");
+    build_must("printf \"RECORDER(net, 64)\\nint f(int n);\\nint f(int n) "
+               "{ void *p = __builtin_malloc(9); "
+               "record(net, \\\"at=%%%%p\\\", p); if (n) __builtin_free(p); "
+               "return 0; }\\n\" >leaks.c");
+    for (unsigned i = 0; i < (test_scale() < 1 ? 2 : 3); i++) {
+        build_must("gcc -std=c11 -O2 -fanalyzer " BUILD_WARNINGS BUILD_INCLUDE
+                   "-Wno-error %s -c leaks.c",
+                   kinds[i]);
+        cr_assert(strstr(build_text, "leaks.c:3:"), "%s", build_text);
+        cr_assert(strstr(build_text, "[-Wanalyzer-malloc-leak]"), "%s",
+                  build_text);
+        build_must("gcc -std=c11 -O2 -fanalyzer " BUILD_WARNINGS BUILD_INCLUDE
+                   "%s -Wno-analyzer-malloc-leak -c leaks.c",
+                   kinds[i]);
+        cr_assert_str_empty(build_text, "%s", build_text);
+    }
+}

@@ -35,7 +35,8 @@ static void log_write(const char *name, const char *text, size_t size)
  * two zones; a dump and exports have the same lines in the same order. */
 Test(logs, forms_of_times)
 {
-    LOG("app.log", "2023-11-14T22:13:20.5Z rfc 3339\n"
+    LOG("app.log", "\xef\xbb\xbf"
+                   "2023-11-14T22:13:20.5Z rfc 3339\r\n"
                    "2023-11-14T23:13:21.250000+0100 short-iso-precise\n"
                    "2023-11-14T22:13:21,500000+00:00 dmesg\n"
                    "2023-11-14 22:13:22.25 +0000 with blanks\n"

@@ -115,6 +115,28 @@ Test(run, languages_allocators_sanitizers, .init = build_long)
         fprintf(stderr, "skipped: ThreadSanitizer does not run here\n");
 }
 
+/* Goal: programs that close descriptors which are not theirs, fork and spawn from
+ * threads, close libraries whose threads locked, and end in odd ways, say and
+ * end as without; what they left is read, and none of it is a deadlock. */
+Test(run, odd_programs)
+{
+    static const struct {
+        const char *line;
+        int status;
+    } odd[] = {{"./run_odd closes", 9}, {"./run_odd forks", 3},
+               {"./run_odd spawns", 3}, {"./run_odd opens ./odd.so", 3},
+               {"./run_odd exits", 0},  {"./run_odd aborts", 128 + 6}};
+    build_c("run_odd", "");
+    build_c("run_odd", "-shared -fPIC -Dmain=unused");
+    build_must("mv run_odd odd.so");
+    build_c("run_odd", "");
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        must_be_alike("", odd[i].line, odd[i].status);
+        build_must("for i in *.rec; do " RECORDER " threads $i && " RECORDER
+                   " locks --check $i || exit; done; rm *.rec");
+    }
+}
+
 /* Goal: valgrind reports of a program what it reports without, by each tool;
  * with the first its threads are seen. */
 Test(run, valgrind, .init = build_long)
@@ -218,6 +240,45 @@ Test(run, counts_are_exact)
     build_c("run_counts", "");
     build_must(RUN "-o counts.rec ./run_counts %u >own", scaled(16000));
     must_sum_up();
+}
+
+/* Goal: with --count each lock has its number, with --all each time that it was
+ * taken is recorded. Method: main's two threads take one 100 times each. */
+Test(run, each_lock_is_counted)
+{
+    build_c("run_odd", "");
+    cr_assert_eq(build_run(RUN "--count -o count.rec ./run_odd forks; "
+                           RUN "--all -o all.rec ./run_odd forks"), 3);
+    command_must("locks --json count.rec | grep \"\\\"symbol\\\":\\\"mutex\\\""
+                 ".*\\\"taken\\\":200,\"");
+    command_must("dump --line \"{message}\" -n lock_wait all.rec | grep -c "
+                 "\"^>holding\"");
+    cr_assert_str_eq(build_text, "200\n");
+}
+
+/* Goal: a lock on the stack of main's thread is said to be there, live and
+ * after SIGKILL. */
+Test(run, locks_on_the_stack_of_main)
+{
+    pid_t pid;
+    build_c("run_modes", "");
+    pid = command_start(RUN "-o stack.rec ./run_modes stack");
+    build_must("until " RECORDER " threads %d | grep \"waits for mutex "
+               "0x[0-9a-f]* on the stack of T1 of T1 \"; do sleep 0.05; done",
+               pid);
+    command_stop(pid);
+    command_must("locks stack.rec | grep \"^mutex *0x[0-9a-f]* on the stack of "
+                 "T1 *[0-9]\"");
+}
+
+/* Goal: a program that becomes itself anew leaves two recordings under one
+ * name: the first is kept beside. */
+Test(run, the_same_program_again)
+{
+    build_c("run_modes", "");
+    build_must(RUN "-o again.%%p.rec ./run_modes again && ls again.*.rec "
+               "again.*.rec.old | wc -l && " RECORDER
+               " threads again.*.rec.old | grep \" made by T1 \"");
 }
 
 /* Goal: they are on other machines, too. */

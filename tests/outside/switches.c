@@ -121,6 +121,11 @@ Test(switches, nothing_is_guessed)
     must_say("0 in - 1 main 0 0 0\n10 in - 1 main 0 0 0\n"
              "30 in - 2 isp 0 0 0\n100 sleep - 0 - 0 0 0\n",
              "1 main 1 30 0 0 0 70 0\n2 isp 1 70 0 0 0 30 0\n");
+    /* But where the end of each run is told, it is unknown. */
+    must_say("0 in k 1 main 0 0 0\n10 out b 1 main 0 0 0\n"
+             "20 in k 1 main 0 0 0\n50 in k 2 isp 0 0 0\n"
+             "70 out p 2 isp 0 0 0\n100 sleep - 0 - 0 0 0\n",
+             "1 main 2 10 0 10 0 80 1\n2 isp 1 20 30 0 0 50 0\n");
     /* `out` without `in`: the time before is unknown, whatever was said. */
     must_say("0 ready - 1 main 0 0 0\n40 out b 1 main 0 0 0\n"
              "100 sleep - 0 - 0 0 0\n",

@@ -154,6 +154,38 @@ Test(tasks_gdb, names_are_escaped)
     cr_assert_null(strchr(build_text, '\33'), "%s", build_text);
 }
 
+/* Goal: where a task is not to be shown, it is said why, and the tour stays where
+ * it is. */
+Test(tasks_gdb, errors_say_what_is_wrong)
+{
+    build_fibers();
+    write_file("errors.gdb",
+               STOP "break steps\nrun\n"
+                    "set $t = all_fibers->all_next\n"
+                    "set var $t->name[0] = 'l'\nset var $t->name[1] = 'e'\n"
+                    "set var $t->name[2] = 'f'\nset var $t->name[3] = 't'\n"
+                    "set var $t->name[4] = 0\n"
+                    "set $t = $t->all_next->all_next\n"
+                    "set var $t->sp = (void *)64\n"
+                    "set $t = $t->all_next\nset var $t->state = DEAD\n"
+                    "recorder task T0\n"
+                    "python\n"
+                    "for c in 'left', '2', 'T2', '3':\n"
+                    "  try: gdb.execute('recorder task ' + c)\n"
+                    "  except gdb.error as e: print('ERROR', e)\n"
+                    "end\nprint fiber->name\nup 2\nprint fiber->name\n"
+                    "recorder task 5\nbt\n");
+    build_must(
+        "gdb -q --batch -x errors.gdb --args ./fibers 3 locks,walk 1 2>&1");
+    IN_ORDER("#1  ", "ERROR recorder: left may be\n  0x",
+             " left (4, userCluster)\n  0x", " left (5, userCluster)\n",
+             "ERROR recorder: task T1 (2, userCluster) is dead\n",
+             "ERROR recorder: the context of task T2 (3, userCluster) is not "
+             "known, or cannot be read\n",
+             "ERROR recorder: the context of task T2 ", "\"T0\"", "#3  ",
+             "\"T0\"", "#1  ", "in right (fiber=");
+}
+
 /* Ways to go on from steps(); %d is the line of "there". */
 static const char *const ways[] = {"next",
                                    "nexti",

@@ -58,11 +58,32 @@ Test(tasks_known, pth)
     must_show_pth("core");
 }
 
+/* Goal: a debugger that knows nothing of this finds the libraries in a
+ * recording, and through their functions those of the program. */
+Test(tasks_known, other_tools_see_saved_threads_of_pth)
+{
+    pid_t pid;
+    build_must("gcc -g -DRECORDED " BUILD_INCLUDE BUILD_PROGRAMS
+               "/tasks_pth.c -o program -lpth");
+    pid = command_start("./program");
+    command_must("save %d -o x.rec", pid);
+    command_stop(pid);
+    must_show_pth("x.rec");
+    build_must("gdb -nx -q --batch -ex \"thread apply all bt\" ./program -c "
+               "x.rec 2>&1");
+    must_say(" in pth_cond_await () from ");
+    must_say(" in conditional (argument=0x0) at ");
+    must_say(" in joins (argument=0x0) at ");
+    build_run("eu-stack --core=x.rec -e ./program 2>/dev/null >stacks");
+    build_must("grep -c \" take$\" stacks");
+    cr_assert_eq(atoi(build_text), 3);
+}
+
 /* ----------------------------------------------------------------- Boost -- */
 
 static void must_show_boost(const char *source)
 {
-    command_must("tasks %s --stacks --all", source);
+    command_must("tasks %s --stacks --all 2>&1", source);
     cr_assert_eq(strncmp(build_text, "DEADLOCK of 2 tasks: ", 21), 0, "%s",
                  build_text);
     must_say(" waits for A of task 0x");
@@ -90,6 +111,11 @@ Test(tasks_known, boost_fiber, .init = build_long)
     build_must("g++ -g -O1 " BUILD_PROGRAMS "/tasks_boost.cc -o program "
                "-lboost_fiber -lboost_context -lpthread");
     pid = command_start("./program");
+    /* One of them is on another thread, which takes its time. */
+    build_must("until " RECORDER " tasks %d --stacks --all >said; "
+               "grep -q ^DEADLOCK said && grep -q \"^8 tasks\" said && "
+               "grep -q \"  condition$\" said; do sleep 0.05; done",
+               pid);
     snprintf(source, sizeof source, "%d", (int)pid);
     must_show_boost(source);
     build_must("gdb -q --batch -p %d -ex \"generate-core-file core\" -ex "
@@ -100,6 +126,15 @@ Test(tasks_known, boost_fiber, .init = build_long)
     must_say("boost::fibers::mutex*) (one=");
     must_say("conditional() () at ");
     must_show_boost("core");
+    build_must("g++ -g -O1 -DRECORDED " BUILD_INCLUDE BUILD_PROGRAMS
+               "/tasks_boost.cc -o recorded -lboost_fiber -lboost_context "
+               "-lpthread");
+    pid = command_start("./recorded");
+    command_must("save %d -o x.rec", pid);
+    command_stop(pid);
+    must_show_boost("x.rec");
+    build_must("stat -c %%s x.rec");
+    cr_assert_lt(atoi(build_text), 1 << 21); /* not all that was searched */
     build_must("gdb -q --batch -ex \"source " TEST_ROOT
                "/gdb/recorder-gdb.py\" -ex \"break take\" -ex run -ex "
                "\"recorder tasks\" -ex kill program 2>&1"); /* a C++ frame */

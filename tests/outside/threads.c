@@ -180,6 +180,24 @@ Test(threads, holders_may_have_ended)
     command_stop(pid);
 }
 
+/* Goal: a lock that another process holds is said to be its; a futex that no
+ * function of the libc waits for is named by its variable, and by who waits. */
+Test(threads, holders_may_be_of_another_process)
+{
+    char holds[64];
+    pid_t pid;
+    build_must("gcc -O1 -g -o shared " BUILD_PROGRAMS "/shared.c -lpthread");
+    pid = command_start("./shared");
+    build_must("cut -d \" \" -f 4 /proc/%d/stat", pid); /* its parent */
+    snprintf(holds, sizeof holds, " of %d shared, of another process",
+             atoi(build_text));
+    until_pid("threads", pid, " shared waits for futex word\n");
+    until_pid("threads", pid, holds);
+    until_pid("locks", pid, " shared, at waits_raw shared.c:");
+    cr_assert_null(strstr(build_text, "DEADLOCK"), "%s", build_text);
+    command_stop(pid);
+}
+
 /* ----------------------------------------------------------------- waits -- */
 
 /* What each thread of ./threads kinds is said to do, behind its name. */

@@ -113,7 +113,7 @@ static struct seen seen_of(const struct recorder_event *event)
     const char *format = (const char *)(uintptr_t)event->format;
     if (strcmp(event->name, "switches") != 0)
         return seen;
-    seen.way = strncmp(format, "\1in\2", 4) == 0       ? 'i'
+    seen.way = strncmp(format, "\1in k\2", 6) == 0     ? 'i'
                : strncmp(format, "\1out b\2", 7) == 0 ? 'b'
                : strncmp(format, "\1out p\2", 7) == 0 ? 'p'
                                                        : 0;

@@ -273,10 +273,13 @@ static void interrupts(int sig)
 {
     (void)sig;
 }
+static volatile int interrupted;
 static void *signals(void *of)
 {
-    usleep(50000);
-    pthread_kill(*(pthread_t *)of, SIGUSR1);
+    while (!interrupted) { /* it may not wait yet */
+        usleep(50000);
+        pthread_kill(*(pthread_t *)of, SIGUSR1);
+    }
     return NULL;
 }
 static void semaphores(void)
@@ -306,6 +309,7 @@ static void semaphores(void)
     pthread_create(&thread, NULL, signals, &self);
     value = sem_wait(&sem);
     value = value ? errno : 0;
+    interrupted = 1;
     pthread_join(thread, NULL);
     SAY(value == EINTR);
     SAY(sem_destroy(&sem));
@@ -342,9 +346,11 @@ static void spins_and_barriers(void)
 
 /* ---------------------------------------------------------- threads, C11 -- */
 
+static volatile int is_told;
 static void *sleeps(void *of)
 {
-    usleep(100000);
+    while (!is_told)
+        usleep(1000);
     return of;
 }
 static void *leaves(void *of)
@@ -367,7 +373,9 @@ static void threads(void)
     SAY(pthread_setname_np(thread, "a name that is too long"));
     SAY(pthread_getname_np(thread, name, sizeof name));
     SAY(strcmp(name, "sleeper"));
+    is_told = 1;
     SAY(pthread_join(thread, &value));
+    is_told = 0; /* the detached ones end with the process */
     SAY(value == &line);
     SAY(pthread_join(pthread_self(), NULL));
     SAY(in_thread(leaves, &stage) == &stage);

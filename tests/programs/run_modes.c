@@ -334,6 +334,24 @@ static int life(void)
     return 1;
 }
 
+/* stack: says its id, and holds a lock on its stack, for which a thread waits. */
+static void *waits_there(void *of)
+{
+    pthread_mutex_lock(of);
+    return of;
+}
+static int on_stack(void)
+{
+    pthread_mutex_t here = PTHREAD_MUTEX_INITIALIZER;
+    pthread_t thread;
+    pthread_mutex_lock(&here);
+    pthread_create(&thread, NULL, waits_there, &here);
+    printf("PID %d\n", (int)getpid());
+    fflush(stdout);
+    pthread_join(thread, NULL);
+    return 0;
+}
+
 /* crowd N: so many threads wait for a lock. */
 static int crowd(int n)
 {
@@ -394,6 +412,14 @@ int main(int argc, char **argv)
         return signals();
     if (strcmp(mode, "life") == 0)
         return life();
+    if (strncmp(mode, "again", 5) == 0) { /* again: and once more */
+        pthread_t thread;
+        pthread_create(&thread, NULL, nothing, NULL);
+        pthread_join(thread, NULL);
+        return mode[5] ? 0 : execl(argv[0], argv[0], "again!", (char *)NULL);
+    }
+    if (strcmp(mode, "stack") == 0)
+        return on_stack();
     if (strcmp(mode, "crowd") == 0)
         return crowd(n);
     if (strcmp(mode, "handed") == 0)

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,11 +16,29 @@ __attribute__((noinline)) static void WAITS(void)
     pthread_mutex_lock(&plugged);
     pthread_mutex_unlock(&plugged);
 }
+static int worker; /* its kernel id */
 static void *WORKS(void *of)
 {
+    __atomic_store_n(&worker, (int)syscall(SYS_gettid), __ATOMIC_RELEASE);
     WAITS();
     __asm__ volatile(""); /* no tail call */
     return of;
+}
+/* Waits until it is asleep, for the lock. */
+static void until_it_waits(void)
+{
+    char path[64], state = '?';
+    while (state != 'S') {
+        FILE *stat;
+        nanosleep(&(struct timespec){0, 50000000}, NULL);
+        snprintf(path, sizeof path, "/proc/self/task/%d/stat",
+                 __atomic_load_n(&worker, __ATOMIC_ACQUIRE));
+        stat = fopen(path, "r");
+        if (stat && fscanf(stat, "%*d (%*[^)]) %c", &state) != 1)
+            state = '?';
+        if (stat)
+            fclose(stat);
+    }
 }
 void work(void);
 void work(void)
@@ -27,7 +46,7 @@ void work(void)
     pthread_t id;
     pthread_mutex_lock(&plugged);
     pthread_create(&id, NULL, WORKS, NULL);
-    nanosleep(&(struct timespec){0, 50000000}, NULL);
+    until_it_waits();
     pthread_mutex_unlock(&plugged);
     pthread_join(id, NULL);
 }

@@ -71,7 +71,8 @@ static const char *format_of(const char *what, char how)
          "\1switch b\2%s (%p) runs on cpu %hhu; %p blocks\0switches.c:1",
          "\1switch p\2%s (%p) runs on cpu %hhu; %p is preempted\0switches.c:2",
          "\1switch e\2%s (%p) runs on cpu %hhu; %p has ended\0switches.c:3"},
-        {"in", "\1in\2%s (%p) runs on cpu %hhu\0switches.c:4"},
+        {"in", "\1in\2%s (%p) runs on cpu %hhu\0switches.c:4",
+         "\1in k\2%s (%p) runs on cpu %hhu\0switches.c:19"},
         {"out", "\1out b\2%s (%p) leaves cpu %hhu: blocks\0switches.c:5",
          "\1out p\2%s (%p) leaves cpu %hhu: preempted\0switches.c:6",
          "\1out e\2%s (%p) leaves cpu %hhu: ended\0switches.c:7"},
@@ -92,9 +93,9 @@ static const char *format_of(const char *what, char how)
          "\1in b zz\2%p\0switches.c:18"}};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (strcmp(what, formats[i][0]) == 0)
-            return formats[i][how == 'p' || how == '+' ? 2
-                              : how == 'e'             ? 3
-                                                       : 1];
+            return formats[i][how == 'p' || how == '+' || how == 'k' ? 2
+                              : how == 'e'                           ? 3
+                                                                     : 1];
     return NULL;
 }
 

@@ -5,13 +5,26 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <thread>
 #include <unistd.h>
+
+#ifdef RECORDED // so that `recorder save` takes it
+#include "recorder.h"
+RECORDER(work, 64, "What fibers do")
+__attribute__((constructor)) static void begins()
+{
+    record(work, "begins");
+}
+#endif
 
 boost::fibers::mutex A, B, with_condition;
 boost::fibers::timed_mutex C, D;
 boost::fibers::condition_variable condition;
 std::atomic<int> standing;
+// As the memory of a scheduler that is gone: its bytes, and it is no scheduler.
+static void *gone;
 
 __attribute__((noinline)) void take(boost::fibers::mutex *one,
                                     boost::fibers::mutex *other)
@@ -59,5 +72,8 @@ int main()
     boost::fibers::fiber left(take, &A, &B), right(take, &B, &A);
     boost::fibers::fiber waits(conditional), first(patient), second(hurried);
     boost::fibers::fiber tells(says);
+    enum { BYTES = sizeof(boost::fibers::scheduler) };
+    void *here = boost::fibers::context::active()->get_scheduler();
+    gone = std::memcpy(std::malloc(BYTES), here, BYTES);
     left.join();
 }

@@ -19,7 +19,8 @@
     still   says PID only when all tasks stand still
     plain   tasks have no numbers
     bench   switches COUNT tasks, prints ns a switch, and ends
-    wild, ring, hole, name, escape, many, owner    damages the descriptions
+    wild, ring, hole, name, escape, many, owner, descriptor, older, chain
+            damages the descriptions
 */
 #include "recorder_dump.h"
 #include "recorder_tasks.h"
@@ -499,6 +500,8 @@ static void damage(const char *mode)
         recorder_tasks_fibers.rows_count = UINTPTR_MAX;
     if (strstr(mode, "descriptor"))
         recorder_tasks_fibers.rows = (void *)24;
+    if (strstr(mode, "older")) /* as a header made it that knew no tasks */
+        recorder_registry.bytes = offsetof(struct recorder_registry, tasks);
     if (strstr(mode, "chain"))
         recorder_tasks_fibers.next = &recorder_tasks_fibers;
 }

@@ -4,6 +4,15 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#ifdef RECORDED /* so that `recorder save` takes it */
+#include "recorder.h"
+RECORDER(work, 64, "What threads do")
+__attribute__((constructor)) static void begins(void)
+{
+    record(work, "begins");
+}
+#endif
+
 pth_mutex_t A = PTH_MUTEX_INIT, B = PTH_MUTEX_INIT;
 pth_mutex_t with_condition = PTH_MUTEX_INIT;
 pth_cond_t condition = PTH_COND_INIT;

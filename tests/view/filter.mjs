@@ -22,7 +22,13 @@ const quoted = words => words.map(word => /^--/.test(word) ? word
 export const tests = {
   async filter() {
     const child = await startProgram(), {pid} = child;
-    const page = await open(view(pid)), json = dumped(pid);
+    const page = await open(view(pid, '--value', 'job:1=of job'));
+    const json = dumped(pid);
+    const plotted = of => of.evaluate(() => {
+      const {data: [, list]} = window.recorder.values[0].plot;
+      return [list.length > 0, list.some(value => value < 90)];
+    });
+    await soon(() => plotted(page), [true, true], 'a plot of all');
     const shown = of => of.evaluate(() => {
       const {events, isHidden} = window.recorder, list = [];
       for (let row = 0; row < events.count; row++)
@@ -66,12 +72,15 @@ export const tests = {
     equal(lanes, wanted.length, 'events in lanes');
     await soon(() => text(page, '#rows .row >> nth=0 >> span >> nth=0'),
       String(wanted[0]), 'the table begins with the first');
+    await soon(() => plotted(page), [true, false], 'the plot is filtered');
     const spans = await page.evaluate(() => window.recorder.spansInView()
       .map(({name, count}) => [name, count]).sort());
     equal(spans, [['job', 20], ['seek', 8]], 'spans in view');
     await page.waitForFunction(() => location.hash.includes('w=job'));
     const again = await open(page.url());
     await soon(() => shown(again), wanted, 'by the link');
+    await again.evaluate(() => window.recorder.pick(''));
+    await soon(async () => (await shown(again)).length, json.length, 'all again');
     // What comes later is filtered, too.
     const server = await start(recorder, 'view', '--live', '--no-open',
       String(pid));

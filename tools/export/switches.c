@@ -80,9 +80,12 @@ static void read_all(struct switches *s)
 /* Ends all at the last record. */
 static void finish(struct switches *s)
 {
-    for (size_t i = 0; i < s->threads_count; i++)
-        switches_state_set(s, s->threads[i], s->threads[i]->state,
-                           s->threads[i]->state);
+    for (size_t i = 0; i < s->threads_count; i++) {
+        struct switches_thread *t = s->threads[i];
+        bool is_told = t->state != SWITCHES_RUNNING || !t->told || !t->gone;
+        switches_state_set(s, t, is_told ? t->state : SWITCHES_UNKNOWN,
+                           is_told ? t->state : SWITCHES_UNKNOWN);
+    }
     for (unsigned i = 0; i < SWITCHES_CPUS; i++) {
         struct switches_cpu *cpu = s->cpus[i];
         if (!cpu)

@@ -16,6 +16,9 @@ nothing has to come in pairs:
     A thread is UNKNOWN until a record says what it does. `in` and `switch` end
     the run of whoever runs on that processor; without a word of why it left, it
     is UNKNOWN from then on. A second `in` of the same counts nothing.
+    `in k` is the kernel's, which says of each run when it ended, but of the
+    last of a thread that ended: that, and one whose end was overwritten, took
+    an UNKNOWN time.
     `out` of a thread that was not said to run sets its state, and makes the
     time since it was last heard of UNKNOWN, unless it says the same again. So
     does a second processor on which a thread appears: when it left the first
@@ -63,6 +66,8 @@ struct switches_thread {
     uint64_t ended; /* when, the last time */
     unsigned cpu;
     bool woken;
+    bool told; /* the end of the run that goes on will be told; `in k` */
+    bool gone; /* the thread has ended, as its row says */
     /* In the window: */
     uint64_t ns[SWITCHES_STATES];
     uint64_t runs, blocked, preempted;

@@ -122,6 +122,9 @@ static struct switches_thread *subject(struct switches *s,
         thread->number = told->number;
     if (told->row)
         thread->row = told->row;
+    if (told->event && told->event->thread)
+        thread->gone =
+            told->event->thread->known && !told->event->thread->alive;
     if (told->named && told->named == thread->named)
         return thread;
     switches_name_read(s, told, name);
@@ -193,7 +196,9 @@ static void run(struct switches *s, struct switches_thread *thread,
     switches_sleep_end(s, cpu, number);
     if (cpu->runs == thread)
         return;
-    if (cpu->runs)
+    if (cpu->runs && cpu->runs->told)
+        run_forget(s, cpu);
+    else if (cpu->runs)
         switches_state_set(s, cpu->runs, SWITCHES_RUNNING, SWITCHES_UNKNOWN);
     if (thread->state == SWITCHES_RUNNING)
         run_forget(s, cpu_of(s, thread->cpu));
@@ -389,6 +394,7 @@ void switches_take(struct switches *s, const struct switches_told *told)
     case KIND_IN:
         thread = subject(s, told);
         run(s, thread, told->cpu);
+        thread->told = told->how == 'k';
         break;
     case KIND_OUT:
         thread = subject(s, told);

@@ -315,7 +315,7 @@ static void own_fill(struct own *own)
     own->recorder = (struct recorder)RECORDER_INIT_(own->name, own->description,
                                                     &own->ring.ring,
                                                     sizeof own->ring, SLOTS, 1);
-    format_put(own->formats[0], "\1in\2%.0sthread %d runs on cpu %hhu");
+    format_put(own->formats[0], "\1in k\2%.0sthread %d runs on cpu %hhu");
     format_put(own->formats[1], "\1out b\2%.0sthread %d left cpu %hhu: blocks");
     format_put(own->formats[2],
                "\1out p\2%.0sthread %d left cpu %hhu: preempted");

@@ -7,19 +7,7 @@
 #include <stdio.h>
 
 #include "array.h"
-
-const char *histogram_time(uint64_t ns, char to[32])
-{
-    if (ns < 1000)
-        snprintf(to, 32, "%u ns", (unsigned)ns);
-    else if (ns < 1000000)
-        snprintf(to, 32, "%.3f us", (double)ns / 1e3);
-    else if (ns < 1000000000)
-        snprintf(to, 32, "%.3f ms", (double)ns / 1e6);
-    else
-        snprintf(to, 32, "%.3f s", (double)ns / 1e9);
-    return to;
-}
+#include "tables.h"
 
 void histogram_sort(uint64_t *ns, size_t count)
 {
@@ -69,8 +57,9 @@ void histogram_print(const uint64_t *ns, size_t count)
             most = step.count;
     step = (struct step){0};
     while (step_next(&step, ns, count))
-        printf("%10s to %-10s %8zu %.*s\n", histogram_time(step.from, text[0]),
-               histogram_time(step.to, text[1]), step.count,
+        printf("%10s to %-10s %8zu %.*s\n",
+               table_time_exact(step.from, text[0]),
+               table_time_exact(step.to, text[1]), step.count,
                (int)((40 * step.count + most - 1) / most),
                "########################################");
 }

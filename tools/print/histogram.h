@@ -6,9 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Makes "1.028 ms". */
-const char *histogram_time(uint64_t ns, char to[32]);
-
 /* Of some times; the others want them sorted. */
 void histogram_sort(uint64_t *ns, size_t count);
 /* The time within which so many of a thousand end; there is one at least. */

@@ -82,7 +82,7 @@ void line_write(FILE *to, struct call *call, const struct reader_event *event,
     text = reader_line(&call->reader, event, line, &size);
     if (function)
         size--; /* without the newline */
-    fwrite(text, 1, size, to);
+    fwrite_unlocked(text, 1, size, to);
     if (function) {
         size = strlen(function);
         fprintf(to, " (%s)\n", text_shown(function, &size));

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "recorder/format.h"
+#include "recorder/text.h"
 
 const char *text_shown(const char *text, size_t *size)
 {
@@ -20,10 +20,9 @@ const char *text_shown(const char *text, size_t *size)
         copy = grown;
         copy_max = *size * 4 + 1;
     }
-    f.to = copy;
-    f.room = copy_max - 1;
+    f.text = recorder_string_at_(copy, copy_max - 1);
     recorder_format_escape_(&f, text, *size, true);
-    copy[f.length] = '\0';
-    *size = f.length;
+    copy[f.text.size] = '\0';
+    *size = f.text.size;
     return copy;
 }

@@ -52,17 +52,38 @@ const char *table_count(uint64_t count, bool estimated, char to[32])
     return to;
 }
 
+/* What is counted in `unit_ns`, up to what rounds to `below`. */
+struct unit {
+    double unit_ns, below;
+    int digits, exact; /* behind the point */
+    const char *name;
+};
+static const char *time_text(uint64_t ns, bool exact, char to[32])
+{
+    static const struct unit units[] = {
+        {1, 1000, 0, 0, "ns"},    {1e3, 1000, 1, 3, "us"},
+        {1e6, 1000, 2, 3, "ms"},  {1e9, 10000, 3, 3, "s"},
+        {3600e9, 100, 2, 2, "h"}, {86400e9, 1e30, 1, 1, "d"}};
+    const struct unit *unit = units;
+    int digits = 0;
+    for (;; unit++) {
+        double half = 0.5;
+        digits = exact ? unit->exact : unit->digits;
+        for (int i = 0; i < digits; i++)
+            half /= 10;
+        if ((double)ns / unit->unit_ns < unit->below - half)
+            break;
+    }
+    snprintf(to, 32, "%.*f %s", digits, (double)ns / unit->unit_ns, unit->name);
+    return to;
+}
 const char *table_time(uint64_t ns, char to[32])
 {
-    if (ns < 1000)
-        snprintf(to, 32, "%u ns", (unsigned)ns);
-    else if (ns < 999950)
-        snprintf(to, 32, "%.1f us", (double)ns / 1e3);
-    else if (ns < 999995000)
-        snprintf(to, 32, "%.2f ms", (double)ns / 1e6);
-    else
-        snprintf(to, 32, "%.3f s", (double)ns / 1e9);
-    return to;
+    return time_text(ns, false, to);
+}
+const char *table_time_exact(uint64_t ns, char to[32])
+{
+    return time_text(ns, true, to);
 }
 
 static void recorders(FILE *to, const struct reader *reader, bool slots)

@@ -22,7 +22,9 @@ const char *table_count(uint64_t count, bool estimated, char to[32]);
 /* Returns the width of the column with the recorders' names. */
 int table_names_width(const struct reader *);
 
-/* Makes "80.0 us", "2.74 ms", "1.059 s" of nanoseconds. */
+/* Makes "80.0 us", "2.74 ms", "1.059 s", "3.50 h", "4.2 d" of nanoseconds, and
+ * "80.028 us", "2.741 ms" where they are compared with each other. */
 const char *table_time(uint64_t ns, char to[32]);
+const char *table_time_exact(uint64_t ns, char to[32]);
 
 #endif

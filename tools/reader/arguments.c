@@ -46,7 +46,7 @@ static size_t text_most(const struct recorder_formatter_ *f,
                         const struct recorder_event *event)
 {
     const char *dot = memchr(f->start, '.', (size_t)(f->at - f->start));
-    int64_t most = f->precision;
+    int64_t most = f->how.precision;
     if (!dot || most < 0)
         return TEXT_MOST;
     if (dot[1] == '*')
@@ -69,7 +69,7 @@ static void argument_make(struct text_context *c,
     to->word = word;
     if (event->missing_arguments >> f->word & 1) {
         to->kind = READER_LOST;
-    } else if (f->kind == 'f') {
+    } else if (f->how.kind == 'f') {
         uint32_t bits = (uint32_t)word;
         float single;
         memcpy(&single, &bits, sizeof single);
@@ -77,7 +77,7 @@ static void argument_make(struct text_context *c,
         if (word_bytes == 4)
             to->real = single;
         to->kind = READER_REAL;
-    } else if (f->kind == 's') {
+    } else if (f->how.kind == 's') {
         /* %.0s shows nothing that could. */
         to->changes = text_most(f, event) && text_changes(c, word, &sizes);
         **strings = *RECORDER_FORMAT_CHANGES_;
@@ -91,15 +91,15 @@ static void argument_make(struct text_context *c,
         to->text_size = (size_t)size + to->changes;
         *strings += to->text_size + 1;
         (*strings)[-1] = '\0';
-    } else if (f->conversion == 'p') {
+    } else if (f->how.conversion == 'p') {
         to->kind = READER_POINTER;
-    } else if (f->kind == 'u') {
+    } else if (f->how.kind == 'u') {
         to->kind = READER_UNSIGNED;
-        to->word = word & (UINT64_MAX >> (64 - f->bits));
+        to->word = word & (UINT64_MAX >> (64 - f->how.bits));
     } else {
-        to->kind = f->kind == 'c' ? READER_CHARACTER : READER_SIGNED;
-        to->integer =
-            f->kind == 'c' ? (int64_t)(word & 0xff) : extended(word, f->bits);
+        to->kind = f->how.kind == 'c' ? READER_CHARACTER : READER_SIGNED;
+        to->integer = f->how.kind == 'c' ? (int64_t)(word & 0xff)
+                                         : extended(word, f->how.bits);
         to->word = (uint64_t)to->integer;
     }
 }
@@ -192,10 +192,10 @@ unsigned reader_arguments(struct reader *reader,
             continue;
         percent = f.at - 1;
         recorder_format_parse_(&f);
-        if (names && f.kind && f.kind != '%' && f.word < 12)
+        if (names && f.how.kind && f.how.kind != '%' && f.word < 12)
             name_note(names, format, percent, f.word);
-        if (!f.kind || f.kind == '%' || f.missing || f.word >= 12 ||
-            f.conversion == 'm' || to[f.word].kind == READER_STRING)
+        if (!f.how.kind || f.how.kind == '%' || f.missing || f.word >= 12 ||
+            f.how.conversion == 'm' || to[f.word].kind == READER_STRING)
             continue; /* a second look at the same string needs no room */
         reader->inside->token = 0;
         argument_make(&context, &f, &strings, &to[f.word]);
@@ -242,23 +242,24 @@ static bool text_read(struct text_context *c,
     bool cut;
     to->argument = (unsigned)f->word;
     to->text = strings;
-    to->wide = f->wide;
+    to->wide = f->how.wide;
     if (!address)
         return false;
     c->reader->inside->token = 0;
     to->changes = text_changes(c, address, &sizes);
-    size = f->wide ? wide_read(c, address, strings, most, &cut)
-                   : string_read(c, address, strings, sizes.shown, most, &cut);
+    size = f->how.wide
+               ? wide_read(c, address, strings, most, &cut)
+               : string_read(c, address, strings, sizes.shown, most, &cut);
     if (size < 0)
         return false;
     to->size = (size_t)size;
     cut = cut || (most == TEXT_MOST && to->size >= most);
     memset(strings + to->size, 0, 4);
-    if (cut && f->wide)
+    if (cut && f->how.wide)
         memcpy(strings + to->size, dots, sizeof dots);
     else if (cut)
         strcpy(strings + to->size, "...");
-    to->size += cut ? (f->wide ? sizeof dots - sizeof *dots : 3) : 0;
+    to->size += cut ? (f->how.wide ? sizeof dots - sizeof *dots : 3) : 0;
     return true;
 }
 
@@ -290,7 +291,7 @@ unsigned reader_texts(struct reader *reader, const struct reader_event *event,
         if (*f.at++ != '%')
             continue;
         recorder_format_parse_(&f);
-        if (f.kind != 's')
+        if (f.how.kind != 's')
             continue;
         seen = true;
         if (!f.missing && f.word < 12)

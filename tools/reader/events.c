@@ -17,16 +17,12 @@ _Static_assert(AT_8_record_format == offsetof(struct words, format) &&
                    AT_8_record_time == offsetof(struct words, time) &&
                    AT_8_record_caller == offsetof(struct words, caller) &&
                    AT_8_record_argument == offsetof(struct words, argument),
-               "words_of() copies a record as it is");
+               "words_at() copies a record as it is");
 
 static void words_of(const struct memory *m, const unsigned char *raw,
                      struct words *to)
 {
     const struct offsets *at = offsets_of(m);
-    if (m->word_bytes == 8 && m->big_endian == BYTES_BIG_ENDIAN) {
-        memcpy(to, raw, offsetof(struct words, thread));
-        return;
-    }
     to->format = bytes_word(m, raw + at->record_format);
     to->order = bytes_word(m, raw + at->record_order);
     to->time = bytes_word(m, raw + at->record_time);
@@ -42,15 +38,30 @@ static bool words_at(const struct reader *reader, const struct key *key,
 {
     const struct reader_inside *inside = reader->inside;
     const struct memory *m = reader->memory;
+    const bool native = m->word_bytes == 8 && m->big_endian == BYTES_BIG_ENDIAN;
     unsigned char raw[RECORD_MAX_BYTES];
-    uint64_t commit = key_record(reader, key, raw);
+    uint64_t commit =
+        key_record(reader, key, native ? (unsigned char *)to : raw);
     if (!commit)
         return false;
-    words_of(m, raw, to);
+    if (!native)
+        words_of(m, raw, to);
     if (((to->order - inside->base) & word_max(m)) != key->order)
         return false;
     to->thread = commit_thread(m, commit);
     return true;
+}
+
+/* True if a key's record is the head of an event. */
+static bool is_head_at(const struct reader *reader, const struct key *key)
+{
+    const struct memory *m = reader->memory;
+    const struct offsets *at = offsets_of(m);
+    unsigned char raw[RECORD_MAX_BYTES];
+    return key_record(reader, key, raw) &&
+           order_key(reader, bytes_word(m, raw + at->record_order)) ==
+               key->order &&
+           recorder_is_head_(bytes_word(m, raw + at->record_format));
 }
 
 /* Adds the continuations of a head: the records behind it, of the same ring,
@@ -66,8 +77,8 @@ static size_t continuation(const struct reader *reader, size_t i,
         struct words w;
         uint64_t at = key->order - inside->keys[i].order;
         if (key->lane != inside->keys[i].lane || at > 2 || at == 0 ||
-            !words_at(reader, key, &w) || w.format != 0 ||
-            w.caller != head->caller)
+            key_begins(reader, key) || !words_at(reader, key, &w) ||
+            w.format != 0 || w.caller != head->caller)
             break; /* the next head, or part of one that is gone */
         for (k = 0; k < 4; k++)
             event->argument[4 * at + k] = w.argument[k];
@@ -93,7 +104,8 @@ static bool event_at(struct reader *reader, size_t *i, struct reader_event *to)
         ++*i;
         return false;
     }
-    memset(to, 0, sizeof *to);
+    memset(event, 0, sizeof *event); /* to->raw becomes a copy of it */
+    memset(&to->ns, 0, sizeof *to - offsetof(struct reader_event, ns));
     event->order = head.order;
     event->time = ticks_of(reader, head.order, head.time);
     event->caller = head.caller;
@@ -220,7 +232,6 @@ static uint64_t events_count(struct reader *reader)
 {
     struct reader_inside *inside = reader->inside;
     struct reader_event event;
-    struct words words;
     uint64_t count = 0, missed = reader->missed;
     size_t i = 0;
     if (is_selective(inside)) {
@@ -230,8 +241,7 @@ static uint64_t events_count(struct reader *reader)
         return count;
     }
     for (; i < inside->deliver; i++)
-        count += words_at(reader, &inside->keys[i], &words) &&
-                 recorder_is_head_(words.format);
+        count += is_head_at(reader, &inside->keys[i]);
     return count;
 }
 

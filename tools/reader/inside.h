@@ -23,6 +23,7 @@ enum {
     PATIENCE = 4,          /* takes that a writer may need for its record */
     PAGE_BYTES = 4096,
     PAGES = 256, /* of the cache that strings are read through */
+    CONSTANTS = 64, /* of the cache of addresses that are known as constant */
     NAME_MAX_BYTES = 1024,
     FORMAT_MAX_BYTES = 1023, /* and its location: as in recorder_dump() */
     RECORD_MAX_BYTES = 64    /* of a program with words of 8 bytes */
@@ -69,6 +70,7 @@ struct held {
 struct format {
     uint64_t address;
     char *text, *location; /* text: behind the heading */
+    struct recorder_plan_ *plan; /* of the text; null: none */
     char *kind;            /* see reader_event; null: none */
     int severity;          /* as in recorder_headed_; -1: none */
     bool hardware, event;
@@ -97,6 +99,7 @@ struct registry {
 
 /* A line format that was read, and the text that its parts point into. */
 struct line_format {
+    bool own; /* it is reader->line, as that was read last */
     char *of, *text;
     struct recorder_line_ read;
 };
@@ -136,6 +139,10 @@ struct reader_inside {
     struct format *formats; /* by that number */
     size_t formats_count, formats_max;
     uint64_t formats_bytes;
+    uint64_t format_address; /* of the last one that was looked for */
+    size_t format_last;      /* and its number */
+    bool format_last_set;
+    uint64_t constants[CONSTANTS]; /* texts that cannot change; 0: none */
     struct page *pages;
     /* of reader_message and its like */
     struct reader_log *logs; /* see logs.h */
@@ -241,6 +248,9 @@ const char *lanes_refresh(struct reader *);
 const char *lanes_take(struct reader *);
 /* Returns the key of an order. */
 uint64_t order_key(const struct reader *, uint64_t order);
+/* True if a key's record begins an event or a text. False: it may go on from
+ * one, or cannot be seen so soon. */
+bool key_begins(const struct reader *, const struct key *);
 /* Copies a key's record. Returns its commit word, or 0 if it is gone. */
 uint64_t key_record(const struct reader *, const struct key *,
                     unsigned char raw[RECORD_MAX_BYTES]);

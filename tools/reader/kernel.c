@@ -322,10 +322,25 @@ struct reader_thread *kernel_thread(const struct reader *reader,
                                     unsigned number)
 {
     const struct kernel *kernel = reader->inside->kernel;
+    size_t at = number - (size_t)(kernel ? kernel->rows_from : 0);
+    if (kernel && at < kernel->rows_count && kernel->rows[at].number == number)
+        return &kernel->rows[at]; /* 64 bits */
     for (size_t i = 0; kernel && i < kernel->rows_count; i++)
         if (kernel->rows[i].number == number)
             return &kernel->rows[i];
     return NULL;
+}
+
+/* Looks which threads have ended by now. */
+static void rows_refresh(struct reader *reader)
+{
+    struct kernel *kernel = reader->inside->kernel;
+    for (size_t i = 0; i < kernel->rows_count; i++) {
+        struct reader_thread *row = &kernel->rows[i];
+        if (row->alive)
+            row->alive =
+                reader->memory->thread(reader->memory, row->id, row->name);
+    }
 }
 
 /* ------------------------------------------------------------------- add -- */
@@ -406,6 +421,7 @@ uint64_t kernel_add(struct reader *reader, uint64_t end, uint64_t limit)
     kernel->added = count;
     if (!count || !recorder)
         return limit;
+    rows_refresh(reader);
     if (!reader->follows)
         keys_cut(inside, limit);
     held = realloc(inside->held, (inside->held_count + count) * sizeof *held);

@@ -164,6 +164,8 @@ static const char *time_read(const char *line, int64_t last_ns,
 {
     const char *at = line;
     bool bracket;
+    if (strncmp(at, "\xef\xbb\xbf", 3) == 0)
+        at += 3;      /* what editors of Windows begin a file with */
     if (*at == '<') { /* syslog's <30> and <30>1 */
         for (at++; *at >= '0' && *at <= '9'; at++)
             ;

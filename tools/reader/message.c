@@ -103,7 +103,7 @@ static void format_read(struct reader *reader, struct format *format)
     if (size == 0)
         return;
     /* No program has more of them than memory. */
-    inside->formats_bytes += size;
+    inside->formats_bytes += size + sizeof *format->plan;
     if (inside->formats_bytes > reader->memory->size + FORMATS_SLACK)
         return;
     length = recorder_format_end_(bytes, size);
@@ -112,6 +112,7 @@ static void format_read(struct reader *reader, struct format *format)
     format->hardware = heading.hardware;
     format->event = heading.event;
     format->kind = format_kind(&heading);
+    format->plan = calloc(1, sizeof *format->plan);
     if (length + 1 < size)
         format->location = strndup(bytes + length + 1, size - length - 1);
 }
@@ -141,15 +142,22 @@ static struct format *format_add(struct reader *reader, uint64_t address,
 static const struct format *format_of(struct reader *reader,
                                       const struct recorder_event *event)
 {
-    const struct reader_inside *inside = reader->inside;
+    struct reader_inside *inside = reader->inside;
     uint64_t number = event->format - CODED_FORMATS;
     struct format *format;
     bool is_new;
+    if (inside->format_last_set && inside->format_address == event->format)
+        return &inside->formats[inside->format_last];
     if (number < inside->formats_count && inside->formats[number].event)
         return &inside->formats[number];
     format = format_add(reader, event->format, 0, 0, &is_new);
-    if (format && is_new)
+    if (!format)
+        return NULL;
+    if (is_new)
         format_read(reader, format);
+    inside->format_last_set = true;
+    inside->format_address = event->format;
+    inside->format_last = (size_t)(format - inside->formats);
     return format;
 }
 
@@ -177,7 +185,7 @@ static bool shows_text(const char *text, unsigned i)
         if (*f.at++ != '%')
             continue;
         recorder_format_parse_(&f);
-        if (f.kind == 's' && !f.missing && f.word == i)
+        if (f.how.kind == 's' && !f.missing && f.word == i)
             return true;
     }
     return false;
@@ -257,12 +265,17 @@ static void coded_apply(struct reader *reader, struct recorder_event *event,
     memcpy(event->argument, coded.argument, sizeof event->argument);
 }
 
+static const char *format_location(const struct format *format)
+{
+    return format && format->location ? format->location : "?";
+}
+
 const char *reader_format(struct reader *reader,
                           const struct recorder_event *event,
                           const char **location)
 {
     const struct format *format = format_of(reader, event);
-    *location = format && format->location ? format->location : "?";
+    *location = format_location(format);
     return format ? format->text : NULL;
 }
 
@@ -465,7 +478,8 @@ ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size)
     if (logs_have(c->reader, c->event, address))
         return (ptrdiff_t)logs_text(c->reader, c->event, address, to, size);
     if ((inside->token && address == inside->token + inside->token_read) ||
-        token_recorder(c->reader, address, &lane))
+        (inside->constants[address % CONSTANTS] != address &&
+         token_recorder(c->reader, address, &lane)))
         return token_bytes(c, address, to, size);
     got = page_bytes(c->reader, address, to, size);
     return got ? (ptrdiff_t)got : -1;
@@ -479,7 +493,8 @@ bool text_changes(void *context, uint64_t address,
     struct memory *memory = c->reader->memory;
     uint64_t lane;
     unsigned char bytes[KEPT_SIZE_BYTES];
-    if (logs_have(c->reader, c->event, address))
+    if (inside->constants[address % CONSTANTS] == address ||
+        logs_have(c->reader, c->event, address))
         return false;
     if (address - inside->texts < inside->texts_end - inside->texts) {
         if ((address & 3) == KEPT_SIZED &&
@@ -496,7 +511,12 @@ bool text_changes(void *context, uint64_t address,
             *sizes = inside->text_sizes;
         return false;
     }
-    return memory->constant && !memory->constant(memory, address);
+    if (!memory->constant)
+        return false;
+    if (!memory->constant(memory, address))
+        return true;
+    inside->constants[address % CONSTANTS] = address;
+    return false;
 }
 
 size_t reader_word_text(struct reader *reader, const struct reader_event *event,
@@ -541,7 +561,7 @@ static size_t message_make(struct reader *reader,
     struct reader_inside *inside = reader->inside;
     struct text_context context = {
         .reader = reader, .event = event, .left = TEXTS_MAX};
-    const char *format = reader_format(reader, event, location);
+    const struct format *format = format_of(reader, event);
     struct recorder_arguments_ arguments = {.word = event->argument,
                                             .count = 12,
                                             .missing = event->missing_arguments,
@@ -551,11 +571,14 @@ static size_t message_make(struct reader *reader,
                                             .context = &context,
                                             .changes = text_changes};
     inside->token = 0;
+    *location = format_location(format);
     if (!text_room(&inside->message, MESSAGE_MAX))
         return 0;
-    return format ? recorder_format_(inside->message, MESSAGE_MAX, format,
-                                     &arguments)
-                  : message_without(event, inside->message);
+    return format && format->text
+               ? recorder_format_planned_(inside->message, MESSAGE_MAX,
+                                          format->text, &arguments,
+                                          format->plan)
+               : message_without(event, inside->message);
 }
 
 const char *reader_message(struct reader *reader,
@@ -601,9 +624,12 @@ static const char *line_outside(const char *line)
 /* Reads a line format, of events of the program or of lines of logs, unless it
  * was the last one that was read of these. */
 static const struct recorder_line_ *
-line_format_read(struct reader_inside *inside, bool outside, const char *line)
+line_format_read(struct reader *reader, bool outside, const char *line)
 {
-    struct line_format *to = &inside->lines[outside];
+    struct line_format *to = &reader->inside->lines[outside];
+    if (to->own && line == reader->line)
+        return &to->read;
+    to->own = line == reader->line;
     if (!to->of || strcmp(to->of, line) != 0) {
         free(to->of);
         free(to->text);
@@ -635,7 +661,7 @@ const char *reader_line(struct reader *reader, const struct reader_event *event,
     shown.name_size = strlen(shown.name);
     to = recorder_string_at_(inside->line, RECORDER_TEXT_LINE_MAX_ - 1);
     line = line ? line : reader->line;
-    recorder_add_line_(&to, line_format_read(inside, event->outside, line),
+    recorder_add_line_(&to, line_format_read(reader, event->outside, line),
                        &shown);
     recorder_end_line_(&to);
     inside->line[to.size] = '\0';

@@ -47,17 +47,25 @@ static uint64_t commit_of(const struct reader *reader, const struct lane *lane,
 uint64_t lane_record(const struct reader *reader, const struct lane *lane,
                      uint64_t slot, unsigned char raw[RECORD_MAX_BYTES])
 {
-    size_t bytes = offsets_of(reader->memory)->record_size;
+    const struct memory *m = reader->memory;
+    const bool wide = m->word_bytes == 8;
+    const size_t bytes = offsets[wide].record_size;
+    const unsigned char *from, *word;
     uint64_t commit;
     if (!lane->records || slot >= lane_size(lane))
         return 0;
-    commit = commit_of(reader, lane, slot);
+    from = lane->records + slot * (wide ? RECORD_MAX_BYTES : bytes);
+    word = lane->commits + slot * (wide ? 8 : m->word_bytes);
+    commit = bytes_word(m, word);
     if (commit == 0 || (commit & 1))
         return 0;
     recorder_fence_acquire_();
-    memcpy(raw, lane->records + slot * bytes, bytes);
+    if (wide) /* of constant size: by moves, not by a call */
+        memcpy(raw, from, RECORD_MAX_BYTES);
+    else
+        memcpy(raw, from, bytes);
     recorder_fence_acquire_();
-    return commit_of(reader, lane, slot) == commit ? commit : 0;
+    return bytes_word(m, word) == commit ? commit : 0;
 }
 
 uint64_t key_record(const struct reader *reader, const struct key *key,
@@ -70,6 +78,18 @@ uint64_t key_record(const struct reader *reader, const struct key *key,
     held = &inside->held[key->held - 1];
     memcpy(raw, held->raw, sizeof held->raw);
     return held->commit;
+}
+
+bool key_begins(const struct reader *reader, const struct key *key)
+{
+    const struct memory *m = reader->memory;
+    const struct lane *lane = &reader->inside->lanes[key->lane];
+    const struct offsets *at = offsets_of(m);
+    const unsigned char *raw =
+        key->held || !lane->records
+            ? NULL
+            : lane->records + key->slot * at->record_size;
+    return raw && bytes_word(m, raw + at->record_format) != 0;
 }
 
 /* Touches the pages of a ring's copy, so that page faults come now and not
@@ -307,19 +327,25 @@ uint64_t order_key(const struct reader *reader, uint64_t order)
     return (order - reader->inside->base) & word_max(reader->memory);
 }
 
+/* The key of a record of a lane; false: it was cleared. */
+static bool raw_key(const struct reader *reader, const struct lane *lane,
+                    const unsigned char *raw, uint64_t *key)
+{
+    const struct offsets *at = offsets_of(reader->memory);
+    *key =
+        order_key(reader, bytes_word(reader->memory, raw + at->record_order));
+    if (reader->inside->kernel && kernel_has(reader, lane->recorder, raw, *key))
+        return false;
+    return reader->cleared == 0 || *key >= order_key(reader, reader->cleared);
+}
+
 /* The key of the record in a slot; false: there is none, or it was cleared. */
 static bool slot_key(const struct reader *reader, const struct lane *lane,
                      uint64_t slot, uint64_t *key)
 {
     unsigned char raw[RECORD_MAX_BYTES];
-    const struct offsets *at = offsets_of(reader->memory);
-    if (!lane_record(reader, lane, slot, raw))
-        return false;
-    *key =
-        order_key(reader, bytes_word(reader->memory, raw + at->record_order));
-    if (kernel_has(reader, lane->recorder, raw, *key))
-        return false;
-    return reader->cleared == 0 || *key >= order_key(reader, reader->cleared);
+    return lane_record(reader, lane, slot, raw) &&
+           raw_key(reader, lane, raw, key);
 }
 
 /* True if a record begins in the slot; false: it goes on there, or a text
@@ -597,16 +623,17 @@ static void lane_count(struct reader *reader, const struct lane *lane,
     int64_t oldest_ns = RECORDER_TIME_UNKNOWN_;
     uint64_t end = reader->memory->stale_order ? UINT64_MAX
                                                : order_key(reader, reader->end);
-    uint64_t slot, key, format;
-    unsigned char raw[RECORD_MAX_BYTES];
-    for (slot = 0; slot < lane_size(lane); slot++) {
+    uint64_t slot, key, format, size = lane_size(lane);
+    unsigned char raw[RECORD_MAX_BYTES], newest[RECORD_MAX_BYTES];
+    bool newer = false;
+    for (slot = 0; slot < size; slot++) {
         if (!lane_record(reader, lane, slot, raw))
             continue;
         format = bytes_word(reader->memory,
                             raw + offsets_of(reader->memory)->record_format);
         r->whole++;
         r->begun += recorder_is_head_(format);
-        if (!slot_key(reader, lane, slot, &key) || key >= end)
+        if (!raw_key(reader, lane, raw, &key) || key >= end)
             continue;
         r->figures.slots_kept++;
         r->figures.kept += recorder_is_head_(format);
@@ -618,9 +645,12 @@ static void lane_count(struct reader *reader, const struct lane *lane,
         }
         if (key >= *high) {
             *high = key;
-            r->newest_ns = reader_time(reader, raw);
+            memcpy(newest, raw, sizeof raw);
+            newer = true;
         }
     }
+    if (newer)
+        r->newest_ns = reader_time(reader, newest);
     if (oldest < *low) {
         *low = oldest;
         r->oldest_ns = oldest_ns;

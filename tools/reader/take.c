@@ -12,16 +12,17 @@
 static void line_read(struct reader *reader, uint64_t address)
 {
     char text[4 * sizeof reader->line + 1];
-    struct recorder_formatter_ f = {.to = text, .room = sizeof text - 1};
+    struct recorder_formatter_ f = {.text = {text, sizeof text - 1, 0}};
     char *line =
         address ? bytes_string(reader->memory, address, sizeof reader->line - 1)
                 : NULL;
     if (line)
         recorder_format_escape_(&f, line, strlen(line), true);
-    text[f.length] = '\0';
-    strcpy(reader->line, line && f.length < sizeof reader->line
+    text[f.text.size] = '\0';
+    strcpy(reader->line, line && f.text.size < sizeof reader->line
                              ? text
                              : RECORDER_LINE_DEFAULT_);
+    reader->inside->lines[0].own = reader->inside->lines[1].own = false;
     free(line);
 }
 
@@ -135,6 +136,7 @@ void reader_close(struct reader *reader)
     for (i = 0; i < inside->formats_count; i++) {
         free(inside->formats[i].text);
         free(inside->formats[i].location);
+        free(inside->formats[i].plan);
         free(inside->formats[i].kind);
         names_free(inside->formats[i].names);
     }
@@ -374,11 +376,13 @@ static const char *keys_hold(struct reader *reader)
     return NULL;
 }
 
-/* Forgets cached pages of a running program, whose strings may change. If it
- * has ended, the caller keeps them: they are all that is left. */
+/* Forgets cached pages of a running program, whose strings may change, and
+ * which of them cannot. If it has ended, the caller keeps them: they are all
+ * that is left. */
 static void pages_forget(struct reader *reader)
 {
     struct reader_inside *inside = reader->inside;
+    memset(inside->constants, 0, sizeof inside->constants);
     if (reader->memory->live && inside->pages)
         for (size_t i = 0; i < PAGES; i++)
             inside->pages[i].address = 0;

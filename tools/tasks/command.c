@@ -252,9 +252,10 @@ static void notes_find(struct tasks_command *command)
 }
 
 const char *command_tasks(struct tasks *tasks, struct tasks_command *command,
-                          struct source *source)
+                          struct source *source, struct memory *searched)
 {
     struct tasks_program program = {.memory = source->memory,
+                                    .searched = searched,
                                     .registry = source->registry,
                                     .live = source->pid != 0,
                                     .of = command,

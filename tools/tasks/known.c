@@ -40,6 +40,9 @@ struct known {
      * table of a class, and the lists stand in them. */
     const char *class_table;
     unsigned class_at; /* in the table */
+    /* A word of the object leads to where a word leads back: else it is no such
+     * object, but the memory of one that is gone. */
+    unsigned out_at, back_at;
     struct known_list lists[8];
     struct known_row rows[16];
     const char *states;             /* of values from 0 up; "" ends them */
@@ -119,6 +122,8 @@ static const struct known known[] = {
      .word_bytes = 8,
      .class_table = "_ZTVN5boost6fibers9schedulerE",
      .class_at = 16,
+     .out_at = 128,
+     .back_at = 72,
      .lists = {{LIST_LINK, "", 80, NULL},
                {LIST_TABLE, "", 120, "dispatcher"},
                {LIST_TABLE, "", 128, NULL}},
@@ -240,10 +245,16 @@ static bool lists_find(struct tasks *tasks, const struct known *k,
     return true;
 }
 
-/* Adds the lists of an object, if it points to its class and has tasks. */
+/* Adds the lists of an object that points to its class, if it lives. */
 static void object_add(struct tasks *tasks, const struct known *k,
                        struct layout *layout, uint64_t object)
 {
+    struct memory *m = tasks->program.memory;
+    uint64_t class, out, back;
+    if (!bytes_read_word(m, object, &class) ||
+        !bytes_read_word(m, object + k->out_at, &out) ||
+        !bytes_read_word(m, out + k->back_at, &back) || back != object)
+        return;
     for (const struct known_list *list = k->lists; list->symbol; list++) {
         if (layout->lists_count == LISTS_MAX) {
             tasks_warn(tasks, "it has more than %d schedulers of %s",
@@ -261,7 +272,7 @@ static void objects_find(struct tasks *tasks, const struct known *k,
 {
     enum { PIECE = 1 << 20 };
     const struct tasks_program *program = &tasks->program;
-    struct memory *m = program->memory;
+    struct memory *m = program->searched ? program->searched : program->memory;
     unsigned char *piece = malloc(PIECE), word[8];
     uint64_t start, end, left = (uint64_t)1 << 30;
     bytes_put_word(m, word, table);

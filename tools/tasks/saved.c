@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "saved.h"
 #include "array.h"
+#include "libraries.h"
 #include "stacks.h"
 
 #include <stdlib.h>
@@ -128,13 +129,15 @@ void tasks_save(struct call *call, struct memory *keeper, tasks_put *put,
     struct memory *program = call->source.memory;
     if (!machine_of(program) || !command_has_tasks(&call->source))
         return;
-    if (command_tasks(&direct, &direct_command, &call->source))
+    if (command_tasks(&direct, &direct_command, &call->source, NULL))
         return;
     threads_note(notes, &direct_command.threads, program);
     call->source.memory = keeper;
-    if (!command_tasks(&kept, &command, &call->source)) {
+    if (!command_tasks(&kept, &command, &call->source, program)) {
         call->source.memory = program;
         tasks_note(call, &kept, &direct, keeper, put, notes);
+        if (call->source.pid)
+            libraries_keep(call->source.pid, keeper);
         command_close(&kept, &command);
     }
     call->source.memory = program;

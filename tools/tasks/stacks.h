@@ -33,9 +33,9 @@ bool type_member(struct source *, struct type_found *, const char *type,
                  const char *member, uint64_t *offset, unsigned *bytes);
 
 /* Opens the tasks of a source, its threads, and the deadlocks among both. Null,
- * or what is wrong. */
+ * or what is wrong. `searched`: as struct tasks_program has it. */
 const char *command_tasks(struct tasks *, struct tasks_command *,
-                          struct source *);
+                          struct source *, struct memory *searched);
 /* Has the program tasks? */
 bool command_has_tasks(struct source *);
 void command_close(struct tasks *, struct tasks_command *);

@@ -56,8 +56,10 @@ enum {
  * all. Null pointers: that is not known. */
 struct tasks_program {
     struct memory *memory;
-    uint64_t registry; /* 0: there is none */
-    bool live;         /* it may go on while it is read */
+    struct memory *searched; /* the same, for what is read to find where
+                              * something is; null: `memory` */
+    uint64_t registry;       /* 0: there is none */
+    bool live;               /* it may go on while it is read */
     void *of;
     /* A variable's address, and its size or 0; 0: there is none. */
     uint64_t (*symbol)(void *of, const char *name, uint64_t *size);

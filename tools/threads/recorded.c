@@ -86,12 +86,16 @@ static void self_read(const struct entry *entry)
         return;
     if (begins(entry->format, "thread not made")) {
         past->has_self = true;
-        past->handle = word[0];
+        past->handle = past->stack_high = word[0];
+        if (strstr(entry->format, ": %p, stack of %u up to %p")) {
+            past->stack_bytes = word[1];
+            past->stack_high = word[2];
+        }
     } else if (begins(entry->format, "thread %p made by T%u: %p(") ||
                begins(entry->format, "ended thread %p made by T%u: %p(")) {
         past->has_self = past->is_made = true;
         past->ended |= *entry->format == 'e';
-        past->handle = word[0];
+        past->handle = past->stack_high = word[0];
         past->maker = (unsigned)word[1];
         past->start = word[2];
         past->argument = word[3];

@@ -32,7 +32,8 @@ struct past {
     uint64_t made_at;                /* site */
     uint64_t made_stack, stack_bytes;
     bool detached;
-    uint64_t handle; /* its pthread_t */
+    uint64_t handle;     /* its pthread_t */
+    uint64_t stack_high; /* where its stack ends; 0: unknown */
     int64_t made_ns, ended_ns;
     bool ended;
     struct hold holds[HOLDS_MAX];

@@ -53,7 +53,7 @@ const char *show_kind(enum wait_kind kind)
 }
 
 /* The thread on whose stack an address lies; null: none. A pthread_t stands at
- * the upper end of its thread's stack. */
+ * the upper end of the stack of a thread that pthread_create() made. */
 static const struct past *stack_owner(const struct threads *threads,
                                       uint64_t address)
 {
@@ -61,10 +61,10 @@ static const struct past *stack_owner(const struct threads *threads,
     const struct past *owner = NULL;
     for (size_t i = 0; recorded && i < recorded->pasts_count; i++) {
         const struct past *past = &recorded->pasts[i];
-        if (past->is_made && past->stack_bytes && address < past->handle &&
-            past->handle - address < past->stack_bytes &&
-            (!owner || past->handle < owner->handle ||
-             (past->handle == owner->handle && owner->ended)))
+        if (past->stack_bytes && address < past->stack_high &&
+            past->stack_high - address < past->stack_bytes &&
+            (!owner || past->stack_high < owner->stack_high ||
+             (past->stack_high == owner->stack_high && owner->ended)))
             owner = past;
     }
     return owner;

@@ -9,6 +9,7 @@
 #include "shown.h"
 #include "switches.h"
 #include "switches_show.h"
+#include "tables.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -369,10 +370,10 @@ static void print_worst(const struct latency *l)
     for (size_t i = 0; i < l->worst_count; i++) {
         const struct pair *pair = &l->worst[i];
         printf("late by %s: %" PRIu64 " %s, %" PRIu64 " %s, %s\n",
-               histogram_time(pair->ns - l->deadline_ns, late), pair->from,
+               table_time_exact(pair->ns - l->deadline_ns, late), pair->from,
                pair->texts[0] ? pair->texts[0] : "?", pair->to,
                pair->texts[1] ? pair->texts[1] : "?",
-               histogram_time(pair->ns, took));
+               table_time_exact(pair->ns, took));
     }
     if (l->beyond > l->worst_count)
         printf("and %" PRIu64 " more: --most N shows more of them\n",
@@ -391,19 +392,19 @@ static void print_text(const struct latency *l)
         printf(", %" PRIu64 " without a beginning", l->without_begin);
     if (l->pairs)
         printf("; least %s, mean %s, most %s",
-               histogram_time(l->ns[0], text[0]),
-               histogram_time((uint64_t)(l->sum / (double)l->pairs), text[1]),
-               histogram_time(l->ns[l->pairs - 1], text[2]));
+               table_time_exact(l->ns[0], text[0]),
+               table_time_exact((uint64_t)(l->sum / (double)l->pairs), text[1]),
+               table_time_exact(l->ns[l->pairs - 1], text[2]));
     if (deadline)
         printf("; %" PRIu64 " beyond %s", l->beyond, deadline);
     putchar('\n');
     if (!l->pairs)
         return;
     printf("half within %s, 90%% %s, 99%% %s, 99.9%% %s\n",
-           histogram_time(histogram_within(l->ns, l->pairs, 500), text[0]),
-           histogram_time(histogram_within(l->ns, l->pairs, 900), text[1]),
-           histogram_time(histogram_within(l->ns, l->pairs, 990), text[2]),
-           histogram_time(histogram_within(l->ns, l->pairs, 999), text[3]));
+           table_time_exact(histogram_within(l->ns, l->pairs, 500), text[0]),
+           table_time_exact(histogram_within(l->ns, l->pairs, 900), text[1]),
+           table_time_exact(histogram_within(l->ns, l->pairs, 990), text[2]),
+           table_time_exact(histogram_within(l->ns, l->pairs, 999), text[3]));
     if (call_option(l->call, OPTION_HISTOGRAM))
         histogram_print(l->ns, l->pairs);
 }

@@ -32,18 +32,6 @@ static void before_set(struct before *before, const struct reader *reader,
     before->ns = ns;
 }
 
-/* Makes "12.3 us" of nanoseconds. */
-static void span_text(int64_t ns, char to[32])
-{
-    static const char *const units[] = {"ns", "us", "ms", "s", "min", "h", "d"};
-    static const double steps[] = {1000, 1000, 1000, 60, 60, 24};
-    double value = (double)ns;
-    size_t i = 0;
-    while (i < 6 && value >= steps[i])
-        value /= steps[i++];
-    snprintf(to, 32, i ? "%.1f %s" : "%.0f %s", value, units[i]);
-}
-
 /* True if records take more than a slot, so that slots tell only roughly how
  * many there were. */
 static bool is_estimate(const struct reader_recorder *r)
@@ -90,8 +78,9 @@ static void table(const struct reader *reader, const struct before *before)
                      before->recorded && !before->chosen && is_estimate(r) ? "~"
                                                                            : "",
                      per_second);
-        if (r->newest_ns != RECORDER_TIME_UNKNOWN_)
-            span_text(r->newest_ns - r->oldest_ns, span);
+        if (r->newest_ns != RECORDER_TIME_UNKNOWN_ &&
+            r->newest_ns >= r->oldest_ns)
+            table_time((uint64_t)(r->newest_ns - r->oldest_ns), span);
         table_column(stdout, r->name, width);
         printf(" %12s %10llu %12s %12s %8llu\n", rate,
                (unsigned long long)r->figures.kept, span,

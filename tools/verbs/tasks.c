@@ -427,7 +427,7 @@ static int tasks_run(struct call *call)
     static struct view view;
     const char *group = call_option(call, OPTION_GROUP), *wrong;
     call_open(call, 0);
-    wrong = command_tasks(&view.tasks, &view.command, &call->source);
+    wrong = command_tasks(&view.tasks, &view.command, &call->source, NULL);
     if (wrong)
         fail(call, "%s", wrong);
     wrong = tasks_choose(&view.tasks, group, call_option(call, OPTION_ALL));

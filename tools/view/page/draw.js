@@ -558,9 +558,22 @@ function makePlots() {
   fillPlots();
 }
 function fillPlots() {
-  for (const value of values)
+  for (const value of values) {
     if (!value.sorted) sortValue(value);
+    value.shown = shownOf(value);
+  }
   drawPlots();
+}
+// The values of the events that the filter and the severity leave.
+function shownOf(value) {
+  if (!picked.flags && !leastSeverity) return value;
+  const shown = {at: [], value: []};
+  for (const [i, row] of value.rows.entries()) {
+    if (isUnpicked(row) || formatOf(row).hidden) continue;
+    shown.at.push(value.at[i]);
+    shown.value.push(value.value[i]);
+  }
+  return shown;
 }
 // What a plot shows: of each pixel the least and the greatest value.
 function thinned({at, value}) {
@@ -587,7 +600,7 @@ function drawPlots() {
     const {plot} = value;
     if (plot.width !== width) plot.setSize({width, height: PLOT});
     plot.batch(() => {
-      plot.setData(thinned(value), false);
+      plot.setData(thinned(value.shown), false);
       plot.setScale('x', {min: view.from, max: view.to});
     });
   }

@@ -6,16 +6,19 @@
 class Rows {
   list = new Uint32Array(8);
   count = 0;
+  latest = -Infinity; // time of the last
   sorted = true;
   push(row) {
-    if (this.count === this.list.length) {
-      const list = new Uint32Array(2 * this.count);
+    const {count} = this, at = events.at[row];
+    if (count === this.list.length) {
+      const list = new Uint32Array(2 * count);
       list.set(this.list);
       this.list = list;
     }
-    if (this.count && events.at[row] < events.at[this.list[this.count - 1]])
-      this.sorted = false;
-    this.list[this.count++] = row;
+    if (at < this.latest) this.sorted = false;
+    this.latest = at;
+    this.list[count] = row;
+    this.count = count + 1;
   }
   // Threads that are preempted between their order and their time make a few
   // neighbours change places; what is worse than that is sorted in full.
@@ -31,6 +34,7 @@ class Rows {
     }
     if (moves <= 0)
       list.subarray(0, count).sort((a, b) => at[a] - at[b] || a - b);
+    this.latest = at[list[count - 1]];
     this.sorted = true;
   }
   // The first place from `low` on whose time is not below `ns`.
@@ -76,7 +80,7 @@ class Lane {
   }
   add(row, {severity}) {
     this.rows.push(row);
-    this.severe[severity?.at(-1)]?.push(row);
+    if (severity) this.severe[severity.at(-1)]?.push(row);
   }
   span(row, format) {
     const {open} = this, recorder = recorderOf(row);

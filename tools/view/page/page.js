@@ -141,6 +141,7 @@ function recordersChanged() {
     if (recorder.hidden) hiddenNames.add(recorder.name);
   if (view.selected >= 0 && isHidden(view.selected)) select(-1);
   makeLanes();
+  if (values[0]?.plot) fillPlots();
   showRecorders();
   showHits();
   relayout();
