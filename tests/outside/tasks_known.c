@@ -113,7 +113,7 @@ Test(tasks_known, boost_fiber, .init = build_long)
     pid = command_start("./program");
     /* One of them is on another thread, which takes its time. */
     build_must("until " RECORDER " tasks %d --stacks --all >said; "
-               "grep -q ^DEADLOCK said && grep -q \"^8 tasks\" said && "
+               "grep -q ^DEADLOCK said && grep -q \"^10 tasks\" said && "
                "grep -q \"  condition$\" said; do sleep 0.05; done",
                pid);
     snprintf(source, sizeof source, "%d", (int)pid);
