@@ -29,6 +29,13 @@ static void port_make(const char *file)
           "socket.create_connection((\\\"127.0.0.1\\\", $(cat " port           \
           ")))\" 2>said")
 
+/* Waits until nobody listens at the ports of some files: a server that was
+ * killed may hold them for a moment still, and the next one would not start. */
+#define FREE(files)                                                            \
+    UNTIL("! python3 -c \"import socket, sys; [i for i in sys.argv[1:] if "    \
+          "socket.socket().connect_ex((\\\"127.0.0.1\\\", int(i))) == 0] or "  \
+          "sys.exit(1)\" $(cat " files ")")
+
 /* Starts a server. What is started here ends with the test: their ids are in
  * the file `pids`. */
 static void hub_start(const char *more)
@@ -39,6 +46,7 @@ static void hub_start(const char *more)
         "\\\"$PWD/js\\\", max_file: 200M }\\n%%s\\n\" $(cat port) \"%s\" "
         ">hub.conf",
         more);
+    build_must(FREE("port"));
     build_must("nats-server -c hub.conf >>hub.log 2>&1 & echo $! >hub; cat hub "
                ">>pids; " LISTENS("port"));
 }
@@ -46,6 +54,7 @@ static void hub_start(const char *more)
 /* Starts one of the three servers of a cluster. */
 static void cluster_server(int i)
 {
+    build_must(FREE("port%d route%d health%d"), i, i, i);
     build_must(
         "printf \"listen: 127.0.0.1:%%s\\nserver_name: s%d\\njetstream { "
         "store_dir: \\\"$PWD/js%d\\\", max_file: 200M }\\ncluster { name: "

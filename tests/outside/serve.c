@@ -25,7 +25,7 @@ static pid_t serve(const char *source)
             execl(RECORDER, RECORDER, "serve", source, (char *)NULL);
         _exit(127);
     }
-    build_must("until grep -q / url.new; do sleep 0.05; done; mv url.new url;"
+    build_must("until grep -qs / url.new; do sleep 0.05; done; mv url.new url;"
                " cat url");
     cr_assert_eq(sscanf(build_text, "%63s", url), 1);
     return server;
