@@ -210,7 +210,7 @@ fuzz: packages-fuzz build/recorder
 	@sh tests/fuzz/run.sh $(or $(SECONDS),60)
 
 model:
-	@sh tests/model/run.sh
+	@RECORDER_TEST_SCALE=1 sh tests/model/run.sh
 
 # Other processors under qemu, and machines without an operating system. It sees
 # to its packages by itself.

@@ -34,9 +34,9 @@
 #if defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__) &&                    \
     defined(RECORDER_HOSTED_) && !defined(__clang__) && __GNUC__ >= 12
 #define RECORDER_PASSES_                                                       \
-    , optimize("Og,no-tree-dominator-opts,no-reorder-blocks,tree-sra,"         \
-               "if-conversion,cse-follow-jumps,crossjumping,peephole2,ipa-ra," \
-               "reorder-functions")
+    , optimize("Og,no-tree-dominator-opts,no-reorder-blocks,tree-sra,dse,ree," \
+               "if-conversion,if-conversion2,cse-follow-jumps,crossjumping,"   \
+               "peephole2,ipa-ra,align-functions=1,reorder-functions")
 #else
 #define RECORDER_PASSES_
 #endif
