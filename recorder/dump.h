@@ -352,6 +352,7 @@ RECORDER_CALLED_SELDOM_ bool recorder_line(const char *line)
         return false;
     }
     __atomic_store_n(&recorder_home_.registry->line, line, __ATOMIC_RELEASE);
+    recorder_file_tell_(RECORDER_FILE_SYNC_, NULL);
     return true;
 }
 

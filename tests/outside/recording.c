@@ -448,6 +448,17 @@ Test(recording, needs_no_program)
                    "/build/recorder dump f | tail -n +2 | diff 1 -");
 }
 
+/* Goal: a line format that the program sets is that of its recording at once. */
+Test(recording, has_the_line_format)
+{
+    build_once(COMPILE);
+    build_run("RECORDER_FILE=f ./r line >inside");
+    build_must("grep -q \"^Y \" inside");
+    if (has_command())
+        build_must("tail -n +2 inside >1; " TEST_ROOT
+                   "/build/recorder dump f | tail -n +2 | diff 1 -");
+}
+
 /* Goal: debuggers and ELF tools open it. */
 Test(recording, is_a_core_file)
 {

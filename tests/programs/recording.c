@@ -230,6 +230,11 @@ int main(int argc, char **argv)
         usleep(20000); /* the dump has a better rate of the ticks by now */
         recorder_dump_fd(1);
         raise(SIGKILL);
+    } else if (strcmp(verb, "line") == 0) { /* of its own, and dies */
+        few();
+        must(recorder_line("Y {order} {message}"), "recorder_line");
+        recorder_dump_fd(1);
+        raise(SIGKILL);
     } else if (strcmp(verb, "claim") == 0) { /* the first that a file holds */
         struct recorder_open_claim_ claim;
         recorder_open_claim_make_(&claim);
