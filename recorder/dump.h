@@ -81,7 +81,7 @@ RECORDER_READING_ void recorder_show_(struct recorder_scratch_ *s,
     const struct recorder_thread_row *row = recorder_event_row_(event);
     const struct recorder_fetched_ *name;
     /* Without a thread table, only the number is known. */
-    bool numbered = !recorder_home_.registry->threads &&
+    bool numbered = !recorder_thread_rows_() &&
                     event->thread != RECORDER_THREAD_SHARED;
     shown->event = event;
     shown->ns = recorder_clock_time_(clock, event->time);

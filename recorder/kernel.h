@@ -232,7 +232,7 @@ RECORDER_FUNCTION_ unsigned recorder_kernel_number_(struct recorder_kernel_ *k,
 {
     unsigned at = (unsigned)id % RECORDER_KERNEL_KNOWN_;
     unsigned number = k->known[at].number;
-    const struct recorder_thread_row *rows = recorder_home_.registry->threads;
+    const struct recorder_thread_row *rows = recorder_thread_rows_();
     bool ended;
     if (k->known[at].id == id && number &&
         (number == RECORDER_THREAD_SHARED ||

@@ -515,6 +515,13 @@ __attribute__((unused)) static const struct recorder_home_ recorder_home_ = {
     &recorder_order, &recorder_registry, true, false};
 #endif
 
+/* Returns the thread table, which one of the first threads maps while others
+ * look. */
+RECORDER_INLINE_ struct recorder_thread_row *recorder_thread_rows_(void)
+{
+    return __atomic_load_n(&recorder_home_.registry->threads, __ATOMIC_RELAXED);
+}
+
 /* Tells file.h of an event, if a recording is open. */
 RECORDER_INLINE_ void recorder_file_tell_(int what, const void *of)
 {

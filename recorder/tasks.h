@@ -113,7 +113,7 @@ RECORDER_CALLED_SELDOM_ void recorder_task_end(unsigned number)
     struct recorder_thread_row *row;
     if (number == 0 || number > recorder_get_(&registry->threads_max))
         return;
-    row = &registry->threads[number - 1];
+    row = &recorder_thread_rows_()[number - 1];
     if (__atomic_load_n(&row->state, __ATOMIC_RELAXED) == RECORDER_ROW_TASK_)
         __atomic_store_n(&row->state, RECORDER_ROW_DEAD_, __ATOMIC_RELEASE);
 }

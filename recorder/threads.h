@@ -94,7 +94,7 @@ recorder_thread_reuse_(const struct recorder_registry *registry)
 {
     unsigned i;
     for (i = 0; i < recorder_get_(&registry->threads_max); i++) {
-        struct recorder_thread_row *row = &registry->threads[i];
+        struct recorder_thread_row *row = &recorder_thread_rows_()[i];
         uint16_t state = __atomic_load_n(&row->state, __ATOMIC_ACQUIRE);
         if (state != RECORDER_ROW_DEAD_ &&
             !(state == RECORDER_ROW_ALIVE_ &&
@@ -156,7 +156,7 @@ RECORDER_SELDOM_ void recorder_row_fill_(struct recorder_registry *registry,
                                          const char *name, uint16_t named,
                                          uint16_t state)
 {
-    struct recorder_thread_row *row = &registry->threads[number - 1];
+    struct recorder_thread_row *row = &recorder_thread_rows_()[number - 1];
     __atomic_store_n(&row->id, id, __ATOMIC_RELAXED);
     recorder_put_(&row->first, recorder_order_now_());
     __atomic_store_n(&row->named, named, __ATOMIC_RELAXED);
@@ -184,8 +184,7 @@ recorder_thread_take_row_of_(int32_t id, const char *name, uint16_t state)
 /* Gives a row back that nobody has used. */
 RECORDER_SELDOM_ void recorder_thread_drop_row_(unsigned number)
 {
-    struct recorder_thread_row *row =
-        &recorder_home_.registry->threads[number - 1];
+    struct recorder_thread_row *row = &recorder_thread_rows_()[number - 1];
     __atomic_store_n(&row->id, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&row->state, (uint16_t)RECORDER_ROW_DEAD_,
                      __ATOMIC_RELEASE);
@@ -314,7 +313,7 @@ RECORDER_SELDOM_ unsigned recorder_thread_enter_(void)
     else if (number != recorder_writer_thread_(recorder_thread_self_) &&
              number != RECORDER_THREAD_SHARED)
         /* A handler came in between and took a row: ours is free again. */
-        registry->threads[number - 1].state = RECORDER_ROW_DEAD_;
+        recorder_thread_rows_()[number - 1].state = RECORDER_ROW_DEAD_;
     *error = kept;
     return recorder_thread_self_;
 }
@@ -346,7 +345,7 @@ RECORDER_CALLED_ void recorder_thread_name(const char *name)
     if (number == 0 || number > recorder_get_(&registry->threads_max))
         return;
     __atomic_store_n(&registry->threads[number - 1].named, 1, __ATOMIC_RELAXED);
-    recorder_thread_set_name_(&registry->threads[number - 1], name);
+    recorder_thread_set_name_(&recorder_thread_rows_()[number - 1], name);
 }
 
 #ifdef __cplusplus
