@@ -474,7 +474,7 @@ Test(tasks, states_have_times)
  * Method: two workers switch 1000 tasks at full speed, from five depths. */
 Test(tasks, stacks_of_a_busy_program_are_no_mixes)
 {
-    int looks = scaled(50) < 5 ? 5 : (int)scaled(50);
+    int looks = scaled(100) < 5 ? 5 : (int)scaled(100);
     pid_t pid;
     build_fibers("-O0 -g");
     pid = start("1000 busy 2 16384");
