@@ -339,34 +339,55 @@ RECORDER_SELDOM_ uint32_t recorder_win_word_(const unsigned char *at)
     return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 |
            (uint32_t)at[3] << 24;
 }
+/* The table of sections behind the PE header at `head`: its offset, and how many
+ * rows it has. */
+enum { RECORDER_WIN_ROW_ = 40 }; /* bytes */
+RECORDER_SELDOM_ uint32_t recorder_win_table_(const unsigned char *head,
+                                              unsigned *count)
+{
+    uint32_t pe = recorder_win_word_(head + 0x3c);
+    *count = recorder_win_word_(head + pe + 4) >> 16;
+    return pe + 24 + (recorder_win_word_(head + pe + 20) & 0xffff);
+}
+struct recorder_win_part_ {
+    uint32_t at, bytes, file_bytes, offset, flags; /* at: from the image */
+};
+RECORDER_SELDOM_ struct recorder_win_part_
+recorder_win_row_(const unsigned char *row)
+{
+    struct recorder_win_part_ part;
+    part.bytes = recorder_win_word_(row + 8);
+    part.at = recorder_win_word_(row + 12);
+    part.file_bytes = recorder_win_word_(row + 16);
+    if (part.file_bytes > part.bytes)
+        part.file_bytes = part.bytes;
+    part.offset = recorder_win_word_(row + 20);
+    part.flags = recorder_win_word_(row + 36);
+    return part;
+}
 RECORDER_SELDOM_ struct recorder_os_headers_ recorder_os_headers_open_(void)
 {
     struct recorder_os_headers_ headers = {NULL, NULL, 0};
-    const unsigned char *image =
-        (const unsigned char *)recorder_win_module_(NULL);
-    if (image) {
-        const unsigned char *pe = image + recorder_win_word_(image + 0x3c);
-        headers.image = image;
-        headers.left = recorder_win_word_(pe + 4) >> 16;
-        headers.next = pe + 24 + (recorder_win_word_(pe + 20) & 0xffff);
-    }
+    headers.image = (const unsigned char *)recorder_win_module_(NULL);
+    if (headers.image)
+        headers.next =
+            headers.image + recorder_win_table_(headers.image, &headers.left);
     return headers;
 }
 RECORDER_SELDOM_ bool
 recorder_os_next_segment_(struct recorder_os_headers_ *headers,
                           struct recorder_os_segment_ *segment)
 {
-    const unsigned char *section = headers->next;
+    struct recorder_win_part_ part;
     if (!headers->left)
         return false;
+    part = recorder_win_row_(headers->next);
     headers->left--;
-    headers->next += 40;
-    segment->at = (uintptr_t)headers->image + recorder_win_word_(section + 12);
-    segment->bytes = recorder_win_word_(section + 8);
-    segment->file_bytes = recorder_win_word_(section + 16);
-    if (segment->file_bytes > segment->bytes)
-        segment->file_bytes = segment->bytes;
-    segment->writable = recorder_win_word_(section + 36) >> 31;
+    headers->next += RECORDER_WIN_ROW_;
+    segment->at = (uintptr_t)headers->image + part.at;
+    segment->bytes = part.bytes;
+    segment->file_bytes = part.file_bytes;
+    segment->writable = part.flags >> 31;
     return true;
 }
 enum { RECORDER_OS_MAPS_ = 0 };

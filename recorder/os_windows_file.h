@@ -402,35 +402,29 @@ struct recorder_win_head_ {
 RECORDER_SELDOM_ unsigned
 recorder_win_sections_(struct recorder_win_head_ *head, uintptr_t image)
 {
-    const unsigned row = 40; /* bytes */
+    const unsigned most = sizeof head->sections / sizeof *head->sections;
     long size = recorder_os_read_self_(image, head->bytes, sizeof head->bytes);
-    uint32_t pe, at, i, count;
-    if (size != (long)sizeof head->bytes)
+    uint32_t at;
+    unsigned i, count;
+    if (size != (long)sizeof head->bytes ||
+        recorder_win_word_(head->bytes + 0x3c) > sizeof head->bytes - 24)
         return 0;
-    pe = recorder_win_word_(head->bytes + 0x3c);
-    if (pe > sizeof head->bytes - 24)
-        return 0;
-    count = recorder_win_word_(head->bytes + pe + 4) >> 16;
-    at = pe + 24 + (recorder_win_word_(head->bytes + pe + 20) & 0xffff);
-    if (count > sizeof head->sections / sizeof *head->sections)
-        count = sizeof head->sections / sizeof *head->sections;
-    for (i = 0; i < count && at + row <= sizeof head->bytes; i++, at += row) {
-        const unsigned char *from = head->bytes + at;
+    at = recorder_win_table_(head->bytes, &count);
+    for (i = 0;
+         i < count && i < most && at + RECORDER_WIN_ROW_ <= sizeof head->bytes;
+         i++, at += RECORDER_WIN_ROW_) {
+        struct recorder_win_part_ part = recorder_win_row_(head->bytes + at);
         struct recorder_elf_header_ *to = &head->sections[i];
-        uint32_t flags = recorder_win_word_(from + 36);
         __builtin_memset(to, 0, sizeof *to);
-        to->type = RECORDER_ELF_LOAD_;
-        to->memory_bytes = recorder_win_word_(from + 8);
-        to->address = recorder_win_word_(from + 12);
-        to->file_bytes = recorder_win_word_(from + 16);
-        if (to->file_bytes > to->memory_bytes)
-            to->file_bytes = to->memory_bytes;
-        to->offset = recorder_win_word_(from + 20);
-        to->flags = (flags >> 31) * RECORDER_ELF_W_ |
-                    (flags >> 30 & 1) * RECORDER_ELF_R_ |
-                    (flags >> 29 & 1) * RECORDER_ELF_X_;
-        if (flags & 0x2000000) /* discardable: debug information, relocations */
-            to->type = 0;
+        to->memory_bytes = part.bytes;
+        to->address = part.at;
+        to->file_bytes = part.file_bytes;
+        to->offset = part.offset;
+        to->flags = (part.flags >> 31) * RECORDER_ELF_W_ |
+                    (part.flags >> 30 & 1) * RECORDER_ELF_R_ |
+                    (part.flags >> 29 & 1) * RECORDER_ELF_X_;
+        if (!(part.flags & 0x2000000)) /* discardable: debug information */
+            to->type = RECORDER_ELF_LOAD_;
     }
     return i;
 }
