@@ -6,6 +6,21 @@
 #include <seccomp.h>
 #include <stdlib.h>
 
+/* What both word sizes of RISC-V have alike. */
+#define RISCV                                                                  \
+    .elf = EM_RISCV, .calls = SCMP_ARCH_RISCV64,                               \
+    .unwind = {.count = 32,                                                    \
+               .pc = 64,                                                       \
+               .sp = 2,                                                        \
+               .frame_pointer = 8,                                             \
+               .returns = 1},                                                  \
+    .snapshot = {8, 9, 18, 19, 20, 21, 22, 23, 24},                            \
+    .status_count = 32, .status = {64, 1,  2,  3,  4,  5,  6,  7,  8,  9,  10, \
+                                   11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, \
+                                   22, 23, 24, 25, 26, 27, 28, 29, 30, 31},    \
+    .call = 17, .result = 10, .arguments = {10, 11, 12, 13, 14, 15},           \
+    .loses_argument = true
+
 /* The registers of a note stand in the order of the kernel's struct
  * user_regs_struct of that machine. */
 static const struct machine machines[] = {
@@ -68,35 +83,9 @@ static const struct machine machines[] = {
      .arguments = {0, 1, 2, 3, 4, 5},
      .loses_argument = true,
      .writer_at = 24},
-    {.elf = EM_RISCV,
-     .word_bytes = 8,
-     .calls = SCMP_ARCH_RISCV64,
-     .unwind =
-         {.count = 32, .pc = 64, .sp = 2, .frame_pointer = 8, .returns = 1},
-     .snapshot = {8, 9, 18, 19, 20, 21, 22, 23, 24},
-     .status_count = 32,
-     .status = {64, 1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
-                16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31},
-     .call = 17,
-     .result = 10,
-     .arguments = {10, 11, 12, 13, 14, 15},
-     .loses_argument = true,
-     .writer_at = 24},
+    {RISCV, .word_bytes = 8, .writer_at = 24},
     /* Without an operating system: of Linux no calls are known here. */
-    {.elf = EM_RISCV,
-     .word_bytes = 4,
-     .calls = SCMP_ARCH_RISCV64,
-     .unwind =
-         {.count = 32, .pc = 64, .sp = 2, .frame_pointer = 8, .returns = 1},
-     .snapshot = {8, 9, 18, 19, 20, 21, 22, 23, 24},
-     .status_count = 32,
-     .status = {64, 1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
-                16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31},
-     .call = 17,
-     .result = 10,
-     .arguments = {10, 11, 12, 13, 14, 15},
-     .loses_argument = true,
-     .writer_at = 28},
+    {RISCV, .word_bytes = 4, .writer_at = 28},
     {.elf = EM_MIPS,
      .word_bytes = 4,
      .calls = SCMP_ARCH_MIPS,
