@@ -91,34 +91,38 @@ Test(hostile, every_target, .init = build_long)
         snprintf(how, sizeof how, "--target %s --ways %u --mutate %s",
                  targets[i], scaled(1500), file);
         replay(how, &cases, &refused);
-        cr_assert(cases > scaled(1500) / 2 && refused < cases, "%s", build_text);
+        cr_assert(cases > scaled(1500) / 2 && refused < cases, "%s",
+                  build_text);
     }
+}
+
+/* Cases of a target that makes its own input, at random; returns how many were
+ * refused. */
+static unsigned long at_random(const char *target, unsigned wanted)
+{
+    unsigned long cases, refused;
+    char how[64];
+    build_must("sh " FUZZ "run.sh --replay");
+    snprintf(how, sizeof how, "--ways %u --target %s --random", wanted, target);
+    replay(how, &cases, &refused);
+    cr_assert(cases == wanted, "%s", build_text);
+    return refused;
 }
 
 /* Goal: a walk of any stack, by any code, tables and registers, ends, and reads
  * only its own memory. */
 Test(hostile, walks, .init = build_long)
 {
-    unsigned long cases, refused;
-    char how[64];
-    build_must("sh " FUZZ "run.sh --replay");
-    snprintf(how, sizeof how, "--ways %u --target walk --random",
-             scaled(20000));
-    replay(how, &cases, &refused);
-    cr_assert(cases == scaled(20000) && refused < cases, "%s", build_text);
+    unsigned wanted = scaled(20000);
+    cr_assert(at_random("walk", wanted) < wanted, "%s", build_text);
 }
 
 /* Goal: no symbol of a file keeps who shows its name busy, or takes more memory
  * than there is. */
 Test(hostile, symbols, .init = build_long)
 {
-    unsigned long cases, refused;
-    char how[64];
-    build_must("sh " FUZZ "run.sh --replay");
-    snprintf(how, sizeof how, "--ways %u --target symbols --random",
-             scaled(20000));
-    replay(how, &cases, &refused);
-    cr_assert(cases == scaled(20000) && refused < cases, "%s", build_text);
+    unsigned wanted = scaled(20000);
+    cr_assert(at_random("symbols", wanted) < wanted, "%s", build_text);
 }
 
 /* Goal: reading ends and harms nobody, whatever a program's lists of tasks, its
@@ -126,13 +130,8 @@ Test(hostile, symbols, .init = build_long)
  * replay's limits of time and memory. */
 Test(hostile, lists_of_tasks, .init = build_long)
 {
-    unsigned long cases, refused;
-    char how[64];
-    build_must("sh " FUZZ "run.sh --replay");
-    snprintf(how, sizeof how, "--ways %u --target tasks --random",
-             scaled(1000));
-    replay(how, &cases, &refused);
-    cr_assert(cases == scaled(1000) && refused < cases / 2, "%s", build_text);
+    unsigned wanted = scaled(1000);
+    cr_assert(at_random("tasks", wanted) < wanted / 2, "%s", build_text);
 }
 
 /* Goal: no file keeps the reader busy, or takes more memory than it is worth.
@@ -251,8 +250,8 @@ Test(hostile, command, .init = build_long)
     cr_assert(size > 4096 && size < sizeof bytes);
     file_write(bytes, size);
     cr_assert_eq(command_reads("good"), 0);
-    for (at = 0; at < size; at += 1 + at / (test_scale() < 1 ? 1 : 4),
-        cases++) {
+    for (at = 0; at < size;
+         at += 1 + at / (test_scale() < 1 ? 1 : 4), cases++) {
         snprintf(what, sizeof what, "cut to %zu", at);
         file_write(bytes, at);
         refused += (unsigned)command_reads(what);

@@ -87,6 +87,22 @@ static pid_t start(const char *arguments)
     snprintf(line, sizeof line, "./fibers %s", arguments);
     return command_start(line);
 }
+/* Makes the file `core` of a process, which goes on. */
+static void core_of(pid_t pid)
+{
+    build_must("gdb -p %d --batch -ex \"generate-core-file core\"", pid);
+}
+
+/* The first line of JSON tells of a deadlock of these kinds, sorted. */
+static void deadlock_is_of(const char *source, const char *kinds)
+{
+    command_must("tasks %s --json >json", source);
+    build_must("python3 -c \"import json; r = [json.loads(l) for l in "
+               "open(\\\"json\\\")]; print(sorted(list(x)[0] for x in "
+               "r[0][\\\"deadlock\\\"]))\"");
+    cr_assert_str_eq(build_text, kinds);
+}
+
 static void must_say(const char *text)
 {
     cr_assert(strstr(build_text, text), "no \"%s\" in\n%s", text, build_text);
@@ -145,7 +161,7 @@ Test(tasks, all_sources_show_them)
     kill(pid, SIGSTOP);
     must_show(source);
     kill(pid, SIGCONT);
-    build_must("gdb -p %d --batch -ex \"generate-core-file core\"", pid);
+    core_of(pid);
     command_must("save %d -o x.rec", pid);
     command_must("save %d -o none.rec --no-stacks", pid);
     command_stop(pid);
@@ -195,7 +211,7 @@ Test(tasks, deadlocks_of_tasks_and_threads)
     command_must("threads %d", pid);
     cr_assert_eq(strncmp(build_text, "DEADLOCK of 2 threads: ", 23), 0, "%s",
                  build_text);
-    build_must("gdb -p %d --batch -ex \"generate-core-file core\"", pid);
+    core_of(pid);
     for (int i = 0; i < 2; i++) {
         if (i == 1)
             command_stop(pid);
@@ -212,11 +228,7 @@ Test(tasks, deadlocks_of_tasks_and_threads)
         must_say_on_line("  hangs  waiting  ", "  lock A, held by mixes ");
         must_say_on_line("  asks   waiting  ",
                          "  lock threads_own, held by thread ");
-        command_must("tasks %s --json >json", sources[i]);
-        build_must("python3 -c \"import json; r = [json.loads(l) for l in "
-                   "open(\\\"json\\\")]; print(sorted(list(x)[0] for x in "
-                   "r[0][\\\"deadlock\\\"]))\"");
-        cr_assert_str_eq(build_text, "['task', 'thread', 'thread']\n");
+        deadlock_is_of(sources[i], "['task', 'thread', 'thread']\n");
     }
 }
 
@@ -229,7 +241,7 @@ Test(tasks, who_runs_is_found_by_stack_pointers, .init = build_long)
     build_fibers("-O0 -g -DNOWHERE");
     pid = start("3 mixed,still");
     snprintf(sources[0], sizeof sources[0], "%d", (int)pid);
-    build_must("gdb -p %d --batch -ex \"generate-core-file core\"", pid);
+    core_of(pid);
     for (int i = 0; i < 2; i++) {
         if (i == 1)
             command_stop(pid);
@@ -255,7 +267,7 @@ Test(tasks, a_mutex_of_a_parked_task)
     build_must("timeout 60 sh -c \"until " RECORDER " threads %d | grep -q "
                "plain.*shared; do sleep 0.1; done\"",
                pid);
-    build_must("gdb -p %d --batch -ex \"generate-core-file core\"", pid);
+    core_of(pid);
     for (int i = 0; i < 2; i++) {
         if (i == 1)
             command_stop(pid);
@@ -271,11 +283,7 @@ Test(tasks, a_mutex_of_a_parked_task)
         must_say(" waits for mutex shared+0x10 of task parks\n");
         must_say_on_line("  parks  waiting  ",
                          "  lock threads_own, held by thread ");
-        command_must("tasks %s --json >json", sources[i]);
-        build_must("python3 -c \"import json; r = [json.loads(l) for l in "
-                   "open(\\\"json\\\")]; print(sorted(list(x)[0] for x in "
-                   "r[0][\\\"deadlock\\\"]))\"");
-        cr_assert_str_eq(build_text, "['task', 'thread']\n");
+        deadlock_is_of(sources[i], "['task', 'thread']\n");
     }
     if (!sampled(2))
         return;
@@ -328,9 +336,9 @@ Test(tasks, aarch64)
          * threads, and leaves a core that is cut off: another is made then. */
         build_run("ulimit -c unlimited && cd $PWD && "
                   "for i in 1 2 3 4 5 6 7 8 9 10; do rm -f core; "
-                  "qemu-aarch64 ./program 3 locks,crash; mv qemu_*.core core; "
-                  RECORDER " list core --executable program 2>&1 | "
-                           "grep -q \"cut off\" || break; done");
+                  "qemu-aarch64 ./program 3 locks,crash; mv qemu_*.core "
+                  "core; " RECORDER " list core --executable program 2>&1 | "
+                  "grep -q \"cut off\" || break; done");
         command_must("tasks core --executable program --stacks");
         cr_assert_eq(strncmp(build_text, "DEADLOCK of 2 tasks: ", 21), 0, "%s",
                      build_text);
@@ -451,7 +459,7 @@ Test(tasks, states_have_times)
         cr_assert_eq(sscanf(build_text, "%lf %lf", &ns[i], &ages[i]), 2);
         usleep(500000);
     }
-    build_must("gdb -p %d --batch -ex \"generate-core-file core\"", pid);
+    core_of(pid);
     command_stop(pid);
     command_must("tasks core --json >json");
     build_must(look);
@@ -495,7 +503,8 @@ Test(tasks, stacks_of_a_busy_program_are_no_mixes)
             "  n += 1; d = len(s) - 4\n"
             "  if r[\\\"running\\\"] or s == [\\\"begin\\\"]: continue\n"
             "  if d < 1 or d > 5 or s != [\\\"leave\\\", \\\"yield\\\"] + "
-            "[\\\"busy_deep\\\"] * d + [\\\"busy\\\", \\\"begin\\\"]: print(s)\n"
+            "[\\\"busy_deep\\\"] * d + [\\\"busy\\\", \\\"begin\\\"]: "
+            "print(s)\n"
             "assert n > 500, n\"");
         cr_assert_str_eq(build_text, "", "%s", build_text);
     }
