@@ -101,8 +101,6 @@ static uint32_t unknown_number(struct view_pack *pack)
                                        pack->source, &new);
     if (new) {
         FILE *to = rows_next(&pack->new_threads);
-        pack->names = need(realloc(pack->names, pack->threads.max * 17));
-        pack->names[number][0] = '\0';
         fprintf(to, "[%" PRIu32 ",null,0,\"T?\"", number + 1);
         pack_row_end(pack, to);
     }
@@ -140,9 +138,6 @@ uint32_t pack_silent(struct view_pack *pack, const struct timeline_lane *lane)
     uint32_t number =
         (uint32_t)ids_of(&pack->threads, UINT64_MAX, lane->index, 0, &new);
     FILE *to = rows_next(&pack->new_threads);
-    pack->names =
-        need(realloc(pack->names, pack->threads.max * sizeof *pack->names));
-    pack->names[number][0] = '\0';
     fprintf(to, "[%" PRIu32 ",null,%" PRIu32 ",", number + 1, lane->id);
     pack_text(pack, to, lane->thread_of->shown);
     fputc(']', to);
