@@ -4,7 +4,9 @@
     Three threads: libnats', which answers and queues; this one, which looks for
     processes and runs `recorder save`, a child with a time limit for each, so
     that a hostile or dying process takes nobody along; and the spool's, which
-    ships. Nothing is switched off in a process: a freeze is a copy.
+    ships. Nothing is switched off in a process: a freeze is a copy. What a
+    request asks for begins some ms behind its answer: many agents on one machine
+    would else keep each other from answering.
 */
 #include "fleet.h"
 
@@ -18,8 +20,8 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,8 +34,9 @@ enum {
     SCAN_MS = 5000,
     TRIGGER_MS = 250,
     KNOWN = 64,
-    HOURLY = 12, /* automatic snapshots at most */
-    NICE = 10    /* of all work */
+    HOURLY = 12,    /* automatic snapshots at most */
+    BEHIND_MS = 20, /* the answer: a hundred others need as long for theirs */
+    NICE = 10       /* of all work */
 };
 static const uint64_t SECOND = 1000000000, JOIN = 30 * SECOND,
                       MEET = SHIP_LATER_NS;
@@ -55,7 +58,7 @@ static struct {
     } due[KNOWN];
     size_t due_count;
     size_t processes;
-    int wake;
+    int timer; /* of when what is due is taken */
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static bool is_known(const char *id)
@@ -66,11 +69,11 @@ static bool is_known(const char *id)
     return false;
 }
 
-static void wake(void)
+/* Has the agent's thread take what is due, in some ms. */
+static void take_in(int ms)
 {
-    uint64_t one = 1;
-    if (write(state.wake, &one, sizeof one) < 0)
-        return; /* it is awake */
+    struct itimerspec at = {.it_value = {0, ms ? ms * 1000000L : 1}};
+    timerfd_settime(state.timer, 0, &at, NULL);
 }
 
 /* Two triggers at one moment are one snapshot: the smaller id is its name. */
@@ -116,7 +119,8 @@ static const char *begin(const char *id, const char *why, const char *by,
     snprintf(due->why, sizeof due->why, "%s", why);
     snprintf(due->by, sizeof due->by, "%s", by);
     due->automatic = automatic;
-    state.due_count++;
+    if (state.due_count++ == 0) /* else the time is set: nobody puts it off */
+        take_in(BEHIND_MS);
     return id;
 }
 
@@ -175,7 +179,6 @@ static void requested(natsConnection *connection, natsSubscription *sub,
         if (taken)
             answer(connection, message, taken, begun_ns);
         pthread_mutex_unlock(&state.lock);
-        wake(); /* the work comes behind the answer */
     }
     free(id);
     free(why);
@@ -203,10 +206,11 @@ static bool freeze_all(struct hub *hub, const char *why, char id[65])
     taken = begin(own, why, options.host, true);
     if (taken)
         strcpy(id, taken);
+    if (state.due_count) /* what happened here is copied at once */
+        take_in(0);
     pthread_mutex_unlock(&state.lock);
     if (taken && strcmp(id, own) == 0)
         natsConnection_Publish(hub->connection, hub_subject(), json, (int)size);
-    wake();
     free(json);
     return taken;
 }
@@ -413,11 +417,11 @@ static void children_wait(void)
 
 /* ------------------------------------------------------------------ loop -- */
 
-/* Takes the snapshots that are due: a target for each process. */
-static void due_take(const struct processes *in)
+/* Takes the snapshots that are due, or all: a target for each process. */
+static void due_take(const struct processes *in, bool all)
 {
     uint64_t word;
-    if (read(state.wake, &word, sizeof word) < 0)
+    if (read(state.timer, &word, sizeof word) < 0 && !all)
         return;
     pthread_mutex_lock(&state.lock);
     for (size_t i = 0; i < state.due_count; i++) {
@@ -434,10 +438,13 @@ static void due_take(const struct processes *in)
     pthread_mutex_unlock(&state.lock);
 }
 
-/* A process has ended: what its recording holds goes with a snapshot. */
-static void process_ended(struct hub *hub, struct process *p)
+/* A process has ended: what its recording holds goes with a snapshot. One that
+ * was counted in an answer is a part of what is due still. */
+static void process_ended(struct hub *hub, const struct processes *in,
+                          struct process *p)
 {
     char why[128], id[65];
+    due_take(in, true);
     snprintf(why, sizeof why, "%s.%d ended", p->program, p->pid);
     close(p->fd);
     p->fd = -1;
@@ -473,7 +480,7 @@ static void agent_wait(struct hub *hub, struct processes *in, int timeout_ms)
     size_t count = 1 + saves.children_count, i;
     bool ended = false;
     struct pollfd *fds = need(calloc(count + in->count, sizeof *fds));
-    fds[0] = (struct pollfd){.fd = state.wake, .events = POLLIN};
+    fds[0] = (struct pollfd){.fd = state.timer, .events = POLLIN};
     for (i = 0; i < saves.children_count; i++)
         fds[1 + i] =
             (struct pollfd){.fd = saves.children[i].fd, .events = POLLIN};
@@ -482,7 +489,7 @@ static void agent_wait(struct hub *hub, struct processes *in, int timeout_ms)
     if (poll(fds, count + in->count, timeout_ms) > 0)
         for (i = 0; i < in->count; i++)
             if (fds[count + i].revents && in->all[i].fd >= 0)
-                process_ended(hub, &in->all[i]), ended = true;
+                process_ended(hub, in, &in->all[i]), ended = true;
     free(fds);
     if (ended) /* who freezes waits for no more than there are */
         processes_tell(in);
@@ -506,7 +513,7 @@ int fleet_agent(void)
     mallopt(M_ARENA_MAX, 1); /* it sleeps most of the time: small, not fast */
     mallopt(M_MMAP_THRESHOLD, 65536);
     spool_open();
-    state.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    state.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     scan(&in);
     hub_connect(&hub, true);
     if (natsConnection_Subscribe(&sub, hub.connection, hub_subject(), requested,
@@ -532,7 +539,7 @@ int fleet_agent(void)
             triggers_look(&hub, &in);
             trigger_ns = now;
         }
-        due_take(&in);
+        due_take(&in, false);
         children_wait();
         children_start();
         agent_wait(&hub, &in,
