@@ -33,10 +33,11 @@ Test(fleet, an_agent_is_small, .init = fleet_begin)
 }
 
 /* Goal: a hundred agents are told at once, before any of them works, and all
- * that they save is stored and fetched. Method: the best of some freezes is
- * compared with the best of as many rounds of a hundred processes that do
- * nothing but answer. Agents that worked first took 60 times as long; now it is
- * 3 to 5 times, on a machine that is idle or that is not. */
+ * that they save is stored and fetched: within 50 ms on an idle machine of two
+ * cores. Method: the best of some freezes is compared with the best of as many
+ * rounds of a hundred processes that do nothing but answer, 6 to 9 ms where
+ * nothing else runs. Agents that worked behind their answers took 5 to 15 times
+ * as long; those that wait a moment take 1 to 2 times. */
 Test(fleet, a_hundred_agents, .init = fleet_begin)
 {
     if (test_scale() < 1) {
@@ -68,7 +69,7 @@ Test(fleet, a_hundred_agents, .init = fleet_begin)
                "told = min(int(i) for i in re.findall(\\\"within ([0-9]*)\\\""
                ", open(\\\"all\\\").read()))\n"
                "print(told, \\\"ms; bare:\\\", bare, \\\"us\\\")\n"
-               "assert told * 1000 < 15 * bare\n\"");
+               "assert told * 1000 < 5 * bare\n\"");
     fputs(build_text, stderr);
     build_must(FLEET
                " fetch shop $(cut -d \" \" -f 2 said | tr -d :) -o in " HUB
