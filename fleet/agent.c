@@ -30,7 +30,6 @@ extern char **environ;
 enum {
     AT_ONCE = 2,            /* saves */
     ALONE_BYTES = 64 << 20, /* a process of more memory is saved alone */
-    SAVE_SECONDS = 60,
     SCAN_MS = 5000,
     TRIGGER_MS = 250,
     KNOWN = 64,
@@ -38,8 +37,7 @@ enum {
     BEHIND_MS = 20, /* the answer: a hundred others need as long for theirs */
     NICE = 10       /* of all work */
 };
-static const uint64_t SECOND = 1000000000, JOIN = 30 * SECOND,
-                      MEET = SHIP_LATER_NS;
+static const uint64_t MEET = SHIP_LATER_NS;
 
 /* ------------------------------------------------------------- snapshots -- */
 
@@ -50,8 +48,8 @@ static struct {
     uint64_t begun_ns;    /* and when */
     char known[KNOWN][65];
     size_t known_count;
-    uint64_t hour[HOURLY]; /* when the last automatic ones were */
-    size_t hour_count;
+    uint64_t *times; /* when the last automatic ones were: --automatic */
+    size_t times_count;
     struct due { /* to be saved: queued for the agent's thread */
         char id[65], why[WHY_MAX + 1], by[65];
         bool automatic;
@@ -91,6 +89,29 @@ static void take_id(const char *id)
     strcpy(state.last, id);
 }
 
+/* True if --automatic allows one more, which is noted. It is said when it does
+ * not any more. */
+static bool automatic_may(uint64_t now)
+{
+    static bool said;
+    uint64_t *oldest =
+        state.times +
+        (options.automatic ? state.times_count % options.automatic : 0);
+    if (!options.automatic || (state.times_count >= options.automatic &&
+                               now - *oldest < options.automatic_ns)) {
+        if (!said)
+            say("there were %" PRIu64 " automatic snapshots in %" PRIu64
+                " s: for now, triggers and deaths make no more",
+                options.automatic, options.automatic_ns / 1000000000u);
+        said = true;
+        return false;
+    }
+    said = false;
+    *oldest = now;
+    state.times_count++;
+    return true;
+}
+
 /* Begins a snapshot, or joins another. Returns its id; null: it is refused. */
 static const char *begin(const char *id, const char *why, const char *by,
                          bool automatic)
@@ -99,18 +120,14 @@ static const char *begin(const char *id, const char *why, const char *by,
     struct due *due = &state.due[state.due_count];
     if (is_known(id))
         return automatic ? state.last : id;
-    if (automatic && *state.last && now - state.begun_ns < JOIN) {
+    if (automatic && *state.last && now - state.begun_ns < options.join_ns) {
         if (state.automatic && now - state.begun_ns < MEET &&
             strcmp(id, state.last) < 0)
             take_id(id);
         return state.last;
     }
-    if (state.due_count == KNOWN ||
-        (automatic && state.hour_count >= HOURLY &&
-         now - state.hour[state.hour_count % HOURLY] < 3600 * SECOND))
+    if (state.due_count == KNOWN || (automatic && !automatic_may(now)))
         return NULL;
-    if (automatic)
-        state.hour[state.hour_count++ % HOURLY] = now;
     strcpy(state.known[state.known_count++ % KNOWN], id);
     strcpy(state.last, id);
     state.automatic = automatic;
@@ -311,7 +328,6 @@ static const char *boot_id(void)
 
 static void child_start(const struct target *t)
 {
-    static unsigned number;
     struct child *c = &saves.children[saves.children_count];
     char labels[5][160], pid[16];
     const char *arguments[16] = {options.command, "save",
@@ -320,7 +336,7 @@ static void child_start(const struct target *t)
     posix_spawn_file_actions_t files;
     *c = (struct child){.target = *t, .fd = -1};
     snprintf(pid, sizeof pid, "%d", t->pid);
-    snprintf(c->path, sizeof c->path, "%s/.save-%u", options.spool, number++);
+    spool_work(c->path);
     snprintf(labels[0], sizeof *labels, "host=%s", options.host);
     snprintf(labels[1], sizeof *labels, "service=%s", options.service);
     snprintf(labels[2], sizeof *labels, "boot=%s", boot_id());
@@ -352,7 +368,7 @@ static void child_start(const struct target *t)
     }
     c->said = said[0];
     c->fd = (int)syscall(SYS_pidfd_open, c->pid, 0);
-    c->until_ns = now_ns() + SAVE_SECONDS * SECOND;
+    c->until_ns = now_ns() + options.save_ns;
     saves.children_count++;
 }
 
@@ -379,7 +395,7 @@ static void child_end(struct child *c, int status)
     snprintf(text, sizeof text,
              c->late ? "recorder save took more than %d s"
                      : "recorder save failed, status %d",
-             c->late ? SAVE_SECONDS : status);
+             c->late ? (int)(options.save_ns / 1000000000u) : status);
     if (saved) {
         pthread_mutex_lock(&state.lock);
         spool_path(path, snapshot_of(t), t->process, ".rec");
@@ -393,7 +409,7 @@ static void child_end(struct child *c, int status)
             text[size] = '\0';
         error_write(t, text);
     }
-    unlink(c->path);
+    spool_work_end(c->path);
     close(c->said);
     close(c->fd);
     free(t->file);
@@ -513,6 +529,7 @@ int fleet_agent(void)
     mallopt(M_ARENA_MAX, 1); /* it sleeps most of the time: small, not fast */
     mallopt(M_MMAP_THRESHOLD, 65536);
     spool_open();
+    state.times = need(calloc(options.automatic + 1, sizeof *state.times));
     state.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     scan(&in);
     hub_connect(&hub, true);

@@ -76,16 +76,18 @@ __attribute__((unused)) static void fleet_end(void)
                   "spool-web1 2>&1");
     build_end();
 }
-/* Starts an agent of a host; it watches the programs of this test's folder. */
+/* Starts an agent of a host; it watches the programs of this test's folder. One
+ * that was killed may hold the spool for a moment still. */
 __attribute__((unused)) static void agent_start(const char *host,
                                                 const char *more)
 {
-    build_must("rm -f %s.log; %s " FLEET
+    build_must("test ! -e spool-%s || flock -w 40 spool-%s true || exit; rm -f "
+               "%s.log; %s " FLEET
                " agent --service shop --host %s --spool spool-%s "
                "--match \"$PWD/here/.*\" " HUB "%s >>%s.log 2>&1 & echo $! "
                ">%s.pid; cat %s.pid >>pids; " UNTIL("grep -q \"agent of\" "
                                                     "%s.log"),
-               host, strchr(more, '=') ? more : "", host, host,
+               host, host, host, strchr(more, '=') ? more : "", host, host,
                strchr(more, '=') ? "" : more, host, host, host, host);
 }
 
