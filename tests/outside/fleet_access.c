@@ -137,6 +137,13 @@ Test(fleet, rights_are_what_the_manual_says, .init = build_long)
                                  "port) --ca ca.pem"),
                  1);
     cr_assert_eq(build_run(FLEET " who shop " HUB), 1);
+    /* Another server with a certificate of our authority, for another name. */
+    cr_assert_eq(build_run(FLEET " who shop --server tls://localhost:$(cat "
+                                 "port) --ca ca.pem --cert reader-shop.pem "
+                                 "--key reader-shop.key 2>&1"),
+                 1);
+    cr_assert_neq(strstr(build_text, "hostname mismatch"), NULL, "%s",
+                  build_text);
     /* An agent says so, and ends: what is in its spool is for the next. */
     cr_assert_eq(build_run("timeout 60 " FLEET " agent --service shop --spool "
                            "spool3 --match none " AS("stranger") "2>&1"),
