@@ -401,28 +401,42 @@ hosted_windows()
     $compile -DOTHER -c -o "$of/OTHER.o" $source &&
         $compile -c -o "$of/HERE.o" $source &&
         $compile -DDLL -shared -static -o "$of/hosted_windows.dll" $source &&
-        $link -o "$of/hosted_windows.exe" "$of/HERE.o" "$of/OTHER.o" &&
+        $link -Wl,--wrap=GetCommandLineA -o "$of/hosted_windows.exe" \
+            "$of/HERE.o" "$of/OTHER.o" &&
         (cd "$of" && timeout 600 wine hosted_windows.exe) || return 1
     # No debugger that wine would start on a crash.
     wine reg add 'HKLM\Software\Microsoft\Windows NT\CurrentVersion\AeDebug' \
         /v Debugger /d '' /f >/dev/null 2>&1
-    while read -r how status words; do
+    # How it crashes, its status, how often another's filter is called, the dump.
+    while read -r how status filters words; do
         (cd "$of" && timeout 100 wine hosted_windows.exe crash "$how" \
-            </dev/null) >"$of/said" 2>&1
+            </dev/null) >"$of/raw" 2>&1
         is=$?
-        [ "$is" = "$status" ] && grep -q "last words before $how" "$of/said" &&
-            grep -q "recorder: $words in thread" "$of/said" && continue
-        echo "$how: status $is, must be $status and $words"
+        tr -d '\r' <"$of/raw" >"$of/said"
+        [ "$words" = - ] && dumps=0 || dumps=1
+        [ "$is" = "$status" ] &&
+            [ "$(grep -c "recorder: .* in thread" "$of/said")" = $dumps ] &&
+            [ "$(grep -c '^theirs$' "$of/said")" = "$filters" ] &&
+            { [ $dumps = 0 ] || { grep -q "last words before $how" "$of/said" &&
+                grep -q "recorder: $words in thread" "$of/said"; }; } && continue
+        echo "$how: status $is, must be $status and $words, $filters filters"
         tail -n 20 "$of/said"
         return 1
     done <<EOF
-segv 5 SIGSEGV (signal 11)
-divide 148 SIGFPE (signal 8)
-illegal 29 SIGILL (signal 4)
-deep 253 SIGSEGV (signal 11)
-abort 3 SIGABRT (signal 22)
-term 3 SIGTERM (signal 15)
-break 3 (signal 21)
+segv 5 0 SIGSEGV (signal 11)
+divide 148 0 SIGFPE (signal 8)
+illegal 29 0 SIGILL (signal 4)
+deep 253 0 SIGSEGV (signal 11)
+abort 3 0 SIGABRT (signal 22)
+term 3 0 SIGTERM (signal 15)
+break 3 0 (signal 21)
+handled 77 0 -
+replaced 5 1 SIGSEGV (signal 11)
+chained 5 1 SIGSEGV (signal 11)
+other 52 1 -
+gone 5 0 SIGSEGV (signal 11)
+heap 116 0 SIGABRT (signal 22)
+dll 5 1 SIGSEGV (signal 11)
 EOF
     windows_recordings
 }
