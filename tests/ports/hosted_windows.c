@@ -170,9 +170,16 @@ EXCEPTION_DISPOSITION take(struct _EXCEPTION_RECORD *e, void *frame,
 }
 __attribute__((noinline)) static void by_frame(void)
 {
+#ifdef __clang__
+    __try {
+        fault();
+    } __except (EXCEPTION_EXECUTE_HANDLER) {
+    }
+#else
     __try1(take);
     fault();
     __asm__ volatile("nop\n\t.l_endw: nop"); /* __except1 of GNU C */
+#endif
 }
 static void handle(void)
 {

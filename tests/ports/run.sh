@@ -380,11 +380,13 @@ run_stacks()
 run_windows()
 {
     export WINEDEBUG=-all WINEPREFIX="$PWD/$out/wine"
-    for language in "c -std=c11" "c++ -std=c++11"; do
-        compile="x86_64-w64-mingw32-gcc-posix -x $language -O2 -Wall -Wextra"
-        compile="$compile -Werror -I."
-        link="x86_64-w64-mingw32-gcc-posix -static"
-        of=$out/$1/${language%% *}
+    link="x86_64-w64-mingw32-gcc-posix -static"
+    for language in "c -std=c11" "c++ -std=c++11" "c -std=c17"; do
+        compile=${link% *}
+        [ "$language" != "c -std=c17" ] ||
+            compile="clang --target=x86_64-w64-windows-gnu -fms-extensions"
+        compile="$compile -x $language -O2 -Wall -Wextra -Werror -I."
+        of=$out/$1/${language#*=}
         mkdir -p "$of" || return 1
         for part in HERE OTHER; do
             $compile -D$part -c -o "$of/$part.o" tests/ports/windows.c ||
@@ -400,7 +402,8 @@ hosted_windows()
     source=tests/ports/hosted_windows.c
     $compile -DOTHER -c -o "$of/OTHER.o" $source &&
         $compile -c -o "$of/HERE.o" $source &&
-        $compile -DDLL -shared -static -o "$of/hosted_windows.dll" $source &&
+        $compile -DDLL -c -o "$of/DLL.o" $source &&
+        $link -shared -o "$of/hosted_windows.dll" "$of/DLL.o" &&
         $link -Wl,--wrap=GetCommandLineA -o "$of/hosted_windows.exe" \
             "$of/HERE.o" "$of/OTHER.o" &&
         (cd "$of" && timeout 600 wine hosted_windows.exe) || return 1
@@ -409,6 +412,8 @@ hosted_windows()
         /v Debugger /d '' /f >/dev/null 2>&1
     # How it crashes, its status, how often another's filter is called, the dump.
     while read -r how status filters words; do
+        # wine ends what clang makes of this one itself, whatever handles it.
+        case "$how $compile" in "deep clang"*) continue ;; esac
         (cd "$of" && timeout 100 wine hosted_windows.exe crash "$how" \
             </dev/null) >"$of/raw" 2>&1
         is=$?
