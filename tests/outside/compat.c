@@ -152,7 +152,7 @@ static void check_cxx(const char *compiler)
     output_must_be(everything_cxx);
 }
 Test(compat, everything_gxx) { check_cxx("g++ -std=c++17"); }
-Test(compat, everything_clangxx)
+Test(compat, everything_clangxx, .init = build_long)
 {
     if (build_has("clang++"))
         check_cxx("clang++ -std=c++20");

@@ -512,7 +512,7 @@ Test(crashes, sandbox_that_refuses, .init = build_long)
 }
 
 /* Goal: wherever stderr leads to, the program dies in time, of its crash. */
-Test(crashes, stderr_of_any_kind)
+Test(crashes, stderr_of_any_kind, .init = build_long)
 {
     static const struct {
         enum to to;

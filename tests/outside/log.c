@@ -121,7 +121,7 @@ Test(log, begins_late)
 /* Goal: what the chunks hold is what the program has: copied texts, 12
  * arguments, reals, a library that is closed meanwhile. Method: rings so large
  * that nothing is overwritten; dumps of both; and chunks one by one. */
-Test(log, is_what_the_program_has)
+Test(log, is_what_the_program_has, .init = build_long)
 {
     pid_t pid;
     log_build(1 << 18);
