@@ -78,7 +78,7 @@ static const char everything[] =
     "output|MyRec 1 1 1 (2) compat_everything.c:67:at 2|\n"
     "output|MyRec 1 1 1 (1) compat_everything.c:68:out|\n"
     "output|MyRec 1 1 1 (0) compat_everything.c:69:none|\n"
-    "output|MyRec 1 1 1 (0) compat_everything.c:160:{%t} and <tree> and "
+    "output|MyRec 1 1 1 (0) compat_everything.c:171:{%t} and <tree> and "
     "{%5t}|\n"
     "sorted|sized_one 1 1 1 (0) compat_everything.c:75:kept|\n"
     "sorted|sized_one: kept|\n"
