@@ -338,7 +338,7 @@ RECORDER_CALLED_SELDOM_ bool recorder_line(const char *line)
         wrong = recorder_line_check_(line);
     if (wrong) {
         recorder_add_string_(&say, "recorder: line: no such field: {");
-        recorder_add_text_(&say, wrong, recorder_length_(wrong, 24));
+        recorder_add_name_(&say, wrong, 24);
         recorder_add_string_(
             &say, "\nrecorder: line: there are " RECORDER_LINE_FIELDS_ "\n");
         recorder_say_(&say);
@@ -433,7 +433,7 @@ RECORDER_CALLED_SELDOM_ size_t recorder_dump_for(const char *regex)
         return recorder_dump_out_(regex, &out, NULL);
     say = recorder_string_at_(text, sizeof text);
     recorder_add_string_(&say, "recorder: ");
-    recorder_add_text_(&say, regex, recorder_length_(regex, 80));
+    recorder_add_name_(&say, regex, 80);
     recorder_add_string_(&say, ": ");
     recorder_add_string_(&say, wrong);
     recorder_add_string_(&say, "\n");

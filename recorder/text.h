@@ -441,9 +441,10 @@ RECORDER_FUNCTION_ void recorder_add_line_(struct recorder_string_ *to,
     const char *format = line->format, *rest = line->rest;
     unsigned i;
     for (i = 0; i < line->count || *rest; i++) {
-        const struct recorder_piece_ *part = &line->piece[i];
-        if (i >= line->count) {
-            part = &more;
+        const struct recorder_piece_ *part = &more;
+        if (i < line->count) {
+            part = &line->piece[i];
+        } else {
             format = rest;
             rest = recorder_piece_read_(&more, rest, rest);
         }
