@@ -148,8 +148,10 @@ static void answer(natsConnection *connection, natsMsg *message,
 {
     char *json = NULL;
     size_t size;
+    const char *reply = natsMsg_GetReply(message);
     FILE *to;
-    if (!natsMsg_GetReply(message))
+    /* Who asks chooses where to: not into a bucket, where only agents write. */
+    if (!reply || strncmp(reply, "_INBOX.", 7) != 0)
         return;
     to = need(open_memstream(&json, &size));
     fputs("{\"host\":", to);
@@ -162,9 +164,21 @@ static void answer(natsConnection *connection, natsMsg *message,
         fprintf(to, ",\"snapshot\":\"%s\"", snapshot);
     putc('}', to);
     if (fclose(to) == 0)
-        natsConnection_Publish(connection, natsMsg_GetReply(message), json,
-                               (int)size);
+        natsConnection_Publish(connection, reply, json, (int)size);
     free(json);
+}
+
+/* Once a minute: who may ask is not to fill our log. */
+static void refused(const char *why, const natsMsg *message)
+{
+    static uint64_t said_ns;
+    uint64_t now = now_ns();
+    if (said_ns && now - said_ns < UINT64_C(60000000000))
+        return;
+    said_ns = now;
+    say("a request %s is refused (%d bytes); others like it are not told of "
+        "for a minute",
+        why, natsMsg_GetDataLength(message));
 }
 
 static void requested(natsConnection *connection, natsSubscription *sub,
@@ -178,7 +192,7 @@ static void requested(natsConnection *connection, natsSubscription *sub,
     (void)sub;
     (void)context;
     if (size > 4096) {
-        say("a request of %zu bytes is refused", size);
+        refused("that is too long", message);
         natsMsg_Destroy(message);
         return;
     }
@@ -188,7 +202,7 @@ static void requested(natsConnection *connection, natsSubscription *sub,
     if (json_number(json, size, "$.who")) {
         answer(connection, message, NULL, begun_ns);
     } else if (!id || !is_name(id)) {
-        say("a request whose id is no name is refused");
+        refused("whose id is no name", message);
     } else {
         pthread_mutex_lock(&state.lock);
         taken = begin(id, why ? why : "", by ? by : "",

@@ -47,6 +47,44 @@ Test(fleet, hostile_requests_and_objects, .init = build_long)
                                                        " list shop -v " HUB
                                                        "| grep -c command | "
                                                        "grep -x 2"));
+    /* The longest id is one, and so is one that ends as a file does. */
+    for (int i = 0; i < 2; i++) {
+        static const char *const ids[] = {
+            "x.rec.zst",
+            "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"};
+        build_must(
+            CLIENT("request", "recorder.freeze.shop") " \"{\\\"id"
+                                                      "\\\":\\\"%s"
+                                                      "\\\"}\" && " UNTIL(
+                                                          FLEET " list shop "
+                                                                "-v " HUB
+                                                                "| grep -A 2 "
+                                                                "\"^%s \" | "
+                                                                "grep -c "
+                                                                "command | "
+                                                                "grep -x 2"),
+            ids[i], ids[i]);
+        build_must(FLEET " fetch shop %s -o in%d " HUB "| wc -l | grep -x 2",
+                   ids[i], i);
+    }
+    /* Who may only ask does not have an agent write over what is stored. */
+    build_must(
+        FLEET " list shop -v " HUB ">before; for id in k who; do " CLIENT(
+            "reply",
+            "recorder.freeze.shop") " \"{\\\"$id\\\":1, \\\"id\\\":"
+                                    "\\\"k\\\"}\" "
+                                    "\"\\$O.recordings-shop.M.$(echo -n "
+                                    "web1/$(grep -o \"command[.0-9]*\" "
+                                    "before | head -n 1)/twice.rec.zst "
+                                    "| base64 -w 0 | tr +/ -_)\"; "
+                                    "done; " UNTIL(
+                                        FLEET " list shop -v " HUB
+                                              ">list; grep -A 2 \"^k \" list "
+                                              "| grep -c command | grep -x "
+                                              "2") "; grep -v \"^k \" list | "
+                                                   "head -n $(wc -l <before) "
+                                                   "| grep -A 2 ^twice | grep "
+                                                   "-c command | grep -x 2");
     build_must(CLIENT("put", "\\$O.recordings-shop.C.x") " \"some bytes, not "
                                                          "packed\"");
     for (size_t i = 0; i < sizeof objects / sizeof *objects; i++)
