@@ -246,7 +246,7 @@ void json_write(FILE *to, const char *text)
 uint64_t json_number(const char *json, size_t size, const char *path)
 {
     char *text = json_get(json, size, path);
-    uint64_t number = text ? strtoull(text, NULL, 10) : 0;
+    uint64_t number = text && *text != '-' ? strtoull(text, NULL, 10) : 0;
     free(text);
     return number;
 }

@@ -85,9 +85,9 @@ struct answer {
     uint64_t asked_ns, took_ns; /* since 1970; until it was here */
 };
 
-/* Asks all agents until none answered for half a second, at least for a second;
- * then calls `each`, which takes its time, with every answer. The hub says at
- * once if there is no agent. */
+/* Asks all agents until none answered for half a second, at least for a second,
+ * and for 30 s should somebody answer for ever; then calls `each`, which takes
+ * its time, with every answer. The hub says at once if there is no agent. */
 static void ask(struct hub *hub, const char *request,
                 void (*each)(void *, const struct answer *), void *context)
 {
@@ -104,7 +104,8 @@ static void ask(struct hub *hub, const char *request,
     if (natsConnection_PublishRequestString(hub->connection, hub_subject(),
                                             inbox, request) != NATS_OK)
         fail("%s: the request cannot be sent", options.server);
-    while (natsSubscription_NextMsg(&one.message, sub,
+    while (now_ns() - begun_ns < UINT64_C(30000000000) &&
+           natsSubscription_NextMsg(&one.message, sub,
                                     !count ? 5000
                                     : now_ns() - begun_ns < 1000000000
                                         ? 1000
@@ -199,9 +200,10 @@ int fleet_freeze(void)
     if (!f.answered)
         fail("no agent of %s answers", options.service);
     known = store_list(&hub, host_know, &f.hosts);
-    printf("snapshot %s: %zu of %zu agents within %.0f ms, %zu processes%s", id,
-           f.answered, f.hosts.count, (double)f.told_ns / 1e6, f.processes,
-           known ? "" : "; what is stored is not known\n");
+    printf("snapshot %s: %zu of %zu agents within %" PRIu64
+           " ms, %zu processes%s",
+           id, f.answered, f.hosts.count, (f.told_ns + 999999) / 1000000,
+           f.processes, known ? "" : "; what is stored is not known\n");
     fflush(stdout);
     if (!known)
         return 1;
