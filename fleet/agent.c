@@ -282,6 +282,12 @@ static uint64_t memory_of(int pid)
     return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
+/* It may have been saved for the same snapshot before, while it ran. */
+static void target_name(char to[65], const struct process *p, bool ended)
+{
+    snprintf(to, 65, "%s.%d%s", p->program, p->pid, ended ? "-ended" : "");
+}
+
 /* `ended`: the process is gone, and its recording is what there is. */
 static void target_add(const char *snapshot, const struct process *p,
                        bool ended)
@@ -294,9 +300,7 @@ static void target_add(const char *snapshot, const struct process *p,
     if (ended || p->by_file)
         t->file = need(strdup(p->file));
     snprintf(t->snapshot, sizeof t->snapshot, "%s", snapshot);
-    /* It may have been saved for the same snapshot before, while it ran. */
-    snprintf(t->process, sizeof t->process, "%s.%d%s", p->program, p->pid,
-             ended ? "-ended" : "");
+    target_name(t->process, p, ended);
     for (; i && saves.all[i - 1].bytes > saves.all[i].bytes; i--) {
         struct target other = saves.all[i];
         saves.all[i] = saves.all[i - 1];
@@ -318,12 +322,13 @@ static void error_write(const struct target *t, const char *text)
     FILE *to;
     pthread_mutex_lock(&state.lock);
     spool_path(path, snapshot_of(t), t->process, ".error");
-    pthread_mutex_unlock(&state.lock);
     to = fopen(path, "we");
     if (to) {
         fprintf(to, "%.*s", (int)strcspn(text, "\n"), text);
         fclose(to);
     }
+    spool_expected(snapshot_of(t), t->process);
+    pthread_mutex_unlock(&state.lock);
     say("%s: %s is not saved: %.*s", t->snapshot, t->process,
         (int)strcspn(text, "\n"), text);
 }
@@ -414,6 +419,8 @@ static void child_end(struct child *c, int status)
         pthread_mutex_lock(&state.lock);
         spool_path(path, snapshot_of(t), t->process, ".rec");
         saved = rename(c->path, path) == 0;
+        if (saved)
+            spool_expected(snapshot_of(t), t->process);
         pthread_mutex_unlock(&state.lock);
         if (!saved)
             error_write(t, strerror(errno));
@@ -456,7 +463,14 @@ static void due_take(const struct processes *in, bool all)
     pthread_mutex_lock(&state.lock);
     for (size_t i = 0; i < state.due_count; i++) {
         const struct due *d = &state.due[i];
-        const char *wrong = spool_begin(d->id, d->why, d->by, d->automatic);
+        char process[65];
+        const char *wrong;
+        for (size_t k = 0; k < in->count; k++)
+            if (in->all[k].recorders && in->all[k].alive) {
+                target_name(process, &in->all[k], false);
+                spool_expect(d->id, process);
+            }
+        wrong = spool_begin(d->id, d->why, d->by, d->automatic);
         if (wrong)
             say("%s/%s: %s: nothing is saved", options.spool, d->id, wrong);
         else
