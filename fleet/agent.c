@@ -20,6 +20,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
@@ -546,6 +547,16 @@ static void scan(struct processes *in)
     processes_tell(in);
 }
 
+/* A descriptor for each process that records: as many as are allowed. */
+static void limit_raise(void)
+{
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+}
+
 int fleet_agent(void)
 {
     static struct hub hub;
@@ -556,6 +567,7 @@ int fleet_agent(void)
     signal(SIGPIPE, SIG_IGN);
     mallopt(M_ARENA_MAX, 1); /* it sleeps most of the time: small, not fast */
     mallopt(M_MMAP_THRESHOLD, 65536);
+    limit_raise();
     spool_open();
     state.times = need(calloc(options.automatic + 1, sizeof *state.times));
     state.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
