@@ -93,6 +93,8 @@ bool note_is_recording(int fd);
 bool note_clock(int fd, int64_t offset_ns, int64_t error_ns);
 /* Sets the snapshot of its text to another of the same length. */
 bool note_snapshot(int fd, const char *snapshot);
+/* True if it says that it is of another snapshot. */
+bool note_is_other(int fd, const char *snapshot);
 
 /* ----------------------------------------------------------------- store -- */
 

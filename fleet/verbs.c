@@ -318,40 +318,77 @@ int fleet_list(void)
 /* A recording that is being fetched: it gets its name when it is whole. */
 struct fetched {
     const struct object *object; /* null: it cannot be fetched */
-    int fd;
+    char *path;
     int64_t offset_ns, error_ns;
 };
 
-static void fetched_path(char to[4128], const struct object *o,
-                         const char *more)
+/* OUTPUT/HOST-PROGRAM.PID.rec, with a number where that is another's name: of
+ * b-shop.1 on host a, and of shop.1 on host a-b. */
+static char *fetched_name(const struct object *o, const struct fetched *all,
+                          const struct fetched *end)
 {
-    snprintf(to, 4128, "%.3900s/%s-%s.rec%s", options.output, o->host,
-             o->process, more);
+    char path[4096], number[16] = "";
+    for (unsigned n = 2;; n++) {
+        const struct fetched *other = all;
+        snprintf(path, sizeof path, "%.3900s/%s-%s%s.rec", options.output,
+                 o->host, o->process, number);
+        while (other < end && strcmp(other->path, path) != 0)
+            other++;
+        if (other == end)
+            return need(strdup(path));
+        snprintf(number, sizeof number, "-%u", n);
+    }
+}
+
+/* Opens it under the name that it has until it is whole, which is stored. */
+static int part_open(const struct fetched *f, char part[4104], int flags)
+{
+    int fd;
+    snprintf(part, 4104, "%.4096s.part", f->path);
+    if (flags)
+        unlink(part); /* of a fetch that was killed */
+    fd = open(part, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+    if (fd < 0)
+        fail("%s: %s", part, strerror(errno));
+    return fd;
+}
+
+/* True if a file is there, of another snapshot: it is not written over. */
+static bool is_taken(const char *path, const char *snapshot)
+{
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    struct stat is;
+    bool taken = fd >= 0 && fstat(fd, &is) == 0 && S_ISREG(is.st_mode) &&
+                 note_is_other(fd, snapshot);
+    if (fd >= 0)
+        close(fd);
+    return taken;
 }
 
 static void fetch_begin(struct hub *hub, const struct object *o,
-                        struct fetched *f)
+                        struct fetched *f, const struct fetched *all)
 {
-    char part[4128];
+    char part[4104];
     const char *wrong;
+    int fd;
+    f->path = fetched_name(o, all, f);
     if (*o->error) {
         say("%s: was not saved: %s", o->name, shown(o->error));
         return;
     }
-    fetched_path(part, o, ".part");
-    unlink(part);
-    f->fd =
-        open(part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (f->fd < 0)
-        fail("%s: %s", part, strerror(errno));
-    wrong = store_get(hub, o, f->fd, &f->offset_ns, &f->error_ns);
-    if (!wrong) {
-        f->object = o;
+    if (is_taken(f->path, o->snapshot)) {
+        say("%s: is of another snapshot: -o names another folder", f->path);
         return;
     }
-    close(f->fd);
-    unlink(part);
-    say("%s: %s", o->name, wrong);
+    fd = part_open(f, part, O_CREAT | O_EXCL);
+    wrong = store_get(hub, o, fd, &f->offset_ns, &f->error_ns);
+    close(fd); /* there may be more of them than may be open */
+    if (wrong) {
+        unlink(part);
+        say("%s: %s", o->name, wrong);
+    } else {
+        f->object = o;
+    }
 }
 
 /* Sets its clock: of what a host sent, the narrowest measurement counts. */
@@ -359,23 +396,22 @@ static bool fetch_end(struct fetched *f, const struct fetched *all,
                       size_t count)
 {
     const struct fetched *best = f;
-    char part[4128], path[4128];
+    char part[4104];
+    int fd = part_open(f, part, 0);
     bool done;
     for (size_t i = 0; i < count; i++)
         if (all[i].object && all[i].error_ns &&
             strcmp(all[i].object->host, f->object->host) == 0 &&
             (!best->error_ns || all[i].error_ns < best->error_ns))
             best = &all[i];
-    if (best->error_ns && !note_clock(f->fd, best->offset_ns, best->error_ns))
+    if (best->error_ns && !note_clock(fd, best->offset_ns, best->error_ns))
         say("%s: has no note for its clock", f->object->name);
-    fetched_path(part, f->object, ".part");
-    fetched_path(path, f->object, "");
-    done = fsync(f->fd) == 0 && rename(part, path) == 0;
+    done = fsync(fd) == 0 && rename(part, f->path) == 0;
     if (!done)
-        say("%s: %s", path, strerror(errno));
-    close(f->fd);
+        say("%s: %s", f->path, strerror(errno));
+    close(fd);
     if (done)
-        puts(path);
+        puts(f->path);
     return done;
 }
 
@@ -387,8 +423,6 @@ int fleet_fetch(const char *snapshot)
     size_t chosen = 0, done = 0, i;
     if (!is_name(snapshot))
         fail("%.80s: is no snapshot", shown(snapshot));
-    if (mkdir(options.output, 0700) != 0 && errno != EEXIST)
-        fail("%s: %s", options.output, strerror(errno));
     hub_connect(&hub, false);
     all = objects_read(&hub);
     if (!all.complete && !all.count)
@@ -399,7 +433,9 @@ int fleet_fetch(const char *snapshot)
             (options.hosts &&
              !recorder_regex_match_(options.hosts, all.all[i].host)))
             continue;
-        fetch_begin(&hub, &all.all[i], &fetched[chosen++]);
+        if (!chosen && mkdir(options.output, 0700) != 0 && errno != EEXIST)
+            fail("%s: %s", options.output, strerror(errno));
+        fetch_begin(&hub, &all.all[i], &fetched[chosen++], fetched);
     }
     for (i = 0; i < chosen; i++)
         done += fetched[i].object && fetch_end(&fetched[i], fetched, chosen);
