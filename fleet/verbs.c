@@ -157,6 +157,9 @@ static void freeze_answer(void *context, const struct answer *a)
     name_of(name, host);
     free(host);
     of = host_of(&f->hosts, name);
+    if (of->answered)
+        say("%s: several agents have this name: give each its own --host",
+            name);
     f->answered += !of->answered;
     of->answered = true;
     f->processes += answer_number(a, "$.processes");
@@ -480,22 +483,24 @@ int fleet_who(void)
 
 /* ---------------------------------------------------------------- bucket -- */
 
-/* "10G", "7d": a number and a unit; 0: it is none. */
-static uint64_t number_of(const char *text, const char *units,
-                          const uint64_t *each)
+/* "10G", "7d": a number and a unit, as a number of that which `each` counts. */
+static int64_t number_of(const char *text, const char *units,
+                         const int64_t *each)
 {
     char *end;
-    uint64_t number = strtoull(text, &end, 10);
+    int64_t number = strtoll(text, &end, 10);
     const char *unit = *end ? strchr(units, *end) : NULL;
-    if (end == text || !unit || end[1])
+    if (*text < '0' || *text > '9' || !unit || end[1] ||
+        number > INT64_MAX / each[unit - units])
         fail("%s: is no number with one of %s behind it", text, units);
     return number * each[unit - units];
 }
 
 int fleet_bucket(void)
 {
-    static const uint64_t bytes[] = {1 << 20, 1 << 30, UINT64_C(1) << 40};
-    static const uint64_t seconds[] = {60, 3600, 86400};
+    static const int64_t bytes[] = {1 << 20, 1 << 30, INT64_C(1) << 40};
+    static const int64_t ns[] = {INT64_C(60000000000), INT64_C(3600000000000),
+                                 INT64_C(86400000000000)};
     char name[160], chunks[160], metas[160];
     const char *subjects[] = {chunks, metas};
     struct hub hub;
@@ -511,11 +516,12 @@ int fleet_bucket(void)
     config.SubjectsLen = 2;
     config.AllowRollup = true;
     config.Discard = js_DiscardNew;
-    config.MaxBytes = (int64_t)number_of(options.max, "MGT", bytes);
-    config.MaxAge =
-        (int64_t)(number_of(options.age, "mhd", seconds) * 1000000000u);
+    config.MaxBytes = number_of(options.max, "MGT", bytes);
+    config.MaxAge = number_of(options.age, "mhd", ns);
     config.Duplicates = INT64_C(600) * 1000000000;
     config.Replicas = atoi(options.replicas);
+    if (config.Replicas < 1 || config.Replicas > 5)
+        fail("--replicas %s: a bucket is on 1 to 5 servers", options.replicas);
     if (config.MaxAge && config.MaxAge < config.Duplicates)
         config.Duplicates = config.MaxAge;
     hub_connect(&hub, false);
@@ -529,8 +535,9 @@ int fleet_bucket(void)
     if (status != NATS_OK)
         fail("bucket %s: %s (%d)", hub_bucket(), natsStatus_GetText(status),
              (int)code);
-    printf("bucket %s: at most %s, for %s\n", hub_bucket(), options.max,
-           options.age);
+    printf("bucket %s: at most %s, for %s\n", hub_bucket(),
+           config.MaxBytes ? options.max : "what the hub takes",
+           config.MaxAge ? options.age : "ever");
     hub_close(&hub);
     return 0;
 }

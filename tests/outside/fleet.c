@@ -193,7 +193,7 @@ Test(fleet, the_layout_is_the_object_stores)
 /* Goal: fetch writes over no recording of another process, or of another
  * snapshot. Method: an object gets two more names, of which hosts and programs
  * make one file's name; another snapshot is fetched into the same folder. */
-Test(fleet, fetch_writes_over_nothing)
+Test(fleet, fetch_writes_over_nothing, .init = build_long)
 {
     hub_start("");
     build_must(FLEET " bucket shop --max 50M --age 1d " HUB);
