@@ -153,7 +153,8 @@ Test(fleet, hostile_requests_and_objects, .init = build_long)
     build_must("ls -A in | wc -l | grep -x 0 && test ! -e x");
     /* Two agents that took one name would write over what the other stored. */
     agent_start("web2", "--host web1");
-    build_must(FLEET " freeze shop --why x " HUB "2>&1 | grep \"web1: several "
+    build_must(FLEET " freeze shop --why x --wait 1 " HUB
+                     "2>&1 | grep \"web1: several "
                      "agents have this name\"");
 }
 
