@@ -86,7 +86,7 @@ build/librecorder.so: build/librecorder.so.1
 	ln -sf librecorder.so.1 $@
 
 # recorder-fleet, for many hosts: docs/fleet.md. It alone needs libnats.
-FLEET = $(if $(filter outside/fleet,$(TESTS)),build/recorder-fleet)
+FLEET = $(if $(filter outside/fleet%,$(TESTS)),build/recorder-fleet)
 FLEET_LIBS = -lnats -lzstd -lcrypto
 fleet: packages-fleet build/recorder build/recorder-fleet
 build/fleet/%.o: fleet/%.c fleet/fleet.h $(HEADERS) $(wildcard tools/*.h tools/*/*.h)

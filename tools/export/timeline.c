@@ -2,18 +2,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "timeline.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "array.h"
 #include "buffer.h"
-#include "fields.h"
 #include "progress.h"
-#include "recorder/regex.h"
 #include "switches.h"
-#include "value.h"
 
 /* An event that others with earlier times may still follow. */
 struct waiting {
@@ -40,100 +36,6 @@ struct timeline_inside {
     uint64_t done;
     struct timeline_span ended; /* that was cut before */
 };
-
-/* ---------------------------------------------------------------- values -- */
-
-/* The fields of an event, without its arguments. */
-#define RESERVED(name) name,
-static const char *const reserved[FIELDS] = {FIELD_NAMES(RESERVED)};
-
-static bool is_reserved(const char *name)
-{
-    for (size_t i = 0; i < FIELDS; i++)
-        if (strcmp(name, reserved[i]) == 0)
-            return true;
-    return strncmp(name, "arg", 3) == 0 && isdigit((unsigned char)name[3]);
-}
-
-static void value_add(struct timeline *t, const char *option, size_t recorder,
-                      const struct value_option *value, bool several)
-{
-    const char *of = t->call->reader.recorders[recorder]->name;
-    struct timeline_value *add;
-    size_t i, size = strlen(of) + strlen(value->name) + 2;
-    for (i = 0; i < t->values_count; i++)
-        if (t->values[i].recorder == recorder &&
-            strcmp(t->values[i].name, value->name) == 0)
-            misuse(t->call, "--value %s: %s has a value of that name", option,
-                   of);
-        else if (t->values[i].recorder == recorder && !value->field &&
-                 !t->values[i].field &&
-                 t->values[i].argument == value->argument)
-            misuse(t->call, "--value %s: %s has a value of that argument",
-                   option, of);
-    t->values =
-        need(realloc(t->values, (t->values_count + 1) * sizeof *t->values));
-    add = &t->values[t->values_count++];
-    *add = (struct timeline_value){.recorder = recorder,
-                                   .argument = value->argument};
-    add->name = need(strdup(value->name));
-    add->field = value->field ? need(strdup(value->field)) : NULL;
-    add->label = need(malloc(size));
-    snprintf(add->label, size, several ? "%s %s" : "%s%s", several ? of : "",
-             value->name);
-}
-
-static void values_open(struct timeline *t, const char *option)
-{
-    struct reader *reader = &t->call->reader;
-    struct value_option value;
-    size_t i, matches = 0;
-    value_open(t->call, option, &value);
-    if (is_reserved(value.name))
-        misuse(t->call, "--value %s: %s is something else", option, value.name);
-    for (int pass = 0; pass < 2; pass++)
-        for (i = 0; i < reader->recorders_count; i++) {
-            if (!reader->recorders[i]->chosen ||
-                !recorder_regex_match_(value.names, reader->recorders[i]->name))
-                continue;
-            if (pass == 0)
-                matches++;
-            else
-                value_add(t, option, i, &value, matches > 1);
-        }
-    if (matches == 0)
-        warn(t->call, "--value %s: no recorder has such a name", option);
-    value_close(&value);
-}
-
-const struct reader_argument *timeline_value(const struct timeline_value *value,
-                                             const struct timeline_event *event)
-{
-    unsigned i;
-    if (value->recorder != event->recorder)
-        return NULL;
-    i = value_place(value->field, value->argument, event->arguments,
-                    event->arguments_count);
-    return i < event->arguments_count && value_is_number(&event->arguments[i])
-               ? &event->arguments[i]
-               : NULL;
-}
-
-const char *timeline_name(const struct timeline *t,
-                          const struct timeline_event *event, unsigned i)
-{
-    static const char *const names[] = {"arg1", "arg2",  "arg3",  "arg4",
-                                        "arg5", "arg6",  "arg7",  "arg8",
-                                        "arg9", "arg10", "arg11", "arg12"};
-    for (size_t n = 0; n < t->values_count; n++)
-        if (t->values[n].recorder == event->recorder &&
-            value_place(t->values[n].field, t->values[n].argument,
-                        event->arguments, event->arguments_count) == i)
-            return t->values[n].name;
-    if (event->arguments[i].name && !is_reserved(event->arguments[i].name))
-        return event->arguments[i].name;
-    return names[i];
-}
 
 /* ----------------------------------------------------------------- lanes -- */
 
@@ -382,26 +284,14 @@ void timeline_open(struct timeline *t, struct call *call, int value_key)
     t->inside->says = need(calloc(call->reader.recorders_count + 1, 1));
     for (int i = 0; i < call->options_count; i++)
         if (call->options[i].key == value_key)
-            values_open(t, call->options[i].value);
+            timeline_values_open(t, call->options[i].value);
     look_ahead(t, value_key == TIMELINE_QUIET);
 }
 
 void timeline_close(struct timeline *t)
 {
     size_t i;
-    for (i = 0; i < t->values_count; i++) {
-        if (!t->values[i].seen && t->values[i].field)
-            warn(t->call, "%s has no number %s: no value %s",
-                 t->call->reader.recorders[t->values[i].recorder]->name,
-                 t->values[i].field, t->values[i].name);
-        else if (!t->values[i].seen)
-            warn(t->call, "%s has no number as argument %u: no value %s",
-                 t->call->reader.recorders[t->values[i].recorder]->name,
-                 t->values[i].argument + 1, t->values[i].name);
-        free(t->values[i].field);
-        free(t->values[i].name);
-        free(t->values[i].label);
-    }
+    timeline_values_close(t);
     for (i = 0; i < t->lanes_count; i++) {
         free(t->lanes[i]->spans);
         free(t->lanes[i]->cut);
@@ -409,7 +299,6 @@ void timeline_close(struct timeline *t)
     }
     spans_free(&t->asyncs);
     free(t->lanes);
-    free(t->values);
     for (i = 0; i < t->inside->name_ids.count; i++)
         free(t->inside->names[i]);
     free(t->inside->names);

@@ -137,6 +137,10 @@ const char *timeline_opened(const struct timeline_event *);
 /* Returns the format or message of a span without its '>' or '<'. */
 const char *timeline_span_name(const char *text);
 
+/* Adds what an option --value asks for; says which no event had, and frees
+ * them: for timeline_open() and timeline_close(). */
+void timeline_values_open(struct timeline *, const char *option);
+void timeline_values_close(struct timeline *);
 /* Returns the argument that is a value in this event, or null. */
 const struct reader_argument *timeline_value(const struct timeline_value *,
                                              const struct timeline_event *);

@@ -114,6 +114,8 @@ void made_close(struct made *);
 uint64_t made_base(const struct call *, const struct pieces *, uint64_t size);
 /* The rows of so many threads, as a program has them; the caller frees them. */
 unsigned char *made_threads(const struct reader *, uint64_t count);
+/* Where the file keeps the size of its segment. */
+uint64_t made_segment_size_at(const struct memory *);
 /* How many bytes a file of so many slots has. */
 uint64_t made_ring_bytes(const struct memory *, uint64_t slots);
 

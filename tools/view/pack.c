@@ -1,18 +1,11 @@
 /* pack.c - packs events small, for a page to unpack: see view.h. */
 /* SPDX-License-Identifier: MIT */
-#include "buffer.h"
-#include "fields.h"
-#include "json.h"
-#include "sources.h"
+#include "pack_inside.h"
 #include "text.h"
-#include "view.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
-
-#include "recorder/regex.h"
 
 /* ----------------------------------------------------------------- bytes -- */
 
@@ -45,74 +38,6 @@ static void write_base64(FILE *to, const unsigned char *from, size_t size)
 }
 
 /* ------------------------------------------------------------------ pack -- */
-
-/* New rows of a table, as JSON, separated by commas. */
-struct rows {
-    char *text;
-    size_t size;
-    FILE *to;
-};
-
-struct view_pack {
-    struct call *call;     /* whose event it is, of several: now */
-    struct reader *reader; /* of that source */
-    struct call *calls;    /* of several sources, all; else null */
-    struct merge merge;
-    uint64_t source, start; /* of several: its number; the date of time 0 */
-    const struct value_option *values;
-    size_t values_count;
-    bool in_html;
-    const struct switches *switches; /* that were not written; or null */
-    struct switches *follow;         /* of a running program; or null */
-    uint64_t missed;                 /* when they were read */
-    bool ends;
-    struct ids recorders, known, threads, formats, callers, sites;
-    char (*names)[18]; /* of the threads, by number, as the page has them, and
-                        * behind each whether it has ended */
-    struct rows new_recorders, new_threads, new_formats, new_callers, new_sites,
-        new_series, new_names, new_fields;
-    struct buffer figures; /* as the page has them */
-    /* of a batch: */
-    uint64_t order, ns;
-    struct buffer orders, times, event_threads, event_sites;
-    struct series {
-        struct buffer rows, reals;
-        size_t count, row;
-        bool seen;
-    } * series;
-    size_t series_count;
-    struct spans_asyncs asyncs;
-    unsigned char *steps; /* by number of format: enum spans_step */
-    bool *fields_known;   /* the same: the page has names of arguments */
-    struct buffer event_asyncs;
-    uint32_t *series_of; /* by recorder and value: number + 1; 0: none */
-    size_t series_of_count;
-    struct buffer messages, arguments; /* of a block */
-    struct buffer joined, packed;
-    z_stream deflate;
-};
-
-static FILE *rows_next(struct rows *rows)
-{
-    if (!rows->to)
-        rows->to = need(open_memstream(&rows->text, &rows->size));
-    else
-        fputc(',', rows->to);
-    return rows->to;
-}
-/* Writes the new rows as member `name`, if there are any, and forgets them. */
-static void rows_write(struct rows *rows, FILE *to, const char *name)
-{
-    if (!rows->to)
-        return;
-    if (fclose(rows->to) != 0)
-        need(NULL);
-    fprintf(to, ",\"%s\":[", name);
-    fwrite(rows->text, 1, rows->size, to);
-    fputc(']', to);
-    free(rows->text);
-    *rows = (struct rows){0};
-}
 
 struct view_pack *view_pack_new(struct call *call, struct reader *reader,
                                 const struct value_option *values,
@@ -216,130 +141,6 @@ static void join(struct view_pack *pack, struct buffer *column)
     column->size = 0;
 }
 
-/* ---------------------------------------------------------------- tables -- */
-
-static void write_text(struct view_pack *pack, FILE *to, const char *text)
-{
-    if (!text)
-        fputs("null", to);
-    else
-        json_string(to, text, strlen(text), pack->in_html);
-}
-
-/* Adds a series for each value that a new recorder has. */
-static void add_series(struct view_pack *pack, uint32_t number,
-                       const char *recorder)
-{
-    size_t before = pack->series_of_count;
-    pack->series_of_count = (number + 1) * pack->values_count;
-    pack->series_of = need(realloc(
-        pack->series_of, pack->series_of_count * sizeof *pack->series_of + 1));
-    for (size_t i = 0; before + i < pack->series_of_count; i++) {
-        const struct value_option *value = &pack->values[i];
-        FILE *to;
-        pack->series_of[before + i] = 0;
-        if (!recorder_regex_match_(value->names, recorder))
-            continue;
-        pack->series = need(realloc(pack->series, (pack->series_count + 1) *
-                                                      sizeof *pack->series));
-        pack->series[pack->series_count++] = (struct series){0};
-        pack->series_of[before + i] = (uint32_t)pack->series_count;
-        to = rows_next(&pack->new_series);
-        fprintf(to, "[%" PRIu32 ",%u,", number,
-                value->field ? 0 : value->argument + 1);
-        write_text(pack, to, value->name);
-        fputc(']', to);
-    }
-}
-
-/* Ends a row; of several sources with the number of its own. */
-static void write_source(const struct view_pack *pack, FILE *to)
-{
-    if (pack->calls)
-        fprintf(to, ",%" PRIu64, pack->source);
-    fputc(']', to);
-}
-
-static uint32_t recorder_number(struct view_pack *pack,
-                                const struct reader_recorder *recorder)
-{
-    bool new;
-    uint32_t number = (uint32_t)ids_of(&pack->recorders, recorder->address,
-                                       pack->source, 0, &new);
-    if (new) {
-        FILE *to = rows_next(&pack->new_recorders);
-        fprintf(to, "[\"0x%" PRIx64 "\",", recorder->address);
-        write_text(pack, to, recorder->name);
-        fputc(',', to);
-        write_text(pack, to, recorder->description);
-        fprintf(to, ",\"%" PRIu64 "\",\"%" PRIu64 "\"", recorder->figures.size,
-                recorder->figures.lanes);
-        write_source(pack, to);
-        add_series(pack, number, recorder->name);
-    }
-    return number;
-}
-
-/* Of several sources, each has a thread that is unknown. */
-static uint32_t unknown_number(struct view_pack *pack)
-{
-    bool new;
-    uint32_t number = (uint32_t)ids_of(&pack->threads, UINT64_MAX, UINT64_MAX,
-                                       pack->source, &new);
-    if (new) {
-        FILE *to = rows_next(&pack->new_threads);
-        pack->names = need(realloc(pack->names, pack->threads.max * 17));
-        pack->names[number][0] = '\0';
-        fprintf(to, "[%" PRIu32 ",null,0,\"T?\"", number + 1);
-        write_source(pack, to);
-    }
-    return number + 1;
-}
-
-/* Returns the number of a thread; 0: unknown. */
-static uint32_t thread_number(struct view_pack *pack,
-                              const struct reader_thread *thread)
-{
-    bool new, ended;
-    uint32_t number;
-    if (!thread)
-        return pack->calls ? unknown_number(pack) : 0;
-    number = (uint32_t)ids_of(&pack->threads, thread->number, thread->first,
-                              pack->source, &new);
-    if (new)
-        pack->names =
-            need(realloc(pack->names, pack->threads.max * sizeof *pack->names));
-    ended = thread->known && !thread->alive;
-    if (new || strcmp(pack->names[number], thread->name) != 0 ||
-        pack->names[number][17] != ended) {
-        FILE *to = rows_next(&pack->new_threads);
-        strcpy(pack->names[number], thread->name);
-        pack->names[number][17] = ended;
-        fprintf(to, "[%" PRIu32 ",%u,%" PRId32 ",", number + 1, thread->number,
-                thread->id);
-        write_text(pack, to, thread->name);
-        fprintf(to, ",%" PRIu64 ",%d]", pack->source, ended);
-    }
-    return number + 1;
-}
-
-/* The same of a thread that recorded nothing: it has no number. */
-static uint32_t silent_number(struct view_pack *pack,
-                              const struct timeline_lane *lane)
-{
-    bool new;
-    uint32_t number =
-        (uint32_t)ids_of(&pack->threads, UINT64_MAX, lane->index, 0, &new);
-    FILE *to = rows_next(&pack->new_threads);
-    pack->names =
-        need(realloc(pack->names, pack->threads.max * sizeof *pack->names));
-    pack->names[number][0] = '\0';
-    fprintf(to, "[%" PRIu32 ",null,%" PRIu32 ",", number + 1, lane->id);
-    write_text(pack, to, lane->thread_of->shown);
-    fputc(']', to);
-    return number + 1;
-}
-
 /* From now on, it is about this one of several sources. */
 static void pack_enter(struct view_pack *pack, struct call *call)
 {
@@ -348,64 +149,6 @@ static void pack_enter(struct view_pack *pack, struct call *call)
     pack->source = 0;
     for (const struct call *c = pack->calls; c != call; c = c->next)
         pack->source++;
-}
-
-static uint32_t format_number(struct view_pack *pack,
-                              const struct recorder_event *event)
-{
-    bool new;
-    const char *severity = event_severity(event);
-    uint32_t number = (uint32_t)ids_of(
-        &pack->formats, event->format,
-        (uint64_t)(event->severity + 4 * event->hardware), pack->source, &new);
-    if (new) {
-        FILE *to = rows_next(&pack->new_formats);
-        const char *location = "?";
-        const char *format = reader_format(pack->reader, event, &location);
-        fputc('[', to);
-        write_text(pack, to, format);
-        fputc(',', to);
-        write_text(pack, to, location);
-        if (severity)
-            fprintf(to, ",\"%s\"", severity);
-        fputc(']', to);
-        pack->steps = need(realloc(pack->steps, pack->formats.max));
-        pack->fields_known =
-            need(realloc(pack->fields_known, pack->formats.max));
-        pack->fields_known[number] = false;
-        pack->steps[number] =
-            format ? (unsigned char)spans_step(format) : SPANS_NONE;
-    }
-    return number;
-}
-
-static uint32_t caller_number(struct view_pack *pack, uint64_t caller)
-{
-    bool new;
-    uint32_t number =
-        (uint32_t)ids_of(&pack->callers, caller, pack->source, 0, &new);
-    if (new) {
-        FILE *to = rows_next(&pack->new_callers);
-        fprintf(to, "[\"0x%" PRIx64 "\",", caller);
-        write_text(pack, to, source_function(&pack->call->source, caller));
-        fputc(']', to);
-    }
-    return number;
-}
-
-static uint32_t site_number(struct view_pack *pack,
-                            const struct reader_event *event)
-{
-    uint32_t format = format_number(pack, &event->event);
-    bool new;
-    uint32_t number = (uint32_t)ids_of(&pack->sites, event->recorder->address,
-                                       format, event->event.caller, &new);
-    if (new)
-        fprintf(rows_next(&pack->new_sites),
-                "[%" PRIu32 ",%" PRIu32 ",%" PRIu32 "]",
-                recorder_number(pack, event->recorder), format,
-                caller_number(pack, event->event.caller));
-    return number;
 }
 
 /* ---------------------------------------------------------------- events -- */
@@ -486,7 +229,7 @@ static void know_fields(struct view_pack *pack, uint32_t number,
     fprintf(to, "[%" PRIu32, number);
     for (unsigned i = 0; i < named; i++) {
         fputc(',', to);
-        write_text(pack, to, arguments[i].name);
+        pack_text(pack, to, arguments[i].name);
     }
     fputc(']', to);
 }
@@ -497,7 +240,7 @@ static void put_event(struct view_pack *pack, const struct reader_event *event,
     struct reader_argument arguments[12];
     unsigned count;
     size_t size;
-    uint32_t format, thread = thread_number(pack, event->thread);
+    uint32_t format, thread = pack_thread(pack, event->thread);
     const char *message = reader_message(pack->reader, event, &size);
     uint64_t ns = (uint64_t)event->ns;
     if (pack->calls && event->ns != RECORDER_TIME_UNKNOWN_ &&
@@ -510,15 +253,15 @@ static void put_event(struct view_pack *pack, const struct reader_event *event,
     for (unsigned i = 0; i < count; i++)
         put_argument(&pack->arguments, &arguments[i]);
     if (pack->values_count)
-        put_values(pack, recorder_number(pack, event->recorder), arguments,
-                   count, row);
+        put_values(pack, pack_recorder(pack, event->recorder), arguments, count,
+                   row);
     put_signed(&pack->orders, event->event.order - pack->order);
     put_signed(&pack->times, ns - pack->ns);
     buffer_varint(&pack->event_threads, thread);
-    buffer_varint(&pack->event_sites, site_number(pack, event));
+    buffer_varint(&pack->event_sites, pack_site(pack, event));
     if (pack->follow)
         switches_hear(pack->follow, event, thread);
-    format = format_number(pack, &event->event);
+    format = pack_format(pack, &event->event);
     know_fields(pack, format, arguments, count);
     put_async(pack, event, format, arguments, count);
     pack->order = event->event.order;
@@ -578,8 +321,8 @@ static void know_name(struct view_pack *pack, const struct reader_recorder *r)
     if (new) {
         FILE *to = rows_next(&pack->new_names);
         fputc('[', to);
-        write_text(pack, to, r->name);
-        write_source(pack, to);
+        pack_text(pack, to, r->name);
+        pack_row_end(pack, to);
     }
 }
 
@@ -594,7 +337,7 @@ static void figures_know(struct view_pack *pack, FILE *to, bool *any)
         know_name(pack, r);
         if (!r->chosen)
             continue;
-        buffer_varint(now, recorder_number(pack, r));
+        buffer_varint(now, pack_recorder(pack, r));
         buffer_add(now, &r->figures, sizeof r->figures);
         buffer_add(now, &r->oldest_ns, sizeof r->oldest_ns);
         buffer_add(now, &r->trace, sizeof r->trace);
@@ -620,7 +363,7 @@ static void figures_write(struct view_pack *pack, FILE *to, bool *any)
         fprintf(to,
                 "%s[%" PRIu32 ",\"%" PRIu64 "\",\"%" PRIu64 "\",\"%" PRIu64
                 "\",%d,\"%" PRId64 "\",\"%s\"",
-                *any ? "," : "", recorder_number(pack, r), r->figures.kept,
+                *any ? "," : "", pack_recorder(pack, r), r->figures.kept,
                 r->figures.overwritten, r->figures.lost,
                 r->figures.estimated != 0, time_of_all(pack, r->oldest_ns),
                 recorder_trace_is_frozen_(r->trace)    ? "frozen"
@@ -629,7 +372,7 @@ static void figures_write(struct view_pack *pack, FILE *to, bool *any)
         *any = true;
         if (r->wrong) {
             fputc(',', to);
-            write_text(pack, to, r->wrong);
+            pack_text(pack, to, r->wrong);
         }
         fputc(']', to);
     }
@@ -699,10 +442,10 @@ static uint32_t row_of(struct view_pack *pack, struct switches_thread *thread)
                                    .thread_of = thread};
     const struct timeline_lane *lane = thread->lane;
     if (lane)
-        return lane->thread ? thread_number(pack, lane->thread)
-                            : silent_number(pack, lane);
+        return lane->thread ? pack_thread(pack, lane->thread)
+                            : pack_silent(pack, lane);
     if (!thread->row)
-        thread->row = silent_number(pack, &silent);
+        thread->row = pack_silent(pack, &silent);
     return thread->row;
 }
 
@@ -728,7 +471,7 @@ static void write_switches(struct view_pack *pack, FILE *to)
     fputs("],\"interrupts\":[", to);
     for (size_t i = 0; i < s->interrupts_count; i++) {
         fputs(i ? "," : "", to);
-        write_text(
+        pack_text(
             pack, to,
             switches_name(s->interrupts[i].name, s->interrupts[i].id, name));
     }
