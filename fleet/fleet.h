@@ -29,6 +29,9 @@ struct options {
     const char *service, *host, *spool, *match, *trigger, *command;
     uint64_t keep_bytes;
     bool no_deaths;
+    /* Of triggers and deaths: so many snapshots in that time; of those within
+     * join_ns one. How long a save may take. */
+    uint64_t automatic, automatic_ns, join_ns, save_ns;
     const char *why, *output, *hosts, *max, *age, *replicas;
     uint64_t wait_ns, largest_bytes;
     bool verbose;
@@ -153,6 +156,10 @@ void spool_rename(const char *snapshot, const char *to);
 void spool_path(char to[4096], const char *snapshot, const char *process,
                 const char *kind);
 uint64_t spool_bytes(void);
+/* Makes the path of a file in a new folder for one save, and removes that with
+ * all that a save that was killed left in it. */
+void spool_work(char to[4096]);
+void spool_work_end(const char *path);
 /* Packs and sends what is there, and goes on for ever: a thread. */
 void *spool_ship(void *hub);
 void spool_wake(void);

@@ -43,6 +43,34 @@ static bool ends_with(const char *text, const char *end)
     return size > of && strcmp(text + size - of, end) == 0;
 }
 
+/* Removes a folder of files, or a file. */
+static void work_remove(const char *path)
+{
+    struct dirent *entry;
+    DIR *folder = opendir(path);
+    while (folder && (entry = readdir(folder)))
+        unlinkat(dirfd(folder), entry->d_name, 0); /* neither . nor .. */
+    if (folder)
+        closedir(folder);
+    remove(path);
+}
+
+void spool_work(char to[4096])
+{
+    static unsigned number;
+    snprintf(to, 4096, "%s/.save-%u", options.spool, number++);
+    mkdir(to, 0700); /* `recorder save` tells if that failed */
+    strcat(to, "/rec");
+}
+
+void spool_work_end(const char *path)
+{
+    char folder[4096];
+    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path),
+             path);
+    work_remove(folder);
+}
+
 /* Removes what an agent that was killed had begun: .save-1, x.rec.zst.part */
 static void folder_clean(const char *path, bool deeper)
 {
@@ -52,9 +80,8 @@ static void folder_clean(const char *path, bool deeper)
         const char *name = entry->d_name;
         char file[4096];
         snprintf(file, sizeof file, "%.3800s/%s", path, name);
-        if (strncmp(name, ".save-", 6) == 0 ||
-            strncmp(name, ".recorder-", 10) == 0 || ends_with(name, ".part"))
-            unlink(file);
+        if (strncmp(name, ".save-", 6) == 0 || ends_with(name, ".part"))
+            work_remove(file);
         else if (deeper && is_name(name))
             folder_clean(file, false);
     }
@@ -66,6 +93,7 @@ void spool_open(void)
 {
     pthread_condattr_t how;
     int fd;
+    umask(0077); /* what is in the spool is its owner's alone */
     if (mkdir(options.spool, 0700) != 0 && errno != EEXIST)
         fail("%s: %s", options.spool, strerror(errno));
     fd = open(options.spool, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -224,11 +224,12 @@ int fleet_freeze(void)
             missing++;
         }
     putchar('\n');
-    f.told = true;
+    missing += f.stored < f.processes;
+    f.told = true; /* and counted: from here on, each failure is said */
     if (f.failed)
         store_list(&hub, freeze_count, &f);
     hub_close(&hub);
-    return missing || f.stored < f.processes;
+    return missing != 0;
 }
 
 /* ------------------------------------------------------------------ list -- */

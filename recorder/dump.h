@@ -212,8 +212,7 @@ RECORDER_SELDOM_ void recorder_choice_say_(struct recorder_scratch_ *s,
                                            size_t left_out)
 {
     struct recorder_string_ to = recorder_string_at_(s->line, s->line_max);
-    recorder_add_string_(&to, "recorder: ");
-    recorder_add_number_(&to, left_out, 10, 1);
+    recorder_add_behind_(&to, "recorder: ", left_out, 1);
     recorder_add_string_(&to, " older records are left out: `recorder dump` "
                               "shows them, of the process or its core file, or "
                               "set RECORDER_DUMP=last=all\n");

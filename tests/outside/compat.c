@@ -263,7 +263,7 @@ Test(compat, compiler, .init = build_long)
     }
 }
 
-Test(compat, display)
+Test(compat, display, .init = build_long)
 {
     static const char *const compilers[] = {"gcc -std=gnu99",
                                             "gcc -std=gnu17 -O2",

@@ -543,7 +543,7 @@ Test(crashes, stderr_of_any_kind, .init = build_long)
 }
 
 /* Goal: what is written to a file is the dump that a pipe would get. */
-Test(crashes, stderr_a_file)
+Test(crashes, stderr_a_file, .init = build_long)
 {
     static const struct way null = {"null", SIGSEGV, 1, 0, 0};
     int fd;

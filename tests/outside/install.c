@@ -35,6 +35,23 @@ Test(install, inside_prefix)
                "test ! -e p/etc");
 }
 
+/* Goal: nor where there is no Python, or another folder is asked for; the
+ * modules are where the docs say that they are. */
+Test(install, python_inside_prefix)
+{
+    static const char *const wrong[] = {"$PWD", "$PWD/pp", "$PWD/p/../q"};
+    build_must("mkdir bin && ln -s /usr/bin/* bin && rm -f bin/python* && "
+               "PATH=$PWD/bin " INSTALL " PYTHON=$PWD/bin/python3 && "
+               "ls p/lib/python3/dist-packages/recorder");
+    said("__init__.py\n");
+    cr_expect_null(strstr(build_text, "No such file"), "%s", build_text);
+    for (int i = 0; i < 3; i++) {
+        cr_expect_eq(build_run(INSTALL " PYTHONDIR=%s", wrong[i]), 2);
+        said(" is not below PREFIX\n");
+    }
+    build_must("test ! -e recorder && test ! -e pp && test ! -e q");
+}
+
 /* Goal: gdb's own folder is written for /usr and /usr/local, and on demand. */
 Test(install, gdb_only_when_meant)
 {

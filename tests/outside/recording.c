@@ -497,7 +497,7 @@ static void refuses(const char *path, const char *wrong)
              wrong);
     cr_assert_str_eq(build_text, expected);
 }
-Test(recording, overwrites_nothing)
+Test(recording, overwrites_nothing, .init = build_long)
 {
     static const char foreign[] = "exists, and is no recording of ours";
     build_once(COMPILE);
@@ -626,7 +626,7 @@ Test(recording, begins_again, .init = build_long)
 
 /* Goal: %p and %e; nothing, and a path too long; recorder_file() as a function,
  * once. */
-Test(recording, names_files)
+Test(recording, names_files, .init = build_long)
 {
     char name[100], *end;
     build_once(COMPILE);

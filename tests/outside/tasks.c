@@ -150,7 +150,7 @@ static void must_show(const char *source)
 
 /* Goal: a running process that is not stopped, one that is, and a core file are
  * all shown alike: states, waits, last records, stacks, a deadlock. */
-Test(tasks, all_sources_show_them)
+Test(tasks, all_sources_show_them, .init = build_long)
 {
     char source[16];
     pid_t pid;

@@ -89,7 +89,7 @@ Test(view, spans_by_name, .init = build_long)
 /* Wheel, drag and keys move the view; the table follows; a span is measured. */
 PROMISE(zoom, "")
 /* A regular expression finds what it should, marked, in lanes and in order. */
-PROMISE(search, "")
+LONG_PROMISE(search, "")
 /* A severity is shown in its colour, marked, and chosen by. */
 LONG_PROMISE(severity, "")
 /* The address holds time range, selection, hidden recorders and search. */

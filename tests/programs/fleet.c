@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
     fleet request URL SUBJECT TEXT      publishes; prints the answers of 500 ms
+    fleet kill URL SUBJECT TEXT PID     the same; the first answer kills PID
     fleet told URL SUBJECT TEXT COUNT   publishes; prints after how many
                                         microseconds the last of COUNT answered,
                                         by its clock, and all was here
@@ -29,7 +30,8 @@ static void must(natsStatus status, const char *what)
     exit(1);
 }
 
-static void request(natsConnection *nc, const char *subject, const char *text)
+static void request(natsConnection *nc, const char *subject, const char *text,
+                    pid_t pid)
 {
     natsSubscription *sub;
     natsInbox *inbox;
@@ -37,7 +39,11 @@ static void request(natsConnection *nc, const char *subject, const char *text)
     must(natsInbox_Create(&inbox), "inbox");
     must(natsConnection_SubscribeSync(&sub, nc, inbox), "subscribe");
     must(natsConnection_PublishRequestString(nc, subject, inbox, text), "ask");
-    while (natsSubscription_NextMsg(&message, sub, 500) == NATS_OK) {
+    while (natsSubscription_NextMsg(&message, sub, pid ? 60000 : 500) ==
+           NATS_OK) {
+        if (pid)
+            kill(pid, SIGKILL);
+        pid = 0;
         printf("%.*s\n", natsMsg_GetDataLength(message),
                natsMsg_GetData(message));
         natsMsg_Destroy(message);
@@ -140,7 +146,9 @@ int main(int count, char **values)
             memcpy(text, "{\"id\":\"", 7);
             memcpy(text + 999990, "\"}", 3);
         }
-        request(nc, values[3], text);
+        request(nc, values[3], text, 0);
+    } else if (strcmp(values[1], "kill") == 0) {
+        request(nc, values[3], values[4], atoi(values[5]));
     } else if (strcmp(values[1], "told") == 0) {
         told(nc, values[3], values[4], atoi(values[5]));
     } else if (strcmp(values[1], "put") == 0) {
