@@ -106,7 +106,8 @@ status=0
 for target; do
     seeds=$out/seeds/files limits="-max_len=131072"
     case $target in
-    elf) # a child reads it, whose coverage the fuzzer does not see
+    elf) # of this build only; and in a child, whose coverage is not seen
+        rm -rf $out/corpus/elf
         seeds=$out/seeds/programs limits="-max_len=1000000 -reduce_inputs=0" ;;
     tasks) seeds=$out/seeds/tasks limits="-max_len=4000" ;;
     symbols) seeds=$out/seeds/symbols limits="-max_len=2000" ;;
