@@ -20,6 +20,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
@@ -148,8 +149,10 @@ static void answer(natsConnection *connection, natsMsg *message,
 {
     char *json = NULL;
     size_t size;
+    const char *reply = natsMsg_GetReply(message);
     FILE *to;
-    if (!natsMsg_GetReply(message))
+    /* Who asks chooses where to: not into a bucket, where only agents write. */
+    if (!reply || strncmp(reply, "_INBOX.", 7) != 0)
         return;
     to = need(open_memstream(&json, &size));
     fputs("{\"host\":", to);
@@ -162,9 +165,21 @@ static void answer(natsConnection *connection, natsMsg *message,
         fprintf(to, ",\"snapshot\":\"%s\"", snapshot);
     putc('}', to);
     if (fclose(to) == 0)
-        natsConnection_Publish(connection, natsMsg_GetReply(message), json,
-                               (int)size);
+        natsConnection_Publish(connection, reply, json, (int)size);
     free(json);
+}
+
+/* Once a minute: who may ask is not to fill our log. */
+static void refused(const char *why, const natsMsg *message)
+{
+    static uint64_t said_ns;
+    uint64_t now = now_ns();
+    if (said_ns && now - said_ns < UINT64_C(60000000000))
+        return;
+    said_ns = now;
+    say("a request %s is refused (%d bytes); others like it are not told of "
+        "for a minute",
+        why, natsMsg_GetDataLength(message));
 }
 
 static void requested(natsConnection *connection, natsSubscription *sub,
@@ -178,7 +193,7 @@ static void requested(natsConnection *connection, natsSubscription *sub,
     (void)sub;
     (void)context;
     if (size > 4096) {
-        say("a request of %zu bytes is refused", size);
+        refused("that is too long", message);
         natsMsg_Destroy(message);
         return;
     }
@@ -188,7 +203,7 @@ static void requested(natsConnection *connection, natsSubscription *sub,
     if (json_number(json, size, "$.who")) {
         answer(connection, message, NULL, begun_ns);
     } else if (!id || !is_name(id)) {
-        say("a request whose id is no name is refused");
+        refused("whose id is no name", message);
     } else {
         pthread_mutex_lock(&state.lock);
         taken = begin(id, why ? why : "", by ? by : "",
@@ -268,6 +283,12 @@ static uint64_t memory_of(int pid)
     return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
+/* It may have been saved for the same snapshot before, while it ran. */
+static void target_name(char to[65], const struct process *p, bool ended)
+{
+    snprintf(to, 65, "%s.%d%s", p->program, p->pid, ended ? "-ended" : "");
+}
+
 /* `ended`: the process is gone, and its recording is what there is. */
 static void target_add(const char *snapshot, const struct process *p,
                        bool ended)
@@ -280,9 +301,7 @@ static void target_add(const char *snapshot, const struct process *p,
     if (ended || p->by_file)
         t->file = need(strdup(p->file));
     snprintf(t->snapshot, sizeof t->snapshot, "%s", snapshot);
-    /* It may have been saved for the same snapshot before, while it ran. */
-    snprintf(t->process, sizeof t->process, "%s.%d%s", p->program, p->pid,
-             ended ? "-ended" : "");
+    target_name(t->process, p, ended);
     for (; i && saves.all[i - 1].bytes > saves.all[i].bytes; i--) {
         struct target other = saves.all[i];
         saves.all[i] = saves.all[i - 1];
@@ -304,12 +323,13 @@ static void error_write(const struct target *t, const char *text)
     FILE *to;
     pthread_mutex_lock(&state.lock);
     spool_path(path, snapshot_of(t), t->process, ".error");
-    pthread_mutex_unlock(&state.lock);
     to = fopen(path, "we");
     if (to) {
         fprintf(to, "%.*s", (int)strcspn(text, "\n"), text);
         fclose(to);
     }
+    spool_expected(snapshot_of(t), t->process);
+    pthread_mutex_unlock(&state.lock);
     say("%s: %s is not saved: %.*s", t->snapshot, t->process,
         (int)strcspn(text, "\n"), text);
 }
@@ -400,6 +420,8 @@ static void child_end(struct child *c, int status)
         pthread_mutex_lock(&state.lock);
         spool_path(path, snapshot_of(t), t->process, ".rec");
         saved = rename(c->path, path) == 0;
+        if (saved)
+            spool_expected(snapshot_of(t), t->process);
         pthread_mutex_unlock(&state.lock);
         if (!saved)
             error_write(t, strerror(errno));
@@ -442,7 +464,14 @@ static void due_take(const struct processes *in, bool all)
     pthread_mutex_lock(&state.lock);
     for (size_t i = 0; i < state.due_count; i++) {
         const struct due *d = &state.due[i];
-        const char *wrong = spool_begin(d->id, d->why, d->by, d->automatic);
+        char process[65];
+        const char *wrong;
+        for (size_t k = 0; k < in->count; k++)
+            if (in->all[k].recorders && in->all[k].alive) {
+                target_name(process, &in->all[k], false);
+                spool_expect(d->id, process);
+            }
+        wrong = spool_begin(d->id, d->why, d->by, d->automatic);
         if (wrong)
             say("%s/%s: %s: nothing is saved", options.spool, d->id, wrong);
         else
@@ -518,6 +547,16 @@ static void scan(struct processes *in)
     processes_tell(in);
 }
 
+/* A descriptor for each process that records: as many as are allowed. */
+static void limit_raise(void)
+{
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+}
+
 int fleet_agent(void)
 {
     static struct hub hub;
@@ -528,6 +567,7 @@ int fleet_agent(void)
     signal(SIGPIPE, SIG_IGN);
     mallopt(M_ARENA_MAX, 1); /* it sleeps most of the time: small, not fast */
     mallopt(M_MMAP_THRESHOLD, 65536);
+    limit_raise();
     spool_open();
     state.times = need(calloc(options.automatic + 1, sizeof *state.times));
     state.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);

@@ -93,6 +93,8 @@ bool note_is_recording(int fd);
 bool note_clock(int fd, int64_t offset_ns, int64_t error_ns);
 /* Sets the snapshot of its text to another of the same length. */
 bool note_snapshot(int fd, const char *snapshot);
+/* True if it says that it is of another snapshot. */
+bool note_is_other(int fd, const char *snapshot);
 
 /* ----------------------------------------------------------------- store -- */
 
@@ -143,13 +145,17 @@ bool process_triggered(struct process *);
 
 /* ----------------------------------------------------------------- spool -- */
 
-/* SPOOL/SNAPSHOT/PROGRAM.PID.rec, .rec.zst when it is packed, or .error; and
- * about, which says why, by whom, and since when it may be sent. */
+/* SPOOL/SNAPSHOT/PROGRAM.PID.begun, then .rec, .rec.zst when it is packed, or
+ * .error; and about, which says why, by whom, and since when it may be sent. */
 void spool_open(void);
 enum { SHIP_LATER_NS = 2000000000 }; /* until an automatic one has its id */
 /* Null, or why a snapshot cannot begin. */
 const char *spool_begin(const char *snapshot, const char *why, const char *by,
                         bool automatic);
+/* Notes that a process is to be saved, until it is, or why not is there: else
+ * the next agent says it. */
+void spool_expect(const char *snapshot, const char *process);
+void spool_expected(const char *snapshot, const char *process);
 /* Takes the id of another snapshot of the same moment. */
 void spool_rename(const char *snapshot, const char *to);
 /* Makes the path of a process's file; `kind`: ".rec", ".rec.zst", ".error". */

@@ -207,22 +207,24 @@ static void copy(char *to, size_t max, char *text)
 }
 
 /* Splits HOST/PROGRAM.PID/SNAPSHOT.rec.zst: each becomes part of a path. */
+#define KIND ".rec.zst"
 static bool name_split(struct object *o)
 {
     char *process = strchr(o->name, '/');
-    char *snapshot = process ? strchr(process + 1, '/') : NULL, *end;
-    if (!snapshot || strchr(snapshot + 1, '/') || process - o->name > 64 ||
-        snapshot - process > 65 || strlen(snapshot) > 64)
+    char *snapshot = process ? strchr(process + 1, '/') : NULL;
+    size_t length = snapshot ? strlen(snapshot + 1) : 0;
+    if (length < sizeof KIND - 1 || strchr(snapshot + 1, '/'))
+        return false;
+    length -= sizeof KIND - 1;
+    if (process - o->name > 64 || snapshot - process > 65 || length > 64 ||
+        strcmp(snapshot + 1 + length, KIND) != 0)
         return false;
     snprintf(o->host, sizeof o->host, "%.*s", (int)(process - o->name),
              o->name);
     snprintf(o->process, sizeof o->process, "%.*s",
              (int)(snapshot - process - 1), process + 1);
-    snprintf(o->snapshot, sizeof o->snapshot, "%s", snapshot + 1);
-    end = strstr(o->snapshot, ".rec.zst");
-    if (!end || end[8])
-        return false;
-    *end = '\0';
+    snprintf(o->snapshot, sizeof o->snapshot, "%.*s", (int)length,
+             snapshot + 1);
     return is_name(o->host) && is_name(o->process) && is_name(o->snapshot);
 }
 

@@ -189,3 +189,44 @@ Test(fleet, the_layout_is_the_object_stores)
                                "len(d) == 52\n"
                                "\"");
 }
+
+/* Goal: fetch writes over no recording of another process, or of another
+ * snapshot. Method: an object gets two more names, of which hosts and programs
+ * make one file's name; another snapshot is fetched into the same folder. */
+Test(fleet, fetch_writes_over_nothing, .init = build_long)
+{
+    hub_start("");
+    build_must(FLEET " bucket shop --max 50M --age 1d " HUB);
+    program_start("here/command quiet");
+    agent_start("web1", "");
+    build_must("for i in 1 2; do " FLEET " freeze shop --why x " HUB
+               "| cut -d \" \" -f 2 | tr -d : >>ids || exit 1; done");
+    build_must("name() { echo -n $1/$2/$(head -n 1 ids).rec.zst; }; " CLIENT(
+        "read", "OBJ_recordings-shop") " | sed -n "
+                                       "\"s/^[^ ]*[.]M[.][^{]*//p\" "
+                                       "| grep $(head -n 1 ids) >meta; "
+                                       "for i in 1 2; do test $i = 1 && "
+                                       "name=$(name a b-shop.1) || "
+                                       "name=$(name a-b shop.1); " CLIENT(
+                                           "put",
+                                           "\\$O.recordings-shop.M.$(echo "
+                                           "-n $name | base64 -w 0 | tr +/ "
+                                           "-_)") " \"$(sed "
+                                                  "\"s,\\\"name\\\":\\\"[^"
+                                                  "\\\"]*\\\",\\\"name\\\":"
+                                                  "\\\"$name\\\",\" meta)"
+                                                  "\" || exit 1; done");
+    build_must(FLEET
+               " fetch shop $(head -n 1 ids) -o in " HUB
+               ">said; cat said; ls in; test $(ls in | wc -l) = 3 && sort "
+               "-u said | wc -l | grep -x 3 && ls in/a-b-shop.1.rec "
+               "in/a-b-shop.1-2.rec && for i in in/*; do " RECORDER
+               " dump $i | grep -q \"main: third\" || exit 1; done");
+    build_must("cat in/web1* >before; " FLEET
+               " fetch shop $(tail -n 1 ids) -o in " HUB
+               "2>said; test $? = 1 && grep -q \"is of another snapshot\" said "
+               "&& cat in/web1* | cmp - before");
+    build_must(FLEET " fetch shop $(head -n 1 ids) -o in " HUB); /* again */
+    cr_assert_eq(build_run(FLEET " fetch shop none -o none " HUB), 1);
+    build_must("test ! -e none");
+}

@@ -4,6 +4,43 @@
 
 TestSuite(fleet, .init = fleet_begin, .fini = fleet_end, .timeout = 300);
 
+/* Goal: what is no limit, no number and no server of this host is refused before
+ * anything is sent. */
+Test(fleet, odd_options_are_refused)
+{
+    static const struct {
+        const char *arguments, *said;
+        int status;
+    } odd[] = {
+        {"bucket shop --max -1M", "-1M: is no number", 1},
+        {"bucket shop --max 10", "10: is no number", 1},
+        {"bucket shop --max 18446744073709551615M", "is no number", 1},
+        {"bucket shop --age 1000000000000d", "is no number", 1},
+        {"bucket shop --replicas x", "1 to 5 servers", 1},
+        {"agent --service a/b --spool s", "needs --service NAME", 2},
+        {"agent --service a --spool s --match \"x(\"", "regular", 2},
+        {"agent --service a --spool s --automatic 5/", "a number", 2},
+        {"agent --service a --spool s --automatic -1", "a number", 2},
+        {"agent --service a --spool s --keep 1X", "a size", 2},
+        {"freeze shop --wait 1s", "seconds", 2},
+        {"who \"*\"", "a SERVICE", 2},
+        {"fetch shop ../x", "is no snapshot", 1},
+        {"who shop --server nats://127.0.0.1.example.org", "without tls", 1},
+        {"who shop --server nats://localhost.example.org", "without tls", 1},
+        {"who shop --server nats://127.0.0.1@example.org:4222", "without tls",
+         1},
+        {"who shop --server nats://127.0.0.1,nats://192.0.2.1", "without tls",
+         1},
+        {"who shop --server \"\"", "without tls", 1}};
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        cr_assert_eq(build_run("timeout 20 " FLEET " %s", odd[i].arguments),
+                     odd[i].status, "%s: %s", odd[i].arguments, build_text);
+        cr_assert_neq(strstr(build_text, odd[i].said), NULL, "%s: %s",
+                      odd[i].arguments, build_text);
+    }
+    build_must("test ! -e s");
+}
+
 /* Goal: nobody who may speak makes an agent or a reader write where they should
  * not, take memory, or believe what is damaged. */
 Test(fleet, hostile_requests_and_objects, .init = build_long)
@@ -47,6 +84,44 @@ Test(fleet, hostile_requests_and_objects, .init = build_long)
                                                        " list shop -v " HUB
                                                        "| grep -c command | "
                                                        "grep -x 2"));
+    /* The longest id is one, and so is one that ends as a file does. */
+    for (int i = 0; i < 2; i++) {
+        static const char *const ids[] = {
+            "x.rec.zst",
+            "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"};
+        build_must(
+            CLIENT("request", "recorder.freeze.shop") " \"{\\\"id"
+                                                      "\\\":\\\"%s"
+                                                      "\\\"}\" && " UNTIL(
+                                                          FLEET " list shop "
+                                                                "-v " HUB
+                                                                "| grep -A 2 "
+                                                                "\"^%s \" | "
+                                                                "grep -c "
+                                                                "command | "
+                                                                "grep -x 2"),
+            ids[i], ids[i]);
+        build_must(FLEET " fetch shop %s -o in%d " HUB "| wc -l | grep -x 2",
+                   ids[i], i);
+    }
+    /* Who may only ask does not have an agent write over what is stored. */
+    build_must(
+        FLEET " list shop -v " HUB ">before; for id in k who; do " CLIENT(
+            "reply",
+            "recorder.freeze.shop") " \"{\\\"$id\\\":1, \\\"id\\\":"
+                                    "\\\"k\\\"}\" "
+                                    "\"\\$O.recordings-shop.M.$(echo -n "
+                                    "web1/$(grep -o \"command[.0-9]*\" "
+                                    "before | head -n 1)/twice.rec.zst "
+                                    "| base64 -w 0 | tr +/ -_)\"; "
+                                    "done; " UNTIL(
+                                        FLEET " list shop -v " HUB
+                                              ">list; grep -A 2 \"^k \" list "
+                                              "| grep -c command | grep -x "
+                                              "2") "; grep -v \"^k \" list | "
+                                                   "head -n $(wc -l <before) "
+                                                   "| grep -A 2 ^twice | grep "
+                                                   "-c command | grep -x 2");
     build_must(CLIENT("put", "\\$O.recordings-shop.C.x") " \"some bytes, not "
                                                          "packed\"");
     for (size_t i = 0; i < sizeof objects / sizeof *objects; i++)
@@ -76,6 +151,11 @@ Test(fleet, hostile_requests_and_objects, .init = build_long)
                 "cat said; grep -qE \"^recorder-fleet: %s: .*(%s)\" said",
                 objects[i].name, objects[i].said);
     build_must("ls -A in | wc -l | grep -x 0 && test ! -e x");
+    /* Two agents that took one name would write over what the other stored. */
+    agent_start("web2", "--host web1");
+    build_must(FLEET " freeze shop --why x --wait 1 " HUB
+                     "2>&1 | grep \"web1: several "
+                     "agents have this name\"");
 }
 
 /* Goal: the rights of docs/fleet.md do what they say, and TLS lets in nobody

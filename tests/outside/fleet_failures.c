@@ -283,13 +283,14 @@ static void kill_at_random(bool server)
         }
     }
     build_must(
-        "sleep 3; " UNTIL("test $(ls spool-web1/*/*.rec* 2>/dev/null | wc"
+        "sleep 3; " UNTIL("test $(ls spool-web1/*/*.[re]* 2>/dev/null | wc"
                           " -l) = 0"));
     build_must(
         "grep -l web1 answer-k* | cut -d - -f 2 >said; wc -l <said; " FLEET
         " list shop -v " HUB ">list; grep -c ^k list; for i in "
         "$(grep ^k list | cut -d \" \" -f 1); do " FLEET " fetch shop $i "
-        "-o in-$i " HUB "|| exit 1; done");
+        "-o in-$i " HUB "2>said-$i || grep -q \"was not saved: the agent "
+        "ended\" said-$i || exit 1; done");
     fputs(build_text, stderr);
     build_must("for i in in-*/*.rec; do " RECORDER " dump $i | grep -q \"main: "
                "third\" || exit 1; done; test $(ls in-*/*.rec | wc -l) -ge 8");
@@ -297,6 +298,10 @@ static void kill_at_random(bool server)
         build_must(
             "for i in $(cat said); do test $(ls in-$i/*.rec | wc -l) = 2 "
             "|| { echo $i; exit 1; }; done");
+    else /* or it is told what was not saved */
+        build_must("cat list; for i in $(grep ^k list | cut -d \" \" -f 1); do "
+                   "grep -q \"^$i  *[^ ]* [^ ]*  *1  *2 \" list || exit 1; "
+                   "done");
 }
 Test(fleet, kills_of_the_server, .init = fleet_begin)
 {

@@ -143,3 +143,34 @@ Test(fleet, who_ends_meanwhile_is_said, .init = build_long)
                            "| grep -q command.%d"),
                pid);
 }
+
+/* Goal: what an agent promised to save, and did not, as it was killed, is told by
+ * the next; what it had saved is stored once. Method: one of two saves hangs. */
+Test(fleet, an_agent_tells_what_the_last_one_owes, .init = build_long)
+{
+    pid_t pid;
+    bucket_make();
+    program_start("here/command quiet");
+    pid = program_start("here/command quiet");
+    save_make("test $2 != $(cat hangs) || { echo $$ >>pids; kill -STOP $$; }",
+              "");
+    build_must("echo %d >hangs", pid);
+    agent_start("web1", "--recorder ./save");
+    build_must(CLIENT(
+        "request", "recorder.freeze.shop") " \"{\\\"id\\\":\\\"k\\\"}\";"
+                                           " " UNTIL(FLEET
+                                                     " list shop -v " HUB
+                                                     ">list; grep -q command "
+                                                     "list") "; kill -9 $(cat "
+                                                             "web1.pid); cat "
+                                                             "list");
+    agent_start("web1", "");
+    build_must(UNTIL(FLEET " list shop -v " HUB ">list; grep -q \"command.%d  "
+                           "*the agent ended before it was saved\" list"),
+               pid);
+    build_must(
+        "cat list; grep -q \"^k .* 1  *2 .*(1 not saved)\" list && " UNTIL(
+            "test $(ls -A "
+            "spool-web1/* | grep -c \"rec\\|begun\") = 0"));
+    cr_assert_eq(freeze("x"), 0, "%s", build_text);
+}

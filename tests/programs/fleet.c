@@ -3,6 +3,7 @@
 /*
     fleet request URL SUBJECT TEXT      publishes; prints the answers of 500 ms
     fleet kill URL SUBJECT TEXT PID     the same; the first answer kills PID
+    fleet reply URL SUBJECT TEXT REPLY  publishes; answers are to go to REPLY
     fleet told URL SUBJECT TEXT COUNT   publishes; prints after how many
                                         microseconds the last of COUNT answered,
                                         by its clock, and all was here
@@ -149,6 +150,11 @@ int main(int count, char **values)
         request(nc, values[3], text, 0);
     } else if (strcmp(values[1], "kill") == 0) {
         request(nc, values[3], values[4], atoi(values[5]));
+    } else if (strcmp(values[1], "reply") == 0) {
+        must(natsConnection_PublishRequestString(nc, values[3], values[5],
+                                                 values[4]),
+             "publish");
+        must(natsConnection_FlushTimeout(nc, 60000), "flush");
     } else if (strcmp(values[1], "told") == 0) {
         told(nc, values[3], values[4], atoi(values[5]));
     } else if (strcmp(values[1], "put") == 0) {
