@@ -28,10 +28,11 @@ extern "C" {
  */
 
 #ifdef RECORDER_HOSTED_
-/* True if the thread of this kernel id has ended. */
+/* True if the program's thread of this kernel id has ended. It asks about the
+ * process that has the registry: in a child of vfork(), its parent. */
 RECORDER_SELDOM_ bool recorder_thread_ended_(uintptr_t id)
 {
-    return recorder_os_thread_ended_((int32_t)id);
+    return recorder_os_thread_ended_(recorder_home_.registry->pid, (int32_t)id);
 }
 #endif
 /* Sets the name in a row, while readers may look at it. */
@@ -88,12 +89,16 @@ RECORDER_INLINE_ bool recorder_row_take_(struct recorder_thread_row *row,
                                        __ATOMIC_RELAXED);
 }
 /* Takes a row that is dead or whose thread has ended. Returns its number, or
- * RECORDER_THREAD_SHARED if there is none. */
+ * RECORDER_THREAD_SHARED if there is none. It goes on where it found the last:
+ * rows behind that have been dead for longest, and whether a thread in front of
+ * it lives need not be asked again. */
 RECORDER_SELDOM_ unsigned
 recorder_thread_reuse_(const struct recorder_registry *registry)
 {
-    unsigned i;
-    for (i = 0; i < recorder_get_(&registry->threads_max); i++) {
+    static uintptr_t next;
+    uintptr_t max = recorder_get_(&registry->threads_max), tries;
+    for (tries = 0; tries < max; tries++) {
+        unsigned i = (unsigned)(recorder_add_(&next, 1) % max);
         struct recorder_thread_row *row = &recorder_thread_rows_()[i];
         uint16_t state = __atomic_load_n(&row->state, __ATOMIC_ACQUIRE);
         if (state != RECORDER_ROW_DEAD_ &&

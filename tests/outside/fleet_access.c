@@ -134,6 +134,16 @@ Test(fleet, hostile_requests_and_objects, .init = build_long)
                                                       "\\\"digest\\\":\\\"SHA-"
                                                       "256=no\\\"}\"",
             objects[i].name, objects[i].more);
+    /* One that is there twice, as only who is no agent puts it, is one. */
+    build_must("for i in 1 2; do " CLIENT(
+        "put", "\\$O.recordings-shop.M.eHg=") " \"{\\\"name\\\":\\\"h/p.9/"
+                                              "s3.rec.zst\\\",\\\"nuid\\\":"
+                                              "\\\"x$i\\\",\\\"size\\\":"
+                                              "${i}000}\"; done; " FLEET
+                                              " list shop -v " HUB
+                                              ">list; test $(grep -c p.9 list) "
+                                              "= 1 && grep -q \"p.9  *2.0 kB\" "
+                                              "list");
     build_must("printf \"\\033[31m\" >esc; " CLIENT(
         "put",
         "\\$O.recordings-shop.M.eA==") " \"{\\\"name\\\":\\\"h/p/"
