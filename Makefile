@@ -6,6 +6,9 @@ CXX ?= c++
 CFLAGS ?= -O2 -g
 WARNINGS = -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wundef
 PREFIX ?= /usr/local
+ifneq ($(words $(PREFIX)),1) # make takes a path with a blank for two
+$(error PREFIX must be one path without blanks: $(PREFIX))
+endif
 prefix = $(abspath $(patsubst ~/%,$(HOME)/%,$(PREFIX)))
 # Where gdb looks for what to load at each start: Fedora's, else Debian's folder.
 # Only a system's gdb loads what is installed for the system.

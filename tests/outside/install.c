@@ -53,6 +53,14 @@ Test(install, python_inside_prefix)
     build_must("test ! -e recorder && test ! -e pp && test ! -e q");
 }
 
+/* Goal: a path with a blank, which make would take for two, is refused. */
+Test(install, prefix_without_blanks)
+{
+    cr_expect_eq(build_run(MAKE "install \"PREFIX=$PWD/a b/c\""), 2);
+    said("PREFIX must be one path without blanks");
+    build_must("test -z \"$(ls)\"");
+}
+
 /* Goal: gdb's own folder is written for /usr and /usr/local, and on demand. */
 Test(install, gdb_only_when_meant)
 {
