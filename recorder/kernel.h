@@ -238,7 +238,7 @@ RECORDER_FUNCTION_ unsigned recorder_kernel_number_(struct recorder_kernel_ *k,
         (number == RECORDER_THREAD_SHARED ||
          __atomic_load_n(&rows[number - 1].id, __ATOMIC_RELAXED) == id))
         return number;
-    ended = recorder_os_thread_ended_(id);
+    ended = recorder_os_thread_ended_(recorder_os_process_(), id);
     number = recorder_kernel_find_(id, RECORDER_ROW_ALIVE_, 0);
     if (!number && ended) /* else the row is that of an earlier thread */
         number = recorder_kernel_find_(id, RECORDER_ROW_DEAD_, 0);
@@ -397,7 +397,7 @@ RECORDER_FUNCTION_ bool recorder_kernel_enter_(struct recorder_kernel_ *k)
             return true;
         if (other == self)
             return false;
-        if (recorder_os_thread_ended_(other) &&
+        if (recorder_os_thread_ended_(recorder_os_process_(), other) &&
             __atomic_compare_exchange_n(&k->pouring, &other, self, false,
                                         __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
             return true;

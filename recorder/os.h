@@ -12,8 +12,9 @@ other. They are safe in signal handlers.
     threads
         int32_t recorder_os_thread_(void)
             the calling thread's id; 0 where there are no threads
-        bool recorder_os_thread_ended_(int32_t id)
-            true if there is surely no such thread in this process any more
+        bool recorder_os_thread_ended_(intptr_t process, int32_t id)
+            true if there is surely no such thread in this process, whose id
+            the caller knows, any more
         void recorder_os_get_thread_name_(char name[16])
             the calling thread's name; leaves `name` alone where it has none
         bool recorder_os_get_name_of_(int32_t id, char name[16])

@@ -91,10 +91,9 @@ RECORDER_INLINE_ const char *recorder_os_program_(void)
             name = at + 1;
     return name;
 }
-RECORDER_INLINE_ bool recorder_os_thread_ended_(int32_t id)
+RECORDER_INLINE_ bool recorder_os_thread_ended_(intptr_t process, int32_t id)
 {
-    return recorder_syscall_(SYS_tgkill, (long)recorder_os_process_(), (long)id,
-                             0L) != 0 &&
+    return recorder_syscall_(SYS_tgkill, (long)process, (long)id, 0L) != 0 &&
            *recorder_os_errno_() == RECORDER_ESRCH_;
 }
 extern void recorder_os_exit_(int status) RECORDER_LABEL_(_exit);

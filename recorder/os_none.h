@@ -17,8 +17,9 @@ RECORDER_INLINE_ int32_t recorder_os_thread_(void)
 {
     return 0;
 }
-RECORDER_INLINE_ bool recorder_os_thread_ended_(int32_t id)
+RECORDER_INLINE_ bool recorder_os_thread_ended_(intptr_t process, int32_t id)
 {
+    (void)process;
     (void)id;
     return false;
 }

@@ -162,8 +162,9 @@ RECORDER_INLINE_ int32_t recorder_os_thread_(void)
     return recorder_thread_own_;
 }
 #endif
-RECORDER_INLINE_ bool recorder_os_thread_ended_(int32_t id)
+RECORDER_INLINE_ bool recorder_os_thread_ended_(intptr_t process, int32_t id)
 {
+    (void)process;
 #ifdef RECORDER_KILL_NOTHING_
     return RECORDER_KILL_NOTHING_(id) != 0 && errno == ESRCH;
 #else

@@ -189,7 +189,7 @@ RECORDER_INLINE_ unsigned *recorder_os_own_(unsigned which)
 #endif
     return (unsigned *)(void *)(thread + 0x1480 + 8 * (uintptr_t)slot) + which;
 }
-RECORDER_SELDOM_ bool recorder_os_thread_ended_(int32_t id)
+RECORDER_SELDOM_ bool recorder_os_thread_ended_(intptr_t process, int32_t id)
 {
     unsigned error = recorder_win_last_error_();
     void *thread =
@@ -197,6 +197,7 @@ RECORDER_SELDOM_ bool recorder_os_thread_ended_(int32_t id)
     bool ended = thread ? recorder_win_wait_(thread, 0) == 0
                         : recorder_win_last_error_() ==
                               87; /* ERROR_INVALID_PARAMETER: no such thread */
+    (void)process;
     if (thread)
         recorder_win_close_(thread);
     recorder_win_set_error_(error);

@@ -28,10 +28,11 @@ extern "C" {
  */
 
 #ifdef RECORDER_HOSTED_
-/* True if the thread of this kernel id has ended. */
+/* True if the program's thread of this kernel id has ended. It asks about the
+ * process that has the registry: in a child of vfork(), its parent. */
 RECORDER_SELDOM_ bool recorder_thread_ended_(uintptr_t id)
 {
-    return recorder_os_thread_ended_((int32_t)id);
+    return recorder_os_thread_ended_(recorder_home_.registry->pid, (int32_t)id);
 }
 #endif
 /* Sets the name in a row, while readers may look at it. */
@@ -88,12 +89,16 @@ RECORDER_INLINE_ bool recorder_row_take_(struct recorder_thread_row *row,
                                        __ATOMIC_RELAXED);
 }
 /* Takes a row that is dead or whose thread has ended. Returns its number, or
- * RECORDER_THREAD_SHARED if there is none. */
+ * RECORDER_THREAD_SHARED if there is none. It goes on where it found the last:
+ * rows behind that have been dead for longest, and whether a thread in front of
+ * it lives need not be asked again. */
 RECORDER_SELDOM_ unsigned
 recorder_thread_reuse_(const struct recorder_registry *registry)
 {
-    unsigned i;
-    for (i = 0; i < recorder_get_(&registry->threads_max); i++) {
+    static uintptr_t next;
+    uintptr_t max = recorder_get_(&registry->threads_max), tries;
+    for (tries = 0; tries < max; tries++) {
+        unsigned i = (unsigned)(recorder_add_(&next, 1) % max);
         struct recorder_thread_row *row = &recorder_thread_rows_()[i];
         uint16_t state = __atomic_load_n(&row->state, __ATOMIC_ACQUIRE);
         if (state != RECORDER_ROW_DEAD_ &&
@@ -261,7 +266,6 @@ RECORDER_SELDOM_ unsigned recorder_thread_take_lane_(unsigned kept)
     struct recorder_registry *registry = recorder_home_.registry;
     uintptr_t me = (uintptr_t)recorder_os_thread_();
     uintptr_t most = recorder_get_(&registry->lanes_most);
-    unsigned lane;
     if (kept) {
         recorder_put_(&registry->owners[recorder_writer_lane_(kept)].id, me);
         return kept;
@@ -270,13 +274,18 @@ RECORDER_SELDOM_ unsigned recorder_thread_take_lane_(unsigned kept)
         most = RECORDER_OWNERS_MAX_;
     if (registry->pid != recorder_os_process_())
         return 0;
-    lane = recorder_thread_try_lanes_(1, most, me);
-#ifdef RECORDER_CLOCKED_ /* a lane that no recorder has still gives orders */
-    if (!lane && most < RECORDER_UNIT_LANES_ &&
-        recorder_clocked_is_(recorder_get_(recorder_order_until_)))
-        lane = recorder_thread_try_lanes_(most, RECORDER_UNIT_LANES_, me);
+#ifdef RECORDER_CLOCKED_ /* orders tell the first lanes apart: threads take
+    them first, and a lane that no recorder has still gives orders */
+    if (recorder_clocked_is_(recorder_get_(recorder_order_until_))) {
+        uintptr_t apart = RECORDER_UNIT_LANES_;
+        uintptr_t first = most < apart ? most : apart;
+        unsigned lane = recorder_thread_try_lanes_(1, first, me);
+        return lane ? lane
+                    : recorder_thread_try_lanes_(
+                          first, most < apart ? apart : most, me);
+    }
 #endif
-    return lane;
+    return recorder_thread_try_lanes_(1, most, me);
 }
 
 /* Returns the calling thread's word, by the module that started first: a

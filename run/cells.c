@@ -42,25 +42,26 @@ static struct recorder_ring *ring_of(const struct recorder *r, unsigned lane)
                                             lane * r->ring_bytes);
 }
 
-/* As recorder_record_words_() does, but into a lane that is not the thread's:
+/* Writes a record of `order` and `time` into a lane that is not the thread's:
  * of one slot one record, of four slots three, wherever the first may be. */
-struct run_cell run_cell_write(const struct recorder *r, unsigned lane,
-                               const char *format, uintptr_t caller,
-                               const uintptr_t *words, unsigned count)
+static struct run_cell cell_write(const struct run_cell_text *text,
+                                  unsigned lane, uintptr_t caller,
+                                  uintptr_t order, uintptr_t time,
+                                  unsigned count)
 {
+    const struct recorder *r = text->recorder;
+    const uintptr_t *words = text->words;
     struct recorder_ring *ring = ring_of(r, lane);
     struct run_cell cell = {lane * r->ring_bytes + sizeof *ring +
                                 offsetof(struct recorder_record, argument),
                             0};
     unsigned thread = RECORDER_THREAD();
-    uintptr_t time, order, previous;
+    uintptr_t previous;
     if (__atomic_load_n(&r->trace, __ATOMIC_RELAXED) < 0)
         return cell;
-    time = recorder_time_();
-    order = recorder_orders_(count);
     previous = recorder_positions_(ring, count, thread);
     for (unsigned i = 0; i < count; i++) {
-        const struct recorder_record record = {i ? 0 : (uintptr_t)format,
+        const struct recorder_record record = {i ? 0 : (uintptr_t)text->format,
                                                order + i,
                                                time,
                                                caller,
@@ -73,6 +74,35 @@ struct run_cell run_cell_write(const struct recorder *r, unsigned lane,
             cell.start = (unsigned)(slot - recorder_records_(ring));
     }
     return cell;
+}
+
+struct run_cell run_cell_write(const struct recorder *r, unsigned lane,
+                               const char *format, uintptr_t caller,
+                               const uintptr_t *words, unsigned count)
+{
+    const struct run_cell_text text = {r, format, words};
+    uintptr_t time = recorder_time_();
+    return cell_write(&text, lane, caller, recorder_orders_(count), time,
+                      count);
+}
+
+void run_cells_write(const struct run_cell_text *texts, unsigned count,
+                     unsigned lane, uintptr_t caller, struct run_cell *cells)
+{
+    uintptr_t time = recorder_time_();
+    uintptr_t order = recorder_orders_(3 * count);
+    for (unsigned i = 0; i < count; i++)
+        cells[i] = cell_write(&texts[i], lane, caller, order + 3 * i, time, 3);
+}
+
+void run_cell_format(const struct recorder *r, const struct run_cell *cell,
+                     const char *format)
+{
+    char *record = (char *)run_cell_word(r, cell, 0) -
+                   offsetof(struct recorder_record, argument);
+    uintptr_t *at = &((struct recorder_record *)(void *)record)->format;
+    if (recorder_get_(at)) /* not while the recorder was off */
+        recorder_put_(at, (uintptr_t)format);
 }
 
 /* Zeroed memory is an empty ring. */

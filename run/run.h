@@ -74,10 +74,21 @@ void run_cells_begin(void);
 /* Records `count` times 4 words, unless the recorder is off. */
 void run_record(const struct recorder *, const char *format, uintptr_t caller,
                 const uintptr_t *words, unsigned count);
-/* Writes the record of a lane. Returns its cell. */
+/* Writes the record of a lane. Returns its cell, also if the recorder is off. */
 struct run_cell run_cell_write(const struct recorder *, unsigned lane,
                                const char *format, uintptr_t caller,
                                const uintptr_t *words, unsigned count);
+/* Writes 12 words to the same lane of several recorders, at one time. */
+struct run_cell_text {
+    const struct recorder *recorder;
+    const char *format;
+    const uintptr_t *words;
+};
+void run_cells_write(const struct run_cell_text *, unsigned count,
+                     unsigned lane, uintptr_t caller, struct run_cell *cells);
+/* Changes the format of a cell's record to one with the same arguments. */
+void run_cell_format(const struct recorder *, const struct run_cell *,
+                     const char *format);
 /* Empties a lane. */
 void run_cell_clear(const struct recorder *, unsigned lane);
 /* Returns the address of word j, which moves with the rings. */
@@ -117,7 +128,7 @@ struct run_thread {
     unsigned depth;  /* how many locks it holds */
     unsigned inside; /* above 0: the library calls, not the program */
     bool ended;      /* it has given its lane back */
-    struct run_cell held, calls;
+    struct run_cell self, held, calls;
     uintptr_t stack_high, stack_bytes; /* 0: unknown */
     uint64_t chain[RUN_HELD + 1]; /* hash of what it holds, for each depth */
     struct run_once *once;        /* the innermost that it runs */

@@ -91,12 +91,18 @@ enum { PATH_BYTES = 512 };
  * head of the file and the notes are in its first piece, if anywhere. */
 static unsigned module_id(const struct dl_find_object *module, uintptr_t to[6])
 {
+    static uintptr_t readable; /* a hash of the last module that could be read;
+                                  whether one can is a system call */
     const char *start = module->dlfo_map_start;
     uintptr_t bytes = (uintptr_t)module->dlfo_map_end - (uintptr_t)start;
     const ElfW(Ehdr) *head = (const void *)start;
     const ElfW(Phdr) * all, *note;
-    if (bytes < 4096 || !run_word_at(start) ||
-        __builtin_memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 ||
+    const uintptr_t place = (uintptr_t)start ^ bytes << 20;
+    if (bytes < 4096 ||
+        (recorder_get_(&readable) != place && !run_word_at(start)))
+        return 0;
+    recorder_put_(&readable, place);
+    if (__builtin_memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 ||
         head->e_phoff > 4096 - sizeof *all ||
         head->e_phnum > (4096 - head->e_phoff) / sizeof *all)
         return 0;
@@ -187,17 +193,24 @@ static void module_record(uintptr_t pc)
 }
 #endif
 
-void run_stack_module(uintptr_t function)
-{
-    if (!is_full())
-        module_record(function + 1);
-}
-
-/* Code that was there at the start. */
+/* Code that was there at the start; the first is the program's, which no other
+ * module replaces. */
 static struct code {
     uintptr_t start, bytes;
 } codes[CODES];
 static unsigned codes_count;
+static uintptr_t program_known; /* its module is recorded */
+
+void run_stack_module(uintptr_t function)
+{
+    const bool is_program =
+        codes_count && function - codes[0].start < codes[0].bytes;
+    if (is_full() || (is_program && recorder_get_(&program_known)))
+        return;
+    module_record(function + 1);
+    if (is_program)
+        recorder_put_(&program_known, 1);
+}
 
 static int codes_add(struct dl_phdr_info *info, size_t size, void *of)
 {
@@ -241,7 +254,7 @@ void run_stacks_forked(void)
     for (uintptr_t i = 0; i < stacks_count && i < STACKS; i++)
         if (stacks[i].count)
             sites[site_hash(stacks[i].pcs[0])] = NULL;
-    stacks_count = pool_used = slots_used = 0;
+    stacks_count = pool_used = slots_used = program_known = 0;
 #if __GLIBC_PREREQ(2, 35)
     __builtin_memset(modules, 0, sizeof modules);
 #endif

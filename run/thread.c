@@ -94,20 +94,38 @@ static const char over_format[] =
     "lock %u waited %u, trylock %u failed %u, unlock %u, rwlock %u waited "    \
     "%u, cond wait %u signal %u, sem wait %u post %u, other %u"
 
-/* Writes what the calling thread holds, and how often it called. */
-static void cells_begin(struct run_thread *t, const uintptr_t *held,
-                        const uintptr_t *calls)
+/* Writes who the calling thread is, a stranger or made as `s` says, what it
+ * holds, and how often it called. */
+static void cells_begin(struct run_thread *t, const struct start *s,
+                        const uintptr_t *held, const uintptr_t *calls)
 {
     static const char held_format[] =
         RUN_FORMAT("holds %p from %p, %p from %p, %p from %p, %p from %p, "
                    "%p from %p, %p from %p");
     static const char calls_format[] = RUN_FORMAT(CALLS);
-    unsigned lane = t->lane - 1;
-    run_handed[lane] = 0;
-    t->held = run_cell_write(&recorder_for_thread_held, lane, held_format, 0,
-                             held, 3);
-    t->calls = run_cell_write(&recorder_for_thread_calls, lane, calls_format, 0,
-                              calls, 3);
+    const bool is_made = s->run || s->run_c11;
+    const uintptr_t stranger[12] = {(uintptr_t)s->thread, t->stack_bytes,
+                                    t->stack_high};
+    const uintptr_t made[12] = {(uintptr_t)s->thread,
+                                s->parent,
+                                s->run ? (uintptr_t)s->run
+                                       : (uintptr_t)s->run_c11,
+                                (uintptr_t)s->argument,
+                                s->first,
+                                s->stack,
+                                s->detached,
+                                s->stack_bytes};
+    const struct run_cell_text texts[] = {
+        {&recorder_for_thread_held, held_format, held},
+        {&recorder_for_thread_calls, calls_format, calls},
+        {&recorder_for_thread_self, is_made ? thread_format : stranger_format,
+         is_made ? made : stranger}};
+    struct run_cell cells[3];
+    run_handed[t->lane - 1] = 0;
+    run_cells_write(texts, 3, t->lane - 1, is_made ? s->site : 0, cells);
+    t->held = cells[0];
+    t->calls = cells[1];
+    t->self = cells[2];
 }
 static void cells_read(const struct run_thread *t, uintptr_t held[12],
                        uintptr_t calls[12])
@@ -119,26 +137,6 @@ static void cells_read(const struct run_thread *t, uintptr_t held[12],
     }
 }
 
-/* Writes who the calling thread is: a stranger, or made as `s` says. */
-static void self_write(const struct run_thread *t, const struct start *s)
-{
-    if (s->run || s->run_c11)
-        run_cell_write(
-            &recorder_for_thread_self, t->lane - 1,
-            t->ended ? over_format : thread_format, s->site,
-            RUN_WORDS((uintptr_t)s->thread, s->parent,
-                      s->run ? (uintptr_t)s->run : (uintptr_t)s->run_c11,
-                      (uintptr_t)s->argument, s->first, s->stack, s->detached,
-                      s->stack_bytes),
-            3);
-    else
-        run_cell_write(&recorder_for_thread_self, t->lane - 1, stranger_format,
-                       0,
-                       RUN_WORDS((uintptr_t)s->thread, t->stack_bytes,
-                                 t->stack_high),
-                       3);
-}
-
 /* The thread has its lane, which holds how it was made. */
 static void thread_begin(struct run_thread *t, struct start *s)
 {
@@ -146,8 +144,7 @@ static void thread_begin(struct run_thread *t, struct start *s)
     t->number = RECORDER_THREAD();
     s->thread = pthread_self();
     __atomic_store_n(&s->number, t->number, __ATOMIC_RELEASE);
-    cells_begin(t, none, none);
-    self_write(t, s);
+    cells_begin(t, s, none, none);
 }
 
 struct run_thread *run_thread_enter(void)
@@ -187,6 +184,7 @@ static void thread_end(void *round)
 {
     static const char format[] = RUN_FORMAT("ended: " CALLS);
     struct run_thread *t = &run_self;
+    const struct start *s;
     uintptr_t held[12], calls[12];
     if ((uintptr_t)round < KEY_ROUNDS) {
         pthread_setspecific(key, (void *)((uintptr_t)round + 1));
@@ -194,11 +192,13 @@ static void thread_end(void *round)
     }
     if (!t->lane)
         return;
+    s = &starts[t->lane - 1];
     t->inside++;
     t->ended = true;
     cells_read(t, held, calls);
     run_record(&recorder_for_thread_life, format, 0, calls, 3);
-    self_write(t, &starts[t->lane - 1]);
+    if (s->run || s->run_c11)
+        run_cell_format(&recorder_for_thread_self, &t->self, over_format);
     lane_give(t->lane);
     t->lane = 0;
     t->inside--;
@@ -441,8 +441,7 @@ void run_threads_forked(bool rings_are_new)
     if (rings_are_new)
         self.stack = 0; /* of the parent's stacks */
     starts[t->lane - 1] = self;
-    cells_begin(t, t->kept[0], t->kept[1]);
-    self_write(t, &starts[t->lane - 1]);
+    cells_begin(t, &starts[t->lane - 1], t->kept[0], t->kept[1]);
     if (!rings_are_new) /* they have what it did in the parent */
         run_record(&recorder_for_thread_life, format, 0, RUN_WORDS(parent), 1);
     t->inside--;

@@ -1,5 +1,6 @@
 /* What make install writes, make uninstall removes, and make says is missing. */
 /* SPDX-License-Identifier: MIT */
+#define BUILD_SECONDS 250 /* clang over all tools */
 #include "harness/build.h"
 
 #include <string.h>
@@ -180,4 +181,18 @@ Test(install, asks_no_sudo)
         77);
     said("only root may install packages; SUDO=sudo");
     cr_expect_null(strstr(build_text, "asked"), "%s", build_text);
+}
+
+/* Goal: who builds by clang sees no warning. Method: the commands of make, with
+ * a compiler that writes nothing. */
+Test(install, clang_is_silent, .init = build_long)
+{
+    if (!build_has("clang"))
+        build_skip("no clang here");
+    build_must(MAKE "-B -n CC=\"clang -fsyntax-only -Werror\" build/recorder "
+                    "build/librecorder.so >made; "
+                    "grep \"^clang .* -c \" made >commands && "
+                    "test $(grep -c . commands) -gt 50 && cd " TEST_ROOT
+                    " && xargs -d \"\\n\" -P 2 -n 1 sh -c <$OLDPWD/commands");
+    cr_expect_str_empty(build_text);
 }

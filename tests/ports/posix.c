@@ -265,11 +265,13 @@ static void threads(void)
         MUST(pthread_create(&thread, NULL, own_number, &ids[i]) == 0);
         pthread_join(thread, NULL);
         for (j = 0; j < i; j++)
-            MUST(ids[j] != ids[i] || recorder_os_thread_ended_(ids[j]));
+            MUST(ids[j] != ids[i] ||
+                 recorder_os_thread_ended_(recorder_os_process_(), ids[j]));
         MUST(ids[i] != recorder_os_thread_());
     }
     MUST(recorder_os_thread_() == recorder_os_thread_());
-    MUST(!recorder_os_thread_ended_(recorder_os_thread_()));
+    MUST(!recorder_os_thread_ended_(recorder_os_process_(),
+                                    recorder_os_thread_()));
 }
 
 /* A file of ours is closed by exec(), also when another takes its place. */

@@ -178,6 +178,13 @@ static void do_full(void)
     for (i = 3; i < 15; i++)
         if (i != 5 && (i < 10 || i == 14))
             dismiss(&crew[i]);
+    /* Rows are given away in turn: each keeps its name as long as any. */
+    for (i = 15; i < 15 + ROWS - 1; i++) {
+        m = hire(i);
+        dismiss(m);
+        for (j = 15; j < i; j++)
+            MUST(crew[j].number != m->number);
+    }
     MUST(recorder_home_.registry->threads_max == ROWS);
 }
 

@@ -317,7 +317,7 @@ static void *run_lane(void *argument)
 static void end_lane(struct lane_thread *thread)
 {
     pthread_join(thread->thread, NULL);
-    while (!recorder_os_thread_ended_(thread->id))
+    while (!recorder_os_thread_ended_(recorder_os_process_(), thread->id))
         sched_yield();
 }
 
