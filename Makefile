@@ -11,11 +11,11 @@ prefix = $(abspath $(patsubst ~/%,$(HOME)/%,$(PREFIX)))
 # Only a system's gdb loads what is installed for the system.
 GDBINIT ?= $(if $(filter /usr /usr/local,$(prefix)),$(firstword \
 	$(wildcard /etc/gdbinit.d) /etc/gdb/gdbinit.d))
-# Where Python looks for modules: of Debian's, what lies below PREFIX, else there.
+# Where Python looks for modules, if that is below PREFIX, else Debian's name of it.
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
-PYTHONDIR ?= $(shell $(PYTHON) -c 'import sys; print(next((path for path in \
-	sys.path if path.startswith("$(prefix)/lib/") and path.endswith("-packages")), \
-	"$(prefix)/lib/python3/dist-packages"))')
+PYTHONDIR ?= $(or $(shell $(PYTHON) -c 'import sys; print(next(path for path in \
+	sys.path if path.startswith("$(prefix)/lib/") and path.endswith("-packages")))' \
+	2>/dev/null),$(prefix)/lib/python3/dist-packages)
 VERSION := $(shell awk '/define RECORDER_VERSION_(MAJOR|MINOR|PATCH)/ \
 	{ printf "%s%s", dot, $$3; dot = "." }' recorder.h)
 
@@ -86,7 +86,7 @@ build/librecorder.so: build/librecorder.so.1
 	ln -sf librecorder.so.1 $@
 
 # recorder-fleet, for many hosts: docs/fleet.md. It alone needs libnats.
-FLEET = $(if $(filter outside/fleet,$(TESTS)),build/recorder-fleet)
+FLEET = $(if $(filter outside/fleet%,$(TESTS)),build/recorder-fleet)
 FLEET_LIBS = -lnats -lzstd -lcrypto
 fleet: packages-fleet build/recorder build/recorder-fleet
 build/fleet/%.o: fleet/%.c fleet/fleet.h $(HEADERS) $(wildcard tools/*.h tools/*/*.h)

@@ -9,6 +9,7 @@
 #include "shim.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 RECORDER(on, 1024, "Recorded")
@@ -32,12 +33,19 @@ static void record_4(long n, int thread)
 }
 BENCH(record_4, "record/4 arguments")
 
+/* The main thread takes its lane before others do (steps.c). */
+static void must_own_lane(int thread)
+{
+    (void)thread;
+    if (!recorder_writer_lane_(recorder_writer_(&recorder_for_laned)))
+        abort();
+}
 static void record_lane(long n, int thread)
 {
     for (long i = 0; i < n; i++)
         record(laned, "%ld of %ld bytes from %s:%d", i, n, "localhost", thread);
 }
-BENCH(record_lane, "record/4 arguments; in a lane")
+BENCH(record_lane, "record/4 arguments; in a lane", .setup = must_own_lane)
 
 static void record_12(long n, int thread)
 {
@@ -88,6 +96,15 @@ static void record_off(long n, int thread)
         record(off, "%ld of %ld bytes from %s:%d", i, n, "localhost", thread);
 }
 BENCH(record_off, "record/off", .setup = switch_off)
+
+/* What of that is the loop's own. */
+static void loop_only(long n, int thread)
+{
+    (void)thread;
+    for (long i = 0; i < n; i++)
+        BENCH_USE(i);
+}
+BENCH(loop_only, "record/an empty loop")
 
 #ifdef TRACE_IS_THERE
 static int standard_error;

@@ -187,6 +187,8 @@ END {
             ratio_of(clocked, 1, "threads/floor of RECORDER_LANES by the clock",
                      1), 2, "")
     reached("record off / record on", "0.05", ratio("record/off", on), 3, "")
+    reached("an empty loop / record on", "", ratio("record/an empty loop", on),
+            3, "")
     reached("record watched by a trigger / not watched", "1.6",
             ratio("trigger/watched by one", on), 2, "")
     reached("record while another recorder is watched / none", "1.05",

@@ -4,7 +4,9 @@
     Three threads: libnats', which answers and queues; this one, which looks for
     processes and runs `recorder save`, a child with a time limit for each, so
     that a hostile or dying process takes nobody along; and the spool's, which
-    ships. Nothing is switched off in a process: a freeze is a copy.
+    ships. Nothing is switched off in a process: a freeze is a copy. What a
+    request asks for begins some ms behind its answer: many agents on one machine
+    would else keep each other from answering.
 */
 #include "fleet.h"
 
@@ -18,8 +20,9 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,15 +31,14 @@ extern char **environ;
 enum {
     AT_ONCE = 2,            /* saves */
     ALONE_BYTES = 64 << 20, /* a process of more memory is saved alone */
-    SAVE_SECONDS = 60,
     SCAN_MS = 5000,
     TRIGGER_MS = 250,
     KNOWN = 64,
-    HOURLY = 12, /* automatic snapshots at most */
-    NICE = 10    /* of all work */
+    HOURLY = 12,    /* automatic snapshots at most */
+    BEHIND_MS = 20, /* the answer: a hundred others need as long for theirs */
+    NICE = 10       /* of all work */
 };
-static const uint64_t SECOND = 1000000000, JOIN = 30 * SECOND,
-                      MEET = SHIP_LATER_NS;
+static const uint64_t MEET = SHIP_LATER_NS;
 
 /* ------------------------------------------------------------- snapshots -- */
 
@@ -47,15 +49,15 @@ static struct {
     uint64_t begun_ns;    /* and when */
     char known[KNOWN][65];
     size_t known_count;
-    uint64_t hour[HOURLY]; /* when the last automatic ones were */
-    size_t hour_count;
+    uint64_t *times; /* when the last automatic ones were: --automatic */
+    size_t times_count;
     struct due { /* to be saved: queued for the agent's thread */
         char id[65], why[WHY_MAX + 1], by[65];
         bool automatic;
     } due[KNOWN];
     size_t due_count;
     size_t processes;
-    int wake;
+    int timer; /* of when what is due is taken */
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static bool is_known(const char *id)
@@ -66,11 +68,11 @@ static bool is_known(const char *id)
     return false;
 }
 
-static void wake(void)
+/* Has the agent's thread take what is due, in some ms. */
+static void take_in(int ms)
 {
-    uint64_t one = 1;
-    if (write(state.wake, &one, sizeof one) < 0)
-        return; /* it is awake */
+    struct itimerspec at = {.it_value = {0, ms ? ms * 1000000L : 1}};
+    timerfd_settime(state.timer, 0, &at, NULL);
 }
 
 /* Two triggers at one moment are one snapshot: the smaller id is its name. */
@@ -88,6 +90,29 @@ static void take_id(const char *id)
     strcpy(state.last, id);
 }
 
+/* True if --automatic allows one more, which is noted. It is said when it does
+ * not any more. */
+static bool automatic_may(uint64_t now)
+{
+    static bool said;
+    uint64_t *oldest =
+        state.times +
+        (options.automatic ? state.times_count % options.automatic : 0);
+    if (!options.automatic || (state.times_count >= options.automatic &&
+                               now - *oldest < options.automatic_ns)) {
+        if (!said)
+            say("there were %" PRIu64 " automatic snapshots in %" PRIu64
+                " s: for now, triggers and deaths make no more",
+                options.automatic, options.automatic_ns / 1000000000u);
+        said = true;
+        return false;
+    }
+    said = false;
+    *oldest = now;
+    state.times_count++;
+    return true;
+}
+
 /* Begins a snapshot, or joins another. Returns its id; null: it is refused. */
 static const char *begin(const char *id, const char *why, const char *by,
                          bool automatic)
@@ -96,18 +121,14 @@ static const char *begin(const char *id, const char *why, const char *by,
     struct due *due = &state.due[state.due_count];
     if (is_known(id))
         return automatic ? state.last : id;
-    if (automatic && *state.last && now - state.begun_ns < JOIN) {
+    if (automatic && *state.last && now - state.begun_ns < options.join_ns) {
         if (state.automatic && now - state.begun_ns < MEET &&
             strcmp(id, state.last) < 0)
             take_id(id);
         return state.last;
     }
-    if (state.due_count == KNOWN ||
-        (automatic && state.hour_count >= HOURLY &&
-         now - state.hour[state.hour_count % HOURLY] < 3600 * SECOND))
+    if (state.due_count == KNOWN || (automatic && !automatic_may(now)))
         return NULL;
-    if (automatic)
-        state.hour[state.hour_count++ % HOURLY] = now;
     strcpy(state.known[state.known_count++ % KNOWN], id);
     strcpy(state.last, id);
     state.automatic = automatic;
@@ -116,7 +137,8 @@ static const char *begin(const char *id, const char *why, const char *by,
     snprintf(due->why, sizeof due->why, "%s", why);
     snprintf(due->by, sizeof due->by, "%s", by);
     due->automatic = automatic;
-    state.due_count++;
+    if (state.due_count++ == 0) /* else the time is set: nobody puts it off */
+        take_in(BEHIND_MS);
     return id;
 }
 
@@ -127,8 +149,10 @@ static void answer(natsConnection *connection, natsMsg *message,
 {
     char *json = NULL;
     size_t size;
+    const char *reply = natsMsg_GetReply(message);
     FILE *to;
-    if (!natsMsg_GetReply(message))
+    /* Who asks chooses where to: not into a bucket, where only agents write. */
+    if (!reply || strncmp(reply, "_INBOX.", 7) != 0)
         return;
     to = need(open_memstream(&json, &size));
     fputs("{\"host\":", to);
@@ -141,9 +165,21 @@ static void answer(natsConnection *connection, natsMsg *message,
         fprintf(to, ",\"snapshot\":\"%s\"", snapshot);
     putc('}', to);
     if (fclose(to) == 0)
-        natsConnection_Publish(connection, natsMsg_GetReply(message), json,
-                               (int)size);
+        natsConnection_Publish(connection, reply, json, (int)size);
     free(json);
+}
+
+/* Once a minute: who may ask is not to fill our log. */
+static void refused(const char *why, const natsMsg *message)
+{
+    static uint64_t said_ns;
+    uint64_t now = now_ns();
+    if (said_ns && now - said_ns < UINT64_C(60000000000))
+        return;
+    said_ns = now;
+    say("a request %s is refused (%d bytes); others like it are not told of "
+        "for a minute",
+        why, natsMsg_GetDataLength(message));
 }
 
 static void requested(natsConnection *connection, natsSubscription *sub,
@@ -157,7 +193,7 @@ static void requested(natsConnection *connection, natsSubscription *sub,
     (void)sub;
     (void)context;
     if (size > 4096) {
-        say("a request of %zu bytes is refused", size);
+        refused("that is too long", message);
         natsMsg_Destroy(message);
         return;
     }
@@ -167,7 +203,7 @@ static void requested(natsConnection *connection, natsSubscription *sub,
     if (json_number(json, size, "$.who")) {
         answer(connection, message, NULL, begun_ns);
     } else if (!id || !is_name(id)) {
-        say("a request whose id is no name is refused");
+        refused("whose id is no name", message);
     } else {
         pthread_mutex_lock(&state.lock);
         taken = begin(id, why ? why : "", by ? by : "",
@@ -175,7 +211,6 @@ static void requested(natsConnection *connection, natsSubscription *sub,
         if (taken)
             answer(connection, message, taken, begun_ns);
         pthread_mutex_unlock(&state.lock);
-        wake(); /* the work comes behind the answer */
     }
     free(id);
     free(why);
@@ -203,10 +238,11 @@ static bool freeze_all(struct hub *hub, const char *why, char id[65])
     taken = begin(own, why, options.host, true);
     if (taken)
         strcpy(id, taken);
+    if (state.due_count) /* what happened here is copied at once */
+        take_in(0);
     pthread_mutex_unlock(&state.lock);
     if (taken && strcmp(id, own) == 0)
         natsConnection_Publish(hub->connection, hub_subject(), json, (int)size);
-    wake();
     free(json);
     return taken;
 }
@@ -247,6 +283,12 @@ static uint64_t memory_of(int pid)
     return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
+/* It may have been saved for the same snapshot before, while it ran. */
+static void target_name(char to[65], const struct process *p, bool ended)
+{
+    snprintf(to, 65, "%s.%d%s", p->program, p->pid, ended ? "-ended" : "");
+}
+
 /* `ended`: the process is gone, and its recording is what there is. */
 static void target_add(const char *snapshot, const struct process *p,
                        bool ended)
@@ -259,9 +301,7 @@ static void target_add(const char *snapshot, const struct process *p,
     if (ended || p->by_file)
         t->file = need(strdup(p->file));
     snprintf(t->snapshot, sizeof t->snapshot, "%s", snapshot);
-    /* It may have been saved for the same snapshot before, while it ran. */
-    snprintf(t->process, sizeof t->process, "%s.%d%s", p->program, p->pid,
-             ended ? "-ended" : "");
+    target_name(t->process, p, ended);
     for (; i && saves.all[i - 1].bytes > saves.all[i].bytes; i--) {
         struct target other = saves.all[i];
         saves.all[i] = saves.all[i - 1];
@@ -283,12 +323,13 @@ static void error_write(const struct target *t, const char *text)
     FILE *to;
     pthread_mutex_lock(&state.lock);
     spool_path(path, snapshot_of(t), t->process, ".error");
-    pthread_mutex_unlock(&state.lock);
     to = fopen(path, "we");
     if (to) {
         fprintf(to, "%.*s", (int)strcspn(text, "\n"), text);
         fclose(to);
     }
+    spool_expected(snapshot_of(t), t->process);
+    pthread_mutex_unlock(&state.lock);
     say("%s: %s is not saved: %.*s", t->snapshot, t->process,
         (int)strcspn(text, "\n"), text);
 }
@@ -307,7 +348,6 @@ static const char *boot_id(void)
 
 static void child_start(const struct target *t)
 {
-    static unsigned number;
     struct child *c = &saves.children[saves.children_count];
     char labels[5][160], pid[16];
     const char *arguments[16] = {options.command, "save",
@@ -316,7 +356,7 @@ static void child_start(const struct target *t)
     posix_spawn_file_actions_t files;
     *c = (struct child){.target = *t, .fd = -1};
     snprintf(pid, sizeof pid, "%d", t->pid);
-    snprintf(c->path, sizeof c->path, "%s/.save-%u", options.spool, number++);
+    spool_work(c->path);
     snprintf(labels[0], sizeof *labels, "host=%s", options.host);
     snprintf(labels[1], sizeof *labels, "service=%s", options.service);
     snprintf(labels[2], sizeof *labels, "boot=%s", boot_id());
@@ -348,7 +388,7 @@ static void child_start(const struct target *t)
     }
     c->said = said[0];
     c->fd = (int)syscall(SYS_pidfd_open, c->pid, 0);
-    c->until_ns = now_ns() + SAVE_SECONDS * SECOND;
+    c->until_ns = now_ns() + options.save_ns;
     saves.children_count++;
 }
 
@@ -375,11 +415,13 @@ static void child_end(struct child *c, int status)
     snprintf(text, sizeof text,
              c->late ? "recorder save took more than %d s"
                      : "recorder save failed, status %d",
-             c->late ? SAVE_SECONDS : status);
+             c->late ? (int)(options.save_ns / 1000000000u) : status);
     if (saved) {
         pthread_mutex_lock(&state.lock);
         spool_path(path, snapshot_of(t), t->process, ".rec");
         saved = rename(c->path, path) == 0;
+        if (saved)
+            spool_expected(snapshot_of(t), t->process);
         pthread_mutex_unlock(&state.lock);
         if (!saved)
             error_write(t, strerror(errno));
@@ -389,7 +431,7 @@ static void child_end(struct child *c, int status)
             text[size] = '\0';
         error_write(t, text);
     }
-    unlink(c->path);
+    spool_work_end(c->path);
     close(c->said);
     close(c->fd);
     free(t->file);
@@ -413,16 +455,23 @@ static void children_wait(void)
 
 /* ------------------------------------------------------------------ loop -- */
 
-/* Takes the snapshots that are due: a target for each process. */
-static void due_take(const struct processes *in)
+/* Takes the snapshots that are due, or all: a target for each process. */
+static void due_take(const struct processes *in, bool all)
 {
     uint64_t word;
-    if (read(state.wake, &word, sizeof word) < 0)
+    if (read(state.timer, &word, sizeof word) < 0 && !all)
         return;
     pthread_mutex_lock(&state.lock);
     for (size_t i = 0; i < state.due_count; i++) {
         const struct due *d = &state.due[i];
-        const char *wrong = spool_begin(d->id, d->why, d->by, d->automatic);
+        char process[65];
+        const char *wrong;
+        for (size_t k = 0; k < in->count; k++)
+            if (in->all[k].recorders && in->all[k].alive) {
+                target_name(process, &in->all[k], false);
+                spool_expect(d->id, process);
+            }
+        wrong = spool_begin(d->id, d->why, d->by, d->automatic);
         if (wrong)
             say("%s/%s: %s: nothing is saved", options.spool, d->id, wrong);
         else
@@ -434,10 +483,13 @@ static void due_take(const struct processes *in)
     pthread_mutex_unlock(&state.lock);
 }
 
-/* A process has ended: what its recording holds goes with a snapshot. */
-static void process_ended(struct hub *hub, struct process *p)
+/* A process has ended: what its recording holds goes with a snapshot. One that
+ * was counted in an answer is a part of what is due still. */
+static void process_ended(struct hub *hub, const struct processes *in,
+                          struct process *p)
 {
     char why[128], id[65];
+    due_take(in, true);
     snprintf(why, sizeof why, "%s.%d ended", p->program, p->pid);
     close(p->fd);
     p->fd = -1;
@@ -473,7 +525,7 @@ static void agent_wait(struct hub *hub, struct processes *in, int timeout_ms)
     size_t count = 1 + saves.children_count, i;
     bool ended = false;
     struct pollfd *fds = need(calloc(count + in->count, sizeof *fds));
-    fds[0] = (struct pollfd){.fd = state.wake, .events = POLLIN};
+    fds[0] = (struct pollfd){.fd = state.timer, .events = POLLIN};
     for (i = 0; i < saves.children_count; i++)
         fds[1 + i] =
             (struct pollfd){.fd = saves.children[i].fd, .events = POLLIN};
@@ -482,7 +534,7 @@ static void agent_wait(struct hub *hub, struct processes *in, int timeout_ms)
     if (poll(fds, count + in->count, timeout_ms) > 0)
         for (i = 0; i < in->count; i++)
             if (fds[count + i].revents && in->all[i].fd >= 0)
-                process_ended(hub, &in->all[i]), ended = true;
+                process_ended(hub, in, &in->all[i]), ended = true;
     free(fds);
     if (ended) /* who freezes waits for no more than there are */
         processes_tell(in);
@@ -495,6 +547,16 @@ static void scan(struct processes *in)
     processes_tell(in);
 }
 
+/* A descriptor for each process that records: as many as are allowed. */
+static void limit_raise(void)
+{
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+}
+
 int fleet_agent(void)
 {
     static struct hub hub;
@@ -505,8 +567,10 @@ int fleet_agent(void)
     signal(SIGPIPE, SIG_IGN);
     mallopt(M_ARENA_MAX, 1); /* it sleeps most of the time: small, not fast */
     mallopt(M_MMAP_THRESHOLD, 65536);
+    limit_raise();
     spool_open();
-    state.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    state.times = need(calloc(options.automatic + 1, sizeof *state.times));
+    state.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     scan(&in);
     hub_connect(&hub, true);
     if (natsConnection_Subscribe(&sub, hub.connection, hub_subject(), requested,
@@ -532,7 +596,7 @@ int fleet_agent(void)
             triggers_look(&hub, &in);
             trigger_ns = now;
         }
-        due_take(&in);
+        due_take(&in, false);
         children_wait();
         children_start();
         agent_wait(&hub, &in,

@@ -29,6 +29,9 @@ struct options {
     const char *service, *host, *spool, *match, *trigger, *command;
     uint64_t keep_bytes;
     bool no_deaths;
+    /* Of triggers and deaths: so many snapshots in that time; of those within
+     * join_ns one. How long a save may take. */
+    uint64_t automatic, automatic_ns, join_ns, save_ns;
     const char *why, *output, *hosts, *max, *age, *replicas;
     uint64_t wait_ns, largest_bytes;
     bool verbose;
@@ -90,6 +93,8 @@ bool note_is_recording(int fd);
 bool note_clock(int fd, int64_t offset_ns, int64_t error_ns);
 /* Sets the snapshot of its text to another of the same length. */
 bool note_snapshot(int fd, const char *snapshot);
+/* True if it says that it is of another snapshot. */
+bool note_is_other(int fd, const char *snapshot);
 
 /* ----------------------------------------------------------------- store -- */
 
@@ -140,19 +145,27 @@ bool process_triggered(struct process *);
 
 /* ----------------------------------------------------------------- spool -- */
 
-/* SPOOL/SNAPSHOT/PROGRAM.PID.rec, .rec.zst when it is packed, or .error; and
- * about, which says why, by whom, and since when it may be sent. */
+/* SPOOL/SNAPSHOT/PROGRAM.PID.begun, then .rec, .rec.zst when it is packed, or
+ * .error; and about, which says why, by whom, and since when it may be sent. */
 void spool_open(void);
 enum { SHIP_LATER_NS = 2000000000 }; /* until an automatic one has its id */
 /* Null, or why a snapshot cannot begin. */
 const char *spool_begin(const char *snapshot, const char *why, const char *by,
                         bool automatic);
+/* Notes that a process is to be saved, until it is, or why not is there: else
+ * the next agent says it. */
+void spool_expect(const char *snapshot, const char *process);
+void spool_expected(const char *snapshot, const char *process);
 /* Takes the id of another snapshot of the same moment. */
 void spool_rename(const char *snapshot, const char *to);
 /* Makes the path of a process's file; `kind`: ".rec", ".rec.zst", ".error". */
 void spool_path(char to[4096], const char *snapshot, const char *process,
                 const char *kind);
 uint64_t spool_bytes(void);
+/* Makes the path of a file in a new folder for one save, and removes that with
+ * all that a save that was killed left in it. */
+void spool_work(char to[4096]);
+void spool_work_end(const char *path);
 /* Packs and sends what is there, and goes on for ever: a thread. */
 void *spool_ship(void *hub);
 void spool_wake(void);

@@ -62,12 +62,23 @@ static void hub_closed(natsConnection *connection, void *context)
     _exit(1);
 }
 
+/* True if a URL's host is this one, by its number or as localhost: a name that
+ * begins so may be anybody's, and what stands before an @ is no host. */
 static bool is_loopback(const char *server)
 {
-    const char *host = strstr(server, "://");
+    static const char *const names[] = {"localhost", "[::1]"};
+    const char *host = strstr(server, "://"), *at;
+    size_t size;
     host = host ? host + 3 : server;
-    return strncmp(host, "127.", 4) == 0 ||
-           strncmp(host, "localhost", 9) == 0 || strncmp(host, "[::1]", 5) == 0;
+    at = strrchr(host, '@');
+    host = at ? at + 1 : host;
+    for (int i = 0; i < 2; i++) {
+        size = strlen(names[i]);
+        if (strncmp(host, names[i], size) == 0 && strchr(":/", host[size]))
+            return true; /* strchr() finds the end, too */
+    }
+    size = strspn(host, "0123456789.");
+    return strncmp(host, "127.", 4) == 0 && strchr(":/", host[size]);
 }
 
 /* What libnats says of its last error, without the line of its source: which
@@ -246,7 +257,7 @@ void json_write(FILE *to, const char *text)
 uint64_t json_number(const char *json, size_t size, const char *path)
 {
     char *text = json_get(json, size, path);
-    uint64_t number = text ? strtoull(text, NULL, 10) : 0;
+    uint64_t number = text && *text != '-' ? strtoull(text, NULL, 10) : 0;
     free(text);
     return number;
 }

@@ -23,6 +23,10 @@ struct options options = {.server = "nats://127.0.0.1:4222",
                           .age = "7d",
                           .replicas = "1",
                           .keep_bytes = UINT64_C(1) << 30,
+                          .automatic = 12,
+                          .automatic_ns = UINT64_C(3600000000000),
+                          .join_ns = UINT64_C(30000000000),
+                          .save_ns = UINT64_C(60000000000),
                           .wait_ns = UINT64_C(30000000000),
                           .largest_bytes = UINT64_C(8) << 30};
 
@@ -149,7 +153,10 @@ enum {
     AGE,
     REPLICAS,
     WAIT,
-    LARGEST
+    LARGEST,
+    AUTOMATIC,
+    JOIN,
+    SAVE_LIMIT
 };
 
 static const struct row {
@@ -177,6 +184,11 @@ static const struct row {
      "agent: a new record of a recorder of such a name freezes the service"},
     {NO_DEATHS, "no-deaths", NULL,
      "agent: the end of a process with a recording freezes nothing"},
+    {AUTOMATIC, "automatic", "N[/SECONDS]",
+     "agent: snapshots of triggers and deaths at most: 12/3600"},
+    {JOIN, "join", "SECONDS", "agent: those of so many seconds are one: 30"},
+    {SAVE_LIMIT, "save-limit", "SECONDS",
+     "agent: how long saving a process may take: 60"},
     {COMMAND, "recorder", "FILE", "agent: the recorder command"},
     {WHY, "why", "TEXT", "freeze: what happened"},
     {WAIT, "wait", "SECONDS", "freeze: how long to wait for what is stored"},
@@ -205,8 +217,7 @@ static void help(void)
          "2 for misuse. docs/fleet.md tells the rest.\n");
     for (int i = 0; i < ROWS; i++)
         if (rows[i].help)
-            printf("  %s--%s%s%-*s %s\n", rows[i].key < 256 ? "" : "",
-                   rows[i].name, rows[i].argument ? " " : "",
+            printf("  --%s %-*s %s\n", rows[i].name,
                    (int)(20 - strlen(rows[i].name)),
                    rows[i].argument ? rows[i].argument : "", rows[i].help);
 }
@@ -226,6 +237,36 @@ static uint64_t bytes_of(const char *text)
     if (end == text || (*end && (!unit || end[1])) || number > 1u << 20)
         misuse("a size is a number and K, M, G or T");
     return unit ? number << 10 * (unit - units + 1) : number;
+}
+
+static uint64_t number_of(const char *text, char **end, uint64_t max)
+{
+    uint64_t number;
+    errno = 0;
+    number = strtoull(text, end, 10);
+    if (*end == text || !isdigit((unsigned char)*text) || errno || number > max)
+        misuse("a number is missing, or too large");
+    return number;
+}
+
+static uint64_t ns_of(const char *text)
+{
+    char *end;
+    uint64_t seconds = number_of(text, &end, 1000000000);
+    if (*end)
+        misuse("a time is a number of seconds");
+    return seconds * 1000000000u;
+}
+
+/* "12/3600", or "12" an hour. */
+static void automatic_take(const char *text)
+{
+    char *end;
+    options.automatic = number_of(text, &end, 1000);
+    if (*end == '/')
+        options.automatic_ns = ns_of(end + 1);
+    else if (*end)
+        misuse("--automatic takes N or N/SECONDS");
 }
 
 static void option_take(int key, char *value)
@@ -264,7 +305,13 @@ static void option_take(int key, char *value)
     else if (key == LARGEST)
         options.largest_bytes = bytes_of(value);
     else if (key == WAIT)
-        options.wait_ns = strtoull(value, NULL, 10) * 1000000000u;
+        options.wait_ns = ns_of(value);
+    else if (key == AUTOMATIC)
+        automatic_take(value);
+    else if (key == JOIN)
+        options.join_ns = ns_of(value);
+    else if (key == SAVE_LIMIT)
+        options.save_ns = ns_of(value);
     else if (key >= SERVER && key <= REPLICAS)
         *texts[key - SERVER] = value;
     else

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ANY = -1, SEGMENTS_MAX = 64, SEGMENT_MAX = 16 << 20 };
+enum { ANY = -1, SEGMENTS_MAX = 64, SEGMENT_MAX = 16 << 20, TEXT_MAX = 4096 };
 
 /* Finds a note of ours: its place in the file, and its size; 0: there is none.
  * The file is read, not mapped: somebody may cut it off meanwhile. */
@@ -66,19 +66,41 @@ bool note_clock(int fd, int64_t offset_ns, int64_t error_ns)
     return at && pwrite(fd, bytes, sizeof bytes, (off_t)at) == sizeof bytes;
 }
 
-bool note_snapshot(int fd, const char *snapshot)
+/* Finds the snapshot of a recording's note, in its text, which is stored in
+ * `text`; `at`: where in the file. Null: there is none. */
+static const char *snapshot_find(int fd, char text[TEXT_MAX + 1], uint64_t *at)
 {
-    char text[4096 + 1], *line;
     bool big_endian;
-    size_t size, length = strlen(snapshot);
-    uint64_t at = note_find(fd, NOTE_SOURCE_TYPE, &size, &big_endian);
-    if (!at || size > sizeof text - 1 ||
-        pread(fd, text, size, (off_t)at) != (ssize_t)size)
-        return false;
+    size_t size;
+    char *line;
+    *at = note_find(fd, NOTE_SOURCE_TYPE, &size, &big_endian);
+    if (!*at || size > TEXT_MAX ||
+        pread(fd, text, size, (off_t)*at) != (ssize_t)size)
+        return NULL;
     text[size] = '\0';
     line = strstr(text + NOTE_SOURCE_WORDS, "snapshot=");
-    if (!line || strcspn(line + 9, "\n") != length)
-        return false;
-    at += (uint64_t)(line + 9 - text);
-    return pwrite(fd, snapshot, length, (off_t)at) == (ssize_t)length;
+    if (!line)
+        return NULL;
+    line += strlen("snapshot=");
+    line[strcspn(line, "\n")] = '\0';
+    *at += (uint64_t)(line - text);
+    return line;
+}
+
+bool note_snapshot(int fd, const char *snapshot)
+{
+    char text[TEXT_MAX + 1];
+    uint64_t at;
+    size_t length = strlen(snapshot);
+    const char *old = snapshot_find(fd, text, &at);
+    return old && strlen(old) == length &&
+           pwrite(fd, snapshot, length, (off_t)at) == (ssize_t)length;
+}
+
+bool note_is_other(int fd, const char *snapshot)
+{
+    char text[TEXT_MAX + 1];
+    uint64_t at;
+    const char *is = snapshot_find(fd, text, &at);
+    return is && strcmp(is, snapshot) != 0;
 }

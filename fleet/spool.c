@@ -19,6 +19,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#define BEGUN ".begun"
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all names */
 static pthread_cond_t changed; /* by the monotonic clock: the other may jump */
 static bool woken;
@@ -43,40 +44,32 @@ static bool ends_with(const char *text, const char *end)
     return size > of && strcmp(text + size - of, end) == 0;
 }
 
-/* Removes what an agent that was killed had begun: .save-1, x.rec.zst.part */
-static void folder_clean(const char *path, bool deeper)
+/* Removes a folder of files, or a file. */
+static void work_remove(const char *path)
 {
     struct dirent *entry;
     DIR *folder = opendir(path);
-    while (folder && (entry = readdir(folder))) {
-        const char *name = entry->d_name;
-        char file[4096];
-        snprintf(file, sizeof file, "%.3800s/%s", path, name);
-        if (strncmp(name, ".save-", 6) == 0 ||
-            strncmp(name, ".recorder-", 10) == 0 || ends_with(name, ".part"))
-            unlink(file);
-        else if (deeper && is_name(name))
-            folder_clean(file, false);
-    }
+    while (folder && (entry = readdir(folder)))
+        unlinkat(dirfd(folder), entry->d_name, 0); /* neither . nor .. */
     if (folder)
         closedir(folder);
+    remove(path);
 }
 
-void spool_open(void)
+void spool_work(char to[4096])
 {
-    pthread_condattr_t how;
-    int fd;
-    if (mkdir(options.spool, 0700) != 0 && errno != EEXIST)
-        fail("%s: %s", options.spool, strerror(errno));
-    fd = open(options.spool, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0 || access(options.spool, R_OK | W_OK | X_OK) != 0)
-        fail("%s: %s", options.spool, strerror(errno));
-    if (flock(fd, LOCK_EX | LOCK_NB) != 0) /* until this process ends */
-        fail("%s: is the spool of an agent that runs", options.spool);
-    folder_clean(options.spool, true);
-    pthread_condattr_init(&how);
-    pthread_condattr_setclock(&how, CLOCK_MONOTONIC);
-    pthread_cond_init(&changed, &how);
+    static unsigned number;
+    snprintf(to, 4096, "%s/.save-%u", options.spool, number++);
+    mkdir(to, 0700); /* `recorder save` tells if that failed */
+    strcat(to, "/rec");
+}
+
+void spool_work_end(const char *path)
+{
+    char folder[4096];
+    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path),
+             path);
+    work_remove(folder);
 }
 
 /* Writes a file whole, or not at all. Null, or why not. */
@@ -94,6 +87,91 @@ static const char *file_write(const char *path, const char *text, size_t size)
         wrong = strerror(errno);
     close(fd);
     return wrong;
+}
+
+/* Of a process that an agent promised to save, what became of that; or why it
+ * was not, if the agent ended before. */
+static void begun_end(const char *path)
+{
+    static const char *const kinds[] = {".rec", ".rec.zst", ".error"};
+    static const char why[] = "the agent ended before it was saved";
+    const char *wrong;
+    char other[4096];
+    int stem = (int)(strlen(path) - strlen(BEGUN));
+    for (int i = 0; i < 3; i++) {
+        snprintf(other, sizeof other, "%.*s%s", stem, path, kinds[i]);
+        if (access(other, F_OK) == 0)
+            break;
+        wrong = i == 2 ? file_write(other, why, sizeof why - 1) : NULL;
+        if (wrong)
+            say("%s: %s", other, wrong);
+    }
+    unlink(path);
+}
+
+void spool_expect(const char *snapshot, const char *process)
+{
+    char path[4096];
+    int fd;
+    spool_path(path, snapshot, "", "");
+    mkdir(path, 0700); /* spool_begin() tells if that failed */
+    spool_path(path, snapshot, process, BEGUN);
+    fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        close(fd);
+}
+
+void spool_expected(const char *snapshot, const char *process)
+{
+    char path[4096];
+    spool_path(path, snapshot, process, BEGUN);
+    unlink(path);
+}
+
+/* Removes what an agent that was killed had begun: .save-1, x.rec.zst.part; a
+ * snapshot that has no `about` yet had no part. */
+static void folder_clean(const char *path, bool is_spool)
+{
+    struct dirent *entry;
+    DIR *folder = opendir(path);
+    char file[4096];
+    bool known;
+    snprintf(file, sizeof file, "%.3800s/about", path);
+    known = access(file, F_OK) == 0;
+    while (folder && (entry = readdir(folder))) {
+        const char *name = entry->d_name;
+        snprintf(file, sizeof file, "%.3800s/%s", path, name);
+        if (is_spool && strncmp(name, ".save-", 6) == 0)
+            work_remove(file);
+        else if (is_spool && is_name(name))
+            folder_clean(file, false);
+        else if (ends_with(name, BEGUN) && known)
+            begun_end(file);
+        else if (ends_with(name, ".part") || ends_with(name, BEGUN))
+            unlink(file);
+    }
+    if (folder)
+        closedir(folder);
+    if (!is_spool && !known)
+        rmdir(path); /* if it is empty */
+}
+
+void spool_open(void)
+{
+    pthread_condattr_t how;
+    int fd;
+    umask(0077); /* what is in the spool is its owner's alone */
+    if (mkdir(options.spool, 0700) != 0 && errno != EEXIST)
+        fail("%s: %s", options.spool, strerror(errno));
+    fd = open(options.spool, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 || access(options.spool, R_OK | W_OK | X_OK) != 0)
+        fail("%s: %s", options.spool, strerror(errno));
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0) /* until this process ends */
+        fail("%s: is the spool of an agent that runs", options.spool);
+    folder_clean(options.spool, true);
+    pthread_condattr_init(&how);
+    pthread_condattr_setclock(&how, CLOCK_MONOTONIC);
+    pthread_cond_init(&changed, &how);
 }
 
 const char *spool_begin(const char *snapshot, const char *why, const char *by,
@@ -164,6 +242,18 @@ static char *about_read(const char *snapshot, size_t *size)
     return NULL;
 }
 
+/* True if it is not noted yet that a process's file is there. */
+static bool is_begun(const char *snapshot, const char *name)
+{
+    char path[4096], process[256];
+    size_t kind = ends_with(name, ".rec.zst") ? 8
+                  : ends_with(name, ".error") ? 6
+                                              : 4;
+    snprintf(process, sizeof process, "%.*s", (int)(strlen(name) - kind), name);
+    spool_path(path, snapshot, process, BEGUN);
+    return access(path, F_OK) == 0;
+}
+
 static void snapshot_read(struct entries *to, const char *snapshot)
 {
     char path[4096], *about;
@@ -189,6 +279,8 @@ static void snapshot_read(struct entries *to, const char *snapshot)
         if (!ends_with(name, ".rec") && !ends_with(name, ".rec.zst") &&
             !ends_with(name, ".error"))
             continue;
+        if (is_begun(snapshot, name))
+            continue; /* the next agent would not know that it was sent */
         spool_path(path, snapshot, name, "");
         if (lstat(path, &is) != 0 || !S_ISREG(is.st_mode))
             continue;

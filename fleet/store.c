@@ -207,22 +207,24 @@ static void copy(char *to, size_t max, char *text)
 }
 
 /* Splits HOST/PROGRAM.PID/SNAPSHOT.rec.zst: each becomes part of a path. */
+#define KIND ".rec.zst"
 static bool name_split(struct object *o)
 {
     char *process = strchr(o->name, '/');
-    char *snapshot = process ? strchr(process + 1, '/') : NULL, *end;
-    if (!snapshot || strchr(snapshot + 1, '/') || process - o->name > 64 ||
-        snapshot - process > 65 || strlen(snapshot) > 64)
+    char *snapshot = process ? strchr(process + 1, '/') : NULL;
+    size_t length = snapshot ? strlen(snapshot + 1) : 0;
+    if (length < sizeof KIND - 1 || strchr(snapshot + 1, '/'))
+        return false;
+    length -= sizeof KIND - 1;
+    if (process - o->name > 64 || snapshot - process > 65 || length > 64 ||
+        strcmp(snapshot + 1 + length, KIND) != 0)
         return false;
     snprintf(o->host, sizeof o->host, "%.*s", (int)(process - o->name),
              o->name);
     snprintf(o->process, sizeof o->process, "%.*s",
              (int)(snapshot - process - 1), process + 1);
-    snprintf(o->snapshot, sizeof o->snapshot, "%s", snapshot + 1);
-    end = strstr(o->snapshot, ".rec.zst");
-    if (!end || end[8])
-        return false;
-    *end = '\0';
+    snprintf(o->snapshot, sizeof o->snapshot, "%.*s", (int)length,
+             snapshot + 1);
     return is_name(o->host) && is_name(o->process) && is_name(o->snapshot);
 }
 
@@ -267,10 +269,8 @@ static void patience(jsOptions *js)
     js->Wait = LIST_MS;
 }
 
-/* Reads what a subject has, in order; `last`: of each subject what came last.
- * Null: it is said why not. */
-static natsSubscription *subscribe(struct hub *hub, const char *subject,
-                                   bool last)
+/* Reads what a subject has, in order. Null: it is said why not. */
+static natsSubscription *subscribe(struct hub *hub, const char *subject)
 {
     natsSubscription *sub = NULL;
     char stream[160];
@@ -282,7 +282,7 @@ static natsSubscription *subscribe(struct hub *hub, const char *subject,
     jsSubOptions_Init(&o);
     o.Stream = stream;
     o.Ordered = true;
-    o.Config.DeliverPolicy = last ? js_DeliverLastPerSubject : js_DeliverAll;
+    o.Config.DeliverPolicy = js_DeliverAll;
     patience(&js);
     for (int i = 0; i < LIST_TRIES && is_electing(status, code); i++)
         status = js_SubscribeSync(&sub, hub->stream, subject, &js, &o, &code);
@@ -293,8 +293,10 @@ static natsSubscription *subscribe(struct hub *hub, const char *subject,
     return sub;
 }
 
-/* Asks the leader of the bucket's servers how many objects it has. False: it is
- * said why that is not known. */
+/* Asks the leader of a cluster how many objects there are: who reads is served
+ * by any server, also by one that was away and does not have all yet. A server
+ * that is alone has what it has, and no names of all are to be sent for that.
+ * False: it is said why that is not known. */
 static bool objects_count(struct hub *hub, const char *subject, size_t *count)
 {
     char stream[160];
@@ -302,17 +304,27 @@ static bool objects_count(struct hub *hub, const char *subject, size_t *count)
     jsOptions js;
     jsErrCode code = 0;
     natsStatus status = NATS_TIMEOUT;
+    bool several = false;
     snprintf(stream, sizeof stream, "OBJ_%s", hub_bucket());
     patience(&js);
-    js.Stream.Info.SubjectsFilter = subject;
-    for (int i = 0; i < LIST_TRIES && is_electing(status, code); i++)
-        status = js_GetStreamInfo(&info, hub->stream, stream, &js, &code);
-    if (status != NATS_OK) {
-        bucket_say(status, code);
-        return false;
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; i < LIST_TRIES && is_electing(status, code); i++)
+            status = js_GetStreamInfo(&info, hub->stream, stream, &js, &code);
+        if (status != NATS_OK) {
+            bucket_say(status, code);
+            return false;
+        }
+        several = info->Config && info->Config->Replicas > 1;
+        *count =
+            k && info->State.Subjects ? (size_t)info->State.Subjects->Count : 0;
+        jsStreamInfo_Destroy(info);
+        if (!several)
+            break;
+        js.Stream.Info.SubjectsFilter = subject;
+        js.Wait = 10 * LIST_MS;
+        status = NATS_TIMEOUT;
+        code = 0;
     }
-    *count = info->State.Subjects ? (size_t)info->State.Subjects->Count : 0;
-    jsStreamInfo_Destroy(info);
     return true;
 }
 
@@ -328,55 +340,96 @@ static uint64_t pending_of(natsMsg *message, int64_t *stamp)
     return pending;
 }
 
-/* Reads all messages of metadata into an array. Returns how many there were. */
-static size_t list_read(struct hub *hub, const char *subject, natsMsg **to,
-                        size_t max)
+struct list {
+    struct listed {
+        natsMsg *message;
+        size_t number; /* as it came */
+    } * all;
+    size_t count;
+};
+
+static void list_free(struct list *in)
 {
-    natsSubscription *sub = subscribe(hub, subject, true);
-    uint64_t pending = 1;
-    int64_t stamp, wait = LIST_MS;
-    size_t count = 0;
-    while (sub && pending && count < max &&
-           natsSubscription_NextMsg(&to[count], sub, wait) == NATS_OK) {
-        pending = pending_of(to[count++], &stamp);
-        wait = 10000;
-    }
-    natsSubscription_Destroy(sub);
-    return count;
+    for (size_t i = 0; i < in->count; i++)
+        natsMsg_Destroy(in->all[i].message);
+    free(in->all);
+    *in = (struct list){0};
 }
 
-/* Who reads is served by any server of a cluster, also by one that was away and
- * does not have all yet: the leader knows how many objects there are. */
+/* Reads all messages of metadata. False: some that the server has did not come.
+ */
+static bool list_read(struct hub *hub, const char *subject, struct list *to)
+{
+    natsSubscription *sub = subscribe(hub, subject);
+    jsConsumerInfo *info = NULL;
+    jsOptions js;
+    jsErrCode code = 0;
+    natsStatus status = NATS_TIMEOUT;
+    size_t wanted = 0;
+    patience(&js);
+    for (int i = 0; sub && i < LIST_TRIES && is_electing(status, code); i++)
+        status = natsSubscription_GetConsumerInfo(&info, sub, &js, &code);
+    if (sub && status != NATS_OK)
+        bucket_say(status, code);
+    if (info)
+        wanted = (size_t)(info->NumPending + info->Delivered.Consumer);
+    jsConsumerInfo_Destroy(info);
+    while (to->count < wanted) {
+        natsMsg *message;
+        if (natsSubscription_NextMsg(&message, sub, 10000) != NATS_OK)
+            break;
+        if ((to->count & (to->count - 1)) == 0)
+            to->all = need(realloc(to->all, (to->count ? 2 * to->count : 1) *
+                                                sizeof *to->all));
+        to->all[to->count] = (struct listed){message, to->count};
+        to->count++;
+    }
+    natsSubscription_Destroy(sub);
+    return status == NATS_OK && to->count >= wanted;
+}
+
+/* By subject; of one subject, which has an older one only while that is being
+ * replaced, or if somebody else put it there, the last comes last. */
+static int listed_compare(const void *a, const void *b)
+{
+    const struct listed *left = a, *right = b;
+    int by = strcmp(natsMsg_GetSubject(left->message),
+                    natsMsg_GetSubject(right->message));
+    return by ? by : left->number < right->number ? -1 : 1;
+}
+
 bool store_list(struct hub *hub, void (*each)(void *, const struct object *),
                 void *context)
 {
     char subject[160];
-    size_t wanted, count = 0, max, i;
-    natsMsg **all;
+    struct list list = {0};
+    size_t wanted;
+    bool complete = false;
     snprintf(subject, sizeof subject, "$O.%s.M.>", hub_bucket());
     if (!objects_count(hub, subject, &wanted))
         return false;
-    max = wanted + wanted / 2 + 1000; /* some may come meanwhile */
-    all = need(calloc(max, sizeof *all));
-    for (int k = 0; k < LIST_TRIES && count < wanted; k++) {
-        for (i = 0; i < count; i++)
-            natsMsg_Destroy(all[i]);
+    for (int k = 0; k < LIST_TRIES && !complete; k++) {
+        list_free(&list);
         if (k)
             usleep(300000);
-        count = list_read(hub, subject, all, max);
+        complete = list_read(hub, subject, &list) && list.count >= wanted;
     }
-    for (i = 0; i < count; i++) {
+    if (list.count)
+        qsort(list.all, list.count, sizeof *list.all, listed_compare);
+    for (size_t i = 0; i < list.count; i++) {
         struct object o;
-        if (store_object(all[i], &o))
+        bool last = i + 1 == list.count ||
+                    strcmp(natsMsg_GetSubject(list.all[i].message),
+                           natsMsg_GetSubject(list.all[i + 1].message)) != 0;
+        if (last && store_object(list.all[i].message, &o))
             each(context, &o);
-        natsMsg_Destroy(all[i]);
     }
-    free(all);
-    if (count < wanted)
-        say("bucket %s: %zu of %zu are listed: the server that was asked lacks "
-            "some",
-            hub_bucket(), count, wanted);
-    return count >= wanted;
+    if (!complete)
+        say("bucket %s: of %zu objects or more, %zu are listed: the server "
+            "that was asked lacks some, or is too busy",
+            hub_bucket(), wanted, list.count);
+    list_free(&list);
+    return complete;
 }
 
 /* ------------------------------------------------------------------- get -- */
@@ -445,7 +498,7 @@ static const char *chunks_get(struct hub *hub, const struct object *o,
     uint64_t i, sent = 0;
     int64_t stamp = 0, before = 0;
     snprintf(subject, sizeof subject, "$O.%s.C.%s", hub_bucket(), o->nuid);
-    sub = subscribe(hub, subject, false);
+    sub = subscribe(hub, subject);
     if (!sub)
         return "it cannot be read";
     for (i = 0; i < o->chunks && !wrong; i++) {

@@ -85,9 +85,9 @@ struct answer {
     uint64_t asked_ns, took_ns; /* since 1970; until it was here */
 };
 
-/* Asks all agents until none answered for half a second, at least for a second;
- * then calls `each`, which takes its time, with every answer. The hub says at
- * once if there is no agent. */
+/* Asks all agents until none answered for half a second, at least for a second,
+ * and for 30 s should somebody answer for ever; then calls `each`, which takes
+ * its time, with every answer. The hub says at once if there is no agent. */
 static void ask(struct hub *hub, const char *request,
                 void (*each)(void *, const struct answer *), void *context)
 {
@@ -104,7 +104,8 @@ static void ask(struct hub *hub, const char *request,
     if (natsConnection_PublishRequestString(hub->connection, hub_subject(),
                                             inbox, request) != NATS_OK)
         fail("%s: the request cannot be sent", options.server);
-    while (natsSubscription_NextMsg(&one.message, sub,
+    while (now_ns() - begun_ns < UINT64_C(30000000000) &&
+           natsSubscription_NextMsg(&one.message, sub,
                                     !count ? 5000
                                     : now_ns() - begun_ns < 1000000000
                                         ? 1000
@@ -156,6 +157,9 @@ static void freeze_answer(void *context, const struct answer *a)
     name_of(name, host);
     free(host);
     of = host_of(&f->hosts, name);
+    if (of->answered)
+        say("%s: several agents have this name: give each its own --host",
+            name);
     f->answered += !of->answered;
     of->answered = true;
     f->processes += answer_number(a, "$.processes");
@@ -199,9 +203,10 @@ int fleet_freeze(void)
     if (!f.answered)
         fail("no agent of %s answers", options.service);
     known = store_list(&hub, host_know, &f.hosts);
-    printf("snapshot %s: %zu of %zu agents within %.0f ms, %zu processes%s", id,
-           f.answered, f.hosts.count, (double)f.told_ns / 1e6, f.processes,
-           known ? "" : "; what is stored is not known\n");
+    printf("snapshot %s: %zu of %zu agents within %" PRIu64
+           " ms, %zu processes%s",
+           id, f.answered, f.hosts.count, (f.told_ns + 999999) / 1000000,
+           f.processes, known ? "" : "; what is stored is not known\n");
     fflush(stdout);
     if (!known)
         return 1;
@@ -224,11 +229,12 @@ int fleet_freeze(void)
             missing++;
         }
     putchar('\n');
-    f.told = true;
+    missing += f.stored < f.processes;
+    f.told = true; /* and counted: from here on, each failure is said */
     if (f.failed)
         store_list(&hub, freeze_count, &f);
     hub_close(&hub);
-    return missing || f.stored < f.processes;
+    return missing != 0;
 }
 
 /* ------------------------------------------------------------------ list -- */
@@ -315,40 +321,77 @@ int fleet_list(void)
 /* A recording that is being fetched: it gets its name when it is whole. */
 struct fetched {
     const struct object *object; /* null: it cannot be fetched */
-    int fd;
+    char *path;
     int64_t offset_ns, error_ns;
 };
 
-static void fetched_path(char to[4128], const struct object *o,
-                         const char *more)
+/* OUTPUT/HOST-PROGRAM.PID.rec, with a number where that is another's name: of
+ * b-shop.1 on host a, and of shop.1 on host a-b. */
+static char *fetched_name(const struct object *o, const struct fetched *all,
+                          const struct fetched *end)
 {
-    snprintf(to, 4128, "%.3900s/%s-%s.rec%s", options.output, o->host,
-             o->process, more);
+    char path[4096], number[16] = "";
+    for (unsigned n = 2;; n++) {
+        const struct fetched *other = all;
+        snprintf(path, sizeof path, "%.3900s/%s-%s%s.rec", options.output,
+                 o->host, o->process, number);
+        while (other < end && strcmp(other->path, path) != 0)
+            other++;
+        if (other == end)
+            return need(strdup(path));
+        snprintf(number, sizeof number, "-%u", n);
+    }
+}
+
+/* Opens it under the name that it has until it is whole, which is stored. */
+static int part_open(const struct fetched *f, char part[4104], int flags)
+{
+    int fd;
+    snprintf(part, 4104, "%.4096s.part", f->path);
+    if (flags)
+        unlink(part); /* of a fetch that was killed */
+    fd = open(part, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+    if (fd < 0)
+        fail("%s: %s", part, strerror(errno));
+    return fd;
+}
+
+/* True if a file is there, of another snapshot: it is not written over. */
+static bool is_taken(const char *path, const char *snapshot)
+{
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    struct stat is;
+    bool taken = fd >= 0 && fstat(fd, &is) == 0 && S_ISREG(is.st_mode) &&
+                 note_is_other(fd, snapshot);
+    if (fd >= 0)
+        close(fd);
+    return taken;
 }
 
 static void fetch_begin(struct hub *hub, const struct object *o,
-                        struct fetched *f)
+                        struct fetched *f, const struct fetched *all)
 {
-    char part[4128];
+    char part[4104];
     const char *wrong;
+    int fd;
+    f->path = fetched_name(o, all, f);
     if (*o->error) {
         say("%s: was not saved: %s", o->name, shown(o->error));
         return;
     }
-    fetched_path(part, o, ".part");
-    unlink(part);
-    f->fd =
-        open(part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (f->fd < 0)
-        fail("%s: %s", part, strerror(errno));
-    wrong = store_get(hub, o, f->fd, &f->offset_ns, &f->error_ns);
-    if (!wrong) {
-        f->object = o;
+    if (is_taken(f->path, o->snapshot)) {
+        say("%s: is of another snapshot: -o names another folder", f->path);
         return;
     }
-    close(f->fd);
-    unlink(part);
-    say("%s: %s", o->name, wrong);
+    fd = part_open(f, part, O_CREAT | O_EXCL);
+    wrong = store_get(hub, o, fd, &f->offset_ns, &f->error_ns);
+    close(fd); /* there may be more of them than may be open */
+    if (wrong) {
+        unlink(part);
+        say("%s: %s", o->name, wrong);
+    } else {
+        f->object = o;
+    }
 }
 
 /* Sets its clock: of what a host sent, the narrowest measurement counts. */
@@ -356,23 +399,22 @@ static bool fetch_end(struct fetched *f, const struct fetched *all,
                       size_t count)
 {
     const struct fetched *best = f;
-    char part[4128], path[4128];
+    char part[4104];
+    int fd = part_open(f, part, 0);
     bool done;
     for (size_t i = 0; i < count; i++)
         if (all[i].object && all[i].error_ns &&
             strcmp(all[i].object->host, f->object->host) == 0 &&
             (!best->error_ns || all[i].error_ns < best->error_ns))
             best = &all[i];
-    if (best->error_ns && !note_clock(f->fd, best->offset_ns, best->error_ns))
+    if (best->error_ns && !note_clock(fd, best->offset_ns, best->error_ns))
         say("%s: has no note for its clock", f->object->name);
-    fetched_path(part, f->object, ".part");
-    fetched_path(path, f->object, "");
-    done = fsync(f->fd) == 0 && rename(part, path) == 0;
+    done = fsync(fd) == 0 && rename(part, f->path) == 0;
     if (!done)
-        say("%s: %s", path, strerror(errno));
-    close(f->fd);
+        say("%s: %s", f->path, strerror(errno));
+    close(fd);
     if (done)
-        puts(path);
+        puts(f->path);
     return done;
 }
 
@@ -384,8 +426,6 @@ int fleet_fetch(const char *snapshot)
     size_t chosen = 0, done = 0, i;
     if (!is_name(snapshot))
         fail("%.80s: is no snapshot", shown(snapshot));
-    if (mkdir(options.output, 0700) != 0 && errno != EEXIST)
-        fail("%s: %s", options.output, strerror(errno));
     hub_connect(&hub, false);
     all = objects_read(&hub);
     if (!all.complete && !all.count)
@@ -396,7 +436,9 @@ int fleet_fetch(const char *snapshot)
             (options.hosts &&
              !recorder_regex_match_(options.hosts, all.all[i].host)))
             continue;
-        fetch_begin(&hub, &all.all[i], &fetched[chosen++]);
+        if (!chosen && mkdir(options.output, 0700) != 0 && errno != EEXIST)
+            fail("%s: %s", options.output, strerror(errno));
+        fetch_begin(&hub, &all.all[i], &fetched[chosen++], fetched);
     }
     for (i = 0; i < chosen; i++)
         done += fetched[i].object && fetch_end(&fetched[i], fetched, chosen);
@@ -441,22 +483,24 @@ int fleet_who(void)
 
 /* ---------------------------------------------------------------- bucket -- */
 
-/* "10G", "7d": a number and a unit; 0: it is none. */
-static uint64_t number_of(const char *text, const char *units,
-                          const uint64_t *each)
+/* "10G", "7d": a number and a unit, as a number of that which `each` counts. */
+static int64_t number_of(const char *text, const char *units,
+                         const int64_t *each)
 {
     char *end;
-    uint64_t number = strtoull(text, &end, 10);
+    int64_t number = strtoll(text, &end, 10);
     const char *unit = *end ? strchr(units, *end) : NULL;
-    if (end == text || !unit || end[1])
+    if (*text < '0' || *text > '9' || !unit || end[1] ||
+        number > INT64_MAX / each[unit - units])
         fail("%s: is no number with one of %s behind it", text, units);
     return number * each[unit - units];
 }
 
 int fleet_bucket(void)
 {
-    static const uint64_t bytes[] = {1 << 20, 1 << 30, UINT64_C(1) << 40};
-    static const uint64_t seconds[] = {60, 3600, 86400};
+    static const int64_t bytes[] = {1 << 20, 1 << 30, INT64_C(1) << 40};
+    static const int64_t ns[] = {INT64_C(60000000000), INT64_C(3600000000000),
+                                 INT64_C(86400000000000)};
     char name[160], chunks[160], metas[160];
     const char *subjects[] = {chunks, metas};
     struct hub hub;
@@ -472,11 +516,12 @@ int fleet_bucket(void)
     config.SubjectsLen = 2;
     config.AllowRollup = true;
     config.Discard = js_DiscardNew;
-    config.MaxBytes = (int64_t)number_of(options.max, "MGT", bytes);
-    config.MaxAge =
-        (int64_t)(number_of(options.age, "mhd", seconds) * 1000000000u);
+    config.MaxBytes = number_of(options.max, "MGT", bytes);
+    config.MaxAge = number_of(options.age, "mhd", ns);
     config.Duplicates = INT64_C(600) * 1000000000;
     config.Replicas = atoi(options.replicas);
+    if (config.Replicas < 1 || config.Replicas > 5)
+        fail("--replicas %s: a bucket is on 1 to 5 servers", options.replicas);
     if (config.MaxAge && config.MaxAge < config.Duplicates)
         config.Duplicates = config.MaxAge;
     hub_connect(&hub, false);
@@ -490,8 +535,9 @@ int fleet_bucket(void)
     if (status != NATS_OK)
         fail("bucket %s: %s (%d)", hub_bucket(), natsStatus_GetText(status),
              (int)code);
-    printf("bucket %s: at most %s, for %s\n", hub_bucket(), options.max,
-           options.age);
+    printf("bucket %s: at most %s, for %s\n", hub_bucket(),
+           config.MaxBytes ? options.max : "what the hub takes",
+           config.MaxAge ? options.age : "ever");
     hub_close(&hub);
     return 0;
 }

@@ -700,6 +700,20 @@ waited for what, too, and locks that are taken in a circle."""
             gdb.write(text_of(program.call("locks")))
 
 
+def is_file(symtab, name):
+    return os.path.basename(symtab.filename) == os.path.basename(name)
+
+
+def path_around(pc, file):
+    """The path of a file that has a function around this code; else `file`."""
+    block = gdb.block_for_pc(pc)
+    while block and not block.is_static and not block.is_global:
+        if block.function and is_file(block.function.symtab, file):
+            return block.function.symtab.fullname()
+        block = block.superblock
+    return file
+
+
 class At(Command):
     """Show one record and its place in the source, and select its thread.
 
@@ -723,13 +737,19 @@ thread that wrote it is selected if it is alive."""
     def show_source(event):
         """Lists the source around the record; without it, says where it is."""
         before = event.caller - 1  # the call, not what comes behind it
-        if gdb.find_pc_line(before).symtab:
+        file, line = text_of(event.file), event.file_line
+        symtab = gdb.find_pc_line(before).symtab
+        if symtab:
+            place = "*0x%x" % before
+            if line and not is_file(symtab, file):  # inlined, as ours is
+                gdb.write("%s:%d\n" % (file, line))
+                place = '"%s":%d' % (path_around(before, file), line)
             try:
-                gdb.execute("list *0x%x" % before)
+                gdb.execute("list %s" % place)
                 return
             except gdb.error as error:
                 gdb.write("%s\n" % error)
-        gdb.write("%s:%d\n" % (text_of(event.file), event.file_line))
+        gdb.write("%s:%d\n" % (file, line))
 
     @staticmethod
     def select(program, event):

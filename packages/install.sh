@@ -45,6 +45,12 @@ finish()
 
 install_all()
 {
+    case $PYTHONDIR/ in
+    */../*) ;;
+    "$PREFIX"/*) inside=1 ;;
+    esac
+    [ -n "${inside:-}" ] ||
+        { echo "recorder: PYTHONDIR=$PYTHONDIR is not below PREFIX" >&2; exit 2; }
     scratch=$(mktemp -d)
     trap 'rm -rf "$scratch"' EXIT
     made=$scratch/made

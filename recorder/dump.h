@@ -212,8 +212,7 @@ RECORDER_SELDOM_ void recorder_choice_say_(struct recorder_scratch_ *s,
                                            size_t left_out)
 {
     struct recorder_string_ to = recorder_string_at_(s->line, s->line_max);
-    recorder_add_string_(&to, "recorder: ");
-    recorder_add_number_(&to, left_out, 10, 1);
+    recorder_add_behind_(&to, "recorder: ", left_out, 1);
     recorder_add_string_(&to, " older records are left out: `recorder dump` "
                               "shows them, of the process or its core file, or "
                               "set RECORDER_DUMP=last=all\n");
@@ -339,7 +338,7 @@ RECORDER_CALLED_SELDOM_ bool recorder_line(const char *line)
         wrong = recorder_line_check_(line);
     if (wrong) {
         recorder_add_string_(&say, "recorder: line: no such field: {");
-        recorder_add_text_(&say, wrong, recorder_length_(wrong, 24));
+        recorder_add_name_(&say, wrong, 24);
         recorder_add_string_(
             &say, "\nrecorder: line: there are " RECORDER_LINE_FIELDS_ "\n");
         recorder_say_(&say);
@@ -434,7 +433,7 @@ RECORDER_CALLED_SELDOM_ size_t recorder_dump_for(const char *regex)
         return recorder_dump_out_(regex, &out, NULL);
     say = recorder_string_at_(text, sizeof text);
     recorder_add_string_(&say, "recorder: ");
-    recorder_add_text_(&say, regex, recorder_length_(regex, 80));
+    recorder_add_name_(&say, regex, 80);
     recorder_add_string_(&say, ": ");
     recorder_add_string_(&say, wrong);
     recorder_add_string_(&say, "\n");

@@ -172,17 +172,16 @@ RECORDER_SELDOM_ bool recorder_file_begin_(struct recorder_recording_ *file,
         fd = recorder_open_new_(file, size.bytes);
         if (fd >= 0 && recorder_core_map_(file, fd, 0, size.bytes))
             rows = recorder_file_fill_(file, &modules, &program, size.headers);
-        if (fd >= 0) {
-            if (!rows) {
-                recorder_os_unlink_(file->path);
-                recorder_open_fail_(file->path, "mmap", -RECORDER_ENOMEM_);
-            }
+        if (rows) {
             recorder_os_keep_(fd);
-        }
-        if (rows)
             recorder_file_move_(file, &moves, size.recorders, rows);
-        else if (file->parts_count)
-            recorder_os_unmap_(file->parts[0].memory, file->parts[0].bytes);
+        } else if (fd >= 0) {
+            if (file->parts_count) /* Windows deletes no file that is mapped */
+                recorder_os_unmap_(file->parts[0].memory, file->parts[0].bytes);
+            recorder_os_close_(fd);
+            recorder_os_unlink_(file->path);
+            recorder_open_fail_(file->path, "mmap", -RECORDER_ENOMEM_);
+        }
         recorder_os_unmap_(moves.all, moves_bytes);
     }
     recorder_modules_close_(&modules);

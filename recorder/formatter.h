@@ -123,14 +123,7 @@ RECORDER_FUNCTION_ void recorder_add_text_(struct recorder_string_ *s,
         return;
     }
     s->size = at + size;
-    if (size > 3) {
-        recorder_bytes_(s->to + at, text, size);
-        return;
-    }
-    for (; size; size--) { /* a call of memcpy() would take longer */
-        RECORDER_FORMAT_LOOP_(size);
-        s->to[at + size - 1] = text[size - 1];
-    }
+    recorder_bytes_short_(s->to + at, text, size);
 }
 RECORDER_INLINE_ void recorder_format_put_(struct recorder_formatter_ *f,
                                            const char *s, size_t n)

@@ -201,6 +201,30 @@ RECORDER_INLINE_ void recorder_bytes_(void *to, const void *from, size_t size)
 #endif
 }
 
+/* Copies bytes that are few, most often: up to 16 by two moves that overlap, as
+ * a call of memcpy() would take longer. */
+RECORDER_INLINE_ void recorder_bytes_short_(char *to, const char *from,
+                                            size_t size)
+{
+#ifdef RECORDER_HOSTED_
+    if (size > 16)
+        __builtin_memcpy(to, from, size);
+    else if (size >= 8) {
+        __builtin_memcpy(to, from, 8);
+        __builtin_memcpy(to + size - 8, from + size - 8, 8);
+    } else if (size >= 4) {
+        __builtin_memcpy(to, from, 4);
+        __builtin_memcpy(to + size - 4, from + size - 4, 4);
+    } else if (size >= 2) {
+        __builtin_memcpy(to, from, 2);
+        to[size - 1] = from[size - 1];
+    } else if (size)
+        *to = *from;
+#else
+    recorder_bytes_(to, from, size);
+#endif
+}
+
 /* Sets bytes to zero; the same of memset(). */
 RECORDER_INLINE_ void recorder_zero_(void *to, size_t size)
 {

@@ -12,6 +12,9 @@ PROMISES
       the last of all handlers, behind those of frames and of vectors, when the
       process is about to end; with the status that it had without us.
       -> tests/ports/hosted_windows.c
+    * Who calls SetUnhandledExceptionFilter() after us is called after us: a
+      vectored handler of ours puts our filter in front again when a crash may
+      come. -> tests/ports/hosted_windows.c
     * GetLastError() is what it was before -> tests/ports/hosted_windows.c
 
 LIMITS
@@ -22,7 +25,9 @@ LIMITS
       of an access violation or a full stack, SIGILL, SIGFPE, SIGTRAP of a
       breakpoint; SIGABRT; SIGINT, SIGTERM and SIGBREAK if they are asked for.
       There is no signal on demand but SIGBREAK (Ctrl+Break).
-    * Who calls SetUnhandledExceptionFilter() after us takes our place.
+    * A filter of the program that repairs and goes on is called after a dump.
+      __fastfail() and TerminateProcess() ask nobody: no dump.
+    * A DLL that asks for dumps of crashes is never unloaded.
     * A dump waits as long as a reader of its pipe does.
     * MSVC's own compiler knows neither __attribute__ nor __atomic.
 
@@ -85,6 +90,7 @@ extern void *recorder_win_memory_(void *at, size_t bytes, unsigned type,
     RECORDER_LABEL_(VirtualAlloc);
 extern int recorder_win_free_(void *at, size_t bytes, unsigned type)
     RECORDER_LABEL_(VirtualFree);
+extern int recorder_win_unmap_(const void *at) RECORDER_LABEL_(UnmapViewOfFile);
 extern int recorder_win_protect_(void *at, size_t bytes, unsigned protection,
                                  unsigned *before)
     RECORDER_LABEL_(VirtualProtect);
@@ -294,7 +300,10 @@ RECORDER_INLINE_ void *recorder_os_memory_(size_t bytes)
 RECORDER_INLINE_ int recorder_os_unmap_(void *at, size_t bytes)
 {
     (void)bytes;
-    return recorder_win_free_(at, 0, 0x8000 /* release */) ? 0 : -1;
+    return recorder_win_free_(at, 0, 0x8000 /* release */) ||
+                   recorder_win_unmap_(at) /* a file's */
+               ? 0
+               : -1;
 }
 RECORDER_INLINE_ int recorder_os_protect_(void *at, size_t bytes,
                                           int protection)

@@ -15,6 +15,20 @@ struct recorder_exception_;
 typedef int recorder_filter_(struct recorder_exception_ *);
 extern recorder_filter_ *recorder_win_filter_(recorder_filter_ *filter)
     RECORDER_LABEL_(SetUnhandledExceptionFilter);
+extern void *recorder_win_vector_(unsigned first, recorder_filter_ *handler)
+    RECORDER_LABEL_(AddVectoredExceptionHandler);
+struct recorder_win_pages_ {
+    void *at, *first;
+    uint32_t was, partition; /* protection at first */
+    size_t bytes;
+    uint32_t state, protection, type;
+};
+extern size_t recorder_win_query_(const void *at,
+                                  struct recorder_win_pages_ *to, size_t bytes)
+    RECORDER_LABEL_(VirtualQuery);
+extern int recorder_win_module_at_(unsigned flags, const void *address,
+                                   void **module)
+    RECORDER_LABEL_(GetModuleHandleExA);
 
 /* The C library's numbers, and for the others numbers that it does not use. */
 enum {
@@ -78,7 +92,10 @@ extern int recorder_win_raise_(int sig) RECORDER_LABEL_(raise);
 /* What handles exceptions, by the signal that they are. */
 RECORDER_PROGRAM_ void (*recorder_win_handlers_[32])(int sig, void *info,
                                                      void *context) = {0};
+/* The filter that was the last before ours, and one that took our place. */
 RECORDER_PROGRAM_ recorder_filter_ *recorder_win_before_ = 0;
+RECORDER_PROGRAM_ recorder_filter_ *recorder_win_later_ = 0;
+RECORDER_PROGRAM_ void *recorder_win_vectored_ = 0;
 
 RECORDER_INLINE_ bool recorder_win_is_exception_(int sig)
 {
@@ -137,15 +154,68 @@ RECORDER_SELDOM_ void recorder_win_handle_exception_(int sig, const void *info,
     (void)full;
     handler(sig, (void *)(uintptr_t)info, context);
 }
-/* Runs when no handler of the program took an exception. */
+/* Passes an exception on to another filter, unless its code was unloaded. */
+RECORDER_SELDOM_ int recorder_win_pass_on_(recorder_filter_ *filter,
+                                           struct recorder_exception_ *e)
+{
+    struct recorder_win_pages_ pages;
+    bool is_code = recorder_win_query_((const void *)(uintptr_t)filter, &pages,
+                                       sizeof pages) &&
+                   pages.state == 0x1000 /* MEM_COMMIT */ &&
+                   pages.protection & 0xf0;
+    return is_code ? filter(e) : 0; /* EXCEPTION_CONTINUE_SEARCH */
+}
+/* Runs when no handler of the program took an exception. A later filter is
+ * called once: it may call us, as the one that was before it. */
 RECORDER_SELDOM_ int recorder_win_on_exception_(struct recorder_exception_ *e)
 {
-    int sig = recorder_win_signal_of_(*e->code);
-    recorder_filter_ *before = recorder_win_before_;
+    int sig = recorder_win_signal_of_(*e->code), result;
+    recorder_filter_ *later;
     if (sig && recorder_win_handlers_[sig])
         recorder_win_handle_exception_(sig, e->code, e->context,
                                        *e->code == 0xc00000fdu);
-    return before ? before(e) : 0; /* EXCEPTION_CONTINUE_SEARCH */
+    later = __atomic_exchange_n(&recorder_win_later_, (recorder_filter_ *)0,
+                                __ATOMIC_RELAXED);
+    result = recorder_win_pass_on_(later ? later : recorder_win_before_, e);
+    if (later)
+        __atomic_store_n(&recorder_win_later_, later, __ATOMIC_RELAXED);
+    return result;
+}
+/* Runs at each exception, before the program may handle it, so it dumps nothing
+ * but a corrupted heap, of which filters never hear. Makes ours the last filter
+ * again if another took its place. */
+RECORDER_SELDOM_ int recorder_win_first_(struct recorder_exception_ *e)
+{
+    int sig = recorder_win_signal_of_(*e->code);
+    unsigned error;
+    recorder_filter_ *later;
+    if (*e->code == 0xc0000374u && recorder_win_handlers_[RECORDER_SIGABRT_])
+        recorder_win_handlers_[RECORDER_SIGABRT_](
+            RECORDER_SIGABRT_, (void *)(uintptr_t)e->code, e->context);
+    if (!sig || !recorder_win_handlers_[sig])
+        return 0;
+    error = recorder_win_last_error_();
+    later = recorder_win_filter_(recorder_win_on_exception_);
+    recorder_win_set_error_(error);
+    if (later != recorder_win_on_exception_)
+        __atomic_store_n(&recorder_win_later_, later, __ATOMIC_RELAXED);
+    return 0; /* EXCEPTION_CONTINUE_SEARCH */
+}
+/* Our code stays: Windows would call it when its DLL was unloaded, too. */
+RECORDER_SELDOM_ void recorder_win_filter_set_(void)
+{
+    void *module;
+    recorder_filter_ *before = recorder_win_filter_(recorder_win_on_exception_);
+    if (before != recorder_win_on_exception_)
+        *(recorder_win_vectored_ ? &recorder_win_later_
+                                 : &recorder_win_before_) = before;
+    if (!recorder_win_vectored_) {
+        recorder_win_module_at_(
+            5 /* pin, by address */,
+            (const void *)(uintptr_t)recorder_win_on_exception_, &module);
+        recorder_win_vectored_ =
+            recorder_win_vector_(0 /* behind others */, recorder_win_first_);
+    }
 }
 /* Runs when the C library raises a signal, which it has set to SIG_DFL. */
 RECORDER_SELDOM_ void recorder_win_on_signal_(int sig)
@@ -193,12 +263,8 @@ RECORDER_SELDOM_ int recorder_os_action_(int sig,
     recorder_win_handlers_[sig] = set;
     if (set && sig == RECORDER_SIGSEGV_ && !recorder_win_stack_)
         recorder_win_stack_ = (char *)recorder_os_memory_(RECORDER_WIN_STACK_);
-    if (set && exception) {
-        recorder_filter_ *before =
-            recorder_win_filter_(recorder_win_on_exception_);
-        if (before != recorder_win_on_exception_)
-            recorder_win_before_ = before;
-    }
+    if (set && exception)
+        recorder_win_filter_set_();
     return 0;
 }
 

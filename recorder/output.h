@@ -134,15 +134,21 @@ RECORDER_READING_ void recorder_output_line_(struct recorder_output_ *out,
     out->gathered_size += size;
 }
 
-/* Writes a text to stderr. Leaves no signal and no errno behind if that fails.
- */
+/* Writes a text to stderr; one that was cut ends before a character, by a
+ * newline. Leaves no signal and no errno behind if that fails. */
 RECORDER_SELDOM_ void recorder_say_(const struct recorder_string_ *say)
 {
     struct recorder_output_ out = recorder_output_to_(2);
     struct recorder_held_ held;
+    size_t size = say->size;
+    if (size > say->max) {
+        size = say->max - 1;
+        while (((unsigned char)say->to[size] & 0xc0) == 0x80)
+            size--;
+        say->to[size++] = '\n';
+    }
     recorder_os_hold_signals_(&held);
-    recorder_output_write_(&out, say->to,
-                           say->size < say->max ? say->size : say->max);
+    recorder_output_write_(&out, say->to, size);
     recorder_os_release_signals_(&held);
 }
 

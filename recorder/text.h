@@ -62,6 +62,14 @@ RECORDER_READING_ void recorder_add_number_(struct recorder_string_ *s,
                    : recorder_format_whole_(end, number, digits);
     recorder_add_text_(s, from, (size_t)(end - from));
 }
+/* Adds a text and a decimal number behind it. */
+RECORDER_SELDOM_ void recorder_add_behind_(struct recorder_string_ *s,
+                                           const char *before, uint64_t number,
+                                           unsigned digits)
+{
+    recorder_add_string_(s, before);
+    recorder_add_number_(s, number, 10, digits);
+}
 
 /* True of a character of ASCII that is shown as it is. */
 RECORDER_INLINE_ bool recorder_text_is_plain_(char c)
@@ -126,18 +134,12 @@ RECORDER_SELDOM_ void recorder_add_wall_(struct recorder_string_ *s,
     uint64_t month = (5 * of_year + 2) / 153;
     uint64_t number = month < 10 ? month + 3 : month - 9;
     recorder_add_number_(s, year + era * 400 + (number <= 2), 10, 4);
-    recorder_add_string_(s, "-");
-    recorder_add_number_(s, number, 10, 2);
-    recorder_add_string_(s, "-");
-    recorder_add_number_(s, of_year - (153 * month + 2) / 5 + 1, 10, 2);
-    recorder_add_string_(s, " ");
-    recorder_add_number_(s, seconds / 3600 % 24, 10, 2);
-    recorder_add_string_(s, ":");
-    recorder_add_number_(s, seconds / 60 % 60, 10, 2);
-    recorder_add_string_(s, ":");
-    recorder_add_number_(s, seconds % 60, 10, 2);
-    recorder_add_string_(s, ".");
-    recorder_add_number_(s, realtime_ns / 1000 % 1000000, 10, 6);
+    recorder_add_behind_(s, "-", number, 2);
+    recorder_add_behind_(s, "-", of_year - (153 * month + 2) / 5 + 1, 2);
+    recorder_add_behind_(s, " ", seconds / 3600 % 24, 2);
+    recorder_add_behind_(s, ":", seconds / 60 % 60, 2);
+    recorder_add_behind_(s, ":", seconds % 60, 2);
+    recorder_add_behind_(s, ".", realtime_ns / 1000 % 1000000, 6);
 }
 
 RECORDER_READING_ void recorder_add_seconds_(struct recorder_string_ *s,
@@ -431,17 +433,18 @@ RECORDER_SELDOM_ void recorder_add_column_(struct recorder_string_ *to,
 }
 
 /* Adds the line of an event. */
-RECORDER_READING_ void recorder_add_line_(struct recorder_string_ *to,
-                                          const struct recorder_line_ *line,
-                                          const struct recorder_shown_ *shown)
+RECORDER_FUNCTION_ void recorder_add_line_(struct recorder_string_ *to,
+                                           const struct recorder_line_ *line,
+                                           const struct recorder_shown_ *shown)
 {
     struct recorder_piece_ more;
     const char *format = line->format, *rest = line->rest;
     unsigned i;
     for (i = 0; i < line->count || *rest; i++) {
-        const struct recorder_piece_ *part = &line->piece[i];
-        if (i >= line->count) {
-            part = &more;
+        const struct recorder_piece_ *part = &more;
+        if (i < line->count) {
+            part = &line->piece[i];
+        } else {
             format = rest;
             rest = recorder_piece_read_(&more, rest, rest);
         }
@@ -493,13 +496,9 @@ RECORDER_SELDOM_ void recorder_add_head_(struct recorder_string_ *to,
         recorder_add_name_(to, program, RECORDER_PROGRAM_MAX_ - 1);
     }
     if (pid) {
-        recorder_add_string_(to, ", PID ");
-        recorder_add_number_(to, pid, 10, 1);
+        recorder_add_behind_(to, ", PID ", pid, 1);
     }
-    recorder_add_string_(to, ", ");
-    if (more)
-        recorder_add_string_(to, "MORE THAN ");
-    recorder_add_number_(to, records, 10, 1);
+    recorder_add_behind_(to, more ? ", MORE THAN " : ", ", records, 1);
     recorder_add_string_(to, " RECORDS\n");
 }
 
@@ -509,8 +508,7 @@ RECORDER_SELDOM_ void recorder_add_counted_(struct recorder_string_ *to,
                                             const char *what)
 {
     if (number) {
-        recorder_add_string_(to, before);
-        recorder_add_number_(to, number, 10, 1);
+        recorder_add_behind_(to, before, number, 1);
         recorder_add_string_(to, what);
     }
 }
@@ -532,8 +530,7 @@ recorder_add_summary_(struct recorder_string_ *to, const char *name,
         recorder_add_string_(to, " x ");
     }
     recorder_add_number_(to, figures->size, 10, 1);
-    recorder_add_string_(to, ", ");
-    recorder_add_number_(to, figures->kept, 10, 1);
+    recorder_add_behind_(to, ", ", figures->kept, 1);
     recorder_add_string_(to, " ENTRIES");
     recorder_add_counted_(to, figures->estimated ? ", ~" : ", ",
                           figures->overwritten, " OVERWRITTEN");

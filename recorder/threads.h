@@ -266,7 +266,6 @@ RECORDER_SELDOM_ unsigned recorder_thread_take_lane_(unsigned kept)
     struct recorder_registry *registry = recorder_home_.registry;
     uintptr_t me = (uintptr_t)recorder_os_thread_();
     uintptr_t most = recorder_get_(&registry->lanes_most);
-    unsigned lane;
     if (kept) {
         recorder_put_(&registry->owners[recorder_writer_lane_(kept)].id, me);
         return kept;
@@ -275,13 +274,18 @@ RECORDER_SELDOM_ unsigned recorder_thread_take_lane_(unsigned kept)
         most = RECORDER_OWNERS_MAX_;
     if (registry->pid != recorder_os_process_())
         return 0;
-    lane = recorder_thread_try_lanes_(1, most, me);
-#ifdef RECORDER_CLOCKED_ /* a lane that no recorder has still gives orders */
-    if (!lane && most < RECORDER_UNIT_LANES_ &&
-        recorder_clocked_is_(recorder_get_(recorder_order_until_)))
-        lane = recorder_thread_try_lanes_(most, RECORDER_UNIT_LANES_, me);
+#ifdef RECORDER_CLOCKED_ /* orders tell the first lanes apart: threads take
+    them first, and a lane that no recorder has still gives orders */
+    if (recorder_clocked_is_(recorder_get_(recorder_order_until_))) {
+        uintptr_t apart = RECORDER_UNIT_LANES_;
+        uintptr_t first = most < apart ? most : apart;
+        unsigned lane = recorder_thread_try_lanes_(1, first, me);
+        return lane ? lane
+                    : recorder_thread_try_lanes_(
+                          first, most < apart ? apart : most, me);
+    }
 #endif
-    return lane;
+    return recorder_thread_try_lanes_(1, most, me);
 }
 
 /* Returns the calling thread's word, by the module that started first: a

@@ -48,12 +48,15 @@ struct recorder_1x {
     recorder_show_fn show;     /* null: recorder_1x_write */
     recorder_format_fn format; /* null: recorder_1x_add_line */
     void *output;
+    int before;           /* recorder_output_fd_ until output_open() */
+    bool due;             /* the descriptor of `output` is not asked for yet */
     unsigned level;       /* of indentation, in traces */
     unsigned shown_level; /* of the line just made: recorder_indent() */
     uintptr_t background; /* the thread: 0 none, 1 runs, 2 shall end */
     char background_for[RECORDER_SET_MAX_];
 };
-RECORDER_PROGRAM_ struct recorder_1x recorder_1x = {0, 0, 0, 0, 0, 0, ""};
+RECORDER_PROGRAM_ struct recorder_1x recorder_1x = {0, 0, 0, 0, false,
+                                                    0, 0, 0, ""};
 
 /* ------------------------------------------------------------------ time -- */
 
@@ -64,7 +67,10 @@ RECORDER_INLINE_ uintptr_t recorder_1x_tick(void)
     return (uintptr_t)(ns / (RECORDER_64BIT ? 1000 : 1000000));
 }
 #ifndef recorder_tick
-RECORDER_1X_ uintptr_t recorder_tick(void) { return recorder_1x_tick(); }
+RECORDER_1X_ uintptr_t recorder_tick(void)
+{
+    return recorder_1x_tick();
+}
 #endif
 
 /* Adds one pass of a timed block. True if it is time to record the figures in
@@ -256,12 +262,25 @@ RECORDER_INLINE_ int recorder_1x_fd_of(void *output)
     uintptr_t value = (uintptr_t)output;
     return !value ? 2 : value < 256 ? (int)value : recorder_os_fileno(output);
 }
+/* Asks for the configured output's descriptor, once, and not before it is
+ * written to: to a show function the output may be anything. Does nothing if
+ * output=path has replaced it since. */
+RECORDER_FUNCTION_ void recorder_1x_output_open(void)
+{
+    if (!recorder_1x.due || recorder_1x.show)
+        return;
+    recorder_1x.due = false;
+    if (recorder_output_fd_ == recorder_1x.before)
+        recorder_output_fd_ = recorder_1x_fd_of(recorder_1x.output);
+}
 /* The descriptor of an output. The configured one may have been replaced by
  * output=path since. */
 RECORDER_INLINE_ int recorder_1x_fd(void *output)
 {
-    return output == recorder_1x.output ? recorder_output_fd_
-                                        : recorder_1x_fd_of(output);
+    recorder_1x_output_open();
+    return output == recorder_1x.output && !recorder_1x.due
+               ? recorder_output_fd_
+               : recorder_1x_fd_of(output);
 }
 
 /* The default show function: writes the line with its newline in one call. */
@@ -364,6 +383,7 @@ recorder_1x_configured(unsigned *level)
                                     recorder_1x.output,
                                     level,
                                     NULL};
+    recorder_1x_output_open();
     return how;
 }
 
@@ -372,7 +392,7 @@ RECORDER_FUNCTION_ unsigned
 recorder_1x_dump_by(const char *regex, const struct recorder_1x_lines *how)
 {
     struct recorder_output_ out =
-        recorder_output_to_(recorder_1x_fd(how->output));
+        recorder_output_to_(how->show ? -1 : recorder_1x_fd(how->output));
     const char *wrong = regex ? recorder_regex_check_(regex) : NULL;
     if (!wrong)
         return (unsigned)recorder_dump_out_(regex, &out, &how->lines);
@@ -423,7 +443,8 @@ RECORDER_1X_ void *recorder_configure_output(void *output)
     RECORDER_1X_RECORD_(recorder, "Configure output %p from %p",
                         (uintptr_t)output, (uintptr_t)before, 0, 0);
     recorder_1x.output = output;
-    recorder_output_fd_ = recorder_1x_fd_of(output);
+    recorder_1x.before = recorder_output_fd_;
+    recorder_1x.due = true;
     return before;
 }
 RECORDER_1X_ recorder_show_fn recorder_configure_show(recorder_show_fn show)
@@ -483,7 +504,10 @@ RECORDER_FUNCTION_ void recorder_1x_print(const struct recorder *recorder,
     recorder_os_release_signals_(&held);
 }
 
-RECORDER_FUNCTION_ void recorder_1x_set_dump(void) { recorder_dump(); }
+RECORDER_FUNCTION_ void recorder_1x_set_dump(void)
+{
+    recorder_dump();
+}
 RECORDER_FUNCTION_ void recorder_1x_warn(const char *text)
 {
     RECORDER_1X_RECORD_TEXT_(recorder_warning, "%s", text);
@@ -495,6 +519,7 @@ RECORDER_1X_ int recorder_trace_set(const char *specification)
         return RECORDER_TRACE_OK;
     RECORDER_1X_RECORD_TEXT_(recorder_traces, "Setting traces to %s",
                              specification);
+    recorder_1x_output_open(); /* or its warnings go where others went */
 #undef recorder_trace_set
     return recorder_trace_set(specification);
 #define recorder_trace_set recorder_1x_trace_set
@@ -551,7 +576,7 @@ recorder_1x_background_pass(struct recorder_cursor *cursor)
     if (!recorder_scratch_open_(&s, 1, NULL))
         recorder_scratch_open_(&s, 0, stack);
     recorder_clock_open_(&clock);
-    out.fd = recorder_1x_fd(how.output);
+    out.fd = how.show ? -1 : recorder_1x_fd(how.output);
     out.gathered = s.out;
     out.gathered_max = s.out_max;
     for (; recorder_next(cursor, &event); shown++)

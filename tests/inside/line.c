@@ -4,6 +4,7 @@
 #include "harness/capture.h"
 
 #include "harness/build.h"
+#include "harness/shown.h"
 #include <pthread.h>
 
 RECORDER(text, 64, "What is shown");
@@ -49,6 +50,9 @@ Test(line, fields_and_columns)
                  "{\"order\": 1, \"text\": \"message 5\"}\n");
     sprintf(must, "1 [line.c:%d T1] text: message 5\n", at);
     LINE_MUST_BE("{order} [{location} T{thread}] {recorder}: {message}", must);
+    LINE_MUST_BE("{order}-{order}-{order}-{order}-{order}-{order}-{order}-"
+                 "{order}-{order}-{order}|{order:2}|{order:-2}|{order}|",
+                 "1-1-1-1-1-1-1-1-1-1| 1|1 |1|\n");
     /* The default, but for the time. */
     cr_assert(recorder_line(NULL));
     cr_assert_not_null(strstr(catch_dump(caught), " T1] text: message 5\n"));
@@ -112,6 +116,46 @@ Test(line, unknown_fields_are_refused)
     long_line[255] = 'x';
     redirect(2);
     cr_assert(!recorder_line(long_line), "none is cut in silence");
+}
+
+/* What is written to stderr while a text is refused. */
+static void quote(const char *how, const char *text)
+{
+    int file = redirect(2);
+    const char *wrong;
+    char *said;
+    if (strcmp(how, "line") == 0)
+        cr_assert(!recorder_line(text));
+    else if (strcmp(how, "dump_for") == 0)
+        cr_assert_eq(recorder_dump_for(text), 0);
+    else
+        cr_assert(!recorder_dump_set(text));
+    said = written_to(file);
+    wrong = shown_wrong(said, strlen(said));
+    cr_expect(!wrong && *said && said[strlen(said) - 1] == '\n',
+              "%s: %s, from %s", how, said, wrong ? wrong : "its end");
+    close(file);
+}
+/* Goal: a refused text, from a file of settings, say, is quoted as one that a
+ * terminal may be shown, in whole characters, and a newline ends the message.
+ * Method: characters of 1, 3 and 4 bytes at every place, so that each is where
+ * the message has no more room. */
+Test(line, refused_texts_are_quoted)
+{
+    static const char *const fills[] = {"\x14", "\xe2\x82\xac",
+                                        "\xf0\x9f\x90\x99", "\xe2"};
+    static const char *const hows[] = {"line", "dump_for", "dump_set"};
+    char text[300];
+    size_t i, j, shift, size;
+    for (i = 0; i < COUNT(fills); i++)
+        for (j = 0; j < COUNT(hows); j++)
+            for (shift = 0; shift < 4; shift++) {
+                size = (size_t)sprintf(text, "{(%.*s", (int)shift, "xxxx");
+                while (size < 250)
+                    size += (size_t)sprintf(text + size, "%s",
+                                            fills[(i + (size < 100)) % 4]);
+                quote(hows[j], text);
+            }
 }
 
 /* Goal: RECORDER_LINE in the environment sets the line; a wrong one is refused,

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The reader is these few functions, over an array of events. */
 #include "export/timeline.c"
+#include "export/timeline_values.c"
 #include "export/buffer.c"
 #include "export/kinds.c"
 #include "export/spans.c"

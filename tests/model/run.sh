@@ -5,7 +5,7 @@
 # Environment: MODEL_DEEP=1 also runs what takes minutes, SEED=n is where random
 # executions start (printed), CC and CXX the compilers, GENMC_SECONDS how long
 # GenMC may take for one program, RECORDER_TEST_SCALE=0.1 (`make test`): not what
-# takes long, and of the mutants each third. README.md says what is proven.
+# takes long, and of the mutants each sixth. README.md says what is proven.
 cd "$(dirname "$0")" || exit 1
 root=../..
 build=$root/build/model
@@ -390,7 +390,7 @@ skipped=0
         skipped=1
     fi
     ls -d "$build"/mutant-* | sed 's/.*-/mutant /' | sort -k2n |
-        awk -v each="${short:+3}" 'NR % (each ? each : 1) == 0'
+        awk -v each="${short:+6}" 'NR % (each ? each : 1) == 0'
 } >"$build/jobs"
 awk '{ kind = $1; sub(/^[^ ]* ?/, ""); print NR; print kind; print }' \
     "$build/jobs" | tr '\n' '\0' |

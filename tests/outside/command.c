@@ -419,6 +419,30 @@ Test(command, span_of_copied_texts)
               "%s", build_text);
 }
 
+/* Where the time of the oldest record is not known, as on 32-bit machines that
+ * of one from before the last wraps of the clock, there is no span. */
+Test(command, span_without_a_beginning)
+{
+    build_must(
+        "cat >unknown.c <<X\n"
+        "#include \"recorder_dump.h\"\n"
+        "RECORDER(net, 16, \"Network\")\n"
+        "int main(void)\n"
+        "{\n"
+        "    record(net, \"one\");\n"
+        "    record(net, \"two\");\n"
+        "    recorder_records_((struct recorder_ring *)recorder_for_net.rings)"
+        "->time = (uintptr_t)RECORDER_TICKS_UNKNOWN_;\n"
+        "}\nX\n"
+        "gcc " BUILD_INCLUDE "-o unknown unknown.c && "
+        "RECORDER_FILE=unknown.rec ./unknown");
+    command_must("stat unknown.rec >said && " RECORDER
+                 " list --sizes unknown.rec >>said && grep ^net said | "
+                 "tr -s [:blank:] :");
+    cr_assert_str_eq(build_text, "net:-:2:-:0:0\n"
+                                 "net:16:2:2:-:-:-:-\n");
+}
+
 /* Goal: set does what it says, all of it or nothing. */
 
 /* --------------------------------------------------- set, clear and save -- */

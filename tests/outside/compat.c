@@ -78,7 +78,7 @@ static const char everything[] =
     "output|MyRec 1 1 1 (2) compat_everything.c:67:at 2|\n"
     "output|MyRec 1 1 1 (1) compat_everything.c:68:out|\n"
     "output|MyRec 1 1 1 (0) compat_everything.c:69:none|\n"
-    "output|MyRec 1 1 1 (0) compat_everything.c:160:{%t} and <tree> and "
+    "output|MyRec 1 1 1 (0) compat_everything.c:171:{%t} and <tree> and "
     "{%5t}|\n"
     "sorted|sized_one 1 1 1 (0) compat_everything.c:75:kept|\n"
     "sorted|sized_one: kept|\n"
@@ -152,7 +152,7 @@ static void check_cxx(const char *compiler)
     output_must_be(everything_cxx);
 }
 Test(compat, everything_gxx) { check_cxx("g++ -std=c++17"); }
-Test(compat, everything_clangxx)
+Test(compat, everything_clangxx, .init = build_long)
 {
     if (build_has("clang++"))
         check_cxx("clang++ -std=c++20");
@@ -263,7 +263,7 @@ Test(compat, compiler, .init = build_long)
     }
 }
 
-Test(compat, display)
+Test(compat, display, .init = build_long)
 {
     static const char *const compilers[] = {"gcc -std=gnu99",
                                             "gcc -std=gnu17 -O2",

@@ -558,7 +558,7 @@ static unsigned locked_in_a_record(const char *kind)
 
 /* Goal: a record takes two locked instructions, however many arguments it has;
  * in a lane that its thread owns, one. Method: single steps through it. */
-Test(cost, locked_instructions_that_are_run)
+Test(cost, locked_instructions_that_are_run, .init = build_long)
 {
     cr_assert_eq(locked_in_a_record("4"), 2);
     cr_assert_eq(locked_in_a_record("long"), 2);

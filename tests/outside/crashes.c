@@ -512,7 +512,7 @@ Test(crashes, sandbox_that_refuses, .init = build_long)
 }
 
 /* Goal: wherever stderr leads to, the program dies in time, of its crash. */
-Test(crashes, stderr_of_any_kind)
+Test(crashes, stderr_of_any_kind, .init = build_long)
 {
     static const struct {
         enum to to;
@@ -543,7 +543,7 @@ Test(crashes, stderr_of_any_kind)
 }
 
 /* Goal: what is written to a file is the dump that a pipe would get. */
-Test(crashes, stderr_a_file)
+Test(crashes, stderr_a_file, .init = build_long)
 {
     static const struct way null = {"null", SIGSEGV, 1, 0, 0};
     int fd;

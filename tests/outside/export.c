@@ -95,6 +95,29 @@ Test(export, dump_is_json)
     build_must(EXPORT "json $(cat source) -o out.json && cmp out.json dump");
 }
 
+/* Goal: an argument that is a wide character or text is what the message shows,
+ * in UTF-8; a precision counts its bytes. */
+Test(export, wide_characters_are_whole)
+{
+    build_must(
+        "cat >wide.c <<X\n"
+        "#include \"recorder_dump.h\"\n"
+        "#include <wchar.h>\n"
+        "RECORDER(net, 16)\n"
+        "int main(void)\n"
+        "{\n"
+        "    record(net, \"a=%%lc b=%%ls c=%%.4ls d=%%.3ls|%%c\",\n"
+        "           (wint_t)0x20ac, L\"w\\u20ac\", L\"w\\u20acx\",\n"
+        "           L\"w\\u20ac\", 233);\n"
+        "}\nX\n"
+        "gcc " BUILD_INCLUDE "-o wide wide.c && RECORDER_FILE=wide.rec ./wide");
+    build_must(RECORDER " dump wide.rec --json --where \"net: a=€ b=w€\" | "
+               "grep -o \"\\\"arguments.*]\"");
+    cr_assert_str_eq(build_text,
+                     "\"arguments\":[8364,\"w€\",\"w€\",\"w\",233],"
+                     "\"may_have_changed\":[]\n");
+}
+
 Test(export, csv_reads_back)
 {
     export_as("csv");

@@ -211,6 +211,33 @@ Test(gdb, at_selects_the_thread_that_wrote, .init = build_long)
     said("Its thread was reader (\n; a recording has no stacks.\n");
 }
 
+/* Goal: the source that it shows is the program's, where code of the recorder
+ * stands last before the call returns, too, as it does where a double is made of
+ * an integer; with -flto no function says which file it is of. */
+Test(gdb, at_shows_source_of_the_program, .init = build_long)
+{
+    static const char *const flags[] = {"-O1", "-O2 -flto=1"};
+    build_must("cat >at.c <<X\n"
+               "#include \"recorder_dump.h\"\n"
+               "#include <stdlib.h>\n"
+               "RECORDER(net, 64)\n"
+               "int main(void)\n"
+               "{\n"
+               "    char text[] = \"text\";\n"
+               "    for (int i = 0; i < 5; i++)\n"
+               "        record(net, \"%%d %%s %%f\", i, text, i * .5);\n"
+               "    abort();\n"
+               "}\nX\n");
+    for (int i = 0; i < 2; i++) {
+        build_must("gcc -g %s " WITH "-o at at.c && " GDB "./at -ex run "
+                   "-ex \"recorder dump last 1\" -ex \"recorder at 2\"",
+                   flags[i]);
+        cr_expect_not_null(strstr(build_text, "\n8\t        record(net, \"%d"),
+                           "%s", build_text);
+        cr_expect_null(strstr(build_text, "arguments.h"), "%s", build_text);
+    }
+}
+
 /* Goal: `recorder set` and `recorder clear` change the running program, or
  * nothing. Method: the recorder command tells what they did. */
 Test(gdb, set_and_clear)

@@ -1,5 +1,6 @@
 /* What make install writes, make uninstall removes, and make says is missing. */
 /* SPDX-License-Identifier: MIT */
+#define BUILD_SECONDS 250 /* clang over all tools */
 #include "harness/build.h"
 
 #include <string.h>
@@ -33,6 +34,23 @@ Test(install, inside_prefix)
                "test -e p/share/man/man1/recorder.1 && "
                "test -e p/share/pkgconfig/recorder.pc && "
                "test ! -e p/etc");
+}
+
+/* Goal: nor where there is no Python, or another folder is asked for; the
+ * modules are where the docs say that they are. */
+Test(install, python_inside_prefix)
+{
+    static const char *const wrong[] = {"$PWD", "$PWD/pp", "$PWD/p/../q"};
+    build_must("mkdir bin && ln -s /usr/bin/* bin && rm -f bin/python* && "
+               "PATH=$PWD/bin " INSTALL " PYTHON=$PWD/bin/python3 && "
+               "ls p/lib/python3/dist-packages/recorder");
+    said("__init__.py\n");
+    cr_expect_null(strstr(build_text, "No such file"), "%s", build_text);
+    for (int i = 0; i < 3; i++) {
+        cr_expect_eq(build_run(INSTALL " PYTHONDIR=%s", wrong[i]), 2);
+        said(" is not below PREFIX\n");
+    }
+    build_must("test ! -e recorder && test ! -e pp && test ! -e q");
 }
 
 /* Goal: gdb's own folder is written for /usr and /usr/local, and on demand. */
@@ -163,4 +181,18 @@ Test(install, asks_no_sudo)
         77);
     said("only root may install packages; SUDO=sudo");
     cr_expect_null(strstr(build_text, "asked"), "%s", build_text);
+}
+
+/* Goal: who builds by clang sees no warning. Method: the commands of make, with
+ * a compiler that writes nothing. */
+Test(install, clang_is_silent, .init = build_long)
+{
+    if (!build_has("clang"))
+        build_skip("no clang here");
+    build_must(MAKE "-B -n CC=\"clang -fsyntax-only -Werror\" build/recorder "
+                    "build/librecorder.so >made; "
+                    "grep \"^clang .* -c \" made >commands && "
+                    "test $(grep -c . commands) -gt 50 && cd " TEST_ROOT
+                    " && xargs -d \"\\n\" -P 2 -n 1 sh -c <$OLDPWD/commands");
+    cr_expect_str_empty(build_text);
 }

@@ -355,7 +355,7 @@ Test(kernel, closed_descriptors_are_said)
 }
 
 /* Goal: whatever stands where rings should, reading ends, and well. */
-Test(kernel, hostile_rings)
+Test(kernel, hostile_rings, .init = build_long)
 {
     pid_t pid = command_start("./kernel hostile");
     for (unsigned i = 0; i < scaled(400); i++) {
@@ -419,7 +419,7 @@ Test(kernel, program_that_records_none)
 
 /* Goal: Ctrl-C shows what there is by then, and the status is that of a program
  * that it ended; so where the kernel refuses. */
-Test(kernel, stopped_shows_what_it_has)
+Test(kernel, stopped_shows_what_it_has, .init = build_long)
 {
     pid_t pid = command_start("./kernel live");
     build_must("python3 " BUILD_PROGRAMS "/kernel_stop.py %d " RECORDER, pid);
@@ -473,7 +473,7 @@ static void save_has_them(const char *flags)
 /* Goal: a recording of a process has the switches that it did not record, and
  * their threads. Method: lines and counts are those of the program, which
  * stands still; of a selection, of all, and of what is saved of that. */
-Test(kernel, save_has_them)
+Test(kernel, save_has_them, .init = build_long)
 {
     save_has_them("");
     if (build_can("gcc", "-m32"))

@@ -140,7 +140,7 @@ Test(libraries, opened_later, .init = build_long)
 /* Goal: a library that starts before the program, which does not export its
  * registry, shares it and the numbers of threads all the same; a second one
  * does, too. Method: libraries that record are preloaded. */
-Test(libraries, preloaded)
+Test(libraries, preloaded, .init = build_long)
 {
     static const char *const programs[] = {"gcc -O2", "gcc -O2 -rdynamic",
                                            "clang -O0 -no-pie -fno-pie",
@@ -236,7 +236,7 @@ Test(libraries, recorder_of_another_library)
 
 /* Goal: two libraries that define a recorder of the same name do no harm to
  * each other, not even when one of them is closed. */
-Test(libraries, same_name_twice)
+Test(libraries, same_name_twice, .init = build_long)
 {
     static const char *const exports[] = {"", "-rdynamic"};
     unsigned i;
@@ -254,7 +254,7 @@ Test(libraries, same_name_twice)
 /* Goal: modules that were compiled for tables of different sizes keep to the
  * one that there is. Method: 300 living threads, the table of the program 8
  * rows and the library's idea of it 4096, and the other way round. */
-Test(libraries, tables_of_two_sizes)
+Test(libraries, tables_of_two_sizes, .init = build_long)
 {
     static const char *const exports[] = {"", "-rdynamic"};
     unsigned i;
@@ -304,7 +304,7 @@ static bool build_sanitizes(const char *compiler)
 
 /* Goal: the sanitizers have nothing to say, not even where a library looks for
  * the program's registry in the program's memory. */
-Test(libraries, sanitizers)
+Test(libraries, sanitizers, .init = build_long)
 {
     static const char *const ways[] = {
         "gcc -fsanitize=address", "gcc -fsanitize=thread",

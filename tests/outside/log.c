@@ -121,7 +121,7 @@ Test(log, begins_late)
 /* Goal: what the chunks hold is what the program has: copied texts, 12
  * arguments, reals, a library that is closed meanwhile. Method: rings so large
  * that nothing is overwritten; dumps of both; and chunks one by one. */
-Test(log, is_what_the_program_has)
+Test(log, is_what_the_program_has, .init = build_long)
 {
     pid_t pid;
     log_build(1 << 18);
@@ -297,7 +297,7 @@ Test(log, overwrites_nothing)
 /* Goal: chunks that are missing or damaged are said, and harm nobody. Method:
  * of a log of several chunks one is deleted, one cut, one of another program; a
  * chunk is cut at every length, and its bytes are flipped. */
-Test(log, damaged_chunks_are_said)
+Test(log, damaged_chunks_are_said, .init = build_long)
 {
     unsigned size, i, step = test_scale() < 1 ? 997 : 61;
     pid_t pid;

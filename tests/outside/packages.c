@@ -130,7 +130,7 @@ Test(packages, meson, .init = build_long)
 
 /* Goal: the vcpkg port makes a tree in which find_package() works. Method: vcpkg
  * is not in Debian; tests/packages/vcpkg.cmake stands in for its functions. */
-Test(packages, vcpkg)
+Test(packages, vcpkg, .init = build_long)
 {
     if (!build_has("cmake"))
         build_skip("no cmake here");

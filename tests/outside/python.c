@@ -66,7 +66,7 @@ Test(python, follows)
 
 /* Goal: no source harms the process that reads it: what is wrong is an
  * exception with the command's message. */
-Test(python, errors)
+Test(python, errors, .init = build_long)
 {
     pid_t pid;
     command_build("program", "gcc -O2 -g");

@@ -301,7 +301,7 @@ static bool may_group(char group[100], const char *in, const char *limit)
                      group, limit, group, limit) == 0 ||
            (build_run("rmdir %s", group), false);
 }
-Test(recording, survives_other_ends)
+Test(recording, survives_other_ends, .init = build_long)
 {
     char group[100];
     build_once(COMPILE);
@@ -424,7 +424,7 @@ static void same_dump(const char *compiler, const char *flags)
     build_must("readelf -lnW f.r 2>&1 >/dev/null | tee f.said; "
                "test ! -s f.said");
 }
-Test(recording, shows_what_the_program_showed)
+Test(recording, shows_what_the_program_showed, .init = build_long)
 {
     same_dump("gcc", "-fPIE -pie");
     same_dump("gcc", "-no-pie");
@@ -497,7 +497,7 @@ static void refuses(const char *path, const char *wrong)
              wrong);
     cr_assert_str_eq(build_text, expected);
 }
-Test(recording, overwrites_nothing)
+Test(recording, overwrites_nothing, .init = build_long)
 {
     static const char foreign[] = "exists, and is no recording of ours";
     build_once(COMPILE);
@@ -576,7 +576,7 @@ static void shares_a_volume(const char *folder)
                                           "into r.1."),
                        "%s", build_text);
 }
-Test(recording, shares_a_volume)
+Test(recording, shares_a_volume, .init = build_long)
 {
     build_once(COMPILE);
     if (build_run("unshare -pf --kill-child true") != 0) {
@@ -626,7 +626,7 @@ Test(recording, begins_again, .init = build_long)
 
 /* Goal: %p and %e; nothing, and a path too long; recorder_file() as a function,
  * once. */
-Test(recording, names_files)
+Test(recording, names_files, .init = build_long)
 {
     char name[100], *end;
     build_once(COMPILE);

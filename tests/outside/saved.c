@@ -43,3 +43,32 @@ Test(saved, is_left_alone_by_programs)
     build_must("grep \"is no recording of ours\" said; cmp before saved");
     cr_assert_neq(build_run("test -e saved.old"), 0);
 }
+
+/* Goal: what is saved of a process that ends meanwhile is whole, or is not
+ * there, and that is said. Method: the process has ended, as far as the command
+ * is told, behind each seventh of its reads. */
+Test(saved, is_whole_or_not_there)
+{
+    pid_t pid;
+    command_build("program", "gcc -O2");
+    pid = command_start("./program quiet");
+    build_must(
+        "cat >ends.c <<END\n#define _GNU_SOURCE\n#include <errno.h>\n"
+        "#include <stdlib.h>\n#include <sys/syscall.h>\n"
+        "#include <sys/uio.h>\n#include <unistd.h>\n"
+        "ssize_t process_vm_readv(pid_t pid, const struct iovec *to, unsigned "
+        "long m, const struct iovec *from, unsigned long n, unsigned long f)\n"
+        "{ static int reads; if (++reads > atoi(getenv(\"READS\"))) { errno = "
+        "ESRCH; return -1; }\n"
+        "return syscall(SYS_process_vm_readv, pid, to, m, from, n, f); }\nEND\n"
+        "gcc -shared -fPIC -O1 ends.c -o ends.so");
+    build_must(
+        RECORDER
+        " save %d -o whole && " RECORDER " dump whole | tail -n 3 >wanted; n=0; "
+        "until READS=$n LD_PRELOAD=./ends.so " RECORDER " save %d -o saved "
+        "2>said; do grep -q \": has ended\" said && test ! -e saved || { cat "
+        "said; exit 1; }; n=$((n + 7)); done; " RECORDER
+        " dump saved | tail -n 3 | cmp - wanted && echo $n | grep -x \"[1-9][0-9].*\"",
+        pid, pid);
+    command_stop(pid);
+}

@@ -92,7 +92,7 @@ Test(severity, least_is_compiled_away, .init = build_long)
 
 /* Goal: the program's dump, the command and gdb say the same of each heading,
  * hostile ones included; of a process, what was saved of it, its core file. */
-Test(severity, readers_agree)
+Test(severity, readers_agree, .init = build_long)
 {
     static const char *const sources[] = {NULL, "saved", "core"};
     pid_t pid;

@@ -15,7 +15,7 @@ Test(site, tutorial)
 }
 
 /* Goal: so does who types what the pages on servers and on libraries say. */
-Test(site, server_and_library)
+Test(site, server_and_library, .init = build_long)
 {
     static const char *const pages[] = {"server", "library"};
     for (size_t i = 0; i < sizeof pages / sizeof *pages; i++)

@@ -154,7 +154,7 @@ static void async_recording(void)
 /* Goal: a span that begins in one thread ends in another, by its id; arrows
  * lead through its records; one that is forgotten, or begins no more, harms
  * none. Method: what each export says, read by another program. */
-Test(spans, across_threads_in_exports)
+Test(spans, across_threads_in_exports, .init = build_long)
 {
     static const char *const formats[] = {"chrome", "perfetto", "sqlite"};
     async_recording();

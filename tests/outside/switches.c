@@ -518,7 +518,7 @@ static const char *const whats[] = {"switch", "in",   "out",     "ready",
 /* Goal: whatever is recorded in whatever order, no time is negative, no sum
  * above the span, nothing crashes. Method: random lines; ids and names that
  * point nowhere, any processor, times that go back. */
-Test(switches, hostile_sequences)
+Test(switches, hostile_sequences, .init = build_long)
 {
     static const char *const names[] = {"sensor", "?", "-", "x", "worker"};
     static const uint64_t ids[] = {0, 1, 2, 3, UINT64_MAX, 1u << 31};

@@ -150,7 +150,7 @@ static void must_show(const char *source)
 
 /* Goal: a running process that is not stopped, one that is, and a core file are
  * all shown alike: states, waits, last records, stacks, a deadlock. */
-Test(tasks, all_sources_show_them)
+Test(tasks, all_sources_show_them, .init = build_long)
 {
     char source[16];
     pid_t pid;
@@ -175,7 +175,7 @@ Test(tasks, all_sources_show_them)
 
 /* Goal: tools that know nothing of this see each task of a recording as a thread
  * with its stack: gdb without a script of ours, and eu-stack. */
-Test(tasks, other_tools_see_saved_tasks)
+Test(tasks, other_tools_see_saved_tasks, .init = build_long)
 {
     pid_t pid;
     build_fibers("-O0 -g");
@@ -480,7 +480,7 @@ Test(tasks, states_have_times)
 /* Goal: every stack that is printed is one that a task had; one of 500 may be
  * the upper part of it, where the task went on and came back between two looks.
  * Method: two workers switch 1000 tasks at full speed, from five depths. */
-Test(tasks, stacks_of_a_busy_program_are_no_mixes)
+Test(tasks, stacks_of_a_busy_program_are_no_mixes, .init = build_long)
 {
     int looks = scaled(100) < 5 ? 5 : (int)scaled(100);
     pid_t pid;

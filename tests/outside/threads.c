@@ -606,7 +606,7 @@ Test(threads, stacks_may_be_anything, .init = build_long)
 /* Goal: a core file may be cut off anywhere, and hold anything. Method: one is
  * cut at random lengths; another has random bytes in its notes, that is in
  * registers and lists of files, and in its memory. */
-Test(threads, core_files_may_be_anything)
+Test(threads, core_files_may_be_anything, .init = build_long)
 {
     pid_t pid;
     build_threads("gcc -O2 -g");

@@ -77,7 +77,7 @@ PROMISE(click, "")
 /* Spans are paired by thread and recorder, and nest. */
 LONG_PROMISE(spans, "")
 /* Spans by name and by id: their lanes, arrows and figures. */
-Test(view, spans_by_name)
+Test(view, spans_by_name, .init = build_long)
 {
     if (!browser_can_drive())
         return;
@@ -89,7 +89,7 @@ Test(view, spans_by_name)
 /* Wheel, drag and keys move the view; the table follows; a span is measured. */
 PROMISE(zoom, "")
 /* A regular expression finds what it should, marked, in lanes and in order. */
-PROMISE(search, "")
+LONG_PROMISE(search, "")
 /* A severity is shown in its colour, marked, and chosen by. */
 LONG_PROMISE(severity, "")
 /* The address holds time range, selection, hidden recorders and search. */
@@ -97,7 +97,7 @@ LONG_PROMISE(link, "")
 /* Without a mouse: what it does can be done by keys. */
 LONG_PROMISE(keys, "")
 /* A screen reader has a tree of lanes, a table, and what is selected. */
-PROMISE(access, "")
+LONG_PROMISE(access, "")
 /* On a phone, fingers move and zoom, and nothing is cut off. */
 LONG_PROMISE(phone, "")
 /* Nothing is cut off or covered in a narrow window. */
@@ -109,7 +109,7 @@ LONG_PROMISE(clock, "")
 /* What is waited for is said: a large page, a program, a browser too old. */
 LONG_PROMISE(loading, "")
 /* The page's filter shows what --where and --grep choose. */
-PROMISE(filter, "")
+LONG_PROMISE(filter, "")
 /* 500 threads are put in order, filtered, and folded: a click opens a fold. */
 LONG_PROMISE(lanes, "-DMANY")
 /* Overwritten records are a gap with their number; values are as recorded. */

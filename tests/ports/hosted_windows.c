@@ -13,10 +13,17 @@ the DLL. -DOTHER: another file of the program.
 #include <string.h>
 #include <windows.h>
 
+#include <excpt.h>
+#include <io.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 uintptr_t other_record(int number);
+LPSTR __real_GetCommandLineA(void);
+LPSTR __wrap_GetCommandLineA(void);
+EXCEPTION_DISPOSITION take(struct _EXCEPTION_RECORD *e, void *frame,
+                           struct _CONTEXT *context, void *dispatcher);
 __declspec(dllexport) uintptr_t dll_record(int number);
 #ifdef __cplusplus
 }
@@ -26,6 +33,8 @@ __declspec(dllexport) uintptr_t dll_record(int number);
 RECORDER(of_dll, 16, "Of a DLL")
 uintptr_t dll_record(int number)
 {
+    if (number == 0)
+        recorder_dump_on_common_signals(0, 0);
     return record(of_dll, "%d %s", number, "from the DLL");
 }
 #elif defined(OTHER)
@@ -105,6 +114,104 @@ static LONG CALLBACK repair(EXCEPTION_POINTERS *e)
     return EXCEPTION_CONTINUE_EXECUTION;
 }
 static volatile int zero;
+static void fault(void)
+{
+    *(volatile int *)(intptr_t)(8 + zero) = 1;
+}
+
+/* A recording that cannot be filled leaves no file, and not even an open one.
+ * The command line is asked for when the file was measured, and then the table
+ * of threads is larger. */
+static uintptr_t more_threads;
+LPSTR __wrap_GetCommandLineA(void)
+{
+    struct recorder_registry *registry = recorder_home_.registry;
+    uintptr_t more = more_threads;
+    more_threads = registry->threads_max;
+    if (more)
+        registry->threads_max = more;
+    return __real_GetCommandLineA();
+}
+static void unfilled(void)
+{
+    int before = _open("nul", 0), after;
+    HANDLE again;
+    _close(before);
+    more_threads = 1 << 20;
+    MUST(!recorder_file("unfilled.rec"));
+    recorder_home_.registry->threads_max = more_threads;
+    more_threads = 0;
+    after = _open("nul", 0);
+    _close(after);
+    MUST(after == before && before > 0);
+    again = CreateFileA("unfilled.rec", GENERIC_WRITE, 0, NULL, CREATE_NEW,
+                        FILE_FLAG_DELETE_ON_CLOSE, NULL);
+    MUST(again != INVALID_HANDLE_VALUE);
+    CloseHandle(again);
+}
+
+/* Exceptions that the program handles: by a vectored handler, by a frame. */
+static void *page;
+static LONG CALLBACK unprotect(EXCEPTION_POINTERS *e)
+{
+    DWORD before;
+    if (e->ExceptionRecord->ExceptionCode != EXCEPTION_ACCESS_VIOLATION ||
+        e->ExceptionRecord->ExceptionInformation[1] != (ULONG_PTR)page)
+        return EXCEPTION_CONTINUE_SEARCH;
+    repaired++;
+    VirtualProtect(page, 4096, PAGE_READWRITE, &before);
+    return EXCEPTION_CONTINUE_EXECUTION;
+}
+EXCEPTION_DISPOSITION take(struct _EXCEPTION_RECORD *e, void *frame,
+                           struct _CONTEXT *context, void *dispatcher)
+{
+    (void)e, (void)frame, (void)context, (void)dispatcher;
+    return (EXCEPTION_DISPOSITION)EXCEPTION_EXECUTE_HANDLER;
+}
+__attribute__((noinline)) static void by_frame(void)
+{
+#ifdef __clang__
+    __try {
+        fault();
+    } __except (EXCEPTION_EXECUTE_HANDLER) {
+    }
+#else
+    __try1(take);
+    fault();
+    __asm__ volatile("nop\n\t.l_endw: nop"); /* __except1 of GNU C */
+#endif
+}
+static void handle(void)
+{
+    int seen = (int)repaired;
+    void *vector = AddVectoredExceptionHandler(0, unprotect);
+    DWORD before;
+    page = VirtualAlloc(NULL, 4096, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+    for (int i = 1; i <= 3; i++) {
+        VirtualProtect(page, 4096, PAGE_NOACCESS, &before);
+        SetLastError(4711);
+        *(volatile int *)page = i;
+        MUST(GetLastError() == 4711);
+        MUST(repaired == seen + i);
+    }
+    by_frame();
+    RemoveVectoredExceptionHandler(vector);
+    puts("handled");
+}
+
+/* Filters that take our place. */
+static LPTOP_LEVEL_EXCEPTION_FILTER earlier;
+static LONG WINAPI theirs(EXCEPTION_POINTERS *e)
+{
+    (void)e;
+    puts("theirs");
+    return EXCEPTION_EXECUTE_HANDLER;
+}
+static LONG WINAPI chained(EXCEPTION_POINTERS *e)
+{
+    puts("theirs");
+    return earlier(e);
+}
 static int deeper(volatile int *n)
 {
     volatile int more[1000];
@@ -117,7 +224,50 @@ static int crash(const char *how)
     recorder_dump_on_common_signals(0, 0);
     record(of_main, "last words before %s", how);
     if (!strcmp(how, "segv"))
-        *(volatile int *)(intptr_t)(8 + zero) = 1;
+        fault();
+    if (!strcmp(how, "handled")) {
+        handle();
+        SetUnhandledExceptionFilter(theirs);
+        handle();
+        return 77;
+    }
+    if (!strcmp(how, "replaced")) {
+        SetUnhandledExceptionFilter(theirs);
+        handle();
+        fault();
+    }
+    if (!strcmp(how, "chained")) {
+        earlier = SetUnhandledExceptionFilter(chained);
+        recorder_dump_on_signal(SIGFPE);
+        fault();
+    }
+    if (!strcmp(how, "other")) { /* is theirs alone */
+        SetUnhandledExceptionFilter(theirs);
+        handle();
+        RaiseException(0xe0001234, 0, 0, NULL);
+    }
+    if (!strcmp(how, "gone")) { /* the code of a filter was unloaded */
+        void *code = VirtualAlloc(NULL, 4096, MEM_RESERVE | MEM_COMMIT,
+                                  PAGE_EXECUTE_READWRITE);
+        memcpy(code, "\x31\xc0\xc3", 3); /* return 0 */
+        SetUnhandledExceptionFilter(
+            (LPTOP_LEVEL_EXCEPTION_FILTER)(uintptr_t)code);
+        handle();
+        VirtualFree(code, 0, MEM_RELEASE);
+        fault();
+    }
+    if (!strcmp(how, "heap")) /* as Windows tells of it */
+        RaiseException(STATUS_HEAP_CORRUPTION, EXCEPTION_NONCONTINUABLE, 0,
+                       NULL);
+    if (!strcmp(how, "dll")) { /* asks for dumps, too, and is let go */
+        HMODULE dll = LoadLibraryA("hosted_windows.dll");
+        MUST(dll);
+        SetUnhandledExceptionFilter(theirs);
+        ((uintptr_t(*)(int))(uintptr_t)GetProcAddress(dll, "dll_record"))(0);
+        FreeLibrary(dll);
+        handle();
+        fault();
+    }
     if (!strcmp(how, "divide"))
         return 100 / zero;
     if (!strcmp(how, "illegal"))
@@ -188,6 +338,7 @@ int main(int argc, char **argv)
     FreeLibrary(dll);
     MUST(!strstr(dumped(), "DUMPING of_dll"));
     threads();
+    unfilled();
     /* an exception that the program handles is none of ours */
     recorder_dump_on_common_signals(0, 0);
     AddVectoredExceptionHandler(0, repair);

@@ -148,9 +148,20 @@ static void timing(void)
 }
 #undef recorder_tick
 
+/* Returns a text behind which there is no memory: to a show function an output
+ * may be anything, not a FILE that the recorder could ask. */
+static void *output_at_the_end(const char *text)
+{
+    enum { PAGE = 0x10000 };
+    static char pages[2 * PAGE] __attribute__((aligned(PAGE)));
+    MUST_BE(mprotect(pages + PAGE, PAGE, PROT_NONE), 0);
+    return strcpy(pages + PAGE - strlen(text) - 1, text);
+}
+
 int main(void)
 {
     char tree[] = "tree";
+    void *sorted;
     const char *silent = "recorder_order=0 recorder_reltime=0 /recorder.*";
     MUST_BE(recorder_trace_set(NULL), RECORDER_TRACE_OK);
     MUST_BE(recorder_trace_set(silent), RECORDER_TRACE_OK);
@@ -163,7 +174,7 @@ int main(void)
     fprintf(stderr, "-- again, two of them\n");
     MUST_BE(recorder_dump_for("sized.*|OTHER"), 4);
     fprintf(stderr, "-- show\n");
-    recorder_configure_output((void *)"output");
+    recorder_configure_output(output_at_the_end("output"));
     recorder_configure_show(show);
     recorder_dump_for("sized_one");
     recorder_configure_format(format);
@@ -171,8 +182,9 @@ int main(void)
     recorder_configure_format(NULL);
     recorder_configure_show(NULL);
     recorder_configure_output(NULL);
-    MUST_BE(recorder_sort("sized_one", format, show, (void *)"sorted"), 1);
-    MUST_BE(recorder_sort("sized_one", NULL, show, (void *)"sorted"), 1);
+    sorted = output_at_the_end("sorted");
+    MUST_BE(recorder_sort("sized_one", format, show, sorted), 1);
+    MUST_BE(recorder_sort("sized_one", NULL, show, sorted), 1);
     fprintf(stderr, "-- trace\n");
     recorder_trace_set("MyRec");
     record(MyRec, "traced %t", tree);

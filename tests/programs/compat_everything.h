@@ -3,6 +3,7 @@
 #ifndef COMPAT_EVERYTHING_H
 #define COMPAT_EVERYTHING_H
 #include "recorder/recorder.h"
+#include <sys/mman.h>
 RECORDER_DECLARE(MyRec);
 RECORDER_DECLARE(part_rec);
 RECORDER_TWEAK_DECLARE(my_limit);

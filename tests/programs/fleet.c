@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
     fleet request URL SUBJECT TEXT      publishes; prints the answers of 500 ms
+    fleet kill URL SUBJECT TEXT PID     the same; the first answer kills PID
+    fleet reply URL SUBJECT TEXT REPLY  publishes; answers are to go to REPLY
     fleet told URL SUBJECT TEXT COUNT   publishes; prints after how many
                                         microseconds the last of COUNT answered,
                                         by its clock, and all was here
@@ -29,7 +31,8 @@ static void must(natsStatus status, const char *what)
     exit(1);
 }
 
-static void request(natsConnection *nc, const char *subject, const char *text)
+static void request(natsConnection *nc, const char *subject, const char *text,
+                    pid_t pid)
 {
     natsSubscription *sub;
     natsInbox *inbox;
@@ -37,7 +40,11 @@ static void request(natsConnection *nc, const char *subject, const char *text)
     must(natsInbox_Create(&inbox), "inbox");
     must(natsConnection_SubscribeSync(&sub, nc, inbox), "subscribe");
     must(natsConnection_PublishRequestString(nc, subject, inbox, text), "ask");
-    while (natsSubscription_NextMsg(&message, sub, 500) == NATS_OK) {
+    while (natsSubscription_NextMsg(&message, sub, pid ? 60000 : 500) ==
+           NATS_OK) {
+        if (pid)
+            kill(pid, SIGKILL);
+        pid = 0;
         printf("%.*s\n", natsMsg_GetDataLength(message),
                natsMsg_GetData(message));
         natsMsg_Destroy(message);
@@ -140,7 +147,14 @@ int main(int count, char **values)
             memcpy(text, "{\"id\":\"", 7);
             memcpy(text + 999990, "\"}", 3);
         }
-        request(nc, values[3], text);
+        request(nc, values[3], text, 0);
+    } else if (strcmp(values[1], "kill") == 0) {
+        request(nc, values[3], values[4], atoi(values[5]));
+    } else if (strcmp(values[1], "reply") == 0) {
+        must(natsConnection_PublishRequestString(nc, values[3], values[5],
+                                                 values[4]),
+             "publish");
+        must(natsConnection_FlushTimeout(nc, 60000), "flush");
     } else if (strcmp(values[1], "told") == 0) {
         told(nc, values[3], values[4], atoi(values[5]));
     } else if (strcmp(values[1], "put") == 0) {

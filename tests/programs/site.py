@@ -1,7 +1,8 @@
 """Checks the documentation: tests/outside/site.c
 
 site.py tutorial PAGE   types what stands behind each $, and compares what is
-                        said with the page, but for digits; ... is any lines
+                        said with the page, but for digits that are not of a
+                        line as in main.c:12; ... is any lines
 site.py links FOLDER    each link of each page leads somewhere
 """
 # SPDX-License-Identifier: MIT
@@ -14,8 +15,9 @@ import sys
 
 
 def shape(line):
-    """A line without the values of its numbers."""
-    return re.sub(r"0+", "0", re.sub(r"[0-9]", "0", re.sub(" +", " ", line)))
+    """A line without the values of its numbers, but for lines of files."""
+    return re.sub(r"(\.\w+:)?[0-9]+", lambda number: number[0] if number[1] else
+                  "0", re.sub(" +", " ", line))
 
 
 def agrees(page, said):

@@ -132,6 +132,32 @@ Test(clock, never_goes_back)
 }
 #endif
 
+/* ------------------------------------------------------------------ many -- */
+
+static void *lane_of_this(void *unused)
+{
+    (void)unused;
+    record(order_a, "a thread of many");
+    return (void *)(uintptr_t)recorder_writer_lane_(recorder_self_());
+}
+
+/* Goal: where a recorder has more lanes than orders tell apart, threads take
+ * those first that have orders of their own: the others share a line. Method:
+ * 600 threads, one after the other, where a recorder has 512 lanes. */
+Test(clock, lanes_with_orders_come_first)
+{
+    if (!is_by_clock())
+        cr_skip_test("orders are of the counter here");
+    recorder_put_(&recorder_registry.lanes_most, 512);
+    for (unsigned i = 0; i < 600; i++) {
+        pthread_t thread = ring_thread(lane_of_this, NULL);
+        void *lane;
+        pthread_join(thread, &lane);
+        cr_assert((uintptr_t)lane > 0 && (uintptr_t)lane < RECORDER_UNIT_LANES_,
+                  "thread %u has lane %zu", i, (size_t)(uintptr_t)lane);
+    }
+}
+
 /* ---------------------------------------------------------------- unique -- */
 
 enum { DRAWERS = 300, DRAWN_MAX = 20000 }; /* more than 256 */

@@ -130,9 +130,9 @@ static void contexts_sum(struct table *table)
         struct context *context = &table->contexts[t->context];
         if (t->count[GOOD] >= 1 && t->count[GOOD] <= 3)
             context->kinds[(int)t->count[GOOD] - 1]++;
-        if (!t->count[GOOD])
+        if (t->count[GOOD] == 0)
             context->unseen++;
-        if (t->count[GOOD] &&
+        if (t->count[GOOD] > 0 &&
             (context->usual == COMPARE_NONE ||
              t->count[GOOD] > table->transitions[context->usual].count[GOOD]))
             context->usual = i;

@@ -366,7 +366,8 @@ static void turns_count(struct compare *c, enum compare_side side,
         for (i = 0; i < s->count; i++) {
             f = h->events[s->events[i]].format;
             anchors[f]++;
-            if (loops[f].anchor == COMPARE_NONE || !anchors[loops[f].anchor])
+            if (loops[f].anchor == COMPARE_NONE ||
+                anchors[loops[f].anchor] == 0)
                 continue;
             if (at[f] != anchors[loops[f].anchor]) {
                 if (at[f] > 0)

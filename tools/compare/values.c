@@ -347,9 +347,9 @@ static void shares_find(struct judged *j, const struct subject *s)
         const struct kind *k = &s->kinds[i];
         double p = 1, by = k->count[BAD] / s->count[BAD] -
                            k->count[GOOD] / s->count[GOOD];
-        if (!k->count[GOOD])
+        if (k->count[GOOD] == 0)
             continue;
-        if (!k->count[BAD] && s->ids.count <= 4 * FEW)
+        if (k->count[BAD] == 0 && s->ids.count <= 4 * FEW)
             p = statistics_none(k->parts[GOOD], s->parts[GOOD], s->parts[BAD]) *
                 (double)s->ids.count;
         else if (fabs(by) >= 0.25)

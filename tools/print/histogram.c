@@ -11,7 +11,8 @@
 
 void histogram_sort(uint64_t *ns, size_t count)
 {
-    qsort(ns, count, sizeof *ns, array_compare);
+    if (count) /* else there may be no array */
+        qsort(ns, count, sizeof *ns, array_compare);
 }
 
 uint64_t histogram_within(const uint64_t *ns, size_t count, size_t thousandths)

@@ -85,6 +85,12 @@ const char *table_time_exact(uint64_t ns, char to[32])
 {
     return time_text(ns, true, to);
 }
+bool table_span(const struct reader_recorder *r, uint64_t *ns)
+{
+    *ns = (uint64_t)r->newest_ns - (uint64_t)r->oldest_ns;
+    return r->oldest_ns != RECORDER_TIME_UNKNOWN_ &&
+           r->newest_ns >= r->oldest_ns;
+}
 
 static void recorders(FILE *to, const struct reader *reader, bool slots)
 {

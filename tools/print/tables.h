@@ -26,5 +26,8 @@ int table_names_width(const struct reader *);
  * "80.028 us", "2.741 ms" where they are compared with each other. */
 const char *table_time(uint64_t ns, char to[32]);
 const char *table_time_exact(uint64_t ns, char to[32]);
+/* The time from the oldest to the newest record that a recorder keeps; false if
+ * one of them is unknown, or if they are not in order. */
+bool table_span(const struct reader_recorder *, uint64_t *ns);
 
 #endif

@@ -40,6 +40,46 @@ static ptrdiff_t string_read(struct text_context *c, uint64_t address, char *to,
     return (ptrdiff_t)size;
 }
 
+/* Reads a text of characters of 4 bytes, as string_read() does; `most` of them.
+ */
+static ptrdiff_t wide_read(struct text_context *c, uint64_t address, char *to,
+                           size_t most, bool *cut)
+{
+    static const char end[4];
+    size_t size = 0;
+    *cut = false;
+    for (; most-- && size < TEXT_MOST; size += sizeof end) {
+        for (size_t have = 0; have < sizeof end;) {
+            ptrdiff_t got = text_bytes(c, address + size + have,
+                                       to + size + have, sizeof end - have);
+            *cut = got <= 0;
+            if (*cut)
+                return size ? (ptrdiff_t)size : -1;
+            have += (size_t)got;
+        }
+        if (memcmp(to + size, end, sizeof end) == 0)
+            break;
+    }
+    return (ptrdiff_t)size;
+}
+
+/* The same, as UTF-8, of which a precision counts the bytes. */
+static ptrdiff_t wide_text(struct text_context *c, uint64_t address, char *to,
+                           size_t most, bool *cut)
+{
+    ptrdiff_t wide = wide_read(c, address, to, most, cut), i, size = 0;
+    for (i = 0; i < wide; i += 4) {
+        char utf8[4];
+        unsigned length = recorder_format_utf8_(
+            utf8, (uint32_t)bytes_number(c->reader->memory, to + i, 4));
+        if (length > most - (size_t)size)
+            break;
+        memcpy(to + size, utf8, length); /* never longer than what was there */
+        size += length;
+    }
+    return wide < 0 ? wide : size;
+}
+
 /* How many bytes of a text a conversion shows: its precision, else TEXT_MOST.
  * `f` was parsed as below: a `*` left the index of its word there. */
 static size_t text_most(const struct recorder_formatter_ *f,
@@ -81,8 +121,11 @@ static void argument_make(struct text_context *c,
         /* %.0s shows nothing that could. */
         to->changes = text_most(f, event) && text_changes(c, word, &sizes);
         **strings = *RECORDER_FORMAT_CHANGES_;
-        size = string_read(c, word, *strings + to->changes, sizes.shown,
-                           text_most(f, event), &cut);
+        size = f->how.wide
+                   ? wide_text(c, word, *strings + to->changes,
+                               text_most(f, event), &cut)
+                   : string_read(c, word, *strings + to->changes, sizes.shown,
+                                 text_most(f, event), &cut);
         to->kind = size < 0 ? READER_POINTER : READER_STRING;
         to->changes = to->changes && size >= 0;
         if (size < 0)
@@ -96,10 +139,13 @@ static void argument_make(struct text_context *c,
     } else if (f->how.kind == 'u') {
         to->kind = READER_UNSIGNED;
         to->word = word & (UINT64_MAX >> (64 - f->how.bits));
+    } else if (f->how.kind == 'c') {
+        to->kind = READER_CHARACTER;
+        to->word = word & (f->how.wide ? UINT32_MAX : UINT8_MAX);
+        to->integer = (int64_t)to->word;
     } else {
-        to->kind = f->how.kind == 'c' ? READER_CHARACTER : READER_SIGNED;
-        to->integer = f->how.kind == 'c' ? (int64_t)(word & 0xff)
-                                         : extended(word, f->how.bits);
+        to->kind = READER_SIGNED;
+        to->integer = extended(word, f->how.bits);
         to->word = (uint64_t)to->integer;
     }
 }
@@ -203,29 +249,6 @@ unsigned reader_arguments(struct reader *reader,
     for (i = 0; known && known->names && i < 12; i++)
         to[i].name = known->names[i];
     return f.used < 12 ? f.used : 12;
-}
-
-/* Reads a text of characters of 4 bytes, as string_read() does; `most` of them.
- */
-static ptrdiff_t wide_read(struct text_context *c, uint64_t address, char *to,
-                           size_t most, bool *cut)
-{
-    static const char end[4];
-    size_t size = 0;
-    *cut = false;
-    for (; most-- && size < TEXT_MOST; size += sizeof end) {
-        for (size_t have = 0; have < sizeof end;) {
-            ptrdiff_t got = text_bytes(c, address + size + have,
-                                       to + size + have, sizeof end - have);
-            *cut = got <= 0;
-            if (*cut)
-                return size ? (ptrdiff_t)size : -1;
-            have += (size_t)got;
-        }
-        if (memcmp(to + size, end, sizeof end) == 0)
-            break;
-    }
-    return (ptrdiff_t)size;
 }
 
 /* Reads the text of a conversion; false: there is none, or it cannot be

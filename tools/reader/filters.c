@@ -288,7 +288,7 @@ static bool test_matches(const struct test *test,
                          unsigned count)
 {
     const struct reader_argument *a = NULL;
-    char letter[2] = "";
+    char letter[5] = "";
     int is;
     for (unsigned i = 0; i < count && !a; i++)
         if (test->field ? arguments[i].name &&
@@ -300,7 +300,10 @@ static bool test_matches(const struct test *test,
     if (a->kind == READER_STRING)
         return text_matches(a, test);
     if (a->kind == READER_CHARACTER && (!test->is_number || test->how == '~')) {
-        letter[0] = (char)a->integer;
+        if (a->integer > UINT8_MAX) /* %lc */
+            recorder_format_utf8_(letter, (uint32_t)a->integer);
+        else
+            letter[0] = (char)a->integer;
         return text_matches(&(struct reader_argument){.text = letter}, test);
     }
     if (!test->is_number || test->how == '~')

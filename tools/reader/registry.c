@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "inside.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -108,9 +109,10 @@ const char *registry_read(struct memory *memory, uint64_t address,
     static char text[80];
     const struct offsets *at = offsets_of(memory);
     unsigned char bytes[REGISTRY_MAX] = {0};
+    errno = 0;
     if (!bytes_read(memory, address, bytes, at->registry_first) ||
         memcmp(bytes, magic, sizeof magic) != 0)
-        return "no recorder in it";
+        return errno == ESRCH ? "has ended" : "no recorder in it";
     registry_head(memory, bytes, registry);
     if (registry->layout < LAYOUT_OLDEST ||
         registry->layout > RECORDER_LAYOUT_CLOCKED_) {
@@ -123,7 +125,8 @@ const char *registry_read(struct memory *memory, uint64_t address,
     }
     if (registry->self != address || registry->bytes > sizeof bytes ||
         !bytes_read(memory, address, bytes, registry->bytes))
-        return "its registry of recorders is damaged";
+        return errno == ESRCH ? "has ended"
+                              : "its registry of recorders is damaged";
     registry_rest(memory, bytes, registry);
     if (registry->bytes < at->registry_program + memory->word_bytes ||
         registry->head_bytes < 4 || registry->head_bytes > 65536 ||

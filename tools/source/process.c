@@ -365,8 +365,9 @@ const char *source_open_process(struct source *source, int pid)
     if (source->registry)
         return NULL;
     /* None was found: perhaps because nothing could be read. */
-    if (source->modules_count &&
-        process_read(&process->memory, source->modules[0].start, &byte, 1) != 1)
+    if (!source->modules_count)
+        return source_wrong(source, "has ended");
+    if (process_read(&process->memory, source->modules[0].start, &byte, 1) != 1)
         return source_wrong(
             source, errno == EPERM   ? "may not be read: as its owner with "
                                        "/proc/sys/kernel/yama/ptrace_scope at "

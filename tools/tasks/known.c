@@ -115,6 +115,8 @@ static const struct task_event pth_event = {
 static const struct task_ring boost_ring = {
     .head_at = 8, .owner_at = 24, .end_at = 32, .timed_at = 128};
 
+/* What a list or a row does not name is null. */
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 static const struct known known[] = {
     {.name = "Boost.Fiber",
      .library = "libboost_fiber.so.1.74.",

@@ -111,9 +111,8 @@ static void list_sizes(const struct reader *reader)
            "1 MIN NEEDS");
     for (size_t i = 0; i < reader->recorders_count; i++) {
         const struct reader_recorder *r = reader->recorders[i];
-        bool timed = r->figures.slots_kept > 1 &&
-                     r->newest_ns != RECORDER_TIME_UNKNOWN_ &&
-                     r->newest_ns > r->oldest_ns;
+        uint64_t ns;
+        bool timed = table_span(r, &ns) && ns && r->figures.slots_kept > 1;
         double rate = 0;
         char span[32] = "-";
         if (!r->chosen || r->wrong)
@@ -125,7 +124,6 @@ static void list_sizes(const struct reader *reader)
                    1024,
                (unsigned long long)r->figures.slots_kept);
         if (timed) {
-            uint64_t ns = (uint64_t)(r->newest_ns - r->oldest_ns);
             rate = (double)r->figures.slots_kept * 1e9 / (double)ns;
             table_time(ns, span);
         }

@@ -127,7 +127,7 @@ static void figures_get(struct figures *f, struct found *found)
             f->recording = m->path;
     }
     if (oldest <= newest)
-        f->span_ns = newest - oldest;
+        f->span_ns = (int64_t)((uint64_t)newest - (uint64_t)oldest);
     f->unheeded = program_without_file(found->pid, reader);
     figures_rate(f, found, whole, begun);
 }

@@ -43,7 +43,18 @@ struct keeper {
     struct kept_page **pages; /* by that number */
     size_t max;
     bool fresh; /* what is read is read anew: it is to be of one moment */
+    bool ended; /* the process ended before all was read */
 };
+
+static size_t source_read(struct keeper *keeper, uint64_t address, void *to,
+                          size_t size)
+{
+    size_t got;
+    errno = 0;
+    got = keeper->of->read(keeper->of, address, to, size);
+    keeper->ended |= got < size && errno == ESRCH;
+    return got;
+}
 
 static bool in_ring(const struct keeper *keeper, uint64_t address)
 {
@@ -58,7 +69,7 @@ static struct kept_page *page_keep(struct keeper *keeper, uint64_t address)
     size_t size, i = ids_of(&keeper->ids, address, 0, 0, &is_new);
     if (!is_new)
         return keeper->pages[i];
-    size = keeper->of->read(keeper->of, address, bytes, PAGE_BYTES);
+    size = source_read(keeper, address, bytes, PAGE_BYTES);
     page = need(malloc(sizeof *page + size));
     page->address = address;
     page->size = size;
@@ -74,7 +85,7 @@ static size_t keeper_read(struct memory *memory, uint64_t address, void *to,
     struct keeper *keeper = (struct keeper *)memory;
     size_t done = 0;
     if (in_ring(keeper, address))
-        return keeper->of->read(keeper->of, address, to, size);
+        return source_read(keeper, address, to, size);
     while (done < size) {
         uint64_t at = (address + done) % PAGE_BYTES;
         struct kept_page *page = page_keep(keeper, address + done - at);
@@ -84,8 +95,7 @@ static size_t keeper_read(struct memory *memory, uint64_t address, void *to,
         if (piece > page->size - at)
             piece = page->size - at;
         if (keeper->fresh)
-            keeper->of->read(keeper->of, address + done, page->bytes + at,
-                             piece);
+            source_read(keeper, address + done, page->bytes + at, piece);
         memcpy((char *)to + done, page->bytes + at, piece);
         done += piece;
     }
@@ -177,15 +187,14 @@ static void slots_clean(const struct reader *reader, const struct lane *lane,
 static void ring_add(struct keeper *keeper, struct reader *reader,
                      const struct lane *lane, struct pieces *pieces)
 {
-    struct memory *m = keeper->of;
     size_t slots = lane->recorder->figures.size;
     size_t all = ring_end_at(reader, slots);
     size_t head = ring_records_at(reader), turns = ring_turns_at(reader, slots);
     size_t commits = ring_commits_at(reader, slots) - head;
     size_t rest = all - turns;
     unsigned char *ring = need(calloc(1, head + rest)), *records = lane->copy;
-    m->read(m, lane->address, ring, head);
-    m->read(m, lane->address + turns, ring + head, rest);
+    source_read(keeper, lane->address, ring, head);
+    source_read(keeper, lane->address + turns, ring + head, rest);
     if (!records)
         records = need(calloc(1, turns - head));
     slots_clean(reader, lane, records, records + commits);
@@ -398,6 +407,8 @@ static int save(struct call *call)
     unpoured_add(call, keeper_put, &keeper.memory, &pieces);
     notes_make(&notes, call);
     free(notes.statuses);
+    if (keeper.ended)
+        fail(call, "has ended while it was saved");
     file_open(&output, call, path);
     core_write(call, fileno(output.file), &notes, &pieces);
     output_close(&output);

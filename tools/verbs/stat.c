@@ -44,7 +44,7 @@ static bool is_estimate(const struct reader_recorder *r)
 static double rate_of(const struct reader_recorder *r, size_t i,
                       const struct before *before)
 {
-    double seconds;
+    uint64_t ns;
     if (before->recorded && before->chosen)
         return (double)r->matched / before->seconds;
     if (before->recorded) {
@@ -54,11 +54,9 @@ static double rate_of(const struct reader_recorder *r, size_t i,
         return (double)(r->recorded - first) / before->seconds *
                (is_estimate(r) ? (double)r->begun / (double)r->whole : 1);
     }
-    seconds = (double)(r->newest_ns - r->oldest_ns) / 1e9;
-    return r->newest_ns == RECORDER_TIME_UNKNOWN_ || seconds <= 0 ||
-                   !r->figures.kept
-               ? -1
-               : (double)(r->figures.kept - 1) / seconds;
+    return table_span(r, &ns) && ns && r->figures.kept
+               ? (double)(r->figures.kept - 1) * 1e9 / (double)ns
+               : -1;
 }
 
 static void table(const struct reader *reader, const struct before *before)
@@ -70,6 +68,7 @@ static void table(const struct reader *reader, const struct before *before)
         const struct reader_recorder *r = reader->recorders[i];
         char span[32] = "-", rate[32] = "-", overwritten[32];
         double per_second;
+        uint64_t ns;
         if (!r->chosen || r->wrong)
             continue;
         per_second = rate_of(r, i, before);
@@ -78,9 +77,8 @@ static void table(const struct reader *reader, const struct before *before)
                      before->recorded && !before->chosen && is_estimate(r) ? "~"
                                                                            : "",
                      per_second);
-        if (r->newest_ns != RECORDER_TIME_UNKNOWN_ &&
-            r->newest_ns >= r->oldest_ns)
-            table_time((uint64_t)(r->newest_ns - r->oldest_ns), span);
+        if (table_span(r, &ns))
+            table_time(ns, span);
         table_column(stdout, r->name, width);
         printf(" %12s %10llu %12s %12s %8llu\n", rate,
                (unsigned long long)r->figures.kept, span,

@@ -1,0 +1,115 @@
+/* recorder-fleet: the schema and the queries of the manual, in ClickHouse. */
+/* SPDX-License-Identifier: MIT */
+#include "harness/fleet.h"
+
+TestSuite(fleet, .init = fleet_begin, .fini = fleet_end, .timeout = 300);
+
+/* Starts a server with the schema of the manual. False: there is none here. */
+#define CLICKHOUSE "clickhouse-client --host 127.0.0.1 --port $(cat port) "
+static bool clickhouse_start(void)
+{
+    if (!build_has("clickhouse-server") || !build_has("clickhouse-client")) {
+        fputs("clickhouse-server is not installed: not tried\n", stderr);
+        return false;
+    }
+    port_make("port");
+    port_make("http");
+    build_must(
+        "cat >ch.xml <<END\n<yandex><logger><level>error</level><log>"
+        "ch.log</log><errorlog>ch.err</errorlog></logger><tcp_port>$(cat "
+        "port)</tcp_port><http_port>$(cat http)"
+        "</http_port><listen_host>127.0.0.1</listen_host><path>./ch/"
+        "</path><tmp_path>./ch/tmp/</tmp_path><users_config>users.xml"
+        "</users_config><default_profile>default</default_profile>"
+        "<default_database>default</default_database><mark_cache_size>"
+        "100000000</mark_cache_size></yandex>\nEND\n"
+        "cat >users.xml <<END\n<yandex><profiles><default/></profiles>"
+        "<users><default><password></password><networks><ip>::/0</ip>"
+        "</networks><profile>default</profile><quota>default</quota>"
+        "</default></users><quotas><default/></quotas></yandex>\nEND\n"
+        "clickhouse-server --config-file=ch.xml >ch.out 2>&1 & echo $! "
+        ">>pids; " UNTIL(CLICKHOUSE "-q \"select 1\" 2>said"));
+    build_must("awk \"/^-- clickhouse.sql/ { on = 1 } /^\\`\\`\\`/ { on = 0 } "
+               "on\" " TEST_ROOT "/docs/fleet.md | " CLICKHOUSE "--multiquery");
+    return true;
+}
+
+/* Loads recordings by the line of the manual. */
+static void clickhouse_load(const char *files)
+{
+    build_must("columns=$(" RECORDER " export csv %s -o - | head -n 1 | tr "
+               "-d \"\\r\" | sed s/,order,/,ord,/); " RECORDER " export csv "
+               "%s -o - | " CLICKHOUSE "-q \"insert into event ($columns) "
+               "format CSVWithNames\"",
+               files, files);
+}
+
+/* Goal: the schema and the line of the manual load recordings of several hosts
+ * into ClickHouse, and it answers as SQLite does. Method: both are asked the
+ * manual's kinds of questions. */
+Test(fleet, clickhouse_answers_as_sqlite_does)
+{
+    pid_t pid;
+    if (!clickhouse_start())
+        return;
+    pid = program_start("here/command everything in.txt");
+    build_must(RECORDER " save %d -o a.rec --label host=web1 --label "
+                        "service=shop --label error_ns=5 --label taken_ns=17",
+               pid);
+    pid = program_start("here/command quiet");
+    build_must(RECORDER " save %d -o b.rec --label host=web2", pid);
+    clickhouse_load("*.rec");
+    command_must("export sqlite *.rec -o all.db");
+    build_must(CLICKHOUSE
+               "-q \"select host, format, count() from event group by"
+               " host, format order by host, format\" | tr \"\\t\" \"|\" >one");
+    build_must(
+        "sqlite3 all.db \"select host, format.format, count(*) from event join "
+        "source on source.id = event.source join format on format.id = "
+        "event.format group by 1, 2 order by 1, 2\" >two; grep -c . two;"
+        " awk -F \"|\" \"{ n += \\$NF } END { print n }\" one >count; awk "
+        "-F \"|\" \"{ n += \\$NF } END { print n }\" two | cmp - count && "
+        "test $(cat count) -gt 200");
+    build_must(CLICKHOUSE
+               "-q \"select host, ord, wall_ns from event where "
+               "wall_ns between (select min(wall_ns) from event) and (select "
+               "min(wall_ns) + 100000 from event) order by wall_ns, host, ord\""
+               " | tr \"\\t\" \"|\" >one; sqlite3 all.db \"select host, ord, "
+               "wall_ns from event join source on source.id = event.source "
+               "where wall_ns between (select min(wall_ns) from event) and "
+               "(select min(wall_ns) + 100000 from event) order by wall_ns, "
+               "host, ord\" >two; test -s two && cmp one two");
+}
+
+/* Goal: ClickHouse takes a million rows of 60 recordings, all of them. Method:
+ * counts and sums by what was recorded. The time is told. */
+Test(fleet, clickhouse_takes_a_million_rows, .init = fleet_begin)
+{
+    if (test_scale() < 1) {
+        fleet_end();
+        cr_skip_test("long: RECORDER_TEST_SCALE=1 runs it");
+    }
+    if (!clickhouse_start())
+        return;
+    build_must(
+        "cat >many.c <<END\n"
+        "#include \"recorder_dump.h\"\n"
+        "RECORDER(net, 16384)\nRECORDER(disk, 2048)\n"
+        "int main(void) { for (int i = 0; i < 17500; i++)"
+        " if (i %% 10) record(net, \"%%d bytes from %%s\", i, \"host\");"
+        " else record(disk, \"load %%.2f, %%u blocks\", 0.75, 12u);"
+        " return 0; }\nEND\n"
+        "gcc -O2 " BUILD_INCLUDE "many.c -o many -lpthread && mkdir m n"
+        " && for i in $(seq 60); do RECORDER_FILE=m/$i.rec ./many && " RECORDER
+        " save m/$i.rec -o n/$i.rec --label service=shop "
+        "--label host=web$i; done; date +%%s >began");
+    clickhouse_load("n/*.rec");
+    build_must("echo $(($(date +%%s) - $(cat began))) s");
+    fputs(build_text, stderr);
+    build_must(
+        CLICKHOUSE
+        "-q \"select count(), uniq(host), "
+        "sum(toUInt64(argument1)) from event where length(recorder) = 3\" | "
+        "tr \"\\t\" \" \" | grep -x \"945000 60 8268750000\" && " CLICKHOUSE
+        "-q \"select count() from event\" | grep -x 1050000");
+}
