@@ -108,10 +108,11 @@ struct object {
 /* Stores a file, or what went wrong with it if there is none. Null, or why it
  * could not: worth another try if `again`. */
 const char *store_put(struct hub *, struct object *, int fd, bool *again);
-/* Calls `each` with the newest of every name. False: it is said that some are
- * missing. */
-bool store_list(struct hub *, void (*each)(void *, const struct object *),
-                void *context);
+/* Calls `each` with the newest of every name that was stored at `from` or behind
+ * it, 0 for all, and sets that to where the next stands. False: it is said that
+ * some are missing. */
+bool store_list(struct hub *hub, uint64_t *from,
+                void (*each)(void *, const struct object *), void *context);
 /* Reads an object of a message; false: it is none of ours. */
 bool store_object(natsMsg *, struct object *);
 /* Writes an object's bytes, unpacked, to fd. Null, or what is wrong. */

@@ -269,8 +269,10 @@ static void patience(jsOptions *js)
     js->Wait = LIST_MS;
 }
 
-/* Reads what a subject has, in order. Null: it is said why not. */
-static natsSubscription *subscribe(struct hub *hub, const char *subject)
+/* Reads what a subject has, in order, from a sequence number of the bucket on.
+ * Null: it is said why not. */
+static natsSubscription *subscribe(struct hub *hub, const char *subject,
+                                   uint64_t from)
 {
     natsSubscription *sub = NULL;
     char stream[160];
@@ -282,7 +284,8 @@ static natsSubscription *subscribe(struct hub *hub, const char *subject)
     jsSubOptions_Init(&o);
     o.Stream = stream;
     o.Ordered = true;
-    o.Config.DeliverPolicy = js_DeliverAll;
+    o.Config.DeliverPolicy = from ? js_DeliverByStartSequence : js_DeliverAll;
+    o.Config.OptStartSeq = from;
     patience(&js);
     for (int i = 0; i < LIST_TRIES && is_electing(status, code); i++)
         status = js_SubscribeSync(&sub, hub->stream, subject, &js, &o, &code);
@@ -356,11 +359,23 @@ static void list_free(struct list *in)
     *in = (struct list){0};
 }
 
-/* Reads all messages of metadata. False: some that the server has did not come.
- */
-static bool list_read(struct hub *hub, const char *subject, struct list *to)
+/* Where in the bucket what comes behind a message stands. */
+static uint64_t sequence_behind(natsMsg *message)
 {
-    natsSubscription *sub = subscribe(hub, subject);
+    jsMsgMetaData *data = NULL;
+    uint64_t sequence = 0;
+    if (natsMsg_GetMetaData(&data, message) == NATS_OK)
+        sequence = data->Sequence.Stream + 1;
+    jsMsgMetaData_Destroy(data);
+    return sequence;
+}
+
+/* Reads all messages of metadata from `from` on. False: some that the server has
+ * did not come; `failed`: nor will they, and it is said why. */
+static bool list_read(struct hub *hub, const char *subject, uint64_t from,
+                      struct list *to, bool *failed)
+{
+    natsSubscription *sub = subscribe(hub, subject, from);
     jsConsumerInfo *info = NULL;
     jsOptions js;
     jsErrCode code = 0;
@@ -371,6 +386,7 @@ static bool list_read(struct hub *hub, const char *subject, struct list *to)
         status = natsSubscription_GetConsumerInfo(&info, sub, &js, &code);
     if (sub && status != NATS_OK)
         bucket_say(status, code);
+    *failed = status != NATS_OK;
     if (info)
         wanted = (size_t)(info->NumPending + info->Delivered.Consumer);
     jsConsumerInfo_Destroy(info);
@@ -385,7 +401,7 @@ static bool list_read(struct hub *hub, const char *subject, struct list *to)
         to->count++;
     }
     natsSubscription_Destroy(sub);
-    return status == NATS_OK && to->count >= wanted;
+    return !*failed && to->count >= wanted;
 }
 
 /* By subject; of one subject, which has an older one only while that is being
@@ -398,24 +414,27 @@ static int listed_compare(const void *a, const void *b)
     return by ? by : left->number < right->number ? -1 : 1;
 }
 
-bool store_list(struct hub *hub, void (*each)(void *, const struct object *),
-                void *context)
+bool store_list(struct hub *hub, uint64_t *from,
+                void (*each)(void *, const struct object *), void *context)
 {
     char subject[160];
     struct list list = {0};
-    size_t wanted;
-    bool complete = false;
+    size_t wanted = 0;
+    bool complete = false, failed = false;
     snprintf(subject, sizeof subject, "$O.%s.M.>", hub_bucket());
-    if (!objects_count(hub, subject, &wanted))
+    if (!*from && !objects_count(hub, subject, &wanted))
         return false;
-    for (int k = 0; k < LIST_TRIES && !complete; k++) {
+    for (int k = 0; k < LIST_TRIES && !complete && !failed; k++) {
         list_free(&list);
         if (k)
             usleep(300000);
-        complete = list_read(hub, subject, &list) && list.count >= wanted;
+        complete = list_read(hub, subject, *from, &list, &failed) &&
+                   list.count >= wanted;
     }
-    if (list.count)
+    if (list.count) {
+        *from = sequence_behind(list.all[list.count - 1].message);
         qsort(list.all, list.count, sizeof *list.all, listed_compare);
+    }
     for (size_t i = 0; i < list.count; i++) {
         struct object o;
         bool last = i + 1 == list.count ||
@@ -424,7 +443,7 @@ bool store_list(struct hub *hub, void (*each)(void *, const struct object *),
         if (last && store_object(list.all[i].message, &o))
             each(context, &o);
     }
-    if (!complete)
+    if (!complete && !failed)
         say("bucket %s: of %zu objects or more, %zu are listed: the server "
             "that was asked lacks some, or is too busy",
             hub_bucket(), wanted, list.count);
@@ -498,7 +517,7 @@ static const char *chunks_get(struct hub *hub, const struct object *o,
     uint64_t i, sent = 0;
     int64_t stamp = 0, before = 0;
     snprintf(subject, sizeof subject, "$O.%s.C.%s", hub_bucket(), o->nuid);
-    sub = subscribe(hub, subject);
+    sub = subscribe(hub, subject, 0);
     if (!sub)
         return "it cannot be read";
     for (i = 0; i < o->chunks && !wrong; i++) {

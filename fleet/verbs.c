@@ -75,11 +75,6 @@ static struct host *host_of(struct hosts *in, const char *name)
     return &in->all[in->count++];
 }
 
-static void host_know(void *hosts, const struct object *o)
-{
-    host_of(hosts, o->host);
-}
-
 struct answer {
     natsMsg *message;
     uint64_t asked_ns, took_ns; /* since 1970; until it was here */
@@ -139,12 +134,28 @@ static uint64_t answer_number(const struct answer *a, const char *path)
 
 /* ---------------------------------------------------------------- freeze -- */
 
+struct objects {
+    struct object *all;
+    size_t count;
+    bool complete;
+};
+
+static void object_keep(void *context, const struct object *o)
+{
+    struct objects *to = context;
+    if ((to->count & (to->count - 1)) == 0)
+        to->all = need(realloc(to->all, (to->count ? 2 * to->count : 1) *
+                                            sizeof *to->all));
+    to->all[to->count++] = *o;
+}
+
 struct freezing {
     struct hosts hosts;
     const char *id;
-    size_t answered, processes, stored, failed;
-    uint64_t told_ns, bytes;
-    bool told; /* each failure was said */
+    size_t answered, processes, stored;
+    uint64_t told_ns, bytes, from; /* what of the bucket was listed */
+    struct objects objects;        /* of this snapshot */
+    bool listed;                   /* once: who stored before is known */
 };
 
 static void freeze_answer(void *context, const struct answer *a)
@@ -166,16 +177,39 @@ static void freeze_answer(void *context, const struct answer *a)
     f->told_ns = a->took_ns;
 }
 
-static void freeze_count(void *context, const struct object *o)
+/* An object may have been put twice. */
+static void freeze_object(void *context, const struct object *o)
 {
     struct freezing *f = context;
+    if (!f->listed)
+        host_of(&f->hosts, o->host);
     if (strcmp(o->snapshot, f->id) != 0)
         return;
-    f->stored += !*o->error;
-    f->failed += *o->error != '\0';
-    f->bytes += o->size;
-    if (*o->error && f->told)
-        say("%s: %s is not saved: %s", o->host, o->process, shown(o->error));
+    for (size_t i = 0; i < f->objects.count; i++)
+        if (strcmp(f->objects.all[i].name, o->name) == 0) {
+            f->objects.all[i] = *o;
+            return;
+        }
+    object_keep(&f->objects, o);
+}
+
+static void freeze_count(struct freezing *f)
+{
+    f->stored = f->bytes = 0;
+    for (size_t i = 0; i < f->objects.count; i++) {
+        f->stored += !*f->objects.all[i].error;
+        f->bytes += f->objects.all[i].size;
+    }
+}
+
+static void failures_say(const struct freezing *f)
+{
+    for (size_t i = 0; i < f->objects.count; i++) {
+        const struct object *o = &f->objects.all[i];
+        if (*o->error)
+            say("%s: %s is not saved: %s", o->host, o->process,
+                shown(o->error));
+    }
 }
 
 int fleet_freeze(void)
@@ -202,7 +236,8 @@ int fleet_freeze(void)
     free(json);
     if (!f.answered)
         fail("no agent of %s answers", options.service);
-    known = store_list(&hub, host_know, &f.hosts);
+    known = store_list(&hub, &f.from, freeze_object, &f);
+    f.listed = true;
     printf("snapshot %s: %zu of %zu agents within %" PRIu64
            " ms, %zu processes%s",
            id, f.answered, f.hosts.count, (f.told_ns + 999999) / 1000000,
@@ -211,14 +246,13 @@ int fleet_freeze(void)
     if (!known)
         return 1;
     for (;;) {
-        f.stored = f.failed = 0;
-        f.bytes = 0;
-        /* What cannot be listed now may be so later: the line gets its end. */
-        known = store_list(&hub, freeze_count, &f);
-        if (f.stored + f.failed >= f.processes ||
+        freeze_count(&f);
+        if (f.objects.count >= f.processes ||
             now_ns() - begun_ns > options.wait_ns)
             break;
         usleep(known ? 200000 : 1000000);
+        /* What cannot be listed now may be so later: the line gets its end. */
+        known = store_list(&hub, &f.from, freeze_object, &f);
     }
     printf("; %zu stored, %s, %.1f s", f.stored, bytes_text(f.bytes),
            (double)(now_ns() - begun_ns) / 1e9);
@@ -230,29 +264,12 @@ int fleet_freeze(void)
         }
     putchar('\n');
     missing += f.stored < f.processes;
-    f.told = true; /* and counted: from here on, each failure is said */
-    if (f.failed)
-        store_list(&hub, freeze_count, &f);
+    failures_say(&f);
     hub_close(&hub);
     return missing != 0;
 }
 
 /* ------------------------------------------------------------------ list -- */
-
-struct objects {
-    struct object *all;
-    size_t count;
-    bool complete;
-};
-
-static void object_keep(void *context, const struct object *o)
-{
-    struct objects *to = context;
-    if ((to->count & (to->count - 1)) == 0)
-        to->all = need(realloc(to->all, (to->count ? 2 * to->count : 1) *
-                                            sizeof *to->all));
-    to->all[to->count++] = *o;
-}
 
 static int object_compare(const void *a, const void *b)
 {
@@ -264,7 +281,8 @@ static int object_compare(const void *a, const void *b)
 static struct objects objects_read(struct hub *hub)
 {
     struct objects all = {0};
-    all.complete = store_list(hub, object_keep, &all);
+    uint64_t from = 0;
+    all.complete = store_list(hub, &from, object_keep, &all);
     if (all.count)
         qsort(all.all, all.count, sizeof *all.all, object_compare);
     return all;

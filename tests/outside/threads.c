@@ -198,6 +198,22 @@ Test(threads, holders_may_be_of_another_process)
     command_stop(pid);
 }
 
+/* Goal: a thread that waits within a call that wakes others waits for the
+ * condition, not for a mutex, of which some word would name a holder. */
+Test(threads, signals_wait_for_their_condition)
+{
+    pid_t pid;
+    if (build_run("gcc -O1 -g -o signals " BUILD_PROGRAMS
+                  "/signals_wait.c -lpthread"))
+        build_skip("this libc has other condition variables");
+    pid = command_start("./signals");
+    until_pid("threads", pid, " signals waits for condition leaving\n");
+    until_pid("threads", pid, " signals waits for condition locked\n");
+    until_pid("threads", pid, " signals waits for condition used\n");
+    cr_assert_null(strstr(build_text, "mutex"), "%s", build_text);
+    command_stop(pid);
+}
+
 /* ----------------------------------------------------------------- waits -- */
 
 /* What each thread of ./threads kinds is said to do, behind its name. */

@@ -131,6 +131,32 @@ static enum wait_kind kind_by_stack(struct threads *threads,
     return WAIT_FUTEX;
 }
 
+/* Is it a call that wakes those who wait for a condition, or ends it? It waits
+ * for the condition's own words, and takes no mutex. */
+static bool is_in_waker(struct threads *threads, const struct thread *thread)
+{
+    static const char *const wakers[] = {
+        "pthread_cond_signal", "pthread_cond_broadcast", "pthread_cond_destroy",
+        "cnd_signal",          "cnd_broadcast",          "cnd_destroy"};
+    for (unsigned i = 0; i < thread->frames_count && i < FRAMES_OF_WAIT; i++) {
+        const struct place *place = place_of(threads, thread->frames[i]);
+        const char *name = place ? place_plain(place->function) : "";
+        for (size_t k = 0; k < sizeof wakers / sizeof *wakers; k++)
+            if (strncmp(name, wakers[k], strlen(wakers[k])) == 0)
+                return true;
+    }
+    return false;
+}
+/* From the futex of such a call to the condition: glibc's word of references of
+ * a group, which is odd while one waits, its lock, or the count of waiters. */
+static uint64_t waker_object(const struct thread *thread)
+{
+    uint64_t futex = thread->arguments[0], value = thread->arguments[2];
+    if (futex & 4)
+        return futex - (value & 1 ? 20 : 36);
+    return futex - (value & 1 ? 16 : 32);
+}
+
 /* The kind by what stands there, where no function tells it. */
 static enum wait_kind kind_by_value(struct threads *threads,
                                     const struct thread *thread)
@@ -247,8 +273,15 @@ static void futex_find(struct threads *threads, struct thread *thread,
     wait->inherits = command == FUTEX_LOCK_PI || command == FUTEX_LOCK_PI2;
     /* A condition's own wait is another command: it takes the mutex again. */
     if (kind == WAIT_CONDITION && (command == FUTEX_WAIT || wait->inherits) &&
-        !threads->is_musl)
+        !threads->is_musl) {
+        if (is_in_waker(threads, thread)) {
+            wait->kind = kind;
+            wait->object = waker_object(thread);
+            wait_holder(threads, wait);
+            return;
+        }
         kind = WAIT_MUTEX;
+    }
     if (kind == WAIT_FUTEX)
         kind = wait->inherits ? WAIT_MUTEX : kind_by_value(threads, thread);
     wait->kind = kind;
