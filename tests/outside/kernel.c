@@ -9,9 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Programs run as root and as nobody, who may do the same. */
-#define NOBODY "setpriv --reuid 65534 --regid 65534 --clear-groups "
-static const char *const users[] = {"", NOBODY};
+/* Programs run as root and as nobody, who may do the same: a user of each case
+ * alone, as what rings lock is counted by user. */
+static char nobody[80];
+static const char *const users[] = {"", nobody};
 
 /* Compiles programs/kernel.c as ./kernel. Skips the test where this machine
  * lets nobody see its switches, with what it said. */
@@ -22,6 +23,9 @@ static void kernel_begin(void)
                        O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     cr_assert(sysctl_lock >= 0 && flock(sysctl_lock, LOCK_SH) == 0);
     build_begin();
+    snprintf(nobody, sizeof nobody,
+             "setpriv --reuid %d --regid 65534 --clear-groups ",
+             100000 + (int)getpid());
     cr_assert_eq(chmod(build_folder, 0755), 0);
     build_once("gcc " BUILD_INCLUDE BUILD_WARNINGS
                "-o kernel " BUILD_PROGRAMS "/kernel.c -lpthread");
@@ -104,7 +108,7 @@ Test(kernel, threads_come_and_go)
     for (unsigned i = 0; i < scaled(20) + 1; i++)
         build_must("./kernel threads");
     if (is_user(1))
-        build_must(NOBODY "./kernel threads");
+        build_must("%s./kernel threads", nobody);
 }
 
 /* Goal: fork, exec and a program that closes all that it finds open. */
@@ -157,7 +161,7 @@ static void must_refuse(const char *user, const char *how, const char *what,
 }
 Test(kernel, refusals_are_said_and_harm_nothing)
 {
-    const char *as = is_user(1) ? NOBODY : "";
+    const char *as = is_user(1) ? nobody : "";
     must_refuse(as, "", "sandbox 1", "seccomp profile");
     must_refuse(as, "", "sandbox 13", "seccomp profile");
     must_refuse(as, "", "sandbox 38", "no perf events");
@@ -189,9 +193,9 @@ Test(kernel, paranoid_is_named)
         build_skip("kernel.perf_event_paranoid cannot be set here");
     build_must("cd /proc/sys/kernel && was=$(cat perf_event_paranoid); "
                "echo 3 >perf_event_paranoid; "
-               "(cd %s; " NOBODY "./kernel end >said 2>refused; echo $? "
+               "(cd %s; %s./kernel end >said 2>refused; echo $? "
                ">status); echo $was >/proc/sys/kernel/perf_event_paranoid",
-               build_folder);
+               build_folder, nobody);
     build_must("cat status refused");
     if (strcmp(build_text, "7\n") == 0)
         build_skip("this kernel allows it at 3, too");
