@@ -254,7 +254,7 @@ help:
 	@echo 'make fleet      build recorder-fleet, for many hosts: docs/fleet.md'
 	@echo 'make hanoi      record the Towers of Hanoi, and show the dump'
 	@echo 'make pipeline   a camera that drops frames, and what finds why'
-	@echo 'make test       run the tests, in 4 minutes; installs what is missing (Debian)'
+	@echo 'make test       run the tests, in 3 minutes; installs what is missing (Debian)'
 	@echo 'make test-all   run all of them, at full length'
 	@echo 'make run        run one: TEST=whole, and of it one case: CASE=parked'
 	@echo 'make asan ubsan tsan   the tests under a sanitizer'

@@ -451,7 +451,7 @@ Test(compat, corpus, .init = build_long)
 /* Goal: the variables are read by recorder_dump_on_common_signals(); a crash
  * shows the lines of 1.x and ends the program by its signal; a background dump
  * shows each record once. */
-Test(compat, environment_signals_background)
+Test(compat, environment_signals_background, .init = build_long)
 {
     const char *plain = "MyRec: limit 7\nMyRec: in\n Other: deeper\n";
     char must[300];

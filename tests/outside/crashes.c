@@ -705,7 +705,7 @@ Test(crashes, last_without_memory)
 }
 
 /* Goal: a setting that means nothing is refused, with words. */
-Test(crashes, settings_refused)
+Test(crashes, settings_refused, .init = build_long)
 {
     static const char *const wrong[] = {
         "last=", "last=0", "last=-1", "last=ten", "last=5x", "to=", "names=(",

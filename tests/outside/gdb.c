@@ -139,7 +139,7 @@ Test(gdb, stripped_and_static, .init = build_long)
 }
 /* A core file as QEMU writes it: without a list of files, and without what is
  * in them. The formats stand behind a gap between sections. */
-Test(gdb, core_without_files)
+Test(gdb, core_without_files, .init = build_long)
 {
     compile("-static -Wl,-z,noseparate-code", true);
     leave_core("./program abort");
@@ -453,7 +453,7 @@ Test(gdb, threads_of_a_file_that_is_cut)
 /* Goal: gdb tells the deadlock of a program that knows no recorder, and of one
  * that recorder run runs, with who made which thread: of the process, its core
  * file and the recording of one that was killed. */
-Test(gdb, deadlocks_are_named)
+Test(gdb, deadlocks_are_named, .init = build_long)
 {
     build_must("gcc -g " BUILD_INCLUDE "-o threads " BUILD_PROGRAMS
                "/threads.c -lpthread");

@@ -398,7 +398,7 @@ Test(kernel, no_switch_is_seen_twice, .init = build_long)
 /* Goal: a program that records no switches shows them, all that /proc counts.
  * Method: it works for less than it is looked at; where the machine made it work
  * for longer (77), it is looked at for longer. */
-Test(kernel, program_that_records_none)
+Test(kernel, program_that_records_none, .init = build_long)
 {
     for (size_t i = 0; i < 2; i++) {
         char line[200];

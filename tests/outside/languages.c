@@ -146,7 +146,7 @@ static void strings_of(const char *compiler)
                          "%s", build_text);
     }
 }
-Test(languages, strings)
+Test(languages, strings, .init = build_long)
 {
     strings_of("g++");
     if (build_has("clang++"))
@@ -419,7 +419,7 @@ Test(languages, header_stands_alone) { each_compiler(check_alone); }
 /* Goal: gcc's analyzer finds what is wrong in a program, and nothing in the
  * headers: in a file that records, in one that dumps and leaves the code to
  * another, and, where there is time, in one that has it all. */
-Test(languages, analyzed)
+Test(languages, analyzed, .init = build_long)
 {
     static const char *const kinds[] = {
         "-include recorder.h", "-include recorder_dump.h -DRECORDER_LIBRARY",

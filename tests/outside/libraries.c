@@ -173,7 +173,7 @@ Test(libraries, numbers_of_a_closed_library)
 }
 
 /* Goal: the same on a 32-bit machine. */
-Test(libraries, opened_later_32)
+Test(libraries, opened_later_32, .init = build_long)
 {
     static const char *const exports[] = {"", "-rdynamic"};
     unsigned i;
@@ -216,7 +216,7 @@ Test(libraries, recorder_of_the_program)
 
 /* Goal: a library may record into another library's recorder, and its orders
  * are the program's even if it has no recorder of its own. */
-Test(libraries, recorder_of_another_library)
+Test(libraries, recorder_of_another_library, .init = build_long)
 {
     static const char *const exports[] = {"", "-rdynamic"};
     unsigned i;

@@ -175,7 +175,7 @@ Test(spans, across_threads_in_exports, .init = build_long)
 /* Goal: recorder spans counts each span once, with its own time, whatever is
  * forgotten, crosses or was never begun. Method: spans as chance has them,
  * beside what the records of the dump come to. */
-Test(spans, all_are_counted)
+Test(spans, all_are_counted, .init = build_long)
 {
     uint64_t random = seed_of("all_are_counted");
     build_must("gcc -O1 -g " BUILD_WARNINGS BUILD_INCLUDE

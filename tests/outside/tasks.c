@@ -257,7 +257,7 @@ Test(tasks, who_runs_is_found_by_stack_pointers, .init = build_long)
 /* Goal: a mutex whose structure names its task is held by that, not by the
  * thread that locked it, which has left the task: a deadlock through it is
  * named. Where the structure is not described, nothing is guessed. */
-Test(tasks, a_mutex_of_a_parked_task)
+Test(tasks, a_mutex_of_a_parked_task, .init = build_long)
 {
     char sources[2][16] = {"", "core"};
     pid_t pid;
@@ -538,7 +538,7 @@ Test(tasks, a_context_that_is_not_saved_yet)
 
 /* Goal: damaged descriptions, lists and tasks end with a warning; what is not
  * damaged is shown. */
-Test(tasks, damage_is_told)
+Test(tasks, damage_is_told, .init = build_long)
 {
     static const struct {
         const char *mode, *says;

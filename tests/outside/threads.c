@@ -459,7 +459,8 @@ Test(threads, equal_stacks_are_shown_once)
 }
 
 /* Goal: who runs is stopped only if that is asked for. */
-Test(threads, only_stop_shows_the_stack_of_a_thread_that_runs)
+Test(threads, only_stop_shows_the_stack_of_a_thread_that_runs,
+     .init = build_long)
 {
     pid_t pid;
     build_threads("gcc -O2 -g");
@@ -655,7 +656,7 @@ Test(threads, names_are_escaped)
 
 /* Goal: threads of a program with recorders have the numbers of its records;
  * its recordings have no stacks, and that is said. */
-Test(threads, numbers_are_those_of_the_registry)
+Test(threads, numbers_are_those_of_the_registry, .init = build_long)
 {
     pid_t pid;
     command_build("command", "gcc -O1 -g");

@@ -117,7 +117,7 @@ Test(waits, deadlocks_are_named)
 }
 
 /* Goal: 500 threads in one circle are one deadlock, also after their death. */
-Test(waits, a_deadlock_of_500)
+Test(waits, a_deadlock_of_500, .init = build_long)
 {
     pid_t pid;
     build_waits();
@@ -466,7 +466,7 @@ Test(waits, what_readme_tells_to_type_is_true)
 
 /* Goal: whatever a recording says of threads and locks, and wherever it ends,
  * reading ends, with words. */
-Test(waits, hostile_recordings_harm_nobody)
+Test(waits, hostile_recordings_harm_nobody, .init = build_long)
 {
     static const char *const verbs[] = {"threads",         "locks",
                                         "threads --json",  "locks --json",
