@@ -157,6 +157,7 @@ Test(tasks_known, ucontext)
                    "/tasks_ucontext.c -o program",
                    kinds[i]);
         pid = command_start("./program");
+        command_rests(pid); /* else the stack of what runs is not known */
         command_must("tasks %d --stacks", pid);
         command_stop(pid);
         must_say("2 tasks: ");
