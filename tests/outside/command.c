@@ -86,7 +86,8 @@ Test(command, dump_options)
     MESSAGES("second two\n", "--since 2 --until 2");
     MESSAGES("first 1\nsecond two\nthird\n", "--since 0s --until 100s");
     MESSAGES("first 1\nsecond two\nthird\n", "--since -600s");
-    MESSAGES("third\n", "--since -0ns");
+    /* Those before it may have the same time, but for the first. */
+    MESSAGES("third\n", "--since -0ns --names main");
     MESSAGES("first 1\nsecond two\nthird\n", "--since 2001-01-01T00:00:00Z");
     MESSAGES("first 1\nsecond two\nthird\n",
              "--until \"2999-12-31 23:59:59.5\"");

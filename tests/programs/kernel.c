@@ -629,28 +629,32 @@ static int switches(void)
     return 0;
 }
 
-/* Goal: what led to a freeze is there, and nothing behind it. */
+/* Goal: what led to a freeze is there, and nothing behind it. Between the clock
+ * of the record and the freeze there may be switches. */
 static int freeze(void)
 {
     static struct recorder_cursor cursor;
     struct recorder_event event;
-    int64_t boom = 0;
+    int64_t boom = 0, frozen;
     int count = 0, i;
     MUST(recorder_kernel(64, 0) == 0, "refused");
     recorder_trigger("calls: \"boom\": freeze");
     for (i = 0; i < 5; i++)
         sleep_us(1000);
     record(calls, "boom");
+    frozen = (int64_t)recorder_time_();
     for (i = 0; i < 5; i++)
         sleep_us(1000);
     recorder_dump_to(sink, NULL);
     while (recorder_next(&cursor, &event))
         if (event.argument[1] == 0)
             boom = (int64_t)event.time;
+    MUST(boom && boom < frozen && ns_of_ticks(frozen - boom) < 60000000000u,
+         "boom at %lld, frozen by %lld", (long long)boom, (long long)frozen);
     memset(&cursor, 0, sizeof cursor);
     while (recorder_next(&cursor, &event)) {
         struct seen seen = seen_of(&event);
-        MUST(!seen.way || seen.ticks < boom, "a switch behind the freeze");
+        MUST(!seen.way || seen.ticks < frozen, "a switch behind the freeze");
         count += seen.way != 0;
     }
     MUST(count >= 10, "%d switches", count);
