@@ -95,10 +95,10 @@ RECORDER_INLINE_ bool recorder_row_take_(struct recorder_thread_row *row,
 RECORDER_SELDOM_ unsigned
 recorder_thread_reuse_(const struct recorder_registry *registry)
 {
-    static uintptr_t next;
+    static uintptr_t recorder_row_next_;
     uintptr_t max = recorder_get_(&registry->threads_max), tries;
     for (tries = 0; tries < max; tries++) {
-        unsigned i = (unsigned)(recorder_add_(&next, 1) % max);
+        unsigned i = (unsigned)(recorder_add_(&recorder_row_next_, 1) % max);
         struct recorder_thread_row *row = &recorder_thread_rows_()[i];
         uint16_t state = __atomic_load_n(&row->state, __ATOMIC_ACQUIRE);
         if (state != RECORDER_ROW_DEAD_ &&
