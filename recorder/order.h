@@ -102,7 +102,7 @@ RECORDER_INLINE_ bool recorder_swap_owned_(uintptr_t *to, uintptr_t *seen,
                                            uintptr_t value)
 {
     uintptr_t was = *seen;
-    __asm__ volatile("cmpxchg %2, %1"
+    __asm__ volatile("cmpxchg {%2, %1|%1, %2}"
                      : "+a"(*seen), "+m"(*to)
                      : "r"(value)
                      : "cc");

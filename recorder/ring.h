@@ -39,7 +39,7 @@ RECORDER_INLINE_ unsigned recorder_writer_lane_(unsigned writer)
 #elif defined(RECORDER_HOSTED_) && (defined(__x86_64__) || defined(__i386__))
 RECORDER_INLINE_ uintptr_t recorder_add_owned_(uintptr_t *to, uintptr_t value)
 {
-    __asm__ volatile("xadd %0, %1" : "+r"(value), "+m"(*to) : : "cc");
+    __asm__ volatile("xadd {%0, %1|%1, %0}" : "+r"(value), "+m"(*to) : : "cc");
     return value;
 }
 #else

@@ -215,6 +215,27 @@ Test(languages, silent_in_strict_programs)
                        compilers[i]);
 }
 
+#ifdef __x86_64__
+/* Goal: a program whose assembler statements are in Intel's syntax compiles, to
+ * the same code. */
+Test(languages, syntax_of_intel)
+{
+    static const char *const compilers[] = {"gcc", "clang"};
+    build_must("printf \"#include \\\"recorder.h\\\"\n"
+               "RECORDER_LANES(many, 64, 4)\n"
+               "int main(void) { return record(many, \\\"%%%%d\\\", 1) == 0; }"
+               "\n\" >intel.c");
+    for (unsigned i = 0; i < 2; i++)
+        if (build_has(compilers[i]))
+            build_must("for s in att intel; do %s -O1 -DRECORDER_CLOCK_ORDER "
+                       "-masm=$s " BUILD_INCLUDE
+                       "-c intel.c -o $s.o && objdump -d $s.o | "
+                       "tail -n +4 >$s.code || exit 1; done; "
+                       "grep -q xadd intel.code && cmp att.code intel.code",
+                       compilers[i]);
+}
+#endif
+
 /* Goal: with RECORDER_NO_RECORD the word record is the program's own. */
 static void no_record(const char *compiler)
 {
