@@ -85,6 +85,8 @@ if [ -e "$run" ]; then
     row 'recorder run: a wait' "$(awk '{ print $3 / 1000 }' cost)" 0.3 ' us'
     row 'recorder run: a thread that is made and joined' \
         "$(awk '{ print $5 / 1000 }' cost)" 3 ' us'
+    row 'that thread / one without' \
+        "$(awk '{ print 1 + $5 / $6 }' cost)" 1.20 ''
     rm -f with without
     for i in 1 2 3 4 5 6 7 8 9 10 11; do
         "$recorder" run -q -o run.rec ./run fork >>with

@@ -187,9 +187,8 @@ RECORDER_INLINE_ uintptr_t recorder_time_(void)
 /* Reads all three clocks at one moment. Ticks and real time are each read
  * between two reads of the monotonic clock; of three tries, the shortest
  * counts. */
-RECORDER_SELDOM_ struct recorder_moment recorder_now_(void)
+RECORDER_SELDOM_ void recorder_now_(struct recorder_moment *now)
 {
-    struct recorder_moment best = {0, 0, 0};
     uint64_t width = UINT64_MAX;
     unsigned i;
     for (i = 0; i < 3; i++) {
@@ -201,12 +200,11 @@ RECORDER_SELDOM_ struct recorder_moment recorder_now_(void)
         if (end - before >= width)
             continue;
         width = end - before;
-        best.ticks = ticks;
-        best.monotonic_ns = before + (after - before) / 2;
+        now->ticks = ticks;
+        now->monotonic_ns = before + (after - before) / 2;
         /* `real` belongs to the middle of `after` and `end`. */
-        best.realtime_ns = real - (end - before) / 2;
+        now->realtime_ns = real - (end - before) / 2;
     }
-    return best;
 }
 #endif
 
@@ -231,17 +229,6 @@ RECORDER_FUNCTION_ void recorder_clock_set_(struct recorder_clock_ *clock,
     for (; ns >> 32; ns >>= 1)
         ticks >>= 1;
     clock->ns_per_tick = ticks ? (ns << 32) / ticks : 0;
-}
-
-/* True if `now` is at least twice as far from the start as `later`. Rare on
- * purpose: all readers share the stored moment and print the same digits. */
-RECORDER_INLINE_ bool
-recorder_clock_is_better_(const struct recorder_moment *start,
-                          const struct recorder_moment *later,
-                          const struct recorder_moment *now)
-{
-    return now->monotonic_ns - start->monotonic_ns >=
-           2 * (later->monotonic_ns - start->monotonic_ns);
 }
 
 /* True if two clocks run alike, but for one part in so many. */
@@ -314,21 +301,26 @@ RECORDER_FUNCTION_ bool recorder_clock_widen_(const struct recorder_wrap *wraps,
 /* ------------------------------------------------------------------ time -- */
 
 #ifdef RECORDER_HOSTED_
-/* True if the rate up to `now` is the better one. It is not if it differs from
- * one that was measured over 100 ms: the machine slept meanwhile, when ticks
+/* True if a rate that was measured up to `later` is still the best one. It is
+ * while the program is not twice as old: rare on purpose, as all readers share
+ * the stored moment and print the same digits. It is, too, if it was measured
+ * over 100 ms and differs from today's: the machine slept meanwhile, when ticks
  * ran and CLOCK_MONOTONIC stood still. */
-RECORDER_INLINE_ bool
-recorder_clock_improves_(const struct recorder_moment *start,
-                         const struct recorder_moment *later,
-                         const struct recorder_moment *now)
+RECORDER_INLINE_ bool recorder_clock_stays_(const struct recorder_clock_ *clock,
+                                            const struct recorder_moment *later)
 {
-    struct recorder_clock_ known, fresh;
-    if (!recorder_clock_is_better_(start, later, now))
-        return false;
-    recorder_clock_set_(&known, start, later);
-    recorder_clock_set_(&fresh, start, now);
-    return later->monotonic_ns - start->monotonic_ns < 100000000 ||
-           recorder_clock_agrees_(&fresh, &known, 1000);
+    uint64_t start = clock->start.monotonic_ns;
+    uint64_t measured = later->monotonic_ns - start;
+    if (recorder_clock_ns_(RECORDER_MONOTONIC_) - start < 2 * measured)
+        return true;
+    if (measured >= 100000000) {
+        struct recorder_moment now;
+        struct recorder_clock_ fresh;
+        recorder_now_(&now);
+        recorder_clock_set_(&fresh, &clock->start, &now);
+        return !recorder_clock_agrees_(&fresh, clock, 1000);
+    }
+    return false;
 }
 
 /* Copies a moment word by word, atomically: it is the data of a seqlock. */
@@ -338,42 +330,58 @@ RECORDER_INLINE_ void recorder_moment_copy_(struct recorder_moment *to,
     typedef uintptr_t __attribute__((may_alias)) word;
     word *t = (word *)(void *)to;
     const word *f = (const word *)(const void *)from;
-    unsigned i;
+    size_t i;
     for (i = 0; i < sizeof *to / sizeof *t; i++)
         __atomic_store_n(t + i, __atomic_load_n(f + i, __ATOMIC_RELAXED),
                          __ATOMIC_RELAXED);
 }
+/* Copies the moment that a registry stores. Returns its sequence number; 0 if
+ * there is none, or if it is being changed. */
+RECORDER_SELDOM_ uint32_t recorder_later_read_(
+    const struct recorder_registry *registry, struct recorder_moment *later)
+{
+    uint32_t set = __atomic_load_n(&registry->later_sequence, __ATOMIC_ACQUIRE);
+    if (set & 1)
+        return 0;
+    recorder_moment_copy_(later, &registry->later);
+    recorder_fence_acquire_();
+    return __atomic_load_n(&registry->later_sequence, __ATOMIC_RELAXED) == set
+               ? set
+               : 0;
+}
+/* Stores a moment. The caller has made the sequence number odd. */
+RECORDER_INLINE_ void recorder_later_write_(struct recorder_registry *registry,
+                                            const struct recorder_moment *later,
+                                            uint32_t set)
+{
+    recorder_fence_release_();
+    recorder_moment_copy_(&registry->later, later);
+    __atomic_store_n(&registry->later_sequence, set, __ATOMIC_RELEASE);
+}
+
 /* Opens the clock of the running program: its rate runs from the start to a
  * stored moment, if that is far enough from it, else to now, which is stored
  * for all later readers. */
 RECORDER_SELDOM_ void recorder_clock_open_(struct recorder_clock_ *clock)
 {
     struct recorder_registry *registry = recorder_home_.registry;
-    struct recorder_moment now = recorder_now_(), start = registry->start;
-    uint32_t set = __atomic_load_n(&registry->later_sequence, __ATOMIC_ACQUIRE);
-    if (!start.monotonic_ns) { /* the program has not started: no moment yet */
-        recorder_clock_set_(clock, &now, &now);
-        return;
-    }
-    if (set && !(set & 1)) {
-        struct recorder_moment later;
-        recorder_moment_copy_(&later, &registry->later);
-        recorder_fence_acquire_();
-        if (__atomic_load_n(&registry->later_sequence, __ATOMIC_RELAXED) ==
-                set &&
-            !recorder_clock_improves_(&start, &later, &now)) {
-            recorder_clock_set_(clock, &start, &later);
+    const struct recorder_moment *start = &registry->start;
+    struct recorder_moment later;
+    uint32_t set = recorder_later_read_(registry, &later);
+    if (set) {
+        recorder_clock_set_(clock, start, &later);
+        if (recorder_clock_stays_(clock, &later))
             return;
-        }
     }
-    recorder_clock_set_(clock, &start, &now);
-    if ((set & 1) ||
+    recorder_now_(&later);
+    if (!start->monotonic_ns) /* the program has not started: no moment yet */
+        start = &later;
+    recorder_clock_set_(clock, start, &later);
+    if (start == &later ||
         !__atomic_compare_exchange_n(&registry->later_sequence, &set, set + 1,
                                      false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
         return; /* another thread notes its now */
-    recorder_fence_release_();
-    recorder_moment_copy_(&registry->later, &now);
-    __atomic_store_n(&registry->later_sequence, set + 2, __ATOMIC_RELEASE);
+    recorder_later_write_(registry, &later, set + 2);
     recorder_file_tell_(RECORDER_FILE_SYNC_, NULL);
 }
 /* Stores a moment for readers of a core file or recording, who cannot measure

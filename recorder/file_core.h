@@ -426,7 +426,8 @@ RECORDER_SELDOM_ void recorder_core_sync_(struct recorder_recording_ *file)
     const struct recorder_registry *from = recorder_home_.registry;
     struct recorder_registry *to = file->image;
     const char *line = __atomic_load_n(&from->line, __ATOMIC_ACQUIRE);
-    uint32_t set = __atomic_load_n(&from->later_sequence, __ATOMIC_ACQUIRE);
+    struct recorder_moment later;
+    uint32_t set = recorder_later_read_(from, &later);
     unsigned i;
     recorder_core_sync_traces_(file);
     recorder_put_(&to->cleared, recorder_get_(&from->cleared));
@@ -435,16 +436,9 @@ RECORDER_SELDOM_ void recorder_core_sync_(struct recorder_recording_ *file)
     recorder_put_(&to->clocked, recorder_get_(&from->clocked));
 #endif
     recorder_put_(&to->threads_count, recorder_get_(&from->threads_count));
-    if (set && !(set & 1) && set != to->later_sequence) {
-        struct recorder_moment later;
-        recorder_moment_copy_(&later, &from->later);
-        recorder_fence_acquire_();
-        if (__atomic_load_n(&from->later_sequence, __ATOMIC_RELAXED) == set) {
-            __atomic_store_n(&to->later_sequence, 1, __ATOMIC_RELEASE);
-            recorder_fence_release_();
-            recorder_moment_copy_(&to->later, &later);
-            __atomic_store_n(&to->later_sequence, set, __ATOMIC_RELEASE);
-        }
+    if (set && set != to->later_sequence) {
+        __atomic_store_n(&to->later_sequence, 1, __ATOMIC_RELEASE);
+        recorder_later_write_(to, &later, set);
     }
     for (i = 0; i < RECORDER_WRAPS_MAX_; i++) {
         recorder_put_(&to->wraps[i].order,

@@ -16,7 +16,6 @@ enum {
     RECORDER_KERNEL_CPUS_ = 4096,
     RECORDER_KERNEL_TASKS_ = 16384, /* threads that are there already */
     RECORDER_EPERM_ = 1,
-    RECORDER_E2BIG_ = 7,
     RECORDER_EACCES_KERNEL_ = 13,
     RECORDER_EINVAL_ = 22,
     RECORDER_EMFILE_ = 24,

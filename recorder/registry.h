@@ -150,7 +150,7 @@ RECORDER_SELDOM_ void recorder_start_(void)
     recorder_home_.registry = registry;
     first = !registry->start.monotonic_ns;
     if (first)
-        registry->start = recorder_now_();
+        recorder_now_(&registry->start);
     recorder_start_order_(registry, first);
     recorder_time_(); /* notes the first wrap */
     registry->pid = recorder_os_process_();

@@ -351,10 +351,12 @@ RECORDER_CALLED_ void recorder_thread_name(const char *name)
 {
     unsigned number = RECORDER_THREAD();
     struct recorder_registry *registry = recorder_home_.registry;
+    struct recorder_thread_row *row;
     if (number == 0 || number > recorder_get_(&registry->threads_max))
         return;
-    __atomic_store_n(&registry->threads[number - 1].named, 1, __ATOMIC_RELAXED);
-    recorder_thread_set_name_(&recorder_thread_rows_()[number - 1], name);
+    row = &recorder_thread_rows_()[number - 1];
+    __atomic_store_n(&row->named, 1, __ATOMIC_RELAXED);
+    recorder_thread_set_name_(row, name);
 }
 
 #ifdef __cplusplus

@@ -305,7 +305,7 @@ static void own_fill(struct own *own)
     registry->head_bytes = sizeof(struct recorder_ring);
     registry->first = &own->recorder;
     registry->order = &own->order;
-    registry->start = recorder_now_();
+    recorder_now_(&registry->start);
     registry->pid = own->pid;
     registry->program = own->program;
     registry->kernel = &own->kernel;

@@ -137,8 +137,8 @@ const char *registry_read(struct memory *memory, uint64_t address,
 
 /* ----------------------------------------------------------------- clock -- */
 
-/* By how many bits a 32-bit program on a 64-bit machine shifts its ticks
- * (recorder_ticks_() of x86). */
+/* A 32-bit program on a 64-bit machine shifts its ticks: recorder_ticks_() of
+ * x86. */
 unsigned ticks_shift(const struct memory *memory)
 {
     return memory->word_bytes < sizeof(void *) ? 12 : 0;
@@ -177,13 +177,14 @@ static void later_settle(struct reader *reader, bool is_here,
      * sources of a command: those behind the first need not wait. */
     static _Thread_local struct recorder_moment first;
     struct recorder_moment *later = &reader->inside->later;
-    struct recorder_moment start = reader->clock.start, now = recorder_now_();
-    struct recorder_moment then = now;
+    struct recorder_moment start = reader->clock.start, now, then;
     struct recorder_clock_ since, local, known = reader->clock;
     struct timespec wait = {0, is_here ? 2000000 : 20000000};
     unsigned shift = ticks_shift(reader->memory);
     uint64_t noted_ns = later->monotonic_ns - start.monotonic_ns, span;
     uint64_t enough_ns = 0;
+    recorder_now_(&now);
+    then = now;
     if (now.monotonic_ns - first.monotonic_ns > 1000000000)
         first = now;
     start.ticks <<= shift;
@@ -192,9 +193,10 @@ static void later_settle(struct reader *reader, bool is_here,
     /* On a busy machine, a longer interval is needed to measure the rate. */
     for (; wait.tv_nsec < 100000000; wait.tv_nsec *= is_here ? 4 : 10) {
         enough_ns += (uint64_t)wait.tv_nsec;
-        if (recorder_now_().monotonic_ns - first.monotonic_ns < enough_ns)
+        if (recorder_clock_ns_(RECORDER_MONOTONIC_) - first.monotonic_ns <
+            enough_ns)
             nanosleep(&wait, NULL);
-        then = recorder_now_();
+        recorder_now_(&then);
         recorder_clock_set_(&local, &first, &then);
         if (is_here && now.monotonic_ns > start.monotonic_ns &&
             recorder_clock_agrees_(&since, &local, 1000)) {
@@ -232,11 +234,12 @@ void clock_open(struct reader *reader, const struct registry *registry)
 void reader_clock(struct reader *reader, uint64_t newest_ticks)
 {
     const struct memory *memory = reader->memory;
-    struct recorder_moment start = reader->clock.start, now = recorder_now_();
+    struct recorder_moment start = reader->clock.start, now;
     const struct recorder_moment *later = &reader->inside->later;
     if (!memory->native || !start.monotonic_ns ||
         newest_ticks - start.ticks < 2 * (later->ticks - start.ticks))
         return;
+    recorder_now_(&now);
     later_settle(reader,
                  (memory->live && !memory->stale_order) ||
                      clocks_relate(&start, &now),
