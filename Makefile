@@ -49,10 +49,11 @@ AGAIN = make run$(patsubst %, RECORDER_TEST_SCALE=%,$(filter-out \
 	$(USUAL_SCALE),$(RECORDER_TEST_SCALE)))
 
 # The recorder command, and the reader in it as a library, for gdb: a main file
-# each, and of the rest what the linker finds that they need.
+# each, and of the rest what the linker finds that they need. Before glibc 2.34,
+# libpthread and libdl are libraries of their own.
 TOOLS := $(patsubst %.c,build/%.o,$(wildcard tools/*/*.c))
 TOOL_DIRS = -I. -Ilibrary $(addprefix -I,tools $(patsubst %/,%,$(wildcard tools/*/)))
-TOOL_LIBS = -ldw -lelf -lsqlite3 -lz -lzstd -lseccomp -liberty -lm
+TOOL_LIBS = -ldw -lelf -lsqlite3 -lz -lzstd -lseccomp -liberty -lm -lpthread -ldl
 TOOL_FLAGS = -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) $(CFLAGS) $(WARNINGS) \
 	-Wstrict-prototypes $(TOOL_DIRS) -fPIC -fvisibility=hidden
 
@@ -84,7 +85,7 @@ build/librecorder.so.1: build/gdb/library.o $(patsubst %.c,build/%.o,$(wildcard 
 		build/tools/sources.o build/tools.a library/exports.map
 	$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-z,defs -Wl,-soname,$(@F) \
 		-Wl,--version-script=library/exports.map $(filter %.o %.a,$^) -o $@ \
-		-Wl,--as-needed $(TOOL_LIBS) -lpthread
+		-Wl,--as-needed $(TOOL_LIBS)
 build/librecorder.so: build/librecorder.so.1
 	ln -sf librecorder.so.1 $@
 
@@ -96,13 +97,13 @@ build/fleet/%.o: fleet/%.c fleet/fleet.h $(HEADERS) $(wildcard tools/*.h tools/*
 	@mkdir -p $(@D)
 	$(CC) $(TOOL_FLAGS) -Ifleet -c $< -o $@
 build/recorder-fleet: $(patsubst %.c,build/%.o,$(wildcard fleet/*.c)) build/tools.a
-	$(CC) $^ -o $@ $(FLEET_LIBS) $(TOOL_LIBS) -lpthread
+	$(CC) $^ -o $@ $(FLEET_LIBS) $(TOOL_LIBS)
 
 # What `recorder run` puts in front of a program: run/ for this machine, and for
 # those whose compilers are installed in build/lib/TRIPLET/.
 RUN_FLAGS = -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) $(CFLAGS) $(WARNINGS) \
 	-Wstrict-prototypes -I. -fPIC -fexceptions -funwind-tables -fasynchronous-unwind-tables \
-	-fvisibility=hidden -fdata-sections
+	-fvisibility=hidden -fdata-sections -fno-omit-frame-pointer
 # What is small lies together, behind the rings: a page fault less for each of
 # them at the start of a program and in each child.
 RUN_LINK = $(LDFLAGS) -shared -shared-libgcc -Wl,-z,defs,-z,now \
@@ -115,15 +116,15 @@ RUN_LIBRARIES = build/lib/librecorder-run.so \
 build/lib/librecorder-run.so: $(wildcard run/*) $(HEADERS)
 	@mkdir -p $(@D)
 	$(CC) $(RUN_FLAGS) $(RUN_LINK) $(if $(filter x86_64%,$(shell $(CC) \
-		-dumpmachine)),$(RUN_VERSIONS)) run/*.c -o $@
+		-dumpmachine)),$(RUN_VERSIONS)) run/*.c -o $@ -lpthread -ldl
 build/lib/%/librecorder-run.so: $(wildcard run/*) $(HEADERS)
 	@mkdir -p $(@D)
-	$*-gcc $(RUN_FLAGS) $(RUN_LINK) run/*.c -o $@
+	$*-gcc $(RUN_FLAGS) $(RUN_LINK) run/*.c -o $@ -lpthread -ldl
 
 build/examples/%: examples/%.c $(HEADERS)
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -D_POSIX_C_SOURCE=200809L $(CFLAGS) $(WARNINGS) \
-		-Wstrict-prototypes -I. $< -o $@
+		-Wstrict-prototypes -I. $< -o $@ -lpthread
 
 # The headers in one file each, for people who copy a file into their project.
 RELEASE := $(patsubst %,release/%,$(wildcard recorder*.h))

@@ -103,7 +103,7 @@ other. They are safe in signal handlers.
                               struct recorder_stack_of_signals_ *old)
         int recorder_os_mask_(int how, const struct recorder_signal_set_ *set,
                              struct recorder_signal_set_ *old)
-            sigaction(), sigaltstack(), pthread_sigmask()
+            sigaction(), sigaltstack(), sigprocmask()
         void recorder_os_block_(struct recorder_signal_set_ *before)
             blocks all signals; *before becomes what was blocked
         bool recorder_os_ignores_(int sig)

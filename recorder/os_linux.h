@@ -290,9 +290,11 @@ RECORDER_INLINE_ void recorder_os_replace_(int fd, int by)
 struct recorder_signal_set_ {
     unsigned long bits[1024 / (8 * sizeof(long))];
 };
+/* Linux: of the calling thread. Before glibc 2.32, pthread_sigmask() is not in
+ * libc, and programs without threads may not link with libpthread. */
 extern int recorder_os_mask_(int how, const struct recorder_signal_set_ *set,
                              struct recorder_signal_set_ *old)
-    RECORDER_LABEL_(pthread_sigmask);
+    RECORDER_LABEL_(sigprocmask);
 extern int recorder_os_pending_(struct recorder_signal_set_ *set)
     RECORDER_LABEL_(sigpending);
 extern int recorder_os_sigtimedwait_(const struct recorder_signal_set_ *set,

@@ -7,6 +7,10 @@
 #include "os.h"
 #include "text.h"
 
+#if defined(__x86_64__) && defined(__ILP32__)
+#error "recorder_dump.h: no port to x32: -mx32"
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
