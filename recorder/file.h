@@ -156,7 +156,7 @@ RECORDER_SELDOM_ bool recorder_file_begin_(struct recorder_recording_ *file,
     recorder_os_folder_(file->folder, sizeof file->folder - 1);
     recorder_os_path_(file->program, sizeof file->program - 1);
     if (!recorder_os_machine_(&program)) {
-        recorder_open_say_(file->program, "cannot be read", NULL);
+        recorder_open_say_(file->pattern, "the program cannot be read", NULL);
         return false;
     }
     if (!recorder_modules_open_(&modules, file, NULL)) {

@@ -348,3 +348,22 @@ Test(find, completion_runs_nothing)
     completes("dump evil.rec --names a", " ");
     build_must("test ! -e bad");
 }
+
+/* Goal: without /proc, in a bare chroot, nobody says that a process is not
+ * there; programs record, and say why they made no recording. */
+Test(find, without_proc)
+{
+    static const char *const says[] = {
+        "recorder: 1: /proc is not mounted here\n",
+        "recorder: /proc is not mounted here\n",
+        "recorder: a.rec: the program cannot be read; goes on in memory\n"};
+    if (build_run("unshare -m umount -l /proc") != 0)
+        build_skip("/proc may not be unmounted here");
+    build_must("gcc " BUILD_INCLUDE "-o last " BUILD_PROGRAMS "/last.c");
+    build_run("unshare -m sh -c \"umount -l /proc; " RECORDER
+              " list 1; " RECORDER
+              " ps; RECORDER_FILE=a.rec ./last crash\"");
+    for (size_t i = 0; i < sizeof says / sizeof *says; i++)
+        cr_expect(strstr(build_text, says[i]), "%s:\n%s", says[i], build_text);
+    cr_expect(strstr(build_text, "DUMPING small SIZE 64, "), "%s", build_text);
+}

@@ -17,6 +17,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#ifndef SYS_pidfd_getfd /* Linux 5.6; libc's headers may be older */
+#define SYS_pidfd_getfd 438
+#endif
+
 /* A file that the process maps shared, a recording: it outlives the process. */
 struct shared {
     uint64_t start, size, offset; /* offset: in the file */
@@ -108,7 +112,7 @@ static bool process_thread(struct memory *memory, int32_t id, char name[16])
  * process has ended, the last ones stay. */
 static void constants_read(struct process *process)
 {
-    struct ranges ranges = {NULL, 0}, before = process->constants;
+    struct ranges ranges = {0}, before = process->constants;
     char path[32], *line = NULL;
     size_t line_max = 0;
     FILE *maps;
@@ -314,32 +318,59 @@ static void process_close(struct source *source)
     free(process);
 }
 
+/* Reads the ELF header of what a process runs; *pid becomes another of its
+ * threads if that one has ended. Null, or why not. */
+static const char *program_read(struct source *source, int *pid,
+                                Elf64_Ehdr *header)
+{
+    char path[32];
+    int other;
+    snprintf(path, sizeof path, "/proc/%d", *pid);
+    if (access(path, F_OK) != 0)
+        return source_wrong(source, access("/proc/self", F_OK) == 0
+                                        ? "no such process"
+                                        : "/proc is not mounted here");
+    snprintf(path, sizeof path, "/proc/%d/exe", *pid);
+    if (header_read(path, header))
+        return NULL;
+    if (errno == ENOENT && (other = other_thread(*pid)) != 0) {
+        *pid = other;
+        snprintf(path, sizeof path, "/proc/%d/exe", *pid);
+    }
+    if (header_read(path, header))
+        return NULL;
+    if (errno == ENOENT)
+        return source_wrong(source, "has ended, or is of the kernel");
+    if (errno == EACCES || errno == EPERM)
+        return source_wrong(
+            source, "may not be read by this user: run as its owner, or as "
+                    "root (in a container, with CAP_SYS_PTRACE)");
+    return source_wrong(source, "runs no program that could be read (%s)",
+                        strerror(errno));
+}
+
+/* Null, or why the memory of a process cannot be read. */
+static const char *unread_why(struct source *source)
+{
+    unsigned char byte;
+    if (!source->modules_count)
+        return source_wrong(source, "has ended");
+    if (process_read(source->memory, source->modules[0].start, &byte, 1) == 1)
+        return NULL;
+    return source_wrong(source, errno == EPERM
+                                    ? "may not be read: as its owner with "
+                                      "/proc/sys/kernel/yama/ptrace_scope at "
+                                      "0, or as root, it may"
+                                : errno == ESRCH ? "has ended"
+                                                 : "its memory cannot be read");
+}
+
 const char *source_open_process(struct source *source, int pid)
 {
     struct process *process;
     Elf64_Ehdr header;
-    char path[32];
-    unsigned char byte;
-    int other;
-    snprintf(path, sizeof path, "/proc/%d", pid);
-    if (access(path, F_OK) != 0)
-        return source_wrong(source, "no such process");
-    snprintf(path, sizeof path, "/proc/%d/exe", pid);
-    if (!header_read(path, &header) && errno == ENOENT &&
-        (other = other_thread(pid)) != 0) {
-        pid = other;
-        snprintf(path, sizeof path, "/proc/%d/exe", pid);
-    }
-    if (!header_read(path, &header)) {
-        if (errno == ENOENT)
-            return source_wrong(source, "has ended, or is of the kernel");
-        if (errno == EACCES || errno == EPERM)
-            return source_wrong(
-                source, "may not be read by this user: run as its owner, or as "
-                        "root (in a container, with CAP_SYS_PTRACE)");
-        return source_wrong(source, "runs no program that could be read (%s)",
-                            strerror(errno));
-    }
+    if (program_read(source, &pid, &header))
+        return source->why;
     process = calloc(1, sizeof *process);
     if (!process)
         return source_wrong(source, "there is no memory for it");
@@ -362,17 +393,6 @@ const char *source_open_process(struct source *source, int pid)
     if (maps_read(source, pid))
         return source->why;
     constants_read(process);
-    if (source->registry)
-        return NULL;
-    /* None was found: perhaps because nothing could be read. */
-    if (!source->modules_count)
-        return source_wrong(source, "has ended");
-    if (process_read(&process->memory, source->modules[0].start, &byte, 1) != 1)
-        return source_wrong(
-            source, errno == EPERM   ? "may not be read: as its owner with "
-                                       "/proc/sys/kernel/yama/ptrace_scope at "
-                                       "0, or as root, it may"
-                    : errno == ESRCH ? "has ended"
-                                     : "its memory cannot be read");
-    return NULL;
+    /* No registry: perhaps because nothing could be read. */
+    return source->registry ? NULL : unread_why(source);
 }
