@@ -26,7 +26,7 @@ struct option_row {
             "case"                                                             \
     }
 
-/* Of verbs that show records, or count them. */
+/* Rows of verbs that show or count records. */
 #define ROW_GREP                                                               \
     {                                                                          \
         OPTION_GREP, "grep", "REGEX",                                          \
@@ -42,7 +42,7 @@ struct option_row {
             "of it is set) ~ (a text has the REGEX). Of several, any"          \
     }
 
-/* Of verbs that show lines of logs, too. */
+/* A row of verbs that show lines of logs, too. */
 #define ROW_LOG                                                                \
     {                                                                          \
         OPTION_LOG, "log", "FILE",                                             \
@@ -147,12 +147,15 @@ bool span_of(const char *text, int64_t *ns);
 /* Opens argument `i` as the call's source and reader, and applies the
  * selection. On failure, says why and exits with 1. */
 void call_open(struct call *, int i);
+/* Opens a reader of its source, with its selection; ends the command if that
+ * fails. */
+void call_reader_open(struct call *);
 /* Takes, then applies --since and --until, which may be relative. Ends the
  * command if the take fails. */
 void call_take(struct call *);
 void call_close(struct call *);
-/* Of several SOURCES: does it, and returns true; false: it failed, and said
- * why. Returns and exits are not to be expected of misuse(). */
+/* Calls does() for one of several SOURCES. False: it failed, and said why.
+ * does() may call fail(), but not misuse(), which ends the command. */
 bool call_try(struct call *, void (*does)(struct call *));
 /* Takes, and warns of switches that cannot be read; no more. */
 void call_take_all(struct call *);
@@ -167,8 +170,8 @@ void call_warn_unopened(const struct call *);
 /* The name of the source's program, or of the source where that is unknown. */
 const char *call_program(const struct call *);
 
-/* What a call uses in place of stderr and exit() where it is made by a library,
- * in somebody else's process: see library/. Null: this is the command. */
+/* Replaces stderr and exit() for a call that the library makes, in somebody
+ * else's process: see library/. Null in the command. */
 struct call_host {
     FILE *error, *warnings; /* without `recorder: `, and usage */
     jmp_buf end;

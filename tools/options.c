@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -154,7 +155,7 @@ bool span_of(const char *text, int64_t *ns)
                  {"ns", 1},     {"m", 60e9},    {"min", 60e9},
                  {"h", 3600e9}, {"d", 86400e9}, {"", 1e9}};
     char *end;
-    double value = strtod(text, &end);
+    long double value = strtold(text, &end); /* digits for all nanoseconds */
     if (end == text)
         return false;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
@@ -162,7 +163,7 @@ bool span_of(const char *text, int64_t *ns)
             value *= units[i].ns;
             if (!(value > -9e18 && value < 9e18))
                 return false;
-            *ns = (int64_t)value;
+            *ns = llrintl(value); /* 0.003971005 s is a bit less in binary */
             return true;
         }
     return false;
@@ -242,7 +243,7 @@ static bool wall_of(struct call *call, const char *text, int64_t *ns)
               : seconds < -9000000000 ? -9000000000
                                       : seconds;
     *ns = seconds * 1000000000 - (int64_t)(start % 1000000000u) +
-          (int64_t)(fraction * 1e9);
+          llrint(fraction * 1e9);
     return true;
 }
 
@@ -355,8 +356,8 @@ static void log_say(const struct call *call, const char *path,
                             : "");
 }
 
-/* From a minute before the first record to one behind the last, or as --since
- * and --until say. */
+/* Adds a log's lines from a minute before the first record to a minute behind
+ * the last, or as --since and --until say. */
 static void log_add(struct call *call, const char *path)
 {
     const int64_t minute = INT64_C(60000000000);
@@ -500,7 +501,18 @@ static void codes_open(struct call *call)
     codes_add(&call->codes, "/usr/share/recorder/formats", codes_say, call);
 }
 
-void call_open(struct call *call, int i)
+void call_reader_open(struct call *call)
+{
+    const char *wrong =
+        reader_open(&call->reader, call->source.memory, call->source.registry);
+    if (!wrong)
+        wrong = reader_select(&call->reader, &call->selection);
+    if (wrong)
+        fail(call, "%s", wrong);
+}
+
+/* Returns how a call's options say that its source is opened. */
+static struct source_how how_of(struct call *call)
 {
     struct source_how how = {.executable = call_option(call, 'e'),
                              .sysroot = call_option(call, OPTION_SYSROOT),
@@ -508,8 +520,6 @@ void call_open(struct call *call, int i)
                              .registry = call_option(call, OPTION_REGISTRY),
                              .in_library = call_host,
                              .unprepared = call->verb->unprepared};
-    const char *elf = call_option(call, OPTION_ELF), *wrong;
-    struct stat is;
     char *end;
     if (how.registry && strcmp(how.registry, "all") == 0)
         misuse(call, "--registry all goes with list, dump and stat; here it "
@@ -522,14 +532,22 @@ void call_open(struct call *call, int i)
                 misuse(call, "--memory: more than 16");
             call->images[how.images_count++] = call->options[k].value;
         }
+    return how;
+}
+
+void call_open(struct call *call, int i)
+{
+    struct source_how how = how_of(call);
+    const char *elf = call_option(call, OPTION_ELF), *wrong;
+    struct stat is;
     if (elf && !how.images_count)
         misuse(call, "--elf needs --memory");
     if (!elf && i >= call->arguments_count)
-        misuse(call, "%s is missing: the id of a running process%s",
-               strncmp(call->verb->arguments, "PID", 3) == 0 ? "PID" : "SOURCE",
+        misuse(call,
                strncmp(call->verb->arguments, "PID", 3) == 0
-                   ? ""
-                   : ", a core file or a recording");
+                   ? "PID is missing: the id of a running process"
+                   : "SOURCE is missing: the id of a running process, a core "
+                     "file or a recording");
     call->name = elf ? elf : call->arguments[i];
     wrong = stat(call->name, &is) == 0 && S_ISDIR(is.st_mode)
                 ? folder_source(call, call->name, &how)
@@ -541,12 +559,7 @@ void call_open(struct call *call, int i)
     labels_read(call);
     if (!call->source.registry) /* a verb that can do without */
         return;
-    wrong =
-        reader_open(&call->reader, call->source.memory, call->source.registry);
-    if (!wrong)
-        wrong = reader_select(&call->reader, &call->selection);
-    if (wrong)
-        fail(call, "%s", wrong);
+    call_reader_open(call);
     call->reader.offset_ns = call->source.note.offset_ns;
     codes_open(call);
     call->reader.codes = call->codes;

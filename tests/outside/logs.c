@@ -161,6 +161,27 @@ Test(logs, journal)
                      "%s", build_text);
 }
 
+/* Goal: a time that is told chooses its record and its line, to the nanosecond.
+ * Method: one that no fraction in binary is, from both sides. */
+Test(logs, chosen_to_the_nanosecond)
+{
+    build_must("echo 3971005 text - 4 main 0 0 3 | ./it \"" RECORDER
+               " save \\$PID -o fine\"; " RECORDER " dump fine --json");
+    cr_assert(strstr(build_text, "\"ns\":3971005,"), "%s", build_text);
+#define CHOOSES(count, options)                                                \
+    do {                                                                       \
+        build_must(RECORDER " dump fine --json " options " | wc -l");          \
+        cr_assert_str_eq(build_text, count "\n", options);                     \
+    } while (0)
+    CHOOSES("1", "--since 0.003971005s --until 0.003971005s");
+    CHOOSES("1", "--since 3.971005ms --until 3971.005us");
+    CHOOSES("0", "--until 0.003971004s");
+    CHOOSES("0", "--since 0.003971006s");
+    LOG("fine.log", "2023-11-14T22:13:20.003971005Z a line\n");
+    CHOOSES("2", "--log fine.log --since 2023-11-14T22:13:20.003971005 "
+                 "--until 2023-11-14T22:13:20.003971005");
+}
+
 /* Goal: hostile bytes are escaped, everywhere; no line crashes a reader. Method:
  * each byte in a line; random files made of what is nearly a log. */
 Test(logs, hostile_bytes)
