@@ -176,8 +176,8 @@ void help_man_page(void)
     puts(".SH SEE ALSO\n.BR gdb (1)");
 }
 
-/* What completes the value of an option, by its name: words, or "/", folders;
- * null: the names of files. */
+/* Returns the words that complete an option's value; "/": folders do; null: the
+ * names of files do. */
 static const char *completes(const struct option_row *row)
 {
     static const struct {
@@ -199,7 +199,8 @@ static const char *completes(const struct option_row *row)
     return NULL;
 }
 
-/* Shell functions: the source among the words, its recorders and threads. */
+/* Shell functions: the source among the words, its recorders and threads; and
+ * the begin of the one that completes. */
 static const char completion_source[] =
     "# compgen expands words as the shell does: those of a source are let\n"
     "# through only if no character in them means anything.\n"
@@ -245,7 +246,43 @@ static const char completion_source[] =
     "    COMPREPLY=($(compgen -W \"$1\" -- \"$word\"))\n"
     "    [[ ${COMPREPLY[*]} != *[=:] ]] || compopt -o nospace 2>/dev/null\n"
     "}\n"
-    "_recorder_folders() { COMPREPLY=($(compgen -d -- \"$word\")); }\n";
+    "_recorder_folders() { COMPREPLY=($(compgen -d -- \"$word\")); }\n"
+    "_recorder() {\n"
+    "    local word=${COMP_WORDS[COMP_CWORD]} options\n"
+    "    local before=${COMP_WORDS[COMP_CWORD - 1]}\n"
+    "    # bash makes three words of --color=auto, and two of --color=\n"
+    "    [ \"$word\" != = ] || word=\n"
+    "    [ \"$before\" != = ] || before=${COMP_WORDS[COMP_CWORD - 2]}\n"
+    "    if [ \"$COMP_CWORD\" = 1 ]; then\n";
+/* The end of the script, behind the words that options take. */
+static const char completion_end[] =
+    "    exportexport) _recorder_words 'perfetto chrome speedscope ctf vcd "
+    "sqlite json csv'; return ;;\n"
+    "    esac\n"
+    "    case $word in\n"
+    "    -*) ;;\n"
+    "    *) if [ \"${COMP_WORDS[1]}\" = set ] && "
+    "[ -n \"$(_recorder_source)\" ]; then\n"
+    "        if [[ ${COMP_WORDS[*]:COMP_CWORD - 1} = *=* ]]; then\n"
+    "            _recorder_words 'on off trace freeze thaw'\n"
+    "        else\n"
+    "            _recorder_words \"$(_recorder_names =)\"\n"
+    "        fi\n"
+    "        return\n"
+    "    fi ;;\n"
+    "    esac\n"
+    "    case $word in\n"
+    "    -*) _recorder_words \"$options\" ;;\n"
+    "    [0-9]*) _recorder_words \"$(recorder ps --brief 2>/dev/null | "
+    "sed 's/ .*//')\" ;;\n"
+    "    *) COMPREPLY=($(compgen -f -- \"$word\"))\n"
+    "        COMPREPLY+=($(compgen -W \"$(_recorder_programs)\" "
+    "-- \"$word\"))\n"
+    "        [ -n \"$word\" ] || COMPREPLY+=($(recorder ps --brief "
+    "2>/dev/null | sed 's/ .*//')) ;;\n"
+    "    esac\n"
+    "}\n"
+    "complete -o filenames -F _recorder recorder\n";
 
 /* Prints completion for bash: verbs, their options and the values of these,
  * formats, files, and processes that record, by their ids and names. */
@@ -253,13 +290,6 @@ void help_completion(void)
 {
     const struct option_row *rows[ROWS_MAX];
     fputs(completion_source, stdout);
-    puts("_recorder() {\n"
-         "    local word=${COMP_WORDS[COMP_CWORD]} options\n"
-         "    local before=${COMP_WORDS[COMP_CWORD - 1]}\n"
-         "    # bash makes three words of --color=auto, and two of --color=\n"
-         "    [ \"$word\" != = ] || word=\n"
-         "    [ \"$before\" != = ] || before=${COMP_WORDS[COMP_CWORD - 2]}\n"
-         "    if [ \"$COMP_CWORD\" = 1 ]; then");
     fputs("        _recorder_words '--help --version", stdout);
     for (int i = 0; i < VERBS; i++)
         printf(" %s", verbs[i]->name);
@@ -287,32 +317,5 @@ void help_completion(void)
                            completes(rows[k]));
             }
     }
-    puts(
-        "    exportexport) _recorder_words 'perfetto chrome speedscope ctf vcd "
-        "sqlite json csv'; return ;;\n"
-        "    esac\n"
-        "    case $word in\n"
-        "    -*) ;;\n"
-        "    *) if [ \"${COMP_WORDS[1]}\" = set ] && "
-        "[ -n \"$(_recorder_source)\" ]; then\n"
-        "        if [[ ${COMP_WORDS[*]:COMP_CWORD - 1} = *=* ]]; then\n"
-        "            _recorder_words 'on off trace freeze thaw'\n"
-        "        else\n"
-        "            _recorder_words \"$(_recorder_names =)\"\n"
-        "        fi\n"
-        "        return\n"
-        "    fi ;;\n"
-        "    esac\n"
-        "    case $word in\n"
-        "    -*) _recorder_words \"$options\" ;;\n"
-        "    [0-9]*) _recorder_words \"$(recorder ps --brief 2>/dev/null | "
-        "sed 's/ .*//')\" ;;\n"
-        "    *) COMPREPLY=($(compgen -f -- \"$word\"))\n"
-        "        COMPREPLY+=($(compgen -W \"$(_recorder_programs)\" "
-        "-- \"$word\"))\n"
-        "        [ -n \"$word\" ] || COMPREPLY+=($(recorder ps --brief "
-        "2>/dev/null | sed 's/ .*//')) ;;\n"
-        "    esac\n"
-        "}\n"
-        "complete -o filenames -F _recorder recorder");
+    fputs(completion_end, stdout);
 }

@@ -5,7 +5,7 @@
 
 #include "command.h"
 
-/* Of verbs that show several sources, and of save. */
+/* A row of verbs that show several sources, and of save. */
 #define ROW_LABEL                                                              \
     {                                                                          \
         OPTION_LABEL, "label", "NAME=VALUE",                                   \

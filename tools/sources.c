@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 static int status;
 
@@ -134,7 +133,6 @@ static void open_one(struct call *call)
 struct call *sources_open(struct call *call, int first)
 {
     struct call *calls = NULL, **last = &calls;
-    struct rlimit files;
     int count = call->arguments_count;
     size_t opened = 0;
     if (count - first < 2) {
@@ -144,10 +142,7 @@ struct call *sources_open(struct call *call, int first)
     if (call_option(call, 'e') || call_option(call, OPTION_ELF) ||
         call_option(call, OPTION_REGISTRY))
         misuse(call, "--executable, --elf and --registry are of one SOURCE");
-    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-        files.rlim_cur = files.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &files);
-    }
+    descriptors_raise();
     for (int i = first; i < count; i++) {
         struct call *one = need(malloc(sizeof *one));
         *one = *call;
@@ -237,7 +232,7 @@ static void selections_apply(struct call *calls)
     }
 }
 
-/* Of the last N of each source, leaves the last N of all. */
+/* Leaves the last N events of all sources, out of the last N of each. */
 static void last_select(struct call *calls, uint64_t last)
 {
     struct merge merge;
@@ -261,7 +256,7 @@ static void last_select(struct call *calls, uint64_t last)
             of->selection.since_order = of->reader.end; /* nothing */
 }
 
-/* What is chosen by name must be in one of the sources. */
+/* Ends the command if a chosen name or thread is in none of the sources. */
 static void choice_check(struct call *calls)
 {
     const struct reader_selection *s = &calls->selection;

@@ -213,8 +213,6 @@ void finding_add(struct compare *, struct finding, const char *format, ...)
 struct finding finding_of(enum finding_kind, double score, size_t format);
 /* The score of a p-value, up to `most`. */
 double finding_score(double p, double most);
-/* Sorts them, and drops those that another tells. */
-void findings_order(struct compare *);
 /* "new", "order": the kind's name. */
 const char *finding_kind_name(enum finding_kind);
 

@@ -167,35 +167,51 @@ static int by_score(const void *left, const void *right)
     return strcmp(a->text, b->text);
 }
 
+/* True for two findings of one departure from the usual order. */
+static bool is_one_departure(const struct compare *c, const struct finding *a,
+                             const struct finding *b)
+{
+    enum { NEAR = 4 }; /* records between two places of it */
+    const struct compare_event *events = c->of[BAD].events;
+    return a->kind == FINDING_ORDER && b->kind == FINDING_ORDER &&
+           a->event[BAD] != COMPARE_NONE && b->event[BAD] != COMPARE_NONE &&
+           events[a->event[BAD]].thread == events[b->event[BAD]].thread &&
+           a->place + NEAR >= b->place && b->place + NEAR >= a->place;
+}
+
+/* True for findings of how often a format comes. */
+static bool is_of_number(const struct finding *f)
+{
+    return f->kind == FINDING_SHARE || f->kind == FINDING_RATE ||
+           f->kind == FINDING_COUNT;
+}
+
+static bool shares_format(const struct finding *a, const struct finding *b)
+{
+    return a->format == b->format || a->format == b->other ||
+           (a->other != COMPARE_NONE &&
+            (a->other == b->format || a->other == b->other));
+}
+
 /* Does `a`, which tells more, tell `b` as well? */
 static bool tells(const struct compare *c, const struct finding *a,
                   const struct finding *b)
 {
-    enum { NEAR = 4 }; /* records between two places of one departure */
-    bool a_order = a->kind == FINDING_ORDER, b_order = b->kind == FINDING_ORDER;
-    const struct compare_event *events = c->of[BAD].events;
-    if (a_order && b_order && a->event[BAD] != COMPARE_NONE &&
-        b->event[BAD] != COMPARE_NONE &&
-        events[a->event[BAD]].thread == events[b->event[BAD]].thread &&
-        a->place + NEAR >= b->place && b->place + NEAR >= a->place)
+    if (is_one_departure(c, a, b))
         return true;
     if (a->kind == FINDING_ENDS && b->kind == FINDING_GONE &&
         a->other != COMPARE_NONE) /* it did not come so far */
         return b->event[GOOD] >= c->of[GOOD].count / 20 * 19;
-    if (b->kind == FINDING_SHARE || b->kind == FINDING_RATE ||
-        b->kind == FINDING_COUNT)
-        if ((a->kind == FINDING_SHARE || a->kind == FINDING_RATE ||
-             a->kind == FINDING_COUNT || a_order) &&
-            (a->format == b->format || a->format == b->other ||
-             (a->other != COMPARE_NONE &&
-              (a->other == b->format || a->other == b->other))))
-            return true;
+    if (is_of_number(b) && (is_of_number(a) || a->kind == FINDING_ORDER) &&
+        shares_format(a, b))
+        return true;
     return a->kind == b->kind && a->format == b->format &&
            a->argument == b->argument && a->format != COMPARE_NONE &&
            (a->other == b->other || b->kind == FINDING_SHARE);
 }
 
-void findings_order(struct compare *c)
+/* Sorts them, and drops those that another tells. */
+static void findings_order(struct compare *c)
 {
     enum { MOST = 1000 }; /* that are compared with each other */
     size_t count = 0, i, k;

@@ -85,7 +85,7 @@ static size_t string_of(struct compare *c, const char *text, size_t size)
 
 /* ---------------------------------------------------------------- events -- */
 
-/* Of the spans that are open in a thread, the events that opened them. */
+/* A thread's open spans, by the events that opened them. */
 struct open_spans {
     size_t *events;
     size_t max;
@@ -196,7 +196,8 @@ static void build_keep(struct history *h, uint64_t format)
         h->build_size = source->build_id(source, first->start, h->build);
 }
 
-/* What a ring no longer has, or the user did not choose. */
+/* Notes which recorders lack records, because they were overwritten, cleared or
+ * not chosen. */
 static void cuts_keep(struct compare *c, struct history *h,
                       enum compare_side side)
 {
@@ -270,8 +271,7 @@ static unsigned line_of(const struct compare_format *f)
     return reader_location(recorder_location_name_(f->location), &size);
 }
 
-/* By recorder and text, those of one side before those of the other, then by
- * line. */
+/* Compares formats by recorder, text, side and line. */
 static const struct compare *sorting;
 static int by_text(const void *left, const void *right)
 {

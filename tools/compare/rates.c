@@ -22,8 +22,8 @@ static double seconds_ratio(const struct compare *c, size_t recorder)
     return good > 1 && bad > 1 ? bad / good : 1;
 }
 
-/* In how many blocks of its recorder's time a format comes, and variance over
- * mean of the counts there, at least 1. */
+/* Returns in how many blocks of its recorder's time a format comes. *dispersion
+ * becomes the variance of the counts per block over their mean, at least 1. */
 static size_t blocks_of(const struct compare *c, enum compare_side side,
                         size_t format, double *dispersion)
 {
@@ -98,8 +98,8 @@ static size_t last_common(const struct compare *c)
     return i;
 }
 
-/* Of what GOOD recorded at its end, when BAD has nothing any more, the first
- * format stands for all. */
+/* Adds a finding of a format that only GOOD has. Of formats behind the last
+ * common one, which BAD did not reach, the first tells of all. */
 static void gone_add(struct compare *c, size_t format, double p, size_t common,
                      size_t ended)
 {

@@ -119,7 +119,7 @@ static void count(struct compare *c, enum compare_side side,
     }
 }
 
-/* What follows how often, for each context. */
+/* Sums, for each context, what follows it how often in GOOD. */
 static void contexts_sum(struct table *table)
 {
     size_t i;
@@ -154,7 +154,8 @@ static const char *after(const struct compare *c, const struct context *x)
     return text;
 }
 
-/* Of all records of the threads that have a format in GOOD, its share. */
+/* Returns, for each format, its share of all records of the threads that have
+ * it in GOOD. */
 static double *shares_of(const struct compare *c)
 {
     const struct history *h = &c->of[GOOD];
@@ -175,8 +176,8 @@ static double *shares_of(const struct compare *c)
     return reach;
 }
 
-/* Would GOOD have shown it, if nothing forbade it there? By how often it
- * comes where less is known of what was before. */
+/* True if GOOD would have shown a transition, were it possible there: judged by
+ * how often it follows the context without its first event. */
 static bool is_forbidden(const struct table tables[ORDERS], int order,
                          const struct transition *t, const double *shares)
 {
@@ -194,7 +195,7 @@ static bool is_forbidden(const struct table tables[ORDERS], int order,
                9;
 }
 
-/* What came in BAD, and never in GOOD. */
+/* Finds transitions that came in BAD, and never in GOOD. */
 static void unseen_find(struct compare *c, const struct table tables[ORDERS],
                         int order, const double *shares)
 {

@@ -25,7 +25,7 @@ double statistics_poisson(double count, double mean)
     return sum < 1 ? sum : 1;
 }
 
-/* Of chi-square with one degree of freedom. */
+/* The p-value of a chi-square value with one degree of freedom. */
 static double chi_square(double value)
 {
     return value > 0 ? erfc(sqrt(value / 2)) : 1;

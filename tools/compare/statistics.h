@@ -26,7 +26,7 @@ SOURCES
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Of a Poisson variable of that mean: the chance of `count` or more. */
+/* The probability that a Poisson variable of that mean is `count` or more. */
 double statistics_poisson(double count, double mean);
 
 /* Two counts, the second of which should be `scale` times the first. */
@@ -63,7 +63,8 @@ struct statistics_comparison {
     double superiority; /* the chance that one of b is larger than one of a */
     struct statistics_summary of[2];
 };
-/* By Mann-Whitney; false: there is no memory, or a sample is empty. */
+/* Compares two samples by the Mann-Whitney test. False: there is no memory, or
+ * a sample is empty. */
 bool statistics_compare(struct statistics_sample a, struct statistics_sample b,
                         struct statistics_comparison *);
 

@@ -31,7 +31,7 @@ static struct sets sets_of(const struct compare *c, enum compare_side side)
     return sets;
 }
 
-/* Of the formats of two threads, the part that both have, in hundredths. */
+/* Returns how many hundredths of the formats of two threads both have. */
 static int alike(const struct sets sets[SIDES], size_t good, size_t bad)
 {
     int both = 0, any = 0;

@@ -286,7 +286,7 @@ static void steps_find(struct compare *c)
 
 /* ----------------------------------------------------------------- loops -- */
 
-/* What comes several times between two of its anchor. */
+/* A format that comes several times between two records of its anchor. */
 struct loop {
     size_t anchor; /* format; COMPARE_NONE */
     double *turns[SIDES];

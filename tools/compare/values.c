@@ -47,7 +47,8 @@ struct subject {
     bool has_sizes;
 };
 
-/* What was tested, as long as it is not known how many tests there are. */
+/* A finding that waits until all tests are done: its p-value depends on their
+ * number. */
 struct tested {
     struct finding finding;
     char *text;
@@ -211,7 +212,7 @@ static const char *subject_text(const struct compare *c,
     return text;
 }
 
-/* What GOOD had, and how often: "0, 1, 2". */
+/* Lists the first few values that GOOD had: "0, 1, 2". */
 static const char *usual_text(const struct compare *c, const struct subject *s)
 {
     static char text[640];
@@ -404,7 +405,7 @@ static bool is_steady(const struct subject *s)
     return up == PARTS - 1 || down == PARTS - 1;
 }
 
-/* It grows in BAD, and not in GOOD. */
+/* Finds a number that grows or falls with time in BAD, and not in GOOD. */
 static bool growth_find(struct judged *j, const struct subject *s)
 {
     const struct statistics_summary *good = &s->sizes.of[GOOD];

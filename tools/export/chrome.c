@@ -24,11 +24,6 @@ struct chrome {
 
 static const uint64_t exact_max = UINT64_C(1) << 53;
 
-static void put_string(FILE *file, const char *text)
-{
-    json_string(file, text, strlen(text), false);
-}
-
 static void put_unsigned(FILE *file, uint64_t value)
 {
     fprintf(file, value > exact_max ? "\"%" PRIu64 "\"" : "%" PRIu64, value);
@@ -67,7 +62,7 @@ static void put_time(struct chrome *c, uint64_t ns)
 static void put_name(struct chrome *c, const char *name)
 {
     fputs(",\"name\":", c->out.file);
-    put_string(c->out.file, name);
+    json_text(c->out.file, name);
 }
 
 /* ---------------------------------------------------------------- events -- */
@@ -80,9 +75,8 @@ static void put_about(struct chrome *c)
     uint64_t end, read;
     end = reader_end_realtime(&t->call->reader, &read);
     fputs("\"source\":", file);
-    put_string(file, t->call->name);
-    fputs(",\"program\":", file);
-    put_string(file, call_program(t->call));
+    json_text(file, t->call->name);
+    json_member(file, "program", call_program(t->call));
     if (end)
         fprintf(file, ",\"end_wall_ns\":\"%" PRIu64 "\"", end);
     if (read)
@@ -92,7 +86,8 @@ static void put_about(struct chrome *c)
         fprintf(file, ",\"start_wall_ns\":\"%" PRIu64 "\"", t->realtime_ns);
 }
 
-/* Of several sources, the name says which, and the order is theirs. */
+/* Writes a process's name. Of several sources, the source's name stands in
+ * front, and they are shown in their order. */
 static void put_process(struct chrome *c, size_t index)
 {
     const struct timeline *t = c->timeline;
@@ -105,7 +100,7 @@ static void put_process(struct chrome *c, size_t index)
             index ? "," : "", c->pid);
     if (title && asprintf(&name, "%s: %s", title, call_program(t->call)) < 0)
         need(NULL);
-    put_string(file, name ? name : call_program(t->call));
+    json_text(file, name ? name : call_program(t->call));
     free(name);
     fputs("}}", file);
     if (title) {
@@ -118,7 +113,7 @@ static void put_process(struct chrome *c, size_t index)
     for (size_t i = 0; i < t->lanes_count; i++) {
         event_begin(c, 'M', t->lanes[i]->id);
         fputs(",\"name\":\"thread_name\",\"args\":{\"name\":", file);
-        put_string(file, t->lanes[i]->name);
+        json_text(file, t->lanes[i]->name);
         fputs("}}", file);
         event_begin(c, 'M', t->lanes[i]->id);
         fprintf(file,
@@ -140,7 +135,7 @@ static void put_gaps(struct chrome *c)
         put_time(c, ns);
         put_name(c, gap);
         fputs(",\"s\":\"p\",\"cat\":", c->out.file);
-        put_string(c->out.file, t->call->reader.recorders[i]->name);
+        json_text(c->out.file, t->call->reader.recorders[i]->name);
         putc('}', c->out.file);
     }
 }
@@ -154,7 +149,7 @@ static void put_arguments(struct chrome *c, const struct timeline_event *e,
     json_string(file, message, size, false);
     for (unsigned i = 0; i < e->arguments_count; i++) {
         putc(',', file);
-        put_string(file, timeline_name(c->timeline, e, i));
+        json_text(file, timeline_name(c->timeline, e, i));
         putc(':', file);
         put_argument(file, &e->arguments[i]);
     }
@@ -163,8 +158,7 @@ static void put_arguments(struct chrome *c, const struct timeline_event *e,
         put_unsigned(file, e->read.event.order);
         fprintf(file, ",\"caller\":\"0x%" PRIx64 "\"", e->read.event.caller);
     }
-    fputs(",\"location\":", file);
-    put_string(file, e->location);
+    json_member(file, "location", e->location);
     putc('}', file);
 }
 
@@ -175,7 +169,7 @@ static void put_category(FILE *file, const struct timeline_event *e)
     char category[1100]; /* a name has 1024 bytes at most */
     snprintf(category, sizeof category, "%s%s%s", e->read.recorder->name,
              severity ? "," : "", severity ? severity : "");
-    put_string(file, category);
+    json_text(file, category);
 }
 
 static void put_record(struct chrome *c, const struct timeline_event *e)
@@ -212,7 +206,7 @@ static void put_ends(struct chrome *c, uint64_t ns,
         if (!c->messages)
             put_name(c, span->name);
         fputs(",\"cat\":", c->out.file);
-        put_string(c->out.file, span->recorder->name);
+        json_text(c->out.file, span->recorder->name);
         putc('}', c->out.file);
     }
 }
@@ -225,7 +219,7 @@ static void async_begin(struct chrome *c, char phase, uint32_t tid,
     event_begin(c, phase, tid);
     put_time(c, ns);
     fprintf(file, ",\"id\":\"%zx.%zx\",\"cat\":", async->number, async->turn);
-    put_string(file, async->recorder->name);
+    json_text(file, async->recorder->name);
     fputs(",\"name\":", file);
     json_string(file, async->name, async->name_size, false);
 }
@@ -308,7 +302,7 @@ static void put_values(struct chrome *c, const struct timeline_event *e)
         put_time(c, e->ns);
         put_name(c, value->label);
         fputs(",\"args\":{", c->out.file);
-        put_string(c->out.file, value->name);
+        json_text(c->out.file, value->name);
         putc(':', c->out.file);
         json_argument(c->out.file, argument);
         fputs("}}", c->out.file);
@@ -344,7 +338,7 @@ static void put_cpus_name(struct chrome *c, uint64_t pid)
             ",\n{\"ph\":\"M\",\"pid\":%" PRIu64
             ",\"tid\":0,\"name\":\"process_name\",\"args\":{\"name\":",
             pid);
-    put_string(c->out.file, text);
+    json_text(c->out.file, text);
     fputs("}}", c->out.file);
 }
 
@@ -452,7 +446,7 @@ static void export_events(struct call *calls, const char *path, bool spans_only)
             continue;
         }
         fputs(i ? "," : "", c.out.file);
-        put_string(c.out.file, all[i].call->title);
+        json_text(c.out.file, all[i].call->title);
         fputs(":{", c.out.file);
         put_about(&c);
         putc('}', c.out.file);

@@ -76,8 +76,8 @@ static void put_literal(struct buffer *b, const char *text)
         buffer_print(b, strchr("\"\\", *text) ? "\\%c" : "%c", *text);
 }
 
-/* Which recorders' discarded events are an estimate: a packet has no place to
- * say it. */
+/* Lists the recorders whose counts of discarded events are estimates: a packet
+ * has no place to say so. */
 static void put_estimates(struct ctf *ctf)
 {
     const struct reader *reader = &ctf->timeline.call->reader;

@@ -64,8 +64,9 @@ enum { /* of events */ BEGIN = 1, END = 2, INSTANT = 3, COUNTER = 4 };
 /* Categories: recorders by their index, severities from here on. */
 static const uint64_t SEVERITIES = UINT64_C(1) << 32;
 enum { /* what a packet says of its sequence */ CLEARED = 1, NEEDED = 2 };
-/* Of several sources each is a machine: it has threads and processors of its
- * own in trace_processor's tables. One source is the machine of the trace. */
+/* Each of several sources is a machine of its own in trace_processor's tables,
+ * as they have threads and processors of their own. A single source is the
+ * machine of the trace. */
 enum { MACHINE = 98 };
 
 struct perfetto {
@@ -96,7 +97,7 @@ static uint64_t track_of_cpu(const struct perfetto *p, unsigned cpu,
                         4 * cpu + what);
 }
 
-/* Of an asynchronous span; all of one id take turns on one track. */
+/* The track of asynchronous spans: all of one id share one. */
 static uint64_t track_of_async(const struct perfetto *p, size_t number)
 {
     return track(p, ((size_t)1 << 40) + number);
@@ -194,7 +195,8 @@ static uint64_t pid_of(const struct perfetto *p)
     return pid ? pid : 1; /* 0 is the kernel's idle thread */
 }
 
-/* Of several sources, the name says which. */
+/* Puts a process's name. Of several sources, the source's name stands in
+ * front. */
 static void put_process_name(struct perfetto *p)
 {
     const struct call *call = p->timeline->call;
@@ -478,7 +480,8 @@ static void put_cpu_track(struct perfetto *p, unsigned cpu,
 
 enum { RUNNABLE = 2, RUNS = 3, SLEEPS = 4, STOPPED = 6, DEAD = 7 };
 
-/* What trace_processor makes its tables of threads and processors of. */
+/* Puts a thread's state on a processor, from which trace_processor makes its
+ * tables. */
 static void put_state(struct perfetto *p, const struct switches_thread *thread,
                       unsigned cpu, unsigned state, uint64_t ns)
 {

@@ -25,7 +25,7 @@ const char *spans_name(const char *format, size_t *size);
 int spans_match(const char *open, size_t open_size, const char *close,
                 size_t close_size);
 
-/* What a record says of an asynchronous span; 0: nothing. */
+/* What a record does to an asynchronous span. */
 enum spans_step { SPANS_NONE, SPANS_OPENS, SPANS_GOES_ON, SPANS_CLOSES };
 enum spans_step spans_step(const char *format);
 

@@ -50,9 +50,9 @@
     " join format on format.id = event.format"                                 \
     " left join thread on thread.id = event.thread order by " by ";"
 
-/* Of several sources: each table says of which. `merged_ns` is the largest
- * wall-clock time of a source up to an event: by it, events of a source stay in
- * their order. Labels are columns of `source` besides. */
+/* The tables of several sources: each row names its source. `merged_ns` is the
+ * largest wall-clock time of its source up to an event: sorted by it, events of
+ * a source stay in their order. Labels are more columns of `source`. */
 static const char schema_of_many[] =
     "create table source (id integer primary key, source text unique, name "
     "text, program text, pid integer, offset_ns integer, error_ns integer,"

@@ -112,7 +112,9 @@ void switches_read(struct switches *s)
     timeline_rewind(s->timeline);
 }
 
-void switches_lanes(struct switches *s)
+/* Gives each thread a lane of the timeline: that of its number, or a new
+ * one. */
+static void lanes_find(struct switches *s)
 {
     for (size_t i = 0; i < s->threads_count; i++) {
         struct switches_thread *thread = s->threads[i];
@@ -136,7 +138,7 @@ void switches_export(struct switches *s, struct timeline *t)
         return;
     }
     switches_read(s);
-    switches_lanes(s);
+    lanes_find(s);
 }
 
 const char *switches_slice_name(const struct switches *s,

@@ -59,7 +59,7 @@ struct switches_thread {
     char shown[SWITCHES_NAME_MAX + 65]; /* its name, or its id; both, where
                                          * several have that name */
     unsigned number;                    /* RECORDER_THREAD's; 0: none */
-    struct timeline_lane *lane;         /* of switches_lanes() */
+    struct timeline_lane *lane;         /* for an export */
     size_t index;
     enum switches_state state; /* at the end, and since when */
     uint64_t since;
@@ -149,11 +149,9 @@ struct switches {
 
 /* Reads all events of the timeline, and goes back to its first. */
 void switches_read(struct switches *);
-/* Gives each thread a lane of the timeline: that of its number, or a new
- * one. */
-void switches_lanes(struct switches *);
-/* Both, with all slices, for an export; nothing if no event says what ran, or
- * the call left out those of some threads, which is said. */
+/* Does the same with all slices, for an export, and gives each thread a lane of
+ * the timeline. Does nothing if no event says what ran, or if the call left out
+ * some threads, which is said. */
 void switches_export(struct switches *, struct timeline *);
 void switches_free(struct switches *);
 

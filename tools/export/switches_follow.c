@@ -7,7 +7,7 @@
 
 #include "array.h"
 
-/* What a record said, of an event that is gone when its time comes. */
+/* A copy of what a record said: its event is gone when its turn comes. */
 struct switches_heard {
     struct switches_told told;
     uint64_t sequence;

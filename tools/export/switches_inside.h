@@ -5,7 +5,7 @@
 
 #include "switches.h"
 
-/* Of a record, what the machine needs. */
+/* What the state machine needs of a record. */
 struct switches_told {
     const struct reader_event *event;
     uint64_t ns;

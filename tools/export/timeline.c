@@ -527,8 +527,8 @@ void timeline_rewind(struct timeline *t)
     t->asyncs = (struct spans_asyncs){0};
 }
 
-/* Who unlocked, signalled or posted at the end of a wait: "<mutex %p: %d, by
- * T%u" of lock_wait, with a CPU's number behind it or without. */
+/* Returns the lane of the thread that ended a wait by an unlock, signal or
+ * post: "<mutex %p: %d, by T%u" of lock_wait. A CPU's number may follow. */
 static struct timeline_lane *ended_by(const struct timeline *t,
                                       const struct timeline_event *e)
 {

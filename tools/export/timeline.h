@@ -95,8 +95,8 @@ struct timeline {
     struct timeline_inside *inside; /* timeline.c's own */
 };
 
-/* In place of the option --value: there is none, and, of the second, records
- * without a known time are nothing to tell. */
+/* Values of `value_key` for verbs without --value. With the second, nothing is
+ * said of records whose time is unknown. */
 enum { TIMELINE_PLAIN = -1, TIMELINE_QUIET = -2 };
 /* After reader_take(). `value_key` is the option --value of the verb. */
 void timeline_open(struct timeline *, struct call *, int value_key);

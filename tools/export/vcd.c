@@ -388,7 +388,8 @@ static void change_add(struct vcd *v, const struct switches_slice *slice,
     v->changes_count++;
 }
 
-/* What takes no time is no change: it would end before it begins. */
+/* Lists the begins and ends of all slices, sorted by time. A slice of no time
+ * is left out: its end would sort before its begin. */
 static void changes_make(struct vcd *v)
 {
     const struct switches *s = &v->switches;
@@ -484,8 +485,8 @@ static void put_end(struct vcd *v)
             put_spans(v, t->lanes[i], 0);
 }
 
-/* What is next in a source, and when, on the axis of all. Of one time, changes
- * come before events. */
+/* Returns what is next in a source; *ns becomes its time on the common axis. At
+ * equal times, changes come before events. */
 enum next { CHANGE, EVENT, END, NOTHING };
 static enum next next_of(const struct vcd *v, uint64_t *ns)
 {

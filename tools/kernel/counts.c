@@ -91,7 +91,7 @@ static void counted_show(const struct counted *t, bool as_json, int width)
     char text[32];
     if (as_json) {
         fputs("{\"thread\":", stdout);
-        json_string(stdout, t->name, strlen(t->name), false);
+        json_text(stdout, t->name);
         printf(",\"id\":%d,\"blocked\":%" PRIu64 ",\"preempted\":%" PRIu64,
                t->id, t->blocked, t->preempted);
         printf(t->timed ? ",\"runs\":%" PRIu64 ",\"running_ns\":%" PRIu64

@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "array.h"
@@ -334,15 +333,11 @@ static const char *kernel_source_open(struct source *source, int pid)
 {
     struct own *own = calloc(1, sizeof *own);
     struct recorder_moment opened;
-    struct rlimit files;
     long error = 0;
     memset(source, 0, sizeof *source);
     if (!own)
         return source_wrong(source, "there is no memory for it");
-    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-        files.rlim_cur = files.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &files);
-    }
+    descriptors_raise();
     own->pid = pid;
     own->memory =
         (struct memory){.read = own_read,
@@ -419,12 +414,7 @@ bool kernel_record(struct call *call, int pid, uint64_t ns)
         warn(call, "%s", wrong);
         return false;
     }
-    wrong =
-        reader_open(&call->reader, call->source.memory, call->source.registry);
-    if (!wrong)
-        wrong = reader_select(&call->reader, &call->selection);
-    if (wrong)
-        fail(call, "%s", wrong);
+    call_reader_open(call);
     call->reader.codes = call->codes;
     call->reader.kernel = true;
     do { /* before the rings are full */

@@ -6,13 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of some times; the others want them sorted. */
+/* Sorts some times, for the functions below. */
 void histogram_sort(uint64_t *ns, size_t count);
 /* The time within which so many of a thousand end; there is one at least. */
 uint64_t histogram_within(const uint64_t *ns, size_t count, size_t thousandths);
 /* Steps of 1, 2, 5, 10 ...: how many took no longer, and a bar. */
 void histogram_print(const uint64_t *ns, size_t count);
-/* The same as "[from,to,count]", with commas between. */
+/* Prints these steps as "[from,to,count]", with commas between them. */
 void histogram_json(const uint64_t *ns, size_t count);
 
 #endif

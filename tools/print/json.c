@@ -64,9 +64,18 @@ void json_argument(FILE *file, const struct reader_argument *argument)
     }
 }
 
-static void json_text(FILE *file, const char *text)
+void json_text(FILE *file, const char *text)
 {
-    json_string(file, text, strlen(text), false);
+    if (text)
+        json_string(file, text, strlen(text), false);
+    else
+        fputs("null", file);
+}
+
+void json_member(FILE *file, const char *name, const char *text)
+{
+    fprintf(file, ",\"%s\":", name);
+    json_text(file, text);
 }
 
 void json_source(FILE *file, const struct call *call)

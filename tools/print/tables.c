@@ -52,7 +52,7 @@ const char *table_count(uint64_t count, bool estimated, char to[32])
     return to;
 }
 
-/* What is counted in `unit_ns`, up to what rounds to `below`. */
+/* A unit of time, for times that round to less than `below`. */
 struct unit {
     double unit_ns, below;
     int digits, exact; /* behind the point */

@@ -63,7 +63,7 @@ static ptrdiff_t wide_read(struct text_context *c, uint64_t address, char *to,
     return (ptrdiff_t)size;
 }
 
-/* The same, as UTF-8, of which a precision counts the bytes. */
+/* Reads a wide text as UTF-8; a precision counts its bytes. */
 static ptrdiff_t wide_text(struct text_context *c, uint64_t address, char *to,
                            size_t most, bool *cut)
 {

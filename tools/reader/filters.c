@@ -128,25 +128,45 @@ static const char *value_read(struct test *test, const char *at)
     return at;
 }
 
+/* Reads a FIELD: a name, or 1 to 12. Returns what stands behind it. Null: there
+ * is none. */
+static const char *field_read(struct test *test, const char *at)
+{
+    const char *begin = at;
+    unsigned long number;
+    while (isalnum((unsigned char)*at) || *at == '_')
+        at++;
+    test->argument = 12; /* a name */
+    if (at == begin || !isdigit((unsigned char)*begin))
+        return at == begin ? NULL : at;
+    number = strtoul(begin, NULL, 10);
+    test->argument = (unsigned)number - 1;
+    return begin + strspn(begin, "0123456789") == at && number >= 1 &&
+                   number <= 12
+               ? at
+               : NULL;
+}
+
+/* Reads an OP. Returns what stands behind it. Null: there is none. */
+static const char *operator_read(struct test *test, const char *at)
+{
+    at += strspn(at, " ");
+    if (!*at || !strchr("><=!&~", *at) || (*at == '!' && at[1] != '='))
+        return NULL;
+    test->how = *at++;
+    if (*at == '=' && test->how != '&' && test->how != '~') {
+        test->how = test->how == '>' ? 'G' : test->how == '<' ? 'L' : test->how;
+        at++;
+    }
+    return at + strspn(at, " ");
+}
+
 /* Reads FIELD OP VALUE. Returns what stands behind it, or null. */
 static const char *test_read(struct test *test, const char *at)
 {
-    const char *begin = at;
-    size_t size;
-    while (isalnum((unsigned char)*at) || *at == '_')
-        at++;
-    size = (size_t)(at - begin);
-    test->argument = 12;
-    if (size && isdigit((unsigned char)*begin)) {
-        unsigned long number = strtoul(begin, NULL, 10);
-        test->argument = (unsigned)number - 1;
-        if (strspn(begin, "0123456789") < size || number < 1 || number > 12)
-            size = 0;
-    }
-    while (*at == ' ')
-        at++;
-    test->how = *at && strchr("><=!&~", *at) ? *at++ : '\0';
-    if (!size || !test->how || (test->how == '!' && *at != '=')) {
+    const char *begin = at, *end = field_read(test, at);
+    at = end ? operator_read(test, end) : NULL;
+    if (!at) {
         snprintf(wrong, sizeof wrong,
                  "%.40s: it should be FIELD OP VALUE: the name that a format "
                  "gives an argument or its place, 1 to 12; > < >= <= = != & "
@@ -154,13 +174,8 @@ static const char *test_read(struct test *test, const char *at)
                  *begin ? begin : "nothing");
         return NULL;
     }
-    if (*at == '=' && test->how != '&' && test->how != '~') {
-        test->how = test->how == '>' ? 'G' : test->how == '<' ? 'L' : test->how;
-        at++;
-    }
-    while (*at == ' ')
-        at++;
-    if (test->argument == 12 && !(test->field = strndup(begin, size)))
+    if (test->argument == 12 &&
+        !(test->field = strndup(begin, (size_t)(end - begin))))
         return NULL;
     at = value_read(test, at);
     if (!at) {

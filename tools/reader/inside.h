@@ -22,7 +22,7 @@ enum {
     PENDING_MAX_LOG = 256, /* and by a log, which waits without end */
     PATIENCE = 4,          /* takes that a writer may need for its record */
     PAGE_BYTES = 4096,
-    PAGES = 256, /* of the cache that strings are read through */
+    PAGES = 256,    /* of the cache that strings are read through */
     CONSTANTS = 64, /* of the cache of addresses that are known as constant */
     NAME_MAX_BYTES = 1024,
     FORMAT_MAX_BYTES = 1023, /* and its location: as in recorder_dump() */
@@ -55,7 +55,7 @@ struct lane {
 struct key {
     uint64_t order; /* less `base`, so that it ascends over a wrap */
     uint32_t lane, slot;
-    uint32_t held; /* 1 + its index among those held back; 0: in its lane */
+    uint32_t held;   /* 1 + its index among those held back; 0: in its lane */
     uint32_t number; /* of a switch of the kernel (kernel.c), else 0: several
                       * may have one order */
 };
@@ -69,10 +69,10 @@ struct held {
 /* A format by its address; text is null where it could not be read. */
 struct format {
     uint64_t address;
-    char *text, *location; /* text: behind the heading */
+    char *text, *location;       /* text: behind the heading */
     struct recorder_plan_ *plan; /* of the text; null: none */
-    char *kind;            /* see reader_event; null: none */
-    int severity;          /* as in recorder_headed_; -1: none */
+    char *kind;                  /* see reader_event; null: none */
+    int severity;                /* as in recorder_headed_; -1: none */
     bool hardware, event;
     unsigned buffer_at; /* of one made of words: which argument is its size */
     bool no_texts;      /* it is known to take none */
@@ -212,7 +212,7 @@ void clock_open(struct reader *, const struct registry *);
 void reader_clock(struct reader *, uint64_t newest_ticks);
 /* Returns the full ticks of a record's time word. */
 uint64_t ticks_of(const struct reader *, uint64_t order, uint64_t time);
-/* By how many bits the program shifts the ticks of this machine. */
+/* Returns by how many bits the program shifts this machine's ticks. */
 unsigned ticks_shift(const struct memory *);
 /* The ticks of a record, and their nanoseconds since the start. */
 uint64_t reader_ticks(const struct reader *,
@@ -222,6 +222,11 @@ int64_t reader_time(const struct reader *,
 
 /* ----------------------------------------------------------------- lists -- */
 
+/* Makes a recorder, zeroed, and room for it among the reader's. Null: there is
+ * no memory. */
+struct reader_recorder *list_recorder_new(struct reader *);
+/* Adds it to the reader's, as one without events yet. */
+void list_recorder_add(struct reader *, struct reader_recorder *);
 /* Read one list or table anew. Return null, or what is wrong. */
 const char *recorders_refresh(struct reader *, const struct registry *);
 const char *threads_refresh(struct reader *, const struct registry *);

@@ -133,6 +133,25 @@ static struct reader_recorder *recorder_known(struct reader *reader,
     return NULL;
 }
 
+struct reader_recorder *list_recorder_new(struct reader *reader)
+{
+    struct reader_recorder **all =
+        array_room(reader->recorders, &reader->inside->recorders_max,
+                   reader->recorders_count + 1, sizeof *all);
+    if (!all)
+        return NULL;
+    reader->recorders = all;
+    return calloc(1, sizeof **all);
+}
+
+void list_recorder_add(struct reader *reader, struct reader_recorder *r)
+{
+    const char *names = reader->inside->names;
+    r->oldest_ns = r->newest_ns = r->complete_ns = RECORDER_TIME_UNKNOWN_;
+    r->chosen = !names || (r->name && recorder_regex_match_(names, r->name));
+    reader->recorders[reader->recorders_count++] = r;
+}
+
 /* Adds a new recorder. */
 static const char *recorder_append(struct reader *reader, uint64_t link,
                                    const struct reader_recorder *now,
@@ -140,19 +159,12 @@ static const char *recorder_append(struct reader *reader, uint64_t link,
 {
     const uint64_t at[2] = {now->name_address, description};
     char *texts[2];
-    size_t count = reader->recorders_count;
-    struct reader_recorder *r, **all;
-    if (count == RECORDERS_MAX)
+    struct reader_recorder *r;
+    if (reader->recorders_count == RECORDERS_MAX)
         return "its list of recorders has no end";
-    r = malloc(sizeof *r);
-    all = array_room(reader->recorders, &reader->inside->recorders_max,
-                     count + 1, sizeof *all);
-    if (all)
-        reader->recorders = all;
-    if (!r || !all) {
-        free(r);
+    r = list_recorder_new(reader);
+    if (!r)
         return "there is no memory for it";
-    }
     if (!texts_read(reader, link, now->address, at, texts)) {
         free(r);
         return "its list of recorders changes";
@@ -166,10 +178,7 @@ static const char *recorder_append(struct reader *reader, uint64_t link,
     }
     r->origin = r->address;
     r->wrong = figures_check(reader, r);
-    r->oldest_ns = r->newest_ns = r->complete_ns = RECORDER_TIME_UNKNOWN_;
-    r->chosen = !reader->inside->names ||
-                recorder_regex_match_(reader->inside->names, r->name);
-    all[reader->recorders_count++] = r;
+    list_recorder_add(reader, r);
     return NULL;
 }
 

@@ -410,26 +410,16 @@ static bool recorder_add(struct reader *reader, struct reader_log *log,
                          const char *path)
 {
     static const char *const formats[PARTS] = {"%s", "%s: %s", "%s[%s]: %s"};
-    struct reader_inside *inside = reader->inside;
     const char *name = strrchr(path, '/');
-    struct reader_recorder *r = calloc(1, sizeof *r), **all;
-    all = array_room(reader->recorders, &inside->recorders_max,
-                     reader->recorders_count + 1,
-                     sizeof(struct reader_recorder *));
-    if (all)
-        reader->recorders = all;
-    if (!r || !all) {
-        free(r);
+    struct reader_recorder *r = list_recorder_new(reader);
+    if (!r)
         return false;
-    }
     r->name = strdup(name ? name + 1 : strcmp(path, "-") ? path : "stdin");
     r->description = strdup("Lines of a log");
     r->address =
-        LOG_TEXTS + ((uint64_t)(inside->logs_count + 1) << OFFSET_BITS);
-    r->oldest_ns = r->newest_ns = r->complete_ns = RECORDER_TIME_UNKNOWN_;
-    r->chosen = !inside->names ||
-                (r->name && recorder_regex_match_(inside->names, r->name));
-    log->recorder = all[reader->recorders_count++] = r;
+        LOG_TEXTS + ((uint64_t)(reader->inside->logs_count + 1) << OFFSET_BITS);
+    log->recorder = r;
+    list_recorder_add(reader, r);
     for (uint64_t i = 0; r->name && i < PARTS; i++) {
         log->format[i] =
             format_made(reader, r->address + i, formats[i], r->name);

@@ -138,7 +138,7 @@ static struct format *format_add(struct reader *reader, uint64_t address,
     return &formats[i];
 }
 
-/* What is known of the format of an event; null: no memory. */
+/* Returns what is known of an event's format; null: there is no memory. */
 static const struct format *format_of(struct reader *reader,
                                       const struct recorder_event *event)
 {

@@ -313,9 +313,6 @@ struct reader_text {
 unsigned reader_texts(struct reader *, const struct reader_event *,
                       struct reader_text to[12]);
 
-/* Sets one word of a running program. False: it cannot be written. */
-bool reader_write_word(struct reader *, uint64_t address, uint64_t value);
-
 /* Reads the order that the program gives out next. False: it is gone. */
 bool reader_order(struct reader *, uint64_t *order);
 /* Clears, for all readers of the running program, the orders below this one.

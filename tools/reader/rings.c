@@ -661,7 +661,8 @@ static void lane_count(struct reader *reader, const struct lane *lane,
         complete_count(r, oldest_ns);
 }
 
-/* Of a recording made of events, which has one ring for each recorder. */
+/* Sets the figures of a recording that was made of events: it has one ring for
+ * each recorder. */
 static void figures_kept(struct reader_recorder *r, const uint64_t *kept)
 {
     r->figures.missed = r->figures.left_out = 0;

@@ -23,7 +23,7 @@ wrong(struct settings *settings, bool misuse, const char *format, ...)
     return settings->why;
 }
 
-/* What VALUE says: a number, or what becomes of the word that is there. */
+/* A VALUE: a number, or a function of the recorder's word. */
 struct value {
     int64_t number;
     int64_t (*of)(int64_t trace); /* null: the number */
@@ -51,7 +51,7 @@ static bool value_of(const char *text, struct value *value)
     return *text && !*end && !errno;
 }
 
-/* What a recorder's word becomes; it stays watched if it was. */
+/* Returns a recorder's new word; a watched one stays watched. */
 static int64_t trace_of(const struct reader_recorder *recorder,
                         const struct value *value)
 {
@@ -136,19 +136,8 @@ const char *settings_add(struct settings *settings, const struct reader *reader,
     return why;
 }
 
-bool settings_write(struct settings *settings, struct reader *reader)
-{
-    bool written = true;
-    for (size_t i = 0; i < settings->count && written; i++)
-        written = reader_write_word(reader, settings->all[i].address,
-                                    (uint64_t)settings->all[i].value);
-    free(settings->all);
-    settings->all = NULL;
-    settings->count = settings->max = 0;
-    return written;
-}
-
-bool reader_write_word(struct reader *reader, uint64_t address, uint64_t value)
+/* Sets one word of a running program. False: it cannot be written. */
+static bool word_write(struct reader *reader, uint64_t address, uint64_t value)
 {
     struct memory *memory = reader->memory;
     unsigned char bytes[8];
@@ -157,13 +146,25 @@ bool reader_write_word(struct reader *reader, uint64_t address, uint64_t value)
            memory->write(memory, address, bytes, memory->word_bytes);
 }
 
+bool settings_write(struct settings *settings, struct reader *reader)
+{
+    bool written = true;
+    for (size_t i = 0; i < settings->count && written; i++)
+        written = word_write(reader, settings->all[i].address,
+                             (uint64_t)settings->all[i].value);
+    free(settings->all);
+    settings->all = NULL;
+    settings->count = settings->max = 0;
+    return written;
+}
+
 bool reader_clear(struct reader *reader, uint64_t order)
 {
     uint64_t image = reader->inside->image;
-    if (!reader_write_word(reader, reader->cleared_address, order))
+    if (!word_write(reader, reader->cleared_address, order))
         return false;
     if (image) /* its copy in a recording, too */
-        reader_write_word(
-            reader, image + reader->cleared_address - reader->registry, order);
+        word_write(reader, image + reader->cleared_address - reader->registry,
+                   order);
     return true;
 }

@@ -337,8 +337,9 @@ static bool is_still(struct reader_inside *inside, uint64_t end)
     return inside->still++ > PATIENCE;
 }
 
-/* At the first take, and when a follower's program has twice the age: an error
- * of the rate does not grow with the time that it is followed. */
+/* Measures the clock's rate at the first take, and again when the program
+ * has twice the age: for a follower, an error of the rate does not grow with
+ * time. */
 static void clock_settle(struct reader *reader)
 {
     struct reader_inside *inside = reader->inside;

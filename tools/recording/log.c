@@ -35,7 +35,7 @@ enum {
     LAST_LOOKS = 10 /* for records that are being written when a log ends */
 };
 
-/* What of a recorder stands in the chunks that are closed. */
+/* What the closed chunks count of a recorder. */
 struct counted {
     uint64_t from;  /* positions */
     int64_t before; /* were overwritten before the log began */
@@ -184,7 +184,8 @@ static void figures_put(struct log *log, size_t recorder,
     ring->changed = true;
 }
 
-/* Of all recorders; `closes`: they are those of a chunk that is closed. */
+/* Writes the figures of all recorders; `closes`: the chunk is closed with
+ * them. */
 static void figures_put_all(struct log *log, bool closes)
 {
     struct reader *reader = &log->call->reader;

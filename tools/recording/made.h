@@ -54,7 +54,7 @@ struct made_waiting {
 };
 enum { MADE_WAITING = 256 };
 
-/* What the file says of the program, read once: it may end. */
+/* What the file says of the program, read once, as the program may end. */
 struct made_program {
     struct registry is;
     unsigned char registry[1024];

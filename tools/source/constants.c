@@ -10,18 +10,16 @@
 
 bool range_add(struct ranges *to, uint64_t start, uint64_t end)
 {
-    struct range *all = to->all;
-    if ((to->count & (to->count + 1)) == 0) {
-        all = realloc(all, (2 * to->count + 1) * sizeof *all);
-        if (!all)
-            return false;
-        to->all = all;
-    }
+    struct range *all =
+        array_room(to->all, &to->max, to->count + 1, sizeof *all);
+    if (!all)
+        return false;
+    to->all = all;
     all[to->count++] = (struct range){start, end};
     return true;
 }
 
-void ranges_sort(struct ranges *ranges)
+static void ranges_sort(struct ranges *ranges)
 {
     if (ranges->count)
         qsort(ranges->all, ranges->count, sizeof *ranges->all, array_compare);

@@ -263,13 +263,13 @@ static bool claim_is_alone(const struct mapped *mapped, const GElf_Ehdr *header)
                   NOTE_OWNER, sizeof NOTE_OWNER);
 }
 
+/* Reads what an ELF file holds: segments, and notes or sections; *cut becomes
+ * the number of bytes that are missing at its end. Null, or what is wrong. */
 static const char *elf_read(struct source *source, struct file *file,
                             const struct mapped *mapped, Elf *elf,
-                            const char *path)
+                            const char *path, uint64_t *cut)
 {
     GElf_Ehdr header;
-    uint64_t cut = 0;
-    const char *wrong = NULL;
     if (!gelf_getehdr(elf, &header))
         return source_wrong(source, "its ELF header is damaged");
     source_kind(&file->memory, header.e_ident, header.e_machine);
@@ -280,7 +280,7 @@ static const char *elf_read(struct source *source, struct file *file,
         (uint64_t)header.e_phnum * header.e_phentsize >
             mapped->size - header.e_phoff)
         return source_wrong(source, "it is cut off within its program headers");
-    segments_of(&file->segments, mapped, elf, &cut);
+    segments_of(&file->segments, mapped, elf, cut);
     constants_of(file, elf);
     if (file->is_program)
         constants_of_bare(file, elf);
@@ -289,13 +289,22 @@ static const char *elf_read(struct source *source, struct file *file,
     source->half_made |= claim_is_alone(mapped, &header);
     if (file->threads_count && !file->memory.stale_order)
         file->memory.thread = file_thread; /* of a recording, it is only one */
-    file->memory.size += cut < mapped->worth ? cut : mapped->worth;
-    if (cut)
+    file->memory.size += *cut < mapped->worth ? *cut : mapped->worth;
+    if (*cut)
         snprintf(source->warning, sizeof source->warning,
                  "it is cut off: %llu bytes are missing",
-                 (unsigned long long)cut);
+                 (unsigned long long)*cut);
     if (file->is_program && !file->how.images_count)
         return source_wrong(source, "is a program, no core file or recording");
+    return NULL;
+}
+
+/* Adds what else the program's memory is made of, and finds its registry. Null,
+ * or what is wrong. */
+static const char *registry_find(struct source *source, struct file *file,
+                                 uint64_t cut)
+{
+    const char *wrong = NULL;
     for (size_t i = 0; i < file->how.images_count && !wrong; i++)
         wrong = image_add(file, file->how.images[i]);
     if (!wrong && file->how.executable && !source->modules_count &&
@@ -322,6 +331,7 @@ static const char *file_open(struct source *source, struct file *file,
 {
     struct mapped *mapped = mapped_open(file, path);
     const char *wrong;
+    uint64_t cut = 0;
     Elf *elf;
     if (!mapped)
         return source_wrong(source, "%s", regular_error(errno));
@@ -334,7 +344,9 @@ static const char *file_open(struct source *source, struct file *file,
     if (!elf || elf_kind(elf) != ELF_K_ELF)
         wrong = source_wrong(source, "is no core file and no recording");
     else
-        wrong = elf_read(source, file, mapped, elf, path);
+        wrong = elf_read(source, file, mapped, elf, path, &cut);
+    if (!wrong)
+        wrong = registry_find(source, file, cut);
     elf_end(elf);
     return wrong;
 }

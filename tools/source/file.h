@@ -16,7 +16,7 @@ struct segments {
     size_t count, max;
 };
 
-/* From `start` to `end` a file has data; around them are holes. */
+/* A piece of a file that has data; holes are around it. */
 struct extent {
     uint64_t start, end;
 };
@@ -82,8 +82,8 @@ const unsigned char *module_bytes(struct file *, uint64_t address,
 /* constants.c: notes which of a file's segments are read-only, those included
  * of which it has no byte. */
 void constants_of(struct file *, Elf *);
-/* The same of a program that runs without an operating system: its linker
- * script often makes one segment, that can be written, of all sections. */
+/* Does the same by sections, for a program without an operating system: its
+ * linker script often makes one writable segment of all sections. */
 void constants_of_bare(struct file *, Elf *);
 /* As struct memory's. */
 bool file_constant(struct memory *, uint64_t address);

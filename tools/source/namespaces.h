@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Such a program records the ids that its threads have there; the system gives
- * us others. */
+/* A program in another namespace records its threads' ids of there; the system
+ * tells us others. */
 struct namespace
 {
     int pid;

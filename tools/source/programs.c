@@ -62,8 +62,8 @@ static bool own_name(int pid, char to[PROGRAM_NAME_MAX])
     return true;
 }
 
-/* What the environment of a process had at its start behind "NAME="; null: it
- * had none, or is not ours to read. */
+/* Returns a variable of a process's environment, as of its start, to be freed.
+ * Null: it had none, or may not be read. */
 static char *environment_of(int pid, const char *name)
 {
     char path[64], *item = NULL, *found = NULL;

@@ -61,15 +61,12 @@ static int file_new(const char *folder, char **path)
 const char *source_open_server(struct source *source, const char *name,
                                const struct source_how *how)
 {
-    const char *temporary = getenv("TMPDIR"), *wrong = NULL;
+    const char *wrong = NULL;
     static char *path; /* stays, for messages about a file that is mapped */
     char *folder = cache_folder(), why[256];
     bool refused;
     int fd;
-    fd = file_new(folder                    ? folder
-                  : temporary && *temporary ? temporary
-                                            : "/tmp",
-                  &path);
+    fd = file_new(folder ? folder : environment_or("TMPDIR", "/tmp"), &path);
     free(folder);
     if (fd < 0)
         return source_wrong(source, "no file for its recording: %s",

@@ -38,7 +38,7 @@ struct source_thread {
     size_t size;
 };
 
-/* What a recording says of where it comes from; zeros: nothing. */
+/* The origin that a recording tells; zeros: it tells none. */
 struct source_note {
     char *text;        /* "host=web1\nservice=shop\n", whole lines; or null */
     int64_t offset_ns; /* its clock and this make the time of its fleet, */
@@ -128,13 +128,19 @@ const char *source_open_file(struct source *, const char *path,
 const char *source_open_server(struct source *, const char *name,
                                const struct source_how *);
 
+/* ours.c: lets this process have as many descriptors as the system allows. */
+void descriptors_raise(void);
+/* Returns a variable of its environment; `otherwise` if that is not set, or
+ * empty. */
+const char *environment_or(const char *name, const char *otherwise);
+
 /* programs.c: lists all processes, ascending; how many. The caller frees. */
 size_t programs_all(int **all);
-/* The name of a process's program; false: it has ended. */
 /* Reads the path of a process's executable, which may have been deleted since.
  * False: it has none, or is not ours to read. */
 bool program_path(int pid, char to[PATH_MAX]);
 enum { PROGRAM_NAME_MAX = 256 };
+/* Reads the name of a process's program. False: it has ended. */
 bool program_name(int pid, char to[PROGRAM_NAME_MAX]);
 /* A sentence on why RECORDER_FILE in a process's environment made no recording;
  * null: it is not there, or the process has one. The caller frees. */
@@ -199,10 +205,9 @@ struct ranges {
     struct range {
         uint64_t start, end;
     } * all;
-    size_t count;
+    size_t count, max;
 };
 bool range_add(struct ranges *, uint64_t start, uint64_t end);
-void ranges_sort(struct ranges *);
 bool range_has(const struct ranges *, uint64_t address);
 
 /* Formats into `why`, and returns it. */

@@ -86,7 +86,7 @@ static void copies_compare(void *context, uint64_t address, size_t size)
     }
 }
 
-/* The same file again, whose pages become our own where they are written. */
+/* Maps the same file again, copy-on-write. Null: it cannot. */
 static unsigned char *map_again(const struct mapped *mapped, const char *path)
 {
     int fd = regular_open(path);

@@ -129,13 +129,10 @@ static const char *zstd_unpack(struct unpacked *to, int fd)
 /* A new file without a name; its descriptor, or below 0. */
 static int unnamed(void)
 {
-    const char *folder = getenv("TMPDIR");
     char path[4096];
     int fd;
-    if (!folder || !*folder)
-        folder = "/var/tmp";
-    if (snprintf(path, sizeof path, "%s/recorder-XXXXXX", folder) >=
-        (int)sizeof path)
+    if (snprintf(path, sizeof path, "%s/recorder-XXXXXX",
+                 environment_or("TMPDIR", "/var/tmp")) >= (int)sizeof path)
         return -1;
     fd = mkostemp(path, O_CLOEXEC);
     if (fd >= 0)

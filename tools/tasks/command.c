@@ -90,7 +90,9 @@ static bool command_is_code(void *of, uint64_t address)
                        GELF_ST_TYPE(symbol.st_info) == STT_FUNC));
 }
 
-/* Of a running process, the parts without a file; of a core file, all. */
+/* Returns the i-th range that may be searched: of a running process, writable
+ * mappings without a file; of a core file, segments, of which those that are
+ * not writable are empty. False: there are no more. */
 static bool command_writable(void *of, size_t i, uint64_t *start, uint64_t *end)
 {
     struct tasks_command *command = of;
@@ -125,7 +127,8 @@ static bool command_writable(void *of, size_t i, uint64_t *start, uint64_t *end)
     return found;
 }
 
-/* Of a process the mapping, of a core file the segment. */
+/* Finds the mapping of a process, or the segment of a core file, that holds an
+ * address. */
 static bool command_mapping(void *of, uint64_t address, uint64_t *start,
                             uint64_t *end)
 {

@@ -24,7 +24,8 @@ static size_t holder_node(const struct graph *graph, size_t thread)
                                             : graph->tasks->count + thread;
 }
 
-/* What a node waits for: a task that runs, for what its thread waits for. */
+/* Returns the node that a node waits for. A running task waits for its
+ * thread. */
 static size_t waits_for(const struct graph *graph, size_t node)
 {
     const struct tasks *tasks = graph->tasks;
@@ -130,8 +131,8 @@ static bool cycle_stands(const struct graph *graph,
     return true;
 }
 
-/* In one look at a running program, tasks may seem to wait in a circle that
- * never was: such a circle does not stand for 20 looks in 60 ms. */
+/* True if a cycle lasts. One look at a running program may show a cycle that
+ * never was; none such lasts for 20 looks in 60 ms. */
 static bool cycle_lasts(const struct graph *graph,
                         const struct task_cycle *cycle)
 {

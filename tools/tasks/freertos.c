@@ -141,8 +141,8 @@ static bool is_queue(struct tasks *tasks, const struct freertos *of,
            most && held <= most;
 }
 
-/* It waits for a queue, to receive from it or to send to it. A mutex is one
- * without a buffer, a semaphore one of nothings. */
+/* Tells that a task waits to receive from a queue, or to send to it. A mutex is
+ * a queue without a buffer, a semaphore one of items without bytes. */
 static void queue_wait(struct tasks *tasks, const struct layout *layout,
                        uint64_t queue, bool sends, struct task *task)
 {

@@ -86,7 +86,8 @@ static const struct task_form freertos_forms[] = {
         RECORDER_TASK_##what##_, 0, bytes, "struct " type, member              \
     }
 
-/* Of Cortex-M: what ThreadX's port pushes below what the processor does. */
+/* Cortex-M: the registers that ThreadX's port pushes below those that the
+ * processor pushes. */
 #define THREADX_WORDS "\375\4\5\6\7\10\11\12\13\0\1\2\3\14\16\17\376"
 #define THREADX(what, bytes, member)                                           \
     {                                                                          \
@@ -115,7 +116,7 @@ static const struct task_event pth_event = {
 static const struct task_ring boost_ring = {
     .head_at = 8, .owner_at = 24, .end_at = 32, .timed_at = 128};
 
-/* What a list or a row does not name is null. */
+/* Members that a row does not name are null. */
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 static const struct known known[] = {
     {.name = "Boost.Fiber",

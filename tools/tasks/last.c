@@ -192,20 +192,15 @@ static uint64_t events_read(struct tasks *tasks, struct reader *reader,
     return ticks;
 }
 
-const char *lasts_read(struct tasks *tasks, struct reader *reader)
+/* Finds the number by which each task's records are known. Returns the highest;
+ * numbers[] becomes true for each. */
+static size_t records_find(struct tasks *tasks, const struct reader *reader,
+                           bool numbers[NUMBERS_MAX])
 {
-    struct newest *newest = NULL;
-    bool *numbers = calloc(NUMBERS_MAX, sizeof *numbers);
-    const char *wrong = numbers ? reader_take(reader) : "no memory";
-    bool live = tasks->program.live;
-    uint64_t ticks = 0;
-    int64_t now, ns;
     size_t highest = 0;
-    if (!wrong) {
-        records_by_name(tasks, reader);
-        records_by_worker(tasks, reader);
-    }
-    for (size_t i = 0; i < tasks->count && !wrong; i++) {
+    records_by_name(tasks, reader);
+    records_by_worker(tasks, reader);
+    for (size_t i = 0; i < tasks->count; i++) {
         struct task *task = &tasks->all[i];
         if (task->number)
             task->records = task->number;
@@ -215,7 +210,19 @@ const char *lasts_read(struct tasks *tasks, struct reader *reader)
             highest = task->records;
         numbers[task->records] = task->records != 0;
     }
-    if (!wrong && highest) {
+    return highest;
+}
+
+const char *lasts_read(struct tasks *tasks, struct reader *reader)
+{
+    struct newest *newest = NULL;
+    bool *numbers = calloc(NUMBERS_MAX, sizeof *numbers);
+    const char *wrong = numbers ? reader_take(reader) : "no memory";
+    size_t highest = wrong ? 0 : records_find(tasks, reader, numbers);
+    bool live = tasks->program.live;
+    uint64_t ticks = 0;
+    int64_t now, ns;
+    if (highest) {
         newest = calloc(highest + 1, sizeof *newest);
         tasks->lasts = calloc(highest + 1, sizeof *tasks->lasts);
         tasks->lasts_count = tasks->lasts && newest ? highest + 1 : 0;

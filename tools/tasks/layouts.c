@@ -31,7 +31,7 @@ struct layout *layout_add(struct tasks *tasks)
     return layout;
 }
 
-/* Which structure has a member; those of tasks are read in one piece. */
+/* True for members of a task's structure, which is read in one piece. */
 static bool is_of_task(unsigned what)
 {
     return what < RECORDER_TASK_OWNER_ || what == RECORDER_TASK_TIMED_;

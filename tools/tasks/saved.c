@@ -31,7 +31,7 @@ static void status_add(struct notes *notes, const struct machine *machine,
     memcpy(notes->statuses + notes->statuses_count++ * size, bytes, size);
 }
 
-/* What is known of the threads stands first; they go on meanwhile. */
+/* Notes the registers of all threads first, as these go on meanwhile. */
 static void threads_note(struct notes *notes, const struct threads *threads,
                          const struct memory *m)
 {

@@ -153,59 +153,70 @@ static struct widths widths_of(const struct tasks *tasks)
     return w;
 }
 
+static void head_print(FILE *to, const struct task_columns *columns,
+                       const struct widths *w, bool lasts)
+{
+    fprintf(to, "%s%-*s %6s  %-*s  %s%-*s  ", columns->marks ? "  " : "",
+            w->group, "GROUP", "ID", w->name, "NAME",
+            columns->address ? "ADDRESS             " : "", w->state, "STATE");
+    if (w->since)
+        fprintf(to, "%*s  ", w->since, "FOR");
+    if (lasts)
+        fprintf(to, "%-*s  %-*s %9s\n", w->waits, "WAITS ON", TEXT_WIDTH,
+                "LAST RECORD", "AGE");
+    else
+        fputs("WAITS ON\n", to);
+}
+
+static void row_print(FILE *to, const struct tasks *tasks,
+                      const struct task *task,
+                      const struct task_columns *columns,
+                      const struct widths *w, bool lasts)
+{
+    char text[256];
+    if (columns->marks)
+        fputs(task->address == columns->here ? "* " : "  ", to);
+    table_column(to, task_group(tasks, task), w->group);
+    if (tasks->layouts[task->layout].rows[RECORDER_TASK_ID_].is_set)
+        fprintf(to, " %6lld  ", (long long)task->id);
+    else
+        fprintf(to, " %6s  ", "");
+    name_shown(tasks, task, text);
+    table_column(to, text, w->name);
+    if (columns->address)
+        fprintf(to, "  0x%-16llx", (unsigned long long)task->address);
+    fputs("  ", to);
+    table_column(to, task_state(tasks, task, text), w->state);
+    *text = '\0';
+    if (task->since_ns >= 0)
+        task_age(task->since_ns, text);
+    if (w->since)
+        fprintf(to, "  %*s", w->since, text);
+    task_waits(tasks, task, text);
+    if (*text || lasts) {
+        fputs("  ", to);
+        table_column(to, text, lasts ? w->waits : 0);
+    }
+    if (lasts) {
+        fputs("  ", to);
+        last_print(to, tasks, task);
+    }
+    putc('\n', to);
+}
+
 size_t tasks_table(FILE *to, const struct tasks *tasks,
                    const struct task_columns *columns)
 {
     struct widths w = widths_of(tasks);
-    const char *mark = columns->marks ? "  " : "";
     bool lasts = columns->last && tasks->lasts_count;
     size_t shown = 0;
-    char text[256];
     for (size_t i = 0; i < tasks->count; i++) {
         const struct task *task = &tasks->all[tasks->order[i]];
         if (!task->chosen)
             continue;
-        if (!shown++) {
-            fprintf(to, "%s%-*s %6s  %-*s  %s%-*s  ", mark, w.group, "GROUP",
-                    "ID", w.name, "NAME",
-                    columns->address ? "ADDRESS             " : "", w.state,
-                    "STATE");
-            if (w.since)
-                fprintf(to, "%*s  ", w.since, "FOR");
-            if (lasts)
-                fprintf(to, "%-*s  %-*s %9s\n", w.waits, "WAITS ON", TEXT_WIDTH,
-                        "LAST RECORD", "AGE");
-            else
-                fputs("WAITS ON\n", to);
-        }
-        if (columns->marks)
-            fputs(task->address == columns->here ? "* " : "  ", to);
-        table_column(to, task_group(tasks, task), w.group);
-        if (tasks->layouts[task->layout].rows[RECORDER_TASK_ID_].is_set)
-            fprintf(to, " %6lld  ", (long long)task->id);
-        else
-            fprintf(to, " %6s  ", "");
-        name_shown(tasks, task, text);
-        table_column(to, text, w.name);
-        if (columns->address)
-            fprintf(to, "  0x%-16llx", (unsigned long long)task->address);
-        fputs("  ", to);
-        table_column(to, task_state(tasks, task, text), w.state);
-        *text = '\0';
-        if (task->since_ns >= 0)
-            task_age(task->since_ns, text);
-        if (w.since)
-            fprintf(to, "  %*s", w.since, text);
-        task_waits(tasks, task, text);
-        if (*text || lasts)
-            fputs("  ", to);
-        if (*text || lasts)
-            table_column(to, text, lasts ? w.waits : 0);
-        if (lasts) {
-            fputs("  ", to);
-            last_print(to, tasks, task);
-        }
-        putc('\n', to);
+        if (!shown++)
+            head_print(to, columns, &w, lasts);
+        row_print(to, tasks, task, columns, &w, lasts);
     }
     return shown;
 }

@@ -120,7 +120,7 @@ static size_t group_of(struct tasks *tasks, const struct layout *layout,
     return number;
 }
 
-/* What an event is of that a task waits for. */
+/* Reads the kind and the object of the event that a task waits for. */
 static void event_read(struct tasks *tasks, const struct layout *layout,
                        uint64_t at, struct task *task)
 {
@@ -156,7 +156,7 @@ static bool is_state_of(uint64_t bits, uint64_t state)
     return !bits || (state < 64 && bits >> state & 1);
 }
 
-/* What it waits for, and the kind and the owner of that. */
+/* Reads the object that a task waits for, its kind and its owner. */
 static void wait_read(struct tasks *tasks, const struct layout *layout,
                       const unsigned char *bytes, struct task *task)
 {
@@ -310,7 +310,7 @@ static uint64_t ring_note(struct tasks *tasks, size_t task, uint64_t *ends)
     return end == 1 ? 0 : end;
 }
 
-/* What a task waits for through whose object a ring leads to an address. */
+/* Sets what a task waits for: `end` is an address in that object, or 0. */
 static void ring_wait(struct tasks *tasks, struct task *task, uint64_t end)
 {
     const struct task_ring *ring = tasks->layouts[task->layout].ring;
@@ -335,7 +335,7 @@ static void ring_wait(struct tasks *tasks, struct task *task, uint64_t end)
         task->owner_at = 0; /* the object has no owner there */
 }
 
-/* The same of all tasks, each step once. */
+/* Does that for all tasks; each step of a ring is taken once. */
 static bool rings_read(struct tasks *tasks)
 {
     uint64_t *ends = NULL;

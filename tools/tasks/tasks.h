@@ -52,8 +52,8 @@ enum {
 
 /* --------------------------------------------------------------- program -- */
 
-/* What is asked of a program beside its memory; `of` is the first argument of
- * all. Null pointers: that is not known. */
+/* What is asked of a program beside its memory. `of` is each function's first
+ * argument; a null function: it is not known. */
 struct tasks_program {
     struct memory *memory;
     struct memory *searched; /* the same, for what is read to find where
@@ -292,7 +292,7 @@ void layout_states(struct layout *, const char *texts, size_t size);
 /* freertos.c: finds what is known by debug information alone, and has LIST_ITEMS
  * as long as they are; false, and a warning: it has none. */
 bool freertos_open(struct tasks *, struct layout *);
-/* What a task waits for, whose item for events stands in `list`, or 0. */
+/* Reads what a task waits for, by the list that has its event item; 0: none. */
 void freertos_wait(struct tasks *, const struct layout *, uint64_t list,
                    struct task *);
 /* The name that the program gave an object, or null. */

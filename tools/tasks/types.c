@@ -5,7 +5,8 @@
 
 #include "stacks.h"
 
-/* Of siblings, and of names for a name: debug information may be damaged. */
+/* Limits for debug information that is damaged: siblings, and typedefs of
+ * typedefs. */
 enum { SIBLINGS_MAX = 1 << 22, TYPEDEFS_MAX = 16 };
 
 static bool is_struct(Dwarf_Die *die)

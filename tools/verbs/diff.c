@@ -159,7 +159,7 @@ static void head_print(const struct compare *c)
     putchar('\n');
 }
 
-/* What the user should know of the two sources. */
+/* Prints what the user should know of the two sources. */
 static void notes_print(const struct compare *c)
 {
     const struct history *good = &c->of[GOOD], *bad = &c->of[BAD];
@@ -262,7 +262,7 @@ static void text_print(const struct output *o)
 static void json_name(const char *key, const char *text)
 {
     printf("\"%s\":", key);
-    json_string(stdout, text, strlen(text), false);
+    json_text(stdout, text);
 }
 
 static void json_format(const struct compare *c, const char *key, size_t format)
@@ -300,7 +300,7 @@ static void json_head(const struct compare *c)
                h->count, h->threads_count, h->length_ns, h->overwritten);
     }
     printf(",\"same_build\":%s,\"differences\":%zu}\n",
-           c->other_build ? "false" : "true", c->strong_count);
+           json_bool(!c->other_build), c->strong_count);
 }
 
 static void json_records(const struct output *o, const struct finding *f,
@@ -341,7 +341,7 @@ static void json_print(const struct output *o)
         printf("{\"difference\":%zu,\"kind\":\"%s\",", i + 1,
                finding_kind_name(f->kind));
         json_name("text", f->text);
-        printf(",\"significant\":%s", f->weak ? "false" : "true");
+        printf(",\"significant\":%s", json_bool(!f->weak));
         json_number("score", f->score, true);
         json_number("p", f->p, f->p >= 0);
         json_number("good", f->good, true);

@@ -159,8 +159,8 @@ static void dump_events(struct call *calls, bool head, bool as_csv)
  * preempted: it gets so long to end it, and then until all has been shown. */
 enum { UNFINISHED_NS = 50000000 };
 
-/* With --clear: chooses the orders given out by now, all of them, and waits for
- * their records. */
+/* Begins --clear: chooses all orders given out by now, and waits until their
+ * records are written. */
 static void clear_begin(struct call *call, uint64_t *order)
 {
     static const struct timespec wait = {0, UNFINISHED_NS};
@@ -205,7 +205,8 @@ static void dump_all(struct call *call, bool head, bool in_color)
         output_check(call);
 }
 
-/* Of several sources, lines show the date: each began at another. */
+/* Lets lines of several sources show the wall-clock time: each began at
+ * another. */
 static void lines_choose(struct call *calls)
 {
     for (struct call *c = calls; c; c = c->next)

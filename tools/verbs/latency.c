@@ -97,7 +97,7 @@ static unsigned match(const struct latency *l, const char *text)
            (regexec(&l->to, text, 0, NULL, 0) == 0 ? TO : 0);
 }
 
-/* What a thread was last called, and does. Valid until the next call. */
+/* Returns a thread's last name and state. Valid until the next call. */
 static struct called *called_of(struct latency *l, uint64_t id)
 {
     bool is_new;
@@ -409,12 +409,6 @@ static void print_text(const struct latency *l)
         histogram_print(l->ns, l->pairs);
 }
 
-static void json_text(const char *key, const char *text)
-{
-    printf(",\"%s\":", key);
-    json_string(stdout, text, strlen(text), false);
-}
-
 static void print_json(const struct latency *l)
 {
     static const struct {
@@ -426,8 +420,8 @@ static void print_json(const struct latency *l)
         printf("{\"late_ns\":%" PRIu64 ",\"ns\":%" PRIu64
                ",\"from_order\":%" PRIu64 ",\"to_order\":%" PRIu64,
                pair->ns - l->deadline_ns, pair->ns, pair->from, pair->to);
-        json_text("from", pair->texts[0] ? pair->texts[0] : "?");
-        json_text("to", pair->texts[1] ? pair->texts[1] : "?");
+        json_member(stdout, "from", pair->texts[0] ? pair->texts[0] : "?");
+        json_member(stdout, "to", pair->texts[1] ? pair->texts[1] : "?");
         puts("}");
     }
     printf("{\"pairs\":%zu,\"without_end\":%" PRIu64

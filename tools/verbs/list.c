@@ -11,6 +11,50 @@
 
 enum { OPTION_SLOTS = OPTION_OWN, OPTION_SIZES };
 
+static void recorder_json(const struct call *call,
+                          const struct reader_recorder *r)
+{
+    putchar('{');
+    json_source(stdout, call);
+    fputs("\"recorder\":", stdout);
+    json_text(stdout, r->name);
+    printf(",\"size\":%llu,\"lanes\":%llu,\"lane_bytes\":%llu,"
+           "\"kept\":%llu,"
+           "\"overwritten\":%llu,\"estimated\":%s,\"slots_kept\":%llu,"
+           "\"slots_overwritten\":%llu,\"lost\":%llu,"
+           "\"missed\":%llu,\"left_out\":%llu,\"trace\":%lld,"
+           "\"watched\":%s,\"frozen\":%s,\"description\":",
+           (unsigned long long)r->figures.size,
+           (unsigned long long)r->figures.lanes,
+           (unsigned long long)r->ring_bytes,
+           (unsigned long long)r->figures.kept,
+           (unsigned long long)r->figures.overwritten,
+           json_bool(r->figures.estimated),
+           (unsigned long long)r->figures.slots_kept,
+           (unsigned long long)r->figures.slots_overwritten,
+           (unsigned long long)r->figures.lost,
+           (unsigned long long)r->figures.missed,
+           (unsigned long long)r->figures.left_out,
+           (long long)recorder_trace_value_(r->trace),
+           json_bool(recorder_trace_is_watched_(r->trace)),
+           json_bool(recorder_trace_is_frozen_(r->trace)));
+    json_text(stdout, r->description);
+    puts("}");
+}
+
+static void thread_json(const struct call *call, const struct reader_thread *t)
+{
+    putchar('{');
+    json_source(stdout, call);
+    printf("\"thread\":%u,\"tid\":%d,\"alive\":%s,\"name\":", t->number,
+           (int)t->id,
+           t->is_task  ? "true"
+           : !t->known ? "null"
+                       : json_bool(t->alive));
+    json_text(stdout, t->name);
+    puts(t->is_task ? ",\"task\":true}" : "}");
+}
+
 /* Prints an object for each recorder and each thread. */
 static void list_json(const struct call *call)
 {
@@ -21,52 +65,12 @@ static void list_json(const struct call *call)
         printf("\"orders\":\"%s\"}\n",
                reader->clocked == UINT64_MAX ? "clock" : "counter");
     }
-    for (size_t i = 0; i < reader->recorders_count; i++) {
-        const struct reader_recorder *r = reader->recorders[i];
-        if (!r->chosen)
-            continue;
-        putchar('{');
-        json_source(stdout, call);
-        fputs("\"recorder\":", stdout);
-        json_string(stdout, r->name, strlen(r->name), false);
-        printf(",\"size\":%llu,\"lanes\":%llu,\"lane_bytes\":%llu,"
-               "\"kept\":%llu,"
-               "\"overwritten\":%llu,\"estimated\":%s,\"slots_kept\":%llu,"
-               "\"slots_overwritten\":%llu,\"lost\":%llu,"
-               "\"missed\":%llu,\"left_out\":%llu,\"trace\":%lld,"
-               "\"watched\":%s,\"frozen\":%s,\"description\":",
-               (unsigned long long)r->figures.size,
-               (unsigned long long)r->figures.lanes,
-               (unsigned long long)r->ring_bytes,
-               (unsigned long long)r->figures.kept,
-               (unsigned long long)r->figures.overwritten,
-               r->figures.estimated ? "true" : "false",
-               (unsigned long long)r->figures.slots_kept,
-               (unsigned long long)r->figures.slots_overwritten,
-               (unsigned long long)r->figures.lost,
-               (unsigned long long)r->figures.missed,
-               (unsigned long long)r->figures.left_out,
-               (long long)recorder_trace_value_(r->trace),
-               recorder_trace_is_watched_(r->trace) ? "true" : "false",
-               recorder_trace_is_frozen_(r->trace) ? "true" : "false");
-        json_string(stdout, r->description, strlen(r->description), false);
-        puts("}");
-    }
-    for (size_t i = 0; i < reader->threads_count; i++) {
-        const struct reader_thread *t = &reader->threads[i];
-        if (t->is_free)
-            continue;
-        putchar('{');
-        json_source(stdout, call);
-        printf("\"thread\":%u,\"tid\":%d,\"alive\":%s,\"name\":", t->number,
-               (int)t->id,
-               t->is_task  ? "true"
-               : !t->known ? "null"
-               : t->alive  ? "true"
-                           : "false");
-        json_string(stdout, t->name, strlen(t->name), false);
-        puts(t->is_task ? ",\"task\":true}" : "}");
-    }
+    for (size_t i = 0; i < reader->recorders_count; i++)
+        if (reader->recorders[i]->chosen)
+            recorder_json(call, reader->recorders[i]);
+    for (size_t i = 0; i < reader->threads_count; i++)
+        if (!reader->threads[i].is_free)
+            thread_json(call, &reader->threads[i]);
 }
 
 /* Names one of several sources, above its tables. */
@@ -101,8 +105,8 @@ static void print_slots(double slots_per_second, double seconds)
     printf(" %13llu", (unsigned long long)slots);
 }
 
-/* What recorders take and for how long they keep, at the rate of what they hold
- * now; and what they would need. */
+/* Prints how much memory recorders take, for how long that lasts at the rate of
+ * the records that they hold, and how much they would need. */
 static void list_sizes(const struct reader *reader)
 {
     int width = table_names_width(reader);
@@ -139,7 +143,7 @@ static void list_sizes(const struct reader *reader)
     }
 }
 
-/* With --grep and --where, KEPT is how many records these choose. */
+/* Sets KEPT to the number of records that --grep and --where choose. */
 static void list_match(struct reader *reader)
 {
     reader_match(reader);

@@ -73,7 +73,7 @@ static void all_find(struct all *all)
     free(pids);
 }
 
-/* What a line shows of a process. */
+/* The columns of a process. */
 struct figures {
     uint64_t kept;
     int64_t span_ns;       /* from the oldest to the newest; below 0: unknown */
@@ -171,19 +171,10 @@ static void line_show(const struct found *found, const struct figures *f,
     putchar('\n');
 }
 
-static void json_text(const char *name, const char *text)
-{
-    printf(",\"%s\":", name);
-    if (text)
-        json_string(stdout, text, strlen(text), false);
-    else
-        fputs("null", stdout);
-}
-
 static void json_show(const struct found *found, const struct figures *f)
 {
     printf("{\"pid\":%d", found->pid);
-    json_text("program", found->program);
+    json_member(stdout, "program", found->program);
     if (f->rate >= 0)
         printf(",\"records_per_second\":%.1f", f->rate);
     else
@@ -193,15 +184,15 @@ static void json_show(const struct found *found, const struct figures *f)
         printf(",\"span_ns\":%" PRId64, f->span_ns);
     else
         printf(",\"span_ns\":null");
-    json_text("recording", f->recording);
+    json_member(stdout, "recording", f->recording);
     if (f->unheeded)
-        json_text("no_recording", f->unheeded);
+        json_member(stdout, "no_recording", f->unheeded);
     fputs(",\"recorders\":[", stdout);
     for (size_t i = 0; i < found->reader.recorders_count; i++) {
         const char *name = found->reader.recorders[i]->name;
         if (i)
             putchar(',');
-        json_string(stdout, name, strlen(name), false);
+        json_text(stdout, name);
     }
     puts("]}");
 }
@@ -265,7 +256,9 @@ static int ps(struct call *call)
     if (all.count && !call_option(call, OPTION_BRIEF))
         nanosleep(&wait, NULL);
     if (!all.count && !call_option(call, OPTION_BRIEF))
-        warn(NULL, "no process that may be read has recorders");
+        warn(NULL, access("/proc/self", F_OK) == 0
+                       ? "no process that may be read has recorders"
+                       : "/proc is not mounted here");
     if (all.hidden && !call_option(call, OPTION_BRIEF))
         warn(NULL, "%zu process%s may not be read by this user", all.hidden,
              all.hidden == 1 ? "" : "es");

@@ -153,6 +153,27 @@ static void keeper_unmap(struct memory *memory, const void *at, size_t size)
     keeper->of->unmap(keeper->of, at, size);
 }
 
+static void keeper_open(struct keeper *keeper, struct call *call)
+{
+    struct memory *of = call->source.memory;
+    *keeper = (struct keeper){.memory = *of, .of = of, .reader = &call->reader};
+    keeper->memory.read = keeper_read;
+    keeper->memory.map = NULL;
+    keeper->memory.write = NULL;
+    keeper->memory.thread = of->thread ? keeper_thread : NULL;
+    keeper->memory.constant = of->constant ? keeper_constant : NULL;
+    keeper->memory.descriptor = of->descriptor ? keeper_descriptor : NULL;
+    keeper->memory.unmap = keeper_unmap;
+}
+
+static void keeper_close(struct keeper *keeper)
+{
+    for (size_t i = 0; i < keeper->ids.count; i++)
+        free(keeper->pages[i]);
+    ids_free(&keeper->ids);
+    free(keeper->pages);
+}
+
 /* -------------------------------------------------------------- segments -- */
 
 /* True if a record is of this take, and not of a later time: where switches
@@ -249,7 +270,7 @@ static void look_at_all(struct call *call, struct keeper *keeper)
         reader_texts(&call->reader, &event, texts);
 }
 
-/* ---------------------------------------------------------------- events -- */
+/* ------------------------------------------------------- events or memory -- */
 
 /* Opens the recording: only its owner may read it, as a core file. */
 static void file_open(struct output *output, struct call *call,
@@ -319,6 +340,42 @@ static void save_events(struct call *call, const char *path)
     output_close(&output);
 }
 
+/* Writes the memory of a program, as far as a reader of its events, threads and
+ * tasks looked at it. */
+static void save_memory(struct call *call, const char *path)
+{
+    struct keeper keeper;
+    struct pieces pieces = {0};
+    struct notes notes = {0};
+    struct output output;
+    keeper_open(&keeper, call);
+    look_at_all(call, &keeper);
+    clock_keep(&keeper);
+    if (!call_option(call, OPTION_NO_STACKS))
+        tasks_save(call, &keeper.memory, keeper_put, &notes);
+    for (size_t i = 0; i < call->reader.inside->lanes_count; i++)
+        ring_add(&keeper, &call->reader, &call->reader.inside->lanes[i],
+                 &pieces);
+    for (size_t i = 0; i < call->source.modules_count; i++)
+        if (call->source.modules[i].offset == 0) /* it has the build-id */
+            page_keep(&keeper, call->source.modules[i].start);
+    pages_add(&keeper, &pieces);
+    unpoured_add(call, keeper_put, &keeper.memory, &pieces);
+    notes_make(&notes, call);
+    free(notes.statuses);
+    if (keeper.ended)
+        fail(call, "has ended while it was saved");
+    file_open(&output, call, path);
+    core_write(call, fileno(output.file), &notes, &pieces);
+    output_close(&output);
+    reader_close(&call->reader); /* its memory is the keeper's */
+    for (size_t i = 0; i < pieces.count; i++)
+        free(pieces.all[i].owned);
+    keeper_close(&keeper);
+    free(pieces.all);
+    free(notes.bytes);
+}
+
 /* ------------------------------------------------------------------- log -- */
 
 /* "64M", "2G": bytes; 0: it is none. */
@@ -366,10 +423,6 @@ static int save_log(struct call *call, const char *folder)
 static int save(struct call *call)
 {
     const char *path = call_option(call, 'o');
-    struct keeper keeper = {.reader = &call->reader};
-    struct pieces pieces = {0};
-    struct notes notes = {0};
-    struct output output;
     if (!path || strcmp(path, "-") == 0)
         misuse(call, "-o FILE is missing");
     if (call_option(call, OPTION_FOLLOW))
@@ -380,47 +433,10 @@ static int save(struct call *call)
     /* What was made of events is, again: its pages are no program's. */
     if (call_selects(call) ||
         (!call->source.pid &&
-         call->reader.inside->head_bytes == KEPT_HEAD_BYTES)) {
+         call->reader.inside->head_bytes == KEPT_HEAD_BYTES))
         save_events(call, path);
-        return 0;
-    }
-    keeper.of = call->source.memory;
-    keeper.memory = *keeper.of;
-    keeper.memory.read = keeper_read;
-    keeper.memory.map = NULL;
-    keeper.memory.write = NULL;
-    keeper.memory.thread = keeper.of->thread ? keeper_thread : NULL;
-    keeper.memory.constant = keeper.of->constant ? keeper_constant : NULL;
-    keeper.memory.descriptor = keeper.of->descriptor ? keeper_descriptor : NULL;
-    keeper.memory.unmap = keeper_unmap;
-    look_at_all(call, &keeper);
-    clock_keep(&keeper);
-    if (!call_option(call, OPTION_NO_STACKS))
-        tasks_save(call, &keeper.memory, keeper_put, &notes);
-    for (size_t i = 0; i < call->reader.inside->lanes_count; i++)
-        ring_add(&keeper, &call->reader, &call->reader.inside->lanes[i],
-                 &pieces);
-    for (size_t i = 0; i < call->source.modules_count; i++)
-        if (call->source.modules[i].offset == 0) /* it has the build-id */
-            page_keep(&keeper, call->source.modules[i].start);
-    pages_add(&keeper, &pieces);
-    unpoured_add(call, keeper_put, &keeper.memory, &pieces);
-    notes_make(&notes, call);
-    free(notes.statuses);
-    if (keeper.ended)
-        fail(call, "has ended while it was saved");
-    file_open(&output, call, path);
-    core_write(call, fileno(output.file), &notes, &pieces);
-    output_close(&output);
-    reader_close(&call->reader); /* its memory is the keeper's */
-    for (size_t i = 0; i < pieces.count; i++)
-        free(pieces.all[i].owned);
-    for (size_t i = 0; i < keeper.ids.count; i++)
-        free(keeper.pages[i]);
-    ids_free(&keeper.ids);
-    free(keeper.pages);
-    free(pieces.all);
-    free(notes.bytes);
+    else
+        save_memory(call, path);
     return 0;
 }
 

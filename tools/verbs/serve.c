@@ -79,7 +79,7 @@ static void file_send(struct serving *serving, struct web_client *client,
 
 /* ------------------------------------------------------------- recording -- */
 
-/* In a process of its own: saves the source, by the verb itself. */
+/* Saves the source by the verb save, in a child. */
 static _Noreturn void save_child(struct serving *serving, const struct job *job)
 {
     static struct call save;
@@ -103,7 +103,6 @@ static _Noreturn void save_child(struct serving *serving, const struct job *job)
 
 static void answer_recording(struct serving *serving, struct web_client *client)
 {
-    const char *folder = getenv("TMPDIR");
     struct job *job = job_new(client);
     unsigned saves = 0;
     int fd;
@@ -112,7 +111,7 @@ static void answer_recording(struct serving *serving, struct web_client *client)
         saves += serving->web.clients[i].fd >= 0 && other && other->child > 0;
     }
     if (asprintf(&job->path, "%s/recorder-serve-XXXXXX",
-                 folder && *folder ? folder : "/tmp") < 0)
+                 environment_or("TMPDIR", "/tmp")) < 0)
         job->path = NULL;
     fd = job->path && saves < SAVES_MAX ? mkostemp(job->path, O_CLOEXEC) : -1;
     if (fd < 0) {

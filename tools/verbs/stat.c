@@ -11,25 +11,24 @@
 #include "tables.h"
 
 enum { OPTION_INTERVAL = OPTION_OWN };
+#define SECOND INT64_C(1000000000) /* in ns */
 
 /* The counts of all recorders when the last interval began, and its length. */
 struct before {
     uint64_t *recorded;
     size_t count;
-    uint64_t ns;
+    uint64_t ns; /* when it ended */
     double seconds;
     bool chosen; /* --grep or --where: rates are those of `matched` */
 };
 
-static void before_set(struct before *before, const struct reader *reader,
-                       uint64_t ns)
+static void before_set(struct before *before, const struct reader *reader)
 {
     before->recorded = need(realloc(
         before->recorded, (reader->recorders_count + 1) * sizeof(uint64_t)));
     for (size_t i = 0; i < reader->recorders_count; i++)
         before->recorded[i] = reader->recorders[i]->recorded;
     before->count = reader->recorders_count;
-    before->ns = ns;
 }
 
 /* True if records take more than a slot, so that slots tell only roughly how
@@ -97,8 +96,8 @@ static void kept_set(struct reader_recorder *r,
     r->newest_ns = of->matched_newest_ns;
 }
 
-/* The same of a running program, whose reader gives each event once: by another
- * reader, which takes all that is there now. */
+/* Does the same for a running program. Its reader gives each event once, so
+ * another one takes all that is there now. */
 static void kept_now(struct call *call)
 {
     struct reader now, *reader = &call->reader;
@@ -115,27 +114,51 @@ static void kept_now(struct call *call)
     reader_close(&now);
 }
 
+static int64_t interval_of(struct call *call)
+{
+    const char *text = call_option(call, OPTION_INTERVAL);
+    int64_t ns = SECOND;
+    if (text &&
+        (!span_of(text, &ns) || ns < SECOND / 100 || ns > 3600 * SECOND))
+        misuse(call, "--interval %s: 0.01 to 3600 seconds", text);
+    return ns;
+}
+
+/* Waits, and takes what a program recorded meanwhile. Null, or why it cannot be
+ * read any more. */
+static const char *interval_take(struct call *call, struct before *before,
+                                 int64_t wait_ns)
+{
+    struct timespec wait = {(time_t)(wait_ns / SECOND),
+                            (long)(wait_ns % SECOND)};
+    const char *wrong;
+    uint64_t ns;
+    before_set(before, &call->reader);
+    nanosleep(&wait, NULL);
+    wrong = reader_take(&call->reader);
+    ns = recorder_clock_ns_(RECORDER_MONOTONIC_);
+    before->seconds = (double)(ns - before->ns) / 1e9;
+    before->ns = ns;
+    reader_count(&call->reader);
+    if (before->chosen) {
+        reader_match(&call->reader);
+        kept_now(call);
+    }
+    return wrong;
+}
+
 static int stat(struct call *call)
 {
-    const char *interval = call_option(call, OPTION_INTERVAL), *wrong = NULL;
+    int64_t wait_ns = interval_of(call);
     bool watch = call_option(call, 'w') != NULL;
     struct before before = {0};
-    double seconds = 1;
-    struct timespec wait;
-    uint64_t ns, missed;
-    char *end;
-    if (interval) {
-        seconds = strtod(interval, &end);
-        if (*end || !(seconds >= 0.01 && seconds <= 3600))
-            misuse(call, "--interval %s: 0.01 to 3600 seconds", interval);
-    }
-    wait.tv_sec = (time_t)seconds;
-    wait.tv_nsec = (long)((seconds - (double)wait.tv_sec) * 1e9);
+    const char *wrong;
+    uint64_t missed;
     call_open(call, 0);
     if (watch && !call->source.memory->live)
         fail(call, "does not change: --watch is for running programs");
     call_take(call);
-    ns = recorder_clock_ns_(RECORDER_MONOTONIC_);
+    before.ns = recorder_clock_ns_(RECORDER_MONOTONIC_);
     reader_count(&call->reader);
     before.chosen = call->selection.filters != NULL;
     if (before.chosen)
@@ -149,16 +172,7 @@ static int stat(struct call *call)
         return 0;
     }
     do {
-        before_set(&before, &call->reader, ns);
-        nanosleep(&wait, NULL);
-        wrong = reader_take(&call->reader);
-        ns = recorder_clock_ns_(RECORDER_MONOTONIC_);
-        before.seconds = (double)(ns - before.ns) / 1e9;
-        reader_count(&call->reader);
-        if (before.chosen) {
-            reader_match(&call->reader);
-            kept_now(call);
-        }
+        wrong = interval_take(call, &before, wait_ns);
         if (watch && isatty(1))
             fputs("\033[H\033[2J", stdout);
         table(&call->reader, &before);

@@ -181,11 +181,6 @@ static void table_cpus(struct call *call, const struct switches *s)
 
 /* ------------------------------------------------------------------ json -- */
 
-static void json_text(const char *text)
-{
-    json_string(stdout, text, strlen(text), false);
-}
-
 static void json_number(const char *key, uint64_t number, bool known)
 {
     printf(known ? ",\"%s\":%" PRIu64 : ",\"%s\":null", key, number);
@@ -198,7 +193,7 @@ static void json_threads(const struct shown *shown)
     for (size_t i = 0; i < shown->count; i++) {
         const struct switches_thread *t = shown->threads[i];
         fputs("{\"thread\":", stdout);
-        json_text(t->name);
+        json_text(stdout, t->name);
         json_number("id", t->id, true);
         json_number("number", t->number, t->number);
         json_number("runs", t->runs, true);
@@ -221,7 +216,7 @@ static void json_rest(struct call *call, const struct switches *s)
     for (size_t i = 0; i < s->interrupts_count; i++) {
         const struct switches_interrupt *t = &s->interrupts[i];
         fputs("{\"interrupt\":", stdout);
-        json_text(t->name);
+        json_text(stdout, t->name);
         json_number("id", t->id, true);
         json_number("count", t->count, true);
         json_number("ns", t->ns, true);
@@ -243,11 +238,7 @@ static void json_rest(struct call *call, const struct switches *s)
         json_number("off_count", cpu->off_count, cpu->offs);
         json_number("off_ns", cpu->off_ns, cpu->offs);
         json_number("off_longest_ns", cpu->off_longest, cpu->offs);
-        fputs(",\"off_where\":", stdout);
-        if (where)
-            json_text(where);
-        else
-            fputs("null", stdout);
+        json_member(stdout, "off_where", where);
         puts("}");
     }
 }

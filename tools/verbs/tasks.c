@@ -72,7 +72,7 @@ static void thread_text(struct view *view, size_t i)
     title_text(&view->tasks, holder);
 }
 
-/* What the node of a circle waits for, with where it stands. */
+/* Prints what a node of a cycle waits for, and where it waits. */
 static void node_text(struct view *view, size_t node)
 {
     struct tasks *tasks = &view->tasks;
@@ -215,7 +215,7 @@ static void stacks_text(struct view *view)
 
 /* ------------------------------------------------------------------ tree -- */
 
-/* Who waits for whom: under each task those that wait for it. */
+/* A tree of waits: below each task stand those that wait for it. */
 struct tree {
     struct view *view;
     size_t *first, *next; /* 1 + the first that waits for it, and its sibling */
@@ -279,11 +279,6 @@ static void tree_text(struct view *view)
 
 /* ------------------------------------------------------------------ JSON -- */
 
-static void text_json(const char *text)
-{
-    json_string(stdout, text, strlen(text), false);
-}
-
 static void stack_json(struct view *view, const struct task *task)
 {
     struct threads *threads = &view->command.threads;
@@ -295,7 +290,7 @@ static void stack_json(struct view *view, const struct task *task)
         return;
     }
     stack = &view->stacks.all[task->stack];
-    printf(",\"whole\":%s,\"stack\":[", stack->whole ? "true" : "false");
+    printf(",\"whole\":%s,\"stack\":[", json_bool(stack->whole));
     for (unsigned i = 0; i < stack->count; i++)
         for (const struct place *place = place_of(threads, stack->frames[i]);
              place; place = place->outer) {
@@ -303,10 +298,10 @@ static void stack_json(struct view *view, const struct task *task)
                    (unsigned long long)place->address);
             between = ",";
             show_function(place, name);
-            text_json(name);
+            json_text(stdout, name);
             fputs(",\"file\":", stdout);
             if (place->file)
-                text_json(place->file);
+                json_text(stdout, place->file);
             else
                 fputs("null", stdout);
             printf(",\"line\":%d}", place->line);
@@ -320,17 +315,15 @@ static void task_json(struct view *view, const struct task *task)
     char text[256];
     printf("{\"task\":\"0x%llx\",\"scheduler\":",
            (unsigned long long)task->address);
-    text_json(tasks->layouts[task->layout].name);
-    fputs(",\"group\":", stdout);
-    text_json(task_group(tasks, task));
+    json_text(stdout, tasks->layouts[task->layout].name);
+    json_member(stdout, "group", task_group(tasks, task));
     printf(",\"id\":%lld,\"name\":", (long long)task->id);
-    text_json(task->name);
-    fputs(",\"state\":", stdout);
-    text_json(task_state(tasks, task, text));
+    json_text(stdout, task->name);
+    json_member(stdout, "state", task_state(tasks, task, text));
     if (task->since_ns >= 0)
         printf(",\"state_ns\":%lld", (long long)task->since_ns);
     printf(",\"internal\":%s,\"running\":%s,\"worker\":",
-           task->internal ? "true" : "false", task->running ? "true" : "false");
+           json_bool(task->internal), json_bool(task->running));
     if (task->worker)
         printf("%d", (int)task->worker);
     else
@@ -340,21 +333,21 @@ static void task_json(struct view *view, const struct task *task)
         task_object(tasks, task, text);
         printf("{\"object\":\"0x%llx\",\"text\":",
                (unsigned long long)task->object);
-        text_json(text);
+        json_text(stdout, text);
         fputs(",\"owner\":", stdout);
         if (task->owner_at)
             printf("\"0x%llx\"", (unsigned long long)task->owner_at);
         else
             fputs("null", stdout);
-        printf(",\"timed\":%s}", task->timed ? "true" : "false");
+        printf(",\"timed\":%s}", json_bool(task->timed));
     } else {
         fputs("null", stdout);
     }
     printf(",\"number\":%u,\"in_deadlock\":%s,\"last\":", task->number,
-           task->in_deadlock ? "true" : "false");
+           json_bool(task->in_deadlock));
     if (task->records < tasks->lasts_count &&
         tasks->lasts[task->records].text) {
-        text_json(tasks->lasts[task->records].text);
+        json_text(stdout, tasks->lasts[task->records].text);
         if (tasks->lasts[task->records].has_age)
             printf(",\"age_ns\":%lld",
                    (long long)tasks->lasts[task->records].age_ns);

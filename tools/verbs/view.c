@@ -16,18 +16,16 @@
 /* $TMPDIR/recorder-core.123.html */
 static char *default_path(const struct call *call)
 {
-    const char *folder = getenv("TMPDIR"), *name = strrchr(call->name, '/');
+    const char *name = strrchr(call->name, '/');
     char *path;
-    if (!folder || !*folder)
-        folder = "/tmp";
-    name = name ? name + 1 : call->name;
-    if (asprintf(&path, "%s/recorder-%s.html", folder, name) < 0)
+    if (asprintf(&path, "%s/recorder-%s.html", environment_or("TMPDIR", "/tmp"),
+                 name ? name + 1 : call->name) < 0)
         need(NULL);
     return path;
 }
 
-/* In a folder that all may write to, a link or pipe of another user may lead
- * elsewhere. */
+/* Ends the command if a path is there and no file of ours: in a folder that all
+ * may write to, another user's link or pipe may lead elsewhere. */
 static void must_be_ours(const struct call *call, const char *path)
 {
     struct stat is;

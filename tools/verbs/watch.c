@@ -179,7 +179,7 @@ static bool run(const struct call *call, const char *what, const char *path,
     return false;
 }
 
-/* By a process of its own: what it needs and what it may say are its own. */
+/* Saves the process by a child, with a memory and messages of its own. */
 static bool do_save(struct call *call, const char *pattern)
 {
     const char *registry = call_option(call, OPTION_REGISTRY);
@@ -216,7 +216,8 @@ static bool do_freeze(struct call *call)
     return !wrong;
 }
 
-/* What stands behind the '=' of an action NAME=...; null: it is another. */
+/* Returns what stands behind the '=' of an action NAME=...; null: it is another
+ * action. */
 static const char *action_of(const char *text, const char *name)
 {
     size_t size = strlen(name);

@@ -155,7 +155,7 @@ static void send_end(struct web_client *client, const char *why)
     size_t size;
     FILE *to = need(open_memstream(&text, &size));
     fputs("event: end\ndata: ", to);
-    json_string(to, why, strlen(why), false);
+    json_text(to, why);
     fputs("\n\n", to);
     if (fclose(to) != 0)
         need(NULL);
@@ -245,13 +245,11 @@ static bool program_runs(const struct server *server)
  * read: everybody can read the arguments of xdg-open. */
 static char *door(const struct call *call, const char *address)
 {
-    const char *folder = getenv("XDG_RUNTIME_DIR");
+    const char *folder =
+        environment_or("XDG_RUNTIME_DIR", environment_or("TMPDIR", "/tmp"));
     char *path;
     int fd;
-    if (!folder || !*folder)
-        folder = getenv("TMPDIR");
-    if (asprintf(&path, "%s/recorder-XXXXXX.html",
-                 folder && *folder ? folder : "/tmp") < 0)
+    if (asprintf(&path, "%s/recorder-XXXXXX.html", folder) < 0)
         need(NULL);
     fd = mkostemps(path, 5, O_CLOEXEC);
     if (fd < 0 ||

@@ -141,7 +141,7 @@ static void join(struct view_pack *pack, struct buffer *column)
     column->size = 0;
 }
 
-/* From now on, it is about this one of several sources. */
+/* Goes on with another one of several sources. */
 static void pack_enter(struct view_pack *pack, struct call *call)
 {
     pack->call = call;

@@ -75,7 +75,8 @@ uint32_t pack_format(struct view_pack *, const struct recorder_event *);
 uint32_t pack_site(struct view_pack *, const struct reader_event *);
 /* 0: unknown. */
 uint32_t pack_thread(struct view_pack *, const struct reader_thread *);
-/* Of a thread that recorded nothing, which has no number in the program. */
+/* Returns the number of a thread that recorded nothing, which the program gave
+ * none. */
 uint32_t pack_silent(struct view_pack *, const struct timeline_lane *);
 
 #endif

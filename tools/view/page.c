@@ -107,7 +107,7 @@ static void write_about(struct view_page *page, FILE *to)
     fprintf(to,
             ",\"live\":%s,\"pid\":\"%" PRIu64 "\",\"start\":\"%" PRIu64
             "\",\"block\":%d",
-            page->live ? "true" : "false", reader->pid,
+            json_bool(page->live), reader->pid,
             page->call->title ? sources_start(page->call)
                               : reader_start_realtime(reader),
             VIEW_BLOCK);

@@ -93,7 +93,7 @@ uint32_t pack_recorder(struct view_pack *pack,
     return number;
 }
 
-/* Of several sources, each has a thread that is unknown. */
+/* Returns the number of the unknown thread, of which each source has one. */
 static uint32_t unknown_number(struct view_pack *pack)
 {
     bool new;

@@ -238,7 +238,8 @@ static bool body_read(struct answer *a, int to, char why[256])
     return true;
 }
 
-/* What an answer that is no file says, shown as a text of strangers is. */
+/* Tells what an answer says that is no file, escaped as texts of strangers
+ * are. */
 static void refusal(struct answer *a, char why[256])
 {
     size_t size = a->size - (size_t)(a->body - a->head);
