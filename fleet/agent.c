@@ -8,7 +8,9 @@
     request asks for begins some ms behind its answer: many agents on one machine
     would else keep each other from answering.
 */
+#include "array.h"
 #include "fleet.h"
+#include "source.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +22,6 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
@@ -34,7 +35,6 @@ enum {
     SCAN_MS = 5000,
     TRIGGER_MS = 250,
     KNOWN = 64,
-    HOURLY = 12,    /* automatic snapshots at most */
     BEHIND_MS = 20, /* the answer: a hundred others need as long for theirs */
     NICE = 10       /* of all work */
 };
@@ -68,7 +68,7 @@ static bool is_known(const char *id)
     return false;
 }
 
-/* Has the agent's thread take what is due, in some ms. */
+/* Wakes the agent's thread in some ms, to take the snapshots that are due. */
 static void take_in(int ms)
 {
     struct itimerspec at = {.it_value = {0, ms ? ms * 1000000L : 1}};
@@ -90,8 +90,8 @@ static void take_id(const char *id)
     strcpy(state.last, id);
 }
 
-/* True if --automatic allows one more, which is noted. It is said when it does
- * not any more. */
+/* True if --automatic allows one more snapshot, which is counted. The first one
+ * that is refused is said. */
 static bool automatic_may(uint64_t now)
 {
     static bool said;
@@ -103,7 +103,7 @@ static bool automatic_may(uint64_t now)
         if (!said)
             say("there were %" PRIu64 " automatic snapshots in %" PRIu64
                 " s: for now, triggers and deaths make no more",
-                options.automatic, options.automatic_ns / 1000000000u);
+                options.automatic, options.automatic_ns / SECOND);
         said = true;
         return false;
     }
@@ -169,12 +169,13 @@ static void answer(natsConnection *connection, natsMsg *message,
     free(json);
 }
 
-/* Once a minute: who may ask is not to fill our log. */
+/* Says at most once a minute that a request is refused: clients cannot fill our
+ * log. */
 static void refused(const char *why, const natsMsg *message)
 {
     static uint64_t said_ns;
     uint64_t now = now_ns();
-    if (said_ns && now - said_ns < UINT64_C(60000000000))
+    if (said_ns && now - said_ns < MINUTE)
         return;
     said_ns = now;
     say("a request %s is refused (%d bytes); others like it are not told of "
@@ -222,18 +223,10 @@ static void requested(natsConnection *connection, natsSubscription *sub,
  * `id` the snapshot that it became. False: there were too many. */
 static bool freeze_all(struct hub *hub, const char *why, char id[65])
 {
-    char *json = NULL, own[65];
+    char *request, own[65];
     const char *taken;
-    size_t size;
-    FILE *to = need(open_memstream(&json, &size));
     snapshot_new(own);
-    fprintf(to, "{\"id\":\"%s\",\"automatic\":1,\"by\":", own);
-    json_write(to, options.host);
-    fputs(",\"why\":", to);
-    json_write(to, why);
-    putc('}', to);
-    if (fclose(to) != 0)
-        need(NULL);
+    request = snapshot_request(own, options.host, why, true);
     pthread_mutex_lock(&state.lock);
     taken = begin(own, why, options.host, true);
     if (taken)
@@ -242,8 +235,8 @@ static bool freeze_all(struct hub *hub, const char *why, char id[65])
         take_in(0);
     pthread_mutex_unlock(&state.lock);
     if (taken && strcmp(id, own) == 0)
-        natsConnection_Publish(hub->connection, hub_subject(), json, (int)size);
-    free(json);
+        natsConnection_PublishString(hub->connection, hub_subject(), request);
+    free(request);
     return taken;
 }
 
@@ -264,7 +257,7 @@ struct child {
 };
 static struct {
     struct target *all; /* smallest first */
-    size_t count;
+    size_t count, max;
     struct child children[AT_ONCE];
     size_t children_count;
 } saves;
@@ -283,7 +276,8 @@ static uint64_t memory_of(int pid)
     return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* It may have been saved for the same snapshot before, while it ran. */
+/* Names a process's file. A process that ended has another name: the same
+ * snapshot may hold its file from when it ran. */
 static void target_name(char to[65], const struct process *p, bool ended)
 {
     snprintf(to, 65, "%s.%d%s", p->program, p->pid, ended ? "-ended" : "");
@@ -295,7 +289,8 @@ static void target_add(const char *snapshot, const struct process *p,
 {
     struct target *t;
     size_t i = saves.count;
-    saves.all = need(realloc(saves.all, (i + 1) * sizeof *saves.all));
+    saves.all =
+        need(array_room(saves.all, &saves.max, i + 1, sizeof *saves.all));
     t = &saves.all[saves.count++];
     *t = (struct target){.pid = p->pid, .bytes = ended ? 0 : memory_of(p->pid)};
     if (ended || p->by_file)
@@ -309,7 +304,7 @@ static void target_add(const char *snapshot, const struct process *p,
     }
 }
 
-/* The snapshot may have got another id since. */
+/* Returns the snapshot of a target by the id that it has now. */
 static const char *snapshot_of(const struct target *t)
 {
     char path[4096];
@@ -334,7 +329,7 @@ static void error_write(const struct target *t, const char *text)
         (int)strcspn(text, "\n"), text);
 }
 
-/* What the kernel calls this boot, as clocks that count from it tell. */
+/* Returns the kernel's id of this boot: monotonic clocks of one boot agree. */
 static const char *boot_id(void)
 {
     static char text[40];
@@ -415,7 +410,7 @@ static void child_end(struct child *c, int status)
     snprintf(text, sizeof text,
              c->late ? "recorder save took more than %d s"
                      : "recorder save failed, status %d",
-             c->late ? (int)(options.save_ns / 1000000000u) : status);
+             c->late ? (int)(options.save_ns / SECOND) : status);
     if (saved) {
         pthread_mutex_lock(&state.lock);
         spool_path(path, snapshot_of(t), t->process, ".rec");
@@ -455,7 +450,8 @@ static void children_wait(void)
 
 /* ------------------------------------------------------------------ loop -- */
 
-/* Takes the snapshots that are due, or all: a target for each process. */
+/* Takes the snapshots that are due, when the timer ran out or if `all`: adds a
+ * target for each process. */
 static void due_take(const struct processes *in, bool all)
 {
     uint64_t word;
@@ -483,8 +479,8 @@ static void due_take(const struct processes *in, bool all)
     pthread_mutex_unlock(&state.lock);
 }
 
-/* A process has ended: what its recording holds goes with a snapshot. One that
- * was counted in an answer is a part of what is due still. */
+/* A process has ended. Snapshots that are due are taken first, as their answers
+ * counted it; then one gets its recording. */
 static void process_ended(struct hub *hub, const struct processes *in,
                           struct process *p)
 {
@@ -511,7 +507,7 @@ static void triggers_look(struct hub *hub, struct processes *in)
         }
 }
 
-/* Sets how many processes the answers say. */
+/* Sets the number of processes that answers tell. */
 static void processes_tell(const struct processes *in)
 {
     size_t count = processes_recording(in);
@@ -547,16 +543,6 @@ static void scan(struct processes *in)
     processes_tell(in);
 }
 
-/* A descriptor for each process that records: as many as are allowed. */
-static void limit_raise(void)
-{
-    struct rlimit files;
-    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-        files.rlim_cur = files.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &files);
-    }
-}
-
 int fleet_agent(void)
 {
     static struct hub hub;
@@ -567,7 +553,7 @@ int fleet_agent(void)
     signal(SIGPIPE, SIG_IGN);
     mallopt(M_ARENA_MAX, 1); /* it sleeps most of the time: small, not fast */
     mallopt(M_MMAP_THRESHOLD, 65536);
-    limit_raise();
+    descriptors_raise(); /* each process that records needs one */
     spool_open();
     state.times = need(calloc(options.automatic + 1, sizeof *state.times));
     state.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);

@@ -38,22 +38,31 @@ struct options {
 };
 extern struct options options;
 
+/* Reads a number with one of the letters of `units` behind it, times what that
+ * stands for in `each`; without one, times the last of `each`, unless that is 0.
+ * False: something else stands there, or it is above INT64_MAX. */
+bool quantity(const char *text, const char *units, const uint64_t *each,
+              uint64_t *to);
+
 /* Says `recorder-fleet: what` on stderr; fail() exits with 1. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 _Noreturn void fail(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 void *need(void *);
-/* Null, or why a write() of so many bytes did less. */
+/* Returns why write() wrote fewer bytes than `size`; null: it wrote all. */
 const char *write_wrong(ssize_t done, size_t size);
 /* Escaped texts are made in one place, by one thread at a time. */
 void texts_lock(void);
 void texts_unlock(void);
+#define SECOND UINT64_C(1000000000) /* in ns, as all times are */
+#define MINUTE (60 * SECOND)
 /* Since 1970; monotonic. */
 uint64_t real_ns(void);
 uint64_t now_ns(void);
-/* True for [A-Za-z0-9._-]{1,64} without a dot in front: it may be a file. */
+/* True for [A-Za-z0-9._-]{1,64} without a dot in front: a name that a file may
+ * have. */
 bool is_name(const char *);
-/* Copies a text with _ for all that is_name() refuses. */
+/* Copies a text, with _ for each character that is_name() refuses. */
 void name_of(char to[65], const char *text);
 
 /* ------------------------------------------------------------------- hub -- */
@@ -78,8 +87,8 @@ const char *nkey_public(char to[NKEY_SIZE], const char *path);
 
 /* ------------------------------------------------------------------ json -- */
 
-/* Returns what stands at a path, as text to be freed, or null: there is no such
- * thing, or it is no JSON. */
+/* Returns the value at a path, as text to be freed. Null: there is none, or the
+ * text is no JSON. */
 char *json_get(const char *json, size_t size, const char *path);
 /* Writes a text as a JSON string. */
 void json_write(FILE *, const char *text);
@@ -91,9 +100,9 @@ uint64_t json_number(const char *json, size_t size, const char *path);
 bool note_is_recording(int fd);
 /* Sets the clock of a recording's note. False: it has no such note. */
 bool note_clock(int fd, int64_t offset_ns, int64_t error_ns);
-/* Sets the snapshot of its text to another of the same length. */
+/* Sets the snapshot that the note names to another of the same length. */
 bool note_snapshot(int fd, const char *snapshot);
-/* True if it says that it is of another snapshot. */
+/* True if a recording's note names another snapshot. */
 bool note_is_other(int fd, const char *snapshot);
 
 /* ----------------------------------------------------------------- store -- */
@@ -105,40 +114,40 @@ struct object {
     char nuid[64], digest[64], why[WHY_MAX + 1], by[65], error[256];
     uint64_t size, chunks, when_ns, acked_ns;
 };
-/* Stores a file, or what went wrong with it if there is none. Null, or why it
- * could not: worth another try if `again`. */
+/* Stores a file, or o->error where fd is -1. Returns null, or why it failed;
+ * `again`: another try may succeed. */
 const char *store_put(struct hub *, struct object *, int fd, bool *again);
-/* Calls `each` with the newest of every name that was stored at `from` or behind
- * it, 0 for all, and sets that to where the next stands. False: it is said that
- * some are missing. */
+/* Calls `each` with the newest object of every name whose sequence number is
+ * *from or above, and sets *from to the next one. 0 lists all. False: some are
+ * missing, which is said. */
 bool store_list(struct hub *hub, uint64_t *from,
                 void (*each)(void *, const struct object *), void *context);
-/* Reads an object of a message; false: it is none of ours. */
-bool store_object(natsMsg *, struct object *);
-/* Writes an object's bytes, unpacked, to fd. Null, or what is wrong. */
+/* Writes an object's bytes, unpacked, to fd. Returns null, or what is wrong. */
 const char *store_get(struct hub *, const struct object *, int fd,
                       int64_t *offset_ns, int64_t *error_ns);
 
 /* ------------------------------------------------------------- processes -- */
 
 struct process {
-    int pid, fd;             /* fd: it is readable when the process ended */
-    uint64_t start;          /* in ticks since boot: with pid, which it is */
-    bool recorders, alive;   /* it has some; it was there at the last look */
-    bool by_file;            /* it may not be read, but its recording may */
-    char *executable;        /* its path */
-    char program[33];        /* with id and kind, a short name */
-    char *file;              /* its recording, which outlives it; or null */
-    uint64_t retry_ns;       /* of one without: when to look again, */
-    unsigned retries;        /* and how often that was done */
-    uint64_t *writes, *seen; /* write words of triggering rings; their values */
-    size_t writes_count;
+    int pid, fd;           /* fd: it is readable when the process ended */
+    uint64_t start;        /* in ticks since boot: with pid, which it is */
+    bool recorders, alive; /* it has some; it was there at the last look */
+    bool by_file;          /* it may not be read, but its recording may */
+    char *executable;      /* its path */
+    char program[33];      /* with id and kind, a short name */
+    char *file;            /* its recording, which outlives it; or null */
+    uint64_t retry_ns;     /* of one without: when to look again, */
+    unsigned retries;      /* and how often that was done */
+    struct process_write {
+        uint64_t address, seen; /* seen: its value, or UINT64_MAX: not yet */
+    } * writes;                 /* write words of triggering rings */
+    size_t writes_count, writes_max;
 };
 struct processes {
     struct process *all;
     size_t count, max;
 };
-/* Looks for new ones, and drops those that are gone and were told of. */
+/* Adds new processes, and drops those that are gone and were told of. */
 void processes_scan(struct processes *);
 size_t processes_recording(const struct processes *);
 /* True if a triggering ring of it has a new record. */
@@ -146,28 +155,31 @@ bool process_triggered(struct process *);
 
 /* ----------------------------------------------------------------- spool -- */
 
-/* SPOOL/SNAPSHOT/PROGRAM.PID.begun, then .rec, .rec.zst when it is packed, or
- * .error; and about, which says why, by whom, and since when it may be sent. */
+/* A snapshot is a folder SPOOL/SNAPSHOT of files PROGRAM.PID.begun, then .rec,
+ * then .rec.zst when it is packed, or .error; its file `about` says why the
+ * snapshot was taken, by whom, and from when on it may be sent. */
 void spool_open(void);
-enum { SHIP_LATER_NS = 2000000000 }; /* until an automatic one has its id */
-/* Null, or why a snapshot cannot begin. */
+#define SHIP_LATER_NS (2 * SECOND) /* until an automatic one has its id */
+/* Makes a snapshot's folder and its `about`. Returns null, or why it cannot. */
 const char *spool_begin(const char *snapshot, const char *why, const char *by,
                         bool automatic);
-/* Notes that a process is to be saved, until it is, or why not is there: else
- * the next agent says it. */
+/* spool_expect() notes that a process is to be saved; spool_expected() takes
+ * the note away, when its recording or an error is there. For a note that is
+ * left, the next agent writes an error. */
 void spool_expect(const char *snapshot, const char *process);
 void spool_expected(const char *snapshot, const char *process);
-/* Takes the id of another snapshot of the same moment. */
+/* Gives a snapshot another id: that of another agent's, of the same moment. */
 void spool_rename(const char *snapshot, const char *to);
 /* Makes the path of a process's file; `kind`: ".rec", ".rec.zst", ".error". */
 void spool_path(char to[4096], const char *snapshot, const char *process,
                 const char *kind);
 uint64_t spool_bytes(void);
-/* Makes the path of a file in a new folder for one save, and removes that with
- * all that a save that was killed left in it. */
+/* spool_work() makes a new folder for one save, and the path of a file in
+ * it; spool_work_end() removes the folder with all that a killed save left
+ * in it. */
 void spool_work(char to[4096]);
 void spool_work_end(const char *path);
-/* Packs and sends what is there, and goes on for ever: a thread. */
+/* A thread that packs and sends what the spool has, for ever. */
 void *spool_ship(void *hub);
 void spool_wake(void);
 
@@ -181,5 +193,8 @@ int fleet_who(void);
 int fleet_bucket(void);
 /* Makes "20261122-003617-k3x9". */
 void snapshot_new(char to[65]);
+/* Makes a request for such a snapshot, in JSON, to be freed. */
+char *snapshot_request(const char *snapshot, const char *by, const char *why,
+                       bool automatic);
 
 #endif

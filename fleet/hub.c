@@ -11,8 +11,9 @@
 
 enum { SERVERS_MAX = 32 };
 
-/* The server's refusals come whenever they come: the call that they are about
- * only times out, and is tried again. One text is said once a minute. */
+/* Says what the server refuses. Refusals come asynchronously: the call that is
+ * refused only times out, and is tried again. The same text is said once a
+ * minute. */
 static void hub_error(natsConnection *connection, natsSubscription *sub,
                       natsStatus status, void *context)
 {
@@ -26,7 +27,7 @@ static void hub_error(natsConnection *connection, natsSubscription *sub,
     text = text && *text ? text : natsStatus_GetText(status);
     pthread_mutex_lock(&lock);
     if (strncmp(text, said, sizeof said - 1) != 0 ||
-        now_ns() - said_ns > UINT64_C(60000000000)) {
+        now_ns() - said_ns > MINUTE) {
         say("%s: %s", options.server, text);
         snprintf(said, sizeof said, "%s", text);
         said_ns = now_ns();
@@ -34,7 +35,7 @@ static void hub_error(natsConnection *connection, natsSubscription *sub,
     pthread_mutex_unlock(&lock);
 }
 
-/* Without this one, libnats waits until it is connected. */
+/* libnats connects in the background only if it has this callback. */
 static void hub_connected(natsConnection *connection, void *context)
 {
     char url[256] = "";
@@ -50,8 +51,8 @@ static void hub_lost(natsConnection *connection, void *context)
     say("%s: the connection is lost; trying on", options.server);
 }
 
-/* libnats gives up what a server refused twice. What is in the spool is sent by
- * the next agent: systemd starts it. */
+/* Ends the agent: libnats gives up a connection that a server refused twice.
+ * systemd starts the next agent, which sends what the spool has. */
 static void hub_closed(natsConnection *connection, void *context)
 {
     const char *text = NULL;
@@ -62,8 +63,8 @@ static void hub_closed(natsConnection *connection, void *context)
     _exit(1);
 }
 
-/* True if a URL's host is this one, by its number or as localhost: a name that
- * begins so may be anybody's, and what stands before an @ is no host. */
+/* True if a URL's host is 127.x.x.x, [::1] or localhost, whole: neither
+ * 127.0.0.1.example.org nor what stands in front of an @ is one. */
 static bool is_loopback(const char *server)
 {
     static const char *const names[] = {"localhost", "[::1]"};
@@ -81,8 +82,9 @@ static bool is_loopback(const char *server)
     return strncmp(host, "127.", 4) == 0 && strchr(":/", host[size]);
 }
 
-/* What libnats says of its last error, without the line of its source: which
- * certificate is refused, and why. "": nothing more than the status does. */
+/* Returns what libnats says of its last error, such as which certificate is
+ * refused, and why, without the line of its source. "": the status says as
+ * much. */
 static const char *error_more(natsStatus status)
 {
     const char *text = nats_GetLastError(NULL);
@@ -99,8 +101,8 @@ static void check(natsStatus status, const char *what)
              *more ? ": " : "", more);
 }
 
-/* Sets the servers, of which --server has one or more, with commas between
- * them. Each is by TLS or on this host. */
+/* Sets the servers of --server, which has commas between them. Each must be on
+ * this host or speak TLS. */
 static void servers_set(natsOptions *o)
 {
     char *all = need(strdup(options.server)), *rest = all;

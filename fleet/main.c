@@ -24,10 +24,10 @@ struct options options = {.server = "nats://127.0.0.1:4222",
                           .replicas = "1",
                           .keep_bytes = UINT64_C(1) << 30,
                           .automatic = 12,
-                          .automatic_ns = UINT64_C(3600000000000),
-                          .join_ns = UINT64_C(30000000000),
-                          .save_ns = UINT64_C(60000000000),
-                          .wait_ns = UINT64_C(30000000000),
+                          .automatic_ns = 60 * MINUTE,
+                          .join_ns = 30 * SECOND,
+                          .save_ns = MINUTE,
+                          .wait_ns = 30 * SECOND,
                           .largest_bytes = UINT64_C(8) << 30};
 
 /* --------------------------------------------------------------- trouble -- */
@@ -44,7 +44,7 @@ void texts_unlock(void)
     pthread_mutex_unlock(&texts_mutex);
 }
 
-/* Quoted texts may come from anywhere: they are escaped. */
+/* Escapes what it says: texts in it may come from anywhere. */
 static void say_all(const char *format, va_list arguments)
 {
     char text[1024];
@@ -92,7 +92,7 @@ static uint64_t clock_ns(clockid_t which)
 {
     struct timespec now;
     clock_gettime(which, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
 }
 uint64_t real_ns(void)
 {
@@ -228,45 +228,54 @@ _Noreturn static void misuse(const char *what)
     exit(2);
 }
 
-static uint64_t bytes_of(const char *text)
+bool quantity(const char *text, const char *units, const uint64_t *each,
+              uint64_t *to)
 {
-    static const char units[] = "KMGT";
     char *end;
-    uint64_t number = strtoull(text, &end, 10);
-    const char *unit = *end ? strchr(units, *end) : NULL;
-    if (end == text || (*end && (!unit || end[1])) || number > 1u << 20)
-        misuse("a size is a number and K, M, G or T");
-    return unit ? number << 10 * (unit - units + 1) : number;
+    const char *unit;
+    errno = 0;
+    *to = strtoull(text, &end, 10);
+    unit = strchr(units, *end); /* its end, where there is none */
+    if (!isdigit((unsigned char)*text) || errno || !unit || (*end && end[1]))
+        return false;
+    each += unit - units;
+    if (!*each || *to > INT64_MAX / *each)
+        return false;
+    *to *= *each;
+    return true;
 }
 
-static uint64_t number_of(const char *text, char **end, uint64_t max)
+static uint64_t bytes_of(const char *text)
 {
-    uint64_t number;
-    errno = 0;
-    number = strtoull(text, end, 10);
-    if (*end == text || !isdigit((unsigned char)*text) || errno || number > max)
-        misuse("a number is missing, or too large");
-    return number;
+    static const uint64_t each[] = {1 << 10, 1 << 20, 1 << 30,
+                                    UINT64_C(1) << 40, 1};
+    uint64_t bytes;
+    if (!quantity(text, "KMGT", each, &bytes))
+        misuse("a size is a number and K, M, G or T");
+    return bytes;
 }
 
 static uint64_t ns_of(const char *text)
 {
-    char *end;
-    uint64_t seconds = number_of(text, &end, 1000000000);
-    if (*end)
+    static const uint64_t each = SECOND;
+    uint64_t ns;
+    if (!quantity(text, "", &each, &ns))
         misuse("a time is a number of seconds");
-    return seconds * 1000000000u;
+    return ns;
 }
 
 /* "12/3600", or "12" an hour. */
 static void automatic_take(const char *text)
 {
-    char *end;
-    options.automatic = number_of(text, &end, 1000);
-    if (*end == '/')
-        options.automatic_ns = ns_of(end + 1);
-    else if (*end)
-        misuse("--automatic takes N or N/SECONDS");
+    static const uint64_t each = 1;
+    const char *slash = strchr(text, '/');
+    char number[32];
+    snprintf(number, sizeof number, "%.*s", (int)strcspn(text, "/"), text);
+    if (!quantity(number, "", &each, &options.automatic) ||
+        options.automatic > 1000)
+        misuse("--automatic takes a number, at most 1000, or N/SECONDS");
+    if (slash)
+        options.automatic_ns = ns_of(slash + 1);
 }
 
 static void option_take(int key, char *value)
@@ -332,7 +341,7 @@ static void parse(int argc, char **argv)
         option_take(key, optarg);
 }
 
-/* The recorder command beside this one, or that of PATH. */
+/* Finds the recorder command: beside this one, or in PATH. */
 static void command_find(void)
 {
     static char path[4096 + 16];

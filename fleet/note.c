@@ -10,8 +10,9 @@
 
 enum { ANY = -1, SEGMENTS_MAX = 64, SEGMENT_MAX = 16 << 20, TEXT_MAX = 4096 };
 
-/* Finds a note of ours: its place in the file, and its size; 0: there is none.
- * The file is read, not mapped: somebody may cut it off meanwhile. */
+/* Finds a note of ours; returns its place in the file, and its size. 0:
+ * there is none. The file is read, not mapped, as somebody may truncate it
+ * meanwhile. */
 static uint64_t note_find(int fd, int type, size_t *size, bool *big_endian)
 {
     Elf *elf;
@@ -66,8 +67,8 @@ bool note_clock(int fd, int64_t offset_ns, int64_t error_ns)
     return at && pwrite(fd, bytes, sizeof bytes, (off_t)at) == sizeof bytes;
 }
 
-/* Finds the snapshot of a recording's note, in its text, which is stored in
- * `text`; `at`: where in the file. Null: there is none. */
+/* Reads a recording's note into `text`, and finds the snapshot in it; *at
+ * becomes its place in the file. Null: there is none. */
 static const char *snapshot_find(int fd, char text[TEXT_MAX + 1], uint64_t *at)
 {
     bool big_endian;

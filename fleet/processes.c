@@ -1,5 +1,6 @@
 /* processes.c - which processes of this host have recorders. */
 /* SPDX-License-Identifier: MIT */
+#include "array.h"
 #include "fleet.h"
 #include "source.h"
 
@@ -17,7 +18,7 @@
 
 enum { WRITES_MAX = 256 };
 
-/* The time at which a process started, in ticks since boot; 0: it is gone. */
+/* Returns when a process started, in ticks since boot; 0: it is gone. */
 static uint64_t start_of(int pid)
 {
     char path[32], text[1024], *at;
@@ -37,7 +38,8 @@ static uint64_t start_of(int pid)
     return at ? strtoull(at + 1, NULL, 10) : 0;
 }
 
-/* Does it belong to the service: our user's, or as --match says? */
+/* True if a process belongs to the service: --match fits it; without that, it
+ * is our user's. */
 static bool is_ours(int pid, char executable[PATH_MAX])
 {
     char path[32];
@@ -60,7 +62,7 @@ static bool is_recording(const char *path)
     return found;
 }
 
-/* The file that holds its rings, mapped shared; or null. */
+/* Finds the recording that a process maps. Null: there is none. */
 static char *file_of(int pid)
 {
     char path[32], line[8192], *file = NULL;
@@ -93,12 +95,11 @@ static void triggers_of(struct process *p, struct source *source)
         if (!recorder_regex_match_(options.trigger, r->name))
             continue;
         for (uint64_t k = 0; k < lanes && p->writes_count < WRITES_MAX; k++) {
-            p->writes = need(
-                realloc(p->writes, (p->writes_count + 1) * sizeof *p->writes));
-            p->seen =
-                need(realloc(p->seen, (p->writes_count + 1) * sizeof *p->seen));
-            p->writes[p->writes_count] = r->rings + k * r->ring_bytes;
-            p->seen[p->writes_count++] = UINT64_MAX; /* not looked at yet */
+            p->writes =
+                need(array_room(p->writes, &p->writes_max, p->writes_count + 1,
+                                sizeof *p->writes));
+            p->writes[p->writes_count++] = (struct process_write){
+                r->rings + k * r->ring_bytes, UINT64_MAX};
         }
     }
     reader_close(&reader);
@@ -109,26 +110,27 @@ bool process_triggered(struct process *p)
 {
     bool any = false;
     for (size_t i = 0; i < p->writes_count; i++) {
+        struct process_write *write = &p->writes[i];
         uint64_t word = 0;
         struct iovec to = {&word, sizeof word},
-                     from = {(void *)(uintptr_t)p->writes[i], sizeof word};
+                     from = {(void *)(uintptr_t)write->address, sizeof word};
         if (process_vm_readv(p->pid, &to, 1, &from, 1, 0) != sizeof word)
             continue;
-        any |= p->seen[i] != UINT64_MAX && word != p->seen[i];
-        p->seen[i] = word;
+        any |= write->seen != UINT64_MAX && word != write->seen;
+        write->seen = word;
     }
     return any;
 }
 
-/* Looks into a process. One without recorders may get some: it is looked at
- * again, after 5 s, 10 s, up to 10 minutes. One that may not be read may have a
- * recording that may. */
+/* Looks for recorders in a process. One without them is looked at again after 5
+ * s, 10 s, up to 10 minutes, as it may open a library that has some. Of one
+ * that may not be read, the recording may be readable. */
 static void process_look(struct process *p)
 {
     struct source source;
     char program[65], name[PROGRAM_NAME_MAX];
     bool read;
-    p->retry_ns = now_ns() + (UINT64_C(5000000000) << p->retries);
+    p->retry_ns = now_ns() + (5 * SECOND << p->retries);
     p->retries += p->retries < 7;
     memset(&source, 0, sizeof source);
     read = !source_open_process(&source, p->pid);
@@ -157,7 +159,6 @@ static void process_drop(struct process *p)
     free(p->executable);
     free(p->file);
     free(p->writes);
-    free(p->seen);
 }
 
 static struct process *process_begin(struct process *p, int pid, uint64_t start,
@@ -168,8 +169,8 @@ static struct process *process_begin(struct process *p, int pid, uint64_t start,
     return p;
 }
 
-/* Finds a process, or adds it. One that runs another program now, by exec(), is
- * another one, with the same id and start. */
+/* Finds a process, or adds it. After exec() it is a new one, although its id
+ * and start are the same. */
 static struct process *process_of(struct processes *in, int pid, uint64_t start,
                                   const char *executable)
 {
@@ -183,10 +184,8 @@ static struct process *process_of(struct processes *in, int pid, uint64_t start,
         process_drop(p);
         return process_begin(p, pid, start, executable);
     }
-    if (in->count == in->max) {
-        in->max = in->max ? 2 * in->max : 64;
-        in->all = need(realloc(in->all, in->max * sizeof *in->all));
-    }
+    in->all =
+        need(array_room(in->all, &in->max, in->count + 1, sizeof *in->all));
     return process_begin(&in->all[in->count++], pid, start, executable);
 }
 

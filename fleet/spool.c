@@ -5,6 +5,7 @@
     on the disk. It is packed, sent, and removed when all of it is acknowledged.
     One that was sent in part is sent again under another nuid.
 */
+#include "array.h"
 #include "fleet.h"
 
 #include <dirent.h>
@@ -44,7 +45,24 @@ static bool ends_with(const char *text, const char *end)
     return size > of && strcmp(text + size - of, end) == 0;
 }
 
-/* Removes a folder of files, or a file. */
+/* A file of a process ends so, until it is stored. */
+static const char *const kinds[] = {".rec", ".rec.zst", ".error"};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+/* Returns how a file of a process ends, and what that is called; null: the file
+ * is another one. */
+static const char *kind_of(const char *name, char process[65])
+{
+    for (int i = 0; i < KINDS; i++)
+        if (ends_with(name, kinds[i])) {
+            snprintf(process, 65, "%.*s",
+                     (int)(strlen(name) - strlen(kinds[i])), name);
+            return kinds[i];
+        }
+    return NULL;
+}
+
+/* Removes a file, or a folder and the files in it. */
 static void work_remove(const char *path)
 {
     struct dirent *entry;
@@ -72,7 +90,7 @@ void spool_work_end(const char *path)
     work_remove(folder);
 }
 
-/* Writes a file whole, or not at all. Null, or why not. */
+/* Writes a file whole, or not at all. Returns null, or why it could not. */
 static const char *file_write(const char *path, const char *text, size_t size)
 {
     char part[4128];
@@ -89,23 +107,23 @@ static const char *file_write(const char *path, const char *text, size_t size)
     return wrong;
 }
 
-/* Of a process that an agent promised to save, what became of that; or why it
- * was not, if the agent ended before. */
+/* Ends a promise of an agent that ended: where neither recording nor error of
+ * the process is there, an error says so. */
 static void begun_end(const char *path)
 {
-    static const char *const kinds[] = {".rec", ".rec.zst", ".error"};
     static const char why[] = "the agent ended before it was saved";
-    const char *wrong;
+    const char *wrong = NULL;
     char other[4096];
     int stem = (int)(strlen(path) - strlen(BEGUN));
-    for (int i = 0; i < 3; i++) {
+    bool known = false;
+    for (int i = 0; i < KINDS && !known; i++) {
         snprintf(other, sizeof other, "%.*s%s", stem, path, kinds[i]);
-        if (access(other, F_OK) == 0)
-            break;
-        wrong = i == 2 ? file_write(other, why, sizeof why - 1) : NULL;
-        if (wrong)
-            say("%s: %s", other, wrong);
+        known = access(other, F_OK) == 0;
     }
+    if (!known) /* the last kind is an error */
+        wrong = file_write(other, why, sizeof why - 1);
+    if (wrong)
+        say("%s: %s", other, wrong);
     unlink(path);
 }
 
@@ -128,8 +146,8 @@ void spool_expected(const char *snapshot, const char *process)
     unlink(path);
 }
 
-/* Removes what an agent that was killed had begun: .save-1, x.rec.zst.part; a
- * snapshot that has no `about` yet had no part. */
+/* Removes what a killed agent had begun: .save-1, x.rec.zst.part, and a
+ * snapshot without `about`, in which nothing was saved yet. */
 static void folder_clean(const char *path, bool is_spool)
 {
     struct dirent *entry;
@@ -220,10 +238,10 @@ struct entry {
 };
 struct entries {
     struct entry *all;
-    size_t count;
+    size_t count, max;
 };
 
-/* Reads `about` of a snapshot, as text to be freed; null: it has none. */
+/* Reads a snapshot's `about`, as text to be freed. Null: it has none. */
 static char *about_read(const char *snapshot, size_t *size)
 {
     char path[4096], *text = need(malloc(4096));
@@ -242,21 +260,17 @@ static char *about_read(const char *snapshot, size_t *size)
     return NULL;
 }
 
-/* True if it is not noted yet that a process's file is there. */
-static bool is_begun(const char *snapshot, const char *name)
+/* True while spool_expect()'s note of a process is there. */
+static bool is_begun(const char *snapshot, const char *process)
 {
-    char path[4096], process[256];
-    size_t kind = ends_with(name, ".rec.zst") ? 8
-                  : ends_with(name, ".error") ? 6
-                                              : 4;
-    snprintf(process, sizeof process, "%.*s", (int)(strlen(name) - kind), name);
+    char path[4096];
     spool_path(path, snapshot, process, BEGUN);
     return access(path, F_OK) == 0;
 }
 
 static void snapshot_read(struct entries *to, const char *snapshot)
 {
-    char path[4096], *about;
+    char path[4096], process[65], *about;
     size_t size, files = 0;
     struct dirent *entry;
     DIR *folder;
@@ -276,15 +290,15 @@ static void snapshot_read(struct entries *to, const char *snapshot)
         if (*name == '.' || !is_name(name))
             continue;
         files += strcmp(name, "about") != 0;
-        if (!ends_with(name, ".rec") && !ends_with(name, ".rec.zst") &&
-            !ends_with(name, ".error"))
+        if (!kind_of(name, process))
             continue;
-        if (is_begun(snapshot, name))
+        if (is_begun(snapshot, process))
             continue; /* the next agent would not know that it was sent */
         spool_path(path, snapshot, name, "");
         if (lstat(path, &is) != 0 || !S_ISREG(is.st_mode))
             continue;
-        to->all = need(realloc(to->all, (to->count + 1) * sizeof *to->all));
+        to->all =
+            need(array_room(to->all, &to->max, to->count + 1, sizeof *to->all));
         to->all[to->count] = (struct entry){.bytes = (uint64_t)is.st_size,
                                             .when_ns = when_ns,
                                             .automatic = automatic};
@@ -293,8 +307,7 @@ static void snapshot_read(struct entries *to, const char *snapshot)
     }
     if (folder)
         closedir(folder);
-    if (!files && about &&
-        (int64_t)(real_ns() - when_ns) > INT64_C(60000000000)) {
+    if (!files && about && (int64_t)(real_ns() - when_ns) > (int64_t)MINUTE) {
         spool_path(path, snapshot, "about", "");
         unlink(path);
         spool_path(path, snapshot, "", "");
@@ -336,7 +349,8 @@ uint64_t spool_bytes(void)
     return bytes;
 }
 
-/* Over --keep, the oldest automatic one goes, those of persons last. */
+/* Removes files until at most --keep bytes are left: the oldest automatic ones
+ * first, those that persons asked for last. */
 static void spool_keep(struct entries *in)
 {
     uint64_t bytes = 0;
@@ -360,7 +374,8 @@ static void spool_keep(struct entries *in)
 
 /* ------------------------------------------------------------------ ship -- */
 
-/* Packs a recording beside it. The name is there when all of it is. */
+/* Packs a recording into a file beside it, which gets its name when it is
+ * whole. */
 static const char *pack(const char *path, const char *snapshot)
 {
     static unsigned char in[1 << 16], out[1 << 16];
@@ -406,18 +421,17 @@ static const char *pack(const char *path, const char *snapshot)
     return wrong;
 }
 
-/* Stores one file. Null, or why not. */
+/* Stores one file. Returns null, or why it could not. */
 static const char *send_one(struct hub *hub, const struct entry *e,
                             const char *about, size_t size, bool *again)
 {
     static struct object o;
     char path[4096], process[65], *text;
     const char *wrong;
-    bool failed = ends_with(e->file, ".error");
+    const char *kind = kind_of(e->file, process);
+    bool failed = strcmp(kind, ".error") == 0;
     int fd;
     memset(&o, 0, sizeof o);
-    snprintf(process, sizeof process, "%.*s",
-             (int)(strlen(e->file) - (failed ? 6 : 8)), e->file);
     name_of(o.host, options.host);
     snprintf(o.name, sizeof o.name, "%s/%s/%s.rec.zst", o.host, process,
              e->snapshot);
@@ -441,7 +455,7 @@ static const char *send_one(struct hub *hub, const struct entry *e,
     return wrong;
 }
 
-/* Packs and sends one entry. Null, or why not. */
+/* Packs and sends one entry. Returns null, or why it could not. */
 static const char *ship_one(struct hub *hub, struct entry *e, bool *again)
 {
     char path[4096], *about;
@@ -455,7 +469,7 @@ static const char *ship_one(struct hub *hub, struct entry *e, bool *again)
                   ? (int64_t)(json_number(about, size, "$.ship_ns") - real_ns())
                   : INT64_MAX;
     /* More than was ever asked for: the clock went back. */
-    if (!about || (wait_ns > 0 && wait_ns <= SHIP_LATER_NS)) {
+    if (!about || (wait_ns > 0 && wait_ns <= (int64_t)SHIP_LATER_NS)) {
         pthread_mutex_unlock(&lock);
         free(about);
         return NULL;
@@ -484,7 +498,7 @@ void *spool_ship(void *context)
         for (size_t i = 0; i < in.count && !wrong; i++)
             if (*in.all[i].file && strlen(in.all[i].file) < 250)
                 wrong = ship_one(hub, &in.all[i], &again);
-        if (wrong && (!said_ns || now_ns() - said_ns > UINT64_C(60000000000))) {
+        if (wrong && (!said_ns || now_ns() - said_ns > MINUTE)) {
             say("recordings stay in %s: %s", options.spool, wrong);
             said_ns = now_ns();
         }

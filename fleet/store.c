@@ -7,6 +7,7 @@
     was sent, and when the one before was acknowledged: with the server's stamps
     that tells how the clocks differ.
 */
+#include "array.h"
 #include "fleet.h"
 
 #include <errno.h>
@@ -62,7 +63,7 @@ static void meta_subject(char to[512], const char *name)
 
 /* ------------------------------------------------------------------- put -- */
 
-/* What is full, if a code of JetStream says so; or null. */
+/* Returns what is full, by a code of JetStream. Null: nothing is. */
 static const char *full_text(jsErrCode code)
 {
     switch ((unsigned)code) {
@@ -73,8 +74,8 @@ static const char *full_text(jsErrCode code)
     }
 }
 
-/* Publishes a message until it is acknowledged; one that was stored is known
- * again by its id. Null, or why not. */
+/* Publishes a message until it is acknowledged. The server drops a second copy
+ * of one with the same id. Returns null, or why it failed. */
 static const char *publish(struct hub *hub, const char *subject, const char *id,
                            const void *bytes, size_t size, const char *rollup,
                            uint64_t *acked_ns, bool *again)
@@ -119,7 +120,8 @@ static void header(FILE *to, const char *name, const char *value)
     putc(']', to);
 }
 
-/* Writes the metadata, as the object store of NATS has them. */
+/* Makes an object's metadata, in the JSON of NATS' object store, to be
+ * freed. */
 static char *metadata(const struct object *o, uint64_t chunk, size_t *size)
 {
     char *text = NULL, date[64];
@@ -146,7 +148,7 @@ static char *metadata(const struct object *o, uint64_t chunk, size_t *size)
     return text;
 }
 
-/* A unique id of 22 characters, as libnats makes it for inboxes. */
+/* Makes a unique id of 22 characters: that of an inbox of libnats. */
 static void nuid_new(char to[64])
 {
     natsInbox *inbox;
@@ -228,9 +230,18 @@ static bool name_split(struct object *o)
     return is_name(o->host) && is_name(o->process) && is_name(o->snapshot);
 }
 
-bool store_object(natsMsg *message, struct object *o)
+static uint64_t header_number(natsMsg *message, const char *name)
 {
-    const char *json = natsMsg_GetData(message), *acked = NULL;
+    const char *text = NULL;
+    return natsMsgHeader_Get(message, name, &text) == NATS_OK
+               ? strtoull(text, NULL, 10)
+               : 0;
+}
+
+/* Reads an object of a message; false: it is none of ours. */
+static bool object_read(natsMsg *message, struct object *o)
+{
+    const char *json = natsMsg_GetData(message);
     size_t size = (size_t)natsMsg_GetDataLength(message);
     memset(o, 0, sizeof *o);
     copy(o->name, sizeof o->name, json_get(json, size, "$.name"));
@@ -242,8 +253,7 @@ bool store_object(natsMsg *message, struct object *o)
     o->when_ns = json_number(json, size, "$.headers.when_ns[0]");
     o->size = json_number(json, size, "$.size");
     o->chunks = json_number(json, size, "$.chunks");
-    if (natsMsgHeader_Get(message, "Recorder-Acked", &acked) == NATS_OK)
-        o->acked_ns = strtoull(acked, NULL, 10);
+    o->acked_ns = header_number(message, "Recorder-Acked");
     return name_split(o) && is_name(o->nuid);
 }
 
@@ -254,8 +264,8 @@ static void bucket_say(natsStatus status, jsErrCode code)
         status == NATS_NOT_FOUND || code == 10059 ? ": there is none" : "");
 }
 
-/* A cluster that lost a server elects another, and says nothing meanwhile, or
- * that it is not available. */
+/* True while a cluster that lost a server elects a leader: it does not answer,
+ * or says that it is not available. */
 static bool is_electing(natsStatus status, jsErrCode code)
 {
     if (code == (jsErrCode)NOT_AVAILABLE)
@@ -269,8 +279,8 @@ static void patience(jsOptions *js)
     js->Wait = LIST_MS;
 }
 
-/* Reads what a subject has, in order, from a sequence number of the bucket on.
- * Null: it is said why not. */
+/* Subscribes to a subject's messages, in order, from a sequence number of the
+ * bucket on. Null: it cannot, and the reason was said. */
 static natsSubscription *subscribe(struct hub *hub, const char *subject,
                                    uint64_t from)
 {
@@ -296,51 +306,48 @@ static natsSubscription *subscribe(struct hub *hub, const char *subject,
     return sub;
 }
 
-/* Asks the leader of a cluster how many objects there are: who reads is served
- * by any server, also by one that was away and does not have all yet. A server
- * that is alone has what it has, and no names of all are to be sent for that.
- * False: it is said why that is not known. */
-static bool objects_count(struct hub *hub, const char *subject, size_t *count)
+/* Asks for the bucket's state and, where `subject` is not null, for how many
+ * subjects match it; to be destroyed. Null: it cannot, and the reason was
+ * said. */
+static jsStreamInfo *bucket_info(struct hub *hub, const char *subject,
+                                 int64_t wait_ms)
 {
     char stream[160];
     jsStreamInfo *info = NULL;
     jsOptions js;
     jsErrCode code = 0;
     natsStatus status = NATS_TIMEOUT;
-    bool several = false;
     snprintf(stream, sizeof stream, "OBJ_%s", hub_bucket());
-    patience(&js);
-    for (int k = 0; k < 2; k++) {
-        for (int i = 0; i < LIST_TRIES && is_electing(status, code); i++)
-            status = js_GetStreamInfo(&info, hub->stream, stream, &js, &code);
-        if (status != NATS_OK) {
-            bucket_say(status, code);
-            return false;
-        }
-        several = info->Config && info->Config->Replicas > 1;
-        *count =
-            k && info->State.Subjects ? (size_t)info->State.Subjects->Count : 0;
-        jsStreamInfo_Destroy(info);
-        if (!several)
-            break;
-        js.Stream.Info.SubjectsFilter = subject;
-        js.Wait = 10 * LIST_MS;
-        status = NATS_TIMEOUT;
-        code = 0;
-    }
-    return true;
+    jsOptions_Init(&js);
+    js.Wait = wait_ms;
+    js.Stream.Info.SubjectsFilter = subject;
+    for (int i = 0; i < LIST_TRIES && is_electing(status, code); i++)
+        status = js_GetStreamInfo(&info, hub->stream, stream, &js, &code);
+    if (status == NATS_OK)
+        return info;
+    bucket_say(status, code);
+    return NULL;
 }
 
-static uint64_t pending_of(natsMsg *message, int64_t *stamp)
+/* Asks the leader of a cluster how many objects there are: a reader is served
+ * by any server, also by one that was away and lacks some. A single server is
+ * not asked for that, as it would send all names. False: it cannot, and the
+ * reason was said. */
+static bool objects_count(struct hub *hub, const char *subject, size_t *count)
 {
-    jsMsgMetaData *data = NULL;
-    uint64_t pending = 0;
-    if (natsMsg_GetMetaData(&data, message) != NATS_OK)
-        return 0;
-    pending = data->NumPending;
-    *stamp = data->Timestamp;
-    jsMsgMetaData_Destroy(data);
-    return pending;
+    jsStreamInfo *info = bucket_info(hub, NULL, LIST_MS);
+    bool known = info,
+         several = info && info->Config && info->Config->Replicas > 1;
+    *count = 0;
+    jsStreamInfo_Destroy(info);
+    if (!several)
+        return known;
+    info = bucket_info(hub, subject, 10 * LIST_MS);
+    known = info;
+    if (info && info->State.Subjects)
+        *count = (size_t)info->State.Subjects->Count;
+    jsStreamInfo_Destroy(info);
+    return known;
 }
 
 struct list {
@@ -348,7 +355,7 @@ struct list {
         natsMsg *message;
         size_t number; /* as it came */
     } * all;
-    size_t count;
+    size_t count, max;
 };
 
 static void list_free(struct list *in)
@@ -359,7 +366,7 @@ static void list_free(struct list *in)
     *in = (struct list){0};
 }
 
-/* Where in the bucket what comes behind a message stands. */
+/* Returns the sequence number behind a message's; 0: it is not known. */
 static uint64_t sequence_behind(natsMsg *message)
 {
     jsMsgMetaData *data = NULL;
@@ -370,8 +377,8 @@ static uint64_t sequence_behind(natsMsg *message)
     return sequence;
 }
 
-/* Reads all messages of metadata from `from` on. False: some that the server has
- * did not come; `failed`: nor will they, and it is said why. */
+/* Reads all messages of metadata from `from` on. False: some did not come;
+ * another try may bring them, unless `failed`, whose reason was said. */
 static bool list_read(struct hub *hub, const char *subject, uint64_t from,
                       struct list *to, bool *failed)
 {
@@ -394,9 +401,8 @@ static bool list_read(struct hub *hub, const char *subject, uint64_t from,
         natsMsg *message;
         if (natsSubscription_NextMsg(&message, sub, 10000) != NATS_OK)
             break;
-        if ((to->count & (to->count - 1)) == 0)
-            to->all = need(realloc(to->all, (to->count ? 2 * to->count : 1) *
-                                                sizeof *to->all));
+        to->all =
+            need(array_room(to->all, &to->max, to->count + 1, sizeof *to->all));
         to->all[to->count] = (struct listed){message, to->count};
         to->count++;
     }
@@ -404,8 +410,8 @@ static bool list_read(struct hub *hub, const char *subject, uint64_t from,
     return !*failed && to->count >= wanted;
 }
 
-/* By subject; of one subject, which has an older one only while that is being
- * replaced, or if somebody else put it there, the last comes last. */
+/* By subject, then as they came: the last one of a subject counts. It has
+ * several only while one is replaced, or if somebody else put one there. */
 static int listed_compare(const void *a, const void *b)
 {
     const struct listed *left = a, *right = b;
@@ -440,7 +446,7 @@ bool store_list(struct hub *hub, uint64_t *from,
         bool last = i + 1 == list.count ||
                     strcmp(natsMsg_GetSubject(list.all[i].message),
                            natsMsg_GetSubject(list.all[i + 1].message)) != 0;
-        if (last && store_object(list.all[i].message, &o))
+        if (last && object_read(list.all[i].message, &o))
             each(context, &o);
     }
     if (!complete && !failed)
@@ -486,7 +492,7 @@ static const char *chunk_unpack(struct getter *g, const void *bytes,
     return NULL;
 }
 
-/* Of all chunks, the narrowest bounds of the clock count. */
+/* Keeps the narrowest bounds of the clock that a chunk gave. */
 static void clock_take(uint64_t sent, uint64_t acked, int64_t stamp,
                        int64_t *offset_ns, int64_t *error_ns)
 {
@@ -497,12 +503,14 @@ static void clock_take(uint64_t sent, uint64_t acked, int64_t stamp,
     *offset_ns = stamp - (int64_t)(sent + (acked - sent) / 2);
 }
 
-static uint64_t header_number(natsMsg *message, const char *name)
+/* Reads when the server stored a message; *stamp stays where that is
+ * unknown. */
+static void stamp_read(natsMsg *message, int64_t *stamp)
 {
-    const char *text = NULL;
-    return natsMsgHeader_Get(message, name, &text) == NATS_OK
-               ? strtoull(text, NULL, 10)
-               : 0;
+    jsMsgMetaData *data = NULL;
+    if (natsMsg_GetMetaData(&data, message) == NATS_OK)
+        *stamp = data->Timestamp;
+    jsMsgMetaData_Destroy(data);
 }
 
 static const char *chunks_get(struct hub *hub, const struct object *o,
@@ -532,7 +540,7 @@ static const char *chunks_get(struct hub *hub, const struct object *o,
             break;
         }
         size = natsMsg_GetDataLength(message);
-        pending_of(message, &stamp);
+        stamp_read(message, &stamp);
         clock_take(sent, header_number(message, "Recorder-Acked"), before,
                    offset_ns, error_ns);
         sent = header_number(message, "Recorder-Sent");
@@ -576,7 +584,7 @@ static const char *get_once(struct hub *hub, const struct object *o, int fd,
     return wrong;
 }
 
-/* What one server of a cluster does not have yet, another may have. */
+/* Tries twice: what one server of a cluster lacks, another may have. */
 const char *store_get(struct hub *hub, const struct object *o, int fd,
                       int64_t *offset_ns, int64_t *error_ns)
 {

@@ -1,5 +1,6 @@
 /* verbs.c - freeze, list, fetch, who and bucket. */
 /* SPDX-License-Identifier: MIT */
+#include "array.h"
 #include "fleet.h"
 #include "shown.h"
 
@@ -29,6 +30,22 @@ void snapshot_new(char to[65])
     for (size_t i = 0; i < sizeof random; i++)
         to[at++] = digits[random[i] % 36];
     to[at] = '\0';
+}
+
+char *snapshot_request(const char *snapshot, const char *by, const char *why,
+                       bool automatic)
+{
+    char *json = NULL;
+    size_t size;
+    FILE *to = need(open_memstream(&json, &size));
+    fprintf(to, "{\"id\":\"%s\",\"automatic\":%d,\"by\":", snapshot, automatic);
+    json_write(to, by);
+    fputs(",\"why\":", to);
+    json_write(to, why);
+    putc('}', to);
+    if (fclose(to) != 0)
+        need(NULL);
+    return json;
 }
 
 static const char *shown(const char *text)
@@ -61,7 +78,7 @@ struct host {
 };
 struct hosts {
     struct host *all;
-    size_t count;
+    size_t count, max;
 };
 
 static struct host *host_of(struct hosts *in, const char *name)
@@ -69,7 +86,8 @@ static struct host *host_of(struct hosts *in, const char *name)
     for (size_t i = 0; i < in->count; i++)
         if (strcmp(in->all[i].name, name) == 0)
             return &in->all[i];
-    in->all = need(realloc(in->all, (in->count + 1) * sizeof *in->all));
+    in->all =
+        need(array_room(in->all, &in->max, in->count + 1, sizeof *in->all));
     in->all[in->count] = (struct host){0};
     snprintf(in->all[in->count].name, sizeof in->all->name, "%s", name);
     return &in->all[in->count++];
@@ -90,7 +108,7 @@ static void ask(struct hub *hub, const char *request,
     natsSubscription *sub;
     struct answer *all = NULL, one = {0};
     uint64_t begun_ns;
-    size_t count = 0;
+    size_t count = 0, max = 0;
     if (natsInbox_Create(&inbox) != NATS_OK ||
         natsConnection_SubscribeSync(&sub, hub->connection, inbox) != NATS_OK)
         fail("%s: the answers have no inbox", options.server);
@@ -99,15 +117,14 @@ static void ask(struct hub *hub, const char *request,
     if (natsConnection_PublishRequestString(hub->connection, hub_subject(),
                                             inbox, request) != NATS_OK)
         fail("%s: the request cannot be sent", options.server);
-    while (now_ns() - begun_ns < UINT64_C(30000000000) &&
+    while (now_ns() - begun_ns < 30 * SECOND &&
            natsSubscription_NextMsg(&one.message, sub,
                                     !count ? 5000
-                                    : now_ns() - begun_ns < 1000000000
+                                    : now_ns() - begun_ns < SECOND
                                         ? 1000
                                         : 500) == NATS_OK) {
         one.took_ns = now_ns() - begun_ns;
-        if ((count & (count - 1)) == 0)
-            all = need(realloc(all, (count ? 2 * count : 1) * sizeof *all));
+        all = need(array_room(all, &max, count + 1, sizeof *all));
         all[count++] = one;
     }
     for (size_t i = 0; i < count; i++) {
@@ -119,7 +136,8 @@ static void ask(struct hub *hub, const char *request,
     natsInbox_Destroy(inbox);
 }
 
-/* What stands at a path of an answer, to be freed; or null. */
+/* Returns the value at a path of an answer, to be freed; null: there is
+ * none. */
 static char *answer_text(const struct answer *a, const char *path)
 {
     return json_get(natsMsg_GetData(a->message),
@@ -136,16 +154,15 @@ static uint64_t answer_number(const struct answer *a, const char *path)
 
 struct objects {
     struct object *all;
-    size_t count;
+    size_t count, max;
     bool complete;
 };
 
 static void object_keep(void *context, const struct object *o)
 {
     struct objects *to = context;
-    if ((to->count & (to->count - 1)) == 0)
-        to->all = need(realloc(to->all, (to->count ? 2 * to->count : 1) *
-                                            sizeof *to->all));
+    to->all =
+        need(array_room(to->all, &to->max, to->count + 1, sizeof *to->all));
     to->all[to->count++] = *o;
 }
 
@@ -177,7 +194,7 @@ static void freeze_answer(void *context, const struct answer *a)
     f->told_ns = a->took_ns;
 }
 
-/* An object may have been put twice. */
+/* Keeps an object of this snapshot, once: it may have been stored twice. */
 static void freeze_object(void *context, const struct object *o)
 {
     struct freezing *f = context;
@@ -193,13 +210,32 @@ static void freeze_object(void *context, const struct object *o)
     object_keep(&f->objects, o);
 }
 
-static void freeze_count(struct freezing *f)
+/* Waits until each process that was told of has its object, at most --wait. */
+static void freeze_wait(struct hub *hub, struct freezing *f, uint64_t begun_ns)
 {
-    f->stored = f->bytes = 0;
+    bool known = true;
+    while (f->objects.count < f->processes &&
+           now_ns() - begun_ns <= options.wait_ns) {
+        usleep(known ? 200000 : 1000000);
+        /* What cannot be listed now may be so later: the line gets its end. */
+        known = store_list(hub, &f->from, freeze_object, f);
+    }
     for (size_t i = 0; i < f->objects.count; i++) {
         f->stored += !*f->objects.all[i].error;
         f->bytes += f->objects.all[i].size;
     }
+}
+
+/* Ends the line with the hosts that did not answer; returns their number. */
+static size_t unheard_say(const struct freezing *f)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < f->hosts.count; i++)
+        if (!f->hosts.all[i].answered)
+            printf("%s%s",
+                   count++ ? ", " : "; not heard of: ", f->hosts.all[i].name);
+    putchar('\n');
+    return count;
 }
 
 static void failures_say(const struct freezing *f)
@@ -216,24 +252,19 @@ int fleet_freeze(void)
 {
     struct freezing f = {0};
     struct hub hub;
-    char id[65], *json = NULL, by[65];
-    const char *user = getenv("USER"), *next = "; not heard of: ";
-    size_t size, missing = 0;
+    char id[65], by[65], *request;
+    const char *user = getenv("USER");
+    size_t missing;
     uint64_t begun_ns;
     bool known;
-    FILE *to = need(open_memstream(&json, &size));
     snapshot_new(id);
     f.id = id;
     name_of(by, user ? user : "somebody");
-    fprintf(to, "{\"id\":\"%s\",\"by\":\"%s\",\"why\":", id, by);
-    json_write(to, options.why);
-    putc('}', to);
-    if (fclose(to) != 0)
-        need(NULL);
+    request = snapshot_request(id, by, options.why, false);
     hub_connect(&hub, false);
     begun_ns = now_ns();
-    ask(&hub, json, freeze_answer, &f);
-    free(json);
+    ask(&hub, request, freeze_answer, &f);
+    free(request);
     if (!f.answered)
         fail("no agent of %s answers", options.service);
     known = store_list(&hub, &f.from, freeze_object, &f);
@@ -245,28 +276,13 @@ int fleet_freeze(void)
     fflush(stdout);
     if (!known)
         return 1;
-    for (;;) {
-        freeze_count(&f);
-        if (f.objects.count >= f.processes ||
-            now_ns() - begun_ns > options.wait_ns)
-            break;
-        usleep(known ? 200000 : 1000000);
-        /* What cannot be listed now may be so later: the line gets its end. */
-        known = store_list(&hub, &f.from, freeze_object, &f);
-    }
+    freeze_wait(&hub, &f, begun_ns);
     printf("; %zu stored, %s, %.1f s", f.stored, bytes_text(f.bytes),
-           (double)(now_ns() - begun_ns) / 1e9);
-    for (size_t i = 0; i < f.hosts.count; i++)
-        if (!f.hosts.all[i].answered) {
-            printf("%s%s", next, f.hosts.all[i].name);
-            next = ", ";
-            missing++;
-        }
-    putchar('\n');
-    missing += f.stored < f.processes;
+           (double)(now_ns() - begun_ns) / SECOND);
+    missing = unheard_say(&f);
     failures_say(&f);
     hub_close(&hub);
-    return missing != 0;
+    return missing || f.stored < f.processes;
 }
 
 /* ------------------------------------------------------------------ list -- */
@@ -291,7 +307,7 @@ static struct objects objects_read(struct hub *hub)
 static void snapshot_print(const struct object *o, size_t count)
 {
     char date[32] = "?";
-    time_t when = (time_t)(o->when_ns / 1000000000u);
+    time_t when = (time_t)(o->when_ns / SECOND);
     size_t hosts = 0, failed = 0;
     uint64_t bytes = 0;
     struct tm tm;
@@ -361,7 +377,8 @@ static char *fetched_name(const struct object *o, const struct fetched *all,
     }
 }
 
-/* Opens it under the name that it has until it is whole, which is stored. */
+/* Opens a file under the name that it has until it is whole, which is stored in
+ * `part`. */
 static int part_open(const struct fetched *f, char part[4104], int flags)
 {
     int fd;
@@ -374,7 +391,7 @@ static int part_open(const struct fetched *f, char part[4104], int flags)
     return fd;
 }
 
-/* True if a file is there, of another snapshot: it is not written over. */
+/* True if a file is there that is of another snapshot. */
 static bool is_taken(const char *path, const char *snapshot)
 {
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -412,7 +429,7 @@ static void fetch_begin(struct hub *hub, const struct object *o,
     }
 }
 
-/* Sets its clock: of what a host sent, the narrowest measurement counts. */
+/* Sets a recording's clock by the narrowest measurement of its host. */
 static bool fetch_end(struct fetched *f, const struct fetched *all,
                       size_t count)
 {
@@ -501,24 +518,20 @@ int fleet_who(void)
 
 /* ---------------------------------------------------------------- bucket -- */
 
-/* "10G", "7d": a number and a unit, as a number of that which `each` counts. */
-static int64_t number_of(const char *text, const char *units,
-                         const int64_t *each)
+/* "10G", "7d": a limit of the bucket. */
+static int64_t limit_of(const char *text, const char *units,
+                        const uint64_t *each)
 {
-    char *end;
-    int64_t number = strtoll(text, &end, 10);
-    const char *unit = *end ? strchr(units, *end) : NULL;
-    if (*text < '0' || *text > '9' || !unit || end[1] ||
-        number > INT64_MAX / each[unit - units])
+    uint64_t limit;
+    if (!quantity(text, units, each, &limit))
         fail("%s: is no number with one of %s behind it", text, units);
-    return number * each[unit - units];
+    return (int64_t)limit;
 }
 
 int fleet_bucket(void)
 {
-    static const int64_t bytes[] = {1 << 20, 1 << 30, INT64_C(1) << 40};
-    static const int64_t ns[] = {INT64_C(60000000000), INT64_C(3600000000000),
-                                 INT64_C(86400000000000)};
+    static const uint64_t bytes[] = {1 << 20, 1 << 30, UINT64_C(1) << 40, 0};
+    static const uint64_t ns[] = {MINUTE, 60 * MINUTE, 24 * 60 * MINUTE, 0};
     char name[160], chunks[160], metas[160];
     const char *subjects[] = {chunks, metas};
     struct hub hub;
@@ -534,9 +547,9 @@ int fleet_bucket(void)
     config.SubjectsLen = 2;
     config.AllowRollup = true;
     config.Discard = js_DiscardNew;
-    config.MaxBytes = number_of(options.max, "MGT", bytes);
-    config.MaxAge = number_of(options.age, "mhd", ns);
-    config.Duplicates = INT64_C(600) * 1000000000;
+    config.MaxBytes = limit_of(options.max, "MGT", bytes);
+    config.MaxAge = limit_of(options.age, "mhd", ns);
+    config.Duplicates = 10 * MINUTE;
     config.Replicas = atoi(options.replicas);
     if (config.Replicas < 1 || config.Replicas > 5)
         fail("--replicas %s: a bucket is on 1 to 5 servers", options.replicas);
