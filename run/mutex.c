@@ -25,6 +25,16 @@ RUN_INLINE int lock_free(pthread_mutex_t *m, const struct run_limit *l)
     return run_real.pthread_mutex_lock(m);
 }
 
+/* Returns who has a lock. Of a robust one that its holder's end left, glibc
+ * notes that in its place, 2^31 - 1 or 2^31 - 2; the futex has who took it. */
+static uintptr_t owner(const pthread_mutex_t *m)
+{
+    unsigned id = (unsigned)m->__data.__owner;
+    return id < INT32_MAX - 1
+               ? id
+               : (unsigned)m->__data.__lock & 0x3fffffff; /* FUTEX_TID_MASK */
+}
+
 /* The real function waits, and finds what a try does not tell: EDEADLK, the
  * inheritance of priorities, a time limit that is wrong. */
 __attribute__((noinline)) static int lock_waits(struct run_thread *t,
@@ -38,7 +48,7 @@ __attribute__((noinline)) static int lock_waits(struct run_thread *t,
         RUN_WAIT(wait);
         run_wait_begin(&wait, t,
                        l->how == RUN_FOREVER ? &run_mutex : &run_mutex_until, m,
-                       (uintptr_t)(unsigned)m->__data.__owner, site, cfa);
+                       owner(m), site, cfa);
         result = lock_real(m, l);
         wait.result = (uintptr_t)(unsigned)result;
     }

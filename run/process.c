@@ -68,6 +68,7 @@ static void forks(void)
 static void forked(void)
 {
     run_self.inside++;
+    run_sandbox_begin();
     if (rings_are_new)
         run_stacks_forked();
     run_order_forked();
@@ -89,6 +90,7 @@ void run_process_begin(void)
     const char *text = getenv("RECORDER_RUN");
     const char *path = text ? strchr(text, ':') : NULL;
     pthread_atfork(forks, NULL, forked);
+    run_sandbox_begin();
     if (!path)
         return;
     run_each_begin(has(text, "all"), has(text, "count"));

@@ -113,6 +113,7 @@ bool run_resolve(void)
 #endif
     find_conds(&run_cond_old, next_old);
     find_conds(&run_cond_new, next_new);
+    run_sandbox_resolve();
     run_has_tsan = __tsan_init != NULL;
     resolves = false;
     errno = error;

@@ -185,6 +185,12 @@ uintptr_t run_thread_number(pthread_t);
 void run_threads_fork(void);                 /* in front of fork() */
 void run_threads_forked(bool rings_are_new); /* in its child */
 
+/* Above 0: the program has forbidden itself system calls (sandbox.c). */
+extern uintptr_t run_sandboxed;
+void run_sandbox_resolve(void);
+/* This process goes by run_sandboxed, and none that borrows its memory. */
+void run_sandbox_begin(void);
+
 /* ---------------------------------------------------------------- stacks -- */
 
 /* Returns the id of the stack at a call, which it records if it is new; 0: it

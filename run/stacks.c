@@ -5,8 +5,9 @@
    counted from the stack pointer at the program's call. At the next call from
    there, the words in these places are compared, upwards: if all are equal up
    to a frame, that frame has the same size as then, so the next place is right.
-   A function that calls alloca() has frames of many sizes: its words differ,
-   or lie beyond the thread's stack, and it is unwound again.
+   A function that calls alloca() has frames of many sizes, in which return
+   addresses of calls before may lie. It has a frame pointer, which is compared,
+   too, on x86-64; elsewhere such words may be taken for it.
 
    Of code without tables only the call is known. There the stack itself is
    recorded once, with the registers (snapshot.h), and walked when it is read.
@@ -177,7 +178,9 @@ static void module_record(uintptr_t pc)
     }
     if (i == MODULES)
         return;
-    name = module_path(found.dlfo_link_map->l_name, path);
+    name = found.dlfo_link_map->l_name;
+    if (!recorder_get_(&run_sandboxed))
+        name = module_path(name, path);
     recorder_add_(&slots_used, 42); /* 1,024 bytes of text, and the record */
     run_record(
         &recorder_for_call_stack, format, pc,
@@ -267,6 +270,7 @@ struct walk {
     uintptr_t room, words; /* if a snapshot is to be taken; or 0 */
     uintptr_t pcs[FRAMES];
     uintptr_t cfas[FRAMES]; /* the stack pointer in that frame */
+    uintptr_t fps[FRAMES];  /* its frame pointer, if it has one */
     unsigned count;
     bool whole; /* it reached the end of the thread's stack */
 };
@@ -296,6 +300,9 @@ static _Unwind_Reason_Code walk_step(struct _Unwind_Context *context, void *of)
     if (walk->count && is_own(pc))
         return _URC_NO_REASON; /* between a thread's function and its caller */
     walk->pcs[walk->count] = pc;
+#ifdef __x86_64__
+    walk->fps[walk->count] = (uintptr_t)_Unwind_GetGR(context, 6);
+#endif
     walk->cfas[walk->count++] = cfa;
     return _URC_NO_REASON;
 }
@@ -316,6 +323,26 @@ static uintptr_t walk_place(const struct walk *walk, unsigned i)
     }
     return 0;
 #endif
+}
+
+/* A frame pointer says where a frame is whose size is not known: the library is
+ * built with them, so that the program's is saved below its return address, and
+ * each function that has one saves its caller's there. A function without one
+ * may use the register for something else: then it is unwound each time. */
+enum { HAS_FP = 1 }; /* in a place: the frame below it has one */
+static bool walk_has_fp(const struct walk *walk, unsigned i)
+{
+#ifdef __x86_64__
+    return i && walk->fps[i - 1] == walk_place(walk, i) - sizeof(uintptr_t);
+#else
+    (void)walk;
+    (void)i;
+    return false;
+#endif
+}
+static uintptr_t fp_below(uintptr_t place)
+{
+    return *(const uintptr_t *)(place - sizeof place);
 }
 
 static bool is_word(uintptr_t word, uintptr_t pc)
@@ -377,6 +404,8 @@ static uintptr_t stack_add(const struct walk *walk, uintptr_t cfa)
     for (i = 0; i < count; i++) {
         pcs[i] = walk->pcs[i];
         places[i] = i ? (uint32_t)(walk_place(walk, i) - cfa) : 0;
+        if (walk_has_fp(walk, i))
+            places[i] |= HAS_FP;
     }
     for (i = 0; i < count && !same; i++)
         module_record(pcs[i]);
@@ -402,14 +431,25 @@ static const struct stack *stack_find(uintptr_t site, uintptr_t cfa,
     const struct stack *s =
         __atomic_load_n(&sites[site_hash(site)], __ATOMIC_ACQUIRE);
     for (; s; s = s->next) {
+        uintptr_t fp = 0;
         unsigned i = 1;
         if (s->pcs[0] != (site & ~(uintptr_t)1) && s->pcs[0] != site)
             continue;
         if (s->words && (s->room != room || s->words != stack_words(cfa, room)))
             continue;
-        while (i < s->count && s->places[i] < room &&
-               is_word(*(const uintptr_t *)(cfa + s->places[i]), s->pcs[i]))
-            i++;
+#ifdef __x86_64__
+        fp = fp_below(cfa - sizeof fp);
+#endif
+        for (; i < s->count && s->places[i] < room; i++) {
+            uintptr_t at = cfa + (s->places[i] & ~(uint32_t)HAS_FP);
+            if (!is_word(*(const uintptr_t *)at, s->pcs[i]))
+                break;
+            if (!(s->places[i] & HAS_FP))
+                continue;
+            if (fp != at - sizeof at)
+                break;
+            fp = fp_below(at);
+        }
         if (i == s->count && (room || s->count == 1))
             return s;
     }

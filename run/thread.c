@@ -152,7 +152,8 @@ struct run_thread *run_thread_enter(void)
     struct run_thread *t = &run_self;
     int error = errno;
     unsigned lane;
-    if (!ready || t->inside || t->ended || lanes_ran_out)
+    if (!ready || t->inside || t->ended || lanes_ran_out ||
+        recorder_get_(&run_sandboxed))
         return NULL;
     lane = lane_take();
     if (!lane)
@@ -207,9 +208,9 @@ static void thread_end(void *round)
 __attribute__((noinline)) static void *thread_run(void *of)
 {
     static const char format[] =
-        RUN_FORMAT("started %p(%p) as %p, made by T%u");
+        RUN_FORMAT("started %p(%p) as %p, made by T%u, stack %u");
     static const char format_cpu[] =
-        RUN_FORMAT("started %p(%p) as %p, made by T%u, on cpu %u");
+        RUN_FORMAT("started %p(%p) as %p, made by T%u, stack %u, on cpu %u");
     struct start *s = of;
     void *(*run)(void *) = s->run;
     int (*run_c11)(void *) = s->run_c11;
@@ -225,8 +226,8 @@ __attribute__((noinline)) static void *thread_run(void *of)
                s->site,
                RUN_WORDS(run ? (uintptr_t)run : (uintptr_t)run_c11,
                          (uintptr_t)argument, (uintptr_t)s->thread, s->parent,
-                         (uintptr_t)(unsigned)cpu),
-               cpu < 0 ? 1 : 2);
+                         s->stack, (uintptr_t)(unsigned)cpu),
+               2);
     pthread_setspecific(key, (void *)1);
     t->inside--;
     if (run_c11)
@@ -292,15 +293,15 @@ bool run_begin(void)
 
 /* ---------------------------------------------------------------- create -- */
 
-/* The system call
- * reads a signal mask before it refuses what it is asked to do with it. Each
- * pthread_create() does it, so no sandbox that allows threads forbids it. */
+/* The system call reads a signal mask before it refuses what it is asked to do
+ * with it. Each pthread_create() makes it, so few sandboxes forbid it; behind
+ * the program's own filter it is not made. */
 uintptr_t run_word_at(const void *address)
 {
     uintptr_t word = 0;
     int error = errno;
-    if (tells_readable && (uintptr_t)address >= 65536 &&
-        (uintptr_t)address % sizeof word == 0) {
+    if (tells_readable && !recorder_get_(&run_sandboxed) &&
+        (uintptr_t)address >= 65536 && (uintptr_t)address % sizeof word == 0) {
         syscall(SYS_rt_sigprocmask, -1, address, NULL, 8);
         if (errno == EINVAL)
             word = *(const uintptr_t *)address;
@@ -311,27 +312,30 @@ uintptr_t run_word_at(const void *address)
 
 /* A thread gets no lane: it is not seen, and never to be taken for a stranger.
  * Says so once. */
-static RUN_SELDOM void lanes_are_out(struct run_thread *t)
+static RUN_SELDOM void lanes_are_out(struct run_thread *t, bool sandboxed)
 {
     static const char format[] =
         RUN_FORMAT("unseen: more than %u threads at once");
+    static const char format_sandboxed[] =
+        RUN_FORMAT("unseen: threads behind a seccomp filter");
     if (lanes_ran_out)
         return;
     lanes_ran_out = true;
     t->inside++;
-    run_record(&recorder_for_thread_life, format, 0, RUN_WORDS(RUN_LANES), 1);
+    run_record(&recorder_for_thread_life, sandboxed ? format_sandboxed : format,
+               0, RUN_WORDS(RUN_LANES), 1);
     t->inside--;
 }
 
-/* Makes a thread that runs what `start` says. `to` is where its pthread_t goes.
- */
+/* Makes a thread that runs what `start` says. `to` is where its pthread_t goes;
+ * it is not looked at afterwards, as the thread may have freed it. */
 static int create(struct start *start, pthread_t *to,
                   const pthread_attr_t *attribute, uintptr_t site,
                   uintptr_t cfa)
 {
-    static const char format[] =
-        RUN_FORMAT("create %p(%p) as %p: %d, stack %u");
+    static const char format[] = RUN_FORMAT("create %p(%p): %d, stack %u");
     const bool is_c11 = start->run_c11 != NULL;
+    const bool sandboxed = recorder_get_(&run_sandboxed) != 0;
     void *argument = start->argument;
     struct run_thread *t = run_begin() ? run_thread() : NULL;
     uintptr_t function =
@@ -342,11 +346,12 @@ static int create(struct start *start, pthread_t *to,
     int result, error = errno, detached = 0;
     if (t) {
         t->inside++;
-        run_file();
+        if (!sandboxed)
+            run_file();
         t->inside--;
-        lane = lane_take();
+        lane = sandboxed ? 0 : lane_take();
         if (!lane)
-            lanes_are_out(t);
+            lanes_are_out(t, sandboxed);
     }
     if (!lane)
         return is_c11 ? run_real.thrd_create(to, start->run_c11, argument)
@@ -376,9 +381,8 @@ static int create(struct start *start, pthread_t *to,
     t->inside++;
     run_record(&recorder_for_thread_life, format, site,
                RUN_WORDS(function, (uintptr_t)argument,
-                         result ? 0 : (uintptr_t)*to,
                          (uintptr_t)(unsigned)result, stack),
-               2);
+               1);
     t->inside--;
     errno = error;
     return result;
@@ -432,6 +436,8 @@ void run_threads_forked(bool rings_are_new)
     }
     __builtin_memset(lanes_used, 0, sizeof lanes_used);
     lanes_ran_out = false;
+    if (recorder_get_(&run_sandboxed))
+        t->lane = 0;
     if (!t->lane)
         return;
     t->inside++;

@@ -85,6 +85,18 @@ Test(alarms, server_of_cxx, .init = build_long)
     must_be_quiet("./server");
 }
 
+/* Goal: a thread that left its wait for a lock by longjmp() is in no deadlock. */
+Test(alarms, waits_that_were_left)
+{
+    build_must("gcc -O1 -g -o run_odd " BUILD_PROGRAMS
+               "/run_odd.c -lpthread -ldl");
+    build_must(RUN "-o j.rec ./run_odd jumps & pid=$!; i=0; until " RECORDER
+               " threads $pid 2>&1 | grep \"waits for mutex here of\"; do "
+               "i=$((i + 1)); test $i -lt 600 || exit 1; sleep 0.05; done; "
+               RECORDER " locks --check $pid >said; status=$?; kill $pid; cat "
+               "said; test $status = 0");
+}
+
 /* Goal: memcached and redis under load: looks at the process find nothing, and
  * what clients get is what they get without. */
 static void serve(const char *program, const char *options, const char *load)

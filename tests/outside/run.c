@@ -107,6 +107,7 @@ Test(run, languages_allocators_sanitizers, .init = build_long)
     build_must("g++ -O1 -fsanitize=address -o asan " BUILD_PROGRAMS
                "/run_cxx.cc");
     must_be_alike("", "./asan", 3);
+    must_be_alike("ASAN_OPTIONS=verbosity=0", "sh -c ./asan", 3);
     build_must("g++ -O1 -fsanitize=thread -o tsan " BUILD_PROGRAMS
                "/run_cxx.cc");
     if (build_run("setarch -R ./tsan x") == 3)
@@ -125,7 +126,8 @@ Test(run, odd_programs)
         int status;
     } odd[] = {{"./run_odd closes", 9}, {"./run_odd forks", 3},
                {"./run_odd spawns", 3}, {"./run_odd opens ./odd.so", 3},
-               {"./run_odd exits", 0},  {"./run_odd aborts", 128 + 6}};
+               {"./run_odd exits", 0},  {"./run_odd aborts", 128 + 6},
+               {"./run_odd unmaps", 3}, {"./run_odd sandboxes late", 3}};
     build_c("run_odd", "");
     build_c("run_odd", "-shared -fPIC -Dmain=unused");
     build_must("mv run_odd odd.so");
@@ -135,6 +137,9 @@ Test(run, odd_programs)
         build_must("for i in *.rec; do " RECORDER " threads $i && " RECORDER
                    " locks --check $i || exit; done; rm *.rec");
     }
+    must_have("Of threads made behind the program's seccomp filter nothing ");
+    must_be_alike("", "./run_odd sandboxes first", 3);
+    build_must("test ! -e *.rec");
 }
 
 /* Goal: valgrind reports of a program what it reports without, by each tool;
@@ -256,6 +261,25 @@ Test(run, each_lock_is_counted)
     cr_assert_str_eq(build_text, "200\n");
 }
 
+/* Goal: a stack that is known by comparison is the one that an unwinder finds,
+ * also where functions have frames of many sizes, in which old return addresses
+ * lie. Most are known: so it unwinds seldom. */
+Test(run, stacks_are_those_of_an_unwinder)
+{
+    static const char *const kinds[] = {"", " alloca"};
+    build_must("gcc -O2 -rdynamic -w -o stacks " BUILD_PROGRAMS
+               "/run_stacks.c -lpthread -ldl");
+    for (int i = 0; i < 2; i++) {
+        build_must(RUN "-o stacks.rec ./stacks 500%s >own 2>times && "
+                       "test $(tail -n 1 times) -lt 700",
+                   kinds[i]);
+        build_must("(%s dump --line \"{message}\" -n call_stack stacks.rec && "
+                   "%s dump --line \"{message}\" -n lock_wait stacks.rec) | "
+                   "awk -v own=own -f " BUILD_PROGRAMS "/run_stacks.awk",
+                   RECORDER, RECORDER);
+    }
+}
+
 /* Goal: a lock on the stack of main's thread is said to be there, live and
  * after SIGKILL. */
 Test(run, locks_on_the_stack_of_main)
@@ -313,7 +337,7 @@ Test(run, records)
     build_must(RUN "-o fork.rec ./run_modes fork");
     command_must("dump --line \"{recorder} {thread} {message}\" --function "
                  "fork.rec >lines");
-    build_must("grep \"thread_life 1 create 0x[^ ]* as 0x[0-9a-f]*: 0, stack "
+    build_must("grep \"thread_life 1 create 0x[^ ]*: 0, stack "
                "[1-9]\" lines");
     build_must("grep \"lock_wait 2 >mutex 0x[0-9a-f]* of [1-9][0-9]*, stack "
                "[1-9][0-9]*, holding 0 (waits_long+\" lines");
@@ -366,6 +390,27 @@ Test(run, cpu_numbers)
                RECORDER " dump cpu.rec | grep \": started \\|: <\" >lines; "
                "test $(wc -l <lines) -ge 10 && ! grep -v \", on cpu %zu$\" "
                "lines", cpu, cpu);
+    build_must("GLIBC_TUNABLES=glibc.pthread.rseq=0 " RUN "-o none.rec "
+               "./run_modes threads 2 65536; " RECORDER " dump none.rec "
+               ">lines; grep \": started \" lines && ! grep \"on cpu\" "
+               "lines");
+}
+
+/* Goal: routines of pthread_once() that throw, are cancelled, call it again or
+ * fork do as without; who runs one is said to those that wait for it. */
+Test(run, once)
+{
+    pid_t pid;
+    build_must("g++ -O2 -g -o once " BUILD_PROGRAMS "/run_once.cc -lpthread");
+    must_be_alike("", "./once", 9);
+    pid = command_start(RECORDER " run -q -o once.rec ./once x");
+    build_must("until " RECORDER " threads once.rec 2>&1 | grep -q \" waits "
+               "for once stays of \"; do sleep 0.05; done");
+    command_must("threads once.rec");
+    command_stop(pid);
+    must_have("holds stays, taken at calls_stays run_once.cc:");
+    must_not_have("DEADLOCK");
+    must_not_have("holds ends");
 }
 
 /* Goal: a lock that another thread unlocks is not said to be held. */
@@ -631,6 +676,25 @@ Test(run, refused)
                " run -o a%%%%.%%e.%%p sh -c \"echo \\$\\$\" >pid 2>said; "
                "grep \"records to $PWD/a%%.dash.$(cat pid) \" said || grep "
                "\"records to $PWD/a%%.bash.$(cat pid) \" said");
+}
+
+/* Goal: a program whose glibc is older than the library's, whose loader would
+ * end it, is not started. Method: a libc.so.6 beside the loader, without what
+ * came after the first version. */
+Test(run, older_glibc)
+{
+    build_must("mkdir old && cp $(readlink -f $(readelf -p .interp /bin/sh | "
+               "grep -o \"/.*\")) old/loader && echo \"int main(void) { return 0; "
+               "}\" >c.c && gcc -Wl,--dynamic-linker=$PWD/old/loader -o p c.c "
+               "&& echo \"int gnu_get_libc_version; void exit(int s) { "
+               "(void)s; }\" >libc.c && echo \"GLIBC_2.2.5 { *; };\" >map && "
+               "gcc -w -shared -nostdlib -fPIC -Wl,--version-script=map "
+               "-Wl,-soname=libc.so.6 -o old/libc.so.6 libc.c && ./p");
+    cr_assert_eq(build_run(RUN "./p"), 1, "%s", build_text);
+    must_have("./p uses ");
+    must_have("/old/libc.so.6, which is older than that of "
+              "librecorder-run.so: it has no GLIBC_2.");
+    build_must("rm old/libc.so.6 && " RUN "./p");
 }
 
 /* Goal: a program's path may be of any length, and no write goes behind an array.

@@ -91,7 +91,7 @@ static void compute(struct prologue *p, unsigned operation, unsigned to,
     }
 }
 
-/* The same with a register, which is not shifted. */
+/* to = from OPERATION by, a register that is not shifted. */
 static void compute_by(struct prologue *p, unsigned operation, unsigned to,
                        unsigned from, unsigned by)
 {
@@ -201,7 +201,7 @@ static uint32_t thumb_number(uint32_t i, uint32_t j)
     }
 }
 
-/* What their numbers mean as those of ARM's operations; 0: another. */
+/* Returns ARM's number for the operation of a Thumb instruction; 0: another. */
 static unsigned thumb_operation(uint32_t i, uint32_t j)
 {
     bool to_none = (j >> 8 & 15) == 15 && i >> 4 & 1;

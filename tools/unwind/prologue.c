@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What differs between machines: registers by DWARF number. */
+/* Registers of each machine, by their DWARF numbers. */
 static const struct shape {
     unsigned machine, sp, returns;
     unsigned pointers[2]; /* that a frame may be reckoned from, too */

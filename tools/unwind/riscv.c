@@ -91,7 +91,8 @@ static void long_one(struct prologue *p, uint32_t i)
     }
 }
 
-/* Those of 16 bits, by their two last bits and three first. */
+/* Compressed instructions, of 16 bits, by their lowest two bits and, within
+ * these, by their highest three. */
 static void quarter_0(struct prologue *p, uint32_t i)
 {
     unsigned base = 8 + (i >> 7 & 7), which = 8 + (i >> 2 & 7);

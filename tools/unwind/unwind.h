@@ -28,7 +28,7 @@ FLOORS (a file calls only files of lower floors)
 /* More registers than any machine has that is known here, by DWARF number. */
 enum { REGISTERS_MAX = 72, FRAMES_MAX = 64, READS_MAX = 8192 };
 
-/* What differs between processors: DWARF numbers of registers. */
+/* Registers of a processor, by their DWARF numbers. */
 struct unwind_machine {
     unsigned count; /* of the registers that callers may have saved */
     unsigned pc, sp, frame_pointer;

@@ -90,9 +90,9 @@ static enum unwind_step step(struct unwind *u, uint64_t address,
     return did;
 }
 
-/* Whoever makes a task or a thread may let it begin with a jump by the register
- * that has a caller's address: then its first function seems to be called by
- * itself, from in front of its first instruction. */
+/* True for the first function of a task or thread that was entered by a jump
+ * through the register of return addresses: it seems to be called by itself,
+ * from in front of its first instruction. */
 static bool is_first(struct unwind *u, uint64_t address,
                      const struct registers *registers)
 {

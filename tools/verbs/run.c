@@ -29,11 +29,11 @@ enum { OPTION_ALL = OPTION_OWN, OPTION_COUNT, OPTION_ALWAYS };
 enum { CANNOT_RUN = 126, NOT_FOUND = 127, SCRIPTS = 4, MACHINE_FLAGS = 0x600 };
 enum { RECORDING_BYTES = 6 << 20 }; /* of 64 bits; of 32, half */
 
-/* What must be equal in a library and in the program that loads it. */
+/* Members of the ELF header that a library and its program must share. */
 struct machine {
     int class, order, machine, flags;
 };
-/* What the verb learns of a program. */
+/* What the ELF files of a program tell. */
 struct program {
     char path[PATH_MAX]; /* of the interpreter, of a script */
     struct machine machine;
@@ -262,14 +262,126 @@ static void library_find(char to[PATH_MAX], const struct program *program)
          program->path, folder);
 }
 
+/* ----------------------------------------------------------------- glibc -- */
+
+/* Opens an ELF file. Returns false if it cannot be read. */
+static bool elf_open(Elf **elf, int *fd, const char *path)
+{
+    *fd = open(path, O_RDONLY | O_CLOEXEC);
+    *elf = *fd < 0 || elf_version(EV_CURRENT) == EV_NONE
+               ? NULL
+               : elf_begin(*fd, ELF_C_READ, NULL);
+    return elf_kind(*elf) == ELF_K_ELF;
+}
+static void elf_close(Elf *elf, int fd)
+{
+    elf_end(elf);
+    if (fd >= 0)
+        close(fd);
+}
+
+/* Returns the data of a file's first section of a type, or null. */
+static Elf_Data *section_find(Elf *elf, unsigned type, GElf_Shdr *head)
+{
+    Elf_Scn *section = NULL;
+    while ((section = elf_nextscn(elf, section)))
+        if (gelf_getshdr(section, head) && head->sh_type == type)
+            return elf_getdata(section, NULL);
+    return NULL;
+}
+
+/* Does a libc define a version? */
+static bool version_is_defined(Elf *libc, const char *version)
+{
+    GElf_Shdr head;
+    Elf_Data *data = section_find(libc, SHT_GNU_verdef, &head);
+    GElf_Verdef entry;
+    GElf_Verdaux names;
+    for (int at = 0; data && gelf_getverdef(data, at, &entry);) {
+        const char *name = gelf_getverdaux(data, at + (int)entry.vd_aux, &names)
+                               ? elf_strptr(libc, head.sh_link, names.vda_name)
+                               : NULL;
+        if (name && strcmp(name, version) == 0)
+            return true;
+        if (entry.vd_next == 0)
+            break;
+        at += (int)entry.vd_next;
+    }
+    return !data; /* it has no versions at all: no glibc */
+}
+
+/* Returns a version that a library needs of libc, and libc has not; or null. */
+static const char *version_missing(Elf *library, Elf *libc)
+{
+    GElf_Shdr head;
+    Elf_Data *data = section_find(library, SHT_GNU_verneed, &head);
+    GElf_Verneed of;
+    for (int at = 0; data && gelf_getverneed(data, at, &of);) {
+        const char *file = elf_strptr(library, head.sh_link, of.vn_file);
+        int next = at + (int)of.vn_aux;
+        GElf_Vernaux need;
+        for (int i = 0;
+             i < of.vn_cnt && file && strcmp(file, "libc.so.6") == 0 &&
+             gelf_getvernaux(data, next, &need);
+             i++, next += (int)need.vna_next) {
+            const char *version =
+                elf_strptr(library, head.sh_link, need.vna_name);
+            if (version && !version_is_defined(libc, version))
+                return version;
+        }
+        if (of.vn_next == 0)
+            break;
+        at += (int)of.vn_next;
+    }
+    return NULL;
+}
+
+/* Ends the command where the program's glibc, which lies beside its loader, is
+ * older than the library can do with: the loader would end the program. */
+static void libc_look(const struct program *program, const char *library)
+{
+    char *path = realpath(program->loader, NULL), *libc_path = NULL, *end;
+    Elf *libc, *own;
+    int libc_fd, own_fd;
+    const char *version;
+    if (!path)
+        return; /* execvp() says so */
+    end = strrchr(path, '/');
+    need(asprintf(&libc_path, "%.*s/libc.so.6", (int)(end - path), path) < 0
+             ? NULL
+             : libc_path);
+    free(path);
+    if (!elf_open(&own, &own_fd, library))
+        fail(NULL, "%s: it cannot be read", library);
+    if (elf_open(&libc, &libc_fd, libc_path) &&
+        (version = version_missing(own, libc)))
+        fail(NULL,
+             "%s uses %s, which is older than that of " LIBRARY
+             ": it has no %s; build it there, or see its threads by "
+             "recorder threads PID",
+             program->path, libc_path, version);
+    elf_close(libc, libc_fd);
+    elf_close(own, own_fd);
+    free(libc_path);
+}
+
 /* ------------------------------------------------------------------- run -- */
 
 /* Puts the library in front of what LD_PRELOAD has. ASan ends a program whose
- * first library it is not. */
+ * first library it is not, unless it is told not to look, as by what the program
+ * starts. */
 static void preload_set(const struct program *program, const char *library)
 {
-    const char *was = getenv("LD_PRELOAD");
+    const char *was = getenv("LD_PRELOAD"), *asan = getenv("ASAN_OPTIONS");
     char *text = NULL;
+    need(asprintf(&text, "%s%sverify_asan_link_order=0", asan ? asan : "",
+                  asan && *asan ? ":" : "") < 0
+             ? NULL
+             : text);
+    if (setenv("ASAN_OPTIONS", text, 1) != 0)
+        need(NULL);
+    free(text);
+    text = NULL;
     if (strpbrk(library, ": "))
         fail(NULL,
              "%s: no library can be preloaded whose path has a blank or "
@@ -304,13 +416,37 @@ static void room_look(const char *folder)
              folder, strerror(EFBIG));
 }
 
+/* Returns the path of the recording of a program, by a pattern; ends the command
+ * if none can be made there. */
+static const char *recording_path(const char *pattern,
+                                  const struct program *program)
+{
+    static struct recorder_recording_ file;
+    char *end, *real = realpath(program->path, NULL);
+    if (!real)
+        cannot(program->path, errno);
+    snprintf(file.program, sizeof file.program, "%s", strrchr(real, '/') + 1);
+    free(real);
+    if (strlen(pattern) >= sizeof file.pattern)
+        fail(NULL, "%s: %s", pattern, strerror(ENAMETOOLONG));
+    strcpy(file.pattern, pattern);
+    if (!recorder_open_path_(&file, 0))
+        fail(NULL, "%s: %s", pattern, strerror(ENAMETOOLONG));
+    end = strrchr(file.path, '/');
+    *end = '\0';
+    if (access(*file.path ? file.path : "/", W_OK | X_OK) != 0)
+        fail(NULL, "%s: %s", file.path, strerror(errno));
+    room_look(*file.path ? file.path : "/");
+    *end = '/';
+    return file.path;
+}
+
 /* Sets what the library reads: options, and the path of recordings, which is
  * absolute as programs change their folder. Says where they will be. */
 static void pattern_set(const struct call *call, const struct program *program)
 {
-    static struct recorder_recording_ file;
-    const char *pattern = call_option(call, 'o');
-    char folder[PATH_MAX] = "", *text = NULL, *end, *real;
+    const char *pattern = call_option(call, 'o'), *path;
+    char folder[PATH_MAX] = "", *text = NULL, *end;
     if (!pattern)
         pattern = "%e.%p.rec";
     if (!*pattern)
@@ -331,26 +467,10 @@ static void pattern_set(const struct call *call, const struct program *program)
              : text);
     if (setenv("RECORDER_RUN", text, 1) != 0)
         need(NULL);
-    real = realpath(program->path, NULL);
-    if (!real)
-        cannot(program->path, errno);
-    snprintf(file.program, sizeof file.program, "%s", strrchr(real, '/') + 1);
-    free(real);
-    end = strchr(text, ':') + 1;
-    if (strlen(end) >= sizeof file.pattern)
-        fail(NULL, "%s: %s", end, strerror(ENAMETOOLONG));
-    strcpy(file.pattern, end);
-    if (!recorder_open_path_(&file, 0))
-        fail(NULL, "%s: %s", end, strerror(ENAMETOOLONG));
+    path = recording_path(strchr(text, ':') + 1, program);
     free(text);
-    end = strrchr(file.path, '/');
-    *end = '\0';
-    if (access(*file.path ? file.path : "/", W_OK | X_OK) != 0)
-        fail(NULL, "%s: %s", file.path, strerror(errno));
-    room_look(*file.path ? file.path : "/");
-    *end = '/';
     if (!call_option(call, 'q'))
-        warn(NULL, "records to %s%s", file.path,
+        warn(NULL, "records to %s%s", path,
              call_option(call, OPTION_ALWAYS) ? ""
                                               : " from its first thread on");
 }
@@ -364,6 +484,7 @@ static int run(struct call *call)
     program_find(&program, call->arguments[0]);
     program_look(&program);
     library_find(library, &program);
+    libc_look(&program, library);
     preload_set(&program, library);
     pattern_set(call, &program);
     execvp(call->arguments[0], call->arguments);
