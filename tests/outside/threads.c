@@ -180,6 +180,29 @@ Test(threads, holders_may_have_ended)
     command_stop(pid);
 }
 
+/* Goal: who waits for a robust lock, whose first holder has ended, waits for
+ * the thread that has it now: in the process, in its recording and its records.
+ */
+Test(threads, robust_locks_are_held_by_who_recovers)
+{
+    static const char waits[] = " recovers\n";
+    pid_t pid;
+    build_threads("gcc -O2 -g");
+    pid = start("recovered");
+    until_pid("threads", pid, "wants_robust waits for mutex robust of ");
+    cr_assert(strstr(build_text, waits), "%s", build_text);
+    command_stop(pid);
+    pid = command_start(RECORDER " run -q -o rec ./threads recovered");
+    until("threads", "rec", "wants_robust  waits for mutex robust of T");
+    cr_assert(strstr(build_text, waits), "%s", build_text);
+    command_stop(pid);
+    command_must("threads rec");
+    cr_assert(strstr(build_text, waits), "%s", build_text);
+    command_must("locks --check rec");
+    command_must("dump rec");
+    cr_assert_null(strstr(build_text, "2147483647"), "%s", build_text);
+}
+
 /* Goal: a lock that another process holds is said to be its; a futex that no
  * function of the libc waits for is named by its variable, and by who waits. */
 Test(threads, holders_may_be_of_another_process)
@@ -211,6 +234,24 @@ Test(threads, signals_wait_for_their_condition)
     until_pid("threads", pid, " signals waits for condition locked\n");
     until_pid("threads", pid, " signals waits for condition used\n");
     cr_assert_null(strstr(build_text, "mutex"), "%s", build_text);
+    command_stop(pid);
+}
+
+/* Goal: a wait for a condition is told from one for its mutex, also where both
+ * are the same command to the kernel, as of glibc 2.31. */
+Test(threads, conditions_of_older_libcs)
+{
+    char holder[64];
+    pid_t pid;
+    build_must("gcc -O1 -g -static -o old " BUILD_PROGRAMS
+               "/old_condition.c -lpthread");
+    pid = command_start("./old");
+    snprintf(holder, sizeof holder, " old waits for mutex taken of %d old\n",
+             (int)pid);
+    until_pid("threads", pid, " old waits for condition ready\n");
+    until_pid("threads", pid, " old waits for condition group\n");
+    until_pid("threads", pid, holder);
+    cr_assert_null(strstr(build_text, "mutex ready"), "%s", build_text);
     command_stop(pid);
 }
 
@@ -285,6 +326,20 @@ Test(threads, every_kind_of_wait_is_told_of_a_static_program,
      .init = build_long)
 {
     kinds_live("gcc -O2 -g -static");
+}
+/* Goal: who waits for good, as the kernel refused a deadlock of mutexes that
+ * inherit priorities, is said to; the other waits for a mutex of that one. */
+Test(threads, a_deadlock_that_the_kernel_refused_is_told)
+{
+    pid_t pid;
+    build_threads("gcc -O2 -g");
+    pid = start("refused");
+    until_pid(
+        "threads", pid,
+        " inherits waits for mutex (which one is not told), for good: the "
+        "kernel refused it as a deadlock");
+    until_pid("threads", pid, " inherits waits for mutex ring");
+    command_stop(pid);
 }
 /* Goal: without any symbol of the program, its locks have addresses. */
 Test(threads, every_kind_of_wait_is_told_of_a_stripped_program)
@@ -447,12 +502,11 @@ Test(threads, equal_stacks_are_shown_once)
         getrusage(RUSAGE_CHILDREN, &before);
         command_must("threads %d", pid);
         getrusage(RUSAGE_CHILDREN, &after);
-        seconds =
-            (double)(after.ru_utime.tv_sec + after.ru_stime.tv_sec -
-                     before.ru_utime.tv_sec - before.ru_stime.tv_sec) +
-            (double)(after.ru_utime.tv_usec + after.ru_stime.tv_usec -
-                     before.ru_utime.tv_usec - before.ru_stime.tv_usec) /
-                1e6;
+        seconds = (double)(after.ru_utime.tv_sec + after.ru_stime.tv_sec -
+                           before.ru_utime.tv_sec - before.ru_stime.tv_sec) +
+                  (double)(after.ru_utime.tv_usec + after.ru_stime.tv_usec -
+                           before.ru_utime.tv_usec - before.ru_stime.tv_usec) /
+                      1e6;
     }
     cr_assert_lt(seconds, 2, "%g s", seconds);
     command_stop(pid);

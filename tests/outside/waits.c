@@ -264,6 +264,40 @@ Test(waits, locks_taken_in_a_circle_are_named)
     cr_assert_eq(said("{\"circle\":["), 4, "%s", build_text);
 }
 
+/* Goal: of locks that are no variables a circle says that its memory may have
+ * been that of other locks; of variables it does not. */
+Test(waits, circles_of_memory_say_that_it_may_be_used_again)
+{
+    pid_t pid;
+    build_once("gcc -g -o threads " BUILD_PROGRAMS "/threads.c -lpthread");
+    pid = command_start(RECORDER " run -q -o rec ./threads lends");
+    command_stop(pid);
+    cr_assert_eq(command("locks --check rec"), 3, "%s", build_text);
+    cr_assert_eq(said("LOCK ORDER"), 1, "%s", build_text);
+    must_say("  False if memory was freed and used for another lock");
+    build_waits();
+    pid = start("order");
+    command_stop(pid);
+    command_must("locks rec");
+    cr_assert_eq(said("LOCK ORDER"), 4, "%s", build_text);
+    must_not_say("False if memory");
+}
+
+/* Goal: a circle that only a thread would close of which nobody recorded what it
+ * took, as two had before, is said as perhaps one, and does not fail a check. */
+Test(waits, a_circle_by_another_thread_is_perhaps_one)
+{
+    pid_t pid;
+    build_once("gcc -g -o threads " BUILD_PROGRAMS "/threads.c -lpthread");
+    pid = command_start(RECORDER " run -q -o rec ./threads third");
+    command_stop(pid);
+    cr_assert_eq(command("locks --check rec"), 0, "%s", build_text);
+    cr_assert_eq(said("LOCK ORDER"), 1, "%s", build_text);
+    must_say(" are perhaps taken in a circle: could deadlock, if another "
+             "thread does the same\n");
+    must_say("  another thread took ring+0x28 at takes_pairs ");
+}
+
 /* Goal: of thousands of locks that are taken at one place, the first sixteen
  * are recorded; a circle through two of them is said as perhaps one, and does
  * not fail a check. Locks that are taken in a row, each behind the one before,
@@ -460,6 +494,71 @@ Test(waits, what_readme_tells_to_type_is_true)
                "/typed.py " TEST_ROOT "/README.md \"Why does it hang?\"");
     build_must("RECORDER=" RECORDER " python3 " BUILD_PROGRAMS
                "/typed.py " TEST_ROOT "/docs/threads.md");
+}
+
+/* Goal: a script reads --json of a process and of a recording alike, and each
+ * word of it is told in docs/threads.md. */
+Test(waits, json_is_told_in_docs)
+{
+    pid_t pid;
+    char source[16];
+    build_waits();
+    pid = start("order");
+    command_stop(pid);
+    command_must("locks --json rec >json");
+    pid = start("two");
+    until("locks", "rec", "DEADLOCK");
+    command_stop(pid);
+    command_must("threads --json rec >>json; " RECORDER
+                 " locks --json rec >locks; " RECORDER
+                 " locks --json --by site rec >>json; " RECORDER
+                 " locks --json --by thread rec >>json");
+    build_once("gcc -g -o threads " BUILD_PROGRAMS "/threads.c -lpthread");
+    pid = command_start("./threads two");
+    snprintf(source, sizeof source, "%d", (int)pid);
+    until("locks", source, "DEADLOCK");
+    command_must("threads --json %d >>json; " RECORDER " locks --json %d >live",
+                 pid, pid);
+    command_stop(pid);
+    build_must(
+        "python3 -c \"\n"
+        "import json\n"
+        "told = open(\\\"" TEST_ROOT "/docs/threads.md\\\").read()\n"
+        "def look(at):\n"
+        "    for key in at if isinstance(at, dict) else ():\n"
+        "        assert chr(96) + key + chr(96) in told, key\n"
+        "    for value in at.values() if isinstance(at, dict) else at:\n"
+        "        if isinstance(value, (dict, list)): look(value)\n"
+        "rows = {n: [json.loads(l) for l in open(n)] for n in "
+        "(\\\"json\\\", \\\"locks\\\", \\\"live\\\")}\n"
+        "for all in rows.values(): look(all)\n"
+        "held = lambda n: {l[\\\"symbol\\\"]: type(l[\\\"holder\\\"])\n"
+        "    for l in rows[n] if l.get(\\\"kind\\\") == \\\"mutex\\\"}\n"
+        "assert held(\\\"locks\\\") == held(\\\"live\\\") == "
+        "{\\\"cash\\\": int, \\\"bank\\\": int}, held(\\\"locks\\\")\n\"");
+}
+
+/* Goal: a picture shows any name as a terminal is shown it; a process that a
+ * signal stopped is said to be. */
+Test(waits, odd_names_and_a_stopped_process)
+{
+    pid_t pid;
+    char source[16];
+    build_once("gcc -g -o threads " BUILD_PROGRAMS "/threads.c -lpthread");
+    pid = command_start("./threads odd");
+    snprintf(source, sizeof source, "%d", (int)pid);
+    until("locks", source, " 5: ");
+    command_must("locks --dot %d", pid);
+    must_say(" esc\\\\x1b[31m\"");
+    must_say(" tab\\\\there\"");
+    must_say(" q\\\"uote\"");
+    must_say(" back\\\\sl\"");
+    must_say(" a&amp;amp;b\"");
+    cr_assert_eq(kill(pid, SIGSTOP), 0);
+    until("threads", source, "; is stopped");
+    until("threads", source, "A signal stopped the process before: kill ");
+    must_not_say("while the process ran");
+    command_stop(pid);
 }
 
 /* --------------------------------------------------------------- hostile -- */

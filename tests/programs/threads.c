@@ -6,6 +6,7 @@
 */
 #define _GNU_SOURCE
 #include <dirent.h>
+#include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -25,6 +26,7 @@ pthread_mutex_t bank = PTHREAD_MUTEX_INITIALIZER;
 pthread_mutex_t ring[MUTEXES];
 pthread_mutex_t recursive;
 pthread_mutex_t inheriting;
+pthread_mutex_t robust;
 mtx_t plain;
 pthread_rwlock_t table = PTHREAD_RWLOCK_INITIALIZER;
 pthread_rwlock_t pages = PTHREAD_RWLOCK_INITIALIZER;
@@ -214,6 +216,36 @@ static void ended(void)
     pthread_exit(NULL);
 }
 
+/* A robust lock, left by a thread that has ended: the next one has it, and did
+ * not say yet that what it guards is well again. */
+static void *leaves(void *with)
+{
+    pthread_mutex_lock(&robust);
+    return with;
+}
+static void *recovers(void *with)
+{
+    if (pthread_mutex_lock(&robust) != EOWNERDEAD)
+        exit(1);
+    nap();
+    return with;
+}
+static void *wants_robust(void *with)
+{
+    pthread_mutex_lock(&robust);
+    return with;
+}
+static void recovered(void)
+{
+    pthread_mutexattr_t kind;
+    pthread_mutexattr_init(&kind);
+    pthread_mutexattr_setrobust(&kind, PTHREAD_MUTEX_ROBUST);
+    pthread_mutex_init(&robust, &kind);
+    pthread_join(thread("leaves", leaves, NULL), NULL);
+    after("recovers", recovers, NULL);
+    after("wants_robust", wants_robust, NULL);
+}
+
 /* ----------------------------------------------------------- no deadlock -- */
 
 static struct timespec in_an_hour(void)
@@ -222,6 +254,62 @@ static struct timespec in_an_hour(void)
     clock_gettime(CLOCK_REALTIME, &time);
     time.tv_sec += 3600;
     return time;
+}
+/* Three locks in a circle. Of those who take the first pair, `recorder run` tells
+ * two, who take the other pairs, too. */
+static void *takes_pairs(void *pairs)
+{
+    for (const char *pair = pairs; *pair; pair += 2) {
+        pthread_mutex_lock(&ring[pair[0] - '0']);
+        pthread_mutex_lock(&ring[pair[1] - '0']);
+        pthread_mutex_unlock(&ring[pair[1] - '0']);
+        pthread_mutex_unlock(&ring[pair[0] - '0']);
+    }
+    nap();
+    return NULL;
+}
+static void third(void)
+{
+    after("first", takes_pairs, "0120");
+    after("second", takes_pairs, "0112");
+    after("third", takes_pairs, "01");
+}
+/* Two mutexes that inherit priorities: the kernel refuses whoever comes last. */
+static void *wants_other(void *own)
+{
+    pthread_mutex_lock(&ring[own != NULL]);
+    pthread_barrier_wait(&both);
+    pthread_mutex_lock(&ring[own == NULL]);
+    return own;
+}
+static void refused(void)
+{
+    pthread_mutexattr_t inherit;
+    pthread_mutexattr_init(&inherit);
+    pthread_mutexattr_setprotocol(&inherit, PTHREAD_PRIO_INHERIT);
+    for (int i = 0; i < 2; i++)
+        pthread_mutex_init(&ring[i], &inherit);
+    pthread_barrier_init(&both, NULL, 2);
+    thread("inherits", wants_other, NULL);
+    thread("inherits", wants_other, &ring);
+}
+/* Locks of a thread each, in the same memory, the other way round. */
+static pthread_mutex_t *lent;
+static void *takes_lent(void *first)
+{
+    int at = first != NULL;
+    pthread_mutex_lock(&lent[at]);
+    pthread_mutex_lock(&lent[!at]);
+    pthread_mutex_unlock(&lent[!at]);
+    pthread_mutex_unlock(&lent[at]);
+    return NULL;
+}
+static void lends(void)
+{
+    if (!(lent = calloc(2, sizeof *lent)))
+        exit(1);
+    pthread_join(thread("lent", takes_lent, NULL), NULL);
+    pthread_join(thread("lent_again", takes_lent, lent), NULL);
 }
 static void *timed(void *with)
 {
@@ -454,6 +542,15 @@ static void named(void)
     two();
     after("\x1b[31m\"\\\n\x80", sleeper, NULL);
 }
+/* One holds what the others want, and their names are odd. */
+static void odd(void)
+{
+    static const char *const names[] = {"esc\x1b[31m", "q\"uote", "back\\sl",
+                                        "a&amp;b", "tab\there"};
+    pthread_mutex_lock(&cash);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        thread(names[i], wants_cash, NULL);
+}
 
 /* A stack that its thread has made useless. */
 static void *lost(void *with)
@@ -496,7 +593,12 @@ int main(int argc, char **argv)
                  {"scribbled", scribbled},
                  {"uninterruptible", uninterruptible},
                  {"ended", ended},
+                 {"recovered", recovered},
+                 {"lends", lends},
+                 {"third", third},
+                 {"refused", refused},
                  {"named", named},
+                 {"odd", odd},
                  {"unreadable", unreadable}};
     if (argc > 2)
         count = atol(argv[2]);

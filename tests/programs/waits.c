@@ -438,7 +438,7 @@ static void *scribbles(void *p)
                                    "%p from %p, %p from %p, %p from %p"},
         {&recorder_for_lock_wait, ">mutex %p of %d, stack %u, holding %u"},
         {&recorder_for_lock_wait, "<mutex %p: %d, by T%u"},
-        {&recorder_for_thread_life, "started %p(%p) as %p, made by T%u"},
+        {&recorder_for_thread_life, "started %p(%p) as %p, made by T%u, stack %u"},
         {&recorder_for_thread_life, "ended: lock %u waited %u, trylock %u"},
         {&recorder_for_thread_life, "named %s"},
         {&recorder_for_call_stack,

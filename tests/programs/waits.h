@@ -167,11 +167,12 @@ static void *started(void *with)
           WORDS((uintptr_t)pthread_self(), start.maker, (uintptr_t)start.run,
                 (uintptr_t)start.with, 0, start.stack, 0, 8 << 20));
     recorder_record_words_(&recorder_for_thread_life,
-                           TEXT("started %p(%p) as %p, made by T%u"),
+                           TEXT("started %p(%p) as %p, made by T%u, stack %u"),
                            start.site,
                            WORDS((uintptr_t)start.run, (uintptr_t)start.with,
-                                 (uintptr_t)pthread_self(), start.maker),
-                           1);
+                                 (uintptr_t)pthread_self(), start.maker,
+                                 start.stack),
+                           2);
     result = start.run(start.with);
     for (int i = 0; i < 12; i++)
         calls[i] = *me.calls[i];
@@ -199,9 +200,8 @@ OUTER pthread_t create(const char *name, void *(*run)(void *), void *with)
     if (pthread_create(&made, NULL, started, start) != 0)
         abort();
     recorder_record_words_(
-        &recorder_for_thread_life, TEXT("create %p(%p) as %p: %d, stack %u"),
-        SITE, WORDS((uintptr_t)run, (uintptr_t)with, (uintptr_t)made, 0, stack),
-        2);
+        &recorder_for_thread_life, TEXT("create %p(%p): %d, stack %u"), SITE,
+        WORDS((uintptr_t)run, (uintptr_t)with, 0, stack), 1);
     return made;
 }
 

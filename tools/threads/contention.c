@@ -146,8 +146,7 @@ static bool waits_count(struct contentions *to, const struct threads *threads,
     return true;
 }
 
-/* What is waited for without that anybody holds it: threads that have nothing
- * to do wait for a condition. */
+/* True for waits that need no holder: an idle thread waits for a condition. */
 static bool is_idle(const struct contention *row)
 {
     return row->kind == WAIT_CONDITION || row->kind == WAIT_SEMAPHORE ||
@@ -208,7 +207,7 @@ static int change_compare(const void *a, const void *b)
     return left->ns < right->ns ? -1 : left->ns > right->ns;
 }
 
-/* From when on no record of a wait is gone. */
+/* Returns from when on no record of a wait was overwritten. */
 static int64_t begin_of(struct recorded *recorded)
 {
     reader_count(&recorded->reader);

@@ -5,7 +5,7 @@
 
 #include "recorded.h"
 
-/* What was waited for, or where, or by whom. */
+/* A row of waits: for an object, at a place, or by a thread. */
 struct contention {
     uint64_t key; /* an object, a stack, or the index of a past */
     enum wait_kind kind;

@@ -24,6 +24,34 @@ static bool is_interrupted(int64_t result)
     return (result >= -516 && result <= -512) || result == -4;
 }
 
+/* Does an instruction that calls the system stand at a thread's pc, or end
+ * there? */
+enum call_is { AT_PC, BEFORE_PC };
+static bool is_system_call(const struct threads *threads,
+                           const struct thread *thread, enum call_is where)
+{
+    static const struct {
+        unsigned machine, size;
+        unsigned char bytes[4];
+    } calls[] = {{EM_ARM, 2, {0x00, 0xdf}},
+                 {EM_ARM, 4, {0x00, 0x00, 0x00, 0xef}},
+                 {EM_AARCH64, 4, {0x01, 0x00, 0x00, 0xd4}},
+                 {EM_RISCV, 4, {0x73, 0x00, 0x00, 0x00}},
+                 {EM_MIPS, 4, {0x00, 0x00, 0x00, 0x0c}},
+                 {EM_X86_64, 2, {0x0f, 0x05}}};
+    struct memory *m = threads->source->memory;
+    const struct unwind_machine *machine = &threads->machine->unwind;
+    uint64_t pc = thread->registers.value[machine->pc] & ~machine->no_address;
+    unsigned char code[4];
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (calls[i].machine == m->machine &&
+            bytes_read(m, pc - (where == BEFORE_PC ? calls[i].size : 0), code,
+                       calls[i].size) &&
+            memcmp(code, calls[i].bytes, calls[i].size) == 0)
+            return true;
+    return false;
+}
+
 enum { STATUS_CPSR = 16 }; /* of ARM */
 
 void core_registers(const struct threads *threads, struct thread *thread,
@@ -47,36 +75,15 @@ void core_registers(const struct threads *threads, struct thread *thread,
         thread->registers.value[machine->unwind.pc] |= 1; /* as Thumb */
     thread->has_registers = true;
     thread->call = word_signed(m, value[machine->call]);
-    thread->in_call = thread->call >= 0 &&
-                      is_interrupted(word_signed(m, value[machine->result]));
     for (unsigned i = 0; i < 6; i++)
         thread->arguments[i] = value[machine->arguments[i]];
+    if (thread->call < 0)
+        return;
+    thread->in_call = is_interrupted(word_signed(m, value[machine->result]));
     thread->argument_lost = thread->in_call && machine->loses_argument;
-}
-
-/* Does the thread stand behind an instruction that calls the system? */
-static bool is_behind_call(const struct threads *threads,
-                           const struct thread *thread)
-{
-    static const struct {
-        unsigned machine, size;
-        unsigned char bytes[4];
-    } calls[] = {{EM_ARM, 2, {0x00, 0xdf}},
-                 {EM_ARM, 4, {0x00, 0x00, 0x00, 0xef}},
-                 {EM_AARCH64, 4, {0x01, 0x00, 0x00, 0xd4}},
-                 {EM_RISCV, 4, {0x73, 0x00, 0x00, 0x00}},
-                 {EM_MIPS, 4, {0x00, 0x00, 0x00, 0x0c}},
-                 {EM_X86_64, 2, {0x0f, 0x05}}};
-    struct memory *m = threads->source->memory;
-    const struct unwind_machine *machine = &threads->machine->unwind;
-    uint64_t pc = thread->registers.value[machine->pc] & ~machine->no_address;
-    unsigned char code[4];
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-        if (calls[i].machine == m->machine &&
-            bytes_read(m, pc - calls[i].size, code, calls[i].size) &&
-            memcmp(code, calls[i].bytes, calls[i].size) == 0)
-            return true;
-    return false;
+    /* Linux on ARM, aarch64 and RISC-V makes a thread ready to call again before
+     * it stops it or dumps it: with the arguments that it called with. */
+    thread->in_call |= is_system_call(threads, thread, AT_PC);
 }
 
 const char *core_threads(struct threads *threads)
@@ -95,7 +102,8 @@ const char *core_threads(struct threads *threads)
             core_registers(threads, thread, from->status + at, from->size - at);
         /* An emulator notes the registers that a call began with. */
         if (source->linked && thread->has_registers && thread->call >= 0)
-            thread->in_call = is_behind_call(threads, thread);
+            thread->in_call = is_system_call(threads, thread, BEFORE_PC) ||
+                              is_system_call(threads, thread, AT_PC);
     }
     return threads->count
                ? NULL

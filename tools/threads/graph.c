@@ -7,8 +7,9 @@
 #include <string.h>
 #include <time.h>
 
-/* Whom a thread waits for, the i-th; THREAD_NONE: no more. A wait that ends by
- * itself makes no deadlock, nor does one of which the holder is not sure. */
+/* Returns the i-th thread that a thread waits for; THREAD_NONE: there are no
+ * more. A wait with a timeout makes no deadlock, nor one whose holder is not
+ * sure. */
 static size_t waits_for(const struct threads *threads, size_t thread, size_t i)
 {
     const struct wait *wait = &threads->all[thread].wait;
@@ -119,6 +120,15 @@ bool thread_waits_still(struct threads *threads, size_t thread, size_t holder)
             holder_same(threads, one, holder) && process_stood(threads, &look));
 }
 
+/* Does the kernel know, too, that a thread waits that was recorded to? One that
+ * left its lock's function by longjmp() runs, or waits elsewhere. */
+static bool is_blocked(struct threads *threads, const struct thread *thread)
+{
+    struct thread look = {.id = thread->id};
+    return !threads->source->pid || thread->wait.kind == WAIT_SPIN ||
+           !process_look(threads, &look) || wait_may_be_futex(threads, &look);
+}
+
 /* Is it true of one moment? All of its threads are looked at, then who holds
  * what they wait for, then all threads again: if none ran from the first looks
  * to the last, all waited, for those holders, at once. */
@@ -130,7 +140,8 @@ static bool cycle_stands(struct threads *threads, const struct cycle *cycle)
     for (size_t i = 0; i < cycle->count && stands; i++) {
         const struct thread *thread = &threads->all[cycle->threads[i]];
         looks[i].id = thread->id;
-        stands = thread->past ? recorded_still(now, thread)
+        stands = thread->past ? recorded_still(now, thread) &&
+                                    is_blocked(threads, thread)
                               : look_same(threads, thread, &looks[i]);
     }
     held = recorded_again(threads, "thread_held");

@@ -57,7 +57,7 @@ const char *recorded_join(struct threads *threads)
 
 /* ----------------------------------------------------------------- holds -- */
 
-/* Who holds which lock, sorted by locks. */
+/* A thread that holds a lock. An array of them is sorted by locks. */
 struct held {
     uint64_t object;
     size_t thread;
@@ -139,8 +139,9 @@ static bool holder_add(struct threads *threads, struct wait *wait,
     return true;
 }
 
-/* Those that hold it in a way that keeps the waiting thread from it; of those
- * that have ended, only if `ended`. */
+/* Adds the threads that hold an object so that the waiting thread cannot get
+ * it: those that have ended if `ended`, else the others. False: there is no
+ * memory. */
 static bool holders_add(struct threads *threads, struct wait *wait,
                         const struct helds *helds, bool ended)
 {
@@ -176,8 +177,9 @@ static size_t index_of(const struct threads *threads, int32_t id)
     return at;
 }
 
-/* What the mutex itself says, where its memory is there. That a thread holds
- * what it waits for must have been recorded, too: it may just have got it. */
+/* Prefers the owner that the mutex itself names, where its memory is readable,
+ * and is unsure where records name another thread, or the owner is the waiting
+ * thread itself, which may just have got it. */
 static void owner_check(struct threads *threads, const struct thread *thread)
 {
     struct wait *wait = (struct wait *)&thread->wait;

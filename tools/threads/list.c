@@ -60,8 +60,7 @@ struct line {
     size_t count, max;
 };
 
-/* What a thread does, its number in the program's registry, and what it
- * holds. */
+/* Tells a thread's number in the program's registry, what it does and holds. */
 static void words_of(struct threads *threads, size_t which, char to[2200])
 {
     const struct thread *thread = &threads->all[which];

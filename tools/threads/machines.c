@@ -6,7 +6,7 @@
 #include <seccomp.h>
 #include <stdlib.h>
 
-/* What both word sizes of RISC-V have alike. */
+/* Members that both word sizes of RISC-V share. */
 #define RISCV                                                                  \
     .elf = EM_RISCV, .calls = SCMP_ARCH_RISCV64,                               \
     .unwind = {.count = 32,                                                    \

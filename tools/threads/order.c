@@ -277,6 +277,15 @@ static bool together(const struct edge *a, const struct edge *b)
     return true;
 }
 
+/* Is a thread chosen for one of the first edges? */
+static bool is_chosen(const struct circle *circle, unsigned count, size_t past)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (!circle->takings[i].other && circle->takings[i].past == past)
+            return true;
+    return false;
+}
+
 /* Chooses a thread for each edge of the way, from the i-th on. */
 static bool threads_choose(const struct search *search, struct circle *circle,
                            unsigned i)
@@ -286,18 +295,26 @@ static bool threads_choose(const struct search *search, struct circle *circle,
         return true;
     edge = &search->edges[search->way[i]];
     for (unsigned k = 0; k < edge->pasts_count; k++) {
-        unsigned before = 0;
-        while (before < i && circle->takings[before].past != edge->pasts[k])
-            before++;
         circle->takings[i] =
-            (struct taking){edge->chain, edge->held, edge->pasts[k]};
-        if (before == i && threads_choose(search, circle, i + 1))
+            (struct taking){edge->chain, edge->held, edge->pasts[k], false};
+        if (!is_chosen(circle, i, edge->pasts[k]) &&
+            threads_choose(search, circle, i + 1))
             return true;
     }
     /* Of several threads two are recorded: others may have taken it, too. */
-    return edge->pasts_count > 1 && circle->count > 2 &&
-           search->recorded->pasts_count >= circle->count &&
+    circle->takings[i].other = true;
+    return circle->further && edge->pasts_count > 1 &&
            threads_choose(search, circle, i + 1);
+}
+
+/* Chooses threads that are known, or else some that may be there. */
+static bool threads_chosen(const struct search *search, struct circle *circle)
+{
+    if (threads_choose(search, circle, 0))
+        return true;
+    circle->further =
+        circle->count > 2 && search->recorded->pasts_count >= circle->count;
+    return circle->further && threads_choose(search, circle, 0);
 }
 
 static bool lived_apart(const struct past *a, const struct past *b)
@@ -316,14 +333,14 @@ static bool is_circle(const struct search *search, unsigned count,
     for (unsigned i = 0; i < count; i++) {
         const struct edge *edge = &search->edges[search->way[i]];
         const struct edge *next = &search->edges[search->way[(i + 1) % count]];
-        circle->perhaps |= edge->to != next->from;
+        circle->of_class |= edge->to != next->from;
         if (edge->chain->reads && next->chain->holds[next->held].reads)
             return false;
         for (unsigned k = 0; k < i; k++)
             if (!together(edge, &search->edges[search->way[k]]))
                 return false;
     }
-    if (!threads_choose(search, circle, 0))
+    if (!threads_chosen(search, circle))
         return false;
     for (unsigned i = 0; i < count; i++)
         for (unsigned k = 0; k < i; k++)
@@ -351,7 +368,7 @@ static void circle_keep(struct search *search, unsigned count)
         return;
     if (ids_add(&search->said, sum, product, count, &is_new) == IDS_NONE)
         order->no_memory = true;
-    if (search->by_class && !circle.perhaps)
+    if (search->by_class && !circle.of_class)
         return; /* it was found before */
     circles = array_room(order->circles, &order->max, order->count + 1,
                          sizeof *circles);

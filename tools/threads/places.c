@@ -266,3 +266,37 @@ bool place_variable(struct threads *threads, uint64_t address, char *to,
              (unsigned long long)offset);
     return true;
 }
+
+/* A symbol that is looked for in the libc of a program. */
+struct wanted {
+    const struct threads *threads;
+    const char *name;
+    bool found;
+};
+static int symbol_in_module(Dwfl_Module *module, void **unused,
+                            const char *unused_too, Dwarf_Addr start,
+                            void *context)
+{
+    struct wanted *wanted = context;
+    const struct module *mapped = module_at(wanted->threads->source, start);
+    int count;
+    (void)unused;
+    (void)unused_too;
+    if (wanted->threads->has_libc && (!mapped || !place_is_libc(mapped->path)))
+        return DWARF_CB_OK;
+    count = dwfl_module_getsymtab(module);
+    for (int i = 0; i < count && !wanted->found; i++) {
+        GElf_Sym symbol;
+        const char *name = dwfl_module_getsym(module, i, &symbol, NULL);
+        wanted->found = name && symbol.st_shndx != SHN_UNDEF &&
+                        strncmp(name, wanted->name, strlen(wanted->name)) == 0;
+    }
+    return wanted->found ? DWARF_CB_ABORT : DWARF_CB_OK;
+}
+
+bool place_libc_has(const struct threads *threads, const char *name)
+{
+    struct wanted wanted = {.threads = threads, .name = name};
+    dwfl_getmodules(threads->unwind.dwfl, symbol_in_module, &wanted, 0);
+    return wanted.found;
+}

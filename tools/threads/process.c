@@ -28,7 +28,7 @@ static bool task_text(const struct threads *threads, int32_t id,
     return got > 0;
 }
 
-/* What stands behind "\nName:" in a status; null: there is none. */
+/* Returns what stands behind "\nName:" in a status; null: there is none. */
 static const char *status_field(const char *status, const char *name)
 {
     const char *at = strstr(status, name);

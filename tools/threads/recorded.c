@@ -109,42 +109,9 @@ static void self_read(const struct entry *entry)
     }
 }
 
-/* A thread that ended has left its place to another, which overwrote where it
- * was made; its maker said so, a little before or after it started. */
-static void created_read(const struct entry *entry, uint64_t handle,
-                         uint64_t stack)
-{
-    struct recorded *recorded = entry->recorded;
-    struct made *made = array_room(recorded->made, &recorded->made_max,
-                                   recorded->handles.count + 1, sizeof *made);
-    struct past *past;
-    bool is_new;
-    size_t at;
-    if (made)
-        recorded->made = made;
-    at = made ? ids_add(&recorded->handles, handle, 0, 0, &is_new) : IDS_NONE;
-    if (at == IDS_NONE) {
-        recorded->no_memory = true;
-        return;
-    }
-    made += at;
-    if (is_new)
-        *made = (struct made){0};
-    if (stack)
-        made->stack = stack;
-    else
-        made->number = entry->past->number;
-    past = made->number ? recorded_past(recorded, made->number) : NULL;
-    if (!past || !made->stack)
-        return;
-    if (!past->made_stack)
-        past->made_stack = made->stack;
-    *made = (struct made){0};
-}
-
-/* What is known so far is of the parent's threads, one of which goes on as this
- * one. An heir comes behind those whose heir it is, so no chain of them is a
- * circle. */
+/* A thread went on as another one's copy, by fork(): all that was read so far
+ * is of the parent's threads. An heir stands behind the thread that it goes on
+ * from, so that chains of heirs have no circle. */
 static void fork_read(const struct entry *entry, unsigned number)
 {
     struct recorded *recorded = entry->recorded;
@@ -163,20 +130,20 @@ static void life_read(const struct entry *entry)
     const uint64_t *word = entry->word;
     if (!past)
         return;
-    if (begins(entry->format, "create %p(%p) as %p: %d, stack %u")) {
-        if (word[3] == 0 && word[4])
-            created_read(entry, word[2], word[4]);
-    } else if (begins(entry->format, "started %p(%p) as %p, made by T%u")) {
-        created_read(entry, word[2], 0);
+    if (begins(entry->format,
+               "started %p(%p) as %p, made by T%u, stack %u")) {
         past->is_made = true;
         past->start = word[0];
         past->argument = word[1];
         past->handle = word[2];
         past->maker = (unsigned)word[3];
+        past->made_stack = word[4];
         past->made_at = entry->event->event.caller;
         past->made_ns = entry->event->ns;
     } else if (begins(entry->format, "unseen: more than %u threads")) {
         entry->recorded->seen_most = (unsigned)word[0];
+    } else if (begins(entry->format, "unseen: threads behind a seccomp")) {
+        entry->recorded->is_sandboxed = true;
     } else if (begins(entry->format, "forked from T%u")) {
         fork_read(entry, (unsigned)word[0]);
     } else if (begins(entry->format, "ended: ")) {
@@ -574,7 +541,7 @@ static void event_read(struct recorded *recorded,
     readers[i].read(&entry);
 }
 
-/* What a thread did in front of fork() is its own in the child, too. */
+/* Gives what a thread did before fork() to its heir in the child. */
 static void heirs_join(struct recorded *recorded)
 {
     for (size_t i = 0; i < recorded->spans_count; i++)
@@ -649,7 +616,5 @@ void recorded_free(struct recorded *recorded)
     free(recorded->totals);
     free(recorded->spans);
     free(recorded->chains);
-    free(recorded->made);
-    ids_free(&recorded->handles);
     free(recorded);
 }

@@ -108,15 +108,10 @@ struct recorded {
     size_t spans_count, spans_max;
     struct chain *chains;
     size_t chains_count, chains_max;
-    struct ids handles; /* of threads, as they are made */
-    struct made {
-        unsigned number; /* that started, and whose maker was not read yet */
-        uint64_t stack;  /* or the other way round */
-    } * made;
-    size_t made_max;
     struct opened *opened;
     size_t opened_count, opened_max;
     unsigned seen_most;        /* threads at once; there were more; or 0 */
+    bool is_sandboxed;         /* the program, which made threads then */
     int64_t first_ns, last_ns; /* of waits: from when all are known */
     bool has_snapshots;        /* of stacks: see snapshots_extend() */
     bool no_memory;
@@ -125,7 +120,7 @@ struct recorded {
 /* Reads what was recorded of a reader's program. Null: nothing was, or *wrong
  * says what is wrong. */
 struct recorded *recorded_read(const struct reader *, const char **wrong);
-/* The same of the recorders with such names. */
+/* Does the same for the recorders of such names only. */
 struct recorded *recorded_look(const struct reader *, const char *names,
                                const char **wrong);
 void recorded_free(struct recorded *);

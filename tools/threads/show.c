@@ -74,7 +74,10 @@ void show_object(struct threads *threads, const struct wait *wait, char to[256])
 {
     const struct past *owner;
     if (!wait->object) {
-        snprintf(to, 256, "(which one is not told)");
+        snprintf(to, 256, "(which one is not told)%s",
+                 wait->refused
+                     ? ", for good: the kernel refused it as a deadlock"
+                     : "");
         return;
     }
     if (place_variable(threads, wait->object, to, 256))
@@ -86,8 +89,9 @@ void show_object(struct threads *threads, const struct wait *wait, char to[256])
                  owner->number);
 }
 
-/* Who is no thread of the program may be one of another process, with which it
- * shares the lock; ids of another namespace say nothing here. */
+/* Tells of an id that is no thread of the program: it may be one of another
+ * process, which shares the lock. Ids of another namespace cannot be looked up
+ * here. */
 static void stranger(const struct threads *threads, int32_t id, char to[256])
 {
     const struct thread *first = &threads->all[0];
@@ -156,7 +160,17 @@ void show_holder(struct threads *threads, const struct wait *wait, char to[256])
     }
 }
 
-/* What a thread does that waits in no call that is known. */
+void show_holder_json(FILE *to, const struct threads *threads,
+                      const struct wait *wait)
+{
+    int32_t id = wait->holder == THREAD_NONE ? wait->holder_id
+                                             : threads->all[wait->holder].id;
+    fputs("\"holder\":", to);
+    fprintf(to, id > 0 ? "%d" : "null", (int)id);
+    fprintf(to, ",\"readers\":%u", wait->readers);
+}
+
+/* Tells a thread's state, if it waits in no call that is known. */
 static const char *state_words(const struct thread *thread)
 {
     switch (thread->state) {
@@ -172,7 +186,7 @@ static const char *state_words(const struct thread *thread)
     }
 }
 
-/* Of a thread in a system call that waits for no lock. */
+/* Tells the system call of a thread that waits for no lock. */
 static void call_words(struct threads *threads, const struct thread *thread,
                        char to[1024])
 {
@@ -236,6 +250,8 @@ void show_wait(struct threads *threads, const struct thread *thread,
     case WAIT_CALL: call_words(threads, thread, to); break;
     default: lock_words(threads, thread, to);
     }
+    if (thread->state == 'T' && thread->wait.kind != WAIT_NONE)
+        snprintf(to + strlen(to), 1024 - strlen(to), "; is stopped");
 }
 
 size_t show_held(struct threads *threads, size_t holder, size_t *to, size_t max)
@@ -467,32 +483,50 @@ void show_deadlocks_json(FILE *to, struct threads *threads)
     }
 }
 
+/* Tells how a source that was not stopped for it was read; `debugged` and
+ * `stopped`: how many threads a debugger, or a signal, has stopped. */
+static void source_how(FILE *to, const struct threads *threads, size_t debugged,
+                       size_t stopped)
+{
+    if (!threads->source->pid && threads->count && threads->all[0].is_snapshot)
+        fputs("As its threads recorded them.\n", to);
+    else if (!threads->source->pid)
+        fputs(threads->source->memory->stale_order
+                  ? "As recorder run recorded them.\n"
+                  : "As the core file has them.\n",
+              to);
+    else if (debugged && debugged == threads->count)
+        fputs("Read while a debugger had the process stopped.\n", to);
+    else if (stopped && stopped == threads->count)
+        fprintf(to, "A signal stopped the process before: kill -CONT %d\n",
+                (int)threads->source->pid);
+    else
+        fputs("Read while the process ran; nothing was stopped.\n", to);
+}
+
 void show_how(FILE *to, const struct threads *threads)
 {
-    size_t running = 0, moved = 0, debugged = 0;
+    size_t running = 0, moved = 0, debugged = 0, stopped = 0;
     for (size_t i = 0; i < threads->count; i++) {
         debugged += threads->all[i].state == 't';
+        stopped += threads->all[i].state == 'T';
         running += !threads->all[i].frames_count && !threads->all[i].ended;
         moved += threads->all[i].moved;
     }
     if (threads->stopped_ns)
         fprintf(to, "The process was stopped for %.1f ms.\n",
                 (double)threads->stopped_ns / 1e6);
-    else if (threads->source->pid && debugged && debugged == threads->count)
-        fputs("Read while a debugger had the process stopped.\n", to);
-    else if (threads->source->pid)
-        fputs("Read while the process ran; nothing was stopped.\n", to);
-    else if (threads->count && threads->all[0].is_snapshot)
-        fputs("As its threads recorded them.\n", to);
-    else if (threads->source->memory->stale_order)
-        fputs("As recorder run recorded them.\n", to);
     else
-        fputs("As the core file has them.\n", to);
+        source_how(to, threads, debugged, stopped);
     if (threads->recorded && threads->recorded->seen_most)
         fprintf(to,
                 "More than %u threads lived at once: of those beyond nothing "
                 "was recorded.\n",
                 threads->recorded->seen_most);
+    if (threads->recorded && threads->recorded->is_sandboxed)
+        fputs("Of threads made behind the program's seccomp filter nothing was "
+              "recorded.\n",
+              to);
     if (running && threads->source->pid && !threads->stopped_ns)
         fputs("A thread that runs has no stack here: --stop reads it.\n", to);
     if (moved)

@@ -30,6 +30,8 @@ void show_object(struct threads *, const struct wait *, char to[256]);
 void show_name(const struct threads *, size_t which, char to[64]);
 /* "4713 teller", and whose it is if not of the program. */
 void show_holder(struct threads *, const struct wait *, char to[256]);
+/* The same as JSON: "holder":4713,"readers":0; null: none, or not known. */
+void show_holder_json(FILE *, const struct threads *, const struct wait *);
 /* "waits for mutex bank of 4713 teller", "is in read of 3 (pipe:[12])", "runs";
  * not escaped. */
 void show_wait(struct threads *, const struct thread *, char to[1024]);
@@ -44,12 +46,14 @@ void show_function(const struct place *, char to[256]);
 /* "transfer dead.c:11 < deposit dead.c:16": the innermost frames of the
  * program's own. */
 void show_site(FILE *, struct threads *, const struct thread *);
-/* The same of return addresses, up to `max` functions, behind a word. */
+/* Prints return addresses in the same way, up to `max` functions, behind a
+ * word. */
 void show_frames(FILE *, struct threads *, const char *before,
                  const uint64_t *frames, unsigned count, int max);
 /* "transfer dead.c:11": where a lock was taken. */
 void show_address(FILE *, struct threads *, uint64_t site);
-/* What it was recorded to hold: "holds bank, taken at transfer dead.c:9". */
+/* Prints what a thread was recorded to hold: "holds bank, taken at transfer
+ * dead.c:9". */
 void show_taken(FILE *, struct threads *, const struct thread *);
 /* "1.5 s", "20 ms". */
 void show_time(char to[32], int64_t ns);
@@ -83,7 +87,7 @@ bool show_chosen(const struct thread *, const char *wanted);
 void show_list(FILE *, struct threads *, const char *wanted);
 
 /* held.c: the locks that threads wait for, most threads first. */
-/* What threads wait for: an object, and the threads. */
+/* An object that threads wait for, and these threads. */
 struct lock {
     const struct wait *wait; /* of the first */
     size_t *waiting;

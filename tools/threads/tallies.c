@@ -22,7 +22,7 @@ struct cell {
     size_t size;
 };
 
-/* What stands where there is no memory for a text. */
+/* Stands for a text where there is no memory for one. */
 static char no_text[] = "?";
 static void text_free(char *text)
 {
@@ -85,20 +85,31 @@ static char *threads_text(struct threads *threads, const struct contention *row)
     return cell_end(threads, &cell);
 }
 
-/* Who holds an object: as a thread that waits knows it, or by what all hold. */
-static char *holder_text(struct threads *threads, const struct contention *row)
+/* Names an object's holder: by a thread that waits for it, else by what threads
+ * were recorded to hold. */
+static struct wait holder_of(const struct threads *threads,
+                             const struct contention *row)
 {
-    char text[256] = "";
-    if (row->waiting_count) {
-        show_holder(threads, &threads->all[row->waiting[0]].wait, text);
-        return text_of(threads, text);
-    }
-    for (size_t i = 0; i < threads->count && !*text; i++) {
+    struct wait wait = {.kind = row->kind, .holder = THREAD_NONE};
+    if (row->waiting_count)
+        return threads->all[row->waiting[0]].wait;
+    for (size_t i = 0; i < threads->count; i++) {
         const struct past *past = threads->all[i].past;
         for (unsigned k = 0; past && !past->ended && k < past->holds_count; k++)
-            if (past->holds[k].object == row->key)
-                show_name(threads, i, text);
+            if (past->holds[k].object == row->key) {
+                wait.readers += past->holds[k].reads;
+                if (wait.holder == THREAD_NONE)
+                    wait.holder = i;
+            }
     }
+    return wait;
+}
+
+static char *holder_text(struct threads *threads, const struct contention *row)
+{
+    const struct wait wait = holder_of(threads, row);
+    char text[256] = "";
+    show_holder(threads, &wait, text);
     return text_of(threads, text);
 }
 
@@ -226,25 +237,18 @@ void show_contention(FILE *to, struct threads *threads,
 
 /* ------------------------------------------------------------------ JSON -- */
 
-static void string_json(FILE *to, const char *text)
-{
-    json_string(to, text, strlen(text), false);
-}
-
 static void symbol_json(FILE *to, struct threads *threads, uint64_t object)
 {
     char text[256];
-    if (place_variable(threads, object, text, sizeof text))
-        string_json(to, text);
-    else
-        fputs("null", to);
+    bool found = place_variable(threads, object, text, sizeof text);
+    json_text(to, found ? text : NULL);
 }
 
 static void place_json(FILE *to, struct threads *threads, uint64_t number,
                        uint64_t site)
 {
     char *text = place_text(threads, number, site);
-    string_json(to, text);
+    json_text(to, text);
     text_free(text);
 }
 
@@ -279,9 +283,11 @@ void show_contention_json(FILE *to, struct threads *threads,
                 (unsigned long long)row->longest_ns);
         place_json(to, threads, row->longest_stack, row->longest_site);
         if (by == BY_OBJECT) {
+            const struct wait wait = holder_of(threads, row);
             char *holder = holder_text(threads, row);
-            fputs(",\"held_by\":", to);
-            string_json(to, holder);
+            putc(',', to);
+            show_holder_json(to, threads, &wait);
+            json_member(to, "held_by", holder);
             text_free(holder);
         }
         fputs(",\"waiting\":[", to);
@@ -310,13 +316,26 @@ static void locks_names(FILE *to, struct threads *threads,
     }
 }
 
+/* Is a lock of the circle no variable? Another may have lain there before. */
+static bool may_be_reused(struct threads *threads, const struct circle *circle)
+{
+    char name[256];
+    for (unsigned i = 0; i < circle->count; i++)
+        if (!place_variable(threads, held_of(&circle->takings[i])->object, name,
+                            sizeof name))
+            return true;
+    return false;
+}
+
 void show_circle(FILE *to, struct threads *threads, const struct circle *circle)
 {
     fputs("LOCK ORDER: ", to);
     locks_names(to, threads, circle);
-    fprintf(to, " are %staken in a circle: could deadlock%s\n",
-            circle->perhaps ? "perhaps " : "",
-            circle->perhaps ? ", if locks of one place are the same" : "");
+    fprintf(to, " are %staken in a circle: could deadlock%s%s%s\n",
+            circle_perhaps(circle) ? "perhaps " : "",
+            circle->of_class ? ", if locks of one place are the same" : "",
+            circle->of_class && circle->further ? " and" : "",
+            circle->further ? ", if another thread does the same" : "");
     for (unsigned i = 0; i < circle->count; i++) {
         const struct taking *taking = &circle->takings[i];
         const struct past *past = &threads->recorded->pasts[taking->past];
@@ -328,7 +347,7 @@ void show_circle(FILE *to, struct threads *threads, const struct circle *circle)
         if (past->index != THREAD_NONE)
             show_name(threads, past->index, thread);
         fputs("  ", to);
-        show_text(to, thread);
+        show_text(to, taking->other ? "another thread" : thread);
         fputs(" took ", to);
         show_text(to, name);
         fprintf(to, "%s at %s, holding ",
@@ -344,6 +363,10 @@ void show_circle(FILE *to, struct threads *threads, const struct circle *circle)
     }
     if (circle->apart)
         fputs("  Two of these threads did not live at the same time.\n", to);
+    if (may_be_reused(threads, circle))
+        fputs("  False if memory was freed and used for another lock meanwhile:"
+              " that is not seen.\n",
+              to);
 }
 
 void show_circle_json(FILE *to, struct threads *threads,
@@ -360,8 +383,7 @@ void show_circle_json(FILE *to, struct threads *threads,
                 i ? "," : "", (int)past->id, past->number,
                 (unsigned long long)taking->chain->object);
         symbol_json(to, threads, taking->chain->object);
-        fprintf(to, ",\"reads\":%s,\"at\":",
-                taking->chain->reads ? "true" : "false");
+        fprintf(to, ",\"reads\":%s,\"at\":", json_bool(taking->chain->reads));
         place_json(to, threads, taking->chain->stack, taking->chain->site);
         fprintf(to, ",\"holding\":\"0x%llx\",\"taken_at\":",
                 (unsigned long long)held->object);
@@ -369,8 +391,7 @@ void show_circle_json(FILE *to, struct threads *threads,
         putc('}', to);
     }
     fprintf(to, "],\"perhaps\":%s,\"apart\":%s}\n",
-            circle->perhaps ? "true" : "false",
-            circle->apart ? "true" : "false");
+            json_bool(circle_perhaps(circle)), json_bool(circle->apart));
 }
 
 static bool place_has(const struct place *place, const regex_t *regex)
@@ -378,8 +399,7 @@ static bool place_has(const struct place *place, const regex_t *regex)
     for (; place; place = place->outer)
         if ((place->function &&
              regexec(regex, place->function, 0, NULL, 0) == 0) ||
-            (place->symbol &&
-             regexec(regex, place->symbol, 0, NULL, 0) == 0) ||
+            (place->symbol && regexec(regex, place->symbol, 0, NULL, 0) == 0) ||
             (place->file && regexec(regex, place->file, 0, NULL, 0) == 0))
             return true;
     return false;

@@ -149,7 +149,8 @@ bool threads_join(struct threads *threads)
 
 /* ------------------------------------------------------------------ open -- */
 
-/* Which libc has it? One that is linked into the program is taken for glibc. */
+/* Finds out which libc the program has. One that is linked into it is taken for
+ * glibc. */
 static void libc_find(struct threads *threads)
 {
     const struct source *source = threads->source;

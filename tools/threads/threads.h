@@ -30,7 +30,7 @@ FLOORS (a file calls only files of lower floors)
 
 enum { THREADS_SHOWN_MAX = 65536 };
 
-/* What differs between processors: where the notes of a core file have what. */
+/* What differs between processors: the layout of a core file's notes. */
 struct machine {
     unsigned elf;        /* EM_X86_64 */
     unsigned word_bytes; /* of its registers */
@@ -72,6 +72,7 @@ struct wait {
     uint64_t futex;    /* the word in it that the kernel knows */
     bool inherits;     /* a mutex with priority inheritance */
     bool timed;        /* until a time */
+    bool refused;      /* for good: it would be a deadlock, says the kernel */
     int32_t holder_id; /* as the program's own locks have it; 0: unknown */
     size_t holder;     /* its index among the threads, or THREAD_NONE */
     uint32_t readers;  /* who hold a read-write lock */
@@ -142,8 +143,9 @@ struct threads {
     struct ids ids;      /* of places, by their addresses */
     struct place **places;
     size_t places_max;
-    bool has_libc;  /* as a library */
-    bool no_memory; /* a text is not whole */
+    bool has_libc;              /* as a library */
+    unsigned condition_signals; /* see waits.c; 0: not known yet */
+    bool no_memory;             /* a text is not whole */
     char why[256];
 };
 
@@ -154,11 +156,12 @@ struct threads {
  * of what the source recorded, or null. */
 const char *threads_open(struct threads *, struct source *, struct reader *,
                          bool stop);
-/* What each kind begins with: machine, modules. Null, or what is wrong. */
+/* Begins to read threads of any kind of source: machine and modules. Returns
+ * null, or what is wrong. */
 const char *threads_begin(struct threads *, struct source *);
 /* Walks the stack of a thread whose registers are known, if they are. */
 void threads_walk(struct threads *, struct thread *);
-/* And ends with: which stacks are equal. False: there is no memory. */
+/* Ends it: notes which stacks are equal. False: there is no memory. */
 bool threads_join(struct threads *);
 void threads_close(struct threads *);
 /* The index of a thread by what locks know it by; THREAD_NONE: there is
@@ -167,7 +170,7 @@ size_t threads_index(const struct threads *, int32_t inside);
 /* Formats into `why`, and returns it. */
 const char *threads_wrong(struct threads *, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Who holds what a thread waits for, the i-th; THREAD_NONE: no more. */
+/* Returns the i-th holder of what a thread waits for; THREAD_NONE: no more. */
 size_t threads_holder(const struct threads *, const struct wait *, size_t i);
 /* Another thread, zeroed; null: there are too many, or no memory. */
 struct thread *threads_add(struct threads *);
@@ -178,12 +181,13 @@ struct thread *threads_add(struct threads *);
 const char *process_threads(struct threads *);
 /* Looks at a thread: name, state and call. False: it has ended. */
 bool process_look(struct threads *, struct thread *);
-/* The same in the other order: false, too, if it ran since that look began. */
+/* Looks again; false, too, if the thread ran since the earlier look began. */
 bool process_stood(struct threads *, const struct thread *);
-/* What a file descriptor of the process is: "/tmp/x", "pipe:[12]". False: that
- * is not known. */
+/* Tells what a file descriptor of the process is: "/tmp/x", "pipe:[12]". False:
+ * it is not known. */
 bool process_file(const struct threads *, int fd, char *to, size_t size);
-/* What a thread waits in within the kernel; false: that is not told. */
+/* Tells the kernel's function in which a thread waits. False: it is not
+ * told. */
 bool process_channel(const struct threads *, const struct thread *, char *to,
                      size_t size);
 /* The name of a thread of any process; false: there is none. */
@@ -232,6 +236,9 @@ void place_free(struct place *);
 const char *place_plain(const char *function);
 /* Is a module the library with the functions of threads? */
 bool place_is_libc(const char *path);
+/* Does that library, or the program that it was linked into, have a symbol that
+ * begins so? */
+bool place_libc_has(const struct threads *, const char *name);
 /* The variable that an address lies in, "name" or "name+0x8", by its name in
  * the source; false: none. */
 bool place_variable(struct threads *, uint64_t address, char *to, size_t size);
@@ -242,6 +249,8 @@ bool place_variable(struct threads *, uint64_t address, char *to, size_t size);
 void wait_find(struct threads *, struct thread *);
 /* How many of a thread's innermost frames are the libc's, in which it waits. */
 unsigned wait_frames(struct threads *, const struct thread *);
+/* Does a thread that was seen wait on a futex, as far as is known? */
+bool wait_may_be_futex(const struct threads *, const struct thread *);
 /* Reads again who holds it. */
 void wait_holder(struct threads *, struct wait *);
 /* The id that a mutex notes as its holder; 0: none, or it is not known. */

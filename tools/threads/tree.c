@@ -23,8 +23,9 @@ struct tree {
 
 /* ----------------------------------------------------------------- words -- */
 
-/* What runs in a thread: of C++ the type of its object says more than the start
- * function, which is the library's: it stands in the name of its table. */
+/* Tells what runs in a thread. Of std::thread, whose start function is the
+ * library's, the callable's type tells more: it stands in the name of its
+ * vtable. */
 static void start_words(struct threads *threads, const struct past *past,
                         char to[300])
 {
@@ -205,7 +206,8 @@ static void list_show(struct tree *tree, size_t first, int indent)
     free(group);
 }
 
-/* Who made a thread, by index; THREAD_NONE: it is not known. */
+/* Returns the index of the thread that made a thread; THREAD_NONE: it is not
+ * known. */
 static size_t maker_of(const struct threads *threads, size_t thread)
 {
     const struct past *past = threads->all[thread].past, *maker;

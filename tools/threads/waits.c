@@ -14,30 +14,42 @@
 #include <stdio.h>
 #include <string.h>
 
+#ifndef FUTEX_LOCK_PI2 /* Linux 5.14; its headers may be older */
+#define FUTEX_LOCK_PI2 13
+#endif
+
 /* Frames of the libc that a wait has at most. */
 enum { FRAMES_OF_WAIT = 8 };
 
-/* The functions that wait, by how their names begin. */
-static const struct {
+/* The functions that wait, by how their names begin. Those that wake who waits
+ * for a condition, or end it, wait for its own words, and take no mutex. */
+static const struct wait_function {
     const char *begin;
     enum wait_kind kind;
-} functions[] = {{"pthread_mutex_", WAIT_MUTEX},
-                 {"mtx_", WAIT_MUTEX},
-                 {"pthread_cond_", WAIT_CONDITION},
-                 {"cnd_", WAIT_CONDITION},
-                 {"pthread_rwlock_rd", WAIT_READ},
-                 {"pthread_rwlock_timedrd", WAIT_READ},
-                 {"pthread_rwlock_clockrd", WAIT_READ},
-                 {"pthread_rwlock_", WAIT_WRITE},
-                 {"sem_", WAIT_SEMAPHORE},
-                 {"new_sem_", WAIT_SEMAPHORE},
-                 {"pthread_barrier_", WAIT_BARRIER},
-                 {"pthread_once", WAIT_ONCE},
-                 {"call_once", WAIT_ONCE},
-                 {"pthread_join", WAIT_THREAD},
-                 {"pthread_timedjoin", WAIT_THREAD},
-                 {"pthread_clockjoin", WAIT_THREAD},
-                 {"thrd_join", WAIT_THREAD}};
+    bool wakes;
+} functions[] = {{"pthread_mutex_", WAIT_MUTEX, false},
+                 {"mtx_", WAIT_MUTEX, false},
+                 {"pthread_cond_signal", WAIT_CONDITION, true},
+                 {"pthread_cond_broadcast", WAIT_CONDITION, true},
+                 {"pthread_cond_destroy", WAIT_CONDITION, true},
+                 {"pthread_cond_", WAIT_CONDITION, false},
+                 {"cnd_signal", WAIT_CONDITION, true},
+                 {"cnd_broadcast", WAIT_CONDITION, true},
+                 {"cnd_destroy", WAIT_CONDITION, true},
+                 {"cnd_", WAIT_CONDITION, false},
+                 {"pthread_rwlock_rd", WAIT_READ, false},
+                 {"pthread_rwlock_timedrd", WAIT_READ, false},
+                 {"pthread_rwlock_clockrd", WAIT_READ, false},
+                 {"pthread_rwlock_", WAIT_WRITE, false},
+                 {"sem_", WAIT_SEMAPHORE, false},
+                 {"new_sem_", WAIT_SEMAPHORE, false},
+                 {"pthread_barrier_", WAIT_BARRIER, false},
+                 {"pthread_once", WAIT_ONCE, false},
+                 {"call_once", WAIT_ONCE, false},
+                 {"pthread_join", WAIT_THREAD, false},
+                 {"pthread_timedjoin", WAIT_THREAD, false},
+                 {"pthread_clockjoin", WAIT_THREAD, false},
+                 {"thrd_join", WAIT_THREAD, false}};
 
 /* The calls whose first argument is a file descriptor that they wait on. */
 static const char of_files[] =
@@ -71,14 +83,14 @@ static bool is_of_libc(const struct threads *threads, const struct place *place)
            (place->module && place_is_libc(place->module));
 }
 
-/* The kind that a function of the libc waits for; WAIT_NONE: for none. */
-static enum wait_kind kind_of(const char *function)
+/* Finds a function of the libc among those that wait. Null: it does not. */
+static const struct wait_function *function_of(const struct place *place)
 {
-    const char *name = place_plain(function);
+    const char *name = place_plain(place->function);
     for (size_t k = 0; k < sizeof functions / sizeof *functions; k++)
         if (strncmp(name, functions[k].begin, strlen(functions[k].begin)) == 0)
-            return functions[k].kind;
-    return WAIT_NONE;
+            return &functions[k];
+    return NULL;
 }
 
 unsigned wait_frames(struct threads *threads, const struct thread *thread)
@@ -89,72 +101,72 @@ unsigned wait_frames(struct threads *threads, const struct thread *thread)
         bool is_libc = place && is_of_libc(threads, place);
         if (threads->has_libc && !is_libc)
             break;
-        if (threads->has_libc || (place && kind_of(place->function)))
+        if (threads->has_libc || (place && function_of(place)))
             count = i + 1;
     }
     return count;
 }
 
-/* The kind by the function that a frame called: it may have gone on, in place
- * of a call, to one that has no name. */
-static enum wait_kind kind_by_call(struct threads *threads, uint64_t frame)
+/* The function that a frame called: it may have gone on, by a tail call, to one
+ * that has no name. Null: it is none that waits. */
+static const struct wait_function *function_called(struct threads *threads,
+                                                   uint64_t frame)
 {
     uint64_t target[2];
-    enum wait_kind kind = WAIT_NONE;
+    const struct wait_function *function = NULL;
     call_before(&threads->unwind, frame + 1, target);
-    for (int i = 0; i < 2 && kind == WAIT_NONE; i++) {
+    for (int i = 0; i < 2 && !function; i++) {
         const struct place *place =
             target[i] ? place_of(threads, target[i]) : NULL;
         if (place && is_of_libc(threads, place))
-            kind = kind_of(place->function);
+            function = function_of(place);
     }
-    return kind;
+    return function;
 }
 
-/* The kind by the innermost frames. */
-static enum wait_kind kind_by_stack(struct threads *threads,
-                                    const struct thread *thread)
+/* The function that waits, by the innermost frames. Null: they do not tell. */
+static const struct wait_function *function_waiting(struct threads *threads,
+                                                    const struct thread *thread)
 {
-    enum wait_kind kind = WAIT_NONE;
+    const struct wait_function *function = NULL;
     for (unsigned i = 0; i < thread->frames_count && i < FRAMES_OF_WAIT; i++) {
         const struct place *place = place_of(threads, thread->frames[i]);
         bool is_libc = place && is_of_libc(threads, place);
         if (is_libc)
-            kind = kind_of(place->function);
-        if (kind == WAIT_NONE && i > 0 && (!is_libc || !threads->has_libc))
-            kind = kind_by_call(threads, thread->frames[i]);
-        if (kind != WAIT_NONE)
-            return kind;
-        if (place && !is_libc)
+            function = function_of(place);
+        if (!function && i > 0 && (!is_libc || !threads->has_libc))
+            function = function_called(threads, thread->frames[i]);
+        if (function || (place && !is_libc))
             break;
     }
-    return WAIT_FUTEX;
+    return function;
 }
 
-/* Is it a call that wakes those who wait for a condition, or ends it? It waits
- * for the condition's own words, and takes no mutex. */
-static bool is_in_waker(struct threads *threads, const struct thread *thread)
+/* How far the two words that waiters sleep on are from a condition's start.
+ * glibc 2.41 has no words of references in front of them. A program that it is
+ * linked into has the function that gives those back, or not. */
+static unsigned condition_signals(struct threads *threads)
 {
-    static const char *const wakers[] = {
-        "pthread_cond_signal", "pthread_cond_broadcast", "pthread_cond_destroy",
-        "cnd_signal",          "cnd_broadcast",          "cnd_destroy"};
-    for (unsigned i = 0; i < thread->frames_count && i < FRAMES_OF_WAIT; i++) {
-        const struct place *place = place_of(threads, thread->frames[i]);
-        const char *name = place ? place_plain(place->function) : "";
-        for (size_t k = 0; k < sizeof wakers / sizeof *wakers; k++)
-            if (strncmp(name, wakers[k], strlen(wakers[k])) == 0)
-                return true;
+    if (!threads->condition_signals) {
+        bool is_new = threads->has_libc
+                          ? place_libc_has(threads, "sched_setattr")
+                          : !place_libc_has(threads, "__condvar_dec_grefs") &&
+                                place_libc_has(threads, "__condvar_");
+        threads->condition_signals = is_new ? 32 : 40;
     }
-    return false;
+    return threads->condition_signals;
 }
-/* From the futex of such a call to the condition: glibc's word of references of
- * a group, which is odd while one waits, its lock, or the count of waiters. */
-static uint64_t waker_object(const struct thread *thread)
+
+/* Returns the condition of a call that wakes, by its futex: glibc's word of
+ * references of a group, which is odd while one waits, the group's lock, or the
+ * count of waiters. */
+static uint64_t waker_object(struct threads *threads,
+                             const struct thread *thread)
 {
-    uint64_t futex = thread->arguments[0], value = thread->arguments[2];
-    if (futex & 4)
-        return futex - (value & 1 ? 20 : 36);
-    return futex - (value & 1 ? 16 : 32);
+    uint64_t futex = thread->arguments[0];
+    if (thread->arguments[2] & 1)
+        return futex - (futex & 4 ? 20 : 16);
+    return futex - condition_signals(threads) + (futex & 4 ? 4 : 8);
 }
 
 /* The kind by what stands there, where no function tells it. */
@@ -174,8 +186,8 @@ static enum wait_kind kind_by_value(struct threads *threads,
     return WAIT_FUTEX;
 }
 
-/* From the futex to the object that it is a part of. */
-static uint64_t object_of(const struct threads *threads, enum wait_kind kind,
+/* Returns the object that a futex is a part of; 0: it is not known. */
+static uint64_t object_of(struct threads *threads, enum wait_kind kind,
                           uint64_t futex)
 {
     if (threads->is_musl) /* of two kinds, a waiter's stack has the futex */
@@ -183,7 +195,8 @@ static uint64_t object_of(const struct threads *threads, enum wait_kind kind,
                : kind == WAIT_CONDITION || kind == WAIT_BARRIER ? 0
                                                                 : futex;
     switch (kind) {
-    case WAIT_CONDITION: return futex - (futex & 4 ? 44 : 40);
+    case WAIT_CONDITION:
+        return futex - condition_signals(threads) - (futex & 4);
     case WAIT_READ:
     case WAIT_WRITE: return futex - (futex & 4 ? 12 : 8);
     case WAIT_BARRIER: return futex - 4;
@@ -191,8 +204,19 @@ static uint64_t object_of(const struct threads *threads, enum wait_kind kind,
     }
 }
 
-/* Who holds a mutex, as glibc notes it in each. With priority inheritance, the
- * word itself says so, to the kernel. */
+int32_t wait_owner(struct threads *threads, uint64_t mutex)
+{
+    /* A robust one that its holder's end left notes that here, until it is made
+     * consistent, and for ever if it is not: 2^31 - 1, 2^31 - 2. Its word has
+     * who took it then. */
+    uint32_t owner = threads->is_musl ? 0 : word32(threads, mutex + 8);
+    return (int32_t)(owner < INT32_MAX - 1
+                         ? owner
+                         : word32(threads, mutex) & FUTEX_TID_MASK);
+}
+
+/* Returns who holds a mutex, as the libc notes it there. With priority
+ * inheritance, the futex word itself is the holder's id, for the kernel. */
 static int32_t mutex_holder(struct threads *threads, const struct wait *wait)
 {
     uint32_t value = word32(threads, wait->futex);
@@ -202,12 +226,7 @@ static int32_t mutex_holder(struct threads *threads, const struct wait *wait)
         return word32(threads, wait->object) & 3
                    ? (int32_t)(value & FUTEX_TID_MASK)
                    : 0;
-    return value ? (int32_t)word32(threads, wait->futex + 8) : 0;
-}
-
-int32_t wait_owner(struct threads *threads, uint64_t mutex)
-{
-    return threads->is_musl ? 0 : (int32_t)word32(threads, mutex + 8);
+    return value ? wait_owner(threads, wait->futex) : 0;
 }
 
 void wait_holder(struct threads *threads, struct wait *wait)
@@ -236,7 +255,7 @@ void wait_holder(struct threads *threads, struct wait *wait)
                                        : THREAD_NONE;
 }
 
-/* What the thread asked of the futex, without its flags. */
+/* Returns the thread's futex operation, without its flags. */
 static unsigned futex_command(const struct thread *thread)
 {
     return (unsigned)thread->arguments[1] & 0x7f;
@@ -258,9 +277,20 @@ static bool is_futex_wait(const struct thread *thread, const char *call)
     }
 }
 
-static void futex_find(struct threads *threads, struct thread *thread,
-                       enum wait_kind kind)
+bool wait_may_be_futex(const struct threads *threads,
+                       const struct thread *thread)
 {
+    const char *call =
+        thread->in_call ? machine_call(threads->machine, thread->call) : NULL;
+    return is_futex_wait(thread, call) ||
+           (call && strcmp(call, "restart_syscall") == 0) ||
+           (!thread->in_call && thread->state != 'R');
+}
+
+static void futex_find(struct threads *threads, struct thread *thread,
+                       const struct wait_function *function)
+{
+    enum wait_kind kind = function ? function->kind : WAIT_FUTEX;
     unsigned command = futex_command(thread);
     struct wait *wait = &thread->wait;
     if (thread->argument_lost) {
@@ -271,12 +301,14 @@ static void futex_find(struct threads *threads, struct thread *thread,
     wait->futex = thread->arguments[0];
     wait->timed = thread->arguments[3] != 0;
     wait->inherits = command == FUTEX_LOCK_PI || command == FUTEX_LOCK_PI2;
-    /* A condition's own wait is another command: it takes the mutex again. */
-    if (kind == WAIT_CONDITION && (command == FUTEX_WAIT || wait->inherits) &&
-        !threads->is_musl) {
-        if (is_in_waker(threads, thread)) {
+    /* A condition's own wait is another command, or, in glibc 2.31, for the
+     * value 0, as no mutex is waited for: it takes the mutex again. */
+    if (kind == WAIT_CONDITION && !threads->is_musl &&
+        (wait->inherits ||
+         (command == FUTEX_WAIT && thread->arguments[2] != 0))) {
+        if (function->wakes) {
             wait->kind = kind;
-            wait->object = waker_object(thread);
+            wait->object = waker_object(threads, thread);
             wait_holder(threads, wait);
             return;
         }
@@ -285,6 +317,12 @@ static void futex_find(struct threads *threads, struct thread *thread,
     if (kind == WAIT_FUTEX)
         kind = wait->inherits ? WAIT_MUTEX : kind_by_value(threads, thread);
     wait->kind = kind;
+    /* Of a mutex that inherits priorities, the kernel refuses a deadlock. glibc
+     * then waits for good for a word of its own, which stays 0. */
+    wait->refused = kind == WAIT_MUTEX && !wait->inherits &&
+                    !threads->is_musl && thread->arguments[2] == 0;
+    if (wait->refused)
+        return;
     wait->object = object_of(threads, kind, wait->futex);
     wait_holder(threads, wait);
 }
@@ -292,20 +330,20 @@ static void futex_find(struct threads *threads, struct thread *thread,
 void wait_find(struct threads *threads, struct thread *thread)
 {
     struct wait *wait = &thread->wait;
-    enum wait_kind kind;
+    const struct wait_function *function;
     *wait = (struct wait){.holder = THREAD_NONE, .fd = -1};
     if (!thread->in_call)
         return;
     wait->kind = WAIT_CALL;
     wait->call = machine_call(threads->machine, thread->call);
     if (is_futex_wait(thread, wait->call)) {
-        futex_find(threads, thread, kind_by_stack(threads, thread));
+        futex_find(threads, thread, function_waiting(threads, thread));
     } else if (wait->call && is_of_file(wait->call)) {
         wait->fd = thread->argument_lost ? -1 : (int)thread->arguments[0];
     } else if (wait->call && strcmp(wait->call, "restart_syscall") == 0) {
         /* After a stop; its arguments are those of the call before. */
-        kind = kind_by_stack(threads, thread);
-        if (kind != WAIT_FUTEX)
-            futex_find(threads, thread, kind);
+        function = function_waiting(threads, thread);
+        if (function)
+            futex_find(threads, thread, function);
     }
 }

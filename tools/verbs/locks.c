@@ -3,6 +3,7 @@
 #include "command.h"
 #include "json.h"
 #include "show.h"
+#include "shown.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,20 +21,14 @@ static void locks_json(struct locks *locks)
     for (size_t i = 0; i < locks->count; i++) {
         const struct lock *lock = &locks->all[i];
         const struct wait *wait = lock->wait;
-        printf("{\"lock\":\"0x%llx\",\"kind\":\"%s\",\"symbol\":",
+        bool found =
+            place_variable(threads, wait->object, symbol, sizeof symbol);
+        printf("{\"lock\":\"0x%llx\",\"kind\":\"%s\"",
                (unsigned long long)wait->object, show_kind(wait->kind));
-        if (place_variable(threads, wait->object, symbol, sizeof symbol))
-            json_string(stdout, symbol, strlen(symbol), false);
-        else
-            fputs("null", stdout);
-        fputs(",\"holder\":", stdout);
-        if (wait->holder_id > 0)
-            printf("%d", wait->holder == THREAD_NONE
-                             ? (int)wait->holder_id
-                             : (int)threads->all[wait->holder].id);
-        else
-            fputs("null", stdout);
-        printf(",\"readers\":%u,\"waiting\":[", wait->readers);
+        json_member(stdout, "symbol", found ? symbol : NULL);
+        putchar(',');
+        show_holder_json(stdout, threads, wait);
+        fputs(",\"waiting\":[", stdout);
         for (size_t k = 0; k < lock->count; k++)
             printf("%s%d", k ? "," : "",
                    (int)threads->all[lock->waiting[k]].id);
@@ -43,13 +38,29 @@ static void locks_json(struct locks *locks)
 
 /* ------------------------------------------------------------------- dot -- */
 
+/* Prints a text as a string of Graphviz, which knows escapes of its own and
+ * entities of HTML: what a terminal would be shown stands in the picture. */
+static void dot_string(const char *text)
+{
+    size_t size = strlen(text);
+    text = text_shown(text, &size);
+    putchar('"');
+    for (size_t i = 0; i < size; i++)
+        if (text[i] == '&')
+            fputs("&amp;", stdout);
+        else
+            printf("%s%c", text[i] == '"' || text[i] == '\\' ? "\\" : "",
+                   text[i]);
+    putchar('"');
+}
+
 /* Threads are boxes, locks are ellipses; a deadlock is red. */
 static void thread_dot(const struct thread *thread)
 {
     char label[64];
     snprintf(label, sizeof label, "%d %s", (int)thread->id, thread->name);
     printf("    t%d [shape=box,label=", (int)thread->id);
-    json_string(stdout, label, strlen(label), false);
+    dot_string(label);
     puts(thread->in_deadlock ? ",color=red]" : "]");
 }
 
@@ -68,16 +79,16 @@ static void lock_dot(struct threads *threads, const struct lock *lock)
     show_object(threads, wait, name);
     snprintf(label, sizeof label, "%s %s", show_kind(wait->kind), name);
     printf("    l%llx [shape=ellipse,label=", (unsigned long long)wait->object);
-    json_string(stdout, label, strlen(label), false);
+    dot_string(label);
     puts("]");
-    if (wait->holder != THREAD_NONE)
+    for (size_t i = 0, holder;
+         (holder = threads_holder(threads, wait, i)) != THREAD_NONE; i++) {
+        const struct thread *t = &threads->all[holder];
         printf("    l%llx -> t%d [label=\"%s\"%s]\n",
-               (unsigned long long)wait->object,
-               (int)threads->all[wait->holder].id,
+               (unsigned long long)wait->object, (int)t->id,
                wait->kind == WAIT_THREAD ? "is" : "held by",
-               is_deadlock && threads->all[wait->holder].in_deadlock
-                   ? ",color=red"
-                   : "");
+               is_deadlock && t->in_deadlock ? ",color=red" : "");
+    }
 }
 
 static void locks_dot(struct locks *locks)
@@ -89,8 +100,10 @@ static void locks_dot(struct locks *locks)
         const struct lock *lock = &locks->all[i];
         for (size_t k = 0; k < lock->count; k++)
             shown[lock->waiting[k]] = true;
-        if (lock->wait->holder != THREAD_NONE)
-            shown[lock->wait->holder] = true;
+        for (size_t k = 0, holder;
+             (holder = threads_holder(threads, lock->wait, k)) != THREAD_NONE;
+             k++)
+            shown[holder] = true;
     }
     for (size_t i = 0; i < threads->count; i++)
         if (shown[i])
@@ -139,9 +152,9 @@ static void recorded_json(struct threads *threads, const struct order *order,
 }
 
 static void locks_recorded(const struct call *call, struct threads *threads,
-                           struct order *order, enum contention_by by)
+                           const struct order *order, enum contention_by by,
+                           size_t ignored)
 {
-    size_t ignored = circles_ignore(call, threads, order);
     if (call_option(call, 'j'))
         recorded_json(threads, order, by);
     else
@@ -162,12 +175,10 @@ static enum contention_by by_option(const struct call *call)
     misuse(call, "--by %s: is none of object, site, thread", by);
 }
 
-/* Of a source where only what is waited for now is seen. */
+/* Prints the locks of a source that recorded none: only waits of now are
+ * seen. */
 static void locks_outside(const struct call *call, struct locks *locks)
 {
-    if (call_option(call, OPTION_BY) || call_option(call, OPTION_IGNORE))
-        fail(call, "recorded no locks: --by and --ignore are for what "
-                   "recorder run records");
     if (call_option(call, 'j')) {
         locks_json(locks);
     } else {
@@ -182,22 +193,29 @@ static int locks_run(struct call *call)
     struct threads threads;
     struct locks locks;
     struct order order = {0};
-    size_t sure = 0;
+    size_t sure = 0, ignored;
     if (call_option(call, 'j') && call_option(call, OPTION_DOT))
         misuse(call, "--json or --dot");
+    if (call_option(call, OPTION_BY) && call_option(call, OPTION_DOT))
+        misuse(call, "--by or --dot");
     show_open(call, &threads, false);
     setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
     locks_find(&locks, &threads);
     if (threads.recorded && !order_find(&order, threads.recorded))
         need(NULL);
+    if (!threads.recorded &&
+        (call_option(call, OPTION_BY) || call_option(call, OPTION_IGNORE)))
+        fail(call, "recorded no locks: --by and --ignore are for what "
+                   "recorder run records");
+    ignored = circles_ignore(call, &threads, &order);
     if (call_option(call, OPTION_DOT))
         locks_dot(&locks);
     else if (threads.recorded)
-        locks_recorded(call, &threads, &order, by);
+        locks_recorded(call, &threads, &order, by, ignored);
     else
         locks_outside(call, &locks);
     for (size_t i = 0; i < order.count; i++)
-        sure += !order.circles[i].perhaps;
+        sure += !circle_perhaps(&order.circles[i]);
     sure += threads.cycles_count;
     need(threads.no_memory ? NULL : &threads);
     locks_free(&locks);

@@ -12,50 +12,37 @@ enum { OPTION_STOP = OPTION_OWN };
 
 /* ------------------------------------------------------------------ JSON -- */
 
-static void string_json(const char *text)
-{
-    if (text)
-        json_string(stdout, text, strlen(text), false);
-    else
-        fputs("null", stdout);
-}
-
 static void wait_json(struct threads *threads, const struct thread *thread)
 {
     const struct wait *wait = &thread->wait;
     char text[256];
     printf(",\"wait\":{\"kind\":\"%s\",\"object\":\"0x%llx\",\"symbol\":",
            show_kind(wait->kind), (unsigned long long)wait->object);
-    string_json(
-        place_variable(threads, wait->object, text, sizeof text) ? text : NULL);
-    printf(",\"timed\":%s,\"holder\":", wait->timed ? "true" : "false");
-    if (wait->holder != THREAD_NONE)
-        printf("%d", (int)threads->all[wait->holder].id);
-    else if (wait->holder_id > 0)
-        printf("%d", (int)wait->holder_id);
-    else
-        fputs("null", stdout);
-    printf(",\"readers\":%u}", wait->readers);
+    json_text(stdout, place_variable(threads, wait->object, text, sizeof text)
+                          ? text
+                          : NULL);
+    printf(",\"timed\":%s,", json_bool(wait->timed));
+    show_holder_json(stdout, threads, wait);
+    putchar('}');
 }
 
 static void place_json(const struct place *place)
 {
     printf("{\"address\":\"0x%llx\",\"function\":",
            (unsigned long long)place->address);
-    string_json(place->function);
-    fputs(",\"symbol\":", stdout);
-    string_json(place->symbol);
-    printf(",\"inlined\":%s,\"file\":", place->outer ? "true" : "false");
-    string_json(place->file);
+    json_text(stdout, place->function);
+    json_member(stdout, "symbol", place->symbol);
+    printf(",\"inlined\":%s,\"file\":", json_bool(place->outer));
+    json_text(stdout, place->file);
     printf(",\"line\":%d,\"module\":", place->line);
-    string_json(place->module);
+    json_text(stdout, place->module);
     putchar('}');
 }
 
 static void stack_json(struct threads *threads, const struct thread *thread)
 {
-    printf(",\"moved\":%s,\"whole\":%s,\"stack\":[",
-           thread->moved ? "true" : "false", thread->whole ? "true" : "false");
+    printf(",\"moved\":%s,\"whole\":%s,\"stack\":[", json_bool(thread->moved),
+           json_bool(thread->whole));
     for (unsigned i = 0; i < thread->frames_count; i++)
         for (const struct place *place = place_of(threads, thread->frames[i]);
              place; place = place->outer) {
@@ -95,9 +82,10 @@ static void held_json(struct threads *threads, const struct hold *hold)
     char text[256];
     printf("{\"object\":\"0x%llx\",\"symbol\":",
            (unsigned long long)hold->object);
-    string_json(
-        place_variable(threads, hold->object, text, sizeof text) ? text : NULL);
-    printf(",\"reads\":%s,\"taken_at\":[", hold->reads ? "true" : "false");
+    json_text(stdout, place_variable(threads, hold->object, text, sizeof text)
+                          ? text
+                          : NULL);
+    printf(",\"reads\":%s,\"taken_at\":[", json_bool(hold->reads));
     frames_json(threads, &hold->site, 1);
     fputs("]}", stdout);
 }
@@ -108,12 +96,12 @@ static void past_json(struct threads *threads, const struct past *past)
     const struct stack *stack =
         recorded_stack(threads->recorded, past->made_stack);
     const struct place *start = place_of(threads, past->start);
-    printf(",\"ended\":%s,\"maker\":", past->ended ? "true" : "false");
+    printf(",\"ended\":%s,\"maker\":", json_bool(past->ended));
     if (past->is_made)
         printf("%u,\"start\":", past->maker);
     else
         fputs("null,\"start\":", stdout);
-    string_json(past->is_made && start ? start->function : NULL);
+    json_text(stdout, past->is_made && start ? start->function : NULL);
     if (past->forked_from)
         printf(",\"forked_from\":%u", past->forked_from);
     printf(",\"argument\":\"0x%llx\",\"made_ns\":",
@@ -146,21 +134,18 @@ static void thread_json(struct threads *threads, size_t which)
         printf("%u", thread->number);
     else
         fputs("null", stdout);
-    fputs(",\"name\":", stdout);
-    string_json(thread->name);
-    fputs(",\"state\":", stdout);
-    string_json(state);
+    json_member(stdout, "name", thread->name);
+    json_member(stdout, "state", state);
     fputs(",\"does\":", stdout);
     show_wait(threads, thread, words);
-    string_json(words);
-    fputs(",\"call\":", stdout);
-    string_json(wait->call);
+    json_text(stdout, words);
+    json_member(stdout, "call", wait->call);
     if (wait->kind != WAIT_NONE && wait->kind != WAIT_CALL)
         wait_json(threads, thread);
     else
         fputs(",\"wait\":null", stdout);
     holds_json(threads, which);
-    printf(",\"in_deadlock\":%s", thread->in_deadlock ? "true" : "false");
+    printf(",\"in_deadlock\":%s", json_bool(thread->in_deadlock));
     stack_json(threads, thread);
     if (thread->past)
         past_json(threads, thread->past);
@@ -216,8 +201,8 @@ const struct verb verb_threads = {
         "the one that made it, with the place where that was and the locks "
         "that it holds; of other recordings, the stacks that the program "
         "recorded of itself (run/snapshot.h), of other processors, too: "
-        "--executable and --sysroot say where its files are. Names of C++ are "
-        "as the linker has them: | c++filt.",
+        "--executable and --sysroot say where its files are. Names of C++ and "
+        "Rust are those of their source.",
     .rows = rows,
     .unprepared = true,
     .run = threads_run};
