@@ -22,13 +22,20 @@
 #define command(...) build_run(RECORDER " " __VA_ARGS__)
 #define command_must(...) build_must(RECORDER " " __VA_ARGS__)
 
-/* Compiles programs/command.c, or another of them, as ./name. */
+/* Compiles programs/command.c as ./name. */
 __attribute__((unused)) static void command_build(const char *name,
                                                   const char *compiler)
 {
     build_once("%s " BUILD_INCLUDE "-o %s " BUILD_PROGRAMS
                "/command.c -lpthread",
                compiler, name);
+}
+
+/* Compiles programs/many.c as ./many. */
+__attribute__((unused)) static void many_build(void)
+{
+    build_once("gcc -O2 " BUILD_INCLUDE "-o many " BUILD_PROGRAMS
+               "/many.c -lpthread");
 }
 
 /* Starts a program in the test's folder; returns when it has said "PID n", its

@@ -83,25 +83,14 @@ Test(fleet, clickhouse_answers_as_sqlite_does)
 
 /* Goal: ClickHouse takes a million rows of 60 recordings, all of them. Method:
  * counts and sums by what was recorded. The time is told. */
-Test(fleet, clickhouse_takes_a_million_rows, .init = fleet_begin)
+Test(fleet, clickhouse_takes_a_million_rows, .init = build_long)
 {
-    if (test_scale() < 1) {
-        fleet_end();
-        cr_skip_test("long: RECORDER_TEST_SCALE=1 runs it");
-    }
     if (!clickhouse_start())
         return;
+    many_build();
     build_must(
-        "cat >many.c <<END\n"
-        "#include \"recorder_dump.h\"\n"
-        "RECORDER(net, 16384)\nRECORDER(disk, 2048)\n"
-        "int main(void) { for (int i = 0; i < 17500; i++)"
-        " if (i %% 10) record(net, \"%%d bytes from %%s\", i, \"host\");"
-        " else record(disk, \"load %%.2f, %%u blocks\", 0.75, 12u);"
-        " return 0; }\nEND\n"
-        "gcc -O2 " BUILD_INCLUDE "many.c -o many -lpthread && mkdir m n"
-        " && for i in $(seq 60); do RECORDER_FILE=m/$i.rec ./many && " RECORDER
-        " save m/$i.rec -o n/$i.rec --label service=shop "
+        "mkdir m n && for i in $(seq 60); do RECORDER_FILE=m/$i.rec ./many "
+        "17500 && " RECORDER " save m/$i.rec -o n/$i.rec --label service=shop "
         "--label host=web$i; done; date +%%s >began");
     clickhouse_load("n/*.rec");
     build_must("echo $(($(date +%%s) - $(cat began))) s");

@@ -6,12 +6,8 @@ TestSuite(fleet, .init = fleet_begin, .fini = fleet_end, .timeout = 300);
 
 /* Goal: an agent of a hundred processes has below 10 MB, and needs less than
  * 0.5 % of a core. Method: 20 s of its threads' time on a processor. */
-Test(fleet, an_agent_is_small, .init = fleet_begin)
+Test(fleet, an_agent_is_small, .init = build_long)
 {
-    if (test_scale() < 1) {
-        fleet_end();
-        cr_skip_test("long: RECORDER_TEST_SCALE=1 runs it");
-    }
     hub_start("");
     build_must("for i in $(seq 100); do here/command quiet </dev/null >said "
                "2>&1 & echo $! "
@@ -40,17 +36,9 @@ Test(fleet, a_freeze_is_cheap, .init = build_long)
 {
     hub_start("");
     build_must(FLEET " bucket shop --max 50M --age 1d " HUB);
-    build_must(
-        "cat >many.c <<END\n"
-        "#include \"recorder_dump.h\"\n#include <stdio.h>\n"
-        "#include <unistd.h>\nRECORDER(net, 16384)\nRECORDER(disk, 2048)\n"
-        "int main(void) { for (int i = 0; i < 17700; i++)"
-        " if (i %% 10) record(net, \"%%d bytes from %%s\", i, \"host\");"
-        " else record(disk, \"load %%.2f, %%u blocks\", 0.75, 12u);"
-        " printf(\"PID %%d\\n\", (int)getpid()); fflush(stdout);"
-        " sleep(300); return 0; }\nEND\n"
-        "gcc -O2 " BUILD_INCLUDE "many.c -o here/many -lpthread");
-    program_start("here/many");
+    many_build();
+    build_must("mv many here/");
+    program_start("here/many 17700 stay");
     agent_start("web1", "");
     build_must(
         "cat >used.py <<END\nimport glob, os, sys\n"
@@ -82,12 +70,8 @@ Test(fleet, a_freeze_is_cheap, .init = build_long)
  * rounds of a hundred processes that do nothing but answer, 6 to 9 ms where
  * nothing else runs. Agents that worked behind their answers took 5 to 15 times
  * as long; those that wait a moment take 1 to 2 times. */
-Test(fleet, a_hundred_agents, .init = fleet_begin)
+Test(fleet, a_hundred_agents, .init = build_long)
 {
-    if (test_scale() < 1) {
-        fleet_end();
-        cr_skip_test("long: RECORDER_TEST_SCALE=1 runs it");
-    }
     hub_start("");
     build_must(FLEET " bucket shop --max 50M --age 1d " HUB);
     program_start("here/command quiet");

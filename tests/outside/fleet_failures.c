@@ -303,20 +303,12 @@ static void kill_at_random(bool server)
                    "grep -q \"^$i  *[^ ]* [^ ]*  *1  *2 \" list || exit 1; "
                    "done");
 }
-Test(fleet, kills_of_the_server, .init = fleet_begin)
+Test(fleet, kills_of_the_server, .init = build_long)
 {
-    if (test_scale() < 1) {
-        fleet_end();
-        cr_skip_test("long: RECORDER_TEST_SCALE=1 runs it");
-    }
     kill_at_random(true);
 }
-Test(fleet, kills_of_the_agent, .init = fleet_begin)
+Test(fleet, kills_of_the_agent, .init = build_long)
 {
-    if (test_scale() < 1) {
-        fleet_end();
-        cr_skip_test("long: RECORDER_TEST_SCALE=1 runs it");
-    }
     kill_at_random(false);
 }
 

@@ -249,21 +249,11 @@ Test(several, clocks_are_waited_for_once)
 /* Goal: a million events of 60 recordings take no more than those recordings one
  * by one, and half as much again, and 100 recordings at most 250 MB. On an idle
  * machine all are there in 3 s. Method: the processor's time of both. */
-Test(several, a_million_events_of_60_recordings, .init = recordings_make)
+Test(several, a_million_events_of_60_recordings, .init = build_long)
 {
-    if (test_scale() < 1) {
-        build_end();
-        cr_skip_test("long: RECORDER_TEST_SCALE=1 runs it");
-    }
-    build_must("cat >many.c <<END\n"
-               "#include \"recorder_dump.h\"\n"
-               "RECORDER(net, 16384)\nRECORDER(disk, 2048)\n"
-               "int main(void) { for (int i = 0; i < 17500; i++)"
-               " if (i %% 10) record(net, \"%%d bytes from %%s\", i, \"host\");"
-               " else record(disk, \"load %%.2f, %%u blocks\", 0.75, 12u);"
-               " return 0; }\nEND\n"
-               "gcc -O2 " BUILD_INCLUDE "many.c -o many -lpthread && mkdir m &&"
-               " for i in $(seq 100); do RECORDER_FILE=m/$i.rec ./many; done");
+    many_build();
+    build_must("mkdir m && for i in $(seq 100); do RECORDER_FILE=m/$i.rec "
+               "./many 17500; done");
     build_must("python3 -c \"\n"
                "import resource, subprocess, sys, glob, time\n"
                "files = sorted(glob.glob(sys.argv[2]))[:int(sys.argv[3])]\n"
