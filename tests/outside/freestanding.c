@@ -198,14 +198,15 @@ Test(freestanding, barriers_unless_there_is_one_processor)
     };
     for (unsigned i = 0; i < sizeof machines / sizeof *machines; i++) {
         unsigned long count[2];
+        if (!build_has(machines[i].compiler) || !build_has(machines[i].objdump))
+            continue;
         for (unsigned j = 0; j < 2; j++) {
             build_must("%s %s -O2 -std=c11 -ffreestanding " BUILD_INCLUDE
                        "-c -o one.o " PROGRAM " && %s -d "
                        "--disassemble=recorder_record_few_ one.o >one.s && "
-                       "grep -q :$ one.s && grep -cw %s one.s || true",
-                       machines[i].compiler, promises[j], machines[i].objdump,
-                       machines[i].barrier);
-            cr_assert(build_text[0], "%s: no code", machines[i].compiler);
+                       "grep -q :$ one.s",
+                       machines[i].compiler, promises[j], machines[i].objdump);
+            build_run("grep -cw %s one.s", machines[i].barrier);
             count[j] = strtoul(build_text, NULL, 10);
         }
         cr_expect_eq(count[0], machines[i].count, "%s: %lu barriers",
