@@ -339,6 +339,8 @@ Test(threads, a_deadlock_that_the_kernel_refused_is_told)
         " inherits waits for mutex (which one is not told), for good: the "
         "kernel refused it as a deadlock");
     until_pid("threads", pid, " inherits waits for mutex ring");
+    cr_assert_eq(build_run(RECORDER " locks --check %d", (int)pid), 3, "%s",
+                 build_text);
     command_stop(pid);
 }
 /* Goal: without any symbol of the program, its locks have addresses. */

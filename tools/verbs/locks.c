@@ -216,6 +216,8 @@ static int locks_run(struct call *call)
         locks_outside(call, &locks);
     for (size_t i = 0; i < order.count; i++)
         sure += !circle_perhaps(&order.circles[i]);
+    for (size_t i = 0; i < threads.count; i++)
+        sure += threads.all[i].wait.refused;
     sure += threads.cycles_count;
     need(threads.no_memory ? NULL : &threads);
     locks_free(&locks);
