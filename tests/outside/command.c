@@ -562,6 +562,8 @@ Test(command, save)
             "recorder: saved: /dev/full: is no regular file, as a recording "
             "has to be\n",
             "save saved -o /dev/full");
+    if (build_run("unshare -m mount -t tmpfs none folder") != 0)
+        build_skip("no disk may be mounted here, and filled");
     /* A disk that is full is called that. */
     for (int blocks = 1; blocks < 8; blocks += 3) {
         int status = build_run(
@@ -569,8 +571,6 @@ Test(command, save)
             "head -c %d /dev/zero >folder/fills; " RECORDER
             " save saved -o folder/f\"",
             blocks, (blocks - 1) * 4096 + 1);
-        if (status == 1 && strstr(build_text, "ermi"))
-            break; /* may not be mounted here */
         cr_assert_eq(status, 1, "%s", build_text);
         cr_assert_str_eq(build_text,
                          "recorder: saved: folder/f: No space left "

@@ -282,7 +282,8 @@ Test(export, few_records)
                    "<out.perfetto | grep -c \"name: .order\" || true");
         cr_expect_eq(atoi(build_text), i, "perfetto: %s", build_text);
         build_must("python3 -m json.tool out.speedscope && "
-                   "python3 -m json.tool out.chrome | grep -c order || true");
+                   "python3 -m json.tool out.chrome | "
+                   "grep -c \"\\\"order\\\":\" || true");
         cr_expect_not_null(strstr(build_text, i ? "\n1\n" : "\n0\n"),
                            "chrome: %s", build_text);
         build_must("babeltrace2 out.ctf | wc -l");
