@@ -7,7 +7,7 @@
    to a frame, that frame has the same size as then, so the next place is right.
    A function that calls alloca() has frames of many sizes, in which return
    addresses of calls before may lie. It has a frame pointer, which is compared,
-   too, on x86-64; elsewhere such words may be taken for it.
+   too, where FP_REGISTER is known; elsewhere such words may be taken for it.
 
    Of code without tables only the call is known. There the stack itself is
    recorded once, with the registers (snapshot.h), and walked when it is read.
@@ -265,6 +265,19 @@ void run_stacks_forked(void)
 
 /* ---------------------------------------------------------------- unwind -- */
 
+/* DWARF's number of the frame pointer, and where it points, from the return
+ * address that its function saved. */
+#ifdef __x86_64__
+#define FP_REGISTER 6
+#define FP_OFFSET -8
+#elif defined(__aarch64__)
+#define FP_REGISTER 29
+#define FP_OFFSET -8
+#elif defined(__riscv) && __riscv_xlen == 64
+#define FP_REGISTER 8
+#define FP_OFFSET 8
+#endif
+
 struct walk {
     uintptr_t site, high;  /* high: the end of the thread's stack, or ~0 */
     uintptr_t room, words; /* if a snapshot is to be taken; or 0 */
@@ -300,8 +313,8 @@ static _Unwind_Reason_Code walk_step(struct _Unwind_Context *context, void *of)
     if (walk->count && is_own(pc))
         return _URC_NO_REASON; /* between a thread's function and its caller */
     walk->pcs[walk->count] = pc;
-#ifdef __x86_64__
-    walk->fps[walk->count] = (uintptr_t)_Unwind_GetGR(context, 6);
+#ifdef FP_REGISTER
+    walk->fps[walk->count] = (uintptr_t)_Unwind_GetGR(context, FP_REGISTER);
 #endif
     walk->cfas[walk->count++] = cfa;
     return _URC_NO_REASON;
@@ -309,13 +322,20 @@ static _Unwind_Reason_Code walk_step(struct _Unwind_Context *context, void *of)
 
 /* Returns where the return address of frame i stands, 0 if it is not found. On
  * x86-64 a call puts it below the caller's stack pointer; elsewhere it is one
- * of the words that the frame below saved. */
+ * of the words that the frame below saved, beside its frame pointer or else the
+ * highest of that value. */
 static uintptr_t walk_place(const struct walk *walk, unsigned i)
 {
 #ifdef __x86_64__
     return walk->cfas[i] - sizeof(uintptr_t);
 #else
     uintptr_t at = walk->cfas[i], low = walk->cfas[i - 1];
+#ifdef FP_REGISTER
+    uintptr_t by_fp = walk->fps[i - 1] - (uintptr_t)(FP_OFFSET);
+    if (by_fp >= low && by_fp < at && by_fp % sizeof by_fp == 0 &&
+        *(const uintptr_t *)by_fp == walk->pcs[i])
+        return by_fp;
+#endif
     while (at > low && at - low >= sizeof at) {
         at -= sizeof at;
         if ((*(const uintptr_t *)at & ~(uintptr_t)1) == walk->pcs[i])
@@ -330,19 +350,40 @@ static uintptr_t walk_place(const struct walk *walk, unsigned i)
  * each function that has one saves its caller's there. A function without one
  * may use the register for something else: then it is unwound each time. */
 enum { HAS_FP = 1 }; /* in a place: the frame below it has one */
-static bool walk_has_fp(const struct walk *walk, unsigned i)
+static bool is_fp(uintptr_t fp, uintptr_t place)
 {
-#ifdef __x86_64__
-    return i && walk->fps[i - 1] == walk_place(walk, i) - sizeof(uintptr_t);
+#ifdef FP_REGISTER
+    return fp == place + (uintptr_t)(FP_OFFSET);
 #else
-    (void)walk;
-    (void)i;
+    (void)fp;
+    (void)place;
     return false;
 #endif
 }
 static uintptr_t fp_below(uintptr_t place)
 {
     return *(const uintptr_t *)(place - sizeof place);
+}
+
+/* Returns the program's frame pointer at a call, 0 if it is not found. On
+ * aarch64 a function saves it anywhere in its frame: their records are a list,
+ * which is followed upwards to the function that was called. */
+static uintptr_t fp_of_call(uintptr_t site, uintptr_t cfa)
+{
+#ifdef __aarch64__
+    const uintptr_t *frame = __builtin_frame_address(0), *next;
+    for (; (uintptr_t)frame < cfa; frame = next) {
+        next = (const uintptr_t *)frame[0];
+        if (frame[1] == site)
+            return frame[0];
+        if (next <= frame)
+            break;
+    }
+    return 0;
+#else
+    (void)site;
+    return fp_below(cfa - sizeof cfa);
+#endif
 }
 
 static bool is_word(uintptr_t word, uintptr_t pc)
@@ -404,7 +445,7 @@ static uintptr_t stack_add(const struct walk *walk, uintptr_t cfa)
     for (i = 0; i < count; i++) {
         pcs[i] = walk->pcs[i];
         places[i] = i ? (uint32_t)(walk_place(walk, i) - cfa) : 0;
-        if (walk_has_fp(walk, i))
+        if (i && is_fp(walk->fps[i - 1], walk_place(walk, i)))
             places[i] |= HAS_FP;
     }
     for (i = 0; i < count && !same; i++)
@@ -430,23 +471,21 @@ static const struct stack *stack_find(uintptr_t site, uintptr_t cfa,
 {
     const struct stack *s =
         __atomic_load_n(&sites[site_hash(site)], __ATOMIC_ACQUIRE);
+    const uintptr_t fp_called = fp_of_call(site, cfa);
     for (; s; s = s->next) {
-        uintptr_t fp = 0;
+        uintptr_t fp = fp_called;
         unsigned i = 1;
         if (s->pcs[0] != (site & ~(uintptr_t)1) && s->pcs[0] != site)
             continue;
         if (s->words && (s->room != room || s->words != stack_words(cfa, room)))
             continue;
-#ifdef __x86_64__
-        fp = fp_below(cfa - sizeof fp);
-#endif
         for (; i < s->count && s->places[i] < room; i++) {
             uintptr_t at = cfa + (s->places[i] & ~(uint32_t)HAS_FP);
             if (!is_word(*(const uintptr_t *)at, s->pcs[i]))
                 break;
             if (!(s->places[i] & HAS_FP))
                 continue;
-            if (fp != at - sizeof at)
+            if (!is_fp(fp, at))
                 break;
             fp = fp_below(at);
         }

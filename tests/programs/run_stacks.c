@@ -1,6 +1,6 @@
-/* run_stacks N [alloca] - waits 2 N times at the ends of many call chains, and
- * says who called each wait. Built with -rdynamic, it counts how often others
- * unwind a stack. Frames have many sizes only with `alloca`. */
+/* run_stacks N [fixed|alloca] - waits 2 N times at the ends of many call chains
+ * and says who called each wait. Built with -rdynamic, it counts how often
+ * others unwind a stack. Frames have many sizes only with `alloca`. */
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -118,7 +118,7 @@ int main(int argc, char **argv)
 {
     int count = argc > 1 ? atoi(argv[1]) : 1000;
     pthread_t thread;
-    has_alloca = argc > 2;
+    has_alloca = argc > 2 && argv[2][0] == 'a';
     *(void **)&unwind = dlsym(RTLD_NEXT, "_Unwind_Backtrace");
     if (pthread_create(&thread, NULL, waits, &count) != 0)
         return 1;
