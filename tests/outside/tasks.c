@@ -87,10 +87,14 @@ static pid_t start(const char *arguments)
     snprintf(line, sizeof line, "./fibers %s", arguments);
     return command_start(line);
 }
-/* Makes the file `core` of a process, which goes on. */
+/* Makes the file `core` of a process, which goes on. Behind gdb its threads run
+ * for a moment, until they wait again. */
 static void core_of(pid_t pid)
 {
-    build_must("gdb -p %d --batch -ex \"generate-core-file core\"", pid);
+    build_must("gdb -p %d --batch -ex \"generate-core-file core\"; for i in "
+               "$(seq 200); do grep -q \") [RTt] \" /proc/%d/task/*/stat || "
+               "break; sleep 0.01; done; test -s core",
+               pid, pid);
 }
 
 /* The first line of JSON tells of a deadlock of these kinds, sorted. */

@@ -375,6 +375,8 @@ Test(threads, every_kind_of_wait_is_told_without_symbols_of_the_libc)
         "unshare -m sh -c \"mount -t tmpfs none /usr/lib/debug && " RECORDER
         " threads %d\"",
         pid);
+    if (strstr(build_text, "libc.so.6, which is not at hand"))
+        build_skip("in this chroot, unshare hides the libc, too");
     for (int i = 0; i < KINDS; i++) {
         char what[64];
         snprintf(what, sizeof what, " %s %.*s", kinds[i][0],
