@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
     DIR/000001.rec      chunks, each a recording made of events (made.h)
-        000002.part     the last; it gets its name when it is closed
+        000002.part     the last; it is renamed when it is closed
 
    All that is whole is written at each look; a reader sorts by order. A
    position of which the record is not whole is waited for. For each recorder
@@ -83,12 +83,11 @@ unsigned long log_chunk(const char *name, bool *is_part)
     return strtoul(name, NULL, 10);
 }
 
-_Noreturn static void log_fail(struct log *log, const char *path)
+_Noreturn static void log_fail(struct log *log, const char *path,
+                               const char *wrong)
 {
-    int error = errno;
-    fail(log->call, "%s: %s; %zu chunk%s closed before, and whole", path,
-         strerror(error), log->closed_count,
-         log->closed_count == 1 ? " was" : "s were");
+    fail(log->call, "%s: %s; %zu chunk%s closed before, and whole", path, wrong,
+         log->closed_count, log->closed_count == 1 ? " was" : "s were");
 }
 
 /* Makes the folder; what is in it stays, and must be no log. */
@@ -98,10 +97,10 @@ static void folder_open(struct log *log)
     bool is_part;
     DIR *folder;
     if (mkdir(log->folder, 0700) != 0 && errno != EEXIST)
-        log_fail(log, log->folder);
+        log_fail(log, log->folder, strerror(errno));
     folder = opendir(log->folder);
     if (!folder)
-        log_fail(log, log->folder);
+        log_fail(log, log->folder, strerror(errno));
     while ((entry = readdir(folder)))
         if (log_chunk(entry->d_name, &is_part))
             fail(log->call, "%s: holds a log already, of which %s is a part",
@@ -236,26 +235,38 @@ static uint64_t rings_share(struct log *log)
     return bytes;
 }
 
+/* Renames a file to what no other file is called; false, and errno. */
+static bool rename_new(const char *from, const char *to)
+{
+    return renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0 ||
+           (errno == EINVAL && access(to, F_OK) != 0 && rename(from, to) == 0);
+}
+
+/* Begins a chunk. Its file has a temporary name until a reader would find a
+ * recording in it: the tool may be killed at any time. */
 static void chunk_begin(struct log *log)
 {
     struct call *call = log->call;
     uint64_t rings, texts = log->limits.chunk_bytes;
+    char temporary[sizeof log->part];
     const char *wrong;
     int fd;
     snprintf(log->part, sizeof log->part, "%s/%06u.part", log->folder,
              ++log->number);
-    fd = open(log->part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    snprintf(temporary, sizeof temporary, "%s/.recorder-XXXXXX", log->folder);
+    fd = mkostemp(temporary, O_CLOEXEC);
     if (fd < 0)
-        log_fail(log, log->part);
+        log_fail(log, log->part, strerror(errno));
     rings = rings_share(log);
     texts =
         texts > rings + LOG_CHUNK_MIN / 4 ? texts - rings : LOG_CHUNK_MIN / 4;
-    errno = 0;
     wrong = made_begin(&log->made, call, fd, texts);
-    if (wrong && errno)
-        log_fail(log, log->part);
-    if (wrong)
-        fail(call, "%s: %s", log->part, wrong);
+    if (!wrong && !rename_new(temporary, log->part))
+        wrong = strerror(errno);
+    if (wrong) {
+        unlink(temporary);
+        log_fail(log, log->part, wrong);
+    }
     log->begun_ns = recorder_clock_ns_(RECORDER_MONOTONIC_);
     log->wraps = call->reader.inside->wraps_count;
 }
@@ -295,12 +306,10 @@ static void chunk_close(struct log *log)
     struct stat is;
     figures_put_all(log, true);
     if (!made_end(made) || fstat(made->fd, &is) != 0)
-        log_fail(log, log->part);
+        log_fail(log, log->part, strerror(errno));
     snprintf(path, sizeof path, "%s/%06u.rec", log->folder, log->number);
-    if (renameat2(AT_FDCWD, log->part, AT_FDCWD, path, RENAME_NOREPLACE) != 0 &&
-        (errno != EINVAL || access(path, F_OK) == 0 ||
-         rename(log->part, path) != 0))
-        log_fail(log, path);
+    if (!rename_new(log->part, path))
+        log_fail(log, path, strerror(errno));
     close(made->fd);
     for (size_t i = 0; i < made->rings_count; i++)
         records +=
@@ -380,7 +389,7 @@ static bool events_write(struct log *log)
     }
     figures_put_all(log, false);
     if (!made_flush(&log->made))
-        log_fail(log, log->part);
+        log_fail(log, log->part, strerror(errno));
     if (chunk_is_old(log)) {
         chunk_close(log);
         chunk_begin(log);
