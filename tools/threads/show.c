@@ -186,6 +186,16 @@ static const char *state_words(const struct thread *thread)
     }
 }
 
+/* Does a system call end by a signal only? pause() is ppoll() of no file and no
+ * time where the kernel has no call for it. */
+static bool is_for_signal(const struct thread *thread, const char *call)
+{
+    return strcmp(call, "pause") == 0 || strcmp(call, "rt_sigtimedwait") == 0 ||
+           strcmp(call, "rt_sigsuspend") == 0 ||
+           (strcmp(call, "ppoll") == 0 && !thread->arguments[1] &&
+            !thread->arguments[2]);
+}
+
 /* Tells the system call of a thread that waits for no lock. */
 static void call_words(struct threads *threads, const struct thread *thread,
                        char to[1024])
@@ -204,7 +214,7 @@ static void call_words(struct threads *threads, const struct thread *thread,
         snprintf(of, sizeof of, " of %d", wait->fd);
     if (strcmp(call, "clock_nanosleep") == 0 || strcmp(call, "nanosleep") == 0)
         snprintf(to, 1024, "sleeps for a time");
-    else if (strcmp(call, "pause") == 0 || strcmp(call, "rt_sigtimedwait") == 0)
+    else if (is_for_signal(thread, call))
         snprintf(to, 1024, "waits for a signal");
     else if (strcmp(call, "wait4") == 0 || strcmp(call, "waitid") == 0)
         snprintf(to, 1024, "waits for a child process");
