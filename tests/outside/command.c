@@ -554,6 +554,8 @@ Test(command, save)
     command_must_dump("again", "a recording of a recording");
     build_must("eu-readelf -n saved >notes && grep -q RECORDER notes");
     REFUSES(2, "recorder: -o FILE is missing", "save saved");
+    REFUSES(2, "recorder: -o -: a recording has to be a file",
+            "save saved -o -");
     REFUSES(1, "recorder: saved: ", "save saved -o folder/not/there");
     build_must("mkdir folder && cp saved folder/kept");
     REFUSES(1, "recorder: saved: ", "save saved -o /dev/full/saved");

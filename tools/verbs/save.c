@@ -424,7 +424,8 @@ static int save(struct call *call)
 {
     const char *path = call_option(call, 'o');
     if (!path || strcmp(path, "-") == 0)
-        misuse(call, "-o FILE is missing");
+        misuse(call, path ? "-o -: a recording has to be a file"
+                          : "-o FILE is missing");
     if (call_option(call, OPTION_FOLLOW))
         return save_log(call, path);
     if (call_option(call, OPTION_CHUNK) || call_option(call, OPTION_KEEP))
