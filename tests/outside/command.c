@@ -537,6 +537,11 @@ Test(command, clear_shows_what_it_clears)
                (int)pid);
     cr_assert_str_eq(build_text, "");
     command_stop(pid);
+    pid = command_start("./cleared 3000"); /* that is waited for too long */
+    build_must("until " RECORDER " dump --clear %d 2>&1 >all | "
+               "grep \" not whole for 0.7 s\"; do :; done",
+               (int)pid);
+    command_stop(pid);
     cr_assert_eq(command("dump --clear 1 --names a"), 2);
     cr_assert_eq(command("dump --clear 1 --last 3"), 2);
 }

@@ -313,6 +313,10 @@ struct reader_text {
 unsigned reader_texts(struct reader *, const struct reader_event *,
                       struct reader_text to[12]);
 
+/* Returns how many positions had no whole record at the first reader_take(), nor
+ * at any since; after five they are no longer looked at. Their threads are
+ * inside a record, or gave them up. */
+size_t reader_unfinished(const struct reader *);
 /* Reads the order that the program gives out next. False: it is gone. */
 bool reader_order(struct reader *, uint64_t *order);
 /* Clears, for all readers of the running program, the orders below this one.

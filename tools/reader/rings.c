@@ -389,6 +389,11 @@ static bool position_take(struct reader *reader, uint32_t lane,
     return !counts || key_add(reader, key, lane, (uint32_t)slot);
 }
 
+/* Of a position that is kept, bits 60 to 62 say how often it was looked at, and
+ * bit 63 that it was handed out before the first take: then it may be one that
+ * was given up, and is not owed. */
+static const uint64_t EARLY = 8;
+
 /* Keeps a position that was not whole, as long as there is room. */
 static void pending_add(const struct reader *reader, struct lane *lane,
                         uint64_t position)
@@ -427,18 +432,20 @@ static const char *lane_take_new(struct reader *reader, uint32_t index)
     }
     for (i = 0; i < lane->pending_count; i++) {
         uint64_t wait = lane->pending[i] >> 60;
+        bool is_early = wait & EARLY;
         position = (lane->pending[i] & (UINT64_MAX >> 4)) & max;
         slot = position & (size - 1);
         if (lane->copy)
             slots_copy(reader, lane, slot, 1);
         switch (position_look(reader, lane, position)) {
         case FOUND:
+            lane->owed += is_early;
             room = room && position_take(reader, index, position);
             break;
         case GONE: break;
         case NOT_YET: /* given up, or its writer is stopped or dead */
             wait += !reader->logs;
-            if (wait <= PATIENCE)
+            if ((wait & ~EARLY) <= PATIENCE)
                 lane->pending[pending++] = position | wait << 60;
         }
     }
@@ -469,7 +476,8 @@ static const char *lane_take_all(struct reader *reader, uint32_t index)
 {
     struct lane *lane = &reader->inside->lanes[index];
     unsigned word = reader->memory->word_bytes;
-    uint64_t count = lane_size(lane), slot, key;
+    uint64_t count = lane_size(lane), max = word_max(reader->memory);
+    uint64_t slot, key, position = lane->write + count;
     if (lane->copy) {
         memset(lane->commits, 0, count * word);
         if (word == 8 && lane->write < count)
@@ -483,6 +491,10 @@ static const char *lane_take_all(struct reader *reader, uint32_t index)
         if (slot_key(reader, lane, slot, &key) &&
             !key_add(reader, key, index, (uint32_t)slot))
             return "there is no memory for its records";
+    lane->pending_count = 0; /* newest first */
+    for (slot = 0; reader->memory->live && slot < count; slot++)
+        if (position_look(reader, lane, --position & max) == NOT_YET)
+            pending_add(reader, lane, (position & max) | EARLY << 60);
     return NULL;
 }
 
@@ -602,6 +614,17 @@ const char *lanes_take(struct reader *reader)
             inside->pending += inside->lanes[i].pending_count;
         }
     return wrong;
+}
+
+size_t reader_unfinished(const struct reader *reader)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < reader->inside->lanes_count; i++) {
+        const struct lane *lane = &reader->inside->lanes[i];
+        for (unsigned j = 0; j < lane->pending_count; j++)
+            count += (lane->pending[j] >> 60 & EARLY) != 0;
+    }
+    return count;
 }
 
 /* ----------------------------------------------------------------- count -- */

@@ -156,14 +156,20 @@ static void dump_events(struct call *calls, bool head, bool as_csv)
 /* ----------------------------------------------------------------- clear -- */
 
 /* A record may have its order and not yet be written, as its thread was
- * preempted: it gets so long to end it, and then until all has been shown. */
-enum { UNFINISHED_NS = 50000000 };
+ * preempted. So long it has to end it before the first look, and then twice as
+ * long before each look at what came late. */
+enum { UNFINISHED_NS = 50000000, LATE_LOOKS = 4 };
+
+static void wait_for(long ns)
+{
+    const struct timespec wait = {0, ns};
+    nanosleep(&wait, NULL);
+}
 
 /* Begins --clear: chooses all orders given out by now, and waits until their
  * records are written. */
 static void clear_begin(struct call *call, uint64_t *order)
 {
-    static const struct timespec wait = {0, UNFINISHED_NS};
     static const char *const choosing[] = {
         "names",  "last",     "since",          "until",
         "thread", "severity", "grep or --where"};
@@ -188,7 +194,7 @@ static void clear_begin(struct call *call, uint64_t *order)
         fail(call, "only what a running process shows can be cleared");
     if (!reader_order(&call->reader, order))
         fail(call, READER_GONE);
-    nanosleep(&wait, NULL);
+    wait_for(UNFINISHED_NS);
     call->selection.until_order = *order - 1;
     reader_select(&call->reader, &call->selection);
 }
@@ -203,6 +209,27 @@ static void dump_all(struct call *call, bool head, bool in_color)
         dump_text(call, head, in_color, call_option(call, OPTION_FUNCTION));
     if (fflush(stdout) != 0)
         output_check(call);
+}
+
+/* Shows what came late, and clears all that was shown. */
+static void clear_end(struct call *call, uint64_t order, bool in_color)
+{
+    size_t unfinished = 0;
+    for (int look = 0; look < LATE_LOOKS && (look == 0 || unfinished); look++) {
+        if (look > 0)
+            wait_for(UNFINISHED_NS << look);
+        if (reader_take(&call->reader) != NULL)
+            break;
+        dump_all(call, false, in_color);
+        unfinished = reader_unfinished(&call->reader);
+    }
+    if (!reader_clear(&call->reader, order))
+        fail(call, "cannot be cleared: %s", strerror(errno));
+    if (unfinished)
+        warn(call,
+             "%zu record%s not whole for 0.7 s; if that changes, they were "
+             "cleared unseen",
+             unfinished, unfinished == 1 ? " was" : "s were");
 }
 
 /* Lets lines of several sources show the wall-clock time: each began at
@@ -241,10 +268,8 @@ static int dump(struct call *call)
     setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
     dump_all(calls, true, in_color);
     sources_warn(calls);
-    if (clears && !reader_take(&call->reader)) /* what came late */
-        dump_all(call, false, in_color);
-    if (clears && !reader_clear(&call->reader, order))
-        fail(call, "cannot be cleared: %s", strerror(errno));
+    if (clears)
+        clear_end(call, order, in_color);
     pager_close();
     return sources_close(calls);
 }
@@ -261,8 +286,8 @@ static const struct option_row rows[] = {
      "of a --log, among the records of their time"},
     {OPTION_CLEAR, "clear", NULL,
      "all that is shown here, and nothing else, is not shown again (see "
-     "recorder clear); of a thread that is stopped inside a record for more "
-     "than 50 ms that record may be cleared unseen"},
+     "recorder clear); a record that its thread has not written after 0.7 s, "
+     "which is said, or has no slot after 50 ms, may be cleared unseen"},
     {OPTION_COLOR, "color", "WHEN",
      "always, never, or auto: on a terminal, unless NO_COLOR is set"},
     {OPTION_NO_PAGER, "no-pager", NULL,
