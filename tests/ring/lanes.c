@@ -206,7 +206,7 @@ Test(lanes, storm, .timeout = 7200)
                 (size_t)made_inside, (size_t)mixes);
     cr_assert_eq((uintptr_t)mixes, 0);
     check_counts(made);
-    for (i = 1; i < 4; i++)
+    for (i = 1; i < 4 && lives > 1; i++) /* else not each need be given once */
         cr_assert(recorder_lane_(&recorder_for_laned, i)->write > made / 100,
                   "lane %u was not given again", i);
 }
