@@ -225,6 +225,25 @@ Test(log, survives_kills_between_chunks)
     cr_assert(parts > 0 && parts < calls, "%u of %u have a part", parts, calls);
 }
 
+/* Goal: a log can be read while it is written: chunks that are renamed and
+ * deleted meanwhile are no fault. Method: some five chunks a second, of which
+ * the last two are kept, are dumped again and again; nothing is complained of. */
+Test(log, is_read_while_it_is_written)
+{
+    pid_t pid;
+    log_build(1 << 16);
+    pid = log_start(2, 100000000, 40000, "");
+    build_must("touch go; " RECORDER
+               " save %d --follow --chunk 4M --keep 9M -o chunks & log=$!;"
+               " until ls chunks/0*.rec >/dev/null 2>&1; do sleep 0.01; done;"
+               " for i in $(seq %u); do " RECORDER " dump chunks --names few"
+               " >out 2>said && ! test -s said || { cat said; exit 1; };"
+               " test $(grep -c \" few: \" out) -gt 1000 || exit 2; done;"
+               " kill -INT $log; wait $log",
+               pid, 4 + scaled(20));
+    command_stop(pid);
+}
+
 /* Goal: a log has what was chosen, and counts what it left out. Method: one
  * recorder of two has severities. */
 Test(log, counts_what_it_leaves_out)

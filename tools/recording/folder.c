@@ -3,6 +3,10 @@
 /*
    The events of all chunks are written into one recording in memory, which is
    then opened as any other: it takes as much memory as the log is large.
+
+   A tool may still write the log: it renames chunks that end, and deletes the
+   oldest. Where a listed one is gone, the folder is listed again. Each chunk is
+   read twice, to be counted and to be added: so the one that grows is copied.
 */
 #include "folder.h"
 #include "array.h"
@@ -11,8 +15,10 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,7 +38,9 @@ struct chunk {
     unsigned long number;
     char path[4096];
     bool is_part, usable;
+    int copy; /* of a part; -1: none */
 };
+enum { LISTINGS = 10 };
 
 struct folder {
     struct call *call;
@@ -43,7 +51,47 @@ struct folder {
     size_t recorders_count, recorders_max;
     struct recorder_moment start; /* of the program */
     uint64_t bytes;
+    unsigned listings; /* that are left */
+    bool changed;      /* it has to be listed again */
 };
+
+/* A file that cannot be read may be gone since it was listed. */
+static void note_if_gone(struct folder *folder, const struct chunk *chunk)
+{
+    struct stat is;
+    if (folder->listings && lstat(chunk->path, &is) != 0 && errno == ENOENT)
+        folder->changed = true;
+}
+
+/* Copies a part, but for its holes. Where that fails, it has no copy. */
+static void part_copy(struct folder *folder, struct chunk *chunk)
+{
+    int from = open(chunk->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int to = memfd_create("recorder", MFD_CLOEXEC);
+    off_t at = 0, end;
+    ssize_t got = 1;
+    struct stat is;
+    bool done = from >= 0 && fstat(from, &is) == 0 && S_ISREG(is.st_mode) &&
+                ftruncate(to, is.st_size) == 0;
+    while (done && got > 0 && (at = lseek(from, at, SEEK_DATA)) >= 0 &&
+           at < is.st_size) {
+        end = lseek(from, at, SEEK_HOLE);
+        end = end > at && end < is.st_size ? end : is.st_size;
+        done = lseek(to, at, SEEK_SET) == at;
+        while (done && at < end &&
+               (got = sendfile(to, from, &at, (size_t)(end - at))) > 0)
+            ;
+        done &= got >= 0;
+    }
+    if (done)
+        chunk->copy = to;
+    else if (to >= 0)
+        close(to);
+    if (from >= 0)
+        close(from);
+    else
+        note_if_gone(folder, chunk);
+}
 
 static int chunk_compare(const void *a, const void *b)
 {
@@ -51,8 +99,11 @@ static int chunk_compare(const void *a, const void *b)
     return left->number < right->number ? -1 : left->number > right->number;
 }
 
+/* Lists the chunks. One that is renamed meanwhile may be in no list: where one
+ * is missing, the folder is listed three times. */
 static const char *chunks_find(struct folder *folder, const char *name)
 {
+    bool again = folder->listings > LISTINGS - 3;
     struct dirent *entry;
     DIR *from = opendir(name);
     if (!from)
@@ -67,14 +118,24 @@ static const char *chunks_find(struct folder *folder, const char *name)
             need(array_room(folder->chunks, &folder->chunks_max,
                             folder->chunks_count + 1, sizeof *folder->chunks));
         chunk = &folder->chunks[folder->chunks_count++];
-        *chunk = (struct chunk){.number = number, .is_part = is_part};
+        *chunk =
+            (struct chunk){.number = number, .is_part = is_part, .copy = -1};
         snprintf(chunk->path, sizeof chunk->path, "%s/%s", name, entry->d_name);
     }
     closedir(from);
-    if (!folder->chunks_count)
+    if (!folder->chunks_count) {
+        folder->changed = again;
         return strerror(EISDIR); /* and no log */
+    }
     qsort(folder->chunks, folder->chunks_count, sizeof *folder->chunks,
           chunk_compare);
+    for (size_t i = 0; i < folder->chunks_count; i++) {
+        struct chunk *chunk = &folder->chunks[i];
+        if (chunk->is_part)
+            part_copy(folder, chunk);
+        if (i && chunk->number > chunk[-1].number + 1)
+            folder->changed |= again;
+    }
     return NULL;
 }
 
@@ -84,15 +145,19 @@ static void chunk_close(struct call *part)
     source_close(&part->source);
 }
 
-/* Opens a chunk and takes what it holds; null, or what is wrong. */
-static const char *chunk_open(struct folder *folder, const struct chunk *chunk,
+/* Opens a chunk and takes what it holds; null, or what is wrong, as long as
+ * `part` is there. */
+static const char *chunk_take(struct folder *folder, const struct chunk *chunk,
                               struct call *part)
 {
     static const struct reader_selection all;
+    char copy[64];
     const char *wrong;
     *part = (struct call){.verb = folder->call->verb, .name = chunk->path};
-    wrong = source_open(&part->source, chunk->path, folder->how);
-    if (wrong) /* it is in the source, which is not closed */
+    snprintf(copy, sizeof copy, "/proc/self/fd/%d", chunk->copy);
+    wrong = source_open(&part->source, chunk->copy < 0 ? chunk->path : copy,
+                        folder->how);
+    if (wrong)
         return wrong;
     wrong =
         reader_open(&part->reader, part->source.memory, part->source.registry);
@@ -108,6 +173,19 @@ static const char *chunk_open(struct folder *folder, const struct chunk *chunk,
     else
         reader_count(&part->reader);
     return wrong;
+}
+
+/* Likewise; what is wrong stays there. */
+static const char *chunk_open(struct folder *folder, const struct chunk *chunk,
+                              struct call *part)
+{
+    struct source *source = &folder->call->source;
+    const char *wrong = chunk_take(folder, chunk, part);
+    if (!wrong)
+        return NULL;
+    note_if_gone(folder, chunk);
+    snprintf(source->why, sizeof source->why, "%s", wrong);
+    return source->why;
 }
 
 /* ----------------------------------------------------------------- count -- */
@@ -167,11 +245,8 @@ static const char *chunk_count(struct folder *folder, const struct chunk *chunk)
     struct reader *reader = &part.reader;
     const char *wrong = chunk_open(folder, chunk, &part);
     size_t i;
-    if (wrong) {
-        snprintf(folder->call->source.why, sizeof folder->call->source.why,
-                 "%s", wrong);
-        return folder->call->source.why;
-    }
+    if (wrong)
+        return wrong;
     if (*part.source.warning)
         warn(&part, "%s", part.source.warning);
     if (!folder->start.monotonic_ns)
@@ -211,7 +286,7 @@ static size_t chunks_count(struct folder *folder)
         wrong = chunk_count(folder, chunk);
         chunk->usable = !wrong;
         usable += chunk->usable;
-        if (wrong)
+        if (wrong && !folder->changed)
             warn(folder->call, "%s is left out: %s",
                  strrchr(chunk->path, '/') + 1, wrong);
     }
@@ -298,33 +373,55 @@ static const char *chunks_merge(struct folder *folder, int fd)
     return wrong;
 }
 
+/* Reads a folder as it is listed now into `fd`; null, or what is wrong. */
+static const char *folder_read(struct folder *folder, const char *name, int fd)
+{
+    const char *wrong = chunks_find(folder, name);
+    if (!wrong && !folder->changed && !chunks_count(folder))
+        wrong = "none of its chunks can be read";
+    if (!wrong && !folder->changed)
+        wrong = chunks_merge(folder, fd);
+    return wrong;
+}
+
+static void folder_free(struct folder *folder)
+{
+    size_t i;
+    for (i = 0; i < folder->recorders_count; i++) {
+        free(folder->recorders[i].name);
+        free(folder->recorders[i].description);
+    }
+    for (i = 0; i < folder->chunks_count; i++)
+        if (folder->chunks[i].copy >= 0)
+            close(folder->chunks[i].copy);
+    free(folder->recorders);
+    free(folder->chunks);
+}
+
 const char *folder_source(struct call *call, const char *name,
                           const struct source_how *how)
 {
     static char path[64];
-    struct folder folder = {.call = call, .how = how};
-    const char *wrong = chunks_find(&folder, name);
-    size_t i;
+    unsigned listings = LISTINGS;
+    const char *wrong = NULL;
+    bool changed = true;
     int fd = memfd_create("recorder", MFD_CLOEXEC);
-    if (!wrong && fd < 0)
-        wrong = strerror(errno);
-    if (!wrong && !chunks_count(&folder))
-        wrong = "none of its chunks can be read";
-    if (!wrong)
-        wrong = chunks_merge(&folder, fd);
+    if (fd < 0)
+        return strerror(errno);
+    while (changed) {
+        struct folder folder = {
+            .call = call, .how = how, .listings = --listings};
+        wrong = ftruncate(fd, 0) == 0 ? folder_read(&folder, name, fd)
+                                      : strerror(errno);
+        changed = folder.changed;
+        folder_free(&folder);
+    }
     if (!wrong) {
         snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
         wrong = source_open(&call->source, path, how);
     }
     if (!wrong)
         call->source.memory->live = false; /* chunks that come are not read */
-    if (fd >= 0)
-        close(fd);
-    for (i = 0; i < folder.recorders_count; i++) {
-        free(folder.recorders[i].name);
-        free(folder.recorders[i].description);
-    }
-    free(folder.recorders);
-    free(folder.chunks);
+    close(fd);
     return wrong;
 }
