@@ -6,7 +6,8 @@
 
    A tool may still write the log: it renames chunks that end, and deletes the
    oldest. Where a listed one is gone, the folder is listed again. Each chunk is
-   read twice, to be counted and to be added: so the one that grows is copied.
+   read twice, to be counted and to be added, but for the last: that one grows,
+   and stays open, so that what is added is what was counted.
 */
 #include "folder.h"
 #include "array.h"
@@ -15,10 +16,8 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -37,8 +36,7 @@ struct merged {
 struct chunk {
     unsigned long number;
     char path[4096];
-    bool is_part, usable;
-    int copy; /* of a part; -1: none */
+    bool usable;
 };
 enum { LISTINGS = 10 };
 
@@ -51,6 +49,7 @@ struct folder {
     size_t recorders_count, recorders_max;
     struct recorder_moment start; /* of the program */
     uint64_t bytes;
+    struct call *last; /* of the usable chunks; it stays open */
     unsigned listings; /* that are left */
     bool changed;      /* it has to be listed again */
 };
@@ -61,36 +60,6 @@ static void note_if_gone(struct folder *folder, const struct chunk *chunk)
     struct stat is;
     if (folder->listings && lstat(chunk->path, &is) != 0 && errno == ENOENT)
         folder->changed = true;
-}
-
-/* Copies a part, but for its holes. Where that fails, it has no copy. */
-static void part_copy(struct folder *folder, struct chunk *chunk)
-{
-    int from = open(chunk->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    int to = memfd_create("recorder", MFD_CLOEXEC);
-    off_t at = 0, end;
-    ssize_t got = 1;
-    struct stat is;
-    bool done = from >= 0 && fstat(from, &is) == 0 && S_ISREG(is.st_mode) &&
-                ftruncate(to, is.st_size) == 0;
-    while (done && got > 0 && (at = lseek(from, at, SEEK_DATA)) >= 0 &&
-           at < is.st_size) {
-        end = lseek(from, at, SEEK_HOLE);
-        end = end > at && end < is.st_size ? end : is.st_size;
-        done = lseek(to, at, SEEK_SET) == at;
-        while (done && at < end &&
-               (got = sendfile(to, from, &at, (size_t)(end - at))) > 0)
-            ;
-        done &= got >= 0;
-    }
-    if (done)
-        chunk->copy = to;
-    else if (to >= 0)
-        close(to);
-    if (from >= 0)
-        close(from);
-    else
-        note_if_gone(folder, chunk);
 }
 
 static int chunk_compare(const void *a, const void *b)
@@ -118,8 +87,7 @@ static const char *chunks_find(struct folder *folder, const char *name)
             need(array_room(folder->chunks, &folder->chunks_max,
                             folder->chunks_count + 1, sizeof *folder->chunks));
         chunk = &folder->chunks[folder->chunks_count++];
-        *chunk =
-            (struct chunk){.number = number, .is_part = is_part, .copy = -1};
+        *chunk = (struct chunk){.number = number};
         snprintf(chunk->path, sizeof chunk->path, "%s/%s", name, entry->d_name);
     }
     closedir(from);
@@ -129,34 +97,30 @@ static const char *chunks_find(struct folder *folder, const char *name)
     }
     qsort(folder->chunks, folder->chunks_count, sizeof *folder->chunks,
           chunk_compare);
-    for (size_t i = 0; i < folder->chunks_count; i++) {
-        struct chunk *chunk = &folder->chunks[i];
-        if (chunk->is_part)
-            part_copy(folder, chunk);
-        if (i && chunk->number > chunk[-1].number + 1)
-            folder->changed |= again;
-    }
+    for (size_t i = 1; i < folder->chunks_count; i++)
+        if (folder->chunks[i].number > folder->chunks[i - 1].number + 1)
+            folder->changed = again;
     return NULL;
 }
 
 static void chunk_close(struct call *part)
 {
+    if (!part)
+        return;
     reader_close(&part->reader);
     source_close(&part->source);
+    free(part);
 }
 
-/* Opens a chunk and takes what it holds; null, or what is wrong, as long as
- * `part` is there. */
+/* Takes what a chunk holds; null, or what is wrong, as long as `part` is
+ * there. */
 static const char *chunk_take(struct folder *folder, const struct chunk *chunk,
                               struct call *part)
 {
     static const struct reader_selection all;
-    char copy[64];
     const char *wrong;
     *part = (struct call){.verb = folder->call->verb, .name = chunk->path};
-    snprintf(copy, sizeof copy, "/proc/self/fd/%d", chunk->copy);
-    wrong = source_open(&part->source, chunk->copy < 0 ? chunk->path : copy,
-                        folder->how);
+    wrong = source_open(&part->source, chunk->path, folder->how);
     if (wrong)
         return wrong;
     wrong =
@@ -168,24 +132,28 @@ static const char *chunk_take(struct folder *folder, const struct chunk *chunk,
     part->reader.logs = true;
     reader_select(&part->reader, &all);
     wrong = reader_take(&part->reader);
-    if (wrong)
-        chunk_close(part);
-    else
+    if (wrong) {
+        reader_close(&part->reader);
+        source_close(&part->source);
+    } else {
         reader_count(&part->reader);
+    }
     return wrong;
 }
 
-/* Likewise; what is wrong stays there. */
-static const char *chunk_open(struct folder *folder, const struct chunk *chunk,
-                              struct call *part)
+/* Opens a chunk and takes what it holds; null: `why` of the folder says what is
+ * wrong. */
+static struct call *chunk_open(struct folder *folder, const struct chunk *chunk)
 {
     struct source *source = &folder->call->source;
+    struct call *part = need(malloc(sizeof *part));
     const char *wrong = chunk_take(folder, chunk, part);
     if (!wrong)
-        return NULL;
-    note_if_gone(folder, chunk);
+        return part;
     snprintf(source->why, sizeof source->why, "%s", wrong);
-    return source->why;
+    free(part);
+    note_if_gone(folder, chunk);
+    return NULL;
 }
 
 /* ----------------------------------------------------------------- count -- */
@@ -238,43 +206,44 @@ static bool is_same(const struct recorder_moment *a,
     return a->ticks == b->ticks && a->monotonic_ns == b->monotonic_ns;
 }
 
-/* Counts what a chunk holds; null, or why it is left out. */
+/* Counts what a chunk holds, and keeps it open as the last; null, or why it is
+ * left out. */
 static const char *chunk_count(struct folder *folder, const struct chunk *chunk)
 {
-    struct call part;
-    struct reader *reader = &part.reader;
-    const char *wrong = chunk_open(folder, chunk, &part);
+    struct call *part = chunk_open(folder, chunk);
+    struct reader *reader;
     size_t i;
-    if (wrong)
-        return wrong;
-    if (*part.source.warning)
-        warn(&part, "%s", part.source.warning);
+    if (!part)
+        return folder->call->source.why;
+    reader = &part->reader;
+    if (*part->source.warning)
+        warn(part, "%s", part->source.warning);
     if (!folder->start.monotonic_ns)
         folder->start = reader->clock.start;
     if (!is_same(&folder->start, &reader->clock.start)) {
-        chunk_close(&part);
+        chunk_close(part);
         return "is of another program than the chunks before";
     }
     for (i = 0; i < reader->recorders_count; i++) {
         const struct reader_recorder *r = reader->recorders[i];
         if (r->wrong || !r->lane)
-            warn(&part, "recorder %s: %s", r->name,
+            warn(part, "recorder %s: %s", r->name,
                  r->wrong ? r->wrong : "has no rings");
         else
             merged_add(merged_of(folder, r), r,
                        reader->inside->lanes[r->lane - 1].kept);
     }
-    folder->bytes += part.source.memory->size;
-    chunk_close(&part);
+    folder->bytes += part->source.memory->size;
+    chunk_close(folder->last);
+    folder->last = part;
     return NULL;
 }
 
-/* Counts all chunks, and says which are missing; returns how many there are. */
-static size_t chunks_count(struct folder *folder)
+/* Counts all chunks, and says which are missing, until one is gone. */
+static void chunks_count(struct folder *folder)
 {
     unsigned long next = 0;
-    size_t usable = 0;
-    for (size_t i = 0; i < folder->chunks_count; i++) {
+    for (size_t i = 0; i < folder->chunks_count && !folder->changed; i++) {
         struct chunk *chunk = &folder->chunks[i];
         const char *wrong;
         if (next && chunk->number > next + 1)
@@ -285,12 +254,10 @@ static size_t chunks_count(struct folder *folder)
         next = chunk->number + 1;
         wrong = chunk_count(folder, chunk);
         chunk->usable = !wrong;
-        usable += chunk->usable;
         if (wrong && !folder->changed)
             warn(folder->call, "%s is left out: %s",
                  strrchr(chunk->path, '/') + 1, wrong);
     }
-    return usable;
 }
 
 /* ----------------------------------------------------------------- merge -- */
@@ -345,31 +312,29 @@ static bool chunk_add(struct folder *folder, struct made *made,
 static const char *chunks_merge(struct folder *folder, int fd)
 {
     struct made made = {0};
-    struct call last, part;
-    const char *wrong = NULL;
-    size_t i = folder->chunks_count;
-    while (!folder->chunks[--i].usable)
+    size_t i, last = folder->chunks_count;
+    const char *wrong;
+    while (!folder->chunks[--last].usable)
         ;
-    wrong = chunk_open(folder, &folder->chunks[i], &last);
-    if (wrong)
-        return wrong;
     rings_make(folder, &made);
-    wrong = made_begin(&made, &last, fd, folder->bytes + LOG_CHUNK_MIN);
-    for (i = 0; i < folder->chunks_count && !wrong; i++) {
+    wrong = made_begin(&made, folder->last, fd, folder->bytes + LOG_CHUNK_MIN);
+    for (i = 0; i <= last && !wrong; i++) {
+        struct call *part = folder->last;
         if (!folder->chunks[i].usable)
             continue;
-        wrong = chunk_open(folder, &folder->chunks[i], &part);
-        if (wrong)
-            break;
-        if (!chunk_add(folder, &made, &part))
+        if (i != last)
+            part = chunk_open(folder, &folder->chunks[i]);
+        if (!part)
+            wrong = folder->call->source.why;
+        else if (!chunk_add(folder, &made, part))
             wrong = strerror(errno);
-        chunk_close(&part);
+        if (i != last)
+            chunk_close(part);
     }
     if (!wrong && !made_end(&made))
         wrong = strerror(errno);
     made_free(&made);
     made_close(&made);
-    chunk_close(&last);
     return wrong;
 }
 
@@ -377,11 +342,13 @@ static const char *chunks_merge(struct folder *folder, int fd)
 static const char *folder_read(struct folder *folder, const char *name, int fd)
 {
     const char *wrong = chunks_find(folder, name);
-    if (!wrong && !folder->changed && !chunks_count(folder))
-        wrong = "none of its chunks can be read";
-    if (!wrong && !folder->changed)
-        wrong = chunks_merge(folder, fd);
-    return wrong;
+    if (wrong || folder->changed)
+        return wrong;
+    chunks_count(folder);
+    if (folder->changed)
+        return NULL;
+    return folder->last ? chunks_merge(folder, fd)
+                        : "none of its chunks can be read";
 }
 
 static void folder_free(struct folder *folder)
@@ -391,9 +358,7 @@ static void folder_free(struct folder *folder)
         free(folder->recorders[i].name);
         free(folder->recorders[i].description);
     }
-    for (i = 0; i < folder->chunks_count; i++)
-        if (folder->chunks[i].copy >= 0)
-            close(folder->chunks[i].copy);
+    chunk_close(folder->last);
     free(folder->recorders);
     free(folder->chunks);
 }
