@@ -77,8 +77,7 @@ _Noreturn static void output_fail(struct call *call, const char *path,
          error ? strerror(error) : "it cannot be written");
 }
 
-/* Makes a template for a temporary name in the folder of `path`. */
-static char *output_beside(const char *path)
+char *output_beside(const char *path)
 {
     const char *slash = strrchr(path, '/');
     int folder = slash ? (int)(slash + 1 - path) : 0;

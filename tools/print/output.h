@@ -31,6 +31,9 @@ char *output_subfolder(struct output *, const char *name);
 /* Gives the folder its final name. */
 void output_folder_close(struct output *);
 
+/* Makes a template for mkstemp(), of a temporary name in the folder of `path`; to
+ * be freed. */
+char *output_beside(const char *path);
 /* Registers a path to be removed if the command ends before the rename. */
 void output_temporary(const char *path);
 

@@ -17,6 +17,7 @@
 #include "log.h"
 #include "array.h"
 #include "made.h"
+#include "output.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -248,12 +249,12 @@ static void chunk_begin(struct log *log)
 {
     struct call *call = log->call;
     uint64_t rings, texts = log->limits.chunk_bytes;
-    char temporary[sizeof log->part];
     const char *wrong;
+    char *temporary;
     int fd;
     snprintf(log->part, sizeof log->part, "%s/%06u.part", log->folder,
              ++log->number);
-    snprintf(temporary, sizeof temporary, "%s/.recorder-XXXXXX", log->folder);
+    temporary = output_beside(log->part);
     fd = mkostemp(temporary, O_CLOEXEC);
     if (fd < 0)
         log_fail(log, log->part, strerror(errno));
@@ -267,6 +268,7 @@ static void chunk_begin(struct log *log)
         unlink(temporary);
         log_fail(log, log->part, wrong);
     }
+    free(temporary);
     log->begun_ns = recorder_clock_ns_(RECORDER_MONOTONIC_);
     log->wraps = call->reader.inside->wraps_count;
 }
