@@ -160,12 +160,6 @@ static void dump_events(struct call *calls, bool head, bool as_csv)
  * long before each look at what came late. */
 enum { UNFINISHED_NS = 50000000, LATE_LOOKS = 4 };
 
-static void wait_for(long ns)
-{
-    const struct timespec wait = {0, ns};
-    nanosleep(&wait, NULL);
-}
-
 /* Begins --clear: chooses all orders given out by now, and waits until their
  * records are written. */
 static void clear_begin(struct call *call, uint64_t *order)
@@ -194,7 +188,7 @@ static void clear_begin(struct call *call, uint64_t *order)
         fail(call, "only what a running process shows can be cleared");
     if (!reader_order(&call->reader, order))
         fail(call, READER_GONE);
-    wait_for(UNFINISHED_NS);
+    nanosleep(&(struct timespec){.tv_nsec = UNFINISHED_NS}, NULL);
     call->selection.until_order = *order - 1;
     reader_select(&call->reader, &call->selection);
 }
@@ -217,7 +211,8 @@ static void clear_end(struct call *call, uint64_t order, bool in_color)
     size_t unfinished = 0;
     for (int look = 0; look < LATE_LOOKS && (look == 0 || unfinished); look++) {
         if (look > 0)
-            wait_for(UNFINISHED_NS << look);
+            nanosleep(&(struct timespec){.tv_nsec = UNFINISHED_NS << look},
+                      NULL);
         if (reader_take(&call->reader) != NULL)
             break;
         dump_all(call, false, in_color);
