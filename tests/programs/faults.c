@@ -3,8 +3,8 @@
 #define _GNU_SOURCE
 #include "recorder_dump.h"
 
+#include "real.h"
 #include <dirent.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -30,10 +30,6 @@ static bool fails(void)
     errno = with;
     return true;
 }
-#define REAL(type, name, ...)                                                  \
-    static type (*real)(__VA_ARGS__);                                          \
-    if (!real)                                                                 \
-        *(void **)(void *)&real = dlsym(RTLD_NEXT, #name)
 
 ssize_t write(int fd, const void *from, size_t size)
 {

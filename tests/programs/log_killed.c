@@ -4,7 +4,8 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include <dlfcn.h>
+#include "real.h"
+
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,10 +19,6 @@ static void call_is_made(void)
     if (left && --left == 0)
         raise(SIGKILL);
 }
-#define REAL(type, name, ...)                                                  \
-    static type (*real)(__VA_ARGS__);                                          \
-    if (!real)                                                                 \
-    *(void **)(void *)&real = dlsym(RTLD_NEXT, #name)
 
 ssize_t pwrite(int fd, const void *from, size_t size, off_t at)
 {
