@@ -472,6 +472,16 @@ Test(hostile, live_on_port_80)
         build_skip("port 80 cannot be had here");
     live("port_80");
 }
+Test(hostile, live_needs_the_token)
+{
+    live("tokens");
+}
+Test(hostile, live_for_another_user)
+{
+    if (geteuid() != 0)
+        build_skip("only root becomes another user");
+    live("user");
+}
 Test(hostile, live_among_strangers, .init = build_long)
 {
     live("strangers");

@@ -3,6 +3,7 @@
 #
 #     readers.py TEST RECORDER PID
 import atexit
+import os
 import socket
 import subprocess
 import sys
@@ -47,6 +48,14 @@ def received(s, seconds):
         except TimeoutError:
             pass
     return count
+
+
+def answer(s):
+    """All that a server sends until it closes."""
+    text = b""
+    while more := s.recv(4096):
+        text += more
+    return text.decode()
 
 
 def must(holds, words):
@@ -116,6 +125,75 @@ def asleep():
         if among > alone / 3:
             return
     must(False, "they take from those who read")
+
+
+def refused(s, token, words):
+    """Says 403 and why, and nothing that a stranger may not know."""
+    text = answer(s)
+    must(text.startswith("HTTP/1.1 403 "), f"{words}: {text}")
+    must("recorder view printed" in text, f"{words}: no clear text: {text}")
+    must("Referrer-Policy: no-referrer" in text and token not in text,
+         f"{words}: {text}")
+
+
+def tokens():
+    """Only the whole token opens a path, and only under a name of this host."""
+    server, port, token = serve()
+    must(len(token) == 32, f"{4 * len(token)} bits")
+    other = f"{int(token[0], 16) ^ 1:x}" + token[1:]
+    last = token[:-1] + f"{int(token[-1], 16) ^ 1:x}"
+    for path in ("/", "/events", "//", f"//{token}/", f"/{token}", token,
+                 f"/{token[:31]}/", f"/{token[:31]}/events", f"/{token[1:]}/",
+                 f"/{token}0/", f"/{token}{token}/", f"/{other}/",
+                 f"/{last}/events", f"/{token.upper()}/x/../", f"/?{token}/",
+                 f"/x/../{token}/", f"http://127.0.0.1:{port}/{token}/"):
+        if path != f"/{token}/":
+            refused(ask(port, path), token, path)
+    for host in ("example.org", f"example.org:{port}", "127.0.0.1",
+                 f"127.0.0.1:{port + 1}", f"127.0.0.2:{port}", f"0:{port}",
+                 f"127.0.0.1:{port}.example.org", f"x@127.0.0.1:{port}"):
+        for path in ("", "events", "no"):
+            refused(ask(port, f"/{token}/{path}", host), token, host)
+    s = socket.create_connection(("127.0.0.1", port), timeout=10)
+    s.sendall(f"GET /{token}/ HTTP/1.0\r\n\r\n".encode())
+    refused(s, token, "no Host")
+    text = answer(ask(port, f"/{token}/"))
+    must("200 OK" in text.split("\r\n")[0], "the page is not served")
+    must("Referrer-Policy: no-referrer" in text, "the token leaks")
+    must(token not in text.split("\r\n\r\n")[1], "the page has its token")
+    with open(f"/proc/{server.pid}/cmdline") as line:
+        must(token not in line.read(), "every user can read the token")
+    server.kill()
+
+
+def user():
+    """A socket in TIME_WAIT has user 0 in /proc/net/tcp: who connects from its
+    port is another user all the same. To be run as root."""
+    server, port, token = serve()
+    refused(ask(port, "/"), token, "no token")  # Python loads its modules
+    if os.fork() == 0:
+        os.setresuid(65534, 65534, 65534)
+        refused(ask(port, "/"), token, "another user")
+        listener = socket.create_server(("127.0.0.1", 0))
+        old, new = socket.socket(), socket.socket()
+        for s in old, new:
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        old.bind(("127.0.0.1", 0))
+        mine = old.getsockname()
+        old.connect(listener.getsockname())
+        accepted, _ = listener.accept()
+        old.close()
+        accepted.recv(1)
+        accepted.close()
+        time.sleep(0.1)
+        new.bind(mine)
+        new.connect(("127.0.0.1", port))
+        new.sendall(f"GET /events HTTP/1.1\r\nHost: 127.0.0.1:{port}"
+                    "\r\n\r\n".encode())
+        refused(new, token, "another user, from a port in TIME_WAIT")
+        os._exit(0)
+    must(os.wait()[1] == 0, "another user reads on")
+    server.kill()
 
 
 def crowd():

@@ -117,7 +117,11 @@ static void handle(struct web *web, struct web_client *client,
     struct server *server = web->own;
     if (!web_host_is_ours(web, headers) || strlen(path) < 34 ||
         !token_is_ours(server, path)) {
-        web_refuse(client, "403 Forbidden");
+        static const char why[] =
+            "403 Forbidden: open the whole address that recorder view printed; "
+            "it has a secret token.\n";
+        web_answer(client, "403 Forbidden", "text/plain; charset=utf-8", why,
+                   sizeof why - 1);
         return;
     }
     client->known = true;
