@@ -7,7 +7,7 @@ set -u
 libraries=$(sh packages/libraries.sh names debian)
 case $1 in
 build) packages=$libraries ;;
-test) packages="$libraries g++ gcc-multilib clang
+test) packages="$libraries g++ gcc-multilib g++-multilib clang
     libcriterion-dev libbenchmark-dev libpth-dev libboost-fiber-dev gdb gdbserver elfutils lld babeltrace2
     gtkwave sigrok-cli protobuf-compiler sqlite3 xvfb xauth python3 chromium pkg-config cmake meson
     build-essential debhelper dh-python lintian rustc cargo golang-go

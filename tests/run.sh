@@ -112,7 +112,7 @@ trap 'exit 130' INT TERM
 # SIGINT, and so would the tests' programs.
 case ${RECORDER_TEST_SCALE:-1} in 0*) more=1 ;; *) more=0 ;; esac
 printf '%s\n' "$@" | xargs -P $(($(nproc) + more)) -I '{}' sh tests/run.sh --one '{}'
-passed=0 failed=0 skipped=0
+programs=$* passed=0 failed=0 skipped=0
 for program in "$@"; do
     # shellcheck disable=SC2046
     set -- $(count "$(log_of "$program")")
@@ -120,5 +120,11 @@ for program in "$@"; do
     [ "$2" = 0 ] || failure "$program"
 done
 [ $failed = 0 ] || echo
+# Why a test was skipped, or tried less than it can; without "long", which
+# `make test-all` runs.
+for program in $programs; do
+    sed -n 's/^\[SKIP\] [^ ]*: /skipped: /p; s/^left out: /part of a test left out: /p' \
+        "$(log_of "$program")"
+done | grep -v ': long: \|: Test is disabled$' | sort | uniq -c | cut -c 1-160
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]

@@ -9,12 +9,11 @@
 #define BROWSER_MODULES TEST_ROOT "/build/view"
 #define BROWSER_PACKAGES "playwright-core@1.65.1 speedscope@1.25.0"
 
-/* Node and Chromium are packages of Debian; says what is missing. One attempt
- * at npm in ten minutes is enough for all tests. */
-static bool browser_can_drive(void)
+/* Skips a test if Node, Chromium or an npm package is missing. One attempt at
+ * npm in ten minutes is enough for all tests. */
+static void browser_needed(void)
 {
-    if (!build_has("node") || !build_has("npm") || !build_has("chromium"))
-        return false;
+    build_needs("node", "npm", "chromium");
     if (build_run("mkdir -p " BROWSER_MODULES " && cd " BROWSER_MODULES
                   " && { flock 9; [ -e node_modules/playwright-core -a "
                   "-e node_modules/speedscope ] || "
@@ -22,11 +21,10 @@ static bool browser_can_drive(void)
                   "--silent --no-save --no-audit --no-fund --ignore-scripts "
                   "--fetch-retries 0 --fetch-timeout 20000 "
                   "--prefix . " BROWSER_PACKAGES
-                  "; } || { touch failed; false; }; } 9>lock") == 0)
-        return true;
-    fprintf(stderr, "skipped: npm does not install " BROWSER_PACKAGES ":\n%s\n",
-            build_text);
-    return false;
+                  "; } || { touch failed; false; }; } 9>lock") != 0) {
+        build_lacks(BROWSER_PACKAGES);
+        build_skip("npm does not install " BROWSER_PACKAGES ": %s", build_text);
+    }
 }
 
 #endif

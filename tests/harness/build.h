@@ -7,8 +7,9 @@
         cr_assert_eq(build_run("./x"), 0, "%s", build_text);
     }
 
-    A command runs in a shell, in the folder; what it said is build_text. A
-    compiler that is not installed is passed over, and that is said on stderr.
+    A command runs in a shell, in the folder; its output is build_text. A test
+    without a program that it needs is skipped. If one variant of several cannot
+    be tried, the test says so on stderr, and fails where CI is set.
 */
 #ifndef BUILD_H
 #define BUILD_H
@@ -143,28 +144,71 @@ static inline void build_long(void)
         build_skip("long: RECORDER_TEST_SCALE=1 runs it");
 }
 
-/* Is this compiler installed? Says so where it is not. */
-__attribute__((unused)) static bool build_has(const char *compiler)
+/* Programs that tests use and `tests/packages.sh test` does not install: only
+ * without these may a test leave something out where CI is set. */
+static const char *const build_optional[] = {
+    "arm-none-eabi-", "mips-linux-gnu", "arm-linux-", "aarch64-linux-",
+    "riscv64-",       "qemu-",          "gdb-multi",  "musl-gcc",
+    "clickhouse-",    "x86_64-w64-"};
+
+/* A test lacks `name`: fails where CI is set, unless `name` is optional. */
+__attribute__((unused)) static void build_lacks(const char *name)
 {
-    if (build_run("command -v %s", compiler) == 0)
+    bool optional = !getenv("CI");
+    for (size_t i = 0; i < sizeof build_optional / sizeof *build_optional; i++)
+        optional |=
+            strncmp(name, build_optional[i], strlen(build_optional[i])) == 0;
+    cr_assert(optional, "CI installs what tests need, but not %s: see %s", name,
+              "tests/packages.sh");
+}
+
+/* Is this program installed? For one variant of several: see build_needs(). */
+__attribute__((unused)) static bool build_has(const char *program)
+{
+    if (build_run("command -v %s", program) == 0)
         return true;
-    fprintf(stderr, "skipped: no %s here\n", compiler);
+    build_lacks(program);
+    fprintf(stderr, "left out: no %s here\n", program);
     return false;
 }
 
-/* Can this compiler build and run an empty program so? Says where it can not.
- */
+/* Skips a test of which nothing is left without these programs. */
+#define build_needs(...) build_need_all(__VA_ARGS__, (const char *)NULL)
+__attribute__((unused, sentinel)) static void build_need_all(const char *first,
+                                                             ...)
+{
+    va_list others;
+    va_start(others, first);
+    for (; first; first = va_arg(others, const char *))
+        if (build_run("command -v %s", first) != 0) {
+            build_lacks(first);
+            build_skip("no %s here", first);
+        }
+    va_end(others);
+}
+
+/* Can this compiler build and run an empty program with these flags? */
 __attribute__((unused)) static bool build_can(const char *compiler,
                                               const char *flags)
 {
+    char both[256];
     if (build_run(
             "echo \"int main(void) { return 0; }\" >can.c && %s %s -o can "
             "can.c && ./can",
             compiler, flags) == 0)
         return true;
-    fprintf(stderr, "skipped: %s %s builds nothing that runs here\n", compiler,
-            flags);
+    snprintf(both, sizeof both, "%s %s", compiler, flags);
+    build_lacks(both);
+    fprintf(stderr, "left out: %s builds nothing that runs here\n", both);
     return false;
+}
+
+/* The same, for a test of which nothing is left without. */
+__attribute__((unused)) static void build_needs_flags(const char *compiler,
+                                                      const char *flags)
+{
+    if (!build_can(compiler, flags))
+        build_skip("%s %s builds nothing that runs here", compiler, flags);
 }
 
 #endif

@@ -42,10 +42,8 @@ Test(alarms, compressors)
     build_must("head -c %u /dev/urandom | od -x >data", scaled(2e6));
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         char line[128];
-        if (!build_has(lines[i][0])) {
-            fprintf(stderr, "skipped: no %s here\n", lines[i][0]);
+        if (!build_has(lines[i][0]))
             continue;
-        }
         snprintf(line, sizeof line, "%s <data", lines[i][1]);
         must_be_alike(line, 0);
         if (!lines[i][2] || !sampled((unsigned)i))
@@ -101,10 +99,7 @@ Test(alarms, waits_that_were_left)
  * what clients get is what they get without. */
 static void serve(const char *program, const char *options, const char *load)
 {
-    if (!build_has(program)) {
-        fprintf(stderr, "skipped: no %s here\n", program);
-        return;
-    }
+    build_needs(program);
     for (int with = 0; with < 2; with++)
         build_must(
             "rm -f ./sock status; %s%s %s >log 2>&1 & server=$!; i=0; "

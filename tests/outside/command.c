@@ -204,8 +204,7 @@ Test(command, output_that_fails)
 /* Goal: on a terminal there are colours and a pager, with NO_COLOR none. */
 Test(command, terminal)
 {
-    if (!build_has("script"))
-        return;
+    build_needs("script");
     command_core("./program", "in.txt");
     build_must("PAGER=\"sed s/^/paged:/\" TERM=xterm script -qec \"" RECORDER
                " dump core -l 1\" /dev/null");
@@ -351,10 +350,8 @@ Test(command, no_recorders)
  * ids are 1 and up; ours of it is the child of unshare. */
 Test(command, list_of_another_namespace)
 {
-    if (build_run("unshare -pf true") != 0) {
-        fprintf(stderr, "skipped: no namespaces\n");
-        return;
-    }
+    if (build_run("unshare -pf true") != 0)
+        build_skip("no namespaces");
     build_must("unshare -pf --kill-child ./program quiet >said & echo $! >pid; "
                "until test -s said; do sleep 0.01; done; " RECORDER
                " list $(cat /proc/$(cat pid)/task/*/children) | "

@@ -405,8 +405,7 @@ Test(cost, no_large_function)
         unsigned long most;
     } kinds[] = {{"", 64000}, {"-DRECORDER_NO_FILE", 46000}};
     unsigned i;
-    if (!build_has("gcc") || !build_has("nm") || !build_has("size"))
-        build_skip("no gcc and nm here");
+    build_needs("gcc", "nm", "size");
     write_source("compiled.c", compiled);
     for (i = 0; i < 2; i++) {
         double seconds = 0;
@@ -433,8 +432,7 @@ Test(cost, compiles_soon, .init = build_long)
 {
     double base = 0, whole = 0, without = 0;
     unsigned turn;
-    if (!build_has("gcc"))
-        build_skip("no gcc here");
+    build_needs("gcc");
     write_source("compiled.c", compiled);
     write_source("reference.c", reference);
     for (turn = 0; turn < 5 || (turn < 15 && (whole > 3.2 * base ||
@@ -494,9 +492,8 @@ static pid_t program_start(const char *kind)
         _exit(127);
     }
     cr_assert(child > 0 && waitpid(child, &status, 0) == child);
-    if (!WIFSTOPPED(status)) {
+    if (!WIFSTOPPED(status))
         build_skip("ptrace is not allowed here");
-    }
     return child;
 }
 
@@ -523,9 +520,8 @@ static void every_instruction(const char *kind)
 {
     unsigned steps = 0;
     pid_t child;
-    if (!build("gcc")) {
-        build_skip("no gcc here");
-    }
+    build_needs("gcc", "objdump", "nm");
+    build("gcc");
     child = program_start(kind);
     while (!interrupt_after(child, kind, steps))
         steps++;
@@ -540,9 +536,8 @@ static unsigned locked_in_a_record(const char *kind)
 {
     unsigned locked = 0;
     pid_t child;
-    if (!build("gcc")) {
-        build_skip("no gcc here");
-    }
+    build_needs("gcc", "objdump", "nm");
+    build("gcc");
     child = program_start(kind);
     cr_assert(go_on(child, RUN, 0) == -1);
     while (!at_stop(child, where_is(child).rip)) {
@@ -608,9 +603,8 @@ static void all_instructions(const char *kind)
 {
     unsigned steps = 0;
     pid_t child;
-    if (!build("gcc")) {
-        build_skip("no gcc here");
-    }
+    build_needs("gcc", "objdump", "nm");
+    build("gcc");
     child = program_start(kind);
     cr_assert(go_on(child, RUN, 0) == -1);
     for (;; steps++) {

@@ -392,7 +392,7 @@ static void expect_way(const char *build, const struct way *way)
 {
     run(&bare, "./crash", "bare", way->name, READ, -1);
     if (WIFEXITED(bare.status) && WEXITSTATUS(bare.status) == 77) {
-        fprintf(stderr, "skipped: %s cannot be done here\n", way->name);
+        fprintf(stderr, "left out: %s cannot be done here\n", way->name);
         return;
     }
     cr_expect(WIFSIGNALED(bare.status) && WTERMSIG(bare.status) == way->sig,
@@ -419,8 +419,7 @@ static void expect_ways(const char *compiler, const char *flags, unsigned skip)
     char build[64];
     unsigned i;
     sprintf(build, "%s %s", compiler, flags);
-    if (!build_has(compiler) || !build_can(compiler, flags))
-        return;
+    build_needs_flags(compiler, flags);
     build_crash(compiler, flags);
     if (!(skip & DYNAMIC))
         build_must("%s %s -g -w -fPIC -shared -DCRASH_LIBRARY " BUILD_INCLUDE
@@ -564,8 +563,7 @@ Test(crashes, seen_by_gdb, .init = build_long)
 {
     static const char *const asked[] = {"null", "abort", "fpe"};
     unsigned i;
-    if (!build_has("gdb"))
-        return;
+    build_needs("gdb");
     build_crash("gcc", "-O1");
     for (i = 0; i < sizeof asked / sizeof *asked; i++) {
         static char of_bare[1 << 16];
@@ -573,10 +571,8 @@ Test(crashes, seen_by_gdb, .init = build_long)
         for (dumps = 0; dumps < 2; dumps++) {
             run(&dumped, "./crash", dumps ? "dump" : "bare", asked[i], READ,
                 -1);
-            if (!dumped.core) {
-                fprintf(stderr, "skipped: core files go elsewhere\n");
-                return;
-            }
+            if (!dumped.core)
+                build_skip("core files go elsewhere");
             build_must("gdb -nx -batch -iex \"set debuginfod enabled off\" "
                        "-ex \"set print address off\" -ex \"bt 1\" "
                        "-ex \"set print address on\" "
@@ -753,7 +749,7 @@ Test(crashes, dump_to_a_file)
                    "65534 --clear-groups ./s asked 2>said; ls -A d; "
                    "! grep -q T1 said && test ! -e d/x");
     } else {
-        fprintf(stderr, "skipped: not root\n");
+        fprintf(stderr, "left out: not root\n");
     }
 }
 

@@ -27,9 +27,7 @@ Test(debian, version)
  * to say of them, and what they hold records and reads. */
 Test(debian, packages, .init = build_long)
 {
-    if (!build_has("dpkg-buildpackage") || !build_has("dh") ||
-        !build_has("lintian"))
-        build_skip("no tools of Debian for packages here");
+    build_needs("dpkg-buildpackage", "dh", "lintian");
     build_must("mkdir -p made/recorder && tar -C " TEST_ROOT
                " --exclude=./build --exclude=.git -c . | tar -C made/recorder "
                "-x && cd made/recorder && env -u MAKEFLAGS -u MAKELEVEL "

@@ -169,8 +169,7 @@ Test(export, speedscope_has_spans)
 Test(export, speedscope_shows_spans, .init = begin_long)
 {
     static const char *const from[] = {"chrome", "speedscope"};
-    if (!browser_can_drive())
-        return;
+    browser_needed();
     for (int i = 0; i < 2; i++) {
         export_as(from[i]);
         build_must("node " TEST_ROOT

@@ -90,11 +90,13 @@ Test(freestanding, cortex_m3)
 }
 Test(freestanding, cortex_m4f, .init = build_long)
 {
+    build_needs("arm-none-eabi-gcc");
     needs_nothing("arm-none-eabi-gcc", GCC_HEADERS,
                   "-std=c11 -mcpu=cortex-m4 -mthumb -mfloat-abi=hard");
 }
 Test(freestanding, cortex_m0_without_atomics, .init = build_long)
 {
+    build_needs("arm-none-eabi-gcc");
     needs_nothing("arm-none-eabi-gcc", GCC_HEADERS,
                   "-std=c11 -mcpu=cortex-m0 -mthumb -DNO_ATOMICS");
 }
@@ -196,6 +198,7 @@ Test(freestanding, barriers_unless_there_is_one_processor)
          "-fno-pic -G0",
          "mips-linux-gnu-objdump", "sync", 5},
     };
+    unsigned seen = 0;
     for (unsigned i = 0; i < sizeof machines / sizeof *machines; i++) {
         unsigned long count[2];
         if (!build_has(machines[i].compiler) || !build_has(machines[i].objdump))
@@ -213,5 +216,8 @@ Test(freestanding, barriers_unless_there_is_one_processor)
                      machines[i].compiler, count[0]);
         cr_expect_eq(count[1], 0, "%s: %lu barriers on one processor",
                      machines[i].compiler, count[1]);
+        seen++;
     }
+    if (!seen)
+        build_skip("no compiler and objdump of another processor here");
 }

@@ -195,8 +195,7 @@ Test(install, asks_no_sudo)
  * a compiler that writes nothing. */
 Test(install, clang_is_silent, .init = build_long)
 {
-    if (!build_has("clang"))
-        build_skip("no clang here");
+    build_needs("clang");
     build_must(MAKE "-B -n CC=\"clang -fsyntax-only -Werror\" build/recorder "
                     "build/librecorder.so >made; "
                     "grep \"^clang .* -c \" made >commands && "

@@ -39,7 +39,7 @@ static bool is_user(size_t i)
 {
     if (i == 0 || (geteuid() == 0 && build_run("%strue", users[i]) == 0))
         return true;
-    fprintf(stderr, "skipped: nobody cannot run here\n");
+    fprintf(stderr, "left out: nobody cannot run here\n");
     return false;
 }
 /* Runs a case as root and as nobody. */

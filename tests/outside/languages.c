@@ -43,8 +43,7 @@ static void speak_c(const char *compiler)
     static const char *const standards[] = {"c11", "c17", "c2x", "gnu11"};
     char language[64];
     unsigned i;
-    if (!build_has(compiler))
-        return;
+    build_needs(compiler);
     for (i = 0; i < sizeof standards / sizeof standards[0]; i++) {
         sprintf(language, "-std=%s -Wstrict-prototypes", standards[i]);
         speak(compiler, language, i);
@@ -56,8 +55,7 @@ static void speak_cxx(const char *compiler)
     static const char *const standards[] = {"11", "14", "17", "20"};
     char language[64];
     unsigned i;
-    if (!build_has(compiler))
-        return;
+    build_needs(compiler);
     for (i = 0; i < sizeof standards / sizeof standards[0]; i++) {
         sprintf(language, "-x c++ -std=c++%s", standards[i]);
         speak(compiler, language, i);

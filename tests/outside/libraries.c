@@ -177,8 +177,7 @@ Test(libraries, opened_later_32, .init = build_long)
 {
     static const char *const exports[] = {"", "-rdynamic"};
     unsigned i;
-    if (!build_can("gcc", "-m32"))
-        return;
+    build_needs_flags("gcc", "-m32");
     build_must("gcc -m32 " LIBRARY "-DPART=one -o one.so " PART);
     for (i = 0; i < 2; i++) {
         build_once("gcc -m32 -O2 %s " WITH "-o host " HOST " -lpthread -ldl",
@@ -298,7 +297,7 @@ static bool build_sanitizes(const char *compiler)
                   "can.c && setarch -R ./can",
                   compiler) == 0)
         return true;
-    fprintf(stderr, "skipped: %s builds nothing that runs here\n", compiler);
+    fprintf(stderr, "left out: %s builds nothing that runs here\n", compiler);
     return false;
 }
 
@@ -431,8 +430,7 @@ static void selftest_all(unsigned at)
         "-O2 -m32 -fPIC",
         "-O2 -m32 -static"};
     unsigned i;
-    if (!build_has(compilers[at].command))
-        return;
+    build_needs(compilers[at].command);
     for (i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         bool everywhere = !strstr(ways[i], "-m32") &&
                           !strstr(ways[i], "-static") &&

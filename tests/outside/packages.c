@@ -52,8 +52,7 @@ static void cmake_builds(const char *options)
 Test(packages, cmake_find_package)
 {
     char text[200];
-    if (!build_has("cmake"))
-        build_skip("no cmake here");
+    build_needs("cmake");
     project_copy("cmake");
     build_must(MAKE
                "install PREFIX=$PWD/first >/dev/null && mv first moved && "
@@ -86,8 +85,7 @@ Test(packages, cmake_find_package)
  * of ours. */
 Test(packages, cmake_contains, .init = build_long)
 {
-    if (!build_has("cmake"))
-        build_skip("no cmake here");
+    build_needs("cmake");
     project_copy("cmake");
     cmake_builds("-DWAY=add_subdirectory -DFROM=" TEST_ROOT);
     program_records("made");
@@ -102,8 +100,7 @@ Test(packages, cmake_contains, .init = build_long)
 /* Goal: a Meson subproject, and an installed dependency, are found by version. */
 Test(packages, meson, .init = build_long)
 {
-    if (!build_has(MESON))
-        build_skip("no meson here");
+    build_needs(MESON);
     project_copy("meson");
     build_must("mkdir user/subprojects && ln -s " TEST_ROOT
                " user/subprojects/recorder && " MESON
@@ -132,8 +129,7 @@ Test(packages, meson, .init = build_long)
  * is not in Debian; tests/packages/vcpkg.cmake stands in for its functions. */
 Test(packages, vcpkg, .init = build_long)
 {
-    if (!build_has("cmake"))
-        build_skip("no cmake here");
+    build_needs("cmake");
     project_copy("cmake");
     build_must("cmake -DPORT_DIR=" TEST_ROOT "/packages/vcpkg/recorder "
                "-DOUT=$PWD/v -P " PACKAGES "/vcpkg.cmake");

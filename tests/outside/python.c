@@ -28,8 +28,7 @@ Test(python, reads_what_the_command_reads)
 
 Test(python, reads_32_bits, .init = build_long)
 {
-    if (!build_can("gcc", "-m32"))
-        return;
+    build_needs_flags("gcc", "-m32");
     command_build("program", "gcc -m32 -O2 -g");
     command_core("./program", "in.txt");
     build_must(PYTHON "agree core");

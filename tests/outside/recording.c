@@ -313,7 +313,7 @@ Test(recording, survives_other_ends, .init = build_long)
         may_group(group, "/sys/fs/cgroup/memory", "memory.limit_in_bytes"))
         dies("memory", NULL, scaled(3), group, 128 + SIGKILL);
     else
-        fprintf(stderr, "skipped: no cgroup with a limit of memory here\n");
+        fprintf(stderr, "left out: no cgroup with a limit of memory here\n");
     build_run("rmdir %s", group);
 }
 
@@ -384,12 +384,11 @@ static void moves_texts(const char *flags)
                            lines[i], build_text);
     build_must("grep -Eq \"lost: <<lost>>|lost: <~\\?+>\" inside && "
                "grep -Eq \"kept: <~\\?+>\" inside");
-    if (access(TEST_ROOT "/build/recorder", X_OK) == 0)
-        build_must("grep -Ev \"kept:|lost:\" inside | tail -n +2 >1; " TEST_ROOT
-                   "/build/recorder dump moved >all; grep -Ev "
-                   "\"kept:|lost:\" all | tail -n +2 | diff 1 - && grep -Eq "
-                   "\"lost: <(<lost>|0x.*)>\" all && grep -Eq "
-                   "\"kept: <0x.*>\" all");
+    build_must("grep -Ev \"kept:|lost:\" inside | tail -n +2 >1; " TEST_ROOT
+               "/build/recorder dump moved >all; grep -Ev "
+               "\"kept:|lost:\" all | tail -n +2 | diff 1 - && grep -Eq "
+               "\"lost: <(<lost>|0x.*)>\" all && grep -Eq "
+               "\"kept: <0x.*>\" all");
 }
 Test(recording, moves_texts, .init = build_long)
 {
@@ -398,14 +397,6 @@ Test(recording, moves_texts, .init = build_long)
 }
 
 /* --------------------------------------------------------------- reading -- */
-
-static bool has_command(void)
-{
-    if (access(TEST_ROOT "/build/recorder", X_OK) == 0)
-        return true;
-    fprintf(stderr, "skipped: build/recorder is not built\n");
-    return false;
-}
 
 /* Goal: what the file shows is what the program showed before it died, whatever
  * it was compiled to. Method: it dumps and kills itself; all but the first
@@ -418,9 +409,8 @@ static void same_dump(const char *compiler, const char *flags)
                compiler, flags);
     build_run("rm -f f.*; RECORDER_FILE=f.%%e ./r dump >f.inside");
     build_must("tail -n +2 f.inside >f.1; test $(wc -l <f.1) = 84");
-    if (has_command())
-        build_must(TEST_ROOT "/build/recorder dump f.r >f.all; "
-                             "tail -n +2 f.all | diff f.1 -");
+    build_must(TEST_ROOT "/build/recorder dump f.r >f.all; "
+                         "tail -n +2 f.all | diff f.1 -");
     build_must("readelf -lnW f.r 2>&1 >/dev/null | tee f.said; "
                "test ! -s f.said");
 }
@@ -443,9 +433,8 @@ Test(recording, needs_no_program)
 {
     build_once(COMPILE);
     build_run("RECORDER_FILE=f ./r dump >inside; rm r");
-    if (has_command())
-        build_must("tail -n +2 inside >1; " TEST_ROOT
-                   "/build/recorder dump f | tail -n +2 | diff 1 -");
+    build_must("tail -n +2 inside >1; " TEST_ROOT
+               "/build/recorder dump f | tail -n +2 | diff 1 -");
 }
 
 /* Goal: a line format that the program sets is that of its recording at once. */
@@ -454,9 +443,8 @@ Test(recording, has_the_line_format)
     build_once(COMPILE);
     build_run("RECORDER_FILE=f ./r line >inside");
     build_must("grep -q \"^Y \" inside");
-    if (has_command())
-        build_must("tail -n +2 inside >1; " TEST_ROOT
-                   "/build/recorder dump f | tail -n +2 | diff 1 -");
+    build_must("tail -n +2 inside >1; " TEST_ROOT
+               "/build/recorder dump f | tail -n +2 | diff 1 -");
 }
 
 /* Goal: debuggers and ELF tools open it. */
@@ -579,10 +567,8 @@ static void shares_a_volume(const char *folder)
 Test(recording, shares_a_volume, .init = build_long)
 {
     build_once(COMPILE);
-    if (build_run("unshare -pf --kill-child true") != 0) {
-        fprintf(stderr, "skipped: no right to a pid namespace\n");
-        return;
-    }
+    if (build_run("unshare -pf --kill-child true") != 0)
+        build_skip("no right to a pid namespace");
     build_must("mkdir volume");
     shares_a_volume("volume");
     /* the second and third took its name in turn, as each had ended */
@@ -652,9 +638,8 @@ Test(recording, names_files, .init = build_long)
     build_must("head -1 inside; grep recorder said; test -e y");
     cr_assert_str_eq(build_text, "1000\nrecorder: y: the process has a "
                                  "recording already; goes on in memory\n");
-    if (has_command())
-        build_must("tail -n +3 inside >1; " TEST_ROOT
-                   "/build/recorder dump y | tail -n +2 | diff 1 -");
+    build_must("tail -n +3 inside >1; " TEST_ROOT
+               "/build/recorder dump y | tail -n +2 | diff 1 -");
 }
 
 /* Sets the word of the note in a recording that says whether it is whole. */
@@ -684,8 +669,6 @@ static void must_be_half_made(const char *name)
 Test(recording, half_made)
 {
     build_once(COMPILE);
-    if (!has_command())
-        return;
     build_must("./r claim >f && truncate -s 1M f");
     cr_assert_eq(build_run(TEST_ROOT "/build/recorder dump f"), 1);
     cr_assert_str_eq(build_text,
@@ -728,7 +711,7 @@ Test(recording, needs_its_space)
                            "%s", build_text);
         cr_assert_str_eq(strchr(build_text, '\n'), "\nmemory\n");
     } else {
-        fprintf(stderr, "skipped: no right to mount\n");
+        fprintf(stderr, "left out: no right to mount\n");
     }
     if (geteuid() == 0) {
         build_must("chmod 755 . && mkdir no && setpriv --reuid 65534 env "
@@ -753,7 +736,7 @@ Test(recording, needs_its_space)
                    "test ! -e setuid");
         cr_assert_str_eq(build_text, "memory\n");
     } else {
-        fprintf(stderr, "skipped: not root\n");
+        fprintf(stderr, "left out: not root\n");
     }
 }
 
@@ -769,34 +752,28 @@ Test(recording, leaves_children_alone)
     cr_assert_str_eq(build_text, "1\n1\none\n");
     build_run("RECORDER_FILE=two.%%p ./r fork; ls two.* | wc -l");
     cr_assert_str_eq(strrchr(build_text, '\n') - 1, "2\n", "%s", build_text);
-    if (has_command()) {
-        build_must(TEST_ROOT "/build/recorder dump one");
-        cr_assert_null(strstr(build_text, "child"), "%s", build_text);
-        cr_assert_not_null(strstr(build_text, "before"));
-        cr_assert_not_null(strstr(build_text, "parent 4"));
-        cr_assert_not_null(strstr(build_text, "after"));
-        build_must("for f in two.*; do " TEST_ROOT "/build/recorder dump $f | "
-                   "tail -n +6 | sed \"s/.*: //\"; echo; done | sort | "
-                   "uniq -c | tr -s \" \"");
-        cr_assert_str_eq(build_text,
-                         " 2 \n 1 after\n 2 before\n 1 child 0\n 1 child 1\n"
-                         " 1 child 2\n 1 parent 0\n 1 parent 1\n 1 parent 2\n"
-                         " 1 parent 3\n 1 parent 4\n");
-    }
+    build_must(TEST_ROOT "/build/recorder dump one");
+    cr_assert_null(strstr(build_text, "child"), "%s", build_text);
+    cr_assert_not_null(strstr(build_text, "before"));
+    cr_assert_not_null(strstr(build_text, "parent 4"));
+    cr_assert_not_null(strstr(build_text, "after"));
+    build_must("for f in two.*; do " TEST_ROOT "/build/recorder dump $f | "
+               "tail -n +6 | sed \"s/.*: //\"; echo; done | sort | "
+               "uniq -c | tr -s \" \"");
+    cr_assert_str_eq(build_text,
+                     " 2 \n 1 after\n 2 before\n 1 child 0\n 1 child 1\n"
+                     " 1 child 2\n 1 parent 0\n 1 parent 1\n 1 parent 2\n"
+                     " 1 parent 3\n 1 parent 4\n");
     build_must("RECORDER_FILE=three ./r exec");
     cr_assert_null(strstr(build_text, "three"), "%s", build_text);
-    if (has_command()) {
-        build_must(TEST_ROOT "/build/recorder dump three | tail -1");
-        cr_assert_not_null(strstr(build_text, "before exec"));
-    }
+    build_must(TEST_ROOT "/build/recorder dump three | tail -1");
+    cr_assert_not_null(strstr(build_text, "before exec"));
 }
 
 /* Goal: libraries that are opened later are in the file, and stay there when
  * they are closed; others that take their place hide nothing. */
 Test(recording, has_libraries, .init = build_long)
 {
-    if (!has_command())
-        return;
     build_once(COMPILE " -Wl,-E");
     build_must("gcc -O2 -fPIC -shared -DOWN " BUILD_INCLUDE
                "-D NAME=\\\"one\\\" -o one.so " LIBRARY);
@@ -852,8 +829,6 @@ Test(recording, has_libraries, .init = build_long)
  * the formats of the records. */
 Test(recording, has_many_libraries, .init = build_long)
 {
-    if (!has_command())
-        return;
     build_must(
         "for i in $(seq 40); do echo \"int lib_$i(void) { return $i; }\" "
         ">l.c && gcc -shared -fPIC -o libl$i.so l.c; done; gcc -O2 "
@@ -908,10 +883,8 @@ Test(recording, may_be_large, .init = build_long)
     struct recorder_record r;
     uintptr_t slot, count = 0;
     if (sizeof(void *) < 8 || statvfs(build_folder, &disk) != 0 ||
-        disk.f_bavail * disk.f_frsize < 4ull << 30) {
-        fprintf(stderr, "skipped: no room for 2.2 GiB in /tmp\n");
-        return;
-    }
+        disk.f_bavail * disk.f_frsize < 4ull << 30)
+        build_skip("no room for 2.2 GiB in /tmp");
     build_once(COMPILE " -DBIG -mcmodel=medium");
     build_run("RECORDER_FILE=big ./r full");
     cr_assert_not_null(strstr(build_text, "file\n"), "%s", build_text);
@@ -928,8 +901,6 @@ Test(recording, may_be_large, .init = build_long)
         }
     cr_assert_eq(count, 100000);
     image_close(&image);
-    if (has_command()) {
-        build_must(TEST_ROOT "/build/recorder dump big | tail -1");
-        cr_assert_not_null(strstr(build_text, "big_2: "));
-    }
+    build_must(TEST_ROOT "/build/recorder dump big | tail -1");
+    cr_assert_not_null(strstr(build_text, "big_2: "));
 }

@@ -69,7 +69,7 @@ static unsigned refuse_all(const char *compiler, const char *ending)
                        "%s -m32 -fsyntax-only can.c",
                        compiler) == 0;
     if (!can_32)
-        fprintf(stderr, "skipped: %s -m32 finds no headers here\n", compiler);
+        fprintf(stderr, "left out: %s -m32 finds no headers here\n", compiler);
     while ((entry = readdir(folder))) {
         const char *name = entry->d_name, *dot = strrchr(name, '.');
         char first[512] = "", second[512] = "", path[512];
@@ -117,6 +117,7 @@ Test(refused, in_c)
 /* Goal and method: the same in C++. */
 Test(refused, in_cxx, .init = build_long)
 {
+    build_needs("g++");
     refuse_all("g++", ".cc");
     if (test_scale() >= 1)
         refuse_all("clang++", ".cc");

@@ -66,8 +66,7 @@ Test(run, times_of_64_bits, .init = build_long)
 {
     static const char *const kinds[] = {"mutex", "cond", "rwlock", "sem",
                                         "thread"};
-    if (!build_can("gcc", "-m32 -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64"))
-        return;
+    build_needs_flags("gcc", "-m32 -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64");
     build_must("gcc -m32 -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -O2 -o calls "
                BUILD_PROGRAMS "/run_calls.c -lpthread -lrt && nm -D calls | "
                "grep -q __sem_timedwait64");
@@ -93,7 +92,7 @@ Test(run, languages_allocators_sanitizers, .init = build_long)
     must_be_alike("", "./cxx", 3);
     for (size_t i = 0; i < 2; i++) {
         if (build_run("ldconfig -p | grep -q %s", allocators[i]) != 0) {
-            fprintf(stderr, "skipped: no %s here\n", allocators[i]);
+            fprintf(stderr, "left out: no %s here\n", allocators[i]);
             continue;
         }
         build_run("LD_PRELOAD=%s " RUN "./cxx >with", allocators[i]);
@@ -113,7 +112,7 @@ Test(run, languages_allocators_sanitizers, .init = build_long)
     if (build_run("setarch -R ./tsan x") == 3)
         must_be_alike("setarch -R", "./tsan x", 3);
     else
-        fprintf(stderr, "skipped: ThreadSanitizer does not run here\n");
+        fprintf(stderr, "left out: ThreadSanitizer does not run here\n");
 }
 
 /* Goal: programs that close descriptors which are not theirs, fork and spawn from
@@ -147,8 +146,7 @@ Test(run, odd_programs)
 Test(run, valgrind, .init = build_long)
 {
     static const char *const tools[] = {"memcheck", "helgrind", "drd"};
-    if (!build_has("valgrind"))
-        build_skip("no valgrind here");
+    build_needs("valgrind");
     build_c("run_modes", "");
     for (size_t i = 0; i < 3; i++) {
         char line[128];
@@ -185,24 +183,22 @@ Test(run, compressors, .init = build_long)
 /* Goal: servers serve, and end by the signal that they are sent. */
 Test(run, servers)
 {
-    if (build_has("redis-server")) {
-        build_must(
-            RUN "redis-server --port 0 --unixsocket ./sock --save \"\" >log & "
-                "while ! redis-cli -s ./sock ping >pong 2>&1; do sleep 0.05; "
-                "done; redis-cli -s ./sock incr a; redis-cli -s ./sock "
-                "shutdown; wait $! && grep PONG pong");
-        command_must("dump -n thread_life redis*.rec | grep -q \"create 0x\"");
-    }
-    if (build_has("memcached"))
-        build_must(
-            RUN "memcached -u root -s ./cached -t 4 & until test -S cached; "
-                "do sleep 0.05; done; printf "
-                "\"set a 0 0 1\\r\\nx\\r\\nget a\\r\\nquit\\r\\n\" | python3 "
-                "-c \"import socket, sys; s = "
-                "socket.socket(socket.AF_UNIX); s.connect(\\\"cached\\\"); "
-                "s.sendall(sys.stdin.buffer.read()); "
-                "print(s.makefile().read())\" >got; kill -TERM $!; wait $!; "
-                "grep -q VALUE got");
+    build_needs("redis-server", "memcached");
+    build_must(RUN
+               "redis-server --port 0 --unixsocket ./sock --save \"\" >log & "
+               "while ! redis-cli -s ./sock ping >pong 2>&1; do sleep 0.05; "
+               "done; redis-cli -s ./sock incr a; redis-cli -s ./sock "
+               "shutdown; wait $! && grep PONG pong");
+    command_must("dump -n thread_life redis*.rec | grep -q \"create 0x\"");
+    build_must(RUN
+               "memcached -u root -s ./cached -t 4 & until test -S cached; "
+               "do sleep 0.05; done; printf "
+               "\"set a 0 0 1\\r\\nx\\r\\nget a\\r\\nquit\\r\\n\" | python3 "
+               "-c \"import socket, sys; s = "
+               "socket.socket(socket.AF_UNIX); s.connect(\\\"cached\\\"); "
+               "s.sendall(sys.stdin.buffer.read()); "
+               "print(s.makefile().read())\" >got; kill -TERM $!; wait $!; "
+               "grep -q VALUE got");
 }
 
 /* Goal: Python's threads, processes and executors. */
@@ -528,25 +524,23 @@ Test(run, daemons)
 /* Goal: real daemons, too. */
 Test(run, real_daemons)
 {
-    if (build_has("redis-server"))
-        build_must(
-            "mkdir redis && cd redis && " RUN "redis-server --port 0 "
-            "--unixsocket $PWD/sock --daemonize yes --pidfile $PWD/pid --save "
-            "\"\" --logfile $PWD/log --dir $PWD && until redis-cli -s sock "
-            "ping 2>&1 | grep PONG && test -s pid; do sleep 0.05; done; "
-            "redis-cli -s sock incr a; cp pid was; until " RECORDER
-            " threads $(cat pid) >live && grep \" bio_lazy_free  waits for \" "
-            "live; do sleep 0.05; done; redis-cli -s "
-            "sock shutdown; until test ! -e pid; do sleep 0.05; done; "
-            "test $(ls *.rec | wc -l) = 1 && " RECORDER
-            " threads *.$(cat was).rec >dead && for i in live dead; do grep "
-            "\"^    was T1 of the process\" $i && grep -A 2 \" bio_lazy_free "
-            " waits for condition \" $i | tr -s \"\\n \" \" \" | grep "
-            "\"at bioProcessBackgroundJobs bioProcessBackgroundJobs(0x2), "
-            "made by T2 .* at bioInit <\" || { cat $i; exit 1; }; done && "
-            RECORDER " locks --check *.rec");
-    if (!build_has("memcached"))
-        return;
+    build_needs("redis-server", "memcached");
+    build_must(
+        "mkdir redis && cd redis && " RUN "redis-server --port 0 "
+        "--unixsocket $PWD/sock --daemonize yes --pidfile $PWD/pid --save "
+        "\"\" --logfile $PWD/log --dir $PWD && until redis-cli -s sock "
+        "ping 2>&1 | grep PONG && test -s pid; do sleep 0.05; done; "
+        "redis-cli -s sock incr a; cp pid was; until " RECORDER
+        " threads $(cat pid) >live && grep \" bio_lazy_free  waits for \" "
+        "live; do sleep 0.05; done; redis-cli -s "
+        "sock shutdown; until test ! -e pid; do sleep 0.05; done; "
+        "test $(ls *.rec | wc -l) = 1 && " RECORDER
+        " threads *.$(cat was).rec >dead && for i in live dead; do grep "
+        "\"^    was T1 of the process\" $i && grep -A 2 \" bio_lazy_free "
+        " waits for condition \" $i | tr -s \"\\n \" \" \" | grep "
+        "\"at bioProcessBackgroundJobs bioProcessBackgroundJobs(0x2), "
+        "made by T2 .* at bioInit <\" || { cat $i; exit 1; }; done && " RECORDER
+        " locks --check *.rec");
     build_must("mkdir d && cd d && " RUN "-o %%e.%%p.rec memcached -d -u root "
                "-s $PWD/sock -P $PWD/pid -t 2; until test -S sock && test -s "
                "pid; do sleep 0.05; done; until " RECORDER " threads "

@@ -152,10 +152,8 @@ Test(safety, callers_of_setuid_programs, .init = build_begin, .fini = build_end)
         "env RECORDER_TRACES=secret RECORDER_FILE=file "
         "\"RECORDER_LINE=line: {message}\" "
         "\"RECORDER_TRIGGERS=secret: : dump=acted\"";
-    if (geteuid() != 0) {
-        fprintf(stderr, "skipped: not root\n");
-        return;
-    }
+    if (geteuid() != 0)
+        build_skip("not root");
     build_must("gcc -O2 " BUILD_WARNINGS BUILD_INCLUDE "-o own " BUILD_PROGRAMS
                "/privileged.c && chmod 777 . && cp own setuid && "
                "chmod 4755 setuid");
@@ -172,10 +170,8 @@ Test(safety, callers_of_setuid_programs, .init = build_begin, .fini = build_end)
                            "2>&1; s=$?; ls; exit $s",
                            settings),
                  128 + SIGUSR1, "%s", build_text);
-    if (strncmp(build_text, "as its caller", 13) == 0) {
-        fprintf(stderr, "skipped: no setuid programs in %s\n", build_folder);
-        return;
-    }
+    if (strncmp(build_text, "as its caller", 13) == 0)
+        build_skip("no setuid programs in %s", build_folder);
     cr_expect(strncmp(build_text, "privileged, dumps on signals: no\n", 33) ==
                   0,
               "%s", build_text);

@@ -29,8 +29,7 @@ Test(site, server_and_library, .init = build_long)
  * reference has the names of the headers. */
 Test(site, links)
 {
-    if (build_run("command -v lowdown") != 0)
-        build_skip("no lowdown");
+    build_needs("lowdown");
     build_must("sh " TEST_ROOT "/site/site.sh $PWD/html && " SITE
                "links html");
 }

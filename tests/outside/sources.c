@@ -14,11 +14,10 @@ static void executable_core(const char *compiler, const char *core)
 {
     char text[64];
     pid_t pid;
-    if (!build_can(strncmp(compiler, "g++", 3) == 0   ? "g++"
-                   : strncmp(compiler, "clang", 5) == 0 ? "clang"
-                                                        : "gcc",
-                   strstr(compiler, "-m32") ? "-m32" : ""))
-        return;
+    build_needs_flags(strncmp(compiler, "g++", 3) == 0     ? "g++"
+                      : strncmp(compiler, "clang", 5) == 0 ? "clang"
+                                                           : "gcc",
+                      strstr(compiler, "-m32") ? "-m32" : "");
     command_build("program", compiler);
     command_core("./program", "in.txt");
     command_must_dump(core, compiler);
@@ -83,15 +82,11 @@ static void machine(const char *target, const char *emulator, const char *more)
         "-static -O1 -isystem /usr/$t/include -L/usr/$t/lib -B/usr/$t/lib "
         "-L/usr/lib/gcc-cross/$t/12 -B/usr/lib/gcc-cross/$t/12 "
         "--ld-path=/usr/bin/$t-ld";
-    if (!build_has("clang") || !build_has(emulator))
-        return;
+    build_needs("clang", emulator);
     if (build_run("t=%s && echo \"int main(void) { return 0; }\" >can.c && "
                   "clang --target=$t %s %s -o can can.c -lpthread && %s ./can",
-                  target, flags, more, emulator) != 0) {
-        fprintf(stderr, "skipped: clang --target=%s builds nothing here\n",
-                target);
-        return;
-    }
+                  target, flags, more, emulator) != 0)
+        build_skip("clang --target=%s builds nothing here", target);
     build_must("t=%s && clang --target=$t %s %s " BUILD_INCLUDE
                "-o program " BUILD_PROGRAMS "/command.c -lpthread",
                target, flags, more);
@@ -236,8 +231,7 @@ Test(sources, library_that_comes_and_goes, .init = build_long)
 Test(sources, times_of_32_bits, .init = build_long)
 {
     pid_t pid;
-    if (!build_can("gcc", "-m32"))
-        return;
+    build_needs_flags("gcc", "-m32");
     command_build("program", "gcc -O2 -m32");
     pid = command_start("./program quiet");
     build_must(RECORDER " dump %d >out && " RECORDER " save %d -o saved", pid,

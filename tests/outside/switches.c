@@ -482,8 +482,7 @@ Test(switches, sigrok_reads_wires)
  * runs: on a busy machine perf loses events. */
 Test(switches, as_perf_sched, .init = build_long)
 {
-    if (!build_has("perf"))
-        build_skip("perf is not here");
+    build_needs("perf");
     if (build_run("perf sched record -o perf.data true") != 0)
         build_skip("perf sched does not work here");
     build_once("gcc -O1 " BUILD_INCLUDE "-o threads " BUILD_PROGRAMS

@@ -325,10 +325,8 @@ Test(tasks, aarch64)
             "t=aarch64-linux-gnu && echo \"int main(void) { return 0; }\" "
             ">can.c && clang --target=$t %s -o can can.c -lpthread && "
             "qemu-aarch64 ./can",
-            flags) != 0) {
-        fprintf(stderr, "skipped: no program for aarch64 can be built here\n");
-        return;
-    }
+            flags) != 0)
+        build_skip("no program for aarch64 can be built here");
     for (unsigned i = 0; i < 2; i++) {
         if (!sampled(i))
             continue;

@@ -185,11 +185,7 @@ static void must_say_in_order(const char *const *lines)
 #define IN_ORDER(...)                                                          \
     must_say_in_order((const char *const[]){__VA_ARGS__, NULL})
 
-static bool has_kernels(void)
-{
-    return build_has("arm-none-eabi-gcc") && build_has("qemu-system-arm") &&
-           build_has("gdb-multiarch");
-}
+#define KERNELS_NEED "arm-none-eabi-gcc", "qemu-system-arm", "gdb-multiarch"
 /* Builds a kernel for a Cortex-M, runs it under qemu until its tasks stand, and
  * keeps its memory in ram.bin; `commands` of gdb are given then. */
 static void kernel_run(const char *name, const char *flags, const char *board,
@@ -222,8 +218,7 @@ static void kernel_run(const char *name, const char *flags, const char *board,
  * information. */
 Test(tasks_known, threadx)
 {
-    if (!has_kernels())
-        return;
+    build_needs(KERNELS_NEED);
     kernel_run("tasks_threadx.c", "-mcpu=cortex-m3", "mps2-an385", KERNEL_TOUR);
     IN_ORDER("* ThreadX         idle      0x",
              "  mutex      bank, held by withdraw\n",
@@ -293,8 +288,7 @@ static void freertos(const char *flags, const char *board, bool other)
 }
 Test(tasks_known, freertos)
 {
-    if (!has_kernels())
-        return;
+    build_needs(KERNELS_NEED);
     freertos("-mcpu=cortex-m3", "mps2-an385", false);
     if (sampled(0))
         freertos("-mcpu=cortex-m0", "mps2-an385", false);
@@ -323,15 +317,13 @@ Test(tasks_known, freertos_on_risc_v_and_mips)
          "-march=rv64imac -mabi=lp64 -mcmodel=medany"},
         {"mips", "mips-linux-gnu", MIPS32},
         {"mipsel", "mipsel-linux-gnu", MIPS32}};
-    if (!build_has("clang") || !build_has("ld.lld"))
-        build_skip("clang and lld are not here");
+    build_needs("clang", "ld.lld");
     for (unsigned i = 0; i < 2 * sizeof targets / sizeof *targets; i++) {
         const char *const *target = targets[i / 2];
         bool other = i % 2;
         char emulator[32];
         snprintf(emulator, sizeof emulator, "qemu-%s", target[0]);
-        if (!build_has(emulator))
-            build_skip("qemu-user is not here");
+        build_needs(emulator);
         build_must("cd " TEST_ROOT " && clang --target=%s %s %s -g -O1 "
                    "-ffreestanding -nostdlib -static -Wall -Wextra -Werror "
                    "-fuse-ld=lld -Wl,-T,tests/programs/tasks_user.ld "

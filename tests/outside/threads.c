@@ -393,8 +393,7 @@ Test(threads, every_kind_of_wait_is_told_without_symbols_of_the_libc)
 Test(threads, deadlocks_are_named_in_words_of_32_bits)
 {
     pid_t pid;
-    if (!build_can("gcc", "-m32"))
-        return;
+    build_needs_flags("gcc", "-m32");
     build_threads("gcc -m32 -O2 -g");
     for (int i = 0; i < DEADLOCKS; i++) {
         if (i == 1) /* ring's elements have another size */
@@ -435,8 +434,7 @@ Test(threads, waits_of_musl)
         "\n    take_item  ",
         "Its libc is musl: of most locks it does not note who holds them.\n"};
     pid_t pid;
-    if (!build_has("musl-gcc"))
-        return;
+    build_needs("musl-gcc");
     build_threads("musl-gcc -O2 -g -w");
     pid = start("kinds");
     until_pid("threads", pid, says[0]);

@@ -5,8 +5,7 @@
 
 static void drive(const char *test, const char *flags)
 {
-    if (!browser_can_drive())
-        return;
+    browser_needed();
     build_once("gcc -std=gnu11 -O2 " BUILD_INCLUDE BUILD_WARNINGS
                "%s " BUILD_PROGRAMS "/view.c -o program -lpthread -lm",
                flags);
@@ -49,8 +48,7 @@ Test(view, switches, .init = build_long)
                                  "60000 switch b 2 encoder 0 0 1\n"
                                  "60000 sleep - 0 - 0 0 0\n"
                                  "80000 wake - 0 - 0 0 0\n";
-    if (!browser_can_drive())
-        return;
+    browser_needed();
     build_once("gcc -O1 " BUILD_INCLUDE "-o it " BUILD_PROGRAMS "/switches.c");
     build_must("echo \"%s\" | ./it \"" TEST_ROOT
                "/build/recorder save \\$PID -o rec\"",
@@ -61,8 +59,7 @@ Test(view, switches, .init = build_long)
 /* Waits of threads are bars, with arrows from who released them. */
 Test(view, waits)
 {
-    if (!browser_can_drive())
-        return;
+    browser_needed();
     build_must("gcc -g -fPIC -shared -DPLUGIN -DWAITS=waits -DWORKS=works -o "
                "one.so " BUILD_PROGRAMS "/run_plugin.c -lpthread; gcc -g -o "
                "plugin " BUILD_PROGRAMS "/run_plugin.c -lpthread -ldl; "
@@ -79,8 +76,7 @@ LONG_PROMISE(spans, "")
 /* Spans by name and by id: their lanes, arrows and figures. */
 Test(view, spans_by_name, .init = build_long)
 {
-    if (!browser_can_drive())
-        return;
+    browser_needed();
     build_must("gcc -O1 -g " BUILD_INCLUDE "-o async " BUILD_PROGRAMS
                "/async.c -lpthread && ./async - \"node " TEST_ROOT
                "/tests/view/drive.mjs spans_by_name " TEST_ROOT

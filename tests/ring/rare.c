@@ -343,8 +343,7 @@ Test(rare, any_schedule)
  * in words of this machine, and in a program of 32 bits, which gets there. */
 static void in_32_bits(const char *check)
 {
-    if (!build_can("gcc", "-m32"))
-        build_skip("gcc -m32 builds nothing that runs here");
+    build_needs_flags("gcc", "-m32");
     build_must("echo \"int main(void) { const char *fault = %s();"
                " if (fault) puts(fault); return fault != NULL; }\" |"
                " gcc -m32 -std=gnu11 -O2 " BUILD_WARNINGS "-Wstrict-prototypes "
